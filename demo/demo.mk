@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The demo kernel: build/demo/<arch>/kernel.elf for each of DEMO_ARCHES.
+#
+# Part of the top-level Makefile; also stands alone: make -f demo/demo.mk demo-x86_64
+
+DEMO_ARCHES := x86_64 aarch64 riscv64
+
+# The portable kernel, for every architecture.
+DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/work/*.c))
+
+DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
+	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror -Wmissing-prototypes
+DEMO_LDFLAGS := -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096 \
+	-Wl,--no-warn-rwx-segments
+
+# Per architecture: compiler, sources of demo/arch/<arch> (all of them), flags.
+DEMO_CC_x86_64 ?= gcc
+DEMO_CFLAGS_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
+DEMO_LDFLAGS_x86_64 := -m64
+
+DEMO_CC_aarch64 ?= aarch64-linux-gnu-gcc
+DEMO_CFLAGS_aarch64 := -mgeneral-regs-only -mno-outline-atomics -mstrict-align
+DEMO_LDFLAGS_aarch64 :=
+
+DEMO_CC_riscv64 ?= riscv64-linux-gnu-gcc
+DEMO_CFLAGS_riscv64 := -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany
+DEMO_LDFLAGS_riscv64 := -march=rv64imac_zicsr_zifencei -mabi=lp64 -Wl,-n
+
+# $(call demo_rules,<arch>)
+define demo_rules
+DEMO_DIR_$(1) := build/demo/$(1)
+DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(sort $$(wildcard demo/arch/$(1)/*.c demo/arch/$(1)/*.S))
+DEMO_OBJS_$(1) := $$(patsubst demo/%,build/demo/$(1)/%.o,$$(DEMO_ALL_SRCS_$(1)))
+
+build/demo/$(1)/%.o: demo/%
+	@mkdir -p $$(@D)
+	$$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) -Idemo/kern -Idemo/arch/$(1) -Iinclude \
+		-MMD -MP -c -o $$@ $$<
+
+build/demo/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
+	$$(DEMO_CC_$(1)) $$(DEMO_LDFLAGS) $$(DEMO_LDFLAGS_$(1)) -T demo/arch/$(1)/kernel.ld -o $$@ $$(DEMO_OBJS_$(1))
+
+.PHONY: demo-$(1)
+demo-$(1): build/demo/$(1)/kernel.elf
+
+-include $$(DEMO_OBJS_$(1):.o=.d)
+endef
+
+$(foreach arch,$(DEMO_ARCHES),$(eval $(call demo_rules,$(arch))))

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The whole contract between the portable kernel and an architecture.
+ *
+ * demo/arch/<arch>/ supplies everything in the first part and calls everything in the second.
+ * Inline functions live in its arch_cpu.h, the rest in its .c and .S files; nothing else of an
+ * architecture is visible to demo/kern.
+ *
+ * Invariants every architecture keeps:
+ *   - kernel memory is mapped at its physical address, so a page's address serves for both;
+ *   - the boot CPU is cpus[0] and arch_this_cpu() is valid on a CPU before any C code but its own
+ *     start-up runs there, exception handlers included;
+ *   - interrupt handlers run with interrupts off, on the stack of the interrupted thread
+ *     (non-maskable ones on a stack of their own).
+ */
+#ifndef DEMO_ARCH_H
+#define DEMO_ARCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TICK_HZ 100
+#define PAGE_SIZE 4096
+
+struct cpu;
+struct thread;
+
+/*
+ * arch_cpu.h defines, as static inline functions or macros:
+ *
+ *   struct cpu *arch_this_cpu(void)         this CPU's entry of cpus[]; stale as soon as interrupts are on
+ *   uint64_t arch_clock(void)               a counter in step on all CPUs, arch_clock_hz() ticks a second
+ *   bool arch_irq_enabled(void)             are interrupts on here
+ *   void arch_irq_enable(void)
+ *   void arch_irq_disable(void)
+ *   void arch_relax(void)                   in the body of a busy wait
+ *
+ *   ARCH_WINDOW_BASE, ARCH_WINDOW_SIZE      a page-aligned range of addresses, at least 1 MiB, that maps nothing
+ *                                           at boot; the portable kernel fills it in on page faults
+ */
+#include "arch_cpu.h"
+
+/* Turns interrupts off and tells whether they were on; arch_irq_restore puts that back. */
+static inline bool arch_irq_save(void)
+{
+	bool on = arch_irq_enabled();
+
+	arch_irq_disable();
+	return on;
+}
+
+static inline void arch_irq_restore(bool on)
+{
+	if (on)
+		arch_irq_enable();
+}
+
+/* ---- Supplied by the architecture -------------------------------------------------------------- */
+
+/* A piece of RAM that nobody uses: not the image, not the boot stack, not firmware's tables. */
+struct memory_range {
+	uintptr_t base; /* page-aligned */
+	size_t size;    /* bytes, a multiple of PAGE_SIZE */
+};
+
+/* First call of kmain, boot CPU only: console, traps, interrupt controller, clock frequency. Interrupts stay off. */
+void arch_init(void);
+
+/* The command line of the boot loader, NUL-terminated, never NULL; valid for ever, from the first instruction of kmain. */
+const char *arch_boot_args(void);
+
+/* Fills in at most max ranges of free RAM and returns how many there are. At least 16 MiB in sum. */
+size_t arch_memory_map(struct memory_range *ranges, size_t max);
+
+/* Console: polled, usable at any time after arch_init; the caller serialises. getc returns -1 if nothing was typed. */
+void arch_console_putc(char c);
+int arch_console_getc(void);
+
+/* Number of CPUs of the machine, the boot CPU included; may exceed CPU_MAX. */
+unsigned arch_cpu_count(void);
+
+/*
+ * Starts cpus[n]: fills in hardware_id, sends it to its entry code, which sets this CPU up as arch_init did for
+ * the boot CPU and then calls cpu_main on cpu->idle's stack, interrupts off. Returns without waiting; false if
+ * the machine refused.
+ */
+bool arch_cpu_start(struct cpu *cpu);
+
+/* Starts this CPU's periodic timer: from now on interrupt(IRQ_TIMER, …) TICK_HZ times a second. */
+void arch_timer_start(void);
+
+/* Rate of arch_clock(); valid after arch_init. */
+uint64_t arch_clock_hz(void);
+
+/* Interrupts another CPU (or this one): interrupt(IRQ_IPI, …) runs there. What is wanted is in cpu->ipi_pending. */
+void arch_ipi_send(const struct cpu *cpu);
+
+/* Raises a non-maskable interrupt there: nmi() runs. False if the architecture has none. */
+bool arch_nmi_send(const struct cpu *cpu);
+
+/*
+ * Called with interrupts off when nothing can run. Waits for an interrupt (one already pending counts), lets it
+ * be taken, and returns with interrupts off.
+ */
+void arch_idle(void);
+
+/* Stops this CPU for good, interrupts off. */
+_Noreturn void arch_halt(void);
+
+/* Ends the machine with an exit status (0 to 127), where the machine has a way to say one. */
+_Noreturn void arch_exit(int status);
+
+/* Resets the machine the hard way: a triple fault on x86, the platform's reset elsewhere. */
+_Noreturn void arch_reset(void);
+
+/*
+ * Saves the callee-saved registers on this stack, its pointer in *save, and goes on with the stack pointer
+ * that an earlier arch_switch or arch_thread_frame left. Interrupts are off.
+ */
+void arch_switch(uintptr_t *save, uintptr_t next);
+
+/* Prepares a stack such that arch_switch to the returned stack pointer calls entry, which never returns. */
+uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void));
+
+/*
+ * Maps one page of the window to a page of RAM, or takes the mapping away, for all CPUs but with no care
+ * for what other CPUs have cached: the caller does that, by arch_tlb_flush on each. Calls page_alloc for
+ * tables. The caller serialises. map returns false if there was no memory.
+ */
+bool arch_map(uintptr_t address, uintptr_t page);
+void arch_unmap(uintptr_t address);
+void arch_tlb_flush(uintptr_t address);
+
+/* ---- Called by the architecture ---------------------------------------------------------------- */
+
+/* The boot CPU's C entry, on the boot stack, interrupts off. */
+_Noreturn void kmain(void);
+
+/* Every other CPU's. */
+_Noreturn void cpu_main(void);
+
+enum irq {
+	IRQ_TIMER,
+	IRQ_IPI,
+	IRQ_SPURIOUS,
+};
+
+/*
+ * An interrupt was taken at instruction ip and has been acknowledged to the controller. Interrupts are off and
+ * stay off; may switch to another thread and so return late, on the same stack and perhaps another CPU.
+ */
+void interrupt(enum irq irq, uintptr_t ip);
+
+/* A non-maskable interrupt: any context, own stack; takes no lock and never switches. */
+void nmi(uintptr_t ip);
+
+enum fault_flags {
+	FAULT_PRESENT = 1, /* the page is mapped, the access is not allowed */
+	FAULT_WRITE = 2,
+	FAULT_EXECUTE = 4,
+};
+
+/* A page fault at instruction ip, interrupts off. Returns when the access may be tried again; else panics. */
+void page_fault(uintptr_t address, uintptr_t ip, unsigned flags);
+
+/* Any other exception is fatal: panic("…"), see panic.h. */
+
+#endif

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The per-CPU area. Each CPU owns its entry and reaches it by arch_this_cpu(); what other CPUs may touch is
+ * said at the field. The first three fields have fixed offsets: assembly and the tracer's hooks use them.
+ */
+#ifndef DEMO_CPU_H
+#define DEMO_CPU_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "spinlock.h"
+
+#define CPU_MAX 8
+
+struct thread;
+
+struct run_queue {
+	struct spinlock lock;
+	struct thread *first, *last;
+	unsigned length; /* read without the lock as a hint */
+};
+
+struct cpu {
+	struct cpu *self;
+	uint64_t trace_reserve; /* the tracer's next slot */
+	uint32_t trace_context; /* the tracer's word: thread id and context of what runs here now */
+
+	uint32_t id;          /* dense, the index in cpus[] */
+	uint64_t hardware_id; /* APIC id, MPIDR, hart */
+	bool online;          /* set by the CPU itself, read by all (acquire) */
+
+	struct thread *current; /* what runs here, never NULL once online */
+	struct thread *idle;    /* what runs here when nothing else can */
+	struct thread *dead;    /* ended here, stack no longer in use, to be recycled */
+	bool need_resched;      /* looked at on the way out of an interrupt; set by this CPU only */
+	struct run_queue queue; /* any CPU, under its lock */
+
+	uint32_t ipi_pending; /* enum ipi bits; any CPU, atomically */
+	uint64_t ticks;
+	unsigned irq_depth;
+};
+
+_Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");
+_Static_assert(offsetof(struct cpu, trace_reserve) == 8, "the tracer's hooks know this offset");
+_Static_assert(offsetof(struct cpu, trace_context) == 16, "the tracer's hooks know this offset");
+
+extern struct cpu cpus[CPU_MAX];
+extern unsigned cpu_count; /* CPUs that are or will be online */
+
+/* Starts all other CPUs and waits until they are up. */
+void cpu_start_all(void);
+
+#endif

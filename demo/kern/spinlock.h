@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Spinlocks. Holding one keeps interrupts off on this CPU, so a holder is never preempted and an interrupt
+ * handler may take any lock that its CPU does not hold. Not recursive.
+ */
+#ifndef DEMO_SPINLOCK_H
+#define DEMO_SPINLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct spinlock {
+	uint32_t next;    /* ticket lock: next ticket to give out */
+	uint32_t serving; /* the holder's ticket */
+	const char *name;
+};
+
+#define SPINLOCK(n) { .name = (n) }
+
+/* Returns whether interrupts were on, to be handed to spin_unlock. */
+bool spin_lock(struct spinlock *lock);
+void spin_unlock(struct spinlock *lock, bool irq_on);
+
+#endif
