@@ -83,7 +83,8 @@ unsigned arch_cpu_count(void);
 /*
  * Starts cpus[n]: fills in hardware_id, sends it to its entry code, which sets this CPU up as arch_init did for
  * the boot CPU and then calls cpu_main on cpu->idle's stack, interrupts off. Returns without waiting; false if
- * the machine refused.
+ * the machine refused. The caller waits for cpu->online before it starts another, so that a static variable
+ * may carry the new CPU's cpu and stack to the entry code.
  */
 bool arch_cpu_start(struct cpu *cpu);
 
@@ -125,11 +126,12 @@ uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void));
 
 /*
  * Maps one page of the window to a page of RAM, or takes the mapping away, for all CPUs but with no care
- * for what other CPUs have cached: the caller does that, by arch_tlb_flush on each. Calls page_alloc for
- * tables. The caller serialises. map returns false if there was no memory.
+ * for what other CPUs have cached: the caller does that, by arch_tlb_flush on each. Tables come from
+ * page_alloc (page.h) and stay. The caller serialises. map returns false if there was no memory; unmap
+ * returns the page that was mapped, 0 if none was.
  */
 bool arch_map(uintptr_t address, uintptr_t page);
-void arch_unmap(uintptr_t address);
+uintptr_t arch_unmap(uintptr_t address);
 void arch_tlb_flush(uintptr_t address);
 
 /* ---- Called by the architecture ---------------------------------------------------------------- */

@@ -31,15 +31,15 @@ struct cpu {
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
 	bool online;          /* set by the CPU itself, read by all (acquire) */
 
-	struct thread *current; /* what runs here, never NULL once online */
-	struct thread *idle;    /* what runs here when nothing else can */
-	struct thread *dead;    /* ended here, stack no longer in use, to be recycled */
-	bool need_resched;      /* looked at on the way out of an interrupt; set by this CPU only */
-	struct run_queue queue; /* any CPU, under its lock */
+	struct thread *current;  /* what runs here, never NULL once online */
+	struct thread *idle;     /* what runs here when nothing else can */
+	struct thread *previous; /* what ran before the switch that is being completed */
+	struct thread *sleepers; /* timed sleeps begun here, earliest first; this CPU only, interrupts off */
+	bool need_resched;       /* looked at on the way out of an interrupt; this CPU only */
+	struct run_queue queue;  /* any CPU, under its lock */
 
 	uint32_t ipi_pending; /* enum ipi bits; any CPU, atomically */
-	uint64_t ticks;
-	unsigned irq_depth;
+	uint64_t ticks;       /* timer interrupts taken */
 };
 
 _Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");
