@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * ktread, part two: finding ktrace in the physical memory of a guest, running or dead, looking at it, and
+ * linearising it into a v2 dump. Never writes to the guest.
+ *
+ * A memory is any source of physical bytes: a RAM file, an ELF core, or whatever a caller can read with a
+ * function (QMP, a debug probe). An image is one ktrace root found in a memory. The guest may run meanwhile:
+ * all that is decided upon is copied first.
+ */
+#ifndef KTREAD_MEMORY_H
+#define KTREAD_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+#include "ktrx/v2.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ktread_memory;
+struct ktread_image;
+
+/* A range of guest physical memory. */
+struct ktread_range {
+	uint64_t physical;
+	uint64_t length;
+};
+
+/* Functions of a caller's own memory. All allowed to block; `context` is the caller's. */
+struct ktread_memory_ops {
+	/* Reads exactly `bytes`; 0 or a negative KTREAD_E_*. */
+	int (*read)(void *context, uint64_t physical, void *buffer, size_t bytes);
+	/* Next address >= `physical` that may hold data, UINT64_MAX at the end (lets holes be skipped). */
+	uint64_t (*next_data)(void *context, uint64_t physical);
+	void (*close)(void *context);
+};
+
+/* RAM file of QEMU: `machine` x86_64 | aarch64 | riscv64, or NULL to try each layout's base. */
+int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine);
+int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
+int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
+		       const struct ktread_range *ranges, uint32_t range_count);
+void ktread_memory_close(struct ktread_memory *memory);
+int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *buffer, size_t bytes);
+
+/*
+ * Finds the root of the boot that ran last (self set, checksum right; the newest by stamps where several are
+ * valid). KTREAD_E_ABSENT if there is none. The memory must outlive the image.
+ */
+int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
+void ktread_image_close(struct ktread_image *image);
+uint64_t ktread_image_physical(const struct ktread_image *image); /* of the root */
+
+/* What a watcher wants to know, read afresh. */
+struct ktread_pulse {
+	uint64_t nonce;	     /* another nonce than before: the guest booted anew */
+	uint64_t slots;	     /* produced on all rings since boot */
+	uint64_t heartbeats; /* of all CPUs */
+	uint32_t cpus, online, idle; /* idle: CPUs whose mode says so */
+	uint32_t outcome;    /* KTRX_OUTCOME_* */
+	int32_t status;
+	uint64_t frequency;
+};
+int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
+
+/*
+ * Writes a v2 dump of the image to `fd` (at its present offset). `note` becomes KTRX_SECTION_NOTE, may be
+ * NULL. `frequency` replaces an unknown one, 0 leaves it. Slots that were overwritten meanwhile are dropped
+ * and thereby counted as overwritten.
+ */
+int ktread_image_write(struct ktread_image *image, int fd, const char *note, uint64_t frequency);
+
+const char *ktread_image_message(void); /* text of the last error of this part, this thread */
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * KTRX version 2, the ring: 32-byte slots that each tell by themselves what they are and to which lap they
+ * belong. A record is one FIRST (or SINGLE) slot and the MORE and LAST slots that follow it directly.
+ *
+ *   first slot, little-endian                      continuation slot
+ *   bits  2:0   kind                               bits  2:0   kind
+ *   bits 10:3   generation                         bits 10:3   generation
+ *   bits 15:11  zero                               bits 15:11  check over the slot
+ *   bits 27:16  event id                           bytes 2..31 payload (30 bytes)
+ *   bits 63:28  stamp, low 36 bits
+ *   bits 85:64  thread id
+ *   bits 87:86  context
+ *   bit  88     extension block precedes payload
+ *   bits 95:89  generation again, low 7 bits
+ *   bytes 12..31 payload (20 bytes)
+ *
+ * The generation is the lap the slot was written in, so what an earlier lap left, what is still in flight and
+ * what a late writer put there cannot pass for the record a reader expects. It stands in the first word a
+ * writer stores and again in the last: two writers mixed in one slot disagree. Normative text: spec/ktrx.md.
+ */
+#ifndef KTRX_SLOT_H
+#define KTRX_SLOT_H
+
+#include <stdint.h>
+
+#include "ktrx/assert.h"
+
+#define KTRX_SLOT_SIZE		32u
+#define KTRX_SLOT_SHIFT		5u
+#define KTRX_FIRST_PAYLOAD	20u /* payload bytes in a SINGLE or FIRST slot, from byte 12 */
+#define KTRX_FIRST_OFFSET	12u
+#define KTRX_MORE_PAYLOAD	30u /* payload bytes in a MORE or LAST slot, from byte 2 */
+#define KTRX_MORE_OFFSET	2u
+#define KTRX_RECORD_MAX_SLOTS	8u
+#define KTRX_RECORD_MAX_PAYLOAD (KTRX_FIRST_PAYLOAD + (KTRX_RECORD_MAX_SLOTS - 1u) * KTRX_MORE_PAYLOAD) /* 230 */
+
+/* Slot kinds. A record's payload length in slots follows from them. */
+#define KTRX_KIND_EMPTY	 0u /* never written */
+#define KTRX_KIND_SINGLE 1u /* a whole record */
+#define KTRX_KIND_FIRST	 2u /* MORE or LAST follows */
+#define KTRX_KIND_MORE	 3u
+#define KTRX_KIND_LAST	 4u
+#define KTRX_KIND_VOID	 5u /* reserved and given up: counts as a slot, carries nothing */
+
+/* Contexts a record was made in. */
+#define KTRX_CONTEXT_THREAD    0u
+#define KTRX_CONTEXT_INTERRUPT 1u
+#define KTRX_CONTEXT_NMI       2u
+#define KTRX_CONTEXT_EARLY     3u /* before the port knows */
+
+#define KTRX_EVENT_ANCHOR 0u	 /* struct ktrx_anchor; every other id is a row of the event table */
+#define KTRX_EVENT_MAX	  4095u
+#define KTRX_THREAD_MAX	  0x3fffffu
+#define KTRX_STAMP_BITS	  36u
+
+/* Fields of the tag (the low 16 bits of a slot) and of a first slot's two leading words. */
+#define KTRX_TAG_KIND(tag)	 ((uint32_t)(tag) & 7u)
+#define KTRX_TAG_GENERATION(tag) ((uint32_t)(tag) >> 3 & 0xffu)
+#define KTRX_TAG_CHECK(tag)	 ((uint32_t)(tag) >> 11 & 0x1fu)
+#define KTRX_TAG_CHECK_MASK	 0xf800u
+#define KTRX_W0_EVENT(w0)	 ((uint32_t)((w0) >> 16) & 0xfffu)
+#define KTRX_W0_STAMP(w0)	 ((uint64_t)(w0) >> 28)
+#define KTRX_W1_THREAD(w1)	 ((uint32_t)(w1) & 0x3fffffu)
+#define KTRX_W1_CONTEXT(w1)	 ((uint32_t)(w1) >> 22 & 3u)
+#define KTRX_W1_EXTENDED(w1)	 ((uint32_t)(w1) >> 24 & 1u)
+#define KTRX_W1_GENERATION(w1)	 ((uint32_t)(w1) >> 25 & 0x7fu)
+#define KTRX_W1_CONTEXT_SHIFT	 22u
+#define KTRX_W1_EXTENDED_BIT	 (1u << 24)
+#define KTRX_W1_GENERATION_SHIFT 25u
+
+/*
+ * A reserve word is one 64-bit count a ring, advanced by an atomic add of the number of slots wanted. Its high
+ * bits name the ring, so the result of one add names ring and slot together. Ring 0 is the shared boot ring;
+ * ring n is CPU n - 1's.
+ */
+#define KTRX_WORD_INDEX_BITS  51u
+#define KTRX_WORD_INDEX(word) ((uint64_t)(word) & ((UINT64_C(1) << KTRX_WORD_INDEX_BITS) - 1u))
+#define KTRX_WORD_RING(word)  ((uint32_t)((uint64_t)(word) >> KTRX_WORD_INDEX_BITS))
+
+/*
+ * Payload of an anchor record. Stamps are 36 bits wide in slots; an anchor restates the whole stamp. One is
+ * written before any record whose stamp is 2^35 ticks or more past the ring's last anchor, so two anchors'
+ * distance never has to be guessed. Anchors chain backwards; the newest one is named in struct ktrx_ring.
+ */
+struct ktrx_anchor {
+	uint64_t stamp;		/* whole counter value at this anchor; its low 36 bits are the slot's stamp */
+	uint64_t previous;	/* whole stamp of the anchor before, 0 for the first */
+	uint32_t distance;	/* slots back to the anchor before; 0 if none or farther than 2^32 - 1 */
+} __attribute__((packed, aligned(4)));
+
+/*
+ * Extension block, in front of the payload when bit 88 is set: this head, then 8 bytes a caller (0 to 2), then
+ * a 4-byte repeat count if marked. Its size is `size`, so that a reader can step over parts it does not know.
+ */
+struct ktrx_extension {
+	uint8_t size;	  /* bytes of the whole block, this head included */
+	uint8_t parts;	  /* KTRX_EXT_* */
+	uint16_t cpu;	  /* valid with KTRX_EXT_CPU */
+};
+#define KTRX_EXT_CPU	 1u  /* the CPU, in rings that several CPUs share */
+#define KTRX_EXT_CALLER1 2u
+#define KTRX_EXT_CALLER2 4u
+#define KTRX_EXT_REPEAT	 8u
+
+KTRX_ASSERT_SIZE(struct ktrx_anchor, 20);
+KTRX_ASSERT_OFFSET(struct ktrx_anchor, previous, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_anchor, distance, 16);
+KTRX_ASSERT_SIZE(struct ktrx_extension, 4);
+
+/* The generation that slot `index` of a ring of 2^shift slots carries. */
+static inline uint32_t ktrx_generation(uint64_t index, uint32_t shift)
+{
+	return (uint32_t)(index >> shift) & 0xffu;
+}
+
+/* Check bits of a continuation slot, from its four words; the check field itself counts as zero. */
+static inline uint32_t ktrx_check(uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
+{
+	uint64_t mixed = (w0 & ~(uint64_t)KTRX_TAG_CHECK_MASK) ^ w1 * 3u ^ w2 * 5u ^ w3 * 7u;
+
+	return (uint32_t)(mixed * UINT64_C(0x9e3779b97f4a7c15) >> 59);
+}
+
+/* Slots that a record of `bytes` payload bytes takes (extension block included). */
+static inline uint32_t ktrx_record_slots(uint32_t bytes)
+{
+	if (bytes <= KTRX_FIRST_PAYLOAD)
+		return 1;
+	return 1u + (bytes - KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD - 1u) / KTRX_MORE_PAYLOAD;
+}
+
+#endif

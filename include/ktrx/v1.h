@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * KTRX version 1: a 64-byte header, then one ring of 32-byte records a CPU. All little-endian.
+ *
+ * A v1 dump has no write index, so loss cannot be known and order within a ring is by stamp. It is kept
+ * readable and writable for ever; what it cannot carry (a ninth CPU, an event id above 1023) is left out and
+ * counted by whoever writes it. Normative text: spec/ktrx1.md.
+ */
+#ifndef KTRX_V1_H
+#define KTRX_V1_H
+
+#include <stdint.h>
+
+#include "ktrx/assert.h"
+
+#define KTRX1_VERSION	  1u
+#define KTRX1_RECORD_SIZE 32u
+#define KTRX1_MAX_CPUS	  8u	/* 3 bits in a record */
+#define KTRX1_MAX_EVENT	  1023u /* 10 bits */
+#define KTRX1_PID_MASK	  2047u /* 11 bits: a pid is stored modulo 2048 */
+
+struct ktrx1_header {
+	uint8_t magic[4];	 /* "KTRX" */
+	uint32_t version;	 /* 1 */
+	uint64_t frequency;	 /* counter ticks a second */
+	uint32_t cpus;		 /* rings that follow, in CPU order */
+	uint32_t slots;		 /* records a ring, a power of two */
+	uint32_t record_size;	 /* 32 */
+	uint32_t flags;		 /* 0 */
+	uint8_t reserved[32];	 /* 0 */
+};
+
+struct ktrx1_record {
+	uint64_t stamp;	  /* raw counter; 0 marks an empty slot */
+	uint32_t header;  /* [31:24] flags, [23:13] pid mod 2048, [12:10] cpu, [9:0] event */
+	uint32_t data[5]; /* by event */
+};
+
+#define KTRX1_HEADER(event, cpu, pid, flags)                                                             \
+	(((uint32_t)(flags) & 0xffu) << 24 | ((uint32_t)(pid) & 0x7ffu) << 13 | ((uint32_t)(cpu) & 7u) << 10 | \
+	 ((uint32_t)(event) & 0x3ffu))
+#define KTRX1_EVENT(header) ((header) & 0x3ffu)
+#define KTRX1_CPU(header)   ((header) >> 10 & 7u)
+#define KTRX1_PID(header)   ((header) >> 13 & 0x7ffu)
+#define KTRX1_FLAGS(header) ((header) >> 24)
+
+/* Well-known event ids. */
+#define KTRX1_SYSCALL_ENTER	0u
+#define KTRX1_SYSCALL_EXIT	1u
+#define KTRX1_CTX_SWITCH	5u
+#define KTRX1_PAGE_FAULT	10u
+#define KTRX1_PTE_MAP		11u
+#define KTRX1_PTE_MAP_EXISTING	12u
+#define KTRX1_PAGE_CONTENT	13u
+#define KTRX1_SIGNAL_SEND	20u
+#define KTRX1_SIGNAL_CHECK	21u
+#define KTRX1_SIGNAL_DELIVER	22u
+#define KTRX1_WAITQ_SLEEP	70u
+#define KTRX1_WAITQ_WAKE	71u
+#define KTRX1_NET_CONNECT	193u
+#define KTRX1_NET_SEND		197u
+#define KTRX1_NET_RECV		198u
+#define KTRX1_NET_POLL		199u
+#define KTRX1_NET_RX_PACKET	201u
+#define KTRX1_NET_TX_PACKET	202u
+#define KTRX1_NET_TCP_STATE	203u
+#define KTRX1_NET_DNS_QUERY	204u
+
+KTRX_ASSERT_SIZE(struct ktrx1_header, 64);
+KTRX_ASSERT_OFFSET(struct ktrx1_header, version, 4);
+KTRX_ASSERT_OFFSET(struct ktrx1_header, frequency, 8);
+KTRX_ASSERT_OFFSET(struct ktrx1_header, cpus, 16);
+KTRX_ASSERT_OFFSET(struct ktrx1_header, slots, 20);
+KTRX_ASSERT_OFFSET(struct ktrx1_header, record_size, 24);
+KTRX_ASSERT_OFFSET(struct ktrx1_header, flags, 28);
+KTRX_ASSERT_SIZE(struct ktrx1_record, 32);
+KTRX_ASSERT_OFFSET(struct ktrx1_record, header, 8);
+KTRX_ASSERT_OFFSET(struct ktrx1_record, data, 12);
+
+#endif

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * KTRX version 2, around the rings: the root and the sections it leads to. One layout serves the running
+ * kernel, a dump, a RAM file and a core: only the addresses differ (virtual or physical in memory, offsets from
+ * the root in a dump). Everything here is data the host must not trust. Normative text: spec/ktrx.md.
+ */
+#ifndef KTRX_V2_H
+#define KTRX_V2_H
+
+#include <stdint.h>
+
+#include "ktrx/assert.h"
+
+#define KTRX_MAGIC	"KTRX"
+#define KTRX_TAG	"ktrace2\n"
+#define KTRX2_VERSION	2u
+#define KTRX_SECTIONS	16u
+#define KTRX_MAX_RINGS	4097u /* the boot ring and 4096 CPUs */
+
+/* How the addresses of a section or a ring are meant. */
+#define KTRX_WHERE_NONE	    0u /* absent */
+#define KTRX_WHERE_VIRTUAL  1u /* as the kernel sees it; see spec on finding the physical address */
+#define KTRX_WHERE_PHYSICAL 2u
+#define KTRX_WHERE_FILE	    3u /* bytes from the root, in a dump */
+
+struct ktrx_extent {
+	uint64_t address;
+	uint64_t length;
+};
+
+struct ktrx_section {
+	uint32_t type;	     /* KTRX_SECTION_*; a reader skips and counts types it does not know */
+	uint16_t where;	     /* KTRX_WHERE_* */
+	uint16_t entry_size; /* bytes an entry, 0 for a byte stream */
+	uint32_t extents;    /* 1: `address` is the data; more: `address` leads to that many ktrx_extent */
+	uint32_t index;	     /* which one, where several sections share a type */
+	uint64_t address;
+	uint64_t length; /* bytes of data in all */
+};
+
+#define KTRX_SECTION_NONE	   0u
+#define KTRX_SECTION_RINGS	   1u  /* struct ktrx_ring, ring 0 first */
+#define KTRX_SECTION_EVENTS	   2u  /* struct ktrx_event rows; ids run on over sections, by `index` */
+#define KTRX_SECTION_THREADS	   3u  /* struct ktrx_thread */
+#define KTRX_SECTION_CPUS	   4u  /* struct ktrx_cpu, CPU 0 first */
+#define KTRX_SECTION_OFFSETS	   5u  /* int64_t a CPU: add to a stamp of that CPU */
+#define KTRX_SECTION_BUILD_ID	   6u  /* the bytes of the kernel's GNU build id */
+#define KTRX_SECTION_COUNTERS	   7u  /* uint64_t [ring][event id] */
+#define KTRX_SECTION_SYSCALLS	   8u  /* text, a line a call: number, blank, name */
+#define KTRX_SECTION_MAILBOX	   9u  /* reserved: requests from the host */
+#define KTRX_SECTION_THREAD_STATE  10u /* reserved: held and awaited locks */
+#define KTRX_SECTION_REGISTERS	   11u /* reserved: added by a host that could read them */
+#define KTRX_SECTION_NOTE	   12u /* text about the capture, added by the host */
+
+/* Root flags. */
+#define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
+#define KTRX_FLAG_STOPPED 2u /* recording was stopped when this was written */
+
+#define KTRX_OUTCOME_RUNNING 0u
+#define KTRX_OUTCOME_EXITED  1u
+#define KTRX_OUTCOME_PANIC   2u
+
+struct ktrx_root {
+	uint8_t magic[4];     /* "KTRX"; the first 32 bytes mean what they mean in version 1 */
+	uint32_t version;     /* 2 */
+	uint64_t frequency;   /* counter ticks a second, 0 while unknown */
+	uint32_t cpus;	      /* CPUs known so far */
+	uint32_t slots;	      /* slots of the largest ring */
+	uint32_t slot_size;   /* 32 */
+	uint32_t flags;	      /* KTRX_FLAG_* */
+	uint8_t tag[8];	      /* "ktrace2\n" */
+	uint32_t root_size;   /* sizeof(struct ktrx_root); sections beyond a reader's own count are skipped */
+	uint32_t sections;    /* entries in section[] */
+	uint16_t machine;     /* ELF e_machine */
+	uint16_t table;	      /* offset of section[] */
+	uint32_t checksum;    /* ktrx_root_checksum() */
+	uint64_t nonce;	      /* of this boot */
+	uint64_t self;	      /* the root's own virtual address; 0 in a copy that never ran */
+	uint64_t self_phys;   /* its physical address, 0 if unknown */
+	uint64_t length;      /* bytes of the whole dump; 0 in memory */
+	uint64_t wall_stamp;  /* counter value at … */
+	uint64_t wall_ns;     /* … this Unix time in ns; 0 if unknown */
+	uint32_t outcome;     /* KTRX_OUTCOME_* */
+	int32_t status;	      /* exit status given with KTRX_OUTCOME_EXITED */
+	uint32_t sequence;    /* odd while the table changes */
+	uint32_t v1_omitted;  /* records a v1 dump of this trace could not carry */
+	uint64_t lost_events; /* events refused before any ring could take them */
+	char kernel[64];      /* name and version, NUL-terminated */
+	struct ktrx_section section[KTRX_SECTIONS];
+};
+
+#define KTRX_RING_PER_CPU 0u
+#define KTRX_RING_SHARED  1u /* several CPUs write it; records carry KTRX_EXT_CPU */
+
+#define KTRX_POLICY_OVERWRITE 0u
+#define KTRX_POLICY_STOP      1u /* keep the oldest: refuse and count once full */
+
+#define KTRX_NO_CPU 0xffffffffu
+
+/* One ring. The first 64 bytes are what a writer needs; the rest is for readers. */
+struct ktrx_ring {
+	uint64_t word;	       /* reserve word, unless head_where says that it lies elsewhere */
+	uint64_t base;	       /* writer's pointer to slot 0 */
+	uint32_t mask;	       /* slots - 1 */
+	uint32_t shift;	       /* log2 of slots; 9 to 30 */
+	uint64_t deadline;     /* stamp from which a writer must put an anchor first */
+	uint64_t anchor_stamp; /* newest anchor: whole stamp … */
+	uint64_t anchor_index; /* … and slot index */
+	uint64_t dropped;      /* records refused by KTRX_POLICY_STOP */
+	uint64_t lapped;       /* slots voided by writers that were held up for a whole lap */
+
+	uint64_t first;	   /* index of the first slot that counts: this boot's first, or where a clear left off */
+	uint64_t address;  /* of slot 0, as `where` says */
+	uint64_t length;   /* bytes */
+	uint32_t extents;  /* as in struct ktrx_section */
+	uint16_t where;
+	uint16_t kind;	   /* KTRX_RING_* */
+	uint32_t cpu;	   /* KTRX_NO_CPU for a shared ring */
+	uint32_t policy;   /* KTRX_POLICY_* */
+	uint64_t head_address; /* of the reserve word, when it lies in the kernel's per-CPU area */
+	uint16_t head_where;   /* KTRX_WHERE_NONE: `word` above is the head */
+	uint16_t reserved0;
+	uint32_t reserved1;
+	uint64_t reserved2;
+};
+
+/*
+ * One row of the event table. Rows are aligned to 8 bytes; zero bytes between rows are stepped over. Its id
+ * is its ordinal number in the table, from 1. Strings follow in this order, each NUL-terminated: group, name,
+ * text, file, then name and unit of each field. No pointers: rows survive relocation and LTO.
+ */
+struct ktrx_event {
+	uint16_t magic;	  /* KTRX_EVENT_MAGIC */
+	uint16_t size;	  /* bytes of the row with its strings, a multiple of 8 */
+	uint8_t state;	  /* KTRX_STATE_* as it is now */
+	uint8_t wanted;	  /* as asked for; `state` follows while recording is started */
+	uint16_t id;	  /* cache of the ordinal, 0 until the kernel numbered its rows */
+	uint32_t header;  /* kernel-private: low half of a first slot's leading word */
+	uint16_t v1_id;	  /* id in a v1 dump, KTRX_V1_NONE if it has none */
+	uint8_t fields;	  /* 0 to 16 */
+	uint8_t flags;	  /* 0 */
+	uint32_t line;	  /* where it was declared */
+	uint32_t reserved;
+	uint64_t count;	  /* shared count, used where there are no per-CPU counters */
+	uint8_t type[16]; /* KTRX_TYPE_* of each field */
+	/* strings follow */
+};
+#define KTRX_EVENT_MAGIC  0x5645u
+#define KTRX_EVENT_FIELDS 16u
+#define KTRX_V1_NONE	  0xffffu
+
+/* States of an event: bit 0 records, bit 1 counts, bit 7 sends it through the slow path. 0 is off. */
+#define KTRX_STATE_OFF	  0u
+#define KTRX_STATE_RECORD 1u
+#define KTRX_STATE_COUNT  2u
+#define KTRX_STATE_STOP	  4u	/* stops all recording after it fired once */
+#define KTRX_STATE_SLOW	  0x80u
+
+/* Field types. Integers lie packed, in order, in their natural size; no padding. */
+#define KTRX_TYPE_U8	 1u
+#define KTRX_TYPE_U16	 2u
+#define KTRX_TYPE_U32	 3u
+#define KTRX_TYPE_U64	 4u
+#define KTRX_TYPE_I8	 5u
+#define KTRX_TYPE_I16	 6u
+#define KTRX_TYPE_I32	 7u
+#define KTRX_TYPE_I64	 8u
+#define KTRX_TYPE_POINTER 9u  /* 8 bytes */
+#define KTRX_TYPE_STRING 10u /* u16: bit 15 cut short, low bits length; then that many bytes, no NUL */
+#define KTRX_TYPE_BOOL	 11u /* 1 byte */
+#define KTRX_TYPE_CHAR	 12u /* 1 byte */
+#define KTRX_STRING_CUT	 0x8000u
+
+struct ktrx_thread {
+	uint32_t id;   /* thread id + 1; 0 marks an empty row */
+	char name[28]; /* NUL-terminated */
+};
+
+/* What a CPU is doing, readable from outside at any time. Each field is written by its own CPU only. */
+struct ktrx_cpu {
+	uint64_t heartbeats;	  /* calls of ktrace_heartbeat() */
+	uint64_t heartbeat_stamp; /* counter at the last one */
+	uint64_t pc;		  /* interrupted there */
+	uint32_t thread;	  /* running there */
+	uint8_t mode;		  /* KTRX_MODE_* */
+	uint8_t online;
+	uint8_t reserved[34];
+};
+#define KTRX_MODE_UNKNOWN   0u
+#define KTRX_MODE_IDLE	    1u
+#define KTRX_MODE_KERNEL    2u
+#define KTRX_MODE_USER	    3u
+#define KTRX_MODE_INTERRUPT 4u
+
+/*
+ * Head of each block of memory that a kernel lent: lets the host find the block by itself when neither a
+ * physical address nor the image's own mapping leads there.
+ */
+struct ktrx_block {
+	uint8_t magic[8]; /* "KTRXBLK\n" */
+	uint64_t nonce;	  /* the root's */
+	uint64_t self;	  /* virtual address of this head */
+	uint64_t length;  /* bytes of the block, this head included */
+	uint8_t reserved[32];
+};
+#define KTRX_BLOCK_MAGIC "KTRXBLK\n"
+
+KTRX_ASSERT_SIZE(struct ktrx_extent, 16);
+KTRX_ASSERT_SIZE(struct ktrx_section, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_section, extents, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_section, address, 16);
+KTRX_ASSERT_SIZE(struct ktrx_root, 704);
+KTRX_ASSERT_OFFSET(struct ktrx_root, frequency, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_root, cpus, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_root, slots, 20);
+KTRX_ASSERT_OFFSET(struct ktrx_root, slot_size, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_root, flags, 28);
+KTRX_ASSERT_OFFSET(struct ktrx_root, tag, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_root, root_size, 40);
+KTRX_ASSERT_OFFSET(struct ktrx_root, machine, 48);
+KTRX_ASSERT_OFFSET(struct ktrx_root, checksum, 52);
+KTRX_ASSERT_OFFSET(struct ktrx_root, nonce, 56);
+KTRX_ASSERT_OFFSET(struct ktrx_root, self, 64);
+KTRX_ASSERT_OFFSET(struct ktrx_root, length, 80);
+KTRX_ASSERT_OFFSET(struct ktrx_root, outcome, 104);
+KTRX_ASSERT_OFFSET(struct ktrx_root, sequence, 112);
+KTRX_ASSERT_OFFSET(struct ktrx_root, kernel, 128);
+KTRX_ASSERT_OFFSET(struct ktrx_root, section, 192);
+KTRX_ASSERT_SIZE(struct ktrx_ring, 128);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, base, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, mask, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, deadline, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, dropped, 48);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, first, 64);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, extents, 88);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, cpu, 96);
+KTRX_ASSERT_OFFSET(struct ktrx_ring, head_address, 104);
+KTRX_ASSERT_SIZE(struct ktrx_event, 48);
+KTRX_ASSERT_OFFSET(struct ktrx_event, header, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_event, line, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_event, count, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_event, type, 32);
+KTRX_ASSERT_SIZE(struct ktrx_thread, 32);
+KTRX_ASSERT_SIZE(struct ktrx_cpu, 64);
+KTRX_ASSERT_OFFSET(struct ktrx_cpu, mode, 28);
+KTRX_ASSERT_SIZE(struct ktrx_block, 64);
+
+/* FNV-1a over what stays constant through a boot: version, slot size, tag, sizes, machine, nonce, self. */
+static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
+{
+	const uint64_t constant[] = { root->version, root->slot_size, root->root_size, root->sections,
+				      root->machine, root->table, root->nonce, root->self };
+	uint32_t hash = 2166136261u;
+
+	for (unsigned i = 0; i < sizeof(constant) / sizeof(constant[0]); i++)
+		for (unsigned shift = 0; shift < 64; shift += 8)
+			hash = (hash ^ (uint32_t)(constant[i] >> shift & 0xff)) * 16777619u;
+	for (unsigned i = 0; i < sizeof(root->tag); i++)
+		hash = (hash ^ root->tag[i]) * 16777619u;
+	return hash;
+}
+
+#endif
