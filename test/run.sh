@@ -1,0 +1,60 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Runs tests that speak TAP, two at a time, and ends with one line: N passed, N failed, N skipped.
+# A test that dies, times out, or says less than it planned counts as one failure more. Reasons for skips and
+# all output of what failed are shown; everything is kept in build/check/.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+log=build/check
+limit=${TEST_TIMEOUT:-300}
+mkdir -p "$log"
+
+if [ "${1-}" = --one ]; then
+	test=$2
+	name=$(printf '%s' "$test" | tr '/' '_')
+	case $test in
+	*.sh) set -- sh "$test" ;;
+	*) set -- "$test" ;;
+	esac
+	start=$(date +%s)
+	CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 5 "$limit" "$@" >"$log/$name.tap" 2>"$log/$name.err" </dev/null
+	status=$?
+	echo "$status" >"$log/$name.status"
+	bad=$(grep -c '^not ok' "$log/$name.tap")
+	good=$(grep -c '^ok' "$log/$name.tap")
+	printf '%-52s %3d ok %3d not ok %4ds%s\n' "$test" "$good" "$bad" "$(($(date +%s) - start))" \
+		"$([ "$status" -eq 0 ] || echo "  exit status $status")"
+	exit 0
+fi
+
+for test; do printf '%s\n' "$test"; done | xargs -n 1 -P "${TEST_JOBS:-2}" sh "$0" --one
+
+passed=0 failed=0 skipped=0
+for test; do
+	name=$(printf '%s' "$test" | tr '/' '_')
+	tap=$log/$name.tap
+	status=$(cat "$log/$name.status" 2>/dev/null || echo missing)
+	s=$(grep -c '^ok.*# SKIP' "$tap")
+	p=$(($(grep -c '^ok' "$tap") - s))
+	f=$(grep -c '^not ok' "$tap")
+	plan=$(sed -n 's/^1\.\.\([0-9]*\).*/\1/p' "$tap" | awk '{ n += $1 } END { print n + 0 }')
+	if [ "$f" -eq 0 ] && { [ "$status" != 0 ] || [ "$plan" -ne $((p + s)) ] || [ "$plan" -eq 0 ]; }; then
+		f=1
+		printf '\n%s: exit status %s, %d of %d results (124: timed out after %d s)\n' \
+			"$test" "$status" $((p + s)) "$plan" "$limit"
+	fi
+	if [ "$f" -gt 0 ]; then
+		printf '\n--- %s\n' "$test"
+		grep -v '^ok' "$tap" | tail -n 60
+		tail -n 40 "$log/$name.err"
+	fi
+	sed -n 's/^ok[^-]*- \(.*\) # SKIP \(.*\)/skipped: \1: \2/p' "$tap"
+	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+done
+if [ "$skipped" -gt 0 ]; then
+	printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+else
+	printf '%d passed, %d failed\n' "$passed" "$failed"
+fi
+[ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

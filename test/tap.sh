@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Sourced by shell tests, which are run from the project's root. Gives each a scratch directory ($tmp) that is
+# removed afterwards, and says results in TAP:
+#
+#   . test/tap.sh
+#   check "summary counts every record" test "$n" -eq 40     a command that must succeed
+#   equal "exit status" 13 "$status"                          two words that must be the same
+#   same "timeline" test/golden/v1.txt "$tmp/out"             two files that must be the same
+#   skip "KVM smoke" "/dev/kvm is absent"
+#   done_testing
+tap_n=0
+tap_failed=0
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-test.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' INT TERM
+
+tap_say() { # ok|not ok, name
+	tap_n=$((tap_n + 1))
+	printf '%s %d - %s\n' "$1" "$tap_n" "$2"
+}
+
+pass() { tap_say ok "$1"; }
+
+fail() {
+	tap_say "not ok" "$1"
+	tap_failed=$((tap_failed + 1))
+	shift
+	[ $# -eq 0 ] || printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+skip() { tap_say ok "$1 # SKIP $2"; }
+
+check() {
+	tap_name=$1
+	shift
+	if "$@" >"$tmp/.check" 2>&1; then
+		pass "$tap_name"
+	else
+		fail "$tap_name" "failed: $*"
+		sed 's/^/#   /' "$tmp/.check" | head -n 20
+	fi
+}
+
+equal() {
+	if [ "$2" = "$3" ]; then pass "$1"; else fail "$1" "expected '$2', got '$3'"; fi
+}
+
+same() {
+	if cmp -s "$2" "$3"; then
+		pass "$1"
+	else
+		fail "$1" "$3 differs from $2"
+		diff -u "$2" "$3" | head -n 20 | sed 's/^/#   /'
+	fi
+}
+
+done_testing() {
+	printf '1..%d\n' "$tap_n"
+	[ "$tap_failed" -eq 0 ]
+	exit
+}
