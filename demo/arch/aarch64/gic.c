@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "gic.h"
+
+#include "arch.h"
+#include "platform.h"
+#include "timer.h"
+
+#define INTID_MASK 0x3ffu
+#define INTID_NONE 1020u	/* from here on: nothing was pending */
+#define PFR0_GIC_SHIFT 24	/* ID_AA64PFR0_EL1: GIC system registers, that is GICv3 or later */
+
+static const struct gic_driver *gic;
+
+void gic_init(void)
+{
+	gic = arch_sysreg_read(id_aa64pfr0_el1) >> PFR0_GIC_SHIFT & 0xf ? &gicv3 : &gicv2;
+	gic->init();
+	gic->init_cpu();
+}
+
+void gic_init_cpu(void)
+{
+	gic->init_cpu();
+}
+
+/* Ended before the portable kernel runs, for it may switch threads; the timer must have let go of its line. */
+void gic_interrupt(uintptr_t ip)
+{
+	uint32_t acknowledged = gic->acknowledge();
+	uint32_t intid = acknowledged & INTID_MASK;
+	enum irq irq = IRQ_SPURIOUS;
+
+	if (intid >= INTID_NONE) {
+		interrupt(IRQ_SPURIOUS, ip);
+		return;
+	}
+	if (intid == INTID_VIRTUAL_TIMER) {
+		timer_next();
+		irq = IRQ_TIMER;
+	} else if (intid == INTID_IPI) {
+		irq = IRQ_IPI;
+	}
+	gic->end(acknowledged);
+	interrupt(irq, ip);
+}
+
+void arch_ipi_send(const struct cpu *cpu)
+{
+	gic->send_ipi(cpu);
+}
+
+/* GICv2 and v3 have no interrupt that a masked CPU takes. */
+bool arch_nmi_send(const struct cpu *cpu)
+{
+	(void)cpu;
+	return false;
+}

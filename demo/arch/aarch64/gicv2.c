@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* GICv2: everything through memory; at most 8 CPUs, each known to the distributor by one bit. */
+#include "arch.h"
+#include "cpu.h"
+#include "gic.h"
+#include "mmio.h"
+#include "platform.h"
+
+enum {
+	GICD_CTLR = PLATFORM_GIC_DISTRIBUTOR,
+	GICD_ISENABLER0 = PLATFORM_GIC_DISTRIBUTOR + 0x100,
+	GICD_ITARGETSR0 = PLATFORM_GIC_DISTRIBUTOR + 0x800,
+	GICD_SGIR = PLATFORM_GIC_DISTRIBUTOR + 0xf00,
+	GICC_CTLR = PLATFORM_GIC_CPU_INTERFACE,
+	GICC_PMR = PLATFORM_GIC_CPU_INTERFACE + 4,
+	GICC_IAR = PLATFORM_GIC_CPU_INTERFACE + 0xc,
+	GICC_EOIR = PLATFORM_GIC_CPU_INTERFACE + 0x10,
+};
+
+#define SGIR_TARGETS_SHIFT 16
+#define PRIORITY_ALL 0xff
+
+/* The distributor's bit for cpus[n], as that CPU read it. */
+static uint8_t target_bits[CPU_MAX];
+
+static void init(void)
+{
+	mmio_write32(GICD_CTLR, 1);
+}
+
+static void init_cpu(void)
+{
+	target_bits[arch_this_cpu()->id] = (uint8_t)mmio_read32(GICD_ITARGETSR0);
+	mmio_write32(GICD_ISENABLER0, 1u << INTID_VIRTUAL_TIMER | 1u << INTID_IPI);
+	mmio_write32(GICC_PMR, PRIORITY_ALL);
+	mmio_write32(GICC_CTLR, 1);
+}
+
+static uint32_t acknowledge(void)
+{
+	return mmio_read32(GICC_IAR);
+}
+
+static void end(uint32_t acknowledged)
+{
+	mmio_write32(GICC_EOIR, acknowledged);
+}
+
+static void send_ipi(const struct cpu *to)
+{
+	__asm__ volatile("dsb ishst" : : : "memory"); /* what the IPI announces is seen before it */
+	mmio_write32(GICD_SGIR, (uint32_t)target_bits[to->id] << SGIR_TARGETS_SHIFT | INTID_IPI);
+}
+
+const struct gic_driver gicv2 = {
+	.init = init,
+	.init_cpu = init_cpu,
+	.acknowledge = acknowledge,
+	.end = end,
+	.send_ipi = send_ipi,
+};

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "mmu.h"
+
+#include "arch.h"
+
+#define GIB (UINT64_C(1) << 30)
+#define ENTRIES 512
+
+/* Descriptor bits; attribute indices as start.S sets MAIR_EL1. */
+#define VALID UINT64_C(1)
+#define TABLE_OR_PAGE UINT64_C(2)
+#define ATTRIBUTE_NORMAL (UINT64_C(1) << 2)
+#define INNER_SHAREABLE (UINT64_C(3) << 8)
+#define ACCESSED (UINT64_C(1) << 10)
+#define NEVER_EXECUTE (UINT64_C(3) << 53)
+
+#define PAGE_ADDRESS UINT64_C(0x0000fffffffff000)
+
+#define DEVICE_BLOCK (VALID | ACCESSED | NEVER_EXECUTE)
+#define RAM_BLOCK (VALID | ATTRIBUTE_NORMAL | INNER_SHAREABLE | ACCESSED)
+#define RAM_PAGE (RAM_BLOCK | TABLE_OR_PAGE | NEVER_EXECUTE)
+
+typedef uint64_t page_table[ENTRIES] __attribute__((aligned(PAGE_SIZE)));
+
+/* Level 1, a GiB an entry: the first GiB of devices, the first GiB of RAM. Complete before the first instruction. */
+page_table identity_map = { DEVICE_BLOCK, GIB | RAM_BLOCK };
+static page_table window_level2, window_level3;
+
+_Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)ENTRIES * PAGE_SIZE,
+	       "the window is one level 3 table at the start of a GiB");
+
+static void tables_changed(void)
+{
+	__asm__ volatile("dsb ishst\n\tisb" : : : "memory");
+}
+
+void mmu_map_ram(uint64_t base, uint64_t size)
+{
+	uint64_t end = base + size;
+
+	for (uint64_t at = base & ~(GIB - 1); at < end && at < ARCH_WINDOW_BASE; at += GIB)
+		identity_map[at / GIB] = at | RAM_BLOCK;
+	window_level2[0] = (uintptr_t)window_level3 | VALID | TABLE_OR_PAGE;
+	identity_map[ARCH_WINDOW_BASE / GIB] = (uintptr_t)window_level2 | VALID | TABLE_OR_PAGE;
+	tables_changed();
+}
+
+static volatile uint64_t *window_entry(uintptr_t address)
+{
+	return &window_level3[(address - ARCH_WINDOW_BASE) / PAGE_SIZE];
+}
+
+bool arch_map(uintptr_t address, uintptr_t page)
+{
+	*window_entry(address) = page | RAM_PAGE;
+	tables_changed();
+	return true;
+}
+
+uintptr_t arch_unmap(uintptr_t address)
+{
+	uint64_t old = *window_entry(address);
+
+	*window_entry(address) = 0;
+	tables_changed();
+	return old & PAGE_ADDRESS;
+}
+
+/* Only this CPU's: the portable kernel asks each CPU. */
+void arch_tlb_flush(uintptr_t address)
+{
+	__asm__ volatile("dsb nshst\n\ttlbi vaae1, %0\n\tdsb nsh\n\tisb" : : "r"(address / PAGE_SIZE) : "memory");
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Where the devices of QEMU's aarch64 "virt" machine lie, and the few interrupts that are used. */
+#ifndef DEMO_ARCH_PLATFORM_H
+#define DEMO_ARCH_PLATFORM_H
+
+#define PLATFORM_GIC_DISTRIBUTOR 0x08000000
+#define PLATFORM_GIC_CPU_INTERFACE 0x08010000
+#define PLATFORM_GIC_REDISTRIBUTORS 0x080a0000
+#define PLATFORM_UART 0x09000000
+#define PLATFORM_RAM 0x40000000
+
+#define INTID_IPI 0
+#define INTID_VIRTUAL_TIMER 27
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Starting CPUs, idling, and the ways out: PSCI calls to the firmware, and semihosting for an exit status. */
+#include "arch.h"
+#include "cpu.h"
+#include "machine.h"
+#include "start.h"
+#include "thread.h"
+
+#define PSCI_CPU_ON 0xc4000003
+#define PSCI_SYSTEM_OFF 0x84000008
+#define PSCI_SYSTEM_RESET 0x84000009
+
+#define SEMIHOSTING_EXIT_EXTENDED 0x20
+#define SEMIHOSTING_APPLICATION_EXIT 0x20026
+
+int64_t semihosting(uint64_t operation, const void *block);
+
+static int64_t psci(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
+{
+	register uint64_t x0 __asm__("x0") = function;
+	register uint64_t x1 __asm__("x1") = a1;
+	register uint64_t x2 __asm__("x2") = a2;
+	register uint64_t x3 __asm__("x3") = a3;
+
+	if (machine.psci_uses_smc)
+		__asm__ volatile("smc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8",
+				 "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
+	else
+		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8",
+				 "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
+	return (int64_t)x0;
+}
+
+bool arch_cpu_start(struct cpu *cpu)
+{
+	struct cpu **stack_top = (struct cpu **)(cpu->idle->stack + THREAD_STACK_SIZE);
+
+	cpu->hardware_id = machine_hardware_id(cpu->id);
+	stack_top[-1] = cpu; /* secondary_start takes it from there */
+	__asm__ volatile("dsb ish" : : : "memory");
+	return psci(PSCI_CPU_ON, cpu->hardware_id, (uintptr_t)secondary_start, (uintptr_t)stack_top) == 0;
+}
+
+void arch_idle(void)
+{
+	__asm__ volatile("dsb sy\n\twfi" : : : "memory");
+	arch_irq_enable();
+	__asm__ volatile("isb");
+	arch_irq_disable();
+}
+
+_Noreturn void arch_halt(void)
+{
+	arch_irq_disable();
+	for (;;)
+		__asm__ volatile("wfi");
+}
+
+_Noreturn void arch_exit(int status)
+{
+	const uint64_t block[2] = { SEMIHOSTING_APPLICATION_EXIT, (uint64_t)status };
+
+	semihosting(SEMIHOSTING_EXIT_EXTENDED, block);
+	psci(PSCI_SYSTEM_OFF, 0, 0, 0);
+	arch_halt();
+}
+
+_Noreturn void arch_reset(void)
+{
+	psci(PSCI_SYSTEM_RESET, 0, 0, 0);
+	arch_halt();
+}

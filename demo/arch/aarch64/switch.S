@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * arch_switch: the callee-saved registers in a frame of 96 bytes, x19 first, x29 and x30 last. A fresh thread's
+ * frame (thread.c) has its entry as x30.
+ */
+	.text
+	.globl	arch_switch
+arch_switch:
+	stp	x19, x20, [sp, #-96]!
+	stp	x21, x22, [sp, #16]
+	stp	x23, x24, [sp, #32]
+	stp	x25, x26, [sp, #48]
+	stp	x27, x28, [sp, #64]
+	stp	x29, x30, [sp, #80]
+	mov	x2, sp
+	str	x2, [x0]
+	mov	sp, x1
+	ldp	x29, x30, [sp, #80]
+	ldp	x27, x28, [sp, #64]
+	ldp	x25, x26, [sp, #48]
+	ldp	x23, x24, [sp, #32]
+	ldp	x21, x22, [sp, #16]
+	ldp	x19, x20, [sp], #96
+	ret
+
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Exceptions: interrupts go to the interrupt controller's driver, page faults to the portable kernel. */
+#include "trap.h"
+
+#include "arch.h"
+#include "gic.h"
+#include "panic.h"
+
+/* Entries of the vector table that a kernel at EL1 on its own stack may come through. */
+enum { VECTOR_SYNC = 4, VECTOR_IRQ = 5 };
+
+/* Exception classes of ESR_EL1[31:26]. */
+enum {
+	CLASS_UNKNOWN = 0x00,
+	CLASS_INSTRUCTION_ABORT = 0x21,
+	CLASS_DATA_ABORT = 0x25,
+};
+
+#define ESR_WRITE (1u << 6)
+
+/* The upper bits of ESR_EL1[5:0] in an abort; the lower two are the table's level. */
+enum { STATUS_TRANSLATION = 1, STATUS_ACCESS_FLAG = 2, STATUS_PERMISSION = 3 };
+
+#define HLT_SEMIHOSTING 0xd45e0000u
+
+static _Noreturn void fatal(const struct trap_frame *frame, unsigned int vector)
+{
+	panic("exception: vector %u esr 0x%lx elr 0x%lx far 0x%lx", vector, (unsigned long)arch_sysreg_read(esr_el1),
+	      (unsigned long)frame->elr, (unsigned long)arch_sysreg_read(far_el1));
+}
+
+static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned int flags)
+{
+	unsigned int status = esr >> 2 & 0xf;
+
+	if (status == STATUS_ACCESS_FLAG || status == STATUS_PERMISSION)
+		flags |= FAULT_PRESENT;
+	else if (status != STATUS_TRANSLATION)
+		fatal(frame, VECTOR_SYNC);
+	page_fault(arch_sysreg_read(far_el1), frame->elr, flags);
+}
+
+/* A semihosting call that nobody outside takes is undefined: it fails with -1 instead. */
+static void undefined(struct trap_frame *frame)
+{
+	if (*(const uint32_t *)frame->elr != HLT_SEMIHOSTING)
+		fatal(frame, VECTOR_SYNC);
+	frame->x[0] = UINT64_MAX;
+	frame->elr += 4;
+}
+
+static void synchronous(struct trap_frame *frame)
+{
+	uint32_t esr = (uint32_t)arch_sysreg_read(esr_el1);
+
+	switch (esr >> 26) {
+	case CLASS_DATA_ABORT:
+		abort_taken(frame, esr, esr & ESR_WRITE ? FAULT_WRITE : 0);
+		break;
+	case CLASS_INSTRUCTION_ABORT:
+		abort_taken(frame, esr, FAULT_EXECUTE);
+		break;
+	case CLASS_UNKNOWN:
+		undefined(frame);
+		break;
+	default:
+		fatal(frame, VECTOR_SYNC);
+	}
+}
+
+void trap(struct trap_frame *frame, unsigned int vector)
+{
+	if (vector == VECTOR_IRQ)
+		gic_interrupt(frame->elr);
+	else if (vector == VECTOR_SYNC)
+		synchronous(frame);
+	else
+		fatal(frame, vector);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What vectors.S leaves on the stack for the time of an exception. */
+#ifndef DEMO_ARCH_TRAP_H
+#define DEMO_ARCH_TRAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct trap_frame {
+	uint64_t x[31];
+	uint64_t sp; /* before the exception */
+	uint64_t elr;
+	uint64_t spsr;
+};
+
+_Static_assert(sizeof(struct trap_frame) == 272, "vectors.S reserves this much");
+_Static_assert(offsetof(struct trap_frame, x[30]) == 240, "vectors.S saves x30 and sp there");
+_Static_assert(offsetof(struct trap_frame, elr) == 256, "vectors.S saves elr and spsr there");
+
+/* Called by vectors.S, interrupts off; vector is the entry's index in the table. */
+void trap(struct trap_frame *frame, unsigned int vector);
+
+#endif
