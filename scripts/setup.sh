@@ -1,0 +1,53 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Installs the Debian packages that a make target needs and this machine lacks. The only list of them.
+#
+#	scripts/setup.sh host|demo ARCH|check|list
+#
+# As another user than root it says what to install and fails. Silent when nothing is missing.
+set -eu
+
+host="gcc make libc6-dev pkg-config libseccomp-dev"
+x86_64="qemu-system-x86"
+aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
+riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
+check="clang lld llvm clang-format g++ git libcmocka-dev mandoc file binutils"
+
+case "${1-}" in
+host) wanted=$host ;;
+demo)
+	case "${2-x86_64}" in
+	x86_64) wanted="$host $x86_64" ;;
+	aarch64) wanted="$host $aarch64" ;;
+	riscv64) wanted="$host $riscv64" ;;
+	*) echo "setup.sh: unknown architecture '$2' (x86_64, aarch64, riscv64)" >&2; exit 2 ;;
+	esac ;;
+check) wanted="$host $x86_64 $aarch64 $riscv64 $check" ;;
+list) printf '%s\n' $host $x86_64 $aarch64 $riscv64 $check; exit 0 ;;
+*) echo "usage: setup.sh host|demo ARCH|check|list" >&2; exit 2 ;;
+esac
+
+if ! command -v dpkg-query >/dev/null; then
+	echo "setup.sh: not a Debian system; the packages needed would be: $wanted" >&2
+	exit 0
+fi
+
+missing=
+for package in $wanted; do
+	case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
+	"install ok installed") ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+if [ "$(id -u)" -ne 0 ]; then
+	echo "These packages are missing. As root:" >&2
+	echo "	apt-get update && apt-get install --no-install-recommends$missing" >&2
+	exit 1
+fi
+echo "Installing:$missing" >&2
+export DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends $missing >/dev/null
