@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A subcommand is one file that defines `const struct command command_NAME` (a dash in its name is an
+ * underscore in NAME); its make fragment adds NAME to COMMANDS, which is all that registers it.
+ */
+#ifndef CMD_COMMAND_H
+#define CMD_COMMAND_H
+
+/* Exit statuses shared by all subcommands. Data goes to stdout, messages to stderr. */
+#define EXIT_BAD_INPUT 1 /* or output that could not be written; what was readable has been shown */
+#define EXIT_USAGE     2
+
+struct command {
+	const char *name;    /* as typed: "show" */
+	const char *tool;    /* also runs as a program of this name, through a symlink; NULL: no */
+	const char *purpose; /* half a line for `ktrace --help` */
+	/* argv[0] is the name by which messages are signed: "ktrace show". Returns the exit status. */
+	int (*run)(int argc, char **argv);
+};
+
+/* Message on stderr: "ktrace show: …" and a newline. */
+__attribute__((format(printf, 2, 3))) void command_message(const char *name, const char *format, ...);
+/* "…: try 'ktrace show --help'"; returns EXIT_USAGE. */
+int command_usage(const char *name);
+
+#endif

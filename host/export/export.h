@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * An output format is one struct of operations. `ktrace export --format NAME` looks NAME up among the formats
+ * that were built in; a format's make fragment adds its name to EXPORT_FORMATS, and the object it brings
+ * defines `const struct export_format export_NAME`.
+ *
+ * Formats use the reader's API alone. They neither print nor exit: what went wrong is left in the report.
+ */
+#ifndef EXPORT_EXPORT_H
+#define EXPORT_EXPORT_H
+
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+/* What a format says about its work. Set to zero by the caller. */
+struct export_report {
+	uint64_t events;     /* events of the trace that went into the output */
+	uint64_t unpaired;   /* ends without a beginning and the reverse, for lack of records */
+	int output_error;    /* errno of a failed write to `fd`, 0 if none */
+};
+
+struct export_format {
+	const char *name;    /* as given to --format */
+	const char *purpose; /* half a line for --help */
+	/*
+	 * Writes all events of `trace` that pass its filter to `fd`, from the present position of both. `fd` stays
+	 * open and may be a pipe. 0, or a negative KTREAD_E_*: either ktread_message() tells the reason, or
+	 * report->output_error is set and KTREAD_E_SYSTEM returned. Output is complete and well-formed up to the
+	 * event at which reading failed.
+	 */
+	int (*write)(struct ktread *trace, int fd, struct export_report *report);
+};
+
+/* NULL if there is no such format. */
+const struct export_format *export_format_find(const char *name);
+/* The built-in formats in order of name; NULL past the last. */
+const struct export_format *export_format_at(unsigned n);
+
+#endif

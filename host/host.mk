@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The host side: build/lib/libktread.a, build/bin/ktrace and the names that lead to it. A room's fragment adds to
+#
+#   KTREAD_SRCS += host/ktread/merge.c     sources of the reader library
+#   KTRACE_SRCS += host/capture/qmp.c      sources of the program
+#   COMMANDS += qemu_args                  subcommands: host/cmd/qemu_args.c, known as qemu-args
+#   TOOLS += ktrace-decode                 other names by which the program is called
+#   EXPORT_FORMATS += perfetto             output formats: an object of KTRACE_SRCS has export_perfetto
+#   KTRACE_CFLAGS, KTRACE_LDLIBS           for libraries, each found by pkg-config and left out where absent
+#
+# What is not in these lists does not exist in the program, so --help lists what works.
+
+KTREAD_SRCS :=
+KTRACE_SRCS := host/cmd/main.c host/export/output.c host/export/formats.c
+COMMANDS :=
+TOOLS :=
+EXPORT_FORMATS :=
+KTRACE_CFLAGS :=
+KTRACE_LDLIBS := -ldl
+
+-include host/ktread/ktread.mk
+-include host/capture/capture.mk
+-include host/export/perfetto.mk
+
+HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ibuild/gen
+KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)
+KTREAD_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTREAD_SRCS)))
+KTRACE_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTRACE_SRCS)))
+
+.PHONY: host
+host: build/bin/ktrace $(TOOLS:%=build/bin/%)
+
+build/host/%.o: host/%.c
+	@mkdir -p $(@D)
+	$(HOST_CC) $(HOST_FLAGS) $(KTRACE_CFLAGS) -MMD -MP -c -o $@ $<
+
+build/lib/libktread.a: $(KTREAD_OBJS)
+	@mkdir -p $(@D)
+	rm -f $@
+	ar rcs $@ $^
+
+build/bin/ktrace: $(KTRACE_OBJS) build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $^ $(KTRACE_LDLIBS)
+
+$(TOOLS:%=build/bin/%): build/bin/ktrace
+	ln -sf ktrace $@
+
+# Registers as C reads them; rewritten only when they change.
+# $(call register,<file>,<macro>,<names>)
+define register
+build/gen/$(1): FORCE
+	@mkdir -p $$(@D)
+	@printf '$(2)(%s)\n' $(sort $(3)) >$$@.new
+	@if cmp -s $$@.new $$@; then rm $$@.new; else mv $$@.new $$@; fi
+endef
+$(eval $(call register,commands.list,COMMAND,$(COMMANDS)))
+$(eval $(call register,formats.list,FORMAT,$(EXPORT_FORMATS)))
+build/host/cmd/main.o: build/gen/commands.list
+build/host/export/formats.o: build/gen/formats.list
+
+.PHONY: FORCE
+FORCE:
+
+-include $(KTREAD_OBJS:.o=.d) $(KTRACE_OBJS:.o=.d)
