@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Every exported symbol carries its room's prefix.
+. test/tap.sh
+
+# prefix "name" PATTERN FILE…: all defined global symbols match.
+prefix() {
+	name=$1 pattern=$2
+	shift 2
+	[ -e "$1" ] || { fail "$name" "$1 was not built"; return; }
+	nm -g --defined-only "$@" 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u | grep -vE "$pattern" >"$tmp/odd" || :
+	if [ -s "$tmp/odd" ]; then fail "$name" "$(head -n 20 "$tmp/odd")"; else pass "$name"; fi
+}
+
+prefix "the host library exports ktread_ only" '^ktread_' build/lib/libktread.a
+for arch in x86_64 aarch64 riscv64; do
+	[ -e "build/kernel/$arch/libktrace.a" ] &&
+		prefix "the kernel library exports ktrace_ only ($arch)" '^ktrace_' "build/kernel/$arch/libktrace.a"
+done
+
+done_testing

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Who may include whom (doc/architecture.md). A room's row names the only prefixes its quoted includes may
+# have; a plain file name (no slash) is the room's own.
+. test/tap.sh
+
+# includes ROOM-FOLDER: "file: included" for each quoted include below it.
+includes() {
+	find "$1" -name '*.[chS]' -type f | sort |
+		xargs -r grep -H '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' |
+		sed 's/^\([^:]*\):.*"\(.*\)".*/\1: \2/'
+}
+
+# allow "name" FOLDER prefix…: every include below FOLDER starts with one of the prefixes or has no slash.
+allow() {
+	room=$1 folder=$2
+	shift 2
+	[ -d "$folder" ] || { fail "$room" "$folder is missing"; return; }
+	includes "$folder" | grep ': .*/' >"$tmp/seen" || :
+	for prefix; do
+		grep -v ": $prefix" "$tmp/seen" >"$tmp/rest" || :
+		mv "$tmp/rest" "$tmp/seen"
+	done
+	if [ -s "$tmp/seen" ]; then
+		fail "$room" "$(cat "$tmp/seen")"
+	else
+		pass "$room"
+	fi
+}
+
+allow "include/ktrx includes nothing of ours but itself" include/ktrx ktrx/
+allow "include/ktrace sees the wire and itself" include/ktrace ktrx/ ktrace/
+allow "include/ktread sees the wire and itself" include/ktread ktrx/ ktread/
+allow "kernel/core never names transports" kernel/core ktrx/ ktrace/
+allow "kernel/arch is a leaf" kernel/arch ktrx/ ktrace/
+allow "kernel/transport sees the kernel API" kernel/transport ktrx/ ktrace/ transport/
+allow "demo is a customer" demo ktrace/ ktrx/ work/ devicetree/
+allow "examples are customers" examples ktrace/ ktrx/
+allow "host/ktread sees the wire" host/ktread ktrx/ ktread/
+allow "host/capture sees ktread" host/capture ktrx/ ktread/ capture/
+allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/
+allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/
+allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ cmd/
+
+# No architecture is named by #if outside the rooms made for it.
+find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |
+	xargs grep -nE '^[[:space:]]*#[[:space:]]*(el)?if.*__(x86_64|amd64|aarch64|riscv|arm)' >"$tmp/arch" || :
+check "no #if on an architecture outside kernel/arch and demo/arch: $(head -n 3 "$tmp/arch")" test ! -s "$tmp/arch"
+
+done_testing
