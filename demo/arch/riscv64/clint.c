@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "clint.h"
+
+#include "arch.h"
+#include "cpu.h"
+#include "machine.h"
+#include "platform.h"
+
+/* When each CPU's next tick is due; its own alone. */
+static uint64_t deadline[CPU_MAX];
+
+uint64_t arch_clock_hz(void)
+{
+	return machine.timebase_hz;
+}
+
+/* The one call that machine mode offers. */
+static void set_timer(uint64_t when)
+{
+	register uint64_t a0 __asm__("a0") = when;
+
+	deadline[arch_this_cpu()->id] = when;
+	__asm__ volatile("ecall" : : "r"(a0) : "memory");
+}
+
+void arch_timer_start(void)
+{
+	set_timer(arch_clock() + arch_clock_hz() / TICK_HZ);
+}
+
+/* Ticks that were missed for more than a period are dropped, not made up for. */
+void clint_timer_next(void)
+{
+	uint64_t period = arch_clock_hz() / TICK_HZ;
+	uint64_t next = deadline[arch_this_cpu()->id] + period;
+	uint64_t now = arch_clock();
+
+	set_timer(next > now ? next : now + period);
+}
+
+void clint_interrupt_hart(uint64_t hart)
+{
+	volatile uint32_t *software_interrupt = (volatile uint32_t *)(uintptr_t)CLINT_SOFTWARE_INTERRUPT;
+
+	__asm__ volatile("fence w, o" : : : "memory"); /* what the interrupt announces is seen before it */
+	software_interrupt[hart] = 1;
+}
+
+void arch_ipi_send(const struct cpu *cpu)
+{
+	clint_interrupt_hart(cpu->hardware_id);
+}
+
+/* There is no interrupt that a masked hart takes in supervisor mode. */
+bool arch_nmi_send(const struct cpu *cpu)
+{
+	(void)cpu;
+	return false;
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The first instructions of every hart, all of which come here at once in machine mode with their number in a0
+ * and the device tree in a1. Hart 0 boots; the others sleep until arch_cpu_start calls them. All leave for
+ * supervisor mode with the identity map on, which is constant data.
+ */
+#include "machine_mode.h"
+#include "platform.h"
+
+#define BOOT_STACK_SIZE 16384
+
+#define MSTATUS_MPP (3 << 11)
+#define MSTATUS_MPP_SUPERVISOR (1 << 11)
+#define MSTATUS_MPIE (1 << 7)
+#define SATP_SV39 8
+#define PMP_EVERYTHING 0x1f		/* one naturally aligned range; read, write, execute */
+#define COUNTERS_ALL 7			/* cycle, time and instret may be read in supervisor mode */
+/* All exceptions that have a place in supervisor mode but its own calls, all supervisor interrupts. */
+#define DELEGATED_EXCEPTIONS 0xb1ff
+#define DELEGATED_INTERRUPTS (INTERRUPT_SUPERVISOR_SOFTWARE | INTERRUPT_SUPERVISOR_TIMER | INTERRUPT_SUPERVISOR_EXTERNAL)
+
+	.section .text.start, "ax"
+	.globl	_start
+_start:
+	li	t0, PLATFORM_HARTS
+	bgeu	a0, t0, sleep_for_ever
+	mv	s0, a0
+	mv	s1, a1
+	call	set_up_machine_mode
+	bnez	s0, wait_for_call
+
+	la	t0, bss_start
+	la	t1, bss_end
+1:	bgeu	t0, t1, 2f
+	sd	zero, 0(t0)
+	addi	t0, t0, 8
+	j	1b
+2:	la	sp, boot_stack_top
+	la	tp, cpus
+	mv	a0, s1
+	la	ra, boot_main
+	j	enter_supervisor_mode
+
+/* Called by arch_cpu_start: the top of a stack in hart_calls[hart], below it the address of the CPU's area. */
+wait_for_call:
+	wfi
+	csrr	t0, mip
+	andi	t0, t0, INTERRUPT_MACHINE_SOFTWARE
+	beqz	t0, wait_for_call
+	csrr	t0, mscratch
+	ld	t0, MACHINE_AREA_SOFTWARE_INTERRUPT(t0)
+	sw	zero, 0(t0)
+	fence
+	la	t0, hart_calls
+	slli	t1, s0, 3
+	add	t0, t0, t1
+	ld	t1, 0(t0)
+	beqz	t1, wait_for_call
+	ld	tp, -8(t1)
+	addi	sp, t1, -16
+	la	ra, secondary_main
+	j	enter_supervisor_mode
+
+/* Goes to ra; a0 is kept. */
+enter_supervisor_mode:
+	csrw	mepc, ra
+	li	t0, MSTATUS_MPP | MSTATUS_MPIE
+	csrc	mstatus, t0
+	li	t0, MSTATUS_MPP_SUPERVISOR
+	csrs	mstatus, t0
+	li	ra, 0
+	li	s0, 0
+	mret
+
+/* s0 is the hart's number. */
+set_up_machine_mode:
+	la	t0, machine_trap
+	csrw	mtvec, t0
+	la	t0, machine_areas
+	li	t1, MACHINE_AREA_SIZE
+	mul	t1, t1, s0
+	add	t0, t0, t1
+	csrw	mscratch, t0
+	li	t1, CLINT_SOFTWARE_INTERRUPT
+	slli	t2, s0, 2
+	add	t1, t1, t2
+	sd	t1, MACHINE_AREA_SOFTWARE_INTERRUPT(t0)
+	li	t1, CLINT_TIME_COMPARE
+	slli	t2, s0, 3
+	add	t1, t1, t2
+	sd	t1, MACHINE_AREA_TIME_COMPARE(t0)
+
+	li	t0, -1
+	csrw	pmpaddr0, t0
+	li	t0, PMP_EVERYTHING
+	csrw	pmpcfg0, t0
+	li	t0, DELEGATED_EXCEPTIONS
+	csrw	medeleg, t0
+	li	t0, DELEGATED_INTERRUPTS
+	csrw	mideleg, t0
+	csrwi	mcounteren, COUNTERS_ALL
+	li	t0, INTERRUPT_MACHINE_SOFTWARE | INTERRUPT_SUPERVISOR_SOFTWARE | INTERRUPT_SUPERVISOR_TIMER
+	csrw	mie, t0
+
+	la	t0, supervisor_trap
+	csrw	stvec, t0
+	la	t0, identity_map
+	srli	t0, t0, 12
+	li	t1, SATP_SV39
+	slli	t1, t1, 60
+	or	t0, t0, t1
+	csrw	satp, t0
+	sfence.vma
+	ret
+
+sleep_for_ever:
+	csrwi	mie, 0
+	wfi
+	j	sleep_for_ever
+
+/* Not in BSS: in use, or waited upon, before that is cleared. */
+	.data
+	.balign	8
+machine_areas:
+	.space	MACHINE_AREA_SIZE * PLATFORM_HARTS
+	.globl	hart_calls
+hart_calls:
+	.space	8 * PLATFORM_HARTS
+
+	.bss
+	.balign	16
+	.space	BOOT_STACK_SIZE
+boot_stack_top:
+
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "start.h"
+
+#include "arch.h"
+#include "console.h"
+#include "cpu.h"
+#include "machine.h"
+#include "mmu.h"
+
+/* start.S lets this one boot. */
+#define BOOT_HART 0
+
+_Noreturn void boot_main(const void *device_tree)
+{
+	machine_read(device_tree, BOOT_HART);
+	kmain();
+}
+
+void arch_init(void)
+{
+	console_init();
+	machine_check();
+	cpus[0].hardware_id = machine_hardware_id(0);
+	mmu_map_ram(machine.memory_base, machine.memory_size);
+}
+
+/* start.S has set up all there is for each CPU. */
+_Noreturn void secondary_main(void)
+{
+	cpu_main();
+}
+
+/* arch_switch takes the entry for the return address of its caller. */
+uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))
+{
+	uint64_t *frame = (uint64_t *)stack_top - 14;
+
+	for (int i = 1; i < 14; i++)
+		frame[i] = 0;
+	frame[0] = (uintptr_t)entry;
+	return (uintptr_t)frame;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Between the start-up assembly and C. */
+#ifndef DEMO_ARCH_START_H
+#define DEMO_ARCH_START_H
+
+#include "platform.h"
+
+struct cpu;
+
+/* For each hart the stack that it shall start on, the address of its CPU's area below the top; then interrupt it. */
+extern struct cpu **volatile hart_calls[PLATFORM_HARTS];
+
+/* Called by start.S in supervisor mode, on the boot stack and on the idle thread's, interrupts off. */
+_Noreturn void boot_main(const void *device_tree);
+_Noreturn void secondary_main(void);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Traps into supervisor mode: the two interrupts that machine mode passes on, page faults, and the fatal rest. */
+#include "trap.h"
+
+#include "arch.h"
+#include "clint.h"
+#include "machine_mode.h"
+#include "mmu.h"
+#include "panic.h"
+
+#define CAUSE_IS_INTERRUPT (UINT64_C(1) << 63)
+
+enum { INTERRUPT_SOFTWARE = 1, INTERRUPT_TIMER = 5 };
+
+enum {
+	CAUSE_BREAKPOINT = 3,
+	CAUSE_FETCH_PAGE_FAULT = 12,
+	CAUSE_LOAD_PAGE_FAULT = 13,
+	CAUSE_STORE_PAGE_FAULT = 15,
+};
+
+/* slli x0, x0, 0x1f; ebreak: the two instructions that make a semihosting call, third of which is a mere mark. */
+#define SEMIHOSTING_MARK 0x01f01013u
+#define EBREAK 0x00100073u
+
+static _Noreturn void fatal(const struct trap_frame *frame, uint64_t cause)
+{
+	panic("trap: cause %lu sepc 0x%lx stval 0x%lx ra 0x%lx", (unsigned long)cause, (unsigned long)frame->sepc,
+	      (unsigned long)arch_csr_read(stval), (unsigned long)frame->x[1]);
+}
+
+static void interrupt_taken(const struct trap_frame *frame, uint64_t number)
+{
+	if (number == INTERRUPT_TIMER) {
+		clint_timer_next();
+		interrupt(IRQ_TIMER, frame->sepc);
+	} else if (number == INTERRUPT_SOFTWARE) {
+		arch_csr_clear(sip, INTERRUPT_SUPERVISOR_SOFTWARE);
+		interrupt(IRQ_IPI, frame->sepc);
+	} else {
+		interrupt(IRQ_SPURIOUS, frame->sepc);
+	}
+}
+
+/* The flush is for a page that another CPU has mapped since: this one may remember that it was not. */
+static void page_fault_taken(const struct trap_frame *frame, unsigned int flags)
+{
+	uintptr_t address = arch_csr_read(stval);
+
+	if (mmu_is_mapped(address))
+		flags |= FAULT_PRESENT;
+	page_fault(address, frame->sepc, flags);
+	arch_tlb_flush(address);
+}
+
+/* A semihosting call that nobody outside takes is a breakpoint: it fails with -1 instead. */
+static void breakpoint(struct trap_frame *frame)
+{
+	const uint32_t *instruction = (const uint32_t *)frame->sepc;
+
+	if (frame->sepc % 4 || instruction[0] != EBREAK || instruction[-1] != SEMIHOSTING_MARK)
+		fatal(frame, CAUSE_BREAKPOINT);
+	frame->x[10] = UINT64_MAX;
+	frame->sepc += 4;
+}
+
+void trap(struct trap_frame *frame)
+{
+	uint64_t cause = arch_csr_read(scause);
+
+	if (cause & CAUSE_IS_INTERRUPT)
+		interrupt_taken(frame, cause & ~CAUSE_IS_INTERRUPT);
+	else if (cause == CAUSE_LOAD_PAGE_FAULT)
+		page_fault_taken(frame, 0);
+	else if (cause == CAUSE_STORE_PAGE_FAULT)
+		page_fault_taken(frame, FAULT_WRITE);
+	else if (cause == CAUSE_FETCH_PAGE_FAULT)
+		page_fault_taken(frame, FAULT_EXECUTE);
+	else if (cause == CAUSE_BREAKPOINT)
+		breakpoint(frame);
+	else
+		fatal(frame, cause);
+}
