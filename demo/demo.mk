@@ -23,19 +23,27 @@ DEMO_CC_aarch64 ?= aarch64-linux-gnu-gcc
 DEMO_CFLAGS_aarch64 := -mgeneral-regs-only -mno-outline-atomics -mstrict-align
 DEMO_LDFLAGS_aarch64 :=
 
+# Since the ISA manual of 2019 gcc and binutils want the CSR instructions named in -march, where clang 14 refuses
+# them; so gcc is told to go by the older manual.
 DEMO_CC_riscv64 ?= riscv64-linux-gnu-gcc
-DEMO_CFLAGS_riscv64 := -march=rv64imac_zicsr_zifencei -mabi=lp64 -mcmodel=medany
-DEMO_LDFLAGS_riscv64 := -march=rv64imac_zicsr_zifencei -mabi=lp64 -Wl,-n
+DEMO_CFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -mcmodel=medany -mno-relax \
+	$(if $(findstring clang,$(DEMO_CC_riscv64)),,-misa-spec=2.2)
+DEMO_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -Wl,-n
+
+# Sources that some architectures share, as demo/arch/<directory>.
+DEMO_SHARED_aarch64 := devicetree
+DEMO_SHARED_riscv64 := devicetree
 
 # $(call demo_rules,<arch>)
 define demo_rules
 DEMO_DIR_$(1) := build/demo/$(1)
-DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(sort $$(wildcard demo/arch/$(1)/*.c demo/arch/$(1)/*.S))
+DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
+DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
 DEMO_OBJS_$(1) := $$(patsubst demo/%,build/demo/$(1)/%.o,$$(DEMO_ALL_SRCS_$(1)))
 
 build/demo/$(1)/%.o: demo/%
 	@mkdir -p $$(@D)
-	$$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) -Idemo/kern -Idemo/arch/$(1) -Iinclude \
+	$$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) -Idemo/kern $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) -Iinclude \
 		-MMD -MP -c -o $$@ $$<
 
 build/demo/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
