@@ -6,22 +6,64 @@ MAKEFLAGS += --no-builtin-rules
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
 
-BUILD := build
-ARCHES := x86_64 aarch64 riscv64
 # x64 and arm64 are accepted as the names some kernels use.
 ARCH ?= x86_64
-override ARCH := $(patsubst arm64,aarch64,$(patsubst x64,x86_64,$(ARCH)))
+override ARCH := $(patsubst riscv,riscv64,$(patsubst arm64,aarch64,$(patsubst x64,x86_64,$(ARCH))))
+
+# Groups of events compiled into the demo kernel: ktrace-all, or a list like ktrace-sched,ktrace-net.
+FEATURES ?= ktrace-all
 
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: all
-all: host demo-kernel
+.PHONY: help all demo check soak bench build run-ktrace decode-ktrace clean
+help:
+	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
+	@echo 'make check                                the same for all tests'
+	@echo
+	@echo 'make host                                 the host tools alone: build/bin/ktrace'
+	@echo 'make build [ARCH=…] [FEATURES=…]          host tools and demo kernel; FEATURES=ktrace-all or a list'
+	@echo '                                          such as ktrace-sched,ktrace-net'
+	@echo 'make run-ktrace [ARCH=…]                  boot the demo kernel with every event on: build/ktrace.ktrx'
+	@echo 'make decode-ktrace                        show that trace'
+	@echo 'make bench                                figures, also in build/bench.json'
+	@echo 'make soak                                 the long tests'
+	@echo 'make clean'
+
+# Installing comes first, so that the rest may look for what was installed.
+demo:
+	@sh scripts/setup.sh demo $(ARCH)
+	@$(MAKE) --no-print-directory build ARCH=$(ARCH)
+	@sh scripts/demo.sh $(ARCH)
+
+check:
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory run-tests
+
+soak:
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory run-soak
+
+bench:
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory run-bench
+
+build: host build/demo/$(ARCH)/kernel.elf
+	@echo 'build/bin/ktrace and build/demo/$(ARCH)/kernel.elf are ready.' >&2
+
+run-ktrace: build
+	build/bin/ktrace run --out build/ktrace.ktrx -- $$(sh scripts/qemu.sh $(ARCH)) -append 'debug=ktrace $(APPEND)'
+
+decode-ktrace:
+	build/bin/ktrace-decode build/ktrace.ktrx
+
+clean:
+	rm -rf build
 
 include kernel/ktrace.mk
--include host/host.mk
--include demo/demo.mk
--include test/test.mk
--include bench/bench.mk
+include host/host.mk
+include demo/demo.mk
+include test/test.mk
+include bench/bench.mk

@@ -33,15 +33,15 @@ endef
 $(foreach t,$(UNIT_TESTS),$(eval $(call unit_rules,$(t),unit,)) \
 	$(eval $(call unit_rules,$(t),asan,$(SANITIZE))))
 
-.PHONY: test-unit test-scripts check soak
+.PHONY: test-unit test-scripts run-tests run-soak
 test-unit: $(UNIT_TESTS:%=build/test/asan/%)
 	sh test/run.sh $(UNIT_TESTS:%=build/test/asan/%)
 
 test-scripts: $(CHECK_NEEDS)
 	sh test/run.sh $(SCRIPT_TESTS)
 
-check: $(UNIT_TESTS:%=build/test/asan/%) $$(CHECK_NEEDS)
+run-tests: $(UNIT_TESTS:%=build/test/asan/%) $$(CHECK_NEEDS)
 	sh test/run.sh $(UNIT_TESTS:%=build/test/asan/%) $(SCRIPT_TESTS)
 
-soak: $$(CHECK_NEEDS)
+run-soak: $$(CHECK_NEEDS)
 	TEST_TIMEOUT=1800 sh test/run.sh $(SOAK_TESTS)
