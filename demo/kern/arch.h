@@ -130,6 +130,7 @@ uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void));
  * page_alloc (page.h) and stay. The caller serialises. map returns false if there was no memory; unmap
  * returns the page that was mapped, 0 if none was.
  */
+bool arch_is_mapped(uintptr_t address);
 bool arch_map(uintptr_t address, uintptr_t page);
 uintptr_t arch_unmap(uintptr_t address);
 void arch_tlb_flush(uintptr_t address);

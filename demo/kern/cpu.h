@@ -29,7 +29,7 @@ struct cpu {
 
 	uint32_t id;          /* dense, the index in cpus[] */
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
-	bool online;          /* set by the CPU itself, read by all (acquire) */
+	bool online;          /* up and not stopped by a panic; set by the CPU itself, read by all (acquire) */
 
 	struct thread *current;  /* what runs here, never NULL once online */
 	struct thread *idle;     /* what runs here when nothing else can */
@@ -47,9 +47,12 @@ _Static_assert(offsetof(struct cpu, trace_reserve) == 8, "the tracer's hooks kno
 _Static_assert(offsetof(struct cpu, trace_context) == 16, "the tracer's hooks know this offset");
 
 extern struct cpu cpus[CPU_MAX];
-extern unsigned cpu_count; /* CPUs that are or will be online */
+extern unsigned cpu_count; /* CPUs 0 to cpu_count - 1 have come up */
 
-/* Starts all other CPUs and waits until they are up. */
-void cpu_start_all(void);
+/* Gives every entry its number and an idle thread; the boot CPU's is the code that runs. Before any thread. */
+void cpu_init(void);
+
+/* Starts the other CPUs, one after another, up to CPU_MAX or the boot argument cpus=. */
+void cpu_start_others(void);
 
 #endif

@@ -45,6 +45,12 @@ struct thread {
 /* Makes a runnable thread; name is copied. Panics when out of memory. */
 struct thread *thread_create(const char *name, void (*entry)(void *), void *argument, int cpu);
 
+/* A thread that is not in any queue and has no first frame: an idle thread to be. */
+struct thread *thread_new(const char *name, struct cpu *cpu);
+
+/* Gives back a dead thread that no CPU stands on any more. */
+void thread_free(struct thread *thread);
+
 /* The running thread ends; so it does when its entry returns. */
 _Noreturn void thread_exit(void);
 

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * From the loader to C: the boot CPU arrives by the PVH note in 32-bit protected mode, paging off, EBX
+ * pointing to the start info; every other CPU by a SIPI in 16-bit real mode at TRAMPOLINE.
+ *
+ * Both load the same page tables: the first 16 GiB mapped one to one in 2 MiB pages, but for page 0.
+ */
+#include "layout.h"
+
+#define CR0_PE 0x1
+#define CR0_WP 0x10000
+#define CR0_PG 0x80000000
+#define CR4_PAE 0x20
+#define MSR_EFER 0xc0000080
+#define EFER_LME 0x100
+
+#define PTE_PRESENT_WRITABLE 0x3
+#define PTE_LARGE 0x80
+
+	.section .note.pvh, "a", @note
+	.balign 4
+	.long 4, 4, 18 /* sizes of name and descriptor, XEN_ELFNOTE_PHYS32_ENTRY */
+	.asciz "Xen"
+	.long pvh_entry
+
+	.text
+	.code32
+	.globl pvh_entry
+pvh_entry:
+	cld
+	mov %ebx, pvh_start_info
+	mov $boot_stack_top, %esp
+	call fill_page_tables
+	lgdt boot_gdt_pointer
+	call enter_long_mode
+	ljmp $SELECTOR_CODE, $boot_long
+
+fill_page_tables:
+	movl $page_directory_pointers + PTE_PRESENT_WRITABLE, page_root
+	mov $page_directory_pointers, %edi
+	mov $page_directories + PTE_PRESENT_WRITABLE, %eax
+	mov $IDENTITY_GIB, %ecx
+1:	mov %eax, (%edi)
+	add $4096, %eax
+	add $8, %edi
+	loop 1b
+
+	/* EDX:EAX walks physical memory, 2 MiB a step. */
+	mov $page_directories, %edi
+	mov $PTE_PRESENT_WRITABLE + PTE_LARGE, %eax
+	xor %edx, %edx
+	mov $IDENTITY_GIB * 512, %ecx
+2:	mov %eax, (%edi)
+	mov %edx, 4(%edi)
+	add $8, %edi
+	add $0x200000, %eax
+	adc $0, %edx
+	loop 2b
+
+	/* The first 2 MiB in small pages, so that page 0 can stay unmapped. */
+	movl $first_page_table + PTE_PRESENT_WRITABLE, page_directories
+	mov $first_page_table + 8, %edi
+	mov $0x1000 + PTE_PRESENT_WRITABLE, %eax
+	mov $511, %ecx
+3:	mov %eax, (%edi)
+	add $8, %edi
+	add $4096, %eax
+	loop 3b
+	ret
+
+	/* 32-bit code, a GDT with SELECTOR_CODE loaded: turns paging and long mode on. */
+enter_long_mode:
+	mov $CR4_PAE, %eax
+	mov %eax, %cr4
+	mov $page_root, %eax
+	mov %eax, %cr3
+	mov $MSR_EFER, %ecx
+	rdmsr
+	or $EFER_LME, %eax
+	wrmsr
+	mov $CR0_PE + CR0_WP + CR0_PG, %eax /* caches on: CD and NW clear */
+	mov %eax, %cr0
+	ret
+
+	.code64
+boot_long:
+	mov $SELECTOR_DATA, %eax
+	mov %eax, %ds
+	mov %eax, %es
+	mov %eax, %ss
+	mov $boot_stack_top, %esp
+	xor %ebp, %ebp
+	call boot_cpu_setup
+	call kmain
+
+	/* Copied to TRAMPOLINE; all addresses in 16-bit code are relative to it. */
+	.code16
+	.globl trampoline_start, trampoline_end
+trampoline_start:
+	cli
+	cld
+	xor %ax, %ax
+	mov %ax, %ds
+	lgdtl TRAMPOLINE + trampoline_gdt_pointer - trampoline_start
+	mov $CR0_PE, %eax
+	mov %eax, %cr0
+	ljmpl $SELECTOR_CODE32, $ap_protected
+	.balign 8
+trampoline_gdt_pointer:
+	.word boot_gdt_end - boot_gdt - 1
+	.long boot_gdt
+trampoline_end:
+
+	.code32
+ap_protected:
+	mov $SELECTOR_DATA, %eax
+	mov %eax, %ds
+	mov %eax, %ss
+	mov ap_stack, %esp
+	call enter_long_mode
+	ljmp $SELECTOR_CODE, $ap_long
+
+	.code64
+ap_long:
+	mov $SELECTOR_DATA, %eax
+	mov %eax, %ds
+	mov %eax, %es
+	mov %eax, %ss
+	mov ap_stack, %rsp
+	xor %ebp, %ebp
+	call ap_cpu_setup
+	call cpu_main
+
+	.section .rodata
+	.balign 8
+boot_gdt:
+	.quad 0
+	.quad GDT_CODE
+	.quad GDT_DATA
+	.quad GDT_CODE32
+boot_gdt_end:
+	.globl boot_gdt_pointer
+boot_gdt_pointer:
+	.word boot_gdt_end - boot_gdt - 1
+	.long boot_gdt
+
+	.data
+	.globl pvh_start_info
+	.balign 8
+pvh_start_info:
+	.quad 0
+
+	.bss
+	.balign 4096
+	.globl page_root
+page_root:
+	.skip 4096
+page_directory_pointers:
+	.skip 4096
+page_directories:
+	.skip 4096 * IDENTITY_GIB
+first_page_table:
+	.skip 4096
+	.globl boot_stack
+boot_stack:
+	.skip BOOT_STACK_SIZE
+boot_stack_top:

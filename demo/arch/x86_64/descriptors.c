@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Segments, task state and the interrupt table. NMI and double fault run on stacks of their own, so that they
+ * work whatever state the interrupted stack is in.
+ */
+#include "arch.h"
+#include "cpu.h"
+#include "x86.h"
+
+#define MSR_GS_BASE 0xc0000101
+#define IST_STACK_SIZE 8192
+#define IST_NMI 1
+#define IST_DOUBLE_FAULT 2
+#define GATE_INTERRUPT 0x8e00 /* present, ring 0, interrupts off on entry */
+#define TSS_AVAILABLE 0x89ull
+#define STUB_SIZE 16
+
+struct tss {
+	uint32_t reserved0;
+	uint64_t rsp[3];
+	uint64_t reserved1;
+	uint64_t ist[7];
+	uint64_t reserved2;
+	uint16_t reserved3, io_map;
+} __attribute__((packed));
+
+struct gate {
+	uint16_t offset_low, selector, flags, offset_middle;
+	uint32_t offset_high, reserved;
+};
+
+struct table_pointer {
+	uint16_t limit;
+	uint64_t base;
+} __attribute__((packed));
+
+struct descriptors {
+	uint64_t gdt[5]; /* null, code, data, the TSS takes two */
+	struct tss tss;
+	char nmi_stack[IST_STACK_SIZE] __attribute__((aligned(16)));
+	char double_fault_stack[IST_STACK_SIZE] __attribute__((aligned(16)));
+};
+
+_Static_assert(sizeof(struct tss) == 104, "laid down by the CPU");
+_Static_assert(sizeof(struct gate) == 16, "laid down by the CPU");
+
+extern char trap_stubs[];
+
+static struct descriptors descriptors[CPU_MAX];
+static struct gate gates[256];
+
+static void gates_fill(void)
+{
+	for (unsigned vector = 0; vector < 256; vector++) {
+		uintptr_t stub = (uintptr_t)trap_stubs + vector * STUB_SIZE;
+
+		gates[vector] = (struct gate){
+			.offset_low = (uint16_t)stub,
+			.selector = SELECTOR_CODE,
+			.flags = GATE_INTERRUPT,
+			.offset_middle = (uint16_t)(stub >> 16),
+			.offset_high = (uint32_t)(stub >> 32),
+		};
+	}
+	gates[VECTOR_NMI].flags |= IST_NMI;
+	gates[VECTOR_DOUBLE_FAULT].flags |= IST_DOUBLE_FAULT;
+}
+
+static void gdt_fill(struct descriptors *d)
+{
+	uint64_t base = (uintptr_t)&d->tss;
+
+	d->gdt[SELECTOR_CODE / 8] = GDT_CODE;
+	d->gdt[SELECTOR_DATA / 8] = GDT_DATA;
+	d->gdt[SELECTOR_TSS / 8] = (sizeof(struct tss) - 1) | (base & 0xffffff) << 16 | TSS_AVAILABLE << 40 |
+				   (base >> 24 & 0xff) << 56;
+	d->gdt[SELECTOR_TSS / 8 + 1] = base >> 32;
+}
+
+void descriptors_load(struct cpu *cpu)
+{
+	struct descriptors *d = &descriptors[cpu->id];
+	struct table_pointer gdt = { sizeof(d->gdt) - 1, (uintptr_t)d->gdt };
+	struct table_pointer idt = { sizeof(gates) - 1, (uintptr_t)gates };
+
+	if (cpu->id == 0)
+		gates_fill();
+	gdt_fill(d);
+	d->tss.ist[IST_NMI - 1] = (uintptr_t)d->nmi_stack + IST_STACK_SIZE;
+	d->tss.ist[IST_DOUBLE_FAULT - 1] = (uintptr_t)d->double_fault_stack + IST_STACK_SIZE;
+	d->tss.io_map = sizeof(struct tss);
+
+	/* The code and data selectors mean the same in the boot GDT: no need to reload them. */
+	__asm__ volatile("lgdt %0" : : "m"(gdt));
+	__asm__ volatile("ltr %w0" : : "r"(SELECTOR_TSS));
+	__asm__ volatile("lidt %0" : : "m"(idt));
+	wrmsr(MSR_GS_BASE, (uintptr_t)cpu);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#ifndef DEMO_X86_TRAP_H
+#define DEMO_X86_TRAP_H
+
+#include <stdint.h>
+
+/* What trap.S and the CPU leave on the stack, lowest address first. */
+struct trap_frame {
+	uint64_t r15, r14, r13, r12, r11, r10, r9, r8, rdi, rsi, rbp, rbx, rdx, rcx, rax;
+	uint64_t vector, error;
+	uint64_t rip, cs, rflags, rsp, ss;
+};
+
+_Static_assert(sizeof(struct trap_frame) == 22 * 8, "as pushed by trap.S");
+
+void trap(struct trap_frame *frame);
+
+#endif

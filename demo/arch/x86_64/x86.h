@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What the files of this folder share: instructions C has no word for, and each other's entry points. */
+#ifndef DEMO_X86_H
+#define DEMO_X86_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "layout.h"
+
+struct cpu;
+
+static inline void outb(uint16_t port, uint8_t value)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline void outw(uint16_t port, uint16_t value)
+{
+	__asm__ volatile("outw %0, %1" : : "a"(value), "Nd"(port));
+}
+
+static inline uint8_t inb(uint16_t port)
+{
+	uint8_t value;
+
+	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port));
+	return value;
+}
+
+static inline void wrmsr(uint32_t msr, uint64_t value)
+{
+	__asm__ volatile("wrmsr" : : "c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
+}
+
+/* descriptors.c: this CPU's GDT, TSS and IDT; traps work afterwards, GS is set. */
+void descriptors_load(struct cpu *cpu);
+
+/* apic.c */
+void apic_init(void);        /* this CPU's local APIC: on, timer masked */
+void apic_acknowledge(void);
+uint32_t apic_id(void);
+void apic_start_cpu(uint32_t id, uint32_t page); /* INIT, SIPI, SIPI */
+
+/* clock.c: measures the TSC and the APIC timer; boot CPU, once. */
+void clock_init(void);
+void clock_delay_us(uint64_t us);
+uint32_t apic_timer_count(void);
+void apic_timer_run(uint32_t initial, bool periodic);
+
+/* acpi.c: reads the tables; boot CPU, once. */
+void acpi_init(uintptr_t rsdp);
+unsigned acpi_cpu_count(void);
+uint32_t acpi_cpu_apic_id(unsigned n); /* the boot CPU is 0 */
+void acpi_power_off(void);             /* returns if the machine has no such register */
+
+/* console.c */
+void console_init(void);
+
+/* pvh.c */
+uintptr_t pvh_rsdp(void);
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "arch.h"
+#include "args.h"
+#include "clock.h"
+#include "cpu.h"
+#include "print.h"
+#include "sched.h"
+#include "thread.h"
+
+#define START_PATIENCE_NS (2 * NS_PER_S)
+
+struct cpu cpus[CPU_MAX];
+unsigned cpu_count = 1;
+
+static void set_up(struct cpu *cpu, uint32_t id)
+{
+	static const char names[CPU_MAX][THREAD_NAME_MAX] = { "idle/0", "idle/1", "idle/2", "idle/3",
+							      "idle/4", "idle/5", "idle/6", "idle/7" };
+
+	cpu->self = cpu;
+	cpu->id = id;
+	cpu->queue.lock.name = "run queue";
+	cpu->idle = thread_new(names[id], cpu);
+	cpu->idle->pinned = true;
+	cpu->idle->on_cpu = true;
+	cpu->idle->state = THREAD_RUNNING;
+	cpu->current = cpu->idle;
+}
+
+void cpu_init(void)
+{
+	set_up(&cpus[0], 0);
+	cpus[0].online = true;
+}
+
+static bool start(struct cpu *cpu)
+{
+	uint64_t begin = clock_ns();
+
+	if (!arch_cpu_start(cpu))
+		return false;
+	while (!__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE)) {
+		if (clock_ns() - begin > START_PATIENCE_NS)
+			return false;
+		arch_relax();
+	}
+	return true;
+}
+
+void cpu_start_others(void)
+{
+	unsigned wanted = arch_cpu_count();
+
+	if (wanted > arg_number("cpus", CPU_MAX))
+		wanted = (unsigned)arg_number("cpus", CPU_MAX);
+	if (wanted > CPU_MAX)
+		wanted = CPU_MAX;
+
+	/* Numbers are dense: the first CPU that does not come up is the last one tried. */
+	while (cpu_count < wanted) {
+		set_up(&cpus[cpu_count], cpu_count);
+		if (!start(&cpus[cpu_count])) {
+			kprintf("CPU %u does not start\n", cpu_count);
+			break;
+		}
+		cpu_count++;
+	}
+}
+
+void cpu_main(void)
+{
+	struct cpu *self = arch_this_cpu();
+
+	self->idle->started_ns = clock_ns();
+	__atomic_store_n(&self->online, true, __ATOMIC_RELEASE);
+	arch_timer_start();
+	sched_idle();
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdarg.h>
+
+#include "arch.h"
+#include "clock.h"
+#include "cpu.h"
+#include "ipi.h"
+#include "panic.h"
+#include "print.h"
+#include "thread.h"
+
+#define STOP_PATIENCE_NS (50 * NS_PER_MS)
+
+static const struct cpu *panicking; /* the first CPU that panicked */
+
+static unsigned running_others(void)
+{
+	const struct cpu *self = arch_this_cpu();
+	unsigned running = 0;
+
+	for (unsigned i = 0; i < cpu_count; i++)
+		running += &cpus[i] != self && __atomic_load_n(&cpus[i].online, __ATOMIC_ACQUIRE);
+	return running;
+}
+
+static void wait_for_others(void)
+{
+	uint64_t start = clock_ns();
+
+	while (running_others() > 0 && clock_ns() - start < STOP_PATIENCE_NS)
+		arch_relax();
+}
+
+static void stop_others(const struct cpu *self)
+{
+	for (unsigned i = 0; i < cpu_count; i++)
+		if (&cpus[i] != self)
+			ipi_send(&cpus[i], IPI_STOP);
+	wait_for_others();
+	for (unsigned i = 0; i < cpu_count; i++) /* whoever is left has interrupts off */
+		if (&cpus[i] != self && cpus[i].online)
+			arch_nmi_send(&cpus[i]);
+	wait_for_others();
+}
+
+void panic(const char *format, ...)
+{
+	const struct cpu *nobody = NULL;
+	struct cpu *self;
+	va_list arguments;
+
+	arch_irq_disable();
+	self = arch_this_cpu();
+	if (!__atomic_compare_exchange_n(&panicking, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+		panic_check();
+		arch_halt(); /* a panic within the panic */
+	}
+	stop_others(self);
+
+	kprintf_unlocked("\npanic on CPU %u, thread %s: ", self->id, self->current ? self->current->name : "none");
+	va_start(arguments, format);
+	vkprintf_unlocked(format, arguments);
+	va_end(arguments);
+	kprintf_unlocked("\n");
+	if (running_others() > 0)
+		kprintf_unlocked("%u other CPUs do not answer\n", running_others());
+	arch_exit(PANIC_STATUS);
+}
+
+void panic_check(void)
+{
+	const struct cpu *who = __atomic_load_n(&panicking, __ATOMIC_ACQUIRE);
+
+	if (!who || who == arch_this_cpu())
+		return;
+	__atomic_store_n(&arch_this_cpu()->online, false, __ATOMIC_RELEASE);
+	arch_halt();
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A thread may be queued while its stack is still in use: it is woken between deciding to block and having
+ * switched away, or it has just been preempted. Its own CPU cannot pick it up too early, since it is busy
+ * switching; other CPUs leave threads with on_cpu set alone.
+ */
+#include "arch.h"
+#include "clock.h"
+#include "cpu.h"
+#include "ipi.h"
+#include "page.h"
+#include "sched.h"
+#include "thread.h"
+
+static void queue_put(struct run_queue *queue, struct thread *thread)
+{
+	thread->next = NULL;
+	if (queue->last)
+		queue->last->next = thread;
+	else
+		queue->first = thread;
+	queue->last = thread;
+	queue->length++;
+}
+
+/* The first thread of a queue, or the first that another CPU may have. */
+static struct thread *queue_take(struct run_queue *queue, bool stealing)
+{
+	struct thread *before = NULL;
+
+	for (struct thread *t = queue->first; t; before = t, t = t->next) {
+		if (stealing && (t->pinned || __atomic_load_n(&t->on_cpu, __ATOMIC_ACQUIRE)))
+			continue;
+		if (before)
+			before->next = t->next;
+		else
+			queue->first = t->next;
+		if (queue->last == t)
+			queue->last = before;
+		queue->length--;
+		return t;
+	}
+	return NULL;
+}
+
+static struct thread *steal(struct cpu *self)
+{
+	for (unsigned i = 1; i < cpu_count; i++) {
+		struct run_queue *queue = &cpus[(self->id + i) % cpu_count].queue;
+		struct thread *thread;
+
+		if (__atomic_load_n(&queue->length, __ATOMIC_RELAXED) == 0)
+			continue;
+		spin_lock(&queue->lock);
+		thread = queue_take(queue, true);
+		spin_unlock(&queue->lock, false);
+		if (thread)
+			return thread;
+	}
+	return NULL;
+}
+
+static struct thread *pick_next(struct cpu *self, struct thread *running)
+{
+	struct thread *next;
+
+	spin_lock(&self->queue.lock);
+	if (running->state == THREAD_RUNNING && running != self->idle) {
+		running->state = THREAD_RUNNABLE;
+		queue_put(&self->queue, running);
+	}
+	next = queue_take(&self->queue, false);
+	spin_unlock(&self->queue.lock, false);
+
+	if (!next)
+		next = steal(self);
+	return next ? next : self->idle;
+}
+
+void schedule(void)
+{
+	struct cpu *self = arch_this_cpu();
+	struct thread *previous = self->current;
+	struct thread *next = pick_next(self, previous);
+	uint64_t now = clock_ns();
+
+	self->need_resched = false;
+	next->state = THREAD_RUNNING;
+	next->cpu = self;
+	if (next == previous)
+		return;
+
+	previous->ran_ns += now - previous->started_ns;
+	next->started_ns = now;
+	next->on_cpu = true;
+	self->current = next;
+	self->previous = previous;
+	arch_switch(&previous->sp, next->sp);
+	sched_switch_done();
+}
+
+void sched_switch_done(void)
+{
+	struct thread *previous = arch_this_cpu()->previous;
+
+	if (previous->state == THREAD_DEAD)
+		thread_free(previous);
+	else
+		__atomic_store_n(&previous->on_cpu, false, __ATOMIC_RELEASE);
+}
+
+static bool is_idle(const struct cpu *cpu)
+{
+	return __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) == cpu->idle;
+}
+
+/*
+ * The thread's own CPU runs it; if that is busy, an idle one may come and take it. A CPU that is just becoming
+ * idle looks at its queue once more after it can be seen to be idle: hence the fences here and in sched_idle.
+ */
+static void nudge(struct cpu *target, bool pinned)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (!is_idle(target) && !pinned) {
+		for (unsigned i = 0; i < cpu_count; i++) {
+			if (is_idle(&cpus[i])) {
+				target = &cpus[i];
+				break;
+			}
+		}
+	}
+	if (target == arch_this_cpu())
+		target->need_resched = true;
+	else if (is_idle(target))
+		ipi_send(target, IPI_RESCHEDULE);
+}
+
+void sched_wake(struct thread *thread)
+{
+	struct cpu *target = thread->cpu;
+	bool irq_on = spin_lock(&target->queue.lock);
+
+	thread->state = THREAD_RUNNABLE;
+	thread->waits_for = NULL;
+	queue_put(&target->queue, thread);
+	spin_unlock(&target->queue.lock, false);
+	nudge(target, thread->pinned);
+	arch_irq_restore(irq_on);
+}
+
+void sched_yield(void)
+{
+	bool irq_on = arch_irq_save();
+
+	schedule();
+	arch_irq_restore(irq_on);
+}
+
+void sched_tick(void)
+{
+	struct cpu *self = arch_this_cpu();
+
+	if (is_idle(self) || __atomic_load_n(&self->queue.length, __ATOMIC_RELAXED) > 0)
+		self->need_resched = true;
+}
+
+void sched_idle(void)
+{
+	for (;;) {
+		schedule();
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		if (__atomic_load_n(&arch_this_cpu()->queue.length, __ATOMIC_RELAXED) == 0)
+			arch_idle();
+	}
+}

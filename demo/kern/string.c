@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdint.h>
+
+#include "string.h"
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	return memmove(to, from, n);
+}
+
+void *memmove(void *to, const void *from, size_t n)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	if ((uintptr_t)t < (uintptr_t)f) {
+		while (n--)
+			*t++ = *f++;
+	} else {
+		while (n--)
+			t[n] = f[n];
+	}
+	return to;
+}
+
+void *memset(void *to, int byte, size_t n)
+{
+	unsigned char *t = to;
+
+	while (n--)
+		*t++ = (unsigned char)byte;
+	return to;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const unsigned char *x = a, *y = b;
+
+	for (; n; n--, x++, y++)
+		if (*x != *y)
+			return *x - *y;
+	return 0;
+}
+
+size_t strlen(const char *s)
+{
+	size_t n = 0;
+
+	while (s[n])
+		n++;
+	return n;
+}
+
+int strcmp(const char *a, const char *b)
+{
+	while (*a && *a == *b)
+		a++, b++;
+	return (unsigned char)*a - (unsigned char)*b;
+}
+
+void string_copy(char *to, const char *from, size_t size)
+{
+	size_t n = 0;
+
+	for (; n + 1 < size && from[n]; n++)
+		to[n] = from[n];
+	to[n] = '\0';
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The part of <string.h> that a kernel needs; compilers call the first four on their own account. */
+#ifndef DEMO_STRING_H
+#define DEMO_STRING_H
+
+#include <stddef.h>
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n);
+void *memmove(void *to, const void *from, size_t n);
+void *memset(void *to, int byte, size_t n);
+int memcmp(const void *a, const void *b, size_t n);
+size_t strlen(const char *s);
+int strcmp(const char *a, const char *b);
+
+/* Copies at most size - 1 characters and always ends them with a NUL. */
+void string_copy(char *to, const char *from, size_t size);
+
+#endif

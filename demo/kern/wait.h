@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Wait queues, used as monitors: the queue's lock also guards the condition that its sleepers wait for.
+ *
+ *	bool irq_on = spin_lock(&queue.lock);
+ *	while (!condition)
+ *		wait_sleep(&queue);
+ *	…
+ *	spin_unlock(&queue.lock, irq_on);
+ */
+#ifndef DEMO_WAIT_H
+#define DEMO_WAIT_H
+
+#include "spinlock.h"
+
+struct thread;
+
+struct wait_queue {
+	struct spinlock lock;
+	struct thread *first, *last;
+};
+
+#define WAIT_QUEUE(n) { .lock = SPINLOCK(n) }
+
+/* Lock held by the running thread; released while it sleeps. */
+void wait_sleep(struct wait_queue *queue);
+
+/* Lock held: wakes the one that waits longest, or all. Any context. */
+void wait_wake_one(struct wait_queue *queue);
+void wait_wake_all(struct wait_queue *queue);
+
+/* A latch opens when it has been counted down to 0. */
+struct latch {
+	struct wait_queue queue;
+	unsigned count;
+};
+
+#define LATCH(n, initial) { .queue = WAIT_QUEUE(n), .count = (initial) }
+
+void latch_count_down(struct latch *latch);
+void latch_wait(struct latch *latch);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The ways in which a kernel can go wrong, on demand. None returns. */
+#include "arch.h"
+#include "clock.h"
+#include "cpu.h"
+#include "panic.h"
+#include "thread.h"
+#include "timer.h"
+#include "work.h"
+
+void work_panic(uint64_t until_ns)
+{
+	(void)until_ns;
+	panic("asked for by run=panic");
+}
+
+void work_wild(uint64_t until_ns)
+{
+	(void)until_ns;
+	*(volatile uint32_t *)(ARCH_WINDOW_BASE + ARCH_WINDOW_SIZE) = 1;
+}
+
+void work_triple(uint64_t until_ns)
+{
+	(void)until_ns;
+	arch_reset();
+}
+
+static void hang(void *unused)
+{
+	(void)unused;
+	arch_irq_disable();
+	for (;;)
+		arch_relax();
+}
+
+/* The last CPU hangs; the others go on ticking. */
+void work_hang(uint64_t until_ns)
+{
+	(void)until_ns;
+	thread_create("hang", hang, NULL, (int)cpu_count - 1);
+	for (;;)
+		timer_sleep(NS_PER_S);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* All CPUs fight for one spinlock, in bursts; what it guards must add up in the end. */
+#include "clock.h"
+#include "cpu.h"
+#include "panic.h"
+#include "print.h"
+#include "spinlock.h"
+#include "timer.h"
+#include "work.h"
+
+#define BURST 200
+
+static struct spinlock prize = SPINLOCK("prize");
+static uint64_t guarded;       /* under the lock, and not atomic */
+static uint64_t counted;       /* atomic */
+
+static void fighter(unsigned n, uint64_t until_ns)
+{
+	(void)n;
+	while (!work_over(until_ns)) {
+		for (int i = 0; i < BURST; i++) {
+			bool irq_on = spin_lock(&prize);
+
+			guarded++;
+			spin_unlock(&prize, irq_on);
+		}
+		__atomic_fetch_add(&counted, BURST, __ATOMIC_RELAXED);
+		timer_sleep(5 * NS_PER_MS);
+	}
+}
+
+void work_spin(uint64_t until_ns)
+{
+	work_crew("spin", cpu_count, fighter, until_ns);
+	if (guarded != counted)
+		panic("spin: the lock let %lu of %lu rounds through together", counted - guarded, counted);
+	kprintf("spin: %lu rounds\n", counted);
+}

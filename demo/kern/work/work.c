@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "args.h"
+#include "clock.h"
+#include "cpu.h"
+#include "print.h"
+#include "string.h"
+#include "thread.h"
+#include "wait.h"
+#include "work.h"
+
+#define DEFAULT_DURATION_NS (500 * NS_PER_MS)
+#define CREW_MAX (2 * CPU_MAX)
+#define NAME_MAX 32
+
+static const struct work works[] = {
+	{ "pingpong", work_pingpong }, /* two threads wake each other across CPUs */
+	{ "spin", work_spin },         /* all CPUs fight for a spinlock */
+	{ "fault", work_fault },       /* page faults, resolved */
+	{ "ipi", work_ipi },           /* all CPUs call functions on each other */
+	{ "sleepers", work_sleepers }, /* timed sleeps */
+	{ "mix", work_mix },           /* the five above at once */
+	{ "forever", work_forever },   /* mix without end */
+	{ "panic", work_panic },       /* the kernel gives up */
+	{ "wild", work_wild },         /* a page fault that cannot be resolved */
+	{ "triple", work_triple },     /* the machine resets without warning */
+	{ "hang", work_hang },         /* one CPU spins with interrupts off for ever */
+};
+
+static const struct work *find(const char *name)
+{
+	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
+		if (strcmp(works[i].name, name) == 0)
+			return &works[i];
+	return NULL;
+}
+
+void work_run_all(void)
+{
+	struct arg_walk walk = { 0 };
+	char name[NAME_MAX];
+	uint64_t seconds = arg_number("seconds", 0);
+	uint64_t duration_ns = seconds ? seconds * NS_PER_S : DEFAULT_DURATION_NS;
+	const struct work *work = find("mix");
+
+	if (!arg_next(&walk, "run", name, sizeof(name))) {
+		work->run(clock_ns() + duration_ns);
+		return;
+	}
+	do {
+		work = find(name);
+		if (work)
+			work->run(clock_ns() + duration_ns);
+		else
+			kprintf("run=%s: no such workload\n", name);
+	} while (arg_next(&walk, "run", name, sizeof(name)));
+}
+
+bool work_over(uint64_t until_ns)
+{
+	return clock_ns() >= until_ns;
+}
+
+struct crew_member {
+	unsigned n;
+	uint64_t until_ns;
+	void (*work)(unsigned n, uint64_t until_ns);
+	struct latch *done;
+};
+
+static void member_main(void *argument)
+{
+	struct crew_member *member = argument;
+
+	member->work(member->n, member->until_ns);
+	latch_count_down(member->done);
+}
+
+void work_crew(const char *name, unsigned count, void (*work)(unsigned n, uint64_t until_ns), uint64_t until_ns)
+{
+	struct latch done = LATCH(name, count);
+	struct crew_member members[CREW_MAX];
+
+	for (unsigned n = 0; n < count; n++) {
+		members[n] = (struct crew_member){ n, until_ns, work, &done };
+		thread_create(name, member_main, &members[n], (int)(n % cpu_count));
+	}
+	latch_wait(&done);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Workloads: things for the kernel to do while it is being traced, one file each, chosen by the boot argument
+ * run=NAME[,NAME…] and done one after another. Each checks its own results and panics if they are wrong.
+ */
+#ifndef DEMO_WORK_H
+#define DEMO_WORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct work {
+	const char *name;
+	void (*run)(uint64_t until_ns); /* returns soon after clock_ns() has reached until_ns */
+};
+
+/* Runs the workloads of run=, or mix; unknown names are reported. */
+void work_run_all(void);
+
+/*
+ * Runs member(0, …) to member(count - 1, …), each in a thread of its own pinned to CPU n modulo the CPUs,
+ * and returns when all have.
+ */
+void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint64_t until_ns), uint64_t until_ns);
+
+bool work_over(uint64_t until_ns);
+
+void work_pingpong(uint64_t until_ns);
+void work_spin(uint64_t until_ns);
+void work_fault(uint64_t until_ns);
+void work_ipi(uint64_t until_ns);
+void work_sleepers(uint64_t until_ns);
+void work_mix(uint64_t until_ns);
+void work_forever(uint64_t until_ns);
+void work_panic(uint64_t until_ns);
+void work_wild(uint64_t until_ns);
+void work_triple(uint64_t until_ns);
+void work_hang(uint64_t until_ns);
+
+#endif
