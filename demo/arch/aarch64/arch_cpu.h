@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The inline part of arch.h for AArch64. Kernel code runs at EL1 on SP_EL1; TPIDR_EL1 holds the address of this
- * CPU's area.
+ * The inline part of arch.h for AArch64. Kernel code runs at EL1 on SP_EL1; TPIDR_EL1 holds the address of
+ * this CPU's area.
  */
 #ifndef DEMO_ARCH_CPU_H
 #define DEMO_ARCH_CPU_H
@@ -15,14 +15,14 @@
 
 struct cpu;
 
-#define arch_sysreg_read(name)                                                 \
-	({                                                                     \
-		uint64_t value_;                                               \
-		__asm__ volatile("mrs %0, " #name : "=r"(value_) : : "memory"); \
-		value_;                                                        \
+#define arch_sysreg_read(name)                                                                               \
+	({                                                                                                   \
+		uint64_t value_;                                                                             \
+		__asm__ volatile("mrs %0, " #name : "=r"(value_) : : "memory");                              \
+		value_;                                                                                      \
 	})
 
-#define arch_sysreg_write(name, value) \
+#define arch_sysreg_write(name, value)                                                                       \
 	__asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(value)) : "memory")
 
 static inline struct cpu *arch_this_cpu(void)

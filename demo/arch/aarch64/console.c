@@ -14,9 +14,9 @@ enum {
 };
 
 #define FLAGS_RX_EMPTY (1u << 4)
-#define FLAGS_TX_FULL (1u << 5)
-#define LINE_8N1_FIFO 0x70u
-#define CONTROL_ON 0x301u
+#define FLAGS_TX_FULL  (1u << 5)
+#define LINE_8N1_FIFO  0x70u
+#define CONTROL_ON     0x301u
 
 void console_init(void)
 {

@@ -5,9 +5,9 @@
 #include "platform.h"
 #include "timer.h"
 
-#define INTID_MASK 0x3ffu
-#define INTID_NONE 1020u	/* from here on: nothing was pending */
-#define PFR0_GIC_SHIFT 24	/* ID_AA64PFR0_EL1: GIC system registers, that is GICv3 or later */
+#define INTID_MASK     0x3ffu
+#define INTID_NONE     1020u /* from here on: nothing was pending */
+#define PFR0_GIC_SHIFT 24    /* ID_AA64PFR0_EL1: GIC system registers, that is GICv3 or later */
 
 static const struct gic_driver *gic;
 
@@ -23,7 +23,10 @@ void gic_init_cpu(void)
 	gic->init_cpu();
 }
 
-/* Ended before the portable kernel runs, for it may switch threads; the timer must have let go of its line. */
+/*
+ * Ended before the portable kernel runs, for it may switch threads; by then the timer must have let go of its
+ * line.
+ */
 void gic_interrupt(uintptr_t ip)
 {
 	uint32_t acknowledged = gic->acknowledge();

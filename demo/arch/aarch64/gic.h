@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The interrupt controller. Only per-CPU interrupts are used: one software-generated one as IPI and the virtual
- * timer. GICv2 and GICv3 are two drivers behind one table; the CPU says which of them the machine has.
+ * The interrupt controller. Only per-CPU interrupts are used: one software-generated one as IPI and the
+ * virtual timer. GICv2 and GICv3 are two drivers behind one table; the CPU says which of them the machine
+ * has.
  */
 #ifndef DEMO_ARCH_GIC_H
 #define DEMO_ARCH_GIC_H
@@ -11,9 +12,9 @@
 struct cpu;
 
 struct gic_driver {
-	void (*init)(void);	/* once, boot CPU */
-	void (*init_cpu)(void);	/* each CPU, itself */
-	uint32_t (*acknowledge)(void);		/* what to hand to end(); the interrupt is bits 9:0 */
+	void (*init)(void);	       /* once, boot CPU */
+	void (*init_cpu)(void);	       /* each CPU, itself */
+	uint32_t (*acknowledge)(void); /* what to hand to end(); the interrupt is bits 9:0 */
 	void (*end)(uint32_t acknowledged);
 	void (*send_ipi)(const struct cpu *to);
 };

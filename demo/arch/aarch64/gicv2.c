@@ -18,7 +18,7 @@ enum {
 };
 
 #define SGIR_TARGETS_SHIFT 16
-#define PRIORITY_ALL 0xff
+#define PRIORITY_ALL	   0xff
 
 /* The distributor's bit for cpus[n], as that CPU read it. */
 static uint8_t target_bits[CPU_MAX];

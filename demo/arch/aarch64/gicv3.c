@@ -22,21 +22,21 @@ enum {
 	GICR_STRIDE = 0x20000,
 };
 
-#define TYPER_LAST (1u << 4)
+#define TYPER_LAST	      (1u << 4)
 #define WAKER_PROCESSOR_SLEEP (1u << 1)
 #define WAKER_CHILDREN_ASLEEP (1u << 2)
-#define PRIORITY_ALL 0xff
+#define PRIORITY_ALL	      0xff
 
 /* By number, since compilers for plain ARMv8.0 may not know the names. */
-#define ICC_SRE_EL1 S3_0_C12_C12_5
-#define ICC_PMR_EL1 S3_0_C4_C6_0
+#define ICC_SRE_EL1	S3_0_C12_C12_5
+#define ICC_PMR_EL1	S3_0_C4_C6_0
 #define ICC_IGRPEN1_EL1 S3_0_C12_C12_7
-#define ICC_IAR1_EL1 S3_0_C12_C12_0
-#define ICC_EOIR1_EL1 S3_0_C12_C12_1
-#define ICC_SGI1R_EL1 S3_0_C12_C11_5
+#define ICC_IAR1_EL1	S3_0_C12_C12_0
+#define ICC_EOIR1_EL1	S3_0_C12_C12_1
+#define ICC_SGI1R_EL1	S3_0_C12_C11_5
 
 /* An extra step so that the names above are replaced before they become text. */
-#define read_icc(name) arch_sysreg_read(name)
+#define read_icc(name)	       arch_sysreg_read(name)
 #define write_icc(name, value) arch_sysreg_write(name, value)
 
 static void init(void)
@@ -56,7 +56,8 @@ static uintptr_t find_redistributor(void)
 	uint32_t wanted = packed_affinity(arch_sysreg_read(mpidr_el1));
 	uintptr_t base = PLATFORM_GIC_REDISTRIBUTORS;
 
-	while (mmio_read32(base + GICR_TYPER_AFFINITY) != wanted && !(mmio_read32(base + GICR_TYPER_LAST) & TYPER_LAST))
+	while (mmio_read32(base + GICR_TYPER_AFFINITY) != wanted &&
+	       !(mmio_read32(base + GICR_TYPER_LAST) & TYPER_LAST))
 		base += GICR_STRIDE;
 	return base;
 }

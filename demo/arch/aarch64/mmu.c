@@ -3,26 +3,26 @@
 
 #include "arch.h"
 
-#define GIB (UINT64_C(1) << 30)
+#define GIB	(UINT64_C(1) << 30)
 #define ENTRIES 512
 
 /* Descriptor bits; attribute indices as start.S sets MAIR_EL1. */
-#define VALID UINT64_C(1)
-#define TABLE_OR_PAGE UINT64_C(2)
+#define VALID		 UINT64_C(1)
+#define TABLE_OR_PAGE	 UINT64_C(2)
 #define ATTRIBUTE_NORMAL (UINT64_C(1) << 2)
-#define INNER_SHAREABLE (UINT64_C(3) << 8)
-#define ACCESSED (UINT64_C(1) << 10)
-#define NEVER_EXECUTE (UINT64_C(3) << 53)
+#define INNER_SHAREABLE	 (UINT64_C(3) << 8)
+#define ACCESSED	 (UINT64_C(1) << 10)
+#define NEVER_EXECUTE	 (UINT64_C(3) << 53)
 
 #define PAGE_ADDRESS UINT64_C(0x0000fffffffff000)
 
 #define DEVICE_BLOCK (VALID | ACCESSED | NEVER_EXECUTE)
-#define RAM_BLOCK (VALID | ATTRIBUTE_NORMAL | INNER_SHAREABLE | ACCESSED)
-#define RAM_PAGE (RAM_BLOCK | TABLE_OR_PAGE | NEVER_EXECUTE)
+#define RAM_BLOCK    (VALID | ATTRIBUTE_NORMAL | INNER_SHAREABLE | ACCESSED)
+#define RAM_PAGE     (RAM_BLOCK | TABLE_OR_PAGE | NEVER_EXECUTE)
 
 typedef uint64_t page_table[ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 
-/* Level 1, a GiB an entry: the first GiB of devices, the first GiB of RAM. Complete before the first instruction. */
+/* A GiB an entry: devices, the first GiB of RAM. Complete before the first instruction. */
 page_table identity_map = { DEVICE_BLOCK, GIB | RAM_BLOCK };
 static page_table window_level2, window_level3;
 
@@ -31,7 +31,7 @@ _Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)ENTR
 
 static void tables_changed(void)
 {
-	__asm__ volatile("dsb ishst\n\tisb" : : : "memory");
+	__asm__ volatile("dsb ishst; isb" : : : "memory");
 }
 
 void mmu_map_ram(uint64_t base, uint64_t size)
@@ -69,5 +69,7 @@ uintptr_t arch_unmap(uintptr_t address)
 /* Only this CPU's: the portable kernel asks each CPU. */
 void arch_tlb_flush(uintptr_t address)
 {
-	__asm__ volatile("dsb nshst\n\ttlbi vaae1, %0\n\tdsb nsh\n\tisb" : : "r"(address / PAGE_SIZE) : "memory");
+	uint64_t page = address / PAGE_SIZE;
+
+	__asm__ volatile("dsb nshst; tlbi vaae1, %0; dsb nsh; isb" : : "r"(page) : "memory");
 }

@@ -1,34 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Starting CPUs, idling, and the ways out: PSCI calls to the firmware, and semihosting for an exit status. */
 #include "arch.h"
+#include "calls.h"
 #include "cpu.h"
 #include "machine.h"
 #include "start.h"
 #include "thread.h"
 
-#define PSCI_CPU_ON 0xc4000003
-#define PSCI_SYSTEM_OFF 0x84000008
+#define PSCI_CPU_ON	  0xc4000003
+#define PSCI_SYSTEM_OFF	  0x84000008
 #define PSCI_SYSTEM_RESET 0x84000009
 
-#define SEMIHOSTING_EXIT_EXTENDED 0x20
+#define SEMIHOSTING_EXIT_EXTENDED    0x20
 #define SEMIHOSTING_APPLICATION_EXIT 0x20026
-
-int64_t semihosting(uint64_t operation, const void *block);
 
 static int64_t psci(uint64_t function, uint64_t a1, uint64_t a2, uint64_t a3)
 {
-	register uint64_t x0 __asm__("x0") = function;
-	register uint64_t x1 __asm__("x1") = a1;
-	register uint64_t x2 __asm__("x2") = a2;
-	register uint64_t x3 __asm__("x3") = a3;
-
-	if (machine.psci_uses_smc)
-		__asm__ volatile("smc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8",
-				 "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
-	else
-		__asm__ volatile("hvc #0" : "+r"(x0), "+r"(x1), "+r"(x2), "+r"(x3) : : "x4", "x5", "x6", "x7", "x8",
-				 "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "memory");
-	return (int64_t)x0;
+	return (machine.psci_uses_smc ? psci_smc : psci_hvc)(function, a1, a2, a3);
 }
 
 bool arch_cpu_start(struct cpu *cpu)
@@ -43,7 +31,7 @@ bool arch_cpu_start(struct cpu *cpu)
 
 void arch_idle(void)
 {
-	__asm__ volatile("dsb sy\n\twfi" : : : "memory");
+	__asm__ volatile("dsb sy; wfi" : : : "memory");
 	arch_irq_enable();
 	__asm__ volatile("isb");
 	arch_irq_disable();

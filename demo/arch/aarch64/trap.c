@@ -23,15 +23,16 @@ enum { STATUS_TRANSLATION = 1, STATUS_ACCESS_FLAG = 2, STATUS_PERMISSION = 3 };
 
 #define HLT_SEMIHOSTING 0xd45e0000u
 
-static _Noreturn void fatal(const struct trap_frame *frame, unsigned int vector)
+static _Noreturn void fatal(const struct trap_frame *frame, unsigned vector)
 {
-	panic("exception: vector %u esr 0x%lx elr 0x%lx far 0x%lx", vector, (unsigned long)arch_sysreg_read(esr_el1),
-	      (unsigned long)frame->elr, (unsigned long)arch_sysreg_read(far_el1));
+	panic("exception: vector %u esr 0x%lx elr 0x%lx far 0x%lx", vector,
+	      (unsigned long)arch_sysreg_read(esr_el1), (unsigned long)frame->elr,
+	      (unsigned long)arch_sysreg_read(far_el1));
 }
 
-static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned int flags)
+static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned flags)
 {
-	unsigned int status = esr >> 2 & 0xf;
+	unsigned status = esr >> 2 & 0xf;
 
 	if (status == STATUS_ACCESS_FLAG || status == STATUS_PERMISSION)
 		flags |= FAULT_PRESENT;
@@ -68,7 +69,7 @@ static void synchronous(struct trap_frame *frame)
 	}
 }
 
-void trap(struct trap_frame *frame, unsigned int vector)
+void trap(struct trap_frame *frame, unsigned vector)
 {
 	if (vector == VECTOR_IRQ)
 		gic_interrupt(frame->elr);

@@ -18,6 +18,6 @@ _Static_assert(offsetof(struct trap_frame, x[30]) == 240, "vectors.S saves x30 a
 _Static_assert(offsetof(struct trap_frame, elr) == 256, "vectors.S saves elr and spsr there");
 
 /* Called by vectors.S, interrupts off; vector is the entry's index in the table. */
-void trap(struct trap_frame *frame, unsigned int vector);
+void trap(struct trap_frame *frame, unsigned vector);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The exception vectors: save everything in a struct trap_frame on the current stack, call trap(), put it back. */
+/* The exception vectors: save all in a struct trap_frame on the current stack, call trap(), put it back. */
 
 #define FRAME_SIZE 272
 #define FRAME_X30 240

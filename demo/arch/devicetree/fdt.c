@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-#define FDT_MAGIC 0xd00dfeedu
+#define FDT_MAGIC     0xd00dfeedu
 #define FDT_MAX_BYTES (4u << 20)
 
 enum fdt_token { FDT_BEGIN_NODE = 1, FDT_END_NODE, FDT_PROPERTY, FDT_NOP };
@@ -24,8 +24,8 @@ struct walk {
 	uint32_t size;
 	uint32_t at;
 	int depth;
-	enum fdt_node outer;	/* the node at depth 1 */
-	enum fdt_node node;	/* the innermost node */
+	enum fdt_node outer; /* the node at depth 1 */
+	enum fdt_node node;  /* the innermost node */
 };
 
 struct property {

@@ -18,7 +18,7 @@ void machine_read(const void *tree, uint64_t boot_hardware_id)
 {
 	if (fdt_read(tree, &machine))
 		tree_base = (uintptr_t)tree;
-	for (unsigned int n = 1; n < machine.cpu_count; n++) {
+	for (unsigned n = 1; n < machine.cpu_count; n++) {
 		if (machine.cpu_ids[n] == boot_hardware_id) {
 			machine.cpu_ids[n] = machine.cpu_ids[0];
 			machine.cpu_ids[0] = boot_hardware_id;
@@ -32,7 +32,7 @@ void machine_check(void)
 		panic("no device tree found");
 }
 
-uint64_t machine_hardware_id(unsigned int n)
+uint64_t machine_hardware_id(unsigned n)
 {
 	return machine.cpu_ids[n];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The inline part of arch.h for RISC-V. The kernel runs in supervisor mode; tp holds the address of this CPU's
- * area and belongs to the CPU, not to the thread.
+ * The inline part of arch.h for RISC-V. The kernel runs in supervisor mode; tp holds the address of this
+ * CPU's area and belongs to the CPU, not to the thread.
  */
 #ifndef DEMO_ARCH_CPU_H
 #define DEMO_ARCH_CPU_H
@@ -17,16 +17,18 @@
 
 struct cpu;
 
-#define arch_csr_read(name)                                                     \
-	({                                                                      \
-		uint64_t value_;                                                \
-		__asm__ volatile("csrr %0, " #name : "=r"(value_) : : "memory"); \
-		value_;                                                         \
+#define arch_csr_read(name)                                                                                  \
+	({                                                                                                   \
+		uint64_t value_;                                                                             \
+		__asm__ volatile("csrr %0, " #name : "=r"(value_) : : "memory");                             \
+		value_;                                                                                      \
 	})
 
-#define arch_csr_write(name, value) __asm__ volatile("csrw " #name ", %0" : : "rK"((uint64_t)(value)) : "memory")
+#define arch_csr_write(name, value)                                                                          \
+	__asm__ volatile("csrw " #name ", %0" : : "rK"((uint64_t)(value)) : "memory")
 #define arch_csr_set(name, bits) __asm__ volatile("csrs " #name ", %0" : : "rK"((uint64_t)(bits)) : "memory")
-#define arch_csr_clear(name, bits) __asm__ volatile("csrc " #name ", %0" : : "rK"((uint64_t)(bits)) : "memory")
+#define arch_csr_clear(name, bits)                                                                           \
+	__asm__ volatile("csrc " #name ", %0" : : "rK"((uint64_t)(bits)) : "memory")
 
 static inline struct cpu *arch_this_cpu(void)
 {

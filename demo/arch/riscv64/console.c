@@ -8,8 +8,8 @@
 /* Registers by offset, a byte each. */
 enum { UART_DATA = 0, UART_INTERRUPTS = 1, UART_FIFO = 2, UART_LINE = 3, UART_STATUS = 5 };
 
-#define FIFO_ON 0x01
-#define LINE_8N1 0x03
+#define FIFO_ON		0x01
+#define LINE_8N1	0x03
 #define STATUS_RECEIVED 0x01
 #define STATUS_CAN_SEND 0x20
 

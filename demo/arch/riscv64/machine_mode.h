@@ -3,28 +3,28 @@
  * What machine mode does for the kernel, which runs in supervisor mode: machine_mode.S.
  *
  * Machine software interrupts come back as supervisor ones, so an IPI is one store to the CLINT. The timer
- * interrupt does too, once; ecall with a0 = time sets the next and takes the pending one back. Everything else
- * is delegated. Included by assembly, too.
+ * interrupt does too, once; ecall with a0 = time sets the next and takes the pending one back. Everything
+ * else is delegated. Included by assembly, too.
  */
 #ifndef DEMO_ARCH_MACHINE_MODE_H
 #define DEMO_ARCH_MACHINE_MODE_H
 
 /* Layout of a hart's area, to which mscratch points while the hart is not in machine mode. */
-#define MACHINE_AREA_T1 0
-#define MACHINE_AREA_T2 8
+#define MACHINE_AREA_T1			0
+#define MACHINE_AREA_T2			8
 #define MACHINE_AREA_SOFTWARE_INTERRUPT 16
-#define MACHINE_AREA_TIME_COMPARE 24
-#define MACHINE_AREA_SIZE 32
+#define MACHINE_AREA_TIME_COMPARE	24
+#define MACHINE_AREA_SIZE		32
 
 /* Bits of the interrupt-pending and interrupt-enable registers. */
 #define INTERRUPT_SUPERVISOR_SOFTWARE (1 << 1)
-#define INTERRUPT_MACHINE_SOFTWARE (1 << 3)
-#define INTERRUPT_SUPERVISOR_TIMER (1 << 5)
-#define INTERRUPT_MACHINE_TIMER (1 << 7)
+#define INTERRUPT_MACHINE_SOFTWARE    (1 << 3)
+#define INTERRUPT_SUPERVISOR_TIMER    (1 << 5)
+#define INTERRUPT_MACHINE_TIMER	      (1 << 7)
 #define INTERRUPT_SUPERVISOR_EXTERNAL (1 << 9)
 
 #define CAUSE_INTERRUPT_MACHINE_SOFTWARE 3
-#define CAUSE_INTERRUPT_MACHINE_TIMER 7
-#define CAUSE_CALL_FROM_SUPERVISOR 9
+#define CAUSE_INTERRUPT_MACHINE_TIMER	 7
+#define CAUSE_CALL_FROM_SUPERVISOR	 9
 
 #endif

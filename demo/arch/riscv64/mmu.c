@@ -3,21 +3,21 @@
 
 #include "arch.h"
 
-#define GIB (UINT64_C(1) << 30)
+#define GIB	(UINT64_C(1) << 30)
 #define ENTRIES 512
 
 /* Entry bits. Accessed and dirty are set beforehand, since a processor may fault instead of setting them. */
-#define VALID UINT64_C(0x01)
-#define READ_WRITE UINT64_C(0x06)
-#define EXECUTE UINT64_C(0x08)
-#define GLOBAL UINT64_C(0x20)
+#define VALID	       UINT64_C(0x01)
+#define READ_WRITE     UINT64_C(0x06)
+#define EXECUTE	       UINT64_C(0x08)
+#define GLOBAL	       UINT64_C(0x20)
 #define ACCESSED_DIRTY UINT64_C(0xc0)
 
 #define RAM_PAGE (VALID | READ_WRITE | GLOBAL | ACCESSED_DIRTY)
 
 /* The physical address stands 2 bits lower in an entry. */
 #define ENTRY(address, bits) ((uint64_t)(address) >> 2 | (bits))
-#define ENTRY_ADDRESS(entry) (((entry) & UINT64_C(0x003ffffffffffc00)) << 2)
+#define ENTRY_ADDRESS(entry) (((entry)&UINT64_C(0x003ffffffffffc00)) << 2)
 
 typedef uint64_t page_table[ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 
@@ -43,21 +43,28 @@ void mmu_map_ram(uint64_t base, uint64_t size)
 	__asm__ volatile("sfence.vma" : : : "memory");
 }
 
-static bool in_window(uintptr_t address)
-{
-	return address - ARCH_WINDOW_BASE < ARCH_WINDOW_SIZE;
-}
-
 static volatile uint64_t *window_entry(uintptr_t address)
 {
 	return &window_leaves[(address - ARCH_WINDOW_BASE) / PAGE_SIZE];
 }
 
-bool mmu_is_mapped(uintptr_t address)
+/* The entry that maps an address, 0 if none does. */
+static uint64_t leaf(uintptr_t address)
 {
-	if (in_window(address))
-		return *window_entry(address) & VALID;
-	return address / GIB < ENTRIES / 2 && identity_map[address / GIB] & READ_WRITE;
+	if (address - ARCH_WINDOW_BASE < ARCH_WINDOW_SIZE)
+		return *window_entry(address);
+	if (address >= ARCH_WINDOW_BASE)
+		return 0;
+	return identity_map[address / GIB];
+}
+
+enum mmu_verdict mmu_judge(uintptr_t address, unsigned flags)
+{
+	uint64_t entry = leaf(address);
+
+	if (!(entry & VALID))
+		return MMU_NOT_MAPPED;
+	return flags & FAULT_EXECUTE && !(entry & EXECUTE) ? MMU_FORBIDDEN : MMU_ALLOWED;
 }
 
 bool arch_map(uintptr_t address, uintptr_t page)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The address space: one set of Sv39 tables for all CPUs, RAM and devices at their physical addresses in pages
- * of a GiB, and the window of arch_map.
+ * The address space: one set of Sv39 tables for all CPUs, RAM and devices at their physical addresses in
+ * pages of a GiB, and the window of arch_map.
  */
 #ifndef DEMO_ARCH_MMU_H
 #define DEMO_ARCH_MMU_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Boot CPU, before others run: maps RAM beyond the GiB that start.S began with. */
 void mmu_map_ram(uint64_t base, uint64_t size);
 
-/* Is there any page at an address? */
-bool mmu_is_mapped(uintptr_t address);
+/* What the tables, as they are now, say about an access: flags are those of page_fault. */
+enum mmu_verdict { MMU_NOT_MAPPED, MMU_FORBIDDEN, MMU_ALLOWED };
+
+enum mmu_verdict mmu_judge(uintptr_t address, unsigned flags);
 
 #endif

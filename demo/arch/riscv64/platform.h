@@ -4,12 +4,12 @@
 #define DEMO_ARCH_PLATFORM_H
 
 #define PLATFORM_FINISHER 0x00100000
-#define PLATFORM_CLINT 0x02000000
-#define PLATFORM_UART 0x10000000
+#define PLATFORM_CLINT	  0x02000000
+#define PLATFORM_UART	  0x10000000
 
 /* Registers of the CLINT; the first has 4 bytes a hart, the second 8. */
 #define CLINT_SOFTWARE_INTERRUPT PLATFORM_CLINT
-#define CLINT_TIME_COMPARE (PLATFORM_CLINT + 0x4000)
+#define CLINT_TIME_COMPARE	 (PLATFORM_CLINT + 0x4000)
 
 /* Harts with a number from here on are left asleep. */
 #define PLATFORM_HARTS 8

@@ -17,7 +17,8 @@
 #define COUNTERS_ALL 7			/* cycle, time and instret may be read in supervisor mode */
 /* All exceptions that have a place in supervisor mode but its own calls, all supervisor interrupts. */
 #define DELEGATED_EXCEPTIONS 0xb1ff
-#define DELEGATED_INTERRUPTS (INTERRUPT_SUPERVISOR_SOFTWARE | INTERRUPT_SUPERVISOR_TIMER | INTERRUPT_SUPERVISOR_EXTERNAL)
+#define DELEGATED_INTERRUPTS (INTERRUPT_SUPERVISOR_SOFTWARE | INTERRUPT_SUPERVISOR_TIMER | \
+	INTERRUPT_SUPERVISOR_EXTERNAL)
 
 	.section .text.start, "ax"
 	.globl	_start

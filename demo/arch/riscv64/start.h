@@ -7,7 +7,10 @@
 
 struct cpu;
 
-/* For each hart the stack that it shall start on, the address of its CPU's area below the top; then interrupt it. */
+/*
+ * For each hart the top of the stack to start on, just below it the address of the CPU's area. An interrupt
+ * makes the hart look.
+ */
 extern struct cpu **volatile hart_calls[PLATFORM_HARTS];
 
 /* Called by start.S in supervisor mode, on the boot stack and on the idle thread's, interrupts off. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traps into supervisor mode: the two interrupts that machine mode passes on, page faults, and the fatal rest. */
+/* Traps into supervisor mode: interrupts that machine mode passes on, page faults, and the fatal rest. */
 #include "trap.h"
 
 #include "arch.h"
@@ -19,14 +19,14 @@ enum {
 	CAUSE_STORE_PAGE_FAULT = 15,
 };
 
-/* slli x0, x0, 0x1f; ebreak: the two instructions that make a semihosting call, third of which is a mere mark. */
+/* slli x0, x0, 0x1f; ebreak: with srai x0, x0, 7 behind them these are a semihosting call. */
 #define SEMIHOSTING_MARK 0x01f01013u
-#define EBREAK 0x00100073u
+#define EBREAK		 0x00100073u
 
 static _Noreturn void fatal(const struct trap_frame *frame, uint64_t cause)
 {
-	panic("trap: cause %lu sepc 0x%lx stval 0x%lx ra 0x%lx", (unsigned long)cause, (unsigned long)frame->sepc,
-	      (unsigned long)arch_csr_read(stval), (unsigned long)frame->x[1]);
+	panic("trap: cause %lu sepc 0x%lx stval 0x%lx ra 0x%lx", (unsigned long)cause,
+	      (unsigned long)frame->sepc, (unsigned long)arch_csr_read(stval), (unsigned long)frame->x[1]);
 }
 
 static void interrupt_taken(const struct trap_frame *frame, uint64_t number)
@@ -42,14 +42,19 @@ static void interrupt_taken(const struct trap_frame *frame, uint64_t number)
 	}
 }
 
-/* The flush is for a page that another CPU has mapped since: this one may remember that it was not. */
-static void page_fault_taken(const struct trap_frame *frame, unsigned int flags)
+/*
+ * A hart may remember that a page was not there after another one has mapped it; then only its memory is at
+ * fault.
+ */
+static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 {
 	uintptr_t address = arch_csr_read(stval);
+	enum mmu_verdict verdict = mmu_judge(address, flags);
 
-	if (mmu_is_mapped(address))
+	if (verdict == MMU_FORBIDDEN)
 		flags |= FAULT_PRESENT;
-	page_fault(address, frame->sepc, flags);
+	if (verdict != MMU_ALLOWED)
+		page_fault(address, frame->sepc, flags);
 	arch_tlb_flush(address);
 }
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct trap_frame {
-	uint64_t x[32];	/* x[2] as before the trap; x[0] and x[4] are not saved */
+	uint64_t x[32]; /* x[2] as before the trap; x[0] and x[4] are not saved */
 	uint64_t sepc;
 	uint64_t sstatus;
 };

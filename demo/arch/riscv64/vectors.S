@@ -11,7 +11,8 @@
 
 /* All but x2, the stack pointer, and x4, tp. */
 	.macro	each_register instruction
-	.irp	number, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
+	.irp	number, 1, 3, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, \
+		16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31
 	\instruction	x\number, 8 * \number(sp)
 	.endr
 	.endm
