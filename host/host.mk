@@ -12,7 +12,7 @@
 # What is not in these lists does not exist in the program, so --help lists what works.
 
 KTREAD_SRCS :=
-KTRACE_SRCS := host/cmd/main.c host/export/output.c host/export/formats.c
+KTRACE_SRCS := host/cmd/main.c host/cmd/trace_args.c $(filter-out $(wildcard host/export/perfetto*),$(wildcard host/export/*.c))
 COMMANDS :=
 TOOLS :=
 EXPORT_FORMATS :=
@@ -23,7 +23,7 @@ KTRACE_LDLIBS := -ldl
 -include host/capture/capture.mk
 -include host/export/perfetto.mk
 
-HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ibuild/gen
+HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -Ihost -Ibuild/gen
 KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)
 KTREAD_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTREAD_SRCS)))
 KTRACE_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTRACE_SRCS)))

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/cmd/command.h"
+#include "cmd/command.h"
 
 #define COMMAND(name) extern const struct command command_##name;
 #include "commands.list"

@@ -15,19 +15,19 @@
 
 /* What a format says about its work. Set to zero by the caller. */
 struct export_report {
-	uint64_t events;     /* events of the trace that went into the output */
-	uint64_t unpaired;   /* ends without a beginning and the reverse, for lack of records */
-	int output_error;    /* errno of a failed write to `fd`, 0 if none */
+	uint64_t events;   /* events of the trace that went into the output */
+	uint64_t unpaired; /* ends without a beginning and the reverse, for lack of records */
+	int output_error;  /* errno of a failed write to `fd`, 0 if none */
 };
 
 struct export_format {
 	const char *name;    /* as given to --format */
 	const char *purpose; /* half a line for --help */
 	/*
-	 * Writes all events of `trace` that pass its filter to `fd`, from the present position of both. `fd` stays
-	 * open and may be a pipe. 0, or a negative KTREAD_E_*: either ktread_message() tells the reason, or
-	 * report->output_error is set and KTREAD_E_SYSTEM returned. Output is complete and well-formed up to the
-	 * event at which reading failed.
+	 * Writes all events of `trace` that pass its filter to `fd`, from the present position of both. `fd`
+	 * stays open and may be a pipe. 0, or a negative KTREAD_E_*: either ktread_message() tells the
+	 * reason, or report->output_error is set and KTREAD_E_SYSTEM returned. Output is complete and
+	 * well-formed up to the event at which reading failed.
 	 */
 	int (*write)(struct ktread *trace, int fd, struct export_report *report);
 };

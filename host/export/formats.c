@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The output formats that this build has. formats.list is made from EXPORT_FORMATS, in order of name. */
-#include "host/export/export.h"
+#include "export/export.h"
 
 #include <string.h>
 
