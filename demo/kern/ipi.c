@@ -8,7 +8,7 @@
 
 /* The one call in progress; its owner is the CPU that set busy. */
 static struct {
-	bool busy;
+	uint32_t busy; /* a word, for RISC-V has no atomic exchange of less */
 	unsigned left; /* CPUs that have not returned */
 	void (*function)(void *);
 	void *argument;
@@ -30,7 +30,7 @@ void ipi_call_others(void (*function)(void *), void *argument)
 	bool irq_on = arch_irq_save();
 	struct cpu *self = arch_this_cpu();
 
-	while (__atomic_exchange_n(&call.busy, true, __ATOMIC_ACQUIRE)) {
+	while (__atomic_exchange_n(&call.busy, 1, __ATOMIC_ACQUIRE)) {
 		ipi_handle();
 		arch_relax();
 	}
@@ -44,7 +44,7 @@ void ipi_call_others(void (*function)(void *), void *argument)
 		ipi_handle();
 		arch_relax();
 	}
-	__atomic_store_n(&call.busy, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
 	arch_irq_restore(irq_on);
 }
 

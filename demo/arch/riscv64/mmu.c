@@ -74,6 +74,11 @@ bool arch_map(uintptr_t address, uintptr_t page)
 	return true;
 }
 
+bool arch_is_mapped(uintptr_t address)
+{
+	return leaf(address) & VALID;
+}
+
 uintptr_t arch_unmap(uintptr_t address)
 {
 	uint64_t old = *window_entry(address);
