@@ -11,8 +11,7 @@ DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/work/*.c))
 
 DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror -Wmissing-prototypes
-DEMO_LDFLAGS := -nostdlib -static -no-pie -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096 \
-	-Wl,--no-warn-rwx-segments
+DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 
 # Per architecture: compiler, sources of demo/arch/<arch> (all of them), flags.
 DEMO_CC_x86_64 ?= gcc
@@ -43,11 +42,13 @@ DEMO_OBJS_$(1) := $$(patsubst demo/%,build/demo/$(1)/%.o,$$(DEMO_ALL_SRCS_$(1)))
 
 build/demo/$(1)/%.o: demo/%
 	@mkdir -p $$(@D)
-	$$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) -Idemo/kern $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) -Iinclude \
+	@echo "  CC    $$@"
+	@$$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) -Idemo/kern $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) -Iinclude \
 		-MMD -MP -c -o $$@ $$<
 
 build/demo/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
-	$$(DEMO_CC_$(1)) $$(DEMO_LDFLAGS) $$(DEMO_LDFLAGS_$(1)) -T demo/arch/$(1)/kernel.ld -o $$@ $$(DEMO_OBJS_$(1))
+	@echo "  LD    $$@"
+	@$$(DEMO_CC_$(1)) $$(DEMO_LDFLAGS) $$(DEMO_LDFLAGS_$(1)) -T demo/arch/$(1)/kernel.ld -o $$@ $$(DEMO_OBJS_$(1))
 
 .PHONY: demo-$(1)
 demo-$(1): build/demo/$(1)/kernel.elf
