@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "host/analyze/wellknown.h"
+
+#include <string.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+_Static_assert(KTRX_EVENT_MAX < sizeof(((struct wellknown_table *)0)->row) / sizeof(struct wellknown),
+	       "a row for every event id");
+
+#define NEEDS(role) (1u << (role))
+#define MAX_FIELDS  6
+
+struct meaning {
+	const char *group;
+	const char *name; /* NULL: every event of the group */
+	enum wellknown_kind kind;
+	unsigned needs; /* roles without which it means nothing */
+	struct {
+		enum wellknown_role role;
+		const char *name;
+	} field[MAX_FIELDS]; /* of two names for one role the first found counts */
+};
+
+/* Normative for kernels: doc/events.md says the same in words. The capitals are version 1's. */
+static const struct meaning meanings[] = {
+	{ "sched", "switch", WELLKNOWN_SWITCH, NEEDS(WELLKNOWN_PREV) | NEEDS(WELLKNOWN_NEXT),
+	  { { WELLKNOWN_PREV, "prev" }, { WELLKNOWN_NEXT, "next" }, { WELLKNOWN_STATE, "state" } } },
+	{ "sched", "block", WELLKNOWN_BLOCK, 0,
+	  { { WELLKNOWN_THREAD, "thread" }, { WELLKNOWN_OBJECT, "queue" }, { WELLKNOWN_STATE, "state" } } },
+	{ "sched", "wake", WELLKNOWN_WAKE, NEEDS(WELLKNOWN_THREAD), { { WELLKNOWN_THREAD, "thread" } } },
+	{ "sched", "exit", WELLKNOWN_EXIT, 0, { { WELLKNOWN_THREAD, "thread" } } },
+	{ "sched", "create", WELLKNOWN_CREATE, NEEDS(WELLKNOWN_THREAD),
+	  { { WELLKNOWN_THREAD, "thread" }, { WELLKNOWN_PROCESS, "process" }, { WELLKNOWN_NAME, "name" } } },
+	{ "syscall", "enter", WELLKNOWN_SYSCALL_ENTER, NEEDS(WELLKNOWN_NUMBER), { { WELLKNOWN_NUMBER, "nr" } } },
+	{ "syscall", "exit", WELLKNOWN_SYSCALL_EXIT, 0, { { WELLKNOWN_NUMBER, "nr" } } },
+	{ "irq", "enter", WELLKNOWN_IRQ_ENTER, 0, { { WELLKNOWN_NUMBER, "irq" }, { WELLKNOWN_NAME, "name" } } },
+	{ "irq", "exit", WELLKNOWN_IRQ_EXIT, 0, { { WELLKNOWN_NUMBER, "irq" } } },
+	{ "mm", "fault_enter", WELLKNOWN_FAULT_ENTER, 0, { { WELLKNOWN_OBJECT, "address" } } },
+	{ "mm", "fault_exit", WELLKNOWN_FAULT_EXIT, 0, { { WELLKNOWN_OBJECT, "address" } } },
+	{ "lock", "contend", WELLKNOWN_LOCK_CONTEND, NEEDS(WELLKNOWN_OBJECT),
+	  { { WELLKNOWN_OBJECT, "lock" }, { WELLKNOWN_NAME, "name" } } },
+	{ "lock", "acquire", WELLKNOWN_LOCK_ACQUIRE, NEEDS(WELLKNOWN_OBJECT),
+	  { { WELLKNOWN_OBJECT, "lock" }, { WELLKNOWN_NAME, "name" } } },
+	{ "lock", "release", WELLKNOWN_LOCK_RELEASE, NEEDS(WELLKNOWN_OBJECT), { { WELLKNOWN_OBJECT, "lock" } } },
+	{ "counter", NULL, WELLKNOWN_COUNTER, 0, { { 0, NULL } } },
+};
+
+static int find_field(const struct ktread_type *type, const char *name)
+{
+	for (int n = 0; n < type->fields; n++)
+		if (strcmp(type->field[n].name, name) == 0)
+			return n;
+	return -1;
+}
+
+/* Fills in `known`; false if a needed role stays empty. */
+static bool bind_fields(struct wellknown *known, const struct ktread_type *type, const struct meaning *meaning)
+{
+	unsigned found = 0;
+
+	for (int n = 0; n < MAX_FIELDS && meaning->field[n].name; n++) {
+		enum wellknown_role role = meaning->field[n].role;
+
+		if (known->field[role] >= 0)
+			continue;
+		known->field[role] = (int8_t)find_field(type, meaning->field[n].name);
+		if (known->field[role] >= 0)
+			found |= NEEDS(role);
+	}
+	return (meaning->needs & ~found) == 0;
+}
+
+const struct wellknown *wellknown_bind(struct wellknown_table *table, const struct ktread_type *type)
+{
+	struct wellknown *known = &table->row[type->id & KTRX_EVENT_MAX];
+
+	memset(known->field, -1, sizeof(known->field));
+	known->kind = WELLKNOWN_OTHER;
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
+		const struct meaning *meaning = &meanings[i];
+
+		if (strcmp(type->group, meaning->group) != 0 ||
+		    (meaning->name && strcmp(type->name, meaning->name) != 0))
+			continue;
+		if (bind_fields(known, type, meaning))
+			known->kind = (uint8_t)meaning->kind;
+		else
+			memset(known->field, -1, sizeof(known->field));
+		break;
+	}
+	return known;
+}
+
+bool wellknown_number(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
+		      uint64_t *number)
+{
+	struct ktread_value value;
+
+	if (known->field[role] < 0 || ktread_value(event, (uint32_t)known->field[role], &value) != 0 ||
+	    value.type == KTRX_TYPE_STRING)
+		return false;
+	*number = value.number;
+	return true;
+}
+
+bool wellknown_string(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
+		      struct ktread_value *value)
+{
+	return known->field[role] >= 0 && ktread_value(event, (uint32_t)known->field[role], value) == 0 &&
+	       value->type == KTRX_TYPE_STRING;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The events whose meaning the host knows. A kernel lights a view by declaring an event under one of the names
+ * in doc/events.md; everything that gives meaning to an event goes by the one table in wellknown.c.
+ *
+ * Binding happens once an event type: its kind, and which of its fields plays which role. An event that lacks
+ * a field its kind cannot do without is WELLKNOWN_OTHER.
+ */
+#ifndef ANALYZE_WELLKNOWN_H
+#define ANALYZE_WELLKNOWN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+enum wellknown_kind {
+	WELLKNOWN_UNBOUND, /* not looked at yet; never returned */
+	WELLKNOWN_OTHER,
+	WELLKNOWN_SWITCH,
+	WELLKNOWN_BLOCK,
+	WELLKNOWN_WAKE,	      /* a thread by its id */
+	WELLKNOWN_WAKE_QUEUE, /* v1: whoever sleeps on a queue */
+	WELLKNOWN_EXIT,
+	WELLKNOWN_CREATE,
+	WELLKNOWN_SYSCALL_ENTER,
+	WELLKNOWN_SYSCALL_EXIT,
+	WELLKNOWN_IRQ_ENTER,
+	WELLKNOWN_IRQ_EXIT,
+	WELLKNOWN_FAULT_ENTER,
+	WELLKNOWN_FAULT_EXIT,
+	WELLKNOWN_LOCK_CONTEND,
+	WELLKNOWN_LOCK_ACQUIRE,
+	WELLKNOWN_LOCK_RELEASE,
+	WELLKNOWN_COUNTER, /* any event of group "counter" */
+};
+
+enum wellknown_role {
+	WELLKNOWN_PREV,
+	WELLKNOWN_NEXT,
+	WELLKNOWN_STATE,   /* WELLKNOWN_STATE_* that a thread goes into */
+	WELLKNOWN_THREAD,  /* the thread it is about; without it, the one that runs */
+	WELLKNOWN_PROCESS, /* the process it belongs to */
+	WELLKNOWN_OBJECT,  /* queue, lock: told apart by value */
+	WELLKNOWN_NUMBER,  /* of a system call or an interrupt */
+	WELLKNOWN_NAME,	   /* string */
+	WELLKNOWN_ROLES,
+};
+
+/* Values of a `state` field, as doc/events.md has them. */
+#define WELLKNOWN_STATE_RUNNABLE 0u
+#define WELLKNOWN_STATE_SLEEP	 1u /* until woken, or a signal comes */
+#define WELLKNOWN_STATE_WAIT	 2u /* until woken, come what may */
+#define WELLKNOWN_STATE_STOPPED	 3u
+#define WELLKNOWN_STATE_DEAD	 4u
+
+struct wellknown {
+	uint8_t kind;
+	int8_t field[WELLKNOWN_ROLES]; /* number of the field, -1 if none */
+};
+
+/* One row an event id; zero-initialised is ready for use. A trace's types must not change meanwhile. */
+struct wellknown_table {
+	struct wellknown row[4096];
+};
+
+const struct wellknown *wellknown_bind(struct wellknown_table *table, const struct ktread_type *type);
+
+/* What `event` is; ids beyond the table are WELLKNOWN_OTHER. */
+static inline const struct wellknown *wellknown_of(struct wellknown_table *table, const struct ktread_event *event)
+{
+	const struct wellknown *known = &table->row[event->id & 4095u];
+
+	return known->kind != WELLKNOWN_UNBOUND ? known : wellknown_bind(table, event->type);
+}
+
+/* True and the number that plays `role`, or false: no such field, not a number, or cut off. */
+bool wellknown_number(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
+		      uint64_t *number);
+/* The same for a string. */
+bool wellknown_string(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
+		      struct ktread_value *value);
+
+#endif
