@@ -25,7 +25,7 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
  * Interrupts are off while we wait, for the call's owner must not be preempted; so we look after our own
  * requests here, or two callers would wait for each other for ever.
  */
-void ipi_call_others(void (*function)(void *), void *argument)
+void ipi_call_all(void (*function)(void *), void *argument)
 {
 	bool irq_on = arch_irq_save();
 	struct cpu *self = arch_this_cpu();
@@ -40,6 +40,7 @@ void ipi_call_others(void (*function)(void *), void *argument)
 	for (unsigned i = 0; i < cpu_count; i++)
 		if (&cpus[i] != self)
 			ipi_send(&cpus[i], IPI_CALL);
+	function(argument);
 	while (__atomic_load_n(&call.left, __ATOMIC_ACQUIRE) > 0) {
 		ipi_handle();
 		arch_relax();

@@ -9,7 +9,7 @@ struct cpu;
 
 enum ipi {
 	IPI_RESCHEDULE = 1, /* something may run there */
-	IPI_CALL = 2,       /* ipi_call_others wants its function run */
+	IPI_CALL = 2,       /* ipi_call_all wants its function run */
 	IPI_STOP = 4,       /* a panic wants the CPU stopped */
 };
 
@@ -17,10 +17,10 @@ enum ipi {
 void ipi_send(struct cpu *cpu, enum ipi ipi);
 
 /*
- * Runs function(argument) on all other online CPUs, in interrupt context, and waits until all have returned.
- * Thread context; the caller holds no spinlock.
+ * Runs function(argument) on all CPUs, this one included, with interrupts off, and waits until all have
+ * returned. Thread context; the caller holds no spinlock.
  */
-void ipi_call_others(void (*function)(void *), void *argument);
+void ipi_call_all(void (*function)(void *), void *argument);
 
 /* Does what this CPU has been asked for. Interrupts off. */
 void ipi_handle(void);

@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Whoever comes first takes a free lock. There is no queue: on a virtual machine the next in line may be a CPU
+ * that the host is not running just now, and all behind it would wait for that.
+ */
 #include "arch.h"
+#include "cpu.h"
 #include "spinlock.h"
+
+static bool try_lock(struct spinlock *lock, uint32_t holder)
+{
+	uint32_t nobody = 0;
+
+	return __atomic_compare_exchange_n(&lock->holder, &nobody, holder, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
 
 bool spin_lock(struct spinlock *lock)
 {
 	bool irq_on = arch_irq_save();
-	uint32_t ticket = __atomic_fetch_add(&lock->next, 1, __ATOMIC_RELAXED);
+	uint32_t holder = arch_this_cpu()->id + 1;
 
-	while (__atomic_load_n(&lock->serving, __ATOMIC_ACQUIRE) != ticket)
-		arch_relax();
+	while (!try_lock(lock, holder))
+		while (__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) != 0)
+			arch_relax();
 	return irq_on;
 }
 
 void spin_unlock(struct spinlock *lock, bool irq_on)
 {
-	__atomic_store_n(&lock->serving, lock->serving + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);
 	arch_irq_restore(irq_on);
 }

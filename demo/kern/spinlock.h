@@ -10,8 +10,7 @@
 #include <stdint.h>
 
 struct spinlock {
-	uint32_t next;    /* ticket lock: next ticket to give out */
-	uint32_t serving; /* the holder's ticket */
+	uint32_t holder; /* 0, or the number of the CPU that holds it plus 1 */
 	const char *name;
 };
 

@@ -28,28 +28,48 @@ bool window_fill(uintptr_t address)
 	return mapped || present;
 }
 
-static void flush(void *address)
-{
-	arch_tlb_flush((uintptr_t)address);
-}
+struct drop {
+	size_t first, count;
+	struct dropped_page {
+		struct dropped_page *next;
+	} *pages;
+};
 
-static void drop_page(uintptr_t address)
+static void unmap(struct drop *drop)
 {
 	bool irq_on = spin_lock(&lock);
-	uintptr_t page = arch_unmap(address);
 
+	for (size_t i = 0; i < drop->count; i++) {
+		struct dropped_page *page = (void *)arch_unmap(window_address(drop->first + i));
+
+		if (!page)
+			continue;
+		page->next = drop->pages;
+		drop->pages = page;
+	}
 	spin_unlock(&lock, irq_on);
-	if (!page)
-		return;
+}
 
-	/* Only when no CPU can reach the page any more may it be used again. */
-	flush((void *)address);
-	ipi_call_others(flush, (void *)address);
-	page_free((void *)page, 1);
+static void flush(void *argument)
+{
+	const struct drop *drop = argument;
+
+	for (size_t i = 0; i < drop->count; i++)
+		arch_tlb_flush(window_address(drop->first + i));
 }
 
 void window_drop(size_t first, size_t count)
 {
-	for (size_t page = first; page < first + count; page++)
-		drop_page(window_address(page));
+	struct drop drop = { .first = first, .count = count };
+
+	unmap(&drop);
+	ipi_call_all(flush, &drop);
+
+	/* Only now that no CPU can reach them any more may the pages be used again. */
+	while (drop.pages) {
+		struct dropped_page *page = drop.pages;
+
+		drop.pages = page->next;
+		page_free(page, 1);
+	}
 }

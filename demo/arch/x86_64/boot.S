@@ -3,7 +3,8 @@
  * From the loader to C: the boot CPU arrives by the PVH note in 32-bit protected mode, paging off, EBX
  * pointing to the start info; every other CPU by a SIPI in 16-bit real mode at TRAMPOLINE.
  *
- * Both load the same page tables: the first 16 GiB mapped one to one in 2 MiB pages, but for page 0.
+ * Both load the same page tables: the first 16 GiB mapped one to one in 2 MiB pages, the first 2 MiB in
+ * small ones.
  */
 #include "layout.h"
 
@@ -57,11 +58,11 @@ fill_page_tables:
 	adc $0, %edx
 	loop 2b
 
-	/* The first 2 MiB in small pages, so that page 0 can stay unmapped. */
+	/* Small pages, so that page 0 can be taken out. */
 	movl $first_page_table + PTE_PRESENT_WRITABLE, page_directories
-	mov $first_page_table + 8, %edi
-	mov $0x1000 + PTE_PRESENT_WRITABLE, %eax
-	mov $511, %ecx
+	mov $first_page_table, %edi
+	mov $PTE_PRESENT_WRITABLE, %eax
+	mov $512, %ecx
 3:	mov %eax, (%edi)
 	add $8, %edi
 	add $4096, %eax

@@ -20,6 +20,8 @@ uintptr_t ap_stack;          /* and its stack, for boot.S */
 
 void boot_cpu_setup(void)
 {
+	pvh_copy();
+	paging_unmap_page_zero();
 	cpus[0].self = &cpus[0];
 	descriptors_load(&cpus[0]);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Single pages of the window. The one-to-one map of boot.S is never changed. */
+/* Single pages of the window. The one-to-one map of boot.S stays as it is, but for page 0. */
 #include "arch.h"
 #include "page.h"
+#include "x86.h"
 
 #define PTE_PRESENT 0x1ull
 #define PTE_WRITABLE 0x2ull
@@ -61,4 +62,10 @@ uintptr_t arch_unmap(uintptr_t address)
 void arch_tlb_flush(uintptr_t address)
 {
 	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
+}
+
+void paging_unmap_page_zero(void)
+{
+	arch_unmap(0);
+	arch_tlb_flush(0);
 }

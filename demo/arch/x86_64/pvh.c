@@ -1,59 +1,71 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the loader says in the PVH start info: command line, memory map, where the ACPI tables are. */
+/*
+ * What the loader says in the PVH start info: command line, memory map, where the ACPI tables are. It may lie
+ * in page 0, so it is copied before that page is taken out of the address space.
+ */
 #include "arch.h"
+#include "string.h"
 #include "x86.h"
 
 #define PVH_MAGIC 0x336ec578u
 #define MEMORY_RAM 1
-#define LOW_MEMORY_END 0x100000ul /* below: firmware, start info, trampoline */
-
-struct pvh_start_info {
-	uint32_t magic, version, flags, module_count;
-	uint64_t modules, command_line, rsdp, memory_map;
-	uint32_t memory_map_entries, reserved;
-};
+#define LOW_MEMORY_END 0x100000ul /* below: firmware and trampoline */
+#define MEMORY_MAP_MAX 32
+#define COMMAND_LINE_MAX 1024
 
 struct pvh_memory {
 	uint64_t base, size;
 	uint32_t type, reserved;
 };
 
+struct pvh_start_info {
+	uint32_t magic, version, flags, module_count;
+	uint64_t modules, command_line, rsdp;
+	uint64_t memory_map; /* from version 1 */
+	uint32_t memory_map_entries, reserved;
+};
+
 extern const struct pvh_start_info *pvh_start_info; /* boot.S: as the loader passed it */
 extern char image_end[];
 
-static const struct pvh_start_info *start_info(void)
+static char command_line[COMMAND_LINE_MAX];
+static struct pvh_memory memory_map[MEMORY_MAP_MAX];
+static uint32_t memory_map_entries;
+static uintptr_t rsdp;
+
+void pvh_copy(void)
 {
-	return pvh_start_info && pvh_start_info->magic == PVH_MAGIC ? pvh_start_info : NULL;
+	const struct pvh_start_info *info = pvh_start_info;
+
+	if (info->magic != PVH_MAGIC)
+		return;
+	if (info->command_line)
+		string_copy(command_line, (const char *)info->command_line, sizeof(command_line));
+	rsdp = info->rsdp;
+	if (info->version < 1)
+		return;
+	memory_map_entries = info->memory_map_entries < MEMORY_MAP_MAX ? info->memory_map_entries : MEMORY_MAP_MAX;
+	memcpy(memory_map, (const void *)info->memory_map, memory_map_entries * sizeof(memory_map[0]));
 }
 
 const char *arch_boot_args(void)
 {
-	const struct pvh_start_info *info = start_info();
-
-	return info && info->command_line ? (const char *)info->command_line : "";
+	return command_line;
 }
 
 uintptr_t pvh_rsdp(void)
 {
-	const struct pvh_start_info *info = start_info();
-
-	return info ? info->rsdp : 0;
+	return rsdp;
 }
 
 size_t arch_memory_map(struct memory_range *ranges, size_t max)
 {
-	const struct pvh_start_info *info = start_info();
 	size_t count = 0;
 
-	if (!info || info->version < 1)
-		return 0;
+	for (uint32_t i = 0; i < memory_map_entries && count < max; i++) {
+		uintptr_t base = memory_map[i].base, end = base + memory_map[i].size;
 
-	const struct pvh_memory *map = (const void *)info->memory_map;
-
-	for (uint32_t i = 0; i < info->memory_map_entries && count < max; i++) {
-		uintptr_t base = map[i].base, end = map[i].base + map[i].size;
-
-		if (map[i].type != MEMORY_RAM || base < LOW_MEMORY_END)
+		if (memory_map[i].type != MEMORY_RAM || base < LOW_MEMORY_END)
 			continue;
 		if (base < (uintptr_t)image_end)
 			base = (uintptr_t)image_end;

@@ -57,7 +57,11 @@ void acpi_power_off(void);             /* returns if the machine has no such reg
 /* console.c */
 void console_init(void);
 
+/* paging.c: from now on a null pointer faults. */
+void paging_unmap_page_zero(void);
+
 /* pvh.c */
+void pvh_copy(void); /* first of all */
 uintptr_t pvh_rsdp(void);
 
 #endif

@@ -9,19 +9,27 @@ static unsigned turn; /* whose it is */
 static unsigned rounds;
 static bool over;
 
-static void player(unsigned n, uint64_t until_ns)
+/* Waits for its turn and passes it on; false once the game is over. */
+static bool play(unsigned n, uint64_t until_ns)
 {
 	bool irq_on = spin_lock(&table.lock);
+	bool playing;
 
-	while (!over) {
-		while (turn != n && !over)
-			wait_sleep(&table);
-		turn = 1 - n;
-		rounds++;
-		over = over || work_over(until_ns);
-		wait_wake_one(&table);
-	}
+	while (turn != n && !over)
+		wait_sleep(&table);
+	turn = 1 - n;
+	rounds++;
+	over = over || work_over(until_ns);
+	playing = !over;
+	wait_wake_one(&table);
 	spin_unlock(&table.lock, irq_on);
+	return playing;
+}
+
+static void player(unsigned n, uint64_t until_ns)
+{
+	while (play(n, until_ns))
+		;
 }
 
 void work_pingpong(uint64_t until_ns)

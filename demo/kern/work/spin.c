@@ -11,8 +11,8 @@
 #define BURST 200
 
 static struct spinlock prize = SPINLOCK("prize");
-static uint64_t guarded;       /* under the lock, and not atomic */
-static uint64_t counted;       /* atomic */
+static uint64_t guarded; /* under the lock, and not atomic */
+static uint64_t counted; /* atomic */
 
 static void fighter(unsigned n, uint64_t until_ns)
 {
