@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Device access on x86_64: I/O ports, or memory, whose loads and stores the CPU keeps in order. */
+#ifndef KTRACE_ARCH_IO_H
+#define KTRACE_ARCH_IO_H
+
+#include "ktrace/transport.h"
+
+static inline uint8_t ktrace_port_read8(uint16_t port)
+{
+	uint8_t value;
+
+	__asm__ volatile("inb %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
+static inline uint16_t ktrace_port_read16(uint16_t port)
+{
+	uint16_t value;
+
+	__asm__ volatile("inw %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
+static inline uint32_t ktrace_port_read32(uint16_t port)
+{
+	uint32_t value;
+
+	__asm__ volatile("inl %1, %0" : "=a"(value) : "Nd"(port) : "memory");
+	return value;
+}
+
+static inline void ktrace_port_write8(uint16_t port, uint8_t value)
+{
+	__asm__ volatile("outb %0, %1" : : "a"(value), "Nd"(port) : "memory");
+}
+
+static inline void ktrace_port_write16(uint16_t port, uint16_t value)
+{
+	__asm__ volatile("outw %0, %1" : : "a"(value), "Nd"(port) : "memory");
+}
+
+static inline void ktrace_port_write32(uint16_t port, uint32_t value)
+{
+	__asm__ volatile("outl %0, %1" : : "a"(value), "Nd"(port) : "memory");
+}
+
+/* Single bytes on purpose: debug consoles lose what wider writes carry. */
+static inline void ktrace_port_write_bytes(uint16_t port, const void *data, size_t bytes)
+{
+	__asm__ volatile("rep outsb" : "+S"(data), "+c"(bytes) : "d"(port) : "memory");
+}
+
+static inline uint8_t ktrace_io_read8(struct ktrace_io io, size_t offset)
+{
+	return io.ports ? ktrace_port_read8((uint16_t)(io.base + offset)) :
+			  *(volatile const uint8_t *)(io.base + offset);
+}
+
+static inline uint16_t ktrace_io_read16(struct ktrace_io io, size_t offset)
+{
+	return io.ports ? ktrace_port_read16((uint16_t)(io.base + offset)) :
+			  *(volatile const uint16_t *)(io.base + offset);
+}
+
+static inline uint32_t ktrace_io_read32(struct ktrace_io io, size_t offset)
+{
+	return io.ports ? ktrace_port_read32((uint16_t)(io.base + offset)) :
+			  *(volatile const uint32_t *)(io.base + offset);
+}
+
+static inline void ktrace_io_write8(struct ktrace_io io, size_t offset, uint8_t value)
+{
+	if (io.ports)
+		ktrace_port_write8((uint16_t)(io.base + offset), value);
+	else
+		*(volatile uint8_t *)(io.base + offset) = value;
+}
+
+static inline void ktrace_io_write16(struct ktrace_io io, size_t offset, uint16_t value)
+{
+	if (io.ports)
+		ktrace_port_write16((uint16_t)(io.base + offset), value);
+	else
+		*(volatile uint16_t *)(io.base + offset) = value;
+}
+
+static inline void ktrace_io_write32(struct ktrace_io io, size_t offset, uint32_t value)
+{
+	if (io.ports)
+		ktrace_port_write32((uint16_t)(io.base + offset), value);
+	else
+		*(volatile uint32_t *)(io.base + offset) = value;
+}
+
+/* Between memory that a device reads or wrote and the register or index that hands it over. */
+static inline void ktrace_io_barrier(void)
+{
+	__asm__ volatile("mfence" : : : "memory");
+}
+
+/* In the body of a poll. */
+static inline void ktrace_io_relax(void)
+{
+	__asm__ volatile("pause" : : : "memory");
+}
+
+#endif

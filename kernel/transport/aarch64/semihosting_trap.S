@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The AArch64 semihosting trap, and the safe first try. Runs at EL1 or EL2. While trying, all interrupts are
+ * masked and the vector base is ours; a host that does not answer makes the HLT an undefined instruction,
+ * which the vector below steps over. Everything an exception overwrites is put back.
+ */
+#define SYS_ERRNO 0x13 /* takes nothing, changes nothing */
+#define EL2	  0x8  /* as CurrentEL shows it */
+#define EL3	  0xc
+
+	.text
+
+/* int64_t ktrace_semihosting_call(uint64_t operation, const void *block) */
+	.globl	ktrace_semihosting_call
+	.type	ktrace_semihosting_call, %function
+ktrace_semihosting_call:
+	hlt	#0xf000
+	ret
+	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
+
+/* Saves what an exception at this level overwrites, makes the call (w8 stays 1 if it is answered), restores. */
+	.macro	try_call el
+	mrs	x12, vbar_\el
+	mrs	x13, elr_\el
+	mrs	x14, spsr_\el
+	mrs	x15, esr_\el
+	adrp	x10, vectors
+	add	x10, x10, :lo12:vectors
+	msr	vbar_\el, x10
+	isb
+	mov	x0, #SYS_ERRNO
+	mov	x1, #0
+	mov	w8, #1
+	hlt	#0xf000
+	msr	vbar_\el, x12
+	msr	elr_\el, x13
+	msr	spsr_\el, x14
+	msr	esr_\el, x15
+	isb
+	.endm
+
+/* bool ktrace_semihosting_present(void); keeps the current level in x11 and the interrupt masks in x9 */
+	.globl	ktrace_semihosting_present
+	.type	ktrace_semihosting_present, %function
+ktrace_semihosting_present:
+	mrs	x9, daif
+	msr	daifset, #0xf
+	mov	w8, #0
+	mrs	x11, CurrentEL
+	cmp	x11, #EL3
+	b.eq	2f
+	cmp	x11, #EL2
+	b.eq	1f
+	try_call el1
+	b	2f
+1:	try_call el2
+2:	msr	daif, x9
+	mov	w0, w8
+	ret
+	.size	ktrace_semihosting_present, . - ktrace_semihosting_present
+
+	.macro	skip_instruction
+	mov	w8, #0
+	cmp	x11, #EL2
+	b.eq	1f
+	mrs	x10, elr_el1
+	add	x10, x10, #4
+	msr	elr_el1, x10
+	eret
+1:	mrs	x10, elr_el2
+	add	x10, x10, #4
+	msr	elr_el2, x10
+	eret
+	.endm
+
+/* Only the two entries for synchronous exceptions of the current level can be reached. */
+	.balign	2048
+vectors:
+	skip_instruction	/* on the stack pointer of EL0 */
+	.balign	512
+	skip_instruction	/* on its own stack pointer */
+
+	.section .note.GNU-stack, "", %progbits

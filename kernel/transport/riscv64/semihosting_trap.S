@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The RISC-V semihosting trap, and the safe first try. Runs in machine or supervisor mode, on harts that have
+ * both. While trying, interrupts are masked and the trap vector is ours; a host that does not answer makes the
+ * EBREAK a breakpoint exception, which the vector below steps over. Everything a trap overwrites is put back.
+ *
+ * The host knows the call by its three instructions, which must be uncompressed and within one page.
+ */
+#define SYS_ERRNO 0x13 /* takes nothing, changes nothing */
+#define SSTATUS_SIE 2
+#define MSTATUS_MIE 8
+
+	.text
+
+	.macro	trap_to_host
+	.balign	16
+	slli	zero, zero, 0x1f
+	ebreak
+	srai	zero, zero, 7
+	.endm
+
+	.option	push
+	.option	norvc
+
+/* int64_t ktrace_semihosting_call(uint64_t operation, const void *block) */
+	.globl	ktrace_semihosting_call
+	.type	ktrace_semihosting_call, %function
+	.balign	16
+ktrace_semihosting_call:
+	trap_to_host
+	ret
+	.size	ktrace_semihosting_call, . - ktrace_semihosting_call
+
+/* Takes over the vector of one mode; t1 to t4 keep what a trap overwrites. */
+	.macro	enter_mode m, handler
+	la	t0, \handler
+	csrrw	t1, \m\()tvec, t0
+	csrr	t2, \m\()epc
+	csrr	t3, \m\()cause
+	csrr	t4, \m\()tval
+	.endm
+
+	.macro	leave_mode m
+	csrw	\m\()tvec, t1
+	csrw	\m\()epc, t2
+	csrw	\m\()cause, t3
+	csrw	\m\()tval, t4
+	.endm
+
+/* a2 becomes 0 when an instruction trapped and was stepped over. */
+	.macro	skip_instruction m
+	.balign	4
+	li	a2, 0
+	csrr	t0, \m\()epc
+	addi	t0, t0, 4
+	csrw	\m\()epc, t0
+	\m\()ret
+	.endm
+
+supervisor_vector:
+	skip_instruction s
+machine_vector:
+	skip_instruction m
+
+/*
+ * bool ktrace_semihosting_present(void)
+ * Which mode this is shows by touching a machine-mode register under the supervisor's vector.
+ */
+	.globl	ktrace_semihosting_present
+	.type	ktrace_semihosting_present, %function
+ktrace_semihosting_present:
+	csrr	t5, sstatus
+	csrci	sstatus, SSTATUS_SIE
+	enter_mode s, supervisor_vector
+	li	a2, 1
+	csrr	t6, mstatus
+	bnez	a2, machine
+	li	a2, 1
+	li	a0, SYS_ERRNO
+	li	a1, 0
+	trap_to_host
+	leave_mode s
+	csrw	sstatus, t5
+	mv	a0, a2
+	ret
+
+machine:
+	leave_mode s
+	csrw	sstatus, t5
+	csrrci	t6, mstatus, MSTATUS_MIE
+	enter_mode m, machine_vector
+	li	a0, SYS_ERRNO
+	li	a1, 0
+	trap_to_host
+	leave_mode m
+	csrw	mstatus, t6
+	mv	a0, a2
+	ret
+	.size	ktrace_semihosting_present, . - ktrace_semihosting_present
+
+	.option	pop
+
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What all transports share: which one is in use, one sender at a time, short writes.
+ *
+ * The lock word is 0 while free. Its compare-and-swap may fail for no reason (that is what makes it a single
+ * try on every machine, also where exclusives do not work yet), which only costs one of the tries.
+ */
+#include "output.h"
+
+#include "ktrace_io.h"
+
+#define LOCK_TRIES	 (1u << 20)
+#define EMPTY_SENDS_LIMIT 16u /* sends in a row that may take nothing */
+#define REGISTER_PATIENCE (1u << 20) /* longer than a byte takes at 9600 baud, on any machine */
+
+static uint32_t output_lock;
+static struct ktrace_transport *current;
+
+void ktrace_output_init(struct ktrace_transport *transport, const char *name,
+			int (*probe)(struct ktrace_transport *transport),
+			int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes))
+{
+	transport->name = name;
+	transport->probe = probe;
+	transport->send = send;
+	transport->begin = NULL;
+	transport->patience = REGISTER_PATIENCE;
+	transport->ready = false;
+}
+
+int ktrace_output_enter(bool seize)
+{
+	for (uint32_t i = 0; i < LOCK_TRIES; i++) {
+		uint32_t expected = 0;
+
+		if (__atomic_compare_exchange_n(&output_lock, &expected, 1, true, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
+			return 0;
+		ktrace_io_relax();
+	}
+	if (!seize)
+		return KTRACE_OUTPUT_BUSY;
+	__atomic_store_n(&output_lock, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+void ktrace_output_leave(void)
+{
+	__atomic_store_n(&output_lock, 0, __ATOMIC_RELEASE);
+}
+
+int ktrace_output_send(struct ktrace_transport *transport, const void *data, size_t bytes)
+{
+	const unsigned char *next = (const unsigned char *)data;
+	uint32_t empty = 0;
+
+	while (bytes > 0) {
+		int64_t taken = transport->send(transport, next, bytes);
+
+		if (taken < 0)
+			return (int)taken;
+		if ((uint64_t)taken > bytes)
+			return KTRACE_OUTPUT_FAILED;
+		empty = taken ? 0 : empty + 1;
+		if (empty == EMPTY_SENDS_LIMIT)
+			return KTRACE_OUTPUT_STALLED;
+		next += taken;
+		bytes -= (size_t)taken;
+	}
+	return 0;
+}
+
+int ktrace_output_resolve(struct ktrace_transport **transport)
+{
+	if (!*transport)
+		*transport = ktrace_transport_get();
+	return *transport && (*transport)->ready ? 0 : KTRACE_OUTPUT_ABSENT;
+}
+
+int ktrace_transport_set(struct ktrace_transport *transport)
+{
+	if (transport && !transport->ready) {
+		int error = transport->probe(transport);
+
+		if (error)
+			return error;
+		transport->ready = true;
+	}
+	__atomic_store_n(&current, transport, __ATOMIC_RELEASE);
+	return 0;
+}
+
+struct ktrace_transport *ktrace_transport_get(void)
+{
+	return __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+}
+
+int ktrace_transport_write(struct ktrace_transport *transport, const void *data, size_t bytes)
+{
+	int error = ktrace_output_resolve(&transport);
+
+	if (!error)
+		error = ktrace_output_enter(false);
+	if (error)
+		return error;
+	error = ktrace_output_send(transport, data, bytes);
+	ktrace_output_leave();
+	return error;
+}
+
+int ktrace_write_bytes(const void *data, size_t bytes)
+{
+	return ktrace_transport_write(NULL, data, bytes);
+}
+
+int ktrace_write_byte(uint8_t byte)
+{
+	return ktrace_write_bytes(&byte, 1);
+}
+
+int ktrace_write_record(uint64_t stamp, uint32_t header, const uint32_t data[5])
+{
+	const struct ktrx1_record record = { stamp, header, { data[0], data[1], data[2], data[3], data[4] } };
+
+	return ktrace_write_bytes(&record, sizeof(record));
+}
