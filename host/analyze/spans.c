@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A gap concerns every thread that may have run in it unseen: all but those that another CPU ran throughout. It
+ * only advances a count; each owner's spans are looked at when the owner is next met, or at the end.
+ */
+#include "host/analyze/spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+struct owner {
+	struct spans_span nest[SPANS_NEST];
+	struct spans_span lock[SPANS_LOCKS]; /* kind 0: lane is free */
+	uint64_t seen;			     /* its last event */
+	uint32_t depth;
+	uint32_t gaps; /* of threads: the gaps looked at so far */
+};
+
+struct pool {
+	struct owner *owner;
+	uint32_t count;
+};
+
+struct spans {
+	const struct threads *threads;
+	struct spans_sink sink;
+	struct pool cpus, of_threads;
+	uint32_t gaps;
+	uint64_t unpaired;
+};
+
+/* Which beginning an end belongs to. */
+static const uint8_t beginning_of[] = {
+	[WELLKNOWN_SYSCALL_EXIT] = WELLKNOWN_SYSCALL_ENTER,
+	[WELLKNOWN_IRQ_EXIT] = WELLKNOWN_IRQ_ENTER,
+	[WELLKNOWN_FAULT_EXIT] = WELLKNOWN_FAULT_ENTER,
+};
+
+int spans_create(struct spans **spans, const struct threads *threads, const struct spans_sink *sink)
+{
+	struct spans *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return KTREAD_E_MEMORY;
+	s->threads = threads;
+	s->sink = *sink;
+	*spans = s;
+	return 0;
+}
+
+void spans_destroy(struct spans *s)
+{
+	if (!s)
+		return;
+	free(s->cpus.owner);
+	free(s->of_threads.owner);
+	free(s);
+}
+
+static int reserve(struct spans *s, struct pool *pool, uint32_t number)
+{
+	uint32_t count = pool->count ? pool->count : 16;
+	struct owner *owner;
+
+	if (number < pool->count)
+		return 0;
+	while (count <= number)
+		count *= 2;
+	owner = realloc(pool->owner, count * sizeof(*owner));
+	if (!owner)
+		return KTREAD_E_MEMORY;
+	memset(owner + pool->count, 0, (count - pool->count) * sizeof(*owner));
+	for (uint32_t i = pool->count; i < count; i++)
+		owner[i].gaps = s->gaps;
+	pool->owner = owner;
+	pool->count = count;
+	return 0;
+}
+
+static struct owner *lookup(struct spans *s, struct spans_owner who)
+{
+	return &(who.cpu ? &s->cpus : &s->of_threads)->owner[who.number];
+}
+
+static void begin(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
+		  const struct ktread_event *event)
+{
+	s->sink.begin(s->sink.context, who, lane, span, event);
+}
+
+static void end(struct spans *s, struct spans_owner who, unsigned lane, const struct spans_span *span,
+		const struct ktread_event *event, uint64_t time)
+{
+	if (!event)
+		s->unpaired++;
+	s->sink.end(s->sink.context, who, lane, span, event, time);
+}
+
+/* Ends nested spans down to `depth`, for want of their own ends. */
+static void unwind(struct spans *s, struct spans_owner who, uint32_t depth, uint64_t time)
+{
+	struct owner *owner = lookup(s, who);
+
+	while (owner->depth > depth)
+		end(s, who, 0, &owner->nest[--owner->depth], NULL, time);
+}
+
+static void end_all(struct spans *s, struct spans_owner who, uint64_t time)
+{
+	struct owner *owner = lookup(s, who);
+
+	unwind(s, who, 0, time);
+	for (unsigned i = 0; i < SPANS_LOCKS; i++) {
+		if (owner->lock[i].kind == 0)
+			continue;
+		end(s, who, i + 1, &owner->lock[i], NULL, time);
+		owner->lock[i].kind = 0;
+	}
+}
+
+/* Ends what a thread may have ended in gaps since it was last looked at. */
+static void settle(struct spans *s, uint32_t index)
+{
+	struct owner *owner = &s->of_threads.owner[index];
+
+	if (owner->gaps == s->gaps)
+		return;
+	owner->gaps = s->gaps;
+	end_all(s, (struct spans_owner){ .number = index }, owner->seen);
+}
+
+struct spans_owner spans_owner_of(const struct spans *s, const struct ktread_event *event)
+{
+	const struct threads_thread *thread = NULL;
+
+	if (event->thread != 0 && event->context == KTRX_CONTEXT_THREAD)
+		thread = threads_find(s->threads, event->thread);
+	if (thread)
+		return (struct spans_owner){ .number = thread->index };
+	return (struct spans_owner){ .cpu = true, .number = event->cpu };
+}
+
+static void read_key(struct spans_span *span, const struct ktread_event *event, const struct wellknown *known)
+{
+	span->has_key = wellknown_number(known, event, WELLKNOWN_NUMBER, &span->key) ||
+			wellknown_number(known, event, WELLKNOWN_OBJECT, &span->key);
+}
+
+static bool same_key(const struct spans_span *a, const struct spans_span *b)
+{
+	return !a->has_key || !b->has_key || a->key == b->key;
+}
+
+static int nest_begin(struct spans *s, struct spans_owner who, const struct spans_span *span,
+		      const struct ktread_event *event, uint64_t time)
+{
+	struct owner *owner = lookup(s, who);
+
+	/* Calls do not nest: the one before never returned, or its return was not recorded. */
+	for (uint32_t i = 0; span->kind == WELLKNOWN_SYSCALL_ENTER && i < owner->depth; i++)
+		if (owner->nest[i].kind == WELLKNOWN_SYSCALL_ENTER)
+			unwind(s, who, i, time);
+	if (owner->depth == SPANS_NEST)
+		return 0;
+	owner->nest[owner->depth++] = *span;
+	begin(s, who, 0, span, event);
+	return 1;
+}
+
+static int nest_end(struct spans *s, struct spans_owner who, const struct spans_span *span,
+		    const struct ktread_event *event, uint64_t time)
+{
+	struct owner *owner = lookup(s, who);
+	uint32_t i = owner->depth;
+
+	while (i > 0 && (owner->nest[i - 1].kind != span->kind || !same_key(&owner->nest[i - 1], span)))
+		i--;
+	if (i == 0) {
+		s->unpaired++;
+		return 0;
+	}
+	unwind(s, who, i, time);
+	owner->depth--;
+	end(s, who, 0, &owner->nest[owner->depth], event, time);
+	return 1;
+}
+
+/* Lane - 1 of the lock with this key, or a free one if `key` is NULL; SPANS_LOCKS if there is none. */
+static unsigned find_lock(const struct owner *owner, const struct spans_span *key)
+{
+	unsigned i = 0;
+
+	while (i < SPANS_LOCKS && (key ? owner->lock[i].kind == 0 || owner->lock[i].key != key->key
+				       : owner->lock[i].kind != 0))
+		i++;
+	return i;
+}
+
+static int lock_event(struct spans *s, struct spans_owner who, const struct spans_span *span,
+		      const struct ktread_event *event, uint64_t time)
+{
+	struct owner *owner = lookup(s, who);
+	unsigned i = find_lock(owner, span);
+
+	if (i < SPANS_LOCKS) {
+		/* An acquire ends the wait for it; whatever else ends here but a release lost its end. */
+		bool proper = span->kind == WELLKNOWN_LOCK_RELEASE ||
+			      (span->kind == WELLKNOWN_LOCK_ACQUIRE && owner->lock[i].kind == WELLKNOWN_LOCK_CONTEND);
+
+		end(s, who, i + 1, &owner->lock[i], proper ? event : NULL, time);
+		owner->lock[i].kind = 0;
+		if (span->kind == WELLKNOWN_LOCK_RELEASE)
+			return 1;
+	} else {
+		i = find_lock(owner, NULL);
+	}
+	if (span->kind == WELLKNOWN_LOCK_RELEASE || i == SPANS_LOCKS) {
+		s->unpaired++;
+		return 0;
+	}
+	owner->lock[i] = *span;
+	begin(s, who, i + 1, span, event);
+	return 1;
+}
+
+static int span_event(struct spans *s, struct spans_owner who, const struct ktread_event *event,
+		      const struct wellknown *known, uint64_t time)
+{
+	struct spans_span span = { .kind = known->kind };
+
+	read_key(&span, event, known);
+	switch (known->kind) {
+	case WELLKNOWN_SYSCALL_ENTER:
+	case WELLKNOWN_IRQ_ENTER:
+	case WELLKNOWN_FAULT_ENTER:
+		return nest_begin(s, who, &span, event, time);
+	case WELLKNOWN_SYSCALL_EXIT:
+	case WELLKNOWN_IRQ_EXIT:
+	case WELLKNOWN_FAULT_EXIT:
+		span.kind = beginning_of[known->kind];
+		return nest_end(s, who, &span, event, time);
+	default:
+		return lock_event(s, who, &span, event, time);
+	}
+}
+
+/* Ends what a switch ends by its nature: nothing of it counts as unpaired. */
+static void on_switch(struct spans *s, const struct ktread_event *event, const struct wellknown *known,
+		      uint64_t time)
+{
+	const struct threads_thread *prev = NULL;
+	uint64_t unpaired = s->unpaired, id;
+
+	/* The interrupt on whose way out it comes is over, as far as this CPU goes. */
+	unwind(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, 0, time);
+	/* A call that ends its thread does not return. */
+	if (wellknown_number(known, event, WELLKNOWN_PREV, &id))
+		prev = threads_find(s->threads, (uint32_t)id);
+	if (prev && prev->state == THREADS_DEAD && prev->index < s->of_threads.count)
+		end_all(s, (struct spans_owner){ .number = prev->index }, time);
+	s->unpaired = unpaired;
+}
+
+int spans_event(struct spans *s, const struct ktread_event *event, const struct wellknown *known, uint64_t time)
+{
+	struct spans_owner who = spans_owner_of(s, event);
+	int error;
+
+	if (event->cpu >= THREADS_CPUS_MAX)
+		return 0;
+	error = reserve(s, &s->cpus, event->cpu);
+	if (!error && !who.cpu)
+		error = reserve(s, &s->of_threads, who.number);
+	if (error)
+		return error;
+	if (!who.cpu)
+		settle(s, who.number);
+	lookup(s, who)->seen = time;
+	s->cpus.owner[event->cpu].seen = time;
+
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+		on_switch(s, event, known, time);
+		return 0;
+	case WELLKNOWN_IRQ_ENTER:
+	case WELLKNOWN_IRQ_EXIT:
+		/* Whatever context the kernel says it is in by now. */
+		return span_event(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, event, known, time);
+	case WELLKNOWN_SYSCALL_ENTER:
+	case WELLKNOWN_SYSCALL_EXIT:
+	case WELLKNOWN_FAULT_ENTER:
+	case WELLKNOWN_FAULT_EXIT:
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+	case WELLKNOWN_LOCK_RELEASE:
+		return span_event(s, who, event, known, time);
+	default:
+		return 0;
+	}
+}
+
+void spans_gap(struct spans *s, uint32_t cpu, uint64_t from)
+{
+	s->gaps++;
+	for (uint32_t other = 0; from != 0 && other < s->cpus.count; other++) {
+		const struct threads_thread *running = other != cpu ? threads_on(s->threads, other) : NULL;
+
+		if (running && running->id != 0 && running->since < from &&
+		    running->index < s->of_threads.count &&
+		    s->of_threads.owner[running->index].gaps == s->gaps - 1)
+			s->of_threads.owner[running->index].gaps = s->gaps;
+	}
+	if (cpu < s->cpus.count)
+		end_all(s, (struct spans_owner){ .cpu = true, .number = cpu }, s->cpus.owner[cpu].seen);
+}
+
+void spans_finish(struct spans *s)
+{
+	for (uint32_t i = 0; i < s->of_threads.count; i++)
+		settle(s, i);
+}
+
+uint64_t spans_unpaired(const struct spans *s)
+{
+	return s->unpaired;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Pairs begins with ends: system calls, faults and locks by thread (so that they survive migration), interrupts
+ * and whatever happens in them by CPU. Told of each event in order, it says which spans begin and end.
+ *
+ * A span has an owner and a lane. Lane 0 nests: what begins last ends first. Locks are given up in any order, so
+ * each waited for or held takes a lane of its own, from 1.
+ *
+ * Nothing is paired across lost slots: a span that may have ended in them is ended where its owner was last seen.
+ */
+#ifndef ANALYZE_SPANS_H
+#define ANALYZE_SPANS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/analyze/threads.h"
+#include "host/analyze/wellknown.h"
+#include "ktread/ktread.h"
+
+#define SPANS_NEST  6u /* open at once on lane 0; deeper ones are not spans */
+#define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
+
+struct spans_owner {
+	bool cpu;	 /* else a thread */
+	uint32_t number; /* of the CPU, or index of the thread (threads_at) */
+};
+
+/* What a span stands for, by the event that begins it. */
+struct spans_span {
+	uint64_t key;  /* number, object: what must be the same at both ends */
+	uint8_t kind;  /* enum wellknown_kind of the beginning */
+	bool has_key;
+};
+
+struct spans_sink {
+	void *context;
+	void (*begin)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		      const struct ktread_event *event);
+	/* `event` is NULL where the span ends for want of the record of its end, at `time`. */
+	void (*end)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		    const struct ktread_event *event, uint64_t time);
+};
+
+struct spans;
+
+/* 0 or KTREAD_E_MEMORY. `threads` must be fed each event before this one is. */
+int spans_create(struct spans **spans, const struct threads *threads, const struct spans_sink *sink);
+void spans_destroy(struct spans *spans);
+
+/* Whose an event is. */
+struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread_event *event);
+
+/*
+ * Takes one event. 1 if it begins or ends a span, 0 if it stands for itself (ends without a beginning, too),
+ * or KTREAD_E_MEMORY.
+ */
+int spans_event(struct spans *spans, const struct ktread_event *event, const struct wellknown *known,
+		uint64_t time);
+
+/* Slots of `cpu` are lost between `from` (0: since before the trace) and the event that comes next. */
+void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
+
+/* Ends what may have ended in a gap; what is still open then is open at the end of the trace. */
+void spans_finish(struct spans *spans);
+
+uint64_t spans_unpaired(const struct spans *spans); /* ends without a beginning and the reverse */
+
+#endif

@@ -1,0 +1,424 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "host/analyze/threads.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+#define NOBODY UINT32_MAX
+
+struct threads {
+	threads_changed *changed;
+	void *context;
+	struct threads_thread *thread; /* by index */
+	uint32_t count, capacity;
+	uint32_t *bucket; /* index + 1 by hash of the id, open addressing; twice `capacity` entries */
+	uint32_t *on;	  /* index of the thread that runs, by CPU */
+	uint32_t cpus;
+	uint64_t left_out;
+	bool switches; /* a switch was seen: who runs is told by switches alone */
+	bool blocks;   /* announcements are made: a switch without one means runnable */
+};
+
+int threads_create(struct threads **threads, threads_changed *changed, void *context)
+{
+	struct threads *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return KTREAD_E_MEMORY;
+	t->changed = changed;
+	t->context = context;
+	*threads = t;
+	return 0;
+}
+
+void threads_destroy(struct threads *t)
+{
+	if (!t)
+		return;
+	free(t->thread);
+	free(t->bucket);
+	free(t->on);
+	free(t);
+}
+
+static uint32_t *find_bucket(const struct threads *t, uint32_t id)
+{
+	uint32_t mask = t->capacity * 2 - 1;
+	uint32_t at = id * 2654435761u >> 7 & mask;
+
+	while (t->bucket[at] != 0 && t->thread[t->bucket[at] - 1].id != id)
+		at = (at + 1) & mask;
+	return &t->bucket[at];
+}
+
+static int grow_threads(struct threads *t)
+{
+	uint32_t capacity = t->capacity ? t->capacity * 2 : 64;
+	struct threads_thread *thread = realloc(t->thread, capacity * sizeof(*thread));
+	uint32_t *bucket = calloc(capacity * 2, sizeof(*bucket));
+
+	if (thread)
+		t->thread = thread;
+	if (!thread || !bucket) {
+		free(bucket);
+		return KTREAD_E_MEMORY;
+	}
+	free(t->bucket);
+	t->bucket = bucket;
+	t->capacity = capacity;
+	for (uint32_t i = 0; i < t->count; i++)
+		*find_bucket(t, t->thread[i].id) = i + 1;
+	return 0;
+}
+
+/* Index of the thread, new if need be, or NOBODY past the limit. Pointers to threads are void after it. */
+static int touch(struct threads *t, uint32_t id, uint32_t *index)
+{
+	uint32_t *bucket = t->capacity ? find_bucket(t, id) : NULL;
+	int error;
+
+	if (bucket && *bucket) {
+		*index = *bucket - 1;
+		return 0;
+	}
+	*index = NOBODY;
+	if (t->count == THREADS_MAX) {
+		t->left_out++;
+		return 0;
+	}
+	if (t->count == t->capacity) {
+		error = grow_threads(t);
+		if (error)
+			return error;
+		bucket = find_bucket(t, id);
+	}
+	*index = t->count;
+	t->thread[t->count] = (struct threads_thread){ .id = id, .index = t->count, .cpu = KTRX_NO_CPU };
+	*bucket = ++t->count;
+	return 0;
+}
+
+static int touch_cpu(struct threads *t, uint32_t cpu)
+{
+	uint32_t cpus = t->cpus ? t->cpus : 8;
+	uint32_t *on;
+
+	if (cpu < t->cpus)
+		return 0;
+	while (cpus <= cpu)
+		cpus *= 2;
+	on = realloc(t->on, cpus * sizeof(*on));
+	if (!on)
+		return KTREAD_E_MEMORY;
+	for (uint32_t i = t->cpus; i < cpus; i++)
+		on[i] = NOBODY;
+	t->on = on;
+	t->cpus = cpus;
+	return 0;
+}
+
+static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change change)
+{
+	struct threads_thread *thread = &t->thread[index];
+
+	change.thread = thread;
+	change.from = (enum threads_state)thread->state;
+	thread->state = (uint8_t)state;
+	thread->since = thread->seen = change.time;
+	if (state == THREADS_RUNNING) {
+		thread->cpu = change.cpu;
+		thread->announced = THREADS_UNKNOWN;
+	}
+	t->changed(t->context, &change);
+}
+
+/* `index` no longer runs on `cpu`, and what became of it is not known. */
+static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time, bool followed)
+{
+	t->on[cpu] = NOBODY;
+	change(t, index, THREADS_UNKNOWN, (struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
+	t->thread[index].announced = THREADS_UNKNOWN;
+}
+
+/* `index` runs on `cpu` from now on; nothing is believed to run there any more. */
+static void run(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time)
+{
+	struct threads_thread *thread = &t->thread[index];
+
+	if (thread->id != 0 && thread->state == THREADS_RUNNING)
+		lose_track(t, index, thread->cpu, time, false);
+	if (thread->state == THREADS_DEAD)
+		thread->life++;
+	t->on[cpu] = index;
+	change(t, index, THREADS_RUNNING, (struct threads_change){ .time = time, .cpu = cpu });
+}
+
+static enum threads_state state_of_field(uint64_t state)
+{
+	switch (state) {
+	case WELLKNOWN_STATE_RUNNABLE:
+		return THREADS_RUNNABLE;
+	case WELLKNOWN_STATE_SLEEP:
+		return THREADS_SLEEPING;
+	case WELLKNOWN_STATE_WAIT:
+		return THREADS_WAITING;
+	case WELLKNOWN_STATE_STOPPED:
+		return THREADS_STOPPED;
+	case WELLKNOWN_STATE_DEAD:
+		return THREADS_DEAD;
+	default:
+		return THREADS_UNKNOWN;
+	}
+}
+
+/* What the thread that is switched away from goes into. */
+static enum threads_state state_after(const struct threads *t, const struct ktread_event *event,
+				      const struct wellknown *known, uint32_t prev)
+{
+	uint64_t state;
+
+	if (t->thread[prev].id == 0)
+		return THREADS_RUNNABLE;
+	if (wellknown_number(known, event, WELLKNOWN_STATE, &state))
+		return state_of_field(state);
+	if (t->thread[prev].announced != THREADS_UNKNOWN)
+		return (enum threads_state)t->thread[prev].announced;
+	return t->blocks ? THREADS_RUNNABLE : THREADS_UNKNOWN;
+}
+
+static int on_switch(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
+		     uint64_t time)
+{
+	uint32_t prev, next, cpu = event->cpu;
+	uint64_t prev_id, next_id;
+	enum threads_state state;
+	int error;
+
+	if (!wellknown_number(known, event, WELLKNOWN_PREV, &prev_id) ||
+	    !wellknown_number(known, event, WELLKNOWN_NEXT, &next_id) || prev_id == next_id)
+		return 0;
+	t->switches = true;
+	error = touch(t, (uint32_t)prev_id, &prev);
+	if (!error)
+		error = touch(t, (uint32_t)next_id, &next);
+	if (error || prev == NOBODY || next == NOBODY)
+		return error;
+	if (t->on[cpu] == next)
+		return 0; /* known already */
+	if (t->on[cpu] != NOBODY && t->on[cpu] != prev)
+		lose_track(t, t->on[cpu], cpu, time, true);
+	if (t->thread[prev].state == THREADS_RUNNING && t->on[cpu] != prev && prev_id != 0)
+		lose_track(t, prev, t->thread[prev].cpu, time, false);
+
+	state = state_after(t, event, known, prev);
+	if (state == THREADS_UNKNOWN && t->on[cpu] == prev)
+		lose_track(t, prev, cpu, time, true);
+	else if (state != THREADS_UNKNOWN)
+		change(t, prev, state, (struct threads_change){ .time = time, .cpu = cpu, .followed = true });
+	t->on[cpu] = NOBODY;
+	run(t, next, cpu, time);
+	return 0;
+}
+
+static int on_leave(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
+		    enum threads_state announced)
+{
+	uint64_t id, object = 0, state;
+	uint32_t index;
+	int error;
+
+	if (!wellknown_number(known, event, WELLKNOWN_THREAD, &id))
+		id = event->thread;
+	if (wellknown_number(known, event, WELLKNOWN_STATE, &state) && state_of_field(state) != THREADS_UNKNOWN)
+		announced = state_of_field(state);
+	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
+	t->blocks = true;
+	error = touch(t, (uint32_t)id, &index);
+	if (error || index == NOBODY)
+		return error;
+	t->thread[index].announced = (uint8_t)announced;
+	t->thread[index].object = object;
+	return 0;
+}
+
+static bool asleep(const struct threads_thread *thread)
+{
+	return thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING;
+}
+
+static void wake(struct threads *t, uint32_t index, const struct ktread_event *event, uint64_t time)
+{
+	struct threads_thread *thread = &t->thread[index];
+
+	if (thread->state == THREADS_RUNNING) {
+		/* Between its announcement and its switch: it will stay runnable. */
+		thread->announced = THREADS_UNKNOWN;
+		return;
+	}
+	if (thread->state == THREADS_RUNNABLE || thread->id == 0)
+		return;
+	if (thread->state == THREADS_DEAD)
+		thread->life++;
+	change(t, index, THREADS_RUNNABLE,
+	       (struct threads_change){ .time = time,
+					.cpu = event->cpu,
+					.woken = true,
+					.waker = event->thread,
+					.interrupt = event->context != KTRX_CONTEXT_THREAD });
+}
+
+static int on_wake(struct threads *t, const struct ktread_event *event, const struct wellknown *known, uint64_t time)
+{
+	uint32_t index;
+	uint64_t id;
+	int error;
+
+	if (!wellknown_number(known, event, WELLKNOWN_THREAD, &id))
+		return 0;
+	error = touch(t, (uint32_t)id, &index);
+	if (!error && index != NOBODY)
+		wake(t, index, event, time);
+	return error;
+}
+
+/* The thread that has slept on `object` for longest, or about to sleep there. */
+static uint32_t longest_sleeper(const struct threads *t, uint64_t object)
+{
+	uint32_t found = NOBODY;
+
+	for (uint32_t i = 0; i < t->count; i++) {
+		const struct threads_thread *thread = &t->thread[i];
+
+		if (thread->object != object || (!asleep(thread) && thread->announced != THREADS_SLEEPING))
+			continue;
+		if (found == NOBODY || thread->since < t->thread[found].since)
+			found = i;
+	}
+	return found;
+}
+
+/* Version 1: the number is the thread woken or how many were, by the kernel that wrote it. */
+static void on_wake_queue(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
+			  uint64_t time)
+{
+	const struct threads_thread *named;
+	uint64_t object, number;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &object) ||
+	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
+		return;
+	named = threads_find(t, (uint32_t)number);
+	if (named && asleep(named) && named->object == object) {
+		wake(t, named->index, event, time);
+		return;
+	}
+	for (; number > 0; number--) {
+		uint32_t index = longest_sleeper(t, object);
+
+		if (index == NOBODY)
+			return;
+		wake(t, index, event, time);
+		t->thread[index].object = 0;
+	}
+}
+
+static int on_create(struct threads *t, const struct ktread_event *event, const struct wellknown *known)
+{
+	uint32_t index;
+	uint64_t id;
+	int error;
+
+	if (!wellknown_number(known, event, WELLKNOWN_THREAD, &id))
+		return 0;
+	error = touch(t, (uint32_t)id, &index);
+	if (!error && index != NOBODY && t->thread[index].state == THREADS_DEAD) {
+		t->thread[index].life++;
+		t->thread[index].state = THREADS_UNKNOWN;
+	}
+	return error;
+}
+
+/* The event's own word on who runs: the only one there is before the first switch, and after lost slots. */
+static int note_running(struct threads *t, const struct ktread_event *event, uint64_t time)
+{
+	uint32_t index;
+	int error = touch(t, event->thread, &index);
+
+	if (error || index == NOBODY)
+		return error;
+	t->thread[index].seen = time;
+	if (t->on[event->cpu] == index || (t->switches && t->on[event->cpu] != NOBODY))
+		return 0;
+	if (t->on[event->cpu] != NOBODY)
+		lose_track(t, t->on[event->cpu], event->cpu, time, true);
+	run(t, index, event->cpu, time);
+	return 0;
+}
+
+int threads_event(struct threads *t, const struct ktread_event *event, const struct wellknown *known, uint64_t time)
+{
+	int error = 0;
+
+	if (event->cpu >= THREADS_CPUS_MAX) {
+		t->left_out++;
+		return 0;
+	}
+	error = touch_cpu(t, event->cpu);
+	if (!error && known->kind != WELLKNOWN_SWITCH)
+		error = note_running(t, event, time);
+	if (error)
+		return error;
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+		return on_switch(t, event, known, time);
+	case WELLKNOWN_BLOCK:
+		return on_leave(t, event, known, THREADS_SLEEPING);
+	case WELLKNOWN_EXIT:
+		return on_leave(t, event, known, THREADS_DEAD);
+	case WELLKNOWN_WAKE:
+		return on_wake(t, event, known, time);
+	case WELLKNOWN_WAKE_QUEUE:
+		on_wake_queue(t, event, known, time);
+		return 0;
+	case WELLKNOWN_CREATE:
+		return on_create(t, event, known);
+	default:
+		return 0;
+	}
+}
+
+void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
+{
+	if (cpu < t->cpus && t->on[cpu] != NOBODY)
+		lose_track(t, t->on[cpu], cpu, from, false);
+}
+
+const struct threads_thread *threads_find(const struct threads *t, uint32_t id)
+{
+	const uint32_t *bucket = t->capacity ? find_bucket(t, id) : NULL;
+
+	return bucket && *bucket ? &t->thread[*bucket - 1] : NULL;
+}
+
+const struct threads_thread *threads_at(const struct threads *t, uint32_t index)
+{
+	return index < t->count ? &t->thread[index] : NULL;
+}
+
+const struct threads_thread *threads_on(const struct threads *t, uint32_t cpu)
+{
+	return cpu < t->cpus && t->on[cpu] != NOBODY ? &t->thread[t->on[cpu]] : NULL;
+}
+
+uint32_t threads_count(const struct threads *t)
+{
+	return t->count;
+}
+
+uint64_t threads_left_out(const struct threads *t)
+{
+	return t->left_out;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What every thread and CPU is doing, concluded from the events of a trace in their order. Exporters and
+ * analyses feed each event and are told of each change; they add no scheduling knowledge of their own.
+ *
+ * Invariants:
+ *   - a thread other than 0 runs on one CPU at most, and a CPU runs one thread;
+ *   - a thread is told to be running only when it was not, so what is told is always a legal history;
+ *   - what lost slots may have hidden is told as unknown, never guessed.
+ *
+ * Times are whatever non-decreasing count the caller uses; they are stored and compared only.
+ */
+#ifndef ANALYZE_THREADS_H
+#define ANALYZE_THREADS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "host/analyze/wellknown.h"
+#include "ktread/ktread.h"
+
+/* Threads and CPUs kept apart; those beyond are left out of the picture and counted. */
+#define THREADS_MAX	 65536u
+#define THREADS_CPUS_MAX 4096u
+
+enum threads_state {
+	THREADS_UNKNOWN,
+	THREADS_RUNNING,
+	THREADS_RUNNABLE,
+	THREADS_SLEEPING, /* WELLKNOWN_STATE_SLEEP */
+	THREADS_WAITING,  /* WELLKNOWN_STATE_WAIT */
+	THREADS_STOPPED,
+	THREADS_DEAD,
+};
+
+struct threads_thread {
+	uint64_t seen;	    /* when it was last known to exist: its own event, or its last change */
+	uint64_t since;	    /* of its last change */
+	uint64_t object;    /* what it announced to wait for */
+	uint32_t id;
+	uint32_t index;	    /* dense, for tables beside this one */
+	uint32_t cpu;	    /* runs there or did last; KTRX_NO_CPU if unknown */
+	uint32_t life;	    /* 0 at first, one more each time the id is used again after a death */
+	uint8_t state;	    /* enum threads_state */
+	uint8_t announced;  /* the state its next switch leads to; THREADS_UNKNOWN: nothing announced */
+};
+
+struct threads_change {
+	uint64_t time;
+	const struct threads_thread *thread; /* as it is after the change; valid during the call */
+	enum threads_state from;	     /* before it */
+	uint32_t cpu;			     /* where it ran or is to run; of a wake, where the waker was */
+	bool followed;			     /* another thread is told to run on that CPU next, at the same time */
+	bool woken;			     /* made runnable by … */
+	uint32_t waker;			     /* … this thread, or … */
+	bool interrupt;			     /* … an interrupt that came while it ran */
+};
+
+typedef void threads_changed(void *context, const struct threads_change *change);
+
+struct threads;
+
+/* 0 or KTREAD_E_MEMORY. */
+int threads_create(struct threads **threads, threads_changed *changed, void *context);
+void threads_destroy(struct threads *threads);
+
+/* Takes one event. 0 or KTREAD_E_MEMORY. */
+int threads_event(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,
+		  uint64_t time);
+
+/* Slots of CPU `cpu` are lost, somewhere between `from` and the event that comes next. */
+void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
+
+/* NULL if never seen. Index: 0 to threads_count() - 1. */
+const struct threads_thread *threads_find(const struct threads *threads, uint32_t id);
+const struct threads_thread *threads_at(const struct threads *threads, uint32_t index);
+/* The thread that runs on `cpu`, NULL if unknown. */
+const struct threads_thread *threads_on(const struct threads *threads, uint32_t cpu);
+uint32_t threads_count(const struct threads *threads);
+uint64_t threads_left_out(const struct threads *threads); /* events of threads or CPUs beyond the limits */
+
+#endif
