@@ -91,7 +91,7 @@ bool arch_cpu_start(struct cpu *cpu);
 /* Starts this CPU's periodic timer: from now on interrupt(IRQ_TIMER, …) TICK_HZ times a second. */
 void arch_timer_start(void);
 
-/* Rate of arch_clock(); valid after arch_init. */
+/* Rate of arch_clock(); right after arch_init, and never 0. */
 uint64_t arch_clock_hz(void);
 
 /* Interrupts another CPU (or this one): interrupt(IRQ_IPI, …) runs there. What is wanted is in cpu->ipi_pending. */

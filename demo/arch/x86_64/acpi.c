@@ -15,6 +15,8 @@ struct rsdp {
 	char oem[6];
 	uint8_t revision;
 	uint32_t rsdt;
+	uint32_t length; /* from revision 2 */
+	uint64_t xsdt;
 } __attribute__((packed));
 
 struct table_header {
@@ -68,6 +70,17 @@ static void madt_read(const struct madt *madt)
 	}
 }
 
+static void table_read(uint64_t address)
+{
+	const struct table_header *table = (const void *)address;
+
+	if (memcmp(table->signature, "APIC", 4) == 0)
+		madt_read((const void *)table);
+	if (memcmp(table->signature, "FACP", 4) == 0)
+		power_port = (uint16_t)((const struct fadt *)table)->pm1a_control;
+}
+
+/* Old firmware lists its tables with 32-bit addresses, new firmware perhaps only with 64-bit ones. */
 void acpi_init(uintptr_t address)
 {
 	const struct rsdp *rsdp = (const void *)address;
@@ -76,17 +89,16 @@ void acpi_init(uintptr_t address)
 	if (!address || memcmp(rsdp->signature, "RSD PTR ", 8) != 0)
 		return;
 
-	const struct table_header *rsdt = (const void *)(uintptr_t)rsdp->rsdt;
-	const uint32_t *tables = (const void *)(rsdt + 1);
-	size_t count = (rsdt->length - sizeof(*rsdt)) / sizeof(*tables);
+	bool wide = rsdp->revision >= 2 && rsdp->xsdt;
+	const struct table_header *list = (const void *)(wide ? rsdp->xsdt : (uintptr_t)rsdp->rsdt);
+	size_t entry_size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+	const char *end = (const char *)list + list->length;
 
-	for (size_t i = 0; i < count; i++) {
-		const struct table_header *table = (const void *)(uintptr_t)tables[i];
+	for (const char *at = (const char *)(list + 1); at + entry_size <= end; at += entry_size) {
+		uint64_t table = 0;
 
-		if (memcmp(table->signature, "APIC", 4) == 0)
-			madt_read((const void *)table);
-		if (memcmp(table->signature, "FACP", 4) == 0)
-			power_port = (uint16_t)((const struct fadt *)table)->pm1a_control;
+		memcpy(&table, at, entry_size);
+		table_read(table);
 	}
 }
 
