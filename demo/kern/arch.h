@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define TICK_HZ 100
+#define TICK_HZ	  100
 #define PAGE_SIZE 4096
 
 struct cpu;
@@ -36,8 +36,8 @@ struct thread;
  *   void arch_irq_disable(void)
  *   void arch_relax(void)                   in the body of a busy wait
  *
- *   ARCH_WINDOW_BASE, ARCH_WINDOW_SIZE      a page-aligned range of addresses, at least 1 MiB, that maps nothing
- *                                           at boot; the portable kernel fills it in on page faults
+ *   ARCH_WINDOW_BASE, ARCH_WINDOW_SIZE      a page-aligned range of addresses, at least 1 MiB, that maps
+ * nothing at boot; the portable kernel fills it in on page faults
  */
 #include "arch_cpu.h"
 
@@ -61,19 +61,28 @@ static inline void arch_irq_restore(bool on)
 /* A piece of RAM that nobody uses: not the image, not the boot stack, not firmware's tables. */
 struct memory_range {
 	uintptr_t base; /* page-aligned */
-	size_t size;    /* bytes, a multiple of PAGE_SIZE */
+	size_t size;	/* bytes, a multiple of PAGE_SIZE */
 };
 
-/* First call of kmain, boot CPU only: console, traps, interrupt controller, clock frequency. Interrupts stay off. */
+/*
+ * First call of kmain, boot CPU only: console, traps, interrupt controller, clock frequency. Interrupts
+ * stay off.
+ */
 void arch_init(void);
 
-/* The command line of the boot loader, NUL-terminated, never NULL; valid for ever, from the first instruction of kmain. */
+/*
+ * The command line of the boot loader, NUL-terminated, never NULL; valid for ever, from the first
+ * instruction of kmain.
+ */
 const char *arch_boot_args(void);
 
 /* Fills in at most max ranges of free RAM and returns how many there are. At least 16 MiB in sum. */
 size_t arch_memory_map(struct memory_range *ranges, size_t max);
 
-/* Console: polled, usable at any time after arch_init; the caller serialises. getc returns -1 if nothing was typed. */
+/*
+ * Console: polled, usable at any time after arch_init; the caller serialises. getc returns -1 if nothing
+ * was typed.
+ */
 void arch_console_putc(char c);
 int arch_console_getc(void);
 
@@ -81,10 +90,10 @@ int arch_console_getc(void);
 unsigned arch_cpu_count(void);
 
 /*
- * Starts cpus[n]: fills in hardware_id, sends it to its entry code, which sets this CPU up as arch_init did for
- * the boot CPU and then calls cpu_main on cpu->idle's stack, interrupts off. Returns without waiting; false if
- * the machine refused. The caller waits for cpu->online before it starts another, so that a static variable
- * may carry the new CPU's cpu and stack to the entry code.
+ * Starts cpus[n]: fills in hardware_id, sends it to its entry code, which sets this CPU up as arch_init did
+ * for the boot CPU and then calls cpu_main on cpu->idle's stack, interrupts off. Returns without waiting;
+ * false if the machine refused. The caller waits for cpu->online before it starts another, so that a static
+ * variable may carry the new CPU's cpu and stack to the entry code.
  */
 bool arch_cpu_start(struct cpu *cpu);
 
@@ -94,15 +103,18 @@ void arch_timer_start(void);
 /* Rate of arch_clock(); right after arch_init, and never 0. */
 uint64_t arch_clock_hz(void);
 
-/* Interrupts another CPU (or this one): interrupt(IRQ_IPI, …) runs there. What is wanted is in cpu->ipi_pending. */
+/*
+ * Interrupts another CPU (or this one): interrupt(IRQ_IPI, …) runs there. What is wanted is in
+ * cpu->ipi_pending.
+ */
 void arch_ipi_send(const struct cpu *cpu);
 
 /* Raises a non-maskable interrupt there: nmi() runs. False if the architecture has none. */
 bool arch_nmi_send(const struct cpu *cpu);
 
 /*
- * Called with interrupts off when nothing can run. Waits for an interrupt (one already pending counts), lets it
- * be taken, and returns with interrupts off.
+ * Called with interrupts off when nothing can run. Waits for an interrupt (one already pending counts), lets
+ * it be taken, and returns with interrupts off.
  */
 void arch_idle(void);
 
@@ -150,8 +162,8 @@ enum irq {
 };
 
 /*
- * An interrupt was taken at instruction ip and has been acknowledged to the controller. Interrupts are off and
- * stay off; may switch to another thread and so return late, on the same stack and perhaps another CPU.
+ * An interrupt was taken at instruction ip and has been acknowledged to the controller. Interrupts are off
+ * and stay off; may switch to another thread and so return late, on the same stack and perhaps another CPU.
  */
 void interrupt(enum irq irq, uintptr_t ip);
 

@@ -21,7 +21,10 @@ bool arg_next(struct arg_walk *walk, const char *key, char *value, size_t size);
 /* Whether value is among the values of key. */
 bool arg_has(const char *key, const char *value);
 
-/* The last value of key as a number, decimal with an optional K, M or G; fallback if absent or not a number. */
+/*
+ * The last value of key as a number, decimal with an optional K, M or G; fallback if absent or not a
+ * number.
+ */
 uint64_t arg_number(const char *key, uint64_t fallback);
 
 #endif

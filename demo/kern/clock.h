@@ -8,7 +8,7 @@
 #include "arch.h"
 
 #define NS_PER_MS 1000000ull
-#define NS_PER_S 1000000000ull
+#define NS_PER_S  1000000000ull
 
 static inline uint64_t clock_ns(void)
 {

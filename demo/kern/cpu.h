@@ -27,19 +27,19 @@ struct cpu {
 	uint64_t trace_reserve; /* the tracer's next slot */
 	uint32_t trace_context; /* the tracer's word: thread id and context of what runs here now */
 
-	uint32_t id;          /* dense, the index in cpus[] */
+	uint32_t id;	      /* dense, the index in cpus[] */
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
-	bool online;          /* up and not stopped by a panic; set by the CPU itself, read by all (acquire) */
+	bool online; /* up and not stopped by a panic; set by the CPU itself, read by all (acquire) */
 
-	struct thread *current;  /* what runs here, never NULL once online */
-	struct thread *idle;     /* what runs here when nothing else can */
+	struct thread *current;	 /* what runs here, never NULL once online */
+	struct thread *idle;	 /* what runs here when nothing else can */
 	struct thread *previous; /* what ran before the switch that is being completed */
 	struct thread *sleepers; /* timed sleeps begun here, earliest first; this CPU only, interrupts off */
-	bool need_resched;       /* looked at on the way out of an interrupt; this CPU only */
-	struct run_queue queue;  /* any CPU, under its lock */
+	bool need_resched;	 /* looked at on the way out of an interrupt; this CPU only */
+	struct run_queue queue;	 /* any CPU, under its lock */
 
 	uint32_t ipi_pending; /* enum ipi bits; any CPU, atomically */
-	uint64_t ticks;       /* timer interrupts taken */
+	uint64_t ticks;	      /* timer interrupts taken */
 };
 
 _Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");
@@ -49,7 +49,10 @@ _Static_assert(offsetof(struct cpu, trace_context) == 16, "the tracer's hooks kn
 extern struct cpu cpus[CPU_MAX];
 extern unsigned cpu_count; /* CPUs 0 to cpu_count - 1 have come up */
 
-/* Gives every entry its number and an idle thread; the boot CPU's is the code that runs. Before any thread. */
+/*
+ * Gives every entry its number and an idle thread; the boot CPU's is the code that runs. Before any
+ * thread.
+ */
 void cpu_init(void);
 
 /* Starts the other CPUs, one after another, up to CPU_MAX or the boot argument cpus=. */

@@ -10,5 +10,8 @@ void page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 
 	if (!resolved)
 		panic("cannot %s %#lx, instruction at %#lx",
-		      flags & FAULT_EXECUTE ? "execute" : flags & FAULT_WRITE ? "write" : "read", address, ip);
+		      flags & FAULT_EXECUTE ? "execute"
+		      : flags & FAULT_WRITE ? "write"
+					    : "read",
+		      address, ip);
 }

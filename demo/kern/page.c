@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Free memory is a list of runs of neighbouring pages, sorted by address, kept in the first bytes of each run;
- * no two runs touch. First fit.
+ * Free memory is a list of runs of neighbouring pages, sorted by address, kept in the first bytes of each
+ * run; no two runs touch. First fit.
  */
 #include <stdint.h>
 

@@ -51,13 +51,15 @@ void panic(const char *format, ...)
 
 	arch_irq_disable();
 	self = arch_this_cpu();
-	if (!__atomic_compare_exchange_n(&panicking, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED)) {
+	if (!__atomic_compare_exchange_n(&panicking, &nobody, self, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED)) {
 		panic_check();
 		arch_halt(); /* a panic within the panic */
 	}
 	stop_others(self);
 
-	kprintf_unlocked("\npanic on CPU %u, thread %s: ", self->id, self->current ? self->current->name : "none");
+	kprintf_unlocked("\npanic on CPU %u, thread %s: ", self->id,
+			 self->current ? self->current->name : "none");
 	va_start(arguments, format);
 	vkprintf_unlocked(format, arguments);
 	va_end(arguments);

@@ -89,7 +89,8 @@ void vkprintf_unlocked(const char *format, va_list arguments)
 			put_signed(c.is_long ? va_arg(arguments, long) : va_arg(arguments, int), &c);
 			break;
 		case 'u':
-			put_number(c.is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned), false, 10, &c);
+			put_number(c.is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned),
+				   false, 10, &c);
 			break;
 		case 'p':
 			c.is_long = true;
@@ -97,7 +98,8 @@ void vkprintf_unlocked(const char *format, va_list arguments)
 		case 'x':
 			arch_console_putc('0');
 			arch_console_putc('x');
-			put_number(c.is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned), false, 16, &c);
+			put_number(c.is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned),
+				   false, 16, &c);
 			break;
 		case 's':
 			put_string(va_arg(arguments, const char *), &c);

@@ -115,8 +115,9 @@ static bool is_idle(const struct cpu *cpu)
 }
 
 /*
- * The thread's own CPU runs it; if that is busy, an idle one may come and take it. A CPU that is just becoming
- * idle looks at its queue once more after it can be seen to be idle: hence the fences here and in sched_idle.
+ * The thread's own CPU runs it; if that is busy, an idle one may come and take it. A CPU that is just
+ * becoming idle looks at its queue once more after it can be seen to be idle: hence the fences here and in
+ * sched_idle.
  */
 static void nudge(struct cpu *target, bool pinned)
 {

@@ -14,7 +14,10 @@ struct thread;
  */
 void schedule(void);
 
-/* Makes a blocked or new thread runnable. The caller has taken it off whatever queue it was in. Any context. */
+/*
+ * Makes a blocked or new thread runnable. The caller has taken it off whatever queue it was in. Any
+ * context.
+ */
 void sched_wake(struct thread *thread);
 
 /* The running thread lets others go first. Interrupts on or off. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Whoever comes first takes a free lock. There is no queue: on a virtual machine the next in line may be a CPU
- * that the host is not running just now, and all behind it would wait for that.
+ * Whoever comes first takes a free lock. There is no queue: on a virtual machine the next in line may be a
+ * CPU that the host is not running just now, and all behind it would wait for that.
  */
 #include "arch.h"
 #include "cpu.h"
@@ -11,7 +11,8 @@ static bool try_lock(struct spinlock *lock, uint32_t holder)
 {
 	uint32_t nobody = 0;
 
-	return __atomic_compare_exchange_n(&lock->holder, &nobody, holder, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&lock->holder, &nobody, holder, false, __ATOMIC_ACQUIRE,
+					   __ATOMIC_RELAXED);
 }
 
 bool spin_lock(struct spinlock *lock)

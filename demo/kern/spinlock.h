@@ -14,7 +14,10 @@ struct spinlock {
 	const char *name;
 };
 
-#define SPINLOCK(n) { .name = (n) }
+#define SPINLOCK(n)                                                                                          \
+	{                                                                                                    \
+		.name = (n)                                                                                  \
+	}
 
 /* Returns whether interrupts were on, to be handed to spin_unlock. */
 bool spin_lock(struct spinlock *lock);

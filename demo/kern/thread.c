@@ -9,7 +9,7 @@
 #include "thread.h"
 
 /* A thread's pages: the stack, then the struct in a page of its own, out of reach of a small overflow. */
-#define STACK_PAGES (THREAD_STACK_SIZE / PAGE_SIZE)
+#define STACK_PAGES  (THREAD_STACK_SIZE / PAGE_SIZE)
 #define THREAD_PAGES (STACK_PAGES + 1)
 
 static uint32_t last_id;

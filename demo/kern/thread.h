@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #define THREAD_STACK_SIZE 16384
-#define THREAD_NAME_MAX 16
+#define THREAD_NAME_MAX	  16
 
 enum thread_state {
 	THREAD_RUNNABLE,
@@ -25,14 +25,14 @@ struct thread {
 	uintptr_t sp; /* while not running: what arch_switch saved */
 	uint32_t id;  /* unique for ever, from 1 */
 	enum thread_state state;
-	struct cpu *cpu;     /* where it runs, or ran last: its run queue */
-	bool on_cpu;         /* its stack is in use; cleared only after the switch away */
-	bool pinned;         /* never moved to another CPU */
-	struct thread *next; /* in whatever queue it is */
+	struct cpu *cpu;       /* where it runs, or ran last: its run queue */
+	bool on_cpu;	       /* its stack is in use; cleared only after the switch away */
+	bool pinned;	       /* never moved to another CPU */
+	struct thread *next;   /* in whatever queue it is */
 	const void *waits_for; /* the object it is blocked on */
-	uint64_t wake_ns;    /* in the sleep list: when */
-	uint64_t started_ns; /* when it last began to run */
-	uint64_t ran_ns;     /* in all */
+	uint64_t wake_ns;      /* in the sleep list: when */
+	uint64_t started_ns;   /* when it last began to run */
+	uint64_t ran_ns;       /* in all */
 	void (*entry)(void *argument);
 	void *argument;
 	char *stack; /* THREAD_STACK_SIZE bytes */

@@ -20,7 +20,10 @@ struct wait_queue {
 	struct thread *first, *last;
 };
 
-#define WAIT_QUEUE(n) { .lock = SPINLOCK(n) }
+#define WAIT_QUEUE(n)                                                                                        \
+	{                                                                                                    \
+		.lock = SPINLOCK(n)                                                                          \
+	}
 
 /* Lock held by the running thread; released while it sleeps. */
 void wait_sleep(struct wait_queue *queue);
@@ -35,7 +38,10 @@ struct latch {
 	unsigned count;
 };
 
-#define LATCH(n, initial) { .queue = WAIT_QUEUE(n), .count = (initial) }
+#define LATCH(n, initial)                                                                                    \
+	{                                                                                                    \
+		.queue = WAIT_QUEUE(n), .count = (initial)                                                   \
+	}
 
 void latch_count_down(struct latch *latch);
 void latch_wait(struct latch *latch);

@@ -32,7 +32,7 @@ struct drop {
 	size_t first, count;
 	struct dropped_page {
 		struct dropped_page *next;
-	} *pages;
+	} * pages;
 };
 
 static void unmap(struct drop *drop)

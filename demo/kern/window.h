@@ -17,7 +17,10 @@ static inline uintptr_t window_address(size_t page)
 	return ARCH_WINDOW_BASE + page * PAGE_SIZE;
 }
 
-/* Maps a fresh page of zeroes at address; false if it lies outside the window or memory is out. Interrupts off. */
+/*
+ * Maps a fresh page of zeroes at address; false if it lies outside the window or memory is out. Interrupts
+ * off.
+ */
 bool window_fill(uintptr_t address);
 
 /* Takes pages of the window away from all CPUs. Thread context, no spinlock held. */

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The two things that only the firmware's tables tell: which CPUs there are, and how to switch the power off. */
+/*
+ * The two things that only the firmware's tables tell: which CPUs there are, and how to switch the power
+ * off.
+ */
 #include "arch.h"
 #include "cpu.h"
 #include "string.h"
 #include "x86.h"
 
-#define MADT_LOCAL_APIC 0
+#define MADT_LOCAL_APIC	   0
 #define LOCAL_APIC_ENABLED 1u
-#define SLEEP_ENABLE 0x2000 /* and sleep type 0, which is S5 on QEMU's machines */
+#define SLEEP_ENABLE	   0x2000 /* and sleep type 0, which is S5 on QEMU's machines */
 
 struct rsdp {
 	char signature[8];

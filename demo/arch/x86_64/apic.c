@@ -22,14 +22,14 @@ enum apic_register {
 };
 
 #define SPURIOUS_ENABLE 0x100u
-#define DELIVER_NMI 0x400u
-#define DELIVER_INIT 0x500u
+#define DELIVER_NMI	0x400u
+#define DELIVER_INIT	0x500u
 #define DELIVER_STARTUP 0x600u
 #define COMMAND_PENDING 0x1000u
-#define COMMAND_ASSERT 0x4000u
-#define LVT_MASKED 0x10000u
-#define LVT_PERIODIC 0x20000u
-#define DIVIDE_BY_16 0x3u
+#define COMMAND_ASSERT	0x4000u
+#define LVT_MASKED	0x10000u
+#define LVT_PERIODIC	0x20000u
+#define DIVIDE_BY_16	0x3u
 
 #define PIC1_DATA 0x21
 #define PIC2_DATA 0xa1
@@ -77,7 +77,10 @@ void apic_timer_run(uint32_t initial, bool periodic)
 	apic_write(APIC_TIMER_INITIAL, initial);
 }
 
-/* Two registers make one command: no interrupt, and no NMI that sends one, may come between. NMIs send none. */
+/*
+ * Two registers make one command: no interrupt, and no NMI that sends one, may come between. NMIs send
+ * none.
+ */
 static void apic_command(uint32_t id, uint32_t command)
 {
 	bool irq_on = arch_irq_save();

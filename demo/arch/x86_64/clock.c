@@ -6,14 +6,14 @@
 #include "arch.h"
 #include "x86.h"
 
-#define PIT_HZ 1193182u
+#define PIT_HZ	     1193182u
 #define PIT_CHANNEL0 0x40
-#define PIT_COMMAND 0x43
+#define PIT_COMMAND  0x43
 #define PIT_ONE_SHOT 0x30 /* channel 0, low byte then high byte, mode 0 */
-#define PIT_LATCH 0x00
-#define PIT_TICKS 23864u /* 20 ms */
-#define READINGS 8
-#define TIMER_START 0xffffffffu
+#define PIT_LATCH    0x00
+#define PIT_TICKS    23864u /* 20 ms */
+#define READINGS     8
+#define TIMER_START  0xffffffffu
 
 static uint64_t tsc_hz = 1000000000; /* a guess until it is measured */
 static uint64_t apic_hz;
@@ -32,7 +32,10 @@ static uint16_t pit_count(void)
 	return (uint16_t)(low | inb(PIT_CHANNEL0) << 8);
 }
 
-/* All three clocks at one moment. The host may take the CPU away in between: the quickest of several readings counts. */
+/*
+ * All three clocks at one moment. The host may take the CPU away in between: the quickest of several
+ * readings counts.
+ */
 static struct reading read_clocks(void)
 {
 	struct reading best = { 0 };

@@ -3,17 +3,17 @@
 #include "arch.h"
 #include "x86.h"
 
-#define COM1 0x3f8
-#define UART_DATA (COM1 + 0)
+#define COM1		0x3f8
+#define UART_DATA	(COM1 + 0)
 #define UART_INTERRUPTS (COM1 + 1)
-#define UART_FIFO (COM1 + 2)
-#define UART_LINE (COM1 + 3)
-#define UART_MODEM (COM1 + 4)
-#define UART_STATUS (COM1 + 5)
+#define UART_FIFO	(COM1 + 2)
+#define UART_LINE	(COM1 + 3)
+#define UART_MODEM	(COM1 + 4)
+#define UART_STATUS	(COM1 + 5)
 #define STATUS_RECEIVED 0x01
 #define STATUS_MAY_SEND 0x20
-#define LINE_DIVISOR 0x80
-#define LINE_8N1 0x03
+#define LINE_DIVISOR	0x80
+#define LINE_8N1	0x03
 
 void console_init(void)
 {
@@ -22,7 +22,7 @@ void console_init(void)
 	outb(UART_DATA, 1); /* 115200 baud */
 	outb(UART_INTERRUPTS, 0);
 	outb(UART_LINE, LINE_8N1);
-	outb(UART_FIFO, 0x07);  /* on, both queues cleared */
+	outb(UART_FIFO, 0x07);	/* on, both queues cleared */
 	outb(UART_MODEM, 0x03); /* DTR, RTS */
 }
 

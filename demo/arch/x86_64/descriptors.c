@@ -7,13 +7,13 @@
 #include "cpu.h"
 #include "x86.h"
 
-#define MSR_GS_BASE 0xc0000101
-#define IST_STACK_SIZE 8192
-#define IST_NMI 1
+#define MSR_GS_BASE	 0xc0000101
+#define IST_STACK_SIZE	 8192
+#define IST_NMI		 1
 #define IST_DOUBLE_FAULT 2
-#define GATE_INTERRUPT 0x8e00 /* present, ring 0, interrupts off on entry */
-#define TSS_AVAILABLE 0x89ull
-#define STUB_SIZE 16
+#define GATE_INTERRUPT	 0x8e00 /* present, ring 0, interrupts off on entry */
+#define TSS_AVAILABLE	 0x89ull
+#define STUB_SIZE	 16
 
 struct tss {
 	uint32_t reserved0;

@@ -7,7 +7,7 @@
 #include "x86.h"
 
 #define DEBUG_EXIT 0xf4 /* -device isa-debug-exit,iobase=0xf4 */
-#define NO_DEVICE 0xff  /* what an empty port reads */
+#define NO_DEVICE  0xff /* what an empty port reads */
 
 extern char trampoline_start[], trampoline_end[];
 
@@ -16,7 +16,7 @@ void boot_cpu_setup(void);
 void ap_cpu_setup(void);
 
 static struct cpu *starting; /* the CPU that arch_cpu_start woke last */
-uintptr_t ap_stack;          /* and its stack, for boot.S */
+uintptr_t ap_stack;	     /* and its stack, for boot.S */
 
 void boot_cpu_setup(void)
 {

@@ -4,14 +4,17 @@
 #include "page.h"
 #include "x86.h"
 
-#define PTE_PRESENT 0x1ull
+#define PTE_PRESENT  0x1ull
 #define PTE_WRITABLE 0x2ull
-#define PTE_ADDRESS 0x000ffffffffff000ull
-#define LEVELS 4
+#define PTE_ADDRESS  0x000ffffffffff000ull
+#define LEVELS	     4
 
 extern uint64_t page_root[512];
 
-/* The entry for address in the lowest table; NULL if a table is missing and create is false or memory is out. */
+/*
+ * The entry for address in the lowest table; NULL if a table is missing and create is false or memory is
+ * out.
+ */
 static uint64_t *page_table_entry(uintptr_t address, bool create)
 {
 	uint64_t *table = page_root;

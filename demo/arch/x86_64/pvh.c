@@ -7,10 +7,10 @@
 #include "string.h"
 #include "x86.h"
 
-#define PVH_MAGIC 0x336ec578u
-#define MEMORY_RAM 1
-#define LOW_MEMORY_END 0x100000ul /* below: firmware and trampoline */
-#define MEMORY_MAP_MAX 32
+#define PVH_MAGIC	 0x336ec578u
+#define MEMORY_RAM	 1
+#define LOW_MEMORY_END	 0x100000ul /* below: firmware and trampoline */
+#define MEMORY_MAP_MAX	 32
 #define COMMAND_LINE_MAX 1024
 
 struct pvh_memory {
@@ -44,7 +44,8 @@ void pvh_copy(void)
 	rsdp = info->rsdp;
 	if (info->version < 1)
 		return;
-	memory_map_entries = info->memory_map_entries < MEMORY_MAP_MAX ? info->memory_map_entries : MEMORY_MAP_MAX;
+	memory_map_entries =
+		info->memory_map_entries < MEMORY_MAP_MAX ? info->memory_map_entries : MEMORY_MAP_MAX;
 	memcpy(memory_map, (const void *)info->memory_map, memory_map_entries * sizeof(memory_map[0]));
 }
 

@@ -6,8 +6,8 @@
 #include "x86.h"
 
 #define PAGE_FAULT_PRESENT 0x01u
-#define PAGE_FAULT_WRITE 0x02u
-#define PAGE_FAULT_FETCH 0x10u
+#define PAGE_FAULT_WRITE   0x02u
+#define PAGE_FAULT_FETCH   0x10u
 
 static void page_fault_trap(const struct trap_frame *frame)
 {
@@ -45,8 +45,8 @@ void trap(struct trap_frame *frame)
 		page_fault_trap(frame);
 		break;
 	default:
-		panic("trap %u error %#lx at %#lx, stack %#lx", (unsigned)frame->vector, frame->error, frame->rip,
-		      frame->rsp);
+		panic("trap %u error %#lx at %#lx, stack %#lx", (unsigned)frame->vector, frame->error,
+		      frame->rip, frame->rsp);
 	}
 }
 

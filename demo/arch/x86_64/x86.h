@@ -37,7 +37,7 @@ static inline void wrmsr(uint32_t msr, uint64_t value)
 void descriptors_load(struct cpu *cpu);
 
 /* apic.c */
-void apic_init(void);        /* this CPU's local APIC: on, timer masked */
+void apic_init(void); /* this CPU's local APIC: on, timer masked */
 void apic_acknowledge(void);
 uint32_t apic_id(void);
 void apic_start_cpu(uint32_t id, uint32_t page); /* INIT, SIPI, SIPI */
@@ -52,7 +52,7 @@ void apic_timer_run(uint32_t initial, bool periodic);
 void acpi_init(uintptr_t rsdp);
 unsigned acpi_cpu_count(void);
 uint32_t acpi_cpu_apic_id(unsigned n); /* the boot CPU is 0 */
-void acpi_power_off(void);             /* returns if the machine has no such register */
+void acpi_power_off(void);	       /* returns if the machine has no such register */
 
 /* console.c */
 void console_init(void);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Every CPU walks a stretch of the window of its own, and all of them a shared one, so that pages fault in. */
+/*
+ * Every CPU walks a stretch of the window of its own, and all of them a shared one, so that pages fault
+ * in.
+ */
 #include "clock.h"
 #include "cpu.h"
 #include "panic.h"

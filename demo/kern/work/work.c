@@ -9,21 +9,21 @@
 #include "work.h"
 
 #define DEFAULT_DURATION_NS (500 * NS_PER_MS)
-#define CREW_MAX (2 * CPU_MAX)
-#define NAME_MAX 32
+#define CREW_MAX	    (2 * CPU_MAX)
+#define NAME_MAX	    32
 
 static const struct work works[] = {
 	{ "pingpong", work_pingpong }, /* two threads wake each other across CPUs */
-	{ "spin", work_spin },         /* all CPUs fight for a spinlock */
+	{ "spin", work_spin },	       /* all CPUs fight for a spinlock */
 	{ "fault", work_fault },       /* page faults, resolved */
-	{ "ipi", work_ipi },           /* all CPUs call functions on each other */
+	{ "ipi", work_ipi },	       /* all CPUs call functions on each other */
 	{ "sleepers", work_sleepers }, /* timed sleeps */
-	{ "mix", work_mix },           /* the five above at once */
+	{ "mix", work_mix },	       /* the five above at once */
 	{ "forever", work_forever },   /* mix without end */
 	{ "panic", work_panic },       /* the kernel gives up */
-	{ "wild", work_wild },         /* a page fault that cannot be resolved */
+	{ "wild", work_wild },	       /* a page fault that cannot be resolved */
 	{ "triple", work_triple },     /* the machine resets without warning */
-	{ "hang", work_hang },         /* one CPU spins with interrupts off for ever */
+	{ "hang", work_hang },	       /* one CPU spins with interrupts off for ever */
 };
 
 static const struct work *find(const char *name)
@@ -75,7 +75,8 @@ static void member_main(void *argument)
 	latch_count_down(member->done);
 }
 
-void work_crew(const char *name, unsigned count, void (*work)(unsigned n, uint64_t until_ns), uint64_t until_ns)
+void work_crew(const char *name, unsigned count, void (*work)(unsigned n, uint64_t until_ns),
+	       uint64_t until_ns)
 {
 	struct latch done = LATCH(name, count);
 	struct crew_member members[CREW_MAX];

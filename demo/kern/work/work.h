@@ -21,7 +21,8 @@ void work_run_all(void);
  * Runs member(0, …) to member(count - 1, …), each in a thread of its own pinned to CPU n modulo the CPUs,
  * and returns when all have.
  */
-void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint64_t until_ns), uint64_t until_ns);
+void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint64_t until_ns),
+	       uint64_t until_ns);
 
 bool work_over(uint64_t until_ns);
 
