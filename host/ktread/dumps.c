@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Finding dumps. They are walked from header to header, so that a magic inside a record is never looked at.
+ * Only where that chain breaks (a dump cut short by the death of its machine, damage) is the next header
+ * searched for, and then it must be a plausible one. Each byte is looked at a bounded number of times.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "dumps.h"
+#include "ktrx/v1.h"
+#include "ktrx/v2.h"
+#include "message.h"
+#include "root.h"
+
+#define SEARCH_CHUNK 65536u
+#define MAX_SLOTS    (UINT32_C(1) << 30)
+
+static bool v1_plausible(const struct ktrx1_header *header)
+{
+	return header->record_size == KTRX1_RECORD_SIZE && header->cpus >= 1 &&
+	       header->cpus < KTRX_MAX_RINGS && header->slots >= 1 && header->slots <= MAX_SLOTS;
+}
+
+bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread_dump *dump)
+{
+	struct ktrx1_header header;
+	struct ktrx_root root;
+	uint64_t left = ktread_source_run(memory, offset);
+
+	if (left < sizeof(header) || ktread_memory_read(memory, offset, &header, sizeof(header)) < 0 ||
+	    memcmp(header.magic, KTRX_MAGIC, sizeof(header.magic)) != 0)
+		return false;
+	dump->offset = offset;
+	dump->version = header.version;
+	if (header.version == KTRX1_VERSION) {
+		if (!v1_plausible(&header))
+			return false;
+		dump->length = sizeof(header) + (uint64_t)header.cpus * header.slots * KTRX1_RECORD_SIZE;
+	} else {
+		if (ktread_root_read(memory, offset, &root) < 0 || !(root.flags & KTRX_FLAG_DUMP))
+			return false;
+		dump->length = root.length < root.root_size ? root.root_size : root.length;
+	}
+	dump->truncated = dump->length > left;
+	return true;
+}
+
+/* Offset of the next magic in [from, to), or `to`. */
+static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
+{
+	static const char magic[] = KTRX_MAGIC;
+	unsigned char buffer[SEARCH_CHUNK];
+	const size_t overlap = sizeof(magic) - 2;
+
+	while (from < to) {
+		uint64_t data = ktread_source_next_data(memory, from);
+		const unsigned char *found;
+		size_t bytes;
+
+		if (data >= to)
+			break;
+		from = data > from + overlap ? data - overlap : from;
+		bytes = to - from < sizeof(buffer) ? (size_t)(to - from) : sizeof(buffer);
+		if (ktread_memory_read(memory, from, buffer, bytes) < 0)
+			break;
+		found = memmem(buffer, bytes, magic, sizeof(magic) - 1);
+		if (found)
+			return from + (uint64_t)(found - buffer);
+		from += bytes > overlap && from + bytes < to ? bytes - overlap : bytes;
+	}
+	return to;
+}
+
+/* A header that no chain led to must be free of oddities. */
+static bool stands_alone(struct ktread_memory *memory, const struct ktread_dump *dump)
+{
+	static const uint8_t zero[sizeof(((struct ktrx1_header *)0)->reserved)];
+	struct ktrx1_header header;
+
+	if (dump->version != KTRX1_VERSION)
+		return true;
+	return ktread_memory_read(memory, dump->offset, &header, sizeof(header)) == 0 && header.flags == 0 &&
+	       memcmp(header.reserved, zero, sizeof(zero)) == 0 && (header.slots & (header.slots - 1)) == 0;
+}
+
+/* Next plausible header in [from, to); `to` if none. */
+static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_t to)
+{
+	struct ktread_dump dump;
+
+	for (; (from = search(memory, from, to)) < to; from++)
+		if (ktread_dump_at(memory, from, &dump) && stands_alone(memory, &dump))
+			return from;
+	return to;
+}
+
+/* Whether the chain goes on behind a dump: at the end of the file or at another header. */
+static bool chain_holds(struct ktread_memory *memory, const struct ktread_dump *dump, uint64_t size)
+{
+	struct ktread_dump next;
+	uint64_t end = dump->offset + dump->length;
+
+	return end == size || ktread_dump_at(memory, end, &next);
+}
+
+static void count(struct ktread_dumps *dumps, const struct ktread_dump *dump)
+{
+	if (!dump->truncated) {
+		dumps->complete++;
+		dumps->last = *dump;
+	} else if (!dumps->complete) {
+		dumps->last = *dump;
+	}
+}
+
+/* Says what is wrong where a magic was seen but no usable header. */
+static int explain(struct ktread_memory *memory, uint64_t size)
+{
+	struct ktrx1_header header;
+	uint64_t at = search(memory, 0, size);
+
+	if (size == 0)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: is empty", memory->name);
+	if (at == size)
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: no KTRX header in its %" PRIu64 " bytes: not a trace", memory->name,
+				   size);
+	if (size - at < sizeof(header))
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: header at offset %" PRIu64 " is cut off after %" PRIu64 " bytes",
+				   memory->name, at, size - at);
+	if (ktread_memory_read(memory, at, &header, sizeof(header)) < 0)
+		return KTREAD_E_FORMAT;
+	if (header.version == KTRX2_VERSION) {
+		struct ktrx_root root;
+
+		if (ktread_root_read(memory, at, &root) < 0)
+			return KTREAD_E_FORMAT;
+		return ktread_fail(KTREAD_E_FORMAT, "%s: root at offset %" PRIu64 " is not that of a dump",
+				   memory->name, at);
+	}
+	if (header.version != KTRX1_VERSION)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: header at offset %" PRIu64 ": unknown version %u",
+				   memory->name, at, header.version);
+	return ktread_fail(KTREAD_E_FORMAT,
+			   "%s: header at offset %" PRIu64
+			   " is damaged: %u CPUs, %u slots, records of %u bytes",
+			   memory->name, at, header.cpus, header.slots, header.record_size);
+}
+
+int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
+{
+	uint64_t size = ktread_source_run(memory, 0);
+	uint64_t at = 0;
+	bool any = false;
+
+	memset(dumps, 0, sizeof(*dumps));
+	while (at < size) {
+		struct ktread_dump dump;
+		uint64_t end, inner;
+
+		if (!ktread_dump_at(memory, at, &dump)) {
+			uint64_t next = next_header(memory, at, size);
+
+			dumps->skipped += next - at;
+			at = next;
+			continue;
+		}
+		any = true;
+		end = dump.truncated ? size : at + dump.length;
+		if (!dump.truncated && chain_holds(memory, &dump, size)) {
+			count(dumps, &dump);
+			at = end;
+			continue;
+		}
+		/* Did this one stop short and another one begin within what it claims? */
+		inner = next_header(memory, at + sizeof(struct ktrx1_header), end);
+		if (inner < end)
+			dump.truncated = true;
+		count(dumps, &dump);
+		at = inner;
+	}
+	return any ? 0 : explain(memory, size);
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Files as sources. Read with pread only: mapping a hole of a tmpfs file would allocate it, and a file that
+ * shrinks under a mapping kills the reader. What cannot be sought in is copied to an unlinked temporary file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "message.h"
+#include "source.h"
+
+struct file {
+	int descriptor;
+	char name[]; /* for messages */
+};
+
+static int file_read(void *context, uint64_t position, void *buffer, size_t bytes)
+{
+	const struct file *file = context;
+	unsigned char *to = buffer;
+
+	while (bytes) {
+		ssize_t got = pread(file->descriptor, to, bytes, (off_t)position);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return ktread_fail_errno("%s: reading at offset %" PRIu64, file->name, position);
+		if (got == 0)
+			return ktread_fail(KTREAD_E_FORMAT, "%s: ends at offset %" PRIu64 ", became shorter",
+					   file->name, position);
+		to += got;
+		position += (uint64_t)got;
+		bytes -= (size_t)got;
+	}
+	return 0;
+}
+
+static uint64_t file_next_data(void *context, uint64_t position)
+{
+	const struct file *file = context;
+	off_t next = lseek(file->descriptor, (off_t)position, SEEK_DATA);
+
+	if (next >= 0)
+		return (uint64_t)next;
+	return errno == ENXIO ? UINT64_MAX : position;
+}
+
+static void file_close(void *context)
+{
+	struct file *file = context;
+
+	close(file->descriptor);
+	free(file);
+}
+
+static const struct ktread_memory_ops file_ops = { file_read, file_next_data, file_close };
+
+static int write_all(int descriptor, const unsigned char *from, size_t bytes)
+{
+	while (bytes) {
+		ssize_t put = write(descriptor, from, bytes);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -1;
+		from += put;
+		bytes -= (size_t)put;
+	}
+	return 0;
+}
+
+/* Copies what `from` yields to a temporary file without a name; returns its descriptor. */
+static int spool(int from, const char *path)
+{
+	const char *folder = getenv("TMPDIR");
+	unsigned char buffer[65536];
+	int to = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	if (to < 0)
+		return ktread_fail_errno("%s: temporary copy", path);
+	for (;;) {
+		ssize_t got = read(from, buffer, sizeof(buffer));
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0)
+			return to;
+		if (got < 0 || write_all(to, buffer, (size_t)got) < 0)
+			break;
+	}
+	ktread_fail_errno("%s: temporary copy", path);
+	close(to);
+	return KTREAD_E_SYSTEM;
+}
+
+/* Descriptor of something that pread() works on. */
+static int open_seekable(const char *path, struct stat *state)
+{
+	int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (descriptor < 0)
+		return ktread_fail_errno("%s", path);
+	if (fstat(descriptor, state) < 0) {
+		ktread_fail_errno("%s", path);
+		close(descriptor);
+		return KTREAD_E_SYSTEM;
+	}
+	if (S_ISDIR(state->st_mode)) {
+		close(descriptor);
+		return ktread_fail(KTREAD_E_FORMAT, "%s: is a directory, not a trace", path);
+	}
+	if (!S_ISREG(state->st_mode) && !S_ISBLK(state->st_mode)) {
+		int copy = spool(descriptor, path);
+
+		close(descriptor);
+		return copy;
+	}
+	return descriptor;
+}
+
+int ktread_source_open_file(struct ktread_memory **memory, const char *path)
+{
+	struct stat state;
+	struct file *file;
+	struct ktread_span whole = { 0, 0, 0 };
+	off_t size;
+	int descriptor = open_seekable(path, &state);
+
+	if (descriptor < 0)
+		return descriptor;
+	size = lseek(descriptor, 0, SEEK_END);
+	file = malloc(sizeof(*file) + strlen(path) + 1);
+	if (!file || size < 0) {
+		int status = file ? ktread_fail_errno("%s", path) : ktread_fail_memory();
+
+		free(file);
+		close(descriptor);
+		return status;
+	}
+	file->descriptor = descriptor;
+	strcpy(file->name, path);
+	whole.length = (uint64_t)size;
+	return ktread_source_create(memory, &file_ops, file, &whole, 1, path);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Names by number. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/v2.h"
+#include "message.h"
+#include "names.h"
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct ktread_name *a = left, *b = right;
+
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static int begin(struct ktread_names *names, char *bytes, uint64_t most)
+{
+	names->text = bytes;
+	names->rows = 0;
+	names->row = malloc((most ? most : 1) * sizeof(*names->row));
+	return names->row ? 0 : ktread_fail_memory();
+}
+
+static void end(struct ktread_names *names)
+{
+	qsort(names->row, names->rows, sizeof(*names->row), compare_names);
+}
+
+int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size)
+{
+	int status = begin(names, bytes, size / row_size);
+
+	if (status < 0)
+		return status;
+	for (uint64_t at = 0; at + row_size <= size; at += row_size) {
+		struct ktrx_thread *thread = (struct ktrx_thread *)(bytes + at);
+
+		if (thread->id == 0)
+			continue;
+		thread->name[sizeof(thread->name) - 1] = '\0';
+		names->row[names->rows++] = (struct ktread_name){ thread->id - 1, thread->name };
+	}
+	end(names);
+	return 0;
+}
+
+int ktread_names_load_lines(struct ktread_names *names, char *bytes, uint64_t size)
+{
+	uint64_t lines = 1;
+	char *line, *rest = bytes;
+	int status;
+
+	bytes[size] = '\0';
+	for (uint64_t i = 0; i < size; i++)
+		lines += bytes[i] == '\n';
+	status = begin(names, bytes, lines);
+	if (status < 0)
+		return status;
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		char *name;
+		unsigned long number = strtoul(line, &name, 10);
+
+		if (name == line || *name != ' ' || name[1] == '\0' || names->rows == lines)
+			continue;
+		names->row[names->rows++] = (struct ktread_name){ (uint32_t)number, name + 1 };
+	}
+	end(names);
+	return 0;
+}
+
+const char *ktread_names_get(const struct ktread_names *names, uint32_t number)
+{
+	struct ktread_name key = { number, NULL };
+	const struct ktread_name *found =
+		names->rows ? bsearch(&key, names->row, names->rows, sizeof(key), compare_names) : NULL;
+
+	return found ? found->name : NULL;
+}
+
+void ktread_names_free(struct ktread_names *names)
+{
+	free(names->row);
+	free(names->text);
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Names by number: threads and system calls, as a trace brings them. */
+#ifndef KTREAD_NAMES_H
+#define KTREAD_NAMES_H
+
+#include <stdint.h>
+
+struct ktread_name {
+	uint32_t number;
+	const char *name;
+};
+
+/* Sorted by number. */
+struct ktread_names {
+	struct ktread_name *row;
+	uint32_t rows;
+	char *text; /* what the names lie in */
+};
+
+/* From KTRX_SECTION_THREADS; takes over `bytes` (malloc'd), which has `size` bytes. */
+int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size);
+/* From KTRX_SECTION_SYSCALLS; takes over `bytes`, which has size + 1 bytes. */
+int ktread_names_load_lines(struct ktread_names *names, char *bytes, uint64_t size);
+const char *ktread_names_get(const struct ktread_names *names, uint32_t number);
+void ktread_names_free(struct ktread_names *names);
+
+#endif

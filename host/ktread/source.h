@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A memory seen from inside: ranges of guest physical addresses over a source of bytes by position. A plain
+ * trace file is a memory of one range whose addresses are file offsets, so one reader serves files, RAM and
+ * cores alike.
+ *
+ * Invariants: ranges are sorted by address, do not overlap and do not wrap around; every position handed to
+ * the source lies in a range.
+ */
+#ifndef KTREAD_SOURCE_H
+#define KTREAD_SOURCE_H
+
+#include <stdbool.h>
+
+#include "ktread/memory.h"
+
+struct ktread_span {
+	uint64_t physical;
+	uint64_t length;
+	uint64_t position; /* of its first byte in the source */
+};
+
+struct ktread_memory {
+	struct ktread_memory_ops ops; /* by position */
+	void *context;
+	struct ktread_span *span;
+	uint32_t spans;
+	bool live; /* may change while it is read */
+	bool ram;  /* a RAM file, whose layout may yet be found out */
+	uint64_t size;
+	char *name; /* for messages */
+};
+
+/* Takes over ops, context and `name` (copied); closes the context itself when it fails. */
+int ktread_source_create(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
+			 const struct ktread_span *span, uint32_t spans, const char *name);
+/* Replaces the ranges. */
+int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *span, uint32_t spans);
+/* A regular file, or a pipe copied into a temporary one, as one range from 0. */
+int ktread_source_open_file(struct ktread_memory **memory, const char *path);
+/* Bytes that can be read from `physical` on without a gap. */
+uint64_t ktread_source_run(const struct ktread_memory *memory, uint64_t physical);
+/* Next address >= physical that may hold data, UINT64_MAX if none. */
+uint64_t ktread_source_next_data(const struct ktread_memory *memory, uint64_t physical);
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The life of a trace: opened by content, read event by event in order of stamps, rewound, closed.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dumps.h"
+#include "message.h"
+#include "open.h"
+#include "trace.h"
+
+#define WINDOW_BYTES	 (UINT64_C(1) << 20) /* of all rings together */
+#define WINDOW_MAX_SLOTS 2048u
+#define WINDOW_MIN_SLOTS 32u
+
+void ktread_warn(struct ktread *trace, const char *format, ...)
+{
+	va_list arguments;
+	char *text = NULL;
+
+	if (trace->warnings == KTREAD_MAX_WARNINGS)
+		return;
+	va_start(arguments, format);
+	if (vasprintf(&text, format, arguments) >= 0)
+		trace->warning[trace->warnings++] = text;
+	va_end(arguments);
+}
+
+const char *ktread_warning(struct ktread *trace)
+{
+	return trace->warnings_told < trace->warnings ? trace->warning[trace->warnings_told++] : NULL;
+}
+
+const char *ktread_message(const struct ktread *trace)
+{
+	return trace && trace->status < 0 ? trace->message : ktread_fail_text();
+}
+
+uint32_t ktread_window_slots(uint32_t rings)
+{
+	uint64_t slots = WINDOW_BYTES / KTREAD_ITEM_SIZE / (rings ? rings : 1);
+
+	return slots > WINDOW_MAX_SLOTS	  ? WINDOW_MAX_SLOTS
+	       : slots < WINDOW_MIN_SLOTS ? WINDOW_MIN_SLOTS
+					  : (uint32_t)slots;
+}
+
+int ktread_cursors_create(struct ktread *trace, uint32_t count)
+{
+	trace->cursor = calloc(count ? count : 1, sizeof(*trace->cursor));
+	if (!trace->cursor)
+		return ktread_fail_memory();
+	trace->cursors = count;
+	trace->info.rings = count;
+	for (uint32_t i = 0; i < count; i++)
+		trace->cursor[i].event.ring = i;
+	return ktread_merge_init(&trace->merge, count);
+}
+
+static int fail(struct ktread *trace, int status)
+{
+	trace->status = status;
+	snprintf(trace->message, sizeof(trace->message), "%s", ktread_fail_text());
+	return status;
+}
+
+/* Makes the cursor's next item take part in the merge. */
+static int enter(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	uint64_t key = KTREAD_MERGE_END;
+	int status = 1;
+
+	if (cursor->item == cursor->end)
+		status = trace->version->refill(trace, cursor);
+	if (status < 0)
+		return status;
+	if (status > 0)
+		key = ktread_merge_key(ktread_item_stamp(cursor->item));
+	ktread_merge_set(&trace->merge, cursor->event.ring, key);
+	return 0;
+}
+
+int ktread_rewind(struct ktread *trace)
+{
+	trace->current = NULL;
+	trace->status = 0;
+	for (uint32_t i = 0; i < trace->cursors; i++) {
+		struct ktread_cursor *cursor = &trace->cursor[i];
+		int status;
+
+		cursor->item = cursor->end = NULL;
+		cursor->ring.decoded = cursor->ring.invalid = cursor->ring.records = 0;
+		trace->version->rewind(trace, cursor);
+		status = enter(trace, cursor);
+		if (status < 0)
+			return fail(trace, status);
+	}
+	trace->first_stamp = trace->merge.tree[1].key == KTREAD_MERGE_END ? 0 : trace->merge.tree[1].key;
+	return 0;
+}
+
+int ktread_next(struct ktread *trace, const struct ktread_event **event)
+{
+	for (;;) {
+		struct ktread_cursor *cursor = trace->current;
+
+		if (trace->status < 0)
+			return trace->status;
+		if (cursor) {
+			int status;
+
+			cursor->item += KTREAD_ITEM_SIZE;
+			trace->current = NULL;
+			status = enter(trace, cursor);
+			if (status < 0)
+				return fail(trace, status);
+		}
+		if (trace->merge.tree[1].key == KTREAD_MERGE_END)
+			return 0;
+		cursor = &trace->cursor[trace->merge.tree[1].ring];
+		trace->current = cursor;
+		if (__builtin_expect(trace->version->decode(trace, cursor), 1)) {
+			*event = &cursor->event;
+			return 1;
+		}
+	}
+}
+
+static void *copy(const void *from, size_t bytes)
+{
+	void *to = from ? malloc(bytes ? bytes : 1) : NULL;
+
+	return to ? memcpy(to, from, bytes) : NULL;
+}
+
+int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
+{
+	struct ktread_selection *selection = &trace->selection;
+
+	free(selection->cpus);
+	free(selection->events);
+	memset(selection, 0, sizeof(*selection));
+	if (!filter)
+		return 0;
+	if (filter->size != sizeof(*filter))
+		return fail(trace, ktread_fail(KTREAD_E_ARGUMENT, "filter of unknown size"));
+	selection->cpus = copy(filter->cpus, ((size_t)filter->cpu_count + 7) / 8);
+	selection->events = copy(filter->events, KTREAD_TYPE_ROWS / 8);
+	if ((filter->cpus && !selection->cpus) || (filter->events && !selection->events))
+		return fail(trace, ktread_fail_memory());
+	selection->cpu_count = filter->cpu_count;
+	selection->thread = filter->thread;
+	selection->since = filter->since;
+	selection->until = filter->until ? filter->until : UINT64_MAX;
+	selection->active = true;
+	return 0;
+}
+
+void ktread_close(struct ktread *trace)
+{
+	if (!trace)
+		return;
+	for (uint32_t i = 0; i < trace->cursors; i++)
+		trace->version->destroy(&trace->cursor[i]);
+	for (uint32_t i = 0; i < trace->warnings; i++)
+		free(trace->warning[i]);
+	free(trace->cursor);
+	free(trace->selection.cpus);
+	free(trace->selection.events);
+	ktread_merge_free(&trace->merge);
+	ktread_types_free(&trace->types);
+	ktread_names_free(&trace->threads);
+	ktread_names_free(&trace->syscalls);
+	ktread_open_release(trace);
+	free(trace);
+}
+
+const struct ktread_info *ktread_info(const struct ktread *trace)
+{
+	return &trace->info;
+}
+
+const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring)
+{
+	return ring < trace->cursors ? &trace->cursor[ring].ring : NULL;
+}
+
+const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
+{
+	return ktread_types_known(&trace->types, id);
+}
+
+const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name)
+{
+	for (uint32_t id = 0; id < KTREAD_TYPE_ROWS; id++) {
+		const struct ktread_type *type = ktread_types_known(&trace->types, id);
+
+		if (type && strcmp(type->name, name) == 0 && (!group || strcmp(type->group, group) == 0))
+			return type;
+	}
+	return NULL;
+}
+
+const char *ktread_thread_name(const struct ktread *trace, uint32_t thread)
+{
+	return ktread_names_get(&trace->threads, thread);
+}
+
+const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
+{
+	return ktread_names_get(&trace->syscalls, number);
+}
+
+uint64_t ktread_first_stamp(struct ktread *trace)
+{
+	return trace->first_stamp;
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A trace from inside. Each ring has a cursor that hands out items of 32 bytes, in order, each led by its
+ * stamp: a v1 item is the record itself, a v2 item (ring.h) points at a checked record in the window. The
+ * merge picks the cursor with the least stamp; only the picked item is turned into an event.
+ */
+#ifndef KTREAD_TRACE_H
+#define KTREAD_TRACE_H
+
+#include <stdbool.h>
+
+#include "ktread/ktread.h"
+#include "ktrx/slot.h"
+#include "merge.h"
+#include "names.h"
+#include "source.h"
+#include "types.h"
+
+#define KTREAD_ITEM_SIZE    32u
+#define KTREAD_MAX_WARNINGS 64u
+
+struct ktread_cursor;
+struct ktread_layout;
+
+/* What differs between versions. */
+struct ktread_version {
+	/* Next items into cursor->item .. end: 1, 0 at the end of the ring, or an error. */
+	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);
+	/* Fills cursor->event from cursor->item. False: the filter does not want it. */
+	bool (*decode)(struct ktread *trace, struct ktread_cursor *cursor);
+	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);
+	void (*destroy)(struct ktread_cursor *cursor);
+};
+
+struct ktread_cursor {
+	const unsigned char *item; /* the next one */
+	const unsigned char *end;
+	struct ktread_event event;
+	struct ktread_ring ring;
+	void *state; /* the version's own */
+};
+
+struct ktread_selection {
+	bool active;
+	uint8_t *cpus;
+	uint32_t cpu_count;
+	int64_t thread;
+	uint8_t *events;
+	uint64_t since, until;
+};
+
+struct ktread {
+	const struct ktread_version *version;
+	struct ktread_cursor *cursor;
+	uint32_t cursors;
+	struct ktread_merge merge;
+	struct ktread_cursor *current; /* whose item was returned last */
+	struct ktread_selection selection;
+	struct ktread_types types;
+	struct ktread_names threads, syscalls;
+	struct ktread_info info;
+	struct ktread_memory *memory;
+	struct ktread_image *image;   /* of a RAM file or a core */
+	struct ktread_layout *layout; /* of version 2 */
+	struct ktread_options options;
+	uint64_t first_stamp;
+	int status; /* of the error that ended reading */
+	char *warning[KTREAD_MAX_WARNINGS];
+	uint32_t warnings, warnings_told;
+	char message[512];
+};
+
+static inline uint64_t ktread_item_stamp(const unsigned char *item)
+{
+	uint64_t stamp;
+
+	__builtin_memcpy(&stamp, item, sizeof(stamp));
+	return stamp;
+}
+
+/* Stamps alone are left to the caller: items arrive by stamp, filters are tested before an event is built. */
+static inline bool ktread_selected(const struct ktread_selection *want, uint64_t stamp, uint32_t cpu,
+				   uint32_t thread, uint32_t id)
+{
+	if (want->cpus && (cpu >= want->cpu_count || !(want->cpus[cpu / 8] >> (cpu % 8) & 1)))
+		return false;
+	if (want->events && !(want->events[id / 8] >> (id % 8) & 1))
+		return false;
+	if (want->thread >= 0 && (uint64_t)want->thread != thread)
+		return false;
+	return stamp >= want->since && stamp <= want->until;
+}
+
+/* Keeps a warning for ktread_warning(); beyond the limit they are dropped. */
+void ktread_warn(struct ktread *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Makes `count` cursors, all zero. */
+int ktread_cursors_create(struct ktread *trace, uint32_t count);
+/* Slots a ring's window may have, so that all windows together stay small. */
+uint32_t ktread_window_slots(uint32_t rings);
+
+#endif

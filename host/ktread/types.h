@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Event types by id. A row without a name has not been met; an unknown one gets its name when it first is.
+ */
+#ifndef KTREAD_TYPES_H
+#define KTREAD_TYPES_H
+
+#include <stdbool.h>
+
+#include "ktread/ktread.h"
+#include "ktrx/slot.h"
+
+#define KTREAD_TYPE_ROWS (KTRX_EVENT_MAX + 1u)
+
+struct ktread_types {
+	struct ktread_type *row; /* KTREAD_TYPE_ROWS */
+	char (*unknown)[16];	 /* names made up for unknown ids */
+	char *text;		 /* what names of rows from a trace point to */
+	struct ktread_field *field;
+};
+
+int ktread_types_init(struct ktread_types *types);
+void ktread_types_free(struct ktread_types *types);
+/* The well-known events of version 1. Returns how many. */
+uint32_t ktread_types_load_v1(struct ktread_types *types, enum ktread_v1_layout layout);
+void ktread_types_make_unknown(struct ktread_types *types, uint32_t id);
+/* Whether a row was made up. */
+bool ktread_types_is_unknown(const struct ktread_type *type);
+/* NULL: not in the table. */
+const struct ktread_type *ktread_types_known(const struct ktread_types *types, uint32_t id);
+
+static inline const struct ktread_type *ktread_types_get(struct ktread_types *types, uint32_t id)
+{
+	if (__builtin_expect(!types->row[id].name, 0))
+		ktread_types_make_unknown(types, id);
+	return &types->row[id];
+}
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Version 1 dumps and bare records as rings of a trace. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "message.h"
+#include "v1.h"
+#include "v1_ring.h"
+
+#define THOROUGH_LIMIT (UINT64_C(64) << 20) /* bytes of a dump up to which all of it is looked at first */
+
+static bool in_order(const struct ktrx1_record *record, int count, uint64_t stamp)
+{
+	bool order = true;
+
+	for (int i = 0; i < count; i++) {
+		order &= record[i].stamp >= stamp;
+		stamp = record[i].stamp;
+	}
+	return order;
+}
+
+static void hand_out(struct ktread_cursor *cursor, const struct ktrx1_record *record, uint64_t count)
+{
+	cursor->item = (const unsigned char *)record;
+	cursor->end = cursor->item + count * KTREAD_ITEM_SIZE;
+}
+
+static int sort_rest(struct ktread *trace, struct ktread_cursor *cursor, uint32_t held)
+{
+	struct ktread_v1_ring *ring = cursor->state;
+	int64_t count;
+
+	ktread_warn(trace, "%s: ring %u is not in order of its stamps: sorting it in memory",
+		    trace->memory->name, cursor->event.ring);
+	count = ktread_v1_ring_sort(ring, held);
+	if (count <= 0)
+		return (int)count;
+	hand_out(cursor, ring->sorted, (uint64_t)count);
+	return 1;
+}
+
+static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	struct ktread_v1_ring *ring = cursor->state;
+	int count;
+
+	if (ring->unsorted && ring->taken == 0)
+		return sort_rest(trace, cursor, 0);
+	count = ktread_v1_ring_read(ring);
+	if (count > 0 && !in_order(ring->window, count, ring->stamp))
+		return sort_rest(trace, cursor, (uint32_t)count);
+	if (count > 0) {
+		ring->stamp = ring->window[count - 1].stamp;
+		hand_out(cursor, ring->window, (uint64_t)count);
+		return 1;
+	}
+	cursor->ring.head = cursor->ring.decoded = cursor->ring.records;
+	return count;
+}
+
+static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	const struct ktrx1_record *record = (const struct ktrx1_record *)cursor->item;
+	struct ktread_event *event = &cursor->event;
+	uint32_t header = record->header;
+
+	event->index = cursor->ring.records++;
+	event->stamp = record->stamp;
+	event->id = KTRX1_EVENT(header);
+	event->cpu = KTRX1_CPU(header);
+	event->thread = KTRX1_PID(header);
+	event->flags = KTRX1_FLAGS(header);
+	event->type = ktread_types_get(&trace->types, event->id);
+	event->payload = (const unsigned char *)record->data;
+	return !trace->selection.active ||
+	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+}
+
+static void v1_rewind(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	struct ktread_v1_ring *ring = cursor->state;
+
+	(void)trace;
+	free(ring->sorted);
+	ring->sorted = NULL;
+	ring->taken = 0;
+	ring->stamp = 0;
+}
+
+static void v1_destroy(struct ktread_cursor *cursor)
+{
+	struct ktread_v1_ring *ring = cursor->state;
+
+	if (!ring)
+		return;
+	free(ring->sorted);
+	free(ring->window);
+	free(ring);
+}
+
+static const struct ktread_version version1 = { v1_refill, v1_decode, v1_rewind, v1_destroy };
+
+static int open_ring(struct ktread *trace, uint32_t n, uint64_t position, uint64_t slots, bool thorough)
+{
+	struct ktread_cursor *cursor = &trace->cursor[n];
+	struct ktread_v1_ring *ring = calloc(1, sizeof(*ring));
+
+	cursor->state = ring;
+	if (!ring)
+		return ktread_fail_memory();
+	ring->memory = trace->memory;
+	ring->position = position;
+	ring->slots = slots;
+	ring->window_slots = ktread_window_slots(trace->cursors);
+	if (slots < ring->window_slots)
+		ring->window_slots = slots ? (uint32_t)slots : 1;
+	ring->window = malloc(ring->window_slots * sizeof(*ring->window));
+	if (!ring->window)
+		return ktread_fail_memory();
+	cursor->event.payload_size = sizeof(ring->window->data);
+	return ktread_v1_ring_survey(ring, thorough);
+}
+
+static void describe(struct ktread *trace, uint32_t cpus)
+{
+	trace->version = &version1;
+	trace->info.version = KTRX1_VERSION;
+	trace->info.cpus = cpus;
+	trace->info.types = ktread_types_load_v1(&trace->types, trace->options.v1_layout);
+}
+
+/* Oddities of a header that do not keep the records from being read. */
+static void check_header(struct ktread *trace, const struct ktrx1_header *header, uint64_t offset)
+{
+	const char *name = trace->memory->name;
+
+	if (header->slots & (header->slots - 1))
+		ktread_warn(trace, "%s: header at offset %" PRIu64 ": %u slots a ring is not a power of two",
+			    name, offset, header->slots);
+	if (header->flags != 0)
+		ktread_warn(trace, "%s: header at offset %" PRIu64 ": unknown flags 0x%x", name, offset,
+			    header->flags);
+	if (header->cpus > KTRX1_MAX_CPUS)
+		ktread_warn(trace, "%s: %u rings, but records of version 1 name only %u CPUs", name,
+			    header->cpus, KTRX1_MAX_CPUS);
+}
+
+int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
+{
+	struct ktrx1_header header;
+	uint64_t at = dump->offset + sizeof(header), left;
+	int status = ktread_memory_read(trace->memory, dump->offset, &header, sizeof(header));
+
+	if (status == 0)
+		status = ktread_cursors_create(trace, header.cpus);
+	if (status < 0)
+		return status;
+	describe(trace, header.cpus);
+	trace->info.frequency = header.frequency;
+	check_header(trace, &header, dump->offset);
+	left = ktread_source_run(trace->memory, at) / KTRX1_RECORD_SIZE;
+	for (uint32_t n = 0; n < header.cpus && status == 0; n++) {
+		uint64_t slots = header.slots < left ? header.slots : left;
+
+		trace->cursor[n].ring.cpu = n;
+		trace->cursor[n].ring.slots = header.slots;
+		status = open_ring(trace, n, at, slots, dump->length <= THOROUGH_LIMIT);
+		at += slots * KTRX1_RECORD_SIZE;
+		left -= slots;
+	}
+	return status;
+}
+
+int ktread_bare_open(struct ktread *trace)
+{
+	uint64_t size = ktread_source_run(trace->memory, 0);
+	uint64_t slots = size / KTRX1_RECORD_SIZE;
+	int status;
+
+	if (trace->options.frequency == 0)
+		return ktread_fail(KTREAD_E_ARGUMENT, "%s: bare records need the counter frequency",
+				   trace->memory->name);
+	if (slots == 0)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: %" PRIu64 " bytes are not one record",
+				   trace->memory->name, size);
+	status = ktread_cursors_create(trace, 1);
+	if (status < 0)
+		return status;
+	describe(trace, 0);
+	trace->cursor[0].ring.cpu = KTRX_NO_CPU;
+	trace->cursor[0].ring.slots = slots;
+	if (size % KTRX1_RECORD_SIZE) {
+		trace->info.skipped_bytes = size % KTRX1_RECORD_SIZE;
+		ktread_warn(trace, "%s: the last record is cut off", trace->memory->name);
+	}
+	status = open_ring(trace, 0, 0, slots, size <= THOROUGH_LIMIT);
+	/* A stream has no place where it wraps around. */
+	((struct ktread_v1_ring *)trace->cursor[0].state)->unsorted |=
+		((struct ktread_v1_ring *)trace->cursor[0].state)->start != 0;
+	return status;
+}

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reading one ring of version 1. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "v1_ring.h"
+
+#define PROBES 64u
+
+static uint64_t slot_position(const struct ktread_v1_ring *ring, uint64_t slot)
+{
+	return ring->position + slot * sizeof(struct ktrx1_record);
+}
+
+/* What a look through the slots, in the order they lie in, found. */
+struct survey {
+	uint64_t descents; /* places where a stamp is below the one before */
+	uint64_t descent;  /* slot of the last of them */
+	uint64_t first, last;
+	bool any;
+};
+
+static void survey_records(struct survey *survey, const struct ktrx1_record *record, uint32_t count,
+			   uint64_t slot)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t stamp = record[i].stamp;
+
+		if (stamp == 0)
+			continue;
+		if (!survey->any) {
+			survey->first = stamp;
+			survey->any = true;
+		} else if (stamp < survey->last) {
+			survey->descents++;
+			survey->descent = slot + i;
+		}
+		survey->last = stamp;
+	}
+}
+
+static int survey_all(struct ktread_v1_ring *ring)
+{
+	struct survey survey = { 0 };
+	uint64_t slot = 0;
+
+	while (slot < ring->slots) {
+		uint64_t data = ktread_source_next_data(ring->memory, slot_position(ring, slot));
+		uint64_t left;
+		uint32_t count;
+		int status;
+
+		if (data > slot_position(ring, slot))
+			slot += (data - slot_position(ring, slot)) / sizeof(*ring->window);
+		if (slot >= ring->slots)
+			break;
+		left = ring->slots - slot;
+		count = left < ring->window_slots ? (uint32_t)left : ring->window_slots;
+		status = ktread_memory_read(ring->memory, slot_position(ring, slot), ring->window,
+					    count * sizeof(*ring->window));
+		if (status < 0)
+			return status;
+		survey_records(&survey, ring->window, count, slot);
+		slot += count;
+	}
+	ring->start = survey.descents == 1 ? survey.descent : 0;
+	ring->unsorted = survey.descents > 1 || (survey.descents == 1 && survey.last > survey.first);
+	return 0;
+}
+
+/* Stamp of the first record that is not empty among a few slots from `slot` on; 0 if there is none. */
+static int probe(const struct ktread_v1_ring *ring, uint64_t slot, uint64_t *stamp)
+{
+	struct ktrx1_record record[8];
+	uint64_t left = ring->slots - slot;
+	uint32_t count = left < 8 ? (uint32_t)left : 8;
+	int status = ktread_memory_read(ring->memory, slot_position(ring, slot), record,
+					count * sizeof(record[0]));
+
+	*stamp = 0;
+	for (uint32_t i = 0; status == 0 && i < count && *stamp == 0; i++)
+		*stamp = record[i].stamp;
+	return status;
+}
+
+/* Slot where the stamps of a full ring start anew: all before it are >= `first`, all from it on below. */
+static int find_start(struct ktread_v1_ring *ring, uint64_t first)
+{
+	uint64_t low = 0, high = ring->slots - 1;
+
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2, stamp;
+		int status = probe(ring, middle, &stamp);
+
+		if (status < 0)
+			return status;
+		if (stamp >= first)
+			low = middle;
+		else
+			high = middle;
+	}
+	ring->start = high;
+	return 0;
+}
+
+static int survey_probes(struct ktread_v1_ring *ring)
+{
+	uint64_t first, last, before = 0;
+	int status = probe(ring, 0, &first);
+
+	if (status == 0)
+		status = probe(ring, ring->slots - 1, &last);
+	if (status < 0)
+		return status;
+	ring->start = 0;
+	ring->unsorted = false;
+	if (last != 0 && first > last && (status = find_start(ring, first)) < 0)
+		return status;
+	for (uint32_t i = 0; i < PROBES; i++) {
+		uint64_t stamp;
+
+		status = probe(ring, (ring->start + ring->slots / PROBES * i) % ring->slots, &stamp);
+		if (status < 0)
+			return status;
+		if (stamp != 0 && stamp < before)
+			ring->unsorted = true;
+		before = stamp ? stamp : before;
+	}
+	return 0;
+}
+
+int ktread_v1_ring_survey(struct ktread_v1_ring *ring, bool thorough)
+{
+	if (ring->slots == 0)
+		return 0;
+	return thorough || ring->slots < PROBES ? survey_all(ring) : survey_probes(ring);
+}
+
+/* Leaves empty slots out. */
+static uint32_t compact(struct ktrx1_record *record, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	while (kept < count && record[kept].stamp != 0)
+		kept++;
+	for (uint32_t i = kept; i < count; i++)
+		if (record[i].stamp != 0)
+			record[kept++] = record[i];
+	return kept;
+}
+
+/* Steps over slots that lie in a hole of the file: they are empty. */
+static void skip_hole(struct ktread_v1_ring *ring)
+{
+	uint64_t slot = (ring->start + ring->taken) % ring->slots;
+	uint64_t here = slot_position(ring, slot);
+	uint64_t data = ktread_source_next_data(ring->memory, here);
+	uint64_t hole = data > here ? (data - here) / sizeof(*ring->window) : 0;
+
+	if (hole > ring->slots - slot)
+		hole = ring->slots - slot;
+	if (hole > ring->slots - ring->taken)
+		hole = ring->slots - ring->taken;
+	ring->taken += hole;
+}
+
+/* Reads the next slots, up to the window, the end of the ring's memory or its oldest record. */
+static int read_slots(struct ktread_v1_ring *ring, struct ktrx1_record *to, uint64_t limit, uint64_t *count)
+{
+	uint64_t slot = (ring->start + ring->taken) % ring->slots;
+	uint64_t left = ring->slots - ring->taken;
+
+	*count = limit < left ? limit : left;
+	if (*count > ring->slots - slot)
+		*count = ring->slots - slot;
+	ring->taken += *count;
+	return ktread_memory_read(ring->memory, slot_position(ring, slot), to, *count * sizeof(*to));
+}
+
+int ktread_v1_ring_read(struct ktread_v1_ring *ring)
+{
+	while (ring->taken < ring->slots) {
+		uint64_t count;
+		uint32_t kept;
+		int status = read_slots(ring, ring->window, ring->window_slots, &count);
+
+		if (status < 0)
+			return status;
+		kept = compact(ring->window, (uint32_t)count);
+		if (kept)
+			return (int)kept;
+		if (ring->taken < ring->slots)
+			skip_hole(ring);
+	}
+	return 0;
+}
+
+/* Merges neighbouring sorted halves; the left one wins a draw, which keeps the order of equals. */
+static void merge_halves(const struct ktrx1_record *from, struct ktrx1_record *to, uint64_t half,
+			 uint64_t end)
+{
+	uint64_t left = 0, right = half;
+
+	for (uint64_t i = 0; i < end; i++) {
+		bool take_left = left < half && (right >= end || from[left].stamp <= from[right].stamp);
+
+		to[i] = from[take_left ? left++ : right++];
+	}
+}
+
+static int sort_records(struct ktrx1_record *record, uint64_t count)
+{
+	struct ktrx1_record *from = record, *to = malloc(count * sizeof(*to)), *scratch = to;
+
+	if (!to)
+		return ktread_fail_memory();
+	for (uint64_t width = 1; width < count; width *= 2) {
+		for (uint64_t i = 0; i < count; i += 2 * width) {
+			uint64_t left = count - i;
+
+			merge_halves(from + i, to + i, width < left ? width : left,
+				     2 * width < left ? 2 * width : left);
+		}
+		struct ktrx1_record *swap = from;
+
+		from = to;
+		to = swap;
+	}
+	if (from != record)
+		memcpy(record, from, count * sizeof(*record));
+	free(scratch);
+	return 0;
+}
+
+int64_t ktread_v1_ring_sort(struct ktread_v1_ring *ring, uint32_t held)
+{
+	uint64_t filled = held, room = held + (ring->slots - ring->taken);
+	struct ktrx1_record *all = malloc((room ? room : 1) * sizeof(*all));
+	int status = 0;
+
+	if (!all)
+		return ktread_fail_memory();
+	memcpy(all, ring->window, held * sizeof(*all));
+	while (ring->taken < ring->slots && status == 0) {
+		uint64_t count;
+
+		status = read_slots(ring, all + filled, ring->window_slots, &count);
+		if (status == 0)
+			filled += compact(all + filled, (uint32_t)count);
+		if (status == 0 && ring->taken < ring->slots)
+			skip_hole(ring);
+	}
+	if (status == 0)
+		status = sort_records(all, filled);
+	if (status < 0) {
+		free(all);
+		return status;
+	}
+	free(ring->sorted);
+	ring->sorted = all;
+	return (int64_t)filled;
+}
