@@ -2,8 +2,10 @@
 #include "mmu.h"
 
 #include "arch.h"
+#include "platform.h"
 
 #define GIB	(UINT64_C(1) << 30)
+#define MIB	(UINT64_C(1) << 20)
 #define ENTRIES 512
 
 /* Descriptor bits; attribute indices as start.S sets MAIR_EL1. */
@@ -22,9 +24,13 @@
 
 typedef uint64_t page_table[ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 
-/* A GiB an entry: devices, the first GiB of RAM. Complete before the first instruction. */
-page_table identity_map = { DEVICE_BLOCK, GIB | RAM_BLOCK };
-static page_table window_level2, window_level3;
+/* A GiB an entry: devices, the first GiB of RAM, PCI configuration. Complete before the first instruction. */
+page_table identity_map = {
+	[0] = DEVICE_BLOCK,
+	[PLATFORM_RAM / GIB] = PLATFORM_RAM | RAM_BLOCK,
+	[PLATFORM_PCI_CONFIGURATION / GIB] = (PLATFORM_PCI_CONFIGURATION & -GIB) | DEVICE_BLOCK,
+};
+static page_table devices_level2, window_level2, window_level3;
 
 _Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)ENTRIES * PAGE_SIZE,
 	       "the window is one level 3 table at the start of a GiB");
@@ -34,11 +40,25 @@ static void tables_changed(void)
 	__asm__ volatile("dsb ishst; isb" : : : "memory");
 }
 
-void mmu_map_ram(uint64_t base, uint64_t size)
+/*
+ * The first 2 MiB go: there is only flash, and null pointers. A block may become a table only by way of
+ * nothing at all; no device is used meanwhile.
+ */
+static void unmap_null(void)
 {
-	uint64_t end = base + size;
+	for (uint64_t i = 1; i < ENTRIES; i++)
+		devices_level2[i] = i * 2 * MIB | DEVICE_BLOCK;
+	identity_map[0] = 0;
+	__asm__ volatile("dsb ishst; tlbi vmalle1is; dsb ish; isb" : : : "memory");
+	identity_map[0] = (uintptr_t)devices_level2 | VALID | TABLE_OR_PAGE;
+}
 
-	for (uint64_t at = base & ~(GIB - 1); at < end && at < ARCH_WINDOW_BASE; at += GIB)
+void mmu_init(uint64_t ram_base, uint64_t ram_size)
+{
+	uint64_t end = ram_base + ram_size;
+
+	unmap_null();
+	for (uint64_t at = ram_base & -GIB; at < end && at < ARCH_WINDOW_BASE; at += GIB)
 		identity_map[at / GIB] = at | RAM_BLOCK;
 	window_level2[0] = (uintptr_t)window_level3 | VALID | TABLE_OR_PAGE;
 	identity_map[ARCH_WINDOW_BASE / GIB] = (uintptr_t)window_level2 | VALID | TABLE_OR_PAGE;

@@ -8,7 +8,8 @@
 
 #include <stdint.h>
 
-/* Boot CPU, before others run: maps RAM beyond the GiB that start.S began with. */
-void mmu_map_ram(uint64_t base, uint64_t size);
+/* Boot CPU, before others run: all RAM instead of the GiB that start.S began with, and null pointers fault.
+ */
+void mmu_init(uint64_t ram_base, uint64_t ram_size);
 
 #endif

@@ -26,7 +26,7 @@ void arch_init(void)
 	console_init();
 	machine_check();
 	cpus[0].hardware_id = machine_hardware_id(0);
-	mmu_map_ram(machine.memory_base, machine.memory_size);
+	mmu_init(machine.memory_base, machine.memory_size);
 	gic_init();
 }
 

@@ -4,6 +4,7 @@
 #include "arch.h"
 
 #define GIB	(UINT64_C(1) << 30)
+#define MIB	(UINT64_C(1) << 20)
 #define ENTRIES 512
 
 /* Entry bits. Accessed and dirty are set beforehand, since a processor may fault instead of setting them. */
@@ -17,7 +18,7 @@
 
 /* The physical address stands 2 bits lower in an entry. */
 #define ENTRY(address, bits) ((uint64_t)(address) >> 2 | (bits))
-#define ENTRY_ADDRESS(entry) (((entry)&UINT64_C(0x003ffffffffffc00)) << 2)
+#define ENTRY_ADDRESS(entry) ((entry) << 2 & UINT64_C(0x00fffffffffff000))
 
 typedef uint64_t page_table[ENTRIES] __attribute__((aligned(PAGE_SIZE)));
 
@@ -27,16 +28,28 @@ page_table identity_map = {
 	ENTRY(GIB, RAM_PAGE),
 	ENTRY(2 * GIB, RAM_PAGE | EXECUTE),
 };
-static page_table window_middle, window_leaves;
+static page_table lowest_middle, lowest_leaves, window_middle, window_leaves;
 
 _Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)ENTRIES * PAGE_SIZE,
 	       "the window is one leaf table at the start of a GiB");
 
-void mmu_map_ram(uint64_t base, uint64_t size)
+/* The lowest page goes, for null pointers; what is around it stays in smaller pieces. */
+static void unmap_null(void)
 {
-	uint64_t end = base + size;
+	for (uint64_t i = 1; i < ENTRIES; i++) {
+		lowest_leaves[i] = ENTRY(i * PAGE_SIZE, RAM_PAGE);
+		lowest_middle[i] = ENTRY(i * 2 * MIB, RAM_PAGE);
+	}
+	lowest_middle[0] = ENTRY(lowest_leaves, VALID);
+	identity_map[0] = ENTRY(lowest_middle, VALID);
+}
 
-	for (uint64_t at = base & ~(GIB - 1); at < end && at < ARCH_WINDOW_BASE; at += GIB)
+void mmu_init(uint64_t ram_base, uint64_t ram_size)
+{
+	uint64_t end = ram_base + ram_size;
+
+	unmap_null();
+	for (uint64_t at = ram_base & -GIB; at < end && at < ARCH_WINDOW_BASE; at += GIB)
 		identity_map[at / GIB] = ENTRY(at, RAM_PAGE | EXECUTE);
 	window_middle[0] = ENTRY(window_leaves, VALID);
 	identity_map[ARCH_WINDOW_BASE / GIB] = ENTRY(window_middle, VALID);
@@ -48,14 +61,21 @@ static volatile uint64_t *window_entry(uintptr_t address)
 	return &window_leaves[(address - ARCH_WINDOW_BASE) / PAGE_SIZE];
 }
 
-/* The entry that maps an address, 0 if none does. */
+/* Walks the tables as the hart does: the entry that maps an address, or an invalid one. */
 static uint64_t leaf(uintptr_t address)
 {
-	if (address - ARCH_WINDOW_BASE < ARCH_WINDOW_SIZE)
-		return *window_entry(address);
-	if (address >= ARCH_WINDOW_BASE)
+	const volatile uint64_t *table = identity_map;
+	uint64_t entry = 0;
+
+	if (address >= ENTRIES / 2 * GIB)
 		return 0;
-	return identity_map[address / GIB];
+	for (int shift = 30; shift >= 12; shift -= 9) {
+		entry = table[address >> shift & (ENTRIES - 1)];
+		if (!(entry & VALID) || entry & (READ_WRITE | EXECUTE))
+			break;
+		table = (const volatile uint64_t *)ENTRY_ADDRESS(entry);
+	}
+	return entry;
 }
 
 enum mmu_verdict mmu_judge(uintptr_t address, unsigned flags)

@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-/* Boot CPU, before others run: maps RAM beyond the GiB that start.S began with. */
-void mmu_map_ram(uint64_t base, uint64_t size);
+/* Boot CPU, before others run: all RAM instead of the GiB that start.S began with, and null pointers fault.
+ */
+void mmu_init(uint64_t ram_base, uint64_t ram_size);
 
 /* What the tables, as they are now, say about an access: flags are those of page_fault. */
 enum mmu_verdict { MMU_NOT_MAPPED, MMU_FORBIDDEN, MMU_ALLOWED };

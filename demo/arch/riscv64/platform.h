@@ -11,6 +11,9 @@
 #define CLINT_SOFTWARE_INTERRUPT PLATFORM_CLINT
 #define CLINT_TIME_COMPARE	 (PLATFORM_CLINT + 0x4000)
 
+/* For want of a word about it in the device tree. */
+#define PLATFORM_TIMEBASE_HZ 10000000
+
 /* Harts with a number from here on are left asleep. */
 #define PLATFORM_HARTS 8
 

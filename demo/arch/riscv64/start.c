@@ -13,6 +13,8 @@
 _Noreturn void boot_main(const void *device_tree)
 {
 	machine_read(device_tree, BOOT_HART);
+	if (!machine.timebase_hz)
+		machine.timebase_hz = PLATFORM_TIMEBASE_HZ;
 	kmain();
 }
 
@@ -21,7 +23,7 @@ void arch_init(void)
 	console_init();
 	machine_check();
 	cpus[0].hardware_id = machine_hardware_id(0);
-	mmu_map_ram(machine.memory_base, machine.memory_size);
+	mmu_init(machine.memory_base, machine.memory_size);
 }
 
 /* start.S has set up all there is for each CPU. */
