@@ -30,6 +30,21 @@ static inline struct cpu *arch_this_cpu(void)
 	return (struct cpu *)arch_sysreg_read(tpidr_el1);
 }
 
+/*
+ * For ktrace: trace_context of struct cpu. An interrupt between the two instructions may move the thread to
+ * another CPU; trap.c then has it start over. It knows them by the unscaled load, which no compiler picks for
+ * this offset.
+ */
+#define KTRACE_PORT_THREAD
+#define ktrace_arch_thread ktrace_arch_thread
+static inline uint32_t ktrace_arch_thread(void)
+{
+	uint64_t context;
+
+	__asm__ volatile("mrs %0, tpidr_el1\n\tldur %w0, [%0, #16]" : "=r"(context) : : "memory");
+	return (uint32_t)context;
+}
+
 static inline uint64_t arch_clock(void)
 {
 	return arch_sysreg_read(cntvct_el0);

@@ -21,7 +21,11 @@ enum {
 /* The upper bits of ESR_EL1[5:0] in an abort; the lower two are the table's level. */
 enum { STATUS_TRANSLATION = 1, STATUS_ACCESS_FLAG = 2, STATUS_PERMISSION = 3 };
 
-#define HLT_SEMIHOSTING 0xd45e0000u
+/* Instructions that are recognised. */
+#define HLT_SEMIHOSTING	   0xd45e0000u
+#define MRS_TPIDR_EL1(reg) (0xd538d080u | (reg))
+#define LDUR_W_16(reg)	   (0xb8410000u | (reg) << 5 | (reg)) /* ldur wN, [xN, #16] */
+#define REGISTER_MASK	   0x1fu
 
 static _Noreturn void fatal(const struct trap_frame *frame, unsigned vector)
 {
@@ -69,12 +73,24 @@ static void synchronous(struct trap_frame *frame)
 	}
 }
 
+/* Has ktrace_arch_thread() begin again if interrupted halfway: it may go on on another CPU. */
+static void restart_context_read(struct trap_frame *frame)
+{
+	const uint32_t *next = (const uint32_t *)frame->elr;
+	uint32_t reg = next[0] & REGISTER_MASK;
+
+	if (next[0] == LDUR_W_16(reg) && next[-1] == MRS_TPIDR_EL1(reg))
+		frame->elr -= sizeof(*next);
+}
+
 void trap(struct trap_frame *frame, unsigned vector)
 {
-	if (vector == VECTOR_IRQ)
+	if (vector == VECTOR_IRQ) {
+		restart_context_read(frame);
 		gic_interrupt(frame->elr);
-	else if (vector == VECTOR_SYNC)
+	} else if (vector == VECTOR_SYNC) {
 		synchronous(frame);
-	else
+	} else {
 		fatal(frame, vector);
+	}
 }

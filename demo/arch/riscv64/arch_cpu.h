@@ -38,6 +38,17 @@ static inline struct cpu *arch_this_cpu(void)
 	return cpu;
 }
 
+/* For ktrace: trace_context of struct cpu, in one instruction, so that the thread cannot be moved halfway. */
+#define KTRACE_PORT_THREAD
+#define ktrace_arch_thread ktrace_arch_thread
+static inline uint32_t ktrace_arch_thread(void)
+{
+	uint32_t context;
+
+	__asm__ volatile("lw %0, 16(tp)" : "=r"(context) : : "memory");
+	return context;
+}
+
 static inline uint64_t arch_clock(void)
 {
 	return arch_csr_read(time);
