@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * What all transports share: which one is in use, one sender at a time, short writes.
- *
- * The lock word is 0 while free. Its compare-and-swap may fail for no reason (that is what makes it a single
- * try on every machine, also where exclusives do not work yet), which only costs one of the tries.
- */
+/* What all transports share: which one is in use, one sender at a time, short writes. */
 #include "output.h"
 
+#include "ktrace/port.h"
 #include "ktrace_io.h"
 
 #define LOCK_TRIES	 (1u << 20)
 #define EMPTY_SENDS_LIMIT 16u /* sends in a row that may take nothing */
 #define REGISTER_PATIENCE (1u << 20) /* longer than a byte takes at 9600 baud, on any machine */
 
-static uint32_t output_lock;
+static uint64_t output_lock; /* 1 while somebody sends */
 static struct ktrace_transport *current;
 
 void ktrace_output_init(struct ktrace_transport *transport, const char *name,
@@ -31,11 +27,10 @@ void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 int ktrace_output_enter(bool seize)
 {
 	for (uint32_t i = 0; i < LOCK_TRIES; i++) {
-		uint32_t expected = 0;
-
-		if (__atomic_compare_exchange_n(&output_lock, &expected, 1, true, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		if (ktrace_arch_compare_swap(&output_lock, 0, 1)) {
+			__atomic_thread_fence(__ATOMIC_ACQUIRE);
 			return 0;
+		}
 		ktrace_io_relax();
 	}
 	if (!seize)

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Version 2 dumps: the trace as it lies in memory, with every address turned into an offset from the root.
+ *
+ *   1. every ring's head is frozen
+ *   2. one pass over the section table and the rings adds up where each piece will lie
+ *   3. the root goes out with that table, then the pieces in the same order, then the slots
+ *
+ * Writers go on meanwhile. A slot that was reserved again after its ring's head was frozen is sent empty: it
+ * would fail a reader's generation test anyway, but for one that was lapped 256 times.
+ */
+#include "dump_stream.h"
+
+#define PIECE_ALIGN 32u
+#define DUMP_ALIGN  64u /* where one dump follows another, its root is aligned as in memory */
+#define SLOT_WORDS  (KTRX_SLOT_SIZE / sizeof(uint64_t))
+#define ROOM_SLOTS  (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
+
+static uint64_t align_up(uint64_t offset, uint64_t alignment)
+{
+	return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+/* What lies at physical addresses only cannot be reached from here, and is left out. */
+static uint64_t section_bytes(const struct ktrx_section *section)
+{
+	return section->type != KTRX_SECTION_NONE && section->where == KTRX_WHERE_VIRTUAL ? section->length : 0;
+}
+
+static uint64_t ring_bytes(const struct ktrx_ring *ring)
+{
+	return ring->where == KTRX_WHERE_NONE || !ring->base ? 0 : ((uint64_t)ring->mask + 1) << KTRX_SLOT_SHIFT;
+}
+
+/* Bytes in front of the first slot. */
+static uint64_t sections_end(const struct ktrx_root *root)
+{
+	uint64_t at = sizeof(*root);
+
+	for (uint32_t i = 0; i < KTRX_SECTIONS; i++)
+		at = align_up(at + section_bytes(&root->section[i]), PIECE_ALIGN);
+	return at;
+}
+
+static uint64_t dump_length(const struct ktrx_root *root, const struct ktrx_ring *ring, uint32_t rings)
+{
+	uint64_t at = sections_end(root);
+
+	for (uint32_t i = 0; i < rings; i++)
+		at += ring_bytes(&ring[i]);
+	return align_up(at, DUMP_ALIGN);
+}
+
+static void put_root(struct ktrace_stream *stream, const struct ktrx_root *root, uint64_t length)
+{
+	struct ktrx_root *copy = (struct ktrx_root *)ktrace_stream_room(stream, sizeof(*copy));
+	uint64_t at = sizeof(*root);
+
+	ktrace_copy_words(copy, root, sizeof(*copy));
+	copy->flags |= KTRX_FLAG_DUMP;
+	copy->length = length;
+	for (uint32_t i = 0; i < KTRX_SECTIONS; i++) {
+		struct ktrx_section *section = &copy->section[i];
+		uint64_t bytes = section_bytes(section);
+
+		section->where = bytes ? KTRX_WHERE_FILE : KTRX_WHERE_NONE;
+		section->extents = 1;
+		section->address = at;
+		section->length = bytes;
+		at = align_up(at + bytes, PIECE_ALIGN);
+	}
+}
+
+static void put_rings(struct ktrace_stream *stream, const struct ktrx_ring *ring, uint64_t at)
+{
+	for (uint32_t i = 0; i < stream->rings; i++) {
+		struct ktrx_ring *copy = (struct ktrx_ring *)ktrace_stream_room(stream, sizeof(*copy));
+
+		ktrace_copy_words(copy, &ring[i], sizeof(*copy));
+		copy->word = (uint64_t)i << KTRX_WORD_INDEX_BITS | stream->heads[i];
+		copy->address = at;
+		copy->length = ring_bytes(&ring[i]);
+		copy->extents = 1;
+		copy->where = copy->length ? KTRX_WHERE_FILE : KTRX_WHERE_NONE;
+		copy->head_address = 0;
+		copy->head_where = KTRX_WHERE_NONE;
+		copy->head = 0;
+		at += copy->length;
+	}
+}
+
+static void put_section(struct ktrace_stream *stream, const struct ktrx_section *section)
+{
+	const struct ktrx_extent *extent = (const struct ktrx_extent *)(uintptr_t)section->address;
+	uint64_t left = section->length;
+
+	if (section->extents == 1) {
+		ktrace_stream_put(stream, (const void *)(uintptr_t)section->address, left);
+		return;
+	}
+	for (uint32_t i = 0; i < section->extents && left > 0; i++) {
+		uint64_t bytes = extent[i].length < left ? extent[i].length : left;
+
+		ktrace_stream_put(stream, (const void *)(uintptr_t)extent[i].address, bytes);
+		left -= bytes;
+	}
+	ktrace_stream_zero(stream, left);
+}
+
+static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *root, const struct ktrx_ring *ring)
+{
+	uint64_t slots_at = sections_end(root);
+
+	for (uint32_t i = 0; i < KTRX_SECTIONS; i++) {
+		const struct ktrx_section *section = &root->section[i];
+
+		if (section_bytes(section) == 0)
+			continue;
+		if (section->type == KTRX_SECTION_RINGS)
+			put_rings(stream, ring, slots_at);
+		else
+			put_section(stream, section);
+		ktrace_stream_zero(stream, align_up(stream->at, PIECE_ALIGN) - stream->at);
+	}
+}
+
+/* Empties those of `count` copied slots, from `position` in the ring on, that were reserved again since. */
+static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint64_t frozen, uint64_t position,
+			     uint32_t count)
+{
+	uint64_t now;
+
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	now = ktrace_ring_head(ring);
+	if (now == frozen)
+		return;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t age = (frozen - 1 - (position + i)) & ring->mask;
+		uint64_t index = frozen - 1 - age;
+
+		if (now - index > (uint64_t)ring->mask + 1)
+			for (uint32_t word = 0; word < SLOT_WORDS; word++)
+				slots[i * SLOT_WORDS + word] = 0;
+	}
+}
+
+static void put_slots(struct ktrace_stream *stream, const struct ktrx_ring *ring, uint64_t frozen)
+{
+	const unsigned char *base = (const unsigned char *)(uintptr_t)ring->base;
+	uint64_t slots = ring_bytes(ring) >> KTRX_SLOT_SHIFT;
+
+	for (uint64_t position = 0; position < slots; position += ROOM_SLOTS) {
+		uint32_t count = slots - position < ROOM_SLOTS ? (uint32_t)(slots - position) : ROOM_SLOTS;
+		void *copy = ktrace_stream_room(stream, (size_t)count << KTRX_SLOT_SHIFT);
+
+		ktrace_copy_words(copy, base + (position << KTRX_SLOT_SHIFT), (size_t)count << KTRX_SLOT_SHIFT);
+		drop_overwritten((uint64_t *)copy, ring, frozen, position, count);
+	}
+}
+
+int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink)
+{
+	uint32_t sequence = __atomic_load_n(&root->sequence, __ATOMIC_ACQUIRE);
+	uint32_t rings = 0;
+	const struct ktrx_ring *ring = ktrace_root_rings(root, &rings);
+	struct ktrace_stream stream;
+	uint64_t length;
+	int error;
+
+	error = ktrace_stream_open(&stream, sink, root, KTRX_MAX_RINGS);
+	if (error)
+		return error;
+	length = dump_length(root, ring, stream.rings);
+	ktrace_stream_begin(&stream, length);
+	put_root(&stream, root, length);
+	put_sections(&stream, root, ring);
+	for (uint32_t i = 0; i < stream.rings; i++)
+		put_slots(&stream, &ring[i], stream.heads[i]);
+	ktrace_stream_zero(&stream, align_up(stream.at, DUMP_ALIGN) - stream.at);
+	error = ktrace_stream_close(&stream);
+	if (!error && (stream.at != length || (sequence & 1) != 0 || root->sequence != sequence))
+		error = KTRACE_OUTPUT_CHANGED;
+	return error;
+}

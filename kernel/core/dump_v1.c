@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Version 1 dumps. All rings of that format have one size, known before the first record goes out: so one pass
+ * counts, a second writes. Heads are frozen before both, hence the second never finds more than the first. A
+ * CPU's ring gets its records of the boot ring first, then those of its own.
+ */
+#include "dump_stream.h"
+#include "ktrx/v1.h"
+#include "walk.h"
+
+#define WORDS 5u
+
+/* Row of event `id`, NULL if the table that can be read in place has none. */
+static const struct ktrx_event *find_row(const struct ktrx_root *root, uint32_t id)
+{
+	for (uint32_t i = 0; i < KTRX_SECTIONS; i++) {
+		const struct ktrx_section *section = &root->section[i];
+		const unsigned char *at = (const unsigned char *)(uintptr_t)section->address;
+		const unsigned char *end = at + section->length;
+
+		if (section->type != KTRX_SECTION_EVENTS || section->where != KTRX_WHERE_VIRTUAL ||
+		    section->extents != 1)
+			continue;
+		while (at + sizeof(struct ktrx_event) <= end) {
+			const struct ktrx_event *row = (const struct ktrx_event *)at;
+			bool is_row = row->magic == KTRX_EVENT_MAGIC && row->size >= sizeof(*row);
+
+			if (is_row && --id == 0)
+				return row;
+			at += is_row ? row->size : sizeof(uint64_t);
+		}
+	}
+	return NULL;
+}
+
+/* Bytes of a field of fixed size, 0 for others. */
+static uint32_t field_bytes(uint8_t type)
+{
+	static const uint8_t bytes[] = {
+		[KTRX_TYPE_U8] = 1,  [KTRX_TYPE_U16] = 2, [KTRX_TYPE_U32] = 4,	   [KTRX_TYPE_U64] = 8,
+		[KTRX_TYPE_I8] = 1,  [KTRX_TYPE_I16] = 2, [KTRX_TYPE_I32] = 4,	   [KTRX_TYPE_I64] = 8,
+		[KTRX_TYPE_BOOL] = 1, [KTRX_TYPE_CHAR] = 1, [KTRX_TYPE_POINTER] = 8,
+	};
+
+	return type < sizeof(bytes) ? bytes[type] : 0;
+}
+
+static bool field_is_signed(uint8_t type)
+{
+	return type >= KTRX_TYPE_I8 && type <= KTRX_TYPE_I64;
+}
+
+static uint64_t field_value(const uint8_t *from, uint32_t bytes, bool is_signed)
+{
+	uint64_t value = 0;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		value |= (uint64_t)from[i] << 8 * i;
+	if (is_signed && bytes < 8 && (from[bytes - 1] & 0x80u))
+		value |= ~(uint64_t)0 << 8 * bytes;
+	return value;
+}
+
+/* Fields in order, one word each, two for those of 64 bits (low first), until the words or the fields end. */
+static void map_fields(uint32_t data[WORDS], const struct ktrx_event *row, const struct ktrace_walk_record *record)
+{
+	uint32_t at = 0, word = 0;
+
+	for (uint32_t i = 0; i < WORDS; i++)
+		((volatile uint32_t *)data)[i] = 0;
+	for (uint32_t i = 0; i < row->fields && i < KTRX_EVENT_FIELDS && word < WORDS; i++) {
+		uint32_t bytes = field_bytes(row->type[i]);
+		uint64_t value;
+
+		if (bytes == 0 || at + bytes > record->bytes)
+			break;
+		value = field_value(record->payload + at, bytes, field_is_signed(row->type[i]));
+		data[word++] = (uint32_t)value;
+		if (bytes == 8 && word < WORDS)
+			data[word++] = (uint32_t)(value >> 32);
+		at += bytes;
+	}
+}
+
+/* A cursor over what of one ring fits into version 1. */
+struct v1_walk {
+	struct ktrace_walk walk;
+	const struct ktrx_root *root;
+	uint32_t row_id; /* of `row`, the one looked up last */
+	const struct ktrx_event *row;
+	uint32_t omitted;
+};
+
+static void v1_start(struct v1_walk *v1, const struct ktrx_root *root, const struct ktrx_ring *ring, uint64_t head)
+{
+	ktrace_walk_start(&v1->walk, ring, head);
+	v1->root = root;
+	v1->row_id = 0;
+	v1->row = NULL;
+	v1->omitted = 0;
+}
+
+static bool v1_next(struct v1_walk *v1, struct ktrace_walk_record *record)
+{
+	while (ktrace_walk_next(&v1->walk, record)) {
+		if (record->event != v1->row_id) {
+			v1->row_id = record->event;
+			v1->row = find_row(v1->root, record->event);
+		}
+		if (v1->row && v1->row->v1_id <= KTRX1_MAX_EVENT && record->cpu < KTRX1_MAX_CPUS)
+			return true;
+		v1->omitted++;
+	}
+	return false;
+}
+
+struct v1_plan {
+	uint32_t cpus;
+	uint32_t slots;	  /* a ring */
+	uint32_t omitted; /* records */
+};
+
+static uint32_t power_of_two(uint32_t least)
+{
+	uint32_t size = 1;
+
+	while (size < least)
+		size <<= 1;
+	return size;
+}
+
+static void count_records(struct v1_plan *plan, const struct ktrx_root *root, const struct ktrx_ring *ring,
+			  const struct ktrace_stream *stream)
+{
+	uint32_t count[KTRX1_MAX_CPUS];
+	struct ktrace_walk_record record;
+	struct v1_walk v1;
+
+	for (uint32_t cpu = 0; cpu < KTRX1_MAX_CPUS; cpu++)
+		((volatile uint32_t *)count)[cpu] = 0;
+	plan->cpus = root->cpus < 1 ? 1 : root->cpus > KTRX1_MAX_CPUS ? KTRX1_MAX_CPUS : root->cpus;
+	plan->slots = 1;
+	plan->omitted = 0;
+	for (uint32_t i = 0; i < stream->rings; i++) {
+		v1_start(&v1, root, &ring[i], stream->heads[i]);
+		while (v1_next(&v1, &record)) {
+			if (plan->cpus <= record.cpu)
+				plan->cpus = record.cpu + 1;
+			if (++count[record.cpu] > plan->slots)
+				plan->slots = count[record.cpu];
+		}
+		plan->omitted += v1.omitted;
+	}
+	plan->slots = power_of_two(plan->slots);
+}
+
+static void put_header(struct ktrace_stream *stream, const struct ktrx_root *root, const struct v1_plan *plan)
+{
+	struct ktrx1_header *header = (struct ktrx1_header *)ktrace_stream_room(stream, sizeof(*header));
+
+	for (uint32_t i = 0; i < sizeof(header->magic); i++)
+		header->magic[i] = (uint8_t)KTRX_MAGIC[i];
+	header->version = KTRX1_VERSION;
+	header->frequency = root->frequency;
+	header->cpus = plan->cpus;
+	header->slots = plan->slots;
+	header->record_size = KTRX1_RECORD_SIZE;
+	header->flags = 0;
+	for (uint32_t i = 0; i < sizeof(header->reserved); i++)
+		((volatile uint8_t *)header->reserved)[i] = 0;
+}
+
+static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_record *record,
+		       const struct ktrx_event *row)
+{
+	struct ktrx1_record *out = (struct ktrx1_record *)ktrace_stream_room(stream, sizeof(*out));
+
+	out->stamp = record->stamp ? record->stamp : 1; /* 0 would mean empty */
+	out->header = KTRX1_HEADER(row->v1_id, record->cpu, record->thread & KTRX1_PID_MASK, 0);
+	map_fields(out->data, row, record);
+}
+
+/* One CPU's ring, from all rings that hold records of it. */
+static void put_cpu(struct ktrace_stream *stream, const struct ktrx_root *root, const struct ktrx_ring *ring,
+		    const struct v1_plan *plan, uint32_t cpu)
+{
+	struct ktrace_walk_record record;
+	struct v1_walk v1;
+	uint32_t left = plan->slots;
+
+	for (uint32_t i = 0; i < stream->rings; i++) {
+		if (ring[i].cpu != cpu && ring[i].kind != KTRX_RING_SHARED)
+			continue;
+		v1_start(&v1, root, &ring[i], stream->heads[i]);
+		while (left > 0 && v1_next(&v1, &record)) {
+			if (record.cpu != cpu)
+				continue;
+			put_record(stream, &record, v1.row);
+			left--;
+		}
+	}
+	ktrace_stream_zero(stream, (uint64_t)left * KTRX1_RECORD_SIZE);
+}
+
+int ktrace_dump_v1(const struct ktrx_root *root, struct ktrace_sink *sink, uint32_t *omitted)
+{
+	uint32_t rings = 0;
+	const struct ktrx_ring *ring = ktrace_root_rings(root, &rings);
+	struct ktrace_stream stream;
+	struct v1_plan plan;
+	int error;
+
+	error = ktrace_stream_open(&stream, sink, root, KTRX_MAX_RINGS);
+	if (error)
+		return error;
+	count_records(&plan, root, ring, &stream);
+	*omitted = plan.omitted;
+	ktrace_stream_begin(&stream, sizeof(struct ktrx1_header) +
+					     (uint64_t)plan.cpus * plan.slots * KTRX1_RECORD_SIZE);
+	put_header(&stream, root, &plan);
+	for (uint32_t cpu = 0; cpu < plan.cpus; cpu++)
+		put_cpu(&stream, root, ring, &plan, cpu);
+	return ktrace_stream_close(&stream);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Dumps of this kernel's own trace through a transport. The buffer belongs to whoever holds the output. */
+#include "output.h"
+
+#include "ktrace/control.h"
+#include "ktrace/port.h"
+
+/* Large writes are what bulk transports are good at. The heads of all rings come on top. */
+#ifndef KTRACE_DUMP_BUFFER
+#define KTRACE_DUMP_BUFFER 16384
+#endif
+
+#define CHANGED_TRIES 3u /* dumps begun anew because rings came to be meanwhile */
+
+struct transport_sink {
+	struct ktrace_sink sink;
+	struct ktrace_transport *transport;
+};
+
+static uint64_t buffer[KTRACE_DUMP_BUFFER / sizeof(uint64_t) + KTRACE_MAX_CPUS + 1];
+
+static int sink_write(struct ktrace_sink *sink, const void *data, size_t bytes)
+{
+	return ktrace_output_send(((struct transport_sink *)sink)->transport, data, bytes);
+}
+
+static int sink_begin(struct ktrace_sink *sink, uint64_t bytes)
+{
+	struct ktrace_transport *transport = ((struct transport_sink *)sink)->transport;
+
+	return transport->begin ? transport->begin(transport, bytes) : 0;
+}
+
+static int dump_once(struct ktrace_transport *transport, unsigned how)
+{
+	struct transport_sink to = {
+		.sink = { sink_write, sink_begin, buffer, sizeof(buffer) },
+		.transport = transport,
+	};
+	uint32_t omitted = 0;
+	int error;
+
+	if (!(how & KTRACE_DUMP_V1))
+		return ktrace_dump_v2(&ktrace_root, &to.sink);
+	error = ktrace_dump_v1(&ktrace_root, &to.sink, &omitted);
+	ktrace_root.v1_omitted = omitted;
+	return error;
+}
+
+int ktrace_dump(struct ktrace_transport *transport, unsigned how)
+{
+	int error = ktrace_output_resolve(&transport);
+
+	if (!error)
+		error = ktrace_output_enter((how & KTRACE_DUMP_SEIZE) != 0);
+	if (error)
+		return error;
+	error = KTRACE_OUTPUT_CHANGED;
+	for (uint32_t i = 0; i < CHANGED_TRIES && error == KTRACE_OUTPUT_CHANGED; i++)
+		error = dump_once(transport, how);
+	ktrace_output_leave();
+	return error;
+}
