@@ -1,27 +1,98 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Memory of the tournament tree. */
+/* Merging rings by stamp. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "merge.h"
 #include "message.h"
 
+#define NO_MORE UINT64_MAX
+
 int ktread_merge_init(struct ktread_merge *merge, uint32_t rings)
 {
-	uint32_t leaves = 1;
-
-	while (leaves < rings)
-		leaves *= 2;
-	merge->tree = malloc(2 * (size_t)leaves * sizeof(*merge->tree));
-	if (!merge->tree)
+	merge->leaves = 1;
+	merge->ring_bits = 0;
+	while (merge->leaves < rings) {
+		merge->leaves *= 2;
+		merge->ring_bits++;
+	}
+	merge->tree = malloc(2 * (size_t)merge->leaves * sizeof(*merge->tree));
+	merge->lane = calloc(merge->leaves, sizeof(*merge->lane));
+	if (!merge->tree || !merge->lane)
 		return ktread_fail_memory();
-	merge->leaves = leaves;
-	for (uint32_t i = 0; i < 2 * leaves; i++)
-		merge->tree[i] = (struct ktread_match){ KTREAD_MERGE_END, i < leaves ? 0 : i - leaves };
+	ktread_merge_reset(merge, 0);
 	return 0;
 }
 
 void ktread_merge_free(struct ktread_merge *merge)
 {
 	free(merge->tree);
+	free(merge->lane);
 	merge->tree = NULL;
+	merge->lane = NULL;
+}
+
+void ktread_merge_reset(struct ktread_merge *merge, uint64_t base)
+{
+	memset(merge->tree, 0xff, 2 * (size_t)merge->leaves * sizeof(*merge->tree));
+	memset(merge->lane, 0, merge->leaves * sizeof(*merge->lane));
+	merge->base = base;
+	merge->next = merge->ordered = 0;
+	merge->starved = KTREAD_MERGE_NONE;
+}
+
+/* Word of a ring's next item in the tree; below NO_MORE. */
+static inline uint64_t node_word(uint64_t base, uint32_t ring_bits, const unsigned char *item, uint64_t ring)
+{
+	uint64_t farthest = (NO_MORE >> ring_bits) - 1;
+	uint64_t stamp, since;
+
+	memcpy(&stamp, item, sizeof(stamp));
+	since = stamp < base ? 0 : stamp - base;
+	return (since > farthest ? farthest : since) << ring_bits | ring;
+}
+
+/* Replaces a leaf and replays its way to the top. Returns the winner. */
+static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
+{
+	tree[node] = word;
+	while (node > 1) {
+		uint64_t rival = tree[node ^ 1];
+
+		word = rival < word ? rival : word;
+		node >>= 1;
+		tree[node] = word;
+	}
+	return word;
+}
+
+void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
+		       const unsigned char *end)
+{
+	merge->lane[ring] = (struct ktread_lane){ item, end };
+	replay(merge->tree, merge->leaves + ring,
+	       item == end ? NO_MORE : node_word(merge->base, merge->ring_bits, item, ring));
+}
+
+void ktread_merge_run(struct ktread_merge *merge)
+{
+	const uint32_t leaves = merge->leaves, ring_bits = merge->ring_bits;
+	const uint64_t base = merge->base, ring_mask = (UINT64_C(1) << ring_bits) - 1;
+	uint64_t *tree = merge->tree, winner = tree[1];
+	uint32_t count = 0;
+
+	while (count < KTREAD_MERGE_AHEAD && winner != NO_MORE) {
+		uint32_t ring = (uint32_t)(winner & ring_mask);
+		struct ktread_lane *lane = &merge->lane[ring];
+
+		merge->order[count++] = ring;
+		lane->item += KTREAD_ITEM_SIZE;
+		if (lane->item == lane->end) {
+			merge->starved = ring;
+			break;
+		}
+		winner = replay(tree, leaves + ring, node_word(base, ring_bits, lane->item, ring));
+	}
+	merge->next = 0;
+	merge->ordered = count;
 }

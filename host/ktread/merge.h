@@ -1,51 +1,47 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A tournament tree over the next stamp of each ring. Replacing the winner costs one comparison a level and
- * no branch that depends on the data. Equal stamps: the lower ring wins.
+ * Merging rings by stamp: a tournament tree over the next stamp of each ring. Nodes are single words, the
+ * stamp since `base` above and the ring below, so that a round is a load, a comparison and a conditional
+ * move, and a draw goes to the lower ring. Many rounds are played ahead of the reader in one tight loop, up
+ * to the first ring whose items run out.
+ *
+ * Stamps farther from `base` than a node has room for count as equal to the farthest.
  */
 #ifndef KTREAD_MERGE_H
 #define KTREAD_MERGE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define KTREAD_MERGE_END UINT64_MAX /* key of a ring that has no more */
+#define KTREAD_ITEM_SIZE   32u /* items are led by their stamp */
+#define KTREAD_MERGE_AHEAD 512u
 
-struct ktread_match {
-	uint64_t key;
-	uint64_t ring;
+/* What is left to merge of one ring. */
+struct ktread_lane {
+	const unsigned char *item;
+	const unsigned char *end;
 };
 
 struct ktread_merge {
-	struct ktread_match *tree; /* [1] is the winner, [leaves + n] ring n */
-	uint32_t leaves;	   /* a power of two */
+	uint64_t *tree;	 /* [1] is the winner, [leaves + n] ring n */
+	uint32_t leaves; /* a power of two */
+	uint32_t ring_bits;
+	uint64_t base;
+	struct ktread_lane *lane;
+	uint32_t order[KTREAD_MERGE_AHEAD]; /* rings, in the order their next items come */
+	uint32_t next, ordered;
+	uint32_t starved; /* ring whose items ran out; KTREAD_MERGE_NONE */
 };
+#define KTREAD_MERGE_NONE UINT32_MAX
 
 int ktread_merge_init(struct ktread_merge *merge, uint32_t rings);
 void ktread_merge_free(struct ktread_merge *merge);
-
-/* Key of a stamp: the end mark is not a stamp. */
-static inline uint64_t ktread_merge_key(uint64_t stamp)
-{
-	return stamp - (stamp == KTREAD_MERGE_END);
-}
-
-static inline void ktread_merge_set(struct ktread_merge *merge, uint32_t ring, uint64_t key)
-{
-	struct ktread_match *tree = merge->tree;
-	struct ktread_match winner = { key, ring };
-	uint32_t node = merge->leaves + ring;
-
-	tree[node] = winner;
-	while (node > 1) {
-		struct ktread_match rival = tree[node ^ 1];
-		/* An odd node's rival is the left one and wins a draw. */
-		uint64_t lost = -(uint64_t)((rival.key < winner.key) | ((rival.key == winner.key) & node));
-
-		winner.key ^= (winner.key ^ rival.key) & lost;
-		winner.ring ^= (winner.ring ^ rival.ring) & lost;
-		node >>= 1;
-		tree[node] = winner;
-	}
-}
+/* Forgets all items. `base`: least stamp to come. */
+void ktread_merge_reset(struct ktread_merge *merge, uint64_t base);
+/* Gives a ring its next items; none: the ring is at its end. */
+void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
+		       const unsigned char *end);
+/* Plays on, when order[] has been used up and no ring is starved. Sets `starved` when a ring runs out. */
+void ktread_merge_run(struct ktread_merge *merge);
 
 #endif

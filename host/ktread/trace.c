@@ -68,25 +68,20 @@ static int fail(struct ktread *trace, int status)
 	return status;
 }
 
-/* Makes the cursor's next item take part in the merge. */
-static int enter(struct ktread *trace, struct ktread_cursor *cursor)
+/* Gets a ring its next items; none are left when cursor->item == cursor->end afterwards. */
+static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
-	uint64_t key = KTREAD_MERGE_END;
-	int status = 1;
+	int status = trace->version->refill(trace, cursor);
 
-	if (cursor->item == cursor->end)
-		status = trace->version->refill(trace, cursor);
-	if (status < 0)
-		return status;
-	if (status > 0)
-		key = ktread_merge_key(ktread_item_stamp(cursor->item));
-	ktread_merge_set(&trace->merge, cursor->event.ring, key);
-	return 0;
+	if (status == 0)
+		cursor->item = cursor->end;
+	return status;
 }
 
 int ktread_rewind(struct ktread *trace)
 {
-	trace->current = NULL;
+	uint64_t first = UINT64_MAX;
+
 	trace->status = 0;
 	for (uint32_t i = 0; i < trace->cursors; i++) {
 		struct ktread_cursor *cursor = &trace->cursor[i];
@@ -95,34 +90,53 @@ int ktread_rewind(struct ktread *trace)
 		cursor->item = cursor->end = NULL;
 		cursor->ring.decoded = cursor->ring.invalid = cursor->ring.records = 0;
 		trace->version->rewind(trace, cursor);
-		status = enter(trace, cursor);
+		status = refill(trace, cursor);
 		if (status < 0)
 			return fail(trace, status);
+		if (status > 0 && ktread_item_stamp(cursor->item) < first)
+			first = ktread_item_stamp(cursor->item);
 	}
-	trace->first_stamp = trace->merge.tree[1].key == KTREAD_MERGE_END ? 0 : trace->merge.tree[1].key;
+	trace->first_stamp = first == UINT64_MAX ? 0 : first;
+	ktread_merge_reset(&trace->merge, trace->first_stamp);
+	for (uint32_t i = 0; i < trace->cursors; i++)
+		ktread_merge_feed(&trace->merge, i, trace->cursor[i].item, trace->cursor[i].end);
 	return 0;
+}
+
+/* Orders further events. 1, 0 at the end, or an error. */
+static int order_more(struct ktread *trace)
+{
+	struct ktread_merge *merge = &trace->merge;
+
+	if (trace->status < 0)
+		return trace->status;
+	if (merge->starved != KTREAD_MERGE_NONE) {
+		struct ktread_cursor *cursor = &trace->cursor[merge->starved];
+		int status = refill(trace, cursor);
+
+		if (status < 0)
+			return fail(trace, status);
+		merge->starved = KTREAD_MERGE_NONE;
+		ktread_merge_feed(merge, cursor->event.ring, cursor->item, cursor->end);
+	}
+	ktread_merge_run(merge);
+	return merge->ordered != 0;
 }
 
 int ktread_next(struct ktread *trace, const struct ktread_event **event)
 {
+	struct ktread_merge *merge = &trace->merge;
+
 	for (;;) {
-		struct ktread_cursor *cursor = trace->current;
+		struct ktread_cursor *cursor;
 
-		if (trace->status < 0)
-			return trace->status;
-		if (cursor) {
-			int status;
+		if (__builtin_expect(merge->next == merge->ordered, 0)) {
+			int status = order_more(trace);
 
-			cursor->item += KTREAD_ITEM_SIZE;
-			trace->current = NULL;
-			status = enter(trace, cursor);
-			if (status < 0)
-				return fail(trace, status);
+			if (status <= 0)
+				return status;
 		}
-		if (trace->merge.tree[1].key == KTREAD_MERGE_END)
-			return 0;
-		cursor = &trace->cursor[trace->merge.tree[1].ring];
-		trace->current = cursor;
+		cursor = &trace->cursor[merge->order[merge->next++]];
 		if (__builtin_expect(trace->version->decode(trace, cursor), 1)) {
 			*event = &cursor->event;
 			return 1;

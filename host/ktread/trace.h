@@ -16,7 +16,6 @@
 #include "source.h"
 #include "types.h"
 
-#define KTREAD_ITEM_SIZE    32u
 #define KTREAD_MAX_WARNINGS 64u
 
 struct ktread_cursor;
@@ -26,7 +25,7 @@ struct ktread_layout;
 struct ktread_version {
 	/* Next items into cursor->item .. end: 1, 0 at the end of the ring, or an error. */
 	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);
-	/* Fills cursor->event from cursor->item. False: the filter does not want it. */
+	/* Takes cursor->item and fills cursor->event from it. False: the filter does not want it. */
 	bool (*decode)(struct ktread *trace, struct ktread_cursor *cursor);
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);
 	void (*destroy)(struct ktread_cursor *cursor);
@@ -54,7 +53,6 @@ struct ktread {
 	struct ktread_cursor *cursor;
 	uint32_t cursors;
 	struct ktread_merge merge;
-	struct ktread_cursor *current; /* whose item was returned last */
 	struct ktread_selection selection;
 	struct ktread_types types;
 	struct ktread_names threads, syscalls;

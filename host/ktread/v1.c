@@ -65,6 +65,7 @@ static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	struct ktread_event *event = &cursor->event;
 	uint32_t header = record->header;
 
+	cursor->item += KTREAD_ITEM_SIZE;
 	event->index = cursor->ring.records++;
 	event->stamp = record->stamp;
 	event->id = KTRX1_EVENT(header);
