@@ -121,7 +121,7 @@ struct ktrx_ring {
 	uint16_t head_where;   /* KTRX_WHERE_NONE: `word` above is the head */
 	uint16_t reserved0;
 	uint32_t reserved1;
-	uint64_t reserved2;
+	uint64_t head;	       /* writer's pointer to the reserve word */
 };
 
 /*

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What ktrace asks of a compiler: gcc or clang, C11 or C++17. Nothing here is part of the API. */
+#ifndef KTRACE_COMPILER_H
+#define KTRACE_COMPILER_H
+
+#if !defined(__GNUC__)
+#error "ktrace needs gcc or clang"
+#endif
+
+#define KTRACE_INLINE	     static inline __attribute__((always_inline, unused))
+#define KTRACE_UNUSED_INLINE static inline __attribute__((unused))
+#define KTRACE_HIDDEN	     __attribute__((visibility("hidden")))
+#define KTRACE_OUT_OF_LINE   __attribute__((noinline, cold))
+#define KTRACE_LIKELY(x)     __builtin_expect(!!(x), 1)
+#define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
+
+/* A row must survive --gc-sections although nothing refers to it but its own site. */
+#if defined(__has_attribute)
+#if __has_attribute(retain)
+#define KTRACE_KEEP __attribute__((used, retain))
+#endif
+#endif
+#ifndef KTRACE_KEEP
+#define KTRACE_KEEP __attribute__((used))
+#endif
+
+#ifdef __cplusplus
+#define KTRACE_BEGIN_C extern "C" {
+#define KTRACE_END_C   }
+#define KTRACE_NULL    nullptr
+#else
+#define KTRACE_BEGIN_C
+#define KTRACE_END_C
+#define KTRACE_NULL ((void *)0)
+#endif
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Sizes fixed when a kernel is built. Define them on the command line, the same for every file, or in
+ * ktrace_port.h.
+ */
+#ifndef KTRACE_CONFIG_H
+#define KTRACE_CONFIG_H
+
+/* Most CPUs that can have a ring of their own; a pointer each. 1 to 4096. */
+#ifndef KTRACE_MAX_CPUS
+#define KTRACE_MAX_CPUS 64
+#endif
+
+/* Slots of the static ring that serves until ktrace_init(); 32 bytes each in .data. A power of two, at least 512. */
+#ifndef KTRACE_BOOT_SLOTS
+#define KTRACE_BOOT_SLOTS 2048
+#endif
+
+/* Bytes kept of a string field; the rest is cut and marked as cut. 1 to 200. */
+#ifndef KTRACE_STRING_MAX
+#define KTRACE_STRING_MAX 64
+#endif
+
+/* Most pieces of memory that ktrace_init() takes. */
+#ifndef KTRACE_MAX_BLOCKS
+#define KTRACE_MAX_BLOCKS 16
+#endif
+
+#if KTRACE_MAX_CPUS < 1 || KTRACE_MAX_CPUS > 4096
+#error "KTRACE_MAX_CPUS must be 1 to 4096"
+#endif
+#if KTRACE_BOOT_SLOTS < 512 || (KTRACE_BOOT_SLOTS & (KTRACE_BOOT_SLOTS - 1)) != 0
+#error "KTRACE_BOOT_SLOTS must be a power of two and at least 512"
+#endif
+#if KTRACE_STRING_MAX < 1 || KTRACE_STRING_MAX > 200
+#error "KTRACE_STRING_MAX must be 1 to 200"
+#endif
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Setting ktrace up and steering it. Nothing here is needed to record: events go to a static ring from the first
+ * instruction. ktrace_init() gives each CPU a ring of its own.
+ *
+ * Unless a function says otherwise it may be called from any context, never waits, and needs no lock, but two
+ * calls that change the same thing must not run at the same time. Errors are negative enum ktrace_error.
+ */
+#ifndef KTRACE_CONTROL_H
+#define KTRACE_CONTROL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktrx/v2.h"
+#include "ktrace/compiler.h"
+
+KTRACE_BEGIN_C
+
+enum ktrace_error {
+	KTRACE_OK = 0,
+	KTRACE_ERROR_ARGUMENT = -1, /* a field or parameter is out of range */
+	KTRACE_ERROR_MEMORY = -2,   /* the memory lent is too small */
+	KTRACE_ERROR_STATE = -3,    /* not before ktrace_init(), or not twice */
+	KTRACE_ERROR_NO_EVENT = -4, /* the pattern matches no event */
+	KTRACE_ERROR_SYNTAX = -5,   /* the text cannot be understood */
+	KTRACE_ERROR_DEVICE = -6,   /* a transport is absent or failed */
+};
+
+/* The root: what a reader looks for, in the image. Readable at any time; written by ktrace alone. */
+extern KTRACE_HIDDEN struct ktrx_root ktrace_root;
+
+/* A piece of memory lent for ever: mapped on all CPUs, writable, nobody else's. Aligned to 64 bytes or it is cut. */
+struct ktrace_memory {
+	void *base;
+	size_t size; /* bytes */
+};
+
+struct ktrace_config {
+	uint32_t size;	       /* sizeof(struct ktrace_config): tells versions apart */
+	uint32_t cpus;	       /* CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
+	uint32_t slots;	       /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
+	uint32_t policy;       /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
+	uint32_t threads;      /* most threads to keep names of; 0 = none */
+	uint32_t counters;     /* nonzero: exact counts a CPU and event, 8 bytes each; 0: one shared count an event */
+	uint32_t blocks;       /* entries in memory[] */
+	uint32_t build_id_size;
+	const struct ktrace_memory *memory; /* read during the call only; the memory itself stays lent */
+	const void *build_id;		    /* the kernel's GNU build id, must stay; NULL = none */
+	const char *kernel;		    /* name and version, copied, at most 63 bytes; NULL = none */
+	uint64_t frequency;		    /* of the clock, ticks a second; 0 = what the CPU says, or the host measures */
+	uint64_t wall_ns;		    /* Unix time now in ns; 0 = unknown */
+	/*
+	 * Physical address of a virtual one, 0 if it has none; called for pages of the image and of lent memory,
+	 * during ktrace_init() only. NULL: the host finds out by itself, as it can with any linear mapping.
+	 */
+	uint64_t (*physical)(const volatile void *address);
+};
+
+/*
+ * Gives each CPU a ring of its own in lent memory. Once, on one CPU, when every CPU that records by KTRACE()
+ * has a valid per-CPU area with a zero reserve word. What was recorded before stays readable. CPUs go on to use the
+ * boot ring until ktrace_cpu_online() was called on them.
+ * Errors: ARGUMENT, MEMORY, STATE (called before); ktrace goes on with the boot ring alone.
+ */
+int ktrace_init(const struct ktrace_config *config);
+
+/*
+ * Starts this CPU's own ring. Called on that CPU (0 to cpus - 1, as ktrace_arch_cpu() counts), with interrupts off,
+ * after ktrace_init(). Errors: STATE, ARGUMENT.
+ */
+int ktrace_cpu_online(uint32_t cpu);
+
+/*
+ * Names a thread, at most 27 bytes, copied. A name given again replaces the old one. Not from NMI.
+ * Errors: STATE before ktrace_init(), ARGUMENT (id above KTRX_THREAD_MAX), MEMORY (table full).
+ */
+int ktrace_thread_name(uint32_t thread, const char *name);
+
+/* From the tick of each CPU: it is alive, and was at `pc`. No effect before ktrace_cpu_online(). */
+void ktrace_heartbeat(uint64_t pc);
+
+/* Says what this CPU does from now on: KTRX_MODE_*. A few instructions; no effect before ktrace_cpu_online(). */
+void ktrace_mode(uint8_t mode);
+
+/* Stops and resumes recording everywhere. Recording is on from the start. Stopped, each site costs a load and a branch. */
+void ktrace_start(void);
+void ktrace_stop(void);
+int ktrace_is_started(void);
+
+/* Forgets what was recorded: what follows is all that a reader shows. */
+void ktrace_clear(void);
+
+/*
+ * Sets events by name: "sched.*=on", "*=off,sched.switch=on", "mm.fault=count". Patterns know * and ?; a pattern
+ * without a dot is a group. States: on, off, count, both (counts and records), stop (records once, then stops all recording).
+ * Applied from left to right up to the first error. Errors: SYNTAX, NO_EVENT.
+ */
+int ktrace_control(const char *text);
+
+/*
+ * The same from a kernel's command line: takes every "debug=" argument of it; of the names given there "ktrace" turns
+ * all events on, "ktrace-GROUP" or the name of a group that group; others belong to somebody else and are skipped.
+ * "ktrace=" arguments go to ktrace_control(). No such argument: nothing changes, 0. Errors: as ktrace_control().
+ */
+int ktrace_boot_argument(const char *text);
+
+/* Called once when the kernel says that it ends, on that CPU: where a transport dumps. NULL takes it away. */
+typedef void ktrace_end_hook(void *cookie);
+void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);
+
+/*
+ * Says how the kernel ended: leaves the outcome in the root, records the message, stops recording unless told to go
+ * on, and calls the end hook. Any context, more than once (the first outcome stays, the hook is called once).
+ */
+void ktrace_panic(const char *message);
+void ktrace_exit(int status);
+
+/* Ticks of the clock that one event costs, measured here and now: the median of a few hundred. Not from NMI. */
+uint64_t ktrace_probe_cost(void);
+
+KTRACE_END_C
+
+#endif

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace, kernel side: include this. Events are in event.h, what steers them in control.h. */
+#ifndef KTRACE_H
+#define KTRACE_H
+
+#include "ktrace/control.h"
+#include "ktrace/event.h"
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The port: what ktrace asks of the machine and of the kernel around it.
+ *
+ * Every hook is an inline function with a macro of the same name that says it exists. The kernel's own
+ * ktrace_port.h comes first if the include path has one, kernel/arch/<arch>/ktrace_arch.h fills in what the
+ * CPU can do, kernel/arch/generic/ the rest. So a kernel overrides any hook by defining it; none is required.
+ *
+ * No hook is called before ktrace_init() but the clock, the early CPU number, the barriers and the atomics. All
+ * may be called in any context afterwards (interrupts, NMI, preemptible threads) on a CPU whose per-CPU area
+ * is valid. A context that runs before that (a starting CPU, an entry before swapgs) uses KTRACE_EARLY().
+ *
+ *   uint64_t ktrace_arch_clock(void)         a counter in step on all CPUs; need not be ordered against loads
+ *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 if unknown
+ *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1
+ *   uint32_t ktrace_arch_early_cpu(void)     the same for KTRACE_EARLY() and before ktrace_init()
+ *   uint32_t ktrace_arch_thread(void)        thread id (22 bits) | KTRX_CONTEXT_* << 22
+ *   uint64_t *ktrace_arch_reserve_word(void) this CPU's reserve word: 8 zero bytes in the kernel's per-CPU area
+ *   uint64_t ktrace_arch_reserve(uint64_t n) adds n to that word, returns it as it was; one atomic step
+ *                                            against interrupts, and against other CPUs if a thread can be moved
+ *   uint64_t ktrace_arch_reserve_read(void)  that word now
+ *   unsigned long ktrace_arch_pin(void)      keeps the thread on this CPU from here …
+ *   void ktrace_arch_unpin(unsigned long)    … to here; gets what pin returned
+ *   KTRACE_PORT_PINNED                       defined: no writer is held up for a whole lap, because record paths
+ *                                            are pinned or rings are their thread's own
+ *
+ * and of the CPU alone:
+ *
+ *   void ktrace_arch_store_barrier(void)     later stores stay behind earlier ones
+ *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
+ *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
+ *   KTRACE_ARCH_MACHINE                      ELF e_machine
+ *   KTRACE_ARCH_UNALIGNED                    1 if unaligned stores are safe always and cost nothing
+ */
+#ifndef KTRACE_PORT_H
+#define KTRACE_PORT_H
+
+#include <stdint.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+#include "ktrace/compiler.h"
+
+#if !defined(__has_include)
+#error "ktrace needs a compiler with __has_include"
+#endif
+
+#if __has_include("ktrace_port.h")
+#include "ktrace_port.h"
+#endif
+#include "ktrace/config.h"
+
+KTRACE_BEGIN_C
+/* Ring 0 is the boot ring, ring n CPU n - 1's. Unused entries lead to a ring nobody writes. */
+extern KTRACE_HIDDEN struct ktrx_ring *ktrace_rings[KTRACE_MAX_CPUS + 1];
+KTRACE_END_C
+
+#if __has_include("ktrace_arch.h")
+#include "ktrace_arch.h"
+#else
+#error "ktrace: put kernel/arch/x86_64, kernel/arch/aarch64 or kernel/arch/riscv64 on the include path"
+#endif
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The record path: what every site expands to. Not called by hand; KTRACE() in event.h leads here.
+ *
+ *   1. one load of the event's state and a branch: off
+ *   2. sign bit of the state, a field of variable size or more than 20 bytes: out of line, ktrace_emit()
+ *   3. one atomic add names ring and slot; the clock is read; past the ring's deadline: out of line
+ *   4. generation and thread are stored first, then the payload, last the word that makes the slot valid
+ *   5. if a whole lap passed meanwhile, the slot may be somebody else's by now: it is voided and counted
+ *
+ * Nothing here masks, locks or waits. An interrupt at any point takes later slots of the same ring.
+ */
+#ifndef KTRACE_RECORD_H
+#define KTRACE_RECORD_H
+
+#include "ktrace/port.h"
+
+KTRACE_BEGIN_C
+
+/* Stands for "nothing reserved yet" where a claim is handed on. */
+#define KTRACE_WORD_NONE UINT64_MAX
+
+/* Payload bytes a record may have, the boot ring's extension block left room for. */
+#define KTRACE_PAYLOAD_MAX (KTRX_RECORD_MAX_PAYLOAD - 4u)
+
+/*
+ * Records out of line. `word` and `stamp` are what a site reserved and read already, or KTRACE_WORD_NONE. Any
+ * context, see port.h.
+ */
+KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word,
+			       uint64_t stamp);
+
+/* The same in a context where no hook that needs a per-CPU area may be called: always the boot ring. */
+KTRACE_HIDDEN void ktrace_emit_early(struct ktrx_event *event, const void *payload, uint32_t bytes);
+
+/* Voids the one slot at `word` if a whole lap was reserved since. */
+KTRACE_HIDDEN void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word);
+
+/* Copies a string field to to[at], at most `room` bytes of it; returns the end of it in `to`. */
+KTRACE_HIDDEN uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string);
+
+KTRACE_END_C
+
+typedef uint16_t ktrace_u16_any __attribute__((may_alias, aligned(1)));
+typedef uint32_t ktrace_u32_any __attribute__((may_alias, aligned(1)));
+typedef uint64_t ktrace_u64_any __attribute__((may_alias, aligned(1)));
+
+/*
+ * Stores of a field at to[at], `to` being aligned to 4 bytes. Offsets are constants in every use but behind a
+ * string; pieces are as large as alignment allows, so memory of device type will do. Volatile keeps the pieces
+ * apart and behind the store that opened the slot.
+ */
+KTRACE_INLINE void ktrace_put8(uint8_t *to, uint32_t at, uint32_t value)
+{
+	*(volatile uint8_t *)(to + at) = (uint8_t)value;
+}
+
+KTRACE_INLINE void ktrace_put16(uint8_t *to, uint32_t at, uint32_t value)
+{
+	if (KTRACE_ARCH_UNALIGNED || at % 2 == 0) {
+		*(volatile ktrace_u16_any *)(to + at) = (uint16_t)value;
+	} else {
+		ktrace_put8(to, at, value);
+		ktrace_put8(to, at + 1, value >> 8);
+	}
+}
+
+KTRACE_INLINE void ktrace_put32(uint8_t *to, uint32_t at, uint32_t value)
+{
+	if (KTRACE_ARCH_UNALIGNED || at % 4 == 0) {
+		*(volatile ktrace_u32_any *)(to + at) = value;
+	} else {
+		ktrace_put16(to, at, value);
+		ktrace_put16(to, at + 2, value >> 16);
+	}
+}
+
+KTRACE_INLINE void ktrace_put64(uint8_t *to, uint32_t at, uint64_t value)
+{
+	if (KTRACE_ARCH_UNALIGNED) {
+		*(volatile ktrace_u64_any *)(to + at) = value;
+	} else {
+		ktrace_put32(to, at, (uint32_t)value);
+		ktrace_put32(to, at + 4, (uint32_t)(value >> 32));
+	}
+}
+
+/* Stores one field of `size` bytes, 1, 2, 4 or 8; returns where the next one goes. */
+KTRACE_INLINE uint32_t ktrace_put(uint8_t *to, uint32_t at, uint32_t size, uint64_t value)
+{
+	if (size == 8)
+		ktrace_put64(to, at, value);
+	else if (size == 4)
+		ktrace_put32(to, at, (uint32_t)value);
+	else if (size == 2)
+		ktrace_put16(to, at, (uint32_t)value);
+	else
+		ktrace_put8(to, at, (uint32_t)value);
+	return at + size;
+}
+
+/* Where the fields of a record go. */
+struct ktrace_packer {
+	uint8_t *to;   /* aligned to 4 bytes */
+	uint32_t at;   /* next field */
+	uint32_t room; /* bytes that strings may still take */
+};
+
+/* Packs one field. `type` and `size` are constants; a pointer comes as its value. */
+KTRACE_INLINE void ktrace_pack(struct ktrace_packer *packer, unsigned type, uint32_t size, uint64_t value)
+{
+	uint32_t from = packer->at;
+
+	if (type != KTRX_TYPE_STRING) {
+		packer->at = ktrace_put(packer->to, from, size, value);
+	} else {
+		packer->at = ktrace_put_string(packer->to, from, packer->room, (const char *)(uintptr_t)value);
+		packer->room -= packer->at - from - 2;
+	}
+}
+
+/* One reserved slot of a ring that has room for its stamp. */
+struct ktrace_claim {
+	uint64_t word;
+	uint64_t stamp;
+	struct ktrx_ring *ring;
+	uint64_t generation; /* not cut to size */
+	uint8_t *slot;
+};
+
+KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
+{
+	return *(const volatile uint8_t *)&event->state != 0;
+}
+
+KTRACE_INLINE int ktrace_event_is_plain(const struct ktrx_event *event)
+{
+	return *(const volatile int8_t *)&event->state >= 0;
+}
+
+/* Reserves a slot and reads the clock. 0: out of line from here, with what was reserved. */
+KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
+{
+	claim->word = ktrace_arch_reserve(1);
+	ktrace_arch_store_barrier();
+	claim->ring = ktrace_rings[KTRX_WORD_RING(claim->word)];
+	claim->stamp = ktrace_arch_clock();
+	return KTRACE_LIKELY(claim->stamp < *(volatile uint64_t *)&claim->ring->deadline);
+}
+
+/* Opens the slot; its payload goes where this returns. */
+KTRACE_INLINE uint8_t *ktrace_open(struct ktrace_claim *claim)
+{
+	const struct ktrx_ring *ring = claim->ring;
+	uint32_t index = (uint32_t)claim->word & ring->mask;
+
+	claim->slot = (uint8_t *)(uintptr_t)ring->base + ((uint64_t)index << KTRX_SLOT_SHIFT);
+	claim->generation = claim->word >> ring->shift;
+	*(volatile ktrace_u32_any *)(claim->slot + 8) =
+		(uint32_t)claim->generation << KTRX_W1_GENERATION_SHIFT | ktrace_arch_thread();
+	return claim->slot + KTRX_FIRST_OFFSET;
+}
+
+#ifdef KTRACE_PORT_PINNED
+KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
+{
+	(void)claim;
+}
+#else
+KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
+{
+	if (KTRACE_UNLIKELY(ktrace_arch_reserve_read() - claim->word > claim->ring->mask))
+		ktrace_void_if_lapped(claim->ring, claim->word);
+}
+#endif
+
+/* Makes the slot valid: this store is seen after all the others. */
+KTRACE_INLINE void ktrace_publish(const struct ktrace_claim *claim, const struct ktrx_event *event)
+{
+	uint64_t leading = event->header | (claim->generation & 0xffu) << 3 | claim->stamp << 28;
+
+	__atomic_store_n((uint64_t *)(uintptr_t)claim->slot, leading, __ATOMIC_RELEASE);
+	ktrace_claim_check(claim);
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * AArch64, EL1 to EL3. A kernel with a per-CPU area defines ktrace_arch_reserve_word() in ktrace_port.h, for
+ * instance as tpidr_el1 plus an offset; the add is atomic, so being moved between the two does no harm.
+ *
+ * Atomics are written out because the compiler may turn its builtins into calls of libgcc, and because exclusives
+ * need not ever succeed while the MMU is off.
+ */
+#ifndef KTRACE_ARCH_AARCH64_H
+#define KTRACE_ARCH_AARCH64_H
+
+#if !defined(__aarch64__)
+#error "kernel/arch/aarch64 is on the include path, but this is another CPU"
+#endif
+
+#define KTRACE_ARCH_MACHINE 183
+
+/*
+ * No isb: it costs more than the rest of a record, and all it would buy is that the counter is not read a few
+ * instructions early. Stamps of one ring are not quite monotonic anyway, and readers know.
+ */
+#ifndef ktrace_arch_clock
+#define ktrace_arch_clock ktrace_arch_clock
+static inline uint64_t ktrace_arch_clock(void)
+{
+	uint64_t count;
+
+	__asm__ volatile("mrs %0, cntvct_el0" : "=r"(count));
+	return count;
+}
+#endif
+
+#ifndef ktrace_arch_frequency
+#define ktrace_arch_frequency ktrace_arch_frequency
+static inline uint64_t ktrace_arch_frequency(void)
+{
+	uint64_t hertz;
+
+	__asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hertz));
+	return hertz;
+}
+#endif
+
+#define ktrace_arch_store_barrier ktrace_arch_store_barrier
+static inline void ktrace_arch_store_barrier(void)
+{
+	__asm__ volatile("dmb ishst" : : : "memory");
+}
+
+/* Is the MMU of the exception level we run at on? Without it memory is of device type. */
+static inline int ktrace_arch_mmu_on(void)
+{
+	uint64_t level, control;
+
+	__asm__ volatile("mrs %0, CurrentEL" : "=r"(level));
+	if (level == 3 << 2)
+		__asm__ volatile("mrs %0, sctlr_el3" : "=r"(control));
+	else if (level == 2 << 2)
+		__asm__ volatile("mrs %0, sctlr_el2" : "=r"(control));
+	else
+		__asm__ volatile("mrs %0, sctlr_el1" : "=r"(control));
+	return control & 1;
+}
+
+/* Rings are reserved only after ktrace_init(): the MMU is on. */
+#define ktrace_arch_ring_add ktrace_arch_ring_add
+#if defined(__ARM_FEATURE_ATOMICS)
+static inline uint64_t ktrace_arch_ring_add(uint64_t *word, uint64_t n)
+{
+	uint64_t old;
+
+	__asm__ volatile("ldadd %2, %0, %1" : "=r"(old), "+Q"(*word) : "r"(n) : "memory");
+	return old;
+}
+#else
+static inline uint64_t ktrace_arch_ring_add(uint64_t *word, uint64_t n)
+{
+	uint64_t old, sum;
+	uint32_t failed;
+
+	__asm__ volatile("1:	ldxr	%0, %3\n"
+			 "	add	%1, %0, %4\n"
+			 "	stxr	%w2, %1, %3\n"
+			 "	cbnz	%w2, 1b"
+			 : "=&r"(old), "=&r"(sum), "=&r"(failed), "+Q"(*word)
+			 : "r"(n)
+			 : "memory");
+	return old;
+}
+#endif
+
+/* Used while the MMU may still be off; then only one CPU runs, or its kernel keeps the others away. */
+#define ktrace_arch_fetch_add ktrace_arch_fetch_add
+static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
+{
+	volatile uint64_t *plain = word;
+	uint64_t old;
+
+	if (ktrace_arch_mmu_on())
+		return ktrace_arch_ring_add(word, n);
+	old = *plain;
+	*plain = old + n;
+	return old;
+}
+
+#define ktrace_arch_compare_swap ktrace_arch_compare_swap
+static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, uint64_t desired)
+{
+	volatile uint64_t *plain = word;
+	uint64_t old;
+	uint32_t failed = 1;
+
+	if (!ktrace_arch_mmu_on()) {
+		old = *plain;
+		if (old == expected)
+			*plain = desired;
+		return old == expected;
+	}
+	__asm__ volatile("1:	ldxr	%0, %2\n"
+			 "	cmp	%0, %3\n"
+			 "	b.ne	2f\n"
+			 "	stxr	%w1, %4, %2\n"
+			 "	cbnz	%w1, 1b\n"
+			 "2:"
+			 : "=&r"(old), "+&r"(failed), "+Q"(*word)
+			 : "r"(expected), "r"(desired)
+			 : "memory", "cc");
+	return old == expected;
+}
+
+#include "../generic/ktrace_arch.h"
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What no port said otherwise: one CPU, no threads, the compiler's atomics, rings reserved with a locked add at
+ * the CPU's ring. Each arch header ends by including this one; alone it serves a CPU that ktrace does not
+ * know, if ktrace_port.h supplies the clock.
+ */
+#ifndef KTRACE_ARCH_GENERIC_H
+#define KTRACE_ARCH_GENERIC_H
+
+#ifndef ktrace_arch_clock
+#error "ktrace knows x86_64, aarch64 and riscv64; on another CPU ktrace_port.h must define ktrace_arch_clock"
+#endif
+
+#ifndef KTRACE_ARCH_MACHINE
+#define KTRACE_ARCH_MACHINE 0
+#endif
+
+#ifndef KTRACE_ARCH_UNALIGNED
+#define KTRACE_ARCH_UNALIGNED 0
+#endif
+
+#ifndef ktrace_arch_frequency
+#define ktrace_arch_frequency ktrace_arch_frequency
+static inline uint64_t ktrace_arch_frequency(void)
+{
+	return 0;
+}
+#endif
+
+#ifndef ktrace_arch_cpu
+#define ktrace_arch_cpu ktrace_arch_cpu
+static inline uint32_t ktrace_arch_cpu(void)
+{
+	return 0;
+}
+#endif
+
+#ifndef ktrace_arch_early_cpu
+#define ktrace_arch_early_cpu ktrace_arch_early_cpu
+static inline uint32_t ktrace_arch_early_cpu(void)
+{
+	return 0;
+}
+#endif
+
+#ifndef ktrace_arch_thread
+#define ktrace_arch_thread ktrace_arch_thread
+static inline uint32_t ktrace_arch_thread(void)
+{
+	return 0;
+}
+#endif
+
+#ifndef ktrace_arch_store_barrier
+#define ktrace_arch_store_barrier ktrace_arch_store_barrier
+static inline void ktrace_arch_store_barrier(void)
+{
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+#endif
+
+#ifndef ktrace_arch_fetch_add
+#define ktrace_arch_fetch_add ktrace_arch_fetch_add
+static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
+{
+	return __atomic_fetch_add(word, n, __ATOMIC_RELAXED);
+}
+#endif
+
+#ifndef ktrace_arch_compare_swap
+#define ktrace_arch_compare_swap ktrace_arch_compare_swap
+static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, uint64_t desired)
+{
+	return __atomic_compare_exchange_n(word, &expected, desired, 0, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+#endif
+
+#ifndef ktrace_arch_reserve_word
+#define ktrace_arch_reserve_word ktrace_arch_reserve_word
+static inline uint64_t *ktrace_arch_reserve_word(void)
+{
+	return &ktrace_rings[ktrace_arch_cpu() + 1]->word;
+}
+#endif
+
+#ifndef ktrace_arch_ring_add
+#define ktrace_arch_ring_add ktrace_arch_fetch_add
+#endif
+
+#ifndef ktrace_arch_reserve
+#define ktrace_arch_reserve ktrace_arch_reserve
+static inline uint64_t ktrace_arch_reserve(uint64_t n)
+{
+	return ktrace_arch_ring_add(ktrace_arch_reserve_word(), n);
+}
+#endif
+
+#ifndef ktrace_arch_reserve_read
+#define ktrace_arch_reserve_read ktrace_arch_reserve_read
+static inline uint64_t ktrace_arch_reserve_read(void)
+{
+	return *(volatile uint64_t *)ktrace_arch_reserve_word();
+}
+#endif
+
+#ifndef ktrace_arch_pin
+#define ktrace_arch_pin ktrace_arch_pin
+static inline unsigned long ktrace_arch_pin(void)
+{
+	return 0;
+}
+
+static inline void ktrace_arch_unpin(unsigned long state)
+{
+	(void)state;
+}
+#endif
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * RISC-V 64 with the A extension, M or S mode. A kernel with a per-CPU area defines ktrace_arch_reserve_word()
+ * in ktrace_port.h, for instance as tp plus an offset; the add is atomic, so being moved between the two does
+ * no harm.
+ */
+#ifndef KTRACE_ARCH_RISCV64_H
+#define KTRACE_ARCH_RISCV64_H
+
+#if !defined(__riscv) || __riscv_xlen != 64
+#error "kernel/arch/riscv64 is on the include path, but this is another CPU"
+#endif
+
+#define KTRACE_ARCH_MACHINE 243
+
+#ifndef ktrace_arch_clock
+#define ktrace_arch_clock ktrace_arch_clock
+static inline uint64_t ktrace_arch_clock(void)
+{
+	uint64_t count;
+
+	__asm__ volatile("rdtime %0" : "=r"(count));
+	return count;
+}
+#endif
+
+#define ktrace_arch_store_barrier ktrace_arch_store_barrier
+static inline void ktrace_arch_store_barrier(void)
+{
+	__asm__ volatile("fence w, w" : : : "memory");
+}
+
+#define ktrace_arch_fetch_add ktrace_arch_fetch_add
+static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
+{
+	uint64_t old;
+
+	__asm__ volatile("amoadd.d %0, %2, %1" : "=r"(old), "+A"(*word) : "r"(n) : "memory");
+	return old;
+}
+
+#include "../generic/ktrace_arch.h"
+
+#endif

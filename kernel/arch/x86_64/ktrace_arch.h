@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * x86_64. A kernel whose per-CPU area hangs on gs gives the reserve word's place as an assembler operand in
+ * ktrace_port.h:
+ *
+ *	#define KTRACE_PORT_RESERVE "%%gs:8"	// or "%%gs:symbol(%%rip)"
+ *	#define KTRACE_PORT_THREAD  "%%gs:16"	// 32-bit word: thread id | context << 22
+ *
+ * One xadd on it is atomic against interrupts of its own CPU without a lock prefix, and since the word names
+ * its ring, a thread that is moved right after it still knows which slot it owns.
+ */
+#ifndef KTRACE_ARCH_X86_64_H
+#define KTRACE_ARCH_X86_64_H
+
+#if !defined(__x86_64__)
+#error "kernel/arch/x86_64 is on the include path, but this is another CPU"
+#endif
+
+#define KTRACE_ARCH_MACHINE   62
+#define KTRACE_ARCH_UNALIGNED 1
+
+#ifndef ktrace_arch_clock
+#define ktrace_arch_clock ktrace_arch_clock
+static inline uint64_t ktrace_arch_clock(void)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
+	return (uint64_t)high << 32 | low;
+}
+#endif
+
+#if defined(KTRACE_PORT_RESERVE) && !defined(ktrace_arch_reserve)
+#define ktrace_arch_reserve ktrace_arch_reserve
+static inline uint64_t ktrace_arch_reserve(uint64_t n)
+{
+	__asm__ volatile("xaddq %0, " KTRACE_PORT_RESERVE : "+r"(n) : : "memory", "cc");
+	return n;
+}
+
+#define ktrace_arch_reserve_read ktrace_arch_reserve_read
+static inline uint64_t ktrace_arch_reserve_read(void)
+{
+	uint64_t word;
+
+	__asm__ volatile("movq " KTRACE_PORT_RESERVE ", %0" : "=r"(word) : : "memory");
+	return word;
+}
+#endif
+
+#if defined(KTRACE_PORT_THREAD) && !defined(ktrace_arch_thread)
+#define ktrace_arch_thread ktrace_arch_thread
+static inline uint32_t ktrace_arch_thread(void)
+{
+	uint32_t thread;
+
+	__asm__ volatile("movl " KTRACE_PORT_THREAD ", %0" : "=r"(thread));
+	return thread;
+}
+#endif
+
+/* Stores become visible in program order: only the compiler has to be held back. */
+#define ktrace_arch_store_barrier ktrace_arch_store_barrier
+static inline void ktrace_arch_store_barrier(void)
+{
+	__asm__ volatile("" : : : "memory");
+}
+
+#define ktrace_arch_fetch_add ktrace_arch_fetch_add
+static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
+{
+	__asm__ volatile("lock xaddq %0, %1" : "+r"(n), "+m"(*word) : : "memory", "cc");
+	return n;
+}
+
+#include "../generic/ktrace_arch.h"
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Recording out of line: events that are more than "on", records of several slots or with strings, the
+ * boot ring, anchors, and slots that a writer lost.
+ *
+ * A reservation is never given back. Slots that turn out not to be needed are voided, so that every slot ahead of
+ * a ring's head is accounted for.
+ */
+#include "state.h"
+
+struct ktrace_writer {
+	struct ktrx_ring *ring;
+	struct ktrace_slot *base;
+	uint64_t word;	/* reserved: first slot */
+	uint32_t slots; /* … and how many */
+	uint32_t thread; /* thread and context */
+	uint32_t extended; /* KTRX_W1_EXTENDED_BIT or 0 */
+	uint64_t stamp;
+};
+
+static struct ktrace_slot *slot_at(const struct ktrace_writer *writer, uint32_t n)
+{
+	return &writer->base[(uint32_t)(writer->word + n) & writer->ring->mask];
+}
+
+static uint32_t tag_at(const struct ktrace_writer *writer, uint32_t n, uint32_t kind)
+{
+	return kind | ktrx_generation(writer->word + n, writer->ring->shift) << 3;
+}
+
+static void slot_store(struct ktrace_slot *slot, const uint64_t *words)
+{
+	volatile uint64_t *to = slot->word;
+
+	to[1] = words[1];
+	to[2] = words[2];
+	to[3] = words[3];
+	__atomic_store_n(&slot->word[0], words[0], __ATOMIC_RELEASE);
+}
+
+static void slot_void(const struct ktrace_writer *writer, uint32_t n)
+{
+	__atomic_store_n(&slot_at(writer, n)->word[0], (uint64_t)tag_at(writer, n, KTRX_KIND_VOID), __ATOMIC_RELEASE);
+}
+
+/* Bytes from `at` on as a little-endian word; beyond `size` they are 0. */
+static uint64_t bytes_word(const uint8_t *bytes, uint32_t size, uint32_t at, uint32_t count)
+{
+	uint64_t word = 0;
+
+	for (uint32_t i = 0; i < count && at + i < size; i++)
+		word |= (uint64_t)bytes[at + i] << (8 * i);
+	return word;
+}
+
+static void first_store(const struct ktrace_writer *writer, uint32_t id, const uint8_t *payload, uint32_t size)
+{
+	uint32_t tag = tag_at(writer, 0, writer->slots == 1 ? KTRX_KIND_SINGLE : KTRX_KIND_FIRST);
+	uint32_t second = writer->thread | writer->extended |
+			  KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
+	const uint64_t words[4] = {
+		tag | (uint64_t)id << 16 | writer->stamp << 28,
+		second | bytes_word(payload, size, 0, 4) << 32,
+		bytes_word(payload, size, 4, 8),
+		bytes_word(payload, size, 12, 8),
+	};
+
+	slot_store(slot_at(writer, 0), words);
+}
+
+static void more_store(const struct ktrace_writer *writer, uint32_t n, const uint8_t *payload, uint32_t size)
+{
+	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;
+	uint32_t tag = tag_at(writer, n, n + 1 == writer->slots ? KTRX_KIND_LAST : KTRX_KIND_MORE);
+	uint64_t words[4] = {
+		tag | bytes_word(payload, size, at, 6) << 16,
+		bytes_word(payload, size, at + 6, 8),
+		bytes_word(payload, size, at + 14, 8),
+		bytes_word(payload, size, at + 22, 8),
+	};
+
+	words[0] |= (uint64_t)ktrx_check(words[0], words[1], words[2], words[3]) << 11;
+	slot_store(slot_at(writer, n), words);
+}
+
+/* Has a whole lap been reserved since the writer's first slot? Then what it wrote may lie over newer slots. */
+static int is_lapped(const struct ktrace_writer *writer)
+{
+	uint64_t now = *(volatile uint64_t *)(uintptr_t)writer->ring->head;
+
+	return now - writer->word > (uint64_t)writer->ring->mask + 1;
+}
+
+static void void_if_lapped(const struct ktrace_writer *writer)
+{
+	if (!is_lapped(writer))
+		return;
+	for (uint32_t n = 0; n < writer->slots; n++)
+		slot_void(writer, n);
+	ktrace_arch_fetch_add(&writer->ring->lapped, writer->slots);
+}
+
+void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word)
+{
+	struct ktrace_writer writer = { .ring = ring, .word = word, .slots = 1 };
+
+	writer.base = (struct ktrace_slot *)(uintptr_t)ring->base;
+	void_if_lapped(&writer);
+}
+
+static void record_write(const struct ktrace_writer *writer, uint32_t id, const uint8_t *payload, uint32_t size)
+{
+	for (uint32_t n = writer->slots; --n > 0;)
+		more_store(writer, n, payload, size);
+	first_store(writer, id, payload, size);
+	void_if_lapped(writer);
+}
+
+/* Turns the writer's reservation into an anchor; its other slots are given up. */
+static void anchor_write(struct ktrace_writer *writer)
+{
+	struct ktrx_ring *ring = writer->ring;
+	uint64_t index = KTRX_WORD_INDEX(writer->word);
+	uint64_t distance = ring->anchor_stamp ? index - ring->anchor_index : 0;
+	struct ktrace_writer single = *writer;
+	struct ktrx_anchor anchor = {
+		.stamp = writer->stamp,
+		.previous = ring->anchor_stamp,
+		.distance = distance <= UINT32_MAX ? (uint32_t)distance : 0,
+	};
+
+	for (uint32_t n = 1; n < writer->slots; n++)
+		slot_void(writer, n);
+	single.slots = 1;
+	single.extended = 0;
+	record_write(&single, KTRX_EVENT_ANCHOR, (const uint8_t *)&anchor, sizeof(anchor));
+	ring->anchor_stamp = anchor.stamp;
+	ring->anchor_index = index;
+	if (ring != &ktrace_boot_ring)
+		*(volatile uint64_t *)&ring->deadline = anchor.stamp + KTRACE_ANCHOR_TICKS;
+}
+
+static int needs_anchor(const struct ktrace_writer *writer)
+{
+	const struct ktrx_ring *ring = writer->ring;
+
+	return ring->anchor_stamp == 0 || (int64_t)(writer->stamp - ring->anchor_stamp) >= (int64_t)KTRACE_ANCHOR_TICKS;
+}
+
+/* Takes slots of the boot ring, whose word and slots are found relative to the code. */
+static void boot_reserve(struct ktrace_writer *writer)
+{
+	writer->ring = &ktrace_boot_ring;
+	writer->base = ktrace_boot_slot;
+	writer->word = ktrace_arch_fetch_add(&ktrace_boot_ring.word, writer->slots);
+	ktrace_arch_store_barrier();
+}
+
+static void boot_record(struct ktrx_event *event, const void *payload, uint32_t bytes, uint32_t thread, uint32_t cpu)
+{
+	uint8_t extended[KTRX_RECORD_MAX_PAYLOAD];
+	struct ktrx_extension extension = { sizeof(extension), KTRX_EXT_CPU, (uint16_t)cpu };
+	struct ktrace_writer writer = {
+		.slots = ktrx_record_slots(bytes + sizeof(extension)),
+		.thread = thread,
+		.extended = KTRX_W1_EXTENDED_BIT,
+	};
+
+	ktrace_copy(extended, &extension, sizeof(extension));
+	ktrace_copy(extended + sizeof(extension), payload, bytes);
+	boot_reserve(&writer);
+	writer.stamp = ktrace_arch_clock();
+	if (needs_anchor(&writer)) {
+		anchor_write(&writer);
+		boot_reserve(&writer);
+	}
+	record_write(&writer, event->id, extended, bytes + (uint32_t)sizeof(extension));
+}
+
+/* Reserves on this CPU's ring. 0: it has none yet, or its policy is to refuse. */
+static int ring_reserve(struct ktrace_writer *writer)
+{
+	writer->word = ktrace_arch_reserve(writer->slots);
+	writer->ring = ktrace_rings[KTRX_WORD_RING(writer->word)];
+	writer->base = (struct ktrace_slot *)(uintptr_t)writer->ring->base;
+	ktrace_arch_store_barrier();
+	return KTRX_WORD_RING(writer->word) != 0;
+}
+
+static void ring_record(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
+{
+	struct ktrace_writer writer = { .slots = ktrx_record_slots(bytes), .word = word, .stamp = stamp };
+
+	writer.thread = ktrace_arch_thread();
+	if (word == KTRACE_WORD_NONE) {
+		if (!ring_reserve(&writer)) {
+			boot_record(event, payload, bytes, writer.thread, ktrace_arch_early_cpu());
+			return;
+		}
+		writer.stamp = ktrace_arch_clock();
+	} else {
+		writer.ring = ktrace_rings[KTRX_WORD_RING(word)];
+		writer.base = (struct ktrace_slot *)(uintptr_t)writer.ring->base;
+	}
+	if (needs_anchor(&writer)) {
+		anchor_write(&writer);
+		if (!ring_reserve(&writer))
+			return;
+	}
+	record_write(&writer, event->id, payload, bytes);
+}
+
+static int is_attached(void)
+{
+	return ktrace_state.attached && ktrace_root.self == (uintptr_t)&ktrace_root;
+}
+
+void ktrace_emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
+{
+	if (!is_attached() && !ktrace_attach()) {
+		ktrace_arch_fetch_add(&ktrace_root.lost_events, 1);
+		return;
+	}
+	if (!ktrace_state.initialised || (word != KTRACE_WORD_NONE && KTRX_WORD_RING(word) == 0))
+		boot_record(event, payload, bytes, KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT, ktrace_arch_early_cpu());
+	else
+		ring_record(event, payload, bytes, word, stamp);
+}
+
+void ktrace_emit_early(struct ktrx_event *event, const void *payload, uint32_t bytes)
+{
+	if (!is_attached() && !ktrace_attach()) {
+		ktrace_arch_fetch_add(&ktrace_root.lost_events, 1);
+		return;
+	}
+	boot_record(event, payload, bytes, KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT, ktrace_arch_early_cpu());
+}
+
+uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)
+{
+	static const char null[] = "(null)";
+	const char *from = string ? string : null;
+	uint32_t most = room < KTRACE_STRING_MAX ? room : KTRACE_STRING_MAX;
+	uint32_t length = 0;
+
+	while (length < most && from[length]) {
+		ktrace_put8(to, at + 2 + length, (uint8_t)from[length]);
+		length++;
+	}
+	ktrace_put8(to, at, length);
+	ktrace_put8(to, at + 1, (length | (length == most && from[length] ? KTRX_STRING_CUT : 0)) >> 8);
+	return at + 2 + length;
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What the files of the core share. All of it lies in .data: events fire before a kernel clears its BSS, and
+ * what was recorded then must not be lost.
+ */
+#ifndef KTRACE_STATE_H
+#define KTRACE_STATE_H
+
+#include "ktrace/ktrace.h"
+
+#define KTRACE_IN_DATA __attribute__((section(".data")))
+
+#define KTRACE_BOOT_SHIFT ((uint32_t)__builtin_ctz(KTRACE_BOOT_SLOTS))
+
+/* An anchor goes ahead of the first record this many ticks past the last one: half of what the format allows. */
+#define KTRACE_ANCHOR_TICKS (UINT64_C(1) << (KTRX_STAMP_BITS - 2))
+
+struct ktrace_slot {
+	uint64_t word[4];
+} __attribute__((aligned(32)));
+
+struct ktrace_state {
+	uint64_t attaching;   /* contexts that came to attach; the first does it */
+	uint32_t attached;
+	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
+	uint32_t stopped;
+	uint32_t ended; /* the end hook was called */
+	uint32_t events;
+	uint32_t cpus;
+	uint32_t threads;
+	uint32_t policy;
+	struct ktrx_cpu *cpu;
+	struct ktrx_thread *thread;
+	uint64_t *counters; /* [ring][event] */
+	uint64_t (*physical)(const volatile void *address);
+	ktrace_end_hook *end_hook;
+	void *end_cookie;
+};
+
+extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
+extern KTRACE_HIDDEN struct ktrx_ring ktrace_boot_ring;
+extern KTRACE_HIDDEN struct ktrx_ring ktrace_no_ring; /* of CPUs beyond those of ktrace_init() */
+extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
+
+/*
+ * Numbers the rows and fills the root, when the first event fires or when the image was moved since. 0 if that
+ * is being done elsewhere right now.
+ */
+KTRACE_HIDDEN int ktrace_attach(void);
+
+/* The rows of this image, in order of their ids: NULL ends. */
+KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);
+KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
+
+/* Brings every row's state in line with what is wanted of it and with what the core can do. */
+KTRACE_HIDDEN void ktrace_states_update(void);
+
+/* The seqlock around the section table. */
+KTRACE_HIDDEN void ktrace_root_open(void);
+KTRACE_HIDDEN void ktrace_root_close(void);
+
+KTRACE_HIDDEN void ktrace_section_set(uint32_t slot, uint32_t type, uint32_t entry_size, const volatile void *data,
+				      uint64_t length);
+
+static inline void ktrace_copy(void *to, const void *from, size_t size)
+{
+	volatile uint8_t *out = to;
+	const uint8_t *in = from;
+
+	for (size_t i = 0; i < size; i++)
+		out[i] = in[i];
+}
+
+static inline void ktrace_zero(void *to, size_t size)
+{
+	volatile uint64_t *out = to;
+
+	for (size_t i = 0; i < size / 8; i++)
+		out[i] = 0;
+}
+
+#endif
