@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The reader library is compiled into its tests, so that it is sanitized with them.
+KTREAD_TEST_SRCS := test/unit/ktread_support.c $(wildcard host/ktread/*.c)
+
+UNIT_TESTS += ktread_v1
+UNIT_SRCS_ktread_v1 := test/unit/ktread_v1.c $(KTREAD_TEST_SRCS)
