@@ -83,6 +83,7 @@ int ktread_rewind(struct ktread *trace)
 	uint64_t first = UINT64_MAX;
 
 	trace->status = 0;
+	trace->unmerged = 0;
 	for (uint32_t i = 0; i < trace->cursors; i++) {
 		struct ktread_cursor *cursor = &trace->cursor[i];
 		int status;
@@ -142,6 +143,27 @@ int ktread_next(struct ktread *trace, const struct ktread_event **event)
 			return 1;
 		}
 	}
+}
+
+int ktread_next_unmerged(struct ktread *trace, const struct ktread_event **event)
+{
+	for (; trace->status == 0 && trace->unmerged < trace->cursors; trace->unmerged++) {
+		struct ktread_cursor *cursor = &trace->cursor[trace->unmerged];
+
+		for (;;) {
+			int status = cursor->item == cursor->end ? refill(trace, cursor) : 1;
+
+			if (status < 0)
+				return fail(trace, status);
+			if (status == 0)
+				break;
+			if (__builtin_expect(trace->version->decode(trace, cursor), 1)) {
+				*event = &cursor->event;
+				return 1;
+			}
+		}
+	}
+	return trace->status;
 }
 
 static void *copy(const void *from, size_t bytes)

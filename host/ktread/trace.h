@@ -62,6 +62,7 @@ struct ktread {
 	struct ktread_layout *layout; /* of version 2 */
 	struct ktread_options options;
 	uint64_t first_stamp;
+	uint32_t unmerged; /* ring that ktread_next_unmerged() is at */
 	int status; /* of the error that ended reading */
 	char *warning[KTREAD_MAX_WARNINGS];
 	uint32_t warnings, warnings_told;

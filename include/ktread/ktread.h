@@ -149,6 +149,11 @@ void ktread_close(struct ktread *trace);
 
 /* 1 and an event, 0 at the end, or an error. Order: by stamp; equal stamps by ring, then by index. */
 int ktread_next(struct ktread *trace, const struct ktread_event **event);
+/*
+ * The same ring after ring, which costs less where order between rings does not matter. Not to be mixed with
+ * ktread_next() but for a ktread_rewind() in between.
+ */
+int ktread_next_unmerged(struct ktread *trace, const struct ktread_event **event);
 int ktread_rewind(struct ktread *trace);
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
 
