@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A gap concerns every thread that may have run in it unseen: all but those that another CPU ran throughout. It
- * only advances a count; each owner's spans are looked at when the owner is next met, or at the end.
+ * A gap concerns every thread that may have run in it unseen: all but those that another CPU ran throughout.
+ * It only advances a count; each owner's spans are looked at when the owner is next met, or at the end.
  */
-#include "host/analyze/spans.h"
+#include "analyze/spans.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -193,8 +193,8 @@ static unsigned find_lock(const struct owner *owner, const struct spans_span *ke
 {
 	unsigned i = 0;
 
-	while (i < SPANS_LOCKS && (key ? owner->lock[i].kind == 0 || owner->lock[i].key != key->key
-				       : owner->lock[i].kind != 0))
+	while (i < SPANS_LOCKS &&
+	       (key ? owner->lock[i].kind == 0 || owner->lock[i].key != key->key : owner->lock[i].kind != 0))
 		i++;
 	return i;
 }
@@ -208,7 +208,8 @@ static int lock_event(struct spans *s, struct spans_owner who, const struct span
 	if (i < SPANS_LOCKS) {
 		/* An acquire ends the wait for it; whatever else ends here but a release lost its end. */
 		bool proper = span->kind == WELLKNOWN_LOCK_RELEASE ||
-			      (span->kind == WELLKNOWN_LOCK_ACQUIRE && owner->lock[i].kind == WELLKNOWN_LOCK_CONTEND);
+			      (span->kind == WELLKNOWN_LOCK_ACQUIRE &&
+			       owner->lock[i].kind == WELLKNOWN_LOCK_CONTEND);
 
 		end(s, who, i + 1, &owner->lock[i], proper ? event : NULL, time);
 		owner->lock[i].kind = 0;
@@ -252,19 +253,21 @@ static void on_switch(struct spans *s, const struct ktread_event *event, const s
 		      uint64_t time)
 {
 	const struct threads_thread *prev = NULL;
-	uint64_t unpaired = s->unpaired, id;
+	uint64_t unpaired = s->unpaired;
+	uint32_t id;
 
 	/* The interrupt on whose way out it comes is over, as far as this CPU goes. */
 	unwind(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, 0, time);
 	/* A call that ends its thread does not return. */
-	if (wellknown_number(known, event, WELLKNOWN_PREV, &id))
-		prev = threads_find(s->threads, (uint32_t)id);
+	if (wellknown_thread(known, event, WELLKNOWN_PREV, &id))
+		prev = threads_find(s->threads, id);
 	if (prev && prev->state == THREADS_DEAD && prev->index < s->of_threads.count)
 		end_all(s, (struct spans_owner){ .number = prev->index }, time);
 	s->unpaired = unpaired;
 }
 
-int spans_event(struct spans *s, const struct ktread_event *event, const struct wellknown *known, uint64_t time)
+int spans_event(struct spans *s, const struct ktread_event *event, const struct wellknown *known,
+		uint64_t time)
 {
 	struct spans_owner who = spans_owner_of(s, event);
 	int error;
@@ -288,7 +291,8 @@ int spans_event(struct spans *s, const struct ktread_event *event, const struct 
 	case WELLKNOWN_IRQ_ENTER:
 	case WELLKNOWN_IRQ_EXIT:
 		/* Whatever context the kernel says it is in by now. */
-		return span_event(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, event, known, time);
+		return span_event(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, event, known,
+				  time);
 	case WELLKNOWN_SYSCALL_ENTER:
 	case WELLKNOWN_SYSCALL_EXIT:
 	case WELLKNOWN_FAULT_ENTER:

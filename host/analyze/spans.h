@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Pairs begins with ends: system calls, faults and locks by thread (so that they survive migration), interrupts
- * and whatever happens in them by CPU. Told of each event in order, it says which spans begin and end.
+ * Pairs begins with ends: system calls, faults and locks by thread (so that they survive migration),
+ * interrupts and whatever happens in them by CPU. Told of each event in order, it says which spans begin and
+ * end.
  *
- * A span has an owner and a lane. Lane 0 nests: what begins last ends first. Locks are given up in any order, so
- * each waited for or held takes a lane of its own, from 1.
+ * A span has an owner and a lane. Lane 0 nests: what begins last ends first. Locks are given up in any order,
+ * so each waited for or held takes a lane of its own, from 1.
  *
- * Nothing is paired across lost slots: a span that may have ended in them is ended where its owner was last seen.
+ * Nothing is paired across lost slots: a span that may have ended in them is ended where its owner was last
+ * seen.
  */
 #ifndef ANALYZE_SPANS_H
 #define ANALYZE_SPANS_H
@@ -14,8 +16,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/analyze/threads.h"
-#include "host/analyze/wellknown.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
 #define SPANS_NEST  6u /* open at once on lane 0; deeper ones are not spans */
@@ -28,8 +30,8 @@ struct spans_owner {
 
 /* What a span stands for, by the event that begins it. */
 struct spans_span {
-	uint64_t key;  /* number, object: what must be the same at both ends */
-	uint8_t kind;  /* enum wellknown_kind of the beginning */
+	uint64_t key; /* number, object: what must be the same at both ends */
+	uint8_t kind; /* enum wellknown_kind of the beginning */
 	bool has_key;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "host/analyze/threads.h"
+#include "analyze/threads.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +139,8 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time, bool followed)
 {
 	t->on[cpu] = NOBODY;
-	change(t, index, THREADS_UNKNOWN, (struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
+	change(t, index, THREADS_UNKNOWN,
+	       (struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
 	t->thread[index].announced = THREADS_UNKNOWN;
 }
 
@@ -149,7 +150,7 @@ static void run(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time)
 	struct threads_thread *thread = &t->thread[index];
 
 	if (thread->id != 0 && thread->state == THREADS_RUNNING)
-		lose_track(t, index, thread->cpu, time, false);
+		lose_track(t, index, thread->cpu, time - 1, false);
 	if (thread->state == THREADS_DEAD)
 		thread->life++;
 	t->on[cpu] = index;
@@ -192,18 +193,17 @@ static enum threads_state state_after(const struct threads *t, const struct ktre
 static int on_switch(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
 		     uint64_t time)
 {
-	uint32_t prev, next, cpu = event->cpu;
-	uint64_t prev_id, next_id;
+	uint32_t prev, next, prev_id, next_id, cpu = event->cpu;
 	enum threads_state state;
 	int error;
 
-	if (!wellknown_number(known, event, WELLKNOWN_PREV, &prev_id) ||
-	    !wellknown_number(known, event, WELLKNOWN_NEXT, &next_id) || prev_id == next_id)
+	if (!wellknown_thread(known, event, WELLKNOWN_PREV, &prev_id) ||
+	    !wellknown_thread(known, event, WELLKNOWN_NEXT, &next_id) || prev_id == next_id)
 		return 0;
 	t->switches = true;
-	error = touch(t, (uint32_t)prev_id, &prev);
+	error = touch(t, prev_id, &prev);
 	if (!error)
-		error = touch(t, (uint32_t)next_id, &next);
+		error = touch(t, next_id, &next);
 	if (error || prev == NOBODY || next == NOBODY)
 		return error;
 	if (t->on[cpu] == next)
@@ -211,7 +211,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	if (t->on[cpu] != NOBODY && t->on[cpu] != prev)
 		lose_track(t, t->on[cpu], cpu, time, true);
 	if (t->thread[prev].state == THREADS_RUNNING && t->on[cpu] != prev && prev_id != 0)
-		lose_track(t, prev, t->thread[prev].cpu, time, false);
+		lose_track(t, prev, t->thread[prev].cpu, time - 1, false);
 
 	state = state_after(t, event, known, prev);
 	if (state == THREADS_UNKNOWN && t->on[cpu] == prev)
@@ -226,17 +226,18 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 static int on_leave(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
 		    enum threads_state announced)
 {
-	uint64_t id, object = 0, state;
-	uint32_t index;
+	uint64_t object = 0, state;
+	uint32_t id, index;
 	int error;
 
-	if (!wellknown_number(known, event, WELLKNOWN_THREAD, &id))
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		id = event->thread;
-	if (wellknown_number(known, event, WELLKNOWN_STATE, &state) && state_of_field(state) != THREADS_UNKNOWN)
+	if (wellknown_number(known, event, WELLKNOWN_STATE, &state) &&
+	    state_of_field(state) != THREADS_UNKNOWN)
 		announced = state_of_field(state);
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
 	t->blocks = true;
-	error = touch(t, (uint32_t)id, &index);
+	error = touch(t, id, &index);
 	if (error || index == NOBODY)
 		return error;
 	t->thread[index].announced = (uint8_t)announced;
@@ -270,15 +271,15 @@ static void wake(struct threads *t, uint32_t index, const struct ktread_event *e
 					.interrupt = event->context != KTRX_CONTEXT_THREAD });
 }
 
-static int on_wake(struct threads *t, const struct ktread_event *event, const struct wellknown *known, uint64_t time)
+static int on_wake(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
+		   uint64_t time)
 {
-	uint32_t index;
-	uint64_t id;
+	uint32_t id, index;
 	int error;
 
-	if (!wellknown_number(known, event, WELLKNOWN_THREAD, &id))
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		return 0;
-	error = touch(t, (uint32_t)id, &index);
+	error = touch(t, id, &index);
 	if (!error && index != NOBODY)
 		wake(t, index, event, time);
 	return error;
@@ -310,7 +311,7 @@ static void on_wake_queue(struct threads *t, const struct ktread_event *event, c
 	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &object) ||
 	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
 		return;
-	named = threads_find(t, (uint32_t)number);
+	named = threads_find(t, (uint32_t)number & known->thread_mask);
 	if (named && asleep(named) && named->object == object) {
 		wake(t, named->index, event, time);
 		return;
@@ -327,13 +328,12 @@ static void on_wake_queue(struct threads *t, const struct ktread_event *event, c
 
 static int on_create(struct threads *t, const struct ktread_event *event, const struct wellknown *known)
 {
-	uint32_t index;
-	uint64_t id;
+	uint32_t id, index;
 	int error;
 
-	if (!wellknown_number(known, event, WELLKNOWN_THREAD, &id))
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		return 0;
-	error = touch(t, (uint32_t)id, &index);
+	error = touch(t, id, &index);
 	if (!error && index != NOBODY && t->thread[index].state == THREADS_DEAD) {
 		t->thread[index].life++;
 		t->thread[index].state = THREADS_UNKNOWN;
@@ -358,7 +358,8 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 	return 0;
 }
 
-int threads_event(struct threads *t, const struct ktread_event *event, const struct wellknown *known, uint64_t time)
+int threads_event(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
+		  uint64_t time)
 {
 	int error = 0;
 
@@ -393,7 +394,7 @@ int threads_event(struct threads *t, const struct ktread_event *event, const str
 void threads_gap(struct threads *t, uint32_t cpu, uint64_t from)
 {
 	if (cpu < t->cpus && t->on[cpu] != NOBODY)
-		lose_track(t, t->on[cpu], cpu, from, false);
+		lose_track(t, t->on[cpu], cpu, from + 1, false);
 }
 
 const struct threads_thread *threads_find(const struct threads *t, uint32_t id)

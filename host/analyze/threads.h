@@ -8,7 +8,8 @@
  *   - a thread is told to be running only when it was not, so what is told is always a legal history;
  *   - what lost slots may have hidden is told as unknown, never guessed.
  *
- * Times are whatever non-decreasing count the caller uses; they are stored and compared only.
+ * Times are any count that grows by two or more from event to event: what happened unseen between two events
+ * is told at a time of its own between theirs.
  */
 #ifndef ANALYZE_THREADS_H
 #define ANALYZE_THREADS_H
@@ -16,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "host/analyze/wellknown.h"
+#include "analyze/wellknown.h"
 #include "ktread/ktread.h"
 
 /* Threads and CPUs kept apart; those beyond are left out of the picture and counted. */
@@ -34,15 +35,15 @@ enum threads_state {
 };
 
 struct threads_thread {
-	uint64_t seen;	    /* when it was last known to exist: its own event, or its last change */
-	uint64_t since;	    /* of its last change */
-	uint64_t object;    /* what it announced to wait for */
+	uint64_t seen;	 /* when it was last known to exist: its own event, or its last change */
+	uint64_t since;	 /* of its last change */
+	uint64_t object; /* what it announced to wait for */
 	uint32_t id;
-	uint32_t index;	    /* dense, for tables beside this one */
-	uint32_t cpu;	    /* runs there or did last; KTRX_NO_CPU if unknown */
-	uint32_t life;	    /* 0 at first, one more each time the id is used again after a death */
-	uint8_t state;	    /* enum threads_state */
-	uint8_t announced;  /* the state its next switch leads to; THREADS_UNKNOWN: nothing announced */
+	uint32_t index;	   /* dense, for tables beside this one */
+	uint32_t cpu;	   /* runs there or did last; KTRX_NO_CPU if unknown */
+	uint32_t life;	   /* 0 at first, one more each time the id is used again after a death */
+	uint8_t state;	   /* enum threads_state */
+	uint8_t announced; /* the state its next switch leads to; THREADS_UNKNOWN: nothing announced */
 };
 
 struct threads_change {
@@ -50,10 +51,10 @@ struct threads_change {
 	const struct threads_thread *thread; /* as it is after the change; valid during the call */
 	enum threads_state from;	     /* before it */
 	uint32_t cpu;			     /* where it ran or is to run; of a wake, where the waker was */
-	bool followed;			     /* another thread is told to run on that CPU next, at the same time */
-	bool woken;			     /* made runnable by … */
-	uint32_t waker;			     /* … this thread, or … */
-	bool interrupt;			     /* … an interrupt that came while it ran */
+	bool followed;	/* another thread is told to run on that CPU next, at the same time */
+	bool woken;	/* made runnable by … */
+	uint32_t waker; /* … this thread, or … */
+	bool interrupt; /* … an interrupt that came while it ran */
 };
 
 typedef void threads_changed(void *context, const struct threads_change *change);

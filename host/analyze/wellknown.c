@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "host/analyze/wellknown.h"
+#include "analyze/wellknown.h"
 
 #include <string.h>
 
 #include "ktrx/slot.h"
+#include "ktrx/v1.h"
 #include "ktrx/v2.h"
 
 _Static_assert(KTRX_EVENT_MAX < sizeof(((struct wellknown_table *)0)->row) / sizeof(struct wellknown),
@@ -11,11 +12,14 @@ _Static_assert(KTRX_EVENT_MAX < sizeof(((struct wellknown_table *)0)->row) / siz
 
 #define NEEDS(role) (1u << (role))
 #define MAX_FIELDS  6
+#define V1	    KTRX1_PID_MASK
+#define V2	    KTRX_THREAD_MAX
 
 struct meaning {
 	const char *group;
 	const char *name; /* NULL: every event of the group */
 	enum wellknown_kind kind;
+	uint32_t thread_mask;
 	unsigned needs; /* roles without which it means nothing */
 	struct {
 		enum wellknown_role role;
@@ -25,26 +29,81 @@ struct meaning {
 
 /* Normative for kernels: doc/events.md says the same in words. The capitals are version 1's. */
 static const struct meaning meanings[] = {
-	{ "sched", "switch", WELLKNOWN_SWITCH, NEEDS(WELLKNOWN_PREV) | NEEDS(WELLKNOWN_NEXT),
+	{ "sched",
+	  "switch",
+	  WELLKNOWN_SWITCH,
+	  V2,
+	  NEEDS(WELLKNOWN_PREV) | NEEDS(WELLKNOWN_NEXT),
 	  { { WELLKNOWN_PREV, "prev" }, { WELLKNOWN_NEXT, "next" }, { WELLKNOWN_STATE, "state" } } },
-	{ "sched", "block", WELLKNOWN_BLOCK, 0,
+	{ "sched",
+	  "block",
+	  WELLKNOWN_BLOCK,
+	  V2,
+	  0,
 	  { { WELLKNOWN_THREAD, "thread" }, { WELLKNOWN_OBJECT, "queue" }, { WELLKNOWN_STATE, "state" } } },
-	{ "sched", "wake", WELLKNOWN_WAKE, NEEDS(WELLKNOWN_THREAD), { { WELLKNOWN_THREAD, "thread" } } },
-	{ "sched", "exit", WELLKNOWN_EXIT, 0, { { WELLKNOWN_THREAD, "thread" } } },
-	{ "sched", "create", WELLKNOWN_CREATE, NEEDS(WELLKNOWN_THREAD),
+	{ "sched", "wake", WELLKNOWN_WAKE, V2, NEEDS(WELLKNOWN_THREAD), { { WELLKNOWN_THREAD, "thread" } } },
+	{ "sched", "exit", WELLKNOWN_EXIT, V2, 0, { { WELLKNOWN_THREAD, "thread" } } },
+	{ "sched",
+	  "create",
+	  WELLKNOWN_CREATE,
+	  V2,
+	  NEEDS(WELLKNOWN_THREAD),
 	  { { WELLKNOWN_THREAD, "thread" }, { WELLKNOWN_PROCESS, "process" }, { WELLKNOWN_NAME, "name" } } },
-	{ "syscall", "enter", WELLKNOWN_SYSCALL_ENTER, NEEDS(WELLKNOWN_NUMBER), { { WELLKNOWN_NUMBER, "nr" } } },
-	{ "syscall", "exit", WELLKNOWN_SYSCALL_EXIT, 0, { { WELLKNOWN_NUMBER, "nr" } } },
-	{ "irq", "enter", WELLKNOWN_IRQ_ENTER, 0, { { WELLKNOWN_NUMBER, "irq" }, { WELLKNOWN_NAME, "name" } } },
-	{ "irq", "exit", WELLKNOWN_IRQ_EXIT, 0, { { WELLKNOWN_NUMBER, "irq" } } },
-	{ "mm", "fault_enter", WELLKNOWN_FAULT_ENTER, 0, { { WELLKNOWN_OBJECT, "address" } } },
-	{ "mm", "fault_exit", WELLKNOWN_FAULT_EXIT, 0, { { WELLKNOWN_OBJECT, "address" } } },
-	{ "lock", "contend", WELLKNOWN_LOCK_CONTEND, NEEDS(WELLKNOWN_OBJECT),
+	{ "syscall",
+	  "enter",
+	  WELLKNOWN_SYSCALL_ENTER,
+	  V2,
+	  NEEDS(WELLKNOWN_NUMBER),
+	  { { WELLKNOWN_NUMBER, "nr" } } },
+	{ "syscall", "exit", WELLKNOWN_SYSCALL_EXIT, V2, 0, { { WELLKNOWN_NUMBER, "nr" } } },
+	{ "irq",
+	  "enter",
+	  WELLKNOWN_IRQ_ENTER,
+	  V2,
+	  0,
+	  { { WELLKNOWN_NUMBER, "irq" }, { WELLKNOWN_NAME, "name" } } },
+	{ "irq", "exit", WELLKNOWN_IRQ_EXIT, V2, 0, { { WELLKNOWN_NUMBER, "irq" } } },
+	{ "mm", "fault_enter", WELLKNOWN_FAULT_ENTER, V2, 0, { { WELLKNOWN_OBJECT, "address" } } },
+	{ "mm", "fault_exit", WELLKNOWN_FAULT_EXIT, V2, 0, { { WELLKNOWN_OBJECT, "address" } } },
+	{ "lock",
+	  "contend",
+	  WELLKNOWN_LOCK_CONTEND,
+	  V2,
+	  NEEDS(WELLKNOWN_OBJECT),
 	  { { WELLKNOWN_OBJECT, "lock" }, { WELLKNOWN_NAME, "name" } } },
-	{ "lock", "acquire", WELLKNOWN_LOCK_ACQUIRE, NEEDS(WELLKNOWN_OBJECT),
+	{ "lock",
+	  "acquire",
+	  WELLKNOWN_LOCK_ACQUIRE,
+	  V2,
+	  NEEDS(WELLKNOWN_OBJECT),
 	  { { WELLKNOWN_OBJECT, "lock" }, { WELLKNOWN_NAME, "name" } } },
-	{ "lock", "release", WELLKNOWN_LOCK_RELEASE, NEEDS(WELLKNOWN_OBJECT), { { WELLKNOWN_OBJECT, "lock" } } },
-	{ "counter", NULL, WELLKNOWN_COUNTER, 0, { { 0, NULL } } },
+	{ "lock",
+	  "release",
+	  WELLKNOWN_LOCK_RELEASE,
+	  V2,
+	  NEEDS(WELLKNOWN_OBJECT),
+	  { { WELLKNOWN_OBJECT, "lock" } } },
+	{ "sched",
+	  "CTX_SWITCH",
+	  WELLKNOWN_SWITCH,
+	  V1,
+	  NEEDS(WELLKNOWN_PREV) | NEEDS(WELLKNOWN_NEXT),
+	  { { WELLKNOWN_PREV, "from_pid" }, { WELLKNOWN_NEXT, "to_pid" } } },
+	{ "sched", "WAITQ_SLEEP", WELLKNOWN_BLOCK, V1, 0, { { WELLKNOWN_OBJECT, "waitq" } } },
+	{ "sched",
+	  "WAITQ_WAKE",
+	  WELLKNOWN_WAKE_QUEUE,
+	  V1,
+	  NEEDS(WELLKNOWN_OBJECT) | NEEDS(WELLKNOWN_NUMBER),
+	  { { WELLKNOWN_OBJECT, "waitq" }, { WELLKNOWN_NUMBER, "woken" } } },
+	{ "syscall",
+	  "SYSCALL_ENTER",
+	  WELLKNOWN_SYSCALL_ENTER,
+	  V1,
+	  NEEDS(WELLKNOWN_NUMBER),
+	  { { WELLKNOWN_NUMBER, "nr" } } },
+	{ "syscall", "SYSCALL_EXIT", WELLKNOWN_SYSCALL_EXIT, V1, 0, { { WELLKNOWN_NUMBER, "nr" } } },
+	{ "counter", NULL, WELLKNOWN_COUNTER, V2, 0, { { 0, NULL } } },
 };
 
 static int find_field(const struct ktread_type *type, const char *name)
@@ -56,7 +115,8 @@ static int find_field(const struct ktread_type *type, const char *name)
 }
 
 /* Fills in `known`; false if a needed role stays empty. */
-static bool bind_fields(struct wellknown *known, const struct ktread_type *type, const struct meaning *meaning)
+static bool bind_fields(struct wellknown *known, const struct ktread_type *type,
+			const struct meaning *meaning)
 {
 	unsigned found = 0;
 
@@ -76,14 +136,15 @@ const struct wellknown *wellknown_bind(struct wellknown_table *table, const stru
 {
 	struct wellknown *known = &table->row[type->id & KTRX_EVENT_MAX];
 
+	*known = (struct wellknown){ .kind = WELLKNOWN_OTHER };
 	memset(known->field, -1, sizeof(known->field));
-	known->kind = WELLKNOWN_OTHER;
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
 		const struct meaning *meaning = &meanings[i];
 
 		if (strcmp(type->group, meaning->group) != 0 ||
 		    (meaning->name && strcmp(type->name, meaning->name) != 0))
 			continue;
+		known->thread_mask = meaning->thread_mask;
 		if (bind_fields(known, type, meaning))
 			known->kind = (uint8_t)meaning->kind;
 		else
@@ -93,8 +154,8 @@ const struct wellknown *wellknown_bind(struct wellknown_table *table, const stru
 	return known;
 }
 
-bool wellknown_number(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
-		      uint64_t *number)
+bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
+		      enum wellknown_role role, uint64_t *number)
 {
 	struct ktread_value value;
 
@@ -105,8 +166,19 @@ bool wellknown_number(const struct wellknown *known, const struct ktread_event *
 	return true;
 }
 
-bool wellknown_string(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
-		      struct ktread_value *value)
+bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
+		      enum wellknown_role role, uint32_t *id)
+{
+	uint64_t number;
+
+	if (!wellknown_number(known, event, role, &number))
+		return false;
+	*id = (uint32_t)number & known->thread_mask;
+	return true;
+}
+
+bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
+		      enum wellknown_role role, struct ktread_value *value)
 {
 	return known->field[role] >= 0 && ktread_value(event, (uint32_t)known->field[role], value) == 0 &&
 	       value->type == KTRX_TYPE_STRING;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The events whose meaning the host knows. A kernel lights a view by declaring an event under one of the names
- * in doc/events.md; everything that gives meaning to an event goes by the one table in wellknown.c.
+ * The events whose meaning the host knows. A kernel lights a view by declaring an event under one of the
+ * names in doc/events.md; everything that gives meaning to an event goes by the one table in wellknown.c.
  *
  * Binding happens once an event type: its kind, and which of its fields plays which role. An event that lacks
  * a field its kind cannot do without is WELLKNOWN_OTHER.
@@ -55,6 +55,7 @@ enum wellknown_role {
 #define WELLKNOWN_STATE_DEAD	 4u
 
 struct wellknown {
+	uint32_t thread_mask; /* of a thread id's bits, those that records of this version carry */
 	uint8_t kind;
 	int8_t field[WELLKNOWN_ROLES]; /* number of the field, -1 if none */
 };
@@ -67,7 +68,8 @@ struct wellknown_table {
 const struct wellknown *wellknown_bind(struct wellknown_table *table, const struct ktread_type *type);
 
 /* What `event` is; ids beyond the table are WELLKNOWN_OTHER. */
-static inline const struct wellknown *wellknown_of(struct wellknown_table *table, const struct ktread_event *event)
+static inline const struct wellknown *wellknown_of(struct wellknown_table *table,
+						   const struct ktread_event *event)
 {
 	const struct wellknown *known = &table->row[event->id & 4095u];
 
@@ -75,10 +77,13 @@ static inline const struct wellknown *wellknown_of(struct wellknown_table *table
 }
 
 /* True and the number that plays `role`, or false: no such field, not a number, or cut off. */
-bool wellknown_number(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
-		      uint64_t *number);
+bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
+		      enum wellknown_role role, uint64_t *number);
+/* The same for a thread id, cut to what struct ktread_event has of it. */
+bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
+		      enum wellknown_role role, uint32_t *id);
 /* The same for a string. */
-bool wellknown_string(const struct wellknown *known, const struct ktread_event *event, enum wellknown_role role,
-		      struct ktread_value *value);
+bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
+		      enum wellknown_role role, struct ktread_value *value);
 
 #endif

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Native Perfetto traces. Each event goes through the models of host/analyze, which tell what became of
+ * threads and spans; whatever they make nothing of is drawn as an instant with its fields.
+ */
+#include "export/perfetto.h"
+
+#include <elf.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+static const char *machine_name(uint16_t machine)
+{
+	switch (machine) {
+	case EM_X86_64:
+		return "x86_64";
+	case EM_AARCH64:
+		return "aarch64";
+	case EM_RISCV:
+		return "riscv64";
+	default:
+		return NULL;
+	}
+}
+
+static void write_system_info(struct perfetto *perfetto, uint64_t time)
+{
+	const struct ktread_info *info = ktread_info(perfetto->trace);
+	const char *machine = machine_name(info->machine);
+	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, time);
+	unsigned char *system = protobuf_begin(pb, PACKET_SYSTEM_INFO);
+	unsigned char *utsname = protobuf_begin(pb, SYSTEM_INFO_UTSNAME);
+
+	if (info->kernel[0] != '\0') {
+		size_t name = strcspn(info->kernel, " ");
+
+		protobuf_text(pb, UTSNAME_SYSNAME, info->kernel, name, PERFETTO_NAME_MAX);
+		protobuf_text(pb, UTSNAME_VERSION, info->kernel, strlen(info->kernel), PERFETTO_NAME_MAX);
+	}
+	if (machine)
+		protobuf_bytes(pb, UTSNAME_MACHINE, machine, strlen(machine));
+	protobuf_end(pb, utsname);
+	protobuf_uint(pb, SYSTEM_INFO_CPUS, info->cpus);
+	protobuf_end(pb, system);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+static void write_clock(struct protobuf *pb, enum perfetto_clock_id id, uint64_t time)
+{
+	unsigned char *clock = protobuf_begin(pb, CLOCK_SNAPSHOT_CLOCKS);
+
+	protobuf_uint(pb, CLOCK_ID, id);
+	protobuf_uint(pb, CLOCK_TIMESTAMP, time);
+	protobuf_end(pb, clock);
+}
+
+/* What the trace's times are in wall-clock time, where that is known. */
+static void write_wall_clock(struct perfetto *perfetto)
+{
+	const struct ktread_info *info = ktread_info(perfetto->trace);
+	uint64_t time = perfetto_clock_ns(&perfetto->clock, info->wall_stamp);
+	unsigned char *snapshot;
+	struct protobuf *pb;
+
+	if (info->wall_ns == 0)
+		return;
+	pb = perfetto_packet_begin(&perfetto->stream, time);
+	snapshot = protobuf_begin(pb, PACKET_CLOCK_SNAPSHOT);
+	write_clock(pb, CLOCK_BOOTTIME, time);
+	write_clock(pb, CLOCK_REALTIME, info->wall_ns);
+	protobuf_uint(pb, CLOCK_SNAPSHOT_PRIMARY, CLOCK_BOOTTIME);
+	protobuf_end(pb, snapshot);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+/* Makes readers say that data was lost on this CPU. */
+static void write_data_loss(struct perfetto *perfetto, uint32_t cpu, uint64_t time)
+{
+	unsigned char *bundle;
+	struct protobuf *pb;
+
+	perfetto_stream_lost(&perfetto->stream);
+	pb = perfetto_packet_begin(&perfetto->stream, time);
+	bundle = protobuf_begin(pb, PACKET_FTRACE_EVENTS);
+	protobuf_uint(pb, FTRACE_BUNDLE_CPU, cpu);
+	protobuf_uint(pb, FTRACE_BUNDLE_LOST, 1);
+	protobuf_end(pb, bundle);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+/*
+ * Slots lost before the event at hand. At the head of a ring that is what a flight recorder overwrites and no
+ * fault, but the models must know: what another CPU saw begin may have ended in it.
+ */
+static void note_loss(struct perfetto *perfetto, const struct ktread_event *event)
+{
+	const struct ktread_ring *ring = ktread_ring(perfetto->trace, event->ring);
+	uint64_t from = perfetto->last[event->ring];
+	uint64_t lost = event->lost;
+
+	perfetto->last[event->ring] = perfetto->time;
+	if (from == 0 && lost == 0)
+		lost = ring->overwritten;
+	if (lost == 0 || event->cpu >= THREADS_CPUS_MAX)
+		return;
+	threads_gap(perfetto->threads, event->cpu, from);
+	spans_gap(perfetto->spans, event->cpu, from);
+	if (from == 0) {
+		perfetto_write_overwritten(perfetto, event->cpu, lost, perfetto->time);
+		return;
+	}
+	write_data_loss(perfetto, event->cpu, perfetto->time);
+	perfetto_write_lost(perfetto, event->cpu, lost, from, perfetto->time - 1);
+}
+
+/* What the kernel itself said of a thread: name, process. */
+static void note_thread(struct perfetto *perfetto, const struct ktread_event *event,
+			const struct wellknown *known)
+{
+	const struct threads_thread *thread = NULL;
+	struct ktread_value name = { .length = 0 };
+	uint64_t process = 0;
+	uint32_t id;
+
+	if (wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
+		thread = threads_find(perfetto->threads, id);
+	if (!thread)
+		return;
+	perfetto->error = perfetto_thread_meet(&perfetto->tracks, thread, perfetto->time);
+	wellknown_string(known, event, WELLKNOWN_NAME, &name);
+	wellknown_number(known, event, WELLKNOWN_PROCESS, &process);
+	if (!perfetto->error && (name.length > 0 || process != 0))
+		perfetto_thread_name(&perfetto->tracks, thread, &name, (uint32_t)process & KTRX_THREAD_MAX,
+				     perfetto->time);
+}
+
+static int export_event(struct perfetto *perfetto, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&perfetto->known, event);
+	int taken;
+
+	perfetto->time = perfetto_clock_event(&perfetto->clock, event->stamp);
+	note_loss(perfetto, event);
+	if (!perfetto->error)
+		perfetto->error = threads_event(perfetto->threads, event, known, perfetto->time);
+	if (perfetto->error)
+		return perfetto->error;
+	taken = spans_event(perfetto->spans, event, known, perfetto->time);
+	if (taken < 0)
+		return taken;
+	if (known->kind == WELLKNOWN_CREATE)
+		note_thread(perfetto, event, known);
+	if (known->kind == WELLKNOWN_COUNTER)
+		perfetto_write_counters(perfetto, event);
+	else if (!taken && known->kind != WELLKNOWN_SWITCH && known->kind != WELLKNOWN_WAKE)
+		perfetto_write_instant(perfetto, event);
+	perfetto->events++;
+	return perfetto->error;
+}
+
+/* Records that a full ring refused: lost after its last event. */
+static void finish(struct perfetto *perfetto)
+{
+	const struct ktread_info *info = ktread_info(perfetto->trace);
+
+	spans_finish(perfetto->spans);
+	for (uint32_t n = 0; n < info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(perfetto->trace, n);
+
+		if (ring->dropped > 0 && ring->cpu < THREADS_CPUS_MAX)
+			write_data_loss(perfetto, ring->cpu, perfetto->clock.last);
+	}
+}
+
+static int export_all(struct perfetto *perfetto)
+{
+	const struct ktread_event *event;
+	int status;
+
+	write_wall_clock(perfetto);
+	write_system_info(perfetto, perfetto_clock_ns(&perfetto->clock, ktread_first_stamp(perfetto->trace)));
+	while ((status = ktread_next(perfetto->trace, &event)) > 0) {
+		status = export_event(perfetto, event);
+		if (status < 0 || perfetto->stream.out.error)
+			break;
+	}
+	finish(perfetto);
+	return status < 0 ? status : 0;
+}
+
+static int open_models(struct perfetto *perfetto)
+{
+	struct spans_sink sink = perfetto_spans_sink;
+	int error = threads_create(&perfetto->threads, perfetto_thread_changed, perfetto);
+
+	if (error)
+		return error;
+	sink.context = perfetto;
+	perfetto->tracks.threads = perfetto->threads;
+	perfetto->last = calloc((size_t)ktread_info(perfetto->trace)->rings + 1, sizeof(*perfetto->last));
+	return perfetto->last ? spans_create(&perfetto->spans, perfetto->threads, &sink) : KTREAD_E_MEMORY;
+}
+
+static int perfetto_write(struct ktread *trace, int fd, struct export_report *report)
+{
+	struct perfetto *perfetto = calloc(1, sizeof(*perfetto));
+	int error;
+
+	if (!perfetto)
+		return KTREAD_E_MEMORY;
+	perfetto->trace = trace;
+	perfetto_clock_init(&perfetto->clock, ktread_info(trace)->frequency);
+	syscalls_open(&perfetto->calls, trace, NULL);
+	error = perfetto_stream_open(&perfetto->stream, fd);
+	if (!error)
+		error = perfetto_tracks_init(&perfetto->tracks, trace, &perfetto->stream);
+	if (!error)
+		error = open_models(perfetto);
+	if (!error) {
+		error = export_all(perfetto);
+		report->unpaired = spans_unpaired(perfetto->spans);
+	}
+	report->events = perfetto->events;
+	report->output_error = perfetto_stream_close(&perfetto->stream);
+	if (report->output_error)
+		error = KTREAD_E_SYSTEM;
+	spans_destroy(perfetto->spans);
+	threads_destroy(perfetto->threads);
+	perfetto_tracks_free(&perfetto->tracks);
+	syscalls_close(&perfetto->calls);
+	free(perfetto->last);
+	free(perfetto);
+	return error;
+}
+
+const struct export_format export_perfetto = {
+	.name = "perfetto",
+	.purpose = "native Perfetto trace: scheduling, thread states, spans (ui.perfetto.dev)",
+	.write = perfetto_write,
+};

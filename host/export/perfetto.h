@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Native Perfetto output, in parts: packets (perfetto_packet.h), tracks (perfetto_track.h), scheduling and
+ * events (here), and what drives them (perfetto.c). Whoever fails leaves a KTREAD_E_* in `error` and the rest
+ * goes on harmlessly.
+ */
+#ifndef EXPORT_PERFETTO_H
+#define EXPORT_PERFETTO_H
+
+#include <stdint.h>
+
+#include "analyze/spans.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "export/perfetto_clock.h"
+#include "export/perfetto_packet.h"
+#include "export/perfetto_track.h"
+#include "export/syscalls.h"
+#include "ktread/ktread.h"
+
+struct perfetto {
+	struct ktread *trace;
+	struct perfetto_clock clock;
+	struct perfetto_stream stream;
+	struct perfetto_tracks tracks;
+	struct threads *threads;
+	struct spans *spans;
+	struct wellknown_table known;
+	struct syscalls calls;
+	uint64_t *last; /* time of the last event, by ring */
+	uint64_t time;	/* of the event at hand, ns */
+	uint64_t events;
+	int error;
+};
+
+/* perfetto_sched.c: what threads are doing, as told by the model; `context` is the struct perfetto. */
+void perfetto_thread_changed(void *context, const struct threads_change *change);
+
+/* perfetto_event.c: spans, as told by the model, and all events that are none. */
+extern const struct spans_sink perfetto_spans_sink; /* to be copied and given its context */
+void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
+void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
+/* The span that stands for lost slots, on the CPU's track. */
+void perfetto_write_lost(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t from,
+			 uint64_t until);
+/* An instant that says how many slots were overwritten before what is left of a ring. */
+void perfetto_write_overwritten(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t time);
+
+#endif

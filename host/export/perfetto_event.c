@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * TrackEvents. What an event type is called, its group and its field names are interned when it is first met;
+ * names made of numbers are interned by number as far as these are small.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "export/perfetto.h"
+#include "ktrx/v2.h"
+
+#define SLICE_NAME_MAX (PERFETTO_NAME_MAX + 32)
+
+/* How a slice is called: an interned number, or text of its own. */
+struct name {
+	uint64_t iid; /* 0: `text` */
+	size_t length;
+	char text[SLICE_NAME_MAX];
+	bool fresh; /* `text` is to be interned as `iid` now */
+};
+
+static void intern_type(struct protobuf *pb, const struct ktread_type *type)
+{
+	perfetto_intern(pb, INTERNED_CATEGORIES, perfetto_type_iid(type->id), type->group,
+			strlen(type->group));
+	perfetto_intern(pb, INTERNED_EVENT_NAMES, perfetto_type_iid(type->id), type->name,
+			strlen(type->name));
+	for (uint32_t n = 0; n < type->fields; n++)
+		perfetto_intern(pb, INTERNED_ANNOTATION_NAMES, perfetto_annotation_iid(type->id, n),
+				type->field[n].name, strlen(type->field[n].name));
+}
+
+/* Interns what the packet at hand is the first to use. */
+static void intern(struct perfetto *perfetto, const struct ktread_type *type, const struct name *name)
+{
+	struct protobuf *pb = &perfetto->stream.pb;
+	bool known = perfetto_note(perfetto->stream.types, type->id % PERFETTO_TYPES);
+	unsigned char *data;
+
+	if (known && !(name && name->fresh))
+		return;
+	data = protobuf_begin(pb, PACKET_INTERNED_DATA);
+	if (!known)
+		intern_type(pb, type);
+	if (name && name->fresh)
+		perfetto_intern(pb, INTERNED_EVENT_NAMES, name->iid, name->text, name->length);
+	protobuf_end(pb, data);
+}
+
+static void annotate(struct protobuf *pb, const struct ktread_event *event, uint32_t n,
+		     const struct ktread_value *value)
+{
+	unsigned char *annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
+	char character = (char)value->number;
+
+	protobuf_uint(pb, ANNOTATION_NAME_IID, perfetto_annotation_iid(event->id, n));
+	switch (value->type) {
+	case KTRX_TYPE_STRING:
+		protobuf_text(pb, ANNOTATION_STRING, value->string, value->length, value->length);
+		break;
+	case KTRX_TYPE_CHAR:
+		protobuf_text(pb, ANNOTATION_STRING, &character, 1, 1);
+		break;
+	case KTRX_TYPE_BOOL:
+		protobuf_uint(pb, ANNOTATION_BOOL, value->number != 0);
+		break;
+	case KTRX_TYPE_POINTER:
+		protobuf_uint(pb, ANNOTATION_POINTER, value->number);
+		break;
+	case KTRX_TYPE_I8:
+	case KTRX_TYPE_I16:
+	case KTRX_TYPE_I32:
+	case KTRX_TYPE_I64:
+		protobuf_int(pb, ANNOTATION_INT, (int64_t)value->number);
+		break;
+	default:
+		protobuf_uint(pb, ANNOTATION_UINT, value->number);
+		break;
+	}
+	protobuf_end(pb, annotation);
+}
+
+static void annotate_named(struct protobuf *pb, const char *name, unsigned kind, uint64_t value)
+{
+	unsigned char *annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
+
+	protobuf_bytes(pb, ANNOTATION_NAME, name, strlen(name));
+	protobuf_uint(pb, kind, value);
+	protobuf_end(pb, annotation);
+}
+
+static void annotate_all(struct protobuf *pb, const struct ktread_event *event)
+{
+	static const char *const caller[] = { "caller", "caller's caller" };
+	struct ktread_value value;
+
+	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++)
+		annotate(pb, event, n, &value);
+	for (uint32_t n = 0; n < event->callers && n < 2; n++)
+		annotate_named(pb, caller[n], ANNOTATION_POINTER, event->caller[n]);
+}
+
+/* A TrackEvent of `event`; `name` NULL: the type's own. */
+static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
+			const struct name *name, const struct ktread_event *event)
+{
+	struct protobuf *pb;
+	unsigned char *at;
+
+	if (track == 0) {
+		perfetto->error = KTREAD_E_MEMORY;
+		return;
+	}
+	pb = perfetto_packet_begin(&perfetto->stream, perfetto->time);
+	intern(perfetto, event->type, name);
+	at = protobuf_begin(pb, PACKET_TRACK_EVENT);
+	protobuf_uint(pb, EVENT_TYPE, type);
+	protobuf_uint(pb, EVENT_TRACK, track);
+	if (type != EVENT_SLICE_END) {
+		protobuf_uint(pb, EVENT_CATEGORY_IIDS, perfetto_type_iid(event->id));
+		if (name && name->iid == 0)
+			protobuf_text(pb, EVENT_NAME, name->text, name->length, sizeof(name->text));
+		else
+			protobuf_uint(pb, EVENT_NAME_IID, name ? name->iid : perfetto_type_iid(event->id));
+	}
+	annotate_all(pb, event);
+	protobuf_end(pb, at);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+/* An event that no record stands for. */
+static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
+		       const char *name, uint64_t slots, uint64_t time)
+{
+	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, time);
+	unsigned char *at = protobuf_begin(pb, PACKET_TRACK_EVENT);
+
+	protobuf_uint(pb, EVENT_TYPE, type);
+	protobuf_uint(pb, EVENT_TRACK, track);
+	if (name) {
+		protobuf_bytes(pb, EVENT_CATEGORIES, "ktrace", strlen("ktrace"));
+		protobuf_bytes(pb, EVENT_NAME, name, strlen(name));
+		annotate_named(pb, "slots", ANNOTATION_UINT, slots);
+	}
+	protobuf_end(pb, at);
+	perfetto_packet_end(&perfetto->stream);
+}
+
+static void name_text(struct name *name, const char *text, size_t length)
+{
+	size_t room = sizeof(name->text) - name->length;
+
+	if (length > PERFETTO_NAME_MAX)
+		length = PERFETTO_NAME_MAX;
+	if (length > room)
+		length = room;
+	memcpy(name->text + name->length, text, length);
+	name->length += length;
+}
+
+static void name_call(struct perfetto *perfetto, struct name *name, uint64_t number)
+{
+	const char *text;
+
+	if (number < PERFETTO_NUMBERS) {
+		name->iid = perfetto_call_iid(number);
+		name->fresh = !perfetto_note(perfetto->stream.calls, (uint32_t)number);
+		if (!name->fresh)
+			return;
+	}
+	text = number <= UINT32_MAX ? syscalls_name(&perfetto->calls, (uint32_t)number) : NULL;
+	if (text)
+		name_text(name, text, strlen(text));
+	else
+		name->length = (size_t)snprintf(name->text, sizeof(name->text), "syscall_%llu",
+						(unsigned long long)number);
+}
+
+static void name_irq(struct perfetto *perfetto, struct name *name, const struct spans_span *span)
+{
+	if (span->has_key && span->key < PERFETTO_NUMBERS) {
+		name->iid = perfetto_irq_iid(span->key);
+		name->fresh = !perfetto_note(perfetto->stream.irqs, (uint32_t)span->key);
+		if (!name->fresh)
+			return;
+	}
+	name->length = span->has_key ? (size_t)snprintf(name->text, sizeof(name->text), "irq %llu",
+							(unsigned long long)span->key)
+				     : (size_t)snprintf(name->text, sizeof(name->text), "irq");
+}
+
+static void name_span(struct perfetto *perfetto, struct name *name, const struct spans_span *span,
+		      const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&perfetto->known, event);
+	struct ktread_value value;
+
+	name->iid = name->length = 0;
+	name->fresh = false;
+	if (span->kind == WELLKNOWN_LOCK_CONTEND)
+		name_text(name, "wait ", 5);
+	if (wellknown_string(known, event, WELLKNOWN_NAME, &value))
+		name_text(name, value.string, value.length);
+	else if (span->kind == WELLKNOWN_SYSCALL_ENTER)
+		name_call(perfetto, name, span->key);
+	else if (span->kind == WELLKNOWN_IRQ_ENTER)
+		name_irq(perfetto, name, span);
+	else if (span->kind == WELLKNOWN_FAULT_ENTER)
+		name_text(name, "page fault", 10);
+	else
+		name->length += (size_t)snprintf(name->text + name->length, 24, "%#llx",
+						 (unsigned long long)span->key);
+}
+
+static void begin_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		       const struct ktread_event *event)
+{
+	struct perfetto *perfetto = context;
+	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, lane, perfetto->time);
+	struct name name;
+
+	name_span(perfetto, &name, span, event);
+	write_event(perfetto, track, EVENT_SLICE_BEGIN, &name, event);
+}
+
+static void end_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		     const struct ktread_event *event, uint64_t time)
+{
+	struct perfetto *perfetto = context;
+	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, lane, perfetto->time);
+
+	(void)span;
+	if (event)
+		write_event(perfetto, track, EVENT_SLICE_END, NULL, event);
+	else
+		write_bare(perfetto, track, EVENT_SLICE_END, NULL, 0, time);
+}
+
+const struct spans_sink perfetto_spans_sink = { .begin = begin_span, .end = end_span };
+
+void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event)
+{
+	struct spans_owner owner = spans_owner_of(perfetto->spans, event);
+
+	write_event(perfetto, perfetto_track_lane(&perfetto->tracks, owner, 0, perfetto->time), EVENT_INSTANT,
+		    NULL, event);
+}
+
+void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event)
+{
+	struct ktread_value value;
+
+	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++) {
+		struct protobuf *pb;
+		unsigned char *at;
+		uint64_t track;
+
+		if (value.type == KTRX_TYPE_STRING)
+			continue;
+		track = perfetto_track_counter(&perfetto->tracks, event->type, n, perfetto->time);
+		pb = perfetto_packet_begin(&perfetto->stream, perfetto->time);
+		at = protobuf_begin(pb, PACKET_TRACK_EVENT);
+		protobuf_uint(pb, EVENT_TYPE, EVENT_COUNTER);
+		protobuf_uint(pb, EVENT_TRACK, track);
+		protobuf_int(pb, EVENT_COUNTER_VALUE, (int64_t)value.number);
+		protobuf_end(pb, at);
+		perfetto_packet_end(&perfetto->stream);
+	}
+}
+
+static uint64_t cpu_track(struct perfetto *perfetto, uint32_t cpu, uint64_t time)
+{
+	struct spans_owner owner = { .cpu = true, .number = cpu };
+
+	return perfetto_track_lane(&perfetto->tracks, owner, 0, time);
+}
+
+void perfetto_write_lost(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t from,
+			 uint64_t until)
+{
+	uint64_t track = cpu_track(perfetto, cpu, from);
+
+	write_bare(perfetto, track, EVENT_SLICE_BEGIN, "lost", slots, from);
+	write_bare(perfetto, track, EVENT_SLICE_END, NULL, 0, until);
+}
+
+void perfetto_write_overwritten(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t time)
+{
+	write_bare(perfetto, cpu_track(perfetto, cpu, time), EVENT_INSTANT, "overwritten before", slots,
+		   time);
+}

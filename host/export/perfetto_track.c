@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/perfetto_track.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+#define UUID_CPUS  1u /* parent of all tracks of CPUs */
+#define UUID_FIRST 16u
+#define LANES	   8u /* uuids set aside for an owner */
+
+_Static_assert(LANES > SPANS_LOCKS, "a lane for every lock beside the nesting one");
+
+struct perfetto_lanes {
+	uint64_t uuid;	   /* of lane 0, the others follow; 0: none yet */
+	uint32_t life;	   /* of the thread that was introduced */
+	uint32_t process;  /* 0: not introduced */
+	uint8_t described; /* bit map of lanes */
+	bool idle;
+};
+
+int perfetto_tracks_init(struct perfetto_tracks *tracks, struct ktread *trace, struct perfetto_stream *stream)
+{
+	memset(tracks, 0, sizeof(*tracks));
+	tracks->trace = trace;
+	tracks->stream = stream;
+	tracks->next_uuid = UUID_FIRST;
+	tracks->counter = calloc(PERFETTO_TYPES, sizeof(*tracks->counter));
+	return tracks->counter ? 0 : KTREAD_E_MEMORY;
+}
+
+void perfetto_tracks_free(struct perfetto_tracks *tracks)
+{
+	free(tracks->counter);
+	free(tracks->thread);
+	free(tracks->cpu);
+}
+
+/* The row numbered `n`, the table grown to hold it; NULL when out of memory. */
+static struct perfetto_lanes *lanes_at(struct perfetto_lanes **table, uint32_t *count, uint32_t n)
+{
+	uint32_t grown = *count ? *count : 16;
+	struct perfetto_lanes *bigger;
+
+	if (n < *count)
+		return &(*table)[n];
+	while (grown <= n)
+		grown *= 2;
+	bigger = realloc(*table, grown * sizeof(*bigger));
+	if (!bigger)
+		return NULL;
+	memset(bigger + *count, 0, (grown - *count) * sizeof(*bigger));
+	*table = bigger;
+	*count = grown;
+	return &bigger[n];
+}
+
+static uint64_t take_uuids(struct perfetto_tracks *tracks, uint32_t wanted)
+{
+	uint64_t uuid = tracks->next_uuid;
+
+	tracks->next_uuid += wanted;
+	return uuid;
+}
+
+static bool name_is_idle(const char *name)
+{
+	return strncmp(name, "idle", 4) == 0 && !isalpha((unsigned char)name[4]);
+}
+
+static void write_process(struct protobuf *pb, const char *name)
+{
+	unsigned char *process = protobuf_begin(pb, PROCESS_TREE_PROCESSES);
+
+	protobuf_uint(pb, TREE_PROCESS_PID, PERFETTO_KERNEL_PID);
+	protobuf_uint(pb, TREE_PROCESS_PPID, 0);
+	protobuf_text(pb, TREE_PROCESS_CMDLINE, name, strlen(name), PERFETTO_NAME_MAX);
+	protobuf_end(pb, process);
+}
+
+/* The packet that introduces a thread, or tells its new name. */
+static void write_thread(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			 const struct perfetto_lanes *lanes, const char *name, size_t length, uint64_t time)
+{
+	const struct ktread_info *info = ktread_info(tracks->trace);
+	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
+	unsigned char *tree = protobuf_begin(pb, PACKET_PROCESS_TREE);
+	unsigned char *entry;
+
+	if (lanes->process == PERFETTO_KERNEL_PID)
+		write_process(pb, info->kernel[0] ? info->kernel : "kernel");
+	entry = protobuf_begin(pb, PROCESS_TREE_THREADS);
+	protobuf_uint(pb, TREE_THREAD_TID, thread->id);
+	protobuf_uint(pb, TREE_THREAD_PID, lanes->process);
+	if (length > 0)
+		protobuf_text(pb, TREE_THREAD_COMM, name, length, PERFETTO_NAME_MAX);
+	protobuf_uint(pb, TREE_THREAD_IS_MAIN, lanes->process == thread->id);
+	protobuf_uint(pb, TREE_THREAD_IS_IDLE, lanes->idle);
+	protobuf_end(pb, entry);
+	protobuf_end(pb, tree);
+	perfetto_packet_end(tracks->stream);
+}
+
+int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time)
+{
+	struct perfetto_lanes *lanes = lanes_at(&tracks->thread, &tracks->thread_count, thread->index);
+	const char *name;
+
+	if (!lanes)
+		return KTREAD_E_MEMORY;
+	if (lanes->process != 0 && lanes->life == thread->life)
+		return 0;
+	/* Thread 0 is known to every reader as the one that idles. */
+	name = thread->id != 0 ? ktread_thread_name(tracks->trace, thread->id) : NULL;
+	*lanes = (struct perfetto_lanes){ .life = thread->life };
+	lanes->process = ktread_info(tracks->trace)->version == 1 && thread->id != 0 ? thread->id
+										     : PERFETTO_KERNEL_PID;
+	lanes->idle = thread->id == 0 || (name && name_is_idle(name));
+	if (thread->id != 0)
+		write_thread(tracks, thread, lanes, name, name ? strlen(name) : 0, time);
+	return 0;
+}
+
+void perfetto_thread_name(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			  const struct ktread_value *name, uint32_t process, uint64_t time)
+{
+	struct perfetto_lanes *lanes = &tracks->thread[thread->index];
+
+	if (process != 0)
+		lanes->process = process;
+	write_thread(tracks, thread, lanes, name->string, name->length, time);
+}
+
+bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread)
+{
+	return thread->index < tracks->thread_count && tracks->thread[thread->index].idle;
+}
+
+static void describe(struct perfetto_tracks *tracks, uint64_t uuid, uint64_t parent, const char *name,
+		     uint64_t time)
+{
+	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
+	unsigned char *track = protobuf_begin(pb, PACKET_TRACK_DESCRIPTOR);
+
+	protobuf_uint(pb, TRACK_UUID, uuid);
+	if (parent != 0)
+		protobuf_uint(pb, TRACK_PARENT, parent);
+	protobuf_bytes(pb, TRACK_NAME, name, strlen(name));
+	protobuf_end(pb, track);
+	perfetto_packet_end(tracks->stream);
+}
+
+static void describe_thread(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes,
+			    const struct threads_thread *thread, uint64_t time)
+{
+	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
+	unsigned char *track = protobuf_begin(pb, PACKET_TRACK_DESCRIPTOR);
+	unsigned char *entry;
+
+	protobuf_uint(pb, TRACK_UUID, lanes->uuid);
+	entry = protobuf_begin(pb, TRACK_THREAD);
+	protobuf_uint(pb, THREAD_PID, lanes->process);
+	protobuf_uint(pb, THREAD_TID, thread->id);
+	protobuf_end(pb, entry);
+	protobuf_end(pb, track);
+	perfetto_packet_end(tracks->stream);
+}
+
+static void describe_cpu(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes, uint32_t cpu,
+			 uint64_t time)
+{
+	char name[32];
+
+	if (!tracks->cpus_described)
+		describe(tracks, UUID_CPUS, 0, "CPUs", time);
+	tracks->cpus_described = true;
+	snprintf(name, sizeof(name), "CPU %u", cpu);
+	describe(tracks, lanes->uuid, UUID_CPUS, name, time);
+}
+
+/* Lanes of one name below one parent are drawn as one track. */
+static void describe_locks(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes,
+			   struct spans_owner owner, unsigned lane, uint64_t time)
+{
+	char name[32] = "locks";
+
+	if (owner.cpu)
+		snprintf(name, sizeof(name), "CPU %u locks", owner.number);
+	describe(tracks, lanes->uuid + lane, owner.cpu ? UUID_CPUS : lanes->uuid, name, time);
+}
+
+uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner owner, unsigned lane,
+			     uint64_t time)
+{
+	struct perfetto_lanes *lanes =
+		owner.cpu ? lanes_at(&tracks->cpu, &tracks->cpu_count, owner.number)
+			  : lanes_at(&tracks->thread, &tracks->thread_count, owner.number);
+
+	if (!lanes)
+		return 0;
+	if (lanes->uuid == 0)
+		lanes->uuid = take_uuids(tracks, LANES);
+	if ((lanes->described & 1) == 0) {
+		if (owner.cpu)
+			describe_cpu(tracks, lanes, owner.number, time);
+		else
+			describe_thread(tracks, lanes, threads_at(tracks->threads, owner.number), time);
+	}
+	if (lane > 0 && !(lanes->described >> lane & 1))
+		describe_locks(tracks, lanes, owner, lane, time);
+	lanes->described |= (uint8_t)(1u | 1u << lane);
+	return lanes->uuid + lane;
+}
+
+static void describe_unit(struct protobuf *pb, const char *unit)
+{
+	unsigned char *counter = protobuf_begin(pb, TRACK_COUNTER);
+
+	if (strcmp(unit, "ns") == 0)
+		protobuf_uint(pb, COUNTER_UNIT, UNIT_NS);
+	else if (strcmp(unit, "bytes") == 0)
+		protobuf_uint(pb, COUNTER_UNIT, UNIT_BYTES);
+	else if (unit[0] != '\0')
+		protobuf_text(pb, COUNTER_UNIT_NAME, unit, strlen(unit), PERFETTO_NAME_MAX);
+	else
+		protobuf_uint(pb, COUNTER_UNIT, UNIT_COUNT);
+	protobuf_end(pb, counter);
+}
+
+static void describe_counter(struct perfetto_tracks *tracks, uint64_t uuid, const struct ktread_type *type,
+			     uint32_t n, uint64_t time)
+{
+	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
+	unsigned char *track = protobuf_begin(pb, PACKET_TRACK_DESCRIPTOR);
+	char name[2 * PERFETTO_NAME_MAX];
+
+	snprintf(name, sizeof(name), "%s.%s", type->name, type->field[n].name);
+	protobuf_uint(pb, TRACK_UUID, uuid);
+	protobuf_text(pb, TRACK_NAME, name, strlen(name), PERFETTO_NAME_MAX);
+	describe_unit(pb, type->field[n].unit);
+	protobuf_end(pb, track);
+	perfetto_packet_end(tracks->stream);
+}
+
+uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktread_type *type, uint32_t n,
+				uint64_t time)
+{
+	uint32_t *first = &tracks->counter[type->id % PERFETTO_TYPES];
+
+	if (*first == 0) {
+		*first = (uint32_t)take_uuids(tracks, type->fields);
+		for (uint32_t i = 0; i < type->fields; i++)
+			describe_counter(tracks, *first + i, type, i, time);
+	}
+	return *first + n;
+}
