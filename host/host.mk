@@ -12,10 +12,12 @@
 # What is not in these lists does not exist in the program, so --help lists what works.
 
 KTREAD_SRCS :=
-KTRACE_SRCS := host/cmd/main.c host/cmd/trace_args.c $(filter-out $(wildcard host/export/perfetto*),$(wildcard host/export/*.c))
-COMMANDS :=
-TOOLS :=
-EXPORT_FORMATS :=
+KTRACE_SRCS := host/cmd/main.c host/cmd/trace_args.c host/cmd/write_export.c $(wildcard host/analyze/*.c) \
+	$(patsubst %,host/export/%.c,chrome chrome_v1 chrome_v2 classic escape formats json lines number output \
+	summary summary_json syscalls tally ticks timeline timeline_v1 timeline_v2)
+COMMANDS := show summary export decode
+TOOLS := ktrace-decode
+EXPORT_FORMATS := json
 KTRACE_CFLAGS :=
 KTRACE_LDLIBS := -ldl
 
@@ -23,7 +25,7 @@ KTRACE_LDLIBS := -ldl
 -include host/capture/capture.mk
 -include host/export/perfetto.mk
 
-HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -Ihost -Ibuild/gen
+HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen
 KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)
 KTREAD_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTREAD_SRCS)))
 KTRACE_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTRACE_SRCS)))

@@ -29,13 +29,24 @@ void syscalls_open(struct syscalls *calls, const struct ktread *trace, const cha
 			calls->architecture = machines[i].audit;
 }
 
+static uint8_t bit(uint32_t number)
+{
+	return (uint8_t)(1u << number % 8);
+}
+
 void syscalls_close(struct syscalls *calls)
 {
 	for (uint32_t n = 0; n < SYSCALLS_CACHED; n++)
-		if (!ktread_syscall_name(calls->trace, n))
+		if (calls->owned[n / 8] & bit(n))
 			free((char *)calls->name[n]);
 	if (calls->library)
 		dlclose(calls->library);
+}
+
+void syscalls_rename(struct syscalls *calls, uint32_t number, const char *name)
+{
+	calls->asked[number / 8] |= bit(number);
+	calls->name[number] = name;
 }
 
 static char *resolve_nothing(uint32_t architecture, int number)
@@ -59,18 +70,27 @@ static void load_library(struct syscalls *calls)
 		calls->resolve = resolve_nothing;
 }
 
+static const char *ask(struct syscalls *calls, uint32_t number)
+{
+	const char *name = ktread_syscall_name(calls->trace, number);
+
+	if (name)
+		return name;
+	if (!calls->resolve)
+		load_library(calls);
+	name = calls->resolve(calls->architecture, (int)number);
+	if (name)
+		calls->owned[number / 8] |= bit(number);
+	return name;
+}
+
 const char *syscalls_name(struct syscalls *calls, uint32_t number)
 {
 	if (number >= SYSCALLS_CACHED)
 		return ktread_syscall_name(calls->trace, number);
-	if (!(calls->asked[number / 8] & 1u << number % 8)) {
-		calls->asked[number / 8] |= (uint8_t)(1u << number % 8);
-		calls->name[number] = ktread_syscall_name(calls->trace, number);
-		if (!calls->name[number]) {
-			if (!calls->resolve)
-				load_library(calls);
-			calls->name[number] = calls->resolve(calls->architecture, (int)number);
-		}
+	if (!(calls->asked[number / 8] & bit(number))) {
+		calls->asked[number / 8] |= bit(number);
+		calls->name[number] = ask(calls, number);
 	}
 	return calls->name[number];
 }

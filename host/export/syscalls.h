@@ -18,6 +18,7 @@ struct syscalls {
 	void *library;
 	uint32_t architecture; /* AUDIT_ARCH_*, 0 if the machine has none */
 	uint8_t asked[SYSCALLS_CACHED / 8];
+	uint8_t owned[SYSCALLS_CACHED / 8]; /* name[] is to be freed */
 	const char *name[SYSCALLS_CACHED];
 };
 
@@ -26,5 +27,8 @@ void syscalls_open(struct syscalls *calls, const struct ktread *trace, const cha
 void syscalls_close(struct syscalls *calls);
 /* NULL if it has no name. Owned by `calls`. Bytes from the trace may be anything: escape before printing. */
 const char *syscalls_name(struct syscalls *calls, uint32_t number);
+
+/* From now on `number` (below SYSCALLS_CACHED) has this name, which must outlive `calls`. */
+void syscalls_rename(struct syscalls *calls, uint32_t number, const char *name);
 
 #endif

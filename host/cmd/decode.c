@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * ktrace-decode: the command line that users of version 1 dumps know. Timeline and summary of an intact
+ * version 1 dump are what they know, byte for byte, but for names of events and calls that used to have none.
+ * Other traces are read as well.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+#include "cmd/write_export.h"
+#include "export/classic.h"
+#include "export/output.h"
+#include "export/syscalls.h"
+#include "export/timeline.h"
+
+enum {
+	OPTION_TIMELINE = TRACE_OPTION_END,
+	OPTION_SUMMARY,
+	OPTION_PERFETTO,
+};
+
+struct decode {
+	struct trace_args args;
+	int summary;
+	const char *perfetto;
+};
+
+static void print_help(void)
+{
+	fputs("usage: ktrace-decode [OPTION]... FILE\n\n"
+	      "  --timeline           a line an event (default)\n"
+	      "  --summary            counts by event, PID and CPU, of the whole trace\n"
+	      "  --perfetto OUT       JSON for ui.perfetto.dev\n"
+	      "  --pid N, --cpu N     only these, in timeline and JSON\n",
+	      stdout);
+	fputs(trace_read_help, stdout);
+	fputs("\nExamples:\n"
+	      "  ktrace-decode ktrace.bin --pid 4\n"
+	      "  ktrace-decode ktrace.bin --perfetto trace.json\n"
+	      "\n'ktrace show', 'ktrace summary' and 'ktrace export' can do more.\n",
+	      stdout);
+}
+
+/* -1: go on; otherwise the exit status. */
+static int parse_options(struct decode *decode, int argc, char **argv)
+{
+	static const struct option options[] = {
+		TRACE_READ_OPTIONS,
+		{ "pid", required_argument, NULL, TRACE_OPTION_PID },
+		{ "cpu", required_argument, NULL, TRACE_OPTION_CPU },
+		{ "timeline", no_argument, NULL, OPTION_TIMELINE },
+		{ "summary", no_argument, NULL, OPTION_SUMMARY },
+		{ "perfetto", required_argument, NULL, OPTION_PERFETTO },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			print_help();
+			return fflush(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+		case OPTION_TIMELINE:
+			break;
+		case OPTION_SUMMARY:
+			decode->summary = 1;
+			break;
+		case OPTION_PERFETTO:
+			decode->perfetto = optarg;
+			break;
+		default:
+			status = trace_args_take(&decode->args, option, optarg);
+			if (status)
+				return status;
+		}
+	}
+	/* The summary has always been of everything. */
+	if (decode->summary) {
+		decode->args.pid = -1;
+		decode->args.has_cpus = 0;
+	}
+	status = trace_args_file(&decode->args, argc, argv);
+	return status ? status : -1;
+}
+
+static int write_summary(struct ktread *trace, struct output *out)
+{
+	struct tally *tally;
+	int result = tally_trace(&tally, trace);
+
+	if (tally && tally->events > 0 && classic_summary(out, trace, tally) < 0)
+		result = KTREAD_E_MEMORY;
+	tally_free(tally);
+	return result;
+}
+
+static int write_timeline(const struct decode *decode, struct ktread *trace, struct output *out)
+{
+	struct syscalls calls;
+	struct timeline timeline = {
+		.trace = trace,
+		.out = out,
+		.calls = &calls,
+		.layout = decode->args.options.v1_layout,
+		.zero_ticks = 1,
+	};
+	int result;
+
+	syscalls_open(&calls, trace, decode->args.options.machine);
+	/* Its name here from the beginning; Linux calls it prlimit64. */
+	if (ktread_info(trace)->version == 1)
+		syscalls_rename(&calls, 302, "preadv");
+	result = timeline_write(&timeline);
+	syscalls_close(&calls);
+	return result;
+}
+
+static int is_empty(struct ktread *trace)
+{
+	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++)
+		if (ktread_ring(trace, n)->records)
+			return 0;
+	return 1;
+}
+
+static int run_decode(int argc, char **argv)
+{
+	struct decode decode = { .args = TRACE_ARGS(argv[0]) };
+	struct ktread *trace;
+	struct output out;
+	int status = parse_options(&decode, argc, argv), result, error;
+
+	if (status >= 0)
+		return status;
+	status = trace_args_open(&decode.args, &trace);
+	if (status)
+		return status;
+	if (decode.perfetto && !decode.summary)
+		return write_export(&decode.args, trace, export_format_find("json"), decode.perfetto);
+	if (output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(decode.args.name, "out of memory");
+		return trace_args_close(&decode.args, trace, 0) | EXIT_BAD_INPUT;
+	}
+	result = decode.summary ? write_summary(trace, &out) : write_timeline(&decode, trace, &out);
+	error = output_close(&out);
+	if (result == 0 && !error && is_empty(trace))
+		command_message(decode.args.name, "No trace events found.");
+	status = trace_args_close(&decode.args, trace, result);
+	return trace_output_status(decode.args.name, "standard output", error) | status;
+}
+
+const struct command command_decode = {
+	.name = "decode",
+	.tool = "ktrace-decode",
+	.purpose = "as ktrace-decode: timeline, summary or JSON of a version 1 dump",
+	.run = run_decode,
+};

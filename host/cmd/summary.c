@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace summary: what is in a trace, in numbers. */
+#include "export/summary.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+
+enum {
+	OPTION_JSON = TRACE_OPTION_END,
+};
+
+static void print_help(void)
+{
+	fputs("usage: ktrace summary [OPTION]... FILE\n\n"
+	      "Counts a trace by event, thread and CPU, and says of every ring where its slots went:\n"
+	      "produced = overwritten + decoded + invalid.\n\n",
+	      stdout);
+	fputs(trace_filter_help, stdout);
+	fputs("  --json               one JSON object\n", stdout);
+	fputs(trace_read_help, stdout);
+	fputs("\nExamples:\n"
+	      "  ktrace summary boot.ktrx\n"
+	      "  ktrace summary --cpu 2 --json boot.ktrx\n",
+	      stdout);
+}
+
+/* -1: go on; otherwise the exit status. */
+static int parse_options(struct trace_args *args, int *json, int argc, char **argv)
+{
+	static const struct option options[] = {
+		TRACE_READ_OPTIONS,
+		TRACE_FILTER_OPTIONS,
+		{ "json", no_argument, NULL, OPTION_JSON },
+		{ "help", no_argument, NULL, 'h' },
+		{ NULL, 0, NULL, 0 },
+	};
+	int option, status;
+
+	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			print_help();
+			return fflush(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+		case OPTION_JSON:
+			*json = 1;
+			break;
+		default:
+			status = trace_args_take(args, option, optarg);
+			if (status)
+				return status;
+		}
+	}
+	status = trace_args_file(args, argc, argv);
+	return status ? status : -1;
+}
+
+/* What could be read is shown even if reading failed halfway. Returns what reading returned. */
+static int write_summary(const struct trace_args *args, struct ktread *trace, struct output *out, int json)
+{
+	struct tally *tally;
+	struct summary summary;
+	int result = tally_trace(&tally, trace);
+
+	if (tally && summary_init(&summary, trace, tally) == 0) {
+		if (json)
+			summary_write_json(out, &summary);
+		else
+			summary_write_text(out, &summary, args->path);
+		summary_free(&summary);
+	} else {
+		result = KTREAD_E_MEMORY;
+	}
+	tally_free(tally);
+	return result;
+}
+
+static int run_summary(int argc, char **argv)
+{
+	struct trace_args args = TRACE_ARGS(argv[0]);
+	struct ktread *trace;
+	struct output out;
+	int json = 0, status = parse_options(&args, &json, argc, argv), error;
+
+	if (status >= 0)
+		return status;
+	status = trace_args_open(&args, &trace);
+	if (status)
+		return status;
+	if (output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(args.name, "out of memory");
+		return trace_args_close(&args, trace, 0) | EXIT_BAD_INPUT;
+	}
+	status = write_summary(&args, trace, &out, json);
+	error = output_close(&out);
+	status = trace_args_close(&args, trace, status);
+	return trace_output_status(args.name, "standard output", error) | status;
+}
+
+const struct command command_summary = {
+	.name = "summary",
+	.purpose = "what is in a trace, in numbers; what was lost, exactly",
+	.run = run_summary,
+};

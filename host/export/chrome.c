@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Format "json": the Trace Event Format that chrome://tracing and Perfetto read. */
+#include "export/chrome.h"
+
+#include <string.h>
+
+#include "export/json.h"
+#include "export/ticks.h"
+
+uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)
+{
+	uint64_t ticks = stamp > chrome->base ? stamp - chrome->base : 0;
+
+	return chrome->frequency ? ticks_nanoseconds(ticks, chrome->frequency) : ticks;
+}
+
+void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t tid, const char *name)
+{
+	char *at = chrome_begin(chrome);
+
+	at = number_literal(at, "{\"ph\":\"M\",\"name\":");
+	at = json_put_name(at, what);
+	at = number_decimal(number_literal(at, ",\"pid\":"), (uint64_t)pid);
+	if (tid >= 0)
+		at = number_decimal(number_literal(at, ",\"tid\":"), (uint64_t)tid);
+	at = json_put_name(number_literal(at, ",\"args\":{\"name\":"), name);
+	output_done(&chrome->out, number_literal(at, "}}"));
+}
+
+static int write_json(struct ktread *trace, int fd, struct export_report *report)
+{
+	struct chrome chrome = {
+		.trace = trace,
+		.report = report,
+		.base = ktread_first_stamp(trace),
+		.frequency = ktread_info(trace)->frequency,
+	};
+	int result = output_open(&chrome.out, fd);
+
+	if (result < 0)
+		return result;
+	syscalls_open(&chrome.calls, trace, NULL);
+	output_text(&chrome.out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	result = ktread_info(trace)->version == 1 ? chrome_write_v1(&chrome) : chrome_write_v2(&chrome);
+	output_text(&chrome.out, "\n]}\n");
+	syscalls_close(&chrome.calls);
+	report->output_error = output_close(&chrome.out);
+	return report->output_error ? KTREAD_E_SYSTEM : result < 0 ? result : 0;
+}
+
+const struct export_format export_json = {
+	.name = "json",
+	.purpose = "Chrome trace JSON, for ui.perfetto.dev and chrome://tracing",
+	.write = write_json,
+};

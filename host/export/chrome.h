@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The Trace Event Format, as its two writers share it: one object a line, times in microseconds. */
+#ifndef EXPORT_CHROME_H
+#define EXPORT_CHROME_H
+
+#include "export/export.h"
+#include "export/number.h"
+#include "export/output.h"
+#include "export/syscalls.h"
+#include "ktread/ktread.h"
+
+struct chrome {
+	struct ktread *trace;
+	struct export_report *report;
+	struct output out;
+	struct syscalls calls;
+	uint64_t base;
+	uint64_t frequency; /* 0: ticks are written as if they were nanoseconds */
+	int begun;	    /* an object has been written: the next one needs a comma */
+};
+
+/* Both return what the last ktread_next() said, or KTREAD_E_MEMORY. */
+int chrome_write_v1(struct chrome *chrome);
+int chrome_write_v2(struct chrome *chrome);
+
+/* Nanoseconds since the first event. */
+uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp);
+
+/* "12345.678": nanoseconds as microseconds. */
+static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
+{
+	at = number_decimal(at, nanoseconds / 1000);
+	*at = '.';
+	return number_fixed(at + 1, nanoseconds % 1000, 3);
+}
+
+/* Starts an object on a line of its own. */
+static inline char *chrome_begin(struct chrome *chrome)
+{
+	char *at = output_line(&chrome->out);
+
+	memcpy(at, ",\n", 2);
+	at += chrome->begun ? 2 : 0;
+	chrome->begun = 1;
+	return at;
+}
+
+/* Names the row (`what` is "process_name" or "thread_name") of a process and, if not negative, a thread. */
+void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t tid, const char *name);
+
+#endif

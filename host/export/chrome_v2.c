@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Version 2 in the Trace Event Format. Rows, by process:
+ *
+ *	0  CPUs: which thread runs, a slice each time
+ *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as
+ *instants 2  interrupts, by CPU: their spans, and the events that fired in them 3  locks, a row for each that
+ *a thread waits for or holds
+ *
+ * Which spans there are, and what a gap does to them, is decided in analyze/; here they are only written.
+ */
+#include "export/chrome.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/spans.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "export/json.h"
+#include "ktrx/v2.h"
+
+#define ROW_CPUS	0u
+#define ROW_THREADS	1u
+#define ROW_INTERRUPTS	2u
+#define ROW_LOCKS	3u
+#define LOCK_LANES	8u /* rows of process 3 that belong to one thread */
+#define NAMED_CPUS	1u
+#define NAMED_THREAD	1u /* bits of named_thread[]: its row has a name; above it, one a lock lane */
+#define NAMED_INTERRUPT 2u
+
+struct slice {
+	uint64_t since;
+	uint32_t thread;
+	bool open;
+};
+
+struct writer {
+	struct chrome *chrome;
+	struct threads *threads;
+	struct spans *spans;
+	struct wellknown_table known;
+	struct slice running[THREADS_CPUS_MAX];
+	uint8_t named_cpu[THREADS_CPUS_MAX];
+	uint8_t *named_thread; /* by index of the thread */
+	uint32_t named_threads;
+	uint64_t *seen; /* by ring: stamp of the last event, 0: none yet */
+};
+
+struct row {
+	uint32_t pid;
+	uint64_t tid;
+};
+
+static void label_thread(const struct writer *writer, uint32_t thread, char *text, size_t size)
+{
+	const char *name = ktread_thread_name(writer->chrome->trace, thread);
+
+	if (name && *name)
+		snprintf(text, size, "%.40s (%u)", name, thread);
+	else
+		snprintf(text, size, "thread %u", thread);
+}
+
+static struct row row_of_cpu(struct writer *writer, uint32_t pid, uint32_t cpu)
+{
+	uint8_t bit = pid == ROW_CPUS ? NAMED_CPUS : NAMED_INTERRUPT;
+	char name[16];
+
+	if (cpu < THREADS_CPUS_MAX && !(writer->named_cpu[cpu] & bit)) {
+		writer->named_cpu[cpu] |= bit;
+		snprintf(name, sizeof(name), "CPU%u", cpu);
+		chrome_name(writer->chrome, "thread_name", pid, cpu, name);
+	}
+	return (struct row){ pid, cpu };
+}
+
+static bool reserve_names(struct writer *writer, uint32_t index)
+{
+	uint32_t count = writer->named_threads ? writer->named_threads : 64;
+	uint8_t *larger;
+
+	if (index < writer->named_threads)
+		return true;
+	while (count <= index)
+		count *= 2;
+	larger = realloc(writer->named_thread, count);
+	if (!larger)
+		return false;
+	memset(larger + writer->named_threads, 0, count - writer->named_threads);
+	writer->named_thread = larger;
+	writer->named_threads = count;
+	return true;
+}
+
+/* Lane 0 is the thread's own row, the others are its locks'. */
+static struct row row_of_thread(struct writer *writer, uint32_t index, unsigned lane)
+{
+	uint32_t id = threads_at(writer->threads, index)->id;
+	struct row row = { lane ? ROW_LOCKS : ROW_THREADS, lane ? (uint64_t)id * LOCK_LANES + lane : id };
+	uint8_t bit = (uint8_t)(NAMED_THREAD << lane);
+	char name[64];
+
+	if (reserve_names(writer, index) && !(writer->named_thread[index] & bit)) {
+		writer->named_thread[index] |= bit;
+		label_thread(writer, id, name, sizeof(name));
+		chrome_name(writer->chrome, "thread_name", row.pid, (int64_t)row.tid, name);
+	}
+	return row;
+}
+
+static struct row row_of(struct writer *writer, struct spans_owner owner, unsigned lane)
+{
+	return owner.cpu ? row_of_cpu(writer, ROW_INTERRUPTS, owner.number)
+			 : row_of_thread(writer, owner.number, lane);
+}
+
+/* {"ph":"B","ts":1.234,"pid":1,"tid":12 */
+static char *put_head(struct writer *writer, char phase, struct row row, uint64_t stamp)
+{
+	char *at = number_literal(chrome_begin(writer->chrome), "{\"ph\":\"");
+
+	*at = phase;
+	at = chrome_put_microseconds(number_literal(at + 1, "\",\"ts\":"),
+				     chrome_time(writer->chrome, stamp));
+	at = number_decimal(number_literal(at, ",\"pid\":"), row.pid);
+	return number_decimal(number_literal(at, ",\"tid\":"), row.tid);
+}
+
+static char *put_arguments(char *at, const struct ktread_event *event)
+{
+	char *begin, *end;
+
+	at = begin = number_literal(at, ",\"args\":{");
+	end = json_put_fields(at, event);
+	at = number_decimal(number_literal(end, end > begin ? ",\"cpu\":" : "\"cpu\":"), event->cpu);
+	if (event->callers) {
+		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
+		*at++ = '"';
+	}
+	*at = '}';
+	return at + 1;
+}
+
+static void finish(struct writer *writer, char *at)
+{
+	*at = '}';
+	output_done(&writer->chrome->out, at + 1);
+}
+
+static void name_span(struct writer *writer, const struct spans_span *span, const struct ktread_event *event,
+		      char *text, size_t size)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	unsigned long long key = span->key;
+	struct ktread_value value = { .length = 0 };
+	const char *call = NULL;
+	int named = wellknown_string(known, event, WELLKNOWN_NAME, &value) ? (int)value.length : 0;
+
+	named = named < 40 ? named : 40;
+	switch (span->kind) {
+	case WELLKNOWN_SYSCALL_ENTER:
+		if (span->has_key && key <= UINT32_MAX)
+			call = syscalls_name(&writer->chrome->calls, (uint32_t)key);
+		if (call)
+			snprintf(text, size, "%.60s", call);
+		else
+			snprintf(text, size, "syscall_%llu", key);
+		break;
+	case WELLKNOWN_IRQ_ENTER:
+		snprintf(text, size, "irq %llu%s%.*s", key, named ? " " : "", named,
+			 named ? value.string : "");
+		break;
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+		snprintf(text, size, "%s ", span->kind == WELLKNOWN_LOCK_CONTEND ? "wait for" : "hold");
+		if (named)
+			snprintf(text + strlen(text), size - strlen(text), "%.*s", named, value.string);
+		else
+			snprintf(text + strlen(text), size - strlen(text), "0x%llx", key);
+		break;
+	default:
+		snprintf(text, size, "page fault");
+	}
+}
+
+static void span_begin(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		       const struct ktread_event *event)
+{
+	struct writer *writer = context;
+	struct row row = row_of(writer, owner, lane);
+	char name[96], *at;
+
+	name_span(writer, span, event, name, sizeof(name));
+	at = put_head(writer, 'B', row, event->stamp);
+	at = json_put_name(number_literal(at, ",\"name\":"), name);
+	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
+	finish(writer, put_arguments(at, event));
+}
+
+static void span_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		     const struct ktread_event *event, uint64_t time)
+{
+	struct writer *writer = context;
+	char *at = put_head(writer, 'E', row_of(writer, owner, lane), event ? event->stamp : time);
+
+	(void)span;
+	finish(writer,
+	       event ? put_arguments(at, event) : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
+}
+
+/* A slice is written once it is over. */
+static void end_slice(struct writer *writer, uint32_t cpu, uint64_t time)
+{
+	struct slice *slice = &writer->running[cpu];
+	uint64_t from = chrome_time(writer->chrome, slice->since), to = chrome_time(writer->chrome, time);
+	char name[64], *at;
+
+	if (!slice->open)
+		return;
+	slice->open = false;
+	label_thread(writer, slice->thread, name, sizeof(name));
+	at = put_head(writer, 'X', row_of_cpu(writer, ROW_CPUS, cpu), slice->since);
+	at = chrome_put_microseconds(number_literal(at, ",\"dur\":"), to > from ? to - from : 0);
+	at = json_put_name(number_literal(at, ",\"name\":"), name);
+	at = number_decimal(number_literal(at, ",\"cat\":\"sched\",\"args\":{\"thread\":"), slice->thread);
+	finish(writer, number_literal(at, "}"));
+}
+
+static void thread_changed(void *context, const struct threads_change *change)
+{
+	struct writer *writer = context;
+	const struct threads_thread *thread = change->thread;
+
+	if (change->cpu >= THREADS_CPUS_MAX)
+		return;
+	if (thread->state == THREADS_RUNNING) {
+		end_slice(writer, change->cpu, change->time);
+		writer->running[change->cpu] = (struct slice){ change->time, thread->id, true };
+	} else if (change->from == THREADS_RUNNING && writer->running[change->cpu].open &&
+		   writer->running[change->cpu].thread == thread->id) {
+		end_slice(writer, change->cpu, change->time);
+	}
+}
+
+static void write_instant(struct writer *writer, const struct ktread_event *event)
+{
+	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
+	char *at = put_head(writer, 'i', row, event->stamp);
+
+	at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, 2);
+	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
+	finish(writer, put_arguments(number_literal(at, ",\"s\":\"t\""), event));
+}
+
+static void write_gap(struct writer *writer, const struct ktread_event *event)
+{
+	uint64_t from = writer->seen[event->ring];
+	char *at;
+
+	threads_gap(writer->threads, event->cpu, from);
+	spans_gap(writer->spans, event->cpu, from);
+	at = put_head(writer, 'i', row_of_cpu(writer, ROW_CPUS, event->cpu), event->stamp);
+	at = number_decimal(
+		number_literal(at,
+			       ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
+		event->lost);
+	finish(writer, number_literal(at, "}"));
+}
+
+static int write_event(struct writer *writer, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	int result;
+
+	if (event->lost)
+		write_gap(writer, event);
+	writer->seen[event->ring] = event->stamp;
+	result = threads_event(writer->threads, event, known, event->stamp);
+	if (result == 0)
+		result = spans_event(writer->spans, event, known, event->stamp);
+	if (result == 0 && known->kind != WELLKNOWN_SWITCH)
+		write_instant(writer, event);
+	writer->chrome->report->events++;
+	return result < 0 ? result : 0;
+}
+
+static int write_all(struct writer *writer)
+{
+	struct chrome *chrome = writer->chrome;
+	const struct ktread_event *event;
+	uint64_t last = chrome->base;
+	int result, error = 0;
+
+	chrome_name(chrome, "process_name", ROW_CPUS, -1, "CPUs");
+	chrome_name(chrome, "process_name", ROW_THREADS, -1, "threads");
+	chrome_name(chrome, "process_name", ROW_INTERRUPTS, -1, "interrupts");
+	chrome_name(chrome, "process_name", ROW_LOCKS, -1, "locks");
+	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error) {
+		error = write_event(writer, event);
+		if (error)
+			break;
+		last = event->stamp;
+	}
+	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
+		end_slice(writer, cpu, last);
+	spans_finish(writer->spans);
+	chrome->report->unpaired = spans_unpaired(writer->spans);
+	return error ? error : result;
+}
+
+int chrome_write_v2(struct chrome *chrome)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	const struct spans_sink sink = { writer, span_begin, span_end };
+	int result = KTREAD_E_MEMORY;
+
+	if (!writer)
+		return result;
+	writer->chrome = chrome;
+	writer->seen = calloc((size_t)ktread_info(chrome->trace)->rings + 1, sizeof(*writer->seen));
+	if (writer->seen && threads_create(&writer->threads, thread_changed, writer) == 0 &&
+	    spans_create(&writer->spans, writer->threads, &sink) == 0)
+		result = write_all(writer);
+	spans_destroy(writer->spans);
+	threads_destroy(writer->threads);
+	free(writer->named_thread);
+	free(writer->seen);
+	free(writer);
+	return result;
+}

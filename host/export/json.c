@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/json.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "export/number.h"
+#include "ktrx/v2.h"
+
+char *json_put_string(char *at, const char *bytes, size_t length)
+{
+	*at++ = '"';
+	at = escape_json(at, bytes, length);
+	*at++ = '"';
+	return at;
+}
+
+char *json_put_name(char *at, const char *name)
+{
+	return json_put_string(at, name, strnlen(name, JSON_NAME));
+}
+
+char *json_put_event_name(char *at, const struct ktread_type *type, uint32_t version)
+{
+	char name[2 * JSON_NAME + 1];
+	size_t length = 0;
+
+	if (version == 1)
+		return json_put_name(at, type->name);
+	if (type->group && *type->group) {
+		length = strnlen(type->group, JSON_NAME);
+		memcpy(name, type->group, length);
+		name[length++] = '.';
+	}
+	for (const char *from = type->name; *from && length < sizeof(name); from++)
+		name[length++] = *from;
+	for (size_t i = 0; i < length; i++)
+		name[i] = (char)tolower((unsigned char)name[i]);
+	return json_put_string(at, name, length);
+}
+
+char *json_put_value(char *at, const struct ktread_value *value)
+{
+	char letter;
+
+	switch (value->type) {
+	case KTRX_TYPE_I8:
+	case KTRX_TYPE_I16:
+	case KTRX_TYPE_I32:
+	case KTRX_TYPE_I64:
+		return number_signed(at, (int64_t)value->number);
+	case KTRX_TYPE_POINTER:
+		at = number_hex(number_literal(at, "\"0x"), value->number);
+		*at = '"';
+		return at + 1;
+	case KTRX_TYPE_STRING:
+		return json_put_string(at, value->string, value->length);
+	case KTRX_TYPE_BOOL:
+		return value->number ? number_literal(at, "true") : number_literal(at, "false");
+	case KTRX_TYPE_CHAR:
+		letter = (char)value->number;
+		return json_put_string(at, &letter, 1);
+	default:
+		return number_decimal(at, value->number);
+	}
+}
+
+char *json_put_fields(char *at, const struct ktread_event *event)
+{
+	const struct ktread_type *type = event->type;
+	char *begin = at;
+
+	for (uint32_t n = 0; n < type->fields; n++) {
+		struct ktread_value value;
+
+		if (ktread_value(event, n, &value) < 0)
+			break;
+		if (at > begin)
+			*at++ = ',';
+		at = json_put_name(at, type->field[n].name);
+		*at++ = ':';
+		at = json_put_value(at, &value);
+	}
+	return at;
+}

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/wellknown.h"
+#include "export/json.h"
+#include "export/number.h"
+#include "export/ticks.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+struct writer {
+	struct timeline *timeline;
+	uint32_t version;
+	uint64_t *lost; /* by ring: slots said to be lost so far */
+	struct wellknown_table known;
+};
+
+static char *put_time(const struct timeline *timeline, char *at, uint64_t stamp)
+{
+	uint64_t ticks = stamp > timeline->base ? stamp - timeline->base : 0;
+	uint64_t nanoseconds;
+
+	if (timeline->frequency == 0)
+		return number_decimal(number_literal(at, "{\"ticks\":"), ticks);
+	nanoseconds = ticks_nanoseconds(ticks, timeline->frequency);
+	at = number_decimal(number_literal(at, "{\"time\":"), nanoseconds / 1000000000u);
+	*at = '.';
+	return number_fixed(at + 1, nanoseconds % 1000000000u, 9);
+}
+
+static char *put_cpu(char *at, uint32_t cpu)
+{
+	at = number_literal(at, ",\"cpu\":");
+	return cpu == KTRX_NO_CPU ? number_literal(at, "null") : number_decimal(at, cpu);
+}
+
+static char *put_call(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	const char *name = NULL;
+	uint64_t number;
+
+	if ((known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT) &&
+	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
+		name = syscalls_name(writer->timeline->calls, (uint32_t)number);
+	return name ? json_put_name(number_literal(at, ",\"call\":"), name) : at;
+}
+
+static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	static const char *const contexts[] = { NULL, "irq", "nmi", "early" };
+	const char *name = ktread_thread_name(writer->timeline->trace, event->thread);
+	const char *context = contexts[event->context % 4];
+
+	at = put_time(writer->timeline, at, event->stamp);
+	at = put_cpu(at, event->cpu);
+	at = number_decimal(number_literal(at, ",\"thread\":"), event->thread);
+	if (name)
+		at = json_put_name(number_literal(at, ",\"name\":"), name);
+	if (context)
+		at = json_put_name(number_literal(at, ",\"context\":"), context);
+	at = json_put_event_name(number_literal(at, ",\"event\":"), event->type, writer->version);
+	at = put_call(writer, at, event);
+	at = json_put_fields(number_literal(at, ",\"args\":{"), event);
+	*at++ = '}';
+	if (event->callers) {
+		at = number_hex(number_literal(at, ",\"callers\":[\"0x"), event->caller[0]);
+		if (event->callers > 1)
+			at = number_hex(number_literal(at, "\",\"0x"), event->caller[1]);
+		at = number_literal(at, "\"]");
+	}
+	return number_literal(at, "}\n");
+}
+
+static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots)
+{
+	struct output *out = writer->timeline->out;
+	char *at = number_decimal(number_literal(output_line(out), "{\"lost\":"), slots);
+
+	at = put_cpu(at, ktread_ring(writer->timeline->trace, ring)->cpu);
+	output_done(out, number_literal(at, "}\n"));
+	writer->lost[ring] += slots;
+	writer->timeline->lost += slots;
+}
+
+static int write_all(struct writer *writer)
+{
+	struct timeline *timeline = writer->timeline;
+	uint64_t left = timeline->limit ? timeline->limit : UINT64_MAX;
+	const struct ktread_event *event;
+	int result;
+
+	while ((result = ktread_next(timeline->trace, &event)) > 0) {
+		if (event->lost)
+			write_gap(writer, event->ring, event->lost);
+		output_done(timeline->out, put_event(writer, output_line(timeline->out), event));
+		timeline->shown++;
+		if (--left == 0 || timeline->out->error)
+			return result;
+	}
+	for (uint32_t n = 0; n < ktread_info(timeline->trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(timeline->trace, n);
+
+		if (ring->overwritten + ring->invalid > writer->lost[n])
+			write_gap(writer, n, ring->overwritten + ring->invalid - writer->lost[n]);
+	}
+	return result;
+}
+
+int lines_write(struct timeline *timeline)
+{
+	const struct ktread_info *info = ktread_info(timeline->trace);
+	struct writer *writer = calloc(1, sizeof(*writer));
+	int result = KTREAD_E_MEMORY;
+
+	if (!writer)
+		return result;
+	timeline->base = ktread_first_stamp(timeline->trace);
+	timeline->frequency = info->frequency;
+	writer->timeline = timeline;
+	writer->version = info->version;
+	writer->lost = calloc((size_t)info->rings + 1, sizeof(*writer->lost));
+	if (writer->lost)
+		result = write_all(writer);
+	free(writer->lost);
+	free(writer);
+	return result;
+}

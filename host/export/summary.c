@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/summary.h"
+
+#include <ctype.h>
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "export/ticks.h"
+#include "ktrx/v2.h"
+
+#define NAME_BYTES    100u
+#define THREADS_SHOWN 100u
+
+const char *summary_machine(uint16_t elf_machine)
+{
+	switch (elf_machine) {
+	case EM_X86_64:
+		return "x86_64";
+	case EM_AARCH64:
+		return "aarch64";
+	case EM_RISCV:
+		return "riscv64";
+	default:
+		return NULL;
+	}
+}
+
+const char *summary_outcome(uint32_t outcome)
+{
+	return outcome == KTRX_OUTCOME_EXITED  ? "exited"
+	       : outcome == KTRX_OUTCOME_PANIC ? "panicked"
+					       : "running";
+}
+
+int summary_init(struct summary *summary, const struct ktread *trace, const struct tally *tally)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	*summary = (struct summary){ .trace = trace, .tally = tally };
+	summary->events = tally_list(tally, TALLY_BY_EVENT, TALLY_MOST_FIRST, &summary->event_count);
+	summary->threads = tally_list(tally, TALLY_BY_THREAD, TALLY_MOST_FIRST, &summary->thread_count);
+	summary->cpus = tally_list(tally, TALLY_BY_CPU, TALLY_BY_KEY, &summary->cpu_count);
+	if (!summary->events || !summary->threads || !summary->cpus) {
+		summary_free(summary);
+		return KTREAD_E_MEMORY;
+	}
+	if (info->frequency && tally->events)
+		summary->seconds = ticks_seconds(tally->last - tally->first, info->frequency);
+	for (uint32_t n = 0; n < info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		summary->overwritten += ring->overwritten;
+		summary->invalid += ring->invalid;
+		summary->dropped += ring->dropped;
+	}
+	return 0;
+}
+
+void summary_free(struct summary *summary)
+{
+	free(summary->events);
+	free(summary->threads);
+	free(summary->cpus);
+}
+
+static double rate(const struct summary *summary, uint64_t count)
+{
+	return summary->seconds > 0 ? (double)count / summary->seconds : 0;
+}
+
+static void write_head(struct output *out, const struct summary *summary, const char *path)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+	const char *machine = summary_machine(info->machine);
+	char kernel[NAME_BYTES + 1];
+
+	output_format(out, "%s: KTRX version %u", path, info->version);
+	if (machine)
+		output_format(out, ", %s", machine);
+	if (*info->kernel) {
+		*escape_text(kernel, info->kernel, strlen(info->kernel), NAME_BYTES) = '\0';
+		output_format(out, ", %s", kernel);
+	}
+	output_text(out, "\n");
+	if (info->build_id_size) {
+		output_text(out, "build id  ");
+		for (uint32_t n = 0; n < info->build_id_size; n++)
+			output_format(out, "%02x", info->build_id[n]);
+		output_text(out, "\n");
+	}
+	if (info->version > 1) {
+		output_format(out, "guest     %s", summary_outcome(info->outcome));
+		if (info->outcome == KTRX_OUTCOME_EXITED)
+			output_format(out, " with status %d", info->status);
+		output_text(out, "\n");
+	}
+	if (info->dumps > 1)
+		output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
+}
+
+static void write_span(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+	const struct tally *tally = summary->tally;
+	unsigned long long events = tally->events;
+
+	if (info->frequency)
+		output_format(out, "clock     %llu Hz\n", (unsigned long long)info->frequency);
+	else
+		output_text(out, "clock     of unknown frequency\n");
+	if (events == 0)
+		output_text(out, "events    none\n");
+	else if (summary->seconds > 0)
+		output_format(out, "events    %llu in %.6f s, %.0f a second\n", events, summary->seconds,
+			      rate(summary, events));
+	else
+		output_format(out, "events    %llu in %llu ticks\n", events,
+			      (unsigned long long)(tally->last - tally->first));
+}
+
+static void write_loss(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+
+	if (info->version == 1) {
+		output_text(out, "loss      unknown: version 1 does not count what was overwritten\n");
+		return;
+	}
+	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
+		output_text(out, "loss      none\n");
+		return;
+	}
+	output_format(out,
+		      "loss      %llu slots overwritten, %llu unreadable; %llu records refused by full rings",
+		      (unsigned long long)summary->overwritten, (unsigned long long)summary->invalid,
+		      (unsigned long long)summary->dropped);
+	if (info->lost_events)
+		output_format(out, "; %llu events before there was a ring",
+			      (unsigned long long)info->lost_events);
+	output_text(out, "\n");
+}
+
+static void name_event(const struct summary *summary, uint32_t id, char *name)
+{
+	const struct ktread_type *type = ktread_type(summary->trace, id);
+	char *at = name;
+
+	if (!type) {
+		snprintf(name, 2 * NAME_BYTES, "UNKNOWN(%u)", id);
+		return;
+	}
+	if (ktread_info(summary->trace)->version > 1 && *type->group) {
+		at = escape_text(at, type->group, strlen(type->group), NAME_BYTES);
+		*at++ = '.';
+	}
+	at = escape_text(at, type->name, strlen(type->name), NAME_BYTES);
+	*at = '\0';
+	for (char *letter = name; ktread_info(summary->trace)->version > 1 && *letter; letter++)
+		*letter = (char)tolower((unsigned char)*letter);
+}
+
+/* Of events that were only counted there are no records, but they did happen. */
+static void write_counted(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+	char name[2 * NAME_BYTES + 2];
+	int begun = 0;
+
+	for (uint32_t id = 1; info->version > 1 && id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(summary->trace, id);
+
+		if (!type || type->count == 0)
+			continue;
+		if (!begun++)
+			output_format(out, "\n%-28s %12s %12s\n", "COUNTED EVENT", "FIRED", "RECORDS HERE");
+		name_event(summary, id, name);
+		output_format(out, "%-28s %12llu %12llu\n", name, (unsigned long long)type->count,
+			      (unsigned long long)summary->tally->event[id].count);
+	}
+}
+
+static void write_events(struct output *out, const struct summary *summary)
+{
+	char name[2 * NAME_BYTES + 2];
+
+	output_format(out, "\n%-28s %12s %12s\n", "EVENT", "RECORDS", "A SECOND");
+	for (size_t n = 0; n < summary->event_count; n++) {
+		const struct tally_entry *entry = &summary->events[n];
+
+		name_event(summary, entry->key, name);
+		output_format(out, "%-28s %12llu %12.1f\n", name, (unsigned long long)entry->count,
+			      rate(summary, entry->count));
+	}
+}
+
+static void write_threads(struct output *out, const struct summary *summary)
+{
+	char name[NAME_BYTES + 16];
+
+	output_format(out, "\n%-28s %12s %12s\n", "THREAD", "RECORDS", "A SECOND");
+	for (size_t n = 0; n < summary->thread_count && n < THREADS_SHOWN; n++) {
+		const struct tally_entry *entry = &summary->threads[n];
+		const char *known = ktread_thread_name(summary->trace, entry->key);
+		char *at = name + sprintf(name, "PID=%u", entry->key);
+
+		if (known && *known) {
+			*at++ = '(';
+			at = escape_text(at, known, strlen(known), NAME_BYTES - 8);
+			*at++ = ')';
+		}
+		*at = '\0';
+		output_format(out, "%-28s %12llu %12.1f\n", name, (unsigned long long)entry->count,
+			      rate(summary, entry->count));
+	}
+	if (summary->thread_count > THREADS_SHOWN)
+		output_format(out, "... and %zu more threads (--json has all)\n",
+			      summary->thread_count - THREADS_SHOWN);
+}
+
+static void write_cpus(struct output *out, const struct summary *summary)
+{
+	char name[16];
+
+	output_format(out, "\n%-28s %12s %12s\n", "CPU", "RECORDS", "A SECOND");
+	for (size_t n = 0; n < summary->cpu_count; n++) {
+		const struct tally_entry *entry = &summary->cpus[n];
+
+		snprintf(name, sizeof(name), entry->key < TALLY_CPUS - 1 ? "CPU%u" : "CPU?", entry->key);
+		output_format(out, "%-28s %12llu %12.1f\n", name, (unsigned long long)entry->count,
+			      rate(summary, entry->count));
+	}
+}
+
+static void write_rings(struct output *out, const struct summary *summary)
+{
+	output_format(out, "\n%-9s %10s %12s = %12s + %12s + %10s %10s %8s\n", "RING", "SLOTS", "PRODUCED",
+		      "OVERWRITTEN", "DECODED", "INVALID", "DROPPED", "LAPPED");
+	for (uint32_t n = 0; n < ktread_info(summary->trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(summary->trace, n);
+		char name[16] = "boot";
+
+		if (ring->cpu != KTRX_NO_CPU)
+			snprintf(name, sizeof(name), "CPU%u", ring->cpu);
+		output_format(out, "%-9s %10llu %12llu = %12llu + %12llu + %10llu %10llu %8llu\n", name,
+			      (unsigned long long)ring->slots, (unsigned long long)ring->head,
+			      (unsigned long long)ring->overwritten, (unsigned long long)ring->decoded,
+			      (unsigned long long)ring->invalid, (unsigned long long)ring->dropped,
+			      (unsigned long long)ring->lapped);
+	}
+}
+
+void summary_write_text(struct output *out, const struct summary *summary, const char *path)
+{
+	write_head(out, summary, path);
+	write_span(out, summary);
+	write_loss(out, summary);
+	write_events(out, summary);
+	write_counted(out, summary);
+	write_threads(out, summary);
+	write_cpus(out, summary);
+	if (ktread_info(summary->trace)->version > 1)
+		write_rings(out, summary);
+}

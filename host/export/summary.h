@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What is in a trace, in numbers: counts by event, thread and CPU, the time it spans, and where every slot
+ * went. The trace must have been read to its end.
+ */
+#ifndef EXPORT_SUMMARY_H
+#define EXPORT_SUMMARY_H
+
+#include "export/output.h"
+#include "export/tally.h"
+
+struct summary {
+	const struct ktread *trace;
+	const struct tally *tally;
+	struct tally_entry *events, *threads, *cpus;
+	size_t event_count, thread_count, cpu_count;
+	double seconds; /* between the first event and the last, 0 if the frequency is unknown */
+	uint64_t overwritten, invalid, dropped; /* of all rings */
+};
+
+/* 0 or KTREAD_E_MEMORY. */
+int summary_init(struct summary *summary, const struct ktread *trace, const struct tally *tally);
+void summary_free(struct summary *summary);
+
+void summary_write_text(struct output *out, const struct summary *summary, const char *path);
+void summary_write_json(struct output *out, const struct summary *summary);
+
+/* "x86_64"; NULL if the trace does not say or it has no common name. */
+const char *summary_machine(uint16_t elf_machine);
+/* "exited", "panicked" or "running". */
+const char *summary_outcome(uint32_t outcome);
+
+#endif

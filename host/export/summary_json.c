@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <string.h>
+
+#include "export/json.h"
+#include "export/number.h"
+#include "export/summary.h"
+#include "ktrx/v2.h"
+
+/* ,"name":123 */
+static void number(struct output *out, const char *name, uint64_t value)
+{
+	char *at = json_put_name(output_line(out), name);
+
+	*at = ':';
+	at = number_decimal(at + 1, value);
+	*at = ',';
+	output_done(out, at + 1);
+}
+
+/* The last number of an object. */
+static void last_number(struct output *out, const char *name, uint64_t value, const char *close)
+{
+	number(out, name, value);
+	output_done(out, out->at - 1);
+	output_text(out, close);
+}
+
+static void text(struct output *out, const char *name, const char *value)
+{
+	char *at = json_put_name(output_line(out), name);
+
+	*at = ':';
+	at = json_put_string(at + 1, value, strnlen(value, 256));
+	*at = ',';
+	output_done(out, at + 1);
+}
+
+static void write_build_id(struct output *out, const struct ktread_info *info)
+{
+	if (!info->build_id_size)
+		return;
+	output_text(out, "\"build_id\":\"");
+	for (uint32_t n = 0; n < info->build_id_size; n++)
+		output_format(out, "%02x", info->build_id[n]);
+	output_text(out, "\",");
+}
+
+static void write_head(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+
+	output_text(out, "{");
+	number(out, "version", info->version);
+	if (summary_machine(info->machine))
+		text(out, "machine", summary_machine(info->machine));
+	if (*info->kernel)
+		text(out, "kernel", info->kernel);
+	write_build_id(out, info);
+	if (info->version > 1)
+		text(out, "outcome", summary_outcome(info->outcome));
+	if (info->outcome == KTRX_OUTCOME_EXITED)
+		output_format(out, "\"status\":%d,", info->status);
+	number(out, "frequency", info->frequency);
+	number(out, "cpus", info->cpus);
+	number(out, "dumps", info->dumps);
+	number(out, "offset", info->offset);
+	number(out, "skipped_bytes", info->skipped_bytes);
+	number(out, "unknown_sections", info->unknown_sections);
+	number(out, "lost_events", info->lost_events);
+	number(out, "events", summary->tally->events);
+	number(out, "ticks", summary->tally->events ? summary->tally->last - summary->tally->first : 0);
+	output_format(out, "\"seconds\":%.9f,", summary->seconds);
+	/* Without a write index there is no telling. */
+	if (info->version > 1)
+		number(out, "lost_slots", summary->overwritten + summary->invalid);
+	else
+		output_text(out, "\"lost_slots\":null,");
+}
+
+static void write_event(struct output *out, const struct summary *summary, const struct tally_entry *entry)
+{
+	const struct ktread_type *type = ktread_type(summary->trace, entry->key);
+
+	output_text(out, "{");
+	number(out, "id", entry->key);
+	if (type) {
+		char *at = json_put_event_name(number_literal(output_line(out), "\"event\":"), type,
+					       ktread_info(summary->trace)->version);
+
+		*at = ',';
+		output_done(out, at + 1);
+		if (type->count)
+			number(out, "fired", type->count);
+	}
+	last_number(out, "records", entry->count, "}");
+}
+
+static void write_thread(struct output *out, const struct summary *summary, const struct tally_entry *entry)
+{
+	const char *name = ktread_thread_name(summary->trace, entry->key);
+
+	output_text(out, "{");
+	number(out, "thread", entry->key);
+	if (name)
+		text(out, "name", name);
+	last_number(out, "records", entry->count, "}");
+}
+
+static void write_cpu(struct output *out, const struct summary *summary, const struct tally_entry *entry)
+{
+	(void)summary;
+	if (entry->key < TALLY_CPUS - 1)
+		output_format(out, "{\"cpu\":%u,", entry->key);
+	else
+		output_text(out, "{\"cpu\":null,");
+	last_number(out, "records", entry->count, "}");
+}
+
+static void write_list(struct output *out, const struct summary *summary, const char *name,
+		       const struct tally_entry *entries, size_t count,
+		       void (*write)(struct output *, const struct summary *, const struct tally_entry *))
+{
+	output_format(out, "\n\"%s\":[", name);
+	for (size_t n = 0; n < count; n++) {
+		output_text(out, n ? ",\n" : "\n");
+		write(out, summary, &entries[n]);
+	}
+	output_text(out, "],");
+}
+
+static void write_ring(struct output *out, const struct ktread_ring *ring)
+{
+	if (ring->cpu == KTRX_NO_CPU)
+		output_text(out, "{\"cpu\":null,");
+	else
+		output_format(out, "{\"cpu\":%u,", ring->cpu);
+	number(out, "slots", ring->slots);
+	number(out, "produced", ring->head);
+	number(out, "overwritten", ring->overwritten);
+	number(out, "decoded", ring->decoded);
+	number(out, "invalid", ring->invalid);
+	number(out, "records", ring->records);
+	number(out, "dropped", ring->dropped);
+	last_number(out, "lapped", ring->lapped, "}");
+}
+
+void summary_write_json(struct output *out, const struct summary *summary)
+{
+	write_head(out, summary);
+	write_list(out, summary, "by_event", summary->events, summary->event_count, write_event);
+	write_list(out, summary, "by_thread", summary->threads, summary->thread_count, write_thread);
+	write_list(out, summary, "by_cpu", summary->cpus, summary->cpu_count, write_cpu);
+	output_text(out, "\n\"rings\":[");
+	for (uint32_t n = 0; n < ktread_info(summary->trace)->rings; n++) {
+		output_text(out, n ? ",\n" : "\n");
+		write_ring(out, ktread_ring(summary->trace, n));
+	}
+	output_text(out, "]}\n");
+}

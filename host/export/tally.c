@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/tally.h"
+
+#include <stdlib.h>
+
+static inline void count(struct tally_count *count, uint64_t stamp)
+{
+	/* Rings come one after another, so a later one may hold an earlier event. */
+	if (stamp < count->first || count->count == 0)
+		count->first = stamp;
+	count->count++;
+}
+
+static int count_thread(struct tally *tally, uint32_t thread, uint64_t stamp)
+{
+	struct tally_count **page = &tally->thread[(thread & KTRX_THREAD_MAX) / TALLY_THREAD_PAGE];
+
+	if (__builtin_expect(!*page, 0)) {
+		*page = calloc(TALLY_THREAD_PAGE, sizeof(**page));
+		if (!*page)
+			return KTREAD_E_MEMORY;
+	}
+	count(*page + thread % TALLY_THREAD_PAGE, stamp);
+	return 0;
+}
+
+int tally_trace(struct tally **result, struct ktread *trace)
+{
+	struct tally *tally = calloc(1, sizeof(*tally));
+	const struct ktread_event *event;
+	int status;
+
+	*result = tally;
+	if (!tally)
+		return KTREAD_E_MEMORY;
+	tally->first = UINT64_MAX;
+	while ((status = ktread_next_unmerged(trace, &event)) > 0) {
+		uint64_t stamp = event->stamp;
+
+		tally->events++;
+		tally->first = stamp < tally->first ? stamp : tally->first;
+		tally->last = stamp > tally->last ? stamp : tally->last;
+		count(&tally->event[event->id % TALLY_EVENTS], stamp);
+		count(&tally->cpu[event->cpu < TALLY_CPUS ? event->cpu : TALLY_CPUS - 1], stamp);
+		status = count_thread(tally, event->thread, stamp);
+		if (status < 0)
+			break;
+	}
+	return status;
+}
+
+void tally_free(struct tally *tally)
+{
+	if (!tally)
+		return;
+	for (uint32_t page = 0; page < TALLY_THREAD_PAGES; page++)
+		free(tally->thread[page]);
+	free(tally);
+}
+
+static const struct tally_count *count_of(const struct tally *tally, enum tally_kind kind, uint32_t key)
+{
+	const struct tally_count *page;
+
+	switch (kind) {
+	case TALLY_BY_EVENT:
+		return &tally->event[key];
+	case TALLY_BY_CPU:
+		return &tally->cpu[key];
+	case TALLY_BY_THREAD:
+		page = tally->thread[key / TALLY_THREAD_PAGE];
+		return page ? page + key % TALLY_THREAD_PAGE : NULL;
+	}
+	return NULL;
+}
+
+static int most_first(const void *a, const void *b)
+{
+	const struct tally_entry *left = a, *right = b;
+
+	if (left->count != right->count)
+		return left->count < right->count ? 1 : -1;
+	if (left->first != right->first)
+		return left->first < right->first ? -1 : 1;
+	return left->key < right->key ? -1 : left->key > right->key;
+}
+
+struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, enum tally_order order,
+			       size_t *entries)
+{
+	static const uint32_t keys[] = {
+		[TALLY_BY_EVENT] = TALLY_EVENTS,
+		[TALLY_BY_THREAD] = KTRX_THREAD_MAX + 1,
+		[TALLY_BY_CPU] = TALLY_CPUS,
+	};
+	struct tally_entry *list = NULL;
+	size_t length = 0, room = 0;
+
+	for (uint32_t key = 0; key < keys[kind]; key++) {
+		const struct tally_count *count = count_of(tally, kind, key);
+
+		if (!count || !count->count)
+			continue;
+		if (length == room) {
+			struct tally_entry *larger;
+
+			room = room ? 2 * room : 64;
+			larger = realloc(list, room * sizeof(*list));
+			if (!larger) {
+				free(list);
+				return NULL;
+			}
+			list = larger;
+		}
+		list[length++] = (struct tally_entry){ count->count, count->first, key };
+	}
+	*entries = length;
+	if (!list)
+		return calloc(1, sizeof(*list));
+	if (order == TALLY_MOST_FIRST)
+		qsort(list, length, sizeof(*list), most_first);
+	return list;
+}

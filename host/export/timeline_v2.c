@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Timeline of version 2:
+ *
+ *	[    0.066302] CPU0 PID=6(init)              syscall.enter    execve nr=59 …
+ *	[    0.066310] CPU2 PID=0(idle)          irq sched.wake       …
+ *	--- CPU2 lost 4093 slots ---
+ *
+ * A gap line stands right before the first event that came after the gap on that ring. What was lost and is
+ * followed by no event is said at the end.
+ */
+#include "export/timeline_line.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/wellknown.h"
+#include "export/escape.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+#define THREAD_COLUMNS	  20u
+#define THREADS		  256u /* names kept rendered, by the low bits of the thread id */
+#define EVENT_COLUMNS_MIN 16u
+#define EVENT_COLUMNS_MAX 28u
+#define NAME_MAX_BYTES	  160u /* of an escaped name; the trace may hold longer ones */
+#define EVENTS		  (KTRX_EVENT_MAX + 1u)
+
+struct label {
+	char *text;
+	uint32_t length;
+};
+
+struct thread_label {
+	uint32_t thread;
+	uint8_t length; /* 0: empty */
+	char text[3 + 10 + NAME_MAX_BYTES + 3];
+};
+
+struct writer {
+	struct timeline *timeline;
+	unsigned event_columns;
+	uint64_t *lost; /* by ring: slots said to be lost so far */
+	struct wellknown_table known;
+	struct label event[EVENTS];
+	struct thread_label thread[THREADS];
+};
+
+/* "sched.switch" in lower case, harmless; at most NAME_MAX_BYTES. */
+static uint32_t name_event(const struct ktread_type *type, char *text)
+{
+	char *at = text, *end = text + NAME_MAX_BYTES;
+
+	if (type->group && *type->group) {
+		at = escape_text(at, type->group, strlen(type->group), NAME_MAX_BYTES / 2);
+		*at++ = '.';
+	}
+	at = escape_text(at, type->name, strlen(type->name), (size_t)(end - at));
+	for (char *letter = text; letter < at; letter++)
+		*letter = (char)tolower((unsigned char)*letter);
+	return (uint32_t)(at - text);
+}
+
+/* Wide enough for the events that the trace describes, within reason. */
+static unsigned event_columns(const struct ktread *trace)
+{
+	unsigned columns = EVENT_COLUMNS_MIN;
+	char text[NAME_MAX_BYTES];
+
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+		uint32_t length = type ? name_event(type, text) : 0;
+
+		if (length > columns)
+			columns = length;
+	}
+	return columns < EVENT_COLUMNS_MAX ? columns : EVENT_COLUMNS_MAX;
+}
+
+static char *put_event_name(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	struct label *label = &writer->event[event->id % EVENTS];
+
+	if (__builtin_expect(!label->text, 0)) {
+		uint32_t length = name_event(event->type, at);
+
+		while (length <= writer->event_columns)
+			at[length++] = ' ';
+		if (at[length - 1] != ' ')
+			at[length++] = ' ';
+		label->text = malloc(length);
+		if (!label->text)
+			return at + length;
+		memcpy(label->text, at, length);
+		label->length = length;
+	}
+	memcpy(at, label->text, label->length);
+	return at + label->length;
+}
+
+static void render_thread(const struct timeline *timeline, struct thread_label *label, uint32_t thread)
+{
+	const char *name = ktread_thread_name(timeline->trace, thread);
+	char *at = number_decimal(label->text, thread), *end;
+
+	if (name && *name) {
+		*at++ = '(';
+		at = escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+		*at++ = ')';
+	}
+	end = label->text + THREAD_COLUMNS;
+	if (at < end)
+		memset(at, ' ', (size_t)(end - at));
+	at = at < end ? end : at;
+	*at++ = ' ';
+	label->thread = thread;
+	label->length = (uint8_t)(at - label->text);
+}
+
+static char *put_thread(struct writer *writer, char *at, uint32_t thread)
+{
+	struct thread_label *label = &writer->thread[thread % THREADS];
+
+	if (__builtin_expect(label->length == 0 || label->thread != thread, 0))
+		render_thread(writer->timeline, label, thread);
+	memcpy(at, label->text, label->length);
+	return at + label->length;
+}
+
+static char *put_cpu(char *at, uint32_t cpu)
+{
+	at = number_literal(at, "CPU");
+	if (cpu != KTRX_NO_CPU)
+		return number_decimal(at, cpu);
+	*at = '?';
+	return at + 1;
+}
+
+/* The system call's name, where the event carries its number. */
+static char *put_call_name(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	const char *name;
+	uint64_t number;
+
+	if (known->kind != WELLKNOWN_SYSCALL_ENTER && known->kind != WELLKNOWN_SYSCALL_EXIT)
+		return at;
+	if (!wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
+		return at;
+	name = syscalls_name(writer->timeline->calls, (uint32_t)number);
+	if (!name)
+		return at;
+	at = escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+	*at = ' ';
+	return at + 1;
+}
+
+static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
+
+	at = timeline_put_time(writer->timeline, at, event->stamp);
+	at = put_cpu(at, event->cpu);
+	at = put_thread(writer, number_literal(at, " PID="), event->thread);
+	memcpy(at, context[event->context % 4], 4);
+	at = put_event_name(writer, at + 4, event);
+	at = put_call_name(writer, at, event);
+	at += ktread_format(event, at, OUTPUT_LINE / 2);
+	for (uint32_t i = 0; i < event->callers && i < 2; i++)
+		at = number_hex(number_literal(at, " <- 0x"), event->caller[i]);
+	*at++ = '\n';
+	return at;
+}
+
+static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots, const char *where)
+{
+	const struct timeline *timeline = writer->timeline;
+	uint32_t cpu = ktread_ring(timeline->trace, ring)->cpu;
+	char name[24] = "boot ring";
+
+	if (cpu != KTRX_NO_CPU)
+		*put_cpu(name, cpu) = '\0';
+	output_format(timeline->out, "%s--- %s lost %llu slot%s%s ---%s\n",
+		      timeline->colour ? "\033[1;31m" : "", name, (unsigned long long)slots,
+		      slots == 1 ? "" : "s", where, timeline->colour ? "\033[0m" : "");
+	writer->lost[ring] += slots;
+	writer->timeline->lost += slots;
+}
+
+/* Gaps that no event came after, and records that a full ring refused. */
+static void write_rest(struct writer *writer, uint32_t rings)
+{
+	const struct timeline *timeline = writer->timeline;
+
+	for (uint32_t n = 0; n < rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(timeline->trace, n);
+		uint64_t lost = ring->overwritten + ring->invalid;
+
+		if (lost > writer->lost[n])
+			write_gap(writer, n, lost - writer->lost[n], " besides");
+		if (ring->dropped)
+			output_format(timeline->out,
+				      "--- ring of CPU%u was full and refused %llu records ---\n", ring->cpu,
+				      (unsigned long long)ring->dropped);
+	}
+	if (ktread_info(timeline->trace)->lost_events)
+		output_format(timeline->out,
+			      "--- %llu events were lost before there was a ring to take them ---\n",
+			      (unsigned long long)ktread_info(timeline->trace)->lost_events);
+}
+
+static int write_all(struct writer *writer)
+{
+	struct timeline *timeline = writer->timeline;
+	uint64_t left = timeline->limit ? timeline->limit : UINT64_MAX;
+	const struct ktread_event *event;
+	int result;
+
+	while ((result = ktread_next(timeline->trace, &event)) > 0) {
+		if (event->lost)
+			write_gap(writer, event->ring, event->lost, "");
+		output_done(timeline->out, put_event(writer, output_line(timeline->out), event));
+		timeline->shown++;
+		if (--left == 0 || timeline->out->error)
+			break;
+	}
+	if (result <= 0)
+		write_rest(writer, ktread_info(timeline->trace)->rings);
+	return result;
+}
+
+int timeline_write_v2(struct timeline *timeline)
+{
+	struct writer *writer = calloc(1, sizeof(*writer));
+	int result = KTREAD_E_MEMORY;
+
+	if (!writer)
+		return result;
+	writer->timeline = timeline;
+	writer->event_columns = event_columns(timeline->trace);
+	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
+	if (writer->lost)
+		result = write_all(writer);
+	for (uint32_t id = 0; id < EVENTS; id++)
+		free(writer->event[id].text);
+	free(writer->lost);
+	free(writer);
+	return result;
+}
