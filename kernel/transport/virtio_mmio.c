@@ -60,30 +60,40 @@ static int negotiate(struct ktrace_io io, uint32_t version)
 	return ktrace_io_read32(io, STATUS) & KTRACE_VIRTIO_FEATURES_OK ? 0 : KTRACE_OUTPUT_FAILED;
 }
 
+static int place_legacy(const struct ktrace_virtio_console *console)
+{
+	uint32_t page;
+	int error = ktrace_virtio_legacy_page(console, &page);
+
+	if (error)
+		return error;
+	ktrace_io_write32(console->io, LEGACY_PAGE_SIZE, KTRACE_VIRTIO_PAGE);
+	ktrace_io_write32(console->io, LEGACY_QUEUE_ALIGN, KTRACE_VIRTIO_PAGE);
+	ktrace_io_write32(console->io, LEGACY_QUEUE_PAGE, page);
+	return 0;
+}
+
+static int place_present(const struct ktrace_virtio_console *console)
+{
+	write_address(console->io, QUEUE_DESCRIPTORS, ktrace_virtio_descriptors(console));
+	write_address(console->io, QUEUE_AVAILABLE, ktrace_virtio_available(console));
+	write_address(console->io, QUEUE_USED, ktrace_virtio_used(console));
+	ktrace_io_write32(console->io, QUEUE_READY, 1);
+	return 0;
+}
+
 static int set_up_queue(struct ktrace_virtio_console *console, uint32_t version)
 {
-	struct ktrace_io io = console->io;
 	uint32_t size;
 	int error;
 
-	ktrace_io_write32(io, QUEUE_SELECT, KTRACE_VIRTIO_TRANSMIT);
-	size = ktrace_io_read32(io, QUEUE_SIZE_MAX);
+	ktrace_io_write32(console->io, QUEUE_SELECT, KTRACE_VIRTIO_TRANSMIT);
+	size = ktrace_io_read32(console->io, QUEUE_SIZE_MAX);
 	error = ktrace_virtio_queue_lay(console, size < QUEUE_WANTED ? size : QUEUE_WANTED);
 	if (error)
 		return error;
-	ktrace_io_write32(io, QUEUE_SIZE, console->size);
-	if (version == LEGACY) {
-		ktrace_io_write32(io, LEGACY_PAGE_SIZE, KTRACE_VIRTIO_PAGE);
-		ktrace_io_write32(io, LEGACY_QUEUE_ALIGN, KTRACE_VIRTIO_PAGE);
-		ktrace_io_write32(io, LEGACY_QUEUE_PAGE,
-				  (uint32_t)(ktrace_virtio_descriptors(console) / KTRACE_VIRTIO_PAGE));
-	} else {
-		write_address(io, QUEUE_DESCRIPTORS, ktrace_virtio_descriptors(console));
-		write_address(io, QUEUE_AVAILABLE, ktrace_virtio_available(console));
-		write_address(io, QUEUE_USED, ktrace_virtio_used(console));
-		ktrace_io_write32(io, QUEUE_READY, 1);
-	}
-	return 0;
+	ktrace_io_write32(console->io, QUEUE_SIZE, console->size);
+	return version == LEGACY ? place_legacy(console) : place_present(console);
 }
 
 static int set_up(struct ktrace_virtio_console *console)

@@ -22,6 +22,7 @@
 static int set_up(struct ktrace_virtio_console *console)
 {
 	struct ktrace_io io = console->io;
+	uint32_t page;
 	int error;
 
 	ktrace_io_write8(io, STATUS, 0);
@@ -29,9 +30,11 @@ static int set_up(struct ktrace_virtio_console *console)
 	ktrace_io_write32(io, DRIVER_FEATURES, 0);
 	ktrace_io_write16(io, QUEUE_SELECT, KTRACE_VIRTIO_TRANSMIT);
 	error = ktrace_virtio_queue_lay(console, ktrace_io_read16(io, QUEUE_SIZE));
+	if (!error)
+		error = ktrace_virtio_legacy_page(console, &page);
 	if (error)
 		return error;
-	ktrace_io_write32(io, QUEUE_PAGE, (uint32_t)(ktrace_virtio_descriptors(console) / KTRACE_VIRTIO_PAGE));
+	ktrace_io_write32(io, QUEUE_PAGE, page);
 	console->notify = QUEUE_NOTIFY;
 	console->notify_wide = false;
 	ktrace_io_write8(io, STATUS,

@@ -61,6 +61,14 @@ uint64_t ktrace_virtio_used(const struct ktrace_virtio_console *console)
 	return ktrace_virtio_descriptors(console) + used_offset(console->size);
 }
 
+int ktrace_virtio_legacy_page(const struct ktrace_virtio_console *console, uint32_t *page)
+{
+	uint64_t number = ktrace_virtio_descriptors(console) / KTRACE_VIRTIO_PAGE;
+
+	*page = (uint32_t)number;
+	return *page == number ? 0 : KTRACE_OUTPUT_FAILED;
+}
+
 int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size)
 {
 	size_t end = used_offset(size) + sizeof(uint16_t) * 3 + sizeof(uint64_t) * size;

@@ -31,6 +31,12 @@ void ktrace_virtio_init(struct ktrace_virtio_console *console, int (*probe)(stru
  */
 int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size);
 
+/*
+ * The queue's page number, as legacy devices are told it: in 32 bits. KTRACE_OUTPUT_FAILED if the memory lies
+ * higher.
+ */
+int ktrace_virtio_legacy_page(const struct ktrace_virtio_console *console, uint32_t *page);
+
 /* Physical addresses of the three parts, after laying. */
 uint64_t ktrace_virtio_descriptors(const struct ktrace_virtio_console *console);
 uint64_t ktrace_virtio_available(const struct ktrace_virtio_console *console);

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Unit tests of the transports and of dumps. Drivers run on a fake machine, whose ktrace_io.h comes first.
+
+TRANSPORT_FAKE := test/unit/transport_fake/machine.c
+TRANSPORT_CFLAGS := -I. -Itest/unit -Itest/unit/transport_fake -Ikernel/arch/$(shell uname -m)
+
+# $(call transport_test,<name>,<sources of the kernel>)
+define transport_test
+UNIT_TESTS += $(1)
+UNIT_SRCS_$(1) := test/unit/$(1).c $(TRANSPORT_FAKE) $(2)
+UNIT_CFLAGS_$(1) := $(TRANSPORT_CFLAGS)
+endef
+
+$(eval $(call transport_test,transport_output,kernel/transport/transport.c))
+$(eval $(call transport_test,transport_debugcon,kernel/transport/transport.c kernel/transport/x86_64/debugcon.c))
+$(eval $(call transport_test,transport_uart16550,kernel/transport/transport.c kernel/transport/uart16550.c))
+$(eval $(call transport_test,transport_pl011,kernel/transport/transport.c kernel/transport/pl011.c))
+$(eval $(call transport_test,transport_semihosting,kernel/transport/transport.c kernel/transport/semihosting.c))
+$(eval $(call transport_test,transport_pci,kernel/transport/transport.c kernel/transport/pci.c \
+	kernel/transport/pci_ecam.c kernel/transport/x86_64/pci_ports.c kernel/transport/ivshmem.c))
+$(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kernel/transport/pci.c \
+	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The machine that driver tests run on. A test says what reading an address gives and what writing one does;
+ * everything is logged as text, one access a word: "r8:3fd=60 w8:3f8=41 …".
+ */
+#ifndef TEST_TRANSPORT_MACHINE_H
+#define TEST_TRANSPORT_MACHINE_H
+
+#include "ktrace/transport.h"
+
+struct fake_device {
+	uint32_t (*read)(uint64_t address, unsigned bits); /* NULL: all ones, as on an empty bus */
+	void (*write)(uint64_t address, unsigned bits, uint32_t value); /* NULL: ignored */
+};
+
+/* Plugs a device in and clears the log. */
+void fake_plug(const struct fake_device *device);
+const char *fake_log(void);
+void fake_log_clear(void);
+unsigned fake_reads(void);
+
+uint32_t fake_read(uint64_t address, unsigned bits);
+void fake_write(uint64_t address, unsigned bits, uint32_t value);
+void fake_barrier(void);
+
+#endif
