@@ -5,14 +5,6 @@
 #include <string.h>
 
 #include "export/json.h"
-#include "export/ticks.h"
-
-uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)
-{
-	uint64_t ticks = stamp > chrome->base ? stamp - chrome->base : 0;
-
-	return chrome->frequency ? ticks_nanoseconds(ticks, chrome->frequency) : ticks;
-}
 
 void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t tid, const char *name)
 {
@@ -33,12 +25,12 @@ static int write_json(struct ktread *trace, int fd, struct export_report *report
 		.trace = trace,
 		.report = report,
 		.base = ktread_first_stamp(trace),
-		.frequency = ktread_info(trace)->frequency,
 	};
 	int result = output_open(&chrome.out, fd);
 
 	if (result < 0)
 		return result;
+	ticks_scale_init(&chrome.scale, ktread_info(trace)->frequency);
 	syscalls_open(&chrome.calls, trace, NULL);
 	output_text(&chrome.out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 	result = ktread_info(trace)->version == 1 ? chrome_write_v1(&chrome) : chrome_write_v2(&chrome);

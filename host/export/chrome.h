@@ -7,6 +7,7 @@
 #include "export/number.h"
 #include "export/output.h"
 #include "export/syscalls.h"
+#include "export/ticks.h"
 #include "ktread/ktread.h"
 
 struct chrome {
@@ -15,7 +16,7 @@ struct chrome {
 	struct output out;
 	struct syscalls calls;
 	uint64_t base;
-	uint64_t frequency; /* 0: ticks are written as if they were nanoseconds */
+	struct ticks_scale scale; /* of an unknown frequency ticks are written as if they were nanoseconds */
 	int begun;	    /* an object has been written: the next one needs a comma */
 };
 
@@ -24,14 +25,19 @@ int chrome_write_v1(struct chrome *chrome);
 int chrome_write_v2(struct chrome *chrome);
 
 /* Nanoseconds since the first event. */
-uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp);
+static inline uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)
+{
+	uint64_t ticks = stamp > chrome->base ? stamp - chrome->base : 0;
+
+	return chrome->scale.frequency ? ticks_nanoseconds(&chrome->scale, ticks) : ticks;
+}
 
 /* "12345.678": nanoseconds as microseconds. */
 static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
 {
 	at = number_decimal(at, nanoseconds / 1000);
 	*at = '.';
-	return number_fixed(at + 1, nanoseconds % 1000, 3);
+	return number_three(at + 1, (uint32_t)(nanoseconds % 1000));
 }
 
 /* Starts an object on a line of its own. */

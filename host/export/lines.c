@@ -7,7 +7,6 @@
 #include "analyze/wellknown.h"
 #include "export/json.h"
 #include "export/number.h"
-#include "export/ticks.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -23,12 +22,13 @@ static char *put_time(const struct timeline *timeline, char *at, uint64_t stamp)
 	uint64_t ticks = stamp > timeline->base ? stamp - timeline->base : 0;
 	uint64_t nanoseconds;
 
-	if (timeline->frequency == 0)
+	if (timeline->scale.frequency == 0)
 		return number_decimal(number_literal(at, "{\"ticks\":"), ticks);
-	nanoseconds = ticks_nanoseconds(ticks, timeline->frequency);
+	nanoseconds = ticks_nanoseconds(&timeline->scale, ticks);
 	at = number_decimal(number_literal(at, "{\"time\":"), nanoseconds / 1000000000u);
 	*at = '.';
-	return number_fixed(at + 1, nanoseconds % 1000000000u, 9);
+	at = number_three(at + 1, (uint32_t)(nanoseconds % 1000000000u / 1000000u));
+	return number_six(at, (uint32_t)(nanoseconds % 1000000u));
 }
 
 static char *put_cpu(char *at, uint32_t cpu)
@@ -119,7 +119,7 @@ int lines_write(struct timeline *timeline)
 	if (!writer)
 		return result;
 	timeline->base = ktread_first_stamp(timeline->trace);
-	timeline->frequency = info->frequency;
+	ticks_scale_init(&timeline->scale, info->frequency);
 	writer->timeline = timeline;
 	writer->version = info->version;
 	writer->lost = calloc((size_t)info->rings + 1, sizeof(*writer->lost));

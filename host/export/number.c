@@ -1,30 +1,31 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/number.h"
 
-#define TEN(d) d "0" d "1" d "2" d "3" d "4" d "5" d "6" d "7" d "8" d "9"
+#define ONE(a, b, c)                                                                                         \
+	{                                                                                                    \
+		{ '0' + (a), '0' + (b), '0' + (c) }, (a) ? 0 : (b) ? 1 : 2                                   \
+	}
+#define TEN(a, b)                                                                                            \
+	ONE(a, b, 0), ONE(a, b, 1), ONE(a, b, 2), ONE(a, b, 3), ONE(a, b, 4), ONE(a, b, 5), ONE(a, b, 6),    \
+		ONE(a, b, 7), ONE(a, b, 8), ONE(a, b, 9)
+#define HUNDRED(a)                                                                                           \
+	TEN(a, 0), TEN(a, 1), TEN(a, 2), TEN(a, 3), TEN(a, 4), TEN(a, 5), TEN(a, 6), TEN(a, 7), TEN(a, 8),   \
+		TEN(a, 9)
 
-const char number_pairs[201] =
-	TEN("0") TEN("1") TEN("2") TEN("3") TEN("4") TEN("5") TEN("6") TEN("7") TEN("8") TEN("9");
-
-const uint64_t number_powers[20] = {
-	0,
-	10,
-	100,
-	1000,
-	10000,
-	100000,
-	1000000,
-	10000000,
-	100000000,
-	1000000000,
-	10000000000,
-	100000000000,
-	1000000000000,
-	10000000000000,
-	100000000000000,
-	1000000000000000,
-	10000000000000000,
-	100000000000000000,
-	1000000000000000000,
-	UINT64_C(10000000000000000000),
+const struct number_triple number_triples[1000] = {
+	HUNDRED(0), HUNDRED(1), HUNDRED(2), HUNDRED(3), HUNDRED(4),
+	HUNDRED(5), HUNDRED(6), HUNDRED(7), HUNDRED(8), HUNDRED(9),
 };
+
+char *number_long(char *at, uint64_t value)
+{
+	uint32_t triple[7];
+	unsigned n = 0;
+
+	for (; value >= 1000; value /= 1000)
+		triple[n++] = (uint32_t)(value % 1000);
+	at = number_short(at, (uint32_t)value);
+	while (n > 0)
+		at = number_three(at, triple[--n]);
+	return at;
+}

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Numbers as text, written in place. Each function puts its digits at `at` and returns where they end. Up to
- * NUMBER_SCRATCH bytes at `at` may be overwritten, whatever the length of the result.
+ * Numbers as text, written in place. Each function puts its digits at `at` and returns where they end; up to
+ * NUMBER_SCRATCH bytes from `at` on are overwritten, whatever the length of the result.
+ *
+ * Decimal digits come three at a time out of a table, stored as one word.
  */
 #ifndef EXPORT_NUMBER_H
 #define EXPORT_NUMBER_H
@@ -10,56 +12,56 @@
 #include <string.h>
 
 #define NUMBER_SCRATCH 24
+#define NUMBER_ZEROS   UINT64_C(0x3030303030303030)
 
-extern const char number_pairs[201];	 /* "00" "01" … "99" */
-extern const uint64_t number_powers[20]; /* 10 to the n; [0] is 0 so that 0 has one digit */
+/* "000" to "999", and how many of the first two digits are leading zeros. */
+struct number_triple {
+	char digits[3];
+	uint8_t leading;
+};
+extern const struct number_triple number_triples[1000];
 
-/* Decimal digits of `value`: log2 times log10(2), one less where that is too many. */
-static inline unsigned number_digits(uint64_t value)
+/* Three digits of `value` < 1000, leading zeros included. */
+static inline char *number_three(char *at, uint32_t value)
 {
-	unsigned bits = 64u - (unsigned)__builtin_clzll(value | 1u);
-	unsigned guess = bits * 1233u >> 12;
-
-	return guess + (value >= number_powers[guess]);
+	memcpy(at, &number_triples[value], 4);
+	return at + 3;
 }
 
-/* Exactly `digits` digits, leading zeros included, for a value that has no more. */
-static inline char *number_fixed(char *at, uint64_t value, unsigned digits)
+/* Six digits of `value` < 1000000. */
+static inline char *number_six(char *at, uint32_t value)
 {
-	char *end = at + digits, *to = end;
-
-	while (to - at >= 2) {
-		to -= 2;
-		memcpy(to, number_pairs + 2 * (value % 100), 2);
-		value /= 100;
-	}
-	if (to > at)
-		*at = (char)('0' + value % 10);
-	return end;
+	return number_three(number_three(at, value / 1000), value % 1000);
 }
+
+/* A value below 1000 without leading zeros. */
+static inline char *number_short(char *at, uint32_t value)
+{
+	uint32_t leading = number_triples[value].leading, text;
+
+	memcpy(&text, &number_triples[value], 4);
+	text >>= 8 * leading;
+	memcpy(at, &text, 4);
+	return at + 3 - leading;
+}
+
+char *number_long(char *at, uint64_t value);
 
 static inline char *number_decimal(char *at, uint64_t value)
 {
-	if (value < 10) {
-		*at = (char)('0' + value);
-		return at + 1;
-	}
-	if (value < 100) {
-		memcpy(at, number_pairs + 2 * value, 2);
-		return at + 2;
-	}
-	return number_fixed(at, value, number_digits(value));
+	if (value < 1000)
+		return number_short(at, (uint32_t)value);
+	if (value < 1000000)
+		return number_three(number_short(at, (uint32_t)value / 1000), (uint32_t)value % 1000);
+	return number_long(at, value);
 }
 
 static inline char *number_signed(char *at, int64_t value)
 {
-	uint64_t magnitude = (uint64_t)value;
+	uint64_t magnitude = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
 
-	if (value < 0) {
-		*at++ = '-';
-		magnitude = 0 - magnitude;
-	}
-	return number_decimal(at, magnitude);
+	*at = '-';
+	return number_decimal(at + (value < 0), magnitude);
 }
 
 /* Eight hexadecimal digits of `value` as bytes, the most significant digit in the lowest byte. */
@@ -72,7 +74,7 @@ static inline uint64_t number_hex_digits(uint32_t value)
 	nibbles = (nibbles << 8 | nibbles) & UINT64_C(0x00ff00ff00ff00ff);
 	nibbles = (nibbles << 4 | nibbles) & UINT64_C(0x0f0f0f0f0f0f0f0f);
 	letters = (nibbles + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
-	nibbles += UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
+	nibbles += NUMBER_ZEROS + letters * ('a' - '0' - 10);
 	return __builtin_bswap64(nibbles);
 }
 

@@ -1,37 +1,100 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/ticks.h"
 
-/*
- * Divides with 64 binary digits more than the double will hold, so that only one rounding takes place: the
- * last digit is set if anything was left over, which keeps a tie from being seen where there is none.
- */
-double ticks_quotient(uint64_t ticks, uint64_t frequency)
-{
-	unsigned zeros;
-	unsigned __int128 dividend, quotient;
-	uint64_t top;
-	int exponent;
+#define MICRO 1000000u
+#define NANO  1000000000u
 
-	if (ticks == 0)
-		return 0;
-	zeros = (unsigned)__builtin_clzll(ticks);
-	dividend = (unsigned __int128)(ticks << zeros) << 64;
-	quotient = dividend / frequency;
-	exponent = -64 - (int)zeros;
-	while (quotient >> 64) {
-		quotient = quotient >> 1 | (quotient & 1);
-		exponent++;
-	}
-	top = (uint64_t)quotient | (dividend % frequency != 0);
-	/* 55 bits hold all 53 of the result, one to round by and one that says "and more". */
-	top = top >> 9 | ((top & 511) != 0);
-	exponent += 9;
-	return __builtin_scalbn((double)(int64_t)top, exponent);
+void ticks_scale_init(struct ticks_scale *scale, uint64_t frequency)
+{
+	unsigned __int128 factor, limit;
+
+	*scale = (struct ticks_scale){ .frequency = frequency };
+	if (frequency == 0)
+		return;
+	if (frequency > MICRO)
+		scale->per_microsecond = (uint64_t)(((unsigned __int128)MICRO << 64) / frequency);
+	if (frequency >> 62)
+		return; /* nanosecond_limit is 0: always the exact way */
+	scale->nanosecond_shift = 97;
+	for (factor = ((unsigned __int128)NANO << 97) / frequency; factor >> 64; factor >>= 1)
+		scale->nanosecond_shift--;
+	scale->per_nanosecond = (uint64_t)factor;
+	/* The part of the factor that was cut must stay below one nanosecond, and the result within 64 bits. */
+	limit = ((unsigned __int128)frequency << 63) / NANO;
+	if (limit >> 62)
+		limit = (unsigned __int128)1 << 62;
+	if (scale->nanosecond_shift < 62 && limit >> scale->nanosecond_shift)
+		limit = (unsigned __int128)1 << scale->nanosecond_shift;
+	scale->nanosecond_limit = (uint64_t)limit;
 }
 
-uint64_t ticks_nanoseconds(uint64_t ticks, uint64_t frequency)
+/*
+ * The quotient where one of the two does not fit a double exactly: divides with 64 binary digits more than the
+ * double will hold, so that only one rounding takes place; the last digit is set if anything was left over, which
+ * keeps a tie from being seen where there is none.
+ */
+static double quotient(uint64_t ticks, uint64_t frequency)
 {
-	unsigned __int128 nanoseconds = (unsigned __int128)ticks * 1000000000u / frequency;
+	unsigned zeros = (unsigned)__builtin_clzll(ticks);
+	unsigned __int128 dividend = (unsigned __int128)(ticks << zeros) << 64;
+	unsigned __int128 result = dividend / frequency;
+	int exponent = -64 - (int)zeros;
+	uint64_t top;
+
+	while (result >> 64) {
+		result = result >> 1 | (result & 1);
+		exponent++;
+	}
+	top = (uint64_t)result | (dividend % frequency != 0);
+	/* 55 bits hold all 53 of the result, one to round by and one that says "and more". */
+	top = top >> 9 | ((top & 511) != 0);
+	return __builtin_scalbn((double)(int64_t)top, exponent + 9);
+}
+
+double ticks_seconds(uint64_t ticks, uint64_t frequency)
+{
+	if (ticks != 0 && (ticks | frequency) >> 53)
+		return quotient(ticks, frequency);
+	return (double)(int64_t)ticks / (double)(int64_t)frequency;
+}
+
+/* Takes the double apart and rounds half to even, exactly. */
+struct ticks_time ticks_time(uint64_t ticks, uint64_t frequency)
+{
+	union {
+		double number;
+		uint64_t bits;
+	} seconds = { .number = ticks_seconds(ticks, frequency) };
+	uint64_t mantissa = (seconds.bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
+	int shift = 1075 - (int)(seconds.bits >> 52); /* seconds = mantissa / 2^shift */
+	struct ticks_time time = { 0, 0 };
+	unsigned __int128 scaled, rest, half;
+
+	if (shift >= 74) /* less than half a microsecond */
+		return time;
+	if (shift <= 0) { /* whole seconds */
+		time.seconds = mantissa << -shift;
+		return time;
+	}
+	if (shift < 53) {
+		time.seconds = mantissa >> shift;
+		mantissa &= (UINT64_C(1) << shift) - 1;
+	}
+	scaled = (unsigned __int128)mantissa * MICRO;
+	half = (unsigned __int128)1 << (shift - 1);
+	rest = scaled & (half + half - 1);
+	time.microseconds = (uint32_t)(scaled >> shift);
+	time.microseconds += rest > half || (rest == half && (time.microseconds & 1u));
+	if (time.microseconds == MICRO) {
+		time.microseconds = 0;
+		time.seconds++;
+	}
+	return time;
+}
+
+uint64_t ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency)
+{
+	unsigned __int128 nanoseconds = (unsigned __int128)ticks * NANO / frequency;
 
 	return nanoseconds >> 64 ? UINT64_MAX : (uint64_t)nanoseconds;
 }

@@ -1,63 +1,67 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Counter ticks as times. */
+/*
+ * Counter ticks as times. A frequency is turned once into factors, so that the common case is one multiplication
+ * instead of a division; where that cannot be exact, the exact and slower functions are asked.
+ */
 #ifndef EXPORT_TICKS_H
 #define EXPORT_TICKS_H
 
 #include <stdint.h>
+
+struct ticks_scale {
+	uint64_t frequency;	   /* 0: unknown */
+	uint64_t per_microsecond;  /* microseconds a tick, times 2^64; 0 if there is no room for that */
+	uint64_t per_nanosecond;   /* nanoseconds a tick, times 2^nanosecond_shift */
+	uint64_t nanosecond_limit; /* ticks from which on that is not good enough */
+	unsigned nanosecond_shift;
+};
 
 struct ticks_time {
 	uint64_t seconds;
 	uint32_t microseconds;
 };
 
-/* The double nearest to ticks / frequency where one of the two does not fit a double exactly. */
-double ticks_quotient(uint64_t ticks, uint64_t frequency);
+void ticks_scale_init(struct ticks_scale *scale, uint64_t frequency);
 
-static inline double ticks_seconds(uint64_t ticks, uint64_t frequency)
-{
-	if (__builtin_expect((ticks | frequency) >> 53, 0))
-		return ticks_quotient(ticks, frequency);
-	return (double)(int64_t)ticks / (double)(int64_t)frequency;
-}
+/* The double nearest to ticks / frequency. */
+double ticks_seconds(uint64_t ticks, uint64_t frequency);
 
 /*
  * Seconds and microseconds just as printf("%.6f") rounds seconds held in a double, so that the last digit is
- * the one that other decoders of these traces print. Takes the double apart and rounds half to even, exactly.
+ * the one that other decoders of these traces print.
  */
-static inline struct ticks_time ticks_time(uint64_t ticks, uint64_t frequency)
-{
-	union {
-		double number;
-		uint64_t bits;
-	} seconds = { .number = ticks_seconds(ticks, frequency) };
-	uint64_t mantissa = (seconds.bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
-	int shift = 1075 - (int)(seconds.bits >> 52); /* seconds = mantissa / 2^shift */
-	struct ticks_time time = { 0, 0 };
-	unsigned __int128 scaled, rest, half;
+struct ticks_time ticks_time(uint64_t ticks, uint64_t frequency);
 
-	if (shift >= 74) /* less than half a microsecond */
-		return time;
-	if (shift <= 0) { /* whole seconds */
-		time.seconds = mantissa << -shift;
-		return time;
-	}
-	if (shift < 53) {
-		time.seconds = mantissa >> shift;
-		mantissa &= (UINT64_C(1) << shift) - 1;
-	}
-	scaled = (unsigned __int128)mantissa * 1000000u;
-	half = (unsigned __int128)1 << (shift - 1);
-	rest = scaled & (half + half - 1);
-	time.microseconds = (uint32_t)(scaled >> shift);
-	time.microseconds += rest > half || (rest == half && (time.microseconds & 1u));
-	if (time.microseconds == 1000000u) {
-		time.microseconds = 0;
-		time.seconds++;
-	}
-	return time;
+/*
+ * The same in microseconds, or UINT64_MAX: ask ticks_time(). The product's fraction is too small by less than
+ * `ticks`; a double is off by half its last bit at most, which is less than the whole microseconds times 2^-52.
+ * Unless the fraction is nearer to one half than both together, rounding is the same.
+ */
+static inline uint64_t ticks_microseconds(const struct ticks_scale *scale, uint64_t ticks)
+{
+	unsigned __int128 product = (unsigned __int128)ticks * scale->per_microsecond;
+	uint64_t whole = (uint64_t)(product >> 64), fraction = (uint64_t)product;
+	uint64_t doubt = ticks + ((whole + 1) << 12);
+
+	if (__builtin_expect(scale->per_microsecond == 0 || ticks >> 61 || whole >> 49 ||
+				     fraction - ((UINT64_C(1) << 63) - doubt) <= 2 * doubt,
+			     0))
+		return UINT64_MAX;
+	return whole + (fraction >> 63);
 }
 
-/* Whole nanoseconds, cut. UINT64_MAX where they do not fit. */
-uint64_t ticks_nanoseconds(uint64_t ticks, uint64_t frequency);
+/* Whole nanoseconds, cut; UINT64_MAX where they do not fit. */
+uint64_t ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
+
+static inline uint64_t ticks_nanoseconds(const struct ticks_scale *scale, uint64_t ticks)
+{
+	unsigned __int128 product = (unsigned __int128)ticks * scale->per_nanosecond;
+	uint64_t nanoseconds = (uint64_t)(product >> scale->nanosecond_shift);
+
+	if (__builtin_expect(ticks >= scale->nanosecond_limit, 0))
+		return ticks_nanoseconds_exact(ticks, scale->frequency);
+	/* The factor was cut, so the result may be one too small. */
+	return nanoseconds + (ticks * 1000000000u - nanoseconds * scale->frequency >= scale->frequency);
+}
 
 #endif

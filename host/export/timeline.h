@@ -10,20 +10,32 @@
 
 #include "export/output.h"
 #include "export/syscalls.h"
+#include "export/ticks.h"
 #include "ktread/ktread.h"
+
+#define TIMELINE_NO_SECOND (UINT64_C(1) << 63) /* far from the microseconds of any trace */
+
+/* "[    7." and the microsecond at which that second begins. */
+struct timeline_second {
+	uint64_t begin;
+	uint32_t length;
+	char text[12];
+};
 
 struct timeline {
 	struct ktread *trace;
 	struct output *out;
 	struct syscalls *calls;
 	enum ktread_v1_layout layout;
-	uint64_t limit;	    /* events to show, 0: all */
-	int zero_ticks;	    /* with an unknown frequency show zeros instead of ticks */
-	int colour;	    /* gaps stand out on a terminal */
-	uint64_t base;	    /* set by timeline_write(): stamp shown as zero … */
-	uint64_t frequency; /* … and ticks a second, 0 if unknown */
-	uint64_t shown;	    /* result: events shown */
-	uint64_t lost;	    /* result: slots known to be lost or unreadable, all rings */
+	uint64_t limit; /* events to show, 0: all */
+	int zero_ticks; /* with an unknown frequency show zeros instead of ticks */
+	int colour;	/* gaps stand out on a terminal */
+	uint64_t shown; /* result: events shown */
+	uint64_t lost;	/* result: slots known to be lost or unreadable, all rings */
+	/* Set by timeline_write(). */
+	uint64_t base; /* the stamp shown as zero */
+	struct ticks_scale scale;
+	struct timeline_second second; /* the one that lines are in now */
 };
 
 /*

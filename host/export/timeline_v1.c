@@ -17,9 +17,11 @@
 #include "export/number.h"
 #include "ktrx/v1.h"
 
-#define EVENTS	 (KTRX1_MAX_EVENT + 1u)
-#define RENDERED 40u
-#define REASONS	 32u
+#define EVENTS	    (KTRX1_MAX_EVENT + 1u)
+#define RENDERED    40u
+#define REASONS	    32u
+#define CPU_COLUMNS 9u
+#define PID_COLUMNS 5u
 
 struct rendered {
 	char text[RENDERED - 1];
@@ -34,6 +36,8 @@ struct writer {
 	struct rendered call[SYSCALLS_CACHED];
 	struct rendered reason[REASONS];
 	struct rendered event[EVENTS];
+	char cpu[KTRX1_MAX_CPUS][CPU_COLUMNS];	   /* "CPU0 PID=" */
+	char pid[KTRX1_PID_MASK + 1][PID_COLUMNS]; /* "6    " */
 	write_detail *detail[EVENTS];
 };
 
@@ -74,7 +78,7 @@ static char *put_call_plainly(struct writer *writer, char *at, uint32_t number)
 	return at + 1;
 }
 
-static char *put_call(struct writer *writer, char *at, uint32_t number)
+static inline char *put_call(struct writer *writer, char *at, uint32_t number)
 {
 	struct rendered *rendered = &writer->call[number % SYSCALLS_CACHED];
 	char *end;
@@ -289,6 +293,20 @@ static void render_events(struct writer *writer, const struct ktread *trace)
 	}
 }
 
+static void render_numbers(struct writer *writer)
+{
+	char text[16];
+
+	for (unsigned cpu = 0; cpu < KTRX1_MAX_CPUS; cpu++) {
+		snprintf(text, sizeof(text), "CPU%u PID=", cpu);
+		memcpy(writer->cpu[cpu], text, CPU_COLUMNS);
+	}
+	for (unsigned pid = 0; pid <= KTRX1_PID_MASK; pid++) {
+		snprintf(text, sizeof(text), "%-4u ", pid);
+		memcpy(writer->pid[pid], text, PID_COLUMNS);
+	}
+}
+
 static void choose_details(struct writer *writer, enum ktread_v1_layout layout)
 {
 	for (size_t i = 0; i < sizeof(details) / sizeof(details[0]); i++)
@@ -300,10 +318,9 @@ static inline char *put_event(struct writer *writer, char *at, const struct ktre
 {
 	uint32_t id = event->id % EVENTS;
 
-	at = number_decimal(number_literal(at, "CPU"), event->cpu);
-	at = timeline_put_padded(number_literal(at, " PID="), event->thread, 4);
-	*at++ = ' ';
-	at = put_rendered(at, &writer->event[id]);
+	memcpy(at, writer->cpu[event->cpu % KTRX1_MAX_CPUS], CPU_COLUMNS);
+	memcpy(at + CPU_COLUMNS, writer->pid[event->thread & KTRX1_PID_MASK], PID_COLUMNS);
+	at = put_rendered(at + CPU_COLUMNS + PID_COLUMNS, &writer->event[id]);
 	at = writer->detail[id](writer, at, event->payload);
 	*at++ = '\n';
 	return at;
@@ -336,6 +353,7 @@ int timeline_write_v1(struct timeline *timeline)
 	writer->calls = timeline->calls;
 	render_events(writer, timeline->trace);
 	render_reasons(writer);
+	render_numbers(writer);
 	choose_details(writer, timeline->layout);
 	result = write_all(writer, timeline);
 	free(writer);
