@@ -122,7 +122,7 @@ static void note_thread(struct perfetto *perfetto, const struct ktread_event *ev
 			const struct wellknown *known)
 {
 	const struct threads_thread *thread = NULL;
-	struct ktread_value name = { .length = 0 };
+	struct ktread_value name = { .string = NULL };
 	uint64_t process = 0;
 	uint32_t id;
 
@@ -130,12 +130,11 @@ static void note_thread(struct perfetto *perfetto, const struct ktread_event *ev
 		thread = threads_find(perfetto->threads, id);
 	if (!thread)
 		return;
-	perfetto->error = perfetto_thread_meet(&perfetto->tracks, thread, perfetto->time);
-	wellknown_string(known, event, WELLKNOWN_NAME, &name);
+	if (!wellknown_string(known, event, WELLKNOWN_NAME, &name))
+		name.length = 0;
 	wellknown_number(known, event, WELLKNOWN_PROCESS, &process);
-	if (!perfetto->error && (name.length > 0 || process != 0))
-		perfetto_thread_name(&perfetto->tracks, thread, &name, (uint32_t)process & KTRX_THREAD_MAX,
-				     perfetto->time);
+	perfetto->error = perfetto_thread_tell(&perfetto->tracks, thread, name.string, name.length,
+					       (uint32_t)process & KTRX_THREAD_MAX, perfetto->time);
 }
 
 static int export_event(struct perfetto *perfetto, const struct ktread_event *event)

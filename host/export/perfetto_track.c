@@ -67,9 +67,10 @@ static uint64_t take_uuids(struct perfetto_tracks *tracks, uint32_t wanted)
 	return uuid;
 }
 
-static bool name_is_idle(const char *name)
+static bool name_is_idle(const char *name, size_t length)
 {
-	return strncmp(name, "idle", 4) == 0 && !isalpha((unsigned char)name[4]);
+	return length >= 4 && memcmp(name, "idle", 4) == 0 &&
+	       (length == 4 || !isalpha((unsigned char)name[4]));
 }
 
 static void write_process(struct protobuf *pb, const char *name)
@@ -105,34 +106,44 @@ static void write_thread(struct perfetto_tracks *tracks, const struct threads_th
 	perfetto_packet_end(tracks->stream);
 }
 
-int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time)
+static bool is_met(const struct perfetto_lanes *lanes, const struct threads_thread *thread)
+{
+	return lanes->process != 0 && lanes->life == thread->life;
+}
+
+int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			 const char *name, size_t length, uint32_t process, uint64_t time)
 {
 	struct perfetto_lanes *lanes = lanes_at(&tracks->thread, &tracks->thread_count, thread->index);
-	const char *name;
 
 	if (!lanes)
 		return KTREAD_E_MEMORY;
-	if (lanes->process != 0 && lanes->life == thread->life)
-		return 0;
-	/* Thread 0 is known to every reader as the one that idles. */
-	name = thread->id != 0 ? ktread_thread_name(tracks->trace, thread->id) : NULL;
-	*lanes = (struct perfetto_lanes){ .life = thread->life };
-	lanes->process = ktread_info(tracks->trace)->version == 1 && thread->id != 0 ? thread->id
-										     : PERFETTO_KERNEL_PID;
-	lanes->idle = thread->id == 0 || (name && name_is_idle(name));
-	if (thread->id != 0)
-		write_thread(tracks, thread, lanes, name, name ? strlen(name) : 0, time);
+	if (!is_met(lanes, thread)) {
+		*lanes = (struct perfetto_lanes){ .life = thread->life, .process = process };
+		if (process == 0)
+			lanes->process =
+				ktread_info(tracks->trace)->version == 1 ? thread->id : PERFETTO_KERNEL_PID;
+	}
+	if (length > 0)
+		lanes->idle = name_is_idle(name, length);
+	/* Readers know thread 0 by themselves, as the one that idles. */
+	if (thread->id == 0) {
+		lanes->process = PERFETTO_KERNEL_PID;
+		lanes->idle = true;
+	} else {
+		write_thread(tracks, thread, lanes, name, length, time);
+	}
 	return 0;
 }
 
-void perfetto_thread_name(struct perfetto_tracks *tracks, const struct threads_thread *thread,
-			  const struct ktread_value *name, uint32_t process, uint64_t time)
+int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time)
 {
-	struct perfetto_lanes *lanes = &tracks->thread[thread->index];
+	const char *name;
 
-	if (process != 0)
-		lanes->process = process;
-	write_thread(tracks, thread, lanes, name->string, name->length, time);
+	if (thread->index < tracks->thread_count && is_met(&tracks->thread[thread->index], thread))
+		return 0;
+	name = ktread_thread_name(tracks->trace, thread->id);
+	return perfetto_thread_tell(tracks, thread, name, name ? strlen(name) : 0, 0, time);
 }
 
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread)

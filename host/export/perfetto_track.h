@@ -38,9 +38,12 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks);
 
 /* Introduces the thread if need be. 0 or KTREAD_E_MEMORY. */
 int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_thread *thread, uint64_t time);
-/* A name and process (0: unchanged) that an event told. The thread has been met. */
-void perfetto_thread_name(struct perfetto_tracks *tracks, const struct threads_thread *thread,
-			  const struct ktread_value *name, uint32_t process, uint64_t time);
+/*
+ * The same with what an event told of it: a name (length 0: none) and a process (0: the usual one). A thread
+ * that has been introduced changes its name only.
+ */
+int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			 const char *name, size_t length, uint32_t process, uint64_t time);
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread);
 
 /* Track of an owner's lane, described if need be; 0 when out of memory. */

@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Perfetto output and the models behind it, fed with scripted events. Of the reader only the decoding of fields is
+# linked.
+SCRIPT_SRCS := test/unit/script.c host/ktread/value.c host/ktread/message.c
+
+UNIT_TESTS += perfetto_export
+UNIT_SRCS_perfetto_export := test/unit/perfetto_export.c test/perfetto/text.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES) \
+	$(PERFETTO_SOURCES) host/export/output.c host/export/syscalls.c
+UNIT_CFLAGS_perfetto_export := -Ihost
+UNIT_LDLIBS_perfetto_export := -ldl

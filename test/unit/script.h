@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Scripted traces: the part of the reader's API that exporters use, over events that a test lists by hand.
+ * Linked in place of the reader. One script at a time.
+ */
+#ifndef TEST_SCRIPT_H
+#define TEST_SCRIPT_H
+
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+#define SCRIPT_RINGS 4u
+
+/* Starts a new script; the counter runs at 1 GHz, so that stamps are nanoseconds. */
+void script_begin(uint32_t version);
+void script_end(void);
+
+struct ktread_info *script_info(void);
+struct ktread_ring *script_ring(uint32_t ring);
+void script_thread(uint32_t id, const char *name);
+
+/* Declares an event. `fields` like "u32 prev, u64 ran ns, string name": type, name and perhaps unit. */
+void script_type(uint16_t id, const char *group, const char *name, const char *fields);
+
+/*
+ * Adds an event by a thread on a CPU; the ring is the CPU's. Values of the fields follow: uint64_t each, or
+ * const char * for a string. The result may be changed until the trace is read.
+ */
+struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uint32_t thread, ...);
+
+/* Its number of events, and the event by number. */
+unsigned script_count(void);
+const struct ktread_event *script_at(unsigned n);
+
+/* To be handed to whatever reads a trace. */
+struct ktread *script_trace(void);
+
+#endif
