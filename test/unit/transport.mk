@@ -20,3 +20,12 @@ $(eval $(call transport_test,transport_pci,kernel/transport/transport.c kernel/t
 	kernel/transport/pci_ecam.c kernel/transport/x86_64/pci_ports.c kernel/transport/ivshmem.c))
 $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kernel/transport/pci.c \
 	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))
+
+# Dumps are made of a trace that the core itself recorded.
+DUMP_TEST_SRCS := test/unit/dump_support.c $(KTRACE_CORE_SOURCES) \
+	$(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c walk.c)
+UNIT_TESTS += dump_v1 dump_v2
+UNIT_SRCS_dump_v1 := test/unit/dump_v1.c $(DUMP_TEST_SRCS)
+UNIT_SRCS_dump_v2 := test/unit/dump_v2.c $(DUMP_TEST_SRCS)
+UNIT_CFLAGS_dump_v1 := $(TRANSPORT_CFLAGS)
+UNIT_CFLAGS_dump_v2 := $(TRANSPORT_CFLAGS)

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A trace to dump, made by the real core on this machine, and a sink that keeps what it gets. */
+#ifndef TEST_DUMP_SUPPORT_H
+#define TEST_DUMP_SUPPORT_H
+
+#include <stdbool.h>
+
+#include "ktrace/dump.h"
+#include "ktrace/ktrace.h"
+#include "ktrx/v1.h"
+#include "transport_fake/test.h"
+
+#define DUMP_RING_SLOTS 512u
+
+struct dump_sink {
+	struct ktrace_sink sink;
+	unsigned char bytes[1 << 20];
+	size_t count;
+	uint64_t announced;
+	unsigned writes;
+	unsigned fail_at; /* the write that fails, from 1; 0: none */
+	void (*meanwhile)(void); /* runs during every write; may be NULL */
+};
+
+/* Gives CPU 0 a ring; once a program. */
+int dump_trace_start(void **state);
+
+/* Records `count` switches (v1 id 5) of ever higher numbers. */
+void dump_trace_switches(unsigned count);
+/* A system call with six arguments (v1 id 0), and an event that version 1 has no id for. */
+void dump_trace_syscall(uint16_t number, uint64_t first, uint64_t second);
+void dump_trace_text(const char *text);
+
+/* Empty, with the buffer of that size in use. */
+struct dump_sink *dump_sink_fresh(size_t buffer_size);
+
+#endif
