@@ -3,6 +3,12 @@
 # The demo kernel: build/demo/<arch>/kernel.elf for each of DEMO_ARCHES.
 #
 # Part of the top-level Makefile; also stands alone: make -f demo/demo.mk demo-x86_64
+ifndef KTRACE_SOURCES
+include kernel/ktrace.mk
+endif
+ifndef TRANSPORT_SOURCES
+include kernel/transport/transport.mk
+endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
 
@@ -12,6 +18,13 @@ DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/work/*.c))
 DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror -Wmissing-prototypes
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
+
+# FEATURES=ktrace-sched,ktrace-net compiles these groups of events in and no others.
+FEATURES ?= ktrace-all
+DEMO_COMMA := ,
+DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
+DEMO_FEATURE_FLAGS := $(if $(filter ktrace-all,$(DEMO_FEATURES)),, \
+	-DKTRACE_SELECT=1 $(patsubst ktrace-%,-DKTRACE_WITH_%=1,$(DEMO_FEATURES)))
 
 # Per architecture: compiler, sources of demo/arch/<arch> (all of them), flags.
 DEMO_CC_x86_64 ?= gcc
@@ -35,25 +48,34 @@ DEMO_SHARED_riscv64 := devicetree
 
 # $(call demo_rules,<arch>)
 define demo_rules
-DEMO_DIR_$(1) := build/demo/$(1)
 DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
-DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
-DEMO_OBJS_$(1) := $$(patsubst demo/%,build/demo/$(1)/%.o,$$(DEMO_ALL_SRCS_$(1)))
+DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(sort $$(KTRACE_SOURCES) $$(TRANSPORT_SOURCES) $$(TRANSPORT_SOURCES_$(1))) \
+	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
+DEMO_OBJS_$(1) := $$(addprefix build/demo/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
+DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) -Idemo/kern \
+	$$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) -Iinclude -Ikernel/arch/$(1)
 
-build/demo/$(1)/%.o: demo/%
+build/demo/$(1)/%.o: % build/demo/$(1)/flags
 	@mkdir -p $$(@D)
 	@echo "  CC    $$@"
-	@$$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) -Idemo/kern $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) -Iinclude \
-		-MMD -MP -c -o $$@ $$<
+	@$$(DEMO_COMPILE_$(1)) -MMD -MP -c -o $$@ $$<
 
 build/demo/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
 	@echo "  LD    $$@"
 	@$$(DEMO_CC_$(1)) $$(DEMO_LDFLAGS) $$(DEMO_LDFLAGS_$(1)) -T demo/arch/$(1)/kernel.ld -o $$@ $$(DEMO_OBJS_$(1))
+
+# Changes when the compiler or its flags do.
+build/demo/$(1)/flags: demo-always
+	@mkdir -p $$(@D)
+	@echo '$$(DEMO_COMPILE_$(1))' | cmp -s - $$@ || echo '$$(DEMO_COMPILE_$(1))' > $$@
 
 .PHONY: demo-$(1)
 demo-$(1): build/demo/$(1)/kernel.elf
 
 -include $$(DEMO_OBJS_$(1):.o=.d)
 endef
+
+.PHONY: demo-always
+demo-always:
 
 $(foreach arch,$(DEMO_ARCHES),$(eval $(call demo_rules,$(arch))))

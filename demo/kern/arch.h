@@ -25,6 +25,7 @@
 
 struct cpu;
 struct thread;
+struct ktrace_transport;
 
 /*
  * arch_cpu.h defines, as static inline functions or macros:
@@ -147,6 +148,15 @@ bool arch_map(uintptr_t address, uintptr_t page);
 uintptr_t arch_unmap(uintptr_t address);
 void arch_tlb_flush(uintptr_t address);
 
+/*
+ * The transport of that name (ktrace/transport.h) for a device of this machine; NULL if there is none of it.
+ * The path is for those that write a file of the host.
+ */
+struct ktrace_transport *arch_transport(const char *name, const char *path);
+
+/* The linker script: the ELF note with the build id, nothing between the two if there is none. */
+extern const char build_id_note[], build_id_note_end[];
+
 /* ---- Called by the architecture ---------------------------------------------------------------- */
 
 /* The boot CPU's C entry, on the boot stack, interrupts off. */
@@ -159,6 +169,7 @@ enum irq {
 	IRQ_TIMER,
 	IRQ_IPI,
 	IRQ_SPURIOUS,
+	IRQ_NMI, /* goes to nmi() */
 };
 
 /*

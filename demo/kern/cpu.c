@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "args.h"
 #include "clock.h"
@@ -6,6 +8,9 @@
 #include "print.h"
 #include "sched.h"
 #include "thread.h"
+#include "trace.h"
+
+KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsigned long long, hardware));
 
 #define START_PATIENCE_NS (2 * NS_PER_S)
 
@@ -14,17 +19,18 @@ unsigned cpu_count = 1;
 
 static void set_up(struct cpu *cpu, uint32_t id)
 {
-	static const char names[CPU_MAX][THREAD_NAME_MAX] = { "idle/0", "idle/1", "idle/2", "idle/3",
-							      "idle/4", "idle/5", "idle/6", "idle/7" };
+	char name[THREAD_NAME_MAX];
 
 	cpu->self = cpu;
 	cpu->id = id;
 	cpu->queue.lock.name = "run queue";
-	cpu->idle = thread_new(names[id], cpu);
+	format(name, sizeof(name), "idle/%u", id);
+	cpu->idle = thread_new(name, cpu);
 	cpu->idle->pinned = true;
 	cpu->idle->on_cpu = true;
 	cpu->idle->state = THREAD_RUNNING;
 	cpu->current = cpu->idle;
+	cpu->trace_context = cpu->idle->id;
 }
 
 void cpu_init(void)
@@ -71,6 +77,8 @@ void cpu_main(void)
 {
 	struct cpu *self = arch_this_cpu();
 
+	trace_cpu_online();
+	KTRACE(boot, cpu_online, self->id, self->hardware_id);
 	self->idle->started_ns = clock_ns();
 	__atomic_store_n(&self->online, true, __ATOMIC_RELEASE);
 	arch_timer_start();

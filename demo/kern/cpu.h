@@ -39,7 +39,6 @@ struct cpu {
 	struct run_queue queue;	 /* any CPU, under its lock */
 
 	uint32_t ipi_pending; /* enum ipi bits; any CPU, atomically */
-	uint64_t ticks;	      /* timer interrupts taken */
 };
 
 _Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");

@@ -1,30 +1,72 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "cpu.h"
+#include "interrupt.h"
 #include "ipi.h"
 #include "panic.h"
 #include "sched.h"
 #include "timer.h"
+#include "trace.h"
 
-void interrupt(enum irq irq, uintptr_t ip)
+KTRACE_EVENT(irq, enter, "%u %s at %#llx", (uint32_t, irq), (const char *, name), (unsigned long long, ip));
+KTRACE_EVENT(irq, exit, "%u", (uint32_t, irq));
+
+void (*interrupt_observer)(enum irq irq);
+
+static const char *const names[] = {
+	[IRQ_TIMER] = "timer",
+	[IRQ_IPI] = "ipi",
+	[IRQ_SPURIOUS] = "spurious",
+	[IRQ_NMI] = "nmi",
+};
+
+static void observe(enum irq irq)
 {
-	(void)ip;
+	void (*observer)(enum irq) = __atomic_load_n(&interrupt_observer, __ATOMIC_ACQUIRE);
+
+	if (observer)
+		observer(irq);
+}
+
+static void handle(enum irq irq, uintptr_t ip)
+{
 	switch (irq) {
 	case IRQ_TIMER:
+		ktrace_heartbeat(ip);
 		timer_tick();
 		break;
 	case IRQ_IPI:
 		ipi_handle();
 		break;
-	case IRQ_SPURIOUS:
+	default:
 		break;
 	}
-	if (arch_this_cpu()->need_resched)
+}
+
+void interrupt(enum irq irq, uintptr_t ip)
+{
+	struct cpu *self = arch_this_cpu();
+	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_INTERRUPT);
+
+	KTRACE(irq, enter, irq, names[irq], ip);
+	observe(irq);
+	handle(irq, ip);
+	KTRACE(irq, exit, irq);
+	self->trace_context = interrupted;
+	if (self->need_resched)
 		schedule();
 }
 
 void nmi(uintptr_t ip)
 {
-	(void)ip;
+	struct cpu *self = arch_this_cpu();
+	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_NMI);
+
+	KTRACE(irq, enter, IRQ_NMI, names[IRQ_NMI], ip);
+	observe(IRQ_NMI);
 	panic_check();
+	KTRACE(irq, exit, IRQ_NMI);
+	self->trace_context = interrupted;
 }

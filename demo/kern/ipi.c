@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <stdbool.h>
 
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "cpu.h"
 #include "ipi.h"
 #include "panic.h"
+
+KTRACE_EVENT(ipi, send, "to CPU %u: %u", (uint32_t, cpu), (uint32_t, what));
+KTRACE_EVENT(ipi, receive, "%u", (uint32_t, what));
 
 /* The one call in progress; its owner is the CPU that set busy. */
 static struct {
@@ -16,6 +21,7 @@ static struct {
 
 void ipi_send(struct cpu *cpu, enum ipi ipi)
 {
+	KTRACE(ipi, send, cpu->id, ipi);
 	/* With another request pending an interrupt is on its way already. */
 	if (__atomic_fetch_or(&cpu->ipi_pending, (uint32_t)ipi, __ATOMIC_ACQ_REL) == 0)
 		arch_ipi_send(cpu);
@@ -54,6 +60,9 @@ void ipi_handle(void)
 	struct cpu *self = arch_this_cpu();
 	uint32_t pending = __atomic_exchange_n(&self->ipi_pending, 0, __ATOMIC_ACQ_REL);
 
+	if (!pending)
+		return;
+	KTRACE(ipi, receive, pending);
 	if (pending & IPI_STOP)
 		panic_check();
 	if (pending & IPI_CALL) {

@@ -1,28 +1,43 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The kernel from its first C statement to its last. */
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "args.h"
 #include "cpu.h"
+#include "dump.h"
 #include "page.h"
 #include "print.h"
 #include "sched.h"
 #include "thread.h"
+#include "trace.h"
 #include "work/work.h"
+
+KTRACE_EVENT(boot, phase, "%s", (const char *, done));
 
 /* The first thread: does what the boot arguments ask for, then ends the machine. */
 static void init(void *unused)
 {
+	int status = (int)arg_number("exit", 0) & 127;
+
 	(void)unused;
 	work_run_all();
-	arch_exit((int)arg_number("exit", 0) & 127);
+	ktrace_exit(status);
+	arch_exit(status);
 }
 
 void kmain(void)
 {
+	KTRACE(boot, phase, "entry");
 	arch_init();
+	KTRACE(boot, phase, "machine");
 	page_init();
+	trace_init();
+	dump_init();
+	KTRACE(boot, phase, "memory and rings");
 	cpu_init();
 	cpu_start_others();
+	KTRACE(boot, phase, "CPUs");
 	kprintf("demo: %u CPUs, %lu MiB free\n", cpu_count, page_free_count() * PAGE_SIZE >> 20);
 	thread_create("init", init, NULL, CPU_ANY);
 	arch_timer_start();

@@ -5,10 +5,14 @@
  */
 #include <stdint.h>
 
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "page.h"
 #include "spinlock.h"
 #include "string.h"
+
+KTRACE_EVENT(counter, memory, "%llu pages free", (unsigned long long, free, pages));
 
 #define MEMORY_RANGES_MAX 16
 
@@ -59,6 +63,7 @@ void *page_alloc(size_t count)
 	void *pages = take(count);
 
 	spin_unlock(&lock, irq_on);
+	KTRACE(counter, memory, page_free_count());
 	return pages ? memset(pages, 0, count * PAGE_SIZE) : NULL;
 }
 
@@ -88,6 +93,7 @@ void page_free(void *pages, size_t count)
 	}
 	free_pages += count;
 	spin_unlock(&lock, irq_on);
+	KTRACE(counter, memory, page_free_count());
 }
 
 size_t page_free_count(void)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <stdarg.h>
 
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
@@ -11,7 +13,10 @@
 
 #define STOP_PATIENCE_NS (50 * NS_PER_MS)
 
+KTRACE_EVENT(panic, stopped, "for CPU %u", (uint32_t, by));
+
 static const struct cpu *panicking; /* the first CPU that panicked */
+static char message[256];
 
 static unsigned running_others(void)
 {
@@ -43,29 +48,42 @@ static void stop_others(const struct cpu *self)
 	wait_for_others();
 }
 
-void panic(const char *format, ...)
+/* Only the first CPU gets past this. */
+static void claim_panic(const struct cpu *self)
 {
 	const struct cpu *nobody = NULL;
-	struct cpu *self;
+
+	if (__atomic_compare_exchange_n(&panicking, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		return;
+	panic_check();
+	arch_halt(); /* a panic within the panic */
+}
+
+static void print_message(const struct cpu *self)
+{
+	char head[64];
+
+	format(head, sizeof(head), "\npanic on CPU %u, thread %s: ", self->id,
+	       self->current ? self->current->name : "none");
+	console_write_unlocked(head);
+	console_write_unlocked(message);
+	console_write_unlocked(running_others() > 0 ? "\nsome CPUs do not answer\n" : "\n");
+}
+
+void panic(const char *text, ...)
+{
+	const struct cpu *self;
 	va_list arguments;
 
 	arch_irq_disable();
 	self = arch_this_cpu();
-	if (!__atomic_compare_exchange_n(&panicking, &nobody, self, false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED)) {
-		panic_check();
-		arch_halt(); /* a panic within the panic */
-	}
-	stop_others(self);
-
-	kprintf_unlocked("\npanic on CPU %u, thread %s: ", self->id,
-			 self->current ? self->current->name : "none");
-	va_start(arguments, format);
-	vkprintf_unlocked(format, arguments);
+	claim_panic(self);
+	va_start(arguments, text);
+	vformat(message, sizeof(message), text, arguments);
 	va_end(arguments);
-	kprintf_unlocked("\n");
-	if (running_others() > 0)
-		kprintf_unlocked("%u other CPUs do not answer\n", running_others());
+	stop_others(self);
+	ktrace_panic(message);
+	print_message(self);
 	arch_exit(PANIC_STATUS);
 }
 
@@ -75,6 +93,7 @@ void panic_check(void)
 
 	if (!who || who == arch_this_cpu())
 		return;
+	KTRACE(panic, stopped, who->id);
 	__atomic_store_n(&arch_this_cpu()->online, false, __ATOMIC_RELEASE);
 	arch_halt();
 }

@@ -9,7 +9,7 @@
  * Stops the other CPUs (by IPI, then by NMI where there is one), prints, and exits with PANIC_STATUS. Any
  * context. A CPU that panics while another does is stopped like the rest.
  */
-_Noreturn void panic(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void panic(const char *text, ...) __attribute__((format(printf, 1, 2)));
 
 /* For interrupt and NMI handlers: stops this CPU for good if a panic wants it stopped, else returns. */
 void panic_check(void);

@@ -5,28 +5,44 @@
 #include "arch.h"
 #include "print.h"
 #include "spinlock.h"
+#include "string.h"
+
+#define LINE_MAX 256 /* what one call can print */
 
 static struct spinlock console_lock = SPINLOCK("console");
 
+struct output {
+	char *to;
+	size_t size, length;
+};
+
 struct conversion {
-	bool zero, left, is_long;
+	bool zero, left, prefix, is_long;
 	int width;
 	char letter;
 };
 
-static void put_padded(const char *text, size_t length, const struct conversion *c)
+/* Cuts what does not fit, and leaves room for the NUL. */
+static void put(struct output *out, char c)
+{
+	if (out->length + 1 < out->size)
+		out->to[out->length++] = c;
+}
+
+static void put_padded(struct output *out, const char *s, size_t length, const struct conversion *c)
 {
 	int padding = c->width - (int)length;
 
 	while (!c->left && padding-- > 0)
-		arch_console_putc(c->zero ? '0' : ' ');
+		put(out, c->zero ? '0' : ' ');
 	for (size_t i = 0; i < length; i++)
-		arch_console_putc(text[i]);
+		put(out, s[i]);
 	while (c->left && padding-- > 0)
-		arch_console_putc(' ');
+		put(out, ' ');
 }
 
-static void put_number(uint64_t value, bool negative, unsigned base, const struct conversion *c)
+static void put_number(struct output *out, uint64_t value, bool negative, unsigned base,
+		       const struct conversion *c)
 {
 	char digits[24];
 	char *at = digits + sizeof(digits);
@@ -35,9 +51,18 @@ static void put_number(uint64_t value, bool negative, unsigned base, const struc
 		*--at = "0123456789abcdef"[value % base];
 		value /= base;
 	} while (value);
+	if (c->prefix) {
+		*--at = 'x';
+		*--at = '0';
+	}
 	if (negative)
 		*--at = '-';
-	put_padded(at, (size_t)(digits + sizeof(digits) - at), c);
+	put_padded(out, at, (size_t)(digits + sizeof(digits) - at), c);
+}
+
+static void put_signed(struct output *out, int64_t value, const struct conversion *c)
+{
+	put_number(out, value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0, 10, c);
 }
 
 /* Reads flags, width and length of a conversion; returns where its letter is. */
@@ -49,7 +74,9 @@ static const char *parse_conversion(const char *at, struct conversion *c)
 			c->zero = true;
 		else if (*at == '-')
 			c->left = true;
-		else if (*at != '#')
+		else if (*at == '#')
+			c->prefix = true;
+		else
 			break;
 	}
 	for (; *at >= '0' && *at <= '9'; at++)
@@ -60,77 +87,67 @@ static const char *parse_conversion(const char *at, struct conversion *c)
 	return at;
 }
 
-static void put_string(const char *s, const struct conversion *c)
+void vformat(char *to, size_t size, const char *text, va_list arguments)
 {
-	size_t length = 0;
-
-	while (s[length])
-		length++;
-	put_padded(s, length, c);
-}
-
-static void put_signed(int64_t value, const struct conversion *c)
-{
-	put_number(value < 0 ? 0 - (uint64_t)value : (uint64_t)value, value < 0, 10, c);
-}
-
-void vkprintf_unlocked(const char *format, va_list arguments)
-{
+	struct output out = { to, size, 0 };
 	struct conversion c;
+	const char *s;
 
-	for (const char *at = format; *at; at++) {
+	for (const char *at = text; *at; at++) {
 		if (*at != '%') {
-			arch_console_putc(*at);
+			put(&out, *at);
 			continue;
 		}
 		at = parse_conversion(at + 1, &c);
 		switch (c.letter) {
 		case 'd':
-			put_signed(c.is_long ? va_arg(arguments, long) : va_arg(arguments, int), &c);
+			put_signed(&out, c.is_long ? va_arg(arguments, long) : va_arg(arguments, int), &c);
 			break;
 		case 'u':
-			put_number(c.is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned),
-				   false, 10, &c);
-			break;
-		case 'p':
-			c.is_long = true;
-			/* fall through */
 		case 'x':
-			arch_console_putc('0');
-			arch_console_putc('x');
-			put_number(c.is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned),
-				   false, 16, &c);
+			put_number(&out,
+				   c.is_long ? va_arg(arguments, unsigned long) : va_arg(arguments, unsigned),
+				   false, c.letter == 'u' ? 10 : 16, &c);
 			break;
 		case 's':
-			put_string(va_arg(arguments, const char *), &c);
-			break;
-		case 'c':
-			arch_console_putc((char)va_arg(arguments, int));
+			s = va_arg(arguments, const char *);
+			put_padded(&out, s, strlen(s), &c);
 			break;
 		case '\0':
-			return;
-		default:
-			arch_console_putc(c.letter);
+			at--;
+			break;
+		default: /* %% */
+			put(&out, c.letter);
 		}
 	}
+	to[out.length] = '\0';
 }
 
-void kprintf_unlocked(const char *format, ...)
+void format(char *to, size_t size, const char *text, ...)
 {
 	va_list arguments;
 
-	va_start(arguments, format);
-	vkprintf_unlocked(format, arguments);
+	va_start(arguments, text);
+	vformat(to, size, text, arguments);
 	va_end(arguments);
 }
 
-void kprintf(const char *format, ...)
+void console_write_unlocked(const char *text)
 {
-	va_list arguments;
-	bool irq_on = spin_lock(&console_lock);
+	while (*text)
+		arch_console_putc(*text++);
+}
 
-	va_start(arguments, format);
-	vkprintf_unlocked(format, arguments);
+void kprintf(const char *text, ...)
+{
+	char line[LINE_MAX];
+	va_list arguments;
+	bool irq_on;
+
+	va_start(arguments, text);
+	vformat(line, sizeof(line), text, arguments);
 	va_end(arguments);
+	irq_on = spin_lock(&console_lock);
+	console_write_unlocked(line);
 	spin_unlock(&console_lock, irq_on);
 }

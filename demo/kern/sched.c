@@ -4,13 +4,19 @@
  * switched away, or it has just been preempted. Its own CPU cannot pick it up too early, since it is busy
  * switching; other CPUs leave threads with on_cpu set alone.
  */
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
 #include "ipi.h"
-#include "page.h"
 #include "sched.h"
 #include "thread.h"
+
+KTRACE_EVENT(sched, switch, "%u -> %u, old one in state %u after %llu ns", (uint32_t, prev), (uint32_t, next),
+	     (uint8_t, state), (unsigned long long, ran, ns));
+KTRACE_EVENT(sched, block, "%u for %p", (uint32_t, thread), (const void *, queue));
+KTRACE_EVENT(sched, wake, "%u on CPU %u", (uint32_t, thread), (uint8_t, cpu));
 
 static void queue_put(struct run_queue *queue, struct thread *thread)
 {
@@ -65,9 +71,10 @@ static struct thread *pick_next(struct cpu *self, struct thread *running)
 	struct thread *next;
 
 	spin_lock(&self->queue.lock);
-	if (running->state == THREAD_RUNNING && running != self->idle) {
+	if (running->state == THREAD_RUNNING) {
 		running->state = THREAD_RUNNABLE;
-		queue_put(&self->queue, running);
+		if (running != self->idle)
+			queue_put(&self->queue, running);
 	}
 	next = queue_take(&self->queue, false);
 	spin_unlock(&self->queue.lock, false);
@@ -90,10 +97,12 @@ void schedule(void)
 	if (next == previous)
 		return;
 
-	previous->ran_ns += now - previous->started_ns;
+	KTRACE(sched, switch, previous->id, next->id, previous->state, now - previous->started_ns);
 	next->started_ns = now;
 	next->on_cpu = true;
 	self->current = next;
+	self->trace_context = next->id;
+	ktrace_mode(next == self->idle ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
 	self->previous = previous;
 	arch_switch(&previous->sp, next->sp);
 	sched_switch_done();
@@ -107,6 +116,14 @@ void sched_switch_done(void)
 		thread_free(previous);
 	else
 		__atomic_store_n(&previous->on_cpu, false, __ATOMIC_RELEASE);
+}
+
+void sched_block(const void *object)
+{
+	struct thread *self = arch_this_cpu()->current;
+
+	KTRACE(sched, block, self->id, object);
+	self->state = THREAD_BLOCKED;
 }
 
 static bool is_idle(const struct cpu *cpu)
@@ -141,19 +158,11 @@ void sched_wake(struct thread *thread)
 	struct cpu *target = thread->cpu;
 	bool irq_on = spin_lock(&target->queue.lock);
 
+	KTRACE(sched, wake, thread->id, (uint8_t)target->id);
 	thread->state = THREAD_RUNNABLE;
-	thread->waits_for = NULL;
 	queue_put(&target->queue, thread);
 	spin_unlock(&target->queue.lock, false);
 	nudge(target, thread->pinned);
-	arch_irq_restore(irq_on);
-}
-
-void sched_yield(void)
-{
-	bool irq_on = arch_irq_save();
-
-	schedule();
 	arch_irq_restore(irq_on);
 }
 

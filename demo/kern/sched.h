@@ -9,19 +9,22 @@
 struct thread;
 
 /*
- * Switches to the next thread. The running one has set its state: THREAD_RUNNING to be queued again,
- * THREAD_BLOCKED if someone will call sched_wake, THREAD_DEAD. Interrupts off; on return perhaps another CPU.
+ * Switches to the next thread. The running one is queued again unless it has called sched_block or is dead.
+ * Interrupts off; on return perhaps another CPU.
  */
 void schedule(void);
+
+/*
+ * The running thread is about to wait for object: it shows in the trace.
+ * Interrupts off; schedule follows once whoever is to wake the thread can find it.
+ */
+void sched_block(const void *object);
 
 /*
  * Makes a blocked or new thread runnable. The caller has taken it off whatever queue it was in. Any
  * context.
  */
 void sched_wake(struct thread *thread);
-
-/* The running thread lets others go first. Interrupts on or off. */
-void sched_yield(void);
 
 /* Timer tick: the time slice is over if anybody waits. Interrupts off. */
 void sched_tick(void);

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
@@ -11,6 +13,9 @@
 /* A thread's pages: the stack, then the struct in a page of its own, out of reach of a small overflow. */
 #define STACK_PAGES  (THREAD_STACK_SIZE / PAGE_SIZE)
 #define THREAD_PAGES (STACK_PAGES + 1)
+
+KTRACE_EVENT(sched, create, "%u %s", (uint32_t, thread), (const char *, name));
+KTRACE_EVENT(sched, exit, "%u", (uint32_t, thread));
 
 static uint32_t last_id;
 
@@ -37,6 +42,8 @@ struct thread *thread_new(const char *name, struct cpu *cpu)
 	thread->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
 	thread->cpu = cpu;
 	string_copy(thread->name, name, sizeof(thread->name));
+	ktrace_thread_name(thread->id, thread->name);
+	KTRACE(sched, create, thread->id, thread->name);
 	return thread;
 }
 
@@ -62,8 +69,11 @@ struct thread *thread_create(const char *name, void (*entry)(void *), void *argu
 
 void thread_exit(void)
 {
+	struct thread *self = thread_self();
+
 	arch_irq_disable();
-	thread_self()->state = THREAD_DEAD;
+	KTRACE(sched, exit, self->id);
+	self->state = THREAD_DEAD;
 	schedule();
 	panic("a dead thread ran");
 }

@@ -12,11 +12,12 @@
 #define THREAD_STACK_SIZE 16384
 #define THREAD_NAME_MAX	  16
 
+/* The numbers of the trace's sched.switch: what a thread goes into. */
 enum thread_state {
-	THREAD_RUNNABLE,
-	THREAD_RUNNING,
-	THREAD_BLOCKED,
-	THREAD_DEAD,
+	THREAD_RUNNABLE = 0,
+	THREAD_BLOCKED = 2, /* there are no signals */
+	THREAD_DEAD = 4,
+	THREAD_RUNNING = 5, /* never seen in a switch */
 };
 
 struct cpu;
@@ -25,14 +26,12 @@ struct thread {
 	uintptr_t sp; /* while not running: what arch_switch saved */
 	uint32_t id;  /* unique for ever, from 1 */
 	enum thread_state state;
-	struct cpu *cpu;       /* where it runs, or ran last: its run queue */
-	bool on_cpu;	       /* its stack is in use; cleared only after the switch away */
-	bool pinned;	       /* never moved to another CPU */
-	struct thread *next;   /* in whatever queue it is */
-	const void *waits_for; /* the object it is blocked on */
-	uint64_t wake_ns;      /* in the sleep list: when */
-	uint64_t started_ns;   /* when it last began to run */
-	uint64_t ran_ns;       /* in all */
+	struct cpu *cpu;     /* where it runs, or ran last: its run queue */
+	bool on_cpu;	     /* its stack is in use; cleared only after the switch away */
+	bool pinned;	     /* never moved to another CPU */
+	struct thread *next; /* in whatever queue it is */
+	uint64_t wake_ns;    /* in the sleep list: when */
+	uint64_t started_ns; /* when it last began to run */
 	void (*entry)(void *argument);
 	void *argument;
 	char *stack; /* THREAD_STACK_SIZE bytes */

@@ -14,8 +14,7 @@ void timer_sleep(uint64_t ns)
 	struct thread **at = &cpu->sleepers;
 
 	self->wake_ns = clock_ns() + ns;
-	self->state = THREAD_BLOCKED;
-	self->waits_for = &cpu->sleepers;
+	sched_block(&cpu->sleepers);
 	while (*at && (*at)->wake_ns <= self->wake_ns)
 		at = &(*at)->next;
 	self->next = *at;
@@ -38,9 +37,6 @@ static void wake_sleepers(struct cpu *cpu)
 
 void timer_tick(void)
 {
-	struct cpu *cpu = arch_this_cpu();
-
-	cpu->ticks++;
-	wake_sleepers(cpu);
+	wake_sleepers(arch_this_cpu());
 	sched_tick();
 }

@@ -10,8 +10,7 @@ void wait_sleep(struct wait_queue *queue)
 {
 	struct thread *self = thread_self();
 
-	self->state = THREAD_BLOCKED;
-	self->waits_for = queue;
+	sched_block(queue);
 	self->next = NULL;
 	if (queue->last)
 		queue->last->next = self;

@@ -12,6 +12,10 @@
 
 #define RFLAGS_IF 0x200ul
 
+/* For ktrace: trace_reserve and trace_context of struct cpu. */
+#define KTRACE_PORT_RESERVE "%%gs:8"
+#define KTRACE_PORT_THREAD  "%%gs:16"
+
 struct cpu;
 
 static inline struct cpu *arch_this_cpu(void)

@@ -12,11 +12,18 @@
 	.globl trap_stubs
 trap_stubs:
 	.set vector, 0
-	.rept 256
+	.rept 32
 	.balign 16
-	.if vector >= 32 || !(HAS_ERROR_CODE >> vector & 1)
+	.if !(HAS_ERROR_CODE >> vector & 1)
 	push $0
 	.endif
+	push $vector
+	jmp trap_entry
+	.set vector, vector + 1
+	.endr
+	.rept 256 - 32
+	.balign 16
+	push $0
 	push $vector
 	jmp trap_entry
 	.set vector, vector + 1

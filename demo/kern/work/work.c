@@ -20,6 +20,8 @@ static const struct work works[] = {
 	{ "sleepers", work_sleepers }, /* timed sleeps */
 	{ "mix", work_mix },	       /* the five above at once */
 	{ "forever", work_forever },   /* mix without end */
+	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
+	{ "dump", work_dump },	       /* dumps the trace through transport= */
 	{ "panic", work_panic },       /* the kernel gives up */
 	{ "wild", work_wild },	       /* a page fault that cannot be resolved */
 	{ "triple", work_triple },     /* the machine resets without warning */
@@ -80,10 +82,12 @@ void work_crew(const char *name, unsigned count, void (*work)(unsigned n, uint64
 {
 	struct latch done = LATCH(name, count);
 	struct crew_member members[CREW_MAX];
+	char member_name[THREAD_NAME_MAX];
 
 	for (unsigned n = 0; n < count; n++) {
 		members[n] = (struct crew_member){ n, until_ns, work, &done };
-		thread_create(name, member_main, &members[n], (int)(n % cpu_count));
+		format(member_name, sizeof(member_name), "%s/%u", name, n);
+		thread_create(member_name, member_main, &members[n], (int)(n % cpu_count));
 	}
 	latch_wait(&done);
 }

@@ -18,8 +18,8 @@ struct work {
 void work_run_all(void);
 
 /*
- * Runs member(0, …) to member(count - 1, …), each in a thread of its own pinned to CPU n modulo the CPUs,
- * and returns when all have.
+ * Runs member(0, …) to member(count - 1, …), each in a thread name/n of its own, pinned to CPU n modulo the
+ * CPUs, and returns when all have.
  */
 void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint64_t until_ns),
 	       uint64_t until_ns);
@@ -31,6 +31,8 @@ void work_spin(uint64_t until_ns);
 void work_fault(uint64_t until_ns);
 void work_ipi(uint64_t until_ns);
 void work_sleepers(uint64_t until_ns);
+void work_stress(uint64_t until_ns);
+void work_dump(uint64_t until_ns);
 void work_mix(uint64_t until_ns);
 void work_forever(uint64_t until_ns);
 void work_panic(uint64_t until_ns);

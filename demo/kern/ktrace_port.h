@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What this kernel tells ktrace about itself; found by ktrace on the include path. The words that every
+ * record needs lie in struct cpu; an arch_cpu.h that can reach them in one instruction says so by
+ * KTRACE_PORT_*.
+ */
+#ifndef DEMO_KTRACE_PORT_H
+#define DEMO_KTRACE_PORT_H
+
+#include "arch.h"
+#include "cpu.h"
+
+#define KTRACE_MAX_CPUS CPU_MAX
+
+#define ktrace_arch_frequency arch_clock_hz
+
+#define ktrace_arch_cpu ktrace_arch_cpu
+static inline uint32_t ktrace_arch_cpu(void)
+{
+	return arch_this_cpu()->id;
+}
+
+#define ktrace_arch_reserve_word ktrace_arch_reserve_word
+static inline uint64_t *ktrace_arch_reserve_word(void)
+{
+	return &arch_this_cpu()->trace_reserve;
+}
+
+#ifndef KTRACE_PORT_THREAD
+#define ktrace_arch_thread ktrace_arch_thread
+static inline uint32_t ktrace_arch_thread(void)
+{
+	return arch_this_cpu()->trace_context;
+}
+#endif
+
+#endif
