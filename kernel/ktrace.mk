@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The kernel library for any make: include this and take
-#   KTRACE_SOURCES   what to compile, relative to KTRACE_ROOT
-#   KTRACE_CPPFLAGS  where its headers lie, for the CPU named in KTRACE_ARCH (x86_64, aarch64 or riscv64)
-# KTRACE_ROOT is the folder that holds include/ and kernel/.
-KTRACE_ROOT := $(patsubst %/,%,$(dir $(patsubst %/,%,$(dir $(lastword $(MAKEFILE_LIST))))))
-KTRACE_ARCH ?= $(ARCH)
-KTRACE_CORE_SOURCES := $(addprefix kernel/core/,attach.c control.c cpu.c init.c outcome.c record.c state.c)
-KTRACE_SOURCES := $(KTRACE_CORE_SOURCES)
-KTRACE_CPPFLAGS = -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/$(KTRACE_ARCH)
+#
+# The kernel library, for any make. Include this file and take, all relative to KTRACE_ROOT (the folder that holds
+# include/ and kernel/):
+#
+#   KTRACE_SOURCES          what every kernel compiles: C, for all CPUs
+#   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
+#   KTRACE_INCLUDES_<arch>  its -I flags
+#
+# No flag is needed beyond those of a freestanding kernel; doc/porting.md says which ones those are.
+KTRACE_ROOT ?= $(patsubst %/kernel/ktrace.mk,%,$(patsubst kernel/ktrace.mk,./kernel/ktrace.mk,$(lastword $(MAKEFILE_LIST))))
+
+include $(KTRACE_ROOT)/kernel/transport/transport.mk
+
+KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c control.c cpu.c init.c memory.c \
+	outcome.c pattern.c probe.c record.c state.c thread.c)
+KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES)
+
+KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)
+KTRACE_SOURCES_aarch64 := $(TRANSPORT_SOURCES_aarch64)
+KTRACE_SOURCES_riscv64 := $(TRANSPORT_SOURCES_riscv64)
+
+KTRACE_INCLUDES_x86_64 = -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/x86_64
+KTRACE_INCLUDES_aarch64 = -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/aarch64
+KTRACE_INCLUDES_riscv64 = -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/riscv64

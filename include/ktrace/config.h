@@ -6,7 +6,7 @@
 #ifndef KTRACE_CONFIG_H
 #define KTRACE_CONFIG_H
 
-/* Most CPUs that can have a ring of their own; a pointer each. 1 to 4096. */
+/* Most CPUs that can have a ring of their own; 128 bytes each in .data. 1 to 4096. */
 #ifndef KTRACE_MAX_CPUS
 #define KTRACE_MAX_CPUS 64
 #endif
@@ -21,7 +21,7 @@
 #define KTRACE_STRING_MAX 64
 #endif
 
-/* Most pieces of memory that ktrace_init() takes. */
+/* Most physically contiguous pieces of memory that ktrace_init() can make use of. */
 #ifndef KTRACE_MAX_BLOCKS
 #define KTRACE_MAX_BLOCKS 16
 #endif

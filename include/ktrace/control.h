@@ -45,14 +45,17 @@ struct ktrace_config {
 	uint32_t counters;     /* nonzero: exact counts a CPU and event, 8 bytes each; 0: one shared count an event */
 	uint32_t blocks;       /* entries in memory[] */
 	uint32_t build_id_size;
+	uint32_t panic_goes_on;		    /* nonzero: ktrace_panic() does not stop recording */
 	const struct ktrace_memory *memory; /* read during the call only; the memory itself stays lent */
-	const void *build_id;		    /* the kernel's GNU build id, must stay; NULL = none */
+	const void *build_id;		    /* the kernel's GNU build id, in its image; NULL = none */
 	const char *kernel;		    /* name and version, copied, at most 63 bytes; NULL = none */
 	uint64_t frequency;		    /* of the clock, ticks a second; 0 = what the CPU says, or the host measures */
 	uint64_t wall_ns;		    /* Unix time now in ns; 0 = unknown */
 	/*
-	 * Physical address of a virtual one, 0 if it has none; called for pages of the image and of lent memory,
-	 * during ktrace_init() only. NULL: the host finds out by itself, as it can with any linear mapping.
+	 * Physical address of a virtual one. Called for the root and each 4 KiB page of lent memory during
+	 * ktrace_init(), for the reserve word during ktrace_cpu_online(). Lent memory is cut where it is not
+	 * contiguous; a ring needs one piece. NULL: memory lent is physically contiguous, and reserve words lie in
+	 * the image or in lent memory.
 	 */
 	uint64_t (*physical)(const volatile void *address);
 };
@@ -72,12 +75,13 @@ int ktrace_init(const struct ktrace_config *config);
 int ktrace_cpu_online(uint32_t cpu);
 
 /*
- * Names a thread, at most 27 bytes, copied. A name given again replaces the old one. Not from NMI.
- * Errors: STATE before ktrace_init(), ARGUMENT (id above KTRX_THREAD_MAX), MEMORY (table full).
+ * Names a thread, at most 27 bytes, copied. A name given again replaces the old one, a full table forgets its oldest
+ * row. Calls for one thread must not run at the same time.
+ * Errors: STATE before ktrace_init(), ARGUMENT (id above KTRX_THREAD_MAX), MEMORY (no table).
  */
 int ktrace_thread_name(uint32_t thread, const char *name);
 
-/* From the tick of each CPU: it is alive, and was at `pc`. No effect before ktrace_cpu_online(). */
+/* From the tick of each CPU: it is alive, and was interrupted at `pc`. No effect before ktrace_cpu_online(). */
 void ktrace_heartbeat(uint64_t pc);
 
 /* Says what this CPU does from now on: KTRX_MODE_*. A few instructions; no effect before ktrace_cpu_online(). */
@@ -88,7 +92,7 @@ void ktrace_start(void);
 void ktrace_stop(void);
 int ktrace_is_started(void);
 
-/* Forgets what was recorded: what follows is all that a reader shows. */
+/* Forgets what was recorded and counted: what follows is all that a reader shows. */
 void ktrace_clear(void);
 
 /*
@@ -99,11 +103,14 @@ void ktrace_clear(void);
 int ktrace_control(const char *text);
 
 /*
- * The same from a kernel's command line: takes every "debug=" argument of it; of the names given there "ktrace" turns
- * all events on, "ktrace-GROUP" or the name of a group that group; others belong to somebody else and are skipped.
- * "ktrace=" arguments go to ktrace_control(). No such argument: nothing changes, 0. Errors: as ktrace_control().
+ * The same from a kernel's command line, arguments set apart by blanks:
+ *   debug=ktrace           turns all events on
+ *   debug=ktrace,sched,mm  or debug=ktrace-sched,ktrace-mm: these groups and no others; names that are no group
+ *                          belong to somebody else and are skipped; several debug= add up
+ *   ktrace=LIST            goes to ktrace_control(), after debug=
+ * Without any of them nothing changes. Errors: as ktrace_control(); NO_EVENT also for an unknown ktrace-GROUP.
  */
-int ktrace_boot_argument(const char *text);
+int ktrace_boot_argument(const char *command_line);
 
 /* Called once when the kernel says that it ends, on that CPU: where a transport dumps. NULL takes it away. */
 typedef void ktrace_end_hook(void *cookie);
@@ -116,7 +123,10 @@ void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);
 void ktrace_panic(const char *message);
 void ktrace_exit(int status);
 
-/* Ticks of the clock that one event costs, measured here and now: the median of a few hundred. Not from NMI. */
+/*
+ * Ticks of the clock that a thousand events cost, measured here and now: the best of a few runs, which leave
+ * about 250 events ktrace.probe in this CPU's ring. 0 if that event does not record.
+ */
 uint64_t ktrace_probe_cost(void);
 
 KTRACE_END_C

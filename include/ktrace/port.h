@@ -6,12 +6,12 @@
  * ktrace_port.h comes first if the include path has one, kernel/arch/<arch>/ktrace_arch.h fills in what the
  * CPU can do, kernel/arch/generic/ the rest. So a kernel overrides any hook by defining it; none is required.
  *
- * No hook is called before ktrace_init() but the clock, the early CPU number, the barriers and the atomics. All
+ * No hook is called before ktrace_init() but the clock and its frequency, the early CPU number, the barriers and the atomics. All
  * may be called in any context afterwards (interrupts, NMI, preemptible threads) on a CPU whose per-CPU area
  * is valid. A context that runs before that (a starting CPU, an entry before swapgs) uses KTRACE_EARLY().
  *
  *   uint64_t ktrace_arch_clock(void)         a counter in step on all CPUs; need not be ordered against loads
- *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 if unknown
+ *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 while unknown
  *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1
  *   uint32_t ktrace_arch_early_cpu(void)     the same for KTRACE_EARLY() and before ktrace_init()
  *   uint32_t ktrace_arch_thread(void)        thread id (22 bits) | KTRX_CONTEXT_* << 22
@@ -51,8 +51,8 @@
 #include "ktrace/config.h"
 
 KTRACE_BEGIN_C
-/* Ring 0 is the boot ring, ring n CPU n - 1's. Unused entries lead to a ring nobody writes. */
-extern KTRACE_HIDDEN struct ktrx_ring *ktrace_rings[KTRACE_MAX_CPUS + 1];
+/* Ring 0 is the boot ring, ring n CPU n - 1's. */
+extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[KTRACE_MAX_CPUS + 1];
 KTRACE_END_C
 
 #if __has_include("ktrace_arch.h")

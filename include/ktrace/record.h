@@ -143,7 +143,7 @@ KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
 {
 	claim->word = ktrace_arch_reserve(1);
 	ktrace_arch_store_barrier();
-	claim->ring = ktrace_rings[KTRX_WORD_RING(claim->word)];
+	claim->ring = &ktrace_ring[KTRX_WORD_RING(claim->word)];
 	claim->stamp = ktrace_arch_clock();
 	return KTRACE_LIKELY(claim->stamp < *(volatile uint64_t *)&claim->ring->deadline);
 }

@@ -63,10 +63,12 @@ void ktrace_root_close(void)
 	*(volatile uint32_t *)&ktrace_root.sequence += 1;
 }
 
-void ktrace_section_set(uint32_t slot, uint32_t type, uint32_t entry_size, const volatile void *data, uint64_t length)
+void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data, uint64_t length)
 {
-	struct ktrx_section *section = &ktrace_root.section[slot];
+	struct ktrx_section *section = &ktrace_root.section[type - 1];
 
+	if (!data || length == 0)
+		return;
 	section->type = type;
 	section->where = KTRX_WHERE_VIRTUAL;
 	section->entry_size = (uint16_t)entry_size;
@@ -78,10 +80,10 @@ void ktrace_section_set(uint32_t slot, uint32_t type, uint32_t entry_size, const
 
 static void boot_ring_place(void)
 {
-	ktrace_boot_ring.base = (uintptr_t)ktrace_boot_slot;
-	ktrace_boot_ring.address = (uintptr_t)ktrace_boot_slot;
-	ktrace_boot_ring.where = KTRX_WHERE_VIRTUAL;
-	ktrace_boot_ring.head = (uintptr_t)&ktrace_boot_ring.word;
+	ktrace_ring[0].base = (uintptr_t)ktrace_boot_slot;
+	ktrace_ring[0].address = (uintptr_t)ktrace_boot_slot;
+	ktrace_ring[0].where = KTRX_WHERE_VIRTUAL;
+	ktrace_ring[0].head = (uintptr_t)&ktrace_ring[0].word;
 }
 
 static void root_place(void)
@@ -91,8 +93,8 @@ static void root_place(void)
 	ktrace_root_open();
 	boot_ring_place();
 	ktrace_root.self = (uintptr_t)&ktrace_root;
-	ktrace_section_set(0, KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), &ktrace_boot_ring, sizeof(ktrace_boot_ring));
-	ktrace_section_set(1, KTRX_SECTION_EVENTS, 0, __start_ktrace_events, rows);
+	ktrace_section_set(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring, sizeof(struct ktrx_ring));
+	ktrace_section_set(KTRX_SECTION_EVENTS, 0, __start_ktrace_events, rows);
 	ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);
 	ktrace_root_close();
 }
@@ -102,8 +104,8 @@ static void attach_first(void)
 	rows_number();
 	ktrace_root.nonce = nonce_make();
 	ktrace_root.frequency = ktrace_arch_frequency();
-	ktrace_boot_ring.first = (ktrace_root.nonce & 0xff) << KTRACE_BOOT_SHIFT;
-	*(volatile uint64_t *)&ktrace_boot_ring.word = ktrace_boot_ring.first;
+	ktrace_ring[0].first = (ktrace_root.nonce & 0xff) << KTRACE_BOOT_SHIFT;
+	*(volatile uint64_t *)&ktrace_ring[0].word = ktrace_ring[0].first;
 	root_place();
 }
 
@@ -128,7 +130,7 @@ void ktrace_states_update(void)
 		uint8_t state = ktrace_state.stopped ? KTRX_STATE_OFF : event->wanted;
 
 		if (state != KTRX_STATE_OFF && (state != KTRX_STATE_RECORD || !ktrace_state.initialised ||
-						ktrace_state.policy == KTRX_POLICY_STOP))
+						ktrace_ring[1].policy == KTRX_POLICY_STOP))
 			state |= KTRX_STATE_SLOW;
 		*(volatile uint8_t *)&event->state = state;
 	}

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Switching recording on and off: as a whole, and event by event. */
+/* Recording as a whole: on, off, forgotten. */
 #include "state.h"
 
 void ktrace_start(void)
@@ -19,4 +19,28 @@ void ktrace_stop(void)
 int ktrace_is_started(void)
 {
 	return !ktrace_state.stopped;
+}
+
+/* Slots reserved but not written yet are forgotten with the rest. */
+static void ring_clear(struct ktrx_ring *ring)
+{
+	uint64_t head = *(volatile uint64_t *)(uintptr_t)ring->head;
+
+	*(volatile uint64_t *)&ring->first = KTRX_WORD_INDEX(head);
+	*(volatile uint64_t *)&ring->dropped = 0;
+	*(volatile uint64_t *)&ring->lapped = 0;
+}
+
+void ktrace_clear(void)
+{
+	if (!ktrace_attach())
+		return;
+	for (uint32_t n = 0; n <= ktrace_state.cpus; n++)
+		ring_clear(&ktrace_ring[n]);
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
+		*(volatile uint64_t *)&event->count = 0;
+	if (ktrace_state.counters)
+		ktrace_zero(ktrace_state.counters,
+			    (ktrace_state.cpus + 1) * (ktrace_state.events + 1) * sizeof(uint64_t));
+	*(volatile uint64_t *)&ktrace_root.lost_events = 0;
 }

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What each CPU says about itself: that it records, that it lives, what it does; and the names of threads. */
+/* What each CPU says about itself: that it records, that it lives, what it does. */
 #include "state.h"
+
+/* Says in the ring's row where its reserve word lies, if it is not the row's own. */
+static void head_place(struct ktrx_ring *ring, uint64_t *word)
+{
+	if (word == &ring->word)
+		return;
+	ring->head = (uintptr_t)word;
+	ring->head_address = ktrace_state.physical ? ktrace_state.physical(word) : (uintptr_t)word;
+	ktrace_arch_store_barrier();
+	*(volatile uint16_t *)&ring->head_where = ktrace_state.physical ? KTRX_WHERE_PHYSICAL : KTRX_WHERE_VIRTUAL;
+}
 
 int ktrace_cpu_online(uint32_t cpu)
 {
-	struct ktrx_ring *ring;
 	uint64_t *word;
 
 	if (!ktrace_state.initialised)
 		return KTRACE_ERROR_STATE;
 	if (cpu >= ktrace_state.cpus)
 		return KTRACE_ERROR_ARGUMENT;
-	ring = ktrace_rings[cpu + 1];
+	if (ktrace_state.cpu[cpu].online)
+		return KTRACE_ERROR_STATE;
 	word = ktrace_arch_reserve_word();
-	if (word != &ring->word) {
-		ring->head = (uintptr_t)word;
-		ring->head_address = (uintptr_t)word;
-		ring->head_where = KTRX_WHERE_VIRTUAL;
-	}
-	ktrace_state.cpu[cpu].online = 1;
-	ktrace_arch_store_barrier();
-	*(volatile uint64_t *)word = (uint64_t)(cpu + 1) << KTRX_WORD_INDEX_BITS | ring->first;
+	head_place(&ktrace_ring[cpu + 1], word);
+	*(volatile uint64_t *)word = (uint64_t)(cpu + 1) << KTRX_WORD_INDEX_BITS | ktrace_ring[cpu + 1].first;
+	*(volatile uint8_t *)&ktrace_state.cpu[cpu].online = 1;
 	return KTRACE_OK;
 }
 
@@ -32,7 +38,7 @@ static volatile struct ktrx_cpu *this_cpu(void)
 	if (!ktrace_state.initialised)
 		return KTRACE_NULL;
 	ring = KTRX_WORD_RING(ktrace_arch_reserve_read());
-	return ring == 0 || ring > ktrace_state.cpus ? KTRACE_NULL : &ktrace_state.cpu[ring - 1];
+	return ring == 0 ? KTRACE_NULL : &ktrace_state.cpu[ring - 1];
 }
 
 void ktrace_heartbeat(uint64_t pc)
@@ -44,7 +50,7 @@ void ktrace_heartbeat(uint64_t pc)
 	cpu->pc = pc;
 	cpu->thread = KTRX_W1_THREAD(ktrace_arch_thread());
 	cpu->heartbeat_stamp = ktrace_arch_clock();
-	cpu->heartbeats++;
+	cpu->heartbeats = cpu->heartbeats + 1;
 }
 
 void ktrace_mode(uint8_t mode)
@@ -55,26 +61,4 @@ void ktrace_mode(uint8_t mode)
 		return;
 	cpu->thread = KTRX_W1_THREAD(ktrace_arch_thread());
 	cpu->mode = mode;
-}
-
-int ktrace_thread_name(uint32_t thread, const char *name)
-{
-	volatile struct ktrx_thread *row = KTRACE_NULL;
-
-	if (thread > KTRX_THREAD_MAX)
-		return KTRACE_ERROR_ARGUMENT;
-	if (!ktrace_state.initialised)
-		return KTRACE_ERROR_STATE;
-	for (uint32_t i = 0; i < ktrace_state.threads && !row; i++)
-		if (ktrace_state.thread[i].id == 0 || ktrace_state.thread[i].id == thread + 1)
-			row = &ktrace_state.thread[i];
-	if (!row)
-		return KTRACE_ERROR_MEMORY;
-	for (uint32_t i = 0; i < sizeof(row->name); i++)
-		row->name[i] = 0;
-	for (uint32_t i = 0; name[i] && i < sizeof(row->name) - 1; i++)
-		row->name[i] = name[i];
-	ktrace_arch_store_barrier();
-	row->id = thread + 1;
-	return KTRACE_OK;
 }

@@ -1,220 +1,161 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rings in lent memory. Each block begins with a head by which the host finds it; behind that, tables first, then
- * the slots of each ring in one piece, in whichever block has room.
+ * ktrace_init(): tables and rings in lent memory. A trial run over the arena finds what fits, a second one takes it
+ * for good; the sites are let loose on it last.
  */
-#include "state.h"
+#include "memory.h"
 
-struct arena {
-	const struct ktrace_memory *memory;
-	uint32_t blocks;
-	uint64_t used[KTRACE_MAX_BLOCKS]; /* bytes of each block, from its aligned start */
-};
-
-#define BLOCK_ALIGN 64u
-
-static uintptr_t block_start(const struct ktrace_memory *block)
-{
-	return ((uintptr_t)block->base + BLOCK_ALIGN - 1) & ~(uintptr_t)(BLOCK_ALIGN - 1);
-}
-
-static uint64_t block_size(const struct ktrace_memory *block)
-{
-	uint64_t skipped = block_start(block) - (uintptr_t)block->base;
-
-	return block->size > skipped ? (block->size - skipped) & ~(uint64_t)(BLOCK_ALIGN - 1) : 0;
-}
-
-static void arena_open(struct arena *arena, const struct ktrace_config *config)
-{
-	arena->memory = config->memory;
-	arena->blocks = config->blocks;
-	for (uint32_t i = 0; i < config->blocks; i++)
-		arena->used[i] = sizeof(struct ktrx_block);
-}
-
-/* Zeroes nothing: a trial run only counts. NULL: no block has that much left. */
-static void *arena_take(struct arena *arena, uint64_t size)
-{
-	uint64_t rounded = (size + BLOCK_ALIGN - 1) & ~(uint64_t)(BLOCK_ALIGN - 1);
-
-	for (uint32_t i = 0; i < arena->blocks; i++) {
-		uint64_t whole = block_size(&arena->memory[i]);
-
-		if (arena->used[i] <= whole && whole - arena->used[i] >= rounded) {
-			uintptr_t at = block_start(&arena->memory[i]) + arena->used[i];
-
-			arena->used[i] += rounded;
-			return (void *)at;
-		}
-	}
-	return KTRACE_NULL;
-}
+#define SHIFT_LEAST 9u
+#define SHIFT_MOST  30u
 
 struct layout {
-	struct ktrx_ring *ring; /* of CPU 0 */
+	uint32_t cpus;
+	uint32_t shift; /* log2 of the slots of each ring */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
 	uint64_t *counters;
-	uint32_t cpus;
-	uint32_t slots;
+	uint64_t counters_size;
 };
 
-static uint64_t counters_size(const struct ktrace_config *config, uint32_t cpus)
+static uint64_t ring_size(const struct layout *layout)
 {
-	return config->counters ? (uint64_t)(cpus + 1) * (ktrace_state.events + 1) * sizeof(uint64_t) : 0;
+	return UINT64_C(1) << (layout->shift + KTRX_SLOT_SHIFT);
 }
 
-/* Takes tables and rings of `slots` slots each from the arena; 0 if they do not fit. */
-static int layout_take(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
+static int tables_take(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
-	uint32_t cpus = layout->cpus;
+	layout->cpu = ktrace_arena_take(arena, (uint64_t)layout->cpus * sizeof(struct ktrx_cpu));
+	layout->thread = ktrace_arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
+	layout->counters = ktrace_arena_take(arena, layout->counters_size);
+	return layout->cpu && layout->thread && layout->counters;
+}
 
-	arena_open(arena, config);
-	layout->ring = arena_take(arena, (uint64_t)cpus * sizeof(struct ktrx_ring));
-	layout->cpu = arena_take(arena, (uint64_t)cpus * sizeof(struct ktrx_cpu));
-	layout->thread = arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
-	layout->counters = arena_take(arena, counters_size(config, cpus));
-	if (!layout->ring || !layout->cpu || !layout->thread || !layout->counters)
+static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
+{
+	ktrace_arena_rewind(arena);
+	if (!tables_take(layout, arena, config))
 		return 0;
-	for (uint32_t cpu = 0; cpu < cpus; cpu++)
-		if (!arena_take(arena, (uint64_t)layout->slots << KTRX_SLOT_SHIFT))
+	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
+		if (!ktrace_arena_take(arena, ring_size(layout)))
 			return 0;
 	return 1;
 }
 
-static int layout_find(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
+static int layout_find(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
-	layout->slots = config->slots ? config->slots : UINT32_C(1) << 30;
-	for (; layout->slots >= 512; layout->slots /= 2) {
-		if (layout_take(layout, arena, config))
+	for (layout->shift = SHIFT_MOST; layout->shift >= SHIFT_LEAST; layout->shift--) {
+		if (config->slots && config->slots >> layout->shift != 1)
+			continue;
+		if (layout_fits(layout, arena, config))
 			return KTRACE_OK;
-		if (config->slots)
-			break;
 	}
 	return KTRACE_ERROR_MEMORY;
 }
 
-static void ring_make(struct ktrx_ring *ring, uint32_t cpu, uint32_t slots, void *base, uint32_t policy)
+static void ring_make(struct ktrx_ring *ring, uint32_t cpu, const struct layout *layout, void *slots,
+		      uint32_t policy)
 {
-	ktrace_zero(ring, sizeof(*ring));
-	ring->base = (uintptr_t)base;
-	ring->mask = slots - 1;
-	ring->shift = (uint32_t)__builtin_ctz(slots);
-	ring->address = (uintptr_t)base;
-	ring->length = (uint64_t)slots << KTRX_SLOT_SHIFT;
+	ktrace_zero(slots, ring_size(layout));
+	ring->base = (uintptr_t)slots;
+	ring->mask = (UINT32_C(1) << layout->shift) - 1;
+	ring->shift = layout->shift;
+	ring->first = (ktrace_root.nonce & 0xff) << ring->shift;
+	ring->word = ring->first; /* names ring 0 until the CPU is online */
+	ring->address = (uintptr_t)slots;
+	ring->length = ring_size(layout);
 	ring->extents = 1;
 	ring->where = KTRX_WHERE_VIRTUAL;
 	ring->kind = KTRX_RING_PER_CPU;
 	ring->cpu = cpu;
 	ring->policy = policy;
-	ring->first = (ktrace_root.nonce & 0xff) << ring->shift;
 	ring->head = (uintptr_t)&ring->word;
 }
 
-/* Second run over the same arena: everything fits, so the same calls give the same places. */
-static void layout_fill(struct layout *layout, struct arena *arena, const struct ktrace_config *config)
+static void layout_make(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
-	uint32_t cpus = layout->cpus;
-
-	arena_open(arena, config);
-	for (uint32_t i = 0; i < config->blocks; i++) {
-		struct ktrx_block *head = (struct ktrx_block *)block_start(&config->memory[i]);
-
-		if (block_size(&config->memory[i]) < sizeof(*head))
-			continue;
-		ktrace_zero(head, sizeof(*head));
-		ktrace_copy(head->magic, KTRX_BLOCK_MAGIC, sizeof(head->magic));
-		head->nonce = ktrace_root.nonce;
-		head->self = (uintptr_t)head;
-		head->length = block_size(&config->memory[i]);
-	}
-	arena_take(arena, (uint64_t)cpus * sizeof(struct ktrx_ring));
-	arena_take(arena, (uint64_t)cpus * sizeof(struct ktrx_cpu));
-	arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
-	arena_take(arena, counters_size(config, cpus));
-	ktrace_zero(layout->cpu, (size_t)cpus * sizeof(struct ktrx_cpu));
-	ktrace_zero(layout->thread, (size_t)config->threads * sizeof(struct ktrx_thread));
-	ktrace_zero(layout->counters, (size_t)counters_size(config, cpus));
-	for (uint32_t cpu = 0; cpu < cpus; cpu++) {
-		void *slots = arena_take(arena, (uint64_t)layout->slots << KTRX_SLOT_SHIFT);
-
-		ktrace_zero(slots, (size_t)layout->slots << KTRX_SLOT_SHIFT);
-		ring_make(&layout->ring[cpu], cpu, layout->slots, slots, config->policy);
-	}
+	ktrace_arena_rewind(arena);
+	ktrace_arena_mark(arena, ktrace_root.nonce);
+	tables_take(layout, arena, config);
+	ktrace_zero(layout->cpu, layout->cpus * sizeof(struct ktrx_cpu));
+	ktrace_zero(layout->thread, config->threads * sizeof(struct ktrx_thread));
+	ktrace_zero(layout->counters, layout->counters_size);
+	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
+		ring_make(&ktrace_ring[cpu + 1], cpu, layout, ktrace_arena_take(arena, ring_size(layout)),
+			  config->policy);
 }
 
-static KTRACE_IN_DATA struct ktrx_extent ring_extents[2] = { { 0, 0 }, { 0, 0 } };
+static void root_describe(const struct layout *layout, const struct ktrace_config *config)
+{
+	ktrace_root.cpus = layout->cpus;
+	if (ktrace_root.slots >> layout->shift == 0)
+		ktrace_root.slots = UINT32_C(1) << layout->shift;
+	ktrace_root.frequency = config->frequency ? config->frequency : ktrace_arch_frequency();
+	ktrace_root.wall_ns = config->wall_ns;
+	ktrace_root.wall_stamp = config->wall_ns ? ktrace_arch_clock() : 0;
+	if (config->physical)
+		ktrace_root.self_phys = config->physical(&ktrace_root);
+	if (config->kernel)
+		ktrace_copy_text(ktrace_root.kernel, config->kernel, sizeof(ktrace_root.kernel));
+}
 
 static void root_fill(const struct layout *layout, const struct ktrace_config *config)
 {
 	ktrace_root_open();
-	ktrace_root.cpus = layout->cpus;
-	if (layout->slots > ktrace_root.slots)
-		ktrace_root.slots = layout->slots;
-	if (config->frequency)
-		ktrace_root.frequency = config->frequency;
-	ktrace_root.wall_ns = config->wall_ns;
-	ktrace_root.wall_stamp = ktrace_arch_clock();
-	for (uint32_t i = 0; config->kernel && config->kernel[i] && i < sizeof(ktrace_root.kernel) - 1; i++)
-		*(volatile char *)&ktrace_root.kernel[i] = config->kernel[i];
-	ring_extents[0].address = (uintptr_t)&ktrace_boot_ring;
-	ring_extents[0].length = sizeof(ktrace_boot_ring);
-	ring_extents[1].address = (uintptr_t)layout->ring;
-	ring_extents[1].length = (uint64_t)layout->cpus * sizeof(struct ktrx_ring);
-	ktrace_section_set(0, KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ring_extents,
-			   ring_extents[0].length + ring_extents[1].length);
-	ktrace_root.section[0].extents = 2;
-	ktrace_section_set(2, KTRX_SECTION_CPUS, sizeof(struct ktrx_cpu), layout->cpu,
-			   (uint64_t)layout->cpus * sizeof(struct ktrx_cpu));
-	ktrace_section_set(3, KTRX_SECTION_THREADS, sizeof(struct ktrx_thread), layout->thread,
-			   (uint64_t)config->threads * sizeof(struct ktrx_thread));
-	ktrace_section_set(4, KTRX_SECTION_COUNTERS, sizeof(uint64_t), layout->counters,
-			   counters_size(config, layout->cpus));
-	ktrace_section_set(5, KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
+	root_describe(layout, config);
+	ktrace_section_set(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring,
+			   (layout->cpus + 1) * sizeof(struct ktrx_ring));
+	ktrace_section_set(KTRX_SECTION_CPUS, sizeof(struct ktrx_cpu), layout->cpu,
+			   layout->cpus * sizeof(struct ktrx_cpu));
+	ktrace_section_set(KTRX_SECTION_THREADS, sizeof(struct ktrx_thread), layout->thread,
+			   config->threads * sizeof(struct ktrx_thread));
+	ktrace_section_set(KTRX_SECTION_COUNTERS, sizeof(uint64_t), layout->counters, layout->counters_size);
+	ktrace_section_set(KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
 	ktrace_root_close();
 }
 
 static void state_fill(const struct layout *layout, const struct ktrace_config *config)
 {
-	ktrace_rings[0] = &ktrace_boot_ring;
-	for (uint32_t n = 1; n <= KTRACE_MAX_CPUS; n++)
-		ktrace_rings[n] = n <= layout->cpus ? &layout->ring[n - 1] : &ktrace_no_ring;
 	ktrace_state.cpus = layout->cpus;
 	ktrace_state.cpu = layout->cpu;
 	ktrace_state.threads = config->threads;
 	ktrace_state.thread = layout->thread;
 	ktrace_state.counters = config->counters ? layout->counters : KTRACE_NULL;
-	ktrace_state.policy = config->policy;
+	ktrace_state.panic_goes_on = config->panic_goes_on;
+	ktrace_state.physical = config->physical;
 	ktrace_arch_store_barrier();
 	*(volatile uint32_t *)&ktrace_state.initialised = 1;
 }
 
-static int config_check(const struct ktrace_config *config)
+static int config_is_valid(const struct ktrace_config *config)
 {
 	if (config->size != sizeof(*config) || config->cpus > KTRACE_MAX_CPUS || config->policy > KTRX_POLICY_STOP)
-		return KTRACE_ERROR_ARGUMENT;
-	if (config->blocks == 0 || config->blocks > KTRACE_MAX_BLOCKS || !config->memory)
-		return KTRACE_ERROR_ARGUMENT;
-	if (config->slots & (config->slots - 1) || config->slots > UINT32_C(1) << 30)
-		return KTRACE_ERROR_ARGUMENT;
-	return config->slots && config->slots < 512 ? KTRACE_ERROR_ARGUMENT : KTRACE_OK;
+		return 0;
+	if (config->blocks != 0 && !config->memory)
+		return 0;
+	if (config->slots == 0)
+		return 1;
+	return config->slots >> SHIFT_LEAST != 0 && config->slots <= UINT32_C(1) << SHIFT_MOST &&
+	       (config->slots & (config->slots - 1)) == 0;
 }
 
 int ktrace_init(const struct ktrace_config *config)
 {
-	struct layout layout = { .cpus = config->cpus ? config->cpus : 1 };
-	struct arena arena;
-	int error = config_check(config);
+	struct layout layout = { 0 };
+	struct ktrace_arena arena;
+	int error;
 
-	if (error)
-		return error;
+	if (!config_is_valid(config))
+		return KTRACE_ERROR_ARGUMENT;
 	if (ktrace_state.initialised || !ktrace_attach())
 		return KTRACE_ERROR_STATE;
+	layout.cpus = config->cpus ? config->cpus : 1;
+	if (config->counters)
+		layout.counters_size = (uint64_t)(layout.cpus + 1) * (ktrace_state.events + 1) * sizeof(uint64_t);
+	ktrace_arena_open(&arena, config);
 	error = layout_find(&layout, &arena, config);
 	if (error)
 		return error;
-	layout_fill(&layout, &arena, config);
+	layout_make(&layout, &arena, config);
 	root_fill(&layout, config);
 	state_fill(&layout, config);
 	ktrace_states_update();

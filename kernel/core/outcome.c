@@ -2,13 +2,13 @@
 /* How the kernel ended: kept in the root, where a reader finds it without any event. */
 #include "state.h"
 
-/* Declared whatever is left out of the build: the section must exist in a kernel without events, too. */
+/* Declared whatever is left out of the build: the section of rows must exist in a kernel without events, too. */
 KTRACE_DECLARE_1(ktrace_event_ktrace_panic, "ktrace", "panic", KTRX_V1_NONE, "%s", (const char *, message));
 
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie)
 {
-	ktrace_state.end_hook = hook;
 	ktrace_state.end_cookie = cookie;
+	ktrace_state.end_hook = hook;
 }
 
 static void end(uint32_t outcome, int status)
@@ -17,19 +17,20 @@ static void end(uint32_t outcome, int status)
 		ktrace_root.status = status;
 		*(volatile uint32_t *)&ktrace_root.outcome = outcome;
 	}
-	if (!ktrace_state.ended && ktrace_state.end_hook) {
-		ktrace_state.ended = 1;
-		ktrace_state.end_hook(ktrace_state.end_cookie);
-	}
-}
-
-void ktrace_exit(int status)
-{
-	end(KTRX_OUTCOME_EXITED, status);
+	if (!ktrace_state.end_hook || ktrace_arch_fetch_add(&ktrace_state.ended, 1) != 0)
+		return;
+	ktrace_state.end_hook(ktrace_state.end_cookie);
 }
 
 void ktrace_panic(const char *message)
 {
 	KTRACE_SITE(ktrace_event_ktrace_panic, 1, record, message);
+	if (!ktrace_state.panic_goes_on)
+		ktrace_stop();
 	end(KTRX_OUTCOME_PANIC, 0);
+}
+
+void ktrace_exit(int status)
+{
+	end(KTRX_OUTCOME_EXITED, status);
 }

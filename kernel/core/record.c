@@ -116,8 +116,29 @@ static void record_write(const struct ktrace_writer *writer, uint32_t id, const 
 	void_if_lapped(writer);
 }
 
+static int needs_anchor(const struct ktrace_writer *writer)
+{
+	const struct ktrx_ring *ring = writer->ring;
+
+	return ring->anchor_stamp == 0 || (int64_t)(writer->stamp - ring->anchor_stamp) >= (int64_t)KTRACE_ANCHOR_TICKS;
+}
+
+/*
+ * Names the anchor as the ring's newest, unless one was written meanwhile behind it. The boot ring's deadline stays
+ * in the past: all of its records come here.
+ */
+static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
+{
+	if (ring->anchor_stamp != 0 && (int64_t)(index - ring->anchor_index) < 0)
+		return;
+	*(volatile uint64_t *)&ring->anchor_index = index;
+	*(volatile uint64_t *)&ring->anchor_stamp = stamp;
+	if (ring != ktrace_ring)
+		*(volatile uint64_t *)&ring->deadline = stamp + KTRACE_ANCHOR_TICKS;
+}
+
 /* Turns the writer's reservation into an anchor; its other slots are given up. */
-static void anchor_write(struct ktrace_writer *writer)
+static void anchor_write(const struct ktrace_writer *writer)
 {
 	struct ktrx_ring *ring = writer->ring;
 	uint64_t index = KTRX_WORD_INDEX(writer->word);
@@ -134,35 +155,25 @@ static void anchor_write(struct ktrace_writer *writer)
 	single.slots = 1;
 	single.extended = 0;
 	record_write(&single, KTRX_EVENT_ANCHOR, (const uint8_t *)&anchor, sizeof(anchor));
-	ring->anchor_stamp = anchor.stamp;
-	ring->anchor_index = index;
-	if (ring != &ktrace_boot_ring)
-		*(volatile uint64_t *)&ring->deadline = anchor.stamp + KTRACE_ANCHOR_TICKS;
+	anchor_name(ring, anchor.stamp, index);
 }
 
-static int needs_anchor(const struct ktrace_writer *writer)
-{
-	const struct ktrx_ring *ring = writer->ring;
-
-	return ring->anchor_stamp == 0 || (int64_t)(writer->stamp - ring->anchor_stamp) >= (int64_t)KTRACE_ANCHOR_TICKS;
-}
-
-/* Takes slots of the boot ring, whose word and slots are found relative to the code. */
+/* Takes slots of the boot ring, which is found relative to the code. */
 static void boot_reserve(struct ktrace_writer *writer)
 {
-	writer->ring = &ktrace_boot_ring;
+	writer->ring = ktrace_ring;
 	writer->base = ktrace_boot_slot;
-	writer->word = ktrace_arch_fetch_add(&ktrace_boot_ring.word, writer->slots);
+	writer->word = ktrace_arch_fetch_add(&ktrace_ring[0].word, writer->slots);
 	ktrace_arch_store_barrier();
 }
 
-static void boot_record(struct ktrx_event *event, const void *payload, uint32_t bytes, uint32_t thread, uint32_t cpu)
+static void boot_record(const struct ktrx_event *event, const void *payload, uint32_t bytes)
 {
 	uint8_t extended[KTRX_RECORD_MAX_PAYLOAD];
-	struct ktrx_extension extension = { sizeof(extension), KTRX_EXT_CPU, (uint16_t)cpu };
+	struct ktrx_extension extension = { sizeof(extension), KTRX_EXT_CPU, (uint16_t)ktrace_arch_early_cpu() };
 	struct ktrace_writer writer = {
 		.slots = ktrx_record_slots(bytes + sizeof(extension)),
-		.thread = thread,
+		.thread = KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT,
 		.extended = KTRX_W1_EXTENDED_BIT,
 	};
 
@@ -177,30 +188,55 @@ static void boot_record(struct ktrx_event *event, const void *payload, uint32_t 
 	record_write(&writer, event->id, extended, bytes + (uint32_t)sizeof(extension));
 }
 
-/* Reserves on this CPU's ring. 0: it has none yet, or its policy is to refuse. */
-static int ring_reserve(struct ktrace_writer *writer)
+/* Reserves if that leaves every slot of the ring in place; else counts the record as dropped. 0: dropped. */
+static int reserve_if_room(struct ktrace_writer *writer)
 {
-	writer->word = ktrace_arch_reserve(writer->slots);
-	writer->ring = ktrace_rings[KTRX_WORD_RING(writer->word)];
-	writer->base = (struct ktrace_slot *)(uintptr_t)writer->ring->base;
+	struct ktrx_ring *ring = writer->ring;
+	uint64_t *head = (uint64_t *)(uintptr_t)ring->head;
+
+	do {
+		writer->word = *(volatile uint64_t *)head;
+		if (KTRX_WORD_INDEX(writer->word) + writer->slots - ring->first > (uint64_t)ring->mask + 1) {
+			ktrace_arch_fetch_add(&ring->dropped, 1);
+			return 0;
+		}
+	} while (!ktrace_arch_compare_swap(head, writer->word, writer->word + writer->slots));
 	ktrace_arch_store_barrier();
-	return KTRX_WORD_RING(writer->word) != 0;
+	return 1;
 }
 
-static void ring_record(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
+static void writer_place(struct ktrace_writer *writer)
+{
+	writer->ring = &ktrace_ring[KTRX_WORD_RING(writer->word)];
+	writer->base = (struct ktrace_slot *)(uintptr_t)writer->ring->base;
+}
+
+/* Reserves on this CPU's ring, which is online. 0: refused. */
+static int ring_reserve(struct ktrace_writer *writer)
+{
+	writer->word = ktrace_arch_reserve_read();
+	writer_place(writer);
+	if (writer->ring->policy == KTRX_POLICY_STOP)
+		return reserve_if_room(writer);
+	writer->word = ktrace_arch_reserve(writer->slots);
+	writer_place(writer);
+	ktrace_arch_store_barrier();
+	return 1;
+}
+
+/* Records on this CPU's ring; a site may have reserved one slot and read the clock already. */
+static void ring_record(const struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word,
+			uint64_t stamp)
 {
 	struct ktrace_writer writer = { .slots = ktrx_record_slots(bytes), .word = word, .stamp = stamp };
 
 	writer.thread = ktrace_arch_thread();
-	if (word == KTRACE_WORD_NONE) {
-		if (!ring_reserve(&writer)) {
-			boot_record(event, payload, bytes, writer.thread, ktrace_arch_early_cpu());
-			return;
-		}
-		writer.stamp = ktrace_arch_clock();
+	if (word != KTRACE_WORD_NONE) {
+		writer_place(&writer);
 	} else {
-		writer.ring = ktrace_rings[KTRX_WORD_RING(word)];
-		writer.base = (struct ktrace_slot *)(uintptr_t)writer.ring->base;
+		if (!ring_reserve(&writer))
+			return;
+		writer.stamp = ktrace_arch_clock();
 	}
 	if (needs_anchor(&writer)) {
 		anchor_write(&writer);
@@ -215,25 +251,58 @@ static int is_attached(void)
 	return ktrace_state.attached && ktrace_root.self == (uintptr_t)&ktrace_root;
 }
 
+static int attach_or_lose(void)
+{
+	if (is_attached() || ktrace_attach())
+		return 1;
+	ktrace_arch_fetch_add(&ktrace_root.lost_events, 1);
+	return 0;
+}
+
+static void count(struct ktrx_event *event, uint32_t ring)
+{
+	uint64_t *shared = &event->count;
+
+	if (ktrace_state.counters)
+		shared = &ktrace_state.counters[ring * (ktrace_state.events + 1) + event->id];
+	ktrace_arch_fetch_add(shared, 1);
+}
+
+/* This CPU's ring, 0 while it has none or while no hook may be called. */
+static uint32_t this_ring(void)
+{
+	return ktrace_state.initialised ? KTRX_WORD_RING(ktrace_arch_reserve_read()) : 0;
+}
+
+/* Does what the event's state asks for. A slot that a site has reserved is used even if it was turned off since. */
+static void emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint32_t ring, uint64_t word,
+		 uint64_t stamp)
+{
+	uint8_t state = *(volatile uint8_t *)&event->state;
+
+	if (state & KTRX_STATE_COUNT)
+		count(event, ring);
+	if ((state & KTRX_STATE_RECORD) || word != KTRACE_WORD_NONE) {
+		if (ring == 0)
+			boot_record(event, payload, bytes);
+		else
+			ring_record(event, payload, bytes, word, stamp);
+	}
+	if (state & KTRX_STATE_STOP)
+		ktrace_stop();
+}
+
 void ktrace_emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
 {
-	if (!is_attached() && !ktrace_attach()) {
-		ktrace_arch_fetch_add(&ktrace_root.lost_events, 1);
+	if (!attach_or_lose())
 		return;
-	}
-	if (!ktrace_state.initialised || (word != KTRACE_WORD_NONE && KTRX_WORD_RING(word) == 0))
-		boot_record(event, payload, bytes, KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT, ktrace_arch_early_cpu());
-	else
-		ring_record(event, payload, bytes, word, stamp);
+	emit(event, payload, bytes, word == KTRACE_WORD_NONE ? this_ring() : KTRX_WORD_RING(word), word, stamp);
 }
 
 void ktrace_emit_early(struct ktrx_event *event, const void *payload, uint32_t bytes)
 {
-	if (!is_attached() && !ktrace_attach()) {
-		ktrace_arch_fetch_add(&ktrace_root.lost_events, 1);
-		return;
-	}
-	boot_record(event, payload, bytes, KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT, ktrace_arch_early_cpu());
+	if (attach_or_lose())
+		emit(event, payload, bytes, 0, KTRACE_WORD_NONE, 0);
 }
 
 uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)

@@ -7,19 +7,18 @@
 
 KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
 
-KTRACE_IN_DATA struct ktrx_ring ktrace_boot_ring = {
-	.mask = KTRACE_BOOT_SLOTS - 1,
-	.shift = KTRACE_BOOT_SHIFT,
-	.length = sizeof(ktrace_boot_slot),
-	.extents = 1,
-	.kind = KTRX_RING_SHARED,
-	.cpu = KTRX_NO_CPU,
-	.policy = KTRX_POLICY_OVERWRITE,
+/* Those of CPUs beyond ktrace_init()'s stay zero: their reserve words name ring 0. */
+KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_MAX_CPUS + 1] __attribute__((aligned(64))) = {
+	{
+		.mask = KTRACE_BOOT_SLOTS - 1,
+		.shift = KTRACE_BOOT_SHIFT,
+		.length = sizeof(ktrace_boot_slot),
+		.extents = 1,
+		.kind = KTRX_RING_SHARED,
+		.cpu = KTRX_NO_CPU,
+		.policy = KTRX_POLICY_OVERWRITE,
+	},
 };
-
-KTRACE_IN_DATA struct ktrx_ring ktrace_no_ring = { .cpu = KTRX_NO_CPU };
-
-KTRACE_IN_DATA struct ktrx_ring *ktrace_rings[KTRACE_MAX_CPUS + 1] = { 0 };
 
 KTRACE_IN_DATA struct ktrace_state ktrace_state = { 0 };
 

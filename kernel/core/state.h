@@ -20,26 +20,25 @@ struct ktrace_slot {
 } __attribute__((aligned(32)));
 
 struct ktrace_state {
-	uint64_t attaching;   /* contexts that came to attach; the first does it */
+	uint64_t ended;	    /* times the end was reached with a hook */
+	uint64_t attaching; /* contexts that came to attach; the first does it */
 	uint32_t attached;
 	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
 	uint32_t stopped;
-	uint32_t ended; /* the end hook was called */
-	uint32_t events;
+	uint32_t panic_goes_on;
+	uint32_t events; /* rows that have an id */
 	uint32_t cpus;
 	uint32_t threads;
-	uint32_t policy;
+	uint64_t threads_named; /* rows of thread[] given out, whole laps counted */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
-	uint64_t *counters; /* [ring][event] */
+	uint64_t *counters; /* [ring][event id], NULL: the rows' own */
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
 	void *end_cookie;
 };
 
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
-extern KTRACE_HIDDEN struct ktrx_ring ktrace_boot_ring;
-extern KTRACE_HIDDEN struct ktrx_ring ktrace_no_ring; /* of CPUs beyond those of ktrace_init() */
 extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
 
 /*
@@ -59,9 +58,10 @@ KTRACE_HIDDEN void ktrace_states_update(void);
 KTRACE_HIDDEN void ktrace_root_open(void);
 KTRACE_HIDDEN void ktrace_root_close(void);
 
-KTRACE_HIDDEN void ktrace_section_set(uint32_t slot, uint32_t type, uint32_t entry_size, const volatile void *data,
-				      uint64_t length);
+/* Sets one entry of the section table; the type is its place. No data: the entry stays empty. */
+KTRACE_HIDDEN void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data, uint64_t length);
 
+/* Volatile keeps the compiler from calling memcpy and memset, which need not exist. */
 static inline void ktrace_copy(void *to, const void *from, size_t size)
 {
 	volatile uint8_t *out = to;
@@ -69,6 +69,17 @@ static inline void ktrace_copy(void *to, const void *from, size_t size)
 
 	for (size_t i = 0; i < size; i++)
 		out[i] = in[i];
+}
+
+/* Copies a string, cut to what `room` bytes hold with a NUL; the rest of them is cleared. */
+static inline void ktrace_copy_text(volatile char *to, const char *from, uint32_t room)
+{
+	uint32_t length = 0;
+
+	for (; length + 1 < room && from[length]; length++)
+		to[length] = from[length];
+	for (; length < room; length++)
+		to[length] = 0;
 }
 
 static inline void ktrace_zero(void *to, size_t size)

@@ -79,7 +79,7 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 #define ktrace_arch_reserve_word ktrace_arch_reserve_word
 static inline uint64_t *ktrace_arch_reserve_word(void)
 {
-	return &ktrace_rings[ktrace_arch_cpu() + 1]->word;
+	return &ktrace_ring[ktrace_arch_cpu() + 1].word;
 }
 #endif
 

@@ -30,6 +30,10 @@ static inline uint64_t ktrace_arch_clock(void)
 }
 #endif
 
+#if defined(KTRACE_PORT_RESERVE) && !defined(ktrace_arch_reserve_word)
+#error "ktrace_port.h defines KTRACE_PORT_RESERVE: ktrace_arch_reserve_word() must give the address of that word"
+#endif
+
 #if defined(KTRACE_PORT_RESERVE) && !defined(ktrace_arch_reserve)
 #define ktrace_arch_reserve ktrace_arch_reserve
 static inline uint64_t ktrace_arch_reserve(uint64_t n)

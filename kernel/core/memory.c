@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "memory.h"
+
+#define PAGE UINT64_C(4096)
+
+static void piece_add(struct ktrace_arena *arena, uintptr_t start, uintptr_t end)
+{
+	uintptr_t aligned = (start + KTRACE_PIECE_ALIGN - 1) & ~(uintptr_t)(KTRACE_PIECE_ALIGN - 1);
+	uint64_t size = end > aligned ? (end - aligned) & ~(uint64_t)(KTRACE_PIECE_ALIGN - 1) : 0;
+
+	if (size < sizeof(struct ktrx_block) || arena->pieces == KTRACE_MAX_BLOCKS)
+		return;
+	arena->piece[arena->pieces].start = aligned;
+	arena->piece[arena->pieces].size = size;
+	arena->pieces++;
+}
+
+/* Splits a block wherever the page behind a page is not the next one in physical memory. */
+static void block_add(struct ktrace_arena *arena, const struct ktrace_config *config, uintptr_t start, uintptr_t end)
+{
+	uintptr_t piece = start;
+	uintptr_t page;
+
+	for (page = (start | (PAGE - 1)) + 1; config->physical && page < end; page += PAGE) {
+		uint64_t before = config->physical((void *)(page - 1));
+
+		if (config->physical((void *)page) != before + 1) {
+			piece_add(arena, piece, page);
+			piece = page;
+		}
+	}
+	piece_add(arena, piece, end);
+}
+
+void ktrace_arena_open(struct ktrace_arena *arena, const struct ktrace_config *config)
+{
+	arena->pieces = 0;
+	for (uint32_t i = 0; i < config->blocks; i++) {
+		uintptr_t start = (uintptr_t)config->memory[i].base;
+
+		if (start != 0)
+			block_add(arena, config, start, start + config->memory[i].size);
+	}
+	ktrace_arena_rewind(arena);
+}
+
+void ktrace_arena_rewind(struct ktrace_arena *arena)
+{
+	for (uint32_t i = 0; i < arena->pieces; i++)
+		arena->piece[i].used = sizeof(struct ktrx_block);
+}
+
+void *ktrace_arena_take(struct ktrace_arena *arena, uint64_t size)
+{
+	uint64_t rounded = (size + KTRACE_PIECE_ALIGN - 1) & ~(uint64_t)(KTRACE_PIECE_ALIGN - 1);
+
+	for (uint32_t i = 0; i < arena->pieces; i++) {
+		if (arena->piece[i].size - arena->piece[i].used >= rounded) {
+			uintptr_t place = arena->piece[i].start + arena->piece[i].used;
+
+			arena->piece[i].used += rounded;
+			return (void *)place;
+		}
+	}
+	return KTRACE_NULL;
+}
+
+void ktrace_arena_mark(const struct ktrace_arena *arena, uint64_t nonce)
+{
+	for (uint32_t i = 0; i < arena->pieces; i++) {
+		struct ktrx_block *head = (struct ktrx_block *)arena->piece[i].start;
+
+		ktrace_zero(head, sizeof(*head));
+		ktrace_copy(head->magic, KTRX_BLOCK_MAGIC, sizeof(head->magic));
+		head->nonce = nonce;
+		head->self = arena->piece[i].start;
+		head->length = arena->piece[i].size;
+	}
+}

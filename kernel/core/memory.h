@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The memory lent to ktrace_init(): physically contiguous pieces, each opened by a struct ktrx_block, from which
+ * tables and rings are cut and never given back.
+ */
+#ifndef KTRACE_MEMORY_H
+#define KTRACE_MEMORY_H
+
+#include "state.h"
+
+struct ktrace_arena {
+	uint32_t pieces;
+	struct {
+		uintptr_t start; /* aligned to KTRACE_PIECE_ALIGN */
+		uint64_t size;	 /* bytes, a multiple of it */
+		uint64_t used;	 /* bytes, the head included */
+	} piece[KTRACE_MAX_BLOCKS];
+};
+
+#define KTRACE_PIECE_ALIGN 64u
+
+/* Finds the pieces. Pieces beyond KTRACE_MAX_BLOCKS and those too small for a head are left alone. */
+KTRACE_HIDDEN void ktrace_arena_open(struct ktrace_arena *arena, const struct ktrace_config *config);
+
+/* Gives everything back: the same calls of take will return the same places. */
+KTRACE_HIDDEN void ktrace_arena_rewind(struct ktrace_arena *arena);
+
+/* `size` bytes, touched by nobody so far; NULL if no piece has them. For 0 bytes a place that must not be used. */
+KTRACE_HIDDEN void *ktrace_arena_take(struct ktrace_arena *arena, uint64_t size);
+
+/* Writes the heads of all pieces. */
+KTRACE_HIDDEN void ktrace_arena_mark(const struct ktrace_arena *arena, uint64_t nonce);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Events chosen by name: "group.name" with * and ?, set to a state given by a word. */
+#include "pattern.h"
+
+static char char_at(const char *text, uint32_t length, uint32_t at)
+{
+	return at < length ? text[at] : '\0';
+}
+
+/* The full name of a row, "group.name", character by character: it is stored with a NUL between the two. */
+static char name_at(const struct ktrx_event *event, uint32_t at)
+{
+	const char *strings = (const char *)(event + 1);
+	uint32_t group = 0;
+
+	while (strings[group])
+		group++;
+	return at == group ? '.' : strings[at];
+}
+
+/* The usual match in one pass: a star that turns out too short takes one character more. */
+static int matches(const struct ktrx_event *event, const char *pattern, uint32_t length)
+{
+	uint32_t at = 0, name = 0, star = UINT32_MAX, taken = 0;
+
+	while (name_at(event, name)) {
+		char wanted = char_at(pattern, length, at);
+
+		if (wanted == '*') {
+			star = at++;
+			taken = name;
+		} else if (wanted && (wanted == '?' || wanted == name_at(event, name))) {
+			at++;
+			name++;
+		} else if (star != UINT32_MAX) {
+			at = star + 1;
+			name = ++taken;
+		} else {
+			return 0;
+		}
+	}
+	while (char_at(pattern, length, at) == '*')
+		at++;
+	return at == length;
+}
+
+/* Without a dot the pattern is for the group. */
+static int matches_group(const struct ktrx_event *event, const char *pattern, uint32_t length)
+{
+	const char *group = (const char *)(event + 1);
+	uint32_t at = 0;
+
+	while (at < length && pattern[at] == group[at] && group[at])
+		at++;
+	return at == length && group[at] == '\0';
+}
+
+static int has(const char *text, uint32_t length, const char *characters)
+{
+	for (uint32_t i = 0; i < length; i++)
+		for (const char *c = characters; *c; c++)
+			if (text[i] == *c)
+				return 1;
+	return 0;
+}
+
+uint32_t ktrace_events_set(const char *pattern, uint32_t length, uint8_t wanted)
+{
+	int group = !has(pattern, length, ".*?");
+	uint32_t found = 0;
+
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
+		if (group ? !matches_group(event, pattern, length) : !matches(event, pattern, length))
+			continue;
+		*(volatile uint8_t *)&event->wanted = wanted;
+		found++;
+	}
+	return found;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#ifndef KTRACE_PATTERN_H
+#define KTRACE_PATTERN_H
+
+#include "state.h"
+
+/*
+ * Sets what is wanted of all events that match: `length` characters, "group.name" with * and ?, or a group's name
+ * alone. Returns how many matched; ktrace_states_update() puts it into effect.
+ */
+KTRACE_HIDDEN uint32_t ktrace_events_set(const char *pattern, uint32_t length, uint8_t wanted);
+
+#endif

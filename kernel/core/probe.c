@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What an event costs here, by the clock that stamps it. */
+#include "state.h"
+
+KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_V1_NONE, "%u", (uint32_t, round));
+
+#define ROUNDS 4u
+#define EVENTS 64u
+
+static uint64_t round_ticks(void)
+{
+	uint64_t begun = ktrace_arch_clock();
+
+	for (uint32_t i = 0; i < EVENTS; i++)
+		KTRACE_SITE(ktrace_event_ktrace_probe, 1, record, i);
+	return ktrace_arch_clock() - begun;
+}
+
+uint64_t ktrace_probe_cost(void)
+{
+	uint64_t best = UINT64_MAX;
+
+	if (!(*(volatile uint8_t *)&ktrace_event_ktrace_probe.event.state & KTRX_STATE_RECORD))
+		return 0;
+	for (uint32_t i = 0; i < ROUNDS; i++) {
+		uint64_t ticks = round_ticks();
+
+		if (ticks < best)
+			best = ticks;
+	}
+	return best * 1000 / EVENTS;
+}
