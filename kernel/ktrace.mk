@@ -8,7 +8,9 @@
 #   KTRACE_INCLUDES_<arch>  its -I flags
 #
 # No flag is needed beyond those of a freestanding kernel; doc/porting.md says which ones those are.
-KTRACE_ROOT ?= $(patsubst %/kernel/ktrace.mk,%,$(patsubst kernel/ktrace.mk,./kernel/ktrace.mk,$(lastword $(MAKEFILE_LIST))))
+ifndef KTRACE_ROOT
+KTRACE_ROOT := $(patsubst %/kernel/ktrace.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
+endif
 
 include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
@@ -20,6 +22,6 @@ KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)
 KTRACE_SOURCES_aarch64 := $(TRANSPORT_SOURCES_aarch64)
 KTRACE_SOURCES_riscv64 := $(TRANSPORT_SOURCES_riscv64)
 
-KTRACE_INCLUDES_x86_64 = -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/x86_64
-KTRACE_INCLUDES_aarch64 = -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/aarch64
-KTRACE_INCLUDES_riscv64 = -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/riscv64
+KTRACE_INCLUDES_x86_64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/x86_64
+KTRACE_INCLUDES_aarch64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/aarch64
+KTRACE_INCLUDES_riscv64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/riscv64
