@@ -144,13 +144,21 @@ static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t
 	t->thread[index].announced = THREADS_UNKNOWN;
 }
 
+/* Of a thread that turns up although it was believed to run: a switch away from it went unseen. */
+static void lose_elsewhere(struct threads *t, uint32_t index, uint64_t time)
+{
+	const struct threads_thread *thread = &t->thread[index];
+
+	if (thread->id != 0 && thread->state == THREADS_RUNNING)
+		lose_track(t, index, thread->cpu, time - 1, false);
+}
+
 /* `index` runs on `cpu` from now on; nothing is believed to run there any more. */
 static void run(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time)
 {
 	struct threads_thread *thread = &t->thread[index];
 
-	if (thread->id != 0 && thread->state == THREADS_RUNNING)
-		lose_track(t, index, thread->cpu, time - 1, false);
+	lose_elsewhere(t, index, time);
 	if (thread->state == THREADS_DEAD)
 		thread->life++;
 	t->on[cpu] = index;
@@ -208,10 +216,11 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 		return error;
 	if (t->on[cpu] == next)
 		return 0; /* known already */
+	if (t->on[cpu] != prev)
+		lose_elsewhere(t, prev, time);
+	lose_elsewhere(t, next, time);
 	if (t->on[cpu] != NOBODY && t->on[cpu] != prev)
 		lose_track(t, t->on[cpu], cpu, time, true);
-	if (t->thread[prev].state == THREADS_RUNNING && t->on[cpu] != prev && prev_id != 0)
-		lose_track(t, prev, t->thread[prev].cpu, time - 1, false);
 
 	state = state_after(t, event, known, prev);
 	if (state == THREADS_UNKNOWN && t->on[cpu] == prev)

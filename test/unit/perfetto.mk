@@ -9,3 +9,11 @@ UNIT_SRCS_perfetto_export := test/unit/perfetto_export.c test/perfetto/text.c $(
 	$(PERFETTO_SOURCES) host/export/output.c host/export/syscalls.c
 UNIT_CFLAGS_perfetto_export := -Ihost
 UNIT_LDLIBS_perfetto_export := -ldl
+
+UNIT_TESTS += analyze_threads
+UNIT_SRCS_analyze_threads := test/unit/analyze_threads.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES)
+UNIT_CFLAGS_analyze_threads := -Ihost
+
+UNIT_TESTS += analyze_spans
+UNIT_SRCS_analyze_spans := test/unit/analyze_spans.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES)
+UNIT_CFLAGS_analyze_spans := -Ihost

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What the model of threads concludes from scripted events, one line a change. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/threads.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+#include "unit/script.h"
+
+#define V(value) ((uint64_t)(value))
+
+enum { SWITCH = 1, BLOCK, WAKE, EXIT, OTHER, SWITCH_STATE, CREATE, V1_SWITCH, V1_SLEEP, V1_WAKE };
+
+static struct wellknown_table *table;
+static struct threads *threads;
+static char *told;
+static size_t told_size;
+static FILE *telling;
+static unsigned fed;
+
+static void changed(void *context, const struct threads_change *change)
+{
+	static const char *const names[] = {
+		[THREADS_UNKNOWN] = "unknown", [THREADS_RUNNING] = "runs",  [THREADS_RUNNABLE] = "runnable",
+		[THREADS_SLEEPING] = "sleeps", [THREADS_WAITING] = "waits", [THREADS_STOPPED] = "stopped",
+		[THREADS_DEAD] = "dead",
+	};
+	const struct threads_thread *thread = change->thread;
+
+	(void)context;
+	fprintf(telling, "%llu cpu%u %u %s", (unsigned long long)change->time, change->cpu, thread->id,
+		names[thread->state]);
+	if (change->woken)
+		fprintf(telling, " by %u%s", change->waker, change->interrupt ? " irq" : "");
+	if (change->followed && thread->state == THREADS_UNKNOWN)
+		fprintf(telling, " followed");
+	if (thread->life > 0)
+		fprintf(telling, " life %u", thread->life);
+	fputc('\n', telling);
+}
+
+static int begin(void **state)
+{
+	(void)state;
+	script_begin(2);
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next");
+	script_type(BLOCK, "sched", "block", "pointer queue");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(EXIT, "sched", "exit", "");
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH_STATE, "sched", "switch", "u8 state,u32 prev,u32 next");
+	script_type(CREATE, "sched", "create", "u32 thread");
+	script_type(V1_SWITCH, "sched", "CTX_SWITCH", "u32 from_pid,u32 to_pid");
+	script_type(V1_SLEEP, "sched", "WAITQ_SLEEP", "u32 waitq");
+	script_type(V1_WAKE, "sched", "WAITQ_WAKE", "u32 waitq,u32 woken");
+	fed = 0;
+	table = calloc(1, sizeof(*table));
+	telling = open_memstream(&told, &told_size);
+	return threads_create(&threads, changed, NULL);
+}
+
+static int end(void **state)
+{
+	(void)state;
+	threads_destroy(threads);
+	fclose(telling);
+	free(told);
+	free(table);
+	script_end();
+	return 0;
+}
+
+/* Feeds what was scripted since the last call. */
+static void feed(void)
+{
+	for (; fed < script_count(); fed++) {
+		const struct ktread_event *event = script_at(fed);
+
+		assert_int_equal(threads_event(threads, event, wellknown_of(table, event), event->stamp), 0);
+	}
+}
+
+static void expect(const char *lines)
+{
+	feed();
+	fflush(telling);
+	assert_string_equal(told, lines);
+}
+
+static void sleep_wake_run(void **state)
+{
+	(void)state;
+	script_event(BLOCK, 10, 0, 1, V(0));
+	script_event(SWITCH, 20, 0, 1, V(1), V(2));
+	script_event(WAKE, 30, 0, 2, V(1));
+	script_event(SWITCH, 40, 0, 2, V(2), V(1));
+	expect("10 cpu0 1 runs\n"
+	       "20 cpu0 1 sleeps\n"
+	       "20 cpu0 2 runs\n"
+	       "30 cpu0 1 runnable by 2\n"
+	       "40 cpu0 2 runnable\n"
+	       "40 cpu0 1 runs\n");
+}
+
+/* Woken between deciding to block and switching: it was never asleep. */
+static void early_wake_cancels_block(void **state)
+{
+	(void)state;
+	script_event(BLOCK, 10, 0, 1, V(0));
+	script_event(WAKE, 15, 1, 9, V(1));
+	script_event(SWITCH, 20, 0, 1, V(1), V(2));
+	expect("10 cpu0 1 runs\n"
+	       "15 cpu1 9 runs\n"
+	       "20 cpu0 1 runnable\n"
+	       "20 cpu0 2 runs\n");
+}
+
+static void state_field_is_believed(void **state)
+{
+	(void)state;
+	script_event(SWITCH_STATE, 10, 0, 1, V(2), V(1), V(2));
+	script_event(SWITCH_STATE, 20, 0, 2, V(0), V(2), V(3));
+	script_event(SWITCH_STATE, 30, 0, 3, V(3), V(3), V(4));
+	script_event(SWITCH_STATE, 40, 0, 4, V(9), V(4), V(1));
+	expect("10 cpu0 1 waits\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 runnable\n20 cpu0 3 runs\n"
+	       "30 cpu0 3 stopped\n30 cpu0 4 runs\n"
+	       "40 cpu0 4 unknown followed\n40 cpu0 1 runs\n");
+}
+
+/* A kernel that tells of switches only: why a thread left is not known. */
+static void bare_switches(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCH, 20, 0, 2, V(2), V(1));
+	expect("10 cpu0 2 runs\n"
+	       "20 cpu0 2 unknown followed\n"
+	       "20 cpu0 1 runs\n");
+}
+
+/* A kernel that tells of nothing: the thread of each event runs. */
+static void no_switches(void **state)
+{
+	(void)state;
+	script_event(OTHER, 10, 0, 1);
+	script_event(OTHER, 20, 0, 1);
+	script_event(OTHER, 30, 0, 2);
+	script_event(OTHER, 40, 1, 2);
+	expect("10 cpu0 1 runs\n"
+	       "30 cpu0 1 unknown followed\n"
+	       "30 cpu0 2 runs\n"
+	       "39 cpu0 2 unknown\n"
+	       "40 cpu1 2 runs\n");
+}
+
+/* Once switches are told, stale thread ids in other events mean nothing. */
+static void switches_rule(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(OTHER, 20, 0, 1);
+	expect("10 cpu0 2 runs\n");
+}
+
+static void missed_switches_stay_legal(void **state)
+{
+	(void)state;
+	script_event(BLOCK, 8, 2, 9, V(0));
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCH, 20, 1, 3, V(3), V(2));
+	script_event(SWITCH, 30, 0, 4, V(4), V(5));
+	script_event(SWITCH, 40, 0, 6, V(6), V(7));
+	expect("8 cpu2 9 runs\n"
+	       "10 cpu0 1 runnable\n10 cpu0 2 runs\n"
+	       "19 cpu0 2 unknown\n20 cpu1 3 runnable\n20 cpu1 2 runs\n"
+	       "30 cpu0 4 runnable\n30 cpu0 5 runs\n"
+	       "40 cpu0 5 unknown followed\n40 cpu0 6 runnable\n40 cpu0 7 runs\n");
+}
+
+static void death_and_reuse(void **state)
+{
+	(void)state;
+	script_event(EXIT, 10, 0, 1);
+	script_event(SWITCH, 20, 0, 1, V(1), V(2));
+	script_event(CREATE, 30, 0, 2, V(1));
+	script_event(WAKE, 40, 0, 2, V(1));
+	expect("10 cpu0 1 runs\n"
+	       "20 cpu0 1 dead\n"
+	       "20 cpu0 2 runs\n"
+	       "40 cpu0 1 runnable by 2 life 1\n");
+}
+
+static void interrupts_wake(void **state)
+{
+	(void)state;
+	script_event(WAKE, 10, 0, 1, V(5))->context = KTRX_CONTEXT_INTERRUPT;
+	expect("10 cpu0 1 runs\n"
+	       "10 cpu0 5 runnable by 1 irq\n");
+}
+
+/* Thread 0 idles on many CPUs at once. */
+static void thread_zero_is_everywhere(void **state)
+{
+	(void)state;
+	script_event(OTHER, 10, 0, 0);
+	script_event(OTHER, 20, 1, 0);
+	script_event(SWITCH, 30, 0, 0, V(0), V(1));
+	script_event(SWITCH, 40, 1, 0, V(0), V(2));
+	expect("10 cpu0 0 runs\n"
+	       "20 cpu1 0 runs\n"
+	       "30 cpu0 0 runnable\n30 cpu0 1 runs\n"
+	       "40 cpu1 0 runnable\n40 cpu1 2 runs\n");
+}
+
+static void gap_hides_what_ran(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	feed();
+	threads_gap(threads, 0, 10);
+	script_event(OTHER, 90, 0, 3);
+	expect("10 cpu0 2 runs\n"
+	       "11 cpu0 2 unknown\n"
+	       "90 cpu0 3 runs\n");
+}
+
+static void version_1_wakes_by_id_or_count(void **state)
+{
+	(void)state;
+	script_event(V1_SLEEP, 10, 0, 7, V(0x100));
+	script_event(V1_SWITCH, 20, 0, 7, V(7), V(8));
+	script_event(V1_SLEEP, 30, 0, 8, V(0x100));
+	script_event(V1_SWITCH, 40, 0, 8, V(2048 + 8), V(9));
+	script_event(V1_WAKE, 50, 0, 9, V(0x200), V(7)); /* nobody sleeps there */
+	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(8)); /* thread 8 */
+	script_event(V1_WAKE, 70, 0, 9, V(0x100), V(2)); /* two, of whom one is left */
+	expect("10 cpu0 7 runs\n"
+	       "20 cpu0 7 sleeps\n20 cpu0 8 runs\n"
+	       "40 cpu0 8 sleeps\n40 cpu0 9 runs\n"
+	       "60 cpu0 8 runnable by 9\n"
+	       "70 cpu0 7 runnable by 9\n");
+}
+
+/* More threads and CPUs than are kept: counted, nothing else. */
+static void limits(void **state)
+{
+	struct wellknown known = { .kind = WELLKNOWN_OTHER };
+	struct ktread_event event = { .id = OTHER };
+
+	(void)state;
+	for (uint32_t n = 0; n < THREADS_MAX + 10; n++) {
+		event.thread = n;
+		assert_int_equal(threads_event(threads, &event, &known, 2 * n), 0);
+	}
+	assert_int_equal(threads_count(threads), THREADS_MAX);
+	assert_int_equal(threads_left_out(threads), 10);
+	event.cpu = KTRX_NO_CPU;
+	assert_int_equal(threads_event(threads, &event, &known, 4 * THREADS_MAX), 0);
+	assert_int_equal(threads_left_out(threads), 11);
+	assert_null(threads_on(threads, KTRX_NO_CPU));
+	for (uint32_t n = 0; n < THREADS_MAX; n++)
+		assert_int_equal(threads_find(threads, n)->id, n);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(sleep_wake_run, begin, end),
+		cmocka_unit_test_setup_teardown(early_wake_cancels_block, begin, end),
+		cmocka_unit_test_setup_teardown(state_field_is_believed, begin, end),
+		cmocka_unit_test_setup_teardown(bare_switches, begin, end),
+		cmocka_unit_test_setup_teardown(no_switches, begin, end),
+		cmocka_unit_test_setup_teardown(switches_rule, begin, end),
+		cmocka_unit_test_setup_teardown(missed_switches_stay_legal, begin, end),
+		cmocka_unit_test_setup_teardown(death_and_reuse, begin, end),
+		cmocka_unit_test_setup_teardown(interrupts_wake, begin, end),
+		cmocka_unit_test_setup_teardown(thread_zero_is_everywhere, begin, end),
+		cmocka_unit_test_setup_teardown(gap_hides_what_ran, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_by_id_or_count, begin, end),
+		cmocka_unit_test_setup_teardown(limits, begin, end),
+	};
+
+	return cmocka_run_group_tests_name("analyze_threads", tests, NULL, NULL);
+}
