@@ -3,11 +3,9 @@
 # The demo kernel: build/demo/<arch>/kernel.elf for each of DEMO_ARCHES.
 #
 # Part of the top-level Makefile; also stands alone: make -f demo/demo.mk demo-x86_64
+KTRACE_ROOT := .
 ifndef KTRACE_SOURCES
 include kernel/ktrace.mk
-endif
-ifndef TRANSPORT_SOURCES
-include kernel/transport/transport.mk
 endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
@@ -49,11 +47,11 @@ DEMO_SHARED_riscv64 := devicetree
 # $(call demo_rules,<arch>)
 define demo_rules
 DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
-DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(sort $$(KTRACE_SOURCES) $$(TRANSPORT_SOURCES) $$(TRANSPORT_SOURCES_$(1))) \
+DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_SOURCES_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
 DEMO_OBJS_$(1) := $$(addprefix build/demo/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
 DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) -Idemo/kern \
-	$$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) -Iinclude -Ikernel/arch/$(1)
+	$$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 
 build/demo/$(1)/%.o: % build/demo/$(1)/flags
 	@mkdir -p $$(@D)

@@ -48,7 +48,7 @@ static void walker(unsigned n, uint64_t until_ns)
 		walk_shared();
 		walk_own(n);
 		__atomic_fetch_add(&walks, 1, __ATOMIC_RELAXED);
-		timer_sleep(20 * NS_PER_MS);
+		timer_sleep(40 * NS_PER_MS);
 	} while (!work_over(until_ns));
 }
 

@@ -8,7 +8,7 @@
 #include "timer.h"
 #include "work.h"
 
-#define BURST 5
+#define BURST 2
 
 static uint64_t calls;
 
@@ -28,7 +28,7 @@ static void caller(unsigned n, uint64_t until_ns)
 		if (answers != BURST * cpu_count)
 			panic("ipi: %u answers to %u calls", answers, BURST);
 		__atomic_fetch_add(&calls, BURST, __ATOMIC_RELAXED);
-		timer_sleep(20 * NS_PER_MS);
+		timer_sleep(40 * NS_PER_MS);
 	}
 }
 
