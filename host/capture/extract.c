@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <elf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "extract.h"
+#include "output.h"
+
+/* Tells the form by the first bytes. */
+static int sniff(const char *path, enum ktread_form *form)
+{
+	Elf64_Ehdr header = { 0 };
+	struct stat status;
+	ssize_t got = -1;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 || fstat(fd, &status) != 0 ||
+	    (S_ISREG(status.st_mode) && (got = pread(fd, &header, sizeof(header), 0)) < 0))
+		capture_fail_errno("%s", path);
+	else if (got < 0)
+		capture_fail(CAPTURE_E_FORMAT,
+			     "%s: not a regular file: memory is read at random, not as a stream", path);
+	else if (got == 0)
+		capture_fail(CAPTURE_E_FORMAT, "%s: empty", path), got = -1;
+	if (fd >= 0)
+		close(fd);
+	if (got < 0)
+		return CAPTURE_E_FORMAT;
+	if (memcmp(&header, KTRX_MAGIC, 4) == 0)
+		return capture_fail(CAPTURE_E_FORMAT, "%s: this is a trace already: ktrace show %s", path,
+				    path);
+	if (*form == KTREAD_FORM_AUTO)
+		*form = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE
+				? KTREAD_FORM_CORE
+				: KTREAD_FORM_RAM;
+	return 0;
+}
+
+static int write_image(struct ktread_image *image, const struct capture_extract_options *options)
+{
+	struct capture_output output;
+	int error = capture_output_open(&output, options->out);
+
+	if (error)
+		return error;
+	error = capture_output_dump(&output, image, "captured by: ktrace extract\n", 0);
+	if (error) {
+		capture_output_abandon(&output);
+		return error;
+	}
+	return capture_output_commit(&output);
+}
+
+int capture_extract(const struct capture_extract_options *options, struct capture_summary *summary)
+{
+	enum ktread_form form = options->form;
+	struct ktread_memory *memory = NULL;
+	struct ktread_image *image = NULL;
+	int error = sniff(options->path, &form);
+
+	if (error)
+		return error;
+	error = form == KTREAD_FORM_CORE ? ktread_memory_open_core(&memory, options->path)
+					 : ktread_memory_open_ram(&memory, options->path, options->machine);
+	if (!error)
+		error = ktread_image_find(&image, memory);
+	if (error)
+		error = capture_fail(error == KTREAD_E_ABSENT ? CAPTURE_E_ABSENT : CAPTURE_E_FORMAT, "%s",
+				     ktread_image_message());
+	else
+		error = write_image(image, options);
+	ktread_image_close(image);
+	ktread_memory_close(memory);
+	return error ? error : capture_summary_read(summary, options->out);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What a kernel's ELF file says of the kernel: its build id, and where that lies in memory once it is loaded.
+ * 64-bit little-endian files; hostile bytes are an error.
+ */
+#ifndef CAPTURE_KERNEL_ELF_H
+#define CAPTURE_KERNEL_ELF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAPTURE_BUILD_ID_MAX 64u
+
+struct capture_kernel {
+	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
+	uint32_t build_id_size;	    /* 0: the file has none */
+	uint64_t build_id_physical; /* where a loader puts it, 0 if it is not loaded */
+	uint16_t machine;	    /* ELF e_machine */
+};
+
+/* 0, CAPTURE_E_SYSTEM or CAPTURE_E_FORMAT; the message names the file. */
+int capture_kernel_read(struct capture_kernel *kernel, const char *path);
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "error.h"
+#include "machine.h"
+
+int capture_machine_open(struct capture_machine *machine, const char *path)
+{
+	*machine = (struct capture_machine){ .backend = "" };
+	return capture_qmp_listen(&machine->qmp, path);
+}
+
+int capture_machine_connect(struct capture_machine *machine, const char *backend, bool starts)
+{
+	int error = capture_qmp_accept(&machine->qmp);
+
+	if (error)
+		return error;
+	machine->backend = backend;
+	machine->starts = starts;
+	capture_qmp_send(&machine->qmp, "hello", "qmp_capabilities", NULL);
+	capture_qmp_send(&machine->qmp, "map", "human-monitor-command",
+			 "{\"command-line\":\"info mtree -f\"}");
+	capture_qmp_send(&machine->qmp, "state", "query-status", NULL);
+	if (starts)
+		capture_qmp_send(&machine->qmp, "start", "cont", NULL);
+	return 0;
+}
+
+int capture_machine_descriptor(const struct capture_machine *machine)
+{
+	return machine->qmp.fd >= 0 ? machine->qmp.fd : machine->qmp.listener;
+}
+
+static void take_map(struct capture_machine *machine, struct capture_json message)
+{
+	struct capture_json text;
+	char *plain;
+
+	if (!capture_json_member(message, "return", &text))
+		return;
+	plain = malloc(text.length + 1);
+	if (!plain)
+		return;
+	capture_json_string(text, plain, text.length + 1);
+	/* Without a map the layout of the architecture's usual board is assumed. */
+	if (capture_map_read(&machine->map, plain, machine->backend) != 0)
+		machine->map.ranges = 0;
+	free(plain);
+}
+
+/* Run states that QEMU does not leave by itself and that no debugger asked for. */
+static bool is_final(const char *state)
+{
+	static const char *const final[] = { "internal-error", "io-error", "guest-panicked", "shutdown",
+					     "watchdog" };
+
+	for (size_t i = 0; i < sizeof(final) / sizeof(final[0]); i++)
+		if (strcmp(state, final[i]) == 0)
+			return true;
+	return false;
+}
+
+static void take_state(struct capture_machine *machine, struct capture_json message)
+{
+	struct capture_json state;
+
+	if (!capture_json_member(message, "return.status", &state))
+		return;
+	capture_json_string(state, machine->state, sizeof(machine->state));
+	machine->running = strcmp(machine->state, "running") == 0;
+	machine->ran |= machine->running;
+	machine->stopped_for_good = is_final(machine->state);
+}
+
+static void take_shutdown(struct capture_machine *machine, struct capture_json event)
+{
+	static const struct {
+		const char *reason;
+		enum capture_shutdown shutdown;
+	} reasons[] = {
+		{ "guest-shutdown", CAPTURE_SHUTDOWN_GUEST }, { "guest-reset", CAPTURE_SHUTDOWN_RESET },
+		{ "guest-panic", CAPTURE_SHUTDOWN_PANIC },    { "host-qmp-quit", CAPTURE_SHUTDOWN_USER },
+		{ "host-ui", CAPTURE_SHUTDOWN_USER },	      { "host-signal", CAPTURE_SHUTDOWN_SIGNAL },
+	};
+
+	/* The first reason is the cause; what follows is QEMU putting itself away. */
+	if (machine->shutdown != CAPTURE_SHUTDOWN_NONE)
+		return;
+	machine->shutdown = CAPTURE_SHUTDOWN_ERROR;
+	for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		if (capture_json_is(event, "data.reason", reasons[i].reason))
+			machine->shutdown = reasons[i].shutdown;
+}
+
+static void take_message(void *context, struct capture_json message)
+{
+	struct capture_machine *machine = context;
+
+	if (capture_json_is(message, "id", "map")) {
+		take_map(machine, message);
+	} else if (capture_json_is(message, "id", "state")) {
+		take_state(machine, message);
+	} else if (capture_json_is(message, "event", "RESUME")) {
+		machine->running = machine->ran = true;
+		machine->stopped_for_good = false;
+	} else if (capture_json_is(message, "event", "STOP")) {
+		machine->running = false;
+		capture_qmp_send(&machine->qmp, "state", "query-status", NULL);
+	} else if (capture_json_is(message, "event", "RESET")) {
+		machine->resets++;
+	} else if (capture_json_is(message, "event", "SHUTDOWN")) {
+		take_shutdown(machine, message);
+	}
+}
+
+void capture_machine_listen(struct capture_machine *machine)
+{
+	if (capture_qmp_receive(&machine->qmp, take_message, machine) == 0)
+		return;
+	machine->ended = true;
+	machine->running = false;
+}
+
+void capture_machine_quit(struct capture_machine *machine)
+{
+	capture_qmp_send(&machine->qmp, "quit", "quit", NULL);
+}
+
+void capture_machine_close(struct capture_machine *machine)
+{
+	capture_qmp_close(&machine->qmp);
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdio.h>
+#include <string.h>
+
+#include "error.h"
+#include "qemu_line.h"
+#include "qemu_option.h"
+
+#define MIB (UINT64_C(1) << 20)
+
+/* What is kept only until the whole line has been seen. */
+struct gathered {
+	char *const *words;
+	char memory_backend[64]; /* -machine memory-backend=, or the one -numa memdev= */
+	bool ram_given;
+	unsigned numa_backends;
+};
+
+const char *capture_qemu_program(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+	size_t prefix = strlen(CAPTURE_QEMU_PREFIX);
+
+	return strncmp(name, CAPTURE_QEMU_PREFIX, prefix) == 0 && name[prefix] ? name : NULL;
+}
+
+const char *capture_qemu_architecture(const char *name)
+{
+	static const char *const alias[][2] = {
+		{ "x64", "x86_64" },
+		{ "amd64", "x86_64" },
+		{ "arm64", "aarch64" },
+		{ "riscv", "riscv64" },
+	};
+
+	for (size_t i = 0; i < sizeof(alias) / sizeof(alias[0]); i++)
+		if (strcmp(name, alias[i][0]) == 0)
+			return alias[i][1];
+	return name;
+}
+
+/* Boards whose RAM without -m is not QEMU's usual 128 MiB. */
+static uint64_t default_ram(const char *machine)
+{
+	static const struct {
+		const char *machine;
+		uint64_t mib;
+	} boards[] = {
+		{ "raspi0", 512 },	 { "raspi1ap", 512 },  { "raspi2b", 1024 },
+		{ "raspi3ap", 512 },	 { "raspi3b", 1024 },  { "raspi4b", 2048 },
+		{ "orangepi-pc", 1024 }, { "sbsa-ref", 1024 }, { "microchip-icicle-kit", 1537 },
+	};
+
+	for (size_t i = 0; i < sizeof(boards) / sizeof(boards[0]); i++)
+		if (strcmp(boards[i].machine, machine) == 0)
+			return boards[i].mib * MIB;
+	return 128 * MIB;
+}
+
+static int read_memory(struct capture_qemu_line *line, struct gathered *gathered, const char *value)
+{
+	char size[64];
+
+	if (!capture_qemu_property(value, "size", "size", size, sizeof(size)))
+		return 0;
+	if (capture_qemu_size(size, MIB, &line->ram_bytes) != 0)
+		return capture_fail(CAPTURE_E_USAGE, "-m %s: '%s' is not a memory size", value, size);
+	gathered->ram_given = line->ram_bytes != 0;
+	return 0;
+}
+
+static int read_machine(struct capture_qemu_line *line, struct gathered *gathered, const char *value)
+{
+	char size[64];
+
+	capture_qemu_property(value, "type", "type", line->machine, sizeof(line->machine));
+	capture_qemu_property(value, "type", "memory-backend", gathered->memory_backend,
+			      sizeof(gathered->memory_backend));
+	if (!capture_qemu_property(value, "type", "memory.size", size, sizeof(size)))
+		return 0;
+	return read_memory(line, gathered, size);
+}
+
+static int read_numa(struct gathered *gathered, const char *value)
+{
+	if (!capture_qemu_property(value, "type", "memdev", gathered->memory_backend,
+				   sizeof(gathered->memory_backend)))
+		return 0;
+	if (++gathered->numa_backends > 1)
+		return capture_fail(CAPTURE_E_USAGE,
+				    "-numa: RAM in several memory backends cannot be traced; give one node");
+	return 0;
+}
+
+static void read_terminal(struct capture_qemu_line *line, const struct capture_qemu_option *option)
+{
+	static const char *const carriers[] = {
+		"serial", "monitor", "chardev", "debugcon", "qmp", "display"
+	};
+
+	for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++)
+		if (capture_qemu_option_is(option, carriers[i]) &&
+		    (strstr(option->value, "stdio") || strcmp(option->value, "curses") == 0))
+			line->uses_terminal = true;
+}
+
+/* Options without a value. */
+static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_option *option)
+{
+	static const char *const questions[] = { "h", "help", "version", "audio-help" };
+
+	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
+		line->asks_only |= capture_qemu_option_is(option, questions[i]);
+	line->stays_on_reset &= !capture_qemu_option_is(option, "no-reboot");
+	line->paused |= capture_qemu_option_is(option, "S");
+	line->gdb |= capture_qemu_option_is(option, "s");
+	line->semihosting |= capture_qemu_option_is(option, "semihosting");
+	line->uses_terminal |=
+		capture_qemu_option_is(option, "nographic") || capture_qemu_option_is(option, "curses");
+	if (capture_qemu_option_is(option, "daemonize"))
+		return capture_fail(CAPTURE_E_USAGE,
+				    "-daemonize: leave it out, ktrace waits for the guest to end");
+	return 0;
+}
+
+/* Options with a value that only leave a mark. */
+static void read_marks(struct capture_qemu_line *line, const struct capture_qemu_option *option)
+{
+	line->asks_only |= strcmp(option->value, "help") == 0 || strcmp(option->value, "?") == 0;
+	line->kernel |= capture_qemu_option_is(option, "kernel");
+	line->gdb |= capture_qemu_option_is(option, "gdb");
+	line->incoming |= capture_qemu_option_is(option, "incoming");
+	line->own_clock |= capture_qemu_option_is(option, "icount");
+	line->semihosting |= capture_qemu_option_is(option, "semihosting-config");
+	line->leaves_itself |=
+		capture_qemu_option_is(option, "device") && strncmp(option->value, "isa-debug-exit", 14) == 0;
+	if (capture_qemu_option_is(option, "action") && strstr(option->value, "reboot=shutdown"))
+		line->stays_on_reset = false;
+	if (capture_qemu_option_is(option, "append"))
+		line->append_at = option->index + 1;
+	read_terminal(line, option);
+}
+
+static int read_option(struct capture_qemu_line *line, struct gathered *gathered,
+		       const struct capture_qemu_option *option)
+{
+	if (!option->value)
+		return read_bare(line, option);
+	read_marks(line, option);
+	if (capture_qemu_option_is(option, "m"))
+		return read_memory(line, gathered, option->value);
+	if (capture_qemu_option_is(option, "M") || capture_qemu_option_is(option, "machine"))
+		return read_machine(line, gathered, option->value);
+	if (capture_qemu_option_is(option, "numa"))
+		return read_numa(gathered, option->value);
+	if (capture_qemu_option_is(option, "mem-path"))
+		return capture_fail(CAPTURE_E_USAGE,
+				    "-mem-path: leave it out, ktrace gives the guest's RAM a file "
+				    "of its own (--ram-dir says where)");
+	return 0;
+}
+
+/* The line brings its own RAM: usable if it is a shared file. */
+static int read_backend(struct capture_qemu_line *line, const struct gathered *gathered)
+{
+	struct capture_qemu_option option;
+	char id[64], type[64], share[8];
+	size_t at = 1;
+
+	while (capture_qemu_option_next(gathered->words, &at, &option)) {
+		if (!option.value || !capture_qemu_option_is(&option, "object") ||
+		    !capture_qemu_property(option.value, "qom-type", "id", id, sizeof(id)) ||
+		    strcmp(id, gathered->memory_backend) != 0)
+			continue;
+		if (capture_qemu_property(option.value, "qom-type", "qom-type", type, sizeof(type)) &&
+		    strcmp(type, "memory-backend-file") == 0 &&
+		    capture_qemu_property(option.value, NULL, "share", share, sizeof(share)) &&
+		    (strcmp(share, "on") == 0 || strcmp(share, "yes") == 0 || strcmp(share, "true") == 0) &&
+		    capture_qemu_property(option.value, NULL, "mem-path", line->backend_path,
+					  sizeof(line->backend_path))) {
+			snprintf(line->backend, sizeof(line->backend), "%s", id);
+			return 0;
+		}
+		return capture_fail(
+			CAPTURE_E_USAGE,
+			"-object %s: RAM can be read only from a memory-backend-file with share=on and "
+			"mem-path=; leave the object out and ktrace adds one",
+			option.value);
+	}
+	return capture_fail(CAPTURE_E_USAGE, "memory-backend=%s: no -object on the QEMU line has that id",
+			    gathered->memory_backend);
+}
+
+int capture_qemu_line_read(struct capture_qemu_line *line, char *const *words)
+{
+	const char *program = capture_qemu_program(words[0]);
+	struct gathered gathered = { .words = words };
+	struct capture_qemu_option option;
+	size_t at = 1;
+	int error;
+
+	*line = (struct capture_qemu_line){ .stays_on_reset = true };
+	snprintf(line->architecture, sizeof(line->architecture), "%s",
+		 program ? program + strlen(CAPTURE_QEMU_PREFIX) : "");
+	while (capture_qemu_option_next(words, &at, &option)) {
+		error = read_option(line, &gathered, &option);
+		if (error)
+			return error;
+	}
+	/* RISC-V boards end QEMU through sifive_test, semihosting calls through exit(): no event tells. */
+	line->leaves_itself |= line->semihosting || strncmp(line->architecture, "riscv", 5) == 0;
+	if (!gathered.ram_given)
+		line->ram_bytes = default_ram(line->machine);
+	return gathered.memory_backend[0] && !line->asks_only ? read_backend(line, &gathered) : 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What a QEMU command line says, as far as ktrace has to know: how much RAM of which machine, what is there
+ * already and must not be added twice, and what cannot be traced.
+ */
+#ifndef CAPTURE_QEMU_LINE_H
+#define CAPTURE_QEMU_LINE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define CAPTURE_QEMU_PREFIX "qemu-system-"
+
+struct capture_qemu_line {
+	char architecture[32]; /* of the program's name: x86_64, i386, aarch64 … */
+	char machine[64];      /* board; "" if the line names none */
+	uint64_t ram_bytes;
+	bool asks_only;	     /* -version, -device help: ends by itself, there is no guest */
+	bool stays_on_reset; /* no -no-reboot and no -action reboot=shutdown */
+	bool paused;	     /* -S: whoever gave it starts the guest */
+	bool incoming;	     /* -incoming: the migration starts the guest */
+	bool gdb;	     /* -s or -gdb: someone may look at a dead guest */
+	bool uses_terminal;  /* serial line or monitor on stdin and stdout */
+	bool leaves_itself;  /* a device or call of the guest ends QEMU without an event */
+	bool semihosting;
+	bool kernel;	  /* -kernel */
+	bool own_clock;	  /* -icount: guest counters do not follow wall time */
+	size_t append_at; /* index of the value of -append, 0 if there is none */
+
+	/* RAM that the line shares already; both "" if it leaves RAM to QEMU. */
+	char backend[64];
+	char backend_path[PATH_MAX];
+};
+
+/* "qemu-system-x86_64" of a path to such a program, else NULL. */
+const char *capture_qemu_program(const char *path);
+
+/* x64, arm64 … to the names that QEMU has; others unchanged. */
+const char *capture_qemu_architecture(const char *name);
+
+/* 0, or CAPTURE_E_USAGE if the line has what ktrace cannot work with. words[0] is the program. */
+int capture_qemu_line_read(struct capture_qemu_line *line, char *const *words);
+
+#endif

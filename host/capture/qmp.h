@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The connection over which QEMU says what becomes of its guest: QEMU dials our socket when it starts, one
+ * line of JSON each way. Never blocks.
+ */
+#ifndef CAPTURE_QMP_H
+#define CAPTURE_QMP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "json.h"
+
+struct capture_qmp {
+	int listener; /* -1: closed */
+	int fd;	      /* -1: nobody has dialled, or QEMU hung up */
+	char *line;   /* received so far */
+	size_t used;
+	size_t room;
+};
+
+/* Called for each message. */
+typedef void capture_qmp_handler(void *context, struct capture_json message);
+
+int capture_qmp_listen(struct capture_qmp *qmp, const char *path);
+/* Takes the connection. 0, or CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
+int capture_qmp_accept(struct capture_qmp *qmp);
+/* One command with an id. Errors show later, as a hung-up connection. */
+void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments);
+/* Reads what has come. 0, or CAPTURE_E_ABSENT once QEMU hung up. */
+int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context);
+void capture_qmp_close(struct capture_qmp *qmp);
+
+#endif

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* `ktrace run`: a command under observation, and the trace that it leaves. */
+#ifndef CAPTURE_RUN_H
+#define CAPTURE_RUN_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "ktread/memory.h"
+#include "summary.h"
+#include "transport.h"
+
+#define CAPTURE_STALL_DEFAULT 30.0 /* s; only for kernels that beat */
+
+/* Reports while running, in the thread of capture_run(). */
+struct capture_hooks {
+	/* A sentence worth a line of its own. */
+	void (*say)(void *context, const char *sentence);
+	/* A few times a second while the guest runs. `pulse` is NULL until ktrace was found. */
+	void (*progress)(void *context, double seconds, bool guest_uses_terminal,
+			 const struct ktread_pulse *pulse);
+	void *context;
+};
+
+struct capture_run_options {
+	char **command;	     /* ends in NULL; words may be replaced */
+	const char *self;    /* absolute path of this program */
+	const char *out;     /* trace */
+	const char *ram_dir; /* folder of the RAM file, NULL: beside `out` */
+	const char *elf;     /* kernel that the trace must belong to, NULL: any */
+	const char *events;  /* for debug= in the kernel's arguments, "" none */
+	double timeout;	     /* s from the guest's start, 0 never */
+	double stall;	     /* s of silence, 0 never, below 0: CAPTURE_STALL_DEFAULT */
+	enum capture_transport transport;
+	bool keep_ram;
+	bool allow_reboot;
+	bool force; /* short disk and foreign kernels do not matter */
+	struct capture_hooks hooks;
+};
+
+struct capture_result {
+	int status;	/* of `ktrace run`: enum capture_verdict */
+	char text[256]; /* how it ended */
+	double seconds; /* that the guest ran */
+	bool written;	/* there is a trace, and `summary` tells what is in it */
+	struct capture_summary summary;
+	char kept[PATH_MAX]; /* file of the guest's RAM that was left behind, "" if none */
+};
+
+/* 0 and a result, or an error that left no result. */
+int capture_run(const struct capture_run_options *options, struct capture_result *result);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The end of a run: what the guest left is read, judged and written. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "kernel_check.h"
+#include "ktrx/v2.h"
+#include "output.h"
+#include "run_state.h"
+
+/* Less than this is no room: QEMU could not fill another page of its guest's RAM. */
+#define FULL_DISK ((uint64_t)1 << 20)
+
+static struct capture_facts gather(const struct capture_run *run, bool found)
+{
+	const struct ktread_pulse *pulse = &run->view.watch.last;
+	struct capture_facts facts = {
+		.ran = run->machine.ran,
+		.shutdown = run->machine.shutdown,
+		.stopped_for_good = run->machine.stopped_for_good,
+		.state = run->machine.state,
+		.found = found,
+		.outcome = pulse->outcome,
+		.status = pulse->status,
+		.end = run->end,
+		.signal = run->signal,
+		.leaves_itself = run->guest.line.leaves_itself,
+	};
+
+	facts.limit = run->end == CAPTURE_END_TIMEOUT ? run->options->timeout
+		      : run->options->stall > 0	      ? run->options->stall
+						      : CAPTURE_STALL_DEFAULT;
+	if (run->has_guest && run->guest.pid == run->child.pid) {
+		facts.has_wait_status = true;
+		facts.wait_status = run->child.status;
+	} else if (run->child.guest_ended) {
+		facts.has_wait_status = true;
+		facts.wait_status = run->child.guest_status;
+	}
+	return facts;
+}
+
+/* The words with which the trace says where it comes from. */
+static void write_note(const struct capture_run *run, const struct capture_result *result, uint64_t frequency,
+		       char *note, size_t size)
+{
+	const struct capture_frequency *measured = &run->view.frequency;
+	int length =
+		snprintf(note, size, "captured by: ktrace run\nended: %s\nguest ran: %.3f s\nboots: %u\n",
+			 result->text, result->seconds, run->view.watch.boots);
+
+	if (frequency && length > 0 && (size_t)length < size)
+		length += snprintf(note + length, size - (size_t)length,
+				   "frequency: %" PRIu64 " Hz, measured by the host over %.3f s\n", frequency,
+				   measured->last_time - measured->first_time);
+	for (size_t i = 0; run->options->command[i] && length > 0 && (size_t)length < size; i++)
+		length += snprintf(note + length, size - (size_t)length, "%s%s",
+				   i ? " " : "command: ", run->options->command[i]);
+}
+
+static void check_kernel(const struct capture_run *run, const char *trace)
+{
+	char warning[512];
+
+	if (run->options->elf &&
+	    capture_kernel_check(run->options->elf, run->view.memory, trace, warning, sizeof(warning)) != 0)
+		capture_run_say(run, "%s", warning);
+}
+
+/* The rings, out of the guest's RAM. */
+static int write_dump(struct capture_run *run, const struct capture_result *result)
+{
+	struct capture_output output;
+	uint64_t frequency = 0;
+	char note[4096];
+	int error = capture_output_open(&output, run->options->out);
+
+	if (error)
+		return error;
+	if (run->view.watch.last.frequency == 0)
+		frequency = capture_frequency_get(&run->view.frequency);
+	write_note(run, result, frequency, note, sizeof(note));
+	error = capture_output_dump(&output, run->view.image, note, frequency);
+	if (error) {
+		capture_output_abandon(&output);
+		return error;
+	}
+	return capture_output_commit(&output);
+}
+
+static int finish_ram(struct capture_run *run, struct capture_result *result)
+{
+	struct capture_facts facts;
+	int error = run->view.memory ? capture_view_settle(&run->view) : CAPTURE_E_ABSENT;
+
+	if (error && error != CAPTURE_E_ABSENT)
+		return error;
+	facts = gather(run, !error);
+	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
+	if (error)
+		return 0;
+	error = write_dump(run, result);
+	if (error)
+		return error;
+	result->written = true;
+	return capture_summary_read(&result->summary, run->options->out);
+}
+
+/* What the guest sent by itself; there is nothing to find, only to name. */
+static int finish_sent(struct capture_run *run, struct capture_result *result)
+{
+	struct capture_facts facts;
+	struct stat status;
+	bool sent = stat(run->place.file, &status) == 0 && status.st_size > 0 &&
+		    capture_summary_read(&result->summary, run->place.file) == 0;
+
+	run->view.watch.last.outcome = result->summary.outcome;
+	run->view.watch.last.status = result->summary.status;
+	facts = gather(run, sent);
+	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
+	if (!sent)
+		return 0;
+	if (rename(run->place.file, run->options->out) != 0)
+		return capture_fail_errno("%s", run->options->out);
+	result->written = true;
+	return 0;
+}
+
+static void explain_death(const struct capture_run *run, const struct capture_result *result)
+{
+	struct statvfs disk;
+
+	if (result->status == CAPTURE_QEMU_DIED && run->options->transport == CAPTURE_RAM &&
+	    statvfs(run->place.file, &disk) == 0 && (uint64_t)disk.f_bavail * disk.f_frsize < FULL_DISK)
+		capture_run_say(run,
+				"%s: the disk is full: QEMU could not store the guest's RAM; --ram-dir names "
+				"another one",
+				run->place.file);
+}
+
+/* The command ended without a traced guest. */
+static int explain_absence(const struct capture_run *run)
+{
+	int status = run->child.status;
+
+	if (run->has_guest && run->guest.refused)
+		return capture_fail(CAPTURE_E_USAGE, "%s", run->guest.error);
+	if (WIFSIGNALED(status))
+		return capture_fail(CAPTURE_E_ABSENT, "'%s' was ended by signal %d before it started a QEMU",
+				    run->options->command[0], WTERMSIG(status));
+	return capture_fail(CAPTURE_E_ABSENT,
+			    "'%s' ended with status %d and never started a QEMU that could be traced",
+			    run->options->command[0], WEXITSTATUS(status));
+}
+
+int capture_run_finish(struct capture_run *run, struct capture_result *result)
+{
+	unsigned untraced = capture_shim_untraced(run->place.directory);
+	int error;
+
+	if (!run->has_guest || run->guest.refused)
+		return explain_absence(run);
+	if (run->started > 0)
+		result->seconds = (run->ended > 0 ? run->ended : capture_now()) - run->started;
+	error = run->options->transport == CAPTURE_RAM ? finish_ram(run, result) : finish_sent(run, result);
+	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {
+		/* The only copy of what happened. */
+		run->place.keep = true;
+		capture_run_say(run, "%s; the guest's RAM is kept: ktrace extract %s", capture_message(),
+				run->place.file);
+	}
+	if (!error && result->written)
+		check_kernel(run, run->options->out);
+	explain_death(run, result);
+	if (untraced)
+		capture_run_say(run, "%u more QEMU%s ran untraced: only the first is traced", untraced,
+				untraced == 1 ? "" : "s");
+	return error;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The watch over a running guest. One thread, one poll(). QEMU is asked to quit first and killed when it does
+ * not listen; so is the command, once its QEMU is gone and it was told to end.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "ktrx/v2.h"
+#include "run_state.h"
+
+#define TICK_MS	       20
+#define PROGRESS_EVERY 0.25 /* s */
+#define QUIT_PATIENCE  3.0  /* s between asking QEMU to quit and killing it */
+#define END_PATIENCE   2.0  /* s for QEMU to leave by itself after it said so */
+#define LAST_WORDS     2.0  /* s of silence after the trace told exit or panic */
+
+/* QEMU has to go: politely at first. */
+static void stop_guest(struct capture_run *run)
+{
+	double now = capture_now();
+
+	if (run->machine.ended)
+		return;
+	if (run->connected && run->quit == 0) {
+		capture_machine_quit(&run->machine);
+		run->quit = now;
+	} else if (run->connected && now - run->quit >= QUIT_PATIENCE && run->guest.pid > 0) {
+		kill(run->guest.pid, SIGKILL);
+	}
+}
+
+static void end_run(struct capture_run *run, enum capture_end end)
+{
+	if (run->end == CAPTURE_END_NONE)
+		run->end = end;
+	stop_guest(run);
+}
+
+/* The first signal ends the run in good order, further ones by force. */
+static void take_signals(struct capture_run *run)
+{
+	unsigned before = run->interrupts;
+	int signal = capture_child_signals(&run->child, &run->interrupts);
+
+	if (signal == 0)
+		return;
+	if (before == 0) {
+		run->signal = signal;
+		end_run(run, CAPTURE_END_SIGNAL);
+		return;
+	}
+	if (run->connected && !run->machine.ended && run->guest.pid > 0)
+		kill(run->guest.pid, SIGKILL);
+	if (!run->child.ended)
+		kill(run->child.pid, SIGKILL);
+}
+
+/* The shim's record is there before QEMU is. */
+static int meet_guest(struct capture_run *run)
+{
+	int error = run->has_guest ? 0 : capture_shim_guest(run->place.directory, &run->guest);
+
+	if (!error) {
+		run->has_guest = true;
+		run->child.guest = run->guest.pid;
+	}
+	return error;
+}
+
+static int connect_machine(struct capture_run *run)
+{
+	int error = meet_guest(run);
+
+	if (!error)
+		error = capture_machine_connect(&run->machine, run->guest.backend, run->guest.starts);
+	run->connected = !error;
+	return error == CAPTURE_E_ABSENT ? 0 : error;
+}
+
+/* Once the guest has run, QEMU has said where its RAM lies. */
+static int open_view(struct capture_run *run)
+{
+	if (run->view.memory || run->options->transport != CAPTURE_RAM || !run->machine.ran)
+		return 0;
+	return capture_view_open(&run->view, run->guest.path, &run->machine.map,
+				 run->guest.line.architecture);
+}
+
+static void look(struct capture_run *run)
+{
+	bool running = run->machine.running;
+
+	if (!run->view.memory || !capture_view_look(&run->view, running) || run->view.watch.boots < 2)
+		return;
+	capture_run_say(run, "the guest booted again; the trace before that is gone");
+}
+
+/* After exit or panic a guest often just halts. A person at the terminal or with a debugger decides alone. */
+static bool spoke_last_words(const struct capture_run *run, double silence)
+{
+	const struct capture_watch *watch = &run->view.watch;
+
+	return watch->seen && watch->last.outcome != KTRX_OUTCOME_RUNNING && silence >= LAST_WORDS &&
+	       !run->guest.line.gdb && !(run->guest.line.uses_terminal && isatty(STDIN_FILENO));
+}
+
+static void judge(struct capture_run *run)
+{
+	const struct capture_run_options *options = run->options;
+	double now = capture_now();
+	double silence = capture_watch_silence(&run->view.watch, now);
+	bool stall_counts = options->stall > 0 || (options->stall < 0 && run->view.watch.beats);
+	double stall = options->stall < 0 ? CAPTURE_STALL_DEFAULT : options->stall;
+
+	if (run->started == 0 && run->machine.ran)
+		run->started = now;
+	if (run->machine.ended) {
+		run->ended = run->ended == 0 ? now : run->ended;
+		return;
+	}
+	if (run->end != CAPTURE_END_NONE) {
+		stop_guest(run);
+	} else if (run->machine.shutdown != CAPTURE_SHUTDOWN_NONE || run->machine.stopped_for_good) {
+		run->told = run->told == 0 ? now : run->told;
+		if (run->machine.stopped_for_good || now - run->told >= END_PATIENCE)
+			stop_guest(run);
+	} else if (options->timeout > 0 && run->started > 0 && now - run->started >= options->timeout) {
+		end_run(run, CAPTURE_END_TIMEOUT);
+	} else if (run->machine.running && spoke_last_words(run, silence)) {
+		end_run(run, CAPTURE_END_SILENT);
+	} else if (run->machine.running && stall_counts && silence >= stall) {
+		end_run(run, CAPTURE_END_STALL);
+	}
+}
+
+/* The command has no reason to stay once its run was ended; if its QEMU just left, it may do so by itself. */
+static void hurry_command(struct capture_run *run)
+{
+	double now = capture_now();
+	bool waiting =
+		run->end != CAPTURE_END_NONE && !run->child.ended && (!run->connected || run->machine.ended);
+
+	if (!waiting || now - run->reminded < QUIT_PATIENCE)
+		return;
+	run->reminded = now;
+	run->reminders += run->connected || run->reminders ? 1 : 2;
+	if (run->reminders > 1)
+		kill(run->child.pid, run->reminders == 2 ? SIGTERM : SIGKILL);
+}
+
+static void show_progress(struct capture_run *run)
+{
+	const struct capture_hooks *hooks = &run->options->hooks;
+	double now = capture_now();
+
+	if (run->started == 0 || run->machine.ended || now < run->next_progress)
+		return;
+	run->next_progress = now + PROGRESS_EVERY;
+	hooks->progress(hooks->context, now - run->started, run->guest.line.uses_terminal,
+			run->view.image ? &run->view.watch.last : NULL);
+}
+
+static int turn(struct capture_run *run)
+{
+	struct pollfd wait[] = {
+		{ .fd = run->child.signals, .events = POLLIN },
+		{ .fd = capture_machine_descriptor(&run->machine), .events = POLLIN },
+	};
+	int error = 0;
+
+	if (poll(wait, 2, TICK_MS) < 0 && errno != EINTR)
+		return capture_fail_errno("poll");
+	if (wait[0].revents)
+		take_signals(run);
+	if (wait[1].revents && !run->connected)
+		error = connect_machine(run);
+	else if (wait[1].revents)
+		capture_machine_listen(&run->machine);
+	if (!error)
+		error = open_view(run);
+	if (error)
+		return error;
+	look(run);
+	judge(run);
+	hurry_command(run);
+	show_progress(run);
+	return 0;
+}
+
+/* The command has ended and no QEMU of it is left, be it one that never got as far as to dial. */
+static bool is_over(struct capture_run *run)
+{
+	if (!run->child.ended)
+		return false;
+	if (run->connected)
+		return run->machine.ended;
+	return meet_guest(run) != 0 || run->guest.refused || run->child.guest_ended ||
+	       kill(run->guest.pid, 0) != 0;
+}
+
+int capture_run_loop(struct capture_run *run)
+{
+	int error = 0;
+
+	while (!error && !is_over(run))
+		error = turn(run);
+	if (error && run->connected && !run->machine.ended && run->guest.pid > 0)
+		kill(run->guest.pid, SIGKILL);
+	return error;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The part of the shim that runs in the process that becomes QEMU. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "error.h"
+#include "path.h"
+#include "plan.h"
+#include "record.h"
+#include "shim.h"
+#include "shim_path.h"
+
+static int open_mark(const char *directory, const char *name, int flags)
+{
+	char path[PATH_MAX];
+
+	if (capture_path_join(path, directory, name) != 0)
+		return -1;
+	return open(path, flags | O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+}
+
+/* True for the first guest only. */
+static bool claim(const char *directory)
+{
+	int fd = open_mark(directory, "claim", O_EXCL);
+	ssize_t counted = 1;
+
+	if (fd < 0) {
+		fd = open_mark(directory, "untraced", O_APPEND);
+		if (fd >= 0) {
+			counted = write(fd, "+", 1);
+			close(fd);
+		}
+		return counted < 0;
+	}
+	close(fd);
+	return true;
+}
+
+/* Gives the RAM file its size, if the disk could hold it. */
+static int size_ram(const struct capture_plan *plan, uint64_t bytes)
+{
+	struct statvfs disk;
+	uint64_t available;
+
+	if (statvfs(plan->path, &disk) != 0)
+		return capture_fail_errno("%s", plan->path);
+	available = (uint64_t)disk.f_bavail * disk.f_frsize;
+	if (available < bytes && !plan->force)
+		return capture_fail(
+			CAPTURE_E_USAGE,
+			"%s: the guest may fill %" PRIu64 " MiB of RAM and there are %" PRIu64
+			" MiB left; QEMU would be killed by SIGBUS. Choose a disk with --ram-dir, a smaller "
+			"-m, or --force",
+			plan->path, bytes >> 20, available >> 20);
+	if (truncate(plan->path, (off_t)bytes) != 0)
+		return capture_fail_errno("%s: cannot be made %" PRIu64 " MiB large", plan->path,
+					  bytes >> 20);
+	return 0;
+}
+
+/* Where the guest's RAM or dump will be. */
+static int place(const struct capture_plan *plan, const struct capture_qemu_line *line,
+		 struct capture_guest *guest)
+{
+	struct stat status;
+
+	snprintf(guest->path, sizeof(guest->path), "%s", plan->path);
+	snprintf(guest->backend, sizeof(guest->backend), "%s", CAPTURE_RAM_ID);
+	if (plan->transport != CAPTURE_RAM)
+		return 0;
+	if (!line->backend[0])
+		return size_ram(plan, line->ram_bytes);
+	guest->own_path = true;
+	snprintf(guest->backend, sizeof(guest->backend), "%s", line->backend);
+	if (capture_path_absolute(guest->path, line->backend_path) != 0)
+		return CAPTURE_E_SYSTEM;
+	if (stat(guest->path, &status) == 0 && S_ISDIR(status.st_mode))
+		return capture_fail(CAPTURE_E_USAGE,
+				    "mem-path=%s is a directory: QEMU would keep the file nameless",
+				    line->backend_path);
+	return 0;
+}
+
+static int save_guest(const char *directory, const struct capture_guest *guest)
+{
+	struct capture_record record = { 0 };
+	char path[PATH_MAX];
+	int error = capture_path_join(path, directory, "guest");
+
+	if (error)
+		return error;
+	capture_record_set(&record, "pid", "%ld", (long)getpid());
+	capture_record_set(&record, "error", "%s", guest->error);
+	capture_record_set(&record, "starts", "%d", guest->starts);
+	capture_record_set(&record, "own-path", "%d", guest->own_path);
+	capture_record_set(&record, "path", "%s", guest->path);
+	capture_record_set(&record, "backend", "%s", guest->backend);
+	capture_record_set(&record, "architecture", "%s", guest->line.architecture);
+	capture_record_set(&record, "machine", "%s", guest->line.machine);
+	capture_record_set(&record, "gdb", "%d", guest->line.gdb || guest->line.paused);
+	capture_record_set(&record, "terminal", "%d", guest->line.uses_terminal);
+	capture_record_set(&record, "leaves-itself", "%d", guest->line.leaves_itself);
+	capture_record_set(&record, "own-clock", "%d", guest->line.own_clock);
+	error = capture_record_save(&record, path);
+	capture_record_free(&record);
+	return error;
+}
+
+static bool get_flag(const struct capture_record *record, const char *key)
+{
+	return strcmp(capture_record_get(record, key), "1") == 0;
+}
+
+int capture_shim_guest(const char *directory, struct capture_guest *guest)
+{
+	struct capture_record record = { 0 };
+	char path[PATH_MAX];
+	int error = capture_path_join(path, directory, "guest");
+
+	if (!error)
+		error = capture_record_load(&record, path);
+	if (error)
+		return error;
+	*guest = (struct capture_guest){ 0 };
+	guest->pid = (pid_t)strtol(capture_record_get(&record, "pid"), NULL, 10);
+	snprintf(guest->error, sizeof(guest->error), "%s", capture_record_get(&record, "error"));
+	guest->refused = guest->error[0] != '\0';
+	guest->starts = get_flag(&record, "starts");
+	guest->own_path = get_flag(&record, "own-path");
+	snprintf(guest->path, sizeof(guest->path), "%s", capture_record_get(&record, "path"));
+	snprintf(guest->backend, sizeof(guest->backend), "%s", capture_record_get(&record, "backend"));
+	snprintf(guest->line.architecture, sizeof(guest->line.architecture), "%s",
+		 capture_record_get(&record, "architecture"));
+	snprintf(guest->line.machine, sizeof(guest->line.machine), "%s",
+		 capture_record_get(&record, "machine"));
+	guest->line.gdb = get_flag(&record, "gdb");
+	guest->line.uses_terminal = get_flag(&record, "terminal");
+	guest->line.leaves_itself = get_flag(&record, "leaves-itself");
+	guest->line.own_clock = get_flag(&record, "own-clock");
+	capture_record_free(&record);
+	return 0;
+}
+
+unsigned capture_shim_untraced(const char *directory)
+{
+	struct stat status;
+	char path[PATH_MAX];
+
+	if (capture_path_join(path, directory, "untraced") != 0 || stat(path, &status) != 0)
+		return 0;
+	return (unsigned)status.st_size;
+}
+
+/* Decides on the line and makes ready everything that QEMU will open. */
+static int prepare(const char *directory, char *const *words, struct capture_words *extended)
+{
+	struct capture_plan plan;
+	struct capture_guest guest = { 0 };
+	char file[PATH_MAX];
+	int error = capture_path_join(file, directory, "plan");
+
+	if (!error)
+		error = capture_plan_load(&plan, file);
+	if (error)
+		return error;
+	error = capture_qemu_line_read(&guest.line, words);
+	if (!error && guest.line.asks_only)
+		return 0;
+	if (!claim(directory))
+		return 0;
+	if (!error)
+		error = capture_plan_extend(&plan, &guest.line, words, extended);
+	if (!error)
+		error = place(&plan, &guest.line, &guest);
+	if (error)
+		snprintf(guest.error, sizeof(guest.error), "%s", capture_message());
+	guest.starts = capture_plan_starts_guest(&guest.line);
+	if (save_guest(directory, &guest) != 0)
+		return CAPTURE_E_SYSTEM;
+	return error ? capture_fail(error, "%s", guest.error) : 0;
+}
+
+int capture_shim_become(const char *directory, char *const *words)
+{
+	struct capture_words extended = { 0 };
+	char real[PATH_MAX];
+	int error = capture_shim_real(real, directory, words[0]);
+
+	if (!error)
+		error = capture_shim_leave_path(directory);
+	if (!error)
+		error = prepare(directory, words, &extended);
+	if (!error) {
+		execv(real, extended.count ? extended.word : words);
+		error = capture_fail_errno("%s", real);
+	}
+	capture_words_free(&extended);
+	return error;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "error.h"
+#include "summary.h"
+
+int capture_summary_read(struct capture_summary *summary, const char *path)
+{
+	const struct ktread_event *event;
+	const struct ktread_info *info;
+	struct ktread *trace = NULL;
+	int more;
+
+	*summary = (struct capture_summary){ 0 };
+	if (ktread_open(&trace, path, NULL) != 0) {
+		capture_fail(CAPTURE_E_FORMAT, "%s", ktread_message(trace));
+		ktread_close(trace);
+		return CAPTURE_E_FORMAT;
+	}
+	while ((more = ktread_next(trace, &event)) > 0)
+		;
+	info = ktread_info(trace);
+	summary->cpus = info->cpus;
+	summary->outcome = info->outcome;
+	summary->status = info->status;
+	summary->frequency = info->frequency;
+	summary->lost = info->lost_events;
+	for (uint32_t i = 0; i < info->rings; i++) {
+		const struct ktread_ring *ring = ktread_ring(trace, i);
+
+		summary->events += ring->records;
+		summary->overwritten += ring->overwritten;
+		summary->lost += ring->invalid + ring->dropped;
+	}
+	if (more < 0)
+		capture_fail(CAPTURE_E_FORMAT, "%s", ktread_message(trace));
+	ktread_close(trace);
+	return more < 0 ? CAPTURE_E_FORMAT : 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What is in a finished trace, in numbers for one line. */
+#ifndef CAPTURE_SUMMARY_H
+#define CAPTURE_SUMMARY_H
+
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+struct capture_summary {
+	uint64_t events;
+	uint64_t overwritten; /* slots */
+	uint64_t lost;	      /* slots unreadable, and events dropped */
+	uint32_t cpus;
+	uint32_t outcome; /* KTRX_OUTCOME_* */
+	int32_t status;
+	uint64_t frequency;
+};
+
+/* Reads the whole trace. 0 or CAPTURE_E_FORMAT. */
+int capture_summary_read(struct capture_summary *summary, const char *path);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "ktrx/v2.h"
+#include "verdict.h"
+
+struct sentence {
+	char *text;
+	size_t size;
+};
+
+__attribute__((format(printf, 3, 4))) static int say(struct sentence sentence, int verdict,
+						     const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(sentence.text, sentence.size, format, arguments);
+	va_end(arguments);
+	return verdict;
+}
+
+/* What the kernel itself recorded is the surest word. */
+static int by_outcome(const struct capture_facts *facts, struct sentence sentence)
+{
+	if (facts->outcome == KTRX_OUTCOME_PANIC)
+		return say(sentence, CAPTURE_PANIC, "the guest panicked");
+	if (facts->status != 0)
+		return say(sentence, CAPTURE_FAILED, "the guest exited with status %d", facts->status);
+	return say(sentence, CAPTURE_CLEAN, "clean exit");
+}
+
+static int by_end(const struct capture_facts *facts, struct sentence sentence)
+{
+	if (facts->end == CAPTURE_END_STALL)
+		return say(sentence, CAPTURE_STALL, "stall: no event and no heartbeat for %g s",
+			   facts->limit);
+	if (facts->end == CAPTURE_END_TIMEOUT)
+		return say(sentence, CAPTURE_TIMEOUT, "timeout after %g s", facts->limit);
+	return say(sentence, CAPTURE_SIGNALLED + facts->signal, "stopped by signal %d (%s)", facts->signal,
+		   strsignal(facts->signal));
+}
+
+/* QEMU is gone without an event. */
+static int by_status(const struct capture_facts *facts, struct sentence sentence)
+{
+	int status = facts->wait_status;
+
+	if (facts->has_wait_status && WIFSIGNALED(status))
+		return say(sentence, CAPTURE_QEMU_DIED, "QEMU died of signal %d (%s)", WTERMSIG(status),
+			   strsignal(WTERMSIG(status)));
+	if (!facts->has_wait_status)
+		return say(sentence, CAPTURE_QEMU_DIED, "QEMU is gone without a word");
+	if (!facts->leaves_itself)
+		return say(sentence, CAPTURE_QEMU_DIED, "QEMU ended with status %d", WEXITSTATUS(status));
+	/* isa-debug-exit gives an odd status by whatever convention the kernel has: no ground to call it
+	 * failed. */
+	return say(sentence, CAPTURE_CLEAN, "the guest ended QEMU with status %d", WEXITSTATUS(status));
+}
+
+static int by_shutdown(const struct capture_facts *facts, struct sentence sentence)
+{
+	switch (facts->shutdown) {
+	case CAPTURE_SHUTDOWN_GUEST:
+		return say(sentence, CAPTURE_CLEAN, "the guest switched itself off");
+	case CAPTURE_SHUTDOWN_RESET:
+		return say(sentence, CAPTURE_RESET, "the guest reset (or triple-faulted)");
+	case CAPTURE_SHUTDOWN_PANIC:
+		return say(sentence, CAPTURE_PANIC, "the guest panicked");
+	case CAPTURE_SHUTDOWN_USER:
+		return say(sentence, CAPTURE_CLEAN, "QEMU was told to quit");
+	case CAPTURE_SHUTDOWN_SIGNAL:
+		return say(sentence, CAPTURE_QEMU_DIED, "QEMU was ended by a signal");
+	case CAPTURE_SHUTDOWN_ERROR:
+		return say(sentence, CAPTURE_QEMU_DIED, "QEMU shut down on its own");
+	case CAPTURE_SHUTDOWN_NONE:
+		break;
+	}
+	return by_status(facts, sentence);
+}
+
+static int by_all(const struct capture_facts *facts, struct sentence sentence)
+{
+	if (!facts->ran && facts->end == CAPTURE_END_NONE)
+		return say(sentence, CAPTURE_QEMU_DIED, "QEMU did not start the guest");
+	if (facts->found && facts->outcome != KTRX_OUTCOME_RUNNING)
+		return by_outcome(facts, sentence);
+	if (facts->end != CAPTURE_END_NONE)
+		return by_end(facts, sentence);
+	if (facts->stopped_for_good && strcmp(facts->state, "guest-panicked") == 0)
+		return say(sentence, CAPTURE_PANIC, "the guest panicked");
+	if (facts->stopped_for_good && strcmp(facts->state, "shutdown") != 0)
+		return say(sentence, CAPTURE_QEMU_DIED, "QEMU gave the guest up (%s)", facts->state);
+	return by_shutdown(facts, sentence);
+}
+
+int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
+{
+	struct sentence sentence = { text, size };
+	int verdict = by_all(facts, sentence);
+	size_t length = strlen(text);
+
+	/* A trace that is not there is the news, unless QEMU or the user are to blame. */
+	if (facts->found || verdict == CAPTURE_QEMU_DIED || verdict >= CAPTURE_SIGNALLED)
+		return verdict;
+	snprintf(text + length, size - length, "; no ktrace in the guest");
+	return CAPTURE_NO_KTRACE;
+}

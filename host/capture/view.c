@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <time.h>
+
+#include "error.h"
+#include "ram.h"
+#include "view.h"
+
+#define SEARCH_SHARE   10.0 /* at most a tenth of the time goes into searching */
+#define SETTLE_STEP_MS 1
+#define SETTLE_STEPS   20
+
+double capture_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+int capture_view_open(struct capture_view *view, const char *path, const struct capture_map *map,
+		      const char *architecture)
+{
+	return capture_ram_open(&view->memory, path, map, architecture);
+}
+
+static void forget(struct capture_view *view)
+{
+	ktread_image_close(view->image);
+	view->image = NULL;
+}
+
+static void search(struct capture_view *view)
+{
+	double begin = capture_now();
+
+	if (begin < view->next_search)
+		return;
+	if (ktread_image_find(&view->image, view->memory) != 0)
+		view->image = NULL;
+	view->next_search = capture_now() + (capture_now() - begin) * SEARCH_SHARE;
+}
+
+/* Waits a moment for the trace to move, so that its newest stamp is of now. */
+static void sample_clock(struct capture_view *view)
+{
+	const struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000L };
+	struct ktread_pulse before = view->watch.last, pulse;
+
+	if (before.frequency || (view->frequency.samples && capture_now() < view->frequency.next))
+		return;
+	for (int i = 0; i < SETTLE_STEPS; i++) {
+		nanosleep(&step, NULL);
+		if (ktread_image_pulse(view->image, &pulse) != 0 || pulse.nonce != before.nonce)
+			return;
+		if (pulse.slots != before.slots) {
+			capture_frequency_sample(&view->frequency, view->image, capture_now);
+			return;
+		}
+	}
+}
+
+bool capture_view_look(struct capture_view *view, bool running)
+{
+	struct ktread_pulse pulse;
+	bool booted;
+
+	if (!view->image && view->memory)
+		search(view);
+	if (view->image && ktread_image_pulse(view->image, &pulse) != 0)
+		forget(view);
+	if (!view->image || !running)
+		capture_watch_pause(&view->watch, capture_now());
+	if (!view->image)
+		return false;
+	booted = capture_watch_feed(&view->watch, &pulse, capture_now());
+	if (booted)
+		capture_frequency_reset(&view->frequency);
+	if (running)
+		sample_clock(view);
+	return booted;
+}
+
+int capture_view_settle(struct capture_view *view)
+{
+	struct ktread_pulse pulse;
+	int error;
+
+	forget(view);
+	error = ktread_image_find(&view->image, view->memory);
+	if (!error)
+		error = ktread_image_pulse(view->image, &pulse);
+	if (error)
+		return capture_fail(error == KTREAD_E_ABSENT ? CAPTURE_E_ABSENT : CAPTURE_E_FORMAT, "%s",
+				    ktread_image_message());
+	capture_watch_feed(&view->watch, &pulse, capture_now());
+	return 0;
+}
+
+void capture_view_close(struct capture_view *view)
+{
+	forget(view);
+	ktread_memory_close(view->memory);
+	view->memory = NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "watch.h"
+
+void capture_watch_pause(struct capture_watch *watch, double now)
+{
+	watch->alive = now;
+}
+
+bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *pulse, double now)
+{
+	bool booted = !watch->seen || pulse->nonce != watch->last.nonce;
+	bool moved = booted || pulse->slots != watch->last.slots ||
+		     pulse->heartbeats != watch->last.heartbeats || pulse->outcome != watch->last.outcome;
+
+	if (booted) {
+		watch->boots++;
+		watch->beats = false;
+	}
+	watch->beats |= pulse->heartbeats != 0;
+	watch->idle = pulse->online && pulse->idle >= pulse->online;
+	if (moved || watch->idle)
+		watch->alive = now;
+	watch->last = *pulse;
+	watch->seen = true;
+	return booted;
+}
+
+double capture_watch_silence(const struct capture_watch *watch, double now)
+{
+	return watch->seen && now > watch->alive ? now - watch->alive : 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace qemu-args: the QEMU options that `ktrace run` would add, for those who start QEMU themselves. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/error.h"
+#include "capture/qemu_line.h"
+#include "capture/qemu_option.h"
+#include "capture/transport.h"
+#include "cmd/command.h"
+
+static const char usage[] =
+	"usage: ktrace qemu-args ARCH [OPTION]...\n"
+	"Prints QEMU options for tracing: qemu-system-ARCH $(ktrace qemu-args ARCH) ...\n"
+	"ARCH: x86_64 (or x64), aarch64 (or arm64), riscv64.\n"
+	"\n"
+	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
+	"  --ram FILE        file behind the guest's RAM (ktrace.ram); read it with ktrace extract\n"
+	"  --memory SIZE     size of the guest's RAM, printed as -m (128M)\n"
+	"  --out FILE        file that the guest's dump ends up in, other transports (ktrace.ktrx)\n";
+
+static const struct option long_options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "memory", required_argument, NULL, 'm' },
+	{ "out", required_argument, NULL, 'o' },
+	{ "ram", required_argument, NULL, 'r' },
+	{ "transport", required_argument, NULL, 't' },
+	{ NULL, 0, NULL, 0 },
+};
+
+struct wanted {
+	const char *architecture;
+	enum capture_transport transport;
+	const char *ram;
+	const char *memory;
+	const char *out;
+};
+
+/* Bare where a shell would not touch it, so that $(…) works; quoted where it takes eval anyway. */
+static void print_word(const char *word, char end)
+{
+	if (word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=,./:@%")]) {
+		putchar('\'');
+		for (; *word; word++)
+			if (*word == '\'')
+				fputs("'\\''", stdout);
+			else
+				putchar(*word);
+		putchar('\'');
+	} else {
+		fputs(word, stdout);
+	}
+	putchar(end);
+}
+
+static int print_args(const char *name, const struct wanted *wanted)
+{
+	bool ram = wanted->transport == CAPTURE_RAM;
+	struct capture_words words = { 0 };
+	uint64_t bytes = 0;
+	int error = capture_qemu_size(wanted->memory, UINT64_C(1) << 20, &bytes);
+
+	if (!error && ram) {
+		capture_words_add(&words, "-m");
+		capture_words_add(&words, wanted->memory);
+	}
+	if (!error)
+		error = capture_transport_add(wanted->transport, &words, wanted->architecture, "",
+					      ram ? wanted->ram : wanted->out, bytes);
+	capture_words_add(&words, "-no-reboot");
+	if (words.failed)
+		error = capture_fail(CAPTURE_E_SYSTEM, "out of memory");
+	if (error) {
+		command_message(name, "%s", capture_message());
+		return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+	}
+	for (size_t i = 0; i < words.count; i++)
+		print_word(words.word[i], i + 1 < words.count ? ' ' : '\n');
+	capture_words_free(&words);
+	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
+}
+
+static int check_architecture(const char *name, const char *architecture)
+{
+	static const char *const known[] = { "x86_64", "i386", "aarch64", "riscv64" };
+
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(architecture, known[i]) == 0)
+			return 0;
+	command_message(name, "'%s' is none of x86_64, aarch64, riscv64", architecture);
+	return EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct wanted wanted = { .ram = "ktrace.ram", .memory = "128M", .out = "ktrace.ktrx" };
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		switch (option) {
+		case 'h':
+			fputs(usage, stdout);
+			return EXIT_SUCCESS;
+		case 'm':
+			wanted.memory = optarg;
+			break;
+		case 'o':
+			wanted.out = optarg;
+			break;
+		case 'r':
+			wanted.ram = optarg;
+			break;
+		case 't':
+			if (capture_transport_named(&wanted.transport, optarg) == 0)
+				break;
+			command_message(argv[0], "--transport: %s", capture_message());
+			return EXIT_USAGE;
+		default:
+			return command_usage(argv[0]);
+		}
+	}
+	if (argc - optind != 1) {
+		command_message(argv[0], "one architecture is needed");
+		return command_usage(argv[0]);
+	}
+	wanted.architecture = capture_qemu_architecture(argv[optind]);
+	if (check_architecture(argv[0], wanted.architecture) != 0)
+		return EXIT_USAGE;
+	return print_args(argv[0], &wanted);
+}
+
+const struct command command_qemu_args = {
+	.name = "qemu-args",
+	.purpose = "print the QEMU options that tracing takes",
+	.run = run,
+};

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace run: options, and what is said while and after a guest runs. The work is done in host/capture. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "capture/error.h"
+#include "capture/run.h"
+#include "capture/shim.h"
+#include "cmd/command.h"
+
+#define DEFAULT_OUT "ktrace.ktrx"
+
+static const char usage[] =
+	"usage: ktrace run [OPTION]... -- COMMAND...\n"
+	"Runs a QEMU command line, or anything that starts one (make qemu, a script), and leaves a trace.\n"
+	"\n"
+	"  --out FILE        where the trace goes (" DEFAULT_OUT ")\n"
+	"  --timeout S       end the run S seconds after the guest started\n"
+	"  --stall S         end it after S seconds without event or heartbeat (30; 0: never)\n"
+	"  --events LIST     append debug=LIST to the kernel's arguments\n"
+	"  --elf KERNEL      warn unless the trace is of this kernel\n"
+	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
+	"  --ram-dir DIR     folder of the file behind the guest's RAM (beside the trace)\n"
+	"  --keep-ram        leave that file behind\n"
+	"  --allow-reboot    do not end at a guest's reset, which wipes the rings\n"
+	"  --force           go on where free disk space is short\n"
+	"  -q, --quiet       errors only\n"
+	"\n"
+	"Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, 14 QEMU died,\n"
+	"15 no ktrace in the guest; 1 error or a guest that failed, 2 usage.\n";
+
+enum {
+	OPTION_ALLOW_REBOOT = 256,
+	OPTION_ELF,
+	OPTION_EVENTS,
+	OPTION_FORCE,
+	OPTION_HELP,
+	OPTION_KEEP_RAM,
+	OPTION_OUT,
+	OPTION_RAM_DIR,
+	OPTION_STALL,
+	OPTION_TIMEOUT,
+	OPTION_TRANSPORT
+};
+
+static const struct option long_options[] = {
+	{ "allow-reboot", no_argument, NULL, OPTION_ALLOW_REBOOT },
+	{ "elf", required_argument, NULL, OPTION_ELF },
+	{ "events", required_argument, NULL, OPTION_EVENTS },
+	{ "force", no_argument, NULL, OPTION_FORCE },
+	{ "help", no_argument, NULL, OPTION_HELP },
+	{ "keep-ram", no_argument, NULL, OPTION_KEEP_RAM },
+	{ "out", required_argument, NULL, OPTION_OUT },
+	{ "quiet", no_argument, NULL, 'q' },
+	{ "ram-dir", required_argument, NULL, OPTION_RAM_DIR },
+	{ "stall", required_argument, NULL, OPTION_STALL },
+	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
+	{ "transport", required_argument, NULL, OPTION_TRANSPORT },
+	{ NULL, 0, NULL, 0 },
+};
+
+/* What the hooks need to know, and whether a line of progress is on the screen. */
+struct talk {
+	const char *name;
+	bool quiet;
+	bool painted;
+	bool announced;
+};
+
+static void clear_progress(struct talk *talk)
+{
+	if (talk->painted)
+		fputs("\r\033[K", stderr);
+	talk->painted = false;
+}
+
+static void say(void *context, const char *sentence)
+{
+	struct talk *talk = context;
+
+	clear_progress(talk);
+	command_message(talk->name, "%s", sentence);
+}
+
+/* The guest's own screen is never painted over: where it has the terminal, one line must do. */
+static void show_progress(void *context, double seconds, bool guest_uses_terminal,
+			  const struct ktread_pulse *pulse)
+{
+	struct talk *talk = context;
+	bool shared = guest_uses_terminal && isatty(STDOUT_FILENO);
+
+	if (talk->quiet || !isatty(STDERR_FILENO))
+		return;
+	if (shared && pulse && !talk->announced) {
+		command_message(talk->name, "recording from %" PRIu32 " CPU%s\r", pulse->cpus,
+				pulse->cpus == 1 ? "" : "s");
+		talk->announced = true;
+	}
+	if (shared)
+		return;
+	clear_progress(talk);
+	if (pulse)
+		fprintf(stderr, "%s: %.1f s, %" PRIu32 " CPU%s, %" PRIu64 " slots", talk->name, seconds,
+			pulse->cpus, pulse->cpus == 1 ? "" : "s", pulse->slots);
+	else
+		fprintf(stderr, "%s: %.1f s, no ktrace seen yet", talk->name, seconds);
+	talk->painted = true;
+}
+
+static int parse_seconds(const char *name, const char *option, const char *text, double *seconds)
+{
+	char *end;
+
+	*seconds = strtod(text, &end);
+	if (end != text && *end == '\0' && isfinite(*seconds) && *seconds >= 0)
+		return 0;
+	command_message(name, "--%s: '%s' is not a number of seconds", option, text);
+	return EXIT_USAGE;
+}
+
+/* 0, or the exit status. */
+static int parse_option(const char *name, int option, struct capture_run_options *options, struct talk *talk)
+{
+	switch (option) {
+	case OPTION_ALLOW_REBOOT:
+		options->allow_reboot = true;
+		return 0;
+	case OPTION_ELF:
+		options->elf = optarg;
+		return 0;
+	case OPTION_EVENTS:
+		options->events = optarg;
+		return 0;
+	case OPTION_FORCE:
+		options->force = true;
+		return 0;
+	case OPTION_KEEP_RAM:
+		options->keep_ram = true;
+		return 0;
+	case OPTION_OUT:
+		options->out = optarg;
+		return 0;
+	case OPTION_RAM_DIR:
+		options->ram_dir = optarg;
+		return 0;
+	case OPTION_STALL:
+		return parse_seconds(name, "stall", optarg, &options->stall);
+	case OPTION_TIMEOUT:
+		return parse_seconds(name, "timeout", optarg, &options->timeout);
+	case OPTION_TRANSPORT:
+		if (capture_transport_named(&options->transport, optarg) == 0)
+			return 0;
+		command_message(name, "--transport: %s", capture_message());
+		return EXIT_USAGE;
+	case 'q':
+		talk->quiet = true;
+		return 0;
+	default:
+		return command_usage(name);
+	}
+}
+
+static void conclude(struct talk *talk, const struct capture_run_options *options,
+		     const struct capture_result *result)
+{
+	const struct capture_summary *summary = &result->summary;
+	char overwritten[64] = "";
+
+	clear_progress(talk);
+	if (talk->quiet)
+		return;
+	if (result->kept[0])
+		command_message(talk->name, "the guest's RAM is in %s", result->kept);
+	if (!result->written) {
+		command_message(talk->name, "%s; guest ran %.2f s, no trace was written", result->text,
+				result->seconds);
+		return;
+	}
+	if (summary->overwritten)
+		snprintf(overwritten, sizeof(overwritten), ", %" PRIu64 " slots overwritten",
+			 summary->overwritten);
+	command_message(talk->name,
+			"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32 " CPU%s%s, %" PRIu64
+			" lost: %s; next: ktrace show %s",
+			result->text, result->seconds, summary->events, summary->cpus,
+			summary->cpus == 1 ? "" : "s", overwritten, summary->lost, options->out,
+			options->out);
+}
+
+/* As `ktrace run --shim DIRECTORY QEMU …` this process is about to become that QEMU. */
+static int run_shim(const char *name, int argc, char **argv)
+{
+	if (argc < 4)
+		return command_usage(name);
+	command_message(name, "%s", (capture_shim_become(argv[2], argv + 3), capture_message()));
+	return EXIT_USAGE;
+}
+
+static int run(int argc, char **argv)
+{
+	struct talk talk = { .name = argv[0] };
+	struct capture_run_options options = {
+		.out = DEFAULT_OUT,
+		.events = "",
+		.stall = -1,
+		.hooks = { say, show_progress, &talk },
+	};
+	struct capture_result result;
+	char self[4096];
+	ssize_t length;
+	int option, status;
+
+	if (argc > 1 && strcmp(argv[1], "--shim") == 0)
+		return run_shim(argv[0], argc, argv);
+	while ((option = getopt_long(argc, argv, "+q", long_options, NULL)) != -1) {
+		if (option == OPTION_HELP) {
+			fputs(usage, stdout);
+			return EXIT_SUCCESS;
+		}
+		status = parse_option(argv[0], option, &options, &talk);
+		if (status)
+			return status;
+	}
+	if (optind == argc) {
+		command_message(argv[0], "no command given");
+		return command_usage(argv[0]);
+	}
+	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[length > 0 ? length : 0] = '\0';
+	options.self = self;
+	options.command = argv + optind;
+	status = capture_run(&options, &result);
+	clear_progress(&talk);
+	if (status) {
+		command_message(argv[0], "%s", capture_message());
+		return status == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
+	}
+	conclude(&talk, &options, &result);
+	return result.status;
+}
+
+const struct command command_run = {
+	.name = "run",
+	.purpose = "boot a kernel under QEMU and leave a trace of it",
+	.run = run,
+};
