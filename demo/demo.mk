@@ -41,8 +41,8 @@ DEMO_CFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -mcmodel=medany -mno-relax \
 DEMO_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -Wl,-n
 
 # Sources that some architectures share, as demo/arch/<directory>.
-DEMO_SHARED_aarch64 := devicetree
-DEMO_SHARED_riscv64 := devicetree
+DEMO_SHARED_aarch64 := virt
+DEMO_SHARED_riscv64 := virt
 
 # $(call demo_rules,<arch>)
 define demo_rules

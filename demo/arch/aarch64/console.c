@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The console: a PL011 UART, polled. */
+#include <ktrace/transport.h>
+
 #include "console.h"
 
 #include "arch.h"
@@ -36,4 +38,11 @@ int arch_console_getc(void)
 	if (mmio_read32(UART_FLAGS) & FLAGS_RX_EMPTY)
 		return -1;
 	return (int)(mmio_read32(UART_DATA) & 0xff);
+}
+
+struct ktrace_transport *console_transport(void)
+{
+	static struct ktrace_pl011 shared;
+
+	return ktrace_pl011_init(&shared, PLATFORM_UART);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The console: a 16550 UART, polled. */
+#include <ktrace/transport.h>
+
 #include "console.h"
 
 #include "arch.h"
@@ -32,4 +34,11 @@ void arch_console_putc(char c)
 int arch_console_getc(void)
 {
 	return uart[UART_STATUS] & STATUS_RECEIVED ? uart[UART_DATA] : -1;
+}
+
+struct ktrace_transport *console_transport(void)
+{
+	static struct ktrace_uart16550 shared;
+
+	return ktrace_uart16550_init(&shared, (struct ktrace_io){ .base = PLATFORM_UART }, 0);
 }
