@@ -189,7 +189,7 @@ static enum threads_state state_after(const struct threads *t, const struct ktre
 {
 	uint64_t state;
 
-	if (t->thread[prev].id == 0)
+	if (t->thread[prev].id == 0 || t->thread[prev].announced == THREADS_RUNNABLE)
 		return THREADS_RUNNABLE;
 	if (wellknown_number(known, event, WELLKNOWN_STATE, &state))
 		return state_of_field(state);
@@ -264,8 +264,10 @@ static void wake(struct threads *t, uint32_t index, const struct ktread_event *e
 	struct threads_thread *thread = &t->thread[index];
 
 	if (thread->state == THREADS_RUNNING) {
-		/* Between its announcement and its switch: it will stay runnable. */
-		thread->announced = THREADS_UNKNOWN;
+		/* Between its announcement and its switch: it stays runnable, whatever the switch still says.
+		 */
+		if (thread->announced == THREADS_SLEEPING || thread->announced == THREADS_WAITING)
+			thread->announced = THREADS_RUNNABLE;
 		return;
 	}
 	if (thread->state == THREADS_RUNNABLE || thread->id == 0)

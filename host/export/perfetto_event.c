@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/perfetto.h"
+#include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
 #define SLICE_NAME_MAX (PERFETTO_NAME_MAX + 32)
@@ -21,8 +22,9 @@ struct name {
 
 static void intern_type(struct protobuf *pb, const struct ktread_type *type)
 {
-	perfetto_intern(pb, INTERNED_CATEGORIES, perfetto_type_iid(type->id), type->group,
-			strlen(type->group));
+	const char *group = type->group[0] != '\0' ? type->group : "unknown";
+
+	perfetto_intern(pb, INTERNED_CATEGORIES, perfetto_type_iid(type->id), group, strlen(group));
 	perfetto_intern(pb, INTERNED_EVENT_NAMES, perfetto_type_iid(type->id), type->name,
 			strlen(type->name));
 	for (uint32_t n = 0; n < type->fields; n++)
@@ -89,11 +91,29 @@ static void annotate_named(struct protobuf *pb, const char *name, unsigned kind,
 	protobuf_end(pb, annotation);
 }
 
-static void annotate_all(struct protobuf *pb, const struct ktread_event *event)
+/* All there is of an event that the trace does not describe. */
+static void annotate_payload(struct protobuf *pb, const struct ktread_event *event)
+{
+	unsigned char *annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
+	char text[2 * KTRX_RECORD_MAX_PAYLOAD + 1];
+	uint32_t bytes =
+		event->payload_size < KTRX_RECORD_MAX_PAYLOAD ? event->payload_size : KTRX_RECORD_MAX_PAYLOAD;
+
+	for (uint32_t i = 0; i < bytes; i++)
+		snprintf(text + 2 * i, 3, "%02x", event->payload[i]);
+	protobuf_bytes(pb, ANNOTATION_NAME, "payload", strlen("payload"));
+	protobuf_bytes(pb, ANNOTATION_STRING, text, 2 * bytes);
+	protobuf_end(pb, annotation);
+}
+
+static void annotate_all(struct perfetto *perfetto, const struct ktread_event *event)
 {
 	static const char *const caller[] = { "caller", "caller's caller" };
+	struct protobuf *pb = &perfetto->stream.pb;
 	struct ktread_value value;
 
+	if (event->type->fields == 0 && !ktread_type(perfetto->trace, event->id))
+		annotate_payload(pb, event);
 	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++)
 		annotate(pb, event, n, &value);
 	for (uint32_t n = 0; n < event->callers && n < 2; n++)
@@ -123,7 +143,7 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 		else
 			protobuf_uint(pb, EVENT_NAME_IID, name ? name->iid : perfetto_type_iid(event->id));
 	}
-	annotate_all(pb, event);
+	annotate_all(perfetto, event);
 	protobuf_end(pb, at);
 	perfetto_packet_end(&perfetto->stream);
 }

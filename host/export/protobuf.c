@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "host/export/protobuf.h"
+#include "export/protobuf.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Writes protobuf messages into a buffer, front to back. A nested message is opened with room for a one-byte
- * length; if it grows longer, closing it moves its bytes up. Nothing is ever written past the limit: what does
- * not fit sets `overflow`, and the message as a whole is then worthless.
+ * length; if it grows longer, closing it moves its bytes up. Nothing is ever written past the limit: what
+ * does not fit sets `overflow`, and the message as a whole is then worthless.
  */
 #ifndef EXPORT_PROTOBUF_H
 #define EXPORT_PROTOBUF_H

@@ -11,40 +11,52 @@ static inline void count(struct tally_count *count, uint64_t stamp)
 	count->count++;
 }
 
-static int count_thread(struct tally *tally, uint32_t thread, uint64_t stamp)
+/* NULL without memory. */
+static inline struct tally_count *thread_count(struct tally *tally, uint32_t thread)
 {
 	struct tally_count **page = &tally->thread[(thread & KTRX_THREAD_MAX) / TALLY_THREAD_PAGE];
 
-	if (__builtin_expect(!*page, 0)) {
+	if (__builtin_expect(!*page, 0))
 		*page = calloc(TALLY_THREAD_PAGE, sizeof(**page));
-		if (!*page)
+	return *page ? *page + thread % TALLY_THREAD_PAGE : NULL;
+}
+
+static int count_all(struct tally *tally, struct ktread *trace)
+{
+	const struct ktread_event *event;
+	uint64_t last = 0;
+	int status;
+
+	while ((status = ktread_next_unmerged(trace, &event)) > 0) {
+		struct tally_count *thread = thread_count(tally, event->thread);
+
+		if (!thread)
 			return KTREAD_E_MEMORY;
+		count(thread, event->stamp);
+		count(&tally->event[event->id % TALLY_EVENTS], event->stamp);
+		tally->cpu[event->cpu < TALLY_CPUS ? event->cpu : TALLY_CPUS - 1]++;
+		last = event->stamp > last ? event->stamp : last;
+		tally->last = last;
 	}
-	count(*page + thread % TALLY_THREAD_PAGE, stamp);
-	return 0;
+	return status;
 }
 
 int tally_trace(struct tally **result, struct ktread *trace)
 {
 	struct tally *tally = calloc(1, sizeof(*tally));
-	const struct ktread_event *event;
 	int status;
 
 	*result = tally;
 	if (!tally)
 		return KTREAD_E_MEMORY;
+	status = count_all(tally, trace);
 	tally->first = UINT64_MAX;
-	while ((status = ktread_next_unmerged(trace, &event)) > 0) {
-		uint64_t stamp = event->stamp;
+	for (uint32_t id = 0; id < TALLY_EVENTS; id++) {
+		const struct tally_count *of = &tally->event[id];
 
-		tally->events++;
-		tally->first = stamp < tally->first ? stamp : tally->first;
-		tally->last = stamp > tally->last ? stamp : tally->last;
-		count(&tally->event[event->id % TALLY_EVENTS], stamp);
-		count(&tally->cpu[event->cpu < TALLY_CPUS ? event->cpu : TALLY_CPUS - 1], stamp);
-		status = count_thread(tally, event->thread, stamp);
-		if (status < 0)
-			break;
+		tally->events += of->count;
+		if (of->count && of->first < tally->first)
+			tally->first = of->first;
 	}
 	return status;
 }
@@ -58,20 +70,21 @@ void tally_free(struct tally *tally)
 	free(tally);
 }
 
-static const struct tally_count *count_of(const struct tally *tally, enum tally_kind kind, uint32_t key)
+/* The next key from `key` on that may have occurred; skips threads by the page. */
+static uint32_t next_key(const struct tally *tally, enum tally_kind kind, uint32_t key)
 {
-	const struct tally_count *page;
+	while (kind == TALLY_BY_THREAD && key <= KTRX_THREAD_MAX && !tally->thread[key / TALLY_THREAD_PAGE])
+		key = (key / TALLY_THREAD_PAGE + 1) * TALLY_THREAD_PAGE;
+	return key;
+}
 
-	switch (kind) {
-	case TALLY_BY_EVENT:
-		return &tally->event[key];
-	case TALLY_BY_CPU:
-		return &tally->cpu[key];
-	case TALLY_BY_THREAD:
-		page = tally->thread[key / TALLY_THREAD_PAGE];
-		return page ? page + key % TALLY_THREAD_PAGE : NULL;
-	}
-	return NULL;
+static struct tally_count count_of(const struct tally *tally, enum tally_kind kind, uint32_t key)
+{
+	if (kind == TALLY_BY_EVENT)
+		return tally->event[key];
+	if (kind == TALLY_BY_THREAD)
+		return tally->thread[key / TALLY_THREAD_PAGE][key % TALLY_THREAD_PAGE];
+	return (struct tally_count){ .count = tally->cpu[key] };
 }
 
 static int most_first(const void *a, const void *b)
@@ -96,10 +109,10 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
 	struct tally_entry *list = NULL;
 	size_t length = 0, room = 0;
 
-	for (uint32_t key = 0; key < keys[kind]; key++) {
-		const struct tally_count *count = count_of(tally, kind, key);
+	for (uint32_t key = 0; (key = next_key(tally, kind, key)) < keys[kind]; key++) {
+		struct tally_count count = count_of(tally, kind, key);
 
-		if (!count || !count->count)
+		if (!count.count)
 			continue;
 		if (length == room) {
 			struct tally_entry *larger;
@@ -112,7 +125,7 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
 			}
 			list = larger;
 		}
-		list[length++] = (struct tally_entry){ count->count, count->first, key };
+		list[length++] = (struct tally_entry){ count.count, count.first, key };
 	}
 	*entries = length;
 	if (!list)

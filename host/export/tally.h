@@ -30,7 +30,7 @@ struct tally {
 	uint64_t events;
 	uint64_t first, last; /* stamps, if there were events */
 	struct tally_count event[TALLY_EVENTS];
-	struct tally_count cpu[TALLY_CPUS];
+	uint64_t cpu[TALLY_CPUS];
 	struct tally_count *thread[TALLY_THREAD_PAGES];
 };
 

@@ -116,7 +116,7 @@ static void early_wake_cancels_block(void **state)
 	(void)state;
 	script_event(BLOCK, 10, 0, 1, V(0));
 	script_event(WAKE, 15, 1, 9, V(1));
-	script_event(SWITCH, 20, 0, 1, V(1), V(2));
+	script_event(SWITCH_STATE, 20, 0, 1, V(WELLKNOWN_STATE_WAIT), V(1), V(2));
 	expect("10 cpu0 1 runs\n"
 	       "15 cpu1 9 runs\n"
 	       "20 cpu0 1 runnable\n"

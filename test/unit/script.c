@@ -103,10 +103,11 @@ void script_type(uint16_t id, const char *group, const char *name, const char *f
 
 static const struct ktread_type *type_by_id(uint16_t id)
 {
-	for (unsigned n = 0; n < script->types; n++)
-		if (script->type[n].id == id)
-			return &script->type[n];
-	abort();
+	const struct ktread_type *type = ktread_type(script, id);
+
+	if (!type)
+		abort();
+	return type;
 }
 
 static uint32_t put_value(unsigned char *at, uint8_t type, va_list *values)
@@ -189,6 +190,14 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
 {
 	(void)trace;
 	return number == 1 ? "write" : NULL;
+}
+
+const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
+{
+	for (unsigned n = 0; n < trace->types; n++)
+		if (trace->type[n].id == id)
+			return &trace->type[n];
+	return NULL;
 }
 
 int ktread_next(struct ktread *trace, const struct ktread_event **event)

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+SCRIPT_TESTS += test/perfetto/golden.sh test/perfetto/trace_processor.sh
+CHECK_NEEDS += build/bin/ktrace build/test/perfetto-text
+
+build/test/perfetto-text: test/perfetto/print.c test/perfetto/text.c test/perfetto/text.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c,$^)

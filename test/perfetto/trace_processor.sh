@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What Perfetto itself makes of an exported trace. Needs node and Perfetto's trace_processor for WebAssembly, which
+# is not fetched here: PERFETTO_ENGINE names its folder (see query.mjs).
+. test/tap.sh
+
+engine=${PERFETTO_ENGINE:-}
+if [ -z "$engine" ] || ! command -v node >/dev/null; then
+	skip "Perfetto reads exported traces" "PERFETTO_ENGINE is not set, or node is absent"
+	done_testing
+fi
+
+# rows "name" SQL EXPECTED-FILE: the query's result on $trace.
+rows() {
+	node test/perfetto/query.mjs "$engine" "$trace" "$2" >"$tmp/rows" 2>&1
+	same "$1" "$3" "$tmp/rows"
+}
+
+trace=$tmp/v1
+build/bin/ktrace export --format perfetto test/golden/perfetto/v1.ktrx -o "$trace" 2>/dev/null
+
+: >"$tmp/expected"
+rows "nothing is wrong with it" \
+	"select name, value from stats where value > 0 and severity != 'info'" "$tmp/expected"
+
+cat >"$tmp/expected" <<'.'
+1000|1100|0|7|S
+1200|2800|1|11|R
+2100|1300|0|8|R
+3400|1600|0|9|R
+4000|800|1|8|R
+4800|-1|1|11|
+5000|1100|0|7|S
+6100|2900|0|0|R
+9000|-1|0|7|
+.
+rows "each CPU's running thread" \
+	"select ts, dur, cpu, tid, end_state from sched_slice join thread using (utid) order by ts" "$tmp/expected"
+
+cat >"$tmp/expected" <<'.'
+1000|1100|Running|
+2100|500|S|
+2600|2400|R|11
+5000|1100|Running|
+6100|1900|S|
+8000|1000|R|11
+9000|-1|Running|
+.
+rows "a thread's states and who woke it" \
+	"select ts, dur, state, w.tid from thread_state s join thread t using (utid)
+	 left join thread w on w.utid = s.waker_utid where t.tid = 7 order by ts" "$tmp/expected"
+
+cat >"$tmp/expected" <<'.'
+7|write|1000|4200|0
+7|PAGE_FAULT|1500|0|1
+7|WAITQ_SLEEP|2000|0|1
+8|read|3000|1500|0
+7|WAITQ_SLEEP|6000|0|0
+7|NET_SEND|9100|0|0
+7|UNKNOWN(500)|9200|0|0
+7|exit|9300|-1|0
+.
+rows "calls by thread, across CPUs, with what happened in them" \
+	"select tid, s.name, s.ts, s.dur, s.depth from slice s join thread_track k on s.track_id = k.id
+	 join thread using (utid) where tid < 10 order by s.ts" "$tmp/expected"
+
+done_testing
