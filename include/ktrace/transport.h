@@ -34,8 +34,8 @@ struct ktrace_transport {
 	/* Looks for the device and readies it. Boot or later, thread context, one CPU at a time. */
 	int (*probe)(struct ktrace_transport *transport);
 	/*
-	 * Takes some of the bytes, as many as it can in one go: how many (0 is a short write to be retried), or
-	 * an error. Any context, NMI and panic included; calls are never nested or concurrent.
+	 * Takes some of the bytes, as many as it can in one go: how many (0 is a short write to be retried),
+	 * or an error. Any context, NMI and panic included; calls are never nested or concurrent.
 	 */
 	int64_t (*send)(struct ktrace_transport *transport, const void *data, size_t bytes);
 	/* May be NULL. One dump of that many bytes follows. Context as send. */
@@ -62,7 +62,8 @@ int ktrace_transport_write(struct ktrace_transport *transport, const void *data,
 enum ktrace_dump_how {
 	KTRACE_DUMP_V2 = 0,
 	KTRACE_DUMP_V1 = 1,
-	/* Or this in where all other CPUs are stopped: takes the output even from a sender that never ends. */
+	/* Or this in where all other CPUs are stopped: takes the output even from a sender that never ends.
+	 */
 	KTRACE_DUMP_SEIZE = 2,
 };
 
@@ -132,13 +133,17 @@ struct ktrace_transport *ktrace_debugcon_init(struct ktrace_debugcon *debugcon, 
 
 /*
  * Semihosting, AArch64 and RISC-V: a file on the host, one trap a buffer; where the host opens none, its
- * semihosting console, one trap a byte. Probing takes the trap vector for a few instructions with interrupts
- * off, so that a host without semihosting is found out and not crashed into.
+ * semihosting console, one trap a byte. The file is the one given; without one, what the host says by a word
+ * ktrace-file=PATH in the command line that it has for semihosting. Probing takes the trap vector for a few
+ * instructions with interrupts off, so that a host without semihosting is found out and not crashed into.
  */
+#define KTRACE_SEMIHOSTING_LINE 512u
+
 struct ktrace_semihosting {
 	struct ktrace_transport transport;
-	const char *path; /* as seen by the host; NULL: console only */
+	const char *path; /* as seen by the host; NULL: the host's choice */
 	int64_t handle;	  /* of the open file, negative for the console */
+	char line[KTRACE_SEMIHOSTING_LINE];
 };
 struct ktrace_transport *ktrace_semihosting_init(struct ktrace_semihosting *semihosting, const char *path);
 
@@ -168,15 +173,15 @@ struct ktrace_transport *ktrace_pl011_init(struct ktrace_pl011 *uart, uintptr_t 
 
 struct ktrace_virtio_console {
 	struct ktrace_transport transport;
-	const struct ktrace_bus *bus;	     /* NULL: identity */
-	const struct ktrace_pci *pci;	     /* on PCI; NULL: on virtio-mmio slots */
-	uint64_t slots;			     /* physical address of the first slot */
-	uint32_t slot_stride, slot_count;    /* bytes; slots */
-	struct ktrace_io io;		     /* of the device that was found */
-	uint32_t size;			     /* entries of the queue */
-	uint16_t sent;			     /* chains given to the device */
-	uint16_t notify;		     /* offset of the register that rings the bell … */
-	bool notify_wide;		     /* … and whether it has 32 bits, not 16 */
+	const struct ktrace_bus *bus;	  /* NULL: identity */
+	const struct ktrace_pci *pci;	  /* on PCI; NULL: on virtio-mmio slots */
+	uint64_t slots;			  /* physical address of the first slot */
+	uint32_t slot_stride, slot_count; /* bytes; slots */
+	struct ktrace_io io;		  /* of the device that was found */
+	uint32_t size;			  /* entries of the queue */
+	uint16_t sent;			  /* chains given to the device */
+	uint16_t notify;		  /* offset of the register that rings the bell … */
+	bool notify_wide;		  /* … and whether it has 32 bits, not 16 */
 	unsigned char memory[KTRACE_VIRTIO_QUEUE_BYTES] __attribute__((aligned(4096)));
 };
 struct ktrace_transport *ktrace_virtio_mmio_init(struct ktrace_virtio_console *console,

@@ -24,12 +24,14 @@ static uint64_t align_up(uint64_t offset, uint64_t alignment)
 /* What lies at physical addresses only cannot be reached from here, and is left out. */
 static uint64_t section_bytes(const struct ktrx_section *section)
 {
-	return section->type != KTRX_SECTION_NONE && section->where == KTRX_WHERE_VIRTUAL ? section->length : 0;
+	return section->type != KTRX_SECTION_NONE && section->where == KTRX_WHERE_VIRTUAL ? section->length
+											  : 0;
 }
 
 static uint64_t ring_bytes(const struct ktrx_ring *ring)
 {
-	return ring->where == KTRX_WHERE_NONE || !ring->base ? 0 : ((uint64_t)ring->mask + 1) << KTRX_SLOT_SHIFT;
+	return ring->where == KTRX_WHERE_NONE || !ring->base ? 0
+							     : ((uint64_t)ring->mask + 1) << KTRX_SLOT_SHIFT;
 }
 
 /* Bytes in front of the first slot. */
@@ -107,7 +109,8 @@ static void put_section(struct ktrace_stream *stream, const struct ktrx_section 
 	ktrace_stream_zero(stream, left);
 }
 
-static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *root, const struct ktrx_ring *ring)
+static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *root,
+			 const struct ktrx_ring *ring)
 {
 	uint64_t slots_at = sections_end(root);
 
@@ -125,8 +128,8 @@ static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *r
 }
 
 /* Empties those of `count` copied slots, from `position` in the ring on, that were reserved again since. */
-static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint64_t frozen, uint64_t position,
-			     uint32_t count)
+static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint64_t frozen,
+			     uint64_t position, uint32_t count)
 {
 	uint64_t now;
 
@@ -153,7 +156,8 @@ static void put_slots(struct ktrace_stream *stream, const struct ktrx_ring *ring
 		uint32_t count = slots - position < ROOM_SLOTS ? (uint32_t)(slots - position) : ROOM_SLOTS;
 		void *copy = ktrace_stream_room(stream, (size_t)count << KTRX_SLOT_SHIFT);
 
-		ktrace_copy_words(copy, base + (position << KTRX_SLOT_SHIFT), (size_t)count << KTRX_SLOT_SHIFT);
+		ktrace_copy_words(copy, base + (position << KTRX_SLOT_SHIFT),
+				  (size_t)count << KTRX_SLOT_SHIFT);
 		drop_overwritten((uint64_t *)copy, ring, frozen, position, count);
 	}
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Version 1 dumps. All rings of that format have one size, known before the first record goes out: so one pass
- * counts, a second writes. Heads are frozen before both, hence the second never finds more than the first. A
- * CPU's ring gets its records of the boot ring first, then those of its own.
+ * Version 1 dumps. All rings of that format have one size, known before the first record goes out: so one
+ * pass counts, a second writes. Heads are frozen before both, hence the second never finds more than the
+ * first. A CPU's ring gets its records of the boot ring first, then those of its own.
  */
 #include "dump_stream.h"
 #include "ktrx/v1.h"
@@ -37,8 +37,8 @@ static const struct ktrx_event *find_row(const struct ktrx_root *root, uint32_t 
 static uint32_t field_bytes(uint8_t type)
 {
 	static const uint8_t bytes[] = {
-		[KTRX_TYPE_U8] = 1,  [KTRX_TYPE_U16] = 2, [KTRX_TYPE_U32] = 4,	   [KTRX_TYPE_U64] = 8,
-		[KTRX_TYPE_I8] = 1,  [KTRX_TYPE_I16] = 2, [KTRX_TYPE_I32] = 4,	   [KTRX_TYPE_I64] = 8,
+		[KTRX_TYPE_U8] = 1,   [KTRX_TYPE_U16] = 2,  [KTRX_TYPE_U32] = 4,     [KTRX_TYPE_U64] = 8,
+		[KTRX_TYPE_I8] = 1,   [KTRX_TYPE_I16] = 2,  [KTRX_TYPE_I32] = 4,     [KTRX_TYPE_I64] = 8,
 		[KTRX_TYPE_BOOL] = 1, [KTRX_TYPE_CHAR] = 1, [KTRX_TYPE_POINTER] = 8,
 	};
 
@@ -62,7 +62,8 @@ static uint64_t field_value(const uint8_t *from, uint32_t bytes, bool is_signed)
 }
 
 /* Fields in order, one word each, two for those of 64 bits (low first), until the words or the fields end. */
-static void map_fields(uint32_t data[WORDS], const struct ktrx_event *row, const struct ktrace_walk_record *record)
+static void map_fields(uint32_t data[WORDS], const struct ktrx_event *row,
+		       const struct ktrace_walk_record *record)
 {
 	uint32_t at = 0, word = 0;
 
@@ -91,7 +92,8 @@ struct v1_walk {
 	uint32_t omitted;
 };
 
-static void v1_start(struct v1_walk *v1, const struct ktrx_root *root, const struct ktrx_ring *ring, uint64_t head)
+static void v1_start(struct v1_walk *v1, const struct ktrx_root *root, const struct ktrx_ring *ring,
+		     uint64_t head)
 {
 	ktrace_walk_start(&v1->walk, ring, head);
 	v1->root = root;

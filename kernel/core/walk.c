@@ -50,8 +50,8 @@ static bool more_copy(const struct ktrx_ring *ring, uint64_t index, union slot *
 }
 
 /*
- * Stamps of the oldest records are counted from an anchor that may be gone: the first anchor still there names
- * it; if there is none, all records came after the newest.
+ * Stamps of the oldest records are counted from an anchor that may be gone: the first anchor still there
+ * names it; if there is none, all records came after the newest.
  */
 static uint64_t first_reference(const struct ktrace_walk *walk)
 {
@@ -85,7 +85,8 @@ static uint64_t whole_stamp(uint64_t reference, uint64_t stamp)
 }
 
 /* Payload behind the extension block, which may name the CPU. */
-static void take_payload(struct ktrace_walk_record *record, const uint8_t *bytes, uint32_t count, bool extended)
+static void take_payload(struct ktrace_walk_record *record, const uint8_t *bytes, uint32_t count,
+			 bool extended)
 {
 	uint32_t skip = extended ? bytes[0] : 0;
 

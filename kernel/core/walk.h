@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Walks the records of one ring from the kernel's own side, oldest first, while writers may go on. Only whole
- * records are returned: what is empty, in flight, torn, or overwritten since the head was taken is passed over.
+ * records are returned: what is empty, in flight, torn, or overwritten since the head was taken is passed
+ * over.
  */
 #ifndef KTRACE_CORE_WALK_H
 #define KTRACE_CORE_WALK_H

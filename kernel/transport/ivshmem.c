@@ -2,9 +2,9 @@
 /*
  * ivshmem-plain: BAR 2 is memory that the host sees, too.
  *
- * As a transport, a dump is laid behind the one before, so that the last complete one stays readable while the
- * next is on its way. One that no longer fits starts over at the front of wiped memory: nothing older may be
- * found after it.
+ * As a transport, a dump is laid behind the one before, so that the last complete one stays readable while
+ * the next is on its way. One that no longer fits starts over at the front of wiped memory: nothing older may
+ * be found after it.
  */
 #include "bus.h"
 #include "output.h"

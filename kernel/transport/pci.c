@@ -4,11 +4,11 @@
 
 #include "ktrace_io.h"
 
-#define FUNCTION_STEP	    (1u << 12)
-#define FUNCTIONS_END	    (1u << 20) /* of one bus */
+#define FUNCTION_STEP	     (1u << 12)
+#define FUNCTIONS_END	     (1u << 20) /* of one bus */
 #define FUNCTION_OF(address) ((address) >> 12 & 7u)
 #define HEADER_MULTIFUNCTION (1u << 23)
-#define ID_NONE		    0xffffffffu
+#define ID_NONE		     0xffffffffu
 
 #define BAR_IO	     1u
 #define BAR_IO_MASK  0xfffcu

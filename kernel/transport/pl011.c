@@ -8,18 +8,18 @@
 #include "ktrace_io.h"
 
 /* Registers, by their offsets. */
-#define DATA		0x00u
-#define FLAGS		0x18u
-#define CONTROL		0x30u
-#define INTERRUPT_MASK	0x38u
-#define PERIPHERAL_ID0	0xfe0u
-#define PERIPHERAL_ID1	0xfe4u
+#define DATA	       0x00u
+#define FLAGS	       0x18u
+#define CONTROL	       0x30u
+#define INTERRUPT_MASK 0x38u
+#define PERIPHERAL_ID0 0xfe0u
+#define PERIPHERAL_ID1 0xfe4u
 
-#define FLAGS_BUSY	     (1u << 3)
-#define FLAGS_TRANSMIT_FULL  (1u << 5)
-#define CONTROL_TRANSMIT_ON  (1u << 8 | 1u)
-#define PART_LOW	     0x11u /* part number 0x011: low byte, then the high four bits */
-#define PART_HIGH	     0x0u
+#define FLAGS_BUSY	    (1u << 3)
+#define FLAGS_TRANSMIT_FULL (1u << 5)
+#define CONTROL_TRANSMIT_ON (1u << 8 | 1u)
+#define PART_LOW	    0x11u /* part number 0x011: low byte, then the high four bits */
+#define PART_HIGH	    0x0u
 
 static bool uart_wait_clear(const struct ktrace_pl011 *uart, uint32_t flag)
 {

@@ -2,16 +2,17 @@
 /*
  * Semihosting, as far as ARM's and RISC-V's agree; the trap itself is in the architecture's folder.
  *
- * A file takes a whole buffer a trap. SYS_WRITE to the standard handles is not used: what becomes of it differs
- * from one QEMU to the next, and some drop it. SYS_WRITEC reaches the console in all of them.
+ * A file takes a whole buffer a trap. SYS_WRITE to the standard handles is not used: what becomes of it
+ * differs from one QEMU to the next, and some drop it. SYS_WRITEC reaches the console in all of them.
  */
 #include "output.h"
 
 #include "semihosting.h"
 
-#define SYS_OPEN   0x01u
-#define SYS_WRITEC 0x03u
-#define SYS_WRITE  0x05u
+#define SYS_OPEN	0x01u
+#define SYS_WRITEC	0x03u
+#define SYS_WRITE	0x05u
+#define SYS_GET_CMDLINE 0x15u
 
 #define OPEN_WRITE_BINARY 5u /* "wb" */
 #define CONSOLE		  (-1)
@@ -25,19 +26,59 @@ static uint64_t path_length(const char *path)
 	return length;
 }
 
+/* What stands behind "ktrace-file=" if a word of the line begins so, cut off at the word's end; NULL if none
+ * does.
+ */
+static const char *find_path(char *line)
+{
+	static const char key[] = "ktrace-file=";
+	char *word = line;
+
+	while (*word) {
+		char *end = word;
+		uint32_t same = 0;
+
+		while (*end && *end != ' ')
+			end++;
+		while (key[same] && word[same] == key[same])
+			same++;
+		if (!key[same]) {
+			*end = '\0';
+			return word + same;
+		}
+		word = *end ? end + 1 : end;
+	}
+	return NULL;
+}
+
+static const char *path_from_host(struct ktrace_semihosting *semihosting)
+{
+	const uint64_t block[2] = { (uintptr_t)semihosting->line, sizeof(semihosting->line) - 1 };
+
+	semihosting->line[0] = '\0';
+	if (ktrace_semihosting_call(SYS_GET_CMDLINE, block) != 0)
+		return NULL;
+	semihosting->line[sizeof(semihosting->line) - 1] = '\0';
+	return find_path(semihosting->line);
+}
+
+static int64_t open_file(const char *path)
+{
+	const uint64_t block[3] = { (uintptr_t)path, OPEN_WRITE_BINARY, path_length(path) };
+
+	return ktrace_semihosting_call(SYS_OPEN, block);
+}
+
 static int semihosting_probe(struct ktrace_transport *transport)
 {
 	struct ktrace_semihosting *semihosting = (struct ktrace_semihosting *)transport;
+	const char *path = semihosting->path;
 
 	if (!ktrace_semihosting_present())
 		return KTRACE_OUTPUT_ABSENT;
-	semihosting->handle = CONSOLE;
-	if (semihosting->path) {
-		const uint64_t block[3] = { (uintptr_t)semihosting->path, OPEN_WRITE_BINARY,
-					    path_length(semihosting->path) };
-
-		semihosting->handle = ktrace_semihosting_call(SYS_OPEN, block);
-	}
+	if (!path)
+		path = path_from_host(semihosting);
+	semihosting->handle = path ? open_file(path) : CONSOLE;
 	return 0;
 }
 

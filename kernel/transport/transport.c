@@ -5,8 +5,8 @@
 #include "ktrace/port.h"
 #include "ktrace_io.h"
 
-#define LOCK_TRIES	 (1u << 20)
-#define EMPTY_SENDS_LIMIT 16u /* sends in a row that may take nothing */
+#define LOCK_TRIES	  (1u << 20)
+#define EMPTY_SENDS_LIMIT 16u	     /* sends in a row that may take nothing */
 #define REGISTER_PATIENCE (1u << 20) /* longer than a byte takes at 9600 baud, on any machine */
 
 static uint64_t output_lock; /* 1 while somebody sends */

@@ -6,6 +6,6 @@ TRANSPORT_SOURCES := $(addprefix kernel/transport/,transport.c transport_dump.c 
 	virtio_queue.c virtio_mmio.c pci.c pci_ecam.c ivshmem.c) \
 	$(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c walk.c)
 
-TRANSPORT_SOURCES_x86_64 := $(addprefix kernel/transport/,x86_64/debugcon.c x86_64/pci_ports.c virtio_pci.c)
+TRANSPORT_SOURCES_x86_64 := $(addprefix kernel/transport/,debugcon.c pci_ports.c virtio_pci.c)
 TRANSPORT_SOURCES_aarch64 := $(addprefix kernel/transport/,pl011.c semihosting.c aarch64/semihosting_trap.S)
 TRANSPORT_SOURCES_riscv64 := $(addprefix kernel/transport/,semihosting.c riscv64/semihosting_trap.S)

@@ -15,12 +15,12 @@
 #define LINE_STATUS	 5u
 #define SCRATCH		 7u
 
-#define ID_FIFOS_ON		0xc0u
-#define CONTROL_DIVISOR		0x80u /* registers 0 and 1 are the baud rate divisor */
-#define STATUS_TRANSMIT_READY	0x20u
-#define STATUS_TRANSMIT_EMPTY	0x40u
-#define FIFO_BYTES		16u
-#define NOTHING_THERE		0xffu
+#define ID_FIFOS_ON	      0xc0u
+#define CONTROL_DIVISOR	      0x80u /* registers 0 and 1 are the baud rate divisor */
+#define STATUS_TRANSMIT_READY 0x20u
+#define STATUS_TRANSMIT_EMPTY 0x40u
+#define FIFO_BYTES	      16u
+#define NOTHING_THERE	      0xffu
 
 static uint8_t uart_read(const struct ktrace_uart16550 *uart, uint32_t reg)
 {

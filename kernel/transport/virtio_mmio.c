@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Finding and setting up a virtio-console among a board's virtio-mmio slots: legacy (1) and present (2) layout. */
+/* Finding and setting up a virtio-console among a board's virtio-mmio slots: legacy (1) and present (2)
+ * layout. */
 #include "bus.h"
 #include "output.h"
 #include "virtio_queue.h"
@@ -7,23 +8,23 @@
 #include "ktrace_io.h"
 
 /* Registers, by their offsets. */
-#define MAGIC		      0x000u
-#define VERSION		      0x004u
-#define DEVICE		      0x008u
-#define DRIVER_FEATURES	      0x020u
+#define MAGIC		       0x000u
+#define VERSION		       0x004u
+#define DEVICE		       0x008u
+#define DRIVER_FEATURES	       0x020u
 #define DRIVER_FEATURES_SELECT 0x024u
-#define LEGACY_PAGE_SIZE      0x028u
-#define QUEUE_SELECT	      0x030u
-#define QUEUE_SIZE_MAX	      0x034u
-#define QUEUE_SIZE	      0x038u
-#define LEGACY_QUEUE_ALIGN    0x03cu
-#define LEGACY_QUEUE_PAGE     0x040u
-#define QUEUE_READY	      0x044u
-#define QUEUE_NOTIFY	      0x050u
-#define STATUS		      0x070u
-#define QUEUE_DESCRIPTORS     0x080u
-#define QUEUE_AVAILABLE	      0x090u
-#define QUEUE_USED	      0x0a0u
+#define LEGACY_PAGE_SIZE       0x028u
+#define QUEUE_SELECT	       0x030u
+#define QUEUE_SIZE_MAX	       0x034u
+#define QUEUE_SIZE	       0x038u
+#define LEGACY_QUEUE_ALIGN     0x03cu
+#define LEGACY_QUEUE_PAGE      0x040u
+#define QUEUE_READY	       0x044u
+#define QUEUE_NOTIFY	       0x050u
+#define STATUS		       0x070u
+#define QUEUE_DESCRIPTORS      0x080u
+#define QUEUE_AVAILABLE	       0x090u
+#define QUEUE_USED	       0x0a0u
 
 #define MAGIC_VALUE  0x74726976u
 #define LEGACY	     1u

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Finding and setting up a virtio-console on PCI through its legacy registers, which lie in I/O ports: what a PC
- * of QEMU's offers unless told otherwise.
+ * Finding and setting up a virtio-console on PCI through its legacy registers, which lie in I/O ports: what a
+ * PC of QEMU's offers unless told otherwise.
  */
 #include "output.h"
 #include "pci.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Sending on a virtio transmit queue. A buffer becomes one chain of descriptors, one each piece of contiguous
- * physical memory; the chain is given to the device and its return polled for. A device that keeps a chain for
- * good owns our descriptors, so after a stall nothing more is sent: `size` becomes 0.
+ * physical memory; the chain is given to the device and its return polled for. A device that keeps a chain
+ * for good owns our descriptors, so after a stall nothing more is sent: `size` becomes 0.
  */
 #include "bus.h"
 #include "output.h"
@@ -106,7 +106,8 @@ static size_t piece_length(const struct ktrace_bus *bus, const unsigned char *da
 }
 
 /* Describes as many of the bytes as one chain takes; returns how many those are. */
-static size_t chain_build(const struct ktrace_virtio_console *console, const unsigned char *data, size_t bytes)
+static size_t chain_build(const struct ktrace_virtio_console *console, const unsigned char *data,
+			  size_t bytes)
 {
 	struct descriptor *chain = (struct descriptor *)console->memory;
 	uint32_t limit = console->size < CHAIN_DESCRIPTORS ? console->size : CHAIN_DESCRIPTORS;
@@ -147,7 +148,8 @@ static void chain_submit(struct ktrace_virtio_console *console)
 
 static bool chain_returned(const struct ktrace_virtio_console *console)
 {
-	const struct used_ring *used = (const struct used_ring *)(console->memory + used_offset(console->size));
+	const struct used_ring *used =
+		(const struct used_ring *)(console->memory + used_offset(console->size));
 
 	for (uint32_t i = 0; i < console->transport.patience; i++) {
 		if (__atomic_load_n(&used->index, __ATOMIC_RELAXED) == console->sent) {

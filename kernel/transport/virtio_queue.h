@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The part of a virtio-console that is the same on every bus: one transmit queue, one chain at a time. The bus
- * parts (virtio_mmio.c, virtio_pci.c) find the device, tell it where the queue lies, and call this.
+ * The part of a virtio-console that is the same on every bus: one transmit queue, one chain at a time. The
+ * bus parts (virtio_mmio.c, virtio_pci.c) find the device, tell it where the queue lies, and call this.
  *
  * The queue has the legacy layout, which later devices accept as well: descriptors, then the available ring,
  * then the used ring on the next page.
@@ -11,10 +11,10 @@
 
 #include "ktrace/transport.h"
 
-#define KTRACE_VIRTIO_CONSOLE	   3u /* device type */
-#define KTRACE_VIRTIO_TRANSMIT	   1u /* queue of the first port */
-#define KTRACE_VIRTIO_PAGE	   4096u
-#define KTRACE_VIRTIO_VERSION_1	   1u /* feature bit 32: bit 0 of the high word */
+#define KTRACE_VIRTIO_CONSOLE	3u /* device type */
+#define KTRACE_VIRTIO_TRANSMIT	1u /* queue of the first port */
+#define KTRACE_VIRTIO_PAGE	4096u
+#define KTRACE_VIRTIO_VERSION_1 1u /* feature bit 32: bit 0 of the high word */
 
 /* Device status bits. */
 #define KTRACE_VIRTIO_ACKNOWLEDGE 1u
@@ -26,8 +26,8 @@ void ktrace_virtio_init(struct ktrace_virtio_console *console, int (*probe)(stru
 			const struct ktrace_bus *bus);
 
 /*
- * Clears the queue memory and lays out a queue of `size` entries in it. KTRACE_OUTPUT_FAILED if it does not fit
- * or if the memory is not one physical piece.
+ * Clears the queue memory and lays out a queue of `size` entries in it. KTRACE_OUTPUT_FAILED if it does not
+ * fit or if the memory is not one physical piece.
  */
 int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size);
 

@@ -18,7 +18,7 @@ struct dump_sink {
 	size_t count;
 	uint64_t announced;
 	unsigned writes;
-	unsigned fail_at; /* the write that fails, from 1; 0: none */
+	unsigned fail_at;	 /* the write that fails, from 1; 0: none */
 	void (*meanwhile)(void); /* runs during every write; may be NULL */
 };
 

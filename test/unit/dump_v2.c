@@ -24,7 +24,8 @@ static const struct ktrx_ring *ring_of(const struct dump_sink *dump, unsigned n)
 
 static const uint64_t *slot_of(const struct dump_sink *dump, const struct ktrx_ring *ring, uint64_t index)
 {
-	return (const uint64_t *)(const void *)(dump->bytes + ring->address + (index & ring->mask) * KTRX_SLOT_SIZE);
+	return (const uint64_t *)(const void *)(dump->bytes + ring->address +
+						(index & ring->mask) * KTRX_SLOT_SIZE);
 }
 
 /* Slots of the window that are whole and of their lap; the others must be empty, or of another lap. */
@@ -35,7 +36,8 @@ static unsigned good_slots(const struct dump_sink *dump, const struct ktrx_ring 
 
 	for (uint64_t index = head - ring->mask - 1; index < head; index++)
 		good += KTRX_TAG_KIND(slot_of(dump, ring, index)[0]) != KTRX_KIND_EMPTY &&
-			KTRX_TAG_GENERATION(slot_of(dump, ring, index)[0]) == ktrx_generation(index, ring->shift);
+			KTRX_TAG_GENERATION(slot_of(dump, ring, index)[0]) ==
+				ktrx_generation(index, ring->shift);
 	return good;
 }
 

@@ -12,12 +12,12 @@ UNIT_CFLAGS_$(1) := $(TRANSPORT_CFLAGS)
 endef
 
 $(eval $(call transport_test,transport_output,kernel/transport/transport.c))
-$(eval $(call transport_test,transport_debugcon,kernel/transport/transport.c kernel/transport/x86_64/debugcon.c))
+$(eval $(call transport_test,transport_debugcon,kernel/transport/transport.c kernel/transport/debugcon.c))
 $(eval $(call transport_test,transport_uart16550,kernel/transport/transport.c kernel/transport/uart16550.c))
 $(eval $(call transport_test,transport_pl011,kernel/transport/transport.c kernel/transport/pl011.c))
 $(eval $(call transport_test,transport_semihosting,kernel/transport/transport.c kernel/transport/semihosting.c))
 $(eval $(call transport_test,transport_pci,kernel/transport/transport.c kernel/transport/pci.c \
-	kernel/transport/pci_ecam.c kernel/transport/x86_64/pci_ports.c kernel/transport/ivshmem.c))
+	kernel/transport/pci_ecam.c kernel/transport/pci_ports.c kernel/transport/ivshmem.c))
 $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kernel/transport/pci.c \
 	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))
 

@@ -6,7 +6,8 @@
 /* A host: what it answers, and what reached it. */
 static struct {
 	bool present;
-	int64_t handle;	   /* that opening gives */
+	const char *line;   /* its command line, NULL: it refuses to say */
+	int64_t handle;	    /* that opening gives */
 	uint64_t unwritten; /* that a write leaves, UINT64_MAX for an error */
 	unsigned calls;
 	char path[32];
@@ -40,6 +41,15 @@ static int64_t write_file(const uint64_t *block)
 	return (int64_t)host.unwritten;
 }
 
+static int64_t get_line(const uint64_t *block)
+{
+	if (!host.line)
+		return -1;
+	assert_in_range(strlen(host.line), 0, block[1]);
+	memcpy((void *)(uintptr_t)block[0], host.line, strlen(host.line) + 1);
+	return 0;
+}
+
 int64_t ktrace_semihosting_call(uint64_t operation, const void *block)
 {
 	host.calls++;
@@ -51,6 +61,8 @@ int64_t ktrace_semihosting_call(uint64_t operation, const void *block)
 		return 0;
 	case 5:
 		return write_file(block);
+	case 0x15:
+		return get_line(block);
 	default:
 		fail_msg("unexpected operation %d", (int)operation);
 		return -1;
@@ -127,16 +139,34 @@ static void the_console_serves_where_no_file_opens(void **state)
 	assert_int_equal(host.console_count, 3);
 }
 
-static void the_console_alone_if_no_path_is_given(void **state)
+static void the_hosts_command_line_may_name_the_file(void **state)
 {
 	struct ktrace_semihosting driver;
 	struct ktrace_transport *transport = plug(&driver, NULL);
 
 	(void)state;
+	host.line = "kernel.elf ktrace=sched=on no-ktrace-file=a ktrace-file=/tmp/b.ktrx ktrace-file=c";
 	assert_int_equal(transport->probe(transport), 0);
-	assert_int_equal(host.calls, 0);
+	assert_string_equal(host.path, "/tmp/b.ktrx");
 	assert_int_equal(transport->send(transport, "A", 1), 1);
-	assert_int_equal(host.console_count, 1);
+	assert_int_equal(host.file_count, 1);
+}
+
+static void without_any_path_the_console_serves(void **state)
+{
+	static const char *const lines[] = { NULL, "", "kernel.elf", "ktrace", " ktrace-file =x" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		struct ktrace_semihosting driver;
+		struct ktrace_transport *transport = plug(&driver, NULL);
+
+		host.line = lines[i];
+		assert_int_equal(transport->probe(transport), 0);
+		assert_string_equal(host.path, "");
+		assert_int_equal(transport->send(transport, "A", 1), 1);
+		assert_int_equal(host.console_count, 1);
+	}
 }
 
 int main(void)
@@ -147,7 +177,8 @@ int main(void)
 		cmocka_unit_test(a_short_write_is_said),
 		cmocka_unit_test(an_error_is_no_length),
 		cmocka_unit_test(the_console_serves_where_no_file_opens),
-		cmocka_unit_test(the_console_alone_if_no_path_is_given),
+		cmocka_unit_test(the_hosts_command_line_may_name_the_file),
+		cmocka_unit_test(without_any_path_the_console_serves),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

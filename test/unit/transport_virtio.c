@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * virtio-console on virtio-mmio, both versions, and on PCI. The device model reads the queue at the addresses that
- * the driver told it, as a real one does.
+ * virtio-console on virtio-mmio, both versions, and on PCI. The device model reads the queue at the addresses
+ * that the driver told it, as a real one does.
  */
 #include "transport_fake/machine.h"
 #include "transport_fake/test.h"
@@ -26,8 +26,8 @@ static struct {
 static struct ktrace_virtio_console console;
 
 /*
- * A legacy device is told the queue's page in 32 bits, so guest memory must lie low: this program's static data
- * does, once the bits that all of it has in common are left out.
+ * A legacy device is told the queue's page in 32 bits, so guest memory must lie low: this program's static
+ * data does, once the bits that all of it has in common are left out.
  */
 #define LOW_BITS ((UINT64_C(1) << 40) - 1)
 

@@ -52,20 +52,20 @@ static inline void ktrace_port_write_bytes(uint16_t port, const void *data, size
 
 static inline uint8_t ktrace_io_read8(struct ktrace_io io, size_t offset)
 {
-	return io.ports ? ktrace_port_read8((uint16_t)(io.base + offset)) :
-			  *(volatile const uint8_t *)(io.base + offset);
+	return io.ports ? ktrace_port_read8((uint16_t)(io.base + offset))
+			: *(volatile const uint8_t *)(io.base + offset);
 }
 
 static inline uint16_t ktrace_io_read16(struct ktrace_io io, size_t offset)
 {
-	return io.ports ? ktrace_port_read16((uint16_t)(io.base + offset)) :
-			  *(volatile const uint16_t *)(io.base + offset);
+	return io.ports ? ktrace_port_read16((uint16_t)(io.base + offset))
+			: *(volatile const uint16_t *)(io.base + offset);
 }
 
 static inline uint32_t ktrace_io_read32(struct ktrace_io io, size_t offset)
 {
-	return io.ports ? ktrace_port_read32((uint16_t)(io.base + offset)) :
-			  *(volatile const uint32_t *)(io.base + offset);
+	return io.ports ? ktrace_port_read32((uint16_t)(io.base + offset))
+			: *(volatile const uint32_t *)(io.base + offset);
 }
 
 static inline void ktrace_io_write8(struct ktrace_io io, size_t offset, uint8_t value)
