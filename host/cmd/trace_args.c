@@ -278,6 +278,8 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 	struct ktread_filter filter = { .size = sizeof(filter), .thread = args->pid };
 	int status;
 
+	if (args->pid < 0 && !args->has_cpus && !args->events && !args->since && !args->until)
+		return 0;
 	if (args->has_cpus) {
 		filter.cpus = args->cpus;
 		filter.cpu_count = TRACE_CPUS_MAX;
