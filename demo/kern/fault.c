@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Page faults: the window's are resolved, all others are bugs. */
 #include <ktrace/ktrace.h>
+#include <ktrx/v1.h>
 
 #include "arch.h"
 #include "panic.h"
 #include "window.h"
 
-KTRACE_EVENT(mm, fault_enter, "%#llx from %#llx, flags %u", (unsigned long long, address),
-	     (unsigned long long, ip), (uint8_t, flags));
+KTRACE_EVENT_V1(KTRX1_PAGE_FAULT, mm, fault_enter, "%#llx from %#llx, flags %u",
+		(unsigned long long, address), (unsigned long long, ip), (uint8_t, flags));
 KTRACE_EVENT(mm, fault_exit, "%#llx resolved %d", (unsigned long long, address), (bool, resolved));
 
 static const char *access_name(unsigned flags)

@@ -5,6 +5,7 @@
  * switching; other CPUs leave threads with on_cpu set alone.
  */
 #include <ktrace/ktrace.h>
+#include <ktrx/v1.h>
 
 #include "arch.h"
 #include "clock.h"
@@ -13,10 +14,11 @@
 #include "sched.h"
 #include "thread.h"
 
-KTRACE_EVENT(sched, switch, "%u -> %u, old one in state %u after %llu ns", (uint32_t, prev), (uint32_t, next),
-	     (uint8_t, state), (unsigned long long, ran, ns));
-KTRACE_EVENT(sched, block, "%u for %p", (uint32_t, thread), (const void *, queue));
-KTRACE_EVENT(sched, wake, "%u on CPU %u", (uint32_t, thread), (uint8_t, cpu));
+KTRACE_EVENT_V1(KTRX1_CTX_SWITCH, sched, switch, "%u -> %u, old one in state %u after %llu ns",
+		(uint32_t, prev), (uint32_t, next), (uint8_t, state), (unsigned long long, ran, ns));
+KTRACE_EVENT_V1(KTRX1_WAITQ_SLEEP, sched, block, "for %p by %u", (const void *, queue), (uint32_t, thread));
+KTRACE_EVENT(sched, wake, "%u on CPU %u, was waiting for %p", (uint32_t, thread), (uint8_t, cpu),
+	     (const void *, queue));
 
 static void queue_put(struct run_queue *queue, struct thread *thread)
 {
@@ -122,7 +124,8 @@ void sched_block(const void *object)
 {
 	struct thread *self = arch_this_cpu()->current;
 
-	KTRACE(sched, block, self->id, object);
+	KTRACE(sched, block, object, self->id);
+	self->waits_for = object;
 	self->state = THREAD_BLOCKED;
 }
 
@@ -158,7 +161,8 @@ void sched_wake(struct thread *thread)
 	struct cpu *target = thread->cpu;
 	bool irq_on = spin_lock(&target->queue.lock);
 
-	KTRACE(sched, wake, thread->id, (uint8_t)target->id);
+	KTRACE(sched, wake, thread->id, (uint8_t)target->id, thread->waits_for);
+	thread->waits_for = NULL;
 	thread->state = THREAD_RUNNABLE;
 	queue_put(&target->queue, thread);
 	spin_unlock(&target->queue.lock, false);

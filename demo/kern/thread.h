@@ -26,12 +26,13 @@ struct thread {
 	uintptr_t sp; /* while not running: what arch_switch saved */
 	uint32_t id;  /* unique for ever, from 1 */
 	enum thread_state state;
-	struct cpu *cpu;     /* where it runs, or ran last: its run queue */
-	bool on_cpu;	     /* its stack is in use; cleared only after the switch away */
-	bool pinned;	     /* never moved to another CPU */
-	struct thread *next; /* in whatever queue it is */
-	uint64_t wake_ns;    /* in the sleep list: when */
-	uint64_t started_ns; /* when it last began to run */
+	struct cpu *cpu;       /* where it runs, or ran last: its run queue */
+	bool on_cpu;	       /* its stack is in use; cleared only after the switch away */
+	bool pinned;	       /* never moved to another CPU */
+	struct thread *next;   /* in whatever queue it is */
+	const void *waits_for; /* what sched_block was told, NULL while runnable */
+	uint64_t wake_ns;      /* in the sleep list: when */
+	uint64_t started_ns;   /* when it last began to run */
 	void (*entry)(void *argument);
 	void *argument;
 	char *stack; /* THREAD_STACK_SIZE bytes */

@@ -10,15 +10,8 @@
 #define DEFAULT_SLOTS 16384
 #define TABLE_BYTES   (64u << 10) /* rings' heads, thread names, counters */
 #define THREAD_NAMES  256
-#define MEMORY_SHARE  2 /* one part in so many of free memory at most */
 
 #define BUILD_ID_NOTE_HEAD 16 /* sizes, type, the name "GNU" */
-
-static void report(const char *what, int error)
-{
-	if (error < 0)
-		kprintf("ktrace: %s: error %d\n", what, error);
-}
 
 static uint32_t build_id_size(void)
 {
@@ -27,35 +20,52 @@ static uint32_t build_id_size(void)
 	return size > BUILD_ID_NOTE_HEAD ? (uint32_t)(size - BUILD_ID_NOTE_HEAD) : 0;
 }
 
+/* One piece of memory for all rings and tables; none if the rings would take more than half of what is free.
+ */
+static struct ktrace_memory lend(uint64_t rings, uint64_t slots)
+{
+	struct ktrace_memory memory = { 0 };
+	size_t pages;
+
+	if (slots > page_free_count() * PAGE_SIZE / 2 / KTRX_SLOT_SIZE / rings)
+		return memory;
+	pages = (rings * slots * KTRX_SLOT_SIZE + TABLE_BYTES + PAGE_SIZE - 1) / PAGE_SIZE;
+	memory.base = page_alloc(pages);
+	memory.size = memory.base ? pages * PAGE_SIZE : 0;
+	return memory;
+}
+
 void trace_init(void)
 {
 	unsigned count = arch_cpu_count() < CPU_MAX ? arch_cpu_count() : CPU_MAX;
 	uint64_t slots = arg_number("slots", DEFAULT_SLOTS);
-	size_t pages = 0;
-	struct ktrace_memory memory = { 0 };
-	struct ktrace_config config = {
+	struct ktrace_memory memory = lend(count, slots);
+	const struct ktrace_config config = {
 		.size = sizeof(config),
 		.cpus = count,
+		.slots = (uint32_t)slots,
 		.threads = THREAD_NAMES,
 		.counters = 1,
 		.blocks = 1,
 		.memory = &memory,
-		.kernel = "ktrace demo kernel",
 		.build_id = build_id_note + BUILD_ID_NOTE_HEAD,
 		.build_id_size = build_id_size(),
+		.kernel = "ktrace demo kernel",
 		.frequency = arch_clock_hz(),
 	};
-
-	if (slots <= page_free_count() * PAGE_SIZE / MEMORY_SHARE / count / KTRX_SLOT_SIZE) {
-		config.slots = (uint32_t)slots;
-		memory.size = count * slots * KTRX_SLOT_SIZE + TABLE_BYTES;
-		pages = (memory.size + PAGE_SIZE - 1) / PAGE_SIZE;
-		memory.base = page_alloc(pages);
-	}
+	int error;
 
 	ktrace_control("lock=off"); /* an order of magnitude more events than all others together */
-	report("debug=", ktrace_boot_argument(arch_boot_args()));
-	report("slots=", ktrace_init(&config));
+	if (ktrace_boot_argument(arch_boot_args()) < 0)
+		kprintf("debug=, ktrace=: no such event, or not understood\n");
+
+	error = ktrace_init(&config);
+	if (error == KTRACE_ERROR_MEMORY)
+		kprintf("slots=%lu: not so much memory\n", slots);
+	else if (error < 0)
+		kprintf("slots=%lu: not a power of two from 512 on\n", slots);
+	if (error < 0 && memory.base)
+		page_free(memory.base, memory.size / PAGE_SIZE);
 	trace_cpu_online();
 }
 
