@@ -141,7 +141,7 @@ struct ktrace_transport *ktrace_debugcon_init(struct ktrace_debugcon *debugcon, 
 
 struct ktrace_semihosting {
 	struct ktrace_transport transport;
-	const char *path; /* as seen by the host; NULL: the host's choice */
+	const char *path; /* as seen by the host; NULL or empty: the host's choice */
 	int64_t handle;	  /* of the open file, negative for the console */
 	char line[KTRACE_SEMIHOSTING_LINE];
 };

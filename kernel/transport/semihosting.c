@@ -76,7 +76,7 @@ static int semihosting_probe(struct ktrace_transport *transport)
 
 	if (!ktrace_semihosting_present())
 		return KTRACE_OUTPUT_ABSENT;
-	if (!path)
+	if (!path || !*path)
 		path = path_from_host(semihosting);
 	semihosting->handle = path ? open_file(path) : CONSOLE;
 	return 0;
