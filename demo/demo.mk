@@ -14,7 +14,8 @@ DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/work/*.c))
 
 DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
-	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror -Wmissing-prototypes
+	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror \
+	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 
 # FEATURES=ktrace-sched,ktrace-net compiles these groups of events in and no others.

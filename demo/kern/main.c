@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The kernel from its first C statement to its last. */
+/*
+ * The kernel from its first C statement to its last.
+ *
+ * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), slots=, debug= and ktrace=
+ * (trace.h), transport=, file= and dump= (dump.h).
+ */
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
@@ -15,7 +20,7 @@
 
 KTRACE_EVENT(boot, phase, "%s", (const char *, done));
 
-/* The first thread: does what the boot arguments ask for, then ends the machine. */
+/* The first thread: does what run= asks for, then ends the machine with the status of exit=. */
 static void init(void *unused)
 {
 	int status = (int)arg_number("exit", 0) & 127;
