@@ -8,6 +8,7 @@
 #include "message.h"
 #include "open.h"
 #include "v1.h"
+#include "v2.h"
 
 static int open_dump(struct ktread *trace)
 {
@@ -25,7 +26,9 @@ static int open_dump(struct ktread *trace)
 	if (dumps.last.truncated)
 		ktread_warn(trace, "%s: the dump at offset %" PRIu64 " is cut short: showing what there is",
 			    trace->memory->name, dumps.last.offset);
-	trace->info.form = KTREAD_FORM_V1;
+	trace->info.form = dumps.last.version == KTRX2_VERSION ? KTREAD_FORM_V2 : KTREAD_FORM_V1;
+	if (trace->info.form == KTREAD_FORM_V2)
+		return ktread_v2_open_dump(trace, dumps.last.offset);
 	return ktread_v1_open(trace, &dumps.last);
 }
 
@@ -81,5 +84,8 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 
 void ktread_open_release(struct ktread *trace)
 {
+	ktread_layout_close(trace->layout);
+	free(trace->offset);
+	free(trace->build_id);
 	ktread_memory_close(trace->memory);
 }

@@ -61,9 +61,12 @@ struct ktread {
 	struct ktread_image *image;   /* of a RAM file or a core */
 	struct ktread_layout *layout; /* of version 2 */
 	struct ktread_options options;
+	int64_t *offset; /* by CPU, of version 2 */
+	uint32_t offsets;
+	unsigned char *build_id;
 	uint64_t first_stamp;
 	uint32_t unmerged; /* ring that ktread_next_unmerged() is at */
-	int status; /* of the error that ended reading */
+	int status;	   /* of the error that ended reading */
 	char *warning[KTREAD_MAX_WARNINGS];
 	uint32_t warnings, warnings_told;
 	char message[512];

@@ -5,3 +5,6 @@ KTREAD_TEST_SRCS := test/unit/ktread_support.c $(wildcard host/ktread/*.c)
 
 UNIT_TESTS += ktread_v1
 UNIT_SRCS_ktread_v1 := test/unit/ktread_v1.c $(KTREAD_TEST_SRCS)
+
+UNIT_TESTS += ktread_v2
+UNIT_SRCS_ktread_v2 := test/unit/ktread_v2.c test/unit/ktread_writer.c $(KTREAD_TEST_SRCS)

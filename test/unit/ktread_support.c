@@ -23,7 +23,8 @@ void bytes_append(struct bytes *bytes, const void *data, size_t size)
 	size_t at = bytes->size;
 
 	bytes_grow(bytes, at + size);
-	memcpy(bytes->data + at, data, size);
+	if (size)
+		memcpy(bytes->data + at, data, size);
 }
 
 void bytes_free(struct bytes *bytes)

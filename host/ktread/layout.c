@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What a v2 root leads to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "layout.h"
+#include "message.h"
+
+#define MAX_SHIFT 30u
+#define NO_WORD	  UINT64_MAX
+
+static int open_sections(struct ktread_layout *layout, const struct ktread_resolver *resolver)
+{
+	struct ktrx_section row[KTREAD_SECTION_MAX];
+	int count = ktread_root_sections(layout->memory, layout->physical, &layout->root, row);
+
+	for (int i = 0; i < count; i++) {
+		struct ktread_section *section = &layout->section[layout->sections];
+		int status;
+
+		if (row[i].type == KTRX_SECTION_NONE)
+			continue;
+		layout->unknown += row[i].type > KTRX_SECTION_NOTE;
+		section->row = row[i];
+		layout->sections++;
+		status = ktread_region_open(&section->region, layout->memory, resolver, row[i].where,
+					    row[i].extents, row[i].address, row[i].length);
+		if (status < 0)
+			return status;
+	}
+	if (count >= 0)
+		layout->unknown += layout->root.sections - (uint32_t)count;
+	return count < 0 ? count : 0;
+}
+
+const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,
+						   uint32_t n)
+{
+	const struct ktread_section *found = NULL;
+	uint64_t beyond = 0;
+
+	/* Takes the least index not yet passed, n + 1 times. */
+	for (uint32_t round = 0; round <= n; round++) {
+		found = NULL;
+		for (uint32_t i = 0; i < layout->sections; i++) {
+			const struct ktread_section *section = &layout->section[i];
+
+			if (section->row.type == type && section->row.index >= beyond &&
+			    (!found || section->row.index < found->row.index))
+				found = section;
+		}
+		if (!found)
+			return NULL;
+		beyond = (uint64_t)found->row.index + 1;
+	}
+	return found;
+}
+
+/* Physical address of byte `offset` of a region, UINT64_MAX if it cannot be read. */
+static uint64_t region_physical(const struct ktread_region *region, uint64_t offset)
+{
+	for (uint32_t i = 0; i < region->pieces; i++) {
+		const struct ktread_piece *piece = &region->piece[i];
+
+		if (offset >= piece->offset && offset - piece->offset < piece->readable)
+			return piece->physical + (offset - piece->offset);
+	}
+	return UINT64_MAX;
+}
+
+static bool word_names(struct ktread_memory *memory, uint64_t physical, uint32_t ring)
+{
+	uint64_t word;
+
+	return ktread_source_run(memory, physical) >= sizeof(word) &&
+	       ktread_memory_read(memory, physical, &word, sizeof(word)) == 0 && KTRX_WORD_RING(word) == ring;
+}
+
+/* Finds a ring's reserve word: in its row, or where the row says. */
+static void place_word(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n,
+		       uint64_t row_physical)
+{
+	struct ktread_ring_place *place = &layout->ring[n];
+	const struct ktrx_ring *row = &place->row;
+
+	place->word_physical = NO_WORD;
+	if (row->head_where == KTRX_WHERE_NONE) {
+		if (layout->memory->live)
+			place->word_physical = row_physical;
+		place->head = KTRX_WORD_INDEX(row->word);
+	} else if (resolver->resolve(resolver->context, row->head_where, row->head_address, sizeof(row->word),
+				     &place->word_physical) < 0 ||
+		   !word_names(layout->memory, place->word_physical, n)) {
+		place->word_physical = NO_WORD;
+		place->usable = false;
+	}
+}
+
+int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64_t *head)
+{
+	const struct ktread_ring_place *place = &layout->ring[ring];
+	uint64_t word;
+	int status;
+
+	*head = place->head;
+	if (place->word_physical == NO_WORD)
+		return 0;
+	status = ktread_memory_read(layout->memory, place->word_physical, &word, sizeof(word));
+	if (status == 0)
+		*head = KTRX_WORD_INDEX(word);
+	return status;
+}
+
+static int open_ring(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n,
+		     const struct ktread_section *section, uint64_t stride)
+{
+	struct ktread_ring_place *place = &layout->ring[n];
+	struct ktrx_ring *row = &place->row;
+	int status = ktread_region_read(&section->region, n * stride, row, sizeof(*row));
+
+	if (status < 0)
+		return status;
+	place->usable = row->shift <= MAX_SHIFT && row->mask == (UINT32_C(1) << row->shift) - 1 &&
+			row->where != KTRX_WHERE_NONE;
+	if (!place->usable)
+		return 0;
+	place_word(layout, resolver, n, region_physical(&section->region, n * stride));
+	status = ktread_layout_head(layout, n, &place->head);
+	if (status < 0)
+		return status;
+	return ktread_region_open(&place->slots, layout->memory, resolver, row->where, row->extents,
+				  row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);
+}
+
+static int open_rings(struct ktread_layout *layout, const struct ktread_resolver *resolver)
+{
+	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_RINGS, 0);
+	uint64_t stride, rings;
+	int status = 0;
+
+	if (!section)
+		return 0;
+	stride = section->row.entry_size ? section->row.entry_size : sizeof(struct ktrx_ring);
+	if (stride < sizeof(struct ktrx_ring))
+		return ktread_fail(KTREAD_E_FORMAT, "%s: ring table has rows of %u bytes",
+				   layout->memory->name, section->row.entry_size);
+	rings = section->region.length / stride;
+	if (rings > KTRX_MAX_RINGS)
+		rings = KTRX_MAX_RINGS;
+	layout->ring = calloc(rings ? rings : 1, sizeof(*layout->ring));
+	if (!layout->ring)
+		return ktread_fail_memory();
+	layout->rings = (uint32_t)rings;
+	for (uint32_t n = 0; n < layout->rings && status == 0; n++)
+		status = open_ring(layout, resolver, n, section, stride);
+	return status;
+}
+
+int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t physical,
+		       const struct ktread_resolver *resolver)
+{
+	struct ktread_layout *opened = calloc(1, sizeof(*opened));
+	int status;
+
+	if (!opened)
+		return ktread_fail_memory();
+	opened->memory = memory;
+	opened->physical = physical;
+	status = ktread_root_read(memory, physical, &opened->root);
+	if (status == 0)
+		status = open_sections(opened, resolver);
+	if (status == 0)
+		status = open_rings(opened, resolver);
+	if (status < 0) {
+		ktread_layout_close(opened);
+		return status;
+	}
+	*layout = opened;
+	return 0;
+}
+
+void ktread_layout_close(struct ktread_layout *layout)
+{
+	if (!layout)
+		return;
+	for (uint32_t i = 0; i < layout->sections; i++)
+		ktread_region_close(&layout->section[i].region);
+	for (uint32_t i = 0; i < layout->rings; i++)
+		ktread_region_close(&layout->ring[i].slots);
+	free(layout->ring);
+	free(layout);
+}

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The bytes that a section or a ring claims. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "region.h"
+
+static void add_piece(struct ktread_region *region, const struct ktread_resolver *resolver, uint16_t where,
+		      uint64_t address, uint64_t length)
+{
+	struct ktread_piece *piece = &region->piece[region->pieces++];
+	uint64_t run;
+
+	*piece = (struct ktread_piece){ .offset = region->length, .length = length };
+	region->length += length;
+	if (resolver->resolve(resolver->context, where, address, length, &piece->physical) < 0)
+		return;
+	run = ktread_source_run(region->memory, piece->physical);
+	piece->readable = run < length ? run : length;
+}
+
+static int add_extents(struct ktread_region *region, const struct ktread_resolver *resolver, uint16_t where,
+		       uint32_t extents, uint64_t address, uint64_t length)
+{
+	uint64_t bytes = extents * (uint64_t)sizeof(struct ktrx_extent), physical;
+	struct ktrx_extent *extent;
+
+	if (extents > KTREAD_MAX_EXTENTS ||
+	    resolver->resolve(resolver->context, where, address, bytes, &physical) < 0 ||
+	    ktread_source_run(region->memory, physical) < bytes)
+		return 0;
+	extent = malloc(bytes);
+	if (!extent)
+		return ktread_fail_memory();
+	if (ktread_memory_read(region->memory, physical, extent, bytes) == 0)
+		for (uint32_t i = 0; i < extents && region->length < length; i++) {
+			uint64_t left = length - region->length;
+
+			add_piece(region, resolver, where, extent[i].address,
+				  extent[i].length < left ? extent[i].length : left);
+		}
+	free(extent);
+	return 0;
+}
+
+int ktread_region_open(struct ktread_region *region, struct ktread_memory *memory,
+		       const struct ktread_resolver *resolver, uint16_t where, uint32_t extents,
+		       uint64_t address, uint64_t length)
+{
+	uint32_t room = extents > 1 && extents <= KTREAD_MAX_EXTENTS ? extents : 1;
+
+	memset(region, 0, sizeof(*region));
+	region->memory = memory;
+	if (where == KTRX_WHERE_NONE || extents == 0 || length == 0)
+		return 0;
+	region->piece = malloc(room * sizeof(*region->piece));
+	if (!region->piece)
+		return ktread_fail_memory();
+	if (extents > 1)
+		return add_extents(region, resolver, where, extents, address, length);
+	add_piece(region, resolver, where, address, length);
+	return 0;
+}
+
+void ktread_region_close(struct ktread_region *region)
+{
+	free(region->piece);
+	region->piece = NULL;
+	region->pieces = 0;
+	region->length = 0;
+}
+
+/* Index of the piece that holds `offset`; the last one for what lies past the end. */
+static uint32_t piece_at(const struct ktread_region *region, uint64_t offset)
+{
+	uint32_t low = 0, high = region->pieces;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (region->piece[middle].offset <= offset)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+int ktread_region_read(const struct ktread_region *region, uint64_t offset, void *buffer, uint64_t bytes)
+{
+	unsigned char *to = buffer;
+	uint32_t i = piece_at(region, offset);
+
+	for (; bytes && i < region->pieces; i++) {
+		const struct ktread_piece *piece = &region->piece[i];
+		uint64_t skip = offset - piece->offset;
+		uint64_t left = skip < piece->length ? piece->length - skip : 0;
+		uint64_t part = left < bytes ? left : bytes;
+		uint64_t there = skip < piece->readable ? piece->readable - skip : 0;
+		int status;
+
+		there = there < part ? there : part;
+		status = ktread_memory_read(region->memory, piece->physical + skip, to, there);
+		if (status < 0)
+			return status;
+		memset(to + there, 0, part - there);
+		to += part;
+		offset += part;
+		bytes -= part;
+	}
+	memset(to, 0, bytes);
+	return 0;
+}
+
+uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset)
+{
+	if (offset >= region->length)
+		return region->length;
+	for (uint32_t i = piece_at(region, offset); i < region->pieces; i++) {
+		const struct ktread_piece *piece = &region->piece[i];
+		uint64_t skip = offset > piece->offset ? offset - piece->offset : 0;
+		uint64_t data;
+
+		if (skip >= piece->readable)
+			continue;
+		data = ktread_source_next_data(region->memory, piece->physical + skip);
+		if (data - piece->physical < piece->readable)
+			return piece->offset + (data - piece->physical);
+	}
+	return region->length;
+}
+
+uint64_t ktread_region_readable(const struct ktread_region *region)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t i = 0; i < region->pieces; i++)
+		sum += region->piece[i].readable;
+	return sum;
+}
+
+int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size)
+{
+	uint64_t readable = ktread_region_readable(region);
+	uint64_t bytes = region->length < limit ? region->length : limit;
+	int status;
+
+	/* What claims more than is there is not worth its memory. */
+	if (bytes > readable)
+		bytes = readable;
+	*size = bytes;
+	*copy = malloc(bytes + 1);
+	if (!*copy)
+		return ktread_fail_memory();
+	status = ktread_region_read(region, 0, *copy, bytes);
+	if (status < 0) {
+		free(*copy);
+		*copy = NULL;
+		return status;
+	}
+	(*copy)[bytes] = '\0';
+	return 0;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The bytes that a section or a ring claims: pieces of a memory that add up. Pieces whose place could not be
+ * found out, or that reach past the memory, keep their length and read as zeros, so that offsets stay right.
+ */
+#ifndef KTREAD_REGION_H
+#define KTREAD_REGION_H
+
+#include "ktrx/v2.h"
+#include "source.h"
+
+#define KTREAD_MAX_EXTENTS 65536u
+
+struct ktread_piece {
+	uint64_t offset; /* in the region */
+	uint64_t length;
+	uint64_t physical;
+	uint64_t readable; /* bytes of `length` that can be read; 0 if its place is unknown */
+};
+
+struct ktread_region {
+	struct ktread_memory *memory;
+	struct ktread_piece *piece;
+	uint32_t pieces;
+	uint64_t length;
+};
+
+/* Where addresses of a root lead. */
+struct ktread_resolver {
+	/* Physical address of `length` bytes at `address`; KTREAD_E_FORMAT if it cannot be told. */
+	int (*resolve)(void *context, uint16_t where, uint64_t address, uint64_t length, uint64_t *physical);
+	void *context;
+};
+
+/* An extent list that cannot be read makes a region without bytes; only lack of memory is an error. */
+int ktread_region_open(struct ktread_region *region, struct ktread_memory *memory,
+		       const struct ktread_resolver *resolver, uint16_t where, uint32_t extents,
+		       uint64_t address, uint64_t length);
+void ktread_region_close(struct ktread_region *region);
+/* Reads exactly `bytes`; what is not there is zero. */
+int ktread_region_read(const struct ktread_region *region, uint64_t offset, void *buffer, uint64_t bytes);
+/* Next offset >= `offset` where there may be other bytes than zero; region->length if none. */
+uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset);
+/* How many of the region's bytes can be read at all. */
+uint64_t ktread_region_readable(const struct ktread_region *region);
+/* A copy (malloc'd) of up to `limit` of its bytes, NUL added; `size` is set to how many that are. */
+int ktread_region_copy(const struct ktread_region *region, uint64_t limit, char **copy, uint64_t *size);
+
+#endif

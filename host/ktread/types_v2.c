@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Event types from the trace's own table: rows of a fixed part and strings, aligned to 8, numbered from 1
+ * over all sections. A damaged row keeps its number, so that those behind it stay right.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "types_v2.h"
+
+#define TABLE_LIMIT  (UINT64_C(64) << 20) /* bytes of table that are looked at */
+#define ROW_ALIGN    8u
+#define NAME_STRINGS 4u /* group, name, text, file */
+
+/* All sections of the table, one behind the other. */
+struct table {
+	char *bytes;
+	uint64_t size;
+};
+
+static int read_table(struct table *table, const struct ktread_layout *layout)
+{
+	const struct ktread_section *section;
+
+	for (uint32_t n = 0; (section = ktread_layout_section(layout, KTRX_SECTION_EVENTS, n)) != NULL; n++) {
+		uint64_t size, padding;
+		char *more, *grown;
+		int status = ktread_region_copy(&section->region, TABLE_LIMIT - table->size, &more, &size);
+
+		if (status < 0)
+			return status;
+		padding = -size % ROW_ALIGN;
+		grown = realloc(table->bytes, table->size + size + padding + 1);
+		if (!grown) {
+			free(more);
+			return ktread_fail_memory();
+		}
+		memcpy(grown + table->size, more, size);
+		memset(grown + table->size + size, 0, padding + 1);
+		free(more);
+		table->bytes = grown;
+		table->size += size + padding;
+	}
+	return 0;
+}
+
+/* Offset of the next row from `at` on; the table's size if there is none. */
+static uint64_t next_row(const struct table *table, uint64_t at)
+{
+	for (; at + sizeof(struct ktrx_event) <= table->size; at += ROW_ALIGN) {
+		uint16_t magic;
+
+		memcpy(&magic, table->bytes + at, sizeof(magic));
+		if (magic == KTRX_EVENT_MAGIC)
+			return at;
+	}
+	return table->size;
+}
+
+/* The next string of a row; NULL past its end. */
+static const char *next_string(const char **at, const char *end)
+{
+	const char *string = *at;
+	const char *terminator = string < end ? memchr(string, '\0', (size_t)(end - string)) : NULL;
+
+	if (terminator)
+		*at = terminator + 1;
+	return terminator ? string : NULL;
+}
+
+static bool row_sound(const struct ktrx_event *row, uint64_t left)
+{
+	return row->size >= sizeof(*row) && row->size % ROW_ALIGN == 0 && row->size <= left &&
+	       row->fields <= KTRX_EVENT_FIELDS;
+}
+
+/* Fills a type from a sound row. False: its strings do not end within it. */
+static bool fill_type(struct ktread_type *type, struct ktread_field *field, const struct ktrx_event *row,
+		      const char *strings, const char *end)
+{
+	const char *names[NAME_STRINGS];
+
+	for (unsigned i = 0; i < NAME_STRINGS; i++)
+		if (!(names[i] = next_string(&strings, end)))
+			return false;
+	for (unsigned i = 0; i < row->fields; i++) {
+		field[i].name = next_string(&strings, end);
+		field[i].unit = next_string(&strings, end);
+		field[i].type = row->type[i];
+		if (!field[i].name || !field[i].unit)
+			return false;
+	}
+	type->v1_id = row->v1_id;
+	type->fields = row->fields;
+	type->state = row->state;
+	type->line = row->line;
+	type->count = row->count;
+	type->group = names[0];
+	type->name = names[1];
+	type->text = names[2];
+	type->file = names[3];
+	type->field = field;
+	return true;
+}
+
+/* Goes through the table; with `types` fills them, else only counts fields. */
+static uint32_t walk_table(const struct table *table, struct ktread_types *types, uint32_t *fields,
+			   uint32_t *damaged)
+{
+	uint64_t at = 0;
+	uint32_t id = 0;
+
+	*fields = 0;
+	*damaged = 0;
+	while ((at = next_row(table, at)) < table->size && id < KTRX_EVENT_MAX) {
+		struct ktrx_event row;
+		const char *start = table->bytes + at;
+		struct ktread_type type = { 0 };
+
+		id++;
+		memcpy(&row, start, sizeof(row));
+		if (!row_sound(&row, table->size - at)) {
+			(*damaged)++;
+			at += ROW_ALIGN;
+			continue;
+		}
+		type.id = (uint16_t)id;
+		if (types &&
+		    fill_type(&type, types->field + *fields, &row, start + sizeof(row), start + row.size))
+			types->row[id] = type;
+		else
+			*damaged += types != NULL;
+		*fields += row.fields;
+		at += row.size;
+	}
+	return id;
+}
+
+/* Adds up what each ring's CPU counted. */
+static int add_counters(struct ktread_types *types, const struct ktread_layout *layout)
+{
+	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_COUNTERS, 0);
+	uint64_t size, row, *count;
+	char *bytes;
+	int status;
+
+	if (!section || !layout->rings)
+		return 0;
+	status = ktread_region_copy(
+		&section->region, (uint64_t)KTREAD_TYPE_ROWS * layout->rings * sizeof(*count), &bytes, &size);
+	if (status < 0)
+		return status;
+	count = (uint64_t *)(void *)bytes;
+	row = section->row.length / sizeof(*count) / layout->rings;
+	for (uint64_t i = 0; i < size / sizeof(*count); i++)
+		if (row && i % row < KTREAD_TYPE_ROWS && types->row[i % row].name)
+			types->row[i % row].count += count[i];
+	free(bytes);
+	return 0;
+}
+
+int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout *layout, uint32_t *damaged)
+{
+	struct table table = { 0 };
+	uint32_t fields, rows;
+	int status = read_table(&table, layout);
+
+	types->text = table.bytes;
+	if (status < 0)
+		return status;
+	walk_table(&table, NULL, &fields, damaged);
+	types->field = calloc(fields ? fields : 1, sizeof(*types->field));
+	if (!types->field)
+		return ktread_fail_memory();
+	rows = walk_table(&table, types, &fields, damaged);
+	status = add_counters(types, layout);
+	return status < 0 ? status : (int)rows;
+}

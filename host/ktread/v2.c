@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Version 2 as rings of a trace. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "stamps.h"
+#include "types_v2.h"
+#include "v2.h"
+#include "v2_ring.h"
+
+#define NAMES_LIMIT   (UINT64_C(128) << 20) /* bytes of a table of names */
+#define BUILD_ID_MOST 64u
+
+static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	struct ktread_v2_ring *ring = cursor->state;
+	int status = ring ? ktread_v2_ring_fill(ring) : 0;
+
+	if (!ring)
+		return 0;
+	cursor->ring.decoded = ring->decoded;
+	cursor->ring.invalid = ring->invalid;
+	if (status > 0) {
+		cursor->item = (const unsigned char *)ring->item;
+		cursor->end = (const unsigned char *)(ring->item + ring->ready);
+	} else if (status == 0 && ring->disordered) {
+		ktread_warn(trace, "%s: ring %u: %" PRIu64 " records are out of order", trace->memory->name,
+			    ring->ring, ring->disordered);
+	}
+	return status;
+}
+
+/* Steps over the extension block and takes what it says. */
+static void take_extension(struct ktread_event *event)
+{
+	struct ktrx_extension extension;
+	uint32_t at = sizeof(extension);
+
+	memcpy(&extension, event->payload, sizeof(extension));
+	if (extension.size < sizeof(extension) || extension.size > event->payload_size)
+		extension.size = sizeof(extension);
+	if (extension.parts & KTRX_EXT_CPU)
+		event->cpu = extension.cpu;
+	for (uint8_t part = KTRX_EXT_CALLER1; part <= KTRX_EXT_CALLER2; part = (uint8_t)(part << 1)) {
+		if (!(extension.parts & part) || at + sizeof(uint64_t) > extension.size)
+			continue;
+		memcpy(&event->caller[event->callers++], event->payload + at, sizeof(uint64_t));
+		at += sizeof(uint64_t);
+	}
+	event->payload += extension.size;
+	event->payload_size -= extension.size;
+}
+
+static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	const struct ktread_v2_item *item = (const struct ktread_v2_item *)(const void *)cursor->item;
+	struct ktread_v2_ring *ring = cursor->state;
+	struct ktread_event *event = &cursor->event;
+	const uint64_t *slot = ring->buffer[item->slot];
+
+	cursor->item += KTREAD_ITEM_SIZE;
+	cursor->ring.records++;
+	event->stamp = item->stamp;
+	event->index = item->index;
+	event->lost = item->lost;
+	event->id = KTRX_W0_EVENT(slot[0]);
+	event->thread = KTRX_W1_THREAD(slot[1]);
+	event->context = KTRX_W1_CONTEXT(slot[1]);
+	event->cpu = cursor->ring.cpu;
+	event->callers = 0;
+	event->payload = ktread_v2_ring_payload(ring, item, &event->payload_size);
+	if (KTRX_W1_EXTENDED(slot[1]))
+		take_extension(event);
+	event->type = ktread_types_get(&trace->types, event->id);
+	return !trace->selection.active ||
+	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+}
+
+static void v2_rewind(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	(void)trace;
+	if (cursor->state)
+		ktread_v2_ring_restart(cursor->state);
+}
+
+static void v2_destroy(struct ktread_cursor *cursor)
+{
+	if (cursor->state)
+		ktread_v2_ring_free(cursor->state);
+	free(cursor->state);
+}
+
+static const struct ktread_version version2 = { v2_refill, v2_decode, v2_rewind, v2_destroy };
+
+static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_place *place)
+{
+	uint64_t slots = ktread_ring_slots(place);
+
+	ring->cpu = place->row.kind == KTRX_RING_SHARED ? KTRX_NO_CPU : place->row.cpu;
+	ring->kind = place->row.kind;
+	ring->slots = slots;
+	ring->head = place->head > place->row.first ? place->head - place->row.first : 0;
+	ring->overwritten = ring->head > slots ? ring->head - slots : 0;
+	ring->dropped = place->row.dropped;
+	ring->lapped = place->row.lapped;
+}
+
+static int open_ring(struct ktread *trace, uint32_t n)
+{
+	const struct ktread_ring_place *place = &trace->layout->ring[n];
+	struct ktread_cursor *cursor = &trace->cursor[n];
+	struct ktread_v2_ring *ring;
+	int status;
+
+	cursor->ring.cpu = KTRX_NO_CPU;
+	if (!place->usable) {
+		ktread_warn(trace, "%s: ring %u is unusable: %u slots in its mask, shift %u",
+			    trace->memory->name, n, place->row.mask, place->row.shift);
+		return 0;
+	}
+	describe_ring(&cursor->ring, place);
+	if (cursor->ring.head == 0)
+		return 0;
+	cursor->state = ring = calloc(1, sizeof(*ring));
+	if (!ring)
+		return ktread_fail_memory();
+	ring->layout = trace->layout;
+	ring->place = place;
+	ring->ring = n;
+	ring->head = place->head;
+	ring->begin = ktread_ring_begin(place, place->head);
+	ring->offset = trace->offset;
+	ring->offsets = trace->offsets;
+	status = ktread_v2_ring_init(ring, trace->cursors);
+	if (status == 0)
+		status = ktread_stamp_find_start(trace->layout, n, ring->begin, ring->head, &ring->start);
+	if (status == 0 && ring->start.broken)
+		ktread_warn(trace, "%s: ring %u: an anchor is missing: stamps are the nearest possible",
+			    trace->memory->name, n);
+	return status;
+}
+
+/* A copy of a section's bytes; NULL with size 0 if there is none. */
+static int section_copy(const struct ktread *trace, uint32_t type, uint64_t limit, char **copy,
+			uint64_t *size)
+{
+	const struct ktread_section *section = ktread_layout_section(trace->layout, type, 0);
+
+	*copy = NULL;
+	*size = 0;
+	return section ? ktread_region_copy(&section->region, limit, copy, size) : 0;
+}
+
+static int load_names(struct ktread *trace)
+{
+	const struct ktread_section *threads = ktread_layout_section(trace->layout, KTRX_SECTION_THREADS, 0);
+	uint32_t stride =
+		threads && threads->row.entry_size ? threads->row.entry_size : sizeof(struct ktrx_thread);
+	char *bytes;
+	uint64_t size;
+	int status = section_copy(trace, KTRX_SECTION_THREADS, NAMES_LIMIT, &bytes, &size);
+
+	if (status == 0 && bytes && stride >= sizeof(struct ktrx_thread))
+		status = ktread_names_load_threads(&trace->threads, bytes, size, stride);
+	else
+		free(bytes);
+	if (status == 0)
+		status = section_copy(trace, KTRX_SECTION_SYSCALLS, NAMES_LIMIT, &bytes, &size);
+	if (status == 0 && bytes)
+		status = ktread_names_load_lines(&trace->syscalls, bytes, size);
+	return status;
+}
+
+static int load_offsets(struct ktread *trace)
+{
+	char *bytes;
+	uint64_t size;
+	int status =
+		section_copy(trace, KTRX_SECTION_OFFSETS, KTRX_MAX_RINGS * sizeof(int64_t), &bytes, &size);
+
+	trace->offset = (int64_t *)(void *)bytes;
+	trace->offsets = (uint32_t)(size / sizeof(int64_t));
+	return status;
+}
+
+static int load_build_id(struct ktread *trace)
+{
+	char *bytes;
+	uint64_t size;
+	int status = section_copy(trace, KTRX_SECTION_BUILD_ID, BUILD_ID_MOST, &bytes, &size);
+
+	trace->build_id = (unsigned char *)bytes;
+	trace->info.build_id = trace->build_id;
+	trace->info.build_id_size = (uint32_t)size;
+	return status;
+}
+
+static void describe(struct ktread *trace)
+{
+	const struct ktrx_root *root = &trace->layout->root;
+	struct ktread_info *info = &trace->info;
+
+	info->version = KTRX2_VERSION;
+	info->frequency = root->frequency;
+	info->cpus = root->cpus;
+	info->machine = root->machine;
+	info->outcome = root->outcome;
+	info->status = root->status;
+	info->nonce = root->nonce;
+	info->wall_stamp = root->wall_stamp;
+	info->wall_ns = root->wall_ns;
+	info->kernel = root->kernel;
+	info->lost_events = root->lost_events;
+	info->unknown_sections = trace->layout->unknown;
+}
+
+static int load_types(struct ktread *trace)
+{
+	uint32_t damaged;
+	int rows = ktread_types_load_v2(&trace->types, trace->layout, &damaged);
+
+	if (rows < 0)
+		return rows;
+	trace->info.types = (uint32_t)rows;
+	if (damaged)
+		ktread_warn(trace, "%s: %u rows of the event table are damaged", trace->memory->name,
+			    damaged);
+	return 0;
+}
+
+int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
+{
+	int status;
+
+	trace->layout = layout;
+	trace->version = &version2;
+	describe(trace);
+	status = ktread_cursors_create(trace, layout->rings);
+	if (status == 0)
+		status = load_types(trace);
+	if (status == 0)
+		status = load_names(trace);
+	if (status == 0)
+		status = load_offsets(trace);
+	if (status == 0)
+		status = load_build_id(trace);
+	for (uint32_t n = 0; n < layout->rings && status == 0; n++)
+		status = open_ring(trace, n);
+	return status;
+}
+
+/* In a dump addresses are offsets from the root. */
+static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length,
+			  uint64_t *physical)
+{
+	const uint64_t *root = context;
+
+	if (where != KTRX_WHERE_FILE || address > UINT64_MAX - *root || length > UINT64_MAX - *root - address)
+		return KTREAD_E_FORMAT;
+	*physical = *root + address;
+	return 0;
+}
+
+int ktread_v2_open_dump(struct ktread *trace, uint64_t offset)
+{
+	struct ktread_resolver resolver = { resolve_offset, &offset };
+	struct ktread_layout *layout;
+	int status = ktread_layout_open(&layout, trace->memory, offset, &resolver);
+
+	return status < 0 ? status : ktread_v2_open(trace, layout);
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Version 2 as rings of a trace: from a dump or, through the same layout, from memory. */
+#ifndef KTREAD_V2_H
+#define KTREAD_V2_H
+
+#include "layout.h"
+#include "trace.h"
+
+/* The dump whose root lies at `offset` of the trace's memory. */
+int ktread_v2_open_dump(struct ktread *trace, uint64_t offset);
+/* Takes over the layout. */
+int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout);
+
+#endif

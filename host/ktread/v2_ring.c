@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Reading one ring of version 2. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "message.h"
+#include "stamps.h"
+#include "v2_ring.h"
+
+#define SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
+
+int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings)
+{
+	uint32_t window = ktread_window_slots(rings);
+	uint64_t produced = ring->head - ring->begin;
+
+	ring->window = produced < window ? (uint32_t)produced : window;
+	if (ring->window < KTRX_RECORD_MAX_SLOTS)
+		ring->window = KTRX_RECORD_MAX_SLOTS;
+	ring->reorder = ring->window / 2 < KTREAD_REORDER ? ring->window / 2 : KTREAD_REORDER;
+	ring->buffer =
+		malloc(((size_t)ring->reorder * KTRX_RECORD_MAX_SLOTS + ring->window) * KTRX_SLOT_SIZE);
+	ring->item = malloc(((size_t)ring->reorder + ring->window) * sizeof(*ring->item));
+	return ring->buffer && ring->item ? 0 : ktread_fail_memory();
+}
+
+void ktread_v2_ring_free(struct ktread_v2_ring *ring)
+{
+	free(ring->buffer);
+	free(ring->item);
+}
+
+void ktread_v2_ring_restart(struct ktread_v2_ring *ring)
+{
+	uint64_t slots = ktread_ring_slots(ring->place), produced = ring->head - ring->place->row.first;
+
+	ring->index = ring->begin;
+	ring->reference = ring->start.reference;
+	ring->lost = produced > slots ? produced - slots : 0;
+	ring->last_stamp = 0;
+	ring->decoded = ring->invalid = ring->disordered = 0;
+	ring->items = ring->ready = 0;
+}
+
+bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift)
+{
+	uint32_t generation = ktrx_generation(index, shift);
+	uint32_t tag = (uint32_t)slot[0] & 0xffffu;
+
+	return (tag == (KTRX_KIND_SINGLE | generation << 3) || tag == (KTRX_KIND_FIRST | generation << 3)) &&
+	       KTRX_W1_GENERATION(slot[1]) == (generation & 0x7fu);
+}
+
+static bool is_continuation(const uint64_t *slot, uint64_t index, uint32_t shift)
+{
+	uint32_t kind = KTRX_TAG_KIND(slot[0]);
+
+	return (kind == KTRX_KIND_MORE || kind == KTRX_KIND_LAST) &&
+	       KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, shift) &&
+	       KTRX_TAG_CHECK(slot[0]) == ktrx_check(slot[0], slot[1], slot[2], slot[3]);
+}
+
+/* Slots of the record whose first slot lies here, of at most `most`; 0 if it is not whole. */
+static uint32_t record_slots(uint64_t (*slot)[4], uint64_t index, uint32_t shift, uint64_t most)
+{
+	if (KTRX_TAG_KIND(slot[0][0]) == KTRX_KIND_SINGLE)
+		return 1;
+	if (most > KTRX_RECORD_MAX_SLOTS)
+		most = KTRX_RECORD_MAX_SLOTS;
+	for (uint32_t n = 1; n < most; n++) {
+		if (!is_continuation(slot[n], index + n, shift))
+			return 0;
+		if (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_LAST)
+			return n + 1;
+	}
+	return 0;
+}
+
+/* Ticks to add to the stamps of this record's CPU. */
+static int64_t cpu_offset(const struct ktread_v2_ring *ring, const uint64_t *slot)
+{
+	uint32_t cpu = ring->place->row.cpu;
+
+	if (KTRX_W1_EXTENDED(slot[1])) {
+		struct ktrx_extension extension;
+
+		memcpy(&extension, (const unsigned char *)slot + KTRX_FIRST_OFFSET, sizeof(extension));
+		if (extension.parts & KTRX_EXT_CPU)
+			cpu = extension.cpu;
+	}
+	return cpu < ring->offsets ? ring->offset[cpu] : 0;
+}
+
+/* Puts an item in its place by stamp, no farther back than the window allows. */
+static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
+{
+	uint32_t at = ring->items++;
+	uint32_t least = at > ring->reorder ? at - ring->reorder : 0;
+
+	for (; at > least && ring->item[at - 1].stamp > item.stamp; at--)
+		ring->item[at] = ring->item[at - 1];
+	ring->item[at] = item;
+}
+
+static void take_record(struct ktread_v2_ring *ring, uint64_t *slot, uint64_t index, uint32_t at,
+			uint32_t slots)
+{
+	struct ktread_v2_item item = { .index = index, .lost = ring->lost, .slot = at, .slots = slots };
+
+	ring->decoded += slots;
+	if (KTRX_W0_EVENT(slot[0]) == KTRX_EVENT_ANCHOR) {
+		ring->reference = ktread_stamp_of_anchor(slot, ring->reference);
+		return;
+	}
+	item.stamp = ktread_stamp_extend(ring->reference, KTRX_W0_STAMP(slot[0]));
+	ring->reference = item.stamp;
+	ring->lost = 0;
+	if (ring->offsets)
+		item.stamp += (uint64_t)cpu_offset(ring, slot);
+	insert_item(ring, item);
+}
+
+static void skip_slots(struct ktread_v2_ring *ring, uint64_t count)
+{
+	if (ring->start.missing_index - ring->index < count)
+		ring->reference = ring->start.missing_stamp;
+	ring->invalid += count;
+	ring->lost += count;
+	ring->index += count;
+}
+
+/* Looks through `count` slots read into the window, `dropped` of which may have changed meanwhile. */
+static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t dropped)
+{
+	const uint32_t shift = ring->place->row.shift, carried = ring->reorder * KTRX_RECORD_MAX_SLOTS;
+	uint64_t(*window)[4] = ring->buffer + carried;
+	const uint64_t start = ring->index, end = start + count;
+
+	if (dropped)
+		skip_slots(ring, dropped < count ? dropped : count);
+	while (ring->index < end) {
+		uint32_t n = (uint32_t)(ring->index - start), slots;
+
+		if (!ktread_slot_is_first(window[n], ring->index, shift)) {
+			skip_slots(ring, 1);
+			continue;
+		}
+		slots = record_slots(window + n, ring->index, shift, count - n);
+		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->head && n > 0)
+			return; /* it may go on behind the window: read it again from its first slot */
+		if (slots == 0) {
+			skip_slots(ring, 1);
+			continue;
+		}
+		take_record(ring, window[n], ring->index, carried + n, slots);
+		ring->index += slots;
+	}
+}
+
+/* Reads `count` slots from ring->index on, which may wrap around. */
+static int read_slots(const struct ktread_v2_ring *ring, uint32_t count)
+{
+	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
+	uint64_t(*window)[4] = ring->buffer + (size_t)ring->reorder * KTRX_RECORD_MAX_SLOTS;
+	uint64_t straight = count < slots - position ? count : slots - position;
+	int status = ktread_region_read(&ring->place->slots, position * KTRX_SLOT_SIZE, window,
+					straight * KTRX_SLOT_SIZE);
+
+	if (status == 0 && straight < count)
+		status = ktread_region_read(&ring->place->slots, 0, window + straight,
+					    (count - straight) * KTRX_SLOT_SIZE);
+	return status;
+}
+
+/* Steps over slots that lie where nothing is, without looking at each. */
+static void skip_nothing(struct ktread_v2_ring *ring)
+{
+	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
+	uint64_t next = ktread_region_next(&ring->place->slots, position * KTRX_SLOT_SIZE) / KTRX_SLOT_SIZE;
+	uint64_t nothing = (next < slots ? next : slots) - position;
+
+	if (nothing > ring->head - ring->index)
+		nothing = ring->head - ring->index;
+	if (nothing > ring->window)
+		skip_slots(ring, nothing);
+}
+
+/* How many slots from ring->index on a writer may have reached since they were read. */
+static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtaken)
+{
+	uint64_t head, begin;
+	int status;
+
+	*overtaken = 0;
+	if (!ring->layout->memory->live)
+		return 0;
+	status = ktread_layout_head(ring->layout, ring->ring, &head);
+	begin = ktread_ring_begin(ring->place, head);
+	*overtaken = begin > ring->index ? begin - ring->index : 0;
+	return status;
+}
+
+/* Moves the items not yet handed out, and their slots, to the front. */
+static void carry_over(struct ktread_v2_ring *ring)
+{
+	uint64_t kept[KTREAD_REORDER * KTRX_RECORD_MAX_SLOTS][SLOT_WORDS];
+	uint32_t slots = 0, left = ring->items - ring->ready;
+
+	memmove(ring->item, ring->item + ring->ready, left * sizeof(*ring->item));
+	ring->items = left;
+	ring->ready = 0;
+	for (uint32_t i = 0; i < left; i++) {
+		struct ktread_v2_item *item = &ring->item[i];
+
+		memcpy(kept[slots], ring->buffer[item->slot], (size_t)item->slots * KTRX_SLOT_SIZE);
+		item->slot = slots;
+		slots += item->slots;
+	}
+	memcpy(ring->buffer, kept, (size_t)slots * KTRX_SLOT_SIZE);
+}
+
+static int fill_once(struct ktread_v2_ring *ring)
+{
+	uint64_t left, overtaken = 0;
+	uint32_t count;
+	int status;
+
+	carry_over(ring);
+	skip_nothing(ring);
+	left = ring->head - ring->index;
+	count = left < ring->window ? (uint32_t)left : ring->window;
+	status = read_slots(ring, count);
+	if (status == 0)
+		status = count_overtaken(ring, &overtaken);
+	if (status < 0)
+		return status;
+	parse_window(ring, count, overtaken);
+	ring->ready = ring->index == ring->head	    ? ring->items
+		      : ring->items > ring->reorder ? ring->items - ring->reorder
+						    : 0;
+	return 0;
+}
+
+/* Counts records that are out of order beyond what the window could mend. */
+static void note_disorder(struct ktread_v2_ring *ring)
+{
+	uint64_t last = ring->last_stamp;
+
+	for (uint32_t i = 0; i < ring->ready; i++) {
+		ring->disordered += ring->item[i].stamp < last;
+		last = ring->item[i].stamp;
+	}
+	ring->last_stamp = last;
+}
+
+int ktread_v2_ring_fill(struct ktread_v2_ring *ring)
+{
+	do {
+		int status;
+
+		if (ring->index == ring->head && ring->items == ring->ready)
+			return 0;
+		status = fill_once(ring);
+		if (status < 0)
+			return status;
+	} while (ring->ready == 0);
+	note_disorder(ring);
+	return 1;
+}
+
+const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring *ring, const struct ktread_v2_item *item,
+					    uint32_t *size)
+{
+	const unsigned char *first = (const unsigned char *)ring->buffer[item->slot];
+
+	*size = KTRX_FIRST_PAYLOAD + (item->slots - 1) * KTRX_MORE_PAYLOAD;
+	if (item->slots == 1)
+		return first + KTRX_FIRST_OFFSET;
+	memcpy(ring->gathered, first + KTRX_FIRST_OFFSET, KTRX_FIRST_PAYLOAD);
+	for (uint32_t n = 1; n < item->slots; n++)
+		memcpy(ring->gathered + KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD,
+		       first + n * KTRX_SLOT_SIZE + KTRX_MORE_OFFSET, KTRX_MORE_PAYLOAD);
+	return ring->gathered;
+}

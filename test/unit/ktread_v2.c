@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Version 2 dumps: what is decoded, what is refused, and that every slot is accounted for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread_writer.h"
+
+#define SHIFT 9u
+#define SLOTS (1u << SHIFT)
+
+static const uint8_t switch_types[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_I64, 0 };
+static const char switch_strings[] =
+	"sched\0switch\0%u -> %u after %lld ns\0sched.c\0prev\0\0next\0\0ran\0ns";
+static const uint8_t open_types[] = { KTRX_TYPE_STRING, KTRX_TYPE_I32, 0 };
+static const char open_strings[] = "vfs\0open\0open(%s) = %d\0vfs.c\0path\0\0result\0";
+
+#define SWITCH 1u
+#define OPEN   2u
+
+static void begin(struct writer *writer, uint32_t rings)
+{
+	writer_open(writer, rings, SHIFT);
+	writer_event(writer, switch_types, switch_strings, sizeof(switch_strings));
+	writer_event(writer, open_types, open_strings, sizeof(open_strings));
+	writer_thread(writer, 7, "worker");
+	bytes_append(&writer->syscalls, "0 read\n1 write\n", 15);
+}
+
+static uint64_t put_switch(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t prev)
+{
+	struct {
+		uint32_t prev, next;
+		int64_t ran;
+	} payload = { prev, prev + 1, -5 };
+
+	return writer_record(writer, ring, stamp, SWITCH, 7, &payload, sizeof(payload));
+}
+
+static uint64_t put_open(struct writer *writer, uint32_t ring, uint64_t stamp, const char *path)
+{
+	unsigned char payload[230];
+	uint16_t length = (uint16_t)strlen(path);
+	int32_t result = -2;
+
+	memcpy(payload, &length, 2);
+	memcpy(payload + 2, path, length);
+	memcpy(payload + 2 + length, &result, 4);
+	return writer_record(writer, ring, stamp, OPEN, 7, payload, 6u + length);
+}
+
+static struct ktread *open_writer(struct writer *writer)
+{
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	writer_dump(writer, &dump);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	bytes_free(&dump);
+	return trace;
+}
+
+/* Reads to the end and holds every ring to its account. */
+static uint64_t drain_exact(struct ktread *trace, uint64_t invalid)
+{
+	const struct ktread_event *event;
+	uint64_t count = 0, last = 0, bad = 0;
+
+	while (ktread_next(trace, &event) > 0) {
+		assert_true(event->stamp >= last);
+		last = event->stamp;
+		count++;
+	}
+	for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		assert_int_equal(ring->head, ring->overwritten + ring->decoded + ring->invalid);
+		bad += ring->invalid;
+	}
+	assert_int_equal(bad, invalid);
+	ktread_close(trace);
+	return count;
+}
+
+static void describes_itself(void **state)
+{
+	struct writer writer;
+	const struct ktread_event *event;
+	struct ktread_value value;
+	struct ktread *trace;
+	char text[128];
+
+	(void)state;
+	begin(&writer, 3);
+	put_switch(&writer, 1, 1000, 4);
+	put_open(&writer, 2, 1001, "/etc/passwd and a path that takes several slots\n");
+	put_switch(&writer, 1, 1002, 9);
+	writer_record(&writer, 1, 1003, 99, 7, "unknown event", 14);
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_info(trace)->version, 2);
+	assert_int_equal(ktread_info(trace)->types, 2);
+	assert_int_equal(ktread_info(trace)->unknown_sections, 1);
+	assert_string_equal(ktread_info(trace)->kernel, "test 1.0");
+	assert_string_equal(ktread_thread_name(trace, 7), "worker");
+	assert_null(ktread_thread_name(trace, 8));
+	assert_string_equal(ktread_syscall_name(trace, 1), "write");
+	assert_int_equal(ktread_type_find(trace, "vfs", "open")->id, OPEN);
+
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->cpu, 0);
+	assert_int_equal(event->thread, 7);
+	ktread_format(event, text, sizeof(text));
+	assert_string_equal(text, "4 -> 5 after -5 ns");
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->cpu, 1);
+	ktread_format(event, text, sizeof(text));
+	assert_string_equal(text, "open(/etc/passwd and a path that takes several slots\\x0a) = -2");
+	assert_int_equal(ktread_value_named(event, "result", &value), 0);
+	assert_int_equal((int64_t)value.number, -2);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_string_equal(event->type->name, "UNKNOWN(99)");
+	assert_int_equal(ktread_rewind(trace), 0);
+	assert_int_equal(drain_exact(trace, 0), 4);
+	writer_close(&writer);
+}
+
+static void counts_what_was_overwritten(void **state)
+{
+	struct writer writer;
+	const struct ktread_event *event;
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 3);
+	for (unsigned i = 0; i < 10 * SLOTS + 77; i++) {
+		if (i % 3)
+			put_switch(&writer, 1, 1000 + 10 * i, i);
+		else
+			put_open(&writer, 1, 1000 + 10 * i, "a path that is longer than one slot");
+	}
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_ring(trace, 1)->head, ktread_ring(trace, 1)->overwritten + SLOTS);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_true(event->lost >= ktread_ring(trace, 1)->overwritten);
+	assert_int_equal(ktread_rewind(trace), 0);
+	/* The oldest slot may be the second half of a record whose first is gone. */
+	assert_true(drain_exact(trace, writer_slot_at(&writer, 1, writer.ring[1].head)->word[0] % 8 ==
+					       KTRX_KIND_LAST) > SLOTS / 2);
+	writer_close(&writer);
+}
+
+static void refuses_what_is_not_whole(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+	uint64_t index;
+
+	(void)state;
+	begin(&writer, 2);
+	put_switch(&writer, 1, 1000, 1);
+	writer_reserve(&writer, 1, 2); /* in flight: 2 invalid */
+	put_switch(&writer, 1, 1010, 2);
+	index = put_open(&writer, 1, 1020, "this takes two slots, of which one is torn");
+	writer_slot_at(&writer, 1, index + 1)->word[2] ^= 1; /* 2 invalid */
+	index = put_open(&writer, 1, 1030, "this takes two slots, the first is too old");
+	writer_slot_at(&writer, 1, index)->word[0] ^= 8; /* 2 invalid */
+	index = put_switch(&writer, 1, 1040, 3);
+	writer_slot_at(&writer, 1, index)->word[1] ^= 1u << 25; /* second copy differs: 1 invalid */
+	index = put_switch(&writer, 1, 1050, 4);
+	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID; /* 1 invalid */
+	put_switch(&writer, 1, 1060, 5);
+	index = put_open(&writer, 1, 1070, "the last record is not finished: its last slot is missing");
+	writer_slot_at(&writer, 1, index + 2)->word[0] = 0; /* 3 invalid */
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->lost, 0);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->lost, 2);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->lost, 6);
+	assert_int_equal(event->stamp, 1060);
+	assert_int_equal(ktread_rewind(trace), 0);
+	assert_int_equal(drain_exact(trace, 11), 3);
+	writer_close(&writer);
+}
+
+static void extends_stamps_by_anchors(void **state)
+{
+	const uint64_t silence = UINT64_C(1) << 40;
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+
+	(void)state;
+	begin(&writer, 2);
+	for (unsigned i = 0; i < SLOTS; i++)
+		put_switch(&writer, 1, UINT64_C(0x123456789abcdef) + i * silence, i);
+	trace = open_writer(&writer);
+	/* The oldest half was overwritten: an anchor goes before each record. */
+	for (unsigned i = SLOTS / 2; i < SLOTS; i++) {
+		assert_int_equal(ktread_next(trace, &event), 1);
+		assert_int_equal(event->stamp, UINT64_C(0x123456789abcdef) + i * silence);
+	}
+	assert_null(ktread_warning(trace));
+	assert_int_equal(drain_exact(trace, 0), 0);
+	writer_close(&writer);
+}
+
+static void survives_a_missing_anchor(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+	uint64_t index;
+
+	(void)state;
+	begin(&writer, 2);
+	put_switch(&writer, 1, UINT64_C(0x7000000000000), 1);
+	put_switch(&writer, 1, UINT64_C(0x7000000000000) + (UINT64_C(3) << 34), 2);
+	index = writer.ring[1].row.anchor_index;
+	put_switch(&writer, 1, UINT64_C(0x7000000000000) + (UINT64_C(6) << 34), 3);
+	writer_slot_at(&writer, 1, index)->word[0] = KTRX_KIND_VOID;
+	trace = open_writer(&writer);
+	assert_non_null(strstr(ktread_warning(trace), "anchor"));
+	for (unsigned i = 0; i < 3; i++) {
+		assert_int_equal(ktread_next(trace, &event), 1);
+		assert_int_equal(event->stamp, UINT64_C(0x7000000000000) + (UINT64_C(3) << 34) * i);
+	}
+	assert_int_equal(drain_exact(trace, 1), 0);
+	writer_close(&writer);
+}
+
+static void puts_nested_records_in_order(void **state)
+{
+	struct writer writer;
+
+	(void)state;
+	begin(&writer, 2);
+	for (unsigned i = 0; i < 5 * SLOTS; i++)
+		put_switch(&writer, 1, 1000 + 10 * (i / 16 * 16 + 15 - i % 16), i);
+	assert_true(drain_exact(open_writer(&writer), 0) == SLOTS);
+	writer_close(&writer);
+}
+
+static void takes_the_extension_block(void **state)
+{
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+	char text[64];
+	unsigned char payload[64] = { 24, KTRX_EXT_CPU | KTRX_EXT_CALLER1 | KTRX_EXT_CALLER2, 5, 0 };
+	uint64_t callers[2] = { 0x1111, 0x2222 };
+	uint32_t fields[4] = { 1, 2, 3, 0 };
+	int64_t offset[6] = { 0, 0, 0, 0, 0, 100 };
+
+	(void)state;
+	begin(&writer, 2);
+	bytes_append(&writer.offsets, offset, sizeof(offset));
+	memcpy(payload + 4, callers, sizeof(callers));
+	memcpy(payload + 24, fields, sizeof(fields));
+	writer_record_extended(&writer, 0, 5000, SWITCH, 3, payload, 40);
+	trace = open_writer(&writer);
+	assert_int_equal(ktread_next(trace, &event), 1);
+	assert_int_equal(event->cpu, 5);
+	assert_int_equal(event->stamp, 5100);
+	assert_int_equal(event->callers, 2);
+	assert_int_equal(event->caller[1], 0x2222);
+	ktread_format(event, text, sizeof(text));
+	assert_string_equal(text, "1 -> 2 after 3 ns");
+	assert_int_equal(drain_exact(trace, 0), 0);
+	writer_close(&writer);
+}
+
+static void truncated_dumps_are_read(void **state)
+{
+	struct writer writer;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 3);
+	for (unsigned i = 0; i < 2 * SLOTS; i++)
+		put_switch(&writer, 1 + i % 2, 1000 + i, i);
+	writer_dump(&writer, &dump);
+	for (size_t size = 0; size < dump.size; size += 97) {
+		if (ktread_open(&trace, temporary(dump.data, size), NULL) < 0) {
+			assert_true(size < sizeof(struct ktrx_root));
+			continue;
+		}
+		assert_non_null(ktread_warning(trace));
+		while (ktread_next(trace, &(const struct ktread_event *){ NULL }) > 0)
+			;
+		for (uint32_t n = 0; n < ktread_info(trace)->rings; n++) {
+			const struct ktread_ring *ring = ktread_ring(trace, n);
+
+			assert_int_equal(ring->head, ring->overwritten + ring->decoded + ring->invalid);
+		}
+		ktread_close(trace);
+	}
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
+static void last_of_several_dumps(void **state)
+{
+	struct writer writer;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, 2);
+	put_switch(&writer, 1, 1000, 1);
+	writer_dump(&writer, &dump);
+	put_switch(&writer, 1, 1010, 2);
+	writer_dump(&writer, &dump);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	assert_int_equal(ktread_info(trace)->dumps, 2);
+	assert_int_equal(drain_exact(trace, 0), 2);
+	trace = open_ok(temporary(dump.data, dump.size - 100), NULL);
+	assert_int_equal(ktread_info(trace)->dumps, 1);
+	assert_int_equal(drain_exact(trace, 0), 1);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(describes_itself),	     cmocka_unit_test(counts_what_was_overwritten),
+		cmocka_unit_test(refuses_what_is_not_whole), cmocka_unit_test(extends_stamps_by_anchors),
+		cmocka_unit_test(survives_a_missing_anchor), cmocka_unit_test(puts_nested_records_in_order),
+		cmocka_unit_test(takes_the_extension_block), cmocka_unit_test(truncated_dumps_are_read),
+		cmocka_unit_test(last_of_several_dumps),
+	};
+	int failed = cmocka_run_group_tests_name("ktread v2", tests, NULL, NULL);
+
+	temporary_remove();
+	return failed;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread_writer.h"
+
+#define ANCHOR_TICKS (UINT64_C(1) << 35)
+
+void writer_open(struct writer *writer, uint32_t rings, uint32_t shift)
+{
+	memset(writer, 0, sizeof(*writer));
+	memcpy(writer->root.magic, KTRX_MAGIC, 4);
+	memcpy(writer->root.tag, KTRX_TAG, 8);
+	writer->root.version = KTRX2_VERSION;
+	writer->root.frequency = 1000000000;
+	writer->root.cpus = rings - 1;
+	writer->root.slots = 1u << shift;
+	writer->root.slot_size = KTRX_SLOT_SIZE;
+	writer->root.root_size = sizeof(writer->root);
+	writer->root.sections = KTRX_SECTIONS;
+	writer->root.table = offsetof(struct ktrx_root, section);
+	writer->root.machine = 62;
+	writer->root.nonce = 0x1234567890abcd03;
+	writer->root.self = 0xffffffff80010000;
+	writer->root.checksum = ktrx_root_checksum(&writer->root);
+	strcpy(writer->root.kernel, "test 1.0");
+	writer->rings = rings;
+	for (uint32_t n = 0; n < rings; n++) {
+		struct writer_ring *ring = &writer->ring[n];
+
+		ring->slot = calloc(1u << shift, sizeof(*ring->slot));
+		assert_non_null(ring->slot);
+		ring->row.mask = (1u << shift) - 1;
+		ring->row.shift = shift;
+		ring->row.first = (writer->root.nonce & 0xff) << shift;
+		ring->row.kind = n ? KTRX_RING_PER_CPU : KTRX_RING_SHARED;
+		ring->row.cpu = n ? n - 1 : KTRX_NO_CPU;
+		ring->head = ring->row.first;
+	}
+}
+
+void writer_close(struct writer *writer)
+{
+	for (uint32_t n = 0; n < writer->rings; n++)
+		free(writer->ring[n].slot);
+	bytes_free(&writer->events);
+	bytes_free(&writer->threads);
+	bytes_free(&writer->syscalls);
+	bytes_free(&writer->offsets);
+}
+
+void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size)
+{
+	struct ktrx_event row = { .magic = KTRX_EVENT_MAGIC,
+				  .state = KTRX_STATE_RECORD,
+				  .v1_id = KTRX_V1_NONE };
+	size_t end;
+
+	for (; types[row.fields]; row.fields++)
+		row.type[row.fields] = types[row.fields];
+	row.size = (uint16_t)((sizeof(row) + size + 7) / 8 * 8);
+	end = writer->events.size + row.size;
+	bytes_append(&writer->events, &row, sizeof(row));
+	bytes_append(&writer->events, strings, size);
+	bytes_grow(&writer->events, end);
+}
+
+void writer_thread(struct writer *writer, uint32_t thread, const char *name)
+{
+	struct ktrx_thread row = { .id = thread + 1 };
+
+	strncpy(row.name, name, sizeof(row.name) - 1);
+	bytes_append(&writer->threads, &row, sizeof(row));
+}
+
+struct writer_slot *writer_slot_at(struct writer *writer, uint32_t ring, uint64_t index)
+{
+	return &writer->ring[ring].slot[index % (writer->ring[ring].row.mask + 1u)];
+}
+
+uint64_t writer_reserve(struct writer *writer, uint32_t ring, uint32_t slots)
+{
+	uint64_t index = writer->ring[ring].head;
+
+	writer->ring[ring].head += slots;
+	return index;
+}
+
+static uint64_t generation(const struct writer_ring *ring, uint64_t index)
+{
+	return index / (ring->row.mask + 1u) % 256;
+}
+
+static void put_first(struct writer *writer, uint32_t n, uint64_t index, unsigned kind, uint64_t stamp,
+		      uint64_t id, uint64_t second, const unsigned char *payload)
+{
+	struct writer_slot *slot = writer_slot_at(writer, n, index);
+	uint64_t lap = generation(&writer->ring[n], index);
+
+	slot->word[0] = kind | lap << 3 | id << 16 | stamp << 28;
+	slot->word[1] = second | (lap & 0x7f) << 25;
+	memcpy((unsigned char *)slot + 12, payload, 20);
+}
+
+static void put_more(struct writer *writer, uint32_t n, uint64_t index, unsigned kind,
+		     const unsigned char *payload)
+{
+	struct writer_slot *slot = writer_slot_at(writer, n, index);
+	uint64_t mixed;
+
+	memcpy((unsigned char *)slot + 2, payload, 30);
+	slot->word[0] = (slot->word[0] & ~UINT64_C(0xffff)) | kind | generation(&writer->ring[n], index) << 3;
+	mixed = slot->word[0] ^ slot->word[1] * 3 ^ slot->word[2] * 5 ^ slot->word[3] * 7;
+	slot->word[0] |= mixed * UINT64_C(0x9e3779b97f4a7c15) >> 59 << 11;
+}
+
+static uint64_t put_record(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id, uint64_t second,
+			   const void *payload, uint32_t bytes)
+{
+	unsigned char padded[20 + 7 * 30] = { 0 };
+	uint32_t more = bytes > 20 ? (bytes - 20 + 29) / 30 : 0;
+	uint64_t index = writer_reserve(writer, ring, 1 + more);
+
+	memcpy(padded, payload, bytes);
+	put_first(writer, ring, index, more ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE, stamp, id, second, padded);
+	for (uint32_t i = 0; i < more; i++)
+		put_more(writer, ring, index + 1 + i, i + 1 == more ? KTRX_KIND_LAST : KTRX_KIND_MORE,
+			 padded + 20 + 30 * i);
+	return index;
+}
+
+void writer_anchor(struct writer *writer, uint32_t n, uint64_t stamp)
+{
+	struct ktrx_ring *row = &writer->ring[n].row;
+	struct ktrx_anchor anchor = { stamp, row->anchor_stamp, 0 };
+
+	if (row->anchor_stamp)
+		anchor.distance = (uint32_t)(writer->ring[n].head - row->anchor_index);
+	row->anchor_index = put_record(writer, n, stamp, KTRX_EVENT_ANCHOR, 0, &anchor, sizeof(anchor));
+	row->anchor_stamp = stamp;
+}
+
+static void anchor_if_due(struct writer *writer, uint32_t n, uint64_t stamp)
+{
+	const struct ktrx_ring *row = &writer->ring[n].row;
+
+	if (row->anchor_stamp == 0 ||
+	    (stamp > row->anchor_stamp && stamp - row->anchor_stamp >= ANCHOR_TICKS))
+		writer_anchor(writer, n, stamp);
+}
+
+uint64_t writer_record(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id, uint32_t thread,
+		       const void *payload, uint32_t bytes)
+{
+	anchor_if_due(writer, ring, stamp);
+	return put_record(writer, ring, stamp, id, thread, payload, bytes);
+}
+
+uint64_t writer_record_extended(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t id,
+				uint32_t thread, const void *payload, uint32_t bytes)
+{
+	anchor_if_due(writer, ring, stamp);
+	return put_record(writer, ring, stamp, id, thread | KTRX_W1_EXTENDED_BIT, payload, bytes);
+}
+
+static void put_section(struct ktrx_root *root, uint32_t n, uint32_t type, uint32_t entry, struct bytes *dump,
+			size_t start, const void *data, size_t size)
+{
+	root->section[n] = (struct ktrx_section){ .type = type,
+						  .where = KTRX_WHERE_FILE,
+						  .entry_size = (uint16_t)entry,
+						  .extents = 1,
+						  .address = dump->size - start,
+						  .length = size };
+	bytes_append(dump, data, size);
+	bytes_grow(dump, start + (dump->size - start + 63) / 64 * 64);
+}
+
+void writer_dump(struct writer *writer, struct bytes *dump)
+{
+	struct ktrx_root root = writer->root;
+	struct ktrx_ring row[WRITER_RINGS];
+	size_t start = dump->size, table, slots = (size_t)writer->ring[0].row.mask + 1;
+
+	bytes_append(dump, &root, sizeof(root));
+	put_section(&root, 1, KTRX_SECTION_EVENTS, 0, dump, start, writer->events.data, writer->events.size);
+	put_section(&root, 2, KTRX_SECTION_THREADS, 32, dump, start, writer->threads.data,
+		    writer->threads.size);
+	put_section(&root, 3, KTRX_SECTION_SYSCALLS, 0, dump, start, writer->syscalls.data,
+		    writer->syscalls.size);
+	put_section(&root, 4, KTRX_SECTION_OFFSETS, 8, dump, start, writer->offsets.data,
+		    writer->offsets.size);
+	root.section[5].type = 77; /* unknown to every reader */
+	table = dump->size;
+	put_section(&root, 0, KTRX_SECTION_RINGS, sizeof(row[0]), dump, start, row,
+		    writer->rings * sizeof(row[0]));
+	for (uint32_t n = 0; n < writer->rings; n++) {
+		row[n] = writer->ring[n].row;
+		row[n].word = (uint64_t)n << KTRX_WORD_INDEX_BITS | writer->ring[n].head;
+		row[n].where = KTRX_WHERE_FILE;
+		row[n].extents = 1;
+		row[n].address = dump->size - start;
+		row[n].length = slots * KTRX_SLOT_SIZE;
+		bytes_append(dump, writer->ring[n].slot, slots * KTRX_SLOT_SIZE);
+	}
+	memcpy(dump->data + table, row, writer->rings * sizeof(row[0]));
+	root.flags = KTRX_FLAG_DUMP;
+	root.length = dump->size - start;
+	memcpy(dump->data + start, &root, sizeof(root));
+}
