@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The smallest kernel with ktrace in it: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel kernel.elf`.
+ * Every hart counts to a thousand, and the last one to finish powers off.
+ */
+#include "ktrace/ktrace.h"
+
+#define HARTS 4
+
+KTRACE_EVENT(example, hello, "from hart %u", (uint32_t, hart));
+KTRACE_EVENT(example, count, "%u", (uint32_t, n));
+
+static uint8_t trace_memory[512 << 10] __attribute__((aligned(4096)));
+static volatile uint32_t ready;
+static uint32_t finished;
+
+static void trace_init(void)
+{
+	static const struct ktrace_memory memory = { trace_memory, sizeof(trace_memory) };
+	static const struct ktrace_config config = {
+		.size = sizeof(config),
+		.cpus = HARTS,
+		.memory = &memory,
+		.blocks = 1,
+		.kernel = "minimal",
+	};
+
+	ktrace_init(&config);
+}
+
+static void power_off(void)
+{
+	ktrace_exit(0);
+	*(volatile uint32_t *)0x100000 = 0x5555; /* QEMU's test device */
+}
+
+/* Each hart comes here from the first instruction, with a stack of its own. */
+void kernel_main(uint32_t hart)
+{
+	KTRACE(example, hello, hart); /* works before anything is set up */
+	if (hart == 0) {
+		trace_init();
+		__atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
+	}
+	while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
+		;
+	ktrace_cpu_online(hart);
+	for (uint32_t n = 0; n < 1000; n++)
+		KTRACE(example, count, n);
+	if (__atomic_add_fetch(&finished, 1, __ATOMIC_ACQ_REL) == HARTS)
+		power_off();
+	for (;;)
+		__asm__ volatile("wfi");
+}
+
+__asm__(".pushsection .text.start, \"ax\"\n"
+	".globl _start\n"
+	"_start:\n"
+	"	csrr	tp, mhartid\n"
+	"	la	sp, stacks\n"
+	"	addi	t0, tp, 1\n"
+	"	slli	t0, t0, 13\n" /* 8 KiB each */
+	"	add	sp, sp, t0\n"
+	"	mv	a0, tp\n"
+	"	call	kernel_main\n"
+	".section .bss\n"
+	".balign 16\n"
+	"stacks: .space 8192 * 4\n"
+	".popsection\n");
