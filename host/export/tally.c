@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 
-static inline void count(struct tally_count *count, uint64_t stamp)
+static inline void count(struct tally_count *count, uint64_t stamp, uint64_t sequence)
 {
 	/* Rings come one after another, so a later one may hold an earlier event. */
-	if (stamp < count->first || count->count == 0)
+	if (stamp < count->first || count->count == 0) {
 		count->first = stamp;
+		count->sequence = sequence;
+	}
 	count->count++;
 }
 
@@ -24,7 +26,7 @@ static inline struct tally_count *thread_count(struct tally *tally, uint32_t thr
 static int count_all(struct tally *tally, struct ktread *trace)
 {
 	const struct ktread_event *event;
-	uint64_t last = 0;
+	uint64_t last = 0, sequence = 0;
 	int status;
 
 	while ((status = ktread_next_unmerged(trace, &event)) > 0) {
@@ -32,11 +34,12 @@ static int count_all(struct tally *tally, struct ktread *trace)
 
 		if (!thread)
 			return KTREAD_E_MEMORY;
-		count(thread, event->stamp);
-		count(&tally->event[event->id % TALLY_EVENTS], event->stamp);
+		count(thread, event->stamp, sequence);
+		count(&tally->event[event->id % TALLY_EVENTS], event->stamp, sequence);
 		tally->cpu[event->cpu < TALLY_CPUS ? event->cpu : TALLY_CPUS - 1]++;
 		last = event->stamp > last ? event->stamp : last;
 		tally->last = last;
+		sequence++;
 	}
 	return status;
 }
@@ -95,7 +98,7 @@ static int most_first(const void *a, const void *b)
 		return left->count < right->count ? 1 : -1;
 	if (left->first != right->first)
 		return left->first < right->first ? -1 : 1;
-	return left->key < right->key ? -1 : left->key > right->key;
+	return left->sequence < right->sequence ? -1 : left->sequence > right->sequence;
 }
 
 struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, enum tally_order order,
@@ -125,7 +128,7 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
 			}
 			list = larger;
 		}
-		list[length++] = (struct tally_entry){ count.count, count.first, key };
+		list[length++] = (struct tally_entry){ count.count, count.first, count.sequence, key };
 	}
 	*entries = length;
 	if (!list)

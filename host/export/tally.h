@@ -16,13 +16,14 @@
 
 struct tally_count {
 	uint64_t count;
-	uint64_t first; /* stamp of the first such event */
+	uint64_t first;	   /* stamp of the first such event … */
+	uint64_t sequence; /* … and its number, which tells the order of equal stamps */
 };
 
 /* A key that occurred, for listing. */
 struct tally_entry {
 	uint64_t count;
-	uint64_t first;
+	uint64_t first, sequence;
 	uint32_t key;
 };
 
