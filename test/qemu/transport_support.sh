@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# For the transport_*.sh tests: boots the demo kernel with a device for one transport, and looks at what came out.
+
+trace=$tmp/trace
+console=$tmp/console
+ktrace=build/bin/ktrace
+
+# The arguments that give $1 (an architecture) its machine, without devices.
+machine() {
+	case $1 in
+	x86_64) echo qemu-system-x86_64 -device isa-debug-exit,iobase=0xf4 ;;
+	aarch64) echo qemu-system-aarch64 -M virt -cpu cortex-a57 ;;
+	riscv64) echo qemu-system-riscv64 -M virt -bios none ;;
+	esac
+}
+
+# The arguments that let transport $2 of architecture $1 end in $trace.
+device() {
+	case $1,$2 in
+	*,debugcon) echo "-chardev file,id=k,path=$trace -device isa-debugcon,chardev=k,iobase=0xe9" ;;
+	*,semihosting) echo "-semihosting-config enable=on,target=native,arg=ktrace-file=$trace" ;;
+	x86_64,virtio) echo "-chardev file,id=k,path=$trace -device virtio-serial-pci -device virtconsole,chardev=k" ;;
+	*,virtio) echo "-chardev file,id=k,path=$trace -device virtio-serial-device -device virtconsole,chardev=k" ;;
+	*,ivshmem) echo "-object memory-backend-file,id=s,size=4M,mem-path=$trace,share=on -device ivshmem-plain,memdev=s" ;;
+	x86_64,uart) echo "-serial file:$trace" ;; # the second one: the first is the console
+	esac
+}
+
+# boot ARCH TRANSPORT "BOOT ARGUMENTS" [QEMU ARGUMENT…]: status in $status, the console's text in $console.
+boot() {
+	boot_arch=$1 boot_transport=$2 boot_append="debug=ktrace slots=1024 $3"
+	shift 3
+	[ "$boot_transport" = none ] || boot_append="$boot_append transport=$boot_transport file="
+	rm -f "$trace"
+	boot_console="-serial file:$console"
+	# Boards with one UART share it between console and trace.
+	[ "$boot_arch,$boot_transport" = aarch64,uart ] && boot_console="-serial file:$trace"
+	[ "$boot_arch,$boot_transport" = riscv64,uart ] && boot_console="-serial file:$trace"
+	# shellcheck disable=SC2046,SC2086
+	timeout -k 2 "${BOOT_TIMEOUT:-60}" $(machine "$boot_arch") $boot_console \
+		$(device "$boot_arch" "$boot_transport") \
+		-kernel "build/demo/$boot_arch/kernel.elf" -display none -monitor none -no-reboot -smp 2 \
+		"$@" -append "$boot_append" </dev/null >"$tmp/qemu" 2>&1
+	status=$?
+}
+
+# summary PATTERN: whether a line of the trace's summary matches.
+summary() {
+	$ktrace summary "$trace" 2>"$tmp/warnings" | grep -q -e "$1"
+}
+
+# What status $3 looks like from outside on architecture $1; aarch64 can say one by semihosting only.
+exit_status() {
+	case $1,$2 in
+	x86_64,*) echo $((($3 << 1 | 1) & 255)) ;;
+	aarch64,semihosting | riscv64,*) echo "$3" ;;
+	*) echo 0 ;;
+	esac
+}
+
+# One dump at exit, and one at panic, through transport $2.
+dumps_at_the_end() {
+	boot "$1" "$2" "run=dump exit=7"
+	equal "$1 $2: the kernel ends as it was told" "$(exit_status "$1" "$2" 7)" "$status"
+	check "$1 $2: the dump at exit says how the kernel ended" summary '^guest *exited with status 7$'
+	check "$1 $2: it holds events" summary '^sched.switch '
+	check "$1 $2: it came after the one on request" summary '^dumps *2 in the file'
+
+	boot "$1" "$2" "run=pingpong,panic"
+	equal "$1 $2: the kernel panics" "$(exit_status "$1" "$2" 101)" "$status"
+	check "$1 $2: the dump at panic says so" summary '^guest *panicked$'
+	check "$1 $2: only what a CPU was at when it was stopped is missing" \
+		summary '^loss .* [01] unreadable\|^loss *none'
+	check "$1 $2: it holds the panic" summary '^ktrace.panic '
+}
+
+# A third dump as soon as there is a transport, and all of them as version 1.
+dumps_of_version_1() {
+	boot "$1" "$2" "dump=v1 dump=start run=dump"
+	check "$1 $2: version 1 is read" summary 'KTRX version 1$'
+	check "$1 $2: three dumps, of enabling, request and exit" summary '^dumps *3 in the file'
+	check "$1 $2: ktrace-decode takes it" build/bin/ktrace-decode --summary "$trace"
+}
+
+# A kernel that is told to use transport $2 on a machine that has none.
+without_the_device() {
+	boot "$1" none "transport=$2 run=ipi exit=3"
+	check "$1 without $2: the kernel is told that it is absent" \
+		grep -q "^transport=$2: error -1" "$console"
+	equal "$1 without $2: and goes on" "$(exit_status "$1" none 3)" "$status"
+}
+
+# Semihosting on a host that opens no file for the guest.
+the_console_as_fallback() {
+	boot "$1" none "transport=semihosting file=/nowhere/to/be/found run=ipi" -chardev "file,id=k,path=$trace" \
+		-semihosting-config enable=on,target=native,chardev=k
+	check "$1 semihosting console: the dump arrives" summary '^guest *exited with status 0$'
+}
+
+# The console's driver finds its UART as it left it.
+one_uart_for_both() {
+	boot "$1" uart "dump=start run=ipi"
+	check "$1 uart: the dump of before the console's text is whole" summary '^dumps *2 in the file'
+	check "$1 uart: the text behind it, too" grep -aq '^ipi: [0-9]* calls' "$trace"
+}
