@@ -17,15 +17,20 @@ uint64_t arch_clock_hz(void)
 /* The one call that machine mode offers. */
 static void set_timer(uint64_t when)
 {
-	register uint64_t a0 __asm__("a0") = when;
+	register uint64_t a0 __asm__("a0") = when; /* no call between here and there */
 
-	deadline[arch_this_cpu()->id] = when;
 	__asm__ volatile("ecall" : : "r"(a0) : "memory");
+}
+
+static void tick_at(uint64_t when)
+{
+	deadline[arch_this_cpu()->id] = when;
+	set_timer(when);
 }
 
 void arch_timer_start(void)
 {
-	set_timer(arch_clock() + arch_clock_hz() / TICK_HZ);
+	tick_at(arch_clock() + arch_clock_hz() / TICK_HZ);
 }
 
 /* Ticks that were missed for more than a period are dropped, not made up for. */
@@ -35,7 +40,7 @@ void clint_timer_next(void)
 	uint64_t next = deadline[arch_this_cpu()->id] + period;
 	uint64_t now = arch_clock();
 
-	set_timer(next > now ? next : now + period);
+	tick_at(next > now ? next : now + period);
 }
 
 void clint_interrupt_hart(uint64_t hart)
