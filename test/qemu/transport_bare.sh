@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# UARTs as reset left them, and the safe probe for semihosting, in every mode that a kernel may start in.
+. test/tap.sh
+
+# bare "name" KERNEL QEMU ARGUMENT…: once with semihosting and once without.
+bare() {
+	name=$1 kernel=$2
+	shift 2
+	rm -f "$tmp/file"
+	timeout -k 2 20 "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/on" \
+		-semihosting-config "enable=on,target=native,arg=ktrace-file=$tmp/file" </dev/null >"$tmp/qemu" 2>&1
+	equal "$name: ends" 0 $?
+	check "$name: the UART works at once" grep -q '^uart: before anybody set it up' "$tmp/on"
+	check "$name: semihosting is found" grep -q '^semihosting: still there' "$tmp/on"
+	check "$name: the file is written" grep -q '^one trap a buffer$' "$tmp/file"
+
+	timeout -k 2 20 "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/off" \
+		</dev/null >"$tmp/qemu" 2>&1
+	equal "$name, no semihosting: ends" 0 $?
+	check "$name, no semihosting: found absent" grep -q '^semihosting: absent' "$tmp/off"
+}
+
+bare "aarch64 EL1" aarch64 qemu-system-aarch64 -M virt -cpu cortex-a57
+bare "aarch64 EL2" aarch64 qemu-system-aarch64 -M virt,virtualization=on -cpu cortex-a57
+bare "riscv64 machine mode" riscv64 qemu-system-riscv64 -M virt -bios none
+bare "riscv64 supervisor mode" riscv64_sbi qemu-system-riscv64 -M virt -bios default
+
+done_testing

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#ifndef BARE_UART_H
+#define BARE_UART_H
+
+#include <ktrace/transport.h>
+
+#define BARE_UART 0x09000000
+
+struct bare_uart {
+	struct ktrace_pl011 driver;
+};
+
+static inline struct ktrace_transport *bare_uart_init(struct bare_uart *uart)
+{
+	return ktrace_pl011_init(&uart->driver, BARE_UART);
+}
+
+static inline struct ktrace_transport *bare_uart(struct bare_uart *uart)
+{
+	return &uart->driver.transport;
+}
+
+#endif
