@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The two things that only the firmware's tables tell: which CPUs there are, and how to switch the power
- * off.
+ * The two things that only the firmware's tables tell: which CPUs there are, and how to switch the
+ * power off.
  */
 #include "arch.h"
 #include "cpu.h"
@@ -10,7 +10,10 @@
 
 #define MADT_LOCAL_APIC	   0
 #define LOCAL_APIC_ENABLED 1u
-#define SLEEP_ENABLE	   0x2000 /* and sleep type 0, which is S5 on QEMU's machines */
+
+/* Sleep type and enable bit; the types for S5 are those of QEMU's machines. */
+#define SLEEP_S5	 (0u << 10 | 1u << 13)
+#define REDUCED_SLEEP_S5 (5u << 2 | 1u << 5)
 
 struct rsdp {
 	char signature[8];
@@ -42,15 +45,19 @@ struct madt_local_apic {
 struct fadt {
 	struct table_header header;
 	uint8_t unused[28];
-	uint32_t pm1a_control;
+	uint32_t pm1a_control; /* port; 0 on machines with reduced hardware */
+	uint8_t unused2[180];
+	uint64_t sleep_control; /* address of a byte; 0 on the others */
 } __attribute__((packed));
 
 _Static_assert(sizeof(struct table_header) == 36, "ACPI");
 _Static_assert(offsetof(struct fadt, pm1a_control) == 64, "ACPI");
+_Static_assert(offsetof(struct fadt, sleep_control) == 248, "ACPI");
 
 static uint32_t apic_ids[CPU_MAX];
 static unsigned apic_id_count;
 static uint16_t power_port;
+static volatile uint8_t *power_register;
 
 /* The boot CPU goes first whatever place the table gives it; CPUs beyond CPU_MAX are counted only. */
 static void madt_read(const struct madt *madt)
@@ -73,6 +80,13 @@ static void madt_read(const struct madt *madt)
 	}
 }
 
+static void fadt_read(const struct fadt *fadt)
+{
+	power_port = (uint16_t)fadt->pm1a_control;
+	if (fadt->header.length >= sizeof(*fadt))
+		power_register = (volatile uint8_t *)fadt->sleep_control;
+}
+
 static void table_read(uint64_t address)
 {
 	const struct table_header *table = (const void *)address;
@@ -80,7 +94,7 @@ static void table_read(uint64_t address)
 	if (memcmp(table->signature, "APIC", 4) == 0)
 		madt_read((const void *)table);
 	if (memcmp(table->signature, "FACP", 4) == 0)
-		power_port = (uint16_t)((const struct fadt *)table)->pm1a_control;
+		fadt_read((const void *)table);
 }
 
 /* Old firmware lists its tables with 32-bit addresses, new firmware perhaps only with 64-bit ones. */
@@ -118,5 +132,7 @@ uint32_t acpi_cpu_apic_id(unsigned n)
 void acpi_power_off(void)
 {
 	if (power_port)
-		outw(power_port, SLEEP_ENABLE);
+		outw(power_port, SLEEP_S5);
+	if (power_register)
+		*power_register = REDUCED_SLEEP_S5;
 }

@@ -48,12 +48,13 @@ void apic_init(void)
 {
 	outb(PIC1_DATA, 0xff);
 	outb(PIC2_DATA, 0xff);
+	apic_write(APIC_SPURIOUS,
+		   SPURIOUS_ENABLE | VECTOR_SPURIOUS); /* first: off, it masks all that follows */
 	apic_write(APIC_TASK_PRIORITY, 0);
 	apic_write(APIC_LVT_TIMER, LVT_MASKED);
 	apic_write(APIC_LVT_LINT0, LVT_MASKED);
 	apic_write(APIC_LVT_LINT1, DELIVER_NMI); /* QEMU's inject-nmi comes in here */
 	apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_16);
-	apic_write(APIC_SPURIOUS, SPURIOUS_ENABLE | VECTOR_SPURIOUS);
 }
 
 void apic_acknowledge(void)
