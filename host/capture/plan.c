@@ -15,7 +15,7 @@ int capture_plan_save(const struct capture_plan *plan, const char *file)
 	capture_record_set(&record, "allow-reboot", "%s", plan->allow_reboot ? "yes" : "no");
 	capture_record_set(&record, "force", "%s", plan->force ? "yes" : "no");
 	capture_record_set(&record, "path", "%s", plan->path);
-	capture_record_set(&record, "qmp", "%s", plan->qmp);
+	capture_record_set(&record, "config", "%s", plan->config);
 	capture_record_set(&record, "events", "%s", plan->events);
 	error = capture_record_save(&record, file);
 	capture_record_free(&record);
@@ -33,7 +33,7 @@ int capture_plan_load(struct capture_plan *plan, const char *file)
 	plan->allow_reboot = strcmp(capture_record_get(&record, "allow-reboot"), "yes") == 0;
 	plan->force = strcmp(capture_record_get(&record, "force"), "yes") == 0;
 	snprintf(plan->path, sizeof(plan->path), "%s", capture_record_get(&record, "path"));
-	snprintf(plan->qmp, sizeof(plan->qmp), "%s", capture_record_get(&record, "qmp"));
+	snprintf(plan->config, sizeof(plan->config), "%s", capture_record_get(&record, "config"));
 	snprintf(plan->events, sizeof(plan->events), "%s", capture_record_get(&record, "events"));
 	error = capture_transport_named(&plan->transport, capture_record_get(&record, "transport"));
 	capture_record_free(&record);
@@ -84,10 +84,9 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	 */
 	if (capture_plan_starts_guest(line))
 		capture_words_add(extended, "-S");
-	capture_words_add(extended, "-chardev");
-	capture_words_format(extended, "socket,id=ktrace-qmp,path=%s", plan->qmp);
-	capture_words_add(extended, "-mon");
-	capture_words_add(extended, "chardev=ktrace-qmp,mode=control");
+	/* As -mon or -qmp it would take the place of QEMU's default monitor, and Ctrl-A X with it. */
+	capture_words_add(extended, "-readconfig");
+	capture_words_add(extended, plan->config);
 	if (extended->failed)
 		return capture_fail(CAPTURE_E_SYSTEM, "out of memory");
 	return 0;

@@ -15,10 +15,10 @@
 struct capture_plan {
 	enum capture_transport transport;
 	bool allow_reboot;
-	bool force;	     /* go on where free space is short */
-	char path[PATH_MAX]; /* RAM file or trace file, made empty by ktrace run */
-	char qmp[PATH_MAX];  /* socket on which ktrace run listens */
-	char events[1024];   /* for debug=; "" adds nothing */
+	bool force;	       /* go on where free space is short */
+	char path[PATH_MAX];   /* RAM file or trace file, made empty by ktrace run */
+	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
+	char events[1024];     /* for debug=; "" adds nothing */
 };
 
 int capture_plan_save(const struct capture_plan *plan, const char *file);

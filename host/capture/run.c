@@ -80,8 +80,9 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 				       options->command);
 	if (error)
 		return error;
-	run.place.keep = options->keep_ram && options->transport == CAPTURE_RAM;
 	error = observe(&run, result);
+	run.place.keep |= options->keep_ram && run.started > 0 && options->transport == CAPTURE_RAM &&
+			  !run.guest.own_path;
 	if (run.place.keep)
 		snprintf(result->kept, sizeof(result->kept), "%s", run.place.file);
 	capture_workplace_close(&run.place);

@@ -145,12 +145,20 @@ static void explain_death(const struct capture_run *run, const struct capture_re
 }
 
 /* The command ended without a traced guest. */
-static int explain_absence(const struct capture_run *run)
+static int explain_absence(const struct capture_run *run, struct capture_result *result)
 {
 	int status = run->child.status;
 
+	if (run->end == CAPTURE_END_SIGNAL) {
+		result->status = CAPTURE_SIGNALLED + run->signal;
+		snprintf(result->text, sizeof(result->text), "stopped by signal %d before a QEMU was started",
+			 run->signal);
+		return 0;
+	}
+	/* The shim has said why, in its place in the command's output. */
 	if (run->has_guest && run->guest.refused)
-		return capture_fail(CAPTURE_E_USAGE, "%s", run->guest.error);
+		return capture_fail(CAPTURE_E_USAGE, "the QEMU line that '%s' came to cannot be traced",
+				    run->options->command[0]);
 	if (WIFSIGNALED(status))
 		return capture_fail(CAPTURE_E_ABSENT, "'%s' was ended by signal %d before it started a QEMU",
 				    run->options->command[0], WTERMSIG(status));
@@ -165,7 +173,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	int error;
 
 	if (!run->has_guest || run->guest.refused)
-		return explain_absence(run);
+		return explain_absence(run, result);
 	if (run->started > 0)
 		result->seconds = (run->ended > 0 ? run->ended : capture_now()) - run->started;
 	error = run->options->transport == CAPTURE_RAM ? finish_ram(run, result) : finish_sent(run, result);

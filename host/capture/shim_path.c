@@ -151,8 +151,14 @@ int capture_shim_plant(const char *directory, const char *self, char **command)
 	for (size_t i = 0; !error && command[i]; i++) {
 		char *replaced;
 
-		if (!strchr(command[i], '/') || !capture_qemu_program(command[i]) || !is_program(command[i]))
+		if (!strchr(command[i], '/') || !capture_qemu_program(command[i]))
 			continue;
+		if (!is_program(command[i])) {
+			if (i == 0)
+				return capture_fail(CAPTURE_E_ABSENT, "%s: there is no such program",
+						    command[i]);
+			continue;
+		}
 		error = capture_path_absolute(path, command[i]);
 		if (!error)
 			error = plant_one(directory, path, true);

@@ -10,12 +10,12 @@
 #include "shim.h"
 #include "workplace.h"
 
-/* A socket's path is short, and a comma would end it in QEMU's property list. */
+/* A socket's path is short, and it has to go through a script and a configuration file. */
 static int make_directory(struct capture_workplace *place)
 {
 	const char *base = getenv("TMPDIR");
 
-	if (!base || base[0] != '/' || strpbrk(base, ",'\n") ||
+	if (!base || base[0] != '/' || strpbrk(base, "\"'\n") ||
 	    snprintf(place->directory, sizeof(place->directory), "%s/ktrace-XXXXXX", base) >=
 		    (int)sizeof(place->directory))
 		snprintf(place->directory, sizeof(place->directory), "/tmp/ktrace-XXXXXX");
@@ -40,9 +40,25 @@ static int name_file(struct capture_workplace *place, const struct capture_plan 
 			return CAPTURE_E_SYSTEM;
 		folder = beside;
 	}
+	if (strcmp(folder, ".") == 0)
+		return capture_path_absolute(place->file, name);
 	if (capture_path_join(relative, folder, name) != 0)
 		return CAPTURE_E_SYSTEM;
 	return capture_path_absolute(place->file, relative);
+}
+
+/* QEMU dials our socket. */
+static int write_config(const struct capture_workplace *place, const char *path)
+{
+	FILE *config = fopen(path, "we");
+
+	if (!config)
+		return capture_fail_errno("%s", path);
+	fprintf(config,
+		"[chardev \"ktrace-qmp\"]\n  backend = \"socket\"\n  path = \"%s\"\n"
+		"[mon \"ktrace-qmp\"]\n  mode = \"control\"\n  chardev = \"ktrace-qmp\"\n",
+		place->qmp);
+	return fclose(config) == 0 ? 0 : capture_fail_errno("%s", path);
 }
 
 int capture_workplace_open(struct capture_workplace *place, struct capture_plan *plan, const char *out,
@@ -63,10 +79,13 @@ int capture_workplace_open(struct capture_workplace *place, struct capture_plan 
 	if (!error)
 		error = capture_path_join(place->qmp, place->directory, "qmp");
 	if (!error)
+		error = capture_path_join(plan->config, place->directory, "qmp.cfg");
+	if (!error)
+		error = write_config(place, plan->config);
+	if (!error)
 		error = capture_path_join(file, place->directory, "plan");
 	if (!error) {
 		snprintf(plan->path, sizeof(plan->path), "%s", place->file);
-		snprintf(plan->qmp, sizeof(plan->qmp), "%s", place->qmp);
 		error = capture_plan_save(plan, file);
 	}
 	if (!error)
