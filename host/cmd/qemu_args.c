@@ -72,14 +72,14 @@ static int print_args(const char *name, const struct wanted *wanted)
 	capture_words_add(&words, "-no-reboot");
 	if (words.failed)
 		error = capture_fail(CAPTURE_E_SYSTEM, "out of memory");
-	if (error) {
+	if (error)
 		command_message(name, "%s", capture_message());
-		return error == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
-	}
-	for (size_t i = 0; i < words.count; i++)
+	for (size_t i = 0; !error && i < words.count; i++)
 		print_word(words.word[i], i + 1 < words.count ? ' ' : '\n');
 	capture_words_free(&words);
-	return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
+	if (error == CAPTURE_E_USAGE)
+		return EXIT_USAGE;
+	return !error && fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
 }
 
 static int check_architecture(const char *name, const char *architecture)
