@@ -21,9 +21,19 @@ static void say(const char *text)
 	ktrace_transport_write(bare_uart(&uart), text, length);
 }
 
+/* A system call, a switch, and the call's end: a millisecond apart for a clock of 1 MHz. */
+static void stream_records(void)
+{
+	static const uint32_t enter[5] = { 59, 0x1000 }, change[5] = { 6, 7 },
+			      leave[5] = { 59, 0xfffffffe, 0xffffffff };
+
+	ktrace_write_record(1000, ktrace_pack_header(KTRX1_SYSCALL_ENTER, 0, 6, 0), enter);
+	ktrace_write_record(2000, ktrace_pack_header(KTRX1_CTX_SWITCH, 0, 6, 0), change);
+	ktrace_write_record(3000, ktrace_pack_header(KTRX1_SYSCALL_EXIT, 1, 6, 0), leave);
+}
+
 void bare_main(void)
 {
-	static const char record[] = "one trap a buffer\n";
 	struct ktrace_transport *transport = ktrace_semihosting_init(&semihosting, NULL);
 
 	if (ktrace_transport_set(bare_uart_init(&uart)) != 0)
@@ -36,5 +46,5 @@ void bare_main(void)
 	/* The vector that probing took is back where it was: a second probe finds the same. */
 	if (transport->probe(transport) == 0)
 		say("semihosting: still there\n");
-	ktrace_write_bytes(record, sizeof(record) - 1);
+	stream_records();
 }
