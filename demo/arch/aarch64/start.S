@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The first instructions of every CPU: down to EL1 if entered at EL2, MMU and caches on before anything that
- * needs exclusives, then a stack and C. The identity map is constant data, so no memory is written before that.
+ * needs exclusives, then a stack and C. The identity map is constant data: nothing is written before that.
  */
 
 #define HCR_EL2_RW (1 << 31)
@@ -12,7 +12,7 @@
 
 /* Attribute 0: device nGnRE; attribute 1: normal memory, write-back. */
 #define MAIR_VALUE 0xff04
-/* 39-bit addresses below, 4 KiB pages, cacheable and inner-shareable walks, nothing above; 40 bits physical. */
+/* 39-bit addresses, 4 KiB pages, cacheable and inner-shareable walks, upper half off, 40 bits physical. */
 #define TCR_VALUE (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23 | 2 << 32)
 #define SCTLR_RES1 0x30d00800
 /* MMU, data cache, stack alignment check, instruction cache. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * arch_switch: the callee-saved registers in a frame of 96 bytes, x19 first, x29 and x30 last. A fresh thread's
- * frame (start.c) has its entry as x30.
+ * arch_switch: the callee-saved registers in a frame of 96 bytes, x19 first, x29 and x30 last. A fresh
+ * thread's frame (start.c) has its entry as x30.
  */
 	.text
 	.globl	arch_switch

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The first instructions of every hart, all of which come here at once in machine mode with their number in a0
- * and the device tree in a1. Hart 0 boots; the others sleep until arch_cpu_start calls them. All leave for
+ * The first instructions of every hart. All come here at once, in machine mode, with their number in a0 and
+ * the device tree in a1. Hart 0 boots; the others sleep until arch_cpu_start calls them. All leave for
  * supervisor mode with the identity map on, which is constant data.
  */
 #include "machine_mode.h"
@@ -42,7 +42,7 @@ _start:
 	la	ra, boot_main
 	j	enter_supervisor_mode
 
-/* Called by arch_cpu_start: the top of a stack in hart_calls[hart], below it the address of the CPU's area. */
+/* Called by arch_cpu_start: a stack's top is in hart_calls[hart], below it the address of the CPU's area. */
 wait_for_call:
 	wfi
 	csrr	t0, mip

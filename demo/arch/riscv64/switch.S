@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* arch_switch: the callee-saved registers in a frame of 112 bytes; start.c lays one out for a fresh thread. */
+/* arch_switch: the callee-saved registers in a frame of 112 bytes; start.c makes that of a fresh thread. */
 	.text
 	.globl	arch_switch
 arch_switch:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The supervisor's trap entry: save everything in a struct trap_frame on the current stack, call trap(), put it
- * back. Not tp: the thread may have moved to another CPU meanwhile.
+ * The supervisor's trap entry: save everything in a struct trap_frame on the current stack, call trap(), put
+ * it back. Not tp: the thread may have moved to another CPU meanwhile.
  */
 
 #define FRAME_SIZE 272
