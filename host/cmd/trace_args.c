@@ -319,9 +319,10 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 	}
 	print_warnings(args, *trace);
 	if (ktread_info(*trace)->frequency == 0)
-		command_message(args->name,
-				"%s: the counter's frequency is unknown, times are in ticks (--frequency HZ)",
-				args->path);
+		command_message(
+			args->name,
+			"%s: the counter's frequency is unknown, so seconds cannot be shown (--frequency HZ)",
+			args->path);
 	status = set_filter(args, *trace);
 	if (status)
 		ktread_close(*trace);

@@ -133,9 +133,11 @@ static char *put_arguments(char *at, const struct ktread_event *event)
 {
 	char *begin, *end;
 
-	at = begin = number_literal(at, ",\"args\":{");
-	end = json_put_fields(at, event);
-	at = number_decimal(number_literal(end, end > begin ? ",\"cpu\":" : "\"cpu\":"), event->cpu);
+	begin = number_literal(at, ",\"args\":{");
+	end = json_put_fields(begin, event);
+	if (end > begin)
+		*end++ = ',';
+	at = number_decimal(number_literal(end, "\"cpu\":"), event->cpu);
 	if (event->callers) {
 		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
 		*at++ = '"';
@@ -251,7 +253,8 @@ static void write_instant(struct writer *writer, const struct ktread_event *even
 	char *at = put_head(writer, 'i', row, event->stamp);
 
 	at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, 2);
-	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
+	at = json_put_name(number_literal(at, ",\"cat\":"),
+			   *event->type->group ? event->type->group : "other");
 	finish(writer, put_arguments(number_literal(at, ",\"s\":\"t\""), event));
 }
 

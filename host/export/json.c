@@ -6,6 +6,7 @@
 
 #include "export/escape.h"
 #include "export/number.h"
+#include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
 char *json_put_string(char *at, const char *bytes, size_t length)
@@ -26,13 +27,11 @@ char *json_put_event_name(char *at, const struct ktread_type *type, uint32_t ver
 	char name[2 * JSON_NAME + 1];
 	size_t length = 0;
 
-	if (version == 1)
+	if (version == 1 || !*type->group) /* an unknown event has no group */
 		return json_put_name(at, type->name);
-	if (type->group && *type->group) {
-		length = strnlen(type->group, JSON_NAME);
-		memcpy(name, type->group, length);
-		name[length++] = '.';
-	}
+	length = strnlen(type->group, JSON_NAME);
+	memcpy(name, type->group, length);
+	name[length++] = '.';
 	for (const char *from = type->name; *from && length < sizeof(name); from++)
 		name[length++] = *from;
 	for (size_t i = 0; i < length; i++)
@@ -66,11 +65,27 @@ char *json_put_value(char *at, const struct ktread_value *value)
 	}
 }
 
+/* "data":"0a0b…": all that can be said of an event that the trace does not describe. */
+static char *put_bytes(char *at, const struct ktread_event *event)
+{
+	at = number_literal(at, "\"data\":\"");
+	for (uint32_t n = 0; n < event->payload_size && n < KTRX_RECORD_MAX_PAYLOAD; n++) {
+		uint64_t digits = number_hex_digits((uint32_t)event->payload[n] << 24);
+
+		memcpy(at, &digits, 2);
+		at += 2;
+	}
+	*at = '"';
+	return at + 1;
+}
+
 char *json_put_fields(char *at, const struct ktread_event *event)
 {
 	const struct ktread_type *type = event->type;
 	char *begin = at;
 
+	if (!*type->group)
+		return put_bytes(at, event);
 	for (uint32_t n = 0; n < type->fields; n++) {
 		struct ktread_value value;
 

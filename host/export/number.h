@@ -94,6 +94,6 @@ static inline char *number_hex(char *at, uint64_t value)
 }
 
 /* A string literal without its NUL. */
-#define number_literal(at, text) ((char *)memcpy((at), (text), sizeof(text) - 1) + sizeof(text) - 1)
+#define number_literal(at, text) ((char *)memcpy((at), "" text, sizeof(text) - 1) + sizeof(text) - 1)
 
 #endif

@@ -94,8 +94,11 @@ static void write_head(struct output *out, const struct summary *summary, const 
 	if (info->version > 1) {
 		output_format(out, "guest     %s", summary_outcome(info->outcome));
 		if (info->outcome == KTRX_OUTCOME_EXITED)
-			output_format(out, " with status %d", info->status);
-		output_text(out, "\n");
+			output_format(out, " with status %d\n", info->status);
+		else
+			output_text(out, info->outcome == KTRX_OUTCOME_RUNNING
+						 ? ": no exit, no panic recorded\n"
+						 : "\n");
 	}
 	if (info->dumps > 1)
 		output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);

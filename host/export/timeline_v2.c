@@ -52,10 +52,10 @@ static uint32_t name_event(const struct ktread_type *type, char *text)
 {
 	char *at = text, *end = text + NAME_MAX_BYTES;
 
-	if (type->group && *type->group) {
-		at = escape_text(at, type->group, strlen(type->group), NAME_MAX_BYTES / 2);
-		*at++ = '.';
-	}
+	if (!*type->group) /* an unknown event */
+		return (uint32_t)(escape_text(at, type->name, strlen(type->name), NAME_MAX_BYTES) - text);
+	at = escape_text(at, type->group, strlen(type->group), NAME_MAX_BYTES / 2);
+	*at++ = '.';
 	at = escape_text(at, type->name, strlen(type->name), (size_t)(end - at));
 	for (char *letter = text; letter < at; letter++)
 		*letter = (char)tolower((unsigned char)*letter);
@@ -198,7 +198,7 @@ static void write_rest(struct writer *writer, uint32_t rings)
 		uint64_t lost = ring->overwritten + ring->invalid;
 
 		if (lost > writer->lost[n])
-			write_gap(writer, n, lost - writer->lost[n], " besides");
+			write_gap(writer, n, lost - writer->lost[n], " at the end");
 		if (ring->dropped)
 			output_format(timeline->out,
 				      "--- ring of CPU%u was full and refused %llu records ---\n", ring->cpu,

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What the command line says of known traces, word for word: test/golden/cmd/NAME. To take over changes that are
+# meant, run it with UPDATE=1 and look at the difference.
+. test/tap.sh
+
+golden=test/golden/cmd
+build/test/cmd-traces "$tmp" || exit 1
+bin=$PWD/build/bin
+
+# golden NAME COMMAND…: run where the traces lie; standard output and then what was said on standard error.
+golden() {
+	name=$1
+	shift
+	(cd "$tmp" && "$@" 2>stderr; echo "exit status $?"; cat stderr) >"$tmp/said" 2>&1
+	[ -z "${UPDATE-}" ] || cp "$tmp/said" "$golden/$name"
+	same "$name: $*" "$golden/$name" "$tmp/said"
+}
+
+PATH=$bin:$PATH
+golden v1-timeline ktrace-decode v1.bin
+golden v1-timeline-pid ktrace-decode v1.bin --timeline --pid 2003
+golden v1-timeline-cpu ktrace-decode v1.bin --cpu 0
+golden v1-summary ktrace-decode v1.bin --summary
+golden v1-spec ktrace show --v1-layout spec --cpu 1 v1.bin
+golden v1-events ktrace show --event 'net,page_*,999' v1.bin
+golden v1-window ktrace show --since 0.00008 --until 100us v1.bin
+golden v1-lines ktrace show --json --cpu 1 v1.bin
+golden v1-json ktrace export --format json v1.bin -o -
+golden v1-counts ktrace summary v1.bin
+golden v1-aarch64 ktrace show --machine arm64 --limit 2 v1.bin
+golden lowclock-classic ktrace-decode lowclock.bin
+golden lowclock-ticks ktrace show lowclock.bin
+golden lowclock-given ktrace show --frequency 1000000 lowclock.bin
+
+golden v2-timeline ktrace show v2.ktrx
+golden v2-decode ktrace-decode --summary v2.ktrx
+golden v2-events ktrace show --event syscall,SCHED.switch v2.ktrx
+golden v2-lines ktrace show --json v2.ktrx
+golden v2-json ktrace export --format json v2.ktrx -o -
+golden v2-summary ktrace summary v2.ktrx
+golden v2-summary-json ktrace summary --json v2.ktrx
+golden hostile-timeline ktrace show hostile.ktrx
+golden hostile-lines ktrace show --json --cpu 1 hostile.ktrx
+golden hostile-json ktrace export --format json hostile.ktrx -o -
+golden hostile-summary ktrace summary hostile.ktrx
+
+done_testing

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Wrong words, bad files, full disks and readers that go away: exit status and message of the command line.
+. test/tap.sh
+
+PATH=$PWD/build/bin:$PATH
+build/test/cmd-traces "$tmp" || exit 1
+cd "$tmp" || exit 1
+: >empty
+printf abc >three
+tail -c +193 v1.bin | head -c 1500 >cut.bin
+{ head -c 100 /dev/zero; cat v2.ktrx; printf rubbish; } >around.ktrx
+mkdir folder
+
+# says STATUS "part of the message" COMMAND…
+says() {
+	expected=$1 message=$2
+	shift 2
+	"$@" >stdout 2>stderr
+	status=$?
+	if [ "$status" -eq "$expected" ] && grep -qF -e "$message" stderr; then
+		pass "$*: $expected, $message"
+	else
+		fail "$*: $expected, $message" "exit status $status: $(cat stderr)"
+	fi
+}
+
+says 2 'usage: ktrace COMMAND' ktrace
+says 2 "no command 'frobnicate'" ktrace frobnicate
+says 2 'which file?' ktrace show
+says 2 'one file at a time' ktrace show a b
+says 2 'unrecognized option' ktrace summary --frobnicate v1.bin
+for value in x 5-3 1, 4096 ''; do
+	says 2 '--cpu' ktrace show --cpu "$value" v1.bin
+done
+for value in x 1.x 5lightyears -1; do
+	says 2 '--since' ktrace show "--since=$value" v1.bin
+done
+says 2 '--pid' ktrace show --pid 99999999999 v1.bin
+says 2 '--limit' ktrace show --limit 0 v1.bin
+says 2 '--form' ktrace show --form v3 v1.bin
+says 2 '--v1-layout' ktrace show --v1-layout other v1.bin
+says 2 '--machine' ktrace show --machine vax v1.bin
+says 2 '--frequency' ktrace show --frequency 0 v1.bin
+says 2 "no event 'nope'" ktrace show --event nope v1.bin
+says 2 'which format?' ktrace export v1.bin -o out
+says 2 "no format 'ctf3'" ktrace export --format ctf3 v1.bin -o out
+says 2 'where to?' ktrace export --format json v1.bin
+
+says 1 'empty' ktrace show empty
+says 1 'three' ktrace show three
+says 1 'folder' ktrace show folder
+says 1 'absent: No such file' ktrace show absent
+says 1 'three' ktrace-decode three
+says 1 'three' ktrace summary three
+says 1 'three' ktrace export --format json three -o out
+check "nothing is written for a file that is no trace" test ! -e out
+says 1 'is the trace itself' ktrace export --format json v1.bin -o v1.bin
+check "and it is still there" test -s v1.bin
+
+says 0 'cut short' ktrace show cut.bin
+check "what is there of a truncated dump is shown" grep -q SYSCALL_ENTER stdout
+says 0 'belong to no dump' ktrace show around.ktrx
+check "a dump with rubbish around it is shown" grep -q frobnicate stdout
+
+for command in 'show' 'show --json' summary 'summary --json'; do
+	ktrace $command v2.ktrx >/dev/full 2>stderr
+	equal "$command: a full disk is exit status 1" 1 $?
+	check "$command: and is said" grep -q 'No space left' stderr
+done
+says 1 'No space left' ktrace export --format json v2.ktrx -o /dev/full
+ktrace-decode v1.bin >/dev/full 2>stderr
+equal "ktrace-decode: a full disk is exit status 1" 1 $?
+
+# The reader goes away after one line; the trace is larger than any pipe.
+awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records
+{ ktrace show --form bare --frequency 1000 records 2>stderr; echo $? >status; } | head -n 1 >stdout
+equal "a closed pipe is exit status 1" 1 "$(cat status)"
+equal "and quiet" "" "$(grep -v 'order of its stamps' stderr)"
+
+for command in show summary export decode; do
+	ktrace $command --help >stdout 2>stderr
+	equal "$command --help is no error" 0 $?
+	check "$command --help shows an example" grep -qE '^  ktrace' stdout
+	ktrace --help >list
+	check "$command is listed" grep -q "^  $command " list
+done
+
+done_testing

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Writes the traces that the tests of the command line read, into the directory given:
+ *
+ *	v1.bin     two dumps, the second with every well-known event, an unknown one and an empty slot
+ *	v2.ktrx    two CPUs, thread names, system calls across a migration, interrupts, lost slots, strings
+ *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed
+ *	lowclock.bin  version 1 without a frequency
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "unit/ktread_writer.h"
+
+#define US 1000u /* ticks a microsecond: the writer's clock runs at 1 GHz */
+
+static void save(const char *directory, const char *name, const struct bytes *bytes)
+{
+	char path[512];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	file = fopen(path, "wb");
+	if (!file || fwrite(bytes->data, 1, bytes->size, file) != bytes->size || fclose(file) != 0) {
+		perror(path);
+		exit(EXIT_FAILURE);
+	}
+}
+
+/* All with the same five words, chosen to show sign, width and each reason of a fault. */
+static void put_v1(struct bytes *dump, uint64_t stamp, uint32_t event, uint32_t cpu, uint32_t pid,
+		   uint32_t word0)
+{
+	struct ktrx1_record record = { stamp,
+				       KTRX1_HEADER(event, cpu, pid, 0x80),
+				       { word0, 0xfffffff2, 0xffffffff, 0x00401000, 0x00000007 } };
+
+	bytes_append(dump, &record, sizeof(record));
+}
+
+static void header_v1(struct bytes *dump, uint64_t frequency, uint32_t slots)
+{
+	struct ktrx1_header header = {
+		{ 'K', 'T', 'R', 'X' }, KTRX1_VERSION, frequency, 2, slots, KTRX1_RECORD_SIZE, 0, { 0 }
+	};
+
+	bytes_append(dump, &header, sizeof(header));
+}
+
+static void make_v1(const char *directory)
+{
+	static const uint16_t events[] = { 0,  1,   5,	 10,  11,  12,	13,  20,  21,  22, 70,
+					   71, 193, 197, 198, 199, 201, 202, 203, 204, 999 };
+	struct bytes dump = { NULL, 0 };
+
+	header_v1(&dump, 62500000, 2);
+	bytes_grow(&dump, dump.size + 2 * 2 * KTRX1_RECORD_SIZE);
+	header_v1(&dump, 62500000, 32);
+	/* CPU 0's ring has wrapped: its oldest record stands in the middle. */
+	for (uint32_t n = 0; n < 32; n++)
+		put_v1(&dump, 5000000 + (n + 12) % 32 * 1000, n % 2, 0, 7, 59);
+	for (uint32_t n = 0; n < 32; n++) {
+		if (n < sizeof(events) / sizeof(events[0]))
+			put_v1(&dump, 5000500 + n * 1000, events[n], 1, 2000 + n, 59);
+		else
+			bytes_grow(&dump, dump.size + KTRX1_RECORD_SIZE);
+	}
+	save(directory, "v1.bin", &dump);
+	bytes_free(&dump);
+
+	header_v1(&dump, 0, 2);
+	put_v1(&dump, 100, 5, 0, 1, 1);
+	put_v1(&dump, 250, 5, 0, 2, 2);
+	put_v1(&dump, 175, 302, 1, 3, 3);
+	put_v1(&dump, 2000, 0, 1, 3, 302);
+	save(directory, "lowclock.bin", &dump);
+	bytes_free(&dump);
+}
+
+enum { ENTER = 1, EXIT, SWITCH, WAKE, IRQ_ENTER, IRQ_EXIT, NOTE };
+
+static void describe(struct writer *writer, const char *note)
+{
+	static const uint8_t u16_u64[] = { KTRX_TYPE_U16, KTRX_TYPE_POINTER, 0 },
+			     u16_i64[] = { KTRX_TYPE_U16, KTRX_TYPE_I64, 0 };
+	static const uint8_t u32_u32_u8[] = { KTRX_TYPE_U32, KTRX_TYPE_U32, KTRX_TYPE_U8, 0 },
+			     u32[] = { KTRX_TYPE_U32, 0 };
+	static const uint8_t string_bool[] = { KTRX_TYPE_STRING, KTRX_TYPE_BOOL, 0 };
+	static const char enter[] = "syscall\0enter\0nr=%u buffer=%p\0a.c\0nr\0\0buffer\0";
+	static const char leave[] = "syscall\0exit\0nr=%u result=%lld\0a.c\0nr\0\0result\0";
+	static const char change[] = "sched\0switch\0%u -> %u state %u\0a.c\0prev\0\0next\0\0state\0";
+	static const char wake[] = "sched\0wake\0thread %u\0a.c\0thread\0";
+	static const char irq_enter[] = "irq\0enter\0irq %u\0a.c\0irq\0",
+			  irq_exit[] = "irq\0exit\0irq %u\0a.c\0irq\0";
+	char text[128];
+	size_t length = (size_t)snprintf(text, sizeof(text), "%s%c%s%c%s%cnote.c%ctext%c%cgood%c", "User", 0,
+					 note, 0, "%s (good: %d)", 0, 0, 0, 0, 0);
+
+	writer_event(writer, u16_u64, enter, sizeof(enter));
+	writer_event(writer, u16_i64, leave, sizeof(leave));
+	writer_event(writer, u32_u32_u8, change, sizeof(change));
+	writer_event(writer, u32, wake, sizeof(wake));
+	writer_event(writer, u32, irq_enter, sizeof(irq_enter));
+	writer_event(writer, u32, irq_exit, sizeof(irq_exit));
+	writer_event(writer, string_bool, text, length + 1);
+}
+
+static void enter(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t thread, uint16_t nr,
+		  uint64_t buffer)
+{
+	unsigned char payload[10];
+
+	memcpy(payload, &nr, 2);
+	memcpy(payload + 2, &buffer, 8);
+	writer_record(writer, cpu + 1, us * US, ENTER, thread, payload, sizeof(payload));
+}
+
+static void leave(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t thread, uint16_t nr,
+		  int64_t result)
+{
+	unsigned char payload[10];
+
+	memcpy(payload, &nr, 2);
+	memcpy(payload + 2, &result, 8);
+	writer_record(writer, cpu + 1, us * US, EXIT, thread, payload, sizeof(payload));
+}
+
+static void change(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t prev, uint32_t next,
+		   uint8_t state)
+{
+	unsigned char payload[9];
+
+	memcpy(payload, &prev, 4);
+	memcpy(payload + 4, &next, 4);
+	payload[8] = state;
+	writer_record(writer, cpu + 1, us * US, SWITCH, prev, payload, sizeof(payload));
+}
+
+static void number(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t id, uint32_t thread,
+		   uint32_t value)
+{
+	writer_record(writer, cpu + 1, us * US, id, thread, &value, sizeof(value));
+}
+
+static void note(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t thread, const char *text)
+{
+	unsigned char payload[200];
+	uint16_t length = (uint16_t)strlen(text);
+
+	memcpy(payload, &length, 2);
+	memcpy(payload + 2, text, length);
+	payload[2 + length] = 1;
+	writer_record(writer, cpu + 1, us * US, NOTE, thread, payload, length + 3u);
+}
+
+static void make_v2(const char *directory, const char *name, const char *thread, const char *event,
+		    const char *text)
+{
+	static const char calls[] = "0 read\n1 write\n600 frobnicate\n";
+	const uint32_t interrupt = KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
+	struct writer writer;
+	struct bytes dump = { NULL, 0 };
+
+	writer_open(&writer, 3, 5);
+	describe(&writer, event);
+	writer_thread(&writer, 0, "idle");
+	writer_thread(&writer, 12, thread);
+	writer_thread(&writer, 13, "shell");
+	bytes_append(&writer.syscalls, calls, sizeof(calls) - 1);
+
+	/* More than a ring's 32 slots: its beginning is overwritten. */
+	for (uint32_t n = 0; n < 28; n++)
+		number(&writer, 0, 100 + n, WAKE, 12, n);
+	enter(&writer, 0, 200, 12, 600, 0x7ffc1000);
+	number(&writer, 0, 210, IRQ_ENTER, 12 | interrupt, 33);
+	number(&writer, 0, 212, WAKE, 12 | interrupt, 13);
+	number(&writer, 0, 214, IRQ_EXIT, 12 | interrupt, 33);
+	change(&writer, 0, 220, 12, 13, 1);
+	enter(&writer, 0, 230, 13, 0, 0);
+	leave(&writer, 0, 240, 13, 0, -11);
+	change(&writer, 0, 250, 13, 0, 0);
+	number(&writer, 0, 260, WAKE, 0, 12);
+	note(&writer, 0, 270, 0, text);
+
+	/* The call that began on CPU 0 ends on CPU 1; then slots that were never published; then an unknown
+	 * event. */
+	change(&writer, 1, 300, 0, 12, 0);
+	leave(&writer, 1, 310, 12, 600, 5);
+	enter(&writer, 1, 320, 12, 1, 0x1000);
+	writer_reserve(&writer, 2, 3);
+	leave(&writer, 1, 400, 12, 1, 42);
+	number(&writer, 1, 410, 200, 12, 0xabcd);
+	writer_reserve(&writer, 2, 2);
+
+	writer_dump(&writer, &dump);
+	save(directory, name, &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s DIRECTORY\n", argv[0]);
+		return EXIT_FAILURE;
+	}
+	make_v1(argv[1]);
+	make_v2(argv[1], "v2.ktrx", "worker", "note", "all is well");
+	make_v2(argv[1], "hostile.ktrx", "w\033[31m\"\\\n\xff", "n\033o\"te",
+		"\033]0;owned\007 \"quoted\" \\ \xc3\xa9 \xc3");
+	return EXIT_SUCCESS;
+}
