@@ -8,8 +8,8 @@
 #include "ipi.h"
 #include "panic.h"
 
-KTRACE_EVENT(ipi, send, "to CPU %u: %u", (uint32_t, cpu), (uint32_t, what));
-KTRACE_EVENT(ipi, receive, "%u", (uint32_t, what));
+KTRACE_EVENT(ipi, send, "to CPU %u: %u (1 reschedule, 2 call, 4 stop)", (uint32_t, cpu), (uint32_t, what));
+KTRACE_EVENT(ipi, receive, "%u (1 reschedule, 2 call, 4 stop)", (uint32_t, what));
 
 /* The one call in progress; its owner is the CPU that set busy. */
 static struct {
