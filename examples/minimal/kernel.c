@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The smallest kernel with ktrace in it: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel kernel.elf`.
- * Every hart counts to a thousand, and the last one to finish powers off.
+ * The smallest kernel with ktrace in it: RISC-V 64, `qemu-system-riscv64 -M virt -bios none -kernel
+ * kernel.elf`. Every hart counts to a thousand, and the last one to finish powers off.
  */
 #include "ktrace/ktrace.h"
 

@@ -32,7 +32,7 @@ allow "include/ktrx includes nothing of ours but itself" include/ktrx ktrx/
 allow "include/ktrace sees the wire and itself" include/ktrace ktrx/ ktrace/
 allow "include/ktread sees the wire and itself" include/ktread ktrx/ ktread/
 allow "kernel/core never names transports" kernel/core ktrx/ ktrace/
-allow "kernel/arch is a leaf" kernel/arch ktrx/ ktrace/
+allow "kernel/arch is a leaf" kernel/arch ktrx/ ktrace/ ../generic/
 allow "kernel/transport sees the kernel API" kernel/transport ktrx/ ktrace/ transport/
 allow "demo is a customer" demo ktrace/ ktrx/ work/ devicetree/
 allow "examples are customers" examples ktrace/ ktrx/
