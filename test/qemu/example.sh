@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# The smallest integration builds as its README says, runs, and every event it made is shown.
+. test/tap.sh
+
+check "it builds" make -s -C examples/minimal OUT="$tmp/minimal"
+build/bin/ktrace run -q --timeout 20 --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 4 \
+	-nographic -kernel "$tmp/minimal/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
+equal "it ends well" 0 $?
+build/bin/ktrace show "$tmp/trace" >"$tmp/shown" 2>>"$tmp/err"
+equal "every count of every hart is shown" 4000 "$(grep -c 'example.count' "$tmp/shown")"
+equal "every hart said hello before it had a ring" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
+done_testing

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Eight CPUs record at full speed from threads, interrupts and (x86_64) NMIs. Read while they run and after they
+# ended: every record shown passes its own check, holes are exactly where loss is reported, slots add up.
+# STRESS_SECONDS, STRESS_ARCHES: how long, which (defaults: 10, all three).
+. test/tap.sh
+
+seconds=${STRESS_SECONDS:-10}
+
+# How many samples of the running guest were taken, and whether all of them were right.
+sample() { # RAM file, architecture, pid of the run
+	samples=0 bad=0
+	while kill -0 "$3" 2>/dev/null; do
+		sleep 2
+		build/bin/ktrace extract --machine "$2" "$1" -o "$tmp/live" 2>"$tmp/live.err" || continue
+		[ "$(build/bin/ktrace summary --json "$tmp/live" 2>/dev/null | grep -c '"stress')" -gt 0 ] || continue
+		samples=$((samples + 1))
+		build/test/stress_check "$tmp/live" >>"$tmp/live.out" || bad=$((bad + 1))
+	done
+}
+
+for arch in ${STRESS_ARCHES:-x86_64 aarch64 riscv64}; do
+	rm -rf "$tmp/ram" "$tmp/live.out"
+	mkdir "$tmp/ram"
+	build/bin/ktrace run -q --timeout $((seconds * 4 + 30)) --ram-dir "$tmp/ram" --out "$tmp/trace" -- \
+		$(sh scripts/qemu.sh "$arch" 8) -append "debug=ktrace run=stress seconds=$seconds" \
+		>"$tmp/console" 2>"$tmp/err" </dev/null &
+	run=$!
+	for wait in 1 2 3 4 5; do
+		ram=$(find "$tmp/ram" -type f | head -n 1)
+		[ -n "$ram" ] && break
+		sleep 1
+	done
+	sample "${ram:-absent}" "$arch" "$run"
+	wait "$run"
+	equal "$arch: the guest ends by itself" 0 $?
+	check "$arch: live samples taken: $samples" test "$samples" -gt 0
+	equal "$arch: live samples with a wrong record: $(tail -n 1 "$tmp/live.out" 2>/dev/null)" 0 "$bad"
+	build/test/stress_check "$tmp/trace" >"$tmp/out" 2>&1
+	equal "$arch: after the end: $(tail -n 1 "$tmp/out")" 0 $?
+	grep -q 'stress:' "$tmp/console" || sed 's/^/# /' "$tmp/err"
+done
+done_testing
