@@ -73,13 +73,13 @@ static bool name_is_idle(const char *name, size_t length)
 	       (length == 4 || !isalpha((unsigned char)name[4]));
 }
 
-static void write_process(struct protobuf *pb, const char *name)
+static void write_kernel(struct protobuf *pb)
 {
 	unsigned char *process = protobuf_begin(pb, PROCESS_TREE_PROCESSES);
 
 	protobuf_uint(pb, TREE_PROCESS_PID, PERFETTO_KERNEL_PID);
 	protobuf_uint(pb, TREE_PROCESS_PPID, 0);
-	protobuf_text(pb, TREE_PROCESS_CMDLINE, name, strlen(name), PERFETTO_NAME_MAX);
+	protobuf_bytes(pb, TREE_PROCESS_CMDLINE, "kernel", strlen("kernel"));
 	protobuf_end(pb, process);
 }
 
@@ -87,13 +87,12 @@ static void write_process(struct protobuf *pb, const char *name)
 static void write_thread(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			 const struct perfetto_lanes *lanes, const char *name, size_t length, uint64_t time)
 {
-	const struct ktread_info *info = ktread_info(tracks->trace);
 	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
 	unsigned char *tree = protobuf_begin(pb, PACKET_PROCESS_TREE);
 	unsigned char *entry;
 
 	if (lanes->process == PERFETTO_KERNEL_PID)
-		write_process(pb, info->kernel[0] ? info->kernel : "kernel");
+		write_kernel(pb);
 	entry = protobuf_begin(pb, PROCESS_TREE_THREADS);
 	protobuf_uint(pb, TREE_THREAD_TID, thread->id);
 	protobuf_uint(pb, TREE_THREAD_PID, lanes->process);
