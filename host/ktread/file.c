@@ -76,15 +76,23 @@ static int write_all(int descriptor, const unsigned char *from, size_t bytes)
 	return 0;
 }
 
+int ktread_file_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+	int descriptor = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return descriptor < 0 ? ktread_fail_errno("temporary file in %s", folder && *folder ? folder : "/tmp")
+			      : descriptor;
+}
+
 /* Copies what `from` yields to a temporary file without a name; returns its descriptor. */
 static int spool(int from, const char *path)
 {
-	const char *folder = getenv("TMPDIR");
 	unsigned char buffer[65536];
-	int to = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	int to = ktread_file_temporary();
 
 	if (to < 0)
-		return ktread_fail_errno("%s: temporary copy", path);
+		return to;
 	for (;;) {
 		ssize_t got = read(from, buffer, sizeof(buffer));
 

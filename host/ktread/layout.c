@@ -6,8 +6,9 @@
 #include "layout.h"
 #include "message.h"
 
-#define MAX_SHIFT 30u
-#define NO_WORD	  UINT64_MAX
+#define GUESS_MISSES 64u /* slots without their generation, in a row, that end a ring */
+#define MAX_SHIFT    30u
+#define NO_WORD	     UINT64_MAX
 
 static int open_sections(struct ktread_layout *layout, const struct ktread_resolver *resolver)
 {
@@ -76,24 +77,63 @@ static bool word_names(struct ktread_memory *memory, uint64_t physical, uint32_t
 	       ktread_memory_read(memory, physical, &word, sizeof(word)) == 0 && KTRX_WORD_RING(word) == ring;
 }
 
-/* Finds a ring's reserve word: in its row, or where the row says. */
-static void place_word(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n,
-		       uint64_t row_physical)
+/* Finds a ring's reserve word where its row says that it lies: it must name the ring. */
+static bool find_word(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n)
 {
 	struct ktread_ring_place *place = &layout->ring[n];
 	const struct ktrx_ring *row = &place->row;
+	uint32_t attempt = 0;
+
+	while (resolver->resolve(resolver->context, row->head_where, row->head_address, sizeof(row->word),
+				 attempt++, &place->word_physical) == 0)
+		if (word_names(layout->memory, place->word_physical, n))
+			return true;
+	place->word_physical = NO_WORD;
+	return false;
+}
+
+/*
+ * The head of a ring whose reserve word cannot be read: slots from the newest known anchor on carry their own
+ * generations up to it, but for a few that are in flight.
+ */
+static int guess_head(struct ktread_ring_place *place)
+{
+	const uint64_t slots = ktread_ring_slots(place);
+	uint64_t index =
+		place->row.anchor_index > place->row.first ? place->row.anchor_index : place->row.first;
+	uint64_t end = index + slots;
+
+	place->head = index;
+	place->guessed = true;
+	for (uint64_t misses = 0; index < end && misses < GUESS_MISSES; index++) {
+		uint64_t word;
+		int status = ktread_region_read(&place->slots, (index & (slots - 1)) * KTRX_SLOT_SIZE, &word,
+						sizeof(word));
+
+		if (status < 0)
+			return status;
+		misses++;
+		if (KTRX_TAG_KIND(word) == KTRX_KIND_EMPTY ||
+		    KTRX_TAG_GENERATION(word) != ktrx_generation(index, place->row.shift))
+			continue;
+		place->head = index + 1;
+		misses = 0;
+	}
+	return 0;
+}
+
+/* Finds a ring's head. */
+static int place_head(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n)
+{
+	struct ktread_ring_place *place = &layout->ring[n];
 
 	place->word_physical = NO_WORD;
-	if (row->head_where == KTRX_WHERE_NONE) {
-		if (layout->memory->live)
-			place->word_physical = row_physical;
-		place->head = KTRX_WORD_INDEX(row->word);
-	} else if (resolver->resolve(resolver->context, row->head_where, row->head_address, sizeof(row->word),
-				     &place->word_physical) < 0 ||
-		   !word_names(layout->memory, place->word_physical, n)) {
-		place->word_physical = NO_WORD;
-		place->usable = false;
-	}
+	place->head = KTRX_WORD_INDEX(place->row.word);
+	if (place->row.head_where == KTRX_WHERE_NONE)
+		place->word_physical = layout->memory->live ? place->row_physical : NO_WORD;
+	else if (!find_word(layout, resolver, n))
+		return guess_head(place);
+	return ktread_layout_head(layout, n, &place->head);
 }
 
 int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64_t *head)
@@ -124,12 +164,10 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 			row->where != KTRX_WHERE_NONE;
 	if (!place->usable)
 		return 0;
-	place_word(layout, resolver, n, region_physical(&section->region, n * stride));
-	status = ktread_layout_head(layout, n, &place->head);
-	if (status < 0)
-		return status;
-	return ktread_region_open(&place->slots, layout->memory, resolver, row->where, row->extents,
-				  row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);
+	place->row_physical = region_physical(&section->region, n * stride);
+	status = ktread_region_open(&place->slots, layout->memory, resolver, row->where, row->extents,
+				    row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);
+	return status < 0 ? status : place_head(layout, resolver, n);
 }
 
 static int open_rings(struct ktread_layout *layout, const struct ktread_resolver *resolver)

@@ -20,7 +20,9 @@ struct ktread_ring_place {
 	struct ktread_region slots;
 	uint64_t word_physical; /* of the reserve word, UINT64_MAX if it is `row.word` or unknown */
 	uint64_t head;		/* index of the next free slot when it was looked at */
-	bool usable;		/* sizes are sound, head is known */
+	uint64_t row_physical;	/* of `row`, UINT64_MAX if unknown */
+	bool guessed;		/* the head was made out from the slots */
+	bool usable;		/* sizes are sound */
 };
 
 struct ktread_layout {

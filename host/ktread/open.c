@@ -5,10 +5,15 @@
 #include <string.h>
 
 #include "dumps.h"
+#include "guest.h"
+#include "image.h"
 #include "message.h"
 #include "open.h"
 #include "v1.h"
 #include "v2.h"
+
+#define RAM_LEAST (UINT64_C(1) << 20)
+#define RAM_PAGE  4096u
 
 static int open_dump(struct ktread *trace)
 {
@@ -32,14 +37,80 @@ static int open_dump(struct ktread *trace)
 	return ktread_v1_open(trace, &dumps.last);
 }
 
-static int open_content(struct ktread *trace)
+/* Memory with a root in it. */
+static int open_memory(struct ktread *trace, enum ktread_form form)
+{
+	int status = ktread_image_find(&trace->image, trace->memory);
+
+	if (status < 0)
+		return status;
+	trace->info.form = form;
+	trace->info.dumps = 1;
+	trace->info.offset = trace->image->position;
+	return ktread_v2_open(trace, trace->image->layout);
+}
+
+static int open_ram(struct ktread *trace)
+{
+	int status = ktread_ram_map(trace->memory, trace->options.machine, trace->options.ram_base);
+
+	return status < 0 ? status : open_memory(trace, KTREAD_FORM_RAM);
+}
+
+static int open_core(struct ktread *trace)
+{
+	int status = ktread_core_map(trace->memory);
+
+	return status < 0 ? status : open_memory(trace, KTREAD_FORM_CORE);
+}
+
+/* Large files of whole pages without a dump at their start may be memory. */
+static bool may_be_ram(struct ktread_memory *memory)
+{
+	struct ktread_dump dump;
+
+	return memory->size >= RAM_LEAST && memory->size % RAM_PAGE == 0 && !ktread_dump_at(memory, 0, &dump);
+}
+
+static int open_by_content(struct ktread *trace)
+{
+	int status;
+
+	if (ktread_core_is(trace->memory))
+		return open_core(trace);
+	if (!may_be_ram(trace->memory))
+		return open_dump(trace);
+	status = open_ram(trace);
+	if (status != KTREAD_E_ABSENT)
+		return status;
+	/* Not memory then: perhaps dumps behind something else. */
+	trace->memory->live = trace->memory->ram = false;
+	if (open_dump(trace) == 0)
+		return 0;
+	return ktread_fail(KTREAD_E_ABSENT, "%s: neither a trace nor guest memory with ktrace in it",
+			   trace->memory->name);
+}
+
+static int open_bare(struct ktread *trace)
+{
+	trace->info.form = KTREAD_FORM_BARE;
+	return ktread_bare_open(trace);
+}
+
+static int open_as(struct ktread *trace)
 {
 	switch (trace->options.form) {
 	case KTREAD_FORM_BARE:
-		trace->info.form = KTREAD_FORM_BARE;
-		return ktread_bare_open(trace);
-	default:
+		return open_bare(trace);
+	case KTREAD_FORM_RAM:
+		return open_ram(trace);
+	case KTREAD_FORM_CORE:
+		return open_core(trace);
+	case KTREAD_FORM_V1:
+	case KTREAD_FORM_V2:
 		return open_dump(trace);
+	default:
+		return open_by_content(trace);
 	}
 }
 
@@ -69,7 +140,7 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 	if (status == 0)
 		status = ktread_source_open_file(&opened->memory, path);
 	if (status == 0)
-		status = open_content(opened);
+		status = open_as(opened);
 	if (status == 0 && opened->options.frequency)
 		opened->info.frequency = opened->options.frequency;
 	if (status == 0)
@@ -84,7 +155,10 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 
 void ktread_open_release(struct ktread *trace)
 {
-	ktread_layout_close(trace->layout);
+	if (trace->image)
+		ktread_image_close(trace->image); /* owns the layout */
+	else
+		ktread_layout_close(trace->layout);
 	free(trace->offset);
 	free(trace->build_id);
 	ktread_memory_close(trace->memory);

@@ -14,7 +14,7 @@ static void add_piece(struct ktread_region *region, const struct ktread_resolver
 
 	*piece = (struct ktread_piece){ .offset = region->length, .length = length };
 	region->length += length;
-	if (resolver->resolve(resolver->context, where, address, length, &piece->physical) < 0)
+	if (resolver->resolve(resolver->context, where, address, length, 0, &piece->physical) < 0)
 		return;
 	run = ktread_source_run(region->memory, piece->physical);
 	piece->readable = run < length ? run : length;
@@ -27,7 +27,7 @@ static int add_extents(struct ktread_region *region, const struct ktread_resolve
 	struct ktrx_extent *extent;
 
 	if (extents > KTREAD_MAX_EXTENTS ||
-	    resolver->resolve(resolver->context, where, address, bytes, &physical) < 0 ||
+	    resolver->resolve(resolver->context, where, address, bytes, 0, &physical) < 0 ||
 	    ktread_source_run(region->memory, physical) < bytes)
 		return 0;
 	extent = malloc(bytes);

@@ -27,8 +27,12 @@ struct ktread_region {
 
 /* Where addresses of a root lead. */
 struct ktread_resolver {
-	/* Physical address of `length` bytes at `address`; KTREAD_E_FORMAT if it cannot be told. */
-	int (*resolve)(void *context, uint16_t where, uint64_t address, uint64_t length, uint64_t *physical);
+	/*
+	 * Physical address of `length` bytes at `address`, the likeliest with attempt 0; KTREAD_E_FORMAT if
+	 * there are no more guesses.
+	 */
+	int (*resolve)(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
+		       uint64_t *physical);
 	void *context;
 };
 

@@ -187,3 +187,14 @@ uint64_t ktread_source_next_data(const struct ktread_memory *memory, uint64_t ph
 	}
 	return UINT64_MAX;
 }
+
+uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t position)
+{
+	for (uint32_t i = 0; i < memory->spans; i++) {
+		const struct ktread_span *span = &memory->span[i];
+
+		if (position >= span->position && position - span->position < span->length)
+			return span->physical + (position - span->position);
+	}
+	return UINT64_MAX;
+}

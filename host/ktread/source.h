@@ -25,8 +25,9 @@ struct ktread_memory {
 	void *context;
 	struct ktread_span *span;
 	uint32_t spans;
-	bool live; /* may change while it is read */
-	bool ram;  /* a RAM file, whose layout may yet be found out */
+	bool live;	  /* may change while it is read */
+	bool ram;	  /* a RAM file, whose map follows from the root found in it */
+	uint16_t machine; /* ELF machine of a RAM file if given, else 0 */
 	uint64_t size;
 	char *name; /* for messages */
 };
@@ -38,8 +39,12 @@ int ktread_source_create(struct ktread_memory **memory, const struct ktread_memo
 int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *span, uint32_t spans);
 /* A regular file, or a pipe copied into a temporary one, as one range from 0. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);
+/* Descriptor of a temporary file without a name, or an error. */
+int ktread_file_temporary(void);
 /* Bytes that can be read from `physical` on without a gap. */
 uint64_t ktread_source_run(const struct ktread_memory *memory, uint64_t physical);
+/* Address of what lies at `position` of the source; UINT64_MAX if nothing does. */
+uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t position);
 /* Next address >= physical that may hold data, UINT64_MAX if none. */
 uint64_t ktread_source_next_data(const struct ktread_memory *memory, uint64_t physical);
 

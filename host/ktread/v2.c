@@ -252,12 +252,13 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 }
 
 /* In a dump addresses are offsets from the root. */
-static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length,
+static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
 			  uint64_t *physical)
 {
 	const uint64_t *root = context;
 
-	if (where != KTRX_WHERE_FILE || address > UINT64_MAX - *root || length > UINT64_MAX - *root - address)
+	if (attempt || where != KTRX_WHERE_FILE || address > UINT64_MAX - *root ||
+	    length > UINT64_MAX - *root - address)
 		return KTREAD_E_FORMAT;
 	*physical = *root + address;
 	return 0;

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The reader library is compiled into its tests, so that it is sanitized with them.
-KTREAD_TEST_SRCS := test/unit/ktread_support.c $(wildcard host/ktread/*.c)
+KTREAD_TEST_SRCS := test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c \
+	$(wildcard host/ktread/*.c)
 
 UNIT_TESTS += ktread_v1
 UNIT_SRCS_ktread_v1 := test/unit/ktread_v1.c $(KTREAD_TEST_SRCS)
 
 UNIT_TESTS += ktread_v2
-UNIT_SRCS_ktread_v2 := test/unit/ktread_v2.c test/unit/ktread_writer.c $(KTREAD_TEST_SRCS)
+UNIT_SRCS_ktread_v2 := test/unit/ktread_v2.c $(KTREAD_TEST_SRCS)
+
+UNIT_TESTS += ktread_image
+UNIT_SRCS_ktread_image := test/unit/ktread_image.c $(KTREAD_TEST_SRCS)

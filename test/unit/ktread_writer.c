@@ -208,3 +208,88 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 	root.length = dump->size - start;
 	memcpy(dump->data + start, &root, sizeof(root));
 }
+
+/* Offsets of the image's parts from the memory's start. */
+#define BOOT_ROW   0x11000u
+#define EXTENTS	   0x11100u
+#define WORDS	   0x11200u /* reserve words, by ring */
+#define EVENTS	   0x12000u
+#define BOOT_SLOTS 0x20000u
+#define LENT_ROWS  (WRITER_BLOCK + 64)
+#define LENT_CPUS  (WRITER_BLOCK + 0x1000)
+#define LENT_SLOTS (WRITER_BLOCK + 0x2000)
+#define BLOCK_SIZE 0x100000u
+
+static uint64_t image_address(uint32_t offset)
+{
+	return WRITER_IMAGE_OFFSET + offset;
+}
+
+static uint64_t lent_address(uint32_t offset)
+{
+	return WRITER_BLOCK_OFFSET + offset;
+}
+
+static uint32_t slots_offset(const struct writer *writer, uint32_t n)
+{
+	return n ? LENT_SLOTS + (n - 1) * (writer->ring[n].row.mask + 1) * KTRX_SLOT_SIZE : BOOT_SLOTS;
+}
+
+void writer_memory_update(struct writer *writer, unsigned char *memory)
+{
+	for (uint32_t n = 0; n < writer->rings; n++) {
+		struct ktrx_ring row = writer->ring[n].row;
+		uint64_t word = (uint64_t)n << KTRX_WORD_INDEX_BITS | writer->ring[n].head;
+
+		row.where = KTRX_WHERE_VIRTUAL;
+		row.extents = 1;
+		row.length = (row.mask + UINT64_C(1)) * KTRX_SLOT_SIZE;
+		row.address = n ? lent_address(slots_offset(writer, n)) : image_address(BOOT_SLOTS);
+		row.word = word;
+		if (n) {
+			row.word = UINT64_C(0xdeadbeef);
+			row.head_where = KTRX_WHERE_VIRTUAL;
+			row.head_address = image_address(WORDS + 8 * n);
+			memcpy(memory + WORDS + 8 * n, &word, sizeof(word));
+		}
+		memcpy(memory + (n ? LENT_ROWS + (n - 1) * sizeof(row) : BOOT_ROW), &row, sizeof(row));
+		memcpy(memory + slots_offset(writer, n), writer->ring[n].slot, row.length);
+	}
+}
+
+static void memory_section(struct ktrx_root *root, uint32_t n, uint32_t type, uint32_t entry,
+			   uint32_t extents, uint64_t address, uint64_t length)
+{
+	root->section[n] = (struct ktrx_section){
+		type, KTRX_WHERE_VIRTUAL, (uint16_t)entry, extents, 0, address, length
+	};
+}
+
+void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base)
+{
+	struct ktrx_root root = writer->root;
+	struct ktrx_block block = { .nonce = root.nonce,
+				    .self = lent_address(WRITER_BLOCK),
+				    .length = BLOCK_SIZE };
+	const struct ktrx_extent extent[2] = {
+		{ image_address(BOOT_ROW), sizeof(struct ktrx_ring) },
+		{ lent_address(LENT_ROWS), (writer->rings - 1) * sizeof(struct ktrx_ring) },
+	};
+	const struct ktrx_cpu cpu[2] = { { .heartbeats = 5, .online = 1, .mode = KTRX_MODE_IDLE },
+					 { .heartbeats = 7, .online = 1, .mode = KTRX_MODE_USER } };
+
+	root.self = image_address(WRITER_ROOT);
+	root.self_phys = base ? base + WRITER_ROOT : 0;
+	root.checksum = ktrx_root_checksum(&root);
+	memcpy(block.magic, KTRX_BLOCK_MAGIC, sizeof(block.magic));
+	memory_section(&root, 0, KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), 2, image_address(EXTENTS),
+		       writer->rings * sizeof(struct ktrx_ring));
+	memory_section(&root, 1, KTRX_SECTION_EVENTS, 0, 1, image_address(EVENTS), writer->events.size);
+	memory_section(&root, 2, KTRX_SECTION_CPUS, sizeof(cpu[0]), 1, lent_address(LENT_CPUS), sizeof(cpu));
+	memcpy(memory + WRITER_ROOT, &root, sizeof(root));
+	memcpy(memory + EXTENTS, extent, sizeof(extent));
+	memcpy(memory + EVENTS, writer->events.data, writer->events.size);
+	memcpy(memory + WRITER_BLOCK, &block, sizeof(block));
+	memcpy(memory + LENT_CPUS, cpu, sizeof(cpu));
+	writer_memory_update(writer, memory);
+}

@@ -48,6 +48,19 @@ uint64_t writer_reserve(struct writer *writer, uint32_t ring, uint32_t slots);
 struct writer_slot *writer_slot_at(struct writer *writer, uint32_t ring, uint64_t index);
 void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 
+/* Where writer_memory() puts things: the image is mapped at one displacement, lent memory at another. */
+#define WRITER_MEMORY_SIZE  (8u << 20)
+#define WRITER_ROOT	    0x10000u
+#define WRITER_BLOCK	    0x200040u
+#define WRITER_IMAGE_OFFSET (UINT64_C(0xffffffff80000000))
+#define WRITER_BLOCK_OFFSET (UINT64_C(0xffff888000000000))
+
+/* Fills a guest's memory that begins at physical address `base`. Reserve words lie apart from the ring table.
+ */
+void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base);
+/* Copies a ring's slots and head into the memory again. */
+void writer_memory_update(struct writer *writer, unsigned char *memory);
+
 /* Appends a dump of everything. */
 void writer_dump(struct writer *writer, struct bytes *dump);
 

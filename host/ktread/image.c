@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Finding ktrace in a memory:
+ *
+ *   1. the memory is scanned once for roots and for heads of lent blocks
+ *   2. for a RAM file whose map is not known, the maps that its root's machine allows are tried
+ *   3. of several roots the one whose rings carry the newest anchor is taken
+ *
+ * Virtual addresses are resolved by the block that claims them, or by the root's own displacement.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest.h"
+#include "image.h"
+#include "message.h"
+
+#define STABLE_TRIES 100u
+
+/* Reads the root while nobody changes its table. */
+static int read_stable(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root)
+{
+	for (unsigned i = 0; i < STABLE_TRIES; i++) {
+		uint32_t sequence;
+		int status = ktread_root_read(memory, physical, root);
+
+		if (status == 0)
+			status = ktread_memory_read(memory, physical + offsetof(struct ktrx_root, sequence),
+						    &sequence, sizeof(sequence));
+		if (status < 0)
+			return status;
+		if (sequence == root->sequence && !(sequence & 1))
+			break;
+	}
+	return 0;
+}
+
+static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
+{
+	return ktread_source_run(memory, physical) > 0;
+}
+
+/* Counts the guesses down; true when `physical` is the one asked for. */
+static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *attempt, uint64_t *physical)
+{
+	if (!is_readable(image->memory, guess) || (*attempt)-- > 0)
+		return false;
+	*physical = guess;
+	return true;
+}
+
+static int resolve_virtual(const struct ktread_image *image, uint64_t address, uint32_t attempt,
+			   uint64_t *physical)
+{
+	const struct ktread_scan *scan = &image->scan;
+
+	for (uint32_t i = 0; i < scan->blocks; i++) {
+		const struct ktread_block_found *block = &scan->block[i];
+
+		if (block->head.nonce == image->root.nonce &&
+		    address - block->head.self < block->head.length &&
+		    is_turn(image,
+			    ktread_source_physical(image->memory, block->position) +
+				    (address - block->head.self),
+			    &attempt, physical))
+			return 0;
+	}
+	if (is_turn(image, address - image->root.self + image->physical, &attempt, physical))
+		return 0;
+	/* Memory that was not lent may lie in the same mapping as some that was. */
+	for (uint32_t i = 0; i < scan->blocks; i++) {
+		const struct ktread_block_found *block = &scan->block[i];
+
+		if (block->head.nonce == image->root.nonce &&
+		    is_turn(image,
+			    ktread_source_physical(image->memory, block->position) +
+				    (address - block->head.self),
+			    &attempt, physical))
+			return 0;
+	}
+	return KTREAD_E_FORMAT;
+}
+
+static int resolve(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
+		   uint64_t *physical)
+{
+	const struct ktread_image *image = context;
+
+	(void)length;
+	if (where == KTRX_WHERE_VIRTUAL)
+		return resolve_virtual(image, address, attempt, physical);
+	if (where != KTRX_WHERE_PHYSICAL || attempt || !is_readable(image->memory, address))
+		return KTREAD_E_FORMAT;
+	*physical = address;
+	return 0;
+}
+
+static int open_layout(struct ktread_image *image, struct ktread_layout **layout)
+{
+	struct ktread_resolver resolver = { resolve, image };
+	int status;
+
+	image->physical = ktread_source_physical(image->memory, image->position);
+	status = read_stable(image->memory, image->physical, &image->root);
+	return status < 0 ? status : ktread_layout_open(layout, image->memory, image->physical, &resolver);
+}
+
+/* How many rings have a slot of the right generation where the newest one should lie. */
+static uint32_t count_sound_rings(const struct ktread_layout *layout)
+{
+	uint32_t sound = 0;
+
+	for (uint32_t n = 0; n < layout->rings; n++) {
+		const struct ktread_ring_place *place = &layout->ring[n];
+		uint64_t index = place->row.anchor_index, word;
+
+		if (!place->usable || place->head <= place->row.first)
+			continue;
+		if (ktread_region_read(&place->slots,
+				       (index & (ktread_ring_slots(place) - 1)) * KTRX_SLOT_SIZE, &word,
+				       sizeof(word)) == 0 &&
+		    KTRX_TAG_KIND(word) != KTRX_KIND_EMPTY &&
+		    (index < ktread_ring_begin(place, place->head) ||
+		     KTRX_TAG_GENERATION(word) == ktrx_generation(index, place->row.shift)))
+			sound++;
+	}
+	return sound;
+}
+
+static int try_map(struct ktread_image *image, uint32_t n)
+{
+	struct ktrx_root root;
+	uint64_t at = ktread_source_physical(image->memory, image->position);
+	int status = ktread_root_read(image->memory, at, &root);
+
+	if (status < 0)
+		return status;
+	if (!image->memory->ram)
+		return n == 0;
+	return ktread_ram_try(image->memory, root.machine, image->position, root.self_phys, n);
+}
+
+/* Opens the root at image->position under the map that fits best. */
+static int open_best_map(struct ktread_image *image, struct ktread_layout **layout)
+{
+	uint32_t best = 0, most = 0, n;
+	int status;
+
+	for (n = 0; (status = try_map(image, n)) > 0; n++) {
+		struct ktread_layout *tried;
+		uint32_t sound;
+
+		if (open_layout(image, &tried) < 0)
+			continue;
+		sound = count_sound_rings(tried);
+		ktread_layout_close(tried);
+		best = sound > most ? n : best;
+		most = sound > most ? sound : most;
+	}
+	if (status == 0)
+		status = try_map(image, best);
+	return status < 0 ? status : open_layout(image, layout);
+}
+
+static uint64_t newest_anchor(const struct ktread_layout *layout)
+{
+	uint64_t newest = 0;
+
+	for (uint32_t n = 0; n < layout->rings; n++) {
+		const struct ktread_ring_place *place = &layout->ring[n];
+
+		if (place->usable && place->head > place->row.first && place->row.anchor_stamp > newest)
+			newest = place->row.anchor_stamp;
+	}
+	return newest;
+}
+
+/* Takes the root of the boot that ran last. */
+static int choose_root(struct ktread_image *image)
+{
+	uint64_t best_stamp = 0, best = UINT64_MAX;
+	int status = KTREAD_E_ABSENT;
+
+	for (uint32_t i = 0; i < image->scan.roots; i++) {
+		struct ktread_layout *layout;
+		uint64_t stamp;
+
+		image->position = image->scan.root[i];
+		status = open_best_map(image, &layout);
+		if (status == KTREAD_E_MEMORY)
+			return status;
+		if (status < 0)
+			continue;
+		stamp = newest_anchor(layout);
+		ktread_layout_close(layout);
+		if (best == UINT64_MAX || stamp > best_stamp) {
+			best = image->position;
+			best_stamp = stamp;
+		}
+	}
+	if (best == UINT64_MAX)
+		return status == KTREAD_E_ABSENT
+			       ? ktread_fail(KTREAD_E_ABSENT,
+					     "%s: no ktrace in its %" PRIu64 " bytes of memory",
+					     image->memory->name, image->memory->size)
+			       : status;
+	image->position = best;
+	return open_best_map(image, &image->layout);
+}
+
+int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory)
+{
+	struct ktread_image *found = calloc(1, sizeof(*found));
+	int status;
+
+	if (!found)
+		return ktread_fail_memory();
+	found->memory = memory;
+	status = ktread_scan_run(&found->scan, memory);
+	if (status == 0)
+		status = choose_root(found);
+	if (status < 0) {
+		ktread_image_close(found);
+		return status;
+	}
+	*image = found;
+	return 0;
+}
+
+void ktread_image_close(struct ktread_image *image)
+{
+	if (!image)
+		return;
+	ktread_layout_close(image->layout);
+	ktread_scan_free(&image->scan);
+	free(image);
+}
+
+uint64_t ktread_image_physical(const struct ktread_image *image)
+{
+	return image->physical;
+}
+
+int ktread_image_refresh(struct ktread_image *image)
+{
+	struct ktrx_root root;
+	struct ktread_layout *layout;
+	int status = read_stable(image->memory, image->physical, &root);
+
+	if (status < 0 || root.self == 0)
+		return ktread_fail(KTREAD_E_ABSENT, "%s: ktrace is gone from 0x%" PRIx64, image->memory->name,
+				   image->physical);
+	if (root.nonce != image->root.nonce || root.sequence != image->root.sequence) {
+		/* Memory was lent since, or another boot came. */
+		ktread_scan_free(&image->scan);
+		status = ktread_scan_run(&image->scan, image->memory);
+		if (status < 0)
+			return status;
+	}
+	status = open_layout(image, &layout);
+	if (status < 0)
+		return status;
+	ktread_layout_close(image->layout);
+	image->layout = layout;
+	return 0;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What a watcher wants to know of a running guest. */
+#include <string.h>
+
+#include "image.h"
+
+static uint64_t count_slots(const struct ktread_layout *layout)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t n = 0; n < layout->rings; n++) {
+		const struct ktread_ring_place *place = &layout->ring[n];
+
+		if (place->usable && place->head > place->row.first)
+			sum += place->head - place->row.first;
+	}
+	return sum;
+}
+
+static int count_cpus(const struct ktread_section *section, struct ktread_pulse *pulse)
+{
+	uint64_t stride = section->row.entry_size ? section->row.entry_size : sizeof(struct ktrx_cpu);
+	uint64_t rows = section->region.length / stride;
+
+	for (uint64_t i = 0; i < rows && i < KTRX_MAX_RINGS; i++) {
+		struct ktrx_cpu cpu = { 0 };
+		int status = ktread_region_read(&section->region, i * stride, &cpu,
+						stride < sizeof(cpu) ? stride : sizeof(cpu));
+
+		if (status < 0)
+			return status;
+		pulse->heartbeats += cpu.heartbeats;
+		pulse->online += cpu.online != 0;
+		pulse->idle += cpu.online && cpu.mode == KTRX_MODE_IDLE;
+	}
+	return 0;
+}
+
+int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
+{
+	const struct ktread_section *cpus;
+	int status = ktread_image_refresh(image);
+
+	memset(pulse, 0, sizeof(*pulse));
+	if (status < 0)
+		return status;
+	pulse->nonce = image->root.nonce;
+	pulse->cpus = image->root.cpus;
+	pulse->outcome = image->root.outcome;
+	pulse->status = image->root.status;
+	pulse->frequency = image->root.frequency;
+	pulse->slots = count_slots(image->layout);
+	cpus = ktread_layout_section(image->layout, KTRX_SECTION_CPUS, 0);
+	return cpus ? count_cpus(cpus, pulse) : 0;
+}
