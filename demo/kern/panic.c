@@ -56,7 +56,8 @@ static void claim_panic(const struct cpu *self)
 	if (__atomic_compare_exchange_n(&panicking, &nobody, self, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		return;
 	panic_check();
-	arch_halt(); /* a panic within the panic */
+	console_write_unlocked("\npanic within a panic\n");
+	arch_exit(PANIC_STATUS);
 }
 
 static void print_message(const struct cpu *self)

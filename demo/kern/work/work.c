@@ -21,6 +21,7 @@ static const struct work works[] = {
 	{ "mix", work_mix },	       /* the five above at once */
 	{ "forever", work_forever },   /* mix without end */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
+	{ "cost", work_cost },	       /* what an event costs */
 	{ "dump", work_dump },	       /* dumps the trace through transport= */
 	{ "panic", work_panic },       /* the kernel gives up */
 	{ "wild", work_wild },	       /* a page fault that cannot be resolved */

@@ -32,6 +32,7 @@ void work_fault(uint64_t until_ns);
 void work_ipi(uint64_t until_ns);
 void work_sleepers(uint64_t until_ns);
 void work_stress(uint64_t until_ns);
+void work_cost(uint64_t until_ns);
 void work_dump(uint64_t until_ns);
 void work_mix(uint64_t until_ns);
 void work_forever(uint64_t until_ns);
