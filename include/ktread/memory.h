@@ -56,11 +56,11 @@ uint64_t ktread_image_physical(const struct ktread_image *image); /* of the root
 
 /* What a watcher wants to know, read afresh. */
 struct ktread_pulse {
-	uint64_t nonce;	     /* another nonce than before: the guest booted anew */
-	uint64_t slots;	     /* produced on all rings since boot */
-	uint64_t heartbeats; /* of all CPUs */
+	uint64_t nonce;		     /* another nonce than before: the guest booted anew */
+	uint64_t slots;		     /* produced on all rings since boot */
+	uint64_t heartbeats;	     /* of all CPUs */
 	uint32_t cpus, online, idle; /* idle: CPUs whose mode says so */
-	uint32_t outcome;    /* KTRX_OUTCOME_* */
+	uint32_t outcome;	     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 };

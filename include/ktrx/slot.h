@@ -26,14 +26,15 @@
 
 #include "ktrx/assert.h"
 
-#define KTRX_SLOT_SIZE		32u
-#define KTRX_SLOT_SHIFT		5u
-#define KTRX_FIRST_PAYLOAD	20u /* payload bytes in a SINGLE or FIRST slot, from byte 12 */
-#define KTRX_FIRST_OFFSET	12u
-#define KTRX_MORE_PAYLOAD	30u /* payload bytes in a MORE or LAST slot, from byte 2 */
-#define KTRX_MORE_OFFSET	2u
-#define KTRX_RECORD_MAX_SLOTS	8u
-#define KTRX_RECORD_MAX_PAYLOAD (KTRX_FIRST_PAYLOAD + (KTRX_RECORD_MAX_SLOTS - 1u) * KTRX_MORE_PAYLOAD) /* 230 */
+#define KTRX_SLOT_SIZE	      32u
+#define KTRX_SLOT_SHIFT	      5u
+#define KTRX_FIRST_PAYLOAD    20u /* payload bytes in a SINGLE or FIRST slot, from byte 12 */
+#define KTRX_FIRST_OFFSET     12u
+#define KTRX_MORE_PAYLOAD     30u /* payload bytes in a MORE or LAST slot, from byte 2 */
+#define KTRX_MORE_OFFSET      2u
+#define KTRX_RECORD_MAX_SLOTS 8u
+#define KTRX_RECORD_MAX_PAYLOAD \
+	(KTRX_FIRST_PAYLOAD + (KTRX_RECORD_MAX_SLOTS - 1u) * KTRX_MORE_PAYLOAD) /* 230 */
 
 /* Slot kinds. A record's payload length in slots follows from them. */
 #define KTRX_KIND_EMPTY	 0u /* never written */
@@ -49,11 +50,13 @@
 #define KTRX_CONTEXT_NMI       2u
 #define KTRX_CONTEXT_EARLY     3u /* before the port knows */
 
-#define KTRX_EVENT_ANCHOR 0u	 /* struct ktrx_anchor; every other id is a row of the event table */
+#define KTRX_EVENT_ANCHOR 0u /* struct ktrx_anchor; every other id is a row of the event table */
 #define KTRX_EVENT_MAX	  4095u
 #define KTRX_THREAD_MAX	  0x3fffffu
 #define KTRX_STAMP_BITS	  36u
 
+/* Not for clang-format, which takes these for casts. */
+/* clang-format off */
 /* Fields of the tag (the low 16 bits of a slot) and of a first slot's two leading words. */
 #define KTRX_TAG_KIND(tag)	 ((uint32_t)(tag) & 7u)
 #define KTRX_TAG_GENERATION(tag) ((uint32_t)(tag) >> 3 & 0xffu)
@@ -65,6 +68,7 @@
 #define KTRX_W1_CONTEXT(w1)	 ((uint32_t)(w1) >> 22 & 3u)
 #define KTRX_W1_EXTENDED(w1)	 ((uint32_t)(w1) >> 24 & 1u)
 #define KTRX_W1_GENERATION(w1)	 ((uint32_t)(w1) >> 25 & 0x7fu)
+/* clang-format on */
 #define KTRX_W1_CONTEXT_SHIFT	 22u
 #define KTRX_W1_EXTENDED_BIT	 (1u << 24)
 #define KTRX_W1_GENERATION_SHIFT 25u
@@ -74,9 +78,11 @@
  * bits name the ring, so the result of one add names ring and slot together. Ring 0 is the shared boot ring;
  * ring n is CPU n - 1's.
  */
-#define KTRX_WORD_INDEX_BITS  51u
+#define KTRX_WORD_INDEX_BITS 51u
+/* clang-format off */
 #define KTRX_WORD_INDEX(word) ((uint64_t)(word) & ((UINT64_C(1) << KTRX_WORD_INDEX_BITS) - 1u))
 #define KTRX_WORD_RING(word)  ((uint32_t)((uint64_t)(word) >> KTRX_WORD_INDEX_BITS))
+/* clang-format on */
 
 /*
  * Payload of an anchor record. Stamps are 36 bits wide in slots; an anchor restates the whole stamp. One is
@@ -84,9 +90,9 @@
  * distance never has to be guessed. Anchors chain backwards; the newest one is named in struct ktrx_ring.
  */
 struct ktrx_anchor {
-	uint64_t stamp;		/* whole counter value at this anchor; its low 36 bits are the slot's stamp */
-	uint64_t previous;	/* whole stamp of the anchor before, 0 for the first */
-	uint32_t distance;	/* slots back to the anchor before; 0 if none or farther than 2^32 - 1 */
+	uint64_t stamp;	   /* whole counter value at this anchor; its low 36 bits are the slot's stamp */
+	uint64_t previous; /* whole stamp of the anchor before, 0 for the first */
+	uint32_t distance; /* slots back to the anchor before; 0 if none or farther than 2^32 - 1 */
 } __attribute__((packed, aligned(4)));
 
 /*
@@ -94,11 +100,11 @@ struct ktrx_anchor {
  * a 4-byte repeat count if marked. Its size is `size`, so that a reader can step over parts it does not know.
  */
 struct ktrx_extension {
-	uint8_t size;	  /* bytes of the whole block, this head included */
-	uint8_t parts;	  /* KTRX_EXT_* */
-	uint16_t cpu;	  /* valid with KTRX_EXT_CPU */
+	uint8_t size;  /* bytes of the whole block, this head included */
+	uint8_t parts; /* KTRX_EXT_* */
+	uint16_t cpu;  /* valid with KTRX_EXT_CPU */
 };
-#define KTRX_EXT_CPU	 1u  /* the CPU, in rings that several CPUs share */
+#define KTRX_EXT_CPU	 1u /* the CPU, in rings that several CPUs share */
 #define KTRX_EXT_CALLER1 2u
 #define KTRX_EXT_CALLER2 4u
 #define KTRX_EXT_REPEAT	 8u

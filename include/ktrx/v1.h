@@ -20,14 +20,14 @@
 #define KTRX1_PID_MASK	  2047u /* 11 bits: a pid is stored modulo 2048 */
 
 struct ktrx1_header {
-	uint8_t magic[4];	 /* "KTRX" */
-	uint32_t version;	 /* 1 */
-	uint64_t frequency;	 /* counter ticks a second */
-	uint32_t cpus;		 /* rings that follow, in CPU order */
-	uint32_t slots;		 /* records a ring, a power of two */
-	uint32_t record_size;	 /* 32 */
-	uint32_t flags;		 /* 0 */
-	uint8_t reserved[32];	 /* 0 */
+	uint8_t magic[4];     /* "KTRX" */
+	uint32_t version;     /* 1 */
+	uint64_t frequency;   /* counter ticks a second */
+	uint32_t cpus;	      /* rings that follow, in CPU order */
+	uint32_t slots;	      /* records a ring, a power of two */
+	uint32_t record_size; /* 32 */
+	uint32_t flags;	      /* 0 */
+	uint8_t reserved[32]; /* 0 */
 };
 
 struct ktrx1_record {
@@ -36,35 +36,38 @@ struct ktrx1_record {
 	uint32_t data[5]; /* by event */
 };
 
-#define KTRX1_HEADER(event, cpu, pid, flags)                                                             \
-	(((uint32_t)(flags) & 0xffu) << 24 | ((uint32_t)(pid) & 0x7ffu) << 13 | ((uint32_t)(cpu) & 7u) << 10 | \
+/* Not for clang-format, which takes these for casts. */
+/* clang-format off */
+#define KTRX1_HEADER(event, cpu, pid, flags)                                                                 \
+	(((uint32_t)(flags) & 0xffu) << 24 | ((uint32_t)(pid) & 0x7ffu) << 13 | ((uint32_t)(cpu) & 7u) << 10 |     \
 	 ((uint32_t)(event) & 0x3ffu))
 #define KTRX1_EVENT(header) ((header) & 0x3ffu)
 #define KTRX1_CPU(header)   ((header) >> 10 & 7u)
 #define KTRX1_PID(header)   ((header) >> 13 & 0x7ffu)
 #define KTRX1_FLAGS(header) ((header) >> 24)
+/* clang-format on */
 
 /* Well-known event ids. */
-#define KTRX1_SYSCALL_ENTER	0u
-#define KTRX1_SYSCALL_EXIT	1u
-#define KTRX1_CTX_SWITCH	5u
-#define KTRX1_PAGE_FAULT	10u
-#define KTRX1_PTE_MAP		11u
-#define KTRX1_PTE_MAP_EXISTING	12u
-#define KTRX1_PAGE_CONTENT	13u
-#define KTRX1_SIGNAL_SEND	20u
-#define KTRX1_SIGNAL_CHECK	21u
-#define KTRX1_SIGNAL_DELIVER	22u
-#define KTRX1_WAITQ_SLEEP	70u
-#define KTRX1_WAITQ_WAKE	71u
-#define KTRX1_NET_CONNECT	193u
-#define KTRX1_NET_SEND		197u
-#define KTRX1_NET_RECV		198u
-#define KTRX1_NET_POLL		199u
-#define KTRX1_NET_RX_PACKET	201u
-#define KTRX1_NET_TX_PACKET	202u
-#define KTRX1_NET_TCP_STATE	203u
-#define KTRX1_NET_DNS_QUERY	204u
+#define KTRX1_SYSCALL_ENTER    0u
+#define KTRX1_SYSCALL_EXIT     1u
+#define KTRX1_CTX_SWITCH       5u
+#define KTRX1_PAGE_FAULT       10u
+#define KTRX1_PTE_MAP	       11u
+#define KTRX1_PTE_MAP_EXISTING 12u
+#define KTRX1_PAGE_CONTENT     13u
+#define KTRX1_SIGNAL_SEND      20u
+#define KTRX1_SIGNAL_CHECK     21u
+#define KTRX1_SIGNAL_DELIVER   22u
+#define KTRX1_WAITQ_SLEEP      70u
+#define KTRX1_WAITQ_WAKE       71u
+#define KTRX1_NET_CONNECT      193u
+#define KTRX1_NET_SEND	       197u
+#define KTRX1_NET_RECV	       198u
+#define KTRX1_NET_POLL	       199u
+#define KTRX1_NET_RX_PACKET    201u
+#define KTRX1_NET_TX_PACKET    202u
+#define KTRX1_NET_TCP_STATE    203u
+#define KTRX1_NET_DNS_QUERY    204u
 
 KTRX_ASSERT_SIZE(struct ktrx1_header, 64);
 KTRX_ASSERT_OFFSET(struct ktrx1_header, version, 4);

@@ -11,11 +11,11 @@
 
 #include "ktrx/assert.h"
 
-#define KTRX_MAGIC	"KTRX"
-#define KTRX_TAG	"ktrace2\n"
-#define KTRX2_VERSION	2u
-#define KTRX_SECTIONS	16u
-#define KTRX_MAX_RINGS	4097u /* the boot ring and 4096 CPUs */
+#define KTRX_MAGIC     "KTRX"
+#define KTRX_TAG       "ktrace2\n"
+#define KTRX2_VERSION  2u
+#define KTRX_SECTIONS  16u
+#define KTRX_MAX_RINGS 4097u /* the boot ring and 4096 CPUs */
 
 /* How the addresses of a section or a ring are meant. */
 #define KTRX_WHERE_NONE	    0u /* absent */
@@ -38,19 +38,19 @@ struct ktrx_section {
 	uint64_t length; /* bytes of data in all */
 };
 
-#define KTRX_SECTION_NONE	   0u
-#define KTRX_SECTION_RINGS	   1u  /* struct ktrx_ring, ring 0 first */
-#define KTRX_SECTION_EVENTS	   2u  /* struct ktrx_event rows; ids run on over sections, by `index` */
-#define KTRX_SECTION_THREADS	   3u  /* struct ktrx_thread */
-#define KTRX_SECTION_CPUS	   4u  /* struct ktrx_cpu, CPU 0 first */
-#define KTRX_SECTION_OFFSETS	   5u  /* int64_t a CPU: add to a stamp of that CPU */
-#define KTRX_SECTION_BUILD_ID	   6u  /* the bytes of the kernel's GNU build id */
-#define KTRX_SECTION_COUNTERS	   7u  /* uint64_t [ring][event id] */
-#define KTRX_SECTION_SYSCALLS	   8u  /* text, a line a call: number, blank, name */
-#define KTRX_SECTION_MAILBOX	   9u  /* reserved: requests from the host */
-#define KTRX_SECTION_THREAD_STATE  10u /* reserved: held and awaited locks */
-#define KTRX_SECTION_REGISTERS	   11u /* reserved: added by a host that could read them */
-#define KTRX_SECTION_NOTE	   12u /* text about the capture, added by the host */
+#define KTRX_SECTION_NONE	  0u
+#define KTRX_SECTION_RINGS	  1u  /* struct ktrx_ring, ring 0 first */
+#define KTRX_SECTION_EVENTS	  2u  /* struct ktrx_event rows; ids run on over sections, by `index` */
+#define KTRX_SECTION_THREADS	  3u  /* struct ktrx_thread */
+#define KTRX_SECTION_CPUS	  4u  /* struct ktrx_cpu, CPU 0 first */
+#define KTRX_SECTION_OFFSETS	  5u  /* int64_t a CPU: add to a stamp of that CPU */
+#define KTRX_SECTION_BUILD_ID	  6u  /* the bytes of the kernel's GNU build id */
+#define KTRX_SECTION_COUNTERS	  7u  /* uint64_t [ring][event id] */
+#define KTRX_SECTION_SYSCALLS	  8u  /* text, a line a call: number, blank, name */
+#define KTRX_SECTION_MAILBOX	  9u  /* reserved: requests from the host */
+#define KTRX_SECTION_THREAD_STATE 10u /* reserved: held and awaited locks */
+#define KTRX_SECTION_REGISTERS	  11u /* reserved: added by a host that could read them */
+#define KTRX_SECTION_NOTE	  12u /* text about the capture, added by the host */
 
 /* Root flags. */
 #define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
@@ -109,19 +109,20 @@ struct ktrx_ring {
 	uint64_t dropped;      /* records refused by KTRX_POLICY_STOP */
 	uint64_t lapped;       /* slots voided by writers that were held up for a whole lap */
 
-	uint64_t first;	   /* index of the first slot that counts: this boot's first, or where a clear left off */
-	uint64_t address;  /* of slot 0, as `where` says */
-	uint64_t length;   /* bytes */
-	uint32_t extents;  /* as in struct ktrx_section */
+	uint64_t
+		first; /* index of the first slot that counts: this boot's first, or where a clear left off */
+	uint64_t address; /* of slot 0, as `where` says */
+	uint64_t length;  /* bytes */
+	uint32_t extents; /* as in struct ktrx_section */
 	uint16_t where;
-	uint16_t kind;	   /* KTRX_RING_* */
-	uint32_t cpu;	   /* KTRX_NO_CPU for a shared ring */
-	uint32_t policy;   /* KTRX_POLICY_* */
+	uint16_t kind;	       /* KTRX_RING_* */
+	uint32_t cpu;	       /* KTRX_NO_CPU for a shared ring */
+	uint32_t policy;       /* KTRX_POLICY_* */
 	uint64_t head_address; /* of the reserve word, when it lies in the kernel's per-CPU area */
 	uint16_t head_where;   /* KTRX_WHERE_NONE: `word` above is the head */
 	uint16_t reserved0;
 	uint32_t reserved1;
-	uint64_t head;	       /* writer's pointer to the reserve word */
+	uint64_t head; /* writer's pointer to the reserve word */
 };
 
 /*
@@ -130,20 +131,20 @@ struct ktrx_ring {
  * text, file, then name and unit of each field. No pointers: rows survive relocation and LTO.
  */
 struct ktrx_event {
-	uint16_t magic;	  /* KTRX_EVENT_MAGIC */
-	uint16_t size;	  /* bytes of the row with its strings, a multiple of 8 */
-	uint8_t state;	  /* KTRX_STATE_* as it is now */
-	uint8_t wanted;	  /* as asked for; `state` follows while recording is started */
-	uint16_t id;	  /* cache of the ordinal, 0 until the kernel numbered its rows */
-	uint32_t header;  /* kernel-private: low half of a first slot's leading word */
-	uint16_t v1_id;	  /* id in a v1 dump, KTRX_V1_NONE if it has none */
-	uint8_t fields;	  /* 0 to 16 */
-	uint8_t flags;	  /* 0 */
-	uint32_t line;	  /* where it was declared */
+	uint16_t magic;	 /* KTRX_EVENT_MAGIC */
+	uint16_t size;	 /* bytes of the row with its strings, a multiple of 8 */
+	uint8_t state;	 /* KTRX_STATE_* as it is now */
+	uint8_t wanted;	 /* as asked for; `state` follows while recording is started */
+	uint16_t id;	 /* cache of the ordinal, 0 until the kernel numbered its rows */
+	uint32_t header; /* kernel-private: low half of a first slot's leading word */
+	uint16_t v1_id;	 /* id in a v1 dump, KTRX_V1_NONE if it has none */
+	uint8_t fields;	 /* 0 to 16 */
+	uint8_t flags;	 /* 0 */
+	uint32_t line;	 /* where it was declared */
 	uint32_t reserved;
 	uint64_t count;	  /* shared count, used where there are no per-CPU counters */
 	uint8_t type[16]; /* KTRX_TYPE_* of each field */
-	/* strings follow */
+			  /* strings follow */
 };
 #define KTRX_EVENT_MAGIC  0x5645u
 #define KTRX_EVENT_FIELDS 16u
@@ -153,23 +154,23 @@ struct ktrx_event {
 #define KTRX_STATE_OFF	  0u
 #define KTRX_STATE_RECORD 1u
 #define KTRX_STATE_COUNT  2u
-#define KTRX_STATE_STOP	  4u	/* stops all recording after it fired once */
+#define KTRX_STATE_STOP	  4u /* stops all recording after it fired once */
 #define KTRX_STATE_SLOW	  0x80u
 
 /* Field types. Integers lie packed, in order, in their natural size; no padding. */
-#define KTRX_TYPE_U8	 1u
-#define KTRX_TYPE_U16	 2u
-#define KTRX_TYPE_U32	 3u
-#define KTRX_TYPE_U64	 4u
-#define KTRX_TYPE_I8	 5u
-#define KTRX_TYPE_I16	 6u
-#define KTRX_TYPE_I32	 7u
-#define KTRX_TYPE_I64	 8u
+#define KTRX_TYPE_U8	  1u
+#define KTRX_TYPE_U16	  2u
+#define KTRX_TYPE_U32	  3u
+#define KTRX_TYPE_U64	  4u
+#define KTRX_TYPE_I8	  5u
+#define KTRX_TYPE_I16	  6u
+#define KTRX_TYPE_I32	  7u
+#define KTRX_TYPE_I64	  8u
 #define KTRX_TYPE_POINTER 9u  /* 8 bytes */
-#define KTRX_TYPE_STRING 10u /* u16: bit 15 cut short, low bits length; then that many bytes, no NUL */
-#define KTRX_TYPE_BOOL	 11u /* 1 byte */
-#define KTRX_TYPE_CHAR	 12u /* 1 byte */
-#define KTRX_STRING_CUT	 0x8000u
+#define KTRX_TYPE_STRING  10u /* u16: bit 15 cut short, low bits length; then that many bytes, no NUL */
+#define KTRX_TYPE_BOOL	  11u /* 1 byte */
+#define KTRX_TYPE_CHAR	  12u /* 1 byte */
+#define KTRX_STRING_CUT	  0x8000u
 
 struct ktrx_thread {
 	uint32_t id;   /* thread id + 1; 0 marks an empty row */
@@ -249,7 +250,7 @@ KTRX_ASSERT_SIZE(struct ktrx_block, 64);
 static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
 {
 	const uint64_t constant[] = { root->version, root->slot_size, root->root_size, root->sections,
-				      root->machine, root->table, root->nonce, root->self };
+				      root->machine, root->table,     root->nonce,     root->self };
 	uint32_t hash = 2166136261u;
 
 	for (unsigned i = 0; i < sizeof(constant) / sizeof(constant[0]); i++)
