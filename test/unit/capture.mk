@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Unit tests of capture: what is read, decided and said, without a QEMU.
+
+# $(call capture_test,<name>,<files of host/capture, without .c>)
+define capture_test
+UNIT_TESTS += capture_$(1)
+UNIT_SRCS_capture_$(1) := test/unit/capture_$(1).c $(2:%=host/capture/%.c) host/capture/error.c
+UNIT_CFLAGS_capture_$(1) := -Ihost
+endef
+
+$(eval $(call capture_test,option,qemu_option))
+$(eval $(call capture_test,line,qemu_option qemu_line plan record transport words))
+$(eval $(call capture_test,machine,machine qmp json memory_map))
+$(eval $(call capture_test,verdict,verdict watch))
+$(eval $(call capture_test,kernel,kernel_elf))

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What QEMU says: JSON, its memory map, its events, over a real socket. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "capture/json.h"
+#include "capture/machine.h"
+
+static struct capture_json json(const char *text)
+{
+	return (struct capture_json){ text, strlen(text) };
+}
+
+static void members_are_found(void **state)
+{
+	const char *text =
+		"{\"a\": {\"b\": [1, {\"reason\": \"x\"}], \"reason\" : \"q\\\"\\n\\u0041\"}, \"c\": true}";
+	struct capture_json value;
+	char string[16];
+
+	(void)state;
+	assert_true(capture_json_member(json(text), "a.reason", &value));
+	assert_int_equal(capture_json_string(value, string, sizeof(string)), 4);
+	assert_string_equal(string, "q\"\nA");
+	assert_true(capture_json_member(json(text), "c", &value));
+	assert_int_equal(value.length, 4);
+	assert_int_equal(capture_json_string(value, string, sizeof(string)), 0);
+	assert_false(capture_json_member(json(text), "reason", &value));
+	assert_false(capture_json_member(json(text), "a.b.reason", &value));
+	assert_true(capture_json_is(json("{\"event\":\"STOP\"}"), "event", "STOP"));
+}
+
+/* Each text cut at each length: nothing may be read past the end (the sanitizer watches). */
+static void broken_json_is_harmless(void **state)
+{
+	const char *text = "{\"a\": {\"b\": [1, \"\\u00\"]}, \"event\": \"S\\\\\", \"c\": [}]}";
+	struct capture_json value;
+	char string[8];
+
+	(void)state;
+	for (size_t length = 0; length <= strlen(text); length++) {
+		char *cut = malloc(length + !length);
+
+		memcpy(cut, text, length);
+		if (capture_json_member((struct capture_json){ cut, length }, "event", &value))
+			capture_json_string(value, string, sizeof(string));
+		capture_json_member((struct capture_json){ cut, length }, "a.b", &value);
+		free(cut);
+	}
+}
+
+static const char map_text[] =
+	"FlatView #0\r\n AS \"I/O\", root: io\r\n  0000000000000000-0000000000000007 (prio 0, i/o): "
+	"dma\r\n\r\n"
+	"FlatView #1\r\n AS \"cpu-memory-0\", root: system\r\n AS \"memory\", root: system\r\n Root memory "
+	"region: system\r\n"
+	"  0000000000000000-000000000009ffff (prio 0, ram): ktrace-ram KVM\r\n"
+	"  00000000000a0000-00000000000bffff (prio 1, i/o): vga\r\n"
+	"  00000000000c0000-00000000000cafff (prio 0, rom): ktrace-ram @00000000000c0000 KVM\r\n"
+	"  00000000000cb000-00000000bfffffff (prio 0, ram): ktrace-ram @00000000000cb000\r\n"
+	"  00000000fffc0000-00000000ffffffff (prio 0, rom): pc.bios\r\n"
+	"  0000000100000000-000000017fffffff (prio 0, ram): ktrace-ram @00000000c0000000\r\n\r\n";
+
+static void the_memory_map_is_read(void **state)
+{
+	struct capture_map map;
+
+	(void)state;
+	assert_int_equal(capture_map_read(&map, map_text, "ktrace-ram"), 0);
+	assert_int_equal(map.ranges, 3);
+	assert_int_equal(map.range[0].length, 0xa0000);
+	assert_int_equal(map.range[1].physical, 0xc0000);
+	assert_int_equal(map.range[1].length, 0xc0000000 - 0xc0000);
+	assert_int_equal(map.range[2].physical, 0x100000000);
+	assert_int_equal(map.range[2].offset, 0xc0000000);
+	assert_true(capture_map_read(&map, map_text, "ktrace") < 0);
+	assert_true(capture_map_read(&map, "", "ktrace-ram") < 0);
+}
+
+/* QEMU's end of the socket. */
+static int dial(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	return fd;
+}
+
+static void tell(struct capture_machine *machine, int fd, const char *line)
+{
+	assert_int_equal(write(fd, line, strlen(line)), strlen(line));
+	capture_machine_listen(machine);
+}
+
+static void events_tell_the_end(void **state)
+{
+	char path[] = "/tmp/ktrace-unit-XXXXXX";
+	struct capture_machine machine;
+	char heard[1024];
+	int fd = mkstemp(path);
+
+	(void)state;
+	close(fd);
+	unlink(path);
+	assert_int_equal(capture_machine_open(&machine, path), 0);
+	fd = dial(path);
+	assert_int_equal(capture_machine_connect(&machine, "ktrace-ram", true), 0);
+	heard[read(fd, heard, sizeof(heard) - 1)] = '\0';
+	assert_non_null(strstr(heard, "qmp_capabilities"));
+	assert_non_null(strstr(heard, "\"cont\""));
+	tell(&machine, fd, "{\"QMP\": {}}\r\n{\"id\": \"state\", \"return\": {\"status\": \"prel");
+	assert_false(machine.ran);
+	tell(&machine, fd, "aunch\"}}\r\n{\"event\": \"RESUME\"}\r\n");
+	assert_true(machine.ran && machine.running);
+	tell(&machine, fd,
+	     "{\"event\": \"STOP\"}\r\n{\"id\": \"state\", \"return\": {\"status\": "
+	     "\"internal-error\"}}\r\n");
+	assert_true(machine.stopped_for_good && !machine.running);
+	assert_string_equal(machine.state, "internal-error");
+	tell(&machine, fd,
+	     "{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": true, \"reason\": \"guest-reset\"}}\r\n");
+	tell(&machine, fd,
+	     "{\"event\": \"SHUTDOWN\", \"data\": {\"guest\": false, \"reason\": \"host-qmp-quit\"}}\r\n");
+	assert_int_equal(machine.shutdown, CAPTURE_SHUTDOWN_RESET);
+	assert_false(machine.ended);
+	close(fd);
+	capture_machine_listen(&machine);
+	assert_true(machine.ended);
+	capture_machine_quit(&machine);
+	capture_machine_close(&machine);
+	unlink(path);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(members_are_found),
+		cmocka_unit_test(broken_json_is_harmless),
+		cmocka_unit_test(the_memory_map_is_read),
+		cmocka_unit_test(events_tell_the_end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* How a run is judged, and when a guest counts as silent. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <string.h>
+
+#include "capture/verdict.h"
+#include "capture/watch.h"
+#include "ktrx/v2.h"
+
+#define EXITED(status) ((status) << 8)
+
+static int judge(const char *words, struct capture_facts facts)
+{
+	char text[256];
+	int verdict;
+
+	facts.state = facts.state ? facts.state : "";
+	verdict = capture_verdict(&facts, text, sizeof(text));
+	if (!strstr(text, words))
+		fail_msg("'%s' does not say '%s'", text, words);
+	return verdict;
+}
+
+#define JUDGE(words, ...) judge(words, (struct capture_facts){ __VA_ARGS__ })
+
+static void the_kernel_is_believed_first(void **state)
+{
+	(void)state;
+	assert_int_equal(JUDGE("clean", .ran = 1, .found = 1, .outcome = KTRX_OUTCOME_EXITED,
+			       .has_wait_status = 1, .wait_status = EXITED(33), .leaves_itself = 1),
+			 CAPTURE_CLEAN);
+	assert_int_equal(JUDGE("status 3", .ran = 1, .found = 1, .outcome = KTRX_OUTCOME_EXITED, .status = 3),
+			 CAPTURE_FAILED);
+	assert_int_equal(JUDGE("panicked", .ran = 1, .found = 1, .outcome = KTRX_OUTCOME_PANIC,
+			       .shutdown = CAPTURE_SHUTDOWN_RESET),
+			 CAPTURE_PANIC);
+	assert_int_equal(JUDGE("panicked", .ran = 1, .found = 1, .outcome = KTRX_OUTCOME_PANIC, .limit = 5,
+			       .end = CAPTURE_END_TIMEOUT),
+			 CAPTURE_PANIC);
+}
+
+static void what_ktrace_ended_is_named(void **state)
+{
+	(void)state;
+	assert_int_equal(JUDGE("5 s", .ran = 1, .found = 1, .end = CAPTURE_END_TIMEOUT, .limit = 5,
+			       .shutdown = CAPTURE_SHUTDOWN_USER),
+			 CAPTURE_TIMEOUT);
+	assert_int_equal(JUDGE("stall", .ran = 1, .found = 1, .end = CAPTURE_END_STALL, .limit = 30),
+			 CAPTURE_STALL);
+	assert_int_equal(JUDGE("signal 2", .ran = 1, .end = CAPTURE_END_SIGNAL, .signal = SIGINT),
+			 CAPTURE_SIGNALLED + SIGINT);
+}
+
+static void qemu_tells_the_rest(void **state)
+{
+	(void)state;
+	assert_int_equal(JUDGE("off", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_GUEST),
+			 CAPTURE_CLEAN);
+	assert_int_equal(JUDGE("reset", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_RESET),
+			 CAPTURE_RESET);
+	assert_int_equal(JUDGE("panicked", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_PANIC),
+			 CAPTURE_PANIC);
+	assert_int_equal(JUDGE("quit", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_USER),
+			 CAPTURE_CLEAN);
+	assert_int_equal(JUDGE("signal", .ran = 1, .found = 1, .shutdown = CAPTURE_SHUTDOWN_SIGNAL),
+			 CAPTURE_QEMU_DIED);
+	assert_int_equal(JUDGE("signal 9", .ran = 1, .found = 1, .has_wait_status = 1, .wait_status = SIGKILL,
+			       .leaves_itself = 1),
+			 CAPTURE_QEMU_DIED);
+	assert_int_equal(JUDGE("status 33", .ran = 1, .found = 1, .has_wait_status = 1,
+			       .wait_status = EXITED(33), .leaves_itself = 1),
+			 CAPTURE_CLEAN);
+	assert_int_equal(
+		JUDGE("status 1", .ran = 1, .found = 1, .has_wait_status = 1, .wait_status = EXITED(1)),
+		CAPTURE_QEMU_DIED);
+	assert_int_equal(JUDGE("without a word", .ran = 1, .found = 1), CAPTURE_QEMU_DIED);
+	assert_int_equal(JUDGE("internal-error", .ran = 1, .found = 1, .stopped_for_good = 1,
+			       .state = "internal-error", .shutdown = CAPTURE_SHUTDOWN_USER),
+			 CAPTURE_QEMU_DIED);
+	assert_int_equal(JUDGE("did not start", .has_wait_status = 1, .wait_status = EXITED(1)),
+			 CAPTURE_QEMU_DIED);
+}
+
+static void a_missing_trace_is_the_news(void **state)
+{
+	(void)state;
+	assert_int_equal(JUDGE("no ktrace", .ran = 1, .shutdown = CAPTURE_SHUTDOWN_GUEST), CAPTURE_NO_KTRACE);
+	assert_int_equal(JUDGE("no ktrace", .ran = 1, .end = CAPTURE_END_TIMEOUT), CAPTURE_NO_KTRACE);
+	assert_int_equal(JUDGE("signal 9", .ran = 1, .has_wait_status = 1, .wait_status = SIGKILL),
+			 CAPTURE_QEMU_DIED);
+}
+
+static void silence_is_measured(void **state)
+{
+	struct ktread_pulse pulse = { .nonce = 1, .slots = 10, .cpus = 2, .online = 2 };
+	struct capture_watch watch = { 0 };
+
+	(void)state;
+	assert_true(capture_watch_silence(&watch, 99) == 0);
+	assert_true(capture_watch_feed(&watch, &pulse, 100));
+	assert_false(capture_watch_feed(&watch, &pulse, 103));
+	assert_true(capture_watch_silence(&watch, 104) == 4);
+	assert_false(watch.beats);
+	pulse.heartbeats = 1;
+	capture_watch_feed(&watch, &pulse, 105);
+	assert_true(watch.beats && capture_watch_silence(&watch, 105) == 0);
+	pulse.idle = 1;
+	capture_watch_feed(&watch, &pulse, 110);
+	assert_true(capture_watch_silence(&watch, 110) == 5);
+	pulse.idle = 2;
+	capture_watch_feed(&watch, &pulse, 111);
+	assert_true(capture_watch_silence(&watch, 112) == 1);
+	capture_watch_pause(&watch, 120);
+	assert_true(capture_watch_silence(&watch, 120) == 0);
+	pulse.nonce = 2;
+	pulse.heartbeats = 0;
+	assert_true(capture_watch_feed(&watch, &pulse, 130));
+	assert_true(watch.boots == 2 && !watch.beats);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_kernel_is_believed_first), cmocka_unit_test(what_ktrace_ended_is_named),
+		cmocka_unit_test(qemu_tells_the_rest),		cmocka_unit_test(a_missing_trace_is_the_news),
+		cmocka_unit_test(silence_is_measured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
