@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What an event costs, on the host: the library itself on a port to user space, next to other shapes of a record
+ * path, in one process and interleaved. Times are CPU time a round, medians; what counts are the ratios.
+ *
+ *   tight     events back to back; reading the counter hides much of the rest
+ *   busy      what an event adds to a loop that keeps the ALUs busy: the honest figure
+ *   no clock  tight, with the counter replaced by a variable
+ *
+ * Prints a JSON object a line on stdout, a table on stderr. Exits 1 if a bar is missed.
+ */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ktrace/ktrace.h>
+
+#include "loops.h"
+#include "peers.h"
+#include "steps.h"
+
+#define RUNS	     15
+#define TIGHT_ROUNDS 400000u
+#define BUSY_ROUNDS  200000u
+#define RING_SLOTS   8192u
+
+/* Bars; ratios are to the bare counter read of the same run. */
+#define BAR_TIGHT_RATIO	 1.02
+#define BAR_BUSY_RATIO	 2.0
+#define BAR_NO_CLOCK_RATIO 1.05 /* an xadd that takes 1.5 ns on one CPU takes 4 on another */
+#define BAR_DISABLED_NS	 0.09
+#define BAR_INSTRUCTIONS 48
+
+__thread uint64_t bench_reserve, bench_ring;
+__thread uint32_t bench_thread = 42;
+__thread uint32_t bench_cpu;
+volatile uint64_t bench_clock = 1;
+
+static const struct variant {
+	const char *name;
+	void (*tight)(uint64_t n);
+	void (*busy)(uint64_t n);
+	int off; /* with the events off */
+} variants[] = {
+	{ "empty", empty_tight, empty_busy, 0 },
+	{ "counter", counter_tight, counter_busy, 0 },
+	{ "floor", floor_tight, floor_busy, 0 },
+	{ "add, no clock", added_tight, added_busy, 0 },
+	{ "locked add, rdtscp", locked_tight, locked_busy, 0 },
+	{ "ktrace", record_tight, record_busy, 0 },
+	{ "ktrace, unpinned", checked_tight, checked_busy, 0 },
+	{ "ktrace, no clock", no_clock_tight, no_clock_busy, 0 },
+	{ "ktrace, off", record_tight, record_busy, 1 },
+};
+enum { EMPTY, COUNTER, FLOOR, ADDED, LOCKED, KTRACE_ON, KTRACE_CHECKED, KTRACE_NO_CLOCK, KTRACE_OFF, VARIANTS };
+
+struct times {
+	double tight[VARIANTS], busy[VARIANTS]; /* ns a round */
+};
+
+static double cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
+}
+
+static double time_of(void (*loop)(uint64_t n), uint64_t rounds)
+{
+	double begun = cpu_ns();
+
+	loop(rounds);
+	return (cpu_ns() - begun) / (double)rounds;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static double median(const double *samples)
+{
+	double sorted[RUNS];
+
+	memcpy(sorted, samples, sizeof(sorted));
+	qsort(sorted, RUNS, sizeof(sorted[0]), compare);
+	return sorted[RUNS / 2];
+}
+
+/* Each run times every variant once, so that what slows the machine down slows all of them. */
+static struct times measure(void)
+{
+	static __thread struct {
+		double tight[VARIANTS][RUNS], busy[VARIANTS][RUNS];
+	} samples;
+	struct times result;
+
+	for (int run = -1; run < RUNS; run++) {
+		for (int i = 0; i < VARIANTS; i++) {
+			double tight, busy;
+
+			if (variants[i].off)
+				ktrace_control("bench.*=off");
+			tight = time_of(variants[i].tight, TIGHT_ROUNDS);
+			busy = time_of(variants[i].busy, BUSY_ROUNDS);
+			if (variants[i].off)
+				ktrace_control("bench.*=on");
+			if (run >= 0) {
+				samples.tight[i][run] = tight;
+				samples.busy[i][run] = busy;
+			}
+		}
+	}
+	for (int i = 0; i < VARIANTS; i++) {
+		result.tight[i] = median(samples.tight[i]);
+		result.busy[i] = median(samples.busy[i]);
+	}
+	return result;
+}
+
+/* A thread of its own CPU and ring, timing two loops at the same time as its twin. */
+struct twin {
+	uint32_t cpu;
+	pthread_barrier_t *start;
+	double counter, ktrace; /* ns a round */
+};
+
+static void thread_set_up(uint32_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	sched_setaffinity(0, sizeof(set), &set); /* with one CPU only, the twins take turns: still a figure */
+	bench_cpu = cpu;
+	ktrace_cpu_online(cpu);
+}
+
+static void *twin_main(void *argument)
+{
+	struct twin *twin = argument;
+	double counter[RUNS], ktrace[RUNS];
+
+	thread_set_up(twin->cpu);
+	for (int run = 0; run < RUNS; run++) {
+		pthread_barrier_wait(twin->start);
+		counter[run] = time_of(counter_tight, TIGHT_ROUNDS);
+		pthread_barrier_wait(twin->start);
+		ktrace[run] = time_of(record_tight, TIGHT_ROUNDS);
+	}
+	twin->counter = median(counter);
+	twin->ktrace = median(ktrace);
+	return NULL;
+}
+
+/* The worse of two threads' ratios of a tight loop to the bare counter. */
+static double two_threads_ratio(void)
+{
+	pthread_barrier_t start;
+	struct twin twins[2] = { { .cpu = 1, .start = &start }, { .cpu = 2, .start = &start } };
+	pthread_t threads[2];
+	double worst = 0;
+
+	pthread_barrier_init(&start, NULL, 2);
+	for (int i = 0; i < 2; i++)
+		if (pthread_create(&threads[i], NULL, twin_main, &twins[i]) != 0)
+			exit(2);
+	for (int i = 0; i < 2; i++) {
+		double ratio;
+
+		pthread_join(threads[i], NULL);
+		ratio = twins[i].ktrace / twins[i].counter;
+		worst = ratio > worst ? ratio : worst;
+	}
+	pthread_barrier_destroy(&start);
+	return worst;
+}
+
+static void print_variants(const struct times *times)
+{
+	fprintf(stderr, "%-20s %9s %9s %9s %13s\n", "record path", "tight ns", "ratio", "busy+ ns", "instructions");
+	for (int i = 0; i < VARIANTS; i++) {
+		double busy = times->busy[i] - times->busy[EMPTY];
+		double steps = variants[i].off ? 0 : steps_per_round(variants[i].tight);
+
+		fprintf(stderr, "%-20s %9.3f %9.3f %9.2f %13.0f\n", variants[i].name, times->tight[i],
+			times->tight[i] / times->tight[COUNTER], busy, steps);
+		printf("{\"bench\":\"record\",\"path\":\"%s\",\"tight_ns\":%.3f,\"tight_ratio\":%.3f,"
+		       "\"busy_ns\":%.3f,\"instructions\":%.0f}\n",
+		       variants[i].name, times->tight[i], times->tight[i] / times->tight[COUNTER], busy, steps);
+	}
+}
+
+static int bar(const char *name, double value, double most)
+{
+	int held = value <= most;
+
+	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most, held ? "held" : "MISSED");
+	printf("{\"bench\":\"record\",\"bar\":\"%s\",\"value\":%.3f,\"most\":%.3f,\"held\":%s}\n", name, value, most,
+	       held ? "true" : "false");
+	return held;
+}
+
+static int print_bars(const struct times *times)
+{
+	double counter_busy = times->busy[COUNTER] - times->busy[EMPTY];
+	double ktrace_busy = times->busy[KTRACE_ON] - times->busy[EMPTY];
+	int held = 1;
+
+	held &= bar("tight, ratio to bare counter", times->tight[KTRACE_ON] / times->tight[COUNTER], BAR_TIGHT_RATIO);
+	held &= bar("tight, two threads, worse ratio", two_threads_ratio(), BAR_TIGHT_RATIO);
+	held &= bar("busy, ratio to bare counter", ktrace_busy / counter_busy, BAR_BUSY_RATIO);
+	held &= bar("no clock, ratio to bare add and stores", times->tight[KTRACE_NO_CLOCK] / times->tight[ADDED],
+		    BAR_NO_CLOCK_RATIO);
+	held &= bar("off, ns more than the empty loop", times->tight[KTRACE_OFF] - times->tight[EMPTY],
+		    BAR_DISABLED_NS);
+	held &= bar("instructions", steps_per_round(record_tight), BAR_INSTRUCTIONS);
+	return held;
+}
+
+int main(void)
+{
+	static _Alignas(64) unsigned char lent[4 * RING_SLOTS * KTRX_SLOT_SIZE];
+	const struct ktrace_memory memory = { lent, sizeof(lent) };
+	const struct ktrace_config config = {
+		.size = sizeof(config), .cpus = 3, .slots = RING_SLOTS, .blocks = 1, .memory = &memory
+	};
+	struct times times;
+
+	if (ktrace_init(&config) != KTRACE_OK)
+		return 2;
+	thread_set_up(0);
+	times = measure();
+	print_variants(&times);
+	return print_bars(&times) ? 0 : 1;
+}

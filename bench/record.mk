@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The record path on the host; the loops around it are built once for each way of recording that is timed. x86_64
+# only: the port reaches its words by one instruction relative to fs.
+BENCH_RECORD_DIR := build/bench/record
+BENCH_RECORD_FLAGS := -std=c11 -O2 -g -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
+BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o)
+BENCH_RECORD_OBJS := $(BENCH_RECORD_CORE) $(addprefix $(BENCH_RECORD_DIR)/,record.o peers.o steps.o \
+	sites_record.o sites_checked.o sites_no_clock.o)
+BENCH_SITES_record := -DSITE_PREFIX=record
+BENCH_SITES_checked := -DSITE_PREFIX=checked -DBENCH_CHECKED
+BENCH_SITES_no_clock := -DSITE_PREFIX=no_clock -DBENCH_NO_CLOCK
+
+BENCH_RECORD_COMPILE = @mkdir -p $(@D) && $(HOST_CC) $(BENCH_RECORD_FLAGS) -MMD -MP -c -o $@ $<
+
+$(BENCH_RECORD_DIR)/kernel/%.o: kernel/%.c
+	$(BENCH_RECORD_COMPILE)
+$(BENCH_RECORD_DIR)/record.o: bench/record.c
+	$(BENCH_RECORD_COMPILE)
+$(BENCH_RECORD_DIR)/peers.o $(BENCH_RECORD_DIR)/steps.o: $(BENCH_RECORD_DIR)/%.o: bench/record/%.c
+	$(BENCH_RECORD_COMPILE)
+$(BENCH_RECORD_DIR)/sites_%.o: bench/record/sites.c
+	$(BENCH_RECORD_COMPILE) $(BENCH_SITES_$*)
+
+build/bench/record/record: $(BENCH_RECORD_OBJS)
+	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
+
+-include $(BENCH_RECORD_OBJS:.o=.d)
+
+ifeq ($(shell uname -m),x86_64)
+BENCH_NEEDS += build/bench/record/record
+BENCH_RUNS += build/bench/record/record
+endif

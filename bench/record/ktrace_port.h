@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A port to user space on x86_64 Linux, for figures: each thread stands for a CPU, its reserve word lies in
+ * thread-local storage at a fixed offset from fs, as a kernel's lies at one from gs; so does the place of its ring.
+ */
+#ifndef BENCH_KTRACE_PORT_H
+#define BENCH_KTRACE_PORT_H
+
+#include <stdint.h>
+
+extern __thread uint64_t bench_reserve __attribute__((tls_model("local-exec")));
+extern __thread uint64_t bench_ring __attribute__((tls_model("local-exec")));
+extern __thread uint32_t bench_thread __attribute__((tls_model("local-exec")));
+extern __thread uint32_t bench_cpu;
+
+#define KTRACE_PORT_RESERVE "%%fs:bench_reserve@tpoff"
+#define KTRACE_PORT_THREAD  "%%fs:bench_thread@tpoff"
+
+/*
+ * A ring is its thread's own and no signal handler records: nobody can lap a writer, and the ring need not be
+ * formed from the word.
+ */
+#ifndef BENCH_CHECKED
+#define KTRACE_PORT_PINNED
+
+#define ktrace_arch_ring ktrace_arch_ring
+static inline struct ktrx_ring *ktrace_arch_ring(uint64_t word)
+{
+	uint64_t offset;
+
+	(void)word;
+	__asm__ volatile("movq %%fs:bench_ring@tpoff, %0" : "=r"(offset));
+	return (struct ktrx_ring *)((uint8_t *)ktrace_ring + offset);
+}
+#endif
+
+#define ktrace_arch_online ktrace_arch_online
+static inline void ktrace_arch_online(uint32_t ring)
+{
+	bench_ring = ring * sizeof(struct ktrx_ring);
+}
+
+#define ktrace_arch_cpu ktrace_arch_cpu
+static inline uint32_t ktrace_arch_cpu(void)
+{
+	return bench_cpu;
+}
+
+#define ktrace_arch_reserve_word ktrace_arch_reserve_word
+static inline uint64_t *ktrace_arch_reserve_word(void)
+{
+	return &bench_reserve;
+}
+
+/* What a record costs when the counter costs nothing. */
+#ifdef BENCH_NO_CLOCK
+extern volatile uint64_t bench_clock;
+#define ktrace_arch_clock ktrace_arch_clock
+static inline uint64_t ktrace_arch_clock(void)
+{
+	return bench_clock;
+}
+#endif
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Other shapes of a record path, timed in the same run so that figures can be quoted as ratios. */
+#ifndef BENCH_PEERS_H
+#define BENCH_PEERS_H
+
+#include <stdint.h>
+
+/* Nothing, and the counter alone: what all else is held against. */
+void empty_tight(uint64_t n);
+void empty_busy(uint64_t n);
+void counter_tight(uint64_t n);
+void counter_busy(uint64_t n);
+
+/* A plain index and six stores: no tracer can be cheaper. */
+void floor_tight(uint64_t n);
+void floor_busy(uint64_t n);
+
+/* An unlocked add and six stores, without the counter. */
+void added_tight(uint64_t n);
+void added_busy(uint64_t n);
+
+/* One ring reserved by a locked add, stamped by rdtscp. */
+void locked_tight(uint64_t n);
+void locked_busy(uint64_t n);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#define _GNU_SOURCE
+#include "steps.h"
+
+#include <signal.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define FEW  16u
+#define MANY 80u
+
+/* Instructions from the child's first stop to its end. */
+static long steps_of(void (*loop)(uint64_t n), uint64_t rounds)
+{
+	long steps = 0;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		ptrace(PTRACE_TRACEME, 0, 0, 0);
+		raise(SIGSTOP);
+		loop(rounds);
+		_exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return -1;
+	while (WIFSTOPPED(status)) {
+		if (ptrace(PTRACE_SINGLESTEP, child, 0, 0) != 0 || waitpid(child, &status, 0) != child)
+			return -1;
+		steps++;
+	}
+	return WIFEXITED(status) ? steps : -1;
+}
+
+double steps_per_round(void (*loop)(uint64_t n))
+{
+	long few = steps_of(loop, FEW);
+	long many = steps_of(loop, MANY);
+
+	return few < 0 || many < 0 ? -1 : (double)(many - few) / (MANY - FEW);
+}
