@@ -9,7 +9,7 @@
 #
 # No flag is needed beyond those of a freestanding kernel; doc/porting.md says which ones those are.
 ifndef KTRACE_ROOT
-KTRACE_ROOT := $(patsubst %/kernel/ktrace.mk,%,$(abspath $(lastword $(MAKEFILE_LIST))))
+KTRACE_ROOT := $(patsubst %/kernel/ktrace.mk,%,$(patsubst kernel/%,./kernel/%,$(lastword $(MAKEFILE_LIST))))
 endif
 
 include $(KTRACE_ROOT)/kernel/transport/transport.mk

@@ -10,9 +10,12 @@
 #define KTRACE_INLINE	     static inline __attribute__((always_inline, unused))
 #define KTRACE_UNUSED_INLINE static inline __attribute__((unused))
 #define KTRACE_HIDDEN	     __attribute__((visibility("hidden")))
-#define KTRACE_OUT_OF_LINE   __attribute__((noinline, cold))
+#define KTRACE_OUT_OF_LINE   static __attribute__((noinline, unused))
 #define KTRACE_LIKELY(x)     __builtin_expect(!!(x), 1)
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
+
+/* Keeps the compiler from forming a value again where it is used again. */
+#define KTRACE_COMPUTE_ONCE(value) __asm__("" : "+r"(value))
 
 /* A row must survive --gc-sections although nothing refers to it but its own site. */
 #if defined(__has_attribute)

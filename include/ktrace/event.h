@@ -121,7 +121,8 @@ struct ktrace_row {
 		char strings[sizeof(text)];                                                                      \
 	} id __attribute__((section("ktrace_events"), aligned(8))) KTRACE_KEEP = {                               \
 		{ KTRX_EVENT_MAGIC, (uint16_t)((sizeof(struct ktrx_event) + sizeof(text) + 7u) & ~7u),           \
-		  KTRX_STATE_RECORD | KTRX_STATE_SLOW, KTRX_STATE_RECORD, 0, 0, v1_id, count, 0, __LINE__, 0, 0, \
+		  KTRX_STATE_RECORD | KTRX_STATE_SLOW, KTRX_STATE_RECORD, 0, KTRACE_HEADER_SLOW, v1_id, count,   \
+		  0, __LINE__, 0, 0,                                                                             \
 		  { codes } },                                                                                   \
 		text                                                                                             \
 	}
@@ -129,7 +130,7 @@ struct ktrace_row {
 
 #define KTRACE_SITE(id, condition, how, ...)                                            \
 	do {                                                                            \
-		if (id##_built && ktrace_event_is_on(&id.event) && (condition))         \
+		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition)) \
 			id##_##how(&id.event, ##__VA_ARGS__);                           \
 	} while (0)
 
@@ -149,24 +150,30 @@ struct ktrace_row {
 		(void)packer;                                                                                  \
 		KTRACE_EACH(KTRACE_FIELD_PACK, packer, __VA_ARGS__)                                            \
 	}                                                                                                      \
-	KTRACE_INLINE void id##_record(struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))  \
-	{                                                                                                      \
-		uint64_t buffer[(id##_longest + 8u) / 8u];                                                     \
-		struct ktrace_claim claim = { KTRACE_WORD_NONE, 0, KTRACE_NULL, 0, KTRACE_NULL };              \
-		struct ktrace_packer packer = { (uint8_t *)buffer, 0, KTRACE_PAYLOAD_MAX - id##_fixed };       \
-		unsigned long pinned = ktrace_arch_pin();                                                      \
-												       \
-		if (id##_strings == 0 && id##_fixed <= KTRX_FIRST_PAYLOAD && ktrace_event_is_plain(event) &&   \
-		    ktrace_claim_slot(&claim)) {                                                                    \
-			packer.to = ktrace_open(&claim);                                                       \
-			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                        \
-			ktrace_publish(&claim, event);                                                         \
-		} else {                                                                                       \
-			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                        \
-			ktrace_emit(event, buffer, packer.at, claim.word, claim.stamp);                        \
-		}                                                                                              \
-		ktrace_arch_unpin(pinned);                                                                     \
-	}                                                                                                      \
+	KTRACE_OUT_OF_LINE void id##_record_slow(struct ktrx_event *event, uint64_t word, \
+							uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
+	{ \
+		uint64_t buffer[(id##_longest + 8u) / 8u]; \
+		struct ktrace_packer packer = { (uint8_t *)buffer, 0, KTRACE_PAYLOAD_MAX - id##_fixed }; \
+ \
+		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
+		ktrace_emit(event, buffer, packer.at, word, stamp); \
+	} \
+	KTRACE_INLINE void id##_record(struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
+	{ \
+		struct ktrace_claim claim = { KTRACE_WORD_NONE, 0, KTRACE_NULL, 0, KTRACE_NULL, 0 }; \
+		struct ktrace_packer packer = { KTRACE_NULL, 0, 0 }; \
+		unsigned long pinned = ktrace_arch_pin(); \
+ \
+		if (id##_strings == 0 && id##_fixed <= KTRX_FIRST_PAYLOAD && ktrace_claim_slot(&claim, event)) { \
+			packer.to = ktrace_open(&claim); \
+			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
+			ktrace_publish(&claim); \
+		} else { \
+			id##_record_slow(event, claim.word, claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
+		} \
+		ktrace_arch_unpin(pinned); \
+	} \
 	KTRACE_UNUSED_INLINE void id##_record_early(                                                           \
 		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                         \
 	{                                                                                                      \

@@ -15,10 +15,15 @@
  *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1
  *   uint32_t ktrace_arch_early_cpu(void)     the same for KTRACE_EARLY() and before ktrace_init()
  *   uint32_t ktrace_arch_thread(void)        thread id (22 bits) | KTRX_CONTEXT_* << 22
+ *   uint32_t ktrace_arch_add_thread(uint32_t value)   value + the same, where one instruction can do that
  *   uint64_t *ktrace_arch_reserve_word(void) this CPU's reserve word: 8 zero bytes in the kernel's per-CPU area
  *   uint64_t ktrace_arch_reserve(uint64_t n) adds n to that word, returns it as it was; one atomic step
  *                                            against interrupts, and against other CPUs if a thread can be moved
  *   uint64_t ktrace_arch_reserve_read(void)  that word now
+ *   struct ktrx_ring *ktrace_arch_ring(uint64_t word)   the ring that a reservation was made on. A port that
+ *                                            cannot be moved between the two may know it without the word: rings
+ *                                            are rows of ktrace_ring[], row 0 for a CPU that is not online
+ *   void ktrace_arch_online(uint32_t ring)   from ktrace_cpu_online(): this CPU's row from now on
  *   unsigned long ktrace_arch_pin(void)      keeps the thread on this CPU from here …
  *   void ktrace_arch_unpin(unsigned long)    … to here; gets what pin returned
  *   KTRACE_PORT_PINNED                       defined: no writer is held up for a whole lap, because record paths
@@ -29,6 +34,7 @@
  *   void ktrace_arch_store_barrier(void)     later stores stay behind earlier ones
  *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
  *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
+ *   int ktrace_arch_is_set(const uint8_t *)  nonzero if that byte is now; a fresh load each time
  *   KTRACE_ARCH_MACHINE                      ELF e_machine
  *   KTRACE_ARCH_UNALIGNED                    1 if unaligned stores are safe always and cost nothing
  */
@@ -45,15 +51,15 @@
 #error "ktrace needs a compiler with __has_include"
 #endif
 
+KTRACE_BEGIN_C
+/* Ring 0 is the boot ring, ring n CPU n - 1's; KTRACE_MAX_CPUS + 1 of them. */
+extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[];
+KTRACE_END_C
+
 #if __has_include("ktrace_port.h")
 #include "ktrace_port.h"
 #endif
 #include "ktrace/config.h"
-
-KTRACE_BEGIN_C
-/* Ring 0 is the boot ring, ring n CPU n - 1's. */
-extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[KTRACE_MAX_CPUS + 1];
-KTRACE_END_C
 
 #if __has_include("ktrace_arch.h")
 #include "ktrace_arch.h"

@@ -3,7 +3,7 @@
  * The record path: what every site expands to. Not called by hand; KTRACE() in event.h leads here.
  *
  *   1. one load of the event's state and a branch: off
- *   2. sign bit of the state, a field of variable size or more than 20 bytes: out of line, ktrace_emit()
+ *   2. more than "on" (sign of the header), a string or more than 20 bytes: out of line, ktrace_emit()
  *   3. one atomic add names ring and slot; the clock is read; past the ring's deadline: out of line
  *   4. generation and thread are stored first, then the payload, last the word that makes the slot valid
  *   5. if a whole lap passed meanwhile, the slot may be somebody else's by now: it is voided and counted
@@ -20,11 +20,17 @@ KTRACE_BEGIN_C
 /* Stands for "nothing reserved yet" where a claim is handed on. */
 #define KTRACE_WORD_NONE UINT64_MAX
 
+/* Sign of a row's `header`: the event goes out of line, see KTRX_STATE_SLOW. */
+#define KTRACE_HEADER_SLOW 0x80000000u
+
+/* The smallest ring. */
+#define KTRACE_LEAST_SLOTS 512u
+
 /* Payload bytes a record may have, the boot ring's extension block left room for. */
 #define KTRACE_PAYLOAD_MAX (KTRX_RECORD_MAX_PAYLOAD - 4u)
 
 /*
- * Records out of line. `word` and `stamp` are what a site reserved and read already, or KTRACE_WORD_NONE. Any
+ * Records out of line. The payload is aligned to 4 bytes and can be read up to a multiple of 4. `word` and `stamp` are what a site reserved and read already, or KTRACE_WORD_NONE. Any
  * context, see port.h.
  */
 KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word,
@@ -126,26 +132,32 @@ struct ktrace_claim {
 	struct ktrx_ring *ring;
 	uint64_t generation; /* not cut to size */
 	uint8_t *slot;
+	uint32_t header; /* the event's */
 };
 
 KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 {
-	return *(const volatile uint8_t *)&event->state != 0;
+	return ktrace_arch_is_set(&event->state);
 }
 
-KTRACE_INLINE int ktrace_event_is_plain(const struct ktrx_event *event)
+/*
+ * Reserves a slot and reads the clock. 0: out of line from here, with what was reserved if anything. The header
+ * is loaded once: its sign says whether the event is no more than "on", the rest goes into the slot.
+ */
+KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim, const struct ktrx_event *event)
 {
-	return *(const volatile int8_t *)&event->state >= 0;
-}
+	struct ktrx_ring *ring;
 
-/* Reserves a slot and reads the clock. 0: out of line from here, with what was reserved. */
-KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
-{
+	claim->header = *(const volatile uint32_t *)&event->header;
+	if (KTRACE_UNLIKELY(claim->header & KTRACE_HEADER_SLOW))
+		return 0;
 	claim->word = ktrace_arch_reserve(1);
 	ktrace_arch_store_barrier();
-	claim->ring = &ktrace_ring[KTRX_WORD_RING(claim->word)];
+	ring = ktrace_arch_ring(claim->word);
+	KTRACE_COMPUTE_ONCE(ring);
+	claim->ring = ring;
 	claim->stamp = ktrace_arch_clock();
-	return KTRACE_LIKELY(claim->stamp < *(volatile uint64_t *)&claim->ring->deadline);
+	return KTRACE_LIKELY(claim->stamp < ring->deadline);
 }
 
 /* Opens the slot; its payload goes where this returns. */
@@ -157,10 +169,14 @@ KTRACE_INLINE uint8_t *ktrace_open(struct ktrace_claim *claim)
 	claim->slot = (uint8_t *)(uintptr_t)ring->base + ((uint64_t)index << KTRX_SLOT_SHIFT);
 	claim->generation = claim->word >> ring->shift;
 	*(volatile ktrace_u32_any *)(claim->slot + 8) =
-		(uint32_t)claim->generation << KTRX_W1_GENERATION_SHIFT | ktrace_arch_thread();
+		ktrace_arch_add_thread((uint32_t)claim->generation << KTRX_W1_GENERATION_SHIFT);
 	return claim->slot + KTRX_FIRST_OFFSET;
 }
 
+/*
+ * No ring is smaller than KTRACE_LEAST_SLOTS, so with fewer reserved since there was no lap; otherwise, and if the
+ * thread was moved to a CPU with another word, it is looked at closely.
+ */
 #ifdef KTRACE_PORT_PINNED
 KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 {
@@ -169,15 +185,15 @@ KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 #else
 KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 {
-	if (KTRACE_UNLIKELY(ktrace_arch_reserve_read() - claim->word > claim->ring->mask))
+	if (KTRACE_UNLIKELY(ktrace_arch_reserve_read() - claim->word >= KTRACE_LEAST_SLOTS))
 		ktrace_void_if_lapped(claim->ring, claim->word);
 }
 #endif
 
 /* Makes the slot valid: this store is seen after all the others. */
-KTRACE_INLINE void ktrace_publish(const struct ktrace_claim *claim, const struct ktrx_event *event)
+KTRACE_INLINE void ktrace_publish(const struct ktrace_claim *claim)
 {
-	uint64_t leading = event->header | (claim->generation & 0xffu) << 3 | claim->stamp << 28;
+	uint64_t leading = claim->header + (uint64_t)(uint8_t)claim->generation * 8 + (claim->stamp << 28);
 
 	__atomic_store_n((uint64_t *)(uintptr_t)claim->slot, leading, __ATOMIC_RELEASE);
 	ktrace_claim_check(claim);

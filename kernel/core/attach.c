@@ -39,7 +39,7 @@ static void rows_number(void)
 	for (struct ktrx_event *event = ktrace_event_first(); event && id < KTRX_EVENT_MAX;
 	     event = ktrace_event_next(event)) {
 		event->id = (uint16_t)++id;
-		event->header = KTRX_KIND_SINGLE | id << 16;
+		event->header = KTRACE_HEADER_SLOW | KTRX_KIND_SINGLE | id << 16;
 	}
 	ktrace_state.events = id;
 }
@@ -124,6 +124,14 @@ int ktrace_attach(void)
 	return 1;
 }
 
+static void state_set(struct ktrx_event *event, uint8_t state)
+{
+	uint32_t slow = state & KTRX_STATE_SLOW ? KTRACE_HEADER_SLOW : 0;
+
+	*(volatile uint32_t *)&event->header = (event->header & ~KTRACE_HEADER_SLOW) | slow;
+	*(volatile uint8_t *)&event->state = state;
+}
+
 void ktrace_states_update(void)
 {
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
@@ -132,6 +140,6 @@ void ktrace_states_update(void)
 		if (state != KTRX_STATE_OFF && (state != KTRX_STATE_RECORD || !ktrace_state.initialised ||
 						ktrace_ring[1].policy == KTRX_POLICY_STOP))
 			state |= KTRX_STATE_SLOW;
-		*(volatile uint8_t *)&event->state = state;
+		state_set(event, state);
 	}
 }

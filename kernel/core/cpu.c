@@ -25,6 +25,7 @@ int ktrace_cpu_online(uint32_t cpu)
 		return KTRACE_ERROR_STATE;
 	word = ktrace_arch_reserve_word();
 	head_place(&ktrace_ring[cpu + 1], word);
+	ktrace_arch_online(cpu + 1);
 	*(volatile uint64_t *)word = (uint64_t)(cpu + 1) << KTRX_WORD_INDEX_BITS | ktrace_ring[cpu + 1].first;
 	*(volatile uint8_t *)&ktrace_state.cpu[cpu].online = 1;
 	return KTRACE_OK;

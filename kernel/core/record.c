@@ -43,40 +43,62 @@ static void slot_void(const struct ktrace_writer *writer, uint32_t n)
 	__atomic_store_n(&slot_at(writer, n)->word[0], (uint64_t)tag_at(writer, n, KTRX_KIND_VOID), __ATOMIC_RELEASE);
 }
 
-/* Bytes from `at` on as a little-endian word; beyond `size` they are 0. */
-static uint64_t bytes_word(const uint8_t *bytes, uint32_t size, uint32_t at, uint32_t count)
-{
-	uint64_t word = 0;
+/* A record's payload on its way into slots: zero behind its end, up to what its slots hold. */
+struct payload {
+	uint32_t word[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
+};
 
-	for (uint32_t i = 0; i < count && at + i < size; i++)
-		word |= (uint64_t)bytes[at + i] << (8 * i);
-	return word;
+/* Takes `bytes` bytes, `from` being aligned to 4 and readable up to the next multiple of 4, behind `ahead` words. */
+static void payload_take(struct payload *payload, uint32_t ahead, const void *from, uint32_t bytes, uint32_t slots)
+{
+	volatile uint32_t *to = payload->word + ahead;
+	const ktrace_u32_any *in = from;
+	uint32_t room = (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4 - ahead;
+	uint32_t whole = bytes / 4;
+	uint32_t at;
+
+	for (at = 0; at < whole; at++)
+		to[at] = in[at];
+	if (bytes % 4)
+		to[at++] = in[whole] & ((UINT32_C(1) << (bytes % 4 * 8)) - 1);
+	for (; at < room; at++)
+		to[at] = 0;
 }
 
-static void first_store(const struct ktrace_writer *writer, uint32_t id, const uint8_t *payload, uint32_t size)
+/* Eight bytes of the payload at an even offset. */
+static uint64_t payload_word(const struct payload *payload, uint32_t at)
+{
+	const uint8_t *from = (const uint8_t *)payload->word + at;
+	const volatile ktrace_u16_any *half = (const volatile ktrace_u16_any *)from;
+
+	if (KTRACE_ARCH_UNALIGNED)
+		return *(const ktrace_u64_any *)from;
+	return half[0] | (uint64_t)half[1] << 16 | (uint64_t)half[2] << 32 | (uint64_t)half[3] << 48;
+}
+
+static void first_store(const struct ktrace_writer *writer, uint32_t id, const struct payload *payload)
 {
 	uint32_t tag = tag_at(writer, 0, writer->slots == 1 ? KTRX_KIND_SINGLE : KTRX_KIND_FIRST);
-	uint32_t second = writer->thread | writer->extended |
-			  KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
+	uint32_t second = writer->thread | writer->extended | KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
 	const uint64_t words[4] = {
 		tag | (uint64_t)id << 16 | writer->stamp << 28,
-		second | bytes_word(payload, size, 0, 4) << 32,
-		bytes_word(payload, size, 4, 8),
-		bytes_word(payload, size, 12, 8),
+		second | (uint64_t)payload->word[0] << 32,
+		payload_word(payload, 4),
+		payload_word(payload, 12),
 	};
 
 	slot_store(slot_at(writer, 0), words);
 }
 
-static void more_store(const struct ktrace_writer *writer, uint32_t n, const uint8_t *payload, uint32_t size)
+static void more_store(const struct ktrace_writer *writer, uint32_t n, const struct payload *payload)
 {
 	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;
 	uint32_t tag = tag_at(writer, n, n + 1 == writer->slots ? KTRX_KIND_LAST : KTRX_KIND_MORE);
 	uint64_t words[4] = {
-		tag | bytes_word(payload, size, at, 6) << 16,
-		bytes_word(payload, size, at + 6, 8),
-		bytes_word(payload, size, at + 14, 8),
-		bytes_word(payload, size, at + 22, 8),
+		tag | payload_word(payload, at) << 16,
+		payload_word(payload, at + 6),
+		payload_word(payload, at + 14),
+		payload_word(payload, at + 22),
 	};
 
 	words[0] |= (uint64_t)ktrx_check(words[0], words[1], words[2], words[3]) << 11;
@@ -108,11 +130,11 @@ void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word)
 	void_if_lapped(&writer);
 }
 
-static void record_write(const struct ktrace_writer *writer, uint32_t id, const uint8_t *payload, uint32_t size)
+static void record_write(const struct ktrace_writer *writer, uint32_t id, const struct payload *payload)
 {
 	for (uint32_t n = writer->slots; --n > 0;)
-		more_store(writer, n, payload, size);
-	first_store(writer, id, payload, size);
+		more_store(writer, n, payload);
+	first_store(writer, id, payload);
 	void_if_lapped(writer);
 }
 
@@ -144,6 +166,7 @@ static void anchor_write(const struct ktrace_writer *writer)
 	uint64_t index = KTRX_WORD_INDEX(writer->word);
 	uint64_t distance = ring->anchor_stamp ? index - ring->anchor_index : 0;
 	struct ktrace_writer single = *writer;
+	struct payload payload;
 	struct ktrx_anchor anchor = {
 		.stamp = writer->stamp,
 		.previous = ring->anchor_stamp,
@@ -154,7 +177,8 @@ static void anchor_write(const struct ktrace_writer *writer)
 		slot_void(writer, n);
 	single.slots = 1;
 	single.extended = 0;
-	record_write(&single, KTRX_EVENT_ANCHOR, (const uint8_t *)&anchor, sizeof(anchor));
+	payload_take(&payload, 0, &anchor, sizeof(anchor), 1);
+	record_write(&single, KTRX_EVENT_ANCHOR, &payload);
 	anchor_name(ring, anchor.stamp, index);
 }
 
@@ -169,23 +193,22 @@ static void boot_reserve(struct ktrace_writer *writer)
 
 static void boot_record(const struct ktrx_event *event, const void *payload, uint32_t bytes)
 {
-	uint8_t extended[KTRX_RECORD_MAX_PAYLOAD];
-	struct ktrx_extension extension = { sizeof(extension), KTRX_EXT_CPU, (uint16_t)ktrace_arch_early_cpu() };
+	struct payload extended;
 	struct ktrace_writer writer = {
-		.slots = ktrx_record_slots(bytes + sizeof(extension)),
+		.slots = ktrx_record_slots(bytes + sizeof(struct ktrx_extension)),
 		.thread = KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT,
 		.extended = KTRX_W1_EXTENDED_BIT,
 	};
 
-	ktrace_copy(extended, &extension, sizeof(extension));
-	ktrace_copy(extended + sizeof(extension), payload, bytes);
+	extended.word[0] = sizeof(struct ktrx_extension) | KTRX_EXT_CPU << 8 | ktrace_arch_early_cpu() << 16;
+	payload_take(&extended, 1, payload, bytes, writer.slots);
 	boot_reserve(&writer);
 	writer.stamp = ktrace_arch_clock();
 	if (needs_anchor(&writer)) {
 		anchor_write(&writer);
 		boot_reserve(&writer);
 	}
-	record_write(&writer, event->id, extended, bytes + (uint32_t)sizeof(extension));
+	record_write(&writer, event->id, &extended);
 }
 
 /* Reserves if that leaves every slot of the ring in place; else counts the record as dropped. 0: dropped. */
@@ -229,7 +252,9 @@ static void ring_record(const struct ktrx_event *event, const void *payload, uin
 			uint64_t stamp)
 {
 	struct ktrace_writer writer = { .slots = ktrx_record_slots(bytes), .word = word, .stamp = stamp };
+	struct payload padded;
 
+	payload_take(&padded, 0, payload, bytes, writer.slots);
 	writer.thread = ktrace_arch_thread();
 	if (word != KTRACE_WORD_NONE) {
 		writer_place(&writer);
@@ -243,7 +268,7 @@ static void ring_record(const struct ktrx_event *event, const void *payload, uin
 		if (!ring_reserve(&writer))
 			return;
 	}
-	record_write(&writer, event->id, payload, bytes);
+	record_write(&writer, event->id, &padded);
 }
 
 static int is_attached(void)

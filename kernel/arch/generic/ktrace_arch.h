@@ -51,6 +51,22 @@ static inline uint32_t ktrace_arch_thread(void)
 }
 #endif
 
+#ifndef ktrace_arch_add_thread
+#define ktrace_arch_add_thread ktrace_arch_add_thread
+static inline uint32_t ktrace_arch_add_thread(uint32_t value)
+{
+	return value + ktrace_arch_thread();
+}
+#endif
+
+#ifndef ktrace_arch_is_set
+#define ktrace_arch_is_set ktrace_arch_is_set
+static inline int ktrace_arch_is_set(const uint8_t *byte)
+{
+	return *(const volatile uint8_t *)byte != 0;
+}
+#endif
+
 #ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)
@@ -100,6 +116,22 @@ static inline uint64_t ktrace_arch_reserve(uint64_t n)
 static inline uint64_t ktrace_arch_reserve_read(void)
 {
 	return *(volatile uint64_t *)ktrace_arch_reserve_word();
+}
+#endif
+
+#ifndef ktrace_arch_ring
+#define ktrace_arch_ring ktrace_arch_ring
+static inline struct ktrx_ring *ktrace_arch_ring(uint64_t word)
+{
+	return &ktrace_ring[KTRX_WORD_RING(word)];
+}
+#endif
+
+#ifndef ktrace_arch_online
+#define ktrace_arch_online ktrace_arch_online
+static inline void ktrace_arch_online(uint32_t ring)
+{
+	(void)ring;
 }
 #endif
 
