@@ -10,9 +10,6 @@ MAKEFLAGS += --no-builtin-rules
 ARCH ?= x86_64
 override ARCH := $(patsubst riscv,riscv64,$(patsubst arm64,aarch64,$(patsubst x64,x86_64,$(ARCH))))
 
-# Groups of events compiled into the demo kernel: ktrace-all, or a list like ktrace-sched,ktrace-net.
-FEATURES ?= ktrace-all
-
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
@@ -50,8 +47,8 @@ bench:
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory run-bench
 
-build: host build/demo/$(ARCH)/kernel.elf
-	@echo 'build/bin/ktrace and build/demo/$(ARCH)/kernel.elf are ready.' >&2
+build: host $$(DEMO_OUT)/$(ARCH)/kernel.elf
+	@echo 'build/bin/ktrace and $(DEMO_OUT)/$(ARCH)/kernel.elf are ready.' >&2
 
 run-ktrace: build
 	build/bin/ktrace run --out build/ktrace.ktrx -- $$(sh scripts/qemu.sh $(ARCH)) -append 'debug=ktrace $(APPEND)'

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The demo kernel: build/demo/<arch>/kernel.elf for each of DEMO_ARCHES.
+# The demo kernel: $(DEMO_OUT)/<arch>/kernel.elf for each of DEMO_ARCHES.
 #
 # Part of the top-level Makefile; also stands alone: make -f demo/demo.mk demo-x86_64
-KTRACE_ROOT := .
 ifndef KTRACE_SOURCES
 include kernel/ktrace.mk
 endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
+DEMO_OUT ?= build/demo
 
 # The portable kernel, for every architecture.
 DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/work/*.c))
@@ -50,26 +50,26 @@ define demo_rules
 DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
 DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_SOURCES_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
-DEMO_OBJS_$(1) := $$(addprefix build/demo/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
+DEMO_OBJS_$(1) := $$(addprefix $(DEMO_OUT)/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
 DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) -Idemo/kern \
 	$$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 
-build/demo/$(1)/%.o: % build/demo/$(1)/flags
+$(DEMO_OUT)/$(1)/%.o: % $(DEMO_OUT)/$(1)/flags
 	@mkdir -p $$(@D)
 	@echo "  CC    $$@"
 	@$$(DEMO_COMPILE_$(1)) -MMD -MP -c -o $$@ $$<
 
-build/demo/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
+$(DEMO_OUT)/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
 	@echo "  LD    $$@"
 	@$$(DEMO_CC_$(1)) $$(DEMO_LDFLAGS) $$(DEMO_LDFLAGS_$(1)) -T demo/arch/$(1)/kernel.ld -o $$@ $$(DEMO_OBJS_$(1))
 
 # Changes when the compiler or its flags do.
-build/demo/$(1)/flags: demo-always
+$(DEMO_OUT)/$(1)/flags: demo-always
 	@mkdir -p $$(@D)
 	@echo '$$(DEMO_COMPILE_$(1))' | cmp -s - $$@ || echo '$$(DEMO_COMPILE_$(1))' > $$@
 
 .PHONY: demo-$(1)
-demo-$(1): build/demo/$(1)/kernel.elf
+demo-$(1): $(DEMO_OUT)/$(1)/kernel.elf
 
 -include $$(DEMO_OBJS_$(1):.o=.d)
 endef
