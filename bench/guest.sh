@@ -1,0 +1,21 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# What an event costs in the demo kernel under TCG: ns a round, and as a ratio to a bare clock read there.
+# One JSON line an architecture on stdout. Reported only: an emulated CPU's costs are not a real one's.
+set -u
+status=0
+for arch in ${*:-x86_64 aarch64 riscv64}; do
+	line=$(timeout -k 2 60 $(sh scripts/qemu.sh "$arch" 1) -append run=cost </dev/null 2>/dev/null |
+		tr -d '\r' | grep '^cost:\|Booting.*cost:')
+	printf '%s\n' "$line" | awk -v arch="$arch" '
+		match($0, /clock [0-9]+ ps, event off [0-9]+ ps, one slot [0-9]+ ps, three slots [0-9]+ ps/) {
+			split(substr($0, RSTART, RLENGTH), f, /[^0-9]+/)
+			printf "{\"bench\": \"guest\", \"arch\": \"%s\", \"clock_ns\": %.2f, \"off_ns\": %.2f, ", arch, f[2] / 1e3, f[3] / 1e3
+			printf "\"one_slot_ns\": %.2f, \"three_slots_ns\": %.2f, \"one_slot_to_clock\": %.2f}\n", f[4] / 1e3, f[5] / 1e3, f[4] / f[2]
+			printf "guest %-8s clock %.1f ns, off %.1f ns, one slot %.1f ns (%.1f x clock), three slots %.1f ns\n", \
+				arch, f[2] / 1e3, f[3] / 1e3, f[4] / 1e3, f[4] / f[2], f[5] / 1e3 > "/dev/stderr"
+			found = 1
+		}
+		END { exit !found }' || { echo "bench/guest.sh: $arch said nothing" >&2; status=1; }
+done
+exit $status
