@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * measure [RECORDS...]: what decoding costs, whole process, processor time by the kernel's
+ * account, best of several runs taken in turn with the floor's. JSON lines on stdout, the bars on stderr. Exit
+ * status 1 if a bar is missed or the timeline differs from the floor's.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BIN	   "build/bin"		/* ktrace */
+#define WORK	   "build/bench/decode" /* the bench's own programs, and the traces while they are needed */
+#define PATH_BYTES 128
+#define MILLION	   1048576.0
+
+struct cost {
+	double ns;	/* an event */
+	double wall_ms; /* of the whole run */
+	long rss_kb;
+};
+
+static double now_ms(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* Runs a program with its output thrown away. */
+static struct cost run(char **argv, double events)
+{
+	double start = now_ms();
+	struct rusage usage;
+	struct cost cost;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		int nothing = open("/dev/null", O_WRONLY);
+
+		dup2(nothing, STDOUT_FILENO);
+		dup2(nothing, STDERR_FILENO);
+		execv(argv[0], argv);
+		_exit(127);
+	}
+	if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status != 0) {
+		fprintf(stderr, "measure: %s failed\n", argv[0]);
+		exit(EXIT_FAILURE);
+	}
+	cost.wall_ms = now_ms() - start;
+	cost.rss_kb = usage.ru_maxrss;
+	cost.ns = ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
+		   (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3) /
+		  events;
+	return cost;
+}
+
+static void keep_best(struct cost *best, struct cost cost)
+{
+	best->ns = cost.ns < best->ns ? cost.ns : best->ns;
+	best->wall_ms = cost.wall_ms < best->wall_ms ? cost.wall_ms : best->wall_ms;
+	best->rss_kb = cost.rss_kb > best->rss_kb ? cost.rss_kb : best->rss_kb;
+}
+
+static int bar(const char *name, double value, double most)
+{
+	int held = value <= most;
+
+	fprintf(stderr, "  %-44s %10.2f  at most %8.2f%s\n", name, value, most, held ? "" : "  MISSED");
+	printf("{\"bench\":\"decode\",\"bar\":\"%s\",\"value\":%.3f,\"most\":%.3f,\"held\":%s}\n", name,
+	       value, most, held ? "true" : "false");
+	return held;
+}
+
+enum { TIMELINE, SUMMARY, JSON, FLOOR_TIMELINE, FLOOR_SUMMARY, PROGRAMS };
+
+static const char *const names[PROGRAMS] = { "timeline", "summary", "json", "floor timeline",
+					     "floor summary" };
+
+static void measure(char *trace, double records, struct cost *best)
+{
+	char *argv[PROGRAMS][8] = {
+		[TIMELINE] = { BIN "/ktrace-decode", trace },
+		[SUMMARY] = { BIN "/ktrace", "summary", trace },
+		[JSON] = { BIN "/ktrace", "export", "--format", "json", trace, "-o", "/dev/null" },
+		[FLOOR_TIMELINE] = { WORK "/floor_v1", "timeline", trace },
+		[FLOOR_SUMMARY] = { WORK "/floor_v1", "summary", trace },
+	};
+	int rounds = records > 16 * MILLION ? 3 : 7;
+
+	for (int round = 0; round < rounds; round++) {
+		for (int n = 0; n < PROGRAMS; n++) {
+			struct cost cost = run(argv[n], records);
+
+			if (round == 0)
+				best[n] = cost;
+			keep_best(&best[n], cost);
+		}
+	}
+	for (int n = 0; n < PROGRAMS; n++) {
+		int lower = n == TIMELINE || n == JSON ? FLOOR_TIMELINE : n == SUMMARY ? FLOOR_SUMMARY : n;
+
+		printf("{\"bench\":\"decode\",\"what\":\"%s\",\"records\":%.0f,\"ns_per_event\":%.2f,\"floor_"
+		       "ratio\":%.3f,"
+		       "\"wall_ms\":%.1f,\"rss_kb\":%ld}\n",
+		       names[n], records, best[n].ns, best[n].ns / best[lower].ns, best[n].wall_ms,
+		       best[n].rss_kb);
+		fprintf(stderr, "  %9.0f records  %-16s %8.2f ns/event %10.1f ms %8ld KB\n", records,
+			names[n], best[n].ns, best[n].wall_ms, best[n].rss_kb);
+	}
+}
+
+static int same_timeline(const char *trace)
+{
+	char command[4 * PATH_BYTES];
+
+	snprintf(command, sizeof(command),
+		 "test \"$(" BIN "/ktrace-decode %s | cksum)\" = \"$(" WORK
+		 "/floor_v1 timeline %s | cksum)\"",
+		 trace, trace);
+	return system(command) == 0;
+}
+
+/* Bars of one size. */
+static int check(double records, const struct cost *best)
+{
+	static const char *const memory[] = { "timeline, MB", "summary, MB", "json, MB" };
+	int held = 1;
+
+	if (records <= 65536)
+		held &= bar("64 K records, timeline, ms", best[TIMELINE].wall_ms, 10);
+	if (records >= 8 * MILLION && records < 9 * MILLION) {
+		held &= bar("8 M, timeline, ns/event", best[TIMELINE].ns, 38);
+		held &= bar("8 M, timeline, of the floor", best[TIMELINE].ns / best[FLOOR_TIMELINE].ns, 1.25);
+		held &= bar("8 M, json, ns/event", best[JSON].ns, 42);
+		held &= bar("8 M, summary, ns/event", best[SUMMARY].ns, 10);
+	}
+	for (int n = TIMELINE; n <= JSON; n++)
+		held &= bar(memory[n], (double)best[n].rss_kb / 1024, 8);
+	return held;
+}
+
+int main(int argc, char **argv)
+{
+	static char *const usual[] = { "65536", "1048576", "8388608", "33554432", NULL };
+	char *const *size = argc > 1 ? argv + 1 : usual;
+	struct cost best[PROGRAMS], one_million = { 0 };
+	int held = 1;
+
+	for (; *size; size++) {
+		double records = strtod(*size, NULL);
+		char trace[PATH_BYTES];
+
+		snprintf(trace, sizeof(trace), WORK "/v1-%s.bin", *size);
+		run((char *[]){ WORK "/gen_v1", trace, *size, NULL }, 1);
+		measure(trace, records, best);
+		held &= check(records, best);
+		if (records >= MILLION && records < 2 * MILLION) {
+			one_million = best[TIMELINE];
+			held &= bar("timelines that differ from the floor's", !same_timeline(trace), 0);
+		}
+		if (records >= 32 * MILLION && one_million.ns > 0)
+			held &= bar("32 M of 1 M, timeline, per event", best[TIMELINE].ns / one_million.ns,
+				    1.05);
+		unlink(trace);
+	}
+	return held ? EXIT_SUCCESS : EXIT_FAILURE;
+}
