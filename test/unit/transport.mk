@@ -29,3 +29,6 @@ UNIT_SRCS_dump_v1 := test/unit/dump_v1.c $(DUMP_TEST_SRCS)
 UNIT_SRCS_dump_v2 := test/unit/dump_v2.c $(DUMP_TEST_SRCS)
 UNIT_CFLAGS_dump_v1 := $(TRANSPORT_CFLAGS)
 UNIT_CFLAGS_dump_v2 := $(TRANSPORT_CFLAGS)
+
+# The Rust crate.
+SCRIPT_TESTS += bindings/rust/check.sh

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+//! Events: rows of the C library's event table, placed there by the linker, and recording through its general entry.
+
+use core::cell::UnsafeCell;
+use core::ffi::c_void;
+use core::mem::MaybeUninit;
+use core::ptr;
+
+use crate::v2;
+
+/// Most payload bytes a record may have, as `KTRACE_PAYLOAD_MAX` in C.
+const PAYLOAD_MAX: usize = 226;
+/// Bytes kept of a string, as `KTRACE_STRING_MAX` in C unless a kernel changed it.
+const STRING_MAX: usize = 64;
+/// Stands for "nothing reserved yet".
+const WORD_NONE: u64 = u64::MAX;
+
+extern "C" {
+    fn ktrace_emit(event: *mut v2::EventRow, payload: *const c_void, bytes: u32, word: u64, stamp: u64);
+}
+
+/// A declared event; made by [`event!`](crate::event!).
+#[repr(transparent)]
+pub struct Event(UnsafeCell<v2::EventRow>);
+
+// SAFETY: the row is shared with C, which reads and writes it by single loads and stores; so does `is_on`.
+unsafe impl Sync for Event {}
+
+impl Event {
+    /// Whether a record or a count is wanted: one load.
+    #[inline(always)]
+    pub fn is_on(&self) -> bool {
+        // SAFETY: inside the row; volatile, because C changes it at any time.
+        unsafe { ptr::read_volatile(&raw const (*self.0.get()).state) != v2::state::OFF }
+    }
+
+    /// Hands a packed payload to the C library. Any context.
+    pub fn emit(&self, packer: &Packer) {
+        let payload = packer.bytes.as_ptr().cast();
+        // SAFETY: the row is one of the table's, and `at` bytes of the payload were written.
+        unsafe { ktrace_emit(self.0.get(), payload, packer.at as u32, WORD_NONE, 0) }
+    }
+}
+
+/// A row with its strings, as it lies in the section `ktrace_events`.
+#[doc(hidden)]
+#[repr(C, align(8))]
+pub struct Row<const N: usize> {
+    pub event: Event,
+    strings: [u8; N],
+}
+
+impl<const N: usize> Row<N> {
+    /// As declared: on, through the slow path, which numbers the rows when the first event fires.
+    pub const fn new(v1_id: u16, line: u32, types: &[u8], strings: &str) -> Self {
+        let mut field_type = [0; v2::EVENT_FIELDS];
+        let mut bytes = [0; N];
+        let mut i = 0;
+
+        while i < types.len() {
+            field_type[i] = types[i];
+            i += 1;
+        }
+        i = 0;
+        while i < N {
+            bytes[i] = strings.as_bytes()[i];
+            i += 1;
+        }
+        let row = v2::EventRow {
+            magic: v2::EVENT_MAGIC,
+            size: ((size_of::<v2::EventRow>() + N + 7) & !7) as u16,
+            state: v2::state::RECORD | v2::state::SLOW,
+            wanted: v2::state::RECORD,
+            id: 0,
+            header: 0,
+            v1_id,
+            fields: types.len() as u8,
+            flags: 0,
+            line,
+            reserved: 0,
+            count: 0,
+            field_type,
+        };
+        Row { event: Event(UnsafeCell::new(row)), strings: bytes }
+    }
+}
+
+/// Conversions in a printf text, `%%` left out: there must be one a field.
+#[doc(hidden)]
+pub const fn conversions(text: &str) -> usize {
+    let bytes = text.as_bytes();
+    let mut count = 0;
+    let mut i = 0;
+
+    while i < bytes.len() {
+        if bytes[i] == b'%' {
+            i += 1;
+            if i >= bytes.len() || bytes[i] != b'%' {
+                count += 1;
+            }
+        }
+        i += 1;
+    }
+    count
+}
+
+/// A payload that is being put together: fields in order, packed.
+pub struct Packer {
+    bytes: [MaybeUninit<u8>; PAYLOAD_MAX],
+    at: usize,
+}
+
+impl Packer {
+    /// An empty payload.
+    #[inline(always)]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> Self {
+        Packer { bytes: [MaybeUninit::uninit(); PAYLOAD_MAX], at: 0 }
+    }
+
+    /// Appends bytes; what is more than a record can hold is left out.
+    #[inline(always)]
+    pub fn put(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            if self.at < PAYLOAD_MAX {
+                self.bytes[self.at] = MaybeUninit::new(byte);
+                self.at += 1;
+            }
+        }
+    }
+
+    /// Appends a string, cut if it is longer than the C library keeps or than there is room, `reserve` bytes left over.
+    fn put_string(&mut self, text: &str, reserve: usize) {
+        let room = PAYLOAD_MAX.saturating_sub(self.at + 2 + reserve);
+        let most = text.len().min(STRING_MAX).min(room);
+        let cut = if most < text.len() { v2::field::STRING_CUT } else { 0 };
+
+        self.put(&(most as u16 | cut).to_le_bytes());
+        self.put(&text.as_bytes()[..most]);
+    }
+}
+
+/// A type that a field can have.
+pub trait Field {
+    /// One of [`v2::field`].
+    const TYPE: u8;
+    /// Bytes the field takes at least.
+    const SIZE: usize;
+    /// Appends it. `reserve`: bytes that the fields behind it need at least.
+    fn pack(self, packer: &mut Packer, reserve: usize);
+}
+
+macro_rules! integer_field {
+    ($($type:ty => $code:ident),*) => { $(
+        impl Field for $type {
+            const TYPE: u8 = v2::field::$code;
+            const SIZE: usize = size_of::<$type>();
+            #[inline(always)]
+            fn pack(self, packer: &mut Packer, _reserve: usize) {
+                packer.put(&self.to_le_bytes());
+            }
+        }
+    )* };
+}
+
+integer_field!(u8 => U8, u16 => U16, u32 => U32, u64 => U64, i8 => I8, i16 => I16, i32 => I32, i64 => I64,
+               usize => U64, isize => I64);
+
+impl Field for bool {
+    const TYPE: u8 = v2::field::BOOL;
+    const SIZE: usize = 1;
+    #[inline(always)]
+    fn pack(self, packer: &mut Packer, _reserve: usize) {
+        packer.put(&[self as u8]);
+    }
+}
+
+impl<T> Field for *const T {
+    const TYPE: u8 = v2::field::POINTER;
+    const SIZE: usize = 8;
+    #[inline(always)]
+    fn pack(self, packer: &mut Packer, _reserve: usize) {
+        packer.put(&(self as usize as u64).to_le_bytes());
+    }
+}
+
+impl Field for &str {
+    const TYPE: u8 = v2::field::STRING;
+    const SIZE: usize = 2;
+    fn pack(self, packer: &mut Packer, reserve: usize) {
+        packer.put_string(self, reserve);
+    }
+}
+
+/// Declares an event: `event!(NAME: group.name, "printf text", field: type, …);`, optionally with an id for version 1
+/// dumps, `event!(NAME: group.name = 5, …)`. `NAME` is what [`record!`] takes; the reader shows `group.name`.
+///
+/// ```compile_fail
+/// ktrace_core::event!(ODD: test.odd, "%u and %u", only_one: u32);
+/// ```
+#[macro_export]
+macro_rules! event {
+    ($id:ident: $group:ident . $name:ident, $text:literal $(, $field:ident: $type:ty)* $(,)?) => {
+        $crate::event!($id: $group.$name = $crate::v2::V1_NONE, $text $(, $field: $type)*);
+    };
+    ($id:ident: $group:ident . $name:ident = $v1_id:expr, $text:literal $(, $field:ident: $type:ty)* $(,)?) => {
+        #[allow(non_snake_case)]
+        mod $id {
+            #[allow(unused_imports)]
+            use super::*;
+
+            const STRINGS: &str = concat!(stringify!($group), "\0", stringify!($name), "\0", $text, "\0", file!(), "\0",
+                                          $(stringify!($field), "\0\0",)*);
+            const TYPES: &[u8] = &[$(<$type as $crate::Field>::TYPE),*];
+            const _: () = assert!($crate::conversions($text) == TYPES.len(), "text and fields differ in number");
+            const _: () = assert!(TYPES.len() <= $crate::v2::EVENT_FIELDS, "too many fields");
+
+            #[used]
+            #[link_section = "ktrace_events"]
+            static ROW: $crate::Row<{ STRINGS.len() }> = $crate::Row::new($v1_id, line!(), TYPES, STRINGS);
+
+            #[inline(always)]
+            pub fn event() -> &'static $crate::Event {
+                &ROW.event
+            }
+
+            #[allow(clippy::too_many_arguments, unused_mut, unused_variables, unused_assignments)]
+            pub fn record($($field: $type),*) {
+                let mut packer = $crate::Packer::new();
+                let mut reserve = 0 $(+ <$type as $crate::Field>::SIZE)*;
+                $(
+                    reserve -= <$type as $crate::Field>::SIZE;
+                    $crate::Field::pack($field, &mut packer, reserve);
+                )*
+                event().emit(&packer);
+            }
+        }
+    };
+}
+
+/// Records an event: `record!(NAME, argument, …);`. Arguments are evaluated only while the event is on.
+#[macro_export]
+macro_rules! record {
+    ($id:ident $(, $argument:expr)* $(,)?) => {
+        if $id::event().is_on() {
+            $id::record($($argument),*);
+        }
+    };
+}
