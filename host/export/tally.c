@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define BRIEFS 256
+
 static inline void count(struct tally_count *count, uint64_t stamp, uint64_t sequence)
 {
 	/* Rings come one after another, so a later one may hold an earlier event. */
@@ -25,23 +27,26 @@ static inline struct tally_count *thread_count(struct tally *tally, uint32_t thr
 
 static int count_all(struct tally *tally, struct ktread *trace)
 {
-	const struct ktread_event *event;
+	struct ktread_brief brief[BRIEFS];
 	uint64_t last = 0, sequence = 0;
-	int status;
+	int got;
 
-	while ((status = ktread_next_unmerged(trace, &event)) > 0) {
-		struct tally_count *thread = thread_count(tally, event->thread);
+	while ((got = ktread_next_briefs(trace, brief, BRIEFS)) > 0) {
+		for (int n = 0; n < got; n++) {
+			struct tally_count *thread = thread_count(tally, brief[n].thread);
+			uint64_t stamp = brief[n].stamp;
 
-		if (!thread)
-			return KTREAD_E_MEMORY;
-		count(thread, event->stamp, sequence);
-		count(&tally->event[event->id % TALLY_EVENTS], event->stamp, sequence);
-		tally->cpu[event->cpu < TALLY_CPUS ? event->cpu : TALLY_CPUS - 1]++;
-		last = event->stamp > last ? event->stamp : last;
+			if (!thread)
+				return KTREAD_E_MEMORY;
+			count(thread, stamp, sequence);
+			count(&tally->event[brief[n].id % TALLY_EVENTS], stamp, sequence);
+			tally->cpu[brief[n].cpu < TALLY_CPUS ? brief[n].cpu : TALLY_CPUS - 1]++;
+			last = stamp > last ? stamp : last;
+			sequence++;
+		}
 		tally->last = last;
-		sequence++;
 	}
-	return status;
+	return got;
 }
 
 int tally_trace(struct tally **result, struct ktread *trace)

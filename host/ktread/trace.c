@@ -145,22 +145,39 @@ int ktread_next(struct ktread *trace, const struct ktread_event **event)
 	}
 }
 
-int ktread_next_unmerged(struct ktread *trace, const struct ktread_event **event)
+/* Items at hand that pass the filter. */
+static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor, struct ktread_brief *brief,
+			      uint16_t room)
 {
+	const struct ktread_event *event = &cursor->event;
+	uint16_t count = 0;
+
+	while (count < room && cursor->item < cursor->end)
+		if (trace->version->decode(trace, cursor))
+			brief[count++] =
+				(struct ktread_brief){ event->stamp, event->cpu, event->thread, event->id };
+	return count;
+}
+
+int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room)
+{
+	bool quick = trace->version->brief && !trace->selection.active;
+
 	for (; trace->status == 0 && trace->unmerged < trace->cursors; trace->unmerged++) {
 		struct ktread_cursor *cursor = &trace->cursor[trace->unmerged];
 
 		for (;;) {
 			int status = cursor->item == cursor->end ? refill(trace, cursor) : 1;
+			uint16_t count;
 
 			if (status < 0)
 				return fail(trace, status);
 			if (status == 0)
 				break;
-			if (__builtin_expect(trace->version->decode(trace, cursor), 1)) {
-				*event = &cursor->event;
-				return 1;
-			}
+			count = quick ? trace->version->brief(cursor, brief, room)
+				      : decode_briefs(trace, cursor, brief, room);
+			if (count > 0)
+				return count;
 		}
 	}
 	return trace->status;

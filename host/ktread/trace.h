@@ -27,6 +27,10 @@ struct ktread_version {
 	int (*refill)(struct ktread *trace, struct ktread_cursor *cursor);
 	/* Takes cursor->item and fills cursor->event from it. False: the filter does not want it. */
 	bool (*decode)(struct ktread *trace, struct ktread_cursor *cursor);
+	/*
+	 * The items at hand in brief, at most `room`, no filter asked: how many. NULL: by way of `decode`.
+	 */
+	uint16_t (*brief)(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room);
 	void (*rewind)(struct ktread *trace, struct ktread_cursor *cursor);
 	void (*destroy)(struct ktread_cursor *cursor);
 };
@@ -65,7 +69,7 @@ struct ktread {
 	uint32_t offsets;
 	unsigned char *build_id;
 	uint64_t first_stamp;
-	uint32_t unmerged; /* ring that ktread_next_unmerged() is at */
+	uint32_t unmerged; /* ring that ktread_next_briefs() is at */
 	int status;	   /* of the error that ended reading */
 	char *warning[KTREAD_MAX_WARNINGS];
 	uint32_t warnings, warnings_told;

@@ -78,6 +78,23 @@ static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
 }
 
+static uint16_t v1_brief(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room)
+{
+	const struct ktrx1_record *record = (const struct ktrx1_record *)cursor->item;
+	uint64_t held = (uint64_t)(cursor->end - cursor->item) / KTREAD_ITEM_SIZE;
+	uint16_t count = held < room ? (uint16_t)held : room;
+
+	for (uint16_t n = 0; n < count; n++) {
+		uint32_t header = record[n].header;
+
+		brief[n] = (struct ktread_brief){ record[n].stamp, KTRX1_CPU(header), KTRX1_PID(header),
+						  KTRX1_EVENT(header) };
+	}
+	cursor->item += count * KTREAD_ITEM_SIZE;
+	cursor->ring.records += count;
+	return count;
+}
+
 static void v1_rewind(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	struct ktread_v1_ring *ring = cursor->state;
@@ -100,7 +117,7 @@ static void v1_destroy(struct ktread_cursor *cursor)
 	free(ring);
 }
 
-static const struct ktread_version version1 = { v1_refill, v1_decode, v1_rewind, v1_destroy };
+static const struct ktread_version version1 = { v1_refill, v1_decode, v1_brief, v1_rewind, v1_destroy };
 
 static int open_ring(struct ktread *trace, uint32_t n, uint64_t position, uint64_t slots, bool thorough)
 {

@@ -59,12 +59,13 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	struct ktread_v2_ring *ring = cursor->state;
 	struct ktread_event *event = &cursor->event;
 	const uint64_t *slot = ring->buffer[item->slot];
+	bool selected;
 
 	cursor->item += KTREAD_ITEM_SIZE;
 	cursor->ring.records++;
 	event->stamp = item->stamp;
 	event->index = item->index;
-	event->lost = item->lost;
+	event->lost = item->lost + ring->unsaid;
 	event->id = KTRX_W0_EVENT(slot[0]);
 	event->thread = KTRX_W1_THREAD(slot[1]);
 	event->context = KTRX_W1_CONTEXT(slot[1]);
@@ -74,8 +75,10 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	if (KTRX_W1_EXTENDED(slot[1]))
 		take_extension(event);
 	event->type = ktread_types_get(&trace->types, event->id);
-	return !trace->selection.active ||
-	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+	selected = !trace->selection.active ||
+		   ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+	ring->unsaid = selected ? 0 : event->lost;
+	return selected;
 }
 
 static void v2_rewind(struct ktread *trace, struct ktread_cursor *cursor)
@@ -92,7 +95,7 @@ static void v2_destroy(struct ktread_cursor *cursor)
 	free(cursor->state);
 }
 
-static const struct ktread_version version2 = { v2_refill, v2_decode, v2_rewind, v2_destroy };
+static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_rewind, v2_destroy };
 
 static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_place *place)
 {

@@ -40,6 +40,7 @@ void ktread_v2_ring_restart(struct ktread_v2_ring *ring)
 	ring->last_stamp = 0;
 	ring->decoded = ring->invalid = ring->disordered = 0;
 	ring->items = ring->ready = 0;
+	ring->unsaid = 0;
 }
 
 bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift)

@@ -34,6 +34,7 @@ struct ktread_v2_ring {
 	uint64_t reference;   /* whole stamp that the next one is nearest to */
 	struct ktread_stamp_start start;
 	uint64_t lost;	       /* slots since the last record */
+	uint64_t unsaid;       /* slots lost before events that the filter kept back */
 	uint64_t last_stamp;   /* handed out */
 	const int64_t *offset; /* ticks to add, by CPU */
 	uint32_t offsets;

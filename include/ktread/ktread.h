@@ -149,11 +149,21 @@ void ktread_close(struct ktread *trace);
 
 /* 1 and an event, 0 at the end, or an error. Order: by stamp; equal stamps by ring, then by index. */
 int ktread_next(struct ktread *trace, const struct ktread_event **event);
+
+/* What counting needs to know of an event. */
+struct ktread_brief {
+	uint64_t stamp;
+	uint32_t cpu;
+	uint32_t thread;
+	uint32_t id;
+};
 /*
- * The same ring after ring, which costs less where order between rings does not matter. Not to be mixed with
- * ktread_next() but for a ktread_rewind() in between.
+ * The next events, in brief and ring after ring, which costs a fraction where neither fields nor the order between
+ * rings matter. How many (at most `room`), 0 at the end, or an error. Not to be mixed with ktread_next() but for
+ * a ktread_rewind() in between.
  */
-int ktread_next_unmerged(struct ktread *trace, const struct ktread_event **event);
+int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room);
+
 int ktread_rewind(struct ktread *trace);
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
 
