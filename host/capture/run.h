@@ -29,7 +29,7 @@ struct capture_run_options {
 	const char *ram_dir; /* folder of the RAM file, NULL: beside `out` */
 	const char *elf;     /* kernel that the trace must belong to, NULL: any */
 	const char *events;  /* for debug= in the kernel's arguments, "" none */
-	double timeout;	     /* s from the guest's start, 0 never */
+	double timeout;	     /* s from the start of QEMU, 0 never */
 	double stall;	     /* s of silence, 0 never, below 0: CAPTURE_STALL_DEFAULT */
 	enum capture_transport transport;
 	bool keep_ram;

@@ -25,10 +25,10 @@ static void stop_guest(struct capture_run *run)
 
 	if (run->machine.ended)
 		return;
-	if (run->connected && run->quit == 0) {
+	if (run->connected > 0 && run->quit == 0) {
 		capture_machine_quit(&run->machine);
 		run->quit = now;
-	} else if (run->connected && now - run->quit >= QUIT_PATIENCE && run->guest.pid > 0) {
+	} else if (run->connected > 0 && now - run->quit >= QUIT_PATIENCE && run->guest.pid > 0) {
 		kill(run->guest.pid, SIGKILL);
 	}
 }
@@ -53,7 +53,7 @@ static void take_signals(struct capture_run *run)
 		end_run(run, CAPTURE_END_SIGNAL);
 		return;
 	}
-	if (run->connected && !run->machine.ended && run->guest.pid > 0)
+	if (run->connected > 0 && !run->machine.ended && run->guest.pid > 0)
 		kill(run->guest.pid, SIGKILL);
 	if (!run->child.ended)
 		kill(run->child.pid, SIGKILL);
@@ -77,7 +77,8 @@ static int connect_machine(struct capture_run *run)
 
 	if (!error)
 		error = capture_machine_connect(&run->machine, run->guest.backend, run->guest.starts);
-	run->connected = !error;
+	if (!error)
+		run->connected = capture_now();
 	return error == CAPTURE_E_ABSENT ? 0 : error;
 }
 
@@ -128,7 +129,7 @@ static void judge(struct capture_run *run)
 		run->told = run->told == 0 ? now : run->told;
 		if (run->machine.stopped_for_good || now - run->told >= END_PATIENCE)
 			stop_guest(run);
-	} else if (options->timeout > 0 && run->started > 0 && now - run->started >= options->timeout) {
+	} else if (options->timeout > 0 && run->connected > 0 && now - run->connected >= options->timeout) {
 		end_run(run, CAPTURE_END_TIMEOUT);
 	} else if (run->machine.running && spoke_last_words(run, silence)) {
 		end_run(run, CAPTURE_END_SILENT);
@@ -141,13 +142,13 @@ static void judge(struct capture_run *run)
 static void hurry_command(struct capture_run *run)
 {
 	double now = capture_now();
-	bool waiting =
-		run->end != CAPTURE_END_NONE && !run->child.ended && (!run->connected || run->machine.ended);
+	bool waiting = run->end != CAPTURE_END_NONE && !run->child.ended &&
+		       (run->connected == 0 || run->machine.ended);
 
 	if (!waiting || now - run->reminded < QUIT_PATIENCE)
 		return;
 	run->reminded = now;
-	run->reminders += run->connected || run->reminders ? 1 : 2;
+	run->reminders += run->connected > 0 || run->reminders ? 1 : 2;
 	if (run->reminders > 1)
 		kill(run->child.pid, run->reminders == 2 ? SIGTERM : SIGKILL);
 }
@@ -176,7 +177,7 @@ static int turn(struct capture_run *run)
 		return capture_fail_errno("poll");
 	if (wait[0].revents)
 		take_signals(run);
-	if (wait[1].revents && !run->connected)
+	if (wait[1].revents && run->connected == 0)
 		error = connect_machine(run);
 	else if (wait[1].revents)
 		capture_machine_listen(&run->machine);
@@ -196,7 +197,7 @@ static bool is_over(struct capture_run *run)
 {
 	if (!run->child.ended)
 		return false;
-	if (run->connected)
+	if (run->connected > 0)
 		return run->machine.ended;
 	return meet_guest(run) != 0 || run->guest.refused || run->child.guest_ended ||
 	       kill(run->guest.pid, 0) != 0;
@@ -208,7 +209,7 @@ int capture_run_loop(struct capture_run *run)
 
 	while (!error && !is_over(run))
 		error = turn(run);
-	if (error && run->connected && !run->machine.ended && run->guest.pid > 0)
+	if (error && run->connected > 0 && !run->machine.ended && run->guest.pid > 0)
 		kill(run->guest.pid, SIGKILL);
 	return error;
 }

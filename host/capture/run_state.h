@@ -19,7 +19,7 @@ struct capture_run {
 	struct capture_guest guest;
 	struct capture_view view;
 	bool has_guest;	    /* `guest` is set: a QEMU was claimed */
-	bool connected;	    /* QEMU dialled */
+	double connected;   /* when QEMU dialled; 0 if it has not */
 	double started;	    /* when the guest first ran; 0 if it has not */
 	double ended;	    /* when QEMU was gone */
 	double told;	    /* when QEMU's end was heard of or asked for; 0: not */

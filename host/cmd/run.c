@@ -20,7 +20,7 @@ static const char usage[] =
 	"Runs a QEMU command line, or anything that starts one (make qemu, a script), and leaves a trace.\n"
 	"\n"
 	"  --out FILE        where the trace goes (" DEFAULT_OUT ")\n"
-	"  --timeout S       end the run S seconds after the guest started\n"
+	"  --timeout S       end the run S seconds after QEMU started\n"
 	"  --stall S         end it after S seconds without event or heartbeat (30; 0: never)\n"
 	"  --events LIST     append debug=LIST to the kernel's arguments\n"
 	"  --elf KERNEL      warn unless the trace is of this kernel\n"
@@ -177,8 +177,7 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 	if (result->kept[0])
 		command_message(talk->name, "the guest's RAM is in %s", result->kept);
 	if (!result->written) {
-		command_message(talk->name, "%s; guest ran %.2f s, no trace was written", result->text,
-				result->seconds);
+		command_message(talk->name, "%s; no trace was written", result->text);
 		return;
 	}
 	if (summary->overwritten)

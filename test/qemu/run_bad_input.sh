@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What cannot work is refused with a reason, and QEMU's own messages are shown.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# fails "name" STATUS "words" [ARGUMENT OF ktrace run…]
+fails() {
+	name=$1 wanted=$2 words=$3
+	shift 3
+	run "$@"
+	equal "$name: status" "$wanted" "$status"
+	said "$words"
+}
+
+fails "no command" 2 "no command" --
+fails "unknown option" 2 "--help" --nonsense
+fails "unknown transport" 2 "there is no transport" --transport pigeon -- true
+fails "timeout is no number" 2 "not a number" --timeout soon -- true
+fails "command not found" 1 "No such file" -- ./does-not-exist
+fails "QEMU not found" 1 "not found" -- qemu-system-pdp7
+fails "path of no QEMU" 1 "no such program" -- ./qemu-system-x86_64
+fails "command without QEMU" 1 "never started a QEMU" -- sh -c 'exit 3'
+fails "QEMU refuses its line" 14 "invalid option" -- qemu-system-x86_64 -nonsense
+fails "-daemonize" 2 "-daemonize" -- qemu-system-x86_64 -daemonize
+fails "-m is no size" 2 "not a memory size" -- qemu-system-x86_64 -m plenty
+fails "-m beyond the disk" 2 "--ram-dir" -- $no_ktrace -m 200T
+fails "other memory backend" 2 "share=on" -- $no_ktrace -m 64 -object memory-backend-ram,id=a,size=64M -machine memory-backend=a
+fails "refused inside a script" 2 "-mem-path" -- sh -c 'qemu-system-x86_64 -mem-path /tmp'
+fails "--events without -kernel" 2 "-kernel" --events sched -- $no_ktrace
+fails "--elf is no ELF file" 1 "not an ELF file" --elf Makefile -- $no_ktrace
+fails "--elf of another kernel" 0 "not the kernel that ran" --elf build/bin/ktrace -- $(demo x86_64 1) -append "seconds=0 debug=ktrace"
+fails "transport of another architecture" 2 "no semihosting" --transport semihosting -- $no_ktrace
+
+out=$tmp/nowhere/x
+fails "folder is missing" 1 "No such file" -- $no_ktrace
+out=$tmp
+fails "output is a folder" 1 "Is a directory" -- $no_ktrace
+out=$tmp/out.ktrx
+
+if [ -w /dev/kvm ]; then
+	skip "KVM is missing" "/dev/kvm is there"
+else
+	fails "KVM is missing" 14 "KVM" -- $no_ktrace -enable-kvm
+fi
+
+# extract "name" STATUS "words" [ARGUMENT OF ktrace extract…]
+extract() {
+	name=$1 wanted=$2 words=$3
+	shift 3
+	status=0
+	timeout -k 5 30 "$ktrace" extract -o "$out" "$@" 2>"$tmp/err" || status=$?
+	equal "extract, $name: status" "$wanted" "$status"
+	said "$words"
+}
+
+: >"$tmp/empty"
+printf abc >"$tmp/three"
+truncate -s 1M "$tmp/zeros"
+extract "no file" 2 "one file"
+extract "missing" 1 "No such file" "$tmp/missing"
+extract "empty" 1 "empty" "$tmp/empty"
+extract "three bytes" 15 "three" "$tmp/three"
+extract "zeros" 15 "zeros" "$tmp/zeros"
+extract "folder" 1 "regular" "$tmp"
+extract "no core" 1 "" --form core "$tmp/zeros"
+run -- $(demo x86_64 1) -append "seconds=0"
+mv "$out" "$tmp/trace"
+extract "a trace" 1 "a trace already" "$tmp/trace"
+
+equal "qemu-args" "-m 64M -object memory-backend-file,id=ktrace-ram,size=67108864,mem-path=r,share=on -machine memory-backend=ktrace-ram -no-reboot" \
+	"$("$ktrace" qemu-args arm64 --memory 64M --ram r)"
+status=0
+"$ktrace" qemu-args vax 2>"$tmp/err" || status=$?
+equal "qemu-args of an unknown architecture" 2 "$status"
+done_testing

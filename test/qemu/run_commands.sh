@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The QEMU is found in whatever comes to start it, and what the user asked of it stays.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+line="$(demo x86_64 2) -append debug=ktrace"
+real=$(command -v qemu-system-x86_64)
+
+traced() {
+	equal "$1: status" 0 "$status"
+	check "$1: a trace" test -s "$out"
+	rm -f "$out"
+}
+
+printf 'qemu:\n\t@qemu-system-x86_64 -version >/dev/null\n\t@%s seconds=0\n' "$line" | sed 's/debug=ktrace/"&/; s/=0$/&"/' >"$tmp/Makefile"
+run -- make -f "$tmp/Makefile" qemu
+traced "make qemu"
+
+printf '#!/bin/sh\ncd "%s" && %s "$@"\n' "$PWD" "$line" >"$tmp/boot"
+chmod +x "$tmp/boot"
+run -- "$tmp/boot"
+traced "a script"
+
+run -- timeout 30 "$real" ${line#qemu-system-x86_64}
+traced "a path among other words"
+
+run -- "$real" ${line#qemu-system-x86_64}
+traced "a path"
+
+run -- sh -c "$line; $line -m 64"
+traced "two QEMUs"
+said "1 more QEMU ran untraced"
+
+run --events sched -- ${line% -append*} -append "seconds=0"
+traced "--events"
+run --events sched -- ${line% -append*} -append "seconds=0"
+check "--events reaches the kernel" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
+check "--events leaves the others off" sh -c "! '$ktrace' show '$out' | grep -q irq.enter"
+
+size=$((64 << 20))
+run -- $line -m 64 -object memory-backend-file,id=mine,size=$size,mem-path="$tmp/mine",share=on -machine memory-backend=mine
+traced "RAM of the user's own"
+check "RAM of the user's own stays" test -s "$tmp/mine"
+
+run --ram-dir "$tmp/nowhere" -- $line
+equal "--ram-dir must exist" 1 "$status"
+mkdir "$tmp/ram"
+run --keep-ram --ram-dir "$tmp/ram" -- $line
+traced "--keep-ram"
+check "the RAM file is there" ls "$tmp"/ram/out.ktrx.*.ram
+equal "its mode" 600 "$(stat -c %a "$tmp"/ram/*.ram)"
+check "it is sparse" test "$(stat -c %b "$tmp"/ram/*.ram)" -lt $((128 * 2048))
+"$ktrace" extract -o "$tmp/again.ktrx" "$tmp"/ram/*.ram 2>"$tmp/err" || :
+check "ktrace extract reads it" sh -c "'$ktrace' show '$tmp/again.ktrx' | grep -q sched.switch"
+
+run -- $line -m 5G
+traced "RAM above the PCI hole"
+
+if [ -w /dev/kvm ]; then
+	run --timeout 20 -- $line -enable-kvm
+	check "KVM: a trace or an honest timeout: $status" sh -c "case $status in 0 | 12 | 15) ;; *) exit 1 ;; esac"
+else
+	skip "KVM" "/dev/kvm is not there or not ours"
+fi
+done_testing

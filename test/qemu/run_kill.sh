@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Whoever is killed, the trace survives.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+line="$(demo x86_64 2) -append"
+
+# begin COMMAND…: a run in the background, pid in $pid, that stays up.
+begin() {
+	rm -f "$out" "$tmp"/*.ram
+	"$ktrace" run --timeout 30 --out "$out" -- "$@" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	pid=$!
+	await_guest "$pid"
+}
+
+finish() {
+	status=0
+	wait "$pid" || status=$?
+}
+
+begin $line "debug=ktrace run=mix seconds=60"
+kill -KILL "$guest"
+finish
+equal "SIGKILL of QEMU: status" 14 "$status"
+said "signal 9"
+check "SIGKILL of QEMU: a trace" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
+
+begin sh -c "$line 'debug=ktrace run=mix seconds=60'; true"
+kill -KILL "$guest"
+finish
+equal "SIGKILL of a script's QEMU: status" 14 "$status"
+check "SIGKILL of a script's QEMU: a trace" test -s "$out"
+
+begin $line "debug=ktrace run=mix seconds=60"
+kill -INT "$pid"
+finish
+equal "SIGINT: status" 130 "$status"
+check "SIGINT: a trace" test -s "$out"
+check "SIGINT: QEMU is gone" sh -c "! kill -0 $guest"
+
+begin $line "debug=ktrace run=mix seconds=60"
+kill -STOP "$guest"
+kill -TERM "$pid"
+finish
+equal "SIGTERM with a QEMU that does not listen: status" 143 "$status"
+check "SIGTERM with a QEMU that does not listen: a trace" test -s "$out"
+
+begin $line "debug=ktrace run=mix seconds=60"
+"$ktrace" extract -o "$tmp/live.ktrx" "$tmp"/*.ram 2>/dev/null || :
+check "a running guest is read by ktrace extract" sh -c "'$ktrace' show '$tmp/live.ktrx' | grep -q sched.switch"
+kill -KILL "$pid"
+kill -KILL "$guest"
+finish
+check "ktrace killed: the RAM file stays" ls "$tmp"/out.ktrx.*.ram
+"$ktrace" extract -o "$tmp/dead.ktrx" "$tmp"/*.ram 2>/dev/null || :
+check "ktrace killed: ktrace extract reads it" sh -c "'$ktrace' show '$tmp/dead.ktrx' | grep -q sched.switch"
+rm -rf "$tmp"/ktrace-??????
+
+done_testing
