@@ -106,6 +106,8 @@ static int write_timeline(const struct decode *decode, struct ktread *trace, str
 		.out = out,
 		.calls = &calls,
 		.layout = decode->args.options.v1_layout,
+		.cpus = decode->args.has_cpus ? decode->args.cpus : NULL,
+		.filtered = trace_args_filtered(&decode->args),
 		.zero_ticks = 1,
 	};
 	int result;

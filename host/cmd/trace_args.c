@@ -273,12 +273,17 @@ static int parse_stamp(struct ktread *trace, const char *text, int64_t slack, ui
 	return 0;
 }
 
+int trace_args_filtered(const struct trace_args *args)
+{
+	return args->pid >= 0 || args->has_cpus || args->events || args->since || args->until;
+}
+
 static int set_filter(struct trace_args *args, struct ktread *trace)
 {
 	struct ktread_filter filter = { .size = sizeof(filter), .thread = args->pid };
 	int status;
 
-	if (args->pid < 0 && !args->has_cpus && !args->events && !args->since && !args->until)
+	if (!trace_args_filtered(args))
 		return 0;
 	if (args->has_cpus) {
 		filter.cpus = args->cpus;

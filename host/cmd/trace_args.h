@@ -83,6 +83,9 @@ int trace_args_open(struct trace_args *args, struct ktread **trace);
  */
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
 
+/* Does it ask for less than all events? */
+int trace_args_filtered(const struct trace_args *args);
+
 /* A whole number, decimal or 0x…; 0 or -1. */
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
 /* Message for a failed write (quiet for a pipe nobody reads any more); returns EXIT_BAD_INPUT, 0 if error is

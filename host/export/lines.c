@@ -104,7 +104,8 @@ static int write_all(struct writer *writer)
 	for (uint32_t n = 0; n < ktread_info(timeline->trace)->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(timeline->trace, n);
 
-		if (ring->overwritten + ring->invalid > writer->lost[n])
+		if (timeline_wants_ring(timeline, ring) &&
+		    ring->overwritten + ring->invalid > writer->lost[n])
 			write_gap(writer, n, ring->overwritten + ring->invalid - writer->lost[n]);
 	}
 	return result;

@@ -13,6 +13,7 @@
 #include "export/ticks.h"
 #include "ktread/ktread.h"
 
+#define TIMELINE_CPUS	   4096u	       /* bits in a map of CPUs */
 #define TIMELINE_NO_SECOND (UINT64_C(1) << 63) /* far from the microseconds of any trace */
 
 /* "[    7." and the microsecond at which that second begins. */
@@ -27,11 +28,13 @@ struct timeline {
 	struct output *out;
 	struct syscalls *calls;
 	enum ktread_v1_layout layout;
-	uint64_t limit; /* events to show, 0: all */
-	int zero_ticks; /* with an unknown frequency show zeros instead of ticks */
-	int colour;	/* gaps stand out on a terminal */
-	uint64_t shown; /* result: events shown */
-	uint64_t lost;	/* result: slots known to be lost or unreadable, all rings */
+	uint64_t limit;	     /* events to show, 0: all */
+	const uint8_t *cpus; /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
+	int filtered;	     /* some events are not wanted */
+	int zero_ticks;	     /* with an unknown frequency show zeros instead of ticks */
+	int colour;	     /* gaps stand out on a terminal */
+	uint64_t shown;	     /* result: events shown */
+	uint64_t lost;	     /* result: slots known to be lost or unreadable, all rings */
 	/* Set by timeline_write(). */
 	uint64_t base; /* the stamp shown as zero */
 	struct ticks_scale scale;
@@ -43,5 +46,13 @@ struct timeline {
  * if `limit` or a failed write ended it, or a negative KTREAD_E_*. The caller looks at out->error.
  */
 int timeline_write(struct timeline *timeline);
+
+/* Are losses of this ring of interest? */
+static inline int timeline_wants_ring(const struct timeline *timeline, const struct ktread_ring *ring)
+{
+	uint32_t cpu = ring->cpu;
+
+	return !timeline->cpus || (cpu < TIMELINE_CPUS && timeline->cpus[cpu / 8] >> cpu % 8 & 1);
+}
 
 #endif

@@ -197,8 +197,11 @@ static void write_rest(struct writer *writer, uint32_t rings)
 		const struct ktread_ring *ring = ktread_ring(timeline->trace, n);
 		uint64_t lost = ring->overwritten + ring->invalid;
 
+		if (!timeline_wants_ring(timeline, ring))
+			continue;
 		if (lost > writer->lost[n])
-			write_gap(writer, n, lost - writer->lost[n], " at the end");
+			write_gap(writer, n, lost - writer->lost[n],
+				  timeline->filtered ? " where nothing is shown" : " at the end");
 		if (ring->dropped)
 			output_format(timeline->out,
 				      "--- ring of CPU%u was full and refused %llu records ---\n", ring->cpu,
