@@ -92,29 +92,48 @@ static void write_data_loss(struct perfetto *perfetto, uint32_t cpu, uint64_t ti
 	perfetto_packet_end(&perfetto->stream);
 }
 
+/* What this CPU did after its event at `from` is not known for a while. */
+static void break_off(struct perfetto *perfetto, uint32_t cpu, uint64_t from)
+{
+	if (from != 0)
+		threads_gap(perfetto->threads, cpu, from);
+	spans_gap(perfetto->spans, cpu, from);
+}
+
+static void write_gap(struct perfetto *perfetto, uint32_t cpu, const char *unit, uint64_t count,
+		      uint64_t from, uint64_t until)
+{
+	break_off(perfetto, cpu, from);
+	write_data_loss(perfetto, cpu, until);
+	perfetto_write_missing(perfetto, cpu, "lost", unit, count, from, until - 1);
+}
+
 /*
- * Slots lost before the event at hand. At the head of a ring that is what a flight recorder overwrites and no
- * fault, but the models must know: what another CPU saw begin may have ended in it.
+ * Slots lost before the event at hand. At the head of a ring that is what a flight recorder overwrites, and no
+ * loss to complain of; but what was seen before, by another CPU or in the boot ring, may have ended in it.
  */
 static void note_loss(struct perfetto *perfetto, const struct ktread_event *event)
 {
-	const struct ktread_ring *ring = ktread_ring(perfetto->trace, event->ring);
-	uint64_t from = perfetto->last[event->ring];
+	struct perfetto_ring *ring = &perfetto->rings[event->ring];
+	bool head = !ring->begun;
 	uint64_t lost = event->lost;
+	uint64_t from;
 
-	perfetto->last[event->ring] = perfetto->time;
-	if (from == 0 && lost == 0)
-		lost = ring->overwritten;
-	if (lost == 0 || event->cpu >= THREADS_CPUS_MAX)
+	if (head && lost == 0)
+		lost = ktread_ring(perfetto->trace, event->ring)->overwritten;
+	ring->begun = true;
+	ring->lost += lost;
+	if (event->cpu >= THREADS_CPUS_MAX)
 		return;
-	threads_gap(perfetto->threads, event->cpu, from);
-	spans_gap(perfetto->spans, event->cpu, from);
-	if (from == 0) {
-		perfetto_write_overwritten(perfetto, event->cpu, lost, perfetto->time);
-		return;
+	from = perfetto->seen[event->cpu];
+	perfetto->seen[event->cpu] = perfetto->time;
+	if (lost > 0 && head) {
+		break_off(perfetto, event->cpu, from);
+		perfetto_write_missing(perfetto, event->cpu, "overwritten", "slots", lost, from,
+				       perfetto->time - 1);
+	} else if (lost > 0) {
+		write_gap(perfetto, event->cpu, "slots", lost, from, perfetto->time);
 	}
-	write_data_loss(perfetto, event->cpu, perfetto->time);
-	perfetto_write_lost(perfetto, event->cpu, lost, from, perfetto->time - 1);
 }
 
 /* What the kernel itself said of a thread: name, process. */
@@ -161,18 +180,27 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 	return perfetto->error;
 }
 
-/* Records that a full ring refused: lost after its last event. */
+/* What is missing after the last event of a ring: slots nobody could read, records that it refused when full. */
+static void finish_ring(struct perfetto *perfetto, uint32_t n)
+{
+	const struct ktread_ring *ring = ktread_ring(perfetto->trace, n);
+	uint64_t lost = ring->overwritten + ring->invalid;
+	uint64_t until = perfetto->clock.last + 2;
+
+	if (!perfetto->rings[n].begun || ring->cpu >= THREADS_CPUS_MAX)
+		return;
+	if (lost > perfetto->rings[n].lost)
+		write_gap(perfetto, ring->cpu, "slots", lost - perfetto->rings[n].lost,
+			  perfetto->seen[ring->cpu], until);
+	if (ring->dropped > 0)
+		write_gap(perfetto, ring->cpu, "records", ring->dropped, perfetto->seen[ring->cpu], until);
+}
+
 static void finish(struct perfetto *perfetto)
 {
-	const struct ktread_info *info = ktread_info(perfetto->trace);
-
+	for (uint32_t n = 0; n < ktread_info(perfetto->trace)->rings; n++)
+		finish_ring(perfetto, n);
 	spans_finish(perfetto->spans);
-	for (uint32_t n = 0; n < info->rings; n++) {
-		const struct ktread_ring *ring = ktread_ring(perfetto->trace, n);
-
-		if (ring->dropped > 0 && ring->cpu < THREADS_CPUS_MAX)
-			write_data_loss(perfetto, ring->cpu, perfetto->clock.last);
-	}
 }
 
 static int export_all(struct perfetto *perfetto)
@@ -200,8 +228,8 @@ static int open_models(struct perfetto *perfetto)
 		return error;
 	sink.context = perfetto;
 	perfetto->tracks.threads = perfetto->threads;
-	perfetto->last = calloc((size_t)ktread_info(perfetto->trace)->rings + 1, sizeof(*perfetto->last));
-	return perfetto->last ? spans_create(&perfetto->spans, perfetto->threads, &sink) : KTREAD_E_MEMORY;
+	perfetto->rings = calloc((size_t)ktread_info(perfetto->trace)->rings + 1, sizeof(*perfetto->rings));
+	return perfetto->rings ? spans_create(&perfetto->spans, perfetto->threads, &sink) : KTREAD_E_MEMORY;
 }
 
 static int perfetto_write(struct ktread *trace, int fd, struct export_report *report)
@@ -231,7 +259,7 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 	threads_destroy(perfetto->threads);
 	perfetto_tracks_free(&perfetto->tracks);
 	syscalls_close(&perfetto->calls);
-	free(perfetto->last);
+	free(perfetto->rings);
 	free(perfetto);
 	return error;
 }

@@ -18,6 +18,11 @@
 #include "export/syscalls.h"
 #include "ktread/ktread.h"
 
+struct perfetto_ring {
+	uint64_t lost; /* slots told to be lost so far */
+	bool begun;    /* an event of it was seen */
+};
+
 struct perfetto {
 	struct ktread *trace;
 	struct perfetto_clock clock;
@@ -27,8 +32,9 @@ struct perfetto {
 	struct spans *spans;
 	struct wellknown_table known;
 	struct syscalls calls;
-	uint64_t *last; /* time of the last event, by ring */
-	uint64_t time;	/* of the event at hand, ns */
+	struct perfetto_ring *rings;
+	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event, by CPU; 0: none yet */
+	uint64_t time;			 /* of the event at hand, ns */
 	uint64_t events;
 	int error;
 };
@@ -40,10 +46,11 @@ void perfetto_thread_changed(void *context, const struct threads_change *change)
 extern const struct spans_sink perfetto_spans_sink; /* to be copied and given its context */
 void perfetto_write_instant(struct perfetto *perfetto, const struct ktread_event *event);
 void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_event *event);
-/* The span that stands for lost slots, on the CPU's track. */
-void perfetto_write_lost(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t from,
-			 uint64_t until);
-/* An instant that says how many slots were overwritten before what is left of a ring. */
-void perfetto_write_overwritten(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t time);
+/*
+ * What is missing on a CPU, on its track: `count` of `unit` between its last event at `from` and `until`. If it had
+ * no event before, `from` is 0.
+ */
+void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
+			    uint64_t count, uint64_t from, uint64_t until);
 
 #endif

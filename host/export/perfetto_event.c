@@ -148,9 +148,9 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 	perfetto_packet_end(&perfetto->stream);
 }
 
-/* An event that no record stands for. */
+/* An event that no record stands for. `name` NULL: it has none, and no `count` of `unit`. */
 static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
-		       const char *name, uint64_t slots, uint64_t time)
+		       const char *name, const char *unit, uint64_t count, uint64_t time)
 {
 	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, time);
 	unsigned char *at = protobuf_begin(pb, PACKET_TRACK_EVENT);
@@ -160,7 +160,7 @@ static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_
 	if (name) {
 		protobuf_bytes(pb, EVENT_CATEGORIES, "ktrace", strlen("ktrace"));
 		protobuf_bytes(pb, EVENT_NAME, name, strlen(name));
-		annotate_named(pb, "slots", ANNOTATION_UINT, slots);
+		annotate_named(pb, unit, ANNOTATION_UINT, count);
 	}
 	protobuf_end(pb, at);
 	perfetto_packet_end(&perfetto->stream);
@@ -253,7 +253,7 @@ static void end_span(void *context, struct spans_owner owner, unsigned lane, con
 	if (event)
 		write_event(perfetto, track, EVENT_SLICE_END, NULL, event);
 	else
-		write_bare(perfetto, track, EVENT_SLICE_END, NULL, 0, time);
+		write_bare(perfetto, track, EVENT_SLICE_END, NULL, NULL, 0, time);
 }
 
 const struct spans_sink perfetto_spans_sink = { .begin = begin_span, .end = end_span };
@@ -288,24 +288,16 @@ void perfetto_write_counters(struct perfetto *perfetto, const struct ktread_even
 	}
 }
 
-static uint64_t cpu_track(struct perfetto *perfetto, uint32_t cpu, uint64_t time)
+void perfetto_write_missing(struct perfetto *perfetto, uint32_t cpu, const char *name, const char *unit,
+			    uint64_t count, uint64_t from, uint64_t until)
 {
 	struct spans_owner owner = { .cpu = true, .number = cpu };
+	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, 0, from ? from : until);
 
-	return perfetto_track_lane(&perfetto->tracks, owner, 0, time);
-}
-
-void perfetto_write_lost(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t from,
-			 uint64_t until)
-{
-	uint64_t track = cpu_track(perfetto, cpu, from);
-
-	write_bare(perfetto, track, EVENT_SLICE_BEGIN, "lost", slots, from);
-	write_bare(perfetto, track, EVENT_SLICE_END, NULL, 0, until);
-}
-
-void perfetto_write_overwritten(struct perfetto *perfetto, uint32_t cpu, uint64_t slots, uint64_t time)
-{
-	write_bare(perfetto, cpu_track(perfetto, cpu, time), EVENT_INSTANT, "overwritten before", slots,
-		   time);
+	if (from == 0) {
+		write_bare(perfetto, track, EVENT_INSTANT, name, unit, count, until);
+		return;
+	}
+	write_bare(perfetto, track, EVENT_SLICE_BEGIN, name, unit, count, from);
+	write_bare(perfetto, track, EVENT_SLICE_END, NULL, NULL, 0, until);
 }

@@ -91,8 +91,9 @@ static void write_thread(struct perfetto_tracks *tracks, const struct threads_th
 	unsigned char *tree = protobuf_begin(pb, PACKET_PROCESS_TREE);
 	unsigned char *entry;
 
-	if (lanes->process == PERFETTO_KERNEL_PID)
+	if (lanes->process == PERFETTO_KERNEL_PID && !tracks->kernel_told)
 		write_kernel(pb);
+	tracks->kernel_told |= lanes->process == PERFETTO_KERNEL_PID;
 	entry = protobuf_begin(pb, PROCESS_TREE_THREADS);
 	protobuf_uint(pb, TREE_THREAD_TID, thread->id);
 	protobuf_uint(pb, TREE_THREAD_PID, lanes->process);

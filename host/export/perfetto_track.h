@@ -29,7 +29,7 @@ struct perfetto_tracks {
 	uint32_t thread_count, cpu_count;
 	uint32_t *counter; /* uuid of the first field's track by event id, 0: not described */
 	uint64_t next_uuid;
-	bool cpus_described;
+	bool cpus_described, kernel_told;
 };
 
 int perfetto_tracks_init(struct perfetto_tracks *tracks, struct ktread *trace,

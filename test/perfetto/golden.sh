@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Each trace in test/golden/perfetto, exported and read back, is what its .txt says. After a change that is meant:
-#	build/bin/ktrace export --format perfetto X.ktrx -o /tmp/x && build/test/perfetto-text /tmp/x >X.txt
+# Traces exported and read back are what test/golden/perfetto/NAME.txt says: v1.ktrx there, and those that cmd-traces
+# makes. After a change that is meant: sh test/perfetto/golden.sh --write
 . test/tap.sh
 
-for trace in test/golden/perfetto/*.ktrx; do
-	name=$(basename "$trace" .ktrx)
-	check "$name is exported" build/bin/ktrace export --format perfetto "$trace" -o "$tmp/$name"
-	build/test/perfetto-text "$tmp/$name" >"$tmp/$name.txt" || echo "not readable" >>"$tmp/$name.txt"
-	same "$name reads back as expected" "${trace%.ktrx}.txt" "$tmp/$name.txt"
-done
+# golden NAME TRACE
+golden() {
+	check "$1 is exported" build/bin/ktrace export --format perfetto "$2" -o "$tmp/perfetto"
+	build/test/perfetto-text "$tmp/perfetto" >"$tmp/text" || echo "not readable" >>"$tmp/text"
+	[ "$write" = no ] || cp "$tmp/text" "test/golden/perfetto/$1.txt"
+	same "$1 reads back as expected" "test/golden/perfetto/$1.txt" "$tmp/text"
+}
+
+[ "${1-}" = --write ] && write=yes || write=no
+check "traces are made" build/test/cmd-traces "$tmp"
+golden v1 test/golden/perfetto/v1.ktrx
+golden v1-events "$tmp/v1.bin"
+golden v1-lowclock "$tmp/lowclock.bin"
+golden v2 "$tmp/v2.ktrx"
+golden v2-hostile "$tmp/hostile.ktrx"
 
 done_testing

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 SCRIPT_TESTS += test/perfetto/golden.sh test/perfetto/trace_processor.sh test/perfetto/demo.sh
-CHECK_NEEDS += build/bin/ktrace build/test/perfetto-text $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+CHECK_NEEDS += build/bin/ktrace build/test/perfetto-text build/test/cmd-traces $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 build/test/perfetto-text: test/perfetto/print.c test/perfetto/text.c test/perfetto/text.h
 	@mkdir -p $(@D)

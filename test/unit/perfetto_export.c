@@ -128,7 +128,7 @@ static void expect_none(const char *text)
 	assert_null(strstr(output, text));
 }
 
-#define STATE(time, cpu, tid, state)                                                                         \
+#define STATE(time, cpu, tid, state) \
 	"timestamp=" time " generic_kernel_task_state_event{cpu=" cpu " tid=" tid " state=" state "}"
 
 static void scheduling(void **state)
@@ -149,9 +149,8 @@ static void scheduling(void **state)
 	expect("timestamp=1000 generic_kernel_process_tree{processes{pid=" KERNEL
 	       " ppid=0 cmdline=\"kernel\"} "
 	       "threads{tid=7 pid=" KERNEL " comm=\"worker\" is_main_thread=0 is_idle=0}}");
-	expect("timestamp=1100 generic_kernel_process_tree{processes{pid=" KERNEL
-	       " ppid=0 cmdline=\"kernel\"} "
-	       "threads{tid=3 pid=" KERNEL " comm=\"idle/0\" is_main_thread=0 is_idle=1}}");
+	expect("timestamp=1100 generic_kernel_process_tree{threads{tid=3 pid=" KERNEL
+	       " comm=\"idle/0\" is_main_thread=0 is_idle=1}}");
 	expect(STATE("1000", "0", "7", "3"));
 	expect(STATE("1100", "0", "7", "4"));
 	expect(STATE("1100", "0", "3", "3"));
@@ -313,19 +312,46 @@ static void overwritten_heads_are_no_fault(void **state)
 	script_event(ENTER, 1100, 1, 8, V(1), V(0));
 	export();
 	expect_none("lost_events");
-	expect("timestamp=1100 track_event{type=3 track_uuid=24 categories=\"ktrace\" name=\"overwritten "
-	       "before\" "
+	expect("timestamp=1099 track_event{type=3 track_uuid=24 categories=\"ktrace\" name=\"overwritten\" "
 	       "debug_annotations{name=\"slots\" uint_value=77}}");
 }
 
-static void refused_tails_are_lost(void **state)
+/* What the boot ring kept of a CPU, then nothing until where its own ring begins. */
+static void boot_ring_is_cut_off(void **state)
+{
+	(void)state;
+	script_ring(1)->overwritten = 77;
+	script_ring(0)->cpu = KTRX_NO_CPU;
+	script_event(ENTER, 1000, 1, 7, V(1), V(0))->ring = 0;
+	script_event(RETURN, 1900, 1, 7, V(1), V(0));
+	assert_int_equal(export().unpaired, 2);
+	expect_none("lost_events");
+	expect("timestamp=1000 track_event{type=1 track_uuid=24 categories=\"ktrace\" name=\"overwritten\" "
+	       "debug_annotations{name=\"slots\" uint_value=77}}");
+	expect("timestamp=1899 track_event{type=2 track_uuid=24}");
+	expect(STATE("1001", "1", "0", "3"));
+	expect(STATE("1900", "1", "7", "3"));
+}
+
+static void ends_of_rings_are_lost(void **state)
 {
 	(void)state;
 	script_ring(1)->dropped = 5;
+	script_ring(2)->overwritten = 3;
+	script_ring(2)->invalid = 4;
 	script_event(ENTER, 1000, 1, 7, V(1), V(0));
+	script_event(ENTER, 1100, 2, 8, V(1), V(0))->lost = 3;
+	script_event(ENTER, 1200, 0, 9, V(1), V(0));
 	export();
-	expect("timestamp=1000 trusted_packet_sequence_id=1 sequence_flags=3 previous_packet_dropped=1 "
+	expect("timestamp=1202 trusted_packet_sequence_id=1 sequence_flags=3 previous_packet_dropped=1 "
 	       "ftrace_events{cpu=1 lost_events=1}");
+	expect("timestamp=1202 trusted_packet_sequence_id=1 sequence_flags=3 previous_packet_dropped=1 "
+	       "ftrace_events{cpu=2 lost_events=1}");
+	expect(STATE("1001", "1", "0", "3"));
+	expect(STATE("1101", "2", "0", "3"));
+	assert_non_null(strstr(output, "name=\"lost\" debug_annotations{name=\"records\" uint_value=5}"));
+	assert_non_null(strstr(output, "name=\"lost\" debug_annotations{name=\"slots\" uint_value=4}"));
+	expect_none("cpu=0 lost_events");
 }
 
 static void clocks_and_system(void **state)
@@ -411,7 +437,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(counters, begin, end),
 		cmocka_unit_test_setup_teardown(gaps, begin, end),
 		cmocka_unit_test_setup_teardown(overwritten_heads_are_no_fault, begin, end),
-		cmocka_unit_test_setup_teardown(refused_tails_are_lost, begin, end),
+		cmocka_unit_test_setup_teardown(boot_ring_is_cut_off, begin, end),
+		cmocka_unit_test_setup_teardown(ends_of_rings_are_lost, begin, end),
 		cmocka_unit_test_setup_teardown(clocks_and_system, begin, end),
 		cmocka_unit_test_setup_teardown(created_threads_have_names, begin, end),
 		cmocka_unit_test_setup_teardown(failed_writes_are_told, begin, end),
