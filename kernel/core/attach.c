@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Attaching: when the first event fires, the rows get their ids and the root gets what only run time knows. Any
- * context may be the first; one that comes while another is at it counts its event as lost and goes on.
+ * context may be the first; one that comes while another is at it waits for a moment.
  *
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs once
  * more after it did.
  */
 #include "state.h"
+
+/* Looks at the flag before an event is given up: about a millisecond. */
+#define ATTACH_PATIENCE (UINT32_C(1) << 20)
 
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
@@ -93,7 +96,8 @@ static void root_place(void)
 	ktrace_root_open();
 	boot_ring_place();
 	ktrace_root.self = (uintptr_t)&ktrace_root;
-	ktrace_section_set(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring, sizeof(struct ktrx_ring));
+	ktrace_section_set(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring,
+			   sizeof(struct ktrx_ring));
 	ktrace_section_set(KTRX_SECTION_EVENTS, 0, __start_ktrace_events, rows);
 	ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);
 	ktrace_root_close();
@@ -109,6 +113,18 @@ static void attach_first(void)
 	root_place();
 }
 
+/*
+ * Somebody else is at it. Another CPU will be done in a moment; a context that this one interrupted will not be
+ * before this one returns, so patience ends, and the event counts as lost.
+ */
+static int attach_await(void)
+{
+	for (uint32_t n = 0; n < ATTACH_PATIENCE; n++)
+		if (__atomic_load_n(&ktrace_state.attached, __ATOMIC_ACQUIRE))
+			return 1;
+	return 0;
+}
+
 int ktrace_attach(void)
 {
 	if (ktrace_state.attached) {
@@ -117,7 +133,7 @@ int ktrace_attach(void)
 		return 1;
 	}
 	if (ktrace_arch_fetch_add(&ktrace_state.attaching, 1) != 0)
-		return 0;
+		return attach_await();
 	attach_first();
 	ktrace_arch_store_barrier();
 	*(volatile uint32_t *)&ktrace_state.attached = 1;

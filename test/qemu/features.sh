@@ -6,7 +6,7 @@
 groups() {
 	objcopy -O binary -j ktrace_events "$1" "$tmp/rows"
 	for group in sched irq mm lock ipi; do
-		tr '\0' '\n' <"$tmp/rows" | grep -qx -a ".*$group" && echo "$group"
+		tr '\0' '\n' <"$tmp/rows" | grep -qxa "$group" && echo "$group"
 	done
 }
 
