@@ -35,19 +35,20 @@ host: build/bin/ktrace $(TOOLS:%=build/bin/%)
 
 build/host/%.o: host/%.c
 	@mkdir -p $(@D)
-	$(HOST_CC) $(HOST_FLAGS) $(KTRACE_CFLAGS) -MMD -MP -c -o $@ $<
+	@echo "  CC    $@"
+	@$(HOST_CC) $(HOST_FLAGS) $(KTRACE_CFLAGS) -MMD -MP -c -o $@ $<
 
 build/lib/libktread.a: $(KTREAD_OBJS)
 	@mkdir -p $(@D)
-	rm -f $@
-	ar rcs $@ $^
+	@rm -f $@ && ar rcs $@ $^
 
 build/bin/ktrace: $(KTRACE_OBJS) build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $^ $(KTRACE_LDLIBS)
+	@echo "  LD    $@"
+	@$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $^ $(KTRACE_LDLIBS)
 
 $(TOOLS:%=build/bin/%): build/bin/ktrace
-	ln -sf ktrace $@
+	@ln -sf ktrace $@
 
 # Registers as C reads them; rewritten only when they change.
 # $(call register,<file>,<macro>,<names>)

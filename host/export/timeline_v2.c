@@ -156,6 +156,35 @@ static char *put_call_name(struct writer *writer, char *at, const struct ktread_
 	return at + 1;
 }
 
+static char *put_name_of(struct writer *writer, char *at, uint32_t thread)
+{
+	const char *name = ktread_thread_name(writer->timeline->trace, thread);
+
+	if (!name || !*name)
+		return number_decimal(at, thread);
+	return escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+}
+
+/* " (worker -> idle)": who the threads are that a switch or a wakeup names by number. */
+static char *put_threads_named(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	uint32_t thread, next;
+
+	if (known->kind == WELLKNOWN_SWITCH && wellknown_thread(known, event, WELLKNOWN_PREV, &thread) &&
+	    wellknown_thread(known, event, WELLKNOWN_NEXT, &next)) {
+		at = put_name_of(writer, number_literal(at, " ("), thread);
+		at = put_name_of(writer, number_literal(at, " -> "), next);
+	} else if (known->kind == WELLKNOWN_WAKE &&
+		   wellknown_thread(known, event, WELLKNOWN_THREAD, &thread)) {
+		at = put_name_of(writer, number_literal(at, " ("), thread);
+	} else {
+		return at;
+	}
+	*at = ')';
+	return at + 1;
+}
+
 static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
@@ -167,6 +196,7 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	at = put_event_name(writer, at + 4, event);
 	at = put_call_name(writer, at, event);
 	at += ktread_format(event, at, OUTPUT_LINE / 2);
+	at = put_threads_named(writer, at, event);
 	for (uint32_t i = 0; i < event->callers && i < 2; i++)
 		at = number_hex(number_literal(at, " <- 0x"), event->caller[i]);
 	*at++ = '\n';
