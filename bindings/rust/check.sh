@@ -8,9 +8,8 @@ if ! command -v cargo >/dev/null; then
 	done_testing
 fi
 
-CARGO_TARGET_DIR=$PWD/build/rust
 KTRACE_TEST_DUMP=$tmp/dump
-export CARGO_TARGET_DIR KTRACE_TEST_DUMP
+export KTRACE_TEST_DUMP
 cd bindings/rust || exit 1
 check "the crate builds without the C library" cargo build --offline --locked
 check "and without a warning" env RUSTFLAGS=-Dwarnings cargo check --offline --locked --all-features --all-targets
@@ -26,11 +25,11 @@ cd ../.. || exit 1
 
 build/bin/ktrace show --frequency 1000000000 "$KTRACE_TEST_DUMP" 2>&1 | sed 's/^\[[^]]*\] //' >"$tmp/shown"
 cat >"$tmp/expected" <<'END'
-CPU0 PID=0                        sched.switch     1 -> 2 after 81985529216486895 ns
+CPU0 PID=0                        test.switch      1 -> 2 after 81985529216486895 ns
 CPU0 PID=0                        vfs.open         /etc/motd is -2, 0x0
 CPU0 PID=0                        vfs.open         long/long/long/long/long/long/long/long/long/long/long/long/long is 0, 0x0
 CPU0 PID=0                        boot.done        done
-CPU0 PID=0                        sched.switch     2 -> 1 after 0 ns
+CPU0 PID=0                        test.switch      2 -> 1 after 0 ns
 END
 same "the reader shows them" "$tmp/expected" "$tmp/shown"
 

@@ -24,11 +24,18 @@ $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kerne
 # Dumps are made of a trace that the core itself recorded.
 DUMP_TEST_SRCS := test/unit/dump_support.c $(KTRACE_CORE_SOURCES) \
 	$(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c walk.c)
-UNIT_TESTS += dump_v1 dump_v2
-UNIT_SRCS_dump_v1 := test/unit/dump_v1.c $(DUMP_TEST_SRCS)
-UNIT_SRCS_dump_v2 := test/unit/dump_v2.c $(DUMP_TEST_SRCS)
-UNIT_CFLAGS_dump_v1 := $(TRANSPORT_CFLAGS)
-UNIT_CFLAGS_dump_v2 := $(TRANSPORT_CFLAGS)
+# $(call dump_test,<name>,<sources>)
+define dump_test
+UNIT_TESTS += $(1)
+UNIT_SRCS_$(1) := test/unit/$(1).c $(2)
+UNIT_CFLAGS_$(1) := $(TRANSPORT_CFLAGS)
+endef
+
+$(eval $(call dump_test,dump_v1,$(DUMP_TEST_SRCS)))
+$(eval $(call dump_test,dump_v2,$(DUMP_TEST_SRCS)))
+$(eval $(call dump_test,dump_transport,$(DUMP_TEST_SRCS) $(TRANSPORT_FAKE) \
+	$(addprefix kernel/transport/,transport.c transport_dump.c)))
+$(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c dump_stream.c)))
 
 # The Rust crate.
 SCRIPT_TESTS += bindings/rust/check.sh

@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use ktrace_core::transport::{self, Transport, Version};
 use ktrace_core::{event, record, v1, v2};
 
-event!(SWITCH: sched.switch = v1::id::CTX_SWITCH, "%u -> %u after %llu ns", prev: u32, next: u32, ran_ns: u64);
+event!(SWITCH: test.switch = v1::id::CTX_SWITCH, "%u -> %u after %llu ns", prev: u32, next: u32, ran_ns: u64);
 event!(OPEN: vfs.open, "%s is %d, %p", path: &str, result: i32, inode: *const u8);
 event!(BARE: boot.done, "done");
 
@@ -51,7 +51,7 @@ fn check_v2(dump: &[u8]) {
     assert_eq!(root.flags & v2::FLAG_DUMP, v2::FLAG_DUMP);
     assert_eq!(root.length as usize, dump.len());
     for name in [
-        "sched\0switch\0%u -> %u after %llu ns\0",
+        "test\0switch\0%u -> %u after %llu ns\0",
         "vfs\0open\0",
         "path\0\0result\0\0inode\0\0",
         "boot\0done\0",

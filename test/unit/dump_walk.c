@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* walk.c on rings written by hand: what a walk passes over, and what it makes of stamps. */
+#include <stdbool.h>
+
+#include "kernel/core/walk.h"
+#include "transport_fake/test.h"
+
+#define SHIFT 9u
+#define SLOTS (1u << SHIFT)
+#define EVENT 7u
+
+static uint64_t slots[SLOTS][4];
+static struct ktrx_ring ring;
+
+static void fresh(uint64_t first)
+{
+	memset(slots, 0, sizeof(slots));
+	ring = (struct ktrx_ring){
+		.word = first,
+		.base = (uintptr_t)slots,
+		.mask = SLOTS - 1,
+		.shift = SHIFT,
+		.first = first,
+		.cpu = 3,
+	};
+}
+
+static uint64_t *slot_at(uint64_t index)
+{
+	return slots[index & (SLOTS - 1)];
+}
+
+/* Writes slot `index` as the head of a record; the payload's first word is the stamp's low half. */
+static void write_first(uint64_t index, uint32_t kind, uint32_t event, uint64_t stamp)
+{
+	uint64_t *slot = slot_at(index);
+	uint64_t generation = ktrx_generation(index, SHIFT);
+
+	slot[0] = kind | generation << 3 | (uint64_t)event << 16 | stamp << 28;
+	slot[1] = 42 | (generation & 0x7f) << KTRX_W1_GENERATION_SHIFT | (stamp & 0xffffffff) << 32;
+	slot[2] = UINT64_C(0x1111111111111111);
+	slot[3] = UINT64_C(0x2222222222222222);
+}
+
+static void write_last(uint64_t index)
+{
+	uint64_t *slot = slot_at(index);
+
+	slot[0] = KTRX_KIND_LAST | (uint64_t)ktrx_generation(index, SHIFT) << 3 |
+		  UINT64_C(0x333333333333) << 16;
+	slot[1] = slot[2] = slot[3] = UINT64_C(0x3333333333333333);
+	slot[0] |= (uint64_t)ktrx_check(slot[0], slot[1], slot[2], slot[3]) << 11;
+}
+
+static void record_single(uint64_t stamp)
+{
+	write_first(ring.word++, KTRX_KIND_SINGLE, EVENT, stamp);
+}
+
+static void record_anchor(uint64_t stamp)
+{
+	const struct ktrx_anchor anchor = { .stamp = stamp, .previous = ring.anchor_stamp };
+
+	write_first(ring.word, KTRX_KIND_SINGLE, KTRX_EVENT_ANCHOR, stamp);
+	memcpy((char *)slot_at(ring.word) + KTRX_FIRST_OFFSET, &anchor, sizeof(anchor));
+	ring.anchor_stamp = stamp;
+	ring.anchor_index = ring.word++;
+}
+
+static unsigned walk_all(struct ktrace_walk_record *last)
+{
+	struct ktrace_walk walk;
+	unsigned count = 0;
+
+	ktrace_walk_start(&walk, &ring, ring.word);
+	while (ktrace_walk_next(&walk, last))
+		count++;
+	return count;
+}
+
+static void an_empty_ring_has_no_records(void **state)
+{
+	struct ktrace_walk_record record;
+
+	(void)state;
+	fresh(0);
+	assert_int_equal(walk_all(&record), 0);
+}
+
+static void records_come_with_thread_cpu_and_payload(void **state)
+{
+	struct ktrace_walk_record record;
+
+	(void)state;
+	fresh(77 * SLOTS);
+	record_anchor(1000);
+	record_single(1234);
+	assert_int_equal(walk_all(&record), 1);
+	assert_int_equal(record.event, EVENT);
+	assert_int_equal(record.thread, 42);
+	assert_int_equal(record.cpu, 3);
+	assert_int_equal(record.stamp, 1234);
+	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD);
+	assert_int_equal(record.payload[0], 1234 & 0xff);
+	assert_int_equal(record.payload[19], 0x22);
+}
+
+/* Stamps of 36 bits that wrapped many times, and a record a little older than its anchor. */
+static void stamps_are_made_whole_by_the_anchor_before(void **state)
+{
+	const uint64_t far = UINT64_C(5) << 40;
+	struct ktrace_walk_record record;
+
+	(void)state;
+	fresh(0);
+	record_anchor(far);
+	record_single(far + (UINT64_C(1) << 34));
+	assert_int_equal(walk_all(&record), 1);
+	assert_int_equal(record.stamp, far + (UINT64_C(1) << 34));
+	record_single(far - 10);
+	assert_int_equal(walk_all(&record), 2);
+	assert_int_equal(record.stamp, far - 10);
+}
+
+static void an_anchor_that_was_overwritten_is_named_by_the_next(void **state)
+{
+	const uint64_t early = UINT64_C(3) << 40, late = UINT64_C(9) << 40;
+	struct ktrace_walk_record record;
+	struct ktrace_walk walk;
+
+	(void)state;
+	fresh(0);
+	record_anchor(early);
+	for (unsigned i = 0; i < SLOTS - 11; i++)
+		record_single(early + i);
+	record_anchor(late);
+	for (unsigned i = 0; i < 20; i++)
+		record_single(late + i);
+	ktrace_walk_start(&walk, &ring, ring.word);
+	assert_true(ktrace_walk_next(&walk, &record));
+	assert_int_equal(record.stamp >> 40, 3);
+	assert_int_equal(walk_all(&record), SLOTS - 1);
+	assert_int_equal(record.stamp, late + 19);
+}
+
+static void without_an_anchor_in_the_window_the_newest_serves(void **state)
+{
+	const uint64_t far = UINT64_C(3) << 40;
+	struct ktrace_walk_record record;
+
+	(void)state;
+	fresh(0);
+	record_anchor(far);
+	for (unsigned i = 0; i < 2 * SLOTS; i++)
+		record_single(far + i);
+	assert_int_equal(walk_all(&record), SLOTS);
+	assert_int_equal(record.stamp, far + 2 * SLOTS - 1);
+}
+
+static void slots_of_other_laps_and_torn_ones_are_passed_over(void **state)
+{
+	struct ktrace_walk_record record;
+
+	(void)state;
+	fresh(5 * SLOTS);
+	record_anchor(1);
+	for (unsigned i = 0; i < 4; i++)
+		record_single(10 + i);
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;			     /* another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= 1u << KTRX_W1_GENERATION_SHIFT; /* torn */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;	     /* given up */
+	ring.word++;						     /* in flight */
+	assert_int_equal(walk_all(&record), 1);
+	assert_int_equal(record.stamp, 13);
+}
+
+static void a_record_reaches_over_the_end_of_the_ring(void **state)
+{
+	struct ktrace_walk_record record;
+
+	(void)state;
+	fresh(0);
+	record_anchor(1);
+	for (unsigned i = 0; i < SLOTS - 2; i++)
+		record_single(2);
+	write_first(ring.word++, KTRX_KIND_FIRST, EVENT, 77);
+	write_last(ring.word++);
+	assert_int_equal(walk_all(&record), SLOTS - 1);
+	assert_int_equal(record.stamp, 77);
+	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD);
+	assert_int_equal(record.payload[20], 0x33);
+	slot_at(SLOTS)[2] ^= 1; /* its check no longer fits */
+	assert_int_equal(walk_all(&record), SLOTS - 2);
+}
+
+static void an_extension_block_is_stepped_over(void **state)
+{
+	struct ktrx_extension extension = { .size = 12, .parts = KTRX_EXT_CPU | KTRX_EXT_CALLER1, .cpu = 2 };
+	struct ktrace_walk_record record;
+
+	(void)state;
+	fresh(0);
+	ring.cpu = KTRX_NO_CPU;
+	record_anchor(1);
+	record_single(5);
+	slot_at(1)[1] |= KTRX_W1_EXTENDED_BIT;
+	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
+	assert_int_equal(walk_all(&record), 1);
+	assert_int_equal(record.cpu, 2);
+	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD - 12);
+	extension.size = 255; /* more than there is */
+	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
+	assert_int_equal(walk_all(&record), 1);
+	assert_int_equal(record.bytes, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_empty_ring_has_no_records),
+		cmocka_unit_test(records_come_with_thread_cpu_and_payload),
+		cmocka_unit_test(stamps_are_made_whole_by_the_anchor_before),
+		cmocka_unit_test(an_anchor_that_was_overwritten_is_named_by_the_next),
+		cmocka_unit_test(without_an_anchor_in_the_window_the_newest_serves),
+		cmocka_unit_test(slots_of_other_laps_and_torn_ones_are_passed_over),
+		cmocka_unit_test(a_record_reaches_over_the_end_of_the_ring),
+		cmocka_unit_test(an_extension_block_is_stepped_over),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
