@@ -156,31 +156,32 @@ static char *put_call_name(struct writer *writer, char *at, const struct ktread_
 	return at + 1;
 }
 
-static char *put_name_of(struct writer *writer, char *at, uint32_t thread)
+static char *put_name_or_number(char *at, const char *name, uint32_t thread)
 {
-	const char *name = ktread_thread_name(writer->timeline->trace, thread);
-
-	if (!name || !*name)
-		return number_decimal(at, thread);
-	return escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+	return name ? escape_text(at, name, strlen(name), NAME_MAX_BYTES) : number_decimal(at, thread);
 }
 
 /* " (worker -> idle)": who the threads are that a switch or a wakeup names by number. */
 static char *put_threads_named(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
-	uint32_t thread, next;
+	int change = known->kind == WELLKNOWN_SWITCH;
+	const char *name, *next_name = NULL;
+	uint32_t thread, next = 0;
 
-	if (known->kind == WELLKNOWN_SWITCH && wellknown_thread(known, event, WELLKNOWN_PREV, &thread) &&
-	    wellknown_thread(known, event, WELLKNOWN_NEXT, &next)) {
-		at = put_name_of(writer, number_literal(at, " ("), thread);
-		at = put_name_of(writer, number_literal(at, " -> "), next);
-	} else if (known->kind == WELLKNOWN_WAKE &&
-		   wellknown_thread(known, event, WELLKNOWN_THREAD, &thread)) {
-		at = put_name_of(writer, number_literal(at, " ("), thread);
-	} else {
+	if (!change && known->kind != WELLKNOWN_WAKE)
 		return at;
-	}
+	if (!wellknown_thread(known, event, change ? WELLKNOWN_PREV : WELLKNOWN_THREAD, &thread) ||
+	    (change && !wellknown_thread(known, event, WELLKNOWN_NEXT, &next)))
+		return at;
+	name = ktread_thread_name(writer->timeline->trace, thread);
+	if (change)
+		next_name = ktread_thread_name(writer->timeline->trace, next);
+	if (!name && !next_name)
+		return at;
+	at = put_name_or_number(number_literal(at, " ("), name, thread);
+	if (change)
+		at = put_name_or_number(number_literal(at, " -> "), next_name, next);
 	*at = ')';
 	return at + 1;
 }
