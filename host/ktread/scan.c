@@ -93,7 +93,7 @@ static int scan_span(struct ktread_scan *scan, struct ktread_memory *memory, con
 
 int ktread_scan_run(struct ktread_scan *scan, struct ktread_memory *memory)
 {
-	unsigned char *chunk = malloc(CHUNK);
+	unsigned char *chunk = malloc(memory->size < CHUNK ? memory->size + 1 : CHUNK);
 	int status = chunk ? 0 : ktread_fail_memory();
 
 	memset(scan, 0, sizeof(*scan));

@@ -12,3 +12,6 @@ UNIT_SRCS_ktread_v2 := test/unit/ktread_v2.c $(KTREAD_TEST_SRCS)
 
 UNIT_TESTS += ktread_image
 UNIT_SRCS_ktread_image := test/unit/ktread_image.c $(KTREAD_TEST_SRCS)
+
+UNIT_TESTS += ktread_golden
+UNIT_SRCS_ktread_golden := test/unit/ktread_golden.c $(KTREAD_TEST_SRCS)

@@ -11,7 +11,12 @@ static const char open_strings[] = "vfs\0open\0open(%s) = %d\0vfs.c\0path\0\0res
 
 void begin(struct writer *writer, uint32_t rings)
 {
-	writer_open(writer, rings, SHIFT);
+	begin_small(writer, rings, SHIFT);
+}
+
+void begin_small(struct writer *writer, uint32_t rings, uint32_t shift)
+{
+	writer_open(writer, rings, shift);
 	writer_event(writer, switch_types, switch_strings, sizeof(switch_strings));
 	writer_event(writer, open_types, open_strings, sizeof(open_strings));
 	writer_thread(writer, 7, "worker");

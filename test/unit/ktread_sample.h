@@ -11,6 +11,7 @@
 #define OPEN   2u
 
 void begin(struct writer *writer, uint32_t rings);
+void begin_small(struct writer *writer, uint32_t rings, uint32_t shift);
 /* One slot. */
 uint64_t put_switch(struct writer *writer, uint32_t ring, uint64_t stamp, uint32_t prev);
 /* As many slots as the path needs. */
