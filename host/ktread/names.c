@@ -34,12 +34,14 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 	if (status < 0)
 		return status;
 	for (uint64_t at = 0; at + row_size <= size; at += row_size) {
-		struct ktrx_thread *thread = (struct ktrx_thread *)(bytes + at);
+		char *name = bytes + at + offsetof(struct ktrx_thread, name);
+		uint32_t id;
 
-		if (thread->id == 0)
+		memcpy(&id, bytes + at, sizeof(id));
+		if (id == 0)
 			continue;
-		thread->name[sizeof(thread->name) - 1] = '\0';
-		names->row[names->rows++] = (struct ktread_name){ thread->id - 1, thread->name };
+		name[sizeof(((struct ktrx_thread *)0)->name) - 1] = '\0';
+		names->row[names->rows++] = (struct ktread_name){ id - 1, name };
 	}
 	end(names);
 	return 0;

@@ -10,7 +10,7 @@ build/test/asan/ktread_replay: test/fuzz/replay.c $(KTREAD_FUZZ_SRCS) $(wildcard
 
 build/test/fuzz/ktread: $(KTREAD_FUZZ_SRCS) $(wildcard host/ktread/*.h include/*/*.h)
 	@mkdir -p $(@D)
-	clang -g -O1 $(HOST_CPPFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $(filter %.c,$^)
+	clang -g -O1 $(HOST_CPPFLAGS) -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -o $@ $(filter %.c,$^)
 
 .PHONY: fuzz-ktread
 fuzz-ktread: build/test/fuzz/ktread
