@@ -140,7 +140,9 @@ struct spans_owner spans_owner_of(const struct spans *s, const struct ktread_eve
 		thread = threads_find(s->threads, event->thread);
 	if (thread)
 		return (struct spans_owner){ .number = thread->index };
-	return (struct spans_owner){ .cpu = true, .number = event->cpu };
+	return (struct spans_owner){ .cpu = true,
+				     .number =
+					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
 }
 
 static void read_key(struct spans_span *span, const struct ktread_event *event, const struct wellknown *known)

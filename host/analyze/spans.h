@@ -25,7 +25,7 @@
 
 struct spans_owner {
 	bool cpu;	 /* else a thread */
-	uint32_t number; /* of the CPU, or index of the thread (threads_at) */
+	uint32_t number; /* of the CPU, THREADS_CPUS_MAX if unknown; or index of the thread (threads_at) */
 };
 
 /* What a span stands for, by the event that begins it. */

@@ -198,6 +198,11 @@ static void finish_ring(struct perfetto *perfetto, uint32_t n)
 
 static void finish(struct perfetto *perfetto)
 {
+	uint64_t left_out = threads_left_out(perfetto->threads);
+
+	if (left_out > 0)
+		perfetto_write_missing(perfetto, THREADS_CPUS_MAX, "left out of scheduling", "events",
+				       left_out, 0, perfetto->clock.last);
 	for (uint32_t n = 0; n < ktread_info(perfetto->trace)->rings; n++)
 		finish_ring(perfetto, n);
 	spans_finish(perfetto->spans);

@@ -189,7 +189,10 @@ static void describe_cpu(struct perfetto_tracks *tracks, const struct perfetto_l
 	if (!tracks->cpus_described)
 		describe(tracks, UUID_CPUS, 0, "CPUs", time);
 	tracks->cpus_described = true;
-	snprintf(name, sizeof(name), "CPU %u", cpu);
+	if (cpu < THREADS_CPUS_MAX)
+		snprintf(name, sizeof(name), "CPU %u", cpu);
+	else
+		snprintf(name, sizeof(name), "CPU unknown");
 	describe(tracks, lanes->uuid, UUID_CPUS, name, time);
 }
 

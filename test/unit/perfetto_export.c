@@ -354,6 +354,19 @@ static void ends_of_rings_are_lost(void **state)
 	expect_none("cpu=0 lost_events");
 }
 
+static void unknown_cpus_have_a_track(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 1000, 0, 7, V(7), V(8), V(0))->cpu = KTRX_NO_CPU;
+	script_event(FREE, 1050, 0, 7, V(0), V(0))->cpu = KTRX_NO_CPU;
+	script_event(ENTER, 1100, 0, 7, V(1), V(0))->cpu = KTRX_NO_CPU;
+	assert_int_equal(export().events, 3);
+	expect_none("generic_kernel_task_state_event");
+	assert_non_null(strstr(output, "parent_uuid=1 name=\"CPU unknown\""));
+	assert_non_null(strstr(output, "name=\"left out of scheduling\" debug_annotations{name=\"events\" "
+				       "uint_value=3}"));
+}
+
 static void clocks_and_system(void **state)
 {
 	(void)state;
@@ -439,6 +452,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(overwritten_heads_are_no_fault, begin, end),
 		cmocka_unit_test_setup_teardown(boot_ring_is_cut_off, begin, end),
 		cmocka_unit_test_setup_teardown(ends_of_rings_are_lost, begin, end),
+		cmocka_unit_test_setup_teardown(unknown_cpus_have_a_track, begin, end),
 		cmocka_unit_test_setup_teardown(clocks_and_system, begin, end),
 		cmocka_unit_test_setup_teardown(created_threads_have_names, begin, end),
 		cmocka_unit_test_setup_teardown(failed_writes_are_told, begin, end),
