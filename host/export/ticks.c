@@ -53,7 +53,9 @@ static double quotient(uint64_t ticks, uint64_t frequency)
 
 double ticks_seconds(uint64_t ticks, uint64_t frequency)
 {
-	if (ticks != 0 && (ticks | frequency) >> 53)
+	if (ticks == 0)
+		return 0;
+	if ((ticks | frequency) >> 53)
 		return quotient(ticks, frequency);
 	return (double)(int64_t)ticks / (double)(int64_t)frequency;
 }

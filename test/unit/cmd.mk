@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+UNIT_TESTS += cmd_numbers cmd_ticks cmd_escape cmd_output
+
+UNIT_SRCS_cmd_numbers := test/unit/cmd_numbers.c host/export/number.c
+UNIT_CFLAGS_cmd_numbers := -Ihost
+
+UNIT_SRCS_cmd_ticks := test/unit/cmd_ticks.c host/export/ticks.c
+UNIT_CFLAGS_cmd_ticks := -Ihost
+
+UNIT_SRCS_cmd_escape := test/unit/cmd_escape.c host/export/escape.c
+UNIT_CFLAGS_cmd_escape := -Ihost
+
+UNIT_SRCS_cmd_output := test/unit/cmd_output.c host/export/output.c
+UNIT_CFLAGS_cmd_output := -Ihost

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Hostile bytes on their way to a terminal and into JSON. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "export/escape.h"
+
+static void assert_json(const char *expected, const char *bytes, size_t length)
+{
+	char buffer[256];
+	char *end = escape_json(buffer, bytes, length);
+
+	assert_true((size_t)(end - buffer) <= ESCAPE_JSON_GROWTH * length);
+	*end = '\0';
+	assert_string_equal(expected, buffer);
+}
+
+static void json_escapes_what_it_must(void **state)
+{
+	(void)state;
+	assert_json("plain text", "plain text", 10);
+	assert_json("\\\"\\\\/", "\"\\/", 3);
+	assert_json("a\\u0000\\u000a\\u001b\\u007f", "a\0\n\033\177", 5);
+}
+
+static void json_keeps_utf8_and_nothing_like_it(void **state)
+{
+	(void)state;
+	assert_json("\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9e", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x90\x9e", 9);
+	assert_json("\\u00c3", "\xc3", 1);				    /* cut */
+	assert_json("\\u00e2\\u0082", "\xe2\x82", 2);			    /* cut */
+	assert_json("\\u00c0\\u00af", "\xc0\xaf", 2);			    /* longer than needed */
+	assert_json("\\u00e0\\u0080\\u00af", "\xe0\x80\xaf", 3);	    /* the same */
+	assert_json("\\u00ed\\u00a0\\u0080", "\xed\xa0\x80", 3);	    /* surrogate */
+	assert_json("\\u00f4\\u0090\\u0080\\u0080", "\xf4\x90\x80\x80", 4); /* past the end */
+	assert_json("\\u00ff\\u0080", "\xff\x80", 2);
+}
+
+static void assert_terminal(const char *expected, const char *bytes, size_t length, size_t limit)
+{
+	char buffer[256];
+	char *end = escape_text(buffer, bytes, length, limit);
+
+	*end = '\0';
+	assert_string_equal(expected, buffer);
+}
+
+static void terminals_see_printable_ascii_only(void **state)
+{
+	(void)state;
+	assert_terminal("worker/3", "worker/3", 8, 100);
+	assert_terminal("\\x1b[2J\\x00\\xff\\\\", "\033[2J\0\xff\\", 7, 100);
+}
+
+static void what_does_not_fit_is_left_out_whole(void **state)
+{
+	(void)state;
+	assert_terminal("abc", "abcdef", 6, 3);
+	assert_terminal("ab", "ab\033cd", 5, 5);
+	assert_terminal("", "\n", 1, 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_escapes_what_it_must),
+		cmocka_unit_test(json_keeps_utf8_and_nothing_like_it),
+		cmocka_unit_test(terminals_see_printable_ascii_only),
+		cmocka_unit_test(what_does_not_fit_is_left_out_whole),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

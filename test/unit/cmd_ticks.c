@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Ticks as times: the quick way, the exact way and printf() must agree to the last digit. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+
+#include "export/ticks.h"
+
+static const uint64_t frequencies[] = {
+	1,	  3,	      999,	  32768,      1000000,	  1000001,	     10000000,
+	62500000, 1000000000, 2400000000, 2596122000, 3000000000, UINT64_C(1) << 61, UINT64_C(1) << 63
+};
+
+#define FREQUENCIES (sizeof(frequencies) / sizeof(frequencies[0]))
+
+static uint64_t random_state = 7;
+
+static uint64_t draw(void)
+{
+	random_state = random_state * UINT64_C(6364136223846793005) + 1442695040888963407;
+	return random_state ^ random_state >> 31;
+}
+
+static void check(const struct ticks_scale *scale, uint64_t ticks)
+{
+	struct ticks_time time = ticks_time(ticks, scale->frequency);
+	uint64_t quick = ticks_microseconds(scale, ticks);
+	char expected[64], text[64];
+
+	/* Both fit a double exactly, so one division rounds once. */
+	if ((ticks | scale->frequency) >> 53 == 0) {
+		snprintf(expected, sizeof(expected), "%.6f", (double)ticks / (double)scale->frequency);
+		snprintf(text, sizeof(text), "%llu.%06u", (unsigned long long)time.seconds,
+			 time.microseconds);
+		assert_string_equal(expected, text);
+	}
+	if (quick != UINT64_MAX)
+		assert_int_equal(quick, time.seconds * 1000000 + time.microseconds);
+	assert_int_equal(ticks_nanoseconds(scale, ticks), ticks_nanoseconds_exact(ticks, scale->frequency));
+}
+
+static void quick_and_exact_agree(void **state)
+{
+	(void)state;
+	for (size_t n = 0; n < FREQUENCIES; n++) {
+		struct ticks_scale scale;
+
+		ticks_scale_init(&scale, frequencies[n]);
+		for (unsigned bits = 0; bits < 64; bits++)
+			for (unsigned i = 0; i < 300; i++)
+				check(&scale, draw() >> bits);
+		check(&scale, 0);
+		check(&scale, UINT64_MAX);
+	}
+}
+
+/* Halves of a microsecond, where rounding is decided by the double's last bit. */
+static void ties(void **state)
+{
+	struct ticks_scale scale;
+
+	(void)state;
+	ticks_scale_init(&scale, 2000000);
+	for (unsigned n = 0; n < 100000; n++)
+		check(&scale, 2 * (draw() >> 30) + 1);
+	ticks_scale_init(&scale, 10000000);
+	for (unsigned n = 0; n < 100000; n++)
+		check(&scale, 10 * (draw() >> 30) + 5);
+}
+
+/* 2^60 + 1 seconds: a double holds 2^60. */
+static void seconds_beyond_a_double(void **state)
+{
+	(void)state;
+	assert_int_equal(ticks_time((UINT64_C(1) << 60) + 1, 1).seconds, UINT64_C(1) << 60);
+	assert_int_equal(ticks_time(3, UINT64_C(1) << 63).seconds, 0);
+	assert_int_equal(ticks_nanoseconds_exact(UINT64_MAX, 1), UINT64_MAX);
+}
+
+static void common_clocks_take_the_quick_way(void **state)
+{
+	struct ticks_scale scale;
+	unsigned slow = 0;
+
+	(void)state;
+	ticks_scale_init(&scale, 2596122000);
+	for (unsigned n = 0; n < 100000; n++)
+		slow += ticks_microseconds(&scale, draw() >> 20) == UINT64_MAX;
+	assert_true(slow < 100);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(quick_and_exact_agree),
+		cmocka_unit_test(ties),
+		cmocka_unit_test(seconds_beyond_a_double),
+		cmocka_unit_test(common_clocks_take_the_quick_way),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
