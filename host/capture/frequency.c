@@ -1,16 +1,40 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <stdio.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "frequency.h"
 
-#define FIRST_GAP 0.05 /* s; doubles, so that a run takes few samples */
-#define LEAST_GAP 0.04 /* s; a shorter one tells nothing */
+#define FIRST_GAP 0.05	/* s; doubles, so that a run takes few samples */
+#define LEAST_GAP 0.04	/* s; a shorter one tells nothing */
+#define ERROR	  0.004 /* s that two samples together may be off, on a busy host */
+
+#ifdef __has_builtin
+#if __has_builtin(__builtin_ia32_rdtsc)
+#define read_cycles() __builtin_ia32_rdtsc()
+#endif
+#endif
+#ifndef read_cycles
+#define read_cycles() UINT64_C(0)
+#endif
+
+double capture_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
 
 void capture_frequency_reset(struct capture_frequency *frequency)
 {
 	*frequency = (struct capture_frequency){ 0 };
+}
+
+bool capture_frequency_is_due(const struct capture_frequency *frequency)
+{
+	return frequency->samples == 0 || capture_now() >= frequency->next;
 }
 
 /* Stamp of the newest event in a snapshot of the image, 0 if there is none. */
@@ -33,15 +57,11 @@ static uint64_t newest_stamp(struct ktread_image *image)
 	return newest;
 }
 
-void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image,
-			      double (*now)(void))
+void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image)
 {
-	double time = now();
-	uint64_t stamp;
+	double time = capture_now();
+	uint64_t stamp = newest_stamp(image);
 
-	if (frequency->samples && time < frequency->next)
-		return;
-	stamp = newest_stamp(image);
 	if (stamp == 0 || stamp < frequency->last_stamp)
 		return;
 	if (frequency->samples++ == 0) {
@@ -53,11 +73,37 @@ void capture_frequency_sample(struct capture_frequency *frequency, struct ktread
 	frequency->next = time + FIRST_GAP + (time - frequency->first_time);
 }
 
-uint64_t capture_frequency_get(const struct capture_frequency *frequency)
+struct capture_cycles capture_cycles_now(void)
+{
+	return (struct capture_cycles){ read_cycles(), capture_now() };
+}
+
+uint64_t capture_cycles_frequency(const struct capture_cycles *begin)
+{
+	const struct timespec pause = { .tv_nsec = 20 * 1000 * 1000 };
+	struct capture_cycles end = capture_cycles_now();
+
+	if (end.count <= begin->count)
+		return 0;
+	if (end.time - begin->time < LEAST_GAP) {
+		nanosleep(&pause, NULL);
+		end = capture_cycles_now();
+	}
+	return (uint64_t)((double)(end.count - begin->count) / (end.time - begin->time) + 0.5);
+}
+
+uint64_t capture_frequency_get(const struct capture_frequency *frequency, uint64_t expected,
+			       const char **source)
 {
 	double gap = frequency->last_time - frequency->first_time;
+	double ticks = (double)(frequency->last_stamp - frequency->first_stamp);
 
-	if (gap < LEAST_GAP || frequency->last_stamp <= frequency->first_stamp)
-		return 0;
-	return (uint64_t)((double)(frequency->last_stamp - frequency->first_stamp) / gap + 0.5);
+	*source = "of the counter behind the guest's";
+	if (gap < LEAST_GAP || ticks <= 0)
+		return expected;
+	if (expected && ticks >= (double)expected * (gap - ERROR) &&
+	    ticks <= (double)expected * (gap + ERROR))
+		return expected;
+	*source = "measured between two stamps";
+	return (uint64_t)(ticks / gap + 0.5);
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Measures a counter whose frequency the kernel does not know: the newest stamps in the trace against the
- * host's clock, twice, the farther apart the better. Off by about a millisecond over the time between the
- * two.
+ * The frequency of a guest's counter that the kernel itself does not know. Two ways, which check each other:
+ *
+ *  - what the guest's counter is made of: the timer that QEMU names, or for x86 the host's own cycle counter, which
+ *    guests read under KVM and TCG alike;
+ *  - the newest stamps in the trace against the host's clock, twice: off by about a millisecond over the time
+ *    between the two, so only good for runs that last.
  */
 #ifndef CAPTURE_FREQUENCY_H
 #define CAPTURE_FREQUENCY_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ktread/memory.h"
@@ -18,15 +23,31 @@ struct capture_frequency {
 	double next; /* when another sample is worth its cost */
 };
 
+/* A count of the host's cycle counter and when it was; both 0 where there is none that can be read. */
+struct capture_cycles {
+	uint64_t count;
+	double time;
+};
+
+/* Seconds on the host's monotonic clock. */
+double capture_now(void);
+
 /* The guest booted anew: its counter may have. */
 void capture_frequency_reset(struct capture_frequency *frequency);
+/* Whether a sample is worth its cost now. */
+bool capture_frequency_is_due(const struct capture_frequency *frequency);
+/* Takes a sample. Call it right after the trace was seen to move, so that its newest stamp is of this moment. */
+void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image);
+
+struct capture_cycles capture_cycles_now(void);
+/* Hz since `begin`, 0 if there is nothing to count. Waits until that is long enough to tell. */
+uint64_t capture_cycles_frequency(const struct capture_cycles *begin);
+
 /*
- * Takes a sample if one is due. Call it right after the trace was seen to move, so that its newest stamp is
- * of this moment. `now` reads the host's clock.
+ * Ticks a second, 0 if unknown. `expected`, 0 for none, is believed unless the samples say otherwise. `source`
+ * tells where the answer comes from.
  */
-void capture_frequency_sample(struct capture_frequency *frequency, struct ktread_image *image,
-			      double (*now)(void));
-/* Ticks a second, 0 while unknown. */
-uint64_t capture_frequency_get(const struct capture_frequency *frequency);
+uint64_t capture_frequency_get(const struct capture_frequency *frequency, uint64_t expected,
+			       const char **source);
 
 #endif

@@ -22,6 +22,7 @@ int capture_machine_connect(struct capture_machine *machine, const char *backend
 	capture_qmp_send(&machine->qmp, "hello", "qmp_capabilities", NULL);
 	capture_qmp_send(&machine->qmp, "map", "human-monitor-command",
 			 "{\"command-line\":\"info mtree -f\"}");
+	capture_qmp_send(&machine->qmp, "tree", "human-monitor-command", "{\"command-line\":\"info qtree\"}");
 	capture_qmp_send(&machine->qmp, "state", "query-status", NULL);
 	if (starts)
 		capture_qmp_send(&machine->qmp, "start", "cont", NULL);
@@ -33,7 +34,25 @@ int capture_machine_descriptor(const struct capture_machine *machine)
 	return machine->qmp.fd >= 0 ? machine->qmp.fd : machine->qmp.listener;
 }
 
-static void take_map(struct capture_machine *machine, struct capture_json message)
+/* Without a map the layout of the architecture's usual board is assumed. */
+static void take_map(struct capture_machine *machine, const char *text)
+{
+	if (capture_map_read(&machine->map, text, machine->backend) != 0)
+		machine->map.ranges = 0;
+}
+
+static void take_tree(struct capture_machine *machine, const char *text)
+{
+	static const char key[] = "timebase-freq = ";
+	const char *found = strstr(text, key);
+
+	if (found)
+		machine->timebase = strtoull(found + strlen(key), NULL, 10);
+}
+
+/* The text that a command of the human monitor printed. */
+static void take_text(struct capture_machine *machine, struct capture_json message,
+		      void (*take)(struct capture_machine *machine, const char *text))
 {
 	struct capture_json text;
 	char *plain;
@@ -44,9 +63,7 @@ static void take_map(struct capture_machine *machine, struct capture_json messag
 	if (!plain)
 		return;
 	capture_json_string(text, plain, text.length + 1);
-	/* Without a map the layout of the architecture's usual board is assumed. */
-	if (capture_map_read(&machine->map, plain, machine->backend) != 0)
-		machine->map.ranges = 0;
+	take(machine, plain);
 	free(plain);
 }
 
@@ -99,7 +116,9 @@ static void take_message(void *context, struct capture_json message)
 	struct capture_machine *machine = context;
 
 	if (capture_json_is(message, "id", "map")) {
-		take_map(machine, message);
+		take_text(machine, message, take_map);
+	} else if (capture_json_is(message, "id", "tree")) {
+		take_text(machine, message, take_tree);
 	} else if (capture_json_is(message, "id", "state")) {
 		take_state(machine, message);
 	} else if (capture_json_is(message, "event", "RESUME")) {
@@ -108,8 +127,6 @@ static void take_message(void *context, struct capture_json message)
 	} else if (capture_json_is(message, "event", "STOP")) {
 		machine->running = false;
 		capture_qmp_send(&machine->qmp, "state", "query-status", NULL);
-	} else if (capture_json_is(message, "event", "RESET")) {
-		machine->resets++;
 	} else if (capture_json_is(message, "event", "SHUTDOWN")) {
 		take_shutdown(machine, message);
 	}

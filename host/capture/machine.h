@@ -35,7 +35,7 @@ struct capture_machine {
 	bool stopped_for_good; /* QEMU has given up on the guest, yet stays: `state` says why */
 	char state[32];	       /* QEMU's run state when it last stopped: "internal-error" */
 	enum capture_shutdown shutdown;
-	unsigned resets;
+	uint64_t timebase;	/* Hz of a RISC-V board's timer, 0 if there is none */
 	struct capture_map map; /* no ranges while unknown */
 };
 

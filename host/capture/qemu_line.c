@@ -40,6 +40,11 @@ const char *capture_qemu_architecture(const char *name)
 	return name;
 }
 
+bool capture_qemu_is_x86(const char *architecture)
+{
+	return strcmp(architecture, "x86_64") == 0 || strcmp(architecture, "i386") == 0;
+}
+
 /* Boards whose RAM without -m is not QEMU's usual 128 MiB. */
 static uint64_t default_ram(const char *machine)
 {

@@ -40,6 +40,8 @@ const char *capture_qemu_program(const char *path);
 /* x64, arm64 … to the names that QEMU has; others unchanged. */
 const char *capture_qemu_architecture(const char *name);
 
+bool capture_qemu_is_x86(const char *architecture);
+
 /* 0, or CAPTURE_E_USAGE if the line has what ktrace cannot work with. words[0] is the program. */
 int capture_qemu_line_read(struct capture_qemu_line *line, char *const *words);
 

@@ -12,9 +12,9 @@ struct ram {
 	struct capture_map map;
 };
 
-int capture_ram_create(const char *path)
+int capture_ram_create(const char *path, mode_t mode)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 
 	if (fd < 0)
 		return capture_fail_errno("%s", path);

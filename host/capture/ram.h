@@ -6,11 +6,13 @@
 #ifndef CAPTURE_RAM_H
 #define CAPTURE_RAM_H
 
+#include <sys/types.h>
+
 #include "ktread/memory.h"
 #include "memory_map.h"
 
-/* Makes the file, empty, mode 0600, where none was. 0 or CAPTURE_E_SYSTEM. */
-int capture_ram_create(const char *path);
+/* Makes the file, empty, where none was. 0 or CAPTURE_E_SYSTEM. */
+int capture_ram_create(const char *path, mode_t mode);
 
 /*
  * The file as the guest's physical memory: laid out by `map`, or if that has no ranges as the board usual for

@@ -17,20 +17,22 @@
 /* Less than this is no room: QEMU could not fill another page of its guest's RAM. */
 #define FULL_DISK ((uint64_t)1 << 20)
 
-static struct capture_facts gather(const struct capture_run *run, bool found)
+/* `outcome` and `status` are those of the trace. */
+static struct capture_facts gather(const struct capture_run *run, bool found, uint32_t outcome,
+				   int32_t status)
 {
-	const struct ktread_pulse *pulse = &run->view.watch.last;
 	struct capture_facts facts = {
 		.ran = run->machine.ran,
 		.shutdown = run->machine.shutdown,
 		.stopped_for_good = run->machine.stopped_for_good,
 		.state = run->machine.state,
 		.found = found,
-		.outcome = pulse->outcome,
-		.status = pulse->status,
+		.outcome = outcome,
+		.status = status,
 		.end = run->end,
 		.signal = run->signal,
-		.leaves_itself = run->guest.line.leaves_itself,
+		.leaves_itself =
+			run->guest.line.leaves_itself || run->options->transport == CAPTURE_SEMIHOSTING,
 	};
 
 	facts.limit = run->end == CAPTURE_END_TIMEOUT ? run->options->timeout
@@ -46,19 +48,31 @@ static struct capture_facts gather(const struct capture_run *run, bool found)
 	return facts;
 }
 
+/* Of the guest's counter, if the kernel does not know it. */
+static uint64_t find_frequency(const struct capture_run *run, const char **source)
+{
+	const struct capture_qemu_line *line = &run->guest.line;
+	uint64_t expected = run->machine.timebase;
+
+	*source = "";
+	if (run->view.watch.last.frequency)
+		return 0;
+	if (!expected && capture_qemu_is_x86(line->architecture))
+		expected = capture_cycles_frequency(&run->begin);
+	return capture_frequency_get(&run->view.frequency, line->own_clock ? 0 : expected, source);
+}
+
 /* The words with which the trace says where it comes from. */
 static void write_note(const struct capture_run *run, const struct capture_result *result, uint64_t frequency,
-		       char *note, size_t size)
+		       const char *source, char *note, size_t size)
 {
-	const struct capture_frequency *measured = &run->view.frequency;
 	int length =
 		snprintf(note, size, "captured by: ktrace run\nended: %s\nguest ran: %.3f s\nboots: %u\n",
 			 result->text, result->seconds, run->view.watch.boots);
 
 	if (frequency && length > 0 && (size_t)length < size)
 		length += snprintf(note + length, size - (size_t)length,
-				   "frequency: %" PRIu64 " Hz, measured by the host over %.3f s\n", frequency,
-				   measured->last_time - measured->first_time);
+				   "frequency: %" PRIu64 " Hz, found by the host: %s\n", frequency, source);
 	for (size_t i = 0; run->options->command[i] && length > 0 && (size_t)length < size; i++)
 		length += snprintf(note + length, size - (size_t)length, "%s%s",
 				   i ? " " : "command: ", run->options->command[i]);
@@ -77,15 +91,14 @@ static void check_kernel(const struct capture_run *run, const char *trace)
 static int write_dump(struct capture_run *run, const struct capture_result *result)
 {
 	struct capture_output output;
-	uint64_t frequency = 0;
+	const char *source;
+	uint64_t frequency = find_frequency(run, &source);
 	char note[4096];
 	int error = capture_output_open(&output, run->options->out);
 
 	if (error)
 		return error;
-	if (run->view.watch.last.frequency == 0)
-		frequency = capture_frequency_get(&run->view.frequency);
-	write_note(run, result, frequency, note, sizeof(note));
+	write_note(run, result, frequency, source, note, sizeof(note));
 	error = capture_output_dump(&output, run->view.image, note, frequency);
 	if (error) {
 		capture_output_abandon(&output);
@@ -101,7 +114,10 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 
 	if (error && error != CAPTURE_E_ABSENT)
 		return error;
-	facts = gather(run, !error);
+	if (!error)
+		facts = gather(run, true, run->view.watch.last.outcome, run->view.watch.last.status);
+	else /* wiped by a reset is not the same as never there */
+		facts = gather(run, run->view.watch.boots > 0, KTRX_OUTCOME_RUNNING, 0);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
 	if (error)
 		return 0;
@@ -120,9 +136,7 @@ static int finish_sent(struct capture_run *run, struct capture_result *result)
 	bool sent = stat(run->place.file, &status) == 0 && status.st_size > 0 &&
 		    capture_summary_read(&result->summary, run->place.file) == 0;
 
-	run->view.watch.last.outcome = result->summary.outcome;
-	run->view.watch.last.status = result->summary.status;
-	facts = gather(run, sent);
+	facts = gather(run, sent, result->summary.outcome, result->summary.status);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
 	if (!sent)
 		return 0;
@@ -180,8 +194,7 @@ int capture_run_finish(struct capture_run *run, struct capture_result *result)
 	if (error && run->options->transport == CAPTURE_RAM && !run->guest.own_path) {
 		/* The only copy of what happened. */
 		run->place.keep = true;
-		capture_run_say(run, "%s; the guest's RAM is kept: ktrace extract %s", capture_message(),
-				run->place.file);
+		capture_run_say(run, "the guest's RAM is kept: ktrace extract %s", run->place.file);
 	}
 	if (!error && result->written)
 		check_kernel(run, run->options->out);

@@ -95,9 +95,8 @@ static void look(struct capture_run *run)
 {
 	bool running = run->machine.running;
 
-	if (!run->view.memory || !capture_view_look(&run->view, running) || run->view.watch.boots < 2)
-		return;
-	capture_run_say(run, "the guest booted again; the trace before that is gone");
+	if (run->view.memory && capture_view_look(&run->view, running) && run->view.watch.boots == 2)
+		capture_run_say(run, "the guest booted again: the trace will be of its last boot");
 }
 
 /* After exit or panic a guest often just halts. A person at the terminal or with a debugger decides alone. */
@@ -207,6 +206,7 @@ int capture_run_loop(struct capture_run *run)
 {
 	int error = 0;
 
+	run->begin = capture_cycles_now();
 	while (!error && !is_over(run))
 		error = turn(run);
 	if (error && run->connected > 0 && !run->machine.ended && run->guest.pid > 0)

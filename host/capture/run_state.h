@@ -18,14 +18,15 @@ struct capture_run {
 	struct capture_machine machine;
 	struct capture_guest guest;
 	struct capture_view view;
-	bool has_guest;	    /* `guest` is set: a QEMU was claimed */
-	double connected;   /* when QEMU dialled; 0 if it has not */
-	double started;	    /* when the guest first ran; 0 if it has not */
-	double ended;	    /* when QEMU was gone */
-	double told;	    /* when QEMU's end was heard of or asked for; 0: not */
-	double quit;	    /* when QEMU was last asked to quit; 0: not */
-	unsigned reminders; /* how often the command was told to end … */
-	double reminded;    /* … and when */
+	bool has_guest;		     /* `guest` is set: a QEMU was claimed */
+	struct capture_cycles begin; /* of the host's counter */
+	double connected;	     /* when QEMU dialled; 0 if it has not */
+	double started;		     /* when the guest first ran; 0 if it has not */
+	double ended;		     /* when QEMU was gone */
+	double told;		     /* when QEMU's end was heard of or asked for; 0: not */
+	double quit;		     /* when QEMU was last asked to quit; 0: not */
+	unsigned reminders;	     /* how often the command was told to end … */
+	double reminded;	     /* … and when */
 	double next_progress;
 	unsigned interrupts; /* signals that came */
 	enum capture_end end;

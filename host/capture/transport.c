@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "qemu_line.h"
 #include "transport.h"
 
 #define IVSHMEM_SIZE "64M"
@@ -30,11 +31,6 @@ int capture_transport_named(enum capture_transport *transport, const char *name)
 const char *capture_transport_name(enum capture_transport transport)
 {
 	return names[transport];
-}
-
-static bool is_x86(const char *architecture)
-{
-	return strcmp(architecture, "x86_64") == 0 || strcmp(architecture, "i386") == 0;
 }
 
 /* In a property list a comma of a value is doubled. */
@@ -67,7 +63,7 @@ static void add_file(struct capture_words *words, const char *path)
 
 static void add_virtio(struct capture_words *words, const char *architecture, const char *machine)
 {
-	bool pci = is_x86(architecture) && strcmp(machine, "microvm") != 0;
+	bool pci = capture_qemu_is_x86(architecture) && strcmp(machine, "microvm") != 0;
 
 	capture_words_add(words, "-device");
 	capture_words_format(words, "virtio-serial-%s,id=ktrace-serial,max_ports=1", pci ? "pci" : "device");
@@ -83,11 +79,12 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 
 	if (double_commas(path, quoted, sizeof(quoted)) != 0)
 		return CAPTURE_E_USAGE;
-	if ((transport == CAPTURE_DEBUGCON && !is_x86(architecture)) ||
-	    (transport == CAPTURE_SEMIHOSTING && is_x86(architecture)))
+	if ((transport == CAPTURE_DEBUGCON && !capture_qemu_is_x86(architecture)) ||
+	    (transport == CAPTURE_SEMIHOSTING && capture_qemu_is_x86(architecture)))
 		return capture_fail(CAPTURE_E_USAGE,
 				    "%s has no %s; --transport %s, virtio, ivshmem or ram work", architecture,
-				    names[transport], is_x86(architecture) ? "debugcon" : "semihosting");
+				    names[transport],
+				    capture_qemu_is_x86(architecture) ? "debugcon" : "semihosting");
 	switch (transport) {
 	case CAPTURE_RAM:
 		snprintf(size, sizeof(size), "%" PRIu64, ram_bytes);
@@ -103,7 +100,9 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 	case CAPTURE_SEMIHOSTING:
 		add_file(words, quoted);
 		capture_words_add(words, "-semihosting-config");
-		capture_words_add(words, "enable=on,target=native,chardev=ktrace-out");
+		/* The kernel asks for its command line and opens the file; without one it has the console. */
+		capture_words_format(words, "enable=on,target=native,chardev=ktrace-out,arg=ktrace-file=%s",
+				     quoted);
 		break;
 	case CAPTURE_IVSHMEM:
 		add_memory(words, "ktrace-shared", quoted, IVSHMEM_SIZE);

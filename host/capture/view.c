@@ -9,14 +9,6 @@
 #define SETTLE_STEP_MS 1
 #define SETTLE_STEPS   20
 
-double capture_now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 int capture_view_open(struct capture_view *view, const char *path, const struct capture_map *map,
 		      const char *architecture)
 {
@@ -46,14 +38,14 @@ static void sample_clock(struct capture_view *view)
 	const struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000L };
 	struct ktread_pulse before = view->watch.last, pulse;
 
-	if (before.frequency || (view->frequency.samples && capture_now() < view->frequency.next))
+	if (before.frequency || !capture_frequency_is_due(&view->frequency))
 		return;
 	for (int i = 0; i < SETTLE_STEPS; i++) {
 		nanosleep(&step, NULL);
 		if (ktread_image_pulse(view->image, &pulse) != 0 || pulse.nonce != before.nonce)
 			return;
 		if (pulse.slots != before.slots) {
-			capture_frequency_sample(&view->frequency, view->image, capture_now);
+			capture_frequency_sample(&view->frequency, view->image);
 			return;
 		}
 	}

@@ -21,9 +21,6 @@ struct capture_view {
 	double next_search; /* a search reads all of the guest's RAM: not more often than it is worth */
 };
 
-/* Seconds on the host's monotonic clock. */
-double capture_now(void);
-
 /* 0 or CAPTURE_E_SYSTEM. */
 int capture_view_open(struct capture_view *view, const char *path, const struct capture_map *map,
 		      const char *architecture);

@@ -70,7 +70,8 @@ int capture_workplace_open(struct capture_workplace *place, struct capture_plan 
 	*place = (struct capture_workplace){ 0 };
 	if (name_file(place, plan, out, folder) != 0)
 		return CAPTURE_E_SYSTEM;
-	error = capture_ram_create(place->file);
+	/* All of a guest's memory is nobody else's business; a trace is as private as any file. */
+	error = capture_ram_create(place->file, plan->transport == CAPTURE_RAM ? 0600 : 0666);
 	if (error) {
 		place->file[0] = '\0';
 		return error;
