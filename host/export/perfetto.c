@@ -156,6 +156,13 @@ static void note_thread(struct perfetto *perfetto, const struct ktread_event *ev
 					       (uint32_t)process & KTRX_THREAD_MAX, perfetto->time);
 }
 
+/* Whether it is told by scheduling alone. A wake by an interrupt is not: the arrow cannot say that it was one. */
+static bool is_told(const struct ktread_event *event, const struct wellknown *known)
+{
+	return known->kind == WELLKNOWN_SWITCH ||
+	       (known->kind == WELLKNOWN_WAKE && event->context == KTRX_CONTEXT_THREAD);
+}
+
 static int export_event(struct perfetto *perfetto, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&perfetto->known, event);
@@ -174,7 +181,7 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 		note_thread(perfetto, event, known);
 	if (known->kind == WELLKNOWN_COUNTER)
 		perfetto_write_counters(perfetto, event);
-	else if (!taken && known->kind != WELLKNOWN_SWITCH && known->kind != WELLKNOWN_WAKE)
+	else if (!taken && !is_told(event, known))
 		perfetto_write_instant(perfetto, event);
 	perfetto->events++;
 	return perfetto->error;

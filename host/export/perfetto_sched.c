@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Scheduling: one generic task state packet a change, with the CPU on each. A wake by a known waker is told
- * as sched_waking instead of the runnable state, since only that draws an arrow. A thread whose fate is
- * unknown leaves its CPU to thread 0, which readers take for idle and do not draw.
+ * as sched_waking instead of the runnable state, since only that draws an arrow; of a wake by an interrupt it
+ * starts at the thread that was interrupted. A thread whose fate is unknown leaves its CPU to thread 0, which
+ * readers take for idle and do not draw.
  */
 #include "export/perfetto.h"
-
-#include "ktrx/slot.h"
 
 static void write_state(struct perfetto *perfetto, uint32_t cpu, uint32_t tid, enum perfetto_task_state state,
 			uint64_t time)
@@ -31,8 +30,6 @@ static void write_waking(struct perfetto *perfetto, const struct threads_change 
 	event = protobuf_begin(pb, FTRACE_BUNDLE_EVENT);
 	protobuf_uint(pb, FTRACE_EVENT_TIMESTAMP, change->time);
 	protobuf_uint(pb, FTRACE_EVENT_PID, change->waker);
-	if (change->interrupt)
-		protobuf_uint(pb, FTRACE_EVENT_FLAGS, FTRACE_FLAG_HARDIRQ);
 	waking = protobuf_begin(pb, FTRACE_EVENT_SCHED_WAKING);
 	protobuf_uint(pb, SCHED_WAKING_PID, change->thread->id);
 	protobuf_uint(pb, SCHED_WAKING_SUCCESS, 1);

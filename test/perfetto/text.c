@@ -14,9 +14,9 @@ struct field {
 	const struct field *message; /* ends with number 0 */
 };
 
-#define END                                                                                                  \
-	{                                                                                                    \
-		0, NULL, NUMBER, NULL                                                                        \
+#define END                           \
+	{                             \
+		0, NULL, NUMBER, NULL \
 	}
 
 static const struct field waking[] = {
@@ -27,7 +27,6 @@ static const struct field waking[] = {
 static const struct field ftrace_event[] = {
 	{ 1, "timestamp", NUMBER, NULL },
 	{ 2, "pid", NUMBER, NULL },
-	{ 5, "common_flags", NUMBER, NULL },
 	{ 20, "sched_waking", MESSAGE, waking },
 	END,
 };

@@ -172,8 +172,10 @@ static void wakes_from_interrupts(void **state)
 	script_event(SWITCH, 1100, 0, 7, V(7), V(0), V(0));
 	script_event(WAKE, 1200, 0, 0, V(7))->context = KTRX_CONTEXT_INTERRUPT;
 	export();
-	expect("timestamp=1200 ftrace_events{cpu=0 event{timestamp=1200 pid=0 common_flags=8 "
-	       "sched_waking{pid=7 success=1}}}");
+	expect("timestamp=1200 ftrace_events{cpu=0 event{timestamp=1200 pid=0 sched_waking{pid=7 "
+	       "success=1}}}");
+	assert_non_null(strstr(output, "track_event{type=3 track_uuid=24 category_iids=4 name_iid=4 "
+				       "debug_annotations{name_iid=49 uint_value=7}}"));
 }
 
 /* Names of tracks and interned strings come first, so what is looked for here is the end of the line. */
