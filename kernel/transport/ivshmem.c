@@ -28,11 +28,27 @@ static int ivshmem_probe(struct ktrace_transport *transport)
 	return ivshmem->memory ? 0 : KTRACE_OUTPUT_FAILED;
 }
 
-/* Volatile, so that no compiler makes a library call of it. */
-static void wipe(unsigned char *from, const unsigned char *end)
+/*
+ * Both are volatile, so that no compiler makes a library call of them, and store whole aligned words where they
+ * can: the memory may be mapped as a device's.
+ */
+static void wipe(unsigned char *memory, uint64_t bytes)
 {
-	for (volatile unsigned char *byte = from; byte < end; byte++)
-		*byte = 0;
+	volatile uint64_t *words = (volatile uint64_t *)(void *)memory;
+
+	for (uint64_t i = 0; i < (bytes + sizeof(*words) - 1) / sizeof(*words); i++)
+		words[i] = 0;
+}
+
+static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+	bool aligned = (((uintptr_t)to | (uintptr_t)from) & (sizeof(uint64_t) - 1)) == 0;
+	size_t done = 0;
+
+	for (; aligned && bytes - done >= sizeof(uint64_t); done += sizeof(uint64_t))
+		*(volatile uint64_t *)(void *)(to + done) = *(const uint64_t *)(const void *)(from + done);
+	for (; done < bytes; done++)
+		*(volatile unsigned char *)(to + done) = from[done];
 }
 
 static int ivshmem_begin(struct ktrace_transport *transport, uint64_t bytes)
@@ -42,7 +58,7 @@ static int ivshmem_begin(struct ktrace_transport *transport, uint64_t bytes)
 	if (bytes > ivshmem->size)
 		return KTRACE_OUTPUT_FULL;
 	if (bytes > ivshmem->size - ivshmem->next) {
-		wipe(ivshmem->memory, ivshmem->memory + ivshmem->next);
+		wipe(ivshmem->memory, ivshmem->next);
 		ivshmem->next = 0;
 	}
 	return 0;
@@ -51,13 +67,10 @@ static int ivshmem_begin(struct ktrace_transport *transport, uint64_t bytes)
 static int64_t ivshmem_send(struct ktrace_transport *transport, const void *data, size_t bytes)
 {
 	struct ktrace_ivshmem *ivshmem = (struct ktrace_ivshmem *)transport;
-	volatile unsigned char *to = ivshmem->memory + ivshmem->next;
-	const unsigned char *from = (const unsigned char *)data;
 
 	if (bytes > ivshmem->size - ivshmem->next)
 		return KTRACE_OUTPUT_FULL;
-	for (size_t i = 0; i < bytes; i++)
-		to[i] = from[i];
+	copy(ivshmem->memory + ivshmem->next, (const unsigned char *)data, bytes);
 	ivshmem->next += bytes;
 	return (int64_t)bytes;
 }

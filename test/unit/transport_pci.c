@@ -19,7 +19,7 @@ static struct {
 	uint32_t port_address;
 } board;
 
-static unsigned char memory[MEMORY_SIZE];
+static unsigned char memory[MEMORY_SIZE] __attribute__((aligned(8)));
 
 static uint32_t config_read(uint32_t address)
 {
