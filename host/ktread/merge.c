@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Merging rings by stamp. */
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,18 +67,26 @@ static inline uint64_t replay(uint64_t *tree, uint32_t node, uint64_t word)
 	return word;
 }
 
+/* Prepares the word of the item behind the next one. */
+static inline void look_ahead(const struct ktread_merge *merge, struct ktread_lane *lane, uint32_t ring)
+{
+	if (lane->end - lane->item > (ptrdiff_t)KTREAD_ITEM_SIZE)
+		lane->ahead = node_word(merge->base, merge->ring_bits, lane->item + KTREAD_ITEM_SIZE, ring);
+}
+
 void ktread_merge_feed(struct ktread_merge *merge, uint32_t ring, const unsigned char *item,
 		       const unsigned char *end)
 {
-	merge->lane[ring] = (struct ktread_lane){ item, end };
+	merge->lane[ring] = (struct ktread_lane){ item, end, NO_MORE };
+	look_ahead(merge, &merge->lane[ring], ring);
 	replay(merge->tree, merge->leaves + ring,
 	       item == end ? NO_MORE : node_word(merge->base, merge->ring_bits, item, ring));
 }
 
 void ktread_merge_run(struct ktread_merge *merge)
 {
-	const uint32_t leaves = merge->leaves, ring_bits = merge->ring_bits;
-	const uint64_t base = merge->base, ring_mask = (UINT64_C(1) << ring_bits) - 1;
+	const uint32_t leaves = merge->leaves;
+	const uint64_t ring_mask = (UINT64_C(1) << merge->ring_bits) - 1;
 	uint64_t *tree = merge->tree, winner = tree[1];
 	uint32_t count = 0;
 
@@ -91,7 +100,8 @@ void ktread_merge_run(struct ktread_merge *merge)
 			merge->starved = ring;
 			break;
 		}
-		winner = replay(tree, leaves + ring, node_word(base, ring_bits, lane->item, ring));
+		winner = replay(tree, leaves + ring, lane->ahead);
+		look_ahead(merge, lane, ring);
 	}
 	merge->next = 0;
 	merge->ordered = count;

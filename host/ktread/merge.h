@@ -18,8 +18,9 @@
 
 /* What is left to merge of one ring. */
 struct ktread_lane {
-	const unsigned char *item;
+	const unsigned char *item; /* the one that stands in the tree */
 	const unsigned char *end;
+	uint64_t ahead; /* word of the item behind it, so that no round waits for memory */
 };
 
 struct ktread_merge {

@@ -9,25 +9,25 @@
 #include "ktrx/v2.h"
 #include "types.h"
 
-#define U32(name)                                                                                            \
-	{                                                                                                    \
-		name, "", KTRX_TYPE_U32                                                                      \
+#define U32(name)                       \
+	{                               \
+		name, "", KTRX_TYPE_U32 \
 	}
-#define U32_OF(name, of)                                                                                     \
-	{                                                                                                    \
-		name, of, KTRX_TYPE_U32                                                                      \
+#define U32_OF(name, of)                \
+	{                               \
+		name, of, KTRX_TYPE_U32 \
 	}
-#define U64(name)                                                                                            \
-	{                                                                                                    \
-		name, "", KTRX_TYPE_U64                                                                      \
+#define U64(name)                       \
+	{                               \
+		name, "", KTRX_TYPE_U64 \
 	}
-#define I64(name)                                                                                            \
-	{                                                                                                    \
-		name, "", KTRX_TYPE_I64                                                                      \
+#define I64(name)                       \
+	{                               \
+		name, "", KTRX_TYPE_I64 \
 	}
-#define ADDRESS(name)                                                                                        \
-	{                                                                                                    \
-		name, "", KTRX_TYPE_POINTER                                                                  \
+#define ADDRESS(name)                       \
+	{                                   \
+		name, "", KTRX_TYPE_POINTER \
 	}
 #define V1_FIELDS 5
 

@@ -207,7 +207,7 @@ static void describe(struct ktread *trace)
 
 	info->version = KTRX2_VERSION;
 	info->frequency = root->frequency;
-	info->cpus = root->cpus;
+	info->cpus = root->cpus < KTRX_MAX_RINGS ? root->cpus : KTRX_MAX_RINGS - 1;
 	info->machine = root->machine;
 	info->outcome = root->outcome;
 	info->status = root->status;

@@ -269,17 +269,12 @@ int ktread_v2_ring_fill(struct ktread_v2_ring *ring)
 	return 1;
 }
 
-const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring *ring, const struct ktread_v2_item *item,
-					    uint32_t *size)
+void ktread_v2_ring_gather(struct ktread_v2_ring *ring, const struct ktread_v2_item *item)
 {
 	const unsigned char *first = (const unsigned char *)ring->buffer[item->slot];
 
-	*size = KTRX_FIRST_PAYLOAD + (item->slots - 1) * KTRX_MORE_PAYLOAD;
-	if (item->slots == 1)
-		return first + KTRX_FIRST_OFFSET;
 	memcpy(ring->gathered, first + KTRX_FIRST_OFFSET, KTRX_FIRST_PAYLOAD);
 	for (uint32_t n = 1; n < item->slots; n++)
 		memcpy(ring->gathered + KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD,
 		       first + n * KTRX_SLOT_SIZE + KTRX_MORE_OFFSET, KTRX_MORE_PAYLOAD);
-	return ring->gathered;
 }

@@ -53,9 +53,20 @@ void ktread_v2_ring_free(struct ktread_v2_ring *ring);
 void ktread_v2_ring_restart(struct ktread_v2_ring *ring);
 /* Fills item[0 .. ready). 1, 0 at the end, or an error. The items handed out before are gone. */
 int ktread_v2_ring_fill(struct ktread_v2_ring *ring);
+/* Puts the payload of a record of several slots into ring->gathered. */
+void ktread_v2_ring_gather(struct ktread_v2_ring *ring, const struct ktread_v2_item *item);
+
 /* Payload of a record, of *size bytes, in one piece; valid until the next call or filling. */
-const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring *ring, const struct ktread_v2_item *item,
-					    uint32_t *size);
+static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring *ring,
+							  const struct ktread_v2_item *item, uint32_t *size)
+{
+	*size = KTRX_FIRST_PAYLOAD + (item->slots - 1) * KTRX_MORE_PAYLOAD;
+	if (item->slots == 1)
+		return (const unsigned char *)ring->buffer[item->slot] + KTRX_FIRST_OFFSET;
+	ktread_v2_ring_gather(ring, item);
+	return ring->gathered;
+}
+
 /* The slot checks, for those that look at single slots. */
 bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift);
 
