@@ -5,13 +5,14 @@ KTREAD_TEST_SRCS := test/unit/ktread_support.c test/unit/ktread_writer.c test/un
 	$(wildcard host/ktread/*.c)
 
 UNIT_TESTS += ktread_v1
+UNIT_CFLAGS_ktread_v1 := -Ihost/ktread
 UNIT_SRCS_ktread_v1 := test/unit/ktread_v1.c $(KTREAD_TEST_SRCS)
 
 UNIT_TESTS += ktread_v2
 UNIT_SRCS_ktread_v2 := test/unit/ktread_v2.c $(KTREAD_TEST_SRCS)
 
 UNIT_TESTS += ktread_image
-UNIT_SRCS_ktread_image := test/unit/ktread_image.c $(KTREAD_TEST_SRCS)
+UNIT_SRCS_ktread_image := test/unit/ktread_image.c test/fuzz/ktread_exercise.c $(KTREAD_TEST_SRCS)
 
 UNIT_TESTS += ktread_golden
 UNIT_SRCS_ktread_golden := test/unit/ktread_golden.c $(KTREAD_TEST_SRCS)

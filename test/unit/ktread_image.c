@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "ktread/memory.h"
+#include "fuzz/ktread_exercise.h"
 #include "ktread_sample.h"
 
 static unsigned char *new_memory(void)
@@ -125,6 +126,81 @@ static void decoys_disturb_nothing(void **state)
 	check_trace(temporary(memory, WRITER_MEMORY_SIZE), NULL, KTREAD_FORM_RAM);
 	free(memory);
 	writer_close(&old);
+	writer_close(&writer);
+}
+
+/* Writes bytes into a file at an offset. */
+static void poke(int fd, uint64_t offset, const void *bytes, size_t size)
+{
+	assert_int_equal(pwrite(fd, bytes, size, (off_t)offset), size);
+}
+
+/* A ring above 4 GiB lies behind what fits below the hole, which differs between machine types. */
+static void memory_above_the_hole_is_found(void **state)
+{
+	static const uint64_t below[] = { UINT64_C(0xc0000000), UINT64_C(0x80000000) };
+	const uint64_t size = UINT64_C(6) << 30, beyond = UINT64_C(0x12345000);
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++) {
+		unsigned char *memory = new_memory();
+		char path[] = "/tmp/ktread-ram-XXXXXX";
+		int fd = mkstemp(path);
+		struct ktrx_ring row;
+		struct writer writer;
+
+		fill(&writer);
+		writer_memory(&writer, memory, 0);
+		memcpy(&row, memory + WRITER_BLOCK + 64, sizeof(row));
+		memset(memory + (row.address - WRITER_BLOCK_OFFSET), 0, row.length);
+		row.where = KTRX_WHERE_PHYSICAL;
+		row.address = (UINT64_C(4) << 30) + beyond;
+		memcpy(memory + WRITER_BLOCK + 64, &row, sizeof(row));
+		assert_int_equal(ftruncate(fd, (off_t)size), 0);
+		poke(fd, WRITER_ROOT, memory + WRITER_ROOT, 0x20000);
+		poke(fd, WRITER_BLOCK, memory + WRITER_BLOCK, 0x20000);
+		poke(fd, below[i] + beyond, writer.ring[1].slot, row.length);
+		check_trace(path, NULL, KTREAD_FORM_RAM);
+		close(fd);
+		unlink(path);
+		free(memory);
+		writer_close(&writer);
+	}
+}
+
+/* Any bit of the root, the rows, the extents, the block's head and the event table may be a lie. */
+static void lies_do_no_harm(void **state)
+{
+	static const struct {
+		uint32_t from, size;
+	} parts[] = { { WRITER_ROOT, 704 },
+		      { 0x11000, 0x240 },
+		      { 0x12000, 192 },
+		      { WRITER_BLOCK, 64 + 2 * sizeof(struct ktrx_ring) } };
+	unsigned char *memory = new_memory();
+	struct writer writer;
+	char path[] = "/tmp/ktread-ram-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	begin(&writer, 3);
+	for (unsigned i = 0; i < 20; i++)
+		put_switch(&writer, 1 + i % 2, 1000 + 2 * i, i);
+	writer_memory(&writer, memory, 0);
+	assert_int_equal(ftruncate(fd, WRITER_MEMORY_SIZE), 0);
+	poke(fd, WRITER_ROOT, memory + WRITER_ROOT, 0x20000);
+	poke(fd, WRITER_BLOCK, memory + WRITER_BLOCK, 0x8000);
+	for (unsigned part = 0; part < sizeof(parts) / sizeof(parts[0]); part++)
+		for (uint32_t i = 0; i < parts[part].size; i++) {
+			unsigned char lie = memory[parts[part].from + i] ^ (unsigned char)(1u << i % 8);
+
+			poke(fd, parts[part].from + i, &lie, 1);
+			ktread_exercise(path);
+			poke(fd, parts[part].from + i, memory + parts[part].from + i, 1);
+		}
+	close(fd);
+	unlink(path);
+	free(memory);
 	writer_close(&writer);
 }
 
@@ -307,6 +383,8 @@ int main(void)
 		cmocka_unit_test(ram_file_is_found_and_read),
 		cmocka_unit_test(base_follows_from_the_machine),
 		cmocka_unit_test(decoys_disturb_nothing),
+		cmocka_unit_test(memory_above_the_hole_is_found),
+		cmocka_unit_test(lies_do_no_harm),
 		cmocka_unit_test(core_is_read),
 		cmocka_unit_test(memory_without_ktrace_is_told),
 		cmocka_unit_test(dump_of_a_stopped_guest_is_whole),

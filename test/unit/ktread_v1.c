@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "ktread_support.h"
+#include "v1_ring.h"
 
 #define SLOTS 16u
 
@@ -256,6 +257,32 @@ static void bare_records_need_a_frequency(void **state)
 	bytes_free(&stream);
 }
 
+/* What a large dump's rings are told by, on a small one. */
+static void probes_find_where_a_ring_starts(void **state)
+{
+	const unsigned slots = 256;
+
+	(void)state;
+	for (unsigned start = 0; start < slots; start++) {
+		struct bytes records = { 0 };
+		struct ktread_memory *memory;
+		struct ktread_v1_ring ring = { .slots = slots };
+
+		for (unsigned slot = 0; slot < slots; slot++)
+			v1_record(&records, 1000 + (slot + slots - start) % slots, 0, 0, 0, 0);
+		if (start > slots / 2) /* not full yet: the rest is empty */
+			memset(records.data + start * sizeof(struct ktrx1_record), 0,
+			       (slots - start) * sizeof(struct ktrx1_record));
+		assert_int_equal(ktread_source_open_file(&memory, temporary_bytes(&records)), 0);
+		ring.memory = memory;
+		assert_int_equal(ktread_v1_ring_survey(&ring, false), 0);
+		assert_int_equal(ring.start, start > slots / 2 ? 0 : start);
+		assert_false(ring.unsorted);
+		ktread_memory_close(memory);
+		bytes_free(&records);
+	}
+}
+
 static void filters_select(void **state)
 {
 	struct bytes dump = { 0 };
@@ -315,6 +342,7 @@ int main(void)
 		cmocka_unit_test(bytes_before_the_first_dump_are_counted),
 		cmocka_unit_test(layouts_of_events_differ),
 		cmocka_unit_test(bare_records_need_a_frequency),
+		cmocka_unit_test(probes_find_where_a_ring_starts),
 		cmocka_unit_test(filters_select),
 		cmocka_unit_test(pipes_are_read),
 	};
