@@ -29,11 +29,11 @@
 #define RING_SLOTS   8192u
 
 /* Bars; ratios are to the bare counter read of the same run. */
-#define BAR_TIGHT_RATIO	 1.02
-#define BAR_BUSY_RATIO	 2.0
+#define BAR_TIGHT_RATIO	   1.02
+#define BAR_BUSY_RATIO	   2.0
 #define BAR_NO_CLOCK_RATIO 1.05 /* an xadd that takes 1.5 ns on one CPU takes 4 on another */
-#define BAR_DISABLED_NS	 0.09
-#define BAR_INSTRUCTIONS 48
+#define BAR_DISABLED_NS	   0.09
+#define BAR_INSTRUCTIONS   48
 
 __thread uint64_t bench_reserve, bench_ring;
 __thread uint32_t bench_thread = 42;
@@ -56,7 +56,18 @@ static const struct variant {
 	{ "ktrace, no clock", no_clock_tight, no_clock_busy, 0 },
 	{ "ktrace, off", record_tight, record_busy, 1 },
 };
-enum { EMPTY, COUNTER, FLOOR, ADDED, LOCKED, KTRACE_ON, KTRACE_CHECKED, KTRACE_NO_CLOCK, KTRACE_OFF, VARIANTS };
+enum {
+	EMPTY,
+	COUNTER,
+	FLOOR,
+	ADDED,
+	LOCKED,
+	KTRACE_ON,
+	KTRACE_CHECKED,
+	KTRACE_NO_CLOCK,
+	KTRACE_OFF,
+	VARIANTS
+};
 
 struct times {
 	double tight[VARIANTS], busy[VARIANTS]; /* ns a round */
@@ -185,7 +196,8 @@ static double two_threads_ratio(void)
 
 static void print_variants(const struct times *times)
 {
-	fprintf(stderr, "%-20s %9s %9s %9s %13s\n", "record path", "tight ns", "ratio", "busy+ ns", "instructions");
+	fprintf(stderr, "%-20s %9s %9s %9s %13s\n", "record path", "tight ns", "ratio", "busy+ ns",
+		"instructions");
 	for (int i = 0; i < VARIANTS; i++) {
 		double busy = times->busy[i] - times->busy[EMPTY];
 		double steps = variants[i].off ? 0 : steps_per_round(variants[i].tight);
@@ -194,7 +206,8 @@ static void print_variants(const struct times *times)
 			times->tight[i] / times->tight[COUNTER], busy, steps);
 		printf("{\"bench\":\"record\",\"path\":\"%s\",\"tight_ns\":%.3f,\"tight_ratio\":%.3f,"
 		       "\"busy_ns\":%.3f,\"instructions\":%.0f}\n",
-		       variants[i].name, times->tight[i], times->tight[i] / times->tight[COUNTER], busy, steps);
+		       variants[i].name, times->tight[i], times->tight[i] / times->tight[COUNTER], busy,
+		       steps);
 	}
 }
 
@@ -203,8 +216,8 @@ static int bar(const char *name, double value, double most)
 	int held = value <= most;
 
 	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most, held ? "held" : "MISSED");
-	printf("{\"bench\":\"record\",\"bar\":\"%s\",\"value\":%.3f,\"most\":%.3f,\"held\":%s}\n", name, value, most,
-	       held ? "true" : "false");
+	printf("{\"bench\":\"record\",\"bar\":\"%s\",\"value\":%.3f,\"most\":%.3f,\"held\":%s}\n", name,
+	       value, most, held ? "true" : "false");
 	return held;
 }
 
@@ -214,11 +227,12 @@ static int print_bars(const struct times *times)
 	double ktrace_busy = times->busy[KTRACE_ON] - times->busy[EMPTY];
 	int held = 1;
 
-	held &= bar("tight, ratio to bare counter", times->tight[KTRACE_ON] / times->tight[COUNTER], BAR_TIGHT_RATIO);
+	held &= bar("tight, ratio to bare counter", times->tight[KTRACE_ON] / times->tight[COUNTER],
+		    BAR_TIGHT_RATIO);
 	held &= bar("tight, two threads, worse ratio", two_threads_ratio(), BAR_TIGHT_RATIO);
 	held &= bar("busy, ratio to bare counter", ktrace_busy / counter_busy, BAR_BUSY_RATIO);
-	held &= bar("no clock, ratio to bare add and stores", times->tight[KTRACE_NO_CLOCK] / times->tight[ADDED],
-		    BAR_NO_CLOCK_RATIO);
+	held &= bar("no clock, ratio to bare add and stores",
+		    times->tight[KTRACE_NO_CLOCK] / times->tight[ADDED], BAR_NO_CLOCK_RATIO);
 	held &= bar("off, ns more than the empty loop", times->tight[KTRACE_OFF] - times->tight[EMPTY],
 		    BAR_DISABLED_NS);
 	held &= bar("instructions", steps_per_round(record_tight), BAR_INSTRUCTIONS);

@@ -31,8 +31,8 @@ static inline uint64_t ordered_counter(void)
 	return high << 32 | low;
 }
 
-static inline void store(volatile struct slot *slot, uint64_t stamp, uint32_t a, uint32_t b, uint32_t c, uint32_t d,
-			 uint32_t e)
+static inline void store(volatile struct slot *slot, uint64_t stamp, uint32_t a, uint32_t b, uint32_t c,
+			 uint32_t d, uint32_t e)
 {
 	slot->word[0] = 7;
 	slot->word[1] = a;
@@ -87,7 +87,7 @@ static inline void counter_read(void)
 	void name##_busy(uint64_t n)               \
 	{                                          \
 		BUSY_BEGIN(n);                     \
-						   \
+                                                   \
 		for (uint64_t i = 0; i < n; i++) { \
 			BUSY_WORK();               \
 			body;                      \

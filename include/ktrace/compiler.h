@@ -11,6 +11,7 @@
 #define KTRACE_UNUSED_INLINE static inline __attribute__((unused))
 #define KTRACE_HIDDEN	     __attribute__((visibility("hidden")))
 #define KTRACE_OUT_OF_LINE   static __attribute__((noinline, unused))
+#define KTRACE_RARE	     static __attribute__((noinline, cold, unused))
 #define KTRACE_LIKELY(x)     __builtin_expect(!!(x), 1)
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
@@ -26,6 +27,12 @@
 #ifndef KTRACE_KEEP
 #define KTRACE_KEEP __attribute__((used))
 #endif
+
+/* Between these a text that does not fit its arguments is an error, whatever the kernel's flags are. */
+#define KTRACE_FORMAT_BEGIN                                                         \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") \
+		_Pragma("GCC diagnostic error \"-Wformat-extra-args\"")
+#define KTRACE_FORMAT_END _Pragma("GCC diagnostic pop")
 
 #ifdef __cplusplus
 #define KTRACE_BEGIN_C extern "C" {

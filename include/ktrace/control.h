@@ -37,20 +37,21 @@ struct ktrace_memory {
 };
 
 struct ktrace_config {
-	uint32_t size;	       /* sizeof(struct ktrace_config): tells versions apart */
-	uint32_t cpus;	       /* CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
-	uint32_t slots;	       /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
-	uint32_t policy;       /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
-	uint32_t threads;      /* most threads to keep names of; 0 = none */
-	uint32_t counters;     /* nonzero: exact counts a CPU and event, 8 bytes each; 0: one shared count an event */
-	uint32_t blocks;       /* entries in memory[] */
+	uint32_t size;	  /* sizeof(struct ktrace_config): tells versions apart */
+	uint32_t cpus;	  /* CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
+	uint32_t slots;	  /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
+	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
+	uint32_t threads; /* most threads to keep names of; 0 = none */
+	uint32_t
+		counters; /* nonzero: exact counts a CPU and event, 8 bytes each; 0: one shared count an event */
+	uint32_t blocks; /* entries in memory[] */
 	uint32_t build_id_size;
 	uint32_t panic_goes_on;		    /* nonzero: ktrace_panic() does not stop recording */
 	const struct ktrace_memory *memory; /* read during the call only; the memory itself stays lent */
 	const void *build_id;		    /* the kernel's GNU build id, in its image; NULL = none */
 	const char *kernel;		    /* name and version, copied, at most 63 bytes; NULL = none */
-	uint64_t frequency;		    /* of the clock, ticks a second; 0 = what the CPU says, or the host measures */
-	uint64_t wall_ns;		    /* Unix time now in ns; 0 = unknown */
+	uint64_t frequency; /* of the clock, ticks a second; 0 = what the CPU says, or the host measures */
+	uint64_t wall_ns;   /* Unix time now in ns; 0 = unknown */
 	/*
 	 * Physical address of a virtual one. Called for the root and each 4 KiB page of lent memory during
 	 * ktrace_init(), for the reserve word during ktrace_cpu_online(). Lent memory is cut where it is not

@@ -31,7 +31,7 @@
 #define KTRACE_EVENT(group, name, ...) KTRACE_EVENT_V1(KTRX_V1_NONE, group, name, __VA_ARGS__)
 
 /* The same with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */
-#define KTRACE_EVENT_V1(v1_id, group, name, ...)                                               \
+#define KTRACE_EVENT_V1(v1_id, group, name, ...)                                            \
 	KTRACE_PASTE(KTRACE_DECLARE_, KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group)) \
 	(ktrace_event_##group##_##name, #group, #name, v1_id, __VA_ARGS__)
 
@@ -46,7 +46,8 @@
  * Records the event into the boot ring, from a context whose per-CPU area is not valid (yet): a CPU that is
  * starting, an exception entry before swapgs.
  */
-#define KTRACE_EARLY(group, name, ...) KTRACE_SITE(ktrace_event_##group##_##name, 1, record_early, ##__VA_ARGS__)
+#define KTRACE_EARLY(group, name, ...) \
+	KTRACE_SITE(ktrace_event_##group##_##name, 1, record_early, ##__VA_ARGS__)
 
 /*
  * KTRACE_TEXT("x=%d", x): an event of the group "text" declared where it fires, types taken from the arguments
@@ -64,11 +65,11 @@
 #else
 #define KTRACE_BUILT(no, with) KTRACE_BUILT_(KTRACE_IS_ONE(no), 1)
 #endif
-#define KTRACE_BUILT_(no, with)	 KTRACE_PASTE(KTRACE_BUILT_IF_, KTRACE_PASTE(no, with))
-#define KTRACE_BUILT_IF_01	 1
-#define KTRACE_BUILT_IF_00	 0
-#define KTRACE_BUILT_IF_10	 0
-#define KTRACE_BUILT_IF_11	 0
+#define KTRACE_BUILT_(no, with) KTRACE_PASTE(KTRACE_BUILT_IF_, KTRACE_PASTE(no, with))
+#define KTRACE_BUILT_IF_01	1
+#define KTRACE_BUILT_IF_00	0
+#define KTRACE_BUILT_IF_10	0
+#define KTRACE_BUILT_IF_11	0
 
 /* Never called: lets the compiler hold the text against the arguments. */
 static inline __attribute__((format(printf, 1, 2), unused)) void ktrace_format_check(const char *text, ...)
@@ -82,22 +83,23 @@ struct ktrace_row {
 };
 
 /* What KTRACE_EACH does to a field of a declared event: a tuple (type, name[, unit]). */
-#define KTRACE_PARAMETER(c, n, field)	    , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
-#define KTRACE_ARGUMENT(c, n, field)	    , KTRACE_PASTE(a, n)
-#define KTRACE_FIELD_STRINGS(c, n, field)   KTRACE_FIELD_NAME field "\0" KTRACE_FIELD_UNIT field "\0"
-#define KTRACE_FIELD_CODE(c, n, field)	    KTRACE_TYPE(KTRACE_FIELD_TYPE field),
+#define KTRACE_PARAMETER(c, n, field)	  , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
+#define KTRACE_ARGUMENT(c, n, field)	  , KTRACE_PASTE(a, n)
+#define KTRACE_FIELD_STRINGS(c, n, field) KTRACE_FIELD_NAME field "\0" KTRACE_FIELD_UNIT field "\0"
+#define KTRACE_FIELD_CODE(c, n, field)	  KTRACE_TYPE(KTRACE_FIELD_TYPE field),
 #define KTRACE_FIELD_SIZE(c, n, field) \
 	+KTRACE_FIELD_BYTES(KTRACE_TYPE(KTRACE_FIELD_TYPE field), sizeof(KTRACE_FIELD_TYPE field))
 #define KTRACE_FIELD_IS_STRING(c, n, field) +(KTRACE_TYPE(KTRACE_FIELD_TYPE field) == KTRX_TYPE_STRING)
-#define KTRACE_FIELD_CHECK(c, n, field)                                                                       \
-	KTRX_STATIC_ASSERT(KTRACE_TYPE(KTRACE_FIELD_TYPE field) != 0 && sizeof(KTRACE_FIELD_TYPE field) <= 8, \
+#define KTRACE_FIELD_CHECK(c, n, field)                                  \
+	KTRX_STATIC_ASSERT(KTRACE_TYPE(KTRACE_FIELD_TYPE field) != 0 &&  \
+				   sizeof(KTRACE_FIELD_TYPE field) <= 8, \
 			   "ktrace: no field can hold this type");
 #define KTRACE_FIELD_PACK(packer, n, field)                                                        \
 	ktrace_pack(packer, KTRACE_TYPE(KTRACE_FIELD_TYPE field), sizeof(KTRACE_FIELD_TYPE field), \
 		    (uint64_t)(uintptr_t)KTRACE_PASTE(a, n));
-#define KTRACE_FIELD_TYPE(type, ...)	   type
-#define KTRACE_FIELD_NAME(type, name, ...) #name
-#define KTRACE_FIELD_UNIT(...)		   KTRACE_FIELD_UNIT_(__VA_ARGS__, , )
+#define KTRACE_FIELD_TYPE(type, ...)		  type
+#define KTRACE_FIELD_NAME(type, name, ...)	  #name
+#define KTRACE_FIELD_UNIT(...)			  KTRACE_FIELD_UNIT_(__VA_ARGS__, , )
 #define KTRACE_FIELD_UNIT_(type, name, unit, ...) #unit
 
 /* The same for the arguments of KTRACE_TEXT. */
@@ -108,137 +110,169 @@ struct ktrace_row {
 #define KTRACE_VALUE_PACK(packer, n, value) \
 	ktrace_pack(packer, KTRACE_TYPE_OF(value), sizeof(value), (uint64_t)(uintptr_t)(value));
 
+/* Room to pack a record in. Its first word is set because a record without fields packs nothing. */
+#define KTRACE_PACKER(packer, buffer, fixed, longest) \
+	struct ktrace_packer packer;                  \
+	uint64_t buffer[(longest) / 8u + 1u];         \
+	buffer[0] = 0;                                \
+	ktrace_packer_set(&packer, (uint8_t *)buffer, KTRACE_PAYLOAD_MAX - (fixed))
+
 /* Bytes of the longest record with so many bytes of fixed size and so many strings. */
-#define KTRACE_LONGEST(fixed, strings)                                            \
-	((fixed) + (strings) * KTRACE_STRING_MAX < KTRACE_PAYLOAD_MAX ?           \
-		 ((fixed) + (strings) * KTRACE_STRING_MAX + (fixed == 0) + 3) & ~3u : \
-		 KTRACE_PAYLOAD_MAX)
+#define KTRACE_LONGEST(fixed, strings)                                                                      \
+	((fixed) + (strings)*KTRACE_STRING_MAX < KTRACE_PAYLOAD_MAX ? (fixed) + (strings)*KTRACE_STRING_MAX \
+								    : KTRACE_PAYLOAD_MAX)
 
 /* The row: initial state is on, through the slow path, which numbers the rows when the first event fires. */
-#define KTRACE_ROW(id, v1_id, count, codes, text)                                                                \
-	static struct {                                                                                          \
-		struct ktrx_event event;                                                                         \
-		char strings[sizeof(text)];                                                                      \
-	} id __attribute__((section("ktrace_events"), aligned(8))) KTRACE_KEEP = {                               \
-		{ KTRX_EVENT_MAGIC, (uint16_t)((sizeof(struct ktrx_event) + sizeof(text) + 7u) & ~7u),           \
-		  KTRX_STATE_RECORD | KTRX_STATE_SLOW, KTRX_STATE_RECORD, 0, KTRACE_HEADER_SLOW, v1_id, count,   \
-		  0, __LINE__, 0, 0,                                                                             \
-		  { codes } },                                                                                   \
-		text                                                                                             \
-	}
+#define KTRACE_ROW(id, v1_id, count, codes, text)                                            \
+	static struct {                                                                      \
+		struct ktrx_event event;                                                     \
+		char strings[sizeof(text)];                                                  \
+	} id __attribute__((section("ktrace_events"), aligned(8)))                           \
+	KTRACE_KEEP = { { KTRX_EVENT_MAGIC,                                                  \
+			  (uint16_t)((sizeof(struct ktrx_event) + sizeof(text) + 7u) & ~7u), \
+			  KTRX_STATE_RECORD | KTRX_STATE_SLOW,                               \
+			  KTRX_STATE_RECORD,                                                 \
+			  0,                                                                 \
+			  KTRACE_HEADER_SLOW,                                                \
+			  v1_id,                                                             \
+			  count,                                                             \
+			  0,                                                                 \
+			  __LINE__,                                                          \
+			  0,                                                                 \
+			  0,                                                                 \
+			  { codes } },                                                       \
+			text }
 #define KTRACE_ROW_STRINGS(group, name, fields, text) group "\0" name "\0" text "\0" __FILE__ "\0" fields
 
-#define KTRACE_SITE(id, condition, how, ...)                                            \
-	do {                                                                            \
+#define KTRACE_SITE(id, condition, how, ...)                                                     \
+	do {                                                                                     \
 		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition)) \
-			id##_##how(&id.event, ##__VA_ARGS__);                           \
+			id##_##how(&id.event, ##__VA_ARGS__);                                    \
 	} while (0)
 
-#define KTRACE_DECLARE_1(id, group, name, v1_id, ...)                                                          \
-	KTRACE_CHECKS(id, __VA_ARGS__)                                                                         \
-	enum {                                                                                                 \
-		id##_built = 1,                                                                                \
-		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, , __VA_ARGS__),                                 \
-		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                          \
-		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),                   \
-	};                                                                                                     \
-	KTRACE_ROW(id, v1_id, KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),        \
-		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__),           \
-				      KTRACE_FIRST(__VA_ARGS__)));                                             \
-	KTRACE_INLINE void id##_pack(struct ktrace_packer *packer KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
-	{                                                                                                      \
-		(void)packer;                                                                                  \
-		KTRACE_EACH(KTRACE_FIELD_PACK, packer, __VA_ARGS__)                                            \
-	}                                                                                                      \
-	KTRACE_OUT_OF_LINE void id##_record_slow(struct ktrx_event *event, uint64_t word, \
-							uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
-	{ \
-		uint64_t buffer[(id##_longest + 8u) / 8u]; \
-		struct ktrace_packer packer = { (uint8_t *)buffer, 0, KTRACE_PAYLOAD_MAX - id##_fixed }; \
- \
-		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
-		ktrace_emit(event, buffer, packer.at, word, stamp); \
-	} \
-	KTRACE_INLINE void id##_record(struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
-	{ \
-		struct ktrace_claim claim = { KTRACE_WORD_NONE, 0, KTRACE_NULL, 0, KTRACE_NULL, 0 }; \
-		struct ktrace_packer packer = { KTRACE_NULL, 0, 0 }; \
-		unsigned long pinned = ktrace_arch_pin(); \
- \
-		if (id##_strings == 0 && id##_fixed <= KTRX_FIRST_PAYLOAD && ktrace_claim_slot(&claim, event)) { \
-			packer.to = ktrace_open(&claim); \
-			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
-			ktrace_publish(&claim); \
-		} else { \
-			id##_record_slow(event, claim.word, claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
-		} \
-		ktrace_arch_unpin(pinned); \
-	} \
-	KTRACE_UNUSED_INLINE void id##_record_early(                                                           \
-		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                         \
-	{                                                                                                      \
-		uint64_t buffer[(id##_longest + 8u) / 8u];                                                     \
-		struct ktrace_packer packer = { (uint8_t *)buffer, 0, KTRACE_PAYLOAD_MAX - id##_fixed };       \
-												       \
-		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                                \
-		ktrace_emit_early(event, buffer, packer.at);                                                   \
-	}                                                                                                      \
+#define KTRACE_DECLARE_1(id, group, name, v1_id, ...)                                                   \
+	KTRACE_CHECKS(id, __VA_ARGS__)                                                                  \
+	enum {                                                                                          \
+		id##_built = 1,                                                                         \
+		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, , __VA_ARGS__),                          \
+		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                   \
+		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),            \
+	};                                                                                              \
+	KTRACE_ROW(id, v1_id, KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__), \
+		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__),    \
+				      KTRACE_FIRST(__VA_ARGS__)));                                      \
+	KTRACE_INLINE void id##_pack(                                                                   \
+		struct ktrace_packer *packer KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))              \
+	{                                                                                               \
+		(void)packer;                                                                           \
+		KTRACE_EACH(KTRACE_FIELD_PACK, packer, __VA_ARGS__)                                     \
+	}                                                                                               \
+	KTRACE_INLINE void id##_hand_over(struct ktrx_event *event, uint64_t word,                      \
+					  uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))  \
+	{                                                                                               \
+		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                \
+                                                                                                        \
+		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                         \
+		ktrace_emit(event, buffer, packer.at, word, stamp);                                     \
+	}                                                                                               \
+	KTRACE_RARE void id##_record_slow(struct ktrx_event *event, uint64_t word,                      \
+					  uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))  \
+	{                                                                                               \
+		id##_hand_over(event, word, stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));         \
+	}                                                                                               \
+	KTRACE_OUT_OF_LINE void id##_record_long(                                                       \
+		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                  \
+	{                                                                                               \
+		id##_hand_over(event, KTRACE_WORD_NONE, 0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
+	}                                                                                               \
+	KTRACE_INLINE void id##_record(                                                                 \
+		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                  \
+	{                                                                                               \
+		struct ktrace_claim claim;                                                              \
+		struct ktrace_packer packer;                                                            \
+		unsigned long pinned = ktrace_arch_pin();                                               \
+                                                                                                        \
+		if (id##_strings != 0 || id##_fixed > KTRX_FIRST_PAYLOAD) {                             \
+			id##_record_long(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));            \
+		} else if (ktrace_claim_slot(&claim, event)) {                                          \
+			ktrace_open(&claim, &packer);                                                   \
+			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                 \
+			ktrace_publish(&claim);                                                         \
+		} else {                                                                                \
+			id##_record_slow(event, claim.word,                                             \
+					 claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));      \
+		}                                                                                       \
+		ktrace_arch_unpin(pinned);                                                              \
+	}                                                                                               \
+	KTRACE_UNUSED_INLINE void id##_record_early(                                                    \
+		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                  \
+	{                                                                                               \
+		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                \
+                                                                                                        \
+		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                         \
+		ktrace_emit_early(event, buffer, packer.at);                                            \
+	}                                                                                               \
 	struct ktrace_semicolon
 
-#define KTRACE_DECLARE_0(id, group, name, v1_id, ...)                                                          \
-	KTRACE_CHECKS(id, __VA_ARGS__)                                                                         \
-	enum { id##_built = 0 };                                                                               \
-	extern struct ktrace_row id;                                                                           \
-	KTRACE_UNUSED_INLINE void id##_record(struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, ,         \
-										   __VA_ARGS__))               \
-	{                                                                                                      \
-		(void)event;                                                                                   \
-		if (0)                                                                                         \
-			id##_format(0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                            \
-	}                                                                                                      \
-	KTRACE_UNUSED_INLINE void id##_record_early(                                                           \
-		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                         \
-	{                                                                                                      \
-		id##_record(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                                \
-	}                                                                                                      \
+#define KTRACE_DECLARE_0(id, group, name, v1_id, ...)                                  \
+	KTRACE_CHECKS(id, __VA_ARGS__)                                                 \
+	enum { id##_built = 0 };                                                       \
+	extern struct ktrace_row id;                                                   \
+	KTRACE_UNUSED_INLINE void id##_record(                                         \
+		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
+	{                                                                              \
+		(void)event;                                                           \
+		if (0)                                                                 \
+			id##_format(0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));    \
+	}                                                                              \
+	KTRACE_UNUSED_INLINE void id##_record_early(                                   \
+		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
+	{                                                                              \
+		id##_record(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));        \
+	}                                                                              \
 	struct ktrace_semicolon
 
 /* What is checked of an event, built or not. */
-#define KTRACE_CHECKS(id, ...)                                                                               \
-	KTRACE_EACH(KTRACE_FIELD_CHECK, , __VA_ARGS__)                                                       \
-	KTRACE_UNUSED_INLINE void id##_format(int unused KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))       \
-	{                                                                                                    \
-		(void)unused;                                                                                \
+#define KTRACE_CHECKS(id, ...)                                                                              \
+	KTRACE_EACH(KTRACE_FIELD_CHECK, , __VA_ARGS__)                                                      \
+	KTRACE_FORMAT_BEGIN                                                                                 \
+	KTRACE_UNUSED_INLINE void id##_format(int unused KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))      \
+	{                                                                                                   \
+		(void)unused;                                                                               \
 		ktrace_format_check(KTRACE_FIRST(__VA_ARGS__) KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
-	}
+	}                                                                                                   \
+	KTRACE_FORMAT_END
 
-#define KTRACE_TEXT_0(...)                                        \
-	do {                                                      \
-		if (0)                                            \
-			ktrace_format_check(__VA_ARGS__);         \
+#define KTRACE_TEXT_0(...)                                \
+	do {                                              \
+		KTRACE_FORMAT_BEGIN                       \
+		if (0)                                    \
+			ktrace_format_check(__VA_ARGS__); \
+		KTRACE_FORMAT_END                         \
 	} while (0)
 
-#define KTRACE_TEXT_1(...)                                                                                       \
-	do {                                                                                                     \
-		enum {                                                                                           \
-			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),                         \
-			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),                  \
-			ktrace_longest = KTRACE_LONGEST((unsigned)ktrace_fixed, (unsigned)ktrace_strings),       \
-		};                                                                                               \
-		KTRACE_ROW(ktrace_here, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                                 \
-			   KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                                        \
-			   KTRACE_ROW_STRINGS("text", "line" KTRACE_STRING(__LINE__),                            \
-					      KTRACE_EACH(KTRACE_VALUE_STRINGS, , __VA_ARGS__),                  \
-					      KTRACE_FIRST(__VA_ARGS__)));                                       \
-		if (ktrace_event_is_on(&ktrace_here.event)) {                                                    \
-			uint64_t ktrace_buffer[(ktrace_longest + 8u) / 8u];                                      \
-			struct ktrace_packer ktrace_packer = { (uint8_t *)ktrace_buffer, 0,                      \
-							       KTRACE_PAYLOAD_MAX - ktrace_fixed };              \
-			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                              \
-			ktrace_emit(&ktrace_here.event, ktrace_buffer, ktrace_packer.at, KTRACE_WORD_NONE, 0);   \
-		}                                                                                                \
-		if (0)                                                                                           \
-			ktrace_format_check(__VA_ARGS__);                                                        \
+#define KTRACE_TEXT_1(...)                                                                                 \
+	do {                                                                                               \
+		enum {                                                                                     \
+			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),                   \
+			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),            \
+			ktrace_longest = KTRACE_LONGEST((unsigned)ktrace_fixed, (unsigned)ktrace_strings), \
+		};                                                                                         \
+		KTRACE_ROW(ktrace_here, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                           \
+			   KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                                  \
+			   KTRACE_ROW_STRINGS("text", "line" KTRACE_STRING(__LINE__),                      \
+					      KTRACE_EACH(KTRACE_VALUE_STRINGS, , __VA_ARGS__),            \
+					      KTRACE_FIRST(__VA_ARGS__)));                                 \
+		if (ktrace_event_is_on(&ktrace_here.event)) {                                              \
+			KTRACE_PACKER(ktrace_packer, ktrace_buffer, ktrace_fixed, ktrace_longest);         \
+			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                        \
+			ktrace_emit(&ktrace_here.event, ktrace_buffer, ktrace_packer.at, KTRACE_WORD_NONE, \
+				    0);                                                                    \
+		}                                                                                          \
+		KTRACE_FORMAT_BEGIN                                                                        \
+		if (0)                                                                                     \
+			ktrace_format_check(__VA_ARGS__);                                                  \
+		KTRACE_FORMAT_END                                                                          \
 	} while (0)
 
 #endif

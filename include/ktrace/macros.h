@@ -12,40 +12,73 @@
 #define KTRACE_STRING_(x)   #x
 
 /* 1 if x is defined as 1, else 0; x is a macro's name already expanded. */
-#define KTRACE_IS_ONE(x)	       KTRACE_IS_ONE_(KTRACE_PASTE(KTRACE_ONE_, x))
-#define KTRACE_IS_ONE_(x)	       KTRACE_SECOND(x 1, 0, 0)
+#define KTRACE_IS_ONE(x)		  KTRACE_IS_ONE_(KTRACE_PASTE(KTRACE_ONE_, x))
+#define KTRACE_IS_ONE_(x)		  KTRACE_SECOND(x 1, 0, 0)
 #define KTRACE_SECOND(first, second, ...) second
-#define KTRACE_ONE_1		       0,
+#define KTRACE_ONE_1			  0,
 
 /*
  * KTRACE_EACH(do, context, text, a, …): do(context, n, a) for each argument behind the text. n only tells them
  * apart: it ends at 15.
  */
-#define KTRACE_COUNT(...) KTRACE_COUNT_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
+#define KTRACE_COUNT(...) \
+	KTRACE_COUNT_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
 #define KTRACE_COUNT_(text, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, n, ...) n
 
 #define KTRACE_EACH(do, context, ...) \
 	KTRACE_PASTE(KTRACE_EACH_, KTRACE_COUNT(__VA_ARGS__))(do, context, __VA_ARGS__)
 #define KTRACE_EACH_0(do, c, text)
-#define KTRACE_EACH_1(do, c, text, a) do(c, 15, a)
-#define KTRACE_EACH_2(do, c, text, a, ...) do(c, 14, a) KTRACE_EACH_1(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_3(do, c, text, a, ...) do(c, 13, a) KTRACE_EACH_2(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_4(do, c, text, a, ...) do(c, 12, a) KTRACE_EACH_3(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_5(do, c, text, a, ...) do(c, 11, a) KTRACE_EACH_4(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_6(do, c, text, a, ...) do(c, 10, a) KTRACE_EACH_5(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_7(do, c, text, a, ...) do(c, 9, a) KTRACE_EACH_6(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_8(do, c, text, a, ...) do(c, 8, a) KTRACE_EACH_7(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_9(do, c, text, a, ...) do(c, 7, a) KTRACE_EACH_8(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_10(do, c, text, a, ...) do(c, 6, a) KTRACE_EACH_9(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_11(do, c, text, a, ...) do(c, 5, a) KTRACE_EACH_10(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_12(do, c, text, a, ...) do(c, 4, a) KTRACE_EACH_11(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_13(do, c, text, a, ...) do(c, 3, a) KTRACE_EACH_12(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_14(do, c, text, a, ...) do(c, 2, a) KTRACE_EACH_13(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_15(do, c, text, a, ...) do(c, 1, a) KTRACE_EACH_14(do, c, text, __VA_ARGS__)
-#define KTRACE_EACH_16(do, c, text, a, ...) do(c, 0, a) KTRACE_EACH_15(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_1(do, c, text, a) \
+	do                            \
+	(c, 15, a)
+#define KTRACE_EACH_2(do, c, text, a, ...) \
+	do                                 \
+	(c, 14, a) KTRACE_EACH_1(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_3(do, c, text, a, ...) \
+	do                                 \
+	(c, 13, a) KTRACE_EACH_2(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_4(do, c, text, a, ...) \
+	do                                 \
+	(c, 12, a) KTRACE_EACH_3(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_5(do, c, text, a, ...) \
+	do                                 \
+	(c, 11, a) KTRACE_EACH_4(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_6(do, c, text, a, ...) \
+	do                                 \
+	(c, 10, a) KTRACE_EACH_5(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_7(do, c, text, a, ...) \
+	do                                 \
+	(c, 9, a) KTRACE_EACH_6(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_8(do, c, text, a, ...) \
+	do                                 \
+	(c, 8, a) KTRACE_EACH_7(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_9(do, c, text, a, ...) \
+	do                                 \
+	(c, 7, a) KTRACE_EACH_8(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_10(do, c, text, a, ...) \
+	do                                  \
+	(c, 6, a) KTRACE_EACH_9(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_11(do, c, text, a, ...) \
+	do                                  \
+	(c, 5, a) KTRACE_EACH_10(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_12(do, c, text, a, ...) \
+	do                                  \
+	(c, 4, a) KTRACE_EACH_11(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_13(do, c, text, a, ...) \
+	do                                  \
+	(c, 3, a) KTRACE_EACH_12(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_14(do, c, text, a, ...) \
+	do                                  \
+	(c, 2, a) KTRACE_EACH_13(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_15(do, c, text, a, ...) \
+	do                                  \
+	(c, 1, a) KTRACE_EACH_14(do, c, text, __VA_ARGS__)
+#define KTRACE_EACH_16(do, c, text, a, ...) \
+	do                                  \
+	(c, 0, a) KTRACE_EACH_15(do, c, text, __VA_ARGS__)
 
 /* The first argument of a list that has one or more. */
-#define KTRACE_FIRST(...)	 KTRACE_FIRST_(__VA_ARGS__, 0)
+#define KTRACE_FIRST(...)	  KTRACE_FIRST_(__VA_ARGS__, 0)
 #define KTRACE_FIRST_(first, ...) first
 
 #endif

@@ -6,6 +6,8 @@
  * ktrace_port.h comes first if the include path has one, kernel/arch/<arch>/ktrace_arch.h fills in what the
  * CPU can do, kernel/arch/generic/ the rest. So a kernel overrides any hook by defining it; none is required.
  *
+ * ktrace_port.h is read by every file of ktrace and by every file with an event: it should bring few names along.
+ *
  * No hook is called before ktrace_init() but the clock and its frequency, the early CPU number, the barriers and the atomics. All
  * may be called in any context afterwards (interrupts, NMI, preemptible threads) on a CPU whose per-CPU area
  * is valid. A context that runs before that (a starting CPU, an entry before swapgs) uses KTRACE_EARLY().
@@ -32,6 +34,7 @@
  * and of the CPU alone:
  *
  *   void ktrace_arch_store_barrier(void)     later stores stay behind earlier ones
+ *   void ktrace_arch_publish(uint64_t *, uint64_t)   a store that is seen after all stores before it
  *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
  *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
  *   int ktrace_arch_is_set(const uint8_t *)  nonzero if that byte is now; a fresh load each time

@@ -47,9 +47,10 @@ KTRACE_HIDDEN uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room
 
 KTRACE_END_C
 
-typedef uint16_t ktrace_u16_any __attribute__((may_alias, aligned(1)));
-typedef uint32_t ktrace_u32_any __attribute__((may_alias, aligned(1)));
-typedef uint64_t ktrace_u64_any __attribute__((may_alias, aligned(1)));
+/* Words of memory that is of another type; as unaligned as the CPU allows. */
+typedef uint16_t ktrace_u16_any __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 2)));
+typedef uint32_t ktrace_u32_any __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 4)));
+typedef uint64_t ktrace_u64_any __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
 
 /*
  * Stores of a field at to[at], `to` being aligned to 4 bytes. Offsets are constants in every use but behind a
@@ -112,6 +113,14 @@ struct ktrace_packer {
 	uint32_t room; /* bytes that strings may still take */
 };
 
+/* Sets up by members: compilers make a library call of a whole structure. */
+KTRACE_INLINE void ktrace_packer_set(struct ktrace_packer *packer, uint8_t *to, uint32_t room)
+{
+	packer->to = to;
+	packer->at = 0;
+	packer->room = room;
+}
+
 /* Packs one field. `type` and `size` are constants; a pointer comes as its value. */
 KTRACE_INLINE void ktrace_pack(struct ktrace_packer *packer, unsigned type, uint32_t size, uint64_t value)
 {
@@ -120,7 +129,8 @@ KTRACE_INLINE void ktrace_pack(struct ktrace_packer *packer, unsigned type, uint
 	if (type != KTRX_TYPE_STRING) {
 		packer->at = ktrace_put(packer->to, from, size, value);
 	} else {
-		packer->at = ktrace_put_string(packer->to, from, packer->room, (const char *)(uintptr_t)value);
+		packer->at =
+			ktrace_put_string(packer->to, from, packer->room, (const char *)(uintptr_t)value);
 		packer->room -= packer->at - from - 2;
 	}
 }
@@ -148,6 +158,8 @@ KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim, const struct ktr
 {
 	struct ktrx_ring *ring;
 
+	claim->word = KTRACE_WORD_NONE;
+	claim->stamp = 0;
 	claim->header = *(const volatile uint32_t *)&event->header;
 	if (KTRACE_UNLIKELY(claim->header & KTRACE_HEADER_SLOW))
 		return 0;
@@ -160,8 +172,8 @@ KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim, const struct ktr
 	return KTRACE_LIKELY(claim->stamp < ring->deadline);
 }
 
-/* Opens the slot; its payload goes where this returns. */
-KTRACE_INLINE uint8_t *ktrace_open(struct ktrace_claim *claim)
+/* Opens the slot and points the packer at its payload. */
+KTRACE_INLINE void ktrace_open(struct ktrace_claim *claim, struct ktrace_packer *packer)
 {
 	const struct ktrx_ring *ring = claim->ring;
 	uint32_t index = (uint32_t)claim->word & ring->mask;
@@ -170,7 +182,7 @@ KTRACE_INLINE uint8_t *ktrace_open(struct ktrace_claim *claim)
 	claim->generation = claim->word >> ring->shift;
 	*(volatile ktrace_u32_any *)(claim->slot + 8) =
 		ktrace_arch_add_thread((uint32_t)claim->generation << KTRX_W1_GENERATION_SHIFT);
-	return claim->slot + KTRX_FIRST_OFFSET;
+	ktrace_packer_set(packer, claim->slot + KTRX_FIRST_OFFSET, 0);
 }
 
 /*
@@ -195,7 +207,7 @@ KTRACE_INLINE void ktrace_publish(const struct ktrace_claim *claim)
 {
 	uint64_t leading = claim->header + (uint64_t)(uint8_t)claim->generation * 8 + (claim->stamp << 28);
 
-	__atomic_store_n((uint64_t *)(uintptr_t)claim->slot, leading, __ATOMIC_RELEASE);
+	ktrace_arch_publish((uint64_t *)(uintptr_t)claim->slot, leading);
 	ktrace_claim_check(claim);
 }
 

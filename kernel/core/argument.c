@@ -159,7 +159,7 @@ static int debug_list(struct debug *debug, struct span list)
 
 int ktrace_boot_argument(const char *command_line)
 {
-	struct debug debug = { 0, 0 };
+	struct debug debug;
 	struct span line = span_of(command_line);
 	struct span rest = line;
 	struct span argument;
@@ -167,6 +167,8 @@ int ktrace_boot_argument(const char *command_line)
 
 	if (!ktrace_attach())
 		return KTRACE_ERROR_STATE;
+	debug.all = 0;
+	debug.groups = 0;
 	while (!error && span_next(&rest, " \t\n", &argument))
 		if (span_skip(&argument, "debug="))
 			error = debug_list(&debug, argument);

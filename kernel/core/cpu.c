@@ -10,7 +10,8 @@ static void head_place(struct ktrx_ring *ring, uint64_t *word)
 	ring->head = (uintptr_t)word;
 	ring->head_address = ktrace_state.physical ? ktrace_state.physical(word) : (uintptr_t)word;
 	ktrace_arch_store_barrier();
-	*(volatile uint16_t *)&ring->head_where = ktrace_state.physical ? KTRX_WHERE_PHYSICAL : KTRX_WHERE_VIRTUAL;
+	*(volatile uint16_t *)&ring->head_where =
+		ktrace_state.physical ? KTRX_WHERE_PHYSICAL : KTRX_WHERE_VIRTUAL;
 }
 
 int ktrace_cpu_online(uint32_t cpu)

@@ -128,7 +128,8 @@ static void state_fill(const struct layout *layout, const struct ktrace_config *
 
 static int config_is_valid(const struct ktrace_config *config)
 {
-	if (config->size != sizeof(*config) || config->cpus > KTRACE_MAX_CPUS || config->policy > KTRX_POLICY_STOP)
+	if (config->size != sizeof(*config) || config->cpus > KTRACE_MAX_CPUS ||
+	    config->policy > KTRX_POLICY_STOP)
 		return 0;
 	if (config->blocks != 0 && !config->memory)
 		return 0;
@@ -138,10 +139,16 @@ static int config_is_valid(const struct ktrace_config *config)
 	       (config->slots & (config->slots - 1)) == 0;
 }
 
+static uint64_t counters_size(const struct layout *layout, const struct ktrace_config *config)
+{
+	return config->counters ? (uint64_t)(layout->cpus + 1) * (ktrace_state.events + 1) * sizeof(uint64_t)
+				: 0;
+}
+
 int ktrace_init(const struct ktrace_config *config)
 {
-	struct layout layout = { 0 };
-	struct ktrace_arena arena;
+	static KTRACE_IN_DATA struct ktrace_arena arena; /* too large for a kernel's stack */
+	struct layout layout;
 	int error;
 
 	if (!config_is_valid(config))
@@ -149,8 +156,7 @@ int ktrace_init(const struct ktrace_config *config)
 	if (ktrace_state.initialised || !ktrace_attach())
 		return KTRACE_ERROR_STATE;
 	layout.cpus = config->cpus ? config->cpus : 1;
-	if (config->counters)
-		layout.counters_size = (uint64_t)(layout.cpus + 1) * (ktrace_state.events + 1) * sizeof(uint64_t);
+	layout.counters_size = counters_size(&layout, config);
 	ktrace_arena_open(&arena, config);
 	error = layout_find(&layout, &arena, config);
 	if (error)

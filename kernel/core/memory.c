@@ -16,7 +16,8 @@ static void piece_add(struct ktrace_arena *arena, uintptr_t start, uintptr_t end
 }
 
 /* Splits a block wherever the page behind a page is not the next one in physical memory. */
-static void block_add(struct ktrace_arena *arena, const struct ktrace_config *config, uintptr_t start, uintptr_t end)
+static void block_add(struct ktrace_arena *arena, const struct ktrace_config *config, uintptr_t start,
+		      uintptr_t end)
 {
 	uintptr_t piece = start;
 	uintptr_t page;

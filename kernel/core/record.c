@@ -8,12 +8,13 @@
  */
 #include "state.h"
 
+/* Filled in member by member: compilers turn initialisers of whole structures into library calls. */
 struct ktrace_writer {
 	struct ktrx_ring *ring;
 	struct ktrace_slot *base;
-	uint64_t word;	/* reserved: first slot */
-	uint32_t slots; /* … and how many */
-	uint32_t thread; /* thread and context */
+	uint64_t word;	   /* reserved: first slot */
+	uint32_t slots;	   /* … and how many */
+	uint32_t thread;   /* thread and context */
 	uint32_t extended; /* KTRX_W1_EXTENDED_BIT or 0 */
 	uint64_t stamp;
 };
@@ -35,12 +36,12 @@ static void slot_store(struct ktrace_slot *slot, const uint64_t *words)
 	to[1] = words[1];
 	to[2] = words[2];
 	to[3] = words[3];
-	__atomic_store_n(&slot->word[0], words[0], __ATOMIC_RELEASE);
+	ktrace_arch_publish(&slot->word[0], words[0]);
 }
 
 static void slot_void(const struct ktrace_writer *writer, uint32_t n)
 {
-	__atomic_store_n(&slot_at(writer, n)->word[0], (uint64_t)tag_at(writer, n, KTRX_KIND_VOID), __ATOMIC_RELEASE);
+	ktrace_arch_publish(&slot_at(writer, n)->word[0], tag_at(writer, n, KTRX_KIND_VOID));
 }
 
 /* A record's payload on its way into slots: zero behind its end, up to what its slots hold. */
@@ -49,7 +50,8 @@ struct payload {
 };
 
 /* Takes `bytes` bytes, `from` being aligned to 4 and readable up to the next multiple of 4, behind `ahead` words. */
-static void payload_take(struct payload *payload, uint32_t ahead, const void *from, uint32_t bytes, uint32_t slots)
+static void payload_take(struct payload *payload, uint32_t ahead, const void *from, uint32_t bytes,
+			 uint32_t slots)
 {
 	volatile uint32_t *to = payload->word + ahead;
 	const ktrace_u32_any *in = from;
@@ -79,7 +81,8 @@ static uint64_t payload_word(const struct payload *payload, uint32_t at)
 static void first_store(const struct ktrace_writer *writer, uint32_t id, const struct payload *payload)
 {
 	uint32_t tag = tag_at(writer, 0, writer->slots == 1 ? KTRX_KIND_SINGLE : KTRX_KIND_FIRST);
-	uint32_t second = writer->thread | writer->extended | KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
+	uint32_t second =
+		writer->thread | writer->extended | KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
 	const uint64_t words[4] = {
 		tag | (uint64_t)id << 16 | writer->stamp << 28,
 		second | (uint64_t)payload->word[0] << 32,
@@ -124,9 +127,12 @@ static void void_if_lapped(const struct ktrace_writer *writer)
 
 void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word)
 {
-	struct ktrace_writer writer = { .ring = ring, .word = word, .slots = 1 };
+	struct ktrace_writer writer;
 
+	writer.ring = ring;
 	writer.base = (struct ktrace_slot *)(uintptr_t)ring->base;
+	writer.word = word;
+	writer.slots = 1;
 	void_if_lapped(&writer);
 }
 
@@ -142,7 +148,8 @@ static int needs_anchor(const struct ktrace_writer *writer)
 {
 	const struct ktrx_ring *ring = writer->ring;
 
-	return ring->anchor_stamp == 0 || (int64_t)(writer->stamp - ring->anchor_stamp) >= (int64_t)KTRACE_ANCHOR_TICKS;
+	return ring->anchor_stamp == 0 ||
+	       (int64_t)(writer->stamp - ring->anchor_stamp) >= (int64_t)KTRACE_ANCHOR_TICKS;
 }
 
 /*
@@ -160,26 +167,27 @@ static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 }
 
 /* Turns the writer's reservation into an anchor; its other slots are given up. */
-static void anchor_write(const struct ktrace_writer *writer)
+static void anchor_write(struct ktrace_writer *writer)
 {
 	struct ktrx_ring *ring = writer->ring;
 	uint64_t index = KTRX_WORD_INDEX(writer->word);
 	uint64_t distance = ring->anchor_stamp ? index - ring->anchor_index : 0;
-	struct ktrace_writer single = *writer;
+	uint32_t slots = writer->slots, extended = writer->extended;
 	struct payload payload;
-	struct ktrx_anchor anchor = {
-		.stamp = writer->stamp,
-		.previous = ring->anchor_stamp,
-		.distance = distance <= UINT32_MAX ? (uint32_t)distance : 0,
-	};
 
-	for (uint32_t n = 1; n < writer->slots; n++)
+	for (uint32_t n = 1; n < slots; n++)
 		slot_void(writer, n);
-	single.slots = 1;
-	single.extended = 0;
-	payload_take(&payload, 0, &anchor, sizeof(anchor), 1);
-	record_write(&single, KTRX_EVENT_ANCHOR, &payload);
-	anchor_name(ring, anchor.stamp, index);
+	payload.word[0] = (uint32_t)writer->stamp;
+	payload.word[1] = (uint32_t)(writer->stamp >> 32);
+	payload.word[2] = (uint32_t)ring->anchor_stamp;
+	payload.word[3] = (uint32_t)(ring->anchor_stamp >> 32);
+	payload.word[4] = distance <= UINT32_MAX ? (uint32_t)distance : 0;
+	writer->slots = 1;
+	writer->extended = 0;
+	record_write(writer, KTRX_EVENT_ANCHOR, &payload);
+	anchor_name(ring, writer->stamp, index);
+	writer->slots = slots;
+	writer->extended = extended;
 }
 
 /* Takes slots of the boot ring, which is found relative to the code. */
@@ -193,13 +201,12 @@ static void boot_reserve(struct ktrace_writer *writer)
 
 static void boot_record(const struct ktrx_event *event, const void *payload, uint32_t bytes)
 {
+	struct ktrace_writer writer;
 	struct payload extended;
-	struct ktrace_writer writer = {
-		.slots = ktrx_record_slots(bytes + sizeof(struct ktrx_extension)),
-		.thread = KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT,
-		.extended = KTRX_W1_EXTENDED_BIT,
-	};
 
+	writer.slots = ktrx_record_slots(bytes + sizeof(struct ktrx_extension));
+	writer.thread = KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT;
+	writer.extended = KTRX_W1_EXTENDED_BIT;
 	extended.word[0] = sizeof(struct ktrx_extension) | KTRX_EXT_CPU << 8 | ktrace_arch_early_cpu() << 16;
 	payload_take(&extended, 1, payload, bytes, writer.slots);
 	boot_reserve(&writer);
@@ -251,11 +258,15 @@ static int ring_reserve(struct ktrace_writer *writer)
 static void ring_record(const struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word,
 			uint64_t stamp)
 {
-	struct ktrace_writer writer = { .slots = ktrx_record_slots(bytes), .word = word, .stamp = stamp };
+	struct ktrace_writer writer;
 	struct payload padded;
 
-	payload_take(&padded, 0, payload, bytes, writer.slots);
+	writer.slots = ktrx_record_slots(bytes);
 	writer.thread = ktrace_arch_thread();
+	writer.extended = 0;
+	writer.word = word;
+	writer.stamp = stamp;
+	payload_take(&padded, 0, payload, bytes, writer.slots);
 	if (word != KTRACE_WORD_NONE) {
 		writer_place(&writer);
 	} else {
@@ -321,7 +332,8 @@ void ktrace_emit(struct ktrx_event *event, const void *payload, uint32_t bytes, 
 {
 	if (!attach_or_lose())
 		return;
-	emit(event, payload, bytes, word == KTRACE_WORD_NONE ? this_ring() : KTRX_WORD_RING(word), word, stamp);
+	emit(event, payload, bytes, word == KTRACE_WORD_NONE ? this_ring() : KTRX_WORD_RING(word), word,
+	     stamp);
 }
 
 void ktrace_emit_early(struct ktrx_event *event, const void *payload, uint32_t bytes)

@@ -59,7 +59,8 @@ KTRACE_HIDDEN void ktrace_root_open(void);
 KTRACE_HIDDEN void ktrace_root_close(void);
 
 /* Sets one entry of the section table; the type is its place. No data: the entry stays empty. */
-KTRACE_HIDDEN void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data, uint64_t length);
+KTRACE_HIDDEN void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data,
+				      uint64_t length);
 
 /* Volatile keeps the compiler from calling memcpy and memset, which need not exist. */
 static inline void ktrace_copy(void *to, const void *from, size_t size)

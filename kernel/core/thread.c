@@ -7,7 +7,8 @@ static volatile struct ktrx_thread *row_of(uint32_t thread)
 	for (uint32_t i = 0; i < ktrace_state.threads; i++)
 		if (ktrace_state.thread[i].id == thread + 1)
 			return &ktrace_state.thread[i];
-	return &ktrace_state.thread[ktrace_arch_fetch_add(&ktrace_state.threads_named, 1) % ktrace_state.threads];
+	return &ktrace_state
+			.thread[ktrace_arch_fetch_add(&ktrace_state.threads_named, 1) % ktrace_state.threads];
 }
 
 int ktrace_thread_name(uint32_t thread, const char *name)

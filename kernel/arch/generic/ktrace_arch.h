@@ -75,6 +75,14 @@ static inline void ktrace_arch_store_barrier(void)
 }
 #endif
 
+#ifndef ktrace_arch_publish
+#define ktrace_arch_publish ktrace_arch_publish
+static inline void ktrace_arch_publish(uint64_t *word, uint64_t value)
+{
+	__atomic_store_n(word, value, __ATOMIC_RELEASE);
+}
+#endif
+
 #ifndef ktrace_arch_fetch_add
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
 static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)

@@ -30,6 +30,14 @@ static inline void ktrace_arch_store_barrier(void)
 	__asm__ volatile("fence w, w" : : : "memory");
 }
 
+/* Only stores have to stay in order; gcc makes an atomic swap of a release store. */
+#define ktrace_arch_publish ktrace_arch_publish
+static inline void ktrace_arch_publish(uint64_t *word, uint64_t value)
+{
+	ktrace_arch_store_barrier();
+	*(volatile uint64_t *)word = value;
+}
+
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
 static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 {

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What the compilers make of a site: no lock prefix, fence or rdtscp on x86_64, the barriers that the others need, no
+# byte of an event that is left out, small frames.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+source=test/unit/kernel_build/site.c
+port=-Itest/unit/kernel_build/port
+
+# code ARCH OBJECT FUNCTION: its instructions, one a line, without padding
+code() {
+	$(objdump_of "$1") -d --no-show-raw-insn --no-addresses "$2" 2>/dev/null |
+		awk -v name="<$3>:" '/^<[^.].*>:$/ { on = $1 == name; next } on && /^[[:space:]]/' |
+		sed 's/^[[:space:]]*//; s/[[:space:]][[:space:]]*/ /g; s/ *[#<].*//; s/ *\/\/.*//' |
+		grep -vE '^(nop|nopw|nopl|cs|data16)'
+}
+
+# ordered FILE PATTERN…: each pattern matches a line behind the one before's
+ordered() {
+	file=$1
+	at=0
+	shift
+	for pattern; do
+		next=$(awk -v at="$at" -v pattern="$pattern" 'NR > at && $0 ~ pattern { print NR; exit }' "$file")
+		[ -n "$next" ] || { echo "no $pattern behind line $at:"; cat "$file"; return 1; }
+		at=$next
+	done
+}
+
+absent() { ! grep -E "$2" "$1"; }
+
+for compiler in gcc clang; do
+	for arch in x86_64 aarch64 riscv64; do
+		have $compiler $arch || { skip "$arch $compiler" "not installed"; continue; }
+		check "$arch $compiler: a site compiles" compile $compiler $arch $source "$tmp/site.o" -O2 $port
+		code $arch "$tmp/site.o" site >"$tmp/code"
+		case $arch in
+		x86_64)
+			check "$arch $compiler: no fence, lock or rdtscp" \
+				absent "$tmp/code" '^lock|fence|rdtscp|^cpuid'
+			equal "$arch $compiler: one add, relative to gs" 1 "$(grep -c 'xadd.*%gs:0x8' "$tmp/code")"
+			;;
+		aarch64)
+			check "$arch $compiler: add, store barrier, stores, release" \
+				ordered "$tmp/code" '^stxr' '^dmb ishst' 'cntvct_el0' '^st(p|r|ur) ' '^stlr '
+			;;
+		riscv64)
+			check "$arch $compiler: add, store barrier, stores, release" \
+				ordered "$tmp/code" '^amoadd.d' '^fence w,w' '^rdtime' '^sw ' '^fence w,w' '^sd '
+			;;
+		esac
+		for level in -O1 -O2; do
+			compile $compiler $arch $source "$tmp/out.o" $level -DKTRACE_DISABLE=1
+			check "$arch $compiler $level: left out, the row takes no byte" \
+				sh -c "! readelf -SW $tmp/out.o | grep ktrace_events"
+			code $arch "$tmp/out.o" site_out >"$tmp/site_out"
+			code $arch "$tmp/out.o" nothing >"$tmp/nothing"
+			check "$arch $compiler $level: left out, there is a function to look at" test -s "$tmp/nothing"
+			same "$arch $compiler $level: left out, the site takes no byte" "$tmp/nothing" "$tmp/site_out"
+			equal "$arch $compiler $level: left out, nothing is called" '' "$(nm -u "$tmp/out.o")"
+		done
+		compile $compiler $arch $source "$tmp/out.o" -O0 -DKTRACE_DISABLE=1
+		equal "$arch $compiler -O0: left out, nothing is called" '' "$(nm -u "$tmp/out.o")"
+	done
+done
+
+# Groups: one left out, one chosen.
+compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_NO_test=1 -DKTRACE_NO_text=1
+equal "a group left out by name" '' "$(nm -u "$tmp/out.o")"
+compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_SELECT=1 -DKTRACE_WITH_other=1
+equal "a group not chosen" '' "$(nm -u "$tmp/out.o")"
+compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_SELECT=1 -DKTRACE_WITH_test=1
+check "a group chosen" sh -c "readelf -SW $tmp/out.o | grep -q ktrace_events"
+
+for unit in $(make -s ktrace-sources); do
+	for level in -O0 -O2; do
+		compile gcc x86_64 "$unit" "$tmp/unit.o" $level -fstack-usage
+		cat "$tmp/unit.su" >>"$tmp/frames"
+	done
+done
+awk -F'\t' '$2 >= 512 { print }' "$tmp/frames" >"$tmp/large"
+check "no frame of the core reaches 512 bytes: $(head -n 3 "$tmp/large")" test ! -s "$tmp/large"
+
+done_testing

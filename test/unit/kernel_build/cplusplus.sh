@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# The headers are C++17, too: the same sample kernel, built in and left out.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+for arch in x86_64 aarch64 riscv64; do
+	for compiler in g++ clang++; do
+		case $compiler-$arch in
+		g++-x86_64) command=g++ ;;
+		g++-*) command=$arch-linux-gnu-g++ ;;
+		*) command="clang++ --target=$arch-linux-gnu" ;;
+		esac
+		command -v "${command%% *}" >/dev/null || {
+			skip "$arch $compiler" "not installed"
+			continue
+		}
+		for out in '' -DKTRACE_DISABLE=1; do
+			# shellcheck disable=SC2046,SC2086
+			check "$arch $compiler $out" $command -x c++ -std=c++17 -O2 -ffreestanding -fno-exceptions \
+				-fno-rtti $warnings $(flags_of $arch) $out -Iinclude -Ikernel/arch/$arch \
+				-c test/unit/kernel_build/sample.c -o "$tmp/sample.o"
+		done
+	done
+done
+
+done_testing

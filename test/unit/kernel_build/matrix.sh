@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The kernel library builds freestanding, with gcc and clang, for each CPU, under the flags that kernels use, and
+# needs nothing from anywhere: a linked program has no undefined symbol, and holds its events.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+sources=$(make -s ktrace-sources)
+sample=test/unit/kernel_build/sample.c
+
+# build NAME COMPILER ARCH FLAGS…: compiles and links everything in one go, then looks at the result
+build() {
+	name=$1 command=$(compiler_of "$2" "$3") for=$3
+	shift 3
+	out=$tmp/program
+	rm -f "$out"
+	# shellcheck disable=SC2046,SC2086
+	if ! $command -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") "$@" \
+		-Iinclude "-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $sample $sources \
+		>"$tmp/log" 2>&1; then
+		fail "$name" "$(head -n 20 "$tmp/log")"
+	elif [ -n "$(nm -u "$out")" ]; then
+		fail "$name" "undefined: $(nm -u "$out" | head)"
+	elif ! readelf -SW "$out" | grep -q ktrace_events; then
+		fail "$name" "no section ktrace_events"
+	else
+		pass "$name"
+	fi
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	for compiler in gcc clang; do
+		have $compiler $arch || {
+			skip "$arch $compiler" "not installed"
+			continue
+		}
+		for level in -O0 -O1 -O2 -O3 -Os; do
+			build "$arch $compiler $level" $compiler $arch $level -fno-pie -no-pie
+		done
+		build "$arch $compiler -flto" $compiler $arch -O2 -flto -fno-pie -no-pie
+		build "$arch $compiler PIE" $compiler $arch -O2 -fPIE -static-pie -Wl,--no-dynamic-linker
+		build "$arch $compiler --gc-sections" $compiler $arch -O2 -ffunction-sections -fdata-sections \
+			-Wl,--gc-sections -fno-pie -no-pie
+	done
+done
+for compiler in gcc clang; do
+	build "x86_64 $compiler -mcmodel=kernel" $compiler x86_64 -O2 -mcmodel=kernel -fno-pie -no-pie
+done
+
+done_testing

@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# What the compiler must refuse, with any flags, in an event that is built in and in one that is left out.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+# refused NAME: the source comes on standard input
+refused() {
+	{ echo '#include <ktrace/ktrace.h>' && cat; } >"$tmp/source.c"
+	for compiler in gcc clang; do
+		for out in -DKTRACE_DISABLE=0 -DKTRACE_DISABLE=1; do
+			if $compiler -std=c11 $2 $out -Iinclude -Ikernel/arch/x86_64 -c "$tmp/source.c" \
+				-o "$tmp/object" >"$tmp/log" 2>&1; then
+				fail "$1 ($compiler $out)" "compiles"
+			elif grep -qE "$3" "$tmp/log"; then
+				pass "$1 ($compiler $out)"
+			else
+				fail "$1 ($compiler $out)" "$(head -n 5 "$tmp/log")"
+			fi
+		done
+	done
+}
+
+refused "a text that wants another type" '' 'format' <<'END'
+KTRACE_EVENT(test, wrong, "%s", (uint32_t, a));
+END
+refused "a text that wants fewer fields" '' 'format' <<'END'
+KTRACE_EVENT(test, fewer, "%u", (uint32_t, a), (uint32_t, b));
+END
+refused "a text that wants more fields" '' 'format' <<'END'
+KTRACE_EVENT(test, more, "%u %u", (uint32_t, a));
+END
+refused "a type that no field can hold" '' 'no field can hold' <<'END'
+KTRACE_EVENT(test, real, "%f", (double, a));
+END
+refused "an argument of another type" -Werror 'conversion' <<'END'
+KTRACE_EVENT(test, right, "%u", (uint32_t, a));
+void site(const char *text);
+void site(const char *text) { KTRACE(test, right, text); }
+END
+refused "too few arguments" '' 'too few arguments' <<'END'
+KTRACE_EVENT(test, two, "%u %u", (uint32_t, a), (uint32_t, b));
+void site(void);
+void site(void) { KTRACE(test, two, 1); }
+END
+refused "KTRACE_TEXT with a wrong type" '' 'format' <<'END'
+void site(int a);
+void site(int a) { KTRACE_TEXT("%s", a); }
+END
+
+done_testing

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A kernel's share of ktrace, for build tests: every kind of event and every call. Compiles as C11 and C++17. What
+ * it needs beyond ktrace it must not have.
+ */
+#include <stdbool.h>
+
+#include <ktrace/ktrace.h>
+
+enum colour { RED, GREEN };
+
+KTRACE_EVENT(sched, switch, "%u -> %u after %llu ns", (uint32_t, prev), (uint32_t, next),
+	     (unsigned long long, ran, ns));
+KTRACE_EVENT(irq, spurious, "spurious interrupt");
+KTRACE_EVENT_V1(0, syscall, enter, "%u(%lx, %lx, %lx, %lx, %lx, %lx)", (uint16_t, number), (unsigned long, a),
+		(unsigned long, b), (unsigned long, c), (unsigned long, d), (unsigned long, e),
+		(unsigned long, f));
+KTRACE_EVENT(vfs, open, "%s %d %p %d", (const char *, path), (enum colour, colour), (void *, file),
+	     (bool, found));
+KTRACE_EVENT(mm, odd, "%d %u %d %llx %d", (signed char, a), (uint16_t, b), (char, c), (unsigned long long, d),
+	     (short, e));
+KTRACE_EVENT(user, most, "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", (int, a), (int, b), (int, c),
+	     (int, d), (int, e), (int, f), (int, g), (int, h), (int, i), (int, j), (int, k), (int, l),
+	     (int, m), (int, n), (int, o), (int, p));
+
+KTRACE_BEGIN_C
+
+void kernel_main(const char *path, int x);
+
+void kernel_main(const char *path, int x)
+{
+	KTRACE(sched, switch, 1, 2, 3);
+	KTRACE(irq, spurious);
+	KTRACE(syscall, enter, 1, 2, 3, 4, 5, 6, 7);
+	KTRACE_IF(x > 3, vfs, open, path, GREEN, &x, true);
+	KTRACE_EARLY(mm, odd, 1, 2, 'c', 4, 5);
+	KTRACE(user, most, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+	KTRACE_TEXT("x=%d path=%s", x, path);
+	KTRACE_TEXT("no argument");
+	ktrace_heartbeat(0);
+	ktrace_mode(KTRX_MODE_IDLE);
+	ktrace_cpu_online(0);
+	ktrace_thread_name(1, path);
+	ktrace_control(path);
+	ktrace_boot_argument(path);
+	ktrace_init(KTRACE_NULL);
+	ktrace_clear();
+	ktrace_stop();
+	ktrace_start();
+	ktrace_probe_cost();
+	ktrace_panic(path);
+	ktrace_exit(x);
+}
+
+KTRACE_END_C
