@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The frequency of a guest's counter that the kernel itself does not know. Two ways, which check each other:
+ * The frequency of a guest's counter that the kernel itself does not know.
  *
- *  - what the guest's counter is made of: the timer that QEMU names, or for x86 the host's own cycle counter, which
- *    guests read under KVM and TCG alike;
- *  - the newest stamps in the trace against the host's clock, twice: off by about a millisecond over the time
- *    between the two, so only good for runs that last.
+ *  - Best is what the guest's counter is made of: the timer that QEMU names, or for x86 the host's own cycle
+ *    counter, which guests read under KVM and TCG alike.
+ *  - Else the newest stamps in the trace are held against the host's clock, twice: off by about a millisecond over
+ *    the time between the two, so only good for runs that last.
  */
 #ifndef CAPTURE_FREQUENCY_H
 #define CAPTURE_FREQUENCY_H
@@ -43,11 +43,7 @@ struct capture_cycles capture_cycles_now(void);
 /* Hz since `begin`, 0 if there is nothing to count. Waits until that is long enough to tell. */
 uint64_t capture_cycles_frequency(const struct capture_cycles *begin);
 
-/*
- * Ticks a second, 0 if unknown. `expected`, 0 for none, is believed unless the samples say otherwise. `source`
- * tells where the answer comes from.
- */
-uint64_t capture_frequency_get(const struct capture_frequency *frequency, uint64_t expected,
-			       const char **source);
+/* Ticks a second by the samples, 0 while unknown. */
+uint64_t capture_frequency_get(const struct capture_frequency *frequency);
 
 #endif

@@ -16,6 +16,7 @@
 
 /* Less than this is no room: QEMU could not fill another page of its guest's RAM. */
 #define FULL_DISK ((uint64_t)1 << 20)
+#define ICOUNT_HZ 1000000000u /* x86 counters then count virtual nanoseconds */
 
 /* `outcome` and `status` are those of the trace. */
 static struct capture_facts gather(const struct capture_run *run, bool found, uint32_t outcome,
@@ -48,18 +49,23 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 	return facts;
 }
 
-/* Of the guest's counter, if the kernel does not know it. */
+/* Of the guest's counter, 0 if the kernel knows it itself or nobody does. */
 static uint64_t find_frequency(const struct capture_run *run, const char **source)
 {
 	const struct capture_qemu_line *line = &run->guest.line;
-	uint64_t expected = run->machine.timebase;
+	uint64_t frequency = run->machine.timebase;
 
-	*source = "";
+	*source = "QEMU's timer";
 	if (run->view.watch.last.frequency)
 		return 0;
-	if (!expected && capture_qemu_is_x86(line->architecture))
-		expected = capture_cycles_frequency(&run->begin);
-	return capture_frequency_get(&run->view.frequency, line->own_clock ? 0 : expected, source);
+	if (!frequency && capture_qemu_is_x86(line->architecture)) {
+		*source = line->own_clock ? "-icount" : "the host's cycle counter";
+		frequency = line->own_clock ? ICOUNT_HZ : capture_cycles_frequency(&run->begin);
+	}
+	if (frequency)
+		return frequency;
+	*source = "stamps against the host's clock";
+	return capture_frequency_get(&run->view.frequency);
 }
 
 /* The words with which the trace says where it comes from. */
@@ -71,8 +77,9 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 			 result->text, result->seconds, run->view.watch.boots);
 
 	if (frequency && length > 0 && (size_t)length < size)
-		length += snprintf(note + length, size - (size_t)length,
-				   "frequency: %" PRIu64 " Hz, found by the host: %s\n", frequency, source);
+		length +=
+			snprintf(note + length, size - (size_t)length,
+				 "frequency: %" PRIu64 " Hz, measured by the host: %s\n", frequency, source);
 	for (size_t i = 0; run->options->command[i] && length > 0 && (size_t)length < size; i++)
 		length += snprintf(note + length, size - (size_t)length, "%s%s",
 				   i ? " " : "command: ", run->options->command[i]);
