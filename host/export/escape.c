@@ -12,17 +12,15 @@ char *escape_text(char *at, const char *bytes, size_t length, size_t limit)
 
 	for (size_t i = 0; i < length; i++) {
 		unsigned char byte = (unsigned char)bytes[i];
-		int plain = byte >= 0x20 && byte < 0x7f && byte != '\\';
-		size_t needed = plain ? 1 : byte == '\\' ? 2 : 4;
+		int plain = byte >= 0x20 && byte < 0x7f;
 
-		if ((size_t)(end - at) < needed)
+		if (end - at < (plain ? 1 : 4))
 			break;
-		if (!plain)
-			*at++ = '\\';
-		if (plain || byte == '\\') {
+		if (plain) {
 			*at++ = (char)byte;
 			continue;
 		}
+		*at++ = '\\';
 		*at++ = 'x';
 		*at++ = hex_digits[byte >> 4];
 		*at++ = hex_digits[byte & 15];

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 /*
- * For a terminal: bytes outside printable ASCII become \xNN, a backslash is doubled. `at` has room for
+ * For a terminal: bytes outside printable ASCII become \xNN, as ktread_format() has them. `at` has room for
  * `limit` bytes; what does not fit is left out. No NUL is added. Returns the end.
  */
 char *escape_text(char *at, const char *bytes, size_t length, size_t limit);

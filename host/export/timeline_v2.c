@@ -17,6 +17,7 @@
 
 #include "analyze/wellknown.h"
 #include "export/escape.h"
+#include "export/phrase.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -28,14 +29,21 @@
 #define EVENTS		  (KTRX_EVENT_MAX + 1u)
 
 struct label {
-	char *text;
+	char *text; /* NULL: not met yet */
 	uint32_t length;
+	struct phrase *phrase; /* NULL: ktread_format() says it */
 };
 
 struct thread_label {
 	uint32_t thread;
-	uint8_t length; /* 0: empty */
+	uint8_t length;			 /* 0: empty */
+	uint8_t name_start, name_length; /* 0: it has none */
 	char text[3 + 10 + NAME_MAX_BYTES + 3];
+};
+
+struct call_label {
+	char text[31];	/* "read " */
+	uint8_t length; /* 0: empty */
 };
 
 struct writer {
@@ -45,6 +53,7 @@ struct writer {
 	struct wellknown_table known;
 	struct label event[EVENTS];
 	struct thread_label thread[THREADS];
+	struct call_label call[SYSCALLS_CACHED];
 };
 
 /* "sched.switch" in lower case, harmless; at most NAME_MAX_BYTES. */
@@ -94,6 +103,7 @@ static char *put_event_name(struct writer *writer, char *at, const struct ktread
 			return at + length;
 		memcpy(label->text, at, length);
 		label->length = length;
+		label->phrase = phrase_compile(event->type);
 	}
 	memcpy(at, label->text, label->length);
 	return at + label->length;
@@ -104,9 +114,12 @@ static void render_thread(const struct timeline *timeline, struct thread_label *
 	const char *name = ktread_thread_name(timeline->trace, thread);
 	char *at = number_decimal(label->text, thread), *end;
 
+	label->name_start = label->name_length = 0;
 	if (name && *name) {
 		*at++ = '(';
+		label->name_start = (uint8_t)(at - label->text);
 		at = escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+		label->name_length = (uint8_t)(at - label->text - label->name_start);
 		*at++ = ')';
 	}
 	end = label->text + THREAD_COLUMNS;
@@ -118,12 +131,19 @@ static void render_thread(const struct timeline *timeline, struct thread_label *
 	label->length = (uint8_t)(at - label->text);
 }
 
-static char *put_thread(struct writer *writer, char *at, uint32_t thread)
+static const struct thread_label *label_of(struct writer *writer, uint32_t thread)
 {
 	struct thread_label *label = &writer->thread[thread % THREADS];
 
 	if (__builtin_expect(label->length == 0 || label->thread != thread, 0))
 		render_thread(writer->timeline, label, thread);
+	return label;
+}
+
+static char *put_thread(struct writer *writer, char *at, uint32_t thread)
+{
+	const struct thread_label *label = label_of(writer, thread);
+
 	memcpy(at, label->text, label->length);
 	return at + label->length;
 }
@@ -137,28 +157,48 @@ static char *put_cpu(char *at, uint32_t cpu)
 	return at + 1;
 }
 
+/* "read ", or nothing for a call without a name. */
+static char *put_call(struct writer *writer, char *at, uint32_t number)
+{
+	struct call_label *label = &writer->call[number % SYSCALLS_CACHED];
+	const char *name;
+	char *end;
+
+	if (number < SYSCALLS_CACHED && label->length) {
+		memcpy(at, label->text, sizeof(label->text));
+		return at + label->length;
+	}
+	name = syscalls_name(writer->timeline->calls, number);
+	if (!name)
+		return at;
+	end = escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+	*end++ = ' ';
+	if (number < SYSCALLS_CACHED && (size_t)(end - at) <= sizeof(label->text)) {
+		label->length = (uint8_t)(end - at);
+		memcpy(label->text, at, label->length);
+	}
+	return end;
+}
+
 /* The system call's name, where the event carries its number. */
 static char *put_call_name(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
-	const char *name;
 	uint64_t number;
 
 	if (known->kind != WELLKNOWN_SYSCALL_ENTER && known->kind != WELLKNOWN_SYSCALL_EXIT)
 		return at;
 	if (!wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
 		return at;
-	name = syscalls_name(writer->timeline->calls, (uint32_t)number);
-	if (!name)
-		return at;
-	at = escape_text(at, name, strlen(name), NAME_MAX_BYTES);
-	*at = ' ';
-	return at + 1;
+	return put_call(writer, at, (uint32_t)number);
 }
 
-static char *put_name_or_number(char *at, const char *name, uint32_t thread)
+static char *put_name_or_number(char *at, const struct thread_label *label)
 {
-	return name ? escape_text(at, name, strlen(name), NAME_MAX_BYTES) : number_decimal(at, thread);
+	if (!label->name_length)
+		return number_decimal(at, label->thread);
+	memcpy(at, label->text + label->name_start, label->name_length);
+	return at + label->name_length;
 }
 
 /* " (worker -> idle)": who the threads are that a switch or a wakeup names by number. */
@@ -166,24 +206,31 @@ static char *put_threads_named(struct writer *writer, char *at, const struct ktr
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
 	int change = known->kind == WELLKNOWN_SWITCH;
-	const char *name, *next_name = NULL;
 	uint32_t thread, next = 0;
+	char *start = at;
+	int named;
 
 	if (!change && known->kind != WELLKNOWN_WAKE)
 		return at;
 	if (!wellknown_thread(known, event, change ? WELLKNOWN_PREV : WELLKNOWN_THREAD, &thread) ||
 	    (change && !wellknown_thread(known, event, WELLKNOWN_NEXT, &next)))
 		return at;
-	name = ktread_thread_name(writer->timeline->trace, thread);
-	if (change)
-		next_name = ktread_thread_name(writer->timeline->trace, next);
-	if (!name && !next_name)
-		return at;
-	at = put_name_or_number(number_literal(at, " ("), name, thread);
-	if (change)
-		at = put_name_or_number(number_literal(at, " -> "), next_name, next);
+	named = label_of(writer, thread)->name_length;
+	at = put_name_or_number(number_literal(at, " ("), label_of(writer, thread));
+	if (change) {
+		at = put_name_or_number(number_literal(at, " -> "), label_of(writer, next));
+		named |= label_of(writer, next)->name_length;
+	}
 	*at = ')';
-	return at + 1;
+	return named ? at + 1 : start;
+}
+
+static char *put_text(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct phrase *phrase = writer->event[event->id % EVENTS].phrase;
+	char *end = phrase ? phrase_put(phrase, at, event) : NULL;
+
+	return end ? end : at + ktread_format(event, at, OUTPUT_LINE / 2);
 }
 
 static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
@@ -196,7 +243,7 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	memcpy(at, context[event->context % 4], 4);
 	at = put_event_name(writer, at + 4, event);
 	at = put_call_name(writer, at, event);
-	at += ktread_format(event, at, OUTPUT_LINE / 2);
+	at = put_text(writer, at, event);
 	at = put_threads_named(writer, at, event);
 	for (uint32_t i = 0; i < event->callers && i < 2; i++)
 		at = number_hex(number_literal(at, " <- 0x"), event->caller[i]);
@@ -276,8 +323,10 @@ int timeline_write_v2(struct timeline *timeline)
 	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
 	if (writer->lost)
 		result = write_all(writer);
-	for (uint32_t id = 0; id < EVENTS; id++)
+	for (uint32_t id = 0; id < EVENTS; id++) {
 		free(writer->event[id].text);
+		phrase_free(writer->event[id].phrase);
+	}
 	free(writer->lost);
 	free(writer);
 	return result;

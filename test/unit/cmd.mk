@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-UNIT_TESTS += cmd_numbers cmd_ticks cmd_escape cmd_output
+UNIT_TESTS += cmd_numbers cmd_ticks cmd_escape cmd_output cmd_phrase
 
 UNIT_SRCS_cmd_numbers := test/unit/cmd_numbers.c host/export/number.c
 UNIT_CFLAGS_cmd_numbers := -Ihost
@@ -12,3 +12,7 @@ UNIT_CFLAGS_cmd_escape := -Ihost
 
 UNIT_SRCS_cmd_output := test/unit/cmd_output.c host/export/output.c
 UNIT_CFLAGS_cmd_output := -Ihost
+
+UNIT_SRCS_cmd_phrase := test/unit/cmd_phrase.c host/export/phrase.c host/export/escape.c host/export/number.c
+UNIT_CFLAGS_cmd_phrase := -Ihost
+UNIT_LIBS_cmd_phrase := build/lib/libktread.a

@@ -54,7 +54,7 @@ static void terminals_see_printable_ascii_only(void **state)
 {
 	(void)state;
 	assert_terminal("worker/3", "worker/3", 8, 100);
-	assert_terminal("\\x1b[2J\\x00\\xff\\\\", "\033[2J\0\xff\\", 7, 100);
+	assert_terminal("\\x1b[2J\\x00\\xff\\", "\033[2J\0\xff\\", 7, 100);
 }
 
 static void what_does_not_fit_is_left_out_whole(void **state)
