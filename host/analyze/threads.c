@@ -44,6 +44,11 @@ void threads_destroy(struct threads *t)
 	free(t);
 }
 
+void threads_expect_blocks(struct threads *t)
+{
+	t->blocks = true;
+}
+
 static uint32_t *find_bucket(const struct threads *t, uint32_t id)
 {
 	uint32_t mask = t->capacity * 2 - 1;

@@ -65,6 +65,9 @@ struct threads;
 int threads_create(struct threads **threads, threads_changed *changed, void *context);
 void threads_destroy(struct threads *threads);
 
+/* The kernel announces when a thread blocks (WELLKNOWN_BLOCK), so a switch without it leaves a runnable thread. */
+void threads_expect_blocks(struct threads *threads);
+
 /* Takes one event. 0 or KTREAD_E_MEMORY. */
 int threads_event(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,
 		  uint64_t time);

@@ -154,6 +154,15 @@ const struct wellknown *wellknown_bind(struct wellknown_table *table, const stru
 	return known;
 }
 
+bool wellknown_declared(const struct ktread *trace, enum wellknown_kind kind)
+{
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)
+		if (meanings[i].kind == kind && meanings[i].name &&
+		    ktread_type_find(trace, meanings[i].group, meanings[i].name))
+			return true;
+	return false;
+}
+
 bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, uint64_t *number)
 {

@@ -238,6 +238,8 @@ static int open_models(struct perfetto *perfetto)
 
 	if (error)
 		return error;
+	if (wellknown_declared(perfetto->trace, WELLKNOWN_BLOCK))
+		threads_expect_blocks(perfetto->threads);
 	sink.context = perfetto;
 	perfetto->tracks.threads = perfetto->threads;
 	perfetto->rings = calloc((size_t)ktread_info(perfetto->trace)->rings + 1, sizeof(*perfetto->rings));

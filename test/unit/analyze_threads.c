@@ -147,6 +147,18 @@ static void bare_switches(void **state)
 	       "20 cpu0 1 runs\n");
 }
 
+/* One that would tell of blocking, too, and has not so far. */
+static void preemption(void **state)
+{
+	(void)state;
+	assert_true(wellknown_declared(script_trace(), WELLKNOWN_BLOCK));
+	assert_false(wellknown_declared(script_trace(), WELLKNOWN_IRQ_ENTER));
+	threads_expect_blocks(threads);
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	expect("10 cpu0 1 runnable\n"
+	       "10 cpu0 2 runs\n");
+}
+
 /* A kernel that tells of nothing: the thread of each event runs. */
 static void no_switches(void **state)
 {
@@ -278,6 +290,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(early_wake_cancels_block, begin, end),
 		cmocka_unit_test_setup_teardown(state_field_is_believed, begin, end),
 		cmocka_unit_test_setup_teardown(bare_switches, begin, end),
+		cmocka_unit_test_setup_teardown(preemption, begin, end),
 		cmocka_unit_test_setup_teardown(no_switches, begin, end),
 		cmocka_unit_test_setup_teardown(switches_rule, begin, end),
 		cmocka_unit_test_setup_teardown(missed_switches_stay_legal, begin, end),

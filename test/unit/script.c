@@ -200,6 +200,14 @@ const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
 	return NULL;
 }
 
+const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name)
+{
+	for (unsigned n = 0; n < trace->types; n++)
+		if (strcmp(trace->type[n].group, group) == 0 && strcmp(trace->type[n].name, name) == 0)
+			return &trace->type[n];
+	return NULL;
+}
+
 int ktread_next(struct ktread *trace, const struct ktread_event **event)
 {
 	if (trace->next == trace->events)
