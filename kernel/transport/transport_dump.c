@@ -61,3 +61,9 @@ int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 	ktrace_output_leave();
 	return error;
 }
+
+void ktrace_dump_at_end(void *cookie)
+{
+	(void)cookie;
+	ktrace_dump(NULL, ktrace_root.outcome == KTRX_OUTCOME_PANIC ? KTRACE_DUMP_SEIZE : 0);
+}

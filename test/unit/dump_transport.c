@@ -115,6 +115,19 @@ static void only_a_seizing_dump_gets_past_a_sender_that_never_ends(void **state)
 	assert_int_equal(device.announced, device.count);
 }
 
+/* Last, because a kernel ends once. */
+static void the_end_hook_dumps_how_it_ended(void **state)
+{
+	const struct ktrx_root *root = (const struct ktrx_root *)(const void *)device.bytes;
+
+	(void)state;
+	ktrace_set_end_hook(ktrace_dump_at_end, NULL);
+	assert_int_equal(ktrace_output_enter(false), 0);
+	ktrace_panic("for a test");
+	assert_int_equal(device.begins, 1);
+	assert_int_equal(root->outcome, KTRX_OUTCOME_PANIC);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -125,6 +138,7 @@ int main(void)
 		cmocka_unit_test_setup(a_table_that_keeps_changing_is_given_up, set_up),
 		cmocka_unit_test_setup(without_a_transport_there_is_none, set_up),
 		cmocka_unit_test_setup(only_a_seizing_dump_gets_past_a_sender_that_never_ends, set_up),
+		cmocka_unit_test_setup(the_end_hook_dumps_how_it_ended, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, dump_trace_start, NULL);

@@ -37,5 +37,11 @@ $(eval $(call dump_test,dump_transport,$(DUMP_TEST_SRCS) $(TRANSPORT_FAKE) \
 	$(addprefix kernel/transport/,transport.c transport_dump.c)))
 $(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c dump_stream.c)))
 
+# The drivers build wherever the core does.
+SCRIPT_TESTS += test/unit/transport_build.sh
+
+transport-sources-%:
+	@echo $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) $(TRANSPORT_SOURCES_$*)
+
 # The Rust crate.
 SCRIPT_TESTS += bindings/rust/check.sh

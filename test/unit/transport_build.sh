@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The whole library with all drivers builds freestanding, with gcc and clang, for each CPU, and needs nothing from
+# anywhere.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+# build NAME COMPILER ARCH FLAGS…
+build() {
+	name=$1 command=$(compiler_of "$2" "$3") for=$3
+	shift 3
+	# shellcheck disable=SC2046,SC2086
+	if ! $command -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") "$@" -Iinclude \
+		"-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$tmp/program" \
+		test/unit/kernel_build/sample.c $(make -s "transport-sources-$for") >"$tmp/log" 2>&1; then
+		fail "$name" "$(head -n 20 "$tmp/log")"
+	else
+		equal "$name" "" "$(nm -u "$tmp/program" | head)"
+	fi
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	for compiler in gcc clang; do
+		have $compiler $arch || {
+			skip "$arch $compiler" "not installed"
+			continue
+		}
+		for level in -O0 -O3 -Os; do
+			build "$arch $compiler $level" $compiler $arch $level -fno-pie -no-pie
+		done
+		build "$arch $compiler PIE -flto" $compiler $arch -O2 -flto -fPIE -static-pie -Wl,--no-dynamic-linker
+	done
+done
+
+done_testing
