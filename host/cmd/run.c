@@ -97,7 +97,7 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 	if (talk->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (shared && pulse && !talk->announced) {
-		command_message(talk->name, "recording from %" PRIu32 " CPU%s\r", pulse->cpus,
+		command_message(talk->name, "recording from %" PRIu32 " CPU%s", pulse->cpus,
 				pulse->cpus == 1 ? "" : "s");
 		talk->announced = true;
 	}

@@ -38,6 +38,20 @@ out=$tmp
 fails "output is a folder" 1 "Is a directory" -- $no_ktrace
 out=$tmp/out.ktrx
 
+run --timeout 3 --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"
+equal "a guest that reboots for ever, as allowed" 12 "$status"
+said "booted again"
+
+mkdir "$tmp/full"
+if mount -t tmpfs -o size=24M ktrace-test "$tmp/full" 2>/dev/null; then
+	line="$(demo x86_64 1) -append"
+	fails "a disk too small" 2 "MiB left" --ram-dir "$tmp/full" -- $line "debug=ktrace"
+	fails "a full disk" 14 "the disk is full" --force --ram-dir "$tmp/full" -- $line "debug=ktrace slots=1048576"
+	umount "$tmp/full"
+else
+	skip "a full disk" "cannot mount a small one"
+fi
+
 if [ -w /dev/kvm ]; then
 	skip "KVM is missing" "/dev/kvm is there"
 else

@@ -55,6 +55,28 @@ finish
 check "ktrace killed: the RAM file stays" ls "$tmp"/out.ktrx.*.ram
 "$ktrace" extract -o "$tmp/dead.ktrx" "$tmp"/*.ram 2>/dev/null || :
 check "ktrace killed: ktrace extract reads it" sh -c "'$ktrace' show '$tmp/dead.ktrx' | grep -q sched.switch"
-rm -rf "$tmp"/ktrace-??????
+# typed KEYS QEMU-ARGUMENT…: the run in a terminal of its own, where KEYS are typed.
+typed() {
+	keys=$1
+	shift
+	rm -f "$out"
+	status=0
+	{ sleep 2; printf "$keys"; sleep 2; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
+		$line 'debug=ktrace run=mix seconds=60' $*" /dev/null >"$tmp/err" || status=$?
+}
+
+if command -v script >/dev/null; then
+	line="$(demo x86_64 2 | sed 's/-nographic//') -append"
+	typed '\003' -display none -serial stdio
+	equal "Ctrl-C: status" 130 "$status"
+	said "recording from 2 CPUs"
+	check "Ctrl-C: a trace" test -s "$out"
+	typed '\001x' -nographic
+	equal "Ctrl-A X: status" 0 "$status"
+	said "QEMU was told to quit"
+	check "Ctrl-A X: a trace" test -s "$out"
+else
+	skip "keys in a terminal" "script is not installed"
+fi
 
 done_testing

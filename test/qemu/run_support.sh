@@ -4,6 +4,7 @@
 
 ktrace=build/bin/ktrace
 out=$tmp/out.ktrx
+export TMPDIR="$tmp" # what a killed run leaves behind goes with it
 
 # A boot sector that switches the machine off: there is no ktrace in it.
 printf '\272\004\006\270\000\040\357\364\353\375' >"$tmp/off.img"
@@ -24,11 +25,12 @@ said() { check "it is said: $1" grep -qF -- "$1" "$tmp/err"; }
 
 # The pid of the QEMU below process $1, which a shell or make may have started.
 qemu_of() {
-	for child in $(ps -o pid= --ppid "$1"); do
-		case $(ps -o comm= -p "$child") in
-		qemu-system-*) echo "$child"; return ;;
+	for child in $(awk -v parent="$1" '$1 == "Name:" { name = $2 } $1 == "Pid:" { pid = $2 }
+		$1 == "PPid:" && $2 == parent { print pid ":" name }' /proc/[0-9]*/status 2>/dev/null); do
+		case $child in
+		*:qemu-system-*) echo "${child%%:*}"; return ;;
 		esac
-		qemu_of "$child"
+		qemu_of "${child%%:*}"
 	done
 }
 
