@@ -50,6 +50,25 @@ build/bin/ktrace: $(KTRACE_OBJS) build/lib/libktread.a
 $(TOOLS:%=build/bin/%): build/bin/ktrace
 	@ln -sf ktrace $@
 
+# The same with AddressSanitizer and UBSan: build/asan/bin/ktrace.
+HOST_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+HOST_ASAN_OBJS := $(patsubst build/%,build/asan/%,$(sort $(KTREAD_OBJS) $(KTRACE_OBJS)))
+
+.PHONY: host-asan
+host-asan: build/asan/bin/ktrace $(TOOLS:%=build/asan/bin/%)
+
+build/asan/host/%.o: host/%.c build/gen/commands.list build/gen/formats.list
+	@mkdir -p $(@D)
+	@$(HOST_CC) $(HOST_FLAGS) $(HOST_SANITIZE) $(KTRACE_CFLAGS) -MMD -MP -c -o $@ $<
+
+build/asan/bin/ktrace: $(HOST_ASAN_OBJS)
+	@mkdir -p $(@D)
+	@echo "  LD    $@"
+	@$(HOST_CC) $(HOST_SANITIZE) -o $@ $^ $(KTRACE_LDLIBS)
+
+$(TOOLS:%=build/asan/bin/%): build/asan/bin/ktrace
+	@ln -sf ktrace $@
+
 # Registers as C reads them; rewritten only when they change.
 # $(call register,<file>,<macro>,<names>)
 define register
@@ -66,4 +85,4 @@ build/host/export/formats.o: build/gen/formats.list
 .PHONY: FORCE
 FORCE:
 
--include $(KTREAD_OBJS:.o=.d) $(KTRACE_OBJS:.o=.d)
+-include $(KTREAD_OBJS:.o=.d) $(KTRACE_OBJS:.o=.d) $(HOST_ASAN_OBJS:.o=.d)

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The sanitized command line over damaged traces: it ends with status 0, 1 or 2, in time, with no finding, and what it
+# wrote to its standard output is whole lines. COUNT damaged copies a trace, each through one command in turn.
+. test/tap.sh
+
+count=${COUNT:-60}
+bin=$PWD/build/asan/bin
+mutate=$PWD/build/test/cmd-mutate
+build/test/cmd-traces "$tmp" || exit 1
+cd "$tmp" || exit 1
+export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1:detect_leaks=1
+
+command_number() { # N FILE
+	case $(($1 % 9)) in
+	0) "$bin/ktrace" show "$2" ;;
+	1) "$bin/ktrace" show --json "$2" ;;
+	2) "$bin/ktrace" summary "$2" ;;
+	3) "$bin/ktrace" summary --json "$2" ;;
+	4) "$bin/ktrace" export --format json "$2" -o - ;;
+	5) "$bin/ktrace-decode" "$2" ;;
+	6) "$bin/ktrace-decode" --summary "$2" ;;
+	7) "$bin/ktrace" show --event '*s*' --cpu 0-3 --limit 20 "$2" ;;
+	8) "$bin/ktrace" show --form bare --frequency 1000 "$2" ;;
+	esac
+}
+
+for trace in *.bin *.ktrx; do
+	mkdir "damaged-$trace"
+	"$mutate" "$trace" "$count" "damaged-$trace" || exit 1
+	n=0
+	findings=
+	while [ "$n" -lt "$count" ]; do
+		command_number "$n" "damaged-$trace/$n" >out 2>err
+		status=$?
+		if [ "$status" -gt 2 ] || grep -q 'Sanitizer\|runtime error' err; then
+			findings="$findings copy $n, status $status: $(grep -m 2 'ERROR\|runtime error' err);"
+		elif [ -s out ] && [ -n "$(tail -c 1 out)" ]; then
+			findings="$findings copy $n: the output ends in the middle of a line;"
+		fi
+		n=$((n + 1))
+	done
+	equal "$trace, $count damaged copies" "" "$findings"
+done
+
+done_testing
