@@ -7,6 +7,8 @@
 #ifndef EXPORT_PERFETTO_H
 #define EXPORT_PERFETTO_H
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/spans.h"
@@ -23,6 +25,14 @@ struct perfetto_ring {
 	bool begun;    /* an event of it was seen */
 };
 
+#define PERFETTO_LOCKS 512u /* names kept, of the locks that were met last */
+
+struct perfetto_lock {
+	uint64_t key;
+	uint8_t length; /* of the name; 0: not known */
+	char name[39];
+};
+
 struct perfetto {
 	struct ktread *trace;
 	struct perfetto_clock clock;
@@ -32,6 +42,7 @@ struct perfetto {
 	struct spans *spans;
 	struct wellknown_table known;
 	struct syscalls calls;
+	struct perfetto_lock locks[PERFETTO_LOCKS];
 	struct perfetto_ring *rings;
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event, by CPU; 0: none yet */
 	uint64_t time;			 /* of the event at hand, ns */
@@ -41,6 +52,17 @@ struct perfetto {
 
 /* perfetto_sched.c: what threads are doing, as told by the model; `context` is the struct perfetto. */
 void perfetto_thread_changed(void *context, const struct threads_change *change);
+
+/* perfetto_name.c: what a span is called that `event` begins: an interned number, or text of its own. */
+struct perfetto_name {
+	uint64_t iid; /* 0: `text` */
+	size_t length;
+	char text[PERFETTO_NAME_MAX + 32];
+	bool fresh; /* `text` is to be interned as `iid` now */
+};
+
+void perfetto_name_span(struct perfetto *perfetto, struct perfetto_name *name, const struct spans_span *span,
+			const struct ktread_event *event);
 
 /* perfetto_event.c: spans, as told by the model, and all events that are none. */
 extern const struct spans_sink perfetto_spans_sink; /* to be copied and given its context */

@@ -3,6 +3,7 @@
 # Native Perfetto output and the models behind it.
 ANALYZE_SOURCES := host/analyze/wellknown.c host/analyze/threads.c host/analyze/spans.c
 PERFETTO_SOURCES := host/export/perfetto.c host/export/perfetto_packet.c host/export/perfetto_track.c \
-	host/export/perfetto_sched.c host/export/perfetto_event.c host/export/protobuf.c
+	host/export/perfetto_sched.c host/export/perfetto_event.c host/export/perfetto_name.c \
+	host/export/protobuf.c
 KTRACE_SRCS += $(ANALYZE_SOURCES) $(PERFETTO_SOURCES)
 EXPORT_FORMATS += perfetto

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * TrackEvents. What an event type is called, its group and its field names are interned when it is first met;
- * names made of numbers are interned by number as far as these are small.
+ * TrackEvents. What an event type is called, its group and its field names are interned when it is first met.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,16 +8,6 @@
 #include "export/perfetto.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
-
-#define SLICE_NAME_MAX (PERFETTO_NAME_MAX + 32)
-
-/* How a slice is called: an interned number, or text of its own. */
-struct name {
-	uint64_t iid; /* 0: `text` */
-	size_t length;
-	char text[SLICE_NAME_MAX];
-	bool fresh; /* `text` is to be interned as `iid` now */
-};
 
 static void intern_type(struct protobuf *pb, const struct ktread_type *type)
 {
@@ -33,7 +22,8 @@ static void intern_type(struct protobuf *pb, const struct ktread_type *type)
 }
 
 /* Interns what the packet at hand is the first to use. */
-static void intern(struct perfetto *perfetto, const struct ktread_type *type, const struct name *name)
+static void intern(struct perfetto *perfetto, const struct ktread_type *type,
+		   const struct perfetto_name *name)
 {
 	struct protobuf *pb = &perfetto->stream.pb;
 	bool known = perfetto_note(perfetto->stream.types, type->id % PERFETTO_TYPES);
@@ -122,7 +112,7 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 
 /* A TrackEvent of `event`; `name` NULL: the type's own. */
 static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto_event_type type,
-			const struct name *name, const struct ktread_event *event)
+			const struct perfetto_name *name, const struct ktread_event *event)
 {
 	struct protobuf *pb;
 	unsigned char *at;
@@ -166,80 +156,14 @@ static void write_bare(struct perfetto *perfetto, uint64_t track, enum perfetto_
 	perfetto_packet_end(&perfetto->stream);
 }
 
-static void name_text(struct name *name, const char *text, size_t length)
-{
-	size_t room = sizeof(name->text) - name->length;
-
-	if (length > PERFETTO_NAME_MAX)
-		length = PERFETTO_NAME_MAX;
-	if (length > room)
-		length = room;
-	memcpy(name->text + name->length, text, length);
-	name->length += length;
-}
-
-static void name_call(struct perfetto *perfetto, struct name *name, uint64_t number)
-{
-	const char *text;
-
-	if (number < PERFETTO_NUMBERS) {
-		name->iid = perfetto_call_iid(number);
-		name->fresh = !perfetto_note(perfetto->stream.calls, (uint32_t)number);
-		if (!name->fresh)
-			return;
-	}
-	text = number <= UINT32_MAX ? syscalls_name(&perfetto->calls, (uint32_t)number) : NULL;
-	if (text)
-		name_text(name, text, strlen(text));
-	else
-		name->length = (size_t)snprintf(name->text, sizeof(name->text), "syscall_%llu",
-						(unsigned long long)number);
-}
-
-static void name_irq(struct perfetto *perfetto, struct name *name, const struct spans_span *span)
-{
-	if (span->has_key && span->key < PERFETTO_NUMBERS) {
-		name->iid = perfetto_irq_iid(span->key);
-		name->fresh = !perfetto_note(perfetto->stream.irqs, (uint32_t)span->key);
-		if (!name->fresh)
-			return;
-	}
-	name->length = span->has_key ? (size_t)snprintf(name->text, sizeof(name->text), "irq %llu",
-							(unsigned long long)span->key)
-				     : (size_t)snprintf(name->text, sizeof(name->text), "irq");
-}
-
-static void name_span(struct perfetto *perfetto, struct name *name, const struct spans_span *span,
-		      const struct ktread_event *event)
-{
-	const struct wellknown *known = wellknown_of(&perfetto->known, event);
-	struct ktread_value value;
-
-	name->iid = name->length = 0;
-	name->fresh = false;
-	if (span->kind == WELLKNOWN_LOCK_CONTEND)
-		name_text(name, "wait ", 5);
-	if (wellknown_string(known, event, WELLKNOWN_NAME, &value))
-		name_text(name, value.string, value.length);
-	else if (span->kind == WELLKNOWN_SYSCALL_ENTER)
-		name_call(perfetto, name, span->key);
-	else if (span->kind == WELLKNOWN_IRQ_ENTER)
-		name_irq(perfetto, name, span);
-	else if (span->kind == WELLKNOWN_FAULT_ENTER)
-		name_text(name, "page fault", 10);
-	else
-		name->length += (size_t)snprintf(name->text + name->length, 24, "%#llx",
-						 (unsigned long long)span->key);
-}
-
 static void begin_span(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		       const struct ktread_event *event)
 {
 	struct perfetto *perfetto = context;
 	uint64_t track = perfetto_track_lane(&perfetto->tracks, owner, lane, perfetto->time);
-	struct name name;
+	struct perfetto_name name;
 
-	name_span(perfetto, &name, span, event);
+	perfetto_name_span(perfetto, &name, span, event);
 	write_event(perfetto, track, EVENT_SLICE_BEGIN, &name, event);
 }
 

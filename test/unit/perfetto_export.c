@@ -37,7 +37,9 @@ enum {
 	RELEASE,
 	NOTE,
 	FREE,
-	CREATE
+	CREATE,
+	CONTEND,
+	ACQUIRE_BARE
 };
 
 #define KERNEL "4194304" /* the process of all threads */
@@ -217,6 +219,22 @@ static void calls_survive_migration(void **state)
 		"debug_annotations{name_iid=81 uint_value=1} debug_annotations{name_iid=82 uint_value=99}}");
 	expect_end("1300", "track_event{type=2 track_uuid=16 debug_annotations{name_iid=97 uint_value=1} "
 			   "debug_annotations{name_iid=98 int_value=-2}}");
+}
+
+/* A name told once serves the lock from then on. */
+static void locks_keep_their_names(void **state)
+{
+	(void)state;
+	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
+	script_type(ACQUIRE_BARE, "lock", "acquire", "pointer lock");
+	script_event(ACQUIRE_BARE, 1000, 0, 7, V(0x100));
+	script_event(RELEASE, 1010, 0, 7, V(0x100));
+	script_event(CONTEND, 1020, 0, 7, V(0x100), "queue");
+	script_event(ACQUIRE_BARE, 1030, 0, 7, V(0x100));
+	export();
+	assert_non_null(strstr(output, "name=\"0x100\""));
+	assert_non_null(strstr(output, "name=\"wait queue\""));
+	assert_non_null(strstr(output, "name=\"queue\""));
 }
 
 static void interrupts_and_locks(void **state)
@@ -448,6 +466,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(wakes_from_interrupts, begin, end),
 		cmocka_unit_test_setup_teardown(calls_survive_migration, begin, end),
 		cmocka_unit_test_setup_teardown(interrupts_and_locks, begin, end),
+		cmocka_unit_test_setup_teardown(locks_keep_their_names, begin, end),
 		cmocka_unit_test_setup_teardown(other_events_are_instants, begin, end),
 		cmocka_unit_test_setup_teardown(counters, begin, end),
 		cmocka_unit_test_setup_teardown(gaps, begin, end),
