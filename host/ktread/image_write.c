@@ -101,13 +101,12 @@ static void add_section(struct dump *dump, const struct ktrx_section *row, uint6
 }
 
 /* Gives every section and ring its place. */
-static int plan(struct dump *dump, const struct ktread_image *image, const char *note)
+static void plan(struct dump *dump, const struct ktread_image *image, const char *note)
 {
 	const struct ktread_layout *layout = image->layout;
 	const struct ktrx_section rings = { .type = KTRX_SECTION_RINGS,
 					    .entry_size = sizeof(struct ktrx_ring) };
 	const struct ktrx_section text = { .type = KTRX_SECTION_NOTE };
-	uint64_t budget = image->memory->size;
 
 	/* Room for every section, the ring table and a note. */
 	dump->rows = layout->sections + 2 > KTRX_SECTIONS ? layout->sections + 2 : KTRX_SECTIONS;
@@ -131,19 +130,13 @@ static int plan(struct dump *dump, const struct ktread_image *image, const char 
 
 		*ring = place->row;
 		ring->where = KTRX_WHERE_NONE;
-		if (size == 0 || ktread_region_readable(&place->slots) == 0)
+		if (size == 0 || size > image->memory->size || ktread_region_readable(&place->slots) == 0)
 			continue;
-		/* Rings that together are larger than the memory cannot all be what they claim. */
-		if (size > budget)
-			return ktread_fail(KTREAD_E_FORMAT, "%s: rings claim more than all memory",
-					   image->memory->name);
-		budget -= size;
 		ring->where = KTRX_WHERE_FILE;
 		ring->extents = 1;
 		ring->length = size;
 		ring->address = lay_out(dump, size);
 	}
-	return 0;
 }
 
 /* Copies slots by index, which may wrap around. */
@@ -297,11 +290,12 @@ static int write_dump(const struct output *output, struct dump *dump, struct ktr
 		      const char *note, uint64_t frequency)
 {
 	const unsigned char last = 0;
-	int status = plan(dump, image, note);
+	int status;
+
+	plan(dump, image, note);
 
 	/* Makes the file as long as it will be, so that what stays empty reads as zeros. */
-	if (status == 0)
-		status = put(output, dump->end - 1, &last, 1);
+	status = put(output, dump->end - 1, &last, 1);
 	if (status == 0)
 		status = put_rings(output, dump, image->layout);
 	if (status == 0)

@@ -101,23 +101,27 @@ static int guess_head(struct ktread_ring_place *place)
 	const uint64_t slots = ktread_ring_slots(place);
 	uint64_t index =
 		place->row.anchor_index > place->row.first ? place->row.anchor_index : place->row.first;
-	uint64_t end = index + slots;
+	uint64_t end = index + slots, misses = 0;
 
 	place->head = index;
 	place->guessed = true;
-	for (uint64_t misses = 0; index < end && misses < GUESS_MISSES; index++) {
-		uint64_t word;
-		int status = ktread_region_read(&place->slots, (index & (slots - 1)) * KTRX_SLOT_SIZE, &word,
-						sizeof(word));
+	while (index < end && misses < GUESS_MISSES) {
+		uint64_t slot[GUESS_MISSES][KTRX_SLOT_SIZE / sizeof(uint64_t)],
+			position = index & (slots - 1);
+		uint64_t count = slots - position < GUESS_MISSES ? slots - position : GUESS_MISSES;
+		int status = ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot,
+						count * KTRX_SLOT_SIZE);
 
 		if (status < 0)
 			return status;
-		misses++;
-		if (KTRX_TAG_KIND(word) == KTRX_KIND_EMPTY ||
-		    KTRX_TAG_GENERATION(word) != ktrx_generation(index, place->row.shift))
-			continue;
-		place->head = index + 1;
-		misses = 0;
+		for (uint64_t n = 0; n < count; n++, index++) {
+			misses++;
+			if (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_EMPTY ||
+			    KTRX_TAG_GENERATION(slot[n][0]) != ktrx_generation(index, place->row.shift))
+				continue;
+			place->head = index + 1;
+			misses = 0;
+		}
 	}
 	return 0;
 }
@@ -152,7 +156,7 @@ int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64
 }
 
 static int open_ring(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n,
-		     const struct ktread_section *section, uint64_t stride)
+		     const struct ktread_section *section, uint64_t stride, uint64_t *budget)
 {
 	struct ktread_ring_place *place = &layout->ring[n];
 	struct ktrx_ring *row = &place->row;
@@ -167,13 +171,21 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 	place->row_physical = region_physical(&section->region, n * stride);
 	status = ktread_region_open(&place->slots, layout->memory, resolver, row->where, row->extents,
 				    row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);
-	return status < 0 ? status : place_head(layout, resolver, n);
+	if (status < 0)
+		return status;
+	/* Rings do not overlap; who claims that they do could keep a reader busy for ever. */
+	if (ktread_region_readable(&place->slots) > *budget) {
+		place->usable = false;
+		return 0;
+	}
+	*budget -= ktread_region_readable(&place->slots);
+	return place_head(layout, resolver, n);
 }
 
 static int open_rings(struct ktread_layout *layout, const struct ktread_resolver *resolver)
 {
 	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_RINGS, 0);
-	uint64_t stride, rings;
+	uint64_t stride, rings, budget = layout->memory->size;
 	int status = 0;
 
 	if (!section)
@@ -190,7 +202,7 @@ static int open_rings(struct ktread_layout *layout, const struct ktread_resolver
 		return ktread_fail_memory();
 	layout->rings = (uint32_t)rings;
 	for (uint32_t n = 0; n < layout->rings && status == 0; n++)
-		status = open_ring(layout, resolver, n, section, stride);
+		status = open_ring(layout, resolver, n, section, stride, &budget);
 	return status;
 }
 

@@ -37,7 +37,7 @@ const char *ktread_warning(struct ktread *trace)
 
 const char *ktread_message(const struct ktread *trace)
 {
-	return trace && trace->status < 0 ? trace->message : ktread_fail_text();
+	return trace && trace->message[0] ? trace->message : ktread_fail_text();
 }
 
 uint32_t ktread_window_slots(uint32_t rings)
@@ -61,11 +61,18 @@ int ktread_cursors_create(struct ktread *trace, uint32_t count)
 	return ktread_merge_init(&trace->merge, count);
 }
 
+/* Keeps the text of an error with the trace. */
+static int keep_message(struct ktread *trace, int status)
+{
+	snprintf(trace->message, sizeof(trace->message), "%s", ktread_fail_text());
+	return status;
+}
+
+/* An error that ends reading. */
 static int fail(struct ktread *trace, int status)
 {
 	trace->status = status;
-	snprintf(trace->message, sizeof(trace->message), "%s", ktread_fail_text());
-	return status;
+	return keep_message(trace, status);
 }
 
 /* Gets a ring its next items; none are left when cursor->item == cursor->end afterwards. */
@@ -200,11 +207,11 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
 	if (!filter)
 		return 0;
 	if (filter->size != sizeof(*filter))
-		return fail(trace, ktread_fail(KTREAD_E_ARGUMENT, "filter of unknown size"));
+		return keep_message(trace, ktread_fail(KTREAD_E_ARGUMENT, "filter of unknown size"));
 	selection->cpus = copy(filter->cpus, ((size_t)filter->cpu_count + 7) / 8);
 	selection->events = copy(filter->events, KTREAD_TYPE_ROWS / 8);
 	if ((filter->cpus && !selection->cpus) || (filter->events && !selection->events))
-		return fail(trace, ktread_fail_memory());
+		return keep_message(trace, ktread_fail_memory());
 	selection->cpu_count = filter->cpu_count;
 	selection->thread = filter->thread;
 	selection->since = filter->since;

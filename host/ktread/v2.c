@@ -119,7 +119,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 
 	cursor->ring.cpu = KTRX_NO_CPU;
 	if (!place->usable) {
-		ktread_warn(trace, "%s: ring %u is unusable: %u slots in its mask, shift %u",
+		ktread_warn(trace, "%s: ring %u is unusable: mask 0x%x, shift %u, or it overlaps another",
 			    trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;
 	}

@@ -17,9 +17,8 @@ int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings)
 	ring->window = produced < window ? (uint32_t)produced : window;
 	if (ring->window < KTRX_RECORD_MAX_SLOTS)
 		ring->window = KTRX_RECORD_MAX_SLOTS;
-	ring->reorder = ring->window / 2 < KTREAD_REORDER ? ring->window / 2 : KTREAD_REORDER;
-	ring->buffer =
-		malloc(((size_t)ring->reorder * KTRX_RECORD_MAX_SLOTS + ring->window) * KTRX_SLOT_SIZE);
+	ring->reorder = ring->window / 4 < KTREAD_REORDER ? ring->window / 4 : KTREAD_REORDER;
+	ring->buffer = malloc(((size_t)KTREAD_CARRY(ring->reorder) + ring->window) * KTRX_SLOT_SIZE);
 	ring->item = malloc(((size_t)ring->reorder + ring->window) * sizeof(*ring->item));
 	return ring->buffer && ring->item ? 0 : ktread_fail_memory();
 }
@@ -133,7 +132,7 @@ static void skip_slots(struct ktread_v2_ring *ring, uint64_t count)
 /* Looks through `count` slots read into the window, `dropped` of which may have changed meanwhile. */
 static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t dropped)
 {
-	const uint32_t shift = ring->place->row.shift, carried = ring->reorder * KTRX_RECORD_MAX_SLOTS;
+	const uint32_t shift = ring->place->row.shift, carried = KTREAD_CARRY(ring->reorder);
 	uint64_t(*window)[4] = ring->buffer + carried;
 	const uint64_t start = ring->index, end = start + count;
 
@@ -162,7 +161,7 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 static int read_slots(const struct ktread_v2_ring *ring, uint32_t count)
 {
 	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
-	uint64_t(*window)[4] = ring->buffer + (size_t)ring->reorder * KTRX_RECORD_MAX_SLOTS;
+	uint64_t(*window)[4] = ring->buffer + KTREAD_CARRY(ring->reorder);
 	uint64_t straight = count < slots - position ? count : slots - position;
 	int status = ktread_region_read(&ring->place->slots, position * KTRX_SLOT_SIZE, window,
 					straight * KTRX_SLOT_SIZE);
@@ -204,7 +203,7 @@ static int count_overtaken(const struct ktread_v2_ring *ring, uint64_t *overtake
 /* Moves the items not yet handed out, and their slots, to the front. */
 static void carry_over(struct ktread_v2_ring *ring)
 {
-	uint64_t kept[KTREAD_REORDER * KTRX_RECORD_MAX_SLOTS][SLOT_WORDS];
+	uint64_t kept[KTREAD_CARRY(KTREAD_REORDER)][SLOT_WORDS];
 	uint32_t slots = 0, left = ring->items - ring->ready;
 
 	memmove(ring->item, ring->item + ring->ready, left * sizeof(*ring->item));
@@ -218,6 +217,19 @@ static void carry_over(struct ktread_v2_ring *ring)
 		slots += item->slots;
 	}
 	memcpy(ring->buffer, kept, (size_t)slots * KTRX_SLOT_SIZE);
+}
+
+/* Decides how many items can be handed out: the last ones wait for what may still come before them. */
+static void hold_back(struct ktread_v2_ring *ring)
+{
+	uint32_t slots = 0;
+
+	ring->ready = ring->items;
+	if (ring->index == ring->head)
+		return;
+	while (ring->ready > 0 && ring->items - ring->ready < ring->reorder &&
+	       slots + ring->item[ring->ready - 1].slots <= KTREAD_CARRY(ring->reorder))
+		slots += ring->item[--ring->ready].slots;
 }
 
 static int fill_once(struct ktread_v2_ring *ring)
@@ -236,9 +248,7 @@ static int fill_once(struct ktread_v2_ring *ring)
 	if (status < 0)
 		return status;
 	parse_window(ring, count, overtaken);
-	ring->ready = ring->index == ring->head	    ? ring->items
-		      : ring->items > ring->reorder ? ring->items - ring->reorder
-						    : 0;
+	hold_back(ring);
 	return 0;
 }
 

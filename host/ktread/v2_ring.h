@@ -5,7 +5,8 @@
  * slot by slot: produced = overwritten + decoded + invalid.
  *
  * Items come sorted by stamp within a window of KTREAD_REORDER records, because nested interrupts stamp later
- * slots earlier. Records held back for that are carried, with their slots, from one filling to the next.
+ * slots earlier. Records held back for that are carried, with their slots, from one filling to the next; long
+ * records make that window shorter, so that what is carried stays small.
  */
 #ifndef KTREAD_V2_RING_H
 #define KTREAD_V2_RING_H
@@ -15,7 +16,8 @@
 #include "stamps.h"
 #include "trace.h"
 
-#define KTREAD_REORDER 64u /* records */
+#define KTREAD_REORDER	      64u	       /* records */
+#define KTREAD_CARRY(records) (2u * (records)) /* slots carried for so many */
 
 struct ktread_v2_item {
 	uint64_t stamp; /* whole, CPU offset applied */
