@@ -80,6 +80,7 @@ dumps_of_version_1() {
 	boot "$1" "$2" "dump=v1 dump=start run=dump"
 	check "$1 $2: version 1 is read" summary 'KTRX version 1$'
 	check "$1 $2: three dumps, of enabling, request and exit" summary '^dumps *3 in the file'
+	check "$1 $2: it holds events of the well-known ids" summary '^CTX_SWITCH '
 	check "$1 $2: ktrace-decode takes it" build/bin/ktrace-decode --summary "$trace"
 }
 
