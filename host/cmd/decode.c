@@ -4,7 +4,6 @@
  * version 1 dump are what they know, byte for byte, but for names of events and calls that used to have none.
  * Other traces are read as well.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -17,7 +16,7 @@
 #include "export/timeline.h"
 
 enum {
-	OPTION_TIMELINE = TRACE_OPTION_END,
+	OPTION_TIMELINE = TRACE_OPTION_OWN,
 	OPTION_SUMMARY,
 	OPTION_PERFETTO,
 };
@@ -28,64 +27,39 @@ struct decode {
 	const char *perfetto;
 };
 
-static void print_help(void)
+static int take_option(void *command, int option, const char *value)
 {
-	fputs("usage: ktrace-decode [OPTION]... FILE\n\n"
-	      "  --timeline           a line an event (default)\n"
-	      "  --summary            counts by event, PID and CPU, of the whole trace\n"
-	      "  --perfetto OUT       JSON for ui.perfetto.dev\n"
-	      "  --pid N, --cpu N     only these, in timeline and JSON\n",
-	      stdout);
-	fputs(trace_read_help, stdout);
-	fputs("\nExamples:\n"
-	      "  ktrace-decode ktrace.bin --pid 4\n"
-	      "  ktrace-decode ktrace.bin --perfetto trace.json\n"
-	      "\n'ktrace show', 'ktrace summary' and 'ktrace export' can do more.\n",
-	      stdout);
+	struct decode *decode = command;
+
+	if (option == OPTION_SUMMARY)
+		decode->summary = 1;
+	else if (option == OPTION_PERFETTO)
+		decode->perfetto = value;
+	return 0;
 }
 
-/* -1: go on; otherwise the exit status. */
-static int parse_options(struct decode *decode, int argc, char **argv)
-{
-	static const struct option options[] = {
-		TRACE_READ_OPTIONS,
-		{ "pid", required_argument, NULL, TRACE_OPTION_PID },
-		{ "cpu", required_argument, NULL, TRACE_OPTION_CPU },
-		{ "timeline", no_argument, NULL, OPTION_TIMELINE },
-		{ "summary", no_argument, NULL, OPTION_SUMMARY },
-		{ "perfetto", required_argument, NULL, OPTION_PERFETTO },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int option, status;
+static const struct option own_options[] = {
+	{ "timeline", no_argument, NULL, OPTION_TIMELINE },
+	{ "summary", no_argument, NULL, OPTION_SUMMARY },
+	{ "perfetto", required_argument, NULL, OPTION_PERFETTO },
+	{ NULL, 0, NULL, 0 },
+};
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			print_help();
-			return fflush(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
-		case OPTION_TIMELINE:
-			break;
-		case OPTION_SUMMARY:
-			decode->summary = 1;
-			break;
-		case OPTION_PERFETTO:
-			decode->perfetto = optarg;
-			break;
-		default:
-			status = trace_args_take(&decode->args, option, optarg);
-			if (status)
-				return status;
-		}
-	}
-	/* The summary has always been of everything. */
-	if (decode->summary) {
-		decode->args.pid = -1;
-		decode->args.has_cpus = 0;
-	}
-	status = trace_args_file(&decode->args, argc, argv);
-	return status ? status : -1;
-}
+static const struct trace_syntax syntax = {
+	.usage = "usage: ktrace-decode [OPTION]... FILE\n\n"
+		 "Timeline, summary or JSON of a version 1 dump. 'ktrace show', 'ktrace summary' and 'ktrace "
+		 "export'\n"
+		 "can do more.\n",
+	.help = "  --timeline           a line an event (default)\n"
+		"  --summary            counts by event, PID and CPU, always of the whole trace\n"
+		"  --perfetto OUT       JSON for ui.perfetto.dev\n",
+	.examples = "  ktrace-decode ktrace.bin --pid 4\n"
+		    "  ktrace-decode ktrace.bin --perfetto trace.json\n",
+	.own = own_options,
+	.letters = "",
+	.filters = TRACE_FILTERS_PID_CPU,
+	.take = take_option,
+};
 
 static int write_summary(struct ktread *trace, struct output *out)
 {
@@ -134,10 +108,14 @@ static int run_decode(int argc, char **argv)
 	struct decode decode = { .args = TRACE_ARGS(argv[0]) };
 	struct ktread *trace;
 	struct output out;
-	int status = parse_options(&decode, argc, argv), result, error;
+	int status = trace_args_parse(&decode.args, &syntax, &decode, argc, argv), result, error;
 
 	if (status >= 0)
 		return status;
+	if (decode.summary) {
+		decode.args.pid = -1;
+		decode.args.has_cpus = 0;
+	}
 	status = trace_args_open(&decode.args, &trace);
 	if (status)
 		return status;

@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace export: a trace in another program's format. */
-#include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "cmd/write_export.h"
 
-enum {
-	OPTION_FORMAT = TRACE_OPTION_END,
-};
-
-struct export
-{
+struct export_command {
 	struct trace_args args;
-	const struct export_format *format;
-	const char *to;
+	const char *format, *to; /* as given; NULL: not */
 };
 
 static void print_formats(FILE *to)
@@ -30,79 +19,74 @@ static void print_formats(FILE *to)
 		fprintf(to, "    %-12s %s\n", format->name, format->purpose);
 }
 
-static void print_help(void)
+static void list_formats(void)
 {
-	fputs("usage: ktrace export --format FORMAT [OPTION]... FILE -o OUT\n\n"
-	      "Writes a trace in the format of another program. '-o -' writes to standard output. "
-	      "Formats:\n\n",
-	      stdout);
 	print_formats(stdout);
-	fputs("\n  -f, --format FORMAT\n  -o, --output OUT\n", stdout);
-	fputs(trace_filter_help, stdout);
-	fputs(trace_read_help, stdout);
-	fputs("\nExamples:\n"
-	      "  ktrace export --format json boot.ktrx -o boot.json\n"
-	      "  ktrace export --format json --cpu 0 --until 2 boot.ktrx -o - | gzip > boot.json.gz\n",
-	      stdout);
 }
 
-/* -1: go on; otherwise the exit status. */
-static int parse_options(struct export *export, int argc, char **argv)
+static int take_option(void *command, int option, const char *value)
 {
-	static const struct option options[] = {
-		TRACE_READ_OPTIONS,
-		TRACE_FILTER_OPTIONS,
-		{ "format", required_argument, NULL, 'f' },
-		{ "output", required_argument, NULL, 'o' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	const char *name = export->args.name, *format = NULL;
-	int option, status;
+	struct export_command *export = command;
 
-	while ((option = getopt_long(argc, argv, "f:o:h", options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			print_help();
-			return fflush(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
-		case 'f':
-			format = optarg;
-			break;
-		case 'o':
-			export->to = optarg;
-			break;
-		default:
-			status = trace_args_take(&export->args, option, optarg);
-			if (status)
-				return status;
-		}
-	}
-	if (!format || !export->to) {
-		command_message(name, format ? "where to? (-o OUT)" : "which format? (--format FORMAT)");
-		return command_usage(name);
-	}
-	export->format = export_format_find(format);
+	*(option == 'f' ? &export->format : &export->to) = value;
+	return 0;
+}
+
+static const struct option own_options[] = {
+	{ "format", required_argument, NULL, 'f' },
+	{ "output", required_argument, NULL, 'o' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct trace_syntax syntax = {
+	.usage = "usage: ktrace export --format FORMAT [OPTION]... FILE -o OUT\n\n"
+		 "Writes a trace in the format of another program. '-o -' writes to standard output. "
+		 "Formats:\n\n",
+	.describe = list_formats,
+	.help = "  -f, --format FORMAT  one of these\n"
+		"  -o, --output OUT     where to\n",
+	.examples = "  ktrace export --format json boot.ktrx -o boot.json\n"
+		    "  ktrace export --format json --cpu 0 --until 2 boot.ktrx -o - | gzip > boot.json.gz\n",
+	.own = own_options,
+	.letters = "f:o:",
+	.take = take_option,
+};
+
+/* NULL after a message. */
+static const struct export_format *choose_format(const struct export_command *export)
+{
+	const struct export_format *format = export->format ? export_format_find(export->format) : NULL;
+
 	if (!export->format) {
-		command_message(name, "there is no format '%s', only:", format);
+		command_message(export->args.name, "which format? (--format FORMAT)");
+	} else if (!export->to) {
+		command_message(export->args.name, "where to? (-o OUT)");
+	} else if (!format) {
+		command_message(export->args.name, "there is no format '%s', only:", export->format);
 		print_formats(stderr);
-		return command_usage(name);
+	} else {
+		return format;
 	}
-	status = trace_args_file(&export->args, argc, argv);
-	return status ? status : -1;
+	command_usage(export->args.name);
+	return NULL;
 }
 
 static int run_export(int argc, char **argv)
 {
-	struct export export = { .args = TRACE_ARGS(argv[0]) };
+	struct export_command export = { .args = TRACE_ARGS(argv[0]) };
+	const struct export_format *format;
 	struct ktread *trace;
-	int status = parse_options(&export, argc, argv);
+	int status = trace_args_parse(&export.args, &syntax, &export, argc, argv);
 
 	if (status >= 0)
 		return status;
+	format = choose_format(&export);
+	if (!format)
+		return EXIT_USAGE;
 	status = trace_args_open(&export.args, &trace);
 	if (status)
 		return status;
-	return write_export(&export.args, trace, export.format, export.to);
+	return write_export(&export.args, trace, format, export.to);
 }
 
 const struct command command_export = {

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace show: the timeline. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "cmd/trace_values.h"
 #include "export/lines.h"
 #include "export/output.h"
 #include "export/syscalls.h"
 #include "export/timeline.h"
 
 enum {
-	OPTION_LIMIT = TRACE_OPTION_END,
+	OPTION_LIMIT = TRACE_OPTION_OWN,
 	OPTION_JSON,
 };
 
@@ -22,60 +22,37 @@ struct show {
 	int json;
 };
 
-static void print_help(void)
+static int take_option(void *command, int option, const char *value)
 {
-	fputs("usage: ktrace show [OPTION]... FILE\n\n"
-	      "Shows a trace as a timeline, a line an event, merged over all CPUs. FILE is a dump of either\n"
-	      "version, the RAM file of a guest that runs or has died, or an ELF core of one.\n\n",
-	      stdout);
-	fputs(trace_filter_help, stdout);
-	fputs("  --limit N            stop after N events\n"
-	      "  --json               a JSON object a line\n",
-	      stdout);
-	fputs(trace_read_help, stdout);
-	fputs("\nExamples:\n"
-	      "  ktrace show boot.ktrx\n"
-	      "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
-	      "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
-	      stdout);
+	struct show *show = command;
+
+	if (option == OPTION_JSON)
+		show->json = 1;
+	else if (trace_parse_number(value, UINT64_MAX, &show->limit) || show->limit == 0)
+		return trace_bad_value(&show->args, "--limit", value);
+	return 0;
 }
 
-/* -1: go on; otherwise the exit status. */
-static int parse_options(struct show *show, int argc, char **argv)
-{
-	static const struct option options[] = {
-		TRACE_READ_OPTIONS,
-		TRACE_FILTER_OPTIONS,
-		{ "limit", required_argument, NULL, OPTION_LIMIT },
-		{ "json", no_argument, NULL, OPTION_JSON },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int option, status;
+static const struct option own_options[] = {
+	{ "limit", required_argument, NULL, OPTION_LIMIT },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ NULL, 0, NULL, 0 },
+};
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			print_help();
-			return fflush(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
-		case OPTION_JSON:
-			show->json = 1;
-			break;
-		case OPTION_LIMIT:
-			if (trace_parse_number(optarg, UINT64_MAX, &show->limit) || show->limit == 0) {
-				command_message(show->args.name, "unusable value for --limit: '%s'", optarg);
-				return command_usage(show->args.name);
-			}
-			break;
-		default:
-			status = trace_args_take(&show->args, option, optarg);
-			if (status)
-				return status;
-		}
-	}
-	status = trace_args_file(&show->args, argc, argv);
-	return status ? status : -1;
-}
+static const struct trace_syntax syntax = {
+	.usage = "usage: ktrace show [OPTION]... FILE\n\n"
+		 "Shows a trace as a timeline, a line an event, merged over all CPUs. FILE is a dump of "
+		 "either\n"
+		 "version, the RAM file of a guest that runs or has died, or an ELF core of one.\n",
+	.help = "  --limit N            stop after N events\n"
+		"  --json               a JSON object a line\n",
+	.examples = "  ktrace show boot.ktrx\n"
+		    "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
+		    "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
+	.own = own_options,
+	.letters = "",
+	.take = take_option,
+};
 
 static int show_trace(struct show *show, struct ktread *trace, struct output *out)
 {
@@ -103,7 +80,7 @@ static int run_show(int argc, char **argv)
 	struct show show = { .args = TRACE_ARGS(argv[0]) };
 	struct ktread *trace;
 	struct output out;
-	int status = parse_options(&show, argc, argv), error;
+	int status = trace_args_parse(&show.args, &syntax, &show, argc, argv), error;
 
 	if (status >= 0)
 		return status;

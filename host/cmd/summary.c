@@ -2,7 +2,6 @@
 /* ktrace summary: what is in a trace, in numbers. */
 #include "export/summary.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,53 +9,35 @@
 #include "cmd/trace_args.h"
 
 enum {
-	OPTION_JSON = TRACE_OPTION_END,
+	OPTION_JSON = TRACE_OPTION_OWN,
 };
 
-static void print_help(void)
+static int take_option(void *command, int option, const char *value)
 {
-	fputs("usage: ktrace summary [OPTION]... FILE\n\n"
-	      "Counts a trace by event, thread and CPU, and says of every ring where its slots went:\n"
-	      "produced = overwritten + decoded + invalid.\n\n",
-	      stdout);
-	fputs(trace_filter_help, stdout);
-	fputs("  --json               one JSON object\n", stdout);
-	fputs(trace_read_help, stdout);
-	fputs("\nExamples:\n"
-	      "  ktrace summary boot.ktrx\n"
-	      "  ktrace summary --cpu 2 --json boot.ktrx\n",
-	      stdout);
+	int *json = command;
+
+	(void)option;
+	(void)value;
+	*json = 1;
+	return 0;
 }
 
-/* -1: go on; otherwise the exit status. */
-static int parse_options(struct trace_args *args, int *json, int argc, char **argv)
-{
-	static const struct option options[] = {
-		TRACE_READ_OPTIONS,
-		TRACE_FILTER_OPTIONS,
-		{ "json", no_argument, NULL, OPTION_JSON },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
-	};
-	int option, status;
+static const struct option own_options[] = {
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ NULL, 0, NULL, 0 },
+};
 
-	while ((option = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (option) {
-		case 'h':
-			print_help();
-			return fflush(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
-		case OPTION_JSON:
-			*json = 1;
-			break;
-		default:
-			status = trace_args_take(args, option, optarg);
-			if (status)
-				return status;
-		}
-	}
-	status = trace_args_file(args, argc, argv);
-	return status ? status : -1;
-}
+static const struct trace_syntax syntax = {
+	.usage = "usage: ktrace summary [OPTION]... FILE\n\n"
+		 "Counts a trace by event, thread and CPU, and says of every ring where its slots went:\n"
+		 "produced = overwritten + decoded + invalid.\n",
+	.help = "  --json               one JSON object\n",
+	.examples = "  ktrace summary boot.ktrx\n"
+		    "  ktrace summary --cpu 2 --json boot.ktrx\n",
+	.own = own_options,
+	.letters = "",
+	.take = take_option,
+};
 
 /* What could be read is shown even if reading failed halfway. Returns what reading returned. */
 static int write_summary(const struct trace_args *args, struct ktread *trace, struct output *out, int json)
@@ -83,7 +64,7 @@ static int run_summary(int argc, char **argv)
 	struct trace_args args = TRACE_ARGS(argv[0]);
 	struct ktread *trace;
 	struct output out;
-	int json = 0, status = parse_options(&args, &json, argc, argv), error;
+	int json = 0, status = trace_args_parse(&args, &syntax, &json, argc, argv), error;
 
 	if (status >= 0)
 		return status;

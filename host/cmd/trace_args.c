@@ -8,155 +8,162 @@
 #include <string.h>
 
 #include "cmd/command.h"
+#include "cmd/trace_values.h"
 
-const char trace_read_help[] =
+enum {
+	OPTION_FORM = 256,
+	OPTION_V1_LAYOUT,
+	OPTION_FREQUENCY,
+	OPTION_MACHINE,
+	OPTION_HELP,
+	OPTION_PID,
+	OPTION_CPU,
+	OPTION_EVENT,
+	OPTION_SINCE,
+	OPTION_UNTIL,
+};
+
+/* Of these every command takes the first ones, up to PID_CPU_OPTIONS, and most take them all. */
+static const struct option shared[] = {
+	{ "form", required_argument, NULL, OPTION_FORM },
+	{ "v1-layout", required_argument, NULL, OPTION_V1_LAYOUT },
+	{ "frequency", required_argument, NULL, OPTION_FREQUENCY },
+	{ "machine", required_argument, NULL, OPTION_MACHINE },
+	{ "help", no_argument, NULL, OPTION_HELP },
+	{ "pid", required_argument, NULL, OPTION_PID },
+	{ "cpu", required_argument, NULL, OPTION_CPU },
+	{ "event", required_argument, NULL, OPTION_EVENT },
+	{ "since", required_argument, NULL, OPTION_SINCE },
+	{ "until", required_argument, NULL, OPTION_UNTIL },
+};
+#define ALL_OPTIONS	(sizeof(shared) / sizeof(shared[0]))
+#define PID_CPU_OPTIONS 7u
+
+static const char read_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core\n"
 	"  --v1-layout LAYOUT   payloads of version 1: kevlar (default; as traces carry them) or spec\n"
 	"  --frequency HZ       counter frequency, where the trace does not know it\n"
 	"  --machine ARCH       x86_64, aarch64 or riscv64, where the trace does not say\n";
 
-const char trace_filter_help[] =
-	"  --pid N              only this thread\n"
-	"  --cpu LIST           only these CPUs: 0,2-5\n"
+static const char pid_cpu_help[] = "  --pid N              only this thread\n"
+				   "  --cpu LIST           only these CPUs: 0,2-5\n";
+
+static const char filter_help[] =
 	"  --event PATTERNS     only these events: syscall, sched.switch, 'net.*'; several with commas\n"
 	"  --since T, --until T seconds since the first event, or with a unit: 250ms, 20us; ticks if the\n"
 	"                       frequency is unknown\n";
 
-int trace_parse_number(const char *text, uint64_t limit, uint64_t *number)
-{
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return -1;
-	errno = 0;
-	*number = strtoull(text, &end, 0);
-	return errno || *end || *number > limit ? -1 : 0;
-}
-
-static int bad_value(const struct trace_args *args, const char *option, const char *value)
+int trace_bad_value(const struct trace_args *args, const char *option, const char *value)
 {
 	command_message(args->name, "unusable value for %s: '%s'", option, value);
 	return command_usage(args->name);
 }
 
-/* "0,2-5" */
-static int parse_cpus(struct trace_args *args, const char *list)
+static int print_help(const struct trace_args *args, const struct trace_syntax *syntax)
 {
-	const char *at = list;
-
-	memset(args->cpus, 0, sizeof(args->cpus));
-	do {
-		char *end;
-		unsigned long first, last;
-
-		if (*at < '0' || *at > '9')
-			return -1;
-		first = last = strtoul(at, &end, 10);
-		if (*end == '-') {
-			at = end + 1;
-			if (*at < '0' || *at > '9')
-				return -1;
-			last = strtoul(at, &end, 10);
-		}
-		if (first > last || last >= TRACE_CPUS_MAX)
-			return -1;
-		for (unsigned long cpu = first; cpu <= last; cpu++)
-			args->cpus[cpu / 8] |= (uint8_t)(1u << cpu % 8);
-		at = end + 1;
-		if (*end == '\0')
-			return 0;
-		if (*end != ',')
-			return -1;
-	} while (1);
+	fputs(syntax->usage, stdout);
+	if (syntax->describe)
+		syntax->describe();
+	fputc('\n', stdout);
+	fputs(syntax->help, stdout);
+	fputs(pid_cpu_help, stdout);
+	if (syntax->filters == TRACE_FILTERS_ALL)
+		fputs(filter_help, stdout);
+	fputs(read_help, stdout);
+	fprintf(stdout, "\nExamples:\n%s", syntax->examples);
+	return trace_output_status(args->name, "standard output", fflush(stdout) == 0 ? 0 : errno);
 }
 
-static int parse_form(const char *name, enum ktread_form *form)
+/* How the file is to be read. -1: not such an option. */
+static int take_reading(struct trace_args *args, int option, const char *value)
 {
-	static const struct {
-		const char *name;
-		enum ktread_form form;
-	} forms[] = {
-		{ "auto", KTREAD_FORM_AUTO }, { "v1", KTREAD_FORM_V1 },	  { "v2", KTREAD_FORM_V2 },
-		{ "bare", KTREAD_FORM_BARE }, { "ram", KTREAD_FORM_RAM }, { "core", KTREAD_FORM_CORE },
-	};
+	struct ktread_options *options = &args->options;
 
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		if (strcmp(forms[i].name, name) == 0) {
-			*form = forms[i].form;
-			return 0;
-		}
+	switch (option) {
+	case OPTION_FORM:
+		return trace_parse_form(value, &options->form) ? trace_bad_value(args, "--form", value) : 0;
+	case OPTION_V1_LAYOUT:
+		return trace_parse_layout(value, &options->v1_layout)
+			       ? trace_bad_value(args, "--v1-layout", value)
+			       : 0;
+	case OPTION_MACHINE:
+		return trace_parse_machine(value, &options->machine)
+			       ? trace_bad_value(args, "--machine", value)
+			       : 0;
+	case OPTION_FREQUENCY:
+		if (trace_parse_number(value, UINT64_MAX, &options->frequency) || options->frequency == 0)
+			return trace_bad_value(args, "--frequency", value);
+		return 0;
+	default:
+		return -1;
 	}
-	return -1;
 }
 
-static int parse_layout(const char *name, enum ktread_v1_layout *layout)
-{
-	*layout = strcmp(name, "spec") == 0 ? KTREAD_V1_SPEC : KTREAD_V1_KEVLAR;
-	return *layout == KTREAD_V1_SPEC || strcmp(name, "kevlar") == 0 ? 0 : -1;
-}
-
-static int parse_machine(const char *name, const char **machine)
-{
-	static const char *const machines[][2] = { { "x86_64", "x86_64" },   { "x64", "x86_64" },
-						   { "aarch64", "aarch64" }, { "arm64", "aarch64" },
-						   { "riscv64", "riscv64" }, { "riscv", "riscv64" } };
-
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++) {
-		if (strcmp(machines[i][0], name) == 0) {
-			*machine = machines[i][1];
-			return 0;
-		}
-	}
-	return -1;
-}
-
-int trace_args_take(struct trace_args *args, int option, const char *value)
+/* Which events are wanted. -1: not such an option. */
+static int take_filter(struct trace_args *args, int option, const char *value)
 {
 	uint64_t number;
 
 	switch (option) {
-	case TRACE_OPTION_FORM:
-		return parse_form(value, &args->options.form) ? bad_value(args, "--form", value) : 0;
-	case TRACE_OPTION_V1_LAYOUT:
-		return parse_layout(value, &args->options.v1_layout) ? bad_value(args, "--v1-layout", value)
-								     : 0;
-	case TRACE_OPTION_MACHINE:
-		return parse_machine(value, &args->options.machine) ? bad_value(args, "--machine", value) : 0;
-	case TRACE_OPTION_FREQUENCY:
-		if (trace_parse_number(value, UINT64_MAX, &args->options.frequency) ||
-		    !args->options.frequency)
-			return bad_value(args, "--frequency", value);
-		return 0;
-	case TRACE_OPTION_PID:
+	case OPTION_PID:
 		if (trace_parse_number(value, UINT32_MAX, &number))
-			return bad_value(args, "--pid", value);
+			return trace_bad_value(args, "--pid", value);
 		args->pid = (int64_t)number;
 		return 0;
-	case TRACE_OPTION_CPU:
+	case OPTION_CPU:
 		args->has_cpus = 1;
-		return parse_cpus(args, value) ? bad_value(args, "--cpu", value) : 0;
-	case TRACE_OPTION_EVENT:
+		return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX)
+			       ? trace_bad_value(args, "--cpu", value)
+			       : 0;
+	case OPTION_EVENT:
 		args->events = value;
 		return 0;
-	case TRACE_OPTION_SINCE:
+	case OPTION_SINCE:
 		args->since = value;
 		return 0;
-	case TRACE_OPTION_UNTIL:
+	case OPTION_UNTIL:
 		args->until = value;
 		return 0;
-	default: /* getopt_long() has said why */
-		return command_usage(args->name);
+	default:
+		return -1;
 	}
 }
 
-int trace_args_file(struct trace_args *args, int argc, char **argv)
+/* The one file that must be left. -1: go on. */
+static int take_file(struct trace_args *args, int argc, char **argv)
 {
 	if (optind + 1 != argc) {
 		command_message(args->name, optind >= argc ? "which file?" : "one file at a time");
 		return command_usage(args->name);
 	}
 	args->path = argv[optind];
-	return 0;
+	return -1;
+}
+
+int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax, void *command, int argc,
+		     char **argv)
+{
+	struct option options[ALL_OPTIONS + TRACE_OWN_MAX + 1] = { { NULL, 0, NULL, 0 } };
+	size_t count = syntax->filters == TRACE_FILTERS_ALL ? ALL_OPTIONS : PID_CPU_OPTIONS;
+	int option, status;
+
+	memcpy(options, shared, count * sizeof(shared[0]));
+	for (const struct option *own = syntax->own; own->name; own++)
+		options[count++] = *own;
+	while ((option = getopt_long(argc, argv, syntax->letters, options, NULL)) != -1) {
+		if (option == '?') /* getopt_long() has said why */
+			return command_usage(args->name);
+		if (option == OPTION_HELP)
+			return print_help(args, syntax);
+		status = take_reading(args, option, optarg);
+		if (status < 0)
+			status = take_filter(args, option, optarg);
+		if (status < 0)
+			status = syntax->take(command, option, optarg);
+		if (status)
+			return status;
+	}
+	return take_file(args, argc, argv);
 }
 
 /* Does `pattern` mean this event: by "group.name", name or group alone, whatever the case? */
@@ -209,41 +216,6 @@ static int select_events(struct trace_args *args, const struct ktread *trace)
 	return status;
 }
 
-/* "1.5", "250ms": billionths of a second; -1 if it is neither. */
-static int parse_time(const char *text, uint64_t *nanoseconds)
-{
-	static const struct {
-		const char *name;
-		uint64_t scale;
-	} units[] = {
-		{ "", 1000000000 }, { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 }
-	};
-	char *end;
-	uint64_t whole, part = 0, digits = 1;
-
-	if (*text < '0' || *text > '9')
-		return -1;
-	errno = 0;
-	whole = strtoull(text, &end, 10);
-	if (errno)
-		return -1;
-	if (*end == '.')
-		for (end++; *end >= '0' && *end <= '9'; end++)
-			if (digits < 1000000000) {
-				part = part * 10 + (uint64_t)(*end - '0');
-				digits *= 10;
-			}
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(units[i].name, end) != 0)
-			continue;
-		if (__builtin_mul_overflow(whole, units[i].scale, nanoseconds))
-			return -1;
-		return __builtin_add_overflow(*nanoseconds, part * units[i].scale / digits, nanoseconds) ? -1
-													 : 0;
-	}
-	return -1;
-}
-
 /*
  * A time on the command line as a stamp. Timelines show microseconds, rounded: what was copied from one has
  * to find its event again, so both ends are pushed out by `slack` nanoseconds.
@@ -259,7 +231,7 @@ static int parse_stamp(struct ktread *trace, const char *text, int64_t slack, ui
 	} else {
 		unsigned __int128 product;
 
-		if (parse_time(text, &nanoseconds))
+		if (trace_parse_time(text, &nanoseconds))
 			return -1;
 		if (slack < 0 && nanoseconds < (uint64_t)-slack)
 			nanoseconds = 0;
@@ -296,9 +268,9 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 		filter.events = args->event_map;
 	}
 	if (args->since && parse_stamp(trace, args->since, -500, &filter.since))
-		return bad_value(args, "--since", args->since);
+		return trace_bad_value(args, "--since", args->since);
 	if (args->until && parse_stamp(trace, args->until, 500, &filter.until))
-		return bad_value(args, "--until", args->until);
+		return trace_bad_value(args, "--until", args->until);
 	if (ktread_set_filter(trace, &filter) < 0) {
 		command_message(args->name, "%s", ktread_message(trace));
 		return EXIT_BAD_INPUT;

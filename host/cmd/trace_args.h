@@ -4,9 +4,10 @@
  * wanted. Functions that return an exit status have printed the message already.
  *
  *	struct trace_args args = TRACE_ARGS("ktrace show");
- *	getopt_long(…, {TRACE_READ_OPTIONS, TRACE_FILTER_OPTIONS, {0}}): trace_args_take(&args, option,
- *optarg) trace_args_file(&args, argc, argv); trace_args_open(&args, &trace); … return trace_args_close(&args,
- *trace, status);
+ *	status = trace_args_parse(&args, &syntax, &show, argc, argv);	done if >= 0
+ *	status = trace_args_open(&args, &trace);			failed if not 0
+ *	…
+ *	return trace_args_close(&args, trace, result);
  */
 #ifndef CMD_TRACE_ARGS_H
 #define CMD_TRACE_ARGS_H
@@ -32,49 +33,36 @@ struct trace_args {
 	const char *until;
 };
 
-#define TRACE_ARGS(by)                                                                                       \
-	{                                                                                                    \
-		.name = (by), .options = { .size = sizeof(struct ktread_options) }, .pid = -1                \
+#define TRACE_ARGS(by)                                                                        \
+	{                                                                                     \
+		.name = (by), .options = { .size = sizeof(struct ktread_options) }, .pid = -1 \
 	}
 
-enum {
-	TRACE_OPTION_FORM = 256,
-	TRACE_OPTION_V1_LAYOUT,
-	TRACE_OPTION_FREQUENCY,
-	TRACE_OPTION_MACHINE,
-	TRACE_OPTION_PID,
-	TRACE_OPTION_CPU,
-	TRACE_OPTION_EVENT,
-	TRACE_OPTION_SINCE,
-	TRACE_OPTION_UNTIL,
-	TRACE_OPTION_END, /* a command's own long options start here */
+/* Options of a command's own have numbers from here on, or letters. */
+#define TRACE_OPTION_OWN 512
+
+enum trace_filters {
+	TRACE_FILTERS_ALL,
+	TRACE_FILTERS_PID_CPU,
 };
 
-#define TRACE_READ_OPTIONS                                                                                   \
-	{ "form", required_argument, NULL, TRACE_OPTION_FORM },                                              \
-		{ "v1-layout", required_argument, NULL, TRACE_OPTION_V1_LAYOUT },                            \
-		{ "frequency", required_argument, NULL, TRACE_OPTION_FREQUENCY },                            \
-	{                                                                                                    \
-		"machine", required_argument, NULL, TRACE_OPTION_MACHINE                                     \
-	}
+/* A command's own side of its command line. */
+struct trace_syntax {
+	const char *usage;	/* the first lines of its --help */
+	void (*describe)(void); /* prints what follows them, may be NULL */
+	const char *help;	/* on its own options */
+	const char *examples;
+	const struct option *own; /* ends with zeros; at most TRACE_OWN_MAX */
+	const char *letters;	  /* of own options that have one, as for getopt(3) */
+	enum trace_filters filters;
+	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
+	int (*take)(void *command, int option, const char *value);
+};
+#define TRACE_OWN_MAX 8
 
-#define TRACE_FILTER_OPTIONS                                                                                 \
-	{ "pid", required_argument, NULL, TRACE_OPTION_PID },                                                \
-		{ "cpu", required_argument, NULL, TRACE_OPTION_CPU },                                        \
-		{ "event", required_argument, NULL, TRACE_OPTION_EVENT },                                    \
-		{ "since", required_argument, NULL, TRACE_OPTION_SINCE },                                    \
-	{                                                                                                    \
-		"until", required_argument, NULL, TRACE_OPTION_UNTIL                                         \
-	}
-
-/* The lines on these options for --help. */
-extern const char trace_read_help[];
-extern const char trace_filter_help[];
-
-/* One option from getopt_long(). 0, or EXIT_USAGE; a command's own options must be handled before. */
-int trace_args_take(struct trace_args *args, int option, const char *value);
-/* The one file that must be left on the command line. 0 or EXIT_USAGE. */
-int trace_args_file(struct trace_args *args, int argc, char **argv);
+/* -1: go on; otherwise the exit status, --help included. */
+int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax, void *command, int argc,
+		     char **argv);
 /* Opens, sets the filter, says on stderr what must not be missed. 0, EXIT_USAGE or EXIT_BAD_INPUT. */
 int trace_args_open(struct trace_args *args, struct ktread **trace);
 /*
@@ -86,8 +74,8 @@ int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);
 
-/* A whole number, decimal or 0x…; 0 or -1. */
-int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
+/* "unusable value for OPTION"; returns EXIT_USAGE. */
+int trace_bad_value(const struct trace_args *args, const char *option, const char *value);
 /* Message for a failed write (quiet for a pipe nobody reads any more); returns EXIT_BAD_INPUT, 0 if error is
  * 0. */
 int trace_output_status(const char *name, const char *to, int error);
