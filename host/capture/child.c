@@ -55,6 +55,8 @@ static int become(const struct capture_child *child, const char *directory, char
 		capture_words_add(&words, command[i]);
 	if (words.failed)
 		return capture_fail(CAPTURE_E_SYSTEM, "out of memory");
+	/* Nobody would wait for it any more. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	return capture_shim_become(directory, words.word);
 }
 

@@ -10,7 +10,7 @@
 #include "summary.h"
 #include "transport.h"
 
-#define CAPTURE_STALL_DEFAULT 30.0 /* s; only for kernels that beat */
+#define CAPTURE_STALL_DEFAULT 30.0 /* s; only for kernels that beat, and where nobody sits before them */
 
 /* Reports while running, in the thread of capture_run(). */
 struct capture_hooks {

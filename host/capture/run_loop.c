@@ -108,13 +108,25 @@ static bool spoke_last_words(const struct capture_run *run, double silence)
 	       !run->guest.line.gdb && !(run->guest.line.uses_terminal && isatty(STDIN_FILENO));
 }
 
+/*
+ * Unasked, silence is a stall only in a kernel that beats, and not before a person's eyes: a kernel that sleeps
+ * without ticks and does not say so would be taken away from under its user.
+ */
+static bool has_stalled(const struct capture_run *run, double silence)
+{
+	double limit = run->options->stall;
+
+	if (limit >= 0)
+		return limit > 0 && silence >= limit;
+	return run->view.watch.beats && !run->guest.line.gdb && !isatty(STDIN_FILENO) &&
+	       silence >= CAPTURE_STALL_DEFAULT;
+}
+
 static void judge(struct capture_run *run)
 {
 	const struct capture_run_options *options = run->options;
 	double now = capture_now();
 	double silence = capture_watch_silence(&run->view.watch, now);
-	bool stall_counts = options->stall > 0 || (options->stall < 0 && run->view.watch.beats);
-	double stall = options->stall < 0 ? CAPTURE_STALL_DEFAULT : options->stall;
 
 	if (run->started == 0 && run->machine.ran)
 		run->started = now;
@@ -132,7 +144,7 @@ static void judge(struct capture_run *run)
 		end_run(run, CAPTURE_END_TIMEOUT);
 	} else if (run->machine.running && spoke_last_words(run, silence)) {
 		end_run(run, CAPTURE_END_SILENT);
-	} else if (run->machine.running && stall_counts && silence >= stall) {
+	} else if (run->machine.running && has_stalled(run, silence)) {
 		end_run(run, CAPTURE_END_STALL);
 	}
 }
