@@ -197,8 +197,9 @@ struct ktrace_transport *ktrace_virtio_pci_init(struct ktrace_virtio_console *co
 						const struct ktrace_bus *bus, const struct ktrace_pci *pci);
 
 /*
- * ivshmem-plain: memory shared with the host. Either lend it to ktrace_init(), and the host reads the rings
- * there at any time, or use it as a transport: dumps are laid into it one after the other.
+ * ivshmem-plain: memory shared with the host. As a transport it keeps the last complete dump readable at any
+ * moment, also while the next is on its way, if two fit: a kernel that dumps now and then can be looked at while
+ * it runs. Or take the memory alone, once probed, to lend to ktrace_init().
  */
 struct ktrace_ivshmem {
 	struct ktrace_transport transport;
@@ -207,7 +208,9 @@ struct ktrace_ivshmem {
 	unsigned char *memory; /* once probed */
 	uint64_t size;	       /* bytes */
 	uint64_t physical;
-	uint64_t next; /* where the next byte goes */
+	uint64_t start, next, end; /* of the dump under way: where it began, its next byte, its end */
+	uint64_t complete;	   /* where the newest complete one is */
+	uint64_t magic;		   /* its first word, held back until it is complete */
 };
 struct ktrace_transport *ktrace_ivshmem_init(struct ktrace_ivshmem *ivshmem, const struct ktrace_bus *bus,
 					     const struct ktrace_pci *pci);

@@ -2,16 +2,20 @@
 /*
  * ivshmem-plain: BAR 2 is memory that the host sees, too.
  *
- * As a transport, a dump is laid behind the one before, so that the last complete one stays readable while
- * the next is on its way. One that no longer fits starts over at the front of wiped memory: nothing older may
- * be found after it.
+ * As a transport, dumps alternate between its two halves, so that the host finds a complete one at any moment
+ * after the first. A dump's first word, magic and version, is stored last; and since readers take the last
+ * complete dump in the memory, the older one behind a new one in the first half loses its magic then. A dump
+ * larger than a half has the memory to itself. Bytes that no dump announced are laid one behind the other.
  */
 #include "bus.h"
 #include "output.h"
 #include "pci.h"
 
+#include "ktrace_io.h"
+
 #define IVSHMEM_ID  0x11101af4u
 #define IVSHMEM_BAR 2u
+#define NONE	    UINT64_MAX
 
 static int ivshmem_probe(struct ktrace_transport *transport)
 {
@@ -29,17 +33,9 @@ static int ivshmem_probe(struct ktrace_transport *transport)
 }
 
 /*
- * Both are volatile, so that no compiler makes a library call of them, and store whole aligned words where they
- * can: the memory may be mapped as a device's.
+ * Volatile, so that no compiler makes a library call of it, and whole aligned words where that can be: the memory
+ * may be mapped as a device's.
  */
-static void wipe(unsigned char *memory, uint64_t bytes)
-{
-	volatile uint64_t *words = (volatile uint64_t *)(void *)memory;
-
-	for (uint64_t i = 0; i < (bytes + sizeof(*words) - 1) / sizeof(*words); i++)
-		words[i] = 0;
-}
-
 static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
 {
 	bool aligned = (((uintptr_t)to | (uintptr_t)from) & (sizeof(uint64_t) - 1)) == 0;
@@ -51,27 +47,53 @@ static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
 		*(volatile unsigned char *)(to + done) = from[done];
 }
 
+static void store_magic(const struct ktrace_ivshmem *ivshmem, uint64_t offset, uint64_t magic)
+{
+	ktrace_io_barrier();
+	*(volatile uint64_t *)(void *)(ivshmem->memory + offset) = magic;
+	ktrace_io_barrier();
+}
+
 static int ivshmem_begin(struct ktrace_transport *transport, uint64_t bytes)
 {
 	struct ktrace_ivshmem *ivshmem = (struct ktrace_ivshmem *)transport;
+	uint64_t half = ivshmem->size / 2;
 
-	if (bytes > ivshmem->size)
+	if (bytes > ivshmem->size || bytes < sizeof(ivshmem->magic))
 		return KTRACE_OUTPUT_FULL;
-	if (bytes > ivshmem->size - ivshmem->next) {
-		wipe(ivshmem->memory, ivshmem->next);
-		ivshmem->next = 0;
-	}
+	if (bytes > half)
+		store_magic(ivshmem, half, 0);
+	ivshmem->start = bytes <= half && ivshmem->complete == 0 ? half : 0;
+	ivshmem->next = ivshmem->start;
+	ivshmem->end = ivshmem->start + bytes;
+	store_magic(ivshmem, ivshmem->start, 0);
 	return 0;
+}
+
+/* All bytes of the dump are there: makes it, and it alone behind its place, one that readers see. */
+static void publish(struct ktrace_ivshmem *ivshmem)
+{
+	store_magic(ivshmem, ivshmem->start, ivshmem->magic);
+	if (ivshmem->start == 0 && ivshmem->end <= ivshmem->size / 2)
+		store_magic(ivshmem, ivshmem->size / 2, 0);
+	ivshmem->complete = ivshmem->start;
 }
 
 static int64_t ivshmem_send(struct ktrace_transport *transport, const void *data, size_t bytes)
 {
 	struct ktrace_ivshmem *ivshmem = (struct ktrace_ivshmem *)transport;
+	const unsigned char *from = (const unsigned char *)data;
+	bool first = ivshmem->end != 0 && ivshmem->next == ivshmem->start;
+	size_t held = first ? sizeof(ivshmem->magic) : 0;
 
-	if (bytes > ivshmem->size - ivshmem->next)
+	if (bytes > (ivshmem->end ? ivshmem->end : ivshmem->size) - ivshmem->next || bytes < held)
 		return KTRACE_OUTPUT_FULL;
-	copy(ivshmem->memory + ivshmem->next, (const unsigned char *)data, bytes);
+	if (first)
+		copy((unsigned char *)&ivshmem->magic, from, held);
+	copy(ivshmem->memory + ivshmem->next + held, from + held, bytes - held);
 	ivshmem->next += bytes;
+	if (ivshmem->next == ivshmem->end)
+		publish(ivshmem);
 	return (int64_t)bytes;
 }
 
@@ -85,6 +107,10 @@ struct ktrace_transport *ktrace_ivshmem_init(struct ktrace_ivshmem *ivshmem, con
 	ivshmem->memory = NULL;
 	ivshmem->size = 0;
 	ivshmem->physical = 0;
+	ivshmem->start = 0;
 	ivshmem->next = 0;
+	ivshmem->end = 0;
+	ivshmem->complete = NONE;
+	ivshmem->magic = 0;
 	return &ivshmem->transport;
 }

@@ -105,3 +105,12 @@ one_uart_for_both() {
 	check "$1 uart: the dump of before the console's text is whole" summary '^dumps *2 in the file'
 	check "$1 uart: the text behind it, too" grep -aq '^ipi: [0-9]* calls' "$trace"
 }
+
+# Memory that the host shares outlives a machine that is killed while it hangs.
+a_machine_that_is_killed() {
+	BOOT_TIMEOUT=3
+	boot "$1" ivshmem "run=pingpong,dump,hang"
+	BOOT_TIMEOUT=
+	check "$1 ivshmem: the machine hung until it was killed" test "$status" -ge 124
+	check "$1 ivshmem: its last dump is whole" summary '^sched.switch '
+}

@@ -221,60 +221,128 @@ static void *map_memory(uint64_t physical, size_t bytes)
 
 static const struct ktrace_bus bus = { .map = map_memory };
 
-static void ivshmem_is_found_and_mapped(void **state)
+static struct ktrace_ivshmem ivshmem;
+
+static struct ktrace_transport *plug_ivshmem(void)
 {
-	struct ktrace_ivshmem ivshmem;
 	struct ktrace_transport *transport = ktrace_ivshmem_init(&ivshmem, &bus, &pci);
 
-	(void)state;
 	plug_ecam();
 	assert_int_equal(transport->probe(transport), 0);
+	return transport;
+}
+
+static void ivshmem_is_found_and_mapped(void **state)
+{
+	struct ktrace_transport *transport = plug_ivshmem();
+
+	(void)state;
 	assert_ptr_equal(ivshmem.memory, memory);
 	assert_int_equal(ivshmem.size, MEMORY_SIZE);
 	board.id = 0x10001af4;
 	assert_int_equal(transport->probe(transport), KTRACE_OUTPUT_ABSENT);
 }
 
-/* Lays one dump of that many bytes, all of that value. */
+/* Lays one dump of that many bytes, all of that value, in two pieces. */
 static int lay(struct ktrace_transport *transport, size_t bytes, int value)
 {
-	static unsigned char data[MEMORY_SIZE];
+	static unsigned char data[2 * MEMORY_SIZE];
 	int error = transport->begin(transport, bytes);
 
 	memset(data, value, sizeof(data));
-	return error ? error : (int)transport->send(transport, data, bytes);
+	if (!error && transport->send(transport, data, 100) != 100)
+		error = KTRACE_OUTPUT_FAILED;
+	return error ? error : (int)transport->send(transport, data, bytes - 100);
 }
 
-static void dumps_follow_one_another_and_start_over_in_wiped_memory(void **state)
+#define HALF (MEMORY_SIZE / 2)
+
+static void dumps_alternate_and_the_newest_is_the_last_to_be_seen(void **state)
 {
-	struct ktrace_ivshmem ivshmem;
-	struct ktrace_transport *transport = ktrace_ivshmem_init(&ivshmem, &bus, &pci);
+	struct ktrace_transport *transport = plug_ivshmem();
 
 	(void)state;
-	plug_ecam();
-	assert_int_equal(transport->probe(transport), 0);
-	assert_int_equal(lay(transport, 2000, 1), 2000);
-	assert_int_equal(lay(transport, 2000, 2), 2000);
-	assert_int_equal(memory[1999], 1);
-	assert_int_equal(memory[2000], 2);
-	assert_int_equal(lay(transport, 500, 3), 500);
-	assert_int_equal(memory[499], 3);
-	for (size_t i = 500; i < MEMORY_SIZE; i++)
-		assert_int_equal(memory[i], 0);
+	assert_int_equal(lay(transport, 1000, 1), 900);
+	assert_int_equal(memory[0], 1);
+	assert_int_equal(memory[999], 1);
+	assert_int_equal(lay(transport, HALF, 2), HALF - 100);
+	assert_int_equal(memory[0], 1);
+	assert_int_equal(memory[HALF], 2);
+	assert_int_equal(memory[MEMORY_SIZE - 1], 2);
+	assert_int_equal(lay(transport, 500, 3), 400);
+	assert_int_equal(memory[0], 3);
+	assert_int_equal(memory[HALF], 0); /* the older one, which stands behind */
+	assert_int_equal(lay(transport, 500, 4), 400);
+	assert_int_equal(memory[0], 3);
+	assert_int_equal(memory[HALF], 4);
+}
+
+static void a_dump_is_seen_only_when_it_is_complete(void **state)
+{
+	struct ktrace_transport *transport = plug_ivshmem();
+	static const unsigned char part[500] = { 9, 9, 9, 9, 9, 9, 9, 9, 9 };
+
+	(void)state;
+	assert_int_equal(lay(transport, 1000, 1), 900);
+	assert_int_equal(transport->begin(transport, 1000), 0);
+	assert_int_equal(transport->send(transport, part, 500), 500);
+	assert_int_equal(memory[0], 1);
+	assert_int_equal(memory[HALF], 0);
+	assert_int_equal(memory[HALF + 7], 0);
+	assert_int_equal(memory[HALF + 8], 9);
+	assert_int_equal(transport->send(transport, part, 500), 500);
+	assert_int_equal(memory[HALF], 9);
+}
+
+/* The one under way when a kernel panics is given up; the panic's own takes its place. */
+static void a_dump_that_was_given_up_costs_nothing(void **state)
+{
+	struct ktrace_transport *transport = plug_ivshmem();
+
+	(void)state;
+	assert_int_equal(lay(transport, 1000, 1), 900);
+	assert_int_equal(lay(transport, 1000, 2), 900);
+	assert_int_equal(transport->begin(transport, 1000), 0);
+	assert_int_equal(transport->send(transport, "half of it", 10), 10);
+	assert_int_equal(memory[0], 0);
+	assert_int_equal(memory[HALF], 2);
+	assert_int_equal(transport->begin(transport, 1000), 0);
+	assert_int_equal(memory[HALF], 2);
+	assert_int_equal(lay(transport, 1000, 4), 900);
+	assert_int_equal(memory[0], 4);
+}
+
+static void a_large_dump_has_the_memory_to_itself(void **state)
+{
+	struct ktrace_transport *transport = plug_ivshmem();
+
+	(void)state;
+	assert_int_equal(lay(transport, 1000, 1), 900);
+	assert_int_equal(lay(transport, 1000, 2), 900);
+	assert_int_equal(lay(transport, MEMORY_SIZE, 3), MEMORY_SIZE - 100);
+	for (size_t i = 0; i < MEMORY_SIZE; i++)
+		assert_int_equal(memory[i], 3);
 }
 
 static void what_does_not_fit_is_refused_and_nothing_is_lost(void **state)
 {
-	struct ktrace_ivshmem ivshmem;
-	struct ktrace_transport *transport = ktrace_ivshmem_init(&ivshmem, &bus, &pci);
+	struct ktrace_transport *transport = plug_ivshmem();
 
 	(void)state;
-	plug_ecam();
-	assert_int_equal(transport->probe(transport), 0);
-	assert_int_equal(lay(transport, 2000, 1), 2000);
+	assert_int_equal(lay(transport, 1000, 1), 900);
 	assert_int_equal(lay(transport, MEMORY_SIZE + 1, 2), KTRACE_OUTPUT_FULL);
 	assert_int_equal(memory[0], 1);
-	assert_int_equal(transport->send(transport, memory, MEMORY_SIZE), KTRACE_OUTPUT_FULL);
+	assert_int_equal(transport->send(transport, "more than was announced", 23), KTRACE_OUTPUT_FULL);
+}
+
+static void records_without_a_dump_are_laid_in_a_row(void **state)
+{
+	struct ktrace_transport *transport = plug_ivshmem();
+
+	(void)state;
+	assert_int_equal(transport->send(transport, "first record", 12), 12);
+	assert_int_equal(transport->send(transport, "second", 6), 6);
+	assert_memory_equal(memory, "first recordsecond", 18);
 }
 
 int main(void)
@@ -288,8 +356,12 @@ int main(void)
 		cmocka_unit_test(a_bar_larger_than_the_window_is_refused),
 		cmocka_unit_test(a_bar_without_a_size_is_refused),
 		cmocka_unit_test(ivshmem_is_found_and_mapped),
-		cmocka_unit_test(dumps_follow_one_another_and_start_over_in_wiped_memory),
+		cmocka_unit_test(dumps_alternate_and_the_newest_is_the_last_to_be_seen),
+		cmocka_unit_test(a_dump_is_seen_only_when_it_is_complete),
+		cmocka_unit_test(a_dump_that_was_given_up_costs_nothing),
+		cmocka_unit_test(a_large_dump_has_the_memory_to_itself),
 		cmocka_unit_test(what_does_not_fit_is_refused_and_nothing_is_lost),
+		cmocka_unit_test(records_without_a_dump_are_laid_in_a_row),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
