@@ -8,3 +8,17 @@ ktrace-sources:
 	@echo $(KTRACE_CORE_SOURCES)
 test-kernel-matrix:
 	sh test/run.sh test/unit/kernel_build/matrix.sh
+
+KERNEL_TEST_SRCS := test/fake/machine.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
+KERNEL_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
+
+# $(call kernel_test,<name>)
+define kernel_test
+UNIT_TESTS += kernel_$(1)
+UNIT_SRCS_kernel_$(1) := test/unit/kernel_$(1).c $(KERNEL_TEST_SRCS)
+UNIT_CFLAGS_kernel_$(1) := $(KERNEL_TEST_CFLAGS)
+endef
+$(eval $(call kernel_test,record))
+$(eval $(call kernel_test,ring))
+$(eval $(call kernel_test,control))
+$(eval $(call kernel_test,init))

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A machine that is a few variables. Each hook of a record path is a point at which a test can have an interrupt
+ * happen: fake_at(n, handler) runs the handler when the n-th point is passed.
+ */
+#ifndef TEST_FAKE_KTRACE_PORT_H
+#define TEST_FAKE_KTRACE_PORT_H
+
+#include <stdint.h>
+
+#define KTRACE_MAX_CPUS	  4
+#define KTRACE_BOOT_SLOTS 512
+
+uint64_t fake_clock(void);
+uint32_t fake_cpu(void);
+uint32_t fake_thread(void);
+uint64_t *fake_reserve_word(void);
+uint64_t fake_add(uint64_t *word, uint64_t n);
+int fake_swap(uint64_t *word, uint64_t expected, uint64_t desired);
+void fake_publish(uint64_t *word, uint64_t value);
+void fake_barrier(void);
+
+#define ktrace_arch_clock	  fake_clock
+#define ktrace_arch_cpu		  fake_cpu
+#define ktrace_arch_early_cpu	  fake_cpu
+#define ktrace_arch_thread	  fake_thread
+#define ktrace_arch_reserve_word  fake_reserve_word
+#define ktrace_arch_fetch_add	  fake_add
+#define ktrace_arch_compare_swap  fake_swap
+#define ktrace_arch_publish	  fake_publish
+#define ktrace_arch_store_barrier fake_barrier
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Switching events on and off, by name, by boot argument, by trigger; counts; names; how a kernel ended. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/state.h"
+#include "test/fake/checker.h"
+#include "test/fake/machine.h"
+
+KTRACE_EVENT(sched, switch, "%u", (uint32_t, next));
+KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
+KTRACE_EVENT(mm, fault, "%llx", (unsigned long long, address));
+KTRACE_EVENT(mmio, write, "%llx", (unsigned long long, address));
+
+/* What is wanted of the four, as letters: o off, r record, c count, b both, s stop. */
+static const char *wanted(void)
+{
+	static const char *const names[] = { "sched.switch", "sched.wake", "mm.fault", "mmio.write" };
+	static const char letters[] = "orcb?s??";
+	static char result[5];
+
+	for (uint32_t i = 0; i < 4; i++)
+		result[i] = letters[fake_row(names[i])->wanted & 7];
+	return result;
+}
+
+static void events_are_set_by_pattern(void **state)
+{
+	static const struct {
+		const char *text;
+		int error;
+		const char *result;
+	} cases[] = {
+		{ "", KTRACE_OK, "rrrr" },
+		{ "sched.switch=off", KTRACE_OK, "orrr" },
+		{ "sched.*=off", KTRACE_OK, "oorr" },
+		{ "sched=count", KTRACE_OK, "ccrr" },
+		{ "mm=off", KTRACE_OK, "rror" },
+		{ "mm*=both", KTRACE_OK, "rrbb" },
+		{ "*=off", KTRACE_OK, "oooo" },
+		{ "*=off,sched.switch=on", KTRACE_OK, "rooo" },
+		{ "*=off, *.?ault=stop", KTRACE_OK, "ooso" },
+		{ "*w*=off", KTRACE_OK, "ooro" },
+		{ "*.*e=off", KTRACE_OK, "roro" },
+		{ "sched.switc=off", KTRACE_ERROR_NO_EVENT, "rrrr" },
+		{ "sched.switchx=off", KTRACE_ERROR_NO_EVENT, "rrrr" },
+		{ "sche=off", KTRACE_ERROR_NO_EVENT, "rrrr" },
+		{ "mm=off,nothing=on,sched=off", KTRACE_ERROR_NO_EVENT, "rror" },
+		{ "sched", KTRACE_ERROR_SYNTAX, "rrrr" },
+		{ "sched=", KTRACE_ERROR_SYNTAX, "rrrr" },
+		{ "=on", KTRACE_ERROR_SYNTAX, "rrrr" },
+		{ "sched=offf", KTRACE_ERROR_SYNTAX, "rrrr" },
+		{ "sched=of", KTRACE_ERROR_SYNTAX, "rrrr" },
+	};
+
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake_reset(state);
+		assert_int_equal(ktrace_control(cases[i].text), cases[i].error);
+		assert_string_equal(wanted(), cases[i].result);
+	}
+}
+
+static void boot_arguments_choose_groups(void **state)
+{
+	static const struct {
+		const char *line;
+		int error;
+		const char *result;
+	} cases[] = {
+		{ "", KTRACE_OK, "orrr" },
+		{ "root=/dev/sda quiet", KTRACE_OK, "orrr" },
+		{ "debug=ktrace", KTRACE_OK, "rrrr" },
+		{ "quiet debug=ktrace,sched", KTRACE_OK, "rroo" },
+		{ "debug=ktrace-sched", KTRACE_OK, "rroo" },
+		{ "debug=ktrace-sched,ktrace-mm", KTRACE_OK, "rrro" },
+		{ "debug=sched debug=mmio", KTRACE_OK, "rror" },
+		{ "debug=acpi,usb", KTRACE_OK, "orrr" },
+		{ "debug=acpi,mm", KTRACE_OK, "ooro" },
+		{ "debug=ktrace-nothing", KTRACE_ERROR_NO_EVENT, "orrr" },
+		{ "ktrace=sched=count", KTRACE_OK, "ccrr" },
+		{ "ktrace=*=off,mm.fault=on debug=sched", KTRACE_OK, "ooro" },
+		{ "nodebug=sched", KTRACE_OK, "orrr" },
+		{ "ktrace=x", KTRACE_ERROR_SYNTAX, "orrr" },
+	};
+
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake_reset(state);
+		assert_int_equal(ktrace_control("sched.switch=off"), KTRACE_OK);
+		assert_int_equal(ktrace_boot_argument(cases[i].line), cases[i].error);
+		assert_string_equal(wanted(), cases[i].result);
+	}
+}
+
+static void stopped_nothing_is_recorded(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(sched, switch, 1);
+	ktrace_stop();
+	assert_false(ktrace_is_started());
+	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, KTRX_FLAG_STOPPED);
+	KTRACE(sched, switch, 2);
+	KTRACE_EARLY(sched, switch, 2);
+	assert_int_equal(ktrace_control("mm=off"), KTRACE_OK); /* does not start it again */
+	KTRACE(sched, wake, 2);
+	ktrace_start();
+	KTRACE(mm, fault, 3);
+	KTRACE(sched, wake, 3);
+	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, 0);
+	assert_int_equal(check_ring(1)->records, 2);
+	assert_int_equal(check_ring(0)->records, 0);
+}
+
+static void the_trigger_stops_everything_after_it_fired(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	assert_int_equal(ktrace_control("mm.fault=stop"), KTRACE_OK);
+	KTRACE(sched, switch, 1);
+	KTRACE(mm, fault, 1);
+	KTRACE(mm, fault, 2);
+	KTRACE(sched, switch, 2);
+	assert_false(ktrace_is_started());
+	assert_int_equal(check_ring(1)->records, 2);
+	assert_int_equal(check_ring(1)->record[1].event, fake_row("mm.fault")->id);
+}
+
+static uint64_t counted(const char *event, uint32_t ring)
+{
+	return ktrace_state.counters[ring * (ktrace_state.events + 1) + fake_row(event)->id];
+}
+
+static void events_may_count_without_recording(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 1);
+	assert_int_equal(ktrace_control("sched.switch=count,sched.wake=both"), KTRACE_OK);
+	for (uint32_t i = 0; i < 1000; i++) {
+		fake.cpu = i % 2;
+		KTRACE(sched, switch, i);
+		if (i < 10)
+			KTRACE(sched, wake, i);
+	}
+	KTRACE_EARLY(sched, switch, 0);
+	assert_int_equal(counted("sched.switch", 1), 500);
+	assert_int_equal(counted("sched.switch", 2), 500);
+	assert_int_equal(counted("sched.switch", 0), 1);
+	assert_int_equal(counted("sched.wake", 1), 5);
+	assert_int_equal(check_ring(1)->records, 5);
+	ktrace_clear();
+	assert_int_equal(counted("sched.switch", 1), 0);
+}
+
+static void without_counters_the_row_counts(void **state)
+{
+	(void)state;
+	assert_int_equal(ktrace_control("sched.switch=count"), KTRACE_OK);
+	KTRACE(sched, switch, 1);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(sched, switch, 1);
+	assert_int_equal(fake_row("sched.switch")->count, 2);
+	assert_int_equal(check_ring(0)->records + check_ring(1)->records, 0);
+}
+
+static void turn_off(void)
+{
+	ktrace_control("sched.switch=off");
+}
+
+/* The slot is reserved when the event is turned off: it is filled all the same. */
+static void an_event_turned_off_between_keeps_its_slot(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake_at(2, turn_off);
+	KTRACE(sched, switch, 1);
+	KTRACE(sched, switch, 2);
+	assert_int_equal(check_ring(1)->records, 1);
+	assert_int_equal(check_ring(1)->invalid, 0);
+}
+
+static void clear_forgets(void **state)
+{
+	(void)state;
+	KTRACE(sched, switch, 0);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	for (uint32_t i = 0; i < 2000; i++)
+		KTRACE(sched, switch, i);
+	ktrace_clear();
+	assert_int_equal(check_ring(0)->produced, 0);
+	assert_int_equal(check_ring(1)->produced, 0);
+	KTRACE(sched, switch, 77);
+	assert_int_equal(check_ring(1)->records, 1);
+	assert_int_equal(check_ring(1)->produced, 1);
+	assert_int_equal(check_ring(1)->record[0].stamp, fake.clock);
+}
+
+static void threads_have_names(void **state)
+{
+	(void)state;
+	assert_int_equal(ktrace_thread_name(1, "early"), KTRACE_ERROR_STATE);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	assert_int_equal(ktrace_thread_name(0, "idle"), KTRACE_OK);
+	assert_int_equal(ktrace_thread_name(7, "a name that is longer than a row"), KTRACE_OK);
+	assert_int_equal(ktrace_thread_name(KTRX_THREAD_MAX, "last"), KTRACE_OK);
+	assert_int_equal(ktrace_thread_name(KTRX_THREAD_MAX + 1, "x"), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(ktrace_thread_name(1, NULL), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(ktrace_thread_name(0, "swapper"), KTRACE_OK);
+	assert_int_equal(ktrace_state.thread[0].id, 1);
+	assert_string_equal(ktrace_state.thread[0].name, "swapper");
+	assert_string_equal(ktrace_state.thread[1].name, "a name that is longer than ");
+	assert_int_equal(ktrace_state.thread[2].id, KTRX_THREAD_MAX + 1);
+	assert_int_equal(ktrace_state.thread[3].id, 0);
+	assert_int_equal(ktrace_thread_name(8, "eight"), KTRACE_OK);
+	assert_int_equal(ktrace_thread_name(9, "nine"), KTRACE_OK); /* takes the oldest row */
+	assert_int_equal(ktrace_state.thread[0].id, 10);
+}
+
+static void cpus_say_what_they_do(void **state)
+{
+	(void)state;
+	ktrace_heartbeat(1);
+	ktrace_mode(KTRX_MODE_USER);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake.cpu = 1;
+	fake.thread = 12;
+	ktrace_heartbeat(0xabcd);
+	ktrace_heartbeat(0xbcde);
+	ktrace_mode(KTRX_MODE_IDLE);
+	assert_int_equal(ktrace_state.cpu[1].heartbeats, 2);
+	assert_int_equal(ktrace_state.cpu[1].pc, 0xbcde);
+	assert_int_equal(ktrace_state.cpu[1].heartbeat_stamp, fake.clock);
+	assert_int_equal(ktrace_state.cpu[1].thread, 12);
+	assert_int_equal(ktrace_state.cpu[1].mode, KTRX_MODE_IDLE);
+	assert_int_equal(ktrace_state.cpu[0].heartbeats, 0);
+	fake.cpu = FAKE_CPUS;
+	ktrace_heartbeat(1);
+}
+
+static int ended;
+
+static void at_end(void *cookie)
+{
+	assert_ptr_equal(cookie, &ended);
+	ended++;
+}
+
+static void a_panic_freezes_the_trace(void **state)
+{
+	(void)state;
+	ended = 0;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	ktrace_set_end_hook(at_end, &ended);
+	ktrace_panic("out of luck");
+	ktrace_panic("again");
+	ktrace_exit(3);
+	assert_int_equal(ended, 1);
+	assert_int_equal(ktrace_root.outcome, KTRX_OUTCOME_PANIC);
+	assert_int_equal(ktrace_root.status, 0);
+	assert_false(ktrace_is_started());
+	KTRACE(sched, switch, 1);
+	assert_int_equal(check_ring(1)->records, 1);
+	assert_int_equal(check_ring(1)->record[0].event, fake_row("ktrace.panic")->id);
+	assert_memory_equal(check_ring(1)->record[0].payload + 2, "out of luck", 11);
+}
+
+static void an_exit_leaves_its_status(void **state)
+{
+	(void)state;
+	ended = 0;
+	ktrace_set_end_hook(at_end, &ended);
+	ktrace_exit(3);
+	assert_int_equal(ktrace_root.outcome, KTRX_OUTCOME_EXITED);
+	assert_int_equal(ktrace_root.status, 3);
+	assert_int_equal(ended, 1);
+	assert_true(ktrace_is_started());
+}
+
+static void the_probe_measures_an_event(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	assert_in_range(ktrace_probe_cost(), 10 * 1000, 12 * 1000); /* one reading of the clock an event */
+	assert_int_equal(ktrace_control("ktrace.probe=off"), KTRACE_OK);
+	assert_int_equal(ktrace_probe_cost(), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, fake_reset)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(events_are_set_by_pattern),
+		TEST(boot_arguments_choose_groups),
+		TEST(stopped_nothing_is_recorded),
+		TEST(the_trigger_stops_everything_after_it_fired),
+		TEST(events_may_count_without_recording),
+		TEST(without_counters_the_row_counts),
+		TEST(an_event_turned_off_between_keeps_its_slot),
+		TEST(clear_forgets),
+		TEST(threads_have_names),
+		TEST(cpus_say_what_they_do),
+		TEST(a_panic_freezes_the_trace),
+		TEST(an_exit_leaves_its_status),
+		TEST(the_probe_measures_an_event),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What a record holds: fields of every type, strings, many slots; where it comes from; ids and the root. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/state.h"
+#include "test/fake/checker.h"
+#include "test/fake/machine.h"
+
+enum colour { RED, GREEN = 70000 };
+
+KTRACE_EVENT(test, four, "%u %u %llu", (uint32_t, a), (uint32_t, b), (unsigned long long, c, ns));
+KTRACE_EVENT(test, none, "nothing");
+KTRACE_EVENT(test, types, "%d %u %d %u %d %u %lld %llu %p %d %c %d", (int8_t, a), (uint8_t, b), (int16_t, c),
+	     (uint16_t, d), (int32_t, e), (uint32_t, f), (long long, g), (unsigned long long, h), (void *, i),
+	     (_Bool, j), (char, k), (enum colour, l));
+KTRACE_EVENT_V1(0, syscall, enter, "%u %llx %llx %llx %llx %llx %llx", (uint16_t, number),
+		(unsigned long long, a), (unsigned long long, b), (unsigned long long, c),
+		(unsigned long long, d), (unsigned long long, e), (unsigned long long, f));
+KTRACE_EVENT(test, sixteen, "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", (int, a), (int, b), (int, c),
+	     (int, d), (int, e), (int, f), (int, g), (int, h), (int, i), (int, j), (int, k), (int, l),
+	     (int, m), (int, n), (int, o), (int, p));
+KTRACE_EVENT(test, string, "%u %s %u", (uint16_t, before), (const char *, text), (uint32_t, after));
+KTRACE_EVENT(test, strings, "%s %s %s %s %s %u", (const char *, a), (const char *, b), (const char *, c),
+	     (const char *, d), (const char *, e), (uint32_t, after));
+
+static const struct checked_record *only_record(uint32_t ring, const char *event)
+{
+	const struct checked_ring *checked = check_ring(ring);
+
+	assert_int_equal(checked->invalid, 0);
+	assert_int_equal(checked->records, 1);
+	assert_int_equal(checked->record[0].event, fake_row(event)->id);
+	return &checked->record[0];
+}
+
+static void a_record_names_thread_context_and_time(void **state)
+{
+	const struct checked_record *record;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake.thread = 0x3abcde | KTRX_CONTEXT_INTERRUPT << 22;
+	KTRACE(test, four, 0x11111111, 0x22222222, 0x3333333344444444);
+	record = only_record(1, "test.four");
+	assert_int_equal(record->slots, 1);
+	assert_int_equal(record->thread, 0x3abcde);
+	assert_int_equal(record->context, KTRX_CONTEXT_INTERRUPT);
+	assert_false(record->extended);
+	assert_int_equal(record->stamp, fake.clock);
+	assert_int_equal(payload_bits(record, 0, 4), 0x11111111);
+	assert_int_equal(payload_bits(record, 4, 4), 0x22222222);
+	assert_int_equal(payload_bits(record, 8, 8), 0x3333333344444444);
+	assert_int_equal(payload_bits(record, 16, 4), 0);
+}
+
+static void an_event_may_have_no_field(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, none);
+	assert_int_equal(only_record(1, "test.none")->slots, 1);
+}
+
+static void fields_are_packed_in_natural_size(void **state)
+{
+	static const uint8_t expected[] = {
+		0xff, 0xfe, 0xfd, 0xff, 0xfc, 0xff, 0xfb, 0xff, 0xff, 0xff, 0xfa, 0xff, 0xff, 0xff, 0xf9,
+		0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xf8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+		0x34, 0x12, 0,	  0,	0,    0,    0,	  0,	1,    'x',  0x70, 0x11, 1,    0,
+	};
+	const struct checked_record *record;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, types, -1, 0xfe, -3, 0xfffc, -5, 0xfffffffa, -7, UINT64_MAX - 7, (void *)0x1234, 55, 'x',
+	       GREEN);
+	record = only_record(1, "test.types");
+	assert_int_equal(record->slots, 2);
+	assert_memory_equal(record->payload, expected, sizeof(expected));
+}
+
+static void the_row_describes_the_fields(void **state)
+{
+	static const uint8_t types[] = { KTRX_TYPE_I8,	    KTRX_TYPE_U8,   KTRX_TYPE_I16,  KTRX_TYPE_U16,
+					 KTRX_TYPE_I32,	    KTRX_TYPE_U32,  KTRX_TYPE_I64,  KTRX_TYPE_U64,
+					 KTRX_TYPE_POINTER, KTRX_TYPE_BOOL, KTRX_TYPE_CHAR, KTRX_TYPE_U32 };
+	static const char strings[] = "test\0four\0%u %u %llu\0" __FILE__ "\0a\0\0b\0\0c\0ns";
+	const struct ktrx_event *row = fake_row("test.types");
+
+	(void)state;
+	assert_int_equal(row->fields, 12);
+	assert_memory_equal(row->type, types, sizeof(types));
+	assert_int_equal(row->v1_id, KTRX_V1_NONE);
+	assert_int_equal(fake_row("syscall.enter")->v1_id, 0);
+	row = fake_row("test.four");
+	assert_memory_equal(row + 1, strings, sizeof(strings));
+	assert_int_equal(row->magic, KTRX_EVENT_MAGIC);
+	assert_int_equal(row->size % 8, 0);
+	assert_true(row->size >= sizeof(*row) + sizeof(strings));
+}
+
+static void a_system_call_takes_two_slots(void **state)
+{
+	const struct checked_record *record;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(syscall, enter, 59, 1, 2, 3, 4, 5, UINT64_C(0x6666666666666666));
+	record = only_record(1, "syscall.enter");
+	assert_int_equal(record->slots, 2);
+	assert_int_equal(payload_bits(record, 0, 2), 59);
+	for (uint32_t i = 0; i < 5; i++)
+		assert_int_equal(payload_bits(record, 2 + 8 * i, 8), i + 1);
+	assert_int_equal(payload_bits(record, 42, 8), UINT64_C(0x6666666666666666));
+}
+
+static void sixteen_fields(void **state)
+{
+	const struct checked_record *record;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, sixteen, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, -16);
+	record = only_record(1, "test.sixteen");
+	assert_int_equal(record->slots, 3);
+	for (uint32_t i = 0; i < 15; i++)
+		assert_int_equal(payload_bits(record, 4 * i, 4), i + 1);
+	assert_int_equal(payload_bits(record, 60, 4), (uint32_t)-16);
+}
+
+static void a_string_is_copied(void **state)
+{
+	const struct checked_record *record;
+	char text[8] = "abc";
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, string, 0x1234, text, 0x56789abc);
+	memset(text, 'z', sizeof(text));
+	record = only_record(1, "test.string");
+	assert_int_equal(payload_bits(record, 0, 2), 0x1234);
+	assert_int_equal(payload_bits(record, 2, 2), 3);
+	assert_memory_equal(record->payload + 4, "abc", 3);
+	assert_int_equal(payload_bits(record, 7, 4), 0x56789abc);
+	for (uint32_t i = 11; i < record->size; i++)
+		assert_int_equal(record->payload[i], 0);
+}
+
+static void a_null_string_is_said(void **state)
+{
+	const struct checked_record *record;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, string, 1, NULL, 2);
+	record = only_record(1, "test.string");
+	assert_int_equal(payload_bits(record, 2, 2), 6);
+	assert_memory_equal(record->payload + 4, "(null)", 6);
+}
+
+static void a_long_string_is_cut_and_says_so(void **state)
+{
+	const struct checked_record *record;
+	char text[KTRACE_STRING_MAX + 2];
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	memset(text, 'q', sizeof(text));
+	text[KTRACE_STRING_MAX + 1] = '\0';
+	KTRACE(test, string, 1, text, 0xdeadbeef);
+	record = only_record(1, "test.string");
+	assert_int_equal(payload_bits(record, 2, 2), KTRACE_STRING_MAX | KTRX_STRING_CUT);
+	assert_int_equal(payload_bits(record, 4 + KTRACE_STRING_MAX, 4), 0xdeadbeef);
+
+	fake_reset(NULL);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	text[KTRACE_STRING_MAX] = '\0';
+	KTRACE(test, string, 1, text, 0xdeadbeef);
+	assert_int_equal(payload_bits(only_record(1, "test.string"), 2, 2), KTRACE_STRING_MAX);
+}
+
+/* Five strings want more than a record holds: the later ones get what is left, the number behind them its place. */
+static void strings_share_the_room_of_a_record(void **state)
+{
+	const struct checked_record *record;
+	char text[KTRACE_STRING_MAX + 1];
+	uint32_t at = 0, total = 0;
+
+	(void)state;
+	memset(text, 'w', sizeof(text));
+	text[KTRACE_STRING_MAX] = '\0';
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, strings, text, text, text, text, text, 0x12345678);
+	record = only_record(1, "test.strings");
+	assert_int_equal(record->slots, 8);
+	for (uint32_t i = 0; i < 5; i++) {
+		uint32_t length = (uint32_t)payload_bits(record, at, 2);
+
+		assert_int_equal(!!(length & KTRX_STRING_CUT), i >= 3);
+		total += length & ~KTRX_STRING_CUT;
+		at += 2 + (length & ~KTRX_STRING_CUT);
+	}
+	assert_int_equal(payload_bits(record, at, 4), 0x12345678);
+	assert_int_equal(at + 4, KTRACE_PAYLOAD_MAX);
+	assert_int_equal(total, KTRACE_PAYLOAD_MAX - 14);
+}
+
+static void text_takes_its_types_from_the_arguments(void **state)
+{
+	const struct checked_record *record;
+	const struct ktrx_event *row;
+	uint16_t small = 0xbeef;
+	char line[16];
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	snprintf(line, sizeof(line), "text.line%d", __LINE__ + 1);
+	KTRACE_TEXT("small=%u text=%s", small, "ab");
+	record = only_record(1, line);
+	row = fake_row(line);
+	assert_int_equal(row->type[0], KTRX_TYPE_U16);
+	assert_int_equal(row->type[1], KTRX_TYPE_STRING);
+	assert_int_equal(payload_bits(record, 0, 2), 0xbeef);
+	assert_int_equal(payload_bits(record, 2, 2), 2);
+	assert_memory_equal(record->payload + 4, "ab", 2);
+}
+
+static uint32_t evaluated;
+
+static uint32_t evaluate(void)
+{
+	return ++evaluated;
+}
+
+static void arguments_are_evaluated_once_and_only_while_on(void **state)
+{
+	(void)state;
+	evaluated = 0;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(test, four, evaluate(), 0, 0);
+	assert_int_equal(evaluated, 1);
+	KTRACE_IF(evaluate() == 0, test, four, evaluate(), 0, 0);
+	assert_int_equal(evaluated, 2);
+	assert_int_equal(ktrace_control("test.four=off"), 0);
+	KTRACE(test, four, evaluate(), 0, 0);
+	KTRACE_IF(evaluate(), test, four, evaluate(), 0, 0);
+	assert_int_equal(evaluated, 2);
+	assert_int_equal(check_ring(1)->records, 1);
+}
+
+static void the_boot_ring_serves_before_init(void **state)
+{
+	const struct checked_record *record;
+
+	(void)state;
+	fake.cpu = 2;
+	fake.thread = 99;
+	KTRACE(test, four, 1, 2, 3);
+	record = only_record(0, "test.four");
+	assert_true(record->extended);
+	assert_int_equal(record->context, KTRX_CONTEXT_EARLY);
+	assert_int_equal(record->thread, 0);
+	assert_int_equal(payload_bits(record, 0, 1), 4);
+	assert_int_equal(payload_bits(record, 1, 1), KTRX_EXT_CPU);
+	assert_int_equal(payload_bits(record, 2, 2), 2);
+	assert_int_equal(payload_bits(record, 4, 4), 1);
+	assert_int_equal(payload_bits(record, 12, 8), 3);
+}
+
+static void the_longest_record_fits_the_boot_ring(void **state)
+{
+	const struct checked_record *record;
+	char text[KTRACE_STRING_MAX + 1];
+
+	(void)state;
+	memset(text, 'w', sizeof(text));
+	text[KTRACE_STRING_MAX] = '\0';
+	KTRACE(test, strings, text, text, text, text, text, 0x12345678);
+	record = only_record(0, "test.strings");
+	assert_int_equal(record->slots, 8);
+	assert_int_equal(payload_bits(record, KTRX_RECORD_MAX_PAYLOAD - 4, 4), 0x12345678);
+}
+
+static void a_cpu_that_is_not_online_uses_the_boot_ring(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake.cpu = FAKE_CPUS; /* has a zero reserve word */
+	KTRACE(test, four, 1, 2, 3);
+	KTRACE(syscall, enter, 1, 2, 3, 4, 5, 6, 7);
+	fake.cpu = 0;
+	KTRACE_EARLY(test, four, 1, 2, 3);
+	assert_int_equal(check_ring(0)->records, 3);
+	assert_int_equal(check_ring(1)->produced, 0);
+}
+
+static void rows_are_numbered_in_order(void **state)
+{
+	uint16_t id = 0;
+
+	(void)state;
+	assert_int_equal(fake_row("test.four")->id, 0);
+	KTRACE(test, none);
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
+		assert_int_equal(event->id, ++id);
+	assert_true(id >= 9);
+}
+
+static void the_root_is_valid_after_the_first_event(void **state)
+{
+	(void)state;
+	assert_int_equal(ktrace_root.self, 0);
+	KTRACE(test, none);
+	assert_int_equal(ktrace_root.self, (uintptr_t)&ktrace_root);
+	assert_int_equal(ktrace_root.checksum, ktrx_root_checksum(&ktrace_root));
+	assert_int_not_equal(ktrace_root.nonce, 0);
+	assert_int_equal(ktrace_root.sequence % 2, 0);
+	assert_memory_equal(&ktrace_root, "KTRX\2\0\0\0", 8);
+	assert_int_equal(ktrace_ring[0].first, (ktrace_root.nonce & 0xff) * KTRACE_BOOT_SLOTS);
+	fake_boot(1024, KTRX_POLICY_OVERWRITE, 0);
+	assert_int_equal(ktrace_root.checksum, ktrx_root_checksum(&ktrace_root));
+	assert_int_equal(ktrace_root.slots, 1024);
+	assert_string_equal(ktrace_root.kernel, "fake");
+}
+
+static void interrupt_none(void)
+{
+	KTRACE(test, none);
+}
+
+/* The first event is being handled when an interrupt brings another: that one is lost, and counted. */
+static void an_interrupt_while_attaching_loses_its_event(void **state)
+{
+	(void)state;
+	fake_at(1, interrupt_none); /* behind the add that decides who attaches */
+	KTRACE(test, four, 1, 2, 3);
+	assert_int_equal(ktrace_root.lost_events, 1);
+	assert_int_equal(check_ring(0)->records, 1);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, fake_reset)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_record_names_thread_context_and_time),
+		TEST(an_event_may_have_no_field),
+		TEST(fields_are_packed_in_natural_size),
+		TEST(the_row_describes_the_fields),
+		TEST(a_system_call_takes_two_slots),
+		TEST(sixteen_fields),
+		TEST(a_string_is_copied),
+		TEST(a_null_string_is_said),
+		TEST(a_long_string_is_cut_and_says_so),
+		TEST(strings_share_the_room_of_a_record),
+		TEST(text_takes_its_types_from_the_arguments),
+		TEST(arguments_are_evaluated_once_and_only_while_on),
+		TEST(the_boot_ring_serves_before_init),
+		TEST(the_longest_record_fits_the_boot_ring),
+		TEST(a_cpu_that_is_not_online_uses_the_boot_ring),
+		TEST(rows_are_numbered_in_order),
+		TEST(the_root_is_valid_after_the_first_event),
+		TEST(an_interrupt_while_attaching_loses_its_event),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
