@@ -6,9 +6,10 @@
 #include "layout.h"
 #include "message.h"
 
-#define GUESS_MISSES 64u /* slots without their generation, in a row, that end a ring */
-#define MAX_SHIFT    30u
-#define NO_WORD	     UINT64_MAX
+#define GUESS_SLOTS 64u /* looked at together; so many without their generation end a ring */
+#define SLOT_WORDS  (KTRX_SLOT_SIZE / sizeof(uint64_t))
+#define MAX_SHIFT   30u
+#define NO_WORD	    UINT64_MAX
 
 static int open_sections(struct ktread_layout *layout, const struct ktread_resolver *resolver)
 {
@@ -92,29 +93,53 @@ static bool find_word(struct ktread_layout *layout, const struct ktread_resolver
 	return false;
 }
 
+/* Reads up to GUESS_SLOTS slots from `index` on, up to the end of the ring's memory. */
+static int read_some(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[SLOT_WORDS],
+		     uint64_t *count)
+{
+	uint64_t slots = ktread_ring_slots(place), position = index & (slots - 1);
+
+	*count = slots - position < GUESS_SLOTS ? slots - position : GUESS_SLOTS;
+	return ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot, *count * KTRX_SLOT_SIZE);
+}
+
+/* Index from which the slots of the newest lap can be followed, as far as their generations tell. */
+static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
+{
+	uint64_t slot[GUESS_SLOTS][SLOT_WORDS], count, known = place->row.anchor_index >> place->row.shift;
+	int status = read_some(place, 0, slot, &count);
+
+	*index = place->row.anchor_index > place->row.first ? place->row.anchor_index : place->row.first;
+	for (uint64_t n = 0; n < count && status == 0; n++) {
+		uint64_t later = (KTRX_TAG_GENERATION(slot[n][0]) - known) & 0xff;
+
+		if (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_EMPTY)
+			continue;
+		/* A lap behind the anchor's is what the newest one has not come round to. */
+		if (later > 0 && later < 0xff)
+			*index = (known + later) << place->row.shift;
+		break;
+	}
+	return status;
+}
+
 /*
- * The head of a ring whose reserve word cannot be read: slots from the newest known anchor on carry their own
- * generations up to it, but for a few that are in flight.
+ * The head of a ring whose reserve word cannot be read: slots of the newest lap carry their own generation up to
+ * it, but for a few that are in flight.
  */
 static int guess_head(struct ktread_ring_place *place)
 {
-	const uint64_t slots = ktread_ring_slots(place);
-	uint64_t index =
-		place->row.anchor_index > place->row.first ? place->row.anchor_index : place->row.first;
-	uint64_t end = index + slots, misses = 0;
+	uint64_t index, end, misses = 0;
+	int status = guess_lap(place, &index);
 
 	place->head = index;
 	place->guessed = true;
-	while (index < end && misses < GUESS_MISSES) {
-		uint64_t slot[GUESS_MISSES][KTRX_SLOT_SIZE / sizeof(uint64_t)],
-			position = index & (slots - 1);
-		uint64_t count = slots - position < GUESS_MISSES ? slots - position : GUESS_MISSES;
-		int status = ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot,
-						count * KTRX_SLOT_SIZE);
+	end = index + ktread_ring_slots(place);
+	while (index < end && misses < GUESS_SLOTS && status == 0) {
+		uint64_t slot[GUESS_SLOTS][SLOT_WORDS], count;
 
-		if (status < 0)
-			return status;
-		for (uint64_t n = 0; n < count; n++, index++) {
+		status = read_some(place, index, slot, &count);
+		for (uint64_t n = 0; n < count && status == 0; n++, index++) {
 			misses++;
 			if (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_EMPTY ||
 			    KTRX_TAG_GENERATION(slot[n][0]) != ktrx_generation(index, place->row.shift))
@@ -123,7 +148,7 @@ static int guess_head(struct ktread_ring_place *place)
 			misses = 0;
 		}
 	}
-	return 0;
+	return status;
 }
 
 /* Finds a ring's head. */

@@ -72,10 +72,40 @@ static bool may_be_ram(struct ktread_memory *memory)
 	return memory->size >= RAM_LEAST && memory->size % RAM_PAGE == 0 && !ktread_dump_at(memory, 0, &dump);
 }
 
+/* Says so when a file is of a kind that has to be turned into another one first. */
+static int refuse_foreign(struct ktread_memory *memory)
+{
+	static const struct {
+		const char *magic;
+		size_t size;
+		const char *advice;
+	} foreign[] = {
+		{ "KDUMP   ", 8, "a kdump-compressed core: have dump-guest-memory write ELF" },
+		{ "makedumpfile", 12, "a flattened kdump core: have dump-guest-memory write ELF" },
+		{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd: unpack it first" },
+		{ "\x1f\x8b", 2, "compressed with gzip: unpack it first" },
+		{ "\xfd"
+		  "7zXZ",
+		  5, "compressed with xz: unpack it first" },
+		{ "QFI\xfb", 4, "a qcow2 image: not guest memory" },
+	};
+	char head[12];
+
+	if (ktread_source_run(memory, 0) < sizeof(head) ||
+	    ktread_memory_read(memory, 0, head, sizeof(head)) < 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
+		if (memcmp(head, foreign[i].magic, foreign[i].size) == 0)
+			return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: %s", memory->name, foreign[i].advice);
+	return 0;
+}
+
 static int open_by_content(struct ktread *trace)
 {
-	int status;
+	int status = refuse_foreign(trace->memory);
 
+	if (status < 0)
+		return status;
 	if (ktread_core_is(trace->memory))
 		return open_core(trace);
 	if (!may_be_ram(trace->memory))

@@ -16,3 +16,6 @@ UNIT_SRCS_ktread_image := test/unit/ktread_image.c test/fuzz/ktread_exercise.c $
 
 UNIT_TESTS += ktread_golden
 UNIT_SRCS_ktread_golden := test/unit/ktread_golden.c $(KTREAD_TEST_SRCS)
+
+UNIT_TESTS += ktread_format
+UNIT_SRCS_ktread_format := test/unit/ktread_format.c $(KTREAD_TEST_SRCS)

@@ -350,6 +350,60 @@ static void guest_faster_than_the_reader(void **state)
 	writer_close(&guest.writer);
 }
 
+static void dumps_follow_one_another_in_a_file(void **state)
+{
+	struct guest guest = { .memory = new_memory(), .stamp = 10000 };
+	struct ktread_memory *memory;
+	struct ktread_image *image;
+	struct ktread *trace;
+	char path[] = "/tmp/ktread-dump-XXXXXX";
+	int fd = mkstemp(path);
+
+	(void)state;
+	fill(&guest.writer);
+	writer_memory(&guest.writer, guest.memory, 0);
+	assert_int_equal(ktread_memory_open_ram(&memory, temporary(guest.memory, WRITER_MEMORY_SIZE), NULL),
+			 0);
+	assert_int_equal(ktread_image_find(&image, memory), 0);
+	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
+	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
+	close(fd);
+	/* Where writing at random is impossible. */
+	fd = open(path, O_WRONLY | O_APPEND);
+	assert_int_equal(ktread_image_write(image, fd, NULL, 0), 0);
+	close(fd);
+	trace = open_ok(path, NULL);
+	assert_int_equal(ktread_info(trace)->dumps, 3);
+	assert_null(ktread_warning(trace));
+	assert_int_equal(drain_exact(trace, 0), 1 + 2 * SLOTS);
+	unlink(path);
+	ktread_image_close(image);
+	ktread_memory_close(memory);
+	free(guest.memory);
+	writer_close(&guest.writer);
+}
+
+/* The reserve word lies in memory that nothing leads to: the slots tell how far the ring has come. */
+static void head_out_of_reach_is_made_out(void **state)
+{
+	unsigned char *memory = new_memory();
+	struct writer writer;
+	struct ktrx_ring row;
+	struct ktread *trace;
+
+	(void)state;
+	fill(&writer);
+	writer_memory(&writer, memory, 0);
+	memcpy(&row, memory + WRITER_BLOCK + 64, sizeof(row));
+	row.head_address = UINT64_C(0xffffa00000000000);
+	memcpy(memory + WRITER_BLOCK + 64, &row, sizeof(row));
+	trace = open_ok(temporary(memory, WRITER_MEMORY_SIZE), NULL);
+	assert_non_null(strstr(ktread_warning(trace), "reserve word"));
+	assert_int_equal(drain_exact(trace, 0), 1 + 2 * SLOTS);
+	free(memory);
+	writer_close(&writer);
+}
+
 static void pulse_tells_what_the_guest_does(void **state)
 {
 	struct guest guest = { .memory = new_memory(), .stamp = 10000 };
@@ -390,6 +444,8 @@ int main(void)
 		cmocka_unit_test(dump_of_a_stopped_guest_is_whole),
 		cmocka_unit_test(dump_of_a_running_guest_is_exact),
 		cmocka_unit_test(guest_faster_than_the_reader),
+		cmocka_unit_test(dumps_follow_one_another_in_a_file),
+		cmocka_unit_test(head_out_of_reach_is_made_out),
 		cmocka_unit_test(pulse_tells_what_the_guest_does),
 	};
 	int failed = cmocka_run_group_tests_name("ktread image", tests, NULL, NULL);

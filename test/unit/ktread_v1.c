@@ -186,6 +186,9 @@ static void damaged_headers_are_explained(void **state)
 	assert_int_equal(ktread_open(&trace, "/tmp", NULL), KTREAD_E_FORMAT);
 	assert_non_null(strstr(ktread_message(NULL), "directory"));
 	assert_int_equal(ktread_open(&trace, "/nonexistent", NULL), KTREAD_E_SYSTEM);
+	assert_int_equal(ktread_open(&trace, temporary("\x1f\x8b a compressed file", 20), NULL),
+			 KTREAD_E_UNSUPPORTED);
+	assert_non_null(strstr(ktread_message(NULL), "gzip"));
 	bytes_free(&dump);
 }
 
