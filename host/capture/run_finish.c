@@ -184,7 +184,8 @@ static int explain_absence(const struct capture_run *run, struct capture_result 
 		return capture_fail(CAPTURE_E_ABSENT, "'%s' was ended by signal %d before it started a QEMU",
 				    run->options->command[0], WTERMSIG(status));
 	return capture_fail(CAPTURE_E_ABSENT,
-			    "'%s' ended with status %d and never started a QEMU that could be traced",
+			    "'%s' ended with status %d and never started a QEMU (qemu-system-*, through "
+			    "PATH) with a guest",
 			    run->options->command[0], WEXITSTATUS(status));
 }
 

@@ -5,9 +5,9 @@
 #include "ram.h"
 #include "view.h"
 
-#define SEARCH_SHARE   10.0 /* at most a tenth of the time goes into searching */
-#define SETTLE_STEP_MS 1
-#define SETTLE_STEPS   20
+#define SEARCH_SHARE 10.0 /* at most a tenth of the time goes into searching */
+#define MOVE_STEP_MS 1
+#define MOVE_STEPS   20
 
 int capture_view_open(struct capture_view *view, const char *path, const struct capture_map *map,
 		      const char *architecture)
@@ -35,12 +35,12 @@ static void search(struct capture_view *view)
 /* Waits a moment for the trace to move, so that its newest stamp is of now. */
 static void sample_clock(struct capture_view *view)
 {
-	const struct timespec step = { .tv_nsec = SETTLE_STEP_MS * 1000000L };
+	const struct timespec step = { .tv_nsec = MOVE_STEP_MS * 1000000L };
 	struct ktread_pulse before = view->watch.last, pulse;
 
 	if (before.frequency || !capture_frequency_is_due(&view->frequency))
 		return;
-	for (int i = 0; i < SETTLE_STEPS; i++) {
+	for (int i = 0; i < MOVE_STEPS; i++) {
 		nanosleep(&step, NULL);
 		if (ktread_image_pulse(view->image, &pulse) != 0 || pulse.nonce != before.nonce)
 			return;
