@@ -65,6 +65,11 @@ enum ktrace_dump_how {
 	/* Or this in where all other CPUs are stopped: takes the output even from a sender that never ends.
 	 */
 	KTRACE_DUMP_SEIZE = 2,
+	/*
+	 * Or this in to stop recording meanwhile. Without it nothing is missed, but on a transport slower than the
+	 * recording most of a ring is overwritten before it is sent.
+	 */
+	KTRACE_DUMP_PAUSE = 4,
 };
 
 /*

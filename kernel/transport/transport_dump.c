@@ -47,17 +47,29 @@ static int dump_once(struct ktrace_transport *transport, unsigned how)
 	return error;
 }
 
+static int dump_until_whole(struct ktrace_transport *transport, unsigned how)
+{
+	int error = KTRACE_OUTPUT_CHANGED;
+
+	for (uint32_t i = 0; i < CHANGED_TRIES && error == KTRACE_OUTPUT_CHANGED; i++)
+		error = dump_once(transport, how);
+	return error;
+}
+
 int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 {
 	int error = ktrace_output_resolve(&transport);
+	bool pause = (how & KTRACE_DUMP_PAUSE) != 0 && ktrace_is_started();
 
 	if (!error)
 		error = ktrace_output_enter((how & KTRACE_DUMP_SEIZE) != 0);
 	if (error)
 		return error;
-	error = KTRACE_OUTPUT_CHANGED;
-	for (uint32_t i = 0; i < CHANGED_TRIES && error == KTRACE_OUTPUT_CHANGED; i++)
-		error = dump_once(transport, how);
+	if (pause)
+		ktrace_stop();
+	error = dump_until_whole(transport, how);
+	if (pause)
+		ktrace_start();
 	ktrace_output_leave();
 	return error;
 }

@@ -115,6 +115,39 @@ static void only_a_seizing_dump_gets_past_a_sender_that_never_ends(void **state)
 	assert_int_equal(device.announced, device.count);
 }
 
+static int64_t send_while_recording(struct ktrace_transport *to, const void *data, size_t bytes)
+{
+	dump_trace_switches(20);
+	return send_some(to, data, bytes);
+}
+
+static uint64_t slots_made(void)
+{
+	return KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ktrace_ring[1].head);
+}
+
+static void a_pausing_dump_stops_recording_meanwhile(void **state)
+{
+	uint64_t before = slots_made();
+
+	(void)state;
+	transport.send = send_while_recording;
+	assert_int_equal(ktrace_dump(NULL, KTRACE_DUMP_V2 | KTRACE_DUMP_PAUSE), 0);
+	assert_int_equal(slots_made(), before);
+	assert_true(ktrace_is_started());
+	assert_int_equal(ktrace_dump(NULL, KTRACE_DUMP_V2), 0);
+	assert_true(slots_made() > before);
+}
+
+static void what_was_stopped_stays_stopped(void **state)
+{
+	(void)state;
+	ktrace_stop();
+	assert_int_equal(ktrace_dump(NULL, KTRACE_DUMP_V2 | KTRACE_DUMP_PAUSE), 0);
+	assert_false(ktrace_is_started());
+	ktrace_start();
+}
+
 /* Last, because a kernel ends once. */
 static void the_end_hook_dumps_how_it_ended(void **state)
 {
@@ -138,6 +171,8 @@ int main(void)
 		cmocka_unit_test_setup(a_table_that_keeps_changing_is_given_up, set_up),
 		cmocka_unit_test_setup(without_a_transport_there_is_none, set_up),
 		cmocka_unit_test_setup(only_a_seizing_dump_gets_past_a_sender_that_never_ends, set_up),
+		cmocka_unit_test_setup(a_pausing_dump_stops_recording_meanwhile, set_up),
+		cmocka_unit_test_setup(what_was_stopped_stays_stopped, set_up),
 		cmocka_unit_test_setup(the_end_hook_dumps_how_it_ended, set_up),
 	};
 
