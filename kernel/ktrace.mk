@@ -4,6 +4,7 @@
 # include/ and kernel/):
 #
 #   KTRACE_SOURCES          what every kernel compiles: C, for all CPUs
+#   KTRACE_CORE_SOURCES     of these, what recording takes: no dumps, no transports
 #   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
 #   KTRACE_INCLUDES_<arch>  its -I flags
 #
@@ -16,7 +17,7 @@ include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
 KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c control.c cpu.c init.c memory.c \
 	outcome.c pattern.c probe.c record.c state.c thread.c)
-KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES)
+KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c
 
 KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)
 KTRACE_SOURCES_aarch64 := $(TRANSPORT_SOURCES_aarch64)

@@ -97,6 +97,13 @@ int ktrace_is_started(void);
 void ktrace_clear(void);
 
 /*
+ * Copies the trace as it is now into memory, as one KTRX version 2 dump, while recording goes on: the state at a
+ * moment, kept from being overwritten. Memory is aligned to 8 bytes; *used gets the bytes of the dump. With too little
+ * memory the error is MEMORY and *used what is needed. STATE: rings came or went meanwhile, try again.
+ */
+int ktrace_snapshot(void *memory, size_t size, size_t *used);
+
+/*
  * Sets events by name: "sched.*=on", "*=off,sched.switch=on", "mm.fault=count". Patterns know * and ?; a pattern
  * without a dot is a group. States: on, off, count, both (counts and records), stop (records once, then stops all recording).
  * Applied from left to right up to the first error. Errors: SYNTAX, NO_EVENT.

@@ -169,7 +169,7 @@ KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim, const struct ktr
 	KTRACE_COMPUTE_ONCE(ring);
 	claim->ring = ring;
 	claim->stamp = ktrace_arch_clock();
-	return KTRACE_LIKELY(claim->stamp < ring->deadline);
+	return KTRACE_LIKELY(claim->stamp < ring->deadline) != 0;
 }
 
 /* Opens the slot and points the packer at its payload. */

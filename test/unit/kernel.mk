@@ -22,3 +22,12 @@ $(eval $(call kernel_test,record))
 $(eval $(call kernel_test,ring))
 $(eval $(call kernel_test,control))
 $(eval $(call kernel_test,init))
+$(eval $(call kernel_test,snapshot))
+UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c
+
+# Needs a word reached by one instruction relative to fs: the host must be an x86_64.
+ifeq ($(shell uname -m),x86_64)
+UNIT_TESTS += kernel_stress
+UNIT_SRCS_kernel_stress := test/unit/kernel_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
+endif
