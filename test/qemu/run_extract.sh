@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# QEMU started by hand: the options of `ktrace qemu-args`, and `ktrace extract` on its RAM file and on a core.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# Boots the demo kernel of $1 for about two seconds; QEMU writes a core meanwhile.
+boot_by_hand() {
+	# shellcheck disable=SC2046
+	{
+		echo '{"execute":"qmp_capabilities"}'
+		sleep 2
+		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
+		sleep 1
+		echo '{"execute":"quit"}'
+	} | timeout -k 5 30 $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
+		$("$ktrace" qemu-args "$1" --ram "$tmp/ram") -append "debug=ktrace run=forever" -qmp stdio >"$tmp/qmp"
+}
+
+readable() {
+	check "$1: extracted" "$ktrace" extract -o "$out" "$2"
+	check "$1: events" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
+	rm -f "$out" "$2"
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	boot_by_hand "$arch"
+	readable "$arch, RAM file" "$tmp/ram"
+	readable "$arch, core" "$tmp/core"
+done
+
+done_testing
