@@ -21,7 +21,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define THREAD_COLUMNS	  16u
+#define THREAD_COLUMNS	  20u
 #define THREADS		  256u /* names kept rendered, by the low bits of the thread id */
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
