@@ -31,8 +31,7 @@ enum ktrace_output_error {
 
 /* Where a dump goes. Owned by the caller, as is all that it points to. */
 struct ktrace_sink {
-	/* Takes all bytes, or returns an error and the dump ends with it. Called in the context of the dump.
-	 */
+	/* Takes all bytes, or returns an error, which ends the dump. Called in the dump's context. */
 	int (*write)(struct ktrace_sink *sink, const void *data, size_t bytes);
 	/* Optional. A dump of that many bytes begins. */
 	int (*begin)(struct ktrace_sink *sink, uint64_t bytes);

@@ -62,8 +62,7 @@ int ktrace_transport_write(struct ktrace_transport *transport, const void *data,
 enum ktrace_dump_how {
 	KTRACE_DUMP_V2 = 0,
 	KTRACE_DUMP_V1 = 1,
-	/* Or this in where all other CPUs are stopped: takes the output even from a sender that never ends.
-	 */
+	/* Or this in where all other CPUs are stopped: takes the output from whoever holds it. */
 	KTRACE_DUMP_SEIZE = 2,
 	/*
 	 * Or this in to stop recording meanwhile. Without it nothing is missed, but on a transport slower than the

@@ -26,9 +26,7 @@ static uint64_t path_length(const char *path)
 	return length;
 }
 
-/* What stands behind "ktrace-file=" if a word of the line begins so, cut off at the word's end; NULL if none
- * does.
- */
+/* What stands behind the first "ktrace-file=" that begins a word, cut off at the word's end; NULL if none. */
 static const char *find_path(char *line)
 {
 	static const char key[] = "ktrace-file=";

@@ -68,7 +68,7 @@ int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 	if (pause)
 		ktrace_stop();
 	error = dump_until_whole(transport, how);
-	if (pause)
+	if (pause && ktrace_root.outcome == KTRX_OUTCOME_RUNNING) /* no panic on another CPU meanwhile */
 		ktrace_start();
 	ktrace_output_leave();
 	return error;
