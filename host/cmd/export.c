@@ -39,7 +39,7 @@ static const struct option own_options[] = {
 };
 
 static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace export --format FORMAT [OPTION]... FILE -o OUT\n\n"
+	.usage = "usage: ktrace export --format FORMAT [OPTION]... [FILE] -o OUT\n\n"
 		 "Writes a trace in the format of another program. '-o -' writes to standard output. "
 		 "Formats:\n\n",
 	.describe = list_formats,
@@ -48,6 +48,7 @@ static const struct trace_syntax syntax = {
 	.examples = "  ktrace export --format json boot.ktrx -o boot.json\n"
 		    "  ktrace export --format json --cpu 0 --until 2 boot.ktrx -o - | gzip > boot.json.gz\n",
 	.own = own_options,
+	.usual_file = TRACE_USUAL_FILE,
 	.letters = "f:o:",
 	.take = take_option,
 };

@@ -40,16 +40,19 @@ static const struct option own_options[] = {
 };
 
 static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace show [OPTION]... FILE\n\n"
-		 "Shows a trace as a timeline, a line an event, merged over all CPUs. FILE is a dump of "
-		 "either\n"
-		 "version, the RAM file of a guest that runs or has died, or an ELF core of one.\n",
+	.usage =
+		"usage: ktrace show [OPTION]... [FILE]\n\n"
+		"Shows a trace as a timeline, a line an event, merged over all CPUs. FILE is a dump of "
+		"either\n"
+		"version, the RAM file of a guest that runs or has died, or an ELF core of one; without it,\n"
+		"ktrace.ktrx, which is what 'ktrace run' leaves.\n",
 	.help = "  --limit N            stop after N events\n"
 		"  --json               a JSON object a line\n",
 	.examples = "  ktrace show boot.ktrx\n"
 		    "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
 		    "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
 	.own = own_options,
+	.usual_file = TRACE_USUAL_FILE,
 	.letters = "",
 	.take = take_option,
 };

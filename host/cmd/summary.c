@@ -28,13 +28,14 @@ static const struct option own_options[] = {
 };
 
 static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace summary [OPTION]... FILE\n\n"
+	.usage = "usage: ktrace summary [OPTION]... [FILE]\n\n"
 		 "Counts a trace by event, thread and CPU, and says of every ring where its slots went:\n"
 		 "produced = overwritten + decoded + invalid.\n",
 	.help = "  --json               one JSON object\n",
 	.examples = "  ktrace summary boot.ktrx\n"
 		    "  ktrace summary --cpu 2 --json boot.ktrx\n",
 	.own = own_options,
+	.usual_file = TRACE_USUAL_FILE,
 	.letters = "",
 	.take = take_option,
 };

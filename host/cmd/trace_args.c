@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
@@ -129,15 +130,23 @@ static int take_filter(struct trace_args *args, int option, const char *value)
 	}
 }
 
-/* The one file that must be left. -1: go on. */
-static int take_file(struct trace_args *args, int argc, char **argv)
+/* The one file that may be left. -1: go on. */
+static int take_file(struct trace_args *args, const struct trace_syntax *syntax, int argc, char **argv)
 {
-	if (optind + 1 != argc) {
-		command_message(args->name, optind >= argc ? "which file?" : "one file at a time");
+	const char *usual = syntax->usual_file;
+
+	if (optind + 1 < argc) {
+		command_message(args->name, "one file at a time");
 		return command_usage(args->name);
 	}
-	args->path = argv[optind];
-	return -1;
+	args->path = optind < argc ? argv[optind] : usual;
+	if (args->path && (optind < argc || access(args->path, F_OK) == 0))
+		return -1;
+	if (usual)
+		command_message(args->name, "which file? There is no %s here", usual);
+	else
+		command_message(args->name, "which file?");
+	return command_usage(args->name);
 }
 
 int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax, void *command, int argc,
@@ -163,7 +172,7 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 		if (status)
 			return status;
 	}
-	return take_file(args, argc, argv);
+	return take_file(args, syntax, argc, argv);
 }
 
 /* Does `pattern` mean this event: by "group.name", name or group alone, whatever the case? */

@@ -53,12 +53,14 @@ struct trace_syntax {
 	const char *help;	/* on its own options */
 	const char *examples;
 	const struct option *own; /* ends with zeros; at most TRACE_OWN_MAX */
+	const char *usual_file;	  /* meant where none is given; NULL: there must be one */
 	const char *letters;	  /* of own options that have one, as for getopt(3) */
 	enum trace_filters filters;
 	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
 	int (*take)(void *command, int option, const char *value);
 };
-#define TRACE_OWN_MAX 8
+#define TRACE_OWN_MAX	 8
+#define TRACE_USUAL_FILE "ktrace.ktrx" /* what `ktrace run` leaves */
 
 /* -1: go on; otherwise the exit status, --help included. */
 int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax, void *command, int argc,

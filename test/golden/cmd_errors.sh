@@ -28,6 +28,7 @@ says() {
 says 2 'usage: ktrace COMMAND' ktrace
 says 2 "no command 'frobnicate'" ktrace frobnicate
 says 2 'which file?' ktrace show
+says 2 'which file?' ktrace-decode
 says 2 'one file at a time' ktrace show a b
 says 2 'unrecognized option' ktrace summary --frobnicate v1.bin
 for value in x 5-3 1, 4096 ''; do
@@ -46,6 +47,11 @@ says 2 "no event 'nope'" ktrace show --event nope v1.bin
 says 2 'which format?' ktrace export v1.bin -o out
 says 2 "no format 'ctf3'" ktrace export --format ctf3 v1.bin -o out
 says 2 'where to?' ktrace export --format json v1.bin
+
+cp v2.ktrx ktrace.ktrx
+says 0 '' ktrace show
+check "without a file the usual one is shown" grep -q frobnicate stdout
+rm ktrace.ktrx
 
 says 1 'empty' ktrace show empty
 says 1 'three' ktrace show three
