@@ -95,13 +95,34 @@ static uint64_t next_header(struct ktread_memory *memory, uint64_t from, uint64_
 	return to;
 }
 
-/* Whether the chain goes on behind a dump: at the end of the file or at another header. */
+/* Whether there is nothing but zeros: padding, or shared memory that was not used. */
+static bool is_blank(struct ktread_memory *memory, uint64_t from, uint64_t to)
+{
+	unsigned char buffer[SEARCH_CHUNK];
+
+	while (from < to) {
+		uint64_t data = ktread_source_next_data(memory, from);
+		size_t bytes;
+
+		if (data >= to)
+			break;
+		from = data;
+		bytes = to - from < sizeof(buffer) ? (size_t)(to - from) : sizeof(buffer);
+		if (ktread_memory_read(memory, from, buffer, bytes) < 0 || buffer[0] != 0 ||
+		    memcmp(buffer, buffer + 1, bytes - 1) != 0)
+			return false;
+		from += bytes;
+	}
+	return true;
+}
+
+/* Whether the chain goes on behind a dump: at the end of the file, at another header, or at nothing. */
 static bool chain_holds(struct ktread_memory *memory, const struct ktread_dump *dump, uint64_t size)
 {
 	struct ktread_dump next;
 	uint64_t end = dump->offset + dump->length;
 
-	return end == size || ktread_dump_at(memory, end, &next);
+	return end == size || ktread_dump_at(memory, end, &next) || is_blank(memory, end, size);
 }
 
 static void count(struct ktread_dumps *dumps, const struct ktread_dump *dump)
@@ -163,7 +184,8 @@ int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 		if (!ktread_dump_at(memory, at, &dump)) {
 			uint64_t next = next_header(memory, at, size);
 
-			dumps->skipped += next - at;
+			if (!is_blank(memory, at, next))
+				dumps->skipped += next - at;
 			at = next;
 			continue;
 		}

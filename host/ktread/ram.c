@@ -81,7 +81,7 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 	if (machine == EM_AARCH64 || machine == EM_RISCV) {
 		uint64_t base = machine == EM_RISCV ? RISCV_BASE : AARCH64_BASE;
 
-		if (self_phys > offset && (self_phys - offset) % MIB == 0)
+		if (self_phys != 0 && self_phys >= offset && (self_phys - offset) % MIB == 0)
 			base = self_phys - offset;
 		return try_flat(memory, base, n);
 	}

@@ -2,7 +2,7 @@
 #
 # The reader library is compiled into its tests, so that it is sanitized with them.
 KTREAD_TEST_SRCS := test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c \
-	$(wildcard host/ktread/*.c)
+	$(wildcard host/ktread/*.[ch] test/unit/ktread_*.h test/fuzz/ktread_*.h)
 
 UNIT_TESTS += ktread_v1
 UNIT_CFLAGS_ktread_v1 := -Ihost/ktread

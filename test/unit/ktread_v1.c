@@ -207,6 +207,43 @@ static void bytes_before_the_first_dump_are_counted(void **state)
 	bytes_free(&dump);
 }
 
+static void padding_is_no_damage(void **state)
+{
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	(void)state;
+	two_rings(&dump, 1000);
+	bytes_grow(&dump, 1 << 20);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	assert_null(ktread_warning(trace));
+	assert_int_equal(ktread_info(trace)->dumps, 1);
+	assert_int_equal(drain(trace), 2 * SLOTS);
+	bytes_free(&dump);
+}
+
+static void briefs_count_the_same(void **state)
+{
+	struct bytes dump = { 0 };
+	struct ktread_brief brief[5];
+	struct ktread *trace;
+	int got, count = 0;
+
+	(void)state;
+	two_rings(&dump, 1000);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	while ((got = ktread_next_briefs(trace, brief, 5)) > 0) {
+		assert_int_equal(brief[0].id, KTRX1_CTX_SWITCH);
+		assert_int_equal(brief[got - 1].cpu, count >= (int)SLOTS);
+		count += got;
+	}
+	assert_int_equal(got, 0);
+	assert_int_equal(count, 2 * SLOTS);
+	assert_int_equal(ktread_rewind(trace), 0);
+	assert_int_equal(drain(trace), 2 * SLOTS);
+	bytes_free(&dump);
+}
+
 static void layouts_of_events_differ(void **state)
 {
 	struct bytes dump = { 0 };
@@ -343,6 +380,8 @@ int main(void)
 		cmocka_unit_test(unsorted_ring_is_sorted),
 		cmocka_unit_test(damaged_headers_are_explained),
 		cmocka_unit_test(bytes_before_the_first_dump_are_counted),
+		cmocka_unit_test(padding_is_no_damage),
+		cmocka_unit_test(briefs_count_the_same),
 		cmocka_unit_test(layouts_of_events_differ),
 		cmocka_unit_test(bare_records_need_a_frequency),
 		cmocka_unit_test(probes_find_where_a_ring_starts),
