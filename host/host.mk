@@ -40,12 +40,12 @@ build/host/%.o: host/%.c
 
 build/lib/libktread.a: $(KTREAD_OBJS)
 	@mkdir -p $(@D)
-	@rm -f $@ && ar rcs $@ $^
+	@rm -f $@.new && ar rcs $@.new $^ && mv $@.new $@
 
 build/bin/ktrace: $(KTRACE_OBJS) build/lib/libktread.a
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	@$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $^ $(KTRACE_LDLIBS)
+	@$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@.new $^ $(KTRACE_LDLIBS) && mv $@.new $@
 
 $(TOOLS:%=build/bin/%): build/bin/ktrace
 	@ln -sf ktrace $@
