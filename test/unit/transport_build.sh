@@ -5,20 +5,22 @@
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-# build NAME COMPILER ARCH FLAGS…
+# build NAME COMPILER ARCH FLAGS…; with the drivers in $drivers, all if empty.
 build() {
 	name=$1 command=$(compiler_of "$2" "$3") for=$3
+	sources=$(make -s ${drivers:+"KTRACE_TRANSPORTS=$drivers"} "transport-sources-$for")
 	shift 3
 	# shellcheck disable=SC2046,SC2086
 	if ! $command -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") "$@" -Iinclude \
 		"-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$tmp/program" \
-		test/unit/kernel_build/sample.c $(make -s "transport-sources-$for") >"$tmp/log" 2>&1; then
+		test/unit/kernel_build/sample.c $sources >"$tmp/log" 2>&1; then
 		fail "$name" "$(head -n 20 "$tmp/log")"
 	else
 		equal "$name" "" "$(nm -u "$tmp/program" | head)"
 	fi
 }
 
+drivers=
 for arch in x86_64 aarch64 riscv64; do
 	for compiler in gcc clang; do
 		have $compiler $arch || {
@@ -30,6 +32,10 @@ for arch in x86_64 aarch64 riscv64; do
 		done
 		build "$arch $compiler PIE -flto" $compiler $arch -O2 -flto -fPIE -static-pie -Wl,--no-dynamic-linker
 	done
+done
+
+for drivers in debugcon uart16550 virtio-mmio virtio-pci ivshmem; do
+	build "x86_64 gcc, only $drivers" gcc x86_64 -Os -fno-pie -no-pie
 done
 
 done_testing
