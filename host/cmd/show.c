@@ -68,7 +68,7 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 		.limit = show->limit,
 		.cpus = show->args.has_cpus ? show->args.cpus : NULL,
 		.filtered = trace_args_filtered(&show->args),
-		.colour = isatty(STDOUT_FILENO),
+		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};
 	int result;
 
