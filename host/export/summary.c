@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "export/escape.h"
 #include "export/ticks.h"
@@ -71,6 +72,39 @@ static double rate(const struct summary *summary, uint64_t count)
 	return summary->seconds > 0 ? (double)count / summary->seconds : 0;
 }
 
+/* When the first event was, where the kernel told the time of day. */
+static void write_began(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+	uint64_t first = summary->tally->first, wall = info->wall_ns;
+	struct tm date;
+	time_t seconds;
+
+	if (!wall || !info->frequency || !summary->tally->events)
+		return;
+	if (first >= info->wall_stamp)
+		wall += ticks_nanoseconds_exact(first - info->wall_stamp, info->frequency);
+	else
+		wall -= ticks_nanoseconds_exact(info->wall_stamp - first, info->frequency);
+	seconds = (time_t)(wall / 1000000000u);
+	if (gmtime_r(&seconds, &date))
+		output_format(out, "began     %04d-%02d-%02d %02d:%02d:%02d.%06u UTC\n", date.tm_year + 1900,
+			      date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
+			      (unsigned)(wall % 1000000000u / 1000u));
+}
+
+/* What was stepped over: not shown, but not passed over in silence. */
+static void write_skipped(struct output *out, const struct ktread_info *info)
+{
+	if (info->skipped_bytes)
+		output_format(out, "skipped   %llu bytes that belong to no dump\n",
+			      (unsigned long long)info->skipped_bytes);
+	if (info->unknown_sections)
+		output_format(out, "skipped   %llu section%s of unknown type\n",
+			      (unsigned long long)info->unknown_sections,
+			      info->unknown_sections == 1 ? "" : "s");
+}
+
 static void write_head(struct output *out, const struct summary *summary, const char *path)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -102,6 +136,8 @@ static void write_head(struct output *out, const struct summary *summary, const 
 	}
 	if (info->dumps > 1)
 		output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
+	write_skipped(out, info);
+	write_began(out, summary);
 }
 
 static void write_span(struct output *out, const struct summary *summary)

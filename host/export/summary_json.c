@@ -62,6 +62,11 @@ static void write_head(struct output *out, const struct summary *summary)
 		output_format(out, "\"status\":%d,", info->status);
 	number(out, "frequency", info->frequency);
 	number(out, "cpus", info->cpus);
+	number(out, "nonce", info->nonce);
+	if (info->wall_ns) {
+		number(out, "wall_stamp", info->wall_stamp);
+		number(out, "wall_ns", info->wall_ns);
+	}
 	number(out, "dumps", info->dumps);
 	number(out, "offset", info->offset);
 	number(out, "skipped_bytes", info->skipped_bytes);

@@ -163,6 +163,8 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 	struct bytes dump = { NULL, 0 };
 
 	writer_open(&writer, 3, 5);
+	writer.root.wall_stamp = 50 * US;
+	writer.root.wall_ns = UINT64_C(1700000000123000000);
 	describe(&writer, event);
 	writer_thread(&writer, 0, "idle");
 	writer_thread(&writer, 12, thread);
