@@ -17,17 +17,30 @@
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
 
+/* A trace that is read again meets the same things again. */
+static bool is_known_warning(const struct ktread *trace, const char *text)
+{
+	for (uint32_t i = 0; i < trace->warnings; i++)
+		if (strcmp(trace->warning[i], text) == 0)
+			return true;
+	return false;
+}
+
 void ktread_warn(struct ktread *trace, const char *format, ...)
 {
 	va_list arguments;
 	char *text = NULL;
+	int length;
 
-	if (trace->warnings == KTREAD_MAX_WARNINGS)
-		return;
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) >= 0)
-		trace->warning[trace->warnings++] = text;
+	length = vasprintf(&text, format, arguments);
 	va_end(arguments);
+	if (length < 0)
+		return;
+	if (trace->warnings < KTREAD_MAX_WARNINGS && !is_known_warning(trace, text))
+		trace->warning[trace->warnings++] = text;
+	else
+		free(text);
 }
 
 const char *ktread_warning(struct ktread *trace)

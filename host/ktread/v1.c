@@ -190,6 +190,13 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 	return status;
 }
 
+/* A stream has no place where it wraps around: what looks like one is disorder. */
+static void forbid_rotation(struct ktread_v1_ring *ring)
+{
+	ring->unsorted |= ring->start != 0;
+	ring->start = 0;
+}
+
 int ktread_bare_open(struct ktread *trace)
 {
 	uint64_t size = ktread_source_run(trace->memory, 0);
@@ -213,8 +220,7 @@ int ktread_bare_open(struct ktread *trace)
 		ktread_warn(trace, "%s: the last record is cut off", trace->memory->name);
 	}
 	status = open_ring(trace, 0, 0, slots, size <= THOROUGH_LIMIT);
-	/* A stream has no place where it wraps around. */
-	((struct ktread_v1_ring *)trace->cursor[0].state)->unsorted |=
-		((struct ktread_v1_ring *)trace->cursor[0].state)->start != 0;
+	if (status == 0)
+		forbid_rotation(trace->cursor[0].state);
 	return status;
 }

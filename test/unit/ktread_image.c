@@ -204,41 +204,75 @@ static void lies_do_no_harm(void **state)
 	writer_close(&writer);
 }
 
-static void core_is_read(void **state)
+/* A core of two segments, cut where the rings lie, and out of order. */
+static void put_core64(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
+{
+	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+				  .e_type = ET_CORE,
+				  .e_phoff = sizeof(head),
+				  .e_phentsize = sizeof(Elf64_Phdr),
+				  .e_phnum = 2 };
+	const uint64_t rest = WRITER_MEMORY_SIZE - cut;
+	const Elf64_Phdr segment[2] = {
+		{ .p_type = PT_LOAD, .p_offset = 0x1000, .p_paddr = base + cut, .p_filesz = rest },
+		{ .p_type = PT_LOAD, .p_offset = 0x1000 + rest, .p_paddr = base, .p_filesz = cut },
+	};
+
+	bytes_append(core, &head, sizeof(head));
+	bytes_append(core, segment, sizeof(segment));
+	bytes_grow(core, 0x1000);
+	bytes_append(core, memory + cut, rest);
+	bytes_append(core, memory, cut);
+}
+
+/* The same as QEMU writes it while a CPU is in 32-bit mode. */
+static void put_core32(struct bytes *core, uint64_t base, uint64_t cut, const unsigned char *memory)
+{
+	const Elf32_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS32, ELFDATA2LSB, 1 },
+				  .e_type = ET_CORE,
+				  .e_phoff = sizeof(head),
+				  .e_phentsize = sizeof(Elf32_Phdr),
+				  .e_phnum = 2 };
+	const uint32_t rest = (uint32_t)(WRITER_MEMORY_SIZE - cut);
+	const Elf32_Phdr segment[2] = {
+		{ .p_type = PT_LOAD,
+		  .p_offset = 0x1000,
+		  .p_paddr = (uint32_t)(base + cut),
+		  .p_filesz = rest },
+		{ .p_type = PT_LOAD,
+		  .p_offset = 0x1000 + rest,
+		  .p_paddr = (uint32_t)base,
+		  .p_filesz = (uint32_t)cut },
+	};
+
+	bytes_append(core, &head, sizeof(head));
+	bytes_append(core, segment, sizeof(segment));
+	bytes_grow(core, 0x1000);
+	bytes_append(core, memory + cut, rest);
+	bytes_append(core, memory, cut);
+}
+
+static void check_core(uint64_t base, void (*put)(struct bytes *core, uint64_t base, uint64_t cut,
+						  const unsigned char *memory))
 {
 	unsigned char *memory = new_memory();
 	struct bytes core = { 0 };
 	struct writer writer;
-	Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
-			    .e_type = ET_CORE,
-			    .e_phoff = sizeof(head),
-			    .e_phentsize = sizeof(Elf64_Phdr),
-			    .e_phnum = 2 };
-	/* Split where the rings lie, and out of order. */
-	const uint64_t base = UINT64_C(0x140000000), cut = WRITER_BLOCK + 0x3010;
-	Elf64_Phdr segment[2] = {
-		{ .p_type = PT_LOAD,
-		  .p_offset = 0x1000,
-		  .p_paddr = base + cut,
-		  .p_filesz = WRITER_MEMORY_SIZE - cut },
-		{ .p_type = PT_LOAD,
-		  .p_offset = 0x1000 + WRITER_MEMORY_SIZE - cut,
-		  .p_paddr = base,
-		  .p_filesz = cut },
-	};
 
-	(void)state;
 	fill(&writer);
 	writer_memory(&writer, memory, base);
-	bytes_append(&core, &head, sizeof(head));
-	bytes_append(&core, segment, sizeof(segment));
-	bytes_grow(&core, 0x1000);
-	bytes_append(&core, memory + cut, WRITER_MEMORY_SIZE - cut);
-	bytes_append(&core, memory, cut);
+	put(&core, base, WRITER_BLOCK + 0x3010, memory);
 	check_trace(temporary_bytes(&core), NULL, KTREAD_FORM_CORE);
 	bytes_free(&core);
 	free(memory);
 	writer_close(&writer);
+}
+
+static void core_is_read(void **state)
+{
+	(void)state;
+	check_core(UINT64_C(0x140000000), put_core64);
+	check_core(UINT64_C(0x40000000), put_core32);
 }
 
 static void memory_without_ktrace_is_told(void **state)
