@@ -67,9 +67,10 @@ struct ktread_pulse {
 int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
 
 /*
- * Writes a v2 dump of the image to `fd` (at its present offset). `note` becomes KTRX_SECTION_NOTE, may be
- * NULL. `frequency` replaces an unknown one, 0 leaves it. Slots that were overwritten meanwhile are dropped
- * and thereby counted as overwritten.
+ * Writes a v2 dump of the image to `fd` (at its present offset, behind which the file must be empty; a pipe
+ * will do, too). `note` becomes KTRX_SECTION_NOTE, may be NULL. `frequency` replaces an unknown one, 0 leaves it.
+ * The guest may go on: what it records while a ring is copied is taken in, and what it overwrites by that counts
+ * as overwritten. Memory needed does not grow with the rings.
  */
 int ktread_image_write(struct ktread_image *image, int fd, const char *note, uint64_t frequency);
 
