@@ -13,7 +13,7 @@ export KTRACE_TEST_DUMP
 cd bindings/rust || exit 1
 check "the crate builds without the C library" cargo build --offline --locked
 check "and without a warning" env RUSTFLAGS=-Dwarnings cargo check --offline --locked --all-features --all-targets
-check "events recorded in Rust are dumped as both versions" cargo test --offline --locked --features bundled
+check "events recorded in Rust are dumped, golden traces are read" cargo test --offline --locked --features bundled
 for target in x86_64-unknown-none aarch64-unknown-none riscv64imac-unknown-none-elf; do
 	if [ -d "$(rustc --print sysroot)/lib/rustlib/$target" ]; then
 		check "the crate builds for $target" cargo build --offline --locked --target "$target"

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+//! The wire types against the project's golden traces.
+
+use ktrace_core::{v1, v2};
+
+fn golden(name: &str) -> Vec<u8> {
+    let path = format!("{}/../../test/golden/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
+}
+
+/// Bytes of a file as one of the wire's structures.
+fn at<T: Copy>(file: &[u8], offset: usize) -> T {
+    assert!(offset + size_of::<T>() <= file.len());
+    unsafe { file.as_ptr().add(offset).cast::<T>().read_unaligned() }
+}
+
+#[test]
+fn version_1() {
+    let file = golden("ktread/v1.ktrx");
+    let header: v1::Header = at(&file, 0);
+    let slots = (header.cpus * header.slots) as usize;
+    let records: Vec<v1::Record> =
+        (0..slots).map(|n| at(&file, 64 + 32 * n)).filter(|r: &v1::Record| r.stamp != 0).collect();
+    let count = |id: u16| records.iter().filter(|r| r.event() == id as u32).count();
+
+    assert_eq!((header.magic, header.version, header.record_size), (v1::MAGIC, 1, 32));
+    assert_eq!(header.frequency, 1_000_000);
+    assert_eq!(records.len(), 10);
+    assert_eq!(
+        (count(v1::id::SYSCALL_ENTER), count(v1::id::SYSCALL_EXIT), count(v1::id::PAGE_FAULT)),
+        (4, 4, 1)
+    );
+    assert_eq!(records.iter().filter(|r| r.pid() == 5).count(), 8);
+    assert!(records.iter().any(|r| r.event() == 777 && r.cpu() == 1));
+}
+
+#[test]
+fn version_2() {
+    let file = golden("ktread/v2.ktrx");
+    let root: v2::Root = at(&file, 0);
+    let section = |kind| *root.section.iter().find(|s| s.kind == kind).expect("the section");
+    let rings = section(v2::section::RINGS);
+    let events = section(v2::section::EVENTS);
+    let row: v2::EventRow = at(&file, events.address as usize);
+
+    assert_eq!((root.magic, root.version, root.slot_size as usize), (v1::MAGIC, 2, v2::SLOT_SIZE));
+    assert_eq!(&root.tag, b"ktrace2\n");
+    assert_eq!(root.flags & v2::FLAG_DUMP, v2::FLAG_DUMP);
+    assert_eq!(row.magic, v2::EVENT_MAGIC);
+    for n in 0..rings.length as usize / size_of::<v2::Ring>() {
+        let ring: v2::Ring = at(&file, rings.address as usize + n * size_of::<v2::Ring>());
+        if ring.place == v2::place::FILE {
+            assert_eq!(ring.length, (ring.mask as u64 + 1) * v2::SLOT_SIZE as u64);
+            assert!((ring.address + ring.length) as usize <= file.len());
+        }
+    }
+}
