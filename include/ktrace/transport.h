@@ -78,8 +78,8 @@ enum ktrace_dump_how {
 int ktrace_dump(struct ktrace_transport *transport, unsigned how);
 
 /*
- * For ktrace_set_end_hook(): one version 2 dump when the kernel says that it ends, through the transport that is
- * set by then; after a panic it seizes the output. The cookie is not used.
+ * For ktrace_set_end_hook(): stops recording and writes one version 2 dump when the kernel says that it ends,
+ * through the transport that is set by then; after a panic it seizes the output. The cookie is not used.
  */
 void ktrace_dump_at_end(void *cookie);
 

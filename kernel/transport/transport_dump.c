@@ -77,5 +77,6 @@ int ktrace_dump(struct ktrace_transport *transport, unsigned how)
 void ktrace_dump_at_end(void *cookie)
 {
 	(void)cookie;
-	ktrace_dump(NULL, ktrace_root.outcome == KTRX_OUTCOME_PANIC ? KTRACE_DUMP_SEIZE : 0);
+	ktrace_dump(NULL,
+		    KTRACE_DUMP_PAUSE | (ktrace_root.outcome == KTRX_OUTCOME_PANIC ? KTRACE_DUMP_SEIZE : 0));
 }

@@ -7,6 +7,7 @@ for transport in semihosting uart virtio ivshmem; do
 done
 dumps_of_version_1 aarch64 semihosting
 the_console_as_fallback aarch64
+a_full_disk aarch64
 one_uart_for_both aarch64
 
 for transport in semihosting virtio ivshmem; do

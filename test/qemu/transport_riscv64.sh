@@ -7,6 +7,7 @@ for transport in semihosting uart virtio ivshmem; do
 done
 dumps_of_version_1 riscv64 semihosting
 the_console_as_fallback riscv64
+a_full_disk riscv64
 one_uart_for_both riscv64
 
 for transport in semihosting virtio ivshmem; do

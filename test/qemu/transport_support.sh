@@ -99,6 +99,13 @@ the_console_as_fallback() {
 	check "$1 semihosting console: the dump arrives" summary '^guest *exited with status 0$'
 }
 
+# The host takes no more: the kernel gives the dump up and goes on.
+a_full_disk() {
+	boot "$1" none "transport=semihosting file=/dev/full run=dump,ipi exit=3" \
+		-semihosting-config enable=on,target=native
+	equal "$1 semihosting to a full disk: the kernel goes on" 3 "$status"
+}
+
 # The console's driver finds its UART as it left it.
 one_uart_for_both() {
 	boot "$1" uart "dump=start run=ipi"
