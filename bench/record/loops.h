@@ -19,15 +19,25 @@
 	__asm__ volatile(BUSY_STEPS_5 BUSY_STEPS_5 BUSY_STEPS_5 BUSY_STEPS_5 BUSY_STEPS_5 \
 			 : "+r"(r0), "+r"(r1), "+r"(r2), "+r"(r3), "+r"(r4), "+r"(r5), "+r"(r6), "+r"(r7))
 
+#define EIGHT_TIMES(x)          \
+	{                       \
+		x x x x x x x x \
+	}
+
 #define SITE_NAME(loop)	  SITE_NAME_(SITE_PREFIX, loop)
 #define SITE_NAME_(a, b)  SITE_NAME__(a, b)
 #define SITE_NAME__(a, b) a##_##b
 
-void record_tight(uint64_t n);
-void record_busy(uint64_t n);
-void checked_tight(uint64_t n);
-void checked_busy(uint64_t n);
-void no_clock_tight(uint64_t n);
-void no_clock_busy(uint64_t n);
+/* Declares the loops of one build of sites.c. */
+#define SITE_LOOPS(prefix)                     \
+	void prefix##_tight(uint64_t n);       \
+	void prefix##_busy(uint64_t n);        \
+	void prefix##_call_tight(uint64_t n);  \
+	void prefix##_call_busy(uint64_t n);   \
+	void prefix##_eight_tight(uint64_t n); \
+	void prefix##_eight_busy(uint64_t n)
+SITE_LOOPS(record);
+SITE_LOOPS(checked);
+SITE_LOOPS(no_clock);
 
 #endif

@@ -75,6 +75,8 @@ static inline void counter_read(void)
 	__asm__ volatile("" : : "r"(stamp));
 }
 
+static volatile uint8_t flag;
+
 #define BARRIER() __asm__ volatile("" : : : "memory")
 
 #define LOOPS(name, body)                          \
@@ -99,3 +101,4 @@ LOOPS(counter, counter_read())
 LOOPS(floor, floor_record(FIVE_ARGUMENTS(i)))
 LOOPS(added, added_record(FIVE_ARGUMENTS(i)))
 LOOPS(locked, locked_record(FIVE_ARGUMENTS(i)))
+LOOPS(branch, EIGHT_TIMES(if (__builtin_expect(flag, 0)) counter_read();))

@@ -11,6 +11,10 @@ void empty_busy(uint64_t n);
 void counter_tight(uint64_t n);
 void counter_busy(uint64_t n);
 
+/* Eight times a load and a branch that is not taken. */
+void branch_tight(uint64_t n);
+void branch_busy(uint64_t n);
+
 /* A plain index and six stores: no tracer can be cheaper. */
 void floor_tight(uint64_t n);
 void floor_busy(uint64_t n);

@@ -10,6 +10,10 @@
 KTRACE_EVENT(bench, five, "%u %u %u %u %u", (uint32_t, a), (uint32_t, b), (uint32_t, c), (uint32_t, d),
 	     (uint32_t, e));
 
+KTRACE_EVENT(bench, call, "%u(%llx, %llx, %llx, %llx, %llx, %llx)", (uint16_t, number),
+	     (unsigned long long, a), (unsigned long long, b), (unsigned long long, c),
+	     (unsigned long long, d), (unsigned long long, e), (unsigned long long, f));
+
 #define EVENT(i) KTRACE(bench, five, FIVE_ARGUMENTS(i))
 
 void SITE_NAME(tight)(uint64_t n)
@@ -25,5 +29,39 @@ void SITE_NAME(busy)(uint64_t n)
 	for (uint64_t i = 0; i < n; i++) {
 		BUSY_WORK();
 		EVENT(i);
+	}
+}
+
+/* A system call with six arguments: two slots. */
+void SITE_NAME(call_tight)(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		KTRACE(bench, call, (uint16_t)i, i, i + 1, i + 2, i + 3, i + 4, i + 5);
+}
+
+void SITE_NAME(call_busy)(uint64_t n)
+{
+	BUSY_BEGIN(n);
+
+	for (uint64_t i = 0; i < n; i++) {
+		BUSY_WORK();
+		KTRACE(bench, call, (uint16_t)i, i, i + 1, i + 2, i + 3, i + 4, i + 5);
+	}
+}
+
+/* Eight sites a round, for the cost of one that is off: a single one is lost in the loop around it. */
+void SITE_NAME(eight_tight)(uint64_t n)
+{
+	for (uint64_t i = 0; i < n; i++)
+		EIGHT_TIMES(EVENT(i);)
+}
+
+void SITE_NAME(eight_busy)(uint64_t n)
+{
+	BUSY_BEGIN(n);
+
+	for (uint64_t i = 0; i < n; i++) {
+		BUSY_WORK();
+		EIGHT_TIMES(EVENT(i);)
 	}
 }

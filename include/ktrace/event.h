@@ -110,11 +110,11 @@ struct ktrace_row {
 #define KTRACE_VALUE_PACK(packer, n, value) \
 	ktrace_pack(packer, KTRACE_TYPE_OF(value), sizeof(value), (uint64_t)(uintptr_t)(value));
 
-/* Room to pack a record in. Its first word is set because a record without fields packs nothing. */
-#define KTRACE_PACKER(packer, buffer, fixed, longest) \
-	struct ktrace_packer packer;                  \
-	uint64_t buffer[(longest) / 8u + 1u];         \
-	buffer[0] = 0;                                \
+/* Room to pack a record in. Its first word is set because an event without fields packs nothing. */
+#define KTRACE_PACKER(packer, buffer, fixed, longest)                      \
+	struct ktrace_packer packer;                                       \
+	uint64_t buffer[(KTRACE_CAPACITY((unsigned)(longest)) + 7u) / 8u]; \
+	buffer[0] = 0;                                                     \
 	ktrace_packer_set(&packer, (uint8_t *)buffer, KTRACE_PAYLOAD_MAX - (fixed))
 
 /* Bytes of the longest record with so many bytes of fixed size and so many strings. */

@@ -37,7 +37,6 @@
  *   void ktrace_arch_publish(uint64_t *, uint64_t)   a store that is seen after all stores before it
  *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
  *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
- *   int ktrace_arch_is_set(const uint8_t *)  nonzero if that byte is now; a fresh load each time
  *   KTRACE_ARCH_MACHINE                      ELF e_machine
  *   KTRACE_ARCH_UNALIGNED                    1 if unaligned stores are safe always and cost nothing
  */

@@ -29,15 +29,23 @@ KTRACE_BEGIN_C
 /* Payload bytes a record may have, the boot ring's extension block left room for. */
 #define KTRACE_PAYLOAD_MAX (KTRX_RECORD_MAX_PAYLOAD - 4u)
 
+/* Payload bytes that the slots of a record of so many bytes hold. */
+#define KTRACE_CAPACITY(bytes)                                                                  \
+	((bytes) <= KTRX_FIRST_PAYLOAD                                                          \
+		 ? KTRX_FIRST_PAYLOAD                                                           \
+		 : KTRX_FIRST_PAYLOAD + ((bytes)-KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD - 1u) / \
+						KTRX_MORE_PAYLOAD * KTRX_MORE_PAYLOAD)
+
 /*
- * Records out of line. The payload is aligned to 4 bytes and can be read up to a multiple of 4. `word` and `stamp` are what a site reserved and read already, or KTRACE_WORD_NONE. Any
- * context, see port.h.
+ * Records out of line. The payload is aligned to 8 bytes, in a buffer of KTRACE_CAPACITY(bytes), rounded up to 8, whose
+ * end is cleared. `word` and `stamp` are what a site reserved and read already, or KTRACE_WORD_NONE. Any context, see
+ * port.h.
  */
-KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word,
+KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word,
 			       uint64_t stamp);
 
 /* The same in a context where no hook that needs a per-CPU area may be called: always the boot ring. */
-KTRACE_HIDDEN void ktrace_emit_early(struct ktrx_event *event, const void *payload, uint32_t bytes);
+KTRACE_HIDDEN void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes);
 
 /* Voids the one slot at `word` if a whole lap was reserved since. */
 KTRACE_HIDDEN void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word);
@@ -147,7 +155,7 @@ struct ktrace_claim {
 
 KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 {
-	return ktrace_arch_is_set(&event->state);
+	return *(const volatile uint8_t *)&event->state != 0;
 }
 
 /*

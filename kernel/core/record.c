@@ -44,33 +44,24 @@ static void slot_void(const struct ktrace_writer *writer, uint32_t n)
 	ktrace_arch_publish(&slot_at(writer, n)->word[0], tag_at(writer, n, KTRX_KIND_VOID));
 }
 
-/* A record's payload on its way into slots: zero behind its end, up to what its slots hold. */
-struct payload {
-	uint32_t word[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
-};
-
-/* Takes `bytes` bytes, `from` being aligned to 4 and readable up to the next multiple of 4, behind `ahead` words. */
-static void payload_take(struct payload *payload, uint32_t ahead, const void *from, uint32_t bytes,
-			 uint32_t slots)
+/* Clears what a record's slots hold behind its payload, up to the next multiple of 4 bytes. */
+static void payload_end(uint32_t *payload, uint32_t bytes, uint32_t slots)
 {
-	volatile uint32_t *to = payload->word + ahead;
-	const ktrace_u32_any *in = from;
-	uint32_t room = (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4 - ahead;
-	uint32_t whole = bytes / 4;
-	uint32_t at;
+	volatile uint32_t *word = payload + bytes / 4;
+	const uint32_t *end = payload + (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4;
 
-	for (at = 0; at < whole; at++)
-		to[at] = in[at];
-	if (bytes % 4)
-		to[at++] = in[whole] & ((UINT32_C(1) << (bytes % 4 * 8)) - 1);
-	for (; at < room; at++)
-		to[at] = 0;
+	if (bytes % 4) {
+		*word = *word & ((UINT32_C(1) << (bytes % 4 * 8)) - 1);
+		word++;
+	}
+	while (word < end)
+		*word++ = 0;
 }
 
 /* Eight bytes of the payload at an even offset. */
-static uint64_t payload_word(const struct payload *payload, uint32_t at)
+static uint64_t payload_word(const uint32_t *payload, uint32_t at)
 {
-	const uint8_t *from = (const uint8_t *)payload->word + at;
+	const uint8_t *from = (const uint8_t *)payload + at;
 	const volatile ktrace_u16_any *half = (const volatile ktrace_u16_any *)from;
 
 	if (KTRACE_ARCH_UNALIGNED)
@@ -78,14 +69,14 @@ static uint64_t payload_word(const struct payload *payload, uint32_t at)
 	return half[0] | (uint64_t)half[1] << 16 | (uint64_t)half[2] << 32 | (uint64_t)half[3] << 48;
 }
 
-static void first_store(const struct ktrace_writer *writer, uint32_t id, const struct payload *payload)
+static void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
 {
 	uint32_t tag = tag_at(writer, 0, writer->slots == 1 ? KTRX_KIND_SINGLE : KTRX_KIND_FIRST);
 	uint32_t second =
 		writer->thread | writer->extended | KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
 	const uint64_t words[4] = {
 		tag | (uint64_t)id << 16 | writer->stamp << 28,
-		second | (uint64_t)payload->word[0] << 32,
+		second | (uint64_t)payload[0] << 32,
 		payload_word(payload, 4),
 		payload_word(payload, 12),
 	};
@@ -93,7 +84,7 @@ static void first_store(const struct ktrace_writer *writer, uint32_t id, const s
 	slot_store(slot_at(writer, 0), words);
 }
 
-static void more_store(const struct ktrace_writer *writer, uint32_t n, const struct payload *payload)
+static void more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
 {
 	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;
 	uint32_t tag = tag_at(writer, n, n + 1 == writer->slots ? KTRX_KIND_LAST : KTRX_KIND_MORE);
@@ -136,7 +127,7 @@ void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word)
 	void_if_lapped(&writer);
 }
 
-static void record_write(const struct ktrace_writer *writer, uint32_t id, const struct payload *payload)
+static void record_write(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
 {
 	for (uint32_t n = writer->slots; --n > 0;)
 		more_store(writer, n, payload);
@@ -173,18 +164,18 @@ static void anchor_write(struct ktrace_writer *writer)
 	uint64_t index = KTRX_WORD_INDEX(writer->word);
 	uint64_t distance = ring->anchor_stamp ? index - ring->anchor_index : 0;
 	uint32_t slots = writer->slots, extended = writer->extended;
-	struct payload payload;
+	uint32_t payload[KTRX_FIRST_PAYLOAD / 4];
 
 	for (uint32_t n = 1; n < slots; n++)
 		slot_void(writer, n);
-	payload.word[0] = (uint32_t)writer->stamp;
-	payload.word[1] = (uint32_t)(writer->stamp >> 32);
-	payload.word[2] = (uint32_t)ring->anchor_stamp;
-	payload.word[3] = (uint32_t)(ring->anchor_stamp >> 32);
-	payload.word[4] = distance <= UINT32_MAX ? (uint32_t)distance : 0;
+	payload[0] = (uint32_t)writer->stamp;
+	payload[1] = (uint32_t)(writer->stamp >> 32);
+	payload[2] = (uint32_t)ring->anchor_stamp;
+	payload[3] = (uint32_t)(ring->anchor_stamp >> 32);
+	payload[4] = distance <= UINT32_MAX ? (uint32_t)distance : 0;
 	writer->slots = 1;
 	writer->extended = 0;
-	record_write(writer, KTRX_EVENT_ANCHOR, &payload);
+	record_write(writer, KTRX_EVENT_ANCHOR, payload);
 	anchor_name(ring, writer->stamp, index);
 	writer->slots = slots;
 	writer->extended = extended;
@@ -199,23 +190,26 @@ static void boot_reserve(struct ktrace_writer *writer)
 	ktrace_arch_store_barrier();
 }
 
-static void boot_record(const struct ktrx_event *event, const void *payload, uint32_t bytes)
+static void boot_record(const struct ktrx_event *event, const uint32_t *payload, uint32_t bytes)
 {
 	struct ktrace_writer writer;
-	struct payload extended;
+	uint32_t extended[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
 
-	writer.slots = ktrx_record_slots(bytes + sizeof(struct ktrx_extension));
+	extended[0] = sizeof(struct ktrx_extension) | KTRX_EXT_CPU << 8 | ktrace_arch_early_cpu() << 16;
+	for (uint32_t i = 0; i < (bytes + 3) / 4; i++)
+		((volatile uint32_t *)extended)[1 + i] = payload[i];
+	bytes += sizeof(struct ktrx_extension);
+	writer.slots = ktrx_record_slots(bytes);
 	writer.thread = KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT;
 	writer.extended = KTRX_W1_EXTENDED_BIT;
-	extended.word[0] = sizeof(struct ktrx_extension) | KTRX_EXT_CPU << 8 | ktrace_arch_early_cpu() << 16;
-	payload_take(&extended, 1, payload, bytes, writer.slots);
+	payload_end(extended, bytes, writer.slots);
 	boot_reserve(&writer);
 	writer.stamp = ktrace_arch_clock();
 	if (needs_anchor(&writer)) {
 		anchor_write(&writer);
 		boot_reserve(&writer);
 	}
-	record_write(&writer, event->id, &extended);
+	record_write(&writer, event->id, extended);
 }
 
 /* Reserves if that leaves every slot of the ring in place; else counts the record as dropped. 0: dropped. */
@@ -241,35 +235,34 @@ static void writer_place(struct ktrace_writer *writer)
 	writer->base = (struct ktrace_slot *)(uintptr_t)writer->ring->base;
 }
 
-/* Reserves on this CPU's ring, which is online. 0: refused. */
+/* Reserves on this CPU's ring, which is online; the writer's place tells its policy. 0: refused. */
 static int ring_reserve(struct ktrace_writer *writer)
 {
-	writer->word = ktrace_arch_reserve_read();
-	writer_place(writer);
 	if (writer->ring->policy == KTRX_POLICY_STOP)
 		return reserve_if_room(writer);
 	writer->word = ktrace_arch_reserve(writer->slots);
-	writer_place(writer);
 	ktrace_arch_store_barrier();
+	writer_place(writer);
 	return 1;
 }
 
-/* Records on this CPU's ring; a site may have reserved one slot and read the clock already. */
-static void ring_record(const struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word,
-			uint64_t stamp)
+/*
+ * Records on this CPU's ring. `word` names the ring; if the site `reserved` one slot and read the clock already,
+ * that slot as well.
+ */
+static void ring_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
+			int reserved, uint64_t stamp)
 {
 	struct ktrace_writer writer;
-	struct payload padded;
 
 	writer.slots = ktrx_record_slots(bytes);
 	writer.thread = ktrace_arch_thread();
 	writer.extended = 0;
 	writer.word = word;
 	writer.stamp = stamp;
-	payload_take(&padded, 0, payload, bytes, writer.slots);
-	if (word != KTRACE_WORD_NONE) {
-		writer_place(&writer);
-	} else {
+	writer_place(&writer);
+	payload_end(payload, bytes, writer.slots);
+	if (!reserved) {
 		if (!ring_reserve(&writer))
 			return;
 		writer.stamp = ktrace_arch_clock();
@@ -279,7 +272,7 @@ static void ring_record(const struct ktrx_event *event, const void *payload, uin
 		if (!ring_reserve(&writer))
 			return;
 	}
-	record_write(&writer, event->id, &padded);
+	record_write(&writer, event->id, payload);
 }
 
 static int is_attached(void)
@@ -304,42 +297,41 @@ static void count(struct ktrx_event *event, uint32_t ring)
 	ktrace_arch_fetch_add(shared, 1);
 }
 
-/* This CPU's ring, 0 while it has none or while no hook may be called. */
-static uint32_t this_ring(void)
-{
-	return ktrace_state.initialised ? KTRX_WORD_RING(ktrace_arch_reserve_read()) : 0;
-}
-
-/* Does what the event's state asks for. A slot that a site has reserved is used even if it was turned off since. */
-static void emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint32_t ring, uint64_t word,
+/*
+ * Does what the event's state asks for; `word` as for ring_record(). A slot that a site has reserved is used even if
+ * the event was turned off since.
+ */
+static void emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
 		 uint64_t stamp)
 {
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
 	if (state & KTRX_STATE_COUNT)
-		count(event, ring);
-	if ((state & KTRX_STATE_RECORD) || word != KTRACE_WORD_NONE) {
-		if (ring == 0)
+		count(event, KTRX_WORD_RING(word));
+	if ((state & KTRX_STATE_RECORD) || reserved) {
+		if (KTRX_WORD_RING(word) == 0)
 			boot_record(event, payload, bytes);
 		else
-			ring_record(event, payload, bytes, word, stamp);
+			ring_record(event, payload, bytes, word, reserved, stamp);
 	}
 	if (state & KTRX_STATE_STOP)
 		ktrace_stop();
 }
 
-void ktrace_emit(struct ktrx_event *event, const void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
+void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
 {
 	if (!attach_or_lose())
 		return;
-	emit(event, payload, bytes, word == KTRACE_WORD_NONE ? this_ring() : KTRX_WORD_RING(word), word,
-	     stamp);
+	if (word != KTRACE_WORD_NONE)
+		emit(event, payload, bytes, word, 1, stamp);
+	else
+		emit(event, payload, bytes, ktrace_state.initialised ? ktrace_arch_reserve_read() : 0, 0, 0);
 }
 
-void ktrace_emit_early(struct ktrx_event *event, const void *payload, uint32_t bytes)
+void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
 {
 	if (attach_or_lose())
-		emit(event, payload, bytes, 0, KTRACE_WORD_NONE, 0);
+		emit(event, payload, bytes, 0, 0, 0);
 }
 
 uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)

@@ -59,14 +59,6 @@ static inline uint32_t ktrace_arch_add_thread(uint32_t value)
 }
 #endif
 
-#ifndef ktrace_arch_is_set
-#define ktrace_arch_is_set ktrace_arch_is_set
-static inline int ktrace_arch_is_set(const uint8_t *byte)
-{
-	return *(const volatile uint8_t *)byte != 0;
-}
-#endif
-
 #ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)

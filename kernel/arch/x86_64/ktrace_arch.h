@@ -70,16 +70,6 @@ static inline uint32_t ktrace_arch_add_thread(uint32_t value)
 }
 #endif
 
-/* One instruction where a volatile load takes two: this is all that an event costs while it is off. */
-#define ktrace_arch_is_set ktrace_arch_is_set
-static inline int ktrace_arch_is_set(const uint8_t *byte)
-{
-	int set;
-
-	__asm__ volatile("cmpb $0, %1" : "=@ccne"(set) : "m"(*byte));
-	return set;
-}
-
 /* Stores become visible in program order: only the compiler has to be held back. */
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)
