@@ -202,8 +202,8 @@ struct ktrace_transport *ktrace_virtio_pci_init(struct ktrace_virtio_console *co
 
 /*
  * ivshmem-plain: memory shared with the host. As a transport it keeps the last complete dump readable at any
- * moment, also while the next is on its way, if two fit: a kernel that dumps now and then can be looked at while
- * it runs. Or take the memory alone, once probed, to lend to ktrace_init().
+ * moment, also while the next is on its way, if two fit: so a kernel that dumps now and then can be looked at
+ * while it runs. Or take the memory alone, once probed, to lend to ktrace_init().
  */
 struct ktrace_ivshmem {
 	struct ktrace_transport transport;

@@ -29,7 +29,7 @@ int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, c
 /* Tells the sink how much will come; its error sticks. */
 void ktrace_stream_begin(struct ktrace_stream *stream, uint64_t bytes);
 
-/* Room for the next bytes, at most KTRACE_STREAM_ROOM, to be filled in place. Aligned to 8 if all before was. */
+/* Room for the next bytes, at most KTRACE_STREAM_ROOM, to be filled in place; aligned if all before was. */
 void *ktrace_stream_room(struct ktrace_stream *stream, size_t bytes);
 #define KTRACE_STREAM_ROOM 1024u
 

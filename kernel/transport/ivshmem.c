@@ -33,8 +33,8 @@ static int ivshmem_probe(struct ktrace_transport *transport)
 }
 
 /*
- * Volatile, so that no compiler makes a library call of it, and whole aligned words where that can be: the memory
- * may be mapped as a device's.
+ * Volatile, so that no compiler makes a library call of it, and whole aligned words where that can be: the
+ * memory may be mapped as a device's.
  */
 static void copy(unsigned char *to, const unsigned char *from, size_t bytes)
 {
