@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The golden inputs in test/golden/ktread are what the writers here make, byte for byte: the format does not
- * drift. With KTREAD_GOLDEN=write in the environment they are written anew.
+ * The golden inputs in test/golden/ktread and the bad ones in test/golden/bad are what the writers here make, byte
+ * for byte: the format does not drift. With KTREAD_GOLDEN=write in the environment they are written anew.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 #include "ktread_sample.h"
 
-#define FOLDER	    "test/golden/ktread/"
+#define FOLDER	    "test/golden/"
 #define SMALL_SHIFT 4u
 
 static void make_v1(struct bytes *bytes)
@@ -61,6 +61,80 @@ static void make_bare(struct bytes *bytes)
 		v1_record(bytes, 100 + (i ^ 1), KTRX1_WAITQ_WAKE, i % 2, 9, i);
 }
 
+/* Bad inputs: each must be refused, or read with a warning. */
+
+static void make_v1_of_many_cpus(struct bytes *bytes)
+{
+	make_v1(bytes);
+	((struct ktrx1_header *)(void *)bytes->data)->cpus = UINT32_MAX;
+}
+
+static void make_v1_of_large_records(struct bytes *bytes)
+{
+	make_v1(bytes);
+	((struct ktrx1_header *)(void *)bytes->data)->record_size = 48;
+}
+
+static void make_v1_of_many_slots(struct bytes *bytes)
+{
+	make_v1(bytes);
+	((struct ktrx1_header *)(void *)bytes->data)->slots = 1u << 30;
+}
+
+static struct ktrx_root *make_root(struct bytes *bytes)
+{
+	make_v2(bytes);
+	return (struct ktrx_root *)(void *)bytes->data;
+}
+
+static void make_v2_of_wrong_checksum(struct bytes *bytes)
+{
+	make_root(bytes)->checksum ^= 1;
+}
+
+static void make_v2_of_many_sections(struct bytes *bytes)
+{
+	struct ktrx_root *root = make_root(bytes);
+
+	root->sections = UINT32_MAX;
+	root->checksum = ktrx_root_checksum(root);
+}
+
+static void make_v2_of_odd_thread_rows(struct bytes *bytes)
+{
+	make_root(bytes)->section[2].entry_size = 33;
+}
+
+static void make_v2_of_far_events(struct bytes *bytes)
+{
+	make_root(bytes)->section[1].address = UINT64_MAX - 8;
+}
+
+/* A table of 64 rings that are all the same one. */
+static void make_v2_of_overlapping_rings(struct bytes *bytes)
+{
+	struct ktrx_root *root = make_root(bytes);
+	const struct ktrx_ring ring =
+		*(struct ktrx_ring *)(void *)(bytes->data + root->section[0].address + 128);
+
+	root->section[0].address = bytes->size;
+	root->section[0].length = 64 * sizeof(ring);
+	for (unsigned i = 0; i < 64; i++)
+		bytes_append(bytes, &ring, sizeof(ring));
+	((struct ktrx_root *)(void *)bytes->data)->length = bytes->size;
+}
+
+static void make_three_bytes(struct bytes *bytes)
+{
+	bytes_append(bytes, "KTR", 3);
+}
+
+static void make_core_of_nothing(struct bytes *bytes)
+{
+	bytes_append(bytes, "\177ELF\2\1\1", 7);
+	bytes_grow(bytes, 64);
+}
+
 static void compare(const char *name, void (*make)(struct bytes *bytes))
 {
 	const char *wanted = getenv("KTREAD_GOLDEN");
@@ -90,16 +164,65 @@ static void compare(const char *name, void (*make)(struct bytes *bytes))
 static void v1_is_golden(void **state)
 {
 	(void)state;
-	compare("v1.ktrx", make_v1);
-	compare("v1-three-one-cut.ktrx", make_v1_twice);
-	compare("bare.ktrx", make_bare);
+	compare("ktread/v1.ktrx", make_v1);
+	compare("ktread/v1-three-one-cut.ktrx", make_v1_twice);
+	compare("ktread/bare.ktrx", make_bare);
 }
 
 static void v2_is_golden(void **state)
 {
 	(void)state;
-	compare("v2.ktrx", make_v2);
-	compare("v2-two.ktrx", make_v2_twice);
+	compare("ktread/v2.ktrx", make_v2);
+	compare("ktread/v2-two.ktrx", make_v2_twice);
+}
+
+static void expect_refusal(const char *name, int error)
+{
+	char path[128];
+	struct ktread *trace;
+
+	snprintf(path, sizeof(path), FOLDER "%s", name);
+	assert_int_equal(ktread_open(&trace, path, NULL), error);
+	assert_non_null(strstr(ktread_message(NULL), name));
+}
+
+static void expect_warning(const char *name, const char *text)
+{
+	char path[128];
+	struct ktread *trace;
+	const char *warning;
+
+	snprintf(path, sizeof(path), FOLDER "%s", name);
+	trace = open_ok(path, NULL);
+	warning = ktread_warning(trace);
+	assert_non_null(warning);
+	assert_non_null(strstr(warning, text));
+	drain(trace);
+}
+
+static void bad_inputs_are_refused_or_warned_of(void **state)
+{
+	(void)state;
+	compare("bad/v1-cpus.ktrx", make_v1_of_many_cpus);
+	expect_refusal("bad/v1-cpus.ktrx", KTREAD_E_FORMAT);
+	compare("bad/v1-record-size.ktrx", make_v1_of_large_records);
+	expect_refusal("bad/v1-record-size.ktrx", KTREAD_E_FORMAT);
+	compare("bad/v1-slots.ktrx", make_v1_of_many_slots);
+	expect_warning("bad/v1-slots.ktrx", "cut short");
+	compare("bad/v2-checksum.ktrx", make_v2_of_wrong_checksum);
+	expect_refusal("bad/v2-checksum.ktrx", KTREAD_E_FORMAT);
+	compare("bad/v2-sections.ktrx", make_v2_of_many_sections);
+	expect_refusal("bad/v2-sections.ktrx", KTREAD_E_FORMAT);
+	compare("bad/v2-thread-rows.ktrx", make_v2_of_odd_thread_rows);
+	drain(open_ok(FOLDER "bad/v2-thread-rows.ktrx", NULL));
+	compare("bad/v2-far-events.ktrx", make_v2_of_far_events);
+	drain(open_ok(FOLDER "bad/v2-far-events.ktrx", NULL));
+	compare("bad/v2-overlapping-rings.ktrx", make_v2_of_overlapping_rings);
+	expect_warning("bad/v2-overlapping-rings.ktrx", "overlaps");
+	compare("bad/three-bytes.ktrx", make_three_bytes);
+	expect_refusal("bad/three-bytes.ktrx", KTREAD_E_FORMAT);
+	compare("bad/core-of-nothing.elf", make_core_of_nothing);
+	expect_refusal("bad/core-of-nothing.elf", KTREAD_E_FORMAT);
 }
 
 int main(void)
@@ -107,6 +230,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(v1_is_golden),
 		cmocka_unit_test(v2_is_golden),
+		cmocka_unit_test(bad_inputs_are_refused_or_warned_of),
 	};
 
 	return cmocka_run_group_tests_name("ktread golden", tests, NULL, NULL);
