@@ -344,6 +344,22 @@ static void an_interrupt_while_attaching_loses_its_event(void **state)
 	assert_int_equal(check_ring(0)->records, 1);
 }
 
+/* The kernel has moved itself: the root and the boot ring are where the code is. */
+static void a_moved_image_is_found_again(void **state)
+{
+	(void)state;
+	KTRACE(test, none);
+	ktrace_root.self = 0x1000;
+	ktrace_ring[0].base = 0x2000;
+	ktrace_ring[0].head = 0x3000;
+	ktrace_root.section[0].address = 0x4000;
+	KTRACE(test, none);
+	assert_int_equal(ktrace_root.self, (uintptr_t)&ktrace_root);
+	assert_int_equal(ktrace_root.section[0].address, (uintptr_t)ktrace_ring);
+	assert_int_equal(ktrace_root.checksum, ktrx_root_checksum(&ktrace_root));
+	assert_int_equal(check_ring(0)->records, 2);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, fake_reset)
 
 int main(void)
@@ -366,6 +382,7 @@ int main(void)
 		TEST(a_cpu_that_is_not_online_uses_the_boot_ring),
 		TEST(rows_are_numbered_in_order),
 		TEST(the_root_is_valid_after_the_first_event),
+		TEST(a_moved_image_is_found_again),
 		TEST(an_interrupt_while_attaching_loses_its_event),
 	};
 

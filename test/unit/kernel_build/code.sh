@@ -30,6 +30,7 @@ ordered() {
 }
 
 absent() { ! grep -E "$2" "$1"; }
+absent_not() { ! grep -vE "$2" "$1"; }
 
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
@@ -79,7 +80,9 @@ for unit in $(make -s ktrace-sources); do
 		compile gcc x86_64 "$unit" "$tmp/unit.o" $level -fstack-usage
 		cat "$tmp/unit.su" >>"$tmp/frames"
 	done
+	nm -g --defined-only "$tmp/unit.o" | awk '{ print $3 }' >>"$tmp/names"
 done
+check "the core exports names that begin with ktrace_ only" absent_not "$tmp/names" '^ktrace_'
 awk -F'\t' '$2 >= 512 { print }' "$tmp/frames" >"$tmp/large"
 check "no frame of the core reaches 512 bytes: $(head -n 3 "$tmp/large")" test ! -s "$tmp/large"
 

@@ -48,4 +48,6 @@ for compiler in gcc clang; do
 	build "x86_64 $compiler -mcmodel=kernel" $compiler x86_64 -O2 -mcmodel=kernel -fno-pie -no-pie
 done
 
+build "aarch64 gcc with its own atomics" gcc aarch64 -O2 -march=armv8.1-a -fno-pie -no-pie
+
 done_testing
