@@ -36,6 +36,9 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 			run->guest.line.leaves_itself || run->options->transport == CAPTURE_SEMIHOSTING,
 	};
 
+	facts.stuck = capture_watch_stuck(&run->view.watch, capture_now()) > 0
+			      ? run->view.watch.last.quiet_cpu
+			      : KTRX_NO_CPU;
 	facts.limit = run->end == CAPTURE_END_TIMEOUT ? run->options->timeout
 		      : run->options->stall > 0	      ? run->options->stall
 						      : CAPTURE_STALL_DEFAULT;

@@ -112,14 +112,18 @@ static bool spoke_last_words(const struct capture_run *run, double silence)
  * Unasked, silence is a stall only in a kernel that beats, and not before a person's eyes: a kernel that sleeps
  * without ticks and does not say so would be taken away from under its user.
  */
-static bool has_stalled(const struct capture_run *run, double silence)
+static bool has_stalled(const struct capture_run *run, double now)
 {
 	double limit = run->options->stall;
+	double silence = capture_watch_silence(&run->view.watch, now);
+	double stuck = capture_watch_stuck(&run->view.watch, now);
 
 	if (limit >= 0)
-		return limit > 0 && silence >= limit;
-	return run->view.watch.beats && !run->guest.line.gdb && !isatty(STDIN_FILENO) &&
-	       silence >= CAPTURE_STALL_DEFAULT;
+		return limit > 0 && (silence >= limit || stuck >= limit);
+	if (!run->view.watch.beats || run->guest.line.gdb || isatty(STDIN_FILENO))
+		return false;
+	return silence >= CAPTURE_STALL_DEFAULT ||
+	       (stuck >= CAPTURE_STALL_DEFAULT && run->view.watch.last.quiet_stamp != 0);
 }
 
 static void judge(struct capture_run *run)
@@ -144,7 +148,7 @@ static void judge(struct capture_run *run)
 		end_run(run, CAPTURE_END_TIMEOUT);
 	} else if (run->machine.running && spoke_last_words(run, silence)) {
 		end_run(run, CAPTURE_END_SILENT);
-	} else if (run->machine.running && has_stalled(run, silence)) {
+	} else if (run->machine.running && has_stalled(run, now)) {
 		end_run(run, CAPTURE_END_STALL);
 	}
 }

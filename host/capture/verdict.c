@@ -35,6 +35,9 @@ static int by_outcome(const struct capture_facts *facts, struct sentence sentenc
 
 static int by_end(const struct capture_facts *facts, struct sentence sentence)
 {
+	if (facts->end == CAPTURE_END_STALL && facts->stuck != KTRX_NO_CPU)
+		return say(sentence, CAPTURE_STALL, "stall: CPU %u has not beaten for %g s", facts->stuck,
+			   facts->limit);
 	if (facts->end == CAPTURE_END_STALL)
 		return say(sentence, CAPTURE_STALL, "stall: no event and no heartbeat for %g s",
 			   facts->limit);

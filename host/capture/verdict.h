@@ -43,6 +43,7 @@ struct capture_facts {
 	enum capture_end end;
 	int signal;
 	double limit;	      /* seconds of the timeout or the stall */
+	uint32_t stuck;	      /* with a stall: the CPU that beats no more, KTRX_NO_CPU if none does */
 	bool leaves_itself;   /* the guest has means of ending QEMU without an event */
 	bool has_wait_status; /* QEMU's own status is known … */
 	int wait_status;      /* … as from wait() */

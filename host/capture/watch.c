@@ -4,6 +4,13 @@
 void capture_watch_pause(struct capture_watch *watch, double now)
 {
 	watch->alive = now;
+	watch->unstuck = now;
+}
+
+static bool same_quiet_cpu(const struct ktread_pulse *a, const struct ktread_pulse *b)
+{
+	return a->quiet_cpu == b->quiet_cpu && a->quiet_stamp == b->quiet_stamp &&
+	       a->quiet_cpu != KTRX_NO_CPU;
 }
 
 bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *pulse, double now)
@@ -20,6 +27,8 @@ bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *
 	watch->idle = pulse->online && pulse->idle >= pulse->online;
 	if (moved || watch->idle)
 		watch->alive = now;
+	if (booted || !same_quiet_cpu(pulse, &watch->last))
+		watch->unstuck = now;
 	watch->last = *pulse;
 	watch->seen = true;
 	return booted;
@@ -28,4 +37,9 @@ bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *
 double capture_watch_silence(const struct capture_watch *watch, double now)
 {
 	return watch->seen && now > watch->alive ? now - watch->alive : 0;
+}
+
+double capture_watch_stuck(const struct capture_watch *watch, double now)
+{
+	return watch->seen && now > watch->unstuck ? now - watch->unstuck : 0;
 }

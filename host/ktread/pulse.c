@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What a watcher wants to know of a running guest. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "image.h"
@@ -17,6 +18,27 @@ static uint64_t count_slots(const struct ktread_layout *layout)
 	return sum;
 }
 
+/* A CPU that never beat is at work only if it says so: its kernel may beat on one CPU alone. */
+static bool at_work(const struct ktrx_cpu *cpu)
+{
+	return cpu->mode != KTRX_MODE_IDLE && (cpu->heartbeats != 0 || cpu->mode != KTRX_MODE_UNKNOWN);
+}
+
+static void count_cpu(const struct ktrx_cpu *cpu, uint32_t number, struct ktread_pulse *pulse)
+{
+	pulse->heartbeats += cpu->heartbeats;
+	if (!cpu->online)
+		return;
+	pulse->online++;
+	pulse->idle += cpu->mode == KTRX_MODE_IDLE;
+	if (!at_work(cpu))
+		return;
+	if (pulse->quiet_cpu == KTRX_NO_CPU || cpu->heartbeat_stamp < pulse->quiet_stamp) {
+		pulse->quiet_cpu = number;
+		pulse->quiet_stamp = cpu->heartbeat_stamp;
+	}
+}
+
 static int count_cpus(const struct ktread_section *section, struct ktread_pulse *pulse)
 {
 	uint64_t stride = section->row.entry_size ? section->row.entry_size : sizeof(struct ktrx_cpu);
@@ -29,9 +51,7 @@ static int count_cpus(const struct ktread_section *section, struct ktread_pulse 
 
 		if (status < 0)
 			return status;
-		pulse->heartbeats += cpu.heartbeats;
-		pulse->online += cpu.online != 0;
-		pulse->idle += cpu.online && cpu.mode == KTRX_MODE_IDLE;
+		count_cpu(&cpu, (uint32_t)i, pulse);
 	}
 	return 0;
 }
@@ -42,6 +62,7 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 	int status = ktread_image_refresh(image);
 
 	memset(pulse, 0, sizeof(*pulse));
+	pulse->quiet_cpu = KTRX_NO_CPU;
 	if (status < 0)
 		return status;
 	pulse->nonce = image->root.nonce;
@@ -51,5 +72,8 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 	pulse->frequency = image->root.frequency;
 	pulse->slots = count_slots(image->layout);
 	cpus = ktread_layout_section(image->layout, KTRX_SECTION_CPUS, 0);
-	return cpus ? count_cpus(cpus, pulse) : 0;
+	status = cpus ? count_cpus(cpus, pulse) : 0;
+	if (pulse->heartbeats == 0)
+		pulse->quiet_cpu = KTRX_NO_CPU;
+	return status;
 }

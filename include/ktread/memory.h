@@ -63,6 +63,9 @@ struct ktread_pulse {
 	uint32_t outcome;	     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
+	/* Of the online CPUs that are at work, the one that beat the longest ago, or never though another did. */
+	uint32_t quiet_cpu;   /* KTRX_NO_CPU: there is none */
+	uint64_t quiet_stamp; /* of its last heartbeat, 0: never */
 };
 int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse);
 

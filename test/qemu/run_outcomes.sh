@@ -24,6 +24,8 @@ for arch in x86_64 aarch64 riscv64; do
 	outcome "$arch" 13 "run=triple"
 	outcome "$arch" 12 "run=hang" --timeout 2
 	outcome "$arch" 11 "run=hang cpus=1" --stall 1
+	outcome "$arch" 11 "run=hang" --stall 1
+	said "has not beaten for 1 s"
 done
 
 # The hang is in the trace up to its end: CPU 0 went on ticking.

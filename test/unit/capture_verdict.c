@@ -51,7 +51,8 @@ static void what_ktrace_ended_is_named(void **state)
 	assert_int_equal(JUDGE("5 s", .ran = 1, .found = 1, .end = CAPTURE_END_TIMEOUT, .limit = 5,
 			       .shutdown = CAPTURE_SHUTDOWN_USER),
 			 CAPTURE_TIMEOUT);
-	assert_int_equal(JUDGE("stall", .ran = 1, .found = 1, .end = CAPTURE_END_STALL, .limit = 30),
+	assert_int_equal(JUDGE("stall", .ran = 1, .found = 1, .end = CAPTURE_END_STALL, .limit = 30,
+			       .stuck = KTRX_NO_CPU),
 			 CAPTURE_STALL);
 	assert_int_equal(JUDGE("signal 2", .ran = 1, .end = CAPTURE_END_SIGNAL, .signal = SIGINT),
 			 CAPTURE_SIGNALLED + SIGINT);
@@ -124,12 +125,34 @@ static void silence_is_measured(void **state)
 	assert_true(watch.boots == 2 && !watch.beats);
 }
 
+static void one_cpu_may_be_stuck(void **state)
+{
+	struct ktread_pulse pulse = { .nonce = 1, .online = 2, .heartbeats = 9, .quiet_cpu = KTRX_NO_CPU };
+	struct capture_watch watch = { 0 };
+
+	(void)state;
+	capture_watch_feed(&watch, &pulse, 100);
+	capture_watch_feed(&watch, &pulse, 110);
+	assert_true(capture_watch_stuck(&watch, 110) == 0);
+	pulse.quiet_cpu = 1;
+	pulse.quiet_stamp = 500;
+	capture_watch_feed(&watch, &pulse, 111);
+	pulse.slots = pulse.heartbeats = 99;
+	capture_watch_feed(&watch, &pulse, 114);
+	assert_true(capture_watch_stuck(&watch, 115) == 4 && capture_watch_silence(&watch, 115) == 1);
+	pulse.quiet_stamp = 501;
+	capture_watch_feed(&watch, &pulse, 116);
+	assert_true(capture_watch_stuck(&watch, 117) == 1);
+	capture_watch_pause(&watch, 118);
+	assert_true(capture_watch_stuck(&watch, 118) == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_kernel_is_believed_first), cmocka_unit_test(what_ktrace_ended_is_named),
 		cmocka_unit_test(qemu_tells_the_rest),		cmocka_unit_test(a_missing_trace_is_the_news),
-		cmocka_unit_test(silence_is_measured),
+		cmocka_unit_test(silence_is_measured),		cmocka_unit_test(one_cpu_may_be_stuck),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
