@@ -14,9 +14,9 @@ struct spinlock {
 	const char *name;
 };
 
-#define SPINLOCK(n)                                                                                          \
-	{                                                                                                    \
-		.name = (n)                                                                                  \
+#define SPINLOCK(n)         \
+	{                   \
+		.name = (n) \
 	}
 
 /* Returns whether interrupts were on, to be handed to spin_unlock. */

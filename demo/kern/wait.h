@@ -20,9 +20,9 @@ struct wait_queue {
 	struct thread *first, *last;
 };
 
-#define WAIT_QUEUE(n)                                                                                        \
-	{                                                                                                    \
-		.lock = SPINLOCK(n)                                                                          \
+#define WAIT_QUEUE(n)               \
+	{                           \
+		.lock = SPINLOCK(n) \
 	}
 
 /* Lock held by the running thread; released while it sleeps. */
@@ -38,9 +38,9 @@ struct latch {
 	unsigned count;
 };
 
-#define LATCH(n, initial)                                                                                    \
-	{                                                                                                    \
-		.queue = WAIT_QUEUE(n), .count = (initial)                                                   \
+#define LATCH(n, initial)                                  \
+	{                                                  \
+		.queue = WAIT_QUEUE(n), .count = (initial) \
 	}
 
 void latch_count_down(struct latch *latch);

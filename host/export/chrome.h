@@ -17,7 +17,7 @@ struct chrome {
 	struct syscalls calls;
 	uint64_t base;
 	struct ticks_scale scale; /* of an unknown frequency ticks are written as if they were nanoseconds */
-	int begun;	    /* an object has been written: the next one needs a comma */
+	int begun;		  /* an object has been written: the next one needs a comma */
 };
 
 /* Both return what the last ktread_next() said, or KTREAD_E_MEMORY. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/number.h"
 
-#define ONE(a, b, c)                                                                                         \
-	{                                                                                                    \
-		{ '0' + (a), '0' + (b), '0' + (c) }, (a) ? 0 : (b) ? 1 : 2                                   \
+#define ONE(a, b, c)                                                       \
+	{                                                                  \
+		{ '0' + (a), '0' + (b), '0' + (c) }, (a) ? 0 : (b) ? 1 : 2 \
 	}
-#define TEN(a, b)                                                                                            \
-	ONE(a, b, 0), ONE(a, b, 1), ONE(a, b, 2), ONE(a, b, 3), ONE(a, b, 4), ONE(a, b, 5), ONE(a, b, 6),    \
+#define TEN(a, b)                                                                                         \
+	ONE(a, b, 0), ONE(a, b, 1), ONE(a, b, 2), ONE(a, b, 3), ONE(a, b, 4), ONE(a, b, 5), ONE(a, b, 6), \
 		ONE(a, b, 7), ONE(a, b, 8), ONE(a, b, 9)
-#define HUNDRED(a)                                                                                           \
-	TEN(a, 0), TEN(a, 1), TEN(a, 2), TEN(a, 3), TEN(a, 4), TEN(a, 5), TEN(a, 6), TEN(a, 7), TEN(a, 8),   \
+#define HUNDRED(a)                                                                                         \
+	TEN(a, 0), TEN(a, 1), TEN(a, 2), TEN(a, 3), TEN(a, 4), TEN(a, 5), TEN(a, 6), TEN(a, 7), TEN(a, 8), \
 		TEN(a, 9)
 
 const struct number_triple number_triples[1000] = {

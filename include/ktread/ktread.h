@@ -38,7 +38,7 @@ enum ktread_error {
 enum ktread_form {
 	KTREAD_FORM_AUTO = 0, /* by content */
 	KTREAD_FORM_V1,
-	KTREAD_FORM_V2,	 /* a v2 dump */
+	KTREAD_FORM_V2,	  /* a v2 dump */
 	KTREAD_FORM_BARE, /* 32-byte v1 records without header; never guessed, needs a frequency */
 	KTREAD_FORM_RAM,  /* guest RAM */
 	KTREAD_FORM_CORE, /* ELF core */
@@ -50,12 +50,12 @@ enum ktread_v1_layout {
 };
 
 struct ktread_options {
-	size_t size;		/* sizeof(struct ktread_options) */
+	size_t size; /* sizeof(struct ktread_options) */
 	enum ktread_form form;
-	uint64_t frequency;	/* Hz; overrides or supplies the trace's; 0: the trace's own */
+	uint64_t frequency; /* Hz; overrides or supplies the trace's; 0: the trace's own */
 	enum ktread_v1_layout v1_layout;
-	const char *machine;	/* guest architecture of a RAM file, where it cannot be told: x86_64 … */
-	uint64_t ram_base;	/* guest physical address of a RAM file's first byte; 0: by machine */
+	const char *machine; /* guest architecture of a RAM file, where it cannot be told: x86_64 … */
+	uint64_t ram_base;   /* guest physical address of a RAM file's first byte; 0: by machine */
 };
 
 /* A field of an event. */
@@ -68,25 +68,25 @@ struct ktread_field {
 /* An event as the trace describes it (v1: as the well-known table does). Owned by the handle. */
 struct ktread_type {
 	uint16_t id;
-	uint16_t v1_id;	     /* KTRX_V1_NONE if none */
+	uint16_t v1_id; /* KTRX_V1_NONE if none */
 	uint8_t fields;
-	uint8_t state;	     /* KTRX_STATE_* when captured */
+	uint8_t state; /* KTRX_STATE_* when captured */
 	uint32_t line;
-	const char *group;   /* "sched" */
-	const char *name;    /* "switch"; for v1 "CTX_SWITCH" */
-	const char *text;    /* printf style */
+	const char *group; /* "sched" */
+	const char *name;  /* "switch"; for v1 "CTX_SWITCH" */
+	const char *text;  /* printf style */
 	const char *file;
 	const struct ktread_field *field;
-	uint64_t count;	     /* counted firings, all CPUs */
+	uint64_t count; /* counted firings, all CPUs */
 };
 
 /* One event. Owned by the handle and valid until the next ktread_next(). */
 struct ktread_event {
-	uint64_t stamp;	  /* counter ticks, whole width, CPU offset applied */
-	uint64_t index;	  /* index of its first slot in its ring */
-	uint64_t lost;	  /* slots lost or unreadable in this ring right before it: no pairing across it */
+	uint64_t stamp; /* counter ticks, whole width, CPU offset applied */
+	uint64_t index; /* index of its first slot in its ring */
+	uint64_t lost;	/* slots lost or unreadable in this ring right before it: no pairing across it */
 	uint32_t ring;
-	uint32_t cpu;	  /* KTRX_NO_CPU if unknown */
+	uint32_t cpu; /* KTRX_NO_CPU if unknown */
 	uint32_t thread;
 	uint32_t payload_size; /* bytes, extension block excluded; padding of the last slot included */
 	uint16_t id;
@@ -105,43 +105,43 @@ struct ktread_ring {
 	uint64_t head;	      /* slots produced since first (v1: non-empty slots) */
 	uint64_t overwritten; /* max(0, head - slots) */
 	/* The following are final once ktread_next() has returned 0. head = overwritten + decoded + invalid. */
-	uint64_t decoded;     /* slots of records that were shown, and anchors */
-	uint64_t invalid;     /* slots in flight, torn, void or out of date */
-	uint64_t records;     /* events returned, before any filter */
-	uint64_t dropped;     /* records refused by the stop-when-full policy */
-	uint64_t lapped;      /* as counted by the writers */
+	uint64_t decoded; /* slots of records that were shown, and anchors */
+	uint64_t invalid; /* slots in flight, torn, void or out of date */
+	uint64_t records; /* events returned, before any filter */
+	uint64_t dropped; /* records refused by the stop-when-full policy */
+	uint64_t lapped;  /* as counted by the writers */
 };
 
 struct ktread_info {
 	enum ktread_form form;
-	uint32_t version;     /* 1 or 2 */
-	uint64_t frequency;   /* 0 if unknown: times are then shown in ticks */
+	uint32_t version;   /* 1 or 2 */
+	uint64_t frequency; /* 0 if unknown: times are then shown in ticks */
 	uint32_t cpus;
 	uint32_t rings;
-	uint16_t machine;     /* ELF e_machine, 0 if unknown */
-	uint32_t outcome;     /* KTRX_OUTCOME_* */
+	uint16_t machine; /* ELF e_machine, 0 if unknown */
+	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t nonce;
 	uint64_t wall_stamp, wall_ns;
-	const char *kernel;   /* "" if unknown */
+	const char *kernel; /* "" if unknown */
 	const unsigned char *build_id;
 	uint32_t build_id_size;
-	uint32_t types;	      /* rows of the event table */
-	uint64_t offset;      /* in the file, of the dump shown */
-	uint32_t dumps;	      /* complete dumps found in the file; the last is shown */
+	uint32_t types;	 /* rows of the event table */
+	uint64_t offset; /* in the file, of the dump shown */
+	uint32_t dumps;	 /* complete dumps found in the file; the last is shown */
 	uint64_t unknown_sections;
-	uint64_t lost_events; /* refused before any ring could take them */
+	uint64_t lost_events;	/* refused before any ring could take them */
 	uint64_t skipped_bytes; /* damage stepped over */
 };
 
 /* Filter applied inside ktread_next(), so that what is not wanted costs little. */
 struct ktread_filter {
 	size_t size;
-	const uint8_t *cpus;	/* bit map by CPU, NULL: all */
-	uint32_t cpu_count;	/* bits in it */
-	int64_t thread;		/* -1: all */
-	const uint8_t *events;	/* bit map of KTRX_EVENT_MAX + 1 ids, NULL: all */
-	uint64_t since, until;	/* stamps, inclusive; until 0: no end */
+	const uint8_t *cpus;   /* bit map by CPU, NULL: all */
+	uint32_t cpu_count;    /* bits in it */
+	int64_t thread;	       /* -1: all */
+	const uint8_t *events; /* bit map of KTRX_EVENT_MAX + 1 ids, NULL: all */
+	uint64_t since, until; /* stamps, inclusive; until 0: no end */
 };
 
 int ktread_open(struct ktread **trace, const char *path, const struct ktread_options *options);
@@ -171,7 +171,7 @@ const struct ktread_info *ktread_info(const struct ktread *trace);
 const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring);
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id); /* NULL: not in the table */
 const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name);
-const char *ktread_thread_name(const struct ktread *trace, uint32_t thread); /* NULL: unknown */
+const char *ktread_thread_name(const struct ktread *trace, uint32_t thread);  /* NULL: unknown */
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /* trace's own table; NULL */
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
