@@ -98,10 +98,17 @@ static void dump_image(struct ktread_memory *memory)
 
 void ktread_exercise(const char *path)
 {
+	for (int form = KTREAD_FORM_AUTO; form <= KTREAD_FORM_CORE; form++)
+		if (form != KTREAD_FORM_RAM)
+			read_as(path, (enum ktread_form)form);
+	ktread_exercise_ram(path);
+}
+
+void ktread_exercise_ram(const char *path)
+{
 	struct ktread_memory *memory;
 
-	for (int form = KTREAD_FORM_AUTO; form <= KTREAD_FORM_CORE; form++)
-		read_as(path, (enum ktread_form)form);
+	read_as(path, KTREAD_FORM_RAM);
 	if (ktread_memory_open_ram(&memory, path, "x86_64") == 0) {
 		dump_image(memory);
 		ktread_memory_close(memory);

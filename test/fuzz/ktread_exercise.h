@@ -10,7 +10,9 @@
  * ring's account does not come out, an event is not fit to be used, or a failure has no message.
  */
 void ktread_exercise(const char *path);
-/* The same for bytes in memory. */
+/* The same with what is known to be guest memory. */
+void ktread_exercise_ram(const char *path);
+/* The whole for bytes in memory. */
 void ktread_exercise_bytes(const void *bytes, size_t size);
 
 #endif
