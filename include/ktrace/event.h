@@ -27,7 +27,7 @@
 #include "ktrace/record.h"
 #include "ktrace/types.h"
 
-/* Declares an event at file scope, for the file it stands in. */
+/* Declares an event at file scope, for the file it stands in. In a header, each file gets an event of its own. */
 #define KTRACE_EVENT(group, name, ...) KTRACE_EVENT_V1(KTRX_V1_NONE, group, name, __VA_ARGS__)
 
 /* The same with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */

@@ -148,14 +148,29 @@ static void state_set(struct ktrx_event *event, uint8_t state)
 	*(volatile uint8_t *)&event->state = state;
 }
 
+static uint8_t state_wanted(const struct ktrx_event *event)
+{
+	uint8_t state = *(const volatile uint32_t *)&ktrace_state.stopped ? KTRX_STATE_OFF : event->wanted;
+
+	if (state == KTRX_STATE_OFF)
+		return state;
+	if (state != KTRX_STATE_RECORD || !ktrace_state.initialised ||
+	    ktrace_ring[1].policy == KTRX_POLICY_STOP)
+		state |= KTRX_STATE_SLOW;
+	return state;
+}
+
+/* Whoever sees that another change came in between goes over the rows again: the last change wins everywhere. */
 void ktrace_states_update(void)
 {
-	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
-		uint8_t state = ktrace_state.stopped ? KTRX_STATE_OFF : event->wanted;
+	uint64_t changes = ktrace_arch_fetch_add(&ktrace_state.changes, 1) + 1;
+	uint64_t seen;
 
-		if (state != KTRX_STATE_OFF && (state != KTRX_STATE_RECORD || !ktrace_state.initialised ||
-						ktrace_ring[1].policy == KTRX_POLICY_STOP))
-			state |= KTRX_STATE_SLOW;
-		state_set(event, state);
-	}
+	do {
+		seen = changes;
+		ktrace_arch_store_barrier();
+		for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
+			state_set(event, state_wanted(event));
+		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
+	} while (changes != seen);
 }

@@ -115,6 +115,27 @@ static void stopped_nothing_is_recorded(void **state)
 	assert_int_equal(check_ring(0)->records, 0);
 }
 
+static void stop(void)
+{
+	ktrace_stop();
+}
+
+/* A stop that comes in the middle of another change, on another CPU or in an NMI, holds. */
+static void a_stop_is_not_undone_by_another_change(void **state)
+{
+	for (int64_t n = 0; n < 8; n++) {
+		fake_reset(state);
+		fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+		fake_at(n, stop);
+		assert_int_equal(ktrace_control("sched.switch=off,sched.switch=on"), KTRACE_OK);
+		if (fake_points() <= n)
+			break;
+		KTRACE(sched, switch, 1);
+		assert_int_equal(fake_row("mm.fault")->state, KTRX_STATE_OFF);
+		assert_int_equal(check_ring(1)->records, 0);
+	}
+}
+
 static void the_trigger_stops_everything_after_it_fired(void **state)
 {
 	(void)state;
@@ -297,6 +318,7 @@ int main(void)
 		TEST(events_are_set_by_pattern),
 		TEST(boot_arguments_choose_groups),
 		TEST(stopped_nothing_is_recorded),
+		TEST(a_stop_is_not_undone_by_another_change),
 		TEST(the_trigger_stops_everything_after_it_fired),
 		TEST(events_may_count_without_recording),
 		TEST(without_counters_the_row_counts),

@@ -41,11 +41,13 @@ static inline uint64_t ktrace_arch_frequency(void)
 }
 #endif
 
+#ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)
 {
 	__asm__ volatile("dmb ishst" : : : "memory");
 }
+#endif
 
 /* Is the MMU of the exception level we run at on? Without it memory is of device type. */
 static inline int ktrace_arch_mmu_on(void)
@@ -90,6 +92,7 @@ static inline uint64_t ktrace_arch_ring_add(uint64_t *word, uint64_t n)
 #endif
 
 /* Used while the MMU may still be off; then only one CPU runs, or its kernel keeps the others away. */
+#ifndef ktrace_arch_fetch_add
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
 static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 {
@@ -102,7 +105,9 @@ static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 	*plain = old + n;
 	return old;
 }
+#endif
 
+#ifndef ktrace_arch_compare_swap
 #define ktrace_arch_compare_swap ktrace_arch_compare_swap
 static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, uint64_t desired)
 {
@@ -127,6 +132,7 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 			 : "memory", "cc");
 	return old == expected;
 }
+#endif
 
 #include "../generic/ktrace_arch.h"
 

@@ -24,20 +24,25 @@ static inline uint64_t ktrace_arch_clock(void)
 }
 #endif
 
+#ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)
 {
 	__asm__ volatile("fence w, w" : : : "memory");
 }
+#endif
 
 /* Only stores have to stay in order; gcc makes an atomic swap of a release store. */
+#ifndef ktrace_arch_publish
 #define ktrace_arch_publish ktrace_arch_publish
 static inline void ktrace_arch_publish(uint64_t *word, uint64_t value)
 {
 	ktrace_arch_store_barrier();
 	*(volatile uint64_t *)word = value;
 }
+#endif
 
+#ifndef ktrace_arch_fetch_add
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
 static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 {
@@ -46,6 +51,7 @@ static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 	__asm__ volatile("amoadd.d %0, %2, %1" : "=r"(old), "+A"(*word) : "r"(n) : "memory");
 	return old;
 }
+#endif
 
 #include "../generic/ktrace_arch.h"
 

@@ -71,18 +71,22 @@ static inline uint32_t ktrace_arch_add_thread(uint32_t value)
 #endif
 
 /* Stores become visible in program order: only the compiler has to be held back. */
+#ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)
 {
 	__asm__ volatile("" : : : "memory");
 }
+#endif
 
+#ifndef ktrace_arch_fetch_add
 #define ktrace_arch_fetch_add ktrace_arch_fetch_add
 static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 {
 	__asm__ volatile("lock xaddq %0, %1" : "+r"(n), "+m"(*word) : : "memory", "cc");
 	return n;
 }
+#endif
 
 #include "../generic/ktrace_arch.h"
 
