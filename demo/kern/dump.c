@@ -9,13 +9,13 @@
 #define NAME_MAX 16
 #define PATH_MAX 256
 
-/* Where transports that write a file of the host put it. */
-static char path[PATH_MAX] = "ktrace.ktrx";
+/* Where transports that write a file of the host put it; empty: where the host says. */
+static char path[PATH_MAX];
 
 static void dump_at_end(void *unused)
 {
 	(void)unused;
-	dump_now(ktrace_root.outcome == KTRX_OUTCOME_PANIC ? KTRACE_DUMP_SEIZE : 0);
+	dump_now(KTRACE_DUMP_PAUSE | (ktrace_root.outcome == KTRX_OUTCOME_PANIC ? KTRACE_DUMP_SEIZE : 0));
 }
 
 void dump_init(void)
@@ -42,5 +42,8 @@ void dump_init(void)
 
 void dump_now(unsigned how)
 {
-	ktrace_dump(NULL, how | (arg_has("dump", "v1") ? KTRACE_DUMP_V1 : KTRACE_DUMP_V2));
+	int error = ktrace_dump(NULL, how | (arg_has("dump", "v1") ? KTRACE_DUMP_V1 : KTRACE_DUMP_V2));
+
+	if (error < 0)
+		kprintf("dump: error %d\n", error);
 }
