@@ -133,27 +133,28 @@ static int open_seekable(const char *path, struct stat *state)
 	return descriptor;
 }
 
-int ktread_source_open_file(struct ktread_memory **memory, const char *path)
+int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name)
 {
-	struct stat state;
-	struct file *file;
-	struct ktread_span whole = { 0, 0, 0 };
-	off_t size;
-	int descriptor = open_seekable(path, &state);
+	struct file *file = malloc(sizeof(*file) + strlen(name) + 1);
+	off_t size = lseek(descriptor, 0, SEEK_END);
+	struct ktread_span whole = { 0, (uint64_t)size, 0 };
 
-	if (descriptor < 0)
-		return descriptor;
-	size = lseek(descriptor, 0, SEEK_END);
-	file = malloc(sizeof(*file) + strlen(path) + 1);
 	if (!file || size < 0) {
-		int status = file ? ktread_fail_errno("%s", path) : ktread_fail_memory();
+		int status = file ? ktread_fail_errno("%s", name) : ktread_fail_memory();
 
 		free(file);
 		close(descriptor);
 		return status;
 	}
 	file->descriptor = descriptor;
-	strcpy(file->name, path);
-	whole.length = (uint64_t)size;
-	return ktread_source_create(memory, &file_ops, file, &whole, 1, path);
+	strcpy(file->name, name);
+	return ktread_source_create(memory, &file_ops, file, &whole, 1, name);
+}
+
+int ktread_source_open_file(struct ktread_memory **memory, const char *path)
+{
+	struct stat state;
+	int descriptor = open_seekable(path, &state);
+
+	return descriptor < 0 ? descriptor : ktread_source_open_descriptor(memory, descriptor, path);
 }

@@ -107,6 +107,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 	const struct ktrx_section rings = { .type = KTRX_SECTION_RINGS,
 					    .entry_size = sizeof(struct ktrx_ring) };
 	const struct ktrx_section text = { .type = KTRX_SECTION_NOTE };
+	uint64_t budget = image->memory->size;
 
 	/* Room for every section, the ring table and a note. */
 	dump->rows = layout->sections + 2 > KTRX_SECTIONS ? layout->sections + 2 : KTRX_SECTIONS;
@@ -119,7 +120,11 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 
 		if (section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE)
 			continue;
-		add_section(dump, &section->row, size < SECTION_LIMIT ? size : SECTION_LIMIT);
+		/* Sections that together are larger than all memory cannot all be what they claim. */
+		size = size < SECTION_LIMIT ? size : SECTION_LIMIT;
+		size = size < budget ? size : budget;
+		budget -= size;
+		add_section(dump, &section->row, size);
 	}
 	if (note)
 		add_section(dump, &text, strlen(note));

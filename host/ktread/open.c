@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dumps.h"
 #include "guest.h"
@@ -12,8 +13,9 @@
 #include "v1.h"
 #include "v2.h"
 
-#define RAM_LEAST (UINT64_C(1) << 20)
-#define RAM_PAGE  4096u
+#define FREEZE_LIMIT (UINT64_C(64) << 20) /* bytes of rings that are copied before they are read */
+#define RAM_LEAST    (UINT64_C(1) << 20)
+#define RAM_PAGE     4096u
 
 static int open_dump(struct ktread *trace)
 {
@@ -37,6 +39,53 @@ static int open_dump(struct ktread *trace)
 	return ktread_v1_open(trace, &dumps.last);
 }
 
+static uint64_t ring_bytes(const struct ktread_layout *layout)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t n = 0; n < layout->rings; n++)
+		sum += ktread_region_readable(&layout->ring[n].slots);
+	return sum;
+}
+
+/*
+ * Takes a dump of what may be changing and goes on with that, so that a reader may take its time. Not a condition:
+ * where there is no room for it, memory is read as it stands.
+ */
+static int freeze(struct ktread *trace)
+{
+	struct ktread_memory *frozen;
+	int descriptor = ktread_file_temporary(), status = descriptor;
+
+	if (descriptor >= 0)
+		status = ktread_image_write(trace->image, descriptor, NULL, 0);
+	if (status < 0) {
+		ktread_warn(trace, "%s: read in place, which may lose what a running guest overwrites: %s",
+			    trace->memory->name, ktread_fail_text());
+		if (descriptor >= 0)
+			close(descriptor);
+		return ktread_v2_open(trace, trace->image->layout);
+	}
+	status = ktread_source_open_descriptor(&frozen, descriptor, trace->memory->name);
+	if (status < 0)
+		return status;
+	ktread_image_close(trace->image);
+	trace->image = NULL;
+	ktread_memory_close(trace->memory);
+	trace->memory = frozen;
+	return ktread_v2_open_dump(trace, 0);
+}
+
+static void note_guesses(struct ktread *trace)
+{
+	for (uint32_t n = 0; n < trace->image->layout->rings; n++)
+		if (trace->image->layout->ring[n].guessed)
+			ktread_warn(trace,
+				    "%s: ring %u: its reserve word cannot be found: its end is made out from "
+				    "its slots",
+				    trace->memory->name, n);
+}
+
 /* Memory with a root in it. */
 static int open_memory(struct ktread *trace, enum ktread_form form)
 {
@@ -47,6 +96,9 @@ static int open_memory(struct ktread *trace, enum ktread_form form)
 	trace->info.form = form;
 	trace->info.dumps = 1;
 	trace->info.offset = trace->image->position;
+	note_guesses(trace);
+	if (trace->memory->live && ring_bytes(trace->image->layout) <= FREEZE_LIMIT)
+		return freeze(trace);
 	return ktread_v2_open(trace, trace->image->layout);
 }
 

@@ -123,11 +123,6 @@ static int open_ring(struct ktread *trace, uint32_t n)
 			    trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;
 	}
-	if (place->guessed)
-		ktread_warn(
-			trace,
-			"%s: ring %u: its reserve word cannot be found: its end is made out from its slots",
-			trace->memory->name, n);
 	describe_ring(&cursor->ring, place);
 	if (cursor->ring.head == 0)
 		return 0;
