@@ -30,6 +30,37 @@ static inline uint64_t ktrace_arch_clock(void)
 }
 #endif
 
+struct ktrace_arch_cpuid {
+	uint32_t a, b, c, d;
+};
+
+static inline struct ktrace_arch_cpuid ktrace_arch_cpuid_read(uint32_t leaf)
+{
+	struct ktrace_arch_cpuid regs;
+
+	__asm__ volatile("cpuid"
+			 : "=a"(regs.a), "=b"(regs.b), "=c"(regs.c), "=d"(regs.d)
+			 : "0"(leaf), "2"(0));
+	return regs;
+}
+
+/*
+ * From the leaf that gives the counter's ratio to a crystal of known rate; many CPUs leave it empty. Leaves beyond the
+ * largest one return rubbish on some machines.
+ */
+#ifndef ktrace_arch_frequency
+#define ktrace_arch_frequency ktrace_arch_frequency
+static inline uint64_t ktrace_arch_frequency(void)
+{
+	struct ktrace_arch_cpuid ratio;
+
+	if (ktrace_arch_cpuid_read(0).a < 0x15)
+		return 0;
+	ratio = ktrace_arch_cpuid_read(0x15);
+	return ratio.a ? (uint64_t)ratio.c * ratio.b / ratio.a : 0;
+}
+#endif
+
 #if defined(KTRACE_PORT_RESERVE) && !defined(ktrace_arch_reserve_word)
 #error "ktrace_port.h defines KTRACE_PORT_RESERVE: ktrace_arch_reserve_word() must give the address of that word"
 #endif
