@@ -15,7 +15,7 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help all demo check soak bench build run-ktrace decode-ktrace clean
+.PHONY: help all demo check soak bench docs build run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
@@ -27,6 +27,7 @@ help:
 	@echo 'make decode-ktrace                        show that trace'
 	@echo 'make bench                                figures, also in build/bench.json'
 	@echo 'make soak                                 the long tests'
+	@echo 'make docs                                 real output into README.md and spec/, anew'
 	@echo 'make clean'
 
 # Installing comes first, so that the rest may look for what was installed.
@@ -55,6 +56,12 @@ run-ktrace: build
 
 decode-ktrace:
 	build/bin/ktrace-decode build/ktrace.ktrx
+
+# Documents show what commands print; this prints it anew.
+docs: build
+	sh scripts/demo.sh x86_64 >build/demo.log 2>&1
+	build/bin/ktrace run -q --out build/spec.ktrx -- $$(sh scripts/qemu.sh riscv64 1) -append run=cost >build/spec.log
+	sh scripts/embed.sh README.md spec/ktrx.md
 
 clean:
 	rm -rf build

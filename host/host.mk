@@ -14,7 +14,7 @@
 KTREAD_SRCS :=
 KTRACE_SRCS := host/cmd/main.c host/cmd/trace_args.c host/cmd/trace_values.c host/cmd/write_export.c $(wildcard host/analyze/*.c) \
 	$(patsubst %,host/export/%.c,chrome chrome_v1 chrome_v2 classic escape formats json lines number output phrase \
-	summary summary_json syscalls tally ticks timeline timeline_v1 timeline_v2)
+	slots summary summary_json syscalls tally ticks timeline timeline_v1 timeline_v2)
 COMMANDS := show summary export decode
 TOOLS := ktrace-decode
 EXPORT_FORMATS := json

@@ -8,18 +8,20 @@
 #include "cmd/trace_values.h"
 #include "export/lines.h"
 #include "export/output.h"
+#include "export/slots.h"
 #include "export/syscalls.h"
 #include "export/timeline.h"
 
 enum {
 	OPTION_LIMIT = TRACE_OPTION_OWN,
 	OPTION_JSON,
+	OPTION_HEX,
 };
 
 struct show {
 	struct trace_args args;
 	uint64_t limit;
-	int json;
+	int (*write)(struct timeline *timeline);
 };
 
 static int take_option(void *command, int option, const char *value)
@@ -27,7 +29,9 @@ static int take_option(void *command, int option, const char *value)
 	struct show *show = command;
 
 	if (option == OPTION_JSON)
-		show->json = 1;
+		show->write = lines_write;
+	else if (option == OPTION_HEX)
+		show->write = slots_write;
 	else if (trace_parse_number(value, UINT64_MAX, &show->limit) || show->limit == 0)
 		return trace_bad_value(&show->args, "--limit", value);
 	return 0;
@@ -36,6 +40,7 @@ static int take_option(void *command, int option, const char *value)
 static const struct option own_options[] = {
 	{ "limit", required_argument, NULL, OPTION_LIMIT },
 	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "hex", no_argument, NULL, OPTION_HEX },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -47,7 +52,8 @@ static const struct trace_syntax syntax = {
 		"version, the RAM file of a guest that runs or has died, or an ELF core of one; without it,\n"
 		"ktrace.ktrx, which is what 'ktrace run' leaves.\n",
 	.help = "  --limit N            stop after N events\n"
-		"  --json               a JSON object a line\n",
+		"  --json               a JSON object a line\n"
+		"  --hex                the bytes of each event's slots, with what they mean (version 2)\n",
 	.examples = "  ktrace show boot.ktrx\n"
 		    "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
 		    "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
@@ -73,14 +79,14 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 	int result;
 
 	syscalls_open(&calls, trace, show->args.options.machine);
-	result = show->json ? lines_write(&timeline) : timeline_write(&timeline);
+	result = show->write(&timeline);
 	syscalls_close(&calls);
 	return result;
 }
 
 static int run_show(int argc, char **argv)
 {
-	struct show show = { .args = TRACE_ARGS(argv[0]) };
+	struct show show = { .args = TRACE_ARGS(argv[0]), .write = timeline_write };
 	struct ktread *trace;
 	struct output out;
 	int status = trace_args_parse(&show.args, &syntax, &show, argc, argv), error;

@@ -98,7 +98,7 @@ int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory
 	status = ktread_source_create(memory, ops, context, span, range_count, "memory");
 	free(span);
 	if (status == 0)
-		(*memory)->live = true;
+		(*memory)->live = (*memory)->callers = true;
 	return status;
 }
 
@@ -160,6 +160,9 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 		skip = physical - span->physical;
 		part = span->length - skip < bytes ? span->length - skip : bytes;
 		status = memory->ops.read(memory->context, span->position + skip, to, part);
+		if (status < 0 && memory->callers)
+			return ktread_fail(status, "%s: reading at 0x%" PRIx64 " failed", memory->name,
+					   physical);
 		if (status < 0)
 			return status;
 		to += part;

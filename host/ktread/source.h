@@ -26,6 +26,7 @@ struct ktread_memory {
 	struct ktread_span *span;
 	uint32_t spans;
 	bool live;	  /* may change while it is read */
+	bool callers;	  /* read by a caller's function, which sets no message */
 	bool ram;	  /* a RAM file, whose map follows from the root found in it */
 	uint16_t machine; /* ELF machine of a RAM file if given, else 0 */
 	uint64_t size;

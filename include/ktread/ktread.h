@@ -175,6 +175,12 @@ const char *ktread_thread_name(const struct ktread *trace, uint32_t thread);  /*
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /* trace's own table; NULL */
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
+/*
+ * The 32 bytes of the slot `index` of a ring, as they lie there now. Version 2 only (KTREAD_E_UNSUPPORTED); an
+ * unknown or unusable ring is KTREAD_E_ARGUMENT.
+ */
+int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsigned char *slot);
+
 /* Warnings gathered so far (damage, truncation, loss worth saying), one a call until NULL. */
 const char *ktread_warning(struct ktread *trace);
 /* Text of the last error, with file and offset. `trace` may be NULL after a failed open. */

@@ -37,6 +37,8 @@ golden v2-timeline ktrace show v2.ktrx
 golden v2-decode ktrace-decode --summary v2.ktrx
 golden v2-events ktrace show --event syscall,SCHED.switch v2.ktrx
 golden v2-lines ktrace show --json v2.ktrx
+golden v2-slots ktrace show --hex --event syscall,sched.switch --limit 4 v2.ktrx
+golden v1-slots ktrace show --hex --limit 2 v1.bin
 golden v2-json ktrace export --format json v2.ktrx -o -
 golden v2-summary ktrace summary v2.ktrx
 golden v2-summary-json ktrace summary --json v2.ktrx

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What `ktrace show --hex` prints:
+ *
+ *	sched.switch 5 -> 6
+ *	  ring 1 index 0x14000 slot 0: SINGLE generation 10 event 7 stamp 0x3a1b2c thread 5 context 0
+ *	    00  51 00 07 00  c0 b2 a1 03  05 00 00 14  05 00 00 00
+ *	    10  06 00 00 00  …
+ *
+ * The bytes are read anew: of a running guest they may be a later record's, and then say so themselves.
+ */
+#include "export/slots.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ktrx/slot.h"
+
+#define TEXT_MAX 1024u
+
+static const char *const kind_names[] = { "EMPTY", "SINGLE", "FIRST",  "MORE",
+					  "LAST",  "VOID",   "kind 6", "kind 7" };
+
+static uint64_t word_at(const unsigned char *slot, unsigned n)
+{
+	uint64_t word = 0;
+
+	for (unsigned byte = 8; byte-- > 0;)
+		word = word << 8 | slot[n * 8 + byte];
+	return word;
+}
+
+static void write_bytes(struct output *out, const unsigned char *slot)
+{
+	for (unsigned row = 0; row < KTRX_SLOT_SIZE; row += 16) {
+		output_format(out, "    %02x", row);
+		for (unsigned at = row; at < row + 16; at++)
+			output_format(out, at % 4 ? " %02x" : "  %02x", slot[at]);
+		output_text(out, "\n");
+	}
+}
+
+/* Returns the slot's kind. */
+static uint32_t write_slot(struct output *out, const unsigned char *slot)
+{
+	uint64_t w0 = word_at(slot, 0), w1 = word_at(slot, 1);
+	uint32_t kind = KTRX_TAG_KIND(w0);
+
+	output_format(out, "%s generation %u", kind_names[kind], KTRX_TAG_GENERATION(w0));
+	if (kind == KTRX_KIND_SINGLE || kind == KTRX_KIND_FIRST)
+		output_format(out, " event %u stamp %#" PRIx64 " thread %u context %u%s", KTRX_W0_EVENT(w0),
+			      KTRX_W0_STAMP(w0), KTRX_W1_THREAD(w1), KTRX_W1_CONTEXT(w1),
+			      KTRX_W1_EXTENDED(w1) ? " extended" : "");
+	else if (kind == KTRX_KIND_MORE || kind == KTRX_KIND_LAST)
+		output_format(out, " check %u", KTRX_TAG_CHECK(w0));
+	output_text(out, "\n");
+	write_bytes(out, slot);
+	return kind;
+}
+
+static void write_slots(struct timeline *timeline, const struct ktread_event *event)
+{
+	unsigned char slot[KTRX_SLOT_SIZE];
+	uint32_t kind = KTRX_KIND_MORE;
+
+	for (uint32_t n = 0; n < KTRX_RECORD_MAX_SLOTS; n++) {
+		if (ktread_slot(timeline->trace, event->ring, event->index + n, slot) != 0)
+			return;
+		output_format(timeline->out, "  ring %u index %#" PRIx64 " slot %u: ", event->ring,
+			      event->index + n, n);
+		kind = write_slot(timeline->out, slot);
+		if (kind != KTRX_KIND_FIRST && kind != KTRX_KIND_MORE)
+			return;
+	}
+}
+
+static void write_event(struct timeline *timeline, const struct ktread_event *event)
+{
+	char text[TEXT_MAX];
+	size_t length = ktread_format(event, text, sizeof(text));
+
+	output_format(timeline->out, "%s%s%s ", event->type->group, *event->type->group ? "." : "",
+		      event->type->name);
+	output_bytes(timeline->out, text, length);
+	output_text(timeline->out, "\n");
+	write_slots(timeline, event);
+}
+
+int slots_write(struct timeline *timeline)
+{
+	const struct ktread_event *event;
+	int status;
+
+	while ((status = ktread_next(timeline->trace, &event)) > 0 && !timeline->out->error) {
+		write_event(timeline, event);
+		if (++timeline->shown == timeline->limit)
+			break;
+	}
+	return status;
+}
