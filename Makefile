@@ -58,7 +58,7 @@ decode-ktrace:
 	build/bin/ktrace-decode build/ktrace.ktrx
 
 # Documents show what commands print; this prints it anew.
-docs: build
+docs: build build/bench/record/record
 	sh scripts/demo.sh x86_64 >build/demo.log 2>&1
 	build/bin/ktrace run -q --out build/spec.ktrx -- $$(sh scripts/qemu.sh riscv64 1) -append run=cost >build/spec.log
 	sh scripts/embed.sh README.md spec/ktrx.md
