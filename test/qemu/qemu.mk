@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Whole guests under QEMU, through the command a user would type.
 SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/features.sh
+SOAK_TESTS += test/qemu/soak.sh
 CHECK_NEEDS += host build/test/stress_check $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 build/test/stress_check: test/qemu/stress_check.c build/lib/libktread.a
