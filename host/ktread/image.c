@@ -53,30 +53,20 @@ static bool is_turn(const struct ktread_image *image, uint64_t guess, uint32_t *
 static int resolve_virtual(const struct ktread_image *image, uint64_t address, uint32_t attempt,
 			   uint64_t *physical)
 {
-	const struct ktread_scan *scan = &image->scan;
+	for (uint32_t i = 0; i < image->blocks; i++) {
+		const struct ktread_image_block *block = &image->block[i];
+		uint64_t offset = address - block->self;
 
-	for (uint32_t i = 0; i < scan->blocks; i++) {
-		const struct ktread_block_found *block = &scan->block[i];
-
-		if (block->head.nonce == image->root.nonce &&
-		    address - block->head.self < block->head.length &&
-		    is_turn(image,
-			    ktread_source_physical(image->memory, block->position) +
-				    (address - block->head.self),
-			    &attempt, physical))
+		if (offset < block->length && is_turn(image, block->physical + offset, &attempt, physical))
 			return 0;
 	}
 	if (is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
 	/* Memory that was not lent may lie in the same mapping as some that was. */
-	for (uint32_t i = 0; i < scan->blocks; i++) {
-		const struct ktread_block_found *block = &scan->block[i];
+	for (uint32_t i = 0; i < image->blocks; i++) {
+		const struct ktread_image_block *block = &image->block[i];
 
-		if (block->head.nonce == image->root.nonce &&
-		    is_turn(image,
-			    ktread_source_physical(image->memory, block->position) +
-				    (address - block->head.self),
-			    &attempt, physical))
+		if (is_turn(image, block->physical + (address - block->self), &attempt, physical))
 			return 0;
 	}
 	return KTREAD_E_FORMAT;
@@ -96,6 +86,20 @@ static int resolve(void *context, uint16_t where, uint64_t address, uint64_t len
 	return 0;
 }
 
+/* Picks those of the blocks found that bear the root's nonce. */
+static void pick_blocks(struct ktread_image *image)
+{
+	image->blocks = 0;
+	for (uint32_t i = 0; i < image->scan.blocks && image->blocks < KTREAD_IMAGE_BLOCKS; i++) {
+		const struct ktread_block_found *found = &image->scan.block[i];
+		uint64_t physical = ktread_source_physical(image->memory, found->position);
+
+		if (found->head.nonce == image->root.nonce && physical != UINT64_MAX)
+			image->block[image->blocks++] =
+				(struct ktread_image_block){ found->head.self, found->head.length, physical };
+	}
+}
+
 static int open_layout(struct ktread_image *image, struct ktread_layout **layout)
 {
 	struct ktread_resolver resolver = { resolve, image };
@@ -103,7 +107,10 @@ static int open_layout(struct ktread_image *image, struct ktread_layout **layout
 
 	image->physical = ktread_source_physical(image->memory, image->position);
 	status = read_stable(image->memory, image->physical, &image->root);
-	return status < 0 ? status : ktread_layout_open(layout, image->memory, image->physical, &resolver);
+	if (status < 0)
+		return status;
+	pick_blocks(image);
+	return ktread_layout_open(layout, image->memory, image->physical, &resolver);
 }
 
 /* How many rings have a slot of the right generation where the newest one should lie. */

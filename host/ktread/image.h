@@ -6,9 +6,20 @@
 #include "layout.h"
 #include "scan.h"
 
+#define KTREAD_IMAGE_BLOCKS 256u /* of one boot that are looked at */
+
+/* A block of memory that the root's own boot lent. */
+struct ktread_image_block {
+	uint64_t self; /* virtual address … */
+	uint64_t length;
+	uint64_t physical; /* … and where that is */
+};
+
 struct ktread_image {
 	struct ktread_memory *memory;
 	struct ktread_scan scan;
+	struct ktread_image_block block[KTREAD_IMAGE_BLOCKS];
+	uint32_t blocks;
 	uint64_t position;     /* of the root in the source */
 	struct ktrx_root root; /* as last read */
 	uint64_t physical;

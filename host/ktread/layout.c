@@ -6,10 +6,11 @@
 #include "layout.h"
 #include "message.h"
 
-#define GUESS_SLOTS 64u /* looked at together; so many without their generation end a ring */
-#define SLOT_WORDS  (KTRX_SLOT_SIZE / sizeof(uint64_t))
-#define MAX_SHIFT   30u
-#define NO_WORD	    UINT64_MAX
+#define GUESS_SLOTS  64u /* looked at together; so many without their generation end a ring */
+#define WORD_GUESSES 64u /* places a reserve word is looked for */
+#define SLOT_WORDS   (KTRX_SLOT_SIZE / sizeof(uint64_t))
+#define MAX_SHIFT    30u
+#define NO_WORD	     UINT64_MAX
 
 static int open_sections(struct ktread_layout *layout, const struct ktread_resolver *resolver)
 {
@@ -85,7 +86,8 @@ static bool find_word(struct ktread_layout *layout, const struct ktread_resolver
 	const struct ktrx_ring *row = &place->row;
 	uint32_t attempt = 0;
 
-	while (resolver->resolve(resolver->context, row->head_where, row->head_address, sizeof(row->word),
+	while (attempt < WORD_GUESSES &&
+	       resolver->resolve(resolver->context, row->head_where, row->head_address, sizeof(row->word),
 				 attempt++, &place->word_physical) == 0)
 		if (word_names(layout->memory, place->word_physical, n))
 			return true;

@@ -11,7 +11,7 @@
 
 #define CHUNK	   (UINT64_C(1) << 20)
 #define ALIGNMENT  64u
-#define MAX_ROOTS  256u
+#define MAX_ROOTS  16u
 #define MAX_BLOCKS 16384u
 
 static int note_root(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t physical,
