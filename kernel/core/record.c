@@ -45,7 +45,7 @@ static void slot_void(const struct ktrace_writer *writer, uint32_t n)
 }
 
 /* Clears what a record's slots hold behind its payload, up to the next multiple of 4 bytes. */
-static void payload_end(uint32_t *payload, uint32_t bytes, uint32_t slots)
+static inline void payload_end(uint32_t *payload, uint32_t bytes, uint32_t slots)
 {
 	volatile uint32_t *word = payload + bytes / 4;
 	const uint32_t *end = payload + (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4;
@@ -69,7 +69,7 @@ static uint64_t payload_word(const uint32_t *payload, uint32_t at)
 	return half[0] | (uint64_t)half[1] << 16 | (uint64_t)half[2] << 32 | (uint64_t)half[3] << 48;
 }
 
-static void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
+static inline void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
 {
 	uint32_t tag = tag_at(writer, 0, writer->slots == 1 ? KTRX_KIND_SINGLE : KTRX_KIND_FIRST);
 	uint32_t second =
@@ -84,7 +84,7 @@ static void first_store(const struct ktrace_writer *writer, uint32_t id, const u
 	slot_store(slot_at(writer, 0), words);
 }
 
-static void more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
+static inline void more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
 {
 	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;
 	uint32_t tag = tag_at(writer, n, n + 1 == writer->slots ? KTRX_KIND_LAST : KTRX_KIND_MORE);
@@ -236,7 +236,7 @@ static void writer_place(struct ktrace_writer *writer)
 }
 
 /* Reserves on this CPU's ring, which is online; the writer's place tells its policy. 0: refused. */
-static int ring_reserve(struct ktrace_writer *writer)
+static inline int ring_reserve(struct ktrace_writer *writer)
 {
 	if (writer->ring->policy == KTRX_POLICY_STOP)
 		return reserve_if_room(writer);
@@ -297,6 +297,15 @@ static void count(struct ktrx_event *event, uint32_t ring)
 	ktrace_arch_fetch_add(shared, 1);
 }
 
+static void record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
+		   int reserved, uint64_t stamp)
+{
+	if (KTRX_WORD_RING(word) == 0)
+		boot_record(event, payload, bytes);
+	else
+		ring_record(event, payload, bytes, word, reserved, stamp);
+}
+
 /*
  * Does what the event's state asks for; `word` as for ring_record(). A slot that a site has reserved is used even if
  * the event was turned off since.
@@ -308,21 +317,22 @@ static void emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, ui
 
 	if (state & KTRX_STATE_COUNT)
 		count(event, KTRX_WORD_RING(word));
-	if ((state & KTRX_STATE_RECORD) || reserved) {
-		if (KTRX_WORD_RING(word) == 0)
-			boot_record(event, payload, bytes);
-		else
-			ring_record(event, payload, bytes, word, reserved, stamp);
-	}
+	if ((state & KTRX_STATE_RECORD) || reserved)
+		record(event, payload, bytes, word, reserved, stamp);
 	if (state & KTRX_STATE_STOP)
 		ktrace_stop();
 }
 
 void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
 {
-	if (!attach_or_lose())
+	uint8_t state = *(volatile uint8_t *)&event->state;
+
+	/* No more than "on", which is so only after ktrace_init(): long records come this way all the time. */
+	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
+		record(event, payload, bytes, ktrace_arch_reserve_read(), 0, 0);
+	else if (!attach_or_lose())
 		return;
-	if (word != KTRACE_WORD_NONE)
+	else if (word != KTRACE_WORD_NONE)
 		emit(event, payload, bytes, word, 1, stamp);
 	else
 		emit(event, payload, bytes, ktrace_state.initialised ? ktrace_arch_reserve_read() : 0, 0, 0);
