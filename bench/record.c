@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What an event costs, on the host: the library itself on a port to user space, next to other shapes of a record
- * path, in one process and interleaved. Times are CPU time a round, medians; what counts are the ratios.
+ * What an event costs, on the host: the library itself on a port to user space, next to other shapes of a
+ * record path, in one process and interleaved. Times are CPU time a round, medians; what counts are the
+ * ratios.
  *
  *   tight     events back to back; reading the counter hides much of the rest
  *   busy      what an event adds to a loop that keeps the ALUs busy: the honest figure

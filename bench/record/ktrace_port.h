@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A port to user space on x86_64 Linux, for figures: each thread stands for a CPU, its reserve word lies in
- * thread-local storage at a fixed offset from fs, as a kernel's lies at one from gs; so does the place of its ring.
+ * thread-local storage at a fixed offset from fs, as a kernel's lies at one from gs; so does the place of
+ * its ring.
  */
 #ifndef BENCH_KTRACE_PORT_H
 #define BENCH_KTRACE_PORT_H

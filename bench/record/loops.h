@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What the timed loops share: their arguments, and work for the ALUs that leaves no dependency on the event. */
+/*
+ * What the timed loops share: their arguments, and work for the ALUs that leaves no dependency on the event.
+ */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H
 

@@ -4,7 +4,10 @@
 
 #include <stdint.h>
 
-/* Instructions that a round of the loop executes, loop included, counted by single-stepping; negative: it failed. */
+/*
+ * Instructions that a round of the loop executes, loop included, counted by single-stepping; negative: it
+ * failed.
+ */
 double steps_per_round(void (*loop)(uint64_t n));
 
 #endif

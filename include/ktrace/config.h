@@ -11,7 +11,10 @@
 #define KTRACE_MAX_CPUS 64
 #endif
 
-/* Slots of the static ring that serves until ktrace_init(); 32 bytes each in .data. A power of two, at least 512. */
+/*
+ * Slots of the static ring that serves until ktrace_init(); 32 bytes each in .data. A power of two, at least
+ * 512.
+ */
 #ifndef KTRACE_BOOT_SLOTS
 #define KTRACE_BOOT_SLOTS 2048
 #endif

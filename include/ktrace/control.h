@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Setting ktrace up and steering it. Nothing here is needed to record: events go to a static ring from the first
- * instruction. ktrace_init() gives each CPU a ring of its own.
+ * Setting ktrace up and steering it. Nothing here is needed to record: events go to a static ring from the
+ * first instruction. ktrace_init() gives each CPU a ring of its own.
  *
  * Unless a function says otherwise it may be called from any context, never waits, and needs no lock, but two
  * calls that change the same thing must not run at the same time. Errors are negative enum ktrace_error.
@@ -30,21 +30,23 @@ enum ktrace_error {
 /* The root: what a reader looks for, in the image. Readable at any time; written by ktrace alone. */
 extern KTRACE_HIDDEN struct ktrx_root ktrace_root;
 
-/* A piece of memory lent for ever: mapped on all CPUs, writable, nobody else's. Aligned to 64 bytes or it is cut. */
+/*
+ * A piece of memory lent for ever: mapped on all CPUs, writable, nobody else's. Aligned to 64 bytes or it is
+ * cut.
+ */
 struct ktrace_memory {
 	void *base;
 	size_t size; /* bytes */
 };
 
 struct ktrace_config {
-	uint32_t size;	  /* sizeof(struct ktrace_config): tells versions apart */
-	uint32_t cpus;	  /* CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
-	uint32_t slots;	  /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
-	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
-	uint32_t threads; /* most threads to keep names of; 0 = none */
-	uint32_t
-		counters; /* nonzero: exact counts a CPU and event, 8 bytes each; 0: one shared count an event */
-	uint32_t blocks; /* entries in memory[] */
+	uint32_t size;	   /* sizeof(struct ktrace_config): tells versions apart */
+	uint32_t cpus;	   /* CPUs to make rings for, 1 to KTRACE_MAX_CPUS; 0 = 1 */
+	uint32_t slots;	   /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
+	uint32_t policy;   /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
+	uint32_t threads;  /* most threads to keep names of; 0 = none */
+	uint32_t counters; /* nonzero: counts a CPU and event, 8 bytes each; 0: one shared count an event */
+	uint32_t blocks;   /* entries in memory[] */
 	uint32_t build_id_size;
 	uint32_t panic_goes_on;		    /* nonzero: ktrace_panic() does not stop recording */
 	const struct ktrace_memory *memory; /* read during the call only; the memory itself stays lent */
@@ -55,40 +57,48 @@ struct ktrace_config {
 	/*
 	 * Physical address of a virtual one. Called for the root and each 4 KiB page of lent memory during
 	 * ktrace_init(), for the reserve word during ktrace_cpu_online(). Lent memory is cut where it is not
-	 * contiguous; a ring needs one piece. NULL: memory lent is physically contiguous, and reserve words lie in
-	 * the image or in lent memory.
+	 * contiguous; a ring needs one piece. NULL: memory lent is physically contiguous, and reserve words
+	 * lie in the image or in lent memory.
 	 */
 	uint64_t (*physical)(const volatile void *address);
 };
 
 /*
  * Gives each CPU a ring of its own in lent memory. Once, on one CPU, when every CPU that records by KTRACE()
- * has a valid per-CPU area with a zero reserve word. What was recorded before stays readable. CPUs go on to use the
- * boot ring until ktrace_cpu_online() was called on them.
- * Errors: ARGUMENT, MEMORY, STATE (called before); ktrace goes on with the boot ring alone.
+ * has a valid per-CPU area with a zero reserve word. What was recorded before stays readable. CPUs go on to
+ * use the boot ring until ktrace_cpu_online() was called on them. Errors: ARGUMENT, MEMORY, STATE (called
+ * before); ktrace goes on with the boot ring alone.
  */
 int ktrace_init(const struct ktrace_config *config);
 
 /*
- * Starts this CPU's own ring. Called on that CPU (0 to cpus - 1, as ktrace_arch_cpu() counts), with interrupts off,
- * after ktrace_init(). Errors: STATE, ARGUMENT.
+ * Starts this CPU's own ring. Called on that CPU (0 to cpus - 1, as ktrace_arch_cpu() counts), with
+ * interrupts off, after ktrace_init(). Errors: STATE, ARGUMENT.
  */
 int ktrace_cpu_online(uint32_t cpu);
 
 /*
- * Names a thread, at most 27 bytes, copied. A name given again replaces the old one, a full table forgets its oldest
- * row. Calls for one thread must not run at the same time.
- * Errors: STATE before ktrace_init(), ARGUMENT (id above KTRX_THREAD_MAX), MEMORY (no table).
+ * Names a thread, at most 27 bytes, copied. A name given again replaces the old one, a full table forgets
+ * its oldest row. Calls for one thread must not run at the same time. Errors: STATE before ktrace_init(),
+ * ARGUMENT (id above KTRX_THREAD_MAX), MEMORY (no table).
  */
 int ktrace_thread_name(uint32_t thread, const char *name);
 
-/* From the tick of each CPU: it is alive, and was interrupted at `pc`. No effect before ktrace_cpu_online(). */
+/*
+ * From the tick of each CPU: it is alive, and was interrupted at `pc`. No effect before ktrace_cpu_online().
+ */
 void ktrace_heartbeat(uint64_t pc);
 
-/* Says what this CPU does from now on: KTRX_MODE_*. A few instructions; no effect before ktrace_cpu_online(). */
+/*
+ * Says what this CPU does from now on: KTRX_MODE_*. A few instructions; no effect before
+ * ktrace_cpu_online().
+ */
 void ktrace_mode(uint8_t mode);
 
-/* Stops and resumes recording everywhere. Recording is on from the start. Stopped, each site costs a load and a branch. */
+/*
+ * Stops and resumes recording everywhere. Recording is on from the start. Stopped, each site costs a load
+ * and a branch.
+ */
 void ktrace_start(void);
 void ktrace_stop(void);
 int ktrace_is_started(void);
@@ -97,16 +107,17 @@ int ktrace_is_started(void);
 void ktrace_clear(void);
 
 /*
- * Copies the trace as it is now into memory, as one KTRX version 2 dump, while recording goes on: the state at a
- * moment, kept from being overwritten. Memory is aligned to 8 bytes; *used gets the bytes of the dump. With too little
- * memory the error is MEMORY and *used what is needed. STATE: rings came or went meanwhile, try again.
+ * Copies the trace as it is now into memory, as one KTRX version 2 dump, while recording goes on: the state
+ * at a moment, kept from being overwritten. Memory is aligned to 8 bytes; *used gets the bytes of the dump.
+ * With too little memory the error is MEMORY and *used what is needed. STATE: rings came or went meanwhile,
+ * try again.
  */
 int ktrace_snapshot(void *memory, size_t size, size_t *used);
 
 /*
- * Sets events by name: "sched.*=on", "*=off,sched.switch=on", "mm.fault=count". Patterns know * and ?; a pattern
- * without a dot is a group. States: on, off, count, both (counts and records), stop (records once, then stops all recording).
- * Applied from left to right up to the first error. Errors: SYNTAX, NO_EVENT.
+ * Sets events by name: "sched.*=on", "*=off,sched.switch=on", "mm.fault=count". Patterns know * and ?; a
+ * pattern without a dot is a group. States: on, off, count, both (counts and records), stop (records once,
+ * then stops all recording). Applied from left to right up to the first error. Errors: SYNTAX, NO_EVENT.
  */
 int ktrace_control(const char *text);
 
@@ -116,7 +127,8 @@ int ktrace_control(const char *text);
  *   debug=ktrace,sched,mm  or debug=ktrace-sched,ktrace-mm: these groups and no others; names that are no group
  *                          belong to somebody else and are skipped; several debug= add up
  *   ktrace=LIST            goes to ktrace_control(), after debug=
- * Without any of them nothing changes. Errors: as ktrace_control(); NO_EVENT also for an unknown ktrace-GROUP.
+ * Without any of them nothing changes. Errors: as ktrace_control(); NO_EVENT also for an unknown
+ * ktrace-GROUP.
  */
 int ktrace_boot_argument(const char *command_line);
 
@@ -125,8 +137,9 @@ typedef void ktrace_end_hook(void *cookie);
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);
 
 /*
- * Says how the kernel ended: leaves the outcome in the root, records the message, stops recording unless told to go
- * on, and calls the end hook. Any context, more than once (the first outcome stays, the hook is called once).
+ * Says how the kernel ended: leaves the outcome in the root, records the message, stops recording unless
+ * told to go on, and calls the end hook. Any context, more than once (the first outcome stays, the hook is
+ * called once).
  */
 void ktrace_panic(const char *message);
 void ktrace_exit(int status);

@@ -27,7 +27,10 @@
 #include "ktrace/record.h"
 #include "ktrace/types.h"
 
-/* Declares an event at file scope, for the file it stands in. In a header, each file gets an event of its own. */
+/*
+ * Declares an event at file scope, for the file it stands in. In a header, each file gets an event of its
+ * own.
+ */
 #define KTRACE_EVENT(group, name, ...) KTRACE_EVENT_V1(KTRX_V1_NONE, group, name, __VA_ARGS__)
 
 /* The same with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */
@@ -50,8 +53,8 @@
 	KTRACE_SITE(ktrace_event_##group##_##name, 1, record_early, ##__VA_ARGS__)
 
 /*
- * KTRACE_TEXT("x=%d", x): an event of the group "text" declared where it fires, types taken from the arguments
- * (at most 16). For haste; a declared event records faster and has named fields.
+ * KTRACE_TEXT("x=%d", x): an event of the group "text" declared where it fires, types taken from the
+ * arguments (at most 16). For haste; a declared event records faster and has named fields.
  */
 #define KTRACE_TEXT(...) \
 	KTRACE_PASTE(KTRACE_TEXT_, KTRACE_BUILT(KTRACE_NO_text, KTRACE_WITH_text))(__VA_ARGS__)

@@ -18,8 +18,8 @@
 #define KTRACE_ONE_1			  0,
 
 /*
- * KTRACE_EACH(do, context, text, a, …): do(context, n, a) for each argument behind the text. n only tells them
- * apart: it ends at 15.
+ * KTRACE_EACH(do, context, text, a, …): do(context, n, a) for each argument behind the text. n only tells
+ * them apart: it ends at 15.
  */
 #define KTRACE_COUNT(...) \
 	KTRACE_COUNT_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)

@@ -6,11 +6,13 @@
  * ktrace_port.h comes first if the include path has one, kernel/arch/<arch>/ktrace_arch.h fills in what the
  * CPU can do, kernel/arch/generic/ the rest. So a kernel overrides any hook by defining it; none is required.
  *
- * ktrace_port.h is read by every file of ktrace and by every file with an event: it should bring few names along.
+ * ktrace_port.h is read by every file of ktrace and by every file with an event: it should bring few names
+ * along.
  *
- * No hook is called before ktrace_init() but the clock and its frequency, the early CPU number, the barriers and the atomics. All
- * may be called in any context afterwards (interrupts, NMI, preemptible threads) on a CPU whose per-CPU area
- * is valid. A context that runs before that (a starting CPU, an entry before swapgs) uses KTRACE_EARLY().
+ * No hook is called before ktrace_init() but the clock and its frequency, the early CPU number, the barriers
+ * and the atomics. All may be called in any context afterwards (interrupts, NMI, preemptible threads) on a
+ * CPU whose per-CPU area is valid. A context that runs before that (a starting CPU, an entry before swapgs)
+ * uses KTRACE_EARLY().
  *
  *   uint64_t ktrace_arch_clock(void)         a counter in step on all CPUs; need not be ordered against loads
  *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 while unknown

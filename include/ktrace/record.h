@@ -37,9 +37,9 @@ KTRACE_BEGIN_C
 						KTRX_MORE_PAYLOAD * KTRX_MORE_PAYLOAD)
 
 /*
- * Records out of line. The payload is aligned to 8 bytes, in a buffer of KTRACE_CAPACITY(bytes), rounded up to 8, whose
- * end is cleared. `word` and `stamp` are what a site reserved and read already, or KTRACE_WORD_NONE. Any context, see
- * port.h.
+ * Records out of line. The payload is aligned to 8 bytes, in a buffer of KTRACE_CAPACITY(bytes), rounded up
+ * to 8, whose end is cleared. `word` and `stamp` are what a site reserved and read already, or
+ * KTRACE_WORD_NONE. Any context, see port.h.
  */
 KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word,
 			       uint64_t stamp);
@@ -61,9 +61,9 @@ typedef uint32_t ktrace_u32_any __attribute__((may_alias, aligned(KTRACE_ARCH_UN
 typedef uint64_t ktrace_u64_any __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
 
 /*
- * Stores of a field at to[at], `to` being aligned to 4 bytes. Offsets are constants in every use but behind a
- * string; pieces are as large as alignment allows, so memory of device type will do. Volatile keeps the pieces
- * apart and behind the store that opened the slot.
+ * Stores of a field at to[at], `to` being aligned to 4 bytes. Offsets are constants in every use but behind
+ * a string; pieces are as large as alignment allows, so memory of device type will do. Volatile keeps the
+ * pieces apart and behind the store that opened the slot.
  */
 KTRACE_INLINE void ktrace_put8(uint8_t *to, uint32_t at, uint32_t value)
 {
@@ -159,8 +159,8 @@ KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 }
 
 /*
- * Reserves a slot and reads the clock. 0: out of line from here, with what was reserved if anything. The header
- * is loaded once: its sign says whether the event is no more than "on", the rest goes into the slot.
+ * Reserves a slot and reads the clock. 0: out of line from here, with what was reserved if anything. The
+ * header is loaded once: its sign says whether the event is no more than "on", the rest goes into the slot.
  */
 KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim, const struct ktrx_event *event)
 {
@@ -194,8 +194,8 @@ KTRACE_INLINE void ktrace_open(struct ktrace_claim *claim, struct ktrace_packer 
 }
 
 /*
- * No ring is smaller than KTRACE_LEAST_SLOTS, so with fewer reserved since there was no lap; otherwise, and if the
- * thread was moved to a CPU with another word, it is looked at closely.
+ * No ring is smaller than KTRACE_LEAST_SLOTS, so with fewer reserved since there was no lap; otherwise, and
+ * if the thread was moved to a CPU with another word, it is looked at closely.
  */
 #ifdef KTRACE_PORT_PINNED
 KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * From the type of a field to its KTRX_TYPE_*: KTRACE_TYPE(type), KTRACE_TYPE_OF(value), constant expressions.
- * 0 stands for what no field can hold.
+ * From the type of a field to its KTRX_TYPE_*: KTRACE_TYPE(type), KTRACE_TYPE_OF(value), constant
+ * expressions. 0 stands for what no field can hold.
  */
 #ifndef KTRACE_TYPES_H
 #define KTRACE_TYPES_H

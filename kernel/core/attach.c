@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Attaching: when the first event fires, the rows get their ids and the root gets what only run time knows. Any
- * context may be the first; one that comes while another is at it waits for a moment.
+ * Attaching: when the first event fires, the rows get their ids and the root gets what only run time knows.
+ * Any context may be the first; one that comes while another is at it waits for a moment.
  *
- * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs once
- * more after it did.
+ * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
+ * once more after it did.
  */
 #include "state.h"
 
@@ -114,8 +114,8 @@ static void attach_first(void)
 }
 
 /*
- * Somebody else is at it. Another CPU will be done in a moment; a context that this one interrupted will not be
- * before this one returns, so patience ends, and the event counts as lost.
+ * Somebody else is at it. Another CPU will be done in a moment; a context that this one interrupted will not
+ * be before this one returns, so patience ends, and the event counts as lost.
  */
 static int attach_await(void)
 {
@@ -160,7 +160,10 @@ static uint8_t state_wanted(const struct ktrx_event *event)
 	return state;
 }
 
-/* Whoever sees that another change came in between goes over the rows again: the last change wins everywhere. */
+/*
+ * Whoever sees that another change came in between goes over the rows again: the last change wins
+ * everywhere.
+ */
 void ktrace_states_update(void)
 {
 	uint64_t changes = ktrace_arch_fetch_add(&ktrace_state.changes, 1) + 1;

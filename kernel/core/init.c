@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace_init(): tables and rings in lent memory. A trial run over the arena finds what fits, a second one takes it
- * for good; the sites are let loose on it last.
+ * ktrace_init(): tables and rings in lent memory. A trial run over the arena finds what fits, a second one
+ * takes it for good; the sites are let loose on it last.
  */
 #include "memory.h"
 

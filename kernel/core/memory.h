@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The memory lent to ktrace_init(): physically contiguous pieces, each opened by a struct ktrx_block, from which
- * tables and rings are cut and never given back.
+ * The memory lent to ktrace_init(): physically contiguous pieces, each opened by a struct ktrx_block, from
+ * which tables and rings are cut and never given back.
  */
 #ifndef KTRACE_MEMORY_H
 #define KTRACE_MEMORY_H
@@ -25,7 +25,10 @@ KTRACE_HIDDEN void ktrace_arena_open(struct ktrace_arena *arena, const struct kt
 /* Gives everything back: the same calls of take will return the same places. */
 KTRACE_HIDDEN void ktrace_arena_rewind(struct ktrace_arena *arena);
 
-/* `size` bytes, touched by nobody so far; NULL if no piece has them. For 0 bytes a place that must not be used. */
+/*
+ * `size` bytes, touched by nobody so far; NULL if no piece has them. For 0 bytes a place that must not be
+ * used.
+ */
 KTRACE_HIDDEN void *ktrace_arena_take(struct ktrace_arena *arena, uint64_t size);
 
 /* Writes the heads of all pieces. */

@@ -2,7 +2,10 @@
 /* How the kernel ended: kept in the root, where a reader finds it without any event. */
 #include "state.h"
 
-/* Declared whatever is left out of the build: the section of rows must exist in a kernel without events, too. */
+/*
+ * Declared whatever is left out of the build: the section of rows must exist in a kernel without events,
+ * too.
+ */
 KTRACE_DECLARE_1(ktrace_event_ktrace_panic, "ktrace", "panic", KTRX_V1_NONE, "%s", (const char *, message));
 
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie)

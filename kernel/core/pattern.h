@@ -5,8 +5,8 @@
 #include "state.h"
 
 /*
- * Sets what is wanted of all events that match: `length` characters, "group.name" with * and ?, or a group's name
- * alone. Returns how many matched; ktrace_states_update() puts it into effect.
+ * Sets what is wanted of all events that match: `length` characters, "group.name" with * and ?, or a group's
+ * name alone. Returns how many matched; ktrace_states_update() puts it into effect.
  */
 KTRACE_HIDDEN uint32_t ktrace_events_set(const char *pattern, uint32_t length, uint8_t wanted);
 

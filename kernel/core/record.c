@@ -3,8 +3,8 @@
  * Recording out of line: events that are more than "on", records of several slots or with strings, the
  * boot ring, anchors, and slots that a writer lost.
  *
- * A reservation is never given back. Slots that turn out not to be needed are voided, so that every slot ahead of
- * a ring's head is accounted for.
+ * A reservation is never given back. Slots that turn out not to be needed are voided, so that every slot
+ * ahead of a ring's head is accounted for.
  */
 #include "state.h"
 
@@ -99,7 +99,9 @@ static inline void more_store(const struct ktrace_writer *writer, uint32_t n, co
 	slot_store(slot_at(writer, n), words);
 }
 
-/* Has a whole lap been reserved since the writer's first slot? Then what it wrote may lie over newer slots. */
+/*
+ * Has a whole lap been reserved since the writer's first slot? Then what it wrote may lie over newer slots.
+ */
 static int is_lapped(const struct ktrace_writer *writer)
 {
 	uint64_t now = *(volatile uint64_t *)(uintptr_t)writer->ring->head;
@@ -144,8 +146,8 @@ static int needs_anchor(const struct ktrace_writer *writer)
 }
 
 /*
- * Names the anchor as the ring's newest, unless one was written meanwhile behind it. The boot ring's deadline stays
- * in the past: all of its records come here.
+ * Names the anchor as the ring's newest, unless one was written meanwhile behind it. The boot ring's
+ * deadline stays in the past: all of its records come here.
  */
 static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 {
@@ -247,8 +249,8 @@ static inline int ring_reserve(struct ktrace_writer *writer)
 }
 
 /*
- * Records on this CPU's ring. `word` names the ring; if the site `reserved` one slot and read the clock already,
- * that slot as well.
+ * Records on this CPU's ring. `word` names the ring; if the site `reserved` one slot and read the clock
+ * already, that slot as well.
  */
 static void ring_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
 			int reserved, uint64_t stamp)
@@ -307,8 +309,8 @@ static void record(const struct ktrx_event *event, uint32_t *payload, uint32_t b
 }
 
 /*
- * Does what the event's state asks for; `word` as for ring_record(). A slot that a site has reserved is used even if
- * the event was turned off since.
+ * Does what the event's state asks for; `word` as for ring_record(). A slot that a site has reserved is used
+ * even if the event was turned off since.
  */
 static void emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
 		 uint64_t stamp)
@@ -327,7 +329,9 @@ void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64
 {
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
-	/* No more than "on", which is so only after ktrace_init(): long records come this way all the time. */
+	/*
+	 * No more than "on", which is so only after ktrace_init(): long records come this way all the time.
+	 */
 	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
 		record(event, payload, bytes, ktrace_arch_reserve_read(), 0, 0);
 	else if (!attach_or_lose())

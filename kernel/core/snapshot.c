@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A dump into memory. The stream's scratch buffer is the end of that memory, so that the caller's stack need not hold
- * it.
+ * A dump into memory. The stream's scratch buffer is the end of that memory, so that the caller's stack need
+ * not hold it.
  */
 #include "ktrace/dump.h"
 #include "state.h"

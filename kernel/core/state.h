@@ -12,7 +12,10 @@
 
 #define KTRACE_BOOT_SHIFT ((uint32_t)__builtin_ctz(KTRACE_BOOT_SLOTS))
 
-/* An anchor goes ahead of the first record this many ticks past the last one: half of what the format allows. */
+/*
+ * An anchor goes ahead of the first record this many ticks past the last one: half of what the format
+ * allows.
+ */
 #define KTRACE_ANCHOR_TICKS (UINT64_C(1) << (KTRX_STAMP_BITS - 2))
 
 struct ktrace_slot {
@@ -43,8 +46,8 @@ extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
 extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
 
 /*
- * Numbers the rows and fills the root, when the first event fires or when the image was moved since. 0 if that
- * is being done elsewhere right now.
+ * Numbers the rows and fills the root, when the first event fires or when the image was moved since. 0 if
+ * that is being done elsewhere right now.
  */
 KTRACE_HIDDEN int ktrace_attach(void);
 

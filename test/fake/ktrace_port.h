@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A machine that is a few variables. Each hook of a record path is a point at which a test can have an interrupt
- * happen: fake_at(n, handler) runs the handler when the n-th point is passed.
+ * A machine that is a few variables. Each hook of a record path is a point at which a test can have an
+ * interrupt happen: fake_at(n, handler) runs the handler when the n-th point is passed.
  */
 #ifndef TEST_FAKE_KTRACE_PORT_H
 #define TEST_FAKE_KTRACE_PORT_H

@@ -185,7 +185,10 @@ static void a_long_string_is_cut_and_says_so(void **state)
 	assert_int_equal(payload_bits(only_record(1, "test.string"), 2, 2), KTRACE_STRING_MAX);
 }
 
-/* Five strings want more than a record holds: the later ones get what is left, the number behind them its place. */
+/*
+ * Five strings want more than a record holds: the later ones get what is left, the number behind them its
+ * place.
+ */
 static void strings_share_the_room_of_a_record(void **state)
 {
 	const struct checked_record *record;

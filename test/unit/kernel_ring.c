@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Rings under all that can happen to a writer: laps, interrupts and migration at every point of the record path,
- * hold-ups of a whole lap, clocks that outrun a stamp, full rings.
+ * Rings under all that can happen to a writer: laps, interrupts and migration at every point of the record
+ * path, hold-ups of a whole lap, clocks that outrun a stamp, full rings.
  */
 #include <setjmp.h>
 #include <stdarg.h>

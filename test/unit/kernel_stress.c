@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The record path at full speed on two threads, each interrupted by two kinds of signal that interrupt each other,
- * while a third reads along. Every record shown must be one that was written, every slot accounted for.
+ * The record path at full speed on two threads, each interrupted by two kinds of signal that interrupt each
+ * other, while a third reads along. Every record shown must be one that was written, every slot accounted
+ * for.
  */
 #include <pthread.h>
 #include <sched.h>

@@ -3,8 +3,8 @@
  * AArch64, EL1 to EL3. A kernel with a per-CPU area defines ktrace_arch_reserve_word() in ktrace_port.h, for
  * instance as tpidr_el1 plus an offset; the add is atomic, so being moved between the two does no harm.
  *
- * Atomics are written out because the compiler may turn its builtins into calls of libgcc, and because exclusives
- * need not ever succeed while the MMU is off.
+ * Atomics are written out because the compiler may turn its builtins into calls of libgcc, and because
+ * exclusives need not ever succeed while the MMU is off.
  */
 #ifndef KTRACE_ARCH_AARCH64_H
 #define KTRACE_ARCH_AARCH64_H

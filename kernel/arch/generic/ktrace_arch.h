@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What no port said otherwise: one CPU, no threads, the compiler's atomics, rings reserved with a locked add at
- * the CPU's ring. Each arch header ends by including this one; alone it serves a CPU that ktrace does not
+ * What no port said otherwise: one CPU, no threads, the compiler's atomics, rings reserved with a locked add
+ * at the CPU's ring. Each arch header ends by including this one; alone it serves a CPU that ktrace does not
  * know, if ktrace_port.h supplies the clock.
  */
 #ifndef KTRACE_ARCH_GENERIC_H

@@ -45,8 +45,8 @@ static inline struct ktrace_arch_cpuid ktrace_arch_cpuid_read(uint32_t leaf)
 }
 
 /*
- * From the leaf that gives the counter's ratio to a crystal of known rate; many CPUs leave it empty. Leaves beyond the
- * largest one return rubbish on some machines.
+ * From the leaf that gives the counter's ratio to a crystal of known rate; many CPUs leave it empty. Leaves
+ * beyond the largest one return rubbish on some machines.
  */
 #ifndef ktrace_arch_frequency
 #define ktrace_arch_frequency ktrace_arch_frequency
