@@ -138,14 +138,19 @@ static void put_string(struct out *out, const struct conversion *how, const char
 		pad(out, ' ', how->width, length);
 }
 
-/* Digits of `number`, least first. Returns how many. */
+/* Digits of `number`, least first. Returns how many. `base` is 8, 10 or 16. */
 static uint32_t make_digits(char *digits, uint64_t number, uint32_t base, bool upper)
 {
 	const char *set = upper ? "0123456789ABCDEF" : "0123456789abcdef";
+	const uint32_t bits = base == 16 ? 4 : 3;
 	uint32_t count = 0;
 
-	for (; number; number /= base)
-		digits[count++] = set[number % base];
+	if (base == 10)
+		for (; number; number /= 10)
+			digits[count++] = set[number % 10];
+	else
+		for (; number; number >>= bits)
+			digits[count++] = set[number & (base - 1)];
 	return count;
 }
 
