@@ -48,6 +48,10 @@ for compiler in gcc clang; do
 	build "x86_64 $compiler -mcmodel=kernel" $compiler x86_64 -O2 -mcmodel=kernel -fno-pie -no-pie
 done
 
+for setting in -DKTRACE_DISABLE=1 -DKTRACE_MAX_CPUS=1 -DKTRACE_MAX_CPUS=4096 -DKTRACE_BOOT_SLOTS=512 \
+	-DKTRACE_STRING_MAX=200; do
+	build "x86_64 gcc $setting" gcc x86_64 -O2 $setting -fno-pie -no-pie
+done
 build "aarch64 gcc with its own atomics" gcc aarch64 -O2 -march=armv8.1-a -fno-pie -no-pie
 
 done_testing

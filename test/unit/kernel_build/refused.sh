@@ -48,4 +48,18 @@ void site(int a);
 void site(int a) { KTRACE_TEXT("%s", a); }
 END
 
+# wrong_port NAME FLAGS TEXT: the headers themselves refuse an include path that does not fit
+wrong_port() {
+	echo '#include <ktrace/ktrace.h>' >"$tmp/source.c"
+	# shellcheck disable=SC2086
+	gcc -Iinclude $2 -c "$tmp/source.c" -o "$tmp/object" >"$tmp/log" 2>&1
+	check "$1" grep -q "$3" "$tmp/log"
+}
+wrong_port "no port" '' 'put kernel/arch/x86_64'
+wrong_port "another CPU's port" -Ikernel/arch/riscv64 'this is another CPU'
+wrong_port "an unknown CPU without a clock" -Ikernel/arch/generic 'must define ktrace_arch_clock'
+wrong_port "a boot ring that is too small" '-Ikernel/arch/x86_64 -DKTRACE_BOOT_SLOTS=256' 'power of two and at least 512'
+wrong_port "a reserve word without its address" '-Ikernel/arch/x86_64 -DKTRACE_PORT_RESERVE="%%gs:8"' \
+	'must give the address'
+
 done_testing
