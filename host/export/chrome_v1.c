@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "export/json.h"
+#include "export/words_v1.h"
 #include "ktrx/v1.h"
 
 #define EVENTS	 (KTRX1_MAX_EVENT + 1u)
@@ -40,22 +41,6 @@ struct writer {
 	struct rendered tail[EVENTS]; /* ,"name":"…","cat":"…" */
 	struct rendered call[SYSCALLS_CACHED];
 };
-
-static uint32_t word(const unsigned char *data, unsigned n)
-{
-	uint32_t value;
-
-	memcpy(&value, data + 4 * n, sizeof(value));
-	return value;
-}
-
-static uint64_t double_word(const unsigned char *data, unsigned n)
-{
-	uint64_t value;
-
-	memcpy(&value, data + 4 * n, sizeof(value));
-	return value;
-}
 
 static char *put_rendered(char *at, const struct rendered *rendered)
 {

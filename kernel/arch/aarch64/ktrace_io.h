@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Device access on AArch64: memory only, so `ports` is not looked at. */
+/* Device access on AArch64: memory only. */
 #ifndef KTRACE_ARCH_IO_H
 #define KTRACE_ARCH_IO_H
-
-#include "ktrace/transport.h"
 
 /* Between memory that a device reads or wrote and the register or index that hands it over. */
 static inline void ktrace_io_barrier(void)
@@ -17,34 +15,6 @@ static inline void ktrace_io_relax(void)
 	__asm__ volatile("yield" : : : "memory");
 }
 
-static inline uint8_t ktrace_io_read8(struct ktrace_io io, size_t offset)
-{
-	return *(volatile const uint8_t *)(io.base + offset);
-}
-
-static inline void ktrace_io_write8(struct ktrace_io io, size_t offset, uint8_t value)
-{
-	*(volatile uint8_t *)(io.base + offset) = value;
-}
-
-static inline uint16_t ktrace_io_read16(struct ktrace_io io, size_t offset)
-{
-	return *(volatile const uint16_t *)(io.base + offset);
-}
-
-static inline void ktrace_io_write16(struct ktrace_io io, size_t offset, uint16_t value)
-{
-	*(volatile uint16_t *)(io.base + offset) = value;
-}
-
-static inline uint32_t ktrace_io_read32(struct ktrace_io io, size_t offset)
-{
-	return *(volatile const uint32_t *)(io.base + offset);
-}
-
-static inline void ktrace_io_write32(struct ktrace_io io, size_t offset, uint32_t value)
-{
-	*(volatile uint32_t *)(io.base + offset) = value;
-}
+#include "../generic/ktrace_io.h"
 
 #endif
