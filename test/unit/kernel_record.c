@@ -67,6 +67,28 @@ static void an_event_may_have_no_field(void **state)
 	assert_int_equal(only_record(1, "test.none")->slots, 1);
 }
 
+/* Where there is no counter a kernel's tick count serves as the clock: it stands still, at 0 to begin with. */
+static void a_coarse_clock_keeps_order(void **state)
+{
+	const struct checked_ring *checked;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake.step = 0;
+	for (uint32_t n = 0; n < 300; n++) {
+		fake.clock = n / 100;
+		KTRACE(test, four, n, 0, 0);
+	}
+	checked = check_ring(1);
+	assert_int_equal(checked->records, 300);
+	assert_int_equal(checked->invalid, 0);
+	assert_true(checked->anchors <= 2);
+	for (uint32_t n = 0; n < 300; n++) {
+		assert_int_equal(payload_bits(&checked->record[n], 0, 4), n);
+		assert_int_equal(checked->record[n].stamp, n / 100);
+	}
+}
+
 static void fields_are_packed_in_natural_size(void **state)
 {
 	static const uint8_t expected[] = {
@@ -370,6 +392,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_record_names_thread_context_and_time),
 		TEST(an_event_may_have_no_field),
+		TEST(a_coarse_clock_keeps_order),
 		TEST(fields_are_packed_in_natural_size),
 		TEST(the_row_describes_the_fields),
 		TEST(a_system_call_takes_two_slots),
