@@ -65,7 +65,7 @@ typed() {
 		$line 'debug=ktrace run=mix seconds=60' $*" /dev/null >"$tmp/err" || status=$?
 }
 
-if command -v script >/dev/null; then
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	line="$(demo x86_64 2 | sed 's/-nographic//') -append"
 	typed '\003' -display none -serial stdio
 	equal "Ctrl-C: status" 130 "$status"
@@ -76,7 +76,7 @@ if command -v script >/dev/null; then
 	said "QEMU was told to quit"
 	check "Ctrl-A X: a trace" test -s "$out"
 else
-	skip "keys in a terminal" "script is not installed"
+	skip "keys in a terminal" "script cannot make a terminal here"
 fi
 
 done_testing
