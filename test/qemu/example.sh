@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The smallest integration builds as its README says, runs, and every event it made is shown.
+# The smallest integration builds, runs, and every event it made is shown.
 . test/tap.sh
 
 check "it builds" make -s -C examples/minimal OUT="$tmp/minimal"
