@@ -153,13 +153,22 @@ static int guess_head(struct ktread_ring_place *place)
 	return status;
 }
 
+/*
+ * The index in a ring's reserve word. Until the word names the ring, its CPU is not online: what was added to it
+ * went to the boot ring, and this one is empty.
+ */
+static uint64_t word_head(const struct ktread_ring_place *place, uint32_t ring, uint64_t word)
+{
+	return ring > 0 && KTRX_WORD_RING(word) != ring ? place->row.first : KTRX_WORD_INDEX(word);
+}
+
 /* Finds a ring's head. */
 static int place_head(struct ktread_layout *layout, const struct ktread_resolver *resolver, uint32_t n)
 {
 	struct ktread_ring_place *place = &layout->ring[n];
 
 	place->word_physical = NO_WORD;
-	place->head = KTRX_WORD_INDEX(place->row.word);
+	place->head = word_head(place, n, place->row.word);
 	if (place->row.head_where == KTRX_WHERE_NONE)
 		place->word_physical = layout->memory->live ? place->row_physical : NO_WORD;
 	else if (!find_word(layout, resolver, n))
@@ -178,7 +187,7 @@ int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64
 		return 0;
 	status = ktread_memory_read(layout->memory, place->word_physical, &word, sizeof(word));
 	if (status == 0)
-		*head = KTRX_WORD_INDEX(word);
+		*head = word_head(place, ring, word);
 	return status;
 }
 

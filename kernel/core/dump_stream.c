@@ -17,9 +17,12 @@ const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t
 
 uint64_t ktrace_ring_head(const struct ktrx_ring *ring)
 {
-	const uint64_t *word = ring->head ? (const uint64_t *)(uintptr_t)ring->head : &ring->word;
+	const uint64_t *at = ring->head ? (const uint64_t *)(uintptr_t)ring->head : &ring->word;
+	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
 
-	return KTRX_WORD_INDEX(__atomic_load_n(word, __ATOMIC_ACQUIRE));
+	if (ring->kind == KTRX_RING_PER_CPU && KTRX_WORD_RING(word) != ring->cpu + 1)
+		return ring->first;
+	return KTRX_WORD_INDEX(word);
 }
 
 int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,

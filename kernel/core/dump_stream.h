@@ -50,7 +50,10 @@ static inline void ktrace_copy_words(void *to, const void *from, size_t bytes)
 /* The ring table, NULL if there is none that can be read in place; *rings: its rows. */
 const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings);
 
-/* Index of the next free slot, now. */
+/*
+ * Index of the next free slot, now. While the CPU is not online what is added to its word goes to the boot ring,
+ * and its own ring is empty.
+ */
 uint64_t ktrace_ring_head(const struct ktrx_ring *ring);
 
 #endif

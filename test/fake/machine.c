@@ -64,7 +64,7 @@ uint32_t fake_thread(void)
 
 uint64_t *fake_reserve_word(void)
 {
-	return &fake.word[fake.cpu];
+	return fake.words_in_rings ? &ktrace_ring[fake.cpu + 1].word : &fake.word[fake.cpu];
 }
 
 uint64_t fake_add(uint64_t *word, uint64_t n)

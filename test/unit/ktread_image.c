@@ -60,6 +60,28 @@ static void ram_file_is_found_and_read(void **state)
 	writer_close(&writer);
 }
 
+/* Its reserve word lies in the row, names ring 0, and was counted up by events that went to the boot ring. */
+static void ring_of_a_cpu_that_is_not_online_is_empty(void **state)
+{
+	unsigned char *memory = new_memory();
+	struct ktread *trace;
+	struct writer writer;
+	struct ktrx_ring row;
+
+	(void)state;
+	fill(&writer);
+	writer_memory(&writer, memory, 0);
+	memcpy(&row, memory + WRITER_BLOCK + 64 + sizeof(row), sizeof(row));
+	row.head_where = KTRX_WHERE_NONE;
+	row.word = row.first + 77;
+	memcpy(memory + WRITER_BLOCK + 64 + sizeof(row), &row, sizeof(row));
+	trace = open_ok(temporary(memory, WRITER_MEMORY_SIZE), NULL);
+	assert_int_equal(ktread_ring(trace, 2)->head, 0);
+	assert_int_equal(drain_exact(trace, 0), 1 + SLOTS);
+	free(memory);
+	writer_close(&writer);
+}
+
 static void base_follows_from_the_machine(void **state)
 {
 	static const struct {
@@ -468,6 +490,7 @@ static void pulse_tells_what_the_guest_does(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ring_of_a_cpu_that_is_not_online_is_empty),
 		cmocka_unit_test(ram_file_is_found_and_read),
 		cmocka_unit_test(base_follows_from_the_machine),
 		cmocka_unit_test(decoys_disturb_nothing),
