@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The command that is run, and the signals that concern it. It stays in our process group, so the terminal is
- * its own and Ctrl-C reaches it as ever. Orphans of it become ours, so that the status of a QEMU whose script
- * ended first is still known.
+ * its own and Ctrl-C reaches it as ever. Orphans of it become ours, so that the status of a QEMU whose
+ * stand-in was killed is still known.
  */
 #ifndef CAPTURE_CHILD_H
 #define CAPTURE_CHILD_H

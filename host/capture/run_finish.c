@@ -45,6 +45,8 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 	if (run->has_guest && run->guest.pid == run->child.pid) {
 		facts.has_wait_status = true;
 		facts.wait_status = run->child.status;
+	} else if (capture_shim_status(run->place.directory, &facts.wait_status) == 0) {
+		facts.has_wait_status = true;
 	} else if (run->child.guest_ended) {
 		facts.has_wait_status = true;
 		facts.wait_status = run->child.guest_status;

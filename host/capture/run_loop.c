@@ -207,13 +207,23 @@ static int turn(struct capture_run *run)
 	return 0;
 }
 
+/* QEMU hangs up before it ends, and a stand-in whose script is gone tells its status a moment later. */
+static bool guest_is_gone(const struct capture_run *run)
+{
+	int status;
+
+	return run->guest.pid == run->child.pid || run->child.guest_ended ||
+	       capture_shim_status(run->place.directory, &status) == 0 ||
+	       capture_now() - run->ended >= END_PATIENCE;
+}
+
 /* The command has ended and no QEMU of it is left, be it one that never got as far as to dial. */
 static bool is_over(struct capture_run *run)
 {
 	if (!run->child.ended)
 		return false;
 	if (run->connected > 0)
-		return run->machine.ended;
+		return run->machine.ended && guest_is_gone(run);
 	return meet_guest(run) != 0 || run->guest.refused || run->child.guest_ended ||
 	       kill(run->guest.pid, 0) != 0;
 }

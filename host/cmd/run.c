@@ -3,14 +3,18 @@
 #include <getopt.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "capture/error.h"
 #include "capture/run.h"
 #include "capture/shim.h"
+#include "capture/verdict.h"
 #include "cmd/command.h"
 
 #define DEFAULT_OUT "ktrace.ktrx"
@@ -191,12 +195,32 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 			options->out);
 }
 
-/* As `ktrace run --shim DIRECTORY QEMU …` this process is about to become that QEMU. */
+/* The end of a QEMU, passed on to who waits for it. */
+static int end_like(int wait_status)
+{
+	struct rlimit no_core = { 0, 0 };
+
+	if (WIFEXITED(wait_status))
+		return WEXITSTATUS(wait_status);
+	setrlimit(RLIMIT_CORE, &no_core); /* QEMU's own is enough */
+	signal(WTERMSIG(wait_status), SIG_DFL);
+	raise(WTERMSIG(wait_status));
+	return CAPTURE_SIGNALLED + WTERMSIG(wait_status);
+}
+
+/* As `ktrace run --shim DIRECTORY QEMU …` this process stands in for that QEMU. */
 static int run_shim(const char *name, int argc, char **argv)
 {
+	int wait_status, result;
+
 	if (argc < 4)
 		return command_usage(name);
-	command_message(name, "%s", (capture_shim_become(argv[2], argv + 3), capture_message()));
+	result = capture_shim_attend(argv[2], &wait_status);
+	if (result == 0)
+		return end_like(wait_status);
+	if (result > 0)
+		capture_shim_become(argv[2], argv + 3);
+	command_message(name, "%s", capture_message());
 	return EXIT_USAGE;
 }
 

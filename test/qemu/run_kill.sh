@@ -71,10 +71,15 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	equal "Ctrl-C: status" 130 "$status"
 	said "recording from 2 CPUs"
 	check "Ctrl-C: a trace" test -s "$out"
+	printf '"$@"\nexit $?\n' >"$tmp/between"
+	line="sh '$tmp/between' $line"
+	typed '\003' -display none -serial stdio
+	equal "Ctrl-C, a script between: status" 130 "$status"
+	check "Ctrl-C, a script between: a trace" test -s "$out"
 	typed '\001x' -nographic
-	equal "Ctrl-A X: status" 0 "$status"
+	equal "Ctrl-A X, a script between: status" 0 "$status"
 	said "QEMU was told to quit"
-	check "Ctrl-A X: a trace" test -s "$out"
+	check "Ctrl-A X, a script between: a trace" test -s "$out"
 else
 	skip "keys in a terminal" "script cannot make a terminal here"
 fi

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A kernel that ends QEMU itself, without ktrace_exit() and so without an event of QEMU's: whatever started
+# the QEMU, its status is known to ktrace, and still reaches who started it.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# guest NAME WORD: the minimal kernel, which ends by writing WORD to QEMU's test device and nothing else.
+guest() {
+	mkdir "$tmp/$1"
+	cp examples/minimal/kernel.ld examples/minimal/ktrace_port.h "$tmp/$1"
+	sed "/ktrace_exit/d; s/0x5555;/$2;/" examples/minimal/kernel.c >"$tmp/$1/kernel.c"
+	check "it builds" make -s -C "$tmp/$1" -f "$PWD/examples/minimal/Makefile" KTRACE="$PWD" OUT=.
+}
+
+guest off 0x5555
+guest failing 0x73333
+qemu="qemu-system-riscv64 -M virt -bios none -smp 4 -display none -serial null -kernel"
+
+ended() { # NAME STATUS
+	equal "$1: status" 0 "$status"
+	said "the guest ended QEMU with status $2"
+	check "$1: a trace" test -s "$out"
+	rm -f "$out"
+}
+
+printf 'qemu:\n\t@%s %s\n' "$qemu" "$tmp/off/kernel.elf" >"$tmp/Makefile"
+run -- make -f "$tmp/Makefile" qemu
+ended "make" 0
+run -- sh -c "$qemu $tmp/off/kernel.elf; true"
+ended "sh" 0
+run -- sh -c "exec $qemu $tmp/off/kernel.elf"
+ended "sh with exec" 0
+run -- sh -c "$qemu $tmp/off/kernel.elf & sleep 0.2"
+ended "sh that ends first" 0
+run -- timeout 20 $qemu "$tmp/off/kernel.elf"
+ended "timeout" 0
+run -- sh -c "$qemu $tmp/failing/kernel.elf; echo status \$?"
+ended "a status" 7
+check "the script sees it" grep -qx "status 7" "$tmp/console"
+run -- sh -c "cat | $qemu $tmp/off/kernel.elf | cat"
+ended "a pipe" 0
+
+# Signals reach a QEMU whose stand-in is what the script knows.
+line="$(demo x86_64 1) -append 'debug=ktrace run=mix seconds=60' -name only-here-$$"
+run -- sh -c "$line & sleep 2; kill \$!; wait \$!; echo status \$?"
+equal "kill by a script: status" 14 "$status"
+said "QEMU was ended by a signal"
+check "kill by a script: QEMU ends as ever" grep -qx "status 0" "$tmp/console"
+run -- sh -c "$line & sleep 2; kill -KILL \$!; wait \$!; echo status \$?"
+said "signal 9"
+check "kill -KILL by a script: it is seen" grep -qx "status 137" "$tmp/console"
+check "kill -KILL by a script: QEMU is gone" sh -c "! grep -l 'name.*only-[h]ere-$$' /proc/[0-9]*/cmdline 2>/dev/null"
+
+done_testing
