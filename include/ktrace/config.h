@@ -6,7 +6,10 @@
 #ifndef KTRACE_CONFIG_H
 #define KTRACE_CONFIG_H
 
-/* Most CPUs that can have a ring of their own; 128 bytes each in .data. 1 to 4096. */
+/*
+ * Most CPUs that can have a ring of their own; 128 bytes each in .data. 1 to 4096. CPUs with a higher number
+ * record on the boot ring.
+ */
 #ifndef KTRACE_MAX_CPUS
 #define KTRACE_MAX_CPUS 64
 #endif

@@ -16,7 +16,8 @@
  *
  *   uint64_t ktrace_arch_clock(void)         a counter in step on all CPUs; need not be ordered against loads
  *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 while unknown
- *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1
+ *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1. One that is KTRACE_MAX_CPUS or
+ *                                            more records on the boot ring
  *   uint32_t ktrace_arch_early_cpu(void)     the same for KTRACE_EARLY() and before ktrace_init()
  *   uint32_t ktrace_arch_thread(void)        thread id (22 bits) | KTRX_CONTEXT_* << 22
  *   uint32_t ktrace_arch_add_thread(uint32_t value)   value + the same, where one instruction can do that
@@ -56,7 +57,10 @@
 #endif
 
 KTRACE_BEGIN_C
-/* Ring 0 is the boot ring, ring n CPU n - 1's; KTRACE_MAX_CPUS + 1 of them. */
+/*
+ * Ring 0 is the boot ring, ring n CPU n - 1's; behind the last one there is a spare row for CPUs beyond
+ * KTRACE_MAX_CPUS.
+ */
 extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[];
 KTRACE_END_C
 

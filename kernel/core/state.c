@@ -8,7 +8,7 @@
 KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
 
 /* Those of CPUs beyond ktrace_init()'s stay zero: their reserve words name ring 0. */
-KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_MAX_CPUS + 1] __attribute__((aligned(64))) = {
+KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((aligned(64))) = {
 	{
 		.mask = KTRACE_BOOT_SLOTS - 1,
 		.shift = KTRACE_BOOT_SHIFT,

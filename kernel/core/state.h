@@ -10,6 +10,8 @@
 
 #define KTRACE_IN_DATA __attribute__((section(".data")))
 
+#define KTRACE_RING_ROWS (KTRACE_MAX_CPUS + 2) /* boot ring, one for each CPU, spare row */
+
 #define KTRACE_BOOT_SHIFT ((uint32_t)__builtin_ctz(KTRACE_BOOT_SLOTS))
 
 /*

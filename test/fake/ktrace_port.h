@@ -24,10 +24,14 @@ void fake_barrier(void);
 #define ktrace_arch_cpu		  fake_cpu
 #define ktrace_arch_early_cpu	  fake_cpu
 #define ktrace_arch_thread	  fake_thread
-#define ktrace_arch_reserve_word  fake_reserve_word
 #define ktrace_arch_fetch_add	  fake_add
 #define ktrace_arch_compare_swap  fake_swap
 #define ktrace_arch_publish	  fake_publish
 #define ktrace_arch_store_barrier fake_barrier
+
+/* Else reserve words lie in the rings, as for every port that has none of its own. */
+#ifndef FAKE_GENERIC_WORD
+#define ktrace_arch_reserve_word fake_reserve_word
+#endif
 
 #endif

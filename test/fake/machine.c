@@ -64,7 +64,7 @@ uint32_t fake_thread(void)
 
 uint64_t *fake_reserve_word(void)
 {
-	return fake.words_in_rings ? &ktrace_ring[fake.cpu + 1].word : &fake.word[fake.cpu];
+	return &fake.word[fake.cpu];
 }
 
 uint64_t fake_add(uint64_t *word, uint64_t n)
@@ -120,7 +120,7 @@ int fake_reset(void **state)
 	(void)state;
 	keep(&ktrace_state, sizeof(ktrace_state), &copies[0]);
 	keep(&ktrace_root, sizeof(ktrace_root), &copies[1]);
-	keep(ktrace_ring, sizeof(ktrace_ring[0]) * (KTRACE_MAX_CPUS + 1), &copies[2]);
+	keep(ktrace_ring, sizeof(ktrace_ring[0]) * KTRACE_RING_ROWS, &copies[2]);
 	keep(ktrace_boot_slot, sizeof(ktrace_boot_slot), &copies[3]);
 	keep(__start_ktrace_events, (size_t)(__stop_ktrace_events - __start_ktrace_events), &copies[4]);
 	memset(&fake, 0, sizeof(fake));

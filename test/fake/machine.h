@@ -13,7 +13,6 @@ struct fake_machine {
 	uint32_t cpu;
 	uint32_t thread;
 	uint64_t word[KTRACE_MAX_CPUS]; /* reserve words, in the kernel's own memory */
-	uint32_t words_in_rings;	/* … or in the rings, as where the port has none */
 };
 extern struct fake_machine fake;
 

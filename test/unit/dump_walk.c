@@ -16,7 +16,7 @@ static void fresh(uint64_t first)
 {
 	memset(slots, 0, sizeof(slots));
 	ring = (struct ktrx_ring){
-		.word = first,
+		.word = UINT64_C(4) << KTRX_WORD_INDEX_BITS | first, /* CPU 3 is online */
 		.base = (uintptr_t)slots,
 		.mask = SLOTS - 1,
 		.shift = SHIFT,
@@ -64,7 +64,7 @@ static void record_anchor(uint64_t stamp)
 	write_first(ring.word, KTRX_KIND_SINGLE, KTRX_EVENT_ANCHOR, stamp);
 	memcpy((char *)slot_at(ring.word) + KTRX_FIRST_OFFSET, &anchor, sizeof(anchor));
 	ring.anchor_stamp = stamp;
-	ring.anchor_index = ring.word++;
+	ring.anchor_index = KTRX_WORD_INDEX(ring.word++);
 }
 
 static unsigned walk_all(struct ktrace_walk_record *last)
@@ -72,7 +72,7 @@ static unsigned walk_all(struct ktrace_walk_record *last)
 	struct ktrace_walk walk;
 	unsigned count = 0;
 
-	ktrace_walk_start(&walk, &ring, ring.word);
+	ktrace_walk_start(&walk, &ring, KTRX_WORD_INDEX(ring.word));
 	while (ktrace_walk_next(&walk, last))
 		count++;
 	return count;
@@ -136,7 +136,7 @@ static void an_anchor_that_was_overwritten_is_named_by_the_next(void **state)
 	record_anchor(late);
 	for (unsigned i = 0; i < 20; i++)
 		record_single(late + i);
-	ktrace_walk_start(&walk, &ring, ring.word);
+	ktrace_walk_start(&walk, &ring, KTRX_WORD_INDEX(ring.word));
 	assert_true(ktrace_walk_next(&walk, &record));
 	assert_int_equal(record.stamp >> 40, 3);
 	assert_int_equal(walk_all(&record), SLOTS - 1);

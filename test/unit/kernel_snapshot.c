@@ -61,37 +61,6 @@ static void too_little_memory_says_how_much(void **state)
 	assert_int_equal(ktrace_snapshot(copy + 1, needed, &used), KTRACE_ERROR_ARGUMENT);
 }
 
-/*
- * Where the port has no reserve words, those of the rings are counted up before their CPU is online, while its
- * events go to the boot ring. None of these slots may show up in the CPU's ring.
- */
-static void a_ring_is_empty_until_its_cpu_is_online(void **state)
-{
-	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
-	const struct ktrace_config config = {
-		.size = sizeof(config), .cpus = 1, .slots = 512, .blocks = 1, .memory = &memory
-	};
-	const struct ktrx_root *root = (const void *)copy;
-	const struct ktrx_ring *ring;
-	size_t used;
-
-	(void)state;
-	fake.words_in_rings = 1;
-	assert_int_equal(ktrace_init(&config), KTRACE_OK);
-	KTRACE(test, event, 1);
-	KTRACE(test, event, 2);
-	assert_int_equal(check_ring(0)->records, 2);
-	assert_int_equal(ktrace_snapshot(copy, sizeof(copy), &used), KTRACE_OK);
-	ring = (const void *)(copy + root->section[0].address);
-	assert_int_equal(ring[1].word, UINT64_C(1) << KTRX_WORD_INDEX_BITS | ring[1].first);
-	ktrace_clear();
-	assert_int_equal(ktrace_ring[1].first, ring[1].first);
-	assert_int_equal(ktrace_cpu_online(0), KTRACE_OK);
-	KTRACE(test, event, 3);
-	assert_int_equal(check_ring(1)->records, 1);
-	assert_int_equal(check_ring(1)->produced, 2); /* and the anchor */
-}
-
 #define TEST(name) cmocka_unit_test_setup(name, fake_reset)
 
 int main(void)
@@ -99,7 +68,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(a_snapshot_keeps_the_moment),
 		TEST(too_little_memory_says_how_much),
-		TEST(a_ring_is_empty_until_its_cpu_is_online),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

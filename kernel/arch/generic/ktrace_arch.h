@@ -93,9 +93,12 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 
 #ifndef ktrace_arch_reserve_word
 #define ktrace_arch_reserve_word ktrace_arch_reserve_word
+/* A CPU beyond the last one gets the spare row behind the others, whose word always names the boot ring. */
 static inline uint64_t *ktrace_arch_reserve_word(void)
 {
-	return &ktrace_ring[ktrace_arch_cpu() + 1].word;
+	uint32_t cpu = ktrace_arch_cpu();
+
+	return &ktrace_ring[(cpu < KTRACE_MAX_CPUS ? cpu : KTRACE_MAX_CPUS) + 1].word;
 }
 #endif
 

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* CPUs that come online, and those that do not, where the port has no reserve words of its own. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/state.h"
+#include "test/fake/checker.h"
+#include "test/fake/machine.h"
+
+KTRACE_EVENT(test, event, "%u", (uint32_t, a));
+
+static _Alignas(64) unsigned char copy[256 * 1024];
+
+static void initialise(void)
+{
+	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
+	const struct ktrace_config config = {
+		.size = sizeof(config), .cpus = KTRACE_MAX_CPUS, .slots = 512, .blocks = 1, .memory = &memory
+	};
+
+	assert_int_equal(ktrace_init(&config), KTRACE_OK);
+}
+
+/*
+ * Where the port has no reserve words, those of the rings are counted up before their CPU is online, while its
+ * events go to the boot ring. None of these slots may show up in the CPU's ring.
+ */
+static void a_ring_is_empty_until_its_cpu_is_online(void **state)
+{
+	const struct ktrx_root *root = (const void *)copy;
+	const struct ktrx_ring *ring;
+	size_t used;
+
+	(void)state;
+	initialise();
+	KTRACE(test, event, 1);
+	KTRACE(test, event, 2);
+	assert_int_equal(check_ring(0)->records, 2);
+	assert_int_equal(ktrace_snapshot(copy, sizeof(copy), &used), KTRACE_OK);
+	ring = (const void *)(copy + root->section[0].address);
+	assert_int_equal(ring[1].word, UINT64_C(1) << KTRX_WORD_INDEX_BITS | ring[1].first);
+	ktrace_clear();
+	assert_int_equal(ktrace_ring[1].first, ring[1].first);
+	assert_int_equal(ktrace_cpu_online(0), KTRACE_OK);
+	KTRACE(test, event, 3);
+	assert_int_equal(check_ring(1)->records, 1);
+	assert_int_equal(check_ring(1)->produced, 2); /* and the anchor */
+}
+
+/* Its number has no row in the table of rings. */
+static void a_cpu_beyond_the_last_uses_the_boot_ring(void **state)
+{
+	static const uint32_t beyond[] = { KTRACE_MAX_CPUS, KTRACE_MAX_CPUS + 1, 100000, UINT32_MAX };
+
+	(void)state;
+	initialise();
+	for (uint32_t cpu = 0; cpu < KTRACE_MAX_CPUS; cpu++) {
+		fake.cpu = cpu;
+		assert_int_equal(ktrace_cpu_online(cpu), KTRACE_OK);
+	}
+	for (uint32_t i = 0; i < 4; i++) {
+		fake.cpu = beyond[i];
+		KTRACE(test, event, i);
+		ktrace_heartbeat(i);
+		assert_int_equal(ktrace_cpu_online(beyond[i]), KTRACE_ERROR_ARGUMENT);
+	}
+	assert_int_equal(check_ring(0)->records, 4);
+	assert_int_equal(check_ring(0)->invalid, 0);
+	for (uint32_t cpu = 0; cpu < KTRACE_MAX_CPUS; cpu++)
+		assert_int_equal(check_ring(cpu + 1)->produced, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup(name, fake_reset)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_ring_is_empty_until_its_cpu_is_online),
+		TEST(a_cpu_beyond_the_last_uses_the_boot_ring),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
