@@ -9,10 +9,18 @@
 
 KTRACE_EVENT(example, hello, "from hart %u", (uint32_t, hart));
 KTRACE_EVENT(example, count, "%u", (uint32_t, n));
+KTRACE_EVENT(example, error, "ktrace error %d", (int, error));
 
 static uint8_t trace_memory[512 << 10] __attribute__((aligned(4096)));
 static volatile uint32_t ready;
 static uint32_t finished;
+
+/* Without rings of their own all go on with the static one, so this is worth a record, not a panic. */
+static void trace_check(int error)
+{
+	if (error)
+		KTRACE(example, error, error);
+}
 
 static void trace_init(void)
 {
@@ -25,7 +33,7 @@ static void trace_init(void)
 		.kernel = "minimal",
 	};
 
-	ktrace_init(&config);
+	trace_check(ktrace_init(&config));
 }
 
 static void power_off(void)
@@ -44,7 +52,7 @@ void kernel_main(uint32_t hart)
 	}
 	while (!__atomic_load_n(&ready, __ATOMIC_ACQUIRE))
 		;
-	ktrace_cpu_online(hart);
+	trace_check(ktrace_cpu_online(hart));
 	for (uint32_t n = 0; n < 1000; n++)
 		KTRACE(example, count, n);
 	if (__atomic_add_fetch(&finished, 1, __ATOMIC_ACQ_REL) == HARTS)

@@ -73,7 +73,9 @@ int ktrace_init(const struct ktrace_config *config);
 
 /*
  * Starts this CPU's own ring. Called on that CPU (0 to cpus - 1, as ktrace_arch_cpu() counts), with
- * interrupts off, after ktrace_init(). Errors: STATE, ARGUMENT.
+ * interrupts off, after ktrace_init(). Errors: STATE (no ktrace_init(), online already), ARGUMENT (no such CPU;
+ * the port's reserve word is another CPU's, as if ktrace_arch_cpu() were missing). After an error the CPU's
+ * events go on into the boot ring, or into the ring of the CPU that the port takes it for.
  */
 int ktrace_cpu_online(uint32_t cpu);
 

@@ -14,6 +14,17 @@ static void head_place(struct ktrx_ring *ring, uint64_t *word)
 		ktrace_state.physical ? KTRX_WHERE_PHYSICAL : KTRX_WHERE_VIRTUAL;
 }
 
+/* Is it this CPU's own: not in use by another, and not in another CPU's ring? */
+static int word_is_free(const uint64_t *word, uint32_t cpu)
+{
+	uintptr_t at = (uintptr_t)word, rings = (uintptr_t)ktrace_ring;
+
+	if (KTRX_WORD_RING(*(const volatile uint64_t *)word) != 0)
+		return 0;
+	return word == &ktrace_ring[cpu + 1].word || at < rings ||
+	       at >= rings + KTRACE_RING_ROWS * sizeof(struct ktrx_ring);
+}
+
 int ktrace_cpu_online(uint32_t cpu)
 {
 	uint64_t *word;
@@ -25,6 +36,8 @@ int ktrace_cpu_online(uint32_t cpu)
 	if (ktrace_state.cpu[cpu].online)
 		return KTRACE_ERROR_STATE;
 	word = ktrace_arch_reserve_word();
+	if (!word_is_free(word, cpu))
+		return KTRACE_ERROR_ARGUMENT;
 	head_place(&ktrace_ring[cpu + 1], word);
 	ktrace_arch_online(cpu + 1);
 	*(volatile uint64_t *)word = (uint64_t)(cpu + 1) << KTRX_WORD_INDEX_BITS | ktrace_ring[cpu + 1].first;

@@ -200,6 +200,7 @@ static void an_extension_block_is_stepped_over(void **state)
 
 	(void)state;
 	fresh(0);
+	ring.kind = KTRX_RING_SHARED;
 	ring.cpu = KTRX_NO_CPU;
 	record_anchor(1);
 	record_single(5);

@@ -132,6 +132,17 @@ static void each_block_has_a_head(void **state)
 	assert_int_equal(head->length, 100000 & ~63);
 }
 
+static void a_reserve_word_serves_one_cpu(void **state)
+{
+	struct ktrace_config config = config_of(sizeof(fake_memory));
+
+	(void)state;
+	assert_int_equal(ktrace_init(&config), KTRACE_OK);
+	assert_int_equal(ktrace_cpu_online(0), KTRACE_OK);
+	assert_int_equal(ktrace_cpu_online(1), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(fake.word[0] >> KTRX_WORD_INDEX_BITS, 1);
+}
+
 /* The page in the middle of the first 64 KiB lies elsewhere. */
 static uint64_t physical(const volatile void *address)
 {
@@ -222,6 +233,7 @@ int main(void)
 		TEST(rings_are_as_large_as_fits),
 		TEST(blocks_of_any_size_are_used),
 		TEST(each_block_has_a_head),
+		TEST(a_reserve_word_serves_one_cpu),
 		TEST(lent_memory_is_cut_where_it_is_not_contiguous),
 		TEST(the_table_of_sections_is_filled),
 		TEST(what_was_recorded_before_stays),

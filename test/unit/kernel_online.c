@@ -50,6 +50,21 @@ static void a_ring_is_empty_until_its_cpu_is_online(void **state)
 	assert_int_equal(check_ring(1)->produced, 2); /* and the anchor */
 }
 
+/* The port does not tell CPUs apart: the second one would take the first one's reserve word. */
+static void a_cpu_cannot_take_the_word_of_another(void **state)
+{
+	(void)state;
+	initialise();
+	assert_int_equal(ktrace_cpu_online(1), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(ktrace_cpu_online(0), KTRACE_OK);
+	assert_int_equal(ktrace_cpu_online(1), KTRACE_ERROR_ARGUMENT);
+	KTRACE(test, event, 1);
+	assert_int_equal(check_ring(1)->records, 1);
+	assert_int_equal(check_ring(2)->produced, 0);
+	fake.cpu = 1;
+	assert_int_equal(ktrace_cpu_online(1), KTRACE_OK);
+}
+
 /* Its number has no row in the table of rings. */
 static void a_cpu_beyond_the_last_uses_the_boot_ring(void **state)
 {
@@ -79,6 +94,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_ring_is_empty_until_its_cpu_is_online),
+		TEST(a_cpu_cannot_take_the_word_of_another),
 		TEST(a_cpu_beyond_the_last_uses_the_boot_ring),
 	};
 
