@@ -13,6 +13,7 @@
 #include "ktrx/v2.h"
 
 #define NAME_BYTES    100u
+#define ENDED_BYTES   300u
 #define THREADS_SHOWN 100u
 
 const char *summary_machine(uint16_t elf_machine)
@@ -34,6 +35,21 @@ const char *summary_outcome(uint32_t outcome)
 	return outcome == KTRX_OUTCOME_EXITED  ? "exited"
 	       : outcome == KTRX_OUTCOME_PANIC ? "panicked"
 					       : "running";
+}
+
+const char *summary_ended(const struct ktread *trace, size_t *length)
+{
+	static const char key[] = "ended: ";
+	const char *line = ktread_info(trace)->note;
+
+	while (strncmp(line, key, sizeof(key) - 1) != 0) {
+		line += strcspn(line, "\n");
+		if (!*line++)
+			return NULL;
+	}
+	line += sizeof(key) - 1;
+	*length = strcspn(line, "\n");
+	return line;
 }
 
 int summary_init(struct summary *summary, const struct ktread *trace, const struct tally *tally)
@@ -93,6 +109,27 @@ static void write_began(struct output *out, const struct summary *summary)
 			      (unsigned)(wall % 1000000000u / 1000u));
 }
 
+/* How the guest ended: its own record of it, and the word of whoever watched. */
+static void write_end(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+	char words[ENDED_BYTES + 1];
+	const char *ended;
+	size_t length;
+
+	output_format(out, "guest     %s", summary_outcome(info->outcome));
+	if (info->outcome == KTRX_OUTCOME_EXITED)
+		output_format(out, " with status %d", info->status);
+	else if (info->outcome == KTRX_OUTCOME_RUNNING)
+		output_text(out, ": no exit, no panic recorded");
+	output_text(out, "\n");
+	ended = summary_ended(summary->trace, &length);
+	if (!ended)
+		return;
+	*escape_text(words, ended, length, ENDED_BYTES) = '\0';
+	output_format(out, "ended     %s\n", words);
+}
+
 /* What was stepped over: not shown, but not passed over in silence. */
 static void write_skipped(struct output *out, const struct ktread_info *info)
 {
@@ -125,15 +162,8 @@ static void write_head(struct output *out, const struct summary *summary, const 
 			output_format(out, "%02x", info->build_id[n]);
 		output_text(out, "\n");
 	}
-	if (info->version > 1) {
-		output_format(out, "guest     %s", summary_outcome(info->outcome));
-		if (info->outcome == KTRX_OUTCOME_EXITED)
-			output_format(out, " with status %d\n", info->status);
-		else
-			output_text(out, info->outcome == KTRX_OUTCOME_RUNNING
-						 ? ": no exit, no panic recorded\n"
-						 : "\n");
-	}
+	if (info->version > 1)
+		write_end(out, summary);
 	if (info->dumps > 1)
 		output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
 	write_skipped(out, info);

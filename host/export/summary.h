@@ -27,6 +27,8 @@ void summary_write_json(struct output *out, const struct summary *summary);
 
 /* "x86_64"; NULL if the trace does not say or it has no common name. */
 const char *summary_machine(uint16_t elf_machine);
+/* What `ktrace run` said of the guest's end, and its length; NULL if it said nothing. */
+const char *summary_ended(const struct ktread *trace, size_t *length);
 /* "exited", "panicked" or "running". */
 const char *summary_outcome(uint32_t outcome);
 

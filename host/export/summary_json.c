@@ -25,14 +25,19 @@ static void last_number(struct output *out, const char *name, uint64_t value, co
 	output_text(out, close);
 }
 
-static void text(struct output *out, const char *name, const char *value)
+static void text_of(struct output *out, const char *name, const char *value, size_t length)
 {
 	char *at = json_put_name(output_line(out), name);
 
 	*at = ':';
-	at = json_put_string(at + 1, value, strnlen(value, 256));
+	at = json_put_string(at + 1, value, length < 256 ? length : 256);
 	*at = ',';
 	output_done(out, at + 1);
+}
+
+static void text(struct output *out, const char *name, const char *value)
+{
+	text_of(out, name, value, strnlen(value, 256));
 }
 
 static void write_build_id(struct output *out, const struct ktread_info *info)
@@ -48,6 +53,8 @@ static void write_build_id(struct output *out, const struct ktread_info *info)
 static void write_head(struct output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
+	const char *ended;
+	size_t length;
 
 	output_text(out, "{");
 	number(out, "version", info->version);
@@ -60,6 +67,9 @@ static void write_head(struct output *out, const struct summary *summary)
 		text(out, "outcome", summary_outcome(info->outcome));
 	if (info->outcome == KTRX_OUTCOME_EXITED)
 		output_format(out, "\"status\":%d,", info->status);
+	ended = summary_ended(summary->trace, &length);
+	if (ended)
+		text_of(out, "ended", ended, length);
 	number(out, "frequency", info->frequency);
 	number(out, "cpus", info->cpus);
 	number(out, "nonce", info->nonce);

@@ -215,7 +215,7 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 	*trace = NULL;
 	if (!opened)
 		return ktread_fail_memory();
-	opened->info.kernel = "";
+	opened->info.kernel = opened->info.note = "";
 	status = take_options(opened, options);
 	if (status == 0)
 		status = ktread_types_init(&opened->types);
@@ -243,5 +243,6 @@ void ktread_open_release(struct ktread *trace)
 		ktread_layout_close(trace->layout);
 	free(trace->offset);
 	free(trace->build_id);
+	free(trace->note);
 	ktread_memory_close(trace->memory);
 }

@@ -68,6 +68,7 @@ struct ktread {
 	int64_t *offset; /* by CPU, of version 2 */
 	uint32_t offsets;
 	unsigned char *build_id;
+	char *note;
 	uint64_t first_stamp;
 	uint32_t unmerged; /* ring that ktread_next_briefs() is at */
 	int status;	   /* of the error that ended reading */

@@ -12,6 +12,7 @@
 
 #define NAMES_LIMIT   (UINT64_C(128) << 20) /* bytes of a table of names */
 #define BUILD_ID_MOST 64u
+#define NOTE_MOST     (UINT64_C(64) << 10)
 
 static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
@@ -200,6 +201,16 @@ static int load_build_id(struct ktread *trace)
 	return status;
 }
 
+static int load_note(struct ktread *trace)
+{
+	uint64_t size;
+	int status = section_copy(trace, KTRX_SECTION_NOTE, NOTE_MOST, &trace->note, &size);
+
+	if (trace->note)
+		trace->info.note = trace->note;
+	return status;
+}
+
 static void describe(struct ktread *trace)
 {
 	const struct ktrx_root *root = &trace->layout->root;
@@ -249,6 +260,8 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 		status = load_offsets(trace);
 	if (status == 0)
 		status = load_build_id(trace);
+	if (status == 0)
+		status = load_note(trace);
 	for (uint32_t n = 0; n < layout->rings && status == 0; n++)
 		status = open_ring(trace, n);
 	return status;

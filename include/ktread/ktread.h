@@ -132,6 +132,7 @@ struct ktread_info {
 	uint64_t unknown_sections;
 	uint64_t lost_events;	/* refused before any ring could take them */
 	uint64_t skipped_bytes; /* damage stepped over */
+	const char *note;	/* what a host said of the capture, "key: value" lines; "" if nothing */
 };
 
 /* Filter applied inside ktread_next(), so that what is not wanted costs little. */

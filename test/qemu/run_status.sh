@@ -21,6 +21,10 @@ ended() { # NAME STATUS
 	equal "$1: status" 0 "$status"
 	said "the guest ended QEMU with status $2"
 	check "$1: a trace" test -s "$out"
+	check "$1: its summary says so" \
+		sh -c "'$ktrace' summary '$out' | grep -qx 'ended     the guest ended QEMU with status $2'"
+	check "$1: its summary in JSON, too" \
+		sh -c "'$ktrace' summary --json '$out' | grep -q '\"ended\":\"the guest ended QEMU with status $2\"'"
 	rm -f "$out"
 }
 
