@@ -118,7 +118,8 @@ int ktrace_snapshot(void *memory, size_t size, size_t *used);
 
 /*
  * Sets events by name: "sched.*=on", "*=off,sched.switch=on", "mm.fault=count". Patterns know * and ?; a
- * pattern without a dot is a group. States: on, off, count, both (counts and records), stop (records once,
+ * pattern without a dot is a group. The library's own group "ktrace" (the panic message) matches only patterns
+ * that begin with its name. States: on, off, count, both (counts and records), stop (records once,
  * then stops all recording). Applied from left to right up to the first error. Errors: SYNTAX, NO_EVENT.
  */
 int ktrace_control(const char *text);
@@ -128,6 +129,7 @@ int ktrace_control(const char *text);
  *   debug=ktrace           turns all events on
  *   debug=ktrace,sched,mm  or debug=ktrace-sched,ktrace-mm: these groups and no others; names that are no group
  *                          belong to somebody else and are skipped; several debug= add up
+ *                          (the library's own group "ktrace", which holds the panic message, stays as it is)
  *   ktrace=LIST            goes to ktrace_control(), after debug=
  * Without any of them nothing changes. Errors: as ktrace_control(); NO_EVENT also for an unknown
  * ktrace-GROUP.

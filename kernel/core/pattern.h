@@ -6,7 +6,7 @@
 
 /*
  * Sets what is wanted of all events that match: `length` characters, "group.name" with * and ?, or a group's
- * name alone. Returns how many matched; ktrace_states_update() puts it into effect.
+ * name alone. Events of the group "ktrace" match only patterns that begin with that. Returns how many matched; ktrace_states_update() puts it into effect.
  */
 KTRACE_HIDDEN uint32_t ktrace_events_set(const char *pattern, uint32_t length, uint8_t wanted);
 

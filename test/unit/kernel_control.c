@@ -289,6 +289,25 @@ static void a_panic_freezes_the_trace(void **state)
 	assert_memory_equal(check_ring(1)->record[0].payload + 2, "out of luck", 11);
 }
 
+/* Groups are chosen for what they record; the last words are not among them. */
+static void a_panic_is_recorded_whatever_is_chosen(void **state)
+{
+	static const char *const lines[] = { "debug=sched", "ktrace=*=off", "ktrace=*.*=off",
+					     "ktrace=*a*=off" };
+
+	for (uint32_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		fake_reset(state);
+		assert_int_equal(ktrace_boot_argument(lines[i]), KTRACE_OK);
+		ktrace_panic("out of luck");
+		assert_int_equal(check_ring(0)->records, 1);
+	}
+	fake_reset(state);
+	assert_int_equal(ktrace_control("ktrace.pan*=off"), KTRACE_OK);
+	assert_int_equal(fake_row("ktrace.panic")->wanted, KTRX_STATE_OFF);
+	assert_int_equal(ktrace_control("ktrace=on"), KTRACE_OK);
+	assert_int_equal(fake_row("ktrace.panic")->wanted, KTRX_STATE_RECORD);
+}
+
 static void an_exit_leaves_its_status(void **state)
 {
 	(void)state;
@@ -327,6 +346,7 @@ int main(void)
 		TEST(threads_have_names),
 		TEST(cpus_say_what_they_do),
 		TEST(a_panic_freezes_the_trace),
+		TEST(a_panic_is_recorded_whatever_is_chosen),
 		TEST(an_exit_leaves_its_status),
 		TEST(the_probe_measures_an_event),
 	};
