@@ -15,12 +15,13 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help all demo check soak bench docs build run-ktrace decode-ktrace clean
+.PHONY: help all demo check soak bench docs build install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
 	@echo
 	@echo 'make host                                 the host tools alone: build/bin/ktrace'
+	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]   tools, manual, and sources for kernels: PREFIX/share/ktrace'
 	@echo 'make build [ARCH=…] [FEATURES=…]          host tools and demo kernel; FEATURES=ktrace-all or a list'
 	@echo '                                          such as ktrace-sched,ktrace-net'
 	@echo 'make run-ktrace [ARCH=…]                  boot the demo kernel with every event on: build/ktrace.ktrx'
@@ -50,6 +51,10 @@ bench:
 
 build: host $$(DEMO_OUT)/$(ARCH)/kernel.elf
 	@echo 'build/bin/ktrace and $(DEMO_OUT)/$(ARCH)/kernel.elf are ready.' >&2
+
+PREFIX ?= /usr/local
+install: host
+	@sh scripts/install.sh '$(DESTDIR)$(PREFIX)' $(TOOLS)
 
 run-ktrace: build
 	build/bin/ktrace run --out build/ktrace.ktrx -- $$(sh scripts/qemu.sh $(ARCH)) -append 'debug=ktrace $(APPEND)'

@@ -9,7 +9,7 @@ say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n$ %s\n' "$*"; }
 
 set -- $(sh scripts/qemu.sh "$arch") -append "debug=boot,sched,irq,ipi,mm,panic"
-say "ktrace run --out $trace -- $*"
+say "ktrace run --timeout 60 --out $trace -- $*"
 build/bin/ktrace run --timeout 60 --out "$trace" -- "$@"
 say "ktrace show --limit 40 $trace"
 build/bin/ktrace show --limit 40 "$trace"

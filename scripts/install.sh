@@ -1,0 +1,14 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Installs what is built, the manual, and what goes into a kernel: scripts/install.sh PREFIX TOOL…
+set -eu
+prefix=$1
+shift
+
+install -d "$prefix/bin" "$prefix/share/man/man1"
+install -m 755 build/bin/ktrace "$prefix/bin"
+for tool; do ln -sf ktrace "$prefix/bin/$tool"; done
+install -m 644 man/*.1 "$prefix/share/man/man1"
+find include kernel -type f | while IFS= read -r file; do
+	install -D -m 644 "$file" "$prefix/share/ktrace/$file"
+done

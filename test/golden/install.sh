@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# What `make install` puts down is complete: the tools run, the manual is there, a kernel builds from it.
+. test/tap.sh
+
+place=$tmp/root/opt/ktrace
+check "make install" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
+check "ktrace runs from there" "$place/bin/ktrace" --help
+equal "ktrace-decode leads to it" ktrace "$(readlink "$place/bin/ktrace-decode")"
+for page in man/*.1; do
+	check "$page" test -s "$place/share/man/man1/${page#man/}"
+done
+check "a kernel builds with it" make -s -C examples/minimal KTRACE="$place/share/ktrace" OUT="$tmp/minimal"
+check "again, over itself" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
+done_testing
