@@ -1,4 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "error.h"
 #include "summary.h"
 
@@ -22,16 +25,37 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	summary->outcome = info->outcome;
 	summary->status = info->status;
 	summary->frequency = info->frequency;
-	summary->lost = info->lost_events;
+	summary->refused = info->lost_events;
 	for (uint32_t i = 0; i < info->rings; i++) {
 		const struct ktread_ring *ring = ktread_ring(trace, i);
 
 		summary->events += ring->records;
 		summary->overwritten += ring->overwritten;
-		summary->lost += ring->invalid + ring->dropped;
+		summary->unreadable += ring->invalid;
+		summary->refused += ring->dropped;
 	}
 	if (more < 0)
 		capture_fail(CAPTURE_E_FORMAT, "%s", ktread_message(trace));
 	ktread_close(trace);
 	return more < 0 ? CAPTURE_E_FORMAT : 0;
+}
+
+void capture_summary_loss(const struct capture_summary *summary, char *text, size_t size)
+{
+	const struct {
+		uint64_t count;
+		const char *one, *more;
+	} losses[] = {
+		{ summary->overwritten, "slot overwritten", "slots overwritten" },
+		{ summary->unreadable, "slot unreadable", "slots unreadable" },
+		{ summary->refused, "record refused", "records refused" },
+	};
+	size_t length = 0;
+
+	snprintf(text, size, "nothing lost");
+	for (size_t i = 0; i < sizeof(losses) / sizeof(losses[0]) && length < size; i++)
+		if (losses[i].count)
+			length += (size_t)snprintf(text + length, size - length, "%s%" PRIu64 " %s",
+						   length ? ", " : "", losses[i].count,
+						   losses[i].count == 1 ? losses[i].one : losses[i].more);
 }

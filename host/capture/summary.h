@@ -3,6 +3,7 @@
 #ifndef CAPTURE_SUMMARY_H
 #define CAPTURE_SUMMARY_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ktread/ktread.h"
@@ -10,14 +11,19 @@
 struct capture_summary {
 	uint64_t events;
 	uint64_t overwritten; /* slots */
-	uint64_t lost;	      /* slots unreadable, and events dropped */
+	uint64_t unreadable;  /* slots */
+	uint64_t refused;     /* records, by full rings and before there was one */
 	uint32_t cpus;
 	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 };
 
+#define CAPTURE_LOSS_TEXT 160u
+
 /* Reads the whole trace. 0 or CAPTURE_E_FORMAT. */
 int capture_summary_read(struct capture_summary *summary, const char *path);
+/* "7 slots overwritten, 2 slots unreadable, 1 record refused", without what is none; or "nothing lost". */
+void capture_summary_loss(const struct capture_summary *summary, char *text, size_t size);
 
 #endif

@@ -46,16 +46,17 @@ static int parse_form(const char *name, const char *text, enum ktread_form *form
 static int extract(const char *name, const struct capture_extract_options *options)
 {
 	struct capture_summary summary;
+	char loss[CAPTURE_LOSS_TEXT];
 	int error = capture_extract(options, &summary);
 
 	if (error) {
 		command_message(name, "%s", capture_message());
 		return error == CAPTURE_E_ABSENT ? EXIT_NO_KTRACE : EXIT_BAD_INPUT;
 	}
-	command_message(name,
-			"%" PRIu64 " events of %" PRIu32 " CPU%s, %" PRIu64 " lost: %s; next: ktrace show %s",
-			summary.events, summary.cpus, summary.cpus == 1 ? "" : "s", summary.lost,
-			options->out, options->out);
+	capture_summary_loss(&summary, loss, sizeof(loss));
+	command_message(name, "%" PRIu64 " events of %" PRIu32 " CPU%s, %s: %s; next: ktrace show %s",
+			summary.events, summary.cpus, summary.cpus == 1 ? "" : "s", loss, options->out,
+			options->out);
 	return EXIT_SUCCESS;
 }
 

@@ -173,7 +173,7 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		     const struct capture_result *result)
 {
 	const struct capture_summary *summary = &result->summary;
-	char overwritten[64] = "";
+	char loss[CAPTURE_LOSS_TEXT];
 
 	clear_progress(talk);
 	if (talk->quiet)
@@ -184,15 +184,12 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		command_message(talk->name, "%s; no trace was written", result->text);
 		return;
 	}
-	if (summary->overwritten)
-		snprintf(overwritten, sizeof(overwritten), ", %" PRIu64 " slots overwritten",
-			 summary->overwritten);
+	capture_summary_loss(summary, loss, sizeof(loss));
 	command_message(talk->name,
-			"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32 " CPU%s%s, %" PRIu64
-			" lost: %s; next: ktrace show %s",
+			"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32
+			" CPU%s, %s: %s; next: ktrace show %s",
 			result->text, result->seconds, summary->events, summary->cpus,
-			summary->cpus == 1 ? "" : "s", overwritten, summary->lost, options->out,
-			options->out);
+			summary->cpus == 1 ? "" : "s", loss, options->out, options->out);
 }
 
 /* The end of a QEMU, passed on to who waits for it. */

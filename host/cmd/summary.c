@@ -30,7 +30,7 @@ static const struct option own_options[] = {
 static const struct trace_syntax syntax = {
 	.usage = "usage: ktrace summary [OPTION]... [FILE]\n\n"
 		 "Counts a trace by event, thread and CPU, and says of every ring where its slots went:\n"
-		 "produced = overwritten + decoded + invalid.\n",
+		 "produced = overwritten + decoded + unreadable.\n",
 	.help = "  --json               one JSON object\n",
 	.examples = "  ktrace summary boot.ktrx\n"
 		    "  ktrace summary --cpu 2 --json boot.ktrx\n",

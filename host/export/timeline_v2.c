@@ -4,7 +4,7 @@
  *
  *	[    0.066302] CPU0 PID=6(init)              syscall.enter    execve nr=59 …
  *	[    0.066310] CPU2 PID=0(idle)          irq sched.wake       …
- *	--- CPU2 lost 4093 slots ---
+ *	--- CPU2: 4093 slots overwritten ---
  *
  * A gap line stands right before the first event that came after the gap on that ring. What was lost and is
  * followed by no event is said at the end.
@@ -251,17 +251,31 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	return at;
 }
 
+static void write_slots(struct output *out, uint64_t slots, const char *what)
+{
+	output_format(out, "%llu slot%s %s", (unsigned long long)slots, slots == 1 ? "" : "s", what);
+}
+
+/* What a ring overwrote came before all that is in it, so the first slots that are missing are those. */
 static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots, const char *where)
 {
 	const struct timeline *timeline = writer->timeline;
 	uint32_t cpu = ktread_ring(timeline->trace, ring)->cpu;
+	uint64_t overwritten = ktread_ring(timeline->trace, ring)->overwritten, said = writer->lost[ring];
 	char name[24] = "boot ring";
 
 	if (cpu != KTRX_NO_CPU)
 		*put_cpu(name, cpu) = '\0';
-	output_format(timeline->out, "%s--- %s lost %llu slot%s%s ---%s\n",
-		      timeline->colour ? "\033[1;31m" : "", name, (unsigned long long)slots,
-		      slots == 1 ? "" : "s", where, timeline->colour ? "\033[0m" : "");
+	overwritten = overwritten > said ? overwritten - said : 0;
+	overwritten = overwritten < slots ? overwritten : slots;
+	output_format(timeline->out, "%s--- %s: ", timeline->colour ? "\033[1;31m" : "", name);
+	if (overwritten)
+		write_slots(timeline->out, overwritten, "overwritten");
+	if (overwritten && slots > overwritten)
+		output_text(timeline->out, ", ");
+	if (slots > overwritten)
+		write_slots(timeline->out, slots - overwritten, "unreadable");
+	output_format(timeline->out, "%s ---%s\n", where, timeline->colour ? "\033[0m" : "");
 	writer->lost[ring] += slots;
 	writer->timeline->lost += slots;
 }
@@ -281,13 +295,12 @@ static void write_rest(struct writer *writer, uint32_t rings)
 			write_gap(writer, n, lost - writer->lost[n],
 				  timeline->filtered ? " where nothing is shown" : " at the end");
 		if (ring->dropped)
-			output_format(timeline->out,
-				      "--- ring of CPU%u was full and refused %llu records ---\n", ring->cpu,
-				      (unsigned long long)ring->dropped);
+			output_format(timeline->out, "--- CPU%u: %llu record%s refused by a full ring ---\n",
+				      ring->cpu, (unsigned long long)ring->dropped,
+				      ring->dropped == 1 ? "" : "s");
 	}
 	if (ktread_info(timeline->trace)->lost_events)
-		output_format(timeline->out,
-			      "--- %llu events were lost before there was a ring to take them ---\n",
+		output_format(timeline->out, "--- %llu records refused before there was a ring ---\n",
 			      (unsigned long long)ktread_info(timeline->trace)->lost_events);
 }
 
