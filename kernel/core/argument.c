@@ -114,8 +114,7 @@ int ktrace_control(const char *text)
 {
 	int error;
 
-	if (!ktrace_attach())
-		return KTRACE_ERROR_STATE;
+	ktrace_attach();
 	error = apply_list(span_of(text));
 	ktrace_states_update();
 	return error;
@@ -165,8 +164,7 @@ int ktrace_boot_argument(const char *command_line)
 	struct span argument;
 	int error = KTRACE_OK;
 
-	if (!ktrace_attach())
-		return KTRACE_ERROR_STATE;
+	ktrace_attach();
 	debug.all = 0;
 	debug.groups = 0;
 	while (!error && span_next(&rest, " \t\n", &argument))

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Attaching: when the first event fires, the rows get their ids and the root gets what only run time knows.
- * Any context may be the first; one that comes while another is at it waits for a moment.
+ *
+ * Any context may be the first, several CPUs at once, and an interrupt in the middle of it; a CPU may be held up
+ * there until all others have long gone on. So nobody waits: each context that finds the work undone does all of
+ * it. What is written is the same whoever writes it, or is written by a swap that only the first one wins, and
+ * nothing is touched that ktrace_init() or ktrace_states_update() may have changed since.
  *
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
  * once more after it did.
  */
 #include "state.h"
-
-/* Looks at the flag before an event is given up: about a millisecond. */
-#define ATTACH_PATIENCE (UINT32_C(1) << 20)
 
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
@@ -35,23 +36,34 @@ struct ktrx_event *ktrace_event_next(struct ktrx_event *event)
 	return row_from((uint64_t *)(void *)event + event->size / 8);
 }
 
+/* The header of a row as it is linked gets the id; one that somebody else numbered may have changed since. */
+static void header_number(struct ktrx_event *event, uint32_t id)
+{
+	uint64_t *word = (uint64_t *)(void *)&event->header;
+	uint64_t linked = *(volatile ktrace_u64_any *)word;
+
+	if ((uint32_t)linked == KTRACE_HEADER_SLOW)
+		ktrace_arch_compare_swap(word, linked, linked | KTRX_KIND_SINGLE | id << 16);
+}
+
 static void rows_number(void)
 {
 	uint32_t id = 0;
 
 	for (struct ktrx_event *event = ktrace_event_first(); event && id < KTRX_EVENT_MAX;
 	     event = ktrace_event_next(event)) {
-		event->id = (uint16_t)++id;
-		event->header = KTRACE_HEADER_SLOW | KTRX_KIND_SINGLE | id << 16;
+		*(volatile uint16_t *)&event->id = (uint16_t)++id;
+		header_number(event, id);
 	}
-	ktrace_state.events = id;
+	*(volatile uint32_t *)&ktrace_state.events = id;
 }
 
+/* Never 0, which stands for none. */
 static uint64_t nonce_make(void)
 {
 	uint64_t mixed = (ktrace_arch_clock() ^ (uintptr_t)&mixed) * UINT64_C(0x9e3779b97f4a7c15);
 
-	return mixed ^ mixed >> 29 ^ 1;
+	return (mixed ^ mixed >> 29) | UINT64_C(1) << 63;
 }
 
 void ktrace_root_open(void)
@@ -66,19 +78,25 @@ void ktrace_root_close(void)
 	*(volatile uint32_t *)&ktrace_root.sequence += 1;
 }
 
-void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data, uint64_t length)
+/* All of a section's entry but its length. */
+static void section_place(uint32_t type, uint32_t entry_size, const volatile void *data)
 {
 	struct ktrx_section *section = &ktrace_root.section[type - 1];
 
-	if (!data || length == 0)
-		return;
 	section->type = type;
 	section->where = KTRX_WHERE_VIRTUAL;
 	section->entry_size = (uint16_t)entry_size;
 	section->extents = 1;
 	section->index = 0;
 	section->address = (uintptr_t)data;
-	section->length = length;
+}
+
+void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data, uint64_t length)
+{
+	if (!data || length == 0)
+		return;
+	section_place(type, entry_size, data);
+	ktrace_root.section[type - 1].length = length;
 }
 
 static void boot_ring_place(void)
@@ -89,55 +107,50 @@ static void boot_ring_place(void)
 	ktrace_ring[0].head = (uintptr_t)&ktrace_ring[0].word;
 }
 
+/* The ring table has its length from the start, and another one from ktrace_init(). */
 static void root_place(void)
 {
 	uint64_t rows = (uintptr_t)__stop_ktrace_events - (uintptr_t)__start_ktrace_events;
 
-	ktrace_root_open();
 	boot_ring_place();
-	ktrace_root.self = (uintptr_t)&ktrace_root;
-	ktrace_section_set(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring,
-			   sizeof(struct ktrx_ring));
+	section_place(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring);
 	ktrace_section_set(KTRX_SECTION_EVENTS, 0, __start_ktrace_events, rows);
-	ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);
-	ktrace_root_close();
+	ktrace_arch_store_barrier();
+	*(volatile uint64_t *)&ktrace_root.self = (uintptr_t)&ktrace_root;
+	*(volatile uint32_t *)&ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);
 }
 
-static void attach_first(void)
+/* What differs from boot to boot: the first one to come decides. */
+static void boot_identify(void)
 {
-	rows_number();
-	ktrace_root.nonce = nonce_make();
-	ktrace_root.frequency = ktrace_arch_frequency();
-	ktrace_ring[0].first = (ktrace_root.nonce & 0xff) << KTRACE_BOOT_SHIFT;
-	*(volatile uint64_t *)&ktrace_ring[0].word = ktrace_ring[0].first;
-	root_place();
+	uint64_t first;
+
+	if (*(volatile uint64_t *)&ktrace_root.nonce == 0)
+		ktrace_arch_compare_swap(&ktrace_root.nonce, 0, nonce_make());
+	ktrace_arch_compare_swap(&ktrace_root.frequency, 0, ktrace_arch_frequency());
+	first = (*(volatile uint64_t *)&ktrace_root.nonce & 0xff) << KTRACE_BOOT_SHIFT;
+	ktrace_arch_compare_swap(&ktrace_ring[0].first, 0, first);
+	ktrace_arch_compare_swap(&ktrace_ring[0].word, 0, first);
 }
 
-/*
- * Somebody else is at it. Another CPU will be done in a moment; a context that this one interrupted will not
- * be before this one returns, so patience ends, and the event counts as lost.
- */
-static int attach_await(void)
+static int is_attached(void)
 {
-	for (uint32_t n = 0; n < ATTACH_PATIENCE; n++)
-		if (__atomic_load_n(&ktrace_state.attached, __ATOMIC_ACQUIRE))
-			return 1;
-	return 0;
+	return __atomic_load_n(&ktrace_state.attached, __ATOMIC_ACQUIRE) &&
+	       __atomic_load_n(&ktrace_root.self, __ATOMIC_ACQUIRE) == (uintptr_t)&ktrace_root;
 }
 
-int ktrace_attach(void)
+void ktrace_attach(void)
 {
-	if (ktrace_state.attached) {
-		if (ktrace_root.self != (uintptr_t)&ktrace_root && !ktrace_state.initialised)
-			root_place();
-		return 1;
+	if (is_attached())
+		return;
+	if (!*(volatile uint32_t *)&ktrace_state.attached) {
+		rows_number();
+		boot_identify();
 	}
-	if (ktrace_arch_fetch_add(&ktrace_state.attaching, 1) != 0)
-		return attach_await();
-	attach_first();
+	if (!ktrace_state.initialised)
+		root_place();
 	ktrace_arch_store_barrier();
 	*(volatile uint32_t *)&ktrace_state.attached = 1;
-	return 1;
 }
 
 static void state_set(struct ktrx_event *event, uint8_t state)
@@ -154,7 +167,7 @@ static uint8_t state_wanted(const struct ktrx_event *event)
 
 	if (state == KTRX_STATE_OFF)
 		return state;
-	if (state != KTRX_STATE_RECORD || !ktrace_state.initialised ||
+	if (state != KTRX_STATE_RECORD || event->id == 0 || !ktrace_state.initialised ||
 	    ktrace_ring[1].policy == KTRX_POLICY_STOP)
 		state |= KTRX_STATE_SLOW;
 	return state;

@@ -34,8 +34,7 @@ static void ring_clear(struct ktrx_ring *ring)
 
 void ktrace_clear(void)
 {
-	if (!ktrace_attach())
-		return;
+	ktrace_attach();
 	for (uint32_t n = 0; n <= ktrace_state.cpus; n++)
 		ring_clear(&ktrace_ring[n]);
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))

@@ -153,8 +153,9 @@ int ktrace_init(const struct ktrace_config *config)
 
 	if (!config_is_valid(config))
 		return KTRACE_ERROR_ARGUMENT;
-	if (ktrace_state.initialised || !ktrace_attach())
+	if (ktrace_state.initialised)
 		return KTRACE_ERROR_STATE;
+	ktrace_attach();
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.counters_size = counters_size(&layout, config);
 	ktrace_arena_open(&arena, config);

@@ -277,14 +277,11 @@ static void ring_record(const struct ktrx_event *event, uint32_t *payload, uint3
 	record_write(&writer, event->id, payload);
 }
 
-static int is_attached(void)
+/* 0: the event's row is one of those beyond the last id; it is counted as lost. */
+static int attach_or_lose(const struct ktrx_event *event)
 {
-	return ktrace_state.attached && ktrace_root.self == (uintptr_t)&ktrace_root;
-}
-
-static int attach_or_lose(void)
-{
-	if (is_attached() || ktrace_attach())
+	ktrace_attach();
+	if (event->id != 0)
 		return 1;
 	ktrace_arch_fetch_add(&ktrace_root.lost_events, 1);
 	return 0;
@@ -334,7 +331,7 @@ void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64
 	 */
 	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
 		record(event, payload, bytes, ktrace_arch_reserve_read(), 0, 0);
-	else if (!attach_or_lose())
+	else if (!attach_or_lose(event))
 		return;
 	else if (word != KTRACE_WORD_NONE)
 		emit(event, payload, bytes, word, 1, stamp);
@@ -344,7 +341,7 @@ void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64
 
 void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
 {
-	if (attach_or_lose())
+	if (attach_or_lose(event))
 		emit(event, payload, bytes, 0, 0, 0);
 }
 

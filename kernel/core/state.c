@@ -33,4 +33,5 @@ KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((aligned(64))) = {
 	.sections = KTRX_SECTIONS,
 	.machine = KTRACE_ARCH_MACHINE,
 	.table = offsetof(struct ktrx_root, section),
+	.section[KTRX_SECTION_RINGS - 1] = { .length = sizeof(struct ktrx_ring) },
 };

@@ -27,7 +27,6 @@ struct ktrace_slot {
 struct ktrace_state {
 	uint64_t ended;	    /* times the end was reached with a hook */
 	uint64_t changes;   /* of what event states depend on */
-	uint64_t attaching; /* contexts that came to attach; the first does it */
 	uint32_t attached;
 	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
 	uint32_t stopped;
@@ -47,11 +46,8 @@ struct ktrace_state {
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
 extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
 
-/*
- * Numbers the rows and fills the root, when the first event fires or when the image was moved since. 0 if
- * that is being done elsewhere right now.
- */
-KTRACE_HIDDEN int ktrace_attach(void);
+/* Numbers the rows and fills the root, when the first event fires or when the image was moved since. */
+KTRACE_HIDDEN void ktrace_attach(void);
 
 /* The rows of this image, in order of their ids: NULL ends. */
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);

@@ -359,14 +359,53 @@ static void interrupt_none(void)
 	KTRACE(test, none);
 }
 
-/* The first event is being handled when an interrupt brings another: that one is lost, and counted. */
-static void an_interrupt_while_attaching_loses_its_event(void **state)
+/* The first event is being handled when an interrupt, or another CPU, brings another. */
+static void interrupts_may_come_while_attaching(void **state)
 {
-	(void)state;
-	fake_at(1, interrupt_none); /* behind the add that decides who attaches */
+	for (int64_t n = 0;; n++) {
+		fake_reset(state);
+		fake_at(n, interrupt_none);
+		KTRACE(test, four, 1, 2, 3);
+		if (fake_points() <= n)
+			break;
+		assert_int_equal(ktrace_root.lost_events, 0);
+		assert_int_equal(check_ring(0)->records, 2);
+		assert_int_equal(check_ring(0)->invalid, 0);
+		assert_int_equal(ktrace_root.checksum, ktrx_root_checksum(&ktrace_root));
+		assert_int_equal(ktrace_root.sequence % 2, 0);
+	}
+}
+
+static void another_cpu_boots(void)
+{
+	KTRACE(test, none);
+	fake_boot(1024, KTRX_POLICY_OVERWRITE, 0);
+	ktrace_clear();
 	KTRACE(test, four, 1, 2, 3);
-	assert_int_equal(ktrace_root.lost_events, 1);
-	assert_int_equal(check_ring(0)->records, 1);
+}
+
+/* The CPU that attaches is held up; when it goes on, nothing of what others did meanwhile is undone. */
+static void whoever_attaches_late_disturbs_nothing(void **state)
+{
+	for (int64_t n = 0;; n++) {
+		uint64_t nonce;
+
+		fake_reset(state);
+		fake_at(n, another_cpu_boots);
+		KTRACE(test, string, 1, "abc", 2);
+		if (fake_points() <= n)
+			break;
+		nonce = ktrace_root.nonce;
+		KTRACE(test, four, 1, 2, 3);
+		assert_int_equal(ktrace_root.nonce, nonce);
+		assert_int_equal(ktrace_ring[1].first, (nonce & 0xff) * 1024);
+		assert_int_equal(ktrace_root.lost_events, 0);
+		assert_int_equal(ktrace_root.section[0].length, (FAKE_CPUS + 1) * sizeof(struct ktrx_ring));
+		assert_int_equal(ktrace_root.checksum, ktrx_root_checksum(&ktrace_root));
+		assert_int_equal(fake_row("test.four")->header & KTRACE_HEADER_SLOW, 0);
+		assert_int_equal(check_ring(0)->invalid + check_ring(1)->invalid, 0);
+		assert_in_range(check_ring(0)->records + check_ring(1)->records, 2, 3);
+	}
 }
 
 /* The kernel has moved itself: the root and the boot ring are where the code is. */
@@ -409,7 +448,8 @@ int main(void)
 		TEST(rows_are_numbered_in_order),
 		TEST(the_root_is_valid_after_the_first_event),
 		TEST(a_moved_image_is_found_again),
-		TEST(an_interrupt_while_attaching_loses_its_event),
+		TEST(interrupts_may_come_while_attaching),
+		TEST(whoever_attaches_late_disturbs_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
