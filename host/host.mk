@@ -80,6 +80,8 @@ endef
 $(eval $(call register,commands.list,COMMAND,$(COMMANDS)))
 $(eval $(call register,formats.list,FORMAT,$(EXPORT_FORMATS)))
 build/host/cmd/main.o: build/gen/commands.list
+build/host/cmd/main.o build/asan/host/cmd/main.o: VERSION
+build/host/cmd/main.o build/asan/host/cmd/main.o: KTRACE_CFLAGS += -DKTRACE_VERSION='"$(shell cat VERSION)"'
 build/host/export/formats.o: build/gen/formats.list
 
 .PHONY: FORCE

@@ -45,7 +45,7 @@ static void print_usage(FILE *to)
 	fputs("usage: ktrace COMMAND [OPTION]... [FILE]\n\n", to);
 	for (size_t i = 0; i < COMMAND_COUNT; i++)
 		fprintf(to, "  %-12s %s\n", commands[i]->name, commands[i]->purpose);
-	fputs("\n'ktrace COMMAND --help' tells more.\n", to);
+	fputs("\n'ktrace COMMAND --help' tells more; this is ktrace " KTRACE_VERSION ".\n", to);
 }
 
 static const struct command *find_tool(const char *tool)
@@ -90,6 +90,10 @@ int main(int argc, char **argv)
 	}
 	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
 		print_usage(stdout);
+		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("ktrace " KTRACE_VERSION);
 		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
 	}
 	command = find_command(argv[1]);
