@@ -72,7 +72,7 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 		.calls = &calls,
 		.layout = show->args.options.v1_layout,
 		.limit = show->limit,
-		.cpus = show->args.has_cpus ? show->args.cpus : NULL,
+		.cpus = show->args.cpu_list ? show->args.cpus : NULL,
 		.filtered = trace_args_filtered(&show->args),
 		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};

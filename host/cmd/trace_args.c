@@ -112,7 +112,7 @@ static int take_filter(struct trace_args *args, int option, const char *value)
 		args->pid = (int64_t)number;
 		return 0;
 	case OPTION_CPU:
-		args->has_cpus = 1;
+		args->cpu_list = value;
 		return trace_parse_cpus(value, args->cpus, TRACE_CPUS_MAX)
 			       ? trace_bad_value(args, "--cpu", value)
 			       : 0;
@@ -256,7 +256,28 @@ static int parse_stamp(struct ktread *trace, const char *text, int64_t slack, ui
 
 int trace_args_filtered(const struct trace_args *args)
 {
-	return args->pid >= 0 || args->has_cpus || args->events || args->since || args->until;
+	return args->pid >= 0 || args->cpu_list || args->events || args->since || args->until;
+}
+
+/* A list may reach beyond the last CPU, but one that names none at all is a mistake. */
+static int check_cpus(const struct trace_args *args, const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	if (info->form == KTREAD_FORM_BARE) /* has no list of its CPUs */
+		return 0;
+	for (uint32_t n = 0; n < info->rings; n++) {
+		uint32_t cpu = ktread_ring(trace, n)->cpu;
+
+		if (cpu < TRACE_CPUS_MAX && args->cpus[cpu / 8] >> cpu % 8 & 1)
+			return 0;
+	}
+	for (uint32_t cpu = 0; cpu < info->cpus && cpu < TRACE_CPUS_MAX; cpu++)
+		if (args->cpus[cpu / 8] >> cpu % 8 & 1)
+			return 0;
+	command_message(args->name, "%s has %u CPU%s and none of --cpu %s", args->path, info->cpus,
+			info->cpus == 1 ? "" : "s", args->cpu_list);
+	return EXIT_USAGE;
 }
 
 static int set_filter(struct trace_args *args, struct ktread *trace)
@@ -266,7 +287,10 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 
 	if (!trace_args_filtered(args))
 		return 0;
-	if (args->has_cpus) {
+	if (args->cpu_list) {
+		status = check_cpus(args, trace);
+		if (status)
+			return status;
 		filter.cpus = args->cpus;
 		filter.cpu_count = TRACE_CPUS_MAX;
 	}

@@ -24,8 +24,8 @@ struct trace_args {
 	const char *name; /* signs messages */
 	const char *path;
 	struct ktread_options options;
-	int64_t pid; /* -1: all */
-	int has_cpus;
+	int64_t pid;	      /* -1: all */
+	const char *cpu_list; /* of --cpu, NULL: all */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];
 	const char *events; /* list of patterns, NULL: all */
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];

@@ -26,6 +26,8 @@ says() {
 }
 
 says 2 'usage: ktrace COMMAND' ktrace
+equal "ktrace --version" "ktrace $(cat "$OLDPWD/VERSION")" "$(ktrace --version)"
+says 2 "ktrace $(cat "$OLDPWD/VERSION")" ktrace
 says 2 "no command 'frobnicate'" ktrace frobnicate
 says 2 'which file?' ktrace show
 says 2 'which file?' ktrace-decode
@@ -44,6 +46,8 @@ says 2 '--v1-layout' ktrace show --v1-layout other v1.bin
 says 2 '--machine' ktrace show --machine vax v1.bin
 says 2 '--frequency' ktrace show --frequency 0 v1.bin
 says 2 "no event 'nope'" ktrace show --event nope v1.bin
+says 2 'v2.ktrx has 2 CPUs and none of --cpu 9' ktrace show --cpu 9 v2.ktrx
+says 2 'none of --cpu 9' ktrace summary --cpu 9 v1.bin
 says 2 'which format?' ktrace export v1.bin -o out
 says 2 "no format 'ctf3'" ktrace export --format ctf3 v1.bin -o out
 says 2 'where to?' ktrace export --format json v1.bin
