@@ -207,7 +207,7 @@ static void write_loss(struct output *out, const struct summary *summary)
 		      (unsigned long long)summary->overwritten, (unsigned long long)summary->invalid,
 		      (unsigned long long)summary->dropped);
 	if (info->lost_events)
-		output_format(out, "; %llu before there was a ring", (unsigned long long)info->lost_events);
+		output_format(out, "; %llu of events without an id", (unsigned long long)info->lost_events);
 	output_text(out, "\n");
 }
 

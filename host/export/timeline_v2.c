@@ -300,7 +300,7 @@ static void write_rest(struct writer *writer, uint32_t rings)
 				      ring->dropped == 1 ? "" : "s");
 	}
 	if (ktread_info(timeline->trace)->lost_events)
-		output_format(timeline->out, "--- %llu records refused before there was a ring ---\n",
+		output_format(timeline->out, "--- %llu records of events without an id refused ---\n",
 			      (unsigned long long)ktread_info(timeline->trace)->lost_events);
 }
 

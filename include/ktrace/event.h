@@ -12,6 +12,8 @@
  * fires (at most KTRACE_STRING_MAX bytes; NULL shows as "(null)"). The compiler checks text against types and
  * arguments against types. Arguments are evaluated only while the event is on.
  *
+ * A kernel has ids for 4095 events. Those beyond are not recorded; the trace says how often they fired.
+ *
  * Works from the first instruction, without ktrace_init(), in any context: interrupts, NMI, with locks held.
  *
  * Left out of the build, an event leaves no byte, and its arguments are checked but not evaluated:

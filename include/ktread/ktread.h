@@ -130,7 +130,7 @@ struct ktread_info {
 	uint64_t offset; /* in the file, of the dump shown */
 	uint32_t dumps;	 /* complete dumps found in the file; the last is shown */
 	uint64_t unknown_sections;
-	uint64_t lost_events;	/* refused before any ring could take them */
+	uint64_t lost_events;	/* not recorded because their event has no id */
 	uint64_t skipped_bytes; /* damage stepped over */
 	const char *note;	/* what a host said of the capture, "key: value" lines; "" if nothing */
 };

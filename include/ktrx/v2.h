@@ -84,7 +84,7 @@ struct ktrx_root {
 	int32_t status;	      /* exit status given with KTRX_OUTCOME_EXITED */
 	uint32_t sequence;    /* odd while the table changes */
 	uint32_t v1_omitted;  /* records a v1 dump of this trace could not carry */
-	uint64_t lost_events; /* events refused before any ring could take them */
+	uint64_t lost_events; /* events not recorded because their row has no id: rows beyond 4095 */
 	char kernel[64];      /* name and version, NUL-terminated */
 	struct ktrx_section section[KTRX_SECTIONS];
 };

@@ -24,6 +24,7 @@ $(eval $(call kernel_test,control))
 $(eval $(call kernel_test,init))
 $(eval $(call kernel_test,snapshot))
 UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c
+$(eval $(call kernel_test,many))
 $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A kernel with more events than there are ids. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/state.h"
+#include "test/fake/checker.h"
+#include "test/fake/machine.h"
+
+#define ROWS (KTRX_EVENT_MAX + 5)
+
+/* What KTRACE_EVENT() would make of "many.row", over and over. */
+static struct {
+	struct ktrx_event event;
+	char strings[16];
+} many[ROWS] __attribute__((section("ktrace_events"), aligned(8), used)) = {
+	[0 ... ROWS - 1] = { { .magic = KTRX_EVENT_MAGIC,
+			       .size = sizeof(many[0]),
+			       .state = KTRX_STATE_RECORD | KTRX_STATE_SLOW,
+			       .wanted = KTRX_STATE_RECORD,
+			       .header = KTRACE_HEADER_SLOW,
+			       .v1_id = KTRX_V1_NONE },
+			     "many\0row\0\0" },
+};
+
+/* Records every event once; returns how many of them have no id. */
+static uint32_t record_all(void)
+{
+	uint32_t without = 0;
+
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
+		uint64_t payload[KTRACE_CAPACITY(0) / 8 + 1] = { 0 };
+
+		ktrace_emit(event, payload, 0, KTRACE_WORD_NONE, 0);
+		without += event->id == 0;
+	}
+	return without;
+}
+
+static void events_beyond_the_last_id_are_lost_and_counted(void **state)
+{
+	uint32_t without;
+
+	(void)state;
+	without = record_all();
+	assert_true(without >= 5);
+	assert_int_equal(ktrace_root.lost_events, without);
+	fake_boot(8192, KTRX_POLICY_OVERWRITE, 0);
+	assert_int_equal(record_all(), without);
+	assert_int_equal(ktrace_root.lost_events, 2 * without);
+	assert_int_equal(check_ring(1)->records, KTRX_EVENT_MAX);
+	assert_int_equal(check_ring(1)->anchors, 1);
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
+		assert_int_equal(event->id == 0, (event->header & KTRACE_HEADER_SLOW) != 0);
+	assert_int_equal(ktrace_control("many=off"), KTRACE_OK);
+	assert_int_equal(many[ROWS - 1].event.state, KTRX_STATE_OFF);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(events_beyond_the_last_id_are_lost_and_counted, fake_reset),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
