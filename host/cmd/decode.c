@@ -80,7 +80,7 @@ static int write_timeline(const struct decode *decode, struct ktread *trace, str
 		.out = out,
 		.calls = &calls,
 		.layout = decode->args.options.v1_layout,
-		.cpus = decode->args.has_cpus ? decode->args.cpus : NULL,
+		.cpus = decode->args.cpu_list ? decode->args.cpus : NULL,
 		.filtered = trace_args_filtered(&decode->args),
 		.zero_ticks = 1,
 	};
@@ -114,7 +114,7 @@ static int run_decode(int argc, char **argv)
 		return status;
 	if (decode.summary) {
 		decode.args.pid = -1;
-		decode.args.has_cpus = 0;
+		decode.args.cpu_list = NULL;
 	}
 	status = trace_args_open(&decode.args, &trace);
 	if (status)
