@@ -28,6 +28,12 @@ if [ "${1-}" = --one ]; then
 	exit 0
 fi
 
+# What an earlier run said of a test is no result of this one.
+for test; do
+	name=$(printf '%s' "$test" | tr '/' '_')
+	rm -f "$log/$name.status" "$log/$name.tap" "$log/$name.err"
+done
+
 for test; do printf '%s\n' "$test"; done | xargs -n 1 -P "${TEST_JOBS:-2}" sh "$0" --one
 
 passed=0 failed=0 skipped=0
