@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <elf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +13,10 @@
 #include "export/ticks.h"
 #include "ktrx/v2.h"
 
-#define NAME_BYTES    100u
-#define ENDED_BYTES   300u
-#define THREADS_SHOWN 100u
+#define NAME_BYTES	 100u
+#define ENDED_BYTES	 300u
+#define THREADS_SHOWN	 100u
+#define RATE_TICKS_LEAST 10u
 
 const char *summary_machine(uint16_t elf_machine)
 {
@@ -83,9 +85,19 @@ void summary_free(struct summary *summary)
 	free(summary->cpus);
 }
 
-static double rate(const struct summary *summary, uint64_t count)
+/* Over a few ticks of a coarse clock a rate is more rounding than measurement. */
+static bool has_rate(const struct summary *summary)
 {
-	return summary->seconds > 0 ? (double)count / summary->seconds : 0;
+	return summary->seconds > 0 && summary->tally->last - summary->tally->first >= RATE_TICKS_LEAST;
+}
+
+static void write_row(struct output *out, const struct summary *summary, const char *name, uint64_t count)
+{
+	output_format(out, "%-28s %12llu ", name, (unsigned long long)count);
+	if (has_rate(summary))
+		output_format(out, "%12.1f\n", (double)count / summary->seconds);
+	else
+		output_format(out, "%12s\n", "-");
 }
 
 /* When the first event was, where the kernel told the time of day. */
@@ -182,9 +194,12 @@ static void write_span(struct output *out, const struct summary *summary)
 		output_text(out, "clock     of unknown frequency\n");
 	if (events == 0)
 		output_text(out, "events    none\n");
-	else if (summary->seconds > 0)
+	else if (has_rate(summary))
 		output_format(out, "events    %llu in %.6f s, %.0f a second\n", events, summary->seconds,
-			      rate(summary, events));
+			      (double)events / summary->seconds);
+	else if (info->frequency)
+		output_format(out, "events    %llu in %llu ticks of the clock, too few for a rate\n", events,
+			      (unsigned long long)(tally->last - tally->first));
 	else
 		output_format(out, "events    %llu in %llu ticks\n", events,
 			      (unsigned long long)(tally->last - tally->first));
@@ -259,8 +274,7 @@ static void write_events(struct output *out, const struct summary *summary)
 		const struct tally_entry *entry = &summary->events[n];
 
 		name_event(summary, entry->key, name);
-		output_format(out, "%-28s %12llu %12.1f\n", name, (unsigned long long)entry->count,
-			      rate(summary, entry->count));
+		write_row(out, summary, name, entry->count);
 	}
 }
 
@@ -280,8 +294,7 @@ static void write_threads(struct output *out, const struct summary *summary)
 			*at++ = ')';
 		}
 		*at = '\0';
-		output_format(out, "%-28s %12llu %12.1f\n", name, (unsigned long long)entry->count,
-			      rate(summary, entry->count));
+		write_row(out, summary, name, entry->count);
 	}
 	if (summary->thread_count > THREADS_SHOWN)
 		output_format(out, "... and %zu more threads (--json has all)\n",
@@ -297,8 +310,7 @@ static void write_cpus(struct output *out, const struct summary *summary)
 		const struct tally_entry *entry = &summary->cpus[n];
 
 		snprintf(name, sizeof(name), entry->key < TALLY_CPUS - 1 ? "CPU%u" : "CPU?", entry->key);
-		output_format(out, "%-28s %12llu %12.1f\n", name, (unsigned long long)entry->count,
-			      rate(summary, entry->count));
+		write_row(out, summary, name, entry->count);
 	}
 }
 
