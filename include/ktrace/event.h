@@ -33,12 +33,14 @@
  * Declares an event at file scope, for the file it stands in. In a header, each file gets an event of its
  * own.
  */
-#define KTRACE_EVENT(group, name, ...) KTRACE_EVENT_V1(KTRX_V1_NONE, group, name, __VA_ARGS__)
+#define KTRACE_EVENT(group, name, ...)                                                                      \
+	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
+		       #group, #name, KTRX_V1_NONE, __VA_ARGS__)
 
 /* The same with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */
-#define KTRACE_EVENT_V1(v1_id, group, name, ...)                                            \
-	KTRACE_PASTE(KTRACE_DECLARE_, KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group)) \
-	(ktrace_event_##group##_##name, #group, #name, v1_id, __VA_ARGS__)
+#define KTRACE_EVENT_V1(v1_id, group, name, ...)                                                            \
+	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
+		       #group, #name, v1_id, __VA_ARGS__)
 
 /* Records the event. */
 #define KTRACE(group, name, ...) KTRACE_SITE(ktrace_event_##group##_##name, 1, record, ##__VA_ARGS__)
@@ -75,6 +77,12 @@
 #define KTRACE_BUILT_IF_00	0
 #define KTRACE_BUILT_IF_10	0
 #define KTRACE_BUILT_IF_11	0
+
+/*
+ * Group and name are pasted and made strings in the macros that a kernel writes: one level further down they would
+ * be macro-expanded, and `unix` is a macro of gcc's.
+ */
+#define KTRACE_DECLARE(built, ...) KTRACE_PASTE(KTRACE_DECLARE_, built)(__VA_ARGS__)
 
 /* Never called: lets the compiler hold the text against the arguments. */
 static inline __attribute__((format(printf, 1, 2), unused)) void ktrace_format_check(const char *text, ...)

@@ -52,6 +52,7 @@ for setting in -DKTRACE_DISABLE=1 -DKTRACE_MAX_CPUS=1 -DKTRACE_MAX_CPUS=4096 -DK
 	-DKTRACE_STRING_MAX=200; do
 	build "x86_64 gcc $setting" gcc x86_64 -O2 $setting -fno-pie -no-pie
 done
+build "x86_64 gcc with its predefined macros" gcc x86_64 -O2 -std=gnu11 -fno-pie -no-pie
 build "aarch64 gcc with its own atomics" gcc aarch64 -O2 -march=armv8.1-a -fno-pie -no-pie
 
 done_testing

@@ -9,6 +9,13 @@
 
 enum colour { RED, GREEN };
 
+/* Names of groups and events may be macros: gcc has `unix` for one, kernels have `current`. */
+#define current 7
+#define running +1
+KTRACE_EVENT(unix, send, "%u", (uint32_t, bytes));
+KTRACE_EVENT(current, running, "%u", (uint32_t, n));
+KTRACE_EVENT_V1(9, linux, current, "%u", (uint32_t, n));
+
 KTRACE_EVENT(sched, switch, "%u -> %u after %llu ns", (uint32_t, prev), (uint32_t, next),
 	     (unsigned long long, ran, ns));
 KTRACE_EVENT(irq, spurious, "spurious interrupt");
@@ -31,6 +38,9 @@ void kernel_main(const char *path, int x)
 {
 	KTRACE(sched, switch, 1, 2, 3);
 	KTRACE(irq, spurious);
+	KTRACE(unix, send, 1);
+	KTRACE_EARLY(current, running, 2);
+	KTRACE_IF(1, linux, current, 3);
 	KTRACE(syscall, enter, 1, 2, 3, 4, 5, 6, 7);
 	KTRACE_IF(x > 3, vfs, open, path, GREEN, &x, true);
 	KTRACE_EARLY(mm, odd, 1, 2, 'c', 4, 5);
