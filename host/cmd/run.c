@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,12 +92,21 @@ static void say(void *context, const char *sentence)
 	command_message(talk->name, "%s", sentence);
 }
 
+/* A line that wraps could not be painted over. */
+static int terminal_width(void)
+{
+	struct winsize size;
+
+	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
 /* The guest's own screen is never painted over: where it has the terminal, one line must do. */
 static void show_progress(void *context, double seconds, bool guest_uses_terminal,
 			  const struct ktread_pulse *pulse)
 {
 	struct talk *talk = context;
 	bool shared = guest_uses_terminal && isatty(STDOUT_FILENO);
+	char line[160];
 
 	if (talk->quiet || !isatty(STDERR_FILENO))
 		return;
@@ -107,12 +117,13 @@ static void show_progress(void *context, double seconds, bool guest_uses_termina
 	}
 	if (shared)
 		return;
-	clear_progress(talk);
 	if (pulse)
-		fprintf(stderr, "%s: %.1f s, %" PRIu32 " CPU%s, %" PRIu64 " slots", talk->name, seconds,
-			pulse->cpus, pulse->cpus == 1 ? "" : "s", pulse->slots);
+		snprintf(line, sizeof(line), "%s: %.1f s, %" PRIu32 " CPU%s, %" PRIu64 " slots", talk->name,
+			 seconds, pulse->cpus, pulse->cpus == 1 ? "" : "s", pulse->slots);
 	else
-		fprintf(stderr, "%s: %.1f s, no ktrace seen yet", talk->name, seconds);
+		snprintf(line, sizeof(line), "%s: %.1f s, no ktrace seen yet", talk->name, seconds);
+	clear_progress(talk);
+	fprintf(stderr, "%.*s", terminal_width() - 1, line);
 	talk->painted = true;
 }
 

@@ -80,6 +80,11 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	equal "Ctrl-A X, a script between: status" 0 "$status"
 	said "QEMU was told to quit"
 	check "Ctrl-A X, a script between: a trace" test -s "$out"
+	script -qec "stty cols 20; '$ktrace' run --timeout 2 --out '$out' -- $(demo x86_64 2 | sed 's/-nographic/-display none/') \
+		-append run=hang" /dev/null </dev/null >"$tmp/err"
+	said "ktrace run: "
+	tr '\r' '\n' <"$tmp/err" | sed 's/\x1b\[K//' | grep ' s, ' | grep -v guest >"$tmp/painted"
+	check "progress is cut to the terminal's width" sh -c "test -s '$tmp/painted' && ! grep '.\{20\}' '$tmp/painted'"
 else
 	skip "keys in a terminal" "script cannot make a terminal here"
 fi
