@@ -89,6 +89,26 @@ static void a_coarse_clock_keeps_order(void **state)
 	}
 }
 
+/* … and what takes the slow path is not dearer for it. */
+static void a_clock_at_zero_takes_one_anchor(void **state)
+{
+	const struct checked_ring *checked;
+
+	(void)state;
+	fake.step = 0;
+	fake.clock = 0;
+	for (uint32_t n = 0; n < 10; n++)
+		KTRACE(test, four, n, 0, 0);
+	assert_int_equal(check_ring(0)->anchors, 1);
+	fake_boot(512, KTRX_POLICY_STOP, 0);
+	for (uint32_t n = 0; n < 10; n++)
+		KTRACE(test, four, n, 0, 0);
+	checked = check_ring(1);
+	assert_int_equal(checked->anchors, 1);
+	assert_int_equal(checked->records, 10);
+	assert_int_equal(checked->record[9].stamp, 0);
+}
+
 static void fields_are_packed_in_natural_size(void **state)
 {
 	static const uint8_t expected[] = {
@@ -432,6 +452,7 @@ int main(void)
 		TEST(a_record_names_thread_context_and_time),
 		TEST(an_event_may_have_no_field),
 		TEST(a_coarse_clock_keeps_order),
+		TEST(a_clock_at_zero_takes_one_anchor),
 		TEST(fields_are_packed_in_natural_size),
 		TEST(the_row_describes_the_fields),
 		TEST(a_system_call_takes_two_slots),
