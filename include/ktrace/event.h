@@ -247,6 +247,7 @@ struct ktrace_row {
 
 /* What is checked of an event, built or not. */
 #define KTRACE_CHECKS(id, ...)                                                                              \
+	KTRACE_COUNT_CHECK(__VA_ARGS__)                                                                     \
 	KTRACE_EACH(KTRACE_FIELD_CHECK, , __VA_ARGS__)                                                      \
 	KTRACE_FORMAT_BEGIN                                                                                 \
 	KTRACE_UNUSED_INLINE void id##_format(int unused KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))      \
@@ -266,6 +267,7 @@ struct ktrace_row {
 
 #define KTRACE_TEXT_1(...)                                                                                 \
 	do {                                                                                               \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                            \
 		enum {                                                                                     \
 			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),                   \
 			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),            \

@@ -21,9 +21,17 @@
  * KTRACE_EACH(do, context, text, a, …): do(context, n, a) for each argument behind the text. n only tells
  * them apart: it ends at 15.
  */
-#define KTRACE_COUNT(...) \
-	KTRACE_COUNT_(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
-#define KTRACE_COUNT_(text, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, n, ...) n
+#define KTRACE_COUNT(...)                                                                                  \
+	KTRACE_COUNT_(__VA_ARGS__, 17, 17, 17, 17, 17, 17, 17, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, \
+		      5, 4, 3, 2, 1, 0, 0)
+#define KTRACE_COUNT_(text, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, \
+		      a19, a20, a21, a22, a23, a24, n, ...)                                                  \
+	n
+
+/* 17, which stands for 17 to 24, does nothing: KTRACE_COUNT_CHECK() says what is wrong. */
+#define KTRACE_COUNT_CHECK(...) \
+	KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) <= 16, "ktrace: an event has at most 16 fields");
+#define KTRACE_EACH_17(...)
 
 #define KTRACE_EACH(do, context, ...) \
 	KTRACE_PASTE(KTRACE_EACH_, KTRACE_COUNT(__VA_ARGS__))(do, context, __VA_ARGS__)

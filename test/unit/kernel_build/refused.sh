@@ -33,6 +33,11 @@ END
 refused "a type that no field can hold" '' 'no field can hold' <<'END'
 KTRACE_EVENT(test, real, "%f", (double, a));
 END
+refused "more fields than a record has" '' 'at most 16 fields' <<'END'
+KTRACE_EVENT(test, many, "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", (int, a), (int, b), (int, c), (int, d),
+	(int, e), (int, f), (int, g), (int, h), (int, i), (int, j), (int, k), (int, l), (int, m), (int, n), (int, o),
+	(int, p), (int, q));
+END
 refused "an argument of another type" -Werror 'conversion' <<'END'
 KTRACE_EVENT(test, right, "%u", (uint32_t, a));
 void site(const char *text);
