@@ -87,7 +87,7 @@
 /*
  * Payload of an anchor record. Stamps are 36 bits wide in slots; an anchor restates the whole stamp. One is
  * written before any record whose stamp is 2^35 ticks or more past the ring's last anchor, so two anchors'
- * distance never has to be guessed. Anchors chain backwards; the newest one is named in struct ktrx_ring.
+ * distance never has to be guessed; ktrace's own writer does so at 2^34. Anchors chain backwards; the newest one is named in struct ktrx_ring.
  */
 struct ktrx_anchor {
 	uint64_t stamp;	   /* whole counter value at this anchor; its low 36 bits are the slot's stamp */
