@@ -25,8 +25,8 @@ struct ktrace_slot {
 } __attribute__((aligned(32)));
 
 struct ktrace_state {
-	uint64_t ended;	    /* times the end was reached with a hook */
-	uint64_t changes;   /* of what event states depend on */
+	uint64_t ended;	  /* times the end was reached with a hook */
+	uint64_t changes; /* of what event states depend on */
 	uint32_t attached;
 	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
 	uint32_t stopped;
