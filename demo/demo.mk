@@ -13,8 +13,8 @@ DEMO_OUT ?= build/demo
 # The portable kernel, for every architecture.
 DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/work/*.c))
 
-# What lies in the file system at boot: $(DEMO_OUT)/<arch>/root with all below it, packed by the first tar that comes
-# along and linked into the kernel. Who adds files there names them in DEMO_ROOT_<arch>, before the rules below.
+# What lies in the file system at boot: $(DEMO_OUT)/<arch>/root with all below it, packed into an archive that is linked
+# into the kernel. Whoever puts files there names them in DEMO_ROOT_<arch>, before the rules below are read.
 DEMO_TAR ?= tar
 DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
 
