@@ -17,6 +17,13 @@ enum {
 #define USER_STACK (USER_END - (UINT64_C(1) << 20)) /* top; grows down on demand to USER_STACK_MAX bytes */
 #define USER_STACK_MAX (UINT64_C(256) << 10)
 
+/*
+ * A program starts with all registers zero but the stack pointer, a multiple of 16. It finds there: argc, the argv
+ * pointers, NULL, the envp pointers, NULL, 64 bits each.
+ */
+#define ARGS_BYTES_MAX (UINT64_C(16) << 10) /* all strings of argv and envp with their NULs */
+#define ARGS_MAX       256		    /* of them together */
+
 /* Errors, as Linux numbers them. */
 #define EPERM	      1
 #define ENOENT	      2

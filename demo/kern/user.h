@@ -24,6 +24,8 @@ struct thread;
 struct user_frame;
 extern const size_t user_frame_size; /* bytes, a multiple of 16 */
 
+extern const uint16_t user_elf_machine; /* e_machine of programs for this machine */
+
 struct user_frame *user_frame_of(struct thread *thread);
 
 uintptr_t user_frame_ip(const struct user_frame *frame);
@@ -42,10 +44,13 @@ void user_frame_call_handler(struct user_frame *frame, uintptr_t handler, uintpt
 /* Takes back only what a program may set of a frame that came from user memory: no privilege, interrupts on. */
 void user_frame_sanitize(struct user_frame *frame);
 
-/* Leaves the kernel by user_frame_of(thread_self()); never returns. Interrupts off. */
+/* Leaves the kernel by user_frame_of(thread_self()), user_return called before; never returns. Interrupts off. */
 _Noreturn void user_frame_enter(void);
 
-/* Called by schedule() before each switch to that thread: kernel stack for traps, address space (NULL: kernel's). */
+/*
+ * Before each switch to or from a thread with an address space, and when the running thread gets another one, interrupts
+ * off: kernel stack for traps, address space (NULL: kernel's). Flushes what this CPU remembers of other spaces.
+ */
 struct arch_space;
 void arch_user_switch(struct thread *next, struct arch_space *space);
 
