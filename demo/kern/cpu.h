@@ -15,6 +15,7 @@
 #define CPU_MAX 8
 
 struct thread;
+struct timer;
 
 struct run_queue {
 	struct spinlock lock;
@@ -34,7 +35,10 @@ struct cpu {
 	struct thread *current;	 /* what runs here, never NULL once online */
 	struct thread *idle;	 /* what runs here when nothing else can */
 	struct thread *previous; /* what ran before the switch that is being completed */
-	struct thread *sleepers; /* timed sleeps begun here, earliest first; this CPU only, interrupts off */
+	struct timer_list {
+		struct spinlock lock;
+		struct timer *first; /* timed sleeps begun here, earliest first */
+	} timers;		     /* any CPU, under its lock; only this one adds */
 	bool need_resched;	 /* looked at on the way out of an interrupt; this CPU only */
 	struct run_queue queue;	 /* any CPU, under its lock */
 

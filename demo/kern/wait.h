@@ -12,21 +12,27 @@
 #define DEMO_WAIT_H
 
 #include "spinlock.h"
-
-struct thread;
+#include "thread.h"
 
 struct wait_queue {
 	struct spinlock lock;
 	struct thread *first, *last;
 };
 
-#define WAIT_QUEUE(n)                                                                                        \
-	{                                                                                                    \
-		.lock = SPINLOCK(n)                                                                          \
+#define WAIT_QUEUE(n)               \
+	{                           \
+		.lock = SPINLOCK(n) \
 	}
 
 /* Lock held by the running thread; released while it sleeps. */
 void wait_sleep(struct wait_queue *queue);
+
+/*
+ * The same, but a signal may end the sleep, or the clock (clock_ns()): who was first. A signal that is due already
+ * ends it at once; so does a time that has passed.
+ */
+#define WAIT_FOR_EVER UINT64_MAX
+enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns);
 
 /* Lock held: wakes the one that waits longest, or all. Any context. */
 void wait_wake_one(struct wait_queue *queue);
@@ -38,9 +44,9 @@ struct latch {
 	unsigned count;
 };
 
-#define LATCH(n, initial)                                                                                    \
-	{                                                                                                    \
-		.queue = WAIT_QUEUE(n), .count = (initial)                                                   \
+#define LATCH(n, initial)                                  \
+	{                                                  \
+		.queue = WAIT_QUEUE(n), .count = (initial) \
 	}
 
 void latch_count_down(struct latch *latch);
