@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "abi.h"
+#include "mutex.h"
 #include "spinlock.h"
 #include "wait.h"
 
@@ -24,11 +25,12 @@ struct process;
  */
 struct file_operations {
 	const char *kind; /* for the trace: "file", "pipe", … */
+	uint32_t type;	  /* S_IF*, of files without an inode */
 	int64_t (*read)(struct file *file, uintptr_t to, size_t size);
 	int64_t (*write)(struct file *file, uintptr_t from, size_t size);
 	int64_t (*seek)(struct file *file, int64_t offset, int whence);
 	int64_t (*list)(struct file *file, uintptr_t to, size_t size); /* getdents */
-	unsigned (*poll)(struct file *file);			       /* POLL* that hold now */
+	unsigned (*poll)(struct file *file);			       /* POLL* that hold now; NULL: always ready */
 	void (*close)(struct file *file);			       /* last reference gone */
 };
 
@@ -37,6 +39,7 @@ struct file {
 	unsigned references; /* atomically */
 	unsigned flags;	     /* O_* */
 	uint64_t offset;
+	struct mutex position; /* of whoever reads or writes at the offset and moves it */
 	struct inode *inode; /* NULL for pipes and sockets */
 	void *object;	     /* the pipe's or socket's own */
 	struct file *next_free;
@@ -53,7 +56,12 @@ struct file *file_new(const struct file_operations *operations, unsigned flags);
 struct file *file_hold(struct file *file);
 void file_release(struct file *file);
 
-int files_install(struct files *files, struct file *file, int least); /* descriptor or -EMFILE */
+/* Through the operations, after a look at how it was opened; traced. */
+int64_t file_read(struct file *file, uintptr_t to, size_t size);
+int64_t file_write(struct file *file, uintptr_t from, size_t size);
+
+int files_install(struct files *files, struct file *file, int least); /* descriptor or -EMFILE; the reference goes in */
+void files_put(struct files *files, struct file *file, int fd);	      /* in place of what was there */
 struct file *files_get(const struct files *files, int fd);	      /* NULL: -EBADF; no reference is taken */
 int files_close(struct files *files, int fd);
 void files_fork(struct files *to, const struct files *from);
@@ -67,8 +75,8 @@ int64_t poll_wait(struct files *files, struct abi_pollfd *fds, size_t count, int
 /* A pipe: two files. 0 or -errno. */
 int pipe_open(struct file **read_end, struct file **write_end);
 
-/* The console as a file; line editing, Ctrl-C as SIGINT to the foreground process. */
+/* The console as a file: lines are edited before they can be read; Ctrl-C sends SIGINT. */
 extern const struct file_operations console_operations;
-void console_init(void);
+void console_tick(void); /* takes what was typed; timer interrupt of one CPU */
 
 #endif

@@ -14,6 +14,9 @@
 
 struct credentials;
 
+#define INODE_DIRECT 8
+
+/* Changed under the lock of the tree (ramfs.h). */
 struct inode {
 	uint32_t number;
 	uint32_t mode; /* S_IF* and permissions */
@@ -23,11 +26,15 @@ struct inode {
 	uint64_t size;
 	uint64_t mtime_ns;
 	const struct file_operations *device; /* character devices */
-	struct inode *parent;		      /* directories */
-	void *content;			      /* vfs.c's own */
+	struct inode *parent;		      /* directories: held; the root's is itself */
+
+	/* Pages of its contents (ramfs.c), NULL where there are only zeroes. */
+	void *direct[INODE_DIRECT];
+	void **indirect; /* a page of pointers to pages of pointers */
+	struct inode *next_free;
 };
 
-void vfs_init(void); /* unpacks the archive */
+void vfs_init(void); /* unpacks the archive, makes /dev and /tmp; thread context */
 
 /* All of these: thread context, may sleep. Paths are kernel copies, relative to cwd. 0, an object or -errno. */
 int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *who, struct inode **found); /* held */
@@ -38,7 +45,7 @@ int vfs_unlink(const char *path, struct inode *cwd, const struct credentials *wh
 int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct credentials *who);
 int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
 int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, const struct credentials *who);
-int64_t vfs_path(struct inode *directory, char *to, size_t size); /* getcwd */
+int64_t vfs_path(struct inode *directory, char *to, size_t size); /* getcwd: length without the NUL */
 void vfs_stat(struct inode *inode, struct abi_stat *stat);
 int vfs_truncate(struct inode *inode, uint64_t size);
 int vfs_may(const struct inode *inode, const struct credentials *who, unsigned want); /* 4 read 2 write 1 execute */
