@@ -52,6 +52,8 @@ DEMO_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -Wl,-n
 DEMO_SHARED_aarch64 := virt
 DEMO_SHARED_riscv64 := virt
 
+include demo/user/user.mk
+
 # $(call demo_rules,<arch>)
 define demo_rules
 DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
