@@ -43,9 +43,6 @@ static void user_synchronous(struct user_frame *frame, uint32_t esr, uintptr_t a
 	case CLASS_UNALIGNED_SP:
 		user_exception(SIGBUS, ip);
 		break;
-	case CLASS_USER_BREAKPOINT:
-	case CLASS_USER_STEP:
-	case CLASS_USER_WATCHPOINT:
 	case CLASS_BRK:
 		user_exception(SIGTRAP, ip);
 		break;
