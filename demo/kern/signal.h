@@ -21,6 +21,9 @@ struct signals {
 /* Any context with no wait queue's lock held; wakes the process if it sleeps interruptibly. */
 void signal_send(struct process *process, int signal);
 
+/* The same to all processes but the first: Ctrl-C, kill(-1). */
+void signal_send_all(int signal);
+
 /* Is anything to be delivered? Sleeps that signals may end look at it before and after: then -EINTR. */
 bool signal_pending(const struct process *process);
 
