@@ -151,7 +151,9 @@ void arch_user_switch(struct thread *next, struct arch_space *space)
 		__asm__ volatile("tlbi aside1, xzr; dsb nsh; isb" : : : "memory");
 }
 
-/* The data cache hands it over, then all instruction caches forget: they may hold the page by other addresses. */
+/*
+ * The data cache hands it over, then all instruction caches forget: each may know it by another address.
+ */
 void arch_code_written(uintptr_t page)
 {
 	unsigned line = 4u << (arch_sysreg_read(ctr_el0) >> CTR_DATA_LINE_SHIFT & 0xf);

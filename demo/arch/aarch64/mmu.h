@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The kernel's tables, one set for all CPUs: RAM and devices at their physical addresses in blocks of a GiB, and
- * the window of arch_map. Address spaces (virt/space.c) copy its root; what is below it they share. User pages
- * are not global and all have ASID 0: a CPU forgets them when it leaves their space.
+ * The kernel's tables, one set for all CPUs: RAM and devices at their physical addresses in blocks of a GiB,
+ * and the window of arch_map. Address spaces (virt/space.c) copy its root; what is below it they share. User
+ * pages are not global and all have ASID 0: a CPU forgets them when it leaves their space.
  */
 #ifndef DEMO_ARCH_MMU_H
 #define DEMO_ARCH_MMU_H

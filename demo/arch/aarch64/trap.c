@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Exceptions of the kernel itself: interrupts go to the interrupt controller, page faults to the portable kernel. */
+/* Exceptions of the kernel itself: interrupts go to the GIC's driver, page faults to the portable kernel. */
 #include "trap.h"
 
 #include "arch.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a user program's registers mean. A system call is svc #0 with its number in x8 and arguments in x0 to x5;
- * the result comes back in x0.
+ * What a user program's registers mean. A system call is svc #0 with its number in x8 and arguments in x0 to
+ * x5; the result comes back in x0.
  */
 #include "user.h"
 
@@ -14,7 +14,7 @@ enum { REGISTER_CALL = 8, REGISTER_RETURN = 30 };
 #define SPSR_FLAGS UINT64_C(0xf0000000)
 
 #define STACK_ALIGNMENT 16
-#define EM_AARCH64      183
+#define EM_AARCH64	183
 
 const uint16_t user_elf_machine = EM_AARCH64;
 

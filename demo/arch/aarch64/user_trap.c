@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Exceptions from user mode: system calls, page faults, interrupts; what else a program does is a signal to it. */
+/* Exceptions from user mode: system calls, page faults, interrupts; all others are signals to the program. */
 #include "arch_user.h"
 
 #include "arch.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The kernel's Sv39 tables, one set for all CPUs: RAM and devices at their physical addresses in pages of a GiB,
- * and the window of arch_map. Address spaces (virt/space.c) copy its root; what is below it they share. User
- * pages are not global and all have ASID 0: a hart forgets them when it goes to another space.
+ * The kernel's Sv39 tables, one set for all CPUs: RAM and devices at their physical addresses in pages of a
+ * GiB, and the window of arch_map. Address spaces (virt/space.c) copy its root; what is below it they share.
+ * User pages are not global and all have ASID 0: a hart forgets them when it goes to another space.
  */
 #ifndef DEMO_ARCH_MMU_H
 #define DEMO_ARCH_MMU_H

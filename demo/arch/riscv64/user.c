@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a user program's registers mean. A system call is ecall with its number in a7 and arguments in a0 to a5;
- * the result comes back in a0.
+ * What a user program's registers mean. A system call is ecall with its number in a7 and arguments in a0 to
+ * a5; the result comes back in a0.
  */
 #include "user.h"
 
@@ -13,7 +13,7 @@ enum { REGISTER_RETURN = 1, REGISTER_SP = 2, REGISTER_ARGUMENTS = 10, REGISTER_C
 #define SSTATUS_USER (UINT64_C(1) << 5 | UINT64_C(2) << 32)
 
 #define STACK_ALIGNMENT 16
-#define EM_RISCV        243
+#define EM_RISCV	243
 
 const uint16_t user_elf_machine = EM_RISCV;
 

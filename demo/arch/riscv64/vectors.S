@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The supervisor's trap entry. In the kernel sscratch is 0: save everything in a struct trap_frame on the current
- * stack, call trap(), put it back. Not tp: the thread may have moved to another CPU meanwhile.
+ * The supervisor's trap entry. In the kernel sscratch is 0: save everything in a struct trap_frame on the
+ * current stack, call trap(), put it back. Not tp: the thread may have moved to another CPU meanwhile.
  *
- * In user mode sscratch points to a struct user_frame at the top of the thread's stack, which begins with a
- * trap_frame; there tp is the program's and is saved, and the CPU's waits in the frame. Then user_trap() runs.
+ * In user mode sscratch points to a struct user_frame at the top of the thread's stack. It begins with a
+ * trap_frame; tp there is the program's and is saved, and the CPU's waits in the frame. Then user_trap() runs.
  */
 
 #define FRAME_SIZE 272

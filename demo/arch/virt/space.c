@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Address spaces: trees of tables with three levels of 512 entries. The root's entries stand for a GiB each; all
- * but those of user memory are copies of the kernel's, which do not change after mmu_init. mmu.h has the format.
+ * Address spaces: trees of tables with three levels of 512 entries. The root's entries stand for a GiB each;
+ * all but those of user memory are copies of the kernel's, which do not change after mmu_init. mmu.h has the
+ * format.
  */
 #include "arch.h"
 #include "mmu.h"
@@ -21,7 +22,7 @@ static uint64_t *table_of(uint64_t entry)
 	return (uint64_t *)mmu_entry_address(entry);
 }
 
-/* The entry for a page of user memory; NULL for other addresses, or if there is no table and none can be made. */
+/* The entry for a page of user memory; NULL for other addresses, or if a table is missing and stays so. */
 static uint64_t *find(const struct arch_space *space, uintptr_t address, bool create)
 {
 	uint64_t *table = (uint64_t *)space->root;
