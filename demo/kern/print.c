@@ -16,6 +16,15 @@ void console_write_unlocked(const char *text)
 		arch_console_putc(*text++);
 }
 
+void console_write(const char *text, size_t size)
+{
+	bool irq_on = spin_lock(&console_lock);
+
+	for (size_t i = 0; i < size; i++)
+		arch_console_putc(text[i]);
+	spin_unlock(&console_lock, irq_on);
+}
+
 void kprintf(const char *text, ...)
 {
 	char line[LINE_MAX];

@@ -8,6 +8,9 @@
 /* At most 255 characters, which stay together whatever the other CPUs print. Any context but NMI. */
 void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* As it is, in one piece. Any context but NMI. */
+void console_write(const char *text, size_t size);
+
 /* For a CPU that has stopped all others: takes no lock. */
 void console_write_unlocked(const char *text);
 

@@ -24,4 +24,7 @@ struct rootfs_entry {
  */
 int rootfs_next(size_t *at, struct rootfs_entry *entry);
 
+/* Puts all of it into the tree. What cannot be unpacked is reported on the console. */
+void rootfs_unpack(void);
+
 #endif

@@ -2,6 +2,7 @@
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
+#include "file.h"
 #include "sched.h"
 #include "thread.h"
 #include "timer.h"
@@ -66,6 +67,10 @@ static void end_sleeps(struct timer_list *timers)
 
 void timer_tick(void)
 {
-	end_sleeps(&arch_this_cpu()->timers);
+	struct cpu *self = arch_this_cpu();
+
+	end_sleeps(&self->timers);
+	if (self->id == 0)
+		console_tick();
 	sched_tick();
 }

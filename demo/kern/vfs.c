@@ -5,8 +5,11 @@
  */
 #include <ktrace/ktrace.h>
 
+#include "device.h"
+#include "panic.h"
 #include "process.h"
 #include "ramfs.h"
+#include "rootfs.h"
 #include "string.h"
 #include "vfs.h"
 
@@ -17,6 +20,8 @@ KTRACE_EVENT(vfs, open, "%s, flags %#o, mode %#o: %p on inode %u, result %d", (c
 enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4 };
 
 struct inode *vfs_root;
+
+const struct credentials vfs_superuser = { 0 };
 
 /* What a path leads to. */
 struct place {
@@ -345,6 +350,21 @@ int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 	return error;
 }
 
+int vfs_make_device(const char *path, uint32_t mode, const struct file_operations *device)
+{
+	struct place place;
+	int error;
+
+	tree_lock();
+	error = walk(path, NULL, &vfs_superuser, &place);
+	if (!error)
+		error = place.inode ? -EEXIST : create(&place, S_IFCHR | (mode & 07777), &vfs_superuser);
+	if (!error)
+		place.inode->device = device;
+	tree_unlock();
+	return error;
+}
+
 /* ---- Attributes -------------------------------------------------------------------------------- */
 
 int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who)
@@ -448,4 +468,17 @@ int vfs_truncate(struct inode *inode, uint64_t size)
 	error = ramfs_resize(inode, size);
 	tree_unlock();
 	return error;
+}
+
+void vfs_init(void)
+{
+	ramfs_init();
+	vfs_root = ramfs_new(S_IFDIR | 0755, &vfs_superuser);
+	if (!vfs_root)
+		panic("ramdisk= has no room for a directory");
+	vfs_root->links = 1;
+	vfs_root->parent = vfs_root;
+	rootfs_unpack();
+	device_init();
+	vfs_mkdir("/tmp", 0777, NULL, &vfs_superuser);
 }

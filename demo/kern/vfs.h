@@ -41,6 +41,7 @@ int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *wh
 int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd, const struct credentials *who,
 	     struct file **file);
 int vfs_mkdir(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
+int vfs_make_device(const char *path, uint32_t mode, const struct file_operations *device); /* the kernel itself */
 int vfs_unlink(const char *path, struct inode *cwd, const struct credentials *who, int directory);
 int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct credentials *who);
 int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
@@ -57,5 +58,6 @@ void inode_release(struct inode *inode);
 size_t inode_read(struct inode *inode, void *to, uint64_t offset, size_t size);
 
 extern struct inode *vfs_root;
+extern const struct credentials vfs_superuser; /* to whom nothing is forbidden */
 
 #endif
