@@ -29,6 +29,7 @@ struct cpu {
 	uint32_t trace_context; /* the tracer's word: thread id and context of what runs here now */
 
 	uint32_t id;	      /* dense, the index in cpus[] */
+	uintptr_t entry[2];   /* the architecture's, for its way in from user mode */
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
 	bool online; /* up and not stopped by a panic; set by the CPU itself, read by all (acquire) */
 
@@ -48,6 +49,7 @@ struct cpu {
 _Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");
 _Static_assert(offsetof(struct cpu, trace_reserve) == 8, "the tracer's hooks know this offset");
 _Static_assert(offsetof(struct cpu, trace_context) == 16, "the tracer's hooks know this offset");
+_Static_assert(offsetof(struct cpu, entry) == 24, "arch code knows this offset");
 
 extern struct cpu cpus[CPU_MAX];
 extern unsigned cpu_count; /* CPUs 0 to cpu_count - 1 have come up */
