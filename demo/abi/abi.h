@@ -54,15 +54,22 @@ enum {
 #define ENOSYS	      38
 #define ENOTEMPTY     39
 #define ENOTSOCK      88
+#define EDESTADDRREQ  89
 #define EMSGSIZE      90
+#define EPROTONOSUPPORT 93
 #define EOPNOTSUPP    95
 #define EAFNOSUPPORT  97
 #define EADDRINUSE    98
+#define EADDRNOTAVAIL 99
+#define ENETUNREACH   101
 #define ECONNRESET    104
+#define ENOBUFS	      105
 #define EISCONN	      106
 #define ENOTCONN      107
 #define ETIMEDOUT     110
 #define ECONNREFUSED  111
+#define EALREADY      114
+#define EINPROGRESS   115
 
 /* Signals. */
 #define SIGHUP	1
@@ -170,7 +177,15 @@ struct abi_pollfd {
 #define AF_INET	    2
 #define SOCK_STREAM 1
 #define SOCK_DGRAM  2
+#define SOCK_NONBLOCK O_NONBLOCK /* with the type, for there is no fcntl */
+#define SOCK_CLOEXEC  O_CLOEXEC
 #define INADDR_LOOPBACK 0x7f000001u
+#define INADDR_ANY	0u
+
+/* shutdown */
+#define SHUT_RD	  0
+#define SHUT_WR	  1
+#define SHUT_RDWR 2
 
 struct abi_sockaddr {
 	uint16_t family;
