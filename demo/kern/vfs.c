@@ -481,4 +481,5 @@ void vfs_init(void)
 	rootfs_unpack();
 	device_init();
 	vfs_mkdir("/tmp", 0777, NULL, &vfs_superuser);
+	vfs_chmod("/tmp", 0777, NULL, &vfs_superuser); /* in case the archive had one */
 }
