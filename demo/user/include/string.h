@@ -3,6 +3,7 @@
 #ifndef USER_STRING_H
 #define USER_STRING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n);
@@ -15,6 +16,7 @@ int strcmp(const char *a, const char *b);
 /* Copies at most size - 1 characters and always ends them with a NUL. */
 void string_copy(char *to, const char *from, size_t size);
 
+bool string_starts(const char *s, const char *with);
 char *strchr(const char *s, int c); /* NULL if there is none */
 
 #endif

@@ -8,3 +8,10 @@ char *strchr(const char *s, int c)
 			return NULL;
 	return (char *)(size_t)s;
 }
+
+bool string_starts(const char *s, const char *with)
+{
+	while (*with && *s == *with)
+		s++, with++;
+	return !*with;
+}
