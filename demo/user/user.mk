@@ -13,7 +13,7 @@ USER_CFLAGS_x86_64 := -fpie
 USER_CFLAGS_aarch64 :=
 USER_CFLAGS_riscv64 :=
 
-USER_LDFLAGS_x86_64 := -m64
+USER_LDFLAGS_x86_64 := -m64 -Wl,--no-relax # entries of the offset table stay: they hold what is too far for less
 USER_LDFLAGS_aarch64 :=
 USER_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64
 

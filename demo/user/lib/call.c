@@ -82,8 +82,7 @@ static void dispatch_signal(int signal)
 	add(&account.calls, 1);
 }
 
-/* In arch/…/start.S. */
-__attribute__((visibility("hidden"))) void signal_restorer(void);
+void signal_restorer(void); /* arch/…/start.S */
 
 int handle_signal(int signal, signal_handler *handler)
 {
