@@ -289,7 +289,8 @@ int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct
 
 static unsigned wanted(unsigned flags)
 {
-	static const unsigned by_mode[] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE, 0 };
+	static const unsigned by_mode[] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE,
+					    MAY_READ | MAY_WRITE };
 
 	return by_mode[flags & O_ACCMODE] | (flags & O_TRUNC ? MAY_WRITE : 0);
 }
