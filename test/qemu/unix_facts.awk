@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What each process did, from its account on the console (-v source=console) or from the trace (source=trace, the output of
+# `ktrace show --json`): lines "PID calls=… bytes=… packets=… children=… faults=…".
+# First file: the console, for both: it says who gave an account, and in which area faults count.
+
+function value(key, text) {
+	if (!match($0, "[ \"{]" key "(\":\"?|=)[^\", }]*"))
+		return ""
+	text = substr($0, RSTART, RLENGTH)
+	sub(/^.[^=:]*[=:]"?/, "", text)
+	return text
+}
+
+function forget(pid) { calls[pid] = bytes[pid] = packets[pid] = children[pid] = faults[pid] = 0 }
+
+# Addresses of user memory all have as many digits.
+function within(address, from, to) { return length(address) == length(from) && address >= from && address < to }
+
+NR == FNR && $1 == "account" {
+	pid = value("pid")
+	from[pid] = value("from")
+	to[pid] = value("to")
+	if (source == "console") {
+		calls[pid] = value("calls"); bytes[pid] = value("bytes"); packets[pid] = value("packets")
+		children[pid] = value("children"); faults[pid] = value("faults")
+	}
+}
+NR == FNR { next }
+
+source == "trace" {
+	pid = value("thread")
+	event = value("event")
+}
+# What a process did before it became this program is not in its account.
+event == "process.exec" { forget(pid) }
+event == "syscall.enter" { calls[pid]++ }
+event == "syscall.exit" {
+	nr = value("nr"); result = value("result")
+	if (result > 0 && (nr == 32 || nr == 33 || nr == 65 || nr == 66)) # read, write, sendto, recvfrom
+		bytes[pid] += result
+}
+event == "net.tx" && value("protocol") == 17 { packets[pid]++ }
+event == "process.fork" { children[pid]++ }
+event == "mm.fault_enter" && (pid in from) && within(value("address"), from[pid], to[pid]) { faults[pid]++ }
+
+END {
+	for (pid in from)
+		printf "%d calls=%d bytes=%d packets=%d children=%d faults=%d\n", pid, calls[pid], bytes[pid], packets[pid],
+			children[pid], faults[pid]
+}

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The user programs of the demo kernel pass their own checks, on 1, 2 and 4 CPUs of each architecture; and its shell
+# does what is typed.
+# UNIX_ARCHES, UNIX_CPUS: which (defaults: all three; 1 2 4).
+. test/tap.sh
+
+programs="pipeline fault lock echo resolver pingpong sleeper make badness sh:/etc/tools"
+
+# boot ARCH CPUS ARGUMENTS: the console in $tmp/console, the machine's exit status in $status.
+boot() {
+	status=0
+	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" "$2") \
+		-append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
+	tr -d '\r' <"$tmp/console" >"$tmp/lines"
+}
+
+said() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
+
+for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
+	for cpus in ${UNIX_CPUS:-1 2 4}; do
+		boot "$arch" "$cpus" "run=$(echo $programs | tr ' ' ,)" </dev/null
+		for program in $programs; do
+			said "$arch, $cpus CPUs: ${program%:*}" "init: ${program%:*}: status 0"
+		done
+		equal "$arch, $cpus CPUs: the machine ends by itself" 0 "$status"
+		[ "$status" -eq 0 ] || grep -v '^account' "$tmp/lines" | tail -n 40 | sed 's/^/# /'
+	done
+
+	printf 'echo typed | cat > /tmp/typed\ncat /tmp/typed\nexit 3\n' | boot "$arch" 2 run=sh
+	said "$arch: the shell runs what is typed" "typed"
+	said "$arch: and leaves with its status" "init: sh: status 3"
+	equal "$arch: which is the machine's, as good or bad" 1 "$status"
+done
+done_testing
