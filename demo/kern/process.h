@@ -11,31 +11,38 @@
 
 #include "file.h"
 #include "signal.h"
+#include "thread.h"
 #include "vm.h"
 #include "wait.h"
 
 #define PROCESS_MAX 64
-#define PROCESS_FILES 32
 
 struct credentials {
 	uint32_t uid, gid;
 };
 
-enum process_state { PROCESS_FREE, PROCESS_ALIVE, PROCESS_ZOMBIE };
+/* A new one is being made and known to nobody but its maker. */
+enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
 
 struct process {
-	enum process_state state;      /* table lock */
+	enum process_state state; /* table lock */
 	uint32_t pid;
-	struct process *parent;	       /* table lock */
-	int status;		       /* of wait4, once a zombie */
-	struct thread *thread;
+	struct process *parent; /* table lock; itself for init */
+	int status;		/* of wait4, once a zombie; table lock */
+	struct thread *thread;	/* its name is the process's */
 	struct vm vm;
 	struct files files;
 	struct inode *cwd;
 	struct credentials cred;
 	struct signals signals;
-	struct wait_queue children;    /* its lock is not the table's: a child becomes a zombie, then wakes it */
-	char name[THREAD_NAME_MAX];
+	/*
+	 * Children that have ended say so here, under the queue's lock; it and the table's are never held at once. Last,
+	 * for it outlives the process: a child that has just ended may be late.
+	 */
+	struct process_children {
+		struct wait_queue queue;
+		uint32_t ended; /* how many, ever */
+	} children;
 };
 
 /* The running thread's process; NULL in kernel threads. */
@@ -48,8 +55,13 @@ int64_t process_fork(void);
 int process_exec(const char *path, char *const argv[], char *const envp[]); /* kernel copies; 0 or -errno */
 _Noreturn void process_exit(int status);				    /* status as wait4 tells it */
 int64_t process_wait(int64_t pid, int *status, unsigned flags);
-struct process *process_find(uint32_t pid); /* table lock held by the caller: process_lock() */
+
+/* While the table is locked, what is alive stays so. No wait queue's lock may be held. */
 bool process_lock(void);
 void process_unlock(bool irq_on);
+struct process *process_find(uint32_t pid); /* an alive one or NULL; table locked */
+struct process *
+process_next(const struct process *last); /* all that are alive, from NULL to NULL; table locked */
+uint32_t process_parent_id(const struct process *process);
 
 #endif

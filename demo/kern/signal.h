@@ -18,8 +18,14 @@ struct signals {
 	struct abi_sigaction action[SIG_COUNT]; /* [0] unused */
 };
 
-/* Any context with no wait queue's lock held; wakes the process if it sleeps interruptibly. */
+/*
+ * Any context with no wait queue's lock held; wakes the process if it sleeps interruptibly. It is the caller's own,
+ * or the table of processes is locked. What the process ignores is dropped.
+ */
 void signal_send(struct process *process, int signal);
+
+/* To the running process, which has done something that it cannot go on after: blocking and ignoring do not help. */
+void signal_force(int signal);
 
 /* The same to all processes but the first: Ctrl-C, kill(-1). */
 void signal_send_all(int signal);
@@ -35,7 +41,13 @@ bool signal_wait_sleep(struct wait_queue *queue);
 /* On the way to user mode: default actions, handlers. May not return (the process ends). Interrupts on. */
 void signal_deliver(struct user_frame *frame);
 
-int64_t signal_return(struct user_frame *frame); /* SYS_sigreturn */
-void signal_exec(struct signals *signals);	 /* handlers back to default */
+/* SYS_sigreturn: all registers are as they were when the handler was called. */
+void signal_return(struct user_frame *frame);
+
+/* 0 or -EINVAL. old may be NULL, and change as well. */
+int signal_set_action(int signal, const struct abi_sigaction *change, struct abi_sigaction *old);
+void signal_set_blocked(uint32_t blocked);
+
+void signal_exec(struct signals *signals); /* handlers back to default */
 
 #endif

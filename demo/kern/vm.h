@@ -28,15 +28,25 @@ struct vm_area {
 	uint64_t file_bytes;  /* from start, that come from the file */
 };
 
+/* area[VM_HEAP] is the heap: it ends with the page that holds brk. */
+#define VM_HEAP 0
+
+/* Most bytes that all areas of a process may cover. */
+#define VM_BYTES_MAX (UINT64_C(256) << 20)
+
 struct vm {
 	struct arch_space space;
 	struct vm_area area[VM_AREAS_MAX];
 	uintptr_t brk_start, brk; /* the heap */
-	uintptr_t mmap_next;
 };
 
 /* How a fault was resolved: the trace's `how`. */
 enum vm_how { VM_ZERO, VM_FILE, VM_COPY, VM_REUSE, VM_SPURIOUS, VM_BAD_ADDRESS, VM_BAD_ACCESS, VM_NO_MEMORY };
+const char *vm_how_name(enum vm_how how);
+static inline bool vm_resolved(enum vm_how how)
+{
+	return how < VM_BAD_ADDRESS;
+}
 
 bool vm_init(struct vm *vm);
 void vm_free(struct vm *vm);			       /* all pages, areas, tables */
@@ -49,13 +59,13 @@ int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access); /*
 /* Makes the access possible or says why not. Any thread of the kernel in that process's context. */
 enum vm_how vm_fault(struct vm *vm, uintptr_t address, unsigned access);
 
-/* 0 or -EFAULT; what was copied before the bad address stays copied. */
+/* 0, -EFAULT or -ENOMEM; what was copied before the bad address stays copied. */
 int vm_copy_in(struct vm *vm, void *to, uintptr_t from, size_t size);
 int vm_copy_out(struct vm *vm, uintptr_t to, const void *from, size_t size);
 /* Length without the NUL, -EFAULT or -ENAMETOOLONG. */
 int64_t vm_copy_string(struct vm *vm, char *to, uintptr_t from, size_t size);
 
-/* Loads an ELF program into a fresh vm: areas only, pages come by faults. 0 or -errno; *entry is set. */
+/* Loads an ELF program into a fresh vm: areas and heap only, pages come by faults. 0 or -errno; *entry is set. */
 int elf_load(struct vm *vm, struct inode *file, uintptr_t *entry);
 
 #endif
