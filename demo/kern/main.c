@@ -58,7 +58,6 @@ void kmain(void)
 	cpu_start_others();
 	KTRACE(boot, phase, "CPUs");
 	kprintf("demo: %u CPUs, %lu MiB free\n", cpu_count, page_free_count() * PAGE_SIZE >> 20);
-	network_init();
 	thread_create("init", init, NULL, CPU_ANY);
 	arch_timer_start();
 	sched_idle();
