@@ -35,8 +35,17 @@ static int64_t zero_read(struct file *file, uintptr_t to, size_t size)
 	return (int64_t)done;
 }
 
-static const struct file_operations null_operations = { .kind = "null", .read = null_read, .write = null_write };
-static const struct file_operations zero_operations = { .kind = "zero", .read = zero_read, .write = null_write };
+static const struct file_operations null_operations = {
+	.kind = "null",
+	.read = null_read,
+	.write = null_write,
+};
+
+static const struct file_operations zero_operations = {
+	.kind = "zero",
+	.read = zero_read,
+	.write = null_write,
+};
 
 static const struct device {
 	const char *path;

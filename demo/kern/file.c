@@ -9,7 +9,8 @@ KTRACE_EVENT(vfs, read, "%p on inode %u, %u bytes: %d", (const void *, file), (u
 	     (uint32_t, size, bytes), (int32_t, result));
 KTRACE_EVENT(vfs, write, "%p on inode %u, %u bytes: %d", (const void *, file), (uint32_t, inode),
 	     (uint32_t, size, bytes), (int32_t, result));
-KTRACE_EVENT(vfs, close, "%p on inode %u, a %s", (const void *, file), (uint32_t, inode), (const char *, kind));
+KTRACE_EVENT(vfs, close, "%p on inode %u, a %s", (const void *, file), (uint32_t, inode),
+	     (const char *, kind));
 
 #define OPEN_FILES_MAX 256
 #define SIZE_AT_ONCE   0x7ffff000u /* results are an int in C programs */

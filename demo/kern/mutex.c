@@ -25,7 +25,8 @@ static void wait_and_lock(struct mutex *mutex, uint32_t self)
 {
 	bool irq_on;
 
-	KTRACE(lock, contend, mutex, mutex->queue.lock.name, __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED));
+	KTRACE(lock, contend, mutex, mutex->queue.lock.name,
+	       __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED));
 	irq_on = spin_lock(&mutex->queue.lock);
 	__atomic_add_fetch(&mutex->waiters, 1, __ATOMIC_SEQ_CST);
 	while (!try_lock(mutex, self))

@@ -11,7 +11,7 @@
 #include "wait.h"
 
 struct mutex {
-	uint32_t holder;  /* thread id, 0: free; comes first, for the trace tells this lock from the queue's by address */
+	uint32_t holder;  /* thread id, 0: free; first, as the trace tells locks apart by address: the queue has one */
 	uint32_t waiters; /* threads that found it taken */
 	struct wait_queue queue;
 };

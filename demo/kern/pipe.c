@@ -11,7 +11,7 @@
 #define PIPE_ATOMIC 512
 
 struct pipe {
-	struct wait_queue changed; /* its lock guards all; either readers wait or writers, never both for long */
+	struct wait_queue changed; /* its lock guards all; readers wait here, or writers */
 	bool has_reader, has_writer;
 	size_t written, taken; /* bytes ever: their difference lies in data[], from taken % PIPE_SIZE on */
 	char data[PIPE_SIZE];

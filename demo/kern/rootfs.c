@@ -65,7 +65,8 @@ static size_t append(char *to, size_t at, const char *field, size_t size)
 static void read_path(const struct ustar_header *header, struct rootfs_entry *entry)
 {
 	const char *name = header->name;
-	size_t size = sizeof(header->name), length = append(entry->path, 0, header->prefix, sizeof(header->prefix));
+	size_t size = sizeof(header->name);
+	size_t length = append(entry->path, 0, header->prefix, sizeof(header->prefix));
 
 	if (length)
 		entry->path[length++] = '/';
@@ -104,9 +105,10 @@ int rootfs_next(size_t *at, struct rootfs_entry *entry)
 
 static int unpack_file(const struct rootfs_entry *entry)
 {
+	const unsigned flags = O_WRONLY | O_CREAT | O_EXCL;
 	struct file *file;
 	int64_t written;
-	int error = vfs_open(entry->path, O_WRONLY | O_CREAT | O_EXCL, entry->mode, NULL, &vfs_superuser, &file);
+	int error = vfs_open(entry->path, flags, entry->mode & 07777, NULL, &vfs_superuser, &file);
 
 	if (error)
 		return error;

@@ -69,7 +69,8 @@ int64_t sys_lseek(const struct call *call)
 
 	if (!file)
 		return -EBADF;
-	return file->operations->seek ? file->operations->seek(file, (int64_t)call->a[1], (int)call->a[2]) : -ESPIPE;
+	return file->operations->seek ? file->operations->seek(file, (int64_t)call->a[1], (int)call->a[2])
+				      : -ESPIPE;
 }
 
 int64_t sys_ftruncate(const struct call *call)

@@ -13,7 +13,8 @@
 #include "string.h"
 #include "vfs.h"
 
-KTRACE_EVENT(vfs, lookup, "%s: inode %u, result %d", (const char *, path), (uint32_t, inode), (int32_t, result));
+KTRACE_EVENT(vfs, lookup, "%s: inode %u, result %d", (const char *, path), (uint32_t, inode),
+	     (int32_t, result));
 KTRACE_EVENT(vfs, open, "%s, flags %#o, mode %#o: %p on inode %u, result %d", (const char *, path),
 	     (uint32_t, flags), (uint32_t, mode), (const void *, file), (uint32_t, inode), (int32_t, result));
 
@@ -56,8 +57,7 @@ int vfs_may(const struct inode *inode, const struct credentials *who, unsigned w
 
 static bool is_dots(const struct place *place)
 {
-	return place->name[0] == '.' &&
-	       (place->length == 1 || (place->length == 2 && place->name[1] == '.'));
+	return place->name[0] == '.' && (place->length == 1 || (place->length == 2 && place->name[1] == '.'));
 }
 
 static struct inode *step(const struct place *place)
@@ -120,7 +120,8 @@ static int walk_to(const char *path, struct inode *cwd, const struct credentials
 }
 
 /* For those who take a name away: it must be one, and the directory theirs to change. */
-static int walk_to_name(const char *path, struct inode *cwd, const struct credentials *who, struct place *place)
+static int walk_to_name(const char *path, struct inode *cwd, const struct credentials *who,
+			struct place *place)
 {
 	int error = walk_to(path, cwd, who, place);
 
@@ -289,8 +290,7 @@ int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct
 
 static unsigned wanted(unsigned flags)
 {
-	static const unsigned by_mode[] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE,
-					    MAY_READ | MAY_WRITE };
+	static const unsigned by_mode[] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE, MAY_READ | MAY_WRITE };
 
 	return by_mode[flags & O_ACCMODE] | (flags & O_TRUNC ? MAY_WRITE : 0);
 }
@@ -324,8 +324,8 @@ static const struct file_operations *operations_of(const struct inode *inode)
 	return is_directory(inode) ? &directory_operations : &regular_operations;
 }
 
-int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd, const struct credentials *who,
-	     struct file **file)
+int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
+	     const struct credentials *who, struct file **file)
 {
 	struct file *opened = file_new(NULL, flags);
 	struct place place = { 0 };
@@ -342,11 +342,11 @@ int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 		}
 		tree_unlock();
 	}
-	KTRACE(vfs, open, path, flags, mode, opened, error ? 0 : opened->inode->number, error);
 	if (error && opened) {
 		file_release(opened);
 		opened = NULL;
 	}
+	KTRACE(vfs, open, path, flags, mode, opened, opened ? opened->inode->number : 0, error);
 	*file = opened;
 	return error;
 }

@@ -29,7 +29,8 @@ static void check_cwd(const char *expected)
 {
 	char path[PATH_MAX];
 
-	check_equal((int64_t)strlen(expected) + 1, getcwd(path, sizeof(path)), "length of the working directory");
+	check_equal((int64_t)strlen(expected) + 1, getcwd(path, sizeof(path)),
+		    "length of the working directory");
 	check(strcmp(path, expected) == 0, expected);
 }
 
@@ -106,7 +107,8 @@ static void contents(void)
 	check_equal(0, ftruncate(fd, 2), "cut");
 	check_equal(0, ftruncate(fd, 5), "and lengthened");
 	check_equal(0, lseek(fd, 0, SEEK_SET), "to the beginning");
-	check(read(fd, text, sizeof(text)) == 5 && memcmp(text, "on\0\0\0", 5) == 0, "zeroes, not what was there");
+	check(read(fd, text, sizeof(text)) == 5 && memcmp(text, "on\0\0\0", 5) == 0,
+	      "zeroes, not what was there");
 	check_equal(-EINVAL, lseek(fd, -1, SEEK_SET), "before the beginning");
 	check_equal(-EFBIG, ftruncate(fd, (int64_t)1 << 40), "larger than any file");
 	close(fd);
