@@ -330,7 +330,7 @@ static void resolver(uint64_t until_ns)
 		if (wait_readable(client, 100) == 0)
 			continue;
 		expect("hear", receive_bytes(client, message, sizeof(message)), sizeof(message));
-		queries += memcmp(message, &id, sizeof(id)) == 0 && message[2] < 0;
+		queries += memcmp(message, &id, sizeof(id)) == 0 && (message[2] & 0x80);
 	}
 	file_release(client);
 }
