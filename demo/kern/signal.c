@@ -173,6 +173,16 @@ void signal_return(struct user_frame *frame)
 	signal_set_blocked((uint32_t)head.blocked);
 }
 
+/* The lowest signal of a set that is not empty. The compiler's own way may be a call into its library. */
+static int lowest(uint32_t set)
+{
+	int signal = 1;
+
+	while (!(set & BIT(signal)))
+		signal++;
+	return signal;
+}
+
 /* The next one to be taken, SIGKILL before all others; 0: none. */
 static int take(struct signals *signals)
 {
@@ -181,7 +191,7 @@ static int take(struct signals *signals)
 
 	if (!due)
 		return 0;
-	signal = due & BIT(SIGKILL) ? SIGKILL : __builtin_ctz(due) + 1;
+	signal = due & BIT(SIGKILL) ? SIGKILL : lowest(due);
 	__atomic_fetch_and(&signals->pending, ~BIT(signal), __ATOMIC_SEQ_CST);
 	return signal;
 }
