@@ -5,7 +5,7 @@
 # UNIX_ARCHES, UNIX_CPUS: which (defaults: all three; 1 2 4).
 . test/tap.sh
 
-programs="pipeline fault lock echo resolver pingpong sleeper make badness sh:/etc/tools"
+programs="pipeline faultwalk lock echo resolver signals sleeper make badness sh:/etc/tools"
 
 # boot ARCH CPUS ARGUMENTS: the console in $tmp/console, the machine's exit status in $status.
 boot() {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * pingpong: two processes send each other a signal in turn, each from the handler of the other's. Nothing else moves the
+ * signals: two processes send each other a signal in turn, each from the handler of the other's. Nothing else moves the
  * ball: a signal that got lost would stop the game.
  */
 #include <program.h>
