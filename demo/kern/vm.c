@@ -53,6 +53,7 @@ static bool is_user_range(uintptr_t start, uintptr_t end)
 bool vm_init(struct vm *vm)
 {
 	memset(vm, 0, sizeof(*vm));
+	vm->area[VM_HEAP].access = ACCESS_READ | ACCESS_WRITE;
 	return arch_space_init(&vm->space);
 }
 
