@@ -2,7 +2,8 @@
 /*
  * The stream protocol: TCP's header, handshake, sequence numbers, acknowledgement, window, FIN, RST and states. It
  * leaves out what a device that loses nothing has no need of: retransmission, reordering, congestion control, options.
- * A frame that is lost all the same ends the connection: the receiver sees a gap, or the sender's patience ends.
+ * A frame that is lost all the same ends the connection: a gap shows, or somebody's patience ends. A peer that is silent
+ * for long is asked whether it is still there.
  *
  * stream.c is what calls do, stream_input.c what arriving segments do, stream_output.c what both send and when a
  * connection ends. Network lock held, but where noted.
@@ -41,6 +42,9 @@ static inline uint8_t *stream_data(struct packet *packet)
 bool stream_may_send(const struct stream *stream); /* data: neither before the handshake nor after our FIN */
 bool stream_may_receive(const struct stream *stream); /* data may still come */
 
+/* Was closed, and only sees to an orderly end. */
+bool stream_is_orphan(const struct socket *socket);
+
 /* What the peer takes of us now. */
 static inline size_t stream_window(const struct stream *stream)
 {
@@ -68,7 +72,7 @@ void stream_refuse(struct packet *packet);
 void stream_fail(struct socket *socket, int error);
 void stream_abort(struct socket *socket, int error);
 
-/* What waits for an acknowledgement waits so long from now on. */
+/* The peer has been heard; or from now on it has to be. */
 void stream_renew_deadline(struct socket *socket);
 
 /* The earliest of all deadlines, or an earlier time; WAIT_FOR_EVER: none. Any context. */

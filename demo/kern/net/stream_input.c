@@ -149,7 +149,7 @@ static void acknowledge(struct socket *socket, const struct segment *segment)
 
 	stream->unacknowledged = segment->acknowledgement;
 	stream->limit = segment->acknowledgement + segment->window;
-	if (news)
+	if (news || stream->unacknowledged == stream->next)
 		stream_renew_deadline(socket);
 	socket_changed(socket);
 	if (news && stream->unacknowledged == stream->next)
@@ -188,7 +188,7 @@ static bool is_unwanted(const struct socket *socket, const struct segment *segme
 		return false;
 	if (!stream_may_receive(stream) || segment->bytes > stream->offered - stream->expected)
 		return true;
-	return segment->bytes > 0 && !socket->file && !stream->listener;
+	return segment->bytes > 0 && stream_is_orphan(socket);
 }
 
 static void take(struct socket *socket, const struct segment *segment)
@@ -223,6 +223,8 @@ static void connection_input(struct socket *socket, const struct segment *segmen
 	if (segment->flags & STREAM_RST) {
 		packet_free(segment->packet);
 		stream_fail(socket, ECONNRESET);
+	} else if (segment->sequence == stream->expected - 1 && segment->bytes == 0) {
+		stream_transmit(socket, segment->packet, STREAM_ACK, 0); /* it asked for a sign of life */
 	} else if (segment->sequence != stream->expected) {
 		/* Frames do not overtake each other: one is lost, and nobody will send it again. */
 		packet_drop(segment->packet, "out of sequence");

@@ -11,7 +11,7 @@
 KTRACE_EVENT_V1(KTRX1_NET_TCP_STATE, net, tcp_state, "socket %u: %u -> %u, %s -> %s", (uint32_t, socket),
 		(uint8_t, old), (uint8_t, new), (const char *, old_name), (const char *, new_name));
 
-#define PATIENCE_NS  (5 * NS_PER_S) /* for an acknowledgement, or the FIN of a peer that nobody listens to */
+#define PATIENCE_NS  (5 * NS_PER_S)    /* with a peer of which nothing is heard */
 #define TIME_WAIT_NS (200 * NS_PER_MS) /* frames live for much less than that */
 
 #define BUFFER_PAGES (STREAM_BUFFER_BYTES / PAGE_SIZE)
@@ -42,6 +42,11 @@ bool stream_may_receive(const struct stream *stream)
 	       stream->state == STREAM_FIN_WAIT_2;
 }
 
+bool stream_is_orphan(const struct socket *socket)
+{
+	return !socket->file && !socket->stream.listener;
+}
+
 bool stream_equip(struct socket *socket)
 {
 	struct stream *stream = &socket->stream;
@@ -57,17 +62,11 @@ bool stream_equip(struct socket *socket)
 
 /* ---- Deadlines --------------------------------------------------------------------------------- */
 
-static uint64_t patience(const struct socket *socket)
+static uint64_t patience(enum stream_state state)
 {
-	const struct stream *stream = &socket->stream;
-
-	if (stream->state == STREAM_CLOSED || stream->state == STREAM_LISTEN)
+	if (state == STREAM_CLOSED || state == STREAM_LISTEN)
 		return 0;
-	if (stream->state == STREAM_TIME_WAIT)
-		return TIME_WAIT_NS;
-	if (stream->unacknowledged != stream->next || (stream->state == STREAM_FIN_WAIT_2 && !socket->file))
-		return PATIENCE_NS;
-	return 0;
+	return state == STREAM_TIME_WAIT ? TIME_WAIT_NS : PATIENCE_NS;
 }
 
 static void note_deadline(uint64_t deadline_ns)
@@ -80,8 +79,9 @@ static void note_deadline(uint64_t deadline_ns)
 
 void stream_renew_deadline(struct socket *socket)
 {
-	uint64_t ns = patience(socket);
+	uint64_t ns = patience(socket->stream.state);
 
+	socket->stream.asked = false;
 	socket->stream.deadline_ns = ns ? clock_ns() + ns : 0;
 	note_deadline(socket->stream.deadline_ns);
 }
@@ -91,10 +91,33 @@ uint64_t stream_next_deadline(void)
 	return __atomic_load_n(&next_deadline_ns, __ATOMIC_RELAXED);
 }
 
+/* A number that the peer has had already makes it answer where it stands, with its window. */
+static void ask_for_life(struct socket *socket, struct packet *packet)
+{
+	socket->stream.next--;
+	stream_transmit(socket, packet, STREAM_ACK, 0);
+	socket->stream.next++;
+	stream_renew_deadline(socket);
+	socket->stream.asked = true;
+}
+
+/*
+ * What is not acknowledged by now is lost. If nothing is under way, the peer may just be silent, or what it said last
+ * was lost.
+ */
 static void expire(struct socket *socket)
 {
-	if (socket->stream.state == STREAM_TIME_WAIT)
+	struct stream *stream = &socket->stream;
+	bool may_ask = stream->unacknowledged == stream->next && !stream->asked && !stream_is_orphan(socket);
+	struct packet *packet;
+
+	if (stream->state == STREAM_TIME_WAIT) {
 		stream_fail(socket, 0);
+		return;
+	}
+	packet = may_ask ? packet_alloc() : NULL;
+	if (packet)
+		ask_for_life(socket, packet);
 	else
 		stream_abort(socket, ETIMEDOUT);
 }
@@ -140,7 +163,7 @@ void stream_transmit(struct socket *socket, struct packet *packet, unsigned flag
 
 	stream->offered = stream->expected + room;
 	stream->next += (uint32_t)bytes + (flags & (STREAM_SYN | STREAM_FIN) ? 1 : 0);
-	if (stream->next != sequence && !stream->deadline_ns)
+	if (stream->next != sequence && stream->unacknowledged == sequence)
 		stream_renew_deadline(socket);
 	ip_header(packet, IP_STREAM, STREAM_HEADER_BYTES + bytes, socket->local_address,
 		  socket->peer_address);

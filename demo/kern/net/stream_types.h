@@ -34,8 +34,9 @@ struct stream {
 	uint32_t offered;	 /* up to here, exclusively, we have told the peer to send */
 	uint8_t *buffer;	 /* received, a ring; NULL until there is a connection */
 	size_t first, count;
-	struct packet *reserve;	 /* so that the last word (FIN, RST) can be said without memory */
-	uint64_t deadline_ns;	 /* the connection is given up, or TIME_WAIT over; 0: none */
+	struct packet *reserve; /* so that the last word (FIN, RST) can be said without memory */
+	uint64_t deadline_ns; /* the peer is asked for a sign of life, given up, or TIME_WAIT over; 0: none */
+	bool asked;
 	struct socket *listener; /* of a connection that nobody has accepted yet */
 	unsigned backlog;	 /* of a listener: such connections at most */
 };
