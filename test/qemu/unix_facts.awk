@@ -14,13 +14,10 @@ function value(key, text) {
 
 function forget(pid) { calls[pid] = bytes[pid] = packets[pid] = children[pid] = faults[pid] = 0 }
 
-# Addresses of user memory all have as many digits.
-function within(address, from, to) { return length(address) == length(from) && address >= from && address < to }
-
 NR == FNR && $1 == "account" {
 	pid = value("pid")
-	from[pid] = value("from")
-	to[pid] = value("to")
+	from[pid] = value("from") + 0
+	to[pid] = value("to") + 0
 	if (source == "console") {
 		calls[pid] = value("calls"); bytes[pid] = value("bytes"); packets[pid] = value("packets")
 		children[pid] = value("children"); faults[pid] = value("faults")
@@ -42,7 +39,10 @@ event == "syscall.exit" {
 }
 event == "net.tx" && value("protocol") == 17 { packets[pid]++ }
 event == "process.fork" { children[pid]++ }
-event == "mm.fault_enter" && (pid in from) && within(value("address"), from[pid], to[pid]) { faults[pid]++ }
+event == "mm.fault_enter" && (pid in from) {
+	address = value("address") + 0
+	faults[pid] += address >= from[pid] && address < to[pid]
+}
 
 END {
 	for (pid in from)

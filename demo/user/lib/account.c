@@ -11,8 +11,8 @@
 static size_t print_account(char *line, size_t size, size_t length, int pid)
 {
 	format(line, size,
-	       "account %s pid=%d calls=%lu bytes=%lu packets=%lu children=%lu faults=%lu from=%#lx "
-	       "to=%#lx\n",
+	       "account %s pid=%d calls=%lu bytes=%lu packets=%lu children=%lu faults=%lu from=%lu "
+	       "to=%lu\n",
 	       program_name, pid, account.calls + LAST_CALLS, account.bytes + length, account.packets,
 	       account.children, account.faults, account.from, account.to);
 	return strlen(line);
