@@ -23,9 +23,11 @@ void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 {
 	if (number == INTERRUPT_TIMER) {
 		clint_timer_next();
+		interrupt_ended(IRQ_TIMER);
 		interrupt(IRQ_TIMER, frame->sepc);
 	} else if (number == INTERRUPT_SOFTWARE) {
 		arch_csr_clear(sip, INTERRUPT_SUPERVISOR_SOFTWARE);
+		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->sepc);
 	} else {
 		interrupt(IRQ_SPURIOUS, frame->sepc);

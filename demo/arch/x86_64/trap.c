@@ -31,10 +31,12 @@ static bool interrupt_trap(const struct trap_frame *frame)
 	switch (frame->vector) {
 	case VECTOR_TIMER:
 		apic_acknowledge();
+		interrupt_ended(IRQ_TIMER);
 		interrupt(IRQ_TIMER, frame->rip);
 		return true;
 	case VECTOR_IPI:
 		apic_acknowledge();
+		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->rip);
 		return true;
 	case VECTOR_SPURIOUS: /* is not acknowledged */
