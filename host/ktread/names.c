@@ -63,9 +63,10 @@ int ktread_names_load_lines(struct ktread_names *names, char *bytes, uint64_t si
 		char *name;
 		unsigned long number = strtoul(line, &name, 10);
 
-		if (name == line || *name != ' ' || name[1] == '\0' || names->rows == lines)
+		if (name == line || *name++ != ' ' || strcspn(name, " ") == 0 || names->rows == lines)
 			continue;
-		names->row[names->rows++] = (struct ktread_name){ (uint32_t)number, name + 1 };
+		name[strcspn(name, " ")] = '\0';
+		names->row[names->rows++] = (struct ktread_name){ (uint32_t)number, name };
 	}
 	end(names);
 	return 0;
