@@ -15,10 +15,17 @@ boot() {
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }
 
-# Not before the machine's firmware, which reads the keys as well, has given way to the kernel.
+# Types each line when there is a prompt for it; before the first, the machine's firmware would take the keys.
 type_to_shell() {
-	while ! grep -q '^\$ ' "$tmp/console"; do sleep 0.2; done
-	printf 'echo typed | cat > /tmp/typed\ncat /tmp/typed\nexit 3\n'
+	prompts=0 patience=300
+	for line; do
+		prompts=$((prompts + 1))
+		while [ "$(grep -c '^\$ ' "$tmp/console")" -lt "$prompts" ] && [ "$patience" -gt 0 ]; do
+			patience=$((patience - 1))
+			sleep 0.1
+		done
+		printf '%s\n' "$line"
+	done
 }
 
 said() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
@@ -34,7 +41,7 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	done
 
 	: >"$tmp/console"
-	type_to_shell | boot "$arch" 2 run=sh
+	type_to_shell 'echo typed | cat > /tmp/typed' 'cat /tmp/typed' 'exit 3' | boot "$arch" 2 run=sh
 	said "$arch: the shell runs what is typed" "typed"
 	said "$arch: and leaves with its status" "init: sh: status 3"
 done
