@@ -22,8 +22,6 @@ DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno
 	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror \
 	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
-# While parts of the Unix are being written, what is missing is NULL. To be removed when all is there.
-DEMO_LDFLAGS += -Wl,--unresolved-symbols=ignore-all,--noinhibit-exec
 
 # FEATURES=ktrace-sched,ktrace-net compiles these groups of events in and no others.
 FEATURES ?= ktrace-all
@@ -75,6 +73,7 @@ $(DEMO_OUT)/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
 $(DEMO_OUT)/$(1)/root.tar: $$(DEMO_ROOT_$(1))
 	@mkdir -p $$(@D)/root
 	@echo "  TAR   $$@"
+	@find $$(@D)/root -type f $$(patsubst %,! -path %,$$(DEMO_ROOT_$(1))) -delete # what is not made any more
 	@$$(DEMO_TAR) $$(DEMO_TAR_FLAGS) -C $$(@D)/root -cf $$@ .
 
 $(DEMO_OUT)/$(1)/demo/kern/rootfs.S.o: $(DEMO_OUT)/$(1)/root.tar

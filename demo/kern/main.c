@@ -3,7 +3,7 @@
  * The kernel from its first C statement to its last.
  *
  * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), slots=, debug= and ktrace=
- * (trace.h), transport=, file= and dump= (dump.h).
+ * (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h).
  */
 #include <ktrace/ktrace.h>
 
@@ -16,7 +16,6 @@
 #include "print.h"
 #include "sched.h"
 #include "share.h"
-#include "socket.h"
 #include "socket.h"
 #include "thread.h"
 #include "trace.h"
