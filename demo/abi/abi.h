@@ -12,9 +12,9 @@ enum {
 };
 
 /* Where user memory lies, on every architecture. */
-#define USER_BASE  UINT64_C(0x1000000000) /* programs are linked here */
-#define USER_END   UINT64_C(0x2000000000)
-#define USER_STACK (USER_END - (UINT64_C(1) << 20)) /* top; grows down on demand to USER_STACK_MAX bytes */
+#define USER_BASE      UINT64_C(0x1000000000) /* programs are linked here */
+#define USER_END       UINT64_C(0x2000000000)
+#define USER_STACK     (USER_END - (UINT64_C(1) << 20)) /* top; grows down on demand to USER_STACK_MAX bytes */
 #define USER_STACK_MAX (UINT64_C(256) << 10)
 
 /*
@@ -25,75 +25,75 @@ enum {
 #define ARGS_MAX       256		    /* of them together */
 
 /* Errors, as Linux numbers them. */
-#define EPERM	      1
-#define ENOENT	      2
-#define ESRCH	      3
-#define EINTR	      4
-#define EIO	      5
-#define E2BIG	      7
-#define ENOEXEC	      8
-#define EBADF	      9
-#define ECHILD	      10
-#define EAGAIN	      11
-#define ENOMEM	      12
-#define EACCES	      13
-#define EFAULT	      14
-#define EBUSY	      16
-#define EEXIST	      17
-#define ENOTDIR	      20
-#define EISDIR	      21
-#define EINVAL	      22
-#define ENFILE	      23
-#define EMFILE	      24
-#define EFBIG	      27
-#define ENOSPC	      28
-#define ESPIPE	      29
-#define EPIPE	      32
-#define ERANGE	      34
-#define ENAMETOOLONG  36
-#define ENOSYS	      38
-#define ENOTEMPTY     39
-#define ENOTSOCK      88
-#define EDESTADDRREQ  89
-#define EMSGSIZE      90
+#define EPERM		1
+#define ENOENT		2
+#define ESRCH		3
+#define EINTR		4
+#define EIO		5
+#define E2BIG		7
+#define ENOEXEC		8
+#define EBADF		9
+#define ECHILD		10
+#define EAGAIN		11
+#define ENOMEM		12
+#define EACCES		13
+#define EFAULT		14
+#define EBUSY		16
+#define EEXIST		17
+#define ENOTDIR		20
+#define EISDIR		21
+#define EINVAL		22
+#define ENFILE		23
+#define EMFILE		24
+#define EFBIG		27
+#define ENOSPC		28
+#define ESPIPE		29
+#define EPIPE		32
+#define ERANGE		34
+#define ENAMETOOLONG	36
+#define ENOSYS		38
+#define ENOTEMPTY	39
+#define ENOTSOCK	88
+#define EDESTADDRREQ	89
+#define EMSGSIZE	90
 #define EPROTONOSUPPORT 93
-#define EOPNOTSUPP    95
-#define EAFNOSUPPORT  97
-#define EADDRINUSE    98
-#define EADDRNOTAVAIL 99
-#define ENETUNREACH   101
-#define ECONNRESET    104
-#define ENOBUFS	      105
-#define EISCONN	      106
-#define ENOTCONN      107
-#define ETIMEDOUT     110
-#define ECONNREFUSED  111
-#define EALREADY      114
-#define EINPROGRESS   115
+#define EOPNOTSUPP	95
+#define EAFNOSUPPORT	97
+#define EADDRINUSE	98
+#define EADDRNOTAVAIL	99
+#define ENETUNREACH	101
+#define ECONNRESET	104
+#define ENOBUFS		105
+#define EISCONN		106
+#define ENOTCONN	107
+#define ETIMEDOUT	110
+#define ECONNREFUSED	111
+#define EALREADY	114
+#define EINPROGRESS	115
 
 /* Signals. */
-#define SIGHUP	1
-#define SIGINT	2
-#define SIGQUIT 3
-#define SIGILL	4
-#define SIGTRAP 5
-#define SIGABRT 6
-#define SIGBUS	7
-#define SIGFPE	8
-#define SIGKILL 9
-#define SIGUSR1 10
-#define SIGSEGV 11
-#define SIGUSR2 12
-#define SIGPIPE 13
-#define SIGALRM 14
-#define SIGTERM 15
-#define SIGCHLD 17
-#define SIGCONT 18
-#define SIGSTOP 19
+#define SIGHUP	  1
+#define SIGINT	  2
+#define SIGQUIT	  3
+#define SIGILL	  4
+#define SIGTRAP	  5
+#define SIGABRT	  6
+#define SIGBUS	  7
+#define SIGFPE	  8
+#define SIGKILL	  9
+#define SIGUSR1	  10
+#define SIGSEGV	  11
+#define SIGUSR2	  12
+#define SIGPIPE	  13
+#define SIGALRM	  14
+#define SIGTERM	  15
+#define SIGCHLD	  17
+#define SIGCONT	  18
+#define SIGSTOP	  19
 #define SIG_COUNT 32
 
-#define SIG_DFL UINT64_C(0)
-#define SIG_IGN UINT64_C(1)
+#define SIG_DFL	    UINT64_C(0)
+#define SIG_IGN	    UINT64_C(1)
 #define SIG_BLOCK   0
 #define SIG_UNBLOCK 1
 #define SIG_SETMASK 2
@@ -153,9 +153,9 @@ struct abi_dirent {
 
 #define WNOHANG 1
 /* Status of wait4: exit code << 8, or the signal that ended it. */
-#define WIFEXITED(status)   (((status) & 0x7f) == 0)
+#define WIFEXITED(status)   (((status)&0x7f) == 0)
 #define WEXITSTATUS(status) ((status) >> 8 & 0xff)
-#define WTERMSIG(status)    ((status) & 0x7f)
+#define WTERMSIG(status)    ((status)&0x7f)
 
 struct abi_timespec {
 	int64_t sec, nsec;
@@ -163,10 +163,10 @@ struct abi_timespec {
 #define CLOCK_REALTIME	0
 #define CLOCK_MONOTONIC 1
 
-#define POLLIN	0x01
-#define POLLOUT 0x04
-#define POLLERR 0x08
-#define POLLHUP 0x10
+#define POLLIN	 0x01
+#define POLLOUT	 0x04
+#define POLLERR	 0x08
+#define POLLHUP	 0x10
 #define POLLNVAL 0x20
 
 struct abi_pollfd {
@@ -174,11 +174,11 @@ struct abi_pollfd {
 	int16_t events, revents;
 };
 
-#define AF_INET	    2
-#define SOCK_STREAM 1
-#define SOCK_DGRAM  2
-#define SOCK_NONBLOCK O_NONBLOCK /* with the type, for there is no fcntl */
-#define SOCK_CLOEXEC  O_CLOEXEC
+#define AF_INET		2
+#define SOCK_STREAM	1
+#define SOCK_DGRAM	2
+#define SOCK_NONBLOCK	O_NONBLOCK /* with the type, for there is no fcntl */
+#define SOCK_CLOEXEC	O_CLOEXEC
 #define INADDR_LOOPBACK 0x7f000001u
 #define INADDR_ANY	0u
 
