@@ -5,7 +5,7 @@
 # UNIX_ARCHES, UNIX_CPUS: which (defaults: all three; 1 2 4).
 . test/tap.sh
 
-programs="pipeline faultwalk lock files echo resolver signals sleeper make badness sh:/etc/tools"
+programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 
 # boot ARCH CPUS ARGUMENTS: the console in $tmp/console, the machine's exit status in $status.
 boot() {
@@ -37,6 +37,7 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 			said "$arch, $cpus CPUs: ${program%:*}" "init: ${program%:*}: status 0"
 		done
 		equal "$arch, $cpus CPUs: the machine ends by itself" 0 "$status"
+		check "$arch, $cpus CPUs: and leaves a trace" build/bin/ktrace summary "$tmp/trace"
 		[ "$status" -eq 0 ] || grep -v '^account' "$tmp/lines" | tail -n 40 | sed 's/^/# /'
 	done
 
