@@ -15,11 +15,14 @@
 #define KERNEL	   0x200000 /* an address that is none of the user's */
 #define FORKS_MAX  200
 #define FILES_MOST 64
+#define FRAME_MOST 64 /* 64-bit words: more than any machine's registers take */
 
 /* ---- Pointers ----------------------------------------------------------------------------------- */
 
-static void *const bad_pointers[] = { (void *)8, (void *)KERNEL, (void *)(USER_END - 1), (void *)-PAGE,
-				      (void *)-1 };
+static void *const bad_pointers[] = {
+	(void *)8,     (void *)KERNEL, (void *)(USER_END - 1), (void *)(UINT64_C(1) << 63),
+	(void *)-PAGE, (void *)-1
+};
 
 static void bad_pointers_in_calls(void)
 {
@@ -86,6 +89,30 @@ static void run_away(void)
 	recurse(1);
 }
 
+static void handle_there(void)
+{
+	struct abi_sigaction action = { .handler = address, .restorer = address };
+
+	sigaction(SIGUSR1, &action, NULL);
+	kill(getpid(), SIGUSR1);
+}
+
+/* Above a handler's frame lie the registers to which it will return. */
+static void spoil_registers(int signal)
+{
+	volatile uint64_t *frame = __builtin_frame_address(0);
+
+	(void)signal;
+	for (unsigned i = 2; i < FRAME_MOST; i++)
+		frame[i] = address;
+}
+
+static void return_there(void)
+{
+	handle_signal(SIGUSR1, spoil_registers);
+	kill(getpid(), SIGUSR1);
+}
+
 /* A process that does this ends by one of these signals. */
 static void check_death(void (*crime)(void), uintptr_t at, int signal, int or_signal, const char *text)
 {
@@ -109,6 +136,11 @@ static void deaths(void)
 	check_death(read_there, (uintptr_t)-PAGE, SIGSEGV, SIGBUS, "the end of the address space");
 	check_death(call_nothing, 0, SIGILL, SIGTRAP, "no instruction");
 	check_death(run_away, 0, SIGSEGV, 0, "the stack ends");
+	for (unsigned i = 0; i < sizeof(bad_pointers) / sizeof(bad_pointers[0]); i++) {
+		check_death(handle_there, (uintptr_t)bad_pointers[i], SIGSEGV, SIGBUS, "a handler nowhere");
+		check_death(return_there, (uintptr_t)bad_pointers[i], SIGSEGV, SIGBUS,
+			    "registers of nonsense");
+	}
 }
 
 /* ---- Programs that are none --------------------------------------------------------------------- */
