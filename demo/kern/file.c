@@ -106,14 +106,17 @@ struct file *files_get(const struct files *files, int fd)
 	return fd >= 0 && fd < FILES_MAX ? files->file[fd] : NULL;
 }
 
-int files_install(struct files *files, struct file *file, int least)
+int files_install(struct files *files, struct file *file, unsigned flags)
 {
-	for (int fd = least; fd < FILES_MAX; fd++) {
+	for (int fd = 0; fd < FILES_MAX; fd++) {
 		if (files->file[fd])
 			continue;
 		files->file[fd] = file;
+		if (flags & O_CLOEXEC)
+			files->close_on_exec |= UINT32_C(1) << fd;
 		return fd;
 	}
+	file_release(file);
 	return -EMFILE;
 }
 

@@ -60,7 +60,11 @@ void file_release(struct file *file);
 int64_t file_read(struct file *file, uintptr_t to, size_t size);
 int64_t file_write(struct file *file, uintptr_t from, size_t size);
 
-int files_install(struct files *files, struct file *file, int least); /* descriptor or -EMFILE; the reference goes in */
+/*
+ * A descriptor for what has just been opened, whose reference goes into it; with O_CLOEXEC among the flags execve closes
+ * it. -EMFILE: the file is released.
+ */
+int files_install(struct files *files, struct file *file, unsigned flags);
 void files_put(struct files *files, struct file *file, int fd);	      /* in place of what was there */
 struct file *files_get(const struct files *files, int fd);	      /* NULL: -EBADF; no reference is taken */
 int files_close(struct files *files, int fd);

@@ -16,19 +16,6 @@ static struct file *file_of(const struct call *call)
 	return files_get(&process_self()->files, (int)call->a[0]);
 }
 
-/* A descriptor for what has just been opened, or -EMFILE and it is closed again. */
-static int install(struct file *file, unsigned flags)
-{
-	struct files *files = &process_self()->files;
-	int fd = files_install(files, file, 0);
-
-	if (fd < 0)
-		file_release(file);
-	else if (flags & O_CLOEXEC)
-		files->close_on_exec |= UINT32_C(1) << fd;
-	return fd;
-}
-
 /* ---- Open files -------------------------------------------------------------------------------- */
 
 int64_t sys_open(const struct call *call)
@@ -41,7 +28,7 @@ int64_t sys_open(const struct call *call)
 
 	if (!error)
 		error = vfs_open(path, flags, (uint32_t)call->a[2], self->cwd, &self->cred, &file);
-	return error ? error : install(file, flags);
+	return error ? error : files_install(&process_self()->files, file, flags);
 }
 
 int64_t sys_close(const struct call *call)
@@ -98,7 +85,7 @@ int64_t sys_dup(const struct call *call)
 {
 	struct file *file = file_of(call);
 
-	return file ? install(file_hold(file), 0) : -EBADF;
+	return file ? files_install(&process_self()->files, file_hold(file), 0) : -EBADF;
 }
 
 int64_t sys_dup2(const struct call *call)
@@ -122,8 +109,8 @@ int64_t sys_pipe(const struct call *call)
 
 	if (error)
 		return error;
-	fds[0] = install(read_end, 0);
-	fds[1] = install(write_end, 0);
+	fds[0] = files_install(&process_self()->files, read_end, 0);
+	fds[1] = files_install(&process_self()->files, write_end, 0);
 	error = fds[0] < 0 || fds[1] < 0 ? -EMFILE : vm_copy_out(&self->vm, call->a[0], fds, sizeof(fds));
 	if (error) {
 		files_close(&self->files, fds[0]);

@@ -43,25 +43,12 @@ static int store_address(uintptr_t to, uintptr_t size_at, const struct abi_socka
 	return error;
 }
 
-/* A descriptor for what has just been opened, or -EMFILE and it is closed again. */
-static int install(struct file *file, unsigned flags)
-{
-	struct files *files = &process_self()->files;
-	int fd = files_install(files, file, 0);
-
-	if (fd < 0)
-		file_release(file);
-	else if (flags & O_CLOEXEC)
-		files->close_on_exec |= UINT32_C(1) << fd;
-	return fd;
-}
-
 int64_t sys_socket(const struct call *call)
 {
 	struct file *file;
 	int error = call->a[2] ? -EPROTONOSUPPORT : socket_open((int)call->a[0], (int)call->a[1], &file);
 
-	return error ? error : install(file, (unsigned)call->a[1]);
+	return error ? error : files_install(&process_self()->files, file, (unsigned)call->a[1]);
 }
 
 int64_t sys_bind(const struct call *call)
@@ -108,7 +95,7 @@ int64_t sys_accept(const struct call *call)
 	error = socket_accept(file, &connection, &peer);
 	if (error)
 		return error;
-	fd = install(connection, 0);
+	fd = files_install(&process_self()->files, connection, 0);
 	if (fd < 0)
 		return fd;
 	error = store_address(call->a[1], call->a[2], &peer);
