@@ -5,7 +5,7 @@
 # UNIX_ARCHES: which (default: all three).
 . test/tap.sh
 
-programs=pipeline,faultwalk,lock,files,echo,resolver,signals,sleeper,make
+programs=$(basename -s .c demo/user/programs/*.c | paste -sd ,)
 events="boot.phase sched.create sched.switch sched.block sched.wake sched.exit syscall.enter syscall.exit process.fork
 	process.exec process.exit signal.send signal.deliver mm.fault_enter mm.fault_exit irq.enter irq.exit irq.eoi ipi.send
 	ipi.receive lock.acquire lock.contend lock.release vfs.lookup vfs.open vfs.read vfs.write vfs.close vfs.poll

@@ -22,7 +22,7 @@ bool check_equal(int64_t expected, int64_t value, const char *text);
 /* Ends the process with an account and, if any check failed, status 1. */
 _Noreturn void finish(void);
 
-/* Runs main in a child, which ends by finish(). Its pid; without memory for one, the program ends here. */
+/* Runs a function in a child, which ends by finish(). Its pid; where none can be made, this process ends, too. */
 int start_child(void (*child)(void));
 
 /* Starts a program with arguments. Its pid or -errno; status 127 if the program cannot be executed. */

@@ -45,9 +45,21 @@ _Noreturn void finish(void)
 	account_and_exit(failures ? 1 : 0);
 }
 
+/* A signal that found the child before its account is a new one would not be accounted for. */
+static int fork_undisturbed(void)
+{
+	uint32_t all = UINT32_MAX, before;
+	int pid;
+
+	sigprocmask(SIG_SETMASK, &all, &before);
+	pid = fork();
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return pid;
+}
+
 int start_child(void (*child)(void))
 {
-	int pid = fork();
+	int pid = fork_undisturbed();
 
 	if (pid == 0) {
 		failures = 0;
