@@ -4,13 +4,17 @@
 #include <ktrx/v1.h>
 
 #include "arch.h"
+#include "clock.h"
 #include "panic.h"
 #include "print.h"
 #include "process.h"
 #include "signal.h"
+#include "timer.h"
 #include "user.h"
 #include "vm.h"
 #include "window.h"
+
+#define RETRY_NS (10 * NS_PER_MS)
 
 KTRACE_EVENT_V1(KTRX1_PAGE_FAULT, mm, fault_enter, "%#llx from %#llx, flags %u",
 		(unsigned long long, address), (unsigned long long, ip), (uint8_t, flags));
@@ -41,6 +45,17 @@ static unsigned access_wanted(unsigned flags)
 	return flags & FAULT_WRITE ? ACCESS_WRITE : ACCESS_READ;
 }
 
+/* The machine would end with the first process; so that one waits until others have ended, and tries again. */
+static void out_of_memory(struct process *self)
+{
+	if (self->pid == THREAD_ID_INIT) {
+		timer_sleep(RETRY_NS);
+		return;
+	}
+	kprintf("out of memory: process %u (%s) is ended\n", self->pid, self->thread->name);
+	signal_force(SIGKILL);
+}
+
 void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 {
 	struct process *self = process_self();
@@ -51,7 +66,7 @@ void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 	how = vm_fault(&self->vm, address, access_wanted(flags));
 	KTRACE(mm, fault_exit, address, vm_how_name(how));
 	if (how == VM_NO_MEMORY)
-		kprintf("out of memory: process %u (%s) is ended\n", self->pid, self->thread->name);
-	if (!vm_resolved(how))
-		signal_force(how == VM_NO_MEMORY ? SIGKILL : SIGSEGV);
+		out_of_memory(self);
+	else if (!vm_resolved(how))
+		signal_force(SIGSEGV);
 }
