@@ -15,14 +15,14 @@
 
 struct cpu;
 
-#define arch_sysreg_read(name)                                                                               \
-	({                                                                                                   \
-		uint64_t value_;                                                                             \
-		__asm__ volatile("mrs %0, " #name : "=r"(value_) : : "memory");                              \
-		value_;                                                                                      \
+#define arch_sysreg_read(name)                                                  \
+	({                                                                      \
+		uint64_t value_;                                                \
+		__asm__ volatile("mrs %0, " #name : "=r"(value_) : : "memory"); \
+		value_;                                                         \
 	})
 
-#define arch_sysreg_write(name, value)                                                                       \
+#define arch_sysreg_write(name, value) \
 	__asm__ volatile("msr " #name ", %0" : : "r"((uint64_t)(value)) : "memory")
 
 static inline struct cpu *arch_this_cpu(void)

@@ -17,17 +17,17 @@
 
 struct cpu;
 
-#define arch_csr_read(name)                                                                                  \
-	({                                                                                                   \
-		uint64_t value_;                                                                             \
-		__asm__ volatile("csrr %0, " #name : "=r"(value_) : : "memory");                             \
-		value_;                                                                                      \
+#define arch_csr_read(name)                                                      \
+	({                                                                       \
+		uint64_t value_;                                                 \
+		__asm__ volatile("csrr %0, " #name : "=r"(value_) : : "memory"); \
+		value_;                                                          \
 	})
 
-#define arch_csr_write(name, value)                                                                          \
+#define arch_csr_write(name, value) \
 	__asm__ volatile("csrw " #name ", %0" : : "rK"((uint64_t)(value)) : "memory")
 #define arch_csr_set(name, bits) __asm__ volatile("csrs " #name ", %0" : : "rK"((uint64_t)(bits)) : "memory")
-#define arch_csr_clear(name, bits)                                                                           \
+#define arch_csr_clear(name, bits) \
 	__asm__ volatile("csrc " #name ", %0" : : "rK"((uint64_t)(bits)) : "memory")
 
 static inline struct cpu *arch_this_cpu(void)
