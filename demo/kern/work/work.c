@@ -43,7 +43,9 @@ bool work_is_asked_for(void)
 	struct arg_walk walk = { 0 };
 	char name[NAME_MAX];
 
-	return !arg_next(&walk, "run", name, sizeof(name)) || find(name);
+	if (!arg_next(&walk, "run", name, sizeof(name)))
+		return arg_next(&(struct arg_walk){ 0 }, "seconds", name, sizeof(name));
+	return find(name);
 }
 
 void work_run_all(void)

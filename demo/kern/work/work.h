@@ -14,10 +14,10 @@ struct work {
 	void (*run)(uint64_t until_ns); /* returns soon after clock_ns() has reached until_ns */
 };
 
-/* Whether run= begins with a workload, or is absent. */
+/* Whether run= begins with a workload; without run=, whether there is seconds=. */
 bool work_is_asked_for(void);
 
-/* Runs the workloads of run=, or mix; unknown names are reported. */
+/* Runs the workloads of run=, without it mix; unknown names are reported. */
 void work_run_all(void);
 
 /*

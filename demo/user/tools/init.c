@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * init [WORD…]: the first process. Its words are the kernel's boot arguments. Runs the programs of
- * run=NAME[:ARGUMENT…][,NAME…] one after another, without any the shell; then switches the machine off, with
- * status 0 if all of them ended with 0, else 1.
+ * run=NAME[:ARGUMENT…][,NAME…] one after another; then switches the machine off, with status 0 if all of them ended
+ * with 0, else 1. Without run= it is the shell if somebody at the console asks for it, otherwise a short demo.
  */
 #include <program.h>
 #include <stdbool.h>
@@ -12,6 +12,9 @@
 
 #define ARGUMENTS_MAX 8
 #define WORD_MAX      256
+
+#define DEMO	    "pipeline,faultwalk,lock,echo,resolver,signals,make"
+#define PATIENCE_MS 1500 /* for somebody to ask for the shell */
 
 static unsigned programs_run, programs_failed;
 
@@ -84,6 +87,21 @@ static void run_list(const char *list)
 	}
 }
 
+/* A serial line does not tell whether there is anybody: so they are asked. */
+static bool somebody_is_there(void)
+{
+	struct abi_pollfd console = { .fd = open("/dev/console", O_RDONLY | O_NONBLOCK, 0),
+				      .events = POLLIN };
+	char line[WORD_MAX];
+	bool there;
+
+	printf("init: Enter starts the shell, otherwise a short demo follows\n");
+	read(console.fd, line, sizeof(line)); /* from here on the console takes what is typed */
+	there = poll(&console, 1, PATIENCE_MS) > 0 && read(console.fd, line, sizeof(line)) > 0;
+	close(console.fd);
+	return there;
+}
+
 int main(int argc, char **argv)
 {
 	int status;
@@ -93,7 +111,7 @@ int main(int argc, char **argv)
 		if (string_starts(argv[i], "run="))
 			run_list(argv[i] + 4);
 	if (!programs_run)
-		run_list("sh");
+		run_list(somebody_is_there() ? "sh" : DEMO);
 	status = programs_failed ? 1 : 0;
 	printf("init: %u of %u programs ended well\n", programs_run - programs_failed, programs_run);
 	return reboot(REBOOT_POWER_OFF | status << 8);
