@@ -10,6 +10,8 @@
 #define PORT	8000
 #define NOWHERE ((void *)8)
 
+#define DATAGRAM_MAX 1472 /* what a frame of 1500 bytes has room for */
+
 static struct abi_sockaddr here = { AF_INET, PORT, INADDR_LOOPBACK };
 static int listener, client, server;
 
@@ -76,6 +78,47 @@ static void bad_buffers(void)
 	check_equal(-EFAULT, accept(listener, NOWHERE, NOWHERE), "to accept from nowhere");
 	check_equal(0, receive(client, text, sizeof(text)), "nobody has it then");
 	close(client);
+}
+
+static void datagrams(void)
+{
+	struct abi_sockaddr nobody = { AF_INET, PORT + 1, INADDR_LOOPBACK }, from;
+	static char block[DATAGRAM_MAX + 1];
+	int ours = socket(AF_INET, SOCK_DGRAM, 0), theirs = socket(AF_INET, SOCK_DGRAM, 0);
+	uint32_t size = sizeof(from);
+
+	check_equal(-EDESTADDRREQ, send_text(ours, "?"), "nobody to send to");
+	check_equal(0, bind(theirs, &here, sizeof(here)), "the port is another one than the stream's");
+	check_equal(0, connect(ours, &here, sizeof(here)), "whom to send to");
+	check_equal(0, send_text(ours, ""), "an empty datagram");
+	check_equal(DATAGRAM_MAX, sendto(ours, block, DATAGRAM_MAX, 0, NULL, 0), "the longest datagram");
+	check_equal(-EMSGSIZE, sendto(ours, block, DATAGRAM_MAX + 1, 0, NULL, 0), "a longer one");
+	check_equal(0, recvfrom(theirs, block, sizeof(block), 0, &from, &size), "the empty one comes");
+	check(from.address == INADDR_LOOPBACK && from.port >= 49152, "and says from where");
+	check_equal(10, receive(theirs, block, 10), "of the longest one, as much as there is room for");
+
+	check_equal(0, connect(ours, &nobody, sizeof(nobody)), "whom else to send to");
+	check_equal(1, send_text(ours, "?"), "a datagram for nobody");
+	check_equal(-ECONNREFUSED, receive(ours, block, 1), "is refused");
+	close(ours);
+	close(theirs);
+}
+
+/* Names that lead out of the message; the kernel looks at them for its trace. */
+static void strange_queries(void)
+{
+	struct abi_sockaddr resolver = { AF_INET, 53, INADDR_LOOPBACK };
+	unsigned char message[600];
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	memset(message, 0, sizeof(message));
+	for (unsigned label = 0; label < 256; label += 15) {
+		memset(message + 12, (int)label, sizeof(message) - 12);
+		for (unsigned size = 10; size < sizeof(message); size = size * 2 + 1)
+			check_equal(size, sendto(fd, message, size, 0, &resolver, sizeof(resolver)),
+				    "a strange query is sent");
+	}
+	close(fd);
 }
 
 static void hear(int signal)
@@ -193,6 +236,8 @@ int main(int argc, char **argv)
 	check(name.port == PORT && size == sizeof(name), "is what was bound");
 	bad_arguments();
 	bad_buffers();
+	datagrams();
+	strange_queries();
 	interrupted();
 	without_waiting();
 	peer_gone();
