@@ -11,30 +11,44 @@ events="boot.phase sched.create sched.switch sched.block sched.wake sched.exit s
 	ipi.receive lock.acquire lock.contend lock.release vfs.lookup vfs.open vfs.read vfs.write vfs.close vfs.poll
 	net.connect net.send net.recv net.poll net.tx net.rx net.tcp_state net.dns_query"
 
-# boot ARCH TRACE ARGUMENTS: the console in $tmp/console.
+# boot ARCH TRACE ARGUMENTS [OPTION…]: the console in $tmp/console.
 boot() {
-	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$2" -- $(sh scripts/qemu.sh "$1") -append "$3" \
-		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
+	boot_arch=$1 boot_trace=$2 boot_arguments=$3
+	shift 3
+	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$boot_trace" "$@" -- \
+		$(sh scripts/qemu.sh "$boot_arch" "${CPUS:-4}") -append "$boot_arguments" </dev/null 2>"$tmp/err" |
+		tr -d '\r' >"$tmp/console"
 }
 
 # facts SOURCE [FILE]: see unix_facts.awk.
 facts() { awk -v source="$1" -f test/qemu/unix_facts.awk "$tmp/console" "${2-/dev/null}" | sort -n; }
 
+# compare NAME TRACE EVENTS: the account on the console and what the trace says of the same processes.
+compare() {
+	build/bin/ktrace show --json --event "$3" "$2" >"$tmp/events"
+	facts console >"$tmp/account"
+	facts trace "$tmp/events" >"$tmp/decoded"
+	same "$1: the trace says the same of each: $(awk '{ split($2, c, "="); split($3, b, "=")
+		calls += c[2]; bytes += b[2] } END { print calls " calls, " bytes " bytes" }' "$tmp/account")" \
+		"$tmp/account" "$tmp/decoded"
+}
+
 for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	boot "$arch" "$tmp/trace" "debug=syscall,process,mm,net slots=131072 run=$programs"
 	build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>>"$tmp/err"
 	check "$arch: nothing is lost" grep -q '^loss *none$' "$tmp/summary"
-	build/bin/ktrace show --json --event syscall,process,net.tx,mm.fault_enter "$tmp/trace" >"$tmp/events"
-	facts console >"$tmp/account"
-	facts trace "$tmp/events" >"$tmp/decoded"
-	check "$arch: $(wc -l <"$tmp/account") processes give an account" test "$(wc -l <"$tmp/account")" -ge 40
-	same "$arch: the trace says the same of each: $(awk '{ split($2, c, "="); split($3, b, "=")
-		calls += c[2]; bytes += b[2] } END { print calls " calls, " bytes " bytes" }' "$tmp/account")" \
-		"$tmp/account" "$tmp/decoded"
+	compare "$arch" "$tmp/trace" syscall,net.tx,mm.fault_enter
+	check "$arch: $(wc -l <"$tmp/account") processes gave an account" test "$(wc -l <"$tmp/account")" -ge 40
 
 	boot "$arch" "$tmp/$arch" "debug=ktrace slots=262144 run=$programs"
 	build/bin/ktrace summary "$tmp/$arch" >"$tmp/$arch.summary" 2>>"$tmp/err"
 done
+
+CPUS=2
+boot x86_64 "$tmp/trace" "debug=syscall,mm,net slots=32768 transport=debugcon file= dump=v1 run=pipeline,faultwalk,echo,resolver" \
+	--transport debugcon
+check "version 1 was asked for" sh -c "build/bin/ktrace summary '$tmp/trace' | grep -q 'KTRX version 1'"
+compare "version 1" "$tmp/trace" SYSCALL_ENTER,SYSCALL_EXIT,NET_TX_PACKET,PAGE_FAULT
 
 printf '# %-16s' event
 printf '%12s' ${UNIX_ARCHES:-x86_64 aarch64 riscv64}
