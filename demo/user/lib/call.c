@@ -14,11 +14,14 @@ static void add(uint64_t *count, uint64_t n)
 	__atomic_fetch_add(count, n, __ATOMIC_RELAXED);
 }
 
+/* A bit each; descriptors that come by dup are not followed. */
+static uint64_t datagram_sockets;
+
 static void count_result(unsigned number, const uint64_t a[static 6], uint64_t result)
 {
 	switch (number) {
 	case SYS_sendto:
-		if (a[4])
+		if (datagram_sockets >> a[0] & 1)
 			add(&account.packets, 1);
 		/* fall through */
 	case SYS_recvfrom:
@@ -28,6 +31,13 @@ static void count_result(unsigned number, const uint64_t a[static 6], uint64_t r
 		break;
 	case SYS_fork:
 		add(&account.children, 1);
+		break;
+	case SYS_socket:
+		if ((a[1] & 0xf) == SOCK_DGRAM)
+			datagram_sockets |= UINT64_C(1) << result;
+		break;
+	case SYS_close:
+		datagram_sockets &= ~(UINT64_C(1) << a[0]);
 	}
 }
 
