@@ -18,7 +18,7 @@
 #define RESPONSE     0x8180u /* a response, recursion desired and available */
 #define NO_SUCH_NAME 3	     /* the response's code */
 #define CLIENTS	     2
-#define TIMEOUT_MS   2000
+#define TIMEOUT_MS   10000
 
 static const struct {
 	const char *name;
