@@ -133,6 +133,9 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 		else
 			protobuf_uint(pb, EVENT_NAME_IID, name ? name->iid : perfetto_type_iid(event->id));
 	}
+	if (perfetto->flow.id != 0)
+		protobuf_fixed64(pb, perfetto->flow.ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS,
+				 perfetto->flow.id);
 	annotate_all(perfetto, event);
 	protobuf_end(pb, at);
 	perfetto_packet_end(&perfetto->stream);

@@ -208,6 +208,12 @@ const struct ktread_type *ktread_type_find(const struct ktread *trace, const cha
 	return NULL;
 }
 
+int ktread_rewind(struct ktread *trace)
+{
+	trace->next = 0;
+	return 0;
+}
+
 int ktread_next(struct ktread *trace, const struct ktread_event **event)
 {
 	if (trace->next == trace->events)
