@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # What each process did, from its account on the console (-v source=console) or from the trace (source=trace, the output of
-# `ktrace show --json`, of either version): lines "PID calls=… bytes=… packets=… children=… faults=…".
+# `ktrace show --json`): lines "PID calls=… bytes=… packets=… children=… faults=…".
 # First file: the console, for both: it says who gave an account, and in which area faults count.
 
 function value(key, text) {
@@ -10,17 +10,6 @@ function value(key, text) {
 	text = substr($0, RSTART, RLENGTH)
 	sub(/^.[^=:]*[=:]"?/, "", text)
 	return text
-}
-
-function hex(text, n, i) {
-	for (i = 3; i <= length(text); i++)
-		n = n * 16 + index("123456789abcdef", substr(text, i, 1))
-	return n + 0
-}
-
-function count_fault(address) {
-	if (pid in from)
-		faults[pid] += address >= from[pid] && address < to[pid]
 }
 
 function forget(pid) { calls[pid] = bytes[pid] = packets[pid] = children[pid] = faults[pid] = 0 }
@@ -40,8 +29,8 @@ source == "trace" {
 	pid = value("thread")
 	event = value("event")
 }
-event == "syscall.enter" || event == "SYSCALL_ENTER" { calls[pid]++ }
-event == "syscall.exit" || event == "SYSCALL_EXIT" {
+event == "syscall.enter" { calls[pid]++ }
+event == "syscall.exit" {
 	nr = value("nr"); result = value("result")
 	if (nr == 1 && result > 0) # fork
 		children[pid]++
@@ -50,9 +39,11 @@ event == "syscall.exit" || event == "SYSCALL_EXIT" {
 	if (result > 0 && (nr == 32 || nr == 33 || nr == 65 || nr == 66)) # read, write, sendto, recvfrom
 		bytes[pid] += result
 }
-(event == "net.tx" || event == "NET_TX_PACKET") && value("protocol") == 17 { packets[pid]++ }
-event == "mm.fault_enter" { count_fault(value("address") + 0) }
-event == "PAGE_FAULT" { count_fault(hex(value("addr"))) }
+event == "net.tx" && value("protocol") == 17 { packets[pid]++ }
+event == "mm.fault_enter" && (pid in from) {
+	address = value("address") + 0
+	faults[pid] += address >= from[pid] && address < to[pid]
+}
 
 END {
 	for (pid in from)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What this process did, by its own count: since it was forked, or since its program was started. The library counts
- * system calls and what they moved; faults are for the program that provokes them to count.
+ * What this process did, by its own count: since it was forked, or since its program was started.
+ * The library counts system calls and what they moved; faults are for the program that provokes
+ * them to count.
  */
 #ifndef USER_ACCOUNT_H
 #define USER_ACCOUNT_H
@@ -19,8 +20,10 @@ struct account {
 };
 extern struct account account;
 
-/* Ends the process: prints "account NAME pid=… calls=… bytes=… packets=… children=… faults=… from=… to=…", with the
- * call that prints and that which ends included. */
+/*
+ * Ends the process with a line "account NAME pid=… calls=… bytes=… packets=… children=… faults=… from=… to=…", which
+ * includes the call that prints it and the one that ends.
+ */
 _Noreturn void account_and_exit(int status);
 
 #endif

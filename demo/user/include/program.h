@@ -13,8 +13,8 @@ extern const char *program_name; /* the last part of argv[0] */
 int main(int argc, char **argv);
 
 /*
- * Whether value is as it should be; if not, says so on standard output, and finish() ends with status 1. Text names
- * what was checked.
+ * Whether value is as it should be; if not, says so on standard output, and finish() ends with
+ * status 1. Text names what was checked.
  */
 bool check(bool good, const char *text);
 bool check_equal(int64_t expected, int64_t value, const char *text);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The system calls, each a function of its name with arguments as in abi/syscalls.def. There is no errno: a result
- * below zero is -E….
+ * The system calls, each a function of its name with arguments as in abi/syscalls.def. There is no
+ * errno: a result below zero is -E….
  */
 #ifndef USER_UNISTD_H
 #define USER_UNISTD_H

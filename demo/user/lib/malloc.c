@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The heap: blocks with a header, all between the first brk and the last, in the order of their addresses. First fit;
- * neighbours that are free become one when somebody looks for room.
+ * The heap: blocks with a header, all between the first brk and the last, in the order of their
+ * addresses. First fit; neighbours that are free become one when somebody looks for room.
  */
 #include <stdbool.h>
 #include <stdint.h>

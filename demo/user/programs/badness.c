@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * badness: what programs do wrong. Calls with bad pointers get an error, processes that touch what is not theirs get a signal,
- * what is used up gives an error and is there again afterwards.
+ * badness: what programs do wrong. Calls with bad pointers get an error, processes that touch what
+ * is not theirs get a signal, what is used up gives an error and is there again afterwards.
  */
 #include <program.h>
 #include <stdio.h>

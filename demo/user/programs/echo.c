@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * echo: a server that sends back what it is sent, and clients that check it, over the stream socket. The server watches all of
- * its connections by poll; each client sends more than a window holds before it reads.
+ * echo: a server that sends back what it is sent, and clients that check it, over the stream
+ * socket. The server watches all of its connections by poll; each client sends more than a window
+ * holds before it reads.
  */
 #include <program.h>
 #include <string.h>

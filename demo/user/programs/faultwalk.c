@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * faultwalk: walks through fresh memory, forks, and walks again, so that pages come to be, are shared and are copied. Counts
- * each fault that it must take: a page is touched first, then written after fork while it is shared, then written when it
- * is shared no longer.
+ * faultwalk: walks through fresh memory, forks, and walks again, so that pages come to be, are
+ * shared and are copied. Counts each fault that it must take: a page is touched first, then written
+ * after fork while it is shared, then written when it is shared no longer.
  */
 #include <account.h>
 #include <program.h>

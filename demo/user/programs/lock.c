@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * lock: four processes add to one number in a file. What keeps them apart is a mutex of user space: first a byte in a pipe,
- * which whoever has read it holds; then a file that only one can create.
+ * lock: four processes add to one number in a file. What keeps them apart is a mutex of user space:
+ * first a byte in a pipe, which whoever has read it holds; then a file that only one can create.
  */
 #include <program.h>
 #include <unistd.h>

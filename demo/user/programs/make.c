@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * make [JOBS [FILES]]: load as of a parallel build. Writes sources, then keeps JOBS compilers running until each of FILES
- * sources has an object, then links them and checks the result. Compiler and linker are this program again, executed
- * as "make compile SOURCE OBJECT" and "make link FILES OUTPUT".
+ * make [JOBS [FILES]]: load as of a parallel build. Writes sources, then keeps JOBS compilers
+ * running until each of FILES sources has an object, then links them and checks the result.
+ * Compiler and linker are this program again, executed as "make compile SOURCE OBJECT" and "make
+ * link FILES OUTPUT".
  */
 #include <program.h>
 #include <stdio.h>

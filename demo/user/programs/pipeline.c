@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * pipeline: four processes in a row, joined by pipes: numbers are written as text, odd ones taken out, the rest added up,
- * and the sum arrives here.
+ * pipeline: four processes in a row, joined by pipes: numbers are written as text, odd ones taken
+ * out, the rest added up, and the sum arrives here.
  */
 #include <program.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * resolver: a DNS server over UDP that answers from /etc/hosts, and clients that ask it for addresses. Messages as in
- * RFC 1035: one question of type A, class IN.
+ * resolver: a DNS server over UDP that answers from /etc/hosts, and clients that ask it for
+ * addresses. Messages as in RFC 1035: one question of type A, class IN.
  */
 #include <program.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * signals: two processes send each other a signal in turn, each from the handler of the other's. Nothing else moves the
- * ball: a signal that got lost would stop the game.
+ * signals: two processes send each other a signal in turn, each from the handler of the other's.
+ * Nothing else moves the ball: a signal that got lost would stop the game.
  */
 #include <program.h>
 #include <unistd.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * init [WORD…]: the first process. Its words are the kernel's boot arguments. Runs the programs of
- * run=NAME[:ARGUMENT…][,NAME…] one after another; then switches the machine off, with status 0 if all of them ended
- * with 0, else 1. Without run= it is the shell if somebody at the console asks for it, otherwise a short demo.
+ * run=NAME[:ARGUMENT…][,NAME…] one after another; then switches the machine off, with status 0 if
+ * all of them ended with 0, else 1. Without run= it is the shell if somebody at the console asks
+ * for it, otherwise a short demo.
  */
 #include <program.h>
 #include <stdbool.h>
