@@ -164,7 +164,24 @@ static char *put_head(struct writer *writer, char phase, struct row row, uint64_
 	return number_decimal(number_literal(at, ",\"tid\":"), row.tid);
 }
 
-static char *put_arguments(char *at, const struct ktread_event *event)
+/* "types":"size, fd, ptr, size", — what the kernel says the call's result and arguments are. */
+static char *put_types(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	const char *types = NULL;
+	uint64_t number;
+
+	if (known->kind == WELLKNOWN_SYSCALL_ENTER &&
+	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
+		types = ktread_syscall_types(writer->chrome->trace, (uint32_t)number);
+	if (!types)
+		return at;
+	at = json_put_name(number_literal(at, "\"types\":"), types);
+	*at = ',';
+	return at + 1;
+}
+
+static char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	char *begin, *end;
 
@@ -172,6 +189,7 @@ static char *put_arguments(char *at, const struct ktread_event *event)
 	end = json_put_fields(begin, event);
 	if (end > begin)
 		*end++ = ',';
+	end = put_types(writer, end, event);
 	at = number_decimal(number_literal(end, "\"cpu\":"), event->cpu);
 	if (event->callers) {
 		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
@@ -234,7 +252,7 @@ static void span_begin(void *context, struct spans_owner owner, unsigned lane, c
 	at = put_head(writer, 'B', row, event->stamp);
 	at = json_put_name(number_literal(at, ",\"name\":"), name);
 	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
-	finish(writer, put_arguments(at, event));
+	finish(writer, put_arguments(writer, at, event));
 }
 
 static void span_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
@@ -244,8 +262,8 @@ static void span_end(void *context, struct spans_owner owner, unsigned lane, con
 	char *at = put_head(writer, 'E', row_of(writer, owner, lane), event ? event->stamp : time);
 
 	(void)span;
-	finish(writer,
-	       event ? put_arguments(at, event) : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
+	finish(writer, event ? put_arguments(writer, at, event)
+			     : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
 
 /* A slice is written once it is over. */
@@ -290,7 +308,7 @@ static void write_flow(struct writer *writer, const struct ktread_event *event, 
 
 	at = json_put_event_name(number_literal(at, ",\"dur\":0,\"name\":"), event->type, 2);
 	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
-	finish(writer, put_arguments(at, event));
+	finish(writer, put_arguments(writer, at, event));
 	at = put_head(writer, step.ends ? 'f' : 's', row, event->stamp);
 	at = number_decimal(number_literal(at, ",\"id\":"), step.id);
 	at = json_put_name(number_literal(at, ",\"name\":"), step.name);
@@ -306,7 +324,7 @@ static void write_instant(struct writer *writer, const struct ktread_event *even
 	at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, 2);
 	at = json_put_name(number_literal(at, ",\"cat\":"),
 			   *event->type->group ? event->type->group : "other");
-	finish(writer, put_arguments(number_literal(at, ",\"s\":\"t\""), event));
+	finish(writer, put_arguments(writer, number_literal(at, ",\"s\":\"t\""), event));
 }
 
 static void write_gap(struct writer *writer, const struct ktread_event *event)

@@ -217,13 +217,13 @@ static void calls_survive_migration(void **state)
 	assert_int_equal(export().unpaired, 0);
 
 	expect("timestamp=1000 track_descriptor{uuid=16 thread{pid=" KERNEL " tid=7}}");
-	expect_end(
-		"1000",
-		"interned_data{event_categories{iid=6 name=\"syscall\"} event_names{iid=6 name=\"enter\"} "
-		"debug_annotation_names{iid=81 name=\"nr\"} debug_annotation_names{iid=82 name=\"arg\"} "
-		"event_names{iid=4098 name=\"write\"}} "
-		"track_event{type=1 track_uuid=16 category_iids=6 name_iid=4098 "
-		"debug_annotations{name_iid=81 uint_value=1} debug_annotations{name_iid=82 uint_value=99}}");
+	expect_end("1000",
+		   "interned_data{event_categories{iid=6 name=\"syscall\"} event_names{iid=6 name=\"enter\"} "
+		   "debug_annotation_names{iid=81 name=\"nr\"} debug_annotation_names{iid=82 name=\"arg\"} "
+		   "event_names{iid=4098 name=\"write\"}} "
+		   "track_event{type=1 track_uuid=16 category_iids=6 name_iid=4098 "
+		   "debug_annotations{name_iid=81 uint_value=1} debug_annotations{name_iid=82 uint_value=99} "
+		   "debug_annotations{name=\"types\" string_value=\"size, fd, ptr, size\"}}");
 	expect_end("1300", "track_event{type=2 track_uuid=16 debug_annotations{name_iid=97 uint_value=1} "
 			   "debug_annotations{name_iid=98 int_value=-2}}");
 }
@@ -415,7 +415,8 @@ static void clocks_and_system(void **state)
 	       "machine=\"riscv64\"} "
 	       "num_cpus=4}");
 	/* One stamp, yet in order. */
-	expect_end("3000000100", "debug_annotations{name_iid=82 uint_value=0}}");
+	expect_end("3000000100", "debug_annotations{name_iid=82 uint_value=0} "
+				 "debug_annotations{name=\"types\" string_value=\"size, fd, ptr, size\"}}");
 	expect_end("3000000102", "debug_annotations{name_iid=98 int_value=0}}");
 }
 

@@ -192,6 +192,12 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
 	return number == 1 ? "write" : NULL;
 }
 
+const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
+{
+	(void)trace;
+	return number == 1 ? "size, fd, ptr, size" : NULL;
+}
+
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
 {
 	for (unsigned n = 0; n < trace->types; n++)
