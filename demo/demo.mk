@@ -11,7 +11,12 @@ DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_OUT ?= build/demo
 
 # The portable kernel, for every architecture.
-DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/work/*.c))
+DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/net/*.c demo/kern/work/*.c))
+
+# What lies in the file system at boot: $(DEMO_OUT)/<arch>/root with all below it, packed into an archive that is linked
+# into the kernel. Whoever puts files there names them in DEMO_ROOT_<arch>, before the rules below are read.
+DEMO_TAR ?= tar
+DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
 
 DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
 	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror \
@@ -45,14 +50,16 @@ DEMO_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64 -Wl,-n
 DEMO_SHARED_aarch64 := virt
 DEMO_SHARED_riscv64 := virt
 
+include demo/user/user.mk
+
 # $(call demo_rules,<arch>)
 define demo_rules
 DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
 DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_SOURCES_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
 DEMO_OBJS_$(1) := $$(addprefix $(DEMO_OUT)/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
-DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) -Idemo/kern \
-	$$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
+DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) -Idemo/abi -Idemo/kern \
+	-I$(DEMO_OUT)/$(1) $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 
 $(DEMO_OUT)/$(1)/%.o: % $(DEMO_OUT)/$(1)/flags
 	@mkdir -p $$(@D)
@@ -62,6 +69,14 @@ $(DEMO_OUT)/$(1)/%.o: % $(DEMO_OUT)/$(1)/flags
 $(DEMO_OUT)/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
 	@echo "  LD    $$@"
 	@$$(DEMO_CC_$(1)) $$(DEMO_LDFLAGS) $$(DEMO_LDFLAGS_$(1)) -T demo/arch/$(1)/kernel.ld -o $$@ $$(DEMO_OBJS_$(1))
+
+$(DEMO_OUT)/$(1)/root.tar: $$(DEMO_ROOT_$(1))
+	@mkdir -p $$(@D)/root
+	@echo "  TAR   $$@"
+	@find $$(@D)/root -type f $$(patsubst %,! -path %,$$(DEMO_ROOT_$(1))) -delete # what is not made any more
+	@$$(DEMO_TAR) $$(DEMO_TAR_FLAGS) -C $$(@D)/root -cf $$@ .
+
+$(DEMO_OUT)/$(1)/demo/kern/rootfs.S.o: $(DEMO_OUT)/$(1)/root.tar
 
 # Changes when the compiler or its flags do.
 $(DEMO_OUT)/$(1)/flags: demo-always

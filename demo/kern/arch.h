@@ -172,8 +172,11 @@ enum irq {
 	IRQ_NMI, /* goes to nmi() */
 };
 
+/* The controller has been told that this interrupt is over; before interrupt(), which may not return for long. */
+void interrupt_ended(enum irq irq);
+
 /*
- * An interrupt was taken at instruction ip and has been acknowledged to the controller. Interrupts are off
+ * An interrupt was taken at instruction ip and is over for the controller. Interrupts are off
  * and stay off; may switch to another thread and so return late, on the same stack and perhaps another CPU.
  */
 void interrupt(enum irq irq, uintptr_t ip);

@@ -24,6 +24,7 @@ static void set_up(struct cpu *cpu, uint32_t id)
 	cpu->self = cpu;
 	cpu->id = id;
 	cpu->queue.lock.name = "run queue";
+	cpu->timers.lock.name = "timers";
 	format(name, sizeof(name), "idle/%u", id);
 	cpu->idle = thread_new(name, cpu);
 	cpu->idle->pinned = true;

@@ -15,6 +15,7 @@
 #define CPU_MAX 8
 
 struct thread;
+struct timer;
 
 struct run_queue {
 	struct spinlock lock;
@@ -28,13 +29,17 @@ struct cpu {
 	uint32_t trace_context; /* the tracer's word: thread id and context of what runs here now */
 
 	uint32_t id;	      /* dense, the index in cpus[] */
+	uintptr_t entry[2];   /* the architecture's, for its way in from user mode */
 	uint64_t hardware_id; /* APIC id, MPIDR, hart */
 	bool online; /* up and not stopped by a panic; set by the CPU itself, read by all (acquire) */
 
 	struct thread *current;	 /* what runs here, never NULL once online */
 	struct thread *idle;	 /* what runs here when nothing else can */
 	struct thread *previous; /* what ran before the switch that is being completed */
-	struct thread *sleepers; /* timed sleeps begun here, earliest first; this CPU only, interrupts off */
+	struct timer_list {
+		struct spinlock lock;
+		struct timer *first; /* timed sleeps begun here, earliest first */
+	} timers;		     /* any CPU, under its lock; only this one adds */
 	bool need_resched;	 /* looked at on the way out of an interrupt; this CPU only */
 	struct run_queue queue;	 /* any CPU, under its lock */
 
@@ -44,6 +49,7 @@ struct cpu {
 _Static_assert(offsetof(struct cpu, self) == 0, "arch code reads this_cpu->self");
 _Static_assert(offsetof(struct cpu, trace_reserve) == 8, "the tracer's hooks know this offset");
 _Static_assert(offsetof(struct cpu, trace_context) == 16, "the tracer's hooks know this offset");
+_Static_assert(offsetof(struct cpu, entry) == 24, "arch code knows this offset");
 
 extern struct cpu cpus[CPU_MAX];
 extern unsigned cpu_count; /* CPUs 0 to cpu_count - 1 have come up */

@@ -1,15 +1,24 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Page faults: the window's are resolved, all others are bugs. */
+/* Page faults: of programs by their areas, of the kernel in the window alone; the kernel's others are bugs. */
 #include <ktrace/ktrace.h>
 #include <ktrx/v1.h>
 
 #include "arch.h"
+#include "clock.h"
 #include "panic.h"
+#include "print.h"
+#include "process.h"
+#include "signal.h"
+#include "timer.h"
+#include "user.h"
+#include "vm.h"
 #include "window.h"
+
+#define RETRY_NS (10 * NS_PER_MS)
 
 KTRACE_EVENT_V1(KTRX1_PAGE_FAULT, mm, fault_enter, "%#llx from %#llx, flags %u",
 		(unsigned long long, address), (unsigned long long, ip), (uint8_t, flags));
-KTRACE_EVENT(mm, fault_exit, "%#llx resolved %d", (unsigned long long, address), (bool, resolved));
+KTRACE_EVENT(mm, fault_exit, "%#llx %s", (unsigned long long, address), (const char *, how));
 
 static const char *access_name(unsigned flags)
 {
@@ -24,7 +33,40 @@ void page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 
 	KTRACE(mm, fault_enter, address, ip, (uint8_t)flags);
 	resolved = !(flags & (FAULT_PRESENT | FAULT_EXECUTE)) && window_fill(address);
-	KTRACE(mm, fault_exit, address, resolved);
+	KTRACE(mm, fault_exit, address, vm_how_name(resolved ? VM_ZERO : VM_BAD_ADDRESS));
 	if (!resolved)
 		panic("cannot %s %#lx, instruction at %#lx", access_name(flags), address, ip);
+}
+
+static unsigned access_wanted(unsigned flags)
+{
+	if (flags & FAULT_EXECUTE)
+		return ACCESS_EXECUTE;
+	return flags & FAULT_WRITE ? ACCESS_WRITE : ACCESS_READ;
+}
+
+/* The machine would end with the first process; so that one waits until others have ended, and tries again. */
+static void out_of_memory(struct process *self)
+{
+	if (self->pid == THREAD_ID_INIT) {
+		timer_sleep(RETRY_NS);
+		return;
+	}
+	kprintf("out of memory: process %u (%s) is ended\n", self->pid, self->thread->name);
+	signal_force(SIGKILL);
+}
+
+void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
+{
+	struct process *self = process_self();
+	enum vm_how how;
+
+	ktrace_mode(KTRX_MODE_KERNEL);
+	KTRACE(mm, fault_enter, address, ip, (uint8_t)flags);
+	how = vm_fault(&self->vm, address, access_wanted(flags));
+	KTRACE(mm, fault_exit, address, vm_how_name(how));
+	if (how == VM_NO_MEMORY)
+		out_of_memory(self);
+	else if (!vm_resolved(how))
+		signal_force(SIGSEGV);
 }

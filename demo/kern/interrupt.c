@@ -12,6 +12,7 @@
 
 KTRACE_EVENT(irq, enter, "%u %s at %#llx", (uint32_t, irq), (const char *, name), (unsigned long long, ip));
 KTRACE_EVENT(irq, exit, "%u", (uint32_t, irq));
+KTRACE_EVENT(irq, eoi, "%u", (uint32_t, irq));
 
 void (*interrupt_observer)(enum irq irq);
 
@@ -43,6 +44,15 @@ static void handle(enum irq irq, uintptr_t ip)
 	default:
 		break;
 	}
+}
+
+void interrupt_ended(enum irq irq)
+{
+	struct cpu *self = arch_this_cpu();
+	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_INTERRUPT);
+
+	KTRACE(irq, eoi, irq);
+	self->trace_context = interrupted;
 }
 
 void interrupt(enum irq irq, uintptr_t ip)

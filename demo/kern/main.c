@@ -3,7 +3,7 @@
  * The kernel from its first C statement to its last.
  *
  * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), slots=, debug= and ktrace=
- * (trace.h), transport=, file= and dump= (dump.h).
+ * (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h).
  */
 #include <ktrace/ktrace.h>
 
@@ -12,23 +12,35 @@
 #include "cpu.h"
 #include "dump.h"
 #include "page.h"
+#include "power.h"
 #include "print.h"
 #include "sched.h"
+#include "share.h"
+#include "socket.h"
 #include "thread.h"
 #include "trace.h"
+#include "userland.h"
+#include "vfs.h"
 #include "work/work.h"
 
 KTRACE_EVENT(boot, phase, "%s", (const char *, done));
 
-/* The first thread: does what run= asks for, then ends the machine with the status of exit=. */
+/*
+ * The first thread: does the kernel's own work that run= asks for, then ends the machine with the status of exit=. If
+ * that asks for something else, it is user programs, and up to them when the machine ends.
+ */
 static void init(void *unused)
 {
-	int status = (int)arg_number("exit", 0) & 127;
-
 	(void)unused;
-	work_run_all();
-	ktrace_exit(status);
-	arch_exit(status);
+	vfs_init();
+	network_init();
+	KTRACE(boot, phase, "files and network");
+	if (work_is_asked_for()) {
+		work_run_all();
+		power_off((int)arg_number("exit", 0));
+	}
+	userland_start();
+	KTRACE(boot, phase, "user programs");
 }
 
 void kmain(void)
@@ -37,6 +49,7 @@ void kmain(void)
 	arch_init();
 	KTRACE(boot, phase, "machine");
 	page_init();
+	share_init();
 	trace_init();
 	dump_init();
 	KTRACE(boot, phase, "memory and rings");

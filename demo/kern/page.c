@@ -14,8 +14,6 @@
 
 KTRACE_EVENT(counter, memory, "%llu pages free", (unsigned long long, free, pages));
 
-#define MEMORY_RANGES_MAX 16
-
 struct run {
 	struct run *next;
 	size_t pages;

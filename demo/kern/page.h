@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+#define MEMORY_RANGES_MAX 16
+
 /* Takes over what arch_memory_map reports. */
 void page_init(void);
 

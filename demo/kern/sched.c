@@ -13,6 +13,7 @@
 #include "ipi.h"
 #include "sched.h"
 #include "thread.h"
+#include "user.h"
 
 KTRACE_EVENT_V1(KTRX1_CTX_SWITCH, sched, switch, "%u -> %u, old one in state %u after %llu ns",
 		(uint32_t, prev), (uint32_t, next), (uint8_t, state), (unsigned long long, ran, ns));
@@ -106,6 +107,8 @@ void schedule(void)
 	self->trace_context = next->id;
 	ktrace_mode(next == self->idle ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
 	self->previous = previous;
+	if (previous->space || next->space)
+		arch_user_switch(next, next->space);
 	arch_switch(&previous->sp, next->sp);
 	sched_switch_done();
 }
@@ -120,13 +123,14 @@ void sched_switch_done(void)
 		__atomic_store_n(&previous->on_cpu, false, __ATOMIC_RELEASE);
 }
 
-void sched_block(const void *object)
+void sched_block(const void *object, enum thread_state how)
 {
 	struct thread *self = arch_this_cpu()->current;
 
 	KTRACE(sched, block, object, self->id);
 	self->waits_for = object;
-	self->state = THREAD_BLOCKED;
+	self->state = how;
+	__atomic_store_n(&self->asleep, how, __ATOMIC_SEQ_CST);
 }
 
 static bool is_idle(const struct cpu *cpu)
@@ -168,6 +172,20 @@ void sched_wake(struct thread *thread)
 	spin_unlock(&target->queue.lock, false);
 	nudge(target, thread->pinned);
 	arch_irq_restore(irq_on);
+}
+
+bool sched_end_sleep(struct thread *thread, enum wake_reason reason)
+{
+	uint32_t asleep = __atomic_load_n(&thread->asleep, __ATOMIC_SEQ_CST);
+
+	if (!asleep || (reason == WOKEN_BY_SIGNAL && asleep != THREAD_SLEEPING))
+		return false;
+	if (!__atomic_compare_exchange_n(&thread->asleep, &asleep, 0, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_RELAXED))
+		return false;
+	thread->woken_by = reason;
+	sched_wake(thread);
+	return true;
 }
 
 void sched_tick(void)

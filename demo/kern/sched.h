@@ -6,7 +6,9 @@
 #ifndef DEMO_SCHED_H
 #define DEMO_SCHED_H
 
-struct thread;
+#include <stdbool.h>
+
+#include "thread.h"
 
 /*
  * Switches to the next thread. The running one is queued again unless it has called sched_block or is dead.
@@ -15,15 +17,18 @@ struct thread;
 void schedule(void);
 
 /*
- * The running thread is about to wait for object: it shows in the trace.
+ * The running thread is about to wait for object, THREAD_SLEEPING or THREAD_BLOCKED: it shows in the trace.
  * Interrupts off; schedule follows once whoever is to wake the thread can find it.
  */
-void sched_block(const void *object);
+void sched_block(const void *object, enum thread_state how);
 
 /*
- * Makes a blocked or new thread runnable. The caller has taken it off whatever queue it was in. Any
- * context.
+ * Ends a sleep: of all that try, for one only it is true. Signals end THREAD_SLEEPING alone. The thread must not
+ * be able to go away meanwhile. Any context.
  */
+bool sched_end_sleep(struct thread *thread, enum wake_reason reason);
+
+/* Makes a new thread runnable. Any context. */
 void sched_wake(struct thread *thread);
 
 /* Timer tick: the time slice is over if anybody waits. Interrupts off. */

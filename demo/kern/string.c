@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "string.h"
@@ -8,18 +9,33 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n)
 	return memmove(to, from, n);
 }
 
+/* Whole pages are copied and cleared all the time, so it goes by words where both sides allow it. */
+typedef uint64_t __attribute__((may_alias)) word;
+
+static bool is_word_aligned(uintptr_t address)
+{
+	return address % sizeof(word) == 0;
+}
+
+static void copy_up(unsigned char *t, const unsigned char *f, size_t n)
+{
+	if (is_word_aligned((uintptr_t)t | (uintptr_t)f))
+		for (; n >= sizeof(word); n -= sizeof(word), t += sizeof(word), f += sizeof(word))
+			*(word *)(void *)t = *(const word *)(const void *)f;
+	while (n--)
+		*t++ = *f++;
+}
+
 void *memmove(void *to, const void *from, size_t n)
 {
 	unsigned char *t = to;
 	const unsigned char *f = from;
 
-	if ((uintptr_t)t < (uintptr_t)f) {
-		while (n--)
-			*t++ = *f++;
-	} else {
+	if ((uintptr_t)t < (uintptr_t)f || (uintptr_t)t - (uintptr_t)f >= n)
+		copy_up(t, f, n);
+	else
 		while (n--)
 			t[n] = f[n];
-	}
 	return to;
 }
 
@@ -27,6 +43,9 @@ void *memset(void *to, int byte, size_t n)
 {
 	unsigned char *t = to;
 
+	if (is_word_aligned((uintptr_t)t))
+		for (; n >= sizeof(word); n -= sizeof(word), t += sizeof(word))
+			*(word *)(void *)t = (unsigned char)byte * UINT64_C(0x0101010101010101);
 	while (n--)
 		*t++ = (unsigned char)byte;
 	return to;

@@ -9,15 +9,17 @@
 #include "sched.h"
 #include "string.h"
 #include "thread.h"
+#include "user.h"
 
 /* A thread's pages: the stack, then the struct in a page of its own, out of reach of a small overflow. */
 #define STACK_PAGES  (THREAD_STACK_SIZE / PAGE_SIZE)
 #define THREAD_PAGES (STACK_PAGES + 1)
 
-KTRACE_EVENT(sched, create, "%u %s", (uint32_t, thread), (const char *, name));
+KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_t, process),
+	     (const char *, name));
 KTRACE_EVENT(sched, exit, "%u", (uint32_t, thread));
 
-static uint32_t last_id;
+static uint32_t last_id = THREAD_ID_INIT;
 
 static void first_frame(void)
 {
@@ -30,20 +32,45 @@ static void first_frame(void)
 	thread_exit();
 }
 
-struct thread *thread_new(const char *name, struct cpu *cpu)
+/* NULL when out of memory. */
+static struct thread *allocate(struct cpu *cpu, uint32_t id)
 {
 	char *pages = page_alloc(THREAD_PAGES);
 	struct thread *thread;
 
 	if (!pages)
-		panic("no memory for thread %s", name);
+		return NULL;
 	thread = (struct thread *)(pages + THREAD_STACK_SIZE);
 	thread->stack = pages;
-	thread->id = __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED);
+	thread->id = id == THREAD_ID_NEW ? __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED) : id;
 	thread->cpu = cpu;
+	return thread;
+}
+
+void thread_rename(struct thread *thread, const char *name)
+{
 	string_copy(thread->name, name, sizeof(thread->name));
 	ktrace_thread_name(thread->id, thread->name);
-	KTRACE(sched, create, thread->id, thread->name);
+}
+
+/* What lies above the first frame of a process's thread is where its user mode's registers are saved. */
+static void set_entry(struct thread *thread, void (*entry)(void *), void *argument)
+{
+	char *top = thread->stack + THREAD_STACK_SIZE;
+
+	thread->entry = entry;
+	thread->argument = argument;
+	thread->sp = arch_thread_frame(thread->process ? top - user_frame_size : top, first_frame);
+}
+
+struct thread *thread_new(const char *name, struct cpu *cpu)
+{
+	struct thread *thread = allocate(cpu, THREAD_ID_NEW);
+
+	if (!thread)
+		panic("no memory for thread %s", name);
+	thread_rename(thread, name);
+	KTRACE(sched, create, thread->id, 0, thread->name);
 	return thread;
 }
 
@@ -60,11 +87,33 @@ struct thread *thread_create(const char *name, void (*entry)(void *), void *argu
 	struct thread *thread = thread_new(name, cpu == CPU_ANY ? next_cpu() : &cpus[cpu]);
 
 	thread->pinned = cpu != CPU_ANY;
-	thread->entry = entry;
-	thread->argument = argument;
-	thread->sp = arch_thread_frame(thread->stack + THREAD_STACK_SIZE, first_frame);
+	set_entry(thread, entry, argument);
 	sched_wake(thread);
 	return thread;
+}
+
+struct thread *thread_for_process(const char *name, void (*entry)(void *), struct process *process,
+				  uint32_t id)
+{
+	struct thread *thread = allocate(next_cpu(), id);
+
+	if (!thread)
+		return NULL;
+	thread->process = process;
+	set_entry(thread, entry, process);
+	thread_rename(thread, name);
+	KTRACE(sched, create, thread->id, thread->id, thread->name);
+	return thread;
+}
+
+void thread_set_space(struct arch_space *space)
+{
+	bool irq_on = arch_irq_save();
+	struct thread *self = arch_this_cpu()->current;
+
+	self->space = space;
+	arch_user_switch(self, space);
+	arch_irq_restore(irq_on);
 }
 
 void thread_exit(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Kernel threads. A thread is in exactly one place: running on a CPU, in that CPU's run queue, in a wait
- * queue or sleep list, or dead and about to be recycled by the CPU that ran it last.
+ * Threads: of the kernel alone, or the one thread of a process. A thread is in exactly one place: running on a
+ * CPU, in that CPU's run queue, asleep, or dead and about to be recycled by the CPU that ran it last.
  */
 #ifndef DEMO_THREAD_H
 #define DEMO_THREAD_H
@@ -15,24 +15,34 @@
 /* The numbers of the trace's sched.switch: what a thread goes into. */
 enum thread_state {
 	THREAD_RUNNABLE = 0,
-	THREAD_BLOCKED = 2, /* there are no signals */
+	THREAD_SLEEPING = 1, /* a signal ends it */
+	THREAD_BLOCKED = 2,  /* only what it waits for ends it */
 	THREAD_DEAD = 4,
 	THREAD_RUNNING = 5, /* never seen in a switch */
 };
 
 struct cpu;
+struct process;
+struct arch_space;
+
+/* Who ended a sleep. */
+enum wake_reason { WOKEN_BY_EVENT, WOKEN_BY_SIGNAL, WOKEN_BY_TIME };
 
 struct thread {
 	uintptr_t sp; /* while not running: what arch_switch saved */
 	uint32_t id;  /* unique for ever, from 1 */
 	enum thread_state state;
-	struct cpu *cpu;       /* where it runs, or ran last: its run queue */
-	bool on_cpu;	       /* its stack is in use; cleared only after the switch away */
-	bool pinned;	       /* never moved to another CPU */
-	struct thread *next;   /* in whatever queue it is */
-	const void *waits_for; /* what sched_block was told, NULL while runnable */
-	uint64_t wake_ns;      /* in the sleep list: when */
-	uint64_t started_ns;   /* when it last began to run */
+	struct cpu *cpu;	    /* where it runs, or ran last: its run queue */
+	bool on_cpu;		    /* its stack is in use; cleared only after the switch away */
+	bool pinned;		    /* never moved to another CPU */
+	struct thread *next;	    /* in the run queue */
+	struct thread *next_waiter; /* in a wait queue, under its lock */
+	const void *waits_for;	    /* what sched_block was told, NULL while runnable */
+	uint32_t asleep; /* THREAD_SLEEPING, THREAD_BLOCKED or 0: whoever makes it 0 wakes the thread */
+	enum wake_reason woken_by; /* the last time */
+	uint64_t started_ns;	   /* when it last began to run */
+	struct process *process;   /* NULL: the kernel's own */
+	struct arch_space *space;  /* to run in, NULL: the kernel's */
 	void (*entry)(void *argument);
 	void *argument;
 	char *stack; /* THREAD_STACK_SIZE bytes */
@@ -42,8 +52,24 @@ struct thread {
 /* Anywhere, or a CPU number to be pinned to. */
 #define CPU_ANY (-1)
 
-/* Makes a runnable thread; name is copied. Panics when out of memory. */
+/* Makes a runnable thread of the kernel; name is copied. Panics when out of memory. */
 struct thread *thread_create(const char *name, void (*entry)(void *), void *argument, int cpu);
+
+/* The first process's thread has this id, whenever it is made. */
+#define THREAD_ID_INIT 1
+
+/*
+ * Makes the thread of a process, which has a user frame and does not run before sched_wake. The id is a new one
+ * but for THREAD_ID_INIT. NULL when out of memory.
+ */
+struct thread *thread_for_process(const char *name, void (*entry)(void *), struct process *process,
+				  uint32_t id);
+#define THREAD_ID_NEW 0
+
+void thread_rename(struct thread *thread, const char *name);
+
+/* The running thread goes on in another address space; NULL: the kernel's. */
+void thread_set_space(struct arch_space *space);
 
 /* A thread that is not in any queue and has no first frame: an idle thread to be. */
 struct thread *thread_new(const char *name, struct cpu *cpu);

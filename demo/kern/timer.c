@@ -2,41 +2,75 @@
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
+#include "file.h"
 #include "sched.h"
 #include "thread.h"
 #include "timer.h"
 
+void timer_start(struct timer *timer, uint64_t wake_ns)
+{
+	struct cpu *cpu = arch_this_cpu();
+	struct timer **at = &cpu->timers.first;
+
+	timer->cpu = cpu;
+	timer->thread = cpu->current;
+	timer->wake_ns = wake_ns;
+	spin_lock(&cpu->timers.lock);
+	while (*at && (*at)->wake_ns <= wake_ns)
+		at = &(*at)->next;
+	timer->next = *at;
+	*at = timer;
+	spin_unlock(&cpu->timers.lock, false);
+}
+
+void timer_cancel(struct timer *timer)
+{
+	struct timer_list *timers = &timer->cpu->timers;
+	bool irq_on = spin_lock(&timers->lock);
+
+	for (struct timer **at = &timers->first; *at; at = &(*at)->next) {
+		if (*at != timer)
+			continue;
+		*at = timer->next;
+		break;
+	}
+	spin_unlock(&timers->lock, irq_on);
+}
+
 void timer_sleep(uint64_t ns)
 {
 	bool irq_on = arch_irq_save();
-	struct cpu *cpu = arch_this_cpu();
-	struct thread *self = cpu->current;
-	struct thread **at = &cpu->sleepers;
+	struct timer timer;
 
-	self->wake_ns = clock_ns() + ns;
-	sched_block(&cpu->sleepers);
-	while (*at && (*at)->wake_ns <= self->wake_ns)
-		at = &(*at)->next;
-	self->next = *at;
-	*at = self;
+	sched_block(&arch_this_cpu()->timers, THREAD_BLOCKED);
+	timer_start(&timer, clock_ns() + ns);
 	schedule();
+	timer_cancel(&timer);
 	arch_irq_restore(irq_on);
 }
 
-static void wake_sleepers(struct cpu *cpu)
+static void end_sleeps(struct timer_list *timers)
 {
 	uint64_t now = clock_ns();
 
-	while (cpu->sleepers && cpu->sleepers->wake_ns <= now) {
-		struct thread *thread = cpu->sleepers;
+	if (!__atomic_load_n(&timers->first, __ATOMIC_RELAXED))
+		return;
+	spin_lock(&timers->lock);
+	while (timers->first && timers->first->wake_ns <= now) {
+		struct thread *thread = timers->first->thread;
 
-		cpu->sleepers = thread->next;
-		sched_wake(thread);
+		timers->first = timers->first->next;
+		sched_end_sleep(thread, WOKEN_BY_TIME);
 	}
+	spin_unlock(&timers->lock, false);
 }
 
 void timer_tick(void)
 {
-	wake_sleepers(arch_this_cpu());
+	struct cpu *self = arch_this_cpu();
+
+	end_sleeps(&self->timers);
+	if (self->id == 0)
+		console_tick();
 	sched_tick();
 }

@@ -5,6 +5,23 @@
 
 #include <stdint.h>
 
+struct cpu;
+struct thread;
+
+/* Ends the sleep of one thread at a certain time. Lies where the sleeper has it. */
+struct timer {
+	struct timer *next;
+	struct cpu *cpu; /* in whose list it is, or was */
+	struct thread *thread;
+	uint64_t wake_ns;
+};
+
+/* For the running thread, which has called sched_block. Interrupts off. */
+void timer_start(struct timer *timer, uint64_t wake_ns);
+
+/* Any CPU. After this nobody touches the timer. */
+void timer_cancel(struct timer *timer);
+
 /* Blocks the running thread until at least ns have passed; the tick decides, so up to 10 ms more. */
 void timer_sleep(uint64_t ns);
 

@@ -5,6 +5,7 @@
 #include "args.h"
 #include "page.h"
 #include "print.h"
+#include "syscall.h"
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
@@ -52,6 +53,7 @@ void trace_init(void)
 		.build_id_size = build_id_size(),
 		.kernel = "ktrace demo kernel",
 		.frequency = arch_clock_hz(),
+		.syscalls = syscall_table_text,
 	};
 	int error;
 

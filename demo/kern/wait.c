@@ -2,21 +2,54 @@
 #include <stddef.h>
 
 #include "arch.h"
+#include "clock.h"
 #include "sched.h"
+#include "signal.h"
 #include "thread.h"
+#include "timer.h"
 #include "wait.h"
+
+static void queue_put(struct wait_queue *queue, struct thread *thread)
+{
+	thread->next_waiter = NULL;
+	if (queue->last)
+		queue->last->next_waiter = thread;
+	else
+		queue->first = thread;
+	queue->last = thread;
+}
+
+/* Does nothing if the thread is not in the queue any more. */
+static void queue_remove(struct wait_queue *queue, struct thread *thread)
+{
+	struct thread *before = NULL;
+
+	for (struct thread *t = queue->first; t; before = t, t = t->next_waiter) {
+		if (t != thread)
+			continue;
+		if (before)
+			before->next_waiter = t->next_waiter;
+		else
+			queue->first = t->next_waiter;
+		if (queue->last == t)
+			queue->last = before;
+		return;
+	}
+}
+
+static struct thread *queue_take(struct wait_queue *queue)
+{
+	struct thread *thread = queue->first;
+
+	if (thread)
+		queue_remove(queue, thread);
+	return thread;
+}
 
 void wait_sleep(struct wait_queue *queue)
 {
-	struct thread *self = thread_self();
-
-	sched_block(queue);
-	self->next = NULL;
-	if (queue->last)
-		queue->last->next = self;
-	else
-		queue->first = self;
-	queue->last = self;
+	queue_put(queue, thread_self());
+	sched_block(queue, THREAD_BLOCKED);
 
 	/* Whoever takes the lock now may wake us before we have switched away; schedule copes. */
 	spin_unlock(&queue->lock, false);
@@ -24,16 +57,45 @@ void wait_sleep(struct wait_queue *queue)
 	spin_lock(&queue->lock);
 }
 
+static bool signal_is_due(const struct thread *self)
+{
+	return self->process && signal_pending(self->process);
+}
+
+enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
+{
+	struct thread *self = thread_self();
+	struct timer timer;
+
+	if (signal_is_due(self))
+		return WOKEN_BY_SIGNAL;
+	if (clock_ns() >= deadline_ns)
+		return WOKEN_BY_TIME;
+	queue_put(queue, self);
+	sched_block(queue, THREAD_SLEEPING);
+	if (deadline_ns != WAIT_FOR_EVER)
+		timer_start(&timer, deadline_ns);
+	/* A signal that came before sched_block did not find us asleep. */
+	if (signal_is_due(self))
+		sched_end_sleep(self, WOKEN_BY_SIGNAL);
+	spin_unlock(&queue->lock, false);
+	schedule();
+	if (deadline_ns != WAIT_FOR_EVER)
+		timer_cancel(&timer);
+	spin_lock(&queue->lock);
+	if (self->woken_by != WOKEN_BY_EVENT)
+		queue_remove(queue, self);
+	return self->woken_by;
+}
+
 void wait_wake_one(struct wait_queue *queue)
 {
-	struct thread *thread = queue->first;
+	struct thread *thread;
 
-	if (!thread)
-		return;
-	queue->first = thread->next;
-	if (!queue->first)
-		queue->last = NULL;
-	sched_wake(thread);
+	/* One whom a signal or the time has woken may not have left the queue yet. */
+	do
+		thread = queue_take(queue);
+	while (thread && !sched_end_sleep(thread, WOKEN_BY_EVENT));
 }
 
 void wait_wake_all(struct wait_queue *queue)

@@ -12,8 +12,7 @@
 #define DEMO_WAIT_H
 
 #include "spinlock.h"
-
-struct thread;
+#include "thread.h"
 
 struct wait_queue {
 	struct spinlock lock;
@@ -27,6 +26,13 @@ struct wait_queue {
 
 /* Lock held by the running thread; released while it sleeps. */
 void wait_sleep(struct wait_queue *queue);
+
+/*
+ * The same, but a signal may end the sleep, or the clock (clock_ns()): who was first. A signal that is due already
+ * ends it at once; so does a time that has passed.
+ */
+#define WAIT_FOR_EVER UINT64_MAX
+enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns);
 
 /* Lock held: wakes the one that waits longest, or all. Any context. */
 void wait_wake_one(struct wait_queue *queue);

@@ -32,6 +32,13 @@ enum wellknown_kind {
 	WELLKNOWN_LOCK_CONTEND,
 	WELLKNOWN_LOCK_ACQUIRE,
 	WELLKNOWN_LOCK_RELEASE,
+	WELLKNOWN_PROCESS_FORK,
+	WELLKNOWN_PROCESS_EXEC,
+	WELLKNOWN_PROCESS_EXIT,
+	WELLKNOWN_SIGNAL_SEND,
+	WELLKNOWN_SIGNAL_DELIVER,
+	WELLKNOWN_NET_TX,
+	WELLKNOWN_NET_RX,
 	WELLKNOWN_COUNTER, /* any event of group "counter" */
 };
 
@@ -41,8 +48,9 @@ enum wellknown_role {
 	WELLKNOWN_STATE,   /* WELLKNOWN_STATE_* that a thread goes into */
 	WELLKNOWN_THREAD,  /* the thread it is about; without it, the one that runs */
 	WELLKNOWN_PROCESS, /* the process it belongs to */
-	WELLKNOWN_OBJECT,  /* queue, lock: told apart by value */
-	WELLKNOWN_NUMBER,  /* of a system call or an interrupt */
+	WELLKNOWN_CHILD,   /* the process that is made */
+	WELLKNOWN_OBJECT,  /* queue, lock, packet: told apart by value */
+	WELLKNOWN_NUMBER,  /* of a system call, an interrupt or a signal */
 	WELLKNOWN_NAME,	   /* string */
 	WELLKNOWN_ROLES,
 };

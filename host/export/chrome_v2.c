@@ -3,11 +3,14 @@
  * Version 2 in the Trace Event Format. Rows, by process:
  *
  *	0  CPUs: which thread runs, a slice each time
- *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as
- *instants 2  interrupts, by CPU: their spans, and the events that fired in them 3  locks, a row for each that
- *a thread waits for or holds
+ *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as instants
+ *	2  interrupts, by CPU: their spans, and the events that fired in them
+ *	3  locks, a row for each that a thread waits for or holds
  *
- * Which spans there are, and what a gap does to them, is decided in analyze/; here they are only written.
+ * Threads of a process of which the kernel told have their rows in one that is named after it, numbered
+ * ROW_PROCESSES and its number.
+ *
+ * Which spans and flows there are, and what a gap does to them, is decided in analyze/; here they are only written.
  */
 #include "export/chrome.h"
 
@@ -16,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/flows.h"
+#include "analyze/processes.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -26,7 +31,8 @@
 #define ROW_THREADS	1u
 #define ROW_INTERRUPTS	2u
 #define ROW_LOCKS	3u
-#define LOCK_LANES	8u /* rows of process 3 that belong to one thread */
+#define ROW_PROCESSES	10000000u /* above any thread's number */
+#define LOCK_LANES	8u	  /* rows of process 3 that belong to one thread */
 #define NAMED_CPUS	1u
 #define NAMED_THREAD	1u /* bits of named_thread[]: its row has a name; above it, one a lock lane */
 #define NAMED_INTERRUPT 2u
@@ -42,6 +48,8 @@ struct writer {
 	struct threads *threads;
 	struct spans *spans;
 	struct wellknown_table known;
+	struct flows flows;
+	struct processes *processes;
 	struct slice running[THREADS_CPUS_MAX];
 	uint8_t named_cpu[THREADS_CPUS_MAX];
 	uint8_t *named_thread; /* by index of the thread */
@@ -95,17 +103,44 @@ static bool reserve_names(struct writer *writer, uint32_t index)
 	return true;
 }
 
+/* The process that a thread's row is in. */
+static uint32_t process_of_thread(const struct writer *writer, uint32_t thread)
+{
+	uint32_t id = processes_of(writer->processes, thread);
+
+	return id ? ROW_PROCESSES + id : ROW_THREADS;
+}
+
+/* Names the process of a thread that has just been met. To be told so again by another thread does no harm. */
+static void name_process(struct writer *writer, uint32_t thread)
+{
+	uint32_t id = processes_of(writer->processes, thread);
+	const struct processes_process *process = processes_find(writer->processes, id);
+	char name[PROCESSES_COMMAND + 16];
+
+	if (id == 0)
+		return;
+	if (process && process->command[0] != '\0')
+		snprintf(name, sizeof(name), "%.48s (%u)", process->command, id);
+	else
+		label_thread(writer, id, name, sizeof(name));
+	chrome_name(writer->chrome, "process_name", ROW_PROCESSES + id, -1, name);
+}
+
 /* Lane 0 is the thread's own row, the others are its locks'. */
 static struct row row_of_thread(struct writer *writer, uint32_t index, unsigned lane)
 {
 	uint32_t id = threads_at(writer->threads, index)->id;
-	struct row row = { lane ? ROW_LOCKS : ROW_THREADS, lane ? (uint64_t)id * LOCK_LANES + lane : id };
+	struct row row = { lane ? ROW_LOCKS : process_of_thread(writer, id),
+			   lane ? (uint64_t)id * LOCK_LANES + lane : id };
 	uint8_t bit = (uint8_t)(NAMED_THREAD << lane);
 	char name[64];
 
 	if (reserve_names(writer, index) && !(writer->named_thread[index] & bit)) {
 		writer->named_thread[index] |= bit;
 		label_thread(writer, id, name, sizeof(name));
+		if (lane == 0)
+			name_process(writer, id);
 		chrome_name(writer->chrome, "thread_name", row.pid, (int64_t)row.tid, name);
 	}
 	return row;
@@ -129,7 +164,24 @@ static char *put_head(struct writer *writer, char phase, struct row row, uint64_
 	return number_decimal(number_literal(at, ",\"tid\":"), row.tid);
 }
 
-static char *put_arguments(char *at, const struct ktread_event *event)
+/* "types":"size, fd, ptr, size", — what the kernel says the call's result and arguments are. */
+static char *put_types(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	const char *types = NULL;
+	uint64_t number;
+
+	if (known->kind == WELLKNOWN_SYSCALL_ENTER &&
+	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
+		types = ktread_syscall_types(writer->chrome->trace, (uint32_t)number);
+	if (!types)
+		return at;
+	at = json_put_name(number_literal(at, "\"types\":"), types);
+	*at = ',';
+	return at + 1;
+}
+
+static char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	char *begin, *end;
 
@@ -137,6 +189,7 @@ static char *put_arguments(char *at, const struct ktread_event *event)
 	end = json_put_fields(begin, event);
 	if (end > begin)
 		*end++ = ',';
+	end = put_types(writer, end, event);
 	at = number_decimal(number_literal(end, "\"cpu\":"), event->cpu);
 	if (event->callers) {
 		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
@@ -199,7 +252,7 @@ static void span_begin(void *context, struct spans_owner owner, unsigned lane, c
 	at = put_head(writer, 'B', row, event->stamp);
 	at = json_put_name(number_literal(at, ",\"name\":"), name);
 	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
-	finish(writer, put_arguments(at, event));
+	finish(writer, put_arguments(writer, at, event));
 }
 
 static void span_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
@@ -209,8 +262,8 @@ static void span_end(void *context, struct spans_owner owner, unsigned lane, con
 	char *at = put_head(writer, 'E', row_of(writer, owner, lane), event ? event->stamp : time);
 
 	(void)span;
-	finish(writer,
-	       event ? put_arguments(at, event) : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
+	finish(writer, event ? put_arguments(writer, at, event)
+			     : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
 
 /* A slice is written once it is over. */
@@ -247,6 +300,22 @@ static void thread_changed(void *context, const struct threads_change *change)
 	}
 }
 
+/* A slice without duration and an arrow's end bound to it: arrows hold on to slices only. */
+static void write_flow(struct writer *writer, const struct ktread_event *event, struct flows_step step)
+{
+	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
+	char *at = put_head(writer, 'X', row, event->stamp);
+
+	at = json_put_event_name(number_literal(at, ",\"dur\":0,\"name\":"), event->type, 2);
+	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
+	finish(writer, put_arguments(writer, at, event));
+	at = put_head(writer, step.ends ? 'f' : 's', row, event->stamp);
+	at = number_decimal(number_literal(at, ",\"id\":"), step.id);
+	at = json_put_name(number_literal(at, ",\"name\":"), step.name);
+	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
+	finish(writer, step.ends ? number_literal(at, ",\"bp\":\"e\"") : at);
+}
+
 static void write_instant(struct writer *writer, const struct ktread_event *event)
 {
 	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
@@ -255,7 +324,7 @@ static void write_instant(struct writer *writer, const struct ktread_event *even
 	at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, 2);
 	at = json_put_name(number_literal(at, ",\"cat\":"),
 			   *event->type->group ? event->type->group : "other");
-	finish(writer, put_arguments(number_literal(at, ",\"s\":\"t\""), event));
+	finish(writer, put_arguments(writer, number_literal(at, ",\"s\":\"t\""), event));
 }
 
 static void write_gap(struct writer *writer, const struct ktread_event *event)
@@ -265,6 +334,7 @@ static void write_gap(struct writer *writer, const struct ktread_event *event)
 
 	threads_gap(writer->threads, event->cpu, from);
 	spans_gap(writer->spans, event->cpu, from);
+	flows_gap(&writer->flows);
 	at = put_head(writer, 'i', row_of_cpu(writer, ROW_CPUS, event->cpu), event->stamp);
 	at = number_decimal(
 		number_literal(at,
@@ -276,6 +346,7 @@ static void write_gap(struct writer *writer, const struct ktread_event *event)
 static int write_event(struct writer *writer, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
+	struct flows_step flow;
 	int result;
 
 	if (event->lost)
@@ -284,7 +355,10 @@ static int write_event(struct writer *writer, const struct ktread_event *event)
 	result = threads_event(writer->threads, event, known, event->stamp);
 	if (result == 0)
 		result = spans_event(writer->spans, event, known, event->stamp);
-	if (result == 0 && known->kind != WELLKNOWN_SWITCH)
+	flow = flows_event(&writer->flows, event, known);
+	if (flow.id != 0)
+		write_flow(writer, event, flow);
+	else if (result == 0 && known->kind != WELLKNOWN_SWITCH)
 		write_instant(writer, event);
 	writer->chrome->report->events++;
 	return result < 0 ? result : 0;
@@ -295,8 +369,10 @@ static int write_all(struct writer *writer)
 	struct chrome *chrome = writer->chrome;
 	const struct ktread_event *event;
 	uint64_t last = chrome->base;
-	int result, error = 0;
+	int result, error = processes_read(&writer->processes, chrome->trace, &writer->known);
 
+	if (error < 0)
+		return error;
 	chrome_name(chrome, "process_name", ROW_CPUS, -1, "CPUs");
 	chrome_name(chrome, "process_name", ROW_THREADS, -1, "threads");
 	chrome_name(chrome, "process_name", ROW_INTERRUPTS, -1, "interrupts");
@@ -329,6 +405,7 @@ int chrome_write_v2(struct chrome *chrome)
 		result = write_all(writer);
 	spans_destroy(writer->spans);
 	threads_destroy(writer->threads);
+	processes_free(writer->processes);
 	free(writer->named_thread);
 	free(writer->seen);
 	free(writer);

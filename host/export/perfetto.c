@@ -98,6 +98,7 @@ static void break_off(struct perfetto *perfetto, uint32_t cpu, uint64_t from)
 	if (from != 0)
 		threads_gap(perfetto->threads, cpu, from);
 	spans_gap(perfetto->spans, cpu, from);
+	flows_gap(&perfetto->flows);
 }
 
 static void write_gap(struct perfetto *perfetto, uint32_t cpu, const char *unit, uint64_t count,
@@ -156,6 +157,19 @@ static void note_thread(struct perfetto *perfetto, const struct ktread_event *ev
 					       (uint32_t)process & KTRX_THREAD_MAX, perfetto->time);
 }
 
+/* A program has taken the place of another: process and thread are called by it from now on. */
+static void note_exec(struct perfetto *perfetto, const struct ktread_event *event,
+		      const struct wellknown *known)
+{
+	const struct threads_thread *thread = threads_find(perfetto->threads, event->thread);
+	uint32_t process = processes_subject(perfetto->processes, event, known);
+	struct ktread_value path;
+
+	if (thread && process != 0 && wellknown_string(known, event, WELLKNOWN_NAME, &path))
+		perfetto->error = perfetto_process_runs(&perfetto->tracks, thread, process, path.string,
+							path.length, perfetto->time);
+}
+
 /* Whether it is told by scheduling alone. A wake by an interrupt is not: the arrow cannot say that it was one. */
 static bool is_told(const struct ktread_event *event, const struct wellknown *known)
 {
@@ -174,11 +188,14 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 		perfetto->error = threads_event(perfetto->threads, event, known, perfetto->time);
 	if (perfetto->error)
 		return perfetto->error;
+	perfetto->flow = flows_event(&perfetto->flows, event, known);
 	taken = spans_event(perfetto->spans, event, known, perfetto->time);
 	if (taken < 0)
 		return taken;
 	if (known->kind == WELLKNOWN_CREATE)
 		note_thread(perfetto, event, known);
+	if (known->kind == WELLKNOWN_PROCESS_EXEC)
+		note_exec(perfetto, event, known);
 	if (known->kind == WELLKNOWN_COUNTER)
 		perfetto_write_counters(perfetto, event);
 	else if (!taken && !is_told(event, known))
@@ -234,14 +251,17 @@ static int export_all(struct perfetto *perfetto)
 static int open_models(struct perfetto *perfetto)
 {
 	struct spans_sink sink = perfetto_spans_sink;
-	int error = threads_create(&perfetto->threads, perfetto_thread_changed, perfetto);
+	int error = processes_read(&perfetto->processes, perfetto->trace, &perfetto->known);
 
+	if (!error)
+		error = threads_create(&perfetto->threads, perfetto_thread_changed, perfetto);
 	if (error)
 		return error;
 	if (wellknown_declared(perfetto->trace, WELLKNOWN_BLOCK))
 		threads_expect_blocks(perfetto->threads);
 	sink.context = perfetto;
 	perfetto->tracks.threads = perfetto->threads;
+	perfetto->tracks.processes = perfetto->processes;
 	perfetto->rings = calloc((size_t)ktread_info(perfetto->trace)->rings + 1, sizeof(*perfetto->rings));
 	return perfetto->rings ? spans_create(&perfetto->spans, perfetto->threads, &sink) : KTREAD_E_MEMORY;
 }
@@ -271,6 +291,7 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 		error = KTREAD_E_SYSTEM;
 	spans_destroy(perfetto->spans);
 	threads_destroy(perfetto->threads);
+	processes_free(perfetto->processes);
 	perfetto_tracks_free(&perfetto->tracks);
 	syscalls_close(&perfetto->calls);
 	free(perfetto->rings);

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/flows.h"
+#include "analyze/processes.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -41,6 +43,9 @@ struct perfetto {
 	struct threads *threads;
 	struct spans *spans;
 	struct wellknown_table known;
+	struct flows flows;
+	struct flows_step flow; /* of the event at hand */
+	struct processes *processes;
 	struct syscalls calls;
 	struct perfetto_lock locks[PERFETTO_LOCKS];
 	struct perfetto_ring *rings;

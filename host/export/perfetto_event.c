@@ -96,6 +96,26 @@ static void annotate_payload(struct protobuf *pb, const struct ktread_event *eve
 	protobuf_end(pb, annotation);
 }
 
+/* What the kernel says the arguments of the call are. */
+static void annotate_call(struct perfetto *perfetto, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&perfetto->known, event);
+	struct protobuf *pb = &perfetto->stream.pb;
+	const char *types = NULL;
+	unsigned char *annotation;
+	uint64_t number;
+
+	if (known->kind == WELLKNOWN_SYSCALL_ENTER &&
+	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
+		types = ktread_syscall_types(perfetto->trace, (uint32_t)number);
+	if (!types)
+		return;
+	annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
+	protobuf_bytes(pb, ANNOTATION_NAME, "types", strlen("types"));
+	protobuf_text(pb, ANNOTATION_STRING, types, strlen(types), PERFETTO_NAME_MAX);
+	protobuf_end(pb, annotation);
+}
+
 static void annotate_all(struct perfetto *perfetto, const struct ktread_event *event)
 {
 	static const char *const caller[] = { "caller", "caller's caller" };
@@ -106,6 +126,7 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 		annotate_payload(pb, event);
 	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++)
 		annotate(pb, event, n, &value);
+	annotate_call(perfetto, event);
 	for (uint32_t n = 0; n < event->callers && n < 2; n++)
 		annotate_named(pb, caller[n], ANNOTATION_POINTER, event->caller[n]);
 }
@@ -133,6 +154,9 @@ static void write_event(struct perfetto *perfetto, uint64_t track, enum perfetto
 		else
 			protobuf_uint(pb, EVENT_NAME_IID, name ? name->iid : perfetto_type_iid(event->id));
 	}
+	if (perfetto->flow.id != 0)
+		protobuf_fixed64(pb, perfetto->flow.ends ? EVENT_TERMINATING_FLOW_IDS : EVENT_FLOW_IDS,
+				 perfetto->flow.id);
 	annotate_all(perfetto, event);
 	protobuf_end(pb, at);
 	perfetto_packet_end(&perfetto->stream);

@@ -73,27 +73,45 @@ static bool name_is_idle(const char *name, size_t length)
 	       (length == 4 || !isalpha((unsigned char)name[4]));
 }
 
-static void write_kernel(struct protobuf *pb)
+/* Adds a process to the tree. */
+static void write_process(struct protobuf *pb, uint32_t id, uint32_t parent, const char *command,
+			  size_t length)
 {
 	unsigned char *process = protobuf_begin(pb, PROCESS_TREE_PROCESSES);
 
-	protobuf_uint(pb, TREE_PROCESS_PID, PERFETTO_KERNEL_PID);
-	protobuf_uint(pb, TREE_PROCESS_PPID, 0);
-	protobuf_bytes(pb, TREE_PROCESS_CMDLINE, "kernel", strlen("kernel"));
+	protobuf_uint(pb, TREE_PROCESS_PID, id);
+	protobuf_uint(pb, TREE_PROCESS_PPID, parent);
+	protobuf_text(pb, TREE_PROCESS_CMDLINE, command, length, PERFETTO_NAME_MAX);
 	protobuf_end(pb, process);
+}
+
+/* Adds the process that `thread` is in. What nobody told anything of is left to its number. */
+static void write_process_of(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes)
+{
+	const struct processes_process *process = processes_find(tracks->processes, lanes->process);
+	const char *command = process ? process->command : "";
+
+	if (process && command[0] == '\0')
+		command = ktread_thread_name(tracks->trace, lanes->process);
+	if (lanes->process == PERFETTO_KERNEL_PID && !tracks->kernel_told)
+		write_process(&tracks->stream->pb, PERFETTO_KERNEL_PID, 0, "kernel", strlen("kernel"));
+	else if (process)
+		write_process(&tracks->stream->pb, process->id, process->parent, command ? command : "",
+			      command ? strlen(command) : 0);
+	tracks->kernel_told |= lanes->process == PERFETTO_KERNEL_PID;
 }
 
 /* The packet that introduces a thread, or tells its new name. */
 static void write_thread(struct perfetto_tracks *tracks, const struct threads_thread *thread,
-			 const struct perfetto_lanes *lanes, const char *name, size_t length, uint64_t time)
+			 const struct perfetto_lanes *lanes, bool introduce, const char *name, size_t length,
+			 uint64_t time)
 {
 	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
 	unsigned char *tree = protobuf_begin(pb, PACKET_PROCESS_TREE);
 	unsigned char *entry;
 
-	if (lanes->process == PERFETTO_KERNEL_PID && !tracks->kernel_told)
-		write_kernel(pb);
-	tracks->kernel_told |= lanes->process == PERFETTO_KERNEL_PID;
+	if (introduce)
+		write_process_of(tracks, lanes);
 	entry = protobuf_begin(pb, PROCESS_TREE_THREADS);
 	protobuf_uint(pb, TREE_THREAD_TID, thread->id);
 	protobuf_uint(pb, TREE_THREAD_PID, lanes->process);
@@ -111,18 +129,29 @@ static bool is_met(const struct perfetto_lanes *lanes, const struct threads_thre
 	return lanes->process != 0 && lanes->life == thread->life;
 }
 
+/* The process of a thread of which no event said it when it was made. */
+static uint32_t usual_process(const struct perfetto_tracks *tracks, uint32_t thread)
+{
+	uint32_t process = processes_of(tracks->processes, thread);
+
+	if (process != 0)
+		return process;
+	return ktread_info(tracks->trace)->version == 1 ? thread : PERFETTO_KERNEL_PID;
+}
+
 int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			 const char *name, size_t length, uint32_t process, uint64_t time)
 {
 	struct perfetto_lanes *lanes = lanes_at(&tracks->thread, &tracks->thread_count, thread->index);
+	bool introduce;
 
 	if (!lanes)
 		return KTREAD_E_MEMORY;
-	if (!is_met(lanes, thread)) {
+	introduce = !is_met(lanes, thread);
+	if (introduce) {
 		*lanes = (struct perfetto_lanes){ .life = thread->life, .process = process };
 		if (process == 0)
-			lanes->process =
-				ktread_info(tracks->trace)->version == 1 ? thread->id : PERFETTO_KERNEL_PID;
+			lanes->process = usual_process(tracks, thread->id);
 	}
 	if (length > 0)
 		lanes->idle = name_is_idle(name, length);
@@ -131,7 +160,7 @@ int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_th
 		lanes->process = PERFETTO_KERNEL_PID;
 		lanes->idle = true;
 	} else {
-		write_thread(tracks, thread, lanes, name, length, time);
+		write_thread(tracks, thread, lanes, introduce, name, length, time);
 	}
 	return 0;
 }
@@ -144,6 +173,21 @@ int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_th
 		return 0;
 	name = ktread_thread_name(tracks->trace, thread->id);
 	return perfetto_thread_tell(tracks, thread, name, name ? strlen(name) : 0, 0, time);
+}
+
+int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			  uint32_t process, const char *path, size_t length, uint64_t time)
+{
+	const struct processes_process *known = processes_find(tracks->processes, process);
+	const char *slash = memrchr(path, '/', length);
+	const char *name = slash ? slash + 1 : path;
+	struct protobuf *pb = perfetto_packet_begin(tracks->stream, time);
+	unsigned char *tree = protobuf_begin(pb, PACKET_PROCESS_TREE);
+
+	write_process(pb, process, known ? known->parent : 0, path, length);
+	protobuf_end(pb, tree);
+	perfetto_packet_end(tracks->stream);
+	return perfetto_thread_tell(tracks, thread, name, (size_t)(path + length - name), process, time);
 }
 
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread)

@@ -2,7 +2,7 @@
 /*
  * Tracks: one a thread, one a CPU, lanes for locks below them, one for each counter. A track is described
  * when it is first used, outside any open packet. A thread is introduced, with name and process, when it is
- * first met.
+ * first met, its process together with it.
  */
 #ifndef EXPORT_PERFETTO_TRACK_H
 #define EXPORT_PERFETTO_TRACK_H
@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/processes.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "export/perfetto_packet.h"
@@ -25,6 +26,7 @@ struct perfetto_tracks {
 	struct ktread *trace;
 	struct perfetto_stream *stream;
 	struct threads *threads; /* not owned */
+	const struct processes *processes;
 	struct perfetto_lanes *thread, *cpu;
 	uint32_t thread_count, cpu_count;
 	uint32_t *counter; /* uuid of the first field's track by event id, 0: not described */
@@ -44,6 +46,9 @@ int perfetto_thread_meet(struct perfetto_tracks *tracks, const struct threads_th
  */
 int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_thread *thread,
 			 const char *name, size_t length, uint32_t process, uint64_t time);
+/* The process runs another program, `thread` being its thread. 0 or KTREAD_E_MEMORY. */
+int perfetto_process_runs(struct perfetto_tracks *tracks, const struct threads_thread *thread,
+			  uint32_t process, const char *path, size_t length, uint64_t time);
 bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct threads_thread *thread);
 
 /* Track of an owner's lane, described if need be; 0 when out of memory. */

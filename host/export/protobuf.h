@@ -60,6 +60,16 @@ static inline void protobuf_int(struct protobuf *pb, unsigned field, int64_t val
 	protobuf_uint(pb, field, (uint64_t)value);
 }
 
+/* fixed64. */
+static inline void protobuf_fixed64(struct protobuf *pb, unsigned field, uint64_t value)
+{
+	if (!protobuf_room(pb, PROTOBUF_FIELD_MAX))
+		return;
+	pb->at = protobuf_put_varint(pb->at, field << 3 | PROTOBUF_FIXED64);
+	for (unsigned shift = 0; shift < 64; shift += 8)
+		*pb->at++ = (unsigned char)(value >> shift);
+}
+
 /* Opens a nested message; returns what protobuf_end() wants. */
 static inline unsigned char *protobuf_begin(struct protobuf *pb, unsigned field)
 {

@@ -41,7 +41,7 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 		if (id == 0)
 			continue;
 		name[sizeof(((struct ktrx_thread *)0)->name) - 1] = '\0';
-		names->row[names->rows++] = (struct ktread_name){ id - 1, name };
+		names->row[names->rows++] = (struct ktread_name){ id - 1, name, NULL };
 	}
 	end(names);
 	return 0;
@@ -60,24 +60,38 @@ int ktread_names_load_lines(struct ktread_names *names, char *bytes, uint64_t si
 	if (status < 0)
 		return status;
 	while ((line = strsep(&rest, "\n")) != NULL) {
-		char *name;
+		char *name, *rest_of_line;
 		unsigned long number = strtoul(line, &name, 10);
 
-		if (name == line || *name != ' ' || name[1] == '\0' || names->rows == lines)
+		if (name == line || *name++ != ' ' || strcspn(name, " ") == 0 || names->rows == lines)
 			continue;
-		names->row[names->rows++] = (struct ktread_name){ (uint32_t)number, name + 1 };
+		rest_of_line = name;
+		strsep(&rest_of_line, " ");
+		names->row[names->rows++] = (struct ktread_name){ (uint32_t)number, name, rest_of_line };
 	}
 	end(names);
 	return 0;
 }
 
+static const struct ktread_name *find(const struct ktread_names *names, uint32_t number)
+{
+	struct ktread_name key = { .number = number };
+
+	return names->rows ? bsearch(&key, names->row, names->rows, sizeof(key), compare_names) : NULL;
+}
+
 const char *ktread_names_get(const struct ktread_names *names, uint32_t number)
 {
-	struct ktread_name key = { number, NULL };
-	const struct ktread_name *found =
-		names->rows ? bsearch(&key, names->row, names->rows, sizeof(key), compare_names) : NULL;
+	const struct ktread_name *found = find(names, number);
 
 	return found ? found->name : NULL;
+}
+
+const char *ktread_names_rest(const struct ktread_names *names, uint32_t number)
+{
+	const struct ktread_name *found = find(names, number);
+
+	return found && found->rest && found->rest[0] != '\0' ? found->rest : NULL;
 }
 
 void ktread_names_free(struct ktread_names *names)

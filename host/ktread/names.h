@@ -8,6 +8,7 @@
 struct ktread_name {
 	uint32_t number;
 	const char *name;
+	const char *rest; /* of its line, after the name; NULL: nothing */
 };
 
 /* Sorted by number. */
@@ -22,6 +23,8 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 /* From KTRX_SECTION_SYSCALLS; takes over `bytes`, which has size + 1 bytes. */
 int ktread_names_load_lines(struct ktread_names *names, char *bytes, uint64_t size);
 const char *ktread_names_get(const struct ktread_names *names, uint32_t number);
+/* What follows the name in its line; NULL: nothing, or no such line. */
+const char *ktread_names_rest(const struct ktread_names *names, uint32_t number);
 void ktread_names_free(struct ktread_names *names);
 
 #endif

@@ -288,6 +288,11 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
 	return ktread_names_get(&trace->syscalls, number);
 }
 
+const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
+{
+	return ktread_names_rest(&trace->syscalls, number);
+}
+
 uint64_t ktread_first_stamp(struct ktread *trace)
 {
 	return trace->first_stamp;

@@ -61,6 +61,11 @@ struct ktrace_config {
 	 * lie in the image or in lent memory.
 	 */
 	uint64_t (*physical)(const volatile void *address);
+	/*
+	 * The kernel's system calls: a line each of number, blank, name; what follows another blank is for people. In its
+	 * image or in lent memory, readable for ever; NULL = unknown.
+	 */
+	const char *syscalls;
 };
 
 /*

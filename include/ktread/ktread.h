@@ -174,6 +174,8 @@ const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id); 
 const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name);
 const char *ktread_thread_name(const struct ktread *trace, uint32_t thread);  /* NULL: unknown */
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /* trace's own table; NULL */
+/* What the same table says of its types, the result's first, in the kernel's words; NULL: nothing. */
+const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*

@@ -98,6 +98,16 @@ static void root_describe(const struct layout *layout, const struct ktrace_confi
 		ktrace_copy_text(ktrace_root.kernel, config->kernel, sizeof(ktrace_root.kernel));
 }
 
+/* By single reads: compilers know this loop, and would call strlen. */
+static uint64_t text_length(const volatile char *text)
+{
+	uint64_t length = 0;
+
+	while (text && text[length])
+		length++;
+	return length;
+}
+
 static void root_fill(const struct layout *layout, const struct ktrace_config *config)
 {
 	ktrace_root_open();
@@ -110,6 +120,7 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 			   config->threads * sizeof(struct ktrx_thread));
 	ktrace_section_set(KTRX_SECTION_COUNTERS, sizeof(uint64_t), layout->counters, layout->counters_size);
 	ktrace_section_set(KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
+	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls, text_length(config->syscalls));
 	ktrace_root_close();
 }
 

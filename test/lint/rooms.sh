@@ -34,7 +34,7 @@ allow "include/ktread sees the wire and itself" include/ktread ktrx/ ktread/
 allow "kernel/core never names transports" kernel/core ktrx/ ktrace/
 allow "kernel/arch is a leaf" kernel/arch ktrx/ ktrace/ ../generic/
 allow "kernel/transport sees the kernel API" kernel/transport ktrx/ ktrace/ transport/
-allow "demo is a customer" demo ktrace/ ktrx/ work/ devicetree/
+allow "demo is a customer" demo ktrace/ ktrx/ net/ work/ devicetree/
 allow "examples are customers" examples ktrace/ ktrx/
 allow "host/ktread sees the wire" host/ktread ktrx/ ktread/
 allow "host/capture sees ktread" host/capture ktrx/ ktread/ capture/

@@ -27,6 +27,45 @@ of() {
 	seen_by_perfetto "$1"
 }
 
+# flows KIND FORM…: as many ends of arrows of that kind as events of that name, each in the form that FORM has.
+flows() {
+	build/bin/ktrace show --event "$1" "$trace" >"$tmp/events" 2>>"$tmp/err"
+	flows_kind=$1 flows_file=$2 flows_form=$3
+	equal "$arch: every $flows_kind has its arrow in $(basename "$flows_file")" "$(grep -c "$flows_kind" "$tmp/events")" \
+		"$(grep -c -e "$flows_form" "$flows_file")"
+	check "$arch: there are some" test -s "$tmp/events"
+}
+
+# of_programs ARCH: user programs whose trace is complete.
+of_programs() {
+	arch=$1
+	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$trace" -- $(sh scripts/qemu.sh "$arch" 2) \
+		-append "debug=ktrace slots=131072 run=pipeline,resolver,signals" </dev/null >"$console" 2>&1
+	check "$arch: programs: nothing is lost" sh -c "build/bin/ktrace summary '$trace' | grep -q '^loss *none'"
+	check "$arch: programs: exported" $ktrace export --format perfetto "$trace" -o "$tmp/perfetto"
+	check "$arch: programs: exported as JSON" $ktrace export --format json "$trace" -o "$tmp/json"
+	check "$arch: programs: reads back" sh -c "build/test/perfetto-text '$tmp/perfetto' >'$tmp/text'"
+	check "$arch: calls are slices by thread, called as the kernel calls them" \
+		packets 'type=1 track_uuid=[0-9]* category_iids=[0-9]* name_iid=[0-9]* debug_annotations'
+	check "$arch: calls have names" packets 'event_names{iid=[0-9]* name="sigaction"}'
+	check "$arch: calls say what their arguments are" packets 'name="types" string_value="size, fd, ptr, size"'
+	check "$arch: programs are processes, with parents" \
+		packets 'processes{pid=[1-9][0-9]* ppid=1 cmdline="/bin/resolver"}'
+	check "$arch: what they fork is theirs" sh -c "parent=\$(sed -n \
+		's/.*processes{pid=\([0-9]*\) ppid=1 cmdline=\"\/bin\/resolver.*/\1/p' '$tmp/text' | head -n 1)
+		grep -q \"ppid=\$parent cmdline=.*/bin/resolver\" '$tmp/text'"
+	check "$arch: threads are called after programs" packets 'comm="pipeline" is_main_thread=1'
+	for end in 'net.tx "s" packet' 'net.rx "f" packet' 'signal.deliver "f" signal'; do
+		set -- $end
+		flows "$1" "$tmp/json" "\"ph\":$2.*\"name\":\"$3\""
+	done
+	check "$arch: processes have names in JSON" \
+		grep -q '"name":"process_name","pid":1[0-9]*,"args":{"name":"/bin/signals (' "$tmp/json"
+	equal "$arch: both exports have the same arrows" "$(grep -c '"ph":"f"' "$tmp/json")" \
+		"$(grep -c ' terminating_flow_ids=' "$tmp/text")"
+	seen_by_perfetto "$arch: programs"
+}
+
 # Where Perfetto itself is at hand (see trace_processor.sh): it has nothing to complain of.
 seen_by_perfetto() {
 	[ -n "${PERFETTO_ENGINE:-}" ] || return 0
@@ -43,5 +82,8 @@ seen_by_perfetto() {
 of x86_64 debugcon
 of aarch64 semihosting
 of riscv64 semihosting
+for arch in x86_64 aarch64 riscv64; do
+	of_programs $arch
+done
 
 done_testing

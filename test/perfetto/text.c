@@ -79,11 +79,17 @@ static const struct field annotation[] = {
 };
 
 static const struct field track_event[] = {
-	{ 3, "category_iids", NUMBER, NULL }, { 4, "debug_annotations", MESSAGE, annotation },
-	{ 9, "type", NUMBER, NULL },	      { 10, "name_iid", NUMBER, NULL },
-	{ 11, "track_uuid", NUMBER, NULL },   { 22, "categories", STRING, NULL },
-	{ 23, "name", STRING, NULL },	      { 30, "counter_value", SIGNED, NULL },
-	{ 47, "flow_ids", FIXED, NULL },      END,
+	{ 3, "category_iids", NUMBER, NULL },
+	{ 4, "debug_annotations", MESSAGE, annotation },
+	{ 9, "type", NUMBER, NULL },
+	{ 10, "name_iid", NUMBER, NULL },
+	{ 11, "track_uuid", NUMBER, NULL },
+	{ 22, "categories", STRING, NULL },
+	{ 23, "name", STRING, NULL },
+	{ 30, "counter_value", SIGNED, NULL },
+	{ 47, "flow_ids", FIXED, NULL },
+	{ 48, "terminating_flow_ids", FIXED, NULL },
+	END,
 };
 
 static const struct field process[] = {

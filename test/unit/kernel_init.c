@@ -173,6 +173,7 @@ static void lent_memory_is_cut_where_it_is_not_contiguous(void **state)
 static void the_table_of_sections_is_filled(void **state)
 {
 	static const uint8_t build_id[20] = { 1, 2, 3 };
+	static const char syscalls[] = "0 exit\n1 fork\n";
 	struct ktrace_config config = config_of(sizeof(fake_memory));
 	const struct ktrx_section *section = ktrace_root.section;
 
@@ -181,6 +182,7 @@ static void the_table_of_sections_is_filled(void **state)
 	config.counters = 1;
 	config.build_id = build_id;
 	config.build_id_size = sizeof(build_id);
+	config.syscalls = syscalls;
 	config.frequency = 1000000;
 	config.wall_ns = 1234;
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
@@ -196,11 +198,21 @@ static void the_table_of_sections_is_filled(void **state)
 	assert_int_equal(section[5].address, (uintptr_t)build_id);
 	assert_int_equal(section[6].type, KTRX_SECTION_COUNTERS);
 	assert_int_equal(section[6].length, 3 * (ktrace_state.events + 1) * 8);
+	assert_int_equal(section[7].type, KTRX_SECTION_SYSCALLS);
+	assert_int_equal(section[7].address, (uintptr_t)syscalls);
+	assert_int_equal(section[7].length, sizeof(syscalls) - 1);
 	assert_int_equal(ktrace_root.frequency, 1000000);
 	assert_int_equal(ktrace_root.wall_ns, 1234);
 	assert_int_equal(ktrace_root.wall_stamp, fake.clock);
 	assert_int_equal(ktrace_root.sequence % 2, 0);
 	assert_int_equal(ktrace_root.cpus, 2);
+}
+
+static void no_table_of_system_calls_is_no_section(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	assert_int_equal(ktrace_root.section[KTRX_SECTION_SYSCALLS - 1].type, KTRX_SECTION_NONE);
 }
 
 static void what_was_recorded_before_stays(void **state)
@@ -236,6 +248,7 @@ int main(void)
 		TEST(a_reserve_word_serves_one_cpu),
 		TEST(lent_memory_is_cut_where_it_is_not_contiguous),
 		TEST(the_table_of_sections_is_filled),
+		TEST(no_table_of_system_calls_is_no_section),
 		TEST(what_was_recorded_before_stays),
 		TEST(rings_of_a_boot_begin_at_its_generation),
 	};

@@ -27,6 +27,7 @@ static void describes_itself(void **state)
 
 	(void)state;
 	begin(&writer, 3);
+	bytes_append(&writer.syscalls, "2 open fd, path\n3 \n4  two\nfive 5", 32);
 	put_switch(&writer, 1, 1000, 4);
 	put_open(&writer, 2, 1001, "/etc/passwd and a path that takes several slots\n");
 	put_switch(&writer, 1, 1002, 9);
@@ -39,6 +40,9 @@ static void describes_itself(void **state)
 	assert_string_equal(ktread_thread_name(trace, 7), "worker");
 	assert_null(ktread_thread_name(trace, 8));
 	assert_string_equal(ktread_syscall_name(trace, 1), "write");
+	assert_string_equal(ktread_syscall_name(trace, 2), "open");
+	for (uint32_t nameless = 3; nameless <= 5; nameless++)
+		assert_null(ktread_syscall_name(trace, nameless));
 	assert_int_equal(ktread_type_find(trace, "vfs", "open")->id, OPEN);
 
 	assert_int_equal(ktread_next(trace, &event), 1);

@@ -39,7 +39,14 @@ enum {
 	FREE,
 	CREATE,
 	CONTEND,
-	ACQUIRE_BARE
+	ACQUIRE_BARE,
+	TX,
+	RX,
+	SEND,
+	DELIVER,
+	FORK,
+	EXEC,
+	END
 };
 
 #define KERNEL "4194304" /* the process of all threads */
@@ -210,13 +217,13 @@ static void calls_survive_migration(void **state)
 	assert_int_equal(export().unpaired, 0);
 
 	expect("timestamp=1000 track_descriptor{uuid=16 thread{pid=" KERNEL " tid=7}}");
-	expect_end(
-		"1000",
-		"interned_data{event_categories{iid=6 name=\"syscall\"} event_names{iid=6 name=\"enter\"} "
-		"debug_annotation_names{iid=81 name=\"nr\"} debug_annotation_names{iid=82 name=\"arg\"} "
-		"event_names{iid=4098 name=\"write\"}} "
-		"track_event{type=1 track_uuid=16 category_iids=6 name_iid=4098 "
-		"debug_annotations{name_iid=81 uint_value=1} debug_annotations{name_iid=82 uint_value=99}}");
+	expect_end("1000",
+		   "interned_data{event_categories{iid=6 name=\"syscall\"} event_names{iid=6 name=\"enter\"} "
+		   "debug_annotation_names{iid=81 name=\"nr\"} debug_annotation_names{iid=82 name=\"arg\"} "
+		   "event_names{iid=4098 name=\"write\"}} "
+		   "track_event{type=1 track_uuid=16 category_iids=6 name_iid=4098 "
+		   "debug_annotations{name_iid=81 uint_value=1} debug_annotations{name_iid=82 uint_value=99} "
+		   "debug_annotations{name=\"types\" string_value=\"size, fd, ptr, size\"}}");
 	expect_end("1300", "track_event{type=2 track_uuid=16 debug_annotations{name_iid=97 uint_value=1} "
 			   "debug_annotations{name_iid=98 int_value=-2}}");
 }
@@ -408,7 +415,8 @@ static void clocks_and_system(void **state)
 	       "machine=\"riscv64\"} "
 	       "num_cpus=4}");
 	/* One stamp, yet in order. */
-	expect_end("3000000100", "debug_annotations{name_iid=82 uint_value=0}}");
+	expect_end("3000000100", "debug_annotations{name_iid=82 uint_value=0} "
+				 "debug_annotations{name=\"types\" string_value=\"size, fd, ptr, size\"}}");
 	expect_end("3000000102", "debug_annotations{name_iid=98 int_value=0}}");
 }
 
@@ -421,6 +429,103 @@ static void created_threads_have_names(void **state)
 	expect("timestamp=1000 generic_kernel_process_tree{threads{tid=9 pid=1 comm=\"init\" "
 	       "is_main_thread=0 "
 	       "is_idle=0}}");
+}
+
+/* The flow that an event at that time begins or ends: what comes before its fields. */
+static void expect_flow(const char *time, const char *flow)
+{
+	char start[64], wanted[64];
+	const char *at, *found;
+
+	snprintf(start, sizeof(start), "packet{timestamp=%s track_event", time);
+	snprintf(wanted, sizeof(wanted), " %s ", flow);
+	at = strstr(output, start);
+	if (!at) {
+		snprintf(start, sizeof(start), "packet{timestamp=%s interned_data", time);
+		at = strstr(output, start);
+	}
+	assert_non_null(at);
+	found = strstr(at, wanted);
+	if (!found || found > strchr(at, '\n'))
+		print_error("no %s at %s:\n%s", flow, time, output);
+	assert_true(found && found < strchr(at, '\n'));
+}
+
+static void declare_flows(void)
+{
+	script_type(TX, "net", "tx", "u32 length,u32 packet");
+	script_type(RX, "net", "rx", "u32 length,u32 packet");
+	script_type(SEND, "signal", "send", "u8 signal,u32 thread");
+	script_type(DELIVER, "signal", "deliver", "u8 signal,u64 handler");
+}
+
+static void packets_and_signals_are_flows(void **state)
+{
+	(void)state;
+	declare_flows();
+	script_event(TX, 1000, 0, 7, V(60), V(1));
+	script_event(SEND, 1010, 0, 7, V(10), V(8));
+	script_event(ENTER, 1020, 0, 7, V(1), V(0)); /* not of the signal's flow */
+	script_event(RX, 1030, 1, 8, V(60), V(2));   /* sent before the trace */
+	script_event(RX, 1040, 1, 8, V(60), V(1));
+	script_event(DELIVER, 1050, 1, 8, V(11), V(0)); /* another one */
+	script_event(DELIVER, 1060, 1, 9, V(10), V(0)); /* to another one */
+	script_event(DELIVER, 1070, 1, 8, V(10), V(0));
+	script_event(RX, 1080, 1, 8, V(60), V(1)); /* it has come already */
+	export();
+	expect_flow("1000", "flow_ids=0x1");
+	expect_flow("1010", "flow_ids=0x2");
+	expect_flow("1040", "terminating_flow_ids=0x1");
+	expect_flow("1070", "terminating_flow_ids=0x2");
+	for (const char *time = "1020\0001030\0001050\0001060\0001080\0"; *time; time += 5) {
+		char start[64];
+		const char *at = output, *flow;
+
+		snprintf(start, sizeof(start), "packet{timestamp=%s ", time);
+		while ((at = strstr(at, start))) {
+			flow = strstr(at, "flow_ids");
+			at = strchr(at, '\n');
+			assert_true(!flow || flow > at);
+		}
+	}
+}
+
+static void flows_end_at_gaps(void **state)
+{
+	(void)state;
+	declare_flows();
+	script_event(NOTE, 900, 1, 8, V(0), V(0), V(0), "", V(0), V(0), V(0));
+	script_event(TX, 1000, 0, 7, V(60), V(1));
+	script_event(RX, 1040, 1, 8, V(60), V(1))->lost = 3;
+	export();
+	expect_flow("1000", "flow_ids=0x1");
+	expect_none("terminating_flow_ids");
+}
+
+static void processes_have_parents_and_programs(void **state)
+{
+	(void)state;
+	script_type(FORK, "process", "fork", "u32 process,u32 child");
+	script_type(EXEC, "process", "exec", "string path");
+	script_type(END, "process", "exit", "u32 process,i32 status");
+	/* Threads 7 and 3 are older than the trace. */
+	script_event(NOTE, 990, 0, 3, V(0), V(0), V(0), "", V(0), V(0), V(0));
+	script_event(CREATE, 1000, 0, 7, V(9), "sh", V(9));
+	script_event(FORK, 1010, 0, 7, V(7), V(9));
+	script_event(EXEC, 1020, 0, 9, "/bin/true");
+	script_event(EXEC, 1030, 0, 9, "/bin/false");
+	script_event(END, 1040, 0, 9, V(9), V(1));
+	script_thread(7, "sh");
+	export();
+	expect("timestamp=990 generic_kernel_process_tree{processes{pid=" KERNEL
+	       " ppid=0 cmdline=\"kernel\"} threads{tid=3 pid=" KERNEL " is_main_thread=0 is_idle=0}}");
+	expect("timestamp=1000 generic_kernel_process_tree{processes{pid=9 ppid=7 cmdline=\"/bin/true\"} "
+	       "threads{tid=9 pid=9 comm=\"sh\" is_main_thread=1 is_idle=0}}");
+	expect("timestamp=1000 generic_kernel_process_tree{processes{pid=7 ppid=0 cmdline=\"sh\"} "
+	       "threads{tid=7 pid=7 comm=\"sh\" is_main_thread=1 is_idle=0}}");
+	expect("timestamp=1030 generic_kernel_process_tree{processes{pid=9 ppid=7 cmdline=\"/bin/false\"}}");
+	expect("timestamp=1030 generic_kernel_process_tree{threads{tid=9 pid=9 comm=\"false\" "
+	       "is_main_thread=1 is_idle=0}}");
 }
 
 static void failed_writes_are_told(void **state)
@@ -476,6 +581,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(unknown_cpus_have_a_track, begin, end),
 		cmocka_unit_test_setup_teardown(clocks_and_system, begin, end),
 		cmocka_unit_test_setup_teardown(created_threads_have_names, begin, end),
+		cmocka_unit_test_setup_teardown(packets_and_signals_are_flows, begin, end),
+		cmocka_unit_test_setup_teardown(flows_end_at_gaps, begin, end),
+		cmocka_unit_test_setup_teardown(processes_have_parents_and_programs, begin, end),
 		cmocka_unit_test_setup_teardown(failed_writes_are_told, begin, end),
 		cmocka_unit_test_setup_teardown(longest_packets_fit, begin, end),
 	};

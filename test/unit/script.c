@@ -192,6 +192,12 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
 	return number == 1 ? "write" : NULL;
 }
 
+const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
+{
+	(void)trace;
+	return number == 1 ? "size, fd, ptr, size" : NULL;
+}
+
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
 {
 	for (unsigned n = 0; n < trace->types; n++)
@@ -206,6 +212,12 @@ const struct ktread_type *ktread_type_find(const struct ktread *trace, const cha
 		if (strcmp(trace->type[n].group, group) == 0 && strcmp(trace->type[n].name, name) == 0)
 			return &trace->type[n];
 	return NULL;
+}
+
+int ktread_rewind(struct ktread *trace)
+{
+	trace->next = 0;
+	return 0;
 }
 
 int ktread_next(struct ktread *trace, const struct ktread_event **event)

@@ -44,6 +44,7 @@ void gic_interrupt(uintptr_t ip)
 		irq = IRQ_IPI;
 	}
 	gic->end(acknowledged);
+	interrupt_ended(irq);
 	interrupt(irq, ip);
 }
 

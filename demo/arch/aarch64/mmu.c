@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "mmu.h"
 
-#include "arch.h"
 #include "platform.h"
+#include "thread.h"
+#include "user.h"
 
-#define GIB	(UINT64_C(1) << 30)
-#define MIB	(UINT64_C(1) << 20)
-#define ENTRIES 512
+#define GIB (UINT64_C(1) << 30)
+#define MIB (UINT64_C(1) << 20)
 
 /* Descriptor bits; attribute indices as start.S sets MAIR_EL1. */
-#define VALID		 UINT64_C(1)
-#define TABLE_OR_PAGE	 UINT64_C(2)
-#define ATTRIBUTE_NORMAL (UINT64_C(1) << 2)
-#define INNER_SHAREABLE	 (UINT64_C(3) << 8)
-#define ACCESSED	 (UINT64_C(1) << 10)
-#define NEVER_EXECUTE	 (UINT64_C(3) << 53)
+#define TABLE_OR_PAGE	     UINT64_C(2)
+#define ATTRIBUTE_NORMAL     (UINT64_C(1) << 2)
+#define USER		     (UINT64_C(1) << 6) /* user mode, too, may access it */
+#define READ_ONLY	     (UINT64_C(1) << 7)
+#define INNER_SHAREABLE	     (UINT64_C(3) << 8)
+#define ACCESSED	     (UINT64_C(1) << 10)
+#define NOT_GLOBAL	     (UINT64_C(1) << 11)
+#define KERNEL_NEVER_EXECUTE (UINT64_C(1) << 53)
+#define USER_NEVER_EXECUTE   (UINT64_C(1) << 54)
+#define NEVER_EXECUTE	     (KERNEL_NEVER_EXECUTE | USER_NEVER_EXECUTE)
 
 #define PAGE_ADDRESS UINT64_C(0x0000fffffffff000)
 
-#define DEVICE_BLOCK (VALID | ACCESSED | NEVER_EXECUTE)
-#define RAM_BLOCK    (VALID | ATTRIBUTE_NORMAL | INNER_SHAREABLE | ACCESSED)
-#define RAM_PAGE     (RAM_BLOCK | TABLE_OR_PAGE | NEVER_EXECUTE)
+#define CTR_DATA_LINE_SHIFT 16 /* CTR_EL0: smallest data cache line, log2 of its words */
 
-typedef uint64_t page_table[ENTRIES] __attribute__((aligned(PAGE_SIZE)));
+#define NORMAL	     (MMU_VALID | ATTRIBUTE_NORMAL | INNER_SHAREABLE | ACCESSED)
+#define DEVICE_BLOCK (MMU_VALID | ACCESSED | NEVER_EXECUTE)
+#define RAM_BLOCK    (NORMAL | USER_NEVER_EXECUTE)
+#define RAM_PAGE     (NORMAL | TABLE_OR_PAGE | NEVER_EXECUTE)
+#define USER_PAGE    (NORMAL | TABLE_OR_PAGE | NOT_GLOBAL | KERNEL_NEVER_EXECUTE)
 
 /* A GiB an entry: devices, the first GiB of RAM, PCI configuration. Complete before the first instruction. */
 page_table identity_map = {
@@ -32,7 +38,7 @@ page_table identity_map = {
 };
 static page_table devices_level2, window_level2, window_level3;
 
-_Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)ENTRIES * PAGE_SIZE,
+_Static_assert(ARCH_WINDOW_BASE % GIB == 0 && ARCH_WINDOW_SIZE == (uint64_t)MMU_ENTRIES * PAGE_SIZE,
 	       "the window is one level 3 table at the start of a GiB");
 
 static void tables_changed(void)
@@ -46,11 +52,11 @@ static void tables_changed(void)
  */
 static void unmap_null(void)
 {
-	for (uint64_t i = 1; i < ENTRIES; i++)
+	for (uint64_t i = 1; i < MMU_ENTRIES; i++)
 		devices_level2[i] = i * 2 * MIB | DEVICE_BLOCK;
 	identity_map[0] = 0;
 	__asm__ volatile("dsb ishst; tlbi vmalle1is; dsb ish; isb" : : : "memory");
-	identity_map[0] = (uintptr_t)devices_level2 | VALID | TABLE_OR_PAGE;
+	identity_map[0] = mmu_table_entry((uintptr_t)devices_level2);
 }
 
 void mmu_init(uint64_t ram_base, uint64_t ram_size)
@@ -58,10 +64,10 @@ void mmu_init(uint64_t ram_base, uint64_t ram_size)
 	uint64_t end = ram_base + ram_size;
 
 	unmap_null();
-	for (uint64_t at = ram_base & -GIB; at < end && at < ARCH_WINDOW_BASE; at += GIB)
+	for (uint64_t at = ram_base & -GIB; at < end && at < USER_BASE; at += GIB)
 		identity_map[at / GIB] = at | RAM_BLOCK;
-	window_level2[0] = (uintptr_t)window_level3 | VALID | TABLE_OR_PAGE;
-	identity_map[ARCH_WINDOW_BASE / GIB] = (uintptr_t)window_level2 | VALID | TABLE_OR_PAGE;
+	window_level2[0] = mmu_table_entry((uintptr_t)window_level3);
+	identity_map[ARCH_WINDOW_BASE / GIB] = mmu_table_entry((uintptr_t)window_level2);
 	tables_changed();
 }
 
@@ -79,7 +85,7 @@ bool arch_map(uintptr_t address, uintptr_t page)
 
 bool arch_is_mapped(uintptr_t address)
 {
-	return *window_entry(address) & VALID;
+	return *window_entry(address) & MMU_VALID;
 }
 
 uintptr_t arch_unmap(uintptr_t address)
@@ -88,7 +94,7 @@ uintptr_t arch_unmap(uintptr_t address)
 
 	*window_entry(address) = 0;
 	tables_changed();
-	return old & PAGE_ADDRESS;
+	return mmu_entry_address(old);
 }
 
 /* Only this CPU's: the portable kernel asks each CPU. */
@@ -97,4 +103,62 @@ void arch_tlb_flush(uintptr_t address)
 	uint64_t page = address / PAGE_SIZE;
 
 	__asm__ volatile("dsb nshst; tlbi vaae1, %0; dsb nsh; isb" : : "r"(page) : "memory");
+}
+
+uint64_t mmu_table_entry(uintptr_t table)
+{
+	return table | MMU_VALID | TABLE_OR_PAGE;
+}
+
+/* Without any access it stays a page of the kernel's. */
+uint64_t mmu_user_entry(uintptr_t page, unsigned access)
+{
+	uint64_t entry = page | USER_PAGE;
+
+	if (access)
+		entry |= USER;
+	if (!(access & ACCESS_WRITE))
+		entry |= READ_ONLY;
+	if (!(access & ACCESS_EXECUTE))
+		entry |= USER_NEVER_EXECUTE;
+	return entry;
+}
+
+unsigned mmu_user_access(uint64_t entry)
+{
+	if (!(entry & USER))
+		return 0;
+	return ACCESS_READ | (entry & READ_ONLY ? 0u : ACCESS_WRITE) |
+	       (entry & USER_NEVER_EXECUTE ? 0u : ACCESS_EXECUTE);
+}
+
+uintptr_t mmu_entry_address(uint64_t entry)
+{
+	return entry & PAGE_ADDRESS;
+}
+
+/* The kernel's own tables name no user pages, so that only what a space leaves behind has to be forgotten. */
+void arch_user_switch(struct thread *next, struct arch_space *space)
+{
+	uint64_t old = arch_sysreg_read(ttbr0_el1);
+	uint64_t root = space ? space->root : (uintptr_t)identity_map;
+
+	(void)next; /* its stack pointer is SP_EL1 as it was on leaving for user mode: the top */
+	if (root == old)
+		return;
+	__asm__ volatile("dsb ish; msr ttbr0_el1, %0; isb" : : "r"(root) : "memory");
+	if (old != (uintptr_t)identity_map)
+		__asm__ volatile("tlbi aside1, xzr; dsb nsh; isb" : : : "memory");
+}
+
+/*
+ * The data cache hands it over, then all instruction caches forget: each may know it by another address.
+ */
+void arch_code_written(uintptr_t page)
+{
+	unsigned line = 4u << (arch_sysreg_read(ctr_el0) >> CTR_DATA_LINE_SHIFT & 0xf);
+
+	for (uintptr_t at = page; at < page + PAGE_SIZE; at += line)
+		__asm__ volatile("dc cvau, %0" : : "r"(at) : "memory");
+	__asm__ volatile("dsb ish; ic ialluis; dsb ish; isb" : : : "memory");
 }

@@ -15,8 +15,8 @@
 /* 39-bit addresses, 4 KiB pages, cacheable and inner-shareable walks, upper half off, 40 bits physical. */
 #define TCR_VALUE (25 | 1 << 8 | 1 << 10 | 3 << 12 | 1 << 23 | 2 << 32)
 #define SCTLR_RES1 0x30d00800
-/* MMU, data cache, stack alignment check, instruction cache. */
-#define SCTLR_ON (SCTLR_RES1 | 1 << 0 | 1 << 2 | 1 << 3 | 1 << 12)
+/* MMU, data cache, stack alignment check at EL1 and EL0, instruction cache. */
+#define SCTLR_ON (SCTLR_RES1 | 1 << 0 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 12)
 
 	.macro	load_address reg, symbol
 	adrp	\reg, \symbol

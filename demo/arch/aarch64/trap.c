@@ -1,25 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Exceptions: interrupts go to the interrupt controller's driver, page faults to the portable kernel. */
+/* Exceptions of the kernel itself: interrupts go to the GIC's driver, page faults to the portable kernel. */
 #include "trap.h"
 
 #include "arch.h"
 #include "gic.h"
 #include "panic.h"
+#include "syndrome.h"
 
 /* Entries of the vector table that a kernel at EL1 on its own stack may come through. */
 enum { VECTOR_SYNC = 4, VECTOR_IRQ = 5 };
-
-/* Exception classes of ESR_EL1[31:26]. */
-enum {
-	CLASS_UNKNOWN = 0x00,
-	CLASS_INSTRUCTION_ABORT = 0x21,
-	CLASS_DATA_ABORT = 0x25,
-};
-
-#define ESR_WRITE (1u << 6)
-
-/* The upper bits of ESR_EL1[5:0] in an abort; the lower two are the table's level. */
-enum { STATUS_TRANSLATION = 1, STATUS_ACCESS_FLAG = 2, STATUS_PERMISSION = 3 };
 
 /* Instructions that are recognised. */
 #define HLT_SEMIHOSTING	   0xd45e0000u
@@ -27,7 +16,7 @@ enum { STATUS_TRANSLATION = 1, STATUS_ACCESS_FLAG = 2, STATUS_PERMISSION = 3 };
 #define LDUR_W_16(reg)	   (0xb8410000u | (reg) << 5 | (reg)) /* ldur wN, [xN, #16] */
 #define REGISTER_MASK	   0x1fu
 
-static _Noreturn void fatal(const struct trap_frame *frame, unsigned vector)
+_Noreturn void trap_fatal(const struct trap_frame *frame, unsigned vector)
 {
 	panic("exception: vector %u esr 0x%lx elr 0x%lx far 0x%lx", vector,
 	      (unsigned long)arch_sysreg_read(esr_el1), (unsigned long)frame->elr,
@@ -41,7 +30,7 @@ static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned f
 	if (status == STATUS_ACCESS_FLAG || status == STATUS_PERMISSION)
 		flags |= FAULT_PRESENT;
 	else if (status != STATUS_TRANSLATION)
-		fatal(frame, VECTOR_SYNC);
+		trap_fatal(frame, VECTOR_SYNC);
 	page_fault(arch_sysreg_read(far_el1), frame->elr, flags);
 }
 
@@ -49,7 +38,7 @@ static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned f
 static void undefined(struct trap_frame *frame)
 {
 	if (*(const uint32_t *)frame->elr != HLT_SEMIHOSTING)
-		fatal(frame, VECTOR_SYNC);
+		trap_fatal(frame, VECTOR_SYNC);
 	frame->x[0] = UINT64_MAX;
 	frame->elr += 4;
 }
@@ -58,7 +47,7 @@ static void synchronous(struct trap_frame *frame)
 {
 	uint32_t esr = (uint32_t)arch_sysreg_read(esr_el1);
 
-	switch (esr >> 26) {
+	switch (esr >> ESR_CLASS_SHIFT) {
 	case CLASS_DATA_ABORT:
 		abort_taken(frame, esr, esr & ESR_WRITE ? FAULT_WRITE : 0);
 		break;
@@ -69,7 +58,7 @@ static void synchronous(struct trap_frame *frame)
 		undefined(frame);
 		break;
 	default:
-		fatal(frame, VECTOR_SYNC);
+		trap_fatal(frame, VECTOR_SYNC);
 	}
 }
 
@@ -91,6 +80,6 @@ void trap(struct trap_frame *frame, unsigned vector)
 	} else if (vector == VECTOR_SYNC) {
 		synchronous(frame);
 	} else {
-		fatal(frame, vector);
+		trap_fatal(frame, vector);
 	}
 }

@@ -20,4 +20,7 @@ _Static_assert(offsetof(struct trap_frame, elr) == 256, "vectors.S saves elr and
 /* Called by vectors.S, interrupts off; vector is the entry's index in the table. */
 void trap(struct trap_frame *frame, unsigned vector);
 
+/* There is no going on from this exception. */
+_Noreturn void trap_fatal(const struct trap_frame *frame, unsigned vector);
+
 #endif

@@ -1,28 +1,27 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The exception vectors: save all in a struct trap_frame on the current stack, call trap(), put it back. */
+/*
+ * The exception vectors: save all in a struct trap_frame on the current stack, call trap(), put it back. An
+ * exception from user mode finds the stack empty, as it was left; there a struct user_frame serves, whose
+ * beginning is the same, and user_trap().
+ */
 
 #define FRAME_SIZE 272
 #define FRAME_X30 240
+#define FRAME_SP 248
 #define FRAME_ELR 256
+#define USER_FRAME_SIZE 288
+#define USER_FRAME_THREAD_POINTER 272
 
-	.macro	vector number
+	.macro	vector number, size, entry
 	.balign	128
-	sub	sp, sp, #FRAME_SIZE
+	sub	sp, sp, #\size
 	stp	x0, x1, [sp]
 	mov	x1, #\number
-	b	save_and_trap
+	b	\entry
 	.endm
 
-	.text
-	.balign	2048
-	.globl	vectors
-vectors:
-	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15
-	vector	\number
-	.endr
-
-	.balign	128
-save_and_trap:
+	/* All that vector has not saved, but x30 and the stack pointer. Changes x2 and x3. */
+	.macro	save_registers
 	stp	x2, x3, [sp, #16]
 	stp	x4, x5, [sp, #32]
 	stp	x6, x7, [sp, #48]
@@ -37,13 +36,13 @@ save_and_trap:
 	stp	x24, x25, [sp, #192]
 	stp	x26, x27, [sp, #208]
 	stp	x28, x29, [sp, #224]
-	add	x2, sp, #FRAME_SIZE
-	stp	x30, x2, [sp, #FRAME_X30]
 	mrs	x2, elr_el1
 	mrs	x3, spsr_el1
 	stp	x2, x3, [sp, #FRAME_ELR]
-	mov	x0, sp
-	bl	trap
+	.endm
+
+	/* All but the stack pointer. */
+	.macro	restore_registers
 	ldp	x2, x3, [sp, #FRAME_ELR]
 	msr	elr_el1, x2
 	msr	spsr_el1, x3
@@ -63,7 +62,51 @@ save_and_trap:
 	ldp	x4, x5, [sp, #32]
 	ldp	x2, x3, [sp, #16]
 	ldp	x0, x1, [sp]
+	.endm
+
+	.text
+	.balign	2048
+	.globl	vectors
+vectors:
+	.irp	number, 0, 1, 2, 3, 4, 5, 6, 7
+	vector	\number, FRAME_SIZE, from_kernel
+	.endr
+	.irp	number, 8, 9, 10, 11, 12, 13, 14, 15
+	vector	\number, USER_FRAME_SIZE, from_user
+	.endr
+
+	.balign	128
+from_kernel:
+	save_registers
+	add	x2, sp, #FRAME_SIZE
+	stp	x30, x2, [sp, #FRAME_X30]
+	mov	x0, sp
+	bl	trap
+	restore_registers
 	add	sp, sp, #FRAME_SIZE
 	eret
+
+from_user:
+	save_registers
+	mrs	x2, sp_el0
+	stp	x30, x2, [sp, #FRAME_X30]
+	mrs	x2, tpidr_el0
+	str	x2, [sp, #USER_FRAME_THREAD_POINTER]
+	mov	x29, xzr		/* the kernel's chain of frames ends here */
+	mov	x0, sp
+	bl	user_trap
+to_user:
+	ldr	x2, [sp, #FRAME_SP]
+	msr	sp_el0, x2
+	ldr	x2, [sp, #USER_FRAME_THREAD_POINTER]
+	msr	tpidr_el0, x2
+	restore_registers
+	add	sp, sp, #USER_FRAME_SIZE
+	eret
+
+	.globl	user_frame_resume
+user_frame_resume:
+	mov	sp, x0
+	b	to_user
 
 	.section .note.GNU-stack, "", %progbits

@@ -1,20 +1,39 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The address space: one set of Sv39 tables for all CPUs, RAM and devices at their physical addresses in
- * pages of a GiB, and the window of arch_map.
+ * The kernel's Sv39 tables, one set for all CPUs: RAM and devices at their physical addresses in pages of a
+ * GiB, and the window of arch_map. Address spaces (virt/space.c) copy its root; what is below it they share.
+ * User pages are not global and all have ASID 0: a hart forgets them when it goes to another space.
  */
 #ifndef DEMO_ARCH_MMU_H
 #define DEMO_ARCH_MMU_H
 
 #include <stdint.h>
 
+#include "arch.h"
+
+#define MMU_ENTRIES 512
+#define MMU_VALID   UINT64_C(1)
+
+typedef uint64_t page_table[MMU_ENTRIES] __attribute__((aligned(PAGE_SIZE)));
+
+extern page_table identity_map;
+
 /* Boot CPU, before others run: all RAM instead of the GiB that start.S began with, and null pointers fault.
  */
 void mmu_init(uint64_t ram_base, uint64_t ram_size);
 
-/* What the tables, as they are now, say about an access: flags are those of page_fault. */
+/* What the kernel's tables, as they are now, say about an access: flags are those of page_fault. */
 enum mmu_verdict { MMU_NOT_MAPPED, MMU_FORBIDDEN, MMU_ALLOWED };
 
 enum mmu_verdict mmu_judge(uintptr_t address, unsigned flags);
+
+/* Is there a page at an address in the space that this hart is in? */
+bool mmu_is_present(uintptr_t address);
+
+/* The format of the tables, for user pages: access is that of user.h. */
+uint64_t mmu_table_entry(uintptr_t table);
+uint64_t mmu_user_entry(uintptr_t page, unsigned access);
+unsigned mmu_user_access(uint64_t entry);
+uintptr_t mmu_entry_address(uint64_t entry);
 
 #endif

@@ -105,6 +105,7 @@ set_up_machine_mode:
 
 	la	t0, supervisor_trap
 	csrw	stvec, t0
+	csrw	sscratch, zero
 	la	t0, identity_map
 	srli	t0, t0, 12
 	li	t1, SATP_SV39

@@ -1,23 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Traps into supervisor mode: interrupts that machine mode passes on, page faults, and the fatal rest. */
+/* Traps of the kernel itself: interrupts that machine mode passes on, page faults, and the fatal rest. */
 #include "trap.h"
 
 #include "arch.h"
+#include "cause.h"
 #include "clint.h"
 #include "machine_mode.h"
 #include "mmu.h"
 #include "panic.h"
-
-#define CAUSE_IS_INTERRUPT (UINT64_C(1) << 63)
-
-enum { INTERRUPT_SOFTWARE = 1, INTERRUPT_TIMER = 5 };
-
-enum {
-	CAUSE_BREAKPOINT = 3,
-	CAUSE_FETCH_PAGE_FAULT = 12,
-	CAUSE_LOAD_PAGE_FAULT = 13,
-	CAUSE_STORE_PAGE_FAULT = 15,
-};
 
 /* slli x0, x0, 0x1f; ebreak: with srai x0, x0, 7 behind them these are a semihosting call. */
 #define SEMIHOSTING_MARK 0x01f01013u
@@ -29,13 +19,15 @@ static _Noreturn void fatal(const struct trap_frame *frame, uint64_t cause)
 	      (unsigned long)frame->sepc, (unsigned long)arch_csr_read(stval), (unsigned long)frame->x[1]);
 }
 
-static void interrupt_taken(const struct trap_frame *frame, uint64_t number)
+void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 {
 	if (number == INTERRUPT_TIMER) {
 		clint_timer_next();
+		interrupt_ended(IRQ_TIMER);
 		interrupt(IRQ_TIMER, frame->sepc);
 	} else if (number == INTERRUPT_SOFTWARE) {
 		arch_csr_clear(sip, INTERRUPT_SUPERVISOR_SOFTWARE);
+		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->sepc);
 	} else {
 		interrupt(IRQ_SPURIOUS, frame->sepc);
@@ -74,7 +66,7 @@ void trap(struct trap_frame *frame)
 	uint64_t cause = arch_csr_read(scause);
 
 	if (cause & CAUSE_IS_INTERRUPT)
-		interrupt_taken(frame, cause & ~CAUSE_IS_INTERRUPT);
+		trap_interrupt(frame, cause & ~CAUSE_IS_INTERRUPT);
 	else if (cause == CAUSE_LOAD_PAGE_FAULT)
 		page_fault_taken(frame, 0);
 	else if (cause == CAUSE_STORE_PAGE_FAULT)

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct trap_frame {
-	uint64_t x[32]; /* x[2] as before the trap; x[0] and x[4] are not saved */
+	uint64_t x[32]; /* x[2] as before the trap; x[0] and, but for user mode, x[4] are not saved */
 	uint64_t sepc;
 	uint64_t sstatus;
 };
@@ -18,5 +18,8 @@ _Static_assert(offsetof(struct trap_frame, sstatus) == 264, "vectors.S saves sst
 
 /* Called by vectors.S, interrupts off. */
 void trap(struct trap_frame *frame);
+
+/* An interrupt of the kernel or a user program, by its number in scause. */
+void trap_interrupt(const struct trap_frame *frame, uint64_t number);
 
 #endif

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The supervisor's trap entry: save everything in a struct trap_frame on the current stack, call trap(), put
- * it back. Not tp: the thread may have moved to another CPU meanwhile.
+ * The supervisor's trap entry. In the kernel sscratch is 0: save everything in a struct trap_frame on the
+ * current stack, call trap(), put it back. Not tp: the thread may have moved to another CPU meanwhile.
+ *
+ * In user mode sscratch points to a struct user_frame at the top of the thread's stack. It begins with a
+ * trap_frame; tp there is the program's and is saved, and the CPU's waits in the frame. Then user_trap() runs.
  */
 
 #define FRAME_SIZE 272
 #define FRAME_SP 16
+#define FRAME_TP 32
 #define FRAME_SEPC 256
 #define FRAME_SSTATUS 264
+#define FRAME_KERNEL_TP 272
 
 /* All but x2, the stack pointer, and x4, tp. */
 	.macro	each_register instruction
@@ -17,26 +22,62 @@
 	.endr
 	.endm
 
-	.text
-	.balign	4
-	.globl	supervisor_trap
-supervisor_trap:
-	addi	sp, sp, -FRAME_SIZE
-	each_register sd
-	addi	t0, sp, FRAME_SIZE
-	sd	t0, FRAME_SP(sp)
+	.macro	save_status
 	csrr	t0, sepc
 	sd	t0, FRAME_SEPC(sp)
 	csrr	t0, sstatus
 	sd	t0, FRAME_SSTATUS(sp)
-	mv	a0, sp
-	call	trap
+	.endm
+
+	.macro	restore_status
 	ld	t0, FRAME_SEPC(sp)
 	csrw	sepc, t0
 	ld	t0, FRAME_SSTATUS(sp)
 	csrw	sstatus, t0
+	.endm
+
+	.text
+	.balign	4
+	.globl	supervisor_trap
+supervisor_trap:
+	csrrw	sp, sscratch, sp
+	bnez	sp, from_user
+	csrrw	sp, sscratch, sp
+
+	addi	sp, sp, -FRAME_SIZE
+	each_register sd
+	addi	t0, sp, FRAME_SIZE
+	sd	t0, FRAME_SP(sp)
+	save_status
+	mv	a0, sp
+	call	trap
+	restore_status
 	each_register ld
 	addi	sp, sp, FRAME_SIZE
 	sret
+
+from_user:
+	each_register sd
+	sd	tp, FRAME_TP(sp)
+	ld	tp, FRAME_KERNEL_TP(sp)
+	csrrw	t0, sscratch, zero
+	sd	t0, FRAME_SP(sp)
+	save_status
+	li	s0, 0			/* the kernel's chain of frames ends here */
+	mv	a0, sp
+	call	user_trap
+to_user:
+	restore_status
+	sd	tp, FRAME_KERNEL_TP(sp)
+	csrw	sscratch, sp
+	each_register ld
+	ld	tp, FRAME_TP(sp)
+	ld	sp, FRAME_SP(sp)
+	sret
+
+	.globl	user_frame_resume
+user_frame_resume:
+	mv	sp, a0
+	j	to_user
 
 	.section .note.GNU-stack, "", %progbits

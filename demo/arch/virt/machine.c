@@ -7,6 +7,7 @@
 
 #include "arch.h"
 #include "panic.h"
+#include "user.h"
 
 struct fdt_facts machine;
 static uintptr_t tree_base;
@@ -56,13 +57,15 @@ static size_t add_range(struct memory_range *ranges, size_t count, size_t max, u
 	return count;
 }
 
-/* RAM behind the image; QEMU may have put the tree in the midst of it. */
+/* RAM behind the image, as far as user memory; QEMU may have put the tree in the midst of it. */
 size_t arch_memory_map(struct memory_range *ranges, size_t max)
 {
 	uintptr_t start = (uintptr_t)image_end;
 	uintptr_t end = machine.memory_base + machine.memory_size;
 	size_t count = 0;
 
+	if (end > USER_BASE)
+		end = USER_BASE;
 	if (tree_base < start || tree_base >= end)
 		return add_range(ranges, count, max, start, end);
 	count = add_range(ranges, count, max, start, tree_base);

@@ -9,10 +9,10 @@
 #include "layout.h"
 
 #define CR0_PE 0x1
+#define CR0_EM 0x4
 #define CR0_WP 0x10000
 #define CR0_PG 0x80000000
 #define CR4_PAE 0x20
-#define MSR_EFER 0xc0000080
 #define EFER_LME 0x100
 
 #define PTE_PRESENT_WRITABLE 0x3
@@ -79,7 +79,8 @@ enter_long_mode:
 	rdmsr
 	or $EFER_LME, %eax
 	wrmsr
-	mov $CR0_PE + CR0_WP + CR0_PG, %eax /* caches on: CD and NW clear */
+	/* Caches on: CD and NW clear. Floating point traps: its registers are not switched between threads. */
+	mov $CR0_PE + CR0_EM + CR0_WP + CR0_PG, %eax
 	mov %eax, %cr0
 	ret
 

@@ -7,11 +7,11 @@
 #include "cpu.h"
 #include "x86.h"
 
-#define MSR_GS_BASE	 0xc0000101
 #define IST_STACK_SIZE	 8192
 #define IST_NMI		 1
 #define IST_DOUBLE_FAULT 2
 #define GATE_INTERRUPT	 0x8e00 /* present, ring 0, interrupts off on entry */
+#define GATE_FOR_USER	 0x6000 /* user mode may raise it by INT */
 #define TSS_AVAILABLE	 0x89ull
 #define STUB_SIZE	 16
 
@@ -35,7 +35,7 @@ struct table_pointer {
 } __attribute__((packed));
 
 struct descriptors {
-	uint64_t gdt[5]; /* null, code, data, the TSS takes two */
+	uint64_t gdt[7]; /* null, code, data, user data, user code, the TSS takes two */
 	struct tss tss;
 	char nmi_stack[IST_STACK_SIZE] __attribute__((aligned(16)));
 	char double_fault_stack[IST_STACK_SIZE] __attribute__((aligned(16)));
@@ -62,6 +62,7 @@ static void gates_fill(void)
 			.offset_high = (uint32_t)(stub >> 32),
 		};
 	}
+	gates[VECTOR_BREAKPOINT].flags |= GATE_FOR_USER;
 	gates[VECTOR_NMI].flags |= IST_NMI;
 	gates[VECTOR_DOUBLE_FAULT].flags |= IST_DOUBLE_FAULT;
 }
@@ -72,6 +73,8 @@ static void gdt_fill(struct descriptors *d)
 
 	d->gdt[SELECTOR_CODE / 8] = GDT_CODE;
 	d->gdt[SELECTOR_DATA / 8] = GDT_DATA;
+	d->gdt[SELECTOR_USER_DATA / 8] = GDT_USER_DATA;
+	d->gdt[SELECTOR_USER_CODE / 8] = GDT_USER_CODE;
 	d->gdt[SELECTOR_TSS / 8] = (sizeof(struct tss) - 1) | (base & 0xffffff) << 16 | TSS_AVAILABLE << 40 |
 				   (base >> 24 & 0xff) << 56;
 	d->gdt[SELECTOR_TSS / 8 + 1] = base >> 32;
@@ -90,9 +93,19 @@ void descriptors_load(struct cpu *cpu)
 	d->tss.ist[IST_DOUBLE_FAULT - 1] = (uintptr_t)d->double_fault_stack + IST_STACK_SIZE;
 	d->tss.io_map = sizeof(struct tss);
 
-	/* The code and data selectors mean the same in the boot GDT: no need to reload them. */
+	/*
+	 * The code and data selectors mean the same in the boot GDT: no need to reload them. FS and GS go null, or
+	 * the way to user mode would make them so and perhaps take the base along.
+	 */
 	__asm__ volatile("lgdt %0" : : "m"(gdt));
 	__asm__ volatile("ltr %w0" : : "r"(SELECTOR_TSS));
-	__asm__ volatile("lidt %0" : : "m"(idt));
+	__asm__ volatile("mov %w0, %%fs; mov %w0, %%gs" : : "r"(0));
 	wrmsr(MSR_GS_BASE, (uintptr_t)cpu);
+	wrmsr(MSR_KERNEL_GS_BASE, 0); /* the user's, for ever: see own_stack_entry in trap.S */
+	__asm__ volatile("lidt %0" : : "m"(idt));
+}
+
+void descriptors_set_stack(const struct cpu *cpu, uintptr_t top)
+{
+	descriptors[cpu->id].tss.rsp[0] = top;
 }

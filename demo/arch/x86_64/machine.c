@@ -18,12 +18,19 @@ void ap_cpu_setup(void);
 static struct cpu *starting; /* the CPU that arch_cpu_start woke last */
 uintptr_t ap_stack;	     /* and its stack, for boot.S */
 
+static void cpu_setup(struct cpu *cpu)
+{
+	descriptors_load(cpu);
+	paging_protect();
+	user_mode_init();
+}
+
 void boot_cpu_setup(void)
 {
 	pvh_copy();
-	paging_unmap_page_zero();
+	paging_init();
 	cpus[0].self = &cpus[0];
-	descriptors_load(&cpus[0]);
+	cpu_setup(&cpus[0]);
 }
 
 void arch_init(void)
@@ -52,7 +59,7 @@ bool arch_cpu_start(struct cpu *cpu)
 
 void ap_cpu_setup(void)
 {
-	descriptors_load(starting);
+	cpu_setup(starting);
 	apic_init();
 }
 

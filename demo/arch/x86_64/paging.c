@@ -1,42 +1,53 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Single pages of the window. The one-to-one map of boot.S stays as it is, but for page 0. */
+/* The kernel's page tables: single pages of the window. The one-to-one map of boot.S stays as it is, but for page 0. */
+#include <cpuid.h>
+
 #include "arch.h"
 #include "page.h"
+#include "paging.h"
 #include "x86.h"
 
-#define PTE_PRESENT  0x1ull
-#define PTE_WRITABLE 0x2ull
-#define PTE_ADDRESS  0x000ffffffffff000ull
-#define LEVELS	     4
+#define LEVELS		 4
+#define PAGE_SHIFT	 12
+#define ROOT_ENTRY_SHIFT (PAGE_SHIFT + (LEVELS - 1) * TABLE_SHIFT)
 
-extern uint64_t page_root[512];
+#define EFER_NO_EXECUTE	   0x800u
+#define CR4_NO_USER_CODE   0x100000ul /* SMEP */
+#define CR4_NO_USER_DATA   0x200000ul /* SMAP */
+#define CPUID_FEATURES	   7u
+#define CPUID_NO_USER_CODE 0x80u     /* EBX */
+#define CPUID_NO_USER_DATA 0x100000u /* EBX */
+#define CPUID_FEATURES_AMD 0x80000001u
+#define CPUID_NO_EXECUTE   0x100000u /* EDX */
 
-/*
- * The entry for address in the lowest table; NULL if a table is missing and create is false or memory is
- * out.
- */
-static uint64_t *page_table_entry(uintptr_t address, bool create)
+uint64_t paging_no_execute;
+
+/* The table over all of the window: it must be there before address spaces copy the root. */
+static uint64_t window_pointers[TABLE_ENTRIES] __attribute__((aligned(PAGE_SIZE)));
+
+uint64_t *page_table_entry(uint64_t *root, uintptr_t address, bool create)
 {
-	uint64_t *table = page_root;
+	uint64_t *table = root;
 
 	for (int level = LEVELS - 1; level > 0; level--) {
-		uint64_t *entry = &table[address >> (12 + 9 * level) & 511];
+		uint64_t *entry = &table[address >> (PAGE_SHIFT + TABLE_SHIFT * level) & (TABLE_ENTRIES - 1)];
 
 		if (!(*entry & PTE_PRESENT)) {
 			void *fresh = create ? page_alloc(1) : NULL;
 
 			if (!fresh)
 				return NULL;
-			*entry = (uintptr_t)fresh | PTE_PRESENT | PTE_WRITABLE;
+			/* All is allowed here: the lowest table's entry decides. */
+			*entry = (uintptr_t)fresh | PTE_PRESENT | PTE_WRITABLE | PTE_USER;
 		}
-		table = (uint64_t *)(*entry & PTE_ADDRESS);
+		table = entry_table(*entry);
 	}
-	return &table[address >> 12 & 511];
+	return &table[address >> PAGE_SHIFT & (TABLE_ENTRIES - 1)];
 }
 
 bool arch_map(uintptr_t address, uintptr_t page)
 {
-	uint64_t *entry = page_table_entry(address, true);
+	uint64_t *entry = page_table_entry(page_root, address, true);
 
 	if (!entry)
 		return false;
@@ -46,14 +57,14 @@ bool arch_map(uintptr_t address, uintptr_t page)
 
 bool arch_is_mapped(uintptr_t address)
 {
-	const uint64_t *entry = page_table_entry(address, false);
+	const uint64_t *entry = page_table_entry(page_root, address, false);
 
 	return entry && *entry & PTE_PRESENT;
 }
 
 uintptr_t arch_unmap(uintptr_t address)
 {
-	uint64_t *entry = page_table_entry(address, false);
+	uint64_t *entry = page_table_entry(page_root, address, false);
 	uint64_t old = entry ? *entry : 0;
 
 	if (!(old & PTE_PRESENT))
@@ -67,8 +78,29 @@ void arch_tlb_flush(uintptr_t address)
 	__asm__ volatile("invlpg (%0)" : : "r"(address) : "memory");
 }
 
-void paging_unmap_page_zero(void)
+void paging_init(void)
 {
+	page_root[ARCH_WINDOW_BASE >> ROOT_ENTRY_SHIFT] =
+		(uintptr_t)window_pointers | PTE_PRESENT | PTE_WRITABLE;
 	arch_unmap(0);
 	arch_tlb_flush(0);
+}
+
+void paging_protect(void)
+{
+	uint32_t eax, ebx = 0, ecx, edx = 0;
+	uint64_t cr4;
+
+	__get_cpuid(CPUID_FEATURES_AMD, &eax, &ebx, &ecx, &edx);
+	if (edx & CPUID_NO_EXECUTE) {
+		wrmsr(MSR_EFER, rdmsr(MSR_EFER) | EFER_NO_EXECUTE);
+		paging_no_execute = PTE_NO_EXECUTE;
+	}
+
+	ebx = 0;
+	__get_cpuid_count(CPUID_FEATURES, 0, &eax, &ebx, &ecx, &edx);
+	__asm__ volatile("mov %%cr4, %0" : "=r"(cr4));
+	cr4 |= ebx & CPUID_NO_USER_CODE ? CR4_NO_USER_CODE : 0;
+	cr4 |= ebx & CPUID_NO_USER_DATA ? CR4_NO_USER_DATA : 0;
+	__asm__ volatile("mov %0, %%cr4" : : "r"(cr4));
 }

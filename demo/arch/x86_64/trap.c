@@ -2,52 +2,116 @@
 /* From a trap's vector to the portable kernel's handler, and the first frame of a thread. */
 #include "arch.h"
 #include "panic.h"
+#include "thread.h"
 #include "trap.h"
+#include "user.h"
 #include "x86.h"
 
 #define PAGE_FAULT_PRESENT 0x01u
 #define PAGE_FAULT_WRITE   0x02u
 #define PAGE_FAULT_FETCH   0x10u
 
-static void page_fault_trap(const struct trap_frame *frame)
+static uintptr_t fault_address(void)
 {
 	uintptr_t address;
-	unsigned flags = 0;
 
 	__asm__ volatile("mov %%cr2, %0" : "=r"(address));
-	if (frame->error & PAGE_FAULT_PRESENT)
-		flags |= FAULT_PRESENT;
-	if (frame->error & PAGE_FAULT_WRITE)
-		flags |= FAULT_WRITE;
-	if (frame->error & PAGE_FAULT_FETCH)
-		flags |= FAULT_EXECUTE;
-	page_fault(address, frame->rip, flags);
+	return address;
 }
 
-void trap(struct trap_frame *frame)
+static unsigned fault_flags(uint64_t error)
+{
+	return (error & PAGE_FAULT_PRESENT ? FAULT_PRESENT : 0) |
+	       (error & PAGE_FAULT_WRITE ? FAULT_WRITE : 0) | (error & PAGE_FAULT_FETCH ? FAULT_EXECUTE : 0);
+}
+
+/* False: the trap is none. */
+static bool interrupt_trap(const struct trap_frame *frame)
 {
 	switch (frame->vector) {
 	case VECTOR_TIMER:
 		apic_acknowledge();
+		interrupt_ended(IRQ_TIMER);
 		interrupt(IRQ_TIMER, frame->rip);
-		break;
+		return true;
 	case VECTOR_IPI:
 		apic_acknowledge();
+		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->rip);
-		break;
+		return true;
 	case VECTOR_SPURIOUS: /* is not acknowledged */
 		interrupt(IRQ_SPURIOUS, frame->rip);
-		break;
-	case VECTOR_NMI:
-		nmi(frame->rip);
-		break;
-	case VECTOR_PAGE_FAULT:
-		page_fault_trap(frame);
-		break;
+		return true;
 	default:
-		panic("trap %u error %#lx at %#lx, stack %#lx", (unsigned)frame->vector, frame->error,
-		      frame->rip, frame->rsp);
+		return false;
 	}
+}
+
+static int exception_signal(uint64_t vector)
+{
+	switch (vector) {
+	case VECTOR_DIVIDE:
+		return SIGFPE;
+	case VECTOR_DEBUG:
+	case VECTOR_BREAKPOINT:
+		return SIGTRAP;
+	case VECTOR_INVALID_OPCODE:
+	case VECTOR_NO_COPROCESSOR: /* floating point is switched off */
+		return SIGILL;
+	case VECTOR_ALIGNMENT:
+		return SIGBUS;
+	default:
+		return SIGSEGV;
+	}
+}
+
+/* What a program did. The fault's address is read before another fault can replace it. */
+static void user_trap(struct trap_frame *frame)
+{
+	uintptr_t address = fault_address();
+
+	arch_irq_enable();
+	if (frame->vector == VECTOR_SYSTEM_CALL)
+		user_system_call(user_frame_of(thread_self()));
+	else if (frame->vector == VECTOR_PAGE_FAULT)
+		user_page_fault(address, frame->rip, fault_flags(frame->error));
+	else
+		user_exception(exception_signal(frame->vector), frame->rip);
+	arch_irq_disable();
+}
+
+static _Noreturn void bad_trap(const struct trap_frame *frame)
+{
+	panic("trap %u error %#lx at %#lx, stack %#lx", (unsigned)frame->vector, frame->error, frame->rip,
+	      frame->rsp);
+}
+
+static void kernel_trap(const struct trap_frame *frame)
+{
+	if (frame->vector != VECTOR_PAGE_FAULT)
+		bad_trap(frame);
+	page_fault(fault_address(), frame->rip, fault_flags(frame->error));
+}
+
+void trap(struct trap_frame *frame)
+{
+	bool from_user = frame->cs & SELECTOR_LEVEL;
+
+	if (!interrupt_trap(frame)) {
+		if (from_user)
+			user_trap(frame);
+		else
+			kernel_trap(frame);
+	}
+	if (from_user)
+		user_return(user_frame_of(thread_self()));
+}
+
+void trap_own_stack(struct trap_frame *frame)
+{
+	if (frame->vector != VECTOR_NMI)
+		bad_trap(frame);
+	nmi(frame->rip);
 }
 
 uintptr_t arch_thread_frame(void *stack_top, void (*entry)(void))

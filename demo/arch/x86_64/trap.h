@@ -13,6 +13,14 @@ struct trap_frame {
 
 _Static_assert(sizeof(struct trap_frame) == 22 * 8, "as pushed by trap.S");
 
+/* Called from trap.S, interrupts off: traps on the interrupted thread's kernel stack, and those on their own. */
 void trap(struct trap_frame *frame);
+void trap_own_stack(struct trap_frame *frame);
+
+/* trap.S: goes on where the frame says. Interrupts off. */
+_Noreturn void trap_leave(struct trap_frame *frame);
+
+/* trap.S: where the SYSCALL instruction leads. */
+extern const char system_call_entry[];
 
 #endif

@@ -33,8 +33,20 @@ static inline void wrmsr(uint32_t msr, uint64_t value)
 	__asm__ volatile("wrmsr" : : "c"(msr), "a"((uint32_t)value), "d"((uint32_t)(value >> 32)) : "memory");
 }
 
+static inline uint64_t rdmsr(uint32_t msr)
+{
+	uint32_t low, high;
+
+	__asm__ volatile("rdmsr" : "=a"(low), "=d"(high) : "c"(msr));
+	return (uint64_t)high << 32 | low;
+}
+
 /* descriptors.c: this CPU's GDT, TSS and IDT; traps work afterwards, GS is set. */
 void descriptors_load(struct cpu *cpu);
+void descriptors_set_stack(const struct cpu *cpu, uintptr_t top); /* for traps from user mode */
+
+/* user.c: the SYSCALL instruction on this CPU. */
+void user_mode_init(void);
 
 /* apic.c */
 void apic_init(void); /* this CPU's local APIC: on, timer masked */
@@ -57,8 +69,9 @@ void acpi_power_off(void);	       /* returns if the machine has no such register
 /* console.c */
 void console_init(void);
 
-/* paging.c: from now on a null pointer faults. */
-void paging_unmap_page_zero(void);
+/* paging.c */
+void paging_init(void);	   /* boot CPU, once: from now on a null pointer faults */
+void paging_protect(void); /* this CPU: what it can do to keep apart code and data, kernel and user memory */
 
 /* pvh.c */
 void pvh_copy(void); /* first of all */

@@ -18,7 +18,8 @@ static const struct work works[] = {
 	{ "fault", work_fault },       /* page faults, resolved */
 	{ "ipi", work_ipi },	       /* all CPUs call functions on each other */
 	{ "sleepers", work_sleepers }, /* timed sleeps */
-	{ "mix", work_mix },	       /* the five above at once */
+	{ "net", work_net },	       /* sockets, by kernel threads */
+	{ "mix", work_mix },	       /* pingpong to sleepers at once */
 	{ "forever", work_forever },   /* mix without end */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
 	{ "cost", work_cost },	       /* what an event costs */
@@ -35,6 +36,16 @@ static const struct work *find(const char *name)
 		if (strcmp(works[i].name, name) == 0)
 			return &works[i];
 	return NULL;
+}
+
+bool work_is_asked_for(void)
+{
+	struct arg_walk walk = { 0 };
+	char name[NAME_MAX];
+
+	if (!arg_next(&walk, "run", name, sizeof(name)))
+		return arg_next(&(struct arg_walk){ 0 }, "seconds", name, sizeof(name));
+	return find(name);
 }
 
 void work_run_all(void)

@@ -14,7 +14,10 @@ struct work {
 	void (*run)(uint64_t until_ns); /* returns soon after clock_ns() has reached until_ns */
 };
 
-/* Runs the workloads of run=, or mix; unknown names are reported. */
+/* Whether run= begins with a workload; without run=, whether there is seconds=. */
+bool work_is_asked_for(void);
+
+/* Runs the workloads of run=, without it mix; unknown names are reported. */
 void work_run_all(void);
 
 /*
@@ -34,6 +37,7 @@ void work_sleepers(uint64_t until_ns);
 void work_stress(uint64_t until_ns);
 void work_cost(uint64_t until_ns);
 void work_dump(uint64_t until_ns);
+void work_net(uint64_t until_ns);
 void work_mix(uint64_t until_ns);
 void work_forever(uint64_t until_ns);
 void work_panic(uint64_t until_ns);

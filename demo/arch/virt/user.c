@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Where the frames of user programs lie. */
+#include "arch_user.h"
+
+#include "thread.h"
+#include "user.h"
+
+const size_t user_frame_size = sizeof(struct user_frame);
+
+struct user_frame *user_frame_of(struct thread *thread)
+{
+	return (struct user_frame *)(thread->stack + THREAD_STACK_SIZE) - 1;
+}
+
+_Noreturn void user_frame_enter(void)
+{
+	user_frame_resume(user_frame_of(thread_self()));
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A user program's registers. A system call is the SYSCALL instruction: number in RAX, arguments in RDI, RSI, RDX,
+ * R10, R8, R9, result in RAX; RCX and R11 are lost, all others kept.
+ */
+#ifndef DEMO_X86_ARCH_USER_H
+#define DEMO_X86_ARCH_USER_H
+
+#include "trap.h"
+
+struct user_frame {
+	struct trap_frame trap;
+};
+
+#endif

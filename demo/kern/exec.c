@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A program takes the place of another. Until all of it is there, the old one can still be told of an error. */
+#include <ktrace/ktrace.h>
+
+#include "exec.h"
+
+#include "arch.h"
+#include "page.h"
+#include "process.h"
+#include "string.h"
+#include "thread.h"
+#include "vfs.h"
+
+KTRACE_EVENT(process, exec, "%u runs %s", (uint32_t, process), (const char *, path));
+
+#define STACK_ALIGNMENT 16
+#define STACK_FIRST \
+	(2 * PAGE_SIZE + ARGS_BYTES_MAX) /* the words and their pointers, and a page to begin with */
+#define VFS_MAY_EXECUTE 1
+
+static size_t count(char *const words[])
+{
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	return n;
+}
+
+static int push(struct vm *vm, uintptr_t *sp, const void *from, size_t size)
+{
+	*sp -= size;
+	return vm_copy_out(vm, *sp, from, size);
+}
+
+/* The strings of a list, which end up below *sp; address[] receives where, and a NULL behind the last. */
+static int push_strings(struct vm *vm, uintptr_t *sp, char *const words[], size_t n, uint64_t address[])
+{
+	int error = 0;
+
+	address[n] = 0;
+	while (!error && n-- > 0) {
+		error = push(vm, sp, words[n], strlen(words[n]) + 1);
+		address[n] = *sp;
+	}
+	return error;
+}
+
+/* As abi.h says a program finds its stack. words[] has room for all pointers and what goes with them. */
+static int build_stack(struct vm *vm, char *const argv[], char *const envp[], uint64_t *words, uintptr_t *sp)
+{
+	const struct vm_area stack = {
+		.start = USER_STACK - STACK_FIRST,
+		.end = USER_STACK,
+		.access = ACCESS_READ | ACCESS_WRITE,
+		.grows_down = true,
+	};
+	size_t argc = count(argv), envc = count(envp), size = (1 + argc + 1 + envc + 1) * sizeof(*words);
+	int error;
+
+	if (argc + envc > ARGS_MAX)
+		return -E2BIG;
+	*sp = USER_STACK;
+	words[0] = argc;
+	error = vm_map(vm, &stack);
+	if (!error)
+		error = push_strings(vm, sp, envp, envc, &words[1 + argc + 1]);
+	if (!error)
+		error = push_strings(vm, sp, argv, argc, &words[1]);
+	if (error)
+		return error;
+	*sp = ((*sp - size) & ~(uintptr_t)(STACK_ALIGNMENT - 1)) + size;
+	return push(vm, sp, words, size);
+}
+
+/* The file if it may be run by who asks, held. */
+static int find_program(const char *path, struct inode *cwd, const struct credentials *who,
+			struct inode **program)
+{
+	int error = vfs_lookup(path, cwd, who, program);
+
+	if (error)
+		return error;
+	if (((*program)->mode & S_IFMT) == S_IFREG)
+		error = vfs_may(*program, who, VFS_MAY_EXECUTE);
+	else
+		error = -EACCES;
+	if (error)
+		inode_release(*program);
+	return error;
+}
+
+static int load(struct image *image, struct inode *program, char *const argv[], char *const envp[])
+{
+	uint64_t *words = page_alloc(1);
+	int error = -ENOMEM;
+
+	if (!words)
+		return error;
+	if (vm_init(&image->vm)) {
+		error = elf_load(&image->vm, program, &image->entry);
+		if (!error)
+			error = build_stack(&image->vm, argv, envp, words, &image->stack);
+		if (error)
+			vm_free(&image->vm);
+	}
+	page_free(words, 1);
+	return error;
+}
+
+int exec_load(struct image *image, const char *path, char *const argv[], char *const envp[],
+	      struct inode *cwd, const struct credentials *who)
+{
+	struct inode *program;
+	int error = find_program(path, cwd, who, &program);
+
+	if (error)
+		return error;
+	image->cred = *who;
+	if (program->mode & S_ISUID)
+		image->cred.uid = program->uid;
+	if (program->mode & S_ISGID)
+		image->cred.gid = program->gid;
+	error = load(image, program, argv, envp);
+	inode_release(program);
+	return error;
+}
+
+const char *exec_name(const char *path)
+{
+	const char *name = path;
+
+	for (; *path; path++)
+		if (path[0] == '/' && path[1] && path[1] != '/')
+			name = path + 1;
+	return name;
+}
+
+int process_exec(const char *path, char *const argv[], char *const envp[])
+{
+	struct process *self = process_self();
+	struct image image;
+	struct vm old;
+	int error = exec_load(&image, path, argv, envp, self->cwd, &self->cred);
+
+	if (error)
+		return error;
+	old = self->vm;
+	thread_set_space(NULL);
+	self->vm = image.vm;
+	thread_set_space(&self->vm.space);
+	vm_free(&old);
+
+	self->cred = image.cred;
+	files_exec(&self->files);
+	signal_exec(&self->signals);
+	thread_rename(self->thread, exec_name(path));
+	user_frame_start(user_frame_of(self->thread), image.entry, image.stack);
+	KTRACE(process, exec, self->pid, path);
+	return 0;
+}

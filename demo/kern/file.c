@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Open files and the descriptors that lead to them. */
+#include <ktrace/ktrace.h>
+
+#include "file.h"
+#include "vfs.h"
+
+KTRACE_EVENT(vfs, read, "%p on inode %u, %u bytes: %d", (const void *, file), (uint32_t, inode),
+	     (uint32_t, size, bytes), (int32_t, result));
+KTRACE_EVENT(vfs, write, "%p on inode %u, %u bytes: %d", (const void *, file), (uint32_t, inode),
+	     (uint32_t, size, bytes), (int32_t, result));
+KTRACE_EVENT(vfs, close, "%p on inode %u, a %s", (const void *, file), (uint32_t, inode),
+	     (const char *, kind));
+
+#define OPEN_FILES_MAX 256
+#define SIZE_AT_ONCE   0x7ffff000u /* results are an int in C programs */
+
+static struct spinlock lock = SPINLOCK("open files");
+static struct file table[OPEN_FILES_MAX];
+static struct file *free_files;
+static unsigned used; /* entries of the table that have been in use */
+
+static uint32_t inode_number(const struct file *file)
+{
+	return file->inode ? file->inode->number : 0;
+}
+
+/* ---- Open files -------------------------------------------------------------------------------- */
+
+struct file *file_new(const struct file_operations *operations, unsigned flags)
+{
+	bool irq_on = spin_lock(&lock);
+	struct file *file = free_files;
+
+	if (file)
+		free_files = file->next_free;
+	else if (used < OPEN_FILES_MAX)
+		file = &table[used++];
+	spin_unlock(&lock, irq_on);
+	if (file)
+		*file = (struct file){
+			.operations = operations,
+			.references = 1,
+			.flags = flags,
+			.position = MUTEX("file position"),
+		};
+	return file;
+}
+
+struct file *file_hold(struct file *file)
+{
+	__atomic_add_fetch(&file->references, 1, __ATOMIC_RELAXED);
+	return file;
+}
+
+void file_release(struct file *file)
+{
+	bool irq_on;
+
+	if (__atomic_sub_fetch(&file->references, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	if (file->operations) { /* else it never came to be open */
+		KTRACE(vfs, close, file, inode_number(file), file->operations->kind);
+		if (file->operations->close)
+			file->operations->close(file);
+	}
+	inode_release(file->inode);
+	irq_on = spin_lock(&lock);
+	file->next_free = free_files;
+	free_files = file;
+	spin_unlock(&lock, irq_on);
+}
+
+int64_t file_read(struct file *file, uintptr_t to, size_t size)
+{
+	int64_t result = -EINVAL;
+
+	if (size > SIZE_AT_ONCE)
+		size = SIZE_AT_ONCE;
+	if ((file->flags & O_ACCMODE) == O_WRONLY)
+		result = -EBADF;
+	else if (file->operations->read)
+		result = file->operations->read(file, to, size);
+	KTRACE(vfs, read, file, inode_number(file), (uint32_t)size, (int32_t)result);
+	return result;
+}
+
+int64_t file_write(struct file *file, uintptr_t from, size_t size)
+{
+	int64_t result = -EINVAL;
+
+	if (size > SIZE_AT_ONCE)
+		size = SIZE_AT_ONCE;
+	if ((file->flags & O_ACCMODE) == O_RDONLY)
+		result = -EBADF;
+	else if (file->operations->write)
+		result = file->operations->write(file, from, size);
+	KTRACE(vfs, write, file, inode_number(file), (uint32_t)size, (int32_t)result);
+	return result;
+}
+
+/* ---- Descriptors ------------------------------------------------------------------------------- */
+
+struct file *files_get(const struct files *files, int fd)
+{
+	return fd >= 0 && fd < FILES_MAX ? files->file[fd] : NULL;
+}
+
+int files_install(struct files *files, struct file *file, unsigned flags)
+{
+	for (int fd = 0; fd < FILES_MAX; fd++) {
+		if (files->file[fd])
+			continue;
+		files->file[fd] = file;
+		if (flags & O_CLOEXEC)
+			files->close_on_exec |= UINT32_C(1) << fd;
+		return fd;
+	}
+	file_release(file);
+	return -EMFILE;
+}
+
+int files_close(struct files *files, int fd)
+{
+	struct file *file = files_get(files, fd);
+
+	if (!file)
+		return -EBADF;
+	files->file[fd] = NULL;
+	files->close_on_exec &= ~(UINT32_C(1) << fd);
+	file_release(file);
+	return 0;
+}
+
+void files_put(struct files *files, struct file *file, int fd)
+{
+	files_close(files, fd);
+	files->file[fd] = file;
+}
+
+void files_fork(struct files *to, const struct files *from)
+{
+	*to = *from;
+	for (int fd = 0; fd < FILES_MAX; fd++)
+		if (to->file[fd])
+			file_hold(to->file[fd]);
+}
+
+void files_exec(struct files *files)
+{
+	for (int fd = 0; fd < FILES_MAX; fd++)
+		if (files->close_on_exec >> fd & 1)
+			files_close(files, fd);
+}
+
+void files_close_all(struct files *files)
+{
+	for (int fd = 0; fd < FILES_MAX; fd++)
+		files_close(files, fd);
+}

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Locks of both kinds: to the trace they are alike, told apart by address, so their events are declared once.
+ *
+ * Whoever comes first takes a free lock. There is no queue for it: on a virtual machine the next in line may be a
+ * CPU that the host is not running just now, and all behind it would wait for that.
+ */
+#include <ktrace/ktrace.h>
+
+#include "arch.h"
+#include "cpu.h"
+#include "mutex.h"
+#include "spinlock.h"
+#include "thread.h"
+
+KTRACE_EVENT(lock, contend, "%p %s held by %s %u", (const void *, lock), (const char *, name),
+	     (const char *, kind), (uint32_t, holder));
+KTRACE_EVENT(lock, acquire, "%p", (const void *, lock));
+KTRACE_EVENT(lock, release, "%p", (const void *, lock));
+
+/* The holder's number, 0 for nobody, is the whole lock. */
+static bool try_lock(uint32_t *lock, uint32_t holder)
+{
+	uint32_t nobody = 0;
+
+	return __atomic_compare_exchange_n(lock, &nobody, holder, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+/* ---- Spinlocks --------------------------------------------------------------------------------- */
+
+static void spin_until_locked(struct spinlock *lock, uint32_t holder)
+{
+	KTRACE(lock, contend, lock, lock->name, "CPU", __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1);
+	do {
+		while (__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) != 0)
+			arch_relax();
+	} while (!try_lock(&lock->holder, holder));
+}
+
+bool spin_lock(struct spinlock *lock)
+{
+	bool irq_on = arch_irq_save();
+	uint32_t holder = arch_this_cpu()->id + 1;
+
+	if (!try_lock(&lock->holder, holder))
+		spin_until_locked(lock, holder);
+	KTRACE(lock, acquire, lock);
+	return irq_on;
+}
+
+void spin_unlock(struct spinlock *lock, bool irq_on)
+{
+	KTRACE(lock, release, lock);
+	__atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);
+	arch_irq_restore(irq_on);
+}
+
+/* ---- Sleeping locks ---------------------------------------------------------------------------- */
+
+/*
+ * Nobody waits in vain: who comes counts itself as a waiter and then tries once more; who leaves frees the lock and
+ * then looks for waiters. One of the two sees the other.
+ */
+static void sleep_until_locked(struct mutex *mutex, uint32_t self)
+{
+	bool irq_on;
+
+	KTRACE(lock, contend, mutex, mutex->queue.lock.name, "thread",
+	       __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED));
+	irq_on = spin_lock(&mutex->queue.lock);
+	__atomic_add_fetch(&mutex->waiters, 1, __ATOMIC_SEQ_CST);
+	while (!try_lock(&mutex->holder, self))
+		wait_sleep(&mutex->queue);
+	__atomic_sub_fetch(&mutex->waiters, 1, __ATOMIC_RELAXED);
+	spin_unlock(&mutex->queue.lock, irq_on);
+}
+
+void mutex_lock(struct mutex *mutex)
+{
+	uint32_t self = thread_self()->id;
+
+	if (!try_lock(&mutex->holder, self))
+		sleep_until_locked(mutex, self);
+	KTRACE(lock, acquire, mutex);
+}
+
+void mutex_unlock(struct mutex *mutex)
+{
+	bool irq_on;
+
+	KTRACE(lock, release, mutex);
+	__atomic_store_n(&mutex->holder, 0, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (__atomic_load_n(&mutex->waiters, __ATOMIC_RELAXED) == 0)
+		return;
+	irq_on = spin_lock(&mutex->queue.lock);
+	wait_wake_one(&mutex->queue);
+	spin_unlock(&mutex->queue.lock, irq_on);
+}

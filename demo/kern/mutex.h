@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Sleeping locks: whoever finds one taken sleeps until it is given up. For what takes long or sleeps itself. Thread
+ * context only, no spinlock held; not recursive.
+ */
+#ifndef DEMO_MUTEX_H
+#define DEMO_MUTEX_H
+
+#include <stdint.h>
+
+#include "wait.h"
+
+struct mutex {
+	uint32_t holder;  /* thread id, 0: free; first, as the trace tells locks apart by address: the queue has one */
+	uint32_t waiters; /* threads that found it taken */
+	struct wait_queue queue;
+};
+
+#define MUTEX(n)                                                                                             \
+	{                                                                                                    \
+		.queue = WAIT_QUEUE(n)                                                                       \
+	}
+
+void mutex_lock(struct mutex *mutex);
+void mutex_unlock(struct mutex *mutex);
+
+#endif

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "net/stream.h"
+#include "process.h"
+#include "signal.h"
+#include "thread.h"
+
+#define BACKLOG_MAX 32
+
+/* ---- Beginning --------------------------------------------------------------------------------- */
+
+static int begin(struct socket *socket, const struct abi_sockaddr *address)
+{
+	struct packet *packet;
+	int error = socket_need_port(socket);
+
+	if (!error && address->port == 0)
+		error = -EADDRNOTAVAIL;
+	if (!error && !ip_is_here(address->address))
+		error = -ENETUNREACH;
+	if (error)
+		return error;
+	packet = packet_alloc();
+	if (!packet || !stream_equip(socket)) {
+		if (packet)
+			packet_free(packet);
+		return -ENOBUFS;
+	}
+	if (socket->local_address == INADDR_ANY)
+		socket->local_address = INADDR_LOOPBACK;
+	socket->peer_address = address->address;
+	socket->peer_port = address->port;
+	stream_set_state(socket, STREAM_SYN_SENT);
+	stream_transmit(socket, packet, STREAM_SYN, 0);
+	return 0;
+}
+
+/* After a signal or without waiting, a further call tells how it ended. */
+static int stream_connect(struct socket *socket, const struct abi_sockaddr *address)
+{
+	struct stream *stream = &socket->stream;
+	bool is_new = stream->state == STREAM_CLOSED && !socket->error;
+	int error = is_new ? begin(socket, address) : 0;
+
+	if (!error && !is_new && stream->state != STREAM_SYN_SENT && !socket->error)
+		return stream->state == STREAM_LISTEN ? -EINVAL : -EISCONN;
+	while (!error && stream->state == STREAM_SYN_SENT)
+		error = socket_wait(socket);
+	if (error == -EAGAIN)
+		return is_new ? -EINPROGRESS : -EALREADY;
+	return error ? error : socket_take_error(socket);
+}
+
+static int stream_listen(struct socket *socket, unsigned backlog)
+{
+	struct stream *stream = &socket->stream;
+	int error;
+
+	if (stream->state != STREAM_CLOSED && stream->state != STREAM_LISTEN)
+		return -EINVAL;
+	error = socket_need_port(socket);
+	if (error)
+		return error;
+	stream->backlog = backlog < 1 ? 1 : backlog < BACKLOG_MAX ? backlog : BACKLOG_MAX;
+	if (stream->state == STREAM_CLOSED)
+		stream_set_state(socket, STREAM_LISTEN);
+	return 0;
+}
+
+/* The connection that has waited longest to be accepted; NULL: none. */
+static struct socket *first_waiting(const struct socket *listener)
+{
+	struct socket *first = NULL;
+
+	for (struct socket *s = sockets; s < sockets + SOCKETS_MAX; s++)
+		if (s->number != 0 && s->stream.listener == listener &&
+		    s->stream.state != STREAM_SYN_RECEIVED && (!first || s->number < first->number))
+			first = s;
+	return first;
+}
+
+static int stream_accept(struct socket *socket, struct socket **connection)
+{
+	int error;
+
+	for (;;) {
+		if (socket->stream.state != STREAM_LISTEN)
+			return -EINVAL;
+		*connection = first_waiting(socket);
+		if (*connection)
+			break;
+		error = socket_wait(socket);
+		if (error)
+			return error;
+	}
+	(*connection)->stream.listener = NULL;
+	return 0;
+}
+
+/* ---- Data -------------------------------------------------------------------------------------- */
+
+/* Before the first connection or while listening. */
+static bool is_unconnected(const struct socket *socket)
+{
+	return socket->peer_port == 0 || socket->stream.state == STREAM_LISTEN;
+}
+
+static int broken_pipe(void)
+{
+	if (process_self())
+		signal_send(process_self(), SIGPIPE);
+	return -EPIPE;
+}
+
+/* So many bytes may be sent at once: a full segment, or all there is. Waits for the peer to make room. */
+static int64_t wait_for_window(struct socket *socket, size_t size)
+{
+	size_t want = size < STREAM_SEGMENT_BYTES ? size : STREAM_SEGMENT_BYTES;
+
+	for (;;) {
+		struct stream *stream = &socket->stream;
+		int error = socket_take_error(socket);
+
+		if (!error && is_unconnected(socket))
+			error = -ENOTCONN;
+		if (!error && stream->state != STREAM_SYN_SENT && !stream_may_send(stream))
+			error = broken_pipe();
+		if (!error && stream_may_send(stream) && stream_window(stream) >= want)
+			return (int64_t)want;
+		if (!error)
+			error = socket_wait(socket);
+		if (error)
+			return error;
+	}
+}
+
+/* Nothing is kept to be sent later: what the peer has no room for waits with the caller. */
+static int64_t send_segment(struct socket *socket, uintptr_t from, size_t size)
+{
+	int64_t bytes = wait_for_window(socket, size);
+	struct packet *packet;
+	int error;
+
+	if (bytes < 0)
+		return bytes;
+	packet = packet_alloc();
+	if (!packet)
+		return -ENOBUFS;
+	error = socket_copy_in(stream_data(packet), from, (size_t)bytes);
+	if (error) {
+		packet_free(packet);
+		return error;
+	}
+	stream_transmit(socket, packet, STREAM_ACK, (size_t)bytes);
+	return bytes;
+}
+
+static int64_t stream_send(struct socket *socket, uintptr_t from, size_t size, const struct abi_sockaddr *to)
+{
+	size_t done = 0;
+
+	if (to)
+		return is_unconnected(socket) ? -EOPNOTSUPP : -EISCONN;
+	while (done < size) {
+		int64_t sent = send_segment(socket, from + done, size - done);
+
+		if (sent < 0)
+			return done ? (int64_t)done : sent;
+		done += (size_t)sent;
+	}
+	return (int64_t)done;
+}
+
+/* Tells the peer of room once it is worth a segment. Where that cannot be told, the peer would wait for ever. */
+static void tell_window(struct socket *socket)
+{
+	struct stream *stream = &socket->stream;
+	uint32_t offer = stream->expected + (uint32_t)(STREAM_BUFFER_BYTES - stream->count);
+	struct packet *packet;
+
+	if (!stream_may_receive(stream) || offer - stream->offered < STREAM_SEGMENT_BYTES)
+		return;
+	packet = packet_alloc();
+	if (packet)
+		stream_transmit(socket, packet, STREAM_ACK, 0);
+	else
+		stream_abort(socket, ENOBUFS);
+}
+
+/* Out of the ring, up to its end; what cannot be copied stays. */
+static int64_t take_received(struct socket *socket, uintptr_t to, size_t size)
+{
+	struct stream *stream = &socket->stream;
+	size_t bytes = STREAM_BUFFER_BYTES - stream->first;
+	int error;
+
+	if (bytes > stream->count)
+		bytes = stream->count;
+	if (bytes > size)
+		bytes = size;
+	error = socket_copy_out(to, stream->buffer + stream->first, bytes);
+	if (error)
+		return error;
+	stream->first = (stream->first + bytes) % STREAM_BUFFER_BYTES;
+	stream->count -= bytes;
+	return (int64_t)bytes;
+}
+
+static int64_t receive_all(struct socket *socket, uintptr_t to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size && socket->stream.count > 0) {
+		int64_t taken = take_received(socket, to + done, size - done);
+
+		if (taken < 0)
+			return done ? (int64_t)done : taken;
+		done += (size_t)taken;
+	}
+	return (int64_t)done;
+}
+
+static int64_t stream_receive(struct socket *socket, uintptr_t to, size_t size, struct abi_sockaddr *from)
+{
+	struct stream *stream = &socket->stream;
+	int64_t result;
+
+	while (stream->count == 0) {
+		int error = socket_take_error(socket);
+
+		if (!error && is_unconnected(socket))
+			error = -ENOTCONN;
+		if (!error && (socket->reading_over ||
+			       (stream->state != STREAM_SYN_SENT && !stream_may_receive(stream))))
+			return 0;
+		if (!error)
+			error = socket_wait(socket);
+		if (error)
+			return error;
+	}
+	if (from)
+		*from = (struct abi_sockaddr){ AF_INET, socket->peer_port, socket->peer_address };
+	result = receive_all(socket, to, size);
+	tell_window(socket);
+	return result;
+}
+
+/* ---- End --------------------------------------------------------------------------------------- */
+
+static int stream_shutdown(struct socket *socket, int how)
+{
+	struct stream *stream = &socket->stream;
+
+	if (is_unconnected(socket) || stream->state == STREAM_CLOSED || stream->state == STREAM_SYN_SENT)
+		return -ENOTCONN;
+	if (how != SHUT_WR) {
+		socket->reading_over = true;
+		stream->count = 0;
+		tell_window(socket);
+	}
+	if (how != SHUT_RD && stream_may_send(stream))
+		stream_transmit_fin(socket);
+	socket_changed(socket);
+	return 0;
+}
+
+static void refuse_all_waiting(const struct socket *listener)
+{
+	for (struct socket *s = sockets; s < sockets + SOCKETS_MAX; s++)
+		if (s->number != 0 && s->stream.listener == listener)
+			stream_abort(s, ECONNRESET);
+}
+
+static void stream_close(struct socket *socket)
+{
+	struct stream *stream = &socket->stream;
+
+	if (stream->state == STREAM_LISTEN)
+		refuse_all_waiting(socket);
+	if (stream->state == STREAM_CLOSED || stream->state == STREAM_LISTEN ||
+	    stream->state == STREAM_SYN_SENT)
+		stream_fail(socket, 0);
+	else if (stream->count > 0)
+		stream_abort(socket, 0); /* the peer must not think that all was read */
+	else if (stream_may_send(stream))
+		stream_transmit_fin(socket);
+	else
+		stream_renew_deadline(socket);
+}
+
+/* ---- Poll -------------------------------------------------------------------------------------- */
+
+static size_t stream_readable(struct socket *socket)
+{
+	return socket->stream.count;
+}
+
+static unsigned stream_poll(struct socket *socket)
+{
+	const struct stream *stream = &socket->stream;
+	unsigned events = socket->error ? POLLERR : 0;
+
+	if (stream->state == STREAM_LISTEN)
+		return first_waiting(socket) ? POLLIN : 0;
+	if (stream->state == STREAM_SYN_SENT)
+		return events;
+	if (stream->state == STREAM_CLOSED)
+		events |= POLLHUP;
+	if (stream->count > 0 || socket->reading_over || !stream_may_receive(stream))
+		events |= POLLIN;
+	if (!stream_may_send(stream) || stream_window(stream) >= STREAM_SEGMENT_BYTES)
+		events |= POLLOUT; /* an error comes without waiting, too */
+	return events;
+}
+
+const struct socket_type stream_type = {
+	.connect = stream_connect,
+	.listen = stream_listen,
+	.accept = stream_accept,
+	.send = stream_send,
+	.receive = stream_receive,
+	.shutdown = stream_shutdown,
+	.readable = stream_readable,
+	.poll = stream_poll,
+	.close = stream_close,
+};

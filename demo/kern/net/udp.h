@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Datagrams. Network lock held. */
+#ifndef DEMO_NET_UDP_H
+#define DEMO_NET_UDP_H
+
+#include <stdint.h>
+
+#include "net/packet.h"
+
+/* Takes the packet. */
+void udp_input(struct packet *packet);
+
+/* What was sent between these found nobody. */
+void udp_refused(uint32_t from, uint16_t from_port, uint32_t to, uint16_t to_port);
+
+#endif

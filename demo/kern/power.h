@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The planned ends of the machine. The trace says which it was. */
+#ifndef DEMO_POWER_H
+#define DEMO_POWER_H
+
+_Noreturn void power_off(int status); /* 0 to 127 */
+_Noreturn void power_restart(void);
+
+#endif

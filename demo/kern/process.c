@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The life of processes. A slot of the table goes FREE, NEW, ALIVE, ZOMBIE, FREE. Its own thread takes it as far as
+ * ZOMBIE and does not touch it any more from then on; the parent's wait4 frees it. What loses its parent is init's.
+ */
+#include <ktrace/ktrace.h>
+
+#include "process.h"
+
+#include "arch.h"
+#include "exec.h"
+#include "panic.h"
+#include "power.h"
+#include "sched.h"
+#include "string.h"
+#include "thread.h"
+#include "vfs.h"
+
+KTRACE_EVENT(process, fork, "%u makes %u", (uint32_t, process), (uint32_t, child));
+KTRACE_EVENT(process, exit, "%u with status %#x", (uint32_t, process), (int, status));
+
+static struct spinlock lock = SPINLOCK("processes");
+static struct process table[PROCESS_MAX];
+static struct process *init;
+
+bool process_lock(void)
+{
+	return spin_lock(&lock);
+}
+
+void process_unlock(bool irq_on)
+{
+	spin_unlock(&lock, irq_on);
+}
+
+struct process *process_self(void)
+{
+	return thread_self()->process;
+}
+
+struct process *process_next(const struct process *last)
+{
+	for (struct process *p = last ? &table[last - table + 1] : table; p < table + PROCESS_MAX; p++)
+		if (p->state == PROCESS_ALIVE)
+			return p;
+	return NULL;
+}
+
+struct process *process_find(uint32_t pid)
+{
+	struct process *process = NULL;
+
+	while ((process = process_next(process)) && process->pid != pid)
+		continue;
+	return process;
+}
+
+uint32_t process_parent_id(const struct process *process)
+{
+	bool irq_on = process_lock();
+	uint32_t id = process == init ? 0 : process->parent->pid;
+
+	process_unlock(irq_on);
+	return id;
+}
+
+/* A slot with nothing in it; NULL: the table is full. Who ended last may still be telling the slot's children queue. */
+static struct process *claim_slot(void)
+{
+	struct process *process = NULL;
+	bool irq_on = process_lock();
+
+	for (unsigned i = 0; i < PROCESS_MAX && !process; i++)
+		if (table[i].state == PROCESS_FREE)
+			process = &table[i];
+	if (process) {
+		memset(process, 0, offsetof(struct process, children));
+		process->children.queue.lock.name = "children";
+		process->state = PROCESS_NEW;
+	}
+	process_unlock(irq_on);
+	return process;
+}
+
+static void free_slot(struct process *process)
+{
+	bool irq_on = process_lock();
+
+	process->state = PROCESS_FREE;
+	process_unlock(irq_on);
+}
+
+/* A process's thread begins in the kernel and goes on by the frame that was made for it. */
+static void enter_user_mode(void *unused)
+{
+	(void)unused;
+	arch_irq_disable();
+	user_return(user_frame_of(thread_self()));
+	user_frame_enter();
+}
+
+/* A thread for a process that has its memory. False: out of memory. */
+static bool make_thread(struct process *process, const char *name, uint32_t id)
+{
+	struct thread *thread = thread_for_process(name, enter_user_mode, process, id);
+
+	if (!thread)
+		return false;
+	thread->space = &process->vm.space;
+	process->thread = thread;
+	process->pid = thread->id;
+	return true;
+}
+
+static void set_going(struct process *process, struct process *parent)
+{
+	bool irq_on = process_lock();
+
+	process->parent = parent;
+	process->state = PROCESS_ALIVE;
+	process_unlock(irq_on);
+	sched_wake(process->thread);
+}
+
+/* ---- Birth ------------------------------------------------------------------------------------- */
+
+/* Descriptors 0 to 2 of the first process. It does without if there is no console. */
+static void open_console(struct process *process)
+{
+	struct file *console;
+
+	if (vfs_open("/dev/console", O_RDWR, 0, process->cwd, &process->cred, &console))
+		return;
+	files_install(&process->files, console, 0);
+	files_install(&process->files, file_hold(console), 0);
+	files_install(&process->files, file_hold(console), 0);
+}
+
+int process_start_init(const char *path, char *const argv[])
+{
+	struct process *process = claim_slot();
+	char *const envp[] = { NULL };
+	struct image image;
+	int error;
+
+	process->cwd = inode_hold(vfs_root);
+	error = exec_load(&image, path, argv, envp, process->cwd, &process->cred);
+	if (!error) {
+		process->vm = image.vm;
+		if (!make_thread(process, exec_name(path), THREAD_ID_INIT)) {
+			vm_free(&process->vm);
+			error = -ENOMEM;
+		}
+	}
+	if (error) {
+		inode_release(process->cwd);
+		free_slot(process);
+		return error;
+	}
+	open_console(process);
+	user_frame_start(user_frame_of(process->thread), image.entry, image.stack);
+	init = process;
+	set_going(process, process);
+	return 0;
+}
+
+static void inherit(struct process *child, struct process *parent)
+{
+	struct user_frame *frame = user_frame_of(child->thread);
+
+	memcpy(frame, user_frame_of(parent->thread), user_frame_size);
+	user_frame_set_result(frame, 0);
+	files_fork(&child->files, &parent->files);
+	child->cwd = inode_hold(parent->cwd);
+	child->cred = parent->cred;
+	child->signals = parent->signals;
+	child->signals.pending = 0;
+}
+
+int64_t process_fork(void)
+{
+	struct process *parent = process_self(), *child = claim_slot();
+	uint32_t pid;
+
+	if (!child)
+		return -EAGAIN;
+	if (!vm_fork(&child->vm, &parent->vm)) {
+		free_slot(child);
+		return -ENOMEM;
+	}
+	if (!make_thread(child, parent->thread->name, THREAD_ID_NEW)) {
+		vm_free(&child->vm);
+		free_slot(child);
+		return -ENOMEM;
+	}
+	inherit(child, parent);
+	pid = child->pid; /* it may be gone before we are back */
+	KTRACE(process, fork, parent->pid, pid);
+	set_going(child, parent);
+	return pid;
+}
+
+/* ---- Death ------------------------------------------------------------------------------------- */
+
+static void tell_parent(struct process *parent)
+{
+	struct process_children *children = &parent->children;
+	bool irq_on = spin_lock(&children->queue.lock);
+
+	children->ended++;
+	wait_wake_all(&children->queue);
+	spin_unlock(&children->queue.lock, irq_on);
+}
+
+/* Table locked. True if one of them is a zombie already, which init has to hear of. */
+static bool leave_children_to_init(const struct process *parent)
+{
+	bool zombies = false;
+
+	for (unsigned i = 0; i < PROCESS_MAX; i++) {
+		struct process *child = &table[i];
+
+		if (child->parent != parent || child->state < PROCESS_ALIVE)
+			continue;
+		child->parent = init;
+		zombies |= child->state == PROCESS_ZOMBIE;
+	}
+	return zombies;
+}
+
+/* The last that a process does: from here on its slot is its parent's. */
+static void become_zombie(struct process *self, int status)
+{
+	bool irq_on = process_lock(), zombies = leave_children_to_init(self);
+	struct process *parent = self->parent;
+
+	self->status = status;
+	self->thread = NULL;
+	self->state = PROCESS_ZOMBIE;
+	signal_send(parent, SIGCHLD);
+	process_unlock(irq_on);
+	tell_parent(parent);
+	if (zombies && parent != init)
+		tell_parent(init);
+}
+
+void process_exit(int status)
+{
+	struct process *self = process_self();
+
+	KTRACE(process, exit, self->pid, status);
+	if (self == init) {
+		if (!WIFEXITED(status))
+			panic("init was ended by signal %d", WTERMSIG(status));
+		power_off(WEXITSTATUS(status));
+	}
+	files_close_all(&self->files);
+	inode_release(self->cwd);
+	thread_set_space(NULL);
+	vm_free(&self->vm);
+	become_zombie(self, status);
+	thread_exit();
+}
+
+/* One look for an ended child that pid asks for: its id, 0 if none has ended yet, -ECHILD if there is none at all. */
+static int64_t reap(const struct process *parent, int64_t pid, int *status)
+{
+	bool irq_on = process_lock();
+	int64_t found = -ECHILD;
+
+	for (unsigned i = 0; i < PROCESS_MAX && found <= 0; i++) {
+		struct process *child = &table[i];
+
+		if (child->parent != parent || child == parent || child->state < PROCESS_ALIVE ||
+		    (pid > 0 && child->pid != pid))
+			continue;
+		found = 0;
+		if (child->state != PROCESS_ZOMBIE)
+			continue;
+		found = child->pid;
+		*status = child->status;
+		child->state = PROCESS_FREE;
+	}
+	process_unlock(irq_on);
+	return found;
+}
+
+/* Sleeps until more children have ended than that. False: a signal came first. */
+static bool wait_for_end(struct process_children *children, uint32_t ended)
+{
+	bool irq_on = spin_lock(&children->queue.lock), woken = true;
+
+	while (woken && children->ended == ended)
+		woken = signal_wait_sleep(&children->queue);
+	spin_unlock(&children->queue.lock, irq_on);
+	return woken;
+}
+
+int64_t process_wait(int64_t pid, int *status, unsigned flags)
+{
+	struct process *self = process_self();
+
+	for (;;) {
+		uint32_t ended = __atomic_load_n(&self->children.ended, __ATOMIC_ACQUIRE);
+		int64_t found = reap(self, pid, status);
+
+		if (found != 0 || flags & WNOHANG)
+			return found;
+		if (!wait_for_end(&self->children, ended))
+			return -EINTR;
+	}
+}

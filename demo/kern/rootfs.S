@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The archive with the first contents of the file system: rootfs.h. Only directives, so for any architecture. */
+	.section .rodata.rootfs, "a", %progbits
+	.balign 512
+	.globl	rootfs_archive, rootfs_archive_end
+rootfs_archive:
+	.incbin "root.tar"
+rootfs_archive_end:
+
+	.section .note.GNU-stack, "", %progbits

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* One count a page of RAM: its owners besides the first. */
+#include "arch.h"
+#include "page.h"
+#include "panic.h"
+#include "share.h"
+
+static uintptr_t lowest;
+static uint32_t *others;
+
+void share_init(void)
+{
+	struct memory_range range[MEMORY_RANGES_MAX];
+	size_t ranges = arch_memory_map(range, MEMORY_RANGES_MAX), bytes;
+	uintptr_t highest = 0;
+
+	lowest = UINTPTR_MAX;
+	for (size_t i = 0; i < ranges; i++) {
+		if (range[i].base < lowest)
+			lowest = range[i].base;
+		if (range[i].base + range[i].size > highest)
+			highest = range[i].base + range[i].size;
+	}
+	bytes = (highest - lowest) / PAGE_SIZE * sizeof(*others);
+	others = page_alloc((bytes + PAGE_SIZE - 1) / PAGE_SIZE);
+	if (!others)
+		panic("no memory to count the owners of pages");
+}
+
+static uint32_t *others_of(uintptr_t page)
+{
+	return &others[(page - lowest) / PAGE_SIZE];
+}
+
+void share_hold(uintptr_t page)
+{
+	__atomic_fetch_add(others_of(page), 1, __ATOMIC_RELAXED);
+}
+
+void share_release(uintptr_t page)
+{
+	uint32_t *count = others_of(page);
+
+	if (__atomic_fetch_sub(count, 1, __ATOMIC_ACQ_REL) > 0)
+		return;
+	*count = 0; /* nobody else has the page any more */
+	page_free((void *)page, 1);
+}
+
+bool share_is_shared(uintptr_t page)
+{
+	return __atomic_load_n(others_of(page), __ATOMIC_ACQUIRE) > 0;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A pending signal is one bit. Its process takes it on its way to user mode: the default ends the process, a handler
+ * gets a frame on the user stack that sigreturn takes back. Signals that are ignored never become pending.
+ */
+#include <ktrace/ktrace.h>
+#include <ktrx/v1.h>
+
+#include "signal.h"
+
+#include "arch.h"
+#include "cpu.h"
+#include "ipi.h"
+#include "process.h"
+#include "sched.h"
+#include "thread.h"
+#include "user.h"
+#include "vm.h"
+#include "wait.h"
+
+KTRACE_EVENT_V1(KTRX1_SIGNAL_SEND, signal, send, "%u to %u", (uint8_t, signal), (uint32_t, thread));
+KTRACE_EVENT_V1(KTRX1_SIGNAL_DELIVER, signal, deliver, "%u to handler %#llx (0 ends the process)",
+		(uint8_t, signal), (unsigned long long, handler));
+
+#define BIT(signal) (UINT32_C(1) << ((signal)-1))
+
+#define UNBLOCKABLE	(BIT(SIGKILL) | BIT(SIGSTOP))
+#define DEFAULT_IGNORED (BIT(SIGCHLD) | BIT(SIGCONT) | BIT(SIGSTOP)) /* nobody is stopped here */
+
+/* Below the stack pointer a program may have data that it did not make room for. */
+#define RED_ZONE	128
+#define STACK_ALIGNMENT 16
+
+static bool is_ignored(const struct process *process, int signal)
+{
+	uint64_t handler = process->signals.action[signal].handler;
+
+	if (handler == SIG_DFL)
+		return BIT(signal) & DEFAULT_IGNORED || process->pid == THREAD_ID_INIT;
+	return handler == SIG_IGN;
+}
+
+bool signal_pending(const struct process *process)
+{
+	const struct signals *signals = &process->signals;
+
+	return __atomic_load_n(&signals->pending, __ATOMIC_SEQ_CST) & ~signals->blocked;
+}
+
+/* A process that computes does not come by here for a while unless its CPU is interrupted. */
+static void interrupt_user_mode(const struct thread *thread)
+{
+	bool irq_on = arch_irq_save();
+	struct cpu *cpu = thread->cpu;
+
+	if (cpu != arch_this_cpu() && __atomic_load_n(&cpu->current, __ATOMIC_RELAXED) == thread)
+		ipi_send(cpu, IPI_RESCHEDULE);
+	arch_irq_restore(irq_on);
+}
+
+static void make_pending(struct process *process, int signal)
+{
+	struct thread *thread = process->thread;
+
+	KTRACE(signal, send, (uint8_t)signal, process->pid);
+	__atomic_fetch_or(&process->signals.pending, BIT(signal), __ATOMIC_SEQ_CST);
+	if (process->signals.blocked & BIT(signal))
+		return;
+	if (!sched_end_sleep(thread, WOKEN_BY_SIGNAL))
+		interrupt_user_mode(thread);
+}
+
+void signal_send(struct process *process, int signal)
+{
+	if (!is_ignored(process, signal))
+		make_pending(process, signal);
+}
+
+void signal_send_all(int signal)
+{
+	bool irq_on = process_lock();
+	struct process *process = NULL;
+
+	while ((process = process_next(process)))
+		if (process->pid != THREAD_ID_INIT)
+			signal_send(process, signal);
+	process_unlock(irq_on);
+}
+
+void signal_force(int signal)
+{
+	struct process *self = process_self();
+	struct signals *signals = &self->signals;
+
+	if (signals->blocked & BIT(signal) || signals->action[signal].handler == SIG_IGN) {
+		signals->blocked &= ~BIT(signal);
+		signals->action[signal].handler = SIG_DFL;
+	}
+	make_pending(self, signal);
+}
+
+bool signal_wait_sleep(struct wait_queue *queue)
+{
+	return wait_sleep_until(queue, WAIT_FOR_EVER) == WOKEN_BY_EVENT;
+}
+
+/* ---- Actions ----------------------------------------------------------------------------------- */
+
+void signal_set_blocked(uint32_t blocked)
+{
+	process_self()->signals.blocked = blocked & ~UNBLOCKABLE;
+}
+
+int signal_set_action(int signal, const struct abi_sigaction *change, struct abi_sigaction *old)
+{
+	struct process *self = process_self();
+
+	if (signal < 1 || signal >= SIG_COUNT)
+		return -EINVAL;
+	if (old)
+		*old = self->signals.action[signal];
+	if (!change)
+		return 0;
+	if (BIT(signal) & UNBLOCKABLE)
+		return -EINVAL;
+	self->signals.action[signal] = *change;
+	if (is_ignored(self, signal))
+		__atomic_fetch_and(&self->signals.pending, ~BIT(signal), __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+void signal_exec(struct signals *signals)
+{
+	for (int signal = 1; signal < SIG_COUNT; signal++)
+		if (signals->action[signal].handler != SIG_IGN)
+			signals->action[signal] = (struct abi_sigaction){ .handler = SIG_DFL };
+}
+
+/* ---- Delivery ---------------------------------------------------------------------------------- */
+
+/* What lies on the user stack while a handler runs: this, then the frame. */
+struct saved_head {
+	uint64_t blocked, unused;
+};
+
+_Static_assert(sizeof(struct saved_head) % STACK_ALIGNMENT == 0, "keeps the stack aligned");
+
+static void call_handler(struct process *self, struct user_frame *frame, int signal)
+{
+	struct signals *signals = &self->signals;
+	const struct abi_sigaction *action = &signals->action[signal];
+	const struct saved_head head = { .blocked = signals->blocked };
+	uintptr_t sp = user_frame_sp(frame) - RED_ZONE - sizeof(head) - user_frame_size;
+
+	sp &= ~(uintptr_t)(STACK_ALIGNMENT - 1);
+	if (vm_copy_out(&self->vm, sp, &head, sizeof(head)) ||
+	    vm_copy_out(&self->vm, sp + sizeof(head), frame, user_frame_size))
+		process_exit(SIGSEGV); /* no stack to tell it on */
+	signal_set_blocked(signals->blocked | action->mask | BIT(signal));
+	user_frame_call_handler(frame, action->handler, action->restorer, sp, signal);
+}
+
+void signal_return(struct user_frame *frame)
+{
+	struct process *self = process_self();
+	uintptr_t sp = user_frame_sp(frame);
+	struct saved_head head;
+
+	if (vm_copy_in(&self->vm, &head, sp, sizeof(head)) ||
+	    vm_copy_in(&self->vm, frame, sp + sizeof(head), user_frame_size))
+		process_exit(SIGSEGV);
+	user_frame_sanitize(frame);
+	signal_set_blocked((uint32_t)head.blocked);
+}
+
+/* The lowest signal of a set that is not empty. The compiler's own way may be a call into its library. */
+static int lowest(uint32_t set)
+{
+	int signal = 1;
+
+	while (!(set & BIT(signal)))
+		signal++;
+	return signal;
+}
+
+/* The next one to be taken, SIGKILL before all others; 0: none. */
+static int take(struct signals *signals)
+{
+	uint32_t due = __atomic_load_n(&signals->pending, __ATOMIC_SEQ_CST) & ~signals->blocked;
+	int signal;
+
+	if (!due)
+		return 0;
+	signal = due & BIT(SIGKILL) ? SIGKILL : lowest(due);
+	__atomic_fetch_and(&signals->pending, ~BIT(signal), __ATOMIC_SEQ_CST);
+	return signal;
+}
+
+void signal_deliver(struct user_frame *frame)
+{
+	struct process *self = process_self();
+	int signal;
+
+	while ((signal = take(&self->signals))) {
+		uint64_t handler = self->signals.action[signal].handler;
+
+		KTRACE(signal, deliver, (uint8_t)signal, handler);
+		if (handler == SIG_DFL)
+			process_exit(signal);
+		call_handler(self, frame, signal);
+	}
+}

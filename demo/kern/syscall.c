@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* From a call's number to its function. Every call is recorded with all its arguments and its result. */
+#include <ktrace/ktrace.h>
+#include <ktrx/v1.h>
+
+#include "syscall.h"
+
+#include "abi.h"
+#include "user.h"
+
+KTRACE_EVENT_V1(KTRX1_SYSCALL_ENTER, syscall, enter, "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)",
+		(uint16_t, nr), (unsigned long long, a1), (unsigned long long, a2), (unsigned long long, a3),
+		(unsigned long long, a4), (unsigned long long, a5), (unsigned long long, a6));
+KTRACE_EVENT_V1(KTRX1_SYSCALL_EXIT, syscall, exit, "%u = %lld", (uint16_t, nr), (long long, result));
+
+static int64_t (*const functions[SYS_COUNT])(const struct call *call) = {
+#define CALL(number, name, ...) [number] = sys_##name,
+#include "syscalls.def"
+};
+
+#define TYPES(...) #__VA_ARGS__
+const char syscall_table_text[] =
+#define CALL(number, name, ...) #number " " #name " " TYPES(__VA_ARGS__) "\n"
+#include "syscalls.def"
+	;
+
+static int64_t dispatch(unsigned number, const struct call *call)
+{
+	if (number >= SYS_COUNT || !functions[number])
+		return -ENOSYS;
+	return functions[number](call);
+}
+
+void user_system_call(struct user_frame *frame)
+{
+	const struct call call = { .a = { user_frame_argument(frame, 0), user_frame_argument(frame, 1),
+					  user_frame_argument(frame, 2), user_frame_argument(frame, 3),
+					  user_frame_argument(frame, 4), user_frame_argument(frame, 5) } };
+	unsigned number = user_frame_call(frame);
+	int64_t result;
+
+	ktrace_mode(KTRX_MODE_KERNEL);
+	KTRACE(syscall, enter, (uint16_t)number, call.a[0], call.a[1], call.a[2], call.a[3], call.a[4],
+	       call.a[5]);
+	result = dispatch(number, &call);
+	if (number != SYS_sigreturn) /* which brings all registers back, this one too */
+		user_frame_set_result(frame, result);
+	KTRACE(syscall, exit, (uint16_t)number, result);
+}

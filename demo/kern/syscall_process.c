@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* System calls on processes, signals, users and time. */
+#include "abi.h"
+#include "arch.h"
+#include "clock.h"
+#include "exec.h"
+#include "page.h"
+#include "power.h"
+#include "process.h"
+#include "sched.h"
+#include "signal.h"
+#include "string.h"
+#include "syscall.h"
+#include "thread.h"
+#include "user.h"
+#include "wait.h"
+
+/* ---- Life -------------------------------------------------------------------------------------- */
+
+int64_t sys_exit(const struct call *call)
+{
+	process_exit((int)(call->a[0] & 0xff) << 8);
+}
+
+int64_t sys_fork(const struct call *call)
+{
+	(void)call;
+	return process_fork();
+}
+
+/* The words of a program on their way from the old memory to the new. */
+struct words {
+	char *list[ARGS_MAX + 2]; /* argv, NULL, envp, NULL */
+	size_t used;		  /* of list */
+	size_t bytes;		  /* of strings */
+	char strings[ARGS_BYTES_MAX];
+};
+
+#define WORDS_PAGES ((sizeof(struct words) + PAGE_SIZE - 1) / PAGE_SIZE)
+
+/* One list of strings, with its NULL. A list that is itself NULL is empty. */
+static int64_t copy_list(struct vm *vm, struct words *words, uintptr_t from)
+{
+	uint64_t string = 0;
+	int64_t length;
+	int error;
+
+	for (;; from += sizeof(string)) {
+		error = from ? vm_copy_in(vm, &string, from, sizeof(string)) : 0;
+		if (error)
+			return error;
+		if (words->used == ARGS_MAX + 2 - !!string)
+			return -E2BIG;
+		if (!string)
+			break;
+		length = vm_copy_string(vm, &words->strings[words->bytes], string,
+					ARGS_BYTES_MAX - words->bytes);
+		if (length < 0)
+			return length == -ENAMETOOLONG ? -E2BIG : length;
+		words->list[words->used++] = &words->strings[words->bytes];
+		words->bytes += (size_t)length + 1;
+	}
+	words->list[words->used++] = NULL;
+	return 0;
+}
+
+static int64_t exec_words(struct words *words, const char *path, uintptr_t argv, uintptr_t envp)
+{
+	struct vm *vm = &process_self()->vm;
+	int64_t error = copy_list(vm, words, argv);
+	size_t environment = words->used;
+
+	if (!error)
+		error = copy_list(vm, words, envp);
+	return error ? error : process_exec(path, words->list, &words->list[environment]);
+}
+
+int64_t sys_execve(const struct call *call)
+{
+	char path[PATH_MAX];
+	int64_t result = vm_copy_string(&process_self()->vm, path, call->a[0], sizeof(path));
+	struct words *words;
+
+	if (result < 0)
+		return result;
+	words = page_alloc(WORDS_PAGES);
+	if (!words)
+		return -ENOMEM;
+	result = exec_words(words, path, call->a[1], call->a[2]);
+	page_free(words, WORDS_PAGES);
+	return result;
+}
+
+int64_t sys_wait4(const struct call *call)
+{
+	int status;
+	int64_t pid = process_wait((int32_t)call->a[0], &status, (unsigned)call->a[2]);
+	int error = 0;
+
+	if (pid > 0 && call->a[1])
+		error = vm_copy_out(&process_self()->vm, call->a[1], &status, sizeof(status));
+	return error ? error : pid;
+}
+
+int64_t sys_getpid(const struct call *call)
+{
+	(void)call;
+	return process_self()->pid;
+}
+
+int64_t sys_getppid(const struct call *call)
+{
+	(void)call;
+	return process_parent_id(process_self());
+}
+
+int64_t sys_sched_yield(const struct call *call)
+{
+	bool irq_on = arch_irq_save();
+
+	(void)call;
+	schedule();
+	arch_irq_restore(irq_on);
+	return 0;
+}
+
+int64_t sys_setname(const struct call *call)
+{
+	struct process *self = process_self();
+	char name[THREAD_NAME_MAX];
+	int64_t length = vm_copy_string(&self->vm, name, call->a[0], sizeof(name));
+
+	if (length < 0)
+		return length;
+	thread_rename(self->thread, name);
+	return 0;
+}
+
+/* ---- Signals ----------------------------------------------------------------------------------- */
+
+static bool may_signal(const struct credentials *who, const struct process *target)
+{
+	return who->uid == 0 || who->uid == target->cred.uid;
+}
+
+/* kill(pid, signal): signal 0 only asks. */
+int64_t sys_kill(const struct call *call)
+{
+	int64_t pid = (int32_t)call->a[0], result = 0;
+	int signal = (int)call->a[1];
+	struct process *target;
+	bool irq_on;
+
+	if (pid <= 0 || signal < 0 || signal >= SIG_COUNT || signal == SIGSTOP)
+		return -EINVAL;
+	irq_on = process_lock();
+	target = process_find((uint32_t)pid);
+	if (!target)
+		result = -ESRCH;
+	else if (!may_signal(&process_self()->cred, target))
+		result = -EPERM;
+	else if (signal)
+		signal_send(target, signal);
+	process_unlock(irq_on);
+	return result;
+}
+
+int64_t sys_sigaction(const struct call *call)
+{
+	struct vm *vm = &process_self()->vm;
+	struct abi_sigaction change, old;
+	int error = 0;
+
+	if (call->a[1])
+		error = vm_copy_in(vm, &change, call->a[1], sizeof(change));
+	if (!error)
+		error = signal_set_action((int)call->a[0], call->a[1] ? &change : NULL, &old);
+	if (!error && call->a[2])
+		error = vm_copy_out(vm, call->a[2], &old, sizeof(old));
+	return error;
+}
+
+static int change_blocked(int how, uint32_t set)
+{
+	uint32_t blocked = process_self()->signals.blocked;
+
+	switch (how) {
+	case SIG_BLOCK:
+		signal_set_blocked(blocked | set);
+		return 0;
+	case SIG_UNBLOCK:
+		signal_set_blocked(blocked & ~set);
+		return 0;
+	case SIG_SETMASK:
+		signal_set_blocked(set);
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* sigprocmask(how, set, old): sets of 32 bits; a NULL changes or tells nothing. */
+int64_t sys_sigprocmask(const struct call *call)
+{
+	struct process *self = process_self();
+	uint32_t set, old = self->signals.blocked;
+	int error = 0;
+
+	if (call->a[1]) {
+		error = vm_copy_in(&self->vm, &set, call->a[1], sizeof(set));
+		if (!error)
+			error = change_blocked((int)call->a[0], set);
+	}
+	if (!error && call->a[2])
+		error = vm_copy_out(&self->vm, call->a[2], &old, sizeof(old));
+	return error;
+}
+
+int64_t sys_sigreturn(const struct call *call)
+{
+	(void)call;
+	signal_return(user_frame_of(thread_self()));
+	return 0;
+}
+
+/* Where those sleep whom only a signal or the clock wakes. */
+static struct wait_queue pausing = WAIT_QUEUE("pause"), napping = WAIT_QUEUE("nanosleep");
+
+static enum wake_reason sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
+{
+	bool irq_on = spin_lock(&queue->lock);
+	enum wake_reason reason = wait_sleep_until(queue, deadline_ns);
+
+	spin_unlock(&queue->lock, irq_on);
+	return reason;
+}
+
+int64_t sys_pause(const struct call *call)
+{
+	(void)call;
+	sleep_until(&pausing, WAIT_FOR_EVER);
+	return -EINTR;
+}
+
+/* ---- Time -------------------------------------------------------------------------------------- */
+
+#define SECONDS_MAX (UINT64_C(1) << 32)
+
+int64_t sys_nanosleep(const struct call *call)
+{
+	struct abi_timespec time;
+	int error = vm_copy_in(&process_self()->vm, &time, call->a[0], sizeof(time));
+
+	if (error)
+		return error;
+	if ((uint64_t)time.sec > SECONDS_MAX || (uint64_t)time.nsec >= NS_PER_S)
+		return -EINVAL;
+	return sleep_until(&napping, clock_ns() + (uint64_t)time.sec * NS_PER_S + (uint64_t)time.nsec) ==
+			       WOKEN_BY_SIGNAL
+		       ? -EINTR
+		       : 0;
+}
+
+/* There is no clock of the day: both clocks begin with the machine. */
+int64_t sys_clock_gettime(const struct call *call)
+{
+	uint64_t now = clock_ns();
+	const struct abi_timespec time = { (int64_t)(now / NS_PER_S), (int64_t)(now % NS_PER_S) };
+
+	if (call->a[0] != CLOCK_REALTIME && call->a[0] != CLOCK_MONOTONIC)
+		return -EINVAL;
+	return vm_copy_out(&process_self()->vm, call->a[1], &time, sizeof(time));
+}
+
+/* ---- Users ------------------------------------------------------------------------------------- */
+
+int64_t sys_getuid(const struct call *call)
+{
+	(void)call;
+	return process_self()->cred.uid;
+}
+
+int64_t sys_getgid(const struct call *call)
+{
+	(void)call;
+	return process_self()->cred.gid;
+}
+
+/* User 0 may become anybody, all others only who they are. */
+static int64_t become(uint32_t *id, uint32_t wanted)
+{
+	if (process_self()->cred.uid != 0 && *id != wanted)
+		return -EPERM;
+	*id = wanted;
+	return 0;
+}
+
+int64_t sys_setuid(const struct call *call)
+{
+	return become(&process_self()->cred.uid, (uint32_t)call->a[0]);
+}
+
+int64_t sys_setgid(const struct call *call)
+{
+	return become(&process_self()->cred.gid, (uint32_t)call->a[0]);
+}
+
+/* ---- The machine ------------------------------------------------------------------------------- */
+
+static const char *machine_name(uint16_t elf_machine)
+{
+	switch (elf_machine) {
+	case 62:
+		return "x86_64";
+	case 183:
+		return "aarch64";
+	case 243:
+		return "riscv64";
+	default:
+		return "unknown";
+	}
+}
+
+int64_t sys_uname(const struct call *call)
+{
+	struct abi_utsname names = { .sysname = "demo", .release = "1" };
+
+	string_copy(names.machine, machine_name(user_elf_machine), sizeof(names.machine));
+	return vm_copy_out(&process_self()->vm, call->a[0], &names, sizeof(names));
+}
+
+int64_t sys_reboot(const struct call *call)
+{
+	if (process_self()->cred.uid != 0)
+		return -EPERM;
+	switch (call->a[0] & 0xff) {
+	case REBOOT_POWER_OFF:
+		power_off((int)(call->a[0] >> 8) & 127);
+	case REBOOT_RESTART:
+		power_restart();
+	default:
+		return -EINVAL;
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What programs come into the kernel for other than system calls and page faults, and the one way back. */
+#include <ktrace/ktrace.h>
+
+#include "user.h"
+
+#include "arch.h"
+#include "cpu.h"
+#include "process.h"
+#include "sched.h"
+#include "signal.h"
+
+KTRACE_EVENT(signal, exception, "%u at %#llx", (uint8_t, signal), (unsigned long long, ip));
+
+void user_exception(int signal, uintptr_t ip)
+{
+	ktrace_mode(KTRX_MODE_KERNEL);
+	KTRACE(signal, exception, (uint8_t)signal, ip);
+	signal_force(signal);
+}
+
+void user_return(struct user_frame *frame)
+{
+	const struct process *self = process_self();
+
+	for (;;) {
+		if (signal_pending(self)) {
+			arch_irq_enable();
+			signal_deliver(frame);
+			arch_irq_disable();
+		} else if (arch_this_cpu()->need_resched) {
+			schedule();
+		} else {
+			break;
+		}
+	}
+	ktrace_mode(KTRX_MODE_USER);
+}

@@ -1,0 +1,486 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Paths and permissions: what calls on names come down to. Each holds the lock of the tree for its whole length, so
+ * that what a path leads to stays there meanwhile.
+ */
+#include <ktrace/ktrace.h>
+
+#include "device.h"
+#include "panic.h"
+#include "process.h"
+#include "ramfs.h"
+#include "rootfs.h"
+#include "string.h"
+#include "vfs.h"
+
+KTRACE_EVENT(vfs, lookup, "%s: inode %u, result %d", (const char *, path), (uint32_t, inode),
+	     (int32_t, result));
+KTRACE_EVENT(vfs, open, "%s, flags %#o, mode %#o: %p on inode %u, result %d", (const char *, path),
+	     (uint32_t, flags), (uint32_t, mode), (const void *, file), (uint32_t, inode), (int32_t, result));
+
+enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4 };
+
+struct inode *vfs_root;
+
+const struct credentials vfs_superuser = { 0 };
+
+/* What a path leads to. */
+struct place {
+	struct inode *directory; /* of the last component; NULL: the path has none */
+	const char *name;	 /* the last component, length characters of the path */
+	size_t length;
+	struct inode *inode; /* NULL: not there */
+};
+
+static bool is_directory(const struct inode *inode)
+{
+	return (inode->mode & S_IFMT) == S_IFDIR;
+}
+
+int vfs_may(const struct inode *inode, const struct credentials *who, unsigned want)
+{
+	unsigned granted = inode->mode;
+
+	if (who->uid == 0) {
+		bool executable = is_directory(inode) || inode->mode & 0111;
+
+		return want & MAY_EXECUTE && !executable ? -EACCES : 0;
+	}
+	if (who->uid == inode->uid)
+		granted >>= 6;
+	else if (who->gid == inode->gid)
+		granted >>= 3;
+	return want & ~granted ? -EACCES : 0;
+}
+
+/* ---- Walking ----------------------------------------------------------------------------------- */
+
+static bool is_dots(const struct place *place)
+{
+	return place->name[0] == '.' && (place->length == 1 || (place->length == 2 && place->name[1] == '.'));
+}
+
+static struct inode *step(const struct place *place)
+{
+	if (!is_dots(place))
+		return directory_find(place->directory, place->name, place->length);
+	return place->length == 1 ? place->directory : place->directory->parent;
+}
+
+/* Takes the next component, at *path, from where the place leads to so far. */
+static int walk_component(const char **path, const struct credentials *who, struct place *place)
+{
+	int error;
+
+	if (!place->inode)
+		return -ENOENT;
+	if (!is_directory(place->inode))
+		return -ENOTDIR;
+	error = vfs_may(place->inode, who, MAY_EXECUTE);
+	if (error)
+		return error;
+	place->directory = place->inode;
+	place->name = *path;
+	while (**path && **path != '/')
+		++*path;
+	place->length = (size_t)(*path - place->name);
+	if (place->length > NAME_MAX)
+		return -ENAMETOOLONG;
+	place->inode = step(place);
+	return 0;
+}
+
+/* That the last component is not there is not an error yet: place->inode is NULL then. */
+static int walk(const char *path, struct inode *cwd, const struct credentials *who, struct place *place)
+{
+	const char *at = path;
+	int error = *path ? 0 : -ENOENT;
+
+	*place = (struct place){ .inode = *path == '/' || !cwd ? vfs_root : cwd };
+	while (!error) {
+		while (*at == '/')
+			at++;
+		if (!*at)
+			break;
+		error = walk_component(&at, who, place);
+	}
+	if (error)
+		place->inode = NULL;
+	KTRACE(vfs, lookup, path, place->inode ? place->inode->number : 0,
+	       error || place->inode ? error : -ENOENT);
+	return error;
+}
+
+/* For those to whom it is an error. */
+static int walk_to(const char *path, struct inode *cwd, const struct credentials *who, struct place *place)
+{
+	int error = walk(path, cwd, who, place);
+
+	return error || place->inode ? error : -ENOENT;
+}
+
+/* For those who take a name away: it must be one, and the directory theirs to change. */
+static int walk_to_name(const char *path, struct inode *cwd, const struct credentials *who,
+			struct place *place)
+{
+	int error = walk_to(path, cwd, who, place);
+
+	if (error)
+		return error;
+	if (!place->directory)
+		return -EBUSY; /* the root */
+	if (is_dots(place))
+		return -EINVAL;
+	return vfs_may(place->directory, who, MAY_WRITE);
+}
+
+int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *who, struct inode **found)
+{
+	struct place place;
+	int error;
+
+	tree_lock();
+	error = walk_to(path, cwd, who, &place);
+	*found = error ? NULL : inode_hold(place.inode);
+	tree_unlock();
+	return error;
+}
+
+/* ---- Names come and go ------------------------------------------------------------------------- */
+
+/* Gives the inode the place's name. */
+static int enter(struct place *place, struct inode *inode)
+{
+	int error;
+
+	if (place->directory->links == 0) /* removed while somebody was in it */
+		return -ENOENT;
+	error = directory_add(place->directory, place->name, place->length, inode);
+	if (error)
+		return error;
+	inode->links++;
+	if (is_directory(inode))
+		inode->parent = inode_hold(place->directory);
+	return 0;
+}
+
+/* Takes the place's name away from its inode, which may be its end. */
+static void leave(struct place *place)
+{
+	directory_remove(place->directory, place->name, place->length);
+	place->inode->links--;
+	ramfs_drop(place->inode);
+}
+
+/* Makes what is not there. */
+static int create(struct place *place, uint32_t mode, const struct credentials *who)
+{
+	int error = vfs_may(place->directory, who, MAY_WRITE);
+	struct inode *inode;
+
+	if (error)
+		return error;
+	inode = ramfs_new(mode, who);
+	if (!inode)
+		return -ENOSPC;
+	error = enter(place, inode);
+	if (error)
+		ramfs_drop(inode);
+	else
+		place->inode = inode;
+	return error;
+}
+
+int vfs_mkdir(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who)
+{
+	struct place place;
+	int error;
+
+	tree_lock();
+	error = walk(path, cwd, who, &place);
+	if (!error)
+		error = place.inode ? -EEXIST : create(&place, S_IFDIR | (mode & 07777), who);
+	tree_unlock();
+	return error;
+}
+
+/* Whether the name may be removed, by rmdir or by unlink. */
+static int check_removal(const struct place *place, int directory)
+{
+	if (!directory)
+		return is_directory(place->inode) ? -EISDIR : 0;
+	if (!is_directory(place->inode))
+		return -ENOTDIR;
+	return directory_is_empty(place->inode) ? 0 : -ENOTEMPTY;
+}
+
+int vfs_unlink(const char *path, struct inode *cwd, const struct credentials *who, int directory)
+{
+	struct place place;
+	int error;
+
+	tree_lock();
+	error = walk_to_name(path, cwd, who, &place);
+	if (!error)
+		error = check_removal(&place, directory);
+	if (!error)
+		leave(&place);
+	tree_unlock();
+	return error;
+}
+
+static bool is_inside(const struct inode *inode, const struct inode *directory)
+{
+	while (inode != directory && inode != vfs_root)
+		inode = inode->parent;
+	return inode == directory;
+}
+
+/* Moves what is at one place to the other, where nothing is. */
+static int move(struct place *from, struct place *to)
+{
+	struct inode *inode = from->inode, *parent = inode->parent;
+	int error = enter(to, inode);
+
+	if (error)
+		return error;
+	leave(from);
+	if (parent) {
+		__atomic_sub_fetch(&parent->references, 1, __ATOMIC_RELEASE);
+		ramfs_drop(parent);
+	}
+	return 0;
+}
+
+static int rename_places(struct place *from, struct place *to, const struct credentials *who)
+{
+	int error = to->directory ? vfs_may(to->directory, who, MAY_WRITE) : -EBUSY;
+
+	if (error)
+		return error;
+	if (to->inode == from->inode)
+		return 0;
+	if (is_directory(from->inode) && is_inside(to->directory, from->inode))
+		return -EINVAL;
+	if (to->inode) {
+		error = is_dots(to) ? -EBUSY : check_removal(to, is_directory(from->inode));
+		if (error)
+			return error;
+		leave(to); /* leaves an entry free, so that move does not fail */
+	}
+	return move(from, to);
+}
+
+int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct credentials *who)
+{
+	struct place source, target;
+	int error;
+
+	tree_lock();
+	error = walk_to_name(from, cwd, who, &source);
+	if (!error)
+		error = walk(to, cwd, who, &target);
+	if (!error)
+		error = rename_places(&source, &target, who);
+	tree_unlock();
+	return error;
+}
+
+/* ---- Opening ----------------------------------------------------------------------------------- */
+
+static unsigned wanted(unsigned flags)
+{
+	static const unsigned by_mode[] = { MAY_READ, MAY_WRITE, MAY_READ | MAY_WRITE, MAY_READ | MAY_WRITE };
+
+	return by_mode[flags & O_ACCMODE] | (flags & O_TRUNC ? MAY_WRITE : 0);
+}
+
+static int check_open(const struct inode *inode, unsigned flags, const struct credentials *who)
+{
+	if ((flags & O_CREAT) && (flags & O_EXCL))
+		return -EEXIST;
+	if (is_directory(inode) && (wanted(flags) & MAY_WRITE || flags & O_CREAT))
+		return -EISDIR;
+	return vfs_may(inode, who, wanted(flags));
+}
+
+/* Finds or makes what is to be opened. */
+static int open_place(struct place *place, unsigned flags, uint32_t mode, const struct credentials *who)
+{
+	int error;
+
+	if (!place->inode)
+		return flags & O_CREAT ? create(place, S_IFREG | (mode & 07777), who) : -ENOENT;
+	error = check_open(place->inode, flags, who);
+	if (!error && flags & O_TRUNC && (place->inode->mode & S_IFMT) == S_IFREG)
+		error = ramfs_resize(place->inode, 0);
+	return error;
+}
+
+static const struct file_operations *operations_of(const struct inode *inode)
+{
+	if (inode->device)
+		return inode->device;
+	return is_directory(inode) ? &directory_operations : &regular_operations;
+}
+
+int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
+	     const struct credentials *who, struct file **file)
+{
+	struct file *opened = file_new(NULL, flags);
+	struct place place = { 0 };
+	int error = opened ? 0 : -ENFILE;
+
+	if (opened) {
+		tree_lock();
+		error = walk(path, cwd, who, &place);
+		if (!error)
+			error = open_place(&place, flags, mode, who);
+		if (!error) {
+			opened->inode = inode_hold(place.inode);
+			opened->operations = operations_of(place.inode);
+		}
+		tree_unlock();
+	}
+	if (error && opened) {
+		file_release(opened);
+		opened = NULL;
+	}
+	KTRACE(vfs, open, path, flags, mode, opened, opened ? opened->inode->number : 0, error);
+	*file = opened;
+	return error;
+}
+
+int vfs_make_device(const char *path, uint32_t mode, const struct file_operations *device)
+{
+	struct place place;
+	int error;
+
+	tree_lock();
+	error = walk(path, NULL, &vfs_superuser, &place);
+	if (!error)
+		error = place.inode ? -EEXIST : create(&place, S_IFCHR | (mode & 07777), &vfs_superuser);
+	if (!error)
+		place.inode->device = device;
+	tree_unlock();
+	return error;
+}
+
+/* ---- Attributes -------------------------------------------------------------------------------- */
+
+int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who)
+{
+	struct place place;
+	int error;
+
+	tree_lock();
+	error = walk_to(path, cwd, who, &place);
+	if (!error && who->uid != 0 && who->uid != place.inode->uid)
+		error = -EPERM;
+	if (!error)
+		place.inode->mode = (place.inode->mode & S_IFMT) | (mode & 07777);
+	tree_unlock();
+	return error;
+}
+
+int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, const struct credentials *who)
+{
+	struct place place;
+	int error;
+
+	tree_lock();
+	error = walk_to(path, cwd, who, &place);
+	if (!error && who->uid != 0)
+		error = -EPERM;
+	if (!error) {
+		place.inode->uid = uid;
+		place.inode->gid = gid;
+		/* The new owner did not ask for programs that run in his name. */
+		place.inode->mode &= ~(uint32_t)(S_ISUID | S_ISGID);
+	}
+	tree_unlock();
+	return error;
+}
+
+/* Puts the path of a directory before *at, where the buffer begins; false if it has no room or no path. */
+static bool put_path(const struct inode *directory, const char *buffer, char **at)
+{
+	char name[NAME_MAX + 1];
+
+	for (; directory != vfs_root; directory = directory->parent) {
+		size_t length;
+
+		if (directory->links == 0 || !directory_name(directory->parent, directory, name))
+			return false;
+		length = strlen(name);
+		if ((size_t)(*at - buffer) < length + 1)
+			return false;
+		*at -= length;
+		memcpy(*at, name, length);
+		*--*at = '/';
+	}
+	return true;
+}
+
+int64_t vfs_path(struct inode *directory, char *to, size_t size)
+{
+	char path[PATH_MAX];
+	char *at = path + sizeof(path) - 1;
+	size_t length;
+	bool found;
+
+	*at = '\0';
+	tree_lock();
+	found = put_path(directory, path, &at);
+	tree_unlock();
+	if (!found)
+		return -ENOENT;
+	if (!*at)
+		*--at = '/';
+	length = (size_t)(path + sizeof(path) - 1 - at);
+	if (length + 1 > size)
+		return -ERANGE;
+	memcpy(to, at, length + 1);
+	return (int64_t)length;
+}
+
+void vfs_stat(struct inode *inode, struct abi_stat *stat)
+{
+	tree_lock();
+	*stat = (struct abi_stat){
+		.ino = inode->number,
+		.size = inode->size,
+		.mtime_ns = inode->mtime_ns,
+		.mode = inode->mode,
+		.nlink = inode->links,
+		.uid = inode->uid,
+		.gid = inode->gid,
+	};
+	tree_unlock();
+}
+
+int vfs_truncate(struct inode *inode, uint64_t size)
+{
+	int error;
+
+	if ((inode->mode & S_IFMT) != S_IFREG)
+		return -EINVAL;
+	tree_lock();
+	error = ramfs_resize(inode, size);
+	tree_unlock();
+	return error;
+}
+
+void vfs_init(void)
+{
+	ramfs_init();
+	vfs_root = ramfs_new(S_IFDIR | 0755, &vfs_superuser);
+	if (!vfs_root)
+		panic("ramdisk= has no room for a directory");
+	vfs_root->links = 1;
+	vfs_root->parent = vfs_root;
+	rootfs_unpack();
+	device_init();
+	vfs_mkdir("/tmp", 0777, NULL, &vfs_superuser);
+	vfs_chmod("/tmp", 0777, NULL, &vfs_superuser); /* in case the archive had one */
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Areas: what may be where. Areas never overlap; whatever is mapped lies in one. Pages: vm_fault.c. */
+#include "vm.h"
+
+#include "arch.h"
+#include "share.h"
+#include "string.h"
+#include "vfs.h"
+
+#define PAGE_MASK (~(uintptr_t)(PAGE_SIZE - 1))
+
+static bool area_is_used(const struct vm_area *area)
+{
+	return area->start != area->end;
+}
+
+static bool area_overlaps(const struct vm_area *area, uintptr_t start, uintptr_t end)
+{
+	return area->start < end && start < area->end;
+}
+
+static struct vm_area *find_overlap(struct vm *vm, uintptr_t start, uintptr_t end)
+{
+	for (unsigned i = 0; i < VM_AREAS_MAX; i++)
+		if (area_overlaps(&vm->area[i], start, end))
+			return &vm->area[i];
+	return NULL;
+}
+
+/* NULL: the table is full. The heap's entry stays the heap's. */
+static struct vm_area *find_unused(struct vm *vm)
+{
+	for (unsigned i = VM_HEAP + 1; i < VM_AREAS_MAX; i++)
+		if (!area_is_used(&vm->area[i]))
+			return &vm->area[i];
+	return NULL;
+}
+
+static uint64_t bytes_covered(const struct vm *vm)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned i = 0; i < VM_AREAS_MAX; i++)
+		bytes += vm->area[i].end - vm->area[i].start;
+	return bytes;
+}
+
+static bool is_user_range(uintptr_t start, uintptr_t end)
+{
+	return start >= USER_BASE && start < end && end <= USER_END;
+}
+
+bool vm_init(struct vm *vm)
+{
+	memset(vm, 0, sizeof(*vm));
+	vm->area[VM_HEAP].access = ACCESS_READ | ACCESS_WRITE;
+	return arch_space_init(&vm->space);
+}
+
+static void drop_pages(struct vm *vm, uintptr_t start, uintptr_t end)
+{
+	for (uintptr_t at = start; at < end; at += PAGE_SIZE) {
+		uintptr_t page = arch_space_unmap(&vm->space, at);
+
+		if (page)
+			share_release(page);
+	}
+}
+
+static void drop_area(struct vm *vm, struct vm_area *area)
+{
+	drop_pages(vm, area->start, area->end);
+	if (area->file)
+		inode_release(area->file);
+	memset(area, 0, sizeof(*area));
+}
+
+void vm_free(struct vm *vm)
+{
+	for (unsigned i = 0; i < VM_AREAS_MAX; i++)
+		drop_area(vm, &vm->area[i]);
+	arch_space_free(&vm->space);
+}
+
+int vm_map(struct vm *vm, const struct vm_area *area)
+{
+	struct vm_area *unused = find_unused(vm);
+
+	if (!is_user_range(area->start, area->end) || (area->start | area->end) & ~PAGE_MASK)
+		return -EINVAL;
+	if (find_overlap(vm, area->start, area->end))
+		return -EEXIST;
+	if (!unused || area->end - area->start > VM_BYTES_MAX - bytes_covered(vm))
+		return -ENOMEM;
+	*unused = *area;
+	if (area->file)
+		inode_hold(area->file);
+	return 0;
+}
+
+/* The area gives up what lies before start. */
+static void cut_front(struct vm_area *area, uintptr_t start)
+{
+	uint64_t cut = start - area->start;
+
+	area->start = start;
+	area->offset += cut;
+	area->file_bytes = area->file_bytes > cut ? area->file_bytes - cut : 0;
+}
+
+/* Takes [start, end) out of an area that overlaps it. -ENOMEM if two would be left and there is no room for both. */
+static int cut(struct vm *vm, struct vm_area *area, uintptr_t start, uintptr_t end)
+{
+	uintptr_t from = start > area->start ? start : area->start, to = end < area->end ? end : area->end;
+	struct vm_area *rest;
+
+	if (from > area->start && to < area->end) {
+		rest = find_unused(vm);
+		if (!rest)
+			return -ENOMEM;
+		*rest = *area;
+		if (rest->file)
+			inode_hold(rest->file);
+		cut_front(rest, to);
+		drop_pages(vm, from, to);
+		area->end = from;
+	} else if (from > area->start) {
+		drop_pages(vm, from, to);
+		area->end = from;
+	} else if (to < area->end) {
+		drop_pages(vm, from, to);
+		cut_front(area, to);
+	} else {
+		drop_area(vm, area);
+	}
+	return 0;
+}
+
+int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end)
+{
+	struct vm_area *area;
+	int error = 0;
+
+	if (!is_user_range(start, end) || (start | end) & ~PAGE_MASK)
+		return -EINVAL;
+	if (area_overlaps(&vm->area[VM_HEAP], start, end))
+		return -EINVAL; /* that is brk's */
+	while (!error && (area = find_overlap(vm, start, end)))
+		error = cut(vm, area, start, end);
+	return error;
+}
+
+static bool heap_can_grow(struct vm *vm, uintptr_t from, uintptr_t to)
+{
+	return to <= USER_END && !find_overlap(vm, from, to) && to - from <= VM_BYTES_MAX - bytes_covered(vm);
+}
+
+int64_t vm_brk(struct vm *vm, uintptr_t brk)
+{
+	struct vm_area *heap = &vm->area[VM_HEAP];
+	uintptr_t end = (brk + PAGE_SIZE - 1) & PAGE_MASK;
+
+	if (brk < vm->brk_start || brk > USER_END)
+		return (int64_t)vm->brk; /* a question */
+	if (end > heap->end) {
+		if (!heap_can_grow(vm, heap->end, end))
+			return -ENOMEM;
+	} else {
+		drop_pages(vm, end, heap->end);
+	}
+	heap->end = end;
+	vm->brk = brk;
+	return (int64_t)brk;
+}
+
+/* Highest room of that size below the stack; 0: none. */
+static uintptr_t find_room(struct vm *vm, size_t size)
+{
+	uintptr_t end = USER_STACK - USER_STACK_MAX - PAGE_SIZE;
+
+	while (end >= USER_BASE + size) {
+		struct vm_area *area = find_overlap(vm, end - size, end);
+
+		if (!area)
+			return end - size;
+		end = area->start;
+	}
+	return 0;
+}
+
+int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access)
+{
+	struct vm_area area = { .access = access };
+	int error;
+
+	if (size == 0)
+		return -EINVAL;
+	if (size > VM_BYTES_MAX)
+		return -ENOMEM;
+	size = (size + PAGE_SIZE - 1) & PAGE_MASK;
+	area.start = hint & PAGE_MASK;
+	if (!is_user_range(area.start, area.start + size) || find_overlap(vm, area.start, area.start + size))
+		area.start = find_room(vm, size);
+	if (!area.start)
+		return -ENOMEM;
+	area.end = area.start + size;
+	error = vm_map(vm, &area);
+	return error ? error : (int64_t)area.start;
+}

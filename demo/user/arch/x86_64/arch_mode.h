@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* User mode on x86_64, for a program that tests it. */
+#ifndef USER_ARCH_MODE_H
+#define USER_ARCH_MODE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* clang-format off */
+
+/* rax, rcx and rdx are left to the compiler; rsp is its stack pointer, rbp its frame pointer. */
+#define EACH_REGISTER(what)										\
+	what(rbx, 1) what(rsi, 2) what(rdi, 3) what(r8, 4) what(r9, 5) what(r10, 6) what(r11, 7) what(r12, 8)\
+	what(r13, 9) what(r14, 10) what(r15, 11)
+#define SET(name, n) "lea " #n "(%[seed]), %%" #name "\n"
+#define COMPARE(name, n)										\
+	"sub $" #n ", %%" #name "\n"									\
+	"xor %[seed], %%" #name "\n"									\
+	"or %%" #name ", %[bad]\n"
+
+/* What only a kernel may do, and what this one has switched off: function(name, instruction) each. */
+#define ARCH_FORBIDDEN(function)									\
+	function(mask_interrupts, "cli")								\
+	function(idle, "hlt")										\
+	function(read_space, "mov %cr3, %rax")								\
+	function(read_port, "in $0x64, %al")								\
+	function(read_register, "rdmsr")								\
+	function(swap_kernel_pointer, "swapgs")								\
+	function(leave_kernel, "sysretq")								\
+	function(use_floats, "xorps %xmm0, %xmm0")
+
+/* Fills all registers, lets time go by, and tells whether they are what they were. */
+static inline bool arch_registers_kept(uint64_t seed, uint64_t rounds)
+{
+	uint64_t bad = 0;
+
+	__asm__ volatile(EACH_REGISTER(SET)
+			 "1: dec %[rounds]\n"
+			 "jnz 1b\n" EACH_REGISTER(COMPARE)
+			 : [bad] "+&r"(bad), [rounds] "+&r"(rounds)
+			 : [seed] "r"(seed)
+			 : "rbx", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "cc");
+	return bad == 0;
+}
+
+/* clang-format on */
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The system calls, each a function of its name with arguments as in abi/syscalls.def. There is no
+ * errno: a result below zero is -E….
+ */
+#ifndef USER_UNISTD_H
+#define USER_UNISTD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi.h"
+
+/* What the types of syscalls.def are in C, as an argument and as a result. */
+typedef int call_int, call_fd, call_pid, call_sig;
+typedef unsigned call_flags, call_mode, call_uid;
+typedef void *call_ptr; /* also of what is only read */
+typedef const char *call_path;
+typedef size_t call_size;
+typedef int64_t call_off, call_ms;
+
+#define RESULT_void _Noreturn void
+#define RESULT_int  int
+#define RESULT_fd   int
+#define RESULT_pid  int
+#define RESULT_uid  int
+#define RESULT_size int64_t
+#define RESULT_off  int64_t
+#define RESULT_ptr  int64_t
+
+/* How many arguments a call has, of result type and argument types. */
+#define CALL_COUNT(...)				 CALL_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, 0)
+#define CALL_COUNT_(r, a, b, c, d, e, f, n, ...) n
+
+/* CALL_PARAMETERS(n)(result, types…): a parameter list. */
+#define CALL_PARAMETERS(n)		    CALL_PARAMETERS_(n)
+#define CALL_PARAMETERS_(n)		    CALL_PARAMETERS_##n
+#define CALL_PARAMETERS_0(r)		    void
+#define CALL_PARAMETERS_1(r, A)		    call_##A a
+#define CALL_PARAMETERS_2(r, A, B)	    call_##A a, call_##B b
+#define CALL_PARAMETERS_3(r, A, B, C)	    call_##A a, call_##B b, call_##C c
+#define CALL_PARAMETERS_4(r, A, B, C, D)    call_##A a, call_##B b, call_##C c, call_##D d
+#define CALL_PARAMETERS_5(r, A, B, C, D, E) call_##A a, call_##B b, call_##C c, call_##D d, call_##E e
+#define CALL_PARAMETERS_6(r, A, B, C, D, E, F) \
+	call_##A a, call_##B b, call_##C c, call_##D d, call_##E e, call_##F f
+
+#define CALL_RESULT(r, ...) RESULT_##r
+
+#define CALL(number, name, ...) \
+	CALL_RESULT(__VA_ARGS__, ) name(CALL_PARAMETERS(CALL_COUNT(__VA_ARGS__))(__VA_ARGS__));
+#include "syscalls.def"
+
+/* Makes function the handler of a signal, or SIG_DFL or SIG_IGN: sigaction without its structs. 0 or -errno. */
+typedef void signal_handler(int signal);
+int handle_signal(int signal, signal_handler *handler);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The heap: blocks with a header, all between the first brk and the last, in the order of their
+ * addresses. First fit; neighbours that are free become one when somebody looks for room.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct block {
+	size_t size; /* with this header, a multiple of it */
+	bool used;
+};
+
+#define UNIT sizeof(struct block)
+#define MORE ((size_t)64 << 10) /* asked of the kernel at least */
+
+_Static_assert(sizeof(struct block) == 16, "what follows a header is aligned to 16");
+
+static struct block *heap, *heap_end; /* [heap, heap_end) is full of blocks */
+
+static struct block *next_block(struct block *block)
+{
+	return (struct block *)((uintptr_t)block + block->size);
+}
+
+/* Takes in all free blocks behind this free one. */
+static void merge(struct block *block)
+{
+	while (next_block(block) < heap_end && !next_block(block)->used)
+		block->size += next_block(block)->size;
+}
+
+static void split(struct block *block, size_t size)
+{
+	struct block *rest = (struct block *)((uintptr_t)block + size);
+
+	if (block->size == size)
+		return;
+	*rest = (struct block){ block->size - size, false };
+	block->size = size;
+}
+
+static bool grow(size_t size)
+{
+	uintptr_t end = (uintptr_t)heap_end;
+	struct block *block;
+
+	if (!heap)
+		end = ((uintptr_t)brk(NULL) + UNIT - 1) & -UNIT;
+	size = size < MORE ? MORE : size;
+	if (brk((void *)(end + size)) != (int64_t)(end + size))
+		return false;
+	block = (struct block *)end;
+	*block = (struct block){ size, false };
+	heap = heap ? heap : block;
+	heap_end = next_block(block);
+	return true;
+}
+
+void *malloc(size_t size)
+{
+	if (size > SIZE_MAX / 2)
+		return NULL;
+	size = (size + UNIT + UNIT - 1) & -UNIT;
+	do {
+		for (struct block *block = heap; block < heap_end; block = next_block(block)) {
+			if (block->used)
+				continue;
+			merge(block);
+			if (block->size < size)
+				continue;
+			split(block, size);
+			block->used = true;
+			return block + 1;
+		}
+	} while (grow(size));
+	return NULL;
+}
+
+void free(void *memory)
+{
+	if (memory)
+		((struct block *)memory - 1)->used = false;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * faultwalk: walks through fresh memory, forks, and walks again, so that pages come to be, are
+ * shared and are copied. Counts each fault that it must take: a page is touched first, then written
+ * after fork while it is shared, then written when it is shared no longer.
+ */
+#include <account.h>
+#include <program.h>
+#include <unistd.h>
+
+#define PAGE  4096u
+#define PAGES 64u
+#define DEPTH 100u /* frames of a page each: within the stack's limit, far beyond its first page */
+
+static volatile unsigned char *area;
+
+static void write_pages(unsigned first, unsigned step, unsigned char value)
+{
+	for (unsigned i = first; i < PAGES; i += step) {
+		area[i * PAGE + i] = (unsigned char)(value + i);
+		account.faults++;
+	}
+}
+
+static bool holds(unsigned first, unsigned step, unsigned char value)
+{
+	for (unsigned i = first; i < PAGES; i += step)
+		if (area[i * PAGE + i] != (unsigned char)(value + i))
+			return false;
+	return true;
+}
+
+static void declare_area(void)
+{
+	account.from = (uintptr_t)area;
+	account.to = (uintptr_t)area + PAGES * PAGE;
+}
+
+/* The child writes every other page of what it shares with its parent. */
+static void child(void)
+{
+	declare_area();
+	check(holds(0, 1, 1), "the child sees the parent's bytes");
+	write_pages(0, 2, 100);
+	check(holds(0, 2, 100), "the child sees its own bytes");
+	check(holds(1, 2, 1), "what it left alone is the parent's");
+}
+
+/* Not to be turned into a loop: what is below uses this frame after the call. */
+static unsigned __attribute__((noinline)) descend(unsigned depth)
+{
+	volatile unsigned char frame[PAGE];
+
+	frame[0] = (unsigned char)depth;
+	return depth == 0 ? 0 : descend(depth - 1) + (frame[0] == (unsigned char)depth);
+}
+
+int main(int argc, char **argv)
+{
+	int64_t memory = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	(void)argc, (void)argv;
+	if (!check(memory > 0, "memory is mapped"))
+		finish();
+	area = (void *)memory;
+	declare_area();
+	write_pages(0, 1, 1);
+	check(area[PAGE] == 0, "fresh memory is zero");
+	check_equal(0, wait_for(start_child(child)), "status of the child");
+	check(holds(0, 1, 1), "the parent's bytes are untouched");
+	write_pages(0, 1, 50);
+	check(holds(0, 1, 50), "the parent's new bytes");
+	check_equal(DEPTH / 2, descend(DEPTH / 2), "the stack grows");
+	check_equal(0, munmap((void *)memory, PAGES * PAGE), "unmapped");
+	finish();
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * signals: two processes send each other a signal in turn, each from the handler of the other's.
+ * Nothing else moves the ball: a signal that got lost would stop the game.
+ */
+#include <program.h>
+#include <unistd.h>
+
+#define ROUNDS 200
+
+static volatile unsigned received;
+static volatile int opponent;
+static int parent;
+
+static void return_ball(int signal)
+{
+	bool is_parent = opponent != parent;
+
+	received = received + 1;
+	if (is_parent && received == ROUNDS)
+		return;
+	check_equal(0, kill(opponent, signal), "the ball is returned");
+	/* Only here it is sure that no signal comes between a look at the count and pause. */
+	if (!is_parent && received == ROUNDS)
+		finish();
+}
+
+static void play(void)
+{
+	for (;;)
+		pause();
+}
+
+int main(int argc, char **argv)
+{
+	int child;
+
+	(void)argc, (void)argv;
+	opponent = parent = getpid(); /* the child's, from its first instruction on */
+	check_equal(0, handle_signal(SIGUSR1, return_ball), "the handler is set");
+	child = start_child(play);
+	opponent = child;
+	check_equal(0, kill(child, SIGUSR1), "the ball is served");
+	check_equal(0, wait_for(child), "status of the child");
+	check_equal(ROUNDS, received, "balls that came back");
+	finish();
+}

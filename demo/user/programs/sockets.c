@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * sockets: what goes wrong with them, and how it is told: bad arguments and addresses, signals, privileges, full windows,
+ * peers that have gone.
+ */
+#include <program.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PORT	8000
+#define NOWHERE ((void *)8)
+
+#define DATAGRAM_MAX 1472 /* what a frame of 1500 bytes has room for */
+
+static struct abi_sockaddr here = { AF_INET, PORT, INADDR_LOOPBACK };
+static int listener, client, server;
+
+/* A connection: client and server are its ends. */
+static bool connected(int client_type)
+{
+	int result;
+
+	client = socket(AF_INET, client_type, 0);
+	result = connect(client, &here, sizeof(here));
+	server = accept(listener, NULL, NULL);
+	return check_equal(client_type & SOCK_NONBLOCK ? -EINPROGRESS : 0, result, "a connection begins") &&
+	       check(server >= 0, "and is accepted");
+}
+
+static int64_t send_text(int fd, const char *text)
+{
+	return sendto(fd, (void *)(uintptr_t)text, strlen(text), 0, NULL, 0);
+}
+
+static int64_t receive(int fd, void *to, size_t size)
+{
+	return recvfrom(fd, to, size, 0, NULL, NULL);
+}
+
+static void bad_arguments(void)
+{
+	struct abi_sockaddr strange = { AF_INET + 1, PORT, INADDR_LOOPBACK };
+	struct abi_sockaddr far = { AF_INET, PORT, 0x0a000001 };
+	int datagram = socket(AF_INET, SOCK_DGRAM, 0), stream = socket(AF_INET, SOCK_STREAM, 0);
+
+	check_equal(-EAFNOSUPPORT, socket(AF_INET + 1, SOCK_STREAM, 0), "a family there is not");
+	check_equal(-EPROTONOSUPPORT, socket(AF_INET, 7, 0), "a type there is not");
+	check_equal(-EBADF, listen(-1, 1), "no descriptor");
+	check_equal(-ENOTSOCK, listen(1, 1), "the console is no socket");
+	check_equal(-EOPNOTSUPP, listen(datagram, 1), "nobody listens for datagrams");
+	check_equal(-EINVAL, bind(datagram, &here, 4), "half an address");
+	check_equal(-EAFNOSUPPORT, bind(datagram, &strange, sizeof(strange)), "an address of another family");
+	check_equal(-EFAULT, bind(datagram, NOWHERE, sizeof(here)), "an address nowhere");
+	check_equal(-ENETUNREACH, connect(datagram, &far, sizeof(far)), "another machine");
+	check_equal(-EADDRINUSE, bind(stream, &here, sizeof(here)), "the port is taken");
+	check_equal(-ENOTCONN, shutdown(stream, SHUT_WR), "no connection to end");
+	close(stream);
+	close(datagram);
+}
+
+/* What could not be copied is not lost. */
+static void bad_buffers(void)
+{
+	char text[8];
+
+	if (!connected(SOCK_STREAM))
+		return;
+	check_equal(-EFAULT, sendto(client, NOWHERE, 5, 0, NULL, 0), "to send from nowhere");
+	check_equal(5, send_text(client, "hello"), "to send");
+	check_equal(-EFAULT, receive(server, NOWHERE, 5), "to receive nowhere");
+	check_equal(5, receive(server, text, sizeof(text)), "to receive");
+	check(memcmp(text, "hello", 5) == 0, "what was sent");
+	close(client);
+	close(server);
+
+	client = socket(AF_INET, SOCK_STREAM, 0);
+	check_equal(0, connect(client, &here, sizeof(here)), "connected");
+	check_equal(-EFAULT, accept(listener, NOWHERE, NOWHERE), "to accept from nowhere");
+	check_equal(0, receive(client, text, sizeof(text)), "nobody has it then");
+	close(client);
+}
+
+/* Whom to send to is said each time, for then the account counts the packet. */
+static int64_t send_datagram(int fd, size_t size, struct abi_sockaddr *to)
+{
+	static char block[DATAGRAM_MAX];
+
+	return sendto(fd, block, size, 0, to, sizeof(*to));
+}
+
+static void datagrams(void)
+{
+	struct abi_sockaddr nobody = { AF_INET, PORT + 1, INADDR_LOOPBACK }, from;
+	int ours = socket(AF_INET, SOCK_DGRAM, 0), theirs = socket(AF_INET, SOCK_DGRAM, 0);
+	uint32_t size = sizeof(from);
+	static char too_long[DATAGRAM_MAX + 2];
+	char block[16];
+
+	memset(too_long, 'x', DATAGRAM_MAX + 1);
+	check_equal(-EDESTADDRREQ, send_text(ours, "?"), "nobody to send to");
+	check_equal(0, bind(theirs, &here, sizeof(here)), "the port is another one than the stream's");
+	check_equal(0, send_datagram(ours, 0, &here), "an empty datagram");
+	check_equal(DATAGRAM_MAX, send_datagram(ours, DATAGRAM_MAX, &here), "the longest datagram");
+	check_equal(0, recvfrom(theirs, block, sizeof(block), 0, &from, &size), "the empty one comes");
+	check(from.address == INADDR_LOOPBACK && from.port >= 49152, "and says from where");
+	check_equal(10, receive(theirs, block, 10), "of the longest one, as much as there is room for");
+
+	check_equal(0, connect(ours, &nobody, sizeof(nobody)), "whom else to send to");
+	check_equal(-EMSGSIZE, send_text(ours, too_long), "a longer one than the longest");
+	check_equal(1, send_datagram(ours, 1, &nobody), "a datagram for nobody");
+	check_equal(-ECONNREFUSED, receive(ours, block, 1), "is refused");
+	close(ours);
+	close(theirs);
+}
+
+/* Names that lead out of the message; the kernel looks at them for its trace. */
+static void strange_queries(void)
+{
+	struct abi_sockaddr resolver = { AF_INET, 53, INADDR_LOOPBACK };
+	unsigned char message[600];
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	memset(message, 0, sizeof(message));
+	for (unsigned label = 0; label < 256; label += 15) {
+		memset(message + 12, (int)label, sizeof(message) - 12);
+		for (unsigned size = 10; size < sizeof(message); size = size * 2 + 1)
+			check_equal(size, sendto(fd, message, size, 0, &resolver, sizeof(resolver)),
+				    "a strange query is sent");
+	}
+	close(fd);
+}
+
+static void hear(int signal)
+{
+	(void)signal;
+}
+
+static void send_signal(void)
+{
+	sleep_ms(30);
+	check_equal(0, kill(getppid(), SIGUSR1), "a signal is sent");
+}
+
+static void interrupted(void)
+{
+	char byte;
+	int child;
+
+	handle_signal(SIGUSR1, hear);
+	if (!connected(SOCK_STREAM))
+		return;
+	child = start_child(send_signal);
+	check_equal(-EINTR, receive(client, &byte, 1), "a signal ends the wait");
+	check_equal(0, wait_for(child), "status of the sender");
+	close(client);
+	close(server);
+}
+
+/* Sends as long as there is room for it: bytes. */
+static int64_t fill(int fd)
+{
+	static char block[1000];
+	int64_t sum = 0, n;
+
+	while ((n = sendto(fd, block, sizeof(block), 0, NULL, 0)) > 0)
+		sum += n;
+	check_equal(-EAGAIN, n, "there is room no more");
+	return sum;
+}
+
+static void without_waiting(void)
+{
+	struct abi_pollfd fd = { .events = POLLOUT };
+	static char block[1000];
+	int64_t sent, received = 0;
+
+	if (!connected(SOCK_STREAM | SOCK_NONBLOCK))
+		return;
+	fd.fd = client;
+	check_equal(1, poll(&fd, 1, 1000), "the connection is made");
+	check_equal(-EISCONN, connect(client, &here, sizeof(here)), "and cannot be made twice");
+	check_equal(-EAGAIN, receive(client, block, 1), "nothing to receive");
+	sent = fill(client);
+	check(sent > 0, "something was sent");
+	check_equal(0, poll(&fd, 1, 20), "no room to send");
+	while (received < sent) {
+		int64_t n = receive(server, block, sizeof(block));
+
+		if (!check(n > 0, "it is received"))
+			break;
+		received += n;
+	}
+	check_equal(1, poll(&fd, 1, 1000), "room to send");
+	close(client);
+	close(server);
+}
+
+static void talk_to_nobody(void)
+{
+	char byte;
+
+	check_equal(-ECONNRESET, receive(server, &byte, 1), "the peer has gone");
+	send_text(server, "?");
+	check(false, "a process that talks to nobody ends");
+}
+
+/* The client goes without having read all. */
+static void peer_gone(void)
+{
+	struct abi_pollfd fd = { .events = POLLIN };
+	int child;
+
+	if (!connected(SOCK_STREAM))
+		return;
+	fd.fd = client;
+	send_text(server, "unread");
+	check_equal(1, poll(&fd, 1, 1000), "something to read");
+	close(client);
+	child = start_child(talk_to_nobody);
+	check_equal(SIGPIPE, wait_for(child), "what ended it");
+	close(server);
+}
+
+static void unprivileged(void)
+{
+	struct abi_sockaddr low = { AF_INET, 80, INADDR_LOOPBACK };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	check_equal(0, setuid(1000), "no superuser any more");
+	check_equal(-EACCES, bind(fd, &low, sizeof(low)), "low ports are the superuser's");
+	low.port = 8080;
+	check_equal(0, bind(fd, &low, sizeof(low)), "the others are anybody's");
+}
+
+int main(int argc, char **argv)
+{
+	struct abi_sockaddr name;
+	uint32_t size = sizeof(name);
+
+	(void)argc, (void)argv;
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	check_equal(0, bind(listener, &here, sizeof(here)), "the port is ours");
+	check_equal(0, listen(listener, 4), "listening");
+	check_equal(0, getsockname(listener, &name, &size), "the socket's name");
+	check(name.port == PORT && size == sizeof(name), "is what was bound");
+	bad_arguments();
+	bad_buffers();
+	datagrams();
+	strange_queries();
+	interrupted();
+	without_waiting();
+	peer_gone();
+	check_equal(0, wait_for(start_child(unprivileged)), "status of the unprivileged");
+	finish();
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * usermode: a program's registers are its own, whoever runs and whatever handler is called meanwhile; and what is
+ * not for programs is a signal.
+ */
+#include <program.h>
+#include <unistd.h>
+
+#include "arch_mode.h"
+
+#define CHILDREN 5
+#define SIGNALS	 5
+#define STRETCH	 200000u /* turns of a loop, a fraction of a time slice */
+
+static unsigned turn; /* of the child to be started */
+static volatile unsigned handled;
+
+static void count(int signal)
+{
+	(void)signal;
+	handled++;
+}
+
+/* The parent's signals come at any point of this, and the clock's interrupts do. */
+static void use_registers(void)
+{
+	uint64_t seed = (uint64_t)turn << 40;
+
+	while (handled < SIGNALS)
+		check(arch_registers_kept(++seed, STRETCH), "registers are kept");
+}
+
+/* One child after another is stopped; those that are left compute on. */
+static void registers_are_kept(void)
+{
+	int children[CHILDREN], status;
+
+	handle_signal(SIGUSR1, count);
+	for (turn = 0; turn < CHILDREN; turn++)
+		children[turn] = start_child(use_registers);
+	for (unsigned i = 0; i < CHILDREN; i++) {
+		while (wait4(children[i], &status, WNOHANG) == 0) {
+			kill(children[i], SIGUSR1);
+			sleep_ms(1);
+		}
+		check_equal(0, status, "status of a child");
+	}
+}
+
+#define FUNCTION(name, instruction)            \
+	static void name(void)                 \
+	{                                      \
+		__asm__ volatile(instruction); \
+	}
+#define ENTRY(name, instruction) { name, instruction },
+
+ARCH_FORBIDDEN(FUNCTION)
+
+static const struct {
+	void (*execute)(void);
+	const char *instruction;
+} forbidden[] = { ARCH_FORBIDDEN(ENTRY) };
+
+static void forbidden_is_a_signal(void)
+{
+	for (unsigned i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+		int status = wait_for(start_child(forbidden[i].execute));
+
+		check(WTERMSIG(status) == SIGILL || WTERMSIG(status) == SIGSEGV, forbidden[i].instruction);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	registers_are_kept();
+	forbidden_is_a_signal();
+	finish();
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ls [FILE…]: a line for each file, or for each in a directory: kind, permissions, owner, size, name. */
+#include <program.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ENTRIES 32
+
+static void show(const char *name, const struct abi_stat *stat)
+{
+	char mode[] = "-rwxrwxrwx";
+
+	switch (stat->mode & S_IFMT) {
+	case S_IFDIR:
+		mode[0] = 'd';
+		break;
+	case S_IFCHR:
+		mode[0] = 'c';
+		break;
+	}
+	for (unsigned i = 0; i < 9; i++)
+		if (!(stat->mode & 0400u >> i))
+			mode[1 + i] = '-';
+	printf("%s %3u %4u %8lu %s\n", mode, stat->nlink, stat->uid, stat->size, name);
+}
+
+static int show_path(const char *path, const char *name)
+{
+	struct abi_stat stat_of;
+	int error = stat(path, &stat_of);
+
+	if (error) {
+		dprintf(STDERR, "ls: %s: error %d\n", path, -error);
+		return 1;
+	}
+	show(name, &stat_of);
+	return 0;
+}
+
+static int show_directory(const char *path)
+{
+	struct abi_dirent entries[ENTRIES];
+	char full[PATH_MAX];
+	int fd = open(path, O_RDONLY, 0), failed = fd < 0;
+	int64_t n;
+
+	while (!failed && (n = getdents(fd, entries, sizeof(entries))) != 0) {
+		for (int64_t i = 0; i < n / (int64_t)sizeof(entries[0]); i++) {
+			format(full, sizeof(full), "%s/%s", path, entries[i].name);
+			failed |= show_path(full, entries[i].name);
+		}
+		failed |= n < 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	return failed;
+}
+
+static int show_any(const char *path)
+{
+	struct abi_stat stat_of;
+
+	if (stat(path, &stat_of) == 0 && (stat_of.mode & S_IFMT) == S_IFDIR)
+		return show_directory(path);
+	return show_path(path, path);
+}
+
+int main(int argc, char **argv)
+{
+	int failed = 0;
+
+	if (argc == 1)
+		return show_any(".");
+	for (int i = 1; i < argc; i++)
+		failed |= show_any(argv[i]);
+	return failed;
+}

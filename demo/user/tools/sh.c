@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * sh [FILE]: reads lines of commands, from a file or standard input, and runs them.
+ *
+ *   line     = pipeline { (";" | "&") pipeline }        & does not wait
+ *   pipeline = command { "|" command }
+ *   command  = { word | "<" file | ">" file | ">>" file }
+ *
+ * Words lie between blanks, or in '…' or "…". The shell's own commands are cd, exit and echo.
+ */
+#include <program.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LINE_MAX   512
+#define WORDS_MAX  32
+#define STAGES_MAX 8
+#define OPERATORS  "|&;<>"
+
+struct command {
+	char *words[WORDS_MAX + 1];
+	int count;
+	const char *input, *output; /* files, or NULL */
+	bool append;
+};
+
+struct pipeline {
+	struct command stage[STAGES_MAX];
+	int count;
+	bool background;
+};
+
+static int last_status;
+static int script = STDIN; /* where lines come from */
+
+/* ---- Reading ------------------------------------------------------------------------------------ */
+
+/* The next line without its end, cut to the buffer's size; false at the end of input. */
+static bool read_line(char *line)
+{
+	size_t length = 0;
+	int64_t n;
+	char c;
+
+	while ((n = read(script, &c, 1)) == 1 && c != '\n')
+		if (length + 1 < LINE_MAX)
+			line[length++] = c;
+	line[length] = '\0';
+	return n == 1 || n == -EINTR || length > 0;
+}
+
+/* A line being taken apart. Words are copied to the store, which has room for all of them. */
+struct reader {
+	const char *at;
+	char store[2 * LINE_MAX];
+	char *free;
+};
+
+/* The operator that comes next and is passed, or 0. */
+static char next_operator(struct reader *reader)
+{
+	while (*reader->at == ' ' || *reader->at == '\t')
+		reader->at++;
+	return *reader->at && strchr(OPERATORS, *reader->at) ? *reader->at++ : '\0';
+}
+
+/* The word that comes next, NULL if it is an operator or the end. */
+static char *next_word(struct reader *reader)
+{
+	char *word = reader->free, quote = '\0';
+
+	while (*reader->at == ' ' || *reader->at == '\t')
+		reader->at++;
+	if (!*reader->at || strchr(OPERATORS, *reader->at))
+		return NULL;
+	for (; *reader->at && (quote || !strchr(" \t" OPERATORS, *reader->at)); reader->at++) {
+		if (quote && *reader->at == quote)
+			quote = '\0';
+		else if (!quote && (*reader->at == '\'' || *reader->at == '"'))
+			quote = *reader->at;
+		else
+			*reader->free++ = *reader->at;
+	}
+	*reader->free++ = '\0';
+	return word;
+}
+
+/* Reads a command up to the operator that ends it, which is given back: | & ; or 0. -1: cannot be understood. */
+static int read_command(struct reader *reader, struct command *command)
+{
+	*command = (struct command){ 0 };
+	for (;;) {
+		char *word = next_word(reader), operator;
+
+		if (word) {
+			if (command->count == WORDS_MAX)
+				return -1;
+			command->words[command->count++] = word;
+			continue;
+		}
+		operator= next_operator(reader);
+		if (operator!= '<' && operator!= '>')
+			return operator;
+		command->append = operator== '>' && * reader->at == '>';
+		if (command->append)
+			reader->at++;
+		word = next_word(reader);
+		if (!word)
+			return -1;
+		*(operator== '<' ? &command->input : & command->output) = word;
+	}
+}
+
+/* Reads commands joined by |; false if they cannot be understood. */
+static bool read_pipeline(struct reader *reader, struct pipeline *pipeline)
+{
+	int operator;
+
+	pipeline->count = 0;
+	do {
+		struct command *command = &pipeline->stage[pipeline->count++];
+
+		operator= read_command(reader, command);
+		if (operator<0 ||(command->count == 0 && (operator== '|' || pipeline->count> 1)))
+			return false;
+	} while (operator== '|' && pipeline->count<STAGES_MAX);
+	pipeline->background = operator== '&';
+	return operator!= '|';
+}
+
+/* ---- Running ------------------------------------------------------------------------------------ */
+
+static void echo(char **words)
+{
+	char line[LINE_MAX];
+	size_t length = 0;
+
+	for (int i = 1; words[i]; i++) {
+		format(line + length, sizeof(line) - length, "%s%s", i > 1 ? " " : "", words[i]);
+		length += strlen(line + length);
+	}
+	printf("%s\n", line);
+}
+
+static void redirect(const char *path, unsigned flags, int to)
+{
+	int fd = open(path, flags, 0666);
+
+	if (fd < 0) {
+		dprintf(STDERR, "sh: %s: error %d\n", path, -fd);
+		exit(1);
+	}
+	dup2(fd, to);
+	close(fd);
+}
+
+/* In the child. */
+static _Noreturn void execute(const struct command *command)
+{
+	char *no_environment[] = { NULL };
+	char path[PATH_MAX];
+
+	handle_signal(SIGINT, (signal_handler *)SIG_DFL);
+	if (command->input)
+		redirect(command->input, O_RDONLY, STDIN);
+	if (command->output)
+		redirect(command->output, O_WRONLY | O_CREAT | (command->append ? O_APPEND : O_TRUNC),
+			 STDOUT);
+	if (command->count == 0)
+		exit(0);
+	if (strcmp(command->words[0], "echo") == 0) {
+		echo((char **)(uintptr_t)command->words);
+		exit(0);
+	}
+	format(path, sizeof(path), strchr(command->words[0], '/') ? "%s" : "/bin/%s", command->words[0]);
+	execve(path, (void *)(uintptr_t)command->words, no_environment);
+	dprintf(STDERR, "sh: %s: not found\n", command->words[0]);
+	exit(127);
+}
+
+/* Starts a command that reads from input; gives the end of its output, to be read, if another command follows. */
+static int start_stage(const struct command *command, int input, bool last, int *output)
+{
+	int ends[2] = { -1, -1 }, pid;
+
+	if (!last && pipe(ends) < 0)
+		return -ENFILE;
+	pid = fork();
+	if (pid == 0) {
+		if (input != STDIN)
+			dup2(input, STDIN);
+		if (!last) {
+			dup2(ends[1], STDOUT);
+			close(ends[0]);
+			close(ends[1]);
+		}
+		execute(command);
+	}
+	if (input != STDIN)
+		close(input);
+	if (!last)
+		close(ends[1]);
+	*output = ends[0];
+	return pid;
+}
+
+static void run_pipeline(const struct pipeline *pipeline)
+{
+	int pid[STAGES_MAX], input = STDIN;
+
+	for (int i = 0; i < pipeline->count; i++) {
+		pid[i] = start_stage(&pipeline->stage[i], input, i + 1 == pipeline->count, &input);
+		if (pid[i] < 0)
+			dprintf(STDERR, "sh: no new process: error %d\n", -pid[i]);
+	}
+	for (int i = 0; i < pipeline->count && !pipeline->background; i++)
+		if (pid[i] > 0)
+			last_status = wait_for(pid[i]);
+	if (WTERMSIG(last_status) && !pipeline->background)
+		dprintf(STDERR, "sh: ended by signal %d\n", WTERMSIG(last_status));
+}
+
+/* Commands that change the shell itself; false if this is none of them. */
+static bool run_own(const struct command *command)
+{
+	const char *directory = command->count > 1 ? command->words[1] : "/";
+
+	if (strcmp(command->words[0], "exit") == 0)
+		exit(command->count > 1 ? (int)parse_number(command->words[1], 2) : WEXITSTATUS(last_status));
+	if (strcmp(command->words[0], "cd") != 0)
+		return false;
+	if (chdir(directory) < 0)
+		dprintf(STDERR, "sh: %s: no such directory\n", directory);
+	return true;
+}
+
+static void run_line(const char *line)
+{
+	struct reader reader = { .at = line, .free = reader.store };
+	struct pipeline pipeline;
+
+	while (*reader.at) {
+		if (!read_pipeline(&reader, &pipeline)) {
+			dprintf(STDERR, "sh: this line is beyond me\n");
+			return;
+		}
+		if (pipeline.count == 1 && pipeline.stage[0].count == 0 && !pipeline.stage[0].output)
+			continue;
+		if (pipeline.count > 1 || pipeline.stage[0].count == 0 || !run_own(&pipeline.stage[0]))
+			run_pipeline(&pipeline);
+	}
+}
+
+static void reap_background(void)
+{
+	int status;
+
+	while (wait4(-1, &status, WNOHANG) > 0)
+		;
+}
+
+int main(int argc, char **argv)
+{
+	char line[LINE_MAX];
+
+	if (argc > 1)
+		script = open(argv[1], O_RDONLY | O_CLOEXEC, 0);
+	handle_signal(SIGINT, (signal_handler *)SIG_IGN);
+	for (;;) {
+		reap_background();
+		if (script == STDIN)
+			printf("$ ");
+		if (!read_line(line))
+			return script < 0 ? 1 : WEXITSTATUS(last_status);
+		run_line(line);
+	}
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Two tables by id, each hashed with linear probing: of threads and of processes. Id 0 is an empty row. */
+#include "analyze/processes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct membership {
+	uint32_t thread, process;
+};
+
+struct table {
+	void *row; /* each begins with its id */
+	size_t row_size;
+	uint32_t size, used; /* size: a power of two, or 0 */
+};
+
+struct processes {
+	struct table threads, all;
+};
+
+static uint32_t *id_at(const struct table *table, uint32_t n)
+{
+	return (uint32_t *)((char *)table->row + n * table->row_size);
+}
+
+/* The row of that id, or the empty one where it belongs. The table is never full. */
+static uint32_t *probe(const struct table *table, uint32_t id)
+{
+	uint32_t n = id * UINT32_C(0x9e3779b9) & (table->size - 1);
+
+	while (*id_at(table, n) != 0 && *id_at(table, n) != id)
+		n = (n + 1) & (table->size - 1);
+	return id_at(table, n);
+}
+
+static int grow(struct table *table)
+{
+	struct table larger = *table;
+
+	larger.size = table->size ? 2 * table->size : 64;
+	larger.row = calloc(larger.size, larger.row_size);
+	if (!larger.row)
+		return KTREAD_E_MEMORY;
+	for (uint32_t n = 0; n < table->size; n++)
+		if (*id_at(table, n) != 0)
+			memcpy(probe(&larger, *id_at(table, n)), id_at(table, n), table->row_size);
+	free(table->row);
+	*table = larger;
+	return 0;
+}
+
+static void *find(const struct table *table, uint32_t id)
+{
+	uint32_t *row = table->size && id ? probe(table, id) : NULL;
+
+	return row && *row == id ? row : NULL;
+}
+
+/* The row of an id other than 0, made if need be; NULL when out of memory. */
+static void *obtain(struct table *table, uint32_t id)
+{
+	uint32_t *row;
+
+	if (2 * table->used >= table->size && grow(table) != 0)
+		return NULL;
+	row = probe(table, id);
+	table->used += *row == 0;
+	*row = id;
+	return row;
+}
+
+/* That there is a process, and that the thread is of it, unless it is known to be of another. */
+static int tell_member(struct processes *processes, uint32_t thread, uint32_t process)
+{
+	struct membership *member;
+
+	if (thread == 0 || process == 0)
+		return 0;
+	member = obtain(&processes->threads, thread);
+	if (!member || !obtain(&processes->all, process))
+		return KTREAD_E_MEMORY;
+	if (member->process == 0)
+		member->process = process;
+	return 0;
+}
+
+static int tell_fork(struct processes *processes, uint32_t parent, uint32_t child)
+{
+	const struct processes_process *from;
+	struct processes_process *process;
+
+	if (child == 0)
+		return 0;
+	process = obtain(&processes->all, child);
+	if (!process)
+		return KTREAD_E_MEMORY;
+	if (process->parent == 0)
+		process->parent = parent;
+	from = find(&processes->all, parent);
+	if (from && process->command[0] == '\0')
+		memcpy(process->command, from->command, sizeof(process->command));
+	return 0;
+}
+
+static int tell_exec(struct processes *processes, uint32_t id, const struct ktread_value *path)
+{
+	struct processes_process *process;
+	size_t length = path->length < PROCESSES_COMMAND ? path->length : PROCESSES_COMMAND - 1;
+
+	if (id == 0)
+		return 0;
+	process = obtain(&processes->all, id);
+	if (!process)
+		return KTREAD_E_MEMORY;
+	if (!process->exec) {
+		memcpy(process->command, path->string, length);
+		process->command[length] = '\0';
+	}
+	process->exec = true;
+	return 0;
+}
+
+uint32_t processes_subject(const struct processes *processes, const struct ktread_event *event,
+			   const struct wellknown *known)
+{
+	uint32_t id;
+
+	if (wellknown_thread(known, event, WELLKNOWN_PROCESS, &id) && id != 0)
+		return id;
+	return processes_of(processes, event->thread);
+}
+
+static int take(struct processes *processes, const struct ktread_event *event, const struct wellknown *known)
+{
+	uint32_t process = processes_subject(processes, event, known), thread;
+	struct ktread_value path;
+	int error;
+
+	switch (known->kind) {
+	case WELLKNOWN_CREATE:
+		if (wellknown_thread(known, event, WELLKNOWN_PROCESS, &process) &&
+		    wellknown_thread(known, event, WELLKNOWN_THREAD, &thread))
+			return tell_member(processes, thread, process);
+		return 0;
+	case WELLKNOWN_PROCESS_FORK:
+		error = tell_member(processes, event->thread, process);
+		if (!error && wellknown_thread(known, event, WELLKNOWN_CHILD, &thread))
+			error = tell_fork(processes, process, thread);
+		return error;
+	case WELLKNOWN_PROCESS_EXEC:
+		error = tell_member(processes, event->thread, process);
+		if (!error && wellknown_string(known, event, WELLKNOWN_NAME, &path))
+			error = tell_exec(processes, process, &path);
+		return error;
+	case WELLKNOWN_PROCESS_EXIT:
+		return tell_member(processes, event->thread, process);
+	default:
+		return 0;
+	}
+}
+
+static bool are_declared(const struct ktread *trace)
+{
+	return wellknown_declared(trace, WELLKNOWN_PROCESS_FORK) ||
+	       wellknown_declared(trace, WELLKNOWN_PROCESS_EXEC) ||
+	       wellknown_declared(trace, WELLKNOWN_PROCESS_EXIT);
+}
+
+int processes_read(struct processes **result, struct ktread *trace, struct wellknown_table *table)
+{
+	struct processes *processes = calloc(1, sizeof(*processes));
+	const struct ktread_event *event;
+	int status = 0;
+
+	*result = processes;
+	if (!processes)
+		return KTREAD_E_MEMORY;
+	processes->threads.row_size = sizeof(struct membership);
+	processes->all.row_size = sizeof(struct processes_process);
+	if (!are_declared(trace))
+		return 0;
+	while ((status = ktread_next(trace, &event)) > 0) {
+		status = take(processes, event, wellknown_of(table, event));
+		if (status < 0)
+			break;
+	}
+	return status < 0 ? status : ktread_rewind(trace);
+}
+
+void processes_free(struct processes *processes)
+{
+	if (!processes)
+		return;
+	free(processes->threads.row);
+	free(processes->all.row);
+	free(processes);
+}
+
+uint32_t processes_of(const struct processes *processes, uint32_t thread)
+{
+	const struct membership *member = find(&processes->threads, thread);
+
+	return member ? member->process : 0;
+}
+
+const struct processes_process *processes_find(const struct processes *processes, uint32_t id)
+{
+	return find(&processes->all, id);
+}

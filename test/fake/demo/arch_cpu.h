@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* An architecture for the parts of the demo kernel that run in tests on the host: one CPU, no interrupts. */
+#ifndef FAKE_DEMO_ARCH_CPU_H
+#define FAKE_DEMO_ARCH_CPU_H
+
+#include <stdbool.h>
+
+static inline bool arch_irq_enabled(void)
+{
+	return false;
+}
+
+static inline void arch_irq_enable(void)
+{
+}
+
+static inline void arch_irq_disable(void)
+{
+}
+
+#endif

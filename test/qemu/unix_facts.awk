@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What each process did, from its account on the console (-v source=console) or from the trace (source=trace, the output of
+# `ktrace show --json`): lines "PID calls=… bytes=… packets=… children=… faults=…".
+# First file: the console, for both: it says who gave an account, and in which area faults count.
+
+function value(key, text) {
+	if (!match($0, "[ \"{]" key "(\":\"?|=)[^\", }]*"))
+		return ""
+	text = substr($0, RSTART, RLENGTH)
+	sub(/^.[^=:]*[=:]"?/, "", text)
+	return text
+}
+
+function forget(pid) { calls[pid] = bytes[pid] = packets[pid] = children[pid] = faults[pid] = 0 }
+
+NR == FNR && $1 == "account" {
+	pid = value("pid")
+	from[pid] = value("from") + 0
+	to[pid] = value("to") + 0
+	if (source == "console") {
+		calls[pid] = value("calls"); bytes[pid] = value("bytes"); packets[pid] = value("packets")
+		children[pid] = value("children"); faults[pid] = value("faults")
+	}
+}
+NR == FNR { next }
+
+source == "trace" {
+	pid = value("thread")
+	event = value("event")
+}
+event == "syscall.enter" { calls[pid]++ }
+event == "syscall.exit" {
+	nr = value("nr"); result = value("result")
+	if (nr == 1 && result > 0) # fork
+		children[pid]++
+	if (nr == 2 && result == 0) # execve: what was done before is not in the account of what it is now
+		forget(pid)
+	if (result > 0 && (nr == 32 || nr == 33 || nr == 65 || nr == 66)) # read, write, sendto, recvfrom
+		bytes[pid] += result
+}
+event == "net.tx" && value("protocol") == 17 { packets[pid]++ }
+event == "mm.fault_enter" && (pid in from) {
+	address = value("address") + 0
+	faults[pid] += address >= from[pid] && address < to[pid]
+}
+
+END {
+	for (pid in from)
+		printf "%d calls=%d bytes=%d packets=%d children=%d faults=%d\n", pid, calls[pid], bytes[pid], packets[pid],
+			children[pid], faults[pid]
+}

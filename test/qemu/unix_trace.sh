@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What the trace says the user programs did is what they themselves say: system calls, bytes, packets, children, page
+# faults. And every event that the kernel is to record is recorded, on each architecture.
+# UNIX_ARCHES: which (default: all three).
+. test/tap.sh
+
+programs=$(basename -s .c demo/user/programs/*.c | paste -sd ,)
+events="boot.phase sched.create sched.switch sched.block sched.wake sched.exit syscall.enter syscall.exit process.fork
+	process.exec process.exit signal.send signal.deliver mm.fault_enter mm.fault_exit irq.enter irq.exit irq.eoi ipi.send
+	ipi.receive lock.acquire lock.contend lock.release vfs.lookup vfs.open vfs.read vfs.write vfs.close vfs.poll
+	net.connect net.send net.recv net.poll net.tx net.rx net.tcp_state net.dns_query"
+
+# boot ARCH TRACE ARGUMENTS: the console in $tmp/console.
+boot() {
+	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$2" -- $(sh scripts/qemu.sh "$1") -append "$3" \
+		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
+}
+
+# facts SOURCE [FILE]: see unix_facts.awk.
+facts() { awk -v source="$1" -f test/qemu/unix_facts.awk "$tmp/console" "${2-/dev/null}" | sort -n; }
+
+# compare NAME TRACE EVENTS: the account on the console and what the trace says of the same processes.
+compare() {
+	build/bin/ktrace show --json --event "$3" "$2" >"$tmp/events"
+	facts console >"$tmp/account"
+	facts trace "$tmp/events" >"$tmp/decoded"
+	same "$1: the trace says the same of each: $(awk '{ split($2, c, "="); split($3, b, "=")
+		calls += c[2]; bytes += b[2] } END { print calls " calls, " bytes " bytes" }' "$tmp/account")" \
+		"$tmp/account" "$tmp/decoded"
+}
+
+for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
+	boot "$arch" "$tmp/trace" "debug=syscall,process,mm,net slots=131072 run=$programs"
+	build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>>"$tmp/err"
+	check "$arch: nothing is lost" grep -q '^loss *none$' "$tmp/summary"
+	compare "$arch" "$tmp/trace" syscall,net.tx,mm.fault_enter
+	check "$arch: $(wc -l <"$tmp/account") processes gave an account" test "$(wc -l <"$tmp/account")" -ge 40
+
+	boot "$arch" "$tmp/$arch" "debug=ktrace slots=262144 run=$programs"
+	build/bin/ktrace summary "$tmp/$arch" >"$tmp/$arch.summary" 2>>"$tmp/err"
+done
+
+printf '# %-16s' event
+printf '%12s' ${UNIX_ARCHES:-x86_64 aarch64 riscv64}
+echo
+missing=
+for event in $events; do
+	printf '# %-16s' "$event"
+	for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
+		n=$(awk -v event="$event" '$1 == event { n = $2 } END { print n + 0 }' "$tmp/$arch.summary")
+		printf '%12d' "$n"
+		[ "$n" -gt 0 ] || missing="$missing $arch:$event"
+	done
+	echo
+done
+equal "every event on every architecture" "" "$missing"
+done_testing

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# One run, two traces: as it ends, the kernel dumps version 1 through a transport, and leaves version 2 in memory. A reader
+# of version 1 finds the same facts as one of version 2: each event that version 1 can carry, in order, on the same CPU, by
+# the same thread, at the same time, with the same words. What is left out is as much as the writer says.
+# UNIX_ARCHES: which (default: all three).
+. test/tap.sh
+. test/qemu/transport_support.sh
+
+programs=pipeline,faultwalk,echo,resolver,signals,make
+v1=$trace v2=$tmp/v2
+
+run_once() {
+	rm -f "$v1" "$v2"
+	timeout -k 5 120 $ktrace run -q --timeout 100 --out "$v2" -- $(sh scripts/qemu.sh "$1" 2) $(device "$1" virtio) \
+		-append "debug=syscall,sched,mm,net,signal,process,vfs slots=131072 transport=virtio dump=v1 run=$programs" \
+		</dev/null >"$console" 2>"$tmp/err"
+}
+
+# facts VERSION TRACE: see unix_v1.awk; each CPU's own, the first CPU's first.
+facts() { $ktrace show --json "$2" | awk -v version="$1" -f test/qemu/unix_v1.awk | sort -s -n -k 1,1; }
+
+# Of each CPU as many of the second file as the first has: a CPU may go on after its part of the dump.
+as_many() { awk 'FNR == NR { left[$1]++; next } left[$1]-- > 0' "$1" "$2"; }
+
+without_time() { awk '{ $2 = ""; print }' "$1"; }
+
+# Times count from a trace's first event, and the traces begin with different ones. They are rounded to 1 ns.
+same_times() {
+	paste -d ' ' "$1" "$2" | awk '{
+		width = NF / 2; distance = $(width + 2) - $2
+		if (NR == 1) first = distance
+		if (distance - first > 3e-9 || first - distance > 3e-9) { print; exit 1 }
+	}'
+}
+
+v1_counts() {
+	build/bin/ktrace-decode --summary "$v1" | awk '/^Events by type/ { on = 1; next } !NF { on = 0 } on { print $1, $2 }'
+}
+
+# The root of the version 2 dump holds the count; what was left out of the dump was recorded before its end.
+omitted_fits() {
+	omitted=$(od -An -tu4 -j116 -N4 "$v2" | tr -d ' ')
+	last=$(sort -n -k 2,2 "$tmp/v2.facts" | awk 'END { print $2 }')
+	$ktrace show --json "$v2" | awk -v version=2 -v rest=1 -f test/qemu/unix_v1.awk |
+		awk -v last="$last" -v omitted="$omitted" '{ before += $1 <= last } END {
+			printf "%d left out; %d up to the last fact, %d in all\n", omitted, before, NR
+			exit !(before > 0 && before <= omitted && omitted <= NR) }'
+}
+
+for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
+	check "$arch: the machine ends by itself" run_once "$arch"
+	check "$arch: nothing is lost" sh -c "$ktrace summary '$v2' | grep -q '^loss *none$'"
+	facts 1 "$v1" >"$tmp/v1.facts"
+	facts 2 "$v2" >"$tmp/v2.all"
+	as_many "$tmp/v1.facts" "$tmp/v2.all" >"$tmp/v2.facts"
+	without_time "$tmp/v1.facts" >"$tmp/v1.words"
+	without_time "$tmp/v2.facts" >"$tmp/v2.words"
+	awk '{ n[$4]++ } END { for (event in n) print event, n[event] }' "$tmp/v2.facts" | sort >"$tmp/v2.counts"
+	v1_counts | sort >"$tmp/v1.counts"
+
+	check "$arch: all 15 kinds of events are there" test "$(wc -l <"$tmp/v1.counts")" -eq 15
+	same "$arch: ktrace-decode counts the same of each" "$tmp/v2.counts" "$tmp/v1.counts"
+	same "$arch: $(wc -l <"$tmp/v1.facts") facts are the same" "$tmp/v2.words" "$tmp/v1.words"
+	check "$arch: and their times" same_times "$tmp/v1.facts" "$tmp/v2.facts"
+	check "$arch: what is left out is what version 1 cannot carry" omitted_fits
+	sed 's/^/# /' "$tmp/.check"
+	echo "# recorded after the dump: $(($(wc -l <"$tmp/v2.all") - $(wc -l <"$tmp/v2.facts"))) facts"
+done
+done_testing
