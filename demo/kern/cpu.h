@@ -40,8 +40,8 @@ struct cpu {
 		struct spinlock lock;
 		struct timer *first; /* timed sleeps begun here, earliest first */
 	} timers;		     /* any CPU, under its lock; only this one adds */
-	bool need_resched;	 /* looked at on the way out of an interrupt; this CPU only */
-	struct run_queue queue;	 /* any CPU, under its lock */
+	bool need_resched;	     /* looked at on the way out of an interrupt; this CPU only */
+	struct run_queue queue;	     /* any CPU, under its lock */
 
 	uint32_t ipi_pending; /* enum ipi bits; any CPU, atomically */
 };

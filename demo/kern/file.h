@@ -30,8 +30,8 @@ struct file_operations {
 	int64_t (*write)(struct file *file, uintptr_t from, size_t size);
 	int64_t (*seek)(struct file *file, int64_t offset, int whence);
 	int64_t (*list)(struct file *file, uintptr_t to, size_t size); /* getdents */
-	unsigned (*poll)(struct file *file);			       /* POLL* that hold now; NULL: always ready */
-	void (*close)(struct file *file);			       /* last reference gone */
+	unsigned (*poll)(struct file *file); /* POLL* that hold now; NULL: always ready */
+	void (*close)(struct file *file);    /* last reference gone */
 };
 
 struct file {
@@ -40,8 +40,8 @@ struct file {
 	unsigned flags;	     /* O_* */
 	uint64_t offset;
 	struct mutex position; /* of whoever reads or writes at the offset and moves it */
-	struct inode *inode; /* NULL for pipes and sockets */
-	void *object;	     /* the pipe's or socket's own */
+	struct inode *inode;   /* NULL for pipes and sockets */
+	void *object;	       /* the pipe's or socket's own */
 	struct file *next_free;
 };
 
@@ -65,8 +65,8 @@ int64_t file_write(struct file *file, uintptr_t from, size_t size);
  * it. -EMFILE: the file is released.
  */
 int files_install(struct files *files, struct file *file, unsigned flags);
-void files_put(struct files *files, struct file *file, int fd);	      /* in place of what was there */
-struct file *files_get(const struct files *files, int fd);	      /* NULL: -EBADF; no reference is taken */
+void files_put(struct files *files, struct file *file, int fd); /* in place of what was there */
+struct file *files_get(const struct files *files, int fd);	/* NULL: -EBADF; no reference is taken */
 int files_close(struct files *files, int fd);
 void files_fork(struct files *to, const struct files *from);
 void files_exec(struct files *files);

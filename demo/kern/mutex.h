@@ -11,14 +11,15 @@
 #include "wait.h"
 
 struct mutex {
-	uint32_t holder;  /* thread id, 0: free; first, as the trace tells locks apart by address: the queue has one */
+	uint32_t
+		holder; /* thread id, 0: free; first, as the trace tells locks apart by address: the queue has one */
 	uint32_t waiters; /* threads that found it taken */
 	struct wait_queue queue;
 };
 
-#define MUTEX(n)                                                                                             \
-	{                                                                                                    \
-		.queue = WAIT_QUEUE(n)                                                                       \
+#define MUTEX(n)                       \
+	{                              \
+		.queue = WAIT_QUEUE(n) \
 	}
 
 void mutex_lock(struct mutex *mutex);

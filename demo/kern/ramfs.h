@@ -36,7 +36,8 @@ int ramfs_resize(struct inode *inode, uint64_t size); /* 0 or -EFBIG */
 
 /* Names need not end with a NUL; they are 1 to NAME_MAX characters. */
 struct inode *directory_find(struct inode *directory, const char *name, size_t length); /* NULL: not there */
-int directory_add(struct inode *directory, const char *name, size_t length, struct inode *inode); /* 0, -ENOSPC */
+int directory_add(struct inode *directory, const char *name, size_t length,
+		  struct inode *inode); /* 0, -ENOSPC */
 void directory_remove(struct inode *directory, const char *name, size_t length);
 bool directory_is_empty(const struct inode *directory);
 /* What a directory calls an inode: false if nothing. name has NAME_MAX + 1 bytes. */

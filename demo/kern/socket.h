@@ -17,7 +17,8 @@ int socket_bind(struct file *file, const struct abi_sockaddr *address);
 int socket_connect(struct file *file, const struct abi_sockaddr *address);
 int socket_listen(struct file *file, int backlog);
 int socket_accept(struct file *file, struct file **connection, struct abi_sockaddr *peer);
-int64_t socket_send(struct file *file, uintptr_t from, size_t size, const struct abi_sockaddr *to); /* to NULL: peer */
+int64_t socket_send(struct file *file, uintptr_t from, size_t size,
+		    const struct abi_sockaddr *to); /* to NULL: peer */
 int64_t socket_receive(struct file *file, uintptr_t to, size_t size, struct abi_sockaddr *from);
 int socket_shutdown(struct file *file, int how);
 int socket_name(struct file *file, struct abi_sockaddr *address);

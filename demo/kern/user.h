@@ -30,7 +30,7 @@ struct user_frame *user_frame_of(struct thread *thread);
 
 uintptr_t user_frame_ip(const struct user_frame *frame);
 uintptr_t user_frame_sp(const struct user_frame *frame);
-unsigned user_frame_call(const struct user_frame *frame);		/* system call number */
+unsigned user_frame_call(const struct user_frame *frame);		  /* system call number */
 uint64_t user_frame_argument(const struct user_frame *frame, unsigned n); /* 0 to 5 */
 void user_frame_set_result(struct user_frame *frame, int64_t result);
 

@@ -37,11 +37,13 @@ struct inode {
 void vfs_init(void); /* unpacks the archive, makes /dev and /tmp; thread context */
 
 /* All of these: thread context, may sleep. Paths are kernel copies, relative to cwd. 0, an object or -errno. */
-int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *who, struct inode **found); /* held */
-int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd, const struct credentials *who,
-	     struct file **file);
+int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *who,
+	       struct inode **found); /* held */
+int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
+	     const struct credentials *who, struct file **file);
 int vfs_mkdir(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
-int vfs_make_device(const char *path, uint32_t mode, const struct file_operations *device); /* the kernel itself */
+int vfs_make_device(const char *path, uint32_t mode,
+		    const struct file_operations *device); /* the kernel itself */
 int vfs_unlink(const char *path, struct inode *cwd, const struct credentials *who, int directory);
 int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct credentials *who);
 int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
@@ -49,7 +51,8 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 int64_t vfs_path(struct inode *directory, char *to, size_t size); /* getcwd: length without the NUL */
 void vfs_stat(struct inode *inode, struct abi_stat *stat);
 int vfs_truncate(struct inode *inode, uint64_t size);
-int vfs_may(const struct inode *inode, const struct credentials *who, unsigned want); /* 4 read 2 write 1 execute */
+int vfs_may(const struct inode *inode, const struct credentials *who,
+	    unsigned want); /* 4 read 2 write 1 execute */
 
 struct inode *inode_hold(struct inode *inode);
 void inode_release(struct inode *inode);
