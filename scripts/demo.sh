@@ -8,11 +8,11 @@ trace=build/demo-$arch.ktrx
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n$ %s\n' "$*"; }
 
-set -- $(sh scripts/qemu.sh "$arch") -append "debug=boot,sched,irq,ipi,mm,panic"
+set -- $(sh scripts/qemu.sh "$arch") -append "debug=boot,sched,syscall,process,vfs,net,signal,mm,irq run=pipeline,echo,resolver"
 say "ktrace run --timeout 60 --out $trace -- $*"
 build/bin/ktrace run --timeout 60 --out "$trace" -- "$@"
-say "ktrace show --limit 40 $trace"
-build/bin/ktrace show --limit 40 "$trace"
+say "ktrace show --event process,syscall,vfs,net --limit 40 $trace"
+build/bin/ktrace show --event process,syscall,vfs,net --limit 40 "$trace"
 say "ktrace summary $trace"
 build/bin/ktrace summary "$trace"
 say "ktrace export --format perfetto $trace -o build/demo-$arch.pftrace"
