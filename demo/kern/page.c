@@ -23,6 +23,20 @@ static struct spinlock lock = SPINLOCK("page");
 static struct run *runs;
 static size_t free_pages;
 
+#define TOLD_STEP 16 /* pages */
+
+/* A counter track needs no step for each page. */
+static void tell_free(void)
+{
+	static size_t told;
+	size_t now = page_free_count(), then = __atomic_load_n(&told, __ATOMIC_RELAXED);
+
+	if (now + TOLD_STEP > then && now < then + TOLD_STEP)
+		return;
+	__atomic_store_n(&told, now, __ATOMIC_RELAXED);
+	KTRACE(counter, memory, now);
+}
+
 static char *run_end(struct run *run)
 {
 	return (char *)run + run->pages * PAGE_SIZE;
@@ -61,7 +75,7 @@ void *page_alloc(size_t count)
 	void *pages = take(count);
 
 	spin_unlock(&lock, irq_on);
-	KTRACE(counter, memory, page_free_count());
+	tell_free();
 	return pages ? memset(pages, 0, count * PAGE_SIZE) : NULL;
 }
 
@@ -91,7 +105,7 @@ void page_free(void *pages, size_t count)
 	}
 	free_pages += count;
 	spin_unlock(&lock, irq_on);
-	KTRACE(counter, memory, page_free_count());
+	tell_free();
 }
 
 size_t page_free_count(void)
