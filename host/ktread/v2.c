@@ -33,23 +33,38 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return status;
 }
 
+/*
+ * The next part of an extension block, of `size` bytes at *at, if it is there: 1 and its value, else 0. A part that
+ * the block has no room for is not there.
+ */
+static int take_part(const struct ktread_event *event, const struct ktrx_extension *extension, uint8_t part,
+		     uint32_t size, uint32_t *at, uint64_t *value)
+{
+	*value = 0;
+	if (!(extension->parts & part) || *at + size > extension->size)
+		return 0;
+	memcpy(value, event->payload + *at, size);
+	*at += size;
+	return 1;
+}
+
 /* Steps over the extension block and takes what it says. */
 static void take_extension(struct ktread_event *event)
 {
 	struct ktrx_extension extension;
 	uint32_t at = sizeof(extension);
+	uint64_t value;
 
 	memcpy(&extension, event->payload, sizeof(extension));
 	if (extension.size < sizeof(extension) || extension.size > event->payload_size)
 		extension.size = sizeof(extension);
 	if (extension.parts & KTRX_EXT_CPU)
 		event->cpu = extension.cpu;
-	for (uint8_t part = KTRX_EXT_CALLER1; part <= KTRX_EXT_CALLER2; part = (uint8_t)(part << 1)) {
-		if (!(extension.parts & part) || at + sizeof(uint64_t) > extension.size)
-			continue;
-		memcpy(&event->caller[event->callers++], event->payload + at, sizeof(uint64_t));
-		at += sizeof(uint64_t);
-	}
+	for (uint8_t part = KTRX_EXT_CALLER1; part <= KTRX_EXT_CALLER2; part = (uint8_t)(part << 1))
+		if (take_part(event, &extension, part, sizeof(value), &at, &value))
+			event->caller[event->callers++] = value;
+	take_part(event, &extension, KTRX_EXT_REPEAT, sizeof(uint32_t), &at, &value);
+	take_part(event, &extension, KTRX_EXT_SITE, sizeof(event->site), &at, &event->site);
 	event->payload += extension.size;
 	event->payload_size -= extension.size;
 }
@@ -72,6 +87,7 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	event->context = KTRX_W1_CONTEXT(slot[1]);
 	event->cpu = cursor->ring.cpu;
 	event->callers = 0;
+	event->site = 0;
 	event->payload = ktread_v2_ring_payload(ring, item, &event->payload_size);
 	if (KTRX_W1_EXTENDED(slot[1]))
 		take_extension(event);

@@ -35,12 +35,21 @@
  */
 #define KTRACE_EVENT(group, name, ...)                                                                      \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
-		       #group, #name, KTRX_V1_NONE, __VA_ARGS__)
+		       #group, #name, KTRX_STATE_RECORD, KTRX_V1_NONE, __VA_ARGS__)
+
+/*
+ * The same with a state to boot with, a constant: KTRX_STATE_OFF, _RECORD, _COUNT or _COUNT | KTRX_STATE_RECORD.
+ *
+ *	KTRACE_EVENT_STATE(KTRX_STATE_OFF, mm, zero, "%p", (void *, page));
+ */
+#define KTRACE_EVENT_STATE(state, group, name, ...)                                                         \
+	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
+		       #group, #name, state, KTRX_V1_NONE, __VA_ARGS__)
 
 /* The same with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */
 #define KTRACE_EVENT_V1(v1_id, group, name, ...)                                                            \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
-		       #group, #name, v1_id, __VA_ARGS__)
+		       #group, #name, KTRX_STATE_RECORD, v1_id, __VA_ARGS__)
 
 /* Records the event. */
 #define KTRACE(group, name, ...) KTRACE_SITE(ktrace_event_##group##_##name, 1, record, ##__VA_ARGS__)
@@ -135,16 +144,16 @@ struct ktrace_row {
 	((fixed) + (strings)*KTRACE_STRING_MAX < KTRACE_PAYLOAD_MAX ? (fixed) + (strings)*KTRACE_STRING_MAX \
 								    : KTRACE_PAYLOAD_MAX)
 
-/* The row: initial state is on, through the slow path, which numbers the rows when the first event fires. */
-#define KTRACE_ROW(id, v1_id, count, codes, text)                                            \
+/* The row: what is on goes through the slow path at first, which numbers the rows when the first event fires. */
+#define KTRACE_ROW(id, state, v1_id, count, codes, text)                                     \
 	static struct {                                                                      \
 		struct ktrx_event event;                                                     \
 		char strings[sizeof(text)];                                                  \
 	} id __attribute__((section("ktrace_events"), aligned(8)))                           \
 	KTRACE_KEEP = { { KTRX_EVENT_MAGIC,                                                  \
 			  (uint16_t)((sizeof(struct ktrx_event) + sizeof(text) + 7u) & ~7u), \
-			  KTRX_STATE_RECORD | KTRX_STATE_SLOW,                               \
-			  KTRX_STATE_RECORD,                                                 \
+			  KTRACE_STATE_LINKED(state),                                        \
+			  (state),                                                           \
 			  0,                                                                 \
 			  KTRACE_HEADER_SLOW,                                                \
 			  v1_id,                                                             \
@@ -155,6 +164,7 @@ struct ktrace_row {
 			  0,                                                                 \
 			  { codes } },                                                       \
 			text }
+#define KTRACE_STATE_LINKED(state)		      ((state) != KTRX_STATE_OFF ? (state) | KTRX_STATE_SLOW : KTRX_STATE_OFF)
 #define KTRACE_ROW_STRINGS(group, name, fields, text) group "\0" name "\0" text "\0" __FILE__ "\0" fields
 
 #define KTRACE_SITE(id, condition, how, ...)                                                     \
@@ -163,7 +173,7 @@ struct ktrace_row {
 			id##_##how(&id.event, ##__VA_ARGS__);                                    \
 	} while (0)
 
-#define KTRACE_DECLARE_1(id, group, name, v1_id, ...)                                                   \
+#define KTRACE_DECLARE_1(id, group, name, state, v1_id, ...)                                            \
 	KTRACE_CHECKS(id, __VA_ARGS__)                                                                  \
 	enum {                                                                                          \
 		id##_built = 1,                                                                         \
@@ -171,7 +181,8 @@ struct ktrace_row {
 		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                   \
 		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),            \
 	};                                                                                              \
-	KTRACE_ROW(id, v1_id, KTRACE_COUNT(__VA_ARGS__), KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__), \
+	KTRACE_ROW(id, state, v1_id, KTRACE_COUNT(__VA_ARGS__),                                         \
+		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                       \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__),    \
 				      KTRACE_FIRST(__VA_ARGS__)));                                      \
 	KTRACE_INLINE void id##_pack(                                                                   \
@@ -227,7 +238,7 @@ struct ktrace_row {
 	}                                                                                               \
 	struct ktrace_semicolon
 
-#define KTRACE_DECLARE_0(id, group, name, v1_id, ...)                                  \
+#define KTRACE_DECLARE_0(id, group, name, state, v1_id, ...)                           \
 	KTRACE_CHECKS(id, __VA_ARGS__)                                                 \
 	enum { id##_built = 0 };                                                       \
 	extern struct ktrace_row id;                                                   \
@@ -273,7 +284,7 @@ struct ktrace_row {
 			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),            \
 			ktrace_longest = KTRACE_LONGEST((unsigned)ktrace_fixed, (unsigned)ktrace_strings), \
 		};                                                                                         \
-		KTRACE_ROW(ktrace_here, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                           \
+		KTRACE_ROW(ktrace_here, KTRX_STATE_RECORD, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),        \
 			   KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                                  \
 			   KTRACE_ROW_STRINGS("text", "line" KTRACE_STRING(__LINE__),                      \
 					      KTRACE_EACH(KTRACE_VALUE_STRINGS, , __VA_ARGS__),            \

@@ -90,10 +90,11 @@ struct ktread_event {
 	uint32_t thread;
 	uint32_t payload_size; /* bytes, extension block excluded; padding of the last slot included */
 	uint16_t id;
-	uint8_t context;  /* KTRX_CONTEXT_* */
-	uint8_t flags;	  /* v1: the record's flags */
-	uint32_t callers; /* how many of caller[] are set */
-	uint64_t caller[2];
+	uint8_t context;    /* KTRX_CONTEXT_* */
+	uint8_t flags;	    /* v1: the record's flags */
+	uint32_t callers;   /* how many of caller[] are set */
+	uint64_t caller[2]; /* return addresses: of the function that recorded, of the one that called it */
+	uint64_t site;	    /* behind the code that recorded, in that function; 0 if unknown */
 	const struct ktread_type *type; /* never NULL; an unknown id has fields == 0 and name "UNKNOWN(n)" */
 	const unsigned char *payload;	/* v1: the 20 bytes of data */
 };

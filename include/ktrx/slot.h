@@ -97,7 +97,7 @@ struct ktrx_anchor {
 
 /*
  * Extension block, in front of the payload when bit 88 is set: this head, then 8 bytes a caller (0 to 2), then
- * a 4-byte repeat count if marked. Its size is `size`, so that a reader can step over parts it does not know.
+ * a 4-byte repeat count if marked, then 8 bytes of the recording code's address if marked. Its size is `size`, so that a reader can step over parts it does not know.
  */
 struct ktrx_extension {
 	uint8_t size;  /* bytes of the whole block, this head included */
@@ -108,6 +108,7 @@ struct ktrx_extension {
 #define KTRX_EXT_CALLER1 2u
 #define KTRX_EXT_CALLER2 4u
 #define KTRX_EXT_REPEAT	 8u
+#define KTRX_EXT_SITE	 16u
 
 KTRX_ASSERT_SIZE(struct ktrx_anchor, 20);
 KTRX_ASSERT_OFFSET(struct ktrx_anchor, previous, 8);

@@ -139,7 +139,7 @@ struct ktrx_event {
 	uint32_t header; /* kernel-private: low half of a first slot's leading word */
 	uint16_t v1_id;	 /* id in a v1 dump, KTRX_V1_NONE if it has none */
 	uint8_t fields;	 /* 0 to 16 */
-	uint8_t flags;	 /* 0 */
+	uint8_t flags;	 /* KTRX_EVENT_CALLERS, KTRX_EVENT_SITE: addresses that its records carry */
 	uint32_t line;	 /* where it was declared */
 	uint32_t reserved;
 	uint64_t count;	  /* shared count, used where there are no per-CPU counters */
@@ -149,6 +149,10 @@ struct ktrx_event {
 #define KTRX_EVENT_MAGIC  0x5645u
 #define KTRX_EVENT_FIELDS 16u
 #define KTRX_V1_NONE	  0xffffu
+
+/* Flags of an event. */
+#define KTRX_EVENT_CALLERS 3u /* mask: how many callers of the recording function, 0 to 2; 3 is taken for 2 */
+#define KTRX_EVENT_SITE	   4u /* where in the recording function */
 
 /* States of an event: bit 0 records, bit 1 counts, bit 7 sends it through the slow path. 0 is off. */
 #define KTRX_STATE_OFF	  0u

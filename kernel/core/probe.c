@@ -2,7 +2,8 @@
 /* What an event costs here, by the clock that stamps it. */
 #include "state.h"
 
-KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_V1_NONE, "%u", (uint32_t, round));
+KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_STATE_RECORD, KTRX_V1_NONE, "%u",
+		 (uint32_t, round));
 
 #define ROUNDS 4u
 #define EVENTS 64u

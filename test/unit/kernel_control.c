@@ -15,6 +15,14 @@ KTRACE_EVENT(sched, switch, "%u", (uint32_t, next));
 KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
 KTRACE_EVENT(mm, fault, "%llx", (unsigned long long, address));
 KTRACE_EVENT(mmio, write, "%llx", (unsigned long long, address));
+KTRACE_EVENT_STATE(KTRX_STATE_OFF, quiet, detail, "%u", (uint32_t, value));
+KTRACE_EVENT_STATE(KTRX_STATE_COUNT, quiet, often, "%u", (uint32_t, value));
+KTRACE_EVENT_STATE(KTRX_STATE_RECORD, quiet, rare, "%u", (uint32_t, value));
+
+static uint64_t counted(const char *event, uint32_t ring)
+{
+	return ktrace_state.counters[ring * (ktrace_state.events + 1) + fake_row(event)->id];
+}
 
 /* What is wanted of the four, as letters: o off, r record, c count, b both, s stop. */
 static const char *wanted(void)
@@ -62,6 +70,27 @@ static void events_are_set_by_pattern(void **state)
 		assert_int_equal(ktrace_control(cases[i].text), cases[i].error);
 		assert_string_equal(wanted(), cases[i].result);
 	}
+}
+
+static void events_boot_in_the_state_they_declare(void **state)
+{
+	(void)state;
+	KTRACE(quiet, detail, 1);
+	KTRACE(quiet, often, 2);
+	KTRACE(quiet, rare, 3);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 1);
+	KTRACE(quiet, detail, 4);
+	KTRACE(quiet, often, 5);
+	KTRACE(quiet, rare, 6);
+	assert_int_equal(fake_row("quiet.often")->count, 1);
+	assert_int_equal(counted("quiet.often", 1), 1);
+	assert_int_equal(check_ring(0)->records, 1);
+	assert_int_equal(check_ring(1)->records, 1);
+	assert_int_equal(check_ring(1)->record[0].event, fake_row("quiet.rare")->id);
+	assert_int_equal(ktrace_control("quiet.*=on"), KTRACE_OK);
+	KTRACE(quiet, detail, 7);
+	KTRACE(quiet, often, 8);
+	assert_int_equal(check_ring(1)->records, 3);
 }
 
 static void boot_arguments_choose_groups(void **state)
@@ -148,11 +177,6 @@ static void the_trigger_stops_everything_after_it_fired(void **state)
 	assert_false(ktrace_is_started());
 	assert_int_equal(check_ring(1)->records, 2);
 	assert_int_equal(check_ring(1)->record[1].event, fake_row("mm.fault")->id);
-}
-
-static uint64_t counted(const char *event, uint32_t ring)
-{
-	return ktrace_state.counters[ring * (ktrace_state.events + 1) + fake_row(event)->id];
 }
 
 static void events_may_count_without_recording(void **state)
@@ -335,6 +359,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(events_are_set_by_pattern),
+		TEST(events_boot_in_the_state_they_declare),
 		TEST(boot_arguments_choose_groups),
 		TEST(stopped_nothing_is_recorded),
 		TEST(a_stop_is_not_undone_by_another_change),

@@ -212,6 +212,46 @@ static void takes_the_extension_block(void **state)
 	writer_close(&writer);
 }
 
+/* Parts are told by their bits alone; one that the block has no room for is not there. */
+static void extension_parts_are_told_apart(void **state)
+{
+	static const struct {
+		unsigned char size, parts;
+		uint32_t callers;
+		uint64_t caller, site;
+	} cases[] = {
+		{ 12, KTRX_EXT_SITE, 0, 0, 0x1111 },
+		{ 20, KTRX_EXT_CALLER1 | KTRX_EXT_SITE, 1, 0x1111, 0x2222 },
+		{ 20, KTRX_EXT_CALLER2 | KTRX_EXT_SITE, 1, 0x1111, 0x2222 },
+		{ 16, KTRX_EXT_REPEAT | KTRX_EXT_SITE, 0, 0, UINT64_C(0x222200000000) },
+		{ 12, KTRX_EXT_CALLER1 | KTRX_EXT_SITE, 1, 0x1111, 0 },
+		{ 4, KTRX_EXT_CALLER1 | KTRX_EXT_SITE, 0, 0, 0 },
+		{ 28, KTRX_EXT_SITE | 0xe0, 0, 0, 0x1111 },
+	};
+	uint64_t words[3] = { 0x1111, 0x2222, 0x3333 };
+	struct writer writer;
+	struct ktread *trace;
+	const struct ktread_event *event;
+
+	(void)state;
+	begin(&writer, 2);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		unsigned char payload[64] = { cases[i].size, cases[i].parts };
+
+		memcpy(payload + 4, words, sizeof(words));
+		writer_record_extended(&writer, 1, 5000 + i, SWITCH, 3, payload, 48);
+	}
+	trace = open_writer(&writer);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		assert_int_equal(ktread_next(trace, &event), 1);
+		assert_int_equal(event->callers, cases[i].callers);
+		assert_true(event->callers == 0 || event->caller[0] == cases[i].caller);
+		assert_int_equal(event->site, cases[i].site);
+	}
+	assert_int_equal(drain_exact(trace, 0), 0);
+	writer_close(&writer);
+}
+
 static void truncated_dumps_are_read(void **state)
 {
 	struct writer writer;
@@ -270,8 +310,8 @@ int main(void)
 		cmocka_unit_test(describes_itself),	     cmocka_unit_test(counts_what_was_overwritten),
 		cmocka_unit_test(refuses_what_is_not_whole), cmocka_unit_test(extends_stamps_by_anchors),
 		cmocka_unit_test(survives_a_missing_anchor), cmocka_unit_test(puts_nested_records_in_order),
-		cmocka_unit_test(takes_the_extension_block), cmocka_unit_test(truncated_dumps_are_read),
-		cmocka_unit_test(last_of_several_dumps),
+		cmocka_unit_test(takes_the_extension_block), cmocka_unit_test(extension_parts_are_told_apart),
+		cmocka_unit_test(truncated_dumps_are_read),  cmocka_unit_test(last_of_several_dumps),
 	};
 	int failed = cmocka_run_group_tests_name("ktread v2", tests, NULL, NULL);
 
