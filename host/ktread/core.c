@@ -37,38 +37,39 @@ static int bad(const struct ktread_memory *memory, const char *what)
 	return ktread_fail(KTREAD_E_FORMAT, "%s: ELF file %s", memory->name, what);
 }
 
-static int read_headers64(struct ktread_memory *memory, struct headers *headers)
+/* The number of segments where it does not fit into the ELF header: in the first section's. */
+static int read_count(struct ktread_memory *memory, uint64_t section, struct headers *headers)
 {
-	Elf64_Ehdr elf;
-	Elf64_Shdr first;
-	int status = ktread_memory_read(memory, 0, &elf, sizeof(elf));
+	uint64_t at =
+		section + (headers->wide ? offsetof(Elf64_Shdr, sh_info) : offsetof(Elf32_Shdr, sh_info));
+	uint32_t count;
 
-	if (status < 0)
-		return bad(memory, "is cut off");
-	*headers = (struct headers){ elf.e_phoff, elf.e_phnum, elf.e_phentsize, elf.e_type, true };
-	if (elf.e_phnum != PN_XNUM)
-		return 0;
-	if (ktread_memory_read(memory, elf.e_shoff, &first, sizeof(first)) < 0)
+	if (ktread_memory_read(memory, at, &count, sizeof(count)) < 0)
 		return bad(memory, "lacks the section header that counts its segments");
-	headers->count = first.sh_info;
+	headers->count = count;
 	return 0;
 }
 
-static int read_headers32(struct ktread_memory *memory, struct headers *headers)
+static int read_class(struct ktread_memory *memory, bool wide, struct headers *headers)
 {
-	Elf32_Ehdr elf;
-	Elf32_Shdr first;
-	int status = ktread_memory_read(memory, 0, &elf, sizeof(elf));
+	union {
+		Elf64_Ehdr wide;
+		Elf32_Ehdr narrow;
+	} elf;
+	uint64_t section;
 
-	if (status < 0)
+	if (ktread_memory_read(memory, 0, &elf, wide ? sizeof(elf.wide) : sizeof(elf.narrow)) < 0)
 		return bad(memory, "is cut off");
-	*headers = (struct headers){ elf.e_phoff, elf.e_phnum, elf.e_phentsize, elf.e_type, false };
-	if (elf.e_phnum != PN_XNUM)
-		return 0;
-	if (ktread_memory_read(memory, elf.e_shoff, &first, sizeof(first)) < 0)
-		return bad(memory, "lacks the section header that counts its segments");
-	headers->count = first.sh_info;
-	return 0;
+	if (wide) {
+		*headers = (struct headers){ elf.wide.e_phoff, elf.wide.e_phnum, elf.wide.e_phentsize,
+					     elf.wide.e_type, true };
+		section = elf.wide.e_shoff;
+	} else {
+		*headers = (struct headers){ elf.narrow.e_phoff, elf.narrow.e_phnum, elf.narrow.e_phentsize,
+					     elf.narrow.e_type, false };
+		section = elf.narrow.e_shoff;
+	}
+	return headers->count == PN_XNUM ? read_count(memory, section, headers) : 0;
 }
 
 static int read_headers(struct ktread_memory *memory, struct headers *headers)
@@ -80,8 +81,7 @@ static int read_headers(struct ktread_memory *memory, struct headers *headers)
 		return status;
 	if (ident[EI_DATA] != ELFDATA2LSB)
 		return bad(memory, "is not little-endian");
-	status = ident[EI_CLASS] == ELFCLASS64 ? read_headers64(memory, headers)
-					       : read_headers32(memory, headers);
+	status = read_class(memory, ident[EI_CLASS] == ELFCLASS64, headers);
 	if (status < 0)
 		return status;
 	if (headers->type != ET_CORE)

@@ -31,8 +31,10 @@ static int sort_rest(struct ktread *trace, struct ktread_cursor *cursor, uint32_
 	struct ktread_v1_ring *ring = cursor->state;
 	int64_t count;
 
-	ktread_warn(trace, "%s: ring %u is not in order of its stamps: sorting it in memory",
-		    trace->memory->name, cursor->event.ring);
+	ktread_warn(trace,
+		    "%s: ring %u is not in order of its stamps: sorting it takes %" PRIu64 " KiB of memory",
+		    trace->memory->name, cursor->event.ring,
+		    2 * (held + ring->slots - ring->taken) * KTRX1_RECORD_SIZE >> 10);
 	count = ktread_v1_ring_sort(ring, held);
 	if (count <= 0)
 		return (int)count;

@@ -13,6 +13,7 @@
 #define NAMES_LIMIT   (UINT64_C(128) << 20) /* bytes of a table of names */
 #define BUILD_ID_MOST 64u
 #define NOTE_MOST     (UINT64_C(64) << 10)
+#define QUIET_BYTES   (UINT64_C(4) << 20)
 
 static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
@@ -260,6 +261,21 @@ static int load_types(struct ktread *trace)
 	return 0;
 }
 
+/* Reading is promised to take little memory, so it is said where many rings take more. */
+static void say_memory(struct ktread *trace)
+{
+	uint64_t bytes = 0;
+
+	for (uint32_t n = 0; n < trace->cursors; n++) {
+		bytes += sizeof(struct ktread_cursor) + sizeof(struct ktread_ring_place);
+		if (trace->cursor[n].state)
+			bytes += ktread_v2_ring_bytes(trace->cursor[n].state);
+	}
+	if (bytes > QUIET_BYTES)
+		ktread_warn(trace, "%s: reading %u rings takes %" PRIu64 " MiB of memory",
+			    trace->memory->name, trace->cursors, bytes >> 20);
+}
+
 int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 {
 	int status;
@@ -280,6 +296,8 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 		status = load_note(trace);
 	for (uint32_t n = 0; n < layout->rings && status == 0; n++)
 		status = open_ring(trace, n);
+	if (status == 0)
+		say_memory(trace);
 	return status;
 }
 

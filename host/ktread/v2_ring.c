@@ -9,6 +9,21 @@
 
 #define SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
+static size_t buffer_bytes(const struct ktread_v2_ring *ring)
+{
+	return ((size_t)KTREAD_CARRY(ring->reorder) + ring->window) * KTRX_SLOT_SIZE;
+}
+
+static size_t item_bytes(const struct ktread_v2_ring *ring)
+{
+	return ((size_t)ring->reorder + ring->window) * sizeof(*ring->item);
+}
+
+size_t ktread_v2_ring_bytes(const struct ktread_v2_ring *ring)
+{
+	return sizeof(*ring) + buffer_bytes(ring) + item_bytes(ring);
+}
+
 int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings)
 {
 	uint32_t window = ktread_window_slots(rings);
@@ -18,8 +33,8 @@ int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings)
 	if (ring->window < KTRX_RECORD_MAX_SLOTS)
 		ring->window = KTRX_RECORD_MAX_SLOTS;
 	ring->reorder = ring->window / 4 < KTREAD_REORDER ? ring->window / 4 : KTREAD_REORDER;
-	ring->buffer = malloc(((size_t)KTREAD_CARRY(ring->reorder) + ring->window) * KTRX_SLOT_SIZE);
-	ring->item = malloc(((size_t)ring->reorder + ring->window) * sizeof(*ring->item));
+	ring->buffer = malloc(buffer_bytes(ring));
+	ring->item = malloc(item_bytes(ring));
 	return ring->buffer && ring->item ? 0 : ktread_fail_memory();
 }
 

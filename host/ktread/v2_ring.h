@@ -13,7 +13,6 @@
 
 #include "layout.h"
 #include "stamps.h"
-#include "stamps.h"
 #include "trace.h"
 
 #define KTREAD_REORDER	      64u	       /* records */
@@ -51,6 +50,8 @@ struct ktread_v2_ring {
 };
 
 int ktread_v2_ring_init(struct ktread_v2_ring *ring, uint32_t rings);
+/* What the ring takes of the host's memory. */
+size_t ktread_v2_ring_bytes(const struct ktread_v2_ring *ring);
 void ktread_v2_ring_free(struct ktread_v2_ring *ring);
 void ktread_v2_ring_restart(struct ktread_v2_ring *ring);
 /* Fills item[0 .. ready). 1, 0 at the end, or an error. The items handed out before are gone. */

@@ -304,6 +304,27 @@ static void last_of_several_dumps(void **state)
 	writer_close(&writer);
 }
 
+/* As many rings as there can be are all read; that this takes memory is said, for few rings nothing is. */
+static void many_rings_are_read(void **state)
+{
+	(void)state;
+	for (uint32_t rings = 65; rings <= KTRX_MAX_RINGS; rings += KTRX_MAX_RINGS - 65) {
+		struct writer writer;
+		struct ktread *trace;
+		const char *warning;
+
+		begin(&writer, rings);
+		for (uint32_t ring = 1; ring < rings; ring++)
+			for (uint32_t n = 0; n < 64; n++)
+				put_switch(&writer, ring, 1000 + n * rings + ring, n);
+		trace = open_writer(&writer);
+		warning = ktread_warning(trace);
+		assert_true(rings == 65 ? !warning : warning && strstr(warning, "MiB of memory"));
+		assert_int_equal(drain_exact(trace, 0), (rings - 1) * 64);
+		writer_close(&writer);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -312,6 +333,7 @@ int main(void)
 		cmocka_unit_test(survives_a_missing_anchor), cmocka_unit_test(puts_nested_records_in_order),
 		cmocka_unit_test(takes_the_extension_block), cmocka_unit_test(extension_parts_are_told_apart),
 		cmocka_unit_test(truncated_dumps_are_read),  cmocka_unit_test(last_of_several_dumps),
+		cmocka_unit_test(many_rings_are_read),
 	};
 	int failed = cmocka_run_group_tests_name("ktread v2", tests, NULL, NULL);
 

@@ -25,6 +25,8 @@ void writer_open(struct writer *writer, uint32_t rings, uint32_t shift)
 	writer->root.checksum = ktrx_root_checksum(&writer->root);
 	strcpy(writer->root.kernel, "test 1.0");
 	writer->rings = rings;
+	writer->ring = calloc(rings, sizeof(*writer->ring));
+	assert_non_null(writer->ring);
 	for (uint32_t n = 0; n < rings; n++) {
 		struct writer_ring *ring = &writer->ring[n];
 
@@ -43,6 +45,7 @@ void writer_close(struct writer *writer)
 {
 	for (uint32_t n = 0; n < writer->rings; n++)
 		free(writer->ring[n].slot);
+	free(writer->ring);
 	bytes_free(&writer->events);
 	bytes_free(&writer->threads);
 	bytes_free(&writer->syscalls);
@@ -179,9 +182,10 @@ static void put_section(struct ktrx_root *root, uint32_t n, uint32_t type, uint3
 void writer_dump(struct writer *writer, struct bytes *dump)
 {
 	struct ktrx_root root = writer->root;
-	struct ktrx_ring row[WRITER_RINGS];
+	struct ktrx_ring *row = calloc(writer->rings, sizeof(*row));
 	size_t start = dump->size, table, slots = (size_t)writer->ring[0].row.mask + 1;
 
+	assert_non_null(row);
 	bytes_append(dump, &root, sizeof(root));
 	put_section(&root, 1, KTRX_SECTION_EVENTS, 0, dump, start, writer->events.data, writer->events.size);
 	put_section(&root, 2, KTRX_SECTION_THREADS, 32, dump, start, writer->threads.data,
@@ -204,6 +208,7 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 		bytes_append(dump, writer->ring[n].slot, slots * KTRX_SLOT_SIZE);
 	}
 	memcpy(dump->data + table, row, writer->rings * sizeof(row[0]));
+	free(row);
 	root.flags = KTRX_FLAG_DUMP;
 	root.length = dump->size - start;
 	memcpy(dump->data + start, &root, sizeof(root));

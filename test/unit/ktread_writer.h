@@ -10,7 +10,6 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define WRITER_RINGS  4u
 #define WRITER_EVENTS 8u
 
 struct writer_slot {
@@ -25,7 +24,7 @@ struct writer_ring {
 
 struct writer {
 	struct ktrx_root root;
-	struct writer_ring ring[WRITER_RINGS];
+	struct writer_ring *ring;
 	uint32_t rings;
 	struct bytes events, threads, syscalls, offsets;
 };
