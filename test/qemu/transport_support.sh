@@ -121,3 +121,10 @@ a_machine_that_is_killed() {
 	check "$1 ivshmem: the machine hung until it was killed" test "$status" -ge 124
 	check "$1 ivshmem: its last dump is whole" summary '^sched.switch '
 }
+
+# So it does a machine that resets without a word.
+a_machine_that_resets() {
+	boot "$1" ivshmem "run=pingpong,dump,triple"
+	equal "$1 ivshmem: the machine reset" 0 "$status"
+	check "$1 ivshmem: the last dump before that is whole" summary '^sched.switch '
+}

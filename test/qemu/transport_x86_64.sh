@@ -7,6 +7,7 @@ for transport in debugcon uart virtio ivshmem; do
 done
 dumps_of_version_1 x86_64 debugcon
 a_machine_that_is_killed x86_64
+a_machine_that_resets x86_64
 
 for transport in debugcon uart virtio ivshmem; do
 	without_the_device x86_64 "$transport"
