@@ -240,6 +240,7 @@ static void describe(struct ktread *trace)
 	info->outcome = root->outcome;
 	info->status = root->status;
 	info->nonce = root->nonce;
+	info->self = root->self;
 	info->wall_stamp = root->wall_stamp;
 	info->wall_ns = root->wall_ns;
 	info->kernel = root->kernel;

@@ -123,6 +123,7 @@ struct ktread_info {
 	uint32_t outcome; /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t nonce;
+	uint64_t self; /* virtual address of the kernel's ktrace_root, 0 if unknown */
 	uint64_t wall_stamp, wall_ns;
 	const char *kernel; /* "" if unknown */
 	const unsigned char *build_id;

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "symbols.h"
+
+#if __has_include(<elfutils/libdwfl.h>)
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbols_library.h"
+
+static _Thread_local char message[1024];
+
+__attribute__((format(printf, 2, 3))) static int say(int status, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(message, sizeof(message), format, arguments);
+	va_end(arguments);
+	return status;
+}
+
+const char *symbols_message(void)
+{
+	return message;
+}
+
+#define SEGMENTS 32u   /* of a file; more are not looked at */
+#define KNOWN	 4096u /* addresses whose symbols are kept */
+
+struct segment {
+	uint64_t begin, end;
+};
+
+struct known {
+	uint64_t address;
+	int status; /* of the look-up; 1: the place is empty */
+	struct symbol symbol;
+};
+
+struct symbols {
+	struct symbols_library library;
+	Dwfl_Callbacks callbacks;
+	Dwfl *dwfl;
+	Dwfl_Module *module;
+	uint64_t slide; /* added to an address of the file when the kernel ran */
+	int doubtful;
+	uint32_t segments;
+	struct segment segment[SEGMENTS]; /* as linked */
+	struct known known[KNOWN];
+};
+
+/* The given file is all that is looked at. */
+static int find_no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+			      const char *file, const char *link, GElf_Word crc, char **found)
+{
+	(void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
+	return -1;
+}
+
+static int find_no_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **found,
+		       Elf **elf)
+{
+	(void)module, (void)data, (void)name, (void)base, (void)found, (void)elf;
+	return -1;
+}
+
+static int load(struct symbols *symbols, const char *path)
+{
+	struct symbols_library *library = &symbols->library;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return say(SYMBOLS_E_SYSTEM, "%s: %s", path, strerror(errno));
+	symbols->callbacks = (Dwfl_Callbacks){
+		.find_elf = find_no_elf,
+		.find_debuginfo = find_no_debug_file,
+		.section_address = library->dwfl_offline_section_address,
+	};
+	symbols->dwfl = library->dwfl_begin(&symbols->callbacks);
+	if (symbols->dwfl) {
+		library->dwfl_report_begin(symbols->dwfl);
+		symbols->module = library->dwfl_report_offline(symbols->dwfl, "kernel", path, fd);
+		library->dwfl_report_end(symbols->dwfl, NULL, NULL);
+	}
+	if (!symbols->module) {
+		close(fd);
+		return say(SYMBOLS_E_FORMAT, "%s: no ELF file with symbols: %s", path,
+			   library->dwfl_errmsg(-1));
+	}
+	return SYMBOLS_OK;
+}
+
+static void read_segments(struct symbols *symbols, Elf *elf, uint64_t bias)
+{
+	GElf_Phdr header;
+	size_t count;
+
+	if (symbols->library.elf_getphdrnum(elf, &count) != 0)
+		return;
+	for (size_t i = 0; i < count && i <= INT32_MAX && symbols->segments < SEGMENTS; i++) {
+		if (!symbols->library.gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+			continue;
+		symbols->segment[symbols->segments++] =
+			(struct segment){ header.p_vaddr + bias, header.p_vaddr + bias + header.p_memsz };
+	}
+}
+
+/* Where the file puts the root; 0, or -1 if it has none. */
+static int find_root(const struct symbols *symbols, uint64_t *address)
+{
+	int count = symbols->library.dwfl_module_getsymtab(symbols->module);
+
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol,
+									    address, NULL, NULL, NULL);
+
+		if (name && strcmp(name, "ktrace_root") == 0 && symbol.st_shndx != SHN_UNDEF)
+			return 0;
+	}
+	return -1;
+}
+
+/* Is it the file of the kernel that was traced? */
+static int check_build(struct symbols *symbols, const char *path, const struct ktread_info *info)
+{
+	const unsigned char *id;
+	GElf_Addr address;
+	int size = symbols->library.dwfl_module_build_id(symbols->module, &id, &address);
+
+	if (size <= 0 || info->build_id_size == 0)
+		return say(SYMBOLS_UNCHECKED, "%s: %s has no build id: is it the kernel that was traced?",
+			   path, size <= 0 ? "the file" : "the trace");
+	if ((uint32_t)size == info->build_id_size && memcmp(id, info->build_id, (size_t)size) == 0)
+		return SYMBOLS_OK;
+	symbols->doubtful = 1;
+	return say(SYMBOLS_OTHER_BUILD,
+		   "%s is NOT the kernel that was traced (build id %02x%02x%02x%02x…, traced "
+		   "%02x%02x%02x%02x…): "
+		   "names and lines marked '?' are probably wrong",
+		   path, id[0], id[1], id[2], id[3], info->build_id[0], info->build_id[1], info->build_id[2],
+		   info->build_id[3]);
+}
+
+static int identify(struct symbols *symbols, const char *path, const struct ktread_info *info)
+{
+	GElf_Ehdr header;
+	GElf_Addr bias;
+	Elf *elf = symbols->library.dwfl_module_getelf(symbols->module, &bias);
+	uint64_t root;
+
+	if (!elf || !symbols->library.gelf_getehdr(elf, &header))
+		return say(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path,
+			   symbols->library.dwfl_errmsg(-1));
+	if (info->machine && header.e_machine != info->machine)
+		return say(SYMBOLS_E_FORMAT,
+			   "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)", path,
+			   header.e_machine, info->machine);
+	if (symbols->library.dwfl_module_getsymtab(symbols->module) <= 0)
+		return say(SYMBOLS_E_FORMAT, "%s: has no symbols", path);
+	read_segments(symbols, elf, bias);
+	symbols->slide = -bias;
+	if (info->self && find_root(symbols, &root) == 0)
+		symbols->slide = info->self - root;
+	return check_build(symbols, path, info);
+}
+
+int symbols_open(struct symbols **result, const char *elf, const struct ktread_info *info)
+{
+	struct symbols *symbols = calloc(1, sizeof(*symbols));
+	int status;
+
+	*result = NULL;
+	if (!symbols)
+		return say(SYMBOLS_E_SYSTEM, "out of memory");
+	for (uint32_t i = 0; i < KNOWN; i++)
+		symbols->known[i].status = 1;
+	if (symbols_library_open(&symbols->library) != 0)
+		status =
+			say(SYMBOLS_E_ABSENT, "symbols need libdw.so.1 (Debian: libdw1), which is not there");
+	else
+		status = load(symbols, elf);
+	if (status == SYMBOLS_OK)
+		status = identify(symbols, elf, info);
+	if (status < 0)
+		symbols_close(symbols);
+	else
+		*result = symbols;
+	return status;
+}
+
+void symbols_close(struct symbols *symbols)
+{
+	if (!symbols)
+		return;
+	if (symbols->dwfl)
+		symbols->library.dwfl_end(symbols->dwfl);
+	symbols_library_close(&symbols->library);
+	free(symbols);
+}
+
+static int is_linked(const struct symbols *symbols, uint64_t address)
+{
+	for (uint32_t i = 0; i < symbols->segments; i++)
+		if (address >= symbols->segment[i].begin && address < symbols->segment[i].end)
+			return 1;
+	return 0;
+}
+
+/* Early code may run where it was linked before the kernel moves itself. */
+static uint64_t as_linked(const struct symbols *symbols, uint64_t address)
+{
+	return is_linked(symbols, address - symbols->slide) ? address - symbols->slide : address;
+}
+
+int symbols_has(const struct symbols *symbols, uint64_t address)
+{
+	return symbols && is_linked(symbols, as_linked(symbols, address));
+}
+
+int symbols_doubtful(const struct symbols *symbols)
+{
+	return symbols && symbols->doubtful;
+}
+
+/* By looking through the compilation units: not every compiler leaves an index of addresses. */
+static void find_line(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	const struct symbols_library *library = &symbols->library;
+	Dwarf_Die *unit = NULL;
+	Dwarf_Addr bias;
+	Dwarf_Line *line;
+	int number;
+
+	while ((unit = library->dwfl_module_nextcu(symbols->module, unit, &bias))) {
+		if (library->dwarf_haspc(unit, address - bias) != 1)
+			continue;
+		line = library->dwarf_getsrc_die(unit, address - bias);
+		if (!line || library->dwarf_lineno(line, &number) != 0 || number <= 0)
+			continue;
+		symbol->file = library->dwarf_linesrc(line, NULL, NULL);
+		symbol->line = (uint32_t)number;
+		return;
+	}
+}
+
+/* `address` is as linked. */
+static int look_up(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	GElf_Off offset;
+	GElf_Sym sym;
+
+	*symbol = (struct symbol){ .line = 0 };
+	if (!is_linked(symbols, address))
+		return -1;
+	symbol->function = symbols->library.dwfl_module_addrinfo(symbols->module, address, &offset, &sym,
+								 NULL, NULL, NULL);
+	if (!symbol->function || !*symbol->function)
+		return -1;
+	symbol->offset = offset;
+	find_line(symbols, address, symbol);
+	return 0;
+}
+
+int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	struct known *known;
+
+	*symbol = (struct symbol){ .line = 0 };
+	if (!symbols)
+		return -1;
+	address = as_linked(symbols, address);
+	known = &symbols->known[(address ^ address >> 12) % KNOWN];
+	if (known->status > 0 || known->address != address) {
+		known->address = address;
+		known->status = look_up(symbols, address, &known->symbol);
+	}
+	*symbol = known->symbol;
+	return known->status;
+}
+
+int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	int status = symbols_find(symbols, address - 1, symbol);
+
+	symbol->offset++;
+	return status;
+}
+
+#endif

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * From addresses of the traced kernel to functions and source lines, by its ELF file. The kernel may run
+ * elsewhere than it was linked for: the trace says where its root lies, the file where it was linked.
+ *
+ *	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
+ *	if (status != SYMBOLS_OK)	also if it was opened, with a doubt
+ *		… symbols_message()
+ *	if (symbols_find_call(symbols, event->caller[0], &symbol) == 0)
+ *		… symbol.function, symbol.offset, symbol.file, symbol.line
+ *
+ * libdw does the work and is loaded by symbols_open(), so that commands that show no symbols do not pay for it.
+ */
+#ifndef ANALYZE_SYMBOLS_H
+#define ANALYZE_SYMBOLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+struct symbols;
+
+enum symbols_status {
+	SYMBOLS_OK = 0,
+	/* Opened, but names may be wrong: the message says why. */
+	SYMBOLS_OTHER_BUILD = 1, /* the build ids differ */
+	SYMBOLS_UNCHECKED = 2,	 /* the trace or the file has no build id */
+	/* Not opened. */
+	SYMBOLS_E_SYSTEM = -1, /* a system call failed, memory included */
+	SYMBOLS_E_FORMAT = -2, /* not an ELF file, of another machine, or without symbols */
+	SYMBOLS_E_ABSENT = -3, /* libdw is not there */
+};
+
+struct symbol {
+	const char *function; /* owned by the handle; what the file says, not yet escaped */
+	uint64_t offset;      /* bytes into it */
+	const char *file;     /* NULL: unknown */
+	uint32_t line;
+};
+
+/* enum symbols_status. After an error *symbols is NULL, which the other functions take for a file without names. */
+int symbols_open(struct symbols **symbols, const char *elf, const struct ktread_info *info);
+void symbols_close(struct symbols *symbols);
+
+/* One sentence on what the last symbols_open() of this thread had to say. */
+const char *symbols_message(void);
+
+/* What lies at an address of the running kernel. 0, or -1: nothing that is known. */
+int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+/* The same for a return address: the line is that of the call, the offset that of the address. */
+int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+/* Does the address lie in the kernel's image? */
+int symbols_has(const struct symbols *symbols, uint64_t address);
+
+/* Are the names of another build's file? Viewers mark them. */
+int symbols_doubtful(const struct symbols *symbols);
+
+#endif

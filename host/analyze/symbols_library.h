@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The functions of libdw that symbols.c uses, found when they are first needed. Built only where libdw's headers are. */
+#ifndef ANALYZE_SYMBOLS_LIBRARY_H
+#define ANALYZE_SYMBOLS_LIBRARY_H
+
+#include <elfutils/libdwfl.h>
+
+#define SYMBOLS_LIBRARY(USE)              \
+	USE(dwfl_begin)                   \
+	USE(dwfl_end)                     \
+	USE(dwfl_errmsg)                  \
+	USE(dwfl_report_begin)            \
+	USE(dwfl_report_end)              \
+	USE(dwfl_report_offline)          \
+	USE(dwfl_offline_section_address) \
+	USE(dwfl_module_addrinfo)         \
+	USE(dwfl_module_build_id)         \
+	USE(dwfl_module_getdwarf)         \
+	USE(dwfl_module_getelf)           \
+	USE(dwfl_module_getsymtab)        \
+	USE(dwfl_module_getsym_info)      \
+	USE(dwfl_module_info)             \
+	USE(dwfl_module_nextcu)           \
+	USE(dwarf_haspc)                  \
+	USE(dwarf_getsrc_die)             \
+	USE(dwarf_lineno)                 \
+	USE(dwarf_linesrc)                \
+	USE(elf_getphdrnum)               \
+	USE(gelf_getehdr)                 \
+	USE(gelf_getphdr)
+
+struct symbols_library {
+	void *handle;
+#define MEMBER(name) __typeof__(&name) name;
+	SYMBOLS_LIBRARY(MEMBER)
+#undef MEMBER
+};
+
+/* 0, or -1: the library is not there, or too old. */
+int symbols_library_open(struct symbols_library *library);
+void symbols_library_close(struct symbols_library *library);
+
+#endif
