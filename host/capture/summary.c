@@ -2,6 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ktrx/v2.h"
+
 #include "error.h"
 #include "summary.h"
 
@@ -18,10 +20,11 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 		ktread_close(trace);
 		return CAPTURE_E_FORMAT;
 	}
-	while ((more = ktread_next(trace, &event)) > 0)
-		;
 	info = ktread_info(trace);
 	summary->cpus = info->cpus;
+	while ((more = ktread_next(trace, &event)) > 0) /* CPUs without a ring of their own show here */
+		if (event->cpu != KTRX_NO_CPU && event->cpu >= summary->cpus)
+			summary->cpus = event->cpu + 1;
 	summary->outcome = info->outcome;
 	summary->status = info->status;
 	summary->frequency = info->frequency;

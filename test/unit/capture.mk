@@ -15,3 +15,6 @@ $(eval $(call capture_test,verdict,verdict watch))
 $(eval $(call capture_test,kernel,kernel_elf))
 $(eval $(call capture_test,ram,ram record))
 UNIT_LIBS_capture_ram := build/lib/libktread.a
+$(eval $(call capture_test,summary,summary))
+UNIT_SRCS_capture_summary += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
+UNIT_LIBS_capture_summary := build/lib/libktread.a
