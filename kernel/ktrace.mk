@@ -15,8 +15,8 @@ endif
 
 include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
-KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c control.c cpu.c init.c memory.c \
-	outcome.c pattern.c probe.c record.c state.c thread.c)
+KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c control.c cpu.c init.c masks.c \
+	memory.c outcome.c pattern.c probe.c record.c settings.c span.c state.c thread.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c
 
 KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)

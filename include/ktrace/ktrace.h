@@ -5,5 +5,6 @@
 
 #include "ktrace/control.h"
 #include "ktrace/event.h"
+#include "ktrace/settings.h"
 
 #endif

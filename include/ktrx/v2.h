@@ -47,10 +47,11 @@ struct ktrx_section {
 #define KTRX_SECTION_BUILD_ID	  6u  /* the bytes of the kernel's GNU build id */
 #define KTRX_SECTION_COUNTERS	  7u  /* uint64_t [ring][event id] */
 #define KTRX_SECTION_SYSCALLS	  8u  /* text, a line a call: number, blank, name[, blank, more] */
-#define KTRX_SECTION_MAILBOX	  9u  /* reserved: requests from the host */
+#define KTRX_SECTION_MAILBOX	  9u  /* struct ktrx_mailbox */
 #define KTRX_SECTION_THREAD_STATE 10u /* reserved: held and awaited locks */
 #define KTRX_SECTION_REGISTERS	  11u /* reserved: added by a host that could read them */
 #define KTRX_SECTION_NOTE	  12u /* text about the capture, added by the host */
+#define KTRX_SECTION_SETTINGS	  13u /* struct ktrx_setting rows */
 
 /* Root flags. */
 #define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
@@ -176,6 +177,76 @@ struct ktrx_event {
 #define KTRX_TYPE_CHAR	  12u /* 1 byte */
 #define KTRX_STRING_CUT	  0x8000u
 
+/*
+ * One row of the table of settings: a word of the kernel's, or one bit of it, that is read and set by name. Rows
+ * are aligned to 8 bytes; zero bytes between rows are stepped over. A request names a row by its ordinal, from 0.
+ */
+struct ktrx_setting {
+	uint16_t magic; /* KTRX_SETTING_MAGIC */
+	uint16_t size;	/* bytes of the row */
+	uint8_t kind;	/* KTRX_SETTING_U32 … */
+	uint8_t bit;	/* which one, of a kind that is a bit */
+	uint8_t flags;	/* KTRX_SETTING_READ_ONLY */
+	uint8_t reserved;
+	uint64_t address; /* of the word, virtual; 0 if the image was not relocated */
+	uint64_t value;	  /* the word's, in a dump; 0 in memory */
+	uint64_t most;	  /* the greatest value it takes */
+	char name[48];	  /* whole, as in "debug.ktr.stacktrace", NUL-terminated */
+};
+#define KTRX_SETTING_MAGIC     0x5453u
+#define KTRX_SETTING_U32       1u
+#define KTRX_SETTING_U64       2u
+#define KTRX_SETTING_BIT32     3u
+#define KTRX_SETTING_BIT64     4u
+#define KTRX_SETTING_READ_ONLY 1u
+
+/*
+ * Requests from a host to the running kernel. The host writes requests[sequence % capacity] and then, last,
+ * `requested`; the kernel carries them out in order from its tick and then, last, writes `applied`. A host writes
+ * nothing else.
+ */
+struct ktrx_request {
+	uint32_t sequence; /* 1 for the first of a boot */
+	uint8_t op;	   /* KTRX_REQUEST_* */
+	uint8_t change;	   /* EVENTS: KTRX_CHANGE_*, what of them */
+	uint16_t first;	   /* EVENTS: first id; SETTING: row */
+	uint16_t last;	   /* EVENTS: last id */
+	uint8_t state;	   /* EVENTS: KTRX_STATE_* wanted */
+	uint8_t flags;	   /* EVENTS: flags of the row */
+	uint32_t result;   /* KTRX_RESULT_*, written by the kernel */
+	uint64_t value;	   /* SETTING */
+	uint64_t check;	   /* ktrx_request_check(): all of the request has arrived */
+};
+
+#define KTRX_REQUEST_EVENTS  1u
+#define KTRX_REQUEST_START   2u
+#define KTRX_REQUEST_STOP    3u
+#define KTRX_REQUEST_CLEAR   4u
+#define KTRX_REQUEST_SETTING 5u
+
+#define KTRX_CHANGE_STATE 1u
+#define KTRX_CHANGE_FLAGS 0xfeu /* bit n + 1: bit n of the row's flags */
+
+#define KTRX_RESULT_NONE    0u /* not carried out yet */
+#define KTRX_RESULT_DONE    1u
+#define KTRX_RESULT_TORN    2u /* not the request expected there, or its check is wrong */
+#define KTRX_RESULT_REFUSED 3u /* a field is out of range, or the setting takes no such value */
+
+#define KTRX_MAILBOX_REQUESTS 64u
+#define KTRX_MAILBOX_MAGIC    "KTRXMBX\n"
+
+struct ktrx_mailbox {
+	uint8_t magic[8];	/* KTRX_MAILBOX_MAGIC */
+	uint64_t nonce;		/* the root's */
+	uint32_t requested;	/* last sequence written by the host */
+	uint32_t capacity;	/* KTRX_MAILBOX_REQUESTS */
+	uint32_t applied;	/* last sequence the kernel has dealt with */
+	uint32_t refused;	/* of these, not carried out */
+	uint64_t applied_stamp; /* counter when `applied` was written */
+	uint8_t reserved[24];
+	struct ktrx_request request[KTRX_MAILBOX_REQUESTS];
+};
+
 struct ktrx_thread {
 	uint32_t id;   /* thread id + 1; 0 marks an empty row */
 	char name[28]; /* NUL-terminated */
@@ -245,6 +316,19 @@ KTRX_ASSERT_OFFSET(struct ktrx_event, header, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_event, line, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_event, count, 24);
 KTRX_ASSERT_OFFSET(struct ktrx_event, type, 32);
+KTRX_ASSERT_SIZE(struct ktrx_setting, 80);
+KTRX_ASSERT_OFFSET(struct ktrx_setting, address, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_setting, most, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_setting, name, 32);
+KTRX_ASSERT_SIZE(struct ktrx_request, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_request, last, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_request, result, 12);
+KTRX_ASSERT_OFFSET(struct ktrx_request, check, 24);
+KTRX_ASSERT_SIZE(struct ktrx_mailbox, 64 + 64 * 32);
+KTRX_ASSERT_OFFSET(struct ktrx_mailbox, requested, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_mailbox, applied, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_mailbox, applied_stamp, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_mailbox, request, 64);
 KTRX_ASSERT_SIZE(struct ktrx_thread, 32);
 KTRX_ASSERT_SIZE(struct ktrx_cpu, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, mode, 28);
@@ -263,6 +347,23 @@ static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
 	for (unsigned i = 0; i < sizeof(root->tag); i++)
 		hash = (hash ^ root->tag[i]) * 16777619u;
 	return hash;
+}
+
+/* Over all of a request but its result; never 0, so that cleared memory is no request. */
+static inline uint64_t ktrx_request_check(const struct ktrx_request *request)
+{
+	const uint64_t word[] = { request->sequence | (uint64_t)request->op << 32 |
+					  (uint64_t)request->change << 40 | (uint64_t)request->first << 48,
+				  request->last | (uint64_t)request->state << 16 |
+					  (uint64_t)request->flags << 24,
+				  request->value };
+	uint64_t hash = UINT64_C(0x9e3779b97f4a7c15);
+
+	for (unsigned i = 0; i < sizeof(word) / sizeof(word[0]); i++) {
+		hash = (hash ^ word[i]) * UINT64_C(0xbf58476d1ce4e5b9);
+		hash ^= hash >> 29;
+	}
+	return hash | 1;
 }
 
 #endif

@@ -30,7 +30,20 @@ KTRACE_EVENT(user, most, "%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", (int
 	     (int, d), (int, e), (int, f), (int, g), (int, h), (int, i), (int, j), (int, k), (int, l),
 	     (int, m), (int, n), (int, o), (int, p));
 
+static uint32_t word32;
+static uint64_t word64;
+KTRACE_SETTING_U32("sample.word32", word32, 0);
+KTRACE_SETTING_U64("sample.word64", word64, KTRX_SETTING_READ_ONLY);
+KTRACE_SETTING_RANGE("sample.limited", word32, 0, 2);
+KTRACE_SETTING_BIT32("sample.bit32", word32, 31);
+KTRACE_SETTING_BIT64("sample.bit64", word64, 63);
+
 KTRACE_BEGIN_C
+
+static int visit(void *cookie, const char *name)
+{
+	return ktrace_setting_get(name, (char *)cookie, 4);
+}
 
 void kernel_main(const char *path, int x);
 
@@ -53,6 +66,8 @@ void kernel_main(const char *path, int x)
 	ktrace_thread_name(1, path);
 	ktrace_control(path);
 	ktrace_boot_argument(path);
+	ktrace_setting_set(path);
+	ktrace_setting_each(visit, &word32);
 	ktrace_init(KTRACE_NULL);
 	ktrace_clear();
 	ktrace_stop();

@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A group's mask has as many bits as it has events, so it is never held as a number: it is written and read digit by
+ * digit. Compilers and linkers change the order of rows as they like; bits follow the order of declaration, by file
+ * and line.
+ */
+#include "masks.h"
+
+#include "state.h"
+
+#define PREFIX "debug.ktr."
+#define ENABLE "_enable"
+#define MASK   "_mask"
+
+static const char *group_of(const struct ktrx_event *event)
+{
+	return (const char *)(event + 1);
+}
+
+static const char *name_of(const struct ktrx_event *event)
+{
+	struct ktrace_span group = ktrace_span_of(group_of(event));
+
+	return group.text + group.length + 1;
+}
+
+/* The next row of a group after `event`, its first after NULL. */
+static struct ktrx_event *member_next(struct ktrace_span group, struct ktrx_event *event)
+{
+	event = event ? ktrace_event_next(event) : ktrace_event_first();
+	while (event && !ktrace_span_is(group, group_of(event)))
+		event = ktrace_event_next(event);
+	return event;
+}
+
+static int is_wanted(const struct ktrx_event *event)
+{
+	return *(const volatile uint8_t *)&event->wanted != KTRX_STATE_OFF;
+}
+
+/* The fourth of the row's strings. */
+static const char *file_of(const struct ktrx_event *event)
+{
+	const char *at = group_of(event);
+
+	for (int string = 0; string < 3; at++)
+		string += *at == '\0';
+	return at;
+}
+
+static int is_before(const struct ktrx_event *event, const struct ktrx_event *other)
+{
+	const char *file = file_of(event), *of_other = file_of(other);
+
+	for (; *file && *file == *of_other; file++)
+		of_other++;
+	if (*file != *of_other)
+		return *file < *of_other;
+	return event->line != other->line ? event->line < other->line : event < other;
+}
+
+static uint32_t bit_of(const struct ktrx_event *event)
+{
+	struct ktrace_span group = ktrace_span_of(group_of(event));
+	uint32_t bit = 0;
+
+	for (struct ktrx_event *other = member_next(group, KTRACE_NULL); other;
+	     other = member_next(group, other))
+		bit += (uint32_t)is_before(other, event);
+	return bit;
+}
+
+/* Events of a group; `digits` gets how many hexadecimal digits its mask has up to the highest bit that is set. */
+static uint32_t members_count(struct ktrace_span group, uint32_t *digits)
+{
+	uint32_t count = 0;
+
+	*digits = 1;
+	for (struct ktrx_event *event = member_next(group, KTRACE_NULL); event;
+	     event = member_next(group, event)) {
+		uint32_t needed = is_wanted(event) ? bit_of(event) / 4 + 1 : 1;
+
+		if (*digits < needed)
+			*digits = needed;
+		count++;
+	}
+	return count;
+}
+
+/* "0x" and so many digits 0; the length, or MEMORY. */
+static int zeros_write(char *buffer, size_t size, uint32_t digits)
+{
+	if (size < (size_t)digits + 3)
+		return KTRACE_ERROR_MEMORY;
+	for (uint32_t at = 0; at < digits + 2; at++)
+		((volatile char *)buffer)[at] = '0';
+	buffer[1] = 'x';
+	buffer[digits + 2] = '\0';
+	return (int)digits + 2;
+}
+
+/* Sets a bit in a text that zeros_write() made. */
+static void bit_write(char *buffer, int length, uint32_t bit)
+{
+	static const char hex[] = "0123456789abcdef";
+	char *digit = &buffer[length - 1 - (int)(bit / 4)];
+
+	*digit = hex[ktrace_digit(*digit) | UINT32_C(1) << bit % 4];
+}
+
+static int enable_get(struct ktrace_span group, char *buffer, size_t size)
+{
+	uint32_t digits;
+	int length;
+
+	if (members_count(group, &digits) == 0)
+		return KTRACE_ERROR_NO_SETTING;
+	length = zeros_write(buffer, size, digits);
+	if (length < 0)
+		return length;
+	for (struct ktrx_event *event = member_next(group, KTRACE_NULL); event;
+	     event = member_next(group, event)) {
+		uint32_t bit = bit_of(event);
+
+		if (is_wanted(event) && bit / 4 < digits)
+			bit_write(buffer, length, bit);
+	}
+	return length;
+}
+
+/* The row of "<group>.<event>". */
+static struct ktrx_event *event_named(struct ktrace_span full)
+{
+	struct ktrace_span group, name;
+	struct ktrx_event *event;
+
+	if (!ktrace_span_split(full, '.', &group, &name))
+		return KTRACE_NULL;
+	event = member_next(group, KTRACE_NULL);
+	while (event && !ktrace_span_is(name, name_of(event)))
+		event = member_next(group, event);
+	return event;
+}
+
+static int bit_get(struct ktrace_span full, char *buffer, size_t size)
+{
+	struct ktrx_event *event = event_named(full);
+	uint32_t bit;
+	int length;
+
+	if (!event)
+		return KTRACE_ERROR_NO_SETTING;
+	bit = bit_of(event);
+	length = zeros_write(buffer, size, bit / 4 + 1);
+	if (length > 0)
+		bit_write(buffer, length, bit);
+	return length;
+}
+
+int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size)
+{
+	if (!ktrace_span_skip(&name, PREFIX))
+		return KTRACE_ERROR_NO_SETTING;
+	if (ktrace_span_cut(&name, ENABLE))
+		return enable_get(name, buffer, size);
+	return ktrace_span_cut(&name, MASK) ? bit_get(name, buffer, size) : KTRACE_ERROR_NO_SETTING;
+}
+
+/* A mask as it was given: hexadecimal of any width, or a number whose sign goes on for ever. */
+struct mask {
+	struct ktrace_span digits; /* empty: `value` holds */
+	uint64_t value;
+	int negative;
+};
+
+static int mask_read(struct ktrace_span text, struct mask *mask)
+{
+	mask->digits = text;
+	mask->value = 0;
+	mask->negative = text.length > 0 && text.text[0] == '-';
+	if (!ktrace_span_skip(&mask->digits, "0x")) {
+		mask->digits.length = 0;
+		return ktrace_span_number(text, &mask->value);
+	}
+	for (uint32_t at = 0; at < mask->digits.length; at++)
+		if (ktrace_digit(mask->digits.text[at]) == 16)
+			return 0;
+	return mask->digits.length > 0;
+}
+
+static int mask_bit(const struct mask *mask, uint32_t bit)
+{
+	uint32_t digit = bit / 4;
+
+	if (mask->digits.length == 0)
+		return bit < 64 ? (int)(mask->value >> bit & 1) : mask->negative;
+	if (digit >= mask->digits.length)
+		return 0;
+	return (int)(ktrace_digit(mask->digits.text[mask->digits.length - 1 - digit]) >> bit % 4 & 1);
+}
+
+/* A mask with a bit for no event is refused, but for the endless ones of a negative number. */
+static int mask_fits(const struct mask *mask, uint32_t events)
+{
+	uint32_t bits = mask->digits.length ? mask->digits.length * 4 : 64;
+
+	for (uint32_t bit = events; bit < bits && !mask->negative; bit++)
+		if (mask_bit(mask, bit))
+			return 0;
+	return 1;
+}
+
+static int enable_set(struct ktrace_span group, struct ktrace_span value)
+{
+	struct mask mask;
+	uint32_t digits, events = members_count(group, &digits);
+
+	if (events == 0)
+		return KTRACE_ERROR_NO_SETTING;
+	if (!mask_read(value, &mask))
+		return KTRACE_ERROR_SYNTAX;
+	if (!mask_fits(&mask, events))
+		return KTRACE_ERROR_ARGUMENT;
+	for (struct ktrx_event *event = member_next(group, KTRACE_NULL); event;
+	     event = member_next(group, event)) {
+		if (!mask_bit(&mask, bit_of(event)))
+			*(volatile uint8_t *)&event->wanted = KTRX_STATE_OFF;
+		else if (!is_wanted(event))
+			*(volatile uint8_t *)&event->wanted = KTRX_STATE_RECORD;
+	}
+	return KTRACE_OK;
+}
+
+int ktrace_mask_set(struct ktrace_span name, struct ktrace_span value)
+{
+	if (!ktrace_span_skip(&name, PREFIX))
+		return KTRACE_ERROR_NO_SETTING;
+	if (ktrace_span_cut(&name, ENABLE))
+		return enable_set(name, value);
+	return ktrace_span_cut(&name, MASK) && event_named(name) ? KTRACE_ERROR_READ_ONLY
+								 : KTRACE_ERROR_NO_SETTING;
+}
+
+/* Text put together piece by piece; a name that does not fit is no name. */
+struct name {
+	char text[KTRACE_SETTING_NAME_MAX];
+	uint32_t length;
+};
+
+static void name_add(struct name *name, const char *piece)
+{
+	volatile char *to = name->text;
+
+	while (*piece && name->length < KTRACE_SETTING_NAME_MAX)
+		to[name->length++] = *piece++;
+	if (name->length < KTRACE_SETTING_NAME_MAX)
+		to[name->length] = '\0';
+}
+
+static int visit_name(const struct name *name, ktrace_setting_visit *visit, void *cookie)
+{
+	return name->length < KTRACE_SETTING_NAME_MAX ? visit(cookie, name->text) : 0;
+}
+
+static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, void *cookie)
+{
+	struct ktrace_span group = ktrace_span_of(group_of(first));
+	struct name name;
+	int answer;
+
+	name.length = 0;
+	name_add(&name, PREFIX);
+	name_add(&name, group.text);
+	name_add(&name, ENABLE);
+	answer = visit_name(&name, visit, cookie);
+	for (struct ktrx_event *event = first; event && !answer; event = member_next(group, event)) {
+		name.length = 0;
+		name_add(&name, PREFIX);
+		name_add(&name, group.text);
+		name_add(&name, ".");
+		name_add(&name, name_of(event));
+		name_add(&name, MASK);
+		answer = visit_name(&name, visit, cookie);
+	}
+	return answer;
+}
+
+int ktrace_mask_each(ktrace_setting_visit *visit, void *cookie)
+{
+	int answer = 0;
+
+	for (struct ktrx_event *event = ktrace_event_first(); event && !answer;
+	     event = ktrace_event_next(event))
+		if (member_next(ktrace_span_of(group_of(event)), KTRACE_NULL) == event)
+			answer = visit_group(event, visit, cookie);
+	return answer;
+}
