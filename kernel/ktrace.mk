@@ -5,6 +5,7 @@
 #
 #   KTRACE_SOURCES          what every kernel compiles: C, for all CPUs
 #   KTRACE_CORE_SOURCES     of these, what recording takes: no dumps, no transports
+#   KTRACE_CONSOLE_SOURCES  of these, what a kernel that never includes ktrace/console.h can do without
 #   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
 #   KTRACE_INCLUDES_<arch>  its -I flags
 #
@@ -17,7 +18,8 @@ include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
 KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c control.c cpu.c init.c masks.c \
 	memory.c outcome.c pattern.c probe.c record.c settings.c span.c state.c thread.c)
-KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c
+KTRACE_CONSOLE_SOURCES := $(addprefix kernel/console/,format.c line.c merge.c show.c)
+KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)
 KTRACE_SOURCES_aarch64 := $(TRANSPORT_SOURCES_aarch64)

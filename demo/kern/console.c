@@ -4,11 +4,13 @@
  * readers take it from. There is no interrupt: the clock's tick looks whether something was typed.
  */
 #include "arch.h"
+#include "debugger.h"
 #include "print.h"
 #include "process.h"
 
 #define LINE_SIZE  256
 #define READY_SIZE 1024 /* lines that nobody has read yet */
+#define EARLY_SIZE 64	/* characters before anybody reads */
 #define AT_ONCE	   64	/* characters a tick */
 #define CHUNK	   128
 
@@ -26,7 +28,9 @@ static char line[LINE_SIZE];
 static size_t line_length;
 static char ready[READY_SIZE]; /* whole lines, each up to and with '\n' or END_OF_FILE */
 static size_t ready_put, ready_taken;
-static bool is_open; /* somebody has read: until then what is typed is left to others */
+static bool is_open; /* somebody has read: until then what is typed is kept, and not shown */
+static char early[EARLY_SIZE];
+static size_t early_length;
 
 /* ---- Typing ------------------------------------------------------------------------------------ */
 
@@ -78,22 +82,33 @@ static void type(char c)
 	}
 }
 
+/* Somebody reads the console. */
+static void take_typed(char c)
+{
+	bool irq_on = spin_lock(&typed.lock);
+
+	type(c);
+	spin_unlock(&typed.lock, irq_on);
+	if (c == INTERRUPT)
+		signal_send_all(SIGINT);
+	poll_changed();
+}
+
 void console_tick(void)
 {
-	if (!__atomic_load_n(&is_open, __ATOMIC_RELAXED))
-		return;
-	for (unsigned n = 0; n < AT_ONCE; n++) {
-		int c = arch_console_getc();
-		bool irq_on;
+	bool open = __atomic_load_n(&is_open, __ATOMIC_RELAXED);
+	int c;
 
-		if (c < 0)
-			break;
-		irq_on = spin_lock(&typed.lock);
-		type((char)c);
-		spin_unlock(&typed.lock, irq_on);
-		if (c == INTERRUPT)
-			signal_send_all(SIGINT);
-		poll_changed();
+	for (size_t i = 0; open && i < early_length; i++)
+		take_typed(early[i]);
+	early_length = open ? 0 : early_length;
+	for (unsigned n = 0; n < AT_ONCE && (c = arch_console_getc()) >= 0; n++) {
+		if (c == DEBUGGER_KEY)
+			debugger_enter();
+		else if (open)
+			take_typed((char)c);
+		else if (early_length < EARLY_SIZE)
+			early[early_length++] = (char)c;
 	}
 }
 

@@ -4,8 +4,10 @@
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
+#include "args.h"
 #include "clock.h"
 #include "cpu.h"
+#include "debugger.h"
 #include "ipi.h"
 #include "panic.h"
 #include "print.h"
@@ -85,6 +87,8 @@ void panic(const char *text, ...)
 	stop_others(self);
 	ktrace_panic(message);
 	print_message(self);
+	if (arg_has("panic", "prompt"))
+		debugger_enter_after_panic();
 	arch_exit(PANIC_STATUS);
 }
 

@@ -25,6 +25,11 @@ void console_write(const char *text, size_t size)
 	spin_unlock(&console_lock, irq_on);
 }
 
+void console_seize(void)
+{
+	__atomic_store_n(&console_lock.holder, 0, __ATOMIC_RELEASE);
+}
+
 void kprintf(const char *text, ...)
 {
 	char line[LINE_MAX];

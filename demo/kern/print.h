@@ -14,4 +14,7 @@ void console_write(const char *text, size_t size);
 /* For a CPU that has stopped all others: takes no lock. */
 void console_write_unlocked(const char *text);
 
+/* For the same one: whoever was printing when it was stopped does so no more. */
+void console_seize(void);
+
 #endif

@@ -6,60 +6,10 @@
  */
 #include "dump_stream.h"
 #include "ktrx/v1.h"
+#include "row.h"
 #include "walk.h"
 
 #define WORDS 5u
-
-/* Row of event `id`, NULL if the table that can be read in place has none. */
-static const struct ktrx_event *find_row(const struct ktrx_root *root, uint32_t id)
-{
-	for (uint32_t i = 0; i < KTRX_SECTIONS; i++) {
-		const struct ktrx_section *section = &root->section[i];
-		const unsigned char *at = (const unsigned char *)(uintptr_t)section->address;
-		const unsigned char *end = at + section->length;
-
-		if (section->type != KTRX_SECTION_EVENTS || section->where != KTRX_WHERE_VIRTUAL ||
-		    section->extents != 1)
-			continue;
-		while (at + sizeof(struct ktrx_event) <= end) {
-			const struct ktrx_event *row = (const struct ktrx_event *)at;
-			bool is_row = row->magic == KTRX_EVENT_MAGIC && row->size >= sizeof(*row);
-
-			if (is_row && --id == 0)
-				return row;
-			at += is_row ? row->size : sizeof(uint64_t);
-		}
-	}
-	return NULL;
-}
-
-/* Bytes of a field of fixed size, 0 for others. */
-static uint32_t field_bytes(uint8_t type)
-{
-	static const uint8_t bytes[] = {
-		[KTRX_TYPE_U8] = 1,   [KTRX_TYPE_U16] = 2,  [KTRX_TYPE_U32] = 4,     [KTRX_TYPE_U64] = 8,
-		[KTRX_TYPE_I8] = 1,   [KTRX_TYPE_I16] = 2,  [KTRX_TYPE_I32] = 4,     [KTRX_TYPE_I64] = 8,
-		[KTRX_TYPE_BOOL] = 1, [KTRX_TYPE_CHAR] = 1, [KTRX_TYPE_POINTER] = 8,
-	};
-
-	return type < sizeof(bytes) ? bytes[type] : 0;
-}
-
-static bool field_is_signed(uint8_t type)
-{
-	return type >= KTRX_TYPE_I8 && type <= KTRX_TYPE_I64;
-}
-
-static uint64_t field_value(const uint8_t *from, uint32_t bytes, bool is_signed)
-{
-	uint64_t value = 0;
-
-	for (uint32_t i = 0; i < bytes; i++)
-		value |= (uint64_t)from[i] << 8 * i;
-	if (is_signed && bytes < 8 && (from[bytes - 1] & 0x80u))
-		value |= ~(uint64_t)0 << 8 * bytes;
-	return value;
-}
 
 /* Fields in order, one word each, two for those of 64 bits (low first), until the words or the fields end. */
 static void map_fields(uint32_t data[WORDS], const struct ktrx_event *row,
@@ -70,12 +20,12 @@ static void map_fields(uint32_t data[WORDS], const struct ktrx_event *row,
 	for (uint32_t i = 0; i < WORDS; i++)
 		((volatile uint32_t *)data)[i] = 0;
 	for (uint32_t i = 0; i < row->fields && i < KTRX_EVENT_FIELDS && word < WORDS; i++) {
-		uint32_t bytes = field_bytes(row->type[i]);
+		uint32_t bytes = ktrace_field_bytes(row->type[i]);
 		uint64_t value;
 
 		if (bytes == 0 || at + bytes > record->bytes)
 			break;
-		value = field_value(record->payload + at, bytes, field_is_signed(row->type[i]));
+		value = ktrace_field_value(record->payload + at, row->type[i]);
 		data[word++] = (uint32_t)value;
 		if (bytes == 8 && word < WORDS)
 			data[word++] = (uint32_t)(value >> 32);
@@ -107,7 +57,7 @@ static bool v1_next(struct v1_walk *v1, struct ktrace_walk_record *record)
 	while (ktrace_walk_next(&v1->walk, record)) {
 		if (record->event != v1->row_id) {
 			v1->row_id = record->event;
-			v1->row = find_row(v1->root, record->event);
+			v1->row = ktrace_row_find(v1->root, record->event);
 		}
 		if (v1->row && v1->row->v1_id <= KTRX1_MAX_EVENT && record->cpu < KTRX1_MAX_CPUS)
 			return true;

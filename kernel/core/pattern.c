@@ -64,6 +64,12 @@ static int has(const char *text, uint32_t length, const char *characters)
 	return 0;
 }
 
+int ktrace_event_matches(const struct ktrx_event *event, const char *pattern, uint32_t length)
+{
+	return has(pattern, length, ".*?") ? matches(event, pattern, length)
+					   : matches_group(event, pattern, length);
+}
+
 /* The library's own group is chosen by its name, not by a pattern that happens to fit: panics stay in the trace. */
 static int is_left_out(const struct ktrx_event *event, const char *pattern, uint32_t length)
 {
@@ -77,13 +83,10 @@ static int is_left_out(const struct ktrx_event *event, const char *pattern, uint
 
 uint32_t ktrace_events_set(const char *pattern, uint32_t length, uint8_t wanted)
 {
-	int group = !has(pattern, length, ".*?");
 	uint32_t found = 0;
 
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
-		if (group ? !matches_group(event, pattern, length) : !matches(event, pattern, length))
-			continue;
-		if (is_left_out(event, pattern, length))
+		if (!ktrace_event_matches(event, pattern, length) || is_left_out(event, pattern, length))
 			continue;
 		*(volatile uint8_t *)&event->wanted = wanted;
 		found++;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A slot is copied first, then the head is read: if by then the slot's index was not reserved again, the copy
- * is of the lap it claims to be.
+ * is of the lap it claims to be. Going back, the first slot that was reserved again ends the walk: all that are
+ * older have gone, too.
  */
 #include "walk.h"
 
@@ -23,6 +24,21 @@ static uint64_t load64(const uint8_t *bytes)
 	return value;
 }
 
+static bool is_overwritten(const struct ktrx_ring *ring, uint64_t index)
+{
+	return ktrace_ring_head(ring) - index > (uint64_t)ring->mask + 1;
+}
+
+static bool is_of_lap(const struct ktrx_ring *ring, uint64_t index, const union slot *slot)
+{
+	return KTRX_TAG_GENERATION(slot->word[0]) == ktrx_generation(index, ring->shift);
+}
+
+static bool is_of_kinds(const union slot *slot, uint32_t kinds)
+{
+	return (kinds >> KTRX_TAG_KIND(slot->word[0]) & 1u) != 0;
+}
+
 /* Copies slot `index`; false if it is not, or no longer, that lap's, or not of the kinds in the mask. */
 static bool slot_copy(const struct ktrx_ring *ring, uint64_t index, uint32_t kinds, union slot *slot)
 {
@@ -30,10 +46,7 @@ static bool slot_copy(const struct ktrx_ring *ring, uint64_t index, uint32_t kin
 
 	ktrace_copy_words(slot, base + ((index & ring->mask) << KTRX_SLOT_SHIFT), sizeof(*slot));
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	if (ktrace_ring_head(ring) - index > (uint64_t)ring->mask + 1)
-		return false;
-	return (kinds >> KTRX_TAG_KIND(slot->word[0]) & 1u) != 0 &&
-	       KTRX_TAG_GENERATION(slot->word[0]) == ktrx_generation(index, ring->shift);
+	return !is_overwritten(ring, index) && is_of_kinds(slot, kinds) && is_of_lap(ring, index, slot);
 }
 
 static bool first_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot)
@@ -64,7 +77,8 @@ static uint64_t first_reference(const struct ktrace_walk *walk)
 	return walk->ring->anchor_stamp;
 }
 
-void ktrace_walk_start(struct ktrace_walk *walk, const struct ktrx_ring *ring, uint64_t head)
+/* All slots that count below `head`. */
+static void walk_window(struct ktrace_walk *walk, const struct ktrx_ring *ring, uint64_t head)
 {
 	uint64_t slots = (uint64_t)ring->mask + 1;
 
@@ -73,7 +87,26 @@ void ktrace_walk_start(struct ktrace_walk *walk, const struct ktrx_ring *ring, u
 	walk->index = head > slots ? head - slots : 0;
 	if (walk->index < ring->first)
 		walk->index = ring->first;
+	walk->overwritten = 0;
+	walk->unreadable = 0;
+}
+
+void ktrace_walk_start(struct ktrace_walk *walk, const struct ktrx_ring *ring, uint64_t head)
+{
+	walk_window(walk, ring, head);
 	walk->reference = first_reference(walk);
+}
+
+/* Head and newest anchor must belong together: no anchor may have come between the two. */
+void ktrace_walk_start_newest(struct ktrace_walk *walk, const struct ktrx_ring *ring)
+{
+	uint64_t anchor;
+
+	do {
+		anchor = __atomic_load_n(&ring->anchor_index, __ATOMIC_ACQUIRE);
+		walk_window(walk, ring, ktrace_ring_head(ring));
+		walk->reference = __atomic_load_n(&ring->anchor_stamp, __ATOMIC_ACQUIRE);
+	} while (__atomic_load_n(&ring->anchor_index, __ATOMIC_ACQUIRE) != anchor);
 }
 
 /* Nearest whole stamp to the reference that ends in these bits. */
@@ -84,39 +117,67 @@ static uint64_t whole_stamp(uint64_t reference, uint64_t stamp)
 	return reference + (uint64_t)((int64_t)ahead >> (64 - KTRX_STAMP_BITS));
 }
 
-/* Payload behind the extension block, which may name the CPU. */
-static void take_payload(struct ktrace_walk_record *record, const uint8_t *bytes, uint32_t count,
-			 bool extended)
+/* Takes the extension block from the front of the payload, which the rest then moves down to. */
+static void take_extension(struct ktrace_walk_record *record)
 {
-	uint32_t skip = extended ? bytes[0] : 0;
+	volatile uint8_t *bytes = record->payload;
+	uint32_t size = bytes[0] < record->bytes ? bytes[0] : record->bytes;
+	uint32_t parts = bytes[1], at = sizeof(struct ktrx_extension);
 
-	if (extended && (bytes[1] & KTRX_EXT_CPU))
+	if (parts & KTRX_EXT_CPU)
 		record->cpu = bytes[2] | (uint32_t)bytes[3] << 8;
-	record->bytes = 0;
-	for (uint32_t i = skip; i < count; i++)
-		((volatile uint8_t *)record->payload)[record->bytes++] = bytes[i];
+	for (uint32_t n = 0; n < 2; n++) {
+		if (!(parts & KTRX_EXT_CALLER1 << n) || at + sizeof(uint64_t) > size)
+			continue;
+		record->caller[n] = load64(record->payload + at);
+		at += sizeof(uint64_t);
+	}
+	record->bytes -= size;
+	for (uint32_t i = 0; i < record->bytes; i++)
+		bytes[i] = bytes[size + i];
+}
+
+static void append(struct ktrace_walk_record *record, const uint8_t *bytes, uint32_t count)
+{
+	volatile uint8_t *to = record->payload + record->bytes;
+
+	for (uint32_t i = 0; i < count; i++)
+		to[i] = bytes[i];
+	record->bytes += count;
+}
+
+/* Adds the continuation slots; false if not all of them are there. */
+static bool take_rest(const struct ktrx_ring *ring, struct ktrace_walk_record *record)
+{
+	union slot slot;
+
+	for (uint32_t n = 1; n < KTRX_RECORD_MAX_SLOTS; n++) {
+		if (!more_copy(ring, record->index + n, &slot))
+			return false;
+		append(record, slot.byte + KTRX_MORE_OFFSET, KTRX_MORE_PAYLOAD);
+		if (KTRX_TAG_KIND(slot.word[0]) == KTRX_KIND_LAST)
+			return true;
+	}
+	return false;
 }
 
 static bool take_record(const struct ktrace_walk *walk, uint64_t index, const union slot *first,
 			struct ktrace_walk_record *record)
 {
-	volatile uint8_t raw[KTRACE_WALK_PAYLOAD];
-	uint32_t count = KTRX_FIRST_PAYLOAD;
-	union slot more;
-
-	for (uint32_t i = 0; i < KTRX_FIRST_PAYLOAD; i++)
-		raw[i] = first->byte[KTRX_FIRST_OFFSET + i];
-	if (KTRX_TAG_KIND(first->word[0]) == KTRX_KIND_FIRST) {
-		if (!more_copy(walk->ring, index + 1, &more))
-			return false;
-		for (uint32_t i = 0; i < KTRX_MORE_PAYLOAD; i++)
-			raw[count++] = more.byte[KTRX_MORE_OFFSET + i];
-	}
-	record->event = KTRX_W0_EVENT(first->word[0]);
+	record->ring = walk->ring;
+	record->index = index;
 	record->stamp = whole_stamp(walk->reference, KTRX_W0_STAMP(first->word[0]));
+	record->event = KTRX_W0_EVENT(first->word[0]);
 	record->thread = KTRX_W1_THREAD(first->word[1]);
 	record->cpu = walk->ring->cpu;
-	take_payload(record, (const uint8_t *)raw, count, KTRX_W1_EXTENDED(first->word[1]) != 0);
+	record->caller[0] = 0;
+	record->caller[1] = 0;
+	record->bytes = 0;
+	append(record, first->byte + KTRX_FIRST_OFFSET, KTRX_FIRST_PAYLOAD);
+	if (KTRX_TAG_KIND(first->word[0]) == KTRX_KIND_FIRST && !take_rest(walk->ring, record))
+		return false;
+	if (KTRX_W1_EXTENDED(first->word[1]))
+		take_extension(record);
 	return true;
 }
 
@@ -132,6 +193,35 @@ bool ktrace_walk_next(struct ktrace_walk *walk, struct ktrace_walk_record *recor
 			walk->reference = load64(slot.byte + KTRX_FIRST_OFFSET);
 		else if (take_record(walk, index, &slot, record))
 			return true;
+	}
+	return false;
+}
+
+/* Is it a slot that a reader going back need not miss: given up, or part of a record that begins before it? */
+static bool is_silent(const struct ktrx_ring *ring, uint64_t index, const union slot *slot)
+{
+	return is_of_lap(ring, index, slot) &&
+	       is_of_kinds(slot, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST | 1u << KTRX_KIND_VOID);
+}
+
+bool ktrace_walk_previous(struct ktrace_walk *walk, struct ktrace_walk_record *record)
+{
+	while (walk->index < walk->head) {
+		uint64_t index = --walk->head, previous;
+		union slot slot;
+		bool whole = first_copy(walk->ring, index, &slot);
+
+		if (whole && KTRX_W0_EVENT(slot.word[0]) == KTRX_EVENT_ANCHOR) {
+			previous = load64(slot.byte + KTRX_FIRST_OFFSET + ANCHOR_PREVIOUS);
+			walk->reference = previous ? previous : walk->reference;
+		} else if (whole && take_record(walk, index, &slot, record)) {
+			return true;
+		} else if (is_overwritten(walk->ring, index)) {
+			walk->overwritten += index + 1 - walk->index;
+			walk->head = walk->index;
+		} else if (whole || !is_silent(walk->ring, index, &slot)) {
+			walk->unreadable++;
+		}
 	}
 	return false;
 }

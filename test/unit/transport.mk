@@ -23,7 +23,7 @@ $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kerne
 
 # Dumps are made of a trace that the core itself recorded.
 DUMP_TEST_SRCS := test/unit/dump_support.c $(KTRACE_CORE_SOURCES) \
-	$(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c walk.c)
+	$(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c row.c walk.c)
 # $(call dump_test,<name>,<sources>)
 define dump_test
 UNIT_TESTS += $(1)

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ktrace/console.h>
+#include <ktrace/ktrace.h>
+
+#include "arch.h"
+#include "clock.h"
+#include "cpu.h"
+#include "debugger.h"
+#include "ipi.h"
+#include "power.h"
+#include "print.h"
+
+#define LINE_SIZE 80
+#define BEAT_NS	  (10 * NS_PER_MS)
+
+enum { BACKSPACE = 'H' & 31, KILL_LINE = 'U' & 31, RUBOUT = 0x7f };
+
+static bool has_panicked;
+static bool is_leaving;
+
+/* ---- Keys -------------------------------------------------------------------------------------- */
+
+/* The others wait for answers to their interrupts, and the host for signs of life. */
+static void attend(void)
+{
+	static uint64_t beaten_ns;
+
+	if (!has_panicked)
+		ipi_handle();
+	if (clock_ns() - beaten_ns < BEAT_NS)
+		return;
+	beaten_ns = clock_ns();
+	ktrace_heartbeat((uintptr_t)attend);
+}
+
+static int wait_key(void)
+{
+	int c;
+
+	while ((c = arch_console_getc()) < 0) {
+		attend();
+		arch_relax();
+	}
+	return c;
+}
+
+static size_t erase(size_t length, size_t count)
+{
+	for (; count > 0 && length > 0; count--, length--)
+		console_write("\b \b", 3);
+	return length;
+}
+
+static void read_line(char *line, size_t size)
+{
+	size_t length = 0;
+
+	for (;;) {
+		int c = wait_key();
+
+		if (c == '\r' || c == '\n')
+			break;
+		if (c == BACKSPACE || c == RUBOUT) {
+			length = erase(length, 1);
+		} else if (c == KILL_LINE) {
+			length = erase(length, length);
+		} else if (c >= ' ' && c < RUBOUT && length + 1 < size) {
+			line[length++] = (char)c;
+			console_write(&line[length - 1], 1);
+		}
+	}
+	line[length] = '\0';
+	console_write("\n", 1);
+}
+
+/* ---- Commands ---------------------------------------------------------------------------------- */
+
+static void viewer_write(const struct ktrace_console *console, const char *text, size_t bytes)
+{
+	(void)console;
+	console_write(text, bytes);
+}
+
+static int viewer_key(const struct ktrace_console *console)
+{
+	(void)console;
+	return wait_key();
+}
+
+static void show_trace(const char *how)
+{
+	static const struct ktrace_console console = { .write = viewer_write, .key = viewer_key };
+	int error = ktrace_console_show(&console, how);
+
+	if (error == KTRACE_ERROR_NO_EVENT)
+		kprintf("no event has such a name\n");
+	else if (error)
+		kprintf("show ktr[/v][a][c<CPU>] [PATTERN...]\n");
+}
+
+static void show_cpus(const char *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < cpu_count; i++)
+		kprintf("cpu%u %s thread %u%s\n", i, cpus[i].online ? "online " : "stopped",
+			cpus[i].trace_context & KTRX_THREAD_MAX,
+			&cpus[i] == arch_this_cpu() ? "  at this prompt" : "");
+}
+
+static void leave(const char *unused)
+{
+	(void)unused;
+	if (has_panicked)
+		kprintf("there is no way back from a panic\n");
+	else
+		is_leaving = true;
+}
+
+static void halt(const char *unused)
+{
+	(void)unused;
+	if (!has_panicked)
+		power_off(0);
+	is_leaving = true;
+}
+
+static void help(const char *unused);
+
+static const struct command {
+	const char *name, *help;
+	void (*run)(const char *arguments); /* what follows the name */
+} commands[] = {
+	{ "show ktr", "the trace, newest first: show ktr[/v][a][c<CPU>] [PATTERN...]", show_trace },
+	{ "show cpus", "what each CPU does", show_cpus },
+	{ "c", "goes on", leave },
+	{ "halt", "ends the machine", halt },
+	{ "help", "this", help },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void help(const char *unused)
+{
+	(void)unused;
+	for (size_t i = 0; i < COMMANDS; i++)
+		kprintf("%-14s %s\n", commands[i].name, commands[i].help);
+}
+
+/* What follows the command's name in the line; NULL if that is another command. */
+static const char *arguments_of(const struct command *command, const char *line)
+{
+	for (const char *name = command->name; *name; name++, line++)
+		if (*line != *name)
+			return NULL;
+	return *line == '\0' || *line == ' ' || *line == '/' ? line : NULL;
+}
+
+static void obey(const char *line)
+{
+	while (*line == ' ')
+		line++;
+	for (size_t i = 0; i < COMMANDS; i++) {
+		const char *arguments = arguments_of(&commands[i], line);
+
+		if (arguments) {
+			commands[i].run(arguments);
+			return;
+		}
+	}
+	if (*line)
+		kprintf("no such command; try help\n");
+}
+
+static void prompt(void)
+{
+	char line[LINE_SIZE];
+
+	is_leaving = false;
+	while (!is_leaving) {
+		console_write("db> ", 4);
+		read_line(line, sizeof(line));
+		obey(line);
+	}
+}
+
+void debugger_enter(void)
+{
+	kprintf("\nCPU %u stops here, the others go on; c continues, help helps\n", arch_this_cpu()->id);
+	prompt();
+}
+
+void debugger_enter_after_panic(void)
+{
+	has_panicked = true;
+	console_seize();
+	prompt();
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The trace read inside the kernel: at a debugger's prompt, or as it is recorded. All that it needs is a way to
+ * put text on the kernel's console:
+ *
+ *	static void trace_write(const struct ktrace_console *console, const char *text, size_t bytes) { … }
+ *	static const struct ktrace_console console = { .write = trace_write };
+ *
+ *	ktrace_console_show(&console, "/v sched.*");	// at the prompt: show ktr/v sched.*
+ *
+ * No memory is allocated and no lock is taken; rings, slots and texts may hold anything.
+ */
+#ifndef KTRACE_CONSOLE_H
+#define KTRACE_CONSOLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktrace/control.h"
+
+KTRACE_BEGIN_C
+
+struct ktrace_console {
+	/* Puts text on the console: printable ASCII, '\n', and '\r' from the pager. */
+	void (*write)(const struct ktrace_console *console, const char *text, size_t bytes);
+	/* Waits for a key and returns it, negative to end the listing. NULL: no pager. */
+	int (*key)(const struct ktrace_console *console);
+	uint32_t lines; /* of a page; 0 = 24 */
+	void *cookie;	/* the kernel's own */
+};
+
+/*
+ * Shows the records of all rings, the newest first, merged by their stamps:
+ *
+ *	cpu0 1234: sched_switch  from(0x…,0x…) 3 -> 4 after 5012 ns
+ *
+ * CPU, index of the record's slot counted from boot, group_event, the callers where they were recorded, and the
+ * event's text. `how` is what a user types behind "show ktr": modifiers behind a slash, then patterns.
+ *
+ *	/v		also the stamp in ticks of the clock, and the file and line of the event
+ *	/a		all at once, without the pager
+ *	/c3		CPU 3 only
+ *	sched.*,mm	only these events, as in ktrace_control()
+ *
+ * The pager stops after each page: space shows another, enter another line, q ends. Other CPUs may go on recording:
+ * what they overwrite before it was shown is counted in the last line. Errors: SYNTAX, NO_EVENT (no event has such
+ * a name). Any context, one call at a time; where all other CPUs are stopped, one that was under way there does not
+ * count.
+ */
+int ktrace_console_show(const struct ktrace_console *console, const char *how);
+
+KTRACE_END_C
+
+#endif

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A cursor a ring. Cursors keep no payload: what lies before each is peeked at for its stamp, and read once more when
+ * its turn has come. If it has gone by then, the cursor tells so and the next one comes.
+ */
+#include "merge.h"
+
+#include "../core/dump_stream.h"
+#include "../core/state.h"
+
+static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
+{
+	struct ktrace_walk ahead;
+
+	ktrace_copy(&ahead, &cursor->walk, sizeof(ahead));
+	cursor->is_pending = ktrace_walk_previous(&ahead, &merge->peeked);
+	cursor->index = merge->peeked.index;
+	cursor->stamp = merge->peeked.stamp;
+}
+
+/* Not what garbled memory makes of a ring: its slots would be looked for anywhere. */
+static bool is_sound(const struct ktrx_ring *ring)
+{
+	return ring->base && ring->shift >= 9 && ring->shift <= 30 &&
+	       ring->mask == (UINT32_C(1) << ring->shift) - 1;
+}
+
+void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu)
+{
+	uint32_t rings = 0;
+	const struct ktrx_ring *ring;
+
+	ktrace_attach();
+	ring = ktrace_root_rings(&ktrace_root, &rings);
+	merge->rings = 0;
+	merge->overwritten = 0;
+	merge->unreadable = 0;
+	for (uint32_t i = 0; i < rings && i <= KTRACE_MAX_CPUS; i++) {
+		struct ktrace_merge_cursor *cursor = &merge->cursor[merge->rings];
+
+		if (!is_sound(&ring[i]) ||
+		    (cpu != KTRACE_MERGE_ALL && ring[i].kind == KTRX_RING_PER_CPU && ring[i].cpu != cpu))
+			continue;
+		ktrace_walk_start_newest(&cursor->walk, &ring[i]);
+		peek(merge, cursor);
+		merge->rings++;
+	}
+}
+
+static struct ktrace_merge_cursor *newest(struct ktrace_merge *merge)
+{
+	struct ktrace_merge_cursor *found = NULL;
+
+	for (uint32_t i = 0; i < merge->rings; i++) {
+		struct ktrace_merge_cursor *cursor = &merge->cursor[i];
+
+		if (cursor->is_pending && (!found || (int64_t)(cursor->stamp - found->stamp) > 0))
+			found = cursor;
+	}
+	return found;
+}
+
+/* Has the cursor's record been read just now? One further back comes later, by its own stamp. */
+static bool take(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *record)
+{
+	if (!ktrace_walk_previous(&cursor->walk, record))
+		return false;
+	if (record->index == cursor->index)
+		return true;
+	cursor->walk.head = record->index + 1;
+	return false;
+}
+
+static void add_up(struct ktrace_merge *merge)
+{
+	merge->overwritten = 0;
+	merge->unreadable = 0;
+	for (uint32_t i = 0; i < merge->rings; i++) {
+		merge->overwritten += merge->cursor[i].walk.overwritten;
+		merge->unreadable += merge->cursor[i].walk.unreadable;
+	}
+}
+
+bool ktrace_merge_next(struct ktrace_merge *merge, struct ktrace_walk_record *record)
+{
+	struct ktrace_merge_cursor *cursor;
+	bool taken = false;
+
+	while (!taken && (cursor = newest(merge)) != NULL) {
+		taken = take(cursor, record);
+		peek(merge, cursor);
+	}
+	if (!taken)
+		add_up(merge);
+	return taken;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* show ktr: what the user asked for, a line a record, and the pager. */
+#include "ktrace/console.h"
+
+#include "../core/pattern.h"
+#include "../core/row.h"
+#include "format.h"
+#include "merge.h"
+
+#define PAGE_LINES 24u
+#define CPU_LIMIT  100000u /* numbers from here on are no CPU */
+
+struct request {
+	bool verbose, at_once;
+	uint32_t cpu;
+	const char *patterns; /* "" for all events */
+};
+
+/* One listing at a time; all of it would be too much for a kernel's stack. */
+static struct {
+	struct request request;
+	struct ktrace_merge merge;
+	struct ktrace_walk_record record;
+	struct ktrace_line line;
+	uint32_t room; /* lines until the pager stops */
+} viewer;
+
+/* ---- The request ------------------------------------------------------------------------------- */
+
+static int is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == ',';
+}
+
+static const char *skip_blanks(const char *at)
+{
+	while (is_blank(*at))
+		at++;
+	return at;
+}
+
+static const char *parse_cpu(const char *at, uint32_t *cpu)
+{
+	const char *start = at;
+
+	for (*cpu = 0; *at >= '0' && *at <= '9'; at++)
+		*cpu = *cpu < CPU_LIMIT ? *cpu * 10 + (uint32_t)(*at - '0') : CPU_LIMIT;
+	return at == start ? NULL : at;
+}
+
+/* Reads the modifiers behind the slash; NULL if there is one that does not exist. */
+static const char *parse_modifiers(const char *at, struct request *request)
+{
+	while (at && *at && !is_blank(*at)) {
+		switch (*at++) {
+		case 'v':
+			request->verbose = true;
+			break;
+		case 'a':
+			request->at_once = true;
+			break;
+		case 'c':
+			at = parse_cpu(at, &request->cpu);
+			break;
+		default:
+			at = NULL;
+		}
+	}
+	return at;
+}
+
+/* The next of the patterns, its length in *length; NULL behind the last one. */
+static const char *next_pattern(const char *at, uint32_t *length)
+{
+	at = skip_blanks(at);
+	for (*length = 0; at[*length] && !is_blank(at[*length]);)
+		++*length;
+	return *length > 0 ? at : NULL;
+}
+
+/* Has each pattern an event that it matches? */
+static int patterns_check(const char *patterns)
+{
+	uint32_t length;
+
+	for (const char *at = patterns; (at = next_pattern(at, &length)) != NULL; at += length) {
+		const struct ktrx_event *row;
+		uint32_t id = 1;
+
+		while ((row = ktrace_row_find(&ktrace_root, id)) && !ktrace_event_matches(row, at, length))
+			id++;
+		if (!row)
+			return KTRACE_ERROR_NO_EVENT;
+	}
+	return KTRACE_OK;
+}
+
+static int parse(const char *how, struct request *request)
+{
+	request->verbose = false;
+	request->at_once = false;
+	request->cpu = KTRACE_MERGE_ALL;
+	how = skip_blanks(how);
+	if (*how == '/')
+		how = parse_modifiers(how + 1, request);
+	if (!how)
+		return KTRACE_ERROR_SYNTAX;
+	request->patterns = skip_blanks(how);
+	return patterns_check(request->patterns);
+}
+
+static bool is_wanted(const struct ktrace_walk_record *record, const struct ktrx_event *row)
+{
+	const char *at = viewer.request.patterns;
+	uint32_t length;
+
+	if (viewer.request.cpu != KTRACE_MERGE_ALL && record->cpu != viewer.request.cpu)
+		return false;
+	if (!*at)
+		return true;
+	for (; row && (at = next_pattern(at, &length)) != NULL; at += length)
+		if (ktrace_event_matches(row, at, length))
+			return true;
+	return false;
+}
+
+/* ---- Lines ------------------------------------------------------------------------------------- */
+
+static uint64_t index_since_boot(const struct ktrace_walk_record *record)
+{
+	uint32_t shift = record->ring->shift;
+
+	return record->index - ((ktrace_root.nonce & 0xff) << shift);
+}
+
+static void put_place(struct ktrace_line *line, const struct ktrace_walk_record *record)
+{
+	ktrace_line_text(line, "cpu");
+	if (record->cpu == KTRX_NO_CPU)
+		ktrace_line_put(line, '?');
+	else
+		ktrace_line_decimal(line, record->cpu);
+	ktrace_line_put(line, ' ');
+	ktrace_line_decimal(line, index_since_boot(record));
+	ktrace_line_text(line, ": ");
+}
+
+static void put_callers(struct ktrace_line *line, const uint64_t *caller)
+{
+	if (!caller[0] && !caller[1])
+		return;
+	ktrace_line_text(line, "from(");
+	ktrace_line_hex(line, caller[0]);
+	ktrace_line_put(line, ',');
+	ktrace_line_hex(line, caller[1]);
+	ktrace_line_text(line, ") ");
+}
+
+static void put_record(struct ktrace_line *line, const struct ktrace_walk_record *record,
+		       const struct ktrx_event *row)
+{
+	put_place(line, record);
+	if (viewer.request.verbose)
+		ktrace_format_origin(line, row, record->stamp);
+	ktrace_format_name(line, row, record->event);
+	ktrace_line_text(line, "  ");
+	put_callers(line, record->caller);
+	ktrace_format_payload(line, row, record->payload, record->bytes);
+	ktrace_line_put(line, '\n');
+	ktrace_line_flush(line);
+}
+
+static void put_count(struct ktrace_line *line, uint64_t count, const char *what)
+{
+	if (count == 0)
+		return;
+	ktrace_line_decimal(line, count);
+	ktrace_line_text(line, what);
+	ktrace_line_put(line, '\n');
+	ktrace_line_flush(line);
+}
+
+/* ---- The pager --------------------------------------------------------------------------------- */
+
+static uint32_t page_room(const struct ktrace_console *console)
+{
+	uint32_t lines = console->lines ? console->lines : PAGE_LINES;
+
+	return lines > 1 ? lines - 1 : 1; /* one is the pager's */
+}
+
+/* Waits at the end of a page; false: the user has seen enough. */
+static bool may_go_on(struct ktrace_line *line)
+{
+	static const char more[] = "--More--", wiped[] = "\r        \r";
+	const struct ktrace_console *console = line->console;
+	int key = ' ';
+
+	if (viewer.request.at_once || !console->key || viewer.room-- > 0)
+		return true;
+	console->write(console, more, sizeof(more) - 1);
+	do
+		key = console->key(console);
+	while (key >= 0 && key != ' ' && key != '\r' && key != '\n' && key != 'q');
+	console->write(console, wiped, sizeof(wiped) - 1);
+	viewer.room = key == ' ' ? page_room(console) - 1 : 0;
+	return key >= 0 && key != 'q';
+}
+
+int ktrace_console_show(const struct ktrace_console *console, const char *how)
+{
+	struct ktrace_line *line = &viewer.line;
+	struct ktrace_walk_record *record = &viewer.record;
+	uint64_t shown = 0;
+	int error;
+
+	ktrace_attach();
+	error = parse(how, &viewer.request);
+	if (error)
+		return error;
+	ktrace_line_start(line, console);
+	viewer.room = page_room(console);
+	ktrace_merge_start(&viewer.merge, viewer.request.cpu);
+	while (ktrace_merge_next(&viewer.merge, record)) {
+		const struct ktrx_event *row = ktrace_row_find(&ktrace_root, record->event);
+
+		if (!is_wanted(record, row))
+			continue;
+		if (!may_go_on(line))
+			return KTRACE_OK;
+		put_record(line, record, row);
+		shown++;
+	}
+	if (shown == 0)
+		console->write(console, "no records\n", 11);
+	put_count(line, viewer.merge.overwritten, " overwritten while shown");
+	put_count(line, viewer.merge.unreadable, " unreadable");
+	return KTRACE_OK;
+}
