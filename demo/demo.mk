@@ -30,6 +30,12 @@ DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
 DEMO_FEATURE_FLAGS := $(if $(filter ktrace-all,$(DEMO_FEATURES)),, \
 	-DKTRACE_SELECT=1 $(patsubst ktrace-%,-DKTRACE_WITH_%=1,$(DEMO_FEATURES)))
 
+# DEMO_CLOCK_SKEW=MICROSECONDS,PPM makes the CPUs' clocks differ: see demo/skew.
+DEMO_CLOCK_SKEW ?=
+DEMO_SKEW_WORDS := $(subst $(DEMO_COMMA), ,$(DEMO_CLOCK_SKEW))
+DEMO_SKEW_FLAGS := $(if $(DEMO_SKEW_WORDS),-Idemo/skew -DSKEW_US=$(word 1,$(DEMO_SKEW_WORDS)) \
+	-DSKEW_PPM=$(word 2,$(DEMO_SKEW_WORDS)))
+
 # Per architecture: compiler, sources of demo/arch/<arch> (all of them), flags.
 DEMO_CC_x86_64 ?= gcc
 DEMO_CFLAGS_x86_64 := -m64 -mno-red-zone -mgeneral-regs-only -fcf-protection=none
@@ -58,7 +64,7 @@ DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
 DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_SOURCES_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
 DEMO_OBJS_$(1) := $$(addprefix $(DEMO_OUT)/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
-DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) -Idemo/abi -Idemo/kern \
+DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \
 	-I$(DEMO_OUT)/$(1) $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 
 $(DEMO_OUT)/$(1)/%.o: % $(DEMO_OUT)/$(1)/flags

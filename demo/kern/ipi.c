@@ -8,8 +8,9 @@
 #include "ipi.h"
 #include "panic.h"
 
-KTRACE_EVENT(ipi, send, "to CPU %u: %u (1 reschedule, 2 call, 4 stop)", (uint32_t, cpu), (uint32_t, what));
-KTRACE_EVENT(ipi, receive, "%u (1 reschedule, 2 call, 4 stop)", (uint32_t, what));
+KTRACE_EVENT(ipi, send, "to CPU %u: %u (1 reschedule, 2 call, 4 stop, 8 clock)", (uint32_t, cpu),
+	     (uint32_t, what));
+KTRACE_EVENT(ipi, receive, "%u (1 reschedule, 2 call, 4 stop, 8 clock)", (uint32_t, what));
 
 /* The one call in progress; its owner is the CPU that set busy. */
 static struct {
@@ -69,6 +70,8 @@ void ipi_handle(void)
 		call.function(call.argument);
 		__atomic_fetch_sub(&call.left, 1, __ATOMIC_RELEASE);
 	}
+	if (pending & IPI_CLOCK)
+		ktrace_clock_serve();
 	if (pending & IPI_RESCHEDULE)
 		self->need_resched = true;
 }

@@ -11,6 +11,7 @@ enum ipi {
 	IPI_RESCHEDULE = 1, /* something may run there */
 	IPI_CALL = 2,	    /* ipi_call_all wants its function run */
 	IPI_STOP = 4,	    /* a panic wants the CPU stopped */
+	IPI_CLOCK = 8,	    /* another CPU compares its clock */
 };
 
 /* Any context. */

@@ -3,6 +3,7 @@
 
 #include "arch.h"
 #include "args.h"
+#include "ipi.h"
 #include "page.h"
 #include "print.h"
 #include "syscall.h"
@@ -36,6 +37,11 @@ static struct ktrace_memory lend(uint64_t rings, uint64_t slots)
 	return memory;
 }
 
+static void interrupt_for_clock(uint32_t cpu)
+{
+	ipi_send(&cpus[cpu], IPI_CLOCK);
+}
+
 void trace_init(void)
 {
 	unsigned count = arch_cpu_count() < CPU_MAX ? arch_cpu_count() : CPU_MAX;
@@ -54,6 +60,8 @@ void trace_init(void)
 		.kernel = "ktrace demo kernel",
 		.frequency = arch_clock_hz(),
 		.syscalls = syscall_table_text,
+		.clocks = KTRACE_CLOCKS_ASKED,
+		.interrupt = interrupt_for_clock,
 	};
 	int error;
 

@@ -241,7 +241,8 @@ void ktread_open_release(struct ktread *trace)
 		ktread_image_close(trace->image); /* owns the layout */
 	else
 		ktread_layout_close(trace->layout);
-	free(trace->offset);
+	ktread_clocks_free(&trace->measured);
+	ktread_clocks_free(&trace->aligned);
 	free(trace->build_id);
 	free(trace->note);
 	ktread_memory_close(trace->memory);

@@ -11,6 +11,7 @@
 
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
+#include "clock.h"
 #include "merge.h"
 #include "names.h"
 #include "source.h"
@@ -65,8 +66,7 @@ struct ktread {
 	struct ktread_image *image;   /* of a RAM file or a core */
 	struct ktread_layout *layout; /* of version 2 */
 	struct ktread_options options;
-	int64_t *offset; /* by CPU, of version 2 */
-	uint32_t offsets;
+	struct ktread_clocks measured, aligned; /* of version 2; applied one after the other */
 	unsigned char *build_id;
 	char *note;
 	uint64_t first_stamp;

@@ -152,8 +152,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 	ring->ring = n;
 	ring->head = place->head;
 	ring->begin = ktread_ring_begin(place, place->head);
-	ring->offset = trace->offset;
-	ring->offsets = trace->offsets;
+	ring->trace = trace;
 	status = ktread_v2_ring_init(ring, trace->cursors);
 	if (status == 0)
 		status = ktread_stamp_find_start(trace->layout, n, ring->begin, ring->head, &ring->start);
@@ -191,18 +190,6 @@ static int load_names(struct ktread *trace)
 		status = section_copy(trace, KTRX_SECTION_SYSCALLS, NAMES_LIMIT, &bytes, &size);
 	if (status == 0 && bytes)
 		status = ktread_names_load_lines(&trace->syscalls, bytes, size);
-	return status;
-}
-
-static int load_offsets(struct ktread *trace)
-{
-	char *bytes;
-	uint64_t size;
-	int status =
-		section_copy(trace, KTRX_SECTION_OFFSETS, KTRX_MAX_RINGS * sizeof(int64_t), &bytes, &size);
-
-	trace->offset = (int64_t *)(void *)bytes;
-	trace->offsets = (uint32_t)(size / sizeof(int64_t));
 	return status;
 }
 
@@ -290,7 +277,7 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 	if (status == 0)
 		status = load_names(trace);
 	if (status == 0)
-		status = load_offsets(trace);
+		status = ktread_clock_load(trace);
 	if (status == 0)
 		status = load_build_id(trace);
 	if (status == 0)

@@ -91,19 +91,22 @@ static uint32_t record_slots(uint64_t (*slot)[4], uint64_t index, uint32_t shift
 	return 0;
 }
 
-/* Ticks to add to the stamps of this record's CPU. */
-static int64_t cpu_offset(const struct ktread_v2_ring *ring, const uint64_t *slot)
+static uint32_t record_cpu(const struct ktread_v2_ring *ring, const uint64_t *slot)
 {
-	uint32_t cpu = ring->place->row.cpu;
+	struct ktrx_extension extension;
 
-	if (KTRX_W1_EXTENDED(slot[1])) {
-		struct ktrx_extension extension;
+	if (!KTRX_W1_EXTENDED(slot[1]))
+		return ring->place->row.cpu;
+	memcpy(&extension, (const unsigned char *)slot + KTRX_FIRST_OFFSET, sizeof(extension));
+	return extension.parts & KTRX_EXT_CPU ? extension.cpu : ring->place->row.cpu;
+}
 
-		memcpy(&extension, (const unsigned char *)slot + KTRX_FIRST_OFFSET, sizeof(extension));
-		if (extension.parts & KTRX_EXT_CPU)
-			cpu = extension.cpu;
-	}
-	return cpu < ring->offsets ? ring->offset[cpu] : 0;
+static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t stamp)
+{
+	uint32_t cpu = record_cpu(ring, slot);
+
+	stamp = ktread_clocks_apply(&ring->trace->measured, cpu, stamp);
+	return ktread_clocks_apply(&ring->trace->aligned, cpu, stamp);
 }
 
 /* Puts an item in its place by stamp, no farther back than the window allows. */
@@ -130,8 +133,8 @@ static void take_record(struct ktread_v2_ring *ring, uint64_t *slot, uint64_t in
 	item.stamp = ktread_stamp_extend(ring->reference, KTRX_W0_STAMP(slot[0]));
 	ring->reference = item.stamp;
 	ring->lost = 0;
-	if (ring->offsets)
-		item.stamp += (uint64_t)cpu_offset(ring, slot);
+	if (ring->trace->info.clock != KTREAD_CLOCK_RAW)
+		item.stamp = corrected(ring, slot, item.stamp);
 	insert_item(ring, item);
 }
 

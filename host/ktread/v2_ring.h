@@ -19,7 +19,7 @@
 #define KTREAD_CARRY(records) (2u * (records)) /* slots carried for so many */
 
 struct ktread_v2_item {
-	uint64_t stamp; /* whole, CPU offset applied */
+	uint64_t stamp; /* whole, corrected */
 	uint64_t index;
 	uint64_t lost; /* slots lost right before it */
 	uint32_t slot; /* where in the buffer its first slot lies */
@@ -27,6 +27,7 @@ struct ktread_v2_item {
 };
 
 struct ktread_v2_ring {
+	const struct ktread *trace; /* for its clocks */
 	const struct ktread_layout *layout;
 	const struct ktread_ring_place *place;
 	uint32_t ring;
@@ -34,11 +35,9 @@ struct ktread_v2_ring {
 	uint64_t index;	      /* next slot */
 	uint64_t reference;   /* whole stamp that the next one is nearest to */
 	struct ktread_stamp_start start;
-	uint64_t lost;	       /* slots since the last record */
-	uint64_t unsaid;       /* slots lost before events that the filter kept back */
-	uint64_t last_stamp;   /* handed out */
-	const int64_t *offset; /* ticks to add, by CPU */
-	uint32_t offsets;
+	uint64_t lost;	     /* slots since the last record */
+	uint64_t unsaid;     /* slots lost before events that the filter kept back */
+	uint64_t last_stamp; /* handed out */
 	uint64_t decoded, invalid;
 	uint64_t disordered;   /* records that came later than the window could mend */
 	uint32_t window;       /* slots */

@@ -27,6 +27,7 @@ enum ktrace_error {
 	KTRACE_ERROR_DEVICE = -6,     /* a transport is absent or failed */
 	KTRACE_ERROR_NO_SETTING = -7, /* no setting has that name */
 	KTRACE_ERROR_READ_ONLY = -8,  /* the setting can only be read */
+	KTRACE_ERROR_BUSY = -9,	      /* another CPU is at it, or did not answer in time: try again */
 };
 
 /* The root: what a reader looks for, in the image. Readable at any time; written by ktrace alone. */
@@ -68,6 +69,12 @@ struct ktrace_config {
 	 * image or in lent memory, readable for ever; NULL = unknown.
 	 */
 	const char *syscalls;
+	uint32_t clocks; /* enum ktrace_clocks of ktrace/clock.h: 0, or 1096 bytes a CPU */
+	/*
+	 * Has that CPU call ktrace_clock_serve() soon, in an interrupt; must not wait. Called with interrupts off.
+	 * NULL: its tick has to do.
+	 */
+	void (*interrupt)(uint32_t cpu);
 };
 
 /*

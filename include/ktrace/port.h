@@ -14,7 +14,8 @@
  * CPU whose per-CPU area is valid. A context that runs before that (a starting CPU, an entry before swapgs)
  * uses KTRACE_EARLY().
  *
- *   uint64_t ktrace_arch_clock(void)         a counter in step on all CPUs; need not be ordered against loads
+ *   uint64_t ktrace_arch_clock(void)         a counter, best in step on all CPUs (else see ktrace/clock.h); need not
+ *                                            be ordered against loads
  *   uint64_t ktrace_arch_frequency(void)     its ticks a second, 0 while unknown
  *   uint32_t ktrace_arch_cpu(void)           this CPU, 0 to n - 1. One that is KTRACE_MAX_CPUS or
  *                                            more records on the boot ring
@@ -37,6 +38,8 @@
  * and of the CPU alone:
  *
  *   void ktrace_arch_store_barrier(void)     later stores stay behind earlier ones
+ *   void ktrace_arch_clock_fence(void)       the clock is read neither before what stands in front nor after what
+ *                                            stands behind; used when clocks are compared, not in records
  *   void ktrace_arch_publish(uint64_t *, uint64_t)   a store that is seen after all stores before it
  *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
  *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped

@@ -56,6 +56,14 @@ struct ktread_options {
 	enum ktread_v1_layout v1_layout;
 	const char *machine; /* guest architecture of a RAM file, where it cannot be told: x86_64 … */
 	uint64_t ram_base;   /* guest physical address of a RAM file's first byte; 0: by machine */
+	int raw_clock;	     /* nonzero: stamps as they were recorded, whatever is known of the clocks */
+};
+
+/* What was done about clocks that differ from CPU to CPU. */
+enum ktread_clock_state {
+	KTREAD_CLOCK_RAW = 0,  /* nothing: stamps are as recorded */
+	KTREAD_CLOCK_MEASURED, /* what the guest had measured was applied */
+	KTREAD_CLOCK_ALIGNED,  /* and ktread_align() was called */
 };
 
 /* A field of an event. */
@@ -82,7 +90,7 @@ struct ktread_type {
 
 /* One event. Owned by the handle and valid until the next ktread_next(). */
 struct ktread_event {
-	uint64_t stamp; /* counter ticks, whole width, CPU offset applied */
+	uint64_t stamp; /* counter ticks, whole width, corrected as info says */
 	uint64_t index; /* index of its first slot in its ring */
 	uint64_t lost;	/* slots lost or unreadable in this ring right before it: no pairing across it */
 	uint32_t ring;
@@ -134,6 +142,12 @@ struct ktread_info {
 	uint64_t unknown_sections;
 	uint64_t lost_events;	/* not recorded because their event has no id */
 	uint64_t skipped_bytes; /* damage stepped over */
+	enum ktread_clock_state clock;
+	uint32_t clock_samples; /* measurements that were applied … */
+	uint64_t clock_failed;	/* … and those that failed in the guest */
+	uint64_t clock_largest; /* ticks: the largest correction among them … */
+	uint64_t clock_error;	/* … and the most that one can be wrong by */
+	uint64_t clock_aligned; /* ticks: the largest correction of ktread_align() */
 	const char *note;	/* what a host said of the capture, "key: value" lines; "" if nothing */
 };
 
@@ -149,6 +163,18 @@ struct ktread_filter {
 
 int ktread_open(struct ktread **trace, const char *path, const struct ktread_options *options);
 void ktread_close(struct ktread *trace);
+
+/* A stamp of some CPU, and how many ticks are to be added to it. */
+struct ktread_clock_point {
+	uint64_t stamp;
+	int64_t offset;
+};
+/*
+ * Corrects a CPU's stamps further, on top of what the guest measured: by straight lines between points in order of
+ * their stamps, level beyond them. Points given before for that CPU are forgotten. Takes effect by
+ * ktread_rewind(). Version 2 only.
+ */
+int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count);
 
 /* 1 and an event, 0 at the end, or an error. Order: by stamp; equal stamps by ring, then by index. */
 int ktread_next(struct ktread *trace, const struct ktread_event **event);

@@ -52,6 +52,7 @@ struct ktrx_section {
 #define KTRX_SECTION_REGISTERS	  11u /* reserved: added by a host that could read them */
 #define KTRX_SECTION_NOTE	  12u /* text about the capture, added by the host */
 #define KTRX_SECTION_SETTINGS	  13u /* struct ktrx_setting rows */
+#define KTRX_SECTION_CLOCKS	  14u /* struct ktrx_clock, CPU 0 first */
 
 /* Root flags. */
 #define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
@@ -268,6 +269,30 @@ struct ktrx_cpu {
 #define KTRX_MODE_USER	    3u
 #define KTRX_MODE_INTERRUPT 4u
 
+/* One measurement of a CPU's clock against CPU 0's. */
+struct ktrx_clock_sample {
+	uint64_t stamp; /* of the CPU whose clock it is */
+	int64_t offset; /* ticks to be added to that stamp to have CPU 0's … */
+	uint64_t error; /* … and how many that can be wrong by */
+	uint64_t check; /* ktrx_clock_check(): anything else is not there, or not whole */
+};
+#define KTRX_CLOCK_SAMPLES 32u
+
+/*
+ * What was measured of one CPU's clock, written by that CPU. Samples lie in order of their stamps. When they are
+ * full, every other one is dropped and twice as many measurements go between two of them; the last is the newest.
+ */
+struct ktrx_clock {
+	uint64_t measured; /* measurements that succeeded … */
+	uint64_t failed;   /* … and those that CPU 0 did not answer in time */
+	uint64_t due;	   /* the writer's: when the next one is to be */
+	uint32_t samples;
+	uint32_t spacing; /* measurements between two samples */
+	uint32_t since;	  /* the writer's: of these, so far */
+	uint32_t reserved[7];
+	struct ktrx_clock_sample sample[KTRX_CLOCK_SAMPLES];
+};
+
 /*
  * Head of each block of memory that a kernel lent: lets the host find the block by itself when neither a
  * physical address nor the image's own mapping leads there.
@@ -333,6 +358,15 @@ KTRX_ASSERT_SIZE(struct ktrx_thread, 32);
 KTRX_ASSERT_SIZE(struct ktrx_cpu, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_cpu, mode, 28);
 KTRX_ASSERT_SIZE(struct ktrx_block, 64);
+KTRX_ASSERT_SIZE(struct ktrx_clock_sample, 32);
+KTRX_ASSERT_SIZE(struct ktrx_clock, 1088);
+KTRX_ASSERT_OFFSET(struct ktrx_clock, samples, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_clock, sample, 64);
+
+static inline uint64_t ktrx_clock_check(const struct ktrx_clock_sample *sample)
+{
+	return ~(sample->stamp + 3 * (uint64_t)sample->offset + 5 * sample->error);
+}
 
 /* FNV-1a over what stays constant through a boot: version, slot size, tag, sizes, machine, nonce, self. */
 static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)

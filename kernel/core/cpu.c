@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What each CPU says about itself: that it records, that it lives, what it does. */
+#include "clock.h"
 #include "state.h"
 
 /* Says in the ring's row where its reserve word lies, if it is not the row's own. */
@@ -66,6 +67,7 @@ void ktrace_heartbeat(uint64_t pc)
 	cpu->thread = KTRX_W1_THREAD(ktrace_arch_thread());
 	cpu->heartbeat_stamp = ktrace_arch_clock();
 	cpu->heartbeats = cpu->heartbeats + 1;
+	ktrace_clock_beat((uint32_t)(cpu - ktrace_state.cpu), cpu->heartbeats);
 }
 
 void ktrace_mode(uint8_t mode)

@@ -3,6 +3,7 @@
  * ktrace_init(): tables and rings in lent memory. A trial run over the arena finds what fits, a second one
  * takes it for good; the sites are let loose on it last.
  */
+#include "clock.h"
 #include "memory.h"
 
 #define SHIFT_LEAST 9u
@@ -15,6 +16,8 @@ struct layout {
 	struct ktrx_thread *thread;
 	uint64_t *counters;
 	uint64_t counters_size;
+	struct ktrace_clock_rows clocks;
+	uint64_t clocks_size, offsets_size;
 };
 
 static uint64_t ring_size(const struct layout *layout)
@@ -27,7 +30,10 @@ static int tables_take(struct layout *layout, struct ktrace_arena *arena, const 
 	layout->cpu = ktrace_arena_take(arena, (uint64_t)layout->cpus * sizeof(struct ktrx_cpu));
 	layout->thread = ktrace_arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
 	layout->counters = ktrace_arena_take(arena, layout->counters_size);
-	return layout->cpu && layout->thread && layout->counters;
+	layout->clocks.clock = ktrace_arena_take(arena, layout->clocks_size);
+	layout->clocks.offset = ktrace_arena_take(arena, layout->offsets_size);
+	return layout->cpu && layout->thread && layout->counters && layout->clocks.clock &&
+	       layout->clocks.offset;
 }
 
 static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
@@ -79,6 +85,8 @@ static void layout_make(struct layout *layout, struct ktrace_arena *arena, const
 	ktrace_zero(layout->cpu, layout->cpus * sizeof(struct ktrx_cpu));
 	ktrace_zero(layout->thread, config->threads * sizeof(struct ktrx_thread));
 	ktrace_zero(layout->counters, layout->counters_size);
+	ktrace_zero(layout->clocks.clock, layout->clocks_size);
+	ktrace_zero(layout->clocks.offset, layout->offsets_size);
 	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
 		ring_make(&ktrace_ring[cpu + 1], cpu, layout, ktrace_arena_take(arena, ring_size(layout)),
 			  config->policy);
@@ -119,6 +127,10 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 	ktrace_section_set(KTRX_SECTION_THREADS, sizeof(struct ktrx_thread), layout->thread,
 			   config->threads * sizeof(struct ktrx_thread));
 	ktrace_section_set(KTRX_SECTION_COUNTERS, sizeof(uint64_t), layout->counters, layout->counters_size);
+	ktrace_section_set(KTRX_SECTION_CLOCKS, sizeof(struct ktrx_clock), layout->clocks.clock,
+			   layout->clocks_size);
+	ktrace_section_set(KTRX_SECTION_OFFSETS, sizeof(int64_t), layout->clocks.offset,
+			   layout->offsets_size);
 	ktrace_section_set(KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
 	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls, text_length(config->syscalls));
 	ktrace_root_close();
@@ -140,7 +152,7 @@ static void state_fill(const struct layout *layout, const struct ktrace_config *
 static int config_is_valid(const struct ktrace_config *config)
 {
 	if (config->size != sizeof(*config) || config->cpus > KTRACE_MAX_CPUS ||
-	    config->policy > KTRX_POLICY_STOP)
+	    config->policy > KTRX_POLICY_STOP || config->clocks > KTRACE_CLOCKS_ONLINE)
 		return 0;
 	if (config->blocks != 0 && !config->memory)
 		return 0;
@@ -156,6 +168,22 @@ static uint64_t counters_size(const struct layout *layout, const struct ktrace_c
 				: 0;
 }
 
+static void clocks_size(struct layout *layout, const struct ktrace_config *config)
+{
+	uint64_t rows = config->clocks == KTRACE_CLOCKS_NONE ? 0 : layout->cpus;
+
+	layout->clocks_size = rows * sizeof(struct ktrx_clock);
+	layout->offsets_size = rows * sizeof(int64_t);
+	layout->clocks.once = config->clocks == KTRACE_CLOCKS_ONLINE;
+}
+
+/* Without memory for them the rows are nowhere. */
+static void clocks_open(struct layout *layout, const struct ktrace_config *config)
+{
+	if (layout->clocks_size != 0)
+		ktrace_clock_open(&layout->clocks, config->interrupt);
+}
+
 int ktrace_init(const struct ktrace_config *config)
 {
 	static KTRACE_IN_DATA struct ktrace_arena arena; /* too large for a kernel's stack */
@@ -169,12 +197,14 @@ int ktrace_init(const struct ktrace_config *config)
 	ktrace_attach();
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.counters_size = counters_size(&layout, config);
+	clocks_size(&layout, config);
 	ktrace_arena_open(&arena, config);
 	error = layout_find(&layout, &arena, config);
 	if (error)
 		return error;
 	layout_make(&layout, &arena, config);
 	root_fill(&layout, config);
+	clocks_open(&layout, config);
 	state_fill(&layout, config);
 	ktrace_states_update();
 	return KTRACE_OK;

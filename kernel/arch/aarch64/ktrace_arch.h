@@ -134,6 +134,15 @@ static inline int ktrace_arch_compare_swap(uint64_t *word, uint64_t expected, ui
 }
 #endif
 
+/* Behind a branch on what was loaded, the counter is read after it; stores never go ahead of an isb. */
+#ifndef ktrace_arch_clock_fence
+#define ktrace_arch_clock_fence ktrace_arch_clock_fence
+static inline void ktrace_arch_clock_fence(void)
+{
+	__asm__ volatile("isb" : : : "memory");
+}
+#endif
+
 #include "../generic/ktrace_arch.h"
 
 #endif

@@ -67,6 +67,14 @@ static inline void ktrace_arch_store_barrier(void)
 }
 #endif
 
+#ifndef ktrace_arch_clock_fence
+#define ktrace_arch_clock_fence ktrace_arch_clock_fence
+static inline void ktrace_arch_clock_fence(void)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+#endif
+
 #ifndef ktrace_arch_publish
 #define ktrace_arch_publish ktrace_arch_publish
 static inline void ktrace_arch_publish(uint64_t *word, uint64_t value)

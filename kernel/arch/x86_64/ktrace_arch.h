@@ -119,6 +119,15 @@ static inline uint64_t ktrace_arch_fetch_add(uint64_t *word, uint64_t n)
 }
 #endif
 
+/* rdtsc waits for no load; lfence does, and what follows it waits for lfence. */
+#ifndef ktrace_arch_clock_fence
+#define ktrace_arch_clock_fence ktrace_arch_clock_fence
+static inline void ktrace_arch_clock_fence(void)
+{
+	__asm__ volatile("lfence" : : : "memory");
+}
+#endif
+
 #include "../generic/ktrace_arch.h"
 
 #endif

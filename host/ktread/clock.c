@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Functions from stamps to corrected stamps. */
+#include "clock.h"
+
+#include <stdlib.h>
+
+#include "message.h"
+#include "trace.h"
+
+#define SLOPE_BITS 32
+
+int ktread_clocks_init(struct ktread_clocks *clocks, uint32_t cpus)
+{
+	clocks->clock = calloc(cpus ? cpus : 1, sizeof(*clocks->clock));
+	clocks->cpus = clocks->clock ? cpus : 0;
+	return clocks->clock ? 0 : ktread_fail_memory();
+}
+
+void ktread_clocks_free(struct ktread_clocks *clocks)
+{
+	for (uint32_t cpu = 0; cpu < clocks->cpus; cpu++)
+		free(clocks->clock[cpu].piece);
+	free(clocks->clock);
+	*clocks = (struct ktread_clocks){ NULL, 0 };
+}
+
+/* Whether a clock that is right at `point` can be so at `next`: later, and off by less than half of the way. */
+static bool follows(const struct ktread_clock_point *next, const struct ktread_clock_piece *point)
+{
+	__int128 change = (__int128)next->offset - point->offset;
+	uint64_t way = next->stamp - point->from;
+
+	return next->stamp > point->from && change < (__int128)(way / 2) && -change < (__int128)(way / 2);
+}
+
+/* Rounded down, as all is: so a piece ends no higher than the next one begins. */
+static int64_t slope_between(const struct ktread_clock_piece *from, const struct ktread_clock_point *to)
+{
+	__int128 change = ((__int128)to->offset - from->offset) * ((__int128)1 << SLOPE_BITS);
+	__int128 way = to->stamp - from->from;
+
+	return (int64_t)(change / way - (change % way < 0));
+}
+
+int ktread_clock_set(struct ktread_clock *clock, const struct ktread_clock_point *point, uint32_t count,
+		     const int64_t slopes[2])
+{
+	struct ktread_clock_piece *piece = malloc(((size_t)count + 1) * sizeof(*piece));
+	uint32_t pieces = 0;
+
+	if (!piece)
+		return ktread_fail_memory();
+	for (uint32_t i = 0; i < count; i++) {
+		/* The first piece leads up to the first point, and has no length of its own. */
+		if (pieces == 0)
+			piece[pieces++] =
+				(struct ktread_clock_piece){ point[i].stamp, point[i].offset, slopes[0] };
+		else if (!follows(&point[i], &piece[pieces - 1]))
+			continue;
+		else if (pieces > 1)
+			piece[pieces - 1].slope = slope_between(&piece[pieces - 1], &point[i]);
+		piece[pieces++] = (struct ktread_clock_piece){ point[i].stamp, point[i].offset, slopes[1] };
+	}
+	free(clock->piece);
+	*clock = (struct ktread_clock){ piece, pieces, 0 };
+	return 0;
+}
+
+uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
+{
+	const struct ktread_clock_piece *piece;
+	__int128 corrected;
+
+	while (clock->at > 0 && stamp < clock->piece[clock->at].from)
+		clock->at--;
+	while (clock->at + 1 < clock->pieces && stamp >= clock->piece[clock->at + 1].from)
+		clock->at++;
+	piece = &clock->piece[clock->at];
+	corrected = ((__int128)stamp - piece->from) * piece->slope;
+	corrected = (corrected >> SLOPE_BITS) + stamp + piece->offset;
+	return corrected < 0 ? 0 : corrected > (__int128)UINT64_MAX ? UINT64_MAX : (uint64_t)corrected;
+}
+
+int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count)
+{
+	static const int64_t level[2] = { 0, 0 };
+
+	if (trace->info.version < KTRX2_VERSION || trace->options.raw_clock)
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "these clocks are shown as they are");
+	if (!trace->aligned.clock && ktread_clocks_init(&trace->aligned, trace->info.cpus) < 0)
+		return KTREAD_E_MEMORY;
+	if (cpu >= trace->aligned.cpus)
+		return ktread_fail(KTREAD_E_ARGUMENT, "no such CPU: %u", cpu);
+	trace->info.clock = KTREAD_CLOCK_ALIGNED;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t size = point[i].offset < 0 ? -(uint64_t)point[i].offset : (uint64_t)point[i].offset;
+
+		if (size > trace->info.clock_aligned)
+			trace->info.clock_aligned = size;
+	}
+	return ktread_clock_set(&trace->aligned.clock[cpu], point, count, level);
+}

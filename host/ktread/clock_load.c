@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What a guest measured of its clocks. A sample is as good as its round trip was quick, so those that took much
+ * longer than most (the CPU was taken away meanwhile) are left out; between the others the drift is as they say.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "layout.h"
+#include "message.h"
+#include "trace.h"
+
+#define SLOW_TIMES  4u /* the usual error */
+#define END_SAMPLES 8u /* whose drift goes on beyond the ends */
+#define SLOPE_ONE   ((__int128)1 << 32)
+
+/* What is whole among the samples of a row, in order. Returns how many there are. */
+static uint32_t take_samples(const struct ktrx_clock *row, struct ktrx_clock_sample *sample)
+{
+	uint32_t count = row->samples < KTRX_CLOCK_SAMPLES ? row->samples : KTRX_CLOCK_SAMPLES, taken = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct ktrx_clock_sample *given = &row->sample[i];
+
+		if (given->check != ktrx_clock_check(given) ||
+		    (taken > 0 && given->stamp <= sample[taken - 1].stamp))
+			continue;
+		sample[taken++] = *given;
+	}
+	return taken;
+}
+
+static int by_error(const void *a, const void *b)
+{
+	uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+static uint32_t drop_slow(struct ktrx_clock_sample *sample, uint32_t count)
+{
+	uint64_t error[KTRX_CLOCK_SAMPLES];
+	uint32_t kept = 0;
+
+	if (count == 0)
+		return 0;
+	for (uint32_t i = 0; i < count; i++)
+		error[i] = sample[i].error;
+	qsort(error, count, sizeof(error[0]), by_error);
+	for (uint32_t i = 0; i < count; i++)
+		if (sample[i].error / SLOW_TIMES <= error[count / 2])
+			sample[kept++] = sample[i];
+	return kept;
+}
+
+/* The drift from one sample to another; none if it may be mere error. */
+static int64_t drift(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
+{
+	__int128 change = (__int128)to->offset - from->offset, way = (__int128)to->stamp - from->stamp;
+	__int128 size = change < 0 ? -change : change;
+
+	if (way <= 0 || size <= (__int128)from->error + to->error || size > way / 2)
+		return 0;
+	return (int64_t)(change * SLOPE_ONE / way);
+}
+
+static void note(struct ktread_info *info, const struct ktrx_clock_sample *sample)
+{
+	uint64_t size = sample->offset < 0 ? -(uint64_t)sample->offset : (uint64_t)sample->offset;
+
+	info->clock = KTREAD_CLOCK_MEASURED;
+	info->clock_samples++;
+	if (size > info->clock_largest)
+		info->clock_largest = size;
+	if (sample->error > info->clock_error)
+		info->clock_error = sample->error;
+}
+
+static int take_row(struct ktread *trace, uint32_t cpu, const struct ktrx_clock *row)
+{
+	struct ktrx_clock_sample sample[KTRX_CLOCK_SAMPLES];
+	struct ktread_clock_point point[KTRX_CLOCK_SAMPLES];
+	uint32_t count = drop_slow(sample, take_samples(row, sample));
+	uint32_t end = count < END_SAMPLES ? count : END_SAMPLES;
+	int64_t slopes[2];
+
+	trace->info.clock_failed += row->failed;
+	if (count == 0)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		point[i] = (struct ktread_clock_point){ sample[i].stamp, sample[i].offset };
+		note(&trace->info, &sample[i]);
+	}
+	slopes[0] = drift(&sample[0], &sample[end - 1]);
+	slopes[1] = drift(&sample[count - end], &sample[count - 1]);
+	return ktread_clock_set(&trace->measured.clock[cpu], point, count, slopes);
+}
+
+static uint32_t row_count(const struct ktread_section *section, uint32_t stride)
+{
+	uint64_t rows = ktread_region_readable(&section->region) / stride;
+
+	return rows < KTRX_MAX_RINGS - 1 ? (uint32_t)rows : KTRX_MAX_RINGS - 1;
+}
+
+static int load_rows(struct ktread *trace, const struct ktread_section *section)
+{
+	uint32_t stride = section->row.entry_size ? section->row.entry_size : sizeof(struct ktrx_clock);
+	int status;
+
+	if (stride < sizeof(struct ktrx_clock)) {
+		ktread_warn(trace,
+			    "%s: clocks of %u bytes a CPU cannot be read: stamps are shown as they are",
+			    trace->memory->name, stride);
+		return 0;
+	}
+	status = ktread_clocks_init(&trace->measured, row_count(section, stride));
+	for (uint32_t cpu = 0; cpu < trace->measured.cpus && status == 0; cpu++) {
+		struct ktrx_clock row;
+
+		status = ktread_region_read(&section->region, (uint64_t)cpu * stride, &row, sizeof(row));
+		if (status == 0)
+			status = take_row(trace, cpu, &row);
+	}
+	return status;
+}
+
+/* A writer that keeps no history says at least how it was last. */
+static int load_newest(struct ktread *trace, const struct ktread_section *section)
+{
+	static const int64_t level[2] = { 0, 0 };
+	int status = ktread_clocks_init(&trace->measured, row_count(section, sizeof(int64_t)));
+
+	for (uint32_t cpu = 0; cpu < trace->measured.cpus && status == 0; cpu++) {
+		struct ktrx_clock_sample sample = { 0 };
+
+		status = ktread_region_read(&section->region, (uint64_t)cpu * sizeof(int64_t), &sample.offset,
+					    sizeof(sample.offset));
+		if (status < 0 || sample.offset == 0)
+			continue;
+		note(&trace->info, &sample);
+		status = ktread_clock_set(&trace->measured.clock[cpu],
+					  &(struct ktread_clock_point){ 0, sample.offset }, 1, level);
+	}
+	return status;
+}
+
+int ktread_clock_load(struct ktread *trace)
+{
+	const struct ktread_section *clocks = ktread_layout_section(trace->layout, KTRX_SECTION_CLOCKS, 0);
+	const struct ktread_section *offsets = ktread_layout_section(trace->layout, KTRX_SECTION_OFFSETS, 0);
+
+	if (trace->options.raw_clock || (!clocks && !offsets))
+		return 0;
+	return clocks ? load_rows(trace, clocks) : load_newest(trace, offsets);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Clocks that differ from CPU to CPU. Stamps are each CPU's own counter, always; what there is to be known about
+ * how these lie to each other is measured beside them and left in the trace, where a reader applies it.
+ *
+ * A measurement is a few round trips between one CPU and CPU 0: the quickest one counts, and half its time is the
+ * most that the result can be wrong by. Both sides wait for a bounded number of polls and give up then, so a CPU
+ * that cannot come (it holds a spinlock, say, with interrupts off) makes a measurement fail and nothing else.
+ *
+ * ktrace_heartbeat() measures by itself, on each CPU, while debug.ktr.resynchronize is 1: every 100 ms. It needs
+ * the memory that config.clocks asks for, and CPU 0 to call ktrace_clock_serve() in time: from its heartbeat,
+ * which does so, or in an interrupt that config.interrupt sends it.
+ */
+#ifndef KTRACE_CLOCK_H
+#define KTRACE_CLOCK_H
+
+#include <stdint.h>
+
+#include "ktrace/compiler.h"
+
+KTRACE_BEGIN_C
+
+/* Values of config.clocks. */
+enum ktrace_clocks {
+	KTRACE_CLOCKS_NONE = 0,	  /* nothing is measured */
+	KTRACE_CLOCKS_ASKED = 1,  /* when ktrace_clock_measure() or debug.ktr.resynchronize asks for it */
+	KTRACE_CLOCKS_ONLINE = 2, /* and once by itself, after each CPU came online */
+};
+
+/*
+ * Measures this CPU's clock against CPU 0's, now. Interrupts off, on a CPU that is online. On CPU 0 there is
+ * nothing to be done. Errors: STATE (not online, or config.clocks was 0), BUSY (another CPU measures, or CPU 0
+ * did not answer in time).
+ */
+int ktrace_clock_measure(void);
+
+/*
+ * CPU 0's part, if another CPU asks for it just now; otherwise, and on any other CPU, a few instructions. Any
+ * context with interrupts off. Ends after a bounded number of polls.
+ */
+void ktrace_clock_serve(void);
+
+/* Ticks to be added to a CPU's stamps to have CPU 0's, as last measured; 0 if never. */
+int64_t ktrace_clock_offset(uint32_t cpu);
+
+KTRACE_END_C
+
+#endif
