@@ -41,7 +41,8 @@ static const struct option shared[] = {
 #define PID_CPU_OPTIONS 7u
 
 static const char read_help[] =
-	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core\n"
+	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
+	"                       stream\n"
 	"  --v1-layout LAYOUT   payloads of version 1: kevlar (default; as traces carry them) or spec\n"
 	"  --frequency HZ       counter frequency, where the trace does not know it\n"
 	"  --machine ARCH       x86_64, aarch64 or riscv64, where the trace does not say\n";

@@ -61,17 +61,19 @@ static void file_close(void *context)
 
 static const struct ktread_memory_ops file_ops = { file_read, file_next_data, file_close };
 
-static int write_all(int descriptor, const unsigned char *from, size_t bytes)
+int ktread_file_write(int descriptor, const void *bytes, size_t size)
 {
-	while (bytes) {
-		ssize_t put = write(descriptor, from, bytes);
+	const unsigned char *from = bytes;
+
+	while (size) {
+		ssize_t put = write(descriptor, from, size);
 
 		if (put < 0 && errno == EINTR)
 			continue;
 		if (put < 0)
-			return -1;
+			return KTREAD_E_SYSTEM;
 		from += put;
-		bytes -= (size_t)put;
+		size -= (size_t)put;
 	}
 	return 0;
 }
@@ -100,7 +102,7 @@ static int spool(int from, const char *path)
 			continue;
 		if (got == 0)
 			return to;
-		if (got < 0 || write_all(to, buffer, (size_t)got) < 0)
+		if (got < 0 || ktread_file_write(to, buffer, (size_t)got) < 0)
 			break;
 	}
 	ktread_fail_errno("%s: temporary copy", path);

@@ -265,6 +265,26 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 	return 0;
 }
 
+/* In a dump addresses are offsets from the root. */
+static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
+			  uint64_t *physical)
+{
+	const uint64_t *root = context;
+
+	if (attempt || where != KTRX_WHERE_FILE || address > UINT64_MAX - *root ||
+	    length > UINT64_MAX - *root - address)
+		return KTREAD_E_FORMAT;
+	*physical = *root + address;
+	return 0;
+}
+
+int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset)
+{
+	struct ktread_resolver resolver = { resolve_offset, &offset };
+
+	return ktread_layout_open(layout, memory, offset, &resolver);
+}
+
 void ktread_layout_close(struct ktread_layout *layout)
 {
 	if (!layout)

@@ -38,6 +38,8 @@ struct ktread_layout {
 
 int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t physical,
 		       const struct ktread_resolver *resolver);
+/* Of the dump whose root lies at `offset`. */
+int ktread_layout_open_dump(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t offset);
 void ktread_layout_close(struct ktread_layout *layout);
 /* The n-th section of a type, by `index`, from 0; NULL if there is none. */
 const struct ktread_section *ktread_layout_section(const struct ktread_layout *layout, uint32_t type,

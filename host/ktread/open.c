@@ -10,6 +10,8 @@
 #include "image.h"
 #include "message.h"
 #include "open.h"
+#include "stream.h"
+#include "unpack.h"
 #include "v1.h"
 #include "v2.h"
 
@@ -134,7 +136,6 @@ static int refuse_foreign(struct ktread_memory *memory)
 	} foreign[] = {
 		{ "KDUMP   ", 8, "a kdump-compressed core: have dump-guest-memory write ELF" },
 		{ "makedumpfile", 12, "a flattened kdump core: have dump-guest-memory write ELF" },
-		{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd: unpack it first" },
 		{ "\x1f\x8b", 2, "compressed with gzip: unpack it first" },
 		{ "\xfd"
 		  "7zXZ",
@@ -152,12 +153,34 @@ static int refuse_foreign(struct ktread_memory *memory)
 	return 0;
 }
 
+static int open_bare(struct ktread *trace)
+{
+	trace->info.form = KTREAD_FORM_BARE;
+	return ktread_bare_open(trace);
+}
+
+static int open_stream(struct ktread *trace)
+{
+	uint32_t inside;
+	int status;
+
+	if (!ktread_stream_is(trace->memory))
+		return ktread_fail(KTREAD_E_FORMAT, "%s: is no stream", trace->memory->name);
+	status = ktread_stream_enter(trace, &inside);
+	if (status == 0)
+		status = inside == KTRX_STREAM_BARE ? open_bare(trace) : open_dump(trace);
+	trace->info.form = KTREAD_FORM_STREAM;
+	return status;
+}
+
 static int open_by_content(struct ktread *trace)
 {
 	int status = refuse_foreign(trace->memory);
 
 	if (status < 0)
 		return status;
+	if (ktread_stream_is(trace->memory))
+		return open_stream(trace);
 	if (ktread_core_is(trace->memory))
 		return open_core(trace);
 	if (!may_be_ram(trace->memory))
@@ -173,14 +196,14 @@ static int open_by_content(struct ktread *trace)
 			   trace->memory->name);
 }
 
-static int open_bare(struct ktread *trace)
-{
-	trace->info.form = KTREAD_FORM_BARE;
-	return ktread_bare_open(trace);
-}
-
 static int open_as(struct ktread *trace)
 {
+	int status = 0;
+
+	if (trace->options.form != KTREAD_FORM_BARE && ktread_unpack_is_packed(trace->memory))
+		status = ktread_unpack(trace);
+	if (status < 0)
+		return status;
 	switch (trace->options.form) {
 	case KTREAD_FORM_BARE:
 		return open_bare(trace);
@@ -188,6 +211,8 @@ static int open_as(struct ktread *trace)
 		return open_ram(trace);
 	case KTREAD_FORM_CORE:
 		return open_core(trace);
+	case KTREAD_FORM_STREAM:
+		return open_stream(trace);
 	case KTREAD_FORM_V1:
 	case KTREAD_FORM_V2:
 		return open_dump(trace);
@@ -201,7 +226,7 @@ static int take_options(struct ktread *trace, const struct ktread_options *optio
 	if (!options)
 		return 0;
 	if (options->size != sizeof(*options) || (int)options->form < KTREAD_FORM_AUTO ||
-	    options->form > KTREAD_FORM_CORE)
+	    options->form > KTREAD_FORM_STREAM)
 		return ktread_fail(KTREAD_E_ARGUMENT, "unusable options");
 	trace->options = *options;
 	return 0;

@@ -44,6 +44,8 @@ int ktread_source_open_file(struct ktread_memory **memory, const char *path);
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Descriptor of a temporary file without a name, or an error. */
 int ktread_file_temporary(void);
+/* Writes all of it: 0, or KTREAD_E_SYSTEM with errno left as it is and no message. */
+int ktread_file_write(int descriptor, const void *bytes, size_t size);
 /* Bytes that can be read from `physical` on without a gap. */
 uint64_t ktread_source_run(const struct ktread_memory *memory, uint64_t physical);
 /* Address of what lies at `position` of the source; UINT64_MAX if nothing does. */

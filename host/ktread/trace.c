@@ -74,8 +74,7 @@ int ktread_cursors_create(struct ktread *trace, uint32_t count)
 	return ktread_merge_init(&trace->merge, count);
 }
 
-/* Keeps the text of an error with the trace. */
-static int keep_message(struct ktread *trace, int status)
+int ktread_keep_message(struct ktread *trace, int status)
 {
 	snprintf(trace->message, sizeof(trace->message), "%s", ktread_fail_text());
 	return status;
@@ -85,7 +84,7 @@ static int keep_message(struct ktread *trace, int status)
 static int fail(struct ktread *trace, int status)
 {
 	trace->status = status;
-	return keep_message(trace, status);
+	return ktread_keep_message(trace, status);
 }
 
 /* Gets a ring its next items; none are left when cursor->item == cursor->end afterwards. */
@@ -220,11 +219,11 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
 	if (!filter)
 		return 0;
 	if (filter->size != sizeof(*filter))
-		return keep_message(trace, ktread_fail(KTREAD_E_ARGUMENT, "filter of unknown size"));
+		return ktread_keep_message(trace, ktread_fail(KTREAD_E_ARGUMENT, "filter of unknown size"));
 	selection->cpus = copy(filter->cpus, ((size_t)filter->cpu_count + 7) / 8);
 	selection->events = copy(filter->events, KTREAD_TYPE_ROWS / 8);
 	if ((filter->cpus && !selection->cpus) || (filter->events && !selection->events))
-		return keep_message(trace, ktread_fail_memory());
+		return ktread_keep_message(trace, ktread_fail_memory());
 	selection->cpu_count = filter->cpu_count;
 	selection->thread = filter->thread;
 	selection->since = filter->since;

@@ -101,6 +101,9 @@ static inline bool ktread_selected(const struct ktread_selection *want, uint64_t
 /* Keeps a warning for ktread_warning(); beyond the limit they are dropped. */
 void ktread_warn(struct ktread *trace, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Keeps the text of an error with the trace; returns `status`. */
+int ktread_keep_message(struct ktread *trace, int status);
+
 /* Makes `count` cursors, all zero. */
 int ktread_cursors_create(struct ktread *trace, uint32_t count);
 /* Slots a ring's window may have, so that all windows together stay small. */

@@ -289,24 +289,10 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 	return status;
 }
 
-/* In a dump addresses are offsets from the root. */
-static int resolve_offset(void *context, uint16_t where, uint64_t address, uint64_t length, uint32_t attempt,
-			  uint64_t *physical)
-{
-	const uint64_t *root = context;
-
-	if (attempt || where != KTRX_WHERE_FILE || address > UINT64_MAX - *root ||
-	    length > UINT64_MAX - *root - address)
-		return KTREAD_E_FORMAT;
-	*physical = *root + address;
-	return 0;
-}
-
 int ktread_v2_open_dump(struct ktread *trace, uint64_t offset)
 {
-	struct ktread_resolver resolver = { resolve_offset, &offset };
 	struct ktread_layout *layout;
-	int status = ktread_layout_open(&layout, trace->memory, offset, &resolver);
+	int status = ktread_layout_open_dump(&layout, trace->memory, offset);
 
 	return status < 0 ? status : ktread_v2_open(trace, layout);
 }

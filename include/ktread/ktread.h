@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktread: reads traces. One reader serves KTRX v2 dumps, v1 dumps, concatenations of them, bare record
- * streams, RAM files of a running or dead guest and ELF cores, and yields events merged by time over all rings.
+ * streams, RAM files of a running or dead guest, ELF cores and portable streams, each also compressed with zstd, and
+ * yields events merged by time over all rings.
  *
  *	struct ktread *trace;
  *	const struct ktread_event *event;
@@ -38,10 +39,11 @@ enum ktread_error {
 enum ktread_form {
 	KTREAD_FORM_AUTO = 0, /* by content */
 	KTREAD_FORM_V1,
-	KTREAD_FORM_V2,	  /* a v2 dump */
-	KTREAD_FORM_BARE, /* 32-byte v1 records without header; never guessed, needs a frequency */
-	KTREAD_FORM_RAM,  /* guest RAM */
-	KTREAD_FORM_CORE, /* ELF core */
+	KTREAD_FORM_V2,	    /* a v2 dump */
+	KTREAD_FORM_BARE,   /* 32-byte v1 records without header; never guessed, needs a frequency */
+	KTREAD_FORM_RAM,    /* guest RAM */
+	KTREAD_FORM_CORE,   /* ELF core */
+	KTREAD_FORM_STREAM, /* a dump or bare records, compact (spec/stream.md) */
 };
 
 enum ktread_v1_layout {
@@ -211,6 +213,12 @@ uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the
  * unknown or unusable ring is KTREAD_E_ARGUMENT.
  */
 int ktread_slot(const struct ktread *trace, uint32_t ring, uint64_t index, unsigned char *slot);
+
+/*
+ * Writes the trace as a stream to `fd`, which may be a pipe: all of it, so that a filter that is set is KTREAD_E_ARGUMENT.
+ * A failed write leaves its errno in *output_error, which is otherwise 0, and returns KTREAD_E_SYSTEM.
+ */
+int ktread_write_stream(struct ktread *trace, int fd, int *output_error);
 
 /* Warnings gathered so far (damage, truncation, loss worth saying), one a call until NULL. */
 const char *ktread_warning(struct ktread *trace);

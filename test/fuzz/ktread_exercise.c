@@ -98,7 +98,7 @@ static void dump_image(struct ktread_memory *memory)
 
 void ktread_exercise(const char *path)
 {
-	for (int form = KTREAD_FORM_AUTO; form <= KTREAD_FORM_CORE; form++)
+	for (int form = KTREAD_FORM_AUTO; form <= KTREAD_FORM_STREAM; form++)
 		if (form != KTREAD_FORM_RAM)
 			read_as(path, (enum ktread_form)form);
 	ktread_exercise_ram(path);

@@ -1,0 +1,445 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Reading streams. The heads of all blocks are looked at first, which costs a few bytes each; a block is decoded when
+ * somebody wants bytes of it, and kept until its room is needed for another one.
+ *
+ * Invariants: places are sorted by position, do not overlap and lie within the dump.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "columns.h"
+#include "libzstd.h"
+#include "message.h"
+#include "stream.h"
+
+#define PLACES_MAX   (UINT32_C(1) << 20)
+#define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u) /* of a frame: what does not shrink grows by little */
+#define SEARCH_CHUNK 4096u
+#define NOT_KEPT     UINT32_MAX
+
+/* A block, and where in the dump it belongs. */
+struct place {
+	uint64_t position;
+	uint64_t offset; /* of its head in the stream */
+	uint32_t length;
+	uint32_t kept; /* which of stream->kept has it decoded */
+};
+
+struct kept {
+	uint32_t place;
+	uint64_t used; /* when, by stream->clock */
+	unsigned char *bytes;
+};
+
+struct stream {
+	struct ktread *trace; /* takes warnings */
+	struct ktread_memory *file;
+	struct ktrx_stream head;
+	struct place *place;
+	uint32_t places, room;
+	uint64_t damaged; /* bytes of the stream that are no block */
+	uint64_t ending;  /* blocks there were, as its end says; UINT64_MAX: it has none */
+	struct kept *kept;
+	uint32_t kept_count, kept_limit, longest;
+	uint64_t clock;
+	const struct ktread_zstd *zstd;
+	void *reader;
+	struct ktread_columns *columns;
+	unsigned char *packed, *content;
+};
+
+static void stream_close(void *context)
+{
+	struct stream *stream = context;
+
+	if (stream->reader)
+		stream->zstd->free_reader(stream->reader);
+	for (uint32_t n = 0; n < stream->kept_count; n++)
+		free(stream->kept[n].bytes);
+	ktread_columns_free(stream->columns);
+	ktread_memory_close(stream->file);
+	free(stream->kept);
+	free(stream->place);
+	free(stream->packed);
+	free(stream->content);
+	free(stream);
+}
+
+/* ---- where the blocks are ---- */
+
+static bool is_sound(const struct stream *stream, const struct ktrx_stream_block *block)
+{
+	if (block->check != ktrx_stream_check(&block->coding, sizeof(*block) - sizeof(block->check)))
+		return false;
+	if (block->coding == KTRX_STREAM_END)
+		return block->size == 0 && block->length == 0;
+	return block->coding <= KTRX_STREAM_SLOTS_V2 && block->size > 0 && block->size <= SIZE_MAX_OF &&
+	       block->length > 0 && block->length <= KTRX_STREAM_BLOCK_MAX &&
+	       (block->coding == KTRX_STREAM_BYTES || block->length % KTRX_SLOT_SIZE == 0) &&
+	       block->length <= stream->head.length && block->position <= stream->head.length - block->length;
+}
+
+static bool block_at(const struct stream *stream, uint64_t offset, struct ktrx_stream_block *block)
+{
+	return ktread_source_run(stream->file, offset) >= sizeof(*block) &&
+	       ktread_memory_read(stream->file, offset, block, sizeof(*block)) == 0 &&
+	       is_sound(stream, block);
+}
+
+/* Offset of the next sound head in front of a frame, from `from` on; the size of the file if there is none. */
+static uint64_t next_block(const struct stream *stream, uint64_t from, uint64_t size)
+{
+	const size_t magic = sizeof(KTREAD_ZSTD_MAGIC) - 1;
+	unsigned char buffer[SEARCH_CHUNK];
+	struct ktrx_stream_block block;
+
+	while (size - from >= sizeof(block) + magic) {
+		uint64_t at = from + sizeof(block);
+		size_t bytes = size - at < sizeof(buffer) ? (size_t)(size - at) : sizeof(buffer);
+		const unsigned char *found;
+
+		if (ktread_memory_read(stream->file, at, buffer, bytes) < 0)
+			break;
+		found = memmem(buffer, bytes, KTREAD_ZSTD_MAGIC, magic);
+		if (!found) {
+			from += bytes - (magic - 1);
+			continue;
+		}
+		from += (uint64_t)(found - buffer);
+		if (block_at(stream, from, &block))
+			return from;
+		from++;
+	}
+	return size;
+}
+
+static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_stream_block *block)
+{
+	if (stream->places == PLACES_MAX)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: more than %u blocks", stream->file->name,
+				   PLACES_MAX);
+	if (stream->places == stream->room) {
+		uint32_t room = stream->room ? 2 * stream->room : 64;
+		struct place *grown = realloc(stream->place, room * sizeof(*grown));
+
+		if (!grown)
+			return ktread_fail_memory();
+		stream->place = grown;
+		stream->room = room;
+	}
+	stream->place[stream->places++] = (struct place){ block->position, offset, block->length, NOT_KEPT };
+	if (block->length > stream->longest)
+		stream->longest = block->length;
+	return 0;
+}
+
+/* Walks from head to head; where that chain breaks, the next head is searched for. */
+static int find_places(struct stream *stream)
+{
+	uint64_t size = ktread_source_run(stream->file, 0), at = stream->head.head_size;
+	int status = 0;
+
+	stream->ending = UINT64_MAX;
+	while (at < size && status == 0) {
+		struct ktrx_stream_block block;
+
+		if (!block_at(stream, at, &block)) {
+			uint64_t next = next_block(stream, at + 1, size);
+
+			stream->damaged += next - at;
+			at = next;
+		} else if (block.coding == KTRX_STREAM_END) {
+			stream->ending = block.position;
+			break;
+		} else if (block.size > size - at - sizeof(block)) {
+			break;
+		} else {
+			status = add_place(stream, at, &block);
+			at += sizeof(block) + block.size;
+		}
+	}
+	return status;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct place *a = left, *b = right;
+
+	if (a->position != b->position)
+		return a->position < b->position ? -1 : 1;
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+/* Of blocks that overlap the first one counts. */
+static void tidy_places(struct stream *stream)
+{
+	uint32_t found = stream->places, kept = 0;
+	uint64_t end = 0;
+
+	if (found)
+		qsort(stream->place, found, sizeof(*stream->place), compare_places);
+	for (uint32_t n = 0; n < found; n++) {
+		if (stream->place[n].position < end)
+			continue;
+		stream->place[kept++] = stream->place[n];
+		end = stream->place[n].position + stream->place[n].length;
+	}
+	stream->places = kept;
+	if (kept < found)
+		ktread_warn(stream->trace, "%s: %u blocks claim bytes that others hold", stream->file->name,
+			    found - kept);
+}
+
+static void report_loss(const struct stream *stream)
+{
+	const char *name = stream->file->name;
+	uint64_t there = 0;
+
+	for (uint32_t n = 0; n < stream->places; n++)
+		there += stream->place[n].length;
+	if (stream->damaged)
+		ktread_warn(stream->trace, "%s: %" PRIu64 " bytes of the stream are damaged", name,
+			    stream->damaged);
+	if (stream->ending == UINT64_MAX)
+		ktread_warn(stream->trace,
+			    "%s: the stream is cut short: of the %" PRIu64
+			    " bytes of its dump there are %" PRIu64 ", the others are shown as never written",
+			    name, stream->head.length, there);
+	else if (stream->ending != stream->places)
+		ktread_warn(stream->trace,
+			    "%s: of %" PRIu64 " blocks %u are usable: what the others held is shown as never "
+			    "written",
+			    name, stream->ending, stream->places);
+}
+
+/* ---- what is in them ---- */
+
+/* 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT without a message: the block is damaged. */
+static int decode(struct stream *stream, const struct ktrx_stream_block *block, unsigned char *to)
+{
+	bool plain = block->coding == KTRX_STREAM_BYTES;
+	size_t got = stream->zstd->decompress(stream->reader, plain ? to : stream->content,
+					      plain ? block->length : KTREAD_COLUMNS_MAX, stream->packed,
+					      block->size);
+
+	if (stream->zstd->is_error(got) || (plain && got != block->length))
+		return KTREAD_E_FORMAT;
+	return plain ? 0
+		     : ktread_columns_decode(stream->columns, block->coding, stream->content, got,
+					     (uint32_t(*)[8])(void *)to, block->length / KTRX_SLOT_SIZE);
+}
+
+static int load(struct stream *stream, const struct place *place, unsigned char *to)
+{
+	struct ktrx_stream_block block;
+	int status = ktread_memory_read(stream->file, place->offset, &block, sizeof(block));
+
+	/* The file may have changed since its heads were looked at. */
+	if (status == 0 && (!is_sound(stream, &block) || block.length != place->length))
+		status = KTREAD_E_FORMAT;
+	else if (status == 0)
+		status = ktread_memory_read(stream->file, place->offset + sizeof(block), stream->packed,
+					    block.size);
+	if (status == 0)
+		status = decode(stream, &block, to);
+	if (status != KTREAD_E_FORMAT)
+		return status;
+	ktread_warn(stream->trace,
+		    "%s: the block at offset %" PRIu64 " is damaged: the %u bytes of the dump from %" PRIu64
+		    " on are shown as never written",
+		    stream->file->name, place->offset, place->length, place->position);
+	memset(to, 0, place->length);
+	return 0;
+}
+
+/* Room for a decoded block: that of the one that was not asked for the longest. NULL: out of memory. */
+static struct kept *make_room(struct stream *stream)
+{
+	struct kept *oldest = stream->kept;
+
+	if (stream->kept_count < stream->kept_limit) {
+		oldest = &stream->kept[stream->kept_count];
+		oldest->bytes = malloc(stream->longest);
+		stream->kept_count += oldest->bytes != NULL;
+		return oldest->bytes ? oldest : NULL;
+	}
+	for (uint32_t n = 1; n < stream->kept_count; n++)
+		if (stream->kept[n].used < oldest->used)
+			oldest = &stream->kept[n];
+	if (oldest->place != NOT_KEPT)
+		stream->place[oldest->place].kept = NOT_KEPT;
+	return oldest;
+}
+
+static int keep(struct stream *stream, uint32_t n, struct kept **kept)
+{
+	struct place *place = &stream->place[n];
+	int status = 0;
+
+	if (place->kept == NOT_KEPT) {
+		*kept = make_room(stream);
+		if (!*kept)
+			return ktread_fail_memory();
+		status = load(stream, place, (*kept)->bytes);
+		(*kept)->place = status == 0 ? n : NOT_KEPT;
+		if (status == 0)
+			place->kept = (uint32_t)(*kept - stream->kept);
+	} else {
+		*kept = &stream->kept[place->kept];
+	}
+	(*kept)->used = ++stream->clock;
+	return status;
+}
+
+/* Index of the first place that ends behind `position`; stream->places if none does. */
+static uint32_t place_after(const struct stream *stream, uint64_t position)
+{
+	uint32_t low = 0, high = stream->places;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		const struct place *place = &stream->place[middle];
+
+		if (place->position + place->length <= position)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int stream_read(void *context, uint64_t position, void *buffer, size_t bytes)
+{
+	struct stream *stream = context;
+	unsigned char *to = buffer;
+
+	for (uint32_t n = place_after(stream, position); bytes; n++) {
+		const struct place *place = &stream->place[n];
+		uint64_t gap =
+			n < stream->places && place->position > position ? place->position - position : 0;
+		uint64_t skip, part;
+		struct kept *kept;
+		int status;
+
+		if (n == stream->places || gap > bytes)
+			gap = bytes;
+		memset(to, 0, gap);
+		to += gap;
+		position += gap;
+		bytes -= gap;
+		if (bytes == 0)
+			break;
+		status = keep(stream, n, &kept);
+		if (status < 0)
+			return status;
+		skip = position - place->position;
+		part = place->length - skip < bytes ? place->length - skip : bytes;
+		memcpy(to, kept->bytes + skip, part);
+		to += part;
+		position += part;
+		bytes -= part;
+	}
+	return 0;
+}
+
+static uint64_t stream_next_data(void *context, uint64_t position)
+{
+	const struct stream *stream = context;
+	uint32_t n = place_after(stream, position);
+
+	if (n == stream->places)
+		return UINT64_MAX;
+	return stream->place[n].position > position ? stream->place[n].position : position;
+}
+
+/* ---- opening ---- */
+
+bool ktread_stream_is(struct ktread_memory *memory)
+{
+	char magic[sizeof(KTRX_STREAM_MAGIC) - 1];
+
+	return ktread_source_run(memory, 0) >= sizeof(magic) &&
+	       ktread_memory_read(memory, 0, magic, sizeof(magic)) == 0 &&
+	       memcmp(magic, KTRX_STREAM_MAGIC, sizeof(magic)) == 0;
+}
+
+static int read_head(struct stream *stream)
+{
+	struct ktrx_stream *head = &stream->head;
+	const char *name = stream->file->name;
+	uint64_t size = ktread_source_run(stream->file, 0);
+	int status;
+
+	if (size < sizeof(*head))
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream ends within its head", name);
+	status = ktread_memory_read(stream->file, 0, head, sizeof(*head));
+	if (status < 0)
+		return status;
+	if (head->check != ktrx_stream_check(head, offsetof(struct ktrx_stream, check)))
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream's head is damaged", name);
+	if (head->version != KTRX_STREAM_VERSION)
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: a stream of version %u", name, head->version);
+	if (head->head_size < sizeof(*head) || head->form < KTRX_STREAM_DUMP ||
+	    head->form > KTRX_STREAM_BARE || head->length > INT64_MAX)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: the stream's head makes no sense", name);
+	return 0;
+}
+
+static int make_buffers(struct stream *stream)
+{
+	int status = ktread_zstd_load(&stream->zstd, stream->file->name);
+
+	if (status < 0)
+		return status;
+	stream->kept_limit = KTREAD_STREAM_KEPT / (stream->longest ? stream->longest : KTREAD_STREAM_KEPT);
+	if (stream->kept_limit > stream->places)
+		stream->kept_limit = stream->places ? stream->places : 1;
+	stream->kept = calloc(stream->kept_limit, sizeof(*stream->kept));
+	stream->packed = malloc(SIZE_MAX_OF);
+	stream->content = malloc(KTREAD_COLUMNS_MAX);
+	stream->columns = ktread_columns_create();
+	stream->reader = stream->zstd->create_reader();
+	return stream->kept && stream->packed && stream->content && stream->columns && stream->reader
+		       ? 0
+		       : ktread_fail_memory();
+}
+
+static void take_head(struct ktread *trace, const struct ktrx_stream *head)
+{
+	if (!trace->options.frequency)
+		trace->options.frequency = head->frequency;
+	if (trace->options.v1_layout == KTREAD_V1_KEVLAR && head->v1_layout == KTREAD_V1_SPEC)
+		trace->options.v1_layout = KTREAD_V1_SPEC;
+}
+
+int ktread_stream_enter(struct ktread *trace, uint32_t *form)
+{
+	static const struct ktread_memory_ops ops = { stream_read, stream_next_data, stream_close };
+	struct stream *stream = calloc(1, sizeof(*stream));
+	struct ktread_span whole = { 0 };
+	int status;
+
+	if (!stream)
+		return ktread_fail_memory();
+	stream->trace = trace;
+	stream->file = trace->memory;
+	trace->memory = NULL;
+	status = read_head(stream);
+	if (status == 0)
+		status = find_places(stream);
+	if (status == 0) {
+		tidy_places(stream);
+		report_loss(stream);
+		status = make_buffers(stream);
+	}
+	if (status < 0) {
+		stream_close(stream);
+		return status;
+	}
+	take_head(trace, &stream->head);
+	*form = stream->head.form;
+	whole.length = stream->head.length;
+	return ktread_source_create(&trace->memory, &ops, stream, &whole, 1, stream->file->name);
+}

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Writing streams: what lies around the rings first, without which nothing can be made of them; then the rings side by
+ * side, each from its oldest slot on, so that what is missing of a stream that was cut short is missing of all CPUs alike.
+ * What is zero is left out.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "columns.h"
+#include "image.h"
+#include "libzstd.h"
+#include "message.h"
+#include "stream.h"
+#include "v1_ring.h"
+
+#define LEVEL	    1
+#define BLOCK_LEAST (UINT32_C(8) << 10)
+#define BLOCK_ROOM  (KTREAD_COLUMNS_MAX + 1024u)
+
+/* A ring's slots, in the memory that holds the dump. */
+struct stretch {
+	uint64_t start, bytes;
+	uint64_t oldest; /* block to begin with */
+	uint32_t coding;
+};
+
+/* The bytes to write: a dump, or bare records. */
+struct dump {
+	struct ktread_memory *memory;
+	struct ktread_memory *own; /* the same, where it was made for this; else NULL */
+	struct ktread_layout *layout;
+	struct ktread_layout *own_layout;
+	uint64_t start, length;
+	uint32_t form;
+	struct stretch *stretch; /* by start */
+	uint32_t stretches;
+	uint32_t block; /* bytes of a ring in a block */
+};
+
+struct writer {
+	const struct dump *dump;
+	int descriptor;
+	int error;
+	uint64_t blocks;
+	const struct ktread_zstd *zstd;
+	void *compressor;
+	struct ktread_columns *columns;
+	unsigned char *bytes, *content;
+	unsigned char *packed; /* with room for the block's head in front */
+};
+
+/* ---- what there is to write ---- */
+
+static void add_stretch(struct dump *dump, uint32_t coding, uint64_t start, uint64_t bytes, uint64_t oldest)
+{
+	if (bytes >= KTRX_SLOT_SIZE)
+		dump->stretch[dump->stretches++] =
+			(struct stretch){ start, bytes / KTRX_SLOT_SIZE * KTRX_SLOT_SIZE, oldest, coding };
+}
+
+static void describe_v1(struct dump *dump, const struct ktread *trace)
+{
+	uint64_t slots = 0;
+
+	dump->memory = trace->memory;
+	dump->form = trace->info.cpus ? KTRX_STREAM_DUMP : KTRX_STREAM_BARE;
+	for (uint32_t n = 0; n < trace->cursors; n++) {
+		const struct ktread_v1_ring *ring = trace->cursor[n].state;
+
+		add_stretch(dump, KTRX_STREAM_SLOTS_V1, ring->position, ring->slots * KTRX1_RECORD_SIZE,
+			    ring->start * KTRX1_RECORD_SIZE / dump->block);
+		slots += trace->cursor[n].ring.slots;
+	}
+	dump->start = trace->info.offset;
+	dump->length = ktread_source_run(dump->memory, dump->start);
+	if (dump->form == KTRX_STREAM_DUMP &&
+	    dump->length > sizeof(struct ktrx1_header) + slots * KTRX1_RECORD_SIZE)
+		dump->length = sizeof(struct ktrx1_header) + slots * KTRX1_RECORD_SIZE;
+}
+
+static void describe_v2(struct dump *dump)
+{
+	const struct ktread_layout *layout = dump->layout;
+	uint64_t length = layout->root.length;
+
+	dump->form = KTRX_STREAM_DUMP;
+	dump->start = layout->physical;
+	dump->length = ktread_source_run(dump->memory, dump->start);
+	if (length < layout->root.root_size)
+		length = layout->root.root_size;
+	if (dump->length > length)
+		dump->length = length;
+	for (uint32_t n = 0; n < layout->rings; n++) {
+		const struct ktread_ring_place *place = &layout->ring[n];
+		uint64_t slot = ktread_ring_begin(place, place->head) & (ktread_ring_slots(place) - 1);
+
+		/* A ring in pieces, which no dump has, is written as bytes. */
+		if (place->usable && place->slots.pieces == 1)
+			add_stretch(dump, KTRX_STREAM_SLOTS_V2, place->slots.piece[0].physical,
+				    place->slots.piece[0].readable, slot * KTRX_SLOT_SIZE / dump->block);
+	}
+}
+
+/* A dump of memory that is read in place. */
+static int dump_image(struct dump *dump, struct ktread *trace)
+{
+	struct ktread_image *image;
+	int descriptor, status = ktread_image_find(&image, trace->memory);
+
+	if (status < 0)
+		return status;
+	status = descriptor = ktread_file_temporary();
+	if (descriptor >= 0)
+		status = ktread_image_write(image, descriptor, NULL, 0);
+	ktread_image_close(image);
+	if (status < 0) {
+		if (descriptor >= 0)
+			close(descriptor);
+		return status;
+	}
+	status = ktread_source_open_descriptor(&dump->own, descriptor, trace->memory->name);
+	if (status == 0)
+		status = ktread_layout_open_dump(&dump->own_layout, dump->own, 0);
+	dump->memory = dump->own;
+	dump->layout = dump->own_layout;
+	return status;
+}
+
+static int compare_stretches(const void *left, const void *right)
+{
+	const struct stretch *a = left, *b = right;
+
+	return a->start < b->start ? -1 : a->start > b->start;
+}
+
+/* Leaves out what does not lie within the dump, or twice. */
+static void tidy_stretches(struct dump *dump)
+{
+	uint64_t end = dump->start;
+	uint32_t kept = 0;
+
+	qsort(dump->stretch, dump->stretches, sizeof(*dump->stretch), compare_stretches);
+	for (uint32_t n = 0; n < dump->stretches; n++) {
+		struct stretch *stretch = &dump->stretch[n];
+
+		if (stretch->start < end || stretch->start - dump->start > dump->length ||
+		    stretch->bytes > dump->length - (stretch->start - dump->start))
+			continue;
+		end = stretch->start + stretch->bytes;
+		dump->stretch[kept++] = *stretch;
+	}
+	dump->stretches = kept;
+}
+
+/* Small enough for a reader to keep a block of each ring, as long as there are not very many. */
+static uint32_t block_bytes(uint32_t rings)
+{
+	uint32_t bytes = KTRX_STREAM_BLOCK_MAX;
+
+	while (bytes > BLOCK_LEAST && (uint64_t)bytes * rings > KTREAD_STREAM_KEPT)
+		bytes /= 2;
+	return bytes;
+}
+
+static int describe(struct dump *dump, struct ktread *trace)
+{
+	uint32_t rings = trace->cursors;
+	int status = 0;
+
+	dump->memory = trace->memory;
+	dump->layout = trace->layout;
+	if (trace->image)
+		status = dump_image(dump, trace);
+	if (status < 0)
+		return status;
+	if (dump->layout)
+		rings = dump->layout->rings;
+	dump->block = block_bytes(rings);
+	dump->stretch = calloc(rings ? rings : 1, sizeof(*dump->stretch));
+	if (!dump->stretch)
+		return ktread_fail_memory();
+	if (dump->layout)
+		describe_v2(dump);
+	else
+		describe_v1(dump, trace);
+	tidy_stretches(dump);
+	return 0;
+}
+
+static void forget(struct dump *dump)
+{
+	free(dump->stretch);
+	ktread_layout_close(dump->own_layout);
+	ktread_memory_close(dump->own);
+}
+
+/* ---- writing it ---- */
+
+static int put(struct writer *writer, const void *bytes, size_t size)
+{
+	if (ktread_file_write(writer->descriptor, bytes, size) == 0)
+		return 0;
+	writer->error = errno;
+	return ktread_fail_errno("writing the stream");
+}
+
+static int put_head(struct writer *writer, const struct ktread *trace)
+{
+	struct ktrx_stream head = { .version = KTRX_STREAM_VERSION,
+				    .head_size = sizeof(head),
+				    .length = writer->dump->length,
+				    .frequency = trace->options.frequency,
+				    .form = writer->dump->form,
+				    .v1_layout = trace->options.v1_layout };
+
+	memcpy(head.magic, KTRX_STREAM_MAGIC, sizeof(head.magic));
+	head.check = ktrx_stream_check(&head, offsetof(struct ktrx_stream, check));
+	return put(writer, &head, sizeof(head));
+}
+
+static struct ktrx_stream_block block_head(uint32_t coding, uint64_t position, uint32_t length, uint32_t size)
+{
+	struct ktrx_stream_block block = {
+		.coding = (uint16_t)coding, .size = size, .length = length, .position = position
+	};
+
+	block.check = ktrx_stream_check(&block.coding, sizeof(block) - sizeof(block.check));
+	return block;
+}
+
+static bool is_zero(const unsigned char *bytes, uint32_t length)
+{
+	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
+}
+
+/* Writes `length` bytes of the dump's memory from `start` on as a block. */
+static int put_block(struct writer *writer, uint32_t coding, uint64_t start, uint32_t length)
+{
+	const struct dump *dump = writer->dump;
+	const unsigned char *content = writer->bytes;
+	struct ktrx_stream_block block;
+	size_t size = length;
+	int status;
+
+	if (ktread_source_next_data(dump->memory, start) >= start + length)
+		return 0;
+	status = ktread_memory_read(dump->memory, start, writer->bytes, length);
+	if (status < 0 || is_zero(writer->bytes, length))
+		return status;
+	if (coding != KTRX_STREAM_BYTES) {
+		size = ktread_columns_encode(writer->columns, coding,
+					     (const uint32_t(*)[8])(const void *)writer->bytes,
+					     length / KTRX_SLOT_SIZE, writer->content);
+		content = writer->content;
+	}
+	size = writer->zstd->compress(writer->compressor, writer->packed + sizeof(block), BLOCK_ROOM, content,
+				      size);
+	if (writer->zstd->is_error(size))
+		return ktread_fail(KTREAD_E_MEMORY, "zstd: %s", writer->zstd->error_name(size));
+	block = block_head(coding, start - dump->start, length, (uint32_t)size);
+	memcpy(writer->packed, &block, sizeof(block));
+	writer->blocks++;
+	return put(writer, writer->packed, sizeof(block) + size);
+}
+
+static int put_bytes(struct writer *writer, uint64_t start, uint64_t end)
+{
+	int status = 0;
+
+	while (start < end && status == 0) {
+		uint32_t length =
+			end - start < KTRX_STREAM_BLOCK_MAX ? (uint32_t)(end - start) : KTRX_STREAM_BLOCK_MAX;
+
+		status = put_block(writer, KTRX_STREAM_BYTES, start, length);
+		start += length;
+	}
+	return status;
+}
+
+/* Everything but the stretches. */
+static int put_surroundings(struct writer *writer)
+{
+	const struct dump *dump = writer->dump;
+	uint64_t at = dump->start;
+	int status = 0;
+
+	for (uint32_t n = 0; n < dump->stretches && status == 0; n++) {
+		status = put_bytes(writer, at, dump->stretch[n].start);
+		at = dump->stretch[n].start + dump->stretch[n].bytes;
+	}
+	return status == 0 ? put_bytes(writer, at, dump->start + dump->length) : status;
+}
+
+/* The n-th block of a stretch, in the order of time. */
+static int put_slots(struct writer *writer, const struct stretch *stretch, uint64_t n)
+{
+	uint64_t blocks = (stretch->bytes + writer->dump->block - 1) / writer->dump->block;
+	uint64_t skip = (stretch->oldest + n) % blocks * writer->dump->block;
+	uint64_t left = stretch->bytes - skip;
+
+	return put_block(writer, stretch->coding, stretch->start + skip,
+			 left < writer->dump->block ? (uint32_t)left : writer->dump->block);
+}
+
+static int put_rings(struct writer *writer)
+{
+	const struct dump *dump = writer->dump;
+	bool more = true;
+	int status = 0;
+
+	for (uint64_t n = 0; more && status == 0; n++) {
+		more = false;
+		for (uint32_t i = 0; i < dump->stretches && status == 0; i++) {
+			if (n * dump->block >= dump->stretch[i].bytes)
+				continue;
+			more = true;
+			status = put_slots(writer, &dump->stretch[i], n);
+		}
+	}
+	return status;
+}
+
+static int put_all(struct writer *writer, const struct ktread *trace)
+{
+	struct ktrx_stream_block end;
+	int status = put_head(writer, trace);
+
+	if (status == 0)
+		status = put_surroundings(writer);
+	if (status == 0)
+		status = put_rings(writer);
+	end = block_head(KTRX_STREAM_END, writer->blocks, 0, 0);
+	return status == 0 ? put(writer, &end, sizeof(end)) : status;
+}
+
+static int prepare(struct writer *writer, const char *name)
+{
+	int status = ktread_zstd_load(&writer->zstd, name);
+
+	if (status < 0)
+		return status;
+	writer->compressor = writer->zstd->create_writer();
+	writer->columns = ktread_columns_create();
+	writer->bytes = malloc(KTRX_STREAM_BLOCK_MAX);
+	writer->content = malloc(KTREAD_COLUMNS_MAX);
+	writer->packed = malloc(sizeof(struct ktrx_stream_block) + BLOCK_ROOM);
+	if (!writer->compressor || !writer->columns || !writer->bytes || !writer->content ||
+	    !writer->packed ||
+	    writer->zstd->is_error(writer->zstd->set(writer->compressor, KTREAD_ZSTD_LEVEL, LEVEL)) ||
+	    writer->zstd->is_error(writer->zstd->set(writer->compressor, KTREAD_ZSTD_CHECKSUM, 1)))
+		return ktread_fail_memory();
+	return 0;
+}
+
+static void finish(struct writer *writer)
+{
+	if (writer->compressor)
+		writer->zstd->free_writer(writer->compressor);
+	ktread_columns_free(writer->columns);
+	free(writer->bytes);
+	free(writer->content);
+	free(writer->packed);
+}
+
+int ktread_write_stream(struct ktread *trace, int fd, int *output_error)
+{
+	struct dump dump = { 0 };
+	struct writer writer = { .dump = &dump, .descriptor = fd };
+	int status = 0;
+
+	if (trace->selection.active)
+		status = ktread_fail(KTREAD_E_ARGUMENT,
+				     "%s: a stream holds a whole trace: choose when it is read",
+				     trace->memory->name);
+	if (status == 0)
+		status = describe(&dump, trace);
+	if (status == 0)
+		status = prepare(&writer, trace->memory->name);
+	if (status == 0)
+		status = put_all(&writer, trace);
+	finish(&writer);
+	forget(&dump);
+	*output_error = writer.error;
+	return status < 0 ? ktread_keep_message(trace, status) : 0;
+}

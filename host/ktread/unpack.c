@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Unpacking what the zstd tool compressed. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "libzstd.h"
+#include "message.h"
+#include "unpack.h"
+
+#define CHUNK 65536u
+
+struct unpacking {
+	struct ktread_memory *file;
+	const struct ktread_zstd *zstd;
+	void *reader;
+	uint64_t read; /* bytes of the file */
+	uint64_t written;
+	int descriptor;
+	bool whole;	     /* the last frame came to its end */
+	const char *problem; /* with the compressed bytes, in the library's words */
+	unsigned char in[CHUNK], out[CHUNK];
+};
+
+bool ktread_unpack_is_packed(struct ktread_memory *memory)
+{
+	char magic[sizeof(KTREAD_ZSTD_MAGIC) - 1];
+
+	return ktread_source_run(memory, 0) >= sizeof(magic) &&
+	       ktread_memory_read(memory, 0, magic, sizeof(magic)) == 0 &&
+	       memcmp(magic, KTREAD_ZSTD_MAGIC, sizeof(magic)) == 0;
+}
+
+/* Writes what was unpacked; zeros by leaving them out. */
+static int put(struct unpacking *unpacking, size_t bytes)
+{
+	const unsigned char *out = unpacking->out;
+	int status = 0;
+
+	if (bytes == 0)
+		return 0;
+	if (out[0] == 0 && memcmp(out, out + 1, bytes - 1) == 0)
+		status = lseek(unpacking->descriptor, (off_t)bytes, SEEK_CUR) < 0 ? KTREAD_E_SYSTEM : 0;
+	else
+		status = ktread_file_write(unpacking->descriptor, out, bytes);
+	unpacking->written += bytes;
+	return status < 0 ? ktread_fail_errno("%s: unpacking it into a temporary file", unpacking->file->name)
+			  : 0;
+}
+
+/* Unpacks the bytes in `in`. 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with unpacking->problem. */
+static int unpack_chunk(struct unpacking *unpacking, size_t bytes)
+{
+	struct ktread_zstd_input from = { unpacking->in, bytes, 0 };
+	struct ktread_zstd_output to;
+	size_t left;
+
+	do {
+		to = (struct ktread_zstd_output){ unpacking->out, sizeof(unpacking->out), 0 };
+		left = unpacking->zstd->decompress_some(unpacking->reader, &to, &from);
+		if (put(unpacking, to.position) < 0)
+			return KTREAD_E_SYSTEM;
+		if (unpacking->zstd->is_error(left)) {
+			unpacking->problem = unpacking->zstd->error_name(left);
+			return KTREAD_E_FORMAT;
+		}
+	} while (from.position < from.size || (to.position == to.size && left > 0));
+	unpacking->whole = left == 0;
+	return 0;
+}
+
+static int unpack_all(struct unpacking *unpacking)
+{
+	uint64_t size = ktread_source_run(unpacking->file, 0);
+	int status = 0;
+
+	while (unpacking->read < size && status == 0) {
+		uint64_t left = size - unpacking->read;
+		size_t bytes = left < CHUNK ? (size_t)left : CHUNK;
+
+		status = ktread_memory_read(unpacking->file, unpacking->read, unpacking->in, bytes);
+		if (status == 0)
+			status = unpack_chunk(unpacking, bytes);
+		unpacking->read += bytes;
+	}
+	return status;
+}
+
+static int unpack_into(struct ktread *trace, struct unpacking *unpacking)
+{
+	const char *name = trace->memory->name;
+	int status = ktread_zstd_load(&unpacking->zstd, name);
+
+	if (status < 0)
+		return status;
+	unpacking->reader = unpacking->zstd->create_reader();
+	if (!unpacking->reader)
+		return ktread_fail_memory();
+	status = unpack_all(unpacking);
+	unpacking->zstd->free_reader(unpacking->reader);
+	if (status < 0 && !unpacking->problem)
+		return status;
+	if (unpacking->problem && unpacking->written == 0)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: looks as if compressed with zstd, but: %s", name,
+				   unpacking->problem);
+	if (unpacking->problem)
+		ktread_warn(trace, "%s: damaged before offset %" PRIu64 ": %s", name, unpacking->read,
+			    unpacking->problem);
+	else if (!unpacking->whole)
+		ktread_warn(trace, "%s: cut short", name);
+	if (ftruncate(unpacking->descriptor, (off_t)unpacking->written) < 0)
+		return ktread_fail_errno("%s: unpacking it into a temporary file", name);
+	ktread_warn(trace, "%s: compressed with zstd: unpacked into a temporary file of %" PRIu64 " bytes",
+		    name, unpacking->written);
+	return 0;
+}
+
+int ktread_unpack(struct ktread *trace)
+{
+	struct unpacking *unpacking = malloc(sizeof(*unpacking));
+	struct ktread_memory *unpacked;
+	int status, descriptor;
+
+	if (!unpacking)
+		return ktread_fail_memory();
+	memset(unpacking, 0, offsetof(struct unpacking, in));
+	unpacking->file = trace->memory;
+	unpacking->descriptor = descriptor = ktread_file_temporary();
+	status = descriptor < 0 ? descriptor : unpack_into(trace, unpacking);
+	free(unpacking);
+	if (status < 0) {
+		if (descriptor >= 0)
+			close(descriptor);
+		return status;
+	}
+	status = ktread_source_open_descriptor(&unpacked, descriptor, trace->memory->name);
+	if (status < 0)
+		return status;
+	ktread_memory_close(trace->memory);
+	trace->memory = unpacked;
+	return 0;
+}
