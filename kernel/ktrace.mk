@@ -16,8 +16,8 @@ endif
 
 include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
-KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c clock.c control.c cpu.c init.c masks.c \
-	memory.c outcome.c pattern.c probe.c record.c settings.c span.c state.c thread.c)
+KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c clock.c control.c cpu.c init.c \
+	mailbox.c masks.c memory.c outcome.c pattern.c probe.c record.c settings.c span.c state.c thread.c)
 KTRACE_CONSOLE_SOURCES := $(addprefix kernel/console/,format.c line.c merge.c show.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
 

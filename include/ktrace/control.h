@@ -51,7 +51,7 @@ struct ktrace_config {
 	uint32_t counters; /* nonzero: counts a CPU and event, 8 bytes each; 0: one shared count an event */
 	uint32_t blocks;   /* entries in memory[] */
 	uint32_t build_id_size;
-	uint32_t panic_goes_on;		    /* nonzero: ktrace_panic() does not stop recording */
+	uint32_t panic_goes_on; /* nonzero: sets debug.ktr.panic_goes_on: a panic does not stop recording */
 	const struct ktrace_memory *memory; /* read during the call only; the memory itself stays lent */
 	const void *build_id;		    /* the kernel's GNU build id, in its image; NULL = none */
 	const char *kernel;		    /* name and version, copied, at most 63 bytes; NULL = none */
@@ -101,7 +101,8 @@ int ktrace_cpu_online(uint32_t cpu);
 int ktrace_thread_name(uint32_t thread, const char *name);
 
 /*
- * From the tick of each CPU: it is alive, and was interrupted at `pc`. No effect before ktrace_cpu_online().
+ * From the tick of each CPU: it is alive, and was interrupted at `pc`. Here, too, requests of a host are carried out,
+ * by one CPU at a time. No effect before ktrace_cpu_online().
  */
 void ktrace_heartbeat(uint64_t pc);
 
@@ -131,10 +132,13 @@ void ktrace_clear(void);
 int ktrace_snapshot(void *memory, size_t size, size_t *used);
 
 /*
- * Sets events by name: "sched.*=on", "*=off,sched.switch=on", "mm.fault=count". Patterns know * and ?; a
- * pattern without a dot is a group. The library's own group "ktrace" (the panic message) matches only patterns
- * that begin with its name. States: on, off, count, both (counts and records), stop (records once,
- * then stops all recording). Applied from left to right up to the first error. Errors: SYNTAX, NO_EVENT.
+ * Sets events and settings by name, items set apart by commas or blanks, from left to right up to the first error:
+ *   PATTERN=WORD+WORD…  on, off, count, both (counts and records), stop (records once, then stops all recording);
+ *                       callers0, callers1, callers2, site, nosite: what its records carry, leaving the rest as it is
+ *   PATTERN, -PATTERN   on, off
+ *   SETTING=VALUE       see settings.h
+ * Patterns know * and ?; one without a dot is a group. The library's own group "ktrace" (the panic message) matches
+ * only patterns that begin with its name. Errors: SYNTAX, NO_EVENT, those of ktrace_setting_set().
  */
 int ktrace_control(const char *text);
 
@@ -145,6 +149,7 @@ int ktrace_control(const char *text);
  *                          belong to somebody else and are skipped; several debug= add up
  *                          (the library's own group "ktrace", which holds the panic message, stays as it is)
  *   ktrace=LIST            goes to ktrace_control(), after debug=
+ *   SETTING=VALUE          likewise; names outside debug.ktr. that are no setting belong to somebody else
  * Without any of them nothing changes. Errors: as ktrace_control(); NO_EVENT also for an unknown
  * ktrace-GROUP.
  */

@@ -1,45 +1,92 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Events switched by text: ktrace_control() and the kernel's command line. */
+/* Events and settings changed by text: ktrace_control() and the kernel's command line. */
 #include "pattern.h"
+#include "settings.h"
 #include "span.h"
 
-static int state_named(struct ktrace_span word, uint8_t *state)
+#define SETTINGS_PREFIX "debug.ktr."
+
+/* Changes of flags, as KTRX_CHANGE_* has them. */
+#define CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
+#define CHANGE_SITE    (KTRX_EVENT_SITE << 1)
+
+/* Adds what a word means to a change; 0: no such word. */
+static int word_add(struct ktrace_span word, struct ktrace_change *change)
 {
 	static const struct {
-		char word[6];
-		uint8_t state;
-	} states[] = {
-		{ "on", KTRX_STATE_RECORD },
-		{ "off", KTRX_STATE_OFF },
-		{ "count", KTRX_STATE_COUNT },
-		{ "both", KTRX_STATE_RECORD | KTRX_STATE_COUNT },
-		{ "stop", KTRX_STATE_RECORD | KTRX_STATE_STOP },
+		char word[9];
+		struct ktrace_change means;
+	} words[] = {
+		{ "on", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD, 0 } },
+		{ "off", { KTRX_CHANGE_STATE, KTRX_STATE_OFF, 0 } },
+		{ "count", { KTRX_CHANGE_STATE, KTRX_STATE_COUNT, 0 } },
+		{ "both", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_COUNT, 0 } },
+		{ "stop", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_STOP, 0 } },
+		{ "callers0", { CHANGE_CALLERS, 0, 0 } },
+		{ "callers1", { CHANGE_CALLERS, 0, 1 } },
+		{ "callers2", { CHANGE_CALLERS, 0, 2 } },
+		{ "site", { CHANGE_SITE, 0, KTRX_EVENT_SITE } },
+		{ "nosite", { CHANGE_SITE, 0, 0 } },
 	};
 
-	for (uint32_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		if (ktrace_span_is(word, states[i].word)) {
-			*state = states[i].state;
-			return 1;
-		}
+	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		if (!ktrace_span_is(word, words[i].word))
+			continue;
+		change->change |= words[i].means.change;
+		change->state |= words[i].means.state;
+		change->flags = (change->flags & ~(words[i].means.change >> 1)) | words[i].means.flags;
+		return 1;
 	}
 	return 0;
 }
 
-/* One "pattern=state". */
+/* "word+word"; without a word for the state that stays as it is. */
+static int words_read(struct ktrace_span words, struct ktrace_change *change)
+{
+	struct ktrace_span word;
+
+	change->change = 0;
+	change->state = 0;
+	change->flags = 0;
+	while (ktrace_span_next(&words, "+", &word))
+		if (!word_add(word, change))
+			return 0;
+	return change->change != 0;
+}
+
+static int change_events(struct ktrace_span pattern, const char *word)
+{
+	struct ktrace_change change;
+
+	if (pattern.length == 0 || !words_read(ktrace_span_of(word), &change))
+		return KTRACE_ERROR_SYNTAX;
+	return ktrace_events_change(pattern, &change) ? KTRACE_OK : KTRACE_ERROR_NO_EVENT;
+}
+
+/* Is it no setting's name, nor meant to be one? Then it may be somebody else's. */
+static int is_foreign(struct ktrace_span name, int error)
+{
+	return error == KTRACE_ERROR_NO_SETTING && !ktrace_span_skip(&name, SETTINGS_PREFIX);
+}
+
+/* One "pattern", "-pattern", "pattern=words" or "setting=value". */
 static int apply(struct ktrace_span request)
 {
-	struct ktrace_span pattern = { request.text, 0 };
-	uint8_t state;
+	struct ktrace_span name, value;
+	struct ktrace_change change;
+	int error;
 
-	while (pattern.length < request.length && pattern.text[pattern.length] != '=')
-		pattern.length++;
-	if (pattern.length == 0 || pattern.length == request.length)
+	if (!ktrace_span_split(request, '=', &name, &value)) {
+		int off = ktrace_span_skip(&request, "-");
+
+		return change_events(request, off ? "off" : "on");
+	}
+	error = ktrace_setting_assign(name, value);
+	if (!is_foreign(name, error))
+		return error;
+	if (name.length == 0 || !words_read(value, &change))
 		return KTRACE_ERROR_SYNTAX;
-	request.text += pattern.length + 1;
-	request.length -= pattern.length + 1;
-	if (!state_named(request, &state))
-		return KTRACE_ERROR_SYNTAX;
-	return ktrace_events_set(pattern.text, pattern.length, state) ? KTRACE_OK : KTRACE_ERROR_NO_EVENT;
+	return ktrace_events_change(name, &change) ? KTRACE_OK : KTRACE_ERROR_NO_EVENT;
 }
 
 static int apply_list(struct ktrace_span list)
@@ -47,7 +94,7 @@ static int apply_list(struct ktrace_span list)
 	struct ktrace_span request;
 	int error = KTRACE_OK;
 
-	while (!error && ktrace_span_next(&list, ", ", &request))
+	while (!error && ktrace_span_next(&list, ", \t\n", &request))
 		error = apply(request);
 	return error;
 }
@@ -71,13 +118,11 @@ struct debug {
 /* Turns a group on; the first one named turns all others off. 0: no such group. */
 static int group_on(struct debug *debug, struct ktrace_span group)
 {
-	static const char every[] = "*";
-
-	if (!ktrace_events_set(group.text, group.length, KTRX_STATE_RECORD))
+	if (change_events(group, "on"))
 		return 0;
 	if (debug->groups++ == 0) {
-		ktrace_events_set(every, 1, KTRX_STATE_OFF);
-		ktrace_events_set(group.text, group.length, KTRX_STATE_RECORD);
+		change_events(ktrace_span_of("*"), "off");
+		change_events(group, "on");
 	}
 	return 1;
 }
@@ -98,6 +143,18 @@ static int debug_list(struct debug *debug, struct ktrace_span list)
 	return error;
 }
 
+/* Arguments that are no settings are somebody else's. */
+static int setting_argument(struct ktrace_span argument)
+{
+	struct ktrace_span name, value;
+	int error;
+
+	if (!ktrace_span_split(argument, '=', &name, &value))
+		return KTRACE_OK;
+	error = ktrace_setting_assign(name, value);
+	return is_foreign(name, error) ? KTRACE_OK : error;
+}
+
 int ktrace_boot_argument(const char *command_line)
 {
 	struct debug debug;
@@ -113,11 +170,11 @@ int ktrace_boot_argument(const char *command_line)
 		if (ktrace_span_skip(&argument, "debug="))
 			error = debug_list(&debug, argument);
 	if (debug.all && !debug.groups)
-		ktrace_events_set("*", 1, KTRX_STATE_RECORD);
+		change_events(ktrace_span_of("*"), "on");
 	rest = line;
 	while (!error && ktrace_span_next(&rest, " \t\n", &argument))
-		if (ktrace_span_skip(&argument, "ktrace="))
-			error = apply_list(argument);
+		error = ktrace_span_skip(&argument, "ktrace=") ? apply_list(argument)
+							       : setting_argument(argument);
 	ktrace_states_update();
 	return error;
 }

@@ -10,6 +10,7 @@
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
  * once more after it did.
  */
+#include "mailbox.h"
 #include "settings.h"
 #include "state.h"
 
@@ -117,6 +118,7 @@ static void root_place(void)
 	section_place(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring);
 	ktrace_section_set(KTRX_SECTION_EVENTS, 0, __start_ktrace_events, rows);
 	ktrace_settings_place();
+	ktrace_mailbox_place();
 	ktrace_arch_store_barrier();
 	*(volatile uint64_t *)&ktrace_root.self = (uintptr_t)&ktrace_root;
 	*(volatile uint32_t *)&ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What each CPU says about itself: that it records, that it lives, what it does. */
 #include "clock.h"
+#include "mailbox.h"
 #include "state.h"
 
 /* Says in the ring's row where its reserve word lies, if it is not the row's own. */
@@ -68,6 +69,7 @@ void ktrace_heartbeat(uint64_t pc)
 	cpu->heartbeat_stamp = ktrace_arch_clock();
 	cpu->heartbeats = cpu->heartbeats + 1;
 	ktrace_clock_beat((uint32_t)(cpu - ktrace_state.cpu), cpu->heartbeats);
+	ktrace_mailbox_look();
 }
 
 void ktrace_mode(uint8_t mode)

@@ -10,6 +10,7 @@
  * would fail a reader's generation test anyway, but for one that was lapped 256 times.
  */
 #include "dump_stream.h"
+#include "settings.h"
 
 #define PIECE_ALIGN 32u
 #define DUMP_ALIGN  64u /* where one dump follows another, its root is aligned as in memory */
@@ -109,6 +110,28 @@ static void put_section(struct ktrace_stream *stream, const struct ktrx_section 
 	ktrace_stream_zero(stream, left);
 }
 
+/* The rows, with what their words hold now; what lies between them is zero. */
+static void put_settings(struct ktrace_stream *stream, const struct ktrx_section *section)
+{
+	uint64_t at = section->address, end = section->address + section->length;
+
+	while (end - at >= sizeof(struct ktrx_setting)) {
+		const struct ktrx_setting *row = (const struct ktrx_setting *)(uintptr_t)at;
+		struct ktrx_setting *copy;
+
+		if (row->magic != KTRX_SETTING_MAGIC) {
+			ktrace_stream_zero(stream, sizeof(uint64_t));
+			at += sizeof(uint64_t);
+			continue;
+		}
+		copy = (struct ktrx_setting *)ktrace_stream_room(stream, sizeof(*copy));
+		ktrace_copy_words(copy, row, sizeof(*copy));
+		copy->value = ktrace_setting_value(row);
+		at += sizeof(*row);
+	}
+	ktrace_stream_zero(stream, end - at);
+}
+
 static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *root,
 			 const struct ktrx_ring *ring)
 {
@@ -121,6 +144,8 @@ static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *r
 			continue;
 		if (section->type == KTRX_SECTION_RINGS)
 			put_rings(stream, ring, slots_at);
+		else if (section->type == KTRX_SECTION_SETTINGS)
+			put_settings(stream, section);
 		else
 			put_section(stream, section);
 		ktrace_stream_zero(stream, align_up(stream->at, PIECE_ALIGN) - stream->at);

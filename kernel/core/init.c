@@ -143,7 +143,8 @@ static void state_fill(const struct layout *layout, const struct ktrace_config *
 	ktrace_state.threads = config->threads;
 	ktrace_state.thread = layout->thread;
 	ktrace_state.counters = config->counters ? layout->counters : KTRACE_NULL;
-	ktrace_state.panic_goes_on = config->panic_goes_on;
+	if (config->panic_goes_on)
+		ktrace_state.panic_goes_on = 1;
 	ktrace_state.physical = config->physical;
 	ktrace_arch_store_barrier();
 	*(volatile uint32_t *)&ktrace_state.initialised = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Events chosen by name: "group.name" with * and ?, set to a state given by a word. */
+/* Events chosen by name: "group.name" with * and ?, and their change. */
 #include "pattern.h"
 
 static char char_at(const char *text, uint32_t length, uint32_t at)
@@ -81,14 +81,25 @@ static int is_left_out(const struct ktrx_event *event, const char *pattern, uint
 	return !own[at] ? 0 : matches_group(event, own, sizeof(own) - 1);
 }
 
-uint32_t ktrace_events_set(const char *pattern, uint32_t length, uint8_t wanted)
+void ktrace_event_change(struct ktrx_event *event, const struct ktrace_change *change)
+{
+	uint8_t flags = change->change >> 1;
+
+	if (change->change & KTRX_CHANGE_STATE)
+		*(volatile uint8_t *)&event->wanted = change->state;
+	if (flags)
+		*(volatile uint8_t *)&event->flags = (event->flags & ~flags) | (change->flags & flags);
+}
+
+uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_change *change)
 {
 	uint32_t found = 0;
 
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
-		if (!ktrace_event_matches(event, pattern, length) || is_left_out(event, pattern, length))
+		if (!ktrace_event_matches(event, pattern.text, pattern.length) ||
+		    is_left_out(event, pattern.text, pattern.length))
 			continue;
-		*(volatile uint8_t *)&event->wanted = wanted;
+		ktrace_event_change(event, change);
 		found++;
 	}
 	return found;

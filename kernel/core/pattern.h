@@ -2,7 +2,17 @@
 #ifndef KTRACE_PATTERN_H
 #define KTRACE_PATTERN_H
 
+#include "span.h"
 #include "state.h"
+
+/* What is to become of events: parts of their state and flags that KTRX_CHANGE_* names. */
+struct ktrace_change {
+	uint8_t change;
+	uint8_t state;
+	uint8_t flags;
+};
+
+KTRACE_HIDDEN void ktrace_event_change(struct ktrx_event *event, const struct ktrace_change *change);
 
 /*
  * Does the pattern choose this event? `length` characters, "group.name" with * and ?, or a group's name alone.
@@ -10,9 +20,9 @@
 KTRACE_HIDDEN int ktrace_event_matches(const struct ktrx_event *event, const char *pattern, uint32_t length);
 
 /*
- * Sets what is wanted of all events that match: `length` characters, "group.name" with * and ?, or a group's
- * name alone. Events of the group "ktrace" match only patterns that begin with that. Returns how many matched; ktrace_states_update() puts it into effect.
+ * Changes all events that match: "group.name" with * and ?, or a group's name alone. Events of the group "ktrace"
+ * match only patterns that begin with that. Returns how many matched; ktrace_states_update() puts it into effect.
  */
-KTRACE_HIDDEN uint32_t ktrace_events_set(const char *pattern, uint32_t length, uint8_t wanted);
+KTRACE_HIDDEN uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_change *change);
 
 #endif

@@ -27,6 +27,7 @@ struct ktrace_slot {
 struct ktrace_state {
 	uint64_t ended;	  /* times the end was reached with a hook */
 	uint64_t changes; /* of what event states depend on */
+	uint64_t mailing; /* a CPU is busy with the host's requests */
 	uint32_t attached;
 	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
 	uint32_t stopped;

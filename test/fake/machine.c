@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/core/mailbox.h"
 #include "kernel/core/state.h"
 #include "test/fake/machine.h"
 
@@ -115,7 +116,7 @@ static void keep(void *data, size_t size, void **copy)
 
 int fake_reset(void **state)
 {
-	static void *copies[5];
+	static void *copies[6];
 
 	(void)state;
 	keep(&ktrace_state, sizeof(ktrace_state), &copies[0]);
@@ -123,6 +124,7 @@ int fake_reset(void **state)
 	keep(ktrace_ring, sizeof(ktrace_ring[0]) * KTRACE_RING_ROWS, &copies[2]);
 	keep(ktrace_boot_slot, sizeof(ktrace_boot_slot), &copies[3]);
 	keep(__start_ktrace_events, (size_t)(__stop_ktrace_events - __start_ktrace_events), &copies[4]);
+	keep(&ktrace_mailbox, sizeof(ktrace_mailbox), &copies[5]);
 	memset(&fake, 0, sizeof(fake));
 	fake.clock = UINT64_C(0x123456789a);
 	fake.step = 10;

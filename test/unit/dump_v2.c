@@ -41,6 +41,34 @@ static unsigned good_slots(const struct dump_sink *dump, const struct ktrx_ring 
 	return good;
 }
 
+static uint32_t counter;
+KTRACE_SETTING_U32("test.counter", counter, 0);
+
+static const struct ktrx_setting *setting_of(const struct dump_sink *dump, const char *name)
+{
+	const struct ktrx_section *section = section_of(dump, KTRX_SECTION_SETTINGS);
+	const struct ktrx_setting *row = (const void *)(dump->bytes + section->address);
+
+	for (uint64_t i = 0; i < section->length / sizeof(*row); i++)
+		if (strcmp(row[i].name, name) == 0)
+			return &row[i];
+	fail_msg("no setting %s", name);
+	return NULL;
+}
+
+static void settings_come_with_their_values(void **state)
+{
+	struct dump_sink *dump = dump_sink_fresh(16384);
+
+	(void)state;
+	counter = 4711;
+	dump_trace_switches(1);
+	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
+	assert_int_equal(setting_of(dump, "test.counter")->value, 4711);
+	assert_int_equal(setting_of(dump, "debug.ktr.version")->value, 2);
+	assert_int_equal(setting_of(dump, "debug.ktr.version")->flags, KTRX_SETTING_READ_ONLY);
+}
+
 static void a_quiet_trace_arrives_as_it_is(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(16384);
@@ -204,6 +232,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_quiet_trace_arrives_as_it_is),
+		cmocka_unit_test(settings_come_with_their_values),
 		cmocka_unit_test(every_piece_lies_inside_and_on_its_own),
 		cmocka_unit_test(the_event_table_is_copied_whole),
 		cmocka_unit_test(what_is_overwritten_meanwhile_arrives_empty),

@@ -22,6 +22,7 @@ $(eval $(call kernel_test,record))
 $(eval $(call kernel_test,ring))
 $(eval $(call kernel_test,control))
 $(eval $(call kernel_test,settings))
+$(eval $(call kernel_test,mailbox))
 $(eval $(call kernel_test,init))
 $(eval $(call kernel_test,snapshot))
 UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c

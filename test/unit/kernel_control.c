@@ -24,11 +24,11 @@ static uint64_t counted(const char *event, uint32_t ring)
 	return ktrace_state.counters[ring * (ktrace_state.events + 1) + fake_row(event)->id];
 }
 
-/* What is wanted of the four, as letters: o off, r record, c count, b both, s stop. */
+/* What is wanted of the four, as letters: o off, r record, c count, b both, s stop, t both and stop. */
 static const char *wanted(void)
 {
 	static const char *const names[] = { "sched.switch", "sched.wake", "mm.fault", "mmio.write" };
-	static const char letters[] = "orcb?s??";
+	static const char letters[] = "orcb?s?t";
 	static char result[5];
 
 	for (uint32_t i = 0; i < 4; i++)
@@ -58,8 +58,20 @@ static void events_are_set_by_pattern(void **state)
 		{ "sched.switchx=off", KTRACE_ERROR_NO_EVENT, "rrrr" },
 		{ "sche=off", KTRACE_ERROR_NO_EVENT, "rrrr" },
 		{ "mm=off,nothing=on,sched=off", KTRACE_ERROR_NO_EVENT, "rror" },
-		{ "sched", KTRACE_ERROR_SYNTAX, "rrrr" },
+		{ "*=off,sched", KTRACE_OK, "rroo" },
+		{ "-sched,-mm.fault", KTRACE_OK, "ooor" },
+		{ "-* *.fault", KTRACE_OK, "ooro" },
+		{ "sched=on+count,mm=both+stop", KTRACE_OK, "bbtr" },
+		{ "sched=callers2+site", KTRACE_OK, "rrrr" },
+		{ "sched=off+callers1", KTRACE_OK, "oorr" },
+		{ "debug.ktr.mm_enable=0,sched=off", KTRACE_OK, "ooor" },
+		{ "-sched.switc", KTRACE_ERROR_NO_EVENT, "rrrr" },
+		{ "debug.ktr.nothing=1", KTRACE_ERROR_NO_SETTING, "rrrr" },
+		{ "debug.ktr.version=1", KTRACE_ERROR_READ_ONLY, "rrrr" },
 		{ "sched=", KTRACE_ERROR_SYNTAX, "rrrr" },
+		{ "sched=on+", KTRACE_OK, "rrrr" },
+		{ "sched=on+of", KTRACE_ERROR_SYNTAX, "rrrr" },
+		{ "-", KTRACE_ERROR_SYNTAX, "rrrr" },
 		{ "=on", KTRACE_ERROR_SYNTAX, "rrrr" },
 		{ "sched=offf", KTRACE_ERROR_SYNTAX, "rrrr" },
 		{ "sched=of", KTRACE_ERROR_SYNTAX, "rrrr" },
@@ -70,6 +82,25 @@ static void events_are_set_by_pattern(void **state)
 		assert_int_equal(ktrace_control(cases[i].text), cases[i].error);
 		assert_string_equal(wanted(), cases[i].result);
 	}
+}
+
+static void flags_change_without_the_state(void **state)
+{
+	const struct ktrx_event *event;
+
+	(void)state;
+	event = fake_row("sched.switch");
+	assert_int_equal(ktrace_control("sched.switch=count,sched.switch=callers2+site"), KTRACE_OK);
+	assert_int_equal(event->wanted, KTRX_STATE_COUNT);
+	assert_int_equal(event->flags, 2 | KTRX_EVENT_SITE);
+	assert_int_equal(fake_row("sched.wake")->flags, 0);
+	assert_int_equal(ktrace_control("sched.switch=callers1"), KTRACE_OK);
+	assert_int_equal(event->flags, 1 | KTRX_EVENT_SITE);
+	assert_int_equal(ktrace_control("sched.switch=nosite+off"), KTRACE_OK);
+	assert_int_equal(event->flags, 1);
+	assert_int_equal(event->wanted, KTRX_STATE_OFF);
+	assert_int_equal(ktrace_control("sched.switch=callers2+callers0"), KTRACE_OK);
+	assert_int_equal(event->flags, 0);
 }
 
 static void events_boot_in_the_state_they_declare(void **state)
@@ -113,7 +144,11 @@ static void boot_arguments_choose_groups(void **state)
 		{ "ktrace=sched=count", KTRACE_OK, "ccrr" },
 		{ "ktrace=*=off,mm.fault=on debug=sched", KTRACE_OK, "ooro" },
 		{ "nodebug=sched", KTRACE_OK, "orrr" },
-		{ "ktrace=x", KTRACE_ERROR_SYNTAX, "orrr" },
+		{ "ktrace=x", KTRACE_ERROR_NO_EVENT, "orrr" },
+		{ "ktrace=x=y", KTRACE_ERROR_SYNTAX, "orrr" },
+		{ "ktrace=-*,mm", KTRACE_OK, "ooro" },
+		{ "debug.ktr.sched_enable=-1 x.y=z debug.ktr.mm_enable=0x0", KTRACE_OK, "rror" },
+		{ "debug.ktr.nothing=0", KTRACE_ERROR_NO_SETTING, "orrr" },
 	};
 
 	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
@@ -355,9 +390,24 @@ static void the_probe_measures_an_event(void **state)
 
 #define TEST(name) cmocka_unit_test_setup(name, fake_reset)
 
+static void a_panic_freezes_unless_told_to_go_on(void **state)
+{
+	for (uint32_t goes_on = 0; goes_on < 2; goes_on++) {
+		fake_reset(state);
+		assert_int_equal(ktrace_boot_argument(goes_on ? "debug.ktr.panic_goes_on=1" : ""), KTRACE_OK);
+		fake_boot(512, KTRX_POLICY_OVERWRITE, 0); /* its config does not say */
+		KTRACE(sched, switch, 1);
+		ktrace_panic("test");
+		KTRACE(sched, switch, 2);
+		assert_int_equal(check_ring(1)->records, goes_on ? 3 : 2);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		TEST(flags_change_without_the_state),
+		TEST(a_panic_freezes_unless_told_to_go_on),
 		TEST(events_are_set_by_pattern),
 		TEST(events_boot_in_the_state_they_declare),
 		TEST(boot_arguments_choose_groups),
