@@ -101,7 +101,9 @@ static void ram_close(void *context)
 
 static int open_mapped(struct ktread_memory **memory, const char *path, const struct capture_map *map)
 {
-	static const struct ktread_memory_ops ops = { ram_read, ram_next_data, ram_close };
+	static const struct ktread_memory_ops ops = { .read = ram_read,
+						      .next_data = ram_next_data,
+						      .close = ram_close };
 	struct ktread_range range[CAPTURE_MAP_RANGES];
 	struct ram *ram = malloc(sizeof(*ram));
 

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,6 +52,21 @@ static uint64_t file_next_data(void *context, uint64_t position)
 	return errno == ENXIO ? UINT64_MAX : position;
 }
 
+/*
+ * A lease for reading is given only while nobody has the file open for writing, by descriptor or by mapping. Should
+ * somebody open it just then, he is kept waiting for no longer than the next call takes, and the signal that says
+ * so is one that is ignored.
+ */
+static int file_ended(void *context)
+{
+	const struct file *file = context;
+
+	if (fcntl(file->descriptor, F_SETSIG, SIGURG) < 0 || fcntl(file->descriptor, F_SETLEASE, F_RDLCK) < 0)
+		return 0;
+	fcntl(file->descriptor, F_SETLEASE, F_UNLCK);
+	return 1;
+}
+
 static void file_close(void *context)
 {
 	struct file *file = context;
@@ -59,7 +75,7 @@ static void file_close(void *context)
 	free(file);
 }
 
-static const struct ktread_memory_ops file_ops = { file_read, file_next_data, file_close };
+static const struct ktread_memory_ops file_ops = { file_read, file_next_data, file_close, file_ended };
 
 int ktread_file_write(int descriptor, const void *bytes, size_t size)
 {

@@ -164,6 +164,27 @@ int ktread_next(struct ktread *trace, const struct ktread_event **event)
 	}
 }
 
+int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
+{
+	for (; trace->status == 0 && trace->unmerged < trace->cursors; trace->unmerged++) {
+		struct ktread_cursor *cursor = &trace->cursor[trace->unmerged];
+
+		for (;;) {
+			int status = cursor->item == cursor->end ? refill(trace, cursor) : 1;
+
+			if (status < 0)
+				return fail(trace, status);
+			if (status == 0)
+				break;
+			if (trace->version->decode(trace, cursor)) {
+				*event = &cursor->event;
+				return 1;
+			}
+		}
+	}
+	return trace->status;
+}
+
 /* Items at hand that pass the filter. */
 static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor, struct ktread_brief *brief,
 			      uint16_t room)

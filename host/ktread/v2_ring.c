@@ -75,8 +75,7 @@ static bool is_continuation(const uint64_t *slot, uint64_t index, uint32_t shift
 	       KTRX_TAG_CHECK(slot[0]) == ktrx_check(slot[0], slot[1], slot[2], slot[3]);
 }
 
-/* Slots of the record whose first slot lies here, of at most `most`; 0 if it is not whole. */
-static uint32_t record_slots(uint64_t (*slot)[4], uint64_t index, uint32_t shift, uint64_t most)
+uint32_t ktread_slot_record(uint64_t (*slot)[4], uint64_t index, uint32_t shift, uint64_t most)
 {
 	if (KTRX_TAG_KIND(slot[0][0]) == KTRX_KIND_SINGLE)
 		return 1;
@@ -120,21 +119,28 @@ static void insert_item(struct ktread_v2_ring *ring, struct ktread_v2_item item)
 	ring->item[at] = item;
 }
 
+bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t *stamp)
+{
+	if (KTRX_W0_EVENT(slot[0]) == KTRX_EVENT_ANCHOR) {
+		ring->reference = ktread_stamp_of_anchor(slot, ring->reference);
+		return false;
+	}
+	*stamp = ktread_stamp_extend(ring->reference, KTRX_W0_STAMP(slot[0]));
+	ring->reference = *stamp;
+	if (ring->trace->info.clock != KTREAD_CLOCK_RAW)
+		*stamp = corrected(ring, slot, *stamp);
+	return true;
+}
+
 static void take_record(struct ktread_v2_ring *ring, uint64_t *slot, uint64_t index, uint32_t at,
 			uint32_t slots)
 {
 	struct ktread_v2_item item = { .index = index, .lost = ring->lost, .slot = at, .slots = slots };
 
 	ring->decoded += slots;
-	if (KTRX_W0_EVENT(slot[0]) == KTRX_EVENT_ANCHOR) {
-		ring->reference = ktread_stamp_of_anchor(slot, ring->reference);
+	if (!ktread_v2_ring_stamp(ring, slot, &item.stamp))
 		return;
-	}
-	item.stamp = ktread_stamp_extend(ring->reference, KTRX_W0_STAMP(slot[0]));
-	ring->reference = item.stamp;
 	ring->lost = 0;
-	if (ring->trace->info.clock != KTREAD_CLOCK_RAW)
-		item.stamp = corrected(ring, slot, item.stamp);
 	insert_item(ring, item);
 }
 
@@ -163,7 +169,7 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 			skip_slots(ring, 1);
 			continue;
 		}
-		slots = record_slots(window + n, ring->index, shift, count - n);
+		slots = ktread_slot_record(window + n, ring->index, shift, count - n);
 		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->head && n > 0)
 			return; /* it may go on behind the window: read it again from its first slot */
 		if (slots == 0) {
@@ -175,17 +181,16 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 	}
 }
 
-/* Reads `count` slots from ring->index on, which may wrap around. */
-static int read_slots(const struct ktread_v2_ring *ring, uint32_t count)
+int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
+		      uint64_t count)
 {
-	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
-	uint64_t(*window)[4] = ring->buffer + KTREAD_CARRY(ring->reorder);
+	uint64_t slots = ktread_ring_slots(place), position = index & (slots - 1);
 	uint64_t straight = count < slots - position ? count : slots - position;
-	int status = ktread_region_read(&ring->place->slots, position * KTRX_SLOT_SIZE, window,
-					straight * KTRX_SLOT_SIZE);
+	int status =
+		ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot, straight * KTRX_SLOT_SIZE);
 
 	if (status == 0 && straight < count)
-		status = ktread_region_read(&ring->place->slots, 0, window + straight,
+		status = ktread_region_read(&place->slots, 0, slot + straight,
 					    (count - straight) * KTRX_SLOT_SIZE);
 	return status;
 }
@@ -260,7 +265,8 @@ static int fill_once(struct ktread_v2_ring *ring)
 	skip_nothing(ring);
 	left = ring->head - ring->index;
 	count = left < ring->window ? (uint32_t)left : ring->window;
-	status = read_slots(ring, count);
+	status = ktread_slots_read(ring->place, ring->index, ring->buffer + KTREAD_CARRY(ring->reorder),
+				   count);
 	if (status == 0)
 		status = count_overtaken(ring, &overtaken);
 	if (status < 0)

@@ -69,7 +69,18 @@ static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring 
 	return ring->gathered;
 }
 
+/*
+ * Whole stamp of a record, CPU offset applied. False: it is an anchor, which only moves what the next are counted
+ * from.
+ */
+bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t *stamp);
+
 /* The slot checks, for those that look at single slots. */
 bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift);
+/* Slots of the record whose first slot lies here, of at most `most`; 0 if it is not whole. */
+uint32_t ktread_slot_record(uint64_t (*slot)[4], uint64_t index, uint32_t shift, uint64_t most);
+/* Reads `count` slots from `index` on, which may wrap around. */
+int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
+		      uint64_t count);
 
 #endif

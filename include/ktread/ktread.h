@@ -181,6 +181,9 @@ int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_p
 /* 1 and an event, 0 at the end, or an error. Order: by stamp; equal stamps by ring, then by index. */
 int ktread_next(struct ktread *trace, const struct ktread_event **event);
 
+/* The same ring after ring. Not to be mixed with the others but for a ktread_rewind() in between. */
+int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event);
+
 /* What counting needs to know of an event. */
 struct ktread_brief {
 	uint64_t stamp;

@@ -36,6 +36,8 @@ struct ktread_memory_ops {
 	/* Next address >= `physical` that may hold data, UINT64_MAX at the end (lets holes be skipped). */
 	uint64_t (*next_data)(void *context, uint64_t physical);
 	void (*close)(void *context);
+	/* 1: nobody can write to it any more, as when the guest is gone; NULL: that cannot be told. */
+	int (*ended)(void *context);
 };
 
 /* RAM file of QEMU: `machine` x86_64 | aarch64 | riscv64, or NULL to try each layout's base. */

@@ -332,7 +332,7 @@ static int guest_read(void *context, uint64_t physical, void *buffer, size_t byt
 
 static uint64_t dump_guest(struct guest *guest, uint64_t *produced)
 {
-	const struct ktread_memory_ops ops = { guest_read, NULL, NULL };
+	const struct ktread_memory_ops ops = { .read = guest_read };
 	const struct ktread_range range = { 0, WRITER_MEMORY_SIZE };
 	struct ktread_memory *memory;
 	struct ktread_image *image;
@@ -463,7 +463,7 @@ static void head_out_of_reach_is_made_out(void **state)
 static void pulse_tells_what_the_guest_does(void **state)
 {
 	struct guest guest = { .memory = new_memory(), .stamp = 10000 };
-	const struct ktread_memory_ops ops = { guest_read, NULL, NULL };
+	const struct ktread_memory_ops ops = { .read = guest_read };
 	const struct ktread_range range = { 0, WRITER_MEMORY_SIZE };
 	struct ktread_memory *memory;
 	struct ktread_image *image;

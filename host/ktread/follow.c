@@ -1,0 +1,508 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Following a guest while it records, by looking at its memory again and again.
+ *
+ * Merging goes by one fact: a record that is reserved after a look began bears a stamp no earlier than any that was
+ * read before it began. So what a look brings waits for the next one, which shows that no ring has anything
+ * earlier; a ring that records nothing holds up nothing, and no clock is compared with the guest's.
+ *
+ * Each look hands its share to the trace that also reads files: the cursors of its rings get the records that
+ * are due, and ktread_next() merges, filters and decodes them.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "dumps.h"
+#include "follow_state.h"
+#include "guest.h"
+#include "message.h"
+
+#define PATIENCE_MS   100u
+#define APPEAR_MS     10000u
+#define INTERVAL_MS   10u
+#define IDLE_MS	      100u		  /* between looks at a guest that records nothing */
+#define SEARCH_MS     1000u		  /* at most between searches of a memory without ktrace */
+#define GUESS_MS      100u		  /* between attempts to find a ring's reserve word */
+#define WAITING_MOST  (UINT32_C(1) << 20) /* slots of all rings together that wait to be handed out */
+#define WAITING_RING  (UINT32_C(1) << 18) /* … of one ring */
+#define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
+
+static uint64_t milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static int fail(struct ktread_follow *follow, int status)
+{
+	follow->status = status;
+	return status;
+}
+
+static int take_options(struct ktread_follow *follow, const struct ktread_follow_options *options)
+{
+	if (options && options->size != sizeof(*options))
+		return ktread_fail(KTREAD_E_ARGUMENT, "unusable options");
+	if (options)
+		follow->options = *options;
+	if (!follow->options.patience_ms)
+		follow->options.patience_ms = PATIENCE_MS;
+	if (!follow->options.appear_ms)
+		follow->options.appear_ms = APPEAR_MS;
+	if (!follow->options.interval_ms)
+		follow->options.interval_ms = INTERVAL_MS;
+	return 0;
+}
+
+static int create(struct ktread_follow **follow, const struct ktread_follow_options *options)
+{
+	struct ktread_follow *created = calloc(1, sizeof(*created));
+	int status;
+
+	*follow = NULL;
+	if (!created)
+		return ktread_fail_memory();
+	created->scratch = malloc(KTREAD_FOLLOW_SCRATCH * sizeof(*created->scratch));
+	status = created->scratch ? take_options(created, options) : ktread_fail_memory();
+	if (status < 0) {
+		ktread_follow_close(created);
+		return status;
+	}
+	created->opened = milliseconds();
+	created->interval = created->options.interval_ms;
+	*follow = created;
+	return 0;
+}
+
+/* A trace or a core does not change; an empty file may become a guest's memory. */
+static int check_kind(struct ktread_memory *memory)
+{
+	struct ktread_dump dump;
+
+	if (ktread_core_is(memory) || ktread_dump_at(memory, 0, &dump))
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: is no memory of a guest that runs",
+				   memory->name);
+	return 0;
+}
+
+static int open_file(struct ktread_follow *follow)
+{
+	int status = ktread_source_open_file(&follow->memory, follow->path);
+
+	if (status < 0)
+		return status;
+	return ktread_ram_map(follow->memory, follow->options.machine, follow->options.ram_base);
+}
+
+int ktread_follow_open(struct ktread_follow **follow, const char *path,
+		       const struct ktread_follow_options *options)
+{
+	int status = create(follow, options);
+
+	if (status < 0)
+		return status;
+	(*follow)->path = strdup(path);
+	status = (*follow)->path ? open_file(*follow) : ktread_fail_memory();
+	if (status == 0)
+		status = check_kind((*follow)->memory);
+	if (status < 0) {
+		ktread_follow_close(*follow);
+		*follow = NULL;
+	}
+	return status;
+}
+
+int ktread_follow_open_memory(struct ktread_follow **follow, struct ktread_memory *memory,
+			      const struct ktread_follow_options *options)
+{
+	int status = create(follow, options);
+
+	if (status == 0)
+		(*follow)->memory = memory;
+	return status;
+}
+
+void ktread_follow_close(struct ktread_follow *follow)
+{
+	if (!follow)
+		return;
+	ktread_follow_detach(follow);
+	ktread_image_close(follow->image);
+	if (follow->path)
+		ktread_memory_close(follow->memory);
+	free(follow->path);
+	free(follow->scratch);
+	free(follow);
+}
+
+/* ---- looking ---- */
+
+static bool has_ended(const struct ktread_follow *follow)
+{
+	const struct ktread_memory_ops *ops = &follow->memory->ops;
+
+	return ops->ended && ops->ended(follow->memory->context);
+}
+
+/* What is read of the rows anew; true if a ring's head lies elsewhere than before. */
+static int refresh_rows(struct ktread_follow *follow, bool *moved)
+{
+	struct ktread_layout *layout = follow->image->layout;
+
+	for (uint32_t n = 0; n < layout->rings; n++) {
+		struct ktread_ring_place *place = &layout->ring[n];
+		struct ktrx_ring now;
+		int status;
+
+		if (!place->usable || place->row_physical == UINT64_MAX)
+			continue;
+		status = ktread_memory_read(follow->memory, place->row_physical, &now, sizeof(now));
+		if (status < 0)
+			return status;
+		*moved = *moved || now.head_where != place->row.head_where ||
+			 (place->guessed && follow->now >= follow->guess_again);
+		place->row.anchor_index = now.anchor_index;
+		place->row.anchor_stamp = now.anchor_stamp;
+		place->row.dropped = now.dropped;
+		place->row.lapped = now.lapped;
+	}
+	return 0;
+}
+
+/*
+ * Makes sure that what is known of the guest still holds. 1: it does, 0: this boot is over, or an error.
+ */
+static int confirm(struct ktread_follow *follow)
+{
+	struct ktrx_root root;
+	uint64_t nonce = follow->image->root.nonce;
+	bool moved = false;
+	int status;
+
+	if (ktread_root_read(follow->memory, follow->image->physical, &root) < 0 || root.self == 0 ||
+	    root.nonce != nonce)
+		return 0;
+	status = refresh_rows(follow, &moved);
+	if (status < 0 || (!moved && root.sequence == follow->image->root.sequence))
+		return status < 0 ? status : 1;
+	follow->guess_again = follow->now + GUESS_MS;
+	status = ktread_image_refresh(follow->image);
+	if (status == KTREAD_E_ABSENT || (status == 0 && follow->image->root.nonce != nonce))
+		return 0;
+	if (status == 0)
+		status = ktread_follow_attach(follow);
+	return status < 0 ? status : 1;
+}
+
+static uint32_t waiting_limit(uint32_t rings)
+{
+	uint32_t share = WAITING_MOST / (rings ? rings : 1);
+
+	return share > WAITING_RING ? WAITING_RING : share < WAITING_LEAST ? WAITING_LEAST : share;
+}
+
+static int look_at_rings(struct ktread_follow *follow, bool last)
+{
+	struct ktread_follow_look look = {
+		.scratch = follow->scratch,
+		.now = follow->now,
+		.patience = follow->options.patience_ms,
+		.seen = follow->seen,
+		.limit = waiting_limit(follow->rings),
+		.last = last,
+	};
+	uint64_t before = 0, after = 0;
+
+	follow->behind = false;
+	for (uint32_t n = 0; n < follow->rings; n++) {
+		struct ktread_follow_ring *ring = &follow->ring[n];
+		uint64_t newest;
+		int status;
+
+		if (!ring->usable)
+			continue;
+		before += ring->ring.index;
+		status = ktread_follow_ring_look(ring, &look);
+		if (status < 0)
+			return status;
+		after += ring->ring.index;
+		follow->behind = follow->behind || ring->behind;
+		newest = ktread_follow_ring_newest(ring);
+		follow->seen = newest > follow->seen ? newest : follow->seen;
+	}
+	follow->idle = before == after;
+	return 0;
+}
+
+/* ---- handing out ---- */
+
+/* Gives the cursors what is due. */
+static void hand_out(struct ktread_follow *follow, bool all)
+{
+	struct ktread *trace = follow->trace;
+	uint64_t limit = UINT64_MAX, base = UINT64_MAX;
+
+	for (uint32_t n = 0; n < follow->rings && !all && !follow->options.by_ring; n++)
+		if (follow->ring[n].usable && follow->ring[n].frontier < limit)
+			limit = follow->ring[n].frontier;
+	follow->any_due = false;
+	for (uint32_t n = 0; n < follow->rings; n++) {
+		struct ktread_follow_ring *ring = &follow->ring[n];
+		struct ktread_cursor *cursor = &trace->cursor[n];
+		uint64_t upto = follow->options.by_ring && !all ? ring->frontier : limit;
+
+		cursor->item = cursor->end = NULL;
+		if (!ring->usable)
+			continue;
+		ring->due = ktread_follow_ring_upto(ring, upto);
+		cursor->item = (const unsigned char *)ring->ring.item;
+		cursor->end = (const unsigned char *)(ring->ring.item + ring->due);
+		if (ring->due && ring->ring.item[0].stamp < base)
+			base = ring->ring.item[0].stamp;
+		follow->any_due = follow->any_due || ring->due;
+	}
+	if (!follow->any_due)
+		return;
+	if (follow->first_stamp == 0)
+		follow->first_stamp = trace->first_stamp = base;
+	trace->unmerged = 0;
+	ktread_merge_reset(&trace->merge, base);
+	for (uint32_t n = 0; n < follow->rings; n++)
+		ktread_merge_feed(&trace->merge, n, trace->cursor[n].item, trace->cursor[n].end);
+}
+
+/* All that was due has been handed out. */
+static void drop(struct ktread_follow *follow)
+{
+	for (uint32_t n = 0; n < follow->rings; n++) {
+		if (follow->ring[n].usable)
+			ktread_follow_ring_drop(&follow->ring[n], follow->ring[n].due);
+		follow->ring[n].due = 0;
+	}
+	follow->any_due = false;
+}
+
+/* The next event that is due. 1, 0: there is none, or an error. */
+static int next_due(struct ktread_follow *follow, struct ktread_followed *now)
+{
+	uint64_t *newest;
+	int status;
+
+	if (!follow->any_due)
+		return 0;
+	status = follow->options.by_ring ? ktread_next_by_ring(follow->trace, &now->event)
+					 : ktread_next(follow->trace, &now->event);
+	if (status == 0)
+		drop(follow);
+	if (status <= 0)
+		return status;
+	now->kind = KTREAD_FOLLOWED_EVENT;
+	newest = follow->options.by_ring ? &follow->ring[now->event->ring].handed_out : &follow->handed_out;
+	now->late = now->event->stamp < *newest;
+	if (!now->late)
+		*newest = now->event->stamp;
+	follow->account.events++;
+	follow->account.late += (uint64_t)now->late;
+	return 1;
+}
+
+static bool next_loss(struct ktread_follow *follow, struct ktread_followed *now)
+{
+	for (uint32_t n = 0; n < follow->rings; n++) {
+		struct ktread_follow_ring *ring = &follow->ring[n];
+
+		if (!ring->usable || ring->untold == 0)
+			continue;
+		*now = (struct ktread_followed){ .kind = KTREAD_FOLLOWED_LOST,
+						 .ring = n,
+						 .cpu = follow->trace->cursor[n].ring.cpu,
+						 .slots = ring->untold };
+		ring->untold = 0;
+		return true;
+	}
+	return false;
+}
+
+/* ---- boots ---- */
+
+/* The boot that was followed is over: what has come of it is handed out, then another one is waited for. */
+static void leave_boot(struct ktread_follow *follow)
+{
+	hand_out(follow, true);
+	follow->leaving = true;
+}
+
+static void forget_boot(struct ktread_follow *follow)
+{
+	ktread_follow_detach(follow);
+	ktread_image_close(follow->image);
+	follow->image = NULL;
+	follow->leaving = false;
+	follow->seen = follow->handed_out = follow->first_stamp = 0;
+	follow->interval = follow->options.interval_ms;
+}
+
+/* Looks for ktrace in the memory. 1: found, 0: not there yet, or an error. */
+static int search(struct ktread_follow *follow)
+{
+	int status;
+
+	if (follow->path) { /* a file may have got its size only now */
+		ktread_memory_close(follow->memory);
+		follow->memory = NULL;
+		status = open_file(follow);
+		if (status < 0)
+			return status;
+	}
+	status = ktread_image_find(&follow->image, follow->memory);
+	if (status == 0)
+		status = ktread_follow_attach(follow);
+	if (status == 0) {
+		follow->boots++;
+		return 1;
+	}
+	forget_boot(follow);
+	return status == KTREAD_E_ABSENT || status == KTREAD_E_FORMAT ? 0 : status;
+}
+
+/* ---- the loop ---- */
+
+static void schedule(struct ktread_follow *follow)
+{
+	uint32_t most = follow->image ? IDLE_MS : SEARCH_MS;
+
+	if (follow->behind)
+		follow->interval = 0;
+	else if (!follow->idle || follow->interval == 0)
+		follow->interval = follow->options.interval_ms;
+	else if (follow->interval < most)
+		follow->interval = follow->interval * 2 < most ? follow->interval * 2 : most;
+	follow->look_again = milliseconds() + follow->interval;
+}
+
+static int follow_boot(struct ktread_follow *follow, bool last)
+{
+	int status = confirm(follow);
+
+	if (status == 0)
+		leave_boot(follow);
+	if (status <= 0)
+		return status;
+	status = look_at_rings(follow, last);
+	if (status < 0)
+		return status;
+	ktread_follow_describe(follow);
+	hand_out(follow, last);
+	follow->finished = last;
+	return 0;
+}
+
+static int wait_for_boot(struct ktread_follow *follow, bool last, struct ktread_followed *now)
+{
+	int status = search(follow);
+
+	if (status > 0) {
+		*now = (struct ktread_followed){ .kind = KTREAD_FOLLOWED_BOOT, .boot = follow->boots };
+		follow->interval = 0;
+		return 1;
+	}
+	if (status == 0)
+		follow->finished = last && (follow->boots || follow->stopping ||
+					    follow->now - follow->opened >= follow->options.appear_ms);
+	return status;
+}
+
+/* A look at the guest. 1: `now` was filled in, 0, or an error. */
+static int look(struct ktread_follow *follow, struct ktread_followed *now)
+{
+	bool last = follow->stopping;
+	int status;
+
+	follow->now = milliseconds();
+	follow->account.polls++;
+	/* Asked before its memory is read, so that what it recorded last is not missed. */
+	if (follow->idle || !follow->image)
+		last = last || has_ended(follow);
+	follow->idle = true;
+	status = follow->image ? follow_boot(follow, last) : wait_for_boot(follow, last, now);
+	schedule(follow);
+	return status;
+}
+
+/* False: a signal came, which may be the caller's reason to come back. */
+static bool sleep_until(uint64_t then)
+{
+	struct timespec until = { .tv_sec = (time_t)(then / 1000), .tv_nsec = (long)(then % 1000) * 1000000 };
+
+	return clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == 0;
+}
+
+/* What is at hand without a look. 1, 0: nothing, or an error. */
+static int next_at_hand(struct ktread_follow *follow, struct ktread_followed *now)
+{
+	int status;
+
+	if (follow->trace && next_loss(follow, now))
+		return 1;
+	status = next_due(follow, now);
+	if (status == 0 && follow->leaving)
+		forget_boot(follow);
+	if (status == 0 && follow->finished) {
+		now->kind = KTREAD_FOLLOWED_END;
+		return 1;
+	}
+	return status;
+}
+
+int ktread_follow_next(struct ktread_follow *follow, struct ktread_followed *now, int wait_ms)
+{
+	const uint64_t since = milliseconds();
+
+	memset(now, 0, sizeof(*now));
+	if (follow->status < 0)
+		return follow->status;
+	for (;;) {
+		int status = next_at_hand(follow, now);
+		uint64_t time = milliseconds(), until = follow->look_again;
+
+		if (status == 0 && (time >= until || follow->stopping)) {
+			status = look(follow, now);
+			if (status == 0)
+				continue;
+		}
+		if (status != 0)
+			return status < 0 ? fail(follow, status) : status;
+		if (wait_ms >= 0 && time - since >= (uint64_t)wait_ms)
+			return 0;
+		if (wait_ms > 0 && since + (uint64_t)wait_ms < until)
+			until = since + (uint64_t)wait_ms;
+		if (!sleep_until(until))
+			return 0;
+	}
+}
+
+void ktread_follow_stop(struct ktread_follow *follow)
+{
+	follow->stopping = true;
+}
+
+struct ktread *ktread_follow_trace(struct ktread_follow *follow)
+{
+	return follow->trace;
+}
+
+const char *ktread_follow_message(const struct ktread_follow *follow)
+{
+	(void)follow;
+	return ktread_fail_text();
+}
+
+void ktread_follow_account(const struct ktread_follow *follow, struct ktread_follow_account *account)
+{
+	*account = follow->account;
+	for (uint32_t n = 0; n < follow->rings; n++)
+		ktread_follow_count(&follow->ring[n], account);
+}

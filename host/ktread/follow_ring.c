@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Following one ring. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow_ring.h"
+#include "message.h"
+
+#define LEAST_ROOM 1024u
+
+static int set_room(struct ktread_follow_ring *follow, uint32_t room)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	uint64_t(*buffer)[4] = realloc(ring->buffer, (size_t)room * sizeof(*buffer));
+	struct ktread_v2_item *item;
+
+	if (!buffer)
+		return ktread_fail_memory();
+	ring->buffer = buffer;
+	item = realloc(ring->item, (size_t)room * sizeof(*item));
+	if (!item)
+		return ktread_fail_memory();
+	ring->item = item;
+	follow->room = room;
+	return 0;
+}
+
+/* Counts stamps from what the ring says of itself now. */
+static int find_reference(struct ktread_follow_ring *follow)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	int status =
+		ktread_stamp_find_start(ring->layout, ring->ring, ring->index, follow->head, &ring->start);
+
+	if (status == 0)
+		ring->reference = ring->start.reference;
+	return status;
+}
+
+int ktread_follow_ring_open(struct ktread_follow_ring *follow)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+
+	follow->shift = ring->place->row.shift;
+	follow->head = ring->place->head;
+	follow->start = ring->index = ktread_ring_begin(ring->place, follow->head);
+	follow->passed = malloc(KTREAD_FOLLOW_PASSED * sizeof(*follow->passed));
+	if (!follow->passed)
+		return ktread_fail_memory();
+	follow->usable = true;
+	return set_room(follow, LEAST_ROOM) < 0 ? KTREAD_E_MEMORY : find_reference(follow);
+}
+
+void ktread_follow_ring_close(struct ktread_follow_ring *follow)
+{
+	free(follow->passed);
+	ktread_v2_ring_free(&follow->ring);
+	memset(follow, 0, sizeof(*follow));
+}
+
+/* Reads the head. What a writer may have reached by then is not to be read any more. */
+static int advance_head(struct ktread_follow_ring *follow)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	uint64_t slots = ktread_ring_slots(ring->place), head, gone;
+	int status = ktread_layout_head(ring->layout, ring->ring, &head);
+
+	if (status < 0)
+		return status;
+	if (head < follow->head) { /* no writer goes back: the guest's memory is not what it was */
+		follow->start = follow->head = ring->index = head;
+		follow->overwritten = ring->decoded = ring->invalid = 0;
+		follow->passed_count = 0;
+		return 0;
+	}
+	follow->head = head;
+	if (head - ring->index <= slots)
+		return 0;
+	gone = head - slots - ring->index;
+	ring->index += gone;
+	ring->lost += gone;
+	follow->overwritten += gone;
+	follow->untold += gone;
+	return find_reference(follow);
+}
+
+static int add_item(struct ktread_follow_ring *follow, struct ktread_v2_item item, uint64_t (*slot)[4])
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	uint32_t at = ring->items;
+
+	if (follow->used + item.slots > follow->room && set_room(follow, follow->room * 2) < 0)
+		return KTREAD_E_MEMORY;
+	item.slot = follow->used;
+	memcpy(ring->buffer + follow->used, slot, (size_t)item.slots * KTRX_SLOT_SIZE);
+	follow->used += item.slots;
+	for (; at > 0 && ring->item[at - 1].stamp > item.stamp; at--)
+		ring->item[at] = ring->item[at - 1];
+	ring->item[at] = item;
+	ring->items++;
+	return 0;
+}
+
+/* Takes the record of `slots` slots at `index`. */
+static int take(struct ktread_follow_ring *follow, uint64_t (*slot)[4], uint64_t index, uint32_t slots)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	struct ktread_v2_item item = { .index = index, .lost = ring->lost, .slots = slots };
+
+	ring->decoded += slots;
+	if (!ktread_v2_ring_stamp(ring, slot[0], &item.stamp))
+		return 0;
+	ring->lost = 0;
+	return add_item(follow, item, slot);
+}
+
+static bool is_void(const uint64_t *slot, uint64_t index, uint32_t shift)
+{
+	return KTRX_TAG_KIND(slot[0]) == KTRX_KIND_VOID &&
+	       KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, shift);
+}
+
+/* Remembers a slot; the oldest one is forgotten where there are too many. */
+static void remember(struct ktread_follow_ring *follow, uint64_t index)
+{
+	if (follow->passed_count == KTREAD_FOLLOW_PASSED) {
+		follow->ring.invalid++;
+		follow->passed_count--;
+		memmove(follow->passed, follow->passed + 1, follow->passed_count * sizeof(*follow->passed));
+	}
+	follow->passed[follow->passed_count++] = (struct ktread_passed){ index, follow->ring.reference };
+}
+
+/* The slot at ring->index is not finished. Is it passed over? */
+static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+
+	if (ring->index >= follow->wait_head) {
+		follow->wait_head = follow->head;
+		follow->wait_until = look->now + look->patience;
+	}
+	if (look->now < follow->wait_until && !look->last)
+		return false;
+	remember(follow, ring->index);
+	ring->index++;
+	ring->lost++;
+	return true;
+}
+
+/* Goes through `count` slots from ring->index on. 1: all done, 0: it has to wait, or an error. */
+static int go_through(struct ktread_follow_ring *follow, const struct ktread_follow_look *look,
+		      uint32_t count)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	const uint32_t shift = ring->place->row.shift;
+	const uint64_t start = ring->index, end = start + count;
+
+	while (ring->index < end) {
+		uint64_t(*slot)[4] = look->scratch + (ring->index - start);
+		uint64_t left = end - ring->index;
+		uint32_t slots = ktread_slot_is_first(slot[0], ring->index, shift)
+					 ? ktread_slot_record(slot, ring->index, shift, left)
+					 : 0;
+
+		if (slots) {
+			uint64_t index = ring->index;
+
+			ring->index += slots;
+			if (take(follow, slot, index, slots) < 0)
+				return KTREAD_E_MEMORY;
+		} else if (is_void(slot[0], ring->index, shift)) {
+			ring->index++;
+			ring->lost++;
+			ring->invalid++;
+		} else if (left < KTRX_RECORD_MAX_SLOTS && end < follow->head && ring->index > start) {
+			return 1; /* may go on behind what was read */
+		} else if (!pass_over(follow, look)) {
+			return 0;
+		}
+	}
+	return 1;
+}
+
+/* Reads up to the head as it was at first. */
+static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	const uint64_t end = follow->head;
+	int going = 1;
+
+	while (going > 0 && ring->index < end && ring->index < follow->head) {
+		uint64_t left = end - ring->index, from = ring->index;
+		uint32_t count = left < KTREAD_FOLLOW_SCRATCH ? (uint32_t)left : KTREAD_FOLLOW_SCRATCH;
+		struct ktread_follow_look rest = *look;
+		int status;
+
+		if (follow->used + count > look->limit)
+			return 0;
+		status = ktread_slots_read(ring->place, from, look->scratch, count);
+		if (status == 0)
+			status = advance_head(follow);
+		if (status < 0)
+			return status;
+		if (ring->index - from >= count) /* overwritten while it was read, or gone back */
+			continue;
+		rest.scratch += ring->index - from;
+		going = go_through(follow, &rest, count - (uint32_t)(ring->index - from));
+	}
+	return going;
+}
+
+/*
+ * Looks again at the passed-over slot number `n`. How many slots that settles: those of a record that is finished
+ * by now, or the one that is void or overwritten; 0 if it is as it was, or an error.
+ */
+static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t most)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	const struct ktread_passed *passed = &follow->passed[n];
+	uint64_t slot[KTRX_RECORD_MAX_SLOTS][4], index = passed->index;
+	const uint64_t reference = ring->reference, lost = ring->lost;
+	uint32_t run = 1, slots = 0;
+	int status;
+
+	while (run < most && run < KTRX_RECORD_MAX_SLOTS && passed[run].index == index + run)
+		run++;
+	status = ktread_slots_read(ring->place, index, slot, run);
+	if (status == 0)
+		status = advance_head(follow);
+	if (status < 0)
+		return status;
+	if (follow->head - index > ktread_ring_slots(ring->place) ||
+	    is_void(slot[0], index, ring->place->row.shift)) {
+		ring->invalid++;
+		return 1;
+	}
+	if (ktread_slot_is_first(slot[0], index, ring->place->row.shift))
+		slots = ktread_slot_record(slot, index, ring->place->row.shift, run);
+	if (slots == 0)
+		return 0;
+	/* Stands apart from what the ring yields now. */
+	ring->reference = passed->reference;
+	ring->lost = 0;
+	status = take(follow, slot, index, slots);
+	ring->reference = reference;
+	ring->lost = lost;
+	return status < 0 ? status : (int)slots;
+}
+
+static int revisit(struct ktread_follow_ring *follow)
+{
+	uint32_t kept = 0, n = 0;
+
+	while (n < follow->passed_count) {
+		int settled = revisit_one(follow, n, follow->passed_count - n);
+
+		if (settled < 0)
+			return settled;
+		if (settled == 0)
+			follow->passed[kept++] = follow->passed[n++];
+		n += (uint32_t)settled;
+	}
+	follow->passed_count = kept;
+	return 0;
+}
+
+/* What was read in order is complete up to here, whatever else is behind it. */
+static uint64_t reached(const struct ktread_v2_ring *ring)
+{
+	return ring->items > KTREAD_REORDER ? ring->item[ring->items - KTREAD_REORDER].stamp : 0;
+}
+
+int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	uint64_t frontier;
+	int status = advance_head(follow);
+
+	if (status == 0)
+		status = revisit(follow);
+	if (status == 0)
+		status = read_new(follow, look);
+	if (status < 0)
+		return status;
+	follow->behind = status == 0 && follow->head - ring->index > KTREAD_FOLLOW_SCRATCH;
+	if (look->last) {
+		ring->invalid += follow->passed_count;
+		follow->passed_count = 0;
+	}
+	frontier = status ? look->seen : reached(ring);
+	if (frontier > follow->frontier)
+		follow->frontier = frontier;
+	return 0;
+}
+
+uint32_t ktread_follow_ring_upto(const struct ktread_follow_ring *follow, uint64_t stamp)
+{
+	const struct ktread_v2_item *item = follow->ring.item;
+	uint32_t low = 0, high = follow->ring.items;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (item[middle].stamp <= stamp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Moves the records that still wait to the front of the buffer, where little of it is in use any more. */
+static void pack(struct ktread_follow_ring *follow)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	uint64_t(*packed)[4];
+	uint32_t live = 0;
+
+	for (uint32_t i = 0; i < ring->items; i++)
+		live += ring->item[i].slots;
+	if (follow->used < 2 * live + LEAST_ROOM)
+		return;
+	packed = malloc((size_t)follow->room * sizeof(*packed));
+	if (!packed)
+		return; /* goes on as it is */
+	follow->used = 0;
+	for (uint32_t i = 0; i < ring->items; i++) {
+		struct ktread_v2_item *item = &ring->item[i];
+
+		memcpy(packed + follow->used, ring->buffer + item->slot,
+		       (size_t)item->slots * KTRX_SLOT_SIZE);
+		item->slot = follow->used;
+		follow->used += item->slots;
+	}
+	free(ring->buffer);
+	ring->buffer = packed;
+}
+
+void ktread_follow_ring_drop(struct ktread_follow_ring *follow, uint32_t count)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+
+	ring->items -= count;
+	memmove(ring->item, ring->item + count, ring->items * sizeof(*ring->item));
+	if (ring->items == 0)
+		follow->used = 0;
+	else
+		pack(follow);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The trace of a guest that is followed: names, types and rings as of its newest layout. When memory is lent or
+ * a CPU comes online the layout is another one; then the trace is made anew and the rings go on.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "follow_state.h"
+#include "message.h"
+#include "v2.h"
+
+/* What a look brings is all that a cursor has. */
+static int no_refill(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	(void)trace;
+	(void)cursor;
+	return 0;
+}
+
+/* The image, the memory and the rings' own state are not the trace's. */
+static void close_trace(struct ktread *trace)
+{
+	if (!trace)
+		return;
+	for (uint32_t n = 0; n < trace->cursors; n++)
+		trace->cursor[n].state = NULL;
+	trace->image = NULL;
+	trace->layout = NULL;
+	trace->memory = NULL;
+	ktread_close(trace);
+}
+
+static int open_trace(struct ktread_follow *follow, struct ktread **trace)
+{
+	struct ktread *opened = calloc(1, sizeof(*opened));
+	int status;
+
+	if (!opened)
+		return ktread_fail_memory();
+	opened->info.kernel = opened->info.note = "";
+	opened->info.form = KTREAD_FORM_RAM;
+	opened->info.dumps = 1;
+	opened->memory = follow->memory;
+	opened->first_stamp = follow->first_stamp;
+	status = ktread_types_init(&opened->types);
+	if (status == 0)
+		status = ktread_v2_open(opened, follow->image->layout);
+	if (status < 0) {
+		opened->memory = NULL;
+		opened->layout = NULL;
+		ktread_close(opened);
+		return status;
+	}
+	*trace = opened;
+	return 0;
+}
+
+/* What ring `n` of the new trace goes on from; NULL: it begins. */
+static struct ktread_follow_ring *find_before(struct ktread_follow *follow,
+					      const struct ktread_ring_place *place, uint32_t n)
+{
+	struct ktread_follow_ring *before = n < follow->rings ? &follow->ring[n] : NULL;
+
+	return before && before->usable && before->shift == place->row.shift ? before : NULL;
+}
+
+static int open_ring(struct ktread_follow *follow, struct ktread *trace, uint32_t n,
+		     struct ktread_follow_ring *ring)
+{
+	const struct ktread_ring_place *place = &trace->layout->ring[n];
+	struct ktread_follow_ring *before = find_before(follow, place, n);
+	struct ktread_cursor *cursor = &trace->cursor[n];
+
+	trace->version->destroy(cursor);
+	cursor->state = NULL;
+	if (!place->usable)
+		return 0;
+	if (before) {
+		*ring = *before;
+		memset(before, 0, sizeof(*before));
+	}
+	ring->ring.layout = trace->layout;
+	ring->ring.place = place;
+	ring->ring.ring = n;
+	ring->ring.offset = trace->offset;
+	ring->ring.offsets = trace->offsets;
+	cursor->state = &ring->ring;
+	return before ? 0 : ktread_follow_ring_open(ring);
+}
+
+static void close_rings(struct ktread_follow_ring *ring, uint32_t rings)
+{
+	for (uint32_t n = 0; n < rings; n++)
+		ktread_follow_ring_close(&ring[n]);
+	free(ring);
+}
+
+static int open_rings(struct ktread_follow *follow, struct ktread *trace)
+{
+	struct ktread_follow_ring *ring = calloc(trace->cursors ? trace->cursors : 1, sizeof(*ring));
+	int status = ring ? 0 : ktread_fail_memory();
+
+	for (uint32_t n = 0; n < trace->cursors && status == 0; n++)
+		status = open_ring(follow, trace, n, &ring[n]);
+	close_rings(follow->ring, follow->rings);
+	follow->ring = ring;
+	follow->rings = ring ? trace->cursors : 0;
+	return status;
+}
+
+int ktread_follow_attach(struct ktread_follow *follow)
+{
+	struct ktread *trace = NULL;
+	int status = open_trace(follow, &trace);
+
+	if (status < 0)
+		return status;
+	status = open_rings(follow, trace);
+	close_trace(follow->trace);
+	follow->trace = trace;
+	follow->version = *trace->version;
+	follow->version.refill = no_refill;
+	trace->version = &follow->version;
+	return status;
+}
+
+void ktread_follow_detach(struct ktread_follow *follow)
+{
+	close_trace(follow->trace);
+	follow->trace = NULL;
+	for (uint32_t n = 0; n < follow->rings; n++)
+		ktread_follow_count(&follow->ring[n], &follow->account);
+	follow->account.unreadable += follow->account.pending;
+	follow->account.pending = 0;
+	close_rings(follow->ring, follow->rings);
+	follow->ring = NULL;
+	follow->rings = 0;
+}
+
+static uint64_t pending(const struct ktread_follow_ring *ring)
+{
+	return ring->passed_count + (ring->head - ring->ring.index);
+}
+
+void ktread_follow_count(const struct ktread_follow_ring *ring, struct ktread_follow_account *account)
+{
+	account->produced += ring->head - ring->start;
+	account->shown += ring->ring.decoded;
+	account->overwritten += ring->overwritten;
+	account->unreadable += ring->ring.invalid;
+	account->pending += pending(ring);
+}
+
+void ktread_follow_describe(struct ktread_follow *follow)
+{
+	for (uint32_t n = 0; n < follow->rings; n++) {
+		const struct ktread_follow_ring *from = &follow->ring[n];
+		struct ktread_ring *to = &follow->trace->cursor[n].ring;
+
+		if (!from->usable)
+			continue;
+		to->head = from->head - from->start;
+		to->overwritten = from->overwritten;
+		to->decoded = from->ring.decoded;
+		to->invalid = from->ring.invalid;
+		to->dropped = from->ring.place->row.dropped;
+		to->lapped = from->ring.place->row.lapped;
+	}
+}
