@@ -395,6 +395,7 @@ static int follow_boot(struct ktread_follow *follow, bool last)
 	if (status < 0)
 		return status;
 	ktread_follow_describe(follow);
+	last = last && !follow->behind;
 	hand_out(follow, last);
 	follow->finished = last;
 	return 0;

@@ -44,6 +44,7 @@ int ktread_follow_ring_open(struct ktread_follow_ring *follow)
 	follow->shift = ring->place->row.shift;
 	follow->head = ring->place->head;
 	follow->start = ring->index = ktread_ring_begin(ring->place, follow->head);
+	ring->lost = follow->start - ring->place->row.first;
 	follow->passed = malloc(KTREAD_FOLLOW_PASSED * sizeof(*follow->passed));
 	if (!follow->passed)
 		return ktread_fail_memory();
@@ -182,30 +183,58 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 	return 1;
 }
 
-/* Reads up to the head as it was at first. */
+/* Once nobody writes any more, steps over slots that lie where nothing is, without looking at each. */
+static void skip_nothing(struct ktread_follow_ring *follow)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	uint64_t slots = ktread_ring_slots(ring->place), position = ring->index & (slots - 1);
+	uint64_t next = ktread_region_next(&ring->place->slots, position * KTRX_SLOT_SIZE) / KTRX_SLOT_SIZE;
+	uint64_t nothing = (next < slots ? next : slots) - position;
+
+	if (nothing > follow->head - ring->index)
+		nothing = follow->head - ring->index;
+	if (nothing < KTREAD_FOLLOW_SCRATCH)
+		return;
+	ring->index += nothing;
+	ring->lost += nothing;
+	ring->invalid += nothing;
+}
+
+/* Reads and goes through one scratch buffer full. As go_through(). */
+static int read_some(struct ktread_follow_ring *follow, const struct ktread_follow_look *look, uint64_t end)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	struct ktread_follow_look rest = *look;
+	uint64_t left = end - ring->index, from = ring->index;
+	uint32_t count = left < KTREAD_FOLLOW_SCRATCH ? (uint32_t)left : KTREAD_FOLLOW_SCRATCH;
+	int status = ktread_slots_read(ring->place, from, look->scratch, count);
+
+	if (status == 0)
+		status = advance_head(follow);
+	if (status < 0)
+		return status;
+	if (ring->index - from >= count) /* overwritten while it was read, or gone back */
+		return 1;
+	rest.scratch += ring->index - from;
+	return go_through(follow, &rest, count - (uint32_t)(ring->index - from));
+}
+
+/* Reads up to the head as it is now. 1: all of it, 0: something has to wait, or an error. */
 static int read_new(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
-	const uint64_t end = follow->head;
+	const uint64_t end = follow->head, begin = ring->index;
 	int going = 1;
 
+	follow->behind = false;
 	while (going > 0 && ring->index < end && ring->index < follow->head) {
-		uint64_t left = end - ring->index, from = ring->index;
-		uint32_t count = left < KTREAD_FOLLOW_SCRATCH ? (uint32_t)left : KTREAD_FOLLOW_SCRATCH;
-		struct ktread_follow_look rest = *look;
-		int status;
-
-		if (follow->used + count > look->limit)
+		if (look->last)
+			skip_nothing(follow);
+		follow->behind = follow->used >= look->limit || ring->index - begin >= look->limit;
+		if (follow->behind)
 			return 0;
-		status = ktread_slots_read(ring->place, from, look->scratch, count);
-		if (status == 0)
-			status = advance_head(follow);
-		if (status < 0)
-			return status;
-		if (ring->index - from >= count) /* overwritten while it was read, or gone back */
-			continue;
-		rest.scratch += ring->index - from;
-		going = go_through(follow, &rest, count - (uint32_t)(ring->index - from));
+		if (ring->index < end)
+			going = read_some(follow, look, end);
 	}
 	return going;
 }
@@ -265,10 +294,17 @@ static int revisit(struct ktread_follow_ring *follow)
 	return 0;
 }
 
-/* What was read in order is complete up to here, whatever else is behind it. */
-static uint64_t reached(const struct ktread_v2_ring *ring)
+/*
+ * Up to which stamp the ring is known although slots are left. One that is not finished was reserved after those in
+ * front of it were: an interrupt's record is finished before that of what it interrupted. Finished ones that are
+ * still unread may bear earlier stamps than those in front, as within a window of any reader.
+ */
+static uint64_t reached(const struct ktread_follow_ring *follow)
 {
-	return ring->items > KTREAD_REORDER ? ring->item[ring->items - KTREAD_REORDER].stamp : 0;
+	const struct ktread_v2_ring *ring = &follow->ring;
+	uint32_t back = follow->behind ? KTREAD_REORDER : 1;
+
+	return ring->items >= back ? ring->item[ring->items - back].stamp : 0;
 }
 
 int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
@@ -283,12 +319,11 @@ int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktre
 		status = read_new(follow, look);
 	if (status < 0)
 		return status;
-	follow->behind = status == 0 && follow->head - ring->index > KTREAD_FOLLOW_SCRATCH;
-	if (look->last) {
+	if (look->last && !follow->behind) {
 		ring->invalid += follow->passed_count;
 		follow->passed_count = 0;
 	}
-	frontier = status ? look->seen : reached(ring);
+	frontier = status ? look->seen : reached(follow);
 	if (frontier > follow->frontier)
 		follow->frontier = frontier;
 	return 0;

@@ -45,7 +45,7 @@ struct ktread_follow_look {
 	uint64_t now;		/* ms */
 	uint64_t patience;
 	uint64_t seen;	/* newest stamp of any ring read before this look began */
-	uint32_t limit; /* slots a ring may keep waiting */
+	uint32_t limit; /* slots a ring may keep waiting, and have read in one look */
 	bool last;	/* nobody writes any more: what is not finished never will be */
 };
 

@@ -19,3 +19,6 @@ UNIT_SRCS_ktread_golden := test/unit/ktread_golden.c $(KTREAD_TEST_SRCS)
 
 UNIT_TESTS += ktread_format
 UNIT_SRCS_ktread_format := test/unit/ktread_format.c $(KTREAD_TEST_SRCS)
+
+UNIT_TESTS += ktread_follow
+UNIT_SRCS_ktread_follow := test/unit/ktread_follow.c $(KTREAD_TEST_SRCS)
