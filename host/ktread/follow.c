@@ -24,6 +24,7 @@
 #define IDLE_MS	      100u		  /* between looks at a guest that records nothing */
 #define SEARCH_MS     1000u		  /* at most between searches of a memory without ktrace */
 #define GUESS_MS      100u		  /* between attempts to find a ring's reserve word */
+#define CLOCKS_MS     250u		  /* between looks at what the guest measures of its clocks */
 #define WAITING_MOST  (UINT32_C(1) << 20) /* slots of all rings together that wait to be handed out */
 #define WAITING_RING  (UINT32_C(1) << 18) /* … of one ring */
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
@@ -391,7 +392,13 @@ static int follow_boot(struct ktread_follow *follow, bool last)
 		leave_boot(follow);
 	if (status <= 0)
 		return status;
-	status = look_at_rings(follow, last);
+	status = 0;
+	if (follow->now >= follow->clocks_again) {
+		follow->clocks_again = follow->now + CLOCKS_MS;
+		status = ktread_follow_clocks(follow);
+	}
+	if (status == 0)
+		status = look_at_rings(follow, last);
 	if (status < 0)
 		return status;
 	ktread_follow_describe(follow);

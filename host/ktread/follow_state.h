@@ -19,15 +19,15 @@ struct ktread_follow {
 	uint32_t rings;
 	uint64_t (*scratch)[4];
 	uint64_t boots;
-	uint64_t seen;				       /* newest stamp read */
-	uint64_t handed_out;			       /* newest stamp handed out, where rings are merged */
-	uint64_t first_stamp;			       /* of what was handed out first in this boot */
-	uint64_t opened, now, look_again, guess_again; /* ms */
-	uint32_t interval;			       /* ms to the next look */
-	bool behind;				       /* the last look left something unread */
-	bool idle;				       /* the last look found nothing new */
-	bool any_due;				       /* the cursors have events */
-	bool leaving;				       /* this boot is over once they have none */
+	uint64_t seen;	      /* newest stamp read */
+	uint64_t handed_out;  /* newest stamp handed out, where rings are merged */
+	uint64_t first_stamp; /* of what was handed out first in this boot */
+	uint64_t opened, now, look_again, guess_again, clocks_again; /* ms */
+	uint32_t interval;					     /* ms to the next look */
+	bool behind;						     /* the last look left something unread */
+	bool idle;						     /* the last look found nothing new */
+	bool any_due;						     /* the cursors have events */
+	bool leaving; /* this boot is over once they have none */
 	bool stopping, finished;
 	int status;
 	struct ktread_follow_account account; /* of the boots that are over */
@@ -35,6 +35,8 @@ struct ktread_follow {
 
 /* Makes a trace of the image's layout. Rings that were followed before go on where they were. */
 int ktread_follow_attach(struct ktread_follow *follow);
+/* Takes what the guest has measured of its clocks since. */
+int ktread_follow_clocks(struct ktread_follow *follow);
 /* Forgets trace and rings. */
 void ktread_follow_detach(struct ktread_follow *follow);
 /* Adds up what one ring has come to. */

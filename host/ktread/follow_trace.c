@@ -83,8 +83,7 @@ static int open_ring(struct ktread_follow *follow, struct ktread *trace, uint32_
 	ring->ring.layout = trace->layout;
 	ring->ring.place = place;
 	ring->ring.ring = n;
-	ring->ring.offset = trace->offset;
-	ring->ring.offsets = trace->offsets;
+	ring->ring.trace = trace;
 	cursor->state = &ring->ring;
 	return before ? 0 : ktread_follow_ring_open(ring);
 }
@@ -123,6 +122,20 @@ int ktread_follow_attach(struct ktread_follow *follow)
 	follow->version.refill = no_refill;
 	trace->version = &follow->version;
 	return status;
+}
+
+int ktread_follow_clocks(struct ktread_follow *follow)
+{
+	struct ktread *trace = follow->trace;
+	struct ktread_info *info = &trace->info;
+
+	if (!ktread_layout_section(trace->layout, KTRX_SECTION_CLOCKS, 0))
+		return 0;
+	ktread_clocks_free(&trace->measured);
+	info->clock = KTREAD_CLOCK_RAW;
+	info->clock_samples = info->clock_failed = 0;
+	info->clock_largest = info->clock_error = 0;
+	return ktread_clock_load(trace);
 }
 
 void ktread_follow_detach(struct ktread_follow *follow)
