@@ -416,7 +416,9 @@ static void take_head(struct ktread *trace, const struct ktrx_stream *head)
 
 int ktread_stream_enter(struct ktread *trace, uint32_t *form)
 {
-	static const struct ktread_memory_ops ops = { stream_read, stream_next_data, stream_close };
+	static const struct ktread_memory_ops ops = { .read = stream_read,
+						      .next_data = stream_next_data,
+						      .close = stream_close };
 	struct stream *stream = calloc(1, sizeof(*stream));
 	struct ktread_span whole = { 0 };
 	int status;
