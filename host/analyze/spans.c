@@ -15,6 +15,7 @@ struct owner {
 	struct spans_span nest[SPANS_NEST];
 	struct spans_span lock[SPANS_LOCKS]; /* kind 0: lane is free */
 	uint64_t seen;			     /* its last event */
+	uint64_t events;		     /* of CPUs: told of so far */
 	uint32_t depth;
 	uint32_t gaps; /* of threads: the gaps looked at so far */
 };
@@ -232,7 +233,10 @@ static int lock_event(struct spans *s, struct spans_owner who, const struct span
 static int span_event(struct spans *s, struct spans_owner who, const struct ktread_event *event,
 		      const struct wellknown *known, uint64_t time)
 {
-	struct spans_span span = { .kind = known->kind };
+	struct spans_span span = { .kind = known->kind,
+				   .stamp = event->stamp,
+				   .events = spans_events(s, event->cpu),
+				   .cpu = event->cpu };
 
 	read_key(&span, event, known);
 	switch (known->kind) {
@@ -285,6 +289,7 @@ int spans_event(struct spans *s, const struct ktread_event *event, const struct 
 		settle(s, who.number);
 	lookup(s, who)->seen = time;
 	s->cpus.owner[event->cpu].seen = time;
+	s->cpus.owner[event->cpu].events++;
 
 	switch (known->kind) {
 	case WELLKNOWN_SWITCH:
@@ -327,6 +332,11 @@ void spans_finish(struct spans *s)
 {
 	for (uint32_t i = 0; i < s->of_threads.count; i++)
 		settle(s, i);
+}
+
+uint64_t spans_events(const struct spans *s, uint32_t cpu)
+{
+	return cpu < s->cpus.count ? s->cpus.owner[cpu].events : 0;
 }
 
 uint64_t spans_unpaired(const struct spans *s)

@@ -30,8 +30,12 @@ struct spans_owner {
 
 /* What a span stands for, by the event that begins it. */
 struct spans_span {
-	uint64_t key; /* number, object: what must be the same at both ends */
-	uint8_t kind; /* enum wellknown_kind of the beginning */
+	uint64_t key;	/* number, object: what must be the same at both ends */
+	uint64_t stamp; /* of its beginning */
+	uint64_t
+		events; /* that spans_event() had been told of on that CPU by then, as spans_events() has it */
+	uint32_t cpu;	/* where it began */
+	uint8_t kind;	/* enum wellknown_kind of the beginning */
 	bool has_key;
 };
 
@@ -66,6 +70,7 @@ void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 /* Ends what may have ended in a gap; what is still open then is open at the end of the trace. */
 void spans_finish(struct spans *spans);
 
-uint64_t spans_unpaired(const struct spans *spans); /* ends without a beginning and the reverse */
+uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* told of so far */
+uint64_t spans_unpaired(const struct spans *spans);		/* ends without a beginning and the reverse */
 
 #endif

@@ -186,30 +186,30 @@ static int type_matches(const struct ktread_type *type, const char *pattern)
 	       fnmatch(pattern, type->group, FNM_CASEFOLD) == 0;
 }
 
-static int mark_events(struct trace_args *args, const struct ktread *trace, const char *pattern)
+static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)
 {
 	uint64_t number;
 	int found = 0;
 
 	if (trace_parse_number(pattern, KTRX_EVENT_MAX, &number) == 0) {
-		args->event_map[number / 8] |= (uint8_t)(1u << number % 8);
+		map[number / 8] |= (uint8_t)(1u << number % 8);
 		return 1;
 	}
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
 
 		if (type && type_matches(type, pattern)) {
-			args->event_map[id / 8] |= (uint8_t)(1u << id % 8);
+			map[id / 8] |= (uint8_t)(1u << id % 8);
 			found = 1;
 		}
 	}
 	return found;
 }
 
-/* The patterns can be told only once the trace has said which events there are. */
-static int select_events(struct trace_args *args, const struct ktread *trace)
+int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
+		      uint8_t *map)
 {
-	char *list = strdup(args->events), *rest = list, *pattern;
+	char *list = strdup(patterns), *rest = list, *pattern;
 	int status = 0;
 
 	if (!list) {
@@ -217,7 +217,7 @@ static int select_events(struct trace_args *args, const struct ktread *trace)
 		return EXIT_BAD_INPUT;
 	}
 	while (!status && (pattern = strsep(&rest, ","))) {
-		if (*pattern && mark_events(args, trace, pattern))
+		if (*pattern && mark_events(trace, pattern, map))
 			continue;
 		command_message(args->name, "%s has no event '%s'", args->path, pattern);
 		status = EXIT_USAGE;
@@ -233,23 +233,10 @@ static int select_events(struct trace_args *args, const struct ktread *trace)
 static int parse_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
 {
 	uint64_t frequency = ktread_info(trace)->frequency, base = ktread_first_stamp(trace);
-	uint64_t nanoseconds, ticks;
+	uint64_t ticks;
 
-	if (frequency == 0) {
-		if (trace_parse_number(text, UINT64_MAX, &ticks))
-			return -1;
-	} else {
-		unsigned __int128 product;
-
-		if (trace_parse_time(text, &nanoseconds))
-			return -1;
-		if (slack < 0 && nanoseconds < (uint64_t)-slack)
-			nanoseconds = 0;
-		else if (slack < 0 || nanoseconds < UINT64_MAX - (uint64_t)slack)
-			nanoseconds += (uint64_t)slack;
-		product = (unsigned __int128)nanoseconds * frequency / 1000000000u;
-		ticks = product >> 64 ? UINT64_MAX : (uint64_t)product;
-	}
+	if (trace_parse_ticks(text, frequency, slack, &ticks))
+		return -1;
 	if (__builtin_add_overflow(base, ticks, stamp))
 		*stamp = UINT64_MAX;
 	return 0;
@@ -296,7 +283,7 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 		filter.cpu_count = TRACE_CPUS_MAX;
 	}
 	if (args->events) {
-		status = select_events(args, trace);
+		status = trace_mark_events(args, trace, args->events, args->event_map);
 		if (status)
 			return status;
 		filter.events = args->event_map;

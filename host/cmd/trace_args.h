@@ -59,7 +59,7 @@ struct trace_syntax {
 	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
 	int (*take)(void *command, int option, const char *value);
 };
-#define TRACE_OWN_MAX	 8
+#define TRACE_OWN_MAX	 16
 #define TRACE_USUAL_FILE "ktrace.ktrx" /* what `ktrace run` leaves */
 
 /* -1: go on; otherwise the exit status, --help included. */
@@ -72,6 +72,13 @@ int trace_args_open(struct trace_args *args, struct ktread **trace);
  * exit status.
  */
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
+
+/*
+ * Sets the bits of all events that a list of patterns means, which can be told only once the trace has said which there
+ * are. `map` has KTRX_EVENT_MAX + 1 bits. 0, or EXIT_USAGE if one means none.
+ */
+int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
+		      uint8_t *map);
 
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);

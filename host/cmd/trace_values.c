@@ -50,6 +50,24 @@ int trace_parse_time(const char *text, uint64_t *nanoseconds)
 	return -1;
 }
 
+int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks)
+{
+	unsigned __int128 product;
+	uint64_t nanoseconds;
+
+	if (frequency == 0)
+		return trace_parse_number(text, UINT64_MAX, ticks);
+	if (trace_parse_time(text, &nanoseconds))
+		return -1;
+	if (slack < 0 && nanoseconds < (uint64_t)-slack)
+		nanoseconds = 0;
+	else if (slack < 0 || nanoseconds < UINT64_MAX - (uint64_t)slack)
+		nanoseconds += (uint64_t)slack;
+	product = (unsigned __int128)nanoseconds * frequency / 1000000000u;
+	*ticks = product >> 64 ? UINT64_MAX : (uint64_t)product;
+	return 0;
+}
+
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit)
 {
 	const char *at = list;

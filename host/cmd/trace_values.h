@@ -11,6 +11,8 @@
 int trace_parse_number(const char *text, uint64_t limit, uint64_t *number);
 /* "1.5", "250ms": nanoseconds. */
 int trace_parse_time(const char *text, uint64_t *nanoseconds);
+/* The same and `slack` nanoseconds more, in ticks; of an unknown frequency (0) it is a number of ticks, no more. */
+int trace_parse_ticks(const char *text, uint64_t frequency, int64_t slack, uint64_t *ticks);
 /* "0,2-5" into a bit map of `limit` CPUs. */
 int trace_parse_cpus(const char *list, uint8_t *map, uint32_t limit);
 int trace_parse_form(const char *name, enum ktread_form *form);

@@ -43,9 +43,20 @@ golden v2-json ktrace export --format json v2.ktrx -o -
 golden v2-summary ktrace summary v2.ktrx
 golden v2-summary-coarse ktrace summary --frequency 100 --since 0 --until 0 v2.ktrx
 golden v2-summary-json ktrace summary --json v2.ktrx
+golden v2-stats ktrace stats v2.ktrx
+golden v2-stats-json ktrace stats --json v2.ktrx
+golden v2-stats-pairs ktrace stats --begin syscall.enter --end syscall.exit --by nr,thread v2.ktrx
+golden v2-stats-pairs-json ktrace stats --begin sched.wake --end sched.switch --by thread=next --json v2.ktrx
+golden v2-stats-svg ktrace stats --begin syscall --end syscall --svg - v2.ktrx
+golden v2-stats-value ktrace stats --value syscall.exit.result v2.ktrx
+golden v2-stats-rate ktrace stats --rate --interval 50us v2.ktrx
+golden v2-stats-rate-json ktrace stats --rate --interval 100us --event sched --json v2.ktrx
+golden v1-stats ktrace stats v1.bin
+golden lowclock-stats ktrace stats --rate --interval 50 lowclock.bin
 golden hostile-timeline ktrace show hostile.ktrx
 golden hostile-lines ktrace show --json --cpu 1 hostile.ktrx
 golden hostile-json ktrace export --format json hostile.ktrx -o -
+golden hostile-stats ktrace stats hostile.ktrx
 golden hostile-summary ktrace summary hostile.ktrx
 
 done_testing

@@ -51,6 +51,21 @@ says 2 'none of --cpu 9' ktrace summary --cpu 9 v1.bin
 says 2 'which format?' ktrace export v1.bin -o out
 says 2 "no format 'ctf3'" ktrace export --format ctf3 v1.bin -o out
 says 2 'where to?' ktrace export --format json v1.bin
+says 2 'go together' ktrace stats --begin syscall v2.ktrx
+says 2 '--by is for' ktrace stats --by nr v2.ktrx
+says 2 '--interval is for' ktrace stats --interval 1 v2.ktrx
+says 2 'at a time' ktrace stats --rate --value sched.switch.state v2.ktrx
+says 2 '--svg draws one' ktrace stats --svg out v2.ktrx
+says 2 "sched.wake has no field 'nr', only:" ktrace stats --begin sched.wake --end syscall.exit --by nr v2.ktrx
+says 2 "no event 'nope'" ktrace stats --begin nope --end syscall v2.ktrx
+says 2 '--value' ktrace stats --value result v2.ktrx
+says 2 "has no field 'nope'" ktrace stats --value syscall.exit.nope v2.ktrx
+says 2 '--by' ktrace stats --begin syscall --end syscall --by nr,nr,nr,nr,nr v2.ktrx
+for value in 0 x 1h; do
+	says 2 '--interval' ktrace stats --rate --interval "$value" v2.ktrx
+done
+says 1 'is the trace itself' ktrace stats --value syscall.exit.result --svg v2.ktrx v2.ktrx
+says 1 'No space left' ktrace stats --value syscall.exit.result --svg /dev/full v2.ktrx
 
 cp v2.ktrx ktrace.ktrx
 ktrace show >stdout
@@ -73,7 +88,7 @@ check "what is there of a truncated dump is shown" grep -q SYSCALL_ENTER stdout
 says 0 'belong to no dump' ktrace show around.ktrx
 check "a dump with rubbish around it is shown" grep -q frobnicate stdout
 
-for command in 'show' 'show --json' summary 'summary --json'; do
+for command in 'show' 'show --json' summary 'summary --json' stats 'stats --json' 'stats --rate'; do
 	ktrace $command v2.ktrx >/dev/full 2>stderr
 	equal "$command: a full disk is exit status 1" 1 $?
 	check "$command: and is said" grep -q 'No space left' stderr
@@ -88,7 +103,7 @@ awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records
 equal "a closed pipe is exit status 1" 1 "$(cat status)"
 equal "and quiet" "" "$(grep -v 'order of its stamps' stderr)"
 
-for command in show summary export decode; do
+for command in show summary stats export decode; do
 	ktrace $command --help >stdout 2>stderr
 	equal "$command --help is no error" 0 $?
 	check "$command --help shows an example" grep -qE '^  ktrace' stdout

@@ -5,6 +5,7 @@
  *	v1.bin     two dumps, the second with every well-known event, an unknown one and an empty slot
  *	v2.ktrx    two CPUs, thread names, system calls across a migration, interrupts, lost slots, strings
  *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed
+ *	pairs.ktrx  4000 system calls of two threads that move from CPU to CPU, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
  */
 #include <stdio.h>
@@ -201,6 +202,34 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 	writer_close(&writer);
 }
 
+static void make_pairs(const char *directory)
+{
+	struct writer writer;
+	struct bytes dump = { NULL, 0 };
+	uint64_t random = 42, us = 100;
+	uint32_t calls[2] = { 0, 0 };
+
+	writer_open(&writer, 3, 13);
+	describe(&writer, "note");
+	for (uint32_t n = 0; n < 8000; n++) {
+		uint32_t cpu, which;
+
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		cpu = (uint32_t)(random >> 40) & 1;
+		which = (uint32_t)(random >> 41) & 1;
+		which ^= calls[which] == 4000;
+		us += 1 + (random >> 50) / (1 + (random >> 42) % 1000);
+		if (calls[which]++ % 2 == 0)
+			enter(&writer, cpu, us, 12 + which, (uint16_t)which, 0);
+		else
+			leave(&writer, cpu, us, 12 + which, (uint16_t)which, (int64_t)(random >> 48) - 1000);
+	}
+	writer_dump(&writer, &dump);
+	save(directory, "pairs.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -211,5 +240,6 @@ int main(int argc, char **argv)
 	make_v2(argv[1], "v2.ktrx", "worker", "note", "all is well");
 	make_v2(argv[1], "hostile.ktrx", "w\033[31m\"\\\n\xff", "n\033o\"te",
 		"\033]0;owned\007 \"quoted\" \\ \xc3\xa9 \xc3");
+	make_pairs(argv[1]);
 	return EXIT_SUCCESS;
 }

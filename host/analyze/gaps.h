@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Where slots are missing in a trace. A reader learns of a gap from the first event behind it, when other rings
+ * have been read well past the gap's beginning; so the trace is gone through once for this, and what is paired on
+ * a second way through can be held against gaps that are known beforehand.
+ *
+ * A gap reaches from the last event before it in its ring to the first one after it. What is missing behind a
+ * ring's last event is none: nothing that comes later can tell when it was.
+ */
+#ifndef ANALYZE_GAPS_H
+#define ANALYZE_GAPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+#define GAPS_MAX      4096u /* kept apart; from then on a ring's next gap is joined to its last one */
+#define GAPS_CPUS_MAX 4096u
+#define GAPS_ANYWHERE UINT32_MAX
+
+struct gaps;
+
+/* 0, or KTREAD_E_MEMORY, or what ktread_next() said. Reads the trace to its end and winds it back. */
+int gaps_read(struct gaps **gaps, struct ktread *trace);
+void gaps_free(struct gaps *gaps);
+
+/* An event on the second way: a guest that still runs may have overwritten more slots by then. */
+void gaps_event(struct gaps *gaps, const struct ktread_event *event);
+
+/*
+ * Whether slots are missing between the stamps `from` and `to`: of that CPU, or GAPS_ANYWHERE. Gaps of a ring without a
+ * CPU count for every CPU. From call to call `to` must not go back.
+ */
+bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
+
+#endif

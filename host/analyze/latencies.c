@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/latencies.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/gaps.h"
+#include "analyze/spans.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+
+/* A thread that was woken and does not run yet. */
+struct waiting {
+	uint64_t stamp; /* 0: it was not */
+};
+
+struct reading {
+	struct latencies *latencies;
+	struct gaps *gaps;
+	struct spans *spans;
+	struct threads *threads;
+	struct wellknown_table known;
+	const struct ktread_event *event; /* the one that is taken now */
+	uint64_t cost;
+	struct waiting *waiting; /* by index of the thread */
+	uint32_t waiting_count;
+	uint64_t *seen; /* by CPU: time of the last event */
+	int error;
+};
+
+static int kind_of(uint8_t begins_by)
+{
+	switch (begins_by) {
+	case WELLKNOWN_SYSCALL_ENTER:
+		return LATENCIES_SYSCALL;
+	case WELLKNOWN_IRQ_ENTER:
+		return LATENCIES_IRQ;
+	case WELLKNOWN_FAULT_ENTER:
+		return LATENCIES_FAULT;
+	case WELLKNOWN_LOCK_CONTEND:
+		return LATENCIES_LOCK_WAIT;
+	case WELLKNOWN_LOCK_ACQUIRE:
+		return LATENCIES_LOCK_HELD;
+	default:
+		return -1;
+	}
+}
+
+/* NULL: there is no room for one more. */
+static struct latencies_row *row_of(struct latencies *latencies, enum latencies_kind kind, bool has_number,
+				    uint64_t number)
+{
+	struct latencies_row *row;
+
+	has_number = has_number && (kind == LATENCIES_SYSCALL || kind == LATENCIES_IRQ);
+	for (uint32_t n = 0; n < latencies->rows; n++) {
+		row = &latencies->row[n];
+		if (row->kind == kind && row->has_number == has_number &&
+		    (!has_number || row->number == number))
+			return row;
+	}
+	if (latencies->rows == LATENCIES_ROWS) {
+		latencies->left_out++;
+		return NULL;
+	}
+	row = &latencies->row[latencies->rows++];
+	*row = (struct latencies_row){ .kind = kind, .has_number = has_number, .number = number };
+	return row;
+}
+
+static void keep_error(struct reading *r, int error)
+{
+	if (error)
+		r->error = error;
+}
+
+static void on_begin(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		     const struct ktread_event *event)
+{
+	struct reading *r = context;
+	struct latencies_row *row;
+	struct ktread_value name;
+
+	(void)owner;
+	(void)lane;
+	if (span->kind != WELLKNOWN_IRQ_ENTER ||
+	    !wellknown_string(wellknown_of(&r->known, event), event, WELLKNOWN_NAME, &name))
+		return;
+	row = row_of(r->latencies, LATENCIES_IRQ, span->has_key, span->key);
+	if (row && row->name[0] == '\0' && name.length < sizeof(row->name))
+		memcpy(row->name, name.string, name.length);
+}
+
+static void on_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
+		   const struct ktread_event *event, uint64_t time)
+{
+	struct reading *r = context;
+	int kind = kind_of(span->kind);
+	struct latencies_row *row =
+		kind < 0 ? NULL : row_of(r->latencies, (enum latencies_kind)kind, span->has_key, span->key);
+	uint64_t meanwhile = 0;
+
+	(void)lane;
+	(void)time;
+	if (!row)
+		return;
+	if (!event || gaps_between(r->gaps, owner.cpu || span->cpu == event->cpu ? event->cpu : GAPS_ANYWHERE,
+				   span->stamp, event->stamp)) {
+		row->dropped++;
+		return;
+	}
+	if (span->cpu == event->cpu)
+		meanwhile = spans_events(r->spans, event->cpu) - span->events;
+	keep_error(r, pairs_measure(&row->ticks, &row->worst, span->stamp, event, r->cost, meanwhile));
+}
+
+static struct waiting *waiting_of(struct reading *r, uint32_t index)
+{
+	uint32_t count = r->waiting_count ? r->waiting_count : 64;
+	struct waiting *larger;
+
+	if (index < r->waiting_count)
+		return &r->waiting[index];
+	while (count <= index)
+		count *= 2;
+	larger = realloc(r->waiting, count * sizeof(*larger));
+	if (!larger) {
+		r->error = KTREAD_E_MEMORY;
+		return NULL;
+	}
+	memset(larger + r->waiting_count, 0, (count - r->waiting_count) * sizeof(*larger));
+	r->waiting = larger;
+	r->waiting_count = count;
+	return &larger[index];
+}
+
+/* From the wakeup to the first time it runs; a thread that a switch left runnable was not woken. */
+static void on_change(void *context, const struct threads_change *change)
+{
+	struct reading *r = context;
+	struct waiting *waiting = waiting_of(r, change->thread->index);
+	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
+	struct latencies_row *row;
+
+	if (!waiting)
+		return;
+	if (runs && waiting->stamp != 0 && change->thread->id != 0) {
+		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
+		if (row && gaps_between(r->gaps, GAPS_ANYWHERE, waiting->stamp, r->event->stamp))
+			row->dropped++;
+		else if (row)
+			keep_error(r,
+				   pairs_measure(&row->ticks, &row->worst, waiting->stamp, r->event, 0, 0));
+	}
+	waiting->stamp = change->woken ? r->event->stamp : 0;
+}
+
+static void take(struct reading *r, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&r->known, event);
+	uint64_t time = 2 * ++r->latencies->events;
+
+	r->event = event;
+	gaps_event(r->gaps, event);
+	if (event->cpu < THREADS_CPUS_MAX) {
+		if (event->lost > 0) {
+			threads_gap(r->threads, event->cpu, r->seen[event->cpu]);
+			spans_gap(r->spans, event->cpu, r->seen[event->cpu]);
+		}
+		r->seen[event->cpu] = time;
+	}
+	keep_error(r, threads_event(r->threads, event, known, time));
+	if (spans_event(r->spans, event, known, time) < 0)
+		r->error = KTREAD_E_MEMORY;
+}
+
+static int read_all(struct reading *r, struct ktread *trace)
+{
+	const struct spans_sink sink = { r, on_begin, on_end };
+	const struct ktread_event *event;
+	int status = gaps_read(&r->gaps, trace);
+
+	if (!status)
+		status = threads_create(&r->threads, on_change, r);
+	if (!status)
+		status = spans_create(&r->spans, r->threads, &sink);
+	if (status)
+		return status;
+	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
+		threads_expect_blocks(r->threads);
+	while ((status = ktread_next(trace, &event)) > 0 && !r->error)
+		take(r, event);
+	r->latencies->unpaired = spans_unpaired(r->spans);
+	return r->error ? r->error : status;
+}
+
+static int in_order(const void *a, const void *b)
+{
+	const struct latencies_row *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return left->number < right->number ? -1 : left->number > right->number;
+}
+
+int latencies_read(struct latencies **latencies, struct ktread *trace, uint64_t cost)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+	int status = KTREAD_E_MEMORY;
+
+	*latencies = calloc(1, sizeof(**latencies));
+	if (r && *latencies) {
+		r->latencies = *latencies;
+		r->cost = cost;
+		r->seen = calloc(THREADS_CPUS_MAX, sizeof(*r->seen));
+		status = r->seen ? read_all(r, trace) : KTREAD_E_MEMORY;
+		qsort((*latencies)->row, (*latencies)->rows, sizeof((*latencies)->row[0]), in_order);
+	}
+	if (r) {
+		spans_destroy(r->spans);
+		threads_destroy(r->threads);
+		gaps_free(r->gaps);
+		free(r->waiting);
+		free(r->seen);
+		free(r);
+	}
+	return status;
+}
+
+void latencies_free(struct latencies *latencies)
+{
+	if (!latencies)
+		return;
+	for (uint32_t n = 0; n < latencies->rows; n++)
+		histogram_free(&latencies->row[n].ticks);
+	free(latencies);
+}

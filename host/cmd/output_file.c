@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+
+/* Is it a file that nobody would miss half of? Devices and pipes are left alone. */
+static void remove_half(int fd, const char *path)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+		unlink(path);
+}
+
+/* Writing over the trace would leave neither. */
+int output_file_open(const struct trace_args *args, const char *to)
+{
+	struct stat from_status, to_status;
+	int fd;
+
+	if (strcmp(to, "-") == 0)
+		return STDOUT_FILENO;
+	if (stat(args->path, &from_status) == 0 && stat(to, &to_status) == 0 &&
+	    from_status.st_dev == to_status.st_dev && from_status.st_ino == to_status.st_ino) {
+		command_message(args->name, "%s is the trace itself", to);
+		return -1;
+	}
+	fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		command_message(args->name, "%s: %s", to, strerror(errno));
+	return fd;
+}
+
+int output_file_close(const struct trace_args *args, const char *to, int fd, int error)
+{
+	if (fd == STDOUT_FILENO)
+		return trace_output_status(args->name, "standard output", error);
+	if (error)
+		remove_half(fd, to);
+	if (close(fd) < 0 && !error)
+		error = errno;
+	return trace_output_status(args->name, to, error);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The file that a command writes beside the trace it reads. Messages are printed. */
+#ifndef CMD_OUTPUT_FILE_H
+#define CMD_OUTPUT_FILE_H
+
+#include "cmd/trace_args.h"
+
+/* A descriptor, standard output for "-"; -1 after a message, as for the trace itself. */
+int output_file_open(const struct trace_args *args, const char *to);
+/*
+ * Closes what output_file_open() gave. `error`: errno of the first failed write, 0 if none; nothing remains of a file
+ * that could not be written. Returns the exit status.
+ */
+int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace stats: how long, how much, how often. */
+#include "export/stats.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/values.h"
+#include "cmd/command.h"
+#include "cmd/output_file.h"
+#include "cmd/trace_args.h"
+#include "cmd/trace_values.h"
+#include "export/rates.h"
+#include "ktrx/v2.h"
+
+#define TITLE_MAX	 512u
+#define DEFAULT_INTERVAL "10ms"
+#define DEFAULT_TICKS	 "10000000" /* of an unknown frequency */
+
+enum {
+	OPTION_BEGIN = TRACE_OPTION_OWN,
+	OPTION_END,
+	OPTION_BY,
+	OPTION_VALUE,
+	OPTION_RATE,
+	OPTION_INTERVAL,
+	OPTION_SVG,
+	OPTION_JSON,
+};
+
+struct stats_command {
+	struct trace_args args;
+	const char *begin, *end, *by, *value, *interval, *svg;
+	bool rate, json;
+	char *keys; /* `by`, taken apart */
+	char title[TITLE_MAX];
+};
+
+static int take_option(void *command, int option, const char *value)
+{
+	struct stats_command *stats = command;
+	const char **const words[] = { &stats->begin, &stats->end,	&stats->by, &stats->value,
+				       NULL,	      &stats->interval, &stats->svg };
+
+	if (option == OPTION_RATE)
+		stats->rate = true;
+	else if (option == OPTION_JSON)
+		stats->json = true;
+	else
+		*words[option - OPTION_BEGIN] = value;
+	return 0;
+}
+
+static const struct option own_options[] = {
+	{ "begin", required_argument, NULL, OPTION_BEGIN },
+	{ "end", required_argument, NULL, OPTION_END },
+	{ "by", required_argument, NULL, OPTION_BY },
+	{ "value", required_argument, NULL, OPTION_VALUE },
+	{ "rate", no_argument, NULL, OPTION_RATE },
+	{ "interval", required_argument, NULL, OPTION_INTERVAL },
+	{ "svg", required_argument, NULL, OPTION_SVG },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct trace_syntax syntax = {
+	.usage = "usage: ktrace stats [OPTION]... [FILE]\n"
+		 "       ktrace stats --begin PATTERNS --end PATTERNS [--by KEYS] [OPTION]... [FILE]\n"
+		 "       ktrace stats --value EVENT.FIELD [OPTION]... [FILE]\n"
+		 "       ktrace stats --rate [--interval T] [OPTION]... [FILE]\n\n"
+		 "How long things took: without options a table of system calls, interrupts, faults, locks "
+		 "and\n"
+		 "run queues; or the time between two events of your choice, what a field holds, or how "
+		 "often\n"
+		 "events come.\n",
+	.help = "  --begin PATTERNS, --end PATTERNS\n"
+		"                       the events that begin and end what is timed; as for --event\n"
+		"  --by KEYS            what a pair has in common: thread, cpu, a FIELD of both, BEGIN=END "
+		"for\n"
+		"                       fields of different names; several with commas. Without it, the\n"
+		"                       thread, or in interrupts the CPU\n"
+		"  --value EVENT.FIELD  the distribution of a field\n"
+		"  --rate               events per interval and CPU; with --event, only those\n"
+		"  --interval T         of --rate: 10ms if not given\n"
+		"  --svg OUT            the histogram as a picture\n"
+		"  --json               JSON instead of text\n",
+	.examples = "  ktrace stats boot.ktrx\n"
+		    "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"
+		    "  ktrace stats --value syscall.exit.result boot.ktrx\n"
+		    "  ktrace stats --rate --interval 100ms --event irq.enter boot.ktrx\n",
+	.own = own_options,
+	.usual_file = TRACE_USUAL_FILE,
+	.letters = "",
+	.take = take_option,
+};
+
+/* 0 or EXIT_USAGE. */
+static int check_command(const struct stats_command *stats)
+{
+	const char *why = NULL;
+
+	if (!stats->begin != !stats->end)
+		why = "--begin and --end go together";
+	else if (stats->by && !stats->begin)
+		why = "--by is for --begin and --end";
+	else if (stats->interval && !stats->rate)
+		why = "--interval is for --rate";
+	else if ((stats->begin != NULL) + (stats->value != NULL) + stats->rate > 1)
+		why = "one of --begin with --end, --value and --rate at a time";
+	else if (stats->svg && !stats->begin && !stats->value)
+		why = "--svg draws one histogram: that of --begin and --end, or of --value";
+	if (!why)
+		return 0;
+	command_message(stats->args.name, "%s", why);
+	return command_usage(stats->args.name);
+}
+
+static bool has_field(const struct ktread_type *type, const char *field)
+{
+	for (uint32_t n = 0; n < type->fields; n++)
+		if (strcmp(type->field[n].name, field) == 0)
+			return true;
+	return false;
+}
+
+/* Every event of `map` must have the field, or (`any`) one of them. 0 or EXIT_USAGE. */
+static int check_field(const struct stats_command *stats, const struct ktread *trace, const uint8_t *map,
+		       const char *field, bool any)
+{
+	const struct ktread_type *lacks = NULL;
+
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (!type || !(map[id / 8] >> id % 8 & 1))
+			continue;
+		if (!has_field(type, field))
+			lacks = type;
+		else if (any)
+			return 0;
+	}
+	if (!lacks)
+		return 0;
+	command_message(stats->args.name, "%.64s.%.64s has no field '%s', only:", lacks->group, lacks->name,
+			field);
+	for (uint32_t n = 0; n < lacks->fields; n++)
+		command_message(stats->args.name, "  %.64s", lacks->field[n].name);
+	return EXIT_USAGE;
+}
+
+static int parse_key(struct stats_command *stats, const struct ktread *trace, struct pairs_rule *rule,
+		     char *word)
+{
+	struct pairs_key *key = &rule->key[rule->keys];
+	char *equals = strchr(word, '=');
+	int status;
+
+	if (*word == '\0' || rule->keys == PAIRS_KEYS)
+		return trace_bad_value(&stats->args, "--by", stats->by);
+	rule->keys++;
+	key->by = strcmp(word, "thread") == 0 ? PAIRS_BY_THREAD
+		  : strcmp(word, "cpu") == 0  ? PAIRS_BY_CPU
+					      : PAIRS_BY_FIELD;
+	if (key->by != PAIRS_BY_FIELD)
+		return 0;
+	if (equals)
+		*equals = '\0';
+	key->begin_field = word;
+	key->end_field = equals ? equals + 1 : word;
+	status = check_field(stats, trace, rule->begins, key->begin_field, false);
+	return status ? status : check_field(stats, trace, rule->ends, key->end_field, false);
+}
+
+/* 0 or an exit status. */
+static int make_rule(struct stats_command *stats, struct ktread *trace, struct pairs_rule *rule)
+{
+	int status = trace_mark_events(&stats->args, trace, stats->begin, rule->begins);
+	char *rest, *word;
+
+	if (!status)
+		status = trace_mark_events(&stats->args, trace, stats->end, rule->ends);
+	if (status)
+		return status;
+	snprintf(stats->title, sizeof(stats->title), "%s to %s, by %s", stats->begin, stats->end,
+		 stats->by ? stats->by : "thread or CPU");
+	if (!stats->by) {
+		rule->key[0].by = PAIRS_BY_OWNER;
+		rule->keys = 1;
+		return 0;
+	}
+	rest = stats->keys = strdup(stats->by);
+	if (!rest) {
+		command_message(stats->args.name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	while (!status && (word = strsep(&rest, ",")))
+		status = parse_key(stats, trace, rule, word);
+	return status;
+}
+
+/* The picture, if one is wanted. Returns an exit status. */
+static int write_picture(const struct stats_command *stats, const struct stats *figures)
+{
+	struct output out;
+	int fd;
+
+	if (!stats->svg)
+		return 0;
+	fd = output_file_open(&stats->args, stats->svg);
+	if (fd < 0)
+		return EXIT_BAD_INPUT;
+	if (output_open(&out, fd) < 0)
+		return output_file_close(&stats->args, stats->svg, fd, ENOMEM);
+	stats_write_svg(&out, figures);
+	return output_file_close(&stats->args, stats->svg, fd, output_close(&out));
+}
+
+/* What could be read is shown even if reading failed halfway. */
+static int write_figures(struct stats_command *stats, struct output *out, const struct stats *figures)
+{
+	if (stats->json)
+		stats_write_json(out, figures);
+	else if (!stats->svg || strcmp(stats->svg, "-") != 0)
+		stats_write_text(out, figures);
+	return write_picture(stats, figures);
+}
+
+/* These return what reading returned; `exit_status` takes what else there is to say. */
+static int show_pairs(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
+{
+	struct pairs_rule rule = { .keys = 0 };
+	struct stats figures = { .trace = trace, .title = stats->title };
+	struct pairs *pairs = NULL;
+	int status = 0;
+
+	*exit_status = make_rule(stats, trace, &rule);
+	if (!*exit_status)
+		status = pairs_read(&pairs, trace, &rule);
+	if (pairs) {
+		figures.pairs = pairs_result(pairs);
+		figures.distribution =
+			distribution_of_ticks(&pairs_result(pairs)->ticks, ktread_info(trace)->frequency);
+		*exit_status = write_figures(stats, out, &figures);
+	}
+	pairs_free(pairs);
+	return status;
+}
+
+/* "", or what the trace says of the first field of that name. */
+static const char *unit_of(const struct ktread *trace, const uint8_t *map, const char *field)
+{
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		for (uint32_t n = 0; type && (map[id / 8] >> id % 8 & 1) && n < type->fields; n++)
+			if (strcmp(type->field[n].name, field) == 0)
+				return type->field[n].unit;
+	}
+	return "";
+}
+
+static int show_values(struct stats_command *stats, struct ktread *trace, struct output *out,
+		       int *exit_status)
+{
+	uint8_t map[(KTRX_EVENT_MAX + 1) / 8] = { 0 };
+	struct values values = { .missing = 0 };
+	struct stats figures = { .trace = trace, .title = stats->value };
+	char *event = strdup(stats->value), *dot = event ? strrchr(event, '.') : NULL;
+	int status = event ? 0 : KTREAD_E_MEMORY;
+
+	if (!dot || dot == event || dot[1] == '\0') {
+		*exit_status = trace_bad_value(&stats->args, "--value", stats->value);
+		free(event);
+		return status;
+	}
+	*dot = '\0';
+	*exit_status = trace_mark_events(&stats->args, trace, event, map);
+	if (!*exit_status)
+		*exit_status = check_field(stats, trace, map, dot + 1, true);
+	if (!*exit_status) {
+		status = values_read(&values, trace, map, dot + 1);
+		figures.missing = values.missing;
+		figures.distribution = (struct distribution){ .values = &values.positive,
+							      .negative = &values.negative,
+							      .unit = unit_of(trace, map, dot + 1) };
+		*exit_status = write_figures(stats, out, &figures);
+	}
+	values_free(&values);
+	free(event);
+	return status;
+}
+
+static int show_table(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
+{
+	struct stats_table table = { .trace = trace };
+	struct syscalls calls;
+	int status = latencies_read(&table.latencies, trace, 0);
+
+	*exit_status = 0;
+	if (!table.latencies)
+		return status;
+	syscalls_open(&calls, trace, stats->args.options.machine);
+	table.calls = &calls;
+	if (stats->json)
+		stats_table_write_json(out, &table);
+	else
+		stats_table_write_text(out, &table);
+	syscalls_close(&calls);
+	latencies_free(table.latencies);
+	return status;
+}
+
+static int show_rates(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
+{
+	struct rates_options options = { .json = stats->json };
+	uint64_t frequency = ktread_info(trace)->frequency;
+	const char *interval = stats->interval;
+
+	if (!interval)
+		interval = frequency ? DEFAULT_INTERVAL : DEFAULT_TICKS;
+	*exit_status = 0;
+	if (trace_parse_ticks(interval, frequency, 0, &options.interval) || options.interval == 0) {
+		*exit_status = trace_bad_value(&stats->args, "--interval", interval);
+		return 0;
+	}
+	return rates_write(out, trace, &options);
+}
+
+static int run_stats(int argc, char **argv)
+{
+	struct stats_command stats = { .args = TRACE_ARGS(argv[0]) };
+	struct ktread *trace;
+	struct output out;
+	int status = trace_args_parse(&stats.args, &syntax, &stats, argc, argv), failed, error;
+
+	if (status >= 0)
+		return status;
+	status = check_command(&stats);
+	if (!status)
+		status = trace_args_open(&stats.args, &trace);
+	if (status)
+		return status;
+	if (output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(stats.args.name, "out of memory");
+		return trace_args_close(&stats.args, trace, 0) | EXIT_BAD_INPUT;
+	}
+	status = stats.begin   ? show_pairs(&stats, trace, &out, &failed)
+		 : stats.value ? show_values(&stats, trace, &out, &failed)
+		 : stats.rate  ? show_rates(&stats, trace, &out, &failed)
+			       : show_table(&stats, trace, &out, &failed);
+	free(stats.keys);
+	error = output_close(&out);
+	status = trace_args_close(&stats.args, trace, status);
+	status = trace_output_status(stats.args.name, "standard output", error) | status;
+	return failed ? failed : status;
+}
+
+const struct command command_stats = {
+	.name = "stats",
+	.purpose = "how long, how much, how often: percentiles and histograms",
+	.run = run_stats,
+};

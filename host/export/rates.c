@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/rates.h"
+
+#include <stdlib.h>
+
+#include "export/stats.h"
+
+#define CPUS 4097u /* the last: unknown */
+
+struct cpu {
+	uint64_t now; /* in this interval */
+	uint64_t most;
+	uint64_t events;
+	uint64_t most_at; /* beginning of the interval that had most */
+};
+
+struct rates {
+	struct output *out;
+	struct ktread *trace;
+	const struct rates_options *options;
+	uint64_t base, frequency;
+	uint64_t interval; /* number of the one under way */
+	uint64_t last;	   /* stamp of the last event */
+	uint32_t cpus;	   /* one more than the greatest seen */
+	bool begun;
+	bool listed; /* JSON: a line has been written */
+	struct cpu all, cpu[CPUS];
+};
+
+static void write_cpu(struct rates *rates, uint32_t cpu, const char *before)
+{
+	if (cpu == CPUS - 1)
+		output_format(rates->out, rates->options->json ? "%s\"unknown\"" : "%sCPU?", before);
+	else
+		output_format(rates->out, rates->options->json ? "%s\"%u\"" : "%sCPU%u", before, cpu);
+}
+
+static double per_second(const struct rates *rates, uint64_t events, uint64_t ticks)
+{
+	return rates->frequency && ticks ? (double)events * (double)rates->frequency / (double)ticks : 0;
+}
+
+static void write_text(struct rates *rates, const char *time)
+{
+	output_format(rates->out, "[%13s] %10llu", time, (unsigned long long)rates->all.now);
+	if (rates->frequency)
+		output_format(rates->out, " %12.0f/s",
+			      per_second(rates, rates->all.now, rates->options->interval));
+	output_text(rates->out, " ");
+	for (uint32_t n = 0; n < rates->cpus; n++) {
+		if (rates->cpu[n].now == 0)
+			continue;
+		write_cpu(rates, n, " ");
+		output_format(rates->out, " %llu", (unsigned long long)rates->cpu[n].now);
+	}
+	output_text(rates->out, "\n");
+}
+
+static void write_json(struct rates *rates, const char *time)
+{
+	const char *comma = "";
+
+	output_format(rates->out, "%s\n{\"time\":%s,\"events\":%llu,\"cpus\":{", rates->listed ? "," : "",
+		      time, (unsigned long long)rates->all.now);
+	for (uint32_t n = 0; n < rates->cpus; n++) {
+		if (rates->cpu[n].now == 0)
+			continue;
+		write_cpu(rates, n, comma);
+		output_format(rates->out, ":%llu", (unsigned long long)rates->cpu[n].now);
+		comma = ",";
+	}
+	output_text(rates->out, "}}");
+	rates->listed = true;
+}
+
+static void close_count(struct cpu *cpu, uint64_t at)
+{
+	cpu->events += cpu->now;
+	if (cpu->now > cpu->most) {
+		cpu->most = cpu->now;
+		cpu->most_at = at;
+	}
+	cpu->now = 0;
+}
+
+static void end_interval(struct rates *rates)
+{
+	uint64_t begin = rates->base + rates->interval * rates->options->interval;
+	char time[STATS_TIME];
+
+	stats_time(rates->trace, begin, time);
+	if (rates->options->json)
+		write_json(rates, time);
+	else
+		write_text(rates, time);
+	close_count(&rates->all, begin);
+	for (uint32_t n = 0; n < rates->cpus; n++)
+		close_count(&rates->cpu[n], begin);
+}
+
+static void take(struct rates *rates, const struct ktread_event *event)
+{
+	uint64_t ticks = event->stamp > rates->base ? event->stamp - rates->base : 0;
+	uint64_t interval = ticks / rates->options->interval;
+	uint32_t cpu = event->cpu < CPUS - 1 ? event->cpu : CPUS - 1;
+
+	if (rates->begun && interval != rates->interval) {
+		end_interval(rates);
+		if (interval - rates->interval > 1 && !rates->options->json)
+			output_format(rates->out, "%15s %10u  in each of %llu intervals\n", "", 0u,
+				      (unsigned long long)(interval - rates->interval - 1));
+	}
+	rates->begun = true;
+	rates->interval = interval;
+	rates->last = event->stamp;
+	rates->cpus = cpu >= rates->cpus ? cpu + 1 : rates->cpus;
+	rates->cpu[cpu].now++;
+	rates->all.now++;
+}
+
+static void write_sum(struct rates *rates, const struct cpu *cpu)
+{
+	uint64_t span = rates->last - rates->base;
+	char time[STATS_TIME];
+
+	stats_time(rates->trace, cpu->most_at, time);
+	if (rates->options->json) {
+		output_format(rates->out,
+			      ":{\"events\":%llu,\"per_second\":%.3f,\"most\":%llu,\"most_at\":%s}",
+			      (unsigned long long)cpu->events, per_second(rates, cpu->events, span),
+			      (unsigned long long)cpu->most, time);
+		return;
+	}
+	output_format(rates->out, "\t%12llu events", (unsigned long long)cpu->events);
+	if (rates->frequency)
+		output_format(rates->out, " %12.0f/s", per_second(rates, cpu->events, span));
+	output_format(rates->out, ", most in an interval: %llu at %s\n", (unsigned long long)cpu->most, time);
+}
+
+static void write_sums(struct rates *rates)
+{
+	const char *comma = rates->options->json ? "," : "";
+
+	output_text(rates->out, rates->options->json ? "],\n\"sum\":{\"all\"" : "\nall");
+	write_sum(rates, &rates->all);
+	for (uint32_t n = 0; n < rates->cpus; n++) {
+		if (rates->cpu[n].events == 0)
+			continue;
+		write_cpu(rates, n, comma);
+		write_sum(rates, &rates->cpu[n]);
+	}
+	if (rates->options->json)
+		output_text(rates->out, "}}\n");
+}
+
+int rates_write(struct output *out, struct ktread *trace, const struct rates_options *options)
+{
+	struct rates *rates = calloc(1, sizeof(*rates));
+	const struct ktread_event *event;
+	int status;
+
+	if (!rates)
+		return KTREAD_E_MEMORY;
+	rates->out = out;
+	rates->trace = trace;
+	rates->options = options;
+	rates->base = ktread_first_stamp(trace);
+	rates->frequency = ktread_info(trace)->frequency;
+	if (options->json)
+		output_format(out, "{\"interval_ticks\":%llu,\"intervals\":[",
+			      (unsigned long long)options->interval);
+	while ((status = ktread_next(trace, &event)) > 0 && !out->error)
+		take(rates, event);
+	if (rates->begun)
+		end_interval(rates);
+	write_sums(rates);
+	free(rates);
+	return status;
+}

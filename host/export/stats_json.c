@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <string.h>
+
+#include "export/json.h"
+#include "export/stats.h"
+#include "ktrx/v2.h"
+
+static void string(struct output *out, const char *name, const char *value)
+{
+	char *at = json_put_name(output_line(out), name);
+
+	*at++ = ':';
+	output_done(out, json_put_string(at, value, strnlen(value, 512)));
+}
+
+static void number(struct output *out, const char *name, distribution_number value)
+{
+	output_format(out, ",\"%s\":", name);
+	distribution_write_number(out, value);
+}
+
+static void write_worst(struct output *out, struct ktread *trace, const struct pairs_worst *worst)
+{
+	char begin[STATS_TIME], end[STATS_TIME];
+
+	output_format(out, ",\"longest\":{\"begin\":%s,\"end\":%s,\"cpu\":",
+		      stats_time(trace, worst->begin, begin), stats_time(trace, worst->end, end));
+	if (worst->cpu == KTRX_NO_CPU)
+		output_text(out, "null");
+	else
+		output_format(out, "%u", worst->cpu);
+	output_format(out, ",\"thread\":%u}", worst->thread);
+}
+
+/* Comes after other members of an object. */
+static void write_figures(struct output *out, const struct distribution *distribution)
+{
+	output_text(out, ",");
+	string(out, "unit", distribution->unit);
+	number(out, "count", distribution_count(distribution));
+	if (distribution_count(distribution) == 0)
+		return;
+	number(out, "min", distribution_least(distribution));
+	number(out, "p50", distribution_rank(distribution, 50, 100));
+	number(out, "p90", distribution_rank(distribution, 90, 100));
+	number(out, "p99", distribution_rank(distribution, 99, 100));
+	number(out, "max", distribution_greatest(distribution));
+	output_format(out, ",\"mean\":%.3f,\"exact\":%s", distribution_mean(distribution),
+		      distribution_is_exact(distribution) ? "true" : "false");
+}
+
+static void write_histogram(struct output *out, const struct distribution *distribution)
+{
+	struct distribution_bins bins;
+
+	distribution_bins(distribution, &bins);
+	output_text(out, ",\"histogram\":[");
+	for (uint32_t n = 0; n < bins.count; n++) {
+		output_format(out, "%s{\"from\":", n ? "," : "");
+		distribution_write_number(out, bins.bin[n].from);
+		number(out, "to", bins.bin[n].to);
+		number(out, "count", bins.bin[n].count);
+		output_text(out, "}");
+	}
+	output_text(out, "]");
+}
+
+void stats_write_json(struct output *out, const struct stats *stats)
+{
+	const struct pairs_result *pairs = stats->pairs;
+
+	output_text(out, "{");
+	string(out, "of", stats->title);
+	write_figures(out, &stats->distribution);
+	if (pairs) {
+		number(out, "unmatched_begins", pairs->begins);
+		number(out, "unmatched_ends", pairs->ends);
+		number(out, "dropped", pairs->dropped);
+		number(out, "without_key", pairs->keyless);
+		number(out, "left_out", pairs->left_out);
+	} else {
+		number(out, "without_value", stats->missing);
+	}
+	if (distribution_count(&stats->distribution) > 0) {
+		if (pairs)
+			write_worst(out, stats->trace, &pairs->worst);
+		write_histogram(out, &stats->distribution);
+	}
+	output_text(out, "}\n");
+}
+
+static void write_row(struct output *out, const struct stats_table *table, struct latencies_row *row)
+{
+	struct distribution distribution =
+		distribution_of_ticks(&row->ticks, ktread_info(table->trace)->frequency);
+	char name[STATS_NAME];
+
+	output_text(out, "{");
+	string(out, "kind", stats_kind_name(row->kind));
+	if (row->has_number) {
+		number(out, "number", row->number);
+		output_text(out, ",");
+		string(out, "name", stats_row_name(table, row, name));
+	}
+	write_figures(out, &distribution);
+	number(out, "no_end", row->dropped);
+	if (row->ticks.count)
+		write_worst(out, table->trace, &row->worst);
+	output_text(out, "}");
+}
+
+void stats_table_write_json(struct output *out, const struct stats_table *table)
+{
+	output_text(out, "{\"rows\":[");
+	for (uint32_t n = 0; n < table->latencies->rows; n++) {
+		output_text(out, n ? ",\n" : "\n");
+		write_row(out, table, &table->latencies->row[n]);
+	}
+	output_text(out, "]");
+	number(out, "unpaired", table->latencies->unpaired);
+	number(out, "left_out", table->latencies->left_out);
+	output_text(out, "}\n");
+}

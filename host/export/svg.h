@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Pieces of pictures in SVG that need nothing else: colours by class, dark where the reader's screen is, text
+ * escaped. Coordinates are whole pixels.
+ */
+#ifndef EXPORT_SVG_H
+#define EXPORT_SVG_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/output.h"
+
+#define SVG_COLOURS 8u /* classes c0 to c7 */
+
+/* `title` may hold any bytes. */
+void svg_begin(struct output *out, unsigned width, unsigned height, const char *title);
+void svg_end(struct output *out);
+
+/* A box; `tip` is shown where a pointer rests on it, NULL: none. A width of 0 becomes one pixel's half. */
+void svg_box(struct output *out, const char *class, double x, double y, double width, double height,
+	     const char *tip);
+/* `anchor`: start, middle or end. What is longer than `room` pixels is cut. */
+void svg_text(struct output *out, const char *class, double x, double y, const char *anchor, double room,
+	      const char *text);
+void svg_line(struct output *out, const char *class, double x1, double y1, double x2, double y2);
+
+/* For the inside of an element: control characters are replaced, bytes that are no UTF-8 too. */
+void svg_escape(struct output *out, const char *bytes, size_t length);
+
+#endif

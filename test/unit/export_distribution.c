@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Signs, units and bins of distributions. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "export/distribution.h"
+
+static struct histogram values, negative;
+
+static int begin(void **state)
+{
+	(void)state;
+	values = negative = (struct histogram){ 0 };
+	return 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	histogram_free(&values);
+	histogram_free(&negative);
+	return 0;
+}
+
+static void signs(void **state)
+{
+	const struct distribution d = { .values = &values, .negative = &negative, .unit = "" };
+	struct distribution_bins bins;
+	uint64_t count = 0;
+
+	(void)state;
+	/* -30 -11 0 5 */
+	histogram_add(&negative, 30);
+	histogram_add(&values, 5);
+	histogram_add(&negative, 11);
+	histogram_add(&values, 0);
+	assert_true(distribution_least(&d) == -30 && distribution_greatest(&d) == 5);
+	assert_true(distribution_rank(&d, 25, 100) == -30);
+	assert_true(distribution_rank(&d, 50, 100) == -11);
+	assert_true(distribution_rank(&d, 75, 100) == 0);
+	assert_true(distribution_mean(&d) == -9);
+	distribution_bins(&d, &bins);
+	assert_true(bins.bin[0].from <= -30 && bins.bin[bins.count - 1].to > 5);
+	for (uint32_t n = 0; n < bins.count; n++) {
+		assert_true(n == 0 || bins.bin[n].from == bins.bin[n - 1].to);
+		count += bins.bin[n].count;
+		if (bins.bin[n].from <= -11 && bins.bin[n].to > -11)
+			assert_int_equal(bins.bin[n].count, 1);
+	}
+	assert_int_equal(count, 4);
+}
+
+/* Nanoseconds of ticks that are none: every value lies in the bin whose edges, as shown, hold it. */
+static void ticks(void **state)
+{
+	const struct distribution d = distribution_of_ticks(&values, 62500000);
+	struct distribution_bins bins;
+	uint64_t count = 0;
+	char text[DISTRIBUTION_TEXT];
+
+	(void)state;
+	for (uint64_t n = 1; n <= 2000; n++) /* 16 ns each */
+		histogram_add(&values, n);
+	assert_true(distribution_least(&d) == 16 && distribution_greatest(&d) == 32000);
+	assert_string_equal(distribution_text(&d, distribution_rank(&d, 99, 100), text), "31.680 us");
+	distribution_bins(&d, &bins);
+	assert_true(bins.bin[0].from == 10 && bins.bin[0].to == 20);
+	assert_int_equal(bins.bin[0].count, 1);
+	assert_int_equal(bins.bin[1].count, 2); /* 32, 48; 20 to 50 */
+	for (uint32_t n = 0; n < bins.count; n++)
+		count += bins.bin[n].count;
+	assert_int_equal(count, 2000);
+}
+
+static void extremes(void **state)
+{
+	const struct distribution d = { .values = &values, .negative = &negative, .unit = "B" };
+	struct distribution_bins bins;
+	uint64_t count = 0;
+	char text[DISTRIBUTION_TEXT];
+
+	(void)state;
+	histogram_add(&values, UINT64_MAX);
+	histogram_add(&negative, UINT64_C(1) << 63);
+	distribution_bins(&d, &bins);
+	for (uint32_t n = 0; n < bins.count; n++)
+		count += bins.bin[n].count;
+	assert_int_equal(count, 2);
+	assert_string_equal(distribution_text(&d, distribution_least(&d), text), "-9223372036854775808 B");
+	assert_string_equal(distribution_text(&d, distribution_greatest(&d), text), "18446744073709551615 B");
+}
+
+static void narrow(void **state)
+{
+	const struct distribution d = { .values = &values, .unit = "" };
+	struct distribution_bins bins;
+
+	(void)state;
+	for (uint64_t n = 1000; n < 1010; n++)
+		histogram_add(&values, n);
+	distribution_bins(&d, &bins);
+	assert_int_equal(bins.count, 10);
+	assert_int_equal(bins.most, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(signs, begin, end),
+		cmocka_unit_test_setup_teardown(ticks, begin, end),
+		cmocka_unit_test_setup_teardown(extremes, begin, end),
+		cmocka_unit_test_setup_teardown(narrow, begin, end),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
