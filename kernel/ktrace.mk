@@ -4,8 +4,8 @@
 # include/ and kernel/):
 #
 #   KTRACE_SOURCES          what every kernel compiles: C, for all CPUs
-#   KTRACE_CORE_SOURCES     of these, what recording takes: no dumps, no transports
-#   KTRACE_CONSOLE_SOURCES  of these, what a kernel that never includes ktrace/console.h can do without
+#   KTRACE_CORE_SOURCES     of these, what recording takes
+#   KTRACE_CONSOLE_SOURCES  of these, what include/ktrace/console.h takes on top
 #   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
 #   KTRACE_INCLUDES_<arch>  its -I flags
 #
@@ -18,7 +18,10 @@ include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
 KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c clock.c control.c cpu.c init.c \
 	mailbox.c masks.c memory.c outcome.c pattern.c probe.c record.c settings.c span.c state.c thread.c)
-KTRACE_CONSOLE_SOURCES := $(addprefix kernel/console/,format.c line.c merge.c show.c)
+
+# Rings read inside the kernel, for dumps and for the console.
+KTRACE_READER_SOURCES := $(addprefix kernel/core/,rings.c row.c walk.c)
+KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,format.c line.c merge.c show.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)

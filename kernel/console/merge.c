@@ -5,7 +5,7 @@
  */
 #include "merge.h"
 
-#include "../core/dump_stream.h"
+#include "../core/rings.h"
 #include "../core/state.h"
 
 static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
@@ -16,6 +16,8 @@ static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 	cursor->is_pending = ktrace_walk_previous(&ahead, &merge->peeked);
 	cursor->index = merge->peeked.index;
 	cursor->stamp = merge->peeked.stamp;
+	if (!cursor->is_pending) /* it will not be walked again: what was counted on the way counts */
+		ktrace_copy(&cursor->walk, &ahead, sizeof(ahead));
 }
 
 /* Not what garbled memory makes of a ring: its slots would be looked for anywhere. */

@@ -1,30 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "dump_stream.h"
 
-const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings)
-{
-	for (uint32_t i = 0; i < KTRX_SECTIONS; i++) {
-		const struct ktrx_section *section = &root->section[i];
-
-		if (section->type == KTRX_SECTION_RINGS && section->where == KTRX_WHERE_VIRTUAL &&
-		    section->extents == 1) {
-			*rings = (uint32_t)(section->length / sizeof(struct ktrx_ring));
-			return (const struct ktrx_ring *)(uintptr_t)section->address;
-		}
-	}
-	return NULL;
-}
-
-uint64_t ktrace_ring_head(const struct ktrx_ring *ring)
-{
-	const uint64_t *at = ring->head ? (const uint64_t *)(uintptr_t)ring->head : &ring->word;
-	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
-
-	if (ring->kind == KTRX_RING_PER_CPU && KTRX_WORD_RING(word) != ring->cpu + 1)
-		return ring->first;
-	return KTRX_WORD_INDEX(word);
-}
-
 int ktrace_stream_open(struct ktrace_stream *stream, struct ktrace_sink *sink, const struct ktrx_root *root,
 		       uint32_t limit)
 {

@@ -8,6 +8,7 @@
 
 #include "ktrace/dump.h"
 #include "ktrx/slot.h"
+#include "rings.h"
 
 struct ktrace_stream {
 	struct ktrace_sink *sink;
@@ -36,24 +37,5 @@ void *ktrace_stream_room(struct ktrace_stream *stream, size_t bytes);
 void ktrace_stream_put(struct ktrace_stream *stream, const void *data, uint64_t bytes);
 void ktrace_stream_zero(struct ktrace_stream *stream, uint64_t bytes);
 int ktrace_stream_close(struct ktrace_stream *stream);
-
-/* Copies whole 64-bit words, each in one load: what is copied may change meanwhile. */
-static inline void ktrace_copy_words(void *to, const void *from, size_t bytes)
-{
-	volatile uint64_t *out = (volatile uint64_t *)to;
-	const volatile uint64_t *in = (const volatile uint64_t *)from;
-
-	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
-		out[i] = in[i];
-}
-
-/* The ring table, NULL if there is none that can be read in place; *rings: its rows. */
-const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t *rings);
-
-/*
- * Index of the next free slot, now. While the CPU is not online what is added to its word goes to the boot ring,
- * and its own ring is empty.
- */
-uint64_t ktrace_ring_head(const struct ktrx_ring *ring);
 
 #endif

@@ -6,7 +6,7 @@
  */
 #include "walk.h"
 
-#include "dump_stream.h"
+#include "rings.h"
 
 #define ANCHOR_PREVIOUS 8u /* offset in the payload */
 

@@ -215,6 +215,60 @@ static void an_extension_block_is_stepped_over(void **state)
 	assert_int_equal(record.bytes, 0);
 }
 
+static unsigned walk_back(struct ktrace_walk *walk, uint64_t *stamps)
+{
+	struct ktrace_walk_record record;
+	unsigned count = 0;
+
+	ktrace_walk_start_newest(walk, &ring);
+	while (ktrace_walk_previous(walk, &record))
+		stamps[count++] = record.stamp;
+	return count;
+}
+
+/* Each anchor names the one before it, from which the stamps before it are counted. */
+static void going_back_stamps_are_whole_over_all_anchors(void **state)
+{
+	const uint64_t early = UINT64_C(3) << 40, late = UINT64_C(9) << 40;
+	struct ktrace_walk walk;
+	uint64_t stamps[SLOTS];
+
+	(void)state;
+	fresh(3 * SLOTS);
+	record_anchor(early);
+	record_single(early + 1);
+	record_single(early + (UINT64_C(1) << 34));
+	record_anchor(late);
+	record_single(late - 5);
+	record_single(late + 6);
+	assert_int_equal(walk_back(&walk, stamps), 4);
+	assert_int_equal(stamps[0], late + 6);
+	assert_int_equal(stamps[1], late - 5);
+	assert_int_equal(stamps[2], early + (UINT64_C(1) << 34));
+	assert_int_equal(stamps[3], early + 1);
+	assert_int_equal(walk.unreadable + walk.overwritten, 0);
+}
+
+static void going_back_counts_what_cannot_be_read(void **state)
+{
+	struct ktrace_walk walk;
+	uint64_t stamps[SLOTS];
+
+	(void)state;
+	fresh(5 * SLOTS);
+	record_anchor(1);
+	for (unsigned i = 0; i < 4; i++)
+		record_single(10 + i);
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;			     /* another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= 1u << KTRX_W1_GENERATION_SHIFT; /* torn */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;	     /* given up: nothing to read */
+	ring.word++;						     /* in flight */
+	assert_int_equal(walk_back(&walk, stamps), 1);
+	assert_int_equal(stamps[0], 13);
+	assert_int_equal(walk.unreadable, 3);
+	assert_int_equal(walk.overwritten, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -226,6 +280,8 @@ int main(void)
 		cmocka_unit_test(slots_of_other_laps_and_torn_ones_are_passed_over),
 		cmocka_unit_test(a_record_reaches_over_the_end_of_the_ring),
 		cmocka_unit_test(an_extension_block_is_stepped_over),
+		cmocka_unit_test(going_back_stamps_are_whole_over_all_anchors),
+		cmocka_unit_test(going_back_counts_what_cannot_be_read),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,10 +25,10 @@ $(eval $(call kernel_test,settings))
 $(eval $(call kernel_test,mailbox))
 $(eval $(call kernel_test,init))
 $(eval $(call kernel_test,snapshot))
-UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c
+UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,online))
-UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c
+UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD
 
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.

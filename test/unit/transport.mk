@@ -23,7 +23,7 @@ $(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kerne
 
 # Dumps are made of a trace that the core itself recorded.
 DUMP_TEST_SRCS := test/unit/dump_support.c $(KTRACE_CORE_SOURCES) \
-	$(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c row.c walk.c)
+	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c)
 # $(call dump_test,<name>,<sources>)
 define dump_test
 UNIT_TESTS += $(1)
@@ -35,13 +35,13 @@ $(eval $(call dump_test,dump_v1,$(DUMP_TEST_SRCS)))
 $(eval $(call dump_test,dump_v2,$(DUMP_TEST_SRCS)))
 $(eval $(call dump_test,dump_transport,$(DUMP_TEST_SRCS) $(TRANSPORT_FAKE) \
 	$(addprefix kernel/transport/,transport.c transport_dump.c)))
-$(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c dump_stream.c)))
+$(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c rings.c)))
 
 # The drivers build wherever the core does.
 SCRIPT_TESTS += test/unit/transport_build.sh
 
 transport-sources-%:
-	@echo $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) $(TRANSPORT_SOURCES_$*)
+	@echo $(KTRACE_CORE_SOURCES) $(KTRACE_READER_SOURCES) $(TRANSPORT_SOURCES) $(TRANSPORT_SOURCES_$*)
 
 # The Rust crate.
 SCRIPT_TESTS += bindings/rust/check.sh
