@@ -11,6 +11,7 @@
 #include "clock.h"
 #include "cpu.h"
 #include "ipi.h"
+#include "probes.h"
 #include "sched.h"
 #include "thread.h"
 #include "user.h"
@@ -200,6 +201,7 @@ void sched_idle(void)
 {
 	for (;;) {
 		schedule();
+		probes_attend();
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&arch_this_cpu()->queue.length, __ATOMIC_RELAXED) == 0)
 			arch_idle();

@@ -77,6 +77,7 @@ void trace_init(void)
 	if (error < 0 && memory.base)
 		page_free(memory.base, memory.size / PAGE_SIZE);
 	trace_cpu_online();
+	ktrace_probe_cost();
 }
 
 void trace_cpu_online(void)

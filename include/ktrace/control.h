@@ -169,7 +169,8 @@ void ktrace_exit(int status);
 
 /*
  * Ticks of the clock that a thousand events cost, measured here and now: the best of a few runs, which leave
- * about 250 events ktrace.probe in this CPU's ring. 0 if that event does not record.
+ * about 100 events ktrace.probe in this CPU's ring. 0 if that event does not record. The figure is kept in the setting
+ * debug.ktr.cost, from which a host knows what the trace itself cost; so a kernel calls this once, at boot.
  */
 uint64_t ktrace_probe_cost(void);
 

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What an event costs here, by the clock that stamps it. */
+/* What an event costs here, by the clock that stamps it; what was found last stands in the settings. */
+#include "ktrace/settings.h"
 #include "state.h"
 
 KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_STATE_RECORD, KTRX_V1_NONE, "%u",
 		 (uint32_t, round));
 
-#define ROUNDS 4u
-#define EVENTS 64u
+#define ROUNDS 3u
+#define EVENTS 32u
+
+/* Ticks that a thousand events cost, as ktrace_probe_cost() has it; 0: nobody has asked. */
+static KTRACE_IN_DATA uint64_t cost = 0;
+KTRACE_SETTING_U64("debug.ktr.cost", cost, KTRX_SETTING_READ_ONLY);
 
 static uint64_t round_ticks(void)
 {
@@ -29,5 +34,6 @@ uint64_t ktrace_probe_cost(void)
 		if (ticks < best)
 			best = ticks;
 	}
-	return best * 1000 / EVENTS;
+	cost = best * 1000 / EVENTS;
+	return cost;
 }

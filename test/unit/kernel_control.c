@@ -3,11 +3,13 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
 
 #include "kernel/core/state.h"
+#include "ktrace/settings.h"
 #include "test/fake/checker.h"
 #include "test/fake/machine.h"
 
@@ -381,9 +383,16 @@ static void an_exit_leaves_its_status(void **state)
 
 static void the_probe_measures_an_event(void **state)
 {
+	char kept[24];
+	uint64_t cost;
+
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
-	assert_in_range(ktrace_probe_cost(), 10 * 1000, 12 * 1000); /* one reading of the clock an event */
+	cost = ktrace_probe_cost();
+	assert_in_range(cost, 10 * 1000, 12 * 1000); /* one reading of the clock an event */
+	assert_true(ktrace_setting_get("debug.ktr.cost", kept, sizeof(kept)) > 0);
+	assert_int_equal(strtoull(kept, NULL, 10), cost);
+	assert_int_equal(ktrace_setting_set("debug.ktr.cost=1"), KTRACE_ERROR_READ_ONLY);
 	assert_int_equal(ktrace_control("ktrace.probe=off"), KTRACE_OK);
 	assert_int_equal(ktrace_probe_cost(), 0);
 }
