@@ -24,6 +24,7 @@ KTRACE_LDLIBS := -ldl
 -include host/ktread/ktread.mk
 -include host/capture/capture.mk
 -include host/export/perfetto.mk
+-include host/cmd/ktrdump.mk
 -include host/export/stream.mk
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/ktr.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "ktrx/v2.h"
+
+#define HEADER_EVERY 20u
+#define CALLER_WIDTH 25 /* of a symbol */
+#define HEX_WIDTH    18 /* of an address */
+#define FILE_WIDTH   34
+#define ID_WIDTH     20
+#define TEXT_LIMIT   ((size_t)4096) /* bytes of a payload's text; with all else it fits a line */
+
+void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)
+{
+	if (table->quiet)
+		return;
+	if (info->frequency)
+		output_format(table->out, "TSC frequency is %6.3f MHz\n", (double)info->frequency / 1e6);
+	else
+		output_text(table->out, "TSC frequency is unknown\n");
+}
+
+static int caller_width(const struct ktr_table *table)
+{
+	return table->symbols ? CALLER_WIDTH : HEX_WIDTH;
+}
+
+static void put_header(struct ktr_table *table)
+{
+	const unsigned columns = table->columns;
+	const int caller = caller_width(table);
+
+	output_format(table->out, "%-7s ", "index");
+	if (columns & KTR_CPU)
+		output_format(table->out, "%-3s ", "cpu");
+	if (columns & (KTR_ABSOLUTE | KTR_RELATIVE))
+		output_format(table->out, "%-16s ", "timestamp");
+	if (columns & KTR_CALLERS)
+		output_format(table->out, "%-*s %-*s ", caller, "caller2", caller, "caller1");
+	if (columns & KTR_ID)
+		output_format(table->out, "%-*s ", ID_WIDTH, "ID");
+	if (columns & KTR_FILE)
+		output_format(table->out, "%10s%-29s ", "", "file and line");
+	if (columns & KTR_PAYLOAD)
+		output_text(table->out, "trace");
+	output_text(table->out, "\n");
+}
+
+static char *pad(char *at, const char *start, int width)
+{
+	while (at - start < width)
+		*at++ = ' ';
+	*at++ = ' ';
+	return at;
+}
+
+/* Room for the stamp before, which an event of the boot ring without a CPU shares with its like. */
+static uint64_t *previous_of(struct ktr_table *table, uint32_t cpu)
+{
+	uint32_t slot = cpu == KTRX_NO_CPU ? 0 : cpu + 1;
+
+	if (slot >= table->cpus) {
+		uint64_t *more = realloc(table->previous, (slot + UINT32_C(16)) * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		memset(more + table->cpus, 0, (slot + 16 - table->cpus) * sizeof(*more));
+		table->previous = more;
+		table->cpus = slot + 16;
+	}
+	return &table->previous[slot];
+}
+
+static char *put_time(struct ktr_table *table, char *at, const struct ktread_info *info,
+		      const struct ktread_event *event, uint64_t *previous)
+{
+	int64_t delta = *previous ? (int64_t)(event->stamp - *previous) : 0;
+
+	if (!(table->columns & KTR_RELATIVE))
+		at += sprintf(at, "%-16" PRIu64 " ", event->stamp);
+	else if (table->raw || info->frequency == 0)
+		at += sprintf(at, "%-16" PRId64 " ", delta);
+	else
+		at += sprintf(at, "%13.3f uS ",
+			      (double)delta * 1e6 / (double)info->frequency - table->correction);
+	*previous = event->stamp;
+	return at;
+}
+
+static char *put_caller(const struct ktr_table *table, char *at, uint64_t address)
+{
+	struct symbol symbol;
+	char *start = at;
+
+	if (table->symbols && address && symbols_find_call(table->symbols, address, &symbol) == 0) {
+		at = escape_text(at, symbol.function, strlen(symbol.function), TEXT_LIMIT / 4);
+		at += sprintf(at, "+%" PRIu64 "%s", symbol.offset,
+			      symbols_doubtful(table->symbols) ? "?" : "");
+	} else if (address) {
+		at += sprintf(at, "0x%" PRIx64, address);
+	} else {
+		*at++ = '-';
+	}
+	return pad(at, start, caller_width(table));
+}
+
+static char *put_id(char *at, const struct ktread_type *type)
+{
+	char *start = at;
+
+	/* Names of version 1 stand by themselves. */
+	if (type->v1_id == KTRX_V1_NONE || strcmp(type->group, "") != 0) {
+		at = escape_text(at, type->group, strlen(type->group), TEXT_LIMIT / 4);
+		if (type->group[0])
+			*at++ = '_';
+	}
+	at = escape_text(at, type->name, strlen(type->name), TEXT_LIMIT / 4);
+	return pad(at, start, ID_WIDTH);
+}
+
+/* Where it was recorded if the trace says so, else where the event was declared. */
+static char *put_file(const struct ktr_table *table, char *at, const struct ktread_event *event)
+{
+	const char *file = event->type->file;
+	uint32_t line = event->type->line;
+	struct symbol symbol;
+	size_t length;
+
+	if (table->symbols && event->site && symbols_find_call(table->symbols, event->site, &symbol) == 0 &&
+	    symbol.file) {
+		file = symbol.file;
+		line = symbol.line;
+	}
+	length = strlen(file);
+	if (length > FILE_WIDTH) {
+		file += length - FILE_WIDTH;
+		length = FILE_WIDTH;
+	}
+	for (size_t left = FILE_WIDTH - length; left > 0; left--)
+		*at++ = ' ';
+	at = escape_text(at, file, length, 4 * FILE_WIDTH);
+	return at + sprintf(at, ":%-4" PRIu32 " ", line);
+}
+
+static char *put_row(struct ktr_table *table, char *at, const struct ktread_info *info,
+		     const struct ktread_event *event, uint64_t *previous)
+{
+	const unsigned columns = table->columns;
+
+	if ((columns & KTR_CPU) && event->cpu == KTRX_NO_CPU)
+		at += sprintf(at, "%-3s ", "-");
+	else if (columns & KTR_CPU)
+		at += sprintf(at, "%-3" PRIu32 " ", event->cpu);
+	if (columns & (KTR_ABSOLUTE | KTR_RELATIVE))
+		at = put_time(table, at, info, event, previous);
+	if (columns & KTR_CALLERS) {
+		at = put_caller(table, at, event->callers > 1 ? event->caller[1] : 0);
+		at = put_caller(table, at, event->callers > 0 ? event->caller[0] : 0);
+	}
+	if (columns & KTR_ID)
+		at = put_id(at, event->type);
+	if (columns & KTR_FILE)
+		at = put_file(table, at, event);
+	if (columns & KTR_PAYLOAD)
+		at += ktread_format(event, at, TEXT_LIMIT);
+	return at;
+}
+
+int ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
+	    bool late)
+{
+	uint64_t *previous = previous_of(table, event->cpu);
+	char *at;
+
+	if (!previous)
+		return KTREAD_E_MEMORY;
+	if (table->by_ring && event->ring != table->ring)
+		table->row = 0;
+	table->ring = event->ring;
+	if (!table->quiet && table->row % HEADER_EVERY == 0)
+		put_header(table);
+	at = output_line(table->out);
+	at += sprintf(at, "%c%06" PRIx64 " ", late ? '*' : ' ', table->row & 0xffffff);
+	at = put_row(table, at, info, event, previous);
+	*at++ = '\n';
+	output_done(table->out, at);
+	table->row++;
+	return 0;
+}
+
+void ktr_lost(struct ktr_table *table, uint32_t cpu, uint64_t slots)
+{
+	char name[24] = "boot ring";
+
+	if (cpu != KTRX_NO_CPU)
+		sprintf(name, "cpu %" PRIu32, cpu);
+	output_format(table->out, "--- %s: lost %" PRIu64 " slot%s ---\n", name, slots,
+		      slots == 1 ? "" : "s");
+}
+
+void ktr_restart(struct ktr_table *table)
+{
+	memset(table->previous, 0, table->cpus * sizeof(*table->previous));
+}
+
+void ktr_free(struct ktr_table *table)
+{
+	free(table->previous);
+}
