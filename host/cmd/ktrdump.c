@@ -305,6 +305,7 @@ static int run_loop(struct ktrdump *dump)
 {
 	const struct ktread_follow_options options = { .size = sizeof(options),
 						       .machine = dump->args.options.machine,
+						       .frequency = dump->args.options.frequency,
 						       .by_ring = !dump->sort };
 	struct ktread_follow *follow;
 	int status = ktread_follow_open(&follow, dump->args.path, &options);

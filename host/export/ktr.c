@@ -18,6 +18,7 @@
 
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)
 {
+	table->frequency = info->frequency;
 	if (table->quiet)
 		return;
 	if (info->frequency)
@@ -180,6 +181,8 @@ int ktr_row(struct ktr_table *table, const struct ktread_info *info, const struc
 
 	if (!previous)
 		return KTREAD_E_MEMORY;
+	if (info->frequency != table->frequency)
+		ktr_frequency(table, info);
 	if (table->by_ring && event->ring != table->ring)
 		table->row = 0;
 	table->ring = event->ring;

@@ -33,12 +33,13 @@ struct ktr_table {
 	struct symbols *symbols; /* NULL: addresses in hexadecimal */
 	/* The table's own: zero at first. */
 	uint64_t row;
+	uint64_t frequency; /* as said */
 	uint64_t *previous; /* stamp by CPU, 0: none yet */
 	uint32_t cpus;
 	uint32_t ring; /* that the row before was of */
 };
 
-/* "TSC frequency is …", which goes before the table. */
+/* "TSC frequency is …", which goes before the table; said again when a guest that runs comes to know better. */
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info);
 /* A row; `late` ones are marked. 0, or KTREAD_E_MEMORY. */
 int ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,

@@ -186,6 +186,7 @@ static int confirm(struct ktread_follow *follow)
 	if (ktread_root_read(follow->memory, follow->image->physical, &root) < 0 || root.self == 0 ||
 	    root.nonce != nonce)
 		return 0;
+	ktread_follow_refresh(follow, &root);
 	status = refresh_rows(follow, &moved);
 	if (status < 0 || (!moved && root.sequence == follow->image->root.sequence))
 		return status < 0 ? status : 1;

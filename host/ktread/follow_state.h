@@ -35,6 +35,8 @@ struct ktread_follow {
 
 /* Makes a trace of the image's layout. Rings that were followed before go on where they were. */
 int ktread_follow_attach(struct ktread_follow *follow);
+/* Takes what the root says by now. */
+void ktread_follow_refresh(struct ktread_follow *follow, const struct ktrx_root *root);
 /* Takes what the guest has measured of its clocks since. */
 int ktread_follow_clocks(struct ktread_follow *follow);
 /* Forgets trace and rings. */

@@ -43,6 +43,7 @@ static int open_trace(struct ktread_follow *follow, struct ktread **trace)
 	opened->info.dumps = 1;
 	opened->memory = follow->memory;
 	opened->first_stamp = follow->first_stamp;
+	opened->options.frequency = follow->options.frequency;
 	status = ktread_types_init(&opened->types);
 	if (status == 0)
 		status = ktread_v2_open(opened, follow->image->layout);
@@ -121,7 +122,20 @@ int ktread_follow_attach(struct ktread_follow *follow)
 	follow->version = *trace->version;
 	follow->version.refill = no_refill;
 	trace->version = &follow->version;
+	ktread_follow_refresh(follow, &follow->image->root);
 	return status;
+}
+
+void ktread_follow_refresh(struct ktread_follow *follow, const struct ktrx_root *root)
+{
+	struct ktread_info *info = &follow->trace->info;
+
+	info->frequency = follow->options.frequency ? follow->options.frequency : root->frequency;
+	info->outcome = root->outcome;
+	info->status = root->status;
+	info->wall_stamp = root->wall_stamp;
+	info->wall_ns = root->wall_ns;
+	info->lost_events = root->lost_events;
 }
 
 int ktread_follow_clocks(struct ktread_follow *follow)

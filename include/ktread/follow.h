@@ -29,6 +29,7 @@ struct ktread_follow_options {
 	size_t size;	      /* sizeof(struct ktread_follow_options) */
 	const char *machine;  /* as in struct ktread_options */
 	uint64_t ram_base;    /* the same */
+	uint64_t frequency;   /* the same */
 	int by_ring;	      /* 1: not merged, but what came in ring after ring */
 	uint32_t patience_ms; /* for a record that is not finished; 0: 100 */
 	uint32_t appear_ms;   /* for ktrace to show up where no guest is running; 0: 10000 */
