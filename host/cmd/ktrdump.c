@@ -284,11 +284,13 @@ static void sum_up(const struct ktrdump *dump, const struct ktread_follow *follo
 	struct ktread_follow_account account;
 
 	ktread_follow_account(follow, &account);
-	command_message(dump->args.name,
-			"%llu events, %llu of them late; slots: %llu overwritten before they were read, "
-			"%llu unreadable",
-			(unsigned long long)account.events, (unsigned long long)account.late,
-			(unsigned long long)account.overwritten, (unsigned long long)account.unreadable);
+	command_message(
+		dump->args.name,
+		"%llu events, %llu of them late; of %llu slots %llu were overwritten before they were "
+		"read and %llu unreadable",
+		(unsigned long long)account.events, (unsigned long long)account.late,
+		(unsigned long long)account.produced, (unsigned long long)account.overwritten,
+		(unsigned long long)account.unreadable);
 }
 
 static void catch_signals(void)

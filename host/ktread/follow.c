@@ -218,7 +218,7 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 	};
 	uint64_t before = 0, after = 0;
 
-	follow->behind = false;
+	follow->behind = follow->pressed = false;
 	for (uint32_t n = 0; n < follow->rings; n++) {
 		struct ktread_follow_ring *ring = &follow->ring[n];
 		uint64_t newest;
@@ -232,6 +232,7 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 			return status;
 		after += ring->ring.index;
 		follow->behind = follow->behind || ring->behind;
+		follow->pressed = follow->pressed || ring->pressed;
 		newest = ktread_follow_ring_newest(ring);
 		follow->seen = newest > follow->seen ? newest : follow->seen;
 	}
@@ -372,16 +373,22 @@ static int search(struct ktread_follow *follow)
 
 /* ---- the loop ---- */
 
-static void schedule(struct ktread_follow *follow)
+/* Looks are as frequent as the rings need, and rarer the longer the guest records nothing. */
+static uint32_t next_interval(const struct ktread_follow *follow)
 {
-	uint32_t most = follow->image ? IDLE_MS : SEARCH_MS;
+	const uint32_t usual = follow->options.interval_ms, now = follow->interval ? follow->interval : 1;
+	const uint32_t most = !follow->image ? SEARCH_MS : follow->idle ? IDLE_MS : usual;
 
 	if (follow->behind)
-		follow->interval = 0;
-	else if (!follow->idle || follow->interval == 0)
-		follow->interval = follow->options.interval_ms;
-	else if (follow->interval < most)
-		follow->interval = follow->interval * 2 < most ? follow->interval * 2 : most;
+		return 0;
+	if (follow->pressed)
+		return now > 1 ? (now < usual ? now : usual) / 2 : 1;
+	return now * 2 < most ? now * 2 : most;
+}
+
+static void schedule(struct ktread_follow *follow)
+{
+	follow->interval = next_interval(follow);
 	follow->look_again = milliseconds() + follow->interval;
 }
 

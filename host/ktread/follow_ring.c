@@ -6,7 +6,8 @@
 #include "follow_ring.h"
 #include "message.h"
 
-#define LEAST_ROOM 1024u
+#define LEAST_ROOM   1024u
+#define PRESSED_PART 4u /* of a ring, written from one look to the next, is too much */
 
 static int set_room(struct ktread_follow_ring *follow, uint32_t room)
 {
@@ -310,7 +311,7 @@ static uint64_t reached(const struct ktread_follow_ring *follow)
 int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
-	uint64_t frontier;
+	uint64_t frontier, before = follow->head;
 	int status = advance_head(follow);
 
 	if (status == 0)
@@ -319,6 +320,7 @@ int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktre
 		status = read_new(follow, look);
 	if (status < 0)
 		return status;
+	follow->pressed = follow->head - before > ktread_ring_slots(ring->place) / PRESSED_PART;
 	if (look->last && !follow->behind) {
 		ring->invalid += follow->passed_count;
 		follow->passed_count = 0;

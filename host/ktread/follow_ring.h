@@ -36,7 +36,8 @@ struct ktread_follow_ring {
 	uint64_t untold; /* of these, slots not told yet */
 	struct ktread_passed *passed;
 	uint32_t passed_count;
-	bool behind; /* the last look left finished slots unread */
+	bool behind;  /* the last look left finished slots unread */
+	bool pressed; /* at this pace the ring may be overwritten before it is read */
 };
 
 /* What a look at a ring goes by. */

@@ -25,6 +25,7 @@ struct ktread_follow {
 	uint64_t opened, now, look_again, guess_again, clocks_again; /* ms */
 	uint32_t interval;					     /* ms to the next look */
 	bool behind;						     /* the last look left something unread */
+	bool pressed;						     /* looks are too rare */
 	bool idle;						     /* the last look found nothing new */
 	bool any_due;						     /* the cursors have events */
 	bool leaving; /* this boot is over once they have none */
