@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <ktrace/console.h>
 #include <ktrace/ktrace.h>
+#include <ktrace/settings.h>
 
 #include "arch.h"
 #include "clock.h"
@@ -98,6 +99,37 @@ static void show_trace(const char *how)
 		kprintf("show ktr[/v][a][c<CPU>] [PATTERN...]\n");
 }
 
+static int show_setting(void *unused, const char *name)
+{
+	char value[24];
+
+	(void)unused;
+	if (ktrace_setting_get(name, value, sizeof(value)) >= 0)
+		kprintf("%s=%s\n", name, value);
+	return 0;
+}
+
+/* All of them, or the one that is named. */
+static void show_settings(const char *name)
+{
+	if (*name == '\0')
+		ktrace_setting_each(show_setting, NULL);
+	else
+		show_setting(NULL, name);
+}
+
+static void set(const char *text)
+{
+	int error = ktrace_setting_set(text);
+
+	if (error == KTRACE_ERROR_NO_SETTING)
+		kprintf("there is no such setting; try show settings\n");
+	else if (error == KTRACE_ERROR_READ_ONLY)
+		kprintf("it cannot be set\n");
+	else if (error)
+		kprintf("set NAME=VALUE; a value that it takes\n");
+}
+
 static void show_cpus(const char *unused)
 {
 	(void)unused;
@@ -131,7 +163,9 @@ static const struct command {
 	void (*run)(const char *arguments); /* what follows the name */
 } commands[] = {
 	{ "show ktr", "the trace, newest first: show ktr[/v][a][c<CPU>] [PATTERN...]", show_trace },
+	{ "show settings", "how the tracer is set: show settings [NAME]", show_settings },
 	{ "show cpus", "what each CPU does", show_cpus },
+	{ "set", "changes that: set NAME=VALUE", set },
 	{ "c", "goes on", leave },
 	{ "halt", "ends the machine", halt },
 	{ "help", "this", help },
@@ -146,13 +180,17 @@ static void help(const char *unused)
 		kprintf("%-14s %s\n", commands[i].name, commands[i].help);
 }
 
-/* What follows the command's name in the line; NULL if that is another command. */
+/* What follows the command's name and blanks in the line; NULL if that is another command. */
 static const char *arguments_of(const struct command *command, const char *line)
 {
 	for (const char *name = command->name; *name; name++, line++)
 		if (*line != *name)
 			return NULL;
-	return *line == '\0' || *line == ' ' || *line == '/' ? line : NULL;
+	if (*line != '\0' && *line != ' ' && *line != '/')
+		return NULL;
+	while (*line == ' ')
+		line++;
+	return line;
 }
 
 static void obey(const char *line)

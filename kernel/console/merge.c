@@ -5,8 +5,16 @@
  */
 #include "merge.h"
 
+#include "ktrace/clock.h"
+
 #include "../core/rings.h"
 #include "../core/state.h"
+
+/* In the time of CPU 0, as far as it is known how far the CPU's clock is off. */
+static uint64_t common_stamp(const struct ktrace_walk_record *record)
+{
+	return record->stamp + (uint64_t)ktrace_clock_offset(record->cpu);
+}
 
 static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 {
@@ -15,7 +23,7 @@ static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 	ktrace_copy(&ahead, &cursor->walk, sizeof(ahead));
 	cursor->is_pending = ktrace_walk_previous(&ahead, &merge->peeked);
 	cursor->index = merge->peeked.index;
-	cursor->stamp = merge->peeked.stamp;
+	cursor->stamp = common_stamp(&merge->peeked);
 	if (!cursor->is_pending) /* it will not be walked again: what was counted on the way counts */
 		ktrace_copy(&cursor->walk, &ahead, sizeof(ahead));
 }
@@ -67,8 +75,10 @@ static bool take(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *
 {
 	if (!ktrace_walk_previous(&cursor->walk, record))
 		return false;
-	if (record->index == cursor->index)
+	if (record->index == cursor->index) {
+		record->stamp = cursor->stamp;
 		return true;
+	}
 	cursor->walk.head = record->index + 1;
 	return false;
 }

@@ -11,7 +11,7 @@
 
 struct ktrace_merge_cursor {
 	struct ktrace_walk walk; /* the record to be shown next is the one before it … */
-	uint64_t index, stamp;	 /* … which is this */
+	uint64_t index, stamp;	 /* … which is this, by the time of CPU 0 */
 	bool is_pending;	 /* there is one */
 };
 
@@ -26,7 +26,10 @@ struct ktrace_merge {
 /* Begins with the rings as they are now; those of other CPUs than `cpu` are left out, if it names one. */
 void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu);
 
-/* The next older record; false at the end. Of a shared ring the records of all CPUs come. */
+/*
+ * The next older record, its stamp in the time of CPU 0; false at the end. Of a shared ring the records of all CPUs
+ * come.
+ */
 bool ktrace_merge_next(struct ktrace_merge *merge, struct ktrace_walk_record *record);
 
 #endif

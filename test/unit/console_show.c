@@ -9,6 +9,7 @@
 #include <cmocka.h>
 
 #include "kernel/core/state.h"
+#include "ktrace/clock.h"
 #include "ktrace/console.h"
 #include "test/fake/machine.h"
 
@@ -110,6 +111,31 @@ static void records_come_newest_first_over_all_cpus(void **state)
 					"cpu2 2: test_number  12\n"
 					"cpu2 1: test_number  11\n"
 					"cpu0 1: test_number  10\n");
+}
+
+/* What CPU 1 recorded later, by a clock that is ahead, was earlier. */
+static void clocks_that_differ_are_compared_by_their_offsets(void **state)
+{
+	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
+	const struct ktrace_config config = {
+		.size = sizeof(config),
+		.cpus = 2,
+		.slots = SLOTS,
+		.blocks = 1,
+		.memory = &memory,
+		.clocks = KTRACE_CLOCKS_ASKED,
+	};
+	const struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_OFFSETS - 1];
+
+	(void)state;
+	assert_int_equal(ktrace_init(&config), KTRACE_OK);
+	assert_int_equal(ktrace_cpu_online(0), KTRACE_OK);
+	fake.cpu = 1;
+	assert_int_equal(ktrace_cpu_online(1), KTRACE_OK);
+	record_on(0, 1, 1);
+	record_on(1, 2, 1);
+	((int64_t *)(uintptr_t)section->address)[1] = -1000;
+	assert_string_equal(show("/a"), "cpu0 1: test_number  1\ncpu1 1: test_number  2\n");
 }
 
 static void the_boot_ring_stands_beside_the_others(void **state)
@@ -364,6 +390,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_is_said_to_be_nothing),
 		TEST(records_come_newest_first_over_all_cpus),
+		TEST(clocks_that_differ_are_compared_by_their_offsets),
 		TEST(the_boot_ring_stands_beside_the_others),
 		TEST(of_a_ring_that_wrapped_the_last_lap_is_shown),
 		TEST(long_records_are_whole_wherever_they_lie),

@@ -5,7 +5,7 @@ SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh cplusplus.sh refus
 
 .PHONY: ktrace-sources test-kernel-matrix
 ktrace-sources:
-	@echo $(KTRACE_CORE_SOURCES)
+	@echo $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 test-kernel-matrix:
 	sh test/run.sh test/unit/kernel_build/matrix.sh
 
