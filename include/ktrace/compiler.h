@@ -18,6 +18,14 @@
 /* Keeps the compiler from forming a value again where it is used again. */
 #define KTRACE_COMPUTE_ONCE(value) __asm__("" : "+r"(value))
 
+/* Where the function that this stands in goes back to; in an inlined one, the function that it became part of. */
+#define KTRACE_RETURN_ADDRESS ((uintptr_t)__builtin_return_address(0))
+
+/*
+ * Behind a call: keeps it from becoming a jump, after which the function called would go back to somebody else.
+ */
+#define KTRACE_COME_BACK() __asm__ volatile("")
+
 /* A row must survive --gc-sections although nothing refers to it but its own site. */
 #if defined(__has_attribute)
 #if __has_attribute(retain)

@@ -32,6 +32,20 @@
 #define KTRACE_MAX_BLOCKS 16
 #endif
 
+/*
+ * 1: the kernel is compiled with frame pointers (-fno-omit-frame-pointer), so that events can record their callers
+ * and ktrace_backtrace() works. Entries from assembler code set the frame pointer to 0, or ktrace_arch_stack_end()
+ * says where stacks end.
+ */
+#ifndef KTRACE_FRAME_POINTERS
+#define KTRACE_FRAME_POINTERS 0
+#endif
+
+/* Bytes of stack that can be read from any frame on, where the port does not know the stack's end. */
+#ifndef KTRACE_STACK_REACH
+#define KTRACE_STACK_REACH 4096
+#endif
+
 #if KTRACE_MAX_CPUS < 1 || KTRACE_MAX_CPUS > 4096
 #error "KTRACE_MAX_CPUS must be 1 to 4096"
 #endif

@@ -197,7 +197,7 @@ struct ktrace_row {
 		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                \
                                                                                                         \
 		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                         \
-		ktrace_emit(event, buffer, packer.at, word, stamp);                                     \
+		ktrace_emit(event, buffer, packer.at, word, stamp, KTRACE_RETURN_ADDRESS);              \
 	}                                                                                               \
 	KTRACE_RARE void id##_record_slow(struct ktrx_event *event, uint64_t word,                      \
 					  uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))  \
@@ -218,6 +218,7 @@ struct ktrace_row {
                                                                                                         \
 		if (id##_strings != 0 || id##_fixed > KTRX_FIRST_PAYLOAD) {                             \
 			id##_record_long(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));            \
+			KTRACE_COME_BACK();                                                             \
 		} else if (ktrace_claim_slot(&claim, event)) {                                          \
 			ktrace_open(&claim, &packer);                                                   \
 			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                 \
@@ -225,10 +226,11 @@ struct ktrace_row {
 		} else {                                                                                \
 			id##_record_slow(event, claim.word,                                             \
 					 claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));      \
+			KTRACE_COME_BACK();                                                             \
 		}                                                                                       \
 		ktrace_arch_unpin(pinned);                                                              \
 	}                                                                                               \
-	KTRACE_UNUSED_INLINE void id##_record_early(                                                    \
+	KTRACE_INLINE void id##_record_early(                                                           \
 		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                  \
 	{                                                                                               \
 		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                \
@@ -292,8 +294,7 @@ struct ktrace_row {
 		if (ktrace_event_is_on(&ktrace_here.event)) {                                              \
 			KTRACE_PACKER(ktrace_packer, ktrace_buffer, ktrace_fixed, ktrace_longest);         \
 			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                        \
-			ktrace_emit(&ktrace_here.event, ktrace_buffer, ktrace_packer.at, KTRACE_WORD_NONE, \
-				    0);                                                                    \
+			ktrace_emit_here(&ktrace_here.event, ktrace_buffer, ktrace_packer.at);             \
 		}                                                                                          \
 		KTRACE_FORMAT_BEGIN                                                                        \
 		if (0)                                                                                     \

@@ -32,6 +32,8 @@
  *   void ktrace_arch_online(uint32_t ring)   from ktrace_cpu_online(): this CPU's row from now on
  *   unsigned long ktrace_arch_pin(void)      keeps the thread on this CPU from here …
  *   void ktrace_arch_unpin(unsigned long)    … to here; gets what pin returned
+ *   uintptr_t ktrace_arch_stack_end(uintptr_t here)   where the stack ends that `here` is an address of; 0 if
+ *                                            unknown. Keeps walks over frames on the stack
  *   KTRACE_PORT_PINNED                       defined: no writer is held up for a whole lap, because record paths
  *                                            are pinned or rings are their thread's own
  *
@@ -43,6 +45,9 @@
  *   void ktrace_arch_publish(uint64_t *, uint64_t)   a store that is seen after all stores before it
  *   uint64_t ktrace_arch_fetch_add(uint64_t *, uint64_t)   atomic against all CPUs; works with the MMU off
  *   int ktrace_arch_compare_swap(uint64_t *, uint64_t expected, uint64_t desired)   nonzero if it swapped
+ *   void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)   what a function with this
+ *                                            frame pointer keeps: its caller's, and where it returns to (0: it does
+ *                                            not). Reads two words, KTRACE_ARCH_FRAME_OFFSET bytes from there
  *   KTRACE_ARCH_MACHINE                      ELF e_machine
  *   KTRACE_ARCH_UNALIGNED                    1 if unaligned stores are safe always and cost nothing
  */

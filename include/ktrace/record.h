@@ -29,6 +29,9 @@ KTRACE_BEGIN_C
 /* Payload bytes a record may have, the boot ring's extension block left room for. */
 #define KTRACE_PAYLOAD_MAX (KTRX_RECORD_MAX_PAYLOAD - 4u)
 
+/* Bytes of the longest extension block that is recorded: head, two callers and the site. */
+#define KTRACE_EXTENSION_MAX 28u
+
 /* Payload bytes that the slots of a record of so many bytes hold. */
 #define KTRACE_CAPACITY(bytes)                                                                  \
 	((bytes) <= KTRX_FIRST_PAYLOAD                                                          \
@@ -39,12 +42,18 @@ KTRACE_BEGIN_C
 /*
  * Records out of line. The payload is aligned to 8 bytes, in a buffer of KTRACE_CAPACITY(bytes), rounded up
  * to 8, whose end is cleared. `word` and `stamp` are what a site reserved and read already, or
- * KTRACE_WORD_NONE. Any context, see port.h.
+ * KTRACE_WORD_NONE; `site` an address behind the recording code, in its function. Any context, see port.h.
  */
 KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word,
-			       uint64_t stamp);
+			       uint64_t stamp, uintptr_t site);
 
-/* The same in a context where no hook that needs a per-CPU area may be called: always the boot ring. */
+/* The same with nothing reserved; the site is what it returns to. */
+KTRACE_HIDDEN void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes);
+
+/*
+ * The same in a context where no hook that needs a per-CPU area may be called: always the boot ring, without
+ * callers.
+ */
 KTRACE_HIDDEN void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes);
 
 /* Voids the one slot at `word` if a whole lap was reserved since. */

@@ -165,16 +165,19 @@ static void state_set(struct ktrx_event *event, uint8_t state)
 	*(volatile uint8_t *)&event->state = state;
 }
 
+/* Does the fast path do for it? */
+static int is_plain(const struct ktrx_event *event, uint8_t state)
+{
+	return state == KTRX_STATE_RECORD && event->flags == 0 && event->id != 0 &&
+	       ktrace_state.initialised && ktrace_state.callers == 0 && ktrace_state.sites == 0 &&
+	       ktrace_ring[1].policy != KTRX_POLICY_STOP;
+}
+
 static uint8_t state_wanted(const struct ktrx_event *event)
 {
 	uint8_t state = *(const volatile uint32_t *)&ktrace_state.stopped ? KTRX_STATE_OFF : event->wanted;
 
-	if (state == KTRX_STATE_OFF)
-		return state;
-	if (state != KTRX_STATE_RECORD || event->id == 0 || !ktrace_state.initialised ||
-	    ktrace_ring[1].policy == KTRX_POLICY_STOP)
-		state |= KTRX_STATE_SLOW;
-	return state;
+	return state == KTRX_STATE_OFF || is_plain(event, state) ? state : state | KTRX_STATE_SLOW;
 }
 
 /*

@@ -198,26 +198,22 @@ static void boot_reserve(struct ktrace_writer *writer)
 	ktrace_arch_store_barrier();
 }
 
-static void boot_record(const struct ktrx_event *event, const uint32_t *payload, uint32_t bytes)
+/* Records on the boot ring; the payload begins with an extension block. */
+static void boot_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes)
 {
 	struct ktrace_writer writer;
-	uint32_t extended[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
 
-	extended[0] = sizeof(struct ktrx_extension) | KTRX_EXT_CPU << 8 | ktrace_arch_early_cpu() << 16;
-	for (uint32_t i = 0; i < (bytes + 3) / 4; i++)
-		((volatile uint32_t *)extended)[1 + i] = payload[i];
-	bytes += sizeof(struct ktrx_extension);
 	writer.slots = ktrx_record_slots(bytes);
 	writer.thread = KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT;
 	writer.extended = KTRX_W1_EXTENDED_BIT;
-	payload_end(extended, bytes, writer.slots);
+	payload_end(payload, bytes, writer.slots);
 	boot_reserve(&writer);
 	writer.stamp = ktrace_arch_clock();
 	if (needs_anchor(&writer)) {
 		anchor_write(&writer);
 		boot_reserve(&writer);
 	}
-	record_write(&writer, event->id, extended);
+	record_write(&writer, event->id, payload);
 }
 
 /* Reserves if that leaves every slot of the ring in place; else counts the record as dropped. 0: dropped. */
@@ -256,16 +252,16 @@ static inline int ring_reserve(struct ktrace_writer *writer)
 
 /*
  * Records on this CPU's ring. `word` names the ring; if the site `reserved` one slot and read the clock
- * already, that slot as well.
+ * already, that slot as well. `extended` is KTRX_W1_EXTENDED_BIT if the payload begins with an extension block.
  */
 static void ring_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
-			int reserved, uint64_t stamp)
+			int reserved, uint64_t stamp, uint32_t extended)
 {
 	struct ktrace_writer writer;
 
 	writer.slots = ktrx_record_slots(bytes);
 	writer.thread = ktrace_arch_thread();
-	writer.extended = 0;
+	writer.extended = extended;
 	writer.word = word;
 	writer.stamp = stamp;
 	writer_place(&writer);
@@ -302,53 +298,137 @@ static void count(struct ktrx_event *event, uint32_t ring)
 	ktrace_arch_fetch_add(shared, 1);
 }
 
-static void record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
-		   int reserved, uint64_t stamp)
+/* Addresses that were asked for with the event or with all of them, and where they begin. */
+struct ktrace_origin {
+	uint32_t wanted; /* KTRX_EVENT_* flags */
+	uintptr_t site;
+};
+
+static uint32_t addresses_wanted(const struct ktrx_event *event)
 {
-	if (KTRX_WORD_RING(word) == 0)
-		boot_record(event, payload, bytes);
+	return *(const volatile uint8_t *)&event->flags | ktrace_state.callers |
+	       (ktrace_state.sites ? KTRX_EVENT_SITE : 0);
+}
+
+static uint32_t put_address(uint32_t *to, uint32_t at, uint64_t address)
+{
+	to[at] = (uint32_t)address;
+	to[at + 1] = (uint32_t)(address >> 32);
+	return at + 2;
+}
+
+/* Makes an extension block, with the addresses if a payload of so many bytes leaves room for them; its words. */
+static uint32_t extension_make(uint32_t *to, uint32_t bytes, int boot, const struct ktrace_origin *origin)
+{
+	uint32_t wanted = origin->wanted, parts = boot ? KTRX_EXT_CPU : 0, at = 1, callers = 0;
+	uint64_t caller[2];
+
+	if (bytes > KTRX_RECORD_MAX_PAYLOAD - KTRACE_EXTENSION_MAX)
+		wanted = 0;
+	if (wanted & KTRX_EVENT_CALLERS)
+		callers = ktrace_callers(origin->site, caller, (wanted & KTRX_EVENT_CALLERS) == 1 ? 1 : 2);
+	for (uint32_t n = 0; n < callers; n++) {
+		parts |= KTRX_EXT_CALLER1 << n;
+		at = put_address(to, at, caller[n]);
+	}
+	if (wanted & KTRX_EVENT_SITE) {
+		parts |= KTRX_EXT_SITE;
+		at = put_address(to, at, origin->site);
+	}
+	to[0] = at * 4 | parts << 8 | (boot ? ktrace_arch_early_cpu() << 16 : 0);
+	return at;
+}
+
+/* Records with an extension block, which every record of the boot ring has. */
+static void record_extended(const struct ktrx_event *event, const uint32_t *payload, uint32_t bytes,
+			    uint64_t word, const struct ktrace_origin *origin)
+{
+	uint32_t extended[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
+	int boot = KTRX_WORD_RING(word) == 0;
+	uint32_t words = extension_make(extended, bytes, boot, origin);
+
+	for (uint32_t i = 0; i < (bytes + 3) / 4; i++)
+		((volatile uint32_t *)extended)[words + i] = payload[i];
+	bytes += words * 4;
+	if (boot)
+		boot_record(event, extended, bytes);
 	else
-		ring_record(event, payload, bytes, word, reserved, stamp);
+		ring_record(event, extended, bytes, word, 0, 0, KTRX_W1_EXTENDED_BIT);
+}
+
+/* `word` as for ring_record(). Where a site has reserved a slot there is no room for addresses. */
+static void record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
+		   int reserved, uint64_t stamp, const struct ktrace_origin *origin)
+{
+	if (KTRX_WORD_RING(word) == 0 || (origin->wanted && !reserved))
+		record_extended(event, payload, bytes, word, origin);
+	else
+		ring_record(event, payload, bytes, word, reserved, stamp, 0);
 }
 
 /*
- * Does what the event's state asks for; `word` as for ring_record(). A slot that a site has reserved is used
- * even if the event was turned off since.
+ * Does what the event's state asks for. A slot that a site has reserved is used even if the event was turned off
+ * since.
  */
 static void emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
-		 uint64_t stamp)
+		 uint64_t stamp, const struct ktrace_origin *origin)
 {
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
 	if (state & KTRX_STATE_COUNT)
 		count(event, KTRX_WORD_RING(word));
 	if ((state & KTRX_STATE_RECORD) || reserved)
-		record(event, payload, bytes, word, reserved, stamp);
+		record(event, payload, bytes, word, reserved, stamp, origin);
 	if (state & KTRX_STATE_STOP)
 		ktrace_stop();
 }
 
-void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp)
+/* More than "on", or the first event of all. */
+static void emit_slowly(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
+			uint64_t stamp, uintptr_t site)
 {
+	struct ktrace_origin origin;
+
+	if (!attach_or_lose(event))
+		return;
+	origin.wanted = addresses_wanted(event);
+	origin.site = site;
+	if (word != KTRACE_WORD_NONE)
+		emit(event, payload, bytes, word, 1, stamp, &origin);
+	else
+		emit(event, payload, bytes, ktrace_state.initialised ? ktrace_arch_reserve_read() : 0, 0, 0,
+		     &origin);
+}
+
+void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp,
+		 uintptr_t site)
+{
+	static const struct ktrace_origin unasked;
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
 	/*
 	 * No more than "on", which is so only after ktrace_init(): long records come this way all the time.
 	 */
 	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
-		record(event, payload, bytes, ktrace_arch_reserve_read(), 0, 0);
-	else if (!attach_or_lose(event))
-		return;
-	else if (word != KTRACE_WORD_NONE)
-		emit(event, payload, bytes, word, 1, stamp);
+		record(event, payload, bytes, ktrace_arch_reserve_read(), 0, 0, &unasked);
 	else
-		emit(event, payload, bytes, ktrace_state.initialised ? ktrace_arch_reserve_read() : 0, 0, 0);
+		emit_slowly(event, payload, bytes, word, stamp, site);
+}
+
+void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes)
+{
+	ktrace_emit(event, payload, bytes, KTRACE_WORD_NONE, 0, KTRACE_RETURN_ADDRESS);
 }
 
 void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
 {
-	if (attach_or_lose(event))
-		emit(event, payload, bytes, 0, 0, 0);
+	struct ktrace_origin origin;
+
+	if (!attach_or_lose(event))
+		return;
+	origin.wanted = addresses_wanted(event) & KTRX_EVENT_SITE;
+	origin.site = KTRACE_RETURN_ADDRESS;
+	emit(event, payload, bytes, 0, 0, 0, &origin);
 }
 
 uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string)

@@ -32,7 +32,9 @@ struct ktrace_state {
 	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
 	uint32_t stopped;
 	uint32_t panic_goes_on;
-	uint32_t events; /* rows that have an id */
+	uint32_t callers; /* of all events: how many, 0 to 2 … */
+	uint32_t sites;	  /* … and whether the site is recorded */
+	uint32_t events;  /* rows that have an id */
 	uint32_t cpus;
 	uint32_t threads;
 	uint64_t threads_named; /* rows of thread[] given out, whole laps counted */
@@ -56,6 +58,12 @@ KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
 
 /* Brings every row's state in line with what is wanted of it and with what the core can do. */
 KTRACE_HIDDEN void ktrace_states_update(void);
+
+/*
+ * The callers of the function that `site` is a return address into: at most `most`, nearest first. Returns how many;
+ * 0 without frame pointers.
+ */
+KTRACE_HIDDEN uint32_t ktrace_callers(uintptr_t site, uint64_t *caller, uint32_t most);
 
 /* The seqlock around the section table. */
 KTRACE_HIDDEN void ktrace_root_open(void);

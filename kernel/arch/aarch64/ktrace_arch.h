@@ -143,6 +143,21 @@ static inline void ktrace_arch_clock_fence(void)
 }
 #endif
 
+/* Return addresses may be signed: the instruction that takes the signature off does nothing on older CPUs. */
+#ifndef ktrace_arch_frame
+#define KTRACE_ARCH_FRAME_OFFSET 0
+#define ktrace_arch_frame	 ktrace_arch_frame
+static inline void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)
+{
+	const volatile uintptr_t *word = (const volatile uintptr_t *)frame;
+	register uintptr_t signed_address __asm__("x30") = word[1];
+
+	__asm__("hint #7" : "+r"(signed_address)); /* xpaclri */
+	*next = word[0];
+	*address = signed_address;
+}
+#endif
+
 #include "../generic/ktrace_arch.h"
 
 #endif

@@ -19,6 +19,28 @@
 #define KTRACE_ARCH_UNALIGNED 0
 #endif
 
+#ifndef ktrace_arch_stack_end
+#define ktrace_arch_stack_end ktrace_arch_stack_end
+static inline uintptr_t ktrace_arch_stack_end(uintptr_t here)
+{
+	(void)here;
+	return 0;
+}
+#endif
+
+/* The caller's frame pointer, and above it the return address. */
+#ifndef ktrace_arch_frame
+#define KTRACE_ARCH_FRAME_OFFSET 0
+#define ktrace_arch_frame	 ktrace_arch_frame
+static inline void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)
+{
+	const volatile uintptr_t *word = (const volatile uintptr_t *)frame;
+
+	*next = word[0];
+	*address = word[1];
+}
+#endif
+
 #ifndef ktrace_arch_frequency
 #define ktrace_arch_frequency ktrace_arch_frequency
 static inline uint64_t ktrace_arch_frequency(void)

@@ -62,6 +62,24 @@ static inline void ktrace_arch_clock_fence(void)
 }
 #endif
 
+/*
+ * The frame pointer points behind the two words. A function that calls nobody, met where an interrupt came in, may
+ * have kept the frame pointer alone, where others keep the return address.
+ */
+#ifndef ktrace_arch_frame
+#define KTRACE_ARCH_FRAME_OFFSET (-16)
+#define ktrace_arch_frame	 ktrace_arch_frame
+static inline void ktrace_arch_frame(uintptr_t frame, uintptr_t *next, uintptr_t *address)
+{
+	const volatile uintptr_t *word = (const volatile uintptr_t *)frame;
+	uintptr_t upper = word[-1];
+	int is_frame = upper % 16 == 0 && upper > frame && upper - frame < KTRACE_STACK_REACH;
+
+	*next = is_frame ? upper : word[-2];
+	*address = is_frame ? 0 : upper;
+}
+#endif
+
 #include "../generic/ktrace_arch.h"
 
 #endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Who called whom, by the frame pointers that functions keep; and which addresses all events record.
+ *
+ * Nothing but the stack is read, and of it only what lies ahead: each frame must be aligned and lie behind the last
+ * one, inside the stack where the port knows its end, else within KTRACE_STACK_REACH bytes of the first. A
+ * frame pointer that is none (a user's, assembler code's) ends the walk.
+ */
+#include "state.h"
+
+#include "ktrace/backtrace.h"
+#include "ktrace/settings.h"
+
+KTRACE_SETTING_RANGE("debug.ktr.stacktrace", ktrace_state.callers, 0, 2);
+KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
+
+#define FRAME_BYTES (2 * sizeof(uintptr_t))
+
+/* Frames of ktrace itself between a record's site and here, at most. */
+#define OWN_FRAMES 8u
+
+struct walk {
+	uintptr_t frame; /* the frame pointer of the function that is next */
+	uintptr_t least; /* … lies here or behind … */
+	uintptr_t end;	 /* … and its frame before this */
+};
+
+static void walk_begin(struct walk *walk, uintptr_t frame)
+{
+	uintptr_t end = ktrace_state.initialised ? ktrace_arch_stack_end(frame) : 0;
+
+	walk->frame = frame;
+	walk->least = frame;
+	walk->end = end > frame ? end : frame + KTRACE_STACK_REACH;
+}
+
+/* Steps out of a function: 1 and where it returns to, which may be 0; or 0: the chain ends here. */
+static int walk_step(struct walk *walk, uintptr_t *address)
+{
+	uintptr_t begin = walk->frame + KTRACE_ARCH_FRAME_OFFSET;
+
+	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 ||
+	    begin > walk->end - FRAME_BYTES)
+		return 0;
+	walk->least = walk->frame + FRAME_BYTES;
+	ktrace_arch_frame(walk->frame, &walk->frame, address);
+	return 1;
+}
+
+uint32_t ktrace_callers(uintptr_t site, uint64_t *caller, uint32_t most)
+{
+	uintptr_t address = 0;
+	uint32_t count = 0;
+	struct walk walk;
+
+	if (!KTRACE_FRAME_POINTERS)
+		return 0;
+	walk_begin(&walk, (uintptr_t)__builtin_frame_address(0));
+	for (uint32_t own = 0; address != site; own++)
+		if (own == OWN_FRAMES || !walk_step(&walk, &address))
+			return 0;
+	while (count < most && walk_step(&walk, &address))
+		if (address)
+			caller[count++] = address;
+	return count;
+}
+
+int ktrace_has_backtrace(void)
+{
+	return KTRACE_FRAME_POINTERS;
+}
+
+uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most)
+{
+	uint32_t count = 0;
+	uintptr_t address;
+	struct walk walk;
+
+	if (!KTRACE_FRAME_POINTERS)
+		return 0;
+	walk_begin(&walk, (uintptr_t)__builtin_frame_address(0));
+	while (count < most && walk_step(&walk, &address))
+		if (address)
+			addresses[count++] = address;
+	return count;
+}
