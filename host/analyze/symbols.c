@@ -3,6 +3,7 @@
 
 #if __has_include(<elfutils/libdwfl.h>)
 
+#include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -31,6 +32,7 @@ const char *symbols_message(void)
 }
 
 #define SEGMENTS 32u   /* of a file; more are not looked at */
+#define SCOPES	 64u   /* in each other; what is deeper is not looked at */
 #define KNOWN	 4096u /* addresses whose symbols are kept */
 
 struct segment {
@@ -229,6 +231,59 @@ int symbols_doubtful(const struct symbols *symbols)
 	return symbols && symbols->doubtful;
 }
 
+/* Where an inlined function was called. 0, or -1: that is not known. */
+static int find_inlining(const struct symbols_library *library, Dwarf_Die *unit, Dwarf_Die *inlined,
+			 struct symbol *symbol)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word line, file;
+	Dwarf_Files *files;
+	size_t count;
+
+	if (library->dwarf_formudata(library->dwarf_attr_integrate(inlined, DW_AT_call_line, &attribute),
+				     &line) ||
+	    library->dwarf_formudata(library->dwarf_attr_integrate(inlined, DW_AT_call_file, &attribute),
+				     &file) ||
+	    library->dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line > UINT32_MAX)
+		return -1;
+	symbol->file = library->dwarf_filesrc(files, file, NULL, NULL);
+	symbol->line = (uint32_t)line;
+	return 0;
+}
+
+static int is_event(const struct symbols_library *library, Dwarf_Die *scope)
+{
+	const char *name;
+
+	if (library->dwarf_tag(scope) != DW_TAG_inlined_subroutine)
+		return 0;
+	name = library->dwarf_diename(scope);
+	return name && strncmp(name, "ktrace_", 7) == 0;
+}
+
+/*
+ * ktrace's own inlined functions stand for the line that records: the outermost one that is open at the address. 0, or
+ * -1: there is none. (dwarf_getscopes() does not find them in what link-time optimisation leaves.)
+ */
+static int find_event(const struct symbols_library *library, Dwarf_Die *unit, Dwarf_Die *scope,
+		      uint64_t address, uint32_t depth, struct symbol *symbol)
+{
+	Dwarf_Die child;
+
+	if (depth == SCOPES || library->dwarf_child(scope, &child) != 0)
+		return -1;
+	do {
+		int inside = library->dwarf_haspc(&child, address) == 1;
+
+		if (inside && is_event(library, &child))
+			return find_inlining(library, unit, &child, symbol);
+		if ((inside || library->dwarf_tag(&child) == DW_TAG_namespace) &&
+		    find_event(library, unit, &child, address, depth + 1, symbol) == 0)
+			return 0;
+	} while (library->dwarf_siblingof(&child, &child) == 0);
+	return -1;
+}
+
 /* By looking through the compilation units: not every compiler leaves an index of addresses. */
 static void find_line(struct symbols *symbols, uint64_t address, struct symbol *symbol)
 {
@@ -241,6 +296,8 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 	while ((unit = library->dwfl_module_nextcu(symbols->module, unit, &bias))) {
 		if (library->dwarf_haspc(unit, address - bias) != 1)
 			continue;
+		if (find_event(library, unit, unit, address - bias, 0, symbol) == 0)
+			return;
 		line = library->dwarf_getsrc_die(unit, address - bias);
 		if (!line || library->dwarf_lineno(line, &number) != 0 || number <= 0)
 			continue;

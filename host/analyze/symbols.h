@@ -46,7 +46,10 @@ void symbols_close(struct symbols *symbols);
 /* One sentence on what the last symbols_open() of this thread had to say. */
 const char *symbols_message(void);
 
-/* What lies at an address of the running kernel. 0, or -1: nothing that is known. */
+/*
+ * What lies at an address of the running kernel. Inlined code belongs to the function that it became part of, with the
+ * line of its own; but what ktrace itself inlines, to the line that uses it. 0, or -1: nothing that is known.
+ */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /* The same for a return address: the line is that of the call, the offset that of the address. */

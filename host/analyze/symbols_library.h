@@ -21,7 +21,15 @@
 	USE(dwfl_module_getsym_info)      \
 	USE(dwfl_module_info)             \
 	USE(dwfl_module_nextcu)           \
+	USE(dwarf_attr_integrate)         \
+	USE(dwarf_child)                  \
+	USE(dwarf_diename)                \
+	USE(dwarf_filesrc)                \
+	USE(dwarf_formudata)              \
+	USE(dwarf_getsrcfiles)            \
 	USE(dwarf_haspc)                  \
+	USE(dwarf_siblingof)              \
+	USE(dwarf_tag)                    \
 	USE(dwarf_getsrc_die)             \
 	USE(dwarf_lineno)                 \
 	USE(dwarf_linesrc)                \

@@ -41,7 +41,7 @@
 #define KTRACE_FRAME_POINTERS 0
 #endif
 
-/* Bytes of stack that can be read from any frame on, where the port does not know the stack's end. */
+/* Bytes from one frame to the next, at most, where the port does not know the stack's end. */
 #ifndef KTRACE_STACK_REACH
 #define KTRACE_STACK_REACH 4096
 #endif

@@ -3,8 +3,8 @@
  * Who called whom, by the frame pointers that functions keep; and which addresses all events record.
  *
  * Nothing but the stack is read, and of it only what lies ahead: each frame must be aligned and lie behind the last
- * one, inside the stack where the port knows its end, else within KTRACE_STACK_REACH bytes of the first. A
- * frame pointer that is none (a user's, assembler code's) ends the walk.
+ * one, inside the stack where the port knows its end, else within KTRACE_STACK_REACH bytes of that one. A frame
+ * pointer that is none (a user's, assembler code's) ends the walk.
  */
 #include "state.h"
 
@@ -17,30 +17,28 @@ KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 #define FRAME_BYTES (2 * sizeof(uintptr_t))
 
 /* Frames of ktrace itself between a record's site and here, at most. */
-#define OWN_FRAMES 8u
+#define OWN_FRAMES 12u
 
 struct walk {
 	uintptr_t frame; /* the frame pointer of the function that is next */
 	uintptr_t least; /* … lies here or behind … */
-	uintptr_t end;	 /* … and its frame before this */
+	uintptr_t end;	 /* of the stack, 0 if unknown */
 };
 
 static void walk_begin(struct walk *walk, uintptr_t frame)
 {
-	uintptr_t end = ktrace_state.initialised ? ktrace_arch_stack_end(frame) : 0;
-
 	walk->frame = frame;
 	walk->least = frame;
-	walk->end = end > frame ? end : frame + KTRACE_STACK_REACH;
+	walk->end = ktrace_state.initialised ? ktrace_arch_stack_end(frame) : 0;
 }
 
 /* Steps out of a function: 1 and where it returns to, which may be 0; or 0: the chain ends here. */
 static int walk_step(struct walk *walk, uintptr_t *address)
 {
 	uintptr_t begin = walk->frame + KTRACE_ARCH_FRAME_OFFSET;
+	uintptr_t end = walk->end > walk->least ? walk->end : walk->least + KTRACE_STACK_REACH;
 
-	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 ||
-	    begin > walk->end - FRAME_BYTES)
+	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 || begin > end - FRAME_BYTES)
 		return 0;
 	walk->least = walk->frame + FRAME_BYTES;
 	ktrace_arch_frame(walk->frame, &walk->frame, address);
@@ -70,7 +68,8 @@ int ktrace_has_backtrace(void)
 	return KTRACE_FRAME_POINTERS;
 }
 
-uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most)
+/* Not inlined, so that the first frame is its own. */
+__attribute__((noinline)) uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most)
 {
 	uint32_t count = 0;
 	uintptr_t address;

@@ -415,12 +415,12 @@ void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64
 		emit_slowly(event, payload, bytes, word, stamp, site);
 }
 
-void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes)
+__attribute__((noinline)) void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes)
 {
 	ktrace_emit(event, payload, bytes, KTRACE_WORD_NONE, 0, KTRACE_RETURN_ADDRESS);
 }
 
-void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
+__attribute__((noinline)) void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
 {
 	struct ktrace_origin origin;
 

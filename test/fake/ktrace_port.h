@@ -14,6 +14,7 @@
 uint64_t fake_clock(void);
 uint32_t fake_cpu(void);
 uint32_t fake_thread(void);
+uintptr_t fake_stack_end(uintptr_t here);
 uint64_t *fake_reserve_word(void);
 uint64_t fake_add(uint64_t *word, uint64_t n);
 int fake_swap(uint64_t *word, uint64_t expected, uint64_t desired);
@@ -24,6 +25,7 @@ void fake_barrier(void);
 #define ktrace_arch_cpu		  fake_cpu
 #define ktrace_arch_early_cpu	  fake_cpu
 #define ktrace_arch_thread	  fake_thread
+#define ktrace_arch_stack_end	  fake_stack_end
 #define ktrace_arch_fetch_add	  fake_add
 #define ktrace_arch_compare_swap  fake_swap
 #define ktrace_arch_publish	  fake_publish

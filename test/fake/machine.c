@@ -63,6 +63,12 @@ uint32_t fake_thread(void)
 	return fake.thread;
 }
 
+uintptr_t fake_stack_end(uintptr_t here)
+{
+	(void)here;
+	return fake.stack_end;
+}
+
 uint64_t *fake_reserve_word(void)
 {
 	return &fake.word[fake.cpu];

@@ -12,6 +12,7 @@ struct fake_machine {
 	uint64_t step;
 	uint32_t cpu;
 	uint32_t thread;
+	uintptr_t stack_end;		/* 0: unknown */
 	uint64_t word[KTRACE_MAX_CPUS]; /* reserve words, in the kernel's own memory */
 };
 extern struct fake_machine fake;

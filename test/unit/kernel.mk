@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Tests of the kernel library: how it builds, and how it records on a fake machine.
-SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh cplusplus.sh refused.sh code.sh)
+SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh cplusplus.sh refused.sh code.sh)
 
 .PHONY: ktrace-sources test-kernel-matrix
 ktrace-sources:
@@ -27,6 +27,10 @@ $(eval $(call kernel_test,init))
 $(eval $(call kernel_test,snapshot))
 UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 $(eval $(call kernel_test,many))
+$(eval $(call kernel_test,callers))
+UNIT_SRCS_kernel_callers += host/analyze/symbols.c host/analyze/symbols_library.c
+UNIT_CFLAGS_kernel_callers += -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -Ihost
+UNIT_LDLIBS_kernel_callers := -ldl
 $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD

@@ -34,7 +34,7 @@ static uint32_t record_all(void)
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		uint64_t payload[KTRACE_CAPACITY(0) / 8 + 1] = { 0 };
 
-		ktrace_emit(event, payload, 0, KTRACE_WORD_NONE, 0);
+		ktrace_emit(event, payload, 0, KTRACE_WORD_NONE, 0, 0);
 		without += event->id == 0;
 	}
 	return without;

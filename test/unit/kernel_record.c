@@ -318,6 +318,25 @@ static void the_boot_ring_serves_before_init(void **state)
 	assert_int_equal(payload_bits(record, 12, 8), 3);
 }
 
+/* This file and the core are compiled without them, or without saying so. */
+static void without_frame_pointers_there_are_sites_only(void **state)
+{
+	const struct checked_record *record;
+	uintptr_t address;
+
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake_row("test.four")->flags = 2 | KTRX_EVENT_SITE;
+	ktrace_states_update();
+	KTRACE(test, four, 1, 2, 3);
+	record = only_record(1, "test.four");
+	assert_int_equal(payload_bits(record, 0, 1), 12);
+	assert_int_equal(payload_bits(record, 1, 1), KTRX_EXT_SITE);
+	assert_int_equal(payload_bits(record, 12, 4), 1);
+	assert_false(ktrace_has_backtrace());
+	assert_int_equal(ktrace_backtrace(&address, 1), 0);
+}
+
 static void the_longest_record_fits_the_boot_ring(void **state)
 {
 	const struct checked_record *record;
@@ -464,6 +483,7 @@ int main(void)
 		TEST(text_takes_its_types_from_the_arguments),
 		TEST(arguments_are_evaluated_once_and_only_while_on),
 		TEST(the_boot_ring_serves_before_init),
+		TEST(without_frame_pointers_there_are_sites_only),
 		TEST(the_longest_record_fits_the_boot_ring),
 		TEST(a_cpu_that_is_not_online_uses_the_boot_ring),
 		TEST(rows_are_numbered_in_order),

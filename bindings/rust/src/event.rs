@@ -12,11 +12,9 @@ use crate::v2;
 const PAYLOAD_MAX: usize = 226;
 /// Bytes kept of a string, as `KTRACE_STRING_MAX` in C unless a kernel changed it.
 const STRING_MAX: usize = 64;
-/// Stands for "nothing reserved yet".
-const WORD_NONE: u64 = u64::MAX;
 
 extern "C" {
-    fn ktrace_emit(event: *mut v2::EventRow, payload: *const c_void, bytes: u32, word: u64, stamp: u64);
+    fn ktrace_emit_here(event: *mut v2::EventRow, payload: *const c_void, bytes: u32);
 }
 
 /// A declared event; made by [`event!`](crate::event!).
@@ -34,11 +32,12 @@ impl Event {
         unsafe { ptr::read_volatile(&raw const (*self.0.get()).state) != v2::state::OFF }
     }
 
-    /// Hands a packed payload to the C library. Any context.
+    /// Hands a packed payload to the C library, which takes where it goes back to for the site. Any context.
+    #[inline(always)]
     pub fn emit(&self, packer: &Packer) {
         let payload = packer.bytes.as_ptr().cast();
         // SAFETY: the row is one of the table's, and `at` bytes of the payload were written.
-        unsafe { ktrace_emit(self.0.get(), payload, packer.at as u32, WORD_NONE, 0) }
+        unsafe { ktrace_emit_here(self.0.get(), payload, packer.at as u32) }
     }
 }
 
