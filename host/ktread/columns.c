@@ -33,6 +33,7 @@ struct group {
 };
 
 struct ktread_columns {
+	struct ktrx_stream_columns head;
 	uint16_t group_of_key[KEYS]; /* + 1; 0: none yet. All 0 between blocks */
 	uint32_t groups;
 	struct group group[KTREAD_COLUMNS_SLOTS];
@@ -94,9 +95,10 @@ static bool deltas_are_smaller(const uint32_t *value, uint32_t count)
 	return deltas < plain - plain / 4;
 }
 
-static unsigned char *put_planes(unsigned char *to, const uint32_t *value, uint32_t count, uint32_t flags)
+/* Appends those planes that are not all 0, and marks them in *flags. */
+static unsigned char *put_planes(unsigned char *to, unsigned char *flags, const uint32_t *value,
+				 uint32_t count)
 {
-	unsigned char *head = to++;
 	uint32_t any = 0;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -104,29 +106,49 @@ static unsigned char *put_planes(unsigned char *to, const uint32_t *value, uint3
 	for (unsigned plane = 0; plane < 4; plane++) {
 		if (!(any >> 8 * plane & 0xff))
 			continue;
-		flags |= 1u << plane;
+		*flags |= (unsigned char)(1u << plane);
 		for (uint32_t i = 0; i < count; i++)
 			to[i] = (unsigned char)(value[i] >> 8 * plane);
 		to += count;
 	}
-	*head = (unsigned char)flags;
 	return to;
 }
 
-/* `value` is used up. */
+static unsigned char *put_values(unsigned char *to, const uint32_t *value, uint32_t count)
+{
+	unsigned char *flags = to++;
+
+	*flags = 0;
+	return put_planes(to, flags, value, count);
+}
+
+/* As values or as differences. `value` is used up. */
 static unsigned char *put_column(unsigned char *to, uint32_t *value, uint32_t count)
 {
+	unsigned char *flags = to;
+
 	if (!deltas_are_smaller(value, count))
-		return put_planes(to, value, count, 0);
+		return put_values(to, value, count);
+	*to++ = KTRX_STREAM_DELTAS;
+	memcpy(to, value, sizeof(*value));
 	for (uint32_t i = count; i-- > 1;)
 		value[i] = zigzag(value[i] - value[i - 1]);
-	value[0] = zigzag(value[0]);
-	return put_planes(to, value, count, KTRX_STREAM_DELTAS);
+	value[0] = 0;
+	return put_planes(to + sizeof(*value), flags, value, count);
 }
 
 struct source {
 	const unsigned char *at, *end;
 };
+
+static bool get_bytes(struct source *from, void *to, size_t size)
+{
+	if ((size_t)(from->end - from->at) < size)
+		return false;
+	memcpy(to, from->at, size);
+	from->at += size;
+	return true;
+}
 
 static bool get_column(struct source *from, uint32_t *value, uint32_t count)
 {
@@ -136,6 +158,8 @@ static bool get_column(struct source *from, uint32_t *value, uint32_t count)
 		return false;
 	flags = *from->at++;
 	if (flags & ~(KTRX_STREAM_PLANES | KTRX_STREAM_DELTAS))
+		return false;
+	if (flags & KTRX_STREAM_DELTAS && !get_bytes(from, &last, sizeof(last)))
 		return false;
 	memset(value, 0, count * sizeof(*value));
 	for (unsigned plane = 0; plane < 4; plane++) {
@@ -218,20 +242,24 @@ static uint32_t odd_key(const uint32_t *slot)
 static void survey_v1(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
 {
 	uint64_t last = 0;
-	uint32_t lead = 0;
+	uint32_t last_lead = 0;
 
 	for (uint32_t n = 0; n < slots; n++) {
 		uint64_t stamp = wide(slot[n]);
-		uint32_t word = slot[n][2];
+		uint32_t word = slot[n][2], lead = word / KTRX_STREAM_KEY_V1_EVENTS;
 
 		if (stamp == 0) {
 			join_group(columns, KTRX_STREAM_SLOTS_V1, n, odd_key(slot[n]));
 			continue;
 		}
 		join_group(columns, KTRX_STREAM_SLOTS_V1, n, word % KTRX_STREAM_KEY_V1_EVENTS);
-		add_stamp(columns, stamp - last, word / KTRX_STREAM_KEY_V1_EVENTS ^ lead);
+		if (columns->stamps == 0) {
+			columns->head.stamp = last = stamp;
+			columns->head.lead = last_lead = lead;
+		}
+		add_stamp(columns, stamp - last, lead ^ last_lead);
 		last = stamp;
-		lead = word / KTRX_STREAM_KEY_V1_EVENTS;
+		last_lead = lead;
 	}
 }
 
@@ -263,8 +291,30 @@ static void add_generation(struct ktread_columns *columns, struct trail *last, c
 {
 	uint32_t generation = KTRX_TAG_GENERATION(slot[0]);
 
+	if (columns->generations == 0) {
+		columns->head.generation = (uint16_t)generation;
+		last->generation = generation;
+	}
 	columns->generation[columns->generations++] = (generation - last->generation) & 0xff;
 	last->generation = generation;
+}
+
+static void add_first(struct ktread_columns *columns, struct trail *last, const uint32_t *slot)
+{
+	uint64_t stamp = KTRX_W0_STAMP(wide(slot));
+	uint32_t lead = slot[2] & LEAD_MASK;
+
+	if (columns->stamps == 0) {
+		columns->head.stamp = last->stamp = stamp;
+		columns->head.lead = last->lead = lead;
+	}
+	/* The difference of 36 bits with its sign. */
+	add_stamp(columns, (uint64_t)((int64_t)((stamp - last->stamp) << STAMP_SHIFT) >> STAMP_SHIFT),
+		  lead ^ last->lead);
+	add_generation(columns, last, slot);
+	last->stamp = stamp;
+	last->lead = lead;
+	last->event = KTRX_W0_EVENT(slot[0]);
 }
 
 static void survey_v2(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
@@ -272,24 +322,14 @@ static void survey_v2(struct ktread_columns *columns, const uint32_t (*slot)[8],
 	struct trail last = { 0 };
 
 	for (uint32_t n = 0; n < slots; n++) {
-		uint32_t key;
+		uint32_t kind = KTRX_TAG_KIND(slot[n][0]), key;
 
 		if (is_regular_first(slot[n])) {
-			/* Differences of 36 bits, with their sign. */
-			uint64_t stamp = wide(slot[n]) >> STAMP_SHIFT << STAMP_SHIFT;
-			uint32_t lead = slot[n][2] & LEAD_MASK;
-
-			add_stamp(columns, (uint64_t)((int64_t)(stamp - last.stamp) >> STAMP_SHIFT),
-				  lead ^ last.lead);
-			add_generation(columns, &last, slot[n]);
-			last.stamp = stamp;
-			last.lead = lead;
-			last.event = KTRX_W0_EVENT(slot[n][0]);
-			key = last.event << 1 | (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_FIRST);
+			add_first(columns, &last, slot[n]);
+			key = last.event << 1 | (kind == KTRX_KIND_FIRST);
 		} else if (is_regular_more(slot[n])) {
 			add_generation(columns, &last, slot[n]);
-			key = KTRX_STREAM_KEY_MORE | last.event << 1 |
-			      (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_LAST);
+			key = KTRX_STREAM_KEY_MORE | last.event << 1 | (kind == KTRX_KIND_LAST);
 		} else {
 			key = odd_key(slot[n]);
 		}
@@ -323,25 +363,25 @@ size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding, co
 			     uint32_t slots, unsigned char *to)
 {
 	const unsigned char *start = to;
-	uint16_t groups;
 
+	columns->head = (struct ktrx_stream_columns){ 0 };
 	columns->groups = columns->stamps = columns->generations = 0;
 	(coding == KTRX_STREAM_SLOTS_V1 ? survey_v1 : survey_v2)(columns, slot, slots);
 	order_groups(columns, slots);
-	groups = (uint16_t)columns->groups;
-	memcpy(to, &groups, sizeof(groups));
-	to += sizeof(groups);
+	columns->head.groups = (uint16_t)columns->groups;
+	memcpy(to, &columns->head, sizeof(columns->head));
+	to += sizeof(columns->head);
 	for (uint32_t g = 0; g < columns->groups; g++) {
 		memcpy(to, &columns->group[g].key, sizeof(columns->group[g].key));
 		to += sizeof(columns->group[g].key);
 		columns->group_of_key[columns->group[g].key] = 0;
 	}
-	to = put_planes(to, columns->member, slots, 0);
-	to = put_planes(to, columns->stamp[0], columns->stamps, 0);
-	to = put_planes(to, columns->stamp[1], columns->stamps, 0);
-	to = put_planes(to, columns->lead, columns->stamps, 0);
+	to = put_values(to, columns->member, slots);
+	to = put_values(to, columns->stamp[0], columns->stamps);
+	to = put_values(to, columns->stamp[1], columns->stamps);
+	to = put_values(to, columns->lead, columns->stamps);
 	if (coding == KTRX_STREAM_SLOTS_V2)
-		to = put_planes(to, columns->generation, columns->generations, 0);
+		to = put_values(to, columns->generation, columns->generations);
 	for (uint32_t g = 0; g < columns->groups; g++)
 		to = put_group(columns, to, &columns->group[g], slot);
 	return (size_t)(to - start);
@@ -358,18 +398,13 @@ static bool key_is_known(uint32_t coding, uint32_t key)
 
 static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct source *from, uint32_t slots)
 {
-	uint16_t groups, key;
+	if (!get_bytes(from, &columns->head, sizeof(columns->head)) || columns->head.groups > slots)
+		return false;
+	columns->groups = columns->head.groups;
+	for (uint32_t g = 0; g < columns->groups; g++) {
+		uint16_t key;
 
-	if ((size_t)(from->end - from->at) < sizeof(groups))
-		return false;
-	memcpy(&groups, from->at, sizeof(groups));
-	from->at += sizeof(groups);
-	if (groups > slots || (size_t)(from->end - from->at) < groups * sizeof(key))
-		return false;
-	columns->groups = groups;
-	for (uint32_t g = 0; g < groups; g++, from->at += sizeof(key)) {
-		memcpy(&key, from->at, sizeof(key));
-		if (!key_is_known(coding, key))
+		if (!get_bytes(from, &key, sizeof(key)) || !key_is_known(coding, key))
 			return false;
 		columns->group[g] = (struct group){ .key = key, .shape = (uint16_t)shape_of(coding, key) };
 	}
@@ -430,8 +465,8 @@ static inline uint64_t stamp_difference(const struct ktread_columns *columns, ui
 /* Puts the leading words back in front of the payloads. */
 static void lead_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
-	uint64_t stamp = 0;
-	uint32_t lead = 0, taken = 0;
+	uint64_t stamp = columns->head.stamp;
+	uint32_t lead = columns->head.lead, taken = 0;
 
 	for (uint32_t n = 0; n < slots; n++) {
 		const struct group *group = &columns->group[columns->member[n]];
@@ -467,7 +502,7 @@ static void lead_more(uint32_t *slot, const struct trail *last, uint32_t key)
 
 static void lead_v2(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
-	struct trail last = { 0 };
+	struct trail last = { columns->head.stamp, columns->head.lead, columns->head.generation, 0 };
 	uint32_t taken = 0, generations = 0;
 
 	for (uint32_t n = 0; n < slots; n++) {

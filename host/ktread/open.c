@@ -167,9 +167,13 @@ static int open_stream(struct ktread *trace)
 	if (!ktread_stream_is(trace->memory))
 		return ktread_fail(KTREAD_E_FORMAT, "%s: is no stream", trace->memory->name);
 	status = ktread_stream_enter(trace, &inside);
-	if (status == 0)
-		status = inside == KTRX_STREAM_BARE ? open_bare(trace) : open_dump(trace);
+	if (status < 0)
+		return status;
+	status = inside == KTRX_STREAM_BARE ? open_bare(trace) : open_dump(trace);
 	trace->info.form = KTREAD_FORM_STREAM;
+	if (status == KTREAD_E_FORMAT)
+		return ktread_fail(status, "%s: too little is left of the stream: its dump has no head",
+				   trace->memory->name);
 	return status;
 }
 

@@ -47,6 +47,14 @@ struct ktrx_stream_block {
 	uint64_t position; /* of the first of them in the dump */
 };
 
+/* Leads the columns of slots: what the first of them is told from, then the keys of the groups. */
+struct ktrx_stream_columns {
+	uint64_t stamp;
+	uint32_t lead;
+	uint16_t generation;
+	uint16_t groups; /* as many keys of 16 bits follow */
+};
+
 /* Keys of groups of slots. A first slot's is its event; these are the others'. */
 #define KTRX_STREAM_KEY_V1_EVENTS 0x400u  /* below: record of that event */
 #define KTRX_STREAM_KEY_FIRSTS	  0x2000u /* below: event << 1 | (FIRST, not SINGLE) */
@@ -56,7 +64,8 @@ struct ktrx_stream_block {
 
 /* A column's leading byte. */
 #define KTRX_STREAM_PLANES 0x0fu /* bit n: the bytes n of all values follow; else they are all 0 */
-#define KTRX_STREAM_DELTAS 0x10u /* values are zigzag differences to the one before */
+#define KTRX_STREAM_DELTAS \
+	0x10u /* differences, zigzag, to the value before: the first's to 32 bits that follow here */
 
 KTRX_ASSERT_SIZE(struct ktrx_stream, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_stream, version, 8);
@@ -70,6 +79,9 @@ KTRX_ASSERT_OFFSET(struct ktrx_stream_block, coding, 4);
 KTRX_ASSERT_OFFSET(struct ktrx_stream_block, size, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_stream_block, length, 12);
 KTRX_ASSERT_OFFSET(struct ktrx_stream_block, position, 16);
+KTRX_ASSERT_SIZE(struct ktrx_stream_columns, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_stream_columns, lead, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_stream_columns, groups, 14);
 
 /* FNV-1a. */
 static inline uint32_t ktrx_stream_check(const void *bytes, uint32_t size)

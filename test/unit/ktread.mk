@@ -22,3 +22,10 @@ UNIT_SRCS_ktread_format := test/unit/ktread_format.c $(KTREAD_TEST_SRCS)
 
 UNIT_TESTS += ktread_follow
 UNIT_SRCS_ktread_follow := test/unit/ktread_follow.c $(KTREAD_TEST_SRCS)
+
+UNIT_TESTS += ktread_columns
+UNIT_CFLAGS_ktread_columns := -Ihost/ktread
+UNIT_SRCS_ktread_columns := test/unit/ktread_columns.c test/unit/ktread_support.c $(wildcard host/ktread/*.[ch])
+
+UNIT_TESTS += ktread_stream
+UNIT_SRCS_ktread_stream := test/unit/ktread_stream.c test/fuzz/ktread_exercise.c $(KTREAD_TEST_SRCS)
