@@ -9,7 +9,7 @@ $(BENCH_DECODE_DIR)/gen_v1: bench/decode/gen_v1.c
 	$(BENCH_DECODE_COMPILE)
 $(BENCH_DECODE_DIR)/floor_v1: bench/decode/floor_v1.c host/export/number.c host/export/ticks.c
 	$(BENCH_DECODE_COMPILE)
-$(BENCH_DECODE_DIR)/measure: bench/decode/measure.c
+$(BENCH_DECODE_DIR)/measure: bench/decode/measure.c bench/cost.c
 	$(BENCH_DECODE_COMPILE)
 
 BENCH_DECODE_NEEDS := build/bin/ktrace build/bin/ktrace-decode \

@@ -4,79 +4,16 @@
  * account, best of several runs taken in turn with the floor's. JSON lines on stdout, the bars on stderr. Exit
  * status 1 if a bar is missed or the timeline differs from the floor's.
  */
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "../cost.h"
 
 #define BIN	   "build/bin"		/* ktrace */
 #define WORK	   "build/bench/decode" /* the bench's own programs, and the traces while they are needed */
 #define PATH_BYTES 128
 #define MILLION	   1048576.0
-
-struct cost {
-	double ns;	/* an event */
-	double wall_ms; /* of the whole run */
-	long rss_kb;
-};
-
-static double now_ms(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
-}
-
-/* Runs a program with its output thrown away. */
-static struct cost run(char **argv, double events)
-{
-	double start = now_ms();
-	struct rusage usage;
-	struct cost cost;
-	int status;
-	pid_t child = fork();
-
-	if (child == 0) {
-		int nothing = open("/dev/null", O_WRONLY);
-
-		dup2(nothing, STDOUT_FILENO);
-		dup2(nothing, STDERR_FILENO);
-		execv(argv[0], argv);
-		_exit(127);
-	}
-	if (child < 0 || wait4(child, &status, 0, &usage) < 0 || status != 0) {
-		fprintf(stderr, "measure: %s failed\n", argv[0]);
-		exit(EXIT_FAILURE);
-	}
-	cost.wall_ms = now_ms() - start;
-	cost.rss_kb = usage.ru_maxrss;
-	cost.ns = ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e9 +
-		   (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1e3) /
-		  events;
-	return cost;
-}
-
-static void keep_best(struct cost *best, struct cost cost)
-{
-	best->ns = cost.ns < best->ns ? cost.ns : best->ns;
-	best->wall_ms = cost.wall_ms < best->wall_ms ? cost.wall_ms : best->wall_ms;
-	best->rss_kb = cost.rss_kb > best->rss_kb ? cost.rss_kb : best->rss_kb;
-}
-
-static int bar(const char *name, double value, double most)
-{
-	int held = value <= most;
-
-	fprintf(stderr, "  %-44s %10.2f  at most %8.2f%s\n", name, value, most, held ? "" : "  MISSED");
-	printf("{\"bench\":\"decode\",\"bar\":\"%s\",\"value\":%.3f,\"most\":%.3f,\"held\":%s}\n", name,
-	       value, most, held ? "true" : "false");
-	return held;
-}
 
 enum { TIMELINE, SUMMARY, JSON, FLOOR_TIMELINE, FLOOR_SUMMARY, PROGRAMS };
 
@@ -96,11 +33,11 @@ static void measure(char *trace, double records, struct cost *best)
 
 	for (int round = 0; round < rounds; round++) {
 		for (int n = 0; n < PROGRAMS; n++) {
-			struct cost cost = run(argv[n], records);
+			struct cost cost = cost_run(argv[n], records);
 
 			if (round == 0)
 				best[n] = cost;
-			keep_best(&best[n], cost);
+			cost_keep_best(&best[n], cost);
 		}
 	}
 	for (int n = 0; n < PROGRAMS; n++) {
@@ -125,6 +62,11 @@ static int same_timeline(const char *trace)
 		 "/floor_v1 timeline %s | cksum)\"",
 		 trace, trace);
 	return system(command) == 0;
+}
+
+static int bar(const char *name, double value, double most)
+{
+	return cost_bar("decode", name, value, most);
 }
 
 /* Bars of one size. */
@@ -158,7 +100,7 @@ int main(int argc, char **argv)
 		char trace[PATH_BYTES];
 
 		snprintf(trace, sizeof(trace), WORK "/v1-%s.bin", *size);
-		run((char *[]){ WORK "/gen_v1", trace, *size, NULL }, 1);
+		cost_run((char *[]){ WORK "/gen_v1", trace, *size, NULL }, 1);
 		measure(trace, records, best);
 		held &= check(records, best);
 		if (records >= MILLION && records < 2 * MILLION) {
