@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrdump: the options of DragonFly's, over whatever ktrace reads. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
 #include "cmd/write_export.h"
@@ -313,7 +312,8 @@ static int run_loop(struct ktrdump *dump)
 	int status = ktread_follow_open(&follow, dump->args.path, &options);
 
 	if (status < 0) {
-		command_message(dump->args.name, "%s", ktread_follow_message(NULL));
+		command_message(dump->args.name, "%s%s", ktread_follow_message(NULL),
+				status == KTREAD_E_UNSUPPORTED ? ": what it holds is shown once" : "");
 		return status == KTREAD_E_UNSUPPORTED ? -1 : EXIT_BAD_INPUT;
 	}
 	catch_signals();
@@ -347,27 +347,25 @@ static int run_once(struct ktrdump *dump)
 
 static int run_table(struct ktrdump *dump)
 {
+	const char *to = dump->to ? dump->to : "-";
+	const int fd = output_file_open(&dump->args, to);
 	struct output out;
-	int fd = dump->to ? open(dump->to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : STDOUT_FILENO;
-	int status = -1, error;
+	int status = -1;
 
 	if (fd < 0)
-		return trace_output_status(dump->args.name, dump->to, errno);
+		return EXIT_BAD_INPUT;
 	if (output_open(&out, fd) < 0) {
 		command_message(dump->args.name, "out of memory");
-		return EXIT_BAD_INPUT;
+		return output_file_close(&dump->args, to, fd, ENOMEM) | EXIT_BAD_INPUT;
 	}
 	dump->table.out = &out;
 	if (dump->loop)
 		status = run_loop(dump);
 	if (status < 0)
 		status = run_once(dump);
-	error = output_close(&out);
-	if (dump->to && close(fd) < 0 && !error)
-		error = errno;
 	ktr_free(&dump->table);
 	symbols_close(dump->table.symbols);
-	return trace_output_status(dump->args.name, dump->to ? dump->to : "standard output", error) | status;
+	return output_file_close(&dump->args, to, fd, output_close(&out)) | status;
 }
 
 static int run_ktrdump(int argc, char **argv)

@@ -81,15 +81,15 @@ static uint64_t *previous_of(struct ktr_table *table, uint32_t cpu)
 static char *put_time(struct ktr_table *table, char *at, const struct ktread_info *info,
 		      const struct ktread_event *event, uint64_t *previous)
 {
-	int64_t delta = *previous ? (int64_t)(event->stamp - *previous) : 0;
+	const int64_t delta = *previous ? (int64_t)(event->stamp - *previous) : 0;
+	const double cost = *previous ? table->correction : 0;
 
 	if (!(table->columns & KTR_RELATIVE))
 		at += sprintf(at, "%-16" PRIu64 " ", event->stamp);
 	else if (table->raw || info->frequency == 0)
 		at += sprintf(at, "%-16" PRId64 " ", delta);
 	else
-		at += sprintf(at, "%13.3f uS ",
-			      (double)delta * 1e6 / (double)info->frequency - table->correction);
+		at += sprintf(at, "%13.3f uS ", (double)delta * 1e6 / (double)info->frequency - cost);
 	*previous = event->stamp;
 	return at;
 }

@@ -1,23 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What the command line says of known traces, word for word: test/golden/cmd/NAME. To take over changes that are
-# meant, run it with UPDATE=1 and look at the difference.
+# What the command line says of known traces, word for word.
 . test/tap.sh
+. test/golden/golden.sh
 
 golden=test/golden/cmd
 build/test/cmd-traces "$tmp" || exit 1
-bin=$PWD/build/bin
 
-# golden NAME COMMAND…: run where the traces lie; standard output and then what was said on standard error.
-golden() {
-	name=$1
-	shift
-	(cd "$tmp" && "$@" 2>stderr; echo "exit status $?"; cat stderr) >"$tmp/said" 2>&1
-	[ -z "${UPDATE-}" ] || cp "$tmp/said" "$golden/$name"
-	same "$name: $*" "$golden/$name" "$tmp/said"
-}
-
-PATH=$bin:$PATH
 golden v1-timeline ktrace-decode v1.bin
 golden v1-timeline-pid ktrace-decode v1.bin --timeline --pid 2003
 golden v1-timeline-cpu ktrace-decode v1.bin --cpu 0

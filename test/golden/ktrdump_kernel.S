@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Functions at known addresses, for the callers of ktrdump_traces.c. */
+	.text
+	.globl	lwkt_gettoken, vop_lookup
+	.type	lwkt_gettoken, %function
+lwkt_gettoken:
+	.skip	0x40
+	.size	lwkt_gettoken, 0x40
+	.type	vop_lookup, %function
+vop_lookup:
+	.skip	0x80
+	.size	vop_lookup, 0x80
+	.section .note.GNU-stack, "", %progbits
