@@ -6,8 +6,10 @@ place=$tmp/root/opt/ktrace
 check "make install" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
 check "ktrace runs from there" "$place/bin/ktrace" --help
 equal "ktrace-decode leads to it" ktrace "$(readlink "$place/bin/ktrace-decode")"
-for page in man/*.1; do
-	check "$page" test -s "$place/share/man/man1/${page#man/}"
+equal "ktrdump leads to it" ktrace "$(readlink "$place/bin/ktrdump")"
+check "ktrdump runs from there" "$place/bin/ktrdump" --help
+for page in man/*.[18]; do
+	check "$page" test -s "$place/share/man/man${page##*.}/${page#man/}"
 done
 check "a kernel builds with it" make -s -C examples/minimal KTRACE="$place/share/ktrace" OUT="$tmp/minimal"
 check "again, over itself" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
