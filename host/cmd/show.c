@@ -8,6 +8,7 @@
 #include "cmd/trace_values.h"
 #include "export/lines.h"
 #include "export/output.h"
+#include "export/settings.h"
 #include "export/slots.h"
 #include "export/syscalls.h"
 #include "export/timeline.h"
@@ -16,11 +17,13 @@ enum {
 	OPTION_LIMIT = TRACE_OPTION_OWN,
 	OPTION_JSON,
 	OPTION_HEX,
+	OPTION_SETTINGS,
 };
 
 struct show {
 	struct trace_args args;
 	uint64_t limit;
+	int json, settings;
 	int (*write)(struct timeline *timeline);
 };
 
@@ -28,8 +31,10 @@ static int take_option(void *command, int option, const char *value)
 {
 	struct show *show = command;
 
-	if (option == OPTION_JSON)
-		show->write = lines_write;
+	if (option == OPTION_SETTINGS)
+		show->settings = 1;
+	else if (option == OPTION_JSON)
+		show->json = 1;
 	else if (option == OPTION_HEX)
 		show->write = slots_write;
 	else if (trace_parse_number(value, UINT64_MAX, &show->limit) || show->limit == 0)
@@ -41,6 +46,7 @@ static const struct option own_options[] = {
 	{ "limit", required_argument, NULL, OPTION_LIMIT },
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "hex", no_argument, NULL, OPTION_HEX },
+	{ "settings", no_argument, NULL, OPTION_SETTINGS },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -53,7 +59,8 @@ static const struct trace_syntax syntax = {
 		"ktrace.ktrx, which is what 'ktrace run' leaves.\n",
 	.help = "  --limit N            stop after N events\n"
 		"  --json               a JSON object a line\n"
-		"  --hex                the bytes of each event's slots, with what they mean (version 2)\n",
+		"  --hex                the bytes of each event's slots, with what they mean (version 2)\n"
+		"  --settings           instead of events: what each event and setting is set to\n",
 	.examples = "  ktrace show boot.ktrx\n"
 		    "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
 		    "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
@@ -78,6 +85,10 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 	};
 	int result;
 
+	if (show->settings)
+		return settings_write(trace, out, show->json);
+	if (show->json)
+		show->write = lines_write;
 	syscalls_open(&calls, trace, show->args.options.machine);
 	result = show->write(&timeline);
 	syscalls_close(&calls);

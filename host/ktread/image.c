@@ -249,6 +249,18 @@ uint64_t ktread_image_physical(const struct ktread_image *image)
 	return image->physical;
 }
 
+int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position)
+{
+	const struct ktread_section *section = ktread_layout_section(image->layout, type, 0);
+	const struct ktread_piece *piece = section ? section->region.piece : NULL;
+
+	if (!piece || piece->readable < bytes)
+		return ktread_fail(KTREAD_E_ABSENT,
+				   "%s: ktrace at 0x%" PRIx64 " has no section %u of %" PRIu64 " bytes",
+				   image->memory->name, image->physical, type, bytes);
+	return ktread_source_position(image->memory, piece->physical, bytes, position);
+}
+
 int ktread_image_refresh(struct ktread_image *image)
 {
 	struct ktrx_root root;

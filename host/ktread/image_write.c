@@ -100,6 +100,18 @@ static void add_section(struct dump *dump, const struct ktrx_section *row, uint6
 	section->length = size;
 }
 
+/* Settings are written with their values, so not as they lie there. */
+static bool has_settings(const struct ktread_layout *layout, const struct ktread_section *section)
+{
+	return section == ktread_layout_section(layout, KTRX_SECTION_SETTINGS, 0);
+}
+
+static uint64_t section_size(const struct ktread_layout *layout, const struct ktread_section *section)
+{
+	return has_settings(layout, section) ? layout->settings * sizeof(*layout->setting)
+					     : ktread_region_readable(&section->region);
+}
+
 /* Gives every section and ring its place. */
 static void plan(struct dump *dump, const struct ktread_image *image, const char *note)
 {
@@ -116,7 +128,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 	dump->table = dump->section[0].address;
 	for (uint32_t i = 0; i < layout->sections; i++) {
 		const struct ktread_section *section = &layout->section[i];
-		uint64_t size = ktread_region_readable(&section->region);
+		uint64_t size = section_size(layout, section);
 
 		if (section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE)
 			continue;
@@ -258,8 +270,12 @@ static int put_sections(const struct output *output, const struct dump *dump,
 
 		if (section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE)
 			continue;
-		status = put_region(output, dump->section[next].address, &section->region, 0,
-				    dump->section[next].length);
+		if (has_settings(layout, section))
+			status = put(output, dump->section[next].address, layout->setting,
+				     dump->section[next].length);
+		else
+			status = put_region(output, dump->section[next].address, &section->region, 0,
+					    dump->section[next].length);
 		next++;
 	}
 	if (status == 0 && note)

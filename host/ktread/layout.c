@@ -5,6 +5,7 @@
 
 #include "layout.h"
 #include "message.h"
+#include "settings.h"
 
 #define GUESS_SLOTS  64u /* looked at together; so many without their generation end a ring */
 #define WORD_GUESSES 64u /* places a reserve word is looked for */
@@ -257,6 +258,8 @@ int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memo
 		status = open_sections(opened, resolver);
 	if (status == 0)
 		status = open_rings(opened, resolver);
+	if (status == 0)
+		status = ktread_settings_read(opened, resolver);
 	if (status < 0) {
 		ktread_layout_close(opened);
 		return status;
@@ -294,5 +297,6 @@ void ktread_layout_close(struct ktread_layout *layout)
 	for (uint32_t i = 0; i < layout->rings; i++)
 		ktread_region_close(&layout->ring[i].slots);
 	free(layout->ring);
+	free(layout->setting);
 	free(layout);
 }

@@ -34,6 +34,8 @@ struct ktread_layout {
 	uint32_t unknown; /* sections of unknown type */
 	struct ktread_ring_place *ring;
 	uint32_t rings;
+	struct ktrx_setting *setting; /* rows one behind the other, with their values */
+	uint32_t settings;
 };
 
 int ktread_layout_open(struct ktread_layout **layout, struct ktread_memory *memory, uint64_t physical,

@@ -201,3 +201,17 @@ uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t pos
 	}
 	return UINT64_MAX;
 }
+
+int ktread_source_position(const struct ktread_memory *memory, uint64_t physical, uint64_t bytes,
+			   uint64_t *position)
+{
+	uint32_t i = span_after(memory, physical);
+	const struct ktread_span *span = &memory->span[i];
+
+	if (i == memory->spans || span->physical > physical ||
+	    span->length - (physical - span->physical) < bytes)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: 0x%" PRIx64 " is in no single place", memory->name,
+				   physical);
+	*position = span->position + (physical - span->physical);
+	return 0;
+}

@@ -50,6 +50,9 @@ int ktread_file_write(int descriptor, const void *bytes, size_t size);
 uint64_t ktread_source_run(const struct ktread_memory *memory, uint64_t physical);
 /* Address of what lies at `position` of the source; UINT64_MAX if nothing does. */
 uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t position);
+/* The opposite: 0, or an error if the `bytes` from `physical` on do not lie in one piece. */
+int ktread_source_position(const struct ktread_memory *memory, uint64_t physical, uint64_t bytes,
+			   uint64_t *position);
 /* Next address >= physical that may hold data, UINT64_MAX if none. */
 uint64_t ktread_source_next_data(const struct ktread_memory *memory, uint64_t physical);
 

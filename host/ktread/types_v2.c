@@ -96,6 +96,8 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 	type->state = row->state;
 	type->line = row->line;
 	type->count = row->count;
+	type->wanted = row->wanted;
+	type->flags = row->flags;
 	type->group = names[0];
 	type->name = names[1];
 	type->text = names[2];

@@ -232,6 +232,7 @@ static void describe(struct ktread *trace)
 	info->wall_ns = root->wall_ns;
 	info->kernel = root->kernel;
 	info->lost_events = root->lost_events;
+	info->stopped = (root->flags & KTRX_FLAG_STOPPED) != 0;
 	info->unknown_sections = trace->layout->unknown;
 }
 

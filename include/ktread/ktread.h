@@ -88,6 +88,17 @@ struct ktread_type {
 	const char *file;
 	const struct ktread_field *field;
 	uint64_t count; /* counted firings, all CPUs */
+	uint8_t wanted; /* KTRX_STATE_* asked for, while recording is stopped */
+	uint8_t flags;	/* KTRX_EVENT_CALLERS, KTRX_EVENT_SITE */
+};
+
+/* A word of the kernel's, or a bit of one, that has a name. Owned by the handle. */
+struct ktread_setting {
+	const char *name; /* "debug.ktr.stacktrace"; not yet escaped: hostile bytes */
+	uint64_t value;	  /* when captured */
+	uint64_t most;	  /* the greatest it takes */
+	uint8_t kind;	  /* KTRX_SETTING_* */
+	uint8_t read_only;
 };
 
 /* One event. Owned by the handle and valid until the next ktread_next(). */
@@ -142,6 +153,7 @@ struct ktread_info {
 	uint64_t offset; /* in the file, of the dump shown */
 	uint32_t dumps;	 /* complete dumps found in the file; the last is shown */
 	uint64_t unknown_sections;
+	uint32_t stopped;	/* recording was stopped when captured */
 	uint64_t lost_events;	/* not recorded because their event has no id */
 	uint64_t skipped_bytes; /* damage stepped over */
 	enum ktread_clock_state clock;
@@ -205,6 +217,8 @@ const struct ktread_info *ktread_info(const struct ktread *trace);
 const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring);
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id); /* NULL: not in the table */
 const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name);
+/* The n-th row of its table of settings, as requests name it: 1, or 0 if there are not so many. */
+int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting);
 const char *ktread_thread_name(const struct ktread *trace, uint32_t thread);  /* NULL: unknown */
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /* trace's own table; NULL */
 /* What the same table says of its types, the result's first, in the kernel's words; NULL: nothing. */

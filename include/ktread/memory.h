@@ -55,6 +55,11 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
 void ktread_image_close(struct ktread_image *image);
 uint64_t ktread_image_physical(const struct ktread_image *image); /* of the root */
+/*
+ * Where the first `bytes` of a section (KTRX_SECTION_*) lie in one piece in the file, for who has to write there.
+ * KTREAD_E_ABSENT: there is no such section, or not so much of it.
+ */
+int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position);
 
 /* What a watcher wants to know, read afresh. */
 struct ktread_pulse {

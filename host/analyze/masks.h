@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Groups of events, and which bit of its group's mask each event has: by file, line and id (spec/ktrx.md section 10).
+ */
+#ifndef ANALYZE_MASKS_H
+#define ANALYZE_MASKS_H
+
+#include <stddef.h>
+
+#include "ktread/ktread.h"
+#include "ktrx/slot.h"
+
+struct masks {
+	const struct ktread_type *
+		*type; /* all events, those of a group together, in the order of their bits */
+	uint32_t types;
+};
+
+/* 0, or KTREAD_E_MEMORY. */
+int masks_open(struct masks *masks, const struct ktread *trace);
+void masks_close(struct masks *masks);
+
+/* The first event of the group that the n-th belongs to, and the first behind it. */
+uint32_t masks_first(const struct masks *masks, uint32_t n);
+uint32_t masks_end(const struct masks *masks, uint32_t n);
+/* The first event of a group by its name; masks->types if there is none. */
+uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
+
+/* "0x…": the events of the group that are wanted, or the one bit of the n-th event. At most MASKS_TEXT bytes. */
+#define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
+char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);
+char *masks_put_bit(const struct masks *masks, uint32_t n, char *at);
+
+#endif

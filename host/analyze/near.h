@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Names that are nearly the one that was asked for, by how many letters have to change:
+ *
+ *	near_start(&near, "sched.swtich");
+ *	near_offer(&near, "sched.switch");	for each name there is
+ *	near_text(&near, text, sizeof(text));	"; near it: sched.switch", or nothing
+ */
+#ifndef ANALYZE_NEAR_H
+#define ANALYZE_NEAR_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NEAR_NAMES 3u
+#define NEAR_NAME  64u /* bytes of a name that are looked at, NUL included */
+
+struct near {
+	char wanted[NEAR_NAME];
+	char name[NEAR_NAMES][NEAR_NAME]; /* nearest first */
+	uint32_t distance[NEAR_NAMES];
+	uint32_t names;
+};
+
+void near_start(struct near *near, const char *wanted, size_t length);
+void near_offer(struct near *near, const char *name);
+/* Unprintable bytes of a name are shown as question marks. */
+void near_text(const struct near *near, char *text, size_t size);
+
+#endif

@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/requests.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/near.h"
+
+#define SEPARATORS     ", \t\n"
+#define PREFIX	       "debug.ktr."
+#define ENABLE	       "_enable"
+#define MASK	       "_mask"
+#define OWN_GROUP      "ktrace"
+#define FULL_NAME      256u
+#define CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
+#define CHANGE_SITE    (KTRX_EVENT_SITE << 1)
+
+struct change {
+	uint8_t change, state, flags;
+};
+
+__attribute__((format(printf, 2, 3))) static int refuse(struct requests *requests, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(requests->message, sizeof(requests->message), format, arguments);
+	va_end(arguments);
+	return REQUESTS_E_TEXT;
+}
+
+static int refuse_memory(struct requests *requests)
+{
+	refuse(requests, "out of memory");
+	return REQUESTS_E_MEMORY;
+}
+
+int requests_open(struct requests *requests, const struct ktread *trace)
+{
+	memset(requests, 0, sizeof(*requests));
+	requests->trace = trace;
+	return masks_open(&requests->masks, trace) < 0 ? refuse_memory(requests) : 0;
+}
+
+void requests_close(struct requests *requests)
+{
+	masks_close(&requests->masks);
+	free(requests->request);
+	requests->request = NULL;
+}
+
+static int add(struct requests *requests, struct ktrx_request request)
+{
+	if (requests->count == requests->room) {
+		uint32_t room = requests->room ? 2 * requests->room : 64;
+		struct ktrx_request *grown = NULL;
+
+		if (room <= REQUESTS_MAX)
+			grown = realloc(requests->request, room * sizeof(*grown));
+		if (!grown)
+			return refuse_memory(requests);
+		requests->request = grown;
+		requests->room = room;
+	}
+	requests->request[requests->count++] = request;
+	return 0;
+}
+
+/* Adds a change of one event, to the request before if that changes its neighbour likewise. */
+static int add_event(struct requests *requests, uint16_t id, const struct change *change, int joins)
+{
+	struct ktrx_request request = { .op = KTRX_REQUEST_EVENTS,
+					.change = change->change,
+					.first = id,
+					.last = id,
+					.state = change->state,
+					.flags = change->flags };
+	struct ktrx_request *before = requests->count ? &requests->request[requests->count - 1] : NULL;
+
+	if (joins && before->last + 1 == id) {
+		before->last = id;
+		return 0;
+	}
+	return add(requests, request);
+}
+
+/* As in the kernel: its own group is chosen by name only. */
+static int chooses(const char *pattern, const struct ktread_type *type)
+{
+	char full[FULL_NAME];
+
+	if (strcmp(type->group, OWN_GROUP) == 0 && strncmp(pattern, OWN_GROUP, strlen(OWN_GROUP)) != 0)
+		return 0;
+	if (!strpbrk(pattern, ".*?"))
+		return strcmp(pattern, type->group) == 0;
+	return snprintf(full, sizeof(full), "%s.%s", type->group, type->name) < (int)sizeof(full) &&
+	       fnmatch(pattern, full, FNM_NOESCAPE) == 0;
+}
+
+static void offer_events(struct near *near, const struct masks *masks, const char *pattern)
+{
+	const char *star = strpbrk(pattern, "*?");
+
+	for (uint32_t n = 0; n < masks->types; n++) {
+		const struct ktread_type *type = masks->type[n];
+		char full[FULL_NAME];
+
+		snprintf(full, sizeof(full), "%s.%s", type->group, star ? "*" : type->name);
+		if (star || strchr(pattern, '.'))
+			near_offer(near, full);
+		else
+			near_offer(near, type->group);
+	}
+}
+
+static int refuse_pattern(struct requests *requests, const char *pattern)
+{
+	struct near near;
+	char text[NEAR_NAMES * (NEAR_NAME + 2) + 16];
+
+	near_start(&near, pattern, strlen(pattern));
+	offer_events(&near, &requests->masks, pattern);
+	near_text(&near, text, sizeof(text));
+	return refuse(requests, "no event '%.64s'%s", pattern, text);
+}
+
+static int change_events(struct requests *requests, const char *pattern, const struct change *change)
+{
+	uint32_t before = requests->count;
+	int status = 0;
+
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX && !status; id++) {
+		const struct ktread_type *type = ktread_type(requests->trace, id);
+
+		if (type && *type->group && chooses(pattern, type))
+			status = add_event(requests, (uint16_t)id, change, requests->count > before);
+	}
+	return !status && requests->count == before ? refuse_pattern(requests, pattern) : status;
+}
+
+static int word_add(const char *word, struct change *change)
+{
+	static const struct {
+		const char *word;
+		struct change means;
+	} words[] = {
+		{ "on", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD, 0 } },
+		{ "off", { KTRX_CHANGE_STATE, KTRX_STATE_OFF, 0 } },
+		{ "count", { KTRX_CHANGE_STATE, KTRX_STATE_COUNT, 0 } },
+		{ "both", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_COUNT, 0 } },
+		{ "stop", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_STOP, 0 } },
+		{ "callers0", { CHANGE_CALLERS, 0, 0 } },
+		{ "callers1", { CHANGE_CALLERS, 0, 1 } },
+		{ "callers2", { CHANGE_CALLERS, 0, 2 } },
+		{ "site", { CHANGE_SITE, 0, KTRX_EVENT_SITE } },
+		{ "nosite", { CHANGE_SITE, 0, 0 } },
+	};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		const struct change *means = &words[i].means;
+
+		if (strcmp(word, words[i].word) != 0)
+			continue;
+		change->change |= means->change;
+		change->state |= means->state;
+		change->flags = (uint8_t)((change->flags & ~(means->change >> 1)) | means->flags);
+		return 1;
+	}
+	return 0;
+}
+
+/* "word+word" */
+static int read_words(struct requests *requests, char *text, struct change *change)
+{
+	char *rest = text, *word;
+
+	*change = (struct change){ 0 };
+	while ((word = strsep(&rest, "+")))
+		if (*word && !word_add(word, change))
+			return refuse(requests,
+				      "'%.32s' is none of on, off, count, both, stop, callers0, callers1, "
+				      "callers2, site, nosite",
+				      word);
+	return change->change ? 0 : refuse(requests, "a value is missing behind '='");
+}
+
+/* As the kernel reads numbers; -1 is all ones. */
+static int read_number(const char *text, uint64_t *value)
+{
+	int negative = *text == '-';
+	const char *digits = text + negative;
+	int base = strncmp(digits, "0x", 2) == 0 ? 16 : 10;
+	char *end;
+
+	if (!isxdigit((unsigned char)*digits))
+		return -1;
+	errno = 0;
+	*value = strtoull(digits, &end, base);
+	if (*end || end == digits || errno)
+		return -1;
+	if (negative)
+		*value = 0 - *value;
+	return 0;
+}
+
+static uint64_t ones(const struct ktread_setting *setting)
+{
+	if (setting->kind == KTRX_SETTING_U64)
+		return UINT64_MAX;
+	return setting->kind == KTRX_SETTING_U32 ? UINT32_MAX : 1;
+}
+
+static int set_row(struct requests *requests, uint32_t row, const struct ktread_setting *setting,
+		   const char *text)
+{
+	uint64_t value;
+
+	if (setting->read_only)
+		return refuse(requests, "%.48s can only be read", setting->name);
+	if (read_number(text, &value))
+		return refuse(requests, "%.48s: '%.32s' is no number", setting->name, text);
+	if (*text == '-')
+		value &= ones(setting);
+	if (value > setting->most)
+		return refuse(requests, "%.48s takes 0 to %" PRIu64, setting->name, setting->most);
+	return add(requests, (struct ktrx_request){
+				     .op = KTRX_REQUEST_SETTING, .first = (uint16_t)row, .value = value });
+}
+
+/* Is the event with this bit wanted by a mask: hexadecimal of any width, decimal, or negative? */
+static int mask_bit(const char *text, uint64_t value, uint32_t bit)
+{
+	size_t digits = strlen(text);
+	char digit[2] = { 0 };
+
+	if (strncmp(text, "0x", 2) != 0)
+		return bit < 64 ? (int)(value >> bit & 1) : *text == '-';
+	if (bit / 4 >= digits - 2)
+		return 0;
+	digit[0] = text[digits - 1 - bit / 4];
+	return (int)(strtoul(digit, NULL, 16) >> bit % 4 & 1);
+}
+
+static int mask_is_sound(const char *text, uint64_t *value)
+{
+	*value = 0;
+	if (strncmp(text, "0x", 2) == 0)
+		return text[2] && text[2 + strspn(text + 2, "0123456789abcdefABCDEF")] == '\0';
+	return read_number(text, value) == 0;
+}
+
+/* Bits for no event are refused, but for the endless ones of a negative number. */
+static int mask_fits(const char *text, uint64_t value, uint32_t events)
+{
+	uint32_t bits = strncmp(text, "0x", 2) == 0 ? (uint32_t)strlen(text) * 4 : 64;
+
+	for (uint32_t bit = events; bit < bits && *text != '-'; bit++)
+		if (mask_bit(text, value, bit))
+			return 0;
+	return 1;
+}
+
+static int set_enable(struct requests *requests, uint32_t first, const char *text)
+{
+	const struct masks *masks = &requests->masks;
+	uint32_t end = masks_end(masks, first);
+	uint64_t value;
+	int status = 0;
+
+	if (!mask_is_sound(text, &value))
+		return refuse(requests, "'%.32s' is no mask", text);
+	if (!mask_fits(text, value, end - first))
+		return refuse(requests, "%.48s has %" PRIu32 " events, the mask has more bits",
+			      masks->type[first]->group, end - first);
+	for (uint32_t n = first; n < end && !status; n++) {
+		struct change change = { .change = KTRX_CHANGE_STATE };
+		const struct ktread_type *type = masks->type[n];
+
+		if (mask_bit(text, value, n - first))
+			change.state = type->wanted ? type->wanted : KTRX_STATE_RECORD;
+		status = add_event(requests, type->id, &change, 0);
+	}
+	return status;
+}
+
+static size_t without_suffix(const char *name, const char *suffix)
+{
+	size_t length = strlen(name), tail = strlen(suffix);
+
+	return length > tail && strcmp(name + length - tail, suffix) == 0 ? length - tail : 0;
+}
+
+/* 1: it is no name of a mask. */
+static int set_mask(struct requests *requests, const char *name, const char *text)
+{
+	size_t length = without_suffix(name, ENABLE);
+	uint32_t first;
+
+	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+		return 1;
+	if (without_suffix(name, MASK) && strchr(name + strlen(PREFIX), '.'))
+		return refuse(requests, "%.96s can only be read", name);
+	if (length <= strlen(PREFIX))
+		return 1;
+	first = masks_group(&requests->masks, name + strlen(PREFIX), length - strlen(PREFIX));
+	return first < requests->masks.types ? set_enable(requests, first, text) : 1;
+}
+
+static int refuse_setting(struct requests *requests, const char *name)
+{
+	struct ktread_setting setting;
+	struct near near;
+	char text[NEAR_NAMES * (NEAR_NAME + 2) + 16];
+
+	near_start(&near, name, strlen(name));
+	for (uint32_t n = 0; ktread_setting(requests->trace, n, &setting); n++)
+		near_offer(&near, setting.name);
+	for (uint32_t n = 0; n < requests->masks.types; n++) {
+		char full[FULL_NAME];
+
+		snprintf(full, sizeof(full), PREFIX "%s" ENABLE, requests->masks.type[n]->group);
+		near_offer(&near, full);
+	}
+	near_text(&near, text, sizeof(text));
+	return refuse(requests, "no setting '%.64s'%s", name, text);
+}
+
+static int assign(struct requests *requests, const char *name, char *value)
+{
+	struct ktread_setting setting;
+	struct change change;
+	int status;
+
+	for (uint32_t n = 0; ktread_setting(requests->trace, n, &setting); n++)
+		if (strcmp(setting.name, name) == 0)
+			return set_row(requests, n, &setting, value);
+	status = set_mask(requests, name, value);
+	if (status <= 0)
+		return status;
+	if (strncmp(name, PREFIX, strlen(PREFIX)) == 0)
+		return refuse_setting(requests, name);
+	if (!*name)
+		return refuse(requests, "a name is missing before '='");
+	status = read_words(requests, value, &change);
+	return status ? status : change_events(requests, name, &change);
+}
+
+static int add_item(struct requests *requests, char *item)
+{
+	static const struct change on = { KTRX_CHANGE_STATE, KTRX_STATE_RECORD, 0 };
+	static const struct change off = { KTRX_CHANGE_STATE, KTRX_STATE_OFF, 0 };
+	char *equals = strchr(item, '=');
+
+	if (strcmp(item, "start") == 0)
+		return add(requests, (struct ktrx_request){ .op = KTRX_REQUEST_START });
+	if (strcmp(item, "stop") == 0)
+		return add(requests, (struct ktrx_request){ .op = KTRX_REQUEST_STOP });
+	if (strcmp(item, "clear") == 0)
+		return add(requests, (struct ktrx_request){ .op = KTRX_REQUEST_CLEAR });
+	if (equals) {
+		*equals = '\0';
+		return assign(requests, item, equals + 1);
+	}
+	if (*item == '-')
+		return item[1] ? change_events(requests, item + 1, &off)
+			       : refuse(requests, "a name is missing behind '-'");
+	return change_events(requests, item, &on);
+}
+
+int requests_add(struct requests *requests, const char *text)
+{
+	char *list = strdup(text), *rest = list, *item;
+	int status = 0;
+
+	if (!list)
+		return refuse_memory(requests);
+	while (!status && (item = strsep(&rest, SEPARATORS)))
+		if (*item)
+			status = add_item(requests, item);
+	free(list);
+	return status;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace control: steers a running guest, or shows what it is set to. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/requests.h"
+#include "capture/error.h"
+#include "capture/mailbox.h"
+#include "cmd/changes.h"
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+#include "cmd/trace_values.h"
+#include "export/output.h"
+#include "export/settings.h"
+
+static const char usage[] =
+	"usage: ktrace control [OPTION]... FILE [REQUEST]...\n"
+	"Switches events and sets settings of a running guest, by FILE, its RAM file, as 'ktrace run "
+	"--keep-ram'\n"
+	"names it. Without a request shows what they are set to, of any trace.\n"
+	"\n"
+	"Requests, several in one with commas:\n"
+	"  sched.*=on           events by pattern, a group by its name: on, off, count, both, stop, and with "
+	"+\n"
+	"                       callers0, callers1, callers2, site, nosite\n"
+	"  mm -mm.fault         on; off\n"
+	"  debug.ktr.NAME=1     a setting\n"
+	"  start stop clear     recording as a whole\n"
+	"\n"
+	"  --json               what changed as a JSON object\n"
+	"  --timeout TIME       how long to wait for the guest's answer (2 s)\n"
+	"  --machine ARCH       x86_64, aarch64 or riscv64, where the file does not tell\n"
+	"  --help               this text\n"
+	"\n"
+	"Status: 0 all carried out, 1 refused or no answer, 2 a request that makes no sense.\n"
+	"\n"
+	"Examples:\n"
+	"  ktrace control guest.ram '*=off' sched,irq\n"
+	"  ktrace control guest.ram 'mm.*=on+callers2' debug.ktr.resynchronize=1\n";
+
+struct control {
+	const char *name; /* signs messages */
+	const char *path;
+	struct ktread_options options;
+	uint64_t timeout_ns;
+	int json;
+};
+
+static const struct option long_options[] = {
+	{ "help", no_argument, NULL, 'h' },
+	{ "json", no_argument, NULL, 'j' },
+	{ "machine", required_argument, NULL, 'm' },
+	{ "timeout", required_argument, NULL, 't' },
+	{ NULL, 0, NULL, 0 },
+};
+
+static int bad_value(const struct control *control, const char *option, const char *value)
+{
+	command_message(control->name, "unusable value for %s: '%s'", option, value);
+	return command_usage(control->name);
+}
+
+/* -1: go on; otherwise the exit status. */
+static int parse(struct control *control, int argc, char **argv)
+{
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+		if (option == 'h')
+			return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT
+									       : EXIT_SUCCESS;
+		if (option == 'j')
+			control->json = 1;
+		else if (option == 'm' && trace_parse_machine(optarg, &control->options.machine))
+			return bad_value(control, "--machine", optarg);
+		else if (option == 't' && trace_parse_time(optarg, &control->timeout_ns))
+			return bad_value(control, "--timeout", optarg);
+		else if (option == '?')
+			return command_usage(control->name);
+	}
+	if (optind == argc) {
+		command_message(control->name, "which file?");
+		return command_usage(control->name);
+	}
+	control->path = argv[optind++];
+	return -1;
+}
+
+static int open_trace(const struct control *control, struct ktread **trace)
+{
+	if (ktread_open(trace, control->path, &control->options) == 0)
+		return 0;
+	command_message(control->name, "%s", ktread_message(*trace));
+	return EXIT_BAD_INPUT;
+}
+
+static int show(const struct control *control, const struct ktread *trace)
+{
+	struct output out;
+
+	if (output_open(&out, STDOUT_FILENO) < 0 || settings_write(trace, &out, control->json) < 0) {
+		command_message(control->name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	return trace_output_status(control->name, "standard output", output_close(&out));
+}
+
+/* Says what was not carried out. */
+static int say_results(const struct control *control, const struct requests *requests)
+{
+	uint32_t refused = 0;
+
+	for (uint32_t n = 0; n < requests->count; n++)
+		refused += requests->request[n].result != KTRX_RESULT_DONE;
+	if (refused)
+		command_message(control->name, "%s: the guest refused %" PRIu32 " of %" PRIu32 " requests",
+				control->path, refused, requests->count);
+	return refused ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
+
+static int send(const struct control *control, struct requests *requests, uint64_t nonce)
+{
+	struct capture_mailbox *mailbox;
+	int error = capture_mailbox_open(&mailbox, control->path, control->options.machine, nonce,
+					 control->timeout_ns);
+
+	if (error == 0) {
+		error = capture_mailbox_send(mailbox, requests->request, requests->count,
+					     control->timeout_ns);
+		capture_mailbox_close(mailbox);
+	}
+	if (error == 0)
+		return say_results(control, requests);
+	command_message(control->name, "%s", capture_message());
+	return EXIT_BAD_INPUT;
+}
+
+/* What the requests changed is what differs between the trace as it was and as it is now. */
+static int say_changes(const struct control *control, const struct ktread *before,
+		       const struct requests *requests)
+{
+	struct ktread *after;
+	struct output out;
+	int status = open_trace(control, &after);
+
+	if (status)
+		return status;
+	if (output_open(&out, STDOUT_FILENO) < 0) {
+		ktread_close(after);
+		command_message(control->name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	changes_write(before, after, requests, &out, control->json);
+	ktread_close(after);
+	return trace_output_status(control->name, "standard output", output_close(&out));
+}
+
+static int carry_out(const struct control *control, struct ktread *trace, struct requests *requests,
+		     char **request)
+{
+	const struct ktread_info *info = ktread_info(trace);
+	int status = 0;
+
+	for (; *request && !status; request++) {
+		if (strncmp(*request, "--", 2) == 0) {
+			command_message(control->name, "options go before the file: '%s'", *request);
+			return command_usage(control->name);
+		}
+		status = requests_add(requests, *request);
+	}
+	if (status) {
+		command_message(control->name, "%s: %s", control->path, requests->message);
+		return status == REQUESTS_E_TEXT ? EXIT_USAGE : EXIT_BAD_INPUT;
+	}
+	if (info->form != KTREAD_FORM_RAM) {
+		command_message(control->name, "%s: is not the RAM file of a guest: nobody would answer",
+				control->path);
+		return EXIT_BAD_INPUT;
+	}
+	status = send(control, requests, info->nonce);
+	return say_changes(control, trace, requests) | status;
+}
+
+static int run_control(int argc, char **argv)
+{
+	struct control control = { .name = argv[0],
+				   .options = { .size = sizeof(control.options) },
+				   .timeout_ns = UINT64_C(2000000000) };
+	struct requests requests;
+	struct ktread *trace;
+	int status = parse(&control, argc, argv);
+
+	if (status >= 0)
+		return status;
+	status = open_trace(&control, &trace);
+	if (status)
+		return status;
+	if (optind == argc) {
+		status = show(&control, trace);
+	} else if (requests_open(&requests, trace) == 0) {
+		status = carry_out(&control, trace, &requests, argv + optind);
+		requests_close(&requests);
+	} else {
+		command_message(control.name, "out of memory");
+		status = EXIT_BAD_INPUT;
+	}
+	ktread_close(trace);
+	return status;
+}
+
+const struct command command_control = {
+	.name = "control",
+	.purpose = "switch events of a running guest",
+	.run = run_control,
+};

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/settings.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/masks.h"
+#include "export/escape.h"
+#include "export/json.h"
+#include "export/number.h"
+#include "ktrx/v2.h"
+
+#define NAME_MOST 200u
+#define STATES	  (KTRX_STATE_RECORD | KTRX_STATE_COUNT | KTRX_STATE_STOP)
+
+void settings_state_text(uint8_t state, uint8_t flags, char text[SETTINGS_STATE])
+{
+	static const char *const states[] = {
+		"off", "on", "count", "both", "off", "stop", "count", "both+stop",
+	};
+	static const char *const callers[] = { "", "+callers1", "+callers2", "+callers2" };
+
+	snprintf(text, SETTINGS_STATE, "%s%s%s", states[state & STATES], callers[flags & KTRX_EVENT_CALLERS],
+		 flags & KTRX_EVENT_SITE ? "+site" : "");
+}
+
+static char *put_escaped(char *at, const char *text)
+{
+	return escape_text(at, text, strnlen(text, NAME_MOST), 4 * NAME_MOST);
+}
+
+static void write_event(const struct ktread_type *type, struct output *out)
+{
+	char now[SETTINGS_STATE], wanted[SETTINGS_STATE], name[8 * NAME_MOST + 2], *at = name;
+
+	settings_state_text(type->state, type->flags, now);
+	settings_state_text(type->wanted, type->flags, wanted);
+	at = put_escaped(at, type->group);
+	*at++ = '.';
+	at = put_escaped(at, type->name);
+	*at = '\0';
+	output_format(out, "%5u  %-28s %-18s %-18s %12" PRIu64 "\n", type->id, name, now, wanted,
+		      type->count);
+}
+
+static void write_events(const struct ktread *trace, struct output *out)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	output_format(out, "recording %s, %" PRIu32 " events\n", info->stopped ? "stopped" : "started",
+		      info->types);
+	output_format(out, "%5s  %-28s %-18s %-18s %12s\n", "id", "event", "now", "wanted", "counted");
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (type)
+			write_event(type, out);
+	}
+	output_text(out, "\n");
+}
+
+static void write_rows(const struct ktread *trace, struct output *out)
+{
+	struct ktread_setting setting;
+
+	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++) {
+		char *at = put_escaped(output_line(out), setting.name);
+
+		at = number_literal(at, ": ");
+		at = number_decimal(at, setting.value);
+		*at++ = '\n';
+		output_done(out, at);
+	}
+}
+
+static void write_group(const struct masks *masks, uint32_t first, uint32_t end, struct output *out)
+{
+	char *at = put_escaped(number_literal(output_line(out), "debug.ktr."), masks->type[first]->group);
+
+	at = masks_put_enable(masks, first, number_literal(at, "_enable: "));
+	*at++ = '\n';
+	output_done(out, at);
+	for (uint32_t n = first; n < end; n++) {
+		at = put_escaped(number_literal(output_line(out), "debug.ktr."), masks->type[n]->group);
+		*at++ = '.';
+		at = put_escaped(at, masks->type[n]->name);
+		at = masks_put_bit(masks, n, number_literal(at, "_mask: "));
+		*at++ = '\n';
+		output_done(out, at);
+	}
+}
+
+static void write_masks(const struct masks *masks, struct output *out)
+{
+	for (uint32_t first = 0, end; first < masks->types; first = end) {
+		end = masks_end(masks, first);
+		write_group(masks, first, end, out);
+	}
+}
+
+static void write_event_json(const struct ktread *trace, const struct ktread_type *type, struct output *out,
+			     const char *before)
+{
+	char now[SETTINGS_STATE], wanted[SETTINGS_STATE];
+	char *at;
+
+	output_text(out, before);
+	at = number_decimal(number_literal(output_line(out), "{\"id\":"), type->id);
+	settings_state_text(type->state, 0, now);
+	settings_state_text(type->wanted, 0, wanted);
+	at = json_put_event_name(number_literal(at, ",\"event\":"), type, ktread_info(trace)->version);
+	output_done(out, at);
+	output_format(out,
+		      ",\"now\":\"%s\",\"wanted\":\"%s\",\"callers\":%u,\"site\":%s,\"counted\":%" PRIu64 "}",
+		      now, wanted, type->flags & KTRX_EVENT_CALLERS,
+		      type->flags & KTRX_EVENT_SITE ? "true" : "false", type->count);
+}
+
+static void write_events_json(const struct ktread *trace, struct output *out)
+{
+	const char *before = "";
+
+	output_format(out, "{\"recording\":%s,\"events\":[", ktread_info(trace)->stopped ? "false" : "true");
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (!type)
+			continue;
+		write_event_json(trace, type, out, before);
+		before = ",\n";
+	}
+	output_text(out, "]");
+}
+
+/* Values of rows as numbers, of masks as text, since they may be of any width. */
+static void write_settings_json(const struct ktread *trace, const struct masks *masks, struct output *out)
+{
+	struct ktread_setting setting;
+	const char *before = ",\"settings\":{";
+	char *at;
+
+	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++) {
+		output_text(out, before);
+		at = json_put_name(output_line(out), setting.name);
+		*at++ = ':';
+		output_done(out, number_decimal(at, setting.value));
+		before = ",\n";
+	}
+	for (uint32_t n = 0; n < masks->types; n = masks_end(masks, n)) {
+		char name[NAME_MOST + 32];
+
+		snprintf(name, sizeof(name), "debug.ktr.%.200s_enable", masks->type[n]->group);
+		output_text(out, before);
+		at = json_put_string(output_line(out), name, strlen(name));
+		at = number_literal(at, ":\"");
+		at = masks_put_enable(masks, n, at);
+		*at++ = '"';
+		output_done(out, at);
+		before = ",\n";
+	}
+	output_text(out, *before == ',' && before[1] == '\n' ? "}}\n" : ",\"settings\":{}}\n");
+}
+
+int settings_write(const struct ktread *trace, struct output *out, int json)
+{
+	struct masks masks;
+
+	if (masks_open(&masks, trace) < 0)
+		return KTREAD_E_MEMORY;
+	if (json) {
+		write_events_json(trace, out);
+		write_settings_json(trace, &masks, out);
+	} else {
+		write_events(trace, out);
+		write_rows(trace, out);
+		write_masks(&masks, out);
+	}
+	masks_close(&masks);
+	return 0;
+}
