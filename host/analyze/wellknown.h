@@ -39,6 +39,8 @@ enum wellknown_kind {
 	WELLKNOWN_SIGNAL_DELIVER,
 	WELLKNOWN_NET_TX,
 	WELLKNOWN_NET_RX,
+	WELLKNOWN_IPI_SEND,
+	WELLKNOWN_IPI_RECEIVE,
 	WELLKNOWN_COUNTER, /* any event of group "counter" */
 };
 
@@ -50,7 +52,8 @@ enum wellknown_role {
 	WELLKNOWN_PROCESS, /* the process it belongs to */
 	WELLKNOWN_CHILD,   /* the process that is made */
 	WELLKNOWN_OBJECT,  /* queue, lock, packet: told apart by value */
-	WELLKNOWN_NUMBER,  /* of a system call, an interrupt or a signal */
+	WELLKNOWN_NUMBER,  /* of a system call, an interrupt or a signal; bits of what an IPI asks for */
+	WELLKNOWN_CPU,	   /* one that is asked */
 	WELLKNOWN_NAME,	   /* string */
 	WELLKNOWN_ROLES,
 };

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fnmatch.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/align.h"
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
 
@@ -16,6 +18,8 @@ enum {
 	OPTION_V1_LAYOUT,
 	OPTION_FREQUENCY,
 	OPTION_MACHINE,
+	OPTION_RAW_CLOCK,
+	OPTION_ALIGN,
 	OPTION_HELP,
 	OPTION_PID,
 	OPTION_CPU,
@@ -30,6 +34,8 @@ static const struct option shared[] = {
 	{ "v1-layout", required_argument, NULL, OPTION_V1_LAYOUT },
 	{ "frequency", required_argument, NULL, OPTION_FREQUENCY },
 	{ "machine", required_argument, NULL, OPTION_MACHINE },
+	{ "raw-clock", no_argument, NULL, OPTION_RAW_CLOCK },
+	{ "align", no_argument, NULL, OPTION_ALIGN },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ "pid", required_argument, NULL, OPTION_PID },
 	{ "cpu", required_argument, NULL, OPTION_CPU },
@@ -38,14 +44,17 @@ static const struct option shared[] = {
 	{ "until", required_argument, NULL, OPTION_UNTIL },
 };
 #define ALL_OPTIONS	(sizeof(shared) / sizeof(shared[0]))
-#define PID_CPU_OPTIONS 7u
+#define PID_CPU_OPTIONS 9u
 
 static const char read_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
 	"                       stream\n"
 	"  --v1-layout LAYOUT   payloads of version 1: kevlar (default; as traces carry them) or spec\n"
 	"  --frequency HZ       counter frequency, where the trace does not know it\n"
-	"  --machine ARCH       x86_64, aarch64 or riscv64, where the trace does not say\n";
+	"  --machine ARCH       x86_64, aarch64 or riscv64, where the trace does not say\n"
+	"  --raw-clock          stamps as recorded, without what the guest measured of its CPUs' clocks\n"
+	"  --align              clocks put right until no effect comes before its cause; reads the file\n"
+	"                       several times\n";
 
 static const char pid_cpu_help[] = "  --pid N              only this thread\n"
 				   "  --cpu LIST           only these CPUs: 0,2-5\n";
@@ -95,6 +104,12 @@ static int take_reading(struct trace_args *args, int option, const char *value)
 	case OPTION_FREQUENCY:
 		if (trace_parse_number(value, UINT64_MAX, &options->frequency) || options->frequency == 0)
 			return trace_bad_value(args, "--frequency", value);
+		return 0;
+	case OPTION_RAW_CLOCK:
+		options->raw_clock = 1;
+		return 0;
+	case OPTION_ALIGN:
+		args->align = 1;
 		return 0;
 	default:
 		return -1;
@@ -307,6 +322,36 @@ static void print_warnings(const struct trace_args *args, struct ktread *trace)
 		command_message(args->name, "%s", warning);
 }
 
+static int align(const struct trace_args *args, struct ktread *trace)
+{
+	struct align_report report;
+	int status;
+
+	if (args->options.raw_clock) {
+		command_message(args->name, "--raw-clock and --align contradict each other");
+		return EXIT_USAGE;
+	}
+	status = align_clocks(trace, &report);
+	if (status == KTREAD_E_UNSUPPORTED) {
+		command_message(args->name, "%s: --align: nothing to go by: shown as it is", args->path);
+		return 0;
+	}
+	if (status < 0) {
+		command_message(args->name, "%s", ktread_message(trace));
+		return EXIT_BAD_INPUT;
+	}
+	command_message(args->name,
+			"%s: --align: %" PRIu64
+			" effects on other CPUs; of these before their cause: %" PRIu64 " as it was, %" PRIu64
+			" now",
+			args->path, report.pairs, report.before, report.after);
+	if (report.given_up)
+		command_message(args->name,
+				"%s: --align: %" PRIu64 " causes contradict others and were not gone by",
+				args->path, report.given_up);
+	return 0;
+}
+
 int trace_args_open(struct trace_args *args, struct ktread **trace)
 {
 	int status;
@@ -321,7 +366,14 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 			args->name,
 			"%s: the counter's frequency is unknown, so seconds cannot be shown (--frequency HZ)",
 			args->path);
-	status = set_filter(args, *trace);
+	if (ktread_is_coarse(ktread_info(*trace)))
+		command_message(args->name,
+				"%s: a coarse clock, %" PRIu64
+				" ticks a second: events of one tick are in order within a CPU only",
+				args->path, ktread_info(*trace)->frequency);
+	status = args->align ? align(args, *trace) : 0;
+	if (!status)
+		status = set_filter(args, *trace);
 	if (status)
 		ktread_close(*trace);
 	return status;

@@ -24,6 +24,7 @@ struct trace_args {
 	const char *name; /* signs messages */
 	const char *path;
 	struct ktread_options options;
+	int align;	      /* --align */
 	int64_t pid;	      /* -1: all */
 	const char *cpu_list; /* of --cpu, NULL: all */
 	uint8_t cpus[TRACE_CPUS_MAX / 8];

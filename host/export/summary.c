@@ -182,6 +182,35 @@ static void write_head(struct output *out, const struct summary *summary, const 
 	write_began(out, summary);
 }
 
+static double microseconds(const struct ktread_info *info, uint64_t ticks)
+{
+	return ticks_seconds(ticks, info->frequency) * 1e6;
+}
+
+/* What was done about clocks that differ, and how far it can be trusted. */
+static void write_clocks(struct output *out, const struct ktread_info *info)
+{
+	if (info->clock_samples && info->frequency)
+		output_format(out,
+			      "clocks    corrected by %u measurements, by up to %.1f us, right to %.3f us\n",
+			      info->clock_samples, microseconds(info, info->clock_largest),
+			      microseconds(info, info->clock_error));
+	else if (info->clock_samples)
+		output_format(out,
+			      "clocks    corrected by %u measurements, by up to %llu ticks, right to %llu\n",
+			      info->clock_samples, (unsigned long long)info->clock_largest,
+			      (unsigned long long)info->clock_error);
+	if (info->clock == KTREAD_CLOCK_ALIGNED && info->frequency)
+		output_format(out, "clocks    aligned by causes and effects, by up to %.1f us\n",
+			      microseconds(info, info->clock_aligned));
+	else if (info->clock == KTREAD_CLOCK_ALIGNED)
+		output_format(out, "clocks    aligned by causes and effects, by up to %llu ticks\n",
+			      (unsigned long long)info->clock_aligned);
+	if (info->clock_failed)
+		output_format(out, "clocks    %llu measurements failed: CPU 0 did not answer in time\n",
+			      (unsigned long long)info->clock_failed);
+}
+
 static void write_span(struct output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -189,9 +218,13 @@ static void write_span(struct output *out, const struct summary *summary)
 	unsigned long long events = tally->events;
 
 	if (info->frequency)
-		output_format(out, "clock     %llu Hz\n", (unsigned long long)info->frequency);
+		output_format(out, "clock     %llu Hz%s\n", (unsigned long long)info->frequency,
+			      ktread_is_coarse(info)
+				      ? ": coarse, events of one tick are in order within a CPU only"
+				      : "");
 	else
 		output_text(out, "clock     of unknown frequency\n");
+	write_clocks(out, info);
 	if (events == 0)
 		output_text(out, "events    none\n");
 	else if (has_rate(summary))

@@ -50,6 +50,18 @@ static void write_build_id(struct output *out, const struct ktread_info *info)
 	output_text(out, "\",");
 }
 
+static void write_clocks(struct output *out, const struct ktread_info *info)
+{
+	if (info->clock == KTREAD_CLOCK_RAW && !info->clock_failed)
+		return;
+	output_text(out, "\"clocks\":{");
+	number(out, "measurements", info->clock_samples);
+	number(out, "failed", info->clock_failed);
+	number(out, "largest_ticks", info->clock_largest);
+	number(out, "error_ticks", info->clock_error);
+	last_number(out, "aligned_ticks", info->clock_aligned, "},");
+}
+
 static void write_head(struct output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
@@ -72,6 +84,7 @@ static void write_head(struct output *out, const struct summary *summary)
 		text_of(out, "ended", ended, length);
 	number(out, "frequency", info->frequency);
 	number(out, "cpus", info->cpus);
+	write_clocks(out, info);
 	number(out, "nonce", info->nonce);
 	if (info->wall_ns) {
 		number(out, "wall_stamp", info->wall_stamp);

@@ -34,6 +34,8 @@
  *   void ktrace_arch_unpin(unsigned long)    … to here; gets what pin returned
  *   uintptr_t ktrace_arch_stack_end(uintptr_t here)   where the stack ends that `here` is an address of; 0 if
  *                                            unknown. Keeps walks over frames on the stack
+ *   KTRACE_PORT_TICK_CLOCK                   defined as heartbeats a second, where the machine has no counter: CPU 0's
+ *                                            heartbeats are the clock
  *   KTRACE_PORT_PINNED                       defined: no writer is held up for a whole lap, because record paths
  *                                            are pinned or rings are their thread's own
  *
@@ -76,6 +78,10 @@ KTRACE_END_C
 #include "ktrace_port.h"
 #endif
 #include "ktrace/config.h"
+
+#ifdef KTRACE_PORT_TICK_CLOCK
+#include "ktrace/tick_clock.h"
+#endif
 
 #if __has_include("ktrace_arch.h")
 #include "ktrace_arch.h"

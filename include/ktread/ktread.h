@@ -165,6 +165,13 @@ struct ktread_info {
 	const char *note;	/* what a host said of the capture, "key: value" lines; "" if nothing */
 };
 
+/* Whether stamps are a kernel's tick count rather than a counter's: many events have the same one. */
+#define KTREAD_COARSE_HZ 100000u
+static inline int ktread_is_coarse(const struct ktread_info *info)
+{
+	return info->frequency != 0 && info->frequency < KTREAD_COARSE_HZ;
+}
+
 /* Filter applied inside ktread_next(), so that what is not wanted costs little. */
 struct ktread_filter {
 	size_t size;

@@ -38,6 +38,9 @@ static KTRACE_IN_DATA void (*ask)(uint32_t cpu) = KTRACE_NULL;
 static KTRACE_IN_DATA uint32_t resynchronize = 0;
 KTRACE_SETTING_RANGE("debug.ktr.resynchronize", resynchronize, 0, 1);
 
+/* From 1: 0 is no stamp. */
+KTRACE_IN_DATA uint64_t ktrace_ticks = 1;
+
 void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(uint32_t cpu))
 {
 	rows = *given;
@@ -229,8 +232,10 @@ void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats)
 	uint64_t now = frequency ? ktrace_arch_clock() : heartbeats;
 	struct ktrx_clock *row;
 
-	if (cpu == 0)
+	if (cpu == 0) {
+		*(volatile uint64_t *)&ktrace_ticks += 1;
 		ktrace_clock_serve();
+	}
 	if (cpu == 0 || !rows.clock)
 		return;
 	row = &rows.clock[cpu];

@@ -47,6 +47,7 @@ struct ktrace_state {
 };
 
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
+extern KTRACE_HIDDEN uint64_t ktrace_ticks; /* heartbeats of CPU 0, which a port may take for its clock */
 extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
 
 /* Numbers the rows and fills the root, when the first event fires or when the image was moved since. */

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Offsets stand at nodes of time, a window apart, and run straight between them. The bounds of a window are kept
+ * by both nodes at its ends: solutions of such bounds are convex, so what lies between two of them is one, too.
+ */
+#include "analyze/align.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include "analyze/bounds.h"
+#include "analyze/causes.h"
+#include "analyze/coarse.h"
+#include "analyze/drift.h"
+#include "ktrx/v2.h"
+
+#define WINDOWS	    512u
+#define WINDOW_MS   50u
+#define GRAIN_US    200u /* to which clocks are known after the last look */
+#define ROOM_US	    5u	 /* between cause and effect, where there is so much */
+#define COARSE_MOST 64u	 /* CPUs of a first look, and times that it is taken */
+#define PASSES	    8u
+#define UNKNOWN	    INT64_MAX
+#define USUAL_HZ    1000000000u /* where the frequency is not known */
+
+/* Offsets of the CPUs at a moment. */
+struct look {
+	uint64_t stamp;
+	int64_t forward[COARSE_MOST];
+};
+
+struct align {
+	struct ktread *trace;
+	struct align_report *report;
+	struct wellknown_table known;
+	uint32_t cpus;
+	uint64_t frequency;
+	uint64_t first, last; /* stamps */
+	uint32_t nodes;
+	int64_t *offset; /* [node * cpus + cpu] */
+	uint8_t *solved; /* the same: bounds say so, else it lies between its neighbours */
+	struct bounds window, both;
+	uint32_t at; /* window that is being read */
+	struct look look[COARSE_MOST];
+	uint32_t looks;
+	uint64_t looks_apart;
+};
+
+/* Looks at how far apart clocks are: the farther, the longer it takes to be sure. */
+static const struct stage {
+	uint32_t reach_us, grain_us, apart_us;
+} stages[] = {
+	{ 100000, 1000, 4000000 },
+	{ 4000, GRAIN_US, 500000 },
+};
+#define STAGES (sizeof(stages) / sizeof(stages[0]))
+
+static uint64_t ticks(const struct align *align, uint64_t amount, uint64_t a_second)
+{
+	return (uint64_t)((unsigned __int128)align->frequency * amount / a_second) + 1;
+}
+
+static uint64_t microseconds(const struct align *align, uint64_t amount)
+{
+	return ticks(align, amount, 1000000);
+}
+
+static uint64_t milliseconds(const struct align *align, uint64_t amount)
+{
+	return ticks(align, amount, 1000);
+}
+
+/* ---- First looks --------------------------------------------------------------------------------- */
+
+/* One look is over. When there are too many every other one is forgotten. */
+static void take_look(struct align *align, struct coarse *coarse, uint64_t stamp)
+{
+	if (align->looks == COARSE_MOST) {
+		for (uint32_t i = 0; i < COARSE_MOST / 2; i++)
+			align->look[i] = align->look[2 * i];
+		align->looks /= 2;
+		align->looks_apart *= 2;
+	}
+	align->look[align->looks].stamp = stamp;
+	coarse_solve(coarse, align->look[align->looks++].forward);
+}
+
+/* Reads the trace, looking now and then. Counts what comes before its cause. */
+static int look_through(struct align *align, struct coarse *coarse, uint64_t reach)
+{
+	struct causes *causes = causes_create(reach);
+	struct causes_pair pair[CAUSES_PAIRS];
+	const struct ktread_event *event;
+	uint64_t begun = ktread_first_stamp(align->trace);
+	bool looking = coarse;
+	int status = causes ? 1 : KTREAD_E_MEMORY;
+
+	align->last = begun;
+	align->looks = 0;
+	align->report->after = 0;
+	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
+		const struct wellknown *known = wellknown_of(&align->known, event);
+		uint32_t pairs = causes_event(causes, event, known, pair);
+
+		for (uint32_t i = 0; i < pairs; i++)
+			align->report->after += pair[i].effect < pair[i].cause;
+		if (coarse && event->stamp - begun > align->looks_apart) {
+			if (looking)
+				take_look(align, coarse, begun + (align->last - begun) / 2);
+			begun = event->stamp;
+			looking = true;
+		}
+		if (looking && !coarse_event(coarse, event, known)) {
+			take_look(align, coarse, begun + (event->stamp - begun) / 2);
+			looking = false;
+		}
+		if (event->stamp > align->last)
+			align->last = event->stamp;
+	}
+	if (looking)
+		take_look(align, coarse, begun + (align->last - begun) / 2);
+	causes_destroy(causes);
+	return status;
+}
+
+/* Whether clocks are so far apart that the first look tells more than they do. */
+static bool is_far_apart(const struct align *align, int64_t most)
+{
+	for (uint32_t i = 0; i < align->looks; i++)
+		for (uint32_t cpu = 0; cpu < align->cpus; cpu++) {
+			int64_t forward = align->look[i].forward[cpu];
+
+			if (forward != UNKNOWN && (forward > most || forward < -most))
+				return true;
+		}
+	return false;
+}
+
+/* ---- Nodes --------------------------------------------------------------------------------------- */
+
+static uint64_t node_stamp(const struct align *align, uint32_t node)
+{
+	return align->first + node * align->report->window;
+}
+
+static int make_nodes(struct align *align)
+{
+	uint64_t span = align->last - align->first, window = milliseconds(align, WINDOW_MS);
+
+	if (window < span / WINDOWS + 1)
+		window = span / WINDOWS + 1;
+	align->report->window = window;
+	align->nodes = (uint32_t)(span / window) + 2;
+	align->offset = calloc((size_t)align->nodes * align->cpus, sizeof(*align->offset));
+	align->solved = calloc((size_t)align->nodes * align->cpus, 1);
+	return align->offset && align->solved ? 0 : KTREAD_E_MEMORY;
+}
+
+static int64_t between(uint64_t stamp, uint64_t from, int64_t from_offset, uint64_t to, int64_t to_offset)
+{
+	return from_offset + (int64_t)(((__int128)to_offset - from_offset) * (int64_t)(stamp - from) /
+				       (int64_t)(to - from));
+}
+
+/* Nodes that nothing is known of lie between those that are; beyond the last of these it goes on level. */
+static void fill_between(struct align *align, uint32_t cpu)
+{
+	uint32_t before = UINT32_MAX;
+
+	for (uint32_t node = 0; node < align->nodes; node++) {
+		size_t at = (size_t)node * align->cpus + cpu;
+
+		if (!align->solved[at])
+			continue;
+		for (uint32_t n = before == UINT32_MAX ? 0 : before + 1; n < node; n++) {
+			int64_t *offset = &align->offset[(size_t)n * align->cpus + cpu];
+
+			if (before == UINT32_MAX)
+				*offset = align->offset[at];
+			else
+				*offset = between(node_stamp(align, n), node_stamp(align, before),
+						  align->offset[(size_t)before * align->cpus + cpu],
+						  node_stamp(align, node), align->offset[at]);
+		}
+		before = node;
+	}
+	for (uint32_t n = before; before != UINT32_MAX && n < align->nodes; n++)
+		align->offset[(size_t)n * align->cpus + cpu] =
+			align->offset[(size_t)before * align->cpus + cpu];
+}
+
+static uint32_t nearest_node(const struct align *align, uint64_t stamp)
+{
+	uint64_t node = stamp < align->first ? 0 : (stamp - align->first) / align->report->window;
+
+	return node < align->nodes ? (uint32_t)node : align->nodes - 1;
+}
+
+/* Each look counts at the node that is nearest, on top of what that had already. */
+static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
+{
+	struct drift drift = { .count = 0 };
+
+	for (uint32_t i = 0; i < align->looks; i++) {
+		size_t at = (size_t)nearest_node(align, align->look[i].stamp) * align->cpus + cpu;
+
+		if (align->look[i].forward[cpu] == UNKNOWN || align->solved[at])
+			continue;
+		align->offset[at] += align->look[i].forward[cpu];
+		align->solved[at] = 1;
+		drift_add(&drift, (double)(at / align->cpus), (double)align->offset[at]);
+	}
+	if (drift_fit(&drift, (double)grain))
+		for (uint32_t node = 0; node < align->nodes; node++)
+			align->offset[(size_t)node * align->cpus + cpu] = (int64_t)drift_at(&drift, node);
+	else
+		fill_between(align, cpu);
+	for (uint32_t node = 0; node < align->nodes; node++)
+		align->solved[(size_t)node * align->cpus + cpu] = 0;
+}
+
+/* Gives the offsets to the reader. */
+static int apply(struct align *align)
+{
+	struct ktread_clock_point *point = malloc(align->nodes * sizeof(*point));
+	int status = point ? 0 : KTREAD_E_MEMORY;
+
+	for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++) {
+		for (uint32_t node = 0; node < align->nodes; node++) {
+			int64_t offset = align->offset[(size_t)node * align->cpus + cpu];
+
+			point[node] = (struct ktread_clock_point){ node_stamp(align, node) - (uint64_t)offset,
+								   offset };
+		}
+		status = ktread_align(align->trace, cpu, point, align->nodes);
+	}
+	free(point);
+	return status < 0 ? status : ktread_rewind(align->trace);
+}
+
+/* ---- Bringing effects behind their causes --------------------------------------------------------- */
+
+static int solve_node(struct align *align, uint32_t node)
+{
+	int64_t room = (int64_t)microseconds(align, ROOM_US);
+	int64_t *forward = malloc(align->cpus * sizeof(*forward));
+
+	if (!forward)
+		return KTREAD_E_MEMORY;
+	align->report->given_up += bounds_solve(&align->both, room, forward);
+	for (uint32_t cpu = 0; cpu < align->cpus; cpu++) {
+		size_t at = (size_t)node * align->cpus + cpu;
+
+		if (forward[cpu] == BOUNDS_NONE)
+			continue;
+		align->offset[at] += forward[cpu];
+		align->solved[at] = 1;
+	}
+	free(forward);
+	return 0;
+}
+
+/* The window that was read gives its bounds to the nodes at both its ends, and the first of these is complete. */
+static int close_window(struct align *align)
+{
+	int status;
+
+	bounds_merge(&align->both, &align->window);
+	status = solve_node(align, align->at++);
+	bounds_clear(&align->both);
+	bounds_merge(&align->both, &align->window);
+	bounds_clear(&align->window);
+	return status;
+}
+
+static int take_pairs(struct align *align, const struct causes_pair *pair, uint32_t pairs, uint64_t stamp)
+{
+	uint64_t window = stamp < align->first ? 0 : (stamp - align->first) / align->report->window;
+	int status = 0;
+
+	while (align->at < window && align->at + 2 < align->nodes && status == 0)
+		status = close_window(align);
+	for (uint32_t i = 0; i < pairs; i++) {
+		bounds_add(&align->window, pair[i].from, pair[i].to,
+			   (int64_t)(pair[i].effect - pair[i].cause));
+		align->report->pairs++;
+		align->report->after += pair[i].effect < pair[i].cause;
+	}
+	return status;
+}
+
+/* Reads the trace as it is aligned by now, and works out what is still to be done. */
+static int read_once(struct align *align, uint64_t slack)
+{
+	struct causes *causes = causes_create(slack);
+	struct causes_pair pair[CAUSES_PAIRS];
+	const struct ktread_event *event;
+	int status = causes ? 1 : KTREAD_E_MEMORY;
+
+	bounds_clear(&align->window);
+	bounds_clear(&align->both);
+	align->at = 0;
+	align->report->pairs = align->report->after = align->report->given_up = 0;
+	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
+		uint32_t pairs = causes_event(causes, event, wellknown_of(&align->known, event), pair);
+
+		if (pairs > 0 && take_pairs(align, pair, pairs, event->stamp) < 0)
+			status = KTREAD_E_MEMORY;
+	}
+	causes_destroy(causes);
+	while (status == 0 && align->at < align->nodes)
+		status = close_window(align);
+	return status;
+}
+
+/* What is far off is found by much slack; the less is left to do, the less is needed, and mistaken for a pair. */
+static int refine(struct align *align)
+{
+	uint64_t least = microseconds(align, GRAIN_US / 4), slack = microseconds(align, 3 * GRAIN_US);
+	int status = 0;
+
+	for (uint32_t pass = 0; pass < PASSES && status == 0; pass++) {
+		status = read_once(align, slack);
+		if (status < 0 || align->report->after == 0 || pass + 1 == PASSES)
+			break;
+		for (uint32_t cpu = 0; cpu < align->cpus; cpu++)
+			fill_between(align, cpu);
+		status = apply(align);
+		slack = slack / 2 > least ? slack / 2 : least;
+	}
+	return status < 0 ? status : ktread_rewind(align->trace);
+}
+
+static int look(struct align *align, const struct stage *stage)
+{
+	uint64_t reach = microseconds(align, stage->reach_us), grain = microseconds(align, stage->grain_us);
+	struct coarse *coarse = NULL;
+	int status;
+
+	align->looks_apart = microseconds(align, stage->apart_us);
+	if (align->cpus <= COARSE_MOST) {
+		coarse = coarse_create(align->cpus, reach, grain);
+		if (!coarse)
+			return KTREAD_E_MEMORY;
+	}
+	status = look_through(align, coarse, reach);
+	coarse_destroy(coarse);
+	if (status == 0 && stage == stages)
+		status = make_nodes(align);
+	if (status == 0 && stage == stages)
+		align->report->before = align->report->after;
+	if (status < 0 || !is_far_apart(align, 2 * (int64_t)grain))
+		return status < 0 ? status : ktread_rewind(align->trace);
+	for (uint32_t cpu = 0; cpu < align->cpus; cpu++)
+		use_looks(align, cpu, grain);
+	return apply(align);
+}
+
+int align_clocks(struct ktread *trace, struct align_report *report)
+{
+	const struct ktread_info *info = ktread_info(trace);
+	struct align *align;
+	int status;
+
+	*report = (struct align_report){ 0 };
+	if (info->version < KTRX2_VERSION || info->cpus > ALIGN_CPUS_MAX || info->cpus == 0)
+		return KTREAD_E_UNSUPPORTED;
+	align = calloc(1, sizeof(*align));
+	if (!align)
+		return KTREAD_E_MEMORY;
+	align->trace = trace;
+	align->report = report;
+	align->cpus = info->cpus;
+	align->frequency = info->frequency ? info->frequency : USUAL_HZ;
+	status = bounds_init(&align->window, align->cpus);
+	if (status == 0)
+		status = bounds_init(&align->both, align->cpus);
+	align->first = ktread_first_stamp(trace);
+	for (size_t i = 0; i < STAGES && status == 0; i++)
+		status = look(align, &stages[i]);
+	if (status == 0)
+		status = refine(align);
+	bounds_free(&align->window);
+	bounds_free(&align->both);
+	free(align->offset);
+	free(align->solved);
+	free(align);
+	return status;
+}

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A system of difference constraints: forward[from] - forward[to] <= least[from][to] - room. It has a solution if
+ * and only if no circle of its edges adds up to less than 0, and shortest paths from a point before all CPUs are
+ * one (Bellman and Ford). The room is as large as circles allow, found by bisection.
+ */
+#include "analyze/bounds.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread/ktread.h"
+
+int bounds_init(struct bounds *bounds, uint32_t cpus)
+{
+	bounds->cpus = cpus;
+	bounds->least = malloc((size_t)cpus * cpus * sizeof(*bounds->least));
+	bounds->through = malloc(cpus * sizeof(*bounds->through));
+	if (!bounds->least || !bounds->through)
+		return KTREAD_E_MEMORY;
+	bounds_clear(bounds);
+	return 0;
+}
+
+void bounds_free(struct bounds *bounds)
+{
+	free(bounds->least);
+	free(bounds->through);
+	bounds->least = NULL;
+	bounds->through = NULL;
+}
+
+void bounds_clear(struct bounds *bounds)
+{
+	for (size_t i = 0; i < (size_t)bounds->cpus * bounds->cpus; i++)
+		for (uint32_t n = 0; n < BOUNDS_KEPT; n++)
+			bounds->least[i][n] = BOUNDS_NONE;
+	bounds->pairs = 0;
+}
+
+void bounds_add(struct bounds *bounds, uint32_t from, uint32_t to, int64_t ticks)
+{
+	int64_t *least;
+	uint32_t at = BOUNDS_KEPT - 1;
+
+	if (from >= bounds->cpus || to >= bounds->cpus || from == to)
+		return;
+	bounds->pairs++;
+	least = bounds->least[(size_t)from * bounds->cpus + to];
+	if (ticks >= least[at])
+		return;
+	for (; at > 0 && least[at - 1] > ticks; at--)
+		least[at] = least[at - 1];
+	least[at] = ticks;
+}
+
+void bounds_merge(struct bounds *bounds, const struct bounds *other)
+{
+	uint64_t pairs = bounds->pairs + other->pairs;
+
+	for (uint32_t from = 0; from < other->cpus; from++)
+		for (uint32_t to = 0; to < other->cpus; to++)
+			for (uint32_t n = 0; n < BOUNDS_KEPT; n++) {
+				int64_t ticks = other->least[(size_t)from * other->cpus + to][n];
+
+				if (ticks != BOUNDS_NONE)
+					bounds_add(bounds, from, to, ticks);
+			}
+	bounds->pairs = pairs;
+}
+
+static int64_t *edge(const struct bounds *bounds, uint32_t from, uint32_t to)
+{
+	return bounds->least[(size_t)from * bounds->cpus + to];
+}
+
+/* One round: forward[from] comes down to what its bounds allow. Notes through whom, and says who was last. */
+static int64_t relax(const struct bounds *bounds, int64_t room, int64_t *forward)
+{
+	int64_t last = -1;
+
+	for (uint32_t from = 0; from < bounds->cpus; from++)
+		for (uint32_t to = 0; to < bounds->cpus; to++) {
+			int64_t least = *edge(bounds, from, to);
+
+			if (least == BOUNDS_NONE || forward[from] <= forward[to] + least - room)
+				continue;
+			forward[from] = forward[to] + least - room;
+			bounds->through[from] = to;
+			last = from;
+		}
+	return last;
+}
+
+/* -1 if there is a solution, else a CPU from which `through` leads into a circle. */
+static int64_t solve(const struct bounds *bounds, int64_t room, int64_t *forward)
+{
+	int64_t last = 0;
+
+	memset(forward, 0, bounds->cpus * sizeof(*forward));
+	for (uint32_t cpu = 0; cpu < bounds->cpus; cpu++)
+		bounds->through[cpu] = cpu;
+	for (uint32_t round = 0; round <= bounds->cpus && last >= 0; round++)
+		last = relax(bounds, room, forward);
+	return last;
+}
+
+/* Gives up the smallest bound of the circle that `through` leads into from `cpu`. */
+static void give_up(struct bounds *bounds, uint32_t cpu)
+{
+	const uint32_t *through = bounds->through;
+	int64_t *smallest = NULL;
+	uint32_t at;
+
+	for (uint32_t i = 0; i < bounds->cpus; i++)
+		cpu = through[cpu];
+	at = cpu;
+	do {
+		int64_t *least = edge(bounds, at, through[at]);
+
+		if (!smallest || *least < *smallest)
+			smallest = least;
+		at = through[at];
+	} while (at != cpu);
+	memmove(smallest, smallest + 1, (BOUNDS_KEPT - 1) * sizeof(*smallest));
+	smallest[BOUNDS_KEPT - 1] = BOUNDS_NONE;
+}
+
+static bool is_tied(const struct bounds *bounds, uint32_t cpu)
+{
+	for (uint32_t other = 0; other < bounds->cpus; other++)
+		if (*edge(bounds, cpu, other) != BOUNDS_NONE || *edge(bounds, other, cpu) != BOUNDS_NONE)
+			return true;
+	return false;
+}
+
+uint64_t bounds_solve(struct bounds *bounds, int64_t room, int64_t *forward)
+{
+	int64_t low = 1, high = room, circle, zero;
+	uint64_t given_up = 0;
+
+	while ((circle = solve(bounds, low, forward)) >= 0) {
+		give_up(bounds, (uint32_t)circle);
+		given_up++;
+	}
+	while (low < high) {
+		int64_t middle = low + (high - low + 1) / 2;
+
+		if (solve(bounds, middle, forward) < 0)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	solve(bounds, low, forward);
+	zero = forward[0];
+	for (uint32_t cpu = 0; cpu < bounds->cpus; cpu++)
+		forward[cpu] = is_tied(bounds, cpu) ? forward[cpu] - zero : BOUNDS_NONE;
+	return given_up;
+}

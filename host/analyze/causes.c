@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Threads are told apart by their id, packets by their number, in tables of fixed size: one that comes to lie in
+ * another's place replaces it, and what is not known of it is not told. Lost slots make everything unknown.
+ */
+#include "analyze/causes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktrx/v2.h"
+
+#define THREADS 1024u
+#define PACKETS 1024u
+#define CPUS	256u
+#define BITS	8u /* of what an interrupt asks for */
+#define QUEUE	16u
+
+struct place {
+	uint32_t cpu;
+	uint64_t stamp;
+};
+
+struct queue {
+	struct place place[QUEUE];
+	uint32_t count;
+};
+
+struct thread {
+	uint32_t id;
+	uint8_t known; /* of the following, anything */
+	uint8_t running;
+	uint8_t waits;	      /* went to sleep when it was last switched away from */
+	struct place left;    /* that switch; or while running, the one that brought it */
+	struct place early;   /* switched to while it still ran elsewhere; stamp 0: no */
+	uint64_t blocked;     /* stamp of its last announcement */
+	struct queue wakes;   /* not yet followed by a switch */
+	struct queue arrived; /* switches to it that no wake came before */
+};
+
+/*
+ * Interrupts to one CPU for one reason. Several that are sent before one arrives arrive as one: taking the oldest
+ * for its cause says too little sometimes, but never too much.
+ */
+struct request {
+	struct queue sent;    /* not arrived yet */
+	struct queue arrived; /* without having been sent */
+	uint64_t last;	      /* stamp of the last arrival */
+};
+
+struct packet {
+	uint64_t key;
+	struct place sent, received; /* stamp 0: no */
+};
+
+struct causes {
+	uint64_t slack;
+	struct causes_pair *pair; /* of the event at hand */
+	uint32_t pairs;
+	struct thread thread[THREADS];
+	struct packet packet[PACKETS];
+	struct request request[CPUS][BITS];
+};
+
+struct causes *causes_create(uint64_t slack)
+{
+	struct causes *causes = calloc(1, sizeof(*causes));
+
+	if (causes)
+		causes->slack = slack;
+	return causes;
+}
+
+void causes_destroy(struct causes *causes)
+{
+	free(causes);
+}
+
+static void forget(struct causes *causes)
+{
+	memset(causes->thread, 0, sizeof(causes->thread));
+	memset(causes->packet, 0, sizeof(causes->packet));
+	memset(causes->request, 0, sizeof(causes->request));
+}
+
+static void tell(struct causes *causes, struct place cause, struct place effect)
+{
+	if (cause.cpu != effect.cpu && causes->pairs < CAUSES_PAIRS)
+		causes->pair[causes->pairs++] =
+			(struct causes_pair){ cause.cpu, effect.cpu, cause.stamp, effect.stamp };
+}
+
+/* A full queue forgets its oldest. */
+static void put(struct queue *queue, struct place place)
+{
+	if (queue->count == QUEUE)
+		memmove(queue->place, queue->place + 1, --queue->count * sizeof(place));
+	queue->place[queue->count++] = place;
+}
+
+static struct place take(struct queue *queue)
+{
+	struct place place = queue->place[0];
+
+	memmove(queue->place, queue->place + 1, --queue->count * sizeof(place));
+	return place;
+}
+
+static void drop_before(struct queue *queue, uint64_t stamp)
+{
+	while (queue->count > 0 && queue->place[0].stamp < stamp)
+		take(queue);
+}
+
+static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
+{
+	return stamp > causes->slack ? stamp - causes->slack : 0;
+}
+
+static struct thread *thread_of(struct causes *causes, uint32_t id)
+{
+	struct thread *thread = &causes->thread[id * UINT32_C(0x9e3779b1) >> 22];
+
+	if (thread->id != id)
+		*thread = (struct thread){ .id = id };
+	return thread;
+}
+
+_Static_assert(THREADS == UINT32_C(1) << (32 - 22), "a place for every hash");
+
+/* ---- Threads ------------------------------------------------------------------------------------- */
+
+static void wake(struct causes *causes, uint32_t id, struct place here)
+{
+	struct thread *thread = thread_of(causes, id);
+
+	drop_before(&thread->arrived, slack_before(causes, here.stamp));
+	if (thread->arrived.count > 0)
+		tell(causes, here, take(&thread->arrived));
+	else
+		put(&thread->wakes, here);
+}
+
+static void switch_from(struct causes *causes, uint32_t id, struct place here, int waits)
+{
+	struct thread *thread = thread_of(causes, id);
+
+	/* It was seen elsewhere already: that CPU's clock is behind. */
+	if (thread->early.stamp != 0 && thread->early.stamp >= slack_before(causes, here.stamp) &&
+	    thread->early.cpu != here.cpu) {
+		tell(causes, here, thread->early);
+		thread->left = thread->early;
+		thread->early.stamp = 0;
+		return;
+	}
+	if (!waits && thread->blocked != 0 && thread->wakes.count > 0)
+		take(&thread->wakes); /* it was woken before it could go */
+	thread->blocked = waits ? thread->blocked : 0;
+	thread->early.stamp = 0;
+	thread->known = 1;
+	thread->running = 0;
+	thread->waits = (uint8_t)waits;
+	thread->left = here;
+}
+
+static void switch_to(struct causes *causes, uint32_t id, struct place here)
+{
+	struct thread *thread = thread_of(causes, id);
+
+	if (thread->known && thread->running && thread->left.cpu != here.cpu) {
+		thread->early = here;
+		return;
+	}
+	if (thread->known && !thread->running) {
+		tell(causes, thread->left, here);
+		drop_before(&thread->wakes, slack_before(causes, thread->blocked));
+		if (thread->waits && thread->wakes.count > 0)
+			tell(causes, take(&thread->wakes), here);
+		else if (thread->waits)
+			put(&thread->arrived, here);
+	}
+	if (!thread->known && thread->wakes.count > 0)
+		tell(causes, take(&thread->wakes), here);
+	thread->known = thread->running = 1;
+	thread->left = here;
+	thread->blocked = 0;
+}
+
+/* ---- Interrupts ---------------------------------------------------------------------------------- */
+
+static void send(struct causes *causes, struct request *request, struct place here)
+{
+	drop_before(&request->arrived, slack_before(causes, here.stamp));
+	if (request->arrived.count > 0)
+		tell(causes, here, take(&request->arrived));
+	else
+		put(&request->sent, here);
+}
+
+static void arrive(struct causes *causes, struct request *request, struct place here)
+{
+	drop_before(&request->sent, slack_before(causes, request->last));
+	if (request->sent.count > 0)
+		tell(causes, take(&request->sent), here);
+	else
+		put(&request->arrived, here);
+	request->last = here.stamp;
+}
+
+static void interrupt(struct causes *causes, const struct wellknown *known, const struct ktread_event *event,
+		      struct place here)
+{
+	uint64_t what = 1, target = here.cpu;
+
+	wellknown_number(known, event, WELLKNOWN_NUMBER, &what);
+	if (known->kind == WELLKNOWN_IPI_SEND && !wellknown_number(known, event, WELLKNOWN_CPU, &target))
+		return;
+	if (target >= CPUS)
+		return;
+	for (uint32_t bit = 0; bit < BITS; bit++) {
+		if (!(what >> bit & 1))
+			continue;
+		if (known->kind == WELLKNOWN_IPI_SEND)
+			send(causes, &causes->request[target][bit], here);
+		else
+			arrive(causes, &causes->request[target][bit], here);
+	}
+}
+
+/* ---- Packets ------------------------------------------------------------------------------------- */
+
+static void packet(struct causes *causes, const struct wellknown *known, const struct ktread_event *event,
+		   struct place here)
+{
+	struct packet *packet;
+	uint64_t key;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &key))
+		return;
+	packet = &causes->packet[key * UINT64_C(0x9e3779b97f4a7c15) >> 54];
+	if (packet->key != key)
+		*packet = (struct packet){ .key = key };
+	if (known->kind == WELLKNOWN_NET_TX)
+		packet->sent = here;
+	else
+		packet->received = here;
+	if (packet->sent.stamp == 0 || packet->received.stamp == 0 ||
+	    packet->received.stamp < slack_before(causes, packet->sent.stamp))
+		return;
+	tell(causes, packet->sent, packet->received);
+	*packet = (struct packet){ .key = 0 };
+}
+
+_Static_assert(PACKETS == UINT64_C(1) << (64 - 54), "a place for every hash");
+
+static void switched(struct causes *causes, const struct wellknown *known, const struct ktread_event *event,
+		     struct place here)
+{
+	uint64_t state = WELLKNOWN_STATE_RUNNABLE;
+	uint32_t previous, next;
+
+	if (!wellknown_thread(known, event, WELLKNOWN_PREV, &previous) ||
+	    !wellknown_thread(known, event, WELLKNOWN_NEXT, &next))
+		return;
+	if (!wellknown_number(known, event, WELLKNOWN_STATE, &state) && previous != 0)
+		state = thread_of(causes, previous)->blocked ? WELLKNOWN_STATE_SLEEP : state;
+	if (previous != 0)
+		switch_from(causes, previous, here, state != WELLKNOWN_STATE_RUNNABLE);
+	if (next != 0)
+		switch_to(causes, next, here);
+}
+
+uint32_t causes_event(struct causes *causes, const struct ktread_event *event, const struct wellknown *known,
+		      struct causes_pair pair[CAUSES_PAIRS])
+{
+	struct place here = { event->cpu, event->stamp };
+	uint32_t thread = event->thread;
+
+	causes->pair = pair;
+	causes->pairs = 0;
+	if (event->lost)
+		forget(causes);
+	if (event->cpu == KTRX_NO_CPU)
+		return 0;
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+		switched(causes, known, event, here);
+		break;
+	case WELLKNOWN_BLOCK:
+		wellknown_thread(known, event, WELLKNOWN_THREAD, &thread);
+		thread_of(causes, thread)->blocked = event->stamp;
+		break;
+	case WELLKNOWN_WAKE:
+		if (wellknown_thread(known, event, WELLKNOWN_THREAD, &thread) && thread != 0)
+			wake(causes, thread, here);
+		break;
+	case WELLKNOWN_IPI_SEND:
+	case WELLKNOWN_IPI_RECEIVE:
+		interrupt(causes, known, event, here);
+		break;
+	case WELLKNOWN_NET_TX:
+	case WELLKNOWN_NET_RX:
+		packet(causes, known, event, here);
+		break;
+	default:
+		break;
+	}
+	return causes->pairs;
+}
