@@ -16,9 +16,9 @@
 #define ROUND_BITS 8
 #define ROUND_END  0xffu /* behind the last round: CPU 0 may go */
 
-/* Polls, tens of nanoseconds each: until CPU 0 is there, and from then on. */
-#define PATIENCE_FIRST 20000u
-#define PATIENCE_NEXT  4000u
+/* Polls, a few nanoseconds each: until CPU 0 is there, and from then on. */
+#define PATIENCE_FIRST 200000u
+#define PATIENCE_NEXT  20000u
 
 #define BEATS_APART 10u /* where the frequency is unknown */
 #define A_SECOND    10u /* measurements */
