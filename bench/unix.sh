@@ -2,11 +2,19 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # The small Unix under TCG: what recording every event, those of all locks too, costs its parallel load; and how long it
 # takes from the start of QEMU to the first line of a user program. Reported only: an emulated CPU's costs are not a
-# real one's, and other load on the host shows. So runs alternate, and medians and the fastest runs are compared, by the
-# load's own clock, medians also by the CPU time of QEMU; and the guest's instructions are counted, which nothing disturbs.
-# bench/unix.sh [ARCH…], UNIX_REPEATS and UNIX_FILES in the environment.
+# real one's.
+#
+# What makes one run unlike the next is left out or evened out. A boot runs the load several times; the first, in which
+# QEMU translates the kernel and the host finds memory, does not count, nor the last, behind which QEMU may be gone.
+# What counts is the CPU time of QEMU's threads, which other load on the host disturbs least; the guest's clock is
+# reported beside it. Boots come in pairs,
+# off and all, then all and off: each pair gives a ratio, and the median of these has an interval that holds whatever
+# their distribution. The guest's instructions are counted too, which nothing disturbs.
+#
+# bench/unix.sh [ARCH…]; UNIX_REPEATS (pairs), UNIX_LOADS (that count in a boot) and UNIX_FILES (a load) in the environment.
 set -u
 repeats=${UNIX_REPEATS:-15}
+loads=${UNIX_LOADS:-4}
 files=${UNIX_FILES:-250}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -14,29 +22,55 @@ trap 'exit 1' INT TERM
 
 off="ktrace=*=off" all="debug=ktrace"
 
-# CPU seconds that a `times` told of all children: user and system.
-cpu_seconds() { awk -F '[ms ]+' 'NR == 2 { print $1 * 60 + $2 + $3 * 60 + $4 }' "$1"; }
-
-# load ARCH CPUS ARGUMENTS [OPTION…]: microseconds that the load took, by the guest's clock.
-load() {
-	load_arch=$1 load_cpus=$2 load_arguments=$3
+# guest ARCH CPUS ARGUMENTS [OPTION…]: the console's output; QEMU's process id is in $tmp/pid.
+guest() {
+	guest_arch=$1 guest_cpus=$2 guest_arguments=$3
 	shift 3
-	timeout -k 2 100 $(sh scripts/qemu.sh "$load_arch" "$load_cpus") "$@" \
-		-append "$load_arguments run=time:make:4:$files" </dev/null >"$tmp/console" 2>"$tmp/err"
-	awk '/^time: make:/ { us = $3 } END { print us; exit !us }' "$tmp/console"
+	timeout -k 2 100 sh -c 'echo $$ >"$0" && exec "$@"' "$tmp/pid" \
+		$(sh scripts/qemu.sh "$guest_arch" "$guest_cpus") "$@" -append "$guest_arguments" </dev/null 2>"$tmp/err"
 }
 
-# timed ARCH VARIANT ARGUMENTS: appends "VARIANT MICROSECONDS CPU-SECONDS" to $tmp/runs.
+# repeat COUNT TEXT: the text so many times, with commas between.
+repeat() {
+	repeated=$2
+	for _ in $(seq 2 "$1"); do
+		repeated=$repeated,$2
+	done
+	echo "$repeated"
+}
+
+# Reads a guest's console: for each load that ends, the microseconds it took by the guest's clock and the CPU time of
+# QEMU's threads so far in nanoseconds, 0 if it is gone.
+load_times() {
+	while IFS= read -r line; do
+		case $line in
+		"time: make:"*)
+			set -- $line
+			cat /proc/"$(cat "$tmp/pid")"/task/*/schedstat 2>/dev/null |
+				awk -v us="$3" '{ ns += $1 } END { print us, ns + 0 }'
+			;;
+		esac
+	done
+}
+
+# timed ARCH VARIANT ARGUMENTS: appends "VARIANT MILLISECONDS CPU-MILLISECONDS" of a load to $tmp/runs.
 timed() {
-	times >"$tmp/before"
-	load "$1" 2 "$3" >"$tmp/us" || return 1
-	times >"$tmp/after"
-	echo "$2 $(cat "$tmp/us") $(cpu_seconds "$tmp/before") $(cpu_seconds "$tmp/after")" |
-		awk '{ print $1, $2, $4 - $3 }' >>"$tmp/runs"
+	guest "$1" 2 "$3 run=$(repeat $((loads + 2)) "time:make:4:$files")" | load_times >"$tmp/times"
+	awk -v variant="$2" -v loads="$loads" '
+		NR == 1 { first = $2 }
+		NR > 1 && NR <= loads + 1 { us += $1; last = $2 }
+		END {
+			if (NR == loads + 2)
+				printf "%s %.2f %.2f\n", variant, us / 1e3 / loads, (last - first) / 1e6 / loads
+			exit NR != loads + 2
+		}' "$tmp/times" >>"$tmp/runs"
 }
 
 # One CPU and a nanosecond an instruction make the guest's clock a count of them.
-instructions() { echo "$2 $(load "$1" 1 "$3" -icount shift=0,sleep=off)" >>"$tmp/runs"; }
+instructions() {
+	guest "$1" 1 "$3 run=time:make:4:$files" -icount shift=0,sleep=off |
+		awk -v variant="$2" '/^time: make:/ { print variant, $3 }' >>"$tmp/runs"
+}
 
 # How many events the load is, from rings that hold all of them.
 events() {
@@ -58,28 +92,46 @@ measure() {
 	events "$1"
 }
 
-# median VARIANT COLUMN
-median() {
-	awk -v variant="$1" -v column="$2" '$1 == variant { print $column }' "$tmp/runs" | sort -n |
-		awk '{ value[NR] = $1 } END { print (value[int((NR + 1) / 2)] + value[int(NR / 2) + 1]) / 2 }'
+# Numbers to their median.
+middle() {
+	sort -n | awk '{ value[NR] = $1 } END { print (value[int((NR + 1) / 2)] + value[int(NR / 2) + 1]) / 2 }'
 }
 
-least() { awk -v variant="$1" -v column="$2" '$1 == variant { print $column }' "$tmp/runs" | sort -n | head -n 1; }
+# median VARIANT COLUMN
+median() { awk -v variant="$1" -v column="$2" '$1 == variant { print $column }' "$tmp/runs" | middle; }
+
+# ratio COLUMN: all to off, the median of the pairs' and the ranks between which it lies 95 times in 100.
+ratio() {
+	awk -v column="$1" '$1 == "off" || $1 == "all" {
+		value[$1] = $column
+		if (++runs % 2 == 0)
+			print value["all"] / value["off"]
+	}' "$tmp/runs" | sort -n >"$tmp/ratios"
+	awk -v middle="$(middle <"$tmp/ratios")" '
+		{ value[NR] = $1 }
+		END {
+			low = int(NR / 2 - 0.98 * sqrt(NR) + 0.9999)
+			if (low < 1)
+				low = 1
+			print middle, value[low], value[NR + 1 - low]
+		}' "$tmp/ratios"
+}
 
 report_load() {
-	echo "$(median off 2) $(median all 2) $(median off 3) $(median all 3) $(median off-instructions 2)" \
-		"$(median all-instructions 2) $(median events 2) $(least off 2) $(least all 2)" |
+	echo "$(median off 2) $(median all 2) $(ratio 2) $(median off 3) $(median all 3) $(ratio 3)" \
+		"$(median off-instructions 2) $(median all-instructions 2) $(median events 2)" |
 		awk -v arch="$1" -v repeats="$repeats" -v files="$files" '{
-			printf "{\"bench\": \"unix\", \"arch\": \"%s\", \"repeats\": %d, \"files\": %d, ", arch, repeats, files
-			printf "\"off_ms\": %.1f, \"all_ms\": %.1f, \"ratio\": %.3f, \"fastest_ratio\": %.3f, ", \
-				$1 / 1e3, $2 / 1e3, $2 / $1, $9 / $8
-			printf "\"off_cpu_s\": %.2f, \"all_cpu_s\": %.2f, \"cpu_ratio\": %.3f, ", $3, $4, $4 / $3
-			printf "\"instruction_ratio\": %.4f, \"events\": %d, ", $6 / $5, $7
-			printf "\"events_per_second\": %.0f}\n", $7 * 1e6 / $2
-			printf "unix %-8s make of %d files: off %.0f ms, all events %.0f ms (x %.3f, fastest x %.3f), ", \
-				arch, files, $1 / 1e3, $2 / 1e3, $2 / $1, $9 / $8 > "/dev/stderr"
-			printf "CPU time x %.3f, instructions x %.4f; %d events, %.0f a second\n", \
-				$4 / $3, $6 / $5, $7, $7 * 1e6 / $2 > "/dev/stderr"
+			printf "{\"bench\": \"unix\", \"arch\": \"%s\", \"pairs\": %d, \"files\": %d, ", arch, repeats, files
+			printf "\"off_cpu_ms\": %.1f, \"all_cpu_ms\": %.1f, \"cpu_ratio\": %.3f, \"cpu_ratio_low\": %.3f, " \
+				"\"cpu_ratio_high\": %.3f, ", $6, $7, $8, $9, $10
+			printf "\"off_ms\": %.1f, \"all_ms\": %.1f, \"ratio\": %.3f, \"ratio_low\": %.3f, " \
+				"\"ratio_high\": %.3f, ", $1, $2, $3, $4, $5
+			printf "\"instruction_ratio\": %.4f, \"events\": %d, ", $12 / $11, $13
+			printf "\"events_per_second\": %.0f}\n", $13 * 1e3 / $2
+			printf "unix %-8s make of %d files: all events x %.3f of off by CPU time (95%%: %.3f to %.3f), ", \
+				arch, files, $8, $9, $10 > "/dev/stderr"
+			printf "x %.3f by the clock (%.3f to %.3f), ", $3, $4, $5 > "/dev/stderr"
+			printf "instructions x %.4f; %d events, %.0f a second\n", $12 / $11, $13, $13 * 1e3 / $2 > "/dev/stderr"
 		}'
 }
 
@@ -112,7 +164,7 @@ for arch in ${*:-x86_64 aarch64 riscv64}; do
 		boot "$arch"
 	else
 		echo "bench/unix.sh: $arch: the load failed" >&2
-		tail -n 5 "$tmp/console" "$tmp/err" >&2
+		cat "$tmp/err" >&2
 		status=1
 	fi
 done
