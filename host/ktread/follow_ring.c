@@ -44,8 +44,11 @@ int ktread_follow_ring_open(struct ktread_follow_ring *follow)
 
 	follow->shift = ring->place->row.shift;
 	follow->head = ring->place->head;
-	follow->start = ring->index = ktread_ring_begin(ring->place, follow->head);
-	ring->lost = follow->start - ring->place->row.first;
+	follow->start = ring->place->row.first < follow->head ? ring->place->row.first : follow->head;
+	ring->index = ktread_ring_begin(ring->place, follow->head);
+	if (ring->index > follow->head)
+		ring->index = follow->head;
+	ring->lost = follow->overwritten = follow->untold = ring->index - follow->start;
 	follow->passed = malloc(KTREAD_FOLLOW_PASSED * sizeof(*follow->passed));
 	if (!follow->passed)
 		return ktread_fail_memory();

@@ -184,13 +184,11 @@ void ktread_follow_describe(struct ktread_follow *follow)
 	for (uint32_t n = 0; n < follow->rings; n++) {
 		const struct ktread_follow_ring *from = &follow->ring[n];
 		struct ktread_ring *to = &follow->trace->cursor[n].ring;
-		uint64_t before;
 
 		if (!from->usable)
 			continue;
-		before = from->start - from->ring.place->row.first;
-		to->head = before + (from->head - from->start);
-		to->overwritten = before + from->overwritten;
+		to->head = from->head - from->start;
+		to->overwritten = from->overwritten;
 		to->decoded = from->ring.decoded;
 		to->invalid = from->ring.invalid;
 		to->dropped = from->ring.place->row.dropped;

@@ -55,7 +55,7 @@ struct ktread_followed {
 
 /* Slots of all rings and boots so far: produced = shown + overwritten + unreadable + pending. */
 struct ktread_follow_account {
-	uint64_t produced;    /* since the oldest that was there when following began */
+	uint64_t produced;    /* since the guest booted, or cleared its rings before following began */
 	uint64_t shown;	      /* of records handed out or about to be, and anchors */
 	uint64_t overwritten; /* before they could be read */
 	uint64_t unreadable;  /* given up by their writers, or never finished */

@@ -216,6 +216,27 @@ static void loss_is_exact(void **state)
 	finish(guest);
 }
 
+static void loss_from_before_is_told(void **state)
+{
+	struct guest *guest = start_rings(2);
+	struct ktread_followed now;
+
+	(void)state;
+	for (uint32_t i = 0; i < SLOTS + 9; i++)
+		put_switch(&guest->writer, 1, 1000 + i, i);
+	guest->ended = 1;
+	follow(guest, FOREVER_MS, 0);
+	expect_boot(guest, 1);
+	now = next(guest);
+	assert_int_equal(now.kind, KTREAD_FOLLOWED_LOST);
+	assert_int_equal(now.cpu, 0);
+	assert_int_equal(now.slots, 10); /* an anchor came first */
+	for (uint32_t i = 9; i < SLOTS + 9; i++)
+		expect_event(guest, i, 0);
+	expect_end(guest);
+	finish(guest);
+}
+
 static void silent_cpus_hold_up_nothing(void **state)
 {
 	struct guest *guest = start_rings(4);
@@ -558,6 +579,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_comes_once_and_in_order),
 		cmocka_unit_test(loss_is_exact),
+		cmocka_unit_test(loss_from_before_is_told),
 		cmocka_unit_test(silent_cpus_hold_up_nothing),
 		cmocka_unit_test(unfinished_record_is_waited_for),
 		cmocka_unit_test(unfinished_record_is_passed_over_and_comes_late),

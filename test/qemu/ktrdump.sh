@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrdump on real guests: followed from boot to end, each event of the final trace has been printed once, in order of
+# time, and slots add up; a core with the kernel's file shows what the RAM did.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+ktrdump=build/bin/ktrdump
+
+# follow ARCH APPEND…: a guest and, as soon as its RAM is there, ktrdump beside it: what that says in $tmp/live.
+follow() {
+	arch=$1
+	shift
+	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
+	timeout -k 5 60 "$ktrace" run -q --timeout 30 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
+		-append "debug=ktrace $*" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	guest=$!
+	ram=
+	for _ in $(seq 100); do
+		ram=$(find "$tmp/ram" -name '*.ram')
+		[ -z "$ram" ] || break
+		sleep 0.1
+	done
+	followed=0
+	timeout -k 5 60 "$ktrdump" -ls -tcip -M "$ram" -o "$tmp/live" 2>"$tmp/live.err" || followed=$?
+	status=0
+	wait "$guest" || status=$?
+	equal "$arch $*: the guest" 0 "$status"
+	equal "$arch $*: ktrdump ends with it" 0 "$followed"
+}
+
+# Rows without their numbers, notes and headers.
+rows() { grep -v '^---\|^index\|^TSC' "$1" | cut -c9-; }
+
+# What ktrdump summed up: the number in front of, or behind, some words.
+summed() { sed -n "$1" "$tmp/live.err"; }
+
+compare() {
+	"$ktrdump" -s -tcip -M "$out" >"$tmp/final"
+	rows "$tmp/live" >"$tmp/live.rows"
+	rows "$tmp/final" | sort >"$tmp/final.sorted"
+	sort "$tmp/live.rows" >"$tmp/live.sorted"
+	comm -13 "$tmp/live.sorted" "$tmp/final.sorted" >"$tmp/missing"
+	check "$1: nothing of the final trace is missing: $(head -n 1 "$tmp/missing")" test ! -s "$tmp/missing"
+	uniq -d "$tmp/final.sorted" >"$tmp/twice.final"
+	uniq -d "$tmp/live.sorted" | comm -23 - "$tmp/twice.final" >"$tmp/twice"
+	check "$1: nothing comes twice: $(head -n 1 "$tmp/twice")" test ! -s "$tmp/twice"
+	grep -v '^\*\|^---\|^index\|^TSC' "$tmp/live" | awk '{ print $3 }' >"$tmp/stamps"
+	check "$1: in order of time, but for late ones" sort -n -c "$tmp/stamps"
+	equal "$1: late ones" "$(grep -c '^\*' "$tmp/live" || :)" "$(summed 's/.* events, \([0-9]*\) .*/\1/p')"
+	equal "$1: losses are told" "$(awk '/^---/ { n += $5 } END { print n + 0 }' "$tmp/live")" \
+		"$(summed 's/.* slots \([0-9]*\) were.*/\1/p')"
+	# Each of the final trace's rings says how far its guest has come.
+	equal "$1: slots of the guest" "$("$ktrace" summary --json "$out" | produced)" "$(summed 's/.*; of \([0-9]*\) slots.*/\1/p')"
+}
+
+# Sum of the slots that each ring produced, from the summary's JSON.
+produced() { grep -o '"produced":[0-9]*' | awk -F: '{ n += $2 } END { print n }'; }
+
+for arch in x86_64 aarch64 riscv64; do
+	follow "$arch" seconds=2
+	compare "$arch"
+	# Rings so small that they may be overwritten between two looks.
+	follow "$arch" seconds=1 slots=512
+	compare "$arch, small rings"
+done
+
+# boot_for_core ARCH: a core of the guest, written by QEMU, and the RAM as it was soon after.
+boot_for_core() {
+	# shellcheck disable=SC2046
+	{
+		echo '{"execute":"qmp_capabilities"}'
+		sleep 1
+		echo '{"execute":"stop"}'
+		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
+		sleep 1
+		echo '{"execute":"quit"}'
+	} | timeout -k 5 30 $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
+		$("$ktrace" qemu-args "$1" --ram "$tmp/guest") -append "debug=ktrace run=forever" -qmp stdio >"$tmp/qmp"
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	boot_for_core "$arch"
+	kernel=build/demo/$arch/kernel.elf
+	check "$arch: the RAM of a guest that is gone, followed" "$ktrdump" -las -N "$kernel" -M "$tmp/guest" -o "$tmp/from.ram"
+	check "$arch: the core" "$ktrdump" -as -N "$kernel" -M "$tmp/core" -o "$tmp/from.core"
+	check "$arch: events" grep -q sched_switch "$tmp/from.core"
+	rows "$tmp/from.ram" >"$tmp/rows.ram"
+	rows "$tmp/from.core" >"$tmp/rows.core"
+	same "$arch: RAM and core show the same" "$tmp/rows.ram" "$tmp/rows.core"
+	rm -f "$tmp/core" "$tmp/guest"
+done
+
+done_testing
