@@ -15,6 +15,14 @@
 
 #define BUILD_ID_NOTE_HEAD 16 /* sizes, type, the name "GNU" */
 
+/* Single bits that can be set by name, for tests of that. */
+static uint32_t bits32;
+static uint64_t bits64;
+KTRACE_SETTING_BIT32("debug.b32_0", bits32, 0);
+KTRACE_SETTING_BIT32("debug.b32_31", bits32, 31);
+KTRACE_SETTING_BIT64("debug.b64_0", bits64, 0);
+KTRACE_SETTING_BIT64("debug.b64_63", bits64, 63);
+
 static uint32_t build_id_size(void)
 {
 	size_t size = (uintptr_t)build_id_note_end - (uintptr_t)build_id_note;
@@ -67,7 +75,7 @@ void trace_init(void)
 
 	ktrace_control("lock=off"); /* an order of magnitude more events than all others together */
 	if (ktrace_boot_argument(arch_boot_args()) < 0)
-		kprintf("debug=, ktrace=: no such event, or not understood\n");
+		kprintf("debug=, ktrace=, debug.ktr.: no such event or setting, or not understood\n");
 
 	error = ktrace_init(&config);
 	if (error == KTRACE_ERROR_MEMORY)

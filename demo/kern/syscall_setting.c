@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* System calls on settings and on what is traced: everybody may look, root may change. */
+#include <ktrace/ktrace.h>
+
+#include "abi.h"
+#include "process.h"
+#include "syscall.h"
+
+#define VALUE_MAX 1088 /* a mask of all events that a kernel can have */
+#define TEXT_MAX  512
+
+/* The n-th of the names that are visited. */
+struct search {
+	uint64_t left;
+	size_t size;
+	char name[KTRACE_SETTING_NAME_MAX];
+};
+
+static int take_nth(void *cookie, const char *name)
+{
+	struct search *search = cookie;
+
+	if (search->left-- > 0)
+		return 0;
+	while (name[search->size] && search->size + 1 < sizeof(search->name)) {
+		search->name[search->size] = name[search->size];
+		search->size++;
+	}
+	search->name[search->size++] = '\0';
+	return 1;
+}
+
+static int64_t error_of(int error)
+{
+	switch (error) {
+	case KTRACE_OK:
+		return 0;
+	case KTRACE_ERROR_NO_SETTING:
+	case KTRACE_ERROR_NO_EVENT:
+		return -ENOENT;
+	case KTRACE_ERROR_READ_ONLY:
+		return -EACCES;
+	case KTRACE_ERROR_MEMORY:
+		return -ERANGE;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int64_t give(const struct call *call, const char *text, size_t size)
+{
+	int error;
+
+	if (call->a[2] < size)
+		return -ERANGE;
+	error = vm_copy_out(&process_self()->vm, call->a[1], text, size);
+	return error ? error : (int64_t)size;
+}
+
+/* setting_name(n, buffer, size): the name of the n-th setting with its NUL; ENOENT behind the last. */
+int64_t sys_setting_name(const struct call *call)
+{
+	struct search search = { .left = call->a[0] };
+
+	return ktrace_setting_each(take_nth, &search) ? give(call, search.name, search.size) : -ENOENT;
+}
+
+/* setting_get(name, buffer, size): its value as text with its NUL. */
+int64_t sys_setting_get(const struct call *call)
+{
+	char name[KTRACE_SETTING_NAME_MAX], value[VALUE_MAX];
+	int64_t length = vm_copy_string(&process_self()->vm, name, call->a[0], sizeof(name));
+
+	if (length < 0)
+		return length;
+	length = ktrace_setting_get(name, value, sizeof(value));
+	return length < 0 ? error_of((int)length) : give(call, value, (size_t)length + 1);
+}
+
+/* setting_set(text): "name=value", or anything else that ktrace_control() knows. */
+int64_t sys_setting_set(const struct call *call)
+{
+	struct process *self = process_self();
+	char text[TEXT_MAX];
+	int64_t length = vm_copy_string(&self->vm, text, call->a[0], sizeof(text));
+
+	if (length < 0)
+		return length;
+	return self->cred.uid == 0 ? error_of(ktrace_control(text)) : -EPERM;
+}
