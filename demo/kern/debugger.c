@@ -230,6 +230,5 @@ void debugger_enter(void)
 void debugger_enter_after_panic(void)
 {
 	has_panicked = true;
-	console_seize();
 	prompt();
 }

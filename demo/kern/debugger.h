@@ -16,7 +16,7 @@
 /* From an interrupt handler, no lock held. Returns when the user has seen enough. */
 void debugger_enter(void);
 
-/* From a panic that has stopped the other CPUs: returns when the machine is to end. */
+/* From a panic that has stopped the other CPUs and seized the console: returns when the machine is to end. */
 void debugger_enter_after_panic(void);
 
 #endif

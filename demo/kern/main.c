@@ -3,8 +3,7 @@
  * The kernel from its first C statement to its last.
  *
  * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), slots=, debug= and ktrace=
- * (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h),
- * panic=prompt (debugger.h).
+ * (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h).
  */
 #include <ktrace/ktrace.h>
 

@@ -85,6 +85,7 @@ void panic(const char *text, ...)
 	vformat(message, sizeof(message), text, arguments);
 	va_end(arguments);
 	stop_others(self);
+	console_seize();
 	ktrace_panic(message);
 	print_message(self);
 	if (arg_has("panic", "prompt"))

@@ -2,6 +2,7 @@
 #include <stdbool.h>
 
 #include "arch.h"
+#include "cpu.h"
 #include "print.h"
 #include "spinlock.h"
 #include "string.h"
@@ -23,6 +24,12 @@ void console_write(const char *text, size_t size)
 	for (size_t i = 0; i < size; i++)
 		arch_console_putc(text[i]);
 	spin_unlock(&console_lock, irq_on);
+}
+
+void console_write_nested(const char *text, size_t size)
+{
+	if (__atomic_load_n(&console_lock.holder, __ATOMIC_RELAXED) != arch_this_cpu()->id + 1)
+		console_write(text, size);
 }
 
 void console_seize(void)

@@ -11,6 +11,9 @@ void kprintf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* As it is, in one piece. Any context but NMI. */
 void console_write(const char *text, size_t size);
 
+/* The same in any context, NMI too: lost if this CPU is in the middle of writing. */
+void console_write_nested(const char *text, size_t size);
+
 /* For a CPU that has stopped all others: takes no lock. */
 void console_write_unlocked(const char *text);
 

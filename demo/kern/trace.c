@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ktrace/console.h>
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
@@ -50,8 +51,15 @@ static void interrupt_for_clock(uint32_t cpu)
 	ipi_send(&cpus[cpu], IPI_CLOCK);
 }
 
+static void echo_write(const struct ktrace_console *unused, const char *text, size_t bytes)
+{
+	(void)unused;
+	console_write_nested(text, bytes);
+}
+
 void trace_init(void)
 {
+	static const struct ktrace_console echo = { .write = echo_write };
 	unsigned count = arch_cpu_count() < CPU_MAX ? arch_cpu_count() : CPU_MAX;
 	uint64_t slots = arg_number("slots", DEFAULT_SLOTS);
 	struct ktrace_memory memory = lend(count, slots);
@@ -73,6 +81,7 @@ void trace_init(void)
 	};
 	int error;
 
+	ktrace_console_set(&echo);
 	ktrace_control("lock=off"); /* an order of magnitude more events than all others together */
 	if (ktrace_boot_argument(arch_boot_args()) < 0)
 		kprintf("debug=, ktrace=, debug.ktr.: no such event or setting, or not understood\n");

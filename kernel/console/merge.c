@@ -64,7 +64,7 @@ static struct ktrace_merge_cursor *newest(struct ktrace_merge *merge)
 	for (uint32_t i = 0; i < merge->rings; i++) {
 		struct ktrace_merge_cursor *cursor = &merge->cursor[i];
 
-		if (cursor->is_pending && (!found || (int64_t)(cursor->stamp - found->stamp) > 0))
+		if (cursor->is_pending && (!found || (int64_t)(cursor->stamp - found->stamp) >= 0))
 			found = cursor;
 	}
 	return found;

@@ -24,6 +24,15 @@ struct ktrace_slot {
 	uint64_t word[4];
 } __attribute__((aligned(32)));
 
+/* A record that was just made, for whoever puts it on the kernel's console. */
+struct ktrace_echo {
+	const struct ktrx_event *event;
+	const void *payload; /* without an extension block */
+	uint32_t bytes;
+	uint32_t cpu;
+	uint64_t stamp;
+};
+
 struct ktrace_state {
 	uint64_t ended;	  /* times the end was reached with a hook */
 	uint64_t changes; /* of what event states depend on */
@@ -44,6 +53,8 @@ struct ktrace_state {
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
 	void *end_cookie;
+	void (*echo)(const struct ktrace_echo *echo); /* while `verbose` is not 0 */
+	uint32_t verbose;
 };
 
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;

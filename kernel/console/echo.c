@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Records put on the console as they are made. The core calls in the context of the event, behind its record. What
+ * fires while a CPU writes comes of the writing: it is recorded, and not written again.
+ */
+#include "ktrace/console.h"
+
+#include "ktrace/settings.h"
+
+#include "../core/state.h"
+#include "format.h"
+
+enum { ECHO_TEXT = 1, ECHO_ALL = 2 }; /* values of debug.ktr.verbose */
+
+KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, ECHO_ALL);
+
+static const struct ktrace_console *kernels; /* as it was set */
+static uint32_t busy[KTRACE_MAX_CPUS + 1];   /* that CPU is writing; the last one is for all other numbers */
+
+/* What lines are written to: the kernel's console, watched. */
+struct watched {
+	struct ktrace_console console; /* first: lines know only this */
+	const struct ktrace_console *kernels;
+	uint32_t *busy;
+};
+
+static void watched_write(const struct ktrace_console *console, const char *text, size_t bytes)
+{
+	const struct watched *watched = (const struct watched *)console;
+
+	if (__atomic_load_n(watched->busy, __ATOMIC_RELAXED))
+		return;
+	__atomic_store_n(watched->busy, 1, __ATOMIC_RELAXED);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	watched->kernels->write(watched->kernels, text, bytes);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(watched->busy, 0, __ATOMIC_RELAXED);
+}
+
+static void put(struct ktrace_line *line, const struct ktrace_echo *echo)
+{
+	const struct ktrx_event *event = echo->event;
+
+	if (ktrace_state.verbose >= ECHO_ALL) {
+		ktrace_line_text(line, "cpu");
+		ktrace_line_decimal(line, echo->cpu);
+		ktrace_line_put(line, ' ');
+		ktrace_format_origin(line, event, echo->stamp);
+	}
+	ktrace_format_name(line, event, event->id);
+	ktrace_line_text(line, "  ");
+	ktrace_format_payload(line, event, (const uint8_t *)echo->payload, echo->bytes);
+	ktrace_line_put(line, '\n');
+	ktrace_line_flush(line);
+}
+
+static void echo_record(const struct ktrace_echo *echo)
+{
+	struct watched watched;
+	struct ktrace_line line;
+
+	watched.busy = &busy[echo->cpu < KTRACE_MAX_CPUS ? echo->cpu : KTRACE_MAX_CPUS];
+	watched.kernels = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
+	if (!watched.kernels || __atomic_load_n(watched.busy, __ATOMIC_RELAXED))
+		return;
+	watched.console.write = watched_write;
+	ktrace_line_start(&line, &watched.console);
+	put(&line, echo);
+}
+
+void ktrace_console_set(const struct ktrace_console *console)
+{
+	__atomic_store_n(&kernels, console, __ATOMIC_RELEASE);
+	ktrace_state.echo = console ? echo_record : KTRACE_NULL;
+	ktrace_states_update();
+}

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The debugger's prompt on the demo kernel's serial line, while it runs and after a panic: show ktr there is what the
+# host shows of the same trace.
+. test/tap.sh
+. test/qemu/console_support.sh
+
+# Stamps of show ktr/v fall from line to line; interrupts nested in a record may swap two.
+falling() {
+	awk '{ if (NR > 1 && $3 > last) up++; last = $3 } END { exit !(NR > 100 && up * 100 < NR) }' "$1"
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	boot "$arch" "debug=sched,ipi run=mix seconds=4 slots=65536" await:1:demo: key:'\0034' \
+		"show ktr/av sched.switch" "show ktr/ac1" "show cpus" "show ktr/x" "show ktr nothing" "nonsense" "help" "c"
+	equal "$arch, at run time: it goes on to its end" 0 "$status"
+	answer "show ktr/av sched.switch" >"$tmp/verbose"
+	plain <"$tmp/verbose" >"$tmp/shown"
+	host --event sched.switch >"$tmp/host"
+	check "$arch, at run time: there are switches to see" test "$(wc -l <"$tmp/shown")" -gt 10
+	sort "$tmp/shown" >"$tmp/shown.sorted"
+	sort "$tmp/host" >"$tmp/host.sorted"
+	equal "$arch, at run time: all of them are in the host's trace" 0 \
+		"$(comm -23 "$tmp/shown.sorted" "$tmp/host.sorted" | wc -l)"
+	answer "show ktr/ac1" | plain >"$tmp/shown"
+	check "$arch, at run time: one CPU has events" test "$(wc -l <"$tmp/shown")" -gt 10
+	equal "$arch, at run time: and no other is shown" 0 "$(grep -vc '^cpu1 ' "$tmp/shown")"
+	check "$arch, at run time: what the CPUs do" sh -c "grep -q '^cpu0 online .*at this prompt' '$tmp/lines' &&
+		grep -q '^cpu1 online ' '$tmp/lines'"
+	equal "$arch, at run time: a modifier that does not exist" "show ktr[/v][a][c<CPU>] [PATTERN...]" \
+		"$(answer "show ktr/x")"
+	equal "$arch, at run time: an event that does not exist" "no event has such a name" "$(answer "show ktr nothing")"
+	equal "$arch, at run time: a command that does not exist" "no such command; try help" "$(answer nonsense)"
+	check "$arch, at run time: help" grep -q '^show ktr  ' "$tmp/lines"
+
+	boot "$arch" "debug=ktrace run=panic panic=prompt" "show ktr/av" \
+		"show ktr" await:1:--More-- key:' ' await:2:--More-- key:'\0015' await:3:--More-- key:q \
+		"show settings debug.ktr.version" "set debug.ktr.panic_goes_on=1" "show settings debug.ktr.panic_goes_on" \
+		c halt
+	equal "$arch, after a panic: the machine ends as it does without a prompt" 10 "$status"
+	answer "show ktr/av" >"$tmp/verbose"
+	plain <"$tmp/verbose" >"$tmp/shown"
+	host >"$tmp/host"
+	check "$arch, after a panic: the newest are the panic's" sh -c "head -n 5 '$tmp/shown' |
+		grep -qxF 'cpu0 ktrace_panic asked for by run=panic'"
+	check "$arch, after a panic: newest first" falling "$tmp/verbose"
+	sort "$tmp/host" >"$tmp/host.sorted"
+	sort "$tmp/shown" >"$tmp/shown.sorted"
+	same "$arch, after a panic: the same events in the same words as on the host" "$tmp/host.sorted" "$tmp/shown.sorted"
+	equal "$arch, after a panic: two pages and a line" 47 "$(answer "show ktr" | plain | wc -l)"
+	answer "show ktr" | plain >"$tmp/pages"
+	head -n 47 "$tmp/shown" >"$tmp/first"
+	same "$arch, after a panic: the pager leaves nothing out" "$tmp/first" "$tmp/pages"
+	equal "$arch, after a panic: a setting" "debug.ktr.version=2" "$(answer "show settings debug.ktr.version")"
+	equal "$arch, after a panic: a setting changed" "debug.ktr.panic_goes_on=1" \
+		"$(answer "show settings debug.ktr.panic_goes_on")"
+	equal "$arch, after a panic: no way back" "there is no way back from a panic" "$(answer c)"
+done
+done_testing

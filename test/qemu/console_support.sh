@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# For the console_*.sh tests: typing at the demo kernel's serial line, and what it shows beside what the host shows of
+# the same trace, both as lines "cpu0 group_event text".
+
+ktrace=build/bin/ktrace
+export TMPDIR="$tmp"
+
+# boot ARCH "BOOT ARGUMENTS" [KEYS…] with what type_keys types: console in $tmp/lines, trace in $tmp/trace, exit status
+# in $status.
+boot() {
+	boot_arch=$1 boot_arguments=$2
+	shift 2
+	: >"$tmp/console"
+	status=0
+	# shellcheck disable=SC2046
+	type_keys "$@" | timeout -k 5 60 "$ktrace" run -q --timeout 45 --out "$tmp/trace" -- \
+		$(sh scripts/qemu.sh "$boot_arch" 2) -append "$boot_arguments" >"$tmp/console" 2>"$tmp/err" || status=$?
+	sed 's/--More--\r *\r//g' "$tmp/console" | tr -d '\r' >"$tmp/lines"
+}
+
+# await TEXT COUNT: until it stands so often on the console.
+await() {
+	patience=300
+	while [ "$(grep -aoF -e "$1" "$tmp/console" | wc -l)" -lt "$2" ] && [ "$patience" -gt 0 ]; do
+		patience=$((patience - 1))
+		sleep 0.1
+	done
+}
+
+# Each argument is awaited or typed: "await:COUNT:TEXT", "key:C" (as for printf), or a command for the next prompt.
+type_keys() {
+	prompts=0
+	for key; do
+		case $key in
+		await:*)
+			key=${key#await:}
+			await "${key#*:}" "${key%%:*}"
+			;;
+		key:*) printf '%b' "${key#key:}" ;;
+		*)
+			prompts=$((prompts + 1))
+			await 'db> ' "$prompts"
+			printf '%s\r' "$key"
+			;;
+		esac
+	done
+	sleep 0.5 # the last one arrives before the line is closed
+}
+
+# answer COMMAND: what was shown between this command and the next prompt.
+answer() {
+	awk -v command="db> $1" '/^db> / { on = $0 == command; next } on' "$tmp/lines"
+}
+
+# Lines of show ktr, as "cpu0 group_event text".
+plain() { sed -nE 's/^(cpu[0-9]+) [0-9]+: ([0-9]+ [^ ]+:[0-9]+ )?([^ ]+)  (from\([^)]*\) )?(.*)$/\1 \3 \5/p'; }
+
+# The same of the host, newest first; the threads' names that it adds to some events are left out. Options as of
+# ktrace show.
+host() {
+	"$ktrace" show "$@" "$tmp/trace" 2>/dev/null | tac |
+		sed -nE 's/^\[ *[0-9.]+\] CPU([0-9]+) +[^.]* ([^ .]+)\.([^ ]+) +(.*)$/cpu\1 \2_\3 \4/p' |
+		sed -E '/ sched_(switch|wake) /s/ \([^()]*\)$//'
+}
