@@ -5,6 +5,7 @@
  */
 #include "ktrace/console.h"
 
+#include "ktrace/clock.h"
 #include "ktrace/settings.h"
 
 #include "../core/state.h"
@@ -45,7 +46,7 @@ static void put(struct ktrace_line *line, const struct ktrace_echo *echo)
 		ktrace_line_text(line, "cpu");
 		ktrace_line_decimal(line, echo->cpu);
 		ktrace_line_put(line, ' ');
-		ktrace_format_origin(line, event, echo->stamp);
+		ktrace_format_origin(line, event, echo->stamp + (uint64_t)ktrace_clock_offset(echo->cpu));
 	}
 	ktrace_format_name(line, event, event->id);
 	ktrace_line_text(line, "  ");

@@ -198,8 +198,8 @@ static void boot_reserve(struct ktrace_writer *writer)
 	ktrace_arch_store_barrier();
 }
 
-/* Records on the boot ring; the payload begins with an extension block. */
-static void boot_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes)
+/* Records on the boot ring; the payload begins with an extension block. Returns the stamp. */
+static uint64_t boot_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes)
 {
 	struct ktrace_writer writer;
 
@@ -214,6 +214,7 @@ static void boot_record(const struct ktrx_event *event, uint32_t *payload, uint3
 		boot_reserve(&writer);
 	}
 	record_write(&writer, event->id, payload);
+	return writer.stamp;
 }
 
 /* Reserves if that leaves every slot of the ring in place; else counts the record as dropped. 0: dropped. */
@@ -253,9 +254,10 @@ static inline int ring_reserve(struct ktrace_writer *writer)
 /*
  * Records on this CPU's ring. `word` names the ring; if the site `reserved` one slot and read the clock
  * already, that slot as well. `extended` is KTRX_W1_EXTENDED_BIT if the payload begins with an extension block.
+ * Returns the stamp, 0 if the ring is full.
  */
-static void ring_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
-			int reserved, uint64_t stamp, uint32_t extended)
+static uint64_t ring_record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
+			    int reserved, uint64_t stamp, uint32_t extended)
 {
 	struct ktrace_writer writer;
 
@@ -268,15 +270,16 @@ static void ring_record(const struct ktrx_event *event, uint32_t *payload, uint3
 	payload_end(payload, bytes, writer.slots);
 	if (!reserved) {
 		if (!ring_reserve(&writer))
-			return;
+			return 0;
 		writer.stamp = ktrace_arch_clock();
 	}
 	if (needs_anchor(&writer)) {
 		anchor_write(&writer);
 		if (!ring_reserve(&writer))
-			return;
+			return 0;
 	}
 	record_write(&writer, event->id, payload);
+	return writer.stamp;
 }
 
 /* 0: the event's row is one of those beyond the last id; it is counted as lost. */
@@ -339,9 +342,9 @@ static uint32_t extension_make(uint32_t *to, uint32_t bytes, int boot, const str
 	return at;
 }
 
-/* Records with an extension block, which every record of the boot ring has. */
-static void record_extended(const struct ktrx_event *event, const uint32_t *payload, uint32_t bytes,
-			    uint64_t word, const struct ktrace_origin *origin)
+/* Records with an extension block, which every record of the boot ring has. Returns as ring_record(). */
+static uint64_t record_extended(const struct ktrx_event *event, const uint32_t *payload, uint32_t bytes,
+				uint64_t word, const struct ktrace_origin *origin)
 {
 	uint32_t extended[(KTRX_RECORD_MAX_PAYLOAD + 3) / 4];
 	int boot = KTRX_WORD_RING(word) == 0;
@@ -351,53 +354,70 @@ static void record_extended(const struct ktrx_event *event, const uint32_t *payl
 		((volatile uint32_t *)extended)[words + i] = payload[i];
 	bytes += words * 4;
 	if (boot)
-		boot_record(event, extended, bytes);
-	else
-		ring_record(event, extended, bytes, word, 0, 0, KTRX_W1_EXTENDED_BIT);
+		return boot_record(event, extended, bytes);
+	return ring_record(event, extended, bytes, word, 0, 0, KTRX_W1_EXTENDED_BIT);
 }
 
-/* `word` as for ring_record(). Where a site has reserved a slot there is no room for addresses. */
-static void record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
-		   int reserved, uint64_t stamp, const struct ktrace_origin *origin)
+/* As ring_record(), on whichever ring. Where a site has reserved a slot there is no room for addresses. */
+static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
+		       int reserved, uint64_t stamp, const struct ktrace_origin *origin)
 {
 	if (KTRX_WORD_RING(word) == 0 || (origin->wanted && !reserved))
-		record_extended(event, payload, bytes, word, origin);
-	else
-		ring_record(event, payload, bytes, word, reserved, stamp, 0);
+		return record_extended(event, payload, bytes, word, origin);
+	return ring_record(event, payload, bytes, word, reserved, stamp, 0);
 }
 
 /*
  * Does what the event's state asks for. A slot that a site has reserved is used even if the event was turned off
- * since.
+ * since. Returns the record's stamp, 0 if there is none.
  */
-static void emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
-		 uint64_t stamp, const struct ktrace_origin *origin)
+static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word, int reserved,
+		     uint64_t stamp, const struct ktrace_origin *origin)
 {
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
 	if (state & KTRX_STATE_COUNT)
 		count(event, KTRX_WORD_RING(word));
-	if ((state & KTRX_STATE_RECORD) || reserved)
-		record(event, payload, bytes, word, reserved, stamp, origin);
+	stamp = state & KTRX_STATE_RECORD || reserved
+			? record(event, payload, bytes, word, reserved, stamp, origin)
+			: 0;
 	if (state & KTRX_STATE_STOP)
 		ktrace_stop();
+	return stamp;
+}
+
+/* Hands a record just made to whoever puts it on the kernel's console. */
+static void echo(const struct ktrx_event *event, const void *payload, uint32_t bytes, uint32_t ring,
+		 uint64_t stamp)
+{
+	void (*hook)(const struct ktrace_echo *) = ktrace_state.echo;
+	struct ktrace_echo made;
+
+	if (!hook || !ktrace_state.verbose || stamp == 0)
+		return;
+	made.event = event;
+	made.payload = payload;
+	made.bytes = bytes;
+	made.cpu = ring ? ktrace_ring[ring].cpu : ktrace_arch_early_cpu();
+	made.stamp = stamp;
+	hook(&made);
 }
 
 /* More than "on", or the first event of all. */
 static void emit_slowly(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
 			uint64_t stamp, uintptr_t site)
 {
+	int reserved = word != KTRACE_WORD_NONE;
 	struct ktrace_origin origin;
 
 	if (!attach_or_lose(event))
 		return;
 	origin.wanted = addresses_wanted(event);
 	origin.site = site;
-	if (word != KTRACE_WORD_NONE)
-		emit(event, payload, bytes, word, 1, stamp, &origin);
-	else
-		emit(event, payload, bytes, ktrace_state.initialised ? ktrace_arch_reserve_read() : 0, 0, 0,
-		     &origin);
+	if (!reserved)
+		word = ktrace_state.initialised ? ktrace_arch_reserve_read() : 0;
+	stamp = emit(event, payload, bytes, word, reserved, stamp, &origin);
+	echo(event, payload, bytes, KTRX_WORD_RING(word), stamp);
 }
 
 void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp,

@@ -16,7 +16,7 @@ boot() {
 	# shellcheck disable=SC2046
 	type_keys "$@" | timeout -k 5 60 "$ktrace" run -q --timeout 45 --out "$tmp/trace" -- \
 		$(sh scripts/qemu.sh "$boot_arch" 2) -append "$boot_arguments" >"$tmp/console" 2>"$tmp/err" || status=$?
-	sed 's/--More--\r *\r//g' "$tmp/console" | tr -d '\r' >"$tmp/lines"
+	sed 's/--More--\r *\r//g; s/^Booting from ROM\.*//' "$tmp/console" | tr -d '\r' >"$tmp/lines"
 }
 
 # await TEXT COUNT: until it stands so often on the console.

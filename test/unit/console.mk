@@ -13,3 +13,7 @@ CONSOLE_TEST_SRCS := test/fake/machine.c test/fake/checker.c $(KTRACE_CORE_SOURC
 UNIT_TESTS += console_show
 UNIT_CFLAGS_console_show := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_show := test/unit/console_show.c $(CONSOLE_TEST_SRCS)
+
+UNIT_TESTS += console_echo
+UNIT_CFLAGS_console_echo := $(CONSOLE_TEST_CFLAGS)
+UNIT_SRCS_console_echo := test/unit/console_echo.c $(CONSOLE_TEST_SRCS)

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# debug.ktr.verbose: what the demo kernel puts on its serial line as it records is what the host shows of the trace.
+. test/tap.sh
+. test/qemu/console_support.sh
+
+groups=sched,irq,ipi,ktrace
+of_groups="$(echo "$groups" | sed 's/,/|/g')"
+
+for arch in x86_64 aarch64 riscv64; do
+	boot "$arch" "debug=$groups debug.ktr.verbose=1 run=panic cpus=1"
+	equal "$arch, 1: the guest ends as it should" 10 "$status"
+	sed -nE "s/^(($of_groups)_[^ ]+)  (.*)$/\1 \3/p" "$tmp/lines" | sort >"$tmp/put"
+	host --event "$groups" | cut -d' ' -f2- | sort >"$tmp/host"
+	check "$arch, 1: there are events" test "$(wc -l <"$tmp/host")" -gt 10
+	same "$arch, 1: names and texts" "$tmp/host" "$tmp/put"
+
+	# Of the other CPU the last line may be cut off by the panic.
+	boot "$arch" "debug=$groups debug.ktr.verbose=2 run=panic"
+	sed -nE "s/^(cpu[0-9]+) [0-9]+ [^ ]+:[0-9]+ (($of_groups)_[^ ]+)  (.*)$/\1 \2 \4/p" "$tmp/lines" | sort >"$tmp/put"
+	host --event "$groups" | sort >"$tmp/host"
+	grep '^cpu0 ' "$tmp/put" >"$tmp/put.0"
+	grep '^cpu0 ' "$tmp/host" >"$tmp/host.0"
+	same "$arch, 2: the panicking CPU's events" "$tmp/host.0" "$tmp/put.0"
+	equal "$arch, 2: nothing that the host does not know" 0 "$(comm -13 "$tmp/host" "$tmp/put" | wc -l)"
+	check "$arch, 2: the other CPU's, too" grep -q '^cpu1 ' "$tmp/put"
+	check "$arch, 2: with the place" grep -qE '^cpu0 [0-9]+ kernel/core/outcome.c:[0-9]+ ktrace_panic  asked for by' \
+		"$tmp/lines"
+
+	boot "$arch" "debug=sched run=panic"
+	equal "$arch, 0: nothing" 0 "$(grep -c '^sched_' "$tmp/lines")"
+done
+done_testing
