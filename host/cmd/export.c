@@ -65,6 +65,9 @@ static const struct export_format *choose_format(const struct export_command *ex
 	} else if (!format) {
 		command_message(export->args.name, "there is no format '%s', only:", export->format);
 		print_formats(stderr);
+	} else if (format->whole && trace_args_filtered(&export->args)) {
+		command_message(export->args.name, "a %s holds all of a trace: choose when it is read",
+				format->name);
 	} else {
 		return format;
 	}

@@ -23,6 +23,7 @@ struct export_report {
 struct export_format {
 	const char *name;    /* as given to --format */
 	const char *purpose; /* half a line for --help */
+	int whole;	     /* holds all of a trace, so that no filter may be set */
 	/*
 	 * Writes all events of `trace` that pass its filter to `fd`, from the present position of both. `fd`
 	 * stays open and may be a pipe. 0, or a negative KTREAD_E_*: either ktread_message() tells the

@@ -25,5 +25,6 @@ static int write_stream(struct ktread *trace, int fd, struct export_report *repo
 const struct export_format export_stream = {
 	.name = "stream",
 	.purpose = "the whole trace, compact; every ktrace command reads it",
+	.whole = 1,
 	.write = write_stream,
 };

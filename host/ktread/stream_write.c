@@ -95,12 +95,14 @@ static void describe_v2(struct dump *dump)
 		dump->length = length;
 	for (uint32_t n = 0; n < layout->rings; n++) {
 		const struct ktread_ring_place *place = &layout->ring[n];
-		uint64_t slot = ktread_ring_begin(place, place->head) & (ktread_ring_slots(place) - 1);
+		uint64_t oldest;
 
 		/* A ring in pieces, which no dump has, is written as bytes. */
-		if (place->usable && place->slots.pieces == 1)
-			add_stretch(dump, KTRX_STREAM_SLOTS_V2, place->slots.piece[0].physical,
-				    place->slots.piece[0].readable, slot * KTRX_SLOT_SIZE / dump->block);
+		if (!place->usable || place->slots.pieces != 1)
+			continue;
+		oldest = ktread_ring_begin(place, place->head) & (ktread_ring_slots(place) - 1);
+		add_stretch(dump, KTRX_STREAM_SLOTS_V2, place->slots.piece[0].physical,
+			    place->slots.piece[0].readable, oldest * KTRX_SLOT_SIZE / dump->block);
 	}
 }
 

@@ -101,9 +101,11 @@ static int unpack_into(struct ktread *trace, struct unpacking *unpacking)
 	unpacking->zstd->free_reader(unpacking->reader);
 	if (status < 0 && !unpacking->problem)
 		return status;
-	if (unpacking->problem && unpacking->written == 0)
+	if (unpacking->written == 0)
 		return ktread_fail(KTREAD_E_FORMAT, "%s: looks as if compressed with zstd, but: %s", name,
-				   unpacking->problem);
+				   unpacking->problem ? unpacking->problem
+				   : unpacking->whole ? "it is empty"
+						      : "it is cut short");
 	if (unpacking->problem)
 		ktread_warn(trace, "%s: damaged before offset %" PRIu64 ": %s", name, unpacking->read,
 			    unpacking->problem);

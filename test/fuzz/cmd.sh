@@ -12,7 +12,7 @@ cd "$tmp" || exit 1
 export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1:detect_leaks=1
 
 command_number() { # N FILE
-	case $(($1 % 9)) in
+	case $(($1 % 10)) in
 	0) "$bin/ktrace" show "$2" ;;
 	1) "$bin/ktrace" show --json "$2" ;;
 	2) "$bin/ktrace" summary "$2" ;;
@@ -22,10 +22,13 @@ command_number() { # N FILE
 	6) "$bin/ktrace-decode" --summary "$2" ;;
 	7) "$bin/ktrace" show --event '*s*' --cpu 0-3 --limit 20 "$2" ;;
 	8) "$bin/ktrace" show --form bare --frequency 1000 "$2" ;;
+	9) "$bin/ktrace" export --format stream "$2" -o made.stream && "$bin/ktrace" show made.stream ;;
 	esac
 }
 
-for trace in *.bin *.ktrx; do
+"$bin/ktrace" export --format stream v1.bin -o v1.kts 2>/dev/null || exit 1
+"$bin/ktrace" export --format stream v2.ktrx -o v2.kts 2>/dev/null || exit 1
+for trace in *.bin *.ktrx *.kts; do
 	mkdir "damaged-$trace"
 	"$mutate" "$trace" "$count" "damaged-$trace" || exit 1
 	n=0

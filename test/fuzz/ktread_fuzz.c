@@ -8,29 +8,55 @@
 #include <string.h>
 
 #include "ktread_exercise.h"
+#include "ktrx/stream.h"
 #include "ktrx/v2.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* A liar can compute checksums: roots whose checksum is wrong are tried with the right one, too. */
-static void mend_and_exercise(const uint8_t *bytes, size_t size)
+/* A liar can compute checksums: what has wrong ones is tried with the right ones, too. */
+static void mend_root(uint8_t *bytes, size_t size)
 {
 	struct ktrx_root root;
-	uint8_t *mended;
-	uint32_t checksum;
 
 	if (size < sizeof(root))
 		return;
 	memcpy(&root, bytes, sizeof(root));
-	checksum = ktrx_root_checksum(&root);
-	if (memcmp(root.magic, KTRX_MAGIC, sizeof(root.magic)) != 0 || root.checksum == checksum)
+	root.checksum = ktrx_root_checksum(&root);
+	memcpy(bytes, &root, sizeof(root));
+}
+
+static void mend_stream(uint8_t *bytes, size_t size)
+{
+	struct ktrx_stream head;
+	struct ktrx_stream_block block;
+	size_t at = sizeof(head);
+
+	if (size < sizeof(head))
 		return;
-	mended = malloc(size);
+	memcpy(&head, bytes, sizeof(head));
+	head.check = ktrx_stream_check(&head, offsetof(struct ktrx_stream, check));
+	memcpy(bytes, &head, sizeof(head));
+	while (at <= size && size - at >= sizeof(block)) {
+		memcpy(&block, bytes + at, sizeof(block));
+		block.check = ktrx_stream_check(&block.coding, sizeof(block) - sizeof(block.check));
+		memcpy(bytes + at, &block, sizeof(block));
+		at += sizeof(block) + block.size;
+	}
+}
+
+static void mend_and_exercise(const uint8_t *bytes, size_t size)
+{
+	uint8_t *mended = malloc(size ? size : 1);
+
 	if (!mended)
 		return;
 	memcpy(mended, bytes, size);
-	memcpy(mended + offsetof(struct ktrx_root, checksum), &checksum, sizeof(checksum));
-	ktread_exercise_bytes(mended, size);
+	if (size >= 4 && memcmp(bytes, KTRX_MAGIC, 4) == 0)
+		mend_root(mended, size);
+	else if (size >= 8 && memcmp(bytes, KTRX_STREAM_MAGIC, 8) == 0)
+		mend_stream(mended, size);
+	if (memcmp(mended, bytes, size) != 0)
+		ktread_exercise_bytes(mended, size);
 	free(mended);
 }
 

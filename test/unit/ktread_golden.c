@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ktread_sample.h"
+#include "ktrx/stream.h"
 
 #define FOLDER	    "test/golden/"
 #define SMALL_SHIFT 4u
@@ -135,6 +136,81 @@ static void make_core_of_nothing(struct bytes *bytes)
 	bytes_grow(bytes, 64);
 }
 
+/* What is bad about a stream is worked into a good one: compressors may differ, what they wrote before does not. */
+static struct ktrx_stream *make_stream(struct bytes *bytes)
+{
+	unsigned char chunk[4096];
+	FILE *file = fopen(FOLDER "ktread/v2.kts", "rb");
+	size_t got;
+
+	assert_non_null(file);
+	while ((got = fread(chunk, 1, sizeof(chunk), file)) > 0)
+		bytes_append(bytes, chunk, got);
+	fclose(file);
+	return (struct ktrx_stream *)(void *)bytes->data;
+}
+
+static void seal_stream(struct ktrx_stream *stream)
+{
+	stream->check = ktrx_stream_check(stream, offsetof(struct ktrx_stream, check));
+}
+
+static void seal_first_block(struct ktrx_stream_block *block)
+{
+	block->check = ktrx_stream_check(&block->coding, sizeof(*block) - sizeof(block->check));
+}
+
+static void make_stream_of_endless_dump(struct bytes *bytes)
+{
+	struct ktrx_stream *stream = make_stream(bytes);
+
+	stream->length = INT64_MAX;
+	seal_stream(stream);
+}
+
+static void make_stream_of_no_dump(struct bytes *bytes)
+{
+	struct ktrx_stream *stream = make_stream(bytes);
+
+	stream->length = 0;
+	seal_stream(stream);
+}
+
+static void make_stream_of_large_block(struct bytes *bytes)
+{
+	struct ktrx_stream_block *block = (struct ktrx_stream_block *)(void *)(make_stream(bytes) + 1);
+
+	block->length = UINT32_MAX;
+	block->size = UINT32_MAX;
+	seal_first_block(block);
+}
+
+/* Columns are to be found where there are plain bytes. */
+static void make_stream_of_wrong_coding(struct bytes *bytes)
+{
+	struct ktrx_stream_block *block = (struct ktrx_stream_block *)(void *)(make_stream(bytes) + 1);
+
+	block->coding = KTRX_STREAM_SLOTS_V2;
+	seal_first_block(block);
+}
+
+static void make_stream_of_damaged_ring(struct bytes *bytes)
+{
+	make_stream(bytes);
+	bytes->data[bytes->size - sizeof(struct ktrx_stream_block) - 20] ^= 0x10;
+}
+
+static void make_cut_stream(struct bytes *bytes)
+{
+	make_stream(bytes);
+	bytes->size -= sizeof(struct ktrx_stream_block) + 10;
+}
+
+static void make_zstd_of_nothing(struct bytes *bytes)
+{
+	bytes_append(bytes, "\x28\xb5\x2f\xfd and no frame", 17);
+}
+
 static void compare(const char *name, void (*make)(struct bytes *bytes))
 {
 	const char *wanted = getenv("KTREAD_GOLDEN");
@@ -225,12 +301,89 @@ static void bad_inputs_are_refused_or_warned_of(void **state)
 	expect_refusal("bad/core-of-nothing.elf", KTREAD_E_FORMAT);
 }
 
+/* Streams written long ago are read; so are dumps that the zstd tool compressed. */
+static void same_as(const char *name, const char *original)
+{
+	char path[128];
+	const struct ktread_event *a, *b;
+	struct ktread *x, *y;
+
+	snprintf(path, sizeof(path), FOLDER "%s", name);
+	x = open_ok(path, NULL);
+	snprintf(path, sizeof(path), FOLDER "%s", original);
+	y = open_ok(path, NULL);
+	while (ktread_next(y, &b) > 0) {
+		assert_int_equal(ktread_next(x, &a), 1);
+		assert_int_equal(a->stamp, b->stamp);
+		assert_int_equal(a->index, b->index);
+		assert_int_equal(a->lost, b->lost);
+		assert_int_equal(a->id, b->id);
+		assert_int_equal(a->payload_size, b->payload_size);
+		assert_memory_equal(a->payload, b->payload, a->payload_size);
+	}
+	assert_int_equal(ktread_next(x, &a), 0);
+	ktread_close(x);
+	ktread_close(y);
+}
+
+static void write_stream_anew(const char *name, const char *original)
+{
+	const char *wanted = getenv("KTREAD_GOLDEN");
+	char path[128];
+	struct ktread *trace;
+	FILE *file;
+	int error;
+
+	if (!wanted || strcmp(wanted, "write") != 0)
+		return;
+	snprintf(path, sizeof(path), FOLDER "%s", original);
+	trace = open_ok(path, NULL);
+	snprintf(path, sizeof(path), FOLDER "%s", name);
+	file = fopen(path, "wb");
+	assert_non_null(file);
+	assert_int_equal(ktread_write_stream(trace, fileno(file), &error), 0);
+	fclose(file);
+	ktread_close(trace);
+}
+
+static void streams_are_golden(void **state)
+{
+	(void)state;
+	write_stream_anew("ktread/v1.kts", "ktread/v1.ktrx");
+	write_stream_anew("ktread/v2.kts", "ktread/v2.ktrx");
+	same_as("ktread/v1.kts", "ktread/v1.ktrx");
+	same_as("ktread/v2.kts", "ktread/v2.ktrx");
+	same_as("ktread/v2.ktrx.zst", "ktread/v2.ktrx");
+	same_as("ktread/v2.kts.zst", "ktread/v2.ktrx");
+}
+
+static void bad_streams_are_refused_or_warned_of(void **state)
+{
+	(void)state;
+	compare("bad/stream-endless.kts", make_stream_of_endless_dump);
+	drain(open_ok(FOLDER "bad/stream-endless.kts", NULL)); /* all that is not there is zero */
+	compare("bad/stream-no-dump.kts", make_stream_of_no_dump);
+	expect_refusal("bad/stream-no-dump.kts", KTREAD_E_FORMAT);
+	compare("bad/stream-large-block.kts", make_stream_of_large_block);
+	expect_refusal("bad/stream-large-block.kts", KTREAD_E_FORMAT);
+	compare("bad/stream-coding.kts", make_stream_of_wrong_coding);
+	expect_refusal("bad/stream-coding.kts", KTREAD_E_FORMAT);
+	compare("bad/stream-damaged-ring.kts", make_stream_of_damaged_ring);
+	expect_warning("bad/stream-damaged-ring.kts", "damaged");
+	compare("bad/stream-cut.kts", make_cut_stream);
+	expect_warning("bad/stream-cut.kts", "cut short");
+	compare("bad/zstd-of-nothing.zst", make_zstd_of_nothing);
+	expect_refusal("bad/zstd-of-nothing.zst", KTREAD_E_FORMAT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(v1_is_golden),
 		cmocka_unit_test(v2_is_golden),
 		cmocka_unit_test(bad_inputs_are_refused_or_warned_of),
+		cmocka_unit_test(streams_are_golden),
+		cmocka_unit_test(bad_streams_are_refused_or_warned_of),
 	};
 
 	return cmocka_run_group_tests_name("ktread golden", tests, NULL, NULL);

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A portable stream is shown as the trace it was made from is, by every command, word for word; so is one that the zstd
+# tool compressed.
+. test/tap.sh
+
+PATH=$PWD/build/bin:$PATH
+mkdir "$tmp/dump" "$tmp/stream"
+build/test/cmd-traces "$tmp/dump" || exit 1
+cd "$tmp" || exit 1
+
+# A stream holds the dump that is shown, and not what else was in its file.
+without_file() {
+	sed '/^dumps  /d; s/"dumps":[0-9]*,"offset":[0-9]*,//'
+}
+
+# alike "name" COMMAND…: says the same where the dump lies and where the stream does, under one name.
+alike() {
+	name=$1
+	shift
+	(cd dump && "$@" 2>&1; echo "exit status $?") | without_file >dump.said
+	(cd stream && "$@" 2>&1; echo "exit status $?") | without_file >stream.said
+	same "$name: $*" dump.said stream.said
+}
+
+for trace in v1.bin v2.ktrx hostile.ktrx lowclock.bin; do
+	ktrace export --format stream "dump/$trace" -o "stream/$trace" 2>said
+	equal "$trace becomes a stream" 0 $?
+	check "$trace: and says so" grep -q 'events written to stream/' said
+	for command in 'show' 'show --json' 'show --hex' 'show --cpu 1' 'show --since 30us --until 230us' summary \
+		'summary --json' 'export --format json -o -' 'export --format perfetto -o -'; do
+		alike "$trace" ktrace $command "$trace"
+	done
+	for command in --timeline --summary '--timeline --pid 12'; do
+		alike "$trace" ktrace-decode $command "$trace"
+	done
+done
+alike 'a choice of events' ktrace show --event syscall,SCHED.switch v2.ktrx
+alike 'a choice of events' ktrace show --event 'net,page_*,999' v1.bin
+
+ktrace export --format stream --frequency 1000000 --v1-layout spec dump/lowclock.bin -o given.kts 2>/dev/null
+ktrace show --frequency 1000000 --v1-layout spec dump/lowclock.bin >dump.said
+ktrace show given.kts >stream.said
+same 'frequency and layout go into the stream' dump.said stream.said
+
+awk 'BEGIN { for (n = 0; n < 400; n++) printf "%032d", n }' >records
+ktrace show --form bare --frequency 1000 records >dump.said 2>/dev/null
+ktrace export --format stream --form bare --frequency 1000 records -o records.kts 2>/dev/null
+ktrace show records.kts >stream.said 2>/dev/null
+same 'bare records' dump.said stream.said
+check 'there are some' test -s stream.said
+
+ktrace show dump/v2.ktrx >dump.said
+ktrace export --format stream dump/v2.ktrx -o - 2>/dev/null | ktrace show /dev/stdin >stream.said
+same 'through a pipe' dump.said stream.said
+ktrace show --form stream stream/v2.ktrx >stream.said
+same '--form stream' dump.said stream.said
+
+# says STATUS "part of the message" COMMAND…
+says() {
+	expected=$1 message=$2
+	shift 2
+	"$@" >stdout 2>stderr
+	status=$?
+	if [ "$status" -eq "$expected" ] && grep -qF -e "$message" stderr; then
+		pass "$*: $expected, $message"
+	else
+		fail "$*: $expected, $message" "exit status $status: $(cat stderr)"
+	fi
+}
+
+says 1 'is no stream' ktrace show --form stream dump/v1.bin
+says 2 'holds all of a trace' ktrace export --format stream --cpu 0 dump/v2.ktrx -o cpu0.kts
+check 'and nothing is left behind' test ! -e cpu0.kts
+says 1 'No space left' ktrace export --format stream dump/v2.ktrx -o /dev/full
+head -c 900 stream/v2.ktrx >cut.kts
+says 0 'cut short' ktrace show cut.kts
+says 1 'within its head' ktrace show /dev/stdin <<-END
+	$(printf '\211KTS\r\n\032')
+END
+
+if command -v zstd >/dev/null; then
+	zstd -q dump/v2.ktrx -o packed.zst
+	says 0 'compressed with zstd: unpacked into a temporary file' ktrace show packed.zst
+	same 'compressed with zstd' dump.said stdout
+	zstd -q stream/v2.ktrx -o twice.zst
+	says 0 'unpacked into a temporary file' ktrace show twice.zst
+	same 'a stream compressed with zstd' dump.said stdout
+	head -c 100 packed.zst >cut.zst
+	says 1 'cut short' ktrace show cut.zst
+	cat packed.zst cut.zst >longer.zst
+	says 0 'longer.zst: cut short' ktrace show longer.zst
+	same 'what came before the cut' dump.said stdout
+	{ cat packed.zst; echo rubbish; } >rubbish.zst
+	says 0 'rubbish.zst: damaged' ktrace show rubbish.zst
+	same 'what came before the damage' dump.said stdout
+else
+	skip 'compressed with zstd' 'zstd is not installed'
+fi
+
+# The library is loaded by those alone who need it.
+for trace in dump/v2.ktrx stream/v2.ktrx; do
+	echo "$trace $(LD_DEBUG=files ktrace show $trace 2>&1 >/dev/null | grep -c 'file=libzstd.*generating link map')"
+done >loaded
+equal 'a plain dump is shown without libzstd, a stream with it' 'dump/v2.ktrx 0 stream/v2.ktrx 1' "$(xargs <loaded)"
+
+done_testing
