@@ -136,6 +136,22 @@ static void remember(struct ktread_follow_ring *follow, uint64_t index)
 	follow->passed[follow->passed_count++] = (struct ktread_passed){ index, follow->ring.reference };
 }
 
+/*
+ * The slot at ring->index is a later one of a record. If that is one that was passed over, it goes with it; else its
+ * beginning is lost.
+ */
+static void skip_continuation(struct ktread_follow_ring *follow)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+
+	if (follow->passed_count && follow->passed[follow->passed_count - 1].index + 1 == ring->index)
+		remember(follow, ring->index);
+	else
+		ring->invalid++;
+	ring->index++;
+	ring->lost++;
+}
+
 /* The slot at ring->index is not finished. Is it passed over? */
 static bool pass_over(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
@@ -180,6 +196,8 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 			ring->invalid++;
 		} else if (left < KTRX_RECORD_MAX_SLOTS && end < follow->head && ring->index > start) {
 			return 1; /* may go on behind what was read */
+		} else if (ktread_slot_is_continuation(slot[0], ring->index, shift)) {
+			skip_continuation(follow);
 		} else if (!pass_over(follow, look)) {
 			return 0;
 		}

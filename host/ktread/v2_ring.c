@@ -66,7 +66,7 @@ bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift)
 	       KTRX_W1_GENERATION(slot[1]) == (generation & 0x7fu);
 }
 
-static bool is_continuation(const uint64_t *slot, uint64_t index, uint32_t shift)
+bool ktread_slot_is_continuation(const uint64_t *slot, uint64_t index, uint32_t shift)
 {
 	uint32_t kind = KTRX_TAG_KIND(slot[0]);
 
@@ -82,7 +82,7 @@ uint32_t ktread_slot_record(uint64_t (*slot)[4], uint64_t index, uint32_t shift,
 	if (most > KTRX_RECORD_MAX_SLOTS)
 		most = KTRX_RECORD_MAX_SLOTS;
 	for (uint32_t n = 1; n < most; n++) {
-		if (!is_continuation(slot[n], index + n, shift))
+		if (!ktread_slot_is_continuation(slot[n], index + n, shift))
 			return 0;
 		if (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_LAST)
 			return n + 1;

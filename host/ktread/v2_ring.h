@@ -77,6 +77,7 @@ bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uin
 
 /* The slot checks, for those that look at single slots. */
 bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift);
+bool ktread_slot_is_continuation(const uint64_t *slot, uint64_t index, uint32_t shift);
 /* Slots of the record whose first slot lies here, of at most `most`; 0 if it is not whole. */
 uint32_t ktread_slot_record(uint64_t (*slot)[4], uint64_t index, uint32_t shift, uint64_t most);
 /* Reads `count` slots from `index` on, which may wrap around. */

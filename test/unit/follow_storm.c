@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Following this very process: threads that record as CPUs do, interrupted by signals that record as well, are
+ * followed while they run. Each record is numbered, so that one that is missing without having been counted, comes
+ * twice or was torn shows.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/state.h"
+#include "ktread/follow.h"
+
+#define WORKERS 2u
+#define SLOTS	16384u
+#define NUMBERS (UINT64_C(1) << 22) /* no thread records more */
+#define RECORDS 150000u
+#define BURST	50u
+#define PACED	(RECORDS / 3 * 2) /* so many with pauses, which leave nothing to be lost */
+#define PAGE	UINT64_C(4096)
+#define TOP	(UINT64_C(1) << 47)
+
+KTRACE_EVENT(test, pair, "%llu %llu", (unsigned long long, number), (unsigned long long, complement));
+KTRACE_EVENT(test, long, "%llu %llu %llu", (unsigned long long, number), (unsigned long long, triple),
+	     (unsigned long long, complement));
+
+__thread uint64_t threads_reserve;
+__thread uint32_t threads_cpu;
+
+static atomic_ullong numbered[WORKERS]; /* records begun, of both kinds */
+static atomic_uint online, at_work;
+static atomic_bool storm;
+static uint8_t *seen[WORKERS];
+
+static void record_pair(void)
+{
+	uint64_t number = atomic_fetch_add(&numbered[threads_cpu], 1);
+
+	KTRACE(test, pair, number, ~number);
+}
+
+static void record_long(void)
+{
+	uint64_t number = atomic_fetch_add(&numbered[threads_cpu], 1);
+
+	KTRACE(test, long, number, number * 3, ~number);
+}
+
+static void interrupt(int signal)
+{
+	signal == SIGUSR1 ? record_pair() : record_long();
+}
+
+static void *work(void *argument)
+{
+	const struct timespec pause = { .tv_nsec = 500000 };
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	threads_cpu = *(const uint32_t *)argument;
+	if (ktrace_cpu_online(threads_cpu) != KTRACE_OK)
+		abort();
+	online++;
+	while (!storm)
+		sched_yield();
+	for (uint32_t i = 0; i < RECORDS; i++) {
+		i % 3 ? record_pair() : record_long();
+		if (i < PACED && i % BURST == 0)
+			nanosleep(&pause, NULL);
+	}
+	pthread_sigmask(SIG_BLOCK, &signals, NULL);
+	at_work--;
+	/* The reserve word goes with the thread. */
+	while (storm)
+		sched_yield();
+	return NULL;
+}
+
+/* The memory of this process, addresses as they are; what is not mapped is empty. */
+static int self_read(void *context, uint64_t physical, void *buffer, size_t bytes)
+{
+	struct iovec to = { buffer, bytes }, from = { (void *)(uintptr_t)physical, bytes };
+	ssize_t got = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+
+	(void)context;
+	got = got < 0 ? 0 : got;
+	memset((char *)buffer + got, 0, bytes - (size_t)got);
+	return 0;
+}
+
+/* All that has to be found is the root. */
+static uint64_t self_next_data(void *context, uint64_t physical)
+{
+	const uint64_t root = (uintptr_t)&ktrace_root & ~(PAGE - 1);
+
+	(void)context;
+	return physical <= root ? root : physical < root + PAGE ? physical : UINT64_MAX;
+}
+
+static int self_ended(void *context)
+{
+	(void)context;
+	return at_work == 0;
+}
+
+static void check_event(const struct ktread_followed *now, uint64_t *last)
+{
+	const struct ktread_event *event = now->event;
+	uint64_t words[3];
+
+	memcpy(words, event->payload, sizeof(words));
+	assert_in_range(event->cpu, 0, WORKERS - 1);
+	if (strcmp(event->type->name, "pair") == 0) {
+		assert_true(words[0] == ~words[1]);
+	} else {
+		assert_string_equal(event->type->name, "long");
+		assert_true(words[0] * 3 == words[1] && words[0] == ~words[2]);
+	}
+	assert_true(words[0] < NUMBERS);
+	assert_int_equal(seen[event->cpu][words[0]]++, 0);
+	assert_int_equal(now->late, event->stamp < *last);
+	*last = event->stamp > *last ? event->stamp : *last;
+}
+
+/* Reads to the end, annoying the threads with signals. Returns the slots that were told as lost. */
+static uint64_t follow_to_the_end(struct ktread_follow *follow, const pthread_t *threads)
+{
+	struct ktread_followed now = { 0 };
+	uint64_t last = 0, lost = 0;
+
+	for (uint64_t n = 0; now.kind != KTREAD_FOLLOWED_END; n++) {
+		assert_int_equal(ktread_follow_next(follow, &now, -1), 1);
+		if (now.kind == KTREAD_FOLLOWED_EVENT)
+			check_event(&now, &last);
+		else if (now.kind == KTREAD_FOLLOWED_LOST)
+			lost += now.slots;
+		else if (now.kind == KTREAD_FOLLOWED_BOOT)
+			storm = true;
+		if (n % 64 == 0 && at_work > 0)
+			pthread_kill(threads[n / 64 % WORKERS], n / 128 % 2 ? SIGUSR1 : SIGUSR2);
+	}
+	return lost;
+}
+
+static void start(pthread_t *threads)
+{
+	static const uint32_t cpus[WORKERS] = { 0, 1 };
+	static _Alignas(64) uint8_t rings[WORKERS * SLOTS * 32 + 4096];
+	const struct ktrace_memory lent = { rings, sizeof(rings) };
+	const struct ktrace_config config = {
+		.size = sizeof(config), .cpus = WORKERS, .slots = SLOTS, .blocks = 1, .memory = &lent
+	};
+	struct sigaction action = { .sa_handler = interrupt };
+
+	sigaction(SIGUSR1, &action, NULL);
+	sigaction(SIGUSR2, &action, NULL);
+	assert_int_equal(ktrace_init(&config), KTRACE_OK);
+	at_work = WORKERS;
+	for (uint32_t i = 0; i < WORKERS; i++) {
+		seen[i] = calloc(1, NUMBERS);
+		assert_non_null(seen[i]);
+		assert_int_equal(pthread_create(&threads[i], NULL, work, (void *)(uintptr_t)&cpus[i]), 0);
+	}
+	while (online < WORKERS)
+		sched_yield();
+}
+
+/* Which of the records came. */
+static void join(const pthread_t *threads, uint64_t *came, uint64_t *missing)
+{
+	storm = false;
+	*came = *missing = 0;
+	for (uint32_t i = 0; i < WORKERS; i++) {
+		pthread_join(threads[i], NULL);
+		for (uint64_t n = 0; n < numbered[i]; n++) {
+			*came += seen[i][n];
+			*missing += !seen[i][n];
+		}
+		free(seen[i]);
+	}
+}
+
+static void every_record_comes_once_or_is_counted(void **state)
+{
+	const struct ktread_memory_ops ops = { .read = self_read,
+					       .next_data = self_next_data,
+					       .ended = self_ended };
+	const struct ktread_range all = { PAGE, TOP - PAGE };
+	struct ktread_memory *memory;
+	struct ktread_follow *follow;
+	struct ktread_follow_account account;
+	uint64_t lost, came, missing;
+	pthread_t threads[WORKERS];
+
+	(void)state;
+	start(threads);
+	assert_int_equal(ktread_memory_open(&memory, &ops, NULL, &all, 1), 0);
+	assert_int_equal(ktread_follow_open_memory(&follow, memory, NULL), 0);
+	lost = follow_to_the_end(follow, threads);
+	ktread_follow_account(follow, &account);
+	join(threads, &came, &missing);
+	print_message("%llu events, %llu late, %llu slots lost, %llu unreadable, %llu looks\n",
+		      (unsigned long long)account.events, (unsigned long long)account.late,
+		      (unsigned long long)lost, (unsigned long long)account.unreadable,
+		      (unsigned long long)account.polls);
+	assert_int_equal(account.pending, 0);
+	assert_int_equal(account.overwritten, lost);
+	assert_int_equal(account.produced, account.shown + lost + account.unreadable);
+	assert_int_equal(account.events, came);
+	assert_true(came > PACED);
+	/* Each record that did not come has one or two of the slots that were counted, all but perhaps the anchors'. */
+	assert_in_range(lost + account.unreadable, missing, 2 * missing + 2 * WORKERS);
+	ktread_follow_close(follow);
+	ktread_memory_close(memory);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(every_record_comes_once_or_is_counted) };
+
+	return cmocka_run_group_tests_name("follow storm", tests, NULL, NULL);
+}
