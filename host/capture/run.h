@@ -16,6 +16,8 @@
 struct capture_hooks {
 	/* A sentence worth a line of its own. */
 	void (*say)(void *context, const char *sentence);
+	/* The guest runs, and this is the file behind its RAM. NULL: nobody wants to know. */
+	void (*ram)(void *context, const char *path);
 	/* A few times a second while the guest runs. `pulse` is NULL until ktrace was found. */
 	void (*progress)(void *context, double seconds, bool guest_uses_terminal,
 			 const struct ktread_pulse *pulse);

@@ -87,6 +87,8 @@ static int open_view(struct capture_run *run)
 {
 	if (run->view.memory || run->options->transport != CAPTURE_RAM || !run->machine.ran)
 		return 0;
+	if (run->options->hooks.ram)
+		run->options->hooks.ram(run->options->hooks.context, run->guest.path);
 	return capture_view_open(&run->view, run->guest.path, &run->machine.map,
 				 run->guest.line.architecture);
 }

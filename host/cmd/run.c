@@ -92,6 +92,14 @@ static void say(void *context, const char *sentence)
 	command_message(talk->name, "%s", sentence);
 }
 
+static void say_ram(void *context, const char *path)
+{
+	struct talk *talk = context;
+
+	if (!talk->quiet)
+		command_message(talk->name, "the guest runs, its RAM is %s", path);
+}
+
 /* A line that wraps could not be painted over. */
 static int terminal_width(void)
 {
@@ -156,6 +164,7 @@ static int parse_option(const char *name, int option, struct capture_run_options
 		return 0;
 	case OPTION_KEEP_RAM:
 		options->keep_ram = true;
+		options->hooks.ram = say_ram;
 		return 0;
 	case OPTION_OUT:
 		options->out = optarg;
@@ -239,7 +248,7 @@ static int run(int argc, char **argv)
 		.out = DEFAULT_OUT,
 		.events = "",
 		.stall = -1,
-		.hooks = { say, show_progress, &talk },
+		.hooks = { say, NULL, show_progress, &talk },
 	};
 	struct capture_result result;
 	char self[4096];

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A running guest is steered from outside: a kernel that boots with everything off records what was asked for, and
+# only that; and its settings are the same whether boot arguments, its shell or the host set and read them.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# start ARCH APPEND…: a guest that reads $tmp/keys; its RAM in $ram.
+start() {
+	arch=$1
+	shift
+	rm -rf "$tmp/ram" "$tmp/keys" && mkdir "$tmp/ram" && mkfifo "$tmp/keys"
+	: >"$tmp/console"
+	timeout -k 5 100 "$ktrace" run --timeout 90 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
+		-append "$*" <"$tmp/keys" >"$tmp/console" 2>"$tmp/err" &
+	guest=$!
+	exec 3>"$tmp/keys"
+	ram=
+	for _ in $(seq 200); do
+		ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
+		[ -z "$ram" ] || break
+		sleep 0.1
+	done
+	prompts=0
+}
+
+# Ends the guest and leaves its exit status in $status.
+finish() {
+	exec 3>&-
+	status=0
+	wait "$guest" || status=$?
+}
+
+# Waits until the shell has prompted once more than it was typed to.
+prompted() {
+	for _ in $(seq 300); do
+		[ "$(grep -c '^\$ ' "$tmp/console")" -le "$prompts" ] || break
+		sleep 0.1
+	done
+}
+
+type_line() {
+	prompted
+	prompts=$((prompts + 1))
+	printf '%s\n' "$1" >&3
+}
+
+control() { timeout -k 2 20 "$ktrace" control --timeout 10 "$ram" "$@"; }
+
+# The settings that the guest's shell or the host says, but for what the kernel measures all the time.
+settings() { tr -d '\r' <"$1" | grep -E '^debug\.[a-z0-9_.]*: ' | grep -v '^debug.ktr.cost:' | sort; }
+
+for arch in x86_64 aarch64 riscv64; do
+	start "$arch" run=forever "ktrace=-*"
+	# The kernel may still be booting. What it recorded before it came to its arguments is cleared.
+	for _ in $(seq 50); do
+		control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/said" && break
+		sleep 0.2
+	done
+	check "$arch: the guest answers: $(head -n 1 "$tmp/said")" test ! -s "$tmp/said"
+	equal "$arch: what changed is told" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on" \
+		"$(grep '^sched' "$tmp/changed" | sort | xargs)"
+	sleep 0.5
+	"$ktrace" show "$ram" >"$tmp/shown" 2>/dev/null
+	groups=$(sed -n 's/.* \([a-z]*\)\.[a-z_]*[ (:].*/\1/p' "$tmp/shown" | sort -u | xargs)
+	equal "$arch: only what was asked for is recorded" sched "$groups"
+	check "$arch: and it is: $(wc -l <"$tmp/shown")" test "$(wc -l <"$tmp/shown")" -gt 20
+	"$ktrace" control --json "$ram" stop >"$tmp/json"
+	check "$arch: recording stops" grep -q '"recording":false' "$tmp/json"
+	control 'shed.*=on' 2>"$tmp/said"
+	equal "$arch: an unknown name is refused" 2 $?
+	check "$arch: with the nearest ones" grep -q 'near it: sched' "$tmp/said"
+	kill -INT "$guest"
+	finish
+	"$ktrace" control --timeout 0.2 "$ram" start 2>"$tmp/said"
+	equal "$arch: a guest that is gone does not answer" 1 $?
+	check "$arch: which is said" grep -q 'it is not running' "$tmp/said"
+
+	start "$arch" run=sh debug.b64_63=1 debug.ktr.panic_goes_on=1 "ktrace=mm=count"
+	type_line 'sysctl -a'
+	prompted
+	settings "$tmp/console" >"$tmp/guest"
+	"$ktrace" show --settings "$ram" 2>/dev/null >"$tmp/host.all"
+	settings "$tmp/host.all" >"$tmp/host"
+	check "$arch: guest and host read the same: $(diff "$tmp/guest" "$tmp/host" | head -n 3)" \
+		diff -q "$tmp/guest" "$tmp/host"
+	check "$arch: boot arguments set words and bits" grep -qx 'debug.ktr.panic_goes_on: 1' "$tmp/host"
+	check "$arch: of any width" grep -qx 'debug.b64_63: 1' "$tmp/host"
+	check "$arch: and events" grep -q 'mm.fault_enter *count' "$tmp/host.all"
+	type_line 'sysctl debug.b32_31=1 debug.ktr.sched_enable=0x3'
+	prompted
+	"$ktrace" show --settings "$ram" >"$tmp/host.all" 2>/dev/null
+	check "$arch: the host reads what the shell set" grep -qx 'debug.b32_31: 1' "$tmp/host.all"
+	check "$arch: masks too" grep -qx 'debug.ktr.sched_enable: 0x3' "$tmp/host.all"
+	equal "$arch: the host sets" "debug.b32_0: 0 -> 1" "$(control debug.b32_0=1)"
+	type_line 'sysctl debug.b32_0'
+	prompted
+	check "$arch: and the shell reads that" grep -q '^debug.b32_0: 1' "$tmp/console"
+	type_line 'exit 0'
+	finish
+done
+done_testing
