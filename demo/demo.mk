@@ -19,7 +19,7 @@ DEMO_TAR ?= tar
 DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
 
 DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno-omit-frame-pointer \
-	-fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror \
+	-DKTRACE_FRAME_POINTERS=1 -fno-asynchronous-unwind-tables -fno-common -Wall -Wextra -Werror \
 	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 

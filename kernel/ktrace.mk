@@ -21,7 +21,7 @@ KTRACE_CORE_SOURCES := $(addprefix kernel/core/,argument.c attach.c backtrace.c 
 
 # Rings read inside the kernel, for dumps and for the console.
 KTRACE_READER_SOURCES := $(addprefix kernel/core/,rings.c row.c walk.c)
-KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,echo.c format.c line.c merge.c show.c)
+KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,backtrace.c echo.c format.c line.c merge.c show.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)

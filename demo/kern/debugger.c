@@ -4,6 +4,7 @@
 #include <ktrace/settings.h>
 
 #include "arch.h"
+#include "backtrace.h"
 #include "clock.h"
 #include "cpu.h"
 #include "debugger.h"
@@ -130,6 +131,15 @@ static void set(const char *text)
 		kprintf("set NAME=VALUE; a value that it takes\n");
 }
 
+static void show_backtrace(const char *count)
+{
+	int limit = 0;
+
+	for (; *count >= '0' && *count <= '9'; count++)
+		limit = limit * 10 + (*count - '0');
+	print_backtrace(limit ? limit : -1);
+}
+
 static void show_cpus(const char *unused)
 {
 	(void)unused;
@@ -165,6 +175,7 @@ static const struct command {
 	{ "show ktr", "the trace, newest first: show ktr[/v][a][c<CPU>] [PATTERN...]", show_trace },
 	{ "show settings", "how the tracer is set: show settings [NAME]", show_settings },
 	{ "show cpus", "what each CPU does", show_cpus },
+	{ "bt", "who called up to here: bt [COUNT]", show_backtrace },
 	{ "set", "changes that: set NAME=VALUE", set },
 	{ "c", "goes on", leave },
 	{ "halt", "ends the machine", halt },

@@ -26,6 +26,9 @@ static inline uint64_t *ktrace_arch_reserve_word(void)
 	return &arch_this_cpu()->trace_reserve;
 }
 
+uintptr_t trace_stack_end(uintptr_t here); /* backtrace.c */
+#define ktrace_arch_stack_end trace_stack_end
+
 #ifndef KTRACE_PORT_THREAD
 #define ktrace_arch_thread ktrace_arch_thread
 static inline uint32_t ktrace_arch_thread(void)

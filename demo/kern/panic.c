@@ -5,6 +5,7 @@
 
 #include "arch.h"
 #include "args.h"
+#include "backtrace.h"
 #include "clock.h"
 #include "cpu.h"
 #include "debugger.h"
@@ -88,6 +89,8 @@ void panic(const char *text, ...)
 	console_seize();
 	ktrace_panic(message);
 	print_message(self);
+	console_seize();
+	print_backtrace(-1);
 	if (arg_has("panic", "prompt"))
 		debugger_enter_after_panic();
 	arch_exit(PANIC_STATUS);

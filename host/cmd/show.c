@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/show_symbols.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
 #include "export/lines.h"
@@ -18,12 +19,15 @@ enum {
 	OPTION_JSON,
 	OPTION_HEX,
 	OPTION_SETTINGS,
+	OPTION_ELF,
 };
 
 struct show {
 	struct trace_args args;
 	uint64_t limit;
 	int json, settings;
+	const char *elf;
+	struct symbols *symbols;
 	int (*write)(struct timeline *timeline);
 };
 
@@ -37,6 +41,8 @@ static int take_option(void *command, int option, const char *value)
 		show->json = 1;
 	else if (option == OPTION_HEX)
 		show->write = slots_write;
+	else if (option == OPTION_ELF)
+		show->elf = value;
 	else if (trace_parse_number(value, UINT64_MAX, &show->limit) || show->limit == 0)
 		return trace_bad_value(&show->args, "--limit", value);
 	return 0;
@@ -47,6 +53,7 @@ static const struct option own_options[] = {
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "hex", no_argument, NULL, OPTION_HEX },
 	{ "settings", no_argument, NULL, OPTION_SETTINGS },
+	{ "elf", required_argument, NULL, OPTION_ELF },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -60,7 +67,9 @@ static const struct trace_syntax syntax = {
 	.help = "  --limit N            stop after N events\n"
 		"  --json               a JSON object a line\n"
 		"  --hex                the bytes of each event's slots, with what they mean (version 2)\n"
-		"  --settings           instead of events: what each event and setting is set to\n",
+		"  --settings           instead of events: what each event and setting is set to\n"
+		"  --elf KERNEL         the kernel's file: names and lines for addresses of callers and "
+		"sites\n",
 	.examples = "  ktrace show boot.ktrx\n"
 		    "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
 		    "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
@@ -81,6 +90,7 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 		.limit = show->limit,
 		.cpus = show->args.cpu_list ? show->args.cpus : NULL,
 		.filtered = trace_args_filtered(&show->args),
+		.symbols = show->symbols,
 		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};
 	int result;
@@ -107,12 +117,17 @@ static int run_show(int argc, char **argv)
 	status = trace_args_open(&show.args, &trace);
 	if (status)
 		return status;
+	status = show_symbols_open(&show.symbols, show.elf, trace, show.args.name);
+	if (status)
+		return trace_args_close(&show.args, trace, 0) | status;
 	if (output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(show.args.name, "out of memory");
+		symbols_close(show.symbols);
 		return trace_args_close(&show.args, trace, 0) | EXIT_BAD_INPUT;
 	}
 	status = show_trace(&show, trace, &out);
 	error = output_close(&out);
+	symbols_close(show.symbols);
 	status = trace_args_close(&show.args, trace, status);
 	return trace_output_status(show.args.name, "standard output", error) | status;
 }

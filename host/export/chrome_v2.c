@@ -181,6 +181,23 @@ static char *put_types(struct writer *writer, char *at, const struct ktread_even
 	return at + 1;
 }
 
+static char *put_addresses(char *at, const struct ktread_event *event)
+{
+	if (event->callers) {
+		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
+		*at++ = '"';
+	}
+	if (event->callers > 1) {
+		at = number_hex(number_literal(at, ",\"caller's caller\":\"0x"), event->caller[1]);
+		*at++ = '"';
+	}
+	if (event->site) {
+		at = number_hex(number_literal(at, ",\"site\":\"0x"), event->site);
+		*at++ = '"';
+	}
+	return at;
+}
+
 static char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	char *begin, *end;
@@ -191,10 +208,7 @@ static char *put_arguments(struct writer *writer, char *at, const struct ktread_
 		*end++ = ',';
 	end = put_types(writer, end, event);
 	at = number_decimal(number_literal(end, "\"cpu\":"), event->cpu);
-	if (event->callers) {
-		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
-		*at++ = '"';
-	}
+	at = put_addresses(at, event);
 	*at = '}';
 	return at + 1;
 }

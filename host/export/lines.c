@@ -7,6 +7,7 @@
 #include "analyze/wellknown.h"
 #include "export/json.h"
 #include "export/number.h"
+#include "export/places.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -66,12 +67,7 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	at = put_call(writer, at, event);
 	at = json_put_fields(number_literal(at, ",\"args\":{"), event);
 	*at++ = '}';
-	if (event->callers) {
-		at = number_hex(number_literal(at, ",\"callers\":[\"0x"), event->caller[0]);
-		if (event->callers > 1)
-			at = number_hex(number_literal(at, "\",\"0x"), event->caller[1]);
-		at = number_literal(at, "\"]");
-	}
+	at = places_put_json(at, event, writer->timeline->symbols);
 	return number_literal(at, "}\n");
 }
 

@@ -129,6 +129,8 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 	annotate_call(perfetto, event);
 	for (uint32_t n = 0; n < event->callers && n < 2; n++)
 		annotate_named(pb, caller[n], ANNOTATION_POINTER, event->caller[n]);
+	if (event->site)
+		annotate_named(pb, "site", ANNOTATION_POINTER, event->site);
 }
 
 /* A TrackEvent of `event`; `name` NULL: the type's own. */

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+#include "analyze/symbols.h"
 #include "export/output.h"
 #include "export/syscalls.h"
 #include "export/ticks.h"
@@ -28,13 +29,14 @@ struct timeline {
 	struct output *out;
 	struct syscalls *calls;
 	enum ktread_v1_layout layout;
-	uint64_t limit;	     /* events to show, 0: all */
-	const uint8_t *cpus; /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
-	int filtered;	     /* some events are not wanted */
-	int zero_ticks;	     /* with an unknown frequency show zeros instead of ticks */
-	int colour;	     /* gaps stand out on a terminal */
-	uint64_t shown;	     /* result: events shown */
-	uint64_t lost;	     /* result: slots known to be lost or unreadable, all rings */
+	uint64_t limit;		 /* events to show, 0: all */
+	const uint8_t *cpus;	 /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
+	int filtered;		 /* some events are not wanted */
+	int zero_ticks;		 /* with an unknown frequency show zeros instead of ticks */
+	struct symbols *symbols; /* names for addresses, NULL: none */
+	int colour;		 /* gaps stand out on a terminal */
+	uint64_t shown;		 /* result: events shown */
+	uint64_t lost;		 /* result: slots known to be lost or unreadable, all rings */
 	/* Set by timeline_write(). */
 	uint64_t base; /* the stamp shown as zero */
 	struct ticks_scale scale;

@@ -18,6 +18,7 @@
 #include "analyze/wellknown.h"
 #include "export/escape.h"
 #include "export/phrase.h"
+#include "export/places.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -245,8 +246,8 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	at = put_call_name(writer, at, event);
 	at = put_text(writer, at, event);
 	at = put_threads_named(writer, at, event);
-	for (uint32_t i = 0; i < event->callers && i < 2; i++)
-		at = number_hex(number_literal(at, " <- 0x"), event->caller[i]);
+	if (event->callers || event->site)
+		at = places_put(at, event, writer->timeline->symbols);
 	*at++ = '\n';
 	return at;
 }

@@ -59,6 +59,16 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how);
  */
 void ktrace_console_set(const struct ktrace_console *console);
 
+/*
+ * Shows who called the function that calls this: a line a caller, the nearest first, at most `count`; -1: up to 32.
+ *
+ *	#0 0xffffffff80104a3c
+ *
+ * addr2line -fe kernel.elf names the function of the byte before it. Says so where it was not compiled in, see
+ * KTRACE_FRAME_POINTERS in config.h. Any context.
+ */
+void ktrace_console_backtrace(const struct ktrace_console *console, int count);
+
 KTRACE_END_C
 
 #endif

@@ -87,7 +87,10 @@ trap_entry:
 save_and_handle:
 	push_registers
 	cld
-	mov %rsp, %rdi
+	testb $SELECTOR_LEVEL, CS_IN_FRAME(%rsp)
+	jz 1f
+	xor %ebp, %ebp /* the kernel's chain of frames ends here */
+1:	mov %rsp, %rdi
 	call trap
 leave_by_frame:
 	testb $SELECTOR_LEVEL, CS_IN_FRAME(%rsp)

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A chain of calls that is known: what the events in it say of their callers, and what a backtrace in it shows, can be
+ * held against the kernel's symbols.
+ */
+#include <ktrace/ktrace.h>
+
+#include "args.h"
+#include "backtrace.h"
+#include "print.h"
+#include "work.h"
+
+KTRACE_EVENT(calls, short, "%u", (uint32_t, number));
+KTRACE_EVENT(calls, long, "%s %u", (const char *, text), (uint32_t, number));
+
+/* Each ends in a call that must not become a jump, or it would be missing from the chain. */
+#define COME_BACK() __asm__ volatile("")
+
+__attribute__((noinline)) static void calls_third(uint32_t number)
+{
+	KTRACE(calls, short, number);
+	KTRACE(calls, long, "third", number);
+	print_backtrace((int)arg_number("backtrace", 32));
+	COME_BACK();
+}
+
+__attribute__((noinline)) static void calls_second(uint32_t number)
+{
+	calls_third(number + 1);
+	COME_BACK();
+}
+
+__attribute__((noinline)) static void calls_first(uint32_t number)
+{
+	calls_second(number + 1);
+	COME_BACK();
+}
+
+void work_calls(uint64_t until_ns)
+{
+	(void)until_ns;
+	kprintf("calls: backtrace\n");
+	calls_first(1);
+	kprintf("calls: done\n");
+}

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/places.h"
+
+#include <string.h>
+
+#include "export/escape.h"
+#include "export/json.h"
+#include "export/number.h"
+
+#define FUNCTION_MAX 200u /* bytes of a name that are shown */
+#define FILE_MAX     200u
+
+/* Of long paths the end tells more. */
+static char *put_file(char *at, const char *file, uint32_t line)
+{
+	size_t length = strlen(file);
+
+	if (length > FILE_MAX)
+		file += length - FILE_MAX;
+	at = escape_text(at, file, strlen(file), FILE_MAX);
+	*at++ = ':';
+	return number_decimal(at, line);
+}
+
+/* "function+0x12 (file.c:34)", or the address. */
+static char *put_place(char *at, uint64_t address, struct symbols *symbols)
+{
+	struct symbol symbol;
+
+	if (symbols_find_call(symbols, address, &symbol) != 0)
+		return number_hex(number_literal(at, "0x"), address);
+	at = escape_text(at, symbol.function, strlen(symbol.function), FUNCTION_MAX);
+	at = number_hex(number_literal(at, "+0x"), symbol.offset);
+	if (symbols_doubtful(symbols))
+		*at++ = '?';
+	if (!symbol.file)
+		return at;
+	at = put_file(number_literal(at, " ("), symbol.file, symbol.line);
+	*at++ = ')';
+	return at;
+}
+
+static char *put_site(char *at, const struct ktread_event *event, struct symbols *symbols)
+{
+	at = put_place(at, event->site, symbols);
+	if (symbols || event->type->line == 0)
+		return at;
+	at = put_file(number_literal(at, " (declared "), event->type->file, event->type->line);
+	*at++ = ')';
+	return at;
+}
+
+char *places_put(char *at, const struct ktread_event *event, struct symbols *symbols)
+{
+	for (uint32_t n = 0; n < event->callers && n < 2; n++)
+		at = put_place(number_literal(at, " <- "), event->caller[n], symbols);
+	return event->site ? put_site(number_literal(at, " @ "), event, symbols) : at;
+}
+
+/* {"address":"0x…","function":"…","offset":18,"file":"…","line":34} */
+static char *put_json(char *at, uint64_t address, struct symbols *symbols)
+{
+	struct symbol symbol;
+
+	at = number_hex(number_literal(at, "{\"address\":\"0x"), address);
+	*at++ = '"';
+	if (symbols_find_call(symbols, address, &symbol) == 0) {
+		at = json_put_name(number_literal(at, ",\"function\":"), symbol.function);
+		at = number_decimal(number_literal(at, ",\"offset\":"), symbol.offset);
+		if (symbol.file) {
+			size_t length = strlen(symbol.file);
+
+			at = json_put_string(number_literal(at, ",\"file\":"), symbol.file,
+					     length < FILE_MAX ? length : FILE_MAX);
+			at = number_decimal(number_literal(at, ",\"line\":"), symbol.line);
+		}
+		if (symbols_doubtful(symbols))
+			at = number_literal(at, ",\"doubtful\":true");
+	}
+	*at++ = '}';
+	return at;
+}
+
+char *places_put_json(char *at, const struct ktread_event *event, struct symbols *symbols)
+{
+	if (event->callers) {
+		at = put_json(number_literal(at, ",\"callers\":["), event->caller[0], symbols);
+		if (event->callers > 1)
+			at = put_json(number_literal(at, ","), event->caller[1], symbols);
+		*at++ = ']';
+	}
+	return event->site ? put_json(number_literal(at, ",\"site\":"), event->site, symbols) : at;
+}

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A chain of calls that is known, on each architecture: what its events say of callers and site, by the kernel's file,
+# and what a backtrace in it prints, held against addr2line.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+export LC_ALL=C
+
+# boot ARCH ARGUMENTS: console without carriage returns in $tmp/text
+boot() {
+	# shellcheck disable=SC2046
+	run -q -- $(demo "$1" 1) -append "$2"
+	tr -d '\r' <"$tmp/console" >"$tmp/text"
+}
+
+# functions ARCH: of the calls in a backtrace in $tmp/text, without what compilers append to names. The byte before an
+# address belongs to the call: behind it the next function may begin.
+functions() {
+	sed -n 's/^#[0-9]* \(0x[0-9a-f]*\)$/\1/p' "$tmp/text" |
+		while read -r address; do printf '0x%x\n' $((address - 1)); done |
+		llvm-addr2line -f -e "build/demo/$1/kernel.elf" | sed -n '1~2{s/\..*//;p}' | tr '\n' ' '
+}
+
+# line_of PATTERN: its line in the workload
+line_of() { grep -n "$1" demo/kern/work/calls.c | head -n 1 | cut -d : -f 1; }
+
+second=$(line_of 'calls_third(number + 1)') first=$(line_of 'calls_second(number + 1)')
+callers="<- calls_second[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$second)"
+callers="$callers <- calls_first[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$first)"
+
+for arch in x86_64 aarch64 riscv64; do
+	elf=build/demo/$arch/kernel.elf
+	boot $arch 'run=calls ktrace=calls=callers2+site'
+	equal "$arch: the kernel ran to its end" 0 "$status"
+	$ktrace show --elf "$elf" --event calls "$out" >"$tmp/shown" 2>"$tmp/shown.err"
+	for event in short long; do
+		place="@ calls_third[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$(line_of "KTRACE(calls, $event"))"
+		check "$arch: callers and site of calls.$event: $(grep -F "calls.$event" "$tmp/shown")" \
+			grep -q "calls\.$event .* $callers $place\$" "$tmp/shown"
+	done
+	equal "$arch: nothing to warn of" '' "$(cat "$tmp/shown.err")"
+	case $(functions $arch) in
+	"calls_third calls_second calls_first work_calls work_run_all "*) pass "$arch: the backtrace" ;;
+	*) fail "$arch: the backtrace" "$(functions $arch)" ;;
+	esac
+	boot $arch 'run=calls backtrace=2'
+	equal "$arch: a backtrace of two" 'calls_third calls_second ' "$(functions $arch)"
+	check "$arch: nothing is recorded that was not asked for" \
+		sh -c "! $ktrace show --event calls '$out' | grep -E '<-|@'"
+	boot $arch 'run=calls ktrace=debug.ktr.stacktrace=1,debug.ktr.sites=1'
+	check "$arch: asked for all by settings" sh -c "$ktrace show --elf $elf --event sched.switch '$out' | tail -n 1 |
+		grep -qE ' <- [a-z_]+[^ ]*\+0x[0-9a-f]+ \(demo/kern/[a-z]+\.c:[0-9]+\) @ [a-z_]+.*\(demo/kern/sched.c:'"
+	boot $arch 'run=panic'
+	case $(functions $arch) in
+	*"work_panic work_run_all "*) pass "$arch: a panic says who called" ;;
+	*) fail "$arch: a panic says who called" "$(functions $arch)" ;;
+	esac
+done
+
+# Without the kernel's file, with one of another build, with one that cannot be told, with another CPU's.
+boot x86_64 'run=calls ktrace=calls=callers1+site'
+elf=build/demo/x86_64/kernel.elf
+line=$(line_of 'KTRACE_EVENT(calls, short')
+check "without the file: addresses, and where the event is declared" \
+	sh -c "$ktrace show --event calls.short '$out' |
+		grep -qE ' <- 0x[0-9a-f]+ @ 0x[0-9a-f]+ \(declared demo/kern/work/calls.c:$line\)'"
+check "as JSON" sh -c "$ktrace show --json --elf $elf --event calls.short '$out' | grep -qE '\"callers\":\[\{\"address\":\"0x[0-9a-f]+\",\"function\":\"calls_second[^\"]*\",\"offset\":[0-9]+,\"file\":\"demo/kern/work/calls.c\",\"line\":$second\}\],\"site\":'"
+cp $elf "$tmp/other.elf"
+build_id=$(readelf -n $elf | sed -n 's/.*Build ID: //p')
+at=$(LC_ALL=C grep -obUaP "GNU\\x00\\x$(echo "$build_id" | cut -c 1-2)\\x$(echo "$build_id" | cut -c 3-4)" $elf | head -n 1)
+printf '\001\002\003\004' | dd of="$tmp/other.elf" bs=1 seek=$((${at%%:*} + 4)) conv=notrunc status=none
+status=0
+$ktrace show --elf "$tmp/other.elf" --event calls.short "$out" >"$tmp/shown" 2>"$tmp/err" || status=$?
+equal "the file of another build is shown all the same" 0 "$status"
+said 'WARNING: '
+said 'is NOT the kernel that was traced (build id 01020304'
+check "with a mark at each name" grep -qE 'calls_second[^ ]*\+0x[0-9a-f]+\? ' "$tmp/shown"
+status=0
+$ktrace show --elf build/demo/aarch64/kernel.elf "$out" >"$tmp/shown" 2>"$tmp/err" || status=$?
+equal "another CPU's file is refused" 1 "$status"
+said 'a file for another CPU'
+status=0
+$ktrace show --elf /nothing "$out" >"$tmp/shown" 2>"$tmp/err" || status=$?
+equal "a missing file is refused" 1 "$status"
+said '/nothing: No such file'
+
+done_testing
