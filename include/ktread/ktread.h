@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktread: reads traces. One reader serves KTRX v2 dumps, v1 dumps, concatenations of them, bare record
- * streams, RAM files of a running or dead guest, ELF cores and portable streams, each also compressed with zstd, and
- * yields events merged by time over all rings.
+ * streams, RAM files of a running or dead guest, ELF cores and portable streams, and yields events merged by time over
+ * all rings. What has a mark to be told by may be compressed with zstd.
  *
  *	struct ktread *trace;
  *	const struct ktread_event *event;
