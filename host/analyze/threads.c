@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/threads.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -438,4 +439,10 @@ uint32_t threads_count(const struct threads *t)
 uint64_t threads_left_out(const struct threads *t)
 {
 	return t->left_out;
+}
+
+bool threads_name_is_idle(const char *name, size_t length)
+{
+	return length >= 4 && memcmp(name, "idle", 4) == 0 &&
+	       (length == 4 || !isalpha((unsigned char)name[4]));
 }

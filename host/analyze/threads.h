@@ -15,6 +15,7 @@
 #define ANALYZE_THREADS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/wellknown.h"
@@ -82,5 +83,8 @@ const struct threads_thread *threads_at(const struct threads *threads, uint32_t 
 const struct threads_thread *threads_on(const struct threads *threads, uint32_t cpu);
 uint32_t threads_count(const struct threads *threads);
 uint64_t threads_left_out(const struct threads *threads); /* events of threads or CPUs beyond the limits */
+
+/* Whether a thread of that name is one that idles: `idle`, or `idle` and a non-letter. */
+bool threads_name_is_idle(const char *name, size_t length);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include "cmd/command.h"
 #include "cmd/show_symbols.h"
+#include "cmd/show_window.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
 #include "export/lines.h"
@@ -20,6 +21,9 @@ enum {
 	OPTION_HEX,
 	OPTION_SETTINGS,
 	OPTION_ELF,
+	OPTION_SVG,
+	OPTION_FROM,
+	OPTION_TO,
 };
 
 struct show {
@@ -28,6 +32,7 @@ struct show {
 	int json, settings;
 	const char *elf;
 	struct symbols *symbols;
+	const char *svg;
 	int (*write)(struct timeline *timeline);
 };
 
@@ -43,6 +48,12 @@ static int take_option(void *command, int option, const char *value)
 		show->write = slots_write;
 	else if (option == OPTION_ELF)
 		show->elf = value;
+	else if (option == OPTION_SVG)
+		show->svg = value;
+	else if (option == OPTION_FROM)
+		show->args.since = value;
+	else if (option == OPTION_TO)
+		show->args.until = value;
 	else if (trace_parse_number(value, UINT64_MAX, &show->limit) || show->limit == 0)
 		return trace_bad_value(&show->args, "--limit", value);
 	return 0;
@@ -54,6 +65,9 @@ static const struct option own_options[] = {
 	{ "hex", no_argument, NULL, OPTION_HEX },
 	{ "settings", no_argument, NULL, OPTION_SETTINGS },
 	{ "elf", required_argument, NULL, OPTION_ELF },
+	{ "svg", required_argument, NULL, OPTION_SVG },
+	{ "from", required_argument, NULL, OPTION_FROM },
+	{ "to", required_argument, NULL, OPTION_TO },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -69,9 +83,12 @@ static const struct trace_syntax syntax = {
 		"  --hex                the bytes of each event's slots, with what they mean (version 2)\n"
 		"  --settings           instead of events: what each event and setting is set to\n"
 		"  --elf KERNEL         the kernel's file: names and lines for addresses of callers and "
-		"sites\n",
+		"sites\n"
+		"  --svg OUT            a picture instead: who runs on each CPU, calls, faults, interrupts\n"
+		"  --from T, --to T     the same as --since and --until\n",
 	.examples = "  ktrace show boot.ktrx\n"
 		    "  ktrace show --cpu 1 --event 'sched.*,irq' --since 1.25 --until 1.30 boot.ktrx\n"
+		    "  ktrace show --svg window.svg --from 120ms --to 125ms boot.ktrx\n"
 		    "  ktrace show --form bare --frequency 2600000000 --pid 12 records.bin\n",
 	.own = own_options,
 	.usual_file = TRACE_USUAL_FILE,
@@ -114,6 +131,8 @@ static int run_show(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (show.svg)
+		return show_window(&show.args, show.svg);
 	status = trace_args_open(&show.args, &trace);
 	if (status)
 		return status;

@@ -245,7 +245,7 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
  * A time on the command line as a stamp. Timelines show microseconds, rounded: what was copied from one has
  * to find its event again, so both ends are pushed out by `slack` nanoseconds.
  */
-static int parse_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
+int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
 {
 	uint64_t frequency = ktread_info(trace)->frequency, base = ktread_first_stamp(trace);
 	uint64_t ticks;
@@ -303,9 +303,9 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 			return status;
 		filter.events = args->event_map;
 	}
-	if (args->since && parse_stamp(trace, args->since, -500, &filter.since))
+	if (args->since && trace_stamp(trace, args->since, -500, &filter.since))
 		return trace_bad_value(args, "--since", args->since);
-	if (args->until && parse_stamp(trace, args->until, 500, &filter.until))
+	if (args->until && trace_stamp(trace, args->until, 500, &filter.until))
 		return trace_bad_value(args, "--until", args->until);
 	if (ktread_set_filter(trace, &filter) < 0) {
 		command_message(args->name, "%s", ktread_message(trace));

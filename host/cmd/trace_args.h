@@ -81,6 +81,9 @@ int trace_args_close(struct trace_args *args, struct ktread *trace, int result);
 int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
 		      uint8_t *map);
 
+/* A time as --since takes it, and `slack` nanoseconds more, as a stamp. 0, or -1 if it means nothing. */
+int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
+
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/perfetto_track.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,12 +64,6 @@ static uint64_t take_uuids(struct perfetto_tracks *tracks, uint32_t wanted)
 
 	tracks->next_uuid += wanted;
 	return uuid;
-}
-
-static bool name_is_idle(const char *name, size_t length)
-{
-	return length >= 4 && memcmp(name, "idle", 4) == 0 &&
-	       (length == 4 || !isalpha((unsigned char)name[4]));
 }
 
 /* Adds a process to the tree. */
@@ -154,7 +147,7 @@ int perfetto_thread_tell(struct perfetto_tracks *tracks, const struct threads_th
 			lanes->process = usual_process(tracks, thread->id);
 	}
 	if (length > 0)
-		lanes->idle = name_is_idle(name, length);
+		lanes->idle = threads_name_is_idle(name, length);
 	/* Readers know thread 0 by themselves, as the one that idles. */
 	if (thread->id == 0) {
 		lanes->process = PERFETTO_KERNEL_PID;

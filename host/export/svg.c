@@ -5,19 +5,20 @@
 
 #include "export/escape.h"
 
-#define LETTER	 6.6 /* pixels, of 11-pixel monospace */
-#define TEXT_MAX 256u
+#define LETTER	    6.6 /* pixels, of 11-pixel monospace */
+#define TEXT_MAX    256u
+#define LETTERS_MIN 3u /* less of a longer word says nothing */
 
 static const char style[] =
 	"<style>"
 	"svg{background:#fff;font:11px ui-monospace,monospace}"
 	"text{fill:#222}.dim{fill:#777}.head{font-size:13px;font-weight:bold}"
 	".grid{stroke:#ddd;stroke-width:1}.lane{fill:#f4f4f4}.idle{fill:#e4e4e4}.gap{fill:#c00;opacity:.35}"
-	".mark{stroke:#444;stroke-width:1}.in{fill:#fff}"
+	".tick{fill:#444}text.in{fill:#fff}"
 	".c0{fill:#4878a8}.c1{fill:#4f8f4f}.c2{fill:#a8642a}.c3{fill:#7d5ba6}"
 	".c4{fill:#b0485e}.c5{fill:#3c8c8c}.c6{fill:#8a7a2a}.c7{fill:#66707a}"
 	"@media(prefers-color-scheme:dark){svg{background:#181818}text{fill:#ddd}.dim{fill:#999}"
-	".grid{stroke:#3a3a3a}.lane{fill:#222}.idle{fill:#303030}.mark{stroke:#bbb}.in{fill:#fff}}"
+	".grid{stroke:#3a3a3a}.lane{fill:#222}.idle{fill:#303030}.tick{fill:#bbb}}"
 	"</style>\n";
 
 void svg_escape(struct output *out, const char *bytes, size_t length)
@@ -74,7 +75,7 @@ void svg_text(struct output *out, const char *class, double x, double y, const c
 {
 	size_t length = strnlen(text, TEXT_MAX), fits = room < LETTER ? 0 : (size_t)(room / LETTER);
 
-	if (fits == 0)
+	if (fits < length && fits < LETTERS_MIN)
 		return;
 	output_format(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y,
 		      anchor);

@@ -12,7 +12,7 @@ cd "$tmp" || exit 1
 export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1:detect_leaks=1
 
 command_number() { # N FILE
-	case $(($1 % 10)) in
+	case $(($1 % 15)) in
 	0) "$bin/ktrace" show "$2" ;;
 	1) "$bin/ktrace" show --json "$2" ;;
 	2) "$bin/ktrace" summary "$2" ;;
@@ -23,6 +23,11 @@ command_number() { # N FILE
 	7) "$bin/ktrace" show --event '*s*' --cpu 0-3 --limit 20 "$2" ;;
 	8) "$bin/ktrace" show --form bare --frequency 1000 "$2" ;;
 	9) "$bin/ktrace" export --format stream "$2" -o made.stream && "$bin/ktrace" show made.stream ;;
+	10) "$bin/ktrace" stats "$2" ;;
+	11) "$bin/ktrace" stats --json "$2" ;;
+	12) "$bin/ktrace" stats --begin '*s*' --end '*s*' "$2" ;;
+	13) "$bin/ktrace" stats --rate --interval 100us "$2" ;;
+	14) "$bin/ktrace" show --svg - "$2" ;;
 	esac
 }
 

@@ -32,6 +32,9 @@ golden v2-json ktrace export --format json v2.ktrx -o -
 golden v2-summary ktrace summary v2.ktrx
 golden v2-summary-coarse ktrace summary --frequency 100 --since 0 --until 0 v2.ktrx
 golden v2-summary-json ktrace summary --json v2.ktrx
+golden v2-window ktrace show --svg - --from 0.00008 --to 250us v2.ktrx
+golden v1-window-svg ktrace show --svg - --from 100us v1.bin
+golden lowclock-window ktrace show --svg - lowclock.bin
 golden v2-stats ktrace stats v2.ktrx
 golden v2-stats-json ktrace stats --json v2.ktrx
 golden v2-stats-pairs ktrace stats --begin syscall.enter --end syscall.exit --by nr,thread v2.ktrx
@@ -45,6 +48,7 @@ golden lowclock-stats ktrace stats --rate --interval 50 lowclock.bin
 golden hostile-timeline ktrace show hostile.ktrx
 golden hostile-lines ktrace show --json --cpu 1 hostile.ktrx
 golden hostile-json ktrace export --format json hostile.ktrx -o -
+golden hostile-window ktrace show --svg - hostile.ktrx
 golden hostile-stats ktrace stats hostile.ktrx
 golden hostile-summary ktrace summary hostile.ktrx
 

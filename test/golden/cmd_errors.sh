@@ -61,6 +61,10 @@ says 2 "no event 'nope'" ktrace stats --begin nope --end syscall v2.ktrx
 says 2 '--value' ktrace stats --value result v2.ktrx
 says 2 "has no field 'nope'" ktrace stats --value syscall.exit.nope v2.ktrx
 says 2 '--by' ktrace stats --begin syscall --end syscall --by nr,nr,nr,nr,nr v2.ktrx
+says 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx
+says 2 '--from' ktrace show --svg out --from x v2.ktrx
+says 1 'is the trace itself' ktrace show --svg v2.ktrx v2.ktrx
+says 1 'No space left' ktrace show --svg /dev/full v2.ktrx
 for value in 0 x 1h; do
 	says 2 '--interval' ktrace stats --rate --interval "$value" v2.ktrx
 done

@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A thread's spans are drawn where it runs: a piece from each time it gets a CPU, or a span begins, to the time it
+ * leaves, or the span ends.
+ */
+#include "export/window.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/spans.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "export/window_draw.h"
+#include "ktrx/v2.h"
+
+#define NAME_MAX 48u
+#define TEXT_MAX 200u
+
+/* What is under way of a thread, or on a CPU of its own account. */
+struct owner {
+	struct spans_span nest[SPANS_NEST];
+	uint32_t depth;
+	uint64_t seen; /* stamp of its last event */
+};
+
+struct picture {
+	struct window *window;
+	struct window_drawing drawing;
+	struct threads *threads;
+	struct spans *spans;
+	struct wellknown_table known;
+	struct owner *thread; /* by index */
+	uint32_t thread_count;
+	struct owner cpu[WINDOW_CPUS];
+	uint64_t runs_since
+		[WINDOW_CPUS]; /* stamp from which on a CPU has run what it runs; 0: it is not known to */
+	uint64_t cpu_time[WINDOW_CPUS]; /* of the last event there, as threads.h has it */
+	uint64_t now;			/* stamp of the event that is taken */
+	uint64_t time;
+	int error;
+};
+
+static struct owner *thread_at(struct picture *p, uint32_t index)
+{
+	uint32_t count = p->thread_count ? p->thread_count : 64;
+	struct owner *larger;
+
+	if (index < p->thread_count)
+		return &p->thread[index];
+	while (count <= index)
+		count *= 2;
+	larger = realloc(p->thread, count * sizeof(*larger));
+	if (!larger) {
+		p->error = KTREAD_E_MEMORY;
+		return NULL;
+	}
+	memset(larger + p->thread_count, 0, (count - p->thread_count) * sizeof(*larger));
+	p->thread = larger;
+	p->thread_count = count;
+	return &larger[index];
+}
+
+/* NULL: it is not drawn. */
+static struct owner *owner_at(struct picture *p, struct spans_owner who)
+{
+	if (!who.cpu)
+		return thread_at(p, who.number);
+	return who.number < WINDOW_CPUS ? &p->cpu[who.number] : NULL;
+}
+
+static void name_thread(const struct picture *p, uint32_t id, char *text)
+{
+	const char *name = ktread_thread_name(p->window->trace, id);
+
+	if (name && *name)
+		snprintf(text, NAME_MAX, "%.40s", name);
+	else
+		snprintf(text, NAME_MAX, "thread %u", id);
+}
+
+static void name_span(const struct picture *p, const struct spans_span *span, char *text)
+{
+	const char *call = NULL;
+
+	if (span->kind == WELLKNOWN_SYSCALL_ENTER && span->key <= UINT32_MAX)
+		call = syscalls_name(p->window->calls, (uint32_t)span->key);
+	if (call)
+		snprintf(text, NAME_MAX, "%.40s", call);
+	else if (span->kind == WELLKNOWN_SYSCALL_ENTER)
+		snprintf(text, NAME_MAX, "call %llu", (unsigned long long)span->key);
+	else if (span->kind == WELLKNOWN_FAULT_ENTER && span->has_key)
+		snprintf(text, NAME_MAX, "fault 0x%llx", (unsigned long long)span->key);
+	else if (span->kind == WELLKNOWN_IRQ_ENTER && span->has_key)
+		snprintf(text, NAME_MAX, "irq %llu", (unsigned long long)span->key);
+	else
+		snprintf(text, NAME_MAX, "%s", span->kind == WELLKNOWN_IRQ_ENTER ? "irq" : "fault");
+}
+
+static const char *class_of(const struct spans_span *span)
+{
+	return span->kind == WELLKNOWN_SYSCALL_ENTER ? "c1"
+	       : span->kind == WELLKNOWN_FAULT_ENTER ? "c2"
+						     : "c4";
+}
+
+/* The span at `depth`, on `cpu`, from `from` or its beginning to `to`. */
+static void draw_span(struct picture *p, const struct owner *owner, bool of_cpu, uint32_t depth, uint32_t cpu,
+		      uint64_t from, uint64_t to)
+{
+	const struct spans_span *span = &owner->nest[depth];
+	char name[NAME_MAX];
+
+	if (!of_cpu && depth >= WINDOW_NEST)
+		return;
+	name_span(p, span, name);
+	window_draw_box(&p->drawing, cpu, of_cpu ? WINDOW_IRQ : (enum window_row)(WINDOW_SPAN + depth),
+			class_of(span), from > span->stamp ? from : span->stamp, to, name, name);
+}
+
+static void draw_run(struct picture *p, const struct threads_thread *thread, uint32_t cpu, uint64_t to)
+{
+	static const char classes[][3] = { "c0", "c3", "c5", "c6", "c7" };
+	const struct owner *owner = &p->thread[thread->index];
+	char name[NAME_MAX], tip[TEXT_MAX];
+	uint64_t since = p->runs_since[cpu < WINDOW_CPUS ? cpu : 0];
+	bool idle;
+
+	if (since == 0)
+		return;
+	name_thread(p, thread->id, name);
+	idle = thread->id == 0 || threads_name_is_idle(name, strlen(name));
+	snprintf(tip, sizeof(tip), "thread %u(%s)", thread->id, name);
+	window_draw_box(&p->drawing, cpu, WINDOW_RUN,
+			idle ? "idle" : classes[thread->id % (sizeof(classes) / sizeof(classes[0]))], since,
+			to, idle ? "" : name, tip);
+	for (uint32_t n = 0; n < owner->depth; n++)
+		draw_span(p, owner, false, n, cpu, since, to);
+}
+
+/* What the models say happened before this event happened at the last one on that CPU. */
+static uint64_t stamp_of(const struct picture *p, uint64_t time, uint32_t cpu)
+{
+	return time < p->time && cpu < WINDOW_CPUS ? p->cpu[cpu].seen : p->now;
+}
+
+static void on_change(void *context, const struct threads_change *change)
+{
+	struct picture *p = context;
+	const struct threads_thread *thread = change->thread;
+	struct owner *owner = thread_at(p, thread->index);
+	uint64_t stamp = stamp_of(p, change->time, change->cpu);
+
+	if (!owner)
+		return;
+	if (change->from == THREADS_RUNNING)
+		draw_run(p, thread, change->cpu, stamp);
+	if (change->cpu < WINDOW_CPUS)
+		p->runs_since[change->cpu] = thread->state == THREADS_RUNNING ? stamp : 0;
+}
+
+static void on_begin(void *context, struct spans_owner who, unsigned lane, const struct spans_span *span,
+		     const struct ktread_event *event)
+{
+	struct picture *p = context;
+	struct owner *owner = lane == 0 ? owner_at(p, who) : NULL;
+
+	(void)event;
+	if (owner && owner->depth < SPANS_NEST)
+		owner->nest[owner->depth++] = *span;
+}
+
+static void on_end(void *context, struct spans_owner who, unsigned lane, const struct spans_span *span,
+		   const struct ktread_event *event, uint64_t time)
+{
+	struct picture *p = context;
+	struct owner *owner = lane == 0 ? owner_at(p, who) : NULL;
+	const struct threads_thread *thread = who.cpu ? NULL : threads_at(p->threads, who.number);
+
+	(void)span;
+	if (!owner || owner->depth == 0)
+		return;
+	owner->depth--;
+	if (who.cpu)
+		draw_span(p, owner, true, owner->depth, who.number, 0,
+			  event ? p->now : stamp_of(p, time, who.number));
+	else if (thread->state == THREADS_RUNNING && thread->cpu < WINDOW_CPUS)
+		draw_span(p, owner, false, owner->depth, thread->cpu, p->runs_since[thread->cpu],
+			  event ? p->now : owner->seen);
+}
+
+static void mark(struct picture *p, const struct ktread_event *event)
+{
+	char tip[TEXT_MAX];
+	int length = snprintf(tip, sizeof(tip), "%.40s.%.40s: ", event->type->group, event->type->name);
+
+	ktread_format(event, tip + length, sizeof(tip) - (size_t)length);
+	window_draw_mark(&p->drawing, event->cpu, event->stamp, tip);
+}
+
+static void note_gap(struct picture *p, const struct ktread_event *event)
+{
+	if (event->lost == 0 || event->cpu >= WINDOW_CPUS)
+		return;
+	threads_gap(p->threads, event->cpu, p->cpu_time[event->cpu]);
+	spans_gap(p->spans, event->cpu, p->cpu_time[event->cpu]);
+	window_draw_gap(&p->drawing, event->cpu, p->cpu[event->cpu].seen, event->stamp, event->lost);
+}
+
+static void take(struct picture *p, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&p->known, event);
+	const struct threads_thread *thread;
+	int error, taken;
+
+	p->now = event->stamp;
+	p->time += 2;
+	note_gap(p, event);
+	error = threads_event(p->threads, event, known, p->time);
+	taken = spans_event(p->spans, event, known, p->time);
+	if (error || taken < 0)
+		p->error = KTREAD_E_MEMORY;
+	if (event->stamp >= p->window->from)
+		p->window->events++;
+	if (!taken && known->kind != WELLKNOWN_SWITCH)
+		mark(p, event);
+	thread = threads_find(p->threads, event->thread);
+	if (thread && thread->index < p->thread_count)
+		p->thread[thread->index].seen = event->stamp;
+	if (event->cpu < WINDOW_CPUS) {
+		p->cpu[event->cpu].seen = event->stamp;
+		p->cpu_time[event->cpu] = p->time;
+	}
+}
+
+/*
+ * Goes on behind the window until each CPU has had an event: the first one tells whether slots are missing that may
+ * belong into it. Returns what ktread_next() said last.
+ */
+static int look_behind(struct picture *p, const struct ktread_event *event)
+{
+	bool met[WINDOW_CPUS] = { false };
+	uint32_t left = p->drawing.cpus;
+	int status = 1;
+
+	p->time += 2;
+	while (status > 0 && left > 0) {
+		if (event->cpu < p->drawing.cpus && !met[event->cpu]) {
+			met[event->cpu] = true;
+			left--;
+			note_gap(p, event);
+		}
+		status = ktread_next(p->window->trace, &event);
+	}
+	return status;
+}
+
+/* What is still under way at the end of the window. */
+static void draw_rest(struct picture *p)
+{
+	for (uint32_t cpu = 0; cpu < p->drawing.cpus; cpu++) {
+		const struct threads_thread *thread = threads_on(p->threads, cpu);
+
+		if (thread && thread->index < p->thread_count)
+			draw_run(p, thread, cpu, p->window->to);
+		for (uint32_t n = 0; n < p->cpu[cpu].depth; n++)
+			draw_span(p, &p->cpu[cpu], true, n, cpu, 0, p->window->to);
+	}
+}
+
+static int draw_all(struct picture *p)
+{
+	const struct spans_sink sink = { p, on_begin, on_end };
+	const struct ktread_event *event;
+	int status = threads_create(&p->threads, on_change, p);
+
+	if (!status)
+		status = spans_create(&p->spans, p->threads, &sink);
+	if (status)
+		return status;
+	if (wellknown_declared(p->window->trace, WELLKNOWN_BLOCK))
+		threads_expect_blocks(p->threads);
+	window_draw_begin(&p->drawing);
+	while ((status = ktread_next(p->window->trace, &event)) > 0 && event->stamp <= p->window->to &&
+	       !p->error)
+		take(p, event);
+	if (status > 0 && !p->error)
+		status = look_behind(p, event);
+	draw_rest(p);
+	window_draw_end(&p->drawing);
+	return p->error ? p->error : status < 0 ? status : 0;
+}
+
+/* The last stamp of the trace, and the CPUs in it. */
+static int measure(struct ktread *trace, uint64_t *last, uint32_t *cpus)
+{
+	struct ktread_brief brief[256];
+	int got;
+
+	*last = ktread_first_stamp(trace);
+	*cpus = ktread_info(trace)->cpus;
+	while ((got = ktread_next_briefs(trace, brief, 256)) > 0)
+		for (int n = 0; n < got; n++) {
+			*last = brief[n].stamp > *last ? brief[n].stamp : *last;
+			if (brief[n].cpu != KTRX_NO_CPU && brief[n].cpu >= *cpus)
+				*cpus = brief[n].cpu + 1;
+		}
+	return got < 0 ? got : ktread_rewind(trace);
+}
+
+int window_write(struct window *window)
+{
+	struct picture *p = calloc(1, sizeof(*p));
+	uint64_t last;
+	uint32_t cpus;
+	int status = p ? measure(window->trace, &last, &cpus) : KTREAD_E_MEMORY;
+
+	if (!status) {
+		window->to = window->to > last ? last : window->to;
+		window->from = window->from > window->to ? window->to : window->from;
+		if (window->from == window->to) /* a picture needs a width */
+			window->to++;
+		p->window = window;
+		p->drawing = (struct window_drawing){
+			.window = window,
+			.base = ktread_first_stamp(window->trace),
+			.frequency = ktread_info(window->trace)->frequency,
+			.cpus = cpus < WINDOW_CPUS ? cpus : WINDOW_CPUS,
+		};
+		status = draw_all(p);
+	}
+	if (p) {
+		spans_destroy(p->spans);
+		threads_destroy(p->threads);
+		free(p->thread);
+	}
+	free(p);
+	return status;
+}
