@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
@@ -15,8 +16,9 @@
 #include "export/ktr.h"
 #include "ktread/follow.h"
 
-#define LETTERS "acdfilnpqrstxA:N:M:o:"
-#define WAIT_MS 1000
+#define LETTERS	     "acdfilnpqrstxA:N:M:o:"
+#define WAIT_MS	     1000
+#define COST_SETTING "debug.ktr.cost"
 
 enum {
 	OPTION_HELP = 256,
@@ -49,7 +51,8 @@ static const char usage[] =
 	"  -s           merge the CPUs by time\n"
 	"  -t           stamp\n"
 	"  -x           the two callers\n"
-	"  -A factor    with -r: microseconds that recording an event takes, to be subtracted\n"
+	"  -A factor    with -r: microseconds that recording an event takes, to be subtracted; 'auto': what\n"
+	"               the kernel measured\n"
 	"  -N execfile  the kernel's ELF file, for names of callers\n"
 	"  -M corefile  RAM file of a guest, ELF core or trace (" TRACE_USUAL_FILE ")\n"
 	"  -o outfile   where to (standard output)\n"
@@ -63,7 +66,8 @@ struct ktrdump {
 	struct trace_args args;
 	struct ktr_table table;
 	const char *kernel, *to;
-	bool stream, loop, sort, corrected;
+	bool stream, loop, sort;
+	bool corrected, measured; /* -A; by what the kernel found */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -78,8 +82,11 @@ static int take_correction(struct ktrdump *dump, const char *value)
 {
 	char *end;
 
-	dump->table.correction = strtod(value, &end);
 	dump->corrected = true;
+	dump->measured = strcmp(value, "auto") == 0;
+	if (dump->measured)
+		return 0;
+	dump->table.correction = strtod(value, &end);
 	if (end == value || *end || !isfinite(dump->table.correction))
 		return trace_bad_value(&dump->args, "-A", value);
 	return 0;
@@ -205,6 +212,23 @@ static void open_symbols(struct ktrdump *dump, const struct ktread_info *info)
 		command_message(dump->args.name, "%s", symbols_message());
 }
 
+/* The cost of an event stands among the kernel's settings, in thousandths of a tick. */
+static void take_measured(struct ktrdump *dump, const struct ktread *trace)
+{
+	const uint64_t frequency = ktread_info(trace)->frequency;
+	struct ktread_setting setting;
+
+	for (uint32_t n = 0; dump->measured && ktread_setting(trace, n, &setting); n++)
+		if (strcmp(setting.name, COST_SETTING) == 0 && setting.value && frequency) {
+			dump->table.correction = (double)setting.value * 1e3 / (double)frequency;
+			return;
+		}
+	if (dump->measured)
+		command_message(dump->args.name,
+				"%s: the kernel has not measured what an event costs: nothing is subtracted",
+				dump->args.path);
+}
+
 /* ---- what there is ---- */
 
 static int print_events(struct ktrdump *dump, struct ktread *trace)
@@ -232,6 +256,7 @@ static int begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint64
 	struct ktread *trace = ktread_follow_trace(follow);
 
 	open_symbols(dump, ktread_info(trace));
+	take_measured(dump, trace);
 	if (boot == 1) {
 		ktr_frequency(&dump->table, ktread_info(trace));
 		return 0;
@@ -342,6 +367,7 @@ static int run_once(struct ktrdump *dump)
 		return write_export(&dump->args, trace, export_format_find("stream"),
 				    dump->to ? dump->to : "-");
 	open_symbols(dump, ktread_info(trace));
+	take_measured(dump, trace);
 	return trace_args_close(&dump->args, trace, print_events(dump, trace));
 }
 

@@ -26,6 +26,7 @@ golden s ktrdump -s -M ktr.ktrx
 golden t ktrdump -t -M ktr.ktrx
 golden x ktrdump -x -s -M ktr.ktrx
 golden A ktrdump -r -s -A 0.25 -M ktr.ktrx
+golden A-auto ktrdump -r -q -A auto -M ktr.ktrx
 golden M ktrdump -s -M ktr.ram
 
 golden d ktrdump -d -o stream -M ktr.ktrx

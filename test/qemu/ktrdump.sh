@@ -65,6 +65,19 @@ for arch in x86_64 aarch64 riscv64; do
 	compare "$arch, small rings"
 done
 
+# Where an event was recorded, and what recording costs.
+for arch in x86_64 aarch64 riscv64; do
+	run -q -- $(demo "$arch" 2) -append "debug=ktrace debug.ktr.sites=1 seconds=0"
+	"$ktrdump" -sfi -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/places"
+	line=$(grep -n 'KTRACE(lock, release' demo/kern/lock.c | head -n 1)
+	check "$arch: lock_release is recorded in demo/kern/lock.c:${line%%:*}" \
+		grep -q "lock_release .*demo/kern/lock.c:${line%%:*} " "$tmp/places"
+	"$ktrdump" -rs -A auto -M "$out" >"$tmp/less" 2>"$tmp/err"
+	check "$arch: the cost is known" test ! -s "$tmp/err"
+	check "$arch: and subtracted" sh -c "! '$ktrdump' -rs -M '$out' | cmp -s - '$tmp/less'"
+	rm -f "$out"
+done
+
 # boot_for_core ARCH: a core of the guest, written by QEMU, and the RAM as it was soon after.
 boot_for_core() {
 	# shellcheck disable=SC2046
