@@ -62,7 +62,7 @@ static void echo_record(const struct ktrace_echo *echo)
 
 	watched.busy = &busy[echo->cpu < KTRACE_MAX_CPUS ? echo->cpu : KTRACE_MAX_CPUS];
 	watched.kernels = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
-	if (!watched.kernels || __atomic_load_n(watched.busy, __ATOMIC_RELAXED))
+	if (!watched.kernels)
 		return;
 	watched.console.write = watched_write;
 	ktrace_line_start(&line, &watched.console);

@@ -209,6 +209,12 @@ static void an_extension_block_is_stepped_over(void **state)
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.cpu, 2);
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD - 12);
+	assert_int_equal(record.caller[0], UINT64_C(0x1111111111111111));
+	assert_int_equal(record.caller[1], 0);
+	extension.size = 4; /* marks a caller that it has no room for */
+	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
+	assert_int_equal(walk_all(&record), 1);
+	assert_int_equal(record.caller[0], 0);
 	extension.size = 255; /* more than there is */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	assert_int_equal(walk_all(&record), 1);
