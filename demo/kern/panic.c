@@ -17,6 +17,7 @@
 #define STOP_PATIENCE_NS (50 * NS_PER_MS)
 
 KTRACE_EVENT(panic, stopped, "for CPU %u", (uint32_t, by));
+KTRACE_EVENT(panic, exit, "status %u", (uint32_t, status)); /* only where recording goes on */
 
 static const struct cpu *panicking; /* the first CPU that panicked */
 static char message[256];
@@ -93,6 +94,7 @@ void panic(const char *text, ...)
 	print_backtrace(-1);
 	if (arg_has("panic", "prompt"))
 		debugger_enter_after_panic();
+	KTRACE(panic, exit, PANIC_STATUS);
 	arch_exit(PANIC_STATUS);
 }
 

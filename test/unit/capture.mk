@@ -13,6 +13,8 @@ $(eval $(call capture_test,line,qemu_option qemu_line plan record transport word
 $(eval $(call capture_test,machine,machine qmp json memory_map))
 $(eval $(call capture_test,verdict,verdict watch))
 $(eval $(call capture_test,kernel,kernel_elf))
+$(eval $(call capture_test,mailbox,mailbox))
+UNIT_LDLIBS_capture_mailbox := -pthread
 $(eval $(call capture_test,ram,ram record))
 UNIT_LIBS_capture_ram := build/lib/libktread.a
 $(eval $(call capture_test,summary,summary))

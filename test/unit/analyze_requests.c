@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Control texts as requests, over tables of events and settings made up here. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/near.h"
+#include "analyze/requests.h"
+
+#define EVENTS 6u
+#define MANY   70u /* further events, of one group */
+
+/* Ids as a linker may have it: against the order of declaration. */
+static struct ktread_type types[EVENTS + MANY] = {
+	{ .id = 1, .group = "sched", .name = "wake", .file = "sched.c", .line = 20, .wanted = 1 },
+	{ .id = 2, .group = "sched", .name = "switch", .file = "sched.c", .line = 10, .wanted = 2 },
+	{ .id = 3, .group = "mm", .name = "fault", .file = "mm.c", .line = 3, .wanted = 1 },
+	{ .id = 4, .group = "mmio", .name = "write", .file = "mm.c", .line = 4, .wanted = 1 },
+	{ .id = 5, .group = "ktrace", .name = "panic", .file = "k.c", .line = 1, .wanted = 1 },
+	{ .id = 6, .group = "sched", .name = "exit", .file = "a.c", .line = 99, .wanted = 0 },
+};
+
+static const struct ktread_setting settings[] = {
+	{ .name = "debug.ktr.version",
+	  .value = 2,
+	  .most = UINT32_MAX,
+	  .kind = KTRX_SETTING_U32,
+	  .read_only = 1 },
+	{ .name = "debug.ktr.stacktrace", .most = 2, .kind = KTRX_SETTING_U32 },
+	{ .name = "debug.wide", .most = UINT64_MAX, .kind = KTRX_SETTING_U64 },
+	{ .name = "debug.bit", .most = 1, .kind = KTRX_SETTING_BIT64 },
+};
+
+const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
+{
+	(void)trace;
+	return id >= 1 && id <= EVENTS + MANY ? &types[id - 1] : NULL;
+}
+
+int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting)
+{
+	(void)trace;
+	if (n >= sizeof(settings) / sizeof(settings[0]))
+		return 0;
+	*setting = settings[n];
+	return 1;
+}
+
+static int make_many(void **state)
+{
+	static char names[MANY][16];
+
+	(void)state;
+	for (uint32_t i = 0; i < MANY; i++) {
+		snprintf(names[i], sizeof(names[i]), "e%u", i);
+		types[EVENTS + i] = (struct ktread_type){ .id = (uint16_t)(EVENTS + 1 + i),
+							  .group = "many",
+							  .name = names[i],
+							  .file = "m.c",
+							  .line = i };
+	}
+	return 0;
+}
+
+/* The requests of a text in a short form: "E first-last change/state/flags", "S row=value", and words. */
+static const char *requests_of(const char *text)
+{
+	static char result[1024];
+	static const char *const words[] = { "", "", "start", "stop", "clear" };
+	struct requests requests;
+	size_t at = 0;
+	int status;
+
+	result[0] = '\0';
+	assert_int_equal(requests_open(&requests, NULL), 0);
+	status = requests_add(&requests, text);
+	for (uint32_t n = 0; n < requests.count && at < sizeof(result) - 64; n++) {
+		const struct ktrx_request *request = &requests.request[n];
+		const char *gap = n ? " " : "";
+
+		if (request->op == KTRX_REQUEST_EVENTS)
+			at += (size_t)sprintf(result + at, "%sE%u-%u:%x/%u/%u", gap, request->first,
+					      request->last, request->change, request->state, request->flags);
+		else if (request->op == KTRX_REQUEST_SETTING)
+			at += (size_t)sprintf(result + at, "%sS%u=%llu", gap, request->first,
+					      (unsigned long long)request->value);
+		else
+			at += (size_t)sprintf(result + at, "%s%s", gap, words[request->op]);
+	}
+	if (status < 0)
+		snprintf(result, sizeof(result), "%s", requests.message);
+	requests_close(&requests);
+	return result;
+}
+
+static void patterns_become_ranges_of_ids(void **state)
+{
+	(void)state;
+	assert_string_equal(requests_of(""), "");
+	assert_string_equal(requests_of("sched.switch"), "E2-2:1/1/0");
+	assert_string_equal(requests_of("-sched"), "E1-2:1/0/0 E6-6:1/0/0");
+	assert_string_equal(requests_of("sched.*=on,-mm.fault"), "E1-2:1/1/0 E6-6:1/1/0 E3-3:1/0/0");
+	assert_string_equal(requests_of("mm=count mm*=both"), "E3-3:1/2/0 E3-4:1/3/0");
+	assert_string_equal(requests_of("*.?ault=stop"), "E3-3:1/5/0");
+	assert_string_equal(requests_of("*=off"), "E1-4:1/0/0 E6-76:1/0/0"); /* but the library's own */
+	assert_string_equal(requests_of("ktrace.*=off"), "E5-5:1/0/0");
+	assert_string_equal(requests_of("many=on"), "E7-76:1/1/0");
+	assert_string_equal(requests_of("stop,clear,start"), "stop clear start");
+}
+
+static void words_for_flags_leave_the_state(void **state)
+{
+	(void)state;
+	assert_string_equal(requests_of("mm=callers2"), "E3-3:6/0/2");
+	assert_string_equal(requests_of("mm=on+callers1+site"), "E3-3:f/1/5");
+	assert_string_equal(requests_of("mm=nosite+count+on"), "E3-3:9/3/0");
+	assert_string_equal(requests_of("mm=callers2+callers0"), "E3-3:6/0/0");
+}
+
+static void settings_are_looked_up_and_bounded(void **state)
+{
+	(void)state;
+	assert_string_equal(requests_of("debug.ktr.stacktrace=2"), "S1=2");
+	assert_string_equal(requests_of("debug.wide=-1,debug.bit=-1"), "S2=18446744073709551615 S3=1");
+	assert_string_equal(requests_of("debug.wide=0xfF"), "S2=255");
+	assert_string_equal(requests_of("debug.ktr.stacktrace=3"), "debug.ktr.stacktrace takes 0 to 2");
+	assert_string_equal(requests_of("debug.ktr.stacktrace=-1"), "debug.ktr.stacktrace takes 0 to 2");
+	assert_string_equal(requests_of("debug.ktr.version=1"), "debug.ktr.version can only be read");
+	assert_string_equal(requests_of("debug.bit=x"), "debug.bit: 'x' is no number");
+	assert_string_equal(requests_of("debug.bit="), "debug.bit: '' is no number");
+	assert_string_equal(requests_of("debug.wide=18446744073709551616"),
+			    "debug.wide: '18446744073709551616' is no number");
+}
+
+static void masks_go_by_file_and_line(void **state)
+{
+	(void)state; /* sched: exit (a.c) is bit 0, switch bit 1, wake bit 2 */
+	assert_string_equal(requests_of("debug.ktr.sched_enable=0x4"), "E6-6:1/0/0 E2-2:1/0/0 E1-1:1/1/0");
+	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), /* what counts goes on counting */
+			    "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
+	assert_string_equal(requests_of("debug.ktr.sched_enable=8"),
+			    "sched has 3 events, the mask has more bits");
+	assert_string_equal(requests_of("debug.ktr.mm_enable=0xg"), "'0xg' is no mask");
+	assert_string_equal(requests_of("debug.ktr.mm_enable="), "'' is no mask");
+	assert_string_equal(requests_of("debug.ktr.mm.fault_mask=1"),
+			    "debug.ktr.mm.fault_mask can only be read");
+	assert_non_null(strstr(requests_of("debug.ktr.many_enable=0x200000000000000000"), "E76-76:1/1/0"));
+	assert_non_null(strstr(requests_of("debug.ktr.many_enable=0x200000000000000000"), "E75-75:1/0/0"));
+	assert_string_equal(requests_of("debug.ktr.many_enable=0x400000000000000000"),
+			    "many has 70 events, the mask has more bits");
+}
+
+static void unknown_names_come_with_the_nearest(void **state)
+{
+	(void)state;
+	assert_string_equal(requests_of("sched.swich"),
+			    "no event 'sched.swich'; near it: sched.switch, sched.exit, sched.wake");
+	assert_string_equal(requests_of("shed.*=on"), "no event 'shed.*'; near it: sched.*");
+	assert_string_equal(requests_of("shed"), "no event 'shed'; near it: sched");
+	assert_string_equal(requests_of("nothing.like.it"), "no event 'nothing.like.it'");
+	assert_string_equal(requests_of("debug.ktr.stacktrac=1"),
+			    "no setting 'debug.ktr.stacktrac'; near it: debug.ktr.stacktrace");
+	assert_string_equal(requests_of("debug.ktr.shed_enable=1"),
+			    "no setting 'debug.ktr.shed_enable'; near it: debug.ktr.sched_enable, "
+			    "debug.ktr.many_enable, debug.ktr.mm_enable");
+}
+
+static void what_makes_no_sense_is_said(void **state)
+{
+	(void)state;
+	assert_string_equal(requests_of("=on"), "a name is missing before '='");
+	assert_string_equal(requests_of("-"), "a name is missing behind '-'");
+	assert_string_equal(requests_of("mm="), "a value is missing behind '='");
+	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is none of on, off"));
+}
+
+static void near_names_are_harmless(void **state)
+{
+	struct near near;
+	char text[256], long_name[300];
+
+	(void)state;
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = '\0';
+	near_start(&near, long_name, strlen(long_name));
+	near_offer(&near, long_name);
+	near_text(&near, text, sizeof(text));
+	assert_int_equal(strlen(text), strlen("; near it: ") + NEAR_NAME - 1);
+	near_start(&near, "name", 4);
+	near_offer(&near, "nam\033");
+	near_text(&near, text, sizeof(text));
+	assert_string_equal(text, "; near it: nam?");
+	for (uint32_t i = 0; i < 9; i++)
+		near_offer(&near, (const char *[]){ "nama", "nume", "nome", "name", "nome" }[i % 5]);
+	near_text(&near, text, sizeof(text));
+	assert_string_equal(text, "; near it: name, nam?, nama");
+	near_text(&near, text, 16);
+	assert_int_equal(strlen(text), 15);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(patterns_become_ranges_of_ids),
+		cmocka_unit_test(words_for_flags_leave_the_state),
+		cmocka_unit_test(settings_are_looked_up_and_bounded),
+		cmocka_unit_test(masks_go_by_file_and_line),
+		cmocka_unit_test(unknown_names_come_with_the_nearest),
+		cmocka_unit_test(what_makes_no_sense_is_said),
+		cmocka_unit_test(near_names_are_harmless),
+	};
+
+	return cmocka_run_group_tests(tests, make_many, NULL);
+}
