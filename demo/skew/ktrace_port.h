@@ -11,7 +11,7 @@
 
 static inline uint64_t skew_clock(uint64_t now, uint32_t cpu)
 {
-	uint64_t ahead = arch_clock_hz() / 1000000 * SKEW_US * cpu + now / 1000000 * SKEW_PPM * cpu;
+	uint64_t ahead = arch_clock_hz() / 1000000 * SKEW_US * cpu + now * SKEW_PPM * cpu / 1000000;
 
 	return cpu % 2 ? now + ahead : now - ahead;
 }

@@ -16,9 +16,10 @@
 
 #define WINDOWS	    512u
 #define WINDOW_MS   50u
-#define GRAIN_US    200u /* to which clocks are known after the last look */
-#define ROOM_US	    5u	 /* between cause and effect, where there is so much */
-#define COARSE_MOST 64u	 /* CPUs of a first look, and times that it is taken */
+#define GRAIN_US    40u	  /* to which clocks are known after the last look */
+#define SLACK_US    2000u /* that effects are looked for ahead of their cause then */
+#define ROOM_US	    5u	  /* between cause and effect, where there is so much */
+#define COARSE_MOST 64u	  /* CPUs of a first look, and times that it is taken */
 #define PASSES	    8u
 #define UNKNOWN	    INT64_MAX
 #define USUAL_HZ    1000000000u /* where the frequency is not known */
@@ -51,7 +52,8 @@ static const struct stage {
 	uint32_t reach_us, grain_us, apart_us;
 } stages[] = {
 	{ 100000, 1000, 4000000 },
-	{ 4000, GRAIN_US, 500000 },
+	{ 4000, 200, 500000 },
+	{ 800, GRAIN_US, 1000000 },
 };
 #define STAGES (sizeof(stages) / sizeof(stages[0]))
 
@@ -219,21 +221,28 @@ static void use_looks(struct align *align, uint32_t cpu, uint64_t grain)
 		align->solved[(size_t)node * align->cpus + cpu] = 0;
 }
 
-/* Gives the offsets to the reader. */
+/* Gives a CPU's offsets to the reader. Where its clock was not at 0 yet it has no stamps. */
+static int apply_to(struct align *align, uint32_t cpu, struct ktread_clock_point *point)
+{
+	uint32_t count = 0;
+
+	for (uint32_t node = 0; node < align->nodes; node++) {
+		int64_t offset = align->offset[(size_t)node * align->cpus + cpu];
+		uint64_t stamp = node_stamp(align, node);
+
+		if (offset <= 0 || (uint64_t)offset <= stamp)
+			point[count++] = (struct ktread_clock_point){ stamp - (uint64_t)offset, offset };
+	}
+	return ktread_align(align->trace, cpu, point, count);
+}
+
 static int apply(struct align *align)
 {
 	struct ktread_clock_point *point = malloc(align->nodes * sizeof(*point));
 	int status = point ? 0 : KTREAD_E_MEMORY;
 
-	for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++) {
-		for (uint32_t node = 0; node < align->nodes; node++) {
-			int64_t offset = align->offset[(size_t)node * align->cpus + cpu];
-
-			point[node] = (struct ktread_clock_point){ node_stamp(align, node) - (uint64_t)offset,
-								   offset };
-		}
-		status = ktread_align(align->trace, cpu, point, align->nodes);
-	}
+	for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++)
+		status = apply_to(align, cpu, point);
 	free(point);
 	return status < 0 ? status : ktread_rewind(align->trace);
 }
@@ -313,20 +322,17 @@ static int read_once(struct align *align, uint64_t slack)
 	return status;
 }
 
-/* What is far off is found by much slack; the less is left to do, the less is needed, and mistaken for a pair. */
 static int refine(struct align *align)
 {
-	uint64_t least = microseconds(align, GRAIN_US / 4), slack = microseconds(align, 3 * GRAIN_US);
 	int status = 0;
 
 	for (uint32_t pass = 0; pass < PASSES && status == 0; pass++) {
-		status = read_once(align, slack);
+		status = read_once(align, microseconds(align, SLACK_US));
 		if (status < 0 || align->report->after == 0 || pass + 1 == PASSES)
 			break;
 		for (uint32_t cpu = 0; cpu < align->cpus; cpu++)
 			fill_between(align, cpu);
 		status = apply(align);
-		slack = slack / 2 > least ? slack / 2 : least;
 	}
 	return status < 0 ? status : ktread_rewind(align->trace);
 }

@@ -197,13 +197,24 @@ static void send(struct causes *causes, struct request *request, struct place he
 		put(&request->sent, here);
 }
 
+/* Of senders on several CPUs any may be the one, while their clocks differ. */
+static int is_by_one(const struct queue *queue)
+{
+	for (uint32_t i = 1; i < queue->count; i++)
+		if (queue->place[i].cpu != queue->place[0].cpu)
+			return 0;
+	return 1;
+}
+
 static void arrive(struct causes *causes, struct request *request, struct place here)
 {
 	drop_before(&request->sent, slack_before(causes, request->last));
-	if (request->sent.count > 0)
+	if (request->sent.count == 0)
+		put(&request->arrived, here);
+	else if (is_by_one(&request->sent))
 		tell(causes, take(&request->sent), here);
 	else
-		put(&request->arrived, here);
+		take(&request->sent);
 	request->last = here.stamp;
 }
 

@@ -192,13 +192,15 @@ static void write_clocks(struct output *out, const struct ktread_info *info)
 {
 	if (info->clock_samples && info->frequency)
 		output_format(out,
-			      "clocks    corrected by %u measurements, by up to %.1f us, right to %.3f us\n",
-			      info->clock_samples, microseconds(info, info->clock_largest),
+			      "clocks    of %u CPUs corrected by %u measurements, by up to %.1f us, right to "
+			      "%.3f us\n",
+			      info->clock_cpus, info->clock_samples, microseconds(info, info->clock_largest),
 			      microseconds(info, info->clock_error));
 	else if (info->clock_samples)
 		output_format(out,
-			      "clocks    corrected by %u measurements, by up to %llu ticks, right to %llu\n",
-			      info->clock_samples, (unsigned long long)info->clock_largest,
+			      "clocks    of %u CPUs corrected by %u measurements, by up to %llu ticks, right "
+			      "to %llu\n",
+			      info->clock_cpus, info->clock_samples, (unsigned long long)info->clock_largest,
 			      (unsigned long long)info->clock_error);
 	if (info->clock == KTREAD_CLOCK_ALIGNED && info->frequency)
 		output_format(out, "clocks    aligned by causes and effects, by up to %.1f us\n",

@@ -55,6 +55,7 @@ static void write_clocks(struct output *out, const struct ktread_info *info)
 	if (info->clock == KTREAD_CLOCK_RAW && !info->clock_failed)
 		return;
 	output_text(out, "\"clocks\":{");
+	number(out, "cpus", info->clock_cpus);
 	number(out, "measurements", info->clock_samples);
 	number(out, "failed", info->clock_failed);
 	number(out, "largest_ticks", info->clock_largest);

@@ -3,6 +3,7 @@
  * What a guest measured of its clocks. A sample is as good as its round trip was quick, so those that took much
  * longer than most (the CPU was taken away meanwhile) are left out; between the others the drift is as they say.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,8 +87,12 @@ static int take_row(struct ktread *trace, uint32_t cpu, const struct ktrx_clock 
 	int64_t slopes[2];
 
 	trace->info.clock_failed += row->failed;
+	if (count == 0 && row->failed != 0)
+		ktread_warn(trace, "%s: CPU %u: none of %" PRIu64 " measurements of its clock succeeded",
+			    trace->memory->name, cpu, row->failed);
 	if (count == 0)
 		return 0;
+	trace->info.clock_cpus++;
 	for (uint32_t i = 0; i < count; i++) {
 		point[i] = (struct ktread_clock_point){ sample[i].stamp, sample[i].offset };
 		note(&trace->info, &sample[i]);
@@ -139,6 +144,7 @@ static int load_newest(struct ktread *trace, const struct ktread_section *sectio
 					    sizeof(sample.offset));
 		if (status < 0 || sample.offset == 0)
 			continue;
+		trace->info.clock_cpus++;
 		note(&trace->info, &sample);
 		status = ktread_clock_set(&trace->measured.clock[cpu],
 					  &(struct ktread_clock_point){ 0, sample.offset }, 1, level);

@@ -157,6 +157,7 @@ struct ktread_info {
 	uint64_t lost_events;	/* not recorded because their event has no id */
 	uint64_t skipped_bytes; /* damage stepped over */
 	enum ktread_clock_state clock;
+	uint32_t clock_cpus;	/* whose clocks were measured, CPU 0 not among them */
 	uint32_t clock_samples; /* measurements that were applied … */
 	uint64_t clock_failed;	/* … and those that failed in the guest */
 	uint64_t clock_largest; /* ticks: the largest correction among them … */
