@@ -8,11 +8,11 @@
 # As another user than root it says what to install and fails. Silent when nothing is missing.
 set -eu
 
-host="gcc make libc6-dev pkg-config libseccomp-dev libdw-dev"
+host="gcc make libc6-dev pkg-config libseccomp-dev libzstd1 libdw-dev"
 x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
-check="clang lld llvm clang-format g++ git libcmocka-dev mandoc file binutils"
+check="clang lld llvm clang-format g++ git libcmocka-dev mandoc file binutils zstd"
 
 case "${1-}" in
 host) wanted=$host ;;

