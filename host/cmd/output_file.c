@@ -47,3 +47,11 @@ int output_file_close(const struct trace_args *args, const char *to, int fd, int
 		error = errno;
 	return trace_output_status(args->name, to, error);
 }
+
+void output_file_discard(const char *to, int fd)
+{
+	if (fd == STDOUT_FILENO)
+		return;
+	remove_half(fd, to);
+	close(fd);
+}

@@ -12,5 +12,7 @@ int output_file_open(const struct trace_args *args, const char *to);
  * that could not be written. Returns the exit status.
  */
 int output_file_close(const struct trace_args *args, const char *to, int fd, int error);
+/* The same where nothing came to be written: removes it, without a message. */
+void output_file_discard(const char *to, int fd);
 
 #endif

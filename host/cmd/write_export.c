@@ -15,6 +15,10 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 	if (fd < 0)
 		return trace_args_close(args, trace, 0) | EXIT_BAD_INPUT;
 	result = format->write(trace, fd, &report);
+	if (result < 0 && report.events == 0 && !report.output_error) {
+		output_file_discard(to, fd);
+		return trace_args_close(args, trace, result);
+	}
 	failed = output_file_close(args, to, fd, report.output_error);
 	status = trace_args_close(args, trace, failed ? 0 : result);
 	if (!failed)

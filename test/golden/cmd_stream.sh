@@ -28,12 +28,13 @@ for trace in v1.bin v2.ktrx hostile.ktrx lowclock.bin; do
 	equal "$trace becomes a stream" 0 $?
 	check "$trace: and says so" grep -q 'events written to stream/' said
 	for command in 'show' 'show --json' 'show --hex' 'show --cpu 1' 'show --since 30us --until 230us' summary \
-		'summary --json' 'export --format json -o -' 'export --format perfetto -o -'; do
+		'summary --json' stats 'stats --json' 'export --format json -o -' 'export --format perfetto -o -'; do
 		alike "$trace" ktrace $command "$trace"
 	done
 	for command in --timeline --summary '--timeline --pid 12'; do
 		alike "$trace" ktrace-decode $command "$trace"
 	done
+	alike "$trace" ktrdump -a -M "$trace"
 done
 alike 'a choice of events' ktrace show --event syscall,SCHED.switch v2.ktrx
 alike 'a choice of events' ktrace show --event 'net,page_*,999' v1.bin
