@@ -21,6 +21,7 @@ enum {
 	OPTION_HEX,
 	OPTION_SETTINGS,
 	OPTION_ELF,
+	OPTION_SUBTRACT_COST,
 	OPTION_SVG,
 	OPTION_FROM,
 	OPTION_TO,
@@ -29,7 +30,7 @@ enum {
 struct show {
 	struct trace_args args;
 	uint64_t limit;
-	int json, settings;
+	int json, settings, subtract;
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
@@ -48,6 +49,8 @@ static int take_option(void *command, int option, const char *value)
 		show->write = slots_write;
 	else if (option == OPTION_ELF)
 		show->elf = value;
+	else if (option == OPTION_SUBTRACT_COST)
+		show->subtract = 1;
 	else if (option == OPTION_SVG)
 		show->svg = value;
 	else if (option == OPTION_FROM)
@@ -65,6 +68,7 @@ static const struct option own_options[] = {
 	{ "hex", no_argument, NULL, OPTION_HEX },
 	{ "settings", no_argument, NULL, OPTION_SETTINGS },
 	{ "elf", required_argument, NULL, OPTION_ELF },
+	{ "subtract-cost", no_argument, NULL, OPTION_SUBTRACT_COST },
 	{ "svg", required_argument, NULL, OPTION_SVG },
 	{ "from", required_argument, NULL, OPTION_FROM },
 	{ "to", required_argument, NULL, OPTION_TO },
@@ -84,6 +88,7 @@ static const struct trace_syntax syntax = {
 		"  --settings           instead of events: what each event and setting is set to\n"
 		"  --elf KERNEL         the kernel's file: names and lines for addresses of callers and "
 		"sites\n"
+		"  --subtract-cost      times without what the events shown before have cost their CPU\n"
 		"  --svg OUT            a picture instead: who runs on each CPU, calls, faults, interrupts\n"
 		"  --from T, --to T     the same as --since and --until\n",
 	.examples = "  ktrace show boot.ktrx\n"
@@ -116,9 +121,17 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 		return settings_write(trace, out, show->json);
 	if (show->json)
 		show->write = lines_write;
+	if (show->subtract) {
+		trace_warn_of_cost(&show->args, trace);
+		timeline.meter = calloc(1, sizeof(*timeline.meter));
+		if (!timeline.meter)
+			return KTREAD_E_MEMORY;
+		timeline.meter->cost = cost_of(trace);
+	}
 	syscalls_open(&calls, trace, show->args.options.machine);
 	result = show->write(&timeline);
 	syscalls_close(&calls);
+	free(timeline.meter);
 	return result;
 }
 

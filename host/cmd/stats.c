@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/cost.h"
 #include "analyze/values.h"
 #include "cmd/command.h"
 #include "cmd/output_file.h"
@@ -29,12 +30,13 @@ enum {
 	OPTION_INTERVAL,
 	OPTION_SVG,
 	OPTION_JSON,
+	OPTION_SUBTRACT_COST,
 };
 
 struct stats_command {
 	struct trace_args args;
 	const char *begin, *end, *by, *value, *interval, *svg;
-	bool rate, json;
+	bool rate, json, subtract;
 	char *keys; /* `by`, taken apart */
 	char title[TITLE_MAX];
 };
@@ -49,6 +51,8 @@ static int take_option(void *command, int option, const char *value)
 		stats->rate = true;
 	else if (option == OPTION_JSON)
 		stats->json = true;
+	else if (option == OPTION_SUBTRACT_COST)
+		stats->subtract = true;
 	else
 		*words[option - OPTION_BEGIN] = value;
 	return 0;
@@ -63,6 +67,7 @@ static const struct option own_options[] = {
 	{ "interval", required_argument, NULL, OPTION_INTERVAL },
 	{ "svg", required_argument, NULL, OPTION_SVG },
 	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "subtract-cost", no_argument, NULL, OPTION_SUBTRACT_COST },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -86,6 +91,7 @@ static const struct trace_syntax syntax = {
 		"  --rate               events per interval and CPU; with --event, only those\n"
 		"  --interval T         of --rate: 10ms if not given\n"
 		"  --svg OUT            the histogram as a picture\n"
+		"  --subtract-cost      take off each time what the events in between cost to record\n"
 		"  --json               JSON instead of text\n",
 	.examples = "  ktrace stats boot.ktrx\n"
 		    "  ktrace stats --begin sched.wake --end sched.switch --by thread=next boot.ktrx\n"
@@ -110,6 +116,8 @@ static int check_command(const struct stats_command *stats)
 		why = "--interval is for --rate";
 	else if ((stats->begin != NULL) + (stats->value != NULL) + stats->rate > 1)
 		why = "one of --begin with --end, --value and --rate at a time";
+	else if (stats->subtract && (stats->value || stats->rate))
+		why = "--subtract-cost is for times";
 	else if (stats->svg && !stats->begin && !stats->value)
 		why = "--svg draws one histogram: that of --begin and --end, or of --value";
 	if (!why)
@@ -231,7 +239,7 @@ static int write_figures(struct stats_command *stats, struct output *out, const 
 /* These return what reading returned; `exit_status` takes what else there is to say. */
 static int show_pairs(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
 {
-	struct pairs_rule rule = { .keys = 0 };
+	struct pairs_rule rule = { .cost = stats->subtract ? cost_of(trace) : 0 };
 	struct stats figures = { .trace = trace, .title = stats->title };
 	struct pairs *pairs = NULL;
 	int status = 0;
@@ -297,7 +305,7 @@ static int show_table(struct stats_command *stats, struct ktread *trace, struct 
 {
 	struct stats_table table = { .trace = trace };
 	struct syscalls calls;
-	int status = latencies_read(&table.latencies, trace, 0);
+	int status = latencies_read(&table.latencies, trace, stats->subtract ? cost_of(trace) : 0);
 
 	*exit_status = 0;
 	if (!table.latencies)
@@ -343,6 +351,8 @@ static int run_stats(int argc, char **argv)
 		status = trace_args_open(&stats.args, &trace);
 	if (status)
 		return status;
+	if (stats.subtract)
+		trace_warn_of_cost(&stats.args, trace);
 	if (output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(stats.args.name, "out of memory");
 		return trace_args_close(&stats.args, trace, 0) | EXIT_BAD_INPUT;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyze/align.h"
+#include "analyze/cost.h"
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
 
@@ -377,6 +378,15 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 	if (status)
 		ktread_close(*trace);
 	return status;
+}
+
+void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace)
+{
+	if (cost_of(trace) == 0)
+		command_message(args->name,
+				"%s: what an event cost is unknown, the kernel has not probed it; nothing is "
+				"taken off",
+				args->path);
 }
 
 int trace_args_close(struct trace_args *args, struct ktread *trace, int result)

@@ -84,6 +84,9 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 /* A time as --since takes it, and `slack` nanoseconds more, as a stamp. 0, or -1 if it means nothing. */
 int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp);
 
+/* Says so if what an event cost cannot be taken off, as the trace does not know it. */
+void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace);
+
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);
 

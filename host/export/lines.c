@@ -56,7 +56,7 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	const char *name = ktread_thread_name(writer->timeline->trace, event->thread);
 	const char *context = contexts[event->context % 4];
 
-	at = put_time(writer->timeline, at, event->stamp);
+	at = put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
 	at = put_cpu(at, event->cpu);
 	at = number_decimal(number_literal(at, ",\"thread\":"), event->thread);
 	if (name)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/cost.h"
 #include "export/escape.h"
 #include "export/ticks.h"
 #include "ktrx/v2.h"
@@ -68,6 +69,7 @@ int summary_init(struct summary *summary, const struct ktread *trace, const stru
 	}
 	if (info->frequency && tally->events)
 		summary->seconds = ticks_seconds(tally->last - tally->first, info->frequency);
+	summary->cost = cost_of(trace);
 	for (uint32_t n = 0; n < info->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
 
@@ -91,13 +93,19 @@ static bool has_rate(const struct summary *summary)
 	return summary->seconds > 0 && summary->tally->last - summary->tally->first >= RATE_TICKS_LEAST;
 }
 
-static void write_row(struct output *out, const struct summary *summary, const char *name, uint64_t count)
+static void write_counts(struct output *out, const struct summary *summary, const char *name, uint64_t count)
 {
 	output_format(out, "%-28s %12llu ", name, (unsigned long long)count);
 	if (has_rate(summary))
-		output_format(out, "%12.1f\n", (double)count / summary->seconds);
+		output_format(out, "%12.1f", (double)count / summary->seconds);
 	else
-		output_format(out, "%12s\n", "-");
+		output_format(out, "%12s", "-");
+}
+
+static void write_row(struct output *out, const struct summary *summary, const char *name, uint64_t count)
+{
+	write_counts(out, summary, name, count);
+	output_text(out, "\n");
 }
 
 /* When the first event was, where the kernel told the time of day. */
@@ -336,16 +344,49 @@ static void write_threads(struct output *out, const struct summary *summary)
 			      summary->thread_count - THREADS_SHOWN);
 }
 
+double summary_cost_share(const struct summary *summary, uint64_t events, uint32_t cpus)
+{
+	const struct tally *tally = summary->tally;
+
+	return tally->events ? cost_share(summary->cost, events, tally->last - tally->first, cpus) : 0;
+}
+
+/* What the trace itself cost. */
+static void write_cost(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+
+	if (summary->cost == 0) {
+		output_text(out, "cost      unknown: the kernel has not probed it (ktrace_probe_cost)\n");
+		return;
+	}
+	if (info->frequency)
+		output_format(out, "cost      %.1f ns an event",
+			      (double)summary->cost * 1e6 / (double)info->frequency);
+	else
+		output_format(out, "cost      %.3f ticks an event", (double)summary->cost / 1000);
+	if (has_rate(summary))
+		output_format(out, ", %.3f%% of the time of %u CPU%s",
+			      100 * summary_cost_share(summary, summary->tally->events, info->cpus),
+			      info->cpus, info->cpus == 1 ? "" : "s");
+	output_text(out, "\n");
+}
+
 static void write_cpus(struct output *out, const struct summary *summary)
 {
 	char name[16];
+	bool shares = summary->cost && has_rate(summary);
 
-	output_format(out, "\n%-28s %12s %12s\n", "CPU", "RECORDS", "A SECOND");
+	output_format(out, "\n%-28s %12s %12s%s\n", "CPU", "RECORDS", "A SECOND",
+		      shares ? "  COST OF ITS TIME" : "");
 	for (size_t n = 0; n < summary->cpu_count; n++) {
 		const struct tally_entry *entry = &summary->cpus[n];
 
 		snprintf(name, sizeof(name), entry->key < TALLY_CPUS - 1 ? "CPU%u" : "CPU?", entry->key);
-		write_row(out, summary, name, entry->count);
+		write_counts(out, summary, name, entry->count);
+		if (shares)
+			output_format(out, " %16.3f%%", 100 * summary_cost_share(summary, entry->count, 1));
+		output_text(out, "\n");
 	}
 }
 
@@ -372,6 +413,8 @@ void summary_write_text(struct output *out, const struct summary *summary, const
 	write_head(out, summary, path);
 	write_span(out, summary);
 	write_loss(out, summary);
+	if (ktread_info(summary->trace)->version > 1)
+		write_cost(out, summary);
 	write_events(out, summary);
 	write_counted(out, summary);
 	write_threads(out, summary);

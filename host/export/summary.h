@@ -15,6 +15,7 @@ struct summary {
 	struct tally_entry *events, *threads, *cpus;
 	size_t event_count, thread_count, cpu_count;
 	double seconds; /* between the first event and the last, 0 if the frequency is unknown */
+	uint64_t cost;	/* ticks that a thousand events cost, 0: unknown */
 	uint64_t overwritten, invalid, dropped; /* of all rings */
 };
 
@@ -31,5 +32,7 @@ const char *summary_machine(uint16_t elf_machine);
 const char *summary_ended(const struct ktread *trace, size_t *length);
 /* "exited", "panicked" or "running". */
 const char *summary_outcome(uint32_t outcome);
+/* The part of the time of `cpus` CPUs that recording so many events took; 0 if it cannot be told. */
+double summary_cost_share(const struct summary *summary, uint64_t events, uint32_t cpus);
 
 #endif

@@ -99,6 +99,9 @@ static void write_head(struct output *out, const struct summary *summary)
 	number(out, "events", summary->tally->events);
 	number(out, "ticks", summary->tally->events ? summary->tally->last - summary->tally->first : 0);
 	output_format(out, "\"seconds\":%.9f,", summary->seconds);
+	if (summary->cost)
+		output_format(out, "\"cost_ticks\":%.3f,\"cost_share\":%.6f,", (double)summary->cost / 1000,
+			      summary_cost_share(summary, summary->tally->events, info->cpus));
 	/* Without a write index there is no telling. */
 	if (info->version > 1)
 		number(out, "lost_slots", summary->overwritten + summary->invalid);
@@ -137,11 +140,12 @@ static void write_thread(struct output *out, const struct summary *summary, cons
 
 static void write_cpu(struct output *out, const struct summary *summary, const struct tally_entry *entry)
 {
-	(void)summary;
 	if (entry->key < TALLY_CPUS - 1)
 		output_format(out, "{\"cpu\":%u,", entry->key);
 	else
 		output_text(out, "{\"cpu\":null,");
+	if (summary->cost)
+		output_format(out, "\"cost_share\":%.6f,", summary_cost_share(summary, entry->count, 1));
 	last_number(out, "records", entry->count, "}");
 }
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "analyze/symbols.h"
+#include "analyze/cost.h"
 #include "export/output.h"
 #include "export/syscalls.h"
 #include "export/ticks.h"
@@ -29,14 +30,15 @@ struct timeline {
 	struct output *out;
 	struct syscalls *calls;
 	enum ktread_v1_layout layout;
-	uint64_t limit;		 /* events to show, 0: all */
-	const uint8_t *cpus;	 /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
-	int filtered;		 /* some events are not wanted */
-	int zero_ticks;		 /* with an unknown frequency show zeros instead of ticks */
-	struct symbols *symbols; /* names for addresses, NULL: none */
-	int colour;		 /* gaps stand out on a terminal */
-	uint64_t shown;		 /* result: events shown */
-	uint64_t lost;		 /* result: slots known to be lost or unreadable, all rings */
+	uint64_t limit;		  /* events to show, 0: all */
+	const uint8_t *cpus;	  /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
+	int filtered;		  /* some events are not wanted */
+	int zero_ticks;		  /* with an unknown frequency show zeros instead of ticks */
+	struct symbols *symbols;  /* names for addresses, NULL: none */
+	int colour;		  /* gaps stand out on a terminal */
+	struct cost_meter *meter; /* takes the trace's own cost off the times, NULL: it stays in them */
+	uint64_t shown;		  /* result: events shown */
+	uint64_t lost;		  /* result: slots known to be lost or unreadable, all rings */
 	/* Set by timeline_write(). */
 	uint64_t base; /* the stamp shown as zero */
 	struct ticks_scale scale;
@@ -48,6 +50,13 @@ struct timeline {
  * if `limit` or a failed write ended it, or a negative KTREAD_E_*. The caller looks at out->error.
  */
 int timeline_write(struct timeline *timeline);
+
+/* The stamp to be shown for an event. Each event once, in order. */
+static inline uint64_t timeline_stamp(const struct timeline *timeline, const struct ktread_event *event)
+{
+	return __builtin_expect(timeline->meter != NULL, 0) ? cost_taken_off(timeline->meter, event)
+							    : event->stamp;
+}
 
 /* Are losses of this ring of interest? */
 static inline int timeline_wants_ring(const struct timeline *timeline, const struct ktread_ring *ring)

@@ -238,7 +238,7 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 {
 	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
 
-	at = timeline_put_time(writer->timeline, at, event->stamp);
+	at = timeline_put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
 	at = put_cpu(at, event->cpu);
 	at = put_thread(writer, number_literal(at, " PID="), event->thread);
 	memcpy(at, context[event->context % 4], 4);

@@ -65,6 +65,9 @@ says 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx
 says 2 '--from' ktrace show --svg out --from x v2.ktrx
 says 1 'is the trace itself' ktrace show --svg v2.ktrx v2.ktrx
 says 1 'No space left' ktrace show --svg /dev/full v2.ktrx
+says 0 'event cost is unknown' ktrace show --subtract-cost v2.ktrx
+says 0 'event cost is unknown' ktrace stats --subtract-cost v2.ktrx
+says 2 'is for times' ktrace stats --subtract-cost --rate v2.ktrx
 for value in 0 x 1h; do
 	says 2 '--interval' ktrace stats --rate --interval "$value" v2.ktrx
 done

@@ -14,5 +14,15 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: each probe ran once" 5 "$(wc -l <"$tmp/costs")"
 	equal "$arch: six events back to back in each of 50 runs, and once to warm up" 306 \
 		"$(build/bin/ktrace show --event probe.log "$tmp/$arch" 2>/dev/null | grep -c probe.log)"
+	build/bin/ktrace summary "$tmp/$arch" >"$tmp/summary"
+	check "$arch: the summary has what the trace cost" grep -qE '^cost +[1-9][0-9]*\.[0-9] ns an event, [0-9.]+% of the time of 2 CPUs' "$tmp/summary"
+	check "$arch: and by CPU" grep -qE '^CPU0 .* [0-9.]+%$' "$tmp/summary"
+	# The probes lie closer together once their own cost is off, and in the same order.
+	for take in '' --subtract-cost; do
+		build/bin/ktrace show --json $take --event ktrace.probe "$tmp/$arch" |
+			sed -n 's/{"time":\([0-9.]*\).*/\1/p' | awk 'NR == 1 { first = $1 } $1 < last { bad = 1 }
+				{ last = $1 } END { if (!bad) printf "%d ", (last - first) * 1e9 }'
+	done >"$tmp/spans"
+	check "$arch: subtracted, probes take less: $(cat "$tmp/spans")" awk 'NF != 2 || $2 >= $1 { exit 1 }' "$tmp/spans"
 done
 done_testing
