@@ -4,18 +4,17 @@
 # takes from the start of QEMU to the first line of a user program. Reported only: an emulated CPU's costs are not a
 # real one's.
 #
-# What makes one run unlike the next is left out or evened out. A boot runs the load several times; the first, in which
-# QEMU translates the kernel and the host finds memory, does not count, nor the last, behind which QEMU may be gone.
-# What counts is the CPU time of QEMU's threads, which other load on the host disturbs least; the guest's clock is
-# reported beside it. Boots come in pairs,
-# off and all, then all and off: each pair gives a ratio, and the median of these has an interval that holds whatever
-# their distribution. The guest's instructions are counted too, which nothing disturbs.
+# What makes one run unlike the next is left out or evened out. One boot runs the load again and again, its events off
+# and on by turns: off, on, on, off. The first pair, in which QEMU translates the kernel and the host finds memory,
+# does not count. What counts is the CPU time of QEMU's threads, which other load on the host disturbs least; the
+# guest's clock is reported beside it. Each pair gives a ratio, and their median an interval that holds whatever their
+# distribution. The guest's instructions are counted too, which nothing disturbs.
 #
-# bench/unix.sh [ARCH…]; UNIX_REPEATS (pairs), UNIX_LOADS (that count in a boot) and UNIX_FILES (a load) in the environment.
+# bench/unix.sh [ARCH…]; UNIX_BOOTS (of 16 pairs each) and UNIX_FILES (a load) in the environment.
 set -u
-repeats=${UNIX_REPEATS:-15}
-loads=${UNIX_LOADS:-4}
-files=${UNIX_FILES:-250}
+boots=${UNIX_BOOTS:-4}
+files=${UNIX_FILES:-150}
+pairs=17 # in a boot, with the one that does not count: as much as its arguments hold
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM
@@ -26,17 +25,21 @@ off="ktrace=*=off" all="debug=ktrace"
 guest() {
 	guest_arch=$1 guest_cpus=$2 guest_arguments=$3
 	shift 3
-	timeout -k 2 100 sh -c 'echo $$ >"$0" && exec "$@"' "$tmp/pid" \
+	timeout -k 2 300 sh -c 'echo $$ >"$0" && exec "$@"' "$tmp/pid" \
 		$(sh scripts/qemu.sh "$guest_arch" "$guest_cpus") "$@" -append "$guest_arguments" </dev/null 2>"$tmp/err"
 }
 
-# repeat COUNT TEXT: the text so many times, with commas between.
-repeat() {
-	repeated=$2
-	for _ in $(seq 2 "$1"); do
-		repeated=$repeated,$2
+# The programs of a boot. Behind the last load that counts comes one more: when QEMU ends, nobody can ask for its time.
+programs() {
+	load=time:make:4:$files
+	for pair in $(seq "$pairs"); do
+		if [ $((pair % 2)) -eq 1 ]; then
+			printf '%s' "sysctl:*=off,$load,sysctl:*=on,$load,"
+		else
+			printf '%s' "$load,sysctl:*=off,$load,"
+		fi
 	done
-	echo "$repeated"
+	echo "$load"
 }
 
 # Reads a guest's console: for each load that ends, the microseconds it took by the guest's clock and the CPU time of
@@ -53,16 +56,19 @@ load_times() {
 	done
 }
 
-# timed ARCH VARIANT ARGUMENTS: appends "VARIANT MILLISECONDS CPU-MILLISECONDS" of a load to $tmp/runs.
-timed() {
-	guest "$1" 2 "$3 run=$(repeat $((loads + 2)) "time:make:4:$files")" | load_times >"$tmp/times"
-	awk -v variant="$2" -v loads="$loads" '
-		NR == 1 { first = $2 }
-		NR > 1 && NR <= loads + 1 { us += $1; last = $2 }
+# pairs_of ARCH: appends "pair OFF-MS ALL-MS OFF-CPU-MS ALL-CPU-MS" for each pair of a boot to $tmp/runs.
+pairs_of() {
+	guest "$1" 2 "run=$(programs)" | load_times >"$tmp/times"
+	awk -v loads=$((2 * pairs)) '
+		{ us[NR] = $1; ns[NR] = $2 - before; before = $2 }
 		END {
-			if (NR == loads + 2)
-				printf "%s %.2f %.2f\n", variant, us / 1e3 / loads, (last - first) / 1e6 / loads
-			exit NR != loads + 2
+			for (n = 3; n < loads && NR == loads + 1; n += 2) {
+				first_is_off = n % 4 == 1
+				off = first_is_off ? n : n + 1
+				all = first_is_off ? n + 1 : n
+				printf "pair %.2f %.2f %.2f %.2f\n", us[off] / 1e3, us[all] / 1e3, ns[off] / 1e6, ns[all] / 1e6
+			}
+			exit NR != loads + 1
 		}' "$tmp/times" >>"$tmp/runs"
 }
 
@@ -80,12 +86,8 @@ events() {
 }
 
 measure() {
-	for pair in $(seq "$repeats"); do
-		if [ $((pair % 2)) -eq 0 ]; then
-			timed "$1" off "$off" && timed "$1" all "$all" || return 1
-		else
-			timed "$1" all "$all" && timed "$1" off "$off" || return 1
-		fi
+	for _ in $(seq "$boots"); do
+		pairs_of "$1" || return 1
 	done
 	instructions "$1" off-instructions "$off"
 	instructions "$1" all-instructions "$all"
@@ -100,13 +102,9 @@ middle() {
 # median VARIANT COLUMN
 median() { awk -v variant="$1" -v column="$2" '$1 == variant { print $column }' "$tmp/runs" | middle; }
 
-# ratio COLUMN: all to off, the median of the pairs' and the ranks between which it lies 95 times in 100.
+# ratio OFF ALL: of two columns of the pairs, the median and the ranks between which it lies 95 times in 100.
 ratio() {
-	awk -v column="$1" '$1 == "off" || $1 == "all" {
-		value[$1] = $column
-		if (++runs % 2 == 0)
-			print value["all"] / value["off"]
-	}' "$tmp/runs" | sort -n >"$tmp/ratios"
+	awk -v off="$1" -v all="$2" '$1 == "pair" { print $all / $off }' "$tmp/runs" | sort -n >"$tmp/ratios"
 	awk -v middle="$(middle <"$tmp/ratios")" '
 		{ value[NR] = $1 }
 		END {
@@ -118,10 +116,10 @@ ratio() {
 }
 
 report_load() {
-	echo "$(median off 2) $(median all 2) $(ratio 2) $(median off 3) $(median all 3) $(ratio 3)" \
+	echo "$(median pair 2) $(median pair 3) $(ratio 2 3) $(median pair 4) $(median pair 5) $(ratio 4 5)" \
 		"$(median off-instructions 2) $(median all-instructions 2) $(median events 2)" |
-		awk -v arch="$1" -v repeats="$repeats" -v files="$files" '{
-			printf "{\"bench\": \"unix\", \"arch\": \"%s\", \"pairs\": %d, \"files\": %d, ", arch, repeats, files
+		awk -v arch="$1" -v pairs=$((boots * (pairs - 1))) -v files="$files" '{
+			printf "{\"bench\": \"unix\", \"arch\": \"%s\", \"pairs\": %d, \"files\": %d, ", arch, pairs, files
 			printf "\"off_cpu_ms\": %.1f, \"all_cpu_ms\": %.1f, \"cpu_ratio\": %.3f, \"cpu_ratio_low\": %.3f, " \
 				"\"cpu_ratio_high\": %.3f, ", $6, $7, $8, $9, $10
 			printf "\"off_ms\": %.1f, \"all_ms\": %.1f, \"ratio\": %.3f, \"ratio_low\": %.3f, " \
@@ -147,7 +145,7 @@ boot_once() {
 }
 
 boot() {
-	for _ in $(seq "$repeats"); do
+	for _ in $(seq 9); do
 		echo "boot $(boot_once "$1")" >>"$tmp/runs"
 	done
 	median boot 2 | awk -v arch="$1" '{
