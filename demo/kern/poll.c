@@ -49,15 +49,19 @@ static int look_at_all(const struct files *files, struct abi_pollfd *fds, size_t
 	return ready;
 }
 
-/* Sleeps unless there has been a change since `seen` was read. */
+/*
+ * Sleeps unless there has been a change since `seen` was read; then a deadline of 0 only asks for signals. Changes
+ * that never end must not keep a poller from its signal or its time.
+ */
 static enum wake_reason wait_for_change(unsigned seen, uint64_t deadline_ns)
 {
 	bool irq_on = spin_lock(&pollers.lock);
-	enum wake_reason reason = WOKEN_BY_EVENT;
+	bool changed = __atomic_load_n(&changes, __ATOMIC_SEQ_CST) != seen;
+	enum wake_reason reason = wait_sleep_until(&pollers, changed ? 0 : deadline_ns);
 
-	if (__atomic_load_n(&changes, __ATOMIC_SEQ_CST) == seen)
-		reason = wait_sleep_until(&pollers, deadline_ns);
 	spin_unlock(&pollers.lock, irq_on);
+	if (changed && reason == WOKEN_BY_TIME && clock_ns() < deadline_ns)
+		return WOKEN_BY_EVENT;
 	return reason;
 }
 
