@@ -65,11 +65,26 @@ static int exception_signal(uint64_t vector)
 	}
 }
 
+/*
+ * Some hypervisors that emulate the kernel's mode let SYSCALL go to the kernel's entry without leaving user mode. It
+ * shows with the first call of the first program, which would be blamed for it.
+ */
+static void check_system_calls(const struct trap_frame *frame)
+{
+	static bool work;
+
+	if (frame->vector == VECTOR_SYSTEM_CALL)
+		__atomic_store_n(&work, true, __ATOMIC_RELAXED);
+	else if (!__atomic_load_n(&work, __ATOMIC_RELAXED) && frame->rip == (uintptr_t)system_call_entry)
+		panic("SYSCALL does not leave user mode: this virtual machine cannot run user programs");
+}
+
 /* What a program did. The fault's address is read before another fault can replace it. */
 static void user_trap(struct trap_frame *frame)
 {
 	uintptr_t address = fault_address();
 
+	check_system_calls(frame);
 	arch_irq_enable();
 	if (frame->vector == VECTOR_SYSTEM_CALL)
 		user_system_call(user_frame_of(thread_self()));
