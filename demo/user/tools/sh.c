@@ -93,7 +93,7 @@ static int read_command(struct reader *reader, struct command *command)
 {
 	*command = (struct command){ 0 };
 	for (;;) {
-		char *word = next_word(reader), operator;
+		char *word = next_word(reader), symbol;
 
 		if (word) {
 			if (command->count == WORDS_MAX)
@@ -101,34 +101,34 @@ static int read_command(struct reader *reader, struct command *command)
 			command->words[command->count++] = word;
 			continue;
 		}
-		operator= next_operator(reader);
-		if (operator!= '<' && operator!= '>')
-			return operator;
-		command->append = operator== '>' && * reader->at == '>';
+		symbol = next_operator(reader);
+		if (symbol != '<' && symbol != '>')
+			return symbol;
+		command->append = symbol == '>' && *reader->at == '>';
 		if (command->append)
 			reader->at++;
 		word = next_word(reader);
 		if (!word)
 			return -1;
-		*(operator== '<' ? &command->input : & command->output) = word;
+		*(symbol == '<' ? &command->input : &command->output) = word;
 	}
 }
 
 /* Reads commands joined by |; false if they cannot be understood. */
 static bool read_pipeline(struct reader *reader, struct pipeline *pipeline)
 {
-	int operator;
+	int symbol;
 
 	pipeline->count = 0;
 	do {
 		struct command *command = &pipeline->stage[pipeline->count++];
 
-		operator= read_command(reader, command);
-		if (operator<0 ||(command->count == 0 && (operator== '|' || pipeline->count> 1)))
+		symbol = read_command(reader, command);
+		if (symbol < 0 || (command->count == 0 && (symbol == '|' || pipeline->count > 1)))
 			return false;
-	} while (operator== '|' && pipeline->count<STAGES_MAX);
-	pipeline->background = operator== '&';
-	return operator!= '|';
+	} while (symbol == '|' && pipeline->count < STAGES_MAX);
+	pipeline->background = symbol == '&';
+	return symbol != '|';
 }
 
 /* ---- Running ------------------------------------------------------------------------------------ */
