@@ -23,6 +23,9 @@ static struct spinlock lock = SPINLOCK("page");
 static struct run *runs;
 static size_t free_pages;
 
+/* What programs leave behind shows here. */
+KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
+
 #define TOLD_STEP 16 /* pages */
 
 /* A counter track needs no step for each page. */

@@ -28,6 +28,28 @@ type_to_shell() {
 	done
 }
 
+# Types a command that would go on for ever, and Ctrl-C until the shell says that it has ended.
+interrupt_in_shell() {
+	patience=100
+	printf '%s\n' "$1"
+	until grep -q 'ended by signal' "$tmp/console" || [ "$patience" -eq 0 ]; do
+		patience=$((patience - 1))
+		sleep 0.3
+		printf '\003'
+	done
+}
+
+# At the prompt: erased letters and lines, an end of input, a program interrupted.
+edit_in_shell() {
+	type_to_shell "$(printf 'xy\b\becho er\b\be\177erased')" "$(printf 'echo lost\025echo kept')" \
+		"$(printf 'cat > /tmp/lines\nfirst\nlast\n\004')" 'cat /tmp/lines'
+	interrupt_in_shell 'cat'
+	printf 'exit 4\n'
+}
+
+# Free pages that sysctl told of, from the n-th time it was asked.
+free_pages() { sed -n 's/^vm\.free_pages: //p' "$tmp/lines" | sed -n "$1p"; }
+
 said() { check "$1" grep -qxF -- "$2" "$tmp/lines"; }
 
 for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
@@ -45,5 +67,21 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	type_to_shell 'echo typed | cat > /tmp/typed' 'cat /tmp/typed' 'exit 3' | boot "$arch" 2 run=sh
 	said "$arch: the shell runs what is typed" "typed"
 	said "$arch: and leaves with its status" "init: sh: status 3"
+
+	: >"$tmp/console"
+	edit_in_shell | boot "$arch" 2 run=sh
+	said "$arch: letters typed can be erased" "erased"
+	said "$arch: and lines" "kept"
+	equal "$arch: Ctrl-D ends what is typed to a program" "first last" \
+		"$(sed -n '/cat \/tmp\/lines$/,$p' "$tmp/lines" | grep -xE 'first|last' | paste -sd ' ')"
+	said "$arch: Ctrl-C ends the program" "sh: ended by signal 2"
+	said "$arch: but not the shell" "init: sh: status 4"
+
+	# What stays in use is what the kernel has at hand for the next time, which is no more after the next time. Sockets
+	# linger for a while, and a few more packets may be on their way at once.
+	round=$(echo $programs | tr ' ' ,),sleeper,sleeper,sleeper,sysctl:vm.free_pages
+	boot "$arch" 2 "run=$round,$round" </dev/null
+	check "$arch: programs give back their memory ($(free_pages 1), then $(free_pages 2) pages free)" \
+		[ "$(free_pages 2)" -gt $(($(free_pages 1) - 16)) ]
 done
 done_testing
