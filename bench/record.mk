@@ -25,9 +25,15 @@ $(BENCH_RECORD_DIR)/sites_%.o: bench/record/sites.c
 build/bench/record/record: $(BENCH_RECORD_OBJS)
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
--include $(BENCH_RECORD_OBJS:.o=.d)
+# The mailbox, on the same port.
+$(BENCH_RECORD_DIR)/control.o: bench/control.c
+	$(BENCH_RECORD_COMPILE)
+build/bench/record/control: $(BENCH_RECORD_CORE) $(BENCH_RECORD_DIR)/control.o
+	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
+
+-include $(BENCH_RECORD_OBJS:.o=.d) $(BENCH_RECORD_DIR)/control.d
 
 ifeq ($(shell uname -m),x86_64)
-BENCH_NEEDS += build/bench/record/record
-BENCH_RUNS += build/bench/record/record
+BENCH_NEEDS += build/bench/record/record build/bench/record/control
+BENCH_RUNS += build/bench/record/record build/bench/record/control
 endif

@@ -60,6 +60,14 @@ static void read_all(struct ktread *trace)
 		check(ktread_message(trace)[0] != '\0', "error without a message");
 }
 
+static void read_settings(struct ktread *trace)
+{
+	struct ktread_setting setting;
+
+	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++)
+		check(strnlen(setting.name, 48) < 48, "a setting's name without an end");
+}
+
 static void read_as(const char *path, enum ktread_form form)
 {
 	const struct ktread_options options = { .size = sizeof(options), .form = form, .frequency = 1000 };
@@ -72,6 +80,7 @@ static void read_as(const char *path, enum ktread_form form)
 	read_all(trace);
 	for (uint32_t id = 0; id <= 4096; id++)
 		ktread_type(trace, id);
+	read_settings(trace);
 	ktread_thread_name(trace, 7);
 	ktread_syscall_name(trace, 1);
 	if (ktread_rewind(trace) == 0)

@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "kernel/core/mailbox.h"
 #include "kernel/core/state.h"
 #include "test/fake/checker.h"
 #include "test/fake/machine.h"
@@ -59,9 +60,36 @@ static void events_beyond_the_last_id_are_lost_and_counted(void **state)
 	assert_int_equal(many[ROWS - 1].event.state, KTRX_STATE_OFF);
 }
 
+static void one_request_switches_all_events(void **state)
+{
+	struct ktrx_request request = { .sequence = 1,
+					.op = KTRX_REQUEST_EVENTS,
+					.change = KTRX_CHANGE_STATE,
+					.first = 1,
+					.last = UINT16_MAX };
+
+	(void)state;
+	fake_boot(8192, KTRX_POLICY_OVERWRITE, 0);
+	record_all();
+	for (; request.sequence <= 2; request.sequence++) {
+		uint8_t wanted = request.state;
+
+		request.check = ktrx_request_check(&request);
+		ktrace_mailbox.request[request.sequence] = request;
+		ktrace_mailbox.requested = request.sequence;
+		ktrace_heartbeat(0);
+		assert_int_equal(ktrace_mailbox.request[request.sequence].result, KTRX_RESULT_DONE);
+		for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
+			if (event->id != 0)
+				assert_int_equal(event->state, wanted);
+		request.state = KTRX_STATE_RECORD;
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(one_request_switches_all_events, fake_reset),
 		cmocka_unit_test_setup(events_beyond_the_last_id_are_lost_and_counted, fake_reset),
 	};
 

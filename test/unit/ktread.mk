@@ -11,6 +11,9 @@ UNIT_SRCS_ktread_v1 := test/unit/ktread_v1.c $(KTREAD_TEST_SRCS)
 UNIT_TESTS += ktread_v2
 UNIT_SRCS_ktread_v2 := test/unit/ktread_v2.c $(KTREAD_TEST_SRCS)
 
+UNIT_TESTS += ktread_settings
+UNIT_SRCS_ktread_settings := test/unit/ktread_settings.c $(KTREAD_TEST_SRCS)
+
 UNIT_TESTS += ktread_image
 UNIT_SRCS_ktread_image := test/unit/ktread_image.c test/fuzz/ktread_exercise.c $(KTREAD_TEST_SRCS)
 

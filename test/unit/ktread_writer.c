@@ -50,6 +50,7 @@ void writer_close(struct writer *writer)
 	bytes_free(&writer->threads);
 	bytes_free(&writer->syscalls);
 	bytes_free(&writer->offsets);
+	bytes_free(&writer->settings);
 }
 
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size)
@@ -195,6 +196,9 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 	put_section(&root, 4, KTRX_SECTION_OFFSETS, 8, dump, start, writer->offsets.data,
 		    writer->offsets.size);
 	root.section[5].type = 77; /* unknown to every reader */
+	if (writer->settings.size)
+		put_section(&root, 6, KTRX_SECTION_SETTINGS, 0, dump, start, writer->settings.data,
+			    writer->settings.size);
 	table = dump->size;
 	put_section(&root, 0, KTRX_SECTION_RINGS, sizeof(row[0]), dump, start, row,
 		    writer->rings * sizeof(row[0]));
@@ -291,6 +295,10 @@ void writer_memory(struct writer *writer, unsigned char *memory, uint64_t base)
 		       writer->rings * sizeof(struct ktrx_ring));
 	memory_section(&root, 1, KTRX_SECTION_EVENTS, 0, 1, image_address(EVENTS), writer->events.size);
 	memory_section(&root, 2, KTRX_SECTION_CPUS, sizeof(cpu[0]), 1, lent_address(LENT_CPUS), sizeof(cpu));
+	memory_section(&root, 3, KTRX_SECTION_SETTINGS, 0, 1, image_address(WRITER_SETTINGS),
+		       writer->settings.size);
+	if (writer->settings.size)
+		memcpy(memory + WRITER_SETTINGS, writer->settings.data, writer->settings.size);
 	memcpy(memory + WRITER_ROOT, &root, sizeof(root));
 	memcpy(memory + EXTENTS, extent, sizeof(extent));
 	memcpy(memory + EVENTS, writer->events.data, writer->events.size);

@@ -26,7 +26,7 @@ struct writer {
 	struct ktrx_root root;
 	struct writer_ring *ring;
 	uint32_t rings;
-	struct bytes events, threads, syscalls, offsets;
+	struct bytes events, threads, syscalls, offsets, settings;
 };
 
 /* Ring 0 is shared; ring n is CPU n - 1's. `shift`: log2 of the slots of each. */
@@ -52,6 +52,7 @@ void writer_anchor(struct writer *writer, uint32_t ring, uint64_t stamp);
 #define WRITER_ROOT	    0x10000u
 #define WRITER_BLOCK	    0x200040u
 #define WRITER_IMAGE_OFFSET (UINT64_C(0xffffffff80000000))
+#define WRITER_SETTINGS	    0x18000u /* the table of settings */
 #define WRITER_BLOCK_OFFSET (UINT64_C(0xffff888000000000))
 
 /* Fills a guest's memory that begins at physical address `base`. Reserve words lie apart from the ring table.
