@@ -3,6 +3,7 @@
  * Event types from the trace's own table: rows of a fixed part and strings, aligned to 8, numbered from 1
  * over all sections. A damaged row keeps its number, so that those behind it stay right.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,6 +76,19 @@ static bool row_sound(const struct ktrx_event *row, uint64_t left)
 	       row->fields <= KTRX_EVENT_FIELDS;
 }
 
+/*
+ * A field may be named by its whole C declaration, "struct thread *td": its name is what that ends in. One that ends
+ * otherwise, as an array's does, stays as it is.
+ */
+static const char *declared_name(const char *declaration)
+{
+	const char *end = declaration + strlen(declaration), *at = end;
+
+	while (at > declaration && (isalnum((unsigned char)at[-1]) || at[-1] == '_'))
+		at--;
+	return at < end ? at : declaration;
+}
+
 /* Fills a type from a sound row. False: its strings do not end within it. */
 static bool fill_type(struct ktread_type *type, struct ktread_field *field, const struct ktrx_event *row,
 		      const char *strings, const char *end)
@@ -90,6 +104,7 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 		field[i].type = row->type[i];
 		if (!field[i].name || !field[i].unit)
 			return false;
+		field[i].name = declared_name(field[i].name);
 	}
 	type->v1_id = row->v1_id;
 	type->fields = row->fields;

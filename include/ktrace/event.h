@@ -116,7 +116,7 @@ struct ktrace_row {
 	KTRX_STATIC_ASSERT(KTRACE_TYPE(KTRACE_FIELD_TYPE field) != 0 &&  \
 				   sizeof(KTRACE_FIELD_TYPE field) <= 8, \
 			   "ktrace: no field can hold this type");
-#define KTRACE_FIELD_PACK(packer, n, field)                                                        \
+#define KTRACE_FIELD_PACK(c, n, field)                                                             \
 	ktrace_pack(packer, KTRACE_TYPE(KTRACE_FIELD_TYPE field), sizeof(KTRACE_FIELD_TYPE field), \
 		    (uint64_t)(uintptr_t)KTRACE_PASTE(a, n));
 #define KTRACE_FIELD_TYPE(type, ...)		  type
@@ -173,71 +173,76 @@ struct ktrace_row {
 			id##_##how(&id.event, ##__VA_ARGS__);                                    \
 	} while (0)
 
-#define KTRACE_DECLARE_1(id, group, name, state, v1_id, ...)                                            \
-	KTRACE_CHECKS(id, __VA_ARGS__)                                                                  \
-	enum {                                                                                          \
-		id##_built = 1,                                                                         \
-		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, , __VA_ARGS__),                          \
-		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                   \
-		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),            \
-	};                                                                                              \
-	KTRACE_ROW(id, state, v1_id, KTRACE_COUNT(__VA_ARGS__),                                         \
-		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                       \
-		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__),    \
-				      KTRACE_FIRST(__VA_ARGS__)));                                      \
-	KTRACE_INLINE void id##_pack(                                                                   \
-		struct ktrace_packer *packer KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))              \
-	{                                                                                               \
-		(void)packer;                                                                           \
-		KTRACE_EACH(KTRACE_FIELD_PACK, packer, __VA_ARGS__)                                     \
-	}                                                                                               \
-	KTRACE_INLINE void id##_hand_over(struct ktrx_event *event, uint64_t word,                      \
-					  uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))  \
-	{                                                                                               \
-		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                \
-                                                                                                        \
-		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                         \
-		ktrace_emit(event, buffer, packer.at, word, stamp, KTRACE_RETURN_ADDRESS);              \
-	}                                                                                               \
-	KTRACE_RARE void id##_record_slow(struct ktrx_event *event, uint64_t word,                      \
-					  uint64_t stamp KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))  \
-	{                                                                                               \
-		id##_hand_over(event, word, stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));         \
-	}                                                                                               \
-	KTRACE_OUT_OF_LINE void id##_record_long(                                                       \
-		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                  \
-	{                                                                                               \
-		id##_hand_over(event, KTRACE_WORD_NONE, 0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
-	}                                                                                               \
-	KTRACE_INLINE void id##_record(                                                                 \
-		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                  \
-	{                                                                                               \
-		struct ktrace_claim claim;                                                              \
-		struct ktrace_packer packer;                                                            \
-		unsigned long pinned = ktrace_arch_pin();                                               \
-                                                                                                        \
-		if (id##_strings != 0 || id##_fixed > KTRX_FIRST_PAYLOAD) {                             \
-			id##_record_long(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));            \
-			KTRACE_COME_BACK();                                                             \
-		} else if (ktrace_claim_slot(&claim, event)) {                                          \
-			ktrace_open(&claim, &packer);                                                   \
-			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                 \
-			ktrace_publish(&claim);                                                         \
-		} else {                                                                                \
-			id##_record_slow(event, claim.word,                                             \
-					 claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));      \
-			KTRACE_COME_BACK();                                                             \
-		}                                                                                       \
-		ktrace_arch_unpin(pinned);                                                              \
-	}                                                                                               \
-	KTRACE_INLINE void id##_record_early(                                                           \
-		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))                  \
-	{                                                                                               \
-		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                \
-                                                                                                        \
-		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                         \
-		ktrace_emit_early(event, buffer, packer.at);                                            \
-	}                                                                                               \
+#define KTRACE_DECLARE_1(id, group, name, state, v1_id, ...)                                         \
+	KTRACE_CHECKS(id, __VA_ARGS__)                                                               \
+	enum {                                                                                       \
+		id##_built = 1,                                                                      \
+		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, , __VA_ARGS__),                       \
+		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                \
+		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),         \
+	};                                                                                           \
+	KTRACE_ROW(id, state, v1_id, KTRACE_COUNT(__VA_ARGS__),                                      \
+		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                    \
+		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
+				      KTRACE_FIRST(__VA_ARGS__)));                                   \
+	KTRACE_FUNCTIONS(id, KTRACE_PARAMETER, KTRACE_FIELD_PACK, __VA_ARGS__)
+
+/*
+ * The functions that record. `parameter` and `pack` are for KTRACE_EACH: the type and name of a field's argument, and
+ * how it is packed.
+ */
+#define KTRACE_FUNCTIONS(id, parameter, pack, ...)                                                         \
+	KTRACE_INLINE void id##_pack(struct ktrace_packer *packer KTRACE_EACH(parameter, id, __VA_ARGS__)) \
+	{                                                                                                  \
+		(void)packer;                                                                              \
+		KTRACE_EACH(pack, id, __VA_ARGS__)                                                         \
+	}                                                                                                  \
+	KTRACE_INLINE void id##_hand_over(struct ktrx_event *event, uint64_t word,                         \
+					  uint64_t stamp KTRACE_EACH(parameter, id, __VA_ARGS__))          \
+	{                                                                                                  \
+		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                   \
+                                                                                                           \
+		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                            \
+		ktrace_emit(event, buffer, packer.at, word, stamp, KTRACE_RETURN_ADDRESS);                 \
+	}                                                                                                  \
+	KTRACE_RARE void id##_record_slow(struct ktrx_event *event, uint64_t word,                         \
+					  uint64_t stamp KTRACE_EACH(parameter, id, __VA_ARGS__))          \
+	{                                                                                                  \
+		id##_hand_over(event, word, stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));            \
+	}                                                                                                  \
+	KTRACE_OUT_OF_LINE void id##_record_long(                                                          \
+		struct ktrx_event *event KTRACE_EACH(parameter, id, __VA_ARGS__))                          \
+	{                                                                                                  \
+		id##_hand_over(event, KTRACE_WORD_NONE, 0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));    \
+	}                                                                                                  \
+	KTRACE_INLINE void id##_record(struct ktrx_event *event KTRACE_EACH(parameter, id, __VA_ARGS__))   \
+	{                                                                                                  \
+		struct ktrace_claim claim;                                                                 \
+		struct ktrace_packer packer;                                                               \
+		unsigned long pinned = ktrace_arch_pin();                                                  \
+                                                                                                           \
+		if (id##_strings != 0 || id##_fixed > KTRX_FIRST_PAYLOAD) {                                \
+			id##_record_long(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));               \
+			KTRACE_COME_BACK();                                                                \
+		} else if (ktrace_claim_slot(&claim, event)) {                                             \
+			ktrace_open(&claim, &packer);                                                      \
+			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                    \
+			ktrace_publish(&claim);                                                            \
+		} else {                                                                                   \
+			id##_record_slow(event, claim.word,                                                \
+					 claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));         \
+			KTRACE_COME_BACK();                                                                \
+		}                                                                                          \
+		ktrace_arch_unpin(pinned);                                                                 \
+	}                                                                                                  \
+	KTRACE_INLINE void id##_record_early(                                                              \
+		struct ktrx_event *event KTRACE_EACH(parameter, id, __VA_ARGS__))                          \
+	{                                                                                                  \
+		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                   \
+                                                                                                           \
+		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                            \
+		ktrace_emit_early(event, buffer, packer.at);                                               \
+	}                                                                                                  \
 	struct ktrace_semicolon
 
 #define KTRACE_DECLARE_0(id, group, name, state, v1_id, ...)                           \

@@ -51,6 +51,15 @@ for arch in x86_64 aarch64 riscv64; do
 	boot $arch 'run=calls ktrace=debug.ktr.stacktrace=1,debug.ktr.sites=1'
 	check "$arch: asked for all by settings" sh -c "$ktrace show --elf $elf --event sched.switch '$out' | tail -n 1 |
 		grep -qE ' <- [a-z_]+[^ ]*\+0x[0-9a-f]+ \(demo/kern/[a-z]+\.c:[0-9]+\) @ [a-z_]+.*\(demo/kern/sched.c:'"
+	boot $arch 'run=ktr'
+	lease=$(llvm-nm $elf | sed -n 's/^0*\([0-9a-f]*\) . lease\..*/\1/p')
+	$ktrace show --json --event lease "$out" | sed 's/.*\("event":.*\)}$/\1/' >"$tmp/shown"
+	cat >"$tmp/expected" <<-END
+		"event":"lease.grant","args":{"holder":"a holder","lease":"0x$lease","number":7,"most":-1}
+		"event":"lease.expire","args":{"reason":"x","ms":-250}
+		"event":"lease.idle","args":{}
+	END
+	same "$arch: DragonFly's trace points" "$tmp/expected" "$tmp/shown"
 	boot $arch 'run=panic'
 	case $(functions $arch) in
 	*"work_panic work_run_all "*) pass "$arch: a panic says who called" ;;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Tests of the kernel library: how it builds, and how it records on a fake machine.
-SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh cplusplus.sh refused.sh code.sh)
+SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh code.sh)
 
 .PHONY: ktrace-sources test-kernel-matrix
 ktrace-sources:
@@ -41,3 +41,8 @@ UNIT_TESTS += kernel_stress
 UNIT_SRCS_kernel_stress := test/unit/kernel_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 endif
+
+# Files written for DragonFly's macros, told in DragonFly's way what to compile in.
+$(eval $(call kernel_test,ktr))
+UNIT_SRCS_kernel_ktr += $(addprefix test/unit/ktr/,tokens.c forms.c extern.c)
+UNIT_CFLAGS_kernel_ktr += -Itest/unit/ktr -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1

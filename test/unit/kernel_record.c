@@ -318,6 +318,71 @@ static void the_boot_ring_serves_before_init(void **state)
 	assert_int_equal(payload_bits(record, 12, 8), 3);
 }
 
+static uint32_t asked;
+
+static uint32_t ask(uint32_t value)
+{
+	asked++;
+	return value;
+}
+
+static void record_on_condition(int condition)
+{
+	KTRACE_IF(condition, test, none);
+	KTRACE_IF(condition, test, four, ask(1), ask(2), 3);
+	KTRACE_IF(condition, test, strings, "a", "b", "c", "d", "e", ask(6));
+}
+
+/* Not a byte changes: neither in the rings nor in their rows, counts or reserve words. */
+static void a_false_condition_leaves_the_rings_as_they_are(void **state)
+{
+	static struct {
+		unsigned char memory[sizeof(fake_memory)];
+		struct ktrace_slot boot[KTRACE_BOOT_SLOTS];
+		struct ktrx_ring ring[KTRACE_RING_ROWS];
+		struct fake_machine machine;
+	} before;
+
+	for (uint32_t booted = 0; booted < 2; booted++) {
+		fake_reset(state);
+		KTRACE(test, none);
+		if (booted)
+			fake_boot(512, KTRX_POLICY_OVERWRITE, 1);
+		asked = 0;
+		memcpy(before.memory, fake_memory, sizeof(fake_memory));
+		memcpy(before.boot, ktrace_boot_slot, sizeof(before.boot));
+		memcpy(before.ring, ktrace_ring, sizeof(before.ring));
+		before.machine = fake;
+		record_on_condition(0);
+		assert_int_equal(asked, 0);
+		assert_memory_equal(before.memory, fake_memory, sizeof(fake_memory));
+		assert_memory_equal(before.boot, ktrace_boot_slot, sizeof(before.boot));
+		assert_memory_equal(before.ring, ktrace_ring, sizeof(before.ring));
+		assert_memory_equal(&before.machine, &fake, sizeof(fake));
+		record_on_condition(1);
+		assert_int_equal(asked, 3);
+		assert_int_equal(check_ring(booted)->records, booted ? 3 : 4);
+	}
+}
+
+static int is_asked(void)
+{
+	asked++;
+	return 1;
+}
+
+static void the_condition_is_not_asked_while_the_event_is_off(void **state)
+{
+	(void)state;
+	asked = 0;
+	assert_int_equal(ktrace_control("test=off"), KTRACE_OK);
+	KTRACE_IF(is_asked(), test, none);
+	assert_int_equal(asked, 0);
+	assert_int_equal(ktrace_control("test=on"), KTRACE_OK);
+	KTRACE_IF(is_asked(), test, none);
+	assert_int_equal(asked, 1);
+}
+
 /* This file and the core are compiled without them, or without saying so. */
 static void without_frame_pointers_there_are_sites_only(void **state)
 {
@@ -483,6 +548,8 @@ int main(void)
 		TEST(text_takes_its_types_from_the_arguments),
 		TEST(arguments_are_evaluated_once_and_only_while_on),
 		TEST(the_boot_ring_serves_before_init),
+		TEST(a_false_condition_leaves_the_rings_as_they_are),
+		TEST(the_condition_is_not_asked_while_the_event_is_off),
 		TEST(without_frame_pointers_there_are_sites_only),
 		TEST(the_longest_record_fits_the_boot_ring),
 		TEST(a_cpu_that_is_not_online_uses_the_boot_ring),

@@ -24,6 +24,7 @@ static const struct work works[] = {
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
 	{ "cost", work_cost },	       /* what an event costs */
 	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace in it */
+	{ "ktr", work_ktr },	       /* trace points as DragonFly writes them */
 	{ "dump", work_dump },	       /* dumps the trace through transport= */
 	{ "panic", work_panic },       /* the kernel gives up */
 	{ "wild", work_wild },	       /* a page fault that cannot be resolved */

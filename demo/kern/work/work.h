@@ -37,6 +37,7 @@ void work_sleepers(uint64_t until_ns);
 void work_stress(uint64_t until_ns);
 void work_cost(uint64_t until_ns);
 void work_calls(uint64_t until_ns);
+void work_ktr(uint64_t until_ns);
 void work_dump(uint64_t until_ns);
 void work_net(uint64_t until_ns);
 void work_mix(uint64_t until_ns);

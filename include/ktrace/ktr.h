@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * DragonFly's trace points, recorded by ktrace: code written for its <sys/ktr.h> compiles unchanged with this header in
+ * its place.
+ *
+ *	#if !defined(KTR_TOKENS)
+ *	#define KTR_TOKENS KTR_ALL
+ *	#endif
+ *	KTR_INFO_MASTER(tokens);
+ *	KTR_INFO(KTR_TOKENS, tokens, acquire, 0, "acquire %p by %p", struct lwkt_token *tok, struct thread *td);
+ *
+ *	KTR_LOG(tokens_acquire, tok, td);
+ *	KTR_COND_LOG(tokens_acquire, tok->contended, tok, td);
+ *
+ * A master is a group of events. What is compiled in is told as it is there: nothing unless KTR is defined; then the
+ * events whose first argument is 1, so those of all masters with -DKTR_ALL=1, which boot switched off, or those of
+ * one with -DKTR_TOKENS=1, which boot switched on. The switches of event.h hold as well.
+ *
+ * Where this differs: a master needs no variable and has room for any number of events, so the bit in its mask is not
+ * looked at (it is told by debug.ktr.<master>.<event>_mask); strings are copied, at most KTRACE_STRING_MAX bytes;
+ * arguments are evaluated only while the event is on; the fields' names are the declarations, of which readers take the
+ * name. C only. The form of before 2012, with the size of the arguments in place of their declarations, is refused.
+ */
+#ifndef KTRACE_KTR_H
+#define KTRACE_KTR_H
+
+#include "ktrace/event.h"
+
+/* What KTR_INFO_MASTER() and the like are where there is nothing to declare. */
+#define KTR_NOTHING struct ktrace_semicolon
+
+#define KTR_INFO_MASTER(master)	       KTR_NOTHING
+#define KTR_INFO_MASTER_EXTERN(master) KTR_NOTHING
+
+#if defined(KTR_ALL)
+#define KTR_BOOT_STATE KTRX_STATE_OFF
+#else
+#define KTR_ALL	       0
+#define KTR_BOOT_STATE KTRX_STATE_RECORD
+#endif
+
+#if defined(KTR)
+
+#define KTR_INFO(compile, master, name, bit, ...)                                               \
+	KTR_DECLARE(KTR_BUILT(KTRACE_BUILT(KTRACE_NO_##master, KTRACE_WITH_##master), compile), \
+		    ktrace_event_##master##_##name, #master, #name, __VA_ARGS__)
+
+#define KTR_LOG(name, ...) KTR_SITE(ktrace_event_##name, 1, ##__VA_ARGS__)
+
+/* The condition is evaluated only while the event is on. */
+#define KTR_COND_LOG(name, condition, ...) KTR_SITE(ktrace_event_##name, condition, ##__VA_ARGS__)
+
+#else
+
+#define KTR_INFO(compile, master, name, bit, ...) KTR_NOTHING
+#define KTR_LOG(...)				  KTR_EMPTY
+#define KTR_COND_LOG(...)			  KTR_EMPTY
+#define KTR_EMPTY \
+	do {      \
+	} while (0)
+
+#endif
+
+/* ---- How it works ------------------------------------------------------------------------------ */
+
+#define KTR_BUILT(built, compile) KTRACE_PASTE(KTR_BUILT_, KTRACE_PASTE(built, KTRACE_IS_ONE(compile)))
+#define KTR_BUILT_00		  0
+#define KTR_BUILT_01		  0
+#define KTR_BUILT_10		  0
+#define KTR_BUILT_11		  1
+
+#define KTR_DECLARE(built, ...) KTRACE_PASTE(KTR_DECLARE_, built)(__VA_ARGS__)
+
+/* Names that belong to the n-th parameter of an event. */
+#define KTR_VALUE(id, n) KTRACE_PASTE(id, KTRACE_PASTE(_value_, n))
+#define KTR_TYPE(id, n)	 KTRACE_PASTE(id, KTRACE_PASTE(_type_, n))
+#define KTR_CODE(id, n)	 KTRACE_PASTE(id, KTRACE_PASTE(_code_, n))
+
+/*
+ * A parameter is a declaration whose name cannot be taken out of it. So it becomes the one member of a structure, by
+ * which it is initialised and read as a word, and the one parameter of a function, by which its type is told.
+ */
+#define KTR_FIELD_DECLARE(id, n, declaration)                                                \
+	union KTR_VALUE(id, n) {                                                             \
+		struct {                                                                     \
+			declaration;                                                         \
+		} declared;                                                                  \
+		uint64_t word;                                                               \
+	};                                                                                   \
+	typedef void KTR_TYPE(id, n)(declaration);                                           \
+	enum { KTR_CODE(id, n) = KTR_TYPE_OF((KTR_TYPE(id, n) *)0) };                        \
+	KTRX_STATIC_ASSERT((int)KTR_CODE(id, n) != 0 && sizeof(union KTR_VALUE(id, n)) == 8, \
+			   "ktrace: no field can hold this type");
+
+/* Not for clang-format, which does not know what to make of it. */
+/* clang-format off */
+#define KTR_TYPE_OF(function) \
+	_Generic((function),                                                 \
+		void (*)(_Bool): KTRX_TYPE_BOOL,                             \
+		void (*)(char): KTRX_TYPE_CHAR,                              \
+		void (*)(signed char): KTRX_TYPE_I8,                         \
+		void (*)(unsigned char): KTRX_TYPE_U8,                       \
+		void (*)(short): KTRX_TYPE_I16,                              \
+		void (*)(unsigned short): KTRX_TYPE_U16,                     \
+		void (*)(int): KTRX_TYPE_I32,                                \
+		void (*)(unsigned int): KTRX_TYPE_U32,                       \
+		void (*)(long): KTRACE_SIGNED_TYPE(sizeof(long)),            \
+		void (*)(unsigned long): KTRACE_UNSIGNED_TYPE(sizeof(long)), \
+		void (*)(long long): KTRX_TYPE_I64,                          \
+		void (*)(unsigned long long): KTRX_TYPE_U64,                 \
+		void (*)(float): 0,                                          \
+		void (*)(double): 0,                                         \
+		void (*)(char *): KTRX_TYPE_STRING,                          \
+		void (*)(const char *): KTRX_TYPE_STRING,                    \
+		default: KTRX_TYPE_POINTER)
+/* clang-format on */
+
+#define KTR_BYTES(code)                                                                          \
+	((code) == KTRX_TYPE_U8 || (code) == KTRX_TYPE_I8 || (code) == KTRX_TYPE_BOOL ||         \
+			 (code) == KTRX_TYPE_CHAR                                                \
+		 ? 1u                                                                            \
+	 : (code) == KTRX_TYPE_U16 || (code) == KTRX_TYPE_I16 || (code) == KTRX_TYPE_STRING ? 2u \
+	 : (code) == KTRX_TYPE_U32 || (code) == KTRX_TYPE_I32				    ? 4u \
+											    : 8u)
+
+#define KTR_FIELD_SIZE(id, n, declaration)	+KTR_BYTES((unsigned)KTR_CODE(id, n))
+#define KTR_FIELD_IS_STRING(id, n, declaration) +(KTR_CODE(id, n) == KTRX_TYPE_STRING)
+#define KTR_FIELD_CODE(id, n, declaration)	KTR_CODE(id, n),
+#define KTR_FIELD_STRINGS(id, n, declaration)	#declaration "\0\0"
+#define KTR_FIELD_PARAMETER(id, n, declaration) , uint64_t KTRACE_PASTE(a, n)
+#define KTR_FIELD_PACK(id, n, declaration) \
+	ktrace_pack(packer, KTR_CODE(id, n), KTR_BYTES((unsigned)KTR_CODE(id, n)), KTRACE_PASTE(a, n));
+
+/* An argument at a site, converted to what the parameter was declared as. */
+#define KTR_ARGUMENT(id, n, value) , ((union KTR_VALUE(id, n)){ .declared = { value } }).word
+
+#define KTR_CHECKS(id, ...)             \
+	KTRACE_COUNT_CHECK(__VA_ARGS__) \
+	KTRACE_EACH(KTR_FIELD_DECLARE, id, __VA_ARGS__)
+
+#define KTR_TEXT(id, text) static const char id##_text[] __attribute__((unused)) = text
+
+#define KTR_DECLARE_1(id, group, name, ...)                                                         \
+	KTR_CHECKS(id, __VA_ARGS__)                                                                 \
+	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                                                    \
+	enum {                                                                                      \
+		id##_built = 1,                                                                     \
+		id##_fixed = 0u KTRACE_EACH(KTR_FIELD_SIZE, id, __VA_ARGS__),                       \
+		id##_strings = 0u KTRACE_EACH(KTR_FIELD_IS_STRING, id, __VA_ARGS__),                \
+		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),        \
+	};                                                                                          \
+	KTRACE_ROW(id, KTR_BOOT_STATE, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                     \
+		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                    \
+		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTR_FIELD_STRINGS, id, __VA_ARGS__), \
+				      KTRACE_FIRST(__VA_ARGS__)));                                  \
+	KTRACE_FUNCTIONS(id, KTR_FIELD_PARAMETER, KTR_FIELD_PACK, __VA_ARGS__)
+
+#define KTR_DECLARE_0(id, group, name, ...)                                  \
+	KTR_CHECKS(id, __VA_ARGS__)                                          \
+	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                             \
+	enum { id##_built = 0 };                                             \
+	extern struct ktrace_row id;                                         \
+	KTRACE_UNUSED_INLINE void id##_record(struct ktrx_event *event, ...) \
+	{                                                                    \
+		(void)event;                                                 \
+	}                                                                    \
+	KTR_NOTHING
+
+/* The text is held against the arguments as far as the kernel's own -Wformat goes. */
+#define KTR_SITE(id, condition, ...)                                                             \
+	do {                                                                                     \
+		if (0)                                                                           \
+			ktrace_format_check(id##_text, ##__VA_ARGS__);                           \
+		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition)) \
+			id##_record(&id.event KTRACE_EACH(KTR_ARGUMENT, id, "", ##__VA_ARGS__)); \
+	} while (0)
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Between the files that are written for DragonFly's macros and the test that calls them. */
+#ifndef TEST_KTR_H
+#define TEST_KTR_H
+
+#include <stdint.h>
+
+struct lwkt_token;
+struct thread;
+
+enum ifq_state { IFQ_IDLE, IFQ_BUSY = 7 };
+
+extern char forms_copy[7];
+void forms_hook(int value);
+void tokens_log(struct lwkt_token *tok, struct thread *curthread, int some_condition);
+void forms_log(const char *name, struct thread *td);
+void forms_log_off(int *evaluated);
+void extern_log(uint64_t offset);
+
+#endif
