@@ -11,7 +11,7 @@ falling() {
 }
 
 for arch in x86_64 aarch64 riscv64; do
-	boot "$arch" "debug=sched,ipi run=mix seconds=4 slots=65536" await:1:demo: key:'\0034' \
+	boot "$arch" "debug=sched,ipi run=mix seconds=5 slots=262144" await:1:demo: sleep:1 key:'\0034' \
 		"show ktr/av sched.switch" "show ktr/ac1" "show cpus" "show ktr/x" "show ktr nothing" "nonsense" "help" "c"
 	equal "$arch, at run time: it goes on to its end" 0 "$status"
 	answer "show ktr/av sched.switch" >"$tmp/verbose"

@@ -28,7 +28,8 @@ await() {
 	done
 }
 
-# Each argument is awaited or typed: "await:COUNT:TEXT", "key:C" (as for printf), or a command for the next prompt.
+# Each argument is awaited or typed: "await:COUNT:TEXT", "sleep:SECONDS", "key:C" (as for printf), or a command for the
+# next prompt.
 type_keys() {
 	prompts=0
 	for key; do
@@ -37,6 +38,7 @@ type_keys() {
 			key=${key#await:}
 			await "${key#*:}" "${key%%:*}"
 			;;
+		sleep:*) sleep "${key#sleep:}" ;;
 		key:*) printf '%b' "${key#key:}" ;;
 		*)
 			prompts=$((prompts + 1))
