@@ -5,6 +5,7 @@
  */
 #include <stdbool.h>
 
+#include <ktrace/console.h>
 #include <ktrace/ktrace.h>
 
 enum colour { RED, GREEN };
@@ -45,10 +46,17 @@ static int visit(void *cookie, const char *name)
 	return ktrace_setting_get(name, (char *)cookie, 4);
 }
 
+static void put(const struct ktrace_console *console, const char *text, size_t bytes)
+{
+	*(char *)console->cookie = bytes ? text[bytes - 1] : 0;
+}
+
 void kernel_main(const char *path, int x);
 
 void kernel_main(const char *path, int x)
 {
+	const struct ktrace_console console = { put, KTRACE_NULL, 24, &x };
+
 	KTRACE(sched, switch, 1, 2, 3);
 	KTRACE(irq, spurious);
 	KTRACE(unix, send, 1);
@@ -73,6 +81,8 @@ void kernel_main(const char *path, int x)
 	ktrace_stop();
 	ktrace_start();
 	ktrace_probe_cost();
+	ktrace_console_set(&console);
+	ktrace_console_show(&console, path);
 	ktrace_panic(path);
 	ktrace_exit(x);
 }
