@@ -43,7 +43,7 @@ KTRACE_IN_DATA uint64_t ktrace_ticks = 1;
 
 void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(uint32_t cpu))
 {
-	rows = *given;
+	ktrace_copy(&rows, given, sizeof(rows));
 	ask = request;
 }
 
