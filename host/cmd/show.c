@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "analyze/cost.h"
 #include "cmd/command.h"
 #include "cmd/show_symbols.h"
 #include "cmd/show_window.h"
@@ -101,6 +102,20 @@ static const struct trace_syntax syntax = {
 	.take = take_option,
 };
 
+/* What the trace itself has cost, where all of it was shown and that is known. */
+static void say_cost(const struct show *show, const struct timeline *timeline)
+{
+	const struct ktread_info *info = ktread_info(timeline->trace);
+	uint64_t cost = cost_of(timeline->trace);
+
+	if (cost == 0 || info->frequency == 0 || timeline->filtered || timeline->last <= timeline->base)
+		return;
+	command_message(show->args.name, "recording took %.1f ns an event, %.3f%% of the time of %u CPU%s",
+			(double)cost * 1e6 / (double)info->frequency,
+			100 * cost_share(cost, timeline->shown, timeline->last - timeline->base, info->cpus),
+			info->cpus, info->cpus == 1 ? "" : "s");
+}
+
 static int show_trace(struct show *show, struct ktread *trace, struct output *out)
 {
 	struct syscalls calls;
@@ -131,6 +146,8 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 	syscalls_open(&calls, trace, show->args.options.machine);
 	result = show->write(&timeline);
 	syscalls_close(&calls);
+	if (result == 0)
+		say_cost(show, &timeline);
 	free(timeline.meter);
 	return result;
 }

@@ -38,6 +38,7 @@ struct timeline {
 	int colour;		  /* gaps stand out on a terminal */
 	struct cost_meter *meter; /* takes the trace's own cost off the times, NULL: it stays in them */
 	uint64_t shown;		  /* result: events shown */
+	uint64_t last;		  /* result: stamp of the last one, of a version 2 timeline */
 	uint64_t lost;		  /* result: slots known to be lost or unreadable, all rings */
 	/* Set by timeline_write(). */
 	uint64_t base; /* the stamp shown as zero */

@@ -317,6 +317,7 @@ static int write_all(struct writer *writer)
 			write_gap(writer, event->ring, event->lost, "");
 		output_done(timeline->out, put_event(writer, output_line(timeline->out), event));
 		timeline->shown++;
+		timeline->last = event->stamp;
 		if (--left == 0 || timeline->out->error)
 			break;
 	}

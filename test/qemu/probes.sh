@@ -14,6 +14,8 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: each probe ran once" 5 "$(wc -l <"$tmp/costs")"
 	equal "$arch: six events back to back in each of 50 runs, and once to warm up" 306 \
 		"$(build/bin/ktrace show --event probe.log "$tmp/$arch" 2>/dev/null | grep -c probe.log)"
+	build/bin/ktrace show "$tmp/$arch" 2>"$tmp/said" >"$tmp/shown"
+	check "$arch: so has a whole timeline, at its end" grep -q 'recording took [1-9].* of the time of 2 CPUs' "$tmp/said"
 	build/bin/ktrace summary "$tmp/$arch" >"$tmp/summary"
 	check "$arch: the summary has what the trace cost" grep -qE '^cost +[1-9][0-9]*\.[0-9] ns an event, [0-9.]+% of the time of 2 CPUs' "$tmp/summary"
 	check "$arch: and by CPU" grep -qE '^CPU0 .* [0-9.]+%$' "$tmp/summary"
