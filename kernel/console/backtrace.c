@@ -4,7 +4,7 @@
 
 #include "line.h"
 
-#define MOST 32u /* what a small stack has room for */
+#define MOST 24u /* what a small stack has room for */
 #define OWN  2u	 /* addresses passed over: in this function, and in the one that calls it */
 
 void ktrace_console_backtrace(const struct ktrace_console *console, int count)
