@@ -268,7 +268,7 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
 
-	if (info->form == KTREAD_FORM_BARE) /* has no list of its CPUs */
+	if (info->version == 1 && info->cpus == 0) /* bare records have no list of their CPUs */
 		return 0;
 	for (uint32_t n = 0; n < info->rings; n++) {
 		uint32_t cpu = ktread_ring(trace, n)->cpu;

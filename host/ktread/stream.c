@@ -17,6 +17,7 @@
 #define PLACES_MAX   (UINT32_C(1) << 20)
 #define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u) /* of a frame: what does not shrink grows by little */
 #define SEARCH_CHUNK 4096u
+#define MAGIC_SIZE   (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 #define NOT_KEPT     UINT32_MAX
 
 /* A block, and where in the dump it belongs. */
@@ -88,29 +89,39 @@ static bool block_at(const struct stream *stream, uint64_t offset, struct ktrx_s
 	       is_sound(stream, block);
 }
 
+/* Offset of a sound head whose frame starts among `bytes` bytes, which lie at offset `at`; UINT64_MAX: none. */
+static uint64_t head_before_frame(const struct stream *stream, const unsigned char *bytes, size_t size,
+				  uint64_t at)
+{
+	const unsigned char *found = bytes, *end = bytes + size;
+	struct ktrx_stream_block block;
+
+	while ((found = memmem(found, (size_t)(end - found), KTREAD_ZSTD_MAGIC, MAGIC_SIZE))) {
+		uint64_t offset = at + (uint64_t)(found - bytes) - sizeof(block);
+
+		if (block_at(stream, offset, &block))
+			return offset;
+		found++;
+	}
+	return UINT64_MAX;
+}
+
 /* Offset of the next sound head in front of a frame, from `from` on; the size of the file if there is none. */
 static uint64_t next_block(const struct stream *stream, uint64_t from, uint64_t size)
 {
-	const size_t magic = sizeof(KTREAD_ZSTD_MAGIC) - 1;
+	uint64_t at = from + sizeof(struct ktrx_stream_block);
 	unsigned char buffer[SEARCH_CHUNK];
-	struct ktrx_stream_block block;
 
-	while (size - from >= sizeof(block) + magic) {
-		uint64_t at = from + sizeof(block);
+	while (at < size && size - at >= MAGIC_SIZE) {
 		size_t bytes = size - at < sizeof(buffer) ? (size_t)(size - at) : sizeof(buffer);
-		const unsigned char *found;
+		uint64_t found;
 
 		if (ktread_memory_read(stream->file, at, buffer, bytes) < 0)
 			break;
-		found = memmem(buffer, bytes, KTREAD_ZSTD_MAGIC, magic);
-		if (!found) {
-			from += bytes - (magic - 1);
-			continue;
-		}
-		from += (uint64_t)(found - buffer);
-		if (block_at(stream, from, &block))
-			return from;
-		from++;
+		found = head_before_frame(stream, buffer, bytes, at);
+		if (found != UINT64_MAX)
+			return found;
+		at += bytes - (MAGIC_SIZE - 1);
 	}
 	return size;
 }

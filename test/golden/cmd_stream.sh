@@ -45,9 +45,9 @@ ktrace show given.kts >stream.said
 same 'frequency and layout go into the stream' dump.said stream.said
 
 awk 'BEGIN { for (n = 0; n < 400; n++) printf "%032d", n }' >records
-ktrace show --form bare --frequency 1000 records >dump.said 2>/dev/null
+ktrace show --form bare --frequency 1000 --cpu 0-7 records >dump.said 2>/dev/null
 ktrace export --format stream --form bare --frequency 1000 records -o records.kts 2>/dev/null
-ktrace show records.kts >stream.said 2>/dev/null
+ktrace show --cpu 0-7 records.kts >stream.said 2>/dev/null
 same 'bare records' dump.said stream.said
 check 'there are some' test -s stream.said
 

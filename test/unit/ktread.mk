@@ -31,7 +31,7 @@ UNIT_CFLAGS_ktread_columns := -Ihost/ktread
 UNIT_SRCS_ktread_columns := test/unit/ktread_columns.c test/unit/ktread_support.c $(wildcard host/ktread/*.[ch])
 
 UNIT_TESTS += ktread_stream
-UNIT_SRCS_ktread_stream := test/unit/ktread_stream.c test/fuzz/ktread_exercise.c $(KTREAD_TEST_SRCS)
+UNIT_SRCS_ktread_stream := test/unit/ktread_stream.c $(KTREAD_TEST_SRCS)
 
 # As kernel_stress: the host must be an x86_64.
 ifeq ($(shell uname -m),x86_64)

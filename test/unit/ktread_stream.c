@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Streams: what is read back is what went in, whatever that was; and what is left of one that was damaged. */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -9,7 +10,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "fuzz/ktread_exercise.h"
 #include "ktread_sample.h"
 #include "ktrx/stream.h"
 
@@ -350,6 +350,29 @@ static void memory_comes_back(void **state)
 	free(memory);
 }
 
+/* A core is read in place: what the stream holds is a dump made for it. */
+static void a_core_comes_back(void **state)
+{
+	const Elf64_Phdr segment = { .p_type = PT_LOAD, .p_offset = 0x1000, .p_filesz = WRITER_MEMORY_SIZE };
+	const Elf64_Ehdr head = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+				  .e_type = ET_CORE,
+				  .e_phoff = sizeof(head),
+				  .e_phentsize = sizeof(segment),
+				  .e_phnum = 1 };
+	struct bytes core = { 0 };
+	struct writer writer;
+
+	(void)state;
+	fill_v2(&writer);
+	bytes_append(&core, &head, sizeof(head));
+	bytes_append(&core, &segment, sizeof(segment));
+	bytes_grow(&core, 0x1000 + WRITER_MEMORY_SIZE);
+	writer_memory(&writer, core.data + 0x1000, 0);
+	assert_true(same_trace(temporary_bytes(&core), NULL) > 600);
+	writer_close(&writer);
+	bytes_free(&core);
+}
+
 static void stream_of_a_stream_is_the_same(void **state)
 {
 	struct bytes dump = { 0 }, once, twice;
@@ -577,6 +600,7 @@ int main(void)
 		cmocka_unit_test(version_2_comes_back),
 		cmocka_unit_test(slots_come_back),
 		cmocka_unit_test(memory_comes_back),
+		cmocka_unit_test(a_core_comes_back),
 		cmocka_unit_test(stream_of_a_stream_is_the_same),
 		cmocka_unit_test(a_choice_is_refused),
 		cmocka_unit_test(what_is_left_of_a_cut_stream_is_shown),

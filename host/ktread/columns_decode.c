@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Columns into slots. Every column is held against what is there. */
+#include <stdbool.h>
+#include <string.h>
+
+#include "column.h"
+#include "columns.h"
+#include "ktread/ktread.h"
+
+static inline uint64_t unzigzag_wide(uint64_t value)
+{
+	return value >> 1 ^ -(value & 1);
+}
+
+static bool key_is_known(uint32_t coding, uint32_t key)
+{
+	uint32_t limit = coding == KTRX_STREAM_SLOTS_V1 ? KTRX_STREAM_KEY_V1_EVENTS : KTRX_STREAM_KEY_EMPTY;
+
+	return key < limit || key == KTRX_STREAM_KEY_EMPTY || key == KTRX_STREAM_KEY_ODD;
+}
+
+static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct ktread_column_source *from,
+		       uint32_t slots)
+{
+	if (!ktread_column_get_bytes(from, &columns->head, sizeof(columns->head)) ||
+	    columns->head.groups > slots)
+		return false;
+	columns->groups = columns->head.groups;
+	for (uint32_t g = 0; g < columns->groups; g++) {
+		uint16_t key;
+
+		if (!ktread_column_get_bytes(from, &key, sizeof(key)) || !key_is_known(coding, key))
+			return false;
+		columns->group[g] = (struct ktread_columns_group){
+			.key = key, .shape = (uint16_t)ktread_columns_shape_of(coding, key)
+		};
+	}
+	return true;
+}
+
+/* Which slot is in which group, and how many of them have a stamp and a generation. */
+static bool get_members(struct ktread_columns *columns, struct ktread_column_source *from, uint32_t slots)
+{
+	if (!ktread_column_get(from, columns->member, slots))
+		return false;
+	for (uint32_t n = 0; n < slots; n++) {
+		if (columns->member[n] >= columns->groups)
+			return false;
+		columns->group[columns->member[n]].slots++;
+	}
+	columns->stamps = columns->generations = 0;
+	for (uint32_t g = 0; g < columns->groups; g++) {
+		const struct ktread_columns_group *group = &columns->group[g];
+
+		columns->stamps += group->shape == KTREAD_SHAPE_FIRST ? group->slots : 0;
+		columns->generations += group->shape <= KTREAD_SHAPE_MORE ? group->slots : 0;
+	}
+	ktread_columns_order(columns, slots);
+	return true;
+}
+
+static bool get_word(struct ktread_columns *columns, struct ktread_column_source *from,
+		     const struct ktread_columns_group *group, uint32_t (*slot)[8], unsigned word,
+		     unsigned shift)
+{
+	const uint32_t *order = columns->order + group->end - group->slots;
+
+	if (!ktread_column_get(from, columns->value, group->slots))
+		return false;
+	for (uint32_t i = 0; i < group->slots; i++)
+		slot[order[i]][word] = columns->value[i] << shift;
+	return true;
+}
+
+static bool get_group(struct ktread_columns *columns, struct ktread_column_source *from,
+		      const struct ktread_columns_group *group, uint32_t (*slot)[8])
+{
+	unsigned word = group->shape == KTREAD_SHAPE_FIRST   ? KTREAD_FIRST_WORD
+			: group->shape == KTREAD_SHAPE_EMPTY ? 8
+							     : 0;
+
+	if (group->shape == KTREAD_SHAPE_MORE && !get_word(columns, from, group, slot, word++, 16))
+		return false;
+	for (; word < 8; word++)
+		if (!get_word(columns, from, group, slot, word, 0))
+			return false;
+	return true;
+}
+
+static inline uint64_t stamp_difference(const struct ktread_columns *columns, uint32_t n)
+{
+	return unzigzag_wide(columns->stamp[0][n] | (uint64_t)columns->stamp[1][n] << 32);
+}
+
+/* Puts the leading words back in front of the payloads. */
+static void lead_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
+{
+	uint64_t stamp = columns->head.stamp;
+	uint32_t lead = columns->head.lead, taken = 0;
+
+	for (uint32_t n = 0; n < slots; n++) {
+		const struct ktread_columns_group *group = &columns->group[columns->member[n]];
+
+		if (group->shape == KTREAD_SHAPE_FIRST) {
+			stamp += stamp_difference(columns, taken);
+			lead ^= columns->lead[taken++];
+			slot[n][0] = (uint32_t)stamp;
+			slot[n][1] = (uint32_t)(stamp >> 32);
+			slot[n][2] = lead * KTRX_STREAM_KEY_V1_EVENTS + group->key;
+		} else if (group->shape == KTREAD_SHAPE_EMPTY) {
+			memset(slot[n], 0, sizeof(slot[n]));
+		}
+	}
+}
+
+static void lead_first(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
+{
+	uint32_t kind = key & 1 ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE;
+	uint64_t word =
+		last->stamp << KTREAD_STAMP_SHIFT | (uint64_t)(key >> 1) << 16 | last->generation << 3 | kind;
+
+	slot[0] = (uint32_t)word;
+	slot[1] = (uint32_t)(word >> 32);
+	slot[2] = (last->lead & KTREAD_LEAD_MASK) | last->generation << KTREAD_LEAD_BITS;
+}
+
+static void lead_more(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
+{
+	slot[0] |= (key & 1 ? KTRX_KIND_LAST : KTRX_KIND_MORE) | last->generation << 3;
+	slot[0] |= ktrx_check(ktread_words(slot), ktread_words(slot + 2), ktread_words(slot + 4),
+			      ktread_words(slot + 6))
+		   << 11;
+}
+
+static void lead_v2(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
+{
+	struct ktread_columns_trail last = { columns->head.stamp, columns->head.lead,
+					     columns->head.generation, 0 };
+	uint32_t taken = 0, generations = 0;
+
+	for (uint32_t n = 0; n < slots; n++) {
+		const struct ktread_columns_group *group = &columns->group[columns->member[n]];
+
+		if (group->shape <= KTREAD_SHAPE_MORE)
+			last.generation = (last.generation + columns->generation[generations++]) & 0xff;
+		if (group->shape == KTREAD_SHAPE_FIRST) {
+			last.stamp += stamp_difference(columns, taken);
+			last.lead ^= columns->lead[taken++];
+			lead_first(slot[n], &last, group->key);
+		} else if (group->shape == KTREAD_SHAPE_MORE) {
+			lead_more(slot[n], &last, group->key);
+		} else if (group->shape == KTREAD_SHAPE_EMPTY) {
+			memset(slot[n], 0, sizeof(slot[n]));
+		}
+	}
+}
+
+static bool get_leads(struct ktread_columns *columns, uint32_t coding, struct ktread_column_source *from)
+{
+	return ktread_column_get(from, columns->stamp[0], columns->stamps) &&
+	       ktread_column_get(from, columns->stamp[1], columns->stamps) &&
+	       ktread_column_get(from, columns->lead, columns->stamps) &&
+	       (coding == KTRX_STREAM_SLOTS_V1 ||
+		ktread_column_get(from, columns->generation, columns->generations));
+}
+
+int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const unsigned char *from,
+			  size_t size, uint32_t (*slot)[8], uint32_t slots)
+{
+	struct ktread_column_source source = { from, from + size };
+
+	if (!get_groups(columns, coding, &source, slots) || !get_members(columns, &source, slots) ||
+	    !get_leads(columns, coding, &source))
+		return KTREAD_E_FORMAT;
+	for (uint32_t g = 0; g < columns->groups; g++)
+		if (!get_group(columns, &source, &columns->group[g], slot))
+			return KTREAD_E_FORMAT;
+	(coding == KTRX_STREAM_SLOTS_V1 ? lead_v1 : lead_v2)(columns, slot, slots);
+	return source.at == source.end ? 0 : KTREAD_E_FORMAT;
+}
