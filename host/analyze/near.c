@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "ktrx/slot.h"
+
 /* Copies what fits, made harmless. */
 static void copy_name(char *to, const char *from, size_t length)
 {
@@ -51,6 +53,11 @@ void near_start(struct near *near, const char *wanted, size_t length)
 
 void near_offer(struct near *near, const char *name)
 {
+	near_offer_as(near, name, name);
+}
+
+void near_offer_as(struct near *near, const char *name, const char *told)
+{
 	char copy[NEAR_NAME];
 	uint32_t far = ((uint32_t)strlen(near->wanted) + 2) / 3, apart, at;
 
@@ -58,6 +65,7 @@ void near_offer(struct near *near, const char *name)
 	apart = distance(near->wanted, copy);
 	if (apart > far)
 		return;
+	copy_name(copy, told, NEAR_NAME);
 	for (uint32_t i = 0; i < near->names; i++)
 		if (strcmp(near->name[i], copy) == 0)
 			return;
@@ -72,6 +80,27 @@ void near_offer(struct near *near, const char *name)
 		return;
 	memcpy(near->name[at], copy, NEAR_NAME);
 	near->distance[at] = apart;
+}
+
+void near_offer_events(struct near *near, const struct ktread *trace)
+{
+	int star = strpbrk(near->wanted, "*?") != NULL, dot = strchr(near->wanted, '.') != NULL;
+
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+		char full[2 * NEAR_NAME];
+
+		if (!type)
+			continue;
+		snprintf(full, sizeof(full), "%.63s%s%.63s", type->group, *type->group ? "." : "",
+			 star ? "*" : type->name);
+		if (star || dot) {
+			near_offer(near, full);
+		} else {
+			near_offer(near, type->group);
+			near_offer_as(near, type->name, full);
+		}
+	}
 }
 
 void near_text(const struct near *near, char *text, size_t size)

@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ktread/ktread.h"
+
 #define NEAR_NAMES 3u
 #define NEAR_NAME  64u /* bytes of a name that are looked at, NUL included */
 
@@ -24,7 +26,12 @@ struct near {
 
 void near_start(struct near *near, const char *wanted, size_t length);
 void near_offer(struct near *near, const char *name);
+/* Compares one name, and tells another. */
+void near_offer_as(struct near *near, const char *name, const char *told);
+/* Offers all events of a trace by what a pattern may mean: group.name, group.*, a group, or a name alone. */
+void near_offer_events(struct near *near, const struct ktread *trace);
 /* Unprintable bytes of a name are shown as question marks. */
 void near_text(const struct near *near, char *text, size_t size);
+#define NEAR_TEXT (NEAR_NAMES * (NEAR_NAME + 2) + 16) /* bytes that it needs at most */
 
 #endif

@@ -103,29 +103,13 @@ static int chooses(const char *pattern, const struct ktread_type *type)
 	       fnmatch(pattern, full, FNM_NOESCAPE) == 0;
 }
 
-static void offer_events(struct near *near, const struct masks *masks, const char *pattern)
-{
-	const char *star = strpbrk(pattern, "*?");
-
-	for (uint32_t n = 0; n < masks->types; n++) {
-		const struct ktread_type *type = masks->type[n];
-		char full[FULL_NAME];
-
-		snprintf(full, sizeof(full), "%s.%s", type->group, star ? "*" : type->name);
-		if (star || strchr(pattern, '.'))
-			near_offer(near, full);
-		else
-			near_offer(near, type->group);
-	}
-}
-
 static int refuse_pattern(struct requests *requests, const char *pattern)
 {
 	struct near near;
-	char text[NEAR_NAMES * (NEAR_NAME + 2) + 16];
+	char text[NEAR_TEXT];
 
 	near_start(&near, pattern, strlen(pattern));
-	offer_events(&near, &requests->masks, pattern);
+	near_offer_events(&near, requests->trace);
 	near_text(&near, text, sizeof(text));
 	return refuse(requests, "no event '%.64s'%s", pattern, text);
 }
@@ -316,7 +300,7 @@ static int refuse_setting(struct requests *requests, const char *name)
 {
 	struct ktread_setting setting;
 	struct near near;
-	char text[NEAR_NAMES * (NEAR_NAME + 2) + 16];
+	char text[NEAR_TEXT];
 
 	near_start(&near, name, strlen(name));
 	for (uint32_t n = 0; ktread_setting(requests->trace, n, &setting); n++)

@@ -11,6 +11,7 @@
 
 #include "analyze/align.h"
 #include "analyze/cost.h"
+#include "analyze/near.h"
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
 
@@ -225,7 +226,8 @@ static int mark_events(const struct ktread *trace, const char *pattern, uint8_t 
 int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
 		      uint8_t *map)
 {
-	char *list = strdup(patterns), *rest = list, *pattern;
+	char *list = strdup(patterns), *rest = list, *pattern, text[NEAR_TEXT];
+	struct near near;
 	int status = 0;
 
 	if (!list) {
@@ -235,7 +237,10 @@ int trace_mark_events(const struct trace_args *args, const struct ktread *trace,
 	while (!status && (pattern = strsep(&rest, ","))) {
 		if (*pattern && mark_events(trace, pattern, map))
 			continue;
-		command_message(args->name, "%s has no event '%s'", args->path, pattern);
+		near_start(&near, pattern, strlen(pattern));
+		near_offer_events(&near, trace);
+		near_text(&near, text, sizeof(text));
+		command_message(args->name, "%s has no event '%s'%s", args->path, pattern, text);
 		status = EXIT_USAGE;
 	}
 	free(list);

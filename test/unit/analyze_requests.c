@@ -158,9 +158,10 @@ static void unknown_names_come_with_the_nearest(void **state)
 {
 	(void)state;
 	assert_string_equal(requests_of("sched.swich"),
-			    "no event 'sched.swich'; near it: sched.switch, sched.exit, sched.wake");
+			    "no event 'sched.swich'; near it: sched.switch, sched.wake, sched.exit");
 	assert_string_equal(requests_of("shed.*=on"), "no event 'shed.*'; near it: sched.*");
 	assert_string_equal(requests_of("shed"), "no event 'shed'; near it: sched");
+	assert_string_equal(requests_of("swich"), "no event 'swich'; near it: sched.switch");
 	assert_string_equal(requests_of("nothing.like.it"), "no event 'nothing.like.it'");
 	assert_string_equal(requests_of("debug.ktr.stacktrac=1"),
 			    "no setting 'debug.ktr.stacktrac'; near it: debug.ktr.stacktrace");
