@@ -302,6 +302,35 @@ static void put_format(struct out *out, const char *text, struct values *values)
 	}
 }
 
+/* The type of the field that a conversion takes; 0: there is none left. */
+static uint8_t take_type(const struct ktread_type *type, uint32_t *next)
+{
+	return *next < type->fields ? type->field[(*next)++].type : 0;
+}
+
+bool ktread_text_fits(const struct ktread_type *type)
+{
+	const char *text = type->text;
+	uint32_t next = 0;
+
+	while ((text = strchr(text, '%')) != NULL) {
+		uint8_t taken;
+
+		for (text++; *text && strchr("-+ #0123456789.*hlzjt", *text); text++)
+			if (*text == '*' && take_type(type, &next) == 0)
+				return false;
+		if (*text == '%') {
+			text++;
+			continue;
+		}
+		taken = take_type(type, &next);
+		if (*text == '\0' || !strchr("diuxXocsp", *text) || taken == 0 ||
+		    (*text == 's') != (taken == KTRX_TYPE_STRING))
+			return false;
+	}
+	return true;
+}
+
 size_t ktread_format(const struct ktread_event *event, char *buffer, size_t size)
 {
 	struct out out = { buffer, size, 0 };

@@ -29,6 +29,9 @@ bool ktread_types_is_unknown(const struct ktread_type *type);
 /* NULL: not in the table. */
 const struct ktread_type *ktread_types_known(const struct ktread_types *types, uint32_t id);
 
+/* Does each conversion in the type's text find a field that is a string or none, as it expects? */
+bool ktread_text_fits(const struct ktread_type *type);
+
 static inline const struct ktread_type *ktread_types_get(struct ktread_types *types, uint32_t id)
 {
 	if (__builtin_expect(!types->row[id].name, 0))

@@ -236,6 +236,26 @@ static void describe(struct ktread *trace)
 	info->unknown_sections = trace->layout->unknown;
 }
 
+/* Such an event is shown all the same, as far as text and fields go together. */
+static void check_texts(struct ktread *trace)
+{
+	uint32_t bad = 0, first = 0;
+
+	for (uint32_t id = 1; id < KTREAD_TYPE_ROWS; id++) {
+		const struct ktread_type *type = ktread_types_known(&trace->types, id);
+
+		if (!type || ktread_text_fits(type))
+			continue;
+		first = first ? first : id;
+		bad++;
+	}
+	if (bad)
+		ktread_warn(
+			trace,
+			"%s: %u event%s with a text that does not match the fields, the first is number %u",
+			trace->memory->name, bad, bad == 1 ? "" : "s", first);
+}
+
 static int load_types(struct ktread *trace)
 {
 	uint32_t damaged;
@@ -247,6 +267,7 @@ static int load_types(struct ktread *trace)
 	if (damaged)
 		ktread_warn(trace, "%s: %u rows of the event table are damaged", trace->memory->name,
 			    damaged);
+	check_texts(trace);
 	return 0;
 }
 
