@@ -58,15 +58,17 @@ static inline void payload_end(uint32_t *payload, uint32_t bytes, uint32_t slots
 		*word++ = 0;
 }
 
-/* Eight bytes of the payload at an even offset. */
+/* Eight bytes of the payload at an even offset, up to two more of which are read. Memory may be of device type. */
 static uint64_t payload_word(const uint32_t *payload, uint32_t at)
 {
 	const uint8_t *from = (const uint8_t *)payload + at;
-	const volatile ktrace_u16_any *half = (const volatile ktrace_u16_any *)from;
+	const volatile ktrace_u32_any *word = (const volatile ktrace_u32_any *)(from - at % 4);
 
 	if (KTRACE_ARCH_UNALIGNED)
 		return *(const ktrace_u64_any *)from;
-	return half[0] | (uint64_t)half[1] << 16 | (uint64_t)half[2] << 32 | (uint64_t)half[3] << 48;
+	if (at % 4 == 0)
+		return word[0] | (uint64_t)word[1] << 32;
+	return word[0] >> 16 | (uint64_t)word[1] << 16 | (uint64_t)word[2] << 48;
 }
 
 static inline void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
