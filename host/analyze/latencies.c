@@ -140,17 +140,19 @@ static void on_change(void *context, const struct threads_change *change)
 	struct reading *r = context;
 	struct waiting *waiting = waiting_of(r, change->thread->index);
 	bool runs = change->thread->state == THREADS_RUNNING && change->from == THREADS_RUNNABLE;
+	struct ktread_event end = *r->event; /* which the thread before it may have recorded */
 	struct latencies_row *row;
 
 	if (!waiting)
 		return;
+	end.cpu = change->cpu;
+	end.thread = change->thread->id;
 	if (runs && waiting->stamp != 0 && change->thread->id != 0) {
 		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
 		if (row && gaps_between(r->gaps, GAPS_ANYWHERE, waiting->stamp, r->event->stamp))
 			row->dropped++;
 		else if (row)
-			keep_error(r,
-				   pairs_measure(&row->ticks, &row->worst, waiting->stamp, r->event, 0, 0));
+			keep_error(r, pairs_measure(&row->ticks, &row->worst, waiting->stamp, &end, 0, 0));
 	}
 	waiting->stamp = change->woken ? r->event->stamp : 0;
 }

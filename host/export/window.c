@@ -156,7 +156,8 @@ static void on_change(void *context, const struct threads_change *change)
 		return;
 	if (change->from == THREADS_RUNNING)
 		draw_run(p, thread, change->cpu, stamp);
-	if (change->cpu < WINDOW_CPUS)
+	if (change->cpu < WINDOW_CPUS &&
+	    (change->from == THREADS_RUNNING || thread->state == THREADS_RUNNING))
 		p->runs_since[change->cpu] = thread->state == THREADS_RUNNING ? stamp : 0;
 }
 
