@@ -53,9 +53,10 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how);
  * Where records are put as they are made, while the setting debug.ktr.verbose is not 0: from 1 on a line with the
  * event's name and text, from 2 on also CPU, stamp in ticks, file and line. NULL: nowhere, as from the start.
  *
- * write() is then called in every context that has events, pinned as the event was, and at most once at a time on a
- * CPU: events that it fires itself are recorded but not put. It must not wait for anything that an event's context
- * can hold, so text must be lost rather than wait for the console's lock if this CPU has it. KTRACE_EARLY() is not put.
+ * write() is then called in every context that has events, pinned as the event was, and by an interrupt also in the
+ * middle of another call. Events that it fires itself, so those of its CPU and context (KTRX_CONTEXT_*) meanwhile, are
+ * recorded but not put. It must not wait for anything that an event's context can hold, so text must be lost rather
+ * than wait for the console's lock if this CPU has it. KTRACE_EARLY() is not put.
  */
 void ktrace_console_set(const struct ktrace_console *console);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Records put on the console as they are made. The core calls in the context of the event, behind its record. What
- * fires while a CPU writes comes of the writing: it is recorded, and not written again.
+ * fires in the context that a CPU writes in comes of the writing: it is recorded, and not written again. An interrupt
+ * in the middle of it has a context of its own.
  */
 #include "ktrace/console.h"
 
@@ -16,13 +17,15 @@ enum { ECHO_TEXT = 1, ECHO_ALL = 2 }; /* values of debug.ktr.verbose */
 KTRACE_SETTING_RANGE("debug.ktr.verbose", ktrace_state.verbose, 0, ECHO_ALL);
 
 static const struct ktrace_console *kernels; /* as it was set */
-static uint32_t busy[KTRACE_MAX_CPUS + 1];   /* that CPU is writing; the last one is for all other numbers */
+
+/* That CPU is writing in that context; the last row is for all other numbers. */
+static uint8_t busy[KTRACE_MAX_CPUS + 1][KTRX_CONTEXT_EARLY + 1];
 
 /* What lines are written to: the kernel's console, watched. */
 struct watched {
 	struct ktrace_console console; /* first: lines know only this */
 	const struct ktrace_console *kernels;
-	uint32_t *busy;
+	uint8_t *busy;
 };
 
 static void watched_write(const struct ktrace_console *console, const char *text, size_t bytes)
@@ -60,7 +63,7 @@ static void echo_record(const struct ktrace_echo *echo)
 	struct watched watched;
 	struct ktrace_line line;
 
-	watched.busy = &busy[echo->cpu < KTRACE_MAX_CPUS ? echo->cpu : KTRACE_MAX_CPUS];
+	watched.busy = &busy[echo->cpu < KTRACE_MAX_CPUS ? echo->cpu : KTRACE_MAX_CPUS][echo->context];
 	watched.kernels = __atomic_load_n(&kernels, __ATOMIC_ACQUIRE);
 	if (!watched.kernels)
 		return;

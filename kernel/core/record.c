@@ -401,6 +401,7 @@ static void echo(const struct ktrx_event *event, const void *payload, uint32_t b
 	made.payload = payload;
 	made.bytes = bytes;
 	made.cpu = ring ? ktrace_ring[ring].cpu : ktrace_arch_early_cpu();
+	made.context = ring ? KTRX_W1_CONTEXT(ktrace_arch_thread()) : KTRX_CONTEXT_EARLY;
 	made.stamp = stamp;
 	hook(&made);
 }

@@ -30,6 +30,7 @@ struct ktrace_echo {
 	const void *payload; /* without an extension block */
 	uint32_t bytes;
 	uint32_t cpu;
+	uint32_t context; /* KTRX_CONTEXT_* */
 	uint64_t stamp;
 };
 

@@ -144,6 +144,31 @@ static void another_cpu_may_write_meanwhile(void **state)
 	assert_string_equal(screen.text, "test_number  10\ntest_number  1\n");
 }
 
+static void in_an_interrupt(void)
+{
+	fake.thread = KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
+	KTRACE(test, number, 20);
+	fake.thread = 0;
+}
+
+static void in_the_same_context(void)
+{
+	KTRACE(test, number, 30);
+}
+
+static void an_interrupt_of_the_writing_is_put_too(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=1");
+	screen.meanwhile = in_an_interrupt;
+	KTRACE(test, number, 1);
+	assert_string_equal(screen.text, "test_number  20\ntest_number  1\n");
+	screen.meanwhile = in_the_same_context;
+	KTRACE(test, number, 2);
+	assert_string_equal(screen.text, "test_number  20\ntest_number  1\ntest_number  2\n");
+}
+
 static void interrupt(void)
 {
 	KTRACE(test, number, 99);
@@ -210,6 +235,7 @@ int main(void)
 		TEST(before_rings_exist_it_works_too),
 		TEST(what_the_console_fires_is_recorded_only),
 		TEST(another_cpu_may_write_meanwhile),
+		TEST(an_interrupt_of_the_writing_is_put_too),
 		TEST(interrupts_are_put_wherever_they_come),
 		TEST(what_a_full_ring_refuses_is_not_put),
 		TEST(what_is_only_counted_is_not_put),
