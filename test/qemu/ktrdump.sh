@@ -65,13 +65,21 @@ for arch in x86_64 aarch64 riscv64; do
 	compare "$arch, small rings"
 done
 
-# Where an event was recorded, and what recording costs.
+# Who called, where an event was recorded, and what recording costs.
 for arch in x86_64 aarch64 riscv64; do
-	run -q -- $(demo "$arch" 2) -append "debug=ktrace debug.ktr.sites=1 seconds=0"
+	run -q -- $(demo "$arch" 2) -append "debug=ktrace debug.ktr.stacktrace=2 debug.ktr.sites=1 seconds=0"
 	"$ktrdump" -sfi -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/places"
 	line=$(grep -n 'KTRACE(lock, release' demo/kern/lock.c | head -n 1)
 	check "$arch: lock_release is recorded in demo/kern/lock.c:${line%%:*}" \
 		grep -q "lock_release .*demo/kern/lock.c:${line%%:*} " "$tmp/places"
+	"$ktrdump" -ix -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/callers"
+	check "$arch: callers by name, the outer one first" \
+		grep -q ' member_main+[0-9]* *fighter+[0-9]* *lock_release' "$tmp/callers"
+	"$ktrdump" -xn -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/callers"
+	check "$arch: callers as numbers" grep -q ' 0x[0-9a-f]* *0x[0-9a-f]* *$' "$tmp/callers"
+	"$ktrdump" -x -N build/bin/ktrace -M "$out" >"$tmp/callers" 2>"$tmp/err"
+	check "$arch: it is said that a file is not the kernel's: $(cat "$tmp/err")" test -s "$tmp/err"
+	check "$arch: and all is shown all the same" test "$(wc -l <"$tmp/callers")" -gt 1000
 	"$ktrdump" -rs -A auto -M "$out" >"$tmp/less" 2>"$tmp/err"
 	check "$arch: the cost is known" test ! -s "$tmp/err"
 	check "$arch: and subtracted" sh -c "! '$ktrdump' -rs -M '$out' | cmp -s - '$tmp/less'"
