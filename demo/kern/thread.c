@@ -19,7 +19,11 @@ KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_
 	     (const char *, name));
 KTRACE_EVENT(sched, exit, "%u", (uint32_t, thread));
 
-static uint32_t last_id = THREAD_ID_INIT;
+/* Of the ids that a record has bits for. They are given once, for a trace tells threads apart by them. */
+#define IDS (UINT32_C(1) << KTRX_W1_CONTEXT_SHIFT)
+
+static uint32_t last_id = THREAD_ID_INIT; /* set by name only to see what happens at the end */
+KTRACE_SETTING_RANGE("thread.last_id", last_id, 0, IDS - 1);
 
 static void first_frame(void)
 {
@@ -32,7 +36,21 @@ static void first_frame(void)
 	thread_exit();
 }
 
-/* NULL when out of memory. */
+/* False: all have been given. */
+static bool take_id(uint32_t *id)
+{
+	uint32_t last = __atomic_load_n(&last_id, __ATOMIC_RELAXED);
+
+	do {
+		if (last == IDS - 1)
+			return false;
+		*id = last + 1;
+	} while (!__atomic_compare_exchange_n(&last_id, &last, *id, false, __ATOMIC_RELAXED,
+					      __ATOMIC_RELAXED));
+	return true;
+}
+
+/* NULL when out of memory or ids. */
 static struct thread *allocate(struct cpu *cpu, uint32_t id)
 {
 	char *pages = page_alloc(THREAD_PAGES);
@@ -40,9 +58,13 @@ static struct thread *allocate(struct cpu *cpu, uint32_t id)
 
 	if (!pages)
 		return NULL;
+	if (id == THREAD_ID_NEW && !take_id(&id)) {
+		page_free(pages, THREAD_PAGES);
+		return NULL;
+	}
 	thread = (struct thread *)(pages + THREAD_STACK_SIZE);
 	thread->stack = pages;
-	thread->id = id == THREAD_ID_NEW ? __atomic_add_fetch(&last_id, 1, __ATOMIC_RELAXED) : id;
+	thread->id = id;
 	thread->cpu = cpu;
 	return thread;
 }
@@ -68,7 +90,7 @@ struct thread *thread_new(const char *name, struct cpu *cpu)
 	struct thread *thread = allocate(cpu, THREAD_ID_NEW);
 
 	if (!thread)
-		panic("no memory for thread %s", name);
+		panic("no memory or id for thread %s", name);
 	thread_rename(thread, name);
 	KTRACE(sched, create, thread->id, 0, thread->name);
 	return thread;

@@ -77,6 +77,12 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: Ctrl-C ends the program" "sh: ended by signal 2"
 	said "$arch: but not the shell" "init: sh: status 4"
 
+	: >"$tmp/console"
+	type_to_shell 'sysctl thread.last_id=4194302' 'echo the last one' 'echo one too many' 'exit 5' | boot "$arch" 2 run=sh
+	said "$arch: ids of processes are used up" "the last one"
+	said "$arch: then there are no new ones" "sh: no new process: error 12"
+	said "$arch: and the others go on" "init: sh: status 5"
+
 	# What stays in use is what the kernel has at hand for the next time, which is no more after the next time. Sockets
 	# linger for a while, and a few more packets may be on their way at once.
 	round=$(echo $programs | tr ' ' ,),sleeper,sleeper,sleeper,sysctl:vm.free_pages
