@@ -78,12 +78,13 @@ static void write_setting(struct writer *writer, const char *name, uint64_t befo
 	write_change(writer, from, to);
 }
 
+/* What can only be read is the kernel's own count of something. */
 static void write_settings(struct writer *writer, const struct ktread *before, const struct ktread *after)
 {
 	struct ktread_setting old, new;
 
 	for (uint32_t n = 0; ktread_setting(before, n, &old) && ktread_setting(after, n, &new); n++)
-		if (old.value != new.value && strcmp(old.name, new.name) == 0)
+		if (!new.read_only && old.value != new.value && strcmp(old.name, new.name) == 0)
 			write_setting(writer, new.name, old.value, new.value);
 }
 
