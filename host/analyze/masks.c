@@ -43,23 +43,11 @@ void masks_close(struct masks *masks)
 	masks->types = 0;
 }
 
-static int same_group(const struct masks *masks, uint32_t a, uint32_t b)
-{
-	return strcmp(masks->type[a]->group, masks->type[b]->group) == 0;
-}
-
-uint32_t masks_first(const struct masks *masks, uint32_t n)
-{
-	while (n > 0 && same_group(masks, n, n - 1))
-		n--;
-	return n;
-}
-
 uint32_t masks_end(const struct masks *masks, uint32_t n)
 {
-	uint32_t first = n;
+	const char *group = masks->type[n]->group;
 
-	while (n < masks->types && same_group(masks, n, first))
+	while (n < masks->types && strcmp(masks->type[n]->group, group) == 0)
 		n++;
 	return n;
 }
@@ -102,10 +90,8 @@ char *masks_put_enable(const struct masks *masks, uint32_t first, char *at)
 	return at;
 }
 
-char *masks_put_bit(const struct masks *masks, uint32_t n, char *at)
+char *masks_put_bit(uint32_t bit, char *at)
 {
-	uint32_t bit = n - masks_first(masks, n);
-
 	*at++ = '0';
 	*at++ = 'x';
 	*at++ = "1248"[bit % 4];

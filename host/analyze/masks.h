@@ -20,15 +20,14 @@ struct masks {
 int masks_open(struct masks *masks, const struct ktread *trace);
 void masks_close(struct masks *masks);
 
-/* The first event of the group that the n-th belongs to, and the first behind it. */
-uint32_t masks_first(const struct masks *masks, uint32_t n);
+/* The first event behind those of the n-th one's group. */
 uint32_t masks_end(const struct masks *masks, uint32_t n);
 /* The first event of a group by its name; masks->types if there is none. */
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 
-/* "0x…": the events of the group that are wanted, or the one bit of the n-th event. At most MASKS_TEXT bytes. */
+/* "0x…": the events of the group that are wanted, or one bit alone. At most MASKS_TEXT bytes. */
 #define MASKS_TEXT (KTRX_EVENT_MAX / 4 + 4)
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at);
-char *masks_put_bit(const struct masks *masks, uint32_t n, char *at);
+char *masks_put_bit(uint32_t bit, char *at);
 
 #endif
