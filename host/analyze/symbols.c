@@ -307,6 +307,34 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 	}
 }
 
+/* Assemblers mark the kinds of their output: $x, $d, $xrv64i2p0 ... */
+static int is_mark(const char *name)
+{
+	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd' || name[1] == 't');
+}
+
+/* The nearest symbol at or below the address that is code or data, by looking at them all. */
+static const char *find_below(const struct symbols *symbols, uint64_t address, GElf_Off *offset)
+{
+	int count = symbols->library.dwfl_module_getsymtab(symbols->module);
+	const char *best = NULL;
+
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol, &at,
+									    NULL, NULL, NULL);
+
+		if (!name || !*name || is_mark(name) || GELF_ST_TYPE(symbol.st_info) > STT_FUNC ||
+		    symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE || at > address ||
+		    (best && address - at >= *offset))
+			continue;
+		best = name;
+		*offset = address - at;
+	}
+	return best;
+}
+
 /* `address` is as linked. */
 static int look_up(struct symbols *symbols, uint64_t address, struct symbol *symbol)
 {
@@ -318,6 +346,8 @@ static int look_up(struct symbols *symbols, uint64_t address, struct symbol *sym
 		return -1;
 	symbol->function = symbols->library.dwfl_module_addrinfo(symbols->module, address, &offset, &sym,
 								 NULL, NULL, NULL);
+	if (symbol->function && is_mark(symbol->function))
+		symbol->function = find_below(symbols, address, &offset);
 	if (!symbol->function || !*symbol->function)
 		return -1;
 	symbol->offset = offset;

@@ -48,9 +48,16 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: a backtrace of two" 'calls_third calls_second ' "$(functions $arch)"
 	check "$arch: nothing is recorded that was not asked for" \
 		sh -c "! $ktrace show --event calls '$out' | grep -E '<-|@'"
-	boot $arch 'run=calls ktrace=debug.ktr.stacktrace=1,debug.ktr.sites=1'
-	check "$arch: asked for all by settings" sh -c "$ktrace show --elf $elf --event sched.switch '$out' | tail -n 1 |
-		grep -qE ' <- [a-z_]+[^ ]*\+0x[0-9a-f]+ \(demo/kern/[a-z]+\.c:[0-9]+\) @ [a-z_]+.*\(demo/kern/sched.c:'"
+	boot $arch 'run=calls,pingpong ktrace=debug.ktr.stacktrace=2,debug.ktr.sites=1'
+	$ktrace show --elf $elf "$out" 2>/dev/null | grep '^\[' >"$tmp/shown"
+	check "$arch: asked for all by settings" sh -c "grep sched.switch '$tmp/shown' | tail -n 1 |
+		grep -qE ' <- [a-z_]+[^ ]*\+0x[0-9a-f]+ \(demo/kern/[a-z]+\.c:[0-9]+\).* @ [a-z_]+.*\(demo/kern/sched.c:'"
+	equal "$arch: from then on every event has its site" '' \
+		"$(awk '/ @ / { asked = 1 } asked && !/ @ /' "$tmp/shown" | head -n 3)"
+	equal "$arch: every address has a name that people know" 0 "$(grep -cE '(<-|@) (0x|\$)' "$tmp/shown")"
+	equal "$arch: nobody calls a thread's first function" 0 "$(grep -c 'first_frame[^<@]*<-' "$tmp/shown")"
+	check "$arch: interrupts are called by their entry" grep -qE \
+		'irq irq\.enter.*<- [^<]*\(demo/arch/[^)]*\.S:[0-9]+\).* @ |irq irq\.enter.*trap\.c:.*<- [^<]*\.S:' "$tmp/shown"
 	boot $arch 'run=ktr'
 	lease=$(llvm-nm $elf | sed -n 's/^0*\([0-9a-f]*\) . lease\..*/\1/p')
 	$ktrace show --json --event lease "$out" | sed 's/.*\("event":.*\)}$/\1/' >"$tmp/shown"

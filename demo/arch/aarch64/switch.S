@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * arch_switch: the callee-saved registers in a frame of 96 bytes, x19 first, x29 and x30 last. A fresh
- * thread's frame (start.c) has its entry as x30.
+ * thread's frame (start.c) has its entry as x30. Left by another register, with x30 0: nobody called that entry.
  */
 	.text
 	.globl	arch_switch
@@ -15,12 +15,13 @@ arch_switch:
 	mov	x2, sp
 	str	x2, [x0]
 	mov	sp, x1
-	ldp	x29, x30, [sp, #80]
+	ldp	x29, x2, [sp, #80]
 	ldp	x27, x28, [sp, #64]
 	ldp	x25, x26, [sp, #48]
 	ldp	x23, x24, [sp, #32]
 	ldp	x21, x22, [sp, #16]
 	ldp	x19, x20, [sp], #96
-	ret
+	mov	x30, xzr
+	ret	x2
 
 	.section .note.GNU-stack, "", %progbits

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* arch_switch: the callee-saved registers in a frame of 112 bytes; start.c makes that of a fresh thread. */
+/*
+ * arch_switch: the callee-saved registers in a frame of 112 bytes; start.c makes that of a fresh thread.
+ * Left by another register than ra, which is 0 then: nobody called the entry of a fresh thread.
+ */
 	.text
 	.globl	arch_switch
 arch_switch:
@@ -19,7 +22,7 @@ arch_switch:
 	sd	s11, 96(sp)
 	sd	sp, 0(a0)
 	mv	sp, a1
-	ld	ra, 0(sp)
+	ld	t0, 0(sp)
 	ld	s0, 8(sp)
 	ld	s1, 16(sp)
 	ld	s2, 24(sp)
@@ -33,6 +36,7 @@ arch_switch:
 	ld	s10, 88(sp)
 	ld	s11, 96(sp)
 	addi	sp, sp, 112
-	ret
+	li	ra, 0
+	jr	t0
 
 	.section .note.GNU-stack, "", %progbits

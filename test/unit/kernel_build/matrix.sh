@@ -39,6 +39,8 @@ for arch in x86_64 aarch64 riscv64; do
 			build "$arch $compiler $level" $compiler $arch $level -fno-pie -no-pie
 		done
 		build "$arch $compiler -flto" $compiler $arch -O2 -flto -fno-pie -no-pie
+		build "$arch $compiler with frame pointers" $compiler $arch -O2 -fno-omit-frame-pointer \
+			-DKTRACE_FRAME_POINTERS=1 -fno-pie -no-pie
 		build "$arch $compiler PIE" $compiler $arch -O2 -fPIE -static-pie -Wl,--no-dynamic-linker
 		build "$arch $compiler --gc-sections" $compiler $arch -O2 -ffunction-sections -fdata-sections \
 			-Wl,--gc-sections -fno-pie -no-pie
