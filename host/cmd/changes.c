@@ -84,7 +84,7 @@ static void write_settings(struct writer *writer, const struct ktread *before, c
 	struct ktread_setting old, new;
 
 	for (uint32_t n = 0; ktread_setting(before, n, &old) && ktread_setting(after, n, &new); n++)
-		if (!new.read_only && old.value != new.value && strcmp(old.name, new.name) == 0)
+		if (!new.read_only && old.value != new.value &&strcmp(old.name, new.name) == 0)
 			write_setting(writer, new.name, old.value, new.value);
 }
 
