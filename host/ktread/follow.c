@@ -22,6 +22,7 @@
 #define APPEAR_MS     10000u
 #define INTERVAL_MS   10u
 #define IDLE_MS	      100u		  /* between looks at a guest that records nothing */
+#define SEARCH_PART   10u		  /* times as long as a search took nothing is searched */
 #define SEARCH_MS     1000u		  /* at most between searches of a memory without ktrace */
 #define GUESS_MS      100u		  /* between attempts to find a ring's reserve word */
 #define CLOCKS_MS     250u		  /* between looks at what the guest measures of its clocks */
@@ -345,7 +346,6 @@ static void forget_boot(struct ktread_follow *follow)
 	follow->image = NULL;
 	follow->leaving = false;
 	follow->seen = follow->handed_out = follow->first_stamp = 0;
-	follow->interval = follow->options.interval_ms;
 }
 
 /* Looks for ktrace in the memory. 1: found, 0: not there yet, or an error. */
@@ -386,10 +386,13 @@ static uint32_t next_interval(const struct ktread_follow *follow)
 	return now * 2 < most ? now * 2 : most;
 }
 
+/* A search reads all that the memory holds, so it is kept rare. */
 static void schedule(struct ktread_follow *follow)
 {
+	const uint64_t now = milliseconds(), pause = (now - follow->now) * SEARCH_PART;
+
 	follow->interval = next_interval(follow);
-	follow->look_again = milliseconds() + follow->interval;
+	follow->look_again = now + (!follow->image && pause > follow->interval ? pause : follow->interval);
 }
 
 static int follow_boot(struct ktread_follow *follow, bool last)
@@ -464,8 +467,10 @@ static int next_at_hand(struct ktread_follow *follow, struct ktread_followed *no
 	if (follow->trace && next_loss(follow, now))
 		return 1;
 	status = next_due(follow, now);
-	if (status == 0 && follow->leaving)
+	if (status == 0 && follow->leaving) {
 		forget_boot(follow);
+		follow->interval = follow->options.interval_ms;
+	}
 	if (status == 0 && follow->finished) {
 		now->kind = KTREAD_FOLLOWED_END;
 		return 1;
