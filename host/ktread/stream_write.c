@@ -65,7 +65,6 @@ static void describe_v1(struct dump *dump, const struct ktread *trace)
 {
 	uint64_t slots = 0;
 
-	dump->memory = trace->memory;
 	dump->form = trace->info.cpus ? KTRX_STREAM_DUMP : KTRX_STREAM_BARE;
 	for (uint32_t n = 0; n < trace->cursors; n++) {
 		const struct ktread_v1_ring *ring = trace->cursor[n].state;
