@@ -231,6 +231,18 @@ int symbols_doubtful(const struct symbols *symbols)
 	return symbols && symbols->doubtful;
 }
 
+/* Relative to where it was compiled, as most compilers have it anyway. */
+static const char *short_path(const struct symbols_library *library, Dwarf_Die *unit, const char *path)
+{
+	Dwarf_Attribute attribute;
+	const char *folder =
+		library->dwarf_formstring(library->dwarf_attr_integrate(unit, DW_AT_comp_dir, &attribute));
+	size_t length = folder ? strlen(folder) : 0;
+
+	return path && length && strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1
+											   : path;
+}
+
 /* Where an inlined function was called. 0, or -1: that is not known. */
 static int find_inlining(const struct symbols_library *library, Dwarf_Die *unit, Dwarf_Die *inlined,
 			 struct symbol *symbol)
@@ -246,7 +258,7 @@ static int find_inlining(const struct symbols_library *library, Dwarf_Die *unit,
 				     &file) ||
 	    library->dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line > UINT32_MAX)
 		return -1;
-	symbol->file = library->dwarf_filesrc(files, file, NULL, NULL);
+	symbol->file = short_path(library, unit, library->dwarf_filesrc(files, file, NULL, NULL));
 	symbol->line = (uint32_t)line;
 	return 0;
 }
@@ -301,7 +313,7 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 		line = library->dwarf_getsrc_die(unit, address - bias);
 		if (!line || library->dwarf_lineno(line, &number) != 0 || number <= 0)
 			continue;
-		symbol->file = library->dwarf_linesrc(line, NULL, NULL);
+		symbol->file = short_path(library, unit, library->dwarf_linesrc(line, NULL, NULL));
 		symbol->line = (uint32_t)number;
 		return;
 	}

@@ -25,6 +25,7 @@
 	USE(dwarf_child)                  \
 	USE(dwarf_diename)                \
 	USE(dwarf_filesrc)                \
+	USE(dwarf_formstring)             \
 	USE(dwarf_formudata)              \
 	USE(dwarf_getsrcfiles)            \
 	USE(dwarf_haspc)                  \

@@ -48,7 +48,7 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: a backtrace of two" 'calls_third calls_second ' "$(functions $arch)"
 	check "$arch: nothing is recorded that was not asked for" \
 		sh -c "! $ktrace show --event calls '$out' | grep -E '<-|@'"
-	boot $arch 'run=calls,pingpong ktrace=debug.ktr.stacktrace=2,debug.ktr.sites=1'
+	boot $arch 'run=calls,sleepers ktrace=debug.ktr.stacktrace=2,debug.ktr.sites=1'
 	$ktrace show --elf $elf "$out" 2>/dev/null | grep '^\[' >"$tmp/shown"
 	check "$arch: asked for all by settings" sh -c "grep sched.switch '$tmp/shown' | tail -n 1 |
 		grep -qE ' <- [a-z_]+[^ ]*\+0x[0-9a-f]+ \(demo/kern/[a-z]+\.c:[0-9]+\).* @ [a-z_]+.*\(demo/kern/sched.c:'"
