@@ -14,15 +14,16 @@
 #include "analyze/drift.h"
 #include "ktrx/v2.h"
 
-#define WINDOWS	    512u
-#define WINDOW_MS   50u
-#define GRAIN_US    40u	  /* to which clocks are known after the last look */
-#define SLACK_US    2000u /* that effects are looked for ahead of their cause then */
-#define ROOM_US	    5u	  /* between cause and effect, where there is so much */
-#define COARSE_MOST 64u	  /* CPUs of a first look, and times that it is taken */
-#define PASSES	    8u
-#define UNKNOWN	    INT64_MAX
-#define USUAL_HZ    1000000000u /* where the frequency is not known */
+#define WINDOWS		512u
+#define WINDOW_MS	50u
+#define GRAIN_US	40u   /* to which clocks are known after the last look */
+#define SLACK_US	2000u /* that effects are looked for ahead of their cause then */
+#define ROOM_US		5u    /* between cause and effect, where there is so much */
+#define COARSE_MOST	64u   /* CPUs of a first look, and times that it is taken */
+#define STRAIGHT_PASSES 2u    /* of them the first ones */
+#define PASSES		8u
+#define UNKNOWN		INT64_MAX
+#define USUAL_HZ	1000000000u /* where the frequency is not known */
 
 /* Offsets of the CPUs at a moment. */
 struct look {
@@ -322,6 +323,24 @@ static int read_once(struct align *align, uint64_t slack)
 	return status;
 }
 
+/* Clocks drift evenly as a rule: where the nodes say so too, all of them go on the line. */
+static void straighten(struct align *align, uint32_t cpu)
+{
+	struct drift drift = { .count = 0 };
+	uint32_t apart = align->nodes / DRIFT_POINTS + 1;
+
+	for (uint32_t node = 0; node < align->nodes; node += apart)
+		if (align->solved[(size_t)node * align->cpus + cpu])
+			drift_add(&drift, (double)node,
+				  (double)align->offset[(size_t)node * align->cpus + cpu]);
+	if (!drift_fit(&drift, (double)microseconds(align, GRAIN_US))) {
+		fill_between(align, cpu);
+		return;
+	}
+	for (uint32_t node = 0; node < align->nodes; node++)
+		align->offset[(size_t)node * align->cpus + cpu] = (int64_t)drift_at(&drift, node);
+}
+
 static int refine(struct align *align)
 {
 	int status = 0;
@@ -331,7 +350,7 @@ static int refine(struct align *align)
 		if (status < 0 || align->report->after == 0 || pass + 1 == PASSES)
 			break;
 		for (uint32_t cpu = 0; cpu < align->cpus; cpu++)
-			fill_between(align, cpu);
+			pass < STRAIGHT_PASSES ? straighten(align, cpu) : fill_between(align, cpu);
 		status = apply(align);
 	}
 	return status < 0 ? status : ktread_rewind(align->trace);

@@ -15,6 +15,7 @@
 #define CPUS	256u
 #define BITS	8u /* of what an interrupt asks for */
 #define QUEUE	16u
+#define DOUBT	8u /* part of the slack */
 
 struct place {
 	uint32_t cpu;
@@ -33,6 +34,7 @@ struct thread {
 	uint8_t waits;	      /* went to sleep when it was last switched away from */
 	struct place left;    /* that switch; or while running, the one that brought it */
 	struct place early;   /* switched to while it still ran elsewhere; stamp 0: no */
+	uint64_t settled;     /* until then its first wake may still come, late */
 	uint64_t blocked;     /* stamp of its last announcement */
 	struct queue wakes;   /* not yet followed by a switch */
 	struct queue arrived; /* switches to it that no wake came before */
@@ -117,6 +119,12 @@ static uint64_t slack_before(const struct causes *causes, uint64_t stamp)
 	return stamp > causes->slack ? stamp - causes->slack : 0;
 }
 
+/* A cause this long before it could be one at all is a left-over: its effect was not seen as such. */
+static uint64_t doubt_before(const struct causes *causes, uint64_t stamp)
+{
+	return stamp > causes->slack / DOUBT ? stamp - causes->slack / DOUBT : 0;
+}
+
 static struct thread *thread_of(struct causes *causes, uint32_t id)
 {
 	struct thread *thread = &causes->thread[id * UINT32_C(0x9e3779b1) >> 22];
@@ -134,6 +142,8 @@ static void wake(struct causes *causes, uint32_t id, struct place here)
 {
 	struct thread *thread = thread_of(causes, id);
 
+	if (here.stamp < thread->settled)
+		return;
 	drop_before(&thread->arrived, slack_before(causes, here.stamp));
 	if (thread->arrived.count > 0)
 		tell(causes, here, take(&thread->arrived));
@@ -155,7 +165,10 @@ static void switch_from(struct causes *causes, uint32_t id, struct place here, i
 	}
 	if (!waits && thread->blocked != 0 && thread->wakes.count > 0)
 		take(&thread->wakes); /* it was woken before it could go */
-	thread->blocked = waits ? thread->blocked : 0;
+	if (!waits)
+		thread->blocked = 0;
+	else if (thread->blocked == 0)
+		thread->blocked = here.stamp;
 	thread->early.stamp = 0;
 	thread->known = 1;
 	thread->running = 0;
@@ -173,14 +186,16 @@ static void switch_to(struct causes *causes, uint32_t id, struct place here)
 	}
 	if (thread->known && !thread->running) {
 		tell(causes, thread->left, here);
-		drop_before(&thread->wakes, slack_before(causes, thread->blocked));
+		drop_before(&thread->wakes, doubt_before(causes, thread->blocked));
 		if (thread->waits && thread->wakes.count > 0)
 			tell(causes, take(&thread->wakes), here);
-		else if (thread->waits)
+		else if (thread->waits && here.stamp >= thread->settled)
 			put(&thread->arrived, here);
-	}
-	if (!thread->known && thread->wakes.count > 0)
+	} else if (!thread->known && thread->wakes.count > 0) {
 		tell(causes, take(&thread->wakes), here);
+	} else if (!thread->known) {
+		thread->settled = here.stamp + causes->slack / DOUBT;
+	}
 	thread->known = thread->running = 1;
 	thread->left = here;
 	thread->blocked = 0;
@@ -208,7 +223,7 @@ static int is_by_one(const struct queue *queue)
 
 static void arrive(struct causes *causes, struct request *request, struct place here)
 {
-	drop_before(&request->sent, slack_before(causes, request->last));
+	drop_before(&request->sent, doubt_before(causes, request->last));
 	if (request->sent.count == 0)
 		put(&request->arrived, here);
 	else if (is_by_one(&request->sent))

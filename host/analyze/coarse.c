@@ -8,7 +8,7 @@
 #include "ktrx/v2.h"
 
 #define MARKS	   16384u /* of causes, and as many of effects */
-#define CANDIDATES 64u	  /* causes of one effect; with more it says nothing */
+#define CANDIDATES 512u	  /* causes of one effect; with more it says nothing */
 #define BIT_KEY	   (UINT64_C(1) << 40)
 #define PROMINENCE 1.5f /* times the second-best distance */
 #define VOTES	   1.0f /* whole ones that an answer needs */
@@ -155,20 +155,27 @@ static void vote(struct coarse *coarse, const struct mark *effect)
 			vote_for(coarse, &coarse->causes.mark[i], effect, 1.0f / (float)(end - first));
 }
 
-/* Two neighbours count together: the true distance may lie on their border. */
+/*
+ * Two neighbours count together: the true distance may lie on their border. What stands out is told from what any
+ * distance has, and must stand out more than any other one.
+ */
 static struct peak find_peak(const struct coarse *coarse, const float *votes)
 {
-	float best = 0, second = 0;
+	float best = 0, second = 0, mean = 0;
 	uint32_t at = 0;
 
-	for (uint32_t bin = 0; bin + 1 < coarse->bins; bin++)
-		if (votes[bin] + votes[bin + 1] > best) {
-			best = votes[bin] + votes[bin + 1];
-			at = bin;
-		}
+	for (uint32_t bin = 0; bin + 1 < coarse->bins; bin++) {
+		mean += (votes[bin] + votes[bin + 1]) / (float)(coarse->bins - 1);
+		if (votes[bin] + votes[bin + 1] <= best)
+			continue;
+		best = votes[bin] + votes[bin + 1];
+		at = bin;
+	}
 	for (uint32_t bin = 0; bin + 1 < coarse->bins; bin++)
 		if ((bin + 2 < at || bin > at + 2) && votes[bin] + votes[bin + 1] > second)
 			second = votes[bin] + votes[bin + 1];
+	best -= mean;
+	second -= mean;
 	return (struct peak){ best >= VOTES && best >= PROMINENCE * second ? best : 0,
 			      ((int64_t)at + 1) * (int64_t)coarse->grain - (int64_t)coarse->reach };
 }

@@ -51,6 +51,7 @@ void writer_close(struct writer *writer)
 	bytes_free(&writer->syscalls);
 	bytes_free(&writer->offsets);
 	bytes_free(&writer->settings);
+	bytes_free(&writer->clocks);
 }
 
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size)
@@ -199,6 +200,9 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 	if (writer->settings.size)
 		put_section(&root, 6, KTRX_SECTION_SETTINGS, 0, dump, start, writer->settings.data,
 			    writer->settings.size);
+	if (writer->clocks.size)
+		put_section(&root, 7, KTRX_SECTION_CLOCKS, sizeof(struct ktrx_clock), dump, start,
+			    writer->clocks.data, writer->clocks.size);
 	table = dump->size;
 	put_section(&root, 0, KTRX_SECTION_RINGS, sizeof(row[0]), dump, start, row,
 		    writer->rings * sizeof(row[0]));

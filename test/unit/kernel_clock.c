@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Measuring clocks between real threads, each with a clock that is off by a known amount: what is measured must be
+ * right within the bound that stands beside it, the reader must put the events of all of them in order by it, and
+ * nobody may wait for a CPU that does not come.
+ */
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/state.h"
+#include "ktrace/settings.h"
+#include "ktread/ktread.h"
+
+#define CPUS	 3u
+#define SLOTS	 4096u
+#define ATTEMPTS 100000u
+#define TURNS	 600u
+#define APART_NS 20000u
+
+KTRACE_EVENT(test, turn, "%u", (uint32_t, number));
+
+__thread uint64_t skew_reserve;
+__thread uint32_t skew_cpu;
+
+static struct {
+	int64_t ahead; /* ns */
+	int64_t ppm;
+} skew[CPUS];
+
+static _Alignas(64) unsigned char memory[1 << 20];
+static _Alignas(64) unsigned char dump[1 << 20];
+static atomic_uint serving, turn;
+static atomic_bool over;
+static atomic_int held, done; /* of the spinlock test */
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t as_counted(uint64_t ns, uint32_t cpu)
+{
+	return ns + (uint64_t)(skew[cpu].ahead + (int64_t)((__int128)ns * skew[cpu].ppm / 1000000));
+}
+
+uint64_t skew_clock(void)
+{
+	return as_counted(now_ns(), skew_cpu);
+}
+
+static void set_up(uint32_t clocks)
+{
+	const struct ktrace_memory lent = { memory, sizeof(memory) };
+	const struct ktrace_config config = {
+		.size = sizeof(config),
+		.cpus = CPUS,
+		.slots = SLOTS,
+		.blocks = 1,
+		.memory = &lent,
+		.clocks = clocks,
+	};
+
+	ktrace_state.initialised = 0; /* as after a reset */
+	assert_int_equal(ktrace_init(&config), KTRACE_OK);
+	over = false;
+	serving = turn = 0;
+	memset(skew, 0, sizeof(skew));
+}
+
+static const struct ktrx_clock *row(uint32_t cpu)
+{
+	return (const struct ktrx_clock *)(uintptr_t)ktrace_root.section[KTRX_SECTION_CLOCKS - 1].address +
+	       cpu;
+}
+
+static void online(uint32_t cpu)
+{
+	skew_cpu = cpu;
+	skew_reserve = 0;
+	assert_int_equal(ktrace_cpu_online(cpu), KTRACE_OK);
+}
+
+/* CPU 0: answers whoever asks, and takes its turns. */
+static void take_turn(uint32_t cpu)
+{
+	uint64_t begun = now_ns();
+
+	if (turn % CPUS != cpu || turn >= TURNS)
+		return;
+	while (now_ns() - begun < APART_NS)
+		;
+	KTRACE(test, turn, turn);
+	turn++;
+}
+
+static void *serve(void *unused)
+{
+	(void)unused;
+	online(0);
+	serving = 1;
+	while (!over) {
+		ktrace_clock_serve();
+		take_turn(0);
+		sched_yield();
+	}
+	return NULL;
+}
+
+/* On a machine with one processor both threads are rarely there at once. */
+static bool measure_once(void)
+{
+	for (uint32_t i = 0; i < ATTEMPTS; i++) {
+		if (ktrace_clock_measure() == KTRACE_OK)
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+static void *measure_and_record(void *cpu)
+{
+	online(*(const uint32_t *)cpu);
+	while (turn < TURNS) {
+		if (turn % 60 == skew_cpu)
+			measure_once();
+		take_turn(skew_cpu);
+		sched_yield();
+	}
+	measure_once();
+	return NULL;
+}
+
+static void run_all(void)
+{
+	static const uint32_t number[CPUS] = { 0, 1, 2 };
+	pthread_t thread[CPUS];
+
+	assert_int_equal(pthread_create(&thread[0], NULL, serve, NULL), 0);
+	while (!serving)
+		sched_yield();
+	for (uint32_t i = 1; i < CPUS; i++)
+		assert_int_equal(
+			pthread_create(&thread[i], NULL, measure_and_record, (void *)(uintptr_t)&number[i]),
+			0);
+	for (uint32_t i = 1; i < CPUS; i++)
+		pthread_join(thread[i], NULL);
+	over = true;
+	pthread_join(thread[0], NULL);
+}
+
+/* What a clock that shows `stamp` is really off by. */
+static int64_t true_offset(uint32_t cpu, uint64_t stamp)
+{
+	uint64_t low = stamp - UINT64_C(100000000000), high = stamp + UINT64_C(100000000000);
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (as_counted(middle, cpu) < stamp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (int64_t)(as_counted(low, 0) - stamp);
+}
+
+static void check_rows(void)
+{
+	for (uint32_t cpu = 1; cpu < CPUS; cpu++) {
+		assert_true(row(cpu)->measured > 0);
+		assert_in_range(row(cpu)->samples, 1, KTRX_CLOCK_SAMPLES);
+		for (uint32_t i = 0; i < row(cpu)->samples; i++) {
+			const struct ktrx_clock_sample *sample = &row(cpu)->sample[i];
+			int64_t wrong = sample->offset - true_offset(cpu, sample->stamp);
+
+			assert_int_equal(sample->check, ktrx_clock_check(sample));
+			assert_true(i == 0 || sample->stamp > sample[-1].stamp);
+			assert_true(llabs(wrong) <= (int64_t)sample->error + 1);
+		}
+		assert_int_equal(ktrace_clock_offset(cpu), row(cpu)->sample[row(cpu)->samples - 1].offset);
+	}
+}
+
+static struct ktread *open_dump(int raw)
+{
+	const struct ktread_options options = { .size = sizeof(options), .raw_clock = raw };
+	char path[] = "/tmp/ktrace-clock-XXXXXX";
+	struct ktread *trace;
+	size_t used;
+	int file = mkstemp(path);
+
+	assert_true(file >= 0);
+	assert_int_equal(ktrace_snapshot(dump, sizeof(dump), &used), KTRACE_OK);
+	assert_int_equal(write(file, dump, used), (ssize_t)used);
+	close(file);
+	assert_int_equal(ktread_open(&trace, path, &options), 0);
+	unlink(path);
+	return trace;
+}
+
+/* Turns that come before one with a smaller number; stamps of a ring must not step back in any case. */
+static uint32_t count_disorder(int raw)
+{
+	struct ktread *trace = open_dump(raw);
+	const struct ktread_event *event;
+	uint64_t last[CPUS + 1] = { 0 };
+	uint32_t seen = 0, next = 0, wrong = 0;
+
+	while (ktread_next(trace, &event) > 0) {
+		struct ktread_value value;
+
+		assert_int_equal(ktread_value(event, 0, &value), 0);
+		assert_true(event->stamp >= last[event->ring]);
+		last[event->ring] = event->stamp;
+		wrong += value.number != next;
+		next = (uint32_t)value.number + 1;
+		seen++;
+	}
+	assert_int_equal(seen, TURNS);
+	assert_int_equal(ktread_info(trace)->clock, raw ? KTREAD_CLOCK_RAW : KTREAD_CLOCK_MEASURED);
+	assert_true(raw || ktread_info(trace)->clock_error > 0);
+	ktread_close(trace);
+	return wrong;
+}
+
+static void clocks_are_measured(int64_t ahead, int64_t ppm)
+{
+	set_up(KTRACE_CLOCKS_ASKED);
+	skew[1].ahead = ahead;
+	skew[2].ahead = -ahead;
+	skew[1].ppm = ppm;
+	skew[2].ppm = -ppm;
+	run_all();
+	check_rows();
+	assert_int_equal(count_disorder(0), 0);
+	if (ahead > (int64_t)(4 * APART_NS))
+		assert_true(count_disorder(1) > TURNS / 4);
+}
+
+static void clocks_in_step(void **state)
+{
+	(void)state;
+	clocks_are_measured(0, 0);
+}
+
+static void off_by_a_microsecond(void **state)
+{
+	(void)state;
+	clocks_are_measured(1000, 0);
+}
+
+static void off_by_100_microseconds(void **state)
+{
+	(void)state;
+	clocks_are_measured(100000, 0);
+}
+
+static void off_by_10_milliseconds_and_drifting(void **state)
+{
+	(void)state;
+	clocks_are_measured(10000000, 100);
+}
+
+/* CPU 0 sits in a critical section that CPU 1 wants as well, and takes no interrupt. */
+static void *hold(void *unused)
+{
+	(void)unused;
+	online(0);
+	held = 1;
+	while (!done)
+		sched_yield();
+	held = 0;
+	return NULL;
+}
+
+static void *measure_then_lock(void *unused)
+{
+	(void)unused;
+	online(1);
+	assert_int_equal(ktrace_clock_measure(), KTRACE_ERROR_BUSY);
+	done = 1;
+	while (held)
+		sched_yield();
+	return NULL;
+}
+
+static void a_holder_of_a_spinlock_is_not_waited_for(void **state)
+{
+	pthread_t holder, other;
+
+	(void)state;
+	set_up(KTRACE_CLOCKS_ASKED);
+	held = done = 0;
+	assert_int_equal(pthread_create(&holder, NULL, hold, NULL), 0);
+	while (!held)
+		sched_yield();
+	assert_int_equal(pthread_create(&other, NULL, measure_then_lock, NULL), 0);
+	pthread_join(other, NULL);
+	pthread_join(holder, NULL);
+	assert_int_equal(row(1)->failed, 1);
+	assert_int_equal(row(1)->measured, 0);
+}
+
+/* An answer that comes when nobody asks any more, or from nobody at all, harms nobody. */
+static void who_has_nothing_to_do_goes_on(void **state)
+{
+	(void)state;
+	set_up(KTRACE_CLOCKS_ASKED);
+	assert_int_equal(ktrace_clock_measure(), KTRACE_ERROR_STATE);
+	online(0);
+	assert_int_equal(ktrace_clock_measure(), KTRACE_OK);
+	ktrace_clock_serve();
+	assert_int_equal(row(0)->measured, 0);
+	assert_int_equal(ktrace_clock_offset(0), 0);
+	assert_int_equal(ktrace_clock_offset(CPUS), 0);
+	skew_reserve = 0;
+}
+
+static void *many_times(void *unused)
+{
+	(void)unused;
+	online(1);
+	for (uint32_t i = 0; i < 150; i++)
+		assert_true(measure_once());
+	over = true;
+	return NULL;
+}
+
+static void history_is_thinned(void **state)
+{
+	pthread_t server, other;
+
+	(void)state;
+	set_up(KTRACE_CLOCKS_ASKED);
+	skew[1].ahead = 5000000;
+	turn = TURNS;
+	assert_int_equal(pthread_create(&server, NULL, serve, NULL), 0);
+	while (!serving)
+		sched_yield();
+	assert_int_equal(pthread_create(&other, NULL, many_times, NULL), 0);
+	pthread_join(other, NULL);
+	pthread_join(server, NULL);
+	assert_int_equal(row(1)->measured, 150);
+	assert_int_equal(row(1)->spacing, 8);
+	assert_in_range(row(1)->samples, KTRX_CLOCK_SAMPLES / 2, KTRX_CLOCK_SAMPLES);
+	for (uint32_t i = 1; i < row(1)->samples; i++)
+		assert_true(row(1)->sample[i].stamp > row(1)->sample[i - 1].stamp);
+	assert_int_equal(row(1)->sample[row(1)->samples - 1].offset, ktrace_clock_offset(1));
+}
+
+static void *beat(void *unused)
+{
+	uint64_t first;
+
+	(void)unused;
+	online(1);
+	for (uint32_t i = 0; i < 100; i++)
+		ktrace_heartbeat(0);
+	assert_int_equal(row(1)->measured + row(1)->failed, 0);
+	assert_int_equal(ktrace_setting_set("debug.ktr.resynchronize=1"), KTRACE_OK);
+	while (row(1)->measured == 0)
+		ktrace_heartbeat(0);
+	first = row(1)->due;
+	ktrace_heartbeat(0);
+	assert_int_equal(row(1)->measured, 1);
+	while (row(1)->measured == 1)
+		ktrace_heartbeat(0);
+	assert_true(row(1)->sample[1].stamp >= first);
+	assert_int_equal(ktrace_setting_set("debug.ktr.resynchronize=0"), KTRACE_OK);
+	over = true;
+	return NULL;
+}
+
+static void the_heartbeat_measures_when_asked(void **state)
+{
+	pthread_t server, other;
+
+	(void)state;
+	set_up(KTRACE_CLOCKS_ASKED);
+	turn = TURNS;
+	assert_int_equal(pthread_create(&server, NULL, serve, NULL), 0);
+	while (!serving)
+		sched_yield();
+	assert_int_equal(pthread_create(&other, NULL, beat, NULL), 0);
+	pthread_join(other, NULL);
+	pthread_join(server, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(clocks_in_step),
+		cmocka_unit_test(off_by_a_microsecond),
+		cmocka_unit_test(off_by_100_microseconds),
+		cmocka_unit_test(off_by_10_milliseconds_and_drifting),
+		cmocka_unit_test(a_holder_of_a_spinlock_is_not_waited_for),
+		cmocka_unit_test(who_has_nothing_to_do_goes_on),
+		cmocka_unit_test(history_is_thinned),
+		cmocka_unit_test(the_heartbeat_measures_when_asked),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
