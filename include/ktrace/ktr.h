@@ -19,7 +19,7 @@
  * Where this differs: a master needs no variable and has room for any number of events, so the bit in its mask is not
  * looked at (it is told by debug.ktr.<master>.<event>_mask); strings are copied, at most KTRACE_STRING_MAX bytes;
  * arguments are evaluated only while the event is on; the fields' names are the declarations, of which readers take the
- * name. C only. The form of before 2012, with the size of the arguments in place of their declarations, is refused.
+ * name. C only. The oldest form, with the arguments' size in place of their declarations, is refused.
  */
 #ifndef KTRACE_KTR_H
 #define KTRACE_KTR_H
