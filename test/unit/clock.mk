@@ -14,3 +14,7 @@ UNIT_TESTS += analyze_align
 UNIT_SRCS_analyze_align = test/unit/analyze_align.c $(KTREAD_TEST_SRCS) \
 	$(addprefix host/analyze/,align.c bounds.c causes.c coarse.c drift.c wellknown.c)
 UNIT_CFLAGS_analyze_align := -Ihost
+
+UNIT_TESTS += kernel_tick
+UNIT_SRCS_kernel_tick := test/unit/kernel_tick.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_kernel_tick := -I. -Itest/fake/tick -Ikernel/arch/generic
