@@ -9,6 +9,7 @@
 
 #define MARKS	   16384u /* of causes, and as many of effects */
 #define CANDIDATES 512u	  /* causes of one effect; with more it says nothing */
+#define KEYS	   1024u
 #define BIT_KEY	   (UINT64_C(1) << 40)
 #define PROMINENCE 1.5f /* times the second-best distance */
 #define VOTES	   1.0f /* whole ones that an answer needs */
@@ -22,6 +23,8 @@ struct mark {
 struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
+	uint32_t seen
+		[KEYS]; /* marks of each hash of a key: those that come up all the time leave room for others */
 };
 
 /* What most effects say of two clocks. */
@@ -68,7 +71,7 @@ void coarse_destroy(struct coarse *coarse)
 
 static void put(struct marks *marks, uint64_t key, const struct ktread_event *event)
 {
-	if (marks->count < MARKS)
+	if (marks->count < MARKS && marks->seen[key * UINT64_C(0x9e3779b97f4a7c15) >> 54]++ < CANDIDATES)
 		marks->mark[marks->count++] = (struct mark){ key, event->stamp, event->cpu };
 }
 
@@ -225,4 +228,6 @@ void coarse_solve(struct coarse *coarse, int64_t *forward)
 	while (reach_further(coarse, forward))
 		;
 	coarse->causes.count = coarse->effects.count = 0;
+	memset(coarse->causes.seen, 0, sizeof(coarse->causes.seen));
+	memset(coarse->effects.seen, 0, sizeof(coarse->effects.seen));
 }
