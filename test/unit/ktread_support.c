@@ -8,11 +8,22 @@
 
 static char path[64];
 
+/* Doubles, so that what grows by many pieces is not copied as often. */
+static size_t capacity(size_t size)
+{
+	size_t room = 64;
+
+	while (room < size)
+		room *= 2;
+	return size ? room : 0;
+}
+
 void bytes_grow(struct bytes *bytes, size_t size)
 {
 	if (size <= bytes->size)
 		return;
-	bytes->data = realloc(bytes->data, size);
+	if (capacity(size) > capacity(bytes->size))
+		bytes->data = realloc(bytes->data, capacity(size));
 	assert_non_null(bytes->data);
 	memset(bytes->data + bytes->size, 0, size - bytes->size);
 	bytes->size = size;
