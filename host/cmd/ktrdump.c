@@ -243,15 +243,14 @@ static int print_events(struct ktrdump *dump, struct ktread *trace)
 	while (!dump->table.out->error && (result = next(trace, &event)) > 0) {
 		if (event->lost)
 			ktr_lost(&dump->table, event->cpu, event->lost);
-		if (ktr_row(&dump->table, info, event, false) < 0)
-			return KTREAD_E_MEMORY;
+		ktr_row(&dump->table, info, event, false);
 	}
 	return result;
 }
 
 /* ---- following ---- */
 
-static int begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint64_t boot)
+static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint64_t boot)
 {
 	struct ktread *trace = ktread_follow_trace(follow);
 
@@ -259,27 +258,27 @@ static int begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint64
 	take_measured(dump, trace);
 	if (boot == 1) {
 		ktr_frequency(&dump->table, ktread_info(trace));
-		return 0;
+		return;
 	}
 	ktr_restart(&dump->table);
 	output_format(dump->table.out, "--- the guest has booted anew ---\n");
-	return 0;
 }
 
-/* 0, or a negative KTREAD_E_*. */
-static int print_followed(struct ktrdump *dump, struct ktread_follow *follow,
-			  const struct ktread_followed *now)
+static void print_followed(struct ktrdump *dump, struct ktread_follow *follow,
+			   const struct ktread_followed *now)
 {
 	switch (now->kind) {
 	case KTREAD_FOLLOWED_EVENT:
-		return ktr_row(&dump->table, ktread_info(ktread_follow_trace(follow)), now->event, now->late);
+		ktr_row(&dump->table, ktread_info(ktread_follow_trace(follow)), now->event, now->late);
+		break;
 	case KTREAD_FOLLOWED_LOST:
 		ktr_lost(&dump->table, now->cpu, now->slots);
-		return 0;
+		break;
 	case KTREAD_FOLLOWED_BOOT:
-		return begin_boot(dump, follow, now->boot);
+		begin_boot(dump, follow, now->boot);
+		break;
 	default:
-		return 0;
+		break;
 	}
 }
 
@@ -298,7 +297,7 @@ static int print_as_it_comes(struct ktrdump *dump, struct ktread_follow *follow)
 			status = ktread_follow_next(follow, &now, WAIT_MS);
 		}
 		if (status > 0)
-			status = print_followed(dump, follow, &now);
+			print_followed(dump, follow, &now);
 	}
 	return status < 0 ? status : 0;
 }
@@ -389,7 +388,6 @@ static int run_table(struct ktrdump *dump)
 		status = run_loop(dump);
 	if (status < 0)
 		status = run_once(dump);
-	ktr_free(&dump->table);
 	symbols_close(dump->table.symbols);
 	return output_file_close(&dump->args, to, fd, output_close(&out)) | status;
 }

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "export/escape.h"
@@ -59,23 +58,6 @@ static char *pad(char *at, const char *start, int width)
 		*at++ = ' ';
 	*at++ = ' ';
 	return at;
-}
-
-/* Room for the stamp before, which an event of the boot ring without a CPU shares with its like. */
-static uint64_t *previous_of(struct ktr_table *table, uint32_t cpu)
-{
-	uint32_t slot = cpu == KTRX_NO_CPU ? 0 : cpu + 1;
-
-	if (slot >= table->cpus) {
-		uint64_t *more = realloc(table->previous, (slot + UINT32_C(16)) * sizeof(*more));
-
-		if (!more)
-			return NULL;
-		memset(more + table->cpus, 0, (slot + 16 - table->cpus) * sizeof(*more));
-		table->previous = more;
-		table->cpus = slot + 16;
-	}
-	return &table->previous[slot];
 }
 
 static char *put_time(struct ktr_table *table, char *at, const struct ktread_info *info,
@@ -173,14 +155,12 @@ static char *put_row(struct ktr_table *table, char *at, const struct ktread_info
 	return at;
 }
 
-int ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
-	    bool late)
+void ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
+	     bool late)
 {
-	uint64_t *previous = previous_of(table, event->cpu);
+	uint64_t *previous = &table->previous[event->cpu < KTR_CPUS - 1 ? event->cpu : KTR_CPUS - 1];
 	char *at;
 
-	if (!previous)
-		return KTREAD_E_MEMORY;
 	if (info->frequency != table->frequency)
 		ktr_frequency(table, info);
 	if (table->by_ring && event->ring != table->ring)
@@ -194,7 +174,6 @@ int ktr_row(struct ktr_table *table, const struct ktread_info *info, const struc
 	*at++ = '\n';
 	output_done(table->out, at);
 	table->row++;
-	return 0;
 }
 
 void ktr_lost(struct ktr_table *table, uint32_t cpu, uint64_t slots)
@@ -209,10 +188,5 @@ void ktr_lost(struct ktr_table *table, uint32_t cpu, uint64_t slots)
 
 void ktr_restart(struct ktr_table *table)
 {
-	memset(table->previous, 0, table->cpus * sizeof(*table->previous));
-}
-
-void ktr_free(struct ktr_table *table)
-{
-	free(table->previous);
+	memset(table->previous, 0, sizeof(table->previous));
 }

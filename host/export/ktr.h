@@ -13,6 +13,8 @@
 #include "export/output.h"
 #include "ktread/ktread.h"
 
+#define KTR_CPUS 4097u
+
 enum ktr_columns {
 	KTR_CPU = 1,
 	KTR_ABSOLUTE = 2, /* the stamp */
@@ -33,21 +35,19 @@ struct ktr_table {
 	struct symbols *symbols; /* NULL: addresses in hexadecimal */
 	/* The table's own: zero at first. */
 	uint64_t row;
-	uint64_t frequency; /* as said */
-	uint64_t *previous; /* stamp by CPU, 0: none yet */
-	uint32_t cpus;
-	uint32_t ring; /* that the row before was of */
+	uint64_t frequency;	     /* as said */
+	uint64_t previous[KTR_CPUS]; /* stamp by CPU, 0: none yet; the last: CPUs beyond, or none */
+	uint32_t ring;		     /* that the row before was of */
 };
 
 /* "TSC frequency is …", which goes before the table; said again when a guest that runs comes to know better. */
 void ktr_frequency(struct ktr_table *table, const struct ktread_info *info);
-/* A row; `late` ones are marked. 0, or KTREAD_E_MEMORY. */
-int ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
-	    bool late);
+/* A row; `late` ones are marked. */
+void ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
+	     bool late);
 /* A line that says what is missing here. */
 void ktr_lost(struct ktr_table *table, uint32_t cpu, uint64_t slots);
 /* The stamps of another boot have nothing to do with those before. */
 void ktr_restart(struct ktr_table *table);
-void ktr_free(struct ktr_table *table);
 
 #endif

@@ -19,9 +19,9 @@ struct rates {
 	struct ktread *trace;
 	const struct rates_options *options;
 	uint64_t base, frequency;
-	uint64_t interval; /* number of the one under way */
-	uint64_t last;	   /* stamp of the last event */
-	uint32_t cpus;	   /* one more than the greatest seen */
+	uint64_t interval;    /* number of the one under way */
+	uint64_t first, last; /* stamps of the events there are: filters may leave few */
+	uint32_t cpus;	      /* one more than the greatest seen */
 	bool begun;
 	bool listed; /* JSON: a line has been written */
 	struct cpu all, cpu[CPUS];
@@ -37,7 +37,7 @@ static void write_cpu(struct rates *rates, uint32_t cpu, const char *before)
 
 static double per_second(const struct rates *rates, uint64_t events, uint64_t ticks)
 {
-	return rates->frequency && ticks ? (double)events * (double)rates->frequency / (double)ticks : 0;
+	return (double)events * (double)rates->frequency / (double)ticks;
 }
 
 static void write_text(struct rates *rates, const char *time)
@@ -107,9 +107,11 @@ static void take(struct rates *rates, const struct ktread_event *event)
 	if (rates->begun && interval != rates->interval) {
 		end_interval(rates);
 		if (interval - rates->interval > 1 && !rates->options->json)
-			output_format(rates->out, "%15s %10u  in each of %llu intervals\n", "", 0u,
+			output_format(rates->out, "%15s %10u  in each of the next %llu\n", "", 0u,
 				      (unsigned long long)(interval - rates->interval - 1));
 	}
+	if (!rates->begun)
+		rates->first = event->stamp;
 	rates->begun = true;
 	rates->interval = interval;
 	rates->last = event->stamp;
@@ -118,23 +120,33 @@ static void take(struct rates *rates, const struct ktread_event *event)
 	rates->all.now++;
 }
 
+/* Over the time from the first event to the last, as `ktrace summary` has it; a single moment has no rate. */
 static void write_sum(struct rates *rates, const struct cpu *cpu)
 {
-	uint64_t span = rates->last - rates->base;
+	uint64_t span = rates->last - rates->first;
+	bool has_rate = rates->frequency && span;
 	char time[STATS_TIME];
 
 	stats_time(rates->trace, cpu->most_at, time);
 	if (rates->options->json) {
-		output_format(rates->out,
-			      ":{\"events\":%llu,\"per_second\":%.3f,\"most\":%llu,\"most_at\":%s}",
-			      (unsigned long long)cpu->events, per_second(rates, cpu->events, span),
-			      (unsigned long long)cpu->most, time);
+		output_format(rates->out, ":{\"events\":%llu", (unsigned long long)cpu->events);
+		if (has_rate)
+			output_format(rates->out, ",\"per_second\":%.3f",
+				      per_second(rates, cpu->events, span));
+		if (cpu->events)
+			output_format(rates->out, ",\"most\":%llu,\"most_at\":%s",
+				      (unsigned long long)cpu->most, time);
+		output_text(rates->out, "}");
 		return;
 	}
-	output_format(rates->out, "\t%12llu events", (unsigned long long)cpu->events);
-	if (rates->frequency)
+	output_format(rates->out, "\t%12llu event%s", (unsigned long long)cpu->events,
+		      cpu->events == 1 ? " " : "s");
+	if (has_rate)
 		output_format(rates->out, " %12.0f/s", per_second(rates, cpu->events, span));
-	output_format(rates->out, ", most in an interval: %llu at %s\n", (unsigned long long)cpu->most, time);
+	if (cpu->events)
+		output_format(rates->out, ", most in an interval: %llu at %s", (unsigned long long)cpu->most,
+			      time);
+	output_text(rates->out, "\n");
 }
 
 static void write_sums(struct rates *rates)

@@ -70,14 +70,17 @@ static struct owner *owner_at(struct picture *p, struct spans_owner who)
 	return who.number < WINDOW_CPUS ? &p->cpu[who.number] : NULL;
 }
 
-static void name_thread(const struct picture *p, uint32_t id, char *text)
+/* By its name, if it has one; `tip` says its number, too. */
+static void name_thread(const struct picture *p, uint32_t id, char *text, char *tip)
 {
 	const char *name = ktread_thread_name(p->window->trace, id);
 
-	if (name && *name)
-		snprintf(text, NAME_MAX, "%.40s", name);
-	else
-		snprintf(text, NAME_MAX, "thread %u", id);
+	snprintf(tip, NAME_MAX, "thread %u", id);
+	memcpy(text, tip, NAME_MAX);
+	if (!name || !*name)
+		return;
+	snprintf(text, NAME_MAX, "%.40s", name);
+	snprintf(tip, TEXT_MAX, "thread %u(%s)", id, text);
 }
 
 static void name_span(const struct picture *p, const struct spans_span *span, char *text)
@@ -129,9 +132,8 @@ static void draw_run(struct picture *p, const struct threads_thread *thread, uin
 
 	if (since == 0)
 		return;
-	name_thread(p, thread->id, name);
+	name_thread(p, thread->id, name, tip);
 	idle = thread->id == 0 || threads_name_is_idle(name, strlen(name));
-	snprintf(tip, sizeof(tip), "thread %u(%s)", thread->id, name);
 	window_draw_box(&p->drawing, cpu, WINDOW_RUN,
 			idle ? "idle" : classes[thread->id % (sizeof(classes) / sizeof(classes[0]))], since,
 			to, idle ? "" : name, tip);

@@ -21,6 +21,9 @@
 #define TIP_MAX	      256u
 #define NS_PER_SECOND 1000000000u
 
+/* Nanoseconds since the trace began, or ticks; 64 bits of slow ticks are more nanoseconds than 64 bits hold. */
+typedef unsigned __int128 moment;
+
 static const struct {
 	double y, height;
 } rows[WINDOW_ROWS] = {
@@ -42,8 +45,7 @@ static double y_of(uint32_t cpu)
 }
 
 /* "1.234567": as fine as a step of that many nanoseconds asks for; ticks, if the frequency is unknown. */
-static void number_text(const struct window_drawing *d, uint64_t number, uint64_t step, char *text,
-			size_t size)
+static void number_text(const struct window_drawing *d, moment number, moment step, char *text, size_t size)
 {
 	int digits = step >= 1000000 ? 3 : step >= 1000 ? 6 : 9;
 	char part[32];
@@ -62,24 +64,36 @@ static void duration_text(const struct window_drawing *d, uint64_t ticks, char *
 	distribution_text(&unit, d->frequency ? ticks_nanoseconds_exact(ticks, d->frequency) : ticks, text);
 }
 
+static moment moment_of(const struct window_drawing *d, uint64_t stamp)
+{
+	const moment ticks = stamp - d->base;
+
+	return d->frequency ? ticks * NS_PER_SECOND / d->frequency : ticks;
+}
+
+static uint64_t stamp_of(const struct window_drawing *d, moment at)
+{
+	if (d->frequency)
+		at = at / NS_PER_SECOND * d->frequency + at % NS_PER_SECOND * d->frequency / NS_PER_SECOND;
+	return d->base + (uint64_t)at;
+}
+
 /* Round times inside the window, at most about TICKS_MAX of them. */
 static void draw_axis(struct window_drawing *d, double bottom)
 {
 	const struct window *window = d->window;
-	uint64_t scale = d->frequency ? d->frequency : 1, units = d->frequency ? NS_PER_SECOND : 1;
-	double first = (double)(window->from - d->base) * (double)units / (double)scale;
-	double last = (double)(window->to - d->base) * (double)units / (double)scale;
-	uint64_t step = 1;
+	const moment first = moment_of(d, window->from), last = moment_of(d, window->to);
+	moment step = 1;
 
-	for (unsigned n = 0; (last - first) / (double)step > TICKS_MAX; n++)
+	for (unsigned n = 0; last - first > TICKS_MAX * step; n++)
 		step = n % 3 == 1 ? step / 2 * 5 : step * 2;
-	for (uint64_t n = (uint64_t)(first / (double)step); (double)n * (double)step <= last; n++) {
-		uint64_t stamp = d->base + (uint64_t)((unsigned __int128)n * step * scale / units);
+	for (moment at = first / step * step; at <= last; at += step) {
+		uint64_t stamp = stamp_of(d, at);
 		char text[32];
 
 		if (stamp < window->from || stamp > window->to)
 			continue;
-		number_text(d, n * step, step, text, sizeof(text));
+		number_text(d, at, step, text, sizeof(text));
 		svg_line(d->window->out, "grid", x_of(d, stamp), TOP - 8, x_of(d, stamp), bottom);
 		svg_text(d->window->out, "dim", x_of(d, stamp), TOP - 12, "middle", 120, text);
 	}

@@ -35,6 +35,7 @@ golden v2-summary-json ktrace summary --json v2.ktrx
 golden v2-window ktrace show --svg - --from 0.00008 --to 250us v2.ktrx
 golden v1-window-svg ktrace show --svg - --from 100us v1.bin
 golden lowclock-window ktrace show --svg - lowclock.bin
+golden apart-window timeout 20 ktrace show --svg - apart.bin
 golden v2-stats ktrace stats v2.ktrx
 golden v2-stats-json ktrace stats --json v2.ktrx
 golden v2-stats-pairs ktrace stats --begin syscall.enter --end syscall.exit --by nr,thread v2.ktrx

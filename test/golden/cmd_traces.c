@@ -7,6 +7,7 @@
  *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed
  *	pairs.ktrx  4000 system calls of two threads that move from CPU to CPU, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
+ *	apart.bin  version 1, two records as far apart as stamps can be of a slow clock
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,12 @@ static void make_v1(const char *directory)
 	put_v1(&dump, 175, 302, 1, 3, 3);
 	put_v1(&dump, 2000, 0, 1, 3, 302);
 	save(directory, "lowclock.bin", &dump);
+	bytes_free(&dump);
+
+	header_v1(&dump, 1000, 1);
+	put_v1(&dump, 1, 5, 0, 1, 1);
+	put_v1(&dump, UINT64_MAX, 5, 1, 2, 2);
+	save(directory, "apart.bin", &dump);
 	bytes_free(&dump);
 }
 

@@ -42,6 +42,7 @@ else
 fi
 golden N-absent ktrdump -x -q -N nowhere -M ktr.ktrx
 
+golden far-cpu ktrdump -r -s -c -M far.ktrx
 golden l-trace ktrdump -l -q -i -M ktr.ktrx
 golden bad-correction ktrdump -A 1 -M ktr.ktrx
 golden bad-raw ktrdump -r -n -A 1 -M ktr.ktrx

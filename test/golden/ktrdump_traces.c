@@ -13,7 +13,8 @@
 
 #include "unit/ktread_writer.h"
 
-#define US 1000u /* ticks a microsecond: the writer's clock runs at 1 GHz */
+#define US	1000u	    /* ticks a microsecond: the writer's clock runs at 1 GHz */
+#define FAR_CPU 0xfffffff0u /* that no table has a place for */
 
 enum { ACQUIRE = 1, TEST, NAMED, SHORT };
 
@@ -146,6 +147,11 @@ int main(int argc, char **argv)
 	fill(&writer);
 	writer_dump(&writer, &dump);
 	save(argv[1], "ktr.ktrx", dump.data, dump.size);
+	bytes_free(&dump);
+	writer.ring[2].row.cpu = FAR_CPU;
+	writer_dump(&writer, &dump);
+	save(argv[1], "far.ktrx", dump.data, dump.size);
+	writer.ring[2].row.cpu = 1;
 	writer_reserve(&writer, 2, 1);
 	writer_memory(&writer, memory, 0);
 	save(argv[1], "ktr.ram", memory, WRITER_MEMORY_SIZE);

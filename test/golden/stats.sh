@@ -68,4 +68,10 @@ sed -n 's/.*"time":\([0-9]*\)\.\([0-9]\{3\}\).*"events":\([0-9]*\),"cpus":{\(.*\
 		print $1 + 0, $2, zero, one }' >by_stats
 same "events by interval and CPU" by_hand by_stats
 
+ktrace summary --json --since 500ms --cpu 1 pairs.ktrx >few
+ktrace stats --rate --json --since 500ms --cpu 1 pairs.ktrx >rate
+equal "a rate is of the events that were chosen" \
+	"$(awk -v n="$(member events few)" -v s="$(member seconds few)" 'BEGIN { printf "%.3f", n / s }')" \
+	"$(member per_second rate)"
+
 done_testing
