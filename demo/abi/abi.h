@@ -24,52 +24,10 @@ enum {
 #define ARGS_BYTES_MAX (UINT64_C(16) << 10) /* all strings of argv and envp with their NULs */
 #define ARGS_MAX       256		    /* of them together */
 
-/* Errors, as Linux numbers them. */
-#define EPERM		1
-#define ENOENT		2
-#define ESRCH		3
-#define EINTR		4
-#define EIO		5
-#define E2BIG		7
-#define ENOEXEC		8
-#define EBADF		9
-#define ECHILD		10
-#define EAGAIN		11
-#define ENOMEM		12
-#define EACCES		13
-#define EFAULT		14
-#define EBUSY		16
-#define EEXIST		17
-#define ENOTDIR		20
-#define EISDIR		21
-#define EINVAL		22
-#define ENFILE		23
-#define EMFILE		24
-#define EFBIG		27
-#define ENOSPC		28
-#define ESPIPE		29
-#define EPIPE		32
-#define ERANGE		34
-#define ENAMETOOLONG	36
-#define ENOSYS		38
-#define ENOTEMPTY	39
-#define ENOTSOCK	88
-#define EDESTADDRREQ	89
-#define EMSGSIZE	90
-#define EPROTONOSUPPORT 93
-#define EOPNOTSUPP	95
-#define EAFNOSUPPORT	97
-#define EADDRINUSE	98
-#define EADDRNOTAVAIL	99
-#define ENETUNREACH	101
-#define ECONNRESET	104
-#define ENOBUFS		105
-#define EISCONN		106
-#define ENOTCONN	107
-#define ETIMEDOUT	110
-#define ECONNREFUSED	111
-#define EALREADY	114
-#define EINPROGRESS	115
+enum {
+#define ERROR(number, name) name = number,
+#include "errors.def"
+};
 
 /* Signals. */
 #define SIGHUP	  1

@@ -22,6 +22,8 @@ static int64_t (*const functions[SYS_COUNT])(const struct call *call) = {
 const char syscall_table_text[] =
 #define CALL(number, name, ...) #number " " #name " " TYPES(__VA_ARGS__) "\n"
 #include "syscalls.def"
+#define ERROR(number, name) "error " #number " " #name "\n"
+#include "errors.def"
 	;
 
 static int64_t dispatch(unsigned number, const struct call *call)

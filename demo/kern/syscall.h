@@ -14,7 +14,7 @@ struct call {
 #define CALL(number, name, ...) int64_t sys_##name(const struct call *call);
 #include "syscalls.def"
 
-/* Lines "number name result type …" for the trace. */
+/* Lines "number name result type …" and "error number name" for the trace. */
 extern const char syscall_table_text[];
 
 #endif

@@ -41,6 +41,11 @@ enum wellknown_kind {
 	WELLKNOWN_NET_RX,
 	WELLKNOWN_IPI_SEND,
 	WELLKNOWN_IPI_RECEIVE,
+	WELLKNOWN_FILE_LOOKUP,
+	WELLKNOWN_FILE_OPEN,
+	WELLKNOWN_FILE_READ,
+	WELLKNOWN_FILE_WRITE,
+	WELLKNOWN_FILE_CLOSE,
 	WELLKNOWN_COUNTER, /* any event of group "counter" */
 };
 
@@ -51,10 +56,12 @@ enum wellknown_role {
 	WELLKNOWN_THREAD,  /* the thread it is about; without it, the one that runs */
 	WELLKNOWN_PROCESS, /* the process it belongs to */
 	WELLKNOWN_CHILD,   /* the process that is made */
-	WELLKNOWN_OBJECT,  /* queue, lock, packet: told apart by value */
-	WELLKNOWN_NUMBER,  /* of a system call, an interrupt or a signal; bits of what an IPI asks for */
-	WELLKNOWN_CPU,	   /* one that is asked */
-	WELLKNOWN_NAME,	   /* string */
+	WELLKNOWN_OBJECT,  /* queue, lock, packet, open file: told apart by value */
+	WELLKNOWN_INODE,
+	WELLKNOWN_NUMBER, /* of a system call, an interrupt or a signal; bits of what an IPI asks for */
+	WELLKNOWN_CPU,	  /* one that is asked */
+	WELLKNOWN_NAME,	  /* string */
+	WELLKNOWN_RESULT, /* below zero: an error */
 	WELLKNOWN_ROLES,
 };
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/files.h"
 #include "analyze/wellknown.h"
 #include "export/json.h"
 #include "export/number.h"
@@ -16,6 +17,7 @@ struct writer {
 	uint32_t version;
 	uint64_t *lost; /* by ring: slots said to be lost so far */
 	struct wellknown_table known;
+	struct files *files; /* NULL: no paths are told */
 };
 
 static char *put_time(const struct timeline *timeline, char *at, uint64_t stamp)
@@ -50,6 +52,13 @@ static char *put_call(struct writer *writer, char *at, const struct ktread_event
 	return name ? json_put_name(number_literal(at, ",\"call\":"), name) : at;
 }
 
+static char *put_path(struct writer *writer, char *at, const struct ktread_event *event)
+{
+	struct files_path path = files_event(writer->files, event, wellknown_of(&writer->known, event));
+
+	return path.bytes ? json_put_string(number_literal(at, ",\"path\":"), path.bytes, path.length) : at;
+}
+
 static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	static const char *const contexts[] = { NULL, "irq", "nmi", "early" };
@@ -65,6 +74,7 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 		at = json_put_name(number_literal(at, ",\"context\":"), context);
 	at = json_put_event_name(number_literal(at, ",\"event\":"), event->type, writer->version);
 	at = put_call(writer, at, event);
+	at = put_path(writer, at, event);
 	at = json_put_fields(number_literal(at, ",\"args\":{"), event);
 	*at++ = '}';
 	at = places_put_json(at, event, writer->timeline->symbols);
@@ -120,8 +130,9 @@ int lines_write(struct timeline *timeline)
 	writer->timeline = timeline;
 	writer->version = info->version;
 	writer->lost = calloc((size_t)info->rings + 1, sizeof(*writer->lost));
-	if (writer->lost)
+	if (writer->lost && (timeline->narrow || files_create(&writer->files, timeline->trace) == 0))
 		result = write_all(writer);
+	files_destroy(writer->files);
 	free(writer->lost);
 	free(writer);
 	return result;

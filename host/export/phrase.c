@@ -7,6 +7,7 @@
 
 #include "export/escape.h"
 #include "export/number.h"
+#include "export/payload.h"
 #include "ktrx/v2.h"
 
 #define TEXT_MAX 512u /* bytes of a text that is taken apart */
@@ -111,64 +112,20 @@ void phrase_free(struct phrase *phrase)
 	free(phrase);
 }
 
-static const uint8_t width_of[] = {
-	[KTRX_TYPE_U8] = 1,   [KTRX_TYPE_U16] = 2,  [KTRX_TYPE_U32] = 4,     [KTRX_TYPE_U64] = 8,
-	[KTRX_TYPE_I8] = 1,   [KTRX_TYPE_I16] = 2,  [KTRX_TYPE_I32] = 4,     [KTRX_TYPE_I64] = 8,
-	[KTRX_TYPE_BOOL] = 1, [KTRX_TYPE_CHAR] = 1, [KTRX_TYPE_POINTER] = 8,
-};
-
-/* The number as an argument of its type: unsigned 32-bit values read as int under %d. */
-static inline int64_t load_signed(uint8_t type, const unsigned char *from)
-{
-	uint32_t half;
-	uint16_t quarter;
-	uint64_t whole;
-
-	switch (type) {
-	case KTRX_TYPE_U8:
-	case KTRX_TYPE_BOOL:
-	case KTRX_TYPE_CHAR:
-		return *from;
-	case KTRX_TYPE_I8:
-		return (int8_t)*from;
-	case KTRX_TYPE_U16:
-		memcpy(&quarter, from, sizeof(quarter));
-		return quarter;
-	case KTRX_TYPE_I16:
-		memcpy(&quarter, from, sizeof(quarter));
-		return (int16_t)quarter;
-	case KTRX_TYPE_U32:
-	case KTRX_TYPE_I32:
-		memcpy(&half, from, sizeof(half));
-		return (int32_t)half;
-	default:
-		memcpy(&whole, from, sizeof(whole));
-		return (int64_t)whole;
-	}
-}
-
-/* The same under %u and %x: what is narrower than an int was widened to one. */
-static inline uint64_t load_unsigned(uint8_t type, const unsigned char *from)
-{
-	int64_t number = load_signed(type, from);
-
-	return width_of[type] <= 4 ? (uint32_t)number : (uint64_t)number;
-}
-
 static inline char *put_number(const struct step *step, char *at, const unsigned char *from)
 {
 	char byte;
 
 	switch (step->how) {
 	case HOW_UNSIGNED:
-		return number_decimal(at, load_unsigned(step->type, from));
+		return number_decimal(at, payload_unsigned(step->type, from));
 	case HOW_SIGNED:
-		return number_signed(at, load_signed(step->type, from));
+		return number_signed(at, payload_signed(step->type, from));
 	case HOW_POINTER:
 		at = number_literal(at, "0x");
-		return number_hex(at, load_unsigned(step->type, from));
+		return number_hex(at, payload_unsigned(step->type, from));
 	case HOW_HEX:
-		return number_hex(at, load_unsigned(step->type, from));
+		return number_hex(at, payload_unsigned(step->type, from));
 	default:
 		byte = (char)*from;
 		return escape_text(at, &byte, 1, 4);
@@ -199,9 +156,9 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 			from += length;
 			continue;
 		}
-		if (end - from < width_of[step->type])
+		if (end - from < payload_width(step->type))
 			return NULL;
 		at = put_number(step, at, from);
-		from += width_of[step->type];
+		from += payload_width(step->type);
 	}
 }

@@ -15,7 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/files.h"
 #include "analyze/wellknown.h"
+#include "export/calls.h"
 #include "export/escape.h"
 #include "export/phrase.h"
 #include "export/places.h"
@@ -42,11 +44,6 @@ struct thread_label {
 	char text[3 + 10 + NAME_MAX_BYTES + 3];
 };
 
-struct call_label {
-	char text[31];	/* "read " */
-	uint8_t length; /* 0: empty */
-};
-
 struct writer {
 	struct timeline *timeline;
 	unsigned event_columns;
@@ -54,7 +51,8 @@ struct writer {
 	struct wellknown_table known;
 	struct label event[EVENTS];
 	struct thread_label thread[THREADS];
-	struct call_label call[SYSCALLS_CACHED];
+	struct calls calls;
+	struct files *files; /* NULL: no paths are told */
 };
 
 /* "sched.switch" in lower case, harmless; at most NAME_MAX_BYTES. */
@@ -158,42 +156,6 @@ static char *put_cpu(char *at, uint32_t cpu)
 	return at + 1;
 }
 
-/* "read ", or nothing for a call without a name. */
-static char *put_call(struct writer *writer, char *at, uint32_t number)
-{
-	struct call_label *label = &writer->call[number % SYSCALLS_CACHED];
-	const char *name;
-	char *end;
-
-	if (number < SYSCALLS_CACHED && label->length) {
-		memcpy(at, label->text, sizeof(label->text));
-		return at + label->length;
-	}
-	name = syscalls_name(writer->timeline->calls, number);
-	if (!name)
-		return at;
-	end = escape_text(at, name, strlen(name), NAME_MAX_BYTES);
-	*end++ = ' ';
-	if (number < SYSCALLS_CACHED && (size_t)(end - at) <= sizeof(label->text)) {
-		label->length = (uint8_t)(end - at);
-		memcpy(label->text, at, label->length);
-	}
-	return end;
-}
-
-/* The system call's name, where the event carries its number. */
-static char *put_call_name(struct writer *writer, char *at, const struct ktread_event *event)
-{
-	const struct wellknown *known = wellknown_of(&writer->known, event);
-	uint64_t number;
-
-	if (known->kind != WELLKNOWN_SYSCALL_ENTER && known->kind != WELLKNOWN_SYSCALL_EXIT)
-		return at;
-	if (!wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
-		return at;
-	return put_call(writer, at, (uint32_t)number);
-}
-
 static char *put_name_or_number(char *at, const struct thread_label *label)
 {
 	if (!label->name_length)
@@ -203,9 +165,9 @@ static char *put_name_or_number(char *at, const struct thread_label *label)
 }
 
 /* " (worker -> idle)": who the threads are that a switch or a wakeup names by number. */
-static char *put_threads_named(struct writer *writer, char *at, const struct ktread_event *event)
+static char *put_threads_named(struct writer *writer, char *at, const struct wellknown *known,
+			       const struct ktread_event *event)
 {
-	const struct wellknown *known = wellknown_of(&writer->known, event);
 	int change = known->kind == WELLKNOWN_SWITCH;
 	uint32_t thread, next = 0;
 	char *start = at;
@@ -234,8 +196,35 @@ static char *put_text(struct writer *writer, char *at, const struct ktread_event
 	return end ? end : at + ktread_format(event, at, OUTPUT_LINE / 2);
 }
 
+/* A system call in its types, or by its name and in the kernel's words. */
+static char *put_call(struct writer *writer, char *at, const struct wellknown *known,
+		      const struct ktread_event *event)
+{
+	uint64_t number;
+	char *end;
+
+	if (!wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
+		return put_text(writer, at, event);
+	end = calls_put(&writer->calls, at, (uint32_t)number, known, event);
+	return end ? end : put_text(writer, calls_put_name(&writer->calls, at, (uint32_t)number), event);
+}
+
+/* " (/etc/motd)": the path that is thought to be behind the file. */
+static char *put_path(struct writer *writer, char *at, const struct wellknown *known,
+		      const struct ktread_event *event)
+{
+	struct files_path path = files_event(writer->files, event, known);
+
+	if (!path.bytes)
+		return at;
+	at = escape_text(number_literal(at, " ("), path.bytes, path.length, 4 * FILES_PATH);
+	*at = ')';
+	return at + 1;
+}
+
 static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
 {
+	const struct wellknown *known = wellknown_of(&writer->known, event);
 	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
 
 	at = timeline_put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
@@ -243,9 +232,12 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 	at = put_thread(writer, number_literal(at, " PID="), event->thread);
 	memcpy(at, context[event->context % 4], 4);
 	at = put_event_name(writer, at + 4, event);
-	at = put_call_name(writer, at, event);
-	at = put_text(writer, at, event);
-	at = put_threads_named(writer, at, event);
+	if (known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT)
+		at = put_call(writer, at, known, event);
+	else
+		at = put_text(writer, at, event);
+	at = put_threads_named(writer, at, known, event);
+	at = put_path(writer, at, known, event);
 	if (event->callers || event->site)
 		at = places_put(at, event, writer->timeline->symbols);
 	*at++ = '\n';
@@ -336,12 +328,14 @@ int timeline_write_v2(struct timeline *timeline)
 	writer->timeline = timeline;
 	writer->event_columns = event_columns(timeline->trace);
 	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
-	if (writer->lost)
+	calls_init(&writer->calls, timeline->calls);
+	if (writer->lost && (timeline->narrow || files_create(&writer->files, timeline->trace) == 0))
 		result = write_all(writer);
 	for (uint32_t id = 0; id < EVENTS; id++) {
 		free(writer->event[id].text);
 		phrase_free(writer->event[id].phrase);
 	}
+	files_destroy(writer->files);
 	free(writer->lost);
 	free(writer);
 	return result;

@@ -47,29 +47,44 @@ int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t 
 	return 0;
 }
 
-int ktread_names_load_lines(struct ktread_names *names, char *bytes, uint64_t size)
+/* A line "number name rest"; any other is passed over. */
+static void take_line(struct ktread_names *names, char *line)
 {
-	uint64_t lines = 1;
+	char *name, *rest;
+	unsigned long number = strtoul(line, &name, 10);
+
+	if (name == line || *name++ != ' ' || strcspn(name, " ") == 0)
+		return;
+	rest = name;
+	strsep(&rest, " ");
+	names->row[names->rows++] = (struct ktread_name){ (uint32_t)number, name, rest };
+}
+
+int ktread_names_load_calls(struct ktread_names *calls, struct ktread_names *errors, char *bytes,
+			    uint64_t size)
+{
+	static const char error[] = "error ";
+	uint64_t lines = 1, error_lines = 0;
 	char *line, *rest = bytes;
 	int status;
 
 	bytes[size] = '\0';
 	for (uint64_t i = 0; i < size; i++)
 		lines += bytes[i] == '\n';
-	status = begin(names, bytes, lines);
+	for (line = bytes; (line = strstr(line, error)) != NULL; line++)
+		error_lines++;
+	status = begin(calls, bytes, lines);
+	if (status == 0)
+		status = begin(errors, NULL, error_lines);
 	if (status < 0)
 		return status;
-	while ((line = strsep(&rest, "\n")) != NULL) {
-		char *name, *rest_of_line;
-		unsigned long number = strtoul(line, &name, 10);
-
-		if (name == line || *name++ != ' ' || strcspn(name, " ") == 0 || names->rows == lines)
-			continue;
-		rest_of_line = name;
-		strsep(&rest_of_line, " ");
-		names->row[names->rows++] = (struct ktread_name){ (uint32_t)number, name, rest_of_line };
-	}
-	end(names);
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (strncmp(line, error, sizeof(error) - 1) == 0)
+			take_line(errors, line + sizeof(error) - 1);
+		else
+			take_line(calls, line);
+	end(calls);
+	end(errors);
 	return 0;
 }
 

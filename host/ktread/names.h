@@ -20,8 +20,12 @@ struct ktread_names {
 
 /* From KTRX_SECTION_THREADS; takes over `bytes` (malloc'd), which has `size` bytes. */
 int ktread_names_load_threads(struct ktread_names *names, char *bytes, uint64_t size, uint32_t row_size);
-/* From KTRX_SECTION_SYSCALLS; takes over `bytes`, which has size + 1 bytes. */
-int ktread_names_load_lines(struct ktread_names *names, char *bytes, uint64_t size);
+/*
+ * From KTRX_SECTION_SYSCALLS: calls, and errors by what their results are below zero. Takes over `bytes`, which has
+ * size + 1 bytes; all names lie in the text of `calls`.
+ */
+int ktread_names_load_calls(struct ktread_names *calls, struct ktread_names *errors, char *bytes,
+			    uint64_t size);
 const char *ktread_names_get(const struct ktread_names *names, uint32_t number);
 /* What follows the name in its line; NULL: nothing, or no such line. */
 const char *ktread_names_rest(const struct ktread_names *names, uint32_t number);

@@ -268,6 +268,7 @@ void ktread_close(struct ktread *trace)
 	ktread_types_free(&trace->types);
 	ktread_names_free(&trace->threads);
 	ktread_names_free(&trace->syscalls);
+	ktread_names_free(&trace->errors);
 	ktread_open_release(trace);
 	free(trace);
 }
@@ -311,6 +312,11 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
 {
 	return ktread_names_rest(&trace->syscalls, number);
+}
+
+const char *ktread_error_name(const struct ktread *trace, uint32_t number)
+{
+	return ktread_names_get(&trace->errors, number);
 }
 
 uint64_t ktread_first_stamp(struct ktread *trace)

@@ -60,7 +60,7 @@ struct ktread {
 	struct ktread_merge merge;
 	struct ktread_selection selection;
 	struct ktread_types types;
-	struct ktread_names threads, syscalls;
+	struct ktread_names threads, syscalls, errors;
 	struct ktread_info info;
 	struct ktread_memory *memory;
 	struct ktread_image *image;   /* of a RAM file or a core */

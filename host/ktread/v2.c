@@ -189,7 +189,7 @@ static int load_names(struct ktread *trace)
 	if (status == 0)
 		status = section_copy(trace, KTRX_SECTION_SYSCALLS, NAMES_LIMIT, &bytes, &size);
 	if (status == 0 && bytes)
-		status = ktread_names_load_lines(&trace->syscalls, bytes, size);
+		status = ktread_names_load_calls(&trace->syscalls, &trace->errors, bytes, size);
 	return status;
 }
 

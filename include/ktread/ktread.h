@@ -231,6 +231,8 @@ const char *ktread_thread_name(const struct ktread *trace, uint32_t thread);  /*
 const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /* trace's own table; NULL */
 /* What the same table says of its types, the result's first, in the kernel's words; NULL: nothing. */
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
+/* What the kernel calls the error that is `number` below zero as a result: "ENOENT"; NULL: it does not say. */
+const char *ktread_error_name(const struct ktread *trace, uint32_t number);
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*

@@ -46,7 +46,7 @@ struct ktrx_section {
 #define KTRX_SECTION_OFFSETS	  5u  /* int64_t a CPU: add to a stamp of that CPU */
 #define KTRX_SECTION_BUILD_ID	  6u  /* the bytes of the kernel's GNU build id */
 #define KTRX_SECTION_COUNTERS	  7u  /* uint64_t [ring][event id] */
-#define KTRX_SECTION_SYSCALLS	  8u  /* text, a line a call: number, blank, name[, blank, more] */
+#define KTRX_SECTION_SYSCALLS	  8u  /* text, a line a call or an error (spec, section 3) */
 #define KTRX_SECTION_MAILBOX	  9u  /* struct ktrx_mailbox */
 #define KTRX_SECTION_THREAD_STATE 10u /* reserved: held and awaited locks */
 #define KTRX_SECTION_REGISTERS	  11u /* reserved: added by a host that could read them */

@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/files.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct row {
+	uint64_t key;	/* file or inode */
+	uint64_t inode; /* of a file; 0: not told */
+	uint64_t era;	/* files->era when it was learnt */
+	uint16_t length;
+	uint8_t kind; /* enum kind */
+	char path[FILES_PATH];
+};
+
+enum kind { NOTHING, FILE_ROW, INODE_ROW };
+
+struct files {
+	const struct ktread *trace;
+	struct row row[FILES_KEPT];
+	uint64_t era;	  /* losses so far: what was known before one is no longer */
+	uint32_t waiting; /* rings that have lost their beginning and have not begun yet */
+	bool *begun;	  /* by ring: it has, or need not be waited for */
+};
+
+_Static_assert(FILES_KEPT == UINT64_C(1) << (64 - 55), "a place for every hash");
+
+static struct row *place(struct files *files, enum kind kind, uint64_t key)
+{
+	return &files->row[(key ^ (uint64_t)kind << 56) * UINT64_C(0x9e3779b97f4a7c15) >> 55];
+}
+
+static struct row *find(struct files *files, enum kind kind, uint64_t key)
+{
+	struct row *row = place(files, kind, key);
+
+	return key != 0 && row->kind == kind && row->key == key && row->era == files->era ? row : NULL;
+}
+
+static void forget(struct files *files, enum kind kind, uint64_t key)
+{
+	struct row *row = find(files, kind, key);
+
+	if (row)
+		row->kind = NOTHING;
+}
+
+static void keep(struct files *files, enum kind kind, uint64_t key, uint64_t inode,
+		 const struct ktread_value *path)
+{
+	struct row *row = place(files, kind, key);
+
+	forget(files, kind, key);
+	if (key == 0 || path->cut || path->length == 0 || path->length > FILES_PATH)
+		return;
+	row->key = key;
+	row->inode = inode;
+	row->era = files->era;
+	row->length = path->length;
+	row->kind = (uint8_t)kind;
+	memcpy(row->path, path->string, path->length);
+}
+
+int files_create(struct files **result, const struct ktread *trace)
+{
+	uint32_t rings = ktread_info(trace)->rings;
+	struct files *files;
+
+	*result = NULL;
+	if (!wellknown_declared(trace, WELLKNOWN_FILE_OPEN) &&
+	    !wellknown_declared(trace, WELLKNOWN_FILE_LOOKUP))
+		return 0;
+	files = calloc(1, sizeof(*files));
+	if (files)
+		files->begun = calloc((size_t)rings + 1, sizeof(*files->begun));
+	if (!files || !files->begun) {
+		files_destroy(files);
+		return KTREAD_E_MEMORY;
+	}
+	files->trace = trace;
+	for (uint32_t n = 0; n < rings; n++) {
+		files->begun[n] = ktread_ring(trace, n)->overwritten == 0;
+		files->waiting += !files->begun[n];
+	}
+	*result = files;
+	return 0;
+}
+
+void files_destroy(struct files *files)
+{
+	if (!files)
+		return;
+	free(files->begun);
+	free(files);
+}
+
+static void learn(struct files *files, const struct ktread_event *event, const struct wellknown *known)
+{
+	uint64_t file = 0, inode = 0, result = 0;
+	struct ktread_value path;
+
+	wellknown_number(known, event, WELLKNOWN_OBJECT, &file);
+	wellknown_number(known, event, WELLKNOWN_INODE, &inode);
+	wellknown_number(known, event, WELLKNOWN_RESULT, &result);
+	if ((int64_t)result < 0 || !wellknown_string(known, event, WELLKNOWN_NAME, &path))
+		return;
+	keep(files, INODE_ROW, inode, inode, &path);
+	if (known->kind == WELLKNOWN_FILE_OPEN)
+		keep(files, FILE_ROW, file, inode, &path);
+}
+
+static struct files_path tell(struct files *files, const struct ktread_event *event,
+			      const struct wellknown *known)
+{
+	uint64_t file = 0, inode = 0;
+	bool inode_told = wellknown_number(known, event, WELLKNOWN_INODE, &inode);
+	struct row *row;
+
+	wellknown_number(known, event, WELLKNOWN_OBJECT, &file);
+	row = find(files, FILE_ROW, file);
+	/* A file that has become another's since has another inode, or none. */
+	if (row && inode_told && row->inode != inode)
+		row = NULL;
+	if (known->kind == WELLKNOWN_FILE_CLOSE)
+		forget(files, FILE_ROW, file);
+	if (!row)
+		row = find(files, INODE_ROW, inode);
+	return row ? (struct files_path){ row->path, row->length } : (struct files_path){ NULL, 0 };
+}
+
+static void note_loss(struct files *files, const struct ktread_event *event)
+{
+	if (!files->begun[event->ring]) {
+		files->begun[event->ring] = true;
+		files->waiting--;
+	}
+	files->era++;
+}
+
+struct files_path files_take(struct files *files, const struct ktread_event *event,
+			     const struct wellknown *known)
+{
+	if (__builtin_expect(event->lost > 0 || !files->begun[event->ring], 0))
+		note_loss(files, event);
+	if (files->waiting == 0) {
+		switch (known->kind) {
+		case WELLKNOWN_FILE_OPEN:
+		case WELLKNOWN_FILE_LOOKUP:
+			learn(files, event, known);
+			break;
+		case WELLKNOWN_FILE_READ:
+		case WELLKNOWN_FILE_WRITE:
+		case WELLKNOWN_FILE_CLOSE:
+			return tell(files, event, known);
+		default:
+			break;
+		}
+	}
+	return (struct files_path){ NULL, 0 };
+}

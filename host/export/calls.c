@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "export/calls.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "export/number.h"
+#include "export/payload.h"
+#include "ktrx/v2.h"
+
+#define NAME_MOST   160u /* of a name that is too long to be kept */
+#define ERRORS_MOST 4095 /* results from -1 down to here may be errors */
+
+enum state {
+	STATE_UNKNOWN, /* not asked yet */
+	STATE_LONG,    /* no name, or one too long to be kept */
+	STATE_NAMED,
+	STATE_TYPED,
+};
+
+/* How a value reads. */
+enum how {
+	HOW_HEX, /* what is not known otherwise */
+	HOW_INT,
+	HOW_UNSIGNED_INT,
+	HOW_SIZE,
+	HOW_SIGNED,
+	HOW_FLAGS,
+	HOW_OCTAL,
+	HOW_NOTHING,
+};
+
+/* Normative: spec/ktrx.md has the same words. */
+static const struct {
+	char word[8];
+	enum how how;
+} words[] = {
+	{ "void", HOW_NOTHING },     { "int", HOW_INT },  { "fd", HOW_INT },	  { "pid", HOW_INT },
+	{ "sig", HOW_INT },	     { "ms", HOW_INT },	  { "off", HOW_SIGNED },  { "size", HOW_SIZE },
+	{ "ptr", HOW_HEX },	     { "path", HOW_HEX }, { "flags", HOW_FLAGS }, { "mode", HOW_OCTAL },
+	{ "uid", HOW_UNSIGNED_INT },
+};
+
+static enum how how_of(const char *word, size_t length)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0)
+			return words[i].how;
+	return HOW_HEX;
+}
+
+/* "size, fd, ptr, size": the result's, then each argument's. False if there are more than anyone passes. */
+static bool take_types(struct calls_form *form, const char *types)
+{
+	const char *at = types + strspn(types, " ");
+	size_t length = strcspn(at, ", ");
+
+	form->result = (uint8_t)how_of(at, length);
+	form->count = 0;
+	for (at += length; *at; at += length) {
+		at += strspn(at, ", ");
+		length = strcspn(at, ", ");
+		if (length == 0)
+			break;
+		if (form->count == CALLS_ARGUMENTS)
+			return false;
+		form->argument[form->count++] = (uint8_t)how_of(at, length);
+	}
+	return true;
+}
+
+static void take(struct calls_form *form, struct syscalls *names, uint32_t number)
+{
+	const char *name = syscalls_name(names, number);
+	const char *types = ktread_syscall_types(names->trace, number);
+	char text[4 * CALLS_NAME];
+	size_t length;
+
+	form->state = STATE_LONG;
+	if (!name)
+		return;
+	length = (size_t)(escape_text(text, name, strlen(name), sizeof(text)) - text);
+	if (length >= sizeof(form->name))
+		return;
+	memcpy(form->name, text, length);
+	form->name[length] = ' ';
+	form->length = (uint8_t)length;
+	form->state = types && take_types(form, types) ? STATE_TYPED : STATE_NAMED;
+}
+
+static const struct calls_form *form_of(struct calls *calls, uint32_t number, struct calls_form *spare)
+{
+	struct calls_form *form = number < SYSCALLS_CACHED ? &calls->form[number] : spare;
+
+	if (__builtin_expect(form->state == STATE_UNKNOWN, 0))
+		take(form, calls->names, number);
+	return form;
+}
+
+/* `count` numbers from field `first` on, as many as have a place of their own in the payload. */
+static void find_values(struct calls_shape *shape, const struct ktread_type *type, int first, uint32_t count)
+{
+	uint32_t offset = 0;
+
+	*shape = (struct calls_shape){ .id = type->id };
+	for (int n = 0; first >= 0 && n < type->fields && shape->count < count; n++) {
+		uint32_t width = payload_width(type->field[n].type);
+
+		if (width == 0)
+			break;
+		if (n >= first) {
+			shape->type[shape->count] = type->field[n].type;
+			shape->offset[shape->count++] = (uint16_t)offset;
+			shape->end = (uint16_t)(offset + width);
+		}
+		offset += width;
+	}
+}
+
+static char *put_octal(char *at, uint32_t number)
+{
+	char digits[12], *from = digits + sizeof(digits);
+	size_t length;
+
+	for (; number; number >>= 3)
+		*--from = (char)('0' + (number & 7));
+	*--from = '0';
+	length = (size_t)(digits + sizeof(digits) - from);
+	memcpy(at, from, length);
+	return at + length;
+}
+
+static inline char *put_value(char *at, enum how how, uint8_t type, const unsigned char *from)
+{
+	uint64_t whole = payload_unsigned(type, from);
+
+	switch (how) {
+	case HOW_INT:
+		return number_signed(at, (int32_t)whole);
+	case HOW_UNSIGNED_INT:
+		return number_decimal(at, (uint32_t)whole);
+	case HOW_SIZE:
+		return number_decimal(at, whole);
+	case HOW_SIGNED:
+		return number_signed(at, payload_signed(type, from));
+	case HOW_OCTAL:
+		return put_octal(at, (uint32_t)whole);
+	case HOW_FLAGS:
+		if (whole == 0)
+			return number_literal(at, "0");
+		break;
+	default:
+		break;
+	}
+	return number_hex(number_literal(at, "0x"), whole);
+}
+
+static char *put_enter(const struct calls_form *form, const struct calls_shape *shape, char *at,
+		       const unsigned char *payload)
+{
+	at[-1] = '(';
+	for (uint32_t n = 0; n < form->count; n++) {
+		if (n > 0)
+			at = number_literal(at, ", ");
+		at = put_value(at, form->argument[n], shape->type[n], payload + shape->offset[n]);
+	}
+	*at = ')';
+	return at + 1;
+}
+
+/* Numbers below zero are errors where the kernel has given them names. */
+static char *put_exit(const struct calls *calls, const struct calls_form *form,
+		      const struct calls_shape *shape, char *at, const unsigned char *payload)
+{
+	const unsigned char *from = payload + shape->offset[0];
+	int64_t number = payload_signed(shape->type[0], from);
+	const char *error = NULL;
+
+	if (form->result == HOW_NOTHING)
+		return at - 1;
+	at = number_literal(at, "= ");
+	if (number < 0 && number >= -ERRORS_MOST)
+		error = ktread_error_name(calls->names->trace, (uint32_t)-number);
+	if (error) {
+		at = number_literal(number_signed(at, number), " ");
+		return escape_text(at, error, strlen(error), NAME_MOST);
+	}
+	/* A size may be an error, too. */
+	return put_value(at, form->result == HOW_SIZE ? HOW_SIGNED : form->result, shape->type[0], from);
+}
+
+char *calls_put(struct calls *calls, char *at, uint32_t number, const struct wellknown *known,
+		const struct ktread_event *event)
+{
+	bool enter = known->kind == WELLKNOWN_SYSCALL_ENTER;
+	struct calls_shape *shape = enter ? &calls->enter : &calls->exit;
+	struct calls_form spare = { .state = STATE_UNKNOWN };
+	const struct calls_form *form = form_of(calls, number, &spare);
+
+	if (form->state != STATE_TYPED)
+		return NULL;
+	if (__builtin_expect(shape->id != event->id, 0))
+		find_values(shape, event->type,
+			    enter ? known->field[WELLKNOWN_NUMBER] + 1 : known->field[WELLKNOWN_RESULT],
+			    enter ? CALLS_ARGUMENTS : 1);
+	if (shape->count < (enter ? form->count : 1) || shape->end > event->payload_size)
+		return NULL;
+	memcpy(at, form->name, sizeof(form->name));
+	at += form->length + 1;
+	return enter ? put_enter(form, shape, at, event->payload)
+		     : put_exit(calls, form, shape, at, event->payload);
+}
+
+char *calls_put_name(struct calls *calls, char *at, uint32_t number)
+{
+	struct calls_form spare = { .state = STATE_UNKNOWN };
+	const struct calls_form *form = form_of(calls, number, &spare);
+	const char *name;
+
+	if (form->state != STATE_LONG) {
+		memcpy(at, form->name, sizeof(form->name));
+		return at + form->length + 1;
+	}
+	name = syscalls_name(calls->names, number);
+	if (!name)
+		return at;
+	at = escape_text(at, name, strlen(name), NAME_MOST);
+	*at = ' ';
+	return at + 1;
+}

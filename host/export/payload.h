@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Numbers in an event's payload, for what knows by itself where they lie. Strings have no width. */
+#ifndef EXPORT_PAYLOAD_H
+#define EXPORT_PAYLOAD_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "ktrx/v2.h"
+
+/* 0 for a string and for a type that is unknown. */
+static inline uint32_t payload_width(uint8_t type)
+{
+	static const uint8_t width[] = {
+		[KTRX_TYPE_U8] = 1,   [KTRX_TYPE_U16] = 2,  [KTRX_TYPE_U32] = 4,     [KTRX_TYPE_U64] = 8,
+		[KTRX_TYPE_I8] = 1,   [KTRX_TYPE_I16] = 2,  [KTRX_TYPE_I32] = 4,     [KTRX_TYPE_I64] = 8,
+		[KTRX_TYPE_BOOL] = 1, [KTRX_TYPE_CHAR] = 1, [KTRX_TYPE_POINTER] = 8,
+	};
+
+	return type < sizeof(width) ? width[type] : 0;
+}
+
+/* The number as an argument of its type: unsigned 32-bit values read as int. */
+static inline int64_t payload_signed(uint8_t type, const unsigned char *from)
+{
+	uint32_t half;
+	uint16_t quarter;
+	uint64_t whole;
+
+	switch (type) {
+	case KTRX_TYPE_U8:
+	case KTRX_TYPE_BOOL:
+	case KTRX_TYPE_CHAR:
+		return *from;
+	case KTRX_TYPE_I8:
+		return (int8_t)*from;
+	case KTRX_TYPE_U16:
+		memcpy(&quarter, from, sizeof(quarter));
+		return quarter;
+	case KTRX_TYPE_I16:
+		memcpy(&quarter, from, sizeof(quarter));
+		return (int16_t)quarter;
+	case KTRX_TYPE_U32:
+	case KTRX_TYPE_I32:
+		memcpy(&half, from, sizeof(half));
+		return (int32_t)half;
+	default:
+		memcpy(&whole, from, sizeof(whole));
+		return (int64_t)whole;
+	}
+}
+
+/* The same as an unsigned argument: what is narrower than an int was widened to one. */
+static inline uint64_t payload_unsigned(uint8_t type, const unsigned char *from)
+{
+	int64_t number = payload_signed(type, from);
+
+	return payload_width(type) <= 4 ? (uint32_t)number : (uint64_t)number;
+}
+
+#endif
