@@ -87,7 +87,8 @@
 /*
  * Payload of an anchor record. Stamps are 36 bits wide in slots; an anchor restates the whole stamp. One is
  * written before any record whose stamp is 2^35 ticks or more past the ring's last anchor, so two anchors'
- * distance never has to be guessed; ktrace's own writer does so at 2^34. Anchors chain backwards; the newest one is named in struct ktrx_ring.
+ * distance never has to be guessed; ktrace's own writer does so at 2^34. Anchors chain backwards; the newest one is
+ * named in struct ktrx_ring.
  */
 struct ktrx_anchor {
 	uint64_t stamp;	   /* whole counter value at this anchor; its low 36 bits are the slot's stamp */
@@ -97,7 +98,8 @@ struct ktrx_anchor {
 
 /*
  * Extension block, in front of the payload when bit 88 is set: this head, then 8 bytes a caller (0 to 2), then
- * a 4-byte repeat count if marked, then 8 bytes of the recording code's address if marked. Its size is `size`, so that a reader can step over parts it does not know.
+ * a 4-byte repeat count if marked, then 8 bytes of the recording code's address if marked. Its size is `size`, so that
+ * a reader can step over parts it does not know.
  */
 struct ktrx_extension {
 	uint8_t size;  /* bytes of the whole block, this head included */

@@ -182,18 +182,20 @@ static uint8_t state_wanted(const struct ktrx_event *event)
 
 /*
  * Whoever sees that another change came in between goes over the rows again: the last change wins
- * everywhere.
+ * everywhere. For that a change must be seen by whoever sees it counted, and nothing be read before it is counted.
  */
 void ktrace_states_update(void)
 {
-	uint64_t changes = ktrace_arch_fetch_add(&ktrace_state.changes, 1) + 1;
-	uint64_t seen;
+	uint64_t changes, seen;
 
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	changes = ktrace_arch_fetch_add(&ktrace_state.changes, 1) + 1;
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	do {
 		seen = changes;
-		ktrace_arch_store_barrier();
 		for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
 			state_set(event, state_wanted(event));
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
 	} while (changes != seen);
 }

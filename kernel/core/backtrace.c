@@ -15,6 +15,7 @@ KTRACE_SETTING_RANGE("debug.ktr.stacktrace", ktrace_state.callers, 0, 2);
 KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 
 #define FRAME_BYTES (2 * sizeof(uintptr_t))
+#define FRAME_END   (KTRACE_ARCH_FRAME_OFFSET + FRAME_BYTES) /* of both words, counted from the frame pointer */
 
 /* Frames of ktrace itself between a record's site and here, at most. */
 #define OWN_FRAMES 12u
@@ -35,10 +36,12 @@ static void walk_begin(struct walk *walk, uintptr_t frame)
 /* Steps out of a function: 1 and where it returns to, which may be 0; or 0: the chain ends here. */
 static int walk_step(struct walk *walk, uintptr_t *address)
 {
-	uintptr_t begin = walk->frame + KTRACE_ARCH_FRAME_OFFSET;
-	uintptr_t end = walk->end > walk->least ? walk->end : walk->least + KTRACE_STACK_REACH;
+	uintptr_t room = walk->end ? walk->end - walk->least : KTRACE_STACK_REACH;
 
-	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 || begin > end - FRAME_BYTES)
+	if (walk->end && walk->end < walk->least)
+		return 0;
+	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 || room < FRAME_END ||
+	    walk->frame - walk->least > room - FRAME_END)
 		return 0;
 	walk->least = walk->frame + FRAME_BYTES;
 	ktrace_arch_frame(walk->frame, &walk->frame, address);

@@ -110,6 +110,5 @@ void ktrace_mailbox_look(void)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	if (requested_now() != ktrace_mailbox.applied)
 		take_all(requested_now());
-	ktrace_arch_store_barrier();
-	*(volatile uint64_t *)&ktrace_state.mailing = 0;
+	ktrace_arch_publish(&ktrace_state.mailing, 0);
 }

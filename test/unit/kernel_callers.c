@@ -401,17 +401,19 @@ static void a_walk_never_turns_back(void **state)
 	assert_in_range(seen.count, 2, 4);
 }
 
-/* With the end known, nothing at or behind it is read. */
+/* With the end known, nothing at or behind it is read, wherever the last frame points to. */
 static void a_walk_ends_with_the_stack(void **state)
 {
-	uintptr_t frames[4];
+	uintptr_t frames[6];
 
 	(void)state;
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	frames[0] = (uintptr_t)&frames[2];
 	frames[1] = 0x1111;
-	frames[2] = 0;
+	frames[2] = (uintptr_t)&frames[4];
 	frames[3] = 0x2222;
+	frames[4] = 0;
+	frames[5] = 0x3333;
 	fake.stack_end = (uintptr_t)&frames[4];
 	walk_with((uintptr_t)frames, 40);
 	assert_int_equal(seen.count, 4);
@@ -423,6 +425,9 @@ static void a_walk_ends_with_the_stack(void **state)
 	fake.stack_end = (uintptr_t)&frames[1];
 	walk_with((uintptr_t)frames, 40);
 	assert_int_equal(seen.count, 2);
+	fake.stack_end = (uintptr_t)__builtin_frame_address(0) - 512; /* behind us already */
+	walk_with((uintptr_t)frames, 40);
+	assert_int_equal(seen.count, 0);
 }
 
 static int open_symbols(void **state)
