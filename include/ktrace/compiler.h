@@ -15,6 +15,16 @@
 #define KTRACE_LIKELY(x)     __builtin_expect(!!(x), 1)
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
+/*
+ * For what a record does once a field. Without optimisation each inlined copy would keep its variables in a place of
+ * its own, and a site with many fields have a frame of kilobytes.
+ */
+#ifdef __OPTIMIZE__
+#define KTRACE_FIELD_INLINE KTRACE_INLINE
+#else
+#define KTRACE_FIELD_INLINE KTRACE_UNUSED_INLINE
+#endif
+
 /* Keeps the compiler from forming a value again where it is used again. */
 #define KTRACE_COMPUTE_ONCE(value) __asm__("" : "+r"(value))
 

@@ -61,7 +61,7 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how);
 void ktrace_console_set(const struct ktrace_console *console);
 
 /*
- * Shows who called the function that calls this: a line a caller, the nearest first, at most `count`; -1: up to 24.
+ * Shows who called the function that calls this: a line a caller, the nearest first, at most `count`; -1: up to 20.
  *
  *	#0 0xffffffff80104a3c
  *

@@ -74,12 +74,12 @@ typedef uint64_t ktrace_u64_any __attribute__((may_alias, aligned(KTRACE_ARCH_UN
  * a string; pieces are as large as alignment allows, so memory of device type will do. Volatile keeps the
  * pieces apart and behind the store that opened the slot.
  */
-KTRACE_INLINE void ktrace_put8(uint8_t *to, uint32_t at, uint32_t value)
+KTRACE_FIELD_INLINE void ktrace_put8(uint8_t *to, uint32_t at, uint32_t value)
 {
 	*(volatile uint8_t *)(to + at) = (uint8_t)value;
 }
 
-KTRACE_INLINE void ktrace_put16(uint8_t *to, uint32_t at, uint32_t value)
+KTRACE_FIELD_INLINE void ktrace_put16(uint8_t *to, uint32_t at, uint32_t value)
 {
 	if (KTRACE_ARCH_UNALIGNED || at % 2 == 0) {
 		*(volatile ktrace_u16_any *)(to + at) = (uint16_t)value;
@@ -89,7 +89,7 @@ KTRACE_INLINE void ktrace_put16(uint8_t *to, uint32_t at, uint32_t value)
 	}
 }
 
-KTRACE_INLINE void ktrace_put32(uint8_t *to, uint32_t at, uint32_t value)
+KTRACE_FIELD_INLINE void ktrace_put32(uint8_t *to, uint32_t at, uint32_t value)
 {
 	if (KTRACE_ARCH_UNALIGNED || at % 4 == 0) {
 		*(volatile ktrace_u32_any *)(to + at) = value;
@@ -99,7 +99,7 @@ KTRACE_INLINE void ktrace_put32(uint8_t *to, uint32_t at, uint32_t value)
 	}
 }
 
-KTRACE_INLINE void ktrace_put64(uint8_t *to, uint32_t at, uint64_t value)
+KTRACE_FIELD_INLINE void ktrace_put64(uint8_t *to, uint32_t at, uint64_t value)
 {
 	if (KTRACE_ARCH_UNALIGNED) {
 		*(volatile ktrace_u64_any *)(to + at) = value;
@@ -110,7 +110,7 @@ KTRACE_INLINE void ktrace_put64(uint8_t *to, uint32_t at, uint64_t value)
 }
 
 /* Stores one field of `size` bytes, 1, 2, 4 or 8; returns where the next one goes. */
-KTRACE_INLINE uint32_t ktrace_put(uint8_t *to, uint32_t at, uint32_t size, uint64_t value)
+KTRACE_FIELD_INLINE uint32_t ktrace_put(uint8_t *to, uint32_t at, uint32_t size, uint64_t value)
 {
 	if (size == 8)
 		ktrace_put64(to, at, value);
@@ -139,7 +139,8 @@ KTRACE_INLINE void ktrace_packer_set(struct ktrace_packer *packer, uint8_t *to, 
 }
 
 /* Packs one field. `type` and `size` are constants; a pointer comes as its value. */
-KTRACE_INLINE void ktrace_pack(struct ktrace_packer *packer, unsigned type, uint32_t size, uint64_t value)
+KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, unsigned type, uint32_t size,
+				     uint64_t value)
 {
 	uint32_t from = packer->at;
 

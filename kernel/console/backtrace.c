@@ -4,7 +4,7 @@
 
 #include "line.h"
 
-#define MOST 24u /* what a small stack has room for */
+#define MOST 20u /* what a small stack has room for */
 #define OWN  2u	 /* addresses passed over: in this function, and in the one that calls it */
 
 /* Not inlined, so that it has a frame to be passed over. */

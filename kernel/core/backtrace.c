@@ -40,8 +40,8 @@ static int walk_step(struct walk *walk, uintptr_t *address)
 
 	if (walk->end && walk->end < walk->least)
 		return 0;
-	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 || room < FRAME_END ||
-	    walk->frame - walk->least > room - FRAME_END)
+	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 ||
+	    walk->frame - walk->least + FRAME_END > room)
 		return 0;
 	walk->least = walk->frame + FRAME_BYTES;
 	ktrace_arch_frame(walk->frame, &walk->frame, address);
