@@ -31,9 +31,10 @@ const char *symbols_message(void)
 	return message;
 }
 
-#define SEGMENTS 32u   /* of a file; more are not looked at */
-#define SCOPES	 64u   /* in each other; what is deeper is not looked at */
-#define KNOWN	 4096u /* addresses whose symbols are kept */
+#define SEGMENTS       32u   /* of a file; more are not looked at */
+#define SCOPES	       64u   /* in each other; what is deeper is not looked at */
+#define BUILD_ID_LEAST 4     /* bytes; what is shorter tells nothing */
+#define KNOWN	       4096u /* addresses whose symbols are kept */
 
 struct segment {
 	uint64_t begin, end;
@@ -136,9 +137,9 @@ static int check_build(struct symbols *symbols, const char *path, const struct k
 	GElf_Addr address;
 	int size = symbols->library.dwfl_module_build_id(symbols->module, &id, &address);
 
-	if (size <= 0 || info->build_id_size == 0)
+	if (size < BUILD_ID_LEAST || info->build_id_size < BUILD_ID_LEAST)
 		return say(SYMBOLS_UNCHECKED, "%s: %s has no build id: is it the kernel that was traced?",
-			   path, size <= 0 ? "the file" : "the trace");
+			   path, size < BUILD_ID_LEAST ? "the file" : "the trace");
 	if ((uint32_t)size == info->build_id_size && memcmp(id, info->build_id, (size_t)size) == 0)
 		return SYMBOLS_OK;
 	symbols->doubtful = 1;

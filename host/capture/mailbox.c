@@ -131,7 +131,7 @@ static int say_silence(const struct capture_mailbox *mailbox, uint64_t before)
 	if (after == 0)
 		why = "its tick never called ktrace_heartbeat()";
 	else if (after == before)
-		why = "it is not running";
+		why = "it is not running: its tick did not come meanwhile";
 	return capture_fail(CAPTURE_E_ABSENT, "%s: the guest does not answer: %s", mailbox->path, why);
 }
 

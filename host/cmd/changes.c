@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "export/escape.h"
+#include "export/event_name.h"
 #include "export/json.h"
 #include "export/settings.h"
 
@@ -47,14 +48,8 @@ static void write_event(struct writer *writer, const struct ktread_type *before,
 
 	settings_state_text(before->wanted, before->flags, from);
 	settings_state_text(after->wanted, after->flags, to);
-	if (writer->json) {
-		at = json_put_event_name(at, after, writer->version);
-	} else {
-		at = put_text_name(at, after->group);
-		*at++ = '.';
-		at = put_text_name(at, after->name);
-	}
-	output_done(writer->out, at);
+	output_done(writer->out, writer->json ? json_put_event_name(at, after, writer->version)
+					      : event_name_put(at, after));
 	write_change(writer, from, to);
 }
 
@@ -97,24 +92,37 @@ static uint32_t count_results(const struct requests *requests, uint32_t result)
 	return count;
 }
 
+static int was_cleared(const struct requests *requests)
+{
+	for (uint32_t n = 0; n < requests->count; n++)
+		if (requests->request[n].op == KTRX_REQUEST_CLEAR &&
+		    requests->request[n].result == KTRX_RESULT_DONE)
+			return 1;
+	return 0;
+}
+
 void changes_write(const struct ktread *before, const struct ktread *after, const struct requests *requests,
 		   struct output *out, int json)
 {
 	struct writer writer = { .out = out, .version = ktread_info(after)->version, .json = json };
+	const int cleared = was_cleared(requests);
 	int was = !ktread_info(before)->stopped, is = !ktread_info(after)->stopped;
 
 	if (json)
 		output_format(out,
 			      "{\"requests\":%" PRIu32 ",\"done\":%" PRIu32 ",\"unanswered\":%" PRIu32
-			      ",\"recording\":%s,\"changes\":[",
+			      ",\"recording\":%s,\"cleared\":%s,\"changes\":[",
 			      requests->count, count_results(requests, KTRX_RESULT_DONE),
-			      count_results(requests, KTRX_RESULT_NONE), is ? "true" : "false");
+			      count_results(requests, KTRX_RESULT_NONE), is ? "true" : "false",
+			      cleared ? "true" : "false");
 	else if (was != is)
 		output_format(out, "recording: %s\n", is ? "started" : "stopped");
+	if (!json && cleared)
+		output_text(out, "recorded so far: forgotten\n");
 	write_events(&writer, before, after);
 	write_settings(&writer, before, after);
 	if (json)
 		output_text(out, "]}\n");
-	else if (!writer.changes && was == is)
+	else if (!writer.changes && was == is && !cleared)
 		output_text(out, "nothing changed\n");
 }

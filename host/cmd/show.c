@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace show: the timeline. */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -35,7 +36,7 @@ struct show {
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
-	int (*write)(struct timeline *timeline);
+	int (*write)(struct timeline *timeline); /* --hex: slots_write */
 };
 
 static int take_option(void *command, int option, const char *value)
@@ -116,6 +117,24 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 			info->cpus, info->cpus == 1 ? "" : "s");
 }
 
+/* What goes together. 0 or EXIT_USAGE. */
+static int check_command(const struct show *show)
+{
+	const bool hex = show->write == slots_write, timed = show->subtract || show->elf;
+	const char *why = NULL;
+
+	if (show->settings && (hex || timed || show->svg || show->limit || trace_args_filtered(&show->args)))
+		why = "--settings shows no events: of these options only --json goes with it";
+	else if (show->svg && (hex || timed || show->json || show->limit))
+		why = "--svg draws a picture: not with --hex, --json, --limit, --elf or --subtract-cost";
+	else if (hex && (timed || show->json))
+		why = "--hex shows slots as they are: not with --json, --elf or --subtract-cost";
+	if (!why)
+		return 0;
+	command_message(show->args.name, "%s", why);
+	return command_usage(show->args.name);
+}
+
 static int show_trace(struct show *show, struct ktread *trace, struct output *out)
 {
 	struct syscalls calls;
@@ -161,6 +180,9 @@ static int run_show(int argc, char **argv)
 	int status = trace_args_parse(&show.args, &syntax, &show, argc, argv), error;
 
 	if (status >= 0)
+		return status;
+	status = check_command(&show);
+	if (status)
 		return status;
 	if (show.svg)
 		return show_window(&show.args, show.svg);

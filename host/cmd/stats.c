@@ -14,6 +14,8 @@
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
+#include "export/escape.h"
+#include "export/event_name.h"
 #include "export/rates.h"
 #include "ktrx/v2.h"
 
@@ -139,6 +141,7 @@ static int check_field(const struct stats_command *stats, const struct ktread *t
 		       const char *field, bool any)
 {
 	const struct ktread_type *lacks = NULL;
+	char name[EVENT_NAME_MOST + 1];
 
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
@@ -152,10 +155,14 @@ static int check_field(const struct stats_command *stats, const struct ktread *t
 	}
 	if (!lacks)
 		return 0;
-	command_message(stats->args.name, "%.64s.%.64s has no field '%s', only:", lacks->group, lacks->name,
-			field);
-	for (uint32_t n = 0; n < lacks->fields; n++)
-		command_message(stats->args.name, "  %.64s", lacks->field[n].name);
+	*event_name_put(name, lacks) = '\0';
+	command_message(stats->args.name, "%s has no field '%s', only:", name, field);
+	for (uint32_t n = 0; n < lacks->fields; n++) {
+		const char *has = lacks->field[n].name;
+
+		*escape_text(name, has, strlen(has), EVENT_NAME_MOST) = '\0';
+		command_message(stats->args.name, "  %s", name);
+	}
 	return EXIT_USAGE;
 }
 

@@ -97,12 +97,9 @@ static char *put_id(char *at, const struct ktread_type *type)
 {
 	char *start = at;
 
-	/* Names of version 1 stand by themselves. */
-	if (type->v1_id == KTRX_V1_NONE || strcmp(type->group, "") != 0) {
-		at = escape_text(at, type->group, strlen(type->group), TEXT_LIMIT / 4);
-		if (type->group[0])
-			*at++ = '_';
-	}
+	at = escape_text(at, type->group, strlen(type->group), TEXT_LIMIT / 4);
+	if (*type->group)
+		*at++ = '_';
 	at = escape_text(at, type->name, strlen(type->name), TEXT_LIMIT / 4);
 	return pad(at, start, ID_WIDTH);
 }

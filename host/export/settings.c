@@ -7,6 +7,7 @@
 
 #include "analyze/masks.h"
 #include "export/escape.h"
+#include "export/event_name.h"
 #include "export/json.h"
 #include "export/number.h"
 #include "ktrx/v2.h"
@@ -32,14 +33,11 @@ static char *put_escaped(char *at, const char *text)
 
 static void write_event(const struct ktread_type *type, struct output *out)
 {
-	char now[SETTINGS_STATE], wanted[SETTINGS_STATE], name[8 * NAME_MOST + 2], *at = name;
+	char now[SETTINGS_STATE], wanted[SETTINGS_STATE], name[EVENT_NAME_MOST + 1];
 
 	settings_state_text(type->state, type->flags, now);
 	settings_state_text(type->wanted, type->flags, wanted);
-	at = put_escaped(at, type->group);
-	*at++ = '.';
-	at = put_escaped(at, type->name);
-	*at = '\0';
+	*event_name_put(name, type) = '\0';
 	output_format(out, "%5u  %-28s %-18s %-18s %12" PRIu64 "\n", type->id, name, now, wanted,
 		      type->count);
 }

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "export/event_name.h"
 #include "ktrx/slot.h"
 
 #define TEXT_MAX 1024u
@@ -77,13 +78,12 @@ static void write_slots(struct timeline *timeline, const struct ktread_event *ev
 
 static void write_event(struct timeline *timeline, const struct ktread_event *event)
 {
-	char text[TEXT_MAX];
-	size_t length = ktread_format(event, text, sizeof(text));
+	char *at = event_name_put(output_line(timeline->out), event->type);
 
-	output_format(timeline->out, "%s%s%s ", event->type->group, *event->type->group ? "." : "",
-		      event->type->name);
-	output_bytes(timeline->out, text, length);
-	output_text(timeline->out, "\n");
+	*at++ = ' ';
+	at += ktread_format(event, at, TEXT_MAX);
+	*at++ = '\n';
+	output_done(timeline->out, at);
 	write_slots(timeline, event);
 }
 

@@ -11,6 +11,7 @@
 
 #include "analyze/cost.h"
 #include "export/escape.h"
+#include "export/event_name.h"
 #include "export/ticks.h"
 #include "ktrx/v2.h"
 
@@ -272,19 +273,17 @@ static void write_loss(struct output *out, const struct summary *summary)
 static void name_event(const struct summary *summary, uint32_t id, char *name)
 {
 	const struct ktread_type *type = ktread_type(summary->trace, id);
-	char *at = name;
 
 	if (!type) {
-		snprintf(name, 2 * NAME_BYTES, "UNKNOWN(%u)", id);
+		snprintf(name, EVENT_NAME_MOST, "UNKNOWN(%u)", id);
 		return;
 	}
-	if (ktread_info(summary->trace)->version > 1 && *type->group) {
-		at = escape_text(at, type->group, strlen(type->group), NAME_BYTES);
-		*at++ = '.';
+	if (ktread_info(summary->trace)->version == 1) {
+		*escape_text(name, type->name, strlen(type->name), EVENT_NAME_MOST) = '\0';
+		return;
 	}
-	at = escape_text(at, type->name, strlen(type->name), NAME_BYTES);
-	*at = '\0';
-	for (char *letter = name; ktread_info(summary->trace)->version > 1 && *letter; letter++)
+	*event_name_put(name, type) = '\0';
+	for (char *letter = name; *letter; letter++)
 		*letter = (char)tolower((unsigned char)*letter);
 }
 
@@ -292,7 +291,7 @@ static void name_event(const struct summary *summary, uint32_t id, char *name)
 static void write_counted(struct output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
-	char name[2 * NAME_BYTES + 2];
+	char name[EVENT_NAME_MOST + 1];
 	int begun = 0;
 
 	for (uint32_t id = 1; info->version > 1 && id <= KTRX_EVENT_MAX; id++) {
@@ -310,7 +309,7 @@ static void write_counted(struct output *out, const struct summary *summary)
 
 static void write_events(struct output *out, const struct summary *summary)
 {
-	char name[2 * NAME_BYTES + 2];
+	char name[EVENT_NAME_MOST + 1];
 
 	output_format(out, "\n%-28s %12s %12s\n", "EVENT", "RECORDS", "A SECOND");
 	for (size_t n = 0; n < summary->event_count; n++) {

@@ -19,6 +19,7 @@
 #include "analyze/wellknown.h"
 #include "export/calls.h"
 #include "export/escape.h"
+#include "export/event_name.h"
 #include "export/phrase.h"
 #include "export/places.h"
 #include "ktrx/slot.h"
@@ -28,7 +29,7 @@
 #define THREADS		  256u /* names kept rendered, by the low bits of the thread id */
 #define EVENT_COLUMNS_MIN 16u
 #define EVENT_COLUMNS_MAX 28u
-#define NAME_MAX_BYTES	  160u /* of an escaped name; the trace may hold longer ones */
+#define NAME_MAX_BYTES	  160u /* of a thread's or call's escaped name; the trace may hold longer ones */
 #define EVENTS		  (KTRX_EVENT_MAX + 1u)
 
 struct label {
@@ -55,17 +56,12 @@ struct writer {
 	struct files *files; /* NULL: no paths are told */
 };
 
-/* "sched.switch" in lower case, harmless; at most NAME_MAX_BYTES. */
+/* "sched.switch" in lower case; names that were made for unknown events stay as they are. */
 static uint32_t name_event(const struct ktread_type *type, char *text)
 {
-	char *at = text, *end = text + NAME_MAX_BYTES;
+	char *at = event_name_put(text, type);
 
-	if (!*type->group) /* an unknown event */
-		return (uint32_t)(escape_text(at, type->name, strlen(type->name), NAME_MAX_BYTES) - text);
-	at = escape_text(at, type->group, strlen(type->group), NAME_MAX_BYTES / 2);
-	*at++ = '.';
-	at = escape_text(at, type->name, strlen(type->name), (size_t)(end - at));
-	for (char *letter = text; letter < at; letter++)
+	for (char *letter = text; *type->group && letter < at; letter++)
 		*letter = (char)tolower((unsigned char)*letter);
 	return (uint32_t)(at - text);
 }
@@ -74,7 +70,7 @@ static uint32_t name_event(const struct ktread_type *type, char *text)
 static unsigned event_columns(const struct ktread *trace)
 {
 	unsigned columns = EVENT_COLUMNS_MIN;
-	char text[NAME_MAX_BYTES];
+	char text[EVENT_NAME_MOST];
 
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
@@ -249,19 +245,26 @@ static void write_slots(struct output *out, uint64_t slots, const char *what)
 	output_format(out, "%llu slot%s %s", (unsigned long long)slots, slots == 1 ? "" : "s", what);
 }
 
+static void write_ring_name(struct output *out, uint32_t cpu)
+{
+	if (cpu == KTRX_NO_CPU)
+		output_text(out, "boot ring");
+	else
+		output_done(out, put_cpu(output_line(out), cpu));
+}
+
 /* What a ring overwrote came before all that is in it, so the first slots that are missing are those. */
 static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots, const char *where)
 {
 	const struct timeline *timeline = writer->timeline;
 	uint32_t cpu = ktread_ring(timeline->trace, ring)->cpu;
 	uint64_t overwritten = ktread_ring(timeline->trace, ring)->overwritten, said = writer->lost[ring];
-	char name[24] = "boot ring";
 
-	if (cpu != KTRX_NO_CPU)
-		*put_cpu(name, cpu) = '\0';
 	overwritten = overwritten > said ? overwritten - said : 0;
 	overwritten = overwritten < slots ? overwritten : slots;
-	output_format(timeline->out, "%s--- %s: ", timeline->colour ? "\033[1;31m" : "", name);
+	output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
+	write_ring_name(timeline->out, cpu);
+	output_text(timeline->out, ": ");
 	if (overwritten)
 		write_slots(timeline->out, overwritten, "overwritten");
 	if (overwritten && slots > overwritten)
@@ -287,10 +290,12 @@ static void write_rest(struct writer *writer, uint32_t rings)
 		if (lost > writer->lost[n])
 			write_gap(writer, n, lost - writer->lost[n],
 				  timeline->filtered ? " where nothing is shown" : " at the end");
-		if (ring->dropped)
-			output_format(timeline->out, "--- CPU%u: %llu record%s refused by a full ring ---\n",
-				      ring->cpu, (unsigned long long)ring->dropped,
-				      ring->dropped == 1 ? "" : "s");
+		if (!ring->dropped)
+			continue;
+		output_text(timeline->out, "--- ");
+		write_ring_name(timeline->out, ring->cpu);
+		output_format(timeline->out, ": %llu record%s refused by a full ring ---\n",
+			      (unsigned long long)ring->dropped, ring->dropped == 1 ? "" : "s");
 	}
 	if (ktread_info(timeline->trace)->lost_events)
 		output_format(timeline->out, "--- %llu records of events without an id refused ---\n",

@@ -49,6 +49,8 @@ golden lowclock-stats ktrace stats --rate --interval 50 lowclock.bin
 golden hostile-timeline ktrace show hostile.ktrx
 golden hostile-lines ktrace show --json --cpu 1 hostile.ktrx
 golden hostile-json ktrace export --format json hostile.ktrx -o -
+golden hostile-slots ktrace show --hex --event 7 hostile.ktrx
+golden hostile-no-field ktrace stats --value 7.nr hostile.ktrx
 golden hostile-window ktrace show --svg - hostile.ktrx
 golden hostile-stats ktrace stats hostile.ktrx
 golden hostile-summary ktrace summary hostile.ktrx

@@ -63,6 +63,10 @@ says 2 "has no field 'nope'" ktrace stats --value syscall.exit.nope v2.ktrx
 says 2 '--by' ktrace stats --begin syscall --end syscall --by nr,nr,nr,nr,nr v2.ktrx
 says 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx
 says 2 '--from' ktrace show --svg out --from x v2.ktrx
+says 2 '--settings shows no events' ktrace show --settings --event sched v2.ktrx
+says 2 '--svg draws' ktrace show --svg out --json v2.ktrx
+says 2 '--hex shows' ktrace show --hex --json v2.ktrx
+check "nothing is drawn then" test ! -e out
 says 1 'is the trace itself' ktrace show --svg v2.ktrx v2.ktrx
 says 1 'No space left' ktrace show --svg /dev/full v2.ktrx
 says 0 'event cost is unknown' ktrace show --subtract-cost v2.ktrx

@@ -4,7 +4,8 @@
  *
  *	v1.bin     two dumps, the second with every well-known event, an unknown one and an empty slot
  *	v2.ktrx    two CPUs, thread names, system calls across a migration, interrupts, lost slots, strings
- *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed
+ *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed,
+ *	              and records that the boot ring refused
  *	pairs.ktrx  4000 system calls of two threads that move from CPU to CPU, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
  *	apart.bin  version 1, two records as far apart as stamps can be of a slow clock
@@ -163,7 +164,7 @@ static void note(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t thre
 }
 
 static void make_v2(const char *directory, const char *name, const char *thread, const char *event,
-		    const char *text)
+		    const char *text, uint64_t refused)
 {
 	static const char calls[] = "0 read\n1 write\n600 frobnicate\n";
 	const uint32_t interrupt = KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
@@ -172,6 +173,7 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 
 	writer_open(&writer, 3, 5);
 	writer.root.wall_stamp = 50 * US;
+	writer.ring[0].row.dropped = refused;
 	writer.root.wall_ns = UINT64_C(1700000000123000000);
 	describe(&writer, event);
 	writer_thread(&writer, 0, "idle");
@@ -244,9 +246,9 @@ int main(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	make_v1(argv[1]);
-	make_v2(argv[1], "v2.ktrx", "worker", "note", "all is well");
+	make_v2(argv[1], "v2.ktrx", "worker", "note", "all is well", 0);
 	make_v2(argv[1], "hostile.ktrx", "w\033[31m\"\\\n\xff", "n\033o\"te",
-		"\033]0;owned\007 \"quoted\" \\ \xc3\xa9 \xc3");
+		"\033]0;owned\007 \"quoted\" \\ \xc3\xa9 \xc3", 3);
 	make_pairs(argv[1]);
 	return EXIT_SUCCESS;
 }

@@ -58,6 +58,7 @@ for arch in x86_64 aarch64 riscv64; do
 		sleep 0.2
 	done
 	check "$arch: the guest answers: $(head -n 1 "$tmp/said")" test ! -s "$tmp/said"
+	check "$arch: that its rings were cleared is said" grep -q '^recorded so far: forgotten' "$tmp/changed"
 	equal "$arch: what changed is told" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on" \
 		"$(grep '^sched' "$tmp/changed" | sort | xargs)"
 	for _ in $(seq 50); do
