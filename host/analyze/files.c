@@ -67,8 +67,8 @@ int files_create(struct files **result, const struct ktread *trace)
 	struct files *files;
 
 	*result = NULL;
-	if (!wellknown_declared(trace, WELLKNOWN_FILE_OPEN) &&
-	    !wellknown_declared(trace, WELLKNOWN_FILE_LOOKUP))
+	if (ktread_is_narrowed(trace) || (!wellknown_declared(trace, WELLKNOWN_FILE_OPEN) &&
+					  !wellknown_declared(trace, WELLKNOWN_FILE_LOOKUP)))
 		return 0;
 	files = calloc(1, sizeof(*files));
 	if (files)

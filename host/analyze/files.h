@@ -4,8 +4,9 @@
  * vfs.lookup told of it last. An inference, and to be shown as one: a file may since have been given another name.
  *
  * Nothing is inferred across lost slots of any ring, which may have held a close and another open; where rings have
- * lost their beginnings, nothing before all of them have begun. So all events must come by, or none of this is told:
- * what a filter holds back is as good as lost. One that lets all through from some time on does no harm.
+ * lost their beginnings, nothing before all of them have begun. A gap further on is known by the event behind it; what
+ * was said meanwhile of other rings' events stands. What a filter holds back is as good as lost, so nothing is told with
+ * one by CPU, thread or type. One by time does no harm.
  */
 #ifndef ANALYZE_FILES_H
 #define ANALYZE_FILES_H
@@ -26,7 +27,7 @@ struct files_path {
 	uint32_t length;
 };
 
-/* *files is NULL for a trace that does not tell of paths; the other functions take that. 0 or KTREAD_E_MEMORY. */
+/* *files is NULL where nothing can be told; the other functions take that. 0 or KTREAD_E_MEMORY. */
 int files_create(struct files **files, const struct ktread *trace);
 void files_destroy(struct files *files);
 

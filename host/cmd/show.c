@@ -146,7 +146,6 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 		.limit = show->limit,
 		.cpus = show->args.cpu_list ? show->args.cpus : NULL,
 		.filtered = trace_args_filtered(&show->args),
-		.narrow = trace_args_narrow(&show->args),
 		.symbols = show->symbols,
 		.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
 	};

@@ -268,11 +268,6 @@ int trace_args_filtered(const struct trace_args *args)
 	return args->pid >= 0 || args->cpu_list || args->events || args->since || args->until;
 }
 
-int trace_args_narrow(const struct trace_args *args)
-{
-	return args->pid >= 0 || args->cpu_list || args->events;
-}
-
 /* A list may reach beyond the last CPU, but one that names none at all is a mistake. */
 static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 {

@@ -89,8 +89,6 @@ void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trac
 
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);
-/* For less than all events of some time? */
-int trace_args_narrow(const struct trace_args *args);
 
 /* "unusable value for OPTION"; returns EXIT_USAGE. */
 int trace_bad_value(const struct trace_args *args, const char *option, const char *value);

@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/files.h"
 #include "analyze/flows.h"
 #include "analyze/processes.h"
 #include "analyze/spans.h"
@@ -49,6 +50,8 @@ struct writer {
 	struct spans *spans;
 	struct wellknown_table known;
 	struct flows flows;
+	struct files *files;
+	struct files_path path; /* behind the file of the event at hand */
 	struct processes *processes;
 	struct slice running[THREADS_CPUS_MAX];
 	uint8_t named_cpu[THREADS_CPUS_MAX];
@@ -207,6 +210,11 @@ static char *put_arguments(struct writer *writer, char *at, const struct ktread_
 	if (end > begin)
 		*end++ = ',';
 	end = put_types(writer, end, event);
+	if (writer->path.bytes) {
+		end = json_put_string(number_literal(end, "\"path\":"), writer->path.bytes,
+				      writer->path.length);
+		*end++ = ',';
+	}
 	at = number_decimal(number_literal(end, "\"cpu\":"), event->cpu);
 	at = put_addresses(at, event);
 	*at = '}';
@@ -366,6 +374,7 @@ static int write_event(struct writer *writer, const struct ktread_event *event)
 	if (event->lost)
 		write_gap(writer, event);
 	writer->seen[event->ring] = event->stamp;
+	writer->path = files_event(writer->files, event, known);
 	result = threads_event(writer->threads, event, known, event->stamp);
 	if (result == 0)
 		result = spans_event(writer->spans, event, known, event->stamp);
@@ -415,8 +424,10 @@ int chrome_write_v2(struct chrome *chrome)
 	writer->chrome = chrome;
 	writer->seen = calloc((size_t)ktread_info(chrome->trace)->rings + 1, sizeof(*writer->seen));
 	if (writer->seen && threads_create(&writer->threads, thread_changed, writer) == 0 &&
-	    spans_create(&writer->spans, writer->threads, &sink) == 0)
+	    spans_create(&writer->spans, writer->threads, &sink) == 0 &&
+	    files_create(&writer->files, chrome->trace) == 0)
 		result = write_all(writer);
+	files_destroy(writer->files);
 	spans_destroy(writer->spans);
 	threads_destroy(writer->threads);
 	processes_free(writer->processes);

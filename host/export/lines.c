@@ -130,7 +130,7 @@ int lines_write(struct timeline *timeline)
 	writer->timeline = timeline;
 	writer->version = info->version;
 	writer->lost = calloc((size_t)info->rings + 1, sizeof(*writer->lost));
-	if (writer->lost && (timeline->narrow || files_create(&writer->files, timeline->trace) == 0))
+	if (writer->lost && files_create(&writer->files, timeline->trace) == 0)
 		result = write_all(writer);
 	files_destroy(writer->files);
 	free(writer->lost);

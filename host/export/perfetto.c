@@ -188,6 +188,7 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 		perfetto->error = threads_event(perfetto->threads, event, known, perfetto->time);
 	if (perfetto->error)
 		return perfetto->error;
+	perfetto->path = files_event(perfetto->files, event, known);
 	perfetto->flow = flows_event(&perfetto->flows, event, known);
 	taken = spans_event(perfetto->spans, event, known, perfetto->time);
 	if (taken < 0)
@@ -254,6 +255,8 @@ static int open_models(struct perfetto *perfetto)
 	int error = processes_read(&perfetto->processes, perfetto->trace, &perfetto->known);
 
 	if (!error)
+		error = files_create(&perfetto->files, perfetto->trace);
+	if (!error)
 		error = threads_create(&perfetto->threads, perfetto_thread_changed, perfetto);
 	if (error)
 		return error;
@@ -292,6 +295,7 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 	spans_destroy(perfetto->spans);
 	threads_destroy(perfetto->threads);
 	processes_free(perfetto->processes);
+	files_destroy(perfetto->files);
 	perfetto_tracks_free(&perfetto->tracks);
 	syscalls_close(&perfetto->calls);
 	free(perfetto->rings);

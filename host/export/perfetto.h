@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/files.h"
 #include "analyze/flows.h"
 #include "analyze/processes.h"
 #include "analyze/spans.h"
@@ -44,7 +45,9 @@ struct perfetto {
 	struct spans *spans;
 	struct wellknown_table known;
 	struct flows flows;
+	struct files *files;
 	struct flows_step flow; /* of the event at hand */
+	struct files_path path; /* behind its file */
 	struct processes *processes;
 	struct syscalls calls;
 	struct perfetto_lock locks[PERFETTO_LOCKS];

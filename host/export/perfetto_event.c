@@ -81,6 +81,15 @@ static void annotate_named(struct protobuf *pb, const char *name, unsigned kind,
 	protobuf_end(pb, annotation);
 }
 
+static void annotate_text(struct protobuf *pb, const char *name, const char *text, size_t length)
+{
+	unsigned char *annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
+
+	protobuf_bytes(pb, ANNOTATION_NAME, name, strlen(name));
+	protobuf_text(pb, ANNOTATION_STRING, text, length, length);
+	protobuf_end(pb, annotation);
+}
+
 /* All there is of an event that the trace does not describe. */
 static void annotate_payload(struct protobuf *pb, const struct ktread_event *event)
 {
@@ -100,9 +109,7 @@ static void annotate_payload(struct protobuf *pb, const struct ktread_event *eve
 static void annotate_call(struct perfetto *perfetto, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&perfetto->known, event);
-	struct protobuf *pb = &perfetto->stream.pb;
 	const char *types = NULL;
-	unsigned char *annotation;
 	uint64_t number;
 
 	if (known->kind == WELLKNOWN_SYSCALL_ENTER &&
@@ -110,10 +117,7 @@ static void annotate_call(struct perfetto *perfetto, const struct ktread_event *
 		types = ktread_syscall_types(perfetto->trace, (uint32_t)number);
 	if (!types)
 		return;
-	annotation = protobuf_begin(pb, EVENT_DEBUG_ANNOTATIONS);
-	protobuf_bytes(pb, ANNOTATION_NAME, "types", strlen("types"));
-	protobuf_text(pb, ANNOTATION_STRING, types, strlen(types), PERFETTO_NAME_MAX);
-	protobuf_end(pb, annotation);
+	annotate_text(&perfetto->stream.pb, "types", types, strnlen(types, PERFETTO_NAME_MAX));
 }
 
 static void annotate_all(struct perfetto *perfetto, const struct ktread_event *event)
@@ -127,6 +131,8 @@ static void annotate_all(struct perfetto *perfetto, const struct ktread_event *e
 	for (uint32_t n = 0; n < event->type->fields && ktread_value(event, n, &value) == 0; n++)
 		annotate(pb, event, n, &value);
 	annotate_call(perfetto, event);
+	if (perfetto->path.bytes)
+		annotate_text(pb, "path", perfetto->path.bytes, perfetto->path.length);
 	for (uint32_t n = 0; n < event->callers && n < 2; n++)
 		annotate_named(pb, caller[n], ANNOTATION_POINTER, event->caller[n]);
 	if (event->site)

@@ -33,7 +33,6 @@ struct timeline {
 	uint64_t limit;		  /* events to show, 0: all */
 	const uint8_t *cpus;	  /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
 	int filtered;		  /* some events are not wanted */
-	int narrow;		  /* nor seen: some of CPU, thread or type. What they told is not known */
 	int zero_ticks;		  /* with an unknown frequency show zeros instead of ticks */
 	struct symbols *symbols;  /* names for addresses, NULL: none */
 	int colour;		  /* gaps stand out on a terminal */

@@ -334,7 +334,7 @@ int timeline_write_v2(struct timeline *timeline)
 	writer->event_columns = event_columns(timeline->trace);
 	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
 	calls_init(&writer->calls, timeline->calls);
-	if (writer->lost && (timeline->narrow || files_create(&writer->files, timeline->trace) == 0))
+	if (writer->lost && files_create(&writer->files, timeline->trace) == 0)
 		result = write_all(writer);
 	for (uint32_t id = 0; id < EVENTS; id++) {
 		free(writer->event[id].text);

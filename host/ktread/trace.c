@@ -253,6 +253,13 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
 	return 0;
 }
 
+int ktread_is_narrowed(const struct ktread *trace)
+{
+	const struct ktread_selection *want = &trace->selection;
+
+	return want->active && (want->cpus || want->events || want->thread >= 0);
+}
+
 void ktread_close(struct ktread *trace)
 {
 	if (!trace)

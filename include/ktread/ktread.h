@@ -220,6 +220,8 @@ int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_
 
 int ktread_rewind(struct ktread *trace);
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
+/* Does the filter hold back events by CPU, thread or type, so that what they told is not known? */
+int ktread_is_narrowed(const struct ktread *trace);
 
 const struct ktread_info *ktread_info(const struct ktread *trace);
 const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring);

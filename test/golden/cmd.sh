@@ -46,6 +46,11 @@ golden v2-stats-rate ktrace stats --rate --interval 50us v2.ktrx
 golden v2-stats-rate-json ktrace stats --rate --interval 100us --event sched --json v2.ktrx
 golden v1-stats ktrace stats v1.bin
 golden lowclock-stats ktrace stats --rate --interval 50 lowclock.bin
+golden typed-timeline ktrace show typed.ktrx
+golden typed-cpu ktrace show --cpu 1 typed.ktrx
+golden typed-since ktrace show --since 0.000100 typed.ktrx
+golden typed-lines ktrace show --json --since 0.000095 typed.ktrx
+golden typed-json ktrace export --format json typed.ktrx -o -
 golden hostile-timeline ktrace show hostile.ktrx
 golden hostile-lines ktrace show --json --cpu 1 hostile.ktrx
 golden hostile-json ktrace export --format json hostile.ktrx -o -

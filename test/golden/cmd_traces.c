@@ -6,6 +6,7 @@
  *	v2.ktrx    two CPUs, thread names, system calls across a migration, interrupts, lost slots, strings
  *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed,
  *	              and records that the boot ring refused
+ *	typed.ktrx  system calls whose types the trace tells, errors that it names, files with their paths, a loss
  *	pairs.ktrx  4000 system calls of two threads that move from CPU to CPU, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
  *	apart.bin  version 1, two records as far apart as stamps can be of a slow clock
@@ -211,6 +212,110 @@ static void make_v2(const char *directory, const char *name, const char *thread,
 	writer_close(&writer);
 }
 
+enum { CALL = 1, RESULT, LOOKUP, OPEN, READ, CLOSE };
+
+static void describe_calls_and_files(struct writer *writer)
+{
+	static const uint8_t call[] = { KTRX_TYPE_U16, KTRX_TYPE_U64, KTRX_TYPE_U64, KTRX_TYPE_U64, 0 },
+			     result[] = { KTRX_TYPE_U16, KTRX_TYPE_I64, 0 },
+			     lookup[] = { KTRX_TYPE_U32, KTRX_TYPE_STRING, 0 },
+			     open[] = { KTRX_TYPE_POINTER, KTRX_TYPE_U32, KTRX_TYPE_STRING, 0 },
+			     file[] = { KTRX_TYPE_POINTER, KTRX_TYPE_U32, 0 };
+	static const char call_text[] = "syscall\0enter\0%u(%#llx, %#llx, %#llx)\0a.c\0nr\0\0a\0\0b\0\0c\0",
+			  result_text[] = "syscall\0exit\0%u = %lld\0a.c\0nr\0\0result\0",
+			  lookup_text[] = "vfs\0lookup\0inode %u: %s\0a.c\0inode\0\0path\0",
+			  open_text[] = "vfs\0open\0%p on inode %u: %s\0a.c\0file\0\0inode\0\0path\0",
+			  read_text[] = "vfs\0read\0%p on inode %u\0a.c\0file\0\0inode\0",
+			  close_text[] = "vfs\0close\0%p on inode %u\0a.c\0file\0\0inode\0";
+
+	writer_event(writer, call, call_text, sizeof(call_text));
+	writer_event(writer, result, result_text, sizeof(result_text));
+	writer_event(writer, lookup, lookup_text, sizeof(lookup_text));
+	writer_event(writer, open, open_text, sizeof(open_text));
+	writer_event(writer, file, read_text, sizeof(read_text));
+	writer_event(writer, file, close_text, sizeof(close_text));
+}
+
+static void call(struct writer *writer, uint64_t us, uint16_t nr, uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint64_t argument[] = { a, b, c };
+	unsigned char payload[2 + sizeof(argument)];
+
+	memcpy(payload, &nr, 2);
+	memcpy(payload + 2, argument, sizeof(argument));
+	writer_record(writer, 1, us * US, CALL, 7, payload, sizeof(payload));
+}
+
+/* An event about a file; `path` NULL: it has none. */
+static void file(struct writer *writer, uint32_t cpu, uint64_t us, uint32_t id, uint64_t address,
+		 uint32_t inode, const char *path)
+{
+	uint16_t length = path ? (uint16_t)strlen(path) : 0;
+	unsigned char payload[100];
+	uint32_t at = 0;
+
+	if (id != LOOKUP) {
+		memcpy(payload, &address, 8);
+		at = 8;
+	}
+	memcpy(payload + at, &inode, 4);
+	at += 4;
+	if (path) {
+		memcpy(payload + at, &length, 2);
+		memcpy(payload + at + 2, path, length);
+		at += 2u + length;
+	}
+	writer_record(writer, cpu + 1, us * US, id, 7, payload, at);
+}
+
+static void make_typed(const char *directory)
+{
+	static const char calls[] =
+		"1 close int, fd\n"
+		"2 open fd, path, flags, mode\n"
+		"3 mmap ptr,ptr,size,what\n"
+		"4 exit void, int\n"
+		"5 seek off, fd, off, int, int\n"
+		"6 untyped\n"
+		"error 2 ENOENT\nerror 12 E\033[2J\nerror\nerror x\nerror 3\nmore to come\n";
+	struct writer writer;
+	struct bytes dump = { NULL, 0 };
+
+	writer_open(&writer, 3, 6);
+	describe_calls_and_files(&writer);
+	bytes_append(&writer.syscalls, calls, sizeof(calls) - 1);
+	call(&writer, 100, 1, 3, 99, 99);
+	leave(&writer, 0, 101, 7, 1, 0);
+	call(&writer, 102, 2, 0x1fffeffe00, 0x241, 0644);
+	leave(&writer, 0, 103, 7, 2, -2);
+	call(&writer, 104, 2, 0, 0, 0);
+	leave(&writer, 0, 105, 7, 2, -13);
+	call(&writer, 106, 3, 0, 4096, 3);
+	leave(&writer, 0, 107, 7, 3, 0x7f0000000000);
+	leave(&writer, 0, 108, 7, 3, -12);
+	call(&writer, 109, 4, (uint64_t)-1, 0, 0);
+	leave(&writer, 0, 110, 7, 4, 0);
+	call(&writer, 111, 5, 1, 2, 3); /* the event has one argument less */
+	leave(&writer, 0, 112, 7, 5, -1);
+	call(&writer, 113, 6, 1, 2, 3);
+	call(&writer, 114, 1500, 1, 2, 3);
+
+	file(&writer, 0, 200, OPEN, 0xffff0100, 5, "/etc/motd");
+	file(&writer, 1, 210, READ, 0xffff0100, 5, NULL);
+	file(&writer, 1, 220, LOOKUP, 0, 6, "con\033sole");
+	file(&writer, 1, 230, READ, 0xffff0200, 6, NULL);
+	file(&writer, 1, 240, CLOSE, 0xffff0100, 5, NULL);
+	file(&writer, 1, 250, OPEN, 0xffff0300, 7, "/lost");
+	writer_reserve(&writer, 1, 2);
+	file(&writer, 0, 260, READ, 0xffff0300, 7, NULL);
+	file(&writer, 0, 270, OPEN, 0xffff0300, 7, "/found");
+	file(&writer, 1, 280, CLOSE, 0xffff0300, 7, NULL);
+	writer_dump(&writer, &dump);
+	save(directory, "typed.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 static void make_pairs(const char *directory)
 {
 	struct writer writer;
@@ -249,6 +354,7 @@ int main(int argc, char **argv)
 	make_v2(argv[1], "v2.ktrx", "worker", "note", "all is well", 0);
 	make_v2(argv[1], "hostile.ktrx", "w\033[31m\"\\\n\xff", "n\033o\"te",
 		"\033]0;owned\007 \"quoted\" \\ \xc3\xa9 \xc3", 3);
+	make_typed(argv[1]);
 	make_pairs(argv[1]);
 	return EXIT_SUCCESS;
 }

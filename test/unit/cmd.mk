@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-UNIT_TESTS += cmd_numbers cmd_ticks cmd_escape cmd_output cmd_phrase cmd_values
+UNIT_TESTS += cmd_numbers cmd_ticks cmd_escape cmd_output cmd_phrase cmd_calls cmd_values
 
 UNIT_SRCS_cmd_numbers := test/unit/cmd_numbers.c host/export/number.c
 UNIT_CFLAGS_cmd_numbers := -Ihost
@@ -16,6 +16,9 @@ UNIT_CFLAGS_cmd_output := -Ihost
 UNIT_SRCS_cmd_phrase := test/unit/cmd_phrase.c host/export/phrase.c host/export/escape.c host/export/number.c
 UNIT_CFLAGS_cmd_phrase := -Ihost
 UNIT_LIBS_cmd_phrase := build/lib/libktread.a
+
+UNIT_SRCS_cmd_calls := test/unit/cmd_calls.c host/export/calls.c host/export/escape.c host/export/number.c
+UNIT_CFLAGS_cmd_calls := -Ihost
 
 UNIT_SRCS_cmd_values := test/unit/cmd_values.c host/cmd/trace_values.c
 UNIT_CFLAGS_cmd_values := -Ihost

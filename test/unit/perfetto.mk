@@ -18,6 +18,10 @@ UNIT_TESTS += analyze_spans
 UNIT_SRCS_analyze_spans := test/unit/analyze_spans.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES)
 UNIT_CFLAGS_analyze_spans := -Ihost
 
+UNIT_TESTS += analyze_files
+UNIT_SRCS_analyze_files := test/unit/analyze_files.c $(SCRIPT_SRCS) host/analyze/files.c host/analyze/wellknown.c
+UNIT_CFLAGS_analyze_files := -Ihost
+
 UNIT_TESTS += analyze_requests
 UNIT_SRCS_analyze_requests := test/unit/analyze_requests.c host/analyze/requests.c host/analyze/masks.c host/analyze/near.c
 UNIT_CFLAGS_analyze_requests := -Ihost

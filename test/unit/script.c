@@ -22,6 +22,7 @@ struct ktread {
 	unsigned char payload[EVENTS_MAX][KTRX_RECORD_MAX_PAYLOAD];
 	const char *thread[THREADS_MAX];
 	unsigned events, types, next;
+	int narrowed;
 };
 
 static struct ktread *script;
@@ -47,6 +48,11 @@ void script_end(void)
 struct ktread_info *script_info(void)
 {
 	return &script->info;
+}
+
+void script_narrow(void)
+{
+	script->narrowed = 1;
 }
 
 struct ktread_ring *script_ring(uint32_t ring)
@@ -179,6 +185,11 @@ const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring)
 uint64_t ktread_first_stamp(struct ktread *trace)
 {
 	return trace->events ? trace->event[0].stamp : 0;
+}
+
+int ktread_is_narrowed(const struct ktread *trace)
+{
+	return trace->narrowed;
 }
 
 const char *ktread_thread_name(const struct ktread *trace, uint32_t thread)

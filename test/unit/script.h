@@ -18,6 +18,8 @@ void script_end(void);
 
 struct ktread_info *script_info(void);
 struct ktread_ring *script_ring(uint32_t ring);
+/* A filter is set that holds some events back; those listed are what it lets through. */
+void script_narrow(void);
 void script_thread(uint32_t id, const char *name);
 
 /* Declares an event. `fields` like "u32 prev, u64 ran ns, string name": type, name and perhaps unit. */
