@@ -111,8 +111,8 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 
 	if (cost == 0 || info->frequency == 0 || timeline->filtered || timeline->last <= timeline->base)
 		return;
-	command_message(show->args.name, "recording took %.1f ns an event, %.3f%% of the time of %u CPU%s",
-			(double)cost * 1e6 / (double)info->frequency,
+	command_message(show->args.name, "recording took %.1f ns an event, %s%.3f%% of the time of %u CPU%s",
+			(double)cost * 1e6 / (double)info->frequency, timeline->lost ? "at least " : "",
 			100 * cost_share(cost, timeline->shown, timeline->last - timeline->base, info->cpus),
 			info->cpus, info->cpus == 1 ? "" : "s");
 }

@@ -11,12 +11,16 @@
 #define FILE_MAX     200u
 
 /* Of long paths the end tells more. */
-static char *put_file(char *at, const char *file, uint32_t line)
+static const char *end_of(const char *file)
 {
 	size_t length = strlen(file);
 
-	if (length > FILE_MAX)
-		file += length - FILE_MAX;
+	return length > FILE_MAX ? file + length - FILE_MAX : file;
+}
+
+static char *put_file(char *at, const char *file, uint32_t line)
+{
+	file = end_of(file);
 	at = escape_text(at, file, strlen(file), FILE_MAX);
 	*at++ = ':';
 	return number_decimal(at, line);
@@ -68,10 +72,9 @@ static char *put_json(char *at, uint64_t address, struct symbols *symbols)
 		at = json_put_name(number_literal(at, ",\"function\":"), symbol.function);
 		at = number_decimal(number_literal(at, ",\"offset\":"), symbol.offset);
 		if (symbol.file) {
-			size_t length = strlen(symbol.file);
+			const char *file = end_of(symbol.file);
 
-			at = json_put_string(number_literal(at, ",\"file\":"), symbol.file,
-					     length < FILE_MAX ? length : FILE_MAX);
+			at = json_put_string(number_literal(at, ",\"file\":"), file, strlen(file));
 			at = number_decimal(number_literal(at, ",\"line\":"), symbol.line);
 		}
 		if (symbols_doubtful(symbols))

@@ -365,7 +365,8 @@ static void write_cost(struct output *out, const struct summary *summary)
 	else
 		output_format(out, "cost      %.3f ticks an event", (double)summary->cost / 1000);
 	if (has_rate(summary))
-		output_format(out, ", %.3f%% of the time of %u CPU%s",
+		output_format(out, ", %s%.3f%% of the time of %u CPU%s",
+			      summary->overwritten + summary->invalid ? "at least " : "",
 			      100 * summary_cost_share(summary, summary->tally->events, info->cpus),
 			      info->cpus, info->cpus == 1 ? "" : "s");
 	output_text(out, "\n");

@@ -26,5 +26,11 @@ for arch in x86_64 aarch64 riscv64; do
 				{ last = $1 } END { if (!bad) printf "%d ", (last - first) * 1e9 }'
 	done >"$tmp/spans"
 	check "$arch: subtracted, probes take less: $(cat "$tmp/spans")" awk 'NF != 2 || $2 >= $1 { exit 1 }' "$tmp/spans"
+	# What was overwritten cost as much, but nobody knows how many events it was.
+	timeout -k 2 90 build/bin/ktrace run -q --timeout 60 --out "$tmp/few" -- $(sh scripts/qemu.sh "$arch" 2) \
+		-append 'debug=sched slots=512 run=pingpong,sleepers seconds=1' >"$tmp/console" 2>"$tmp/err" </dev/null
+	build/bin/ktrace summary "$tmp/few" >"$tmp/summary"
+	check "$arch: of a trace that lost slots it is a lower bound" \
+		grep -qE '^cost .*, at least [0-9.]+% of the time' "$tmp/summary"
 done
 done_testing
