@@ -135,6 +135,25 @@ static int say_silence(const struct capture_mailbox *mailbox, uint64_t before)
 	return capture_fail(CAPTURE_E_ABSENT, "%s: the guest does not answer: %s", mailbox->path, why);
 }
 
+static uint64_t deadline_in(uint64_t timeout_ns)
+{
+	uint64_t start = now();
+
+	return timeout_ns < UINT64_MAX - start ? start + timeout_ns : UINT64_MAX;
+}
+
+int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout_ns)
+{
+	uint64_t deadline = deadline_in(timeout_ns);
+
+	while (heartbeats(mailbox) == 0) {
+		if (now() >= deadline)
+			return say_silence(mailbox, 0);
+		pause_briefly();
+	}
+	return 0;
+}
+
 /* Waits until the guest has dealt with all up to `sequence`. */
 static int await(const struct capture_mailbox *mailbox, uint32_t sequence, uint64_t deadline, uint64_t beats)
 {
@@ -155,7 +174,7 @@ static int await(const struct capture_mailbox *mailbox, uint32_t sequence, uint6
 int capture_mailbox_send(struct capture_mailbox *mailbox, struct ktrx_request *request, uint32_t count,
 			 uint64_t timeout_ns)
 {
-	uint64_t start = now(), deadline = timeout_ns < UINT64_MAX - start ? start + timeout_ns : UINT64_MAX;
+	uint64_t deadline = deadline_in(timeout_ns);
 	uint64_t beats = heartbeats(mailbox);
 
 	for (uint32_t n = 0; n < count; n++)

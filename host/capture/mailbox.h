@@ -19,6 +19,12 @@ int capture_mailbox_open(struct capture_mailbox **mailbox, const char *path, con
 void capture_mailbox_close(struct capture_mailbox *mailbox);
 
 /*
+ * Waits for the guest's first tick. Before that it may still be booting, and what is switched on not be what its boot
+ * arguments ask for yet. CAPTURE_E_ABSENT: there was none in time.
+ */
+int capture_mailbox_await_tick(struct capture_mailbox *mailbox, uint64_t timeout_ns);
+
+/*
  * Has the guest carry out the requests, in order, each with its result afterwards; KTRX_RESULT_NONE where it did
  * not answer. CAPTURE_E_ABSENT: it did not answer in time, with the likeliest reason.
  */

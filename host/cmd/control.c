@@ -122,17 +122,17 @@ static int say_results(const struct control *control, const struct requests *req
 	return refused ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
-static int send(const struct control *control, struct requests *requests, uint64_t nonce)
+/* Sends the requests to a guest that has booted; *before gets its trace as it was then, if it could be read. */
+static int send(const struct control *control, struct requests *requests, struct capture_mailbox *mailbox,
+		struct ktread **before)
 {
-	struct capture_mailbox *mailbox;
-	int error = capture_mailbox_open(&mailbox, control->path, control->options.machine, nonce,
-					 control->timeout_ns);
+	int error = capture_mailbox_await_tick(mailbox, control->timeout_ns);
 
-	if (error == 0) {
+	if (error == 0 && open_trace(control, before) != 0)
+		return EXIT_BAD_INPUT;
+	if (error == 0)
 		error = capture_mailbox_send(mailbox, requests->request, requests->count,
 					     control->timeout_ns);
-		capture_mailbox_close(mailbox);
-	}
 	if (error == 0)
 		return say_results(control, requests);
 	command_message(control->name, "%s", capture_message());
@@ -159,6 +159,27 @@ static int say_changes(const struct control *control, const struct ktread *befor
 	return trace_output_status(control->name, "standard output", output_close(&out));
 }
 
+/* No other host's requests come in between: the mailbox is locked until the changes are told. */
+static int steer(const struct control *control, struct requests *requests, uint64_t nonce)
+{
+	struct capture_mailbox *mailbox;
+	struct ktread *before = NULL;
+	int status;
+
+	if (capture_mailbox_open(&mailbox, control->path, control->options.machine, nonce,
+				 control->timeout_ns) != 0) {
+		command_message(control->name, "%s", capture_message());
+		return EXIT_BAD_INPUT;
+	}
+	status = send(control, requests, mailbox, &before);
+	if (before) {
+		status |= say_changes(control, before, requests);
+		ktread_close(before);
+	}
+	capture_mailbox_close(mailbox);
+	return status;
+}
+
 static int carry_out(const struct control *control, struct ktread *trace, struct requests *requests,
 		     char **request)
 {
@@ -181,8 +202,7 @@ static int carry_out(const struct control *control, struct ktread *trace, struct
 				control->path);
 		return EXIT_BAD_INPUT;
 	}
-	status = send(control, requests, info->nonce);
-	return say_changes(control, trace, requests) | status;
+	return steer(control, requests, info->nonce);
 }
 
 static int run_control(int argc, char **argv)

@@ -11,7 +11,8 @@ for arch in x86_64 aarch64 riscv64; do
 	for probe in event 'ipi and back' ipi 'interrupts off and on' spinlock; do
 		check "$arch: $probe costs something" grep -q "\"test\":\"$probe\",\"each\":[1-9][0-9]*,\"count\":[1-9]" "$tmp/costs"
 	done
-	equal "$arch: each probe ran once" 5 "$(wc -l <"$tmp/costs")"
+	# A CPU that was cut off in the middle of a record leaves a line on what is lost.
+	equal "$arch: each probe ran once" 5 "$(grep -c '"event":"probe.cost"' "$tmp/costs")"
 	equal "$arch: six events back to back in each of 50 runs, and once to warm up" 306 \
 		"$(build/bin/ktrace show --event probe.log "$tmp/$arch" 2>/dev/null | grep -c probe.log)"
 	build/bin/ktrace show "$tmp/$arch" 2>"$tmp/said" >"$tmp/shown"

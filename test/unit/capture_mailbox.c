@@ -24,6 +24,7 @@ static struct {
 	char path[32];
 	int descriptor;
 	uint64_t heartbeats, step; /* of the pulse, and by how much it grows each look */
+	uint64_t looks_to_boot;	   /* so many looks from now it ticks for the first time; 0: no change */
 	int absent;		   /* there is no mailbox */
 } guest;
 
@@ -57,6 +58,8 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 {
 	(void)image;
 	memset(pulse, 0, sizeof(*pulse));
+	if (guest.looks_to_boot && --guest.looks_to_boot == 0)
+		guest.heartbeats = 1;
 	pulse->heartbeats = guest.heartbeats;
 	guest.heartbeats += guest.step;
 	return 0;
@@ -216,6 +219,20 @@ static void silence_has_a_reason(void **state)
 	expect_silence("does not come to the mailbox");
 }
 
+static void a_guest_that_boots_is_waited_for(void **state)
+{
+	struct capture_mailbox *mailbox;
+
+	(void)state;
+	assert_int_equal(capture_mailbox_open(&mailbox, guest.path, NULL, NONCE, SHORT_NS), 0);
+	assert_int_equal(capture_mailbox_await_tick(mailbox, SHORT_NS), CAPTURE_E_ABSENT);
+	assert_non_null(strstr(capture_message(), "never called ktrace_heartbeat()"));
+	guest.looks_to_boot = 5;
+	assert_int_equal(capture_mailbox_await_tick(mailbox, LONG_NS), 0);
+	assert_int_equal(guest.looks_to_boot, 0);
+	capture_mailbox_close(mailbox);
+}
+
 static void a_mailbox_full_of_unanswered_requests_is_waited_for(void **state)
 {
 	struct ktrx_mailbox box = { .nonce = NONCE, .capacity = KTRX_MAILBOX_REQUESTS, .requested = 64 };
@@ -266,6 +283,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(more_than_the_mailbox_holds_go_in_portions, start, stop),
 		cmocka_unit_test_setup_teardown(a_strange_result_is_a_refusal, start, stop),
 		cmocka_unit_test_setup_teardown(silence_has_a_reason, start, stop),
+		cmocka_unit_test_setup_teardown(a_guest_that_boots_is_waited_for, start, stop),
 		cmocka_unit_test_setup_teardown(a_mailbox_full_of_unanswered_requests_is_waited_for, start,
 						stop),
 		cmocka_unit_test_setup_teardown(another_boot_gets_no_requests, start, stop),
