@@ -161,31 +161,38 @@ static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
 		*(volatile uint64_t *)&ring->deadline = stamp + KTRACE_ANCHOR_TICKS;
 }
 
-/*
- * Turns the writer's reservation into an anchor; its other slots are given up. A ring's anchor_stamp of 0 stands
- * for none, so an anchor at 0 says 1.
- */
-static void anchor_write(struct ktrace_writer *writer)
+/* Writes an anchor into the writer's one slot. */
+static void anchor_store(const struct ktrace_writer *writer)
 {
 	struct ktrx_ring *ring = writer->ring;
 	uint64_t index = KTRX_WORD_INDEX(writer->word);
 	uint64_t distance = ring->anchor_stamp ? index - ring->anchor_index : 0;
-	uint64_t stamp = writer->stamp;
-	uint32_t slots = writer->slots, extended = writer->extended;
 	uint32_t payload[KTRX_FIRST_PAYLOAD / 4];
 
-	for (uint32_t n = 1; n < slots; n++)
-		slot_void(writer, n);
-	writer->stamp = stamp ? stamp : 1;
 	payload[0] = (uint32_t)writer->stamp;
 	payload[1] = (uint32_t)(writer->stamp >> 32);
 	payload[2] = (uint32_t)ring->anchor_stamp;
 	payload[3] = (uint32_t)(ring->anchor_stamp >> 32);
 	payload[4] = distance <= UINT32_MAX ? (uint32_t)distance : 0;
-	writer->slots = 1;
-	writer->extended = 0;
 	record_write(writer, KTRX_EVENT_ANCHOR, payload);
 	anchor_name(ring, writer->stamp, index);
+}
+
+/*
+ * Turns the writer's reservation into an anchor. If it has several slots, each gets one: readers know what an anchor
+ * is, so none of them counts as lost. A ring's anchor_stamp of 0 stands for none, so an anchor at 0 says 1.
+ */
+static void anchor_write(struct ktrace_writer *writer)
+{
+	uint64_t word = writer->word, stamp = writer->stamp;
+	uint32_t slots = writer->slots, extended = writer->extended;
+
+	writer->slots = 1;
+	writer->extended = 0;
+	writer->stamp = stamp ? stamp : 1;
+	for (; writer->word < word + slots; writer->word++)
+		anchor_store(writer);
+	writer->word = word;
 	writer->slots = slots;
 	writer->extended = extended;
 	writer->stamp = stamp;
