@@ -134,10 +134,9 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 	change.from = (enum threads_state)thread->state;
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change.time;
-	if (state == THREADS_RUNNING) {
+	thread->announced = THREADS_UNKNOWN; /* it has come true by now, or never will */
+	if (state == THREADS_RUNNING)
 		thread->cpu = change.cpu;
-		thread->announced = THREADS_UNKNOWN;
-	}
 	t->changed(t->context, &change);
 }
 
@@ -147,7 +146,6 @@ static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t
 	t->on[cpu] = NOBODY;
 	change(t, index, THREADS_UNKNOWN,
 	       (struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
-	t->thread[index].announced = THREADS_UNKNOWN;
 }
 
 /* Of a thread that turns up although it was believed to run: a switch away from it went unseen. */
@@ -269,15 +267,13 @@ static void wake(struct threads *t, uint32_t index, const struct ktread_event *e
 {
 	struct threads_thread *thread = &t->thread[index];
 
-	if (thread->state == THREADS_RUNNING) {
+	if (thread->state == THREADS_RUNNING || thread->state == THREADS_RUNNABLE || thread->id == 0) {
 		/* Between its announcement and its switch: it stays runnable, whatever the switch still says.
 		 */
 		if (thread->announced == THREADS_SLEEPING || thread->announced == THREADS_WAITING)
 			thread->announced = THREADS_RUNNABLE;
 		return;
 	}
-	if (thread->state == THREADS_RUNNABLE || thread->id == 0)
-		return;
 	if (thread->state == THREADS_DEAD)
 		thread->life++;
 	change(t, index, THREADS_RUNNABLE,

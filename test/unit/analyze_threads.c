@@ -262,6 +262,39 @@ static void version_1_wakes_by_id_or_count(void **state)
 	       "70 cpu0 7 runnable by 9\n");
 }
 
+/* One that was woken by its number is not woken again in place of one that still sleeps. */
+static void version_1_wakes_who_sleeps(void **state)
+{
+	(void)state;
+	script_event(V1_SLEEP, 10, 0, 8, V(0x100));
+	script_event(V1_SWITCH, 20, 0, 8, V(8), V(7));
+	script_event(V1_WAKE, 30, 0, 7, V(0x100), V(8));
+	script_event(V1_SLEEP, 40, 0, 7, V(0x100));
+	script_event(V1_SWITCH, 50, 0, 7, V(7), V(9));
+	script_event(V1_WAKE, 60, 0, 9, V(0x100), V(1));
+	expect("10 cpu0 8 runs\n"
+	       "20 cpu0 8 sleeps\n20 cpu0 7 runs\n"
+	       "30 cpu0 8 runnable by 7\n"
+	       "50 cpu0 7 sleeps\n50 cpu0 9 runs\n"
+	       "60 cpu0 7 runnable by 9\n");
+}
+
+/* Of a queue at address 0 a hostile trace claims to have woken all there can be. */
+static void version_1_wakes_come_to_an_end(void **state)
+{
+	(void)state;
+	script_event(V1_SWITCH, 10, 0, 7, V(7), V(8));
+	script_event(V1_SLEEP, 20, 0, 7, V(0));
+	script_event(V1_WAKE, 30, 0, 8, V(0), V(UINT32_MAX));
+	script_event(V1_SLEEP, 40, 0, 8, V(0));
+	script_event(V1_SWITCH, 50, 0, 8, V(8), V(9));
+	script_event(V1_WAKE, 60, 0, 9, V(0), V(UINT32_MAX));
+	expect("10 cpu0 8 runs\n"
+	       "30 cpu0 7 runnable by 8\n"
+	       "50 cpu0 8 sleeps\n50 cpu0 9 runs\n"
+	       "60 cpu0 8 runnable by 9\n");
+}
+
 /* More threads and CPUs than are kept: counted, nothing else. */
 static void limits(void **state)
 {
@@ -299,6 +332,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(thread_zero_is_everywhere, begin, end),
 		cmocka_unit_test_setup_teardown(gap_hides_what_ran, begin, end),
 		cmocka_unit_test_setup_teardown(version_1_wakes_by_id_or_count, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_who_sleeps, begin, end),
+		cmocka_unit_test_setup_teardown(version_1_wakes_come_to_an_end, begin, end),
 		cmocka_unit_test_setup_teardown(limits, begin, end),
 	};
 
