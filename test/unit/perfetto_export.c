@@ -46,6 +46,8 @@ enum {
 	DELIVER,
 	FORK,
 	EXEC,
+	OPEN,
+	READ,
 	END
 };
 
@@ -291,6 +293,19 @@ static void other_events_are_instants(void **state)
 		"string_value=\"x\"} "
 		"debug_annotations{name_iid=183 int_value=-9223372036854775808} "
 		"debug_annotations{name=\"caller\" pointer_value=4660}}");
+}
+
+static void files_have_paths(void **state)
+{
+	(void)state;
+	script_type(OPEN, "vfs", "open", "string path,pointer file");
+	script_type(READ, "vfs", "read", "pointer file");
+	script_event(OPEN, 1000, 0, 7, "/etc/motd", V(64));
+	script_event(READ, 1100, 1, 7, V(64));
+	script_event(READ, 1200, 1, 7, V(65));
+	export();
+	expect_end("1100", "pointer_value=64} debug_annotations{name=\"path\" string_value=\"/etc/motd\"}}");
+	expect_end("1200", "pointer_value=65}}");
 }
 
 static void counters(void **state)
@@ -573,6 +588,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(interrupts_and_locks, begin, end),
 		cmocka_unit_test_setup_teardown(locks_keep_their_names, begin, end),
 		cmocka_unit_test_setup_teardown(other_events_are_instants, begin, end),
+		cmocka_unit_test_setup_teardown(files_have_paths, begin, end),
 		cmocka_unit_test_setup_teardown(counters, begin, end),
 		cmocka_unit_test_setup_teardown(gaps, begin, end),
 		cmocka_unit_test_setup_teardown(overwritten_heads_are_no_fault, begin, end),
