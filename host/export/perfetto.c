@@ -5,27 +5,13 @@
  */
 #include "export/perfetto.h"
 
-#include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "export/export.h"
+#include "export/machine.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
-
-static const char *machine_name(uint16_t machine)
-{
-	switch (machine) {
-	case EM_X86_64:
-		return "x86_64";
-	case EM_AARCH64:
-		return "aarch64";
-	case EM_RISCV:
-		return "riscv64";
-	default:
-		return NULL;
-	}
-}
 
 static void write_system_info(struct perfetto *perfetto, uint64_t time)
 {

@@ -4,6 +4,6 @@
 ANALYZE_SOURCES := $(patsubst %,host/analyze/%.c,wellknown threads spans files flows processes)
 PERFETTO_SOURCES := host/export/perfetto.c host/export/perfetto_packet.c host/export/perfetto_track.c \
 	host/export/perfetto_sched.c host/export/perfetto_event.c host/export/perfetto_name.c \
-	host/export/protobuf.c
+	host/export/machine.c host/export/protobuf.c
 KTRACE_SRCS += $(ANALYZE_SOURCES) $(PERFETTO_SOURCES)
 EXPORT_FORMATS += perfetto

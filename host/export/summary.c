@@ -2,7 +2,6 @@
 #include "export/summary.h"
 
 #include <ctype.h>
-#include <elf.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "analyze/cost.h"
 #include "export/escape.h"
 #include "export/event_name.h"
+#include "export/machine.h"
 #include "export/ticks.h"
 #include "ktrx/v2.h"
 
@@ -19,20 +19,6 @@
 #define ENDED_BYTES	 300u
 #define THREADS_SHOWN	 100u
 #define RATE_TICKS_LEAST 10u
-
-const char *summary_machine(uint16_t elf_machine)
-{
-	switch (elf_machine) {
-	case EM_X86_64:
-		return "x86_64";
-	case EM_AARCH64:
-		return "aarch64";
-	case EM_RISCV:
-		return "riscv64";
-	default:
-		return NULL;
-	}
-}
 
 const char *summary_outcome(uint32_t outcome)
 {
@@ -166,7 +152,7 @@ static void write_skipped(struct output *out, const struct ktread_info *info)
 static void write_head(struct output *out, const struct summary *summary, const char *path)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
-	const char *machine = summary_machine(info->machine);
+	const char *machine = machine_name(info->machine);
 	char kernel[NAME_BYTES + 1];
 
 	output_format(out, "%s: KTRX version %u", path, info->version);

@@ -26,8 +26,6 @@ void summary_free(struct summary *summary);
 void summary_write_text(struct output *out, const struct summary *summary, const char *path);
 void summary_write_json(struct output *out, const struct summary *summary);
 
-/* "x86_64"; NULL if the trace does not say or it has no common name. */
-const char *summary_machine(uint16_t elf_machine);
 /* What `ktrace run` said of the guest's end, and its length; NULL if it said nothing. */
 const char *summary_ended(const struct ktread *trace, size_t *length);
 /* "exited", "panicked" or "running". */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "export/json.h"
+#include "export/machine.h"
 #include "export/number.h"
 #include "export/summary.h"
 #include "ktrx/v2.h"
@@ -71,8 +72,8 @@ static void write_head(struct output *out, const struct summary *summary)
 
 	output_text(out, "{");
 	number(out, "version", info->version);
-	if (summary_machine(info->machine))
-		text(out, "machine", summary_machine(info->machine));
+	if (machine_name(info->machine))
+		text(out, "machine", machine_name(info->machine));
 	if (*info->kernel)
 		text(out, "kernel", info->kernel);
 	write_build_id(out, info);
