@@ -78,9 +78,13 @@ __attribute__((noinline)) uint32_t ktrace_backtrace(uintptr_t *addresses, uint32
 	uintptr_t address;
 	struct walk walk;
 
-	if (!KTRACE_FRAME_POINTERS)
+	if (!KTRACE_FRAME_POINTERS || most == 0)
 		return 0;
+	/* Where this calls nobody its frame need not have it. */
+	addresses[count++] = KTRACE_RETURN_ADDRESS;
 	walk_begin(&walk, (uintptr_t)__builtin_frame_address(0));
+	if (!walk_step(&walk, &address))
+		return count;
 	while (count < most && walk_step(&walk, &address))
 		if (address)
 			addresses[count++] = address;

@@ -137,12 +137,15 @@ own_stack_entry:
 	setz %bl /* kept by the call */
 	jnz 1f
 	swapgs
-1:	mov %rsp, %rdi
+1:	testb $SELECTOR_LEVEL, CS_IN_FRAME(%rsp)
+	jz 2f
+	xor %ebp, %ebp
+2:	mov %rsp, %rdi
 	call trap_own_stack
 	test %bl, %bl
-	jz 2f
+	jz 3f
 	swapgs
-2:	pop_registers_and_return
+3:	pop_registers_and_return
 
 	/* void arch_switch(uintptr_t *save, uintptr_t next) */
 	.globl arch_switch

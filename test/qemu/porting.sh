@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What doc/porting.md promises for a line each, in a kernel that has nothing else: settings, the mailbox, clocks,
+# callers, the console. Compiled at several levels, for what is on a stack is the compiler's.
+. test/tap.sh
+
+for level in -O0 -O1 -O2 -Os; do
+	mkdir -p "$tmp/port$level"
+	cp examples/minimal/Makefile examples/minimal/kernel.ld examples/minimal/ktrace_port.h test/qemu/porting/kernel.c \
+		"$tmp/port$level"
+	check "$level: it builds" make -s -C "$tmp/port$level" KTRACE="$PWD" \
+		CC="riscv64-linux-gnu-gcc -Wall -Wextra -Werror -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1" \
+		CFLAGS="$level -g -ffreestanding -fno-pic -mcmodel=medany -march=rv64imac_zicsr_zifencei -mabi=lp64 -I. \
+			-I$PWD/include -I$PWD/kernel/arch/riscv64"
+	elf=$tmp/port$level/build/kernel.elf
+	: >"$tmp/err"
+	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
+	timeout -k 5 60 build/bin/ktrace run --timeout 50 --keep-ram --ram-dir "$tmp/ram" --out "$tmp/trace" -- \
+		qemu-system-riscv64 -M virt -bios none -smp 2 -display none -serial "file:$tmp/console" -kernel "$elf" \
+		>/dev/null 2>"$tmp/err" </dev/null &
+	guest=$!
+	ram=
+	for _ in $(seq 200); do
+		ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
+		[ -z "$ram" ] || break
+		sleep 0.1
+	done
+	for _ in $(seq 100); do
+		build/bin/ktrace control --timeout 10 "$ram" debug.level=0 >"$tmp/changed" 2>"$tmp/said" && break
+		sleep 0.1
+	done
+	equal "$level: the host sets what the command line set" 'debug.level: 2 -> 0' "$(cat "$tmp/changed")"
+	wait $guest
+	equal "$level: it ends well" 0 $?
+
+	# Its functions, by their addresses.
+	riscv64-linux-gnu-nm -n "$elf" | awk '$3 ~ /^(port_|_start)/ { print $1, $3 }' >"$tmp/names"
+	sed -n 's/^#[0-9]* 0x/0000000000000000/p' "$tmp/console" | tr -d '\r' | sed 's/.*\(.\{16\}\)$/\1/' |
+		while read -r address; do
+			awk -v address="$address" '$1 < address { name = $2 } END { print name }' "$tmp/names"
+		done >"$tmp/callers"
+	equal "$level: the console tells the callers" 'port_run port_main _start' "$(xargs <"$tmp/callers")"
+	equal "$level: and shows the records" 50 "$(grep -c '^cpu0 [0-9]*: port_step' "$tmp/console")"
+	build/bin/ktrace show --json --event port.step "$tmp/trace" 2>/dev/null | grep port.step >"$tmp/shown"
+	equal "$level: as the host does, with two callers and the site" 50 \
+		"$(grep -c '"callers":\[{[^]]*},{[^]]*}\],"site":{' "$tmp/shown")"
+	build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>/dev/null
+	check "$level: clocks are measured" grep -q '^clocks ' "$tmp/summary"
+	check "$level: and what an event costs" grep -q '^cost ' "$tmp/summary"
+done
+done_testing
