@@ -83,11 +83,13 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: then there are no new ones" "sh: no new process: error 12"
 	said "$arch: and the others go on" "init: sh: status 5"
 
-	# What stays in use is what the kernel has at hand for the next time, which is no more after the next time. Sockets
-	# linger for a while, and a few more packets may be on their way at once.
-	round=$(echo $programs | tr ' ' ,),sleeper,sleeper,sleeper,sysctl:vm.free_pages
-	boot "$arch" 2 "run=$round,$round" </dev/null
-	check "$arch: programs give back their memory ($(free_pages 1), then $(free_pages 2) pages free)" \
-		[ "$(free_pages 2)" -gt $(($(free_pages 1) - 16)) ]
+	# What stays in use is what the kernel has at hand for the next time, as much as was ever needed at once, which may
+	# grow now and then by how CPUs happen to meet; a leak grows each time. Sockets whose program has gone linger, so
+	# time passes before the pages are counted.
+	naps=$(printf ',sleeper%.0s' 1 2 3 4 5 6 7 8 9 10)
+	round=$(echo $programs | tr ' ' ,)$naps,sysctl:vm.free_pages
+	boot "$arch" 2 "run=$round,$round,$round" </dev/null
+	check "$arch: programs give back their memory ($(free_pages 1), $(free_pages 2), then $(free_pages 3) pages free)" \
+		[ "$(free_pages 2)" -gt $(($(free_pages 1) - 16)) -o "$(free_pages 3)" -gt $(($(free_pages 2) - 16)) ]
 done
 done_testing
