@@ -11,6 +11,8 @@
 #define LINEAR_BINS   20
 #define UNIT_MAX      16u
 #define NS_PER_SECOND 1000000000u
+#define NUMBER_TEXT   44u
+#define TEN_19	      UINT64_C(10000000000000000000)
 
 struct distribution distribution_of_ticks(struct histogram *ticks, uint64_t frequency)
 {
@@ -141,7 +143,7 @@ void distribution_bins(const struct distribution *d, struct distribution_bins *b
 	}
 }
 
-static char *time_text(uint64_t nanoseconds, char *text)
+static char *time_text(distribution_number nanoseconds, char *text)
 {
 	static const struct {
 		const char *name;
@@ -161,20 +163,34 @@ static char *time_text(uint64_t nanoseconds, char *text)
 	return text;
 }
 
+/* The edge behind the greatest number of 64 bits has more of them. Returns `text`. */
+static char *digits(distribution_number value, char text[NUMBER_TEXT])
+{
+	const unsigned __int128 magnitude = (unsigned __int128)(value < 0 ? -value : value);
+	const unsigned long long high = (unsigned long long)(magnitude / TEN_19);
+	const unsigned long long low = (unsigned long long)(magnitude % TEN_19);
+
+	if (high)
+		snprintf(text, NUMBER_TEXT, "%s%llu%019llu", value < 0 ? "-" : "", high, low);
+	else
+		snprintf(text, NUMBER_TEXT, "%s%llu", value < 0 ? "-" : "", low);
+	return text;
+}
+
 char *distribution_text(const struct distribution *d, distribution_number value, char *text)
 {
-	char unit[UNIT_MAX * 4 + 1];
-	uint64_t magnitude = (uint64_t)(value < 0 ? -value : value);
+	char unit[UNIT_MAX * 4 + 1], number[NUMBER_TEXT];
 
 	if (d->frequency)
-		return time_text(magnitude, text);
+		return time_text(value, text);
 	*escape_text(unit, d->unit, strnlen(d->unit, UNIT_MAX), sizeof(unit) - 1) = '\0';
-	snprintf(text, DISTRIBUTION_TEXT, "%s%llu%s%.32s", value < 0 ? "-" : "",
-		 (unsigned long long)magnitude, *unit ? " " : "", unit);
+	snprintf(text, DISTRIBUTION_TEXT, "%s%s%.32s", digits(value, number), *unit ? " " : "", unit);
 	return text;
 }
 
 void distribution_write_number(struct output *out, distribution_number value)
 {
-	output_format(out, "%s%llu", value < 0 ? "-" : "", (unsigned long long)(value < 0 ? -value : value));
+	char number[NUMBER_TEXT];
+
+	output_text(out, digits(value, number));
 }

@@ -91,6 +91,8 @@ static void extremes(void **state)
 	assert_int_equal(count, 2);
 	assert_string_equal(distribution_text(&d, distribution_least(&d), text), "-9223372036854775808 B");
 	assert_string_equal(distribution_text(&d, distribution_greatest(&d), text), "18446744073709551615 B");
+	assert_string_equal(distribution_text(&d, bins.bin[bins.count - 1].to, text),
+			    "20000000000000000000 B");
 }
 
 static void narrow(void **state)
