@@ -7,7 +7,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 log=build/check
-limit=${TEST_TIMEOUT:-300}
+limit=${TEST_TIMEOUT:-600}
 mkdir -p "$log"
 
 if [ "${1-}" = --one ]; then
