@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/rates.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "export/stats.h"
@@ -27,12 +28,14 @@ struct rates {
 	struct cpu all, cpu[CPUS];
 };
 
-static void write_cpu(struct rates *rates, uint32_t cpu, const char *before)
+static const char *name_cpu(const struct rates *rates, uint32_t cpu, char name[16])
 {
+	const bool json = rates->options->json;
+
 	if (cpu == CPUS - 1)
-		output_format(rates->out, rates->options->json ? "%s\"unknown\"" : "%sCPU?", before);
-	else
-		output_format(rates->out, rates->options->json ? "%s\"%u\"" : "%sCPU%u", before, cpu);
+		return json ? "unknown" : "CPU?";
+	snprintf(name, 16, json ? "%u" : "CPU%u", cpu);
+	return name;
 }
 
 static double per_second(const struct rates *rates, uint64_t events, uint64_t ticks)
@@ -42,6 +45,8 @@ static double per_second(const struct rates *rates, uint64_t events, uint64_t ti
 
 static void write_text(struct rates *rates, const char *time)
 {
+	char name[16];
+
 	output_format(rates->out, "[%13s] %10llu", time, (unsigned long long)rates->all.now);
 	if (rates->frequency)
 		output_format(rates->out, " %12.0f/s",
@@ -50,8 +55,8 @@ static void write_text(struct rates *rates, const char *time)
 	for (uint32_t n = 0; n < rates->cpus; n++) {
 		if (rates->cpu[n].now == 0)
 			continue;
-		write_cpu(rates, n, " ");
-		output_format(rates->out, " %llu", (unsigned long long)rates->cpu[n].now);
+		output_format(rates->out, " %s %llu", name_cpu(rates, n, name),
+			      (unsigned long long)rates->cpu[n].now);
 	}
 	output_text(rates->out, "\n");
 }
@@ -59,14 +64,15 @@ static void write_text(struct rates *rates, const char *time)
 static void write_json(struct rates *rates, const char *time)
 {
 	const char *comma = "";
+	char name[16];
 
 	output_format(rates->out, "%s\n{\"time\":%s,\"events\":%llu,\"cpus\":{", rates->listed ? "," : "",
 		      time, (unsigned long long)rates->all.now);
 	for (uint32_t n = 0; n < rates->cpus; n++) {
 		if (rates->cpu[n].now == 0)
 			continue;
-		write_cpu(rates, n, comma);
-		output_format(rates->out, ":%llu", (unsigned long long)rates->cpu[n].now);
+		output_format(rates->out, "%s\"%s\":%llu", comma, name_cpu(rates, n, name),
+			      (unsigned long long)rates->cpu[n].now);
 		comma = ",";
 	}
 	output_text(rates->out, "}}");
@@ -139,7 +145,7 @@ static void write_sum(struct rates *rates, const struct cpu *cpu)
 		output_text(rates->out, "}");
 		return;
 	}
-	output_format(rates->out, "\t%12llu event%s", (unsigned long long)cpu->events,
+	output_format(rates->out, "%12llu event%s", (unsigned long long)cpu->events,
 		      cpu->events == 1 ? " " : "s");
 	if (has_rate)
 		output_format(rates->out, " %12.0f/s", per_second(rates, cpu->events, span));
@@ -151,17 +157,18 @@ static void write_sum(struct rates *rates, const struct cpu *cpu)
 
 static void write_sums(struct rates *rates)
 {
-	const char *comma = rates->options->json ? "," : "";
+	const bool json = rates->options->json;
+	char name[16];
 
-	output_text(rates->out, rates->options->json ? "],\n\"sum\":{\"all\"" : "\nall");
+	output_text(rates->out, json ? "],\n\"sum\":{\"all\"" : "\nall     ");
 	write_sum(rates, &rates->all);
 	for (uint32_t n = 0; n < rates->cpus; n++) {
 		if (rates->cpu[n].events == 0)
 			continue;
-		write_cpu(rates, n, comma);
+		output_format(rates->out, json ? ",\"%s\"" : "%-8s", name_cpu(rates, n, name));
 		write_sum(rates, &rates->cpu[n]);
 	}
-	if (rates->options->json)
+	if (json)
 		output_text(rates->out, "}}\n");
 }
 

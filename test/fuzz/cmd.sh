@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The sanitized command line over damaged traces: it ends with status 0, 1 or 2, in time, with no finding, and what it
-# wrote to its standard output is whole lines. COUNT damaged copies a trace, each through one command in turn.
+# wrote to its standard output is whole lines, without a control character in what it said. COUNT damaged copies a
+# trace, each through one command in turn.
 . test/tap.sh
 
 count=${COUNT:-60}
@@ -12,7 +13,7 @@ cd "$tmp" || exit 1
 export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1:detect_leaks=1
 
 command_number() { # N FILE
-	case $(($1 % 15)) in
+	case $(($1 % 20)) in
 	0) "$bin/ktrace" show "$2" ;;
 	1) "$bin/ktrace" show --json "$2" ;;
 	2) "$bin/ktrace" summary "$2" ;;
@@ -28,6 +29,11 @@ command_number() { # N FILE
 	12) "$bin/ktrace" stats --begin '*s*' --end '*s*' "$2" ;;
 	13) "$bin/ktrace" stats --rate --interval 100us "$2" ;;
 	14) "$bin/ktrace" show --svg - "$2" ;;
+	15) "$bin/ktrace" ktrdump -a -M "$2" ;;
+	16) "$bin/ktrace" ktrdump -f -n -r -M "$2" ;;
+	17) "$bin/ktrace" show --align --subtract-cost "$2" ;;
+	18) "$bin/ktrace" control "$2" ;;
+	19) "$bin/ktrace" show --settings --json "$2" ;;
 	esac
 }
 
@@ -45,6 +51,8 @@ for trace in *.bin *.ktrx *.kts; do
 			findings="$findings copy $n, status $status: $(grep -m 2 'ERROR\|runtime error' err);"
 		elif [ -s out ] && [ -n "$(tail -c 1 out)" ]; then
 			findings="$findings copy $n: the output ends in the middle of a line;"
+		elif LC_ALL=C grep -aq '[[:cntrl:]]' out err; then
+			findings="$findings copy $n: a control character;"
 		fi
 		n=$((n + 1))
 	done
