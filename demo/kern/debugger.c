@@ -12,8 +12,9 @@
 #include "power.h"
 #include "print.h"
 
-#define LINE_SIZE 80
-#define BEAT_NS	  (10 * NS_PER_MS)
+#define LINE_SIZE     80
+#define BEAT_NS	      (10 * NS_PER_MS)
+#define BACKTRACE_MAX 1000 /* a greater number says no more */
 
 enum { BACKSPACE = 'H' & 31, KILL_LINE = 'U' & 31, RUBOUT = 0x7f };
 
@@ -135,7 +136,7 @@ static void show_backtrace(const char *count)
 {
 	int limit = 0;
 
-	for (; *count >= '0' && *count <= '9'; count++)
+	for (; *count >= '0' && *count <= '9' && limit < BACKTRACE_MAX; count++)
 		limit = limit * 10 + (*count - '0');
 	print_backtrace(limit ? limit : -1);
 }
