@@ -32,7 +32,10 @@ KTRACE_BEGIN_C
 #define KTRACE_SETTING_RANGE(name, word, flags, most) \
 	KTRACE_SETTING_ROW(name, KTRX_SETTING_U32, word, 4, 0, flags, most)
 
-/* One bit of a word as a setting of its own, 0 or 1. */
+/*
+ * One bit of a word as a setting of its own, 0 or 1. Setting it stores the whole word: two bits of one word that are set
+ * at the same time, say one by the host, may lose one.
+ */
 #define KTRACE_SETTING_BIT32(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT32, word, 4, bit, 0, 1)
 #define KTRACE_SETTING_BIT64(name, word, bit) KTRACE_SETTING_ROW(name, KTRX_SETTING_BIT64, word, 8, bit, 0, 1)
 

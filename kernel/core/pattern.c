@@ -2,6 +2,8 @@
 /* Events chosen by name: "group.name" with * and ?, and their change. */
 #include "pattern.h"
 
+#define FLAGS_SHIFT ((offsetof(struct ktrx_event, flags) - offsetof(struct ktrx_event, header)) * 8)
+
 static char char_at(const char *text, uint32_t length, uint32_t at)
 {
 	return at < length ? text[at] : '\0';
@@ -81,14 +83,23 @@ static int is_left_out(const struct ktrx_event *event, const char *pattern, uint
 	return !own[at] ? 0 : matches_group(event, own, sizeof(own) - 1);
 }
 
+/* A swap of the word that flags lie in: a request of the host's may come in between, and must not be undone. */
+static void flags_change(struct ktrx_event *event, uint8_t mask, uint8_t flags)
+{
+	uint64_t *word = (uint64_t *)(void *)&event->header;
+	uint64_t old, changed;
+
+	do {
+		old = *(volatile ktrace_u64_any *)word;
+		changed = (old & ~((uint64_t)mask << FLAGS_SHIFT)) | (uint64_t)(flags & mask) << FLAGS_SHIFT;
+	} while (old != changed && !ktrace_arch_compare_swap(word, old, changed));
+}
+
 void ktrace_event_change(struct ktrx_event *event, const struct ktrace_change *change)
 {
-	uint8_t flags = change->change >> 1;
-
 	if (change->change & KTRX_CHANGE_STATE)
 		*(volatile uint8_t *)&event->wanted = change->state;
-	if (flags)
-		*(volatile uint8_t *)&event->flags = (event->flags & ~flags) | (change->flags & flags);
+	flags_change(event, change->change >> 1, change->flags);
 }
 
 uint32_t ktrace_events_change(struct ktrace_span pattern, const struct ktrace_change *change)

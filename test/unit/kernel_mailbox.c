@@ -295,6 +295,34 @@ static void one_cpu_at_a_time_is_at_it(void **state)
 	assert_true(n > 3);
 }
 
+static void tick_that_asks_for_callers(void)
+{
+	uint16_t id = fake_row("mm.fault")->id;
+
+	post((struct ktrx_request){ .op = KTRX_REQUEST_EVENTS,
+				    .change = KTRX_EVENT_CALLERS << 1,
+				    .first = id,
+				    .last = id,
+				    .flags = 2 });
+	ktrace_heartbeat(0);
+}
+
+/* Wherever in the kernel's own change of an event's flags the host's change of others comes, both are there. */
+static void what_the_kernel_changes_meanwhile_stays_too(void **state)
+{
+	int64_t points = 1;
+
+	for (int64_t at = 0; at < points; at++) {
+		boot(state);
+		fake_at(at, tick_that_asks_for_callers);
+		assert_int_equal(ktrace_control("mm.fault=site"), KTRACE_OK);
+		points = fake_points();
+		if (ktrace_mailbox.applied == 1)
+			assert_int_equal(fake_row("mm.fault")->flags, 2 | KTRX_EVENT_SITE);
+	}
+	assert_true(points > 2);
+}
+
 static void without_a_ring_of_its_own_a_cpu_looks_at_nothing(void **state)
 {
 	fake_reset(state);
@@ -318,6 +346,7 @@ int main(void)
 		cmocka_unit_test_setup(sequences_go_on_past_the_greatest, boot),
 		cmocka_unit_test_setup(noise_does_no_harm, boot),
 		cmocka_unit_test_setup(one_cpu_at_a_time_is_at_it, boot),
+		cmocka_unit_test_setup(what_the_kernel_changes_meanwhile_stays_too, boot),
 		cmocka_unit_test_setup(without_a_ring_of_its_own_a_cpu_looks_at_nothing, fake_reset),
 	};
 
