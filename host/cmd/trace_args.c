@@ -2,7 +2,6 @@
 #include "cmd/trace_args.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,6 +11,7 @@
 #include "analyze/align.h"
 #include "analyze/cost.h"
 #include "analyze/near.h"
+#include "analyze/pattern.h"
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
 
@@ -193,16 +193,6 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 	return take_file(args, syntax, argc, argv);
 }
 
-/* Does `pattern` mean this event: by "group.name", name or group alone, whatever the case? */
-static int type_matches(const struct ktread_type *type, const char *pattern)
-{
-	char full[256];
-
-	snprintf(full, sizeof(full), "%s.%s", type->group, type->name);
-	return fnmatch(pattern, full, FNM_CASEFOLD) == 0 || fnmatch(pattern, type->name, FNM_CASEFOLD) == 0 ||
-	       fnmatch(pattern, type->group, FNM_CASEFOLD) == 0;
-}
-
 static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)
 {
 	uint64_t number;
@@ -215,7 +205,7 @@ static int mark_events(const struct ktread *trace, const char *pattern, uint8_t 
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
 
-		if (type && type_matches(type, pattern)) {
+		if (type && pattern_means(pattern, type)) {
 			map[id / 8] |= (uint8_t)(1u << id % 8);
 			found = 1;
 		}

@@ -17,6 +17,7 @@
 #include "follow_state.h"
 #include "guest.h"
 #include "message.h"
+#include "v2.h"
 
 #define PATIENCE_MS   100u
 #define APPEAR_MS     10000u
@@ -28,6 +29,8 @@
 #define CLOCKS_MS     250u		  /* between looks at what the guest measures of its clocks */
 #define WAITING_MOST  (UINT32_C(1) << 20) /* slots of all rings together that wait to be handed out */
 #define WAITING_RING  (UINT32_C(1) << 18) /* … of one ring */
+#define NAMES_MS      1000u		  /* between looks at names of threads */
+#define SAMPLE_LEAST  16u		  /* slots of a ring that are worth a look */
 #define WAITING_LEAST (4u * KTREAD_FOLLOW_SCRATCH)
 
 static uint64_t milliseconds(void)
@@ -207,6 +210,14 @@ static uint32_t waiting_limit(uint32_t rings)
 	return share > WAITING_RING ? WAITING_RING : share < WAITING_LEAST ? WAITING_LEAST : share;
 }
 
+/* The boot ring takes part of the sample, too. 0: there is no limit. */
+static uint32_t sample_of_ring(const struct ktread_follow *follow)
+{
+	uint32_t share = follow->options.sample / (follow->rings ? follow->rings : 1);
+
+	return follow->options.sample == 0 || share > SAMPLE_LEAST ? share : SAMPLE_LEAST;
+}
+
 static int look_at_rings(struct ktread_follow *follow, bool last)
 {
 	struct ktread_follow_look look = {
@@ -215,6 +226,7 @@ static int look_at_rings(struct ktread_follow *follow, bool last)
 		.patience = follow->options.patience_ms,
 		.seen = follow->seen,
 		.limit = waiting_limit(follow->rings),
+		.most = sample_of_ring(follow),
 		.last = last,
 	};
 	uint64_t before = 0, after = 0;
@@ -408,6 +420,10 @@ static int follow_boot(struct ktread_follow *follow, bool last)
 		follow->clocks_again = follow->now + CLOCKS_MS;
 		status = ktread_follow_clocks(follow);
 	}
+	if (status == 0 && follow->now >= follow->names_again) {
+		follow->names_again = follow->now + NAMES_MS;
+		status = ktread_v2_load_threads(follow->trace);
+	}
 	if (status == 0)
 		status = look_at_rings(follow, last);
 	if (status < 0)
@@ -508,6 +524,16 @@ int ktread_follow_next(struct ktread_follow *follow, struct ktread_followed *now
 void ktread_follow_stop(struct ktread_follow *follow)
 {
 	follow->stopping = true;
+}
+
+int ktread_follow_ended(const struct ktread_follow *follow)
+{
+	return has_ended(follow);
+}
+
+int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room)
+{
+	return follow->image ? ktread_layout_cpus(follow->image->layout, 0, cpu, room) : 0;
 }
 
 struct ktread *ktread_follow_trace(struct ktread_follow *follow)

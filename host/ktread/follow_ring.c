@@ -74,7 +74,7 @@ static int advance_head(struct ktread_follow_ring *follow)
 		return status;
 	if (head < follow->head) { /* no writer goes back: the guest's memory is not what it was */
 		follow->start = follow->head = ring->index = head;
-		follow->overwritten = ring->decoded = ring->invalid = 0;
+		follow->overwritten = follow->skipped = ring->decoded = ring->invalid = 0;
 		follow->passed_count = 0;
 		return 0;
 	}
@@ -144,10 +144,15 @@ static void skip_continuation(struct ktread_follow_ring *follow)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
 
-	if (follow->passed_count && follow->passed[follow->passed_count - 1].index + 1 == ring->index)
+	if (follow->skipped && ring->index == follow->skipped_end) {
+		follow->skipped++;
+		follow->skipped_end++;
+	} else if (follow->passed_count &&
+		   follow->passed[follow->passed_count - 1].index + 1 == ring->index) {
 		remember(follow, ring->index);
-	else
+	} else {
 		ring->invalid++;
+	}
 	ring->index++;
 	ring->lost++;
 }
@@ -329,6 +334,22 @@ static uint64_t reached(const struct ktread_follow_ring *follow)
 	return ring->items >= back ? ring->item[ring->items - back].stamp : 0;
 }
 
+/* Leaves out all but the newest `most` slots. */
+static int skip(struct ktread_follow_ring *follow, uint32_t most)
+{
+	struct ktread_v2_ring *ring = &follow->ring;
+	uint64_t skipped = follow->head - ring->index;
+
+	if (most == 0 || skipped <= most)
+		return 0;
+	skipped -= most;
+	ring->index += skipped;
+	ring->lost += skipped;
+	follow->skipped += skipped;
+	follow->skipped_end = ring->index;
+	return find_reference(follow);
+}
+
 int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktread_follow_look *look)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
@@ -338,10 +359,13 @@ int ktread_follow_ring_look(struct ktread_follow_ring *follow, const struct ktre
 	if (status == 0)
 		status = revisit(follow);
 	if (status == 0)
+		status = skip(follow, look->most);
+	if (status == 0)
 		status = read_new(follow, look);
 	if (status < 0)
 		return status;
-	follow->pressed = follow->head - before > ktread_ring_slots(ring->place) / PRESSED_PART;
+	follow->pressed =
+		look->most == 0 && follow->head - before > ktread_ring_slots(ring->place) / PRESSED_PART;
 	if (look->last && !follow->behind) {
 		ring->invalid += follow->passed_count;
 		follow->passed_count = 0;

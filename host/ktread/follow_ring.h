@@ -4,7 +4,7 @@
  * not finished is waited for; when patience is over, it and all that were reserved before the waiting began are
  * passed over, kept in mind, and looked at again until they are finished or overwritten.
  *
- * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + passed over + those from `index` on.
+ * Invariant: slots from `start` to `head` = decoded + overwritten + invalid + skipped + passed over + those from `index` on.
  */
 #ifndef KTREAD_FOLLOW_RING_H
 #define KTREAD_FOLLOW_RING_H
@@ -33,7 +33,9 @@ struct ktread_follow_ring {
 	uint64_t wait_head;  /* slots before this one … */
 	uint64_t wait_until; /* … are waited for until then */
 	uint64_t overwritten;
-	uint64_t untold; /* of these, slots not told yet */
+	uint64_t skipped;     /* unread, for only a sample is wanted */
+	uint64_t skipped_end; /* behind the last of these */
+	uint64_t untold;      /* of those overwritten, slots not told yet */
 	struct ktread_passed *passed;
 	uint32_t passed_count;
 	bool behind;  /* the last look left finished slots unread */
@@ -47,6 +49,7 @@ struct ktread_follow_look {
 	uint64_t patience;
 	uint64_t seen;	/* newest stamp of any ring read before this look began */
 	uint32_t limit; /* slots a ring may keep waiting, and have read in one look */
+	uint32_t most;	/* slots behind the head that are read at all; 0: all */
 	bool last;	/* nobody writes any more: what is not finished never will be */
 };
 

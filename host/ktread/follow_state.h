@@ -22,12 +22,12 @@ struct ktread_follow {
 	uint64_t seen;	      /* newest stamp read */
 	uint64_t handed_out;  /* newest stamp handed out, where rings are merged */
 	uint64_t first_stamp; /* of what was handed out first in this boot */
-	uint64_t opened, now, look_again, guess_again, clocks_again; /* ms */
-	uint32_t interval;					     /* ms to the next look */
-	bool behind;						     /* the last look left something unread */
-	bool pressed;						     /* looks are too rare */
-	bool idle;						     /* the last look found nothing new */
-	bool any_due;						     /* the cursors have events */
+	uint64_t opened, now, look_again, guess_again, clocks_again, names_again; /* ms */
+	uint32_t interval;							  /* ms to the next look */
+	bool behind;  /* the last look left something unread */
+	bool pressed; /* looks are too rare */
+	bool idle;    /* the last look found nothing new */
+	bool any_due; /* the cursors have events */
 	bool leaving; /* this boot is over once they have none */
 	bool stopping, finished;
 	int status;

@@ -176,6 +176,7 @@ void ktread_follow_count(const struct ktread_follow_ring *ring, struct ktread_fo
 	account->shown += ring->ring.decoded;
 	account->overwritten += ring->overwritten;
 	account->unreadable += ring->ring.invalid;
+	account->skipped += ring->skipped;
 	account->pending += pending(ring);
 }
 

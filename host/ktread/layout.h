@@ -48,6 +48,9 @@ const struct ktread_section *ktread_layout_section(const struct ktread_layout *l
 						   uint32_t n);
 /* Reads a ring's head anew. 0 or an error. */
 int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64_t *head);
+/* Reads rows of the CPUS section from number `first` on. How many of `room` there are, or an error. */
+int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
+		       uint32_t room);
 
 static inline uint64_t ktread_ring_slots(const struct ktread_ring_place *place)
 {

@@ -5,6 +5,8 @@
 
 #include "image.h"
 
+#define READ_AT_ONCE 64u /* rows of CPUs */
+
 static uint64_t count_slots(const struct ktread_layout *layout)
 {
 	uint64_t sum = 0;
@@ -39,26 +41,20 @@ static void count_cpu(const struct ktrx_cpu *cpu, uint32_t number, struct ktread
 	}
 }
 
-static int count_cpus(const struct ktread_section *section, struct ktread_pulse *pulse)
+static int count_cpus(const struct ktread_layout *layout, struct ktread_pulse *pulse)
 {
-	uint64_t stride = section->row.entry_size ? section->row.entry_size : sizeof(struct ktrx_cpu);
-	uint64_t rows = section->region.length / stride;
+	struct ktrx_cpu cpu[READ_AT_ONCE];
+	uint32_t number = 0;
+	int rows;
 
-	for (uint64_t i = 0; i < rows && i < KTRX_MAX_RINGS; i++) {
-		struct ktrx_cpu cpu = { 0 };
-		int status = ktread_region_read(&section->region, i * stride, &cpu,
-						stride < sizeof(cpu) ? stride : sizeof(cpu));
-
-		if (status < 0)
-			return status;
-		count_cpu(&cpu, (uint32_t)i, pulse);
-	}
-	return 0;
+	while ((rows = ktread_layout_cpus(layout, number, cpu, READ_AT_ONCE)) > 0)
+		for (int i = 0; i < rows; i++)
+			count_cpu(&cpu[i], number++, pulse);
+	return rows;
 }
 
 int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 {
-	const struct ktread_section *cpus;
 	int status = ktread_image_refresh(image);
 
 	memset(pulse, 0, sizeof(*pulse));
@@ -71,8 +67,7 @@ int ktread_image_pulse(struct ktread_image *image, struct ktread_pulse *pulse)
 	pulse->status = image->root.status;
 	pulse->frequency = image->root.frequency;
 	pulse->slots = count_slots(image->layout);
-	cpus = ktread_layout_section(image->layout, KTRX_SECTION_CPUS, 0);
-	status = cpus ? count_cpus(cpus, pulse) : 0;
+	status = count_cpus(image->layout, pulse);
 	if (pulse->heartbeats == 0)
 		pulse->quiet_cpu = KTRX_NO_CPU;
 	return status;

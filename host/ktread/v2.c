@@ -173,7 +173,7 @@ static int section_copy(const struct ktread *trace, uint32_t type, uint64_t limi
 	return section ? ktread_region_copy(&section->region, limit, copy, size) : 0;
 }
 
-static int load_names(struct ktread *trace)
+int ktread_v2_load_threads(struct ktread *trace)
 {
 	const struct ktread_section *threads = ktread_layout_section(trace->layout, KTRX_SECTION_THREADS, 0);
 	uint32_t stride =
@@ -182,10 +182,20 @@ static int load_names(struct ktread *trace)
 	uint64_t size;
 	int status = section_copy(trace, KTRX_SECTION_THREADS, NAMES_LIMIT, &bytes, &size);
 
-	if (status == 0 && bytes && stride >= sizeof(struct ktrx_thread))
-		status = ktread_names_load_threads(&trace->threads, bytes, size, stride);
-	else
-		free(bytes);
+	if (status == 0 && bytes && stride >= sizeof(struct ktrx_thread)) {
+		ktread_names_free(&trace->threads);
+		return ktread_names_load_threads(&trace->threads, bytes, size, stride);
+	}
+	free(bytes);
+	return status;
+}
+
+static int load_names(struct ktread *trace)
+{
+	char *bytes;
+	uint64_t size;
+	int status = ktread_v2_load_threads(trace);
+
 	if (status == 0)
 		status = section_copy(trace, KTRX_SECTION_SYSCALLS, NAMES_LIMIT, &bytes, &size);
 	if (status == 0 && bytes)

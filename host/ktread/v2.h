@@ -10,5 +10,7 @@
 int ktread_v2_open_dump(struct ktread *trace, uint64_t offset);
 /* Takes over the layout. */
 int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout);
+/* Takes the names of threads as they are now. */
+int ktread_v2_load_threads(struct ktread *trace);
 
 #endif

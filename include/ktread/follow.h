@@ -34,6 +34,7 @@ struct ktread_follow_options {
 	uint32_t patience_ms; /* for a record that is not finished; 0: 100 */
 	uint32_t appear_ms;   /* for ktrace to show up where no guest is running; 0: 10000 */
 	uint32_t interval_ms; /* between looks at a guest that records much; 0: 10 */
+	uint32_t sample; /* slots a look takes, the newest of all rings; older ones are skipped; 0: all */
 };
 
 enum ktread_followed_kind {
@@ -53,12 +54,13 @@ struct ktread_followed {
 	uint64_t boot;			  /* of KTREAD_FOLLOWED_BOOT: 1 the first time, then 2 … */
 };
 
-/* Slots of all rings and boots so far: produced = shown + overwritten + unreadable + pending. */
+/* Slots of all rings and boots so far: produced = shown + overwritten + unreadable + skipped + pending. */
 struct ktread_follow_account {
 	uint64_t produced;    /* since the guest booted, or cleared its rings before following began */
 	uint64_t shown;	      /* of records handed out or about to be, and anchors */
 	uint64_t overwritten; /* before they could be read */
 	uint64_t unreadable;  /* given up by their writers, or never finished */
+	uint64_t skipped;     /* not looked at, as the options had it */
 	uint64_t pending;     /* not looked at yet, or passed over and perhaps finished later */
 	uint64_t events;      /* handed out */
 	uint64_t late;	      /* … of these, late */
@@ -87,6 +89,13 @@ void ktread_follow_stop(struct ktread_follow *follow);
  */
 struct ktread *ktread_follow_trace(struct ktread_follow *follow);
 void ktread_follow_account(const struct ktread_follow *follow, struct ktread_follow_account *account);
+/*
+ * What the first `room` CPUs say of themselves now, without a look at their rings. How many there are of these; 0: the
+ * guest does not say, or none is found; or an error.
+ */
+int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room);
+/* 1: nobody can record any more, so that what is read now is the last. */
+int ktread_follow_ended(const struct ktread_follow *follow);
 const char *ktread_follow_message(const struct ktread_follow *follow); /* of the last error */
 
 #ifdef __cplusplus

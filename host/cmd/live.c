@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace live: what a running guest does, on a screen or a line a second. */
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+#include "cmd/trace_values.h"
+#include "live/guest.h"
+#include "live/lines.h"
+#include "live/screen.h"
+
+#define SAMPLE	     2048u /* slots a look takes */
+#define LOOK_MS	     50u
+#define LEAST_SECOND UINT64_C(100000000) /* ns: the shortest interval */
+
+static const char usage[] =
+	"usage: ktrace live [OPTION]... [FILE]\n"
+	"\n"
+	"Shows what a running guest does: its CPUs, events a second, threads that wait, the newest events. "
+	"FILE is\n"
+	"the file behind its RAM; without it, the newest one that 'ktrace run' has made here. Waits for a "
+	"guest\n"
+	"that is not there yet, or has ended, to come back.\n"
+	"\n"
+	"  --lines            a line an interval, as where standard output is no terminal\n"
+	"  --json             the same as JSON objects\n"
+	"  --interval T       between two lines or pictures: 1 (the default), 0.5, 250ms\n"
+	"  --count N          end after N intervals\n"
+	"  --tail N           lines: the N newest events before each line\n"
+	"  --event PATTERNS   newest events: only these: syscall, sched.switch, 'net.*'; several with "
+	"commas\n"
+	"  --cpu LIST         only of these CPUs: 0,2-5\n"
+	"  --pid N            only of this thread\n"
+	"  --frequency HZ     counter frequency, where the guest does not know it\n"
+	"  --machine ARCH     x86_64, aarch64 or riscv64, where the file does not tell\n"
+	"  --help             this text\n"
+	"\n"
+	"Keys of the screen: q or Ctrl-C ends, e, c and p ask for a filter of events, CPUs or a thread, r "
+	"shows all\n"
+	"events again, space stops them.\n"
+	"\n"
+	"Status: 0 a guest was seen, 1 none was or the file cannot be one.\n"
+	"\n"
+	"Examples:\n"
+	"  ktrace live\n"
+	"  ktrace live --json --count 10 guest.ram\n"
+	"  ktrace live --lines --tail 5 --event 'sched.*' guest.ram\n";
+
+struct live {
+	const char *name; /* signs messages */
+	struct live_guest guest;
+	struct live_filter filter;
+	uint64_t interval, count, tail;
+	bool lines, json;
+};
+
+static const struct option long_options[] = {
+	{ "help", no_argument, NULL, 'h' },	     { "lines", no_argument, NULL, 'l' },
+	{ "json", no_argument, NULL, 'j' },	     { "interval", required_argument, NULL, 'i' },
+	{ "count", required_argument, NULL, 'n' },   { "tail", required_argument, NULL, 't' },
+	{ "event", required_argument, NULL, 'e' },   { "cpu", required_argument, NULL, 'c' },
+	{ "pid", required_argument, NULL, 'p' },     { "frequency", required_argument, NULL, 'f' },
+	{ "machine", required_argument, NULL, 'm' }, { NULL, 0, NULL, 0 },
+};
+
+static volatile sig_atomic_t stopped;
+
+static void stop(int number)
+{
+	(void)number;
+	stopped = 1;
+}
+
+static int take_cpus(struct live_filter *filter, const char *text)
+{
+	uint8_t map[sizeof(filter->cpus)] = { 0 };
+
+	if (*text && trace_parse_cpus(text, map, LIVE_CPUS_MAX))
+		return -1;
+	filter->some_cpus = *text != '\0';
+	memcpy(filter->cpus, map, sizeof(map));
+	return 0;
+}
+
+static int take_filter(struct live_filter *filter, char what, const char *text)
+{
+	uint64_t number;
+
+	if (what == 'c')
+		return take_cpus(filter, text);
+	if (what == 'e') {
+		if (strlen(text) >= sizeof(filter->events))
+			return -1;
+		strcpy(filter->events, text);
+		return 0;
+	}
+	if (*text && trace_parse_number(text, UINT32_MAX, &number))
+		return -1;
+	filter->pid = *text ? (int64_t)number : -1;
+	return 0;
+}
+
+/* 0, or -1: the value means nothing. */
+static int take_value(struct live *live, int option, const char *value)
+{
+	switch (option) {
+	case 'i':
+		return trace_parse_time(value, &live->interval) || live->interval < LEAST_SECOND ? -1 : 0;
+	case 'n':
+		return trace_parse_number(value, UINT64_MAX, &live->count) || live->count == 0 ? -1 : 0;
+	case 't':
+		return trace_parse_number(value, LIVE_TAIL_LINES, &live->tail);
+	case 'f':
+		return trace_parse_number(value, UINT64_MAX, &live->guest.options.frequency);
+	case 'm':
+		return trace_parse_machine(value, &live->guest.options.machine);
+	default:
+		return take_filter(&live->filter, (char)option, value);
+	}
+}
+
+/* -1: go on; otherwise the exit status. */
+static int parse(struct live *live, int argc, char **argv)
+{
+	int option, which = 0;
+
+	while ((option = getopt_long(argc, argv, "", long_options, &which)) != -1) {
+		if (option == 'h')
+			return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT
+									       : EXIT_SUCCESS;
+		if (option == '?')
+			return command_usage(live->name);
+		live->json = live->json || option == 'j';
+		live->lines = live->lines || option == 'l';
+		if (optarg && take_value(live, option, optarg) < 0) {
+			command_message(live->name, "unusable value for --%s: '%s'", long_options[which].name,
+					optarg);
+			return command_usage(live->name);
+		}
+		optarg = NULL;
+	}
+	if (optind + 1 < argc) {
+		command_message(live->name, "one file at a time");
+		return command_usage(live->name);
+	}
+	live->guest.given = argv[optind];
+	live->lines = live->lines || live->json || !isatty(STDOUT_FILENO);
+	return -1;
+}
+
+static void catch_signals(void)
+{
+	const struct sigaction action = { .sa_handler = stop };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+}
+
+static int show_lines(void *context, struct live_model *model)
+{
+	struct live_lines *lines = context;
+
+	live_lines_write(lines, model);
+	return lines->out->error != 0;
+}
+
+static int watch(const struct live *live, struct live_model *model, const struct live_view *view)
+{
+	const struct live_watch watch = { model->source, live->interval, live->count, &stopped };
+
+	return live_watch(&watch, model, view);
+}
+
+/* The error of the output is left in *error. */
+static int run_lines(const struct live *live, struct live_model *model, int *error)
+{
+	struct output out;
+	struct live_lines lines = { .out = &out, .json = live->json, .tail = (uint32_t)live->tail };
+	const struct live_view view = { .context = &lines, .show = show_lines };
+	int status = output_open(&out, STDOUT_FILENO);
+
+	if (status < 0)
+		return status;
+	status = watch(live, model, &view);
+	*error = output_close(&out);
+	return status;
+}
+
+static int run_view(const struct live *live, struct live_model *model, int *error)
+{
+	struct live_screen *screen = NULL;
+	struct live_view view;
+	const char *why;
+	int status;
+
+	if (!live->lines) {
+		screen = live_screen_open(&view, take_filter, &why);
+		if (!screen)
+			command_message(live->name, "%s", why);
+	}
+	if (!screen)
+		return run_lines(live, model, error);
+	status = watch(live, model, &view);
+	live_screen_close(screen);
+	return status;
+}
+
+static int run(struct live *live)
+{
+	struct live_source source;
+	struct live_model model;
+	int status, error = 0;
+
+	live_guest_open(&live->guest, &source);
+	status = live_model_open(&model, &source);
+	if (status == 0) {
+		model.tail.filter = live->filter;
+		status = run_view(live, &model, &error);
+		live_model_close(&model);
+	}
+	live_guest_close(&live->guest);
+	if (status < 0)
+		command_message(live->name, "%s",
+				status == KTREAD_E_MEMORY ? "out of memory" : live->guest.why);
+	else if (model.boots == 0)
+		command_message(live->name, "%s: no guest was seen there", live->guest.path);
+	status = status < 0 || model.boots == 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	return trace_output_status(live->name, "standard output", error) | status;
+}
+
+static int run_live(int argc, char **argv)
+{
+	struct live live = { .name = argv[0],
+			     .interval = UINT64_C(1000000000),
+			     .filter.pid = -1,
+			     .guest = { .usual = TRACE_USUAL_FILE,
+					.options = { .interval_ms = LOOK_MS, .sample = SAMPLE } } };
+	int status = parse(&live, argc, argv);
+
+	if (status >= 0)
+		return status;
+	catch_signals();
+	return run(&live);
+}
+
+const struct command command_live = {
+	.name = "live",
+	.purpose = "what a running guest does, on a screen or line by line",
+	.run = run_live,
+};

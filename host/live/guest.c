@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "live/guest.h"
+
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define AWAIT_NS UINT64_C(500000000) /* between looks for a guest */
+
+static uint64_t now_ns(void *context)
+{
+	struct timespec now;
+
+	(void)context;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+	return a->st_ctim.tv_sec != b->st_ctim.tv_sec ? a->st_ctim.tv_sec > b->st_ctim.tv_sec
+						      : a->st_ctim.tv_nsec > b->st_ctim.tv_nsec;
+}
+
+/* `usual` as itself in a pattern. */
+static void quote(const char *usual, char *pattern, size_t size)
+{
+	size_t at = 0;
+
+	for (; *usual && at + 16 < size; usual++) {
+		if (strchr("*?[\\", *usual))
+			pattern[at++] = '\\';
+		pattern[at++] = *usual;
+	}
+	snprintf(pattern + at, size - at, ".[0-9]*.ram");
+}
+
+bool live_guest_newest(const char *usual, char path[PATH_MAX])
+{
+	char pattern[PATH_MAX];
+	struct stat newest, status;
+	glob_t found;
+	bool any = false;
+
+	quote(usual, pattern, sizeof(pattern));
+	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
+		return false;
+	for (size_t i = 0; i < found.gl_pathc; i++) {
+		if (stat(found.gl_pathv[i], &status) < 0 || (any && !is_newer(&status, &newest)))
+			continue;
+		newest = status;
+		any = snprintf(path, PATH_MAX, "%s", found.gl_pathv[i]) < PATH_MAX;
+	}
+	globfree(&found);
+	return any;
+}
+
+/* Follows the file if somebody writes to it. 0, also if nobody does, or an error that waiting does not mend. */
+static int look(struct live_guest *guest)
+{
+	int status;
+
+	guest->look_again = now_ns(NULL) + AWAIT_NS;
+	if (!guest->given && !live_guest_newest(guest->usual, guest->path))
+		return 0;
+	status = ktread_follow_open(&guest->follow, guest->path, &guest->options);
+	if (status == 0 && ktread_follow_ended(guest->follow)) {
+		ktread_follow_close(guest->follow);
+		guest->follow = NULL;
+	}
+	if (status == KTREAD_E_UNSUPPORTED || status == KTREAD_E_MEMORY || status == KTREAD_E_ARGUMENT) {
+		snprintf(guest->why, sizeof(guest->why), "%s", ktread_follow_message(NULL));
+		guest->follow = NULL;
+		return status;
+	}
+	if (status < 0)
+		guest->follow = NULL;
+	return 0;
+}
+
+static void add_up(struct ktread_follow_account *sum, const struct ktread_follow_account *more)
+{
+	sum->produced += more->produced;
+	sum->shown += more->shown;
+	sum->overwritten += more->overwritten;
+	sum->unreadable += more->unreadable + more->pending;
+	sum->skipped += more->skipped;
+	sum->events += more->events;
+	sum->late += more->late;
+	sum->polls += more->polls;
+}
+
+static void leave(struct live_guest *guest)
+{
+	struct ktread_follow_account account;
+
+	ktread_follow_account(guest->follow, &account);
+	add_up(&guest->account, &account);
+	ktread_follow_close(guest->follow);
+	guest->follow = NULL;
+	guest->look_again = now_ns(NULL) + AWAIT_NS;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+	const struct timespec pause = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
+
+	nanosleep(&pause, NULL);
+}
+
+static int next(void *context, struct ktread_followed *now, int wait_ms)
+{
+	struct live_guest *guest = context;
+	int status;
+
+	if (!guest->follow) {
+		memset(now, 0, sizeof(*now));
+		if (now_ns(NULL) < guest->look_again)
+			sleep_ms((uint64_t)wait_ms);
+		return now_ns(NULL) < guest->look_again ? 0 : look(guest);
+	}
+	status = ktread_follow_next(guest->follow, now, wait_ms);
+	if (status >= 0 && now->kind != KTREAD_FOLLOWED_END)
+		return status;
+	/* A file that is cut short, or no longer there, is a guest that has ended, too. */
+	leave(guest);
+	memset(now, 0, sizeof(*now));
+	now->kind = KTREAD_FOLLOWED_END;
+	return 1;
+}
+
+static struct ktread *trace(void *context)
+{
+	const struct live_guest *guest = context;
+
+	return guest->follow ? ktread_follow_trace(guest->follow) : NULL;
+}
+
+static int cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
+{
+	const struct live_guest *guest = context;
+
+	return guest->follow ? ktread_follow_cpus(guest->follow, cpu, room) : 0;
+}
+
+static void account(void *context, struct ktread_follow_account *sum)
+{
+	const struct live_guest *guest = context;
+	struct ktread_follow_account now;
+
+	*sum = guest->account;
+	if (!guest->follow)
+		return;
+	ktread_follow_account(guest->follow, &now);
+	add_up(sum, &now);
+	sum->unreadable -= now.pending;
+	sum->pending = now.pending;
+}
+
+static const char *path(void *context)
+{
+	const struct live_guest *guest = context;
+
+	return guest->path;
+}
+
+static const char *message(void *context)
+{
+	const struct live_guest *guest = context;
+
+	return guest->why;
+}
+
+void live_guest_open(struct live_guest *guest, struct live_source *source)
+{
+	guest->options.size = sizeof(guest->options);
+	snprintf(guest->path, sizeof(guest->path), "%s", guest->given ? guest->given : guest->usual);
+	*source = (struct live_source){ guest, next, trace, cpus, account, now_ns, path, message };
+}
+
+void live_guest_close(struct live_guest *guest)
+{
+	ktread_follow_close(guest->follow);
+	guest->follow = NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A guest's RAM file as a source: it need not be there yet, and its QEMU may end and be started again, also with
+ * another file.
+ */
+#ifndef LIVE_GUEST_H
+#define LIVE_GUEST_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "live/source.h"
+
+struct live_guest {
+	const char *given; /* the file; NULL: the newest RAM file beside `usual` */
+	const char *usual; /* where `ktrace run` would leave its trace */
+	struct ktread_follow_options options;
+	char path[PATH_MAX];		      /* the one that is followed or awaited */
+	struct ktread_follow *follow;	      /* NULL: awaited */
+	struct ktread_follow_account account; /* of the guests before */
+	uint64_t look_again;		      /* ns */
+	char why[PATH_MAX + 128];
+};
+
+void live_guest_open(struct live_guest *guest, struct live_source *source);
+void live_guest_close(struct live_guest *guest);
+
+/* The newest file `usual`.PID.ram. False: there is none. */
+bool live_guest_newest(const char *usual, char path[PATH_MAX]);
+
+#endif

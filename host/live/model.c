@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "live/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cost.h"
+#include "analyze/threads.h"
+
+#define WARM_NS UINT64_C(300000000)
+
+static uint64_t time_now(const struct live_model *model)
+{
+	return model->source->now(model->source->context);
+}
+
+int live_model_open(struct live_model *model, const struct live_source *source)
+{
+	memset(model, 0, sizeof(*model));
+	model->source = source;
+	model->tail.filter.pid = -1;
+	model->cost = -1;
+	model->opened = model->began = time_now(model);
+	model->cpu = calloc(LIVE_CPUS_MAX, sizeof(*model->cpu));
+	model->row = calloc(LIVE_CPUS_MAX, sizeof(*model->row));
+	model->rates = live_rates_open();
+	model->waits = live_waits_open();
+	if (model->cpu && model->row && model->rates && model->waits)
+		return 0;
+	live_model_close(model);
+	return KTREAD_E_MEMORY;
+}
+
+void live_model_close(struct live_model *model)
+{
+	free(model->cpu);
+	free(model->row);
+	live_rates_close(model->rates);
+	live_waits_close(model->waits);
+}
+
+struct ktread *live_model_trace(const struct live_model *model)
+{
+	return model->running ? model->source->trace(model->source->context) : NULL;
+}
+
+/* Types of another trace are bound anew: an id may have got its row only now. */
+static const struct wellknown *know(struct live_model *model, const struct ktread_event *event)
+{
+	const struct ktread *trace = live_model_trace(model);
+
+	if (trace != model->known_trace)
+		memset(&model->known, 0, sizeof(model->known));
+	model->known_trace = trace;
+	return wellknown_of(&model->known, event);
+}
+
+static bool is_idle(const struct live_model *model, const struct ktread_event *event,
+		    const struct wellknown *known)
+{
+	uint32_t thread = event->thread;
+	const char *name;
+
+	if (known->kind == WELLKNOWN_SWITCH)
+		wellknown_thread(known, event, WELLKNOWN_NEXT, &thread);
+	name = ktread_thread_name(live_model_trace(model), thread);
+	return thread == 0 || (name && threads_name_is_idle(name, strlen(name)));
+}
+
+static int take_event(struct live_model *model, const struct ktread_event *event)
+{
+	const struct wellknown *known = know(model, event);
+
+	if (event->cpu < LIVE_CPUS_MAX)
+		live_cpu_event(&model->cpu[event->cpu], event, known, is_idle(model, event, known));
+	if (time_now(model) >= model->warm)
+		live_rates_event(model->rates, event);
+	live_tail_event(&model->tail, live_model_trace(model), event);
+	return live_waits_event(model->waits, event, known);
+}
+
+/* What was known of the guest before holds no more. */
+static int forget(struct live_model *model)
+{
+	memset(model->cpu, 0, LIVE_CPUS_MAX * sizeof(*model->cpu));
+	model->cpus = 0;
+	model->known_trace = NULL;
+	model->tail.base = 0;
+	model->cost = -1;
+	live_rates_restart(model->rates);
+	return live_waits_restart(model->waits);
+}
+
+static int begin_boot(struct live_model *model)
+{
+	char text[64];
+
+	model->boots++;
+	model->running = true;
+	model->warm = time_now(model) + WARM_NS;
+	if (model->boots > 1) {
+		snprintf(text, sizeof(text), "--- boot %llu ---", (unsigned long long)model->boots);
+		live_tail_say(&model->tail, text);
+	}
+	return forget(model);
+}
+
+static int end_guest(struct live_model *model)
+{
+	if (!model->running) /* of a file in which no ktrace came to be */
+		return 0;
+	model->running = false;
+	model->ends++;
+	live_tail_say(&model->tail, "--- the guest has ended ---");
+	return forget(model);
+}
+
+int live_model_take(struct live_model *model, const struct ktread_followed *now)
+{
+	switch (now->kind) {
+	case KTREAD_FOLLOWED_EVENT:
+		return take_event(model, now->event);
+	case KTREAD_FOLLOWED_BOOT:
+		return begin_boot(model);
+	case KTREAD_FOLLOWED_END:
+		return end_guest(model);
+	default: /* a loss is in the account */
+		return 0;
+	}
+}
+
+int live_model_sample(struct live_model *model)
+{
+	const struct live_source *source = model->source;
+	const uint64_t now = time_now(model);
+	struct ktread *trace = live_model_trace(model);
+	int rows;
+
+	source->account(source->context, &model->now);
+	if (!trace)
+		return 0;
+	/* What the first guest had recorded before, it was nobody's task to read. */
+	if (!model->based && now >= model->warm) {
+		model->base = model->before = model->now;
+		model->based = true;
+	}
+	if (now >= model->warm)
+		live_rates_settle(model->rates, trace);
+	rows = source->cpus(source->context, model->row, LIVE_CPUS_MAX);
+	if (rows < 0)
+		return rows;
+	model->cpus = (uint32_t)rows;
+	for (int i = 0; i < rows; i++)
+		live_cpu_sample(&model->cpu[i], &model->row[i], now);
+	return 0;
+}
+
+/* The part of the CPUs' time that recording took. */
+static double cost_now(const struct live_model *model, double seconds)
+{
+	const struct ktread *trace = live_model_trace(model);
+	const struct ktread_info *info = trace ? ktread_info(trace) : NULL;
+	const uint64_t cost = trace ? cost_of(trace) : 0;
+
+	if (cost == 0 || info->frequency == 0 || seconds <= 0)
+		return -1;
+	return cost_share(cost, (uint64_t)(model->rate * seconds),
+			  (uint64_t)(seconds * (double)info->frequency), info->cpus);
+}
+
+static double since(uint64_t then, uint64_t now)
+{
+	return now > then ? (double)(now - then) / 1e9 : 0;
+}
+
+void live_model_end(struct live_model *model)
+{
+	const uint64_t now = time_now(model), from = model->began > model->warm ? model->began : model->warm;
+	const double seconds = since(from, now);
+
+	model->seconds = since(model->opened, now);
+	model->rate = live_rates_end(model->rates, seconds, model->top);
+	model->slots = seconds > 0 && model->now.produced >= model->before.produced
+			       ? (double)(model->now.produced - model->before.produced) / seconds
+			       : 0;
+	model->before = model->now;
+	model->cost = cost_now(model, seconds);
+	model->wait_count = live_waits_list(model->waits, model->wait);
+	for (uint32_t i = 0; i < model->cpus; i++)
+		live_cpu_close(&model->cpu[i]);
+	model->began = now;
+}
+
+uint64_t live_model_lost(const struct live_model *model)
+{
+	return model->based ? model->now.overwritten - model->base.overwritten : 0;
+}
+
+uint64_t live_model_unreadable(const struct live_model *model)
+{
+	return model->based ? model->now.unreadable - model->base.unreadable : 0;
+}
+
+uint64_t live_model_skipped(const struct live_model *model)
+{
+	return model->based ? model->now.skipped - model->base.skipped : 0;
+}

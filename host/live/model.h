@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * All that is shown of a running guest, put together from events, from what its CPUs say of themselves many times an
+ * interval, and from the account of slots. Its size does not grow with what is followed.
+ */
+#ifndef LIVE_MODEL_H
+#define LIVE_MODEL_H
+
+#include "live/cpus.h"
+#include "live/rates.h"
+#include "live/source.h"
+#include "live/tail.h"
+#include "live/waits.h"
+
+struct live_model {
+	const struct live_source *source;
+	bool running;	      /* there is a guest; its trace may be asked */
+	uint64_t boots, ends; /* seen so far */
+	uint64_t opened;      /* ns */
+	uint64_t began;	      /* ns: of the interval in progress */
+	uint64_t warm;	      /* ns: until then what comes was recorded before it was looked at */
+	bool based;	      /* `base` is set since the guest was found */
+	struct ktread_follow_account base, before, now;
+	struct live_cpu *cpu;
+	uint32_t cpus;
+	struct ktrx_cpu *row;
+	struct live_rates *rates;
+	struct live_waits *waits;
+	struct wellknown_table known;
+	const struct ktread *known_trace;
+	struct live_tail tail;
+	/* Of the interval that ended last. */
+	double seconds; /* since it was opened */
+	double rate, slots;
+	double cost; /* part of the CPUs' time; negative: unknown */
+	struct live_top top[LIVE_TOP];
+	struct live_wait wait[LIVE_WAITS];
+	uint32_t wait_count;
+};
+
+/* 0 or KTREAD_E_MEMORY. */
+int live_model_open(struct live_model *model, const struct live_source *source);
+void live_model_close(struct live_model *model);
+/* 0 or an error. */
+int live_model_take(struct live_model *model, const struct ktread_followed *now);
+/* Asks CPUs and account. */
+int live_model_sample(struct live_model *model);
+/* Ends an interval. */
+void live_model_end(struct live_model *model);
+
+/* The trace for names; NULL: there is none now. */
+struct ktread *live_model_trace(const struct live_model *model);
+/* Slots since the first guest was found. */
+uint64_t live_model_lost(const struct live_model *model);
+uint64_t live_model_unreadable(const struct live_model *model);
+uint64_t live_model_skipped(const struct live_model *model);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The page on a terminal, by ncursesw. Keys: q ends; e, c and p ask for a filter of events, CPUs or a thread; space
+ * stops the tail; r shows all again.
+ */
+#include "live/screen.h"
+
+#include <curses.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "live/page.h"
+
+#define KEYS	    "q quit  e events  c cpus  p pid  r reset  space pause"
+#define TYPED	    80u
+#define ESCAPE	    27
+#define PAIR(share) ((short)((share) + 1))
+
+struct live_screen {
+	SCREEN *terminal;
+	live_filter_typed *take;
+	bool colour;
+	char asked; /* 'e', 'c' or 'p': what is typed is for that filter; 0: nothing is typed */
+	char typed[TYPED];
+	const char *said; /* in the last row until the next key; NULL: the keys */
+	struct live_page page;
+};
+
+static const short colours[LIVE_SHARES] = { COLOR_GREEN, COLOR_CYAN, COLOR_YELLOW,
+					    COLOR_BLUE,	 COLOR_RED,  COLOR_WHITE };
+
+static void bottom(const struct live_screen *screen, const struct live_model *model, char *text, size_t size)
+{
+	const char *what = screen->asked == 'e' ? "events" : screen->asked == 'c' ? "cpus" : "pid";
+
+	if (screen->asked)
+		snprintf(text, size, "%s: %s_", what, screen->typed);
+	else if (screen->said)
+		snprintf(text, size, "%s", screen->said);
+	else
+		snprintf(text, size, "%s%s", model->tail.paused ? "PAUSED  " : "", KEYS);
+}
+
+static void paint_row(const struct live_screen *screen, int y, const struct live_row *row)
+{
+	move(y, 0);
+	for (uint32_t x = 0; row->text[x]; x++) {
+		chtype attribute = row->strong ? A_BOLD : A_NORMAL;
+
+		if (screen->colour && x >= row->bar && x < row->bar_end)
+			attribute = (chtype)COLOR_PAIR(PAIR(row->share[x]));
+		addch((unsigned char)row->text[x] | attribute);
+	}
+	clrtoeol();
+}
+
+static int show(void *context, struct live_model *model)
+{
+	struct live_screen *screen = context;
+	int height, width;
+	char text[LIVE_COLUMNS + 1];
+
+	getmaxyx(stdscr, height, width);
+	bottom(screen, model, text, sizeof(text));
+	live_page_make(&screen->page, model, height > 0 ? (uint32_t)height : 0,
+		       width > 0 ? (uint32_t)width : 0, text);
+	erase();
+	for (uint32_t y = 0; y < screen->page.rows; y++)
+		paint_row(screen, (int)y, &screen->page.row[y]);
+	refresh();
+	return 0;
+}
+
+/* What was typed becomes the filter; nothing lifts it. */
+static void take_typed(struct live_screen *screen, struct live_filter *filter)
+{
+	int status = screen->take(filter, screen->asked, screen->typed);
+
+	screen->said = status < 0 ? "that means nothing; nothing has changed" : NULL;
+	screen->asked = 0;
+}
+
+static void take_letter(struct live_screen *screen, struct live_model *model, int key)
+{
+	const size_t length = strlen(screen->typed);
+
+	if (key == '\n' || key == '\r' || key == KEY_ENTER) {
+		take_typed(screen, &model->tail.filter);
+	} else if (key == ESCAPE) {
+		screen->asked = 0;
+	} else if (key == KEY_BACKSPACE || key == 127 || key == '\b') {
+		if (length)
+			screen->typed[length - 1] = '\0';
+	} else if (key >= ' ' && key < 127 && length + 1 < TYPED) {
+		screen->typed[length] = (char)key;
+		screen->typed[length + 1] = '\0';
+	}
+}
+
+/* 1: enough. */
+static int take_key(struct live_screen *screen, struct live_model *model, int key)
+{
+	if (key == KEY_RESIZE)
+		return 0;
+	if (screen->asked) {
+		take_letter(screen, model, key);
+		return 0;
+	}
+	screen->said = NULL;
+	if (key == 'e' || key == 'c' || key == 'p') {
+		screen->asked = (char)key;
+		screen->typed[0] = '\0';
+	} else if (key == 'r') {
+		memset(&model->tail.filter, 0, sizeof(model->tail.filter));
+		model->tail.filter.pid = -1;
+	} else if (key == ' ') {
+		model->tail.paused = !model->tail.paused;
+	}
+	return key == 'q';
+}
+
+static int attend(void *context, struct live_model *model)
+{
+	struct live_screen *screen = context;
+	int key, keys = 0;
+
+	while ((key = getch()) != ERR) {
+		keys++;
+		if (take_key(screen, model, key))
+			return 1;
+	}
+	return keys ? 2 : 0;
+}
+
+static void prepare(struct live_screen *screen)
+{
+	cbreak();
+	noecho();
+	keypad(stdscr, TRUE);
+	nodelay(stdscr, TRUE);
+	set_escdelay(25);
+	curs_set(0);
+	screen->colour =
+		has_colors() && !getenv("NO_COLOR") && start_color() == OK && use_default_colors() == OK;
+	for (int i = 0; screen->colour && i < LIVE_SHARES; i++)
+		init_pair(PAIR(i), colours[i], -1);
+}
+
+struct live_screen *live_screen_open(struct live_view *view, live_filter_typed *typed, const char **why)
+{
+	struct live_screen *screen = calloc(1, sizeof(*screen));
+
+	*why = "out of memory";
+	if (!screen)
+		return NULL;
+	*why = "this terminal cannot show a screen, so there are lines";
+	screen->take = typed;
+	screen->terminal = newterm(NULL, stdout, stdin);
+	if (!screen->terminal) {
+		free(screen);
+		return NULL;
+	}
+	prepare(screen);
+	*view = (struct live_view){ screen, show, attend };
+	return screen;
+}
+
+void live_screen_close(struct live_screen *screen)
+{
+	if (!screen)
+		return;
+	endwin();
+	delscreen(screen->terminal);
+	free(screen);
+}

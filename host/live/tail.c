@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "live/tail.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/pattern.h"
+#include "export/escape.h"
+#include "export/ticks.h"
+#include "ktrx/v2.h"
+
+#define NAME_ROOM 48u
+
+static bool means(const char *patterns, const struct ktread_type *type)
+{
+	char list[LIVE_FILTER_TEXT], *rest = list, *pattern;
+
+	memcpy(list, patterns, sizeof(list));
+	while ((pattern = strsep(&rest, ",")))
+		if (*pattern && pattern_means(pattern, type))
+			return true;
+	return false;
+}
+
+bool live_filter_wants(const struct live_filter *filter, const struct ktread_event *event)
+{
+	if (filter->pid >= 0 && (uint64_t)filter->pid != event->thread)
+		return false;
+	if (filter->some_cpus &&
+	    (event->cpu >= LIVE_CPUS_MAX || !(filter->cpus[event->cpu / 8] >> event->cpu % 8 & 1)))
+		return false;
+	return !filter->events[0] || means(filter->events, event->type);
+}
+
+void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, size_t size)
+{
+	const char *name = trace ? ktread_thread_name(trace, thread) : NULL;
+	char harmless[NAME_ROOM + 1];
+
+	if (!name || !*name) {
+		snprintf(text, size, "%u", thread);
+		return;
+	}
+	*escape_text(harmless, name, strlen(name), NAME_ROOM) = '\0';
+	snprintf(text, size, "%s(%u)", harmless, thread);
+}
+
+void live_event_text(const struct ktread_type *type, char *text, size_t size)
+{
+	char group[NAME_ROOM + 1], name[NAME_ROOM + 1];
+
+	*escape_text(group, type->group, strlen(type->group), NAME_ROOM) = '\0';
+	*escape_text(name, type->name, strlen(type->name), NAME_ROOM) = '\0';
+	snprintf(text, size, "%s%s%s", group, *group ? "." : "", name);
+}
+
+static char *new_line(struct live_tail *tail)
+{
+	return tail->text[tail->lines++ % LIVE_TAIL_LINES];
+}
+
+void live_tail_say(struct live_tail *tail, const char *text)
+{
+	snprintf(new_line(tail), LIVE_TAIL_TEXT, "%s", text);
+}
+
+static int put_time(char *text, size_t size, uint64_t ticks, uint64_t frequency)
+{
+	struct ticks_time time;
+
+	if (frequency == 0)
+		return snprintf(text, size, "%12llu", (unsigned long long)ticks);
+	time = ticks_time(ticks, frequency);
+	return snprintf(text, size, "%5llu.%06u", (unsigned long long)time.seconds,
+			(unsigned)time.microseconds);
+}
+
+void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event)
+{
+	char thread[NAME_ROOM + 16], name[2 * NAME_ROOM + 2], cpu[12] = "?", *line;
+	int length;
+
+	if (tail->paused || !live_filter_wants(&tail->filter, event))
+		return;
+	if (tail->base == 0 || event->stamp < tail->base)
+		tail->base = event->stamp;
+	if (event->cpu != KTRX_NO_CPU)
+		snprintf(cpu, sizeof(cpu), "%u", event->cpu);
+	live_thread_text(trace, event->thread, thread, sizeof(thread));
+	live_event_text(event->type, name, sizeof(name));
+	line = new_line(tail);
+	length = put_time(line, LIVE_TAIL_TEXT, event->stamp - tail->base, ktread_info(trace)->frequency);
+	length += snprintf(line + length, LIVE_TAIL_TEXT - (size_t)length, " CPU%s %-12s %-16s ", cpu, thread,
+			   name);
+	if (length < (int)LIVE_TAIL_TEXT)
+		ktread_format(event, line + length, LIVE_TAIL_TEXT - (size_t)length);
+}
+
+const char *live_tail_line(const struct live_tail *tail, uint64_t n)
+{
+	if (n >= tail->lines || n >= LIVE_TAIL_LINES)
+		return NULL;
+	return tail->text[(tail->lines - 1 - n) % LIVE_TAIL_LINES];
+}

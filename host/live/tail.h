@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The last events that a filter lets through, as lines of text that hold on to nothing of the trace. */
+#ifndef LIVE_TAIL_H
+#define LIVE_TAIL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ktread/ktread.h"
+
+#define LIVE_TAIL_LINES	 128u
+#define LIVE_TAIL_TEXT	 256u
+#define LIVE_FILTER_TEXT 96u
+#define LIVE_CPUS_MAX	 4096u
+
+struct live_filter {
+	char events[LIVE_FILTER_TEXT]; /* patterns with commas; "": all */
+	int64_t pid;		       /* -1: all */
+	bool some_cpus;
+	uint8_t cpus[LIVE_CPUS_MAX / 8];
+};
+
+/*
+ * Takes what somebody typed for 'e'vents, 'c'pus or 'p'id; nothing lifts that filter. 0, or -1: it means nothing and
+ * the filter is as it was.
+ */
+typedef int live_filter_typed(struct live_filter *filter, char what, const char *text);
+
+struct live_tail {
+	struct live_filter filter;
+	bool paused;	/* what comes is let go by */
+	uint64_t lines; /* so far; the last LIVE_TAIL_LINES of them are there */
+	uint64_t base;	/* the stamp that is shown as zero */
+	char text[LIVE_TAIL_LINES][LIVE_TAIL_TEXT];
+};
+
+bool live_filter_wants(const struct live_filter *filter, const struct ktread_event *event);
+
+/* Takes the event if it is wanted. */
+void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event);
+/* A line that is no event. */
+void live_tail_say(struct live_tail *tail, const char *text);
+/* The n-th line from the end, 0 the last one; NULL: there is none. */
+const char *live_tail_line(const struct live_tail *tail, uint64_t n);
+
+/* "name(12)" or "12", harmless; at most `size` with the NUL. */
+void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, size_t size);
+/* "group.name", harmless. */
+void live_event_text(const struct ktread_type *type, char *text, size_t size);
+
+#endif
