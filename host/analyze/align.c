@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/bounds.h"
 #include "analyze/causes.h"
@@ -46,6 +47,7 @@ struct align {
 	struct look look[COARSE_MOST];
 	uint32_t looks;
 	uint64_t looks_apart;
+	uint64_t given_up; /* in this reading */
 };
 
 /* Looks at how far apart clocks are: the farther, the longer it takes to be sure. */
@@ -100,11 +102,12 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 
 	align->last = begun;
 	align->looks = 0;
-	align->report->after = 0;
+	align->report->pairs = align->report->after = 0;
 	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
 		const struct wellknown *known = wellknown_of(&align->known, event);
 		uint32_t pairs = causes_event(causes, event, known, pair);
 
+		align->report->pairs += pairs;
 		for (uint32_t i = 0; i < pairs; i++)
 			align->report->after += pair[i].effect < pair[i].cause;
 		if (coarse && event->stamp - begun > align->looks_apart) {
@@ -248,6 +251,18 @@ static int apply(struct align *align)
 	return status < 0 ? status : ktread_rewind(align->trace);
 }
 
+static size_t offsets_size(const struct align *align)
+{
+	return (size_t)align->nodes * align->cpus * sizeof(*align->offset);
+}
+
+/* What a step did is given up for the offsets before it. */
+static int take_back(struct align *align, const int64_t *offset)
+{
+	memcpy(align->offset, offset, offsets_size(align));
+	return apply(align);
+}
+
 /* ---- Bringing effects behind their causes --------------------------------------------------------- */
 
 static int solve_node(struct align *align, uint32_t node)
@@ -257,7 +272,7 @@ static int solve_node(struct align *align, uint32_t node)
 
 	if (!forward)
 		return KTREAD_E_MEMORY;
-	align->report->given_up += bounds_solve(&align->both, room, forward);
+	align->given_up += bounds_solve(&align->both, room, forward);
 	for (uint32_t cpu = 0; cpu < align->cpus; cpu++) {
 		size_t at = (size_t)node * align->cpus + cpu;
 
@@ -310,7 +325,7 @@ static int read_once(struct align *align, uint64_t slack)
 	bounds_clear(&align->window);
 	bounds_clear(&align->both);
 	align->at = 0;
-	align->report->pairs = align->report->after = align->report->given_up = 0;
+	align->report->pairs = align->report->after = align->given_up = 0;
 	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
 		uint32_t pairs = causes_event(causes, event, wellknown_of(&align->known, event), pair);
 
@@ -341,19 +356,53 @@ static void straighten(struct align *align, uint32_t cpu)
 		align->offset[(size_t)node * align->cpus + cpu] = (int64_t)drift_at(&drift, node);
 }
 
+/* Bounds that contradict each other may make things worse again: the offsets that did best stay. */
 static int refine(struct align *align)
 {
-	int status = 0;
+	int64_t *applied = malloc(offsets_size(align)), *best = malloc(offsets_size(align));
+	uint64_t least = UINT64_MAX;
+	int status = applied && best ? 0 : KTREAD_E_MEMORY;
 
-	for (uint32_t pass = 0; pass < PASSES && status == 0; pass++) {
+	for (uint32_t pass = 0; pass < PASSES && least > 0 && status == 0; pass++) {
+		memcpy(applied, align->offset, offsets_size(align));
 		status = read_once(align, microseconds(align, SLACK_US));
-		if (status < 0 || align->report->after == 0 || pass + 1 == PASSES)
-			break;
-		for (uint32_t cpu = 0; cpu < align->cpus; cpu++)
+		if (align->report->after < least) {
+			least = align->report->after;
+			align->report->given_up = align->given_up;
+			memcpy(best, applied, offsets_size(align));
+		}
+		for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++)
 			pass < STRAIGHT_PASSES ? straighten(align, cpu) : fill_between(align, cpu);
-		status = apply(align);
+		if (status == 0)
+			status = apply(align);
 	}
-	return status < 0 ? status : ktread_rewind(align->trace);
+	if (status == 0)
+		status = take_back(align, best);
+	free(applied);
+	free(best);
+	return status;
+}
+
+/* Sets the clocks by the looks. Distances may repeat for other reasons, too: if that makes it worse it is not so. */
+static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
+{
+	uint64_t before = align->report->after;
+	int64_t *offset = malloc(offsets_size(align));
+	int status;
+
+	if (!offset)
+		return KTREAD_E_MEMORY;
+	memcpy(offset, align->offset, offsets_size(align));
+	for (uint32_t cpu = 0; cpu < align->cpus; cpu++)
+		use_looks(align, cpu, grain);
+	status = apply(align);
+	if (status == 0)
+		status = look_through(align, NULL, reach);
+	if (status == 0)
+		status = align->report->after >= before ? take_back(align, offset)
+							: ktread_rewind(align->trace);
+	free(offset);
+	return status;
 }
 
 static int look(struct align *align, const struct stage *stage)
@@ -370,15 +419,41 @@ static int look(struct align *align, const struct stage *stage)
 	}
 	status = look_through(align, coarse, reach);
 	coarse_destroy(coarse);
-	if (status == 0 && stage == stages)
-		status = make_nodes(align);
-	if (status == 0 && stage == stages)
+	if (status == 0)
+		status = ktread_rewind(align->trace);
+	if (status == 0 && stage == stages) {
 		align->report->before = align->report->after;
-	if (status < 0 || !is_far_apart(align, 2 * (int64_t)grain))
-		return status < 0 ? status : ktread_rewind(align->trace);
-	for (uint32_t cpu = 0; cpu < align->cpus; cpu++)
-		use_looks(align, cpu, grain);
-	return apply(align);
+		status = make_nodes(align);
+	}
+	if (status < 0 || align->report->after == 0 || !is_far_apart(align, 2 * (int64_t)grain))
+		return status;
+	return try_looks(align, reach, grain);
+}
+
+/* Counts as it was counted before anything was done. The trace stays as it was unless that has become better. */
+static int keep_the_better(struct align *align)
+{
+	int status = look_through(align, NULL, microseconds(align, stages[0].reach_us));
+
+	if (status == 0 && align->report->after >= align->report->before) {
+		align->report->kept = 1;
+		for (uint32_t cpu = 0; cpu < align->cpus && status == 0; cpu++)
+			status = ktread_align(align->trace, cpu, NULL, 0);
+	}
+	return status < 0 ? status : ktread_rewind(align->trace);
+}
+
+static int solve(struct align *align)
+{
+	int status = look(align, &stages[0]);
+
+	if (status < 0 || align->report->before == 0)
+		return status;
+	for (size_t i = 1; i < STAGES && status == 0; i++)
+		status = look(align, &stages[i]);
+	if (status == 0)
+		status = refine(align);
+	return status < 0 ? status : keep_the_better(align);
 }
 
 int align_clocks(struct ktread *trace, struct align_report *report)
@@ -401,10 +476,8 @@ int align_clocks(struct ktread *trace, struct align_report *report)
 	if (status == 0)
 		status = bounds_init(&align->both, align->cpus);
 	align->first = ktread_first_stamp(trace);
-	for (size_t i = 0; i < STAGES && status == 0; i++)
-		status = look(align, &stages[i]);
 	if (status == 0)
-		status = refine(align);
+		status = solve(align);
 	bounds_free(&align->window);
 	bounds_free(&align->both);
 	free(align->offset);

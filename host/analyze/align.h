@@ -4,7 +4,8 @@
  * before its cause on another (analyze/causes.h). Works on top of what the guest measured, or alone.
  *
  * The trace is read several times: once to find how far apart the clocks are at all, then to bring every effect
- * behind its cause, in windows of time so that drift is followed. Memory does not grow with the trace.
+ * behind its cause, in windows of time so that drift is followed. Memory does not grow with the trace. What is in
+ * order stays as it is, and so does what cannot be brought into a better one.
  */
 #ifndef ANALYZE_ALIGN_H
 #define ANALYZE_ALIGN_H
@@ -18,7 +19,8 @@
 struct align_report {
 	uint64_t pairs;	   /* of a cause and its effect on another CPU */
 	uint64_t before;   /* effects that came first before anything was done … */
-	uint64_t after;	   /* … and those that still do */
+	uint64_t after;	   /* … and those that do by what was found */
+	int kept;	   /* these are no fewer: the clocks were left as they were */
 	uint64_t given_up; /* bounds that contradicted others: wrong pairs, or drift within a window */
 	uint64_t window;   /* ticks */
 };

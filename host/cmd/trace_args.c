@@ -340,8 +340,13 @@ static int align(const struct trace_args *args, struct ktread *trace)
 			"%s: --align: %" PRIu64
 			" effects on other CPUs; of these before their cause: %" PRIu64 " as it was, %" PRIu64
 			" now",
-			args->path, report.pairs, report.before, report.after);
-	if (report.given_up)
+			args->path, report.pairs, report.before, report.kept ? report.before : report.after);
+	if (report.kept)
+		command_message(args->name,
+				"%s: --align: nothing was found that brings more of them into order, so the "
+				"clocks are left as they were",
+				args->path);
+	else if (report.given_up)
 		command_message(args->name,
 				"%s: --align: %" PRIu64 " causes contradict others and were not gone by",
 				args->path, report.given_up);

@@ -81,9 +81,32 @@ uint64_t ktread_clock_apply(struct ktread_clock *clock, uint64_t stamp)
 	return corrected < 0 ? 0 : corrected > (__int128)UINT64_MAX ? UINT64_MAX : (uint64_t)corrected;
 }
 
+/* By what is in force now: points that were taken back are as if they had never been given. */
+static void tell_alignment(struct ktread *trace)
+{
+	struct ktread_info *info = &trace->info;
+
+	info->clock = info->clock_samples ? KTREAD_CLOCK_MEASURED : KTREAD_CLOCK_RAW;
+	info->clock_aligned = 0;
+	for (uint32_t cpu = 0; cpu < trace->aligned.cpus; cpu++) {
+		const struct ktread_clock *clock = &trace->aligned.clock[cpu];
+
+		if (clock->pieces > 0)
+			info->clock = KTREAD_CLOCK_ALIGNED;
+		for (uint32_t i = 0; i < clock->pieces; i++) {
+			int64_t offset = clock->piece[i].offset;
+			uint64_t size = offset < 0 ? -(uint64_t)offset : (uint64_t)offset;
+
+			if (size > info->clock_aligned)
+				info->clock_aligned = size;
+		}
+	}
+}
+
 int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count)
 {
 	static const int64_t level[2] = { 0, 0 };
+	int status;
 
 	if (trace->info.version < KTRX2_VERSION || trace->options.raw_clock)
 		return ktread_fail(KTREAD_E_UNSUPPORTED, "these clocks are shown as they are");
@@ -91,12 +114,7 @@ int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_p
 		return KTREAD_E_MEMORY;
 	if (cpu >= trace->aligned.cpus)
 		return ktread_fail(KTREAD_E_ARGUMENT, "no such CPU: %u", cpu);
-	trace->info.clock = KTREAD_CLOCK_ALIGNED;
-	for (uint32_t i = 0; i < count; i++) {
-		uint64_t size = point[i].offset < 0 ? -(uint64_t)point[i].offset : (uint64_t)point[i].offset;
-
-		if (size > trace->info.clock_aligned)
-			trace->info.clock_aligned = size;
-	}
-	return ktread_clock_set(&trace->aligned.clock[cpu], point, count, level);
+	status = ktread_clock_set(&trace->aligned.clock[cpu], point, count, level);
+	tell_alignment(trace);
+	return status;
 }

@@ -38,6 +38,7 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: there is much to be in order" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
 	equal "$arch: measured, no effect comes before its cause" 0 "$(wrong)"
 	check "$arch: no ring is out of order" sh -c "! grep 'out of order' '$tmp/said'"
+	equal "$arch: aligned on top of that, still none does" 0 "$(wrong --align)"
 	check "$arch: as recorded many do" test "$(wrong --raw-clock)" -ge 20
 
 	boot "$arch" ""

@@ -53,8 +53,11 @@ static void put_switch(struct writer *writer, const struct skew *skew, uint32_t 
 	put(writer, skew, cpu, real, SWITCH, payload, sizeof(payload));
 }
 
-/* Thread cpu + 1 is woken by another CPU, runs there for a little and sleeps again. */
-static struct ktread *open_trace(const struct skew *skew)
+/*
+ * Thread cpu + 1 is woken by another CPU, runs there for a little and sleeps again. If CPU 1 is `busy`, so many ns each
+ * time, it wakes nobody.
+ */
+static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 {
 	struct writer writer;
 	struct bytes dump = { NULL, 0 };
@@ -68,11 +71,12 @@ static struct ktread *open_trace(const struct skew *skew)
 	writer_event(&writer, switch_types, switch_strings, sizeof(switch_strings));
 	writer_event(&writer, wake_types, wake_strings, sizeof(wake_strings));
 	for (uint32_t step = 0; step < STEPS; step++) {
-		uint32_t waker = random_below(CPUS), woken = (waker + 1 + random_below(CPUS - 1)) % CPUS;
+		uint32_t waker = busy ? 2 * random_below(2) : random_below(CPUS);
+		uint32_t woken = (waker + 1 + random_below(CPUS - 1)) % CPUS;
 		uint32_t thread = woken + 1;
 
 		put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
-		real += 2000 + random_below(20000);
+		real += 2000 + random_below(20000) + (woken == 1 ? busy : 0);
 		put_switch(&writer, skew, woken, real, 0, thread, 0);
 		real += 1000 + random_below(50000);
 		put_switch(&writer, skew, woken, real, thread, 0, 1);
@@ -113,7 +117,7 @@ static uint32_t count_wrong(struct ktread *trace)
 static void align(int64_t ahead, int64_t ppm, uint32_t wrong_least)
 {
 	const struct skew skew[CPUS] = { { 0, 0 }, { ahead, ppm }, { -ahead, -ppm } };
-	struct ktread *trace = open_trace(skew);
+	struct ktread *trace = open_trace(skew, 0);
 	struct align_report report;
 
 	assert_true(count_wrong(trace) >= wrong_least);
@@ -128,13 +132,47 @@ static void align(int64_t ahead, int64_t ppm, uint32_t wrong_least)
 static void clocks_in_step_stay_as_they_are(void **state)
 {
 	const struct skew skew[CPUS] = { { 0, 0 } };
-	struct ktread *trace = open_trace(skew);
+	struct ktread *trace = open_trace(skew, 0);
 	struct align_report report;
 
 	(void)state;
 	assert_int_equal(align_clocks(trace, &report), 0);
 	assert_int_equal(report.before, 0);
 	assert_int_equal(ktread_info(trace)->clock, KTREAD_CLOCK_RAW);
+	ktread_close(trace);
+}
+
+/* A distance that comes up again and again, though not because of the clocks. */
+static void effects_that_take_their_time_say_nothing(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 } };
+	struct ktread *trace = open_trace(skew, 5000000);
+	struct align_report report;
+
+	(void)state;
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_int_equal(report.before, 0);
+	assert_int_equal(report.after, 0);
+	assert_true(report.pairs > STEPS - STEPS / 20);
+	assert_int_equal(ktread_info(trace)->clock, KTREAD_CLOCK_RAW);
+	assert_int_equal(count_wrong(trace), 0);
+	ktread_close(trace);
+}
+
+/* Nor do they where other clocks are wrong. */
+static void they_leave_others_to_be_aligned(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 0, 0 }, { -10000, 0 } };
+	struct ktread *trace = open_trace(skew, 5000000);
+	struct align_report report;
+
+	(void)state;
+	assert_true(count_wrong(trace) > 50);
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_true(report.before > 50);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	assert_true(ktread_info(trace)->clock_aligned < 1000000);
 	ktread_close(trace);
 }
 
@@ -215,6 +253,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(clocks_in_step_stay_as_they_are),
+		cmocka_unit_test(effects_that_take_their_time_say_nothing),
+		cmocka_unit_test(they_leave_others_to_be_aligned),
 		cmocka_unit_test(a_microsecond),
 		cmocka_unit_test(ten_microseconds),
 		cmocka_unit_test(a_hundred_microseconds),
