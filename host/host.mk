@@ -14,9 +14,9 @@
 KTREAD_SRCS :=
 KTRACE_SRCS := host/cmd/main.c host/cmd/changes.c host/cmd/output_file.c host/cmd/show_symbols.c host/cmd/trace_args.c host/cmd/trace_values.c host/cmd/write_export.c $(wildcard host/analyze/*.c) \
 	$(patsubst %,host/export/%.c,calls chrome chrome_v1 chrome_v2 classic distribution escape event_name formats json lines machine number output phrase places rates \
-	settings slots stats stats_json stats_svg summary summary_json svg syscalls tally ticks timeline timeline_v1 timeline_v2)
+	settings slots stats stats_json stats_svg summary summary_json svg syscalls tally ticks timeline timeline_v1 timeline_v2 violations)
 KTRACE_SRCS += host/cmd/show_window.c host/export/window.c host/export/window_draw.c
-COMMANDS := control show summary stats export decode
+COMMANDS := check control show summary stats export decode
 TOOLS := ktrace-decode
 EXPORT_FORMATS := json
 KTRACE_CFLAGS :=
@@ -35,7 +35,12 @@ KTREAD_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTREAD_SRCS)))
 KTRACE_OBJS := $(patsubst %.c,build/%.o,$(sort $(KTRACE_SRCS)))
 
 .PHONY: host
-host: build/bin/ktrace $(TOOLS:%=build/bin/%)
+host: build/bin/ktrace $(TOOLS:%=build/bin/%) build/share/ktrace/default.rules
+
+# Where the program looks for it, installed or not: ../share/ktrace.
+build/share/ktrace/default.rules: share/default.rules
+	@mkdir -p $(@D)
+	@cp $< $@
 
 build/host/%.o: host/%.c
 	@mkdir -p $(@D)

@@ -10,6 +10,7 @@ install -m 755 build/bin/ktrace "$prefix/bin"
 for tool; do ln -sf ktrace "$prefix/bin/$tool"; done
 install -m 644 man/*.1 "$prefix/share/man/man1"
 install -m 644 man/*.8 "$prefix/share/man/man8"
+install -D -m 644 share/default.rules "$prefix/share/ktrace/default.rules"
 find include kernel -type f | while IFS= read -r file; do
 	install -D -m 644 "$file" "$prefix/share/ktrace/$file"
 done

@@ -16,11 +16,12 @@
 #include <stdint.h>
 
 #include "analyze/histogram.h"
+#include "analyze/keyed.h"
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
-#define PAIRS_KEYS 4u
-#define PAIRS_OPEN 65536u /* under way at once; beginnings beyond are left out and counted */
+#define PAIRS_KEYS KEYED_WORDS
+#define PAIRS_OPEN KEYED_MAX /* under way at once; beginnings beyond are left out and counted */
 
 enum pairs_by {
 	PAIRS_BY_OWNER, /* the thread that fires it; in interrupts, and where no thread runs, the CPU */

@@ -30,7 +30,7 @@ enum {
 	OPTION_UNTIL,
 };
 
-/* Of these every command takes the first ones, up to PID_CPU_OPTIONS, and most take them all. */
+/* Of these every command takes the first ones, up to READING_OPTIONS, and most take them all. */
 static const struct option shared[] = {
 	{ "form", required_argument, NULL, OPTION_FORM },
 	{ "v1-layout", required_argument, NULL, OPTION_V1_LAYOUT },
@@ -47,6 +47,7 @@ static const struct option shared[] = {
 };
 #define ALL_OPTIONS	(sizeof(shared) / sizeof(shared[0]))
 #define PID_CPU_OPTIONS 9u
+#define READING_OPTIONS 7u
 
 static const char read_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
@@ -79,7 +80,8 @@ static int print_help(const struct trace_args *args, const struct trace_syntax *
 		syntax->describe();
 	fputc('\n', stdout);
 	fputs(syntax->help, stdout);
-	fputs(pid_cpu_help, stdout);
+	if (syntax->filters != TRACE_FILTERS_NONE)
+		fputs(pid_cpu_help, stdout);
 	if (syntax->filters == TRACE_FILTERS_ALL)
 		fputs(filter_help, stdout);
 	fputs(read_help, stdout);
@@ -171,7 +173,9 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 		     char **argv)
 {
 	struct option options[ALL_OPTIONS + TRACE_OWN_MAX + 1] = { { NULL, 0, NULL, 0 } };
-	size_t count = syntax->filters == TRACE_FILTERS_ALL ? ALL_OPTIONS : PID_CPU_OPTIONS;
+	size_t count = syntax->filters == TRACE_FILTERS_ALL    ? ALL_OPTIONS
+		       : syntax->filters == TRACE_FILTERS_NONE ? READING_OPTIONS
+							       : PID_CPU_OPTIONS;
 	int option, status;
 
 	memcpy(options, shared, count * sizeof(shared[0]));

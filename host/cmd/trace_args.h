@@ -45,6 +45,7 @@ struct trace_args {
 enum trace_filters {
 	TRACE_FILTERS_ALL,
 	TRACE_FILTERS_PID_CPU,
+	TRACE_FILTERS_NONE, /* for what a missing event would mislead */
 };
 
 /* A command's own side of its command line. */

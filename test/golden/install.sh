@@ -11,6 +11,7 @@ check "ktrdump runs from there" "$place/bin/ktrdump" --help
 for page in man/*.[18]; do
 	check "$page" test -s "$place/share/man/man${page##*.}/${page#man/}"
 done
+check "the default rules are found there" sh -c "build/test/cmd-traces '$tmp' && '$place/bin/ktrace' check '$tmp/pairs.ktrx'"
 check "a kernel builds with it" make -s -C examples/minimal KTRACE="$place/share/ktrace" OUT="$tmp/minimal"
 check "again, over itself" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
 done_testing

@@ -1,7 +1,14 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
+# The file of rules that ships is read from share/.
+#
 # The test looks up its own functions, in its own file: a position-independent one, loaded anywhere.
 UNIT_TESTS += analyze_symbols
 UNIT_SRCS_analyze_symbols := test/unit/analyze_symbols.c host/analyze/symbols.c host/analyze/symbols_library.c
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -ldl -Wl,--build-id=sha1
+
+UNIT_TESTS += analyze_rules
+UNIT_SRCS_analyze_rules := test/unit/analyze_rules.c test/unit/script.c host/ktread/value.c host/ktread/message.c \
+	$(patsubst %,host/analyze/%.c,check gaps keyed near pattern rule_words rules_bind rules_parse threads wellknown)
+UNIT_CFLAGS_analyze_rules := -Ihost

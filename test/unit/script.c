@@ -90,9 +90,12 @@ void script_type(uint16_t id, const char *group, const char *name, const char *f
 	char *text = script->text[script->types], *rest, *one;
 
 	strncpy(text, fields, sizeof(script->text[0]) - 1);
-	*type = (struct ktread_type){
-		.id = id, .v1_id = KTRX_V1_NONE, .group = group, .name = name, .text = ""
-	};
+	*type = (struct ktread_type){ .id = id,
+				      .v1_id = KTRX_V1_NONE,
+				      .state = KTRX_STATE_RECORD,
+				      .group = group,
+				      .name = name,
+				      .text = "" };
 	type->field = field;
 	for (one = strtok_r(text, ",", &rest); one; one = strtok_r(NULL, ",", &rest)) {
 		char *words, *unit;

@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/gaps.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+
+struct check {
+	const struct rules *rules;
+	struct check_result *result;
+	check_told *told;
+	void *context;
+	struct gaps *gaps;
+	struct threads *threads;
+	struct wellknown_table known;
+	struct keyed table[RULES_MAX]; /* of each rule */
+	uint64_t *changed;	       /* stamp of a thread's last change, by its index */
+	uint32_t changed_room;
+	bool changed_failed;
+	uint64_t stamp, time, number; /* of the event at hand; time as threads.h has it */
+};
+
+static void tell(struct check *check, const struct check_violation *violation)
+{
+	struct check_result *result = &check->result[violation->rule];
+
+	if (result->violated == 0 || violation->stamp < result->first.stamp)
+		result->first = *violation;
+	result->violated++;
+	check->told(check->context, violation);
+}
+
+static struct check_violation at_event(const struct check *check, uint32_t rule,
+				       const struct ktread_event *event)
+{
+	return (struct check_violation){
+		.rule = rule,
+		.stamp = event->stamp,
+		.number = check->number,
+		.cpu = event->cpu,
+		.thread = event->thread,
+	};
+}
+
+static void blame(struct check_violation *violation, const struct keyed_entry *cause)
+{
+	violation->has_cause = true;
+	violation->cause_stamp = cause->stamp;
+	violation->cause_cpu = cause->cpu;
+	violation->cause_thread = cause->thread;
+}
+
+/* Is the CPU that fires part of the key, for every event of the rule? */
+static bool keyed_by_cpu(const struct rule *rule)
+{
+	for (uint32_t k = 0; k < rule->keys; k++) {
+		uint32_t n = 0;
+
+		while (n < rule->events && strcmp(rule->key[k][n], "@cpu") == 0)
+			n++;
+		if (n == rule->events)
+			return true;
+	}
+	return false;
+}
+
+static bool keyed_by_thread(const struct rule *rule, uint32_t which)
+{
+	for (uint32_t k = 0; k < rule->keys; k++)
+		if (strcmp(rule->key[k][which], "@thread") == 0)
+			return true;
+	return false;
+}
+
+/* The CPU whose gaps alone can have hidden something since the entry began, or GAPS_ANYWHERE. */
+static uint32_t where_gaps_matter(const struct check *check, const struct rule *rule, uint32_t which,
+				  const struct keyed_entry *entry, const struct ktread_event *event)
+{
+	const struct threads_thread *running = threads_on(check->threads, event->cpu);
+
+	if (keyed_by_cpu(rule))
+		return event->cpu;
+	if (entry && entry->cpu == event->cpu && keyed_by_thread(rule, which) && event->thread != 0 &&
+	    running && running->id == event->thread && running->since <= entry->time)
+		return event->cpu;
+	return GAPS_ANYWHERE;
+}
+
+static bool gap_since(struct check *check, const struct rule *rule, uint32_t which,
+		      const struct keyed_entry *entry, const struct ktread_event *event)
+{
+	return gaps_between(check->gaps, where_gaps_matter(check, rule, which, entry, event),
+			    entry ? entry->stamp : 0, event->stamp);
+}
+
+static void stamp_entry(const struct check *check, struct keyed_entry *entry,
+			const struct ktread_event *event)
+{
+	entry->stamp = event->stamp;
+	entry->time = check->time;
+	entry->cpu = event->cpu;
+	entry->thread = event->thread;
+}
+
+/* The entry of the event's key, NULL if it has none or there is no room. 0 or KTREAD_E_MEMORY. */
+static int put(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event,
+	       struct keyed_entry **entry)
+{
+	uint64_t key[KEYED_WORDS] = { 0 };
+	int error = 0;
+
+	*entry = NULL;
+	if (rules_key(&check->rules->rule[index], which, event, key))
+		error = keyed_put(&check->table[index], key, entry);
+	if (!*entry)
+		check->result[index].left_out++;
+	return error;
+}
+
+static struct keyed_entry *find(struct check *check, uint32_t index, uint32_t which,
+				const struct ktread_event *event)
+{
+	uint64_t key[KEYED_WORDS] = { 0 };
+
+	if (rules_key(&check->rules->rule[index], which, event, key))
+		return keyed_find(&check->table[index], key);
+	check->result[index].left_out++;
+	return NULL;
+}
+
+/* Never … while a depth is above a limit. What is counted since the last gap is the least that it can be. */
+static void see_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	struct check_violation violation = at_event(check, index, event);
+	uint64_t key[KEYED_WORDS] = { 0 };
+	struct keyed_entry *entry;
+	bool gap;
+
+	if (!rules_key(rule, which, event, key)) {
+		check->result[index].left_out++;
+		return;
+	}
+	entry = keyed_find(&check->table[rule->depth], key);
+	gap = gap_since(check, rule, which, entry, event);
+	violation.count = entry && !gap ? entry->count : 0;
+	if (violation.count > rule->limit) {
+		blame(&violation, entry);
+		tell(check, &violation);
+	} else if (gap || (entry && !entry->known)) {
+		check->result[index].undecided++;
+	} else {
+		check->result[index].held++;
+	}
+}
+
+/* Never … while a thread is in one of some states. */
+static void see_thread(struct check *check, uint32_t index, const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	const struct threads_thread *thread;
+	struct check_violation violation = at_event(check, index, event);
+	uint64_t id = event->thread;
+
+	if (rule->thread_field[0] != '@' && !keyed_field(event, rule->thread_field, &id) &&
+	    strcmp(rule->thread_field, "thread") != 0) {
+		check->result[index].left_out++;
+		return;
+	}
+	thread = threads_find(check->threads, (uint32_t)id);
+	if (!thread || !(rule->thread_states >> thread->state & 1)) {
+		check->result[index].held++;
+	} else if (thread->index >= check->changed_room ||
+		   gaps_between(check->gaps, GAPS_ANYWHERE, check->changed[thread->index], event->stamp)) {
+		check->result[index].undecided++;
+	} else {
+		violation.has_cause = true;
+		violation.cause_stamp = check->changed[thread->index];
+		violation.cause_cpu = thread->cpu;
+		violation.cause_thread = thread->id;
+		tell(check, &violation);
+	}
+}
+
+static void see_never(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	struct check_violation violation = at_event(check, index, event);
+
+	if (rule->in_depth)
+		see_depth(check, index, which, event);
+	else if (rule->thread_states)
+		see_thread(check, index, event);
+	else
+		tell(check, &violation);
+}
+
+static void see_always(struct check *check, uint32_t index, const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	struct check_violation violation = at_event(check, index, event);
+	bool missing = false;
+
+	if (rules_hold(rule->required, rule->requirements, event, &missing))
+		check->result[index].held++;
+	else if (missing)
+		check->result[index].left_out++;
+	else
+		tell(check, &violation);
+}
+
+/* A subject that comes after its cause, without release: once for each cause. */
+static void see_after(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	struct check_violation violation = at_event(check, index, event);
+	struct keyed_entry *entry = find(check, index, which, event);
+
+	if (!entry) {
+		check->result[index].held++;
+		return;
+	}
+	blame(&violation, entry);
+	if (gap_since(check, &check->rules->rule[index], which, entry, event))
+		check->result[index].undecided++;
+	else
+		tell(check, &violation);
+	keyed_remove(&check->table[index], entry);
+}
+
+static void see_within(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	struct check_violation violation = at_event(check, index, event);
+	struct keyed_entry *entry = find(check, index, which, event);
+
+	if (!entry)
+		return;
+	blame(&violation, entry);
+	if (event->stamp - entry->stamp <= rule->ticks)
+		check->result[index].held++;
+	else if (gap_since(check, rule, which, entry, event))
+		check->result[index].undecided++;
+	else
+		tell(check, &violation);
+	keyed_remove(&check->table[index], entry);
+}
+
+/* Intervals begin with the first event of a key, and again with the first one after each. */
+static int see_most(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	struct check_violation violation = at_event(check, index, event);
+	struct keyed_entry *entry;
+	int error = put(check, index, which, event, &entry);
+
+	if (error || !entry)
+		return error;
+	if (entry->count == 0 || (rule->ticks && event->stamp - entry->stamp >= rule->ticks)) {
+		if (entry->count && entry->count <= rule->limit &&
+		    gap_since(check, rule, which, entry, event))
+			check->result[index].undecided++;
+		entry->count = 0;
+		stamp_entry(check, entry, event);
+	}
+	entry->count++;
+	if (entry->count <= rule->limit) {
+		check->result[index].held++;
+		return 0;
+	}
+	violation.count = entry->count;
+	if (entry->count > rule->limit + 1) /* told when it went too far */
+		return 0;
+	blame(&violation, entry);
+	tell(check, &violation);
+	return 0;
+}
+
+static int see_subject(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	switch (check->rules->rule[index].form) {
+	case RULE_NEVER:
+		see_never(check, index, which, event);
+		return 0;
+	case RULE_ALWAYS:
+		see_always(check, index, event);
+		return 0;
+	case RULE_AFTER:
+		see_after(check, index, which, event);
+		return 0;
+	case RULE_WITHIN:
+		see_within(check, index, which, event);
+		return 0;
+	case RULE_MOST:
+		return see_most(check, index, which, event);
+	case RULE_DEPTH:
+		break;
+	}
+	return 0;
+}
+
+static int see_cause(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	struct keyed_entry *entry;
+	int error = put(check, index, which, event, &entry);
+
+	/* Of several wakes the first began the wait; of several causes of a forbidden order the last is nearest. */
+	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
+		stamp_entry(check, entry, event);
+		entry->known = true;
+	}
+	return error;
+}
+
+static void see_release(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	struct keyed_entry *entry = find(check, index, which, event);
+
+	if (entry)
+		keyed_remove(&check->table[index], entry);
+}
+
+/* A depth counts; behind a gap it begins at none again, but is not known until it is told to be none. */
+static int count_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	struct keyed_entry *entry = find(check, index, which, event);
+	bool fresh = !entry, gap = gap_since(check, rule, which, entry, event);
+	int error = entry ? 0 : put(check, index, which, event, &entry);
+
+	if (error || !entry)
+		return error;
+	if (fresh || gap)
+		entry->count = 0;
+	entry->known = (fresh || entry->known) && !gap;
+	if (rule->event[which].role == RULE_CAUSE)
+		entry->count++;
+	else if (rule->event[which].role == RULE_RELEASE)
+		entry->count -= entry->count > 0;
+	else
+		entry->count = 0;
+	entry->known |= rule->event[which].role == RULE_SUBJECT;
+	stamp_entry(check, entry, event);
+	return 0;
+}
+
+/* Releases first, then what is judged, then what is begun: one event may be all three. */
+static int apply(struct check *check, uint32_t index, const struct ktread_event *event)
+{
+	static const enum rule_role order[] = { RULE_RELEASE, RULE_SUBJECT, RULE_CAUSE };
+	const struct rule *rule = &check->rules->rule[index];
+	int error = 0;
+
+	for (uint32_t turn = 0; turn < 3; turn++) {
+		for (uint32_t n = 0; n < rule->events && !error; n++) {
+			if (rule->event[n].role != order[turn] || !rules_fits(&rule->event[n], event))
+				continue;
+			if (rule->form == RULE_DEPTH)
+				error = count_depth(check, index, n, event);
+			else if (order[turn] == RULE_SUBJECT)
+				error = see_subject(check, index, n, event);
+			else if (order[turn] == RULE_CAUSE)
+				error = see_cause(check, index, n, event);
+			else
+				see_release(check, index, n, event);
+			break;
+		}
+	}
+	return error;
+}
+
+static int take(struct check *check, const struct ktread_event *event)
+{
+	const struct rules *rules = check->rules;
+	int error = 0;
+
+	check->stamp = event->stamp;
+	check->time += 2;
+	check->number++;
+	gaps_event(check->gaps, event);
+	for (int depths = 0; depths < 2; depths++) /* an event is judged by how things were before it */
+		for (uint32_t n = 0; n < rules->count && !error; n++)
+			if (rules->rule[n].checked && (rules->rule[n].form == RULE_DEPTH) == depths)
+				error = apply(check, n, event);
+	if (!error)
+		error = threads_event(check->threads, event, wellknown_of(&check->known, event), check->time);
+	return error || !check->changed_failed ? error : KTREAD_E_MEMORY;
+}
+
+static void note_change(void *context, const struct threads_change *change)
+{
+	struct check *check = context;
+	uint32_t index = change->thread->index, room = check->changed_room ? check->changed_room : 64;
+	uint64_t *larger;
+
+	while (room <= index)
+		room *= 2;
+	if (room != check->changed_room) {
+		larger = realloc(check->changed, room * sizeof(*larger));
+		if (!larger) {
+			check->changed_failed = true;
+			return;
+		}
+		check->changed = larger;
+		check->changed_room = room;
+	}
+	check->changed[index] = check->stamp;
+}
+
+/* What was due by the end of the trace and never came. */
+static void see_end(struct check *check, uint32_t index)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	const struct keyed *table = &check->table[index];
+
+	for (uint32_t n = 0; n < table->places; n++) {
+		const struct keyed_entry *entry = &table->entry[n];
+		struct check_violation violation = { .rule = index,
+						     .cpu = entry->cpu,
+						     .thread = entry->thread };
+
+		if (!entry->used || check->stamp - entry->stamp <= rule->ticks)
+			continue;
+		if (gaps_between(check->gaps, GAPS_ANYWHERE, entry->stamp, check->stamp)) {
+			check->result[index].undecided++;
+			continue;
+		}
+		violation.stamp = entry->stamp + rule->ticks;
+		blame(&violation, entry);
+		tell(check, &violation);
+	}
+}
+
+static int read_all(struct check *check, struct ktread *trace)
+{
+	const struct ktread_event *event;
+	int status = gaps_read(&check->gaps, trace), error = 0;
+
+	if (!status)
+		status = threads_create(&check->threads, note_change, check);
+	if (status)
+		return status;
+	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
+		threads_expect_blocks(check->threads);
+	while (!error && (status = ktread_next(trace, &event)) > 0)
+		error = take(check, event);
+	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++)
+		if (check->rules->rule[n].checked && check->rules->rule[n].form == RULE_WITHIN)
+			see_end(check, n);
+	return error ? error : status;
+}
+
+int check_read(const struct rules *rules, struct ktread *trace, struct check_result *result, check_told *told,
+	       void *context)
+{
+	struct check *check = calloc(1, sizeof(*check));
+	int status;
+
+	if (!check)
+		return KTREAD_E_MEMORY;
+	check->rules = rules;
+	check->result = result;
+	check->told = told;
+	check->context = context;
+	status = read_all(check, trace);
+	for (uint32_t n = 0; n < RULES_MAX; n++)
+		keyed_free(&check->table[n]);
+	threads_destroy(check->threads);
+	gaps_free(check->gaps);
+	free(check->changed);
+	free(check);
+	return status;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Holds a trace against rules. Each violation is told when it is found; what is missing in the trace never makes one,
+ * nor does it pass for rightness: where lost slots could have held what decides, the rule counts as undecided there.
+ *
+ * Memory is bounded: a table of KEYED_MAX entries a rule, and the threads and gaps as their own headers have them.
+ */
+#ifndef ANALYZE_CHECK_H
+#define ANALYZE_CHECK_H
+
+#include "analyze/rules.h"
+
+struct check_violation {
+	uint32_t rule;
+	uint64_t stamp;	 /* of the event that violates; of one that never came, when it was due */
+	uint64_t number; /* of that event in the order of reading, from 1; 0: one that never came */
+	uint32_t cpu, thread;
+	bool has_cause; /* it goes back to an event at … */
+	uint64_t cause_stamp;
+	uint32_t cause_cpu, cause_thread;
+	uint64_t count; /* RULE_MOST: how many there were; RULE_NEVER in a depth: how deep */
+};
+
+struct check_result {
+	uint64_t held; /* times that the rule was decided and held */
+	uint64_t violated;
+	uint64_t undecided;	      /* times that lost slots kept it open */
+	uint64_t left_out;	      /* events that lack the key, or are beyond the table's limit */
+	struct check_violation first; /* by stamp, if there is one */
+};
+
+typedef void check_told(void *context, const struct check_violation *violation);
+
+/*
+ * Reads the trace twice, to its end. `result` has a row for each rule. 0, or KTREAD_E_MEMORY, or what ktread_next()
+ * said; what was found until then stands.
+ */
+int check_read(const struct rules *rules, struct ktread *trace, struct check_result *result, check_told *told,
+	       void *context);
+
+#endif

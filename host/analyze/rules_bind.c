@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Rules meet a trace: which of its events they mean, whether those have the fields, whether they were recorded. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/pattern.h"
+#include "analyze/rules.h"
+#include "ktrx/v2.h"
+
+/* The rule cannot be checked: for that reason. Returns KTREAD_E_FORMAT unless it may be left out. */
+__attribute__((format(printf, 4, 5))) static int lack(struct rule *rule, const struct rule_event *event,
+						      struct rules_error *error, const char *format, ...)
+{
+	va_list arguments;
+
+	rule->checked = false;
+	va_start(arguments, format);
+	vsnprintf(rule->why, sizeof(rule->why), format, arguments);
+	va_end(arguments);
+	if (rule->optional)
+		return 0;
+	error->line = event->line;
+	error->column = event->column;
+	memcpy(error->text, rule->why, sizeof(error->text));
+	return KTREAD_E_FORMAT;
+}
+
+static bool has_field(const struct ktread_type *type, const char *field)
+{
+	for (uint32_t n = 0; n < type->fields; n++)
+		if (strcmp(type->field[n].name, field) == 0)
+			return true;
+	return false;
+}
+
+static bool told_by_any(const char *name)
+{
+	return name[0] == '@' || strcmp(name, "thread") == 0 || strcmp(name, "cpu") == 0;
+}
+
+static int need_field(struct rule *rule, const struct rule_event *event, const struct ktread_type *type,
+		      const char *field, struct rules_error *error)
+{
+	char text[NEAR_TEXT];
+	struct near near;
+
+	if (!rule->checked || has_field(type, field))
+		return 0;
+	near_start(&near, field, strlen(field));
+	for (uint32_t n = 0; n < type->fields; n++)
+		near_offer(&near, type->field[n].name);
+	near_text(&near, text, sizeof(text));
+	return lack(rule, event, error, "%.64s.%.64s has no field '%s'%s", type->group, type->name, field,
+		    text);
+}
+
+static int need_conditions(struct rule *rule, const struct rule_event *event, const struct ktread_type *type,
+			   const struct rule_condition *condition, uint32_t count, struct rules_error *error)
+{
+	int status = 0;
+
+	for (uint32_t n = 0; n < count && !status; n++) {
+		status = need_field(rule, event, type, condition[n].field, error);
+		if (!status && condition[n].other[0] && !condition[n].string)
+			status = need_field(rule, event, type, condition[n].other, error);
+	}
+	return status;
+}
+
+/* Everything that the rule asks of one of the types that its event may be. */
+static int need_fields(struct rule *rule, uint32_t index, const struct ktread_type *type,
+		       struct rules_error *error)
+{
+	const struct rule_event *event = &rule->event[index];
+	int status = need_conditions(rule, event, type, event->condition, event->conditions, error);
+
+	if (!status && event->role == RULE_SUBJECT)
+		status = need_conditions(rule, event, type, rule->required, rule->requirements, error);
+	if (!status && event->role == RULE_SUBJECT && rule->thread_states && !told_by_any(rule->thread_field))
+		status = need_field(rule, event, type, rule->thread_field, error);
+	for (uint32_t k = 0; k < rule->keys && !status && event->role != RULE_NEEDED; k++)
+		if (!told_by_any(rule->key[k][index]))
+			status = need_field(rule, event, type, rule->key[k][index], error);
+	return status;
+}
+
+static int bind_event(struct rule *rule, uint32_t index, const struct ktread *trace,
+		      struct rules_error *error)
+{
+	struct rule_event *event = &rule->event[index];
+	bool found = false, recorded = false;
+	char text[NEAR_TEXT];
+	struct near near;
+	int status = 0;
+
+	memset(event->ids, 0, sizeof(event->ids));
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX && !status; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (!type || !pattern_means(event->pattern, type))
+			continue;
+		found = true;
+		recorded |= ktread_info(trace)->version == 1 ||
+			    ((type->state | type->wanted) & KTRX_STATE_RECORD);
+		event->ids[id / 8] |= (uint8_t)(1u << id % 8);
+		status = need_fields(rule, index, type, error);
+	}
+	if (status || !rule->checked)
+		return status;
+	/* Of several events that each tell a depth to be none, those that there are do. */
+	if (!found && rule->form == RULE_DEPTH && event->role == RULE_SUBJECT)
+		return 0;
+	if (!found) {
+		near_start(&near, event->pattern, strlen(event->pattern));
+		near_offer_events(&near, trace);
+		near_text(&near, text, sizeof(text));
+		return lack(rule, event, error, "there is no event '%s'%s", event->pattern, text);
+	}
+	if (!recorded) {
+		rule->checked = false;
+		snprintf(rule->why, sizeof(rule->why), "%s was not recorded", event->pattern);
+	}
+	return 0;
+}
+
+static void bind_time(struct rule *rule, const struct ktread_info *info)
+{
+	if (rule->time && info->frequency == 0) {
+		rule->checked = false;
+		snprintf(rule->why, sizeof(rule->why), "the counter's frequency is unknown");
+	}
+	rule->ticks = (uint64_t)((unsigned __int128)rule->time * info->frequency / 1000000000u);
+}
+
+int rules_bind(struct rules *rules, const struct ktread *trace, struct rules_error *error)
+{
+	for (uint32_t n = 0; n < rules->count; n++) {
+		struct rule *rule = &rules->rule[n];
+		int status = 0;
+
+		rule->checked = true;
+		for (uint32_t e = 0; e < rule->events && rule->checked && !status; e++)
+			status = bind_event(rule, e, trace, error);
+		if (status)
+			return status;
+		bind_time(rule, ktread_info(trace));
+		if (rule->in_depth && rule->checked && !rules->rule[rule->depth].checked) {
+			rule->checked = false;
+			memcpy(rule->why, rules->rule[rule->depth].why, sizeof(rule->why));
+		}
+	}
+	return 0;
+}
+
+bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_event *fired, uint64_t *key)
+{
+	for (uint32_t k = 0; k < rule->keys; k++) {
+		const char *name = rule->key[k][event];
+
+		if (name[0] != '@' && keyed_field(fired, name, &key[k]))
+			continue;
+		if (strcmp(name, "thread") == 0 || strcmp(name, "@thread") == 0)
+			key[k] = fired->thread;
+		else if (strcmp(name, "cpu") == 0 || strcmp(name, "@cpu") == 0)
+			key[k] = fired->cpu;
+		else
+			return false;
+	}
+	return true;
+}
+
+static bool holds_string(const struct rule_condition *condition, const struct ktread_value *value)
+{
+	bool same = value->type == KTRX_TYPE_STRING && value->length == strlen(condition->other) &&
+		    memcmp(value->string, condition->other, value->length) == 0;
+
+	return same == (condition->relation == RULE_EQUAL);
+}
+
+static bool is_signed(uint8_t type)
+{
+	return type == KTRX_TYPE_I8 || type == KTRX_TYPE_I16 || type == KTRX_TYPE_I32 ||
+	       type == KTRX_TYPE_I64;
+}
+
+/* -1, 0 or 1. Numbers of both signs are compared as they are meant. */
+static int compare(uint64_t left, bool left_negative, uint64_t right, bool right_negative)
+{
+	if (left_negative != right_negative)
+		return left_negative ? -1 : 1;
+	return left < right ? -1 : left > right;
+}
+
+static bool holds_number(enum rule_relation relation, const struct ktread_value *value, uint64_t number,
+			 bool negative)
+{
+	int order = compare(value->number, is_signed(value->type) && value->number >> 63, number, negative);
+
+	switch (relation) {
+	case RULE_EQUAL:
+		return order == 0;
+	case RULE_UNEQUAL:
+		return order != 0;
+	case RULE_LESS:
+		return order < 0;
+	case RULE_UP_TO:
+		return order <= 0;
+	case RULE_MORE:
+		return order > 0;
+	case RULE_FROM:
+		return order >= 0;
+	case RULE_HAS_BITS:
+		return (value->number & number) != 0;
+	}
+	return false;
+}
+
+bool rules_hold(const struct rule_condition *condition, uint32_t count, const struct ktread_event *fired,
+		bool *missing)
+{
+	for (uint32_t n = 0; n < count; n++) {
+		struct ktread_value value, other = { .number = condition[n].number };
+		bool negative = condition[n].negative, holds;
+
+		if (ktread_value_named(fired, condition[n].field, &value) < 0 ||
+		    (condition[n].other[0] && !condition[n].string &&
+		     ktread_value_named(fired, condition[n].other, &other) < 0)) {
+			*missing = true;
+			return false;
+		}
+		if (condition[n].other[0] && !condition[n].string)
+			negative = is_signed(other.type) && other.number >> 63;
+		holds = condition[n].string
+				? holds_string(&condition[n], &value)
+				: holds_number(condition[n].relation, &value, other.number, negative);
+		if (!holds)
+			return false;
+	}
+	return true;
+}
+
+bool rules_fits(const struct rule_event *wanted, const struct ktread_event *fired)
+{
+	bool missing = false;
+
+	if (!(wanted->ids[(fired->id & KTRX_EVENT_MAX) / 8] >> fired->id % 8 & 1))
+		return false;
+	if (wanted->contexts && !(wanted->contexts >> fired->context & 1))
+		return false;
+	return rules_hold(wanted->condition, wanted->conditions, fired, &missing);
+}

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace check: holds a trace against rules. */
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+#include "export/violations.h"
+
+#define DEFAULT_RULES "/../share/ktrace/default.rules" /* from the folder of the program */
+
+enum { OPTION_RULES = TRACE_OPTION_OWN, OPTION_ALL, OPTION_JSON };
+
+struct check_command {
+	struct trace_args args;
+	const char *path;
+	char usual[PATH_MAX];
+	bool all, json, listed;
+	struct rules *rules;
+	struct check_result result[RULES_MAX];
+	struct output out;
+	struct violations found;
+};
+
+static int take_option(void *context, int option, const char *value)
+{
+	struct check_command *command = context;
+
+	if (option == OPTION_RULES)
+		command->path = value;
+	else if (option == OPTION_ALL)
+		command->all = true;
+	else
+		command->json = true;
+	return 0;
+}
+
+static const struct option own_options[] = {
+	{ "rules", required_argument, NULL, OPTION_RULES },
+	{ "all", no_argument, NULL, OPTION_ALL },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ NULL, 0, NULL, 0 },
+};
+
+static const struct trace_syntax syntax = {
+	.usage = "usage: ktrace check [--rules FILE] [OPTION]... [TRACE]\n\n"
+		 "Holds a trace against rules: orders of events that are forbidden, states of threads and "
+		 "CPUs,\n"
+		 "latencies, values, rates. Without --rules, against those that every kernel keeps which "
+		 "uses the\n"
+		 "well-known events. TRACE is ktrace.ktrx if not given.\n",
+	.help = "  --rules FILE         the rules; what they look like: doc/rules.md, ktrace-check(1)\n"
+		"  --all                list every violation\n"
+		"  --json               JSON instead of text\n",
+	.examples = "  ktrace check boot.ktrx\n"
+		    "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n\n"
+		    "Status: 0 all rules hold, 1 one is violated or the trace is unreadable, 2 usage or a "
+		    "bad rule.\n",
+	.own = own_options,
+	.usual_file = TRACE_USUAL_FILE,
+	.letters = "",
+	.filters = TRACE_FILTERS_NONE,
+	.take = take_option,
+};
+
+static int find_default(struct check_command *command)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	char *slash;
+
+	self[length > 0 ? length : 0] = '\0';
+	slash = strrchr(self, '/');
+	if (slash)
+		*slash = '\0';
+	if (!slash || snprintf(command->usual, sizeof(command->usual), "%s" DEFAULT_RULES, self) >=
+			      (int)sizeof(command->usual)) {
+		command_message(command->args.name,
+				"where the default rules lie cannot be told; use --rules");
+		return EXIT_USAGE;
+	}
+	command->path = command->usual;
+	return 0;
+}
+
+/* The whole file, to be freed; NULL after a message. */
+static char *read_rules(const struct check_command *command, size_t *length)
+{
+	FILE *file = fopen(command->path, "re");
+	char *text = file ? malloc(RULES_TEXT_MAX + 1) : NULL;
+
+	if (text)
+		*length = fread(text, 1, RULES_TEXT_MAX + 1, file);
+	if (!text || ferror(file)) {
+		command_message(command->args.name, "%s: %s", command->path, strerror(errno));
+		free(text);
+		text = NULL;
+	} else if (*length > RULES_TEXT_MAX) {
+		command_message(command->args.name, "%s: more than 1 MiB is no rule file", command->path);
+		free(text);
+		text = NULL;
+	}
+	if (file)
+		fclose(file);
+	return text;
+}
+
+/* What is wrong, with its place; hostile bytes of the file are not shown. */
+static int say_error(const struct check_command *command, int status, const struct rules_error *error)
+{
+	char text[sizeof(error->text)];
+
+	if (status == KTREAD_E_MEMORY) {
+		command_message(command->args.name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	for (size_t n = 0; n < sizeof(text); n++)
+		text[n] = (unsigned char)error->text[n] >= 0x20 && (unsigned char)error->text[n] < 0x7f
+				  ? error->text[n]
+			  : error->text[n] ? '?'
+					   : '\0';
+	command_message(command->args.name, "%s:%" PRIu32 ":%" PRIu32 ": %s", command->path, error->line,
+			error->column, text);
+	return EXIT_USAGE;
+}
+
+/* 0 or an exit status. */
+static int load_rules(struct check_command *command)
+{
+	struct rules_error error = { .line = 0 };
+	size_t length = 0;
+	char *text;
+	int status = command->path ? 0 : find_default(command);
+
+	if (status)
+		return status;
+	text = read_rules(command, &length);
+	if (!text)
+		return EXIT_USAGE;
+	status = rules_parse(&command->rules, text, length, &error);
+	free(text);
+	return status ? say_error(command, status, &error) : 0;
+}
+
+static void list(void *context, const struct check_violation *violation)
+{
+	struct check_command *command = context;
+
+	if (!command->all)
+		return;
+	if (command->json)
+		violations_put_json(&command->out, &command->found, violation, !command->listed);
+	else
+		violations_put_text(&command->out, &command->found, violation);
+	command->listed = true;
+}
+
+/* What reading returned. */
+static int check_trace(struct check_command *command, struct ktread *trace)
+{
+	struct output *out = &command->out;
+	int status, again;
+
+	command->found = (struct violations){ trace, command->rules, command->result, command->path };
+	if (command->json)
+		output_text(out, command->all ? "{\"violations\":[" : "{");
+	status = check_read(command->rules, trace, command->result, list, command);
+	if (command->json) {
+		output_text(out, command->all ? "],\n" : "");
+		again = violations_write_json(out, &command->found);
+		output_text(out, "}\n");
+	} else {
+		again = violations_write_text(out, &command->found);
+	}
+	return status < 0 ? status : again;
+}
+
+static int run_loaded(struct check_command *command)
+{
+	struct rules_error error;
+	struct ktread *trace;
+	int status = trace_args_open(&command->args, &trace), failed;
+
+	if (status)
+		return status;
+	status = rules_bind(command->rules, trace, &error);
+	if (status)
+		return trace_args_close(&command->args, trace, 0) | say_error(command, status, &error);
+	if (output_open(&command->out, STDOUT_FILENO) < 0) {
+		command_message(command->args.name, "out of memory");
+		return trace_args_close(&command->args, trace, 0) | EXIT_BAD_INPUT;
+	}
+	status = check_trace(command, trace);
+	failed = violations_first(&command->found) ? EXIT_BAD_INPUT : 0;
+	failed |= trace_output_status(command->args.name, "standard output", output_close(&command->out));
+	return trace_args_close(&command->args, trace, status) | failed;
+}
+
+static int run_check(int argc, char **argv)
+{
+	struct check_command *command = calloc(1, sizeof(*command));
+	int status;
+
+	if (!command) {
+		command_message(argv[0], "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	command->args = (struct trace_args)TRACE_ARGS(argv[0]);
+	status = trace_args_parse(&command->args, &syntax, command, argc, argv);
+	if (status < 0) {
+		status = load_rules(command);
+		status = status ? status : run_loaded(command);
+	}
+	free(command->rules);
+	free(command);
+	return status;
+}
+
+const struct command command_check = {
+	.name = "check",
+	.purpose = "hold a trace against rules; status 1 if one is violated",
+	.run = run_check,
+};

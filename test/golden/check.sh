@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What `ktrace check` says: of violations with what went before them, of what it cannot decide, of rule files that are wrong.
+. test/tap.sh
+. test/golden/golden.sh
+
+golden=test/golden/check
+build/test/cmd-traces "$tmp" || exit 1
+
+cat >"$tmp/some.rules" <<'END'
+# Kept, violated, undecided, overdue, not checked.
+results: always syscall.exit has (result >= 0)
+calls: never syscall.enter after syscall.enter unless syscall.exit by @thread
+wakes: every sched.wake then sched.switch within 30us by thread/next
+one-wake: at most 20 sched.wake per 1s
+unknown: never user.note (text == "all is well", good == 1)
+depth irq: up irq.enter, down irq.exit by @cpu
+in-irq: never sched.switch while irq > 0 by @cpu
+optional
+other: never sched.swtich
+END
+golden some ktrace check --rules some.rules v2.ktrx
+golden some-all ktrace check --rules some.rules --all v2.ktrx
+golden some-json ktrace check --rules some.rules --all --json v2.ktrx
+golden some-hostile ktrace check --rules some.rules hostile.ktrx
+golden default ktrace check --json v2.ktrx
+golden v1 ktrace check --json --rules some.rules v1.bin
+
+echo 'a: never sched.swtich' >"$tmp/event.rules"
+golden bad-event ktrace check --rules event.rules v2.ktrx
+printf 'ok: never sched.wake\na: always syscall.exit has\n\t(resullt < 0)\n' >"$tmp/field.rules"
+golden bad-field ktrace check --rules field.rules v2.ktrx
+printf 'a: nev\033er b\n' >"$tmp/word.rules"
+golden bad-word ktrace check --rules word.rules v2.ktrx
+golden no-rules ktrace check --rules absent.rules v2.ktrx
+golden no-filter ktrace check --event sched v2.ktrx
+head -c 2000000 /dev/zero >"$tmp/zero.rules"
+golden zeros ktrace check --rules zero.rules v2.ktrx
+
+done_testing
