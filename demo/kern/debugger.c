@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <ktrace/console.h>
 #include <ktrace/ktrace.h>
-#include <ktrace/settings.h>
 
 #include "arch.h"
 #include "backtrace.h"
@@ -11,6 +10,7 @@
 #include "ipi.h"
 #include "power.h"
 #include "print.h"
+#include "probes.h"
 
 #define LINE_SIZE     80
 #define BEAT_NS	      (10 * NS_PER_MS)
@@ -90,46 +90,38 @@ static int viewer_key(const struct ktrace_console *console)
 	return wait_key();
 }
 
+static const struct ktrace_console viewer = { .write = viewer_write, .key = viewer_key };
+
 static void show_trace(const char *how)
 {
-	static const struct ktrace_console console = { .write = viewer_write, .key = viewer_key };
-	int error = ktrace_console_show(&console, how);
+	int error = ktrace_console_show(&viewer, how);
 
-	if (error == KTRACE_ERROR_NO_EVENT)
-		kprintf("no event has such a name\n");
-	else if (error)
+	if (error == KTRACE_ERROR_SYNTAX)
 		kprintf("show ktr[/v][a][c<CPU>] [PATTERN...]\n");
-}
-
-static int show_setting(void *unused, const char *name)
-{
-	char value[24];
-
-	(void)unused;
-	if (ktrace_setting_get(name, value, sizeof(value)) >= 0)
-		kprintf("%s=%s\n", name, value);
-	return 0;
-}
-
-/* All of them, or the one that is named. */
-static void show_settings(const char *name)
-{
-	if (*name == '\0')
-		ktrace_setting_each(show_setting, NULL);
+	else if (error == KTRACE_ERROR_ARGUMENT)
+		kprintf("there is no such CPU; try show cpus\n");
 	else
-		show_setting(NULL, name);
+		ktrace_console_refusal(&viewer, error);
+}
+
+static void show_settings(const char *how)
+{
+	int error = ktrace_console_settings(&viewer, how);
+
+	if (error == KTRACE_ERROR_SYNTAX)
+		kprintf("show settings[/a] [PREFIX]\n");
+	else
+		ktrace_console_refusal(&viewer, error);
 }
 
 static void set(const char *text)
 {
-	int error = ktrace_setting_set(text);
-
-	if (error == KTRACE_ERROR_NO_SETTING)
-		kprintf("there is no such setting; try show settings\n");
-	else if (error == KTRACE_ERROR_READ_ONLY)
-		kprintf("it cannot be set\n");
-	else if (error)
-		kprintf("set NAME=VALUE; a value that it takes\n");
+	if (*text == '\0')
+		kprintf("set NAME=VALUE, set PATTERN=STATE, set PATTERN, set -PATTERN\n");
+	else
+		ktrace_console_refusal(&viewer, ktrace_control(text));
+	if (has_panicked && probes_wait())
+		kprintf("probes need the machine to run, and it does not any more\n");
 }
 
 static void show_backtrace(const char *count)
@@ -174,10 +166,10 @@ static const struct command {
 	void (*run)(const char *arguments); /* what follows the name */
 } commands[] = {
 	{ "show ktr", "the trace, newest first: show ktr[/v][a][c<CPU>] [PATTERN...]", show_trace },
-	{ "show settings", "how the tracer is set: show settings [NAME]", show_settings },
+	{ "show settings", "how the tracer is set: show settings[/a] [PREFIX]", show_settings },
 	{ "show cpus", "what each CPU does", show_cpus },
 	{ "bt", "who called up to here: bt [COUNT]", show_backtrace },
-	{ "set", "changes that: set NAME=VALUE", set },
+	{ "set", "changes that: set NAME=VALUE, and events: set sched.*=on, set -mm.fault", set },
 	{ "c", "goes on", leave },
 	{ "halt", "ends the machine", halt },
 	{ "help", "this", help },

@@ -82,9 +82,19 @@ static void measure(const char *test, void (*once)(uint32_t run), uint32_t runs,
 	KTRACE(probe, cost, test, begin * 1000 / runs / parts, runs * parts);
 }
 
+static uint32_t asked(const uint32_t *word)
+{
+	return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
 static uint32_t take(uint32_t *word)
 {
-	return __atomic_load_n(word, __ATOMIC_RELAXED) ? __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) : 0;
+	return asked(word) ? __atomic_exchange_n(word, 0, __ATOMIC_RELAXED) : 0;
+}
+
+bool probes_wait(void)
+{
+	return asked(&logs) || asked(&ipis) || asked(&stretches) || asked(&spins);
 }
 
 void probes_attend(void)

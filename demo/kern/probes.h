@@ -7,7 +7,12 @@
 #ifndef DEMO_PROBES_H
 #define DEMO_PROBES_H
 
+#include <stdbool.h>
+
 /* Runs those that are asked for, if this is the boot CPU. Idle threads, interrupts on. */
 void probes_attend(void);
+
+/* Are any asked for that have not run yet? */
+bool probes_wait(void);
 
 #endif

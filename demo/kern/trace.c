@@ -83,8 +83,10 @@ void trace_init(void)
 
 	ktrace_console_set(&echo);
 	ktrace_control("lock=off"); /* an order of magnitude more events than all others together */
-	if (ktrace_boot_argument(arch_boot_args()) < 0)
-		kprintf("debug=, ktrace=, debug.ktr.: no such event or setting, or not understood\n");
+	error = ktrace_boot_argument(arch_boot_args());
+	if (error < 0)
+		kprintf("boot arguments: ");
+	ktrace_console_refusal(&echo, error);
 
 	error = ktrace_init(&config);
 	if (error == KTRACE_ERROR_MEMORY)

@@ -44,10 +44,26 @@ struct ktrace_console {
  *
  * The pager stops after each page: space shows another, enter another line, q ends. Other CPUs may go on recording:
  * what they overwrite before it was shown is counted in the last line. Errors: SYNTAX, NO_EVENT (no event has such
- * a name). Any context, one call at a time; where all other CPUs are stopped, one that was under way there does not
+ * a name), ARGUMENT (no such CPU). Any context, one call at a time; where all other CPUs are stopped, one that was under way there does not
  * count.
  */
 int ktrace_console_show(const struct ktrace_console *console, const char *how);
+
+/*
+ * Shows settings, a line "name=value" each, with the same pager. `how`: /a for all at once, then what their names begin
+ * with, nothing for all. Errors: SYNTAX, NO_SETTING (none begins with that). Any context, one call at a time.
+ */
+int ktrace_console_settings(const struct ktrace_console *console, const char *how);
+
+/*
+ * Says why the call before was refused, with the names that were perhaps meant, see ktrace_refused() and
+ * ktrace_control_near():
+ *
+ *	sched.swich=on: no event has such a name; near it: sched.switch
+ *
+ * `error` is what that call returned; without an error nothing is said. Any context.
+ */
+void ktrace_console_refusal(const struct ktrace_console *console, int error);
 
 /*
  * Where records are put as they are made, while the setting debug.ktr.verbose is not 0: from 1 on a line with the

@@ -155,6 +155,21 @@ int ktrace_control(const char *text);
  */
 int ktrace_boot_argument(const char *command_line);
 
+/*
+ * The word that the last call stopped at that failed: ktrace_control(), ktrace_boot_argument(), or what
+ * ktrace/console.h shows. Within the text given to it, so good for as long as that is; its length in *length, 0 if
+ * nothing failed yet.
+ */
+const char *ktrace_refused(size_t *length);
+
+/*
+ * Calls back with the names of events, groups and settings, at most 3, that such a word was perhaps meant to be:
+ * those that differ in the fewest letters, up to 4, or the word is an event's name without its group. A word's minus and what
+ * follows its equals sign do not count. Returns how many; 0 for a word that names something.
+ */
+typedef void ktrace_near_visit(void *cookie, const char *name);
+uint32_t ktrace_control_near(const char *word, size_t length, ktrace_near_visit *visit, void *cookie);
+
 /* Called once when the kernel says that it ends, on that CPU: where a transport dumps. NULL takes it away. */
 typedef void ktrace_end_hook(void *cookie);
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* show ktr: what the user asked for, a line a record, and the pager. */
+/* show ktr: what the user asked for, a line a record, with the pager. */
 #include "ktrace/console.h"
 
+#include "../core/near.h"
 #include "../core/pattern.h"
 #include "../core/row.h"
+#include "../core/state.h"
 #include "format.h"
 #include "merge.h"
+#include "pager.h"
 
-#define PAGE_LINES 24u
-#define CPU_LIMIT  100000u /* numbers from here on are no CPU */
+#define CPU_LIMIT 100000u /* numbers from here on are no CPU */
 
 struct request {
 	bool verbose, at_once;
@@ -22,7 +24,7 @@ static struct {
 	struct ktrace_merge merge;
 	struct ktrace_walk_record record;
 	struct ktrace_line line;
-	uint32_t room; /* lines until the pager stops */
+	struct ktrace_pager pager;
 } viewer;
 
 /* ---- The request ------------------------------------------------------------------------------- */
@@ -89,10 +91,21 @@ static int patterns_check(const char *patterns)
 
 		while ((row = ktrace_row_find(&ktrace_root, id)) && !ktrace_event_matches(row, at, length))
 			id++;
-		if (!row)
+		if (!row) {
+			struct ktrace_span word = { at, length };
+
+			ktrace_refuse(word);
 			return KTRACE_ERROR_NO_EVENT;
+		}
 	}
 	return KTRACE_OK;
+}
+
+/* Before ktrace_init() any CPU may have recorded. */
+static bool is_no_cpu(uint32_t cpu)
+{
+	return cpu != KTRACE_MERGE_ALL &&
+	       cpu >= (ktrace_state.initialised ? ktrace_state.cpus : KTRACE_MAX_CPUS);
 }
 
 static int parse(const char *how, struct request *request)
@@ -105,6 +118,8 @@ static int parse(const char *how, struct request *request)
 		how = parse_modifiers(how + 1, request);
 	if (!how)
 		return KTRACE_ERROR_SYNTAX;
+	if (is_no_cpu(request->cpu))
+		return KTRACE_ERROR_ARGUMENT;
 	request->patterns = skip_blanks(how);
 	return patterns_check(request->patterns);
 }
@@ -180,33 +195,6 @@ static void put_count(struct ktrace_line *line, uint64_t count, const char *what
 	ktrace_line_flush(line);
 }
 
-/* ---- The pager --------------------------------------------------------------------------------- */
-
-static uint32_t page_room(const struct ktrace_console *console)
-{
-	uint32_t lines = console->lines ? console->lines : PAGE_LINES;
-
-	return lines > 1 ? lines - 1 : 1; /* one is the pager's */
-}
-
-/* Waits at the end of a page; false: the user has seen enough. */
-static bool may_go_on(struct ktrace_line *line)
-{
-	static const char more[] = "--More--", wiped[] = "\r        \r";
-	const struct ktrace_console *console = line->console;
-	int key = ' ';
-
-	if (viewer.request.at_once || !console->key || viewer.room-- > 0)
-		return true;
-	console->write(console, more, sizeof(more) - 1);
-	do
-		key = console->key(console);
-	while (key >= 0 && key != ' ' && key != '\r' && key != '\n' && key != 'q');
-	console->write(console, wiped, sizeof(wiped) - 1);
-	viewer.room = key == ' ' ? page_room(console) - 1 : 0;
-	return key >= 0 && key != 'q';
-}
-
 int ktrace_console_show(const struct ktrace_console *console, const char *how)
 {
 	struct ktrace_line *line = &viewer.line;
@@ -219,14 +207,14 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 	if (error)
 		return error;
 	ktrace_line_start(line, console);
-	viewer.room = page_room(console);
+	ktrace_pager_start(&viewer.pager, console, viewer.request.at_once);
 	ktrace_merge_start(&viewer.merge, viewer.request.cpu);
 	while (ktrace_merge_next(&viewer.merge, record)) {
 		const struct ktrx_event *row = ktrace_row_find(&ktrace_root, record->event);
 
 		if (!is_wanted(record, row))
 			continue;
-		if (!may_go_on(line))
+		if (!ktrace_pager_may_go_on(&viewer.pager))
 			return KTRACE_OK;
 		put_record(line, record, row);
 		shown++;

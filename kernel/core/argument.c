@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Events and settings changed by text: ktrace_control() and the kernel's command line. */
+#include "near.h"
 #include "pattern.h"
 #include "settings.h"
 #include "span.h"
@@ -96,6 +97,8 @@ static int apply_list(struct ktrace_span list)
 
 	while (!error && ktrace_span_next(&list, ", \t\n", &request))
 		error = apply(request);
+	if (error)
+		ktrace_refuse(request);
 	return error;
 }
 
@@ -135,10 +138,12 @@ static int debug_list(struct debug *debug, struct ktrace_span list)
 	while (ktrace_span_next(&list, ",", &name)) {
 		if (ktrace_span_is(name, "ktrace") || ktrace_span_is(name, "ktrace-all"))
 			debug->all = 1;
-		else if (ktrace_span_skip(&name, "ktrace-"))
-			error = group_on(debug, name) ? error : KTRACE_ERROR_NO_EVENT;
-		else
+		else if (!ktrace_span_skip(&name, "ktrace-"))
 			group_on(debug, name);
+		else if (!group_on(debug, name)) {
+			error = KTRACE_ERROR_NO_EVENT;
+			ktrace_refuse(name);
+		}
 	}
 	return error;
 }
@@ -152,7 +157,11 @@ static int setting_argument(struct ktrace_span argument)
 	if (!ktrace_span_split(argument, '=', &name, &value))
 		return KTRACE_OK;
 	error = ktrace_setting_assign(name, value);
-	return is_foreign(name, error) ? KTRACE_OK : error;
+	if (is_foreign(name, error))
+		return KTRACE_OK;
+	if (error)
+		ktrace_refuse(argument);
+	return error;
 }
 
 int ktrace_boot_argument(const char *command_line)

@@ -6,6 +6,7 @@
  */
 #include "masks.h"
 
+#include "name.h"
 #include "state.h"
 
 #define PREFIX "debug.ktr."
@@ -241,45 +242,29 @@ int ktrace_mask_set(struct ktrace_span name, struct ktrace_span value)
 								 : KTRACE_ERROR_NO_SETTING;
 }
 
-/* Text put together piece by piece; a name that does not fit is no name. */
-struct name {
-	char text[KTRACE_SETTING_NAME_MAX];
-	uint32_t length;
-};
-
-static void name_add(struct name *name, const char *piece)
+static int visit_name(const struct ktrace_name *name, ktrace_setting_visit *visit, void *cookie)
 {
-	volatile char *to = name->text;
-
-	while (*piece && name->length < KTRACE_SETTING_NAME_MAX)
-		to[name->length++] = *piece++;
-	if (name->length < KTRACE_SETTING_NAME_MAX)
-		to[name->length] = '\0';
-}
-
-static int visit_name(const struct name *name, ktrace_setting_visit *visit, void *cookie)
-{
-	return name->length < KTRACE_SETTING_NAME_MAX ? visit(cookie, name->text) : 0;
+	return ktrace_name_fits(name) ? visit(cookie, name->text) : 0;
 }
 
 static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, void *cookie)
 {
 	struct ktrace_span group = ktrace_span_of(group_of(first));
-	struct name name;
+	struct ktrace_name name;
 	int answer;
 
 	name.length = 0;
-	name_add(&name, PREFIX);
-	name_add(&name, group.text);
-	name_add(&name, ENABLE);
+	ktrace_name_add(&name, PREFIX);
+	ktrace_name_add(&name, group.text);
+	ktrace_name_add(&name, ENABLE);
 	answer = visit_name(&name, visit, cookie);
 	for (struct ktrx_event *event = first; event && !answer; event = member_next(group, event)) {
 		name.length = 0;
-		name_add(&name, PREFIX);
-		name_add(&name, group.text);
-		name_add(&name, ".");
-		name_add(&name, name_of(event));
-		name_add(&name, MASK);
+		ktrace_name_add(&name, PREFIX);
+		ktrace_name_add(&name, group.text);
+		ktrace_name_add(&name, ".");
+		ktrace_name_add(&name, name_of(event));
+		ktrace_name_add(&name, MASK);
 		answer = visit_name(&name, visit, cookie);
 	}
 	return answer;

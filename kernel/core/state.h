@@ -56,6 +56,8 @@ struct ktrace_state {
 	void *end_cookie;
 	void (*echo)(const struct ktrace_echo *echo); /* while `verbose` is not 0 */
 	uint32_t verbose;
+	uint32_t refused_length;
+	const char *refused; /* the word that was not understood, in the text of somebody else */
 };
 
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;

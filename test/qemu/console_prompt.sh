@@ -12,7 +12,9 @@ falling() {
 
 for arch in x86_64 aarch64 riscv64; do
 	boot "$arch" "debug=sched,ipi run=mix seconds=5 slots=262144" await:1:demo: sleep:1 key:'\0034' \
-		"show ktr/av sched.switch" "show ktr/ac1" "show cpus" "show ktr/x" "show ktr nothing" "nonsense" "help" "c"
+		"show ktr/av sched.switch" "show ktr/ac1" "show cpus" "show ktr/x" "show ktr/c99" "show ktr sched.swich" \
+		"set -sched.wake" "set sched.swich=on" "show settings debug.b32" "show settings debug.ktr.verbos_" \
+		"show settings" await:1:--More-- key:q "nonsense" "help" "c"
 	equal "$arch, at run time: it goes on to its end" 0 "$status"
 	answer "show ktr/av sched.switch" >"$tmp/verbose"
 	plain <"$tmp/verbose" >"$tmp/shown"
@@ -29,14 +31,27 @@ for arch in x86_64 aarch64 riscv64; do
 		grep -q '^cpu1 online ' '$tmp/lines'"
 	equal "$arch, at run time: a modifier that does not exist" "show ktr[/v][a][c<CPU>] [PATTERN...]" \
 		"$(answer "show ktr/x")"
-	equal "$arch, at run time: an event that does not exist" "no event has such a name" "$(answer "show ktr nothing")"
+	equal "$arch, at run time: a CPU that does not exist" "there is no such CPU; try show cpus" "$(answer "show ktr/c99")"
+	equal "$arch, at run time: an event that does not exist" \
+		"sched.swich: no event has such a name; near it: sched.switch" "$(answer "show ktr sched.swich")"
+	equal "$arch, at run time: events are set, too" "" "$(answer "set -sched.wake")"
+	equal "$arch, at run time: but not those that do not exist" \
+		"sched.swich=on: no event has such a name; near it: sched.switch" "$(answer "set sched.swich=on")"
+	equal "$arch, at run time: settings by what they begin with" "debug.b32_0=0 debug.b32_31=0" \
+		"$(answer "show settings debug.b32" | sort | xargs)"
+	equal "$arch, at run time: none begins with that" \
+		"debug.ktr.verbos_: there is no such setting; near it: debug.ktr.verbose" \
+		"$(answer "show settings debug.ktr.verbos_")"
+	equal "$arch, at run time: a page of settings" 23 "$(answer "show settings" | grep -c =)"
+	"$ktrace" show --settings "$tmp/trace" >"$tmp/states" 2>/dev/null
+	check "$arch, at run time: what was set is so in the trace" grep -qE '^ *[0-9]+ +sched\.wake +off' "$tmp/states"
 	equal "$arch, at run time: a command that does not exist" "no such command; try help" "$(answer nonsense)"
 	check "$arch, at run time: help" grep -q '^show ktr  ' "$tmp/lines"
 
 	boot "$arch" "debug=ktrace run=panic panic=prompt" "show ktr/av" \
 		"show ktr" await:1:--More-- key:' ' await:2:--More-- key:'\0015' await:3:--More-- key:q \
 		"show settings debug.ktr.version" "set debug.ktr.panic_goes_on=1" "show settings debug.ktr.panic_goes_on" \
-		c halt
+		"set debug.ktr.testlogcnt=1" c halt
 	equal "$arch, after a panic: the machine ends as it does without a prompt" 10 "$status"
 	answer "show ktr/av" >"$tmp/verbose"
 	plain <"$tmp/verbose" >"$tmp/shown"
@@ -54,6 +69,8 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch, after a panic: a setting" "debug.ktr.version=2" "$(answer "show settings debug.ktr.version")"
 	equal "$arch, after a panic: a setting changed" "debug.ktr.panic_goes_on=1" \
 		"$(answer "show settings debug.ktr.panic_goes_on")"
+	equal "$arch, after a panic: no probes" "probes need the machine to run, and it does not any more" \
+		"$(answer "set debug.ktr.testlogcnt=1")"
 	equal "$arch, after a panic: no way back" "there is no way back from a panic" "$(answer c)"
 done
 done_testing

@@ -226,7 +226,7 @@ static void filters_choose_cpus_and_events(void **state)
 	assert_string_equal(show(" /a  other"), "cpu1 2: other_text  x   \n");
 	assert_string_equal(show("/a *.text,test.wide"), "cpu1 2: other_text  x   \n");
 	assert_string_equal(show("/ac1 test.num*"), "cpu1 1: test_number  2\n");
-	assert_string_equal(show("/ac99"), "no records\n");
+	assert_string_equal(show("/ac2 other"), "no records\n");
 }
 
 static void what_cannot_be_understood_is_refused(void **state)
@@ -238,7 +238,65 @@ static void what_cannot_be_understood_is_refused(void **state)
 	assert_int_equal(ktrace_console_show(&console, "/cv"), KTRACE_ERROR_SYNTAX);
 	assert_int_equal(ktrace_console_show(&console, "/a nothing.here"), KTRACE_ERROR_NO_EVENT);
 	assert_int_equal(ktrace_console_show(&console, "test,nothing"), KTRACE_ERROR_NO_EVENT);
-	assert_int_equal(ktrace_console_show(&console, "/c99999999999999999999"), KTRACE_OK);
+	assert_int_equal(ktrace_console_show(&console, "/c4"), KTRACE_ERROR_ARGUMENT);
+	assert_int_equal(ktrace_console_show(&console, "/c99999999999999999999"), KTRACE_ERROR_ARGUMENT);
+}
+
+static const char *refusal(int error)
+{
+	screen.length = 0;
+	screen.text[0] = '\0';
+	ktrace_console_refusal(&console, error);
+	return screen.text;
+}
+
+static void what_is_refused_is_told_with_what_was_meant(void **state)
+{
+	(void)state;
+	assert_string_equal(refusal(ktrace_console_show(&console, "/a test other.txt")),
+			    "other.txt: no event has such a name; near it: other.text\n");
+	assert_string_equal(refusal(ktrace_control("test.number=on,tset.*=off")),
+			    "tset.*=off: no event has such a name; near it: test.*\n");
+	assert_string_equal(refusal(ktrace_control("debug.ktr.verbos=1")),
+			    "debug.ktr.verbos=1: there is no such setting; near it: debug.ktr.verbose\n");
+	assert_string_equal(refusal(ktrace_control("test.number=onn")), "test.number=onn: not understood\n");
+	assert_string_equal(refusal(ktrace_control("debug.ktr.version=3")),
+			    "debug.ktr.version=3: it can only be read\n");
+	assert_string_equal(refusal(ktrace_control("debug.ktr.verbose=77")),
+			    "debug.ktr.verbose=77: out of range\n");
+	assert_string_equal(refusal(ktrace_boot_argument("quiet ktrace=wide,test")),
+			    "wide: no event has such a name; near it: test.wide\n");
+	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-tests,test")),
+			    "tests: no event has such a name; near it: test\n");
+	assert_string_equal(refusal(KTRACE_OK), "");
+}
+
+static const char *settings(const char *how)
+{
+	screen.length = 0;
+	screen.text[0] = '\0';
+	assert_int_equal(ktrace_console_settings(&console, how), KTRACE_OK);
+	return screen.text;
+}
+
+static void settings_are_shown_by_what_they_begin_with(void **state)
+{
+	unsigned all;
+
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	assert_string_equal(settings("debug.ktr.version"), "debug.ktr.version=2\n");
+	assert_string_equal(settings(" /a debug.ktr.other"),
+			    "debug.ktr.other_enable=0x1\ndebug.ktr.other.text_mask=0x1\n");
+	all = lines(settings("/a"));
+	assert_in_range(all, 8, 100);
+	assert_int_equal(lines(settings("/a debug.ktr.")), all);
+	screen.keys = "q";
+	assert_int_equal(lines(settings("")), 3);
+	assert_string_equal(screen.keys, "");
+	assert_string_equal(refusal(ktrace_console_settings(&console, "debug.ktr.verion")),
+			    "debug.ktr.verion: there is no such setting; near it: debug.ktr.version\n");
+	assert_int_equal(ktrace_console_settings(&console, "/x"), KTRACE_ERROR_SYNTAX);
 }
 
 static void the_pager_waits_at_each_page(void **state)
@@ -398,6 +456,8 @@ int main(void)
 		TEST(callers_are_shown_where_they_were_recorded),
 		TEST(filters_choose_cpus_and_events),
 		TEST(what_cannot_be_understood_is_refused),
+		TEST(what_is_refused_is_told_with_what_was_meant),
+		TEST(settings_are_shown_by_what_they_begin_with),
 		TEST(the_pager_waits_at_each_page),
 		TEST(without_keys_there_is_no_pager),
 		TEST(what_is_overwritten_meanwhile_is_counted),

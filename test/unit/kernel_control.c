@@ -161,6 +161,44 @@ static void boot_arguments_choose_groups(void **state)
 	}
 }
 
+static void take_near(void *cookie, const char *name)
+{
+	strcat(strcat(cookie, name), " ");
+}
+
+static void names_that_are_near_are_told(void **state)
+{
+	static const struct {
+		const char *word, *near;
+	} cases[] = {
+		{ "sched.swich", "sched.switch " },
+		{ "-sched.swich", "sched.switch " },
+		{ "sched.wakes=on+count", "sched.wake " },
+		{ "sched.switch=onn", "" }, /* it is known */
+		{ "sched.*=x", "" },
+		{ "shced.*", "sched.* " },
+		{ "schd", "sched " },
+		{ "mmioo", "mmio " },
+		{ "fault", "mm.fault " },
+		{ "debug.ktr.versoin", "debug.ktr.version " },
+		{ "debug.ktr.mm_enabel=1", "debug.ktr.mm_enable " },
+		{ "quiet.fare", "quiet.rare " },
+		{ "nothing.of.the.kind", "" },
+		{ "", "" },
+		{ "-", "" },
+		{ "sched.switchsched.switchsched.switchsched.switchsched.switchsched.switchsched.switch",
+		  "" },
+	};
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char near[200] = "";
+
+		ktrace_control_near(cases[i].word, strlen(cases[i].word), take_near, near);
+		assert_string_equal(near, cases[i].near);
+	}
+}
+
 static void stopped_nothing_is_recorded(void **state)
 {
 	(void)state;
@@ -420,6 +458,7 @@ int main(void)
 		TEST(events_are_set_by_pattern),
 		TEST(events_boot_in_the_state_they_declare),
 		TEST(boot_arguments_choose_groups),
+		TEST(names_that_are_near_are_told),
 		TEST(stopped_nothing_is_recorded),
 		TEST(a_stop_is_not_undone_by_another_change),
 		TEST(the_trigger_stops_everything_after_it_fired),

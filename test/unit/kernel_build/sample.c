@@ -83,6 +83,8 @@ void kernel_main(const char *path, int x)
 	ktrace_probe_cost();
 	ktrace_console_set(&console);
 	ktrace_console_show(&console, path);
+	ktrace_console_settings(&console, path);
+	ktrace_console_refusal(&console, ktrace_control(path));
 	ktrace_panic(path);
 	ktrace_exit(x);
 }

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Names put together piece by piece, as events' and settings' full names are; one that does not fit is no name. */
+#ifndef KTRACE_CORE_NAME_H
+#define KTRACE_CORE_NAME_H
+
+#include "ktrace/settings.h"
+
+struct ktrace_name {
+	char text[KTRACE_SETTING_NAME_MAX];
+	uint32_t length;
+};
+
+static inline void ktrace_name_add(struct ktrace_name *name, const char *piece)
+{
+	volatile char *to = name->text;
+
+	while (*piece && name->length < KTRACE_SETTING_NAME_MAX)
+		to[name->length++] = *piece++;
+	if (name->length < KTRACE_SETTING_NAME_MAX)
+		to[name->length] = '\0';
+}
+
+static inline int ktrace_name_fits(const struct ktrace_name *name)
+{
+	return name->length < KTRACE_SETTING_NAME_MAX;
+}
+
+#endif
