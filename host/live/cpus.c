@@ -19,7 +19,7 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 	}
 }
 
-void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, uint64_t now)
+void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beats, uint64_t now)
 {
 	enum live_share share = share_of_mode(cpu, row->mode);
 
@@ -35,7 +35,8 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, uint64_t 
 	cpu->pc = row->pc;
 	cpu->thread = row->heartbeats || row->mode != KTRX_MODE_UNKNOWN ? row->thread : cpu->told_thread;
 	cpu->stuck = 0;
-	if (row->heartbeats && now - cpu->beat >= LIVE_STUCK_NS) {
+	if ((row->heartbeats || (beats && row->mode != KTRX_MODE_UNKNOWN)) &&
+	    now - cpu->beat >= LIVE_STUCK_NS) {
 		share = LIVE_STUCK;
 		cpu->stuck = (double)(now - cpu->beat) / 1e9;
 	}

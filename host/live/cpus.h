@@ -20,12 +20,12 @@ enum live_share {
 	LIVE_KERNEL,
 	LIVE_IRQ,
 	LIVE_IDLE,
-	LIVE_STUCK, /* at work, and its heartbeat stopped */
+	LIVE_STUCK, /* at work without a heartbeat */
 	LIVE_UNKNOWN,
 	LIVE_SHARES,
 };
 
-#define LIVE_STUCK_NS UINT64_C(1000000000) /* without a heartbeat, of a CPU that had one and does not idle */
+#define LIVE_STUCK_NS UINT64_C(1000000000) /* without a heartbeat, of a CPU that does not idle */
 
 struct live_cpu {
 	bool online;
@@ -50,7 +50,8 @@ struct live_cpu {
 	uint32_t told_thread;
 };
 
-void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, uint64_t now);
+/* `beats`: some CPU of the guest has had a heartbeat, so that one at work that never had any is stuck, too. */
+void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beats, uint64_t now);
 /* Each event of the CPU. `idle`: its thread is one that idles, or, of a switch, the one that runs next is. */
 void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known,
 		    bool idle);

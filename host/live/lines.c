@@ -40,7 +40,9 @@ static void write_cpu(struct output *out, const struct live_model *model, uint32
 			output_format(out, " %s %.0f%%", live_share_name((enum live_share)i),
 				      cpu->share[i] * 100);
 	if (cpu->stuck > 0)
-		output_format(out, " STUCK for %.1f s at 0x%" PRIx64, cpu->stuck, cpu->pc);
+		output_format(out, " STUCK for %.1f s", cpu->stuck);
+	if (cpu->stuck > 0 && cpu->heartbeats)
+		output_format(out, " at 0x%" PRIx64, cpu->pc);
 	if (cpu->now != LIVE_IDLE) {
 		live_thread_text(live_model_trace(model), cpu->thread, thread, sizeof(thread));
 		output_format(out, " %s", thread);

@@ -135,6 +135,7 @@ int live_model_sample(struct live_model *model)
 	const struct live_source *source = model->source;
 	const uint64_t now = time_now(model);
 	struct ktread *trace = live_model_trace(model);
+	bool beats = false;
 	int rows;
 
 	source->account(source->context, &model->now);
@@ -152,7 +153,9 @@ int live_model_sample(struct live_model *model)
 		return rows;
 	model->cpus = (uint32_t)rows;
 	for (int i = 0; i < rows; i++)
-		live_cpu_sample(&model->cpu[i], &model->row[i], now);
+		beats = beats || model->row[i].heartbeats;
+	for (int i = 0; i < rows; i++)
+		live_cpu_sample(&model->cpu[i], &model->row[i], beats, now);
 	return 0;
 }
 

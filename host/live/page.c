@@ -72,7 +72,7 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 {
 	const struct live_cpu *cpu = &model->cpu[n];
 	const uint32_t width = columns / 2 < BAR_MOST ? columns / 2 : BAR_MOST;
-	char bar[BAR_MOST + 1], thread[TEXT] = "", stuck[64] = "", lock[48] = "";
+	char bar[BAR_MOST + 1], thread[TEXT] = "", stuck[40] = "", pc[40] = "", lock[48] = "";
 	uint8_t share[BAR_MOST];
 	struct live_row *row;
 	int before;
@@ -86,10 +86,12 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 	if (cpu->now != LIVE_IDLE)
 		live_thread_text(live_model_trace(model), cpu->thread, thread, sizeof(thread));
 	if (cpu->stuck > 0)
-		snprintf(stuck, sizeof(stuck), "STUCK %.0f s at 0x%" PRIx64 " ", cpu->stuck, cpu->pc);
+		snprintf(stuck, sizeof(stuck), "STUCK %.0f s ", cpu->stuck);
+	if (cpu->stuck > 0 && cpu->heartbeats)
+		snprintf(pc, sizeof(pc), "at 0x%" PRIx64 " ", cpu->pc);
 	if (cpu->waits)
 		snprintf(lock, sizeof(lock), " waits for lock 0x%" PRIx64, cpu->lock);
-	row = put(page, rows, columns, "CPU%-3" PRIu32 "[%s] %s%s%s", n, bar, stuck,
+	row = put(page, rows, columns, "CPU%-3" PRIu32 "[%s] %s%s%s%s", n, bar, stuck, pc,
 		  cpu->now == LIVE_IDLE ? "idle" : thread, lock);
 	before = snprintf(NULL, 0, "CPU%-3" PRIu32 "[", n);
 	row->bar = (uint16_t)((uint32_t)before < columns ? (uint32_t)before : columns);
@@ -122,7 +124,7 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 {
 	struct ktread *trace = live_model_trace(model);
 	const double frequency = trace ? (double)ktread_info(trace)->frequency : 0;
-	char thread[TEXT], time[40];
+	char thread[TEXT], time[40], object[32];
 
 	for (uint32_t i = 0; i < model->wait_count && i < most; i++) {
 		const struct live_wait *wait = &model->wait[i];
@@ -130,7 +132,9 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 		live_thread_text(trace, wait->thread, thread, sizeof(thread));
 		snprintf(time, sizeof(time), frequency > 0 ? "%.1f s" : "%.0f ticks",
 			 (double)wait->ticks / (frequency > 0 ? frequency : 1));
-		put(page, rows, columns, "waits: %-16s %10s  on 0x%" PRIx64, thread, time, wait->object);
+		if (wait->object)
+			snprintf(object, sizeof(object), "  on 0x%" PRIx64, wait->object);
+		put(page, rows, columns, "waits: %-16s %10s%s", thread, time, wait->object ? object : "");
 	}
 }
 

@@ -63,19 +63,25 @@ static struct guest *start_rings(uint32_t rings)
 	return guest;
 }
 
-static void follow(struct guest *guest, uint32_t patience, int by_ring)
+static void follow_with(struct guest *guest, const struct ktread_follow_options *options)
 {
 	const struct ktread_memory_ops ops = { .read = guest_read, .ended = guest_ended };
 	const struct ktread_range range = { 0, WRITER_MEMORY_SIZE };
+
+	writer_memory(&guest->writer, guest->memory, 0);
+	assert_int_equal(ktread_memory_open(&guest->source, &ops, guest, &range, 1), 0);
+	assert_int_equal(ktread_follow_open_memory(&guest->follow, guest->source, options), 0);
+}
+
+static void follow(struct guest *guest, uint32_t patience, int by_ring)
+{
 	const struct ktread_follow_options options = { .size = sizeof(options),
 						       .patience_ms = patience,
 						       .interval_ms = 1,
 						       .appear_ms = 1,
 						       .by_ring = by_ring };
 
-	writer_memory(&guest->writer, guest->memory, 0);
-	assert_int_equal(ktread_memory_open(&guest->source, &ops, guest, &range, 1), 0);
-	assert_int_equal(ktread_follow_open_memory(&guest->follow, guest->source, &options), 0);
+	follow_with(guest, &options);
 }
 
 static void finish(struct guest *guest)
@@ -83,8 +89,8 @@ static void finish(struct guest *guest)
 	struct ktread_follow_account account;
 
 	ktread_follow_account(guest->follow, &account);
-	assert_int_equal(account.produced,
-			 account.shown + account.overwritten + account.unreadable + account.pending);
+	assert_int_equal(account.produced, account.shown + account.overwritten + account.unreadable +
+						   account.skipped + account.pending);
 	ktread_follow_close(guest->follow);
 	ktread_memory_close(guest->source);
 	free(guest->memory);
@@ -182,6 +188,25 @@ static uint64_t read_numbered(struct guest *guest)
 	return lost;
 }
 
+/* Reads to the end: what is between two events of a CPU that was not handed out is what the second one says. */
+static void expect_numbered_with_gaps(struct guest *guest)
+{
+	uint64_t expected[2] = { 0 };
+	struct ktread_followed now;
+
+	while ((now = next(guest)).kind != KTREAD_FOLLOWED_END) {
+		uint64_t *number;
+
+		if (now.kind != KTREAD_FOLLOWED_EVENT)
+			continue;
+		number = &expected[now.event->cpu];
+		*number += now.event->lost - (*number == 0 && now.event->lost > 0);
+		assert_int_equal(prev_of(now.event), (*number)++);
+	}
+	assert_int_equal(expected[0], guest->most);
+	assert_int_equal(expected[1], guest->most);
+}
+
 static void all_comes_once_and_in_order(void **state)
 {
 	struct guest *guest = start_rings(3);
@@ -192,6 +217,30 @@ static void all_comes_once_and_in_order(void **state)
 	guest->end_when_made = 1;
 	follow(guest, FOREVER_MS, 0);
 	assert_int_equal(read_numbered(guest), 0);
+	finish(guest);
+}
+
+/* A look takes the newest slots alone; each of the others is counted, and told by the event behind it. */
+static void a_sample_is_counted(void **state)
+{
+	const struct ktread_follow_options options = { .size = sizeof(options),
+						       .patience_ms = FOREVER_MS,
+						       .interval_ms = 1,
+						       .appear_ms = 1,
+						       .sample = 48 };
+	struct guest *guest = start_rings(3);
+	struct ktread_follow_account account;
+
+	(void)state;
+	guest->pace = 40;
+	guest->most = 20000;
+	guest->end_when_made = 1;
+	follow_with(guest, &options);
+	expect_numbered_with_gaps(guest);
+	ktread_follow_account(guest->follow, &account);
+	assert_int_equal(account.produced, 2 * 20000 + 2);
+	assert_true(account.skipped > 0);
+	assert_true(account.events > 0);
 	finish(guest);
 }
 
@@ -579,6 +628,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_comes_once_and_in_order),
 		cmocka_unit_test(loss_is_exact),
+		cmocka_unit_test(a_sample_is_counted),
 		cmocka_unit_test(loss_from_before_is_told),
 		cmocka_unit_test(silent_cpus_hold_up_nothing),
 		cmocka_unit_test(unfinished_record_is_waited_for),

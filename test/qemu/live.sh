@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrace live beside guests: rates and CPUs of one at work, one that idles is told to idle, and a CPU that spins with
+# interrupts off to be stuck; a guest that ends is waited for until it is started again; and the screen on terminals.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+live="$PWD/$ktrace live"
+
+# start ARCH APPEND…: a guest whose RAM file lies where `ktrace live` looks for it.
+start() {
+	arch=$1
+	shift
+	timeout -k 5 60 "$ktrace" run -q --timeout 50 --out "$tmp/ktrace.ktrx" -- $(demo "$arch" 2) -append "debug=ktrace $*" \
+		</dev/null >"$tmp/console" 2>"$tmp/err" &
+	guest=$!
+}
+
+finish() {
+	kill -INT "$guest"
+	wait "$guest"
+}
+
+# watch COUNT OPTION…: so many lines in $tmp/live, its exit status in $status.
+watch() {
+	count=$1
+	shift
+	status=0
+	(cd "$tmp" && timeout -k 5 50 $live --count "$count" "$@") >"$tmp/live" 2>"$tmp/live.err" || status=$?
+}
+
+# The value of a number in the last JSON line: that of the n-th CPU, or the first there is.
+last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
+
+at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }'; }
+
+for arch in x86_64 aarch64 riscv64; do
+	start "$arch" run=forever
+	watch 6 --json
+	equal "$arch: a guest was seen" 0 "$status"
+	equal "$arch: a line an interval" 6 "$(wc -l <"$tmp/live")"
+	check "$arch: events come: $(last events_per_second)" at_least "$(last events_per_second)" 100
+	equal "$arch: both CPUs are there" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
+	check "$arch: the kernel is at work: $(last kernel)" at_least "$(last kernel)" 0.1
+	check "$arch: the most frequent events have names" grep -q '"event":"lock.acquire"' "$tmp/live"
+	watch 2 --tail 3 --event sched.switch
+	check "$arch: lines for people" grep -q ' events/s, .* | 0: ' "$tmp/live"
+	equal "$arch: the tail has what is asked for" "sched.switch" \
+		"$(awk '$2 ~ /^CPU/ { print $4 }' "$tmp/live" | sort -u | xargs)"
+	finish
+
+	start "$arch" run=hang
+	watch 8 --json
+	check "$arch: a CPU without work idles: $(last idle 1)" at_least "$(last idle 1)" 0.8
+	check "$arch: one with interrupts off is stuck: $(last stuck 2)" at_least "$(last stuck 2)" 0.9
+	equal "$arch: and nobody else: $(last stuck 1)" 0.000 "$(last stuck 1)"
+	check "$arch: its thread is named" grep -q '"name":"hang"' "$tmp/live"
+	finish
+done
+
+# QEMU ends and another one comes.
+(cd "$tmp" && exec timeout -k 5 50 $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &
+watcher=$!
+for boot in 1 2; do
+	start x86_64 run=forever
+	for _ in $(seq 100); do
+		! grep -q "\"state\":\"running\",\"boot\":$boot" "$tmp/live" || break
+		sleep 0.1
+	done
+	finish
+done
+for _ in $(seq 50); do
+	! tail -n 1 "$tmp/live" | grep -q '"state":"ended","boot":2' || break
+	sleep 0.1
+done
+kill -TERM "$watcher"
+status=0
+wait "$watcher" || status=$?
+equal "a signal ends it" 0 "$status"
+check "the second guest was shown, too, and its end" sh -c "tail -n 1 '$tmp/live' | grep -q '\"state\":\"ended\",\"boot\":2'"
+
+watch 1 --lines "$tmp/none.ram"
+equal "no guest was seen" 1 "$status"
+check "which is said" grep -q 'no guest was seen' "$tmp/live.err"
+check "and that one is waited for" grep -q 'waiting for a guest' "$tmp/live"
+watch 1 "$tmp/ktrace.ktrx"
+equal "a trace is no guest" 1 "$status"
+check "which is said, too" grep -q 'is no memory of a guest that runs' "$tmp/live.err"
+
+# screen COLUMNS ROWS: what is there after some seconds in $tmp/screen, the exit status after q in $tmp/status.
+screen() {
+	rm -f "$tmp/status"
+	tmux="tmux -S $tmp/tmux -f /dev/null"
+	$tmux new-session -d -x "$1" -y "$2" "cd $tmp && $live; echo \$? >status; stty -a >stty; sleep 30"
+	for _ in $(seq 100); do
+		$tmux capture-pane -p >"$tmp/screen"
+		! grep -q '^CPU1.*\[!' "$tmp/screen" || break
+		sleep 0.1
+	done
+	$tmux resize-window -x "$2" -y "$1"
+	$tmux send-keys e sched Enter
+	sleep 1
+	$tmux resize-window -x "$1" -y "$2"
+	sleep 1
+	$tmux capture-pane -p >"$tmp/resized"
+	$tmux send-keys q
+	for _ in $(seq 50); do
+		[ ! -s "$tmp/stty" ] || break
+		sleep 0.1
+	done
+	$tmux kill-server
+}
+
+if command -v tmux >/dev/null; then
+	for size in '80 24' '40 10'; do
+		start x86_64 run=hang
+		rm -f "$tmp/stty"
+		# shellcheck disable=SC2086
+		screen $size
+		finish
+		check "$size: the idle CPU's bar: $(sed -n 3p "$tmp/screen")" grep -q '^CPU0 *\[.*\.\.\.' "$tmp/screen"
+		check "$size: the stuck CPU's bar: $(sed -n 4p "$tmp/screen")" grep -q '^CPU1 *\[.*!!!.* STUCK' "$tmp/screen"
+		check "$size: the keys" grep -q '^q quit' "$tmp/screen"
+		check "$size: the bars after other sizes" grep -q '^CPU1 *\[!!!' "$tmp/resized"
+		equal "$size: q ends it" 0 "$(cat "$tmp/status")"
+		check "$size: the terminal echoes again" grep -q ' echo ' "$tmp/stty"
+	done
+else
+	skip "the screen" "tmux is absent"
+fi
+done_testing
