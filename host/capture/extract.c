@@ -7,7 +7,8 @@
 
 #include "error.h"
 #include "extract.h"
-#include "output.h"
+#include "extract_peer.h"
+#include "frequency.h"
 
 /* Tells the form by the first bytes. */
 static int sniff(const char *path, enum ktread_form *form)
@@ -39,22 +40,7 @@ static int sniff(const char *path, enum ktread_form *form)
 	return 0;
 }
 
-static int write_image(struct ktread_image *image, const struct capture_extract_options *options)
-{
-	struct capture_output output;
-	int error = capture_output_open(&output, options->out);
-
-	if (error)
-		return error;
-	error = capture_output_dump(&output, image, "captured by: ktrace extract\n", 0);
-	if (error) {
-		capture_output_abandon(&output);
-		return error;
-	}
-	return capture_output_commit(&output);
-}
-
-int capture_extract(const struct capture_extract_options *options, struct capture_summary *summary)
+static int extract_file(const struct capture_extract_options *options, struct capture_extract_report *report)
 {
 	enum ktread_form form = options->form;
 	struct ktread_memory *memory = NULL;
@@ -66,13 +52,27 @@ int capture_extract(const struct capture_extract_options *options, struct captur
 	error = form == KTREAD_FORM_CORE ? ktread_memory_open_core(&memory, options->path)
 					 : ktread_memory_open_ram(&memory, options->path, options->machine);
 	if (!error)
-		error = ktread_image_find(&image, memory);
-	if (error)
+		error = ktread_image_find_boot(&image, memory, options->boot);
+	if (error) {
 		error = capture_fail(error == KTREAD_E_ABSENT ? CAPTURE_E_ABSENT : CAPTURE_E_FORMAT, "%s",
 				     ktread_image_message());
-	else
-		error = write_image(image, options);
+	} else {
+		report->boots = ktread_image_boots(image);
+		error = capture_extract_write(image, options, memory, report);
+	}
 	ktread_image_close(image);
 	ktread_memory_close(memory);
-	return error ? error : capture_summary_read(summary, options->out);
+	return error;
+}
+
+int capture_extract(const struct capture_extract_options *options, struct capture_extract_report *report)
+{
+	double begin = capture_now();
+	int error;
+
+	*report = (struct capture_extract_report){ 0 };
+	error = options->source == CAPTURE_FROM_FILE ? extract_file(options, report)
+						     : capture_extract_peer(options, report);
+	report->total = capture_now() - begin;
+	return error ? error : capture_summary_read(&report->summary, options->out);
 }

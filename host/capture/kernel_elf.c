@@ -86,6 +86,54 @@ static uint64_t load_address(const struct file *file, const Elf64_Ehdr *header, 
 	return 0;
 }
 
+/* Where a loader puts a virtual address, 0 if nowhere. */
+static uint64_t physical_of(const struct file *file, const Elf64_Ehdr *header, uint64_t address)
+{
+	Elf64_Phdr segment;
+
+	for (uint32_t i = 0; i < header->e_phnum; i++)
+		if (copy(file, header->e_phoff + i * sizeof(segment), &segment, sizeof(segment)) == 0 &&
+		    segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+		    address - segment.p_vaddr < segment.p_memsz)
+			return segment.p_paddr + (address - segment.p_vaddr);
+	return 0;
+}
+
+/* Looks through a symbol table for ktrace_root. */
+static void read_symbols(struct capture_kernel *kernel, const struct file *file, const Elf64_Shdr *table,
+			 const Elf64_Shdr *strings)
+{
+	static const char wanted[] = "ktrace_root";
+	char name[sizeof(wanted)];
+	Elf64_Sym symbol;
+
+	for (uint64_t at = 0; table->sh_size - at >= sizeof(symbol) && at < table->sh_size;
+	     at += sizeof(symbol)) {
+		if (copy(file, table->sh_offset + at, &symbol, sizeof(symbol)) != 0)
+			return;
+		if (symbol.st_name < strings->sh_size && symbol.st_shndx != SHN_UNDEF &&
+		    copy(file, strings->sh_offset + symbol.st_name, name, sizeof(name)) == 0 &&
+		    memcmp(name, wanted, sizeof(name)) == 0)
+			kernel->root_address = symbol.st_value;
+	}
+}
+
+static void read_tables(struct capture_kernel *kernel, const struct file *file, const Elf64_Ehdr *header)
+{
+	Elf64_Shdr table, strings;
+
+	for (uint32_t i = 0; i < header->e_shnum && !kernel->root_address; i++)
+		if (copy(file, header->e_shoff + i * sizeof(table), &table, sizeof(table)) == 0 &&
+		    table.sh_type == SHT_SYMTAB && table.sh_size <= file->size &&
+		    table.sh_offset <= file->size && table.sh_link < header->e_shnum &&
+		    copy(file, header->e_shoff + table.sh_link * sizeof(strings), &strings,
+			 sizeof(strings)) == 0 &&
+		    strings.sh_offset <= file->size)
+			read_symbols(kernel, file, &table, &strings);
+	if (kernel->root_address)
+		kernel->root_physical = physical_of(file, header, kernel->root_address);
+}
+
 static int read_file(struct capture_kernel *kernel, const struct file *file, const char *path)
 {
 	uint64_t found = 0;
@@ -102,6 +150,7 @@ static int read_file(struct capture_kernel *kernel, const struct file *file, con
 	kernel->machine = header.e_machine;
 	read_sections(kernel, file, &header, &found);
 	read_segments(kernel, file, &header, &found);
+	read_tables(kernel, file, &header);
 	if (found)
 		kernel->build_id_physical = load_address(file, &header, found);
 	return 0;

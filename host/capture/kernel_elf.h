@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a kernel's ELF file says of the kernel: its build id, and where that lies in memory once it is loaded.
+ * What a kernel's ELF file says of the kernel: its build id and ktrace_root, and where they lie in memory once it is loaded.
  * 64-bit little-endian files; hostile bytes are an error.
  */
 #ifndef CAPTURE_KERNEL_ELF_H
@@ -15,6 +15,8 @@ struct capture_kernel {
 	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
 	uint32_t build_id_size;	    /* 0: the file has none */
 	uint64_t build_id_physical; /* where a loader puts it, 0 if it is not loaded */
+	uint64_t root_address;	    /* of ktrace_root, virtual; 0 if there is no such symbol */
+	uint64_t root_physical;	    /* where a loader puts it, 0 if it is not loaded */
 	uint16_t machine;	    /* ELF e_machine */
 };
 

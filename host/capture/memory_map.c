@@ -8,10 +8,10 @@
 #include "error.h"
 #include "memory_map.h"
 
-/* "  FIRST-LAST (prio N, ram): NAME @OFFSET KVM": 1 if it is a range of `id`, 0 if not. */
+/* "  FIRST-LAST (prio N, ram): NAME @OFFSET KVM": 1 if it is a range of `id` (NULL: of any RAM), 0 if not. */
 static int read_range(const char *line, const char *id, uint64_t *first, uint64_t *last, uint64_t *offset)
 {
-	size_t id_length = strlen(id);
+	size_t id_length = id ? strlen(id) : 0;
 	const char *name;
 	char kind[16];
 	int at = 0;
@@ -20,10 +20,12 @@ static int read_range(const char *line, const char *id, uint64_t *first, uint64_
 	    at == 0)
 		return 0;
 	name = line + at;
+	*offset = 0;
+	if (!id)
+		return strcmp(kind, "ram") == 0;
 	if ((strcmp(kind, "ram") != 0 && strcmp(kind, "rom") != 0) || strncmp(name, id, id_length) != 0 ||
 	    (name[id_length] && name[id_length] != ' '))
 		return 0;
-	*offset = 0;
 	if (name[id_length])
 		sscanf(name + id_length, " @%" SCNx64, offset);
 	return 1;
@@ -73,5 +75,7 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id)
 		    add_range(map, first, last, offset) != 0)
 			return CAPTURE_E_FORMAT;
 	}
-	return map->ranges ? 0 : capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map does not show '%s'", id);
+	return map->ranges ? 0
+			   : capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map does not show '%s'",
+					  id ? id : "ram");
 }

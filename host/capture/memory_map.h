@@ -20,7 +20,8 @@ struct capture_map {
 	uint32_t ranges; /* ascending and disjoint by physical address */
 };
 
-/* Reads the view called "memory" and takes the ranges of the memory backend `id`. 0 or CAPTURE_E_FORMAT. */
+/* Reads the view called "memory" and takes the ranges of the memory backend `id`, or of all
+ * RAM if that is NULL; then offsets mean nothing. 0 or CAPTURE_E_FORMAT. */
 int capture_map_read(struct capture_map *map, const char *text, const char *id);
 
 #endif

@@ -46,14 +46,14 @@ int capture_qmp_accept(struct capture_qmp *qmp)
 
 void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments)
 {
-	char text[512];
+	char text[CAPTURE_QMP_MOST + 1];
 	int length = snprintf(text, sizeof(text), "{\"execute\":\"%s\",\"id\":\"%s\"%s%s}\n", command, id,
 			      arguments ? ",\"arguments\":" : "", arguments ? arguments : "");
 
 	if (qmp->fd < 0)
 		return;
 	/* Commands are few and short; a QEMU that leaves no room for one is as good as gone. */
-	if (send(qmp->fd, text, (size_t)length, MSG_NOSIGNAL) != length)
+	if (length > (int)CAPTURE_QMP_MOST || send(qmp->fd, text, (size_t)length, MSG_NOSIGNAL) != length)
 		shutdown(qmp->fd, SHUT_RDWR);
 }
 

@@ -11,6 +11,8 @@
 
 #include "json.h"
 
+#define CAPTURE_QMP_MOST 1023u /* bytes of a command */
+
 struct capture_qmp {
 	int listener; /* -1: closed */
 	int fd;	      /* -1: nobody has dialled, or QEMU hung up */
@@ -25,7 +27,7 @@ typedef void capture_qmp_handler(void *context, struct capture_json message);
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path);
 /* Takes the connection. 0, or CAPTURE_E_ABSENT if there is none yet, or CAPTURE_E_SYSTEM. */
 int capture_qmp_accept(struct capture_qmp *qmp);
-/* One command with an id. Errors show later, as a hung-up connection. */
+/* One command with an id, of CAPTURE_QMP_MOST bytes at most. Errors show later, as a hung-up connection. */
 void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments);
 /* Reads what has come. 0, or CAPTURE_E_ABSENT once QEMU hung up. */
 int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context);

@@ -6,6 +6,7 @@
 
 #include "analyze/cost.h"
 #include "cmd/command.h"
+#include "cmd/show_registers.h"
 #include "cmd/show_symbols.h"
 #include "cmd/show_window.h"
 #include "cmd/trace_args.h"
@@ -22,6 +23,7 @@ enum {
 	OPTION_JSON,
 	OPTION_HEX,
 	OPTION_SETTINGS,
+	OPTION_REGISTERS,
 	OPTION_ELF,
 	OPTION_SUBTRACT_COST,
 	OPTION_SVG,
@@ -32,7 +34,7 @@ enum {
 struct show {
 	struct trace_args args;
 	uint64_t limit;
-	int json, settings, subtract;
+	int json, settings, registers, subtract;
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
@@ -45,6 +47,8 @@ static int take_option(void *command, int option, const char *value)
 
 	if (option == OPTION_SETTINGS)
 		show->settings = 1;
+	else if (option == OPTION_REGISTERS)
+		show->registers = 1;
 	else if (option == OPTION_JSON)
 		show->json = 1;
 	else if (option == OPTION_HEX)
@@ -69,6 +73,7 @@ static const struct option own_options[] = {
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "hex", no_argument, NULL, OPTION_HEX },
 	{ "settings", no_argument, NULL, OPTION_SETTINGS },
+	{ "registers", no_argument, NULL, OPTION_REGISTERS },
 	{ "elf", required_argument, NULL, OPTION_ELF },
 	{ "subtract-cost", no_argument, NULL, OPTION_SUBTRACT_COST },
 	{ "svg", required_argument, NULL, OPTION_SVG },
@@ -88,6 +93,8 @@ static const struct trace_syntax syntax = {
 		"  --json               a JSON object a line\n"
 		"  --hex                the bytes of each event's slots, with what they mean (version 2)\n"
 		"  --settings           instead of events: what each event and setting is set to\n"
+		"  --registers          instead of events: the CPUs' registers, where the capture could read "
+		"them\n"
 		"  --elf KERNEL         the kernel's file: names and lines for addresses of callers and "
 		"sites\n"
 		"  --subtract-cost      times without what the events shown before have cost their CPU\n"
@@ -123,7 +130,11 @@ static int check_command(const struct show *show)
 	const bool hex = show->write == slots_write, timed = show->subtract || show->elf;
 	const char *why = NULL;
 
-	if (show->settings && (hex || timed || show->svg || show->limit || trace_args_filtered(&show->args)))
+	if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
+				show->limit || trace_args_filtered(&show->args)))
+		why = "--registers shows no events: of these options only --elf goes with it";
+	else if (show->settings &&
+		 (hex || timed || show->svg || show->limit || trace_args_filtered(&show->args)))
 		why = "--settings shows no events: of these options only --json goes with it";
 	else if (show->svg && (hex || timed || show->json || show->limit))
 		why = "--svg draws a picture: not with --hex, --json, --limit, --elf or --subtract-cost";
@@ -133,6 +144,15 @@ static int check_command(const struct show *show)
 		return 0;
 	command_message(show->args.name, "%s", why);
 	return command_usage(show->args.name);
+}
+
+static int write_registers(const struct show *show, const struct ktread *trace, struct output *out)
+{
+	if (show_registers(trace, show->symbols, out) != 0)
+		command_message(
+			show->args.name,
+			"no registers in this trace: 'ktrace extract' with --qmp or --gdb takes them");
+	return 0;
 }
 
 static int show_trace(struct show *show, struct ktread *trace, struct output *out)
@@ -151,6 +171,8 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 	};
 	int result;
 
+	if (show->registers)
+		return write_registers(show, trace, out);
 	if (show->settings)
 		return settings_write(trace, out, show->json);
 	if (show->json)

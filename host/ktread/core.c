@@ -18,7 +18,7 @@ bool ktread_core_is(struct ktread_memory *memory)
 {
 	unsigned char ident[EI_NIDENT];
 
-	return ktread_source_run(memory, 0) >= sizeof(ident) &&
+	return ktread_memory_run(memory, 0) >= sizeof(ident) &&
 	       ktread_memory_read(memory, 0, ident, sizeof(ident)) == 0 &&
 	       memcmp(ident, ELFMAG, SELFMAG) == 0;
 }
@@ -96,7 +96,7 @@ static int read_headers(struct ktread_memory *memory, struct headers *headers)
 static int read_segment(struct ktread_memory *memory, const struct headers *headers, uint64_t n,
 			struct ktread_span *span)
 {
-	uint64_t at = headers->offset + n * headers->stride, file = ktread_source_run(memory, 0);
+	uint64_t at = headers->offset + n * headers->stride, file = ktread_memory_run(memory, 0);
 	Elf64_Phdr wide;
 	Elf32_Phdr narrow;
 	int status;

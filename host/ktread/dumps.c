@@ -26,7 +26,7 @@ bool ktread_dump_at(struct ktread_memory *memory, uint64_t offset, struct ktread
 {
 	struct ktrx1_header header;
 	struct ktrx_root root;
-	uint64_t left = ktread_source_run(memory, offset);
+	uint64_t left = ktread_memory_run(memory, offset);
 
 	if (left < sizeof(header) || ktread_memory_read(memory, offset, &header, sizeof(header)) < 0 ||
 	    memcmp(header.magic, KTRX_MAGIC, sizeof(header.magic)) != 0)
@@ -54,7 +54,7 @@ static uint64_t search(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	const size_t overlap = sizeof(magic) - 2;
 
 	while (from < to) {
-		uint64_t data = ktread_source_next_data(memory, from);
+		uint64_t data = ktread_memory_next_data(memory, from);
 		const unsigned char *found;
 		size_t bytes;
 
@@ -101,7 +101,7 @@ static bool is_blank(struct ktread_memory *memory, uint64_t from, uint64_t to)
 	unsigned char buffer[SEARCH_CHUNK];
 
 	while (from < to) {
-		uint64_t data = ktread_source_next_data(memory, from);
+		uint64_t data = ktread_memory_next_data(memory, from);
 		size_t bytes;
 
 		if (data >= to)
@@ -172,7 +172,7 @@ static int explain(struct ktread_memory *memory, uint64_t size)
 
 int ktread_dumps_find(struct ktread_memory *memory, struct ktread_dumps *dumps)
 {
-	uint64_t size = ktread_source_run(memory, 0);
+	uint64_t size = ktread_memory_run(memory, 0);
 	uint64_t at = 0;
 	bool any = false;
 

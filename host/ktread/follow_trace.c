@@ -38,7 +38,7 @@ static int open_trace(struct ktread_follow *follow, struct ktread **trace)
 
 	if (!opened)
 		return ktread_fail_memory();
-	opened->info.kernel = opened->info.note = "";
+	opened->info.kernel = opened->info.note = opened->info.registers = "";
 	opened->info.form = KTREAD_FORM_RAM;
 	opened->info.dumps = 1;
 	opened->memory = follow->memory;

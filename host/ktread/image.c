@@ -38,7 +38,7 @@ static int read_stable(struct ktread_memory *memory, uint64_t physical, struct k
 
 static bool is_readable(const struct ktread_memory *memory, uint64_t physical)
 {
-	return ktread_source_run(memory, physical) > 0;
+	return ktread_memory_run(memory, physical) > 0;
 }
 
 /* Counts the guesses down; true when `physical` is the one asked for. */
@@ -183,15 +183,43 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 	return newest;
 }
 
-/* Takes the root of the boot that ran last. */
-static int choose_root(struct ktread_image *image)
+struct boot {
+	uint64_t position, nonce, stamp;
+};
+
+/* The last first. */
+static int compare_boots(const void *left, const void *right)
 {
-	uint64_t best_stamp = 0, best = UINT64_MAX;
+	const struct boot *a = left, *b = right;
+
+	return a->stamp != b->stamp ? (a->stamp < b->stamp) - (a->stamp > b->stamp)
+				    : (a->position > b->position) - (a->position < b->position);
+}
+
+/* Drops further copies of a boot's root. Returns how many are left. */
+static uint32_t drop_copies(struct boot *boot, uint32_t boots)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < boots; i++) {
+		uint32_t n = 0;
+
+		while (n < kept && boot[n].nonce != boot[i].nonce)
+			n++;
+		if (n == kept)
+			boot[kept++] = boot[i];
+	}
+	return kept;
+}
+
+/* Lists the roots that lead to rings, a boot each, the last first. Returns how many, or an error if none does. */
+static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_ROOTS])
+{
 	int status = KTREAD_E_ABSENT;
+	uint32_t boots = 0;
 
 	for (uint32_t i = 0; i < image->scan.roots; i++) {
 		struct ktread_layout *layout;
-		uint64_t stamp;
 
 		image->position = image->scan.root[i];
 		status = open_best_map(image, &layout);
@@ -199,24 +227,34 @@ static int choose_root(struct ktread_image *image)
 			return status;
 		if (status < 0)
 			continue;
-		stamp = newest_anchor(layout);
+		boot[boots++] = (struct boot){ image->position, layout->root.nonce, newest_anchor(layout) };
 		ktread_layout_close(layout);
-		if (best == UINT64_MAX || stamp > best_stamp) {
-			best = image->position;
-			best_stamp = stamp;
-		}
 	}
-	if (best == UINT64_MAX)
-		return status == KTREAD_E_ABSENT
-			       ? ktread_fail(KTREAD_E_ABSENT,
-					     "%s: no ktrace in its %" PRIu64 " bytes of memory",
-					     image->memory->name, image->memory->size)
-			       : status;
-	image->position = best;
+	qsort(boot, boots, sizeof(*boot), compare_boots);
+	if (boots || status != KTREAD_E_ABSENT)
+		return boots ? (int)drop_copies(boot, boots) : status;
+	return ktread_fail(KTREAD_E_ABSENT, "%s: no ktrace in its %" PRIu64 " bytes of memory",
+			   image->memory->name, image->memory->size);
+}
+
+/* Takes the root of the boot that ran last, or of one so many before. */
+static int choose_root(struct ktread_image *image, uint32_t back)
+{
+	struct boot boot[KTREAD_SCAN_ROOTS];
+	int boots = list_boots(image, boot);
+
+	if (boots < 0)
+		return boots;
+	image->boots = (uint32_t)boots;
+	if (back >= image->boots)
+		return ktread_fail(KTREAD_E_ABSENT,
+				   "%s: no boot %" PRIu32 ": %" PRIu32 " found, 0 being the last",
+				   image->memory->name, back, image->boots);
+	image->position = boot[back].position;
 	return open_best_map(image, &image->layout);
 }
 
-int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory)
+int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot)
 {
 	struct ktread_image *found = calloc(1, sizeof(*found));
 	int status;
@@ -226,12 +264,81 @@ int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory)
 	found->memory = memory;
 	status = ktread_scan_run(&found->scan, memory);
 	if (status == 0)
-		status = choose_root(found);
+		status = choose_root(found, boot);
 	if (status < 0) {
 		ktread_image_close(found);
 		return status;
 	}
 	*image = found;
+	return 0;
+}
+
+int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory)
+{
+	return ktread_image_find_boot(image, memory, 0);
+}
+
+/* Rings that something was recorded in. */
+static uint32_t count_used_rings(const struct ktread_layout *layout)
+{
+	uint32_t used = 0;
+
+	for (uint32_t n = 0; n < layout->rings; n++)
+		used += layout->ring[n].head > layout->ring[n].row.first;
+	return used;
+}
+
+static int open_root(struct ktread_image *image, uint64_t physical)
+{
+	int status = ktread_source_position(image->memory, physical, offsetof(struct ktrx_root, section),
+					    &image->position);
+
+	if (status == 0)
+		status = open_layout(image, &image->layout);
+	if (status < 0)
+		return status == KTREAD_E_FORMAT ? KTREAD_E_ABSENT : status;
+	if (image->root.self && image->layout->rings &&
+	    count_sound_rings(image->layout) == count_used_rings(image->layout))
+		return 0;
+	return ktread_fail(KTREAD_E_ABSENT,
+			   image->root.self ? "%s: rings of the root at 0x%" PRIx64
+					      " are only found by a search"
+					    : "%s: the kernel with its root at 0x%" PRIx64 " has not begun",
+			   image->memory->name, physical);
+}
+
+int ktread_image_open(struct ktread_image **image, struct ktread_memory *memory, uint64_t physical)
+{
+	struct ktread_image *opened = calloc(1, sizeof(*opened));
+	int status;
+
+	if (!opened)
+		return ktread_fail_memory();
+	opened->memory = memory;
+	opened->boots = 1;
+	opened->fixed = true;
+	status = open_root(opened, physical);
+	if (status < 0) {
+		ktread_image_close(opened);
+		return status;
+	}
+	*image = opened;
+	return 0;
+}
+
+uint32_t ktread_image_boots(const struct ktread_image *image)
+{
+	return image->boots;
+}
+
+int ktread_image_set_registers(struct ktread_image *image, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return ktread_fail_memory();
+	free(image->registers);
+	image->registers = copy;
 	return 0;
 }
 
@@ -241,7 +348,13 @@ void ktread_image_close(struct ktread_image *image)
 		return;
 	ktread_layout_close(image->layout);
 	ktread_scan_free(&image->scan);
+	free(image->registers);
 	free(image);
+}
+
+uint16_t ktread_image_machine(const struct ktread_image *image)
+{
+	return image->root.machine;
 }
 
 uint64_t ktread_image_physical(const struct ktread_image *image)
@@ -270,7 +383,7 @@ int ktread_image_refresh(struct ktread_image *image)
 	if (status < 0 || root.self == 0)
 		return ktread_fail(KTREAD_E_ABSENT, "%s: ktrace is gone from 0x%" PRIx64, image->memory->name,
 				   image->physical);
-	if (root.nonce != image->root.nonce || root.sequence != image->root.sequence) {
+	if (!image->fixed && (root.nonce != image->root.nonce || root.sequence != image->root.sequence)) {
 		/* Memory was lent since, or another boot came. */
 		ktread_scan_free(&image->scan);
 		status = ktread_scan_run(&image->scan, image->memory);

@@ -24,6 +24,9 @@ struct ktread_image {
 	struct ktrx_root root; /* as last read */
 	uint64_t physical;
 	struct ktread_layout *layout;
+	uint32_t boots;	 /* roots found, one a nonce */
+	bool fixed;	 /* opened where the caller said: nothing is searched for */
+	char *registers; /* NULL: unknown */
 };
 
 /* Reads the root anew, and the layout where it changed. KTREAD_E_ABSENT: the root is gone. */

@@ -29,7 +29,7 @@ struct output {
 
 struct dump {
 	struct ktrx_root root;
-	struct ktrx_section section[KTREAD_SECTION_MAX + 2];
+	struct ktrx_section section[KTREAD_SECTION_MAX + 3];
 	uint32_t sections; /* used … */
 	uint32_t rows;	   /* … of that many in the root */
 	struct ktrx_ring *ring;
@@ -100,6 +100,19 @@ static void add_section(struct dump *dump, const struct ktrx_section *row, uint6
 	section->length = size;
 }
 
+static void add_text(struct dump *dump, uint32_t type, const char *text)
+{
+	if (text)
+		add_section(dump, &(struct ktrx_section){ .type = type }, strlen(text));
+}
+
+/* Sections that a dump has of its own and does not take from memory. */
+static bool is_of_dump(const struct ktread_section *section)
+{
+	return section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE ||
+	       section->row.type == KTRX_SECTION_REGISTERS;
+}
+
 /* Settings are written with their values, so not as they lie there. */
 static bool has_settings(const struct ktread_layout *layout, const struct ktread_section *section)
 {
@@ -118,11 +131,10 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 	const struct ktread_layout *layout = image->layout;
 	const struct ktrx_section rings = { .type = KTRX_SECTION_RINGS,
 					    .entry_size = sizeof(struct ktrx_ring) };
-	const struct ktrx_section text = { .type = KTRX_SECTION_NOTE };
 	uint64_t budget = image->memory->size;
 
-	/* Room for every section, the ring table and a note. */
-	dump->rows = layout->sections + 2 > KTRX_SECTIONS ? layout->sections + 2 : KTRX_SECTIONS;
+	/* Room for every section, the ring table and what the host adds. */
+	dump->rows = layout->sections + 3 > KTRX_SECTIONS ? layout->sections + 3 : KTRX_SECTIONS;
 	lay_out(dump, offsetof(struct ktrx_root, section) + dump->rows * sizeof(dump->section[0]));
 	add_section(dump, &rings, layout->rings * sizeof(struct ktrx_ring));
 	dump->table = dump->section[0].address;
@@ -130,7 +142,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 		const struct ktread_section *section = &layout->section[i];
 		uint64_t size = section_size(layout, section);
 
-		if (section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE)
+		if (is_of_dump(section))
 			continue;
 		/* Sections that together are larger than all memory cannot all be what they claim. */
 		size = size < SECTION_LIMIT ? size : SECTION_LIMIT;
@@ -138,8 +150,8 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 		budget -= size;
 		add_section(dump, &section->row, size);
 	}
-	if (note)
-		add_section(dump, &text, strlen(note));
+	add_text(dump, KTRX_SECTION_NOTE, note);
+	add_text(dump, KTRX_SECTION_REGISTERS, image->registers);
 	for (uint32_t n = 0; n < layout->rings; n++) {
 		const struct ktread_ring_place *place = &layout->ring[n];
 		struct ktrx_ring *ring = &dump->ring[n];
@@ -259,16 +271,22 @@ static int put_rings(const struct output *output, struct dump *dump, const struc
 			  : put(output, dump->table, dump->ring, layout->rings * sizeof(*dump->ring));
 }
 
-static int put_sections(const struct output *output, const struct dump *dump,
-			const struct ktread_layout *layout, const char *note)
+static int put_text(const struct output *output, const struct dump *dump, uint32_t *next, const char *text)
 {
+	return text ? put(output, dump->section[(*next)++].address, text, strlen(text)) : 0;
+}
+
+static int put_sections(const struct output *output, const struct dump *dump,
+			const struct ktread_image *image, const char *note)
+{
+	const struct ktread_layout *layout = image->layout;
 	uint32_t next = 1;
 	int status = 0;
 
 	for (uint32_t i = 0; i < layout->sections && status == 0; i++) {
 		const struct ktread_section *section = &layout->section[i];
 
-		if (section->row.type == KTRX_SECTION_RINGS || section->row.type == KTRX_SECTION_NOTE)
+		if (is_of_dump(section))
 			continue;
 		if (has_settings(layout, section))
 			status = put(output, dump->section[next].address, layout->setting,
@@ -278,9 +296,9 @@ static int put_sections(const struct output *output, const struct dump *dump,
 					    dump->section[next].length);
 		next++;
 	}
-	if (status == 0 && note)
-		status = put(output, dump->section[next].address, note, strlen(note));
-	return status;
+	if (status == 0)
+		status = put_text(output, dump, &next, note);
+	return status < 0 ? status : put_text(output, dump, &next, image->registers);
 }
 
 /* The root goes last, with what the guest says of itself now. */
@@ -320,7 +338,7 @@ static int write_dump(const struct output *output, struct dump *dump, struct ktr
 	if (status == 0)
 		status = put_rings(output, dump, image->layout);
 	if (status == 0)
-		status = put_sections(output, dump, image->layout, note);
+		status = put_sections(output, dump, image, note);
 	return status < 0 ? status : put_root(output, dump, image, frequency);
 }
 

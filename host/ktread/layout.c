@@ -76,7 +76,7 @@ static bool word_names(struct ktread_memory *memory, uint64_t physical, uint32_t
 {
 	uint64_t word;
 
-	return ktread_source_run(memory, physical) >= sizeof(word) &&
+	return ktread_memory_run(memory, physical) >= sizeof(word) &&
 	       ktread_memory_read(memory, physical, &word, sizeof(word)) == 0 && KTRX_WORD_RING(word) == ring;
 }
 

@@ -144,7 +144,7 @@ static int refuse_foreign(struct ktread_memory *memory)
 	};
 	char head[12];
 
-	if (ktread_source_run(memory, 0) < sizeof(head) ||
+	if (ktread_memory_run(memory, 0) < sizeof(head) ||
 	    ktread_memory_read(memory, 0, head, sizeof(head)) < 0)
 		return 0;
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++)
@@ -244,7 +244,7 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 	*trace = NULL;
 	if (!opened)
 		return ktread_fail_memory();
-	opened->info.kernel = opened->info.note = "";
+	opened->info.kernel = opened->info.note = opened->info.registers = "";
 	status = take_options(opened, options);
 	if (status == 0)
 		status = ktread_types_init(&opened->types);
@@ -274,5 +274,6 @@ void ktread_open_release(struct ktread *trace)
 	ktread_clocks_free(&trace->aligned);
 	free(trace->build_id);
 	free(trace->note);
+	free(trace->registers);
 	ktread_memory_close(trace->memory);
 }

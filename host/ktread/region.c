@@ -16,7 +16,7 @@ static void add_piece(struct ktread_region *region, const struct ktread_resolver
 	region->length += length;
 	if (resolver->resolve(resolver->context, where, address, length, 0, &piece->physical) < 0)
 		return;
-	run = ktread_source_run(region->memory, piece->physical);
+	run = ktread_memory_run(region->memory, piece->physical);
 	piece->readable = run < length ? run : length;
 }
 
@@ -28,7 +28,7 @@ static int add_extents(struct ktread_region *region, const struct ktread_resolve
 
 	if (extents > KTREAD_MAX_EXTENTS ||
 	    resolver->resolve(resolver->context, where, address, bytes, 0, &physical) < 0 ||
-	    ktread_source_run(region->memory, physical) < bytes)
+	    ktread_memory_run(region->memory, physical) < bytes)
 		return 0;
 	extent = malloc(bytes);
 	if (!extent)
@@ -124,7 +124,7 @@ uint64_t ktread_region_next(const struct ktread_region *region, uint64_t offset)
 
 		if (skip >= piece->readable)
 			continue;
-		data = ktread_source_next_data(region->memory, piece->physical + skip);
+		data = ktread_memory_next_data(region->memory, piece->physical + skip);
 		if (data - piece->physical < piece->readable)
 			return piece->offset + (data - piece->physical);
 	}

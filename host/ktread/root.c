@@ -16,7 +16,7 @@ static int bad(const struct ktread_memory *memory, uint64_t physical, const char
 int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktrx_root *root)
 {
 	const size_t fixed = offsetof(struct ktrx_root, section);
-	uint64_t there = ktread_source_run(memory, physical);
+	uint64_t there = ktread_memory_run(memory, physical);
 	int status;
 
 	memset(root, 0, sizeof(*root));
@@ -46,7 +46,7 @@ int ktread_root_sections(struct ktread_memory *memory, uint64_t physical, const 
 			 struct ktrx_section *section)
 {
 	uint64_t at = physical + root->table;
-	uint64_t there = ktread_source_run(memory, at) / sizeof(*section);
+	uint64_t there = ktread_memory_run(memory, at) / sizeof(*section);
 	uint32_t count = root->sections < KTREAD_SECTION_MAX ? root->sections : KTREAD_SECTION_MAX;
 	int status;
 

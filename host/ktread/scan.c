@@ -11,7 +11,6 @@
 
 #define CHUNK	   (UINT64_C(1) << 20)
 #define ALIGNMENT  64u
-#define MAX_ROOTS  16u
 #define MAX_BLOCKS 16384u
 
 static int note_root(struct ktread_scan *scan, struct ktread_memory *memory, uint64_t physical,
@@ -20,8 +19,8 @@ static int note_root(struct ktread_scan *scan, struct ktread_memory *memory, uin
 	struct ktrx_root root;
 	uint64_t *grown;
 
-	if (scan->roots == MAX_ROOTS || ktread_root_read(memory, physical, &root) < 0 || root.self == 0 ||
-	    (root.flags & KTRX_FLAG_DUMP))
+	if (scan->roots == KTREAD_SCAN_ROOTS || ktread_root_read(memory, physical, &root) < 0 ||
+	    root.self == 0 || (root.flags & KTRX_FLAG_DUMP))
 		return 0;
 	grown = realloc(scan->root, (scan->roots + 1) * sizeof(*grown));
 	if (!grown)
@@ -74,7 +73,7 @@ static int scan_span(struct ktread_scan *scan, struct ktread_memory *memory, con
 	uint64_t end = span->physical + span->length;
 
 	while (at < end) {
-		uint64_t data = ktread_source_next_data(memory, at), bytes;
+		uint64_t data = ktread_memory_next_data(memory, at), bytes;
 		int status;
 
 		if (data >= end)

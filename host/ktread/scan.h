@@ -8,6 +8,8 @@
 
 #include "root.h"
 
+#define KTREAD_SCAN_ROOTS 16u /* most that are looked at */
+
 struct ktread_block_found {
 	uint64_t position; /* in the source */
 	struct ktrx_block head;

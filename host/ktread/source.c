@@ -113,6 +113,15 @@ void ktread_memory_close(struct ktread_memory *memory)
 	free(memory);
 }
 
+uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_range *range, uint32_t most)
+{
+	uint32_t count = memory->spans < most ? memory->spans : most;
+
+	for (uint32_t i = 0; i < count; i++)
+		range[i] = (struct ktread_range){ memory->span[i].physical, memory->span[i].length };
+	return count;
+}
+
 /* Index of the first range that ends behind `physical`; the number of ranges if none does. */
 static uint32_t span_after(const struct ktread_memory *memory, uint64_t physical)
 {
@@ -130,7 +139,7 @@ static uint32_t span_after(const struct ktread_memory *memory, uint64_t physical
 	return low;
 }
 
-uint64_t ktread_source_run(const struct ktread_memory *memory, uint64_t physical)
+uint64_t ktread_memory_run(const struct ktread_memory *memory, uint64_t physical)
 {
 	uint64_t end = physical;
 
@@ -172,7 +181,7 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 	return 0;
 }
 
-uint64_t ktread_source_next_data(const struct ktread_memory *memory, uint64_t physical)
+uint64_t ktread_memory_next_data(const struct ktread_memory *memory, uint64_t physical)
 {
 	for (uint32_t i = span_after(memory, physical); i < memory->spans; i++) {
 		const struct ktread_span *span = &memory->span[i];

@@ -46,14 +46,10 @@ int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor,
 int ktread_file_temporary(void);
 /* Writes all of it: 0, or KTREAD_E_SYSTEM with errno left as it is and no message. */
 int ktread_file_write(int descriptor, const void *bytes, size_t size);
-/* Bytes that can be read from `physical` on without a gap. */
-uint64_t ktread_source_run(const struct ktread_memory *memory, uint64_t physical);
 /* Address of what lies at `position` of the source; UINT64_MAX if nothing does. */
 uint64_t ktread_source_physical(const struct ktread_memory *memory, uint64_t position);
 /* The opposite: 0, or an error if the `bytes` from `physical` on do not lie in one piece. */
 int ktread_source_position(const struct ktread_memory *memory, uint64_t physical, uint64_t bytes,
 			   uint64_t *position);
-/* Next address >= physical that may hold data, UINT64_MAX if none. */
-uint64_t ktread_source_next_data(const struct ktread_memory *memory, uint64_t physical);
 
 #endif

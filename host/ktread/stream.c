@@ -84,7 +84,7 @@ static bool is_sound(const struct stream *stream, const struct ktrx_stream_block
 
 static bool block_at(const struct stream *stream, uint64_t offset, struct ktrx_stream_block *block)
 {
-	return ktread_source_run(stream->file, offset) >= sizeof(*block) &&
+	return ktread_memory_run(stream->file, offset) >= sizeof(*block) &&
 	       ktread_memory_read(stream->file, offset, block, sizeof(*block)) == 0 &&
 	       is_sound(stream, block);
 }
@@ -149,7 +149,7 @@ static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_s
 /* Walks from head to head; where that chain breaks, the next head is searched for. */
 static int find_places(struct stream *stream)
 {
-	uint64_t size = ktread_source_run(stream->file, 0), at = stream->head.head_size;
+	uint64_t size = ktread_memory_run(stream->file, 0), at = stream->head.head_size;
 	int status = 0;
 
 	stream->ending = UINT64_MAX;
@@ -371,7 +371,7 @@ bool ktread_stream_is(struct ktread_memory *memory)
 {
 	char magic[sizeof(KTRX_STREAM_MAGIC) - 1];
 
-	return ktread_source_run(memory, 0) >= sizeof(magic) &&
+	return ktread_memory_run(memory, 0) >= sizeof(magic) &&
 	       ktread_memory_read(memory, 0, magic, sizeof(magic)) == 0 &&
 	       memcmp(magic, KTRX_STREAM_MAGIC, sizeof(magic)) == 0;
 }
@@ -380,7 +380,7 @@ static int read_head(struct stream *stream)
 {
 	struct ktrx_stream *head = &stream->head;
 	const char *name = stream->file->name;
-	uint64_t size = ktread_source_run(stream->file, 0);
+	uint64_t size = ktread_memory_run(stream->file, 0);
 	int status;
 
 	if (size < sizeof(*head))

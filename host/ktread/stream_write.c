@@ -74,7 +74,7 @@ static void describe_v1(struct dump *dump, const struct ktread *trace)
 		slots += trace->cursor[n].ring.slots;
 	}
 	dump->start = trace->info.offset;
-	dump->length = ktread_source_run(dump->memory, dump->start);
+	dump->length = ktread_memory_run(dump->memory, dump->start);
 	if (dump->form == KTRX_STREAM_DUMP &&
 	    dump->length > sizeof(struct ktrx1_header) + slots * KTRX1_RECORD_SIZE)
 		dump->length = sizeof(struct ktrx1_header) + slots * KTRX1_RECORD_SIZE;
@@ -87,7 +87,7 @@ static void describe_v2(struct dump *dump)
 
 	dump->form = KTRX_STREAM_DUMP;
 	dump->start = layout->physical;
-	dump->length = ktread_source_run(dump->memory, dump->start);
+	dump->length = ktread_memory_run(dump->memory, dump->start);
 	if (length < layout->root.root_size)
 		length = layout->root.root_size;
 	if (dump->length > length)
@@ -246,7 +246,7 @@ static int put_block(struct writer *writer, uint32_t coding, uint64_t start, uin
 	size_t size = length;
 	int status;
 
-	if (ktread_source_next_data(dump->memory, start) >= start + length)
+	if (ktread_memory_next_data(dump->memory, start) >= start + length)
 		return 0;
 	status = ktread_memory_read(dump->memory, start, writer->bytes, length);
 	if (status < 0 || is_zero(writer->bytes, length))

@@ -68,7 +68,7 @@ struct ktread {
 	struct ktread_options options;
 	struct ktread_clocks measured, aligned; /* of version 2; applied one after the other */
 	unsigned char *build_id;
-	char *note;
+	char *note, *registers;
 	uint64_t first_stamp;
 	uint32_t unmerged; /* ring that ktread_next_briefs() is at */
 	int status;	   /* of the error that ended reading */

@@ -27,7 +27,7 @@ bool ktread_unpack_is_packed(struct ktread_memory *memory)
 {
 	char magic[sizeof(KTREAD_ZSTD_MAGIC) - 1];
 
-	return ktread_source_run(memory, 0) >= sizeof(magic) &&
+	return ktread_memory_run(memory, 0) >= sizeof(magic) &&
 	       ktread_memory_read(memory, 0, magic, sizeof(magic)) == 0 &&
 	       memcmp(magic, KTREAD_ZSTD_MAGIC, sizeof(magic)) == 0;
 }
@@ -72,7 +72,7 @@ static int unpack_chunk(struct unpacking *unpacking, size_t bytes)
 
 static int unpack_all(struct unpacking *unpacking)
 {
-	uint64_t size = ktread_source_run(unpacking->file, 0);
+	uint64_t size = ktread_memory_run(unpacking->file, 0);
 	int status = 0;
 
 	while (unpacking->read < size && status == 0) {

@@ -179,7 +179,7 @@ int ktread_v1_open(struct ktread *trace, const struct ktread_dump *dump)
 	describe(trace, header.cpus);
 	trace->info.frequency = header.frequency;
 	check_header(trace, &header, dump->offset);
-	left = ktread_source_run(trace->memory, at) / KTRX1_RECORD_SIZE;
+	left = ktread_memory_run(trace->memory, at) / KTRX1_RECORD_SIZE;
 	for (uint32_t n = 0; n < header.cpus && status == 0; n++) {
 		uint64_t slots = header.slots < left ? header.slots : left;
 
@@ -201,7 +201,7 @@ static void forbid_rotation(struct ktread_v1_ring *ring)
 
 int ktread_bare_open(struct ktread *trace)
 {
-	uint64_t size = ktread_source_run(trace->memory, 0);
+	uint64_t size = ktread_memory_run(trace->memory, 0);
 	uint64_t slots = size / KTRX1_RECORD_SIZE;
 	int status;
 

@@ -46,7 +46,7 @@ static int survey_all(struct ktread_v1_ring *ring)
 	uint64_t slot = 0;
 
 	while (slot < ring->slots) {
-		uint64_t data = ktread_source_next_data(ring->memory, slot_position(ring, slot));
+		uint64_t data = ktread_memory_next_data(ring->memory, slot_position(ring, slot));
 		uint64_t left;
 		uint32_t count;
 		int status;
@@ -155,7 +155,7 @@ static void skip_hole(struct ktread_v1_ring *ring)
 {
 	uint64_t slot = (ring->start + ring->taken) % ring->slots;
 	uint64_t here = slot_position(ring, slot);
-	uint64_t data = ktread_source_next_data(ring->memory, here);
+	uint64_t data = ktread_memory_next_data(ring->memory, here);
 	uint64_t hole = data > here ? (data - here) / sizeof(*ring->window) : 0;
 
 	if (hole > ring->slots - slot)

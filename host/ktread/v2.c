@@ -10,10 +10,11 @@
 #include "v2.h"
 #include "v2_ring.h"
 
-#define NAMES_LIMIT   (UINT64_C(128) << 20) /* bytes of a table of names */
-#define BUILD_ID_MOST 64u
-#define NOTE_MOST     (UINT64_C(64) << 10)
-#define QUIET_BYTES   (UINT64_C(4) << 20)
+#define NAMES_LIMIT    (UINT64_C(128) << 20) /* bytes of a table of names */
+#define BUILD_ID_MOST  64u
+#define NOTE_MOST      (UINT64_C(64) << 10)
+#define REGISTERS_MOST (UINT64_C(8) << 20)
+#define QUIET_BYTES    (UINT64_C(4) << 20)
 
 static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
@@ -222,6 +223,11 @@ static int load_note(struct ktread *trace)
 
 	if (trace->note)
 		trace->info.note = trace->note;
+	if (status == 0)
+		status =
+			section_copy(trace, KTRX_SECTION_REGISTERS, REGISTERS_MOST, &trace->registers, &size);
+	if (trace->registers)
+		trace->info.registers = trace->registers;
 	return status;
 }
 

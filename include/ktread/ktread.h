@@ -164,6 +164,7 @@ struct ktread_info {
 	uint64_t clock_error;	/* … and the most that one can be wrong by */
 	uint64_t clock_aligned; /* ticks: the largest correction of ktread_align() */
 	const char *note;	/* what a host said of the capture, "key: value" lines; "" if nothing */
+	const char *registers;	/* of the CPUs when captured, lines as spec/ktrx.md has them; "" if unknown */
 };
 
 /* Whether stamps are a kernel's tick count rather than a counter's: many events have the same one. */

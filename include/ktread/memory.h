@@ -46,6 +46,13 @@ int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
 int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 		       const struct ktread_range *ranges, uint32_t range_count);
 void ktread_memory_close(struct ktread_memory *memory);
+/* Its ranges, ascending, `most` at most. Returns how many. */
+#define KTREAD_RANGES_MOST 256u
+uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_range *range, uint32_t most);
+/* Bytes that can be read from `physical` on without a gap. */
+uint64_t ktread_memory_run(const struct ktread_memory *memory, uint64_t physical);
+/* Next address >= `physical` that may hold data, UINT64_MAX if none. */
+uint64_t ktread_memory_next_data(const struct ktread_memory *memory, uint64_t physical);
 int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *buffer, size_t bytes);
 
 /*
@@ -53,7 +60,19 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
  * valid). KTREAD_E_ABSENT if there is none. The memory must outlive the image.
  */
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
+/* The n-th boot back of those whose roots are found, 0 the last. KTREAD_E_ABSENT: there are not so many. */
+int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot);
+/*
+ * The root that lies at `physical`, without searching for anything. KTREAD_E_ABSENT: there is none, or a ring in use
+ * is only to be found by a search.
+ */
+int ktread_image_open(struct ktread_image **image, struct ktread_memory *memory, uint64_t physical);
+/* How many boots a search found roots of; 1 where none was made. */
+uint32_t ktread_image_boots(const struct ktread_image *image);
+/* What goes into dumps as KTRX_SECTION_REGISTERS (spec/ktrx.md section 3); copied. */
+int ktread_image_set_registers(struct ktread_image *image, const char *text);
 void ktread_image_close(struct ktread_image *image);
+uint16_t ktread_image_machine(const struct ktread_image *image);  /* ELF e_machine */
 uint64_t ktread_image_physical(const struct ktread_image *image); /* of the root */
 /*
  * Where the first `bytes` of a section (KTRX_SECTION_*) lie in one piece in the file, for who has to write there.

@@ -49,7 +49,7 @@ struct ktrx_section {
 #define KTRX_SECTION_SYSCALLS	  8u  /* text, a line a call or an error (spec, section 3) */
 #define KTRX_SECTION_MAILBOX	  9u  /* struct ktrx_mailbox */
 #define KTRX_SECTION_THREAD_STATE 10u /* reserved: held and awaited locks */
-#define KTRX_SECTION_REGISTERS	  11u /* reserved: added by a host that could read them */
+#define KTRX_SECTION_REGISTERS	  11u /* text of the CPUs' registers, added by a host that halted them */
 #define KTRX_SECTION_NOTE	  12u /* text about the capture, added by the host */
 #define KTRX_SECTION_SETTINGS	  13u /* struct ktrx_setting rows */
 #define KTRX_SECTION_CLOCKS	  14u /* struct ktrx_clock, CPU 0 first */

@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "dial.h"
+#include "error.h"
+#include "frequency.h"
+
+#define STEP_MS 50 /* between looks for a signal */
+
+bool capture_is_interrupted(void)
+{
+	sigset_t pending;
+
+	return sigpending(&pending) == 0 &&
+	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
+		sigismember(&pending, SIGHUP) == 1);
+}
+
+int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
+{
+	double end = capture_now() + timeout_ms / 1000.0;
+	struct pollfd wait = { .fd = fd, .events = to_write ? POLLOUT : POLLIN };
+
+	do {
+		int left = (int)((end - capture_now()) * 1000) + 1;
+		int ready = poll(&wait, 1, left < STEP_MS ? (left > 0 ? left : 0) : STEP_MS);
+
+		if (ready > 0)
+			return 0;
+		if (ready < 0 && errno != EINTR)
+			return capture_fail_errno("%s", address);
+		if (capture_is_interrupted())
+			return capture_fail(CAPTURE_E_SYSTEM, "%s: interrupted", address);
+	} while (capture_now() < end);
+	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer within %d ms", address, timeout_ms);
+}
+
+/* Ends what connect() began. */
+static int finish(int fd, int timeout_ms, const char *address)
+{
+	socklen_t size = sizeof(int);
+	int failure = 0, error;
+
+	if (errno != EINPROGRESS)
+		return capture_fail_errno("%s", address);
+	error = capture_await(fd, true, timeout_ms, address);
+	if (error)
+		return error;
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &failure, &size);
+	errno = failure;
+	return failure ? capture_fail_errno("%s", address) : 0;
+}
+
+static int dial(int family, const struct sockaddr *to, socklen_t size, int timeout_ms, const char *address)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0;
+	const int on = 1;
+
+	if (fd < 0)
+		return capture_fail_errno("%s", address);
+	if (family != AF_UNIX) /* packets are small and each one is waited for */
+		setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	if (connect(fd, to, size) != 0)
+		error = finish(fd, timeout_ms, address);
+	if (!error)
+		return fd;
+	close(fd);
+	return error;
+}
+
+static int dial_path(const char *path, int timeout_ms, const char *address)
+{
+	struct sockaddr_un to = { .sun_family = AF_UNIX };
+
+	if (snprintf(to.sun_path, sizeof(to.sun_path), "%s", path) >= (int)sizeof(to.sun_path))
+		return capture_fail(CAPTURE_E_USAGE, "%s: too long for a socket's path", address);
+	return dial(AF_UNIX, (const struct sockaddr *)&to, sizeof(to), timeout_ms, address);
+}
+
+static int dial_host(const char *text, int timeout_ms, const char *address)
+{
+	const struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
+	const char *colon = strrchr(text, ':');
+	struct addrinfo *found = NULL;
+	char host[256];
+	int fd, error;
+
+	if (snprintf(host, sizeof(host), "%.*s", (int)(colon - text), text) >= (int)sizeof(host))
+		return capture_fail(CAPTURE_E_USAGE, "%.40s…: no name of a machine is so long", address);
+	error = getaddrinfo(host[0] ? host : "localhost", colon + 1, &hints, &found);
+	if (error)
+		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", address, gai_strerror(error));
+	fd = CAPTURE_E_SYSTEM;
+	for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
+		fd = dial(at->ai_family, at->ai_addr, at->ai_addrlen, timeout_ms, address);
+	freeaddrinfo(found);
+	return fd;
+}
+
+int capture_dial(const char *address, int timeout_ms)
+{
+	if (strncmp(address, "unix:", 5) == 0)
+		return dial_path(address + 5, timeout_ms, address);
+	if (strncmp(address, "tcp:", 4) == 0 && strchr(address + 4, ':'))
+		return dial_host(address + 4, timeout_ms, address);
+	if (!strchr(address, '/') && strchr(address, ':'))
+		return dial_host(address, timeout_ms, address);
+	return dial_path(address, timeout_ms, address);
+}

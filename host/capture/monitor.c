@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dial.h"
+#include "error.h"
+#include "frequency.h"
+#include "monitor.h"
+
+static uint64_t number_of(struct capture_json message, const char *path)
+{
+	struct capture_json value;
+	char text[24];
+
+	if (!capture_json_member(message, path, &value))
+		return 0;
+	snprintf(text, sizeof(text), "%.*s", value.length < sizeof(text) ? (int)value.length : 0, value.text);
+	return strtoull(text, NULL, 10);
+}
+
+/* Notes when the guest was halted and went on: exact, where our own clock has both ways of the socket in it. */
+static void take_event(struct capture_monitor *monitor, struct capture_json message)
+{
+	uint64_t when = number_of(message, "timestamp.seconds") * 1000000 +
+			number_of(message, "timestamp.microseconds");
+
+	if (capture_json_is(message, "event", "STOP"))
+		monitor->stopped = when;
+	else if (capture_json_is(message, "event", "RESUME"))
+		monitor->resumed = when;
+}
+
+/* Keeps the message that is waited for: the greeting, then the answer with the last command's id. */
+static void take(void *context, struct capture_json message)
+{
+	struct capture_monitor *monitor = context;
+	struct capture_json greeting;
+	char id[16];
+
+	snprintf(id, sizeof(id), "%u", monitor->sequence);
+	take_event(monitor, message);
+	if (monitor->answer)
+		return;
+	if (!monitor->greeted ? !capture_json_member(message, "QMP", &greeting)
+			      : !capture_json_is(message, "id", id))
+		return;
+	monitor->answer = malloc(message.length + 1);
+	if (!monitor->answer)
+		return;
+	memcpy(monitor->answer, message.text, message.length);
+	monitor->length = message.length;
+}
+
+static int await_answer(struct capture_monitor *monitor)
+{
+	double end = capture_now() + monitor->timeout_ms / 1000.0;
+
+	while (!monitor->answer) {
+		int left = (int)((end - capture_now()) * 1000);
+		int error = capture_await(monitor->qmp.fd, false, left > 0 ? left : 0, monitor->address);
+
+		if (error == CAPTURE_E_ABSENT)
+			return capture_fail(error, "%s: QMP is silent", monitor->address);
+		if (error)
+			return error;
+		if (capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !monitor->answer)
+			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
+	}
+	return 0;
+}
+
+int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
+			    struct capture_json *answer)
+{
+	struct capture_json message, text;
+	char id[16], words[200];
+	int error;
+
+	if (monitor->qmp.fd < 0)
+		return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
+	free(monitor->answer);
+	monitor->answer = NULL;
+	snprintf(id, sizeof(id), "%u", ++monitor->sequence);
+	capture_qmp_send(&monitor->qmp, id, command, arguments);
+	error = await_answer(monitor);
+	if (error)
+		return error;
+	message = (struct capture_json){ monitor->answer, monitor->length };
+	if (capture_json_member(message, "return", answer))
+		return 0;
+	if (!capture_json_member(message, "error.desc", &text))
+		return capture_fail(CAPTURE_E_FORMAT, "%s: %s: neither result nor error", monitor->address,
+				    command);
+	capture_json_string(text, words, sizeof(words));
+	return capture_fail(CAPTURE_E_FORMAT, "%s: %s: %s", monitor->address, command, words);
+}
+
+int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text)
+{
+	struct capture_json answer;
+	char arguments[200];
+	int error;
+
+	snprintf(arguments, sizeof(arguments), "{\"command-line\":\"%s\"}", line);
+	error = capture_monitor_command(monitor, "human-monitor-command", arguments, &answer);
+	if (error)
+		return error;
+	*text = malloc(answer.length + 1);
+	if (!*text)
+		return capture_fail_errno("%s", line);
+	capture_json_string(answer, *text, answer.length + 1);
+	return 0;
+}
+
+int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms)
+{
+	struct capture_json answer;
+	int fd = capture_dial(address, timeout_ms), error;
+
+	*monitor = (struct capture_monitor){ .qmp = { .listener = -1, .fd = fd },
+					     .address = address,
+					     .timeout_ms = timeout_ms };
+	if (fd < 0)
+		return fd;
+	error = await_answer(monitor);
+	if (error == CAPTURE_E_ABSENT)
+		error = capture_fail(
+			error, "%s: no greeting: not a QMP socket, or another program is connected to it",
+			address);
+	monitor->greeted = true;
+	if (!error)
+		error = capture_monitor_command(monitor, "qmp_capabilities", NULL, &answer);
+	if (error)
+		capture_monitor_close(monitor);
+	return error;
+}
+
+void capture_monitor_close(struct capture_monitor *monitor)
+{
+	capture_qmp_close(&monitor->qmp);
+	free(monitor->answer);
+	monitor->answer = NULL;
+}

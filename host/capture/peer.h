@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A machine that can be halted and looked into from outside: a QEMU by QMP, or whatever speaks gdb's remote
+ * protocol. Whoever opened one closes it, and closing lets the guest go on if it was us who halted it.
+ */
+#ifndef CAPTURE_PEER_H
+#define CAPTURE_PEER_H
+
+#include <stdbool.h>
+
+#include "ktread/memory.h"
+
+struct capture_peer;
+
+struct capture_peer_ops {
+	/* 0 or an error; to halt what is halted, or the opposite, is no error. */
+	int (*halt)(struct capture_peer *peer);
+	int (*resume)(struct capture_peer *peer);
+	/* Registers of all CPUs as spec/ktrx.md section 3 has them, to be free()d. `machine`: ELF e_machine. */
+	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
+	void (*close)(struct capture_peer *peer);
+};
+
+struct capture_peer {
+	const struct capture_peer_ops *ops;
+	struct ktread_memory *memory; /* its physical memory, or what the peer takes for it */
+	bool reads_running;	      /* memory can be read while the guest runs */
+	bool by_virtual;	      /* addresses are the CPU's, not physical */
+	bool searchable; /* the ranges of memory are known, and reading all of it takes no hours */
+	bool was_halted; /* before we came */
+	bool halted;	 /* by us */
+	double pause;	 /* seconds for which it was, once resumed */
+};
+
+/* Ranges that were given by hand. */
+struct capture_ranges {
+	struct ktread_range range[16];
+	uint32_t count;
+};
+
+/* 0 or an error; *peer is to be closed in either case, and NULL if nothing was connected. */
+int capture_peer_open_qmp(struct capture_peer **peer, const char *address, int timeout_ms);
+int capture_peer_open_gdb(struct capture_peer **peer, const char *address,
+			  const struct capture_ranges *ranges, int timeout_ms);
+
+static inline void capture_peer_close(struct capture_peer *peer)
+{
+	if (peer)
+		peer->ops->close(peer);
+}
+
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A memory that remembers what was read of it, so that all of it can be read again in few large pieces, in the
+ * shortest time a machine can be halted for. From then on those pieces are what is read; what lies outside of them
+ * still comes from the machine.
+ */
+#ifndef CAPTURE_SNAPSHOT_H
+#define CAPTURE_SNAPSHOT_H
+
+#include "ktread/memory.h"
+
+struct capture_snapshot;
+
+/* `below` is borrowed and must outlive it. 0 or an error. */
+int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below);
+/* To read through; owned by the snapshot. */
+struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
+/* From here on reads are remembered. */
+void capture_snapshot_remember(struct capture_snapshot *snapshot);
+/* Reads all that is remembered. 0, or an error of what is below. */
+int capture_snapshot_take(struct capture_snapshot *snapshot);
+void capture_snapshot_close(struct capture_snapshot *snapshot);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/show_registers.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/escape.h"
+
+#define NAME_BYTES 100u
+
+/* A word of the trace's, harmless; what is too long is cut. */
+static void write_escaped(struct output *out, const char *text)
+{
+	char safe[NAME_BYTES];
+	char *end = escape_text(safe, text, strlen(text), sizeof(safe) - 1);
+
+	*end = '\0';
+	output_text(out, safe);
+}
+
+static void write_place(struct output *out, struct symbols *symbols, uint64_t address)
+{
+	struct symbol symbol;
+
+	if (symbols_find(symbols, address, &symbol) != 0)
+		return;
+	output_text(out, " ");
+	write_escaped(out, symbol.function);
+	output_format(out, "+0x%" PRIx64, symbol.offset);
+	if (!symbol.file)
+		return;
+	output_text(out, " (");
+	write_escaped(out, symbol.file);
+	output_format(out, ":%" PRIu32 ")", symbol.line);
+}
+
+/* "NAME=HEX", and after pc what lies there. */
+static void write_word(struct output *out, struct symbols *symbols, const char *word, bool first)
+{
+	output_text(out, first ? "" : " ");
+	write_escaped(out, word);
+	if (symbols && strncmp(word, "pc=", 3) == 0)
+		write_place(out, symbols, strtoull(word + 3, NULL, 16));
+}
+
+int show_registers(const struct ktread *trace, struct symbols *symbols, struct output *out)
+{
+	const char *at = ktread_info(trace)->registers;
+	bool first = true;
+	char word[64];
+
+	if (!*at)
+		return KTREAD_E_ABSENT;
+	while (*at) {
+		size_t length = strcspn(at, " \n");
+
+		snprintf(word, sizeof(word), "%.*s",
+			 length < sizeof(word) ? (int)length : (int)sizeof(word) - 1, at);
+		if (length)
+			write_word(out, symbols, word, first);
+		at += length;
+		first = *at == '\n';
+		if (first)
+			output_text(out, "\n");
+		at += *at != '\0';
+	}
+	return 0;
+}
