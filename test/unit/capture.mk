@@ -20,3 +20,6 @@ UNIT_LIBS_capture_ram := build/lib/libktread.a
 $(eval $(call capture_test,summary,summary))
 UNIT_SRCS_capture_summary += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
 UNIT_LIBS_capture_summary := build/lib/libktread.a
+$(eval $(call capture_test,peer,dial frequency gdb json monitor qmp registers))
+UNIT_LIBS_capture_peer := build/lib/libktread.a
+UNIT_LDLIBS_capture_peer := -pthread

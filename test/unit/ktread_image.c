@@ -151,6 +151,41 @@ static void decoys_disturb_nothing(void **state)
 	writer_close(&writer);
 }
 
+/* An earlier boot whose rings are still there is the one before; there is none before that. */
+static void earlier_boot_is_found(void **state)
+{
+	unsigned char *memory = new_memory();
+	struct ktread_memory *ram;
+	struct ktread_image *image;
+	struct ktread_pulse pulse;
+	struct writer writer, old;
+
+	(void)state;
+	fill(&writer);
+	begin(&old, 2);
+	put_switch(&old, 1, 10, 1);
+	old.root.nonce = 0x5555555555555501;
+	writer_memory(&old, memory, 0);
+	memcpy(memory + 0x400000, memory, 0x400000);
+	memset(memory, 0, 0x400000);
+	writer_memory(&writer, memory, 0);
+	assert_int_equal(ktread_memory_open_ram(&ram, temporary(memory, WRITER_MEMORY_SIZE), NULL), 0);
+	assert_int_equal(ktread_image_find_boot(&image, ram, 1), 0);
+	assert_int_equal(ktread_image_boots(image), 2);
+	assert_int_equal(ktread_image_pulse(image, &pulse), 0);
+	assert_true(pulse.nonce == old.root.nonce);
+	ktread_image_close(image);
+	assert_int_equal(ktread_image_find_boot(&image, ram, 0), 0);
+	assert_int_equal(ktread_image_pulse(image, &pulse), 0);
+	assert_true(pulse.nonce == writer.root.nonce);
+	ktread_image_close(image);
+	assert_int_equal(ktread_image_find_boot(&image, ram, 2), KTREAD_E_ABSENT);
+	ktread_memory_close(ram);
+	free(memory);
+	writer_close(&old);
+	writer_close(&writer);
+}
+
 /* Writes bytes into a file at an offset. */
 static void poke(int fd, uint64_t offset, const void *bytes, size_t size)
 {
@@ -492,6 +527,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ring_of_a_cpu_that_is_not_online_is_empty),
 		cmocka_unit_test(ram_file_is_found_and_read),
+		cmocka_unit_test(earlier_boot_is_found),
 		cmocka_unit_test(base_follows_from_the_machine),
 		cmocka_unit_test(decoys_disturb_nothing),
 		cmocka_unit_test(memory_above_the_hole_is_found),

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# `ktrace extract` from a QEMU that runs: by QMP, with and without a file behind its RAM, and by gdb's protocol. The
+# guest goes on afterwards: each trace has later events than the one before.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+elf() { echo "build/demo/$1/kernel.elf"; }
+
+# start ARCH [OPTION…]: boots the demo kernel, pid in $qemu; waits until it has a trace.
+start() {
+	arch=$1
+	shift
+	rm -f "$tmp/qmp" "$tmp/gdb"
+	# shellcheck disable=SC2046
+	timeout -k 5 120 $(demo "$arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//') "$@" \
+		-append "debug=ktrace run=forever" -serial "file:$tmp/console" \
+		-qmp "unix:$tmp/qmp,server=on,wait=off" \
+		-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
+	qemu=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		sleep 0.5
+		"$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && break
+	done
+}
+
+stop() {
+	kill "$qemu"
+	wait "$qemu" 2>/dev/null
+}
+
+# Stamp of the last event, in seconds.
+last() { "$ktrace" show "$1" 2>/dev/null | sed -n '$s/^\[ *\([0-9.]*\)\].*/\1/p'; }
+
+# later FILE: its events go beyond those of the trace before.
+before=0
+later() {
+	now=$(last "$1")
+	awk -v now="${now:-0}" -v before="$before" 'BEGIN { exit !(now > before) }' && before=$now
+}
+
+extract() {
+	what=$1
+	shift
+	rm -f "$out"
+	check "$what: extracted" sh -c 'exec "$@" 2>"$0"' "$tmp/err" "$ktrace" extract -o "$out" --timeout 30 "$@"
+	said "paused for"
+	check "$what: the guest has gone on" later "$out"
+	check "$what: registers of both CPUs" sh -c \
+		"'$ktrace' show --registers '$out' | grep -cE '^cpu [01] .*pc=[0-9a-f]+' | grep -qx 2"
+	sleep 0.5
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	before=0
+	start "$arch"
+	extract "$arch, QMP, search" --qmp "$tmp/qmp"
+	extract "$arch, QMP, symbol" --qmp "unix:$tmp/qmp" --elf "$(elf "$arch")"
+	extract "$arch, gdb, symbol" --gdb "$tmp/gdb" --elf "$(elf "$arch")"
+	check "$arch: registers by name" sh -c \
+		"'$ktrace' show --registers --elf '$(elf "$arch")' '$out' | grep -qE 'pc=[0-9a-f]+ [a-z_]+'"
+	extract "$arch, QMP, at last" --qmp "$tmp/qmp" --elf "$(elf "$arch")"
+	stop
+
+	before=0
+	# shellcheck disable=SC2046
+	start "$arch" $("$ktrace" qemu-args "$arch" --ram "$tmp/ram")
+	extract "$arch, QMP, RAM file" --qmp "$tmp/qmp"
+	stop
+	rm -f "$tmp/ram"
+done
+
+# What cannot be done is said, and the guest goes on.
+before=0
+start x86_64
+refused() {
+	what=$1
+	shift
+	status=0
+	timeout 60 "$ktrace" extract -o "$tmp/no.ktrx" "$@" 2>"$tmp/err" || status=$?
+	equal "$what: exit status" 1 "$status"
+	check "$what: no trace" test ! -e "$tmp/no.ktrx"
+}
+refused "kernel of another machine" --qmp "$tmp/qmp" --elf "$(elf riscv64)"
+said "another architecture"
+refused "gdb, kernel of another machine" --gdb "$tmp/gdb" --elf "$(elf riscv64)"
+said "another build"
+refused "gdb without a place" --gdb "$tmp/gdb"
+said "--range START:SIZE"
+refused "gdb's socket taken for QMP" --qmp "$tmp/gdb" --timeout 1
+said "not a QMP socket"
+refused "QMP taken for gdb's" --gdb "$tmp/qmp" --timeout 1
+said "no answer in gdb's remote protocol"
+refused "nobody there" --qmp "$tmp/nobody"
+said "No such file"
+refused "an earlier boot where there is none" --qmp "$tmp/qmp" --previous
+said "no boot 1"
+extract "after all that" --gdb "$tmp/gdb" --elf "$(elf x86_64)"
+stop
+
+done_testing

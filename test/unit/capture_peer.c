@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Clients of QMP and of gdb's protocol against a peer that is slow, hostile or hangs up; registers as text. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "capture/error.h"
+#include "capture/gdb.h"
+#include "capture/monitor.h"
+#include "capture/registers.h"
+
+#define QUICK_MS 200
+#define GREETING "{\"QMP\": {\"version\": {}}}\r\n"
+#define ENABLED	 "{\"return\": {}, \"id\": \"1\"}\r\n"
+
+/* Says each of `line`, the first at once and each other when something was received; then waits for the end. */
+struct peer {
+	char path[64];
+	int listener;
+	const char *const *line;
+	pthread_t thread;
+};
+
+static void *play(void *context)
+{
+	struct peer *peer = context;
+	int fd = accept(peer->listener, NULL, NULL);
+	char received[4096];
+
+	for (const char *const *line = peer->line; *line; line++) {
+		if (line != peer->line && recv(fd, received, sizeof(received), 0) <= 0)
+			break;
+		if (**line && send(fd, *line, strlen(*line), MSG_NOSIGNAL) < 0)
+			break;
+	}
+	while (recv(fd, received, sizeof(received), 0) > 0)
+		;
+	close(fd);
+	return NULL;
+}
+
+static void begin(struct peer *peer, const char *const *line)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	snprintf(peer->path, sizeof(peer->path), "/tmp/ktrace-peer-%ld", (long)getpid());
+	unlink(peer->path);
+	memcpy(address.sun_path, peer->path, sizeof(peer->path));
+	peer->line = line;
+	peer->listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_int_equal(bind(peer->listener, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(listen(peer->listener, 1), 0);
+	assert_int_equal(pthread_create(&peer->thread, NULL, play, peer), 0);
+}
+
+static void end(struct peer *peer)
+{
+	pthread_join(peer->thread, NULL);
+	close(peer->listener);
+	unlink(peer->path);
+}
+
+static void qmp_answers_are_told_from_events(void **state)
+{
+	static const char *const lines[] = {
+		GREETING,
+		ENABLED,
+		"{\"event\": \"STOP\", \"timestamp\": {\"seconds\": 5, \"microseconds\": 7}}\r\n"
+		"{\"return\": {\"wrong\": 1}, \"id\": \"1\"}\r\n{\"return\": {\"status\": \"paused\"}, "
+		"\"id\": \"2\"}\r\n",
+		"{\"id\": \"3\", \"error\": {\"class\": \"GenericError\", \"desc\": \"no such "
+		"\\\"thing\\\"\"}}\r\n",
+		"{\"id\": \"4\", \"return\": \"CPU#0\\r\\nRIP=12\\r\\n\"}\r\n",
+		NULL
+	};
+	struct capture_monitor monitor;
+	struct capture_json answer;
+	struct peer peer;
+	char *text;
+
+	(void)state;
+	begin(&peer, lines);
+	assert_int_equal(capture_monitor_open(&monitor, peer.path, 5000), 0);
+	assert_int_equal(capture_monitor_command(&monitor, "query-status", NULL, &answer), 0);
+	assert_true(capture_json_is(answer, "status", "paused"));
+	assert_int_equal(monitor.stopped, 5000007);
+	assert_int_equal(capture_monitor_command(&monitor, "pmemsave", NULL, &answer), CAPTURE_E_FORMAT);
+	assert_non_null(strstr(capture_message(), "pmemsave: no such \"thing\""));
+	assert_int_equal(capture_monitor_print(&monitor, "info registers -a", &text), 0);
+	assert_string_equal(text, "CPU#0\r\nRIP=12\r\n");
+	free(text);
+	capture_monitor_close(&monitor);
+	end(&peer);
+}
+
+/* No greeting, no answer, an endless line, a line of rubbish: an error in bounded time. */
+static void qmp_that_is_none_is_told(void **state)
+{
+	static const char *const silent[] = { "", NULL };
+	static const char *const rubbish[] = { "SSH-2.0-OpenSSH_9.2\r\n{\"a\":\r\n\r\n]}\r\n", NULL };
+	static const char *const mute[] = { GREETING, "", NULL };
+	static const char *const odd[] = { GREETING, "{\"id\": \"1\", \"neither\": 1}\n", NULL };
+	static const struct {
+		const char *const *lines;
+		const char *says;
+	} peers[] = { { silent, "no greeting" },
+		      { rubbish, "no greeting" },
+		      { mute, "QMP is silent" },
+		      { odd, "neither result nor error" } };
+	struct capture_monitor monitor;
+	struct peer peer;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(peers) / sizeof(peers[0]); i++) {
+		begin(&peer, peers[i].lines);
+		assert_true(capture_monitor_open(&monitor, peer.path, QUICK_MS) < 0);
+		assert_non_null(strstr(capture_message(), peers[i].says));
+		end(&peer);
+	}
+	assert_true(capture_monitor_open(&monitor, "/nowhere/qmp", QUICK_MS) < 0);
+	assert_true(capture_monitor_open(&monitor, "localhost:1", QUICK_MS) < 0);
+}
+
+/* The first line goes out unasked, as QEMU's does when the connection halts it. */
+static void gdb_packets_are_read(void **state)
+{
+	static const char *const lines[] = { "$T02thread:01;#04", "+$T05#b9", "+$PacketSize=1000;x#a4",
+					     "+$0* 12#dd", /* 0 and three more */
+					     "+$E14#aa",	  NULL };
+	unsigned char bytes[3] = { 1, 1, 1 };
+	struct peer peer;
+	struct gdb gdb;
+
+	(void)state;
+	begin(&peer, lines);
+	assert_int_equal(gdb_open(&gdb, peer.path, 5000), 0);
+	assert_int_equal(gdb_await_halt(&gdb), 0);
+	assert_int_equal(gdb.most, (0x1000 - 4) / 2);
+	assert_int_equal(gdb_read_memory(&gdb, 0x1000, bytes, 3), 0);
+	assert_memory_equal(bytes, "\0\0\x12", 3);
+	assert_true(gdb_read_memory(&gdb, 0x1000, bytes, 3) < 0);
+	assert_non_null(strstr(capture_message(), "E14"));
+	gdb_close(&gdb);
+	end(&peer);
+}
+
+static void hostile_gdb_replies_are_refused(void **state)
+{
+	static const char *const replies[] = { "",	 "$#00",   "$*~#a8",  "$1#00$1#00$1#00$1#00",
+					       "$zz#f4", "$12#63", "$1* #7b", "$12345678#a4" };
+	unsigned char bytes[3];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(replies) / sizeof(replies[0]); i++) {
+		const char *const lines[] = { replies[i], NULL };
+		struct peer peer;
+		struct gdb gdb;
+
+		begin(&peer, lines);
+		assert_int_equal(gdb_open(&gdb, peer.path, QUICK_MS), 0);
+		assert_true(gdb_read_memory(&gdb, 0, bytes, sizeof(bytes)) < 0 || i == 7);
+		gdb_close(&gdb);
+		end(&peer);
+	}
+}
+
+/* Repeats that add up to more than a reply may have. */
+static void endless_gdb_reply_is_refused(void **state)
+{
+	char *flood = malloc(4001);
+	const char *const lines[] = { flood, NULL };
+	const char *reply;
+	struct peer peer;
+	struct gdb gdb;
+
+	(void)state;
+	flood[0] = '$';
+	for (unsigned i = 1; i < 3999; i += 3)
+		memcpy(flood + i, "0*~", 3);
+	flood[4000] = '\0';
+	flood[3997] = flood[3998] = flood[3999] = '0';
+	begin(&peer, lines);
+	assert_int_equal(gdb_open(&gdb, peer.path, 5000), 0);
+	assert_int_equal(gdb_command(&gdb, "g", &reply), CAPTURE_E_FORMAT);
+	gdb_close(&gdb);
+	end(&peer);
+	free(flood);
+}
+
+static void check_registers(const char *printed, const char *expected)
+{
+	char *text = capture_registers_of_qemu(printed);
+
+	assert_non_null(text);
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+static void registers_of_qemu_become_lines(void **state)
+{
+	(void)state;
+	check_registers(
+		"CPU#0\r\nRAX=0000000000000001 RBP=00ff RSP=10\r\nRIP=ffffffff80001234 RFL=00000246 "
+		"[---Z-P-] CPL=0 II=0 A20=1 HLT=1\r\nES =0010 0000000000000000 ffffffff 00cf9300 DPL=0 DS "
+		"  [-WA]\r\nXMM00=0000000000000000 0000000000000000\r\n\r\nCPU#1\r\nRIP=2\r\n",
+		"cpu 0 sp=10 pc=ffffffff80001234 rax=1 rbp=ff flags=246 cpl=0 hlt=1 es=10\ncpu 1 pc=2\n");
+	check_registers(
+		"\nCPU#0\n PC=0000000040221df8 X00=00000000000000ff X01=0\n SP=1 PSTATE=600003c5 -ZC- EL1h\n",
+		"cpu 0 pc=40221df8 sp=1 x00=ff x01=0 pstate=600003c5\n");
+	check_registers(
+		"\nCPU#2\n V      =   0\n pc       0000000080000000\n x0/zero  0000000000000000 x1/ra    "
+		"00000000800000ff\n f0/ft0   0000000000000001\n",
+		"cpu 2 pc=80000000 zero=0 ra=800000ff\n");
+	check_registers("", "");
+	check_registers("CPU#", "cpu 0\n");
+}
+
+static void registers_of_gdb_become_lines(void **state)
+{
+	unsigned char bytes[33 * 8] = { 0 };
+	char *text = NULL;
+
+	(void)state;
+	bytes[8] = 0x34;
+	bytes[9] = 0x12;
+	bytes[32 * 8 + 7] = 0x80;
+	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_RISCV, bytes, sizeof(bytes)), 0);
+	assert_non_null(strstr(text, "cpu 0 sp=0 pc=8000000000000000 zero=0 ra=1234 "));
+	assert_int_equal(capture_registers_of_gdb(&text, 1, EM_X86_64, bytes, 20), 0);
+	assert_non_null(strstr(text, "\ncpu 1 rax=0 rbx=1234\n"));
+	assert_int_equal(capture_registers_of_gdb(&text, 2, 0, bytes, 20), 0);
+	assert_non_null(strstr(text, "\ncpu 2\n"));
+	free(text);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(qmp_answers_are_told_from_events),
+		cmocka_unit_test(qmp_that_is_none_is_told),
+		cmocka_unit_test(gdb_packets_are_read),
+		cmocka_unit_test(hostile_gdb_replies_are_refused),
+		cmocka_unit_test(endless_gdb_reply_is_refused),
+		cmocka_unit_test(registers_of_qemu_become_lines),
+		cmocka_unit_test(registers_of_gdb_become_lines),
+	};
+
+	return cmocka_run_group_tests_name("capture_peer", tests, NULL, NULL);
+}
