@@ -8,7 +8,7 @@
 enum {
 #define CALL(number, name, ...) SYS_##name = number,
 #include "syscalls.def"
-	SYS_COUNT = 73,
+	SYS_COUNT = 74,
 };
 
 /* Where user memory lies, on every architecture. */

@@ -65,6 +65,25 @@ int64_t sys_setting_name(const struct call *call)
 	return ktrace_setting_each(take_nth, &search) ? give(call, search.name, search.size) : -ENOENT;
 }
 
+static void take_near(void *cookie, const char *name)
+{
+	take_nth(cookie, name);
+}
+
+/* setting_near(text, n, buffer, size): the n-th of the names that what setting_set() refused is near to, as above. */
+int64_t sys_setting_near(const struct call *call)
+{
+	const struct call rest = { .a = { 0, call->a[2], call->a[3] } };
+	struct search search = { .left = call->a[1] };
+	char text[KTRACE_SETTING_NAME_MAX];
+	int64_t length = vm_copy_string(&process_self()->vm, text, call->a[0], sizeof(text));
+
+	if (length < 0)
+		return length;
+	ktrace_control_near(text, (size_t)length, take_near, &search);
+	return search.size > 0 ? give(&rest, search.name, search.size) : -ENOENT;
+}
+
 /* setting_get(name, buffer, size): its value as text with its NUL. */
 int64_t sys_setting_get(const struct call *call)
 {

@@ -100,6 +100,16 @@ for arch in x86_64 aarch64 riscv64; do
 	type_line 'sysctl debug.b32_0'
 	prompted
 	check "$arch: and the shell reads that" grep -q '^debug.b32_0: 1' "$tmp/console"
+	type_line 'sysctl schd.swich=on debug.ktr.entries=5 vm.free_page'
+	type_line 'sysctl -mm.fault_enter'
+	prompted
+	tr -d '\r' <"$tmp/console" | sed -n 's/^sysctl: //p' >"$tmp/said"
+	equal "$arch: what the shell cannot set or find is told in words" \
+		"schd.swich=on: no event or setting has such a name|near it: sched.switch|$(
+		)debug.ktr.entries=5: it can only be read|vm.free_page: no event or setting has such a name|$(
+		)near it: vm.free_pages" "$(paste -sd '|' "$tmp/said")"
+	"$ktrace" show --settings "$ram" >"$tmp/host.all" 2>/dev/null
+	check "$arch: the shell sets events" grep -qE 'mm\.fault_enter +off' "$tmp/host.all"
 	type_line 'exit 0'
 	finish
 done

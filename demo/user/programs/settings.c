@@ -41,6 +41,19 @@ static void names_and_values(void)
 	check_equal(-EFAULT, setting_get(BIT, (void *)8, sizeof(value)), "a buffer nowhere");
 }
 
+static void near_names(void)
+{
+	char name[NAME_BYTES];
+
+	check_equal(13, setting_near("sched.swich=on", 0, name, sizeof(name)), "an event is near");
+	check(strcmp(name, "sched.switch") == 0, "the one that was meant");
+	check_equal(-ENOENT, setting_near("sched.swich=on", 1, name, sizeof(name)), "and no other");
+	check_equal(-ENOENT, setting_near(BIT, 0, name, sizeof(name)),
+		    "a name that is known is near to none");
+	check_equal(-ERANGE, setting_near("sched.swich", 0, name, 12), "no room for the name");
+	check_equal(-EFAULT, setting_near((const char *)8, 0, name, sizeof(name)), "a word from nowhere");
+}
+
 static void root_sets(void)
 {
 	check_equal(0, setting_set(BIT "=1"), "a bit is set");
@@ -67,6 +80,7 @@ int main(int argc, char **argv)
 	(void)argc;
 	(void)argv;
 	names_and_values();
+	near_names();
 	root_sets();
 	check_equal(0, wait_for(start_child(others_look)), "the child's status");
 	finish();
