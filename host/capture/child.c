@@ -19,7 +19,7 @@ int capture_child_open(struct capture_child *child)
 {
 	sigset_t taken;
 
-	*child = (struct capture_child){ .signals = -1 };
+	*child = (struct capture_child){ .signals = -1, .output = -1 };
 	sigemptyset(&taken);
 	sigaddset(&taken, SIGINT);
 	sigaddset(&taken, SIGTERM);
@@ -46,6 +46,8 @@ static int become(const struct capture_child *child, const char *directory, char
 	path = capture_shim_path(directory);
 	if (!path || setenv("PATH", path, 1) != 0)
 		return capture_fail_errno("PATH");
+	if (child->output >= 0 && dup2(child->output, STDOUT_FILENO) < 0)
+		return capture_fail_errno("standard output");
 	if (!program) {
 		execvp(command[0], command);
 		return capture_fail_errno("%s", command[0]);

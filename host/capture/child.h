@@ -15,6 +15,7 @@ struct capture_child {
 	int signals; /* descriptor: readable when a signal is there to be taken */
 	sigset_t before;
 	pid_t pid;
+	int output; /* what it gets for its standard output, -1: ours */
 	bool ended;
 	int status;	  /* as from wait(), once it has ended */
 	pid_t guest;	  /* QEMU's process if it is known, 0 if not */

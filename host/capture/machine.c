@@ -140,6 +140,11 @@ void capture_machine_listen(struct capture_machine *machine)
 	machine->running = false;
 }
 
+void capture_machine_pause(struct capture_machine *machine)
+{
+	capture_qmp_send(&machine->qmp, "stop", "stop", NULL);
+}
+
 void capture_machine_quit(struct capture_machine *machine)
 {
 	capture_qmp_send(&machine->qmp, "quit", "quit", NULL);

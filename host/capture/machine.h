@@ -47,6 +47,8 @@ int capture_machine_connect(struct capture_machine *machine, const char *backend
 int capture_machine_descriptor(const struct capture_machine *machine);
 /* Takes in what QEMU said. */
 void capture_machine_listen(struct capture_machine *machine);
+/* The guest stands still until someone lets it go on. */
+void capture_machine_pause(struct capture_machine *machine);
 void capture_machine_quit(struct capture_machine *machine);
 void capture_machine_close(struct capture_machine *machine);
 

@@ -44,11 +44,15 @@ static int observe(struct capture_run *run, struct capture_result *result)
 	struct capture_terminal terminal;
 	int error = capture_child_open(&run->child);
 
+	if (!error)
+		error = capture_expect_open(&run->expect, run->options->expect);
+	run->child.output = run->expect.into;
 	capture_terminal_save(&terminal);
 	if (!error)
 		error = capture_machine_open(&run->machine, run->place.qmp);
 	if (!error) {
 		error = capture_child_start(&run->child, run->place.directory, run->options->command);
+		capture_expect_started(&run->expect);
 		if (!error)
 			error = capture_run_loop(run);
 		capture_terminal_restore(&terminal);
@@ -57,13 +61,14 @@ static int observe(struct capture_run *run, struct capture_result *result)
 		capture_view_close(&run->view);
 		capture_machine_close(&run->machine);
 	}
+	capture_expect_close(&run->expect);
 	capture_child_close(&run->child);
 	return error;
 }
 
 int capture_run(const struct capture_run_options *options, struct capture_result *result)
 {
-	struct capture_run run = { .options = options };
+	struct capture_run run = { .options = options, .expect = { .from = -1, .into = -1 } };
 	struct capture_plan plan = {
 		.transport = options->transport,
 		.allow_reboot = options->allow_reboot,

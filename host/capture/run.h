@@ -24,15 +24,25 @@ struct capture_hooks {
 	void *context;
 };
 
+/* What becomes of a guest that stalls. */
+enum capture_on_stall {
+	CAPTURE_ON_STALL_KILL,
+	CAPTURE_ON_STALL_REPORT, /* it is said, and the run goes on */
+	CAPTURE_ON_STALL_KEEP,	 /* it is paused and stays until the user ends it */
+};
+
 struct capture_run_options {
-	char **command;	     /* ends in NULL; words may be replaced */
-	const char *self;    /* absolute path of this program */
-	const char *out;     /* trace */
-	const char *ram_dir; /* folder of the RAM file, NULL: beside `out` */
-	const char *elf;     /* kernel that the trace must belong to, NULL: any */
-	const char *events;  /* for debug= in the kernel's arguments, "" none */
-	double timeout;	     /* s from the start of QEMU, 0 never */
-	double stall;	     /* s of silence, 0 never, below 0: CAPTURE_STALL_DEFAULT */
+	char **command;	      /* ends in NULL; words may be replaced */
+	const char *self;     /* absolute path of this program */
+	const char *out;      /* trace */
+	const char *ram_dir;  /* folder of the RAM file, NULL: beside `out` */
+	const char *elf;      /* kernel that the trace must belong to, NULL: any */
+	const char *events;   /* for debug= in the kernel's arguments, "" none */
+	double timeout;	      /* s from the start of QEMU, 0 never */
+	const char *expect;   /* text to be seen on the console, NULL: none */
+	bool expect_continue; /* go on when it was seen */
+	enum capture_on_stall on_stall;
+	double stall; /* s of silence, 0 never, below 0: CAPTURE_STALL_DEFAULT */
 	enum capture_transport transport;
 	bool keep_ram;
 	bool allow_reboot;

@@ -30,7 +30,8 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 		.found = found,
 		.outcome = outcome,
 		.status = status,
-		.end = run->end,
+		.end = run->kept ? CAPTURE_END_STALL : run->end,
+		.unseen = run->options->expect && !run->expect.seen,
 		.signal = run->signal,
 		.leaves_itself =
 			run->guest.line.leaves_itself || run->options->transport == CAPTURE_SEMIHOSTING,
@@ -39,9 +40,9 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 	facts.stuck = capture_watch_stuck(&run->view.watch, capture_now()) > 0
 			      ? run->view.watch.last.quiet_cpu
 			      : KTRX_NO_CPU;
-	facts.limit = run->end == CAPTURE_END_TIMEOUT ? run->options->timeout
-		      : run->options->stall > 0	      ? run->options->stall
-						      : CAPTURE_STALL_DEFAULT;
+	facts.limit = facts.end == CAPTURE_END_TIMEOUT ? run->options->timeout
+		      : run->options->stall > 0	       ? run->options->stall
+						       : CAPTURE_STALL_DEFAULT;
 	if (run->has_guest && run->guest.pid == run->child.pid) {
 		facts.has_wait_status = true;
 		facts.wait_status = run->child.status;

@@ -128,6 +128,31 @@ static bool has_stalled(const struct capture_run *run, double now)
 	       (stuck >= CAPTURE_STALL_DEFAULT && run->view.watch.last.quiet_stamp != 0);
 }
 
+/* The guest does nothing any more: what the user wants to become of it. */
+static void take_stall(struct capture_run *run)
+{
+	const char *path = run->guest.path;
+	bool told = run->stalling;
+
+	run->stalling = true;
+	if (run->options->on_stall == CAPTURE_ON_STALL_KILL) {
+		end_run(run, CAPTURE_END_STALL);
+	} else if (run->options->on_stall == CAPTURE_ON_STALL_REPORT) {
+		if (!told)
+			capture_run_say(run,
+					"the guest has stalled; it goes on; a look at it: ktrace extract %s",
+					path);
+	} else {
+		run->kept = true;
+		capture_machine_pause(&run->machine);
+		capture_run_say(
+			run,
+			"the guest has stalled and is paused, as process %ld; a look at it: ktrace extract "
+			"%s, or a debugger or monitor that its command line has; Ctrl-C ends it",
+			(long)run->guest.pid, path);
+	}
+}
+
 static void judge(struct capture_run *run)
 {
 	const struct capture_run_options *options = run->options;
@@ -150,8 +175,12 @@ static void judge(struct capture_run *run)
 		end_run(run, CAPTURE_END_TIMEOUT);
 	} else if (run->machine.running && spoke_last_words(run, silence)) {
 		end_run(run, CAPTURE_END_SILENT);
-	} else if (run->machine.running && has_stalled(run, now)) {
-		end_run(run, CAPTURE_END_STALL);
+	} else if (run->expect.seen && !options->expect_continue) {
+		end_run(run, CAPTURE_END_SEEN);
+	} else if (run->machine.running && !run->kept && has_stalled(run, now)) {
+		take_stall(run);
+	} else {
+		run->stalling = false;
 	}
 }
 
@@ -187,13 +216,16 @@ static int turn(struct capture_run *run)
 	struct pollfd wait[] = {
 		{ .fd = run->child.signals, .events = POLLIN },
 		{ .fd = capture_machine_descriptor(&run->machine), .events = POLLIN },
+		{ .fd = run->expect.from, .events = POLLIN },
 	};
 	int error = 0;
 
-	if (poll(wait, 2, TICK_MS) < 0 && errno != EINTR)
+	if (poll(wait, 3, TICK_MS) < 0 && errno != EINTR)
 		return capture_fail_errno("poll");
 	if (wait[0].revents)
 		take_signals(run);
+	if (wait[2].revents)
+		capture_expect_read(&run->expect);
 	if (wait[1].revents && run->connected == 0)
 		error = connect_machine(run);
 	else if (wait[1].revents)
@@ -237,6 +269,7 @@ int capture_run_loop(struct capture_run *run)
 	run->begin = capture_cycles_now();
 	while (!error && !is_over(run))
 		error = turn(run);
+	capture_expect_read(&run->expect); /* its last words */
 	if (error && run->connected > 0 && !run->machine.ended && run->guest.pid > 0)
 		kill(run->guest.pid, SIGKILL);
 	return error;

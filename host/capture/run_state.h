@@ -4,6 +4,7 @@
 #define CAPTURE_RUN_STATE_H
 
 #include "child.h"
+#include "expect.h"
 #include "machine.h"
 #include "run.h"
 #include "shim.h"
@@ -16,6 +17,7 @@ struct capture_run {
 	struct capture_workplace place;
 	struct capture_child child;
 	struct capture_machine machine;
+	struct capture_expect expect;
 	struct capture_guest guest;
 	struct capture_view view;
 	bool has_guest;		     /* `guest` is set: a QEMU was claimed */
@@ -28,6 +30,8 @@ struct capture_run {
 	unsigned reminders;	     /* how often the command was told to end … */
 	double reminded;	     /* … and when */
 	double next_progress;
+	bool stalling;	     /* a stall was told and goes on */
+	bool kept;	     /* it stalled and stays, paused, to be looked at */
 	unsigned interrupts; /* signals that came */
 	enum capture_end end;
 	int signal;

@@ -43,6 +43,8 @@ static int by_end(const struct capture_facts *facts, struct sentence sentence)
 			   facts->limit);
 	if (facts->end == CAPTURE_END_TIMEOUT)
 		return say(sentence, CAPTURE_TIMEOUT, "timeout after %g s", facts->limit);
+	if (facts->end == CAPTURE_END_SEEN)
+		return say(sentence, CAPTURE_CLEAN, "the expected text was seen");
 	return say(sentence, CAPTURE_SIGNALLED + facts->signal, "stopped by signal %d (%s)", facts->signal,
 		   strsignal(facts->signal));
 }
@@ -104,7 +106,16 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 {
 	struct sentence sentence = { text, size };
 	int verdict = by_all(facts, sentence);
-	size_t length = strlen(text);
+	size_t length;
+
+	/* A panic, a stall or a reset says more. */
+	if (facts->unseen &&
+	    (verdict == CAPTURE_CLEAN || verdict == CAPTURE_FAILED || verdict == CAPTURE_TIMEOUT)) {
+		length = strlen(text);
+		snprintf(text + length, size - length, "; the expected text was not seen");
+		verdict = CAPTURE_NOT_SEEN;
+	}
+	length = strlen(text);
 
 	/* A trace that is not there is the news, unless QEMU or the user are to blame. */
 	if (facts->found || verdict == CAPTURE_QEMU_DIED || verdict >= CAPTURE_SIGNALLED)

@@ -20,6 +20,7 @@ enum capture_verdict {
 	CAPTURE_RESET = 13,
 	CAPTURE_QEMU_DIED = 14,
 	CAPTURE_NO_KTRACE = 15,
+	CAPTURE_NOT_SEEN = 16,	 /* what was to be seen on the console */
 	CAPTURE_SIGNALLED = 128, /* and the signal's number */
 };
 
@@ -29,6 +30,7 @@ enum capture_end {
 	CAPTURE_END_TIMEOUT,
 	CAPTURE_END_STALL,
 	CAPTURE_END_SILENT, /* the trace told exit or panic, then nothing more came */
+	CAPTURE_END_SEEN,   /* what was to be seen on the console was */
 	CAPTURE_END_SIGNAL, /* `signal` came */
 };
 
@@ -42,6 +44,7 @@ struct capture_facts {
 	int32_t status;
 	enum capture_end end;
 	int signal;
+	bool unseen;	      /* a text was to be seen on the console and was not */
 	double limit;	      /* seconds of the timeout or the stall */
 	uint32_t stuck;	      /* with a stall: the CPU that beats no more, KTRX_NO_CPU if none does */
 	bool leaves_itself;   /* the guest has means of ending QEMU without an event */

@@ -27,6 +27,9 @@ static const char usage[] =
 	"  --out FILE        where the trace goes (" DEFAULT_OUT ")\n"
 	"  --timeout S       end the run S seconds after QEMU started\n"
 	"  --stall S         end it after S seconds without event or heartbeat (30; 0: never)\n"
+	"  --on-stall WHAT   what becomes of a guest that stalls: kill (default), report or keep\n"
+	"  --expect TEXT     end the run, with success, when the command writes TEXT on standard output\n"
+	"  --expect-continue go on then; it is enough that TEXT comes at all\n"
 	"  --events LIST     append debug=LIST to the kernel's arguments\n"
 	"  --elf KERNEL      warn unless the trace is of this kernel\n"
 	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
@@ -37,15 +40,18 @@ static const char usage[] =
 	"  -q, --quiet       errors only\n"
 	"\n"
 	"Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, 14 QEMU died,\n"
-	"15 no ktrace in the guest; 1 error or a guest that failed, 2 usage.\n";
+	"15 no ktrace in the guest, 16 TEXT of --expect not seen; 1 error or a guest that failed, 2 usage.\n";
 
 enum {
 	OPTION_ALLOW_REBOOT = 256,
 	OPTION_ELF,
 	OPTION_EVENTS,
+	OPTION_EXPECT,
+	OPTION_EXPECT_CONTINUE,
 	OPTION_FORCE,
 	OPTION_HELP,
 	OPTION_KEEP_RAM,
+	OPTION_ON_STALL,
 	OPTION_OUT,
 	OPTION_RAM_DIR,
 	OPTION_STALL,
@@ -57,9 +63,12 @@ static const struct option long_options[] = {
 	{ "allow-reboot", no_argument, NULL, OPTION_ALLOW_REBOOT },
 	{ "elf", required_argument, NULL, OPTION_ELF },
 	{ "events", required_argument, NULL, OPTION_EVENTS },
+	{ "expect", required_argument, NULL, OPTION_EXPECT },
+	{ "expect-continue", no_argument, NULL, OPTION_EXPECT_CONTINUE },
 	{ "force", no_argument, NULL, OPTION_FORCE },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ "keep-ram", no_argument, NULL, OPTION_KEEP_RAM },
+	{ "on-stall", required_argument, NULL, OPTION_ON_STALL },
 	{ "out", required_argument, NULL, OPTION_OUT },
 	{ "quiet", no_argument, NULL, 'q' },
 	{ "ram-dir", required_argument, NULL, OPTION_RAM_DIR },
@@ -146,6 +155,24 @@ static int parse_seconds(const char *name, const char *option, const char *text,
 	return EXIT_USAGE;
 }
 
+static int parse_on_stall(const char *name, const char *text, enum capture_on_stall *on_stall)
+{
+	static const char *const words[] = {
+		[CAPTURE_ON_STALL_KILL] = "kill",
+		[CAPTURE_ON_STALL_REPORT] = "report",
+		[CAPTURE_ON_STALL_KEEP] = "keep",
+	};
+
+	for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++) {
+		if (strcmp(text, words[n]) != 0)
+			continue;
+		*on_stall = (enum capture_on_stall)n;
+		return 0;
+	}
+	command_message(name, "--on-stall: '%s' is none of kill, report and keep", text);
+	return EXIT_USAGE;
+}
+
 /* 0, or the exit status. */
 static int parse_option(const char *name, int option, struct capture_run_options *options, struct talk *talk)
 {
@@ -159,6 +186,12 @@ static int parse_option(const char *name, int option, struct capture_run_options
 	case OPTION_EVENTS:
 		options->events = optarg;
 		return 0;
+	case OPTION_EXPECT:
+		options->expect = optarg;
+		return 0;
+	case OPTION_EXPECT_CONTINUE:
+		options->expect_continue = true;
+		return 0;
 	case OPTION_FORCE:
 		options->force = true;
 		return 0;
@@ -166,6 +199,8 @@ static int parse_option(const char *name, int option, struct capture_run_options
 		options->keep_ram = true;
 		options->hooks.ram = say_ram;
 		return 0;
+	case OPTION_ON_STALL:
+		return parse_on_stall(name, optarg, &options->on_stall);
 	case OPTION_OUT:
 		options->out = optarg;
 		return 0;
@@ -265,6 +300,10 @@ static int run(int argc, char **argv)
 		status = parse_option(argv[0], option, &options, &talk);
 		if (status)
 			return status;
+	}
+	if (options.expect_continue && !options.expect) {
+		command_message(argv[0], "--expect-continue is for --expect");
+		return command_usage(argv[0]);
 	}
 	if (optind == argc) {
 		command_message(argv[0], "no command given");

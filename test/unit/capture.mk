@@ -23,3 +23,4 @@ UNIT_LIBS_capture_summary := build/lib/libktread.a
 $(eval $(call capture_test,peer,dial frequency gdb json monitor qmp registers))
 UNIT_LIBS_capture_peer := build/lib/libktread.a
 UNIT_LDLIBS_capture_peer := -pthread
+$(eval $(call capture_test,expect,expect))

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# `ktrace run --expect`: the text ends the run, or is missed; and what --on-stall makes of a hang.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+word="demo: 2 CPUs,"
+for arch in x86_64 aarch64 riscv64; do
+	# shellcheck disable=SC2046
+	run --expect "$word" -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
+	equal "$arch: seen ends a guest that would hang" 0 "$status"
+	said "the expected text was seen"
+	check "$arch: it is on the console" grep -qF -- "$word" "$tmp/console"
+	check "$arch: a trace" test -s "$out"
+	# shellcheck disable=SC2046
+	run --expect "never to be seen" -- $(demo "$arch" 2) -append "debug=ktrace seconds=0"
+	equal "$arch: not seen by the end" 16 "$status"
+	# shellcheck disable=SC2046
+	run --timeout 2 --expect "never to be seen" -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
+	equal "$arch: not seen in time" 16 "$status"
+	# shellcheck disable=SC2046
+	run --expect "$word" --expect-continue -- $(demo "$arch" 2) -append "debug=ktrace seconds=0 exit=3"
+	equal "$arch: seen, and the guest's own end counts" 1 "$status"
+	# shellcheck disable=SC2046
+	run --timeout 4 --stall 1 --on-stall report -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
+	equal "$arch: a stall that is reported" 12 "$status"
+	equal "$arch: is said once" 1 "$(grep -c 'has stalled; it goes on' "$tmp/err")"
+	# shellcheck disable=SC2046
+	run --timeout 4 --stall 1 --on-stall keep -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
+	equal "$arch: a stalled guest that is kept until the timeout" 11 "$status"
+	said "is paused"
+done
+
+# Every byte passes, in order, whatever it is; the text comes in two writes, with other ends of lines.
+head -c 300000 /dev/urandom >"$tmp/bytes"
+run --expect "o
+ne two" -- sh -c "cat '$tmp/bytes'; printf 'on o'; sleep 0.1; printf '\r\nne '; sleep 0.1; printf two; exec $no_ktrace"
+head -c 300000 "$tmp/console" >"$tmp/first"
+same "the console is passed on unchanged" "$tmp/bytes" "$tmp/first"
+check "to the last byte" sh -c "tail -c 12 '$tmp/console' | od -c | grep -q 't   w   o'"
+equal "no ktrace in the guest counts as ever" 15 "$status"
+
+run --expect "" -- $no_ktrace
+equal "an empty text" 2 "$status"
+run --expect-continue -- $no_ktrace
+equal "nothing to expect" 2 "$status"
+run --on-stall wait -- $no_ktrace
+equal "an unknown word" 2 "$status"
+
+done_testing

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A text is found wherever its pieces end, behind false beginnings and among any bytes; and not where it is not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "capture/expect.h"
+
+static bool found(const char *text, const char *bytes, size_t length, size_t piece)
+{
+	struct capture_expect expect;
+
+	assert_int_equal(capture_expect_set(&expect, text), 0);
+	for (size_t at = 0; at < length; at += piece)
+		capture_expect_feed(&expect, bytes + at, length - at < piece ? length - at : piece);
+	return expect.seen;
+}
+
+static void wherever_pieces_end(void **state)
+{
+	static const char bytes[] = "\0\xff aababaabab\r\nc\r\x80";
+	const size_t length = sizeof(bytes) - 1;
+
+	(void)state;
+	for (size_t piece = 1; piece <= length; piece++) {
+		assert_true(found("aabab\nc", bytes, length, piece));
+		assert_true(found("abab\r\nc\x80", bytes, length, piece));
+		assert_true(found("\xff a", bytes, length, piece));
+		assert_false(found("aababb", bytes, length, piece));
+		assert_false(found("aabab\nc\x80z", bytes, length, piece));
+	}
+}
+
+static void refused(void **state)
+{
+	struct capture_expect expect;
+	char text[CAPTURE_EXPECT_MAX + 2];
+
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	text[CAPTURE_EXPECT_MAX + 1] = '\0';
+	assert_true(capture_expect_set(&expect, text) < 0);
+	text[CAPTURE_EXPECT_MAX] = '\0';
+	assert_int_equal(capture_expect_set(&expect, text), 0);
+	assert_true(capture_expect_set(&expect, "") < 0);
+	assert_true(capture_expect_set(&expect, "\r") < 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(wherever_pieces_end),
+		cmocka_unit_test(refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
