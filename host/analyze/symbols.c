@@ -162,7 +162,7 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 		return say(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path,
 			   symbols->library.dwfl_errmsg(-1));
 	if (info->machine && header.e_machine != info->machine)
-		return say(SYMBOLS_E_FORMAT,
+		return say(SYMBOLS_E_MACHINE,
 			   "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)", path,
 			   header.e_machine, info->machine);
 	if (symbols->library.dwfl_module_getsymtab(symbols->module) <= 0)

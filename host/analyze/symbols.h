@@ -27,9 +27,10 @@ enum symbols_status {
 	SYMBOLS_OTHER_BUILD = 1, /* the build ids differ */
 	SYMBOLS_UNCHECKED = 2,	 /* the trace or the file has no build id */
 	/* Not opened. */
-	SYMBOLS_E_SYSTEM = -1, /* a system call failed, memory included */
-	SYMBOLS_E_FORMAT = -2, /* not an ELF file, of another machine, or without symbols */
-	SYMBOLS_E_ABSENT = -3, /* libdw is not there */
+	SYMBOLS_E_SYSTEM = -1,	/* a system call failed, memory included */
+	SYMBOLS_E_FORMAT = -2,	/* not an ELF file, or without symbols */
+	SYMBOLS_E_ABSENT = -3,	/* libdw is not there */
+	SYMBOLS_E_MACHINE = -4, /* for another CPU than the traced one */
 };
 
 struct symbol {

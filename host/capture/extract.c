@@ -10,6 +10,11 @@
 #include "extract_peer.h"
 #include "frequency.h"
 
+static int say_is_trace(const char *path)
+{
+	return capture_fail(CAPTURE_E_FORMAT, "%s: this is a trace already: ktrace show %s", path, path);
+}
+
 /* Tells the form by the first bytes. */
 static int sniff(const char *path, enum ktread_form *form)
 {
@@ -31,13 +36,25 @@ static int sniff(const char *path, enum ktread_form *form)
 	if (got < 0)
 		return CAPTURE_E_FORMAT;
 	if (memcmp(&header, KTRX_MAGIC, 4) == 0)
-		return capture_fail(CAPTURE_E_FORMAT, "%s: this is a trace already: ktrace show %s", path,
-				    path);
+		return say_is_trace(path);
 	if (*form == KTREAD_FORM_AUTO)
 		*form = memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_CORE
 				? KTREAD_FORM_CORE
 				: KTREAD_FORM_RAM;
 	return 0;
+}
+
+/* No memory with ktrace in it; but perhaps what others make of one. */
+static int fail_to_find(const char *path)
+{
+	struct ktread_options options = { .size = sizeof(options) };
+	struct ktread *trace;
+	int is_trace;
+
+	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
+	is_trace = ktread_open(&trace, path, &options) == 0;
+	ktread_close(trace);
+	return is_trace ? say_is_trace(path) : CAPTURE_E_ABSENT;
 }
 
 static int extract_file(const struct capture_extract_options *options, struct capture_extract_report *report)
@@ -53,9 +70,10 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 					 : ktread_memory_open_ram(&memory, options->path, options->machine);
 	if (!error)
 		error = ktread_image_find_boot(&image, memory, options->boot);
-	if (error) {
-		error = capture_fail(error == KTREAD_E_ABSENT ? CAPTURE_E_ABSENT : CAPTURE_E_FORMAT, "%s",
-				     ktread_image_message());
+	if (error == KTREAD_E_ABSENT) {
+		error = fail_to_find(options->path);
+	} else if (error) {
+		error = capture_fail(CAPTURE_E_FORMAT, "%s", ktread_image_message());
 	} else {
 		report->boots = ktread_image_boots(image);
 		error = capture_extract_write(image, options, memory, report);

@@ -87,7 +87,7 @@ static int take_correction(struct ktrdump *dump, const char *value)
 	if (dump->measured)
 		return 0;
 	dump->table.correction = strtod(value, &end);
-	if (end == value || *end || !isfinite(dump->table.correction))
+	if (end == value || *end || !isfinite(dump->table.correction) || dump->table.correction < 0)
 		return trace_bad_value(&dump->args, "-A", value);
 	return 0;
 }

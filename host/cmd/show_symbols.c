@@ -13,6 +13,10 @@ int show_symbols_open(struct symbols **symbols, const char *elf, const struct kt
 	if (!elf)
 		return 0;
 	status = symbols_open(symbols, elf, ktread_info(trace));
+	if (status == SYMBOLS_E_MACHINE) {
+		command_message(name, "WARNING: %s: addresses are shown without names", symbols_message());
+		return 0;
+	}
 	if (status != SYMBOLS_OK)
 		command_message(name, "%s%s", status == SYMBOLS_OTHER_BUILD ? "WARNING: " : "",
 				symbols_message());

@@ -60,7 +60,9 @@ int show_window(struct trace_args *args, const char *to)
 	status = draw(args, &window, fd, &error);
 	failed = output_file_close(args, to, fd, error);
 	status = trace_args_close(args, window.trace, status);
-	if (!failed)
+	if (!failed && window.events == 0)
+		command_message(args->name, "no event is in this window, which is empty in the picture");
+	else if (!failed)
 		command_message(args->name, "%llu events; %llu pieces too close together, %llu left out",
 				(unsigned long long)window.events, (unsigned long long)window.close,
 				(unsigned long long)window.left_out);

@@ -277,6 +277,23 @@ static const char *unit_of(const struct ktread *trace, const uint8_t *map, const
 	return "";
 }
 
+/* A histogram needs numbers: a field that is text wherever there is one has none. 0 or EXIT_USAGE. */
+static int check_numbers(const struct stats_command *stats, const struct ktread *trace, const uint8_t *map,
+			 const char *field)
+{
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		for (uint32_t n = 0; type && (map[id / 8] >> id % 8 & 1) && n < type->fields; n++)
+			if (type->field[n].type != KTRX_TYPE_STRING &&
+			    strcmp(type->field[n].name, field) == 0)
+				return 0;
+	}
+	command_message(stats->args.name, "--value: %s is text, and has no distribution of numbers",
+			stats->value);
+	return EXIT_USAGE;
+}
+
 static int show_values(struct stats_command *stats, struct ktread *trace, struct output *out,
 		       int *exit_status)
 {
@@ -295,6 +312,8 @@ static int show_values(struct stats_command *stats, struct ktread *trace, struct
 	*exit_status = trace_mark_events(&stats->args, trace, event, map);
 	if (!*exit_status)
 		*exit_status = check_field(stats, trace, map, dot + 1, true);
+	if (!*exit_status)
+		*exit_status = check_numbers(stats, trace, map, dot + 1);
 	if (!*exit_status) {
 		status = values_read(&values, trace, map, dot + 1);
 		figures.missing = values.missing;

@@ -283,6 +283,28 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 	return EXIT_USAGE;
 }
 
+/* What is asked for may be nowhere, which looks like a trace of nothing. Stops reading at the first event. */
+static int say_if_nothing(const struct trace_args *args, struct ktread *trace)
+{
+	const struct ktread_event *event;
+	char pid[32] = "";
+
+	if (ktread_next(trace, &event) == 0) {
+		if (args->pid >= 0)
+			snprintf(pid, sizeof(pid), " --pid %" PRId64, args->pid);
+		command_message(args->name, "%s: no event is all that was asked for:%s%s%s%s%s%s%s%s%s",
+				args->path, pid, args->cpu_list ? " --cpu " : "",
+				args->cpu_list ? args->cpu_list : "", args->events ? " --event " : "",
+				args->events ? args->events : "", args->since ? " --since " : "",
+				args->since ? args->since : "", args->until ? " --until " : "",
+				args->until ? args->until : "");
+	}
+	if (ktread_rewind(trace) == 0)
+		return 0;
+	command_message(args->name, "%s", ktread_message(trace));
+	return EXIT_BAD_INPUT;
+}
+
 static int set_filter(struct trace_args *args, struct ktread *trace)
 {
 	struct ktread_filter filter = { .size = sizeof(filter), .thread = args->pid };
@@ -307,11 +329,16 @@ static int set_filter(struct trace_args *args, struct ktread *trace)
 		return trace_bad_value(args, "--since", args->since);
 	if (args->until && trace_stamp(trace, args->until, 500, &filter.until))
 		return trace_bad_value(args, "--until", args->until);
+	if (args->since && args->until && filter.since > filter.until) {
+		command_message(args->name, "the window ends before it begins: %s to %s", args->since,
+				args->until);
+		return EXIT_USAGE;
+	}
 	if (ktread_set_filter(trace, &filter) < 0) {
 		command_message(args->name, "%s", ktread_message(trace));
 		return EXIT_BAD_INPUT;
 	}
-	return 0;
+	return say_if_nothing(args, trace);
 }
 
 static void print_warnings(const struct trace_args *args, struct ktread *trace)

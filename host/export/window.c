@@ -26,6 +26,7 @@ struct owner {
 };
 
 struct picture {
+	uint64_t asked; /* where the window was to begin, perhaps beyond the trace's end */
 	struct window *window;
 	struct window_drawing drawing;
 	struct threads *threads;
@@ -224,7 +225,7 @@ static void take(struct picture *p, const struct ktread_event *event)
 	taken = spans_event(p->spans, event, known, p->time);
 	if (error || taken < 0)
 		p->error = KTREAD_E_MEMORY;
-	if (event->stamp >= p->window->from)
+	if (event->stamp >= p->asked)
 		p->window->events++;
 	if (!taken && known->kind != WELLKNOWN_SWITCH)
 		mark(p, event);
@@ -320,6 +321,7 @@ int window_write(struct window *window)
 	int status = p ? measure(window->trace, &last, &cpus) : KTREAD_E_MEMORY;
 
 	if (!status) {
+		p->asked = window->from;
 		window->to = window->to > last ? last : window->to;
 		window->from = window->from > window->to ? window->to : window->from;
 		if (window->from == window->to) /* a picture needs a width */

@@ -59,10 +59,17 @@ says 2 '--svg draws one' ktrace stats --svg out v2.ktrx
 says 2 "sched.wake has no field 'nr', only:" ktrace stats --begin sched.wake --end syscall.exit --by nr v2.ktrx
 says 2 "no event 'nope'" ktrace stats --begin nope --end syscall v2.ktrx
 says 2 '--value' ktrace stats --value result v2.ktrx
+says 2 'is text' ktrace stats --value vfs.open.path typed.ktrx
 says 2 "has no field 'nope'" ktrace stats --value syscall.exit.nope v2.ktrx
 says 2 '--by' ktrace stats --begin syscall --end syscall --by nr,nr,nr,nr,nr v2.ktrx
 says 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx
 says 2 '--from' ktrace show --svg out --from x v2.ktrx
+for command in show summary stats 'stats --rate'; do
+	says 2 'ends before it begins' ktrace $command --since 2ms --until 1ms v2.ktrx
+	says 0 'no event is all that was asked for: --since 100s' ktrace $command --since 100s v2.ktrx
+done
+says 0 'no event is all that was asked for: --pid 99999' ktrace show --pid 99999 v2.ktrx
+says 0 'no event is in this window' ktrace show --svg nowhere --from 100s v2.ktrx
 says 2 '--settings shows no events' ktrace show --settings --event sched v2.ktrx
 says 2 '--svg draws' ktrace show --svg out --json v2.ktrx
 says 2 '--hex shows' ktrace show --hex --json v2.ktrx
@@ -82,6 +89,14 @@ cp v2.ktrx ktrace.ktrx
 ktrace show >stdout
 check "without a file the usual one is shown" grep -q frobnicate stdout
 rm ktrace.ktrx
+
+for trace in v1.bin v2.ktrx around.ktrx; do
+	says 1 'this is a trace already: ktrace show' ktrace extract -o out $trace
+done
+says 15 'no ktrace in its' ktrace extract -o out three
+for value in -1 -0.5 nan x; do
+	says 2 '-A' ktrdump -r -A $value -M v2.ktrx
+done
 
 says 1 'empty' ktrace show empty
 says 1 'three' ktrace show three
