@@ -21,6 +21,16 @@ finish() {
 	wait "$guest"
 }
 
+# The guest's RAM file, once it is there.
+await_ram() {
+	for _ in $(seq 100); do
+		ram=$(find "$tmp" -maxdepth 1 -name 'ktrace.ktrx.*.ram')
+		[ -z "$ram" ] || break
+		sleep 0.1
+	done
+	printf '%s' "$ram"
+}
+
 # watch COUNT OPTION…: so many lines in $tmp/live, its exit status in $status.
 watch() {
 	count=$1
@@ -57,6 +67,30 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: its thread is named" grep -q '"name":"hang"' "$tmp/live"
 	finish
 done
+
+# Millions of events later it needs no more memory than after the first.
+memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
+# shown COUNT: waits until there are so many lines.
+shown() {
+	for _ in $(seq 200); do
+		[ "$(wc -l <"$tmp/live")" -lt "$1" ] || break
+		sleep 0.1
+	done
+}
+start x86_64 run=stress seconds=40
+: >"$tmp/live"
+"$ktrace" live --json --interval 250ms >"$tmp/live" 2>"$tmp/live.err" --machine x86_64 "$(await_ram)" &
+watcher=$!
+shown 12
+before=$(memory)
+shown 48
+after=$(memory)
+check "events by the million: $(last events_per_second)" at_least "$(last events_per_second)" 10000
+check "need no more memory: $before kB, then $after kB" test "$after" -le $((before + 512))
+check "those not looked at are counted: $(last slots_not_looked_at)" at_least "$(last slots_not_looked_at)" 1
+kill -TERM "$watcher"
+wait "$watcher"
+finish
 
 # QEMU ends and another one comes.
 (cd "$tmp" && exec timeout -k 5 50 $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &

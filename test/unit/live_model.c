@@ -243,6 +243,36 @@ static void test_end(void **state)
 	free(text);
 }
 
+/* More threads than are kept apart come and go: those that came last are known. */
+static void test_many_threads(void **state)
+{
+	struct live_waits *waits = live_waits_open();
+	struct wellknown_table known = { 0 };
+	struct live_wait list[LIVE_WAITS];
+	struct ktread_event *enter, *block, *leave;
+
+	(void)state;
+	begin();
+	assert_non_null(waits);
+	enter = script_event(SWITCH, SECOND, 1, 0, (uint64_t)0, (uint64_t)5);
+	block = script_event(BLOCK, SECOND, 1, 5, (uint64_t)5, (uint64_t)0x88, (uint64_t)1);
+	leave = script_event(SWITCH, SECOND, 1, 5, (uint64_t)5, (uint64_t)0);
+	for (uint32_t thread = 1; thread < 160000; thread++) {
+		block->thread = leave->thread = thread;
+		memcpy((unsigned char *)(uintptr_t)enter->payload + sizeof(thread), &thread, sizeof(thread));
+		memcpy((unsigned char *)(uintptr_t)block->payload, &thread, sizeof(thread));
+		memcpy((unsigned char *)(uintptr_t)leave->payload, &thread, sizeof(thread));
+		assert_int_equal(live_waits_event(waits, enter, wellknown_of(&known, enter)), 0);
+		assert_int_equal(live_waits_event(waits, block, wellknown_of(&known, block)), 0);
+		assert_int_equal(live_waits_event(waits, leave, wellknown_of(&known, leave)), 0);
+	}
+	assert_int_equal(live_waits_list(waits, list), LIVE_WAITS);
+	assert_in_range(list[0].thread, 65536, 160000);
+	assert_int_equal(list[0].object, 0x88);
+	live_waits_close(waits);
+	script_end();
+}
+
 static void test_bar(void **state)
 {
 	struct live_cpu cpu = { .share = { 0.25, 0.5, 0, 0.25 } };
@@ -307,8 +337,10 @@ static void test_pages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines), cmocka_unit_test(test_json), cmocka_unit_test(test_tail),
-		cmocka_unit_test(test_end),   cmocka_unit_test(test_bar),  cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_lines),	     cmocka_unit_test(test_json),
+		cmocka_unit_test(test_tail),	     cmocka_unit_test(test_end),
+		cmocka_unit_test(test_bar),	     cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_many_threads),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
