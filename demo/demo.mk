@@ -27,6 +27,15 @@ DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,
 FEATURES ?= ktrace-all
 DEMO_COMMA := ,
 DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
+# Groups are where events are declared, so that is where a name is looked for.
+ifneq ($(DEMO_FEATURES),ktrace-all)
+DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \
+	sed 's/.*[^a-z0-9_]//') text)
+DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))
+ifneq ($(DEMO_UNKNOWN),)
+$(error FEATURES: $(DEMO_UNKNOWN): no such group of events; there are $(DEMO_GROUPS:%=ktrace-%))
+endif
+endif
 DEMO_FEATURE_FLAGS := $(if $(filter ktrace-all,$(DEMO_FEATURES)),, \
 	-DKTRACE_SELECT=1 $(patsubst ktrace-%,-DKTRACE_WITH_%=1,$(DEMO_FEATURES)))
 

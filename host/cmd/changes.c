@@ -92,6 +92,16 @@ static uint32_t count_results(const struct requests *requests, uint32_t result)
 	return count;
 }
 
+/* Left in the mailbox without an answer: a guest that goes on after all carries them out then. */
+static uint32_t count_waiting(const struct requests *requests)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < requests->count; n++)
+		count += requests->request[n].result == KTRX_RESULT_NONE && requests->request[n].sequence;
+	return count;
+}
+
 static int was_cleared(const struct requests *requests)
 {
 	for (uint32_t n = 0; n < requests->count; n++)
@@ -106,14 +116,15 @@ void changes_write(const struct ktread *before, const struct ktread *after, cons
 {
 	struct writer writer = { .out = out, .version = ktread_info(after)->version, .json = json };
 	const int cleared = was_cleared(requests);
+	const uint32_t waiting = count_waiting(requests);
 	int was = !ktread_info(before)->stopped, is = !ktread_info(after)->stopped;
 
 	if (json)
 		output_format(out,
 			      "{\"requests\":%" PRIu32 ",\"done\":%" PRIu32 ",\"unanswered\":%" PRIu32
-			      ",\"recording\":%s,\"cleared\":%s,\"changes\":[",
+			      ",\"waiting\":%" PRIu32 ",\"recording\":%s,\"cleared\":%s,\"changes\":[",
 			      requests->count, count_results(requests, KTRX_RESULT_DONE),
-			      count_results(requests, KTRX_RESULT_NONE), is ? "true" : "false",
+			      count_results(requests, KTRX_RESULT_NONE), waiting, is ? "true" : "false",
 			      cleared ? "true" : "false");
 	else if (was != is)
 		output_format(out, "recording: %s\n", is ? "started" : "stopped");
@@ -124,5 +135,9 @@ void changes_write(const struct ktread *before, const struct ktread *after, cons
 	if (json)
 		output_text(out, "]}\n");
 	else if (!writer.changes && was == is && !cleared)
-		output_text(out, "nothing changed\n");
+		output_text(out, waiting ? "nothing changed so far\n" : "nothing changed\n");
+	if (!json && waiting)
+		output_format(out,
+			      "waiting: %" PRIu32 " request%s, carried out as soon as the guest goes on\n",
+			      waiting, waiting == 1 ? "" : "s");
 }

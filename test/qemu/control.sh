@@ -74,6 +74,17 @@ for arch in x86_64 aarch64 riscv64; do
 	control 'shed.*=on' 2>"$tmp/said"
 	equal "$arch: an unknown name is refused" 2 $?
 	check "$arch: with the nearest ones" grep -q 'near it: sched' "$tmp/said"
+	qemu=$(qemu_of "$guest")
+	kill -STOP "$qemu"
+	"$ktrace" control --timeout 0.2 "$ram" mm=count >"$tmp/shown" 2>"$tmp/said"
+	equal "$arch: a guest that stands still does not answer" 1 $?
+	check "$arch: what was asked of it waits" grep -q '^waiting: 1 request,' "$tmp/shown"
+	kill -CONT "$qemu"
+	tries=50
+	until "$ktrace" control "$ram" 2>/dev/null | grep -q 'mm.fault_enter .* count' || [ $((tries -= 1)) -eq 0 ]; do
+		sleep 0.1
+	done
+	check "$arch: and is carried out once it goes on" test "$tries" -gt 0
 	kill -INT "$guest"
 	finish
 	"$ktrace" control --timeout 0.2 "$ram" start 2>"$tmp/said"

@@ -22,4 +22,7 @@ check "what is in is recorded" grep -q 'sched.switch' "$tmp/summary"
 check "what is out is not" sh -c "! grep -q 'mm\.' '$tmp/summary'"
 equal "the kernel with everything has all groups" "sched irq mm lock ipi" \
 	"$(groups build/demo/x86_64/kernel.elf | xargs)"
+make -s build FEATURES=ktrace-shed DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
+check "a name that is no group is refused" test $? -ne 0
+check "with those that are" grep -q 'ktrace-shed: no such group.* ktrace-sched' "$tmp/said"
 done_testing
