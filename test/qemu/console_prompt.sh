@@ -48,11 +48,13 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch, at run time: a command that does not exist" "no such command; try help" "$(answer nonsense)"
 	check "$arch, at run time: help" grep -q '^show ktr  ' "$tmp/lines"
 
-	boot "$arch" "debug=ktrace run=panic panic=prompt" "show ktr/av" \
+	boot "$arch" "debug=ktrace ktrace=schd.swich run=panic panic=prompt" "show ktr/av" \
 		"show ktr" await:1:--More-- key:' ' await:2:--More-- key:'\0015' await:3:--More-- key:q \
 		"show settings debug.ktr.version" "set debug.ktr.panic_goes_on=1" "show settings debug.ktr.panic_goes_on" \
 		"set debug.ktr.testlogcnt=1" c halt
 	equal "$arch, after a panic: the machine ends as it does without a prompt" 10 "$status"
+	check "$arch, after a panic: a boot argument that was not understood" grep -q \
+		'boot arguments: schd.swich: no event has such a name; near it: sched.switch$' "$tmp/lines"
 	answer "show ktr/av" >"$tmp/verbose"
 	plain <"$tmp/verbose" >"$tmp/shown"
 	host >"$tmp/host"
