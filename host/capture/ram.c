@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "error.h"
@@ -40,8 +41,11 @@ static int read_piece(int fd, char *buffer, size_t bytes, uint64_t offset)
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0)
+		if (got <= 0) {
+			capture_fail(CAPTURE_E_SYSTEM, "the guest's RAM file: %s",
+				     got < 0 ? strerror(errno) : "shorter than QEMU says");
 			return KTREAD_E_SYSTEM;
+		}
 		buffer += got;
 		offset += (uint64_t)got;
 		bytes -= (size_t)got;

@@ -11,6 +11,9 @@
 #define MOST_BYTES  (UINT64_C(512) << 20) /* what is beyond is read when it is asked for */
 #define CLOSE_BYTES (UINT64_C(64) << 10)  /* a gap that costs less to read than another request */
 
+/* What is read in pieces of this size is copied and decides on nothing: while remembering, it may be zeros. */
+#define SLOTS_BYTES ((size_t)128 << 10)
+
 struct piece {
 	uint64_t physical, end;
 	unsigned char *bytes; /* NULL until taken */
@@ -78,6 +81,10 @@ static int snapshot_read(void *context, uint64_t physical, void *buffer, size_t 
 	}
 	if (snapshot->remembers)
 		remember(snapshot, physical, bytes);
+	if (snapshot->remembers && bytes >= SLOTS_BYTES) {
+		memset(buffer, 0, bytes);
+		return 0;
+	}
 	return ktread_memory_read(snapshot->below, physical, buffer, bytes);
 }
 

@@ -15,7 +15,7 @@ struct capture_snapshot;
 int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below);
 /* To read through; owned by the snapshot. */
 struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
-/* From here on reads are remembered. */
+/* From here on reads are remembered; of large ones nothing but that. */
 void capture_snapshot_remember(struct capture_snapshot *snapshot);
 /* Reads all that is remembered. 0, or an error of what is below. */
 int capture_snapshot_take(struct capture_snapshot *snapshot);
