@@ -30,7 +30,7 @@ stop() {
 }
 
 # Stamp of the last event, in seconds.
-last() { "$ktrace" show "$1" 2>/dev/null | sed -n '$s/^\[ *\([0-9.]*\)\].*/\1/p'; }
+last() { "$ktrace" show "$1" 2>/dev/null | sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' | tail -n 1; }
 
 # later FILE: its events go beyond those of the trace before.
 before=0
