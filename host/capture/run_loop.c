@@ -175,7 +175,7 @@ static void judge(struct capture_run *run)
 		end_run(run, CAPTURE_END_TIMEOUT);
 	} else if (run->machine.running && spoke_last_words(run, silence)) {
 		end_run(run, CAPTURE_END_SILENT);
-	} else if (run->expect.seen && !options->expect_continue) {
+	} else if (run->started > 0 && run->expect.seen && !options->expect_continue) {
 		end_run(run, CAPTURE_END_SEEN);
 	} else if (run->machine.running && !run->kept && has_stalled(run, now)) {
 		take_stall(run);
