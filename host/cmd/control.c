@@ -2,6 +2,7 @@
 /* ktrace control: steers a running guest, or shows what it is set to. */
 #include <getopt.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ static const char usage[] =
 	"  --timeout TIME       how long to wait for the guest's answer (2 s)\n"
 	"  --machine ARCH       x86_64, aarch64 or riscv64, where the file does not tell\n"
 	"  --help               this text\n"
+	"  --                   no options behind this, only FILE and requests\n"
 	"\n"
 	"Status: 0 all carried out, 1 refused or no answer, 2 a request that makes no sense.\n"
 	"\n"
@@ -48,6 +50,8 @@ struct control {
 	struct ktread_options options;
 	uint64_t timeout_ns;
 	int json;
+	char **request;
+	int requests;
 };
 
 static const struct option long_options[] = {
@@ -64,30 +68,55 @@ static int bad_value(const struct control *control, const char *option, const ch
 	return command_usage(control->name);
 }
 
-/* -1: go on; otherwise the exit status. */
+/* One option. -1: go on; otherwise the exit status. */
+static int take_option(struct control *control, int option)
+{
+	if (option == 'h')
+		return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	if (option == 'j')
+		control->json = 1;
+	else if (option == 'm' && trace_parse_machine(optarg, &control->options.machine))
+		return bad_value(control, "--machine", optarg);
+	else if (option == 't' && trace_parse_time(optarg, &control->timeout_ns))
+		return bad_value(control, "--timeout", optarg);
+	else if (option == '?')
+		return command_usage(control->name);
+	return -1;
+}
+
+/*
+ * Options may stand anywhere before "--". Behind the file a word with one dash is a request, "-sched", as none of the
+ * options has a letter. Requests are gathered at the front of argv, over words that are done with.
+ * -1: go on; otherwise the exit status.
+ */
 static int parse(struct control *control, int argc, char **argv)
 {
-	int option;
+	bool options = true;
+	int status;
 
-	while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
-		if (option == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT
-									       : EXIT_SUCCESS;
-		if (option == 'j')
-			control->json = 1;
-		else if (option == 'm' && trace_parse_machine(optarg, &control->options.machine))
-			return bad_value(control, "--machine", optarg);
-		else if (option == 't' && trace_parse_time(optarg, &control->timeout_ns))
-			return bad_value(control, "--timeout", optarg);
-		else if (option == '?')
-			return command_usage(control->name);
+	control->request = argv + 1;
+	while (optind < argc) {
+		char *word = argv[optind];
+
+		if (options && strcmp(word, "--") == 0) {
+			options = false;
+			optind++;
+		} else if (options && word[0] == '-' && (!control->path || word[1] == '-')) {
+			status = take_option(control, getopt_long(argc, argv, "+", long_options, NULL));
+			if (status >= 0)
+				return status;
+		} else {
+			optind++;
+			if (control->path)
+				control->request[control->requests++] = word;
+			else
+				control->path = word;
+		}
 	}
-	if (optind == argc) {
-		command_message(control->name, "which file?");
-		return command_usage(control->name);
-	}
-	control->path = argv[optind++];
-	return -1;
+	if (control->path)
+		return -1;
+	command_message(control->name, "which file?");
+	return command_usage(control->name);
 }
 
 static int open_trace(const struct control *control, struct ktread **trace)
@@ -180,19 +209,13 @@ static int steer(const struct control *control, struct requests *requests, uint6
 	return status;
 }
 
-static int carry_out(const struct control *control, struct ktread *trace, struct requests *requests,
-		     char **request)
+static int carry_out(const struct control *control, struct ktread *trace, struct requests *requests)
 {
 	const struct ktread_info *info = ktread_info(trace);
 	int status = 0;
 
-	for (; *request && !status; request++) {
-		if (strncmp(*request, "--", 2) == 0) {
-			command_message(control->name, "options go before the file: '%s'", *request);
-			return command_usage(control->name);
-		}
-		status = requests_add(requests, *request);
-	}
+	for (int n = 0; n < control->requests && !status; n++)
+		status = requests_add(requests, control->request[n]);
 	if (status) {
 		command_message(control->name, "%s: %s", control->path, requests->message);
 		return status == REQUESTS_E_TEXT ? EXIT_USAGE : EXIT_BAD_INPUT;
@@ -219,10 +242,10 @@ static int run_control(int argc, char **argv)
 	status = open_trace(&control, &trace);
 	if (status)
 		return status;
-	if (optind == argc) {
+	if (control.requests == 0) {
 		status = show(&control, trace);
 	} else if (requests_open(&requests, trace) == 0) {
-		status = carry_out(&control, trace, &requests, argv + optind);
+		status = carry_out(&control, trace, &requests);
 		requests_close(&requests);
 	} else {
 		command_message(control.name, "out of memory");

@@ -58,6 +58,7 @@ static void write_clocks(struct output *out, const struct ktread_info *info)
 	output_text(out, "\"clocks\":{");
 	number(out, "cpus", info->clock_cpus);
 	number(out, "measurements", info->clock_samples);
+	number(out, "succeeded", info->clock_measured);
 	number(out, "failed", info->clock_failed);
 	number(out, "largest_ticks", info->clock_largest);
 	number(out, "error_ticks", info->clock_error);

@@ -86,6 +86,7 @@ static int take_row(struct ktread *trace, uint32_t cpu, const struct ktrx_clock 
 	uint32_t end = count < END_SAMPLES ? count : END_SAMPLES;
 	int64_t slopes[2];
 
+	trace->info.clock_measured += row->measured;
 	trace->info.clock_failed += row->failed;
 	if (count == 0 && row->failed != 0)
 		ktread_warn(trace, "%s: CPU %u: none of %" PRIu64 " measurements of its clock succeeded",

@@ -157,14 +157,15 @@ struct ktread_info {
 	uint64_t lost_events;	/* not recorded because their event has no id */
 	uint64_t skipped_bytes; /* damage stepped over */
 	enum ktread_clock_state clock;
-	uint32_t clock_cpus;	/* whose clocks were measured, CPU 0 not among them */
-	uint32_t clock_samples; /* measurements that were applied … */
-	uint64_t clock_failed;	/* … and those that failed in the guest */
-	uint64_t clock_largest; /* ticks: the largest correction among them … */
-	uint64_t clock_error;	/* … and the most that one can be wrong by */
-	uint64_t clock_aligned; /* ticks: the largest correction of ktread_align() */
-	const char *note;	/* what a host said of the capture, "key: value" lines; "" if nothing */
-	const char *registers;	/* of the CPUs when captured, lines as spec/ktrx.md has them; "" if unknown */
+	uint32_t clock_cpus;	 /* whose clocks were measured, CPU 0 not among them */
+	uint32_t clock_samples;	 /* measurements that were applied … */
+	uint64_t clock_measured; /* those that succeeded in the guest, of which it keeps some … */
+	uint64_t clock_failed;	 /* … and those that failed */
+	uint64_t clock_largest;	 /* ticks: the largest correction among them … */
+	uint64_t clock_error;	 /* … and the most that one can be wrong by */
+	uint64_t clock_aligned;	 /* ticks: the largest correction of ktread_align() */
+	const char *note;	 /* what a host said of the capture, "key: value" lines; "" if nothing */
+	const char *registers; /* of the CPUs when captured, lines as spec/ktrx.md has them; "" if unknown */
 };
 
 /* Whether stamps are a kernel's tick count rather than a counter's: many events have the same one. */

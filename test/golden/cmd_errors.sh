@@ -98,6 +98,17 @@ for value in -1 -0.5 nan x; do
 	says 2 '-A' ktrdump -r -A $value -M v2.ktrx
 done
 
+says 1 'nobody would answer' ktrace control v2.ktrx -sched --timeout 1s
+says 1 'nobody would answer' ktrace control --timeout 1s v2.ktrx -- -sched
+says 1 'nobody would answer' ktrace control -- v2.ktrx -sched.switch
+says 2 '--timeout' ktrace control v2.ktrx -sched --timeout x
+says 2 'unrecognized option' ktrace control v2.ktrx --frobnicate
+says 2 "no event '-json'" ktrace control v2.ktrx -- --json
+says 2 'invalid option' ktrace control -sched v2.ktrx
+says 2 'which file?' ktrace control --
+ktrace control --json v2.ktrx >before && ktrace control v2.ktrx --json >behind
+check "options behind the file are those before it" cmp before behind
+
 says 1 'empty' ktrace show empty
 says 1 'three' ktrace show three
 says 1 'folder' ktrace show folder

@@ -34,6 +34,8 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	equal "$arch: it boots and ends" 0 "$status"
 	equal "$arch: the clocks of three CPUs are measured (boot $attempt)" 3 "$(measured_cpus)"
 	check "$arch: nothing is lost" grep -q '^loss *none$' "$tmp/summary"
+	check "$arch: how many measurements succeeded is told, too, where some failed" sh -c \
+		"! grep 'CPU 0 was too busy' '$tmp/summary' || grep -q '^clocks *measured [1-9][0-9]* times' '$tmp/summary'"
 	printf '# %s: %s; %s\n' "$arch" "$(order)" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
 	check "$arch: there is much to be in order" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
 	equal "$arch: measured, no effect comes before its cause" 0 "$(wrong)"

@@ -234,6 +234,7 @@ static uint32_t count_disorder(int raw)
 	assert_int_equal(seen, TURNS);
 	assert_int_equal(ktread_info(trace)->clock, raw ? KTREAD_CLOCK_RAW : KTREAD_CLOCK_MEASURED);
 	assert_true(raw || ktread_info(trace)->clock_error > 0);
+	assert_true(raw || ktread_info(trace)->clock_measured >= ktread_info(trace)->clock_samples);
 	ktread_close(trace);
 	return wrong;
 }
