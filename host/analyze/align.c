@@ -48,6 +48,7 @@ struct align {
 	uint32_t looks;
 	uint64_t looks_apart;
 	uint64_t given_up; /* in this reading */
+	uint64_t early;	   /* ticks, of all effects that come before their cause */
 };
 
 /* Looks at how far apart clocks are: the farther, the longer it takes to be sure. */
@@ -102,14 +103,18 @@ static int look_through(struct align *align, struct coarse *coarse, uint64_t rea
 
 	align->last = begun;
 	align->looks = 0;
-	align->report->pairs = align->report->after = 0;
+	align->report->pairs = align->report->after = align->early = 0;
 	while (status > 0 && (status = ktread_next(align->trace, &event)) > 0) {
 		const struct wellknown *known = wellknown_of(&align->known, event);
 		uint32_t pairs = causes_event(causes, event, known, pair);
 
 		align->report->pairs += pairs;
-		for (uint32_t i = 0; i < pairs; i++)
-			align->report->after += pair[i].effect < pair[i].cause;
+		for (uint32_t i = 0; i < pairs; i++) {
+			bool early = pair[i].effect < pair[i].cause;
+
+			align->report->after += early;
+			align->early += early ? pair[i].cause - pair[i].effect : 0;
+		}
 		if (coarse && event->stamp - begun > align->looks_apart) {
 			if (looking)
 				take_look(align, coarse, begun + (align->last - begun) / 2);
@@ -383,10 +388,13 @@ static int refine(struct align *align)
 	return status;
 }
 
-/* Sets the clocks by the looks. Distances may repeat for other reasons, too: if that makes it worse it is not so. */
+/*
+ * Sets the clocks by the looks. Distances may repeat for other reasons, too: if effects are then no less early, it is
+ * taken back. How many are early says little yet: within the grain as many may be as before.
+ */
 static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 {
-	uint64_t before = align->report->after;
+	uint64_t before = align->early;
 	int64_t *offset = malloc(offsets_size(align));
 	int status;
 
@@ -399,8 +407,7 @@ static int try_looks(struct align *align, uint64_t reach, uint64_t grain)
 	if (status == 0)
 		status = look_through(align, NULL, reach);
 	if (status == 0)
-		status = align->report->after >= before ? take_back(align, offset)
-							: ktread_rewind(align->trace);
+		status = align->early >= before ? take_back(align, offset) : ktread_rewind(align->trace);
 	free(offset);
 	return status;
 }
