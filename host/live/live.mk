@@ -5,9 +5,9 @@ KTRACE_SRCS += $(patsubst %,host/live/%.c,cpus guest lines model page rates tail
 COMMANDS += live
 CURSES := $(shell pkg-config --exists ncursesw 2>/dev/null && echo yes)
 ifeq ($(CURSES),yes)
-KTRACE_SRCS += host/live/screen.c
-KTRACE_LDLIBS += $(shell pkg-config --libs ncursesw)
-build/host/live/screen.o build/asan/host/live/screen.o: KTRACE_CFLAGS += $(shell pkg-config --cflags ncursesw)
+KTRACE_SRCS += host/live/screen.c host/live/curses_library.c
+CURSES_OBJECTS := $(foreach room,build/host build/asan/host,$(room)/live/screen.o $(room)/live/curses_library.o)
+$(CURSES_OBJECTS): KTRACE_CFLAGS += $(shell pkg-config --cflags ncursesw)
 else
 KTRACE_SRCS += host/live/screen_absent.c
 endif
