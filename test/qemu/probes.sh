@@ -18,7 +18,8 @@ for arch in x86_64 aarch64 riscv64; do
 	build/bin/ktrace show "$tmp/$arch" 2>"$tmp/said" >"$tmp/shown"
 	check "$arch: so has a whole timeline, at its end" grep -q 'recording took [1-9].* of the time of 2 CPUs' "$tmp/said"
 	build/bin/ktrace summary "$tmp/$arch" >"$tmp/summary"
-	check "$arch: the summary has what the trace cost" grep -qE '^cost +[1-9][0-9]*\.[0-9] ns an event, [0-9.]+% of the time of 2 CPUs' "$tmp/summary"
+	# A CPU cut off in the middle of a record makes a lower bound of it.
+	check "$arch: the summary has what the trace cost" grep -qE '^cost +[1-9][0-9]*\.[0-9] ns an event, (at least )?[0-9.]+% of the time of 2 CPUs' "$tmp/summary"
 	check "$arch: and by CPU" grep -qE '^CPU0 .* [0-9.]+%$' "$tmp/summary"
 	# The probes lie closer together once their own cost is off, and in the same order.
 	for take in '' --subtract-cost; do
