@@ -92,6 +92,16 @@ static int read_headers(struct ktread_memory *memory, struct headers *headers)
 	return 0;
 }
 
+/* What lies behind the end of the file is counted, and no part of the range. */
+static void cut_to_file(struct ktread_memory *memory, struct ktread_span *span, uint64_t file)
+{
+	uint64_t here = span->position < file ? file - span->position : 0;
+	uint64_t lacks = span->length > here ? span->length - here : 0;
+
+	span->length -= lacks;
+	memory->missing = lacks < UINT64_MAX - memory->missing ? memory->missing + lacks : UINT64_MAX;
+}
+
 /* Reads segment `n`; a length of 0 stands for one that holds no memory. */
 static int read_segment(struct ktread_memory *memory, const struct headers *headers, uint64_t n,
 			struct ktread_span *span)
@@ -111,10 +121,7 @@ static int read_segment(struct ktread_memory *memory, const struct headers *head
 		if (status == 0 && narrow.p_type == PT_LOAD)
 			*span = (struct ktread_span){ narrow.p_paddr, narrow.p_filesz, narrow.p_offset };
 	}
-	if (span->position > file)
-		span->length = 0;
-	else if (span->length > file - span->position)
-		span->length = file - span->position;
+	cut_to_file(memory, span, file);
 	return status;
 }
 

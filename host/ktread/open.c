@@ -115,6 +115,10 @@ static int open_core(struct ktread *trace)
 {
 	int status = ktread_core_map(trace->memory);
 
+	if (status == 0 && trace->memory->missing)
+		ktread_warn(trace,
+			    "%s: the core is cut short: %" PRIu64 " bytes of the guest's memory are missing",
+			    trace->memory->name, trace->memory->missing);
 	return status < 0 ? status : open_memory(trace, KTREAD_FORM_CORE);
 }
 

@@ -30,7 +30,8 @@ struct ktread_memory {
 	bool ram;	  /* a RAM file, whose map follows from the root found in it */
 	uint16_t machine; /* ELF machine of a RAM file if given, else 0 */
 	uint64_t size;
-	char *name; /* for messages */
+	uint64_t missing; /* bytes that an ELF core tells of and its file does not hold */
+	char *name;	  /* for messages */
 };
 
 /* Takes over ops, context and `name` (copied); closes the context itself when it fails. */

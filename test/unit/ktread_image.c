@@ -325,6 +325,30 @@ static void check_core(uint64_t base, void (*put)(struct bytes *core, uint64_t b
 	writer_close(&writer);
 }
 
+/* A core whose copying ended early: what is there is shown, and what is not is said. */
+static void core_cut_short_is_told(void **state)
+{
+	const uint64_t base = UINT64_C(0x140000000), cut = WRITER_BLOCK + 0x3010;
+	unsigned char *memory = new_memory();
+	struct bytes core = { 0 };
+	struct writer writer;
+	struct ktread *trace;
+
+	(void)state;
+	fill(&writer);
+	writer_memory(&writer, memory, base);
+	put_core64(&core, base, cut, memory);
+	trace = open_ok(temporary_bytes(&core), NULL);
+	assert_null(ktread_warning(trace));
+	ktread_close(trace);
+	trace = open_ok(temporary(core.data, core.size - 100), NULL);
+	assert_non_null(strstr(ktread_warning(trace), "100 bytes of the guest's memory are missing"));
+	ktread_close(trace);
+	bytes_free(&core);
+	free(memory);
+	writer_close(&writer);
+}
+
 static void core_is_read(void **state)
 {
 	(void)state;
@@ -533,6 +557,7 @@ int main(void)
 		cmocka_unit_test(memory_above_the_hole_is_found),
 		cmocka_unit_test(lies_do_no_harm),
 		cmocka_unit_test(core_is_read),
+		cmocka_unit_test(core_cut_short_is_told),
 		cmocka_unit_test(memory_without_ktrace_is_told),
 		cmocka_unit_test(dump_of_a_stopped_guest_is_whole),
 		cmocka_unit_test(dump_of_a_running_guest_is_exact),
