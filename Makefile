@@ -31,15 +31,18 @@ help:
 	@echo 'make docs                                 real output into README.md and spec/, anew'
 	@echo 'make clean'
 
+# As many jobs as there are CPUs, where nobody has said how many.
+JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
+
 # Installing comes first, so that the rest may look for what was installed.
 demo:
 	@sh scripts/setup.sh demo $(ARCH)
-	@$(MAKE) --no-print-directory build ARCH=$(ARCH)
+	@$(MAKE) --no-print-directory $(JOBS) build ARCH=$(ARCH)
 	@sh scripts/demo.sh $(ARCH)
 
 check:
 	@sh scripts/setup.sh check
-	@$(MAKE) --no-print-directory run-tests
+	@$(MAKE) --no-print-directory $(JOBS) run-tests
 
 soak:
 	@sh scripts/setup.sh check
