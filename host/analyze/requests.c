@@ -12,14 +12,12 @@
 
 #include "analyze/near.h"
 
-#define SEPARATORS     ", \t\n"
-#define PREFIX	       "debug.ktr."
-#define ENABLE	       "_enable"
-#define MASK	       "_mask"
-#define OWN_GROUP      "ktrace"
-#define FULL_NAME      256u
-#define CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
-#define CHANGE_SITE    (KTRX_EVENT_SITE << 1)
+#define SEPARATORS ", \t\n"
+#define PREFIX	   "debug.ktr."
+#define ENABLE	   "_enable"
+#define MASK	   "_mask"
+#define OWN_GROUP  "ktrace"
+#define FULL_NAME  256u
 
 struct change {
 	uint8_t change, state, flags;
@@ -134,16 +132,9 @@ static int word_add(const char *word, struct change *change)
 		const char *word;
 		struct change means;
 	} words[] = {
-		{ "on", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD, 0 } },
-		{ "off", { KTRX_CHANGE_STATE, KTRX_STATE_OFF, 0 } },
-		{ "count", { KTRX_CHANGE_STATE, KTRX_STATE_COUNT, 0 } },
-		{ "both", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_COUNT, 0 } },
-		{ "stop", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_STOP, 0 } },
-		{ "callers0", { CHANGE_CALLERS, 0, 0 } },
-		{ "callers1", { CHANGE_CALLERS, 0, 1 } },
-		{ "callers2", { CHANGE_CALLERS, 0, 2 } },
-		{ "site", { CHANGE_SITE, 0, KTRX_EVENT_SITE } },
-		{ "nosite", { CHANGE_SITE, 0, 0 } },
+#define WORD(word, change, state, flags) { word, { change, state, flags } },
+		KTRX_CHANGE_WORDS(WORD)
+#undef WORD
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {

@@ -228,6 +228,24 @@ struct ktrx_request {
 #define KTRX_CHANGE_STATE 1u
 #define KTRX_CHANGE_FLAGS 0xfeu /* bit n + 1: bit n of the row's flags */
 
+/*
+ * The words that kernel and host take for changes: USE(word, what changes, state, flags), what changes as
+ * `change` of a request has it.
+ */
+#define KTRX_CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
+#define KTRX_CHANGE_SITE    (KTRX_EVENT_SITE << 1)
+#define KTRX_CHANGE_WORDS(USE)                                                  \
+	USE("on", KTRX_CHANGE_STATE, KTRX_STATE_RECORD, 0)                      \
+	USE("off", KTRX_CHANGE_STATE, KTRX_STATE_OFF, 0)                        \
+	USE("count", KTRX_CHANGE_STATE, KTRX_STATE_COUNT, 0)                    \
+	USE("both", KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_COUNT, 0) \
+	USE("stop", KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_STOP, 0)  \
+	USE("callers0", KTRX_CHANGE_CALLERS, 0, 0)                              \
+	USE("callers1", KTRX_CHANGE_CALLERS, 0, 1)                              \
+	USE("callers2", KTRX_CHANGE_CALLERS, 0, 2)                              \
+	USE("site", KTRX_CHANGE_SITE, 0, KTRX_EVENT_SITE)                       \
+	USE("nosite", KTRX_CHANGE_SITE, 0, 0)
+
 #define KTRX_RESULT_NONE    0u /* not carried out yet */
 #define KTRX_RESULT_DONE    1u
 #define KTRX_RESULT_TORN    2u /* not the request expected there, or its check is wrong */

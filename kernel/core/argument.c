@@ -7,10 +7,6 @@
 
 #define SETTINGS_PREFIX "debug.ktr."
 
-/* Changes of flags, as KTRX_CHANGE_* has them. */
-#define CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
-#define CHANGE_SITE    (KTRX_EVENT_SITE << 1)
-
 /* Adds what a word means to a change; 0: no such word. */
 static int word_add(struct ktrace_span word, struct ktrace_change *change)
 {
@@ -18,16 +14,9 @@ static int word_add(struct ktrace_span word, struct ktrace_change *change)
 		char word[9];
 		struct ktrace_change means;
 	} words[] = {
-		{ "on", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD, 0 } },
-		{ "off", { KTRX_CHANGE_STATE, KTRX_STATE_OFF, 0 } },
-		{ "count", { KTRX_CHANGE_STATE, KTRX_STATE_COUNT, 0 } },
-		{ "both", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_COUNT, 0 } },
-		{ "stop", { KTRX_CHANGE_STATE, KTRX_STATE_RECORD | KTRX_STATE_STOP, 0 } },
-		{ "callers0", { CHANGE_CALLERS, 0, 0 } },
-		{ "callers1", { CHANGE_CALLERS, 0, 1 } },
-		{ "callers2", { CHANGE_CALLERS, 0, 2 } },
-		{ "site", { CHANGE_SITE, 0, KTRX_EVENT_SITE } },
-		{ "nosite", { CHANGE_SITE, 0, 0 } },
+#define WORD(word, change, state, flags) { word, { change, state, flags } },
+		KTRX_CHANGE_WORDS(WORD)
+#undef WORD
 	};
 
 	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
