@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What is known of a machine at the end of a trace, gathered once: the state tables that the kernel's hooks keep, what
+ * the events say, the CPUs' registers and stacks if a host captured them, and how the run ended. Detectors read it; none
+ * of them reads the trace again.
+ *
+ * All times are stamps of the trace, corrected as it is read. What a kernel does not tell is marked as unknown.
+ */
+#ifndef WHY_EVIDENCE_H
+#define WHY_EVIDENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/symbols.h"
+#include "analyze/threads.h"
+#include "ktread/ktread.h"
+#include "ktrx/v2.h"
+
+#define WHY_LAST   8u /* events kept of each CPU and thread */
+#define WHY_FRAMES 32u
+#define WHY_TEXT   160u
+
+/* An event as text. */
+struct why_event {
+	uint64_t stamp;
+	uint32_t cpu, thread;
+	uint16_t id;
+	uint8_t context;     /* KTRX_CONTEXT_* */
+	char text[WHY_TEXT]; /* "sched.block for 0x1234 by 5" */
+};
+
+/* The newest events of one CPU or thread, oldest first. */
+struct why_last {
+	struct why_event event[WHY_LAST];
+	uint32_t count;
+	uint64_t total; /* events seen */
+};
+
+/* How often something happened, in all and in the last part of the trace. */
+struct why_rate {
+	uint64_t count;	 /* in the trace, behind its last gap on that CPU */
+	uint64_t recent; /* of these within the last `why_evidence.window` */
+	uint64_t first, last;
+};
+
+struct why_cpu {
+	uint32_t number;
+	bool has_row;	 /* the kernel keeps `row` */
+	bool has_holder; /* and `holder` */
+	struct ktrx_cpu row;
+	struct ktrx_holder holder;
+	bool has_registers;
+	uint64_t pc, sp;
+	uint64_t frame[WHY_FRAMES]; /* return addresses, innermost first */
+	uint32_t frames;
+	uint64_t lost;	     /* slots lost or unreadable in its ring, within what can be read */
+	uint64_t gap;	     /* stamp behind the last of them; 0: none */
+	uint64_t last_stamp; /* of its newest event, 0: none */
+	uint32_t running;    /* thread, by the trace or else by its row; UINT32_MAX unknown */
+	struct why_last last;
+	struct why_rate irqs;	/* irq.enter */
+	struct why_rate faults; /* mm.fault_enter */
+	struct why_rate switches;
+	struct why_rate user_enter; /* entries from user mode: syscalls, faults and interrupts there */
+};
+
+struct why_thread {
+	uint32_t id;
+	char name[28]; /* "" unknown */
+	bool idle;     /* it is what a CPU runs when it has nothing to do */
+	bool has_holder;
+	struct ktrx_holder holder;
+	enum threads_state state; /* by the trace, THREADS_UNKNOWN if that does not say */
+	uint64_t since;		  /* of that */
+	uint64_t object;	  /* it announced to wait for */
+	uint32_t cpu;		  /* KTRX_NO_CPU unknown */
+	struct why_last last;
+	struct why_rate syscalls; /* syscall.enter */
+	uint64_t syscall;	  /* number of the newest … */
+	uint64_t syscall_result;  /* … and what it returned, if it has */
+	bool in_syscall;
+	uint64_t
+		repeats; /* how often the newest call came in a row with the same number, arguments and result */
+	uint64_t repeat_first;	/* stamp of the first of these */
+	struct why_rate faults; /* mm.fault_enter */
+	uint64_t fault_address; /* of the newest … */
+	uint64_t fault_repeats; /* … and how often in a row at that address */
+	uint64_t ran;		/* ticks it is seen to run within the window */
+	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not */
+};
+
+/* A lock, queue or other object that was named by a hook or an event. */
+struct why_object {
+	uint64_t address;
+	char name[64]; /* as the kernel says, else its symbol, else "" */
+};
+
+struct why_evidence {
+	struct ktread *trace;
+	const struct ktread_info *info;
+	const struct symbols *symbols; /* NULL: no file of the kernel is known */
+	uint64_t end;		       /* the newest stamp that is known, of events and of tables */
+	uint64_t first;		       /* the oldest event's */
+	uint64_t window;	       /* ticks: what "recent" means, at most the last second */
+	char ended[256];	       /* how `ktrace run` says that it ended, "" unknown */
+	bool stalled;		       /* it was captured because CPUs had not beaten, or time was up */
+	bool reset;		       /* the machine reset itself */
+	uint32_t missing_hooks;	       /* KTRX_HOOK_* that the kernel did not call */
+	struct why_cpu *cpu;
+	uint32_t cpus;
+	struct why_thread *thread;
+	uint32_t threads;
+	struct why_object *object;
+	uint32_t objects;
+};
+
+/*
+ * Reads the trace to its end. `symbols` may be NULL and must outlive the evidence. 0, or a negative KTREAD_E_*; what was
+ * read until then stands.
+ */
+int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, const struct symbols *symbols);
+void why_evidence_free(struct why_evidence *evidence);
+
+const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id); /* NULL */
+const char *why_object_name(const struct why_evidence *evidence, uint64_t address);	    /* "" unknown */
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What a detector found, and how the findings of all of them are put in order: the first is the verdict. */
+#ifndef WHY_FINDING_H
+#define WHY_FINDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "why/evidence.h"
+
+/* In order of what explains most: of two findings that are equally sure the former is the verdict. */
+enum why_verdict {
+	WHY_TRIPLE_FAULT,
+	WHY_STACK_OVERFLOW,
+	WHY_PANIC,
+	WHY_SELF_DEADLOCK,
+	WHY_DEADLOCK,
+	WHY_SLEEP_IN_ATOMIC,
+	WHY_MISSING_EOI,
+	WHY_IRQ_STORM,
+	WHY_DEAD_TIMER,
+	WHY_PRIORITY_INVERSION,
+	WHY_STARVATION,
+	WHY_LIVELOCK,
+	WHY_FAULT_LOOP,
+	WHY_SYSCALL_LOOP,
+	WHY_USER_SPIN,
+	WHY_KERNEL_SPIN,
+	WHY_WAKEUP_RACE,
+	WHY_LOST_WAKEUP,
+	WHY_IRQS_OFF,
+	WHY_LOCK_ORDER,
+	WHY_SLOW,
+	WHY_BUSY,
+	WHY_IDLE,
+	WHY_UNKNOWN,
+	WHY_VERDICTS,
+};
+
+/* "deadlock", "self-deadlock" …: the words that scripts see. */
+const char *why_verdict_word(enum why_verdict verdict);
+
+enum why_sure {
+	WHY_POSSIBLE,
+	WHY_LIKELY,
+	WHY_CERTAIN,
+};
+
+#define WHY_ACTORS 16u
+#define WHY_LINES  24u
+#define WHY_LINE   200u
+
+/* A thread or a CPU that takes part, as struct ktrx_holder names it. */
+struct why_actor {
+	uint32_t id;	/* thread + 1, or KTRX_HOLDER_CPU | CPU */
+	uint64_t holds; /* object, 0: none */
+	uint64_t waits; /* object, 0: for none */
+	uint64_t ticks; /* how long it waits */
+	uint64_t pc;	/* where, 0 unknown */
+};
+
+struct why_finding {
+	enum why_verdict verdict;
+	enum why_sure sure;
+	bool partial;			/* something was lost or is not told, and could change it */
+	char head[WHY_LINE];		/* one sentence */
+	char line[WHY_LINES][WHY_LINE]; /* what it rests on, a line each */
+	uint32_t lines;
+	char missing[WHY_LINE]; /* what would make it surer; "" nothing */
+	struct why_actor actor[WHY_ACTORS];
+	uint32_t actors;
+};
+
+struct why_findings;
+
+/* Looks for one thing. Adds what it finds; 0 or KTREAD_E_MEMORY. */
+typedef int why_detector(const struct why_evidence *evidence, struct why_findings *findings);
+
+/* A new finding, NULL without memory; the pointer is good until the next one is made. */
+struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
+				    enum why_sure sure);
+__attribute__((format(printf, 2, 3))) void why_finding_head(struct why_finding *finding, const char *format,
+							    ...);
+__attribute__((format(printf, 2, 3))) void why_finding_line(struct why_finding *finding, const char *format,
+							    ...);
+__attribute__((format(printf, 2, 3))) void why_finding_missing(struct why_finding *finding,
+							       const char *format, ...);
+void why_finding_actor(struct why_finding *finding, struct why_actor actor);
+
+/* Runs all detectors and puts what they found in order. */
+int why_find(struct why_findings **findings, const struct why_evidence *evidence);
+void why_findings_free(struct why_findings *findings);
+uint32_t why_findings_count(const struct why_findings *findings);
+const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n);
+
+/*
+ * Words for people, into `buffer`, which is returned: "thread 5 (make)" or "CPU 1", "lock 0x1234 (inode)",
+ * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped.
+ */
+const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size);
+const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
+const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
+const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
+
+#endif
