@@ -15,7 +15,7 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help all demo check soak bench docs build install run-ktrace decode-ktrace clean
+.PHONY: help all demo check scenarios soak bench docs build install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
@@ -27,6 +27,7 @@ help:
 	@echo 'make run-ktrace [ARCH=…]                  boot the demo kernel with every event on: build/ktrace.ktrx'
 	@echo 'make decode-ktrace                        show that trace'
 	@echo 'make bench                                figures, also in build/bench.json'
+	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
 	@echo 'make docs                                 real output into README.md and spec/, anew'
 	@echo 'make clean'
@@ -43,6 +44,10 @@ demo:
 check:
 	@sh scripts/setup.sh check
 	@$(MAKE) --no-print-directory $(JOBS) run-tests
+
+scenarios:
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory $(JOBS) run-scenarios
 
 soak:
 	@sh scripts/setup.sh check

@@ -11,7 +11,7 @@ DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_OUT ?= build/demo
 
 # The portable kernel, for every architecture.
-DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/net/*.c demo/kern/work/*.c))
+DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/net/*.c demo/kern/work/*.c demo/kern/bug/*.c))
 
 # What lies in the file system at boot: $(DEMO_OUT)/<arch>/root with all below it, packed into an archive that is linked
 # into the kernel. Whoever puts files there names them in DEMO_ROOT_<arch>, before the rules below are read.

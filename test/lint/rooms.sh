@@ -35,7 +35,7 @@ allow "kernel/core never names transports" kernel/core ktrx/ ktrace/
 allow "kernel/arch is a leaf" kernel/arch ktrx/ ktrace/ ../generic/
 allow "kernel/transport sees the kernel API" kernel/transport ktrx/ ktrace/ transport/
 allow "kernel/console sees the kernel API and the core" kernel/console ktrx/ ktrace/ ../core/
-allow "demo is a customer" demo ktrace/ ktrx/ net/ work/ devicetree/
+allow "demo is a customer" demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 allow "examples are customers" examples ktrace/ ktrx/
 allow "host/ktread sees the wire" host/ktread ktrx/ ktread/
 allow "host/capture sees ktread" host/capture ktrx/ ktread/ capture/

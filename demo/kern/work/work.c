@@ -7,6 +7,7 @@
 #include "thread.h"
 #include "wait.h"
 #include "work.h"
+#include "bug/bug.h"
 
 #define DEFAULT_DURATION_NS (500 * NS_PER_MS)
 #define CREW_MAX	    (2 * CPU_MAX)
@@ -30,14 +31,22 @@ static const struct work works[] = {
 	{ "wild", work_wild },	       /* a page fault that cannot be resolved */
 	{ "triple", work_triple },     /* the machine resets without warning */
 	{ "hang", work_hang },	       /* one CPU spins with interrupts off for ever */
+	{ NULL, NULL },
 };
+
+static const struct work *find_in(const struct work *table, const char *name)
+{
+	for (; table->name; table++)
+		if (strcmp(table->name, name) == 0)
+			return table;
+	return NULL;
+}
 
 static const struct work *find(const char *name)
 {
-	for (size_t i = 0; i < sizeof(works) / sizeof(works[0]); i++)
-		if (strcmp(works[i].name, name) == 0)
-			return &works[i];
-	return NULL;
+	const struct work *work = find_in(works, name);
+
+	return work ? work : find_in(bugs, name);
 }
 
 bool work_is_asked_for(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Workloads: things for the kernel to do while it is being traced, one file each, chosen by the boot argument
- * run=NAME[,NAME…] and done one after another. Each checks its own results and panics if they are wrong.
+ * run=NAME[,NAME…] and done one after another. Each checks its own results and panics if they are wrong. Those that
+ * are wrong on purpose are in bug/.
  */
 #ifndef DEMO_WORK_H
 #define DEMO_WORK_H

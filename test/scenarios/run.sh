@@ -1,0 +1,116 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Boots the demo kernel into each of its bugs and asks `ktrace why` what is wrong. A line each: scenario, architecture,
+# verdict, `ok` or `WRONG` and in which way; then "N passed, N failed". What each run left is in build/scenarios.
+#
+#	test/scenarios/run.sh [NAME[/ARCHITECTURE]]…
+#
+# Without names all of test/scenarios/list, which tells what is expected. Two guests run at a time.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+list=test/scenarios/list
+out=build/scenarios
+ktrace=build/bin/ktrace
+why_limit=20 # seconds
+
+# wanted NAME ARCHITECTURE [NAME[/ARCHITECTURE]]…: whether that is among the rest, which may be nothing at all.
+wanted() {
+	name=$1 arch=$2
+	shift 2
+	[ $# -gt 0 ] || return 0
+	for one; do
+		[ "$one" != "$name" ] && [ "$one" != "$name/$arch" ] || return 0
+	done
+	return 1
+}
+
+# each_run LINE-NUMBER NAME ARCHITECTURES VERDICT ARGUMENTS: "LINE-NUMBER NAME ARCHITECTURE SEED" for each run of a line.
+each_run() {
+	first=-	last=-
+	case " $5" in
+	*" seed="*-*)
+		seeds=${5##*seed=}
+		seeds=${seeds%% *}
+		first=${seeds%-*} last=${seeds#*-} ;;
+	esac
+	for arch in $(echo "$3" | tr , ' '); do
+		# shellcheck disable=SC2086
+		wanted "$2" "$arch" $names || continue
+		if [ "$first" = - ]; then
+			echo "$1 $2 $arch -"
+		else
+			seq "$first" "$last" | sed "s,^,$1 $2 $arch ,"
+		fi
+	done
+}
+
+runs() {
+	number=0
+	while IFS= read -r line; do
+		number=$((number + 1))
+		case $line in
+		'' | '#'*) continue ;;
+		esac
+		eval "set -- $line"
+		each_run "$number" "$1" "$2" "$3" "$4"
+	done <$list
+}
+
+# judge TRACE VERDICT [REGULAR EXPRESSION]…: asks why, and says the verdict and what is wrong with it.
+judge() {
+	trace=$1 expected=$2
+	shift 2
+	timeout -k 2 $why_limit $ktrace why "$trace" >"$base.why" 2>"$base.err"
+	status=$?
+	timeout -k 2 $why_limit $ktrace why --json "$trace" >"$base.json" 2>>"$base.err"
+	verdict=$(grep -o '"verdict": *"[a-z-]*"' "$base.json" | sed -n '1s/.*"\([a-z-]*\)"$/\1/p')
+	case $expected in
+	idle | busy) wanted_status=0 ;;
+	unknown) wanted_status=11 ;;
+	*) wanted_status=10 ;;
+	esac
+	if [ "$verdict" != "$expected" ]; then
+		echo "${verdict:--} WRONG: expected $expected"
+		return
+	fi
+	if [ $status -ne $wanted_status ]; then
+		echo "$verdict WRONG: exit status $status"
+		return
+	fi
+	for pattern; do
+		grep -qE -e "$pattern" "$base.why" && continue
+		echo "$verdict WRONG: does not say $pattern"
+		return
+	done
+	echo "$verdict ok"
+}
+
+# one LINE-NUMBER NAME ARCHITECTURE SEED
+one() {
+	name=$2 arch=$3 seed=$4
+	eval "set -- $(sed -n "$1p" $list)"
+	expected=$3 arguments=$4
+	shift 4
+	if [ "$seed" != - ]; then
+		name=$name-$seed
+		arguments=$(echo "$arguments" | sed "s/seed=[^ ]*/seed=$seed/")
+	fi
+	base=$out/$name-$arch
+	rm -f "$base".*
+	# shellcheck disable=SC2046
+	timeout -k 5 60 $ktrace run --quiet --stall 1 --timeout 3 --out "$base.ktrx" -- \
+		$(sh scripts/qemu.sh "$arch") -append "$arguments" </dev/null >"$base.console" 2>"$base.run"
+	said=$(judge "$base.ktrx" "$expected" "$@")
+	printf '%-16s %-8s %-20s %s\n' "$name" "$arch" "${said%% *}" "${said#* }"
+}
+
+if [ "${1-}" = --one ]; then
+	shift
+	one "$@"
+	exit
+fi
+mkdir -p $out
+names=$*
+runs | xargs -r -n 4 -P 2 sh "$0" --one | tee $out/table
+awk '/ ok$/ { passed++ } END { printf "%d passed, %d failed\n", passed, NR - passed; exit passed < NR || NR == 0 }' $out/table

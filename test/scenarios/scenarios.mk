@@ -1,0 +1,6 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Real bugs in the demo kernel, and what `ktrace why` says of them.
+
+.PHONY: run-scenarios
+run-scenarios: host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+	sh test/scenarios/run.sh $(SCENARIOS)
