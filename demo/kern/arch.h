@@ -101,6 +101,9 @@ bool arch_cpu_start(struct cpu *cpu);
 /* Starts this CPU's periodic timer: from now on interrupt(IRQ_TIMER, …) TICK_HZ times a second. */
 void arch_timer_start(void);
 
+/* Stops it, until arch_timer_start. */
+void arch_timer_stop(void);
+
 /* Rate of arch_clock(); right after arch_init, and never 0. */
 uint64_t arch_clock_hz(void);
 

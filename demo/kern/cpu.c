@@ -8,6 +8,7 @@
 #include "print.h"
 #include "sched.h"
 #include "thread.h"
+#include "timer.h"
 #include "trace.h"
 
 KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsigned long long, hardware));
@@ -82,6 +83,6 @@ void cpu_main(void)
 	KTRACE(boot, cpu_online, self->id, self->hardware_id);
 	self->idle->started_ns = clock_ns();
 	__atomic_store_n(&self->online, true, __ATOMIC_RELEASE);
-	arch_timer_start();
+	timer_run();
 	sched_idle();
 }

@@ -2,8 +2,8 @@
 /*
  * The kernel from its first C statement to its last.
  *
- * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), slots=, debug= and ktrace=
- * (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h).
+ * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), tickless= (timer.h), slots=, debug= and
+ * ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h).
  */
 #include <ktrace/ktrace.h>
 
@@ -18,6 +18,7 @@
 #include "share.h"
 #include "socket.h"
 #include "thread.h"
+#include "timer.h"
 #include "trace.h"
 #include "userland.h"
 #include "vfs.h"
@@ -53,11 +54,12 @@ void kmain(void)
 	trace_init();
 	dump_init();
 	KTRACE(boot, phase, "memory and rings");
+	timer_init();
 	cpu_init();
 	cpu_start_others();
 	KTRACE(boot, phase, "CPUs");
 	kprintf("demo: %u CPUs, %lu MiB free\n", cpu_count, page_free_count() * PAGE_SIZE >> 20);
 	thread_create("init", init, NULL, CPU_ANY);
-	arch_timer_start();
+	timer_run();
 	sched_idle();
 }

@@ -14,6 +14,7 @@
 #include "probes.h"
 #include "sched.h"
 #include "thread.h"
+#include "timer.h"
 #include "user.h"
 
 KTRACE_EVENT_V1(KTRX1_CTX_SWITCH, sched, switch, "%u -> %u, old one in state %u after %llu ns",
@@ -22,14 +23,19 @@ KTRACE_EVENT_V1(KTRX1_WAITQ_SLEEP, sched, block, "for %p by %u", (const void *, 
 KTRACE_EVENT(sched, wake, "%u on CPU %u, was waiting for %p", (uint32_t, thread), (uint8_t, cpu),
 	     (const void *, queue));
 
+/* Behind all that are as urgent or more. */
 static void queue_put(struct run_queue *queue, struct thread *thread)
 {
-	thread->next = NULL;
-	if (queue->last)
-		queue->last->next = thread;
-	else
-		queue->first = thread;
-	queue->last = thread;
+	struct thread **at = &queue->first;
+
+	if (queue->last && queue->last->priority >= thread->priority)
+		at = &queue->last->next;
+	while (*at && (*at)->priority >= thread->priority)
+		at = &(*at)->next;
+	thread->next = *at;
+	*at = thread;
+	if (!thread->next)
+		queue->last = thread;
 	queue->length++;
 }
 
@@ -102,6 +108,8 @@ void schedule(void)
 		return;
 
 	KTRACE(sched, switch, previous->id, next->id, previous->state, now - previous->started_ns);
+	if (next != self->idle)
+		timer_run();
 	next->started_ns = now;
 	next->on_cpu = true;
 	self->current = next;
@@ -203,7 +211,9 @@ void sched_idle(void)
 		schedule();
 		probes_attend();
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
-		if (__atomic_load_n(&arch_this_cpu()->queue.length, __ATOMIC_RELAXED) == 0)
+		if (__atomic_load_n(&arch_this_cpu()->queue.length, __ATOMIC_RELAXED) == 0) {
+			timer_rest();
 			arch_idle();
+		}
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The scheduler: a round-robin queue a CPU. A thread is queued where it ran last; a CPU with nothing to do
- * takes waiting threads from others.
+ * The scheduler: a queue a CPU, of which the most urgent thread runs, in turns with those that are as urgent. A thread
+ * is queued where it ran last; a CPU with nothing to do takes waiting threads from others.
  */
 #ifndef DEMO_SCHED_H
 #define DEMO_SCHED_H

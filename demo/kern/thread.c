@@ -66,6 +66,7 @@ static struct thread *allocate(struct cpu *cpu, uint32_t id)
 	thread->stack = pages;
 	thread->id = id;
 	thread->cpu = cpu;
+	thread->priority = PRIORITY_DEFAULT;
 	return thread;
 }
 
@@ -73,6 +74,12 @@ void thread_rename(struct thread *thread, const char *name)
 {
 	string_copy(thread->name, name, sizeof(thread->name));
 	ktrace_thread_name(thread->id, thread->name);
+}
+
+/* Only where it is in no run queue can a thread change its place. */
+void thread_set_priority(uint8_t priority)
+{
+	thread_self()->priority = priority;
 }
 
 /* What lies above the first frame of a process's thread is where its user mode's registers are saved. */

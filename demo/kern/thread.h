@@ -35,6 +35,7 @@ struct thread {
 	struct cpu *cpu;	    /* where it runs, or ran last: its run queue */
 	bool on_cpu;		    /* its stack is in use; cleared only after the switch away */
 	bool pinned;		    /* never moved to another CPU */
+	uint8_t priority;	    /* a greater one runs first */
 	struct thread *next;	    /* in the run queue */
 	struct thread *next_waiter; /* in a wait queue, under its lock */
 	const void *waits_for;	    /* what sched_block was told, NULL while runnable */
@@ -48,6 +49,10 @@ struct thread {
 	char *stack; /* THREAD_STACK_SIZE bytes */
 	char name[THREAD_NAME_MAX];
 };
+
+/* What every thread begins with. A woken thread that is more urgent than the running one gets the CPU at the next tick. */
+#define PRIORITY_DEFAULT 16
+#define PRIORITY_MAX	 31
 
 /* Anywhere, or a CPU number to be pinned to. */
 #define CPU_ANY (-1)
@@ -67,6 +72,9 @@ struct thread *thread_for_process(const char *name, void (*entry)(void *), struc
 #define THREAD_ID_NEW 0
 
 void thread_rename(struct thread *thread, const char *name);
+
+/* The running thread is from now on so urgent: 1 to PRIORITY_MAX. */
+void thread_set_priority(uint8_t priority);
 
 /* The running thread goes on in another address space; NULL: the kernel's. */
 void thread_set_space(struct arch_space *space);

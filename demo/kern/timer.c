@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "arch.h"
+#include "args.h"
 #include "clock.h"
 #include "cpu.h"
 #include "file.h"
 #include "sched.h"
 #include "thread.h"
 #include "timer.h"
+
+static bool tickless;
+
+void timer_init(void)
+{
+	tickless = arg_number("tickless", 0) != 0;
+}
+
+void timer_run(void)
+{
+	struct cpu *self = arch_this_cpu();
+
+	if (self->ticks)
+		return;
+	self->ticks = true;
+	arch_timer_start();
+}
+
+void timer_rest(void)
+{
+	struct cpu *self = arch_this_cpu();
+
+	if (!tickless || !self->ticks || self->id == 0 ||
+	    __atomic_load_n(&self->timers.first, __ATOMIC_RELAXED))
+		return;
+	self->ticks = false;
+	arch_timer_stop();
+}
 
 void timer_start(struct timer *timer, uint64_t wake_ns)
 {

@@ -28,4 +28,16 @@ void timer_sleep(uint64_t ns);
 /* Interrupts off. */
 void timer_tick(void);
 
+/* Goes by the boot argument tickless=1, without which ticks never stop. Boot CPU, before others run. */
+void timer_init(void);
+
+/* This CPU's ticks begin. Interrupts off. */
+void timer_run(void);
+
+/*
+ * This CPU is about to wait for an interrupt, having nothing to run: its ticks stop until timer_run, unless a sleep ends
+ * by them. Those of CPU 0 go on, for it looks after the console. Interrupts off.
+ */
+void timer_rest(void);
+
 #endif

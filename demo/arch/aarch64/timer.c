@@ -14,6 +14,12 @@ void arch_timer_start(void)
 	arch_sysreg_write(cntv_ctl_el0, 1);
 }
 
+void arch_timer_stop(void)
+{
+	arch_sysreg_write(cntv_ctl_el0, 0);
+	__asm__ volatile("isb");
+}
+
 /* Ticks that were missed for more than a period are dropped, not made up for. */
 void timer_next(void)
 {

@@ -33,6 +33,11 @@ void arch_timer_start(void)
 	tick_at(arch_clock() + arch_clock_hz() / TICK_HZ);
 }
 
+void arch_timer_stop(void)
+{
+	tick_at(UINT64_MAX);
+}
+
 /* Ticks that were missed for more than a period are dropped, not made up for. */
 void clint_timer_next(void)
 {

@@ -92,3 +92,8 @@ void arch_timer_start(void)
 {
 	apic_timer_run((uint32_t)(apic_hz / TICK_HZ), true);
 }
+
+void arch_timer_stop(void)
+{
+	apic_timer_run(0, false);
+}
