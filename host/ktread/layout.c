@@ -300,27 +300,3 @@ void ktread_layout_close(struct ktread_layout *layout)
 	free(layout->setting);
 	free(layout);
 }
-
-int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
-		       uint32_t room)
-{
-	const struct ktread_section *section = ktread_layout_section(layout, KTRX_SECTION_CPUS, 0);
-	uint64_t stride, rows;
-	uint32_t count = 0;
-
-	if (!section)
-		return 0;
-	stride = section->row.entry_size ? section->row.entry_size : sizeof(*cpu);
-	rows = section->region.length / stride;
-	rows = rows < KTRX_MAX_RINGS ? rows : KTRX_MAX_RINGS;
-	for (; count < room && first + count < rows; count++) {
-		int status;
-
-		memset(&cpu[count], 0, sizeof(*cpu));
-		status = ktread_region_read(&section->region, (first + count) * stride, &cpu[count],
-					    stride < sizeof(*cpu) ? stride : sizeof(*cpu));
-		if (status < 0)
-			return status;
-	}
-	return (int)count;
-}

@@ -237,6 +237,14 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /*
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
 /* What the kernel calls the error that is `number` below zero as a result: "ENOENT"; NULL: it does not say. */
 const char *ktread_error_name(const struct ktread *trace, uint32_t number);
+struct ktrx_cpu;
+struct ktrx_holder;
+/*
+ * The kernel's tables of what CPUs do and of what threads hold and wait for (ktrx/v2.h): rows from number `first` on.
+ * How many of `room` there are, or an error. Names in them end in NUL, and are not yet escaped: hostile bytes.
+ */
+int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
+int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room);
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*

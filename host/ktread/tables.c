@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The kernel's tables of state: rows of sections, of this reader's size whatever size the kernel's have. */
+#include <string.h>
+
+#include "layout.h"
+#include "trace.h"
+
+#define ROWS_MOST (UINT32_C(1) << 20)
+
+static int read_rows(const struct ktread_layout *layout, uint32_t type, uint32_t first, void *rows,
+		     size_t size, uint32_t room)
+{
+	const struct ktread_section *section = ktread_layout_section(layout, type, 0);
+	uint64_t stride, count;
+	uint32_t done = 0;
+
+	if (!section)
+		return 0;
+	stride = section->row.entry_size ? section->row.entry_size : size;
+	count = section->region.length / stride;
+	count = count < ROWS_MOST ? count : ROWS_MOST;
+	for (; done < room && first + (uint64_t)done < count; done++) {
+		unsigned char *row = (unsigned char *)rows + done * size;
+		int status;
+
+		memset(row, 0, size);
+		status = ktread_region_read(&section->region, (first + (uint64_t)done) * stride, row,
+					    stride < size ? stride : size);
+		if (status < 0)
+			return status;
+	}
+	return (int)done;
+}
+
+int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
+		       uint32_t room)
+{
+	return first < KTRX_MAX_RINGS
+		       ? read_rows(layout, KTRX_SECTION_CPUS, first, cpu, sizeof(*cpu),
+				   room < KTRX_MAX_RINGS - first ? room : KTRX_MAX_RINGS - first)
+		       : 0;
+}
+
+int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room)
+{
+	return trace->layout ? ktread_layout_cpus(trace->layout, first, cpu, room) : 0;
+}
+
+int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+{
+	int count = trace->layout ? read_rows(trace->layout, KTRX_SECTION_HOLDERS, first, holder,
+					      sizeof(*holder), room)
+				  : 0;
+
+	for (int n = 0; n < count; n++)
+		holder[n].object_name[sizeof(holder[n].object_name) - 1] = '\0';
+	return count;
+}
