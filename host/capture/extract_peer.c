@@ -13,6 +13,7 @@
 #include "kernel_elf.h"
 #include "output.h"
 #include "snapshot.h"
+#include "stack.h"
 
 #define TRIES 3u
 
@@ -97,12 +98,37 @@ static int rehearse(struct visit *visit)
 	return status < 0 ? fail_reading(visit, status) : 0;
 }
 
+/* Walks the stacks; what cannot be read of them is left out. */
+static int take_stacks(struct visit *visit, char **text)
+{
+	unsigned char page[CAPTURE_STACK_PAGE];
+	struct capture_stacks *stacks;
+	uint64_t address;
+	uint32_t cpu;
+	int error = capture_stacks_open(&stacks, *text);
+
+	if (error)
+		return error;
+	while (error != CAPTURE_E_ABSENT && capture_stacks_next(stacks, &cpu, &address)) {
+		error = visit->peer->ops->read_virtual(visit->peer, cpu, address, page, sizeof(page));
+		capture_stacks_put(stacks, error ? NULL : page);
+	}
+	free(*text);
+	*text = capture_stacks_text(stacks);
+	capture_stacks_close(stacks);
+	if (!*text)
+		return capture_fail_errno("stacks");
+	return error == CAPTURE_E_ABSENT ? error : 0;
+}
+
 static int take_registers(struct visit *visit)
 {
 	char *text = NULL;
 	uint16_t machine = ktread_image_machine(visit->image);
 	int error = visit->peer->ops->registers(visit->peer, machine, &text);
 
+	if (!error && text)
+		error = take_stacks(visit, &text);
 	if (!error && text && ktread_image_set_registers(visit->image, text) < 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 	free(text);

@@ -18,6 +18,12 @@ struct capture_peer_ops {
 	int (*resume)(struct capture_peer *peer);
 	/* Registers of all CPUs as spec/ktrx.md section 3 has them, to be free()d. `machine`: ELF e_machine. */
 	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
+	/*
+	 * Memory of a halted machine as its CPU `cpu` sees it, within one page. CAPTURE_E_ABSENT: the peer is gone;
+	 * another error: there is nothing at that address. After registers().
+	 */
+	int (*read_virtual)(struct capture_peer *peer, uint32_t cpu, uint64_t address, void *to,
+			    size_t bytes);
 	void (*close)(struct capture_peer *peer);
 };
 

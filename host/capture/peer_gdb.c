@@ -20,19 +20,33 @@
 #define PHYSICAL_END  (UINT64_C(1) << 52)
 #define MOST_THREADS  4096u
 #define GENERAL_BYTES 4096u /* of a CPU's registers */
+#define THREAD_NAME   44u
 
 struct peer_gdb {
 	struct capture_peer peer;
 	struct gdb gdb;
 	const char *address;
-	uint64_t read, allowed; /* bytes of memory */
-	double begin;		/* when it was halted */
+	uint64_t read, allowed;	     /* bytes of memory */
+	double begin;		     /* when it was halted */
+	char (*thread)[THREAD_NAME]; /* that CPU n is; NULL: the one there is */
+	uint32_t threads;
 };
+
+/* At whatever kind of address is in force. */
+static int read_all(struct peer_gdb *peer, uint64_t address, unsigned char *to, size_t bytes)
+{
+	int error = 0;
+
+	for (size_t part; bytes && !error; bytes -= part, to += part, address += part) {
+		part = bytes < peer->gdb.most ? bytes : peer->gdb.most;
+		error = gdb_read_memory(&peer->gdb, address, to, part);
+	}
+	return error;
+}
 
 static int gdb_read(void *context, uint64_t physical, void *buffer, size_t bytes)
 {
 	struct peer_gdb *peer = context;
-	unsigned char *to = buffer;
 
 	if (bytes > peer->allowed - peer->read) {
 		capture_fail(CAPTURE_E_FORMAT, "%s: what is found in memory claims more than %" PRIu64 " MiB",
@@ -40,16 +54,7 @@ static int gdb_read(void *context, uint64_t physical, void *buffer, size_t bytes
 		return KTREAD_E_SYSTEM;
 	}
 	peer->read += bytes;
-	while (bytes) {
-		size_t part = bytes < peer->gdb.most ? bytes : peer->gdb.most;
-
-		if (gdb_read_memory(&peer->gdb, physical, to, part) != 0)
-			return KTREAD_E_SYSTEM;
-		to += part;
-		physical += part;
-		bytes -= part;
-	}
-	return 0;
+	return read_all(peer, physical, buffer, bytes) ? KTREAD_E_SYSTEM : 0;
 }
 
 static int open_memory(struct peer_gdb *peer, const struct capture_ranges *ranges)
@@ -94,58 +99,81 @@ static int gdb_resume(struct capture_peer *base)
 			    "%s: does not let go (packet D): the machine may still be halted", peer->address);
 }
 
-/* Registers of one thread, which is a CPU. */
-static int add_thread(struct peer_gdb *peer, const char *id, size_t length, uint32_t cpu, uint16_t machine,
-		      char **text)
+/* The names in a reply "mNAME,NAME...": a thread is a CPU. */
+static int add_threads(struct peer_gdb *peer, const char *list)
 {
-	unsigned char bytes[GENERAL_BYTES];
-	char packet[64];
-	size_t size;
-	int error;
+	for (const char *id = list; *id && peer->threads < MOST_THREADS; id += *id == ',') {
+		size_t length = strcspn(id, ",");
+		char(*grown)[THREAD_NAME] =
+			realloc(peer->thread, (peer->threads + 1) * sizeof(*peer->thread));
 
-	if (length == 0 || length > 40)
-		return capture_fail(CAPTURE_E_FORMAT, "%s: no name of a thread", peer->address);
-	snprintf(packet, sizeof(packet), "Hg%.*s", (int)length, id);
-	if (!gdb_command_ok(&peer->gdb, packet))
-		return capture_fail(CAPTURE_E_FORMAT, "%s: no thread %.*s", peer->address, (int)length, id);
-	error = gdb_command_bytes(&peer->gdb, "g", bytes, sizeof(bytes), &size);
-	return error ? error : capture_registers_of_gdb(text, cpu, machine, bytes, size);
+		if (!grown)
+			return capture_fail_errno("registers");
+		peer->thread = grown;
+		if (length == 0 || length >= THREAD_NAME)
+			return capture_fail(CAPTURE_E_FORMAT, "%s: no name of a thread", peer->address);
+		snprintf(peer->thread[peer->threads++], THREAD_NAME, "%.*s", (int)length, id);
+		id += length;
+	}
+	return 0;
+}
+
+static int list_threads(struct peer_gdb *peer)
+{
+	const char *reply;
+	int error = gdb_command(&peer->gdb, "qfThreadInfo", &reply);
+
+	while (!error && reply[0] == 'm' && peer->threads < MOST_THREADS) {
+		error = add_threads(peer, reply + 1);
+		if (!error)
+			error = gdb_command(&peer->gdb, "qsThreadInfo", &reply);
+	}
+	return error;
+}
+
+/* What is asked next is about that CPU; a probe without threads is at one CPU all the time. */
+static int select_cpu(struct peer_gdb *peer, uint32_t cpu)
+{
+	char packet[THREAD_NAME + 2];
+
+	if (cpu >= peer->threads)
+		return cpu == 0 ? 0
+				: capture_fail(CAPTURE_E_FORMAT, "%s: no CPU %" PRIu32, peer->address, cpu);
+	snprintf(packet, sizeof(packet), "Hg%s", peer->thread[cpu]);
+	return gdb_command_ok(&peer->gdb, packet)
+		       ? 0
+		       : capture_fail(CAPTURE_E_FORMAT, "%s: no thread %s", peer->address, peer->thread[cpu]);
 }
 
 static int gdb_registers(struct capture_peer *base, uint16_t machine, char **text)
 {
 	struct peer_gdb *peer = (struct peer_gdb *)base;
-	const char *packet = "qfThreadInfo";
-	uint32_t cpus = 0;
-	int error = 0;
+	int error = list_threads(peer);
 
-	while (!error && cpus < MOST_THREADS) {
-		const char *reply;
-		char *list;
-
-		error = gdb_command(&peer->gdb, packet, &reply);
-		if (error || reply[0] != 'm')
-			break;
-		list = strdup(reply + 1); /* the next command replaces the reply */
-		if (!list)
-			return capture_fail_errno("registers");
-		for (const char *id = list; !error && *id && cpus < MOST_THREADS; id += *id == ',') {
-			size_t length = strcspn(id, ",");
-
-			error = add_thread(peer, id, length, cpus++, machine, text);
-			id += length;
-		}
-		free(list);
-		packet = "qsThreadInfo";
-	}
-	if (!error && cpus == 0) { /* a probe without threads: the CPU that it is at */
+	for (uint32_t cpu = 0; !error && (cpu == 0 || cpu < peer->threads); cpu++) {
 		unsigned char bytes[GENERAL_BYTES];
 		size_t size;
 
-		error = gdb_command_bytes(&peer->gdb, "g", bytes, sizeof(bytes), &size);
+		error = select_cpu(peer, cpu);
 		if (!error)
-			error = capture_registers_of_gdb(text, 0, machine, bytes, size);
+			error = gdb_command_bytes(&peer->gdb, "g", bytes, sizeof(bytes), &size);
+		if (!error)
+			error = capture_registers_of_gdb(text, cpu, machine, bytes, size);
 	}
+	return error;
+}
+
+static int gdb_read_virtual(struct capture_peer *base, uint32_t cpu, uint64_t address, void *to, size_t bytes)
+{
+	struct peer_gdb *peer = (struct peer_gdb *)base;
+	int error = select_cpu(peer, cpu);
+
+	if (!error && !base->by_virtual && !gdb_command_ok(&peer->gdb, "Qqemu.PhyMemMode:0"))
+		error = capture_fail(CAPTURE_E_FORMAT, "%s: no virtual addresses", peer->address);
+	if (!error)
+		error = read_all(peer, address, to, bytes);
+	if (!base->by_virtual && !gdb_command_ok(&peer->gdb, "Qqemu.PhyMemMode:1"))
+		return capture_fail(CAPTURE_E_ABSENT, "%s: no physical addresses any more", peer->address);
 	return error;
 }
 
@@ -156,13 +184,15 @@ static void gdb_close_peer(struct capture_peer *base)
 	gdb_resume(base);
 	ktread_memory_close(base->memory);
 	gdb_close(&peer->gdb);
+	free(peer->thread);
 	free(peer);
 }
 
 int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 			  const struct capture_ranges *ranges, int timeout_ms)
 {
-	static const struct capture_peer_ops ops = { gdb_halt, gdb_resume, gdb_registers, gdb_close_peer };
+	static const struct capture_peer_ops ops = { gdb_halt, gdb_resume, gdb_registers, gdb_read_virtual,
+						     gdb_close_peer };
 	struct peer_gdb *peer = calloc(1, sizeof(*peer));
 	int error;
 

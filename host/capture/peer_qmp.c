@@ -30,32 +30,34 @@ struct peer_qmp {
 	double halted; /* when we did */
 };
 
-static int save_piece(struct peer_qmp *qmp, uint64_t physical, char *to, size_t bytes)
+/* `command` is pmemsave or memsave, `more` what it needs besides address, size and file. */
+static int save_piece(struct peer_qmp *qmp, const char *command, const char *more, uint64_t address, char *to,
+		      size_t bytes)
 {
-	char arguments[PATH_MAX + 80];
+	char arguments[PATH_MAX + 120];
 	struct capture_json answer;
 	size_t done = 0;
+	int error;
 
-	snprintf(arguments, sizeof(arguments), "{\"val\":%" PRIu64 ",\"size\":%zu,\"filename\":\"%s\"}",
-		 physical, bytes, qmp->path);
-	if (capture_monitor_command(&qmp->monitor, "pmemsave", arguments, &answer) != 0)
-		return KTREAD_E_SYSTEM;
-	while (done < bytes) {
+	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
+	snprintf(arguments, sizeof(arguments), "{\"val\":%" PRId64 ",\"size\":%zu,\"filename\":\"%s\"%s}",
+		 (int64_t)address, bytes, qmp->path, more);
+	error = capture_monitor_command(&qmp->monitor, command, arguments, &answer);
+	while (!error && done < bytes) {
 		ssize_t got = pread(qmp->fd, to + done, bytes - done, (off_t)done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got <= 0) {
-			capture_fail(
-				CAPTURE_E_ABSENT,
+		if (got <= 0)
+			error = capture_fail(
+				CAPTURE_E_SYSTEM,
 				"%s: QEMU saved memory where it is not seen here: is it on another machine? "
 				"--gdb needs no common folder",
 				qmp->monitor.address);
-			return KTREAD_E_SYSTEM;
-		}
-		done += (size_t)got;
+		else
+			done += (size_t)got;
 	}
-	return 0;
+	return error;
 }
 
 static int qmp_read(void *context, uint64_t physical, void *buffer, size_t bytes)
@@ -63,12 +65,9 @@ static int qmp_read(void *context, uint64_t physical, void *buffer, size_t bytes
 	char *to = buffer;
 
 	for (size_t part; bytes; bytes -= part, to += part, physical += part) {
-		int status;
-
 		part = bytes < PIECE ? bytes : PIECE;
-		status = save_piece(context, physical, to, part);
-		if (status < 0)
-			return status;
+		if (save_piece(context, "pmemsave", "", physical, to, part) != 0)
+			return KTREAD_E_SYSTEM;
 	}
 	return 0;
 }
@@ -102,10 +101,7 @@ static int open_by_command(struct peer_qmp *qmp)
 {
 	static const struct ktread_memory_ops ops = { .read = qmp_read };
 	struct ktread_range range[CAPTURE_MAP_RANGES];
-	int error = make_file(qmp);
 
-	if (error)
-		return error;
 	for (uint32_t i = 0; i < qmp->map.ranges; i++)
 		range[i] = (struct ktread_range){ qmp->map.range[i].physical, qmp->map.range[i].length };
 	if (ktread_memory_open(&qmp->peer.memory, &ops, qmp, range, qmp->map.ranges) == 0)
@@ -159,6 +155,9 @@ static int open_memory(struct peer_qmp *qmp)
 		return error;
 	error = capture_map_read(&qmp->map, text, id[0] ? id : NULL);
 	free(text);
+	if (error)
+		return error;
+	error = make_file(qmp);
 	if (error)
 		return error;
 	if (path[0] && access(path, R_OK) == 0)
@@ -224,6 +223,14 @@ static int qmp_registers(struct capture_peer *peer, uint16_t machine, char **tex
 	return *text ? 0 : capture_fail_errno("registers");
 }
 
+static int qmp_read_virtual(struct capture_peer *peer, uint32_t cpu, uint64_t address, void *to, size_t bytes)
+{
+	char more[40];
+
+	snprintf(more, sizeof(more), ",\"cpu-index\":%" PRIu32, cpu);
+	return save_piece((struct peer_qmp *)peer, "memsave", more, address, to, bytes);
+}
+
 static void qmp_close(struct capture_peer *peer)
 {
 	struct peer_qmp *qmp = (struct peer_qmp *)peer;
@@ -240,7 +247,8 @@ static void qmp_close(struct capture_peer *peer)
 
 int capture_peer_open_qmp(struct capture_peer **peer, const char *address, int timeout_ms)
 {
-	static const struct capture_peer_ops ops = { qmp_halt, qmp_resume, qmp_registers, qmp_close };
+	static const struct capture_peer_ops ops = { qmp_halt, qmp_resume, qmp_registers, qmp_read_virtual,
+						     qmp_close };
 	struct peer_qmp *qmp = calloc(1, sizeof(*qmp));
 	int error;
 

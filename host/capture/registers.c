@@ -53,12 +53,14 @@ static const char *read_value(const char *at, uint64_t *value)
 /* Of a machine's other units: nothing that explains where it stands. */
 static bool is_wanted(const char *name)
 {
-	static const char *const other[] = { "fpr", "xmm", "ymm", "mxcsr", "fpcr", "fpsr", "fcw", "dpl", "ft",
-					     "fs1", "fa",  "fs0", "ii",	   "a20",  "smm",  "v",	  "dr" };
+	static const char *const other[] = { "fpr", "xmm", "ymm", "mxcsr", "fpcr", "fpsr", "fcw", "dpl",
+					     "ft",  "fa",  "ii",  "a20",   "smm",  "v",	   "dr" };
 
 	for (size_t i = 0; i < sizeof(other) / sizeof(other[0]); i++)
 		if (strncmp(name, other[i], strlen(other[i])) == 0)
 			return false;
+	if (strncmp(name, "fs", 2) == 0 && isdigit((unsigned char)name[2])) /* "fs" alone is x86's segment */
+		return false;
 	/* Parts of segment registers that begin with a letter look like names. */
 	return name[0] && (strlen(name) < 3 || name[strspn(name, "0123456789abcdef")]);
 }

@@ -37,19 +37,28 @@ static void write_place(struct output *out, struct symbols *symbols, uint64_t ad
 	output_format(out, ":%" PRIu32 ")", symbol.line);
 }
 
-/* "NAME=HEX", and after pc what lies there. */
-static void write_word(struct output *out, struct symbols *symbols, const char *word, bool first)
+/*
+ * "NAME=HEX", and after pc what lies there. In a line of return addresses each gets a line of its own with the call
+ * before it.
+ */
+static void write_word(struct output *out, struct symbols *symbols, const char *word, uint32_t n,
+		       bool is_stack)
 {
-	output_text(out, first ? "" : " ");
+	bool is_return = symbols && is_stack && n >= 2;
+
+	output_text(out, is_return ? "\n    " : n ? " " : "");
 	write_escaped(out, word);
-	if (symbols && strncmp(word, "pc=", 3) == 0)
+	if (is_return)
+		write_place(out, symbols, strtoull(word, NULL, 16) - 1);
+	else if (symbols && strncmp(word, "pc=", 3) == 0)
 		write_place(out, symbols, strtoull(word + 3, NULL, 16));
 }
 
 int show_registers(const struct ktread *trace, struct symbols *symbols, struct output *out)
 {
 	const char *at = ktread_info(trace)->registers;
-	bool first = true;
+	bool is_stack = strncmp(at, "stack ", 6) == 0;
+	uint32_t n = 0; /* words of the line */
 	char word[64];
 
 	if (!*at)
@@ -60,11 +69,13 @@ int show_registers(const struct ktread *trace, struct symbols *symbols, struct o
 		snprintf(word, sizeof(word), "%.*s",
 			 length < sizeof(word) ? (int)length : (int)sizeof(word) - 1, at);
 		if (length)
-			write_word(out, symbols, word, first);
+			write_word(out, symbols, word, n++, is_stack);
 		at += length;
-		first = *at == '\n';
-		if (first)
+		if (*at == '\n') {
 			output_text(out, "\n");
+			is_stack = strncmp(at + 1, "stack ", 6) == 0;
+			n = 0;
+		}
 		at += *at != '\0';
 	}
 	return 0;

@@ -48,6 +48,8 @@ extract() {
 	check "$what: the guest has gone on" later "$out"
 	check "$what: registers of both CPUs" sh -c \
 		"'$ktrace' show --registers '$out' | grep -cE '^cpu [01] .*pc=[0-9a-f]+' | grep -qx 2"
+	check "$what: stacks of both CPUs" sh -c \
+		"'$ktrace' show --registers '$out' | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2"
 	sleep 0.5
 }
 
@@ -59,6 +61,8 @@ for arch in x86_64 aarch64 riscv64; do
 	extract "$arch, gdb, symbol" --gdb "$tmp/gdb" --elf "$(elf "$arch")"
 	check "$arch: registers by name" sh -c \
 		"'$ktrace' show --registers --elf '$(elf "$arch")' '$out' | grep -qE 'pc=[0-9a-f]+ [a-z_]+'"
+	check "$arch: callers by name and line" sh -c \
+		"'$ktrace' show --registers --elf '$(elf "$arch")' '$out' | grep -qE '^    [0-9a-f]+ (first_frame|kmain).*[.]c:'"
 	extract "$arch, QMP, at last" --qmp "$tmp/qmp" --elf "$(elf "$arch")"
 	stop
 

@@ -24,3 +24,4 @@ $(eval $(call capture_test,peer,dial frequency gdb json monitor qmp registers))
 UNIT_LIBS_capture_peer := build/lib/libktread.a
 UNIT_LDLIBS_capture_peer := -pthread
 $(eval $(call capture_test,expect,expect))
+$(eval $(call capture_test,stack,stack))

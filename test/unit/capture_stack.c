@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Stacks are walked along frame pointers, in pages that are asked for; hostile chains end. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "capture/stack.h"
+
+#define BASE  UINT64_C(0xffffffff80010000)
+#define PAGES 16u
+
+/* Words from BASE on, as one stack has them. */
+static uint64_t memory[PAGES * CAPTURE_STACK_PAGE / 8];
+static unsigned reads;
+
+static void put(uint64_t address, uint64_t word)
+{
+	memory[(address - BASE) / 8] = word;
+}
+
+static int forget(void **state)
+{
+	(void)state;
+	memset(memory, 0, sizeof(memory));
+	reads = 0;
+	return 0;
+}
+
+static void check(const char *registers, const char *expected)
+{
+	struct capture_stacks *stacks;
+	uint64_t address;
+	uint32_t cpu;
+	char *text;
+
+	assert_int_equal(capture_stacks_open(&stacks, registers), 0);
+	while (capture_stacks_next(stacks, &cpu, &address)) {
+		assert_int_equal(address % CAPTURE_STACK_PAGE, 0);
+		reads++;
+		capture_stacks_put(stacks,
+				   address - BASE < sizeof(memory) ? &memory[(address - BASE) / 8] : NULL);
+	}
+	text = capture_stacks_text(stacks);
+	assert_non_null(text);
+	assert_memory_equal(text, registers, strlen(registers));
+	assert_string_equal(text + strlen(registers), expected);
+	free(text);
+	capture_stacks_close(stacks);
+}
+
+static void callers_are_found_on_every_machine(void **state)
+{
+	(void)state;
+	put(BASE + 0x10, BASE + 0x40);
+	put(BASE + 0x18, 0x1111);
+	put(BASE + 0x40, BASE + 0x1ff8); /* the pair lies in two pages */
+	put(BASE + 0x48, 0x2222);
+	put(BASE + 0x1ff8, 0);
+	put(BASE + 0x2000, 0x3333);
+	check("cpu 0 pc=1 sp=ffffffff80010000 rbp=ffffffff80010010\n", "stack 0 1111 2222 3333\n");
+	assert_int_equal(reads, 3);
+	check("cpu 0 pc=1 x29=ffffffff80010010 x30=5\ncpu 1 pc=2\ncpu 3 x29=ffffffff80010040\n",
+	      "stack 0 1111 2222 3333\nstack 3 2222 3333\n");
+	check("cpu 7 ra=9999 s0=ffffffff80010020\n", "stack 7 1111\n");
+}
+
+/* A RISC-V function that calls none stores the frame pointer alone. */
+static void leaf_returns_to_its_link(void **state)
+{
+	(void)state;
+	put(BASE + 0x18, BASE + 0x60); /* of the frame at 0x20 */
+	put(BASE + 0x50, 0);
+	put(BASE + 0x58, 0x2222);
+	check("cpu 0 pc=1 ra=1234 s0=ffffffff80010020\n", "stack 0 1234 2222\n");
+}
+
+static void hostile_chains_end(void **state)
+{
+	char line[80];
+
+	(void)state;
+	check("", "");
+	check("cpu 0\n", "");
+	check("no line of a CPU rbp=10\n", "");
+	check("cpu 0 rbp=0\n", "");
+	check("cpu 0 rbp=8\n", "");
+	check("cpu 0 s0=8\n", "");
+	check("cpu 0 rbp=ffffffff80010011\n", "");
+	check("cpu 0 rbp=fffffffffffffff8\n", "");
+	check("cpu 0 rbp=ffffffffffffffffffffffff\n", "");
+
+	put(BASE + 0x10, BASE + 0x10); /* itself */
+	put(BASE + 0x18, 0x1);
+	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1\n");
+
+	put(BASE + 0x10, BASE + 0x20); /* one another */
+	put(BASE + 0x20, BASE + 0x10);
+	put(BASE + 0x28, 0x2);
+	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1 2 1 2 1 2\n");
+
+	put(BASE + 0x10, 0x1230); /* nowhere */
+	check("cpu 0 rbp=ffffffff80010010\n", "stack 0 1\n");
+
+	/* Longer than anyone reads: pages and frames are bounded. */
+	for (unsigned i = 0; i + 1 < PAGES; i++) {
+		put(BASE + i * CAPTURE_STACK_PAGE, BASE + (i + 1) * CAPTURE_STACK_PAGE);
+		put(BASE + i * CAPTURE_STACK_PAGE + 8, 0xa);
+	}
+	reads = 0;
+	snprintf(line, sizeof(line), "cpu 0 rbp=%" PRIx64 "\n", BASE);
+	check(line, "stack 0 a a a a a a a a\n");
+	assert_int_equal(reads, 8);
+	for (unsigned i = 0; i < 100; i++) {
+		put(BASE + i * 16, BASE + (i + 1) * 16);
+		put(BASE + i * 16 + 8, 0xb);
+	}
+	check(line, "stack 0 b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b b\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(callers_are_found_on_every_machine, forget),
+		cmocka_unit_test_setup(leaf_returns_to_its_link, forget),
+		cmocka_unit_test_setup(hostile_chains_end, forget),
+	};
+
+	return cmocka_run_group_tests_name("capture_stack", tests, NULL, NULL);
+}
