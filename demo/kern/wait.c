@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <stddef.h>
 
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "clock.h"
 #include "sched.h"
@@ -8,6 +10,9 @@
 #include "thread.h"
 #include "timer.h"
 #include "wait.h"
+
+/* A wakeup that found nobody asleep: harmless if who comes later looks before it sleeps. */
+KTRACE_EVENT(sched, wake_nobody, "on %p, from %p", (const void *, queue), (const void *, ip));
 
 static void queue_put(struct wait_queue *queue, struct thread *thread)
 {
@@ -88,7 +93,8 @@ enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns
 	return self->woken_by;
 }
 
-void wait_wake_one(struct wait_queue *queue)
+/* False: nobody sleeps there. */
+static bool wake_first(struct wait_queue *queue)
 {
 	struct thread *thread;
 
@@ -96,12 +102,23 @@ void wait_wake_one(struct wait_queue *queue)
 	do
 		thread = queue_take(queue);
 	while (thread && !sched_end_sleep(thread, WOKEN_BY_EVENT));
+	return thread;
+}
+
+void wait_wake_one(struct wait_queue *queue)
+{
+	if (!wake_first(queue))
+		KTRACE(sched, wake_nobody, queue, __builtin_return_address(0));
 }
 
 void wait_wake_all(struct wait_queue *queue)
 {
-	while (queue->first)
-		wait_wake_one(queue);
+	bool anybody = false;
+
+	while (wake_first(queue))
+		anybody = true;
+	if (!anybody)
+		KTRACE(sched, wake_nobody, queue, __builtin_return_address(0));
 }
 
 void latch_count_down(struct latch *latch)

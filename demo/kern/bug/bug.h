@@ -18,5 +18,8 @@ extern const struct work bugs[];
 
 void bug_abba(uint64_t until_ns);
 void bug_cycle3(uint64_t until_ns);
+void bug_lost_wakeup(uint64_t until_ns);
+void bug_wakeup_race(uint64_t until_ns);
+void bug_slow_disk(uint64_t until_ns);
 
 #endif

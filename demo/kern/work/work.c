@@ -22,6 +22,8 @@ static const struct work works[] = {
 	{ "net", work_net },	       /* sockets, by kernel threads */
 	{ "mix", work_mix },	       /* pingpong to sleepers at once */
 	{ "forever", work_forever },   /* mix without end */
+	{ "idle", work_idle },	       /* servers that wait for requests, and housekeeping now and then */
+	{ "busy", work_busy },	       /* more to do than there are CPUs */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
 	{ "cost", work_cost },	       /* what an event costs */
 	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace in it */
@@ -83,6 +85,12 @@ void work_run_all(void)
 bool work_over(uint64_t until_ns)
 {
 	return clock_ns() >= until_ns;
+}
+
+unsigned work_random(uint64_t *seed)
+{
+	*seed = *seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(*seed >> 33);
 }
 
 struct crew_member {

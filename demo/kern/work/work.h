@@ -30,6 +30,9 @@ void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint
 
 bool work_over(uint64_t until_ns);
 
+/* The next of a row of numbers that look like chance; what *seed was at first tells all of them. */
+unsigned work_random(uint64_t *seed);
+
 void work_pingpong(uint64_t until_ns);
 void work_spin(uint64_t until_ns);
 void work_fault(uint64_t until_ns);
@@ -43,6 +46,8 @@ void work_dump(uint64_t until_ns);
 void work_net(uint64_t until_ns);
 void work_mix(uint64_t until_ns);
 void work_forever(uint64_t until_ns);
+void work_idle(uint64_t until_ns);
+void work_busy(uint64_t until_ns);
 void work_panic(uint64_t until_ns);
 void work_wild(uint64_t until_ns);
 void work_triple(uint64_t until_ns);

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A disk, as slow as a tick, and programs that read it. It takes the request first that lies nearest to its head. The
+ * mistake: one that is far away has to wait as long as others come, and PATIENCE_NS is too long to make up for that.
+ */
+#include <stddef.h>
+
+#include "args.h"
+#include "clock.h"
+#include "thread.h"
+#include "timer.h"
+#include "wait.h"
+#include "bug/bug.h"
+
+#define READERS	    4
+#define FAR	    1000000u
+#define SEEK_NS	    NS_PER_MS
+#define PATIENCE_NS (700 * NS_PER_MS)
+
+struct request {
+	struct wait_queue answered;
+	struct request *next;
+	uint64_t since_ns;
+	unsigned sector;
+	bool done; /* under the lock of `answered` */
+};
+
+/* The queue's lock guards the list. */
+static struct {
+	struct wait_queue queue;
+	struct request *first;
+	unsigned head; /* the disk's own */
+} disk = { .queue = WAIT_QUEUE("disk requests") };
+
+static unsigned distance(const struct request *request)
+{
+	return request->sector > disk.head ? request->sector - disk.head : disk.head - request->sector;
+}
+
+static bool comes_before(const struct request *a, const struct request *b, uint64_t now_ns)
+{
+	return now_ns - a->since_ns >= PATIENCE_NS || distance(a) < distance(b);
+}
+
+static struct request *take_request(void)
+{
+	bool irq_on = spin_lock(&disk.queue.lock);
+	uint64_t now_ns = clock_ns();
+	struct request **best, *request;
+
+	while (!disk.first)
+		wait_sleep(&disk.queue);
+	best = &disk.first;
+	for (struct request **at = &disk.first->next; *at; at = &(*at)->next)
+		if (comes_before(*at, *best, now_ns))
+			best = at;
+	request = *best;
+	*best = request->next;
+	spin_unlock(&disk.queue.lock, irq_on);
+	return request;
+}
+
+static void disk_main(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		struct request *request = take_request();
+		bool irq_on;
+
+		timer_sleep(SEEK_NS);
+		disk.head = request->sector;
+		irq_on = spin_lock(&request->answered.lock);
+		request->done = true;
+		wait_wake_all(&request->answered);
+		spin_unlock(&request->answered.lock, irq_on);
+	}
+}
+
+static void read_sector(unsigned sector)
+{
+	struct request request = { .answered = WAIT_QUEUE("disk"), .since_ns = clock_ns(), .sector = sector };
+	bool irq_on = spin_lock(&disk.queue.lock);
+
+	request.next = disk.first;
+	disk.first = &request;
+	wait_wake_one(&disk.queue);
+	spin_unlock(&disk.queue.lock, irq_on);
+
+	irq_on = spin_lock(&request.answered.lock);
+	while (!request.done)
+		wait_sleep(&request.answered);
+	spin_unlock(&request.answered.lock, irq_on);
+}
+
+static void reader(unsigned n, uint64_t until_ns)
+{
+	unsigned sector = (unsigned)arg_number("seed", 0) + n * 8 + (n == READERS - 1 ? FAR : 0);
+
+	while (!work_over(until_ns))
+		read_sector(sector++);
+}
+
+void bug_slow_disk(uint64_t until_ns)
+{
+	thread_create("disk", disk_main, NULL, CPU_ANY);
+	work_crew("reader", READERS, reader, until_ns);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Letters go through a mailbox that holds one. The mistake: the reader looks whether there is one before it takes the
+ * lock, and does not look again. A letter that comes in between wakes nobody, and the reader sleeps beside it.
+ */
+#include "args.h"
+#include "arch.h"
+#include "clock.h"
+#include "sched.h"
+#include "wait.h"
+#include "bug/bug.h"
+
+#define PAUSE_MOST_NS 65536u
+
+static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards the next */
+static bool full;
+
+/* Whoever else can run here goes first. */
+static void give_way(void)
+{
+	bool irq_on = arch_irq_save();
+
+	schedule();
+	arch_irq_restore(irq_on);
+}
+
+static void read_letter(void)
+{
+	bool there = __atomic_load_n(&full, __ATOMIC_ACQUIRE), irq_on;
+
+	if (!there)
+		give_way();
+	irq_on = spin_lock(&mailbox.lock);
+	if (!there)
+		wait_sleep(&mailbox);
+	full = false;
+	wait_wake_all(&mailbox);
+	spin_unlock(&mailbox.lock, irq_on);
+}
+
+static void write_letter(void)
+{
+	bool irq_on = spin_lock(&mailbox.lock);
+
+	while (full)
+		wait_sleep(&mailbox);
+	full = true;
+	wait_wake_all(&mailbox);
+	spin_unlock(&mailbox.lock, irq_on);
+}
+
+static void reader(uint64_t until_ns)
+{
+	while (!work_over(until_ns))
+		read_letter();
+}
+
+/* Letters come at all times. */
+static void writer(uint64_t until_ns)
+{
+	uint64_t seed = arg_number("seed", 0);
+
+	while (!work_over(until_ns)) {
+		uint64_t pause_until = clock_ns() + work_random(&seed) % PAUSE_MOST_NS;
+
+		while (clock_ns() < pause_until)
+			arch_relax();
+		write_letter();
+	}
+}
+
+static void take_part(unsigned n, uint64_t until_ns)
+{
+	if (n == 0)
+		reader(until_ns);
+	else
+		writer(until_ns);
+}
+
+void bug_wakeup_race(uint64_t until_ns)
+{
+	work_crew("mail", 2, take_part, until_ns);
+}

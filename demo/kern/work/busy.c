@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * More to do than there are CPUs: workers take pieces of work from a list, which a planner keeps filled, compute, and
+ * book the result under a mutex. In the end as much must be booked as was planned.
+ */
+#include <stddef.h>
+
+#include "args.h"
+#include "arch.h"
+#include "clock.h"
+#include "cpu.h"
+#include "mutex.h"
+#include "panic.h"
+#include "print.h"
+#include "wait.h"
+#include "work.h"
+
+#define ROOM	     32u
+#define PIECE_NS     (NS_PER_MS / 4)
+#define PIECES_EVERY 8u /* of which one is this many times as long */
+
+/* The queue's lock guards it all; workers and planner wait in it. */
+static struct {
+	struct wait_queue queue;
+	unsigned piece[ROOM]; /* how long it takes, in units of PIECE_NS */
+	unsigned planned, taken;
+	bool over;
+} list = { .queue = WAIT_QUEUE("work list") };
+
+static struct mutex book = MUTEX("book");
+static uint64_t booked; /* under the mutex */
+
+/* False once all is done. */
+static bool take(unsigned *piece)
+{
+	bool irq_on = spin_lock(&list.queue.lock);
+	bool found;
+
+	while (list.planned == list.taken && !list.over)
+		wait_sleep(&list.queue);
+	found = list.planned != list.taken;
+	if (found)
+		*piece = list.piece[list.taken++ % ROOM];
+	wait_wake_all(&list.queue);
+	spin_unlock(&list.queue.lock, irq_on);
+	return found;
+}
+
+static void compute(unsigned piece)
+{
+	uint64_t end = clock_ns() + piece * PIECE_NS;
+
+	while (clock_ns() < end)
+		arch_relax();
+}
+
+static void work(void)
+{
+	unsigned piece;
+
+	while (take(&piece)) {
+		compute(piece);
+		mutex_lock(&book);
+		booked++;
+		mutex_unlock(&book);
+	}
+}
+
+static void plan(unsigned piece)
+{
+	bool irq_on = spin_lock(&list.queue.lock);
+
+	while (list.planned - list.taken == ROOM)
+		wait_sleep(&list.queue);
+	list.piece[list.planned++ % ROOM] = piece;
+	wait_wake_all(&list.queue);
+	spin_unlock(&list.queue.lock, irq_on);
+}
+
+static void plan_until(uint64_t until_ns)
+{
+	uint64_t seed = arg_number("seed", 0);
+	bool irq_on;
+
+	while (!work_over(until_ns)) {
+		unsigned chance = work_random(&seed);
+
+		plan(chance % PIECES_EVERY == 0 ? PIECES_EVERY : 1 + chance % 3);
+	}
+	irq_on = spin_lock(&list.queue.lock);
+	list.over = true;
+	wait_wake_all(&list.queue);
+	spin_unlock(&list.queue.lock, irq_on);
+}
+
+/* The first one plans. */
+static void member(unsigned n, uint64_t until_ns)
+{
+	if (n == 0)
+		plan_until(until_ns);
+	else
+		work();
+}
+
+void work_busy(uint64_t until_ns)
+{
+	work_crew("busy", 2 * cpu_count, member, until_ns);
+	if (booked != list.planned)
+		panic("busy: %lu of %u pieces of work are booked", booked, list.planned);
+	kprintf("busy: %lu pieces of work\n", booked);
+}

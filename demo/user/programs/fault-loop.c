@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * fault-loop: fills a table whose pages are mapped when they are first touched, by the handler of SIGSEGV. The mistake:
+ * the handler maps by the number of the last page that is there, not of the next; so the access faults again, and again.
+ */
+#include <program.h>
+#include <unistd.h>
+
+#define PAGE  4096u
+#define PAGES 16u
+#define BASE  (UINT64_C(64) << 30) /* where nothing else is */
+
+static unsigned present; /* pages of the table that are there */
+
+static void map(unsigned page)
+{
+	mmap((void *)(BASE + page * PAGE), PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void on_fault(int signal)
+{
+	(void)signal;
+	map(present - 1);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	handle_signal(SIGSEGV, on_fault);
+	map(0);
+	for (present = 1; present < PAGES; present++)
+		*(volatile char *)(BASE + present * PAGE) = 1;
+	finish();
+}
