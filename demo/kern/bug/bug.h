@@ -20,6 +20,7 @@ void bug_abba(uint64_t until_ns);
 void bug_cycle3(uint64_t until_ns);
 void bug_lost_wakeup(uint64_t until_ns);
 void bug_wakeup_race(uint64_t until_ns);
+void bug_starve(uint64_t until_ns);
 void bug_slow_disk(uint64_t until_ns);
 
 #endif

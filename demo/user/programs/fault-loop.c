@@ -8,7 +8,7 @@
 
 #define PAGE  4096u
 #define PAGES 16u
-#define BASE  (UINT64_C(64) << 30) /* where nothing else is */
+#define BASE  ((USER_BASE + USER_END) / 2) /* where nothing else is */
 
 static unsigned present; /* pages of the table that are there */
 
