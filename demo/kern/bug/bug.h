@@ -16,11 +16,27 @@
 /* Ends with one that has no name. */
 extern const struct work bugs[];
 
+/* Two threads take two mutexes in opposite orders */
 void bug_abba(uint64_t until_ns);
+/* CPUs take two spinlocks in different orders */
+void bug_abba_spin(uint64_t until_ns);
+/* Three threads and three mutexes, in a ring */
 void bug_cycle3(uint64_t until_ns);
+/* An interrupt handler takes a lock that its CPU holds */
+void bug_self_irq(uint64_t until_ns);
+/* A CPU waits for answers with a lock that another one spins for */
+void bug_ipi_lock(uint64_t until_ns);
+/* An urgent thread waits for one that does not get to run */
+void bug_inversion(uint64_t until_ns);
+/* Two locks are taken in both orders, at different times */
+void bug_lock_order(uint64_t until_ns);
+/* What is waited for happens, and the waker forgets to wake */
 void bug_lost_wakeup(uint64_t until_ns);
+/* The wakeup comes between the look and the sleep */
 void bug_wakeup_race(uint64_t until_ns);
+/* An urgent thread that gives way to nobody */
 void bug_starve(uint64_t until_ns);
+/* A disk answers, but one request very late */
 void bug_slow_disk(uint64_t until_ns);
 
 #endif

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Three threads of different priorities on one CPU. The mistake: the least urgent one shares a mutex with the most urgent
+ * one, and nothing lends it that one's priority. A thread in between that only computes keeps it from ever giving the
+ * mutex up.
+ */
+#include "arch.h"
+#include "clock.h"
+#include "mutex.h"
+#include "thread.h"
+#include "timer.h"
+#include "bug/bug.h"
+
+static struct mutex bus = MUTEX("bus");
+
+static void compute(uint64_t ns)
+{
+	uint64_t begin = clock_ns();
+
+	while (clock_ns() - begin < ns)
+		arch_relax();
+}
+
+static void gather_weather(void *unused)
+{
+	(void)unused;
+	thread_set_priority(PRIORITY_DEFAULT - 1);
+	for (;;) {
+		mutex_lock(&bus);
+		compute(100 * NS_PER_MS);
+		mutex_unlock(&bus);
+	}
+}
+
+static void compress_images(void *unused)
+{
+	(void)unused;
+	timer_sleep(40 * NS_PER_MS);
+	for (;;)
+		arch_relax();
+}
+
+static void distribute_data(void *unused)
+{
+	(void)unused;
+	thread_set_priority(PRIORITY_DEFAULT + 1);
+	for (;;) {
+		timer_sleep(20 * NS_PER_MS);
+		mutex_lock(&bus);
+		mutex_unlock(&bus);
+	}
+}
+
+void bug_inversion(uint64_t until_ns)
+{
+	(void)until_ns;
+	thread_create("weather", gather_weather, NULL, 0);
+	thread_create("images", compress_images, NULL, 0);
+	thread_create("distribution", distribute_data, NULL, 0);
+	for (;;)
+		timer_sleep(NS_PER_S);
+}

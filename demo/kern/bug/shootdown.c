@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A table says which page is where, and whoever takes one out asks all CPUs to forget it. The mistake: it asks with the
+ * table locked. A CPU that spins for that lock has its interrupts off and does not answer.
+ */
+#include "arch.h"
+#include "cpu.h"
+#include "ipi.h"
+#include "spinlock.h"
+#include "bug/bug.h"
+
+#define PAGES 8u
+
+static struct spinlock table = SPINLOCK("page table");
+static uintptr_t places[PAGES];
+
+static void forget(void *page)
+{
+	arch_tlb_flush((uintptr_t)page);
+}
+
+static void take_out(unsigned page)
+{
+	bool irq_on = spin_lock(&table);
+
+	places[page] = 0;
+	ipi_call_all(forget, (void *)(ARCH_WINDOW_BASE + page * PAGE_SIZE));
+	spin_unlock(&table, irq_on);
+}
+
+static void put_in(unsigned page, uintptr_t place)
+{
+	bool irq_on = spin_lock(&table);
+
+	places[page] = place;
+	spin_unlock(&table, irq_on);
+}
+
+static void pager(unsigned n, uint64_t until_ns)
+{
+	for (unsigned round = 0; !work_over(until_ns); round++) {
+		if (n == 0)
+			take_out(round % PAGES);
+		else
+			put_in(round % PAGES, round);
+	}
+}
+
+void bug_ipi_lock(uint64_t until_ns)
+{
+	(void)until_ns;
+	work_crew("pager", 2, pager, UINT64_MAX);
+}
