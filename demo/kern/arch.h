@@ -113,6 +113,14 @@ uint64_t arch_clock_hz(void);
  */
 void arch_ipi_send(const struct cpu *cpu);
 
+/*
+ * Interrupts that CPU (or this one) by another number: interrupt(IRQ_DOORBELL, …) runs there. Other than the
+ * timer and IPIs this one is not over for the controller until arch_doorbell_end() is called there; until then the
+ * CPU gets no interrupt of that or a lower rank. (RISC-V's software interrupts have no controller that waits for that.)
+ */
+void arch_doorbell_ring(const struct cpu *cpu);
+void arch_doorbell_end(void);
+
 /* Raises a non-maskable interrupt there: nmi() runs. False if the architecture has none. */
 bool arch_nmi_send(const struct cpu *cpu);
 
@@ -173,13 +181,14 @@ enum irq {
 	IRQ_IPI,
 	IRQ_SPURIOUS,
 	IRQ_NMI, /* goes to nmi() */
+	IRQ_DOORBELL,
 };
 
 /* The controller has been told that this interrupt is over; before interrupt(), which may not return for long. */
 void interrupt_ended(enum irq irq);
 
 /*
- * An interrupt was taken at instruction ip and is over for the controller. Interrupts are off
+ * An interrupt was taken at instruction ip and, but for IRQ_DOORBELL, is over for the controller. Interrupts are off
  * and stay off; may switch to another thread and so return late, on the same stack and perhaps another CPU.
  */
 void interrupt(enum irq irq, uintptr_t ip);

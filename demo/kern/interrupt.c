@@ -15,12 +15,14 @@ KTRACE_EVENT(irq, exit, "%u", (uint32_t, irq));
 KTRACE_EVENT(irq, eoi, "%u", (uint32_t, irq));
 
 void (*interrupt_observer)(enum irq irq);
+void (*doorbell_handler)(void);
 
 static const char *const names[] = {
 	[IRQ_TIMER] = "timer",
 	[IRQ_IPI] = "ipi",
 	[IRQ_SPURIOUS] = "spurious",
 	[IRQ_NMI] = "nmi",
+	[IRQ_DOORBELL] = "doorbell",
 };
 
 static void observe(enum irq irq)
@@ -41,6 +43,9 @@ static void handle(enum irq irq, uintptr_t ip)
 	case IRQ_IPI:
 		ipi_handle();
 		break;
+	case IRQ_DOORBELL:
+		doorbell_handler();
+		break;
 	default:
 		break;
 	}
@@ -53,6 +58,12 @@ void interrupt_ended(enum irq irq)
 
 	KTRACE(irq, eoi, irq);
 	self->trace_context = interrupted;
+}
+
+void doorbell_end(void)
+{
+	arch_doorbell_end();
+	interrupt_ended(IRQ_DOORBELL);
 }
 
 void interrupt(enum irq irq, uintptr_t ip)

@@ -2,6 +2,7 @@
 #include "gic.h"
 
 #include "arch.h"
+#include "cpu.h"
 #include "platform.h"
 #include "timer.h"
 
@@ -10,6 +11,7 @@
 #define PFR0_GIC_SHIFT 24    /* ID_AA64PFR0_EL1: GIC system registers, that is GICv3 or later */
 
 static const struct gic_driver *gic;
+static uint32_t doorbells[CPU_MAX]; /* acknowledged and to be ended; each CPU's own */
 
 void gic_init(void)
 {
@@ -24,7 +26,7 @@ void gic_init_cpu(void)
 }
 
 /*
- * Ended before the portable kernel runs, for it may switch threads; by then the timer must have let go of its
+ * Ended before the portable kernel runs, but for the doorbell, for it may switch threads; by then the timer must have let go of its
  * line.
  */
 void gic_interrupt(uintptr_t ip)
@@ -35,6 +37,11 @@ void gic_interrupt(uintptr_t ip)
 
 	if (intid >= INTID_NONE) {
 		interrupt(IRQ_SPURIOUS, ip);
+		return;
+	}
+	if (intid == INTID_DOORBELL) {
+		doorbells[arch_this_cpu()->id] = acknowledged;
+		interrupt(IRQ_DOORBELL, ip);
 		return;
 	}
 	if (intid == INTID_VIRTUAL_TIMER) {
@@ -50,7 +57,17 @@ void gic_interrupt(uintptr_t ip)
 
 void arch_ipi_send(const struct cpu *cpu)
 {
-	gic->send_ipi(cpu);
+	gic->send(cpu, INTID_IPI);
+}
+
+void arch_doorbell_ring(const struct cpu *cpu)
+{
+	gic->send(cpu, INTID_DOORBELL);
+}
+
+void arch_doorbell_end(void)
+{
+	gic->end(doorbells[arch_this_cpu()->id]);
 }
 
 /* GICv2 and v3 have no interrupt that a masked CPU takes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The interrupt controller. Only per-CPU interrupts are used: one software-generated one as IPI and the
- * virtual timer. GICv2 and GICv3 are two drivers behind one table; the CPU says which of them the machine
+ * The interrupt controller. Only per-CPU interrupts are used: two software-generated ones, IPI and doorbell, and
+ * the virtual timer. GICv2 and GICv3 are two drivers behind one table; the CPU says which of them the machine
  * has.
  */
 #ifndef DEMO_ARCH_GIC_H
@@ -9,14 +9,18 @@
 
 #include <stdint.h>
 
+#include "platform.h"
+
 struct cpu;
+
+#define GIC_INTERRUPTS (1u << INTID_VIRTUAL_TIMER | 1u << INTID_IPI | 1u << INTID_DOORBELL)
 
 struct gic_driver {
 	void (*init)(void);	       /* once, boot CPU */
 	void (*init_cpu)(void);	       /* each CPU, itself */
 	uint32_t (*acknowledge)(void); /* what to hand to end(); the interrupt is bits 9:0 */
 	void (*end)(uint32_t acknowledged);
-	void (*send_ipi)(const struct cpu *to);
+	void (*send)(const struct cpu *to, uint32_t intid); /* a software-generated one */
 };
 
 extern const struct gic_driver gicv2, gicv3;

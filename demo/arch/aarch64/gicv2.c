@@ -31,7 +31,7 @@ static void init(void)
 static void init_cpu(void)
 {
 	target_bits[arch_this_cpu()->id] = (uint8_t)mmio_read32(GICD_ITARGETSR0);
-	mmio_write32(GICD_ISENABLER0, 1u << INTID_VIRTUAL_TIMER | 1u << INTID_IPI);
+	mmio_write32(GICD_ISENABLER0, GIC_INTERRUPTS);
 	mmio_write32(GICC_PMR, PRIORITY_ALL);
 	mmio_write32(GICC_CTLR, 1);
 }
@@ -46,10 +46,10 @@ static void end(uint32_t acknowledged)
 	mmio_write32(GICC_EOIR, acknowledged);
 }
 
-static void send_ipi(const struct cpu *to)
+static void send(const struct cpu *to, uint32_t intid)
 {
-	__asm__ volatile("dsb ishst" : : : "memory"); /* what the IPI announces is seen before it */
-	mmio_write32(GICD_SGIR, (uint32_t)target_bits[to->id] << SGIR_TARGETS_SHIFT | INTID_IPI);
+	__asm__ volatile("dsb ishst" : : : "memory"); /* what it announces is seen before it */
+	mmio_write32(GICD_SGIR, (uint32_t)target_bits[to->id] << SGIR_TARGETS_SHIFT | intid);
 }
 
 const struct gic_driver gicv2 = {
@@ -57,5 +57,5 @@ const struct gic_driver gicv2 = {
 	.init_cpu = init_cpu,
 	.acknowledge = acknowledge,
 	.end = end,
-	.send_ipi = send_ipi,
+	.send = send,
 };

@@ -70,7 +70,7 @@ static void init_cpu(void)
 	while (mmio_read32(base + GICR_WAKER) & WAKER_CHILDREN_ASLEEP)
 		arch_relax();
 	mmio_write32(base + GICR_IGROUPR0, UINT32_MAX);
-	mmio_write32(base + GICR_ISENABLER0, 1u << INTID_VIRTUAL_TIMER | 1u << INTID_IPI);
+	mmio_write32(base + GICR_ISENABLER0, GIC_INTERRUPTS);
 	write_icc(ICC_SRE_EL1, read_icc(ICC_SRE_EL1) | 1);
 	__asm__ volatile("isb");
 	write_icc(ICC_PMR_EL1, PRIORITY_ALL);
@@ -92,13 +92,13 @@ static void end(uint32_t acknowledged)
 	__asm__ volatile("isb");
 }
 
-static void send_ipi(const struct cpu *to)
+static void send(const struct cpu *to, uint32_t intid)
 {
 	uint64_t mpidr = to->hardware_id;
 	uint64_t target = (mpidr >> 32 & 0xff) << 48 | (mpidr >> 16 & 0xff) << 32 | (mpidr >> 8 & 0xff) << 16;
 
-	__asm__ volatile("dsb ishst" : : : "memory"); /* what the IPI announces is seen before it */
-	write_icc(ICC_SGI1R_EL1, target | (uint64_t)INTID_IPI << 24 | UINT64_C(1) << (mpidr & 0xf));
+	__asm__ volatile("dsb ishst" : : : "memory"); /* what it announces is seen before it */
+	write_icc(ICC_SGI1R_EL1, target | (uint64_t)intid << 24 | UINT64_C(1) << (mpidr & 0xf));
 	__asm__ volatile("isb");
 }
 
@@ -107,5 +107,5 @@ const struct gic_driver gicv3 = {
 	.init_cpu = init_cpu,
 	.acknowledge = acknowledge,
 	.end = end,
-	.send_ipi = send_ipi,
+	.send = send,
 };

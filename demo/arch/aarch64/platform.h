@@ -18,6 +18,7 @@
 #define PLATFORM_VIRTIO_COUNT  32
 
 #define INTID_IPI	    0
+#define INTID_DOORBELL	    1
 #define INTID_VIRTUAL_TIMER 27
 
 #endif

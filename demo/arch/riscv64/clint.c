@@ -56,6 +56,25 @@ void clint_interrupt_hart(uint64_t hart)
 	software_interrupt[hart] = 1;
 }
 
+/* A hart has one software interrupt: a word beside it says that it is the doorbell's, too. */
+static uint32_t doorbells[CPU_MAX];
+
+bool clint_doorbell_rang(void)
+{
+	return __atomic_exchange_n(&doorbells[arch_this_cpu()->id], 0, __ATOMIC_ACQUIRE);
+}
+
+void arch_doorbell_ring(const struct cpu *cpu)
+{
+	__atomic_store_n(&doorbells[cpu->id], 1, __ATOMIC_RELEASE);
+	clint_interrupt_hart(cpu->hardware_id);
+}
+
+/* There is no controller that waits for it. */
+void arch_doorbell_end(void)
+{
+}
+
 void arch_ipi_send(const struct cpu *cpu)
 {
 	clint_interrupt_hart(cpu->hardware_id);

@@ -3,6 +3,7 @@
 #ifndef DEMO_ARCH_CLINT_H
 #define DEMO_ARCH_CLINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* The tick fired: set the next one, one period after this one. */
@@ -10,5 +11,8 @@ void clint_timer_next(void);
 
 /* Raises the software interrupt of a hart, asleep or running. */
 void clint_interrupt_hart(uint64_t hart);
+
+/* Was it the doorbell? True once a ring. */
+bool clint_doorbell_rang(void);
 
 #endif

@@ -25,6 +25,8 @@ void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 		clint_timer_next();
 		interrupt_ended(IRQ_TIMER);
 		interrupt(IRQ_TIMER, frame->sepc);
+	} else if (number == INTERRUPT_SOFTWARE && clint_doorbell_rang()) {
+		interrupt(IRQ_DOORBELL, frame->sepc); /* it still pends, for what else it was sent for */
 	} else if (number == INTERRUPT_SOFTWARE) {
 		arch_csr_clear(sip, INTERRUPT_SUPERVISOR_SOFTWARE);
 		interrupt_ended(IRQ_IPI);

@@ -98,6 +98,16 @@ void arch_ipi_send(const struct cpu *cpu)
 	apic_command((uint32_t)cpu->hardware_id, VECTOR_IPI);
 }
 
+void arch_doorbell_ring(const struct cpu *cpu)
+{
+	apic_command((uint32_t)cpu->hardware_id, VECTOR_DOORBELL);
+}
+
+void arch_doorbell_end(void)
+{
+	apic_acknowledge();
+}
+
 bool arch_nmi_send(const struct cpu *cpu)
 {
 	apic_command((uint32_t)cpu->hardware_id, DELIVER_NMI);

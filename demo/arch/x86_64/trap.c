@@ -39,6 +39,9 @@ static bool interrupt_trap(const struct trap_frame *frame)
 		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->rip);
 		return true;
+	case VECTOR_DOORBELL:
+		interrupt(IRQ_DOORBELL, frame->rip);
+		return true;
 	case VECTOR_SPURIOUS: /* is not acknowledged */
 		interrupt(IRQ_SPURIOUS, frame->rip);
 		return true;

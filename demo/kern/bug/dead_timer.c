@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A measurement that no tick may disturb: the timer of its CPU is stopped for that long. The CPU then goes on without:
+ * what other CPUs ask of it is done, but no sleep of its own ends any more.
+ */
+#include "arch.h"
+#include "bug.h"
+#include "clock.h"
+#include "cpu.h"
+#include "thread.h"
+#include "timer.h"
+#include "wait.h"
+
+#define SPAN_NS	    (2 * NS_PER_MS)
+#define PATIENCE_NS (SPAN_NS / 2)
+#define MEASURE_NS  (50 * NS_PER_MS)
+#define ROUNDS	    5
+
+static struct wait_queue errands = WAIT_QUEUE("errands");
+
+/* True if the span went by undisturbed. The mistake: if not, it is left without starting the timer. */
+static bool measure(uint64_t patience_ns)
+{
+	bool irq_on = arch_irq_save();
+	uint64_t begin = clock_ns();
+
+	arch_timer_stop();
+	while (clock_ns() - begin < SPAN_NS) {
+		if (clock_ns() - begin > patience_ns) {
+			arch_irq_restore(irq_on);
+			return false;
+		}
+		arch_relax();
+	}
+	arch_timer_start();
+	arch_irq_restore(irq_on);
+	return true;
+}
+
+static void meter(void *unused)
+{
+	(void)unused;
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		measure(2 * SPAN_NS);
+		timer_sleep(MEASURE_NS);
+	}
+	measure(PATIENCE_NS);
+	timer_sleep(MEASURE_NS);
+}
+
+/* Runs errands on the CPU that is measured; somebody on another one sends it. */
+static void runner(void *unused)
+{
+	(void)unused;
+	for (;;) {
+		bool irq_on = spin_lock(&errands.lock);
+
+		wait_sleep(&errands);
+		spin_unlock(&errands.lock, irq_on);
+	}
+}
+
+void bug_dead_timer(uint64_t until_ns)
+{
+	(void)until_ns;
+	thread_create("meter", meter, NULL, (int)cpu_count - 1);
+	thread_create("runner", runner, NULL, (int)cpu_count - 1);
+	for (;;) {
+		bool irq_on = spin_lock(&errands.lock);
+
+		wait_wake_all(&errands);
+		spin_unlock(&errands.lock, irq_on);
+		timer_sleep(MEASURE_NS);
+	}
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A log that is written out while its spinlock is held, and writing takes a while: the writer sleeps. */
+#include "bug.h"
+#include "clock.h"
+#include "cpu.h"
+#include "spinlock.h"
+#include "timer.h"
+
+#define WRITE_NS (20 * NS_PER_MS)
+
+static struct spinlock log_lock = SPINLOCK("log");
+static uint64_t lines;
+
+static void write_out(void)
+{
+	timer_sleep(WRITE_NS);
+}
+
+/* The mistake: a spinlock belongs to a CPU. Whoever runs there meanwhile and wants it waits for itself. */
+static void append(void)
+{
+	bool irq_on = spin_lock(&log_lock);
+
+	lines++;
+	write_out();
+	spin_unlock(&log_lock, irq_on);
+}
+
+/* Two a CPU. */
+static void logger(unsigned n, uint64_t until_ns)
+{
+	(void)n;
+	while (!work_over(until_ns)) {
+		append();
+		timer_sleep(WRITE_NS);
+	}
+}
+
+void bug_sleep_spin(uint64_t until_ns)
+{
+	work_crew("logger", 2 * cpu_count, logger, until_ns);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * user-spin: a child is to say that it is ready by a variable, and its parent waits for that. The mistake: a child has
+ * a copy of its parent's memory, not the same.
+ */
+#include <program.h>
+#include <unistd.h>
+
+static volatile bool ready;
+
+static void get_ready(void)
+{
+	ready = true;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	wait_for(start_child(get_ready));
+	while (!ready)
+		;
+	finish();
+}
