@@ -7,6 +7,7 @@
 #include "ipi.h"
 #include "panic.h"
 #include "sched.h"
+#include "thread.h"
 #include "timer.h"
 #include "trace.h"
 
@@ -18,11 +19,8 @@ void (*interrupt_observer)(enum irq irq);
 void (*doorbell_handler)(void);
 
 static const char *const names[] = {
-	[IRQ_TIMER] = "timer",
-	[IRQ_IPI] = "ipi",
-	[IRQ_SPURIOUS] = "spurious",
-	[IRQ_NMI] = "nmi",
-	[IRQ_DOORBELL] = "doorbell",
+	[IRQ_TIMER] = "timer", [IRQ_IPI] = "ipi",	    [IRQ_SPURIOUS] = "spurious",
+	[IRQ_NMI] = "nmi",     [IRQ_DOORBELL] = "doorbell",
 };
 
 static void observe(enum irq irq)
@@ -72,6 +70,7 @@ void interrupt(enum irq irq, uintptr_t ip)
 	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_INTERRUPT);
 
 	KTRACE(irq, enter, irq, names[irq], ip);
+	thread_check_stack(self->current, ip);
 	observe(irq);
 	handle(irq, ip);
 	KTRACE(irq, exit, irq);

@@ -15,6 +15,8 @@
 
 KTRACE_EVENT(lock, contend, "%p %s held by %s %u", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder));
+KTRACE_EVENT(lock, fail, "%p %s held by %s %u", (const void *, lock), (const char *, name),
+	     (const char *, kind), (uint32_t, holder));
 KTRACE_EVENT(lock, acquire, "%p", (const void *, lock));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 
@@ -42,6 +44,7 @@ bool spin_lock(struct spinlock *lock)
 	bool irq_on = arch_irq_save();
 	uint32_t holder = arch_this_cpu()->id + 1;
 
+	thread_check_stack(arch_this_cpu()->current, (uintptr_t)__builtin_return_address(0));
 	if (!try_lock(&lock->holder, holder))
 		spin_until_locked(lock, holder);
 	KTRACE(lock, acquire, lock);
@@ -82,6 +85,17 @@ void mutex_lock(struct mutex *mutex)
 	if (!try_lock(&mutex->holder, self))
 		sleep_until_locked(mutex, self);
 	KTRACE(lock, acquire, mutex);
+}
+
+bool mutex_try_lock(struct mutex *mutex)
+{
+	if (!try_lock(&mutex->holder, thread_self()->id)) {
+		KTRACE(lock, fail, mutex, mutex->queue.lock.name, "thread",
+		       __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED));
+		return false;
+	}
+	KTRACE(lock, acquire, mutex);
+	return true;
 }
 
 void mutex_unlock(struct mutex *mutex)

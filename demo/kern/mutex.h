@@ -6,6 +6,7 @@
 #ifndef DEMO_MUTEX_H
 #define DEMO_MUTEX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "wait.h"
@@ -23,6 +24,7 @@ struct mutex {
 	}
 
 void mutex_lock(struct mutex *mutex);
+bool mutex_try_lock(struct mutex *mutex); /* false: it is taken */
 void mutex_unlock(struct mutex *mutex);
 
 #endif

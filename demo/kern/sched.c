@@ -98,9 +98,11 @@ void schedule(void)
 {
 	struct cpu *self = arch_this_cpu();
 	struct thread *previous = self->current;
-	struct thread *next = pick_next(self, previous);
+	struct thread *next;
 	uint64_t now = clock_ns();
 
+	thread_check_stack(previous, (uintptr_t)__builtin_return_address(0));
+	next = pick_next(self, previous);
 	self->need_resched = false;
 	next->state = THREAD_RUNNING;
 	next->cpu = self;

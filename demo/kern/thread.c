@@ -11,9 +11,9 @@
 #include "thread.h"
 #include "user.h"
 
-/* A thread's pages: the stack, then the struct in a page of its own, out of reach of a small overflow. */
+/* A thread's pages: one for who is told that the stack overflowed, the stack, and the struct in a page of its own. */
 #define STACK_PAGES  (THREAD_STACK_SIZE / PAGE_SIZE)
-#define THREAD_PAGES (STACK_PAGES + 1)
+#define THREAD_PAGES (1 + STACK_PAGES + 1)
 
 KTRACE_EVENT(sched, create, "%u of process %u, %s", (uint32_t, thread), (uint32_t, process),
 	     (const char *, name));
@@ -62,8 +62,8 @@ static struct thread *allocate(struct cpu *cpu, uint32_t id)
 		page_free(pages, THREAD_PAGES);
 		return NULL;
 	}
-	thread = (struct thread *)(pages + THREAD_STACK_SIZE);
-	thread->stack = pages;
+	thread = (struct thread *)(pages + PAGE_SIZE + THREAD_STACK_SIZE);
+	thread->stack = pages + PAGE_SIZE;
 	thread->id = id;
 	thread->cpu = cpu;
 	thread->priority = PRIORITY_DEFAULT;
@@ -158,7 +158,7 @@ void thread_exit(void)
 
 void thread_free(struct thread *thread)
 {
-	page_free(thread->stack, THREAD_PAGES);
+	page_free(thread->stack - PAGE_SIZE, THREAD_PAGES);
 }
 
 struct thread *thread_self(void)
@@ -168,4 +168,16 @@ struct thread *thread_self(void)
 
 	arch_irq_restore(irq_on);
 	return self;
+}
+
+void thread_check_stack(struct thread *self, uintptr_t place)
+{
+	uintptr_t sp = (uintptr_t)__builtin_frame_address(0);
+
+	if (!self || sp >= (uintptr_t)self->stack || sp < (uintptr_t)self->stack - PAGE_SIZE ||
+	    self->overflowed)
+		return;
+	self->overflowed = true;
+	panic("stack overflow: thread %u (%s) at %#lx, stack pointer %#lx below %#lx", self->id, self->name,
+	      place, sp, (uintptr_t)self->stack);
 }

@@ -46,7 +46,8 @@ struct thread {
 	struct arch_space *space;  /* to run in, NULL: the kernel's */
 	void (*entry)(void *argument);
 	void *argument;
-	char *stack; /* THREAD_STACK_SIZE bytes */
+	char *stack;	 /* THREAD_STACK_SIZE bytes, and a page below them */
+	bool overflowed; /* and it has been told */
 	char name[THREAD_NAME_MAX];
 };
 
@@ -87,6 +88,12 @@ void thread_free(struct thread *thread);
 
 /* The running thread ends; so it does when its entry returns. */
 _Noreturn void thread_exit(void);
+
+/*
+ * Panics if the running thread, whose code is at `place`, has used up its stack: what it calls all the time looks after
+ * that. NULL: no thread runs yet. Interrupts off.
+ */
+void thread_check_stack(struct thread *self, uintptr_t place);
 
 /* The running thread; never NULL. */
 struct thread *thread_self(void);

@@ -82,7 +82,8 @@ void trace_init(void)
 	int error;
 
 	ktrace_console_set(&echo);
-	ktrace_control("lock=off"); /* an order of magnitude more events than all others together */
+	ktrace_control(
+		"lock=off,lock.fail=on"); /* an order of magnitude more events than all others together */
 	error = ktrace_boot_argument(arch_boot_args());
 	if (error < 0)
 		kprintf("boot arguments: ");

@@ -38,5 +38,23 @@ void bug_wakeup_race(uint64_t until_ns);
 void bug_starve(uint64_t until_ns);
 /* A disk answers, but one request very late */
 void bug_slow_disk(uint64_t until_ns);
+/* A handler does not tell the controller that it is done */
+void bug_no_eoi(uint64_t until_ns);
+/* A handler raises its own interrupt again and again */
+void bug_irq_storm(uint64_t until_ns);
+/* Interrupts are off for 50 ms */
+void bug_irq_off(uint64_t until_ns);
+/* One CPU's timer is not started again */
+void bug_dead_timer(uint64_t until_ns);
+/* A driver waits for ever, running */
+void bug_kernel_spin(uint64_t until_ns);
+/* Two threads give way to each other, for ever */
+void bug_livelock(uint64_t until_ns);
+/* Recursion without end */
+void bug_stack(uint64_t until_ns);
+/* A call of a function that is not there */
+void bug_null_call(uint64_t until_ns);
+/* A thread sleeps with a spinlock held */
+void bug_sleep_spin(uint64_t until_ns);
 
 #endif

@@ -4,7 +4,7 @@
  * what other CPUs ask of it is done, but no sleep of its own ends any more.
  */
 #include "arch.h"
-#include "bug.h"
+#include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
 #include "thread.h"

@@ -4,7 +4,7 @@
  * handlers that get that wrong: one leaves without telling the controller, one without taking the letter.
  */
 #include "arch.h"
-#include "bug.h"
+#include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
 #include "interrupt.h"

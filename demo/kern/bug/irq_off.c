@@ -3,7 +3,7 @@
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
-#include "bug.h"
+#include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
 #include "timer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* A driver that waits for its device's answer, which does not come, in a loop that interrupts do interrupt. */
 #include "arch.h"
-#include "bug.h"
+#include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
 #include "thread.h"

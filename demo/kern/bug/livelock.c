@@ -3,7 +3,7 @@
  * Two clerks move money between two accounts, in opposite directions. Neither waits for the second account while it
  * has the first one, so there is no deadlock; it gives the first one back and tries again.
  */
-#include "bug.h"
+#include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
 #include "mutex.h"

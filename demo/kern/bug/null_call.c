@@ -2,7 +2,7 @@
 /* Devices behind a table of what they can do, which is not the same for all of them. */
 #include <stddef.h>
 
-#include "bug.h"
+#include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
 #include "print.h"

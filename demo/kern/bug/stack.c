@@ -2,7 +2,7 @@
 /* Names that stand for other names, as links do in a file system; three of them stand for each other. */
 #include <stddef.h>
 
-#include "bug.h"
+#include "bug/bug.h"
 #include "clock.h"
 #include "cpu.h"
 #include "print.h"
