@@ -46,6 +46,11 @@
 #define KTRACE_STACK_REACH 4096
 #endif
 
+/* 0: the hooks of ktrace/hooks.h leave no code. */
+#ifndef KTRACE_STATE
+#define KTRACE_STATE 1
+#endif
+
 #if KTRACE_MAX_CPUS < 1 || KTRACE_MAX_CPUS > 4096
 #error "KTRACE_MAX_CPUS must be 1 to 4096"
 #endif

@@ -364,11 +364,13 @@ struct ktrx_holder {
 	uint64_t wait_stamp;  /* since when */
 	uint64_t wait_pc;     /* where */
 	uint32_t owner;	      /* who had the object when the wait began, as `id`; 0: unknown */
-	uint32_t cpu;	      /* of a thread: it runs there, or ran there last */
-	uint64_t deadline;    /* stamp by which the wait ends by itself; 0: it does not */
-	uint32_t waker;	      /* thread + 1 that made it runnable last; 0: none, or an interrupt */
-	uint32_t wakes;	      /* how often it was made runnable */
-	uint64_t stack_low;   /* of a thread: its stack, 0: unknown */
+	uint16_t cpu;	      /* of a thread: it runs there, or ran there last */
+	uint8_t whole;	      /* of a thread: 1 if all locks that it holds are known */
+	uint8_t reserved;
+	uint64_t deadline;  /* stamp by which the wait ends by itself; 0: it does not */
+	uint32_t waker;	    /* thread + 1 that made it runnable last; 0: none, or an interrupt */
+	uint32_t wakes;	    /* how often it was made runnable */
+	uint64_t stack_low; /* of a thread: its stack, 0: unknown */
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];

@@ -10,6 +10,7 @@
  * All addresses are formed relative to the code: this may run before the kernel relocates itself, and runs
  * once more after it did.
  */
+#include "hook.h"
 #include "mailbox.h"
 #include "settings.h"
 #include "state.h"
@@ -188,6 +189,8 @@ void ktrace_states_update(void)
 {
 	uint64_t changes, seen;
 
+	if (KTRACE_STATE)
+		ktrace_hooks_update();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	changes = ktrace_arch_fetch_add(&ktrace_state.changes, 1) + 1;
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -47,7 +47,7 @@ int ktrace_cpu_online(uint32_t cpu)
 	return KTRACE_OK;
 }
 
-/* This CPU's state, NULL while it has none. */
+/* This CPU's row, NULL while it has none. */
 static volatile struct ktrx_cpu *this_cpu(void)
 {
 	uint32_t ring;
@@ -66,7 +66,9 @@ void ktrace_heartbeat(uint64_t pc)
 		return;
 	cpu->pc = pc;
 	cpu->thread = KTRX_W1_THREAD(ktrace_arch_thread());
-	cpu->heartbeat_stamp = ktrace_arch_clock();
+	cpu->now = ktrace_arch_clock();
+	cpu->heartbeat_stamp = cpu->now;
+	cpu->sample[cpu->heartbeats % KTRX_SAMPLES] = pc;
 	cpu->heartbeats = cpu->heartbeats + 1;
 	ktrace_clock_beat((uint32_t)(cpu - ktrace_state.cpu), cpu->heartbeats);
 	ktrace_mailbox_look();
@@ -79,5 +81,10 @@ void ktrace_mode(uint8_t mode)
 	if (!cpu)
 		return;
 	cpu->thread = KTRX_W1_THREAD(ktrace_arch_thread());
+	if (cpu->mode == mode)
+		return;
+	cpu->user_enters = cpu->user_enters + (cpu->mode == KTRX_MODE_USER);
+	cpu->user_exits = cpu->user_exits + (mode == KTRX_MODE_USER);
+	cpu->mode_stamp = cpu->now;
 	cpu->mode = mode;
 }

@@ -14,6 +14,8 @@ struct layout {
 	uint32_t shift; /* log2 of the slots of each ring */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
+	struct ktrx_holder *holder;
+	uint64_t holders_size;
 	uint64_t *counters;
 	uint64_t counters_size;
 	struct ktrace_clock_rows clocks;
@@ -29,10 +31,11 @@ static int tables_take(struct layout *layout, struct ktrace_arena *arena, const 
 {
 	layout->cpu = ktrace_arena_take(arena, (uint64_t)layout->cpus * sizeof(struct ktrx_cpu));
 	layout->thread = ktrace_arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
+	layout->holder = ktrace_arena_take(arena, layout->holders_size);
 	layout->counters = ktrace_arena_take(arena, layout->counters_size);
 	layout->clocks.clock = ktrace_arena_take(arena, layout->clocks_size);
 	layout->clocks.offset = ktrace_arena_take(arena, layout->offsets_size);
-	return layout->cpu && layout->thread && layout->counters && layout->clocks.clock &&
+	return layout->cpu && layout->thread && layout->holder && layout->counters && layout->clocks.clock &&
 	       layout->clocks.offset;
 }
 
@@ -77,6 +80,13 @@ static void ring_make(struct ktrx_ring *ring, uint32_t cpu, const struct layout 
 	ring->head = (uintptr_t)&ring->word;
 }
 
+static void holders_make(const struct layout *layout)
+{
+	ktrace_zero(layout->holder, layout->holders_size);
+	for (uint32_t cpu = 0; cpu < layout->cpus && layout->holders_size; cpu++)
+		layout->holder[cpu].id = KTRX_HOLDER_CPU | cpu;
+}
+
 static void layout_make(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
 	ktrace_arena_rewind(arena);
@@ -84,6 +94,7 @@ static void layout_make(struct layout *layout, struct ktrace_arena *arena, const
 	tables_take(layout, arena, config);
 	ktrace_zero(layout->cpu, layout->cpus * sizeof(struct ktrx_cpu));
 	ktrace_zero(layout->thread, config->threads * sizeof(struct ktrx_thread));
+	holders_make(layout);
 	ktrace_zero(layout->counters, layout->counters_size);
 	ktrace_zero(layout->clocks.clock, layout->clocks_size);
 	ktrace_zero(layout->clocks.offset, layout->offsets_size);
@@ -126,6 +137,8 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 			   layout->cpus * sizeof(struct ktrx_cpu));
 	ktrace_section_set(KTRX_SECTION_THREADS, sizeof(struct ktrx_thread), layout->thread,
 			   config->threads * sizeof(struct ktrx_thread));
+	ktrace_section_set(KTRX_SECTION_HOLDERS, sizeof(struct ktrx_holder), layout->holder,
+			   layout->holders_size);
 	ktrace_section_set(KTRX_SECTION_COUNTERS, sizeof(uint64_t), layout->counters, layout->counters_size);
 	ktrace_section_set(KTRX_SECTION_CLOCKS, sizeof(struct ktrx_clock), layout->clocks.clock,
 			   layout->clocks_size);
@@ -142,12 +155,15 @@ static void state_fill(const struct layout *layout, const struct ktrace_config *
 	ktrace_state.cpu = layout->cpu;
 	ktrace_state.threads = config->threads;
 	ktrace_state.thread = layout->thread;
+	ktrace_state.holders = config->holders;
+	ktrace_state.holder = layout->holders_size ? layout->holder : KTRACE_NULL;
 	ktrace_state.counters = config->counters ? layout->counters : KTRACE_NULL;
 	if (config->panic_goes_on)
 		ktrace_state.panic_goes_on = 1;
 	ktrace_state.physical = config->physical;
 	ktrace_arch_store_barrier();
 	*(volatile uint32_t *)&ktrace_state.initialised = 1;
+	*(volatile uint32_t *)&ktrace_state.hooking = ktrace_state.state;
 }
 
 static int config_is_valid(const struct ktrace_config *config)
@@ -161,6 +177,13 @@ static int config_is_valid(const struct ktrace_config *config)
 		return 1;
 	return config->slots >> SHIFT_LEAST != 0 && config->slots <= UINT32_C(1) << SHIFT_MOST &&
 	       (config->slots & (config->slots - 1)) == 0;
+}
+
+static uint64_t holders_size(const struct layout *layout, const struct ktrace_config *config)
+{
+	return KTRACE_STATE && config->holders
+		       ? ((uint64_t)layout->cpus + config->holders) * sizeof(struct ktrx_holder)
+		       : 0;
 }
 
 static uint64_t counters_size(const struct layout *layout, const struct ktrace_config *config)
@@ -197,6 +220,7 @@ int ktrace_init(const struct ktrace_config *config)
 		return KTRACE_ERROR_STATE;
 	ktrace_attach();
 	layout.cpus = config->cpus ? config->cpus : 1;
+	layout.holders_size = holders_size(&layout, config);
 	layout.counters_size = counters_size(&layout, config);
 	clocks_size(&layout, config);
 	ktrace_arena_open(&arena, config);

@@ -20,7 +20,7 @@ KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((ali
 	},
 };
 
-KTRACE_IN_DATA struct ktrace_state ktrace_state = { 0 };
+KTRACE_IN_DATA struct ktrace_state ktrace_state = { .state = KTRACE_STATE };
 
 KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((aligned(64))) = {
 	.magic = { 'K', 'T', 'R', 'X' },

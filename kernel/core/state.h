@@ -39,6 +39,8 @@ struct ktrace_state {
 	uint64_t changes; /* of what event states depend on */
 	uint64_t mailing; /* a CPU is busy with the host's requests */
 	uint32_t attached;
+	uint32_t hooking;     /* hooks follow the state … */
+	uint32_t state;	      /* … as is asked for */
 	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
 	uint32_t stopped;
 	uint32_t panic_goes_on;
@@ -47,9 +49,11 @@ struct ktrace_state {
 	uint32_t events;  /* rows that have an id */
 	uint32_t cpus;
 	uint32_t threads;
+	uint32_t holders; /* rows for threads, behind those of CPUs */
 	uint64_t threads_named; /* rows of thread[] given out, whole laps counted */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
+	struct ktrx_holder *holder; /* NULL: none */
 	uint64_t *counters; /* [ring][event id], NULL: the rows' own */
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Locks that are had and waited for. What a holder has lies in the order it was taken, the oldest first; of more locks
+ * than there are places each empty place, and each beyond the last, stands for one that is only counted.
+ */
+#include "hook.h"
+
+#if KTRACE_STATE
+
+#define COUNT_MOST 255u
+
+static volatile struct ktrx_holder *holder_of(const struct ktrace_hook *hook, uint32_t by)
+{
+	return by == KTRACE_BY_CPU ? ktrace_holder_cpu(hook) : ktrace_holder_claim(ktrace_hook_thread());
+}
+
+static uint32_t places(uint32_t count)
+{
+	return count < KTRX_HELD ? count : KTRX_HELD;
+}
+
+/* The newest place that holds this, plus 1; 0: none. */
+static uint32_t place_find(const volatile struct ktrx_holder *row, uint64_t object)
+{
+	uint32_t at = places(row->held_count);
+
+	while (at > 0 && row->held[at - 1].object != object)
+		at--;
+	return at;
+}
+
+/* Counted first, filled then: an interrupt's locks go behind it. */
+static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_t stamp, uint64_t pc)
+{
+	uint32_t count = row->held_count;
+
+	if (count == COUNT_MOST)
+		return;
+	row->held_count = (uint8_t)(count + 1);
+	if (count >= KTRX_HELD)
+		return;
+	row->held[count].stamp = stamp;
+	row->held[count].pc = pc;
+	ktrace_arch_publish((uint64_t *)(uintptr_t)&row->held[count].object, object);
+}
+
+/* Closes the gap and counts down last: an interrupt's locks go behind all of it. */
+static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
+{
+	uint32_t count = row->held_count, last = places(count) - 1;
+
+	for (; at < last; at++) {
+		row->held[at].stamp = row->held[at + 1].stamp;
+		row->held[at].pc = row->held[at + 1].pc;
+		row->held[at].object = row->held[at + 1].object;
+	}
+	row->held[last].object = 0;
+	row->held_count = (uint8_t)(count - 1);
+}
+
+/* Would it be known if this had been taken? A CPU has none at a switch, a thread none when it is made. */
+static int is_whole(const struct ktrace_hook *hook, const volatile struct ktrx_holder *row, uint32_t by)
+{
+	return by == KTRACE_BY_CPU ? hook->cpu->switches != 0 : row->whole;
+}
+
+/* One that has no place: it was one too many, or was never taken. */
+static void release_unknown(const struct ktrace_hook *hook, volatile struct ktrx_holder *row, uint64_t object,
+			    uint32_t by, uintptr_t pc)
+{
+	uint32_t empty = place_find(row, 0);
+
+	if (row->held_count > KTRX_HELD)
+		row->held_count = (uint8_t)(row->held_count - 1);
+	else if (empty)
+		place_remove(row, empty - 1);
+	else if (is_whole(hook, row, by))
+		ktrace_hook_broken(hook, KTRX_BROKEN_RELEASE, object, pc);
+}
+
+/* A thread that has got one lock waits for none; a CPU may have got it in an interrupt. */
+static void wait_end(volatile struct ktrx_holder *row, uint64_t object, uint32_t by)
+{
+	if (row->wait == by && (by == KTRACE_BY_THREAD || row->object == object))
+		row->wait = KTRX_WAIT_NONE;
+}
+
+void ktrace_lock_acquire_at(const volatile void *lock, uint32_t by, uintptr_t pc)
+{
+	uint64_t object = (uintptr_t)lock;
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
+		return;
+	row = holder_of(&hook, by);
+	if (!row)
+		return;
+	if (place_find(row, object))
+		ktrace_hook_broken(&hook, KTRX_BROKEN_ACQUIRE, object, pc);
+	place_add(row, object, hook.cpu->now, pc);
+	wait_end(row, object, by);
+}
+
+void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc)
+{
+	uint64_t object = (uintptr_t)lock;
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+	uint32_t at;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
+		return;
+	row = holder_of(&hook, by);
+	if (!row)
+		return;
+	at = place_find(row, object);
+	if (at)
+		place_remove(row, at - 1);
+	else
+		release_unknown(&hook, row, object, by, pc);
+}
+
+static uint32_t owner_id(uint32_t owner, uint32_t by)
+{
+	if (owner == KTRACE_NOBODY)
+		return 0;
+	return by == KTRACE_BY_CPU ? KTRX_HOLDER_CPU | owner : owner + 1;
+}
+
+void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t by, uint32_t owner,
+			 uintptr_t pc)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
+		return;
+	row = holder_of(&hook, by);
+	if (row)
+		ktrace_holder_wait(row, (uintptr_t)lock, by, ktrace_hook_now(&hook), pc, owner_id(owner, by),
+				   name);
+}
+
+void ktrace_lock_give_up(uint32_t by)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
+		return;
+	row = holder_of(&hook, by);
+	if (row)
+		row->wait = KTRX_WAIT_NONE;
+}
+
+void ktrace_lock_wait(const volatile void *lock, const char *name, uint32_t by, uint32_t owner)
+{
+	ktrace_lock_wait_at(lock, name, by, owner, KTRACE_RETURN_ADDRESS);
+}
+
+void ktrace_lock_acquire(const volatile void *lock, uint32_t by)
+{
+	ktrace_lock_acquire_at(lock, by, KTRACE_RETURN_ADDRESS);
+}
+
+void ktrace_lock_release(const volatile void *lock, uint32_t by)
+{
+	ktrace_lock_release_at(lock, by, KTRACE_RETURN_ADDRESS);
+}
+
+#endif

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Rows of holders. A thread's lies at one of a few places that follow from its number, claimed by a single swap
+ * from 0. Two CPUs may claim for one thread at a time, at different places if one was freed meanwhile: the
+ * first place counts, and whoever sees a later one frees it.
+ */
+#include "hook.h"
+
+#if KTRACE_STATE
+
+#define PROBES 8u
+#define SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
+
+static uint32_t probes(void)
+{
+	return ktrace_state.holders < PROBES ? ktrace_state.holders : PROBES;
+}
+
+static volatile struct ktrx_holder *place(uint32_t thread, uint32_t probe)
+{
+	uint32_t rows = ktrace_state.holders;
+	uint32_t at = (uint32_t)((uint64_t)(uint32_t)(thread * SPREAD) * rows >> 32) + probe;
+
+	return &ktrace_state.holder[ktrace_state.cpus + (at < rows ? at : at - rows)];
+}
+
+/* The id and what shares its word; 0 is free. */
+static uint64_t *head_of(volatile struct ktrx_holder *row)
+{
+	return (uint64_t *)(uintptr_t)row;
+}
+
+static void row_free(volatile struct ktrx_holder *row)
+{
+	volatile uint64_t *word = head_of(row);
+
+	for (uint32_t i = 1; i < sizeof(*row) / sizeof(*word); i++)
+		word[i] = 0;
+	ktrace_arch_store_barrier();
+	word[0] = 0;
+}
+
+static int row_claim(volatile struct ktrx_holder *row, uint32_t thread)
+{
+	uint64_t head = *(volatile uint64_t *)head_of(row);
+
+	return (uint32_t)head == 0 && ktrace_arch_compare_swap(head_of(row), head, (uint64_t)thread + 1);
+}
+
+volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
+{
+	for (uint32_t probe = 0; probe < probes(); probe++) {
+		volatile struct ktrx_holder *row = place(thread, probe);
+
+		if (row->id == thread + 1)
+			return row;
+	}
+	return KTRACE_NULL;
+}
+
+/* The thread's first row is the one; later ones are freed. */
+static volatile struct ktrx_holder *settle(uint32_t thread)
+{
+	volatile struct ktrx_holder *first = KTRACE_NULL;
+
+	for (uint32_t probe = 0; probe < probes(); probe++) {
+		volatile struct ktrx_holder *row = place(thread, probe);
+
+		if (row->id != thread + 1)
+			continue;
+		if (first)
+			row_free(row);
+		else
+			first = row;
+	}
+	return first;
+}
+
+volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread)
+{
+	volatile struct ktrx_holder *row = ktrace_holder_find(thread);
+
+	for (uint32_t probe = 0; probe < probes() && !row; probe++)
+		if (row_claim(place(thread, probe), thread))
+			row = settle(thread);
+	return row;
+}
+
+void ktrace_holder_free(uint32_t thread)
+{
+	for (uint32_t probe = 0; probe < probes(); probe++) {
+		volatile struct ktrx_holder *row = place(thread, probe);
+
+		if (row->id == thread + 1)
+			row_free(row);
+	}
+}
+
+void ktrace_holder_wait(volatile struct ktrx_holder *row, uint64_t object, uint32_t kind, uint64_t now,
+			uint64_t pc, uint32_t owner, const char *name)
+{
+	uint32_t length = 0;
+
+	row->wait = KTRX_WAIT_NONE;
+	ktrace_arch_store_barrier();
+	row->object = object;
+	row->wait_stamp = now;
+	row->wait_pc = pc;
+	row->owner = owner;
+	for (; name && name[length] && length + 1 < sizeof(row->object_name); length++)
+		row->object_name[length] = name[length];
+	row->object_name[length] = '\0';
+	ktrace_arch_store_barrier();
+	row->wait = (uint8_t)kind;
+}
+
+#endif

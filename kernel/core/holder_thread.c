@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What threads do: run, wait to run, wait for something. */
+#include "hook.h"
+
+#if KTRACE_STATE
+
+static void state_set(volatile struct ktrx_holder *row, uint8_t state, uint64_t stamp)
+{
+	row->state_stamp = stamp;
+	row->state = state;
+}
+
+/* It is awake. What it waits for if it is a lock, it waits for until it has that. */
+static void wait_end(volatile struct ktrx_holder *row)
+{
+	row->deadline = 0;
+	if (row->wait != KTRX_WAIT_LOCK)
+		row->wait = KTRX_WAIT_NONE;
+}
+
+void ktrace_thread_block_at(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline,
+			    uintptr_t pc)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+	uint64_t now;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+		return;
+	row = ktrace_holder_claim(ktrace_hook_thread());
+	now = ktrace_hook_now(&hook);
+	if (!row)
+		return;
+	if (row->wait != KTRX_WAIT_LOCK)
+		ktrace_holder_wait(row, (uintptr_t)object, kind, now, pc, 0, name);
+	row->deadline = deadline;
+	state_set(row, KTRX_THREAD_WAITING, now);
+}
+
+void ktrace_thread_block(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline)
+{
+	ktrace_thread_block_at(object, name, kind, deadline, KTRACE_RETURN_ADDRESS);
+}
+
+void ktrace_thread_wake(uint32_t thread)
+{
+	uint32_t context = ktrace_arch_thread();
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+		return;
+	row = ktrace_holder_claim(thread);
+	if (!row)
+		return;
+	wait_end(row);
+	row->waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
+	row->wakes = row->wakes + 1;
+	state_set(row, KTRX_THREAD_RUNNABLE, hook.cpu->now);
+}
+
+/* Rules that a switch must not break. Who went to sleep did it there; else the switch is where. */
+static void switch_check(const struct ktrace_hook *hook, const volatile struct ktrx_holder *previous,
+			 uintptr_t pc)
+{
+	const volatile struct ktrx_holder *here = ktrace_holder_cpu(hook);
+	uint64_t place = previous && previous->state == KTRX_THREAD_WAITING ? previous->wait_pc : pc;
+
+	if (here && here->held_count != 0)
+		ktrace_hook_broken(hook, KTRX_BROKEN_SWITCH_LOCKED, here->held[0].object, place);
+	if (hook->cpu->preempt != 0)
+		ktrace_hook_broken(hook, KTRX_BROKEN_SWITCH_PREEMPT, 0, place);
+	if (hook->cpu->nesting != 0)
+		ktrace_hook_broken(hook, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
+}
+
+static void thread_ran(volatile struct ktrx_holder *row, uint64_t now)
+{
+	if (row->state == KTRX_THREAD_RUNNING)
+		state_set(row, KTRX_THREAD_RUNNABLE, now);
+}
+
+static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_hook *hook, uint64_t now)
+{
+	wait_end(row);
+	row->cpu = (uint16_t)hook->number;
+	state_set(row, KTRX_THREAD_RUNNING, now);
+}
+
+void ktrace_thread_switch(uint32_t previous, uint32_t next)
+{
+	volatile struct ktrx_holder *from, *to;
+	struct ktrace_hook hook;
+	uint64_t now;
+
+	if (!ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+		return;
+	now = ktrace_hook_now(&hook);
+	from = ktrace_holder_find(previous);
+	to = ktrace_holder_claim(next);
+	if (previous != next) {
+		switch_check(&hook, from, KTRACE_RETURN_ADDRESS);
+		hook.cpu->switch_stamp = now;
+		hook.cpu->switches = hook.cpu->switches + 1;
+		hook.cpu->thread = next;
+		if (from)
+			thread_ran(from, now);
+	}
+	if (to)
+		thread_runs(to, &hook, now);
+}
+
+void ktrace_thread_exit(uint32_t thread)
+{
+	struct ktrace_hook hook;
+
+	if (ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+		ktrace_holder_free(thread);
+}
+
+void ktrace_thread_stack(uint32_t thread, const volatile void *low, const volatile void *high)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+	int is_new;
+
+	if (!ktrace_hook_enter(&hook, 0))
+		return;
+	is_new = !ktrace_holder_find(thread) && thread != ktrace_hook_thread();
+	row = ktrace_holder_claim(thread);
+	if (!row)
+		return;
+	row->stack_low = (uintptr_t)low;
+	row->stack_high = (uintptr_t)high;
+	if (is_new)
+		row->whole = 1;
+}
+
+void ktrace_thread_priority(uint32_t thread, uint8_t priority)
+{
+	volatile struct ktrx_holder *row;
+	struct ktrace_hook hook;
+
+	if (!ktrace_hook_enter(&hook, 0))
+		return;
+	row = ktrace_holder_claim(thread);
+	if (row)
+		row->priority = priority;
+}
+
+#endif
