@@ -28,6 +28,7 @@ KTRACE_LDLIBS := -ldl
 -include host/cmd/ktrdump.mk
 -include host/export/stream.mk
 -include host/live/live.mk
+-include host/why/why.mk
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen
 KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)

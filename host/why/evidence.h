@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/keyed.h"
 #include "analyze/symbols.h"
 #include "analyze/threads.h"
 #include "ktread/ktread.h"
@@ -20,6 +21,11 @@
 #define WHY_LAST   8u /* events kept of each CPU and thread */
 #define WHY_FRAMES 32u
 #define WHY_TEXT   160u
+
+/* Kept apart; those beyond are left out and counted. */
+#define WHY_CPUS    4096u
+#define WHY_THREADS 16384u
+#define WHY_OBJECTS 16384u
 
 /* An event as text. */
 struct why_event {
@@ -62,7 +68,7 @@ struct why_cpu {
 	struct why_rate irqs;	/* irq.enter */
 	struct why_rate faults; /* mm.fault_enter */
 	struct why_rate switches;
-	struct why_rate user_enter; /* entries from user mode: syscalls, faults and interrupts there */
+	struct why_rate user_enter; /* syscall.enter; `row` counts faults and interrupts there as well */
 };
 
 struct why_thread {
@@ -88,6 +94,25 @@ struct why_thread {
 	uint64_t fault_repeats; /* … and how often in a row at that address */
 	uint64_t ran;		/* ticks it is seen to run within the window */
 	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not */
+	uint64_t contends;	/* lock that it found taken and has not had since, by its events; 0: none … */
+	uint64_t contends_since;
+};
+
+/* A lock that was taken and not given up, by the events. */
+struct why_hold {
+	uint64_t lock;
+	uint64_t stamp;
+	uint64_t pc; /* 0 unknown */
+	uint32_t thread, cpu;
+};
+
+/* Lock `then` was taken by who held `first`; the newest time that this was so. */
+struct why_order {
+	uint64_t first, then;
+	uint64_t stamp;
+	uint64_t first_pc, then_pc; /* 0 unknown */
+	uint64_t count;
+	uint32_t thread, cpu;
 };
 
 /* A lock, queue or other object that was named by a hook or an event. */
@@ -99,7 +124,7 @@ struct why_object {
 struct why_evidence {
 	struct ktread *trace;
 	const struct ktread_info *info;
-	const struct symbols *symbols; /* NULL: no file of the kernel is known */
+	struct symbols *symbols; /* NULL: no file of the kernel is known */
 	uint64_t end;		       /* the newest stamp that is known, of events and of tables */
 	uint64_t first;		       /* the oldest event's */
 	uint64_t window;	       /* ticks: what "recent" means, at most the last second */
@@ -113,13 +138,19 @@ struct why_evidence {
 	uint32_t threads;
 	struct why_object *object;
 	uint32_t objects;
+	struct why_hold *hold;
+	uint32_t holds;
+	struct why_order *order;
+	uint32_t orders;
+	uint64_t left_out;   /* events and rows of threads and CPUs beyond the limits */
+	struct keyed index;  /* of threads and objects; use the functions below */
 };
 
 /*
  * Reads the trace to its end. `symbols` may be NULL and must outlive the evidence. 0, or a negative KTREAD_E_*; what was
  * read until then stands.
  */
-int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, const struct symbols *symbols);
+int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, struct symbols *symbols);
 void why_evidence_free(struct why_evidence *evidence);
 
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id); /* NULL */

@@ -4,11 +4,12 @@
 #define WHY_FINDING_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "why/evidence.h"
 
-/* In order of what explains most: of two findings that are equally sure the former is the verdict. */
+/* In order of what explains most: of two problems that are found the former is the verdict. */
 enum why_verdict {
 	WHY_TRIPLE_FAULT,
 	WHY_STACK_OVERFLOW,
@@ -39,12 +40,15 @@ enum why_verdict {
 
 /* "deadlock", "self-deadlock" …: the words that scripts see. */
 const char *why_verdict_word(enum why_verdict verdict);
+/* Idle or busy: there is nothing to repair. */
+bool why_verdict_is_healthy(enum why_verdict verdict);
 
 enum why_sure {
-	WHY_POSSIBLE,
+	WHY_POSSIBLE, /* worth a look where nothing else is found; a machine that is busy or idle stays healthy */
 	WHY_LIKELY,
 	WHY_CERTAIN,
 };
+const char *why_sure_word(enum why_sure sure);
 
 #define WHY_ACTORS 16u
 #define WHY_LINES  24u
@@ -76,7 +80,11 @@ struct why_findings;
 /* Looks for one thing. Adds what it finds; 0 or KTREAD_E_MEMORY. */
 typedef int why_detector(const struct why_evidence *evidence, struct why_findings *findings);
 
-/* A new finding, NULL without memory; the pointer is good until the next one is made. */
+/*
+ * A new finding, NULL without memory; the pointer is good until the next one is made. Past WHY_FINDINGS it is one that
+ * nobody sees.
+ */
+#define WHY_FINDINGS 256u
 struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
 				    enum why_sure sure);
 __attribute__((format(printf, 2, 3))) void why_finding_head(struct why_finding *finding, const char *format,
@@ -94,12 +102,15 @@ uint32_t why_findings_count(const struct why_findings *findings);
 const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n);
 
 /*
- * Words for people, into `buffer`, which is returned: "thread 5 (make)" or "CPU 1", "lock 0x1234 (inode)",
- * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped.
+ * Words for people, into `buffer`, which is returned: "thread 5 (make)" or "CPU 1", "inode (0x1234)",
+ * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped. An address that is a return address, as all
+ * are that hooks note, is said by why_say_call(): the line is that of the call.
  */
+#define WHY_WORDS 160u /* room that is enough for each of them */
 const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size);
 const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
+const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
 
 #endif

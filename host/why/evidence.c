@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The trace is read twice: where it ends and what is missing has to be known before an event can be said to be recent
+ * or to be worth its words, as only the newest of each CPU and thread are put into text.
+ */
+#include "why/evidence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "why/evidence_state.h"
+
+#define KEY_THREAD 1u
+#define KEY_OBJECT 2u
+#define ROOM_FIRST 64u
+
+static uint32_t *find_indexed(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
+{
+	const uint64_t key[KEYED_WORDS] = { kind, value };
+	const struct keyed_entry *entry = keyed_find(index, key);
+
+	if (!entry)
+		return NULL;
+	*at = (uint32_t)entry->count;
+	return at;
+}
+
+static int put_indexed(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at)
+{
+	const uint64_t key[KEYED_WORDS] = { kind, value };
+	struct keyed_entry *entry;
+	int error = keyed_put(index, key, &entry);
+
+	if (error || !entry)
+		return KTREAD_E_MEMORY;
+	entry->count = at;
+	return 0;
+}
+
+const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id)
+{
+	uint32_t at;
+
+	return find_indexed(&evidence->index, KEY_THREAD, id, &at) ? &evidence->thread[at] : NULL;
+}
+
+const char *why_object_name(const struct why_evidence *evidence, uint64_t address)
+{
+	uint32_t at;
+
+	return find_indexed(&evidence->index, KEY_OBJECT, address, &at) ? evidence->object[at].name : "";
+}
+
+static int grow_threads(struct why_reader *reader)
+{
+	struct why_evidence *evidence = reader->evidence;
+	uint32_t room = reader->room ? 2 * reader->room : ROOM_FIRST;
+	struct why_thread *thread = realloc(evidence->thread, room * sizeof(*thread));
+	struct why_progress *progress;
+
+	if (!thread)
+		return KTREAD_E_MEMORY;
+	evidence->thread = thread;
+	progress = realloc(reader->progress, room * sizeof(*progress));
+	if (!progress)
+		return KTREAD_E_MEMORY;
+	reader->progress = progress;
+	reader->room = room;
+	return 0;
+}
+
+static void begin_thread(struct why_thread *thread, const struct ktread *trace, uint32_t id)
+{
+	const char *name = ktread_thread_name(trace, id);
+
+	*thread = (struct why_thread){ .id = id, .cpu = KTRX_NO_CPU };
+	if (name)
+		strncpy(thread->name, name, sizeof(thread->name) - 1);
+	thread->idle = id == 0 || threads_name_is_idle(thread->name, strlen(thread->name));
+}
+
+struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id)
+{
+	struct why_evidence *evidence = reader->evidence;
+	uint32_t at;
+
+	if (find_indexed(&evidence->index, KEY_THREAD, id, &at))
+		return &evidence->thread[at];
+	if (evidence->threads == WHY_THREADS) {
+		evidence->left_out++;
+		return NULL;
+	}
+	if (evidence->threads == reader->room)
+		reader->error = grow_threads(reader);
+	if (!reader->error)
+		reader->error = put_indexed(&evidence->index, KEY_THREAD, id, evidence->threads);
+	if (reader->error)
+		return NULL;
+	reader->progress[evidence->threads] = (struct why_progress){ .last_number = UINT64_MAX };
+	begin_thread(&evidence->thread[evidence->threads], evidence->trace, id);
+	return &evidence->thread[evidence->threads++];
+}
+
+int why_object_touch(struct why_evidence *evidence, uint64_t address, const char *name, size_t length)
+{
+	struct why_object *object;
+	uint32_t at;
+
+	if (address == 0 || length == 0 || find_indexed(&evidence->index, KEY_OBJECT, address, &at) ||
+	    evidence->objects == WHY_OBJECTS)
+		return 0;
+	if ((evidence->objects & (evidence->objects - 1)) == 0) {
+		uint32_t room = evidence->objects ? 2 * evidence->objects : 1;
+
+		object = realloc(evidence->object, room * sizeof(*object));
+		if (!object)
+			return KTREAD_E_MEMORY;
+		evidence->object = object;
+	}
+	object = &evidence->object[evidence->objects];
+	*object = (struct why_object){ .address = address };
+	if (length >= sizeof(object->name))
+		length = sizeof(object->name) - 1;
+	memcpy(object->name, name, strnlen(name, length));
+	return put_indexed(&evidence->index, KEY_OBJECT, address, evidence->objects++);
+}
+
+/* As many as the trace speaks of. */
+static int make_cpus(struct why_evidence *evidence)
+{
+	uint32_t cpus = evidence->info->cpus;
+
+	for (uint32_t n = 0; n < evidence->info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(evidence->trace, n);
+
+		if (ring && ring->cpu != KTRX_NO_CPU && ring->cpu >= cpus)
+			cpus = ring->cpu + 1;
+	}
+	if (cpus > WHY_CPUS)
+		cpus = WHY_CPUS;
+	evidence->cpu = calloc(cpus ? cpus : 1, sizeof(*evidence->cpu));
+	if (!evidence->cpu)
+		return KTREAD_E_MEMORY;
+	evidence->cpus = cpus;
+	for (uint32_t n = 0; n < cpus; n++) {
+		evidence->cpu[n].number = n;
+		evidence->cpu[n].running = UINT32_MAX;
+	}
+	return 0;
+}
+
+static void measure(struct why_evidence *evidence)
+{
+	uint64_t all;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (cpu->has_row && cpu->row.now > evidence->end)
+			evidence->end = cpu->row.now;
+		if (cpu->has_row && cpu->row.heartbeat_stamp > evidence->end)
+			evidence->end = cpu->row.heartbeat_stamp;
+	}
+	all = evidence->end - evidence->first;
+	evidence->window = evidence->info->frequency && evidence->info->frequency < all
+				   ? evidence->info->frequency
+				   : all;
+}
+
+static int read_all(struct why_reader *reader)
+{
+	struct why_evidence *evidence = reader->evidence;
+	int error = make_cpus(evidence);
+
+	if (error)
+		return error;
+	why_note(evidence);
+	why_registers(evidence);
+	error = why_tables(reader);
+	if (!error)
+		error = why_survey(reader);
+	measure(evidence);
+	return error ? error : why_tell(reader);
+}
+
+int why_evidence_read(struct why_evidence **result, struct ktread *trace, struct symbols *symbols)
+{
+	struct why_reader reader = { .evidence = calloc(1, sizeof(struct why_evidence)) };
+	int error;
+
+	*result = reader.evidence;
+	if (!reader.evidence)
+		return KTREAD_E_MEMORY;
+	reader.evidence->trace = trace;
+	reader.evidence->info = ktread_info(trace);
+	reader.evidence->symbols = symbols;
+	error = read_all(&reader);
+	threads_destroy(reader.model);
+	free(reader.known);
+	free(reader.progress);
+	free(reader.told);
+	keyed_free(&reader.holds);
+	keyed_free(&reader.orders);
+	return error;
+}
+
+void why_evidence_free(struct why_evidence *evidence)
+{
+	if (!evidence)
+		return;
+	keyed_free(&evidence->index);
+	free(evidence->order);
+	free(evidence->hold);
+	free(evidence->object);
+	free(evidence->thread);
+	free(evidence->cpu);
+	free(evidence);
+}

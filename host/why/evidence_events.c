@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What the events say: the two ways through the trace. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/event_name.h"
+#include "ktrx/slot.h"
+#include "why/evidence_state.h"
+
+static struct why_cpu *cpu_of(struct why_evidence *evidence, const struct ktread_event *event)
+{
+	return event->cpu < evidence->cpus ? &evidence->cpu[event->cpu] : NULL;
+}
+
+/* ---- First way ----------------------------------------------------------------------------------- */
+
+static void survey_event(struct why_reader *reader, const struct ktread_event *event)
+{
+	struct why_evidence *evidence = reader->evidence;
+	struct why_cpu *cpu = cpu_of(evidence, event);
+	struct why_thread *thread = why_thread_touch(reader, event->thread);
+
+	if (thread)
+		thread->last.total++;
+	if (evidence->end == 0 || event->stamp < evidence->first)
+		evidence->first = event->stamp;
+	if (event->stamp > evidence->end)
+		evidence->end = event->stamp;
+	if (!cpu)
+		return;
+	cpu->last.total++;
+	cpu->lost += event->lost;
+	if (event->lost && event->stamp > cpu->gap)
+		cpu->gap = event->stamp;
+	if (event->stamp > cpu->last_stamp)
+		cpu->last_stamp = event->stamp;
+}
+
+int why_survey(struct why_reader *reader)
+{
+	struct ktread *trace = reader->evidence->trace;
+	const struct ktread_event *event;
+	int status;
+
+	while ((status = ktread_next_by_ring(trace, &event)) > 0 && !reader->error)
+		survey_event(reader, event);
+	if (reader->error)
+		return reader->error;
+	return status < 0 ? status : ktread_rewind(trace);
+}
+
+/* ---- Second way ---------------------------------------------------------------------------------- */
+
+static void put_text(struct why_event *told, const struct ktread_event *event)
+{
+	char name[EVENT_NAME_MOST + 1];
+	char *end = event_name_put(name, event->type);
+	size_t length = (size_t)(end - name);
+
+	*told = (struct why_event){ .stamp = event->stamp,
+				    .cpu = event->cpu,
+				    .thread = event->thread,
+				    .id = event->id,
+				    .context = event->context };
+	if (length > sizeof(told->text) - 2)
+		length = sizeof(told->text) - 2;
+	memcpy(told->text, name, length);
+	told->text[length++] = ' ';
+	ktread_format(event, told->text + length, sizeof(told->text) - length);
+}
+
+/* Puts it into words if it is among the newest. A guest that runs on may have more by now than were counted. */
+static void tell_last(struct why_last *last, uint64_t told, const struct ktread_event *event)
+{
+	if (told + WHY_LAST < last->total || last->count == WHY_LAST)
+		return;
+	put_text(&last->event[last->count++], event);
+}
+
+static void count(const struct why_evidence *evidence, const struct why_cpu *cpu, struct why_rate *rate,
+		  uint64_t stamp)
+{
+	if (cpu && stamp < cpu->gap)
+		return;
+	if (rate->count++ == 0)
+		rate->first = stamp;
+	rate->last = stamp;
+	rate->recent += evidence->end - stamp <= evidence->window;
+}
+
+/* Ticks of the window that lie between two stamps. */
+static uint64_t within_window(const struct why_evidence *evidence, uint64_t from, uint64_t to)
+{
+	const uint64_t begin = evidence->end - evidence->window;
+
+	if (from < begin)
+		from = begin;
+	return to > from ? to - from : 0;
+}
+
+/* threads.h says what a thread has become. */
+static void on_change(void *context, const struct threads_change *change)
+{
+	struct why_reader *reader = context;
+	struct why_thread *thread = why_thread_touch(reader, change->thread->id);
+
+	if (!thread)
+		return;
+	if (change->from == THREADS_RUNNING && thread->since)
+		thread->ran += within_window(reader->evidence, thread->since, reader->stamp);
+	thread->state = (enum threads_state)change->thread->state;
+	thread->since = reader->stamp;
+	thread->object = change->thread->object;
+	thread->cpu = change->thread->cpu;
+}
+
+static uint64_t hash_arguments(const struct ktread_event *event)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (uint32_t n = 0; n < event->payload_size; n++)
+		hash = (hash ^ event->payload[n]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+static void on_syscall_enter(struct why_reader *reader, struct why_thread *thread,
+			     const struct ktread_event *event, const struct wellknown *known)
+{
+	struct why_progress *progress = &reader->progress[thread - reader->evidence->thread];
+
+	wellknown_number(known, event, WELLKNOWN_NUMBER, &thread->syscall);
+	thread->in_syscall = true;
+	progress->arguments = hash_arguments(event);
+	progress->entered = event->stamp;
+}
+
+static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread,
+			    const struct ktread_event *event, const struct wellknown *known)
+{
+	struct why_progress *progress = &reader->progress[thread - reader->evidence->thread];
+	uint64_t result = 0;
+
+	if (!thread->in_syscall)
+		return;
+	thread->in_syscall = false;
+	wellknown_number(known, event, WELLKNOWN_RESULT, &result);
+	thread->syscall_result = result;
+	if (thread->repeats == 0 || progress->last_number != thread->syscall ||
+	    progress->last_arguments != progress->arguments || progress->last_result != result) {
+		thread->repeats = 0;
+		thread->repeat_first = progress->entered;
+	}
+	thread->repeats++;
+	progress->last_number = thread->syscall;
+	progress->last_arguments = progress->arguments;
+	progress->last_result = result;
+}
+
+static void on_fault(struct why_thread *thread, const struct ktread_event *event,
+		     const struct wellknown *known)
+{
+	uint64_t address;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &address))
+		return;
+	thread->fault_repeats = address == thread->fault_address ? thread->fault_repeats + 1 : 1;
+	thread->fault_address = address;
+}
+
+/* What is under way on a CPU whose slots are missing may have ended unseen. */
+static void on_gap(struct why_reader *reader, const struct ktread_event *event, struct why_thread *thread)
+{
+	const struct threads_thread *running = threads_on(reader->model, event->cpu);
+
+	if (running)
+		threads_gap(reader->model, event->cpu, reader->time - 1);
+	why_lock_gap(reader);
+	if (thread) {
+		thread->in_syscall = false;
+		thread->repeats = thread->fault_repeats = 0;
+	}
+}
+
+static int tell_meaning(struct why_reader *reader, const struct ktread_event *event,
+			const struct wellknown *known, struct why_thread *thread)
+{
+	struct why_evidence *evidence = reader->evidence;
+	struct why_cpu *cpu = cpu_of(evidence, event);
+
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+		if (cpu)
+			count(evidence, cpu, &cpu->switches, event->stamp);
+		return 0;
+	case WELLKNOWN_IRQ_ENTER:
+		if (cpu)
+			count(evidence, cpu, &cpu->irqs, event->stamp);
+		return 0;
+	case WELLKNOWN_FAULT_ENTER:
+		if (cpu)
+			count(evidence, cpu, &cpu->faults, event->stamp);
+		if (thread) {
+			count(evidence, cpu, &thread->faults, event->stamp);
+			on_fault(thread, event, known);
+		}
+		return 0;
+	case WELLKNOWN_SYSCALL_ENTER:
+		if (cpu)
+			count(evidence, cpu, &cpu->user_enter, event->stamp);
+		if (thread) {
+			count(evidence, cpu, &thread->syscalls, event->stamp);
+			on_syscall_enter(reader, thread, event, known);
+		}
+		return 0;
+	case WELLKNOWN_SYSCALL_EXIT:
+		if (thread)
+			on_syscall_exit(reader, thread, event, known);
+		return 0;
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+	case WELLKNOWN_LOCK_RELEASE:
+		return why_lock_event(reader, event, known, thread);
+	default:
+		return 0;
+	}
+}
+
+/* Is what came before it overwritten? */
+static bool is_cut(const struct why_reader *reader, const struct ktread_event *event)
+{
+	const struct ktread_ring *ring = ktread_ring(reader->evidence->trace, event->ring);
+
+	return ring && ring->overwritten > 0;
+}
+
+static int tell_event(struct why_reader *reader, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(reader->known, event);
+	struct why_cpu *cpu = cpu_of(reader->evidence, event);
+	struct why_thread *thread;
+	int error = 0;
+
+	reader->stamp = event->stamp;
+	reader->time = event->stamp >= reader->time + 2 ? event->stamp : reader->time + 2;
+	thread = why_thread_touch(reader, event->thread);
+	if (cpu)
+		tell_last(&cpu->last, reader->told[event->cpu]++, event);
+	if (thread)
+		tell_last(&thread->last, reader->progress[thread - reader->evidence->thread].told++, event);
+	if (cpu && (event->lost || (reader->told[event->cpu] == 1 && is_cut(reader, event))))
+		on_gap(reader, event, thread);
+	error = threads_event(reader->model, event, known, reader->time);
+	/* The model's changes may have made new threads, and so have moved this one. */
+	if (!error && thread)
+		thread = why_thread_touch(reader, event->thread);
+	if (!error)
+		error = tell_meaning(reader, event, known, thread);
+	return error ? error : reader->error;
+}
+
+/* The state that everything is in when the trace ends. */
+static void settle(struct why_reader *reader)
+{
+	struct why_evidence *evidence = reader->evidence;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		struct why_thread *thread = &evidence->thread[n];
+
+		if (thread->state == THREADS_RUNNING)
+			thread->ran += within_window(evidence, thread->since, evidence->end);
+		if (thread->state == THREADS_RUNNABLE && !thread->idle && evidence->end > thread->since)
+			thread->runnable = evidence->end - thread->since;
+		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&
+		    thread->holder.cpu < evidence->cpus)
+			evidence->cpu[thread->holder.cpu].running = thread->id;
+	}
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		struct why_cpu *cpu = &evidence->cpu[n];
+		const struct threads_thread *on = threads_on(reader->model, n);
+
+		if (cpu->running == UINT32_MAX && on)
+			cpu->running = on->id;
+		else if (cpu->running == UINT32_MAX && cpu->has_row && cpu->row.heartbeats)
+			cpu->running = cpu->row.thread;
+	}
+}
+
+int why_tell(struct why_reader *reader)
+{
+	struct ktread *trace = reader->evidence->trace;
+	const struct ktread_event *event;
+	int status = threads_create(&reader->model, on_change, reader), error = 0;
+
+	reader->known = calloc(1, sizeof(*reader->known));
+	reader->told = calloc(reader->evidence->cpus + 1, sizeof(*reader->told));
+	if (status || !reader->known || !reader->told)
+		return KTREAD_E_MEMORY;
+	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
+		threads_expect_blocks(reader->model);
+	while (!error && (status = ktread_next(trace, &event)) > 0)
+		error = tell_event(reader, event);
+	settle(reader);
+	if (!error)
+		error = why_lock_settle(reader);
+	return error ? error : status;
+}

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Locks by their events: who holds them, who waits for them, and in which order they are taken. Slots that are missing, on
+ * whichever CPU, may have held a release: then all that was held is forgotten.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "why/evidence_state.h"
+
+static struct why_progress *progress_of(struct why_reader *reader, uint32_t id)
+{
+	const struct why_thread *thread = why_thread_find(reader->evidence, id);
+
+	return thread ? &reader->progress[thread - reader->evidence->thread] : NULL;
+}
+
+static void forget_held(struct why_progress *progress, uint64_t lock)
+{
+	for (uint32_t n = 0; n < progress->held_count; n++) {
+		if (progress->held[n] != lock)
+			continue;
+		memmove(&progress->held[n], &progress->held[n + 1],
+			(--progress->held_count - n) * sizeof(progress->held[0]));
+		return;
+	}
+}
+
+/* By whoever: a scheduler's lock is given up by another thread than took it. */
+static void drop(struct why_reader *reader, uint64_t lock)
+{
+	const uint64_t key[KEYED_WORDS] = { lock };
+	struct keyed_entry *entry = keyed_find(&reader->holds, key);
+	struct why_progress *holder = entry ? progress_of(reader, entry->thread) : NULL;
+
+	if (holder)
+		forget_held(holder, lock);
+	if (entry)
+		keyed_remove(&reader->holds, entry);
+}
+
+static uint64_t place_of(const struct ktread_event *event)
+{
+	return event->callers ? event->caller[0] : event->site;
+}
+
+static int new_order(struct why_reader *reader, struct keyed_entry *entry)
+{
+	struct why_evidence *evidence = reader->evidence;
+	struct why_order *larger;
+
+	if ((evidence->orders & (evidence->orders - 1)) == 0) {
+		larger = realloc(evidence->order,
+				 (evidence->orders ? 2 * (size_t)evidence->orders : 1) * sizeof(*larger));
+		if (!larger)
+			return KTREAD_E_MEMORY;
+		evidence->order = larger;
+	}
+	evidence->order[evidence->orders] = (struct why_order){ .first = entry->key[0], .then = entry->key[1] };
+	entry->known = true;
+	entry->count = evidence->orders++;
+	return 0;
+}
+
+static int note_order(struct why_reader *reader, const struct ktread_event *event, uint64_t first,
+		      uint64_t then)
+{
+	const uint64_t key[KEYED_WORDS] = { first, then }, held[KEYED_WORDS] = { first };
+	const struct keyed_entry *hold = keyed_find(&reader->holds, held);
+	struct keyed_entry *entry;
+	struct why_order *order;
+	int error = keyed_put(&reader->orders, key, &entry);
+
+	if (!error && entry && !entry->known)
+		error = new_order(reader, entry);
+	if (error || !entry)
+		return error;
+	order = &reader->evidence->order[entry->count];
+	order->count++;
+	order->stamp = event->stamp;
+	order->thread = event->thread;
+	order->cpu = event->cpu;
+	order->first_pc = hold ? hold->count : 0;
+	order->then_pc = place_of(event);
+	return 0;
+}
+
+static int take(struct why_reader *reader, const struct ktread_event *event, uint64_t lock,
+		struct why_thread *thread)
+{
+	const uint64_t key[KEYED_WORDS] = { lock };
+	struct why_progress *progress = progress_of(reader, event->thread);
+	struct keyed_entry *entry;
+	int error = 0;
+
+	drop(reader, lock);
+	if (thread && thread->contends == lock)
+		thread->contends = 0;
+	/* What an interrupt takes is no order of the thread it interrupts. */
+	for (uint32_t n = 0; progress && event->context == KTRX_CONTEXT_THREAD && !error && n < progress->held_count;
+	     n++)
+		error = note_order(reader, event, progress->held[n], lock);
+	if (!error)
+		error = keyed_put(&reader->holds, key, &entry);
+	if (error || !entry)
+		return error;
+	entry->stamp = event->stamp;
+	entry->thread = event->thread;
+	entry->cpu = event->cpu;
+	entry->count = place_of(event);
+	if (progress && event->context == KTRX_CONTEXT_THREAD && progress->held_count < WHY_NESTED)
+		progress->held[progress->held_count++] = lock;
+	return 0;
+}
+
+int why_lock_event(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
+		   struct why_thread *thread)
+{
+	struct ktread_value name;
+	uint64_t lock;
+	int error;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &lock))
+		return 0;
+	if (wellknown_string(known, event, WELLKNOWN_NAME, &name)) {
+		error = why_object_touch(reader->evidence, lock, name.string, name.length);
+		if (error)
+			return error;
+	}
+	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
+		return take(reader, event, lock, thread);
+	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
+		drop(reader, lock);
+	} else if (thread) {
+		thread->contends = lock;
+		thread->contends_since = event->stamp;
+	}
+	return 0;
+}
+
+void why_lock_gap(struct why_reader *reader)
+{
+	keyed_free(&reader->holds);
+	reader->holds = (struct keyed){ NULL, 0, 0 };
+	for (uint32_t n = 0; n < reader->evidence->threads; n++) {
+		reader->progress[n].held_count = 0;
+		reader->evidence->thread[n].contends = 0;
+	}
+}
+
+int why_lock_settle(struct why_reader *reader)
+{
+	struct why_evidence *evidence = reader->evidence;
+
+	evidence->hold = calloc(reader->holds.count + 1, sizeof(*evidence->hold));
+	if (!evidence->hold)
+		return KTREAD_E_MEMORY;
+	for (uint32_t n = 0; n < reader->holds.places; n++) {
+		const struct keyed_entry *entry = &reader->holds.entry[n];
+
+		if (entry->used)
+			evidence->hold[evidence->holds++] = (struct why_hold){ .lock = entry->key[0],
+									       .stamp = entry->stamp,
+									       .pc = entry->count,
+									       .thread = entry->thread,
+									       .cpu = entry->cpu };
+	}
+	return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Inside of evidence*.c: what is kept while a trace is read. */
+#ifndef WHY_EVIDENCE_STATE_H
+#define WHY_EVIDENCE_STATE_H
+
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "why/evidence.h"
+
+#define WHY_NESTED 8u /* locks in each other that order is learned from */
+
+/* How far a thread has been told, what it holds, and what tells one of its system calls from the next. */
+struct why_progress {
+	uint64_t told;	    /* events */
+	uint64_t arguments; /* a hash of the call that is under way */
+	uint64_t entered;
+	uint64_t last_number, last_arguments;
+	uint64_t last_result;
+	uint64_t held[WHY_NESTED]; /* locks */
+	uint32_t held_count;
+};
+
+struct why_reader {
+	struct why_evidence *evidence;
+	struct threads *model;
+	struct wellknown_table *known;
+	struct why_progress *progress; /* beside evidence->thread */
+	uint64_t *told;		       /* events told, by CPU */
+	uint32_t room;		       /* threads that there is memory for */
+	uint64_t time;		       /* of the event at hand as threads.h wants it … */
+	uint64_t stamp;		       /* … and as it is */
+	struct keyed holds;	       /* by lock: `count` is the place */
+	struct keyed orders;	       /* by both locks: `count` is the index into evidence->order */
+	int error;		       /* of a callback */
+};
+
+/* The thread, a new one if need be; NULL past the limit or without memory, which reader->error tells. */
+struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);
+/* Notes the name of an object; an empty one changes nothing. 0 or KTREAD_E_MEMORY. */
+int why_object_touch(struct why_evidence *evidence, uint64_t address, const char *name, size_t length);
+
+/* First way through the trace: how far it reaches, how much there is of each CPU and thread, what is missing. */
+int why_survey(struct why_reader *reader);
+/* Second way: what happened. */
+int why_tell(struct why_reader *reader);
+
+/* An event about a lock, and the loss of any. 0 or KTREAD_E_MEMORY. */
+int why_lock_event(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
+		   struct why_thread *thread);
+void why_lock_gap(struct why_reader *reader);
+/* What is held at the end. */
+int why_lock_settle(struct why_reader *reader);
+
+/* The state tables, the registers and the note. */
+int why_tables(struct why_reader *reader);
+void why_registers(struct why_evidence *evidence);
+void why_note(struct why_evidence *evidence);
+
+#endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/finding.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "why/detectors.h"
+
+struct why_findings {
+	struct why_finding *finding;
+	uint32_t count, room;
+	struct why_finding unseen; /* past the limit */
+};
+
+static const char *const verdict_words[WHY_VERDICTS] = {
+	[WHY_TRIPLE_FAULT] = "triple-fault",
+	[WHY_STACK_OVERFLOW] = "stack-overflow",
+	[WHY_PANIC] = "panic",
+	[WHY_SELF_DEADLOCK] = "self-deadlock",
+	[WHY_DEADLOCK] = "deadlock",
+	[WHY_SLEEP_IN_ATOMIC] = "sleep-in-atomic",
+	[WHY_MISSING_EOI] = "missing-eoi",
+	[WHY_IRQ_STORM] = "irq-storm",
+	[WHY_DEAD_TIMER] = "dead-timer",
+	[WHY_PRIORITY_INVERSION] = "priority-inversion",
+	[WHY_STARVATION] = "starvation",
+	[WHY_LIVELOCK] = "livelock",
+	[WHY_FAULT_LOOP] = "fault-loop",
+	[WHY_SYSCALL_LOOP] = "syscall-loop",
+	[WHY_USER_SPIN] = "user-spin",
+	[WHY_KERNEL_SPIN] = "kernel-spin",
+	[WHY_WAKEUP_RACE] = "wakeup-race",
+	[WHY_LOST_WAKEUP] = "lost-wakeup",
+	[WHY_IRQS_OFF] = "irqs-off",
+	[WHY_LOCK_ORDER] = "lock-order",
+	[WHY_SLOW] = "slow",
+	[WHY_BUSY] = "busy",
+	[WHY_IDLE] = "idle",
+	[WHY_UNKNOWN] = "unknown",
+};
+
+const char *why_verdict_word(enum why_verdict verdict)
+{
+	return verdict_words[verdict];
+}
+
+bool why_verdict_is_healthy(enum why_verdict verdict)
+{
+	return verdict == WHY_BUSY || verdict == WHY_IDLE;
+}
+
+const char *why_sure_word(enum why_sure sure)
+{
+	return sure == WHY_CERTAIN ? "certain" : sure == WHY_LIKELY ? "likely" : "possible";
+}
+
+static struct why_finding *make_room(struct why_findings *findings)
+{
+	uint32_t room = findings->room ? 2 * findings->room : 4;
+	struct why_finding *larger;
+
+	if (findings->count == WHY_FINDINGS)
+		return &findings->unseen;
+	if (findings->count == findings->room) {
+		larger = realloc(findings->finding, room * sizeof(*larger));
+		if (!larger)
+			return NULL;
+		findings->finding = larger;
+		findings->room = room;
+	}
+	return &findings->finding[findings->count++];
+}
+
+struct why_finding *why_finding_new(struct why_findings *findings, enum why_verdict verdict,
+				    enum why_sure sure)
+{
+	struct why_finding *finding = make_room(findings);
+
+	if (finding)
+		*finding = (struct why_finding){ .verdict = verdict, .sure = sure };
+	return finding;
+}
+
+void why_finding_head(struct why_finding *finding, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(finding->head, sizeof(finding->head), format, arguments);
+	va_end(arguments);
+}
+
+void why_finding_line(struct why_finding *finding, const char *format, ...)
+{
+	va_list arguments;
+
+	if (finding->lines == WHY_LINES)
+		return;
+	va_start(arguments, format);
+	vsnprintf(finding->line[finding->lines++], sizeof(finding->line[0]), format, arguments);
+	va_end(arguments);
+}
+
+void why_finding_missing(struct why_finding *finding, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(finding->missing, sizeof(finding->missing), format, arguments);
+	va_end(arguments);
+}
+
+void why_finding_actor(struct why_finding *finding, struct why_actor actor)
+{
+	if (finding->actors < WHY_ACTORS)
+		finding->actor[finding->actors++] = actor;
+}
+
+/* Problems, then health, then what is only possible, then nothing. */
+static int class_of(const struct why_finding *finding)
+{
+	if (finding->verdict == WHY_UNKNOWN)
+		return 3;
+	if (why_verdict_is_healthy(finding->verdict))
+		return 1;
+	return finding->sure == WHY_POSSIBLE ? 2 : 0;
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct why_finding *left = a, *right = b;
+
+	if (class_of(left) != class_of(right))
+		return class_of(left) - class_of(right);
+	if (left->verdict != right->verdict)
+		return (int)left->verdict - (int)right->verdict;
+	return (int)right->sure - (int)left->sure;
+}
+
+static int say_unknown(struct why_findings *findings, const struct why_evidence *evidence)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_UNKNOWN, WHY_POSSIBLE);
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding->partial = evidence->missing_hooks != 0;
+	why_finding_head(finding, "nothing that is known explains what this machine does");
+	if (evidence->missing_hooks)
+		why_finding_missing(finding, "hooks that this kernel does not call (ktrace doctor lists them)");
+	return 0;
+}
+
+int why_find(struct why_findings **result, const struct why_evidence *evidence)
+{
+#define ROW(name) why_detect_##name,
+	static why_detector *const detectors[] = { WHY_DETECTORS(ROW) };
+#undef ROW
+	struct why_findings *findings = calloc(1, sizeof(*findings));
+	int error = 0;
+
+	*result = findings;
+	if (!findings)
+		return KTREAD_E_MEMORY;
+	for (size_t n = 0; n < sizeof(detectors) / sizeof(detectors[0]) && !error; n++)
+		error = detectors[n](evidence, findings);
+	if (!error && findings->count == 0)
+		error = say_unknown(findings, evidence);
+	if (findings->count)
+		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
+	return error;
+}
+
+void why_findings_free(struct why_findings *findings)
+{
+	if (!findings)
+		return;
+	free(findings->finding);
+	free(findings);
+}
+
+uint32_t why_findings_count(const struct why_findings *findings)
+{
+	return findings->count;
+}
+
+const struct why_finding *why_findings_at(const struct why_findings *findings, uint32_t n)
+{
+	return &findings->finding[n];
+}

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A lock that is held, by a node. */
+struct held {
+	uint64_t object, stamp, pc;
+	uint32_t node;
+	bool told;
+};
+
+struct builder {
+	const struct why_evidence *evidence;
+	struct why_graph *graph;
+	struct held *held; /* by object, and the newest first */
+	uint32_t helds;
+	uint32_t room; /* edges that there is memory for */
+	int error;
+};
+
+static uint32_t node_of_thread(const struct builder *builder, uint32_t thread)
+{
+	const struct why_thread *found = why_thread_find(builder->evidence, thread);
+
+	return found ? builder->graph->cpus + (uint32_t)(found - builder->evidence->thread) : WHY_NODE_NONE;
+}
+
+/* Of an id as struct ktrx_holder has it. */
+static uint32_t node_of_id(const struct builder *builder, uint32_t id)
+{
+	if (id & KTRX_HOLDER_CPU)
+		return (id & ~KTRX_HOLDER_CPU) < builder->graph->cpus ? id & ~KTRX_HOLDER_CPU : WHY_NODE_NONE;
+	return id ? node_of_thread(builder, id - 1) : WHY_NODE_NONE;
+}
+
+uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *evidence, uint32_t node)
+{
+	return node < graph->cpus ? KTRX_HOLDER_CPU | node : evidence->thread[node - graph->cpus].id + 1;
+}
+
+/* ---- What is held -------------------------------------------------------------------------------- */
+
+static void add_held(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
+{
+	for (uint32_t n = 0; n < KTRX_HELD; n++)
+		if (holder->held[n].object)
+			builder->held[builder->helds++] = (struct held){ .object = holder->held[n].object,
+									 .stamp = holder->held[n].stamp,
+									 .pc = holder->held[n].pc,
+									 .node = node,
+									 .told = true };
+}
+
+static int by_object(const void *a, const void *b)
+{
+	const struct held *left = a, *right = b;
+
+	if (left->object != right->object)
+		return left->object < right->object ? -1 : 1;
+	if (left->told != right->told)
+		return left->told ? -1 : 1;
+	return left->stamp > right->stamp ? -1 : left->stamp < right->stamp;
+}
+
+static int gather_held(struct builder *builder)
+{
+	const struct why_evidence *evidence = builder->evidence;
+	const size_t most =
+		((size_t)evidence->cpus + evidence->threads) * KTRX_HELD + evidence->holds;
+
+	builder->held = calloc(most + 1, sizeof(*builder->held));
+	if (!builder->held)
+		return KTREAD_E_MEMORY;
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].has_holder)
+			add_held(builder, &evidence->cpu[n].holder, n);
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (evidence->thread[n].has_holder)
+			add_held(builder, &evidence->thread[n].holder, builder->graph->cpus + n);
+	for (uint32_t n = 0; n < evidence->holds; n++) {
+		const struct why_hold *hold = &evidence->hold[n];
+		uint32_t node = node_of_thread(builder, hold->thread);
+
+		if (node != WHY_NODE_NONE)
+			builder->held[builder->helds++] = (struct held){ .object = hold->lock,
+									 .stamp = hold->stamp,
+									 .pc = hold->pc,
+									 .node = node };
+	}
+	qsort(builder->held, builder->helds, sizeof(*builder->held), by_object);
+	return 0;
+}
+
+/* Who has it, NULL unknown. */
+static const struct held *find_held(const struct builder *builder, uint64_t object)
+{
+	uint32_t low = 0, high = builder->helds;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (builder->held[middle].object < object)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < builder->helds && builder->held[low].object == object ? &builder->held[low] : NULL;
+}
+
+/* ---- Who waits ----------------------------------------------------------------------------------- */
+
+static void add_edge(struct builder *builder, struct why_edge edge)
+{
+	struct why_graph *graph = builder->graph;
+	struct why_edge *larger;
+	uint32_t room = builder->room ? 2 * builder->room : 64;
+
+	if (edge.to == WHY_NODE_NONE || builder->error)
+		return;
+	if (graph->edges == builder->room) {
+		larger = realloc(graph->edge, room * sizeof(*larger));
+		if (!larger) {
+			builder->error = KTREAD_E_MEMORY;
+			return;
+		}
+		graph->edge = larger;
+		builder->room = room;
+	}
+	graph->edge[graph->edges++] = edge;
+}
+
+/* For a lock: to who has it, by the tables or by what was known when the wait began. */
+static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
+{
+	const struct held *held = find_held(builder, edge.object);
+
+	edge.to = held ? held->node : node_of_id(builder, owner);
+	if (held) {
+		edge.held_since = held->stamp;
+		edge.held_pc = held->pc;
+	}
+	add_edge(builder, edge);
+}
+
+static void wait_by_holder(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
+{
+	struct why_edge edge = { .from = node,
+				 .told = true,
+				 .ends = holder->deadline != 0,
+				 .object = holder->object,
+				 .since = holder->wait_stamp,
+				 .pc = holder->wait_pc };
+
+	switch (holder->wait) {
+	case KTRX_WAIT_SPIN:
+	case KTRX_WAIT_LOCK:
+		edge.kind = holder->wait == KTRX_WAIT_SPIN || holder->state == KTRX_THREAD_RUNNING
+				    ? WHY_EDGE_SPIN
+				    : WHY_EDGE_LOCK;
+		wait_for_lock(builder, edge, holder->owner);
+		return;
+	case KTRX_WAIT_THREAD:
+		edge.kind = WHY_EDGE_JOIN;
+		edge.to = holder->object < UINT32_MAX ? node_of_thread(builder, (uint32_t)holder->object)
+						      : WHY_NODE_NONE;
+		add_edge(builder, edge);
+		return;
+	default:
+		return;
+	}
+}
+
+static bool waits_for_lock(const struct ktrx_holder *holder)
+{
+	return holder->wait == KTRX_WAIT_SPIN || holder->wait == KTRX_WAIT_LOCK;
+}
+
+static void add_thread(struct builder *builder, const struct why_thread *thread, uint32_t node)
+{
+	const bool told = thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
+	const bool runs = told ? thread->holder.state == KTRX_THREAD_RUNNING
+			       : thread->state == THREADS_RUNNING;
+	const bool runnable = told ? thread->holder.state == KTRX_THREAD_RUNNABLE
+				   : thread->state == THREADS_RUNNABLE;
+	const uint32_t cpu = told ? thread->holder.cpu : thread->cpu;
+	bool waits = false;
+
+	if (thread->has_holder && !runnable) {
+		waits = waits_for_lock(&thread->holder);
+		wait_by_holder(builder, &thread->holder, node);
+	}
+	/* A kernel whose locks have hooks says by them who waits. */
+	if (!waits && thread->contends && (builder->evidence->missing_hooks & KTRX_HOOK_LOCK)) {
+		waits = true;
+		wait_for_lock(builder,
+			      (struct why_edge){ .from = node,
+						 .kind = runs ? WHY_EDGE_SPIN : WHY_EDGE_LOCK,
+						 .object = thread->contends,
+						 .since = thread->contends_since },
+			      0);
+	}
+	if (cpu >= builder->graph->cpus || thread->idle)
+		return;
+	if (runs)
+		add_edge(builder, (struct why_edge){ .from = waits ? cpu : node,
+						     .to = waits ? node : cpu,
+						     .kind = WHY_EDGE_RUNS,
+						     .told = told });
+	else if (runnable)
+		add_edge(builder, (struct why_edge){ .from = node,
+						     .to = cpu,
+						     .kind = WHY_EDGE_TURN,
+						     .told = told,
+						     .since = told ? thread->holder.state_stamp
+								   : thread->since });
+}
+
+/* A CPU that is asked and takes interrupts answers in time; one that keeps them off does not. */
+static void wait_for_answer(struct builder *builder, const struct why_cpu *asker, uint32_t cpu)
+{
+	const struct why_cpu *asked = &builder->evidence->cpu[cpu];
+
+	if (cpu == asker->number || !asked->has_row || asked->row.ipi_answered >= asker->row.ipi_stamp ||
+	    (asked->row.interrupts != KTRX_INTERRUPTS_OFF && asked->row.nesting == 0))
+		return;
+	add_edge(builder, (struct why_edge){ .from = asker->number,
+					     .to = cpu,
+					     .kind = WHY_EDGE_IPI,
+					     .told = true,
+					     .since = asker->row.ipi_stamp,
+					     .pc = asker->row.ipi_pc });
+}
+
+static void add_cpu(struct builder *builder, const struct why_cpu *cpu)
+{
+	const uint32_t cpus = builder->graph->cpus;
+
+	if (cpu->has_holder)
+		wait_by_holder(builder, &cpu->holder, cpu->number);
+	if (!cpu->has_row || cpu->row.ipi_cpu == 0)
+		return;
+	if (cpu->row.ipi_cpu != KTRX_ALL_CPUS) {
+		if (cpu->row.ipi_cpu <= cpus)
+			wait_for_answer(builder, cpu, cpu->row.ipi_cpu - 1);
+		return;
+	}
+	for (uint32_t n = 0; n < cpus; n++)
+		wait_for_answer(builder, cpu, n);
+}
+
+static int by_from(const void *a, const void *b)
+{
+	const struct why_edge *left = a, *right = b;
+
+	if (left->from != right->from)
+		return left->from < right->from ? -1 : 1;
+	return left->to < right->to ? -1 : left->to > right->to;
+}
+
+static int index_edges(struct why_graph *graph)
+{
+	graph->first = calloc((size_t)graph->nodes + 1, sizeof(*graph->first));
+	if (!graph->first)
+		return KTREAD_E_MEMORY;
+	if (graph->edges)
+		qsort(graph->edge, graph->edges, sizeof(*graph->edge), by_from);
+	for (uint32_t n = 0, at = 0; n <= graph->nodes; n++) {
+		while (at < graph->edges && graph->edge[at].from < n)
+			at++;
+		graph->first[n] = at;
+	}
+	return 0;
+}
+
+int why_graph_build(struct why_graph **result, const struct why_evidence *evidence)
+{
+	struct why_graph *graph = calloc(1, sizeof(*graph));
+	struct builder builder = { .evidence = evidence, .graph = graph };
+
+	*result = graph;
+	if (!graph)
+		return KTREAD_E_MEMORY;
+	graph->cpus = evidence->cpus;
+	graph->nodes = evidence->cpus + evidence->threads;
+	builder.error = gather_held(&builder);
+	for (uint32_t n = 0; n < evidence->cpus && !builder.error; n++)
+		add_cpu(&builder, &evidence->cpu[n]);
+	for (uint32_t n = 0; n < evidence->threads && !builder.error; n++)
+		add_thread(&builder, &evidence->thread[n], graph->cpus + n);
+	free(builder.held);
+	return builder.error ? builder.error : index_edges(graph);
+}
+
+void why_graph_free(struct why_graph *graph)
+{
+	if (!graph)
+		return;
+	free(graph->edge);
+	free(graph->first);
+	free(graph);
+}
+
+/* ---- Cycles -------------------------------------------------------------------------------------- */
+
+/* A node is on the path, and the next of its edges to look at is `next`. */
+struct step {
+	uint32_t node, next;
+};
+
+enum colour { UNSEEN, ON_PATH, DONE };
+
+struct search {
+	const struct why_graph *graph;
+	struct step *path;
+	const struct why_edge **edge; /* that led from a step to the next */
+	uint32_t depth;
+	uint8_t *colour;
+	why_cycle_found *found;
+	void *context;
+};
+
+/* The edge at hand leads back to a node on the path. */
+static int close_cycle(struct search *search, const struct why_edge *edge)
+{
+	uint32_t begin = search->depth - 1;
+
+	while (search->path[begin].node != edge->to)
+		begin--;
+	search->edge[search->depth - 1] = edge;
+	return search->found(search->context, &search->edge[begin], search->depth - begin);
+}
+
+static void enter(struct search *search, uint32_t node)
+{
+	search->colour[node] = ON_PATH;
+	search->path[search->depth++] = (struct step){ node, search->graph->first[node] };
+}
+
+static int search_from(struct search *search, uint32_t node)
+{
+	enter(search, node);
+	while (search->depth > 0) {
+		struct step *step = &search->path[search->depth - 1];
+		const struct why_edge *edge = &search->graph->edge[step->next];
+		int result = 0;
+
+		if (step->next == search->graph->first[step->node + 1]) {
+			search->colour[step->node] = DONE;
+			search->depth--;
+			continue;
+		}
+		step->next++;
+		if (search->colour[edge->to] == ON_PATH) {
+			result = close_cycle(search, edge);
+		} else if (search->colour[edge->to] == UNSEEN) {
+			search->edge[search->depth - 1] = edge;
+			enter(search, edge->to);
+		}
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context)
+{
+	struct search search = { .graph = graph,
+				 .path = calloc((size_t)graph->nodes + 1, sizeof(*search.path)),
+				 .edge = calloc((size_t)graph->nodes + 1, sizeof(*search.edge)),
+				 .colour = calloc((size_t)graph->nodes + 1, sizeof(*search.colour)),
+				 .found = found,
+				 .context = context };
+	int result = search.path && search.edge && search.colour ? 0 : KTREAD_E_MEMORY;
+
+	for (uint32_t n = 0; n < graph->nodes && !result; n++)
+		if (search.colour[n] == UNSEEN)
+			result = search_from(&search, n);
+	free(search.path);
+	free(search.edge);
+	free(search.colour);
+	return result;
+}

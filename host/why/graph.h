@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Who waits for whom. A node is a CPU (0 to cpus - 1) or a thread (behind these, in the order of the evidence); an edge says
+ * that `from` cannot go on before `to` has. A CPU or thread may have several edges, as one that waits for answers of all
+ * CPUs has: it needs them all, so that every cycle is a deadlock.
+ *
+ * Built from the kernel's tables where it keeps them, and from events where it does not.
+ */
+#ifndef WHY_GRAPH_H
+#define WHY_GRAPH_H
+
+#include "why/evidence.h"
+
+#define WHY_NODE_NONE UINT32_MAX
+
+enum why_edge_kind {
+	WHY_EDGE_SPIN, /* for a lock, running */
+	WHY_EDGE_LOCK, /* for a lock, asleep */
+	WHY_EDGE_JOIN, /* for the thread's end */
+	WHY_EDGE_IPI,  /* for the CPU's answer to an interrupt, which it does not take */
+	WHY_EDGE_RUNS, /* a CPU does what its thread does, a thread what its CPU does */
+	WHY_EDGE_TURN, /* a thread that could run, for the CPU to have time for it */
+};
+
+struct why_edge {
+	uint32_t from, to;
+	enum why_edge_kind kind;
+	bool told;	 /* by the kernel's tables, rather than concluded from events */
+	bool ends;	 /* by itself, at a time */
+	uint64_t object; /* lock, 0: none */
+	uint64_t since;	 /* stamp, 0 unknown */
+	uint64_t pc;	 /* where it waits, 0 unknown */
+	uint64_t held_since, held_pc; /* since when and where `to` has the lock, 0 unknown */
+};
+
+struct why_graph {
+	struct why_edge *edge; /* by `from` */
+	uint32_t edges;
+	uint32_t *first; /* of a node, in `edge`; nodes + 1 entries */
+	uint32_t nodes;
+	uint32_t cpus; /* nodes that are CPUs */
+};
+
+/* 0 or KTREAD_E_MEMORY. */
+int why_graph_build(struct why_graph **graph, const struct why_evidence *evidence);
+void why_graph_free(struct why_graph *graph);
+
+/* As struct ktrx_holder names it. */
+uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *evidence, uint32_t node);
+
+/*
+ * The cycles, each once. `edge` are those of the cycle, in order, `count` of them. Stops when `found` returns something
+ * else than 0, and returns that; or KTREAD_E_MEMORY.
+ */
+typedef int why_cycle_found(void *context, const struct why_edge *const *edge, uint32_t count);
+int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context);
+
+#endif

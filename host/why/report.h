@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What `ktrace why` prints. */
+#ifndef WHY_REPORT_H
+#define WHY_REPORT_H
+
+#include <stdbool.h>
+
+#include "export/output.h"
+#include "why/finding.h"
+
+/* The first finding in a few lines, without evidence: what `ktrace run --why` prints. */
+void why_report_verdict(struct output *out, const struct why_evidence *evidence,
+			const struct why_findings *findings);
+/* The same, the other findings (at length if `all`), and the evidence. */
+void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,
+		bool all);
+/* One JSON object, as ktrace-why(1) describes it. */
+void why_report_json(struct output *out, const struct why_evidence *evidence,
+		     const struct why_findings *findings);
+
+#endif

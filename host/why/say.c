@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads, locks, places and times in words. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "why/finding.h"
+
+#define NAME_MOST 64u /* bytes of a name that are shown, escaped */
+
+/* A name out of the trace or the kernel's file, harmless. */
+static const char *safe(const char *name, char buffer[NAME_MOST + 1])
+{
+	*escape_text(buffer, name, strlen(name), NAME_MOST) = '\0';
+	return buffer;
+}
+
+const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size)
+{
+	const struct why_thread *thread;
+	char name[NAME_MOST + 1];
+
+	if (id & KTRX_HOLDER_CPU) {
+		snprintf(buffer, size, "CPU %" PRIu32, id & ~KTRX_HOLDER_CPU);
+		return buffer;
+	}
+	thread = why_thread_find(evidence, id - 1);
+	if (thread && thread->name[0])
+		snprintf(buffer, size, "thread %" PRIu32 " (%s)", id - 1, safe(thread->name, name));
+	else
+		snprintf(buffer, size, "thread %" PRIu32, id - 1);
+	return buffer;
+}
+
+const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size)
+{
+	const char *name = why_object_name(evidence, address);
+	char escaped[NAME_MOST + 1];
+	struct symbol symbol;
+
+	if (*name)
+		snprintf(buffer, size, "%s (0x%" PRIx64 ")", safe(name, escaped), address);
+	else if (!symbols_has(evidence->symbols, address) ||
+		 symbols_find(evidence->symbols, address, &symbol) != 0)
+		snprintf(buffer, size, "0x%" PRIx64, address);
+	else if (symbol.offset)
+		snprintf(buffer, size, "%s+0x%" PRIx64 " (0x%" PRIx64 ")", safe(symbol.function, escaped),
+			 symbol.offset, address);
+	else
+		snprintf(buffer, size, "%s (0x%" PRIx64 ")", safe(symbol.function, escaped), address);
+	return buffer;
+}
+
+static const char *say_symbol(uint64_t address, int found, const struct symbol *symbol, char *buffer,
+			      size_t size)
+{
+	char function[NAME_MOST + 1], file[NAME_MOST + 1];
+
+	if (found != 0)
+		snprintf(buffer, size, "0x%" PRIx64, address);
+	else if (symbol->file)
+		snprintf(buffer, size, "%s+0x%" PRIx64 " (%s:%" PRIu32 ")", safe(symbol->function, function),
+			 symbol->offset, safe(symbol->file, file), symbol->line);
+	else
+		snprintf(buffer, size, "%s+0x%" PRIx64, safe(symbol->function, function), symbol->offset);
+	return buffer;
+}
+
+const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size)
+{
+	struct symbol symbol;
+	int found = evidence->symbols ? symbols_find(evidence->symbols, address, &symbol) : -1;
+
+	return say_symbol(address, found, &symbol, buffer, size);
+}
+
+const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size)
+{
+	struct symbol symbol;
+	int found = evidence->symbols ? symbols_find_call(evidence->symbols, address, &symbol) : -1;
+
+	return say_symbol(address, found, &symbol, buffer, size);
+}
+
+const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size)
+{
+	const uint64_t frequency = evidence->info->frequency;
+	double seconds;
+
+	if (frequency == 0) {
+		snprintf(buffer, size, "%" PRIu64 " ticks", ticks);
+		return buffer;
+	}
+	seconds = (double)ticks / (double)frequency;
+	if (seconds >= 100)
+		snprintf(buffer, size, "%.0f s", seconds);
+	else if (seconds >= 1)
+		snprintf(buffer, size, "%.2f s", seconds);
+	else if (seconds >= 0.001)
+		snprintf(buffer, size, "%.1f ms", seconds * 1e3);
+	else
+		snprintf(buffer, size, "%.1f us", seconds * 1e6);
+	return buffer;
+}
