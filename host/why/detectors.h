@@ -8,8 +8,7 @@
 
 #include "why/finding.h"
 
-#define WHY_DETECTORS(USE) \
-	USE(deadlock)
+#define WHY_DETECTORS(USE) USE(deadlock)
 
 #define WHY_DECLARE(name) why_detector why_detect_##name;
 WHY_DETECTORS(WHY_DECLARE)

@@ -27,6 +27,10 @@
 #define WHY_THREADS 16384u
 #define WHY_OBJECTS 16384u
 
+#define WHY_ALL_HOOKS                                                                        \
+	(KTRX_HOOK_LOCK | KTRX_HOOK_THREAD | KTRX_HOOK_IRQ | KTRX_HOOK_EOI | KTRX_HOOK_IPI | \
+	 KTRX_HOOK_PREEMPT | KTRX_HOOK_SPACE)
+
 /* An event as text. */
 struct why_event {
 	uint64_t stamp;
@@ -94,7 +98,7 @@ struct why_thread {
 	uint64_t fault_repeats; /* … and how often in a row at that address */
 	uint64_t ran;		/* ticks it is seen to run within the window */
 	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not */
-	uint64_t contends;	/* lock that it found taken and has not had since, by its events; 0: none … */
+	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */
 	uint64_t contends_since;
 };
 
@@ -125,13 +129,13 @@ struct why_evidence {
 	struct ktread *trace;
 	const struct ktread_info *info;
 	struct symbols *symbols; /* NULL: no file of the kernel is known */
-	uint64_t end;		       /* the newest stamp that is known, of events and of tables */
-	uint64_t first;		       /* the oldest event's */
-	uint64_t window;	       /* ticks: what "recent" means, at most the last second */
-	char ended[256];	       /* how `ktrace run` says that it ended, "" unknown */
-	bool stalled;		       /* it was captured because CPUs had not beaten, or time was up */
-	bool reset;		       /* the machine reset itself */
-	uint32_t missing_hooks;	       /* KTRX_HOOK_* that the kernel did not call */
+	uint64_t end;		 /* the newest stamp that is known, of events and of tables */
+	uint64_t first;		 /* the oldest event's */
+	uint64_t window;	 /* ticks: what "recent" means, at most the last second */
+	char ended[256];	 /* how `ktrace run` says that it ended, "" unknown */
+	bool stalled;		 /* it was captured because CPUs had not beaten, or time was up */
+	bool reset;		 /* the machine reset itself */
+	uint32_t missing_hooks;	 /* KTRX_HOOK_* that the kernel did not call */
 	struct why_cpu *cpu;
 	uint32_t cpus;
 	struct why_thread *thread;
@@ -142,8 +146,8 @@ struct why_evidence {
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
-	uint64_t left_out;   /* events and rows of threads and CPUs beyond the limits */
-	struct keyed index;  /* of threads and objects; use the functions below */
+	uint64_t left_out;  /* events and rows of threads and CPUs beyond the limits */
+	struct keyed index; /* of threads and objects; use the functions below */
 };
 
 /*

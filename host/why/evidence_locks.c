@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
 static struct why_progress *progress_of(struct why_reader *reader, uint32_t id)
@@ -56,7 +57,8 @@ static int new_order(struct why_reader *reader, struct keyed_entry *entry)
 			return KTREAD_E_MEMORY;
 		evidence->order = larger;
 	}
-	evidence->order[evidence->orders] = (struct why_order){ .first = entry->key[0], .then = entry->key[1] };
+	evidence->order[evidence->orders] =
+		(struct why_order){ .first = entry->key[0], .then = entry->key[1] };
 	entry->known = true;
 	entry->count = evidence->orders++;
 	return 0;
@@ -97,8 +99,8 @@ static int take(struct why_reader *reader, const struct ktread_event *event, uin
 	if (thread && thread->contends == lock)
 		thread->contends = 0;
 	/* What an interrupt takes is no order of the thread it interrupts. */
-	for (uint32_t n = 0; progress && event->context == KTRX_CONTEXT_THREAD && !error && n < progress->held_count;
-	     n++)
+	for (uint32_t n = 0;
+	     progress && event->context == KTRX_CONTEXT_THREAD && !error && n < progress->held_count; n++)
 		error = note_order(reader, event, progress->held[n], lock);
 	if (!error)
 		error = keyed_put(&reader->holds, key, &entry);

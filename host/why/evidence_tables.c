@@ -108,3 +108,71 @@ void why_registers(struct why_evidence *evidence)
 		at += *at == '\n';
 	}
 }
+
+/* ---- The kernel's tables ------------------------------------------------------------------------- */
+
+#define ROWS 64u /* read at once */
+
+/* Stamps are as the CPU's counter had them: corrections of the trace are smaller than what is concluded from them. */
+static int read_cpus(struct why_evidence *evidence)
+{
+	uint32_t called = 0;
+	int got = 0;
+
+	for (uint32_t n = 0;
+	     n < evidence->cpus && (got = ktread_cpus(evidence->trace, n, &evidence->cpu[n].row, 1)) == 1;
+	     n++) {
+		const struct ktrx_cpu *row = &evidence->cpu[n].row;
+
+		evidence->cpu[n].has_row = true;
+		called |= row->hooks;
+	}
+	evidence->missing_hooks = WHY_ALL_HOOKS & ~called;
+	return got < 0 ? got : 0;
+}
+
+static int take_holder(struct why_reader *reader, const struct ktrx_holder *holder)
+{
+	struct why_evidence *evidence = reader->evidence;
+	const uint32_t cpu = holder->id & ~KTRX_HOLDER_CPU;
+	struct why_thread *thread;
+
+	if (holder->id & KTRX_HOLDER_CPU) {
+		if (cpu < evidence->cpus) {
+			evidence->cpu[cpu].holder = *holder;
+			evidence->cpu[cpu].has_holder = true;
+		}
+	} else if (holder->id && (thread = why_thread_touch(reader, holder->id - 1))) {
+		thread->holder = *holder;
+		thread->has_holder = true;
+	}
+	if (reader->error || holder->wait == KTRX_WAIT_NONE || holder->wait == KTRX_WAIT_THREAD)
+		return reader->error;
+	return why_object_touch(evidence, holder->object, holder->object_name,
+				strnlen(holder->object_name, sizeof(holder->object_name)));
+}
+
+static int read_holders(struct why_reader *reader)
+{
+	struct ktrx_holder *rows = malloc(ROWS * sizeof(*rows));
+	int got, error = rows ? 0 : KTREAD_E_MEMORY;
+
+	for (uint32_t first = 0; !error; first += ROWS) {
+		got = ktread_holders(reader->evidence->trace, first, rows, ROWS);
+		for (int n = 0; n < got && !error; n++)
+			error = take_holder(reader, &rows[n]);
+		if (got < (int)ROWS) {
+			error = error ? error : got < 0 ? got : 0;
+			break;
+		}
+	}
+	free(rows);
+	return error;
+}
+
+int why_tables(struct why_reader *reader)
+{
+	int error = read_cpus(reader->evidence);
+
+	return error ? error : read_holders(reader);
+}

@@ -148,7 +148,8 @@ static int say_unknown(struct why_findings *findings, const struct why_evidence 
 	finding->partial = evidence->missing_hooks != 0;
 	why_finding_head(finding, "nothing that is known explains what this machine does");
 	if (evidence->missing_hooks)
-		why_finding_missing(finding, "hooks that this kernel does not call (ktrace doctor lists them)");
+		why_finding_missing(finding,
+				    "hooks that this kernel does not call (ktrace doctor lists them)");
 	return 0;
 }
 

@@ -104,9 +104,10 @@ const struct why_finding *why_findings_at(const struct why_findings *findings, u
 /*
  * Words for people, into `buffer`, which is returned: "thread 5 (make)" or "CPU 1", "inode (0x1234)",
  * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped. An address that is a return address, as all
- * are that hooks note, is said by why_say_call(): the line is that of the call.
+ * are that hooks note, is said by why_say_call(): the line is that of the call. why_say() is snprintf(), cut where it must be.
  */
 #define WHY_WORDS 160u /* room that is enough for each of them */
+__attribute__((format(printf, 3, 4))) const char *why_say(char *buffer, size_t size, const char *format, ...);
 const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size);
 const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);

@@ -67,8 +67,7 @@ static int by_object(const void *a, const void *b)
 static int gather_held(struct builder *builder)
 {
 	const struct why_evidence *evidence = builder->evidence;
-	const size_t most =
-		((size_t)evidence->cpus + evidence->threads) * KTRX_HELD + evidence->holds;
+	const size_t most = ((size_t)evidence->cpus + evidence->threads) * KTRX_HELD + evidence->holds;
 
 	builder->held = calloc(most + 1, sizeof(*builder->held));
 	if (!builder->held)
@@ -84,10 +83,9 @@ static int gather_held(struct builder *builder)
 		uint32_t node = node_of_thread(builder, hold->thread);
 
 		if (node != WHY_NODE_NONE)
-			builder->held[builder->helds++] = (struct held){ .object = hold->lock,
-									 .stamp = hold->stamp,
-									 .pc = hold->pc,
-									 .node = node };
+			builder->held[builder->helds++] = (struct held){
+				.object = hold->lock, .stamp = hold->stamp, .pc = hold->pc, .node = node
+			};
 	}
 	qsort(builder->held, builder->helds, sizeof(*builder->held), by_object);
 	return 0;
@@ -180,10 +178,10 @@ static bool waits_for_lock(const struct ktrx_holder *holder)
 static void add_thread(struct builder *builder, const struct why_thread *thread, uint32_t node)
 {
 	const bool told = thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
-	const bool runs = told ? thread->holder.state == KTRX_THREAD_RUNNING
-			       : thread->state == THREADS_RUNNING;
-	const bool runnable = told ? thread->holder.state == KTRX_THREAD_RUNNABLE
-				   : thread->state == THREADS_RUNNABLE;
+	const bool runs =
+		told ? thread->holder.state == KTRX_THREAD_RUNNING : thread->state == THREADS_RUNNING;
+	const bool runnable =
+		told ? thread->holder.state == KTRX_THREAD_RUNNABLE : thread->state == THREADS_RUNNABLE;
 	const uint32_t cpu = told ? thread->holder.cpu : thread->cpu;
 	bool waits = false;
 
@@ -209,12 +207,12 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 						     .kind = WHY_EDGE_RUNS,
 						     .told = told });
 	else if (runnable)
-		add_edge(builder, (struct why_edge){ .from = node,
-						     .to = cpu,
-						     .kind = WHY_EDGE_TURN,
-						     .told = told,
-						     .since = told ? thread->holder.state_stamp
-								   : thread->since });
+		add_edge(builder,
+			 (struct why_edge){ .from = node,
+					    .to = cpu,
+					    .kind = WHY_EDGE_TURN,
+					    .told = told,
+					    .since = told ? thread->holder.state_stamp : thread->since });
 }
 
 /* A CPU that is asked and takes interrupts answers in time; one that keeps them off does not. */

@@ -25,11 +25,11 @@ enum why_edge_kind {
 struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
-	bool told;	 /* by the kernel's tables, rather than concluded from events */
-	bool ends;	 /* by itself, at a time */
-	uint64_t object; /* lock, 0: none */
-	uint64_t since;	 /* stamp, 0 unknown */
-	uint64_t pc;	 /* where it waits, 0 unknown */
+	bool told;		      /* by the kernel's tables, rather than concluded from events */
+	bool ends;		      /* by itself, at a time */
+	uint64_t object;	      /* lock, 0: none */
+	uint64_t since;		      /* stamp, 0 unknown */
+	uint64_t pc;		      /* where it waits, 0 unknown */
 	uint64_t held_since, held_pc; /* since when and where `to` has the lock, 0 unknown */
 };
 

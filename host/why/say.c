@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Threads, locks, places and times in words. */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,20 +17,30 @@ static const char *safe(const char *name, char buffer[NAME_MOST + 1])
 	return buffer;
 }
 
+const char *why_say(char *buffer, size_t size, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(buffer, size, format, arguments);
+	va_end(arguments);
+	return buffer;
+}
+
 const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size)
 {
 	const struct why_thread *thread;
 	char name[NAME_MOST + 1];
 
 	if (id & KTRX_HOLDER_CPU) {
-		snprintf(buffer, size, "CPU %" PRIu32, id & ~KTRX_HOLDER_CPU);
+		why_say(buffer, size, "CPU %" PRIu32, id & ~KTRX_HOLDER_CPU);
 		return buffer;
 	}
 	thread = why_thread_find(evidence, id - 1);
 	if (thread && thread->name[0])
-		snprintf(buffer, size, "thread %" PRIu32 " (%s)", id - 1, safe(thread->name, name));
+		why_say(buffer, size, "thread %" PRIu32 " (%s)", id - 1, safe(thread->name, name));
 	else
-		snprintf(buffer, size, "thread %" PRIu32, id - 1);
+		why_say(buffer, size, "thread %" PRIu32, id - 1);
 	return buffer;
 }
 
@@ -40,15 +51,15 @@ const char *why_say_object(const struct why_evidence *evidence, uint64_t address
 	struct symbol symbol;
 
 	if (*name)
-		snprintf(buffer, size, "%s (0x%" PRIx64 ")", safe(name, escaped), address);
+		why_say(buffer, size, "%s (0x%" PRIx64 ")", safe(name, escaped), address);
 	else if (!symbols_has(evidence->symbols, address) ||
 		 symbols_find(evidence->symbols, address, &symbol) != 0)
-		snprintf(buffer, size, "0x%" PRIx64, address);
+		why_say(buffer, size, "0x%" PRIx64, address);
 	else if (symbol.offset)
-		snprintf(buffer, size, "%s+0x%" PRIx64 " (0x%" PRIx64 ")", safe(symbol.function, escaped),
-			 symbol.offset, address);
+		why_say(buffer, size, "%s+0x%" PRIx64 " (0x%" PRIx64 ")", safe(symbol.function, escaped),
+			symbol.offset, address);
 	else
-		snprintf(buffer, size, "%s (0x%" PRIx64 ")", safe(symbol.function, escaped), address);
+		why_say(buffer, size, "%s (0x%" PRIx64 ")", safe(symbol.function, escaped), address);
 	return buffer;
 }
 
@@ -58,12 +69,12 @@ static const char *say_symbol(uint64_t address, int found, const struct symbol *
 	char function[NAME_MOST + 1], file[NAME_MOST + 1];
 
 	if (found != 0)
-		snprintf(buffer, size, "0x%" PRIx64, address);
+		why_say(buffer, size, "0x%" PRIx64, address);
 	else if (symbol->file)
-		snprintf(buffer, size, "%s+0x%" PRIx64 " (%s:%" PRIu32 ")", safe(symbol->function, function),
-			 symbol->offset, safe(symbol->file, file), symbol->line);
+		why_say(buffer, size, "%s+0x%" PRIx64 " (%s:%" PRIu32 ")", safe(symbol->function, function),
+			symbol->offset, safe(symbol->file, file), symbol->line);
 	else
-		snprintf(buffer, size, "%s+0x%" PRIx64, safe(symbol->function, function), symbol->offset);
+		why_say(buffer, size, "%s+0x%" PRIx64, safe(symbol->function, function), symbol->offset);
 	return buffer;
 }
 
@@ -89,17 +100,17 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 	double seconds;
 
 	if (frequency == 0) {
-		snprintf(buffer, size, "%" PRIu64 " ticks", ticks);
+		why_say(buffer, size, "%" PRIu64 " ticks", ticks);
 		return buffer;
 	}
 	seconds = (double)ticks / (double)frequency;
 	if (seconds >= 100)
-		snprintf(buffer, size, "%.0f s", seconds);
+		why_say(buffer, size, "%.0f s", seconds);
 	else if (seconds >= 1)
-		snprintf(buffer, size, "%.2f s", seconds);
+		why_say(buffer, size, "%.2f s", seconds);
 	else if (seconds >= 0.001)
-		snprintf(buffer, size, "%.1f ms", seconds * 1e3);
+		why_say(buffer, size, "%.1f ms", seconds * 1e3);
 	else
-		snprintf(buffer, size, "%.1f us", seconds * 1e6);
+		why_say(buffer, size, "%.1f us", seconds * 1e6);
 	return buffer;
 }

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH 116u /* columns */
+
+/* A text in lines of WIDTH at most, all but the first further in. */
+static void put_wrapped(struct output *out, unsigned indent, const char *text)
+{
+	size_t left = strlen(text), room, take;
+
+	for (unsigned first = 1;; first = 0) {
+		room = WIDTH - indent - (first ? 0 : 4);
+		take = left;
+		if (left > room) {
+			take = room;
+			while (take > room / 2 && text[take] != ' ')
+				take--;
+		}
+		output_format(out, "%*s%.*s\n", (int)(indent + (first ? 0 : 4)), "", (int)take, text);
+		text += take;
+		left -= take;
+		if (left == 0)
+			return;
+		if (*text == ' ') {
+			text++;
+			left--;
+		}
+	}
+}
+
+static void put_finding(struct output *out, const struct why_finding *finding, bool lines)
+{
+	char text[WHY_LINE + 64];
+
+	why_say(text, sizeof(text), "%s: %s", why_verdict_word(finding->verdict), finding->head);
+	put_wrapped(out, 0, text);
+	for (uint32_t n = 0; lines && n < finding->lines; n++)
+		put_wrapped(out, 2, finding->line[n]);
+	if (!lines)
+		return;
+	why_say(text, sizeof(text), "sure: %s%s", why_sure_word(finding->sure),
+		finding->partial ? ", partial" : "");
+	put_wrapped(out, 2, text);
+	if (finding->missing[0]) {
+		why_say(text, sizeof(text), "to be surer: %s", finding->missing);
+		put_wrapped(out, 2, text);
+	}
+}
+
+void why_report_verdict(struct output *out, const struct why_evidence *evidence,
+			const struct why_findings *findings)
+{
+	(void)evidence;
+	if (why_findings_count(findings))
+		put_finding(out, why_findings_at(findings, 0), true);
+}
+
+void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,
+		bool all)
+{
+	why_report_verdict(out, evidence, findings);
+	for (uint32_t n = 1; n < why_findings_count(findings); n++) {
+		if (n == 1)
+			output_text(out, "\nalso:\n");
+		put_finding(out, why_findings_at(findings, n), all);
+	}
+	why_report_evidence(out, evidence);
+}
