@@ -21,6 +21,9 @@ struct ktread {
 	struct ktread_event event[EVENTS_MAX];
 	unsigned char payload[EVENTS_MAX][KTRX_RECORD_MAX_PAYLOAD];
 	const char *thread[THREADS_MAX];
+	struct ktrx_cpu cpu[SCRIPT_RINGS];
+	struct ktrx_holder holder[SCRIPT_HOLDERS];
+	uint32_t cpus, holders;
 	unsigned events, types, next;
 	int narrowed;
 };
@@ -63,6 +66,21 @@ struct ktread_ring *script_ring(uint32_t ring)
 void script_thread(uint32_t id, const char *name)
 {
 	script->thread[id] = name;
+}
+
+struct ktrx_cpu *script_cpu(uint32_t cpu)
+{
+	if (script->cpus <= cpu)
+		script->cpus = cpu + 1;
+	return &script->cpu[cpu];
+}
+
+struct ktrx_holder *script_holder(uint32_t id)
+{
+	struct ktrx_holder *holder = &script->holder[script->holders++];
+
+	holder->id = id;
+	return holder;
 }
 
 static uint8_t type_by_name(const char *name)
@@ -240,4 +258,27 @@ int ktread_next(struct ktread *trace, const struct ktread_event **event)
 		return 0;
 	*event = &trace->event[trace->next++];
 	return 1;
+}
+
+int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
+{
+	return ktread_next(trace, event);
+}
+
+int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room)
+{
+	uint32_t n = 0;
+
+	for (; n < room && first + n < trace->cpus; n++)
+		cpu[n] = trace->cpu[first + n];
+	return (int)n;
+}
+
+int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+{
+	uint32_t n = 0;
+
+	for (; n < room && first + n < trace->holders; n++)
+		holder[n] = trace->holder[first + n];
+	return (int)n;
 }

@@ -9,8 +9,10 @@
 #include <stdint.h>
 
 #include "ktread/ktread.h"
+#include "ktrx/v2.h"
 
-#define SCRIPT_RINGS 4u
+#define SCRIPT_RINGS   4u
+#define SCRIPT_HOLDERS 32u
 
 /* Starts a new script; the counter runs at 1 GHz, so that stamps are nanoseconds. */
 void script_begin(uint32_t version);
@@ -21,6 +23,10 @@ struct ktread_ring *script_ring(uint32_t ring);
 /* A filter is set that holds some events back; those listed are what it lets through. */
 void script_narrow(void);
 void script_thread(uint32_t id, const char *name);
+
+/* A row of the kernel's tables, to be filled in: of that CPU, and a new one for a thread or a CPU. */
+struct ktrx_cpu *script_cpu(uint32_t cpu);
+struct ktrx_holder *script_holder(uint32_t id);
 
 /* Declares an event. `fields` like "u32 prev, u64 ran ns, string name": type, name and perhaps unit. */
 void script_type(uint16_t id, const char *group, const char *name, const char *fields);

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "unit/script.h"
+#include "unit/why_support.h"
+#include "why/report.h"
+
+static struct why_evidence *evidence;
+static struct why_findings *findings;
+static char text[256 << 10];
+
+int why_setup(void **state)
+{
+	(void)state;
+	script_begin(2);
+	return 0;
+}
+
+int why_teardown(void **state)
+{
+	(void)state;
+	why_findings_free(findings);
+	why_evidence_free(evidence);
+	findings = NULL;
+	evidence = NULL;
+	script_end();
+	return 0;
+}
+
+const struct why_evidence *why_evidence_of_script(void)
+{
+	if (!evidence)
+		assert_int_equal(why_evidence_read(&evidence, script_trace(), NULL), 0);
+	return evidence;
+}
+
+const struct why_finding *why_judge(void)
+{
+	if (!findings)
+		assert_int_equal(why_find(&findings, why_evidence_of_script()), 0);
+	assert_true(why_findings_count(findings) > 0);
+	return why_findings_at(findings, 0);
+}
+
+const char *why_text(void)
+{
+	FILE *file = tmpfile();
+	struct output out;
+	size_t length;
+
+	why_judge();
+	assert_non_null(file);
+	assert_int_equal(output_open(&out, fileno(file)), 0);
+	why_report(&out, evidence, findings, true);
+	assert_int_equal(output_close(&out), 0);
+	rewind(file);
+	length = fread(text, 1, sizeof(text) - 1, file);
+	text[length] = '\0';
+	fclose(file);
+	return text;
+}
+
+void why_says(const char *words)
+{
+	if (!strstr(why_text(), words))
+		fail_msg("'%s' is not in:\n%s", words, text);
+}
+
+unsigned why_count(enum why_verdict verdict)
+{
+	unsigned count = 0;
+
+	why_judge();
+	for (uint32_t n = 0; n < why_findings_count(findings); n++)
+		count += why_findings_at(findings, n)->verdict == verdict;
+	return count;
+}
+
+struct ktrx_holder *why_thread_row(uint32_t thread, const char *name, uint8_t state, uint32_t cpu)
+{
+	struct ktrx_holder *holder = script_holder(thread + 1);
+
+	script_thread(thread, name);
+	holder->state = state;
+	holder->cpu = cpu;
+	return holder;
+}
+
+struct ktrx_holder *why_cpu_row(uint32_t cpu, uint8_t mode)
+{
+	struct ktrx_cpu *row = script_cpu(cpu);
+
+	row->mode = mode;
+	row->online = 1;
+	row->hooks = WHY_ALL_HOOKS;
+	return script_holder(KTRX_HOLDER_CPU | cpu);
+}
+
+void why_holds(struct ktrx_holder *holder, uint64_t object, uint64_t since)
+{
+	holder->held[holder->held_count++] = (struct ktrx_held){ .object = object, .stamp = since };
+}
+
+void why_waits(struct ktrx_holder *holder, uint8_t kind, uint64_t object, const char *name, uint64_t since)
+{
+	holder->wait = kind;
+	holder->object = object;
+	holder->wait_stamp = since;
+	strncpy(holder->object_name, name, sizeof(holder->object_name) - 1);
+}
