@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -8,6 +9,8 @@
 
 #include "error.h"
 #include "kernel_elf.h"
+
+#define NAME_MOST 15u /* "ktrace_settings" */
 
 struct file {
 	const unsigned char *bytes;
@@ -21,6 +24,16 @@ static int copy(const struct file *file, uint64_t offset, void *to, size_t bytes
 		return -1;
 	memcpy(to, file->bytes + offset, bytes);
 	return 0;
+}
+
+/* A name of a string table; false if it is longer than any of interest. */
+static bool copy_name(const struct file *file, const Elf64_Shdr *strings, uint64_t at,
+		      char name[NAME_MOST + 1])
+{
+	uint64_t room = at < strings->sh_size ? strings->sh_size - at : 0;
+
+	room = room < NAME_MOST + 1 ? room : NAME_MOST + 1;
+	return room && copy(file, strings->sh_offset + at, name, room) == 0 && memchr(name, '\0', room);
 }
 
 /* *found becomes the offset of the build id. */
@@ -99,30 +112,74 @@ static uint64_t physical_of(const struct file *file, const Elf64_Ehdr *header, u
 	return 0;
 }
 
-/* Looks through a symbol table for ktrace_root. */
+static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
+{
+	static const char *const ends[] = { "_end",	  "end",	 "image_end",
+					    "kernel_end", "_kernel_end", "__kernel_end" };
+
+	if (strcmp(name, "ktrace_root") == 0)
+		kernel->root_address = symbol->st_value;
+	if (strcmp(name, "ktrace_init") == 0)
+		kernel->init_address = symbol->st_value;
+	for (size_t n = 0; n < sizeof(ends) / sizeof(ends[0]); n++)
+		if (strcmp(name, ends[n]) == 0 && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL)
+			kernel->image_end = symbol->st_value;
+}
+
+/* Looks through a symbol table for those of interest. */
 static void read_symbols(struct capture_kernel *kernel, const struct file *file, const Elf64_Shdr *table,
 			 const Elf64_Shdr *strings)
 {
-	static const char wanted[] = "ktrace_root";
-	char name[sizeof(wanted)];
+	char name[NAME_MOST + 1];
 	Elf64_Sym symbol;
 
 	for (uint64_t at = 0; table->sh_size - at >= sizeof(symbol) && at < table->sh_size;
 	     at += sizeof(symbol)) {
 		if (copy(file, table->sh_offset + at, &symbol, sizeof(symbol)) != 0)
 			return;
-		if (symbol.st_name < strings->sh_size && symbol.st_shndx != SHN_UNDEF &&
-		    copy(file, strings->sh_offset + symbol.st_name, name, sizeof(name)) == 0 &&
-		    memcmp(name, wanted, sizeof(name)) == 0)
-			kernel->root_address = symbol.st_value;
+		kernel->has_symbols = 1;
+		if (symbol.st_shndx != SHN_UNDEF && copy_name(file, strings, symbol.st_name, name))
+			take_symbol(kernel, &symbol, name);
 	}
+}
+
+static void take_section(struct capture_kernel *kernel, const struct file *file, const Elf64_Ehdr *header,
+			 const Elf64_Shdr *section, const char *name)
+{
+	struct capture_kernel_section *taken = strcmp(name, "ktrace_events") == 0     ? &kernel->events
+					       : strcmp(name, "ktrace_settings") == 0 ? &kernel->settings
+										      : NULL;
+
+	if (taken)
+		*taken = (struct capture_kernel_section){
+			.size = section->sh_size,
+			.address = section->sh_addr,
+			.loaded = (section->sh_flags & SHF_ALLOC) &&
+				  load_address(file, header, section->sh_offset) != 0,
+		};
+}
+
+static void read_section_names(struct capture_kernel *kernel, const struct file *file,
+			       const Elf64_Ehdr *header)
+{
+	Elf64_Shdr section, strings;
+	char name[NAME_MOST + 1];
+
+	if (header->e_shstrndx >= header->e_shnum ||
+	    copy(file, header->e_shoff + header->e_shstrndx * sizeof(strings), &strings, sizeof(strings)) !=
+		    0)
+		return;
+	for (uint32_t i = 0; i < header->e_shnum; i++)
+		if (copy(file, header->e_shoff + i * sizeof(section), &section, sizeof(section)) == 0 &&
+		    section.sh_type == SHT_PROGBITS && copy_name(file, &strings, section.sh_name, name))
+			take_section(kernel, file, header, &section, name);
 }
 
 static void read_tables(struct capture_kernel *kernel, const struct file *file, const Elf64_Ehdr *header)
 {
 	Elf64_Shdr table, strings;
 
-	for (uint32_t i = 0; i < header->e_shnum && !kernel->root_address; i++)
+	for (uint32_t i = 0; i < header->e_shnum; i++)
 		if (copy(file, header->e_shoff + i * sizeof(table), &table, sizeof(table)) == 0 &&
 		    table.sh_type == SHT_SYMTAB && table.sh_size <= file->size &&
 		    table.sh_offset <= file->size && table.sh_link < header->e_shnum &&
@@ -151,6 +208,7 @@ static int read_file(struct capture_kernel *kernel, const struct file *file, con
 	read_sections(kernel, file, &header, &found);
 	read_segments(kernel, file, &header, &found);
 	read_tables(kernel, file, &header);
+	read_section_names(kernel, file, &header);
 	if (found)
 		kernel->build_id_physical = load_address(file, &header, found);
 	return 0;

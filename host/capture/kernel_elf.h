@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * What a kernel's ELF file says of the kernel: its build id and ktrace_root, and where they lie in memory once it is loaded.
+ * What a kernel's ELF file says of the kernel: its build id, ktrace_root and ktrace's sections, and where they lie in
+ * memory once it is loaded.
  * 64-bit little-endian files; hostile bytes are an error.
  */
 #ifndef CAPTURE_KERNEL_ELF_H
@@ -11,13 +12,24 @@
 
 #define CAPTURE_BUILD_ID_MAX 64u
 
+/* A section of the file. */
+struct capture_kernel_section {
+	uint64_t size; /* 0: there is none */
+	uint64_t address;
+	int loaded; /* it lies in a loaded segment */
+};
+
 struct capture_kernel {
 	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
 	uint32_t build_id_size;	    /* 0: the file has none */
 	uint64_t build_id_physical; /* where a loader puts it, 0 if it is not loaded */
 	uint64_t root_address;	    /* of ktrace_root, virtual; 0 if there is no such symbol */
 	uint64_t root_physical;	    /* where a loader puts it, 0 if it is not loaded */
-	uint16_t machine;	    /* ELF e_machine */
+	uint64_t init_address;	    /* of ktrace_init(), 0 if there is no such symbol */
+	uint64_t image_end; /* of the symbol by which kernels usually know where they end; 0: there is none */
+	struct capture_kernel_section events, settings; /* ktrace_events, ktrace_settings */
+	int has_symbols;
+	uint16_t machine; /* ELF e_machine */
 };
 
 /* 0, CAPTURE_E_SYSTEM or CAPTURE_E_FORMAT; the message names the file. */

@@ -54,6 +54,8 @@ struct capture_result {
 	int status;	/* of `ktrace run`: enum capture_verdict */
 	char text[256]; /* how it ended */
 	double seconds; /* that the guest ran */
+	double search;	/* seconds that it took to find ktrace in the guest's memory … */
+	uint64_t root;	/* … and its physical address there; 0: it was not found so */
 	bool written;	/* there is a trace, and `summary` tells what is in it */
 	struct capture_summary summary;
 	char kept[PATH_MAX]; /* file of the guest's RAM that was left behind, "" if none */

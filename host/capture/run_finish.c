@@ -134,6 +134,8 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
 	if (error)
 		return 0;
+	result->search = run->view.search_seconds;
+	result->root = ktread_image_physical(run->view.image);
 	error = write_dump(run, result);
 	if (error)
 		return error;

@@ -29,6 +29,7 @@ static void search(struct capture_view *view)
 		return;
 	if (ktread_image_find(&view->image, view->memory) != 0)
 		view->image = NULL;
+	view->search_seconds = capture_now() - begin;
 	view->next_search = capture_now() + (capture_now() - begin) * SEARCH_SHARE;
 }
 
@@ -74,11 +75,13 @@ bool capture_view_look(struct capture_view *view, bool running)
 
 int capture_view_settle(struct capture_view *view)
 {
+	const double begin = capture_now();
 	struct ktread_pulse pulse;
 	int error;
 
 	forget(view);
 	error = ktread_image_find(&view->image, view->memory);
+	view->search_seconds = capture_now() - begin;
 	if (!error)
 		error = ktread_image_pulse(view->image, &pulse);
 	if (error)

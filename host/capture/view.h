@@ -18,7 +18,8 @@ struct capture_view {
 	struct ktread_image *image;   /* NULL until found */
 	struct capture_watch watch;
 	struct capture_frequency frequency;
-	double next_search; /* a search reads all of the guest's RAM: not more often than it is worth */
+	double search_seconds; /* that the search took which found it */
+	double next_search;    /* a search reads all of the guest's RAM: not more often than it is worth */
 };
 
 /* 0 or CAPTURE_E_SYSTEM. */

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/note.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+const char *note_find(const char *note, const char *key, size_t *length)
+{
+	const size_t size = strlen(key);
+
+	for (const char *line = note; *line; line += *line == '\n') {
+		const char *end = line + strcspn(line, "\n");
+
+		if (strncmp(line, key, size) == 0 && strncmp(line + size, ": ", 2) == 0) {
+			line += size + 2;
+			*length = (size_t)(end - line);
+			return line;
+		}
+		line = end;
+	}
+	return NULL;
+}
+
+int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size)
+{
+	const char *end = command + length;
+	bool wanted = false;
+
+	for (const char *at = command; at < end;) {
+		const char *blank = memchr(at, ' ', (size_t)(end - at));
+		const size_t bytes = (size_t)((blank ? blank : end) - at);
+
+		if (wanted && bytes < size) {
+			memcpy(word, at, bytes);
+			word[bytes] = '\0';
+			return 0;
+		}
+		wanted = bytes == strlen(option) && memcmp(at, option, bytes) == 0;
+		at += bytes + 1;
+	}
+	return -1;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What a host said of a capture: lines "key: value" (spec/ktrx.md, section 3). */
+#ifndef ANALYZE_NOTE_H
+#define ANALYZE_NOTE_H
+
+#include <stddef.h>
+
+/* The value of the first line with that key, and its length; NULL if there is none. Not yet escaped. */
+const char *note_find(const char *note, const char *key, size_t *length);
+
+/*
+ * The word behind `option` in a command line whose words are set apart by blanks: of "… -kernel k.elf …" the file.
+ * 0, or -1: there is none, or it does not fit. Words with blanks in them are taken for several.
+ */
+int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size);
+
+#endif

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ktrace doctor: boots a kernel for some seconds, or takes a trace, and examines how ktrace is integrated. */
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/note.h"
+#include "capture/error.h"
+#include "capture/run.h"
+#include "capture/verdict.h"
+#include "cmd/command.h"
+#include "cmd/trace_args.h"
+#include "doctor/examine.h"
+#include "export/escape.h"
+
+#define EXIT_WRONG	10
+#define SECONDS_DEFAULT 5.0
+#define COMMAND_TEXT	4096u
+
+static const char usage[] =
+	"usage: ktrace doctor [OPTION]... -- COMMAND...\n"
+	"       ktrace doctor [OPTION]... TRACE\n"
+	"\n"
+	"Boots a kernel under QEMU for some seconds, or takes a trace that was made, and examines how ktrace "
+	"is\n"
+	"integrated: is it linked in and found, do CPUs, threads, clocks and heartbeats work, what does an "
+	"event\n"
+	"cost, how far do the rings reach back. For each view that is still dark it names the line of C "
+	"that\n"
+	"lights it.\n"
+	"\n"
+	"  --seconds S     run the guest for S seconds at most (5)\n"
+	"  --expect TEXT   or until it writes TEXT on standard output\n"
+	"  --elf KERNEL    the kernel's ELF file, where it is not the one behind -kernel\n"
+	"  --out FILE      keep the trace\n"
+	"  --json          JSON instead of text\n"
+	"  --list          the table of all views and the lines that light them\n"
+	"  --help          this text\n"
+	"\n"
+	"Marks: ok, note (cannot be told from this run), dark (a view is missing, nothing else), wrong.\n"
+	"Status: 0 nothing is wrong, 10 something is, 1 the trace is unreadable or could not be made, 2 "
+	"usage.\n"
+	"\n"
+	"Examples:\n"
+	"  ktrace doctor -- qemu-system-riscv64 -M virt -bios none -nographic -kernel kernel.elf\n"
+	"  ktrace doctor --seconds 10 --elf kernel.elf -- make qemu\n"
+	"  ktrace doctor --json boot.ktrx\n";
+
+struct doctor {
+	const char *name; /* signs messages */
+	struct capture_run_options run;
+	char directory[64]; /* of a trace that nobody wants to keep; "" none */
+	char out[PATH_MAX];
+	char elf[PATH_MAX];
+	struct patient patient;
+	struct facts facts;
+	struct doctor_report report;
+	bool json;
+};
+
+enum { OPTION_ELF = 256, OPTION_EXPECT, OPTION_HELP, OPTION_JSON, OPTION_LIST, OPTION_OUT, OPTION_SECONDS };
+
+static const struct option long_options[] = {
+	{ "elf", required_argument, NULL, OPTION_ELF },
+	{ "expect", required_argument, NULL, OPTION_EXPECT },
+	{ "help", no_argument, NULL, OPTION_HELP },
+	{ "json", no_argument, NULL, OPTION_JSON },
+	{ "list", no_argument, NULL, OPTION_LIST },
+	{ "out", required_argument, NULL, OPTION_OUT },
+	{ "seconds", required_argument, NULL, OPTION_SECONDS },
+	{ NULL, 0, NULL, 0 },
+};
+
+static void say(void *context, const char *sentence)
+{
+	const struct doctor *doctor = context;
+
+	command_message(doctor->name, "%s", sentence);
+}
+
+static void show_no_progress(void *context, double seconds, bool guest_uses_terminal,
+			     const struct ktread_pulse *pulse)
+{
+	(void)context;
+	(void)seconds;
+	(void)guest_uses_terminal;
+	(void)pulse;
+}
+
+/* The command that starts QEMU, as a trace's note has it. */
+static void take_command(struct doctor *doctor, const char *command, size_t length)
+{
+	char text[16];
+
+	if (!doctor->patient.elf &&
+	    note_word_after(command, length, "-kernel", doctor->elf, sizeof(doctor->elf)) == 0)
+		doctor->patient.elf = doctor->elf;
+	if (note_word_after(command, length, "-smp", text, sizeof(text)) == 0)
+		doctor->patient.cpus =
+			(uint32_t)strtoul(strncmp(text, "cpus=", 5) == 0 ? text + 5 : text, NULL, 10);
+}
+
+static void join_command(struct doctor *doctor, char *const *words)
+{
+	char command[COMMAND_TEXT] = "";
+	size_t at = 0;
+
+	for (size_t n = 0; words[n] && at < sizeof(command); n++)
+		at += (size_t)snprintf(command + at, sizeof(command) - at, "%s%s", n ? " " : "", words[n]);
+	take_command(doctor, command, strlen(command));
+}
+
+/* 0, or -1 after a message: where the trace goes. */
+static int choose_out(struct doctor *doctor)
+{
+	const char *folder = getenv("TMPDIR");
+
+	if (doctor->run.out)
+		return 0;
+	snprintf(doctor->directory, sizeof(doctor->directory), "%s/ktrace-doctor.XXXXXX",
+		 folder && strlen(folder) < 32 ? folder : "/tmp");
+	if (!mkdtemp(doctor->directory)) {
+		doctor->directory[0] = '\0';
+		command_message(doctor->name, "%s: no temporary folder can be made there", doctor->directory);
+		return -1;
+	}
+	snprintf(doctor->out, sizeof(doctor->out), "%s/trace.ktrx", doctor->directory);
+	doctor->run.out = doctor->out;
+	return 0;
+}
+
+static void leave_out(struct doctor *doctor)
+{
+	if (!doctor->directory[0])
+		return;
+	unlink(doctor->out);
+	rmdir(doctor->directory);
+}
+
+/* The guest's console goes where messages go: standard output is the report's. */
+static int run_guest(struct doctor *doctor, struct capture_result *result)
+{
+	int kept = dup(STDOUT_FILENO), error;
+
+	fflush(stdout);
+	dup2(STDERR_FILENO, STDOUT_FILENO);
+	error = capture_run(&doctor->run, result);
+	if (kept >= 0) {
+		dup2(kept, STDOUT_FILENO);
+		close(kept);
+	}
+	return error;
+}
+
+static bool ended_badly(int status)
+{
+	return status == CAPTURE_RESET || status == CAPTURE_QEMU_DIED || status == CAPTURE_PANIC ||
+	       status == CAPTURE_NO_KTRACE || status == CAPTURE_NOT_SEEN;
+}
+
+static void say_run(struct doctor *doctor, const struct capture_result *result)
+{
+	if (result->status == CAPTURE_TIMEOUT)
+		doctor_say(&doctor->report, DOCTOR_OK, "run", "%.1f s, as long as it was to be",
+			   result->seconds);
+	else
+		doctor_say(&doctor->report, ended_badly(result->status) ? DOCTOR_WRONG : DOCTOR_OK, "run",
+			   "%.1f s: %s", result->seconds, result->text);
+	if (result->status == CAPTURE_NO_KTRACE)
+		doctor_say(
+			&doctor->report, DOCTOR_WRONG, "root",
+			"no ktrace_root was found in the guest's memory: is ktrace linked in, and does the "
+			"kernel get to its first event?");
+	else if (result->root)
+		doctor_say(&doctor->report, DOCTOR_OK, "root",
+			   "found at physical 0x%" PRIx64 " by a search of %.1f ms", result->root,
+			   result->search * 1e3);
+}
+
+/* 0, or the exit status of a run that could not be. */
+static int boot(struct doctor *doctor, bool *written)
+{
+	struct capture_result result;
+	char text[DOCTOR_TEXT] = "";
+	int error = run_guest(doctor, &result);
+
+	*written = false;
+	if (error == CAPTURE_E_SYSTEM) {
+		command_message(doctor->name, "%s", capture_message());
+		return EXIT_BAD_INPUT;
+	}
+	if (error) {
+		*escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) = '\0';
+		doctor_say(&doctor->report, DOCTOR_WRONG, "command", "%s", text);
+		return 0;
+	}
+	if (result.status >= CAPTURE_SIGNALLED) /* the user has had enough */
+		return result.status;
+	say_run(doctor, &result);
+	*written = result.written;
+	return 0;
+}
+
+/* What there is of a trace. 0 or the exit status. */
+static int examine(struct doctor *doctor, const char *path, bool made)
+{
+	struct ktread *trace = NULL;
+	const char *command;
+	size_t length;
+	int status = ktread_open(&trace, path, NULL);
+
+	if (status == 0 && ktread_info(trace)->version < KTRX2_VERSION) {
+		command_message(doctor->name, "%s: version 1 does not describe its kernel", path);
+		ktread_close(trace);
+		return EXIT_BAD_INPUT;
+	}
+	if (status == 0)
+		status = facts_read(&doctor->facts, trace);
+	if (status == 0) {
+		doctor->patient.facts = &doctor->facts;
+		command = note_find(doctor->facts.info->note, "command", &length);
+		if (!made && command)
+			take_command(doctor, command, length);
+		examine_kernel(&doctor->report, &doctor->patient);
+		examine_trace(&doctor->report, &doctor->patient);
+		examine_symbols(&doctor->report, &doctor->patient);
+		status = examine_order(&doctor->report, &doctor->patient, trace);
+		examine_views(&doctor->report, &doctor->patient);
+	}
+	if (status < 0)
+		command_message(doctor->name, "%s", ktread_message(trace));
+	ktread_close(trace);
+	facts_free(&doctor->facts);
+	return status < 0 ? EXIT_BAD_INPUT : 0;
+}
+
+static int write_report(struct doctor *doctor)
+{
+	struct output out;
+
+	if (doctor->report.failed || output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(doctor->name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	if (doctor->json)
+		doctor_write_json(&out, &doctor->report);
+	else
+		doctor_write_text(&out, &doctor->report, isatty(STDOUT_FILENO));
+	return trace_output_status(doctor->name, "standard output", output_close(&out));
+}
+
+static int write_list(const char *name)
+{
+	struct output out;
+
+	if (output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	views_write(&out);
+	return trace_output_status(name, "standard output", output_close(&out));
+}
+
+static int doctor_run(struct doctor *doctor, char **words, bool command)
+{
+	bool written = true;
+	int status = 0, failed;
+
+	if (command) {
+		join_command(doctor, words);
+		if (choose_out(doctor) < 0)
+			return EXIT_BAD_INPUT;
+		doctor->run.command = words;
+		status = boot(doctor, &written);
+	}
+	if (status == 0 && written)
+		status = examine(doctor, command ? doctor->run.out : words[0], command);
+	else if (status == 0)
+		examine_kernel(&doctor->report, &doctor->patient);
+	leave_out(doctor);
+	if (status == 0) {
+		failed = write_report(doctor);
+		status = failed ? failed : doctor->report.marks[DOCTOR_WRONG] ? EXIT_WRONG : 0;
+	}
+	doctor_report_free(&doctor->report);
+	return status;
+}
+
+/* -1: go on; otherwise the exit status. */
+static int parse(struct doctor *doctor, int argc, char **argv)
+{
+	char *end;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
+		switch (option) {
+		case OPTION_ELF:
+			doctor->patient.elf = optarg;
+			break;
+		case OPTION_EXPECT:
+			doctor->run.expect = optarg;
+			break;
+		case OPTION_HELP:
+			return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT
+									       : EXIT_SUCCESS;
+		case OPTION_JSON:
+			doctor->json = true;
+			break;
+		case OPTION_LIST:
+			return write_list(doctor->name);
+		case OPTION_OUT:
+			doctor->run.out = optarg;
+			break;
+		case OPTION_SECONDS:
+			doctor->run.timeout = strtod(optarg, &end);
+			if (end != optarg && *end == '\0' && isfinite(doctor->run.timeout) &&
+			    doctor->run.timeout > 0)
+				break;
+			command_message(doctor->name, "--seconds: '%s' is not a number of seconds", optarg);
+			return EXIT_USAGE;
+		default:
+			return command_usage(doctor->name);
+		}
+	}
+	return -1;
+}
+
+static int run_doctor(int argc, char **argv)
+{
+	struct doctor *doctor = calloc(1, sizeof(*doctor));
+	char self[PATH_MAX];
+	ssize_t length;
+	bool command;
+	int status;
+
+	if (!doctor) {
+		command_message(argv[0], "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[length > 0 ? length : 0] = '\0';
+	doctor->name = argv[0];
+	doctor->run = (struct capture_run_options){ .self = self,
+						    .events = "",
+						    .timeout = SECONDS_DEFAULT,
+						    .stall = -1,
+						    .hooks = { say, NULL, show_no_progress, doctor } };
+	status = parse(doctor, argc, argv);
+	command = optind > 0 && strcmp(argv[optind - 1], "--") == 0;
+	if (status < 0 && (optind == argc || (!command && optind + 1 < argc))) {
+		command_message(doctor->name, optind == argc
+						      ? "neither a trace nor -- and a command is given"
+						      : "one trace at a time; a command stands behind --");
+		status = command_usage(doctor->name);
+	}
+	if (status < 0)
+		status = doctor_run(doctor, argv + optind, command);
+	free(doctor);
+	return status;
+}
+
+const struct command command_doctor = {
+	.name = "doctor",
+	.purpose = "boot a kernel and examine how ktrace is integrated; which views are dark",
+	.run = run_doctor,
+};

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "capture/error.h"
+#include "doctor/examine.h"
+#include "export/escape.h"
+
+#define HEX_TEXT (2 * CAPTURE_BUILD_ID_MAX + 1)
+
+static const char *hex(const unsigned char *bytes, uint32_t size, char text[HEX_TEXT])
+{
+	size = size < CAPTURE_BUILD_ID_MAX ? size : CAPTURE_BUILD_ID_MAX;
+	text[0] = '\0';
+	for (uint32_t n = 0; n < size; n++)
+		snprintf(text + 2 * n, 3, "%02x", bytes[n]);
+	return text;
+}
+
+static void examine_linked(struct doctor_report *report, const struct capture_kernel *kernel)
+{
+	if (kernel->root_address)
+		doctor_say(report, DOCTOR_OK, "linked in", "ktrace_root is at 0x%" PRIx64,
+			   kernel->root_address);
+	else if (kernel->has_symbols)
+		doctor_say(report, DOCTOR_WRONG, "linked in",
+			   "the file has no ktrace_root: kernel/ktrace.mk lists what to compile and link");
+	else
+		doctor_say(report, DOCTOR_NOTE, "linked in",
+			   "the file has no symbols, so it does not tell whether ktrace is in it");
+}
+
+/* Rows that a linker script threw away or left behind the image's end are lost, or overwritten later. */
+static void examine_section(struct doctor_report *report, const struct capture_kernel *kernel,
+			    const struct capture_kernel_section *section, const char *name, const char *what)
+{
+	if (!section->size)
+		doctor_say(report, DOCTOR_WRONG, name,
+			   "the file has no section of this name: the linker script must keep it, "
+			   "%s : { KEEP(*(%s)) }",
+			   name, name);
+	else if (!section->loaded)
+		doctor_say(report, DOCTOR_WRONG, name,
+			   "the section lies in no segment that is loaded: put it between those that are");
+	else if (kernel->image_end && section->address >= kernel->image_end)
+		doctor_say(report, DOCTOR_WRONG, name,
+			   "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
+			   ", where the kernel hands out memory: name the section before that symbol",
+			   section->address, kernel->image_end);
+	else
+		doctor_say(report, DOCTOR_OK, name, "%" PRIu64 " bytes of %s inside the image", section->size,
+			   what);
+}
+
+static void examine_build_id(struct doctor_report *report, const struct patient *patient)
+{
+	const struct ktread_info *info = patient->facts ? patient->facts->info : NULL;
+	const struct capture_kernel *kernel = &patient->kernel;
+	char file[HEX_TEXT], trace[HEX_TEXT];
+
+	if (!kernel->build_id_size)
+		doctor_say(report, DOCTOR_DARK, "build id",
+			   "the file has none to tell builds apart by: ld --build-id");
+	else if (!info || !info->build_id_size)
+		return; /* told with the views */
+	else if (info->build_id_size == kernel->build_id_size &&
+		 memcmp(info->build_id, kernel->build_id, kernel->build_id_size) == 0)
+		doctor_say(report, DOCTOR_OK, "build id", "%s, the file's and the trace's",
+			   hex(kernel->build_id, kernel->build_id_size, file));
+	else
+		doctor_say(report, DOCTOR_WRONG, "build id",
+			   "the trace is of another build: %s in the file, %s in the trace",
+			   hex(kernel->build_id, kernel->build_id_size, file),
+			   hex(info->build_id, info->build_id_size, trace));
+}
+
+void examine_kernel(struct doctor_report *report, struct patient *patient)
+{
+	char text[DOCTOR_TEXT / 2] = "";
+
+	if (!patient->elf) {
+		doctor_say(report, DOCTOR_NOTE, "kernel file",
+			   "unknown: no -kernel is to be seen on the command line; --elf names it");
+		return;
+	}
+	if (capture_kernel_read(&patient->kernel, patient->elf) != 0) {
+		*escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) = '\0';
+		doctor_say(report, DOCTOR_NOTE, "kernel file", "%s; --elf names the kernel's ELF file", text);
+		return;
+	}
+	patient->has_kernel = true;
+	examine_linked(report, &patient->kernel);
+	if (!patient->kernel.root_address)
+		return;
+	examine_section(report, &patient->kernel, &patient->kernel.events, "ktrace_events", "events");
+	examine_section(report, &patient->kernel, &patient->kernel.settings, "ktrace_settings", "settings");
+	examine_build_id(report, patient);
+}
+
+void examine_symbols(struct doctor_report *report, const struct patient *patient)
+{
+	const struct facts *facts = patient->facts;
+	struct symbols *symbols;
+	struct symbol symbol;
+	uint64_t address = patient->kernel.init_address;
+	bool lines = false, names = false;
+	int status;
+
+	if (!patient->has_kernel)
+		return;
+	status = symbols_open(&symbols, patient->elf, facts->info);
+	if (status < 0) {
+		doctor_say(report, status == SYMBOLS_E_MACHINE ? DOCTOR_WRONG : DOCTOR_DARK, "symbols", "%s",
+			   symbols_message());
+		return;
+	}
+	for (uint32_t n = 0; n <= facts->cpus; n++) {
+		if (address && symbols_find(symbols, address, &symbol) == 0) {
+			names = true;
+			lines |= symbol.file != NULL;
+		}
+		address = n < facts->cpus ? facts->cpu[n].row.pc : 0;
+	}
+	if (lines)
+		doctor_say(report, DOCTOR_OK, "symbols", "functions, files and lines");
+	else if (names)
+		doctor_say(report, DOCTOR_DARK, "symbols",
+			   "functions without files and lines: compile with -g");
+	else
+		doctor_say(report, DOCTOR_DARK, "symbols", "no function is found at any place known");
+	symbols_close(symbols);
+}

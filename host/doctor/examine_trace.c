@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/align.h"
+#include "analyze/cost.h"
+#include "analyze/note.h"
+#include "doctor/examine.h"
+#include "export/ticks.h"
+
+#define BACK_SECONDS  1e-3 /* a record may be stamped after an interrupt's that came while it was written */
+#define REACH_SECONDS 1.0  /* less than that and a hang's beginning is gone when it is noticed */
+#define LIST	      160u
+#define CPUS_LISTED   8u
+
+/* "1, 3, 5 and 9 more" of the CPUs that `is` holds for. How many. */
+static uint32_t list_cpus(const struct facts *facts, bool (*is)(const struct facts *, uint32_t),
+			  char list[LIST])
+{
+	uint32_t count = 0;
+	size_t at = 0;
+
+	list[0] = '\0';
+	for (uint32_t n = 0; n < facts->cpus; n++) {
+		if (!is(facts, n))
+			continue;
+		if (count++ < CPUS_LISTED)
+			at += (size_t)snprintf(list + at, LIST - at, "%s%" PRIu32, at ? ", " : "", n);
+	}
+	if (count > CPUS_LISTED)
+		snprintf(list + at, LIST - at, " and %" PRIu32 " more", count - CPUS_LISTED);
+	return count;
+}
+
+static bool is_missing(const struct facts *facts, uint32_t n)
+{
+	return !facts->cpu[n].row.online && facts->cpu[n].own + facts->cpu[n].elsewhere == 0;
+}
+
+static bool is_on_boot_ring(const struct facts *facts, uint32_t n)
+{
+	return !facts->cpu[n].row.online && facts->cpu[n].elsewhere != 0;
+}
+
+static bool is_silent(const struct facts *facts, uint32_t n)
+{
+	return facts->cpu[n].row.online && facts->cpu[n].own == 0;
+}
+
+static void examine_cpus(struct doctor_report *report, const struct patient *patient)
+{
+	const struct facts *facts = patient->facts;
+	char list[LIST];
+
+	if (list_cpus(facts, is_missing, list))
+		doctor_say(report, DOCTOR_WRONG, "CPU numbers",
+			   "they are not dense: there are %" PRIu32
+			   " CPUs, but never one of the numbers %s; ktrace_arch_cpu() counts from 0",
+			   facts->cpus, list);
+	else if (patient->cpus > facts->cpus)
+		doctor_say(report, DOCTOR_DARK, "CPU numbers",
+			   "QEMU has %" PRIu32 " CPUs, and events come from %" PRIu32
+			   ": the others are not started, or ktrace_arch_cpu() takes them for these",
+			   patient->cpus, facts->cpus);
+	else
+		doctor_say(report, DOCTOR_OK, "CPU numbers", "0 to %" PRIu32,
+			   facts->cpus ? facts->cpus - 1 : 0);
+	if (!facts->online)
+		return; /* told with the views */
+	if (list_cpus(facts, is_on_boot_ring, list))
+		doctor_say(report, DOCTOR_WRONG, "rings",
+			   "CPU %s still on the boot ring: ktrace_cpu_online() was not called there, or "
+			   "returned an error",
+			   list);
+	else if (list_cpus(facts, is_silent, list))
+		doctor_say(report, DOCTOR_NOTE, "rings", "CPU %s has a ring, but no event in it", list);
+	else
+		doctor_say(report, DOCTOR_OK, "rings", "each of %" PRIu32 " CPUs records on its own",
+			   facts->online);
+}
+
+static void examine_threads(struct doctor_report *report, const struct facts *facts)
+{
+	if (facts->threads)
+		doctor_say(report, DOCTOR_OK, "threads", "%" PRIu32 " of them, %" PRIu32 " with a name",
+			   facts->threads, facts->named);
+}
+
+static void examine_clock(struct doctor_report *report, const struct facts *facts)
+{
+	const struct ktread_info *info = facts->info;
+	const double hz = (double)(info->frequency ? info->frequency : 1000000000u);
+	uint32_t ring = 0;
+	size_t length;
+	const char *measured = note_find(info->note, "frequency", &length);
+
+	if (info->frequency && measured)
+		doctor_say(report, DOCTOR_OK, "frequency", "%" PRIu64 " Hz, measured by the host",
+			   info->frequency);
+	else if (info->frequency)
+		doctor_say(report, DOCTOR_OK, "frequency", "%" PRIu64 " Hz%s", info->frequency,
+			   ktread_is_coarse(info) ? ": coarse, order within a tick is that of each CPU" : "");
+	for (uint32_t n = 0; n < info->rings; n++)
+		ring = facts->ring[n].back > facts->ring[ring].back ? n : ring;
+	if (facts->events && (double)facts->ring[ring].back > BACK_SECONDS * hz)
+		doctor_say(report, DOCTOR_WRONG, "clock",
+			   "on ring %" PRIu32 " it goes back by %" PRIu64
+			   " ticks: two CPUs under one number, or a counter that is set",
+			   ring, facts->ring[ring].back);
+	else if (facts->events)
+		doctor_say(report, DOCTOR_OK, "clock", "never goes back on any ring");
+}
+
+static void examine_heartbeats(struct doctor_report *report, const struct facts *facts)
+{
+	char rates[LIST] = "";
+	uint32_t never = 0, online = 0;
+	size_t at = 0;
+
+	if (!(facts->lit & VIEW_BEATS))
+		return; /* told with the views */
+	for (uint32_t n = 0; n < facts->cpus; n++) {
+		const struct ktrx_cpu *row = &facts->cpu[n].row;
+
+		if (!row->online)
+			continue;
+		online++;
+		never += row->heartbeats == 0 && row->mode != KTRX_MODE_IDLE;
+		if (online <= CPUS_LISTED && facts->seconds > 0)
+			at += (size_t)snprintf(rates + at, sizeof(rates) - at, "%s%.0f", at ? ", " : "",
+					       (double)row->heartbeats / facts->seconds);
+	}
+	if (never)
+		doctor_say(report, DOCTOR_DARK, "heartbeats",
+			   "%" PRIu32 " of %" PRIu32
+			   " CPUs at work never had one: ktrace_heartbeat(pc) goes into the tick of each",
+			   never, online);
+	else
+		doctor_say(report, DOCTOR_OK, "heartbeats", "a second, by CPU: %s%s", at ? rates : "unknown",
+			   online > CPUS_LISTED ? ", …" : "");
+}
+
+static void examine_cost(struct doctor_report *report, const struct facts *facts)
+{
+	const struct ktread_info *info = facts->info;
+	const uint64_t cost = cost_of(facts->trace);
+
+	if (cost && info->frequency)
+		doctor_say(report, DOCTOR_OK, "cost", "%.1f ns an event, %.3f%% of the CPUs' time",
+			   ticks_seconds(cost, info->frequency) * 1e6,
+			   100 * cost_share(cost, facts->events, facts->last - facts->first, facts->cpus));
+	else if (cost)
+		doctor_say(report, DOCTOR_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
+}
+
+/* How far the rings reach back, and what is missing within. */
+static void examine_loss(struct doctor_report *report, const struct facts *facts)
+{
+	const struct ktread_info *info = facts->info;
+	uint64_t overwritten = 0, invalid = 0, refused = 0, reach = UINT64_MAX;
+	double seconds;
+
+	for (uint32_t n = 0; n < info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(facts->trace, n);
+		const uint64_t span = facts->last - facts->ring[n].first;
+
+		overwritten += ring->overwritten;
+		invalid += ring->invalid;
+		refused += ring->dropped;
+		if (ring->overwritten && facts->ring[n].decided && span < reach)
+			reach = span;
+	}
+	if (info->lost_events)
+		doctor_say(report, DOCTOR_WRONG, "loss",
+			   "%" PRIu64 " records are of events beyond the 4095 that there are ids for",
+			   info->lost_events);
+	if (refused)
+		doctor_say(report, DOCTOR_NOTE, "loss",
+			   "%" PRIu64 " records were refused by rings that are full and keep what is oldest",
+			   refused);
+	if (invalid)
+		doctor_say(report, DOCTOR_NOTE, "loss",
+			   "%" PRIu64 " slots are unreadable: their writers were cut off", invalid);
+	if (reach == UINT64_MAX || !info->frequency) {
+		doctor_say(report, DOCTOR_OK, "reach",
+			   overwritten ? "%" PRIu64 " slots were overwritten" : "nothing was overwritten",
+			   overwritten);
+		return;
+	}
+	seconds = ticks_seconds(reach, info->frequency);
+	doctor_say(report, seconds < REACH_SECONDS ? DOCTOR_DARK : DOCTOR_OK, "reach",
+		   "the rings reach back %.3f s at this rate, %.0f events a second%s", seconds,
+		   (double)facts->events / ticks_seconds(facts->last - facts->first, info->frequency),
+		   seconds < REACH_SECONDS ? ": lend ktrace_init() more memory, or switch off what fires most"
+					   : "");
+}
+
+void examine_trace(struct doctor_report *report, const struct patient *patient)
+{
+	const struct facts *facts = patient->facts;
+
+	if (!facts->events)
+		doctor_say(report, DOCTOR_WRONG, "events",
+			   "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where it "
+			   "happens");
+	examine_cpus(report, patient);
+	examine_threads(report, facts);
+	examine_clock(report, facts);
+	examine_heartbeats(report, facts);
+	examine_cost(report, facts);
+	examine_loss(report, facts);
+}
+
+int examine_order(struct doctor_report *report, const struct patient *patient, struct ktread *trace)
+{
+	const struct ktread_info *info = patient->facts->info;
+	const double us = info->frequency ? 1e6 / (double)info->frequency : 0;
+	struct align_report found;
+	int status;
+
+	if (patient->facts->cpus < 2)
+		return 0;
+	if (info->clock_samples)
+		doctor_say(report, DOCTOR_OK, "skew",
+			   "measured: clocks are corrected by up to %.1f us, right to %.3f us",
+			   (double)info->clock_largest * us, (double)info->clock_error * us);
+	status = align_clocks(trace, &found);
+	if (status == KTREAD_E_UNSUPPORTED || (status == 0 && !found.pairs)) {
+		if (!info->clock_samples)
+			doctor_say(report, DOCTOR_NOTE, "skew",
+				   "nothing ties the CPUs' clocks to each other: sched.wake and ipi.send do");
+		return 0;
+	}
+	if (status < 0)
+		return status;
+	if (found.before == 0)
+		doctor_say(report, DOCTOR_OK, "order",
+			   "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
+	else
+		doctor_say(report, info->clock_samples ? DOCTOR_NOTE : DOCTOR_WRONG, "order",
+			   "%" PRIu64 " of %" PRIu64 " effects come before their cause on another CPU, "
+			   "clocks differ by up to about %.1f us: "
+			   ".clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace right",
+			   found.before, found.pairs, (double)info->clock_aligned * us);
+	return 0;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "doctor/facts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cost.h"
+#include "analyze/note.h"
+#include "export/ticks.h"
+
+#define HOLDERS_AT_ONCE 16u
+#define SYSCALLS_TRIED	512u
+
+struct reading {
+	struct facts *facts;
+	uint8_t *thread; /* bit map of ids seen */
+};
+
+static void note_thread(struct reading *reading, uint32_t thread)
+{
+	struct facts *facts = reading->facts;
+	const char *name;
+
+	thread &= KTRX_THREAD_MAX;
+	if (thread == 0 || reading->thread[thread / 8] >> (thread % 8) & 1)
+		return;
+	reading->thread[thread / 8] |= (uint8_t)(1u << (thread % 8));
+	facts->threads++;
+	name = ktread_thread_name(facts->trace, thread);
+	facts->named += name && *name;
+}
+
+static void note_cpu(struct facts *facts, const struct ktread_event *event)
+{
+	struct facts_cpu *cpu = &facts->cpu[event->cpu];
+
+	facts->cpus = event->cpu >= facts->cpus ? event->cpu + 1 : facts->cpus;
+	if (ktread_ring(facts->trace, event->ring)->cpu == event->cpu) {
+		cpu->own++;
+		facts->lit |= VIEW_RINGS;
+	} else {
+		cpu->elsewhere++;
+	}
+}
+
+static void note_event(struct reading *reading, const struct ktread_event *event)
+{
+	struct facts *facts = reading->facts;
+	struct facts_ring *ring = &facts->ring[event->ring];
+
+	if (facts->events++ == 0 || event->stamp < facts->first)
+		facts->first = event->stamp;
+	facts->last = event->stamp > facts->last ? event->stamp : facts->last;
+	if (!ring->decided) {
+		ring->first = event->stamp;
+		ring->decided = true;
+	} else if (event->stamp < ring->last && ring->last - event->stamp > ring->back) {
+		ring->back = ring->last - event->stamp;
+	}
+	ring->last = event->stamp;
+	if (event->id <= KTRX_EVENT_MAX)
+		facts->fired[event->id / 8] |= (uint8_t)(1u << (event->id % 8));
+	if (event->callers)
+		facts->lit |= VIEW_CALLERS;
+	if (event->cpu < FACTS_CPUS_MAX)
+		note_cpu(facts, event);
+	note_thread(reading, event->thread);
+}
+
+static int read_events(struct reading *reading)
+{
+	const struct ktread_event *event;
+	int more;
+
+	while ((more = ktread_next_by_ring(reading->facts->trace, &event)) > 0)
+		note_event(reading, event);
+	return more < 0 ? more : ktread_rewind(reading->facts->trace);
+}
+
+static void note_row(struct facts *facts, const struct ktrx_cpu *row, uint32_t number)
+{
+	facts->cpu[number].row = *row;
+	facts->hooks |= row->hooks;
+	facts->online += row->online != 0;
+	if (row->online && number >= facts->cpus)
+		facts->cpus = number + 1;
+	if (row->heartbeats)
+		facts->lit |= VIEW_BEATS;
+	if (row->mode == KTRX_MODE_IDLE)
+		facts->lit |= VIEW_IDLE;
+	else if (row->mode != KTRX_MODE_UNKNOWN)
+		facts->lit |= VIEW_MODES;
+	if (row->user_enters || row->user_exits)
+		facts->lit |= VIEW_MODES;
+	if (row->interrupts != KTRX_INTERRUPTS_UNKNOWN)
+		facts->lit |= VIEW_INTERRUPTS;
+}
+
+static int read_tables(struct facts *facts)
+{
+	struct ktrx_holder holder[HOLDERS_AT_ONCE];
+	struct ktrx_cpu row;
+	uint32_t number = 0;
+	int rows;
+
+	while (number < FACTS_CPUS_MAX && (rows = ktread_cpus(facts->trace, number, &row, 1)) > 0)
+		note_row(facts, &row, number++);
+	for (number = 0; (rows = ktread_holders(facts->trace, number, holder, HOLDERS_AT_ONCE)) > 0;
+	     number += (uint32_t)rows)
+		for (int n = 0; n < rows; n++)
+			if (holder[n].stack_high > holder[n].stack_low)
+				facts->lit |= VIEW_STACKS;
+	return rows;
+}
+
+/* What the trace says without its events. */
+static void note_info(struct facts *facts)
+{
+	const struct ktread_info *info = facts->info;
+	const struct {
+		bool is;
+		enum view_fact fact;
+	} told[] = {
+		{ facts->online != 0, VIEW_RINGS },
+		{ facts->cpus > 1, VIEW_CPUS },
+		{ facts->threads != 0, VIEW_THREADS },
+		{ facts->named != 0, VIEW_NAMES },
+		{ cost_of(facts->trace) != 0, VIEW_COST },
+		{ info->build_id_size != 0, VIEW_BUILD_ID },
+		{ info->clock_samples != 0 || info->clock_measured || info->clock_failed, VIEW_CLOCKS },
+		{ info->frequency != 0, VIEW_FREQUENCY },
+		{ info->outcome == KTRX_OUTCOME_EXITED, VIEW_EXIT },
+		{ info->outcome == KTRX_OUTCOME_PANIC, VIEW_PANIC },
+	};
+
+	for (size_t n = 0; n < sizeof(told) / sizeof(told[0]); n++)
+		facts->lit |= told[n].is ? told[n].fact : 0;
+	for (uint32_t number = 0; number < SYSCALLS_TRIED; number++)
+		if (ktread_syscall_name(facts->trace, number))
+			facts->lit |= VIEW_SYSCALLS;
+}
+
+static void measure(struct facts *facts)
+{
+	size_t length;
+	const char *ran = note_find(facts->info->note, "guest ran", &length);
+
+	if (ran)
+		facts->seconds = strtod(ran, NULL);
+	else if (facts->info->frequency && facts->last > facts->first)
+		facts->seconds = ticks_seconds(facts->last - facts->first, facts->info->frequency);
+}
+
+int facts_read(struct facts *facts, struct ktread *trace)
+{
+	struct reading reading = { .facts = facts, .thread = calloc((KTRX_THREAD_MAX + 1) / 8, 1) };
+	int status = KTREAD_E_MEMORY;
+
+	memset(facts, 0, sizeof(*facts));
+	facts->trace = trace;
+	facts->info = ktread_info(trace);
+	facts->cpu = calloc(FACTS_CPUS_MAX, sizeof(*facts->cpu));
+	facts->ring = calloc(facts->info->rings + 1, sizeof(*facts->ring));
+	facts->known = calloc(1, sizeof(*facts->known));
+	if (reading.thread && facts->cpu && facts->ring && facts->known)
+		status = read_tables(facts);
+	if (status >= 0)
+		status = read_events(&reading);
+	if (status >= 0) {
+		note_info(facts);
+		measure(facts);
+	}
+	free(reading.thread);
+	return status;
+}
+
+void facts_free(struct facts *facts)
+{
+	free(facts->cpu);
+	free(facts->ring);
+	free(facts->known);
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "doctor/views.h"
+
+#include "ktrx/v2.h"
+
+#define EVENT(name) VIEW_BY_EVENT, 0, name
+#define FACT(bits)  VIEW_BY_FACT, bits, NULL
+#define HOOK(bits)  VIEW_BY_HOOK, bits, NULL
+#define UNTOLD	    VIEW_UNTOLD, 0, NULL
+
+/* In the order in which they are worth the trouble. */
+const struct view views[] = {
+	{ "rings", "each CPU's start", "ktrace_cpu_online(cpu);", "a ring of its own for each CPU",
+	  FACT(VIEW_RINGS) },
+	{ "cpus", "ktrace_port.h", "#define ktrace_arch_cpu() (this_cpu()->number)", "which CPU it was",
+	  FACT(VIEW_CPUS) },
+	{ "thread-ids", "ktrace_port.h", "#define ktrace_arch_thread() (current()->id)",
+	  "which thread it was", FACT(VIEW_THREADS) },
+	{ "switch", "the context switch", "KTRACE(sched, switch, prev, next, state);",
+	  "CPU tracks, thread states", EVENT("sched.switch") },
+	{ "wake", "where a thread is made runnable", "KTRACE(sched, wake, thread);",
+	  "wakeup arrows, how long a thread waits for a CPU", EVENT("sched.wake") },
+	{ "block", "before a thread sleeps", "KTRACE(sched, block, thread, queue, state);",
+	  "sleep as opposed to preemption", EVENT("sched.block") },
+	{ "threads", "the same three places",
+	  "ktrace_thread_switch(prev, next); … ktrace_thread_wake(thread); … ktrace_thread_block(object, "
+	  "name, "
+	  "KTRX_WAIT_EVENT, 0);",
+	  "who runs and who waits for what since when, when the rings have long been overwritten",
+	  HOOK(KTRX_HOOK_THREAD) },
+	{ "names", "thread creation", "ktrace_thread_name(id, name);", "names of threads", FACT(VIEW_NAMES) },
+	{ "heartbeat", "the timer tick of each CPU", "ktrace_heartbeat(pc);",
+	  "stall detection, where a CPU was; `ktrace control` from the host; measuring clocks",
+	  FACT(VIEW_BEATS) },
+	{ "idle", "the idle loop", "ktrace_mode(KTRX_MODE_IDLE);", "idle is not a stall", FACT(VIEW_IDLE) },
+	{ "modes", "entry from user mode, exit to it",
+	  "ktrace_mode(KTRX_MODE_KERNEL); … ktrace_mode(KTRX_MODE_USER);",
+	  "bars of `ktrace live`; user-mode spins", FACT(VIEW_MODES) },
+	{ "irq", "first and last thing in an interrupt", "KTRACE(irq, enter, irq); … KTRACE(irq, exit, irq);",
+	  "interrupt slices", EVENT("irq.enter") },
+	{ "eoi", "where the interrupt controller is told that it is over", "KTRACE(irq, eoi, irq);",
+	  "interrupts ended twice", EVENT("irq.eoi") },
+	{ "irq-state", "the same places as irq", "ktrace_irq_enter(irq); … ktrace_irq_exit(irq);",
+	  "interrupt storms, switches inside an interrupt", HOOK(KTRX_HOOK_IRQ) },
+	{ "eoi-state", "the same place as eoi", "ktrace_irq_eoi(irq);", "interrupts that were never ended",
+	  HOOK(KTRX_HOOK_EOI) },
+	{ "syscall", "system call entry and exit",
+	  "KTRACE(syscall, enter, nr, …); … KTRACE(syscall, exit, nr, result);", "system calls as spans",
+	  EVENT("syscall.enter") },
+	{ "syscall-names", "the configuration of ktrace_init()", ".syscalls = \"0 read\\n1 write\\n…\",",
+	  "names of system calls", FACT(VIEW_SYSCALLS) },
+	{ "fault", "entry and end of the page-fault handler",
+	  "KTRACE(mm, fault_enter, address); … KTRACE(mm, fault_exit, address, how);",
+	  "page faults as spans, fault loops", EVENT("mm.fault_enter") },
+	{ "lock", "around a lock that is taken",
+	  "KTRACE(lock, contend, lock, name); … KTRACE(lock, acquire, lock); … KTRACE(lock, release, lock);",
+	  "how long locks are waited for and held", EVENT("lock.acquire") },
+	{ "lock-state", "the same places",
+	  "ktrace_lock_wait(lock, name, KTRACE_BY_CPU, owner); … ktrace_lock_acquire(lock, KTRACE_BY_CPU); … "
+	  "ktrace_lock_release(lock, KTRACE_BY_CPU);",
+	  "deadlocks: who holds what and waits for whom", HOOK(KTRX_HOOK_LOCK) },
+	{ "ipi", "before another CPU is interrupted, and there",
+	  "KTRACE(ipi, send, cpu, what); … KTRACE(ipi, receive, what);", "clocks put right by `--align`",
+	  EVENT("ipi.send") },
+	{ "ipi-state", "around the wait for another CPU's answer, and where it answers",
+	  "ktrace_ipi_wait(cpu, what); … ktrace_ipi_wait_end(); … ktrace_ipi_answer();",
+	  "a CPU that waits for one that does not answer", HOOK(KTRX_HOOK_IPI) },
+	{ "interrupts", "where interrupts go off and on", "ktrace_interrupts(on);",
+	  "interrupts off for too long, and who turned them off", FACT(VIEW_INTERRUPTS) },
+	{ "preempt", "where preemption is turned off and on", "ktrace_preempt(depth);",
+	  "switches that must not be", HOOK(KTRX_HOOK_PREEMPT) },
+	{ "space", "the switch of address spaces", "ktrace_space(id);", "whose memory a CPU looks at",
+	  HOOK(KTRX_HOOK_SPACE) },
+	{ "stacks", "thread creation", "ktrace_thread_stack(id, low, high);", "stack overflows",
+	  FACT(VIEW_STACKS) },
+	{ "cost", "boot, once each CPU has its ring", "ktrace_probe_cost();",
+	  "what the trace itself costs, in every view", FACT(VIEW_COST) },
+	{ "clocks", "the configuration of ktrace_init()", ".clocks = KTRACE_CLOCKS_ASKED,",
+	  "clocks measured against each other, where they differ", FACT(VIEW_CLOCKS) },
+	{ "frequency", "the configuration of ktrace_init()", ".frequency = ticks_a_second,",
+	  "times, where neither the CPU nor the host knows the clock", FACT(VIEW_FREQUENCY) },
+	{ "build-id", "the configuration of ktrace_init()",
+	  ".build_id = build_id, .build_id_size = sizeof(build_id),",
+	  "whether a trace and an ELF file belong together", FACT(VIEW_BUILD_ID) },
+	{ "callers", "the compiler's flags", "-fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1",
+	  "who called the function that records, where asked for", FACT(VIEW_CALLERS) },
+	{ "exit", "power off", "ktrace_exit(status);", "outcome", FACT(VIEW_EXIT) },
+	{ "panic", "panic", "ktrace_panic(message);", "outcome, dump through a transport", FACT(VIEW_PANIC) },
+	{ "arguments", "boot arguments", "ktrace_boot_argument(command_line);",
+	  "`debug=ktrace,sched`, `ktrace=-mm`, `debug.ktr.stacktrace=1`", UNTOLD },
+	{ "settings", "a word to steer by", "KTRACE_SETTING_U32(\"debug.verbose\", verbose, 0)",
+	  "a setting by name, from command line, shell and host", UNTOLD },
+};
+const uint32_t views_count = sizeof(views) / sizeof(views[0]);
+
+void views_write(struct output *out)
+{
+	output_text(out, "| view | where | line | lights |\n|---|---|---|---|\n");
+	for (uint32_t n = 0; n < views_count; n++)
+		output_format(out, "| %s | %s | `%s` | %s |\n", views[n].name, views[n].where, views[n].line,
+			      views[n].lights);
+}

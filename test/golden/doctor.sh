@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrace doctor on traces: what it says and how it ends; and that its table of views is the one of doc/porting.md, of
+# functions and macros that are there.
+. test/tap.sh
+. test/golden/golden.sh
+
+golden=test/golden/doctor
+build/test/cmd-traces "$tmp" || exit 1
+
+golden plain ktrace doctor v2.ktrx
+golden json ktrace doctor --json v2.ktrx
+golden hostile ktrace doctor hostile.ktrx
+golden v1 ktrace doctor v1.bin
+golden none ktrace doctor
+golden two ktrace doctor v2.ktrx v2.ktrx
+golden absent ktrace doctor none.ktrx
+golden seconds ktrace doctor --seconds soon v2.ktrx
+golden no-qemu ktrace doctor -- true
+golden refused ktrace doctor -- qemu-system-x86_64 -snapshot -mem-path /dev/shm/x -m 1X -kernel none.elf
+
+build/bin/ktrace doctor --list >"$tmp/views"
+grep -A 1000 '^| view | where | line | lights |$' doc/porting.md | sed '/^$/,$d' >"$tmp/documented"
+same "doc/porting.md has the doctor's table" "$tmp/views" "$tmp/documented"
+cat include/ktrace/*.h >"$tmp/headers"
+for name in $(grep -o '\(ktrace_\|KTRACE_\|KTRX_\)[A-Za-z_0-9]*' "$tmp/views" | sort -u); do
+	check "$name is there" grep -qw "$name" "$tmp/headers" include/ktrx/v2.h
+done
+done_testing

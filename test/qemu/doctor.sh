@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrace doctor boots kernels: the demo, in which nothing is wrong and nearly all is lit; the smallest integration, dark
+# but sound; a guest without ktrace; a file of another build; a linker script and a port that are wrong.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# doctor [OPTION…] -- COMMAND…: the report in $tmp/report, its status in $status.
+doctor() {
+	status=0
+	timeout -k 5 60 "$ktrace" doctor "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
+}
+
+# reported MARK ABOUT TEXT: there is a line of that mark.
+reported() {
+	check "it is reported: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	# shellcheck disable=SC2046
+	doctor --seconds 4 --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace run=forever"
+	equal "$arch: nothing is wrong with the demo" 0 "$status"
+	[ "$status" -eq 0 ] || cat "$tmp/report" >&2
+	reported ok root 'by a search of'
+	reported ok 'linked in' 0x
+	reported ok ktrace_events 'inside the image'
+	reported ok 'build id' 'file.s and the trace.s'
+	reported ok rings 'each of 2 CPUs'
+	reported ok heartbeats 'by CPU: [1-9][0-9]*, [1-9]'
+	reported ok cost ' ns an event'
+	reported ok order 'after its cause'
+	reported ok lit 'rings, cpus, thread-ids, switch, wake, block'
+	check "$arch: the console went elsewhere" grep -q . "$tmp/err"
+	"$ktrace" doctor --json "$out" >"$tmp/json" 2>"$tmp/said"
+	equal "$arch: so it is said of the trace" 0 $?
+	grep -o '"mark":"[a-z]*","about":"[^"]*"' "$tmp/json" | sort >"$tmp/again"
+	grep -o '"mark":"ok","about":"lit"' "$tmp/again" >"$tmp/lit"
+	equal "$arch: in JSON, too" 1 "$(wc -l <"$tmp/lit")"
+done
+
+"$ktrace" doctor --elf build/demo/aarch64/kernel.elf "$out" >"$tmp/report" 2>"$tmp/err"
+equal "a file of another kernel is wrong" 10 $?
+reported wrong 'build id' 'another build'
+reported wrong symbols .
+
+# build NAME: examples/minimal as it lies in $tmp/NAME.
+build() {
+	make -s -C "$tmp/$1" KTRACE="$PWD" OUT="$tmp/$1/build" >"$tmp/make" 2>&1
+}
+virt="qemu-system-riscv64 -M virt -bios none -smp 4 -nographic -kernel"
+
+cp -r examples/minimal "$tmp/sound"
+check "the smallest integration builds" build sound
+doctor -- $virt "$tmp/sound/build/kernel.elf"
+equal "nothing is wrong with it" 0 "$status"
+reported dark switch 'CPU tracks'
+check "with the line" grep -qF 'the context switch: KTRACE(sched, switch, prev, next, state);' "$tmp/report"
+reported dark 'build id' '--build-id'
+
+# Without the port's CPU number, all record as CPU 0.
+cp -r examples/minimal "$tmp/one"
+echo '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */' >"$tmp/one/ktrace_port.h"
+check "a port without CPU numbers builds" build one
+doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
+reported dark 'CPU numbers' 'QEMU has 4 CPUs'
+check "with the line" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"
+
+# The events lie behind the symbol from which memory is handed out.
+cp -r examples/minimal "$tmp/behind"
+sed -i 's/\(\.bss *:\)/end = .; \1/; s/^}$/}/' "$tmp/behind/kernel.ld"
+check "a linker script builds that ends too early" build behind
+doctor -- $virt "$tmp/behind/build/kernel.elf"
+riscv64-linux-gnu-readelf -SW "$tmp/behind/build/kernel.elf" >"$tmp/sections"
+riscv64-linux-gnu-nm "$tmp/behind/build/kernel.elf" | grep ' end$' >>"$tmp/sections"
+equal "which is wrong" 10 "$status"
+reported wrong ktrace_events "behind the image's end"
+
+# shellcheck disable=SC2086
+doctor --seconds 5 -- $no_ktrace
+equal "a guest without ktrace" 10 "$status"
+reported wrong root 'no ktrace_root'
+check "no file is left behind" sh -c "! ls -d '$tmp'/ktrace-doctor.*"
+done_testing
