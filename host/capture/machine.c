@@ -111,6 +111,19 @@ static void take_shutdown(struct capture_machine *machine, struct capture_json e
 			machine->shutdown = reasons[i].shutdown;
 }
 
+static void take_answer(struct capture_machine *machine, struct capture_json message)
+{
+	struct capture_json text;
+
+	machine->answered = true;
+	machine->refused = !capture_json_member(message, "return", &text);
+	if (machine->refused || text.length == 0 || text.text[0] != '"')
+		return;
+	machine->answer = malloc(text.length + 1);
+	if (machine->answer)
+		capture_json_string(text, machine->answer, text.length + 1);
+}
+
 static void take_message(void *context, struct capture_json message)
 {
 	struct capture_machine *machine = context;
@@ -121,6 +134,8 @@ static void take_message(void *context, struct capture_json message)
 		take_text(machine, message, take_tree);
 	} else if (capture_json_is(message, "id", "state")) {
 		take_state(machine, message);
+	} else if (capture_json_is(message, "id", "ask")) {
+		take_answer(machine, message);
 	} else if (capture_json_is(message, "event", "RESUME")) {
 		machine->running = machine->ran = true;
 		machine->stopped_for_good = false;
@@ -145,6 +160,19 @@ void capture_machine_pause(struct capture_machine *machine)
 	capture_qmp_send(&machine->qmp, "stop", "stop", NULL);
 }
 
+void capture_machine_resume(struct capture_machine *machine)
+{
+	capture_qmp_send(&machine->qmp, "resume", "cont", NULL);
+}
+
+void capture_machine_ask(struct capture_machine *machine, const char *command, const char *arguments)
+{
+	free(machine->answer);
+	machine->answer = NULL;
+	machine->answered = machine->refused = false;
+	capture_qmp_send(&machine->qmp, "ask", command, arguments);
+}
+
 void capture_machine_quit(struct capture_machine *machine)
 {
 	capture_qmp_send(&machine->qmp, "quit", "quit", NULL);
@@ -153,4 +181,6 @@ void capture_machine_quit(struct capture_machine *machine)
 void capture_machine_close(struct capture_machine *machine)
 {
 	capture_qmp_close(&machine->qmp);
+	free(machine->answer);
+	machine->answer = NULL;
 }

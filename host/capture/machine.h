@@ -37,6 +37,10 @@ struct capture_machine {
 	enum capture_shutdown shutdown;
 	uint64_t timebase;	/* Hz of a RISC-V board's timer, 0 if there is none */
 	struct capture_map map; /* no ranges while unknown */
+	/* Of capture_machine_ask(). */
+	bool answered;
+	bool refused; /* with an error */
+	char *answer; /* the text that was returned, NULL: none */
 };
 
 /* Listens. 0 or an error. */
@@ -49,6 +53,9 @@ int capture_machine_descriptor(const struct capture_machine *machine);
 void capture_machine_listen(struct capture_machine *machine);
 /* The guest stands still until someone lets it go on. */
 void capture_machine_pause(struct capture_machine *machine);
+void capture_machine_resume(struct capture_machine *machine);
+/* Has a command carried out whose answer is wanted: one at a time. */
+void capture_machine_ask(struct capture_machine *machine, const char *command, const char *arguments);
 void capture_machine_quit(struct capture_machine *machine);
 void capture_machine_close(struct capture_machine *machine);
 

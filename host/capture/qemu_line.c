@@ -118,6 +118,7 @@ static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_o
 	for (size_t i = 0; i < sizeof(questions) / sizeof(questions[0]); i++)
 		line->asks_only |= capture_qemu_option_is(option, questions[i]);
 	line->stays_on_reset &= !capture_qemu_option_is(option, "no-reboot");
+	line->own_shutdown |= capture_qemu_option_is(option, "no-shutdown");
 	line->paused |= capture_qemu_option_is(option, "S");
 	line->gdb |= capture_qemu_option_is(option, "s");
 	line->semihosting |= capture_qemu_option_is(option, "semihosting");
@@ -142,6 +143,10 @@ static void read_marks(struct capture_qemu_line *line, const struct capture_qemu
 		capture_qemu_option_is(option, "device") && strncmp(option->value, "isa-debug-exit", 14) == 0;
 	if (capture_qemu_option_is(option, "action") && strstr(option->value, "reboot=shutdown"))
 		line->stays_on_reset = false;
+	/* A QEMU that stays can still be asked, but no longer ends with a status that tells of a panic. */
+	if (capture_qemu_option_is(option, "action") &&
+	    (strstr(option->value, "shutdown=") || strstr(option->value, "panic=exit-failure")))
+		line->own_shutdown = true;
 	if (capture_qemu_option_is(option, "append"))
 		line->append_at = option->index + 1;
 	read_terminal(line, option);

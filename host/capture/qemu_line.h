@@ -19,6 +19,7 @@ struct capture_qemu_line {
 	uint64_t ram_bytes;
 	bool asks_only;	     /* -version, -device help: ends by itself, there is no guest */
 	bool stays_on_reset; /* no -no-reboot and no -action reboot=shutdown */
+	bool own_shutdown;   /* it says itself what becomes of QEMU when the guest shuts down */
 	bool paused;	     /* -S: whoever gave it starts the guest */
 	bool incoming;	     /* -incoming: the migration starts the guest */
 	bool gdb;	     /* -s or -gdb: someone may look at a dead guest */

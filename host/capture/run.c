@@ -47,6 +47,7 @@ static int observe(struct capture_run *run, struct capture_result *result)
 	if (!error)
 		error = capture_expect_open(&run->expect, run->options->expect);
 	run->child.output = run->expect.into;
+	run->inspection.directory = run->place.directory;
 	capture_terminal_save(&terminal);
 	if (!error)
 		error = capture_machine_open(&run->machine, run->place.qmp);
@@ -59,6 +60,7 @@ static int observe(struct capture_run *run, struct capture_result *result)
 		if (!error)
 			error = capture_run_finish(run, result);
 		capture_view_close(&run->view);
+		capture_inspection_reset(&run->inspection);
 		capture_machine_close(&run->machine);
 	}
 	capture_expect_close(&run->expect);

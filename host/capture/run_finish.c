@@ -30,7 +30,7 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 		.found = found,
 		.outcome = outcome,
 		.status = status,
-		.end = run->kept ? CAPTURE_END_STALL : run->end,
+		.end = run->kept || run->looking ? CAPTURE_END_STALL : run->end,
 		.unseen = run->options->expect && !run->expect.seen,
 		.signal = run->signal,
 		.leaves_itself =
@@ -74,13 +74,23 @@ static uint64_t find_frequency(const struct capture_run *run, const char **sourc
 	return capture_frequency_get(&run->view.frequency);
 }
 
+/* What a reader of the trace decides by, and need not guess from the words of `ended`. */
+static const char *mark_of(const struct capture_run *run, const struct capture_result *result)
+{
+	if (result->status == CAPTURE_RESET)
+		return "reset: yes\n";
+	if (result->status == CAPTURE_STALL)
+		return "stalled: yes\n";
+	return run->end == CAPTURE_END_TIMEOUT ? "timeout: yes\n" : "";
+}
+
 /* The words with which the trace says where it comes from. */
 static void write_note(const struct capture_run *run, const struct capture_result *result, uint64_t frequency,
 		       const char *source, char *note, size_t size)
 {
 	int length =
-		snprintf(note, size, "captured by: ktrace run\nended: %s\nguest ran: %.3f s\nboots: %u\n",
-			 result->text, result->seconds, run->view.watch.boots);
+		snprintf(note, size, "captured by: ktrace run\nended: %s\n%sguest ran: %.3f s\nboots: %u\n",
+			 result->text, mark_of(run, result), result->seconds, run->view.watch.boots);
 
 	if (frequency && length > 0 && (size_t)length < size)
 		length +=
@@ -112,12 +122,27 @@ static int write_dump(struct capture_run *run, const struct capture_result *resu
 	if (error)
 		return error;
 	write_note(run, result, frequency, source, note, sizeof(note));
-	error = capture_output_dump(&output, run->view.image, note, frequency);
+	if (run->inspection.text && ktread_image_set_registers(run->view.image, run->inspection.text) < 0)
+		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
+	if (!error)
+		error = capture_output_dump(&output, run->view.image, note, frequency);
 	if (error) {
 		capture_output_abandon(&output);
 		return error;
 	}
 	return capture_output_commit(&output);
+}
+
+int capture_run_save(struct capture_run *run)
+{
+	const struct ktread_pulse *last = &run->view.watch.last;
+	struct capture_facts facts = gather(run, true, last->outcome, last->status);
+	struct capture_result now = { .seconds = capture_now() - run->started };
+
+	if (!run->view.image)
+		return capture_fail(CAPTURE_E_ABSENT, "the rings are gone");
+	now.status = capture_verdict(&facts, now.text, sizeof(now.text));
+	return write_dump(run, &now);
 }
 
 static int finish_ram(struct capture_run *run, struct capture_result *result)

@@ -18,7 +18,7 @@
 #define END_PATIENCE   2.0  /* s for QEMU to leave by itself after it said so */
 #define LAST_WORDS     2.0  /* s of silence after the trace told exit or panic */
 
-/* QEMU has to go: politely at first. */
+/* QEMU has to go: looked into, then politely told. */
 static void stop_guest(struct capture_run *run)
 {
 	double now = capture_now();
@@ -26,6 +26,8 @@ static void stop_guest(struct capture_run *run)
 	if (run->machine.ended)
 		return;
 	if (run->connected > 0 && run->quit == 0) {
+		if (run->view.memory && !capture_inspection_step(&run->inspection, &run->machine))
+			return;
 		capture_machine_quit(&run->machine);
 		run->quit = now;
 	} else if (run->connected > 0 && now - run->quit >= QUIT_PATIENCE && run->guest.pid > 0) {
@@ -131,26 +133,59 @@ static bool has_stalled(const struct capture_run *run, double now)
 /* The guest does nothing any more: what the user wants to become of it. */
 static void take_stall(struct capture_run *run)
 {
-	const char *path = run->guest.path;
 	bool told = run->stalling;
 
 	run->stalling = true;
+	run->stalled = run->view.watch.last;
 	if (run->options->on_stall == CAPTURE_ON_STALL_KILL) {
 		end_run(run, CAPTURE_END_STALL);
-	} else if (run->options->on_stall == CAPTURE_ON_STALL_REPORT) {
-		if (!told)
-			capture_run_say(run,
-					"the guest has stalled; it goes on; a look at it: ktrace extract %s",
-					path);
-	} else {
-		run->kept = true;
-		capture_machine_pause(&run->machine);
-		capture_run_say(
-			run,
-			"the guest has stalled and is paused, as process %ld; a look at it: ktrace extract "
-			"%s, or a debugger or monitor that its command line has; Ctrl-C ends it",
-			(long)run->guest.pid, path);
+		return;
 	}
+	run->kept = run->options->on_stall == CAPTURE_ON_STALL_KEEP;
+	run->looking = run->kept || !told;
+}
+
+/* It is halted, a trace of it is left, and it goes on or is kept. */
+static void look_into_stall(struct capture_run *run)
+{
+	const char *out = run->options->out;
+
+	if (!capture_inspection_step(&run->inspection, &run->machine))
+		return;
+	if (capture_run_save(run) != 0)
+		capture_run_say(run, "%s", capture_message());
+	run->looking = false;
+	if (run->kept) {
+		capture_run_say(run,
+				"the guest has stalled and is paused, as process %ld; a look at it: ktrace "
+				"show %s, or "
+				"a debugger or monitor that its command line has; Ctrl-C ends it",
+				(long)run->guest.pid, out);
+		return;
+	}
+	capture_inspection_reset(&run->inspection);
+	capture_machine_resume(&run->machine);
+	capture_run_say(run, "the guest has stalled; it goes on; a look at it: ktrace show %s", out);
+}
+
+/* Halting the guest to look into it makes its silence begin anew, yet it may be the same. */
+static bool is_still_stalled(const struct capture_run *run)
+{
+	const struct ktread_pulse *then = &run->stalled, *now = &run->view.watch.last;
+	bool still =
+		then->nonce == now->nonce && then->slots == now->slots && then->heartbeats == now->heartbeats;
+
+	return still || (then->quiet_cpu != KTRX_NO_CPU && then->quiet_cpu == now->quiet_cpu &&
+			 then->quiet_stamp == now->quiet_stamp);
+}
+
+/* Somebody let a guest that was kept go on: it is a running guest like any other. */
+static void notice_resumed(struct capture_run *run)
+{
+	if (!run->kept || run->looking || !run->machine.running)
+		return;
+	run->kept = false;
+	capture_inspection_reset(&run->inspection);
 }
 
 static void judge(struct capture_run *run)
@@ -171,6 +206,8 @@ static void judge(struct capture_run *run)
 		run->told = run->told == 0 ? now : run->told;
 		if (run->machine.stopped_for_good || now - run->told >= END_PATIENCE)
 			stop_guest(run);
+	} else if (run->looking) {
+		look_into_stall(run);
 	} else if (options->timeout > 0 && run->connected > 0 && now - run->connected >= options->timeout) {
 		end_run(run, CAPTURE_END_TIMEOUT);
 	} else if (run->machine.running && spoke_last_words(run, silence)) {
@@ -180,7 +217,7 @@ static void judge(struct capture_run *run)
 	} else if (run->machine.running && !run->kept && has_stalled(run, now)) {
 		take_stall(run);
 	} else {
-		run->stalling = false;
+		run->stalling = run->stalling && is_still_stalled(run);
 	}
 }
 
@@ -235,6 +272,7 @@ static int turn(struct capture_run *run)
 	if (error)
 		return error;
 	look(run);
+	notice_resumed(run);
 	judge(run);
 	hurry_command(run);
 	show_progress(run);

@@ -131,10 +131,13 @@ static void write_end(struct output *out, const struct summary *summary)
 		output_text(out, ": no exit, no panic recorded");
 	output_text(out, "\n");
 	ended = summary_ended(summary->trace, &length);
-	if (!ended)
-		return;
-	*escape_text(words, ended, length, ENDED_BYTES) = '\0';
-	output_format(out, "ended     %s\n", words);
+	if (ended) {
+		*escape_text(words, ended, length, ENDED_BYTES) = '\0';
+		output_format(out, "ended     %s\n", words);
+	}
+	if (*info->registers)
+		output_format(out, "CPUs      registers%s: ktrace show --registers\n",
+			      strstr(info->registers, "\nstack ") ? " and stacks" : "");
 }
 
 /* What was stepped over: not shown, but not passed over in silence. */

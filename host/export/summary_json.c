@@ -85,6 +85,7 @@ static void write_head(struct output *out, const struct summary *summary)
 	ended = summary_ended(summary->trace, &length);
 	if (ended)
 		text_of(out, "ended", ended, length);
+	output_format(out, "\"registers\":%s,", *info->registers ? "true" : "false");
 	number(out, "frequency", info->frequency);
 	number(out, "cpus", info->cpus);
 	write_clocks(out, info);

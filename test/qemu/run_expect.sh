@@ -29,7 +29,21 @@ for arch in x86_64 aarch64 riscv64; do
 	run --timeout 4 --stall 1 --on-stall keep -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
 	equal "$arch: a stalled guest that is kept until the timeout" 11 "$status"
 	said "is paused"
+	check "$arch: registers and stacks of one that is kept" sh -c \
+		"'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
 done
+
+# A stall that is reported leaves a trace at once, while the guest goes on.
+# shellcheck disable=SC2046
+run --timeout 8 --stall 1 --on-stall report -- $(demo x86_64 2) -append "debug=ktrace run=hang" &
+for _ in $(seq 100); do
+	! grep -q 'it goes on; a look at it: ktrace show' "$tmp/err" || break
+	sleep 0.1
+done
+check "a stall's own trace" sh -c "'$ktrace' summary '$out' | grep -q '^ended *stall: CPU 1'"
+check "with registers and stacks" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
+wait
+check "is replaced by that of the end" sh -c "'$ktrace' summary '$out' | grep -q '^ended *timeout'"
 
 # Every byte passes, in order, whatever it is; the text comes in two writes, with other ends of lines.
 head -c 300000 /dev/urandom >"$tmp/bytes"

@@ -16,16 +16,28 @@ outcome() {
 	check "$arch, $arguments: a trace with events" test "$events" -gt 10
 }
 
+# captured ARCH NOTE CALLER: registers of both CPUs, the word for readers, a stack that leads to the caller.
+captured() {
+	"$ktrace" show --registers --elf "build/demo/$1/kernel.elf" "$out" >"$tmp/registers" 2>/dev/null
+	equal "$1, $2: registers of both CPUs" 2 "$(grep -cE '^cpu [01] .*pc=[0-9a-f]+ [a-z_]+' "$tmp/registers")"
+	check "$1, $2: a caller is $3" grep -qE "^    [0-9a-f]+ $3[+]0x[0-9a-f]+ .*[.][cS]:" "$tmp/registers"
+	check "$1, $2: it is in the note" grep -qa "^$2: yes$" "$out"
+	check "$1, $2: the summary tells of them" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
+}
+
 for arch in x86_64 aarch64 riscv64; do
 	outcome "$arch" 0 "seconds=0"
 	outcome "$arch" 1 "seconds=0 exit=3"
 	said "status 3"
 	outcome "$arch" 10 "run=panic"
 	outcome "$arch" 13 "run=triple"
+	captured "$arch" reset work_triple
 	outcome "$arch" 12 "run=hang" --timeout 2
+	captured "$arch" timeout kmain
 	outcome "$arch" 11 "run=hang cpus=1" --stall 1
 	outcome "$arch" 11 "run=hang" --stall 1
 	said "has not beaten for 1 s"
+	captured "$arch" stalled kmain
 done
 
 # The hang is in the trace up to its end: CPU 1 has nothing more to say, CPU 0 went on ticking.

@@ -126,12 +126,15 @@ static void what_is_missing_is_added_once(void **state)
 	assert_string_equal(
 		extend(&plan, LINE("-m", "64")),
 		"-m|64|-object|memory-backend-file,id=ktrace-ram,size=67108864,mem-path=/t/r,,am,share=on|"
-		"-machine|memory-backend=ktrace-ram|-no-reboot|-S|-readconfig|/t/qmp.cfg|");
+		"-machine|memory-backend=ktrace-ram|-no-reboot|-no-shutdown|-S|-readconfig|/t/qmp.cfg|");
 	assert_string_equal(
 		extend(&plan, LINE("-S", "-no-reboot", "-M", "memory-backend=r", "-object",
 				   "memory-backend-file,id=r,share=on,mem-path=f")),
 		"-S|-no-reboot|-M|memory-backend=r|-object|memory-backend-file,id=r,share=on,mem-path=f|"
-		"-readconfig|/t/qmp.cfg|");
+		"-no-shutdown|-readconfig|/t/qmp.cfg|");
+	assert_null(strstr(extend(&plan, LINE("-action", "panic=exit-failure")), "-no-shutdown"));
+	assert_null(strstr(extend(&plan, LINE("-action", "reboot=reset,shutdown=poweroff")), "-no-shutdown"));
+	assert_non_null(strstr(extend(&plan, LINE("-action", "reboot=shutdown")), "-no-shutdown"));
 	plan.allow_reboot = true;
 	plan.transport = CAPTURE_DEBUGCON;
 	assert_string_equal(extend(&plan, LINE("-s")),
