@@ -8,7 +8,10 @@
 
 #include "why/finding.h"
 
-#define WHY_DETECTORS(USE) USE(deadlock)
+#define WHY_DETECTORS(USE) \
+	USE(deadlock)      \
+	USE(lock_order)    \
+	USE(priority_inversion)
 
 #define WHY_DECLARE(name) why_detector why_detect_##name;
 WHY_DETECTORS(WHY_DECLARE)

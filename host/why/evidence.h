@@ -110,19 +110,23 @@ struct why_hold {
 	uint32_t thread, cpu;
 };
 
+#define WHY_OUTER 4u
+
 /* Lock `then` was taken by who held `first`; the newest time that this was so. */
 struct why_order {
 	uint64_t first, then;
-	uint64_t stamp;
+	uint64_t stamp;		    /* of an earlier trace, that one's */
 	uint64_t first_pc, then_pc; /* 0 unknown */
+	uint64_t outer[WHY_OUTER];  /* locks that were held as well each time, 0: none */
 	uint64_t count;
 	uint32_t thread, cpu;
+	uint32_t trace; /* 0 this one, from 1: which earlier one */
 };
 
 /* A lock, queue or other object that was named by a hook or an event. */
 struct why_object {
 	uint64_t address;
-	char name[64]; /* as the kernel says, else its symbol, else "" */
+	char name[64]; /* as the kernel says, "" */
 };
 
 struct why_evidence {
@@ -156,6 +160,11 @@ struct why_evidence {
  */
 int why_evidence_read(struct why_evidence **evidence, struct ktread *trace, struct symbols *symbols);
 void why_evidence_free(struct why_evidence *evidence);
+/*
+ * Adds in which order locks were taken in an earlier trace, `number` from 1. A lock is the same if it has the same name, or
+ * none and the same address in the same build.
+ */
+int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id); /* NULL */
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);	    /* "" unknown */

@@ -64,11 +64,38 @@ static int new_order(struct why_reader *reader, struct keyed_entry *entry)
 	return 0;
 }
 
-static int note_order(struct why_reader *reader, const struct ktread_event *event, uint64_t first,
-		      uint64_t then)
+/* Keeps of `outer` what is among the `count` locks held, but for `first`. */
+static void keep_outer(struct why_order *order, const uint64_t *held, uint32_t count)
 {
-	const uint64_t key[KEYED_WORDS] = { first, then }, held[KEYED_WORDS] = { first };
-	const struct keyed_entry *hold = keyed_find(&reader->holds, held);
+	uint32_t kept = 0;
+
+	for (uint32_t n = 0; n < WHY_OUTER && order->outer[n]; n++) {
+		uint32_t at = 0;
+
+		while (at < count && held[at] != order->outer[n])
+			at++;
+		if (at < count)
+			order->outer[kept++] = order->outer[n];
+	}
+	while (kept < WHY_OUTER)
+		order->outer[kept++] = 0;
+}
+
+static void begin_outer(struct why_order *order, const uint64_t *held, uint32_t count)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t n = 0; n < count && kept < WHY_OUTER; n++)
+		if (held[n] != order->first)
+			order->outer[kept++] = held[n];
+}
+
+static int note_order(struct why_reader *reader, const struct ktread_event *event,
+		      const struct why_progress *progress, uint32_t n, uint64_t then)
+{
+	const uint64_t first = progress->held[n];
+	const uint64_t key[KEYED_WORDS] = { first, then }, lock[KEYED_WORDS] = { first };
+	const struct keyed_entry *hold = keyed_find(&reader->holds, lock);
 	struct keyed_entry *entry;
 	struct why_order *order;
 	int error = keyed_put(&reader->orders, key, &entry);
@@ -78,7 +105,10 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 	if (error || !entry)
 		return error;
 	order = &reader->evidence->order[entry->count];
-	order->count++;
+	if (order->count++ == 0)
+		begin_outer(order, progress->held, progress->held_count);
+	else
+		keep_outer(order, progress->held, progress->held_count);
 	order->stamp = event->stamp;
 	order->thread = event->thread;
 	order->cpu = event->cpu;
@@ -101,7 +131,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, uin
 	/* What an interrupt takes is no order of the thread it interrupts. */
 	for (uint32_t n = 0;
 	     progress && event->context == KTRX_CONTEXT_THREAD && !error && n < progress->held_count; n++)
-		error = note_order(reader, event, progress->held[n], lock);
+		error = note_order(reader, event, progress, n, lock);
 	if (!error)
 		error = keyed_put(&reader->holds, key, &entry);
 	if (error || !entry)

@@ -175,6 +175,12 @@ static bool waits_for_lock(const struct ktrx_holder *holder)
 	return holder->wait == KTRX_WAIT_SPIN || holder->wait == KTRX_WAIT_LOCK;
 }
 
+/* Does who runs there stay until it gives way by itself? */
+static bool is_kept(const struct why_cpu *cpu)
+{
+	return cpu->has_row && (cpu->row.interrupts == KTRX_INTERRUPTS_OFF || cpu->row.preempt > 0);
+}
+
 static void add_thread(struct builder *builder, const struct why_thread *thread, uint32_t node)
 {
 	const bool told = thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
@@ -206,7 +212,7 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 						     .to = waits ? node : cpu,
 						     .kind = WHY_EDGE_RUNS,
 						     .told = told });
-	else if (runnable)
+	else if (runnable && is_kept(&builder->evidence->cpu[cpu]))
 		add_edge(builder,
 			 (struct why_edge){ .from = node,
 					    .to = cpu,
@@ -257,7 +263,7 @@ static int by_from(const void *a, const void *b)
 	return left->to < right->to ? -1 : left->to > right->to;
 }
 
-static int index_edges(struct why_graph *graph)
+int why_graph_index(struct why_graph *graph)
 {
 	graph->first = calloc((size_t)graph->nodes + 1, sizeof(*graph->first));
 	if (!graph->first)
@@ -288,7 +294,7 @@ int why_graph_build(struct why_graph **result, const struct why_evidence *eviden
 	for (uint32_t n = 0; n < evidence->threads && !builder.error; n++)
 		add_thread(&builder, &evidence->thread[n], graph->cpus + n);
 	free(builder.held);
-	return builder.error ? builder.error : index_edges(graph);
+	return builder.error ? builder.error : why_graph_index(graph);
 }
 
 void why_graph_free(struct why_graph *graph)

@@ -19,7 +19,7 @@ enum why_edge_kind {
 	WHY_EDGE_JOIN, /* for the thread's end */
 	WHY_EDGE_IPI,  /* for the CPU's answer to an interrupt, which it does not take */
 	WHY_EDGE_RUNS, /* a CPU does what its thread does, a thread what its CPU does */
-	WHY_EDGE_TURN, /* a thread that could run, for the CPU to have time for it */
+	WHY_EDGE_TURN, /* a thread that could run, for a CPU that nobody takes away from who has it */
 };
 
 struct why_edge {
@@ -43,6 +43,8 @@ struct why_graph {
 
 /* 0 or KTREAD_E_MEMORY. */
 int why_graph_build(struct why_graph **graph, const struct why_evidence *evidence);
+/* Puts the edges of a graph that a caller has made in order, and fills in `first`. 0 or KTREAD_E_MEMORY. */
+int why_graph_index(struct why_graph *graph);
 void why_graph_free(struct why_graph *graph);
 
 /* As struct ktrx_holder names it. */

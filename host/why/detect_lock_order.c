@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Locks that are taken in one order here and in another there, by different threads: a deadlock that has not happened yet.
+ * Not so where all take another lock first, which keeps them apart.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "why/detectors.h"
+#include "why/graph.h"
+
+#define MOST 8u /* findings: each is one to repair */
+
+struct context {
+	const struct why_evidence *evidence;
+	struct why_findings *findings;
+	uint64_t *lock; /* of a node, ascending */
+	uint32_t found;
+};
+
+static int by_value(const void *a, const void *b)
+{
+	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+static uint32_t node_of(const struct context *context, uint32_t locks, uint64_t lock)
+{
+	const uint64_t *found = bsearch(&lock, context->lock, locks, sizeof(lock), by_value);
+
+	return (uint32_t)(found - context->lock);
+}
+
+/* The order that an edge stands for. */
+static const struct why_order *order_of(const struct context *context, const struct why_edge *edge)
+{
+	return &context->evidence->order[edge->object];
+}
+
+static bool is_guarded_by(const struct why_order *order, uint64_t lock)
+{
+	for (uint32_t n = 0; n < WHY_OUTER; n++)
+		if (order->outer[n] == lock)
+			return true;
+	return false;
+}
+
+/* Do all take one more lock before? */
+static bool is_guarded(const struct context *context, const struct why_edge *const *edge, uint32_t count)
+{
+	const struct why_order *first = order_of(context, edge[0]);
+
+	for (uint32_t n = 0; n < WHY_OUTER && first->outer[n]; n++) {
+		uint32_t guarded = 1;
+
+		while (guarded < count && is_guarded_by(order_of(context, edge[guarded]), first->outer[n]))
+			guarded++;
+		if (guarded == count)
+			return true;
+	}
+	return false;
+}
+
+static bool is_by_one_thread(const struct context *context, const struct why_edge *const *edge,
+			     uint32_t count)
+{
+	const struct why_order *first = order_of(context, edge[0]);
+
+	for (uint32_t n = 1; n < count; n++)
+		if (order_of(context, edge[n])->thread != first->thread ||
+		    order_of(context, edge[n])->trace != first->trace)
+			return false;
+	return true;
+}
+
+static void say_order(const struct context *context, struct why_finding *finding,
+		      const struct why_order *order)
+{
+	const struct why_evidence *evidence = context->evidence;
+	char who[WHY_WORDS], first[WHY_WORDS], then[WHY_WORDS], place[WHY_WORDS], trace[32] = "";
+
+	why_say_actor(evidence, order->thread + 1, who, sizeof(who));
+	if (order->trace) {
+		why_say(who, sizeof(who), "thread %" PRIu32, order->thread);
+		why_say(trace, sizeof(trace), " in earlier trace %" PRIu32, order->trace);
+	}
+	why_finding_line(finding, "%s%s had %s when it took %s%s", who, trace,
+			 why_say_object(evidence, order->first, first, sizeof(first)),
+			 why_say_object(evidence, order->then, then, sizeof(then)),
+			 order->count > 1 ? ", more than once" : "");
+	if (order->first_pc)
+		why_finding_line(finding, "  the one in %s",
+				 why_say_call(evidence, order->first_pc, place, sizeof(place)));
+	if (order->then_pc)
+		why_finding_line(finding, "  the other in %s",
+				 why_say_call(evidence, order->then_pc, place, sizeof(place)));
+	why_finding_actor(finding, (struct why_actor){ .id = order->thread + 1,
+						       .holds = order->first,
+						       .waits = order->then,
+						       .pc = order->then_pc });
+}
+
+static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t count)
+{
+	struct context *context = data;
+	char first[WHY_WORDS], then[WHY_WORDS];
+	struct why_finding *finding;
+
+	if (is_by_one_thread(context, edge, count) || is_guarded(context, edge, count) ||
+	    context->found++ >= MOST)
+		return 0;
+	finding = why_finding_new(context->findings, WHY_LOCK_ORDER, WHY_LIKELY);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_say_object(context->evidence, order_of(context, edge[0])->first, first, sizeof(first));
+	why_say_object(context->evidence, order_of(context, edge[0])->then, then, sizeof(then));
+	if (count == 2)
+		why_finding_head(
+			finding,
+			"locks %s and %s are taken in both orders: this can deadlock, and has not yet", first,
+			then);
+	else
+		why_finding_head(finding,
+				 "%" PRIu32
+				 " locks, %s and %s among them, are taken in a ring of orders: this can "
+				 "deadlock, and has not yet",
+				 count, first, then);
+	for (uint32_t n = 0; n < count; n++)
+		say_order(context, finding, order_of(context, edge[n]));
+	if (!order_of(context, edge[0])->then_pc)
+		why_finding_missing(finding, "a field `place` of lock.acquire says where each was taken");
+	return 0;
+}
+
+/* Nodes are locks here, and the object of an edge is the number of its order. */
+static int build(struct context *context, struct why_graph *graph)
+{
+	const struct why_evidence *evidence = context->evidence;
+	uint32_t locks = 0;
+
+	context->lock = calloc(2 * (size_t)evidence->orders, sizeof(*context->lock));
+	graph->edge = calloc(evidence->orders, sizeof(*graph->edge));
+	if (!context->lock || !graph->edge)
+		return KTREAD_E_MEMORY;
+	for (uint32_t n = 0; n < evidence->orders; n++) {
+		context->lock[2 * n] = evidence->order[n].first;
+		context->lock[2 * n + 1] = evidence->order[n].then;
+	}
+	qsort(context->lock, 2 * (size_t)evidence->orders, sizeof(*context->lock), by_value);
+	for (uint32_t n = 0; n < 2 * evidence->orders; n++)
+		if (locks == 0 || context->lock[n] != context->lock[locks - 1])
+			context->lock[locks++] = context->lock[n];
+	graph->nodes = locks;
+	for (uint32_t n = 0; n < evidence->orders; n++)
+		graph->edge[graph->edges++] =
+			(struct why_edge){ .from = node_of(context, locks, evidence->order[n].first),
+					   .to = node_of(context, locks, evidence->order[n].then),
+					   .object = n };
+	return why_graph_index(graph);
+}
+
+int why_detect_lock_order(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct context context = { .evidence = evidence, .findings = findings };
+	struct why_graph graph = { NULL, 0, NULL, 0, 0 };
+	int error;
+
+	if (evidence->orders == 0)
+		return 0;
+	error = build(&context, &graph);
+	if (!error)
+		error = why_graph_cycles(&graph, found_cycle, &context);
+	free(context.lock);
+	free(graph.edge);
+	free(graph.first);
+	return error;
+}

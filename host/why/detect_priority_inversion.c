@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Priority inversion: an urgent thread waits for a lock whose holder could run, but does not, as a thread that is less
+ * urgent than the first and more so than the second has its CPU.
+ */
+#include <inttypes.h>
+
+#include "why/detectors.h"
+#include "why/graph.h"
+
+#define LEAST_MS 50u /* of waiting; what is shorter happens on a machine that is well */
+#define CHAIN	 64u /* locks whose holders wait for the next */
+
+struct case_of {
+	const struct why_edge *wait; /* of the urgent thread */
+	const struct why_thread *urgent, *holder, *between;
+};
+
+static const struct why_thread *thread_at(const struct why_graph *graph, const struct why_evidence *evidence,
+					  uint32_t node)
+{
+	return node >= graph->cpus ? &evidence->thread[node - graph->cpus] : NULL;
+}
+
+static uint64_t since(const struct why_evidence *evidence, uint64_t stamp)
+{
+	return stamp && stamp < evidence->end ? evidence->end - stamp : 0;
+}
+
+/* Where a chain of holders that sleep for the next lock ends. */
+static const struct why_thread *last_holder(const struct why_graph *graph,
+					    const struct why_evidence *evidence, uint32_t node)
+{
+	for (uint32_t n = 0; n < CHAIN; n++) {
+		const struct why_edge *edge = &graph->edge[graph->first[node]];
+
+		if (graph->first[node] == graph->first[node + 1] ||
+		    (edge->kind != WHY_EDGE_LOCK && edge->kind != WHY_EDGE_SPIN))
+			break;
+		node = edge->to;
+	}
+	return thread_at(graph, evidence, node);
+}
+
+/* The thread that has the CPU where `holder` could run. */
+static const struct why_thread *who_runs(const struct why_evidence *evidence, const struct why_thread *holder)
+{
+	const uint32_t cpu = holder->holder.cpu;
+
+	return cpu < evidence->cpus && evidence->cpu[cpu].running != UINT32_MAX
+		       ? why_thread_find(evidence, evidence->cpu[cpu].running)
+		       : NULL;
+}
+
+static bool has_priority(const struct why_thread *thread)
+{
+	return thread && thread->has_holder && thread->holder.priority;
+}
+
+static bool is_case(const struct why_evidence *evidence, const struct case_of *found)
+{
+	const uint64_t least = evidence->info->frequency / 1000 * LEAST_MS;
+
+	return has_priority(found->urgent) && has_priority(found->holder) && has_priority(found->between) &&
+	       found->holder->holder.state == KTRX_THREAD_RUNNABLE &&
+	       found->between->holder.priority > found->holder->holder.priority &&
+	       found->between->holder.priority < found->urgent->holder.priority &&
+	       since(evidence, found->wait->since) >= least;
+}
+
+static int report(const struct why_evidence *evidence, struct why_findings *findings,
+		  const struct case_of *found)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_PRIORITY_INVERSION, WHY_CERTAIN);
+	char urgent[WHY_WORDS], holder[WHY_WORDS], between[WHY_WORDS], lock[WHY_WORDS], words[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_say_actor(evidence, found->urgent->id + 1, urgent, sizeof(urgent));
+	why_say_actor(evidence, found->holder->id + 1, holder, sizeof(holder));
+	why_say_actor(evidence, found->between->id + 1, between, sizeof(between));
+	why_finding_head(
+		finding, "%s, which is urgent, has waited %s for a lock of %s, which %s keeps from running",
+		urgent, why_say_ticks(evidence, since(evidence, found->wait->since), words, sizeof(words)),
+		holder, between);
+	why_say_object(evidence, found->wait->object, lock, sizeof(lock));
+	why_finding_line(finding, "%s, priority %u, waits for lock %s in %s", urgent,
+			 found->urgent->holder.priority, lock,
+			 why_say_call(evidence, found->wait->pc, words, sizeof(words)));
+	if (found->wait->held_pc)
+		why_finding_line(finding, "  which was taken in %s",
+				 why_say_call(evidence, found->wait->held_pc, words, sizeof(words)));
+	why_finding_line(finding, "%s, priority %u, has it and could run for %s", holder,
+			 found->holder->holder.priority,
+			 why_say_ticks(evidence, since(evidence, found->holder->holder.state_stamp), words,
+				       sizeof(words)));
+	why_finding_line(finding, "%s, priority %u, has run on CPU %" PRIu32 " for %s", between,
+			 found->between->holder.priority, found->holder->holder.cpu,
+			 why_say_ticks(evidence, since(evidence, found->between->holder.state_stamp), words,
+				       sizeof(words)));
+	why_finding_actor(finding, (struct why_actor){ .id = found->urgent->id + 1,
+						       .waits = found->wait->object,
+						       .ticks = since(evidence, found->wait->since),
+						       .pc = found->wait->pc });
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = found->holder->id + 1, .holds = found->wait->object });
+	why_finding_actor(finding, (struct why_actor){ .id = found->between->id + 1 });
+	return 0;
+}
+
+int why_detect_priority_inversion(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct why_graph *graph;
+	int error = why_graph_build(&graph, evidence);
+
+	for (uint32_t n = 0; !error && n < graph->edges; n++) {
+		struct case_of found = { .wait = &graph->edge[n] };
+
+		if (found.wait->kind != WHY_EDGE_LOCK && found.wait->kind != WHY_EDGE_SPIN)
+			continue;
+		found.urgent = thread_at(graph, evidence, found.wait->from);
+		found.holder = last_holder(graph, evidence, found.wait->to);
+		if (found.holder)
+			found.between = who_runs(evidence, found.holder);
+		if (is_case(evidence, &found))
+			error = report(evidence, findings, &found);
+	}
+	why_graph_free(graph);
+	return error;
+}

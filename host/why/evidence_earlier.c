@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What earlier traces say of the order in which locks are taken, in terms of this one's locks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "why/evidence_state.h"
+
+struct translation {
+	struct why_evidence *to;
+	const struct why_evidence *from;
+	struct keyed names; /* of this trace's locks, by a hash: `count` is the address */
+	bool same_build;
+};
+
+static uint64_t hash_name(const char *name)
+{
+	uint64_t hash = UINT64_C(14695981039346656037);
+
+	for (; *name; name++)
+		hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
+	return hash | 1;
+}
+
+static int index_names(struct translation *translation)
+{
+	for (uint32_t n = 0; n < translation->to->objects; n++) {
+		const struct why_object *object = &translation->to->object[n];
+		const uint64_t key[KEYED_WORDS] = { hash_name(object->name) };
+		struct keyed_entry *entry;
+		int error = keyed_put(&translation->names, key, &entry);
+
+		if (error)
+			return error;
+		if (entry)
+			entry->count = object->address;
+	}
+	return 0;
+}
+
+/* The address of that lock in this trace; 0: it cannot be told. One that it does not know gets its name's hash. */
+static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
+{
+	const char *name = why_object_name(translation->from, lock);
+	const uint64_t key[KEYED_WORDS] = { hash_name(name) };
+	const struct keyed_entry *entry;
+
+	*address = 0;
+	if (!*name) {
+		if (translation->same_build && !*why_object_name(translation->to, lock))
+			*address = lock;
+		return 0;
+	}
+	if (translation->same_build && strcmp(name, why_object_name(translation->to, lock)) == 0) {
+		*address = lock;
+		return 0;
+	}
+	entry = keyed_find(&translation->names, key);
+	*address = entry ? entry->count : key[0];
+	return entry ? 0 : why_object_touch(translation->to, key[0], name, strlen(name));
+}
+
+static bool is_same_build(const struct ktread_info *one, const struct ktread_info *other)
+{
+	return one->build_id_size && one->build_id_size == other->build_id_size &&
+	       memcmp(one->build_id, other->build_id, one->build_id_size) == 0;
+}
+
+static int add_orders(struct translation *translation, uint32_t number)
+{
+	struct why_evidence *to = translation->to;
+	struct why_order *order =
+		realloc(to->order, ((size_t)to->orders + translation->from->orders + 1) * sizeof(*order));
+	int error = order ? 0 : KTREAD_E_MEMORY;
+
+	if (order)
+		to->order = order;
+	for (uint32_t n = 0; n < translation->from->orders && !error; n++) {
+		struct why_order *added = &order[to->orders];
+
+		*added = translation->from->order[n];
+		added->trace = number;
+		error = translate(translation, added->first, &added->first);
+		if (!error)
+			error = translate(translation, added->then, &added->then);
+		for (uint32_t k = 0; k < WHY_OUTER && added->outer[k] && !error; k++)
+			error = translate(translation, added->outer[k], &added->outer[k]);
+		if (!translation->same_build)
+			added->first_pc = added->then_pc = 0;
+		to->orders += added->first && added->then && added->first != added->then;
+	}
+	return error;
+}
+
+int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number)
+{
+	struct translation translation = { .to = evidence };
+	struct why_evidence *from;
+	int error = why_evidence_read(&from, earlier, NULL);
+
+	translation.from = from;
+	if (!error) {
+		translation.same_build = is_same_build(evidence->info, from->info);
+		error = index_names(&translation);
+	}
+	if (!error)
+		error = add_orders(&translation, number);
+	keyed_free(&translation.names);
+	why_evidence_free(from);
+	return error;
+}
