@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <elf.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,4 +95,32 @@ int capture_extract(const struct capture_extract_options *options, struct captur
 						     : capture_extract_peer(options, report);
 	report->total = capture_now() - begin;
 	return error ? error : capture_summary_read(&report->summary, options->out);
+}
+
+int capture_extract_temporary(const struct capture_extract_options *options, char path[PATH_MAX],
+			      struct capture_extract_report *report)
+{
+	struct capture_extract_options own = *options;
+	const char *folder = getenv("TMPDIR");
+	int error, fd;
+
+	if (!folder || !*folder)
+		folder = "/tmp";
+	if (snprintf(path, PATH_MAX, "%s/ktrace-trace-XXXXXX", folder) >= PATH_MAX) {
+		path[0] = '\0';
+		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: too long");
+	}
+	fd = mkstemp(path);
+	if (fd < 0) {
+		path[0] = '\0';
+		return capture_fail_errno("%s: a file for the trace", folder);
+	}
+	close(fd);
+	own.out = path;
+	error = capture_extract(&own, report);
+	if (error) {
+		unlink(path);
+		path[0] = '\0';
+	}
+	return error;
 }

@@ -3,6 +3,7 @@
 #ifndef CAPTURE_EXTRACT_H
 #define CAPTURE_EXTRACT_H
 
+#include <limits.h>
 #include <stdbool.h>
 
 #include "ktread/ktread.h"
@@ -39,5 +40,11 @@ struct capture_extract_report {
 
 /* 0, CAPTURE_E_ABSENT if there is no ktrace, or another error; the message names the file or the peer. */
 int capture_extract(const struct capture_extract_options *options, struct capture_extract_report *report);
+/*
+ * The same into a file of its own below TMPDIR, for who only wants to read it: options->out does not matter. `path` is
+ * the caller's to remove; "" with an error.
+ */
+int capture_extract_temporary(const struct capture_extract_options *options, char path[PATH_MAX],
+			      struct capture_extract_report *report);
 
 #endif
