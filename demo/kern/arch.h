@@ -20,6 +20,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <ktrace/hooks.h>
+
 #define TICK_HZ	  100
 #define PAGE_SIZE 4096
 
@@ -33,8 +35,8 @@ struct ktrace_transport;
  *   struct cpu *arch_this_cpu(void)         this CPU's entry of cpus[]; stale as soon as interrupts are on
  *   uint64_t arch_clock(void)               a counter in step on all CPUs, arch_clock_hz() ticks a second
  *   bool arch_irq_enabled(void)             are interrupts on here
- *   void arch_irq_enable(void)
- *   void arch_irq_disable(void)
+ *   void arch_irq_unmask(void)              turns them on …
+ *   void arch_irq_mask(void)                … and off, and tells nobody: arch_irq_enable() and the like do
  *   void arch_relax(void)                   in the body of a busy wait
  *
  *   ARCH_WINDOW_BASE, ARCH_WINDOW_SIZE      a page-aligned range of addresses, at least 1 MiB, that maps
@@ -42,12 +44,36 @@ struct ktrace_transport;
  */
 #include "arch_cpu.h"
 
-/* Turns interrupts off and tells whether they were on; arch_irq_restore puts that back. */
+static inline void arch_irq_enable(void)
+{
+	ktrace_interrupts(1);
+	arch_irq_unmask();
+}
+
+static inline void arch_irq_disable(void)
+{
+	arch_irq_mask();
+	ktrace_interrupts(0);
+}
+
+/* Turns interrupts off and tells whether they were on; arch_irq_restore puts that back. `place`: whose doing it is. */
+static inline bool arch_irq_save_at(uintptr_t place)
+{
+	bool on = arch_irq_enabled();
+
+	arch_irq_mask();
+	if (on)
+		ktrace_interrupts_at(0, place);
+	return on;
+}
+
 static inline bool arch_irq_save(void)
 {
 	bool on = arch_irq_enabled();
 
-	arch_irq_disable();
+	arch_irq_mask();
+	if (on)
+		ktrace_interrupts(0);
 	return on;
 }
 

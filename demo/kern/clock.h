@@ -17,4 +17,12 @@ static inline uint64_t clock_ns(void)
 	return ticks / hz * NS_PER_S + ticks % hz * NS_PER_S / hz;
 }
 
+/* The counter when clock_ns() is so much. */
+static inline uint64_t clock_ticks(uint64_t ns)
+{
+	uint64_t hz = arch_clock_hz();
+
+	return ns / NS_PER_S * hz + ns % NS_PER_S * hz / NS_PER_S;
+}
+
 #endif

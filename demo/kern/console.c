@@ -23,7 +23,7 @@ enum {
 };
 
 /* The queue's lock guards it all. */
-static struct wait_queue typed = WAIT_QUEUE("console input");
+static struct wait_queue typed = DEVICE_QUEUE("console input");
 static char line[LINE_SIZE];
 static size_t line_length;
 static char ready[READY_SIZE]; /* whole lines, each up to and with '\n' or END_OF_FILE */

@@ -38,6 +38,7 @@ static void set_up(struct cpu *cpu, uint32_t id)
 void cpu_init(void)
 {
 	set_up(&cpus[0], 0);
+	ktrace_thread_stack(cpus[0].idle->id, NULL, NULL); /* it goes on with the boot stack */
 	cpus[0].online = true;
 }
 

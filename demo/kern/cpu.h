@@ -40,6 +40,7 @@ struct cpu {
 		struct spinlock lock;
 		struct timer *first; /* timed sleeps begun here, earliest first */
 	} timers;		     /* any CPU, under its lock; only this one adds */
+	uint32_t spinlocks;	     /* held; this CPU only */
 	bool ticks;		     /* its timer runs; this CPU only */
 	bool need_resched;	     /* looked at on the way out of an interrupt; this CPU only */
 	struct run_queue queue;	     /* any CPU, under its lock */

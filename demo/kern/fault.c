@@ -61,7 +61,6 @@ void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 	struct process *self = process_self();
 	enum vm_how how;
 
-	ktrace_mode(KTRX_MODE_KERNEL);
 	KTRACE(mm, fault_enter, address, ip, (uint8_t)flags);
 	how = vm_fault(&self->vm, address, access_wanted(flags));
 	KTRACE(mm, fault_exit, address, vm_how_name(how));

@@ -49,12 +49,20 @@ static void handle(enum irq irq, uintptr_t ip)
 	}
 }
 
+/* A spurious one the controller may not know of. */
+static bool is_real(enum irq irq)
+{
+	return irq != IRQ_SPURIOUS;
+}
+
 void interrupt_ended(enum irq irq)
 {
 	struct cpu *self = arch_this_cpu();
 	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_INTERRUPT);
 
 	KTRACE(irq, eoi, irq);
+	if (is_real(irq))
+		ktrace_irq_eoi(irq);
 	self->trace_context = interrupted;
 }
 
@@ -69,14 +77,20 @@ void interrupt(enum irq irq, uintptr_t ip)
 	struct cpu *self = arch_this_cpu();
 	uint32_t interrupted = trace_enter(self, KTRX_CONTEXT_INTERRUPT);
 
+	if (is_real(irq))
+		ktrace_irq_enter(irq);
 	KTRACE(irq, enter, irq, names[irq], ip);
 	thread_check_stack(self->current, ip);
 	observe(irq);
 	handle(irq, ip);
 	KTRACE(irq, exit, irq);
 	self->trace_context = interrupted;
-	if (self->need_resched)
+	if (is_real(irq))
+		ktrace_irq_exit(irq);
+	if (self->need_resched) {
 		schedule();
+		ktrace_interrupts(1); /* where this one came from they were on */
+	}
 }
 
 void nmi(uintptr_t ip)

@@ -32,15 +32,41 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
  * Interrupts are off while we wait, for the call's owner must not be preempted; so we look after our own
  * requests here, or two callers would wait for each other for ever.
  */
-void ipi_call_all(void (*function)(void *), void *argument)
+static void claim_call(uintptr_t place)
 {
-	bool irq_on = arch_irq_save();
-	struct cpu *self = arch_this_cpu();
+	if (__atomic_exchange_n(&call.busy, 1, __ATOMIC_ACQUIRE)) {
+		ktrace_lock_wait_at(&call, "call of all CPUs", KTRACE_BY_CPU, KTRACE_NOBODY, place);
+		do {
+			ipi_handle();
+			arch_relax();
+		} while (__atomic_exchange_n(&call.busy, 1, __ATOMIC_ACQUIRE));
+	}
+	ktrace_lock_acquire_at(&call, KTRACE_BY_CPU, place);
+}
 
-	while (__atomic_exchange_n(&call.busy, 1, __ATOMIC_ACQUIRE)) {
+static void release_call(void)
+{
+	ktrace_lock_release(&call, KTRACE_BY_CPU);
+	__atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
+}
+
+static void wait_for_answers(uintptr_t place)
+{
+	ktrace_ipi_wait_at(KTRX_ALL_CPUS, IPI_CALL, place);
+	while (__atomic_load_n(&call.left, __ATOMIC_ACQUIRE) > 0) {
 		ipi_handle();
 		arch_relax();
 	}
+	ktrace_ipi_wait_end();
+}
+
+void ipi_call_all(void (*function)(void *), void *argument)
+{
+	uintptr_t place = KTRACE_RETURN_ADDRESS;
+	bool irq_on = arch_irq_save_at(place);
+	struct cpu *self = arch_this_cpu();
+
+	claim_call(place);
 	call.function = function;
 	call.argument = argument;
 	call.left = cpu_count - 1;
@@ -48,11 +74,8 @@ void ipi_call_all(void (*function)(void *), void *argument)
 		if (&cpus[i] != self)
 			ipi_send(&cpus[i], IPI_CALL);
 	function(argument);
-	while (__atomic_load_n(&call.left, __ATOMIC_ACQUIRE) > 0) {
-		ipi_handle();
-		arch_relax();
-	}
-	__atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
+	wait_for_answers(place);
+	release_call();
 	arch_irq_restore(irq_on);
 }
 
@@ -68,6 +91,7 @@ void ipi_handle(void)
 		panic_check();
 	if (pending & IPI_CALL) {
 		call.function(call.argument);
+		ktrace_ipi_answer();
 		__atomic_fetch_sub(&call.left, 1, __ATOMIC_RELEASE);
 	}
 	if (pending & IPI_CLOCK)

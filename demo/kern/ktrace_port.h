@@ -7,11 +7,12 @@
 #ifndef DEMO_KTRACE_PORT_H
 #define DEMO_KTRACE_PORT_H
 
-#include "arch.h"
+#include "arch_cpu.h"
 #include "cpu.h"
 
 #define KTRACE_MAX_CPUS CPU_MAX
 
+uint64_t arch_clock_hz(void); /* arch.h, which reads this file */
 #define ktrace_arch_frequency arch_clock_hz
 
 #define ktrace_arch_cpu ktrace_arch_cpu

@@ -30,30 +30,43 @@ static bool try_lock(uint32_t *lock, uint32_t holder)
 
 /* ---- Spinlocks --------------------------------------------------------------------------------- */
 
-static void spin_until_locked(struct spinlock *lock, uint32_t holder)
+static void spin_until_locked(struct spinlock *lock, uint32_t holder, uintptr_t place)
 {
-	KTRACE(lock, contend, lock, lock->name, "CPU", __atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1);
+	uint32_t owner =
+		__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) - 1; /* KTRACE_NOBODY if it is free by now */
+
+	KTRACE(lock, contend, lock, lock->name, "CPU", owner);
+	ktrace_lock_wait_at(lock, lock->name, KTRACE_BY_CPU, owner, place);
 	do {
 		while (__atomic_load_n(&lock->holder, __ATOMIC_RELAXED) != 0)
 			arch_relax();
 	} while (!try_lock(&lock->holder, holder));
 }
 
+bool spin_lock_at(struct spinlock *lock, uintptr_t place)
+{
+	bool irq_on = arch_irq_save_at(place);
+	struct cpu *self = arch_this_cpu();
+
+	thread_check_stack(self->current, place);
+	if (!try_lock(&lock->holder, self->id + 1))
+		spin_until_locked(lock, self->id + 1, place);
+	KTRACE(lock, acquire, lock);
+	ktrace_lock_acquire_at(lock, KTRACE_BY_CPU, place);
+	ktrace_preempt(++self->spinlocks);
+	return irq_on;
+}
+
 bool spin_lock(struct spinlock *lock)
 {
-	bool irq_on = arch_irq_save();
-	uint32_t holder = arch_this_cpu()->id + 1;
-
-	thread_check_stack(arch_this_cpu()->current, (uintptr_t)__builtin_return_address(0));
-	if (!try_lock(&lock->holder, holder))
-		spin_until_locked(lock, holder);
-	KTRACE(lock, acquire, lock);
-	return irq_on;
+	return spin_lock_at(lock, KTRACE_RETURN_ADDRESS);
 }
 
 void spin_unlock(struct spinlock *lock, bool irq_on)
 {
 	KTRACE(lock, release, lock);
+	ktrace_lock_release_at(lock, KTRACE_BY_CPU, KTRACE_RETURN_ADDRESS);
+	ktrace_preempt(--arch_this_cpu()->spinlocks);
 	__atomic_store_n(&lock->holder, 0, __ATOMIC_RELEASE);
 	arch_irq_restore(irq_on);
 }
@@ -64,12 +77,14 @@ void spin_unlock(struct spinlock *lock, bool irq_on)
  * Nobody waits in vain: who comes counts itself as a waiter and then tries once more; who leaves frees the lock and
  * then looks for waiters. One of the two sees the other.
  */
-static void sleep_until_locked(struct mutex *mutex, uint32_t self)
+static void sleep_until_locked(struct mutex *mutex, uint32_t self, uintptr_t place)
 {
+	uint32_t owner = __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED);
+	const char *name = mutex->queue.lock.name;
 	bool irq_on;
 
-	KTRACE(lock, contend, mutex, mutex->queue.lock.name, "thread",
-	       __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED));
+	KTRACE(lock, contend, mutex, name, "thread", owner);
+	ktrace_lock_wait_at(mutex, name, KTRACE_BY_THREAD, owner ? owner : KTRACE_NOBODY, place);
 	irq_on = spin_lock(&mutex->queue.lock);
 	__atomic_add_fetch(&mutex->waiters, 1, __ATOMIC_SEQ_CST);
 	while (!try_lock(&mutex->holder, self))
@@ -78,13 +93,19 @@ static void sleep_until_locked(struct mutex *mutex, uint32_t self)
 	spin_unlock(&mutex->queue.lock, irq_on);
 }
 
-void mutex_lock(struct mutex *mutex)
+void mutex_lock_at(struct mutex *mutex, uintptr_t place)
 {
 	uint32_t self = thread_self()->id;
 
 	if (!try_lock(&mutex->holder, self))
-		sleep_until_locked(mutex, self);
+		sleep_until_locked(mutex, self, place);
 	KTRACE(lock, acquire, mutex);
+	ktrace_lock_acquire_at(mutex, KTRACE_BY_THREAD, place);
+}
+
+void mutex_lock(struct mutex *mutex)
+{
+	mutex_lock_at(mutex, KTRACE_RETURN_ADDRESS);
 }
 
 bool mutex_try_lock(struct mutex *mutex)
@@ -95,6 +116,7 @@ bool mutex_try_lock(struct mutex *mutex)
 		return false;
 	}
 	KTRACE(lock, acquire, mutex);
+	ktrace_lock_acquire_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
 	return true;
 }
 
@@ -103,6 +125,7 @@ void mutex_unlock(struct mutex *mutex)
 	bool irq_on;
 
 	KTRACE(lock, release, mutex);
+	ktrace_lock_release_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
 	__atomic_store_n(&mutex->holder, 0, __ATOMIC_SEQ_CST);
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&mutex->waiters, __ATOMIC_RELAXED) == 0)

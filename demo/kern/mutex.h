@@ -24,6 +24,8 @@ struct mutex {
 	}
 
 void mutex_lock(struct mutex *mutex);
+/* As spin_lock_at(). */
+void mutex_lock_at(struct mutex *mutex, uintptr_t place);
 bool mutex_try_lock(struct mutex *mutex); /* false: it is taken */
 void mutex_unlock(struct mutex *mutex);
 

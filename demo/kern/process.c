@@ -25,7 +25,7 @@ static struct process *init;
 
 bool process_lock(void)
 {
-	return spin_lock(&lock);
+	return spin_lock_at(&lock, KTRACE_RETURN_ADDRESS);
 }
 
 void process_unlock(bool irq_on)
@@ -285,11 +285,13 @@ static int64_t reap(const struct process *parent, int64_t pid, int *status)
 	return found;
 }
 
-/* Sleeps until more children have ended than that. False: a signal came first. */
-static bool wait_for_end(struct process_children *children, uint32_t ended)
+/* Sleeps until more children have ended than that; it waits for the one with this id, if above 0. False: a signal came first. */
+static bool wait_for_end(struct process_children *children, uint32_t ended, int64_t pid)
 {
 	bool irq_on = spin_lock(&children->queue.lock), woken = true;
 
+	children->queue.kind = pid > 0 ? KTRX_WAIT_THREAD : 0;
+	children->queue.thread = pid > 0 ? (uint32_t)pid : 0;
 	while (woken && children->ended == ended)
 		woken = signal_wait_sleep(&children->queue);
 	spin_unlock(&children->queue.lock, irq_on);
@@ -306,7 +308,7 @@ int64_t process_wait(int64_t pid, int *status, unsigned flags)
 
 		if (found != 0 || flags & WNOHANG)
 			return found;
-		if (!wait_for_end(&self->children, ended))
+		if (!wait_for_end(&self->children, ended, pid))
 			return -EINTR;
 	}
 }

@@ -26,7 +26,7 @@ static struct inode *free_inodes;
 
 void tree_lock(void)
 {
-	mutex_lock(&lock);
+	mutex_lock_at(&lock, KTRACE_RETURN_ADDRESS);
 }
 
 void tree_unlock(void)

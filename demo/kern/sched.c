@@ -106,6 +106,7 @@ void schedule(void)
 	self->need_resched = false;
 	next->state = THREAD_RUNNING;
 	next->cpu = self;
+	ktrace_thread_switch(previous->id, next->id);
 	if (next == previous)
 		return;
 
@@ -119,7 +120,7 @@ void schedule(void)
 	ktrace_mode(next == self->idle ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
 	self->previous = previous;
 	if (previous->space || next->space)
-		arch_user_switch(next, next->space);
+		thread_enter_space(next, next->space);
 	arch_switch(&previous->sp, next->sp);
 	sched_switch_done();
 }
@@ -134,14 +135,18 @@ void sched_switch_done(void)
 		__atomic_store_n(&previous->on_cpu, false, __ATOMIC_RELEASE);
 }
 
-void sched_block(const void *object, enum thread_state how)
+void sched_block(const struct sleep *sleep)
 {
 	struct thread *self = arch_this_cpu()->current;
+	uint64_t deadline = sleep->deadline_ns == WAIT_FOR_EVER ? 0 : clock_ticks(sleep->deadline_ns);
 
-	KTRACE(sched, block, object, self->id);
-	self->waits_for = object;
-	self->state = how;
-	__atomic_store_n(&self->asleep, how, __ATOMIC_SEQ_CST);
+	KTRACE(sched, block, sleep->object, self->id);
+	ktrace_thread_block_at(sleep->kind == KTRX_WAIT_THREAD ? (void *)(uintptr_t)sleep->thread
+							       : sleep->object,
+			       sleep->name, sleep->kind, deadline, sleep->place);
+	self->waits_for = sleep->object;
+	self->state = sleep->how;
+	__atomic_store_n(&self->asleep, sleep->how, __ATOMIC_SEQ_CST);
 }
 
 static bool is_idle(const struct cpu *cpu)
@@ -177,6 +182,7 @@ void sched_wake(struct thread *thread)
 	bool irq_on = spin_lock(&target->queue.lock);
 
 	KTRACE(sched, wake, thread->id, (uint8_t)target->id, thread->waits_for);
+	ktrace_thread_wake(thread->id);
 	thread->waits_for = NULL;
 	thread->state = THREAD_RUNNABLE;
 	queue_put(&target->queue, thread);
@@ -215,7 +221,9 @@ void sched_idle(void)
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		if (__atomic_load_n(&arch_this_cpu()->queue.length, __ATOMIC_RELAXED) == 0) {
 			timer_rest();
+			ktrace_interrupts(1);
 			arch_idle();
+			ktrace_interrupts(0);
 		}
 	}
 }

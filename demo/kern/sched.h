@@ -16,11 +16,23 @@
  */
 void schedule(void);
 
+/* A sleep: what for, as the trace and the tracer's tables show it. */
+#define WAIT_FOR_EVER UINT64_MAX
+struct sleep {
+	const void *object;
+	const char *name;
+	uint8_t kind;	       /* KTRX_WAIT_* */
+	uint32_t thread;       /* of KTRX_WAIT_THREAD: whose end */
+	uint64_t deadline_ns;  /* clock_ns(), WAIT_FOR_EVER */
+	uintptr_t place;       /* the code that wants it */
+	enum thread_state how; /* THREAD_SLEEPING or THREAD_BLOCKED */
+};
+
 /*
- * The running thread is about to wait for object, THREAD_SLEEPING or THREAD_BLOCKED: it shows in the trace.
- * Interrupts off; schedule follows once whoever is to wake the thread can find it.
+ * The running thread is about to wait. Interrupts off; schedule follows once whoever is to wake the thread can find
+ * it.
  */
-void sched_block(const void *object, enum thread_state how);
+void sched_block(const struct sleep *sleep);
 
 /*
  * Ends a sleep: of all that try, for one only it is true. Signals end THREAD_SLEEPING alone. The thread must not

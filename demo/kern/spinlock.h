@@ -21,6 +21,8 @@ struct spinlock {
 
 /* Returns whether interrupts were on, to be handed to spin_unlock. */
 bool spin_lock(struct spinlock *lock);
+/* For those that take a lock for others: `place` is the code that wants it. */
+bool spin_lock_at(struct spinlock *lock, uintptr_t place);
 void spin_unlock(struct spinlock *lock, bool irq_on);
 
 #endif

@@ -41,7 +41,6 @@ void user_system_call(struct user_frame *frame)
 	unsigned number = user_frame_call(frame);
 	int64_t result;
 
-	ktrace_mode(KTRX_MODE_KERNEL);
 	KTRACE(syscall, enter, (uint16_t)number, call.a[0], call.a[1], call.a[2], call.a[3], call.a[4],
 	       call.a[5]);
 	result = dispatch(number, &call);

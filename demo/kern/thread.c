@@ -67,6 +67,8 @@ static struct thread *allocate(struct cpu *cpu, uint32_t id)
 	thread->id = id;
 	thread->cpu = cpu;
 	thread->priority = PRIORITY_DEFAULT;
+	ktrace_thread_stack(id, thread->stack, thread->stack + THREAD_STACK_SIZE);
+	ktrace_thread_priority(id, thread->priority);
 	return thread;
 }
 
@@ -79,7 +81,10 @@ void thread_rename(struct thread *thread, const char *name)
 /* Only where it is in no run queue can a thread change its place. */
 void thread_set_priority(uint8_t priority)
 {
-	thread_self()->priority = priority;
+	struct thread *self = thread_self();
+
+	self->priority = priority;
+	ktrace_thread_priority(self->id, priority);
 }
 
 /* What lies above the first frame of a process's thread is where its user mode's registers are saved. */
@@ -135,13 +140,19 @@ struct thread *thread_for_process(const char *name, void (*entry)(void *), struc
 	return thread;
 }
 
+void thread_enter_space(struct thread *thread, struct arch_space *space)
+{
+	ktrace_space(space ? space->root : 0);
+	arch_user_switch(thread, space);
+}
+
 void thread_set_space(struct arch_space *space)
 {
 	bool irq_on = arch_irq_save();
 	struct thread *self = arch_this_cpu()->current;
 
 	self->space = space;
-	arch_user_switch(self, space);
+	thread_enter_space(self, space);
 	arch_irq_restore(irq_on);
 }
 
@@ -158,15 +169,20 @@ void thread_exit(void)
 
 void thread_free(struct thread *thread)
 {
+	ktrace_thread_exit(thread->id);
 	page_free(thread->stack - PAGE_SIZE, THREAD_PAGES);
 }
 
+/* So short that it is not worth telling that interrupts are off. */
 struct thread *thread_self(void)
 {
-	bool irq_on = arch_irq_save();
-	struct thread *self = arch_this_cpu()->current;
+	bool irq_on = arch_irq_enabled();
+	struct thread *self;
 
-	arch_irq_restore(irq_on);
+	arch_irq_mask();
+	self = arch_this_cpu()->current;
+	if (irq_on)
+		arch_irq_unmask();
 	return self;
 }
 

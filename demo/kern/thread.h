@@ -77,6 +77,9 @@ void thread_rename(struct thread *thread, const char *name);
 /* The running thread is from now on so urgent: 1 to PRIORITY_MAX. */
 void thread_set_priority(uint8_t priority);
 
+/* What runs here from now on is this thread, in this address space. Interrupts off. */
+void thread_enter_space(struct thread *thread, struct arch_space *space);
+
 /* The running thread goes on in another address space; NULL: the kernel's. */
 void thread_set_space(struct arch_space *space);
 

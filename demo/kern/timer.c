@@ -69,10 +69,18 @@ void timer_cancel(struct timer *timer)
 void timer_sleep(uint64_t ns)
 {
 	bool irq_on = arch_irq_save();
+	const struct sleep sleep = {
+		.object = &arch_this_cpu()->timers,
+		.name = "timer",
+		.kind = KTRX_WAIT_TIME,
+		.deadline_ns = clock_ns() + ns,
+		.place = KTRACE_RETURN_ADDRESS,
+		.how = THREAD_BLOCKED,
+	};
 	struct timer timer;
 
-	sched_block(&arch_this_cpu()->timers, THREAD_BLOCKED);
-	timer_start(&timer, clock_ns() + ns);
+	sched_block(&sleep);
+	timer_start(&timer, sleep.deadline_ns);
 	schedule();
 	timer_cancel(&timer);
 	arch_irq_restore(irq_on);

@@ -11,8 +11,8 @@
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
-#define TABLE_BYTES   (64u << 10) /* rings' heads, thread names, counters */
-#define THREAD_NAMES  256
+#define TABLE_BYTES   (144u << 10) /* rings' heads, threads and what they do, counters */
+#define THREADS	      256	   /* whose names and doings are kept */
 
 #define BUILD_ID_NOTE_HEAD 16 /* sizes, type, the name "GNU" */
 
@@ -67,7 +67,8 @@ void trace_init(void)
 		.size = sizeof(config),
 		.cpus = count,
 		.slots = (uint32_t)slots,
-		.threads = THREAD_NAMES,
+		.threads = THREADS,
+		.holders = THREADS,
 		.counters = 1,
 		.blocks = 1,
 		.memory = &memory,

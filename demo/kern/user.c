@@ -12,9 +12,13 @@
 
 KTRACE_EVENT(signal, exception, "%u at %#llx", (uint8_t, signal), (unsigned long long, ip));
 
-void user_exception(int signal, uintptr_t ip)
+void user_entered(void)
 {
 	ktrace_mode(KTRX_MODE_KERNEL);
+}
+
+void user_exception(int signal, uintptr_t ip)
+{
 	KTRACE(signal, exception, (uint8_t)signal, ip);
 	signal_force(signal);
 }
@@ -34,5 +38,6 @@ void user_return(struct user_frame *frame)
 			break;
 		}
 	}
+	ktrace_interrupts(1);
 	ktrace_mode(KTRX_MODE_USER);
 }

@@ -74,6 +74,9 @@ void arch_code_written(uintptr_t page);
 
 /* ---- Called by the architecture, on the thread's kernel stack ---------------------------------- */
 
+/* First on each way from user mode into a call, fault or exception. Interrupts off. */
+void user_entered(void);
+
 /* A system call; the frame's ip is already behind the instruction. Interrupts on. Result into the frame. */
 void user_system_call(struct user_frame *frame);
 

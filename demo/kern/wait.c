@@ -51,15 +51,33 @@ static struct thread *queue_take(struct wait_queue *queue)
 	return thread;
 }
 
+static void block(const struct wait_queue *queue, enum thread_state how, uint64_t deadline_ns,
+		  uintptr_t place)
+{
+	const struct sleep sleep = {
+		.object = queue,
+		.name = queue->lock.name,
+		.kind = queue->kind ? queue->kind : KTRX_WAIT_EVENT,
+		.thread = queue->thread,
+		.deadline_ns = deadline_ns,
+		.place = place,
+		.how = how,
+	};
+
+	sched_block(&sleep);
+}
+
 void wait_sleep(struct wait_queue *queue)
 {
+	uintptr_t place = KTRACE_RETURN_ADDRESS;
+
 	queue_put(queue, thread_self());
-	sched_block(queue, THREAD_BLOCKED);
+	block(queue, THREAD_BLOCKED, WAIT_FOR_EVER, place);
 
 	/* Whoever takes the lock now may wake us before we have switched away; schedule copes. */
 	spin_unlock(&queue->lock, false);
 	schedule();
-	spin_lock(&queue->lock);
+	spin_lock_at(&queue->lock, place);
 }
 
 static bool signal_is_due(const struct thread *self)
@@ -69,6 +87,7 @@ static bool signal_is_due(const struct thread *self)
 
 enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns)
 {
+	uintptr_t place = KTRACE_RETURN_ADDRESS;
 	struct thread *self = thread_self();
 	struct timer timer;
 
@@ -77,7 +96,7 @@ enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns
 	if (clock_ns() >= deadline_ns)
 		return WOKEN_BY_TIME;
 	queue_put(queue, self);
-	sched_block(queue, THREAD_SLEEPING);
+	block(queue, THREAD_SLEEPING, deadline_ns, place);
 	if (deadline_ns != WAIT_FOR_EVER)
 		timer_start(&timer, deadline_ns);
 	/* A signal that came before sched_block did not find us asleep. */
@@ -87,7 +106,7 @@ enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns
 	schedule();
 	if (deadline_ns != WAIT_FOR_EVER)
 		timer_cancel(&timer);
-	spin_lock(&queue->lock);
+	spin_lock_at(&queue->lock, place);
 	if (self->woken_by != WOKEN_BY_EVENT)
 		queue_remove(queue, self);
 	return self->woken_by;

@@ -11,17 +11,28 @@
 #ifndef DEMO_WAIT_H
 #define DEMO_WAIT_H
 
+#include <ktrx/v2.h>
+
+#include "sched.h"
 #include "spinlock.h"
 #include "thread.h"
 
 struct wait_queue {
 	struct spinlock lock;
 	struct thread *first, *last;
+	uint8_t kind;	 /* what is waited for: 0: an event, KTRX_WAIT_DEVICE, or KTRX_WAIT_THREAD … */
+	uint32_t thread; /* … and whose end */
 };
 
 #define WAIT_QUEUE(n)               \
 	{                           \
 		.lock = SPINLOCK(n) \
+	}
+
+/* For what only a device can bring about. */
+#define DEVICE_QUEUE(n)                                       \
+	{                                                     \
+		.lock = SPINLOCK(n), .kind = KTRX_WAIT_DEVICE \
 	}
 
 /* Lock held by the running thread; released while it sleeps. */
@@ -31,7 +42,6 @@ void wait_sleep(struct wait_queue *queue);
  * The same, but a signal may end the sleep, or the clock (clock_ns()): who was first. A signal that is due already
  * ends it at once; so does a time that has passed.
  */
-#define WAIT_FOR_EVER UINT64_MAX
 enum wake_reason wait_sleep_until(struct wait_queue *queue, uint64_t deadline_ns);
 
 /* Lock held: wakes the one that waits longest, or all. Any context. */

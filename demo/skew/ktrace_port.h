@@ -31,14 +31,14 @@ static inline unsigned long ktrace_arch_pin(void)
 {
 	unsigned long irq_on = arch_irq_enabled();
 
-	arch_irq_disable();
+	arch_irq_mask();
 	return irq_on;
 }
 
 static inline void ktrace_arch_unpin(unsigned long irq_on)
 {
 	if (irq_on)
-		arch_irq_enable();
+		arch_irq_unmask();
 }
 
 #endif

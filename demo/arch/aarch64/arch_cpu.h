@@ -55,12 +55,12 @@ static inline bool arch_irq_enabled(void)
 	return !(arch_sysreg_read(daif) & 1 << 7);
 }
 
-static inline void arch_irq_enable(void)
+static inline void arch_irq_unmask(void)
 {
 	__asm__ volatile("msr daifclr, #2" : : : "memory");
 }
 
-static inline void arch_irq_disable(void)
+static inline void arch_irq_mask(void)
 {
 	__asm__ volatile("msr daifset, #2" : : : "memory");
 }

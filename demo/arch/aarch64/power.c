@@ -32,14 +32,14 @@ bool arch_cpu_start(struct cpu *cpu)
 void arch_idle(void)
 {
 	__asm__ volatile("dsb sy; wfi" : : : "memory");
-	arch_irq_enable();
+	arch_irq_unmask();
 	__asm__ volatile("isb");
-	arch_irq_disable();
+	arch_irq_mask();
 }
 
 _Noreturn void arch_halt(void)
 {
-	arch_irq_disable();
+	arch_irq_mask();
 	for (;;)
 		__asm__ volatile("wfi");
 }

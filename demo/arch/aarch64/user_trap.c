@@ -60,6 +60,7 @@ void user_trap(struct user_frame *frame, unsigned vector)
 	if (vector == VECTOR_USER_IRQ) {
 		gic_interrupt(frame->registers.elr);
 	} else if (vector == VECTOR_USER_SYNC) {
+		user_entered();
 		arch_irq_enable();
 		user_synchronous(frame, esr, address);
 		arch_irq_disable();

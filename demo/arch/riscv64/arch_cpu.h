@@ -59,12 +59,12 @@ static inline bool arch_irq_enabled(void)
 	return arch_csr_read(sstatus) & SSTATUS_SIE;
 }
 
-static inline void arch_irq_enable(void)
+static inline void arch_irq_unmask(void)
 {
 	arch_csr_set(sstatus, SSTATUS_SIE);
 }
 
-static inline void arch_irq_disable(void)
+static inline void arch_irq_mask(void)
 {
 	arch_csr_clear(sstatus, SSTATUS_SIE);
 }

@@ -26,13 +26,13 @@ bool arch_cpu_start(struct cpu *cpu)
 void arch_idle(void)
 {
 	__asm__ volatile("wfi" : : : "memory");
-	arch_irq_enable();
-	arch_irq_disable();
+	arch_irq_unmask();
+	arch_irq_mask();
 }
 
 _Noreturn void arch_halt(void)
 {
-	arch_irq_disable();
+	arch_irq_mask();
 	arch_csr_write(sie, 0);
 	for (;;)
 		__asm__ volatile("wfi");

@@ -59,6 +59,7 @@ void user_trap(struct user_frame *frame)
 	if (cause & CAUSE_IS_INTERRUPT) {
 		trap_interrupt(&frame->registers, cause & ~CAUSE_IS_INTERRUPT);
 	} else {
+		user_entered();
 		arch_irq_enable();
 		exception(frame, cause, value);
 		arch_irq_disable();

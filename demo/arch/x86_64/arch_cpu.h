@@ -42,12 +42,12 @@ static inline bool arch_irq_enabled(void)
 	return flags & RFLAGS_IF;
 }
 
-static inline void arch_irq_enable(void)
+static inline void arch_irq_unmask(void)
 {
 	__asm__ volatile("sti" : : : "memory");
 }
 
-static inline void arch_irq_disable(void)
+static inline void arch_irq_mask(void)
 {
 	__asm__ volatile("cli" : : : "memory");
 }

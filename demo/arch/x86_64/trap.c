@@ -87,6 +87,7 @@ static void user_trap(struct trap_frame *frame)
 {
 	uintptr_t address = fault_address();
 
+	user_entered();
 	check_system_calls(frame);
 	arch_irq_enable();
 	if (frame->vector == VECTOR_SYSTEM_CALL)

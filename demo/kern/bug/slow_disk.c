@@ -78,7 +78,9 @@ static void disk_main(void *unused)
 
 static void read_sector(unsigned sector)
 {
-	struct request request = { .answered = WAIT_QUEUE("disk"), .since_ns = clock_ns(), .sector = sector };
+	struct request request = { .answered = DEVICE_QUEUE("disk"),
+				   .since_ns = clock_ns(),
+				   .sector = sector };
 	bool irq_on = spin_lock(&disk.queue.lock);
 
 	request.next = disk.first;

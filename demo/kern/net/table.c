@@ -19,7 +19,7 @@ static uint32_t last_number;
 
 void network_lock(void)
 {
-	mutex_lock(&network);
+	mutex_lock_at(&network, KTRACE_RETURN_ADDRESS);
 }
 
 void network_unlock(void)
