@@ -17,6 +17,7 @@
 #include "capture/shim.h"
 #include "capture/verdict.h"
 #include "cmd/command.h"
+#include "cmd/explain.h"
 
 #define DEFAULT_OUT "ktrace.ktrx"
 
@@ -35,6 +36,7 @@ static const char usage[] =
 	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
 	"  --ram-dir DIR     folder of the file behind the guest's RAM (beside the trace)\n"
 	"  --keep-ram        leave that file behind\n"
+	"  --why             say at the end what went wrong, as 'ktrace why' does, if something did\n"
 	"  --allow-reboot    do not end at a guest's reset, which wipes the rings\n"
 	"  --force           go on where free disk space is short\n"
 	"  -q, --quiet       errors only\n"
@@ -56,7 +58,8 @@ enum {
 	OPTION_RAM_DIR,
 	OPTION_STALL,
 	OPTION_TIMEOUT,
-	OPTION_TRANSPORT
+	OPTION_TRANSPORT,
+	OPTION_WHY,
 };
 
 static const struct option long_options[] = {
@@ -75,6 +78,7 @@ static const struct option long_options[] = {
 	{ "stall", required_argument, NULL, OPTION_STALL },
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
 	{ "transport", required_argument, NULL, OPTION_TRANSPORT },
+	{ "why", no_argument, NULL, OPTION_WHY },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -82,6 +86,7 @@ static const struct option long_options[] = {
 struct talk {
 	const char *name;
 	bool quiet;
+	bool why;
 	bool painted;
 	bool announced;
 };
@@ -216,6 +221,9 @@ static int parse_option(const char *name, int option, struct capture_run_options
 			return 0;
 		command_message(name, "--transport: %s", capture_message());
 		return EXIT_USAGE;
+	case OPTION_WHY:
+		talk->why = true;
+		return 0;
 	case 'q':
 		talk->quiet = true;
 		return 0;
@@ -320,6 +328,8 @@ static int run(int argc, char **argv)
 		return status == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 	}
 	conclude(&talk, &options, &result);
+	if (talk.why && result.written && result.status != CAPTURE_CLEAN)
+		explain_file(argv[0], options.out, options.elf);
 	return result.status;
 }
 

@@ -194,7 +194,12 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 		if (status)
 			return status;
 	}
-	return take_file(args, syntax, argc, argv);
+	if (!syntax->no_file || !syntax->no_file(command))
+		return take_file(args, syntax, argc, argv);
+	if (optind == argc)
+		return -1;
+	command_message(args->name, "a file or a machine, not both");
+	return command_usage(args->name);
 }
 
 static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)

@@ -60,6 +60,8 @@ struct trace_syntax {
 	enum trace_filters filters;
 	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
 	int (*take)(void *command, int option, const char *value);
+	/* Asked behind all options: is the trace got from elsewhere, so that no file is to be named? NULL: no. */
+	int (*no_file)(const void *command);
 };
 #define TRACE_OWN_MAX	 16
 #define TRACE_USUAL_FILE "ktrace.ktrx" /* what `ktrace run` leaves */

@@ -1,126 +1,162 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace why: what is wrong with a machine, and how one can tell. */
-#include "why/finding.h"
-
-#include <stdlib.h>
+#include <limits.h>
 #include <unistd.h>
 
+#include "capture/error.h"
+#include "capture/extract.h"
 #include "cmd/command.h"
-#include "cmd/show_symbols.h"
+#include "cmd/explain.h"
 #include "cmd/trace_args.h"
-#include "why/report.h"
 
-#define EXIT_PROBLEM 10
-#define EXIT_UNKNOWN 11
+#define ANSWER_MS 5000
 
 enum {
 	OPTION_JSON = TRACE_OPTION_OWN,
 	OPTION_ALL,
 	OPTION_ELF,
+	OPTION_EARLIER,
+	OPTION_QMP,
+	OPTION_GDB,
 };
 
 struct why {
 	struct trace_args args;
-	int json, all;
-	const char *elf;
+	struct explain_options options;
+	const char *peer; /* --qmp, --gdb; NULL: a file is read */
+	enum capture_source source;
 };
 
 static int take_option(void *command, int option, const char *value)
 {
 	struct why *why = command;
+	struct explain_options *options = &why->options;
 
-	if (option == OPTION_JSON)
-		why->json = 1;
-	else if (option == OPTION_ALL)
-		why->all = 1;
-	else if (option == OPTION_ELF)
-		why->elf = value;
-	return 0;
+	switch (option) {
+	case OPTION_JSON:
+		options->json = true;
+		return 0;
+	case OPTION_ALL:
+		options->all = true;
+		return 0;
+	case OPTION_ELF:
+		options->elf = value;
+		return 0;
+	case OPTION_EARLIER:
+		if (options->earlier_count == EXPLAIN_EARLIER) {
+			command_message(why->args.name, "--earlier: too many, %u at most", EXPLAIN_EARLIER);
+			return EXIT_USAGE;
+		}
+		options->earlier[options->earlier_count++] = value;
+		return 0;
+	default:
+		if (why->peer) {
+			command_message(why->args.name, "one machine at a time: --qmp or --gdb, and once");
+			return command_usage(why->args.name);
+		}
+		why->peer = value;
+		why->source = option == OPTION_QMP ? CAPTURE_FROM_QMP : CAPTURE_FROM_GDB;
+		return 0;
+	}
+}
+
+static int is_machine(const void *command)
+{
+	return ((const struct why *)command)->peer != NULL;
 }
 
 static const struct option own_options[] = {
 	{ "json", no_argument, NULL, OPTION_JSON },
 	{ "all", no_argument, NULL, OPTION_ALL },
 	{ "elf", required_argument, NULL, OPTION_ELF },
+	{ "earlier", required_argument, NULL, OPTION_EARLIER },
+	{ "qmp", required_argument, NULL, OPTION_QMP },
+	{ "gdb", required_argument, NULL, OPTION_GDB },
 	{ NULL, 0, NULL, 0 },
 };
 
 static const struct trace_syntax syntax = {
-	.usage = "usage: ktrace why [OPTION]... [FILE]\n\n"
-		 "Says what is wrong with a machine: who waits for whom, what spins, what never came; then "
+	.usage = "usage: ktrace why [OPTION]... [FILE]\n"
+		 "       ktrace why [OPTION]... --qmp ADDRESS | --gdb ADDRESS\n\n"
+		 "Says what is wrong with a machine: who waits for whom, what spins, what never came. First "
 		 "the\n"
-		 "evidence. FILE as for 'ktrace show'; without it, ktrace.ktrx, which is what 'ktrace run' "
-		 "leaves.\n",
+		 "verdict, then what it rests on. FILE as for 'ktrace show'; without it, ktrace.ktrx, which "
+		 "is what\n"
+		 "'ktrace run' leaves. Exit status: 0 nothing is wrong, 10 something is, 11 that cannot be "
+		 "told.\n",
 	.help = "  --json               one JSON object\n"
-		"  --all                all findings at length\n"
-		"  --elf KERNEL         the kernel's file: names and lines for addresses\n",
+		"  --all                all findings at length, all threads\n"
+		"  --elf KERNEL         the kernel's file: names and lines for addresses (usual: the one "
+		"that\n"
+		"                       'ktrace run' has booted, if it is still the same build)\n"
+		"  --earlier TRACE      lock order also by this trace; may be given 16 times\n"
+		"  --qmp ADDRESS        a machine that runs: QEMU with -qmp unix:PATH,server=on,wait=off; it "
+		"is\n"
+		"                       halted for a moment and goes on\n"
+		"  --gdb ADDRESS        the same by gdb's remote protocol: QEMU's -s, a debug probe\n",
 	.examples = "  ktrace why\n"
-		    "  ktrace why --elf kernel.elf boot.ktrx\n",
+		    "  ktrace why --elf kernel.elf boot.ktrx\n"
+		    "  ktrace why --qmp qmp.sock\n"
+		    "  ktrace why --earlier monday.ktrx --earlier tuesday.ktrx today.ktrx\n",
 	.own = own_options,
 	.usual_file = TRACE_USUAL_FILE,
 	.letters = "",
 	.filters = TRACE_FILTERS_NONE,
 	.take = take_option,
+	.no_file = is_machine,
 };
 
-static int status_of(const struct why_findings *findings)
+static int explain_trace(struct why *why)
 {
-	const struct why_finding *verdict = why_findings_at(findings, 0);
+	struct ktread *trace;
+	struct output out;
+	int status = trace_args_open(&why->args, &trace), verdict = 0, error;
 
-	if (verdict->verdict == WHY_UNKNOWN)
-		return EXIT_UNKNOWN;
-	return why_verdict_is_healthy(verdict->verdict) ? 0 : EXIT_PROBLEM;
+	if (status)
+		return status;
+	if (output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(why->args.name, "out of memory");
+		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;
+	}
+	status = explain(&why->options, trace, &out, &verdict);
+	error = output_close(&out);
+	status = trace_args_close(&why->args, trace, status);
+	status = trace_output_status(why->args.name, "standard output", error) | status;
+	return status ? status : verdict;
 }
 
-/* What reading returned; *exit_status is what the findings are worth. */
-static int explain(const struct why *why, struct ktread *trace, struct symbols *symbols, struct output *out,
-		   int *exit_status)
+static int explain_machine(struct why *why)
 {
-	struct why_evidence *evidence;
-	struct why_findings *findings = NULL;
-	int status = why_evidence_read(&evidence, trace, symbols);
+	const struct capture_extract_options options = {
+		.source = why->source,
+		.path = why->peer,
+		.elf = why->options.elf,
+		.timeout_ms = ANSWER_MS,
+	};
+	struct capture_extract_report report;
+	char path[PATH_MAX];
+	int status;
 
-	if (status == 0)
-		status = why_find(&findings, evidence);
-	if (status == 0) {
-		if (why->json)
-			why_report_json(out, evidence, findings);
-		else
-			why_report(out, evidence, findings, why->all);
-		*exit_status = status_of(findings);
+	if (capture_extract_temporary(&options, path, &report) != 0) {
+		command_message(why->args.name, "%s", capture_message());
+		return EXIT_BAD_INPUT;
 	}
-	why_findings_free(findings);
-	why_evidence_free(evidence);
+	if (report.warning[0])
+		command_message(why->args.name, "%s", report.warning);
+	why->args.path = path;
+	status = explain_trace(why);
+	unlink(path);
 	return status;
 }
 
 static int run_why(int argc, char **argv)
 {
-	struct why why = { .args = TRACE_ARGS(argv[0]) };
-	struct symbols *symbols;
-	struct ktread *trace;
-	struct output out;
-	int status = trace_args_parse(&why.args, &syntax, &why, argc, argv), found = 0, error;
+	struct why why = { .args = TRACE_ARGS(argv[0]), .options = { .name = argv[0] } };
+	int status = trace_args_parse(&why.args, &syntax, &why, argc, argv);
 
 	if (status >= 0)
 		return status;
-	status = trace_args_open(&why.args, &trace);
-	if (status)
-		return status;
-	status = show_symbols_open(&symbols, why.elf, trace, why.args.name);
-	if (status)
-		return trace_args_close(&why.args, trace, 0) | status;
-	if (output_open(&out, STDOUT_FILENO) < 0) {
-		command_message(why.args.name, "out of memory");
-		symbols_close(symbols);
-		return trace_args_close(&why.args, trace, 0) | EXIT_BAD_INPUT;
-	}
-	status = explain(&why, trace, symbols, &out, &found);
-	error = output_close(&out);
-	symbols_close(symbols);
-	status = trace_args_close(&why.args, trace, status);
-	status = trace_output_status(why.args.name, "standard output", error) | status;
-	return status ? status : found;
+	return why.peer ? explain_machine(&why) : explain_trace(&why);
 }
 
 const struct command command_why = {

@@ -51,22 +51,19 @@ static void put_finding(struct output *out, const struct why_finding *finding, b
 	}
 }
 
-void why_report_verdict(struct output *out, const struct why_evidence *evidence,
-			const struct why_findings *findings)
+void why_report_verdict(struct output *out, const struct why_findings *findings)
 {
-	(void)evidence;
-	if (why_findings_count(findings))
-		put_finding(out, why_findings_at(findings, 0), true);
+	put_finding(out, why_findings_at(findings, 0), true);
 }
 
 void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,
 		bool all)
 {
-	why_report_verdict(out, evidence, findings);
+	why_report_verdict(out, findings);
 	for (uint32_t n = 1; n < why_findings_count(findings); n++) {
 		if (n == 1)
 			output_text(out, "\nalso:\n");
 		put_finding(out, why_findings_at(findings, n), all);
 	}
-	why_report_evidence(out, evidence);
+	why_report_evidence(out, evidence, all);
 }

@@ -9,8 +9,7 @@
 #include "why/finding.h"
 
 /* The first finding in a few lines, without evidence: what `ktrace run --why` prints. */
-void why_report_verdict(struct output *out, const struct why_evidence *evidence,
-			const struct why_findings *findings);
+void why_report_verdict(struct output *out, const struct why_findings *findings);
 /* The same, the other findings (at length if `all`), and the evidence. */
 void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,
 		bool all);
@@ -18,7 +17,7 @@ const char *why_say_mode(uint8_t mode);
 const char *why_say_wait(uint8_t wait);
 const char *why_say_state(const struct why_thread *thread);
 /* Per CPU and thread, what is known of it. */
-void why_report_evidence(struct output *out, const struct why_evidence *evidence);
+void why_report_evidence(struct output *out, const struct why_evidence *evidence, bool all);
 /* One JSON object, as ktrace-why(1) describes it. */
 void why_report_json(struct output *out, const struct why_evidence *evidence,
 		     const struct why_findings *findings);

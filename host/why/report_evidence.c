@@ -7,7 +7,7 @@
 #include "why/report.h"
 
 #define COLUMNS 120u /* what is longer is cut */
-#define THREADS 32u  /* shown; --all shows them all in JSON */
+#define THREADS 32u  /* shown, but with --all */
 #define EVENTS	5u   /* shown of each CPU */
 
 static const char *const mode_words[] = {
@@ -157,7 +157,7 @@ static void put_thread(struct output *out, const struct why_evidence *evidence,
 		put_holder(out, evidence, &thread->holder);
 }
 
-void why_report_evidence(struct output *out, const struct why_evidence *evidence)
+void why_report_evidence(struct output *out, const struct why_evidence *evidence, bool all)
 {
 	uint32_t shown = 0;
 
@@ -175,10 +175,10 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 	for (uint32_t n = 0; n < evidence->threads; n++) {
 		const struct why_thread *thread = &evidence->thread[n];
 
-		if (thread->idle || thread->state == THREADS_DEAD || shown++ >= THREADS)
+		if (thread->idle || thread->state == THREADS_DEAD || (shown++ >= THREADS && !all))
 			continue;
 		put_thread(out, evidence, thread);
 	}
-	if (shown > THREADS)
+	if (shown > THREADS && !all)
 		output_format(out, "and %" PRIu32 " threads more\n", shown - THREADS);
 }
