@@ -7,6 +7,7 @@
 #include "analyze/gaps.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "ktrx/v2.h"
 
 struct check {
 	const struct rules *rules;
@@ -295,6 +296,7 @@ static int see_subject(struct check *check, uint32_t index, uint32_t which, cons
 		return 0;
 	case RULE_MOST:
 		return see_most(check, index, which, event);
+	case RULE_BROKEN: /* has no events */
 	case RULE_DEPTH:
 		break;
 	}
@@ -433,6 +435,28 @@ static void see_end(struct check *check, uint32_t index)
 	}
 }
 
+/* A row keeps what was broken first: what came behind it there is not known. */
+static void see_broken(struct check *check, uint32_t index, const struct ktread *trace)
+{
+	const uint32_t wanted = check->rules->rule[index].broken;
+	struct ktrx_cpu row;
+
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &row, 1) > 0; cpu++) {
+		if (row.broken == wanted)
+			tell(check, &(struct check_violation){ .rule = index,
+							       .stamp = row.broken_stamp,
+							       .cpu = cpu,
+							       .thread = row.broken_thread,
+							       .in_state = true,
+							       .pc = row.broken_pc,
+							       .object = row.broken_object });
+		else if (row.broken == KTRX_BROKEN_NOTHING)
+			check->result[index].held += row.online != 0;
+		else
+			check->result[index].undecided++;
+	}
+}
+
 static int read_all(struct check *check, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -446,9 +470,12 @@ static int read_all(struct check *check, struct ktread *trace)
 		threads_expect_blocks(check->threads);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);
-	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++)
+	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++) {
 		if (check->rules->rule[n].checked && check->rules->rule[n].form == RULE_WITHIN)
 			see_end(check, n);
+		else if (check->rules->rule[n].checked && check->rules->rule[n].form == RULE_BROKEN)
+			see_broken(check, n, trace);
+	}
 	return error ? error : status;
 }
 

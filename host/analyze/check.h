@@ -13,12 +13,15 @@
 struct check_violation {
 	uint32_t rule;
 	uint64_t stamp;	 /* of the event that violates; of one that never came, when it was due */
-	uint64_t number; /* of that event in the order of reading, from 1; 0: one that never came */
+	uint64_t number; /* of that event in the order of reading, from 1; 0: one that never came, or none */
 	uint32_t cpu, thread;
 	bool has_cause; /* it goes back to an event at … */
 	uint64_t cause_stamp;
 	uint32_t cause_cpu, cause_thread;
-	uint64_t count; /* RULE_MOST: how many there were; RULE_NEVER in a depth: how deep */
+	bool in_state; /* RULE_BROKEN: as a CPU's row says, at … */
+	uint64_t pc;
+	uint64_t object; /* a lock, 0: none */
+	uint64_t count;	 /* RULE_MOST: how many there were; RULE_NEVER in a depth: how deep */
 };
 
 struct check_result {

@@ -29,6 +29,7 @@ enum rule_form {
 	RULE_WITHIN, /* every cause is followed by a subject in time, unless there was a release */
 	RULE_ALWAYS, /* the subject's `required` holds */
 	RULE_MOST,   /* so many subjects, of a time if one is given */
+	RULE_BROKEN, /* what a CPU's row says was broken there */
 	RULE_DEPTH,  /* no rule of its own: up with each cause, down with each release, none at a subject */
 };
 
@@ -69,6 +70,7 @@ struct rule {
 	uint64_t ticks;		       /* the same in ticks, once bound */
 	bool in_depth;		       /* RULE_NEVER: … while `depth` is above `limit` */
 	uint32_t depth;		       /* index of the rule that is one */
+	uint32_t broken;	       /* RULE_BROKEN: KTRX_BROKEN_* */
 	char thread_field[RULES_WORD]; /* RULE_NEVER: … while that thread is in one of … */
 	uint32_t thread_states;	       /* … bits 1 << enum threads_state; 0: no such clause */
 	struct rule_condition required[RULES_CONDITIONS]; /* RULE_ALWAYS */

@@ -124,6 +124,44 @@ static int bind_event(struct rule *rule, uint32_t index, const struct ktread *tr
 	return 0;
 }
 
+static bool broken_told(const struct rule *rule, const struct ktread *trace, const char **hook)
+{
+	static const struct {
+		uint8_t bit;
+		const char *name;
+	} needed[][2] = {
+		[KTRX_BROKEN_SWITCH_LOCKED] = { { KTRX_HOOK_THREAD, "ktrace_thread_switch" },
+						{ KTRX_HOOK_LOCK, "ktrace_lock_acquire" } },
+		[KTRX_BROKEN_SWITCH_PREEMPT] = { { KTRX_HOOK_THREAD, "ktrace_thread_switch" },
+						 { KTRX_HOOK_PREEMPT, "ktrace_preempt" } },
+		[KTRX_BROKEN_SWITCH_INTERRUPT] = { { KTRX_HOOK_THREAD, "ktrace_thread_switch" },
+						   { KTRX_HOOK_IRQ, "ktrace_irq_enter" } },
+		[KTRX_BROKEN_RELEASE] = { { KTRX_HOOK_LOCK, "ktrace_lock_acquire" } },
+		[KTRX_BROKEN_ACQUIRE] = { { KTRX_HOOK_LOCK, "ktrace_lock_acquire" } },
+	};
+	struct ktrx_cpu row;
+	uint8_t called = 0;
+
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &row, 1) > 0; cpu++)
+		called |= row.hooks;
+	for (uint32_t n = 0; n < 2; n++) {
+		*hook = needed[rule->broken][n].name;
+		if (*hook && !(called & needed[rule->broken][n].bit))
+			return false;
+	}
+	return true;
+}
+
+static int bind_broken(struct rule *rule, const struct ktread *trace, struct rules_error *error)
+{
+	const struct rule_event here = { .line = rule->line, .column = 1 };
+	const char *hook;
+
+	return broken_told(rule, trace, &hook)
+		       ? 0
+		       : lack(rule, &here, error, "the kernel does not call %s()", hook);
+}
+
 static void bind_time(struct rule *rule, const struct ktread_info *info)
 {
 	if (rule->time && info->frequency == 0) {
@@ -142,6 +180,8 @@ int rules_bind(struct rules *rules, const struct ktread *trace, struct rules_err
 		rule->checked = true;
 		for (uint32_t e = 0; e < rule->events && rule->checked && !status; e++)
 			status = bind_event(rule, e, trace, error);
+		if (rule->form == RULE_BROKEN)
+			status = bind_broken(rule, trace, error);
 		if (status)
 			return status;
 		bind_time(rule, ktread_info(trace));

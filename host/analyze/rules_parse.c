@@ -8,6 +8,7 @@
 
 #include "analyze/rule_words.h"
 #include "analyze/threads.h"
+#include "ktrx/v2.h"
 
 struct parser {
 	struct rule_words words;
@@ -324,10 +325,35 @@ static int take_while(struct parser *parser, struct rule *rule)
 	return status ? status : take_number(parser, &rule->limit);
 }
 
+/* What a CPU's row can say was broken there. */
+static int take_broken(struct parser *parser, struct rule *rule)
+{
+	static const char *const words[] = {
+		[KTRX_BROKEN_SWITCH_LOCKED] = "switch-locked",
+		[KTRX_BROKEN_SWITCH_PREEMPT] = "switch-preempt",
+		[KTRX_BROKEN_SWITCH_INTERRUPT] = "switch-interrupt",
+		[KTRX_BROKEN_RELEASE] = "release",
+		[KTRX_BROKEN_ACQUIRE] = "acquire",
+	};
+
+	rule->form = RULE_BROKEN;
+	for (uint32_t n = 1; n < sizeof(words) / sizeof(words[0]); n++) {
+		if (!accept(parser, words[n]))
+			continue;
+		rule->broken = n;
+		return 0;
+	}
+	return fail_near(parser, "what can be broken",
+			 "switch-locked switch-preempt switch-interrupt release acquire");
+}
+
 static int take_never(struct parser *parser, struct rule *rule)
 {
-	int status = take_event(parser, rule, RULE_SUBJECT);
+	int status;
 
+	if (accept(parser, "broken"))
+		return take_broken(parser, rule);
+	status = take_event(parser, rule, RULE_SUBJECT);
 	rule->form = RULE_NEVER;
 	if (status)
 		return status;

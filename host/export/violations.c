@@ -53,8 +53,12 @@ static void put_place(struct output *out, const struct violations *found,
 
 	output_format(out, "%s ", stats_time(found->trace, violation->stamp, time));
 	put_who(out, found->trace, violation->cpu, violation->thread);
-	if (violation->number == 0)
+	if (violation->in_state)
+		output_format(out, ": at 0x%" PRIx64, violation->pc);
+	else if (violation->number == 0)
 		output_text(out, ": did not come in time");
+	if (violation->object)
+		output_format(out, ", lock 0x%" PRIx64, violation->object);
 	if (violation->count)
 		output_format(out, ": %" PRIu64, violation->count);
 	if (!violation->has_cause)
@@ -153,8 +157,9 @@ static void put_rule_text(struct output *out, const struct violations *found, ui
 		output_text(out, "\n");
 	}
 	if (result->undecided)
-		output_format(out, "%s: not decided: %" PRIu64 " time%s because of lost slots\n", rule->name,
-			      result->undecided, plural(result->undecided));
+		output_format(out, "%s: not decided: %" PRIu64 " time%s because of %s\n", rule->name,
+			      result->undecided, plural(result->undecided),
+			      rule->form == RULE_BROKEN ? "what was broken first on that CPU" : "lost slots");
 	if (result->left_out)
 		output_format(out,
 			      "%s: left out: %" PRIu64 " event%s without the fields, or too many at once\n",
@@ -194,7 +199,11 @@ void violations_put_json(struct output *out, const struct violations *found,
 	put_json_name(out, "rule", found->rules->rule[violation->rule].name);
 	output_format(out, ",\"time\":%s,\"cpu\":%" PRIu32 ",\"thread\":%" PRIu32 ",\"overdue\":%s",
 		      stats_time(found->trace, violation->stamp, time), violation->cpu, violation->thread,
-		      violation->number ? "false" : "true");
+		      violation->number || violation->in_state ? "false" : "true");
+	if (violation->in_state)
+		output_format(out, ",\"pc\":\"0x%" PRIx64 "\"", violation->pc);
+	if (violation->object)
+		output_format(out, ",\"lock\":\"0x%" PRIx64 "\"", violation->object);
 	if (violation->count)
 		output_format(out, ",\"count\":%" PRIu64, violation->count);
 	if (violation->has_cause)

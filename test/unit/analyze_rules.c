@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "analyze/check.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
 #include "unit/script.h"
 
 #define V(value) ((uint64_t)(value))
@@ -126,6 +128,8 @@ static void refused(void **state)
 		{ "a: never b\na: never c", "there is a 'a' already, in line 1", 2, 1 },
 		{ "a: never b while",
 		  "the rule ends where a field that holds a thread, or a depth, should be", 1, 17 },
+		{ "a: never broken switch-lockd",
+		  "'switch-lockd' where what can be broken should be; near it: switch-locked", 1, 17 },
 		{ "depth irqs: up b, down c\na: never b while irq > 0",
 		  "there is no depth 'irq' above; near it: irqs", 2, 18 },
 		{ "a: never b while next is sleping",
@@ -317,7 +321,59 @@ static void depths(void **state)
 	expect(3, 1, 1);
 }
 
-/* What an event violates of the file that ships. */
+/* An interrupt that is not ended before its handler switches, beside one that is; NMIs need no end. */
+static void missing_end(void **state)
+{
+	(void)state;
+	script_event(IRQ, 10, 0, 1, V(9))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(EOI, 20, 0, 1, V(9))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(SWITCH, 30, 0, 1, V(1), V(2), V(0));
+	script_event(IRQ, 40, 0, 2, V(2))->context = KTRX_CONTEXT_NMI;
+	script_event(SWITCH, 50, 0, 2, V(2), V(1), V(0));
+	script_event(IRQ, 60, 0, 1, V(9))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(EOI, 65, 1, 3, V(9))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(SWITCH, 70, 0, 1, V(1), V(2), V(0));
+	check("a: never sched.switch after irq.enter in irq unless irq.eoi by @cpu");
+	assert_int_equal(result[0].violated, 1);
+	assert_int_equal(result[0].first.stamp, 70);
+}
+
+/* What a CPU's row says; and only of a kernel that calls the hooks from which it comes. */
+static void rows_of_state(void **unused)
+{
+	struct ktrx_cpu *cpu = script_cpu(2);
+
+	(void)unused;
+	script_event(WAKE, 10, 0, 1, V(1));
+	*script_cpu(0) = *script_cpu(1) = (struct ktrx_cpu){ .online = 1 };
+	*cpu = (struct ktrx_cpu){ .online = 1,
+				  .hooks = KTRX_HOOK_THREAD | KTRX_HOOK_PREEMPT,
+				  .broken = KTRX_BROKEN_SWITCH_PREEMPT,
+				  .broken_thread = 7,
+				  .broken_stamp = 30,
+				  .broken_pc = 0xabc };
+	check("a: never broken switch-preempt");
+	expect(2, 1, 0);
+	assert_true(result[0].first.in_state);
+	assert_int_equal(result[0].first.cpu, 2);
+	assert_int_equal(result[0].first.thread, 7);
+	assert_int_equal(result[0].first.stamp, 30);
+	assert_int_equal(result[0].first.pc, 0xabc);
+	check("optional\na: never broken switch-locked");
+	assert_false(rules->rule[0].checked);
+	assert_string_equal(rules->rule[0].why, "the kernel does not call ktrace_lock_acquire()");
+	assert_int_equal(parse("ok: never sched.wake\na: never broken release"), 0);
+	assert_int_equal(rules_bind(rules, script_trace(), &error), KTREAD_E_FORMAT);
+	assert_int_equal(error.line, 2);
+	cpu->hooks |= KTRX_HOOK_LOCK;
+	check("a: never broken switch-locked");
+	expect(2, 0, 1);
+	cpu->broken = 4711; /* a row may hold anything */
+	check("a: never broken acquire");
+	expect(2, 0, 1);
+}
+
+/* The file that ships. */
 static char *shipped(void)
 {
 	FILE *file = fopen("share/default.rules", "r");
@@ -333,10 +389,25 @@ static char *shipped(void)
 static void each_default_rule(void **state)
 {
 	static const char *const wanted[] = {
-		"switch-in-interrupt", "sleep-in-interrupt", "syscall-in-interrupt", "run-without-wake",
-		"run-after-death",     "run-twice",	     "wake-after-death",     "eoi-twice",
-		"syscall-in-syscall",  "fault-unfinished",   "exec-after-exit",	     "exit-twice",
-		"exit-with-lock",      "return-with-lock",
+		"switch-in-interrupt",
+		"sleep-in-interrupt",
+		"syscall-in-interrupt",
+		"run-without-wake",
+		"run-after-death",
+		"run-twice",
+		"wake-after-death",
+		"eoi-twice",
+		"syscall-in-syscall",
+		"fault-unfinished",
+		"exec-after-exit",
+		"exit-twice",
+		"exit-with-lock",
+		"return-with-lock",
+		"switch-with-lock",
+		"switch-with-preemption-off",
+		"switch-in-handler",
+		"unlock-unheld",
+		"lock-held",
 	};
 	char *text = shipped();
 	uint32_t found = 0;
@@ -365,6 +436,8 @@ static void each_default_rule(void **state)
 	script_event(END, 200, 1, 3, V(3), V(0));
 	script_event(END, 205, 1, 3, V(3), V(0));
 	script_event(EXIT, 210, 1, 3, V(3));
+	for (uint32_t broken = 1; broken <= KTRX_BROKEN_ACQUIRE; broken++)
+		*script_cpu(broken - 1) = (struct ktrx_cpu){ .hooks = 0x7f, .broken = broken };
 	check(text);
 	for (uint32_t n = 0; n < rules->count; n++) {
 		if (rules->rule[n].form == RULE_DEPTH)
@@ -391,6 +464,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(latencies, begin, end),
 		cmocka_unit_test_setup_teardown(rates, begin, end),
 		cmocka_unit_test_setup_teardown(depths, begin, end),
+		cmocka_unit_test_setup_teardown(missing_end, begin, end),
+		cmocka_unit_test_setup_teardown(rows_of_state, begin, end),
 		cmocka_unit_test_setup_teardown(each_default_rule, begin, end),
 	};
 

@@ -21,7 +21,7 @@ struct ktread {
 	struct ktread_event event[EVENTS_MAX];
 	unsigned char payload[EVENTS_MAX][KTRX_RECORD_MAX_PAYLOAD];
 	const char *thread[THREADS_MAX];
-	struct ktrx_cpu cpu[SCRIPT_RINGS];
+	struct ktrx_cpu cpu[2 * SCRIPT_RINGS];
 	struct ktrx_holder holder[SCRIPT_HOLDERS];
 	uint32_t cpus, holders;
 	unsigned events, types, next;
