@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Loops without progress, as threads come into the kernel: the same page fault again and again, or one system call that
+ * fails every time. What a thread does in user mode without calling is another detector's business.
+ */
+#include <inttypes.h>
+
+#include "why/finding.h"
+
+#define FAULTS_LEAST 64u
+#define CALLS_LEAST  256u
+#define ERROR_LEAST  (-4095)
+#define QUIET_PARTS  4u	   /* it has to go on: the newest within one of so many parts of a second before the end */
+#define RATE_LEAST   1000u /* a second: who tries less often waits in between */
+
+static bool goes_on(const struct why_evidence *evidence, uint64_t last)
+{
+	const uint64_t second = evidence->info->frequency;
+
+	return last && evidence->end - last <= (second ? second / QUIET_PARTS : evidence->window);
+}
+
+static uint64_t rate(const struct why_evidence *evidence, uint64_t count, uint64_t first, uint64_t last)
+{
+	return last > first ? (uint64_t)((double)count * (double)evidence->info->frequency /
+					 (double)(last - first))
+			    : 0;
+}
+
+static bool fault_loops(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->fault_repeats >= FAULTS_LEAST && goes_on(evidence, thread->faults.last);
+}
+
+static int tell_faults(const struct why_evidence *evidence, struct why_findings *findings,
+		       const struct why_thread *thread)
+{
+	struct why_finding *finding = why_finding_new(
+		findings, WHY_FAULT_LOOP, thread->fault_ip ? WHY_CERTAIN : WHY_LIKELY);
+	char who[WHY_WORDS], where[WHY_WORDS], since[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "%s faults on address 0x%" PRIx64 " again and again, and gets no further",
+			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)), thread->fault_address);
+	why_finding_line(finding, "%" PRIu64 " page faults in a row at that address within %s", thread->fault_repeats,
+			 why_say_ticks(evidence, thread->faults.last - thread->fault_first, since, sizeof(since)));
+	if (thread->fault_ip)
+		why_finding_line(finding, "all by the instruction at %s",
+				 why_say_place(evidence, thread->fault_ip, where, sizeof(where)));
+	else
+		why_finding_missing(finding, "the field ip of mm.fault_enter, which tells one instruction from another");
+	if (thread->fault_how[0])
+		why_finding_line(finding, "the kernel says of them: %s%s", thread->fault_how,
+				 thread->fault_signals ? "; a signal is sent for it, and its handler returns" : "");
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip });
+	return 0;
+}
+
+/* -EAGAIN and its like; of other results the same may well be progress. */
+static bool is_error(uint64_t result)
+{
+	return (int64_t)result < 0 && (int64_t)result >= ERROR_LEAST;
+}
+
+static bool calls_loop(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->repeats >= CALLS_LEAST && is_error(thread->syscall_result) &&
+	       goes_on(evidence, thread->syscalls.last) &&
+	       rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last) >= RATE_LEAST;
+}
+
+static int tell_calls(const struct why_evidence *evidence, struct why_findings *findings,
+		      const struct why_thread *thread)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_SYSCALL_LOOP, WHY_CERTAIN);
+	const char *name = ktread_syscall_name(evidence->trace, (uint32_t)thread->syscall);
+	const char *error = ktread_error_name(evidence->trace, (uint32_t)(0 - thread->syscall_result));
+	char who[WHY_WORDS], since[WHY_WORDS], call[WHY_WORDS], result[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_say_actor(evidence, thread->id + 1, who, sizeof(who));
+	why_say_name(name, "system call", thread->syscall, call, sizeof(call));
+	why_say_name(error, "error", 0 - thread->syscall_result, result, sizeof(result));
+	why_finding_head(finding, "%s calls %s again and again, and gets %s every time", who, call, result);
+	why_finding_line(finding,
+			 "%" PRIu64 " times in a row with the same arguments within %s, %" PRIu64 " a second",
+			 thread->repeats,
+			 why_say_ticks(evidence, thread->syscalls.last - thread->repeat_first, since, sizeof(since)),
+			 rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1 });
+	return 0;
+}
+
+int why_detect_loop(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->threads && !error; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+
+		if (fault_loops(evidence, thread))
+			error = tell_faults(evidence, findings, thread);
+		else if (calls_loop(evidence, thread))
+			error = tell_calls(evidence, findings, thread);
+	}
+	return error;
+}

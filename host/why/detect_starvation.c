@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Starvation: a thread that could run and does not, on a CPU that is well: its timer ticks, and it has had time for
+ * others. What keeps a CPU from choosing a thread at all is other detectors' business.
+ */
+#include <inttypes.h>
+
+#include "why/finding.h"
+
+/* So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by then. */
+#define BEATS_LEAST 20u
+#define PARTS_LEAST 4u /* of a second: one of so many */
+
+struct starved {
+	const struct why_thread *thread;
+	const struct why_cpu *cpu;
+	uint64_t since;
+	bool told; /* by the kernel's table */
+};
+
+/* Could it run, and since when? */
+static bool is_runnable(const struct why_evidence *evidence, const struct why_thread *thread,
+			struct starved *starved)
+{
+	const struct ktrx_holder *row = &thread->holder;
+	uint32_t cpu = thread->cpu;
+
+	*starved = (struct starved){ .thread = thread, .since = thread->since };
+	if (thread->idle)
+		return false;
+	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN) {
+		if (row->state != KTRX_THREAD_RUNNABLE || !row->state_stamp)
+			return false;
+		cpu = row->cpu;
+		starved->since = row->state_stamp;
+		starved->told = true;
+	} else if (thread->state != THREADS_RUNNABLE) {
+		return false;
+	}
+	if (cpu >= evidence->cpus)
+		return false;
+	starved->cpu = &evidence->cpu[cpu];
+	return true;
+}
+
+/* The CPU's timer beats still, and has beaten often enough for everybody to have had a turn. */
+static bool is_starved(const struct why_evidence *evidence, const struct starved *starved)
+{
+	const struct ktrx_cpu *row = &starved->cpu->row;
+	const uint64_t second = evidence->info->frequency;
+	uint64_t waits = evidence->end > starved->since ? evidence->end - starved->since : 0;
+	uint64_t quiet, beats;
+
+	if (second == 0 || waits < second / PARTS_LEAST || !starved->cpu->has_row || !row->heartbeats)
+		return false;
+	quiet = evidence->end > row->heartbeat_stamp ? evidence->end - row->heartbeat_stamp : 0;
+	if (quiet > waits / 2)
+		return false;
+	/* What beats at this rate, if that is told; else the timer's events. */
+	beats = starved->cpu->irqs.count ? starved->cpu->irqs.recent : BEATS_LEAST;
+	return beats >= BEATS_LEAST;
+}
+
+static const struct why_thread *who_runs(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *running =
+		cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
+
+	return running && !running->idle ? running : NULL;
+}
+
+static void tell_priorities(const struct why_evidence *evidence, struct why_finding *finding,
+			    const struct why_thread *runs, const struct why_thread *starved)
+{
+	char who[WHY_WORDS];
+
+	why_say_actor(evidence, runs->id + 1, who, sizeof(who));
+	if (runs->holder.priority && starved->holder.priority)
+		why_finding_line(finding, "%s runs there, with priority %u against %u", who,
+				 runs->holder.priority, starved->holder.priority);
+	else
+		why_finding_line(finding, "%s runs there", who);
+}
+
+static int tell(const struct why_evidence *evidence, struct why_findings *findings,
+		const struct starved *starved)
+{
+	const struct why_thread *runs = who_runs(evidence, starved->cpu);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_STARVATION, starved->told && runs ? WHY_CERTAIN : WHY_LIKELY);
+	char who[WHY_WORDS], waits[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
+	const uint64_t ticks = evidence->end - starved->since;
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "%s could run on CPU %" PRIu32 " and has not for %s",
+			 why_say_actor(evidence, starved->thread->id + 1, who, sizeof(who)),
+			 starved->cpu->number, why_say_ticks(evidence, ticks, waits, sizeof(waits)));
+	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
+	if (runs) {
+		tell_priorities(evidence, finding, runs, starved->thread);
+		why_finding_actor(finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc });
+	}
+	why_finding_line(finding, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
+			 starved->cpu->number,
+			 why_say_ticks(evidence, evidence->end - starved->cpu->row.heartbeat_stamp, ago, sizeof(ago)),
+			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
+	if (!starved->told) {
+		finding->partial = true;
+		why_finding_missing(finding, "the hooks ktrace_thread_switch() and ktrace_thread_wake(), which say "
+					     "who can run");
+	}
+	return 0;
+}
+
+int why_detect_starvation(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct starved starved;
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->threads && !error; n++)
+		if (is_runnable(evidence, &evidence->thread[n], &starved) && is_starved(evidence, &starved))
+			error = tell(evidence, findings, &starved);
+	return error;
+}

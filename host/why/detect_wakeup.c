@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Wakeups that are missing: threads that wait for each other to be woken. Of each group the one that has slept longest is
+ * the one that was left asleep, as the others ran after it and should have woken it; unless the newest wakeup of one
+ * came when it was on its way to sleep, and met nobody.
+ */
+#include <inttypes.h>
+
+#include "why/finding.h"
+#include "why/sleepers.h"
+
+static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
+		      const struct why_sleeper *sleeper)
+{
+	const struct why_actor actor = {
+		.id = sleeper->thread->id + 1,
+		.waits = sleeper->queue->address,
+		.ticks = evidence->end > sleeper->since ? evidence->end - sleeper->since : 0,
+		.pc = sleeper->pc,
+	};
+
+	why_finding_actor(finding, actor);
+}
+
+static const char *say_ago(const struct why_evidence *evidence, uint64_t stamp, char *buffer, size_t size)
+{
+	return why_say_ticks(evidence, evidence->end > stamp ? evidence->end - stamp : 0, buffer, size);
+}
+
+/* "thread 8 (printer) sleeps on spooler (0x1234) for 2.31 s, in take_job+0x30 (spooler.c:65)" */
+static void add_sleeper(const struct why_evidence *evidence, struct why_finding *finding,
+			const struct why_sleeper *sleeper)
+{
+	char who[WHY_WORDS], what[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
+
+	why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who));
+	why_say_object(evidence, sleeper->queue->address, what, sizeof(what));
+	say_ago(evidence, sleeper->since, ago, sizeof(ago));
+	if (sleeper->pc)
+		why_finding_line(finding, "%s sleeps on %s for %s, in %s", who, what, ago,
+				 why_say_call(evidence, sleeper->pc, where, sizeof(where)));
+	else
+		why_finding_line(finding, "%s sleeps on %s for %s", who, what, ago);
+	add_actor(evidence, finding, sleeper);
+}
+
+/* Who woke it, or should have, as long as that was seen. */
+static void add_wakers(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct why_sleeper *sleeper)
+{
+	const struct why_queue *queue = sleeper->queue;
+	char who[WHY_WORDS], what[WHY_WORDS], ago[WHY_WORDS];
+
+	why_say_object(evidence, queue->address, what, sizeof(what));
+	for (uint32_t n = 0; n < queue->wakers; n++) {
+		const struct why_waker *waker = &queue->waker[n];
+
+		if (waker->wakes == 0)
+			continue;
+		why_finding_line(finding, "%s woke who slept on %s %" PRIu64 " times, for the last time %s ago",
+				 why_say_actor(evidence, waker->thread + 1, who, sizeof(who)), what, waker->wakes,
+				 say_ago(evidence, waker->last, ago, sizeof(ago)));
+	}
+}
+
+/* No slots are lost behind `stamp`, on any CPU. */
+static bool is_whole_since(const struct why_evidence *evidence, uint64_t stamp)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].gap > stamp || evidence->cpu[n].first_stamp > stamp)
+			return false;
+	return true;
+}
+
+/*
+ * The newest that happened on its queue is a wakeup that met nobody, and since then the sleeper has done nothing but go to
+ * sleep: had it looked again, it would have gone on.
+ */
+static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
+{
+	const struct why_queue *queue = sleeper->queue;
+
+	return queue->nobody && queue->nobody_thread != sleeper->thread->id &&
+	       queue->nobody_stamp > queue->last_wake && queue->nobody_stamp < sleeper->since &&
+	       sleeper->thread->deed < queue->nobody_stamp && is_whole_since(evidence, queue->nobody_stamp);
+}
+
+static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_sleeper *group,
+			      uint32_t count, struct why_finding *finding)
+{
+	for (uint32_t n = 0; n < count; n++) {
+		if (!group[n].told) {
+			finding->partial = true;
+			why_finding_missing(finding, "the hook ktrace_thread_block(), which tells whether a "
+						     "sleep ends by itself");
+			return WHY_POSSIBLE;
+		}
+		if (evidence->cpu && !is_whole_since(evidence, group[n].queue->first)) {
+			finding->partial = true;
+			why_finding_missing(finding, "events that are lost: others may wake these threads, too");
+			return WHY_POSSIBLE;
+		}
+	}
+	return WHY_LIKELY;
+}
+
+static void tell_race(const struct why_evidence *evidence, struct why_finding *finding,
+		      const struct why_sleeper *sleeper)
+{
+	const struct why_queue *queue = sleeper->queue;
+	char who[WHY_WORDS], by[WHY_WORDS], what[WHY_WORDS], before[WHY_WORDS], where[WHY_WORDS];
+
+	why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who));
+	why_say_actor(evidence, queue->nobody_thread + 1, by, sizeof(by));
+	why_say_object(evidence, queue->address, what, sizeof(what));
+	why_say_ticks(evidence, sleeper->since - queue->nobody_stamp, before, sizeof(before));
+	why_finding_head(finding, "%s was woken too early: it sleeps on %s since %s after the wakeup", who, what,
+			 before);
+	if (queue->nobody_ip)
+		why_finding_line(finding, "%s woke %s and met nobody, in %s", by, what,
+				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));
+	else
+		why_finding_line(finding, "%s woke %s and met nobody", by, what);
+	why_finding_line(finding, "%s did nothing since but go to sleep: it had looked before that, and did not again",
+			 who);
+}
+
+static void tell_lost(const struct why_evidence *evidence, struct why_finding *finding,
+		      const struct why_sleeper *sleeper)
+{
+	char who[WHY_WORDS], what[WHY_WORDS], ago[WHY_WORDS];
+
+	why_finding_head(finding, "%s sleeps on %s for %s, and who used to wake it sleeps as well",
+			 why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
+			 why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
+			 say_ago(evidence, sleeper->since, ago, sizeof(ago)));
+}
+
+/* Of those that others wait for, the one that has slept longest. */
+static const struct why_sleeper *left_asleep(const struct why_sleeper *group, uint32_t count)
+{
+	for (uint32_t n = 0; n < count; n++)
+		if (group[n].needed)
+			return &group[n];
+	return group;
+}
+
+static int find_in_group(const struct why_evidence *evidence, struct why_findings *findings,
+			 const struct why_sleeper *group, uint32_t count)
+{
+	const struct why_sleeper *root = NULL;
+	struct why_finding *finding;
+	bool raced;
+
+	for (uint32_t n = 0; n < count && !root; n++)
+		if (was_raced(evidence, &group[n]))
+			root = &group[n];
+	raced = root;
+	if (!raced)
+		root = left_asleep(group, count);
+	finding = why_finding_new(findings, raced ? WHY_WAKEUP_RACE : WHY_LOST_WAKEUP, WHY_LIKELY);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding->sure = how_sure(evidence, group, count, finding);
+	if (raced)
+		tell_race(evidence, finding, root);
+	else
+		tell_lost(evidence, finding, root);
+	add_sleeper(evidence, finding, root);
+	add_wakers(evidence, finding, root);
+	for (uint32_t n = 0; n < count; n++) {
+		if (&group[n] == root)
+			continue;
+		add_sleeper(evidence, finding, &group[n]);
+		add_wakers(evidence, finding, &group[n]);
+	}
+	return 0;
+}
+
+int why_detect_wakeup(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct why_sleepers sleepers;
+	int error = why_sleepers_find(&sleepers, evidence);
+	uint32_t end;
+
+	for (uint32_t n = 0; n < sleepers.count && !error; n = end) {
+		for (end = n + 1; end < sleepers.count; end++)
+			if (sleepers.sleeper[end].group != sleepers.sleeper[n].group)
+				break;
+		error = find_in_group(evidence, findings, &sleepers.sleeper[n], end - n);
+	}
+	why_sleepers_free(&sleepers);
+	return error;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Who sleeps where, who wakes whom, and how long devices took to answer. */
+#include <stdlib.h>
+
+#include "why/evidence_state.h"
+
+static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address)
+{
+	struct why_evidence *evidence = reader->evidence;
+	struct why_queue *queue;
+	uint32_t at;
+
+	if (address == 0)
+		return NULL;
+	if (why_index_find(&evidence->index, WHY_KEY_QUEUE, address, &at))
+		return &evidence->queue[at];
+	if (evidence->queues == WHY_OBJECTS)
+		return NULL;
+	if ((evidence->queues & (evidence->queues - 1)) == 0) {
+		uint32_t room = evidence->queues ? 2 * evidence->queues : 1;
+
+		queue = realloc(evidence->queue, room * sizeof(*queue));
+		if (!queue) {
+			reader->error = KTREAD_E_MEMORY;
+			return NULL;
+		}
+		evidence->queue = queue;
+	}
+	reader->error = why_index_put(&evidence->index, WHY_KEY_QUEUE, address, evidence->queues);
+	if (reader->error)
+		return NULL;
+	queue = &evidence->queue[evidence->queues++];
+	*queue = (struct why_queue){ .address = address, .first = reader->stamp };
+	return queue;
+}
+
+const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address)
+{
+	uint32_t at;
+
+	return address && why_index_find(&evidence->index, WHY_KEY_QUEUE, address, &at) ? &evidence->queue[at]
+											: NULL;
+}
+
+static struct why_waker *touch_waker(struct why_queue *queue, const struct ktread_event *event)
+{
+	if (event->context != KTRX_CONTEXT_THREAD) {
+		queue->by_interrupt = true;
+		return NULL;
+	}
+	for (uint32_t n = 0; n < queue->wakers; n++)
+		if (queue->waker[n].thread == event->thread)
+			return &queue->waker[n];
+	if (queue->wakers == WHY_WAKERS) {
+		queue->by_others = true;
+		return NULL;
+	}
+	queue->waker[queue->wakers] = (struct why_waker){ .thread = event->thread };
+	return &queue->waker[queue->wakers++];
+}
+
+static void on_block(struct why_reader *reader, const struct ktread_event *event,
+		     const struct wellknown *known)
+{
+	struct why_thread *thread;
+	uint64_t object = 0, kind = KTRX_WAIT_NONE;
+	uint32_t id;
+
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
+		id = event->thread;
+	thread = why_thread_touch(reader, id);
+	if (!thread)
+		return;
+	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
+	wellknown_number(known, event, WELLKNOWN_NUMBER, &kind);
+	touch_queue(reader, object);
+	thread->blocked = event->stamp;
+	thread->blocked_on = object;
+	thread->blocked_for = (uint8_t)kind;
+}
+
+static int end_device_wait(struct why_evidence *evidence, const struct why_thread *thread, uint64_t stamp)
+{
+	struct why_waits *waits = &evidence->device;
+	uint64_t ticks = stamp > thread->blocked ? stamp - thread->blocked : 0;
+
+	if (waits->ticks.count == 0 || ticks > waits->ticks.greatest) {
+		waits->worst_thread = thread->id;
+		waits->worst_object = thread->blocked_on;
+		waits->worst_begin = thread->blocked;
+	}
+	return histogram_add(&waits->ticks, ticks);
+}
+
+static void on_wake(struct why_reader *reader, const struct ktread_event *event,
+		    const struct wellknown *known)
+{
+	struct why_thread *thread;
+	struct why_waker *waker;
+	struct why_queue *queue;
+	uint32_t id;
+
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
+		return;
+	thread = why_thread_touch(reader, id);
+	if (!thread || !thread->blocked)
+		return;
+	queue = touch_queue(reader, thread->blocked_on);
+	if (queue) {
+		queue->wakes++;
+		queue->last_wake = event->stamp;
+		waker = touch_waker(queue, event);
+		if (waker) {
+			waker->wakes++;
+			waker->last = event->stamp;
+		}
+	}
+	if (thread->blocked_for == KTRX_WAIT_DEVICE && !reader->error)
+		reader->error = end_device_wait(reader->evidence, thread, event->stamp);
+	thread->blocked = 0;
+}
+
+static void on_wake_nobody(struct why_reader *reader, const struct ktread_event *event,
+			   const struct wellknown *known)
+{
+	struct why_queue *queue;
+	uint64_t address;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &address))
+		return;
+	queue = touch_queue(reader, address);
+	if (!queue)
+		return;
+	touch_waker(queue, event);
+	queue->nobody++;
+	queue->nobody_stamp = event->stamp;
+	queue->nobody_thread = event->thread;
+	queue->nobody_ip = 0;
+	wellknown_number(known, event, WELLKNOWN_PLACE, &queue->nobody_ip);
+}
+
+/* What a thread does on its way to sleep and back is no deed. */
+static bool is_deed(const struct ktread_event *event, const struct wellknown *known)
+{
+	if (event->context != KTRX_CONTEXT_THREAD)
+		return false;
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+	case WELLKNOWN_BLOCK:
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+	case WELLKNOWN_LOCK_RELEASE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+void why_wakes_event(struct why_reader *reader, const struct ktread_event *event,
+		     const struct wellknown *known)
+{
+	struct why_thread *thread;
+
+	if (is_deed(event, known)) {
+		thread = why_thread_touch(reader, event->thread);
+		if (thread)
+			thread->deed = event->stamp;
+	}
+	switch (known->kind) {
+	case WELLKNOWN_BLOCK:
+		on_block(reader, event, known);
+		break;
+	case WELLKNOWN_WAKE:
+		on_wake(reader, event, known);
+		break;
+	case WELLKNOWN_WAKE_NOBODY:
+		on_wake_nobody(reader, event, known);
+		break;
+	default:
+		break;
+	}
+}
