@@ -19,8 +19,9 @@ enum wellknown_kind {
 	WELLKNOWN_OTHER,
 	WELLKNOWN_SWITCH,
 	WELLKNOWN_BLOCK,
-	WELLKNOWN_WAKE,	      /* a thread by its id */
-	WELLKNOWN_WAKE_QUEUE, /* v1: whoever sleeps on a queue */
+	WELLKNOWN_WAKE,	       /* a thread by its id */
+	WELLKNOWN_WAKE_QUEUE,  /* v1: whoever sleeps on a queue */
+	WELLKNOWN_WAKE_NOBODY, /* nobody slept there */
 	WELLKNOWN_EXIT,
 	WELLKNOWN_CREATE,
 	WELLKNOWN_SYSCALL_ENTER,
@@ -58,10 +59,11 @@ enum wellknown_role {
 	WELLKNOWN_CHILD,   /* the process that is made */
 	WELLKNOWN_OBJECT,  /* queue, lock, packet, open file: told apart by value */
 	WELLKNOWN_INODE,
-	WELLKNOWN_NUMBER, /* of a system call, an interrupt or a signal; bits of what an IPI asks for */
+	WELLKNOWN_NUMBER, /* of a system call, an interrupt or a signal; bits of what an IPI asks for; kind of a wait */
 	WELLKNOWN_CPU,	  /* one that is asked */
 	WELLKNOWN_NAME,	  /* string */
 	WELLKNOWN_RESULT, /* below zero: an error */
+	WELLKNOWN_PLACE,  /* an address of code */
 	WELLKNOWN_ROLES,
 };
 

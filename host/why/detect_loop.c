@@ -5,13 +5,14 @@
  */
 #include <inttypes.h>
 
-#include "why/finding.h"
+#include "why/detectors.h"
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  256u
 #define ERROR_LEAST  (-4095)
-#define QUIET_PARTS  4u	   /* it has to go on: the newest within one of so many parts of a second before the end */
-#define RATE_LEAST   1000u /* a second: who tries less often waits in between */
+#define QUIET_PARTS \
+	4u /* it has to go on: the newest within one of so many parts of a second before the end */
+#define RATE_LEAST 1000u /* a second: who tries less often waits in between */
 
 static bool goes_on(const struct why_evidence *evidence, uint64_t last)
 {
@@ -35,24 +36,27 @@ static bool fault_loops(const struct why_evidence *evidence, const struct why_th
 static int tell_faults(const struct why_evidence *evidence, struct why_findings *findings,
 		       const struct why_thread *thread)
 {
-	struct why_finding *finding = why_finding_new(
-		findings, WHY_FAULT_LOOP, thread->fault_ip ? WHY_CERTAIN : WHY_LIKELY);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_FAULT_LOOP, thread->fault_ip ? WHY_CERTAIN : WHY_LIKELY);
 	char who[WHY_WORDS], where[WHY_WORDS], since[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_finding_head(finding, "%s faults on address 0x%" PRIx64 " again and again, and gets no further",
 			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)), thread->fault_address);
-	why_finding_line(finding, "%" PRIu64 " page faults in a row at that address within %s", thread->fault_repeats,
-			 why_say_ticks(evidence, thread->faults.last - thread->fault_first, since, sizeof(since)));
+	why_finding_line(
+		finding, "%" PRIu64 " page faults in a row at that address within %s", thread->fault_repeats,
+		why_say_ticks(evidence, thread->faults.last - thread->fault_first, since, sizeof(since)));
 	if (thread->fault_ip)
 		why_finding_line(finding, "all by the instruction at %s",
 				 why_say_place(evidence, thread->fault_ip, where, sizeof(where)));
 	else
-		why_finding_missing(finding, "the field ip of mm.fault_enter, which tells one instruction from another");
+		why_finding_missing(
+			finding, "the field ip of mm.fault_enter, which tells one instruction from another");
 	if (thread->fault_how[0])
 		why_finding_line(finding, "the kernel says of them: %s%s", thread->fault_how,
-				 thread->fault_signals ? "; a signal is sent for it, and its handler returns" : "");
+				 thread->fault_signals ? "; a signal is sent for it, and its handler returns"
+						       : "");
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip });
 	return 0;
 }
@@ -84,11 +88,11 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 	why_say_name(name, "system call", thread->syscall, call, sizeof(call));
 	why_say_name(error, "error", 0 - thread->syscall_result, result, sizeof(result));
 	why_finding_head(finding, "%s calls %s again and again, and gets %s every time", who, call, result);
-	why_finding_line(finding,
-			 "%" PRIu64 " times in a row with the same arguments within %s, %" PRIu64 " a second",
-			 thread->repeats,
-			 why_say_ticks(evidence, thread->syscalls.last - thread->repeat_first, since, sizeof(since)),
-			 rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
+	why_finding_line(
+		finding, "%" PRIu64 " times in a row with the same arguments within %s, %" PRIu64 " a second",
+		thread->repeats,
+		why_say_ticks(evidence, thread->syscalls.last - thread->repeat_first, since, sizeof(since)),
+		rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1 });
 	return 0;
 }

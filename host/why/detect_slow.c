@@ -2,7 +2,7 @@
 /* Slow but alive: devices answer, and most answers come soon, but some very late. */
 #include <inttypes.h>
 
-#include "why/finding.h"
+#include "why/detectors.h"
 
 #define WAITS_LEAST 8u
 #define TIMES_WORSE 8u	/* than half of them */
@@ -10,28 +10,29 @@
 
 int why_detect_slow(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	struct why_waits waits = evidence->device; /* asking for ranks sorts its values, which are not ours */
+	const struct why_waits *waits = &evidence->device;
 	const uint64_t second = evidence->info->frequency;
 	char half[WHY_WORDS], worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], ago[WHY_WORDS];
 	struct why_finding *finding;
 
-	if (waits.ticks.count < WAITS_LEAST || second == 0 || waits.ticks.greatest < second / PARTS_LATE ||
-	    waits.ticks.greatest / TIMES_WORSE < waits.half)
+	if (waits->ticks.count < WAITS_LEAST || second == 0 || waits->ticks.greatest < second / PARTS_LATE ||
+	    waits->ticks.greatest / TIMES_WORSE < waits->half)
 		return 0;
 	finding = why_finding_new(findings, WHY_SLOW, WHY_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_say_ticks(evidence, waits.half, half, sizeof(half));
-	why_say_ticks(evidence, waits.ticks.greatest, worst, sizeof(worst));
-	why_say_object(evidence, waits.worst_object, what, sizeof(what));
-	why_say_actor(evidence, waits.worst_thread + 1, who, sizeof(who));
-	why_say_ticks(evidence, evidence->end - waits.worst_begin, ago, sizeof(ago));
+	why_say_ticks(evidence, waits->half, half, sizeof(half));
+	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
+	why_say_object(evidence, waits->worst_object, what, sizeof(what));
+	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
+	why_say_ticks(evidence, evidence->end - waits->worst_begin, ago, sizeof(ago));
 	why_finding_head(finding, "slow, but alive: %s waited %s for %s", who, worst, what);
-	why_finding_line(finding, "%" PRIu64 " waits for devices ended: half of them within %s, the worst took %s",
-			 waits.ticks.count, half, worst);
+	why_finding_line(finding,
+			 "%" PRIu64 " waits for devices ended: half of them within %s, the worst took %s",
+			 waits->ticks.count, half, worst);
 	why_finding_line(finding, "the worst began %s ago, by %s, and was for %s", ago, who, what);
-	why_finding_actor(finding, (struct why_actor){ .id = waits.worst_thread + 1,
-						       .waits = waits.worst_object,
-						       .ticks = waits.ticks.greatest });
+	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
+						       .waits = waits->worst_object,
+						       .ticks = waits->ticks.greatest });
 	return 0;
 }

@@ -5,7 +5,7 @@
  */
 #include <inttypes.h>
 
-#include "why/finding.h"
+#include "why/detectors.h"
 
 /* So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by then. */
 #define BEATS_LEAST 20u
@@ -99,16 +99,19 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
 	if (runs) {
 		tell_priorities(evidence, finding, runs, starved->thread);
-		why_finding_actor(finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc });
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc });
 	}
-	why_finding_line(finding, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
-			 starved->cpu->number,
-			 why_say_ticks(evidence, evidence->end - starved->cpu->row.heartbeat_stamp, ago, sizeof(ago)),
-			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
+	why_finding_line(
+		finding, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
+		starved->cpu->number,
+		why_say_ticks(evidence, evidence->end - starved->cpu->row.heartbeat_stamp, ago, sizeof(ago)),
+		why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
 	if (!starved->told) {
 		finding->partial = true;
-		why_finding_missing(finding, "the hooks ktrace_thread_switch() and ktrace_thread_wake(), which say "
-					     "who can run");
+		why_finding_missing(finding,
+				    "the hooks ktrace_thread_switch() and ktrace_thread_wake(), which say "
+				    "who can run");
 	}
 	return 0;
 }

@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "why/finding.h"
+#include "why/detectors.h"
 #include "why/sleepers.h"
 
 static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
@@ -57,9 +57,10 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 
 		if (waker->wakes == 0)
 			continue;
-		why_finding_line(finding, "%s woke who slept on %s %" PRIu64 " times, for the last time %s ago",
-				 why_say_actor(evidence, waker->thread + 1, who, sizeof(who)), what, waker->wakes,
-				 say_ago(evidence, waker->last, ago, sizeof(ago)));
+		why_finding_line(finding,
+				 "%s woke who slept on %s %" PRIu64 " times, for the last time %s ago",
+				 why_say_actor(evidence, waker->thread + 1, who, sizeof(who)), what,
+				 waker->wakes, say_ago(evidence, waker->last, ago, sizeof(ago)));
 	}
 }
 
@@ -97,7 +98,8 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 		}
 		if (evidence->cpu && !is_whole_since(evidence, group[n].queue->first)) {
 			finding->partial = true;
-			why_finding_missing(finding, "events that are lost: others may wake these threads, too");
+			why_finding_missing(finding,
+					    "events that are lost: others may wake these threads, too");
 			return WHY_POSSIBLE;
 		}
 	}
@@ -114,14 +116,15 @@ static void tell_race(const struct why_evidence *evidence, struct why_finding *f
 	why_say_actor(evidence, queue->nobody_thread + 1, by, sizeof(by));
 	why_say_object(evidence, queue->address, what, sizeof(what));
 	why_say_ticks(evidence, sleeper->since - queue->nobody_stamp, before, sizeof(before));
-	why_finding_head(finding, "%s was woken too early: it sleeps on %s since %s after the wakeup", who, what,
-			 before);
+	why_finding_head(finding, "%s was woken too early: it sleeps on %s since %s after the wakeup", who,
+			 what, before);
 	if (queue->nobody_ip)
 		why_finding_line(finding, "%s woke %s and met nobody, in %s", by, what,
 				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));
 	else
 		why_finding_line(finding, "%s woke %s and met nobody", by, what);
-	why_finding_line(finding, "%s did nothing since but go to sleep: it had looked before that, and did not again",
+	why_finding_line(finding,
+			 "%s did nothing since but go to sleep: it had looked before that, and did not again",
 			 who);
 }
 

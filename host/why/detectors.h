@@ -8,10 +8,15 @@
 
 #include "why/finding.h"
 
-#define WHY_DETECTORS(USE) \
-	USE(deadlock)      \
-	USE(lock_order)    \
-	USE(priority_inversion)
+#define WHY_DETECTORS(USE)      \
+	USE(deadlock)           \
+	USE(health)             \
+	USE(lock_order)         \
+	USE(loop)               \
+	USE(priority_inversion) \
+	USE(slow)               \
+	USE(starvation)         \
+	USE(wakeup)
 
 #define WHY_DECLARE(name) why_detector why_detect_##name;
 WHY_DETECTORS(WHY_DECLARE)

@@ -10,22 +10,20 @@
 
 #include "why/evidence_state.h"
 
-#define KEY_THREAD 1u
-#define KEY_OBJECT 2u
 #define ROOM_FIRST 64u
 
-static uint32_t *find_indexed(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
+bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
 {
 	const uint64_t key[KEYED_WORDS] = { kind, value };
 	const struct keyed_entry *entry = keyed_find(index, key);
 
 	if (!entry)
-		return NULL;
+		return false;
 	*at = (uint32_t)entry->count;
-	return at;
+	return true;
 }
 
-static int put_indexed(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at)
+int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at)
 {
 	const uint64_t key[KEYED_WORDS] = { kind, value };
 	struct keyed_entry *entry;
@@ -41,14 +39,15 @@ const struct why_thread *why_thread_find(const struct why_evidence *evidence, ui
 {
 	uint32_t at;
 
-	return find_indexed(&evidence->index, KEY_THREAD, id, &at) ? &evidence->thread[at] : NULL;
+	return why_index_find(&evidence->index, WHY_KEY_THREAD, id, &at) ? &evidence->thread[at] : NULL;
 }
 
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address)
 {
 	uint32_t at;
 
-	return find_indexed(&evidence->index, KEY_OBJECT, address, &at) ? evidence->object[at].name : "";
+	return why_index_find(&evidence->index, WHY_KEY_OBJECT, address, &at) ? evidence->object[at].name
+									      : "";
 }
 
 static int grow_threads(struct why_reader *reader)
@@ -84,7 +83,7 @@ struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id)
 	struct why_evidence *evidence = reader->evidence;
 	uint32_t at;
 
-	if (find_indexed(&evidence->index, KEY_THREAD, id, &at))
+	if (why_index_find(&evidence->index, WHY_KEY_THREAD, id, &at))
 		return &evidence->thread[at];
 	if (evidence->threads == WHY_THREADS) {
 		evidence->left_out++;
@@ -93,7 +92,7 @@ struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id)
 	if (evidence->threads == reader->room)
 		reader->error = grow_threads(reader);
 	if (!reader->error)
-		reader->error = put_indexed(&evidence->index, KEY_THREAD, id, evidence->threads);
+		reader->error = why_index_put(&evidence->index, WHY_KEY_THREAD, id, evidence->threads);
 	if (reader->error)
 		return NULL;
 	reader->progress[evidence->threads] = (struct why_progress){ .last_number = UINT64_MAX };
@@ -106,7 +105,7 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 	struct why_object *object;
 	uint32_t at;
 
-	if (address == 0 || length == 0 || find_indexed(&evidence->index, KEY_OBJECT, address, &at) ||
+	if (address == 0 || length == 0 || why_index_find(&evidence->index, WHY_KEY_OBJECT, address, &at) ||
 	    evidence->objects == WHY_OBJECTS)
 		return 0;
 	if ((evidence->objects & (evidence->objects - 1)) == 0) {
@@ -122,7 +121,7 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 	if (length >= sizeof(object->name))
 		length = sizeof(object->name) - 1;
 	memcpy(object->name, name, strnlen(name, length));
-	return put_indexed(&evidence->index, KEY_OBJECT, address, evidence->objects++);
+	return why_index_put(&evidence->index, WHY_KEY_OBJECT, address, evidence->objects++);
 }
 
 /* As many as the trace speaks of. */
@@ -211,6 +210,8 @@ void why_evidence_free(struct why_evidence *evidence)
 	keyed_free(&evidence->index);
 	free(evidence->order);
 	free(evidence->hold);
+	histogram_free(&evidence->device.ticks);
+	free(evidence->queue);
 	free(evidence->object);
 	free(evidence->thread);
 	free(evidence->cpu);

@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/histogram.h"
 #include "analyze/keyed.h"
 #include "analyze/symbols.h"
 #include "analyze/threads.h"
@@ -64,10 +65,12 @@ struct why_cpu {
 	uint64_t pc, sp;
 	uint64_t frame[WHY_FRAMES]; /* return addresses, innermost first */
 	uint32_t frames;
-	uint64_t lost;	     /* slots lost or unreadable in its ring, within what can be read */
-	uint64_t gap;	     /* stamp behind the last of them; 0: none */
-	uint64_t last_stamp; /* of its newest event, 0: none */
-	uint32_t running;    /* thread, by the trace or else by its row; UINT32_MAX unknown */
+	uint64_t lost;	      /* slots lost or unreadable in its ring, within what can be read */
+	uint64_t gap;	      /* stamp behind the last of them; 0: none */
+	uint64_t first_stamp; /* of its oldest event that can be read, 0: none … */
+	uint64_t last_stamp;  /* … and of its newest */
+	uint64_t worked;      /* ticks of the window that it is seen to run threads other than idle ones */
+	uint32_t running;     /* thread, by the trace or else by its row; UINT32_MAX unknown */
 	struct why_last last;
 	struct why_rate irqs;	/* irq.enter */
 	struct why_rate faults; /* mm.fault_enter */
@@ -95,10 +98,21 @@ struct why_thread {
 	uint64_t repeat_first;	/* stamp of the first of these */
 	struct why_rate faults; /* mm.fault_enter */
 	uint64_t fault_address; /* of the newest … */
-	uint64_t fault_repeats; /* … and how often in a row at that address */
+	uint64_t fault_ip;	/* … by that instruction, 0 unknown … */
+	char fault_how[24];	/* … how it ended, "" unknown … */
+	uint64_t
+		fault_repeats; /* … and how often in a row like that, nothing else being done in between, … */
+	uint64_t fault_first;	/* … since when … */
+	uint64_t fault_signals; /* … and for how many of them a signal was delivered */
+	bool fault_signalled;	/* one for the newest */
 	uint64_t ran;		/* ticks it is seen to run within the window */
 	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not */
-	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */
+	uint64_t
+		blocked; /* stamp of its announcement to sleep, by its events; 0: it has been woken since … */
+	uint64_t blocked_on; /* … what for … */
+	uint8_t blocked_for; /* … and of which kind, KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
+	uint64_t deed;	     /* its newest event that was not about going to sleep or locks */
+	uint64_t contends;   /* lock that it found taken and has not had since, by its events; 0: none … */
 	uint64_t contends_since;
 };
 
@@ -121,6 +135,39 @@ struct why_order {
 	uint64_t count;
 	uint32_t thread, cpu;
 	uint32_t trace; /* 0 this one, from 1: which earlier one */
+};
+
+/* Who woke sleepers of a queue, or tried to. */
+struct why_waker {
+	uint32_t thread;
+	uint64_t wakes; /* 0: it met nobody */
+	uint64_t last;
+};
+
+/* What threads sleep on, by the events. */
+#define WHY_WAKERS 6u
+struct why_queue {
+	uint64_t address;
+	uint64_t first; /* its oldest event */
+	uint64_t wakes; /* of its sleepers … */
+	uint64_t last_wake;
+	struct why_waker waker[WHY_WAKERS]; /* … by these threads, … */
+	uint32_t wakers;
+	bool by_interrupt;	/* … by interrupts … */
+	bool by_others;		/* … and by threads that there is no room for */
+	uint64_t nobody;	/* wakeups that met nobody */
+	uint64_t nobody_stamp;	/* the newest of them … */
+	uint64_t nobody_ip;	/* … from there, 0 unknown */
+	uint32_t nobody_thread; /* … by that thread */
+};
+
+/* Waits for devices, as far as they have ended: KTRX_WAIT_DEVICE. */
+struct why_waits {
+	struct histogram ticks;
+	uint64_t half; /* as many took longer as did not */
+	uint64_t worst_begin;
+	uint64_t worst_object;
+	uint32_t worst_thread;
 };
 
 /* A lock, queue or other object that was named by a hook or an event. */
@@ -146,12 +193,15 @@ struct why_evidence {
 	uint32_t threads;
 	struct why_object *object;
 	uint32_t objects;
+	struct why_queue *queue;
+	uint32_t queues;
+	struct why_waits device;
 	struct why_hold *hold;
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
 	uint64_t left_out;  /* events and rows of threads and CPUs beyond the limits */
-	struct keyed index; /* of threads and objects; use the functions below */
+	struct keyed index; /* of threads, objects and queues; use the functions below */
 };
 
 /*
@@ -168,5 +218,6 @@ int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earli
 
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id); /* NULL */
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);	    /* "" unknown */
+const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address); /* NULL */
 
 #endif

@@ -32,6 +32,8 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 	cpu->lost += event->lost;
 	if (event->lost && event->stamp > cpu->gap)
 		cpu->gap = event->stamp;
+	if (cpu->first_stamp == 0 || event->stamp < cpu->first_stamp)
+		cpu->first_stamp = event->stamp;
 	if (event->stamp > cpu->last_stamp)
 		cpu->last_stamp = event->stamp;
 }
@@ -98,6 +100,16 @@ static uint64_t within_window(const struct why_evidence *evidence, uint64_t from
 	return to > from ? to - from : 0;
 }
 
+/* A thread has run until `to`. */
+static void note_ran(struct why_evidence *evidence, struct why_thread *thread, uint64_t to)
+{
+	uint64_t ticks = within_window(evidence, thread->since, to);
+
+	thread->ran += ticks;
+	if (!thread->idle && thread->cpu < evidence->cpus)
+		evidence->cpu[thread->cpu].worked += ticks;
+}
+
 /* threads.h says what a thread has become. */
 static void on_change(void *context, const struct threads_change *change)
 {
@@ -107,7 +119,7 @@ static void on_change(void *context, const struct threads_change *change)
 	if (!thread)
 		return;
 	if (change->from == THREADS_RUNNING && thread->since)
-		thread->ran += within_window(reader->evidence, thread->since, reader->stamp);
+		note_ran(reader->evidence, thread, reader->stamp);
 	thread->state = (enum threads_state)change->thread->state;
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
@@ -156,17 +168,6 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 	progress->last_result = result;
 }
 
-static void on_fault(struct why_thread *thread, const struct ktread_event *event,
-		     const struct wellknown *known)
-{
-	uint64_t address;
-
-	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &address))
-		return;
-	thread->fault_repeats = address == thread->fault_address ? thread->fault_repeats + 1 : 1;
-	thread->fault_address = address;
-}
-
 /* What is under way on a CPU whose slots are missing may have ended unseen. */
 static void on_gap(struct why_reader *reader, const struct ktread_event *event, struct why_thread *thread)
 {
@@ -199,10 +200,8 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 	case WELLKNOWN_FAULT_ENTER:
 		if (cpu)
 			count(evidence, cpu, &cpu->faults, event->stamp);
-		if (thread) {
+		if (thread)
 			count(evidence, cpu, &thread->faults, event->stamp);
-			on_fault(thread, event, known);
-		}
 		return 0;
 	case WELLKNOWN_SYSCALL_ENTER:
 		if (cpu)
@@ -255,6 +254,8 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 		thread = why_thread_touch(reader, event->thread);
 	if (!error)
 		error = tell_meaning(reader, event, known, thread);
+	why_faults_event(reader, event, known);
+	why_wakes_event(reader, event, known);
 	return error ? error : reader->error;
 }
 
@@ -267,7 +268,7 @@ static void settle(struct why_reader *reader)
 		struct why_thread *thread = &evidence->thread[n];
 
 		if (thread->state == THREADS_RUNNING)
-			thread->ran += within_window(evidence, thread->since, evidence->end);
+			note_ran(evidence, thread, evidence->end);
 		if (thread->state == THREADS_RUNNABLE && !thread->idle && evidence->end > thread->since)
 			thread->runnable = evidence->end - thread->since;
 		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&
@@ -300,6 +301,7 @@ int why_tell(struct why_reader *reader)
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = tell_event(reader, event);
 	settle(reader);
+	why_wakes_settle(reader->evidence);
 	if (!error)
 		error = why_lock_settle(reader);
 	return error ? error : status;

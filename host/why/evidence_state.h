@@ -34,6 +34,13 @@ struct why_reader {
 	int error;		       /* of a callback */
 };
 
+/* Where in its table of the evidence something lies, by what it is of. */
+#define WHY_KEY_THREAD 1u
+#define WHY_KEY_OBJECT 2u
+#define WHY_KEY_QUEUE  3u
+bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at);
+int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at); /* 0 or KTREAD_E_MEMORY */
+
 /* The thread, a new one if need be; NULL past the limit or without memory, which reader->error tells. */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);
 /* Notes the name of an object; an empty one changes nothing. 0 or KTREAD_E_MEMORY. */
@@ -50,6 +57,13 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 void why_lock_gap(struct why_reader *reader);
 /* What is held at the end. */
 int why_lock_settle(struct why_reader *reader);
+
+/* An event about sleeping and waking; and about page faults, and what comes between two of them. */
+void why_wakes_event(struct why_reader *reader, const struct ktread_event *event,
+		     const struct wellknown *known);
+void why_wakes_settle(struct why_evidence *evidence); /* at the end */
+void why_faults_event(struct why_reader *reader, const struct ktread_event *event,
+		      const struct wellknown *known);
 
 /* The state tables, the registers and the note. */
 int why_tables(struct why_reader *reader);

@@ -2,6 +2,7 @@
 /* Who sleeps where, who wakes whom, and how long devices took to answer. */
 #include <stdlib.h>
 
+#include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
 static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address)
@@ -90,6 +91,14 @@ static int end_device_wait(struct why_evidence *evidence, const struct why_threa
 		waits->worst_begin = thread->blocked;
 	}
 	return histogram_add(&waits->ticks, ticks);
+}
+
+void why_wakes_settle(struct why_evidence *evidence)
+{
+	struct why_waits *waits = &evidence->device;
+
+	if (waits->ticks.count)
+		waits->half = histogram_nth(&waits->ticks, histogram_rank(waits->ticks.count, 1, 2));
 }
 
 static void on_wake(struct why_reader *reader, const struct ktread_event *event,

@@ -94,6 +94,17 @@ const char *why_say_call(const struct why_evidence *evidence, uint64_t address, 
 	return say_symbol(address, found, &symbol, buffer, size);
 }
 
+const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size)
+{
+	char escaped[NAME_MOST + 1];
+
+	if (name)
+		snprintf(buffer, size, "%s", safe(name, escaped));
+	else
+		snprintf(buffer, size, "%s %" PRIu64, what, number);
+	return buffer;
+}
+
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size)
 {
 	const uint64_t frequency = evidence->info->frequency;

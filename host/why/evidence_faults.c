@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Page faults in a row: of one thread, at one address, by one instruction. A thread that calls the kernel in between or
+ * makes a process has got further, unless that is what the handler of a signal does which the fault has raised.
+ */
+#include <string.h>
+
+#include "ktrx/slot.h"
+#include "why/evidence_state.h"
+
+static void on_enter(struct why_thread *thread, const struct ktread_event *event,
+		     const struct wellknown *known)
+{
+	uint64_t address, ip = 0;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &address))
+		return;
+	wellknown_number(known, event, WELLKNOWN_PLACE, &ip);
+	if (thread->fault_repeats == 0 || address != thread->fault_address || ip != thread->fault_ip) {
+		thread->fault_repeats = thread->fault_signals = 0;
+		thread->fault_first = event->stamp;
+	}
+	thread->fault_repeats++;
+	thread->fault_address = address;
+	thread->fault_ip = ip;
+	thread->fault_how[0] = '\0';
+	thread->fault_signalled = false;
+}
+
+static void on_exit(struct why_thread *thread, const struct ktread_event *event,
+		    const struct wellknown *known)
+{
+	struct ktread_value how;
+	size_t length;
+
+	if (!wellknown_string(known, event, WELLKNOWN_NAME, &how))
+		return;
+	length = how.length < sizeof(thread->fault_how) ? how.length : sizeof(thread->fault_how) - 1;
+	memcpy(thread->fault_how, how.string, length);
+	thread->fault_how[length] = '\0';
+}
+
+void why_faults_event(struct why_reader *reader, const struct ktread_event *event,
+		      const struct wellknown *known)
+{
+	struct why_thread *thread;
+
+	if (event->context != KTRX_CONTEXT_THREAD)
+		return;
+	thread = why_thread_touch(reader, event->thread);
+	if (!thread)
+		return;
+	switch (known->kind) {
+	case WELLKNOWN_FAULT_ENTER:
+		on_enter(thread, event, known);
+		break;
+	case WELLKNOWN_FAULT_EXIT:
+		on_exit(thread, event, known);
+		break;
+	case WELLKNOWN_SIGNAL_DELIVER:
+		thread->fault_signalled = true;
+		thread->fault_signals += thread->fault_repeats > 0;
+		break;
+	case WELLKNOWN_SYSCALL_ENTER:
+		if (!thread->fault_signalled)
+			thread->fault_repeats = 0;
+		break;
+	case WELLKNOWN_PROCESS_FORK:
+		thread->fault_repeats = 0;
+		break;
+	default:
+		break;
+	}
+}
