@@ -44,9 +44,9 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 /* Of the window, or of what its ring still holds of that. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	uint64_t known = evidence->end - cpu->first_stamp;
+	uint64_t known = evidence->end - cpu->gap;
 
-	if (cpu->first_stamp == 0 || known == 0)
+	if (cpu->last_stamp == 0 || known == 0)
 		return is_idle(evidence, cpu) ? 0 : 1;
 	if (known > evidence->window)
 		known = evidence->window;

@@ -68,7 +68,7 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 static bool is_whole_since(const struct why_evidence *evidence, uint64_t stamp)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].gap > stamp || evidence->cpu[n].first_stamp > stamp)
+		if (evidence->cpu[n].gap > stamp)
 			return false;
 	return true;
 }
@@ -96,7 +96,7 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 						     "sleep ends by itself");
 			return WHY_POSSIBLE;
 		}
-		if (evidence->cpu && !is_whole_since(evidence, group[n].queue->first)) {
+		if (!is_whole_since(evidence, group[n].queue->first)) {
 			finding->partial = true;
 			why_finding_missing(finding,
 					    "events that are lost: others may wake these threads, too");

@@ -65,12 +65,11 @@ struct why_cpu {
 	uint64_t pc, sp;
 	uint64_t frame[WHY_FRAMES]; /* return addresses, innermost first */
 	uint32_t frames;
-	uint64_t lost;	      /* slots lost or unreadable in its ring, within what can be read */
-	uint64_t gap;	      /* stamp behind the last of them; 0: none */
-	uint64_t first_stamp; /* of its oldest event that can be read, 0: none … */
-	uint64_t last_stamp;  /* … and of its newest */
-	uint64_t worked;      /* ticks of the window that it is seen to run threads other than idle ones */
-	uint32_t running;     /* thread, by the trace or else by its row; UINT32_MAX unknown */
+	uint64_t lost;	     /* slots lost or unreadable in its ring, within what can be read */
+	uint64_t gap;	     /* stamp behind the last of them; 0: none */
+	uint64_t last_stamp; /* of its newest event, 0: none */
+	uint64_t worked;     /* ticks of the window that it is seen to run threads other than idle ones */
+	uint32_t running;    /* thread, by the trace or else by its row; UINT32_MAX unknown */
 	struct why_last last;
 	struct why_rate irqs;	/* irq.enter */
 	struct why_rate faults; /* mm.fault_enter */

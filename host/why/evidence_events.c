@@ -32,8 +32,6 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 	cpu->lost += event->lost;
 	if (event->lost && event->stamp > cpu->gap)
 		cpu->gap = event->stamp;
-	if (cpu->first_stamp == 0 || event->stamp < cpu->first_stamp)
-		cpu->first_stamp = event->stamp;
 	if (event->stamp > cpu->last_stamp)
 		cpu->last_stamp = event->stamp;
 }

@@ -139,6 +139,19 @@ static int by_weight(const void *a, const void *b)
 	return (int)right->sure - (int)left->sure;
 }
 
+/* Where there is a problem, that all is well otherwise is no news. */
+static void drop_health(struct why_findings *findings)
+{
+	uint32_t kept = 0;
+
+	if (findings->count == 0 || class_of(&findings->finding[0]) != 0)
+		return;
+	for (uint32_t n = 0; n < findings->count; n++)
+		if (!why_verdict_is_healthy(findings->finding[n].verdict))
+			findings->finding[kept++] = findings->finding[n];
+	findings->count = kept;
+}
+
 static int say_unknown(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_UNKNOWN, WHY_POSSIBLE);
@@ -170,6 +183,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 		error = say_unknown(findings, evidence);
 	if (findings->count)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
+	drop_health(findings);
 	return error;
 }
 

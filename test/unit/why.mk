@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # What ktrace why concludes from scripted events and tables. A test of detectors adds its name to WHY_TESTS.
-WHY_TESTS := why_waits
+WHY_TESTS := why_waits why_threads
 WHY_TEST_SRCS := test/unit/why_support.c test/unit/script.c \
 	$(patsubst %,host/ktread/%.c,format message types value) \
-	$(patsubst %,host/analyze/%.c,keyed symbols symbols_library threads wellknown) \
+	$(patsubst %,host/analyze/%.c,histogram keyed symbols symbols_library threads wellknown) \
 	$(patsubst %,host/export/%.c,escape event_name output) $(wildcard host/why/*.c)
 
 UNIT_TESTS += $(WHY_TESTS)

@@ -1,0 +1,489 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What is wrong with threads: those that nobody wakes, that loop, that starve, that wait long; and when nothing is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/script.h"
+#include "unit/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define JOBS   0x1000u
+#define DONE   0x2000u
+#define DISK   0x3000u
+#define THERE  0x5000u
+#define IDLE   1u
+#define WORKER 5u
+#define CLIENT 6u
+
+#define EAGAIN_RESULT V(-11)
+
+enum {
+	OTHER = 1,
+	SWITCH,
+	BLOCK,
+	WAKE,
+	NOBODY,
+	ENTER,
+	EXIT,
+	FAULT,
+	FAULT_END,
+	DELIVER,
+	FORK,
+	ACQUIRE,
+};
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(SWITCH, "sched", "switch", "u32 prev,u32 next,u8 state");
+	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(NOBODY, "sched", "wake_nobody", "u64 queue,u64 ip");
+	script_type(ENTER, "syscall", "enter", "u32 nr,u64 a");
+	script_type(EXIT, "syscall", "exit", "u32 nr,i64 result");
+	script_type(FAULT, "mm", "fault_enter", "u64 address,u64 ip");
+	script_type(FAULT_END, "mm", "fault_exit", "u64 address,string how");
+	script_type(DELIVER, "signal", "deliver", "u8 signal");
+	script_type(FORK, "process", "fork", "u32 child");
+	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
+	script_thread(IDLE, "idle/0");
+	script_thread(WORKER, "worker");
+	script_thread(CLIENT, "client");
+	return error;
+}
+
+/* An event whose context is an interrupt's. */
+static void by_interrupt(uint16_t id, uint64_t stamp, uint32_t thread, uint64_t value)
+{
+	script_event(id, stamp, 0, thread, value)->context = KTRX_CONTEXT_INTERRUPT;
+}
+
+/* The CPU idles, and its timer beats to the end. */
+static void idle_until(uint64_t stamp)
+{
+	struct ktrx_cpu *cpu = script_cpu(0);
+
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	cpu->heartbeats = 100;
+	cpu->heartbeat_stamp = cpu->now = stamp;
+	script_event(OTHER, stamp, 0, IDLE);
+}
+
+/* A thread works until the end. */
+static void work_until(uint64_t stamp, uint32_t thread)
+{
+	struct ktrx_cpu *cpu = script_cpu(0);
+
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	cpu->heartbeats = 100;
+	cpu->heartbeat_stamp = cpu->now = stamp;
+	cpu->thread = thread;
+	script_event(OTHER, stamp, 0, thread);
+}
+
+static void sleep_on(uint64_t queue, uint64_t stamp, uint32_t thread, uint8_t kind, uint32_t next)
+{
+	script_event(BLOCK, stamp, 0, thread, V(queue), V(thread), V(kind));
+	script_event(SWITCH, stamp + 10, 0, thread, V(thread), V(next), V(2));
+}
+
+static void wake(uint64_t stamp, uint32_t waker, uint32_t thread)
+{
+	script_event(WAKE, stamp, 0, waker, V(thread));
+}
+
+/* ---- Wakeups ------------------------------------------------------------------------------------- */
+
+/* Client and worker wake each other, and both sleep since: the worker first, the client `then`. */
+static void ask_and_answer(uint64_t then)
+{
+	sleep_on(JOBS, 1 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	wake(2 * MS, CLIENT, WORKER);
+	sleep_on(DONE, 3 * MS, CLIENT, KTRX_WAIT_EVENT, WORKER);
+	wake(4 * MS, WORKER, CLIENT);
+	sleep_on(JOBS, 5 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	sleep_on(DONE, then, CLIENT, KTRX_WAIT_EVENT, IDLE);
+}
+
+static struct ktrx_holder *both_wait(void)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *client = why_thread_row(CLIENT, "client", KTRX_THREAD_WAITING, 0);
+
+	why_waits(worker, KTRX_WAIT_EVENT, JOBS, "jobs", 5 * MS);
+	why_waits(client, KTRX_WAIT_EVENT, DONE, "answers", 6 * MS);
+	return client;
+}
+
+static void who_forgot_to_wake(void **state)
+{
+	(void)state;
+	both_wait();
+	ask_and_answer(6 * MS);
+	idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
+	assert_int_equal(why_judge()->actor[0].waits, JOBS);
+	why_says("thread 5 (worker) sleeps on jobs (0x1000) for 2.00 s");
+	why_says("thread 6 (client) woke who slept on jobs (0x1000) once");
+	assert_int_equal(why_count(WHY_IDLE), 0);
+}
+
+/* Whoever sleeps for a time only will come back, and wake the others perhaps. */
+static void a_waker_that_will_run_gives_hope(void **state)
+{
+	(void)state;
+	both_wait()->deadline = 3000 * MS;
+	ask_and_answer(6 * MS);
+	idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+static void an_interrupt_gives_hope(void **state)
+{
+	(void)state;
+	both_wait();
+	sleep_on(DONE, MS / 4, CLIENT, KTRX_WAIT_EVENT, WORKER);
+	by_interrupt(WAKE, MS / 2, WORKER, CLIENT);
+	ask_and_answer(6 * MS);
+	idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* A server that was never woken by anybody may be by somebody that is not known. */
+static void nobody_knows_who_wakes_a_server(void **state)
+{
+	(void)state;
+	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
+		  MS);
+	sleep_on(JOBS, MS, WORKER, KTRX_WAIT_EVENT, IDLE);
+	idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* Those who woke it have ended; others have taken their place. */
+static void wakers_that_are_gone_mean_nothing(void **state)
+{
+	(void)state;
+	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_EVENT, JOBS, "jobs",
+		  3 * MS);
+	sleep_on(JOBS, MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	wake(2 * MS, CLIENT, WORKER);
+	script_event(SWITCH, 2 * MS + 1, 0, CLIENT, V(CLIENT), V(WORKER), V(4));
+	sleep_on(JOBS, 3 * MS, WORKER, KTRX_WAIT_EVENT, IDLE);
+	idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* Without the table it is not known that the sleeps do not end by themselves. */
+static void without_hooks_it_is_possible_at_most(void **state)
+{
+	(void)state;
+	ask_and_answer(6 * MS);
+	idle_until(2005 * MS);
+	script_cpu(0)->hooks = 0;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	why_says("ktrace_thread_block()");
+}
+
+static void no_verdict_across_a_gap(void **state)
+{
+	(void)state;
+	both_wait();
+	ask_and_answer(6 * MS);
+	script_event(OTHER, 7 * MS, 0, IDLE)->lost = 3;
+	idle_until(2005 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
+	why_says("partial");
+}
+
+/* The client's wakeup comes when the worker has answered, and before it has gone to sleep. */
+static void race(uint64_t nobody_at, bool looks_again)
+{
+	both_wait();
+	sleep_on(JOBS, 1 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
+	wake(2 * MS, CLIENT, WORKER);
+	sleep_on(DONE, 3 * MS, CLIENT, KTRX_WAIT_EVENT, WORKER);
+	wake(4 * MS, WORKER, CLIENT);
+	script_event(NOBODY, nobody_at, 1, CLIENT, V(JOBS), V(0x77));
+	script_event(ACQUIRE, nobody_at + 1, 0, WORKER, V(JOBS));
+	if (looks_again)
+		script_event(OTHER, nobody_at + 2, 0, WORKER);
+	sleep_on(JOBS, 5 * MS, WORKER, KTRX_WAIT_EVENT, IDLE);
+	script_event(BLOCK, 6 * MS, 1, CLIENT, V(DONE), V(CLIENT), V(KTRX_WAIT_EVENT));
+	idle_until(2005 * MS);
+	why_cpu_row(1, KTRX_MODE_IDLE);
+}
+
+static void a_wakeup_that_met_nobody(void **state)
+{
+	(void)state;
+	race(5 * MS - 1000, false);
+	assert_int_equal(why_judge()->verdict, WHY_WAKEUP_RACE);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
+	why_says("thread 5 (worker) was woken too early");
+	why_says("thread 6 (client) woke jobs (0x1000) and met nobody, in 0x77");
+	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
+}
+
+/* It did something else in between, so it was not on its way to sleep: the wakeup that it needs is another. */
+static void who_did_something_was_not_raced(void **state)
+{
+	(void)state;
+	race(5 * MS - 1000, true);
+	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
+	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
+}
+
+/* ---- Loops --------------------------------------------------------------------------------------- */
+
+static uint64_t call_many(unsigned times, uint64_t from, uint64_t step, uint64_t argument, uint64_t result)
+{
+	for (unsigned n = 0; n < times; n++, from += step) {
+		script_event(ENTER, from, 0, WORKER, V(7), V(argument));
+		script_event(EXIT, from + 1, 0, WORKER, V(7), V(result));
+	}
+	return from;
+}
+
+static void one_call_that_fails_for_ever(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(call_many(1000, MS, 1000, 3, EAGAIN_RESULT) + 1, WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+	why_says("thread 5 (worker) calls system call 7 again and again, and gets error 11 every time");
+	why_says("1000 times in a row");
+}
+
+static void calls_that_succeed_are_progress(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(call_many(1000, MS, 1000, 3, 4096) + 1, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+static void rare_calls_are_no_loop(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(call_many(500, MS, 10 * MS, 3, EAGAIN_RESULT) + 1, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* Its last call returned, and then nothing: what it does since is in user mode. */
+static void a_loop_that_has_ended_is_none(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(call_many(1000, MS, 1000, 3, EAGAIN_RESULT) + 900 * MS, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+static uint64_t fault_many(unsigned times, uint64_t from, uint16_t between)
+{
+	for (unsigned n = 0; n < times; n++, from += 1000) {
+		script_event(FAULT, from, 0, WORKER, V(THERE), V(0x40));
+		script_event(FAULT_END, from + 1, 0, WORKER, V(THERE), "spurious");
+		if (between == DELIVER)
+			script_event(DELIVER, from + 2, 0, WORKER, V(11));
+		if (between == ENTER || between == DELIVER)
+			script_event(ENTER, from + 3, 0, WORKER, V(15), V(0));
+		if (between == FORK)
+			script_event(FORK, from + 3, 0, WORKER, V(9));
+	}
+	return from;
+}
+
+static void one_fault_for_ever(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(fault_many(100, MS, 0), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	why_says("thread 5 (worker) faults on address 0x5000 again and again");
+	why_says("100 page faults in a row");
+	why_says("instruction at 0x40");
+	why_says("spurious");
+}
+
+/* The handler calls the kernel, and that is no progress; nor is it a loop of calls. */
+static void a_handler_that_repairs_nothing(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(fault_many(1000, MS, DELIVER), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_FAULT_LOOP);
+	why_says("a signal is sent for it, and its handler returns");
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* Memory that is mapped anew each time, or shared with a new child, faults at the same place rightly. */
+static void calls_between_faults_are_progress(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(fault_many(100, fault_many(100, MS, ENTER), FORK), WORKER);
+	assert_int_equal(why_count(WHY_FAULT_LOOP), 0);
+}
+
+/* ---- Turns --------------------------------------------------------------------------------------- */
+
+/* The client runs, the worker could since `since`, and the CPU's timer beat last at `beat`. */
+static struct ktrx_holder *wait_for_a_turn(uint64_t since, uint64_t beat)
+{
+	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNABLE, 0);
+
+	why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNING, 0)->priority = 20;
+	worker->priority = 10;
+	worker->state_stamp = since;
+	script_event(SWITCH, since + 1, 0, WORKER, V(WORKER), V(CLIENT), V(0));
+	work_until(2000 * MS, CLIENT);
+	script_cpu(0)->heartbeat_stamp = beat;
+	return worker;
+}
+
+static void one_that_never_has_its_turn(void **state)
+{
+	(void)state;
+	wait_for_a_turn(500 * MS, 1995 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_STARVATION);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	why_says("thread 5 (worker) could run on CPU 0 and has not for 1.50 s");
+	why_says("thread 6 (client) runs there, with priority 20 against 10");
+}
+
+static void a_turn_that_comes_soon(void **state)
+{
+	(void)state;
+	wait_for_a_turn(1950 * MS, 1995 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
+/* Nobody has a turn where the timer does not beat, and that is the trouble. */
+static void a_dead_timer_starves_all(void **state)
+{
+	(void)state;
+	wait_for_a_turn(500 * MS, 510 * MS);
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+	assert_int_equal(why_count(WHY_BUSY), 0);
+}
+
+/* ---- Devices ------------------------------------------------------------------------------------- */
+
+static uint64_t ask_device(unsigned times, uint64_t from, uint64_t ticks, uint8_t kind)
+{
+	for (unsigned n = 0; n < times; n++) {
+		sleep_on(DISK, from, WORKER, kind, IDLE);
+		by_interrupt(WAKE, from + ticks, IDLE, WORKER);
+		script_event(SWITCH, from + ticks + 1, 0, IDLE, V(IDLE), V(WORKER), V(0));
+		from += ticks + MS;
+	}
+	return from;
+}
+
+static void a_disk_that_is_late_once(void **state)
+{
+	(void)state;
+	why_waits(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), KTRX_WAIT_DEVICE, DISK, "disk",
+		  1900 * MS);
+	idle_until(ask_device(1, ask_device(20, MS, 5 * MS, KTRX_WAIT_DEVICE), 700 * MS, KTRX_WAIT_DEVICE));
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+	why_says("thread 5 (worker) waited 700.0 ms for disk");
+	why_says("21 waits for devices ended: half of them within 5.0 ms, the worst took 700.0 ms");
+}
+
+static void a_disk_that_is_always_so(void **state)
+{
+	(void)state;
+	idle_until(ask_device(10, MS, 150 * MS, KTRX_WAIT_DEVICE));
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_SLOW), 0);
+}
+
+/* Who waits for other threads may wait long. */
+static void events_may_be_rare(void **state)
+{
+	(void)state;
+	idle_until(ask_device(1, ask_device(20, MS, 5 * MS, KTRX_WAIT_EVENT), 700 * MS, KTRX_WAIT_EVENT));
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_count(WHY_SLOW), 0);
+}
+
+/* ---- Health -------------------------------------------------------------------------------------- */
+
+/* Tickless: an idle CPU need not beat. */
+static void idle_without_ticks(void **state)
+{
+	(void)state;
+	idle_until(5000 * MS);
+	script_cpu(0)->heartbeat_stamp = MS;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	why_says("1 of 1 CPUs idle");
+}
+
+/* A CPU that says nothing and does not idle is not well, whatever the others do. */
+static void a_silent_cpu_is_not_well(void **state)
+{
+	(void)state;
+	idle_until(5000 * MS);
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	script_cpu(1)->heartbeats = 1;
+	script_cpu(1)->heartbeat_stamp = MS;
+	script_event(OTHER, MS, 1, WORKER);
+	assert_int_equal(why_count(WHY_IDLE) + why_count(WHY_BUSY), 0);
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(who_forgot_to_wake),
+		TEST(a_waker_that_will_run_gives_hope),
+		TEST(an_interrupt_gives_hope),
+		TEST(nobody_knows_who_wakes_a_server),
+		TEST(wakers_that_are_gone_mean_nothing),
+		TEST(without_hooks_it_is_possible_at_most),
+		TEST(no_verdict_across_a_gap),
+		TEST(a_wakeup_that_met_nobody),
+		TEST(who_did_something_was_not_raced),
+		TEST(one_call_that_fails_for_ever),
+		TEST(calls_that_succeed_are_progress),
+		TEST(rare_calls_are_no_loop),
+		TEST(a_loop_that_has_ended_is_none),
+		TEST(one_fault_for_ever),
+		TEST(a_handler_that_repairs_nothing),
+		TEST(calls_between_faults_are_progress),
+		TEST(one_that_never_has_its_turn),
+		TEST(a_turn_that_comes_soon),
+		TEST(a_dead_timer_starves_all),
+		TEST(a_disk_that_is_late_once),
+		TEST(a_disk_that_is_always_so),
+		TEST(events_may_be_rare),
+		TEST(idle_without_ticks),
+		TEST(a_silent_cpu_is_not_well),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
