@@ -46,10 +46,10 @@ static double part_worked(const struct why_evidence *evidence, const struct why_
 {
 	uint64_t known = evidence->end - cpu->gap;
 
-	if (cpu->last_stamp == 0 || known == 0)
-		return is_idle(evidence, cpu) ? 0 : 1;
 	if (known > evidence->window)
 		known = evidence->window;
+	if (cpu->last_stamp == 0 || known == 0)
+		return is_idle(evidence, cpu) ? 0 : 1;
 	return cpu->worked < known ? (double)cpu->worked / (double)known : 1;
 }
 

@@ -57,10 +57,15 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 
 		if (waker->wakes == 0)
 			continue;
-		why_finding_line(finding,
-				 "%s woke who slept on %s %" PRIu64 " times, for the last time %s ago",
-				 why_say_actor(evidence, waker->thread + 1, who, sizeof(who)), what,
-				 waker->wakes, say_ago(evidence, waker->last, ago, sizeof(ago)));
+		why_say_actor(evidence, waker->thread + 1, who, sizeof(who));
+		say_ago(evidence, waker->last, ago, sizeof(ago));
+		if (waker->wakes == 1)
+			why_finding_line(finding, "%s woke who slept on %s once, %s ago", who, what, ago);
+		else
+			why_finding_line(finding,
+					 "%s woke who slept on %s %" PRIu64
+					 " times, for the last time %s ago",
+					 who, what, waker->wakes, ago);
 	}
 }
 
@@ -175,7 +180,8 @@ static int find_in_group(const struct why_evidence *evidence, struct why_finding
 		if (&group[n] == root)
 			continue;
 		add_sleeper(evidence, finding, &group[n]);
-		add_wakers(evidence, finding, &group[n]);
+		if (group[n].queue != root->queue)
+			add_wakers(evidence, finding, &group[n]);
 	}
 	return 0;
 }

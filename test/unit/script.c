@@ -230,6 +230,12 @@ const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
 	return number == 1 ? "size, fd, ptr, size" : NULL;
 }
 
+const char *ktread_error_name(const struct ktread *trace, uint32_t number)
+{
+	(void)trace;
+	return number == 11 ? "EAGAIN" : NULL;
+}
+
 const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id)
 {
 	for (unsigned n = 0; n < trace->types; n++)

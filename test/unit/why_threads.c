@@ -267,7 +267,7 @@ static void one_call_that_fails_for_ever(void **state)
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
 	work_until(call_many(1000, MS, 1000, 3, EAGAIN_RESULT) + 1, WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
-	why_says("thread 5 (worker) calls system call 7 again and again, and gets error 11 every time");
+	why_says("thread 5 (worker) calls system call 7 again and again, and gets EAGAIN every time");
 	why_says("1000 times in a row");
 }
 
