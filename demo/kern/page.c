@@ -2,12 +2,18 @@
 /*
  * Free memory is a list of runs of neighbouring pages, sorted by address, kept in the first bytes of each
  * run; no two runs touch. First fit.
+ *
+ * Single pages, as most are, come from a stock of each CPU and go back there, and only when that is empty or full does
+ * the list change, by half a stock. A place in a stock is filled and emptied in one atomic step, by any CPU: so no lock
+ * is needed, a thread may move to another CPU meanwhile, and who finds the list too short can gather what lies in all
+ * stocks.
  */
 #include <stdint.h>
 
 #include <ktrace/ktrace.h>
 
 #include "arch.h"
+#include "cpu.h"
 #include "page.h"
 #include "spinlock.h"
 #include "string.h"
@@ -19,9 +25,16 @@ struct run {
 	size_t pages;
 };
 
+#define STOCK_PAGES 16u
+
+struct stock {
+	void *page[STOCK_PAGES]; /* or NULL */
+};
+
 static struct spinlock lock = SPINLOCK("page");
 static struct run *runs;
-static size_t free_pages;
+static struct stock stocks[CPU_MAX];
+static size_t free_pages; /* in the list and in stocks */
 
 /* What programs leave behind shows here. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
@@ -54,8 +67,10 @@ void page_init(void)
 		page_free((void *)ranges[i].base, ranges[i].size / PAGE_SIZE);
 }
 
+/* ---- The list; under the lock ------------------------------------------------------------------- */
+
 /* Cuts count pages off the end of a run, so that the list changes only when the run is used up. */
-static void *take(size_t count)
+static void *list_take(size_t count)
 {
 	for (struct run **at = &runs; *at; at = &(*at)->next) {
 		struct run *run = *at;
@@ -63,7 +78,6 @@ static void *take(size_t count)
 		if (run->pages < count)
 			continue;
 		run->pages -= count;
-		free_pages -= count;
 		if (run->pages > 0)
 			return run_end(run);
 		*at = run->next;
@@ -72,21 +86,9 @@ static void *take(size_t count)
 	return NULL;
 }
 
-void *page_alloc(size_t count)
+static void list_put(void *pages, size_t count)
 {
-	bool irq_on = spin_lock(&lock);
-	void *pages = take(count);
-
-	spin_unlock(&lock, irq_on);
-	tell_free();
-	return pages ? memset(pages, 0, count * PAGE_SIZE) : NULL;
-}
-
-void page_free(void *pages, size_t count)
-{
-	struct run *run = pages, *before = NULL;
-	bool irq_on = spin_lock(&lock);
-	struct run *after = runs;
+	struct run *run = pages, *before = NULL, *after = runs;
 
 	while (after && after < run) {
 		before = after;
@@ -106,8 +108,113 @@ void page_free(void *pages, size_t count)
 	} else {
 		before->next = run;
 	}
-	free_pages += count;
+}
+
+/* ---- Stocks ------------------------------------------------------------------------------------- */
+
+/* Perhaps that of a CPU where the thread was: as good as any. */
+static struct stock *own_stock(void)
+{
+	return &stocks[arch_this_cpu()->id];
+}
+
+/* NULL: it is empty. */
+static void *stock_take(struct stock *stock)
+{
+	for (unsigned i = 0; i < STOCK_PAGES; i++) {
+		void **place = &stock->page[i];
+		void *page = __atomic_load_n(place, __ATOMIC_RELAXED);
+
+		if (page)
+			page = __atomic_exchange_n(place, NULL, __ATOMIC_ACQUIRE);
+		if (page)
+			return page;
+	}
+	return NULL;
+}
+
+/* False: it is full. */
+static bool stock_put(struct stock *stock, void *page)
+{
+	for (unsigned i = 0; i < STOCK_PAGES; i++) {
+		void *empty = NULL;
+
+		if (__atomic_load_n(&stock->page[i], __ATOMIC_RELAXED) == NULL &&
+		    __atomic_compare_exchange_n(&stock->page[i], &empty, page, false, __ATOMIC_RELEASE,
+						__ATOMIC_RELAXED))
+			return true;
+	}
+	return false;
+}
+
+/* Under the lock: at most so many pages go from a stock to the list. */
+static void stock_return(struct stock *stock, unsigned count)
+{
+	void *page;
+
+	while (count-- > 0 && (page = stock_take(stock)))
+		list_put(page, 1);
+}
+
+/* Under the lock: half a stock comes from the list, or what there is. */
+static void stock_refill(struct stock *stock)
+{
+	for (unsigned i = 0; i < STOCK_PAGES / 2; i++) {
+		void *page = list_take(1);
+
+		if (!page)
+			return;
+		if (!stock_put(stock, page))
+			list_put(page, 1);
+	}
+}
+
+/* ---- Both --------------------------------------------------------------------------------------- */
+
+static void *take_locked(size_t count)
+{
+	bool irq_on = spin_lock(&lock);
+	void *pages = list_take(count);
+
+	if (!pages) {
+		for (unsigned i = 0; i < cpu_count; i++)
+			stock_return(&stocks[i], STOCK_PAGES);
+		pages = list_take(count);
+	}
+	if (count == 1)
+		stock_refill(own_stock());
 	spin_unlock(&lock, irq_on);
+	return pages;
+}
+
+void *page_alloc(size_t count)
+{
+	void *pages = count == 1 ? stock_take(own_stock()) : NULL;
+
+	if (!pages)
+		pages = take_locked(count);
+	if (!pages)
+		return NULL;
+	__atomic_sub_fetch(&free_pages, count, __ATOMIC_RELAXED);
+	tell_free();
+	return memset(pages, 0, count * PAGE_SIZE);
+}
+
+static void put_locked(void *pages, size_t count)
+{
+	bool irq_on = spin_lock(&lock);
+
+	list_put(pages, count);
+	if (count == 1)
+		stock_return(own_stock(), STOCK_PAGES / 2);
+	spin_unlock(&lock, irq_on);
+}
+
+void page_free(void *pages, size_t count)
+{
+	if (count != 1 || !stock_put(own_stock(), pages))
+		put_locked(pages, count);
+	__atomic_add_fetch(&free_pages, count, __ATOMIC_RELAXED);
 	tell_free();
 }
 

@@ -6,7 +6,7 @@
 #include "process.h"
 #include "ramfs.h"
 
-#define CHUNK 1024
+#define CHUNK 4096 /* a quarter of a thread's stack */
 
 static size_t least(size_t a, size_t b)
 {
