@@ -4,6 +4,7 @@
 
 USER_TOOLS := $(patsubst demo/user/tools/%.c,%,$(sort $(wildcard demo/user/tools/*.c)))
 USER_PROGRAMS := $(patsubst demo/user/programs/%.c,%,$(sort $(wildcard demo/user/programs/*.c)))
+USER_BUGS := $(patsubst demo/user/bugs/%.c,%,$(sort $(wildcard demo/user/bugs/*.c))) # programs that never end
 
 # The library, and the two files of the kernel that need nothing of it.
 USER_LIB := $(sort $(wildcard demo/user/lib/*.c)) demo/kern/string.c demo/kern/format.c
@@ -26,11 +27,12 @@ USER_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(USE
 USER_LIB_OBJS_$(1) := $$(patsubst %,$$(USER_OUT_$(1))/%.o,demo/user/arch/$(1)/start.S $$(USER_LIB))
 USER_OBJS_$(1) := $$(USER_LIB_OBJS_$(1)) \
 	$$(USER_TOOLS:%=$$(USER_OUT_$(1))/demo/user/tools/%.c.o) \
-	$$(USER_PROGRAMS:%=$$(USER_OUT_$(1))/demo/user/programs/%.c.o)
+	$$(USER_PROGRAMS:%=$$(USER_OUT_$(1))/demo/user/programs/%.c.o) \
+	$$(USER_BUGS:%=$$(USER_OUT_$(1))/demo/user/bugs/%.c.o)
 USER_LINK_$(1) = $$(DEMO_CC_$(1)) -nostdlib -static $$(USER_LDFLAGS_$(1)) -Wl,-z,max-page-size=4096 \
 	-Wl,-z,noexecstack -Wl,--build-id=none -Wl,-s -T demo/user/user.ld
 
-DEMO_ROOT_$(1) := $$(addprefix $$(USER_ROOT_$(1))/bin/,$$(USER_TOOLS) $$(USER_PROGRAMS)) \
+DEMO_ROOT_$(1) := $$(addprefix $$(USER_ROOT_$(1))/bin/,$$(USER_TOOLS) $$(USER_PROGRAMS) $$(USER_BUGS)) \
 	$$(patsubst demo/user/%,$$(USER_ROOT_$(1))/%,$$(wildcard demo/user/etc/*)) $$(USER_OUT_$(1))/folders
 
 $$(USER_OUT_$(1))/%.o: % $(DEMO_OUT)/$(1)/flags demo/user/user.mk
@@ -40,7 +42,8 @@ $$(USER_OUT_$(1))/%.o: % $(DEMO_OUT)/$(1)/flags demo/user/user.mk
 
 $$(USER_TOOLS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/tools/%.c.o
 $$(USER_PROGRAMS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/programs/%.c.o
-$$(addprefix $$(USER_ROOT_$(1))/bin/,$$(USER_TOOLS) $$(USER_PROGRAMS)): $$(USER_LIB_OBJS_$(1)) demo/user/user.ld
+$$(USER_BUGS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/bugs/%.c.o
+$$(addprefix $$(USER_ROOT_$(1))/bin/,$$(USER_TOOLS) $$(USER_PROGRAMS) $$(USER_BUGS)): $$(USER_LIB_OBJS_$(1)) demo/user/user.ld
 	@mkdir -p $$(@D)
 	@echo "  LD    $$@"
 	@$$(USER_LINK_$(1)) -o $$@ $$(filter %.o,$$^)
