@@ -11,7 +11,8 @@
 #include "thread.h"
 #include "vfs.h"
 
-KTRACE_EVENT(process, exec, "%u runs %s", (uint32_t, process), (const char *, path));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, exec, "%u runs %s",
+		  (uint32_t, process), (const char *, path));
 
 #define STACK_ALIGNMENT 16
 #define STACK_FIRST \

@@ -19,6 +19,8 @@
 #include "string.h"
 
 KTRACE_EVENT(counter, memory, "%llu pages free", (unsigned long long, free, pages));
+KTRACE_EVENT_WITH(KTRX_STATE_OFF, KTRX_EVENT_RARE, KTRX_V1_NONE, mm, free, "%p, %u pages",
+		  (const void *, first), (uint32_t, pages));
 
 struct run {
 	struct run *next;
@@ -215,6 +217,7 @@ void page_free(void *pages, size_t count)
 	if (count != 1 || !stock_put(own_stock(), pages))
 		put_locked(pages, count);
 	__atomic_add_fetch(&free_pages, count, __ATOMIC_RELAXED);
+	KTRACE(mm, free, pages, (uint32_t)count);
 	tell_free();
 }
 

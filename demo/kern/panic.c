@@ -16,7 +16,8 @@
 
 #define STOP_PATIENCE_NS (50 * NS_PER_MS)
 
-KTRACE_EVENT(panic, stopped, "for CPU %u", (uint32_t, by));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, panic, stopped, "for CPU %u",
+		  (uint32_t, by));
 KTRACE_EVENT(panic, exit, "status %u", (uint32_t, status)); /* only where recording goes on */
 
 static const struct cpu *panicking; /* the first CPU that panicked */

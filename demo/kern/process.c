@@ -16,8 +16,10 @@
 #include "thread.h"
 #include "vfs.h"
 
-KTRACE_EVENT(process, fork, "%u makes %u", (uint32_t, process), (uint32_t, child));
-KTRACE_EVENT(process, exit, "%u with status %#x", (uint32_t, process), (int, status));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, fork, "%u makes %u",
+		  (uint32_t, process), (uint32_t, child));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, exit, "%u with status %#x",
+		  (uint32_t, process), (int, status));
 
 static struct spinlock lock = SPINLOCK("processes");
 static struct process table[PROCESS_MAX];

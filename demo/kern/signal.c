@@ -18,7 +18,8 @@
 #include "vm.h"
 #include "wait.h"
 
-KTRACE_EVENT_V1(KTRX1_SIGNAL_SEND, signal, send, "%u to %u", (uint8_t, signal), (uint32_t, thread));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX1_SIGNAL_SEND, signal, send, "%u to %u",
+		  (uint8_t, signal), (uint32_t, thread));
 KTRACE_EVENT_V1(KTRX1_SIGNAL_DELIVER, signal, deliver, "%u to handler %#llx (0 ends the process)",
 		(uint8_t, signal), (unsigned long long, handler));
 

@@ -11,8 +11,10 @@
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
-#define TABLE_BYTES   (144u << 10) /* rings' heads, threads and what they do, counters */
+#define TABLE_BYTES   (192u << 10) /* threads and what they do, counters, folds, the ring of rare events */
 #define THREADS	      256	   /* whose names and doings are kept */
+#define RARE_SLOTS    512
+#define FOLDS	      4
 
 #define BUILD_ID_NOTE_HEAD 16 /* sizes, type, the name "GNU" */
 
@@ -79,6 +81,8 @@ void trace_init(void)
 		.syscalls = syscall_table_text,
 		.clocks = KTRACE_CLOCKS_ASKED,
 		.interrupt = interrupt_for_clock,
+		.folds = FOLDS,
+		.rare_slots = RARE_SLOTS,
 	};
 	int error;
 

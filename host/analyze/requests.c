@@ -150,6 +150,8 @@ static int word_add(const char *word, struct change *change)
 	return 0;
 }
 
+#define LISTED(word, ...) " " word
+
 /* "word+word" */
 static int read_words(struct requests *requests, char *text, struct change *change)
 {
@@ -158,10 +160,7 @@ static int read_words(struct requests *requests, char *text, struct change *chan
 	*change = (struct change){ 0 };
 	while ((word = strsep(&rest, "+")))
 		if (*word && !word_add(word, change))
-			return refuse(requests,
-				      "'%.32s' is none of on, off, count, both, stop, callers0, callers1, "
-				      "callers2, site, nosite",
-				      word);
+			return refuse(requests, "'%.32s' is none of:" KTRX_CHANGE_WORDS(LISTED), word);
 	return change->change ? 0 : refuse(requests, "a value is missing behind '='");
 }
 

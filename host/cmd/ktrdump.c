@@ -242,7 +242,8 @@ static int print_events(struct ktrdump *dump, struct ktread *trace)
 	ktr_frequency(&dump->table, info);
 	while (!dump->table.out->error && (result = next(trace, &event)) > 0) {
 		if (event->lost)
-			ktr_lost(&dump->table, event->cpu, event->lost);
+			ktr_lost(&dump->table, event->ring, ktread_ring(trace, event->ring)->cpu,
+				 event->lost);
 		ktr_row(&dump->table, info, event, false);
 	}
 	return result;
@@ -272,7 +273,7 @@ static void print_followed(struct ktrdump *dump, struct ktread_follow *follow,
 		ktr_row(&dump->table, ktread_info(ktread_follow_trace(follow)), now->event, now->late);
 		break;
 	case KTREAD_FOLLOWED_LOST:
-		ktr_lost(&dump->table, now->cpu, now->slots);
+		ktr_lost(&dump->table, now->ring, now->cpu, now->slots);
 		break;
 	case KTREAD_FOLLOWED_BOOT:
 		begin_boot(dump, follow, now->boot);

@@ -173,11 +173,13 @@ void ktr_row(struct ktr_table *table, const struct ktread_info *info, const stru
 	table->row++;
 }
 
-void ktr_lost(struct ktr_table *table, uint32_t cpu, uint64_t slots)
+void ktr_lost(struct ktr_table *table, uint32_t ring, uint32_t cpu, uint64_t slots)
 {
-	char name[24] = "boot ring";
+	char name[24];
 
-	if (cpu != KTRX_NO_CPU)
+	if (cpu == KTRX_NO_CPU)
+		sprintf(name, "%s ring", ktread_shared_ring(ring));
+	else
 		sprintf(name, "cpu %" PRIu32, cpu);
 	output_format(table->out, "--- %s: lost %" PRIu64 " slot%s ---\n", name, slots,
 		      slots == 1 ? "" : "s");

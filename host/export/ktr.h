@@ -46,7 +46,7 @@ void ktr_frequency(struct ktr_table *table, const struct ktread_info *info);
 void ktr_row(struct ktr_table *table, const struct ktread_info *info, const struct ktread_event *event,
 	     bool late);
 /* A line that says what is missing here. */
-void ktr_lost(struct ktr_table *table, uint32_t cpu, uint64_t slots);
+void ktr_lost(struct ktr_table *table, uint32_t ring, uint32_t cpu, uint64_t slots);
 /* The stamps of another boot have nothing to do with those before. */
 void ktr_restart(struct ktr_table *table);
 

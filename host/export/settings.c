@@ -22,8 +22,9 @@ void settings_state_text(uint8_t state, uint8_t flags, char text[SETTINGS_STATE]
 	};
 	static const char *const callers[] = { "", "+callers1", "+callers2", "+callers2" };
 
-	snprintf(text, SETTINGS_STATE, "%s%s%s", states[state & STATES], callers[flags & KTRX_EVENT_CALLERS],
-		 flags & KTRX_EVENT_SITE ? "+site" : "");
+	snprintf(text, SETTINGS_STATE, "%s%s%s%s%s", states[state & STATES],
+		 callers[flags & KTRX_EVENT_CALLERS], flags & KTRX_EVENT_SITE ? "+site" : "",
+		 flags & KTRX_EVENT_FOLD ? "+fold" : "", flags & KTRX_EVENT_RARE ? "+rare" : "");
 }
 
 static char *put_escaped(char *at, const char *text)
@@ -97,6 +98,11 @@ static void write_masks(const struct masks *masks, struct output *out)
 	}
 }
 
+static const char *truth(int is_so)
+{
+	return is_so ? "true" : "false";
+}
+
 static void write_event_json(const struct ktread *trace, const struct ktread_type *type, struct output *out,
 			     const char *before)
 {
@@ -110,9 +116,11 @@ static void write_event_json(const struct ktread *trace, const struct ktread_typ
 	at = json_put_event_name(number_literal(at, ",\"event\":"), type, ktread_info(trace)->version);
 	output_done(out, at);
 	output_format(out,
-		      ",\"now\":\"%s\",\"wanted\":\"%s\",\"callers\":%u,\"site\":%s,\"counted\":%" PRIu64 "}",
-		      now, wanted, type->flags & KTRX_EVENT_CALLERS,
-		      type->flags & KTRX_EVENT_SITE ? "true" : "false", type->count);
+		      ",\"now\":\"%s\",\"wanted\":\"%s\",\"callers\":%u,\"site\":%s,\"fold\":%s,\"rare\":%s,"
+		      "\"counted\":%" PRIu64 "}",
+		      now, wanted, type->flags & KTRX_EVENT_CALLERS, truth(type->flags & KTRX_EVENT_SITE),
+		      truth(type->flags & KTRX_EVENT_FOLD), truth(type->flags & KTRX_EVENT_RARE),
+		      type->count);
 }
 
 static void write_events_json(const struct ktread *trace, struct output *out)

@@ -389,9 +389,11 @@ static void write_rings(struct output *out, const struct summary *summary)
 		      "OVERWRITTEN", "DECODED", "UNREADABLE", "REFUSED", "LAPPED");
 	for (uint32_t n = 0; n < ktread_info(summary->trace)->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(summary->trace, n);
-		char name[16] = "boot";
+		char name[16];
 
-		if (ring->cpu != KTRX_NO_CPU)
+		if (ring->cpu == KTRX_NO_CPU)
+			snprintf(name, sizeof(name), "%s", ktread_shared_ring(n));
+		else
 			snprintf(name, sizeof(name), "CPU%u", ring->cpu);
 		output_format(out, "%-9s %10llu %12llu = %12llu + %12llu + %10llu %10llu %8llu\n", name,
 			      (unsigned long long)ring->slots, (unsigned long long)ring->head,

@@ -245,10 +245,10 @@ static void write_slots(struct output *out, uint64_t slots, const char *what)
 	output_format(out, "%llu slot%s %s", (unsigned long long)slots, slots == 1 ? "" : "s", what);
 }
 
-static void write_ring_name(struct output *out, uint32_t cpu)
+static void write_ring_name(struct output *out, uint32_t ring, uint32_t cpu)
 {
 	if (cpu == KTRX_NO_CPU)
-		output_text(out, "boot ring");
+		output_format(out, "%s ring", ktread_shared_ring(ring));
 	else
 		output_done(out, put_cpu(output_line(out), cpu));
 }
@@ -263,7 +263,7 @@ static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots, cons
 	overwritten = overwritten > said ? overwritten - said : 0;
 	overwritten = overwritten < slots ? overwritten : slots;
 	output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
-	write_ring_name(timeline->out, cpu);
+	write_ring_name(timeline->out, ring, cpu);
 	output_text(timeline->out, ": ");
 	if (overwritten)
 		write_slots(timeline->out, overwritten, "overwritten");
@@ -293,7 +293,7 @@ static void write_rest(struct writer *writer, uint32_t rings)
 		if (!ring->dropped)
 			continue;
 		output_text(timeline->out, "--- ");
-		write_ring_name(timeline->out, ring->cpu);
+		write_ring_name(timeline->out, n, ring->cpu);
 		output_format(timeline->out, ": %llu record%s refused by a full ring ---\n",
 			      (unsigned long long)ring->dropped, ring->dropped == 1 ? "" : "s");
 	}

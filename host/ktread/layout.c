@@ -24,7 +24,7 @@ static int open_sections(struct ktread_layout *layout, const struct ktread_resol
 
 		if (row[i].type == KTRX_SECTION_NONE)
 			continue;
-		layout->unknown += row[i].type > KTRX_SECTION_CLOCKS;
+		layout->unknown += row[i].type > KTRX_SECTION_FOLDS;
 		section->row = row[i];
 		layout->sections++;
 		status = ktread_region_open(&section->region, layout->memory, resolver, row[i].where,

@@ -78,7 +78,18 @@ struct ktrace_config {
 	 * NULL: its tick has to do.
 	 */
 	void (*interrupt)(uint32_t cpu);
+	/*
+	 * Rows a CPU, of 320 bytes, in which repetitions of events with KTRX_EVENT_FOLD are counted, at most 64; each
+	 * serves one event at a time. 0: such events are recorded each time.
+	 */
+	uint32_t folds;
+	/*
+	 * Slots of the ring that all CPUs share for events with KTRX_EVENT_RARE, a power of two from 512 on. 0: those go
+	 * into the CPUs' rings like all others.
+	 */
+	uint32_t rare_slots;
 };
+#define KTRACE_FOLDS_MAX 64u
 
 /*
  * Gives each CPU a ring of its own in lent memory. Once, on one CPU, when every CPU that records by KTRACE()
@@ -137,7 +148,8 @@ int ktrace_snapshot(void *memory, size_t size, size_t *used);
 /*
  * Sets events and settings by name, items set apart by commas or blanks, from left to right up to the first error:
  *   PATTERN=WORD+WORD…  on, off, count, both (counts and records), stop (records once, then stops all recording);
- *                       callers0, callers1, callers2, site, nosite: what its records carry, leaving the rest as it is
+ *                       callers0, callers1, callers2, site, nosite: what its records carry; fold, nofold: whether
+ *                       repetitions are counted instead; rare, norare: which ring; all leaving the rest as it is
  *   PATTERN, -PATTERN   on, off
  *   SETTING=VALUE       see settings.h
  * Patterns know * and ?; one without a dot is a group. The library's own group "ktrace" (the panic message) matches

@@ -35,7 +35,7 @@
  */
 #define KTRACE_EVENT(group, name, ...)                                                                      \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
-		       #group, #name, KTRX_STATE_RECORD, KTRX_V1_NONE, __VA_ARGS__)
+		       #group, #name, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, __VA_ARGS__)
 
 /*
  * The same with a state to boot with, a constant: KTRX_STATE_OFF, _RECORD, _COUNT or _COUNT | KTRX_STATE_RECORD.
@@ -44,12 +44,20 @@
  */
 #define KTRACE_EVENT_STATE(state, group, name, ...)                                                         \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
-		       #group, #name, state, KTRX_V1_NONE, __VA_ARGS__)
+		       #group, #name, state, 0, KTRX_V1_NONE, __VA_ARGS__)
 
 /* The same with an id for KTRX version 1 dumps, 0 to 1023, see ktrx/v1.h. */
 #define KTRACE_EVENT_V1(v1_id, group, name, ...)                                                            \
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
-		       #group, #name, KTRX_STATE_RECORD, v1_id, __VA_ARGS__)
+		       #group, #name, KTRX_STATE_RECORD, 0, v1_id, __VA_ARGS__)
+
+/*
+ * The same with all that can be said of it: state, flags (KTRX_EVENT_FOLD, KTRX_EVENT_RARE …), id for version 1 dumps or
+ * KTRX_V1_NONE.
+ */
+#define KTRACE_EVENT_WITH(state, flags, v1_id, group, name, ...)                                            \
+	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
+		       #group, #name, state, flags, v1_id, __VA_ARGS__)
 
 /* Records the event. */
 #define KTRACE(group, name, ...) KTRACE_SITE(ktrace_event_##group##_##name, 1, record, ##__VA_ARGS__)
@@ -145,7 +153,7 @@ struct ktrace_row {
 								    : KTRACE_PAYLOAD_MAX)
 
 /* The row: what is on goes through the slow path at first, which numbers the rows when the first event fires. */
-#define KTRACE_ROW(id, state, v1_id, count, codes, text)                                     \
+#define KTRACE_ROW(id, state, flags, v1_id, count, codes, text)                              \
 	static struct {                                                                      \
 		struct ktrx_event event;                                                     \
 		char strings[sizeof(text)];                                                  \
@@ -158,7 +166,7 @@ struct ktrace_row {
 			  KTRACE_HEADER_SLOW,                                                \
 			  v1_id,                                                             \
 			  count,                                                             \
-			  0,                                                                 \
+			  (flags),                                                           \
 			  __LINE__,                                                          \
 			  0,                                                                 \
 			  0,                                                                 \
@@ -173,7 +181,7 @@ struct ktrace_row {
 			id##_##how(&id.event, ##__VA_ARGS__);                                    \
 	} while (0)
 
-#define KTRACE_DECLARE_1(id, group, name, state, v1_id, ...)                                         \
+#define KTRACE_DECLARE_1(id, group, name, state, flags, v1_id, ...)                                  \
 	KTRACE_CHECKS(id, __VA_ARGS__)                                                               \
 	enum {                                                                                       \
 		id##_built = 1,                                                                      \
@@ -181,7 +189,7 @@ struct ktrace_row {
 		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                \
 		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),         \
 	};                                                                                           \
-	KTRACE_ROW(id, state, v1_id, KTRACE_COUNT(__VA_ARGS__),                                      \
+	KTRACE_ROW(id, state, flags, v1_id, KTRACE_COUNT(__VA_ARGS__),                               \
 		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                    \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                   \
@@ -245,7 +253,7 @@ struct ktrace_row {
 	}                                                                                                  \
 	struct ktrace_semicolon
 
-#define KTRACE_DECLARE_0(id, group, name, state, v1_id, ...)                           \
+#define KTRACE_DECLARE_0(id, group, name, state, flags, v1_id, ...)                    \
 	KTRACE_CHECKS(id, __VA_ARGS__)                                                 \
 	enum { id##_built = 0 };                                                       \
 	extern struct ktrace_row id;                                                   \
@@ -291,7 +299,7 @@ struct ktrace_row {
 			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),            \
 			ktrace_longest = KTRACE_LONGEST((unsigned)ktrace_fixed, (unsigned)ktrace_strings), \
 		};                                                                                         \
-		KTRACE_ROW(ktrace_here, KTRX_STATE_RECORD, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),        \
+		KTRACE_ROW(ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),     \
 			   KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                                  \
 			   KTRACE_ROW_STRINGS("text", "line" KTRACE_STRING(__LINE__),                      \
 					      KTRACE_EACH(KTRACE_VALUE_STRINGS, , __VA_ARGS__),            \

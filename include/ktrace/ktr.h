@@ -149,7 +149,7 @@
 		id##_strings = 0u KTRACE_EACH(KTR_FIELD_IS_STRING, id, __VA_ARGS__),                \
 		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),        \
 	};                                                                                          \
-	KTRACE_ROW(id, KTR_BOOT_STATE, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                     \
+	KTRACE_ROW(id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                  \
 		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                    \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTR_FIELD_STRINGS, id, __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                  \

@@ -68,8 +68,8 @@
 
 KTRACE_BEGIN_C
 /*
- * Ring 0 is the boot ring, ring n CPU n - 1's; behind the last one there is a spare row for CPUs beyond
- * KTRACE_MAX_CPUS.
+ * Ring 0 is the boot ring, ring n CPU n - 1's; behind the last one there is one more row, whose word serves
+ * CPUs beyond KTRACE_MAX_CPUS.
  */
 extern KTRACE_HIDDEN struct ktrx_ring ktrace_ring[];
 KTRACE_END_C

@@ -49,7 +49,7 @@ struct ktread_followed {
 	int late;			  /* of an event: one with a later stamp went before it */
 	const struct ktread_event *event; /* valid until the next call */
 	uint32_t ring;			  /* of a loss */
-	uint32_t cpu;			  /* its CPU, KTRX_NO_CPU of the boot ring */
+	uint32_t cpu;			  /* its CPU, KTRX_NO_CPU of a shared ring */
 	uint64_t slots;			  /* how many are lost */
 	uint64_t boot;			  /* of KTREAD_FOLLOWED_BOOT: 1 the first time, then 2 … */
 };

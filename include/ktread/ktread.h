@@ -121,7 +121,7 @@ struct ktread_event {
 };
 
 struct ktread_ring {
-	uint32_t cpu; /* KTRX_NO_CPU for the shared boot ring */
+	uint32_t cpu; /* KTRX_NO_CPU for one that all CPUs share: the boot ring, that of rare events */
 	uint32_t kind;
 	uint64_t slots;
 	uint64_t head;	      /* slots produced since first (v1: non-empty slots) */
@@ -133,6 +133,12 @@ struct ktread_ring {
 	uint64_t dropped; /* records refused by the stop-when-full policy */
 	uint64_t lapped;  /* as counted by the writers */
 };
+
+/* What the shared ring of that number is called; ring 0 is the boot ring. */
+static inline const char *ktread_shared_ring(uint32_t ring)
+{
+	return ring == 0 ? "boot" : "rare";
+}
 
 struct ktread_info {
 	enum ktread_form form;

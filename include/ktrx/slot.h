@@ -76,7 +76,7 @@
 /*
  * A reserve word is one 64-bit count a ring, advanced by an atomic add of the number of slots wanted. Its high
  * bits name the ring, so the result of one add names ring and slot together. Ring 0 is the shared boot ring;
- * ring n is CPU n - 1's.
+ * ring n is CPU n - 1's, and the one behind the last CPU's, where there is one, that of rare events.
  */
 #define KTRX_WORD_INDEX_BITS 51u
 /* clang-format off */

@@ -15,7 +15,7 @@
 #define KTRX_TAG       "ktrace2\n"
 #define KTRX2_VERSION  2u
 #define KTRX_SECTIONS  16u
-#define KTRX_MAX_RINGS 4097u /* the boot ring and 4096 CPUs */
+#define KTRX_MAX_RINGS 4098u /* the boot ring, 4096 CPUs and the ring of rare events */
 
 /* How the addresses of a section or a ring are meant. */
 #define KTRX_WHERE_NONE	    0u /* absent */
@@ -142,7 +142,7 @@ struct ktrx_event {
 	uint32_t header; /* kernel-private: low half of a first slot's leading word */
 	uint16_t v1_id;	 /* id in a v1 dump, KTRX_V1_NONE if it has none */
 	uint8_t fields;	 /* 0 to 16 */
-	uint8_t flags;	 /* KTRX_EVENT_CALLERS, KTRX_EVENT_SITE: addresses that its records carry */
+	uint8_t flags;	 /* KTRX_EVENT_* */
 	uint32_t line;	 /* where it was declared */
 	uint32_t reserved;
 	uint64_t count;	  /* shared count, used where there are no per-CPU counters */
@@ -156,6 +156,8 @@ struct ktrx_event {
 /* Flags of an event. */
 #define KTRX_EVENT_CALLERS 3u /* mask: how many callers of the recording function, 0 to 2; 3 is taken for 2 */
 #define KTRX_EVENT_SITE	   4u /* where in the recording function */
+#define KTRX_EVENT_FOLD	   8u /* a repetition is counted instead of recorded: struct ktrx_fold */
+#define KTRX_EVENT_RARE	   16u /* records go into the ring of rare events, where there is one */
 
 /* States of an event: bit 0 records, bit 1 counts, bit 7 sends it through the slow path. 0 is off. */
 #define KTRX_STATE_OFF	  0u
@@ -235,6 +237,8 @@ struct ktrx_request {
  */
 #define KTRX_CHANGE_CALLERS (KTRX_EVENT_CALLERS << 1)
 #define KTRX_CHANGE_SITE    (KTRX_EVENT_SITE << 1)
+#define KTRX_CHANGE_FOLD    (KTRX_EVENT_FOLD << 1)
+#define KTRX_CHANGE_RARE    (KTRX_EVENT_RARE << 1)
 #define KTRX_CHANGE_WORDS(USE)                                                  \
 	USE("on", KTRX_CHANGE_STATE, KTRX_STATE_RECORD, 0)                      \
 	USE("off", KTRX_CHANGE_STATE, KTRX_STATE_OFF, 0)                        \
@@ -245,7 +249,11 @@ struct ktrx_request {
 	USE("callers1", KTRX_CHANGE_CALLERS, 0, 1)                              \
 	USE("callers2", KTRX_CHANGE_CALLERS, 0, 2)                              \
 	USE("site", KTRX_CHANGE_SITE, 0, KTRX_EVENT_SITE)                       \
-	USE("nosite", KTRX_CHANGE_SITE, 0, 0)
+	USE("nosite", KTRX_CHANGE_SITE, 0, 0)                                   \
+	USE("fold", KTRX_CHANGE_FOLD, 0, KTRX_EVENT_FOLD)                       \
+	USE("nofold", KTRX_CHANGE_FOLD, 0, 0)                                   \
+	USE("rare", KTRX_CHANGE_RARE, 0, KTRX_EVENT_RARE)                       \
+	USE("norare", KTRX_CHANGE_RARE, 0, 0)
 
 #define KTRX_RESULT_NONE    0u /* not carried out yet */
 #define KTRX_RESULT_DONE    1u
@@ -415,6 +423,25 @@ struct ktrx_clock {
 };
 
 /*
+ * What a CPU recorded last of an event that folds, and how often it came again since without a record. Written by that
+ * CPU. When something else comes, the library's event ktrace.repeat tells the count, and the row is used anew.
+ */
+#define KTRX_FOLD_PAYLOAD 256u
+struct ktrx_fold {
+	uint64_t sequence; /* even while nobody changes the row, another number after each change */
+	uint16_t event;	   /* id; 0: an empty row */
+	uint16_t bytes;	   /* of payload */
+	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a record's first slot */
+	uint32_t cpu;
+	uint32_t ring;	/* where the record is */
+	uint64_t count; /* repetitions without a record … */
+	uint64_t first; /* … stamp of the first of them … */
+	uint64_t last;	/* … and of the last one */
+	uint8_t reserved[16];
+	uint8_t payload[KTRX_FOLD_PAYLOAD]; /* the record's, extension block included */
+};
+
+/*
  * Head of each block of memory that a kernel lent: lets the host find the block by itself when neither a
  * physical address nor the image's own mapping leads there.
  */
@@ -579,6 +606,16 @@ KTRX_ASSERT_OFFSET(struct ktrx_holder, stack_low, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, stack_high, 72);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, object_name, 80);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, held, 112);
+KTRX_ASSERT_SIZE(struct ktrx_fold, 320);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, event, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, bytes, 10);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, second, 12);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, cpu, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, ring, 20);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, count, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, first, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, last, 40);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, payload, 64);
 KTRX_ASSERT_SIZE(struct ktrx_block, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_block, nonce, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_block, self, 16);

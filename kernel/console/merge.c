@@ -45,7 +45,7 @@ void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu)
 	merge->rings = 0;
 	merge->overwritten = 0;
 	merge->unreadable = 0;
-	for (uint32_t i = 0; i < rings && i <= KTRACE_MAX_CPUS; i++) {
+	for (uint32_t i = 0; i < rings && i < KTRACE_RING_ROWS; i++) {
 		struct ktrace_merge_cursor *cursor = &merge->cursor[merge->rings];
 
 		if (!is_sound(&ring[i]) ||

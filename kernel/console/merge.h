@@ -5,6 +5,7 @@
 
 #include "ktrace/port.h"
 
+#include "../core/state.h"
 #include "../core/walk.h"
 
 #define KTRACE_MERGE_ALL KTRX_NO_CPU
@@ -20,7 +21,7 @@ struct ktrace_merge {
 	uint32_t rings;
 	uint64_t overwritten, unreadable; /* slots, so far */
 	struct ktrace_walk_record peeked;
-	struct ktrace_merge_cursor cursor[KTRACE_MAX_CPUS + 1];
+	struct ktrace_merge_cursor cursor[KTRACE_RING_ROWS];
 };
 
 /* Begins with the rings as they are now; those of other CPUs than `cpu` are left out, if it names one. */

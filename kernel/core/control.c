@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Recording as a whole: on, off, forgotten. */
-#include "state.h"
+#include "fold.h"
 
 void ktrace_start(void)
 {
@@ -35,8 +35,9 @@ static void ring_clear(struct ktrx_ring *ring)
 void ktrace_clear(void)
 {
 	ktrace_attach();
-	for (uint32_t n = 0; n <= ktrace_state.cpus; n++)
+	for (uint32_t n = 0; n < ktrace_rings(); n++)
 		ring_clear(&ktrace_ring[n]);
+	ktrace_fold_clear();
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
 		*(volatile uint64_t *)&event->count = 0;
 	if (ktrace_state.counters)

@@ -2,7 +2,7 @@
 /*
  * Version 1 dumps. All rings of that format have one size, known before the first record goes out: so one
  * pass counts, a second writes. Heads are frozen before both, hence the second never finds more than the
- * first. A CPU's ring gets its records of the boot ring first, then those of its own.
+ * first. A CPU's ring gets its records of all rings, by their stamps.
  */
 #include "dump_stream.h"
 #include "ktrx/v1.h"
@@ -132,24 +132,63 @@ static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_re
 	map_fields(out->data, row, record);
 }
 
-/* One CPU's ring, from all rings that hold records of it. */
+/* Rings that hold records of one CPU: the boot ring, its own, that of rare events. */
+#define SOURCES 3u
+
+struct v1_source {
+	struct v1_walk v1;
+	uint64_t stamp; /* of the next record */
+	bool is_pending;
+};
+
+static bool next_of(struct v1_walk *v1, uint32_t cpu, struct ktrace_walk_record *record)
+{
+	while (v1_next(v1, record))
+		if (record->cpu == cpu)
+			return true;
+	return false;
+}
+
+/* Looks ahead: records are too large to keep one of each source. */
+static void peek(struct v1_source *source, uint32_t cpu, struct ktrace_walk_record *record)
+{
+	struct v1_walk ahead;
+
+	ktrace_copy_words(&ahead, &source->v1, sizeof(ahead));
+	source->is_pending = next_of(&ahead, cpu, record);
+	source->stamp = record->stamp;
+}
+
+static struct v1_source *oldest(struct v1_source *source, uint32_t sources)
+{
+	struct v1_source *found = NULL;
+
+	for (uint32_t i = 0; i < sources; i++)
+		if (source[i].is_pending && (!found || source[i].stamp < found->stamp))
+			found = &source[i];
+	return found;
+}
+
+/* One CPU's ring. What is overwritten between the two looks at it is left out. */
 static void put_cpu(struct ktrace_stream *stream, const struct ktrx_root *root, const struct ktrx_ring *ring,
 		    const struct v1_plan *plan, uint32_t cpu)
 {
 	struct ktrace_walk_record record;
-	struct v1_walk v1;
-	uint32_t left = plan->slots;
+	struct v1_source source[SOURCES], *next;
+	uint32_t left = plan->slots, sources = 0;
 
-	for (uint32_t i = 0; i < stream->rings; i++) {
+	for (uint32_t i = 0; i < stream->rings && sources < SOURCES; i++) {
 		if (ring[i].cpu != cpu && ring[i].kind != KTRX_RING_SHARED)
 			continue;
-		v1_start(&v1, root, &ring[i], stream->heads[i]);
-		while (left > 0 && v1_next(&v1, &record)) {
-			if (record.cpu != cpu)
-				continue;
-			put_record(stream, &record, v1.row);
+		v1_start(&source[sources].v1, root, &ring[i], stream->heads[i]);
+		peek(&source[sources++], cpu, &record);
+	}
+	while (left > 0 && (next = oldest(source, sources)) != NULL) {
+		if (next_of(&next->v1, cpu, &record)) {
+			put_record(stream, &record, next->v1.row);
 			left--;
 		}
+		peek(next, cpu, &record);
 	}
 	ktrace_stream_zero(stream, (uint64_t)left * KTRX1_RECORD_SIZE);
 }

@@ -4,6 +4,7 @@
  * takes it for good; the sites are let loose on it last.
  */
 #include "clock.h"
+#include "fold.h"
 #include "memory.h"
 
 #define SHIFT_LEAST 9u
@@ -11,7 +12,8 @@
 
 struct layout {
 	uint32_t cpus;
-	uint32_t shift; /* log2 of the slots of each ring */
+	uint32_t shift;	     /* log2 of the slots of each CPU's ring */
+	uint32_t rare_shift; /* … and of those of the ring of rare events, 0: none */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
 	struct ktrx_holder *holder;
@@ -20,11 +22,14 @@ struct layout {
 	uint64_t counters_size;
 	struct ktrace_clock_rows clocks;
 	uint64_t clocks_size, offsets_size;
+	struct ktrx_fold *fold;
+	uint64_t folds_size;
+	void *rare;
 };
 
-static uint64_t ring_size(const struct layout *layout)
+static uint64_t ring_size(uint32_t shift)
 {
-	return UINT64_C(1) << (layout->shift + KTRX_SLOT_SHIFT);
+	return shift ? UINT64_C(1) << (shift + KTRX_SLOT_SHIFT) : 0;
 }
 
 static int tables_take(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
@@ -35,8 +40,10 @@ static int tables_take(struct layout *layout, struct ktrace_arena *arena, const 
 	layout->counters = ktrace_arena_take(arena, layout->counters_size);
 	layout->clocks.clock = ktrace_arena_take(arena, layout->clocks_size);
 	layout->clocks.offset = ktrace_arena_take(arena, layout->offsets_size);
+	layout->fold = ktrace_arena_take(arena, layout->folds_size);
+	layout->rare = ktrace_arena_take(arena, ring_size(layout->rare_shift));
 	return layout->cpu && layout->thread && layout->holder && layout->counters && layout->clocks.clock &&
-	       layout->clocks.offset;
+	       layout->clocks.offset && layout->fold && layout->rare;
 }
 
 static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
@@ -45,7 +52,7 @@ static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const 
 	if (!tables_take(layout, arena, config))
 		return 0;
 	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
-		if (!ktrace_arena_take(arena, ring_size(layout)))
+		if (!ktrace_arena_take(arena, ring_size(layout->shift)))
 			return 0;
 	return 1;
 }
@@ -61,19 +68,25 @@ static int layout_find(struct layout *layout, struct ktrace_arena *arena, const 
 	return KTRACE_ERROR_MEMORY;
 }
 
-static void ring_make(struct ktrx_ring *ring, uint32_t cpu, const struct layout *layout, void *slots,
-		      uint32_t policy)
+static void ring_make(struct ktrx_ring *ring, uint32_t shift, void *slots)
 {
-	ktrace_zero(slots, ring_size(layout));
+	ktrace_zero(slots, ring_size(shift));
 	ring->base = (uintptr_t)slots;
-	ring->mask = (UINT32_C(1) << layout->shift) - 1;
-	ring->shift = layout->shift;
-	ring->first = (ktrace_root.nonce & 0xff) << ring->shift;
-	ring->word = ring->first; /* names ring 0 until the CPU is online */
+	ring->mask = (UINT32_C(1) << shift) - 1;
+	ring->shift = shift;
+	ring->first = (ktrace_root.nonce & 0xff) << shift;
 	ring->address = (uintptr_t)slots;
-	ring->length = ring_size(layout);
+	ring->length = ring_size(shift);
 	ring->extents = 1;
 	ring->where = KTRX_WHERE_VIRTUAL;
+}
+
+static void cpu_ring_make(uint32_t cpu, const struct layout *layout, void *slots, uint32_t policy)
+{
+	struct ktrx_ring *ring = &ktrace_ring[cpu + 1];
+
+	ring_make(ring, layout->shift, slots);
+	ring->word = ring->first; /* names ring 0 until the CPU is online */
 	ring->kind = KTRX_RING_PER_CPU;
 	ring->cpu = cpu;
 	ring->policy = policy;
@@ -87,6 +100,21 @@ static void holders_make(const struct layout *layout)
 		layout->holder[cpu].id = KTRX_HOLDER_CPU | cpu;
 }
 
+static void rare_ring_make(const struct layout *layout)
+{
+	uint32_t number = layout->cpus + 1;
+	struct ktrx_ring *ring = &ktrace_ring[number];
+
+	ring_make(ring, layout->rare_shift, layout->rare);
+	ring->kind = KTRX_RING_SHARED;
+	ring->cpu = KTRX_NO_CPU;
+	ring->policy = KTRX_POLICY_OVERWRITE;
+	ring->head = (uintptr_t)&ktrace_state.rare_word;
+	ring->head_address = ring->head;
+	ring->head_where = KTRX_WHERE_VIRTUAL;
+	ktrace_state.rare_word = (uint64_t)number << KTRX_WORD_INDEX_BITS | ring->first;
+}
+
 static void layout_make(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
 	ktrace_arena_rewind(arena);
@@ -98,9 +126,12 @@ static void layout_make(struct layout *layout, struct ktrace_arena *arena, const
 	ktrace_zero(layout->counters, layout->counters_size);
 	ktrace_zero(layout->clocks.clock, layout->clocks_size);
 	ktrace_zero(layout->clocks.offset, layout->offsets_size);
+	ktrace_zero(layout->fold, layout->folds_size);
 	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
-		ring_make(&ktrace_ring[cpu + 1], cpu, layout, ktrace_arena_take(arena, ring_size(layout)),
-			  config->policy);
+		cpu_ring_make(cpu, layout, ktrace_arena_take(arena, ring_size(layout->shift)),
+			      config->policy);
+	if (layout->rare_shift)
+		rare_ring_make(layout);
 }
 
 static void root_describe(const struct layout *layout, const struct ktrace_config *config)
@@ -132,7 +163,7 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 	ktrace_root_open();
 	root_describe(layout, config);
 	ktrace_section_set(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring,
-			   (layout->cpus + 1) * sizeof(struct ktrx_ring));
+			   (layout->cpus + (layout->rare_shift ? 2 : 1)) * sizeof(struct ktrx_ring));
 	ktrace_section_set(KTRX_SECTION_CPUS, sizeof(struct ktrx_cpu), layout->cpu,
 			   layout->cpus * sizeof(struct ktrx_cpu));
 	ktrace_section_set(KTRX_SECTION_THREADS, sizeof(struct ktrx_thread), layout->thread,
@@ -144,6 +175,7 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 			   layout->clocks_size);
 	ktrace_section_set(KTRX_SECTION_OFFSETS, sizeof(int64_t), layout->clocks.offset,
 			   layout->offsets_size);
+	ktrace_section_set(KTRX_SECTION_FOLDS, sizeof(struct ktrx_fold), layout->fold, layout->folds_size);
 	ktrace_section_set(KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
 	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls, text_length(config->syscalls));
 	ktrace_root_close();
@@ -152,6 +184,7 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 static void state_fill(const struct layout *layout, const struct ktrace_config *config)
 {
 	ktrace_state.cpus = layout->cpus;
+	ktrace_state.rare = layout->rare_shift ? layout->cpus + 1 : 0;
 	ktrace_state.cpu = layout->cpu;
 	ktrace_state.threads = config->threads;
 	ktrace_state.thread = layout->thread;
@@ -166,17 +199,20 @@ static void state_fill(const struct layout *layout, const struct ktrace_config *
 	*(volatile uint32_t *)&ktrace_state.hooking = ktrace_state.state;
 }
 
+static int slots_are_valid(uint32_t slots)
+{
+	return slots == 0 || (slots >> SHIFT_LEAST != 0 && slots <= UINT32_C(1) << SHIFT_MOST &&
+			      (slots & (slots - 1)) == 0);
+}
+
 static int config_is_valid(const struct ktrace_config *config)
 {
 	if (config->size != sizeof(*config) || config->cpus > KTRACE_MAX_CPUS ||
 	    config->policy > KTRX_POLICY_STOP || config->clocks > KTRACE_CLOCKS_ONLINE)
 		return 0;
-	if (config->blocks != 0 && !config->memory)
+	if ((config->blocks != 0 && !config->memory) || config->folds > KTRACE_FOLDS_MAX)
 		return 0;
-	if (config->slots == 0)
-		return 1;
-	return config->slots >> SHIFT_LEAST != 0 && config->slots <= UINT32_C(1) << SHIFT_MOST &&
-	       (config->slots & (config->slots - 1)) == 0;
+	return slots_are_valid(config->slots) && slots_are_valid(config->rare_slots);
 }
 
 static uint64_t holders_size(const struct layout *layout, const struct ktrace_config *config)
@@ -201,6 +237,16 @@ static void clocks_size(struct layout *layout, const struct ktrace_config *confi
 	layout->clocks.once = config->clocks == KTRACE_CLOCKS_ONLINE;
 }
 
+/* Log2 of a power of two, 0 for none; compilers may make a library call of what they have for it. */
+static uint32_t shift_of(uint32_t slots)
+{
+	uint32_t shift = 0;
+
+	while (slots >> shift > 1)
+		shift++;
+	return shift;
+}
+
 /* Without memory for them the rows are nowhere. */
 static void clocks_open(struct layout *layout, const struct ktrace_config *config)
 {
@@ -222,6 +268,8 @@ int ktrace_init(const struct ktrace_config *config)
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.holders_size = holders_size(&layout, config);
 	layout.counters_size = counters_size(&layout, config);
+	layout.folds_size = (uint64_t)layout.cpus * config->folds * sizeof(struct ktrx_fold);
+	layout.rare_shift = shift_of(config->rare_slots);
 	clocks_size(&layout, config);
 	ktrace_arena_open(&arena, config);
 	error = layout_find(&layout, &arena, config);
@@ -230,6 +278,8 @@ int ktrace_init(const struct ktrace_config *config)
 	layout_make(&layout, &arena, config);
 	root_fill(&layout, config);
 	clocks_open(&layout, config);
+	if (config->folds)
+		ktrace_fold_open(layout.fold, layout.cpus * config->folds, config->folds);
 	state_fill(&layout, config);
 	ktrace_states_update();
 	return KTRACE_OK;

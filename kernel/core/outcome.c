@@ -6,8 +6,8 @@
  * Declared whatever is left out of the build: the section of rows must exist in a kernel without events,
  * too.
  */
-KTRACE_DECLARE_1(ktrace_event_ktrace_panic, "ktrace", "panic", KTRX_STATE_RECORD, KTRX_V1_NONE, "%s",
-		 (const char *, message));
+KTRACE_DECLARE_1(ktrace_event_ktrace_panic, "ktrace", "panic", KTRX_STATE_RECORD, KTRX_EVENT_RARE,
+		 KTRX_V1_NONE, "%s", (const char *, message));
 
 void ktrace_set_end_hook(ktrace_end_hook *hook, void *cookie)
 {

@@ -3,7 +3,7 @@
 #include "ktrace/settings.h"
 #include "state.h"
 
-KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_STATE_RECORD, KTRX_V1_NONE, "%u",
+KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_STATE_RECORD, 0, KTRX_V1_NONE, "%u",
 		 (uint32_t, round));
 
 #define ROUNDS 3u

@@ -35,7 +35,7 @@ static int memory_write(struct ktrace_sink *sink, const void *data, size_t bytes
 
 int ktrace_snapshot(void *memory, size_t size, size_t *used)
 {
-	size_t scratch = KTRACE_SINK_BUFFER_MIN + (ktrace_state.cpus + 1) * sizeof(uint64_t);
+	size_t scratch = KTRACE_SINK_BUFFER_MIN + ktrace_rings() * sizeof(uint64_t);
 	struct memory_sink sink;
 	int error;
 

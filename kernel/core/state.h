@@ -10,7 +10,11 @@
 
 #define KTRACE_IN_DATA __attribute__((section(".data")))
 
-#define KTRACE_RING_ROWS (KTRACE_MAX_CPUS + 2) /* boot ring, one for each CPU, spare row */
+/*
+ * Boot ring, one for each CPU, and the ring of rare events behind the last CPU's. The reserve word in that row is not
+ * the ring's: it is for whoever takes itself for the CPU behind the last one, and names the boot ring.
+ */
+#define KTRACE_RING_ROWS (KTRACE_MAX_CPUS + 2)
 
 #define KTRACE_BOOT_SHIFT ((uint32_t)__builtin_ctz(KTRACE_BOOT_SLOTS))
 
@@ -35,9 +39,10 @@ struct ktrace_echo {
 };
 
 struct ktrace_state {
-	uint64_t ended;	  /* times the end was reached with a hook */
-	uint64_t changes; /* of what event states depend on */
-	uint64_t mailing; /* a CPU is busy with the host's requests */
+	uint64_t ended;	    /* times the end was reached with a hook */
+	uint64_t changes;   /* of what event states depend on */
+	uint64_t mailing;   /* a CPU is busy with the host's requests */
+	uint64_t rare_word; /* reserve word of the ring of rare events */
 	uint32_t attached;
 	uint32_t hooking;     /* hooks follow the state … */
 	uint32_t state;	      /* … as is asked for */
@@ -48,12 +53,15 @@ struct ktrace_state {
 	uint32_t sites;	  /* … and whether the site is recorded */
 	uint32_t events;  /* rows that have an id */
 	uint32_t cpus;
+	uint32_t rare; /* number of the ring of rare events, 0: there is none */
 	uint32_t threads;
-	uint32_t holders; /* rows for threads, behind those of CPUs */
+	uint32_t holders;	/* rows for threads, behind those of CPUs */
 	uint64_t threads_named; /* rows of thread[] given out, whole laps counted */
 	struct ktrx_cpu *cpu;
 	struct ktrx_thread *thread;
 	struct ktrx_holder *holder; /* NULL: none */
+	struct ktrx_fold *fold;	    /* `folds` rows for each CPU */
+	uint32_t folds;
 	uint64_t *counters; /* [ring][event id], NULL: the rows' own */
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
@@ -83,6 +91,12 @@ KTRACE_HIDDEN void ktrace_states_update(void);
  * 0 without frame pointers.
  */
 KTRACE_HIDDEN uint32_t ktrace_callers(uintptr_t site, uint64_t *caller, uint32_t most);
+
+/* Rows of ktrace_ring[] that are rings. */
+static inline uint32_t ktrace_rings(void)
+{
+	return ktrace_state.rare ? ktrace_state.rare + 1 : ktrace_state.cpus + 1;
+}
 
 /* The seqlock around the section table. */
 KTRACE_HIDDEN void ktrace_root_open(void);

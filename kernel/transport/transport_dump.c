@@ -17,7 +17,7 @@ struct transport_sink {
 	struct ktrace_transport *transport;
 };
 
-static uint64_t buffer[KTRACE_DUMP_BUFFER / sizeof(uint64_t) + KTRACE_MAX_CPUS + 1];
+static uint64_t buffer[KTRACE_DUMP_BUFFER / sizeof(uint64_t) + KTRACE_MAX_CPUS + 2];
 
 static int sink_write(struct ktrace_sink *sink, const void *data, size_t bytes)
 {

@@ -151,6 +151,8 @@ void fake_boot(uint32_t slots, uint32_t policy, uint32_t counters)
 		.blocks = 1,
 		.memory = &memory,
 		.kernel = "fake",
+		.folds = fake.folds,
+		.rare_slots = fake.rare_slots,
 	};
 
 	memset(fake_memory, 0xa5, sizeof(fake_memory));

@@ -13,6 +13,7 @@ struct fake_machine {
 	uint32_t cpu;
 	uint32_t thread;
 	uintptr_t stack_end;		/* 0: unknown */
+	uint32_t folds, rare_slots;	/* what fake_boot() asks for */
 	uint64_t word[KTRACE_MAX_CPUS]; /* reserve words, in the kernel's own memory */
 };
 extern struct fake_machine fake;

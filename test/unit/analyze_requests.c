@@ -176,7 +176,7 @@ static void what_makes_no_sense_is_said(void **state)
 	assert_string_equal(requests_of("=on"), "a name is missing before '='");
 	assert_string_equal(requests_of("-"), "a name is missing behind '-'");
 	assert_string_equal(requests_of("mm="), "a value is missing behind '='");
-	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is none of on, off"));
+	assert_non_null(strstr(requests_of("mm=onn"), "'onn' is none of: on off"));
 }
 
 static void near_names_are_harmless(void **state)

@@ -26,6 +26,8 @@ $(eval $(call kernel_test,mailbox))
 $(eval $(call kernel_test,init))
 $(eval $(call kernel_test,snapshot))
 UNIT_SRCS_kernel_snapshot += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
+$(eval $(call kernel_test,fold))
+$(eval $(call kernel_test,rare))
 $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,callers))
 UNIT_SRCS_kernel_callers += host/analyze/symbols.c host/analyze/symbols_library.c

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A row's `sequence` says who may touch it: bit 0 is set while it is held, bit 1 if it is to be empty when it is
+ * released. Readers take the rest for a count of changes.
+ */
+#include "fold.h"
+
+#define HELD	  1u
+#define FORGOTTEN 2u
+#define CHANGE	  4u
+
+void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows)
+{
+	for (uint32_t i = 0; i < all; i++)
+		fold[i].cpu = i / rows;
+	ktrace_state.fold = fold;
+	ktrace_state.folds = rows;
+}
+
+/* 0: somebody has it. */
+static int hold(struct ktrx_fold *fold)
+{
+	uint64_t sequence = *(volatile uint64_t *)&fold->sequence;
+
+	if (sequence & (HELD | FORGOTTEN) ||
+	    !ktrace_arch_compare_swap(&fold->sequence, sequence, sequence | HELD))
+		return 0;
+	__atomic_thread_fence(__ATOMIC_ACQ_REL);
+	return 1;
+}
+
+static void empty(struct ktrx_fold *fold)
+{
+	*(volatile uint16_t *)&fold->event = 0;
+	*(volatile uint64_t *)&fold->count = 0;
+	*(volatile uint64_t *)&fold->last = 0;
+}
+
+void ktrace_fold_release(struct ktrx_fold *fold)
+{
+	uint64_t held = *(volatile uint64_t *)&fold->sequence;
+
+	__atomic_thread_fence(__ATOMIC_ACQ_REL);
+	if (!(held & FORGOTTEN) && ktrace_arch_compare_swap(&fold->sequence, held, held - HELD + CHANGE))
+		return;
+	empty(fold);
+	ktrace_arch_publish(&fold->sequence, (held & ~(uint64_t)(HELD | FORGOTTEN)) + CHANGE);
+}
+
+/* The row that serves the event best; it may be another one's by now. */
+static struct ktrx_fold *find(uint32_t cpu, uint16_t event)
+{
+	struct ktrx_fold *row = &ktrace_state.fold[cpu * ktrace_state.folds], *found = row;
+
+	for (uint32_t i = 0; i < ktrace_state.folds; i++) {
+		if (*(volatile uint16_t *)&row[i].event == event)
+			return &row[i];
+		if (*(volatile uint16_t *)&found->event != 0 &&
+		    (*(volatile uint16_t *)&row[i].event == 0 || row[i].last < found->last))
+			found = &row[i];
+	}
+	return found;
+}
+
+struct ktrx_fold *ktrace_fold_hold(uint32_t cpu, uint16_t event)
+{
+	struct ktrx_fold *fold;
+
+	if (ktrace_state.folds == 0)
+		return KTRACE_NULL;
+	fold = find(cpu, event);
+	return hold(fold) ? fold : KTRACE_NULL;
+}
+
+static uint32_t words(uint32_t bytes)
+{
+	return (bytes + 3) / 4;
+}
+
+int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_draft *draft)
+{
+	const uint32_t *kept = (const uint32_t *)(const void *)fold->payload;
+
+	if (fold->event != draft->event || fold->second != draft->second || fold->bytes != draft->bytes ||
+	    fold->ring != draft->ring)
+		return 0;
+	for (uint32_t i = 0; i < words(draft->bytes); i++)
+		if (kept[i] != draft->payload[i])
+			return 0;
+	return 1;
+}
+
+void ktrace_fold_count(struct ktrx_fold *fold, uint64_t stamp)
+{
+	if (fold->count == 0)
+		*(volatile uint64_t *)&fold->first = stamp;
+	*(volatile uint64_t *)&fold->last = stamp;
+	*(volatile uint64_t *)&fold->count += 1;
+}
+
+void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_draft *draft, uint64_t stamp)
+{
+	volatile uint32_t *kept = (volatile uint32_t *)(void *)fold->payload;
+
+	*(volatile uint64_t *)&fold->count = 0;
+	*(volatile uint64_t *)&fold->last = stamp;
+	*(volatile uint16_t *)&fold->event = draft->event;
+	*(volatile uint16_t *)&fold->bytes = (uint16_t)draft->bytes;
+	*(volatile uint32_t *)&fold->second = draft->second;
+	*(volatile uint32_t *)&fold->ring = draft->ring;
+	for (uint32_t i = 0; i < words(draft->bytes); i++)
+		kept[i] = draft->payload[i];
+}
+
+void ktrace_fold_clear(void)
+{
+	for (uint32_t i = 0; i < ktrace_state.cpus * ktrace_state.folds; i++) {
+		struct ktrx_fold *fold = &ktrace_state.fold[i];
+		uint64_t sequence;
+
+		do {
+			sequence = *(volatile uint64_t *)&fold->sequence;
+		} while (!ktrace_arch_compare_swap(&fold->sequence, sequence, sequence | HELD | FORGOTTEN));
+		if (!(sequence & HELD))
+			ktrace_fold_release(fold);
+	}
+}

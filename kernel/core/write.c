@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Slots. A reservation is never given back: slots that turn out not to be needed are voided, so that every slot
+ * ahead of a ring's head is accounted for.
+ */
+#include "write.h"
+
+/* Filled in member by member: compilers turn initialisers of whole structures into library calls. */
+struct ktrace_writer {
+	struct ktrx_ring *ring;
+	struct ktrace_slot *base;
+	uint64_t word;	 /* reserved: first slot */
+	uint32_t slots;	 /* … and how many */
+	uint32_t second; /* as the draft has it */
+	uint64_t stamp;
+};
+
+static struct ktrace_slot *slot_at(const struct ktrace_writer *writer, uint32_t n)
+{
+	return &writer->base[(uint32_t)(writer->word + n) & writer->ring->mask];
+}
+
+static uint32_t tag_at(const struct ktrace_writer *writer, uint32_t n, uint32_t kind)
+{
+	return kind | ktrx_generation(writer->word + n, writer->ring->shift) << 3;
+}
+
+static void slot_store(struct ktrace_slot *slot, const uint64_t *words)
+{
+	volatile uint64_t *to = slot->word;
+
+	to[1] = words[1];
+	to[2] = words[2];
+	to[3] = words[3];
+	ktrace_arch_publish(&slot->word[0], words[0]);
+}
+
+static void slot_void(const struct ktrace_writer *writer, uint32_t n)
+{
+	ktrace_arch_publish(&slot_at(writer, n)->word[0], tag_at(writer, n, KTRX_KIND_VOID));
+}
+
+static inline void draft_end(const struct ktrace_draft *draft, uint32_t slots)
+{
+	uint32_t bytes = draft->bytes;
+	volatile uint32_t *word = draft->payload + bytes / 4;
+	const uint32_t *end = draft->payload + (KTRX_FIRST_PAYLOAD + (slots - 1) * KTRX_MORE_PAYLOAD + 3) / 4;
+
+	if (bytes % 4) {
+		*word = *word & ((UINT32_C(1) << (bytes % 4 * 8)) - 1);
+		word++;
+	}
+	while (word < end)
+		*word++ = 0;
+}
+
+void ktrace_draft_end(const struct ktrace_draft *draft)
+{
+	draft_end(draft, ktrx_record_slots(draft->bytes));
+}
+
+/* Eight bytes of the payload at an even offset, up to two more of which are read. Memory may be of device type. */
+static uint64_t payload_word(const uint32_t *payload, uint32_t at)
+{
+	const uint8_t *from = (const uint8_t *)payload + at;
+	const volatile ktrace_u32_any *word = (const volatile ktrace_u32_any *)(from - at % 4);
+
+	if (KTRACE_ARCH_UNALIGNED)
+		return *(const ktrace_u64_any *)from;
+	if (at % 4 == 0)
+		return word[0] | (uint64_t)word[1] << 32;
+	return word[0] >> 16 | (uint64_t)word[1] << 16 | (uint64_t)word[2] << 48;
+}
+
+static inline void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
+{
+	uint32_t tag = tag_at(writer, 0, writer->slots == 1 ? KTRX_KIND_SINGLE : KTRX_KIND_FIRST);
+	uint32_t second = writer->second | KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
+	const uint64_t words[4] = {
+		tag | (uint64_t)id << 16 | writer->stamp << 28,
+		second | (uint64_t)payload[0] << 32,
+		payload_word(payload, 4),
+		payload_word(payload, 12),
+	};
+
+	slot_store(slot_at(writer, 0), words);
+}
+
+static inline void more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
+{
+	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;
+	uint32_t tag = tag_at(writer, n, n + 1 == writer->slots ? KTRX_KIND_LAST : KTRX_KIND_MORE);
+	uint64_t words[4] = {
+		tag | payload_word(payload, at) << 16,
+		payload_word(payload, at + 6),
+		payload_word(payload, at + 14),
+		payload_word(payload, at + 22),
+	};
+
+	words[0] |= (uint64_t)ktrx_check(words[0], words[1], words[2], words[3]) << 11;
+	slot_store(slot_at(writer, n), words);
+}
+
+/*
+ * Has a whole lap been reserved since the writer's first slot? Then what it wrote may lie over newer slots.
+ */
+static int is_lapped(const struct ktrace_writer *writer)
+{
+	uint64_t now = *(volatile uint64_t *)(uintptr_t)writer->ring->head;
+
+	return now - writer->word > (uint64_t)writer->ring->mask + 1;
+}
+
+static void void_if_lapped(const struct ktrace_writer *writer)
+{
+	if (!is_lapped(writer))
+		return;
+	for (uint32_t n = 0; n < writer->slots; n++)
+		slot_void(writer, n);
+	ktrace_arch_fetch_add(&writer->ring->lapped, writer->slots);
+}
+
+void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word)
+{
+	struct ktrace_writer writer;
+
+	writer.ring = ring;
+	writer.base = (struct ktrace_slot *)(uintptr_t)ring->base;
+	writer.word = word;
+	writer.slots = 1;
+	void_if_lapped(&writer);
+}
+
+static void record_write(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
+{
+	for (uint32_t n = writer->slots; --n > 0;)
+		more_store(writer, n, payload);
+	first_store(writer, id, payload);
+	void_if_lapped(writer);
+}
+
+static int needs_anchor(const struct ktrace_writer *writer)
+{
+	const struct ktrx_ring *ring = writer->ring;
+
+	return ring->anchor_stamp == 0 ||
+	       (int64_t)(writer->stamp - ring->anchor_stamp) >= (int64_t)KTRACE_ANCHOR_TICKS;
+}
+
+/*
+ * Names the anchor as the ring's newest, unless one was written meanwhile behind it. The boot ring's
+ * deadline stays in the past: all of its records come here.
+ */
+static void anchor_name(struct ktrx_ring *ring, uint64_t stamp, uint64_t index)
+{
+	if (ring->anchor_stamp != 0 && (int64_t)(index - ring->anchor_index) < 0)
+		return;
+	*(volatile uint64_t *)&ring->anchor_index = index;
+	*(volatile uint64_t *)&ring->anchor_stamp = stamp;
+	if (ring != ktrace_ring)
+		*(volatile uint64_t *)&ring->deadline = stamp + KTRACE_ANCHOR_TICKS;
+}
+
+/* Writes an anchor into the writer's one slot. */
+static void anchor_store(const struct ktrace_writer *writer)
+{
+	struct ktrx_ring *ring = writer->ring;
+	uint64_t index = KTRX_WORD_INDEX(writer->word);
+	uint64_t distance = ring->anchor_stamp ? index - ring->anchor_index : 0;
+	uint32_t payload[KTRX_FIRST_PAYLOAD / 4];
+
+	payload[0] = (uint32_t)writer->stamp;
+	payload[1] = (uint32_t)(writer->stamp >> 32);
+	payload[2] = (uint32_t)ring->anchor_stamp;
+	payload[3] = (uint32_t)(ring->anchor_stamp >> 32);
+	payload[4] = distance <= UINT32_MAX ? (uint32_t)distance : 0;
+	record_write(writer, KTRX_EVENT_ANCHOR, payload);
+	anchor_name(ring, writer->stamp, index);
+}
+
+/*
+ * Turns the writer's reservation into an anchor. If it has several slots, each gets one: readers know what an anchor
+ * is, so none of them counts as lost. A ring's anchor_stamp of 0 stands for none, so an anchor at 0 says 1.
+ */
+static void anchor_write(struct ktrace_writer *writer)
+{
+	uint64_t word = writer->word, stamp = writer->stamp;
+	uint32_t slots = writer->slots, second = writer->second;
+
+	writer->slots = 1;
+	writer->second = second & ~KTRX_W1_EXTENDED_BIT;
+	writer->stamp = stamp ? stamp : 1;
+	for (; writer->word < word + slots; writer->word++)
+		anchor_store(writer);
+	writer->word = word;
+	writer->slots = slots;
+	writer->second = second;
+	writer->stamp = stamp;
+}
+
+static void writer_begin(struct ktrace_writer *writer, const struct ktrace_draft *draft)
+{
+	writer->slots = ktrx_record_slots(draft->bytes);
+	writer->second = draft->second;
+	draft_end(draft, writer->slots);
+}
+
+/* ---- Rings that all CPUs write --------------------------------------------------------------------- */
+
+static void shared_reserve(struct ktrace_writer *writer, uint64_t *head)
+{
+	writer->word = ktrace_arch_fetch_add(head, writer->slots);
+	ktrace_arch_store_barrier();
+}
+
+/* The writer has its ring. */
+static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head, const struct ktrace_draft *draft)
+{
+	writer_begin(writer, draft);
+	shared_reserve(writer, head);
+	writer->stamp = ktrace_arch_clock();
+	if (needs_anchor(writer)) {
+		anchor_write(writer);
+		shared_reserve(writer, head);
+	}
+	record_write(writer, draft->event, draft->payload);
+	return writer->stamp;
+}
+
+/* The boot ring is found relative to the code. */
+static uint64_t boot_write(const struct ktrace_draft *draft)
+{
+	struct ktrace_writer writer;
+
+	writer.ring = ktrace_ring;
+	writer.base = ktrace_boot_slot;
+	return shared_write(&writer, &ktrace_ring[0].word, draft);
+}
+
+static uint64_t rare_write(const struct ktrace_draft *draft)
+{
+	struct ktrace_writer writer;
+
+	writer.ring = &ktrace_ring[ktrace_state.rare];
+	writer.base = (struct ktrace_slot *)(uintptr_t)writer.ring->base;
+	return shared_write(&writer, &ktrace_state.rare_word, draft);
+}
+
+/* ---- Rings of one CPU ------------------------------------------------------------------------------ */
+
+/* Reserves if that leaves every slot of the ring in place; else counts the record as dropped. 0: dropped. */
+static int reserve_if_room(struct ktrace_writer *writer)
+{
+	struct ktrx_ring *ring = writer->ring;
+	uint64_t *head = (uint64_t *)(uintptr_t)ring->head;
+
+	do {
+		writer->word = *(volatile uint64_t *)head;
+		if (KTRX_WORD_INDEX(writer->word) + writer->slots - ring->first > (uint64_t)ring->mask + 1) {
+			ktrace_arch_fetch_add(&ring->dropped, 1);
+			return 0;
+		}
+	} while (!ktrace_arch_compare_swap(head, writer->word, writer->word + writer->slots));
+	ktrace_arch_store_barrier();
+	return 1;
+}
+
+static void writer_place(struct ktrace_writer *writer, uint32_t ring)
+{
+	writer->ring = &ktrace_ring[ring];
+	writer->base = (struct ktrace_slot *)(uintptr_t)writer->ring->base;
+}
+
+/* Reserves on this CPU's ring, which is online; the writer's place tells its policy. 0: refused. */
+static inline int ring_reserve(struct ktrace_writer *writer)
+{
+	if (writer->ring->policy == KTRX_POLICY_STOP)
+		return reserve_if_room(writer);
+	writer->word = ktrace_arch_reserve(writer->slots);
+	ktrace_arch_store_barrier();
+	writer_place(writer, KTRX_WORD_RING(writer->word));
+	return 1;
+}
+
+/* The writer has its slots, as many as were reserved, and its stamp. */
+static uint64_t ring_write(struct ktrace_writer *writer, const struct ktrace_draft *draft)
+{
+	if (needs_anchor(writer)) {
+		anchor_write(writer);
+		if (!ring_reserve(writer))
+			return 0;
+	}
+	record_write(writer, draft->event, draft->payload);
+	return writer->stamp;
+}
+
+uint64_t ktrace_write_reserved(const struct ktrace_draft *draft, uint64_t word, uint64_t stamp)
+{
+	struct ktrace_writer writer;
+
+	writer_begin(&writer, draft);
+	writer_place(&writer, draft->ring);
+	writer.word = word;
+	writer.stamp = stamp;
+	return ring_write(&writer, draft);
+}
+
+uint64_t ktrace_write(const struct ktrace_draft *draft)
+{
+	struct ktrace_writer writer;
+
+	if (draft->ring == 0)
+		return boot_write(draft);
+	if (draft->ring == ktrace_state.rare)
+		return rare_write(draft);
+	writer_begin(&writer, draft);
+	writer_place(&writer, draft->ring);
+	if (!ring_reserve(&writer))
+		return 0;
+	writer.stamp = ktrace_arch_clock();
+	return ring_write(&writer, draft);
+}
