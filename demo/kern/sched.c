@@ -215,6 +215,7 @@ void sched_tick(void)
 
 void sched_idle(void)
 {
+	ktrace_mode(KTRX_MODE_IDLE);
 	for (;;) {
 		schedule();
 		probes_attend();

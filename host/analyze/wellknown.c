@@ -101,7 +101,7 @@ static const struct meaning meanings[] = {
 	  WELLKNOWN_LOCK_ACQUIRE,
 	  V2,
 	  NEEDS(WELLKNOWN_OBJECT),
-	  { { WELLKNOWN_OBJECT, "lock" }, { WELLKNOWN_NAME, "name" } } },
+	  { { WELLKNOWN_OBJECT, "lock" }, { WELLKNOWN_NAME, "name" }, { WELLKNOWN_PLACE, "place" } } },
 	{ "lock",
 	  "release",
 	  WELLKNOWN_LOCK_RELEASE,
