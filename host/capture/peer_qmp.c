@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A running QEMU by QMP. Where the guest's RAM is a file that is shared, the file is read; else QEMU is asked to
- * save pieces of physical memory into a file of ours (pmemsave), which it does while the guest runs.
+ * A running QEMU by QMP. Where the guest's RAM is a file that is shared, the file is read; else the memory of QEMU's
+ * process, if we may; else QEMU is asked to save pieces of physical memory into a file of ours (pmemsave), which it
+ * does while the guest runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,16 +11,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "error.h"
 #include "frequency.h"
 #include "monitor.h"
 #include "peer.h"
+#include "process_memory.h"
 #include "ram.h"
 #include "registers.h"
 
-#define PIECE ((size_t)16 << 20) /* most that one command saves */
+#define PIECE	     ((size_t)16 << 20) /* most that one command saves */
+#define SAMPLE	     4096u
+#define SAMPLE_TRIES 3u
 
 struct peer_qmp {
 	struct capture_peer peer;
@@ -109,6 +114,76 @@ static int open_by_command(struct peer_qmp *qmp)
 	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 }
 
+/* Who made the socket; 0 where that is nobody on this machine. */
+static pid_t process_of(const struct peer_qmp *qmp)
+{
+	struct ucred who = { 0 };
+	socklen_t size = sizeof(who);
+
+	return getsockopt(qmp->monitor.qmp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? who.pid : 0;
+}
+
+/* Where each range of the guest's RAM lies in QEMU's own memory. False: QEMU does not tell. */
+static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
+{
+	*map = qmp->map;
+	for (uint32_t i = 0; i < map->ranges; i++) {
+		char line[64], *text, *found;
+		int error;
+
+		snprintf(line, sizeof(line), "gpa2hva 0x%" PRIx64, map->range[i].physical);
+		error = capture_monitor_print(&qmp->monitor, line, &text);
+		if (error)
+			return false;
+		found = strstr(text, ") is 0x");
+		map->range[i].offset = found ? strtoull(found + strlen(") is "), NULL, 16) : 0;
+		free(text);
+		if (!map->range[i].offset)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether it is the guest's: the socket may have been made by another process than QEMU. What QEMU itself says lies at
+ * the beginning of the largest range, where kernels have code, must be there.
+ */
+static bool is_of_guest(struct peer_qmp *qmp, struct ktread_memory *memory)
+{
+	char said[SAMPLE], read[SAMPLE];
+	uint32_t largest = 0;
+
+	for (uint32_t i = 1; i < qmp->map.ranges; i++)
+		if (qmp->map.range[i].length > qmp->map.range[largest].length)
+			largest = i;
+	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) { /* the guest may write there */
+		uint64_t physical = qmp->map.range[largest].physical;
+
+		if (save_piece(qmp, "pmemsave", "", physical, said, SAMPLE) != 0 ||
+		    ktread_memory_read(memory, physical, read, SAMPLE) != 0)
+			return false;
+		if (memcmp(said, read, SAMPLE) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* 0, or an error where the other way has to do. */
+static int open_by_process(struct peer_qmp *qmp)
+{
+	struct capture_map map;
+	pid_t pid = process_of(qmp);
+
+	if (pid <= 0 || !find_host_addresses(qmp, &map) ||
+	    capture_process_open(&qmp->peer.memory, pid, &map) != 0)
+		return CAPTURE_E_ABSENT;
+	if (is_of_guest(qmp, qmp->peer.memory))
+		return 0;
+	ktread_memory_close(qmp->peer.memory);
+	qmp->peer.memory = NULL;
+	return CAPTURE_E_ABSENT;
+}
+
 /* A property of an object as text; "" if it has none. */
 static void get_property(struct peer_qmp *qmp, const char *object, const char *property, char *text,
 			 size_t size)
@@ -162,7 +237,7 @@ static int open_memory(struct peer_qmp *qmp)
 		return error;
 	if (path[0] && access(path, R_OK) == 0)
 		return capture_ram_open(&qmp->peer.memory, path, &qmp->map, NULL);
-	return open_by_command(qmp);
+	return open_by_process(qmp) == 0 ? 0 : open_by_command(qmp);
 }
 
 static int open_guest(struct peer_qmp *qmp)
