@@ -10,6 +10,7 @@
 #include "export/ticks.h"
 
 #define BACK_SECONDS  1e-3 /* a record may be stamped after an interrupt's that came while it was written */
+#define IN_STEP_US    1.0  /* and less is not worth a word */
 #define REACH_SECONDS 1.0  /* less than that and a hang's beginning is gone when it is noticed */
 #define LIST	      160u
 #define CPUS_LISTED   8u
@@ -217,6 +218,7 @@ int examine_order(struct doctor_report *report, const struct patient *patient, s
 	const struct ktread_info *info = patient->facts->info;
 	const double us = info->frequency ? 1e6 / (double)info->frequency : 0;
 	struct align_report found;
+	double differ;
 	int status;
 
 	if (patient->facts->cpus < 2)
@@ -234,14 +236,21 @@ int examine_order(struct doctor_report *report, const struct patient *patient, s
 	}
 	if (status < 0)
 		return status;
+	differ = (double)info->clock_aligned * us;
 	if (found.before == 0)
 		doctor_say(report, DOCTOR_OK, "order",
 			   "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
+	else if (found.kept || (us > 0 && differ < IN_STEP_US))
+		doctor_say(report, DOCTOR_OK, "order",
+			   "clocks are in step as far as the trace tells: %" PRIu64 " of %" PRIu64
+			   " effects seem to come before their cause, by less than can be measured",
+			   found.before, found.pairs);
 	else
 		doctor_say(report, info->clock_samples ? DOCTOR_NOTE : DOCTOR_WRONG, "order",
-			   "%" PRIu64 " of %" PRIu64 " effects come before their cause on another CPU, "
-			   "clocks differ by up to about %.1f us: "
-			   ".clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace right",
-			   found.before, found.pairs, (double)info->clock_aligned * us);
+			   "%" PRIu64 " of %" PRIu64
+			   " effects come before their cause on another CPU, clocks differ by up to about "
+			   "%.1f us: .clocks = KTRACE_CLOCKS_ASKED has them measured, --align puts a trace "
+			   "right",
+			   found.before, found.pairs, differ);
 	return 0;
 }

@@ -51,6 +51,9 @@ int ktread_layout_head(const struct ktread_layout *layout, uint32_t ring, uint64
 /* Reads rows of the CPUS section from number `first` on. How many of `room` there are, or an error. */
 int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struct ktrx_cpu *cpu,
 		       uint32_t room);
+/* The same of the HOLDERS section. */
+int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, struct ktrx_holder *holder,
+			  uint32_t room);
 
 static inline uint64_t ktread_ring_slots(const struct ktread_ring_place *place)
 {

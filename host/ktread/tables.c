@@ -46,13 +46,17 @@ int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu
 	return trace->layout ? ktread_layout_cpus(trace->layout, first, cpu, room) : 0;
 }
 
-int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, struct ktrx_holder *holder,
+			  uint32_t room)
 {
-	int count = trace->layout ? read_rows(trace->layout, KTRX_SECTION_HOLDERS, first, holder,
-					      sizeof(*holder), room)
-				  : 0;
+	int count = read_rows(layout, KTRX_SECTION_HOLDERS, first, holder, sizeof(*holder), room);
 
 	for (int n = 0; n < count; n++)
 		holder[n].object_name[sizeof(holder[n].object_name) - 1] = '\0';
 	return count;
+}
+
+int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+{
+	return trace->layout ? ktread_layout_holders(trace->layout, first, holder, room) : 0;
 }

@@ -42,6 +42,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beat
 	}
 	cpu->now = share;
 	cpu->sample[share]++;
+	cpu->nested += row->nesting != 0 && share != LIVE_STUCK;
 }
 
 /* What the time from the last event to this one was spent on. */
@@ -59,6 +60,11 @@ static void take_time(struct live_cpu *cpu, const struct ktread_event *event)
 
 static void take_lock(struct live_cpu *cpu, const struct ktread_event *event, const struct wellknown *known)
 {
+	if (known->kind == WELLKNOWN_LOCK_CONTEND || known->kind == WELLKNOWN_LOCK_ACQUIRE ||
+	    known->kind == WELLKNOWN_SWITCH) {
+		cpu->lock_name[0] = '\0';
+		cpu->owner = 0;
+	}
 	if (known->kind == WELLKNOWN_LOCK_CONTEND)
 		cpu->waits = wellknown_number(known, event, WELLKNOWN_OBJECT, &cpu->lock);
 	else if (known->kind == WELLKNOWN_LOCK_ACQUIRE || known->kind == WELLKNOWN_SWITCH)
@@ -81,11 +87,14 @@ void live_cpu_event(struct live_cpu *cpu, const struct ktread_event *event, cons
 
 void live_cpu_close(struct live_cpu *cpu)
 {
-	const double irq = cpu->covered ? (double)cpu->in_irq / (double)cpu->covered : 0;
-	double samples = 0, at_work = 0;
+	double samples = 0, at_work = 0, irq = 0;
 
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		samples += cpu->sample[i];
+	if (cpu->in_irq)
+		irq = (double)cpu->in_irq / (double)cpu->covered;
+	else if (samples > 0) /* the kernel has no events of interrupts */
+		irq = cpu->nested / samples;
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		cpu->share[i] = samples > 0 ? cpu->sample[i] / samples : 0;
 	/* Interrupts take their part of all that a CPU does unless it is stuck. */
@@ -95,7 +104,7 @@ void live_cpu_close(struct live_cpu *cpu)
 			cpu->share[i] *= 1 - irq;
 	cpu->share[LIVE_IRQ] += at_work * irq;
 	memset(cpu->sample, 0, sizeof(cpu->sample));
-	cpu->covered = cpu->in_irq = 0;
+	cpu->covered = cpu->in_irq = cpu->nested = 0;
 }
 
 const char *live_share_name(enum live_share share)

@@ -36,11 +36,14 @@ struct live_cpu {
 	uint64_t heartbeats;
 	uint64_t beat; /* ns: when that last changed, or it idled */
 	double stuck;  /* seconds since, if it is stuck */
-	uint64_t lock; /* the thread waits for it, spinning or not; valid if … */
+	uint64_t lock; /* it, or its thread, waits for this one, spinning or not; valid if … */
 	bool waits;
+	char lock_name[32];	   /* not yet escaped; "" unknown */
+	uint32_t owner;		   /* of the lock, as struct ktrx_holder names it; 0 unknown */
 	double share[LIVE_SHARES]; /* of the interval that ended last */
 	/* Of the interval in progress. */
 	uint32_t sample[LIVE_SHARES];
+	uint32_t nested;	  /* samples in an interrupt, as the row says */
 	uint64_t covered, in_irq; /* ticks that events tell of */
 	/* Of the last event. */
 	uint64_t stamp;

@@ -145,6 +145,13 @@ static int cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
 	return guest->follow ? ktread_follow_cpus(guest->follow, cpu, room) : 0;
 }
 
+static int holders(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+{
+	struct live_guest *guest = context;
+
+	return guest->follow ? ktread_follow_holders(guest->follow, first, holder, room) : 0;
+}
+
 static void account(void *context, struct ktread_follow_account *sum)
 {
 	const struct live_guest *guest = context;
@@ -177,7 +184,7 @@ void live_guest_open(struct live_guest *guest, struct live_source *source)
 {
 	guest->options.size = sizeof(guest->options);
 	snprintf(guest->path, sizeof(guest->path), "%s", guest->given ? guest->given : guest->usual);
-	*source = (struct live_source){ guest, next, trace, cpus, account, now_ns, path, message };
+	*source = (struct live_source){ guest, next, trace, cpus, holders, account, now_ns, path, message };
 }
 
 void live_guest_close(struct live_guest *guest)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "export/escape.h"
+#include "live/holders.h"
 
 #define TEXT	   192u
 #define CPUS_SHOWN 16u /* in a line for people */
@@ -28,7 +29,7 @@ static void write_tail(struct live_lines *lines, const struct live_tail *tail)
 static void write_cpu(struct output *out, const struct live_model *model, uint32_t n)
 {
 	const struct live_cpu *cpu = &model->cpu[n];
-	char thread[TEXT];
+	char thread[TEXT], text[TEXT];
 
 	output_format(out, " | %" PRIu32 ":", n);
 	if (!cpu->online) {
@@ -47,8 +48,11 @@ static void write_cpu(struct output *out, const struct live_model *model, uint32
 		live_thread_text(live_model_trace(model), cpu->thread, thread, sizeof(thread));
 		output_format(out, " %s", thread);
 	}
-	if (cpu->waits)
-		output_format(out, " waits for lock 0x%" PRIx64, cpu->lock);
+	if (cpu->waits) {
+		live_object_text(live_model_trace(model), cpu->lock, cpu->lock_name, cpu->owner, text,
+				 sizeof(text));
+		output_format(out, " waits for lock %s", text);
+	}
 }
 
 static void write_top(struct output *out, const struct live_model *model, unsigned most)
@@ -116,6 +120,22 @@ static void write_name(struct output *out, const struct ktread *trace, uint32_t 
 	}
 }
 
+static void write_object_name(struct output *out, const char *name)
+{
+	if (!*name)
+		return;
+	output_text(out, ",\"object_name\":");
+	write_string(out, name);
+}
+
+static void write_owner(struct output *out, uint32_t owner)
+{
+	if (owner & KTRX_HOLDER_CPU)
+		output_format(out, ",\"owner_cpu\":%" PRIu32, owner & ~KTRX_HOLDER_CPU);
+	else if (owner)
+		output_format(out, ",\"owner_thread\":%" PRIu32, owner - 1);
+}
+
 static void write_cpu_json(struct output *out, const struct live_model *model, uint32_t n)
 {
 	const struct live_cpu *cpu = &model->cpu[n];
@@ -127,8 +147,11 @@ static void write_cpu_json(struct output *out, const struct live_model *model, u
 	output_format(out, ",\"now\":\"%s\",\"stuck_seconds\":%.1f,\"heartbeats\":%" PRIu64 ",",
 		      live_share_name(cpu->now), cpu->stuck, cpu->heartbeats);
 	write_name(out, live_model_trace(model), cpu->thread);
-	if (cpu->waits)
+	if (cpu->waits) {
 		output_format(out, ",\"lock\":\"0x%" PRIx64 "\"", cpu->lock);
+		write_object_name(out, cpu->lock_name);
+		write_owner(out, cpu->owner);
+	}
 	output_text(out, "}");
 }
 
@@ -163,6 +186,8 @@ static void write_waits_json(struct output *out, const struct live_model *model)
 		output_text(out, i ? ",{" : "{");
 		write_name(out, trace, model->wait[i].thread);
 		output_format(out, ",\"object\":\"0x%" PRIx64 "\"", model->wait[i].object);
+		write_object_name(out, model->wait[i].name);
+		write_owner(out, model->wait[i].owner);
 		if (frequency)
 			output_format(out, ",\"seconds\":%.3f",
 				      (double)model->wait[i].ticks / (double)frequency);

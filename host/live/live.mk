@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # ktrace live. Without the ncursesw library there is line mode only.
-KTRACE_SRCS += $(patsubst %,host/live/%.c,cpus guest lines model page rates tail waits watch)
+KTRACE_SRCS += $(patsubst %,host/live/%.c,cpus guest holders lines model page rates tail waits watch)
 COMMANDS += live
 CURSES := $(shell pkg-config --exists ncursesw 2>/dev/null && echo yes)
 ifeq ($(CURSES),yes)

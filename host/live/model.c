@@ -7,6 +7,7 @@
 
 #include "analyze/cost.h"
 #include "analyze/threads.h"
+#include "live/holders.h"
 
 #define WARM_NS UINT64_C(300000000)
 
@@ -177,6 +178,19 @@ static double since(uint64_t then, uint64_t now)
 	return now > then ? (double)(now - then) / 1e9 : 0;
 }
 
+/* Of the table of holders, or else of events. What cannot be read now may be the next time. */
+static void list_waits(struct live_model *model)
+{
+	struct live_holders holders = { .cpu = model->cpu, .cpus = model->cpus, .wait = model->wait };
+
+	for (uint32_t i = 0; i < model->cpus; i++)
+		holders.now = model->row[i].now > holders.now ? model->row[i].now : holders.now;
+	if (!model->running || live_holders_read(&holders, model->source) < 0 || !holders.told)
+		model->wait_count = live_waits_list(model->waits, model->wait);
+	else
+		model->wait_count = holders.wait_count;
+}
+
 void live_model_end(struct live_model *model)
 {
 	const uint64_t now = time_now(model), from = model->began > model->warm ? model->began : model->warm;
@@ -189,7 +203,7 @@ void live_model_end(struct live_model *model)
 			       : 0;
 	model->before = model->now;
 	model->cost = cost_now(model, seconds);
-	model->wait_count = live_waits_list(model->waits, model->wait);
+	list_waits(model);
 	for (uint32_t i = 0; i < model->cpus; i++)
 		live_cpu_close(&model->cpu[i]);
 	model->began = now;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "live/page.h"
 
+#include "live/holders.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,7 +74,8 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 {
 	const struct live_cpu *cpu = &model->cpu[n];
 	const uint32_t width = columns / 2 < BAR_MOST ? columns / 2 : BAR_MOST;
-	char bar[BAR_MOST + 1], thread[TEXT] = "", stuck[40] = "", pc[40] = "", lock[48] = "";
+	char bar[BAR_MOST + 1], thread[TEXT] = "", stuck[40] = "", pc[40] = "", lock[TEXT + 24] = "",
+				object[TEXT];
 	uint8_t share[BAR_MOST];
 	struct live_row *row;
 	int before;
@@ -89,8 +92,11 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 		snprintf(stuck, sizeof(stuck), "STUCK %.0f s ", cpu->stuck);
 	if (cpu->stuck > 0 && cpu->heartbeats)
 		snprintf(pc, sizeof(pc), "at 0x%" PRIx64 " ", cpu->pc);
-	if (cpu->waits)
-		snprintf(lock, sizeof(lock), " waits for lock 0x%" PRIx64, cpu->lock);
+	if (cpu->waits) {
+		live_object_text(live_model_trace(model), cpu->lock, cpu->lock_name, cpu->owner, object,
+				 sizeof(object));
+		snprintf(lock, sizeof(lock), " waits for lock %s", object);
+	}
 	row = put(page, rows, columns, "CPU%-3" PRIu32 "[%s] %s%s%s%s", n, bar, stuck, pc,
 		  cpu->now == LIVE_IDLE ? "idle" : thread, lock);
 	before = snprintf(NULL, 0, "CPU%-3" PRIu32 "[", n);
@@ -124,7 +130,7 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 {
 	struct ktread *trace = live_model_trace(model);
 	const double frequency = trace ? (double)ktread_info(trace)->frequency : 0;
-	char thread[TEXT], time[40], object[32];
+	char thread[TEXT], time[40], object[TEXT];
 
 	for (uint32_t i = 0; i < model->wait_count && i < most; i++) {
 		const struct live_wait *wait = &model->wait[i];
@@ -132,9 +138,13 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 		live_thread_text(trace, wait->thread, thread, sizeof(thread));
 		snprintf(time, sizeof(time), frequency > 0 ? "%.1f s" : "%.0f ticks",
 			 (double)wait->ticks / (frequency > 0 ? frequency : 1));
-		if (wait->object)
-			snprintf(object, sizeof(object), "  on 0x%" PRIx64, wait->object);
-		put(page, rows, columns, "waits: %-16s %10s%s", thread, time, wait->object ? object : "");
+		live_object_text(trace, wait->object, wait->name, wait->owner, object, sizeof(object));
+		if (wait->kind == KTRX_WAIT_THREAD)
+			live_thread_text(trace, (uint32_t)wait->object, object, sizeof(object));
+		put(page, rows, columns, "waits: %-16s %10s%s%s%s%s", thread, time,
+		    wait->object || wait->kind ? "  " : "",
+		    wait->object || wait->kind ? live_wait_word(wait->kind) : "", wait->object ? " " : "",
+		    wait->object ? object : "");
 	}
 }
 

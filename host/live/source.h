@@ -16,6 +16,7 @@ struct live_source {
 	int (*next)(void *context, struct ktread_followed *now, int wait_ms);
 	struct ktread *(*trace)(void *context); /* NULL: there is none now */
 	int (*cpus)(void *context, struct ktrx_cpu *cpu, uint32_t room);
+	int (*holders)(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room);
 	void (*account)(void *context, struct ktread_follow_account *account); /* of all guests so far */
 	uint64_t (*now)(void *context); /* nanoseconds of a clock that never goes back */
 	const char *(*path)(void *context);

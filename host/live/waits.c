@@ -59,17 +59,26 @@ int live_waits_event(struct live_waits *waits, const struct ktread_event *event,
 	return threads_event(waits->threads, event, known, waits->time);
 }
 
-static void offer(struct live_wait list[LIVE_WAITS], uint32_t *count, struct live_wait wait)
+/* Threads that wait for locks come before those that wait for work. */
+static bool goes_before(const struct live_wait *a, const struct live_wait *b)
+{
+	const bool a_lock = a->kind == KTRX_WAIT_SPIN || a->kind == KTRX_WAIT_LOCK;
+	const bool b_lock = b->kind == KTRX_WAIT_SPIN || b->kind == KTRX_WAIT_LOCK;
+
+	return a_lock != b_lock ? a_lock : a->ticks > b->ticks;
+}
+
+void live_wait_offer(struct live_wait list[LIVE_WAITS], uint32_t *count, const struct live_wait *wait)
 {
 	uint32_t at = *count;
 
-	while (at > 0 && wait.ticks > list[at - 1].ticks)
+	while (at > 0 && goes_before(wait, &list[at - 1]))
 		at--;
 	if (at == LIVE_WAITS)
 		return;
 	*count += *count < LIVE_WAITS;
 	memmove(list + at + 1, list + at, (*count - 1 - at) * sizeof(*list));
-	list[at] = wait;
+	list[at] = *wait;
 }
 
 uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[LIVE_WAITS])
@@ -78,10 +87,12 @@ uint32_t live_waits_list(const struct live_waits *waits, struct live_wait list[L
 
 	for (uint32_t i = 0; i < threads_count(waits->threads); i++) {
 		const struct threads_thread *thread = threads_at(waits->threads, i);
+		const struct live_wait wait = { .thread = thread->id,
+						.object = thread->object,
+						.ticks = waits->time - thread->since };
 
 		if (thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING)
-			offer(list, &count,
-			      (struct live_wait){ thread->id, thread->object, waits->time - thread->since });
+			live_wait_offer(list, &count, &wait);
 	}
 	return count;
 }

@@ -94,6 +94,9 @@ void ktread_follow_account(const struct ktread_follow *follow, struct ktread_fol
  * guest does not say, or none is found; or an error.
  */
 int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint32_t room);
+/* The same of the table of holders, from row `first` on. */
+int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
+			  uint32_t room);
 /* 1: nobody can record any more, so that what is read now is the last. */
 int ktread_follow_ended(const struct ktread_follow *follow);
 const char *ktread_follow_message(const struct ktread_follow *follow); /* of the last error */

@@ -28,7 +28,7 @@ for arch in x86_64 aarch64 riscv64; do
 	reported ok rings 'each of 2 CPUs'
 	reported ok heartbeats 'by CPU: [1-9][0-9]*, [1-9]'
 	reported ok cost ' ns an event'
-	reported ok order 'after its cause'
+	reported ok order "cause"
 	reported ok lit 'rings, cpus, thread-ids, switch, wake, block'
 	check "$arch: the console went elsewhere" grep -q . "$tmp/err"
 	"$ktrace" doctor --json "$out" >"$tmp/json" 2>"$tmp/said"

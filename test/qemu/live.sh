@@ -66,6 +66,12 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: and nobody else: $(last stuck 1)" 0.000 "$(last stuck 1)"
 	check "$arch: its thread is named" grep -q '"name":"hang"' "$tmp/live"
 	finish
+
+	start "$arch" run=abba-spin
+	watch 3
+	check "$arch: of CPUs that wait for each other's locks it is said" \
+		grep -q '| 0:.* waits for lock buffer pool (0x[0-9a-f]*) of CPU 1 .*| 1:.* of CPU 0' "$tmp/live"
+	finish
 done
 
 # Millions of events later it needs no more memory than after the first.

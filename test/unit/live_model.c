@@ -81,6 +81,12 @@ static int fake_cpus(void *context, struct ktrx_cpu *cpu, uint32_t room)
 	return 3;
 }
 
+static int fake_holders(void *context, uint32_t first, struct ktrx_holder *holder, uint32_t room)
+{
+	(void)context;
+	return ktread_holders(script_trace(), first, holder, room);
+}
+
 static void fake_account(void *context, struct ktread_follow_account *account)
 {
 	(void)context;
@@ -99,7 +105,7 @@ static const char *fake_path(void *context)
 	return "guest.ram";
 }
 
-static const struct live_source source = { NULL,	 fake_next, fake_trace, fake_cpus,
+static const struct live_source source = { NULL,	 fake_next, fake_trace, fake_cpus, fake_holders,
 					   fake_account, fake_now,  fake_path,	fake_path };
 
 static void begin(void)
@@ -222,6 +228,49 @@ static void test_tail(void **state)
 	free(text);
 }
 
+/* What the kernel's tables tell goes before what events do: who waits for whose lock, and interrupts without events. */
+static void test_holders(void **state)
+{
+	struct ktrx_holder *row;
+	char *text;
+
+	(void)state;
+	begin();
+	script_event(BLOCK, SECOND + 400 * MS, 1, 5, (uint64_t)5, (uint64_t)0x88, (uint64_t)1);
+	script_event(SWITCH, SECOND + 400 * MS + 5, 1, 5, (uint64_t)5, (uint64_t)0);
+	fake.cpu[0].nesting = 1;
+	fake.cpu[2].now = 4 * SECOND;
+	row = script_holder(KTRX_HOLDER_CPU | 2);
+	*row = (struct ktrx_holder){ .id = row->id, .wait = KTRX_WAIT_SPIN, .object = 0x99, .owner = 10 };
+	strcpy(row->object_name, "in\x1bode");
+	row = script_holder(8);
+	*row = (struct ktrx_holder){ .id = 8, .wait = KTRX_WAIT_TIME, .wait_stamp = SECOND, .object = 0x77 };
+	row = script_holder(10);
+	*row = (struct ktrx_holder){ .id = 10,
+				     .wait = KTRX_WAIT_LOCK,
+				     .wait_stamp = 2 * SECOND,
+				     .object = 0xaa,
+				     .owner = KTRX_HOLDER_CPU | 1 };
+	script_holder(0);
+	script_holder(KTRX_HOLDER_CPU | 4000000);
+	text = write_lines(1, true, 0, "");
+	assert_non_null(strstr(text, "\"irq\":1.000"));
+	assert_non_null(
+		strstr(text, "\"lock\":\"0x99\",\"object_name\":\"in\\u001bode\",\"owner_thread\":9}"));
+	assert_non_null(
+		strstr(text, "\"waits\":[{\"thread\":9,\"name\":\"hog\",\"object\":\"0xaa\",\"owner_cpu\":1,"
+			     "\"seconds\":2.000},{\"thread\":7,\"name\":\"in\\u001bit\",\"object\":\"0x77\","
+			     "\"seconds\":3.000}]"));
+	free(text);
+	begin();
+	row = script_holder(KTRX_HOLDER_CPU | 2);
+	*row = (struct ktrx_holder){ .id = row->id, .wait = KTRX_WAIT_SPIN, .object = 0x99, .owner = 10 };
+	strcpy(row->object_name, "inode");
+	text = write_lines(1, false, 0, "");
+	assert_non_null(strstr(text, "waits for lock inode (0x99) of hog(9)"));
+	free(text);
+}
+
 /* A guest that ends and another one: nothing of the first is said of the second. */
 static void test_end(void **state)
 {
@@ -340,7 +389,7 @@ int main(void)
 		cmocka_unit_test(test_lines),	     cmocka_unit_test(test_json),
 		cmocka_unit_test(test_tail),	     cmocka_unit_test(test_end),
 		cmocka_unit_test(test_bar),	     cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_many_threads), cmocka_unit_test(test_holders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
