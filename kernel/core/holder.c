@@ -58,11 +58,12 @@ volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
 	return KTRACE_NULL;
 }
 
-/* The thread's first row is the one; later ones are freed. */
+/* The thread's first row is the one; later ones are freed. Of two that claim at a time one sees both rows. */
 static volatile struct ktrx_holder *settle(uint32_t thread)
 {
 	volatile struct ktrx_holder *first = KTRACE_NULL;
 
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (uint32_t probe = 0; probe < probes(); probe++) {
 		volatile struct ktrx_holder *row = place(thread, probe);
 

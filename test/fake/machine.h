@@ -4,7 +4,8 @@
 
 #include <ktrace/ktrace.h>
 
-#define FAKE_CPUS 3
+#define FAKE_CPUS    3
+#define FAKE_HOLDERS 10
 
 /* What the hooks answer. */
 struct fake_machine {

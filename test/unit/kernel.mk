@@ -20,6 +20,8 @@ UNIT_CFLAGS_kernel_$(1) := $(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call kernel_test,record))
 $(eval $(call kernel_test,ring))
+$(eval $(call kernel_test,hooks))
+$(eval $(call kernel_test,holders))
 $(eval $(call kernel_test,control))
 $(eval $(call kernel_test,settings))
 $(eval $(call kernel_test,mailbox))
@@ -39,9 +41,11 @@ UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD
 
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.
 ifeq ($(shell uname -m),x86_64)
-UNIT_TESTS += kernel_stress
+UNIT_TESTS += kernel_stress kernel_hooks_stress
 UNIT_SRCS_kernel_stress := test/unit/kernel_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
+UNIT_SRCS_kernel_hooks_stress := test/unit/kernel_hooks_stress.c $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)
 endif
 
 # Files written for DragonFly's macros, told in DragonFly's way what to compile in.

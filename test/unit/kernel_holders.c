@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Rows of threads: what they say of waits, wakeups and switches, and who gets one when there are more threads than rows. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "kernel/core/hook.h"
+#include "test/fake/machine.h"
+
+#define QUEUE ((const void *)0x4000)
+#define MUTEX ((const void *)0x5000)
+#define MANY  100u
+
+static int boot(void **state)
+{
+	fake_reset(state);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	fake.thread = 7;
+	return 0;
+}
+
+static volatile struct ktrx_holder *row_of(uint32_t thread)
+{
+	volatile struct ktrx_holder *row = ktrace_holder_find(thread);
+
+	assert_non_null(row);
+	assert_int_equal(row->id, thread + 1);
+	return row;
+}
+
+static uint32_t rows_of(uint32_t thread)
+{
+	uint32_t rows = 0;
+
+	for (uint32_t n = 0; n < FAKE_HOLDERS; n++)
+		rows += ktrace_state.holder[FAKE_CPUS + n].id == thread + 1;
+	return rows;
+}
+
+static void a_thread_sleeps_and_is_woken(void **state)
+{
+	(void)state;
+	ktrace_thread_switch(3, 7);
+	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNING);
+	assert_null(ktrace_holder_find(3));
+	ktrace_thread_block_at(QUEUE, "pipe", KTRX_WAIT_EVENT, 99, 0x88);
+	assert_int_equal(row_of(7)->state, KTRX_THREAD_WAITING);
+	assert_int_equal(row_of(7)->state_stamp, fake.clock);
+	assert_int_equal(row_of(7)->wait, KTRX_WAIT_EVENT);
+	assert_int_equal(row_of(7)->object, (uintptr_t)QUEUE);
+	assert_int_equal(row_of(7)->wait_pc, 0x88);
+	assert_int_equal(row_of(7)->deadline, 99);
+	assert_string_equal((const char *)row_of(7)->object_name, "pipe");
+	fake.thread = 8;
+	ktrace_thread_switch(7, 8);
+	assert_int_equal(row_of(7)->state, KTRX_THREAD_WAITING);
+	fake.cpu = 1;
+	fake.thread = 9;
+	ktrace_thread_wake(7);
+	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(row_of(7)->wait, KTRX_WAIT_NONE);
+	assert_int_equal(row_of(7)->waker, 10);
+	assert_int_equal(row_of(7)->wakes, 1);
+	assert_int_equal(row_of(7)->deadline, 0);
+	ktrace_thread_switch(9, 7);
+	assert_int_equal(row_of(7)->cpu, 1);
+	assert_int_equal(row_of(8)->cpu, 0);
+	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNING);
+	ktrace_thread_switch(7, 9);
+	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNABLE);
+}
+
+static void a_thread_that_was_woken_before_it_left_runs_on(void **state)
+{
+	(void)state;
+	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 0);
+	ktrace_thread_wake(7);
+	ktrace_thread_switch(7, 7);
+	assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNING);
+	assert_int_equal(ktrace_state.cpu[0].switches, 0);
+}
+
+static void an_interrupt_is_no_waker(void **state)
+{
+	(void)state;
+	fake.thread = 5 | KTRX_CONTEXT_INTERRUPT << KTRX_W1_CONTEXT_SHIFT;
+	ktrace_thread_wake(7);
+	assert_int_equal(row_of(7)->waker, 0);
+	assert_int_equal(row_of(7)->wakes, 1);
+}
+
+static void a_wait_for_a_lock_lasts_until_it_is_had(void **state)
+{
+	(void)state;
+	ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 4, 0x99);
+	for (unsigned n = 0; n < 2; n++) {
+		ktrace_thread_block(QUEUE, "queue", KTRX_WAIT_EVENT, 0);
+		ktrace_thread_wake(7);
+		ktrace_thread_switch(8, 7);
+		assert_int_equal(row_of(7)->wait, KTRX_WAIT_LOCK);
+		assert_int_equal(row_of(7)->object, (uintptr_t)MUTEX);
+		assert_int_equal(row_of(7)->owner, 5);
+		assert_int_equal(row_of(7)->wait_pc, 0x99);
+		assert_string_equal((const char *)row_of(7)->object_name, "inode");
+	}
+	ktrace_lock_acquire_at(MUTEX, KTRACE_BY_THREAD, 0x9a);
+	assert_int_equal(row_of(7)->wait, KTRX_WAIT_NONE);
+	assert_int_equal(row_of(7)->held[0].object, (uintptr_t)MUTEX);
+	assert_int_equal(row_of(7)->held[0].pc, 0x9a);
+	ktrace_thread_switch(7, 8); /* no mistake */
+	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
+}
+
+static void of_a_thread_known_from_its_beginning_all_locks_are_known(void **state)
+{
+	(void)state;
+	ktrace_thread_stack(7, (void *)0x1000, (void *)0x2000); /* itself: who knows what it holds */
+	assert_int_equal(row_of(7)->whole, 0);
+	ktrace_thread_stack(8, (void *)0x1000, (void *)0x2000);
+	assert_int_equal(row_of(8)->whole, 1);
+	assert_int_equal(row_of(8)->stack_low, 0x1000);
+	assert_int_equal(row_of(8)->stack_high, 0x2000);
+	ktrace_lock_release(MUTEX, KTRACE_BY_THREAD);
+	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
+	fake.thread = 8;
+	ktrace_lock_release(MUTEX, KTRACE_BY_THREAD);
+	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_RELEASE);
+	ktrace_thread_priority(8, 31);
+	assert_int_equal(row_of(8)->priority, 31);
+}
+
+static uint32_t threads_with_rows(void)
+{
+	uint32_t found = 0;
+
+	for (uint32_t thread = 0; thread < MANY; thread++) {
+		uint32_t rows = rows_of(thread);
+
+		assert_true(rows <= 1);
+		assert_int_equal(rows, ktrace_holder_find(thread) != NULL);
+		found += rows;
+	}
+	return found;
+}
+
+static void threads_beyond_the_rows_are_left_out(void **state)
+{
+	uint32_t last = 0;
+
+	(void)state;
+	for (uint32_t thread = 0; thread < MANY; thread++) {
+		ktrace_thread_wake(thread);
+		if (ktrace_holder_find(thread))
+			last = thread;
+	}
+	assert_int_equal(threads_with_rows(), FAKE_HOLDERS);
+	for (uint32_t thread = 0; thread < MANY; thread++)
+		if (!ktrace_holder_find(thread)) {
+			fake.thread = thread;
+			ktrace_lock_acquire(MUTEX, KTRACE_BY_THREAD);
+			ktrace_thread_exit(thread);
+		}
+	assert_int_equal(threads_with_rows(), FAKE_HOLDERS);
+	ktrace_thread_exit(last);
+	assert_int_equal(threads_with_rows(), FAKE_HOLDERS - 1);
+}
+
+static void a_row_that_was_freed_is_as_new(void **state)
+{
+	volatile struct ktrx_holder *row;
+
+	(void)state;
+	ktrace_thread_stack(8, (void *)0x1000, (void *)0x2000);
+	fake.thread = 8;
+	ktrace_lock_acquire(MUTEX, KTRACE_BY_THREAD);
+	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 3);
+	row = row_of(8);
+	ktrace_thread_exit(8);
+	for (size_t n = 0; n < sizeof(*row); n++)
+		assert_int_equal(((volatile uint8_t *)row)[n], 0);
+	row->state = KTRX_THREAD_RUNNABLE; /* somebody was late */
+	ktrace_thread_wake(8);
+	assert_ptr_equal(row_of(8), row);
+	assert_int_equal(row->held_count, 0);
+	assert_int_equal(row->whole, 0);
+}
+
+/* Threads whose rows begin at the same place. */
+static uint32_t neighbour(uint32_t of, uint32_t after)
+{
+	volatile struct ktrx_holder *place;
+
+	ktrace_holder_claim(of);
+	place = ktrace_holder_find(of);
+	ktrace_holder_free(of);
+	for (uint32_t thread = after + 1;; thread++) {
+		int same = ktrace_holder_claim(thread) == place;
+
+		ktrace_holder_free(thread);
+		if (same)
+			return thread;
+	}
+}
+
+static uint32_t raced;
+
+static void another_cpu_claims(void)
+{
+	assert_non_null(ktrace_holder_claim(raced));
+}
+
+static void two_claims_for_one_thread_make_one_row(void **state)
+{
+	(void)state;
+	raced = 20;
+	for (int64_t n = 0; n < 4; n++) {
+		fake_at(n, another_cpu_claims);
+		assert_non_null(ktrace_holder_claim(raced));
+		assert_int_equal(rows_of(raced), 1);
+		fake_at(-1, NULL);
+		ktrace_holder_free(raced);
+	}
+}
+
+static uint32_t leaving;
+
+static void another_leaves_and_a_cpu_claims(void)
+{
+	ktrace_holder_free(leaving);
+	assert_non_null(ktrace_holder_claim(raced));
+}
+
+static void the_first_of_two_rows_counts(void **state)
+{
+	volatile struct ktrx_holder *row;
+
+	(void)state;
+	raced = 20;
+	leaving = neighbour(raced, raced);
+	for (int64_t n = 0; n < 4; n++) {
+		assert_non_null(ktrace_holder_claim(leaving));
+		fake_at(n, another_leaves_and_a_cpu_claims);
+		row = ktrace_holder_claim(raced);
+		assert_ptr_equal(ktrace_holder_find(raced), row);
+		assert_int_equal(rows_of(raced), 1);
+		fake_at(-1, NULL);
+		ktrace_holder_free(raced);
+		ktrace_holder_free(leaving);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_thread_sleeps_and_is_woken, boot),
+		cmocka_unit_test_setup(a_thread_that_was_woken_before_it_left_runs_on, boot),
+		cmocka_unit_test_setup(an_interrupt_is_no_waker, boot),
+		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_had, boot),
+		cmocka_unit_test_setup(of_a_thread_known_from_its_beginning_all_locks_are_known, boot),
+		cmocka_unit_test_setup(threads_beyond_the_rows_are_left_out, boot),
+		cmocka_unit_test_setup(a_row_that_was_freed_is_as_new, boot),
+		cmocka_unit_test_setup(two_claims_for_one_thread_make_one_row, boot),
+		cmocka_unit_test_setup(the_first_of_two_rows_counts, boot),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
