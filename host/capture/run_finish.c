@@ -16,6 +16,7 @@
 
 /* Less than this is no room: QEMU could not fill another page of its guest's RAM. */
 #define FULL_DISK ((uint64_t)1 << 20)
+#define SILENCE	  0.2	      /* s: less than that is told by the newest stamps as well */
 #define ICOUNT_HZ 1000000000u /* x86 counters then count virtual nanoseconds */
 
 /* `outcome` and `status` are those of the trace. */
@@ -92,6 +93,8 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 		snprintf(note, size, "captured by: ktrace run\nended: %s\n%sguest ran: %.3f s\nboots: %u\n",
 			 result->text, mark_of(run, result), result->seconds, run->view.watch.boots);
 
+	if (run->silence >= SILENCE && length > 0 && (size_t)length < size)
+		length += snprintf(note + length, size - (size_t)length, "silent: %.1f s\n", run->silence);
 	if (frequency && length > 0 && (size_t)length < size)
 		length +=
 			snprintf(note + length, size - (size_t)length,

@@ -200,6 +200,8 @@ static void judge(struct capture_run *run)
 		run->ended = run->ended == 0 ? now : run->ended;
 		return;
 	}
+	if (run->end == CAPTURE_END_NONE && run->machine.running)
+		run->silence = silence;
 	if (run->end != CAPTURE_END_NONE) {
 		stop_guest(run);
 	} else if (run->machine.shutdown != CAPTURE_SHUTDOWN_NONE || run->machine.stopped_for_good) {

@@ -31,6 +31,7 @@ struct capture_run {
 	double quit;			      /* when QEMU was last asked to quit; 0: not */
 	unsigned reminders;		      /* how often the command was told to end … */
 	double reminded;		      /* … and when */
+	double silence;			      /* of the guest, in seconds, when it was last seen to run */
 	double next_progress;
 	bool stalling;		     /* a stall was told and goes on … */
 	struct ktread_pulse stalled; /* … since the pulse was this */

@@ -5,15 +5,32 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "why/detectors.h"
 #include "why/graph.h"
+
+#define LEAST_MS    10u /* that a cycle must last to be believed, where the machine may have been running */
+#define PASSES	    16u /* how far away from the cycle those are looked for that wait for it */
+#define BEHIND_MOST 8u	/* of these are shown */
+
+/* Who is stuck beside the cycle, and who only is so as its CPU or its thread is. */
+enum { BEHIND = 1, SHADOW };
 
 struct context {
 	const struct why_evidence *evidence;
 	const struct why_graph *graph;
 	struct why_findings *findings;
 };
+
+/* Does the CPU run a thread that is at work? */
+static bool runs_work(const struct why_evidence *evidence, uint32_t cpu)
+{
+	const uint32_t running = evidence->cpu[cpu].running;
+	const struct why_thread *thread = running != UINT32_MAX ? why_thread_find(evidence, running) : NULL;
+
+	return thread && !thread->idle;
+}
 
 /* Party `edge->from` of a cycle as people know it: the thread, and the CPU it is on. */
 static const char *say_party(const struct context *context, uint32_t node, char *buffer, size_t size)
@@ -22,16 +39,11 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 	char actor[WHY_WORDS];
 
 	why_say_actor(evidence, why_node_id(context->graph, evidence, node), buffer, size);
-	if (node < context->graph->cpus && evidence->cpu[node].running != UINT32_MAX) {
+	if (node < context->graph->cpus && runs_work(evidence, node)) {
 		why_say_actor(evidence, evidence->cpu[node].running + 1, actor, sizeof(actor));
 		why_say(buffer, size, "%s on CPU %" PRIu32, actor, node);
 	}
 	return buffer;
-}
-
-static bool is_wait(const struct why_edge *edge)
-{
-	return edge->kind != WHY_EDGE_RUNS;
 }
 
 /* "3.21 s", or "" if that is not known. */
@@ -58,18 +70,19 @@ static const char *say_at(const struct why_evidence *evidence, const char *befor
 	return buffer;
 }
 
+/* What an edge waits for, and who has it: two lines. */
 static void say_lock(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
 {
 	const struct why_evidence *evidence = context->evidence;
 	char from[WHY_WORDS], to[WHY_WORDS], lock[WHY_WORDS], since[WHY_WORDS], at[WHY_WORDS];
 
-	why_finding_line(finding, "%s %s lock %s%s%s", say_party(context, edge->from, from, sizeof(from)),
-			 edge->kind == WHY_EDGE_SPIN ? "spins for" : "sleeps until it has",
+	why_finding_line(finding, "%s %s%s for lock %s%s", say_party(context, edge->from, from, sizeof(from)),
+			 edge->kind == WHY_EDGE_SPIN ? "spins" : "sleeps",
+			 say_since(evidence, " ", edge->since, since, sizeof(since)),
 			 why_say_object(evidence, edge->object, lock, sizeof(lock)),
-			 say_since(evidence, " since ", edge->since, since, sizeof(since)),
-			 say_at(evidence, ", in ", edge->pc, at, sizeof(at)));
-	why_finding_line(finding, "  which %s has%s%s", say_party(context, edge->to, to, sizeof(to)),
-			 say_since(evidence, " had for about ", edge->held_since, since, sizeof(since)),
+			 say_at(evidence, " in ", edge->pc, at, sizeof(at)));
+	why_finding_line(finding, "  %s has it%s%s", say_party(context, edge->to, to, sizeof(to)),
+			 say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
 			 say_at(evidence, ", taken in ", edge->held_pc, at, sizeof(at)));
 }
 
@@ -80,8 +93,8 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 
 	say_party(context, edge->from, from, sizeof(from));
 	say_party(context, edge->to, to, sizeof(to));
-	say_since(evidence, " for ", edge->since, since, sizeof(since));
-	say_at(evidence, ", in ", edge->pc, at, sizeof(at));
+	say_since(evidence, " ", edge->since, since, sizeof(since));
+	say_at(evidence, " in ", edge->pc, at, sizeof(at));
 	switch (edge->kind) {
 	case WHY_EDGE_SPIN:
 	case WHY_EDGE_LOCK:
@@ -91,73 +104,204 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 		why_finding_line(finding, "%s waits%s for the end of %s%s", from, since, to, at);
 		return;
 	case WHY_EDGE_IPI:
-		why_finding_line(finding,
-				 "%s waits%s for CPU %" PRIu32
-				 " to answer an interrupt, which keeps interrupts off%s",
-				 from, since, edge->to, at);
+		why_finding_line(finding, "%s waits%s for an answer to its interrupt%s", from, since, at);
+		why_finding_line(finding, "  %s does not take it: interrupts are off there", to);
 		return;
 	case WHY_EDGE_TURN:
-		why_finding_line(finding, "%s could run%s, but CPU %" PRIu32 " is taken by %s", from, since,
-				 edge->to, to);
+		why_finding_line(finding, "%s could run%s, but CPU %" PRIu32 " is kept by who has it", from,
+				 since, edge->to);
 		return;
 	case WHY_EDGE_RUNS:
 		return;
 	}
 }
 
-/* A cycle of which no part ends by itself. */
-static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t count)
+/* What can be said of a cycle as a whole. */
+struct cycle {
+	const struct why_edge *const *edge;
+	uint32_t count;
+	uint32_t waits;	   /* edges that are waits: parties */
+	uint32_t party[2]; /* the first two */
+	uint64_t newest;   /* stamp of the wait that closed it */
+	bool told, ends;
+};
+
+static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 {
-	struct context *context = data;
-	const struct why_evidence *evidence = context->evidence;
-	struct why_finding *finding;
-	uint32_t waits = 0;
-	uint64_t newest = 0;
-	bool told = true;
-	char words[WHY_WORDS], since[WHY_WORDS];
-	uint32_t first = WHY_NODE_NONE;
+	struct cycle cycle = { .edge = edge, .count = count, .told = true };
 
 	for (uint32_t n = 0; n < count; n++) {
-		if (edge[n]->ends)
-			return 0;
-		told = told && edge[n]->told;
-		if (!is_wait(edge[n]))
+		cycle.told = cycle.told && edge[n]->told;
+		cycle.ends = cycle.ends || edge[n]->ends;
+		if (edge[n]->kind == WHY_EDGE_RUNS)
 			continue;
-		if (waits++ == 0)
-			first = edge[n]->from;
-		if (edge[n]->since > newest)
-			newest = edge[n]->since;
+		if (cycle.waits < 2)
+			cycle.party[cycle.waits] = edge[n]->from;
+		cycle.waits++;
+		if (edge[n]->since > cycle.newest)
+			cycle.newest = edge[n]->since;
 	}
-	if (waits == 0)
+	return cycle;
+}
+
+/* A trace of a machine that ran on while it was read may show what was never so at one time. */
+static enum why_sure how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
+{
+	const uint64_t least = evidence->info->frequency / 1000 * LEAST_MS;
+
+	if (cycle->newest && cycle->newest + least > evidence->end && !evidence->stalled)
+		return WHY_POSSIBLE;
+	return cycle->told ? WHY_CERTAIN : WHY_LIKELY;
+}
+
+static bool is_lossy(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].lost)
+			return true;
+	return evidence->left_out > 0;
+}
+
+static void say_self(const struct context *context, struct why_finding *finding, const struct cycle *cycle,
+		     const char *party, const char *since)
+{
+	const struct why_evidence *evidence = context->evidence;
+	const struct why_edge *edge = cycle->edge[0];
+	const uint32_t cpu = cycle->party[0];
+	char lock[WHY_WORDS];
+
+	for (uint32_t n = 0; n < cycle->count; n++)
+		if (cycle->edge[n]->kind != WHY_EDGE_RUNS)
+			edge = cycle->edge[n];
+	why_say_object(evidence, edge->object, lock, sizeof(lock));
+	if (cpu < evidence->cpus && evidence->cpu[cpu].has_row && evidence->cpu[cpu].row.nesting > 0)
+		why_finding_head(finding,
+				 "CPU %" PRIu32 " wants lock %s in the handler of interrupt %" PRIu32
+				 ", and what it interrupted has it%s",
+				 cpu, lock, evidence->cpu[cpu].row.irq, since);
+	else
+		why_finding_head(finding, "%s wants lock %s and has it already%s", party, lock, since);
+}
+
+static void say_head(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
+{
+	const struct why_evidence *evidence = context->evidence;
+	char one[WHY_WORDS], two[WHY_WORDS], since[WHY_WORDS];
+
+	say_party(context, cycle->party[0], one, sizeof(one));
+	say_since(evidence, ", for ", cycle->newest, since, sizeof(since));
+	if (cycle->waits == 1) {
+		say_self(context, finding, cycle, one, since);
+		return;
+	}
+	say_party(context, cycle->party[1], two, sizeof(two));
+	if (cycle->waits == 2)
+		why_finding_head(finding, "%s and %s wait for each other%s", one, two, since);
+	else
+		why_finding_head(finding, "%" PRIu32 " wait in a ring for each other, %s and %s among them%s",
+				 cycle->waits, one, two, since);
+}
+
+static void add_actors(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
+{
+	const struct why_evidence *evidence = context->evidence;
+
+	for (uint32_t n = 0; n < cycle->count; n++) {
+		const struct why_edge *edge = cycle->edge[n];
+		struct why_actor actor = { .id = why_node_id(context->graph, evidence, edge->from),
+					   .waits = edge->object,
+					   .pc = edge->pc };
+
+		if (edge->kind == WHY_EDGE_RUNS)
+			continue;
+		if (edge->since && edge->since <= evidence->end)
+			actor.ticks = evidence->end - edge->since;
+		for (uint32_t k = 0; k < cycle->count && !actor.holds; k++)
+			if (cycle->edge[k]->to == edge->from)
+				actor.holds = cycle->edge[k]->object;
+		why_finding_actor(finding, actor);
+	}
+}
+
+/* Marks who waits for whom is marked; how many that were. A thread stands for the CPU that it runs on, and the reverse. */
+static uint32_t spread(const struct why_graph *graph, uint8_t *stuck)
+{
+	uint32_t marked = 0;
+
+	for (uint32_t n = 0; n < graph->edges; n++) {
+		const struct why_edge *edge = &graph->edge[n];
+
+		if (!stuck[edge->to] || stuck[edge->from])
+			continue;
+		stuck[edge->from] = edge->kind == WHY_EDGE_RUNS ? SHADOW : BEHIND;
+		marked++;
+	}
+	return marked;
+}
+
+static void list_behind(const struct context *context, struct why_finding *finding, const uint8_t *stuck)
+{
+	char line[WHY_LINE] = "", party[WHY_WORDS];
+	uint32_t shown = 0, more = 0;
+
+	for (uint32_t n = 0; n < context->graph->nodes; n++) {
+		size_t length = strlen(line);
+
+		if (stuck[n] != BEHIND)
+			continue;
+		say_party(context, n, party, sizeof(party));
+		if (shown == BEHIND_MOST || length + strlen(party) + sizeof("behind them: , ") > sizeof(line))
+			more++;
+		else
+			why_say(line + length, sizeof(line) - length, "%s%s", shown++ ? ", " : "", party);
+	}
+	if (shown)
+		why_finding_line(finding, "behind them: %s", line);
+	if (more)
+		why_finding_line(finding, "  and %" PRIu32 " more", more);
+}
+
+/* Who does not get on either, as it waits for who is in the cycle. */
+static int say_behind(const struct context *context, struct why_finding *finding, const struct cycle *cycle)
+{
+	uint8_t *stuck = calloc(context->graph->nodes, 1);
+
+	if (!stuck)
+		return KTREAD_E_MEMORY;
+	for (uint32_t n = 0; n < cycle->count; n++)
+		stuck[cycle->edge[n]->from] = SHADOW;
+	for (uint32_t pass = 0; pass < PASSES && spread(context->graph, stuck); pass++)
+		;
+	list_behind(context, finding, stuck);
+	free(stuck);
+	return 0;
+}
+
+static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t count)
+{
+	const struct context *context = data;
+	const struct cycle cycle = measure(edge, count);
+	struct why_finding *finding;
+
+	if (cycle.ends || cycle.waits == 0)
 		return 0;
-	finding = why_finding_new(context->findings, waits == 1 ? WHY_SELF_DEADLOCK : WHY_DEADLOCK,
-				  told ? WHY_CERTAIN : WHY_LIKELY);
+	finding = why_finding_new(context->findings, cycle.waits == 1 ? WHY_SELF_DEADLOCK : WHY_DEADLOCK,
+				  how_sure(context->evidence, &cycle));
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	say_party(context, first, words, sizeof(words));
-	say_since(evidence, ", for ", newest, since, sizeof(since));
-	if (waits == 1)
-		why_finding_head(finding, "%s waits for itself%s", words, since);
-	else
-		why_finding_head(finding, "%" PRIu32 " wait for each other in a ring, %s among them%s", waits,
-				 words, since);
-	for (uint32_t n = 0; n < count; n++) {
+	say_head(context, finding, &cycle);
+	for (uint32_t n = 0; n < count; n++)
 		say_edge(context, finding, edge[n]);
-		if (is_wait(edge[n]))
-			why_finding_actor(finding,
-					  (struct why_actor){
-						  .id = why_node_id(context->graph, evidence, edge[n]->from),
-						  .waits = edge[n]->object,
-						  .ticks = edge[n]->since && edge[n]->since <= evidence->end
-								   ? evidence->end - edge[n]->since
-								   : 0,
-						  .pc = edge[n]->pc });
-	}
-	if (!told)
-		why_finding_missing(
-			finding,
-			"the hooks for locks (ktrace_lock_wait and the rest): this is concluded from events");
-	return 0;
+	add_actors(context, finding, &cycle);
+	finding->partial = !cycle.told && is_lossy(context->evidence);
+	if (!cycle.told)
+		why_finding_missing(finding, "the hooks for locks (ktrace_lock_wait and the others): this is "
+					     "concluded from events");
+	else if (finding->sure == WHY_POSSIBLE)
+		why_finding_missing(finding,
+				    "a trace of a later moment: it may only have looked like this while "
+				    "memory was read");
+	return say_behind(context, finding, &cycle);
 }
 
 int why_detect_deadlock(const struct why_evidence *evidence, struct why_findings *findings)

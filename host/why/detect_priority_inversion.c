@@ -90,14 +90,12 @@ static int report(const struct why_evidence *evidence, struct why_findings *find
 	if (found->wait->held_pc)
 		why_finding_line(finding, "  which was taken in %s",
 				 why_say_call(evidence, found->wait->held_pc, words, sizeof(words)));
-	why_finding_line(finding, "%s, priority %u, has it and could run for %s", holder,
+	why_finding_line(finding, "%s, priority %u, has it, and could have run for %s", holder,
 			 found->holder->holder.priority,
 			 why_say_ticks(evidence, since(evidence, found->holder->holder.state_stamp), words,
 				       sizeof(words)));
-	why_finding_line(finding, "%s, priority %u, has run on CPU %" PRIu32 " for %s", between,
-			 found->between->holder.priority, found->holder->holder.cpu,
-			 why_say_ticks(evidence, since(evidence, found->between->holder.state_stamp), words,
-				       sizeof(words)));
+	why_finding_line(finding, "%s, priority %u, runs on CPU %" PRIu32, between,
+			 found->between->holder.priority, found->holder->holder.cpu);
 	why_finding_actor(finding, (struct why_actor){ .id = found->urgent->id + 1,
 						       .waits = found->wait->object,
 						       .ticks = since(evidence, found->wait->since),

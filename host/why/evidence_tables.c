@@ -7,6 +7,8 @@
 
 #include "why/evidence_state.h"
 
+#define SILENCE_MOST 1e6 /* s */
+
 /* The rest of the line that begins with `key` and a colon, NULL if there is none. */
 static const char *find_line(const char *text, const char *key, size_t *length)
 {
@@ -30,6 +32,17 @@ static bool says_yes(const char *text, const char *key)
 	const char *value = find_line(text, key, &length);
 
 	return value && length == 3 && memcmp(value, "yes", 3) == 0;
+}
+
+uint64_t why_silence(const struct why_evidence *evidence)
+{
+	const char *note = evidence->info->note ? evidence->info->note : "";
+	size_t length;
+	const char *value = find_line(note, "silent", &length);
+	double seconds = value ? strtod(value, NULL) : 0;
+
+	return seconds > 0 && seconds < SILENCE_MOST ? (uint64_t)(seconds * (double)evidence->info->frequency)
+						     : 0;
 }
 
 void why_note(struct why_evidence *evidence)

@@ -10,7 +10,13 @@
 /* A text in lines of WIDTH at most, all but the first further in. */
 static void put_wrapped(struct output *out, unsigned indent, const char *text)
 {
-	size_t left = strlen(text), room, take;
+	size_t left, room, take;
+
+	while (*text == ' ') {
+		text++;
+		indent++;
+	}
+	left = strlen(text);
 
 	for (unsigned first = 1;; first = 0) {
 		room = WIDTH - indent - (first ? 0 : 4);
@@ -36,19 +42,15 @@ static void put_finding(struct output *out, const struct why_finding *finding, b
 {
 	char text[WHY_LINE + 64];
 
-	why_say(text, sizeof(text), "%s: %s", why_verdict_word(finding->verdict), finding->head);
+	why_say(text, sizeof(text), "%s (%s%s): %s", why_verdict_word(finding->verdict),
+		why_sure_word(finding->sure), finding->partial ? ", partial" : "", finding->head);
 	put_wrapped(out, 0, text);
 	for (uint32_t n = 0; lines && n < finding->lines; n++)
 		put_wrapped(out, 2, finding->line[n]);
-	if (!lines)
+	if (!lines || !finding->missing[0])
 		return;
-	why_say(text, sizeof(text), "sure: %s%s", why_sure_word(finding->sure),
-		finding->partial ? ", partial" : "");
+	why_say(text, sizeof(text), "to be surer: %s", finding->missing);
 	put_wrapped(out, 2, text);
-	if (finding->missing[0]) {
-		why_say(text, sizeof(text), "to be surer: %s", finding->missing);
-		put_wrapped(out, 2, text);
-	}
 }
 
 void why_report_verdict(struct output *out, const struct why_findings *findings)

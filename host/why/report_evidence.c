@@ -1,39 +1,46 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The evidence as text: CPU by CPU, then a line a thread. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/escape.h"
 #include "why/report.h"
 
-#define COLUMNS 120u /* what is longer is cut */
-#define THREADS 32u  /* shown, but with --all */
-#define EVENTS	5u   /* shown of each CPU */
+#define COLUMNS	    120u /* what is longer is cut */
+#define THREADS	    32u	 /* shown, but with --all */
+#define EVENTS	    5u	 /* shown of each CPU, or … */
+#define EVENTS_IDLE 1u	 /* … if it has nothing to do */
 
 static const char *const mode_words[] = {
-	[KTRX_MODE_UNKNOWN] = "mode unknown", [KTRX_MODE_IDLE] = "idle",
-	[KTRX_MODE_KERNEL] = "kernel mode",   [KTRX_MODE_USER] = "user mode",
-	[KTRX_MODE_INTERRUPT] = "interrupt",
+	[KTRX_MODE_UNKNOWN] = "unknown", [KTRX_MODE_IDLE] = "idle",	      [KTRX_MODE_KERNEL] = "kernel",
+	[KTRX_MODE_USER] = "user",	 [KTRX_MODE_INTERRUPT] = "interrupt",
 };
 
 static const char *const wait_words[] = {
-	[KTRX_WAIT_NONE] = "",
-	[KTRX_WAIT_SPIN] = "spins for",
+	[KTRX_WAIT_NONE] = "none",     [KTRX_WAIT_SPIN] = "spin", [KTRX_WAIT_LOCK] = "lock",
+	[KTRX_WAIT_EVENT] = "event",   [KTRX_WAIT_TIME] = "time", [KTRX_WAIT_THREAD] = "thread",
+	[KTRX_WAIT_DEVICE] = "device",
+};
+
+/* The same in a sentence. */
+static const char *const wait_phrases[] = {
+	[KTRX_WAIT_SPIN] = "spins for lock",
 	[KTRX_WAIT_LOCK] = "waits for lock",
-	[KTRX_WAIT_EVENT] = "waits for event",
-	[KTRX_WAIT_TIME] = "waits for time",
+	[KTRX_WAIT_EVENT] = "waits on",
+	[KTRX_WAIT_TIME] = "waits for time to pass",
 	[KTRX_WAIT_THREAD] = "waits for the end of",
 	[KTRX_WAIT_DEVICE] = "waits for device",
 };
 
 const char *why_say_mode(uint8_t mode)
 {
-	return mode < sizeof(mode_words) / sizeof(mode_words[0]) ? mode_words[mode] : "mode unknown";
+	return mode < sizeof(mode_words) / sizeof(mode_words[0]) ? mode_words[mode] : "unknown";
 }
 
 const char *why_say_wait(uint8_t wait)
 {
-	return wait < sizeof(wait_words) / sizeof(wait_words[0]) ? wait_words[wait] : "";
+	return wait < sizeof(wait_words) / sizeof(wait_words[0]) ? wait_words[wait] : "unknown";
 }
 
 const char *why_say_state(const struct why_thread *thread)
@@ -60,82 +67,128 @@ static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char
 {
 	char ticks[WHY_WORDS];
 
+	if (stamp == 0)
+		return why_say(buffer, size, "never");
+	if (stamp >= evidence->end)
+		return why_say(buffer, size, "at the end");
+	return why_say(buffer, size, "%s ago",
+		       why_say_ticks(evidence, evidence->end - stamp, ticks, sizeof(ticks)));
+}
+
+/* " for 2.31 s", or "" if it is not known since when. */
+static const char *during(const struct why_evidence *evidence, const char *before, uint64_t stamp,
+			  char *buffer, size_t size)
+{
+	char ticks[WHY_WORDS];
+
 	if (stamp == 0 || stamp > evidence->end)
-		why_say(buffer, size, "%s", stamp ? "now" : "never");
-	else
-		why_say(buffer, size, "%s ago",
-			why_say_ticks(evidence, evidence->end - stamp, ticks, sizeof(ticks)));
-	return buffer;
+		return why_say(buffer, size, "%s", "");
+	return why_say(buffer, size, "%s%s", before,
+		       why_say_ticks(evidence, evidence->end - stamp, ticks, sizeof(ticks)));
+}
+
+/* " in read+0x31 (fs.c:88)", or "" if it is not known where. */
+static const char *where(const struct why_evidence *evidence, const char *before, uint64_t pc, char *buffer,
+			 size_t size)
+{
+	char place[WHY_WORDS];
+
+	return pc ? why_say(buffer, size, "%s%s", before, why_say_call(evidence, pc, place, sizeof(place)))
+		  : why_say(buffer, size, "%s", "");
+}
+
+static bool runs_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread =
+		cpu->running != UINT32_MAX ? why_thread_find(evidence, cpu->running) : NULL;
+
+	return thread && thread->idle;
+}
+
+/* It waits for work, rather than for anything that should have come. */
+static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return runs_idle(evidence, cpu) && !(cpu->has_holder && cpu->holder.wait) &&
+	       (!cpu->has_row || (cpu->row.nesting == 0 && cpu->row.mode != KTRX_MODE_INTERRUPT));
 }
 
 static void put_cpu_state(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	char line[512], actor[WHY_WORDS] = "", event[WHY_WORDS], beat[WHY_WORDS];
+	char line[512], actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
+	const char *mode = !cpu->has_row	    ? "unknown"
+			   : is_idle(evidence, cpu) ? "idle"
+			   : cpu->row.nesting > 0   ? "interrupt"
+						    : why_say_mode(cpu->row.mode);
 
-	if (cpu->running != UINT32_MAX)
-		why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor));
-	why_say(line, sizeof(line), "CPU %-3" PRIu32 " %s%s%s%s; last event %s, heartbeat %s", cpu->number,
-		cpu->has_row ? why_say_mode(cpu->row.mode) : "",
-		cpu->row.interrupts == KTRX_INTERRUPTS_OFF ? ", interrupts off" : "",
-		cpu->has_row && *actor ? ", " : "", actor,
+	why_say(line, sizeof(line), "CPU %-3" PRIu32 " %s%s, %s; last event %s, heartbeat %s", cpu->number,
+		mode,
+		cpu->row.interrupts == KTRX_INTERRUPTS_OFF && !is_idle(evidence, cpu) ? ", interrupts off"
+										      : "",
+		cpu->running == UINT32_MAX ? "thread unknown"
+					   : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
 		ago(evidence, cpu->last_stamp, event, sizeof(event)),
 		cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
 	put_line(out, line);
 }
 
-/* What a CPU or thread waits for and holds. */
+/* What a CPU or thread holds, and what it waits for. */
 static void put_holder(struct output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
-	char line[512], object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS];
+	char line[1024], object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS];
 
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {
 		if (!holder->held[n].object)
 			continue;
-		why_say(line, sizeof(line), "        has %s, taken %s in %s",
+		why_say(line, sizeof(line), "        has lock %s%s%s",
 			why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
-			ago(evidence, holder->held[n].stamp, since, sizeof(since)),
-			why_say_call(evidence, holder->held[n].pc, place, sizeof(place)));
+			during(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
+			where(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
 		put_line(out, line);
 	}
-	if (!holder->wait)
+	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
+	    holder->state == KTRX_THREAD_RUNNABLE)
 		return;
-	why_say(line, sizeof(line), "        %s %s since %s in %s", why_say_wait(holder->wait),
-		why_say_object(evidence, holder->object, object, sizeof(object)),
-		ago(evidence, holder->wait_stamp, since, sizeof(since)),
-		why_say_call(evidence, holder->wait_pc, place, sizeof(place)));
+	object[0] = '\0';
+	if (holder->wait == KTRX_WAIT_THREAD)
+		why_say_actor(evidence, (uint32_t)holder->object + 1, object, sizeof(object));
+	else if (holder->object)
+		why_say_object(evidence, holder->object, object, sizeof(object));
+	why_say(line, sizeof(line), "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "",
+		object, during(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
+		where(evidence, " in ", holder->wait_pc, place, sizeof(place)));
 	put_line(out, line);
 }
 
 static void put_stack(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	char line[512], place[WHY_WORDS];
+	const uint32_t frames = is_idle(evidence, cpu) ? 0 : cpu->frames;
 
-	if (cpu->has_registers) {
-		why_say(line, sizeof(line), "        at %s",
-			why_say_place(evidence, cpu->pc, place, sizeof(place)));
-		put_line(out, line);
-	} else if (cpu->has_row && cpu->row.heartbeats) {
-		why_say(line, sizeof(line), "        at %s, when it last beat",
-			why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
-		put_line(out, line);
-	}
-	for (uint32_t n = 0; n < cpu->frames; n++) {
+	if (!cpu->has_registers && !(cpu->has_row && cpu->row.heartbeats))
+		return;
+	why_say(line, sizeof(line), "        at %s%s",
+		why_say_place(evidence, cpu->has_registers ? cpu->pc : cpu->row.pc, place, sizeof(place)),
+		cpu->has_registers ? "" : ", by its last heartbeat");
+	put_line(out, line);
+	for (uint32_t n = 0; n < frames; n++) {
 		why_say(line, sizeof(line), "        by %s",
 			why_say_call(evidence, cpu->frame[n], place, sizeof(place)));
 		put_line(out, line);
 	}
 }
 
-static void put_events(struct output *out, const struct why_evidence *evidence, const struct why_last *last)
+static void put_events(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
+	const uint32_t most = is_idle(evidence, cpu) ? EVENTS_IDLE : EVENTS;
+	const struct why_last *last = &cpu->last;
 	char line[512], when[WHY_WORDS];
 
-	for (uint32_t n = last->count > EVENTS ? last->count - EVENTS : 0; n < last->count; n++) {
+	for (uint32_t n = last->count > most ? last->count - most : 0; n < last->count; n++) {
 		const struct why_event *event = &last->event[n];
 
-		why_say(line, sizeof(line), "        %12s  %s",
-			ago(evidence, event->stamp, when, sizeof(when)), event->text);
+		why_say_ticks(evidence, evidence->end - event->stamp, when, sizeof(when));
+		why_say(line, sizeof(line), "        -%-9s %s", when, event->text);
 		put_line(out, line);
 	}
 }
@@ -149,7 +202,7 @@ static void put_thread(struct output *out, const struct why_evidence *evidence,
 
 	if (on != KTRX_NO_CPU)
 		why_say(cpu, sizeof(cpu), "%" PRIu32, on);
-	why_say(line, sizeof(line), "%-36s %-9s CPU %-4s seen %s",
+	why_say(line, sizeof(line), "%-32s %-9s CPU %-3s last event %s",
 		why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
 		ago(evidence, seen, when, sizeof(when)));
 	put_line(out, line);
@@ -157,11 +210,40 @@ static void put_thread(struct output *out, const struct why_evidence *evidence,
 		put_holder(out, evidence, &thread->holder);
 }
 
+static int by_id(const void *a, const void *b)
+{
+	const struct why_thread *const *left = a, *const *right = b;
+
+	return (*left)->id < (*right)->id ? -1 : (*left)->id > (*right)->id;
+}
+
+/* By number. Without memory for that they are left out. */
+static void put_threads(struct output *out, const struct why_evidence *evidence, bool all)
+{
+	const struct why_thread **sorted = calloc((size_t)evidence->threads + 1, sizeof(struct why_thread *));
+	uint32_t count = 0, shown;
+
+	if (!sorted)
+		return;
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (!evidence->thread[n].idle && evidence->thread[n].state != THREADS_DEAD)
+			sorted[count++] = &evidence->thread[n];
+	if (count)
+		qsort(sorted, count, sizeof(struct why_thread *), by_id);
+	shown = count > THREADS && !all ? THREADS : count;
+	for (uint32_t n = 0; n < shown; n++)
+		put_thread(out, evidence, sorted[n]);
+	if (shown < count)
+		output_format(out, "and %" PRIu32 " threads more: --all shows them\n", count - shown);
+	free(sorted);
+}
+
 void why_report_evidence(struct output *out, const struct why_evidence *evidence, bool all)
 {
-	uint32_t shown = 0;
+	char ended[sizeof(evidence->ended) * 4];
 
-	output_text(out, "\n");
+	*escape_text(ended, evidence->ended, strlen(evidence->ended), sizeof(ended) - 1) = '\0';
+	output_format(out, "\nend of the run: %.*s\n", (int)COLUMNS - 16, *ended ? ended : "not told");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
@@ -169,16 +251,8 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 		if (cpu->has_holder)
 			put_holder(out, evidence, &cpu->holder);
 		put_stack(out, evidence, cpu);
-		put_events(out, evidence, &cpu->last);
+		put_events(out, evidence, cpu);
 	}
 	output_text(out, "\n");
-	for (uint32_t n = 0; n < evidence->threads; n++) {
-		const struct why_thread *thread = &evidence->thread[n];
-
-		if (thread->idle || thread->state == THREADS_DEAD || (shown++ >= THREADS && !all))
-			continue;
-		put_thread(out, evidence, thread);
-	}
-	if (shown > THREADS && !all)
-		output_format(out, "and %" PRIu32 " threads more\n", shown - THREADS);
+	put_threads(out, evidence, all);
 }
