@@ -160,7 +160,7 @@ static void measure(struct why_evidence *evidence)
 		if (cpu->has_row && cpu->row.heartbeat_stamp > evidence->end)
 			evidence->end = cpu->row.heartbeat_stamp;
 	}
-	evidence->end += why_silence(evidence);
+	evidence->end += why_silent_ticks(evidence);
 	all = evidence->end - evidence->first;
 	evidence->window = evidence->info->frequency && evidence->info->frequency < all
 				   ? evidence->info->frequency

@@ -34,7 +34,7 @@ static bool says_yes(const char *text, const char *key)
 	return value && length == 3 && memcmp(value, "yes", 3) == 0;
 }
 
-uint64_t why_silence(const struct why_evidence *evidence)
+uint64_t why_silent_ticks(const struct why_evidence *evidence)
 {
 	const char *note = evidence->info->note ? evidence->info->note : "";
 	size_t length;
