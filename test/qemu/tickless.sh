@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# With tickless=1 a CPU of the demo kernel that has nothing to do does not tick; and it ticks again when it has.
+. test/tap.sh
+
+# ticks ARCH ARGUMENTS: the timer's interrupts on each of four CPUs, in $tmp/ticks; the guest's status in $status.
+ticks() {
+	status=0
+	timeout -k 5 60 build/bin/ktrace run -q --timeout 30 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" 4) \
+		-append "$2 tickless=1" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
+	for cpu in 0 1 2 3; do
+		build/bin/ktrace show --cpu $cpu --event irq.enter "$tmp/trace" 2>/dev/null | grep -c ' timer '
+	done >"$tmp/ticks"
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	ticks "$arch" "run=idle seconds=1"
+	equal "$arch: a machine with little to do" 0 "$status"
+	check "$arch: one CPU ticks, another hardly: $(xargs <"$tmp/ticks")" \
+		awk 'NR == 1 { first = least = $1 } $1 < least { least = $1 } END { exit NR != 4 || 4 * least > first }' "$tmp/ticks"
+	ticks "$arch" "run=sleepers,pingpong,mix"
+	equal "$arch: all CPUs have something to do now and then" 0 "$status"
+	check "$arch: all tick then: $(xargs <"$tmp/ticks")" awk '$1 == 0 { missing = 1 } END { exit missing || NR != 4 }' \
+		"$tmp/ticks"
+done
+
+done_testing
