@@ -1,4 +1,4 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause. */
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Bugs: small pieces of kernel code with one real mistake each, chosen like a workload by the boot argument run=NAME.
  * What `ktrace why` says of each stands in test/scenarios/list.
