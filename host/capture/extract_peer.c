@@ -101,24 +101,24 @@ static int rehearse(struct visit *visit)
 /* Walks the stacks; what cannot be read of them is left out. */
 static int take_stacks(struct visit *visit, char **text)
 {
-	unsigned char page[CAPTURE_STACK_PAGE];
+	struct capture_stack_page page[CAPTURE_PEER_PAGES];
 	struct capture_stacks *stacks;
-	uint64_t address;
-	uint32_t cpu;
+	unsigned pages;
 	int error = capture_stacks_open(&stacks, *text);
 
 	if (error)
 		return error;
-	while (error != CAPTURE_E_ABSENT && capture_stacks_next(stacks, &cpu, &address)) {
-		error = visit->peer->ops->read_virtual(visit->peer, cpu, address, page, sizeof(page));
-		capture_stacks_put(stacks, error ? NULL : page);
+	while (!error && (pages = capture_stacks_wanted(stacks, page, CAPTURE_PEER_PAGES))) {
+		error = visit->peer->ops->read_pages(visit->peer, page, pages);
+		for (unsigned i = 0; i < pages; i++)
+			capture_stacks_put(stacks, &page[i]);
 	}
 	free(*text);
 	*text = capture_stacks_text(stacks);
 	capture_stacks_close(stacks);
 	if (!*text)
 		return capture_fail_errno("stacks");
-	return error == CAPTURE_E_ABSENT ? error : 0;
+	return error;
 }
 
 static int take_registers(struct visit *visit)
@@ -151,11 +151,12 @@ static int visit_running(struct visit *visit)
 
 	if (error)
 		return error;
+	capture_snapshot_prepare(visit->snapshot);
 	error = visit->peer->ops->halt(visit->peer);
 	if (!error)
-		error = take_registers(visit);
-	if (!error)
 		error = capture_snapshot_take(visit->snapshot);
+	if (!error)
+		error = take_registers(visit);
 	if (error) /* the reason counts more than a failure to go on; closing the peer tries again */
 		return error;
 	resumed = resume(visit);

@@ -37,32 +37,32 @@ static void finish(struct capture_inspection *inspection)
 static void ask_for_page(struct capture_inspection *inspection, struct capture_machine *machine)
 {
 	char path[PATH_MAX], arguments[PATH_MAX + 120];
-	uint64_t address;
-	uint32_t cpu;
+	struct capture_stack_page *page = &inspection->page;
 
-	if (page_path(inspection, path) != 0 || !capture_stacks_next(inspection->stacks, &cpu, &address)) {
+	if (page_path(inspection, path) != 0 || !capture_stacks_wanted(inspection->stacks, page, 1)) {
 		finish(inspection);
 		return;
 	}
 	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
 	snprintf(arguments, sizeof(arguments),
 		 "{\"val\":%" PRId64 ",\"size\":%u,\"filename\":\"%s\",\"cpu-index\":%" PRIu32 "}",
-		 (int64_t)address, CAPTURE_STACK_PAGE, path, cpu);
+		 (int64_t)page->address, CAPTURE_STACK_PAGE, path, page->cpu);
 	capture_machine_ask(machine, "memsave", arguments);
 }
 
 static void take_page(struct capture_inspection *inspection, bool refused)
 {
-	unsigned char page[CAPTURE_STACK_PAGE];
+	struct capture_stack_page *page = &inspection->page;
 	char path[PATH_MAX];
 	ssize_t got = -1;
 	int fd = !refused && page_path(inspection, path) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 
 	if (fd >= 0) {
-		got = read(fd, page, sizeof(page));
+		got = read(fd, page->bytes, sizeof(page->bytes));
 		close(fd);
 	}
-	capture_stacks_put(inspection->stacks, got == (ssize_t)sizeof(page) ? page : NULL);
+	page->readable = got == (ssize_t)sizeof(page->bytes);
+	capture_stacks_put(inspection->stacks, page);
 }
 
 /* Takes the answer to the last question and asks the next. */

@@ -10,11 +10,12 @@
 #include "stack.h"
 
 struct capture_inspection {
-	const char *directory;	       /* borrowed; QEMU writes there */
-	double begun;		       /* 0: not yet */
-	bool done;		       /* also where there is nothing to be had */
-	struct capture_stacks *stacks; /* while they are walked */
-	char *text;		       /* as in spec/ktrx.md section 3; NULL: nothing was learnt */
+	const char *directory;		/* borrowed; QEMU writes there */
+	double begun;			/* 0: not yet */
+	bool done;			/* also where there is nothing to be had */
+	struct capture_stacks *stacks;	/* while they are walked */
+	struct capture_stack_page page; /* that QEMU is saving */
+	char *text;			/* as in spec/ktrx.md section 3; NULL: nothing was learnt */
 };
 
 /* Begins at the first call, goes on with each; true when it is done. */

@@ -31,32 +31,45 @@ static void take_event(struct capture_monitor *monitor, struct capture_json mess
 		monitor->resumed = when;
 }
 
-/* Keeps the message that is waited for: the greeting, then the answer with the last command's id. */
+/* The id of the command that a message answers; false: it is none that is under way. */
+static bool find_id(const struct capture_monitor *monitor, struct capture_json message, unsigned *id)
+{
+	struct capture_json text;
+	char digits[16], *end;
+
+	if (!capture_json_member(message, "id", &text) || !capture_json_string(text, digits, sizeof(digits)))
+		return false;
+	*id = (unsigned)strtoul(digits, &end, 10);
+	return !*end && *id && *id <= monitor->sequence && monitor->sequence - *id < CAPTURE_MONITOR_UNDERWAY;
+}
+
+/* Keeps what is waited for: the greeting, then the answers to commands that are under way. */
 static void take(void *context, struct capture_json message)
 {
 	struct capture_monitor *monitor = context;
 	struct capture_json greeting;
-	char id[16];
+	unsigned id = 0, place;
 
-	snprintf(id, sizeof(id), "%u", monitor->sequence);
 	take_event(monitor, message);
-	if (monitor->answer)
-		return;
 	if (!monitor->greeted ? !capture_json_member(message, "QMP", &greeting)
-			      : !capture_json_is(message, "id", id))
+			      : !find_id(monitor, message, &id))
 		return;
-	monitor->answer = malloc(message.length + 1);
-	if (!monitor->answer)
+	place = id % CAPTURE_MONITOR_UNDERWAY;
+	if (monitor->answer[place].text)
 		return;
-	memcpy(monitor->answer, message.text, message.length);
-	monitor->length = message.length;
+	monitor->answer[place].text = malloc(message.length + 1);
+	if (!monitor->answer[place].text)
+		return;
+	memcpy(monitor->answer[place].text, message.text, message.length);
+	monitor->answer[place].length = message.length;
 }
 
-static int await_answer(struct capture_monitor *monitor)
+static int await_answer(struct capture_monitor *monitor, unsigned id)
 {
 	double end = capture_now() + monitor->timeout_ms / 1000.0;
+	char **answer = &monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text;
 
-	while (!monitor->answer) {
+	while (!*answer) {
 		int left = (int)((end - capture_now()) * 1000);
 		int error = capture_await(monitor->qmp.fd, false, left > 0 ? left : 0, monitor->address);
 
@@ -64,29 +77,43 @@ static int await_answer(struct capture_monitor *monitor)
 			return capture_fail(error, "%s: QMP is silent", monitor->address);
 		if (error)
 			return error;
-		if (capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !monitor->answer)
+		if (capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
 	}
 	return 0;
 }
 
-int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
-			    struct capture_json *answer)
+static void forget(struct capture_monitor *monitor, unsigned id)
+{
+	free(monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text);
+	monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text = NULL;
+}
+
+unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments)
+{
+	unsigned number = ++monitor->sequence;
+	char id[16];
+
+	forget(monitor, number);
+	snprintf(id, sizeof(id), "%u", number);
+	capture_qmp_send(&monitor->qmp, id, command, arguments);
+	return number;
+}
+
+int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
+			   struct capture_json *answer)
 {
 	struct capture_json message, text;
-	char id[16], words[200];
+	char words[200];
 	int error;
 
-	if (monitor->qmp.fd < 0)
+	if (monitor->qmp.fd < 0 && !monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text)
 		return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
-	free(monitor->answer);
-	monitor->answer = NULL;
-	snprintf(id, sizeof(id), "%u", ++monitor->sequence);
-	capture_qmp_send(&monitor->qmp, id, command, arguments);
-	error = await_answer(monitor);
+	error = await_answer(monitor, id);
 	if (error)
 		return error;
-	message = (struct capture_json){ monitor->answer, monitor->length };
+	message = (struct capture_json){ monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].text,
+					 monitor->answer[id % CAPTURE_MONITOR_UNDERWAY].length };
 	if (capture_json_member(message, "return", answer))
 		return 0;
 	if (!capture_json_member(message, "error.desc", &text))
@@ -96,14 +123,27 @@ int capture_monitor_command(struct capture_monitor *monitor, const char *command
 	return capture_fail(CAPTURE_E_FORMAT, "%s: %s: %s", monitor->address, command, words);
 }
 
-int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text)
+int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
+			    struct capture_json *answer)
 {
-	struct capture_json answer;
+	unsigned id = capture_monitor_send(monitor, command, arguments);
+
+	return capture_monitor_answer(monitor, id, command, answer);
+}
+
+unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line)
+{
 	char arguments[200];
-	int error;
 
 	snprintf(arguments, sizeof(arguments), "{\"command-line\":\"%s\"}", line);
-	error = capture_monitor_command(monitor, "human-monitor-command", arguments, &answer);
+	return capture_monitor_send(monitor, "human-monitor-command", arguments);
+}
+
+int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text)
+{
+	struct capture_json answer;
+	int error = capture_monitor_answer(monitor, id, "human-monitor-command", &answer);
+
 	if (error)
 		return error;
 	*text = malloc(answer.length + 1);
@@ -111,6 +151,11 @@ int capture_monitor_print(struct capture_monitor *monitor, const char *line, cha
 		return capture_fail_errno("%s", line);
 	capture_json_string(answer, *text, answer.length + 1);
 	return 0;
+}
+
+int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text)
+{
+	return capture_monitor_printed(monitor, capture_monitor_send_line(monitor, line), line, text);
 }
 
 int capture_monitor_open(struct capture_monitor *monitor, const char *address, int timeout_ms)
@@ -123,7 +168,7 @@ int capture_monitor_open(struct capture_monitor *monitor, const char *address, i
 					     .timeout_ms = timeout_ms };
 	if (fd < 0)
 		return fd;
-	error = await_answer(monitor);
+	error = await_answer(monitor, 0);
 	if (error == CAPTURE_E_ABSENT)
 		error = capture_fail(
 			error, "%s: no greeting: not a QMP socket, or another program is connected to it",
@@ -139,6 +184,6 @@ int capture_monitor_open(struct capture_monitor *monitor, const char *address, i
 void capture_monitor_close(struct capture_monitor *monitor)
 {
 	capture_qmp_close(&monitor->qmp);
-	free(monitor->answer);
-	monitor->answer = NULL;
+	for (unsigned id = 0; id < CAPTURE_MONITOR_UNDERWAY; id++)
+		forget(monitor, id);
 }

@@ -10,13 +10,17 @@
 
 #include "qmp.h"
 
+#define CAPTURE_MONITOR_UNDERWAY 8u /* commands whose answers have not been fetched */
+
 struct capture_monitor {
 	struct capture_qmp qmp;
 	const char *address; /* borrowed */
 	int timeout_ms;	     /* for each answer */
 	unsigned sequence;   /* id of the last command */
-	char *answer;	     /* the message that was waited for, NULL: not yet */
-	size_t length;
+	struct {
+		char *text; /* NULL: has not come */
+		size_t length;
+	} answer[CAPTURE_MONITOR_UNDERWAY]; /* the messages to ids modulo this; the greeting is 0 */
 	bool greeted;
 	uint64_t stopped,
 		resumed; /* when the last such event was, by QEMU's clock in µs; 0: there was none */
@@ -30,7 +34,17 @@ int capture_monitor_open(struct capture_monitor *monitor, const char *address, i
  */
 int capture_monitor_command(struct capture_monitor *monitor, const char *command, const char *arguments,
 			    struct capture_json *answer);
+/*
+ * The two halves of that, for commands that need not wait for one another: first their ids, then the answers, each of
+ * which lasts until CAPTURE_MONITOR_UNDERWAY more commands.
+ */
+unsigned capture_monitor_send(struct capture_monitor *monitor, const char *command, const char *arguments);
+int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
+			   struct capture_json *answer);
 /* What a command of the human monitor printed; free() it. */
+/* Such a command as its halves: what goes out, and what came back. */
+unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
+int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
 int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);
 

@@ -9,6 +9,9 @@
 #include <stdbool.h>
 
 #include "ktread/memory.h"
+#include "stack.h"
+
+#define CAPTURE_PEER_PAGES 4u
 
 struct capture_peer;
 
@@ -19,11 +22,10 @@ struct capture_peer_ops {
 	/* Registers of all CPUs as spec/ktrx.md section 3 has them, to be free()d. `machine`: ELF e_machine. */
 	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
 	/*
-	 * Memory of a halted machine as its CPU `cpu` sees it, within one page. CAPTURE_E_ABSENT: the peer is gone;
-	 * another error: there is nothing at that address. After registers().
+	 * Memory of a halted machine as its CPUs see it, after registers(): reads those of the pages that can be, at
+	 * most CAPTURE_PEER_PAGES. CAPTURE_E_ABSENT if the peer is gone.
 	 */
-	int (*read_virtual)(struct capture_peer *peer, uint32_t cpu, uint64_t address, void *to,
-			    size_t bytes);
+	int (*read_pages)(struct capture_peer *peer, struct capture_stack_page *page, unsigned pages);
 	void (*close)(struct capture_peer *peer);
 };
 

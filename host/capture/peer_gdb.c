@@ -163,18 +163,18 @@ static int gdb_registers(struct capture_peer *base, uint16_t machine, char **tex
 	return error;
 }
 
-static int gdb_read_virtual(struct capture_peer *base, uint32_t cpu, uint64_t address, void *to, size_t bytes)
+static int gdb_read_pages(struct capture_peer *base, struct capture_stack_page *page, unsigned pages)
 {
 	struct peer_gdb *peer = (struct peer_gdb *)base;
-	int error = select_cpu(peer, cpu);
 
-	if (!error && !base->by_virtual && !gdb_command_ok(&peer->gdb, "Qqemu.PhyMemMode:0"))
-		error = capture_fail(CAPTURE_E_FORMAT, "%s: no virtual addresses", peer->address);
-	if (!error)
-		error = read_all(peer, address, to, bytes);
+	if (!base->by_virtual && !gdb_command_ok(&peer->gdb, "Qqemu.PhyMemMode:0"))
+		return 0;
+	for (unsigned i = 0; i < pages; i++)
+		page[i].readable = select_cpu(peer, page[i].cpu) == 0 &&
+				   read_all(peer, page[i].address, page[i].bytes, sizeof(page[i].bytes)) == 0;
 	if (!base->by_virtual && !gdb_command_ok(&peer->gdb, "Qqemu.PhyMemMode:1"))
 		return capture_fail(CAPTURE_E_ABSENT, "%s: no physical addresses any more", peer->address);
-	return error;
+	return 0;
 }
 
 static void gdb_close_peer(struct capture_peer *base)
@@ -191,7 +191,7 @@ static void gdb_close_peer(struct capture_peer *base)
 int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 			  const struct capture_ranges *ranges, int timeout_ms)
 {
-	static const struct capture_peer_ops ops = { gdb_halt, gdb_resume, gdb_registers, gdb_read_virtual,
+	static const struct capture_peer_ops ops = { gdb_halt, gdb_resume, gdb_registers, gdb_read_pages,
 						     gdb_close_peer };
 	struct peer_gdb *peer = calloc(1, sizeof(*peer));
 	int error;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A running QEMU by QMP. Where the guest's RAM is a file that is shared, the file is read; else QEMU is asked to
- * save pieces of physical memory into a file of ours (pmemsave), which it does while the guest runs.
+ * A running QEMU by QMP. Where the guest's RAM is a file that is shared, the file is read; else the memory of QEMU's
+ * process, if we may; else QEMU is asked to save pieces of physical memory into a file of ours (pmemsave), which it
+ * does while the guest runs.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -10,41 +11,58 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "error.h"
 #include "frequency.h"
 #include "monitor.h"
 #include "peer.h"
+#include "process_memory.h"
 #include "ram.h"
 #include "registers.h"
 
-#define PIECE ((size_t)16 << 20) /* most that one command saves */
+#define PIECE	     ((size_t)16 << 20) /* most that one command saves */
+#define SAMPLE	     4096u
+#define SAMPLE_TRIES 3u
+#define REGISTERS    "info registers -a"
+
+struct file {
+	char path[PATH_MAX]; /* "" until made */
+	int fd;
+};
 
 struct peer_qmp {
 	struct capture_peer peer;
 	struct capture_monitor monitor;
 	struct capture_map map;
-	char path[PATH_MAX]; /* of what pmemsave writes, "" until made */
-	int fd;
-	double halted; /* when we did */
+	struct file file[CAPTURE_PEER_PAGES]; /* that QEMU writes */
+	double halted;			      /* when we did */
+	unsigned registers;		      /* id of the command that prints them, 0: not sent */
 };
 
-/* `command` is pmemsave or memsave, `more` what it needs besides address, size and file. */
-static int save_piece(struct peer_qmp *qmp, const char *command, const char *more, uint64_t address, char *to,
-		      size_t bytes)
+/* Has QEMU save memory into a file of ours; `more` is what the command needs besides address, size and file. */
+static unsigned send_save(struct peer_qmp *qmp, const char *command, const char *more, uint64_t address,
+			  size_t bytes, const struct file *file)
 {
 	char arguments[PATH_MAX + 120];
-	struct capture_json answer;
-	size_t done = 0;
-	int error;
 
 	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
 	snprintf(arguments, sizeof(arguments), "{\"val\":%" PRId64 ",\"size\":%zu,\"filename\":\"%s\"%s}",
-		 (int64_t)address, bytes, qmp->path, more);
-	error = capture_monitor_command(&qmp->monitor, command, arguments, &answer);
+		 (int64_t)address, bytes, file->path, more);
+	return capture_monitor_send(&qmp->monitor, command, arguments);
+}
+
+/* What a command, of which `id` was sent, has saved. */
+static int take_saved(struct peer_qmp *qmp, const char *command, unsigned id, const struct file *file,
+		      void *to, size_t bytes)
+{
+	struct capture_json answer;
+	size_t done = 0;
+	int error = capture_monitor_answer(&qmp->monitor, id, command, &answer);
+
 	while (!error && done < bytes) {
-		ssize_t got = pread(qmp->fd, to + done, bytes - done, (off_t)done);
+		ssize_t got = pread(file->fd, (char *)to + done, bytes - done, (off_t)done);
 
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -60,13 +78,20 @@ static int save_piece(struct peer_qmp *qmp, const char *command, const char *mor
 	return error;
 }
 
+static int save_piece(struct peer_qmp *qmp, uint64_t physical, void *to, size_t bytes)
+{
+	unsigned id = send_save(qmp, "pmemsave", "", physical, bytes, &qmp->file[0]);
+
+	return take_saved(qmp, "pmemsave", id, &qmp->file[0], to, bytes);
+}
+
 static int qmp_read(void *context, uint64_t physical, void *buffer, size_t bytes)
 {
 	char *to = buffer;
 
 	for (size_t part; bytes; bytes -= part, to += part, physical += part) {
 		part = bytes < PIECE ? bytes : PIECE;
-		if (save_piece(context, "pmemsave", "", physical, to, part) != 0)
+		if (save_piece(context, physical, to, part) != 0)
 			return KTREAD_E_SYSTEM;
 	}
 	return 0;
@@ -81,20 +106,28 @@ static bool is_plain(const char *text)
 	return true;
 }
 
-static int make_file(struct peer_qmp *qmp)
+static int make_file(struct file *file, const char *folder)
+{
+	snprintf(file->path, sizeof(file->path), "%s/ktrace-memory-XXXXXX", folder);
+	file->fd = mkostemp(file->path, O_CLOEXEC);
+	if (file->fd >= 0)
+		return 0;
+	file->path[0] = '\0';
+	return capture_fail_errno("%s: a file for the guest's memory", folder);
+}
+
+static int make_files(struct peer_qmp *qmp)
 {
 	const char *folder = getenv("TMPDIR");
+	int error = 0;
 
 	if (!folder)
 		folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 	if (!is_plain(folder) || strlen(folder) > CAPTURE_QMP_MOST - 200)
 		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: '%.40s' cannot be told to QEMU", folder);
-	snprintf(qmp->path, sizeof(qmp->path), "%s/ktrace-memory-XXXXXX", folder);
-	qmp->fd = mkostemp(qmp->path, O_CLOEXEC);
-	if (qmp->fd >= 0)
-		return 0;
-	qmp->path[0] = '\0';
-	return capture_fail_errno("%s: a file for the guest's memory", folder);
+	for (unsigned i = 0; !error && i < CAPTURE_PEER_PAGES; i++)
+		error = make_file(&qmp->file[i], folder);
+	return error;
 }
 
 static int open_by_command(struct peer_qmp *qmp)
@@ -107,6 +140,76 @@ static int open_by_command(struct peer_qmp *qmp)
 	if (ktread_memory_open(&qmp->peer.memory, &ops, qmp, range, qmp->map.ranges) == 0)
 		return 0;
 	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
+}
+
+/* Who made the socket; 0 where that is nobody on this machine. */
+static pid_t process_of(const struct peer_qmp *qmp)
+{
+	struct ucred who = { 0 };
+	socklen_t size = sizeof(who);
+
+	return getsockopt(qmp->monitor.qmp.fd, SOL_SOCKET, SO_PEERCRED, &who, &size) == 0 ? who.pid : 0;
+}
+
+/* Where each range of the guest's RAM lies in QEMU's own memory. False: QEMU does not tell. */
+static bool find_host_addresses(struct peer_qmp *qmp, struct capture_map *map)
+{
+	*map = qmp->map;
+	for (uint32_t i = 0; i < map->ranges; i++) {
+		char line[64], *text, *found;
+		int error;
+
+		snprintf(line, sizeof(line), "gpa2hva 0x%" PRIx64, map->range[i].physical);
+		error = capture_monitor_print(&qmp->monitor, line, &text);
+		if (error)
+			return false;
+		found = strstr(text, ") is 0x");
+		map->range[i].offset = found ? strtoull(found + strlen(") is "), NULL, 16) : 0;
+		free(text);
+		if (!map->range[i].offset)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Whether it is the guest's: the socket may have been made by another process than QEMU. What QEMU itself says lies at
+ * the beginning of the largest range, where kernels have code, must be there.
+ */
+static bool is_of_guest(struct peer_qmp *qmp, struct ktread_memory *memory)
+{
+	char said[SAMPLE], read[SAMPLE];
+	uint32_t largest = 0;
+
+	for (uint32_t i = 1; i < qmp->map.ranges; i++)
+		if (qmp->map.range[i].length > qmp->map.range[largest].length)
+			largest = i;
+	for (unsigned tries = 0; tries < SAMPLE_TRIES; tries++) { /* the guest may write there */
+		uint64_t physical = qmp->map.range[largest].physical;
+
+		if (save_piece(qmp, physical, said, SAMPLE) != 0 ||
+		    ktread_memory_read(memory, physical, read, SAMPLE) != 0)
+			return false;
+		if (memcmp(said, read, SAMPLE) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* 0, or an error where the other way has to do. */
+static int open_by_process(struct peer_qmp *qmp)
+{
+	struct capture_map map;
+	pid_t pid = process_of(qmp);
+
+	if (pid <= 0 || !find_host_addresses(qmp, &map) ||
+	    capture_process_open(&qmp->peer.memory, pid, &map) != 0)
+		return CAPTURE_E_ABSENT;
+	if (is_of_guest(qmp, qmp->peer.memory))
+		return 0;
+	ktread_memory_close(qmp->peer.memory);
+	qmp->peer.memory = NULL;
+	return CAPTURE_E_ABSENT;
 }
 
 /* A property of an object as text; "" if it has none. */
@@ -157,12 +260,12 @@ static int open_memory(struct peer_qmp *qmp)
 	free(text);
 	if (error)
 		return error;
-	error = make_file(qmp);
+	error = make_files(qmp);
 	if (error)
 		return error;
 	if (path[0] && access(path, R_OK) == 0)
 		return capture_ram_open(&qmp->peer.memory, path, &qmp->map, NULL);
-	return open_by_command(qmp);
+	return open_by_process(qmp) == 0 ? 0 : open_by_command(qmp);
 }
 
 static int open_guest(struct peer_qmp *qmp)
@@ -180,12 +283,16 @@ static int qmp_halt(struct capture_peer *peer)
 {
 	struct peer_qmp *qmp = (struct peer_qmp *)peer;
 	struct capture_json answer;
+	unsigned stop;
 
 	if (peer->was_halted || peer->halted)
 		return 0;
 	qmp->halted = capture_now();
 	peer->halted = true; /* also where the answer does not come: it may have been carried out */
-	return capture_monitor_command(&qmp->monitor, "stop", NULL, &answer);
+	stop = capture_monitor_send(&qmp->monitor, "stop", NULL);
+	qmp->registers =
+		capture_monitor_send_line(&qmp->monitor, REGISTERS); /* at once: every answer takes time */
+	return capture_monitor_answer(&qmp->monitor, stop, "stop", &answer);
 }
 
 static int qmp_resume(struct capture_peer *peer)
@@ -213,9 +320,12 @@ static int qmp_registers(struct capture_peer *peer, uint16_t machine, char **tex
 {
 	struct peer_qmp *qmp = (struct peer_qmp *)peer;
 	char *printed;
-	int error = capture_monitor_print(&qmp->monitor, "info registers -a", &printed);
+	int error;
 
 	(void)machine;
+	if (!qmp->registers)
+		qmp->registers = capture_monitor_send_line(&qmp->monitor, REGISTERS);
+	error = capture_monitor_printed(&qmp->monitor, qmp->registers, REGISTERS, &printed);
 	if (error)
 		return error;
 	*text = capture_registers_of_qemu(printed);
@@ -223,12 +333,23 @@ static int qmp_registers(struct capture_peer *peer, uint16_t machine, char **tex
 	return *text ? 0 : capture_fail_errno("registers");
 }
 
-static int qmp_read_virtual(struct capture_peer *peer, uint32_t cpu, uint64_t address, void *to, size_t bytes)
+static int qmp_read_pages(struct capture_peer *peer, struct capture_stack_page *page, unsigned pages)
 {
-	char more[40];
+	struct peer_qmp *qmp = (struct peer_qmp *)peer;
+	unsigned id[CAPTURE_PEER_PAGES];
+	int error = 0;
 
-	snprintf(more, sizeof(more), ",\"cpu-index\":%" PRIu32, cpu);
-	return save_piece((struct peer_qmp *)peer, "memsave", more, address, to, bytes);
+	for (unsigned i = 0; i < pages; i++) {
+		char more[40];
+
+		snprintf(more, sizeof(more), ",\"cpu-index\":%" PRIu32, page[i].cpu);
+		id[i] = send_save(qmp, "memsave", more, page[i].address, CAPTURE_STACK_PAGE, &qmp->file[i]);
+	}
+	for (unsigned i = 0; i < pages && error != CAPTURE_E_ABSENT; i++) {
+		error = take_saved(qmp, "memsave", id[i], &qmp->file[i], page[i].bytes, CAPTURE_STACK_PAGE);
+		page[i].readable = !error;
+	}
+	return error == CAPTURE_E_ABSENT ? error : 0;
 }
 
 static void qmp_close(struct capture_peer *peer)
@@ -238,16 +359,16 @@ static void qmp_close(struct capture_peer *peer)
 	qmp_resume(peer);
 	ktread_memory_close(peer->memory);
 	capture_monitor_close(&qmp->monitor);
-	if (qmp->path[0]) {
-		unlink(qmp->path);
-		close(qmp->fd);
+	for (unsigned i = 0; i < CAPTURE_PEER_PAGES && qmp->file[i].path[0]; i++) {
+		unlink(qmp->file[i].path);
+		close(qmp->file[i].fd);
 	}
 	free(qmp);
 }
 
 int capture_peer_open_qmp(struct capture_peer **peer, const char *address, int timeout_ms)
 {
-	static const struct capture_peer_ops ops = { qmp_halt, qmp_resume, qmp_registers, qmp_read_virtual,
+	static const struct capture_peer_ops ops = { qmp_halt, qmp_resume, qmp_registers, qmp_read_pages,
 						     qmp_close };
 	struct peer_qmp *qmp = calloc(1, sizeof(*qmp));
 	int error;

@@ -137,7 +137,7 @@ static void widen(struct capture_snapshot *snapshot)
 	join(snapshot);
 }
 
-int capture_snapshot_take(struct capture_snapshot *snapshot)
+void capture_snapshot_prepare(struct capture_snapshot *snapshot)
 {
 	uint64_t budget = MOST_BYTES;
 
@@ -146,13 +146,24 @@ int capture_snapshot_take(struct capture_snapshot *snapshot)
 	for (uint32_t i = 0; i < snapshot->pieces; i++) {
 		struct piece *piece = &snapshot->piece[i];
 		uint64_t bytes = piece->end - piece->physical;
-		int status;
 
 		piece->bytes = bytes <= budget ? malloc(bytes) : NULL;
 		if (!piece->bytes)
 			continue;
 		budget -= bytes;
-		status = ktread_memory_read(snapshot->below, piece->physical, piece->bytes, bytes);
+		memset(piece->bytes, 1,
+		       bytes); /* the system gives the pages now, not one by one when it counts */
+	}
+}
+
+int capture_snapshot_take(struct capture_snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < snapshot->pieces; i++) {
+		struct piece *piece = &snapshot->piece[i];
+		int status = piece->bytes ? ktread_memory_read(snapshot->below, piece->physical, piece->bytes,
+							       piece->end - piece->physical)
+					  : 0;
+
 		if (status < 0)
 			return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 	}

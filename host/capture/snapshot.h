@@ -17,6 +17,8 @@ int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memo
 struct ktread_memory *capture_snapshot_memory(struct capture_snapshot *snapshot);
 /* From here on reads are remembered; of large ones nothing but that. */
 void capture_snapshot_remember(struct capture_snapshot *snapshot);
+/* Makes room for what is remembered: what takes time before the machine is halted. */
+void capture_snapshot_prepare(struct capture_snapshot *snapshot);
 /* Reads all that is remembered. 0, or an error of what is below. */
 int capture_snapshot_take(struct capture_snapshot *snapshot);
 void capture_snapshot_close(struct capture_snapshot *snapshot);

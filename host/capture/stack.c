@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A walk is repeated from its beginning whenever a page has come: pages are few, and so nothing of a walk has to be
- * kept but those. One CPU is walked after another, with the same room for pages.
+ * kept but those. All CPUs are walked side by side, so that their pages can be read together.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,26 +29,23 @@ static const struct layout layouts[] = {
 	{ " s0=", " ra=", 16 },
 };
 
-struct page {
-	uint64_t address;
-	bool readable;
-	unsigned char bytes[CAPTURE_STACK_PAGE];
-};
-
-struct capture_stacks {
-	const char *next; /* line behind that of the CPU which is walked */
-	FILE *lines;	  /* finished ones */
-	char *text;
-	size_t size;
-	const struct layout *layout; /* NULL: no CPU is walked */
+struct walk {
 	uint32_t cpu;
+	const struct layout *layout;
 	uint64_t frame_pointer, link;
+	bool wants; /* cannot go on without the page at `wanted` … */
+	bool asked; /* … which is being read */
 	uint64_t wanted;
-	bool wants; /* the walk could not go on without the page at `wanted` */
-	struct page page[MOST_PAGES];
+	struct capture_stack_page *page[MOST_PAGES];
 	uint32_t pages;
 	uint64_t frame[MOST_FRAMES];
 	uint32_t frames;
+};
+
+struct capture_stacks {
+	char *registers;
+	struct walk *walk;
+	uint32_t walks;
 };
 
 /* The value behind `name` in a line. */
@@ -61,24 +58,24 @@ static bool find_value(const char *line, size_t length, const char *name, uint64
 	return found != NULL;
 }
 
-static const struct page *find_page(const struct capture_stacks *stacks, uint64_t address)
+static const struct capture_stack_page *find_page(const struct walk *walk, uint64_t address)
 {
-	for (uint32_t i = 0; i < stacks->pages; i++)
-		if (stacks->page[i].address == address)
-			return &stacks->page[i];
+	for (uint32_t i = 0; i < walk->pages; i++)
+		if (walk->page[i]->address == address)
+			return walk->page[i];
 	return NULL;
 }
 
 /* False: it cannot be read, or not yet. */
-static bool read_word(struct capture_stacks *stacks, uint64_t address, uint64_t *word)
+static bool read_word(struct walk *walk, uint64_t address, uint64_t *word)
 {
 	uint64_t start = address & ~(uint64_t)(CAPTURE_STACK_PAGE - 1);
-	const struct page *page = find_page(stacks, start);
+	const struct capture_stack_page *page = find_page(walk, start);
 
 	*word = 0;
 	if (!page) {
-		stacks->wanted = start;
-		stacks->wants = stacks->pages < MOST_PAGES;
+		walk->wanted = start;
+		walk->wants = walk->pages < MOST_PAGES;
 		return false;
 	}
 	for (unsigned i = 8; page->readable && i-- > 0;)
@@ -87,114 +84,131 @@ static bool read_word(struct capture_stacks *stacks, uint64_t address, uint64_t 
 }
 
 /* A function that calls none stores its caller's frame pointer where others store the return address. */
-static bool is_leaf(const struct capture_stacks *stacks, uint64_t frame, uint64_t stored)
+static bool is_leaf(const struct walk *walk, uint64_t frame, uint64_t stored)
 {
-	return stacks->layout->link && stacks->frames == 0 && stored > frame && stored - frame < LEAF_REACH &&
+	return walk->layout->link && walk->frames == 0 && stored > frame && stored - frame < LEAF_REACH &&
 	       stored % 8 == 0;
 }
 
-static void walk(struct capture_stacks *stacks)
+static void go(struct walk *walk)
 {
-	uint64_t below = stacks->layout->below, frame = stacks->frame_pointer, caller, back;
+	uint64_t below = walk->layout->below, frame = walk->frame_pointer, caller, back;
 	unsigned switches = 0;
 
-	stacks->frames = 0;
-	stacks->wants = false;
-	while (stacks->frames < MOST_FRAMES && frame > below && frame % 8 == 0 && frame < UINT64_MAX - 16 &&
-	       read_word(stacks, frame - below, &caller) && read_word(stacks, frame - below + 8, &back) &&
-	       back) {
-		if (is_leaf(stacks, frame, back)) {
+	walk->frames = 0;
+	walk->wants = walk->asked = false;
+	while (walk->frames < MOST_FRAMES && frame > below && frame % 8 == 0 && frame < UINT64_MAX - 16 &&
+	       read_word(walk, frame - below, &caller) && read_word(walk, frame - below + 8, &back) && back) {
+		if (is_leaf(walk, frame, back)) {
 			caller = back;
-			back = stacks->link;
+			back = walk->link;
 		}
-		stacks->frame[stacks->frames++] = back;
+		walk->frame[walk->frames++] = back;
 		if (caller == frame || (caller < frame && ++switches > MOST_SWITCHES))
 			break;
 		frame = caller;
 	}
 }
 
-static void finish(struct capture_stacks *stacks)
+/* The CPU of a line, if that has one and its frame pointer. False for want of memory. */
+static bool add_walk(struct capture_stacks *stacks, const char *line, size_t length)
 {
-	if (stacks->frames)
-		fprintf(stacks->lines, "stack %" PRIu32, stacks->cpu);
-	for (uint32_t i = 0; i < stacks->frames; i++)
-		fprintf(stacks->lines, " %" PRIx64, stacks->frame[i]);
-	if (stacks->frames)
-		fputc('\n', stacks->lines);
-	stacks->layout = NULL;
-}
+	struct walk walk = { 0 }, *grown;
 
-/* Begins with the CPU of the next line that has one and its frame pointer; false if none has. */
-static bool begin(struct capture_stacks *stacks)
-{
-	while (!stacks->layout && *stacks->next) {
-		const char *line = stacks->next;
-		size_t length = strcspn(line, "\n");
-
-		stacks->next += length + (line[length] == '\n');
-		for (size_t i = 0; strncmp(line, "cpu ", 4) == 0 && i < sizeof(layouts) / sizeof(layouts[0]);
-		     i++)
-			if (find_value(line, length, layouts[i].frame_pointer, &stacks->frame_pointer))
-				stacks->layout = &layouts[i];
-		if (!stacks->layout)
-			continue;
-		stacks->cpu = (uint32_t)strtoul(line + 4, NULL, 10);
-		stacks->pages = 0;
-		stacks->link = 0;
-		if (stacks->layout->link)
-			find_value(line, length, stacks->layout->link, &stacks->link);
-	}
-	return stacks->layout != NULL;
+	for (size_t i = 0; strncmp(line, "cpu ", 4) == 0 && i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (find_value(line, length, layouts[i].frame_pointer, &walk.frame_pointer))
+			walk.layout = &layouts[i];
+	if (!walk.layout)
+		return true;
+	walk.cpu = (uint32_t)strtoul(line + 4, NULL, 10);
+	if (walk.layout->link)
+		find_value(line, length, walk.layout->link, &walk.link);
+	grown = realloc(stacks->walk, (stacks->walks + 1) * sizeof(*grown));
+	if (!grown)
+		return false;
+	stacks->walk = grown;
+	stacks->walk[stacks->walks++] = walk;
+	return true;
 }
 
 int capture_stacks_open(struct capture_stacks **opened, const char *registers)
 {
 	struct capture_stacks *stacks = calloc(1, sizeof(*stacks));
+	bool failed = !stacks || !(stacks->registers = strdup(registers));
 
-	if (stacks)
-		stacks->lines = open_memstream(&stacks->text, &stacks->size);
-	if (!stacks || !stacks->lines) {
-		free(stacks);
+	for (const char *line = registers; !failed && *line;) {
+		size_t length = strcspn(line, "\n");
+
+		failed = !add_walk(stacks, line, length);
+		line += length + (line[length] == '\n');
+	}
+	if (failed) {
+		capture_stacks_close(stacks);
 		return capture_fail_errno("stacks");
 	}
-	stacks->next = registers;
-	fputs(registers, stacks->lines);
+	for (uint32_t i = 0; i < stacks->walks; i++)
+		go(&stacks->walk[i]);
 	*opened = stacks;
 	return 0;
 }
 
-bool capture_stacks_next(struct capture_stacks *stacks, uint32_t *cpu, uint64_t *address)
+unsigned capture_stacks_wanted(struct capture_stacks *stacks, struct capture_stack_page *page, unsigned room)
 {
-	while (begin(stacks)) {
-		walk(stacks);
-		*cpu = stacks->cpu;
-		*address = stacks->wanted;
-		if (stacks->wants)
-			return true;
-		finish(stacks);
+	unsigned pages = 0;
+
+	for (uint32_t i = 0; i < stacks->walks && pages < room; i++) {
+		struct walk *walk = &stacks->walk[i];
+
+		if (!walk->wants || walk->asked)
+			continue;
+		walk->asked = true;
+		page[pages].cpu = walk->cpu;
+		page[pages].address = walk->wanted;
+		page[pages++].readable = false;
 	}
-	return false;
+	return pages;
 }
 
-void capture_stacks_put(struct capture_stacks *stacks, const void *bytes)
+void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stack_page *page)
 {
-	struct page *page = &stacks->page[stacks->pages++];
+	for (uint32_t i = 0; i < stacks->walks; i++) {
+		struct walk *walk = &stacks->walk[i];
+		struct capture_stack_page *kept;
 
-	page->address = stacks->wanted;
-	page->readable = bytes != NULL;
-	if (bytes)
-		memcpy(page->bytes, bytes, sizeof(page->bytes));
+		if (walk->cpu != page->cpu || !walk->asked || walk->wanted != page->address)
+			continue;
+		walk->wants = walk->asked = false;
+		kept = malloc(sizeof(*kept));
+		if (!kept)
+			continue;
+		*kept = *page;
+		walk->page[walk->pages++] = kept;
+		go(walk);
+	}
+}
+
+static void write_stack(FILE *lines, const struct walk *walk)
+{
+	if (walk->frames == 0)
+		return;
+	fprintf(lines, "stack %" PRIu32, walk->cpu);
+	for (uint32_t i = 0; i < walk->frames; i++)
+		fprintf(lines, " %" PRIx64, walk->frame[i]);
+	fputc('\n', lines);
 }
 
 char *capture_stacks_text(struct capture_stacks *stacks)
 {
-	bool failed = !stacks->lines || fclose(stacks->lines) != 0;
-	char *text = stacks->text;
+	char *text = NULL;
+	size_t size;
+	FILE *lines = open_memstream(&text, &size);
 
-	stacks->lines = NULL;
-	stacks->text = NULL;
-	if (!failed)
+	if (!lines)
+		return NULL;
+	fputs(stacks->registers, lines);
+	for (uint32_t i = 0; i < stacks->walks; i++)
+		write_stack(lines, &stacks->walk[i]);
+	if (fclose(lines) == 0)
 		return text;
 	free(text);
 	return NULL;
@@ -204,8 +218,10 @@ void capture_stacks_close(struct capture_stacks *stacks)
 {
 	if (!stacks)
 		return;
-	if (stacks->lines)
-		fclose(stacks->lines);
-	free(stacks->text);
+	for (uint32_t i = 0; i < stacks->walks; i++)
+		for (uint32_t n = 0; n < stacks->walk[i].pages; n++)
+			free(stacks->walk[i].page[n]);
+	free(stacks->walk);
+	free(stacks->registers);
 	free(stacks);
 }

@@ -5,8 +5,8 @@
  * lies in a stack is taken for nothing: a chain may be a loop, lead anywhere, or not be one.
  *
  *	capture_stacks_open(&stacks, registers);
- *	while (capture_stacks_next(stacks, &cpu, &address))
- *		capture_stacks_put(stacks, page at that address as the CPU sees it, or NULL);
+ *	while ((pages = capture_stacks_wanted(stacks, page, room)))
+ *		for each of them: read it, capture_stacks_put(stacks, &page[i]);
  *	text = capture_stacks_text(stacks);
  */
 #ifndef CAPTURE_STACK_H
@@ -17,14 +17,21 @@
 
 #define CAPTURE_STACK_PAGE 4096u
 
+struct capture_stack_page {
+	uint32_t cpu;
+	uint64_t address; /* virtual, as that CPU sees it */
+	bool readable;
+	unsigned char bytes[CAPTURE_STACK_PAGE];
+};
+
 struct capture_stacks;
 
-/* `registers`: text as in spec/ktrx.md section 3; borrowed until closed. 0 or CAPTURE_E_SYSTEM. */
+/* `registers`: text as in spec/ktrx.md section 3. 0 or CAPTURE_E_SYSTEM. */
 int capture_stacks_open(struct capture_stacks **stacks, const char *registers);
-/* The virtual address of a page, and the CPU whose it is; false when all is walked. */
-bool capture_stacks_next(struct capture_stacks *stacks, uint32_t *cpu, uint64_t *address);
-/* The page that was asked for; NULL: it cannot be read. */
-void capture_stacks_put(struct capture_stacks *stacks, const void *page);
+/* Fills in cpu and address of pages to be read, one a CPU, `room` at most. Returns how many; 0 when all is walked. */
+unsigned capture_stacks_wanted(struct capture_stacks *stacks, struct capture_stack_page *page, unsigned room);
+/* A page that was asked for. */
+void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stack_page *page);
 /* The registers with a line "stack N HEX ..." for each CPU that has one, to be free()d. NULL: no memory. */
 char *capture_stacks_text(struct capture_stacks *stacks);
 void capture_stacks_close(struct capture_stacks *stacks);

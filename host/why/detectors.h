@@ -8,15 +8,20 @@
 
 #include "why/finding.h"
 
-#define WHY_DETECTORS(USE)      \
-	USE(deadlock)           \
-	USE(health)             \
-	USE(lock_order)         \
-	USE(loop)               \
+/* clang-format off */
+#define WHY_DETECTORS(USE) \
+	USE(dead_timer) \
+	USE(deadlock) \
+	USE(health) \
+	USE(irq_storm) \
+	USE(lock_order) \
+	USE(loop) \
+	USE(missing_eoi) \
 	USE(priority_inversion) \
-	USE(slow)               \
-	USE(starvation)         \
+	USE(slow) \
+	USE(starvation) \
 	USE(wakeup)
+/* clang-format on */
 
 #define WHY_DECLARE(name) why_detector why_detect_##name;
 WHY_DETECTORS(WHY_DECLARE)

@@ -199,6 +199,7 @@ int why_evidence_read(struct why_evidence **result, struct ktread *trace, struct
 	free(reader.known);
 	free(reader.progress);
 	free(reader.told);
+	free(reader.open);
 	keyed_free(&reader.holds);
 	keyed_free(&reader.orders);
 	return error;

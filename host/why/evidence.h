@@ -55,6 +55,57 @@ struct why_rate {
 	uint64_t first, last;
 };
 
+/* Interrupts of one number. */
+struct why_irq_kind {
+	uint32_t number;
+	uint64_t entered;
+	uint64_t ended; /* of these the controller was told */
+	uint64_t last;	/* stamp of the newest */
+};
+
+/* A stretch of time in which a CPU took no interrupt although one thread, not an idle one, ran there and no other. */
+struct why_quiet {
+	uint64_t from, to; /* 0, 0: none */
+	uint64_t silence;  /* the longest part of it without any event there */
+	uint64_t events;   /* that the thread recorded meanwhile */
+	uint64_t others;   /* interrupts that other CPUs took meanwhile */
+	uint32_t thread;
+	uint64_t pc; /* interrupted there by the one that ended it, 0 unknown */
+};
+
+/* A place where a CPU was interrupted, and what it was at. */
+struct why_sample {
+	uint64_t stamp, pc;
+	uint32_t thread;
+	uint8_t context; /* KTRX_CONTEXT_* */
+};
+
+/*
+ * The interrupts of a CPU, NMIs aside, by its events behind the last gap. An interrupt may be ended (irq.eoi) before
+ * or after it is entered, but not before the one before it is entered.
+ */
+#define WHY_IRQ_KINDS 16u
+#define WHY_SAMPLES   16u
+struct why_interrupts {
+	uint64_t entered, ended;
+	uint32_t number; /* of the newest one, if any was entered */
+	char name[24];
+	uint64_t stamp;
+	bool over;   /* the controller was told of its end */
+	bool left;   /* its handler was left */
+	uint64_t pc; /* interrupted there, 0 unknown */
+	uint64_t
+		run; /* how many came last, all of one number, with nothing else on that CPU between them … */
+	uint64_t run_first;			 /* … since then */
+	bool run_stands;			 /* all at the same place */
+	struct why_irq_kind kind[WHY_IRQ_KINDS]; /* in order of their first; those beyond are left out */
+	uint32_t kinds;
+	struct why_quiet quiet;		       /* the longest one */
+	uint64_t quiets;		       /* how many longer than half of that ended there */
+	struct why_sample sample[WHY_SAMPLES]; /* number n at n modulo WHY_SAMPLES */
+	uint64_t samples;
+};
+
 struct why_cpu {
 	uint32_t number;
 	bool has_row;	 /* the kernel keeps `row` */
@@ -71,10 +122,20 @@ struct why_cpu {
 	uint64_t worked;     /* ticks of the window that it is seen to run threads other than idle ones */
 	uint32_t running;    /* thread, by the trace or else by its row; UINT32_MAX unknown */
 	struct why_last last;
-	struct why_rate irqs;	/* irq.enter */
+	struct why_rate irqs; /* irq.enter */
+	struct why_interrupts interrupts;
 	struct why_rate faults; /* mm.fault_enter */
 	struct why_rate switches;
 	struct why_rate user_enter; /* syscall.enter; `row` counts faults and interrupts there as well */
+};
+
+/* Times in a row that a thread did not get a lock that it did not wait for (lock.fail), up to now. */
+struct why_tries {
+	uint64_t lock;
+	uint64_t count;
+	uint64_t first, last; /* stamps */
+	uint32_t owner;	      /* thread that had it the last time, UINT32_MAX unknown */
+	uint64_t pc;	      /* where, 0 unknown */
 };
 
 struct why_thread {
@@ -105,8 +166,7 @@ struct why_thread {
 	uint64_t fault_signals; /* … and for how many of them a signal was delivered */
 	bool fault_signalled;	/* one for the newest */
 	uint64_t ran;		/* ticks it is seen to run within the window */
-	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not … */
-	uint64_t interrupts;	/* … and how many interrupts its CPU has taken since */
+	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not */
 	uint64_t
 		blocked; /* stamp of its announcement to sleep, by its events; 0: it has been woken since … */
 	uint64_t blocked_on; /* … what for … */
@@ -114,6 +174,8 @@ struct why_thread {
 	uint64_t deed;	     /* its newest event that was not about going to sleep or locks */
 	uint64_t contends;   /* lock that it found taken and has not had since, by its events; 0: none … */
 	uint64_t contends_since;
+	struct why_tries tries;
+	uint64_t acted; /* newest event that it fired itself, its switches aside; 0: none */
 };
 
 /* A lock that was taken and not given up, by the events. */
@@ -176,6 +238,13 @@ struct why_object {
 	char name[64]; /* as the kernel says, "" */
 };
 
+/* The kernel gave up. */
+struct why_panic {
+	uint64_t stamp; /* 0: there is no such event */
+	uint32_t cpu, thread;
+	char message[256]; /* what the guest said, not yet escaped */
+};
+
 struct why_evidence {
 	struct ktread *trace;
 	const struct ktread_info *info;
@@ -186,7 +255,8 @@ struct why_evidence {
 	char ended[256];	 /* how `ktrace run` says that it ended, "" unknown */
 	bool stalled;		 /* it was captured because CPUs had not beaten, or time was up */
 	bool reset;		 /* the machine reset itself */
-	uint32_t missing_hooks;	 /* KTRX_HOOK_* that the kernel did not call */
+	struct why_panic panic;
+	uint32_t missing_hooks; /* KTRX_HOOK_* that the kernel did not call */
 	struct why_cpu *cpu;
 	uint32_t cpus;
 	struct why_thread *thread;

@@ -108,14 +108,6 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 		evidence->cpu[thread->cpu].worked += ticks;
 }
 
-/* Of the CPU that it is to run on in the end. */
-static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
-{
-	uint32_t cpu = thread->has_holder ? thread->holder.cpu : thread->cpu;
-
-	return cpu < evidence->cpus ? evidence->cpu[cpu].irqs.count : 0;
-}
-
 /* threads.h says what a thread has become. */
 static void on_change(void *context, const struct threads_change *change)
 {
@@ -130,7 +122,6 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
-	thread->interrupts = interrupts_of(reader->evidence, thread); /* before that, until settle() */
 }
 
 static uint64_t hash_arguments(const struct ktread_event *event)
@@ -183,9 +174,11 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event, 
 	if (running)
 		threads_gap(reader->model, event->cpu, reader->time - 1);
 	why_lock_gap(reader);
+	why_interrupt_gap(reader, &reader->evidence->cpu[event->cpu]);
 	if (thread) {
 		thread->in_syscall = false;
 		thread->repeats = thread->fault_repeats = 0;
+		thread->tries.count = 0;
 	}
 }
 
@@ -222,9 +215,18 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 		if (thread)
 			on_syscall_exit(reader, thread, event, known);
 		return 0;
+	case WELLKNOWN_PANIC:
+		why_panicked(evidence, event, known);
+		return 0;
+	case WELLKNOWN_LOCK_FAIL:
+		if (thread)
+			why_lock_failed(thread, event, known);
+		return 0;
 	case WELLKNOWN_LOCK_CONTEND:
 	case WELLKNOWN_LOCK_ACQUIRE:
 	case WELLKNOWN_LOCK_RELEASE:
+		if (thread)
+			why_lock_had(thread, event, known);
 		return why_lock_event(reader, event, known, thread);
 	default:
 		return 0;
@@ -261,6 +263,10 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 		thread = why_thread_touch(reader, event->thread);
 	if (!error)
 		error = tell_meaning(reader, event, known, thread);
+	if (cpu)
+		why_interrupt_event(reader, cpu, event, known);
+	if (thread && event->context == KTRX_CONTEXT_THREAD && known->kind != WELLKNOWN_SWITCH)
+		thread->acted = event->stamp;
 	why_faults_event(reader, event, known);
 	why_wakes_event(reader, event, known);
 	return error ? error : reader->error;
@@ -278,7 +284,6 @@ static void settle(struct why_reader *reader)
 			note_ran(evidence, thread, evidence->end);
 		if (thread->state == THREADS_RUNNABLE && !thread->idle && evidence->end > thread->since)
 			thread->runnable = evidence->end - thread->since;
-		thread->interrupts = interrupts_of(evidence, thread) - thread->interrupts;
 		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&
 		    thread->holder.cpu < evidence->cpus)
 			evidence->cpu[thread->holder.cpu].running = thread->id;
@@ -302,7 +307,8 @@ int why_tell(struct why_reader *reader)
 
 	reader->known = calloc(1, sizeof(*reader->known));
 	reader->told = calloc(reader->evidence->cpus + 1, sizeof(*reader->told));
-	if (status || !reader->known || !reader->told)
+	reader->open = calloc(reader->evidence->cpus + 1, sizeof(*reader->open));
+	if (status || !reader->known || !reader->told || !reader->open)
 		return KTREAD_E_MEMORY;
 	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
 		threads_expect_blocks(reader->model);

@@ -40,8 +40,13 @@ static void drop(struct why_reader *reader, uint64_t lock)
 		keyed_remove(&reader->holds, entry);
 }
 
-static uint64_t place_of(const struct ktread_event *event)
+/* Where a lock was taken: what the event says itself, for that it was recorded in a function that all call says little. */
+static uint64_t place_of(const struct ktread_event *event, const struct wellknown *known)
 {
+	uint64_t place;
+
+	if (wellknown_number(known, event, WELLKNOWN_PLACE, &place))
+		return place;
 	return event->callers ? event->caller[0] : event->site;
 }
 
@@ -91,7 +96,7 @@ static void begin_outer(struct why_order *order, const uint64_t *held, uint32_t 
 }
 
 static int note_order(struct why_reader *reader, const struct ktread_event *event,
-		      const struct why_progress *progress, uint32_t n, uint64_t then)
+		      const struct why_progress *progress, uint32_t n, uint64_t then, uint64_t place)
 {
 	const uint64_t first = progress->held[n];
 	const uint64_t key[KEYED_WORDS] = { first, then }, lock[KEYED_WORDS] = { first };
@@ -113,11 +118,11 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 	order->thread = event->thread;
 	order->cpu = event->cpu;
 	order->first_pc = hold ? hold->count : 0;
-	order->then_pc = place_of(event);
+	order->then_pc = place;
 	return 0;
 }
 
-static int take(struct why_reader *reader, const struct ktread_event *event, uint64_t lock,
+static int take(struct why_reader *reader, const struct ktread_event *event, uint64_t lock, uint64_t place,
 		struct why_thread *thread)
 {
 	const uint64_t key[KEYED_WORDS] = { lock };
@@ -131,7 +136,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, uin
 	/* What an interrupt takes is no order of the thread it interrupts. */
 	for (uint32_t n = 0;
 	     progress && event->context == KTRX_CONTEXT_THREAD && !error && n < progress->held_count; n++)
-		error = note_order(reader, event, progress, n, lock);
+		error = note_order(reader, event, progress, n, lock, place);
 	if (!error)
 		error = keyed_put(&reader->holds, key, &entry);
 	if (error || !entry)
@@ -139,7 +144,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, uin
 	entry->stamp = event->stamp;
 	entry->thread = event->thread;
 	entry->cpu = event->cpu;
-	entry->count = place_of(event);
+	entry->count = place;
 	if (progress && event->context == KTRX_CONTEXT_THREAD && progress->held_count < WHY_NESTED)
 		progress->held[progress->held_count++] = lock;
 	return 0;
@@ -160,7 +165,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 			return error;
 	}
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
-		return take(reader, event, lock, thread);
+		return take(reader, event, lock, place_of(event, known), thread);
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
 		drop(reader, lock);
 	} else if (thread) {

@@ -7,7 +7,8 @@
 #include "analyze/wellknown.h"
 #include "why/evidence.h"
 
-#define WHY_NESTED 8u /* locks in each other that order is learned from */
+#define WHY_IRQ_NESTED 8u /* interrupts in each other */
+#define WHY_NESTED     8u /* locks in each other that order is learned from */
 
 /* How far a thread has been told, what it holds, and what tells one of its system calls from the next. */
 struct why_progress {
@@ -20,12 +21,31 @@ struct why_progress {
 	uint32_t held_count;
 };
 
+/* What is under way on a CPU, for struct why_interrupts. */
+struct why_irqs_open {
+	struct {
+		uint32_t number;
+		bool over;
+	} nest[WHY_IRQ_NESTED];
+	uint32_t depth;
+	bool early;	       /* one was ended that has not been entered yet … */
+	uint32_t early_number; /* … this one */
+	uint64_t last_enter;   /* the newest one that interrupted a thread; 0: not known */
+	uint64_t last_event;   /* since then */
+	uint64_t silence, events;
+	uint64_t others; /* interrupts of all CPUs, at last_enter */
+	uint32_t thread; /* that was interrupted then */
+	bool mixed;	 /* more than that thread ran, or it was in user mode */
+};
+
 struct why_reader {
 	struct why_evidence *evidence;
 	struct threads *model;
 	struct wellknown_table *known;
 	struct why_progress *progress; /* beside evidence->thread */
 	uint64_t *told;		       /* events told, by CPU */
+	struct why_irqs_open *open;    /* by CPU */
+	uint64_t irqs;		       /* interrupts entered, all CPUs */
 	uint32_t room;		       /* threads that there is memory for */
 	uint64_t time;		       /* of the event at hand as threads.h wants it … */
 	uint64_t stamp;		       /* … and as it is */
@@ -55,6 +75,19 @@ int why_tell(struct why_reader *reader);
 int why_lock_event(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
 		   struct why_thread *thread);
 void why_lock_gap(struct why_reader *reader);
+/* lock.fail, lock.acquire, ktrace.panic. */
+void why_lock_failed(struct why_thread *thread, const struct ktread_event *event,
+		     const struct wellknown *known);
+/* One that is had was not tried in vain. */
+void why_lock_had(struct why_thread *thread, const struct ktread_event *event, const struct wellknown *known);
+void why_panicked(struct why_evidence *evidence, const struct ktread_event *event,
+		  const struct wellknown *known);
+
+/* Any event of a CPU, and the loss of some. */
+void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const struct ktread_event *event,
+			 const struct wellknown *known);
+void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu);
+
 /* What is held at the end. */
 int why_lock_settle(struct why_reader *reader);
 

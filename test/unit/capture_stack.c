@@ -35,17 +35,24 @@ static int forget(void **state)
 
 static void check(const char *registers, const char *expected)
 {
+	struct capture_stack_page page[2];
 	struct capture_stacks *stacks;
-	uint64_t address;
-	uint32_t cpu;
+	unsigned pages;
 	char *text;
 
 	assert_int_equal(capture_stacks_open(&stacks, registers), 0);
-	while (capture_stacks_next(stacks, &cpu, &address)) {
-		assert_int_equal(address % CAPTURE_STACK_PAGE, 0);
-		reads++;
-		capture_stacks_put(stacks,
-				   address - BASE < sizeof(memory) ? &memory[(address - BASE) / 8] : NULL);
+	while ((pages = capture_stacks_wanted(stacks, page, 2))) {
+		reads += pages;
+		for (unsigned i = 0; i < pages; i++) {
+			uint64_t at = page[i].address - BASE;
+
+			assert_int_equal(at % CAPTURE_STACK_PAGE, 0);
+			page[i].readable = at < sizeof(memory);
+			if (page[i].readable)
+				memcpy(page[i].bytes, &memory[at / 8], CAPTURE_STACK_PAGE);
+			capture_stacks_put(stacks, &page[i]);
+			capture_stacks_put(stacks, &page[i]); /* not asked for */
+		}
 	}
 	text = capture_stacks_text(stacks);
 	assert_non_null(text);

@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# What it takes to get the rings out of a running x86_64 guest with 512 MiB, all of it touched, and 4 busy CPUs: with the
+# guest's RAM in a file and without, by the kernel's symbol and by searching all memory. Medians of the time from start to
+# the finished trace; how long the guest was halted, by QEMU's clock, also at its worst.
+# Aims: 50 ms by symbol, 300 ms by search, halted for 10 ms. The load of the host is told, for the guest is part of it.
+set -u
+tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
+ktrace=$PWD/build/bin/ktrace
+kernel=build/demo/x86_64/kernel.elf
+qemu=
+trap '[ -z "$qemu" ] || kill "$qemu"; wait; rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+status=0
+
+# boot OPTION…: a guest with this memory.
+boot() {
+	rm -f "$tmp/qmp"
+	# shellcheck disable=SC2046
+	timeout -k 2 300 $(sh scripts/qemu.sh x86_64 4 | sed 's/-m 128M/-m 512M/; s/-nographic/-display none/') "$@" \
+		-machine memory-backend=ram -append "debug=ktrace run=forever" -serial null \
+		-qmp "unix:$tmp/qmp,server=on,wait=off" >/dev/null 2>&1 &
+	qemu=$!
+	sleep 4
+}
+
+halt() {
+	kill "$qemu"
+	wait "$qemu" 2>/dev/null
+	qemu=
+}
+
+# measure NAME COUNT AIM OPTION…
+measure() {
+	name=$1 count=$2 aim=$3
+	shift 3
+	: >"$tmp/json"
+	for _ in $(seq "$count"); do
+		"$ktrace" extract --json -o "$tmp/out.ktrx" "$@" >>"$tmp/json" 2>"$tmp/err" || {
+			cat "$tmp/err" >&2
+			status=1
+		}
+		sleep 0.02
+	done
+	for key in total_ms pause_ms; do
+		grep -o "\"$key\":[0-9.]*" "$tmp/json" | cut -d: -f2 | sort -n | awk '
+			{ v[NR] = $1 } END { printf "%s %s %s\n", v[int((NR + 1) / 2)], v[int(NR * 0.99 + 0.99)], v[NR] }'
+	done | xargs echo | awk -v name="$name" -v aim="$aim" -v load="$(cut -d' ' -f1 /proc/loadavg)" '
+		NF == 6 {
+			printf "{\"bench\": \"extract\", \"case\": \"%s\", \"total_ms\": %s, \"total_p99_ms\": %s, ", name, $1, $2
+			printf "\"aim_ms\": %s, \"pause_ms\": %s, \"pause_p99_ms\": %s, \"load\": %s}\n", aim, $4, $5, load
+			printf "extract %-18s %7.1f ms (aim %d), p99 %.1f; halted %.1f ms (aim 10), p99 %.1f; load %s\n", \
+				name, $1, aim, $2, $4, $5, load > "/dev/stderr"
+		}'
+}
+
+boot -object "memory-backend-file,id=ram,size=512M,mem-path=$tmp/ram,share=on,prealloc=on"
+measure "QMP, file, symbol" 50 50 --qmp "$tmp/qmp" --elf "$kernel"
+measure "QMP, file, search" 20 300 --qmp "$tmp/qmp"
+measure "file, symbol" 20 50 --elf "$kernel" "$tmp/ram"
+measure "file, search" 20 300 "$tmp/ram"
+halt
+boot -object memory-backend-ram,id=ram,size=512M,prealloc=on
+measure "QMP, symbol" 50 50 --qmp "$tmp/qmp" --elf "$kernel"
+measure "QMP, search" 20 300 --qmp "$tmp/qmp"
+halt
+exit $status

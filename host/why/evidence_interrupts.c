@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* The interrupts of each CPU, as struct why_interrupts has them, and the times when there were none. */
+#include <string.h>
+
+#include "ktrx/slot.h"
+#include "why/evidence_state.h"
+
+static struct why_irqs_open *open_of(struct why_reader *reader, const struct why_cpu *cpu)
+{
+	return &reader->open[cpu->number];
+}
+
+static struct why_irq_kind *kind_of(struct why_interrupts *interrupts, uint32_t number)
+{
+	for (uint32_t n = 0; n < interrupts->kinds; n++)
+		if (interrupts->kind[n].number == number)
+			return &interrupts->kind[n];
+	if (interrupts->kinds == WHY_IRQ_KINDS)
+		return NULL;
+	interrupts->kind[interrupts->kinds] = (struct why_irq_kind){ .number = number };
+	return &interrupts->kind[interrupts->kinds++];
+}
+
+/* ---- Times without any --------------------------------------------------------------------------- */
+
+static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, uint64_t stamp,
+			uint32_t thread)
+{
+	open->last_enter = open->last_event = stamp;
+	open->silence = open->events = 0;
+	open->others = reader->irqs;
+	open->thread = thread;
+	open->mixed = false;
+}
+
+/* Another interrupt came: was it long since the one before? */
+static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
+		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)
+{
+	const struct why_thread *thread = why_thread_find(reader->evidence, open->thread);
+	const uint64_t longest = interrupts->quiet.to - interrupts->quiet.from;
+	uint64_t length = event->stamp - open->last_enter;
+
+	if (open->last_enter == 0 || open->mixed || open->thread != event->thread ||
+	    (thread && thread->idle) || event->stamp < open->last_enter || length <= longest / 2)
+		return;
+	if (event->stamp - open->last_event > open->silence)
+		open->silence = event->stamp - open->last_event;
+	interrupts->quiets = pc == interrupts->quiet.pc ? interrupts->quiets + 1
+			     : length > longest		? 1
+							: interrupts->quiets;
+	if (length > longest)
+		interrupts->quiet = (struct why_quiet){ .from = open->last_enter,
+							.to = event->stamp,
+							.silence = open->silence,
+							.events = open->events,
+							.others = reader->irqs - open->others,
+							.thread = open->thread,
+							.pc = pc };
+}
+
+/* What else a CPU records: by the thread that was interrupted last, or not. */
+static void quiet_event(struct why_irqs_open *open, const struct ktread_event *event,
+			const struct wellknown *known)
+{
+	if (event->stamp > open->last_event) {
+		if (event->stamp - open->last_event > open->silence)
+			open->silence = event->stamp - open->last_event;
+		open->last_event = event->stamp;
+	}
+	open->events += event->thread == open->thread;
+	if (event->thread != open->thread || known->kind == WELLKNOWN_SWITCH ||
+	    known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT)
+		open->mixed = true;
+}
+
+/* ---- Interrupts ---------------------------------------------------------------------------------- */
+
+static void add_sample(struct why_interrupts *interrupts, const struct why_irqs_open *open,
+		       const struct ktread_event *event, uint64_t pc)
+{
+	if (pc == 0)
+		return;
+	interrupts->sample[interrupts->samples++ % WHY_SAMPLES] =
+		(struct why_sample){ .stamp = event->stamp,
+				     .pc = pc,
+				     .thread = event->thread,
+				     .context = open->depth ? KTRX_CONTEXT_INTERRUPT : KTRX_CONTEXT_THREAD };
+}
+
+static void begin_run(struct why_interrupts *interrupts, uint64_t stamp)
+{
+	interrupts->run = 1;
+	interrupts->run_first = stamp;
+	interrupts->run_stands = true;
+}
+
+static void enter(struct why_reader *reader, struct why_interrupts *interrupts, struct why_irqs_open *open,
+		  const struct ktread_event *event, const struct wellknown *known)
+{
+	struct ktread_value name;
+	struct why_irq_kind *kind;
+	uint64_t number = 0, pc = 0;
+
+	wellknown_number(known, event, WELLKNOWN_NUMBER, &number);
+	wellknown_number(known, event, WELLKNOWN_PLACE, &pc);
+	if (open->depth == 0) {
+		quiet_end(reader, interrupts, open, event, pc);
+		quiet_begin(reader, open, event->stamp, event->thread);
+	}
+	if (interrupts->run && number == interrupts->number && open->depth == 0) {
+		interrupts->run++;
+		interrupts->run_stands &= pc == interrupts->pc;
+	} else {
+		begin_run(interrupts, event->stamp);
+	}
+	add_sample(interrupts, open, event, pc);
+	reader->irqs++;
+	interrupts->entered++;
+	interrupts->number = (uint32_t)number;
+	interrupts->stamp = event->stamp;
+	interrupts->pc = pc;
+	interrupts->left = false;
+	interrupts->over = open->early && open->early_number == number;
+	open->early = false;
+	memset(interrupts->name, 0, sizeof(interrupts->name));
+	if (wellknown_string(known, event, WELLKNOWN_NAME, &name))
+		memcpy(interrupts->name, name.string,
+		       name.length < sizeof(interrupts->name) ? name.length : sizeof(interrupts->name) - 1);
+	kind = kind_of(interrupts, (uint32_t)number);
+	if (kind) {
+		kind->entered++;
+		kind->last = event->stamp;
+		kind->ended += interrupts->over;
+	}
+	if (open->depth < WHY_IRQ_NESTED) {
+		open->nest[open->depth].number = (uint32_t)number;
+		open->nest[open->depth].over = interrupts->over;
+	}
+	open->depth++;
+}
+
+/* The innermost of that number that is under way, else the newest one, else one that has not been entered yet. */
+static void end(struct why_interrupts *interrupts, struct why_irqs_open *open, uint64_t number)
+{
+	struct why_irq_kind *kind = kind_of(interrupts, (uint32_t)number);
+	bool newest = interrupts->entered && number == interrupts->number && !interrupts->over;
+	uint32_t n = open->depth < WHY_IRQ_NESTED ? open->depth : WHY_IRQ_NESTED;
+
+	interrupts->ended++;
+	while (n > 0 && (open->nest[n - 1].number != number || open->nest[n - 1].over))
+		n--;
+	if (n == 0 && !newest) {
+		open->early = true;
+		open->early_number = (uint32_t)number;
+		return;
+	}
+	if (n > 0)
+		open->nest[n - 1].over = true;
+	if (newest && (n == 0 || n == open->depth))
+		interrupts->over = true;
+	if (kind)
+		kind->ended++;
+}
+
+void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const struct ktread_event *event,
+			 const struct wellknown *known)
+{
+	struct why_irqs_open *open = open_of(reader, cpu);
+	uint64_t number = 0;
+
+	if (event->context == KTRX_CONTEXT_NMI)
+		return;
+	switch (known->kind) {
+	case WELLKNOWN_IRQ_ENTER:
+		enter(reader, &cpu->interrupts, open, event, known);
+		return;
+	case WELLKNOWN_IRQ_EXIT:
+		if (open->depth > 0)
+			open->depth--;
+		cpu->interrupts.left = open->depth == 0;
+		return;
+	case WELLKNOWN_IRQ_EOI:
+		if (wellknown_number(known, event, WELLKNOWN_NUMBER, &number))
+			end(&cpu->interrupts, open, number);
+		return;
+	default:
+		break;
+	}
+	if (event->context != KTRX_CONTEXT_THREAD)
+		return;
+	cpu->interrupts.run = 0;
+	quiet_event(open, event, known);
+}
+
+/* Nothing is concluded across it. */
+void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu)
+{
+	cpu->interrupts = (struct why_interrupts){ 0 };
+	*open_of(reader, cpu) = (struct why_irqs_open){ 0 };
+}

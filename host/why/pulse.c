@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/pulse.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "ktrx/slot.h"
+
+#define IMAGE_REACH (UINT64_C(256) << 20) /* around the kernel's own root, where its file is not known */
+#define LOOP_REACH  256u		  /* bytes of a small loop */
+#define NAME_MOST   32u
+
+uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
+{
+	return evidence->info->frequency / 1000 * ms;
+}
+
+uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return evidence->end > cpu->row.heartbeat_stamp ? evidence->end - cpu->row.heartbeat_stamp : 0;
+}
+
+static bool beat_once(const struct why_cpu *cpu)
+{
+	return cpu->has_row && cpu->row.heartbeats > 0;
+}
+
+/* The whole machine stands: no CPU has gone on without another one. */
+static bool nobody_went_on(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (beat_once(&evidence->cpu[n]) &&
+		    why_silence(evidence, &evidence->cpu[n]) >= why_ms(evidence, WHY_STOPPED_MS))
+			return false;
+	return true;
+}
+
+bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	if (!beat_once(cpu) || evidence->info->frequency == 0 || evidence->reset || evidence->panic.stamp ||
+	    evidence->info->outcome != KTRX_OUTCOME_RUNNING)
+		return false;
+	return why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
+	       (evidence->stalled && nobody_went_on(evidence));
+}
+
+const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
+}
+
+bool why_spins_for_something(const struct why_cpu *cpu)
+{
+	return (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE) ||
+	       (cpu->has_row && cpu->row.ipi_cpu != 0);
+}
+
+bool why_owes_end(const struct why_cpu *cpu)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+
+	if (interrupts->entered)
+		return interrupts->ended > 0 && interrupts->left && !interrupts->over;
+	return cpu->has_row && cpu->row.hooks & KTRX_HOOK_EOI && cpu->row.nesting == 0 &&
+	       cpu->row.irqs == cpu->row.eois + 1 && cpu->row.irq != cpu->row.eoi;
+}
+
+enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc)
+{
+	const uint64_t self = evidence->info->self;
+
+	if (evidence->symbols)
+		return symbols_has(evidence->symbols, pc) ? WHY_SIDE_KERNEL : WHY_SIDE_USER;
+	if (self == 0)
+		return WHY_SIDE_UNKNOWN;
+	return (pc > self ? pc - self : self - pc) < IMAGE_REACH ? WHY_SIDE_KERNEL : WHY_SIDE_USER;
+}
+
+static void add_place(struct why_places *places, uint64_t pc)
+{
+	if (places->count == 0 || pc < places->lowest)
+		places->lowest = pc;
+	if (places->count == 0 || pc > places->highest)
+		places->highest = pc;
+	places->newest = pc;
+	places->count++;
+}
+
+void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
+		   uint64_t since, struct why_places *places)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+	const uint64_t oldest = interrupts->samples > WHY_SAMPLES ? interrupts->samples - WHY_SAMPLES : 0;
+
+	*places = (struct why_places){ 0 };
+	for (uint64_t n = oldest; n < interrupts->samples; n++) {
+		const struct why_sample *sample = &interrupts->sample[n % WHY_SAMPLES];
+
+		if (sample->thread == thread && sample->stamp > since &&
+		    sample->context == KTRX_CONTEXT_THREAD)
+			add_place(places, sample->pc);
+	}
+	/* Samples of heartbeats have no stamps: they all have to be later, at the pace that they came in. */
+	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
+	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 ||
+	    evidence->end - since < why_ms(evidence, WHY_STOPPED_MS))
+		return;
+	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
+		add_place(places, cpu->row.sample[(cpu->row.heartbeats + n) % KTRX_SAMPLES]);
+}
+
+bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places)
+{
+	struct symbol first, last;
+
+	if (evidence->symbols && symbols_find(evidence->symbols, places->lowest, &first) == 0 &&
+	    symbols_find(evidence->symbols, places->highest, &last) == 0)
+		return places->lowest - first.offset == places->highest - last.offset;
+	return places->highest - places->lowest < LOOP_REACH;
+}
+
+const char *why_say_running(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
+			    size_t size)
+{
+	if (cpu->running == UINT32_MAX)
+		return why_say(buffer, size, "a thread that is not known");
+	return why_say_actor(evidence, cpu->running + 1, buffer, size);
+}
+
+const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t size)
+{
+	char escaped[NAME_MOST + 1];
+
+	*escape_text(escaped, name, strlen(name), NAME_MOST) = '\0';
+	if (*name)
+		return why_say(buffer, size, "interrupt %" PRIu32 " (%s)", number, escaped);
+	return why_say(buffer, size, "interrupt %" PRIu32, number);
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What several detectors ask about a CPU: does its heart beat, and where is it time and again. */
+#ifndef WHY_PULSE_H
+#define WHY_PULSE_H
+
+#include "why/finding.h"
+
+/* Ticks that a number of milliseconds are; 0 if the trace has no frequency. */
+uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
+
+/* Ticks from a CPU's last heartbeat to the end of what is known. */
+uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
+/*
+ * Did its heart beat once and has it stopped while the machine ran: for WHY_STOPPED_MS and more, or, where the host says
+ * that nothing went on any more, as all others have. A CPU whose ticks rest while it idles has stopped, too.
+ */
+#define WHY_STOPPED_MS 250u
+bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
+/* The thread that runs there, NULL if unknown. */
+const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
+/* Does the CPU wait for a lock or for another CPU's answer, running? */
+bool why_spins_for_something(const struct why_cpu *cpu);
+
+/* Was an interrupt, the newest one there, left without a word to the controller, which is told otherwise? */
+bool why_owes_end(const struct why_cpu *cpu);
+
+/* Whose is an address? */
+enum why_side { WHY_SIDE_UNKNOWN, WHY_SIDE_KERNEL, WHY_SIDE_USER };
+enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc);
+
+/* Places where one thread was interrupted. */
+struct why_places {
+	uint32_t count;
+	uint64_t lowest, highest;
+	uint64_t newest;
+};
+/* On that CPU in thread context, later than `since`: by the events, else by the heartbeats' samples. */
+void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
+		   uint64_t since, struct why_places *places);
+/* Do they lie in one function, or, where names are not known, close together? */
+bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places);
+
+/* "idle/3 (thread 5)" is said by why_say_actor(); this says what a CPU runs, or that it is not known. */
+const char *why_say_running(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
+			    size_t size);
+/* "interrupt 4 (doorbell)"; the name is the guest's. */
+const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t size);
+
+#endif
