@@ -19,7 +19,8 @@
 
 KTRACE_EVENT_V1(KTRX1_CTX_SWITCH, sched, switch, "%u -> %u, old one in state %u after %llu ns",
 		(uint32_t, prev), (uint32_t, next), (uint8_t, state), (unsigned long long, ran, ns));
-KTRACE_EVENT_V1(KTRX1_WAITQ_SLEEP, sched, block, "for %p by %u", (const void *, queue), (uint32_t, thread));
+KTRACE_EVENT_V1(KTRX1_WAITQ_SLEEP, sched, block, "for %p by %u, kind %u", (const void *, queue),
+		(uint32_t, thread), (uint8_t, kind));
 KTRACE_EVENT(sched, wake, "%u on CPU %u, was waiting for %p", (uint32_t, thread), (uint8_t, cpu),
 	     (const void *, queue));
 
@@ -140,7 +141,7 @@ void sched_block(const struct sleep *sleep)
 	struct thread *self = arch_this_cpu()->current;
 	uint64_t deadline = sleep->deadline_ns == WAIT_FOR_EVER ? 0 : clock_ticks(sleep->deadline_ns);
 
-	KTRACE(sched, block, sleep->object, self->id);
+	KTRACE(sched, block, sleep->object, self->id, sleep->kind);
 	ktrace_thread_block_at(sleep->kind == KTRX_WAIT_THREAD ? (void *)(uintptr_t)sleep->thread
 							       : sleep->object,
 			       sleep->name, sleep->kind, deadline, sleep->place);

@@ -8,7 +8,8 @@
 #include "why/detectors.h"
 
 #define BUSY_PERCENT 20u
-#define QUIET_PARTS  2u /* of a second: a working CPU that did not beat for one of so many is not well */
+#define QUIET_MS \
+	1500u /* a working CPU that did not beat for so long is not well: a host may make it wait for less */
 
 struct health {
 	uint32_t cpus;	   /* that are online or have events */
@@ -38,7 +39,7 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 		cpu->has_row && cpu->row.heartbeats ? cpu->row.heartbeat_stamp : cpu->last_stamp;
 
 	return evidence->info->frequency && evidence->end > newest &&
-	       evidence->end - newest > evidence->info->frequency / QUIET_PARTS;
+	       evidence->end - newest > evidence->info->frequency / 1000 * QUIET_MS;
 }
 
 /* Of the window, or of what its ring still holds of that. */
@@ -130,7 +131,7 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "busy, and all get on: %" PRIu32 " CPUs at work for %u %% of the last %s",
+	why_finding_head(finding, "all get on: %" PRIu32 " CPUs at work for %u %% of the last %s",
 			 health->cpus, busy,
 			 why_say_ticks(evidence, evidence->window, window, sizeof(window)));
 	why_finding_line(finding,

@@ -9,6 +9,7 @@
 
 /* So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by then. */
 #define BEATS_LEAST 20u
+#define BEATS_EACH  4u /* for each that could run there */
 #define PARTS_LEAST 4u /* of a second: one of so many */
 
 struct starved {
@@ -43,22 +44,34 @@ static bool is_runnable(const struct why_evidence *evidence, const struct why_th
 	return true;
 }
 
-/* The CPU's timer beats still, and has beaten often enough for everybody to have had a turn. */
+static uint32_t runnable_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	struct starved other;
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		count += is_runnable(evidence, &evidence->thread[n], &other) && other.cpu == cpu;
+	return count;
+}
+
+/*
+ * The CPU's timer beats still, and has beaten so often that everybody would have had a turn, and more. A virtual CPU that
+ * had no time itself has not.
+ */
 static bool is_starved(const struct why_evidence *evidence, const struct starved *starved)
 {
 	const struct ktrx_cpu *row = &starved->cpu->row;
 	const uint64_t second = evidence->info->frequency;
 	uint64_t waits = evidence->end > starved->since ? evidence->end - starved->since : 0;
-	uint64_t quiet, beats;
+	uint64_t quiet = evidence->end > row->heartbeat_stamp ? evidence->end - row->heartbeat_stamp : 0;
 
-	if (second == 0 || waits < second / PARTS_LEAST || !starved->cpu->has_row || !row->heartbeats)
+	if (second == 0 || waits < second / PARTS_LEAST || !starved->cpu->has_row || !row->heartbeats ||
+	    quiet > waits / 2)
 		return false;
-	quiet = evidence->end > row->heartbeat_stamp ? evidence->end - row->heartbeat_stamp : 0;
-	if (quiet > waits / 2)
-		return false;
-	/* What beats at this rate, if that is told; else the timer's events. */
-	beats = starved->cpu->irqs.count ? starved->cpu->irqs.recent : BEATS_LEAST;
-	return beats >= BEATS_LEAST;
+	if (starved->cpu->irqs.count == 0) /* they are not told of */
+		return waits >= second;
+	return starved->thread->interrupts >= BEATS_LEAST &&
+	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable_on(evidence, starved->cpu);
 }
 
 static const struct why_thread *who_runs(const struct why_evidence *evidence, const struct why_cpu *cpu)

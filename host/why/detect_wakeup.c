@@ -121,8 +121,8 @@ static void tell_race(const struct why_evidence *evidence, struct why_finding *f
 	why_say_actor(evidence, queue->nobody_thread + 1, by, sizeof(by));
 	why_say_object(evidence, queue->address, what, sizeof(what));
 	why_say_ticks(evidence, sleeper->since - queue->nobody_stamp, before, sizeof(before));
-	why_finding_head(finding, "%s was woken too early: it sleeps on %s since %s after the wakeup", who,
-			 what, before);
+	why_finding_head(finding, "%s missed its wakeup: it went to sleep on %s %s after that", who, what,
+			 before);
 	if (queue->nobody_ip)
 		why_finding_line(finding, "%s woke %s and met nobody, in %s", by, what,
 				 why_say_call(evidence, queue->nobody_ip, where, sizeof(where)));

@@ -166,7 +166,8 @@ struct why_thread {
 	uint64_t fault_signals; /* … and for how many of them a signal was delivered */
 	bool fault_signalled;	/* one for the newest */
 	uint64_t ran;		/* ticks it is seen to run within the window */
-	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not */
+	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not … */
+	uint64_t interrupts;	/* … and how many interrupts its CPU has taken since */
 	uint64_t
 		blocked; /* stamp of its announcement to sleep, by its events; 0: it has been woken since … */
 	uint64_t blocked_on; /* … what for … */

@@ -108,6 +108,14 @@ static void note_ran(struct why_evidence *evidence, struct why_thread *thread, u
 		evidence->cpu[thread->cpu].worked += ticks;
 }
 
+/* Of the CPU that it is to run on in the end. */
+static uint64_t interrupts_of(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	uint32_t cpu = thread->has_holder ? thread->holder.cpu : thread->cpu;
+
+	return cpu < evidence->cpus ? evidence->cpu[cpu].irqs.count : 0;
+}
+
 /* threads.h says what a thread has become. */
 static void on_change(void *context, const struct threads_change *change)
 {
@@ -122,6 +130,7 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->since = reader->stamp;
 	thread->object = change->thread->object;
 	thread->cpu = change->thread->cpu;
+	thread->interrupts = interrupts_of(reader->evidence, thread); /* before that, until settle() */
 }
 
 static uint64_t hash_arguments(const struct ktread_event *event)
@@ -284,6 +293,7 @@ static void settle(struct why_reader *reader)
 			note_ran(evidence, thread, evidence->end);
 		if (thread->state == THREADS_RUNNABLE && !thread->idle && evidence->end > thread->since)
 			thread->runnable = evidence->end - thread->since;
+		thread->interrupts = interrupts_of(evidence, thread) - thread->interrupts;
 		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&
 		    thread->holder.cpu < evidence->cpus)
 			evidence->cpu[thread->holder.cpu].running = thread->id;

@@ -35,6 +35,7 @@ enum {
 	DELIVER,
 	FORK,
 	ACQUIRE,
+	IRQ,
 };
 
 static int begin(void **state)
@@ -53,6 +54,7 @@ static int begin(void **state)
 	script_type(DELIVER, "signal", "deliver", "u8 signal");
 	script_type(FORK, "process", "fork", "u32 child");
 	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
+	script_type(IRQ, "irq", "enter", "u32 irq");
 	script_thread(IDLE, "idle/0");
 	script_thread(WORKER, "worker");
 	script_thread(CLIENT, "client");
@@ -236,7 +238,7 @@ static void a_wakeup_that_met_nobody(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_WAKEUP_RACE);
 	assert_int_equal(why_judge()->sure, WHY_LIKELY);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
-	why_says("thread 5 (worker) was woken too early");
+	why_says("thread 5 (worker) missed its wakeup");
 	why_says("thread 6 (client) woke jobs (0x1000) and met nobody, in 0x77");
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 0);
 }
@@ -346,15 +348,18 @@ static void calls_between_faults_are_progress(void **state)
 
 /* ---- Turns --------------------------------------------------------------------------------------- */
 
-/* The client runs, the worker could since `since`, and the CPU's timer beat last at `beat`. */
+/* The client runs, the worker could since `since`, and the CPU's timer beats until `beat`. */
 static struct ktrx_holder *wait_for_a_turn(uint64_t since, uint64_t beat)
 {
+	const uint64_t tick = 10 * MS;
 	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNABLE, 0);
 
 	why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNING, 0)->priority = 20;
 	worker->priority = 10;
 	worker->state_stamp = since;
 	script_event(SWITCH, since + 1, 0, WORKER, V(WORKER), V(CLIENT), V(0));
+	for (uint64_t stamp = since + tick; stamp <= beat; stamp += tick)
+		by_interrupt(IRQ, stamp, CLIENT, 0);
 	work_until(2000 * MS, CLIENT);
 	script_cpu(0)->heartbeat_stamp = beat;
 	return worker;
@@ -378,11 +383,22 @@ static void a_turn_that_comes_soon(void **state)
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
+/* The host gave the CPU no time, and it took a few interrupts only: others' turns are not over. */
+static void a_cpu_without_time_starves_nobody(void **state)
+{
+	(void)state;
+	wait_for_a_turn(500 * MS, 550 * MS);
+	by_interrupt(IRQ, 2001 * MS, CLIENT, 0);
+	script_cpu(0)->heartbeat_stamp = 2001 * MS;
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
 /* Nobody has a turn where the timer does not beat, and that is the trouble. */
 static void a_dead_timer_starves_all(void **state)
 {
 	(void)state;
-	wait_for_a_turn(500 * MS, 510 * MS);
+	wait_for_a_turn(100 * MS, 110 * MS);
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 	assert_int_equal(why_count(WHY_BUSY), 0);
 }
@@ -477,6 +493,7 @@ int main(void)
 		TEST(calls_between_faults_are_progress),
 		TEST(one_that_never_has_its_turn),
 		TEST(a_turn_that_comes_soon),
+		TEST(a_cpu_without_time_starves_nobody),
 		TEST(a_dead_timer_starves_all),
 		TEST(a_disk_that_is_late_once),
 		TEST(a_disk_that_is_always_so),
