@@ -96,6 +96,14 @@ static void note_row(struct facts *facts, const struct ktrx_cpu *row, uint32_t n
 		facts->lit |= VIEW_INTERRUPTS;
 }
 
+static void note_holder(struct facts *facts, const struct ktrx_holder *row)
+{
+	if (row->id && !(row->id & KTRX_HOLDER_CPU))
+		facts->lit |= VIEW_HOLDERS;
+	if (row->stack_high > row->stack_low)
+		facts->lit |= VIEW_STACKS;
+}
+
 static int read_tables(struct facts *facts)
 {
 	struct ktrx_holder holder[HOLDERS_AT_ONCE];
@@ -108,8 +116,7 @@ static int read_tables(struct facts *facts)
 	for (number = 0; (rows = ktread_holders(facts->trace, number, holder, HOLDERS_AT_ONCE)) > 0;
 	     number += (uint32_t)rows)
 		for (int n = 0; n < rows; n++)
-			if (holder[n].stack_high > holder[n].stack_low)
-				facts->lit |= VIEW_STACKS;
+			note_holder(facts, &holder[n]);
 	return rows;
 }
 

@@ -8,7 +8,7 @@
 
 #include "export/json.h"
 
-#define ABOUT_WIDTH 14
+#define ABOUT_WIDTH 15 /* "ktrace_settings" */
 
 static const char *const words[DOCTOR_MARKS] = { "ok", "note", "dark", "wrong" };
 static const char *const colours[DOCTOR_MARKS] = { "32", "36", "33", "31;1" };
