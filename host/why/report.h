@@ -18,6 +18,7 @@ const char *why_say_wait(uint8_t wait);
 const char *why_say_state(const struct why_thread *thread);
 /* Per CPU and thread, what is known of it. */
 void why_report_evidence(struct output *out, const struct why_evidence *evidence, bool all);
+#define WHY_JSON_VERSION 1u
 /* One JSON object, as ktrace-why(1) describes it. */
 void why_report_json(struct output *out, const struct why_evidence *evidence,
 		     const struct why_findings *findings);

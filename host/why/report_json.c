@@ -1,69 +1,284 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The findings and the evidence as one JSON object; man/ktrace-why.1 says what is in it. */
+/*
+ * The findings and the evidence as one JSON object; man/ktrace-why.1 says what is in it. The keys of an object are always
+ * all there: what is not known is null.
+ */
 #include <inttypes.h>
 #include <string.h>
 
 #include "export/escape.h"
 #include "why/report.h"
 
+#define STRING_MOST 512u /* bytes of a string, before it is escaped */
+
+/* ,"key": unless it is the first of its object, which the caller says by the brace that it put. */
+static void put_key(struct output *out, const char *key)
+{
+	output_format(out, "%s\"%s\":", out->at > out->buffer && out->at[-1] == '{' ? "" : ",", key);
+}
+
+static void put_text(struct output *out, const char *text)
+{
+	size_t length = strnlen(text, STRING_MOST);
+	char *at = output_line(out);
+
+	*at++ = '"';
+	at = escape_json(at, text, length);
+	*at++ = '"';
+	output_done(out, at);
+}
+
 static void put_string(struct output *out, const char *key, const char *text)
 {
-	size_t length = strlen(text);
-	char *at;
+	put_key(out, key);
+	if (*text)
+		put_text(out, text);
+	else
+		output_text(out, "null");
+}
 
-	output_format(out, "\"%s\":\"", key);
-	if (length > OUTPUT_LINE / ESCAPE_JSON_GROWTH)
-		length = OUTPUT_LINE / ESCAPE_JSON_GROWTH;
-	at = output_line(out);
-	output_done(out, escape_json(at, text, length));
-	output_text(out, "\"");
+static void put_number(struct output *out, const char *key, uint64_t number)
+{
+	put_key(out, key);
+	output_format(out, "%" PRIu64, number);
+}
+
+/* A number, or null if it is the one that stands for unknown. */
+static void put_known(struct output *out, const char *key, uint64_t number, uint64_t unknown)
+{
+	put_key(out, key);
+	if (number == unknown)
+		output_text(out, "null");
+	else
+		output_format(out, "%" PRIu64, number);
+}
+
+static void put_bool(struct output *out, const char *key, bool value)
+{
+	put_key(out, key);
+	output_text(out, value ? "true" : "false");
+}
+
+/* "0x…", or null for 0. */
+static void put_address(struct output *out, const char *key, uint64_t address)
+{
+	put_key(out, key);
+	if (address)
+		output_format(out, "\"0x%" PRIx64 "\"", address);
+	else
+		output_text(out, "null");
+}
+
+/* Seconds before the end, as a number; null if it was never. */
+static void put_age(struct output *out, const struct why_evidence *evidence, const char *key, uint64_t stamp)
+{
+	const uint64_t frequency = evidence->info->frequency;
+
+	put_key(out, key);
+	if (stamp == 0 || frequency == 0)
+		output_text(out, "null");
+	else
+		output_format(out, "%.9f",
+			      stamp < evidence->end ? (double)(evidence->end - stamp) / (double)frequency
+						    : 0.0);
+}
+
+static void put_object(struct output *out, const struct why_evidence *evidence, const char *key,
+		       uint64_t address)
+{
+	char words[WHY_WORDS];
+
+	put_key(out, key);
+	if (!address) {
+		output_text(out, "null");
+		return;
+	}
+	output_text(out, "{");
+	put_address(out, "address", address);
+	put_string(out, "name", why_object_name(evidence, address));
+	put_string(out, "text", why_say_object(evidence, address, words, sizeof(words)));
+	output_text(out, "}");
+}
+
+typedef const char *say_place(const struct why_evidence *evidence, uint64_t address, char *buffer,
+			      size_t size);
+
+static void put_place(struct output *out, const struct why_evidence *evidence, const char *key, uint64_t pc,
+		      say_place *say)
+{
+	char words[WHY_WORDS];
+
+	put_string(out, key, pc ? say(evidence, pc, words, sizeof(words)) : "");
+}
+
+/* ---- Findings ------------------------------------------------------------------------------------ */
+
+static void put_actor(struct output *out, const struct why_evidence *evidence, const struct why_actor *actor)
+{
+	const bool is_cpu = actor->id & KTRX_HOLDER_CPU;
+	char words[WHY_WORDS];
+
+	output_text(out, "{");
+	put_string(out, "text", why_say_actor(evidence, actor->id, words, sizeof(words)));
+	put_known(out, "cpu", is_cpu ? actor->id & ~KTRX_HOLDER_CPU : UINT64_MAX, UINT64_MAX);
+	put_known(out, "thread", is_cpu ? UINT64_MAX : actor->id - 1, UINT64_MAX);
+	put_object(out, evidence, "holds", actor->holds);
+	put_object(out, evidence, "waits", actor->waits);
+	put_age(out, evidence, "waiting", actor->ticks ? evidence->end - actor->ticks : 0);
+	put_place(out, evidence, "place", actor->pc, why_say_call);
+	output_text(out, "}");
 }
 
 static void put_finding(struct output *out, const struct why_evidence *evidence,
 			const struct why_finding *finding)
 {
-	char words[WHY_WORDS];
-
 	output_text(out, "{");
 	put_string(out, "verdict", why_verdict_word(finding->verdict));
-	output_text(out, ",");
 	put_string(out, "sure", why_sure_word(finding->sure));
-	output_format(out, ",\"partial\":%s,", finding->partial ? "true" : "false");
-	put_string(out, "head", finding->head);
-	output_text(out, ",\"lines\":[");
+	put_bool(out, "partial", finding->partial);
+	put_string(out, "text", finding->head);
+	put_key(out, "lines");
+	output_text(out, "[");
 	for (uint32_t n = 0; n < finding->lines; n++) {
-		size_t length = strlen(finding->line[n]);
-		char *at = output_line(out);
-
-		at = (char *)memcpy(at, n ? ",\"" : "\"", n ? 2 : 1) + (n ? 2 : 1);
-		at = escape_json(at, finding->line[n], length);
-		*at++ = '"';
-		output_done(out, at);
+		output_text(out, n ? "," : "");
+		put_text(out, finding->line[n]);
 	}
-	output_text(out, "],");
+	output_text(out, "]");
 	put_string(out, "missing", finding->missing);
-	output_text(out, ",\"actors\":[");
+	put_key(out, "actors");
+	output_text(out, "[");
 	for (uint32_t n = 0; n < finding->actors; n++) {
-		const struct why_actor *actor = &finding->actor[n];
-
-		output_text(out, n ? ",{" : "{");
-		put_string(out, "actor", why_say_actor(evidence, actor->id, words, sizeof(words)));
-		output_format(out, ",\"%s\":%" PRIu32, actor->id & KTRX_HOLDER_CPU ? "cpu" : "thread",
-			      actor->id & KTRX_HOLDER_CPU ? actor->id & ~KTRX_HOLDER_CPU : actor->id - 1);
-		output_format(out, ",\"ticks\":%" PRIu64, actor->ticks);
-		output_text(out, "}");
+		output_text(out, n ? "," : "");
+		put_actor(out, evidence, &finding->actor[n]);
 	}
 	output_text(out, "]}");
+}
+
+/* ---- Evidence ------------------------------------------------------------------------------------ */
+
+static void put_holder(struct output *out, const struct why_evidence *evidence,
+		       const struct ktrx_holder *holder)
+{
+	uint32_t held = 0;
+
+	put_key(out, "holds");
+	output_text(out, "[");
+	for (uint32_t n = 0; n < KTRX_HELD; n++) {
+		if (!holder->held[n].object)
+			continue;
+		output_text(out, held++ ? ",{" : "{");
+		put_object(out, evidence, "lock", holder->held[n].object);
+		put_age(out, evidence, "since", holder->held[n].stamp);
+		put_place(out, evidence, "place", holder->held[n].pc, why_say_call);
+		output_text(out, "}");
+	}
+	output_text(out, "]");
+	put_key(out, "waits");
+	if (holder->wait == KTRX_WAIT_NONE || holder->state == KTRX_THREAD_RUNNABLE) {
+		output_text(out, "null");
+		return;
+	}
+	output_text(out, "{");
+	put_string(out, "kind", why_say_wait(holder->wait));
+	put_object(out, evidence, "object", holder->object);
+	put_age(out, evidence, "since", holder->wait_stamp);
+	put_place(out, evidence, "place", holder->wait_pc, why_say_call);
+	output_text(out, "}");
+}
+
+static void put_last(struct output *out, const struct why_evidence *evidence, const struct why_last *last)
+{
+	put_key(out, "events");
+	output_text(out, "[");
+	for (uint32_t n = 0; n < last->count; n++) {
+		output_text(out, n ? ",{" : "{");
+		put_age(out, evidence, "ago", last->event[n].stamp);
+		put_string(out, "text", last->event[n].text);
+		output_text(out, "}");
+	}
+	output_text(out, "]");
+}
+
+static void put_cpu_row(struct output *out, const struct why_evidence *evidence, const struct ktrx_cpu *row)
+{
+	put_string(out, "mode", why_say_mode(row->mode));
+	put_string(out, "interrupts",
+		   row->interrupts == KTRX_INTERRUPTS_ON    ? "on"
+		   : row->interrupts == KTRX_INTERRUPTS_OFF ? "off"
+							    : "");
+	put_number(out, "nesting", row->nesting);
+	put_number(out, "preempt", row->preempt);
+	put_number(out, "heartbeats", row->heartbeats);
+	put_age(out, evidence, "heartbeat", row->heartbeat_stamp);
+}
+
+static void put_cpu(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	output_text(out, "{");
+	put_number(out, "cpu", cpu->number);
+	put_known(out, "thread", cpu->running, UINT32_MAX);
+	put_cpu_row(out, evidence, &cpu->row);
+	put_age(out, evidence, "event", cpu->last_stamp);
+	put_number(out, "lost", cpu->lost);
+	put_holder(out, evidence, &cpu->holder);
+	put_place(out, evidence, "place", cpu->has_registers ? cpu->pc : cpu->row.pc, why_say_place);
+	put_bool(out, "registers", cpu->has_registers);
+	put_key(out, "stack");
+	output_text(out, "[");
+	for (uint32_t n = 0; n < cpu->frames; n++) {
+		char words[WHY_WORDS];
+
+		output_text(out, n ? "," : "");
+		put_text(out, why_say_call(evidence, cpu->frame[n], words, sizeof(words)));
+	}
+	output_text(out, "]");
+	put_last(out, evidence, &cpu->last);
+	output_text(out, "}");
+}
+
+static void put_thread(struct output *out, const struct why_evidence *evidence,
+		       const struct why_thread *thread)
+{
+	output_text(out, "{");
+	put_number(out, "thread", thread->id);
+	put_string(out, "name", thread->name);
+	put_bool(out, "idle", thread->idle);
+	put_string(out, "state", why_say_state(thread));
+	put_known(out, "cpu", thread->has_holder ? thread->holder.cpu : thread->cpu, KTRX_NO_CPU);
+	put_age(out, evidence, "event",
+		thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0);
+	put_holder(out, evidence, &thread->holder);
+	put_last(out, evidence, &thread->last);
+	output_text(out, "}");
 }
 
 void why_report_json(struct output *out, const struct why_evidence *evidence,
 		     const struct why_findings *findings)
 {
-	output_text(out, "{\"findings\":[");
+	output_text(out, "{");
+	put_number(out, "version", WHY_JSON_VERSION);
+	put_string(out, "verdict", why_verdict_word(why_findings_at(findings, 0)->verdict));
+	put_string(out, "kernel", evidence->info->kernel);
+	put_string(out, "ended", evidence->ended);
+	put_key(out, "findings");
+	output_text(out, "[");
 	for (uint32_t n = 0; n < why_findings_count(findings); n++) {
-		if (n)
-			output_text(out, ",");
+		output_text(out, n ? "," : "");
 		put_finding(out, evidence, why_findings_at(findings, n));
+	}
+	output_text(out, "]");
+	put_key(out, "cpus");
+	output_text(out, "[");
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		output_text(out, n ? "," : "");
+		put_cpu(out, evidence, &evidence->cpu[n]);
+	}
+	output_text(out, "]");
+	put_key(out, "threads");
+	output_text(out, "[");
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		output_text(out, n ? "," : "");
+		put_thread(out, evidence, &evidence->thread[n]);
 	}
 	output_text(out, "]}\n");
 }

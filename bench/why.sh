@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# How long `ktrace why` takes, whole process, with the kernel's file: on the full rings of 4 busy CPUs, 8192 slots each or
+# more. Medians of 21 runs, as text and as JSON. Aim: 100 ms. The load of the host is told.
+set -u
+tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+aim=100
+status=0
+
+# shellcheck disable=SC2046
+timeout -k 2 60 build/bin/ktrace run -q --timeout 5 --stall 0 --out "$tmp/busy.ktrx" -- $(sh scripts/qemu.sh x86_64 4) \
+	-append "debug=ktrace run=forever" </dev/null >/dev/null 2>"$tmp/err"
+[ -s "$tmp/busy.ktrx" ] || {
+	cat "$tmp/err" >&2
+	exit 1
+}
+events=$(build/bin/ktrace summary "$tmp/busy.ktrx" | awk '/^events/ { print $2 }')
+
+# measure NAME OPTION…
+measure() {
+	name=$1
+	shift
+	: >"$tmp/ns"
+	for _ in $(seq 21); do
+		begin=$(date +%s%N)
+		build/bin/ktrace why --elf build/demo/x86_64/kernel.elf "$@" "$tmp/busy.ktrx" >"$tmp/out" 2>"$tmp/err"
+		[ $? -le 11 ] && [ -s "$tmp/out" ] || {
+			cat "$tmp/err" >&2
+			exit 1
+		}
+		echo $(($(date +%s%N) - begin)) >>"$tmp/ns"
+	done
+	ms=$(sort -n "$tmp/ns" | sed -n 11p | awk '{ printf "%.1f", $1 / 1e6 }')
+	load=$(cut -d' ' -f1 /proc/loadavg)
+	echo "{\"bench\": \"why\", \"case\": \"$name\", \"events\": $events, \"ms\": $ms, \"aim_ms\": $aim, \"load\": $load}"
+	echo "why $name: $ms ms for $events events (aim $aim); load $load" >&2
+	awk -v ms="$ms" -v aim=$aim 'BEGIN { exit ms > aim }' || status=1
+}
+
+measure text
+measure json --json
+exit $status
