@@ -263,6 +263,18 @@ static void write_loss(struct output *out, const struct summary *summary)
 	output_text(out, "\n");
 }
 
+/* Events that came again unchanged happened, too. */
+static void write_folded(struct output *out, const struct summary *summary)
+{
+	const struct tally *tally = summary->tally;
+
+	if (tally->folded)
+		output_format(out,
+			      "folded    %llu repetitions counted instead of recorded, %llu of them still "
+			      "going on\n",
+			      (unsigned long long)tally->folded, (unsigned long long)tally->folding);
+}
+
 static void name_event(const struct summary *summary, uint32_t id, char *name)
 {
 	const struct ktread_type *type = ktread_type(summary->trace, id);
@@ -302,14 +314,21 @@ static void write_counted(struct output *out, const struct summary *summary)
 
 static void write_events(struct output *out, const struct summary *summary)
 {
+	const struct tally *tally = summary->tally;
 	char name[EVENT_NAME_MOST + 1];
 
-	output_format(out, "\n%-28s %12s %12s\n", "EVENT", "RECORDS", "A SECOND");
+	output_format(out, "\n%-28s %12s %12s%s\n", "EVENT", "RECORDS", "A SECOND",
+		      tally->folded ? "       FOLDED     OCCURRED" : "");
 	for (size_t n = 0; n < summary->event_count; n++) {
 		const struct tally_entry *entry = &summary->events[n];
+		uint64_t folded = tally->repeats[entry->key];
 
 		name_event(summary, entry->key, name);
-		write_row(out, summary, name, entry->count);
+		write_counts(out, summary, name, entry->count);
+		if (folded)
+			output_format(out, " %12llu %12llu", (unsigned long long)folded,
+				      (unsigned long long)(entry->count + folded));
+		output_text(out, "\n");
 	}
 }
 
@@ -408,6 +427,7 @@ void summary_write_text(struct output *out, const struct summary *summary, const
 	write_head(out, summary, path);
 	write_span(out, summary);
 	write_loss(out, summary);
+	write_folded(out, summary);
 	if (ktread_info(summary->trace)->version > 1)
 		write_cost(out, summary);
 	write_events(out, summary);

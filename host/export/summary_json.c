@@ -100,6 +100,10 @@ static void write_head(struct output *out, const struct summary *summary)
 	number(out, "unknown_sections", info->unknown_sections);
 	number(out, "lost_events", info->lost_events);
 	number(out, "events", summary->tally->events);
+	if (summary->tally->folded) {
+		number(out, "folded", summary->tally->folded);
+		number(out, "folding", summary->tally->folding);
+	}
 	number(out, "ticks", summary->tally->events ? summary->tally->last - summary->tally->first : 0);
 	output_format(out, "\"seconds\":%.9f,", summary->seconds);
 	if (summary->cost)
@@ -126,6 +130,10 @@ static void write_event(struct output *out, const struct summary *summary, const
 		output_done(out, at + 1);
 		if (type->count)
 			number(out, "fired", type->count);
+	}
+	if (summary->tally->repeats[entry->key]) {
+		number(out, "folded", summary->tally->repeats[entry->key]);
+		number(out, "occurred", entry->count + summary->tally->repeats[entry->key]);
 	}
 	last_number(out, "records", entry->count, "}");
 }

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "analyze/repeats.h"
+
 #define BRIEFS 256
 
 static inline void count(struct tally_count *count, uint64_t stamp, uint64_t sequence)
@@ -49,6 +51,45 @@ static int count_all(struct tally *tally, struct ktread *trace)
 	return got;
 }
 
+static void count_repeats(struct tally *tally, uint64_t id, uint64_t more)
+{
+	if (id >= TALLY_EVENTS)
+		return;
+	tally->repeats[id] += more;
+	tally->folded += more;
+}
+
+/* Payloads are needed for those that were told: the trace is read once more. */
+static int count_told(struct tally *tally, struct ktread *trace)
+{
+	const struct ktread_event *event;
+	struct repeat repeat;
+	int status = ktread_rewind(trace);
+
+	if (status < 0)
+		return status;
+	while ((status = ktread_next(trace, &event)) > 0)
+		if (repeat_of(event, &repeat))
+			count_repeats(tally, repeat.id, repeat.more);
+	return status;
+}
+
+static int count_folded(struct tally *tally, struct ktread *trace)
+{
+	const struct ktread_type *told = repeat_type(trace);
+	struct ktread_fold fold;
+	uint32_t row = 0;
+	int status = 0;
+
+	if (told && tally->event[told->id].count)
+		status = count_told(tally, trace);
+	while (status >= 0 && (status = ktread_fold(trace, &row, &fold)) > 0) {
+		count_repeats(tally, fold.event.id, fold.count);
+		tally->folding += fold.count;
+	}
+	return status;
+}
+
 int tally_trace(struct tally **result, struct ktread *trace)
 {
 	struct tally *tally = calloc(1, sizeof(*tally));
@@ -58,6 +99,8 @@ int tally_trace(struct tally **result, struct ktread *trace)
 	if (!tally)
 		return KTREAD_E_MEMORY;
 	status = count_all(tally, trace);
+	if (status >= 0)
+		status = count_folded(tally, trace);
 	tally->first = UINT64_MAX;
 	for (uint32_t id = 0; id < TALLY_EVENTS; id++) {
 		const struct tally_count *of = &tally->event[id];
@@ -120,7 +163,7 @@ struct tally_entry *tally_list(const struct tally *tally, enum tally_kind kind, 
 	for (uint32_t key = 0; (key = next_key(tally, kind, key)) < keys[kind]; key++) {
 		struct tally_count count = count_of(tally, kind, key);
 
-		if (!count.count)
+		if (!count.count && !(kind == TALLY_BY_EVENT && tally->repeats[key]))
 			continue;
 		if (length == room) {
 			struct tally_entry *larger;

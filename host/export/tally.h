@@ -29,7 +29,10 @@ struct tally_entry {
 
 struct tally {
 	uint64_t events;
-	uint64_t first, last; /* stamps, if there were events */
+	uint64_t first, last;		/* stamps, if there were events */
+	uint64_t folded;		/* repetitions that were counted instead of recorded … */
+	uint64_t folding;		/* … those of them that nothing has ended */
+	uint64_t repeats[TALLY_EVENTS]; /* … and of which events */
 	struct tally_count event[TALLY_EVENTS];
 	uint64_t cpu[TALLY_CPUS];
 	struct tally_count *thread[TALLY_THREAD_PAGES];

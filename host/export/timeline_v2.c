@@ -9,6 +9,8 @@
  * A gap line stands right before the first event that came after the gap on that ring. What was lost and is
  * followed by no event is said at the end.
  */
+#include "analyze/repeats.h"
+#include "export/repeats.h"
 #include "export/timeline_line.h"
 
 #include <ctype.h>
@@ -48,7 +50,8 @@ struct thread_label {
 struct writer {
 	struct timeline *timeline;
 	unsigned event_columns;
-	uint64_t *lost; /* by ring: slots said to be lost so far */
+	uint64_t *lost;	 /* by ring: slots said to be lost so far */
+	uint32_t repeat; /* id of the event that tells repetitions, 0: there is none */
 	struct wellknown_table known;
 	struct label event[EVENTS];
 	struct thread_label thread[THREADS];
@@ -187,7 +190,9 @@ static char *put_threads_named(struct writer *writer, char *at, const struct wel
 static char *put_text(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	const struct phrase *phrase = writer->event[event->id % EVENTS].phrase;
-	char *end = phrase ? phrase_put(phrase, at, event) : NULL;
+	char *end = event->id == writer->repeat ? repeats_put(at, writer->timeline->trace, event)
+		    : phrase			? phrase_put(phrase, at, event)
+						: NULL;
 
 	return end ? end : at + ktread_format(event, at, OUTPUT_LINE / 2);
 }
@@ -318,9 +323,10 @@ static int write_all(struct writer *writer)
 		if (--left == 0 || timeline->out->error)
 			break;
 	}
-	if (result <= 0)
-		write_rest(writer, ktread_info(timeline->trace)->rings);
-	return result;
+	if (result > 0)
+		return result;
+	write_rest(writer, ktread_info(timeline->trace)->rings);
+	return result < 0 ? result : repeats_write(timeline->out, timeline->trace);
 }
 
 int timeline_write_v2(struct timeline *timeline)
@@ -331,6 +337,7 @@ int timeline_write_v2(struct timeline *timeline)
 	if (!writer)
 		return result;
 	writer->timeline = timeline;
+	writer->repeat = repeat_type(timeline->trace) ? repeat_type(timeline->trace)->id : 0;
 	writer->event_columns = event_columns(timeline->trace);
 	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
 	calls_init(&writer->calls, timeline->calls);

@@ -67,6 +67,7 @@ struct ktread {
 	struct ktread_layout *layout; /* of version 2 */
 	struct ktread_options options;
 	struct ktread_clocks measured, aligned; /* of version 2; applied one after the other */
+	struct ktrx_fold fold;			/* the row that ktread_fold() handed out */
 	unsigned char *build_id;
 	char *note, *registers;
 	uint64_t first_stamp;

@@ -50,8 +50,7 @@ static int take_part(const struct ktread_event *event, const struct ktrx_extensi
 	return 1;
 }
 
-/* Steps over the extension block and takes what it says. */
-static void take_extension(struct ktread_event *event)
+void ktread_v2_take_extension(struct ktread_event *event)
 {
 	struct ktrx_extension extension;
 	uint32_t at = sizeof(extension);
@@ -92,7 +91,7 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	event->site = 0;
 	event->payload = ktread_v2_ring_payload(ring, item, &event->payload_size);
 	if (KTRX_W1_EXTENDED(slot[1]))
-		take_extension(event);
+		ktread_v2_take_extension(event);
 	event->type = ktread_types_get(&trace->types, event->id);
 	selected = !trace->selection.active ||
 		   ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
@@ -316,6 +315,8 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 		status = load_names(trace);
 	if (status == 0)
 		status = ktread_clock_load(trace);
+	if (status == 0)
+		status = ktread_folds_check(trace);
 	if (status == 0)
 		status = load_build_id(trace);
 	if (status == 0)

@@ -226,6 +226,18 @@ struct ktread_brief {
  */
 int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room);
 
+/* An event that came again and again, unchanged, and was being counted when the trace was taken. */
+struct ktread_fold {
+	struct ktread_event event; /* as it was recorded, but for its stamp and index */
+	uint64_t count;		   /* repetitions that have no record … */
+	uint64_t first, last;	   /* … stamps of the first and the last of them, corrected as info says */
+};
+/*
+ * The next of them from row *row on, 0 at first, that the filter wants: 1, 0 if there is none, or an error. Valid until the
+ * next call. Those that were over by then are told by events ktrace.repeat.
+ */
+int ktread_fold(struct ktread *trace, uint32_t *row, struct ktread_fold *fold);
+
 int ktread_rewind(struct ktread *trace);
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
 /* Does the filter hold back events by CPU, thread or type, so that what they told is not known? */
