@@ -42,6 +42,6 @@ void ktrace_clear(void)
 		*(volatile uint64_t *)&event->count = 0;
 	if (ktrace_state.counters)
 		ktrace_zero(ktrace_state.counters,
-			    (ktrace_state.cpus + 1) * (ktrace_state.events + 1) * sizeof(uint64_t));
+			    ktrace_rings() * (ktrace_state.events + 1) * sizeof(uint64_t));
 	*(volatile uint64_t *)&ktrace_root.lost_events = 0;
 }

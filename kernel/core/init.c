@@ -27,6 +27,11 @@ struct layout {
 	void *rare;
 };
 
+static uint32_t rings(const struct layout *layout)
+{
+	return layout->cpus + (layout->rare_shift ? 2 : 1);
+}
+
 static uint64_t ring_size(uint32_t shift)
 {
 	return shift ? UINT64_C(1) << (shift + KTRX_SLOT_SHIFT) : 0;
@@ -163,7 +168,7 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 	ktrace_root_open();
 	root_describe(layout, config);
 	ktrace_section_set(KTRX_SECTION_RINGS, sizeof(struct ktrx_ring), ktrace_ring,
-			   (layout->cpus + (layout->rare_shift ? 2 : 1)) * sizeof(struct ktrx_ring));
+			   rings(layout) * sizeof(struct ktrx_ring));
 	ktrace_section_set(KTRX_SECTION_CPUS, sizeof(struct ktrx_cpu), layout->cpu,
 			   layout->cpus * sizeof(struct ktrx_cpu));
 	ktrace_section_set(KTRX_SECTION_THREADS, sizeof(struct ktrx_thread), layout->thread,
@@ -224,8 +229,7 @@ static uint64_t holders_size(const struct layout *layout, const struct ktrace_co
 
 static uint64_t counters_size(const struct layout *layout, const struct ktrace_config *config)
 {
-	return config->counters ? (uint64_t)(layout->cpus + 1) * (ktrace_state.events + 1) * sizeof(uint64_t)
-				: 0;
+	return config->counters ? (uint64_t)rings(layout) * (ktrace_state.events + 1) * sizeof(uint64_t) : 0;
 }
 
 static void clocks_size(struct layout *layout, const struct ktrace_config *config)
@@ -267,9 +271,9 @@ int ktrace_init(const struct ktrace_config *config)
 	ktrace_attach();
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.holders_size = holders_size(&layout, config);
+	layout.rare_shift = shift_of(config->rare_slots);
 	layout.counters_size = counters_size(&layout, config);
 	layout.folds_size = (uint64_t)layout.cpus * config->folds * sizeof(struct ktrx_fold);
-	layout.rare_shift = shift_of(config->rare_slots);
 	clocks_size(&layout, config);
 	ktrace_arena_open(&arena, config);
 	error = layout_find(&layout, &arena, config);

@@ -52,3 +52,9 @@ endif
 $(eval $(call kernel_test,ktr))
 UNIT_SRCS_kernel_ktr += $(addprefix test/unit/ktr/,tokens.c forms.c extern.c)
 UNIT_CFLAGS_kernel_ktr += -Itest/unit/ktr -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
+
+# The same, read by the host.
+UNIT_TESTS += noise_read
+UNIT_SRCS_noise_read := test/unit/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
+	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c host/analyze/repeats.c $(wildcard host/ktread/*.c)
+UNIT_CFLAGS_noise_read := $(KERNEL_TEST_CFLAGS) -Ihost

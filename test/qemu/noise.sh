@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Noise, on each architecture: events that come again unchanged are folded, and nothing of them is missing; events in the
+# ring of rare ones outlive a hundred laps of the others.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# boot ARCH ARGUMENTS
+boot() {
+	# shellcheck disable=SC2046
+	run -q -- $(demo "$1" 2) -append "$2"
+	equal "$1 $2: the kernel ran to its end" 0 "$status"
+	$ktrace summary --json "$out" >"$tmp/summary" 2>/dev/null
+}
+
+# of EVENT KEY: a number from its line in the summary
+of() { sed -n "s/.*\"event\":\"$1\".*\"$2\":\([0-9]*\)[,}].*/\1/p" "$tmp/summary"; }
+
+# early EVENT: how many there are in the boot ring, from before the kernel read its arguments and began to count
+early() { $ktrace show --hex --event "$1" "$out" 2>/dev/null | grep -c '^  ring 0 '; }
+
+for arch in x86_64 aarch64 riscv64; do
+	boot $arch 'run=spin ktrace=lock.acquire=both+fold,lock.release=both+fold'
+	for event in lock.acquire lock.release; do
+		check "$arch: $event folds: $(of $event folded)" test "$(of $event folded)" -gt 0
+		equal "$arch: $event: recorded and folded are all that were counted" \
+			"$(($(of $event fired) + $(early $event)))" "$(of $event occurred)"
+	done
+	check "$arch: a repetition is told in words" sh -c "$ktrace show $out 2>/dev/null |
+		grep -qE 'ktrace\.repeat +lock\.(acquire|release): [0-9]+ more in 0\.[0-9]{6} s$'"
+
+	boot $arch 'run=stress slots=512 ktrace=sched.create=rare'
+	laps=$(sed -n 's/.*"cpu":0,"slots":512,"produced":\([0-9]*\),.*/\1/p' "$tmp/summary")
+	check "$arch: CPU 0's ring went round a hundred times: $laps slots" test "$((laps / 512))" -gt 100
+	check "$arch: init's first breath is still there" sh -c "$ktrace show --event sched.create $out 2>/dev/null |
+		grep -q 'CPU0 .*sched\.create .* init$'"
+	check "$arch: and nothing of the rare ring is lost" \
+		grep -qE '"cpu":null,"slots":512,"produced":[0-9]+,"overwritten":0,' "$tmp/summary"
+done
+
+# Programs begin and end, and that stays although system calls went round the ring.
+boot x86_64 'run=echo slots=512'
+equal "x86_64: the start of a program, and the ends of all five processes" 6 \
+	"$($ktrace show "$out" 2>/dev/null | grep -cE 'process\.(exec .* runs /bin/echo$|exit .* with status 0$)')"
+done_testing
