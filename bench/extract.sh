@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # What it takes to get the rings out of a running x86_64 guest with 512 MiB, all of it touched, and 4 busy CPUs: with the
 # guest's RAM in a file and without, by the kernel's symbol and by searching all memory. Medians of the time from start to
-# the finished trace; how long the guest was halted, by QEMU's clock, also at its worst.
+# the finished trace, and how much of it a CPU was at work; how long the guest was halted, by QEMU's clock, also at its worst.
 # Aims: 50 ms by symbol, 300 ms by search, halted for 10 ms. The load of the host is told, for the guest is part of it.
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
@@ -30,11 +30,17 @@ halt() {
 	qemu=
 }
 
+# Time that children of this shell were at work.
+cpu_ms() {
+	times | sed -n '2s/[ms ]/ /gp' | awk '{ print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }'
+}
+
 # measure NAME COUNT AIM OPTION…
 measure() {
 	name=$1 count=$2 aim=$3
 	shift 3
 	: >"$tmp/json"
+	begin=$(cpu_ms)
 	for _ in $(seq "$count"); do
 		"$ktrace" extract --json -o "$tmp/out.ktrx" "$@" >>"$tmp/json" 2>"$tmp/err" || {
 			cat "$tmp/err" >&2
@@ -42,15 +48,17 @@ measure() {
 		}
 		sleep 0.02
 	done
+	cpu=$(($(cpu_ms) - begin))
 	for key in total_ms pause_ms; do
 		grep -o "\"$key\":[0-9.]*" "$tmp/json" | cut -d: -f2 | sort -n | awk '
 			{ v[NR] = $1 } END { printf "%s %s %s\n", v[int((NR + 1) / 2)], v[int(NR * 0.99 + 0.99)], v[NR] }'
-	done | xargs echo | awk -v name="$name" -v aim="$aim" -v load="$(cut -d' ' -f1 /proc/loadavg)" '
+	done | xargs echo | awk -v name="$name" -v aim="$aim" -v cpu="$cpu" -v count="$count" -v load="$(cut -d' ' -f1 /proc/loadavg)" '
 		NF == 6 {
 			printf "{\"bench\": \"extract\", \"case\": \"%s\", \"total_ms\": %s, \"total_p99_ms\": %s, ", name, $1, $2
-			printf "\"aim_ms\": %s, \"pause_ms\": %s, \"pause_p99_ms\": %s, \"load\": %s}\n", aim, $4, $5, load
-			printf "extract %-18s %7.1f ms (aim %d), p99 %.1f; halted %.1f ms (aim 10), p99 %.1f; load %s\n", \
-				name, $1, aim, $2, $4, $5, load > "/dev/stderr"
+			printf "\"cpu_ms\": %.1f, \"aim_ms\": %s, ", cpu / count, aim
+			printf "\"pause_ms\": %s, \"pause_p99_ms\": %s, \"load\": %s}\n", $4, $5, load
+			printf "extract %-18s %7.1f ms, p99 %.1f, %.1f of them at work (aim %d); ", name, $1, $2, cpu / count, aim > "/dev/stderr"
+			printf "halted %.1f ms, p99 %.1f (aim 10); load %s\n", $4, $5, load > "/dev/stderr"
 		}'
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,7 @@
 #include "extract.h"
 #include "extract_peer.h"
 #include "frequency.h"
+#include "kernel_elf.h"
 
 static int say_is_trace(const char *path)
 {
@@ -59,6 +61,35 @@ static int fail_to_find(const char *path)
 	return is_trace ? say_is_trace(path) : CAPTURE_E_ABSENT;
 }
 
+/* Where the kernel's file says the root is. What is not found there is searched for. */
+static bool open_by_symbol(const struct capture_extract_options *options, struct ktread_memory **memory,
+			   struct ktread_image **image)
+{
+	struct capture_kernel kernel;
+	const char *machine;
+
+	if (!options->elf || options->boot || capture_kernel_read(&kernel, options->elf) != 0)
+		return false;
+	machine = options->machine ? options->machine : capture_kernel_machine(&kernel);
+	if (!kernel.root_physical || !machine || ktread_memory_open_ram(memory, options->path, machine) != 0)
+		return false;
+	if (ktread_image_open(image, *memory, kernel.root_physical) == 0)
+		return true;
+	ktread_memory_close(*memory);
+	*memory = NULL;
+	return false;
+}
+
+static int open_by_search(const struct capture_extract_options *options, enum ktread_form form,
+			  struct ktread_memory **memory, struct ktread_image **image)
+{
+	int status = form == KTREAD_FORM_CORE
+			     ? ktread_memory_open_core(memory, options->path)
+			     : ktread_memory_open_ram(memory, options->path, options->machine);
+
+	return status ? status : ktread_image_find_boot(image, *memory, options->boot);
+}
+
 static int extract_file(const struct capture_extract_options *options, struct capture_extract_report *report)
 {
 	enum ktread_form form = options->form;
@@ -68,10 +99,8 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 
 	if (error)
 		return error;
-	error = form == KTREAD_FORM_CORE ? ktread_memory_open_core(&memory, options->path)
-					 : ktread_memory_open_ram(&memory, options->path, options->machine);
-	if (!error)
-		error = ktread_image_find_boot(&image, memory, options->boot);
+	if (form == KTREAD_FORM_CORE || !open_by_symbol(options, &memory, &image))
+		error = open_by_search(options, form, &memory, &image);
 	if (error == KTREAD_E_ABSENT) {
 		error = fail_to_find(options->path);
 	} else if (error) {

@@ -239,3 +239,11 @@ int capture_kernel_read(struct capture_kernel *kernel, const char *path)
 	munmap(bytes, file.size);
 	return error;
 }
+
+const char *capture_kernel_machine(const struct capture_kernel *kernel)
+{
+	return kernel->machine == EM_X86_64    ? "x86_64"
+	       : kernel->machine == EM_AARCH64 ? "aarch64"
+	       : kernel->machine == EM_RISCV   ? "riscv64"
+					       : NULL;
+}

@@ -32,6 +32,8 @@ struct capture_kernel {
 	uint16_t machine; /* ELF e_machine */
 };
 
+/* The name of its machine as QEMU's programs have it, NULL if it is none that ktrace knows. */
+const char *capture_kernel_machine(const struct capture_kernel *kernel);
 /* 0, CAPTURE_E_SYSTEM or CAPTURE_E_FORMAT; the message names the file. */
 int capture_kernel_read(struct capture_kernel *kernel, const char *path);
 

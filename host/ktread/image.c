@@ -290,11 +290,15 @@ static uint32_t count_used_rings(const struct ktread_layout *layout)
 
 static int open_root(struct ktread_image *image, uint64_t physical)
 {
-	int status = ktread_source_position(image->memory, physical, offsetof(struct ktrx_root, section),
-					    &image->position);
+	struct ktread_memory *memory = image->memory;
+	int status = memory->ram ? ktread_ram_try(memory, memory->machine, 0, 0, 0) : 0;
 
+	if (status >= 0)
+		status = ktread_source_position(memory, physical, offsetof(struct ktrx_root, section),
+						&image->position);
 	if (status == 0)
-		status = open_layout(image, &image->layout);
+		status = memory->ram ? open_best_map(image, &image->layout)
+				     : open_layout(image, &image->layout);
 	if (status < 0)
 		return status == KTREAD_E_FORMAT ? KTREAD_E_ABSENT : status;
 	if (image->root.self && image->layout->rings &&

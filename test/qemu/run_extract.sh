@@ -25,6 +25,8 @@ readable() {
 
 for arch in x86_64 aarch64 riscv64; do
 	boot_by_hand "$arch"
+	check "$arch, RAM file: by symbol" "$ktrace" extract -o "$out" --elf "build/demo/$arch/kernel.elf" "$tmp/ram"
+	check "$arch, RAM file: events found by symbol" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
 	readable "$arch, RAM file" "$tmp/ram"
 	readable "$arch, core" "$tmp/core"
 done
