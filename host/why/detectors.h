@@ -14,12 +14,18 @@
 	USE(deadlock) \
 	USE(health) \
 	USE(irq_storm) \
+	USE(irqs_off) \
+	USE(livelock) \
 	USE(lock_order) \
 	USE(loop) \
 	USE(missing_eoi) \
+	USE(panic) \
 	USE(priority_inversion) \
+	USE(sleep_in_atomic) \
 	USE(slow) \
+	USE(spin) \
 	USE(starvation) \
+	USE(triple_fault) \
 	USE(wakeup)
 /* clang-format on */
 

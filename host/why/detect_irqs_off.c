@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Interrupts off for too long: they are off still, on a CPU that waits for nothing; or they were, for a stretch of time
+ * in which a thread did things, its CPU took no interrupt and others did.
+ */
+#include <inttypes.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+
+#define LONG_MS 25u
+#define EVENTS	4u /* that show that the CPU ran all the time */
+#define AGAIN	3u /* as often at one place is no accident, also where nobody else could take an interrupt */
+
+static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
+		     const struct why_cpu *cpu)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, WHY_LIKELY);
+	char thread[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "interrupts are off on CPU %" PRIu32 " and stay off", cpu->number);
+	if (cpu->row.interrupts_pc)
+		why_finding_line(finding, "they were turned off in %s",
+				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
+	why_finding_line(finding, "%s runs there; the last heartbeat is %s old, at %s",
+			 why_say_running(evidence, cpu, thread, sizeof(thread)),
+			 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)),
+			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
+	why_finding_missing(finding,
+			    "the registers of CPU %" PRIu32 ", which say where it is: ktrace extract --qmp",
+			    cpu->number);
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
+						       .ticks = why_silence(evidence, cpu),
+						       .pc = cpu->row.interrupts_pc });
+	return 0;
+}
+
+/* How sure it is that the CPU had them off, rather than that the machine was not run: by what it did meanwhile. */
+static enum why_sure judge(const struct why_evidence *evidence, const struct why_interrupts *interrupts)
+{
+	const struct why_quiet *quiet = &interrupts->quiet;
+	const bool busy = quiet->events >= EVENTS && quiet->silence <= (quiet->to - quiet->from) / 2;
+
+	if (!busy)
+		return WHY_POSSIBLE;
+	if (evidence->cpus > 1)
+		return quiet->others >= 2 ? WHY_CERTAIN : WHY_POSSIBLE;
+	return interrupts->quiets >= AGAIN ? WHY_LIKELY : WHY_POSSIBLE;
+}
+
+static int was_off(const struct why_evidence *evidence, struct why_findings *findings,
+		   const struct why_cpu *cpu)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+	const struct why_quiet *quiet = &interrupts->quiet;
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, judge(evidence, interrupts));
+	char thread[WHY_WORDS], length[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	finding->partial = cpu->lost > 0;
+	why_say_actor(evidence, quiet->thread + 1, thread, sizeof(thread));
+	why_say_ticks(evidence, quiet->to - quiet->from, length, sizeof(length));
+	why_finding_head(finding, "%s had interrupts off on CPU %" PRIu32 " for up to %s", thread,
+			 cpu->number, length);
+	why_finding_line(
+		finding,
+		"CPU %" PRIu32 " took no interrupt for %s, up to %s before the end; %s recorded %" PRIu64
+		" events there meanwhile",
+		cpu->number, length, why_say_ticks(evidence, evidence->end - quiet->to, ticks, sizeof(ticks)),
+		thread, quiet->events);
+	if (evidence->cpus > 1)
+		why_finding_line(finding, "other CPUs took %" PRIu64 " interrupts in that time",
+				 quiet->others);
+	if (quiet->pc)
+		why_finding_line(finding, "the next one came at %s, where they went on again",
+				 why_say_place(evidence, quiet->pc, place, sizeof(place)));
+	if (interrupts->quiets > 1)
+		why_finding_line(finding, "it happened %" PRIu64 " times there", interrupts->quiets);
+	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,
+						       .ticks = quiet->to - quiet->from,
+						       .pc = quiet->pc });
+	return 0;
+}
+
+int why_detect_irqs_off(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	const uint64_t limit = why_ms(evidence, LONG_MS);
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !error && limit; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+		const struct why_quiet *quiet = &cpu->interrupts.quiet;
+
+		if (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && why_has_stopped(evidence, cpu) &&
+		    !why_spins_for_something(cpu) && !cpu->has_registers)
+			error = still_off(evidence, findings, cpu);
+		if (!error && quiet->to - quiet->from >= limit)
+			error = was_off(evidence, findings, cpu);
+	}
+	return error;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Livelock: threads try for locks and do not wait for them; each fails, time and again, because of the next one, and the
+ * last because of the first. None of them ever had its lock in between (lock.fail, lock.acquire).
+ */
+#include <inttypes.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+
+#define TRIES	  16u
+#define LASTS_MS  100u
+#define RECENT_MS 250u
+#define RING	  8u /* threads */
+
+static bool tries_in_vain(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct why_tries *tries = &thread->tries;
+
+	return tries->count >= TRIES && tries->owner != UINT32_MAX && tries->owner != thread->id &&
+	       tries->last - tries->first >= why_ms(evidence, LASTS_MS) &&
+	       evidence->end - tries->last <= why_ms(evidence, RECENT_MS);
+}
+
+/* The threads in whose way each other is, beginning with `first`, which has the smallest number; 0: no ring. */
+static uint32_t follow(const struct why_evidence *evidence, const struct why_thread *first,
+		       const struct why_thread *ring[RING])
+{
+	const struct why_thread *thread = first;
+	uint32_t length = 0;
+
+	while (thread && length < RING && tries_in_vain(evidence, thread) && thread->id >= first->id) {
+		ring[length++] = thread;
+		if (thread->tries.owner == first->id)
+			return length;
+		thread = why_thread_find(evidence, thread->tries.owner);
+	}
+	return 0;
+}
+
+static void say_thread(const struct why_evidence *evidence, const struct why_thread *thread,
+		       struct why_finding *finding)
+{
+	const struct why_tries *tries = &thread->tries;
+	char actor[WHY_WORDS], owner[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	why_finding_line(finding, "%s tried %" PRIu64 " times in %s for %s and never had it",
+			 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), tries->count,
+			 why_say_ticks(evidence, tries->last - tries->first, ticks, sizeof(ticks)),
+			 why_say_object(evidence, tries->lock, lock, sizeof(lock)));
+	if (tries->pc)
+		why_finding_line(finding, "  in %s", why_say_call(evidence, tries->pc, place, sizeof(place)));
+	why_finding_line(finding, "  the last time %s had it",
+			 why_say_actor(evidence, tries->owner + 1, owner, sizeof(owner)));
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_thread *const ring[RING], uint32_t length)
+{
+	const struct ktread_type *acquire = ktread_type_find(evidence->trace, "lock", "acquire");
+	const bool told = acquire && acquire->state & KTRX_STATE_RECORD;
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_LIVELOCK, told ? WHY_CERTAIN : WHY_LIKELY);
+	char one[WHY_WORDS], other[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "%s and %s keep each other from a lock, give way, and try again",
+			 why_say_actor(evidence, ring[0]->id + 1, one, sizeof(one)),
+			 why_say_actor(evidence, ring[length - 1]->id + 1, other, sizeof(other)));
+	for (uint32_t n = 0; n < length; n++) {
+		say_thread(evidence, ring[n], finding);
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = ring[n]->id + 1,
+						      .waits = ring[n]->tries.lock,
+						      .holds = ring[(n + length - 1) % length]->tries.lock,
+						      .ticks = ring[n]->tries.last - ring[n]->tries.first,
+						      .pc = ring[n]->tries.pc });
+	}
+	if (!told)
+		why_finding_missing(finding, "lock.acquire, which would tell if a try succeeded: it is off");
+	return 0;
+}
+
+int why_detect_livelock(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	const struct why_thread *ring[RING];
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->threads && !error && evidence->info->frequency; n++) {
+		uint32_t length = follow(evidence, &evidence->thread[n], ring);
+
+		if (length > 1)
+			error = found(evidence, findings, ring, length);
+	}
+	return error;
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Panic: the kernel gave up and said why. Addresses in what it said are given names. A stack that overflowed and a call of a
+ * function that is not there are told by what is known of the thread: its stack's bounds, its last fault.
+ */
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "why/detectors.h"
+#include "why/pulse.h"
+
+#define FRAMES	  8u /* shown */
+#define NULL_PAGE 4096u
+#define ADDRESSES 4u		       /* of a message, named */
+#define BELOW	  (UINT64_C(64) << 10) /* a stack pointer that far below the stack has left it */
+
+/* The CPU that panicked; NULL if that is not told. */
+static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
+{
+	const struct why_panic *panic = &evidence->panic;
+
+	return panic->stamp && panic->cpu < evidence->cpus ? &evidence->cpu[panic->cpu] : NULL;
+}
+
+static bool says(const char *message, const char *word)
+{
+	const size_t length = strlen(word);
+
+	for (; *message; message++) {
+		size_t n = 0;
+
+		while (n < length && tolower((unsigned char)message[n]) == word[n])
+			n++;
+		if (n == length)
+			return true;
+	}
+	return false;
+}
+
+/* Does a stack pointer that is known lie below the thread's stack, and so it has grown out of it? */
+static bool left_stack(const struct why_cpu *cpu, const struct why_thread *thread)
+{
+	return cpu && cpu->has_registers && thread && thread->has_holder && thread->holder.stack_low &&
+	       cpu->sp < thread->holder.stack_low && thread->holder.stack_low - cpu->sp < BELOW;
+}
+
+static bool called_nothing(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread && thread->faults.count && thread->faults.last <= evidence->panic.stamp &&
+	       thread->fault_address < NULL_PAGE && thread->fault_ip == thread->fault_address &&
+	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, 1000);
+}
+
+/* "0x1234: resolve+0x20 (stack.c:44)". What was called from an address lies before it. */
+static void say_addresses(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const char *at = evidence->panic.message;
+	char place[WHY_WORDS];
+
+	for (uint32_t n = 0; n < ADDRESSES && evidence->symbols && (at = strstr(at, "0x")); n++) {
+		const bool call = at - evidence->panic.message > 5 && strncmp(at - 5, "from ", 5) == 0;
+		uint64_t address = strtoull(at, NULL, 16);
+
+		at += 2;
+		if (!symbols_has(evidence->symbols, address))
+			continue;
+		if (call)
+			why_say_call(evidence, address, place, sizeof(place));
+		else
+			why_say_place(evidence, address, place, sizeof(place));
+		if (strncmp(place, "0x", 2) != 0)
+			why_finding_line(finding, "0x%" PRIx64 " is %s", address, place);
+	}
+}
+
+/* How often the same caller comes in a row, from `n` on. */
+static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
+{
+	uint32_t count = 1;
+
+	while (n + count < cpu->frames && cpu->frame[n + count] == cpu->frame[n])
+		count++;
+	return count;
+}
+
+static void say_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		      struct why_finding *finding)
+{
+	char place[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (uint32_t n = 0; n < cpu->frames && shown < FRAMES; shown++) {
+		const uint32_t count = repeats(cpu, n);
+
+		why_say_call(evidence, cpu->frame[n], place, sizeof(place));
+		if (count > 1)
+			why_finding_line(finding, "  called from %s, %" PRIu32 " times at least", place,
+					 count);
+		else
+			why_finding_line(finding, "  called from %s", place);
+		n += count;
+	}
+	if (cpu->frames == 0)
+		why_finding_missing(
+			finding, "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
+			cpu->number);
+}
+
+static void say_head(const struct why_evidence *evidence, const struct why_thread *thread,
+		     struct why_finding *finding)
+{
+	const struct why_panic *panic = &evidence->panic;
+	const char *what = finding->verdict == WHY_STACK_OVERFLOW ? "the kernel stack overflowed"
+			   : called_nothing(evidence, thread)	  ? "a function that is not there was called"
+								  : "the kernel panicked";
+	char actor[WHY_WORDS];
+
+	if (panic->stamp)
+		why_finding_head(finding, "%s on CPU %" PRIu32 ", in %s", what, panic->cpu,
+				 why_say_actor(evidence, panic->thread + 1, actor, sizeof(actor)));
+	else
+		why_finding_head(finding, "%s", what);
+}
+
+static void say_message(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	char message[WHY_WORDS + 1];
+
+	if (!evidence->panic.stamp) {
+		why_finding_missing(finding,
+				    "its message: ktrace_panic() was not called with one, or it is lost");
+		return;
+	}
+	*escape_text(message, evidence->panic.message, strlen(evidence->panic.message), WHY_WORDS) = '\0';
+	why_finding_line(finding, "it said: %s", message);
+	say_addresses(evidence, finding);
+}
+
+int why_detect_panic(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	const struct why_panic *panic = &evidence->panic;
+	const struct why_cpu *cpu = cpu_of(evidence);
+	const struct why_thread *thread = panic->stamp ? why_thread_find(evidence, panic->thread) : NULL;
+	const bool left = left_stack(cpu, thread);
+	const bool stack = left || (says(panic->message, "stack") && says(panic->message, "overflow"));
+	struct why_finding *finding;
+
+	if (!panic->stamp && evidence->info->outcome != KTRX_OUTCOME_PANIC)
+		return 0;
+	finding = why_finding_new(findings, stack ? WHY_STACK_OVERFLOW : WHY_PANIC, WHY_CERTAIN);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	say_head(evidence, thread, finding);
+	say_message(evidence, finding);
+	if (left)
+		why_finding_line(finding,
+				 "its stack begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
+				 thread->holder.stack_low, cpu->sp);
+	if (called_nothing(evidence, thread))
+		why_finding_line(finding, "the last fault was the call itself: of address 0x%" PRIx64,
+				 thread->fault_address);
+	if (cpu)
+		say_stack(evidence, cpu, finding);
+	why_finding_actor(finding, (struct why_actor){ .id = panic->stamp ? panic->thread + 1 : 0,
+						       .pc = cpu && cpu->has_registers ? cpu->pc : 0 });
+	return 0;
+}

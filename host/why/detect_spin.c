@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A thread that runs and gets nowhere: it has done nothing that is told for half a second, and whenever it was interrupted
+ * it was in the same small piece of code: of a program, whose last system call is over, or of the kernel. With interrupts
+ * off nothing interrupts it; then the CPU's registers have to say where it is.
+ */
+#include <inttypes.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+
+#define CALM_MS 500u /* without a deed of its own */
+#define PLACES	8u   /* that it was interrupted at */
+#define FRAMES	6u   /* shown */
+
+/* Since when the thread has done nothing that is told: the whole trace, if it never did. */
+static uint64_t calm_since(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->acted > evidence->first ? thread->acted : evidence->first;
+}
+
+static void say_frames(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		       struct why_finding *finding)
+{
+	char place[WHY_WORDS];
+
+	for (uint32_t n = 0; n < cpu->frames && n < FRAMES; n++)
+		why_finding_line(finding, "  called from %s",
+				 why_say_call(evidence, cpu->frame[n], place, sizeof(place)));
+}
+
+/* ---- With interrupts on -------------------------------------------------------------------------- */
+
+static bool ran_all_the_time(const struct why_evidence *evidence, const struct why_thread *thread,
+			     uint64_t calm)
+{
+	const uint64_t seen = calm < evidence->window ? calm : evidence->window;
+
+	return thread->ran >= seen / 2;
+}
+
+static void say_user(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		     const struct why_thread *thread, struct why_finding *finding)
+{
+	const uint64_t exits = cpu->row.user_exits, enters = cpu->row.user_enters;
+
+	if (thread->syscalls.count)
+		why_finding_line(finding,
+				 "it has made %" PRIu64 " system calls in the trace, and none is under way",
+				 thread->syscalls.count);
+	if (cpu->has_row && cpu->row.mode == KTRX_MODE_USER && exits)
+		why_finding_line(finding,
+				 "CPU %" PRIu32 " went to user mode %" PRIu64 " times and left it %" PRIu64
+				 " times: it is there still",
+				 cpu->number, exits, enters);
+	if (!evidence->symbols)
+		why_finding_missing(finding,
+				    "the kernel's file, to be sure which addresses are its own: --elf");
+}
+
+static void say_spin(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		     const struct why_thread *thread, const struct why_places *places, enum why_side side,
+		     struct why_finding *finding)
+{
+	const bool user = side == WHY_SIDE_USER;
+	char actor[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS];
+
+	why_say_actor(evidence, thread->id + 1, actor, sizeof(actor));
+	why_say_ticks(evidence, evidence->end - calm_since(evidence, thread), ticks, sizeof(ticks));
+	if (user)
+		why_finding_head(finding,
+				 "%s spins in user mode on CPU %" PRIu32
+				 ", for %s since its last system call",
+				 actor, cpu->number, ticks);
+	else
+		why_finding_head(finding, "%s spins in the kernel on CPU %" PRIu32 ", in %s, for %s", actor,
+				 cpu->number, why_say_place(evidence, places->newest, place, sizeof(place)),
+				 ticks);
+	why_finding_line(finding,
+			 "the last %" PRIu32 " times that it was interrupted it was at 0x%" PRIx64
+			 " to 0x%" PRIx64,
+			 places->count, places->lowest, places->highest);
+	why_finding_line(finding, "it did nothing else that is told, and ran for %s of the last %s",
+			 why_say_ticks(evidence, thread->ran, ticks, sizeof(ticks)),
+			 why_say_ticks(evidence, evidence->window, place, sizeof(place)));
+	if (user)
+		say_user(evidence, cpu, thread, finding);
+	else if (cpu->has_registers)
+		say_frames(evidence, cpu, finding);
+	finding->partial = cpu->lost > 0;
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
+						       .ticks = evidence->end - calm_since(evidence, thread),
+						       .pc = places->newest });
+}
+
+static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
+			 const struct why_cpu *cpu, const struct why_thread *thread)
+{
+	const uint64_t since = calm_since(evidence, thread), calm = evidence->end - since;
+	struct why_finding *finding;
+	struct why_places places;
+	enum why_side side;
+
+	if (calm < why_ms(evidence, CALM_MS) || !ran_all_the_time(evidence, thread, calm))
+		return 0;
+	why_places_of(evidence, cpu, thread->id, since, &places);
+	if (places.count < PLACES || !why_places_are_one(evidence, &places))
+		return 0;
+	side = why_side_of(evidence, places.newest);
+	if (side == WHY_SIDE_UNKNOWN || side != why_side_of(evidence, places.lowest) ||
+	    (side == WHY_SIDE_USER && thread->in_syscall))
+		return 0;
+	finding = why_finding_new(findings, side == WHY_SIDE_USER ? WHY_USER_SPIN : WHY_KERNEL_SPIN,
+				  WHY_LIKELY);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	say_spin(evidence, cpu, thread, &places, side, finding);
+	return 0;
+}
+
+/* ---- With interrupts off ------------------------------------------------------------------------- */
+
+static int found_off(const struct why_evidence *evidence, struct why_findings *findings,
+		     const struct why_cpu *cpu)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_KERNEL_SPIN, WHY_LIKELY);
+	char thread[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_say_running(evidence, cpu, thread, sizeof(thread));
+	why_say_place(evidence, cpu->pc, place, sizeof(place));
+	why_finding_head(finding, "%s spins in the kernel with interrupts off on CPU %" PRIu32 ", in %s",
+			 thread, cpu->number, place);
+	say_frames(evidence, cpu, finding);
+	why_finding_line(finding, "the last heartbeat there is %s old",
+			 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)));
+	if (cpu->row.interrupts_pc)
+		why_finding_line(finding, "interrupts were turned off in %s",
+				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
+	if (cpu->row.nesting)
+		why_finding_line(finding, "it is in the handler of interrupt %" PRIu32, cpu->row.irq);
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
+									       : cpu->running + 1,
+					      .ticks = why_silence(evidence, cpu),
+					      .pc = cpu->pc });
+	return 0;
+}
+
+/* Off, and not because it waits for a lock or for another CPU: those know why. */
+static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return cpu->has_registers && cpu->row.interrupts == KTRX_INTERRUPTS_OFF &&
+	       why_has_stopped(evidence, cpu) && !why_spins_for_something(cpu) &&
+	       why_side_of(evidence, cpu->pc) != WHY_SIDE_USER;
+}
+
+int why_detect_spin(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !error && evidence->info->frequency; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+		const struct why_thread *thread = why_runs(evidence, cpu);
+
+		if (is_off(evidence, cpu))
+			error = found_off(evidence, findings, cpu);
+		else if (thread && !thread->idle && !why_spins_for_something(cpu))
+			error = look_for_loop(evidence, findings, cpu, thread);
+	}
+	return error;
+}
