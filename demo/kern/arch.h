@@ -228,8 +228,11 @@ enum fault_flags {
 	FAULT_EXECUTE = 4,
 };
 
-/* A page fault at instruction ip, interrupts off. Returns when the access may be tried again; else panics. */
-void page_fault(uintptr_t address, uintptr_t ip, unsigned flags);
+/*
+ * A page fault at instruction ip, interrupts off. Returns when the access may be tried again; else panics. If there is no
+ * instruction (FAULT_EXECUTE), `caller` is where a call that led there returns to.
+ */
+void page_fault(uintptr_t address, uintptr_t ip, unsigned flags, uintptr_t caller);
 
 /* Any other exception is fatal: panic("…"), see panic.h. */
 

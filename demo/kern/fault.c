@@ -27,15 +27,18 @@ static const char *access_name(unsigned flags)
 	return flags & FAULT_WRITE ? "write" : "read";
 }
 
-void page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
+void page_fault(uintptr_t address, uintptr_t ip, unsigned flags, uintptr_t caller)
 {
 	bool resolved;
 
 	KTRACE(mm, fault_enter, address, ip, (uint8_t)flags);
 	resolved = !(flags & (FAULT_PRESENT | FAULT_EXECUTE)) && window_fill(address);
 	KTRACE(mm, fault_exit, address, vm_how_name(resolved ? VM_ZERO : VM_BAD_ADDRESS));
-	if (!resolved)
-		panic("cannot %s %#lx, instruction at %#lx", access_name(flags), address, ip);
+	if (resolved)
+		return;
+	if (flags & FAULT_EXECUTE)
+		panic("cannot execute %#lx, called from %#lx", address, caller);
+	panic("cannot %s %#lx, instruction at %#lx", access_name(flags), address, ip);
 }
 
 static unsigned access_wanted(unsigned flags)

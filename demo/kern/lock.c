@@ -15,8 +15,8 @@
 
 KTRACE_EVENT(lock, contend, "%p %s held by %s %u", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder));
-KTRACE_EVENT(lock, fail, "%p %s held by %s %u", (const void *, lock), (const char *, name),
-	     (const char *, kind), (uint32_t, holder));
+KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock), (const char *, name),
+	     (const char *, kind), (uint32_t, holder), (const void *, place));
 KTRACE_EVENT(lock, acquire, "%p by %p", (const void *, lock), (const void *, place));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 
@@ -112,7 +112,8 @@ bool mutex_try_lock(struct mutex *mutex)
 {
 	if (!try_lock(&mutex->holder, thread_self()->id)) {
 		KTRACE(lock, fail, mutex, mutex->queue.lock.name, "thread",
-		       __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED));
+		       __atomic_load_n(&mutex->holder, __ATOMIC_RELAXED),
+		       (const void *)KTRACE_RETURN_ADDRESS);
 		return false;
 	}
 	KTRACE(lock, acquire, mutex, (const void *)KTRACE_RETURN_ADDRESS);

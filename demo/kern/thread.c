@@ -194,6 +194,5 @@ void thread_check_stack(struct thread *self, uintptr_t place)
 	    self->overflowed)
 		return;
 	self->overflowed = true;
-	panic("stack overflow: thread %u (%s) at %#lx, stack pointer %#lx below %#lx", self->id, self->name,
-	      place, sp, (uintptr_t)self->stack);
+	panic("stack overflow: %s at %#lx, down to %#lx", self->name, place, sp);
 }

@@ -88,7 +88,7 @@ void trace_init(void)
 
 	ktrace_console_set(&echo);
 	ktrace_control(
-		"lock=off,lock.fail=on"); /* an order of magnitude more events than all others together */
+		"lock=off,lock.fail=on,ktrace.panic=callers2"); /* an order of magnitude more events than all others together */
 	error = ktrace_boot_argument(arch_boot_args());
 	if (error < 0)
 		kprintf("boot arguments: ");

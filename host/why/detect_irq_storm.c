@@ -61,6 +61,11 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),
 				 interrupts->run_stands ? "stands" : "was interrupted last",
 				 why_say_place(evidence, interrupts->pc, place, sizeof(place)));
+	if (cpu->has_registers)
+		why_finding_line(
+			finding, "the CPU is at %s, called from %s",
+			why_say_place(evidence, cpu->pc, place, sizeof(place)),
+			why_say_call(evidence, cpu->frames ? cpu->frame[0] : 0, thread, sizeof(thread)));
 	why_finding_line(finding, "its handler leaves the cause as it is, or raises it again");
 }
 

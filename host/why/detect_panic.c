@@ -103,10 +103,14 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 			why_finding_line(finding, "  called from %s", place);
 		n += count;
 	}
-	if (cpu->frames == 0)
-		why_finding_missing(
-			finding, "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
-			cpu->number);
+	if (cpu->frames)
+		return;
+	for (uint32_t n = 0; n < 2 && evidence->panic.caller[n]; n++)
+		why_finding_line(finding, "  called from %s",
+				 why_say_call(evidence, evidence->panic.caller[n], place, sizeof(place)));
+	why_finding_missing(finding,
+			    "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
+			    cpu->number);
 }
 
 static void say_head(const struct why_evidence *evidence, const struct why_thread *thread,

@@ -243,7 +243,8 @@ struct why_object {
 struct why_panic {
 	uint64_t stamp; /* 0: there is no such event */
 	uint32_t cpu, thread;
-	char message[256]; /* what the guest said, not yet escaped */
+	char message[256];  /* what the guest said, not yet escaped */
+	uint64_t caller[2]; /* nearest first, 0 unknown */
 };
 
 struct why_evidence {

@@ -16,7 +16,8 @@ void why_lock_failed(struct why_thread *thread, const struct ktread_event *event
 		*tries = (struct why_tries){ .lock = lock, .first = event->stamp };
 	tries->count++;
 	tries->last = event->stamp;
-	tries->pc = event->site ? event->site : event->caller[0];
+	tries->pc = 0;
+	wellknown_number(known, event, WELLKNOWN_PLACE, &tries->pc);
 	tries->owner = UINT32_MAX;
 	if (!wellknown_number(known, event, WELLKNOWN_OWNER, &owner))
 		return;
@@ -33,7 +34,11 @@ void why_panicked(struct why_evidence *evidence, const struct ktread_event *even
 
 	if (panic->stamp)
 		return;
-	*panic = (struct why_panic){ .stamp = event->stamp, .cpu = event->cpu, .thread = event->thread };
+	*panic = (struct why_panic){ .stamp = event->stamp,
+				     .cpu = event->cpu,
+				     .thread = event->thread,
+				     .caller = { event->callers > 0 ? event->caller[0] : 0,
+						 event->callers > 1 ? event->caller[1] : 0 } };
 	if (wellknown_string(known, event, WELLKNOWN_NAME, &text))
 		memcpy(panic->message, text.string,
 		       text.length < sizeof(panic->message) ? text.length : sizeof(panic->message) - 1);

@@ -26,11 +26,10 @@ static struct why_irq_kind *kind_of(struct why_interrupts *interrupts, uint32_t 
 static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, uint64_t stamp,
 			uint32_t thread)
 {
-	open->last_enter = open->last_event = stamp;
+	open->from = open->last_event = stamp;
 	open->silence = open->events = 0;
 	open->others = reader->irqs;
 	open->thread = thread;
-	open->mixed = false;
 }
 
 /* Another interrupt came: was it long since the one before? */
@@ -39,10 +38,10 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 {
 	const struct why_thread *thread = why_thread_find(reader->evidence, open->thread);
 	const uint64_t longest = interrupts->quiet.to - interrupts->quiet.from;
-	uint64_t length = event->stamp - open->last_enter;
+	const uint64_t length = event->stamp - open->from;
 
-	if (open->last_enter == 0 || open->mixed || open->thread != event->thread ||
-	    (thread && thread->idle) || event->stamp < open->last_enter || length <= longest / 2)
+	if (open->from == 0 || open->thread != event->thread || !thread || thread->idle ||
+	    event->stamp < open->from || length <= longest / 2)
 		return;
 	if (event->stamp - open->last_event > open->silence)
 		open->silence = event->stamp - open->last_event;
@@ -50,7 +49,7 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 			     : length > longest		? 1
 							: interrupts->quiets;
 	if (length > longest)
-		interrupts->quiet = (struct why_quiet){ .from = open->last_enter,
+		interrupts->quiet = (struct why_quiet){ .from = open->from,
 							.to = event->stamp,
 							.silence = open->silence,
 							.events = open->events,
@@ -59,19 +58,25 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 							.pc = pc };
 }
 
-/* What else a CPU records: by the thread that was interrupted last, or not. */
-static void quiet_event(struct why_irqs_open *open, const struct ktread_event *event,
-			const struct wellknown *known)
+/* What else a CPU records. With another thread, or after a visit to user mode, another stretch begins. */
+static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
+			const struct ktread_event *event, const struct wellknown *known)
 {
-	if (event->stamp > open->last_event) {
-		if (event->stamp - open->last_event > open->silence)
-			open->silence = event->stamp - open->last_event;
-		open->last_event = event->stamp;
+	if (known->kind == WELLKNOWN_SWITCH || known->kind == WELLKNOWN_SYSCALL_ENTER ||
+	    known->kind == WELLKNOWN_SYSCALL_EXIT) {
+		quiet_begin(reader, open, event->stamp, UINT32_MAX);
+		return;
 	}
-	open->events += event->thread == open->thread;
-	if (event->thread != open->thread || known->kind == WELLKNOWN_SWITCH ||
-	    known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT)
-		open->mixed = true;
+	if (open->thread == UINT32_MAX)
+		open->thread = event->thread;
+	if (event->thread != open->thread) {
+		quiet_begin(reader, open, event->stamp, event->thread);
+		return;
+	}
+	if (event->stamp > open->last_event && event->stamp - open->last_event > open->silence)
+		open->silence = event->stamp - open->last_event;
+	open->last_event = event->stamp;
+	open->events++;
 }
 
 /* ---- Interrupts ---------------------------------------------------------------------------------- */
@@ -88,18 +93,36 @@ static void add_sample(struct why_interrupts *interrupts, const struct why_irqs_
 				     .context = open->depth ? KTRX_CONTEXT_INTERRUPT : KTRX_CONTEXT_THREAD };
 }
 
-static void begin_run(struct why_interrupts *interrupts, uint64_t stamp)
+/* One more of a row of equal ones, or the first of another one. */
+static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_open *open, uint64_t stamp,
+		       uint64_t number, uint64_t pc)
 {
+	if (interrupts->run && number == interrupts->number && open->depth == 0) {
+		interrupts->run++;
+		interrupts->run_stands &= pc == interrupts->pc;
+		return;
+	}
 	interrupts->run = 1;
 	interrupts->run_first = stamp;
 	interrupts->run_stands = true;
+}
+
+static void count_entry(struct why_interrupts *interrupts, uint64_t stamp)
+{
+	struct why_irq_kind *kind = kind_of(interrupts, interrupts->number);
+
+	interrupts->entered++;
+	if (!kind)
+		return;
+	kind->entered++;
+	kind->last = stamp;
+	kind->ended += interrupts->over;
 }
 
 static void enter(struct why_reader *reader, struct why_interrupts *interrupts, struct why_irqs_open *open,
 		  const struct ktread_event *event, const struct wellknown *known)
 {
 	struct ktread_value name;
-	struct why_irq_kind *kind;
 	uint64_t number = 0, pc = 0;
 
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &number);
@@ -108,15 +131,9 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 		quiet_end(reader, interrupts, open, event, pc);
 		quiet_begin(reader, open, event->stamp, event->thread);
 	}
-	if (interrupts->run && number == interrupts->number && open->depth == 0) {
-		interrupts->run++;
-		interrupts->run_stands &= pc == interrupts->pc;
-	} else {
-		begin_run(interrupts, event->stamp);
-	}
+	add_to_run(interrupts, open, event->stamp, number, pc);
 	add_sample(interrupts, open, event, pc);
 	reader->irqs++;
-	interrupts->entered++;
 	interrupts->number = (uint32_t)number;
 	interrupts->stamp = event->stamp;
 	interrupts->pc = pc;
@@ -127,12 +144,7 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 	if (wellknown_string(known, event, WELLKNOWN_NAME, &name))
 		memcpy(interrupts->name, name.string,
 		       name.length < sizeof(interrupts->name) ? name.length : sizeof(interrupts->name) - 1);
-	kind = kind_of(interrupts, (uint32_t)number);
-	if (kind) {
-		kind->entered++;
-		kind->last = event->stamp;
-		kind->ended += interrupts->over;
-	}
+	count_entry(interrupts, event->stamp);
 	if (open->depth < WHY_IRQ_NESTED) {
 		open->nest[open->depth].number = (uint32_t)number;
 		open->nest[open->depth].over = interrupts->over;
@@ -190,7 +202,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	if (event->context != KTRX_CONTEXT_THREAD)
 		return;
 	cpu->interrupts.run = 0;
-	quiet_event(open, event, known);
+	quiet_event(reader, open, event, known);
 }
 
 /* Nothing is concluded across it. */

@@ -30,12 +30,11 @@ struct why_irqs_open {
 	uint32_t depth;
 	bool early;	       /* one was ended that has not been entered yet … */
 	uint32_t early_number; /* … this one */
-	uint64_t last_enter;   /* the newest one that interrupted a thread; 0: not known */
+	uint64_t from;	       /* no interrupt has come since then, and one thread alone ran; 0: not known */
 	uint64_t last_event;   /* since then */
 	uint64_t silence, events;
-	uint64_t others; /* interrupts of all CPUs, at last_enter */
-	uint32_t thread; /* that was interrupted then */
-	bool mixed;	 /* more than that thread ran, or it was in user mode */
+	uint64_t others; /* interrupts of all CPUs, at that time */
+	uint32_t thread; /* which, UINT32_MAX until it is known */
 };
 
 struct why_reader {

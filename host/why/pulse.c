@@ -18,19 +18,27 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return evidence->end > cpu->row.heartbeat_stamp ? evidence->end - cpu->row.heartbeat_stamp : 0;
+	const uint64_t last = cpu->row.heartbeats ? cpu->row.heartbeat_stamp : cpu->row.now;
+
+	return evidence->end > last ? evidence->end - last : 0;
 }
 
-static bool beat_once(const struct why_cpu *cpu)
+/* Is a heart to be expected there: it has beaten, or all that it lacks is the first time? */
+static bool has_heart(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return cpu->has_row && cpu->row.heartbeats > 0;
+	if (!cpu->has_row || cpu->row.heartbeats > 0)
+		return cpu->has_row;
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (cpu->row.online && cpu->row.now && evidence->cpu[n].row.heartbeats > 1)
+			return true;
+	return false;
 }
 
 /* The whole machine stands: no CPU has gone on without another one. */
 static bool nobody_went_on(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (beat_once(&evidence->cpu[n]) &&
+		if (has_heart(evidence, &evidence->cpu[n]) &&
 		    why_silence(evidence, &evidence->cpu[n]) >= why_ms(evidence, WHY_STOPPED_MS))
 			return false;
 	return true;
@@ -38,8 +46,8 @@ static bool nobody_went_on(const struct why_evidence *evidence)
 
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	if (!beat_once(cpu) || evidence->info->frequency == 0 || evidence->reset || evidence->panic.stamp ||
-	    evidence->info->outcome != KTRX_OUTCOME_RUNNING)
+	if (!has_heart(evidence, cpu) || evidence->info->frequency == 0 || evidence->reset ||
+	    evidence->panic.stamp || evidence->info->outcome != KTRX_OUTCOME_RUNNING)
 		return false;
 	return why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
 	       (evidence->stalled && nobody_went_on(evidence));

@@ -8,11 +8,11 @@
 /* Ticks that a number of milliseconds are; 0 if the trace has no frequency. */
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 
-/* Ticks from a CPU's last heartbeat to the end of what is known. */
+/* Ticks from a CPU's last heartbeat, or its last sign of life if it never beat, to the end of what is known. */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Did its heart beat once and has it stopped while the machine ran: for WHY_STOPPED_MS and more, or, where the host says
+ * Has its heart stopped, or never begun although others did, while the machine ran: for WHY_STOPPED_MS and more, or, where the host says
  * that nothing went on any more, as all others have. A CPU whose ticks rest while it idles has stopped, too.
  */
 #define WHY_STOPPED_MS 250u

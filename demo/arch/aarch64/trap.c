@@ -31,7 +31,7 @@ static void abort_taken(const struct trap_frame *frame, uint32_t esr, unsigned f
 		flags |= FAULT_PRESENT;
 	else if (status != STATUS_TRANSLATION)
 		trap_fatal(frame, VECTOR_SYNC);
-	page_fault(arch_sysreg_read(far_el1), frame->elr, flags);
+	page_fault(arch_sysreg_read(far_el1), frame->elr, flags, frame->x[30]);
 }
 
 /* A semihosting call that nobody outside takes is undefined: it fails with -1 instead. */

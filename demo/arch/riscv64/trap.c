@@ -48,7 +48,7 @@ static void page_fault_taken(const struct trap_frame *frame, unsigned flags)
 	if (verdict == MMU_FORBIDDEN)
 		flags |= FAULT_PRESENT;
 	if (verdict != MMU_ALLOWED)
-		page_fault(address, frame->sepc, flags);
+		page_fault(address, frame->sepc, flags, frame->x[1]);
 	arch_tlb_flush(address);
 }
 

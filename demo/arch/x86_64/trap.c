@@ -109,7 +109,8 @@ static void kernel_trap(const struct trap_frame *frame)
 {
 	if (frame->vector != VECTOR_PAGE_FAULT)
 		bad_trap(frame);
-	page_fault(fault_address(), frame->rip, fault_flags(frame->error));
+	/* A call has just pushed where it came from. */
+	page_fault(fault_address(), frame->rip, fault_flags(frame->error), *(const uintptr_t *)frame->rsp);
 }
 
 void trap(struct trap_frame *frame)

@@ -40,12 +40,10 @@ static bool measure(uint64_t patience_ns)
 static void meter(void *unused)
 {
 	(void)unused;
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		measure(2 * SPAN_NS);
+	for (unsigned round = 0;; round++) {
+		measure(round < ROUNDS ? 2 * SPAN_NS : PATIENCE_NS);
 		timer_sleep(MEASURE_NS);
 	}
-	measure(PATIENCE_NS);
-	timer_sleep(MEASURE_NS);
 }
 
 /* Runs errands on the CPU that is measured; somebody on another one sends it. */
