@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Build ids of kernel files, good and broken. */
+/* Build ids, ktrace's sections and symbols of kernel files, good and broken. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -97,11 +97,124 @@ static void broken_files_are_errors_or_have_no_id(void **state)
 	assert_int_equal(capture_kernel_read(&kernel, "/"), CAPTURE_E_FORMAT);
 }
 
+/* A kernel of one loaded segment with ktrace's sections and symbols, and one section that is not loaded. */
+struct linked {
+	Elf64_Ehdr header;
+	Elf64_Phdr segment;
+	Elf64_Shdr section[6];
+	Elf64_Sym symbol[4];
+	char names[64];
+	char data[64];
+};
+
+enum { NAMES = 1, SYMBOLS, EVENTS, SETTINGS, OTHER };
+
+/* Offset of a name among the names. */
+static uint32_t name_of(struct linked *image, const char *name)
+{
+	static uint32_t used;
+	uint32_t at = image->names[1] ? used : 1;
+
+	strcpy(image->names + at, name);
+	used = at + (uint32_t)strlen(name) + 1;
+	assert_true(used <= sizeof(image->names));
+	return at;
+}
+
+static struct linked make_linked(void)
+{
+	const uint64_t base = 0x80200000, data = offsetof(struct linked, data);
+	struct linked image = {
+		.header = { .e_machine = EM_RISCV,
+			    .e_phoff = offsetof(struct linked, segment),
+			    .e_phnum = 1,
+			    .e_phentsize = sizeof(Elf64_Phdr),
+			    .e_shoff = offsetof(struct linked, section),
+			    .e_shnum = 6,
+			    .e_shentsize = sizeof(Elf64_Shdr),
+			    .e_shstrndx = NAMES },
+	};
+
+	memcpy(image.header.e_ident, ELFMAG, SELFMAG);
+	image.header.e_ident[EI_CLASS] = ELFCLASS64;
+	image.header.e_ident[EI_DATA] = ELFDATA2LSB;
+	image.segment = (Elf64_Phdr){ .p_type = PT_LOAD,
+				      .p_paddr = base,
+				      .p_vaddr = base,
+				      .p_filesz = sizeof(image),
+				      .p_memsz = sizeof(image) };
+	image.section[NAMES] = (Elf64_Shdr){ .sh_type = SHT_STRTAB,
+					     .sh_offset = offsetof(struct linked, names),
+					     .sh_size = sizeof(image.names) };
+	image.section[SYMBOLS] = (Elf64_Shdr){ .sh_type = SHT_SYMTAB,
+					       .sh_offset = offsetof(struct linked, symbol),
+					       .sh_size = sizeof(image.symbol),
+					       .sh_link = NAMES };
+	image.section[EVENTS] = (Elf64_Shdr){ .sh_name = name_of(&image, "ktrace_events"),
+					      .sh_type = SHT_PROGBITS,
+					      .sh_flags = SHF_ALLOC,
+					      .sh_offset = data,
+					      .sh_addr = base + data,
+					      .sh_size = 48 };
+	image.section[SETTINGS] = image.section[EVENTS];
+	image.section[SETTINGS].sh_name = name_of(&image, "ktrace_settings");
+	image.section[SETTINGS].sh_flags = 0;
+	image.symbol[1] =
+		(Elf64_Sym){ .st_name = name_of(&image, "ktrace_root"), .st_shndx = 3, .st_value = base + 8 };
+	image.symbol[2] = (Elf64_Sym){ .st_name = name_of(&image, "end"),
+				       .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_NOTYPE),
+				       .st_shndx = 3,
+				       .st_value = base + 0x9000 };
+	return image;
+}
+
+static void sections_and_symbols_are_read(void **state)
+{
+	struct linked image = make_linked();
+	struct capture_kernel kernel;
+
+	(void)state;
+	assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
+	assert_int_equal(kernel.root_address, 0x80200008);
+	assert_int_equal(kernel.root_physical, 0x80200008);
+	assert_int_equal(kernel.image_end, 0x80209000);
+	assert_int_equal(kernel.events.size, 48);
+	assert_int_equal(kernel.events.address, 0x80200000 + offsetof(struct linked, data));
+	assert_true(kernel.events.loaded);
+	assert_int_equal(kernel.settings.size, 48);
+	assert_false(kernel.settings.loaded);
+	image.symbol[2].st_info = 0; /* a local one may be anything's end */
+	assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
+	assert_int_equal(kernel.image_end, 0);
+}
+
+/* Whatever the tables hold, reading stays within the file. */
+static void hostile_tables(void **state)
+{
+	static const uint64_t values[] = { 0, 1, 63, 64, 1u << 20, UINT32_MAX, UINT64_MAX - 8, UINT64_MAX };
+	const struct linked sound = make_linked();
+	struct capture_kernel kernel;
+
+	(void)state;
+	for (size_t at = offsetof(struct linked, header.e_phoff); at + 8 <= offsetof(struct linked, names);
+	     at += 4)
+		for (size_t n = 0; n < sizeof(values) / sizeof(values[0]); n++) {
+			struct linked image = sound;
+
+			memcpy((unsigned char *)&image + at, &values[n], sizeof(values[n]));
+			read_bytes(&kernel, &image, sizeof(image));
+		}
+	for (size_t size = 0; size < sizeof(sound); size += 7)
+		read_bytes(&kernel, &sound, size);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_build_id_is_read),
 		cmocka_unit_test(broken_files_are_errors_or_have_no_id),
+		cmocka_unit_test(sections_and_symbols_are_read),
+		cmocka_unit_test(hostile_tables),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
