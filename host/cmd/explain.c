@@ -6,27 +6,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/note.h"
 #include "analyze/symbols.h"
 #include "cmd/command.h"
 #include "why/report.h"
 
-/* The word behind " -kernel " in the command line that the trace's note tells. False: there is none. */
+/* The word behind -kernel in the command line that the trace's note tells. False: there is none. */
 static bool find_kernel(const struct ktread_info *info, char path[PATH_MAX])
 {
-	static const char option[] = " -kernel ";
-	const char *command = info->note ? strstr(info->note, "command: ") : NULL;
-	const char *word = command ? strstr(command, option) : NULL;
 	size_t length;
+	const char *command = note_find(info->note, "command", &length);
 
-	if (!word || word > command + strcspn(command, "\n"))
-		return false;
-	word += sizeof(option) - 1;
-	length = strcspn(word, " \n");
-	if (length == 0 || length >= PATH_MAX)
-		return false;
-	memcpy(path, word, length);
-	path[length] = '\0';
-	return access(path, R_OK) == 0;
+	return command && note_word_after(command, length, "-kernel", path, PATH_MAX) == 0 &&
+	       access(path, R_OK) == 0;
 }
 
 /*

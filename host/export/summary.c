@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "analyze/cost.h"
+#include "analyze/note.h"
 #include "export/escape.h"
 #include "export/event_name.h"
 #include "export/machine.h"
@@ -29,17 +30,7 @@ const char *summary_outcome(uint32_t outcome)
 
 const char *summary_ended(const struct ktread *trace, size_t *length)
 {
-	static const char key[] = "ended: ";
-	const char *line = ktread_info(trace)->note;
-
-	while (strncmp(line, key, sizeof(key) - 1) != 0) {
-		line += strcspn(line, "\n");
-		if (!*line++)
-			return NULL;
-	}
-	line += sizeof(key) - 1;
-	*length = strcspn(line, "\n");
-	return line;
+	return note_find(ktread_info(trace)->note, "ended", length);
 }
 
 int summary_init(struct summary *summary, const struct ktread *trace, const struct tally *tally)

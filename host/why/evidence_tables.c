@@ -5,31 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/note.h"
 #include "why/evidence_state.h"
 
 #define SILENCE_MOST 1e6 /* s */
 
-/* The rest of the line that begins with `key` and a colon, NULL if there is none. */
-static const char *find_line(const char *text, const char *key, size_t *length)
-{
-	const size_t size = strlen(key);
-
-	for (const char *at = text; at && *at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (strncmp(at, key, size) != 0 || at[size] != ':')
-			continue;
-		at += size + 1;
-		at += strspn(at, " ");
-		*length = strcspn(at, "\n");
-		return at;
-	}
-	return NULL;
-}
-
 static bool says_yes(const char *text, const char *key)
 {
 	size_t length;
-	const char *value = find_line(text, key, &length);
+	const char *value = note_find(text, key, &length);
 
 	return value && length == 3 && memcmp(value, "yes", 3) == 0;
 }
@@ -38,7 +22,7 @@ uint64_t why_silent_ticks(const struct why_evidence *evidence)
 {
 	const char *note = evidence->info->note ? evidence->info->note : "";
 	size_t length;
-	const char *value = find_line(note, "silent", &length);
+	const char *value = note_find(note, "silent", &length);
 	double seconds = value ? strtod(value, NULL) : 0;
 
 	return seconds > 0 && seconds < SILENCE_MOST ? (uint64_t)(seconds * (double)evidence->info->frequency)
@@ -49,7 +33,7 @@ void why_note(struct why_evidence *evidence)
 {
 	const char *note = evidence->info->note ? evidence->info->note : "";
 	size_t length;
-	const char *ended = find_line(note, "ended", &length);
+	const char *ended = note_find(note, "ended", &length);
 
 	if (ended) {
 		if (length >= sizeof(evidence->ended))
