@@ -30,7 +30,9 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	why_finding_line(finding,
 			 "%" PRIu64 " waits for devices ended: half of them within %s, the worst took %s",
 			 waits->ticks.count, half, worst);
-	why_finding_line(finding, "the worst began %s ago, by %s, and was for %s", ago, who, what);
+	why_finding_line(finding,
+			 "the worst began %s ago, by %s, for %s; while it lasted %" PRIu64 " others ended",
+			 ago, who, what, waits->worst_overtaken);
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,
 						       .ticks = waits->ticks.greatest });

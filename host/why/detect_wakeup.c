@@ -6,6 +6,7 @@
  */
 #include <inttypes.h>
 
+#include "analyze/wellknown.h"
 #include "why/detectors.h"
 #include "why/sleepers.h"
 
@@ -80,7 +81,7 @@ static bool is_whole_since(const struct why_evidence *evidence, uint64_t stamp)
 
 /*
  * The newest that happened on its queue is a wakeup that met nobody, and since then the sleeper has done nothing but go to
- * sleep: had it looked again, it would have gone on.
+ * sleep: had it looked again, it would have gone on. One that had been woken, and done nothing yet, was to look anyway.
  */
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {
@@ -88,7 +89,9 @@ static bool was_raced(const struct why_evidence *evidence, const struct why_slee
 
 	return queue->nobody && queue->nobody_thread != sleeper->thread->id &&
 	       queue->nobody_stamp > queue->last_wake && queue->nobody_stamp < sleeper->since &&
-	       sleeper->thread->deed < queue->nobody_stamp && is_whole_since(evidence, queue->nobody_stamp);
+	       sleeper->thread->deed < queue->nobody_stamp &&
+	       sleeper->thread->woken <= sleeper->thread->deed &&
+	       is_whole_since(evidence, queue->nobody_stamp);
 }
 
 static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_sleeper *group,
@@ -142,6 +145,10 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 			 why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
 			 why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
 			 say_ago(evidence, sleeper->since, ago, sizeof(ago)));
+	if (!finding->partial && !wellknown_declared(evidence->trace, WELLKNOWN_WAKE_NOBODY))
+		why_finding_missing(finding,
+				    "the event sched.wake_nobody, which tells a wakeup that came too early "
+				    "from one that did not come");
 }
 
 /* Of those that others wait for, the one that has slept longest. */

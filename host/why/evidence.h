@@ -153,8 +153,7 @@ struct why_thread {
 	uint64_t syscall;	  /* number of the newest … */
 	uint64_t syscall_result;  /* … and what it returned, if it has */
 	bool in_syscall;
-	uint64_t
-		repeats; /* how often the newest call came in a row with the same number, arguments and result */
+	uint64_t repeats;	/* of the newest call in a row, with the same arguments and result … */
 	uint64_t repeat_first;	/* stamp of the first of these */
 	struct why_rate faults; /* mm.fault_enter */
 	uint64_t fault_address; /* of the newest … */
@@ -168,12 +167,13 @@ struct why_thread {
 	uint64_t ran;		/* ticks it is seen to run within the window */
 	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not … */
 	uint64_t interrupts;	/* … and how many interrupts its CPU has taken since */
-	uint64_t
-		blocked; /* stamp of its announcement to sleep, by its events; 0: it has been woken since … */
+	uint64_t blocked;    /* when it announced to sleep, by its events; 0: it has been woken since … */
 	uint64_t blocked_on; /* … what for … */
 	uint8_t blocked_for; /* … and of which kind, KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
-	uint64_t deed;	     /* its newest event that was not about going to sleep or locks */
-	uint64_t contends;   /* lock that it found taken and has not had since, by its events; 0: none … */
+	uint64_t blocked_after; /* … waits for devices that had ended by then */
+	uint64_t woken;		/* when it was last made runnable, by its events */
+	uint64_t deed;		/* its newest event that was not about going to sleep or locks */
+	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */
 	uint64_t contends_since;
 	struct why_tries tries;
 	uint64_t acted; /* newest event that it fired itself, its switches aside; 0: none */
@@ -230,6 +230,7 @@ struct why_waits {
 	uint64_t half; /* as many took longer as did not */
 	uint64_t worst_begin;
 	uint64_t worst_object;
+	uint64_t worst_overtaken; /* others that ended meanwhile */
 	uint32_t worst_thread;
 };
 

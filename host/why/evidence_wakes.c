@@ -78,6 +78,7 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 	thread->blocked = event->stamp;
 	thread->blocked_on = object;
 	thread->blocked_for = (uint8_t)kind;
+	thread->blocked_after = reader->evidence->device.ticks.count;
 }
 
 static int end_device_wait(struct why_evidence *evidence, const struct why_thread *thread, uint64_t stamp)
@@ -89,6 +90,7 @@ static int end_device_wait(struct why_evidence *evidence, const struct why_threa
 		waits->worst_thread = thread->id;
 		waits->worst_object = thread->blocked_on;
 		waits->worst_begin = thread->blocked;
+		waits->worst_overtaken = waits->ticks.count - thread->blocked_after;
 	}
 	return histogram_add(&waits->ticks, ticks);
 }
@@ -112,7 +114,10 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		return;
 	thread = why_thread_touch(reader, id);
-	if (!thread || !thread->blocked)
+	if (!thread)
+		return;
+	thread->woken = event->stamp;
+	if (!thread->blocked)
 		return;
 	queue = touch_queue(reader, thread->blocked_on);
 	if (queue) {

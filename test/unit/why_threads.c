@@ -214,13 +214,15 @@ static void no_verdict_across_a_gap(void **state)
 }
 
 /* The client's wakeup comes when the worker has answered, and before it has gone to sleep. */
-static void race(uint64_t nobody_at, bool looks_again)
+static void race(uint64_t nobody_at, bool looks_again, bool is_woken)
 {
 	both_wait();
 	sleep_on(JOBS, 1 * MS, WORKER, KTRX_WAIT_EVENT, CLIENT);
 	wake(2 * MS, CLIENT, WORKER);
 	sleep_on(DONE, 3 * MS, CLIENT, KTRX_WAIT_EVENT, WORKER);
 	wake(4 * MS, WORKER, CLIENT);
+	if (is_woken)
+		wake(4 * MS + 1, CLIENT, WORKER);
 	script_event(NOBODY, nobody_at, 1, CLIENT, V(JOBS), V(0x77));
 	script_event(ACQUIRE, nobody_at + 1, 0, WORKER, V(JOBS));
 	if (looks_again)
@@ -234,7 +236,7 @@ static void race(uint64_t nobody_at, bool looks_again)
 static void a_wakeup_that_met_nobody(void **state)
 {
 	(void)state;
-	race(5 * MS - 1000, false);
+	race(5 * MS - 1000, false, false);
 	assert_int_equal(why_judge()->verdict, WHY_WAKEUP_RACE);
 	assert_int_equal(why_judge()->sure, WHY_LIKELY);
 	assert_int_equal(why_judge()->actor[0].id, WORKER + 1);
@@ -247,8 +249,16 @@ static void a_wakeup_that_met_nobody(void **state)
 static void who_did_something_was_not_raced(void **state)
 {
 	(void)state;
-	race(5 * MS - 1000, true);
+	race(5 * MS - 1000, true, false);
 	assert_int_equal(why_judge()->verdict, WHY_LOST_WAKEUP);
+	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
+}
+
+/* It had just been woken, and had all before it: it will have seen what the second wakeup was for. */
+static void who_was_woken_already_was_not_raced(void **state)
+{
+	(void)state;
+	race(5 * MS - 1000, false, true);
 	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
 }
 
@@ -425,6 +435,7 @@ static void a_disk_that_is_late_once(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 	why_says("thread 5 (worker) waited 700.0 ms for disk");
 	why_says("21 waits for devices ended: half of them within 5.0 ms, the worst took 700.0 ms");
+	why_says("while it lasted 0 others ended");
 }
 
 static void a_disk_that_is_always_so(void **state)
@@ -484,6 +495,7 @@ int main(void)
 		TEST(no_verdict_across_a_gap),
 		TEST(a_wakeup_that_met_nobody),
 		TEST(who_did_something_was_not_raced),
+		TEST(who_was_woken_already_was_not_raced),
 		TEST(one_call_that_fails_for_ever),
 		TEST(calls_that_succeed_are_progress),
 		TEST(rare_calls_are_no_loop),

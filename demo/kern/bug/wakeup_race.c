@@ -13,7 +13,7 @@
 #define PAUSE_MOST_NS 65536u
 
 static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards the next */
-static bool full;
+static bool full = true;				  /* the first one lies there already */
 
 /* Whoever else can run here goes first. */
 static void give_way(void)
