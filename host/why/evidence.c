@@ -10,7 +10,8 @@
 
 #include "why/evidence_state.h"
 
-#define ROOM_FIRST 64u
+#define BEHIND_MOST 1000000u /* seconds from the newest event to the end */
+#define ROOM_FIRST  64u
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
 {
@@ -148,19 +149,33 @@ static int make_cpus(struct why_evidence *evidence)
 	return 0;
 }
 
+/* A stamp that lies too far behind the newest event is no time. */
+static void extend(struct why_evidence *evidence, uint64_t stamp)
+{
+	const uint64_t frequency = evidence->info->frequency;
+	const uint64_t most = frequency && frequency < UINT64_MAX / BEHIND_MOST ? frequency * BEHIND_MOST
+										: UINT64_C(1) << 48;
+
+	if (stamp > evidence->end && (evidence->first == 0 || stamp - evidence->end < most))
+		evidence->end = stamp;
+}
+
 static void measure(struct why_evidence *evidence)
 {
-	uint64_t all;
+	const uint64_t newest = evidence->end;
+	uint64_t all, end = newest;
 
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (cpu->has_row && cpu->row.now > evidence->end)
-			evidence->end = cpu->row.now;
-		if (cpu->has_row && cpu->row.heartbeat_stamp > evidence->end)
-			evidence->end = cpu->row.heartbeat_stamp;
+		evidence->end = newest;
+		if (cpu->has_row)
+			extend(evidence, cpu->row.now);
+		if (cpu->has_row)
+			extend(evidence, cpu->row.heartbeat_stamp);
+		end = evidence->end > end ? evidence->end : end;
 	}
-	evidence->end += why_silent_ticks(evidence);
+	evidence->end = end + why_silent_ticks(evidence);
 	all = evidence->end - evidence->first;
 	evidence->window = evidence->info->frequency && evidence->info->frequency < all
 				   ? evidence->info->frequency

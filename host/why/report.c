@@ -8,7 +8,7 @@
 #define WIDTH 116u /* columns */
 
 /* A text in lines of WIDTH at most, all but the first further in. */
-static void put_wrapped(struct output *out, unsigned indent, const char *text)
+void why_put_wrapped(struct output *out, unsigned indent, const char *text)
 {
 	size_t left, room, take;
 
@@ -44,13 +44,13 @@ static void put_finding(struct output *out, const struct why_finding *finding, b
 
 	why_say(text, sizeof(text), "%s (%s%s): %s", why_verdict_word(finding->verdict),
 		why_sure_word(finding->sure), finding->partial ? ", partial" : "", finding->head);
-	put_wrapped(out, 0, text);
+	why_put_wrapped(out, 0, text);
 	for (uint32_t n = 0; lines && n < finding->lines; n++)
-		put_wrapped(out, 2, finding->line[n]);
+		why_put_wrapped(out, 2, finding->line[n]);
 	if (!lines || !finding->missing[0])
 		return;
 	why_say(text, sizeof(text), "to be surer: %s", finding->missing);
-	put_wrapped(out, 2, text);
+	why_put_wrapped(out, 2, text);
 }
 
 void why_report_verdict(struct output *out, const struct why_findings *findings)

@@ -7,10 +7,10 @@
 #include "export/escape.h"
 #include "why/report.h"
 
-#define COLUMNS	    120u /* what is longer is cut */
-#define THREADS	    32u	 /* shown, but with --all */
-#define EVENTS	    5u	 /* shown of each CPU, or … */
-#define EVENTS_IDLE 1u	 /* … if it has nothing to do */
+#define INSTANT	    1000000u /* parts of a second that are no time */
+#define THREADS	    32u	     /* shown, but with --all */
+#define EVENTS	    5u	     /* shown of each CPU, or … */
+#define EVENTS_IDLE 1u	     /* … if it has nothing to do */
 
 static const char *const mode_words[] = {
 	[KTRX_MODE_UNKNOWN] = "unknown", [KTRX_MODE_IDLE] = "idle",	      [KTRX_MODE_KERNEL] = "kernel",
@@ -57,11 +57,6 @@ const char *why_say_state(const struct why_thread *thread)
 	return concluded[thread->state];
 }
 
-static void put_line(struct output *out, const char *line)
-{
-	output_format(out, "%.*s\n", (int)COLUMNS, line);
-}
-
 /* "2.31 s ago", "never". */
 static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char *buffer, size_t size)
 {
@@ -69,7 +64,7 @@ static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char
 
 	if (stamp == 0)
 		return why_say(buffer, size, "never");
-	if (stamp >= evidence->end)
+	if (stamp >= evidence->end || evidence->end - stamp < evidence->info->frequency / INSTANT)
 		return why_say(buffer, size, "at the end");
 	return why_say(buffer, size, "%s ago",
 		       why_say_ticks(evidence, evidence->end - stamp, ticks, sizeof(ticks)));
@@ -128,7 +123,7 @@ static void put_cpu_state(struct output *out, const struct why_evidence *evidenc
 					   : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
 		ago(evidence, cpu->last_stamp, event, sizeof(event)),
 		cpu->has_row ? ago(evidence, cpu->row.heartbeat_stamp, beat, sizeof(beat)) : "unknown");
-	put_line(out, line);
+	why_put_wrapped(out, 0, line);
 }
 
 /* What a CPU or thread holds, and what it waits for. */
@@ -144,7 +139,7 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 			why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
 			during(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
 			where(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
-		put_line(out, line);
+		why_put_wrapped(out, 0, line);
 	}
 	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
 	    holder->state == KTRX_THREAD_RUNNABLE)
@@ -157,7 +152,7 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 	why_say(line, sizeof(line), "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "",
 		object, during(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
 		where(evidence, " in ", holder->wait_pc, place, sizeof(place)));
-	put_line(out, line);
+	why_put_wrapped(out, 0, line);
 }
 
 static void put_stack(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -170,11 +165,11 @@ static void put_stack(struct output *out, const struct why_evidence *evidence, c
 	why_say(line, sizeof(line), "        at %s%s",
 		why_say_place(evidence, cpu->has_registers ? cpu->pc : cpu->row.pc, place, sizeof(place)),
 		cpu->has_registers ? "" : ", by its last heartbeat");
-	put_line(out, line);
+	why_put_wrapped(out, 0, line);
 	for (uint32_t n = 0; n < frames; n++) {
 		why_say(line, sizeof(line), "        by %s",
 			why_say_call(evidence, cpu->frame[n], place, sizeof(place)));
-		put_line(out, line);
+		why_put_wrapped(out, 0, line);
 	}
 }
 
@@ -189,7 +184,7 @@ static void put_events(struct output *out, const struct why_evidence *evidence, 
 
 		why_say_ticks(evidence, evidence->end - event->stamp, when, sizeof(when));
 		why_say(line, sizeof(line), "        -%-9s %s", when, event->text);
-		put_line(out, line);
+		why_put_wrapped(out, 0, line);
 	}
 }
 
@@ -205,7 +200,7 @@ static void put_thread(struct output *out, const struct why_evidence *evidence,
 	why_say(line, sizeof(line), "%-32s %-9s CPU %-3s last event %s",
 		why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), why_say_state(thread), cpu,
 		ago(evidence, seen, when, sizeof(when)));
-	put_line(out, line);
+	why_put_wrapped(out, 0, line);
 	if (thread->has_holder)
 		put_holder(out, evidence, &thread->holder);
 }
@@ -240,10 +235,13 @@ static void put_threads(struct output *out, const struct why_evidence *evidence,
 
 void why_report_evidence(struct output *out, const struct why_evidence *evidence, bool all)
 {
-	char ended[sizeof(evidence->ended) * 4];
+	char line[sizeof(evidence->ended) * 4 + 32] = "end of the run: ";
+	char *at = line + strlen(line);
 
-	*escape_text(ended, evidence->ended, strlen(evidence->ended), sizeof(ended) - 1) = '\0';
-	output_format(out, "\nend of the run: %.*s\n", (int)COLUMNS - 16, *ended ? ended : "not told");
+	*escape_text(at, evidence->ended, strlen(evidence->ended), sizeof(evidence->ended) * 4) = '\0';
+	output_text(out, "\n");
+	if (*at)
+		why_put_wrapped(out, 0, line);
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 

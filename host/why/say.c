@@ -117,9 +117,9 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 	seconds = (double)ticks / (double)frequency;
 	if (seconds >= 100)
 		why_say(buffer, size, "%.0f s", seconds);
-	else if (seconds >= 1)
+	else if (seconds >= 0.99995)
 		why_say(buffer, size, "%.2f s", seconds);
-	else if (seconds >= 0.001)
+	else if (seconds >= 0.00099995)
 		why_say(buffer, size, "%.1f ms", seconds * 1e3);
 	else
 		why_say(buffer, size, "%.1f us", seconds * 1e6);

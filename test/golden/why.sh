@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What `ktrace why` says, word for word: as text, as JSON, of traces that lie and of command lines that are wrong.
+. test/tap.sh
+. test/golden/golden.sh
+
+golden=test/golden/why
+build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
+build/test/cmd-traces "$tmp" || exit 1
+
+for story in deadlock self-deadlock ipi-deadlock order inversion lies; do
+	golden $story ktrace why $story.ktrx
+done
+golden deadlock-json ktrace why --json deadlock.ktrx
+golden lies-json ktrace why --json lies.ktrx
+golden forward ktrace why forward.ktrx
+golden earlier ktrace why --earlier forward.ktrx --earlier deadlock.ktrx backward.ktrx
+golden earlier-absent ktrace why --earlier absent.ktrx backward.ktrx
+golden guarded ktrace why guarded.ktrx
+golden v1 ktrace why v1.bin
+golden hostile ktrace why hostile.ktrx
+
+cp build/bin/ktrace "$tmp/other.elf"
+golden other-build ktrace why --elf other.elf deadlock.ktrx
+golden no-elf ktrace why --elf absent.elf deadlock.ktrx
+golden absent ktrace why absent.ktrx
+golden none ktrace why
+golden both ktrace why --qmp absent.sock deadlock.ktrx
+golden two-machines ktrace why --qmp absent.sock --gdb absent.sock
+golden no-machine ktrace why --qmp absent.sock
+golden no-filter ktrace why --event sched deadlock.ktrx
+
+# What people read fits a terminal's width, but for what it only marks off.
+for story in deadlock self-deadlock ipi-deadlock order inversion lies; do
+	ktrace why "$tmp/$story.ktrx" >"$tmp/text" 2>&1
+	check "$story: no line is longer than 120 columns" awk 'length > 120 { bad = 1 } END { exit bad }' "$tmp/text"
+	check "$story: nothing but printable characters" sh -c "! grep -q '[^[:print:]]' '$tmp/text'"
+done
+
+done_testing
