@@ -106,6 +106,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	struct context *context = data;
 	char first[WHY_WORDS], then[WHY_WORDS];
 	struct why_finding *finding;
+	bool untold = false;
 
 	if (is_by_one_thread(context, edge, count) || is_guarded(context, edge, count) ||
 	    context->found++ >= MOST)
@@ -128,7 +129,10 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 				 count, first, then);
 	for (uint32_t n = 0; n < count; n++)
 		say_order(context, finding, order_of(context, edge[n]));
-	if (!order_of(context, edge[0])->then_pc)
+	for (uint32_t n = 0; n < count; n++)
+		untold = untold ||
+			 (!order_of(context, edge[n])->then_pc && !order_of(context, edge[n])->trace);
+	if (untold)
 		why_finding_missing(finding, "a field `place` of lock.acquire says where each was taken");
 	return 0;
 }
