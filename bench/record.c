@@ -20,6 +20,7 @@
 
 #include <ktrace/ktrace.h>
 
+#include "hooks.h"
 #include "loops.h"
 #include "peers.h"
 #include "steps.h"
@@ -35,6 +36,7 @@
 #define BAR_NO_CLOCK_RATIO 1.05 /* an xadd that takes 1.5 ns on one CPU takes 4 on another */
 #define BAR_OFF_RATIO	   1.15 /* how many branches a cycle takes is up to the CPU */
 #define BAR_INSTRUCTIONS   48
+#define BAR_LOCK_RATIO	   1.0 /* hooks of taking and giving up a lock, to an event */
 
 __thread uint64_t bench_reserve, bench_ring;
 __thread uint32_t bench_thread = 42;
@@ -58,6 +60,11 @@ static const struct variant {
 	{ "ktrace, system call", record_call_tight, record_call_busy, 0 },
 	{ "load, branch (x 8)", branch_tight, branch_busy, 0 },
 	{ "ktrace, off (x 8)", record_eight_tight, record_eight_busy, 1 },
+	{ "hooks: lock", hooks_lock_tight, hooks_lock_busy, 0 },
+	{ "hooks: mutex", hooks_mutex_tight, hooks_mutex_busy, 0 },
+	{ "hooks: interrupts", hooks_interrupts_tight, hooks_interrupts_busy, 0 },
+	{ "hooks: irq", hooks_irq_tight, hooks_irq_busy, 0 },
+	{ "hooks: sleep, wake", hooks_sleep_tight, hooks_sleep_busy, 0 },
 };
 enum {
 	EMPTY,
@@ -71,6 +78,11 @@ enum {
 	KTRACE_CALL,
 	BRANCH,
 	KTRACE_OFF,
+	HOOKS_LOCK,
+	HOOKS_MUTEX,
+	HOOKS_INTERRUPTS,
+	HOOKS_IRQ,
+	HOOKS_SLEEP,
 	VARIANTS
 };
 
@@ -242,6 +254,8 @@ static int print_bars(const struct times *times)
 		    (times->tight[KTRACE_OFF] - times->tight[EMPTY]) /
 			    (times->tight[BRANCH] - times->tight[EMPTY]),
 		    BAR_OFF_RATIO);
+	held &= bar("hooks of a lock, ratio to an event", times->tight[HOOKS_LOCK] / times->tight[KTRACE_ON],
+		    BAR_LOCK_RATIO);
 	held &= bar("instructions", steps_per_round(record_tight), BAR_INSTRUCTIONS);
 	return held;
 }
@@ -250,9 +264,12 @@ int main(void)
 {
 	static _Alignas(64) unsigned char lent[4 * RING_SLOTS * KTRX_SLOT_SIZE];
 	const struct ktrace_memory memory = { lent, sizeof(lent) };
-	const struct ktrace_config config = {
-		.size = sizeof(config), .cpus = 3, .slots = RING_SLOTS, .blocks = 1, .memory = &memory
-	};
+	const struct ktrace_config config = { .size = sizeof(config),
+					      .cpus = 3,
+					      .slots = RING_SLOTS,
+					      .holders = 64,
+					      .blocks = 1,
+					      .memory = &memory };
 	struct times times;
 
 	if (ktrace_init(&config) != KTRACE_OK)

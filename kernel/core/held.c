@@ -59,27 +59,36 @@ static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 }
 
 /* Would it be known if this had been taken? A CPU has none at a switch, a thread none when it is made. */
-static int is_whole(const struct ktrace_hook *hook, const volatile struct ktrx_holder *row, uint32_t by)
+static int is_whole(const volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row)
 {
-	return by == KTRACE_BY_CPU ? hook->cpu->switches != 0 : row->whole;
+	return row->id & KTRX_HOLDER_CPU ? cpu->switches != 0 : row->whole;
 }
 
-/* One that has no place: it was one too many, or was never taken. */
-static void release_unknown(const struct ktrace_hook *hook, volatile struct ktrx_holder *row, uint64_t object,
-			    uint32_t by, uintptr_t pc)
+/* One that is not the newest. If it has no place it was one too many, or was never taken. */
+KTRACE_OUT_OF_LINE void release_older(volatile struct ktrx_cpu *cpu, volatile struct ktrx_holder *row,
+				      uint64_t object, uintptr_t pc)
 {
-	uint32_t empty = place_find(row, 0);
+	uint32_t at = place_find(row, object), empty = place_find(row, 0);
 
-	if (row->held_count > KTRX_HELD)
+	if (at)
+		place_remove(row, at - 1);
+	else if (row->held_count > KTRX_HELD)
 		row->held_count = (uint8_t)(row->held_count - 1);
 	else if (empty)
 		place_remove(row, empty - 1);
-	else if (is_whole(hook, row, by))
-		ktrace_hook_broken(hook, KTRX_BROKEN_RELEASE, object, pc);
+	else if (is_whole(cpu, row))
+		ktrace_hook_broken(cpu, KTRX_BROKEN_RELEASE, object, pc);
+}
+
+KTRACE_OUT_OF_LINE void acquire_check(volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row,
+				      uint64_t object, uintptr_t pc)
+{
+	if (place_find(row, object))
+		ktrace_hook_broken(cpu, KTRX_BROKEN_ACQUIRE, object, pc);
 }
 
 /* A thread that has got one lock waits for none; a CPU may have got it in an interrupt. */
-static void wait_end(volatile struct ktrx_holder *row, uint64_t object, uint32_t by)
+KTRACE_OUT_OF_LINE void wait_end(volatile struct ktrx_holder *row, uint64_t object, uint32_t by)
 {
 	if (row->wait == by && (by == KTRACE_BY_THREAD || row->object == object))
 		row->wait = KTRX_WAIT_NONE;
@@ -96,10 +105,11 @@ void ktrace_lock_acquire_at(const volatile void *lock, uint32_t by, uintptr_t pc
 	row = holder_of(&hook, by);
 	if (!row)
 		return;
-	if (place_find(row, object))
-		ktrace_hook_broken(&hook, KTRX_BROKEN_ACQUIRE, object, pc);
+	if (row->held_count != 0)
+		acquire_check(hook.cpu, row, object, pc);
 	place_add(row, object, hook.cpu->now, pc);
-	wait_end(row, object, by);
+	if (row->wait != KTRX_WAIT_NONE)
+		wait_end(row, object, by);
 }
 
 void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc)
@@ -107,18 +117,20 @@ void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc
 	uint64_t object = (uintptr_t)lock;
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
-	uint32_t at;
+	uint32_t newest;
 
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
 		return;
 	row = holder_of(&hook, by);
 	if (!row)
 		return;
-	at = place_find(row, object);
-	if (at)
-		place_remove(row, at - 1);
-	else
-		release_unknown(&hook, row, object, by, pc);
+	newest = row->held_count - 1u; /* too large if there is none */
+	if (newest >= KTRX_HELD || row->held[newest].object != object) {
+		release_older(hook.cpu, row, object, pc);
+	} else {
+		row->held[newest].object = 0;
+		row->held_count = (uint8_t)newest;
+	}
 }
 
 static uint32_t owner_id(uint32_t owner, uint32_t by)

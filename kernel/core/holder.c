@@ -11,15 +11,20 @@
 #define PROBES 8u
 #define SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
 
+/* Rows are where it follows from the number, or at one of the next, behind the last one at the first. */
+static uint32_t first_of(uint32_t thread)
+{
+	return (uint32_t)((uint64_t)(uint32_t)(thread * SPREAD) * ktrace_state.holders >> 32);
+}
+
 static uint32_t probes(void)
 {
 	return ktrace_state.holders < PROBES ? ktrace_state.holders : PROBES;
 }
 
-static volatile struct ktrx_holder *place(uint32_t thread, uint32_t probe)
+static volatile struct ktrx_holder *row_at(uint32_t at)
 {
 	uint32_t rows = ktrace_state.holders;
-	uint32_t at = (uint32_t)((uint64_t)(uint32_t)(thread * SPREAD) * rows >> 32) + probe;
 
 	return &ktrace_state.holder[ktrace_state.cpus + (at < rows ? at : at - rows)];
 }
@@ -47,10 +52,13 @@ static int row_claim(volatile struct ktrx_holder *row, uint32_t thread)
 	return (uint32_t)head == 0 && ktrace_arch_compare_swap(head_of(row), head, (uint64_t)thread + 1);
 }
 
-volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
+/* Not at its first place. */
+KTRACE_OUT_OF_LINE volatile struct ktrx_holder *find_further(uint32_t thread)
 {
-	for (uint32_t probe = 0; probe < probes(); probe++) {
-		volatile struct ktrx_holder *row = place(thread, probe);
+	uint32_t first = first_of(thread), end = first + probes();
+
+	for (uint32_t at = first + 1; at < end; at++) {
+		volatile struct ktrx_holder *row = row_at(at);
 
 		if (row->id == thread + 1)
 			return row;
@@ -58,14 +66,25 @@ volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
 	return KTRACE_NULL;
 }
 
+volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
+{
+	volatile struct ktrx_holder *row;
+
+	if (!ktrace_state.holder)
+		return KTRACE_NULL;
+	row = row_at(first_of(thread));
+	return KTRACE_LIKELY(row->id == thread + 1) ? row : find_further(thread);
+}
+
 /* The thread's first row is the one; later ones are freed. Of two that claim at a time one sees both rows. */
 static volatile struct ktrx_holder *settle(uint32_t thread)
 {
 	volatile struct ktrx_holder *first = KTRACE_NULL;
+	uint32_t at = first_of(thread), end = at + probes();
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	for (uint32_t probe = 0; probe < probes(); probe++) {
-		volatile struct ktrx_holder *row = place(thread, probe);
+	for (; at < end; at++) {
+		volatile struct ktrx_holder *row = row_at(at);
 
 		if (row->id != thread + 1)
 			continue;
@@ -77,20 +96,29 @@ static volatile struct ktrx_holder *settle(uint32_t thread)
 	return first;
 }
 
+KTRACE_OUT_OF_LINE volatile struct ktrx_holder *claim_new(uint32_t thread)
+{
+	uint32_t first = first_of(thread), end = first + probes();
+
+	for (uint32_t at = first; at < end; at++)
+		if (row_claim(row_at(at), thread))
+			return settle(thread);
+	return KTRACE_NULL;
+}
+
 volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread)
 {
 	volatile struct ktrx_holder *row = ktrace_holder_find(thread);
 
-	for (uint32_t probe = 0; probe < probes() && !row; probe++)
-		if (row_claim(place(thread, probe), thread))
-			row = settle(thread);
-	return row;
+	return KTRACE_LIKELY(row) ? row : claim_new(thread);
 }
 
 void ktrace_holder_free(uint32_t thread)
 {
-	for (uint32_t probe = 0; probe < probes(); probe++) {
-		volatile struct ktrx_holder *row = place(thread, probe);
+	uint32_t first = first_of(thread), end = first + probes();
+
+	for (uint32_t at = first; at < end; at++) {
+		volatile struct ktrx_holder *row = row_at(at);
 
 		if (row->id == thread + 1)
 			row_free(row);

@@ -67,11 +67,11 @@ static void switch_check(const struct ktrace_hook *hook, const volatile struct k
 	uint64_t place = previous && previous->state == KTRX_THREAD_WAITING ? previous->wait_pc : pc;
 
 	if (here && here->held_count != 0)
-		ktrace_hook_broken(hook, KTRX_BROKEN_SWITCH_LOCKED, here->held[0].object, place);
+		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_LOCKED, here->held[0].object, place);
 	if (hook->cpu->preempt != 0)
-		ktrace_hook_broken(hook, KTRX_BROKEN_SWITCH_PREEMPT, 0, place);
+		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_PREEMPT, 0, place);
 	if (hook->cpu->nesting != 0)
-		ktrace_hook_broken(hook, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
+		ktrace_hook_broken(hook->cpu, KTRX_BROKEN_SWITCH_INTERRUPT, 0, place);
 }
 
 static void thread_ran(volatile struct ktrx_holder *row, uint64_t now)

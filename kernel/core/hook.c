@@ -31,10 +31,8 @@ void ktrace_hooks_update(void)
 }
 
 /* Entered before it is described: another one that comes between is not the first. */
-void ktrace_hook_broken(const struct ktrace_hook *hook, uint32_t rule, uint64_t object, uint64_t pc)
+void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object, uint64_t pc)
 {
-	volatile struct ktrx_cpu *cpu = hook->cpu;
-
 	if (cpu->broken != KTRX_BROKEN_NOTHING)
 		return;
 	cpu->broken = rule;

@@ -53,7 +53,7 @@ KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 KTRACE_HIDDEN void ktrace_hooks_update(void);
 
 /* Notes the first rule that this CPU broke. */
-KTRACE_HIDDEN void ktrace_hook_broken(const struct ktrace_hook *hook, uint32_t rule, uint64_t object,
+KTRACE_HIDDEN void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object,
 				      uint64_t pc);
 
 /* A CPU's row; NULL if there are none. */
