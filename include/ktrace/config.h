@@ -46,9 +46,13 @@
 #define KTRACE_STACK_REACH 4096
 #endif
 
-/* 0: the hooks of ktrace/hooks.h leave no code. */
+/* 0: the hooks of ktrace/hooks.h leave no code, as where events leave none. */
 #ifndef KTRACE_STATE
+#if defined(KTRACE_DISABLE) && KTRACE_DISABLE
+#define KTRACE_STATE 0
+#else
 #define KTRACE_STATE 1
+#endif
 #endif
 
 #if KTRACE_MAX_CPUS < 1 || KTRACE_MAX_CPUS > 4096

@@ -93,6 +93,7 @@ static void blocks_of_any_size_are_used(void **state)
 	blocks[2] = (struct ktrace_memory){ fake_memory + 65536, 512 * 32 * 3 };
 	config.blocks = 3;
 	config.threads = 5;
+	config.holders = 3;
 	config.counters = 1;
 	config.clocks = KTRACE_CLOCKS_ASKED;
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
@@ -109,7 +110,7 @@ static void blocks_of_any_size_are_used(void **state)
 		places[count].start = section->address;
 		places[count++].end = section->address + section->length;
 	}
-	assert_int_equal(count, 7);
+	assert_int_equal(count, 8);
 	for (uint32_t i = 0; i < count; i++) {
 		assert_int_equal(places[i].start % 64, 0);
 		assert_true(places[i].start >= (uintptr_t)fake_memory + 64);

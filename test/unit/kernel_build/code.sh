@@ -7,6 +7,7 @@
 . test/unit/kernel_build/common.sh
 
 source=test/unit/kernel_build/site.c
+hooks=test/unit/kernel_build/hooks.c
 large=test/unit/kernel_build/large.c
 port=-Itest/unit/kernel_build/port
 
@@ -65,6 +66,22 @@ for compiler in gcc clang; do
 		done
 		compile $compiler $arch $source "$tmp/out.o" -O0 -DKTRACE_DISABLE=1
 		equal "$arch $compiler -O0: left out, nothing is called" '' "$(nm -u "$tmp/out.o")"
+	done
+done
+
+# Hooks, left out.
+for compiler in gcc clang; do
+	for arch in x86_64 aarch64 riscv64; do
+		have $compiler $arch || { skip "$arch $compiler: hooks" "not installed"; continue; }
+		compile $compiler $arch $hooks "$tmp/hooks.o" -O2
+		check "$arch $compiler: every hook is called" test "$(nm -u "$tmp/hooks.o" | grep -c ktrace_)" -eq 25
+		for out in KTRACE_STATE=0 KTRACE_DISABLE=1; do
+			compile $compiler $arch $hooks "$tmp/hooks.o" -O2 -D$out
+			code $arch "$tmp/hooks.o" hooks >"$tmp/hooks"
+			code $arch "$tmp/hooks.o" nothing >"$tmp/nothing"
+			same "$arch $compiler $out: hooks take no byte" "$tmp/nothing" "$tmp/hooks"
+			equal "$arch $compiler $out: no hook is called" '' "$(nm -u "$tmp/hooks.o")"
+		done
 	done
 done
 

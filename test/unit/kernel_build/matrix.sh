@@ -51,7 +51,7 @@ for compiler in gcc clang; do
 done
 
 for setting in -DKTRACE_DISABLE=1 -DKTRACE_MAX_CPUS=1 -DKTRACE_MAX_CPUS=4096 -DKTRACE_BOOT_SLOTS=512 \
-	-DKTRACE_STRING_MAX=200; do
+	-DKTRACE_STRING_MAX=200 -DKTRACE_STATE=0; do
 	build "x86_64 gcc $setting" gcc x86_64 -O2 $setting -fno-pie -no-pie
 done
 build "x86_64 gcc with its predefined macros" gcc x86_64 -O2 -std=gnu11 -fno-pie -no-pie
