@@ -10,9 +10,10 @@
 #include "why/detectors.h"
 #include "why/graph.h"
 
-#define LEAST_MS    10u /* that a cycle must last to be believed, where the machine may have been running */
-#define PASSES	    16u /* how far away from the cycle those are looked for that wait for it */
-#define BEHIND_MOST 8u	/* of these are shown */
+#define LEAST_MS    10u	 /* that a cycle must last to be believed, where the machine may have been running */
+#define ANSWER_MS   250u /* that an answer may take, of a CPU that the hypervisor does not run just now */
+#define PASSES	    16u	 /* how far away from the cycle those are looked for that wait for it */
+#define BEHIND_MOST 8u	 /* of these are shown */
 
 /* Who is stuck beside the cycle, and who only is so as its CPU or its thread is. */
 enum { BEHIND = 1, SHADOW };
@@ -124,6 +125,7 @@ struct cycle {
 	uint32_t party[2]; /* the first two */
 	uint64_t newest;   /* stamp of the wait that closed it */
 	bool told, ends;
+	bool asks; /* one of the waits is for an answer */
 };
 
 static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
@@ -133,6 +135,7 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 	for (uint32_t n = 0; n < count; n++) {
 		cycle.told = cycle.told && edge[n]->told;
 		cycle.ends = cycle.ends || edge[n]->ends;
+		cycle.asks = cycle.asks || edge[n]->kind == WHY_EDGE_IPI;
 		if (edge[n]->kind == WHY_EDGE_RUNS)
 			continue;
 		if (cycle.waits < 2)
@@ -144,12 +147,15 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 	return cycle;
 }
 
-/* A trace of a machine that ran on while it was read may show what was never so at one time. */
+/*
+ * A trace of a machine that ran on while it was read may show what was never so at one time. And who keeps interrupts
+ * off may all the same look now and then whether it is asked something, so that only a long wait for an answer tells.
+ */
 static enum why_sure how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
 {
-	const uint64_t least = evidence->info->frequency / 1000 * LEAST_MS;
+	const uint64_t least_ms = cycle->asks ? ANSWER_MS : evidence->stalled ? 0 : LEAST_MS;
 
-	if (cycle->newest && cycle->newest + least > evidence->end && !evidence->stalled)
+	if (cycle->newest && cycle->newest + evidence->info->frequency / 1000 * least_ms > evidence->end)
 		return WHY_POSSIBLE;
 	return cycle->told ? WHY_CERTAIN : WHY_LIKELY;
 }
@@ -299,8 +305,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 					     "concluded from events");
 	else if (finding->sure == WHY_POSSIBLE)
 		why_finding_missing(finding,
-				    "a trace of a later moment: it may only have looked like this while "
-				    "memory was read");
+				    "a trace of a later moment: it may only have looked like this just then");
 	return say_behind(context, finding, &cycle);
 }
 
