@@ -54,8 +54,7 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 				 " interrupts in all, and beaten %" PRIu64 " times",
 				 cpu->number, cpu->row.irqs, cpu->row.heartbeats);
 	if (why_has_stopped(evidence, cpu))
-		why_finding_line(finding, "its last heartbeat is %s old",
-				 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)));
+		why_finding_line(finding, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (interrupts->pc)
 		why_finding_line(finding, "%s %s at %s",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),

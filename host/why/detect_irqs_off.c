@@ -24,9 +24,9 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 	if (cpu->row.interrupts_pc)
 		why_finding_line(finding, "they were turned off in %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));
-	why_finding_line(finding, "%s runs there; the last heartbeat is %s old, at %s",
+	why_finding_line(finding, "%s runs there; %s, at %s",
 			 why_say_running(evidence, cpu, thread, sizeof(thread)),
-			 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)),
+			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)),
 			 why_say_place(evidence, cpu->row.pc, place, sizeof(place)));
 	why_finding_missing(finding,
 			    "the registers of CPU %" PRIu32 ", which say where it is: ktrace extract --qmp",

@@ -47,9 +47,8 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 				 "before that it came %" PRIu64 " times there and was ended %" PRIu64
 				 " times",
 				 earlier.entered, earlier.ended);
-	why_finding_line(
-		finding, "since then no interrupt came on CPU %" PRIu32 "; its last heartbeat is %s old",
-		cpu->number, why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)));
+	why_finding_line(finding, "since then no interrupt came on CPU %" PRIu32 "; %s", cpu->number,
+			 why_say_beat(evidence, cpu, thread, sizeof(thread)));
 	if (cpu->row.interrupts == KTRX_INTERRUPTS_ON)
 		why_finding_line(finding, "interrupts are on there");
 	else

@@ -133,8 +133,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 	why_finding_head(finding, "%s spins in the kernel with interrupts off on CPU %" PRIu32 ", in %s",
 			 thread, cpu->number, place);
 	say_frames(evidence, cpu, finding);
-	why_finding_line(finding, "the last heartbeat there is %s old",
-			 why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)));
+	why_finding_line(finding, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (cpu->row.interrupts_pc)
 		why_finding_line(finding, "interrupts were turned off in %s",
 				 why_say_call(evidence, cpu->row.interrupts_pc, place, sizeof(place)));

@@ -100,8 +100,8 @@ struct why_interrupts {
 	bool run_stands;			 /* all at the same place */
 	struct why_irq_kind kind[WHY_IRQ_KINDS]; /* in order of their first; those beyond are left out */
 	uint32_t kinds;
-	struct why_quiet quiet;		       /* the longest one */
-	uint64_t quiets;		       /* how many longer than half of that ended there */
+	struct why_quiet quiet;		       /* the one in which it is seen to have run longest */
+	uint64_t quiets;		       /* how many not shorter by half ended at its place */
 	struct why_sample sample[WHY_SAMPLES]; /* number n at n modulo WHY_SAMPLES */
 	uint64_t samples;
 };

@@ -32,30 +32,38 @@ static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, u
 	open->thread = thread;
 }
 
+/* How long the CPU is seen to have run without one. */
+static uint64_t proven(const struct why_quiet *quiet)
+{
+	return quiet->to - quiet->from - quiet->silence;
+}
+
 /* Another interrupt came: was it long since the one before? */
 static void quiet_end(struct why_reader *reader, struct why_interrupts *interrupts,
 		      struct why_irqs_open *open, const struct ktread_event *event, uint64_t pc)
 {
 	const struct why_thread *thread = why_thread_find(reader->evidence, open->thread);
-	const uint64_t longest = interrupts->quiet.to - interrupts->quiet.from;
-	const uint64_t length = event->stamp - open->from;
+	struct why_quiet quiet = { .from = open->from,
+				   .to = event->stamp,
+				   .silence = open->silence,
+				   .events = open->events,
+				   .others = reader->irqs - open->others,
+				   .thread = open->thread,
+				   .pc = pc };
 
 	if (open->from == 0 || open->thread != event->thread || !thread || thread->idle ||
-	    event->stamp < open->from || length <= longest / 2)
+	    event->stamp < open->last_event)
 		return;
-	if (event->stamp - open->last_event > open->silence)
-		open->silence = event->stamp - open->last_event;
-	interrupts->quiets = pc == interrupts->quiet.pc ? interrupts->quiets + 1
-			     : length > longest		? 1
-							: interrupts->quiets;
-	if (length > longest)
-		interrupts->quiet = (struct why_quiet){ .from = open->from,
-							.to = event->stamp,
-							.silence = open->silence,
-							.events = open->events,
-							.others = reader->irqs - open->others,
-							.thread = open->thread,
-							.pc = pc };
+	if (event->stamp - open->last_event > quiet.silence)
+		quiet.silence = event->stamp - open->last_event;
+	if (proven(&quiet) <= proven(&interrupts->quiet) / 2)
+		return;
+	if (pc == interrupts->quiet.pc)
+		interrupts->quiets++;
+	else if (proven(&quiet) > proven(&interrupts->quiet))
+		interrupts->quiets = 1;
+	if (proven(&quiet) > proven(&interrupts->quiet))
+		interrupts->quiet = quiet;
 }
 
 /* What else a CPU records. With another thread, or after a visit to user mode, another stretch begins. */

@@ -10,6 +10,7 @@
 #define IMAGE_REACH (UINT64_C(256) << 20) /* around the kernel's own root, where its file is not known */
 #define LOOP_REACH  256u		  /* bytes of a small loop */
 #define NAME_MOST   32u
+#define MANY_BEATS  25u
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
@@ -23,13 +24,13 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 	return evidence->end > last ? evidence->end - last : 0;
 }
 
-/* Is a heart to be expected there: it has beaten, or all that it lacks is the first time? */
+/* Is a heart to be expected there: it has beaten, or others have so often that it should have? */
 static bool has_heart(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	if (!cpu->has_row || cpu->row.heartbeats > 0)
 		return cpu->has_row;
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (cpu->row.online && cpu->row.now && evidence->cpu[n].row.heartbeats > 1)
+		if (cpu->row.online && evidence->cpu[n].row.heartbeats >= MANY_BEATS)
 			return true;
 	return false;
 }
@@ -49,7 +50,7 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 	if (!has_heart(evidence, cpu) || evidence->info->frequency == 0 || evidence->reset ||
 	    evidence->panic.stamp || evidence->info->outcome != KTRX_OUTCOME_RUNNING)
 		return false;
-	return why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
+	return cpu->row.heartbeats == 0 || why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
 	       (evidence->stalled && nobody_went_on(evidence));
 }
 
@@ -126,6 +127,17 @@ bool why_places_are_one(const struct why_evidence *evidence, const struct why_pl
 	    symbols_find(evidence->symbols, places->highest, &last) == 0)
 		return places->lowest - first.offset == places->highest - last.offset;
 	return places->highest - places->lowest < LOOP_REACH;
+}
+
+const char *why_say_beat(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
+			 size_t size)
+{
+	char ticks[WHY_WORDS];
+
+	if (cpu->row.heartbeats == 0)
+		return why_say(buffer, size, "its heart has never beaten");
+	return why_say(buffer, size, "its heart last beat %s before the end",
+		       why_say_ticks(evidence, why_silence(evidence, cpu), ticks, sizeof(ticks)));
 }
 
 const char *why_say_running(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,

@@ -43,6 +43,9 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 /* Do they lie in one function, or, where names are not known, close together? */
 bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places);
 
+/* "its heart last beat 2.41 s before the end" */
+const char *why_say_beat(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
+			 size_t size);
 /* "idle/3 (thread 5)" is said by why_say_actor(); this says what a CPU runs, or that it is not known. */
 const char *why_say_running(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			    size_t size);

@@ -186,6 +186,22 @@ const struct ktread_event *script_at(unsigned n)
 	return &script->event[n];
 }
 
+static int by_stamp(const void *a, const void *b)
+{
+	const struct ktread_event *left = a, *right = b;
+
+	if (left->stamp != right->stamp)
+		return left->stamp < right->stamp ? -1 : 1;
+	return left->index < right->index ? -1 : left->index > right->index;
+}
+
+void script_sort(void)
+{
+	for (unsigned n = 0; n < script->events; n++)
+		script->event[n].index = n;
+	qsort(script->event, script->events, sizeof(*script->event), by_stamp);
+}
+
 struct ktread *script_trace(void)
 {
 	return script;

@@ -41,6 +41,9 @@ struct ktread_event *script_event(uint16_t id, uint64_t stamp, uint32_t cpu, uin
 unsigned script_count(void);
 const struct ktread_event *script_at(unsigned n);
 
+/* Puts the events in order of their stamps, for scripts that list them CPU by CPU. */
+void script_sort(void);
+
 /* To be handed to whatever reads a trace. */
 struct ktread *script_trace(void);
 

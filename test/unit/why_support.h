@@ -11,7 +11,7 @@
 int why_setup(void **state);
 int why_teardown(void **state);
 
-/* Reads the script and returns the verdict, checked to be the first of the findings. */
+/* Reads the script, events in order of their stamps, and returns the verdict, checked to be the first of the findings. */
 const struct why_finding *why_judge(void);
 const struct why_evidence *why_evidence_of_script(void);
 /* The same as text, as people see it; all findings at length. */
