@@ -117,10 +117,12 @@ int ktread_folds_check(struct ktread *trace)
 		damaged += whole && !is_sound(&trace->fold);
 	}
 	if (damaged)
-		ktread_warn(trace, "%s: %u rows of repetitions are damaged", trace->memory->name, damaged);
+		ktread_warn(trace, "%s: rows of repetitions that are damaged: %u", trace->memory->name,
+			    damaged);
 	if (torn)
 		ktread_warn(trace,
-			    "%s: %u rows of repetitions were being changed: what they count is not known",
+			    "%s: rows of repetitions that were being changed, so that their count is not "
+			    "known: %u",
 			    trace->memory->name, torn);
 	return status;
 }

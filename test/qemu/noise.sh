@@ -11,7 +11,7 @@ boot() {
 	# shellcheck disable=SC2046
 	run -q -- $(demo "$1" 2) -append "$2"
 	equal "$1 $2: the kernel ran to its end" 0 "$status"
-	$ktrace summary --json "$out" >"$tmp/summary" 2>/dev/null
+	$ktrace summary --json "$out" >"$tmp/summary" 2>"$tmp/said"
 }
 
 # of EVENT KEY: a number from its line in the summary
@@ -24,8 +24,13 @@ for arch in x86_64 aarch64 riscv64; do
 	boot $arch 'run=spin ktrace=lock.acquire=both+fold,lock.release=both+fold'
 	for event in lock.acquire lock.release; do
 		check "$arch: $event folds: $(of $event folded)" test "$(of $event folded)" -gt 0
-		equal "$arch: $event: recorded and folded are all that were counted" \
-			"$(($(of $event fired) + $(early $event)))" "$(of $event occurred)"
+		counted=$(($(of $event fired) + $(early $event)))
+		if grep -q 'were being changed' "$tmp/said"; then # the other CPU was stopped right there
+			check "$arch: $event: no more than were counted" test "$(of $event occurred)" -le "$counted"
+		else
+			equal "$arch: $event: recorded and folded are all that were counted" "$counted" \
+				"$(of $event occurred)"
+		fi
 	done
 	check "$arch: a repetition is told in words" sh -c "$ktrace show $out 2>/dev/null |
 		grep -qE 'ktrace\.repeat +lock\.(acquire|release): [0-9]+ more in 0\.[0-9]{6} s$'"
