@@ -9,7 +9,7 @@
 #   SCRIPT_TESTS += test/qemu/run_exit.sh      a shell test that sources test/tap.sh
 #   CHECK_NEEDS += build/bin/ktrace            what must be built before any script runs
 #
-# Each unit test is built twice: plain (build/test/unit/NAME) and with AddressSanitizer and UBSan
+# Each unit test can be built twice: plain (build/test/unit/NAME) and with AddressSanitizer and UBSan
 # (build/test/asan/NAME); `make check` runs the sanitized one. Everything speaks TAP; test/run.sh counts.
 
 UNIT_TESTS :=
@@ -22,16 +22,46 @@ include $(wildcard test/unit/*.mk test/fuzz/*.mk test/lint/*.mk test/qemu/*.mk t
 UNIT_CFLAGS := -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# $(call unit_rules,<name>,<variant>,<flags>)
-define unit_rules
-build/test/$(2)/$(1): $$(UNIT_SRCS_$(1)) $$(UNIT_LIBS_$(1)) $$(wildcard include/*/*.h)
+# Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o. The host's
+# sources have flags of their own, whichever test they are for.
+UNIT_HOST_CFLAGS := -I. -Ihost
+
+# $(call unit_folder,<flags>): the flags as a folder's name.
+unit_nothing :=
+unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
+
+# $(call unit_objects,<variant>,<sources>,<flags>)
+unit_objects = $(patsubst %,build/test/$(1)/object/$(call unit_folder,$(UNIT_HOST_CFLAGS))/%.o,$(filter host/%.c,$(2))) \
+	$(patsubst %,build/test/$(1)/object/$(call unit_folder,$(3))/%.o,$(filter-out host/%,$(filter %.c %.S,$(2))))
+
+# $(call unit_compile,<variant>,<its flags>,<flags>)
+define unit_compile
+build/test/$(1)/object/$(call unit_folder,$(3))/%.o: %
 	@mkdir -p $$(@D)
-	$$(HOST_CC) $$(UNIT_CFLAGS) $(3) $$(UNIT_CFLAGS_$(1)) -MMD -MP -MF $$@.d -o $$@ \
-		$$(filter %.c %.S %.a,$$(UNIT_SRCS_$(1)) $$(UNIT_LIBS_$(1))) -lcmocka $$(UNIT_LDLIBS_$(1))
--include build/test/$(2)/$(1).d
+	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $(3) -MMD -MP -MF $$@.d -c -o $$@ $$<
 endef
-$(foreach t,$(UNIT_TESTS),$(eval $(call unit_rules,$(t),unit,)) \
-	$(eval $(call unit_rules,$(t),asan,$(SANITIZE))))
+
+# $(call unit_link,<variant>,<its flags>,<name>)
+define unit_link
+build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3))
+	@mkdir -p $$(@D)
+	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) -o $$@ $$^ -lcmocka $$(UNIT_LDLIBS_$(3))
+UNIT_OBJECTS += $$(filter %.o,$$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))))
+endef
+
+# $(call unit_variant,<variant>,<its flags>)
+define unit_variant
+$(foreach t,$(UNIT_TESTS),$(eval UNIT_FLAGS_$(call unit_folder,$(UNIT_CFLAGS_$(t))) := $(UNIT_CFLAGS_$(t))))
+$(foreach folder,$(sort $(foreach t,$(UNIT_TESTS),$(call unit_folder,$(UNIT_CFLAGS_$(t))))), \
+	$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLAGS_$(folder)))))
+$(eval $(call unit_compile,$(1),$(2),$(UNIT_HOST_CFLAGS)))
+$(foreach t,$(UNIT_TESTS),$(eval $(call unit_link,$(1),$(2),$(t))))
+endef
+
+UNIT_OBJECTS :=
+$(call unit_variant,unit,)
+$(call unit_variant,asan,$(SANITIZE))
+-include $(addsuffix .d,$(sort $(UNIT_OBJECTS)))
 
 .PHONY: test-unit test-scripts run-tests run-soak
 test-unit: $(UNIT_TESTS:%=build/test/asan/%)

@@ -4,9 +4,8 @@
 # `make fuzz-ktread` fuzzes until it is stopped.
 KTREAD_FUZZ_SRCS := test/fuzz/ktread_fuzz.c test/fuzz/ktread_exercise.c $(wildcard host/ktread/*.c)
 
-build/test/asan/ktread_replay: test/fuzz/replay.c $(KTREAD_FUZZ_SRCS) $(wildcard host/ktread/*.h include/*/*.h)
-	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $(filter %.c,$^)
+build/test/asan/ktread_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(KTREAD_FUZZ_SRCS),)
+	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^
 
 build/test/fuzz/ktread: $(KTREAD_FUZZ_SRCS) $(wildcard host/ktread/*.h include/*/*.h)
 	@mkdir -p $(@D)
