@@ -10,11 +10,11 @@ static inline bool arch_irq_enabled(void)
 	return false;
 }
 
-static inline void arch_irq_enable(void)
+static inline void arch_irq_unmask(void)
 {
 }
 
-static inline void arch_irq_disable(void)
+static inline void arch_irq_mask(void)
 {
 }
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Nothing is traced in these tests, but headers on the way ask for a port. */
+#ifndef FAKE_DEMO_KTRACE_PORT_H
+#define FAKE_DEMO_KTRACE_PORT_H
+
+#include <stdint.h>
+
+#define ktrace_arch_clock ktrace_arch_clock
+static inline uint64_t ktrace_arch_clock(void)
+{
+	return 0;
+}
+
+#endif
