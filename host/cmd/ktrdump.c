@@ -2,22 +2,20 @@
 /* ktrdump: the options of DragonFly's, over whatever ktrace reads. */
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/followed.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
 #include "cmd/write_export.h"
 #include "export/ktr.h"
-#include "ktread/follow.h"
 
 #define LETTERS	     "acdfilnpqrstxA:N:M:o:"
-#define WAIT_MS	     1000
 #define COST_SETTING "debug.ktr.cost"
 
 enum {
@@ -69,14 +67,6 @@ struct ktrdump {
 	bool stream, loop, sort;
 	bool corrected, measured; /* -A; by what the kernel found */
 };
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int number)
-{
-	(void)number;
-	interrupted = 1;
-}
 
 static int take_correction(struct ktrdump *dump, const char *value)
 {
@@ -265,9 +255,10 @@ static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint6
 	output_format(dump->table.out, "--- the guest has booted anew ---\n");
 }
 
-static void print_followed(struct ktrdump *dump, struct ktread_follow *follow,
-			   const struct ktread_followed *now)
+static int print_followed(void *context, struct ktread_follow *follow, const struct ktread_followed *now)
 {
+	struct ktrdump *dump = context;
+
 	switch (now->kind) {
 	case KTREAD_FOLLOWED_EVENT:
 		ktr_row(&dump->table, ktread_info(ktread_follow_trace(follow)), now->event, now->late);
@@ -281,77 +272,16 @@ static void print_followed(struct ktrdump *dump, struct ktread_follow *follow,
 	default:
 		break;
 	}
+	return 0;
 }
 
-/* Prints until the guest ends. 0, or an error of the reader. */
-static int print_as_it_comes(struct ktrdump *dump, struct ktread_follow *follow)
-{
-	struct ktread_followed now = { 0 };
-	int status = 0;
-
-	while (now.kind != KTREAD_FOLLOWED_END && !dump->table.out->error && status >= 0) {
-		if (interrupted)
-			ktread_follow_stop(follow);
-		status = ktread_follow_next(follow, &now, 0);
-		if (status == 0) { /* nothing at hand: time to show what there is */
-			output_flush(dump->table.out);
-			status = ktread_follow_next(follow, &now, WAIT_MS);
-		}
-		if (status > 0)
-			print_followed(dump, follow, &now);
-	}
-	return status < 0 ? status : 0;
-}
-
-static void sum_up(const struct ktrdump *dump, const struct ktread_follow *follow)
-{
-	struct ktread_follow_account account;
-
-	ktread_follow_account(follow, &account);
-	command_message(
-		dump->args.name,
-		"%llu events, %llu of them late; of %llu slots %llu were overwritten before they were "
-		"read and %llu unreadable",
-		(unsigned long long)account.events, (unsigned long long)account.late,
-		(unsigned long long)account.produced, (unsigned long long)account.overwritten,
-		(unsigned long long)account.unreadable);
-}
-
-static void catch_signals(void)
-{
-	/* A blocking call is to come back. */
-	const struct sigaction action = { .sa_handler = interrupt };
-
-	sigaction(SIGINT, &action, NULL);
-	sigaction(SIGTERM, &action, NULL);
-}
-
-/* -1: there is nothing to follow in such a file; otherwise the exit status. */
 static int run_loop(struct ktrdump *dump)
 {
-	const struct ktread_follow_options options = { .size = sizeof(options),
-						       .machine = dump->args.options.machine,
-						       .frequency = dump->args.options.frequency,
-						       .by_ring = !dump->sort };
-	struct ktread_follow *follow;
-	int status = ktread_follow_open(&follow, dump->args.path, &options);
-
-	if (status < 0) {
-		command_message(dump->args.name, "%s%s", ktread_follow_message(NULL),
-				status == KTREAD_E_UNSUPPORTED ? ": what it holds is shown once" : "");
-		return status == KTREAD_E_UNSUPPORTED ? -1 : EXIT_BAD_INPUT;
-	}
-	catch_signals();
-	status = print_as_it_comes(dump, follow);
-	if (status < 0)
-		command_message(dump->args.name, "%s", ktread_follow_message(follow));
-	else if (!ktread_follow_trace(follow))
-		command_message(dump->args.name, "%s: no ktrace came to be in it", dump->args.path);
-	else
-		sum_up(dump, follow);
-	status = status < 0 || !ktread_follow_trace(follow) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
-	ktread_follow_close(follow);
-	return status;
+	return followed_run(&(struct followed){ .args = &dump->args,
+						.out = dump->table.out,
+						.by_ring = !dump->sort,
+						.take = print_followed,
+						.context = dump });
 }
 
 /* ---- running ---- */

@@ -6,6 +6,7 @@
 
 #include "analyze/cost.h"
 #include "cmd/command.h"
+#include "cmd/show_follow.h"
 #include "cmd/show_registers.h"
 #include "cmd/show_symbols.h"
 #include "cmd/show_window.h"
@@ -29,12 +30,13 @@ enum {
 	OPTION_SVG,
 	OPTION_FROM,
 	OPTION_TO,
+	OPTION_FOLLOW,
 };
 
 struct show {
 	struct trace_args args;
 	uint64_t limit;
-	int json, settings, registers, subtract;
+	int json, settings, registers, subtract, follow;
 	const char *elf;
 	struct symbols *symbols;
 	const char *svg;
@@ -59,6 +61,8 @@ static int take_option(void *command, int option, const char *value)
 		show->subtract = 1;
 	else if (option == OPTION_SVG)
 		show->svg = value;
+	else if (option == OPTION_FOLLOW)
+		show->follow = 1;
 	else if (option == OPTION_FROM)
 		show->args.since = value;
 	else if (option == OPTION_TO)
@@ -79,6 +83,7 @@ static const struct option own_options[] = {
 	{ "svg", required_argument, NULL, OPTION_SVG },
 	{ "from", required_argument, NULL, OPTION_FROM },
 	{ "to", required_argument, NULL, OPTION_TO },
+	{ "follow", no_argument, NULL, OPTION_FOLLOW },
 	{ NULL, 0, NULL, 0 },
 };
 
@@ -98,6 +103,10 @@ static const struct trace_syntax syntax = {
 		"  --elf KERNEL         the kernel's file: names and lines for addresses of callers and "
 		"sites\n"
 		"  --subtract-cost      times without what the events shown before have cost their CPU\n"
+		"  --follow             go on with what a running guest records, until it ends or Ctrl-C; "
+		"FILE "
+		"is the\n"
+		"                       one behind its RAM\n"
 		"  --svg OUT            a picture instead: who runs on each CPU, calls, faults, interrupts\n"
 		"  --from T, --to T     the same as --since and --until\n",
 	.examples = "  ktrace show boot.ktrx\n"
@@ -138,6 +147,11 @@ static int check_command(const struct show *show)
 		why = "--settings shows no events: of these options only --json goes with it";
 	else if (show->svg && (hex || timed || show->json || show->limit))
 		why = "--svg draws a picture: not with --hex, --json, --limit, --elf or --subtract-cost";
+	else if (show->follow && (hex || show->json || show->subtract || show->settings || show->registers ||
+				  show->svg || show->args.since || show->args.until))
+		why = "--follow shows lines as they come: of these options only --limit, --elf and filters "
+		      "but times "
+		      "go with it";
 	else if (hex && (timed || show->json))
 		why = "--hex shows slots as they are: not with --json, --elf or --subtract-cost";
 	if (!why)
@@ -193,6 +207,21 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 	return result;
 }
 
+/* -1: the file is none to follow. */
+static int follow(struct show *show)
+{
+	struct output out;
+	int status, error;
+
+	if (output_open(&out, STDOUT_FILENO) < 0) {
+		command_message(show->args.name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	status = show_follow(&show->args, show->elf, show->limit, &out);
+	error = trace_output_status(show->args.name, "standard output", output_close(&out));
+	return error ? error : status;
+}
+
 static int run_show(int argc, char **argv)
 {
 	struct show show = { .args = TRACE_ARGS(argv[0]), .write = timeline_write };
@@ -205,6 +234,11 @@ static int run_show(int argc, char **argv)
 	status = check_command(&show);
 	if (status)
 		return status;
+	if (show.follow) {
+		status = follow(&show);
+		if (status >= 0)
+			return status;
+	}
 	if (show.svg)
 		return show_window(&show.args, show.svg);
 	status = trace_args_open(&show.args, &trace);

@@ -41,12 +41,17 @@ char *timeline_put_new_second(struct timeline *timeline, char *at, uint64_t tick
 	return number_literal(at, "] ");
 }
 
+void timeline_begin(struct timeline *timeline)
+{
+	timeline->base = ktread_first_stamp(timeline->trace);
+	timeline->second.begin = TIMELINE_NO_SECOND;
+	ticks_scale_init(&timeline->scale, ktread_info(timeline->trace)->frequency);
+}
+
 int timeline_write(struct timeline *timeline)
 {
 	const struct ktread_info *info = ktread_info(timeline->trace);
 
-	timeline->base = ktread_first_stamp(timeline->trace);
-	timeline->second.begin = TIMELINE_NO_SECOND;
-	ticks_scale_init(&timeline->scale, info->frequency);
+	timeline_begin(timeline);
 	return info->version == 1 ? timeline_write_v1(timeline) : timeline_write_v2(timeline);
 }

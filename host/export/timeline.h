@@ -52,6 +52,20 @@ struct timeline {
  */
 int timeline_write(struct timeline *timeline);
 
+/* Has the times begin with the trace's first event. */
+void timeline_begin(struct timeline *timeline);
+
+/*
+ * For who has events from elsewhere, one by one: the lines of version 2, without gaps. Its trace may not change while it
+ * is open. NULL: without memory.
+ */
+struct timeline_writer;
+struct timeline_writer *timeline_writer_open(struct timeline *timeline);
+void timeline_writer_event(struct timeline_writer *writer, const struct ktread_event *event);
+/* Threads may have got other names since. */
+void timeline_writer_forget_names(struct timeline_writer *writer);
+void timeline_writer_close(struct timeline_writer *writer);
+
 /* The stamp to be shown for an event. Each event once, in order. */
 static inline uint64_t timeline_stamp(const struct timeline *timeline, const struct ktread_event *event)
 {

@@ -47,7 +47,7 @@ struct thread_label {
 	char text[3 + 10 + NAME_MAX_BYTES + 3];
 };
 
-struct writer {
+struct timeline_writer {
 	struct timeline *timeline;
 	unsigned event_columns;
 	uint64_t *lost;	 /* by ring: slots said to be lost so far */
@@ -85,7 +85,7 @@ static unsigned event_columns(const struct ktread *trace)
 	return columns < EVENT_COLUMNS_MAX ? columns : EVENT_COLUMNS_MAX;
 }
 
-static char *put_event_name(struct writer *writer, char *at, const struct ktread_event *event)
+static char *put_event_name(struct timeline_writer *writer, char *at, const struct ktread_event *event)
 {
 	struct label *label = &writer->event[event->id % EVENTS];
 
@@ -129,7 +129,7 @@ static void render_thread(const struct timeline *timeline, struct thread_label *
 	label->length = (uint8_t)(at - label->text);
 }
 
-static const struct thread_label *label_of(struct writer *writer, uint32_t thread)
+static const struct thread_label *label_of(struct timeline_writer *writer, uint32_t thread)
 {
 	struct thread_label *label = &writer->thread[thread % THREADS];
 
@@ -138,7 +138,7 @@ static const struct thread_label *label_of(struct writer *writer, uint32_t threa
 	return label;
 }
 
-static char *put_thread(struct writer *writer, char *at, uint32_t thread)
+static char *put_thread(struct timeline_writer *writer, char *at, uint32_t thread)
 {
 	const struct thread_label *label = label_of(writer, thread);
 
@@ -164,7 +164,7 @@ static char *put_name_or_number(char *at, const struct thread_label *label)
 }
 
 /* " (worker -> idle)": who the threads are that a switch or a wakeup names by number. */
-static char *put_threads_named(struct writer *writer, char *at, const struct wellknown *known,
+static char *put_threads_named(struct timeline_writer *writer, char *at, const struct wellknown *known,
 			       const struct ktread_event *event)
 {
 	int change = known->kind == WELLKNOWN_SWITCH;
@@ -187,7 +187,7 @@ static char *put_threads_named(struct writer *writer, char *at, const struct wel
 	return named ? at + 1 : start;
 }
 
-static char *put_text(struct writer *writer, char *at, const struct ktread_event *event)
+static char *put_text(struct timeline_writer *writer, char *at, const struct ktread_event *event)
 {
 	const struct phrase *phrase = writer->event[event->id % EVENTS].phrase;
 	char *end = event->id == writer->repeat ? repeats_put(at, writer->timeline->trace, event)
@@ -198,7 +198,7 @@ static char *put_text(struct writer *writer, char *at, const struct ktread_event
 }
 
 /* A system call in its types, or by its name and in the kernel's words. */
-static char *put_call(struct writer *writer, char *at, const struct wellknown *known,
+static char *put_call(struct timeline_writer *writer, char *at, const struct wellknown *known,
 		      const struct ktread_event *event)
 {
 	uint64_t number;
@@ -211,7 +211,7 @@ static char *put_call(struct writer *writer, char *at, const struct wellknown *k
 }
 
 /* " (/etc/motd)": the path that is thought to be behind the file. */
-static char *put_path(struct writer *writer, char *at, const struct wellknown *known,
+static char *put_path(struct timeline_writer *writer, char *at, const struct wellknown *known,
 		      const struct ktread_event *event)
 {
 	struct files_path path = files_event(writer->files, event, known);
@@ -223,7 +223,7 @@ static char *put_path(struct writer *writer, char *at, const struct wellknown *k
 	return at + 1;
 }
 
-static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
+static char *put_event(struct timeline_writer *writer, char *at, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
 	static const char context[4][5] = { "    ", "irq ", "nmi ", "    " };
@@ -259,7 +259,7 @@ static void write_ring_name(struct output *out, uint32_t ring, uint32_t cpu)
 }
 
 /* What a ring overwrote came before all that is in it, so the first slots that are missing are those. */
-static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots, const char *where)
+static void write_gap(struct timeline_writer *writer, uint32_t ring, uint64_t slots, const char *where)
 {
 	const struct timeline *timeline = writer->timeline;
 	uint32_t cpu = ktread_ring(timeline->trace, ring)->cpu;
@@ -282,7 +282,7 @@ static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots, cons
 }
 
 /* Gaps that no event came after, and records that a full ring refused. */
-static void write_rest(struct writer *writer, uint32_t rings)
+static void write_rest(struct timeline_writer *writer, uint32_t rings)
 {
 	const struct timeline *timeline = writer->timeline;
 
@@ -307,7 +307,7 @@ static void write_rest(struct writer *writer, uint32_t rings)
 			      (unsigned long long)ktread_info(timeline->trace)->lost_events);
 }
 
-static int write_all(struct writer *writer)
+static int write_all(struct timeline_writer *writer)
 {
 	struct timeline *timeline = writer->timeline;
 	uint64_t left = timeline->limit ? timeline->limit : UINT64_MAX;
@@ -317,7 +317,7 @@ static int write_all(struct writer *writer)
 	while ((result = ktread_next(timeline->trace, &event)) > 0) {
 		if (event->lost)
 			write_gap(writer, event->ring, event->lost, "");
-		output_done(timeline->out, put_event(writer, output_line(timeline->out), event));
+		timeline_writer_event(writer, event);
 		timeline->shown++;
 		timeline->last = event->stamp;
 		if (--left == 0 || timeline->out->error)
@@ -329,20 +329,37 @@ static int write_all(struct writer *writer)
 	return result < 0 ? result : repeats_write(timeline->out, timeline->trace);
 }
 
-int timeline_write_v2(struct timeline *timeline)
+struct timeline_writer *timeline_writer_open(struct timeline *timeline)
 {
-	struct writer *writer = calloc(1, sizeof(*writer));
-	int result = KTREAD_E_MEMORY;
+	struct timeline_writer *writer = calloc(1, sizeof(*writer));
 
 	if (!writer)
-		return result;
+		return NULL;
 	writer->timeline = timeline;
 	writer->repeat = repeat_type(timeline->trace) ? repeat_type(timeline->trace)->id : 0;
 	writer->event_columns = event_columns(timeline->trace);
 	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
 	calls_init(&writer->calls, timeline->calls);
 	if (writer->lost && files_create(&writer->files, timeline->trace) == 0)
-		result = write_all(writer);
+		return writer;
+	timeline_writer_close(writer);
+	return NULL;
+}
+
+void timeline_writer_event(struct timeline_writer *writer, const struct ktread_event *event)
+{
+	output_done(writer->timeline->out, put_event(writer, output_line(writer->timeline->out), event));
+}
+
+void timeline_writer_forget_names(struct timeline_writer *writer)
+{
+	memset(writer->thread, 0, sizeof(writer->thread));
+}
+
+void timeline_writer_close(struct timeline_writer *writer)
+{
+	if (!writer)
+		return;
 	for (uint32_t id = 0; id < EVENTS; id++) {
 		free(writer->event[id].text);
 		phrase_free(writer->event[id].phrase);
@@ -350,5 +367,13 @@ int timeline_write_v2(struct timeline *timeline)
 	files_destroy(writer->files);
 	free(writer->lost);
 	free(writer);
+}
+
+int timeline_write_v2(struct timeline *timeline)
+{
+	struct timeline_writer *writer = timeline_writer_open(timeline);
+	int result = writer ? write_all(writer) : KTREAD_E_MEMORY;
+
+	timeline_writer_close(writer);
 	return result;
 }

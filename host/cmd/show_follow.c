@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/show_follow.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/followed.h"
+#include "cmd/show_symbols.h"
+#include "export/syscalls.h"
+#include "export/timeline.h"
+#include "ktrx/v2.h"
+
+#define NAMES_EVERY 0.1 /* s */
+
+struct following {
+	struct trace_args *args;
+	const char *elf;
+	uint64_t limit, shown;
+	struct symbols *symbols;
+	struct syscalls calls;
+	struct timeline timeline;
+	double names_again;		/* s: when threads' names are to be looked up anew */
+	bool begun;			/* times have their beginning: that of the first event that came */
+	struct timeline_writer *writer; /* for timeline.trace, NULL before the first */
+};
+
+static void close_writer(struct following *following)
+{
+	if (!following->writer)
+		return;
+	timeline_writer_close(following->writer);
+	syscalls_close(&following->calls);
+	following->writer = NULL;
+}
+
+/*
+ * Names, types and rings are another trace's whenever the guest has lent memory or brought a CPU online. 0, 2 after a
+ * message, or KTREAD_E_MEMORY.
+ */
+static int take_trace(struct following *following, struct ktread *trace)
+{
+	struct trace_args *args = following->args;
+
+	close_writer(following);
+	if (args->events) {
+		memset(args->event_map, 0, sizeof(args->event_map));
+		if (trace_mark_events(args, trace, args->events, args->event_map))
+			return 2;
+	}
+	if (following->elf && !following->symbols &&
+	    show_symbols_open(&following->symbols, following->elf, trace, args->name))
+		return 2;
+	following->timeline.trace = trace;
+	following->timeline.symbols = following->symbols;
+	following->begun = false;
+	syscalls_open(&following->calls, trace, args->options.machine);
+	following->writer = timeline_writer_open(&following->timeline);
+	if (following->writer)
+		return 0;
+	syscalls_close(&following->calls);
+	return KTREAD_E_MEMORY;
+}
+
+static bool wants_cpu(const struct trace_args *args, uint32_t cpu)
+{
+	return !args->cpu_list || (cpu < TRACE_CPUS_MAX && args->cpus[cpu / 8] >> cpu % 8 & 1);
+}
+
+static bool wants(const struct trace_args *args, const struct ktread_event *event)
+{
+	return wants_cpu(args, event->cpu) && (args->pid < 0 || args->pid == event->thread) &&
+	       (!args->events ||
+		(event->id <= KTRX_EVENT_MAX && args->event_map[event->id / 8] >> event->id % 8 & 1));
+}
+
+static void write_lost(struct following *following, const struct ktread_followed *now)
+{
+	struct output *out = following->timeline.out;
+
+	if (!wants_cpu(following->args, now->cpu))
+		return;
+	if (now->cpu == KTRX_NO_CPU)
+		output_text(out, "--- shared ring: ");
+	else
+		output_format(out, "--- CPU%u: ", now->cpu);
+	output_format(out, "%llu slot%s lost before they could be read ---\n", (unsigned long long)now->slots,
+		      now->slots == 1 ? "" : "s");
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static int take(void *context, struct ktread_follow *follow, const struct ktread_followed *now)
+{
+	struct following *following = context;
+	struct ktread *trace = ktread_follow_trace(follow);
+	int status = 0;
+
+	if (now->kind == KTREAD_FOLLOWED_BOOT && now->boot > 1)
+		output_text(following->timeline.out, "--- the guest has booted anew ---\n");
+	if (now->kind != KTREAD_FOLLOWED_END && trace &&
+	    (!following->writer || trace != following->timeline.trace))
+		status = take_trace(following, trace);
+	if (status)
+		return status;
+	if (now->kind == KTREAD_FOLLOWED_LOST)
+		write_lost(following, now);
+	if (now->kind == KTREAD_FOLLOWED_EVENT && !following->begun) {
+		timeline_begin(&following->timeline);
+		following->begun = true;
+	}
+	if (now->kind != KTREAD_FOLLOWED_EVENT || !wants(following->args, now->event))
+		return 0;
+	if (seconds() >= following->names_again) {
+		following->names_again = seconds() + NAMES_EVERY;
+		timeline_writer_forget_names(following->writer);
+	}
+	timeline_writer_event(following->writer, now->event);
+	return ++following->shown == following->limit;
+}
+
+int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct output *out)
+{
+	struct following *following = calloc(1, sizeof(*following));
+	struct followed followed = { .args = args, .out = out, .take = take, .context = following };
+	int status = EXIT_BAD_INPUT;
+
+	if (!following) {
+		command_message(args->name, "out of memory");
+		return status;
+	}
+	following->args = args;
+	following->elf = elf;
+	following->limit = limit;
+	following->timeline.out = out;
+	following->timeline.calls = &following->calls;
+	following->timeline.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
+	status = followed_run(&followed);
+	close_writer(following);
+	symbols_close(following->symbols);
+	free(following);
+	return status;
+}

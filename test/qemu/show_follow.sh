@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrace show --follow beside guests: what it shows by a filter is what the finished trace shows.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# follow ARCH OPTION…: a guest and, as soon as its RAM is there, the timeline beside it, in $tmp/live.
+follow() {
+	arch=$1
+	shift
+	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
+	timeout -k 5 60 "$ktrace" run -q --timeout 30 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
+		-append "debug=ktrace slots=65536 run=pipeline" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	guest=$!
+	ram=
+	for _ in $(seq 100); do
+		ram=$(find "$tmp/ram" -name '*.ram')
+		[ -z "$ram" ] || break
+		sleep 0.1
+	done
+	status=0
+	timeout -k 5 60 "$ktrace" show --follow "$@" "$ram" >"$tmp/live" 2>"$tmp/live.err" || status=$?
+}
+
+# A line's stamp, CPU, event and text: threads get their names as time goes by.
+plain() { grep -v '^---' "$1" | sed 's/^\(\[[^]]*\] CPU[0-9]*\) PID=\([0-9]*\)[^ ]*/\1 \2/; s/ ([^()]* -> [^()]*)$//; s/ ([^()]*)$//' | tr -s ' ' | sort; }
+
+for arch in x86_64 aarch64 riscv64; do
+	follow "$arch" --event 'process,sched.switch' --cpu 1
+	wait "$guest"
+	equal "$arch: it ends with the guest" 0 "$status"
+	"$ktrace" show --event 'process,sched.switch' --cpu 1 "$out" >"$tmp/final" 2>/dev/null
+	plain "$tmp/live" >"$tmp/live.plain"
+	plain "$tmp/final" >"$tmp/final.plain"
+	check "$arch: there is something to compare" test -s "$tmp/final.plain"
+	same "$arch: as the finished trace has it" "$tmp/final.plain" "$tmp/live.plain"
+	check "$arch: it is summed up" grep -q 'slots 0 were overwritten' "$tmp/live.err"
+	check "$arch: threads have names" grep -q 'PID=[0-9]*(' "$tmp/live"
+done
+
+follow x86_64 --event 'sched.swtich'
+kill "$guest"
+wait "$guest"
+equal "an unknown event is an error" 2 "$status"
+check "which names the one that is near" grep -q "near it: sched.switch" "$tmp/live.err"
+follow x86_64 --limit 3
+kill "$guest"
+wait "$guest"
+equal "so many events are enough" 3 "$(grep -vc '^---' "$tmp/live")"
+"$ktrace" show --follow "$out" >"$tmp/live" 2>"$tmp/live.err"
+equal "a finished trace is shown once" 0 $?
+check "which is said" grep -q 'shown once' "$tmp/live.err"
+"$ktrace" show --follow --since 1 "$out" 2>"$tmp/live.err"
+equal "times do not go with it" 2 $?
+done_testing
