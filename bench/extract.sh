@@ -30,9 +30,10 @@ halt() {
 	qemu=
 }
 
-# Time that children of this shell were at work.
+# Time that children of this shell, those in the background aside, were at work: into $cpu.
 cpu_ms() {
-	times | sed -n '2s/[ms ]/ /gp' | awk '{ print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }'
+	times >"$tmp/times"
+	cpu=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print int(($1 * 60 + $2 + $3 * 60 + $4) * 1000) }')
 }
 
 # measure NAME COUNT AIM OPTION…
@@ -40,7 +41,8 @@ measure() {
 	name=$1 count=$2 aim=$3
 	shift 3
 	: >"$tmp/json"
-	begin=$(cpu_ms)
+	cpu_ms
+	begin=$cpu
 	for _ in $(seq "$count"); do
 		"$ktrace" extract --json -o "$tmp/out.ktrx" "$@" >>"$tmp/json" 2>"$tmp/err" || {
 			cat "$tmp/err" >&2
@@ -48,7 +50,8 @@ measure() {
 		}
 		sleep 0.02
 	done
-	cpu=$(($(cpu_ms) - begin))
+	cpu_ms
+	cpu=$((cpu - begin))
 	for key in total_ms pause_ms; do
 		grep -o "\"$key\":[0-9.]*" "$tmp/json" | cut -d: -f2 | sort -n | awk '
 			{ v[NR] = $1 } END { printf "%s %s %s\n", v[int((NR + 1) / 2)], v[int(NR * 0.99 + 0.99)], v[NR] }'

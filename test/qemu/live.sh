@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # ktrace live beside guests: rates and CPUs of one at work, one that idles is told to idle, and a CPU that spins with
-# interrupts off to be stuck; a guest that ends is waited for until it is started again; and the screen on terminals.
+# interrupts off to be stuck; a guest that ends is waited for until it is started again, one that is reset is shown
+# again; and the screen on terminals.
 . test/tap.sh
 . test/qemu/run_support.sh
 
@@ -41,6 +42,14 @@ watch() {
 
 # The value of a number in the last JSON line: that of the n-th CPU, or the first there is.
 last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
+
+# Waits until `ktrace live` has written a line with that.
+await_line() {
+	for _ in $(seq 200); do
+		! grep -q "$1" "$tmp/live" || return
+		sleep 0.1
+	done
+}
 
 at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }'; }
 
@@ -118,6 +127,29 @@ status=0
 wait "$watcher" || status=$?
 equal "a signal ends it" 0 "$status"
 check "the second guest was shown, too, and its end" sh -c "tail -n 1 '$tmp/live' | grep -q '\"state\":\"ended\",\"boot\":2'"
+
+# A guest that is reset boots again in the same memory.
+for arch in x86_64 aarch64 riscv64; do
+	: >"$tmp/live"
+	# shellcheck disable=SC2046
+	{
+		await_line '"state":"running","boot":1'
+		echo system_reset
+		await_line '"boot":2,"events_per_second":[1-9]'
+		echo quit
+	} | timeout -k 5 50 $(demo "$arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//; s/-m 128M//') \
+		$("$ktrace" qemu-args "$arch" --ram "$tmp/reset.ram" | sed 's/-no-reboot//') \
+		-append "debug=ktrace run=forever" -serial null -monitor stdio >/dev/null 2>"$tmp/err" &
+	guest=$!
+	"$ktrace" live --json --interval 250ms --machine "$arch" "$tmp/reset.ram" >"$tmp/live" 2>"$tmp/live.err" &
+	watcher=$!
+	wait "$guest"
+	kill -TERM "$watcher"
+	wait "$watcher"
+	check "$arch: the guest that was reset is shown again, with events" \
+		grep -q '"state":"running","boot":2,"events_per_second":[1-9]' "$tmp/live"
+	rm -f "$tmp/reset.ram"
+done
 
 watch 1 --lines "$tmp/none.ram"
 equal "no guest was seen" 1 "$status"

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# What `ktrace live` costs the host beside an x86_64 guest that records as much as it can: its CPU time as a share of one
+# core. Aim: 5 % at a million events a second.
+set -u
+tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
+ktrace=$PWD/build/bin/ktrace
+seconds=10
+qemu=
+trap '[ -z "$qemu" ] || kill "$qemu"; wait; rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM
+
+# shellcheck disable=SC2046
+timeout -k 2 120 $(sh scripts/qemu.sh x86_64 2 | sed 's/-m 128M//; s/-nographic/-display none/') \
+	$("$ktrace" qemu-args x86_64 --ram "$tmp/ram") -append "debug=ktrace run=stress seconds=100" -serial null \
+	>/dev/null 2>&1 &
+qemu=$!
+sleep 3
+"$ktrace" live --json --count "$seconds" "$tmp/ram" >"$tmp/live" || exit 1
+# Of children that have ended, which is that one (and what substituted words above, in milliseconds).
+times >"$tmp/times"
+cpu=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }')
+grep -o '"events_per_second":[0-9.]*' "$tmp/live" | cut -d: -f2 | sort -n | awk -v cpu="$cpu" -v seconds="$seconds" '
+	{ rate[NR] = $1 }
+	END {
+		share = cpu / seconds / 10
+		printf "{\"bench\": \"live\", \"events_per_second\": %d, \"core_percent\": %.2f, \"aim_percent\": 5}\n", \
+			rate[int((NR + 1) / 2)], share
+		printf "live %.1f %% of a core beside %.1f million events/s (aim 5 %% at 1 million)\n", share, \
+			rate[int((NR + 1) / 2)] / 1e6 > "/dev/stderr"
+	}'
