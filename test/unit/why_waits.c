@@ -11,7 +11,6 @@
 
 #define A 0x1000u
 #define B 0x2000u
-#define C 0x3000u
 
 enum { OTHER = 1, CONTEND, ACQUIRE, RELEASE };
 
@@ -45,10 +44,268 @@ static void two_mutexes_make_a_deadlock(void **state)
 	why_says("2.00 s");
 }
 
+/* Threads 5 and on, each with its own lock and waiting for the next one's. */
+static void ring_of(uint32_t count, uint64_t since)
+{
+	for (uint32_t n = 0; n < count; n++) {
+		struct ktrx_holder *one = why_thread_row(5 + n, "ring", KTRX_THREAD_WAITING, 0);
+
+		why_holds(one, A + 0x100 * n, 1 * MS);
+		why_waits(one, KTRX_WAIT_LOCK, A + 0x100 * ((n + 1) % count), "link", since);
+	}
+}
+
+static void a_ring_of_many_is_one_deadlock(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(20, 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_equal(why_judge()->actors, WHY_ACTORS);
+	why_says("20 wait in a ring");
+}
+
+static void what_has_just_begun_is_only_possible(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(2, 1015 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_DEADLOCK);
+}
+
+static void a_wait_that_ends_by_itself_is_no_deadlock(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *two = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_holds(one, A, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	one->deadline = 3000 * MS;
+	why_holds(two, B, 11 * MS);
+	why_waits(two, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+static void a_wait_for_who_gets_on_is_no_deadlock(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_holds(why_thread_row(6, "six", KTRX_THREAD_RUNNING, 0), B, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+}
+
+static void threads_that_join_each_other_are_stuck(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_waits(why_thread_row(5, "five", KTRX_THREAD_WAITING, 0), KTRX_WAIT_THREAD, 6, "", 20 * MS);
+	why_waits(why_thread_row(6, "six", KTRX_THREAD_WAITING, 0), KTRX_WAIT_THREAD, 5, "", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	why_says("for the end of thread 6 (six)");
+}
+
+static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_holds(one, A, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, A, "aye", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	why_says("thread 5 (five) wants lock aye (0x1000) and has it already");
+}
+
+/* A spinlock that a thread holds, wanted by a handler on the CPU that runs the thread. */
+static void a_handler_that_wants_its_threads_lock_is_stuck(void **state)
+{
+	struct ktrx_holder *cpu = why_cpu_row(0, KTRX_MODE_KERNEL);
+
+	(void)state;
+	script_cpu(0)->nesting = 1;
+	script_cpu(0)->irq = 44;
+	why_holds(why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0), A, 10 * MS);
+	why_waits(cpu, KTRX_WAIT_SPIN, A, "aye", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+	why_says("in the handler of interrupt 44");
+}
+
+/* CPU 0 has a lock and awaits an answer of CPU 1, which spins for the lock. */
+static void cpus_over_an_answer(uint8_t interrupts, uint64_t answered)
+{
+	struct ktrx_holder *asker = why_cpu_row(0, KTRX_MODE_KERNEL),
+			   *asked = why_cpu_row(1, KTRX_MODE_KERNEL);
+
+	script_cpu(0)->ipi_cpu = 2;
+	script_cpu(0)->ipi_stamp = 20 * MS;
+	script_cpu(1)->interrupts = interrupts;
+	script_cpu(1)->ipi_answered = answered;
+	why_holds(asker, A, 10 * MS);
+	why_waits(asked, KTRX_WAIT_SPIN, A, "aye", 19 * MS);
+	end_at(1020 * MS);
+}
+
+static void an_answer_that_cannot_come_is_a_deadlock(void **state)
+{
+	(void)state;
+	cpus_over_an_answer(KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	why_says("interrupts are off there");
+}
+
+static void an_answer_that_can_come_is_none(void **state)
+{
+	(void)state;
+	cpus_over_an_answer(KTRX_INTERRUPTS_ON, 5 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+static void an_answer_that_came_is_none(void **state)
+{
+	(void)state;
+	cpus_over_an_answer(KTRX_INTERRUPTS_OFF, 25 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* Without tables, by events: each has one lock and finds the other's taken. */
+static void cross_by_events(void)
+{
+	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 1, 6, (uint64_t)B);
+	script_event(CONTEND, 20 * MS, 0, 5, (uint64_t)B, "bee");
+	script_event(CONTEND, 21 * MS, 1, 6, (uint64_t)A, "aye");
+}
+
+static void events_alone_make_a_deadlock_likely(void **state)
+{
+	(void)state;
+	cross_by_events();
+	end_at(1021 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_false(why_judge()->partial);
+	why_says("concluded from events");
+}
+
+static void nothing_is_concluded_across_a_gap(void **state)
+{
+	(void)state;
+	cross_by_events();
+	script_type(OTHER, "mine", "other", "");
+	script_event(OTHER, 30 * MS, 2, 0)->lost = 1;
+	script_event(OTHER, 1021 * MS, 0, 0);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* Thread 7 waits for a lock of 5, which could run, but 6 does. */
+static void three_of_priorities(uint8_t holder, uint8_t between, uint8_t urgent, uint64_t since)
+{
+	struct ktrx_holder *row;
+
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	row = why_thread_row(5, "low", KTRX_THREAD_RUNNABLE, 0);
+	row->priority = holder;
+	row->state_stamp = since;
+	why_holds(row, A, 10 * MS);
+	why_thread_row(6, "middle", KTRX_THREAD_RUNNING, 0)->priority = between;
+	row = why_thread_row(7, "high", KTRX_THREAD_WAITING, 0);
+	row->priority = urgent;
+	why_waits(row, KTRX_WAIT_LOCK, A, "aye", since);
+	end_at(1020 * MS);
+}
+
+static void priorities_are_inverted(void **state)
+{
+	(void)state;
+	three_of_priorities(10, 20, 30, 20 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_PRIORITY_INVERSION);
+	why_says("thread 6 (middle), priority 20, runs on CPU 0");
+}
+
+static void who_is_most_urgent_runs_rightly(void **state)
+{
+	(void)state;
+	three_of_priorities(10, 40, 30, 20 * MS);
+	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
+}
+
+static void a_short_wait_is_no_inversion(void **state)
+{
+	(void)state;
+	three_of_priorities(10, 20, 30, 1010 * MS);
+	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
+}
+
+static void orders(uint32_t other)
+{
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	for (uint32_t n = 0; n < 2; n++) {
+		const uint64_t first = n ? B : A, then = n ? A : B;
+		const uint32_t thread = n ? other : 5;
+
+		script_event(ACQUIRE, (10 + n) * MS, 0, thread, first);
+		script_event(ACQUIRE, (10 + n) * MS, 0, thread, then);
+		script_event(RELEASE, (10 + n) * MS, 0, thread, then);
+		script_event(RELEASE, (10 + n) * MS, 0, thread, first);
+	}
+	end_at(1020 * MS);
+}
+
+static void two_orders_can_deadlock(void **state)
+{
+	(void)state;
+	orders(6);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+static void one_thread_does_not_meet_itself(void **state)
+{
+	(void)state;
+	orders(5);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
 int main(void)
 {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(two_mutexes_make_a_deadlock, why_setup, why_teardown),
+		TEST(two_mutexes_make_a_deadlock),
+		TEST(a_ring_of_many_is_one_deadlock),
+		TEST(what_has_just_begun_is_only_possible),
+		TEST(a_wait_that_ends_by_itself_is_no_deadlock),
+		TEST(a_wait_for_who_gets_on_is_no_deadlock),
+		TEST(threads_that_join_each_other_are_stuck),
+		TEST(a_thread_that_wants_its_own_lock_is_stuck),
+		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
+		TEST(an_answer_that_cannot_come_is_a_deadlock),
+		TEST(an_answer_that_can_come_is_none),
+		TEST(an_answer_that_came_is_none),
+		TEST(events_alone_make_a_deadlock_likely),
+		TEST(nothing_is_concluded_across_a_gap),
+		TEST(priorities_are_inverted),
+		TEST(who_is_most_urgent_runs_rightly),
+		TEST(a_short_wait_is_no_inversion),
+		TEST(two_orders_can_deadlock),
+		TEST(one_thread_does_not_meet_itself),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrace why neither crashes nor hangs nor takes more than its share over traces that lie: COUNT damaged copies a story.
+. test/tap.sh
+
+count=${COUNT:-100}
+export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1
+build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
+for trace in "$tmp"/*.ktrx; do
+	story=$(basename "$trace" .ktrx)
+	mkdir "$tmp/$story"
+	build/test/cmd-mutate "$trace" "$count" "$tmp/$story" || exit 1
+	check "$story, $count damaged copies" build/test/asan/why_replay "$trace" "$tmp/$story"
+done
+check "what is no trace of the kind" build/test/asan/why_replay test/golden/bad test/golden/ktread
+done_testing

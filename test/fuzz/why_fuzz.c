@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What `ktrace why` makes of any bytes, as a fuzz target: as text and as JSON. With clang: -fsanitize=fuzzer and this file
+ * with the sources that fuzz/why.mk names; with replay.c instead it replays files.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "why/report.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static void report(const struct why_evidence *evidence, const struct why_findings *findings)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	struct output out;
+
+	if (fd < 0 || output_open(&out, fd) < 0)
+		abort();
+	why_report(&out, evidence, findings, true);
+	why_report_json(&out, evidence, findings);
+	output_close(&out);
+	close(fd);
+}
+
+static void explain(const char *path)
+{
+	const struct ktread_options options = { .size = sizeof(options) };
+	struct why_evidence *evidence = NULL;
+	struct why_findings *findings = NULL;
+	struct ktread *trace;
+
+	if (ktread_open(&trace, path, &options) == 0) {
+		if (why_evidence_read(&evidence, trace, NULL) == 0 && ktread_rewind(trace) == 0 &&
+		    why_evidence_add_earlier(evidence, trace, 1) == 0 && why_find(&findings, evidence) == 0)
+			report(evidence, findings);
+		why_findings_free(findings);
+		why_evidence_free(evidence);
+	}
+	ktread_close(trace);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	char path[64];
+	int fd = memfd_create("why", MFD_CLOEXEC);
+
+	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	explain(path);
+	close(fd);
+	return 0;
+}
