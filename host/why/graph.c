@@ -347,7 +347,7 @@ static int search_from(struct search *search, uint32_t node)
 	enter(search, node);
 	while (search->depth > 0) {
 		struct step *step = &search->path[search->depth - 1];
-		const struct why_edge *edge = &search->graph->edge[step->next];
+		const struct why_edge *edge;
 		int result = 0;
 
 		if (step->next == search->graph->first[step->node + 1]) {
@@ -355,7 +355,7 @@ static int search_from(struct search *search, uint32_t node)
 			search->depth--;
 			continue;
 		}
-		step->next++;
+		edge = &search->graph->edge[step->next++];
 		if (search->colour[edge->to] == ON_PATH) {
 			result = close_cycle(search, edge);
 		} else if (search->colour[edge->to] == UNSEEN) {
