@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The tables of state in a running guest: of two threads that wait for each other each row says so, with owner and
+# place, and no CPU has broken a rule. No rule is broken by work that is sound either.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# Looks into the guest's memory until its threads have got stuck.
+stuck() {
+	for _ in $(seq 120); do
+		sleep 0.5
+		"$ktrace" extract -o "$out" "$tmp/ram" >/dev/null 2>"$tmp/why" || continue
+		build/test/state_check "$out" 2>"$tmp/why" && return
+	done
+	cat "$tmp/why"
+	return 1
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	# shellcheck disable=SC2046
+	timeout -k 5 100 $(demo $arch 2 | sed 's/-nographic/-display none/; s/-m 128M//') \
+		$("$ktrace" qemu-args $arch --ram "$tmp/ram") -append "run=abba" >/dev/null 2>&1 &
+	guest=$!
+	check "$arch: two that are stuck" stuck
+	kill $guest
+	wait $guest 2>/dev/null
+	rm -f "$tmp/ram"
+
+	# shellcheck disable=SC2046
+	run -- $(demo $arch 4) -append "run=mix,busy"
+	check "$arch: sound work breaks no rule" sh -c "'$ktrace' summary '$out' >/dev/null &&
+		build/test/state_check --sound '$out'"
+done
+
+done_testing
