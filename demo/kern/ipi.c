@@ -29,24 +29,30 @@ void ipi_send(struct cpu *cpu, enum ipi ipi)
 }
 
 /*
- * Interrupts are off while we wait, for the call's owner must not be preempted; so we look after our own
- * requests here, or two callers would wait for each other for ever.
+ * Returns with interrupts off, for the call's owner must not be preempted, and tells whether they were on. Then they are
+ * so between two tries, too, as others may be before us. If they were off we look after our own requests here, or two
+ * callers would wait for each other for ever.
  */
-static void claim_call(uintptr_t place)
+static bool claim_call(uintptr_t place)
 {
+	bool irq_on = arch_irq_save_at(place);
+
 	if (__atomic_exchange_n(&call.busy, 1, __ATOMIC_ACQUIRE)) {
-		ktrace_lock_wait_at(&call, "call of all CPUs", KTRACE_BY_CPU, KTRACE_NOBODY, place);
+		ktrace_lock_wait_at(&call, "call of all CPUs", KTRACE_BY_THREAD, KTRACE_NOBODY, place);
 		do {
 			ipi_handle();
+			arch_irq_restore(irq_on);
 			arch_relax();
+			arch_irq_save_at(place);
 		} while (__atomic_exchange_n(&call.busy, 1, __ATOMIC_ACQUIRE));
 	}
-	ktrace_lock_acquire_at(&call, KTRACE_BY_CPU, place);
+	ktrace_lock_acquire_at(&call, KTRACE_BY_THREAD, place);
+	return irq_on;
 }
 
 static void release_call(void)
 {
-	ktrace_lock_release(&call, KTRACE_BY_CPU);
+	ktrace_lock_release(&call, KTRACE_BY_THREAD);
 	__atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
 }
 
@@ -63,10 +69,9 @@ static void wait_for_answers(uintptr_t place)
 void ipi_call_all(void (*function)(void *), void *argument)
 {
 	uintptr_t place = KTRACE_RETURN_ADDRESS;
-	bool irq_on = arch_irq_save_at(place);
+	bool irq_on = claim_call(place);
 	struct cpu *self = arch_this_cpu();
 
-	claim_call(place);
 	call.function = function;
 	call.argument = argument;
 	call.left = cpu_count - 1;
