@@ -16,12 +16,12 @@ $(eval $(call capture_test,kernel,kernel_elf))
 $(eval $(call capture_test,mailbox,mailbox))
 UNIT_LDLIBS_capture_mailbox := -pthread
 $(eval $(call capture_test,ram,ram record))
-UNIT_LIBS_capture_ram := build/lib/libktread.a
+UNIT_SRCS_capture_ram += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,summary,summary))
 UNIT_SRCS_capture_summary += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
-UNIT_LIBS_capture_summary := build/lib/libktread.a
+UNIT_SRCS_capture_summary += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,peer,dial frequency gdb json monitor qmp registers))
-UNIT_LIBS_capture_peer := build/lib/libktread.a
+UNIT_SRCS_capture_peer += $(wildcard host/ktread/*.c)
 UNIT_LDLIBS_capture_peer := -pthread
 $(eval $(call capture_test,expect,expect))
 $(eval $(call capture_test,stack,stack))

@@ -15,7 +15,7 @@ UNIT_CFLAGS_cmd_output := -Ihost
 
 UNIT_SRCS_cmd_phrase := test/unit/cmd_phrase.c host/export/phrase.c host/export/escape.c host/export/number.c
 UNIT_CFLAGS_cmd_phrase := -Ihost
-UNIT_LIBS_cmd_phrase := build/lib/libktread.a
+UNIT_SRCS_cmd_phrase += $(wildcard host/ktread/*.c)
 
 UNIT_SRCS_cmd_calls := test/unit/cmd_calls.c host/export/calls.c host/export/escape.c host/export/number.c
 UNIT_CFLAGS_cmd_calls := -Ihost

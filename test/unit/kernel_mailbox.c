@@ -129,7 +129,7 @@ static void all_events_change_by_one_request(void **state)
 	ktrace_heartbeat(0);
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		assert_int_equal(event->wanted, KTRX_STATE_COUNT);
-		assert_int_equal(event->flags, KTRX_EVENT_SITE);
+		assert_int_equal(event->flags & ~KTRX_EVENT_RARE, KTRX_EVENT_SITE); /* panics are rare */
 	}
 }
 
