@@ -10,7 +10,7 @@
 
 #define LONG_MS 25u
 #define EVENTS	4u /* that show that the CPU ran all the time */
-#define AGAIN	3u /* as often at one place is no accident, also where nobody else could take an interrupt */
+#define AGAIN	2u /* as often at one place is no accident, also where nobody else could take an interrupt */
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
@@ -37,16 +37,28 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 	return 0;
 }
 
-/* How sure it is that the CPU had them off, rather than that the machine was not run: by what it did meanwhile. */
+/* CPUs that take interrupts. */
+static uint32_t takers(const struct why_evidence *evidence)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		count += evidence->cpu[n].interrupts.entered > 0;
+	return count;
+}
+
+/*
+ * How sure it is that the CPU had them off, rather than that the host did not run it or its timer: events have to show
+ * that it ran, and other CPUs must have had the ticks that it missed.
+ */
 static enum why_sure judge(const struct why_evidence *evidence, const struct why_interrupts *interrupts)
 {
 	const struct why_quiet *quiet = &interrupts->quiet;
-	const bool busy = quiet->events >= EVENTS && quiet->silence <= (quiet->to - quiet->from) / 2;
 
-	if (!busy)
+	if (quiet->events < EVENTS || quiet->unseen > (quiet->to - quiet->from) / 5)
 		return WHY_POSSIBLE;
-	if (evidence->cpus > 1)
-		return quiet->others >= 2 ? WHY_CERTAIN : WHY_POSSIBLE;
+	if (takers(evidence) > 1)
+		return quiet->others >= 2 * (takers(evidence) - 1) ? WHY_CERTAIN : WHY_POSSIBLE;
 	return interrupts->quiets >= AGAIN ? WHY_LIKELY : WHY_POSSIBLE;
 }
 

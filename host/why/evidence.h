@@ -66,7 +66,7 @@ struct why_irq_kind {
 /* A stretch of time in which a CPU took no interrupt although one thread, not an idle one, ran there and no other. */
 struct why_quiet {
 	uint64_t from, to; /* 0, 0: none */
-	uint64_t silence;  /* the longest part of it without any event there */
+	uint64_t unseen;   /* of that, where no event shows that the CPU ran */
 	uint64_t events;   /* that the thread recorded meanwhile */
 	uint64_t others;   /* interrupts that other CPUs took meanwhile */
 	uint32_t thread;

@@ -27,15 +27,25 @@ static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, u
 			uint32_t thread)
 {
 	open->from = open->last_event = stamp;
-	open->silence = open->events = 0;
+	open->unseen = open->events = 0;
 	open->others = reader->irqs;
 	open->thread = thread;
+}
+
+#define GRAIN_US 2000u /* between two events that are no further apart the CPU is taken to have run */
+
+/* Ticks between two events in which nobody knows what the CPU did. */
+static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t to)
+{
+	const uint64_t grain = reader->evidence->info->frequency / 1000000u * GRAIN_US;
+
+	return to > from && to - from > grain ? to - from - grain : 0;
 }
 
 /* How long the CPU is seen to have run without one. */
 static uint64_t proven(const struct why_quiet *quiet)
 {
-	return quiet->to - quiet->from - quiet->silence;
+	return quiet->to - quiet->from - quiet->unseen;
 }
 
 /* Another interrupt came: was it long since the one before? */
@@ -45,7 +55,7 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 	const struct why_thread *thread = why_thread_find(reader->evidence, open->thread);
 	struct why_quiet quiet = { .from = open->from,
 				   .to = event->stamp,
-				   .silence = open->silence,
+				   .unseen = open->unseen + unseen(reader, open->last_event, event->stamp),
 				   .events = open->events,
 				   .others = reader->irqs - open->others,
 				   .thread = open->thread,
@@ -54,8 +64,6 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 	if (open->from == 0 || open->thread != event->thread || !thread || thread->idle ||
 	    event->stamp < open->last_event)
 		return;
-	if (event->stamp - open->last_event > quiet.silence)
-		quiet.silence = event->stamp - open->last_event;
 	if (proven(&quiet) <= proven(&interrupts->quiet) / 2)
 		return;
 	if (pc == interrupts->quiet.pc)
@@ -66,12 +74,16 @@ static void quiet_end(struct why_reader *reader, struct why_interrupts *interrup
 		interrupts->quiet = quiet;
 }
 
-/* What else a CPU records. With another thread, or after a visit to user mode, another stretch begins. */
+/*
+ * What else a CPU records. With another thread, after a visit to user mode, and where it has to do with other CPUs, for which
+ * it may have waited, another stretch begins.
+ */
 static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
 			const struct ktread_event *event, const struct wellknown *known)
 {
 	if (known->kind == WELLKNOWN_SWITCH || known->kind == WELLKNOWN_SYSCALL_ENTER ||
-	    known->kind == WELLKNOWN_SYSCALL_EXIT) {
+	    known->kind == WELLKNOWN_SYSCALL_EXIT || known->kind == WELLKNOWN_IPI_SEND ||
+	    known->kind == WELLKNOWN_IPI_RECEIVE || known->kind == WELLKNOWN_LOCK_CONTEND) {
 		quiet_begin(reader, open, event->stamp, UINT32_MAX);
 		return;
 	}
@@ -81,8 +93,7 @@ static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
 		quiet_begin(reader, open, event->stamp, event->thread);
 		return;
 	}
-	if (event->stamp > open->last_event && event->stamp - open->last_event > open->silence)
-		open->silence = event->stamp - open->last_event;
+	open->unseen += unseen(reader, open->last_event, event->stamp);
 	open->last_event = event->stamp;
 	open->events++;
 }

@@ -32,7 +32,7 @@ struct why_irqs_open {
 	uint32_t early_number; /* … this one */
 	uint64_t from;	       /* no interrupt has come since then, and one thread alone ran; 0: not known */
 	uint64_t last_event;   /* since then */
-	uint64_t silence, events;
+	uint64_t unseen, events;
 	uint64_t others; /* interrupts of all CPUs, at that time */
 	uint32_t thread; /* which, UINT32_MAX until it is known */
 };
