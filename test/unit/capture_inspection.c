@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Registers and stacks asked of a QEMU that answers, refuses, talks rubbish, is silent or hangs up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "capture/inspection.h"
+
+#define REGISTERS                                                                                        \
+	"{\"return\": \"CPU#0\\r\\nRIP=12 RBP=ffff800000001010\\r\\nCPU#1\\r\\nRIP=13\\r\\n\", \"id\": " \
+	"\"ask\"}\r\n"
+
+struct fixture {
+	char directory[32];
+	struct capture_machine machine;
+	struct capture_inspection inspection;
+	int qemu;
+};
+
+static int set_up(void **state)
+{
+	static struct fixture fixture;
+	int end[2];
+
+	fixture = (struct fixture){ .directory = "/tmp/ktrace-unit-XXXXXX" };
+	assert_non_null(mkdtemp(fixture.directory));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, end), 0);
+	assert_int_equal(fcntl(end[0], F_SETFL, O_NONBLOCK), 0);
+	fixture.machine.qmp = (struct capture_qmp){ .listener = -1, .fd = end[0] };
+	fixture.machine.running = true;
+	fixture.inspection.directory = fixture.directory;
+	fixture.qemu = end[1];
+	*state = &fixture;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *fixture = *state;
+
+	capture_inspection_reset(&fixture->inspection);
+	capture_machine_close(&fixture->machine);
+	close(fixture->qemu);
+	return rmdir(fixture->directory); /* nothing was left there */
+}
+
+/* What ktrace asked last. */
+static void asked(const struct fixture *fixture, const char *words)
+{
+	char received[4096];
+	ssize_t got = recv(fixture->qemu, received, sizeof(received) - 1, MSG_DONTWAIT);
+
+	assert_true(got > 0);
+	received[got] = '\0';
+	assert_non_null(strstr(received, words));
+}
+
+static bool answer(struct fixture *fixture, const char *text)
+{
+	assert_int_equal(send(fixture->qemu, text, strlen(text), 0), strlen(text));
+	capture_machine_listen(&fixture->machine);
+	return capture_inspection_step(&fixture->inspection, &fixture->machine);
+}
+
+/* What QEMU does for memsave: a page whose frame at 0x10 was called from 0x77. */
+static void save_page(const struct fixture *fixture)
+{
+	unsigned char page[CAPTURE_STACK_PAGE] = { [0x18] = 0x77 };
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/page", fixture->directory);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
+	close(fd);
+}
+
+static void registers_and_stacks_are_taken(void **state)
+{
+	struct fixture *fixture = *state;
+
+	assert_false(capture_inspection_step(&fixture->inspection, &fixture->machine));
+	asked(fixture, "\"stop\"");
+	assert_false(capture_inspection_step(&fixture->inspection, &fixture->machine));
+	assert_false(answer(fixture, REGISTERS));
+	asked(fixture, "\"memsave\",\"id\":\"ask\",\"arguments\":{\"val\":-140737488351232,\"size\":4096,");
+	save_page(fixture);
+	assert_true(answer(fixture, "{\"return\": {}, \"id\": \"ask\"}\r\n"));
+	assert_string_equal(fixture->inspection.text,
+			    "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\nstack 0 77\n");
+	assert_true(capture_inspection_step(&fixture->inspection, &fixture->machine));
+}
+
+/* Registers count without the stacks. */
+static void refused_pages_are_left_out(void **state)
+{
+	struct fixture *fixture = *state;
+
+	capture_inspection_step(&fixture->inspection, &fixture->machine);
+	assert_false(answer(fixture, REGISTERS));
+	assert_true(answer(fixture, "{\"error\": {\"desc\": \"Invalid addr\"}, \"id\": \"ask\"}\r\n"));
+	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
+}
+
+/* It says that it saved a page, and has not. */
+static void lies_about_pages_are_harmless(void **state)
+{
+	struct fixture *fixture = *state;
+
+	capture_inspection_step(&fixture->inspection, &fixture->machine);
+	assert_false(answer(fixture, REGISTERS));
+	assert_true(answer(fixture, "{\"return\": {}, \"id\": \"ask\"}\r\n"));
+	assert_null(strstr(fixture->inspection.text, "stack"));
+}
+
+static void rubbish_is_no_register(void **state)
+{
+	static const char *const rubbish[] = {
+		"{\"error\": {\"desc\": \"no such command\"}, \"id\": \"ask\"}\r\n",
+		"{\"return\": {\"a\": 1}, \"id\": \"ask\"}\r\n",
+		"{\"id\": \"ask\"}\r\n",
+		"{\"return\": \"\", \"id\": \"ask\"}\r\n",
+		"{\"return\": \"CPU#CPU#CPU#=\\\\\", \"id\": \"ask\"}\r\n",
+	};
+	struct fixture *fixture = *state;
+
+	for (size_t i = 0; i < sizeof(rubbish) / sizeof(rubbish[0]); i++) {
+		capture_inspection_reset(&fixture->inspection);
+		assert_false(capture_inspection_step(&fixture->inspection, &fixture->machine));
+		assert_true(answer(fixture, rubbish[i]));
+		assert_true(!fixture->inspection.text || !strstr(fixture->inspection.text, "pc="));
+	}
+}
+
+static void silence_is_given_up(void **state)
+{
+	struct fixture *fixture = *state;
+
+	capture_inspection_step(&fixture->inspection, &fixture->machine);
+	while (!capture_inspection_step(&fixture->inspection, &fixture->machine))
+		poll(NULL, 0, 10);
+	assert_null(fixture->inspection.text);
+}
+
+static void who_hangs_up_is_not_waited_for(void **state)
+{
+	struct fixture *fixture = *state;
+
+	capture_inspection_step(&fixture->inspection, &fixture->machine);
+	assert_false(answer(fixture, REGISTERS));
+	shutdown(fixture->qemu, SHUT_RDWR);
+	capture_machine_listen(&fixture->machine);
+	assert_true(capture_inspection_step(&fixture->inspection, &fixture->machine));
+	assert_string_equal(fixture->inspection.text, "cpu 0 pc=12 rbp=ffff800000001010\ncpu 1 pc=13\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(registers_and_stacks_are_taken, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(refused_pages_are_left_out, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(lies_about_pages_are_harmless, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rubbish_is_no_register, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(silence_is_given_up, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(who_hangs_up_is_not_waited_for, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("capture_inspection", tests, NULL, NULL);
+}
