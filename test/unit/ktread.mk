@@ -14,6 +14,9 @@ UNIT_SRCS_ktread_v2 := test/unit/ktread_v2.c $(KTREAD_TEST_SRCS)
 UNIT_TESTS += ktread_settings
 UNIT_SRCS_ktread_settings := test/unit/ktread_settings.c $(KTREAD_TEST_SRCS)
 
+UNIT_TESTS += ktread_tables
+UNIT_SRCS_ktread_tables := test/unit/ktread_tables.c $(KTREAD_TEST_SRCS)
+
 UNIT_TESTS += ktread_image
 UNIT_SRCS_ktread_image := test/unit/ktread_image.c test/fuzz/ktread_exercise.c $(KTREAD_TEST_SRCS)
 

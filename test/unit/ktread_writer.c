@@ -52,6 +52,8 @@ void writer_close(struct writer *writer)
 	bytes_free(&writer->offsets);
 	bytes_free(&writer->settings);
 	bytes_free(&writer->clocks);
+	bytes_free(&writer->cpus);
+	bytes_free(&writer->holders);
 }
 
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size)
@@ -203,6 +205,12 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 	if (writer->clocks.size)
 		put_section(&root, 7, KTRX_SECTION_CLOCKS, sizeof(struct ktrx_clock), dump, start,
 			    writer->clocks.data, writer->clocks.size);
+	if (writer->cpus.size)
+		put_section(&root, 8, KTRX_SECTION_CPUS, sizeof(struct ktrx_cpu), dump, start,
+			    writer->cpus.data, writer->cpus.size);
+	if (writer->holders.size)
+		put_section(&root, 9, KTRX_SECTION_HOLDERS, sizeof(struct ktrx_holder), dump, start,
+			    writer->holders.data, writer->holders.size);
 	table = dump->size;
 	put_section(&root, 0, KTRX_SECTION_RINGS, sizeof(row[0]), dump, start, row,
 		    writer->rings * sizeof(row[0]));
