@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The sanitized command line over damaged traces: it ends with status 0, 1 or 2, in time, with no finding, and what it
+# The sanitized command line over damaged traces: it ends with status 0, 1, 2 or (doctor) 10, in time, with no finding, and what it
 # wrote to its standard output is whole lines, without a control character in what it said. COUNT damaged copies a
 # trace, each through one command in turn.
 . test/tap.sh
 
 count=${COUNT:-60}
 bin=$PWD/build/asan/bin
+rules=$PWD/share/default.rules
 mutate=$PWD/build/test/cmd-mutate
 build/test/cmd-traces "$tmp" || exit 1
 cd "$tmp" || exit 1
 export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1:detect_leaks=1
 
 command_number() { # N FILE
-	case $(($1 % 20)) in
+	case $(($1 % 23)) in
 	0) "$bin/ktrace" show "$2" ;;
 	1) "$bin/ktrace" show --json "$2" ;;
 	2) "$bin/ktrace" summary "$2" ;;
@@ -34,6 +35,9 @@ command_number() { # N FILE
 	17) "$bin/ktrace" show --align --subtract-cost "$2" ;;
 	18) "$bin/ktrace" control "$2" ;;
 	19) "$bin/ktrace" show --settings --json "$2" ;;
+	20) "$bin/ktrace" doctor "$2" ;;
+	21) "$bin/ktrace" doctor --json "$2" ;;
+	22) "$bin/ktrace" check --all --rules "$rules" "$2" ;;
 	esac
 }
 
@@ -47,6 +51,7 @@ for trace in *.bin *.ktrx *.kts; do
 	while [ "$n" -lt "$count" ]; do
 		command_number "$n" "damaged-$trace/$n" >out 2>err
 		status=$?
+		[ "$status" -ne 10 ] || status=1 # what the doctor says of what is wrong
 		if [ "$status" -gt 2 ] || grep -q 'Sanitizer\|runtime error' err; then
 			findings="$findings copy $n, status $status: $(grep -m 2 'ERROR\|runtime error' err);"
 		elif [ -s out ] && [ -n "$(tail -c 1 out)" ]; then

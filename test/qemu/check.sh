@@ -20,6 +20,13 @@ for arch in x86_64 aarch64 riscv64; do
 	done
 done
 
+# shellcheck disable=SC2046
+run --stall 2 -- $(demo x86_64 2) -append "debug=ktrace run=sleep-spin"
+"$ktrace" check "$out" >"$tmp/rules" 2>"$tmp/err"
+equal "a thread that sleeps with a spinlock held breaks a rule" 1 $?
+check "which is told with its lock" grep -q '^switch-with-lock: VIOLATED 1 time, .*logger/.*, lock 0x' "$tmp/rules"
+check "and with what went before" grep -q 'logger/.* sched.block ' "$tmp/rules"
+
 printf 'no-wake: never sched.wake\n' >"$tmp/rule"
 check "a rule that does not hold there is found" sh -c "! '$ktrace' check --rules '$tmp/rule' '$out'"
 
