@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "why/detectors.h"
+#include "why/pulse.h"
 
 #define BUSY_PERCENT 20u
 #define QUIET_MS \
@@ -35,11 +36,7 @@ static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *c
 
 static bool is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const uint64_t newest =
-		cpu->has_row && cpu->row.heartbeats ? cpu->row.heartbeat_stamp : cpu->last_stamp;
-
-	return evidence->info->frequency && evidence->end > newest &&
-	       evidence->end - newest > evidence->info->frequency / 1000 * QUIET_MS;
+	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
 }
 
 /* Of the window, or of what its ring still holds of that. */

@@ -6,19 +6,19 @@
 #include <inttypes.h>
 
 #include "why/detectors.h"
+#include "why/pulse.h"
 
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  256u
 #define ERROR_LEAST  (-4095)
-#define QUIET_PARTS \
-	4u /* it has to go on: the newest within one of so many parts of a second before the end */
-#define RATE_LEAST 1000u /* a second: who tries less often waits in between */
+#define QUIET_MS     250u  /* it has to go on to the end, or nearly */
+#define RATE_LEAST   1000u /* a second: who tries less often waits in between */
 
 static bool goes_on(const struct why_evidence *evidence, uint64_t last)
 {
-	const uint64_t second = evidence->info->frequency;
+	const uint64_t quiet = why_ms(evidence, QUIET_MS);
 
-	return last && evidence->end - last <= (second ? second / QUIET_PARTS : evidence->window);
+	return last && evidence->end - last <= (quiet ? quiet : evidence->window);
 }
 
 static uint64_t rate(const struct why_evidence *evidence, uint64_t count, uint64_t first, uint64_t last)

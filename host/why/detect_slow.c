@@ -3,19 +3,20 @@
 #include <inttypes.h>
 
 #include "why/detectors.h"
+#include "why/pulse.h"
 
 #define WAITS_LEAST 8u
-#define TIMES_WORSE 8u	/* than half of them */
-#define PARTS_LATE  10u /* of a second: late is what takes longer than one of so many */
+#define TIMES_WORSE 8u /* than half of them */
+#define LATE_MS	    100u
 
 int why_detect_slow(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	const struct why_waits *waits = &evidence->device;
-	const uint64_t second = evidence->info->frequency;
+	const uint64_t late = why_ms(evidence, LATE_MS);
 	char half[WHY_WORDS], worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], ago[WHY_WORDS];
 	struct why_finding *finding;
 
-	if (waits->ticks.count < WAITS_LEAST || second == 0 || waits->ticks.greatest < second / PARTS_LATE ||
+	if (waits->ticks.count < WAITS_LEAST || late == 0 || waits->ticks.greatest < late ||
 	    waits->ticks.greatest / TIMES_WORSE < waits->half)
 		return 0;
 	finding = why_finding_new(findings, WHY_SLOW, WHY_LIKELY);

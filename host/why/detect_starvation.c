@@ -6,11 +6,13 @@
 #include <inttypes.h>
 
 #include "why/detectors.h"
+#include "why/pulse.h"
 
 /* So many ticks of the CPU's timer without a turn, and at least so long: others' turns are over many times by then. */
-#define BEATS_LEAST 20u
-#define BEATS_EACH  4u /* for each that could run there */
-#define PARTS_LEAST 4u /* of a second: one of so many */
+#define BEATS_LEAST   20u
+#define BEATS_EACH    4u /* for each that could run there */
+#define WAIT_LEAST_MS 250u
+#define WAIT_UNTOLD   4u /* times as long, where interrupts are not told of */
 
 struct starved {
 	const struct why_thread *thread;
@@ -60,26 +62,16 @@ static uint32_t runnable_on(const struct why_evidence *evidence, const struct wh
  */
 static bool is_starved(const struct why_evidence *evidence, const struct starved *starved)
 {
-	const struct ktrx_cpu *row = &starved->cpu->row;
-	const uint64_t second = evidence->info->frequency;
+	const uint64_t least = why_ms(evidence, WAIT_LEAST_MS);
 	uint64_t waits = evidence->end > starved->since ? evidence->end - starved->since : 0;
-	uint64_t quiet = evidence->end > row->heartbeat_stamp ? evidence->end - row->heartbeat_stamp : 0;
 
-	if (second == 0 || waits < second / PARTS_LEAST || !starved->cpu->has_row || !row->heartbeats ||
-	    quiet > waits / 2)
+	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
+	    why_silence(evidence, starved->cpu) > waits / 2)
 		return false;
 	if (starved->cpu->irqs.count == 0) /* they are not told of */
-		return waits >= second;
+		return waits >= WAIT_UNTOLD * least;
 	return starved->thread->interrupts >= BEATS_LEAST &&
 	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable_on(evidence, starved->cpu);
-}
-
-static const struct why_thread *who_runs(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_thread *running =
-		cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
-
-	return running && !running->idle ? running : NULL;
 }
 
 static void tell_priorities(const struct why_evidence *evidence, struct why_finding *finding,
@@ -98,7 +90,7 @@ static void tell_priorities(const struct why_evidence *evidence, struct why_find
 static int tell(const struct why_evidence *evidence, struct why_findings *findings,
 		const struct starved *starved)
 {
-	const struct why_thread *runs = who_runs(evidence, starved->cpu);
+	const struct why_thread *on = why_runs(evidence, starved->cpu), *runs = on && !on->idle ? on : NULL;
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_STARVATION, starved->told && runs ? WHY_CERTAIN : WHY_LIKELY);
 	char who[WHY_WORDS], waits[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
