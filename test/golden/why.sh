@@ -20,8 +20,6 @@ golden guarded ktrace why guarded.ktrx
 golden v1 ktrace why v1.bin
 golden hostile ktrace why hostile.ktrx
 
-cp build/bin/ktrace "$tmp/other.elf"
-golden other-build ktrace why --elf other.elf deadlock.ktrx
 golden no-elf ktrace why --elf absent.elf deadlock.ktrx
 golden absent ktrace why absent.ktrx
 golden none ktrace why

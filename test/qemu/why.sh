@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# `ktrace why` on a machine that runs, by QMP and by gdb's protocol, which goes on afterwards; at the end of a run; and with a
+# kernel's file of another build. What it says of each bug is test/scenarios.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# why WHAT STATUS OPTION…: output in $tmp/said, messages in $tmp/err.
+why() {
+	what=$1 expected=$2
+	shift 2
+	"$ktrace" why "$@" >"$tmp/said" 2>"$tmp/err"
+	equal "$what: exit status" "$expected" $?
+}
+
+says() { check "$what: says $1" grep -qE -- "$1" "$tmp/said"; }
+
+# shellcheck disable=SC2046
+timeout -k 5 120 $(demo x86_64 2 | sed 's/-nographic/-display none/') -append "run=abba" -serial null \
+	-qmp "unix:$tmp/qmp,server=on,wait=off" \
+	-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
+qemu=$!
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	sleep 0.5
+	"$ktrace" why --qmp "$tmp/qmp" 2>/dev/null | grep -q '^deadlock' && break
+done
+why "QMP" 10 --qmp "$tmp/qmp" --elf build/demo/x86_64/kernel.elf
+says '^deadlock \(certain\).*abba/[01].*abba/[01]'
+says 'transfer\.c:[0-9]+'
+says '^ +at [a-z_]+\+0x[0-9a-f]+ \(.*:[0-9]+\)$'
+why "gdb's protocol" 10 --gdb "$tmp/gdb" --elf build/demo/x86_64/kernel.elf
+says '^deadlock \(certain\)'
+why "JSON" 10 --json --qmp "$tmp/qmp"
+says '^\{"version":1,"verdict":"deadlock",'
+check "the machine goes on" kill -0 "$qemu"
+check "nothing is left behind" sh -c '! ls "$0" | grep -q ktrace-' "$tmp"
+kill "$qemu"
+wait "$qemu" 2>/dev/null
+
+cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
+KERNEL=$tmp/kernel.elf
+export KERNEL
+# shellcheck disable=SC2046
+run --why --timeout 4 --stall 1 -- $(demo x86_64 2) -append run=abba-spin
+check "run --why: a deadlock" grep -qE '^(self-)?deadlock \(certain\)' "$tmp/err"
+check "run --why: where" grep -qE 'balance\.c:[0-9]+' "$tmp/err"
+
+why "the kernel that was booted" 10 "$out"
+says 'balance\.c:[0-9]+'
+id=$("$ktrace" summary "$out" | sed -n 's/^build id *//p' | cut -c 1-16 | sed 's/../\\x&/g')
+offset=$(LC_ALL=C grep -obUaP "$id" "$tmp/kernel.elf" | cut -d : -f 1)
+printf 'other' | dd of="$tmp/kernel.elf" conv=notrunc bs=1 seek="$offset" 2>/dev/null
+why "the kernel that was booted, built anew" 10 "$out"
+said "is of another build than the traced kernel: addresses are shown without names"
+check "no names are shown" sh -c '! grep -q "balance\.c" "$0"' "$tmp/said"
+rm "$tmp/kernel.elf"
+why "the kernel that was booted, gone" 10 "$out"
+equal "nothing is said of that" "" "$(cat "$tmp/err")"
+unset KERNEL
+
+# shellcheck disable=SC2046
+run --why -- $(demo x86_64 2) -append run=mix
+equal "a run that ends well" 0 "$status"
+check "is not explained" sh -c '! grep -q "^[a-z-]* (" "$0"' "$tmp/err"
+done_testing
