@@ -201,7 +201,7 @@ static void judge(struct capture_run *run)
 		return;
 	}
 	if (run->end == CAPTURE_END_NONE && run->machine.running)
-		run->silence = silence;
+		run->silence = capture_watch_still(&run->view.watch, now);
 	if (run->end != CAPTURE_END_NONE) {
 		stop_guest(run);
 	} else if (run->machine.shutdown != CAPTURE_SHUTDOWN_NONE || run->machine.stopped_for_good) {

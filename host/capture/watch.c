@@ -3,7 +3,7 @@
 
 void capture_watch_pause(struct capture_watch *watch, double now)
 {
-	watch->alive = now;
+	watch->alive = watch->moved = now;
 	watch->unstuck = now;
 }
 
@@ -25,6 +25,8 @@ bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *
 	}
 	watch->beats |= pulse->heartbeats != 0;
 	watch->idle = pulse->online && pulse->idle >= pulse->online;
+	if (moved)
+		watch->moved = now;
 	if (moved || watch->idle)
 		watch->alive = now;
 	if (booted || !same_quiet_cpu(pulse, &watch->last))
@@ -37,6 +39,11 @@ bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *
 double capture_watch_silence(const struct capture_watch *watch, double now)
 {
 	return watch->seen && now > watch->alive ? now - watch->alive : 0;
+}
+
+double capture_watch_still(const struct capture_watch *watch, double now)
+{
+	return watch->seen && now > watch->moved ? now - watch->moved : 0;
 }
 
 double capture_watch_stuck(const struct capture_watch *watch, double now)

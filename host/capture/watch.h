@@ -18,6 +18,7 @@ struct capture_watch {
 	bool beats;	/* this guest has heartbeats: their absence means something */
 	bool idle;	/* silent because idle */
 	double alive;	/* when it last moved, idled, or was not running */
+	double moved;	/* when it last moved, or was not running */
 	double unstuck; /* since when the same CPU is the quietest, with the same last heartbeat */
 	unsigned boots; /* nonces seen */
 };
@@ -28,6 +29,8 @@ void capture_watch_pause(struct capture_watch *watch, double now);
 bool capture_watch_feed(struct capture_watch *watch, const struct ktread_pulse *pulse, double now);
 /* Seconds of silence. */
 double capture_watch_silence(const struct capture_watch *watch, double now);
+/* Seconds without a new slot or heartbeat, idle or not. */
+double capture_watch_still(const struct capture_watch *watch, double now);
 /* Seconds that the CPU watch->last.quiet_cpu has been stuck, 0 if none is. */
 double capture_watch_stuck(const struct capture_watch *watch, double now);
 

@@ -8,10 +8,12 @@
 #include "why/detectors.h"
 #include "why/pulse.h"
 
-#define RUN	  64u  /* interrupts in a row … */
-#define RUN_IDLE  512u /* … of a CPU that idles, where others may well ask for something often */
-#define MOST_A_MS 2u   /* fewer are no storm */
-#define RECENT_MS 100u
+#define RUN	      64u  /* interrupts in a row … */
+#define RUN_IDLE      512u /* … of a CPU that idles, where others may well ask for something often */
+#define LEAST_A_MS    2u   /* fewer are no storm */
+#define RECENT_MS     100u
+#define FLOOD_MS      100u
+#define EVENTS_OF_ONE 3u /* that tell of one interrupt: entered, ended, left */
 
 static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -20,34 +22,62 @@ static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *c
 	return !thread || thread->idle;
 }
 
-static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu)
+struct storm {
+	uint32_t number; /* of the interrupt */
+	const char *name;
+	uint64_t count, span; /* so many in so many ticks */
+};
+
+static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
+{
+	return span / (why_ms(evidence, 1) + 1) * LEAST_A_MS;
+}
+
+/* The last interrupts are all of one kind, with nothing between them. */
+static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
-	const bool stopped = why_has_stopped(evidence, cpu), idle = is_idle(evidence, cpu);
-	const uint64_t span = interrupts->stamp - interrupts->run_first;
+	const bool idle = is_idle(evidence, cpu);
 
-	if (interrupts->run < (idle ? RUN_IDLE : RUN) || evidence->info->frequency == 0 ||
-	    interrupts->run < span / (why_ms(evidence, 1) + 1) * MOST_A_MS)
+	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
+				 interrupts->stamp - interrupts->run_first };
+	if (storm->count < (idle ? RUN_IDLE : RUN) || storm->count < at_least(evidence, storm->span))
 		return false;
 	if (!evidence->stalled && evidence->end - interrupts->stamp > why_ms(evidence, RECENT_MS))
 		return false;
-	return stopped || (interrupts->run_stands && !idle);
+	return why_has_stopped(evidence, cpu) || (interrupts->run_stands && !idle);
 }
 
-static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, struct why_finding *finding)
+/* Ticks come between, but hardly anything other than this interrupt is told of the CPU. */
+static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
-	const uint64_t span = interrupts->stamp - interrupts->run_first;
+
+	for (uint32_t n = 0; n < interrupts->kinds; n++) {
+		const struct why_irq_kind *kind = &interrupts->kind[n];
+
+		*storm = (struct storm){ kind->number,
+					 kind->number == interrupts->number ? interrupts->name : "",
+					 kind->entered, kind->last - kind->first };
+		if (storm->span >= why_ms(evidence, FLOOD_MS) &&
+		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
+		    storm->count * EVENTS_OF_ONE >= cpu->last.total / 10 * 9)
+			return true;
+	}
+	return false;
+}
+
+static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, const struct storm *storm,
+		struct why_finding *finding)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
 	char irq[WHY_WORDS], place[WHY_WORDS], thread[WHY_WORDS], ticks[WHY_WORDS];
 
-	why_say_irq(interrupts->number, interrupts->name, irq, sizeof(irq));
+	why_say_irq(storm->number, storm->name, irq, sizeof(irq));
 	why_finding_head(finding, "%s comes again and again on CPU %" PRIu32 ", which does nothing else", irq,
 			 cpu->number);
-	why_finding_line(finding,
-			 "the last %" PRIu64
-			 " events of its kind there are %s apart on average, with nothing between them",
-			 interrupts->run,
-			 why_say_ticks(evidence, span / (interrupts->run - 1), ticks, sizeof(ticks)));
+	why_finding_line(finding, "the last %" PRIu64 " of them came %s apart on average", storm->count,
+			 why_say_ticks(evidence, storm->span / storm->count, ticks, sizeof(ticks)));
 	if (cpu->has_row && cpu->row.irqs)
 		why_finding_line(finding,
 				 "CPU %" PRIu32 " has taken %" PRIu64
@@ -73,14 +103,16 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 		struct why_finding *finding;
+		struct storm storm;
 
-		if (!is_storm(evidence, cpu))
+		if (evidence->info->frequency == 0 ||
+		    (!is_storm(evidence, cpu, &storm) && !is_flood(evidence, cpu, &storm)))
 			continue;
 		finding = why_finding_new(findings, WHY_IRQ_STORM,
 					  why_has_stopped(evidence, cpu) ? WHY_CERTAIN : WHY_LIKELY);
 		if (!finding)
 			return KTREAD_E_MEMORY;
-		say(evidence, cpu, finding);
+		say(evidence, cpu, &storm, finding);
 		why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
 							       .ticks = why_silence(evidence, cpu),
 							       .pc = cpu->interrupts.pc });

@@ -59,8 +59,8 @@ struct why_rate {
 struct why_irq_kind {
 	uint32_t number;
 	uint64_t entered;
-	uint64_t ended; /* of these the controller was told */
-	uint64_t last;	/* stamp of the newest */
+	uint64_t ended;	      /* of these the controller was told */
+	uint64_t first, last; /* stamps */
 };
 
 /* A stretch of time in which a CPU took no interrupt although one thread, not an idle one, ran there and no other. */

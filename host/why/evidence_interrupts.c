@@ -133,7 +133,8 @@ static void count_entry(struct why_interrupts *interrupts, uint64_t stamp)
 	interrupts->entered++;
 	if (!kind)
 		return;
-	kind->entered++;
+	if (kind->entered++ == 0)
+		kind->first = stamp;
 	kind->last = stamp;
 	kind->ended += interrupts->over;
 }

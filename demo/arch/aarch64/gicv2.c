@@ -30,7 +30,9 @@ static void init(void)
 
 static void init_cpu(void)
 {
-	target_bits[arch_this_cpu()->id] = (uint8_t)mmio_read32(GICD_ITARGETSR0);
+	uint8_t bit = (uint8_t)mmio_read32(GICD_ITARGETSR0);
+
+	target_bits[arch_this_cpu()->id] = bit ? bit : 1; /* it is 0 where there is one CPU only */
 	mmio_write32(GICD_ISENABLER0, GIC_INTERRUPTS);
 	mmio_write32(GICC_PMR, PRIORITY_ALL);
 	mmio_write32(GICC_CTLR, 1);
