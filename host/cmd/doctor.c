@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace doctor: boots a kernel for some seconds, or takes a trace, and examines how ktrace is integrated. */
+#include <errno.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -54,7 +55,7 @@ static const char usage[] =
 struct doctor {
 	const char *name; /* signs messages */
 	struct capture_run_options run;
-	char directory[64]; /* of a trace that nobody wants to keep; "" none */
+	char directory[PATH_MAX - 32]; /* of a trace that nobody wants to keep; "" none */
 	char out[PATH_MAX];
 	char elf[PATH_MAX];
 	struct patient patient;
@@ -122,11 +123,11 @@ static int choose_out(struct doctor *doctor)
 
 	if (doctor->run.out)
 		return 0;
-	snprintf(doctor->directory, sizeof(doctor->directory), "%s/ktrace-doctor.XXXXXX",
-		 folder && strlen(folder) < 32 ? folder : "/tmp");
+	folder = folder && *folder ? folder : "/tmp";
+	snprintf(doctor->directory, sizeof(doctor->directory), "%s/ktrace-doctor.XXXXXX", folder);
 	if (!mkdtemp(doctor->directory)) {
 		doctor->directory[0] = '\0';
-		command_message(doctor->name, "%s: no temporary folder can be made there", doctor->directory);
+		command_message(doctor->name, "%s: %s", folder, strerror(errno));
 		return -1;
 	}
 	snprintf(doctor->out, sizeof(doctor->out), "%s/trace.ktrx", doctor->directory);
