@@ -53,10 +53,15 @@ static int fail_to_find(const char *path)
 {
 	struct ktread_options options = { .size = sizeof(options) };
 	struct ktread *trace;
-	int is_trace;
+	bool is_trace;
 
 	capture_fail(CAPTURE_E_ABSENT, "%s", ktread_image_message());
 	is_trace = ktread_open(&trace, path, &options) == 0;
+	if (is_trace) { /* a guest that begins to record just now makes its memory no trace */
+		enum ktread_form form = ktread_info(trace)->form;
+
+		is_trace = form != KTREAD_FORM_RAM && form != KTREAD_FORM_CORE;
+	}
 	ktread_close(trace);
 	return is_trace ? say_is_trace(path) : CAPTURE_E_ABSENT;
 }
