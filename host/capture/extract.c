@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core_registers.h"
 #include "error.h"
 #include "extract.h"
 #include "extract_peer.h"
@@ -95,6 +96,18 @@ static int open_by_search(const struct capture_extract_options *options, enum kt
 	return status ? status : ktread_image_find_boot(image, *memory, options->boot);
 }
 
+/* What a core knows of the CPUs goes with the rings. */
+static int add_registers(struct ktread_image *image, const char *path)
+{
+	char *text;
+	int error = capture_core_registers(path, &text);
+
+	if (!error && text && ktread_image_set_registers(image, text) < 0)
+		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
+	free(text);
+	return error;
+}
+
 static int extract_file(const struct capture_extract_options *options, struct capture_extract_report *report)
 {
 	enum ktread_form form = options->form;
@@ -112,7 +125,9 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 		error = capture_fail(CAPTURE_E_FORMAT, "%s", ktread_image_message());
 	} else {
 		report->boots = ktread_image_boots(image);
-		error = capture_extract_write(image, options, memory, report);
+		error = form == KTREAD_FORM_CORE && !options->boot ? add_registers(image, options->path) : 0;
+		if (!error)
+			error = capture_extract_write(image, options, memory, report);
 	}
 	ktread_image_close(image);
 	ktread_memory_close(memory);

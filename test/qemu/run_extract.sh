@@ -28,6 +28,9 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch, RAM file: by symbol" "$ktrace" extract -o "$out" --elf "build/demo/$arch/kernel.elf" "$tmp/ram"
 	check "$arch, RAM file: events found by symbol" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
 	readable "$arch, RAM file" "$tmp/ram"
+	check "$arch, core: registers are with it" sh -c \
+		"'$ktrace' extract -o '$out' '$tmp/core' 2>/dev/null && '$ktrace' show --registers --elf 'build/demo/$arch/kernel.elf' '$out' |
+		grep -cE '^cpu [01] .*pc=[0-9a-f]+ [a-z_]+' | grep -qx 2"
 	readable "$arch, core" "$tmp/core"
 done
 

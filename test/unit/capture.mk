@@ -29,3 +29,4 @@ $(eval $(call capture_test,inspection,inspection frequency json machine memory_m
 UNIT_LIBS_capture_inspection := build/lib/libktread.a
 $(eval $(call capture_test,process,process_memory))
 UNIT_LIBS_capture_process := build/lib/libktread.a
+$(eval $(call capture_test,core,core_registers registers))

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <elf.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "core_registers.h"
+#include "error.h"
+#include "registers.h"
+
+#define MOST_NOTES  ((size_t)64 << 20) /* bytes */
+#define MOST_CPUS   4096u
+#define PRSTATUS_AT 112u /* bytes of the note's data before the registers, on 64-bit machines */
+#define MOST_WORDS  33u	 /* as gdb orders them */
+
+/* Which word of the note is the n-th that gdb would send; ZERO: none, it is always 0. */
+#define ZERO 0xffu
+static const unsigned char order_x86_64[] = { 10, 5, 11, 12, 13, 14, 4, 19, 9, 8, 7, 6, 3, 2, 1, 0, 16 };
+static const unsigned char order_riscv64[] = { ZERO, 1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10,
+					       11,   12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+					       22,   23, 24, 25, 26, 27, 28, 29, 30, 31, 0 };
+static const unsigned char order_aarch64[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+					       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
+					       22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
+
+struct notes {
+	uint16_t machine;
+	unsigned char *bytes;
+	size_t size;
+};
+
+static const unsigned char *order_of(uint16_t machine, size_t *words)
+{
+	*words = machine == EM_X86_64 ? sizeof(order_x86_64) : sizeof(order_aarch64);
+	return machine == EM_X86_64    ? order_x86_64
+	       : machine == EM_AARCH64 ? order_aarch64
+	       : machine == EM_RISCV   ? order_riscv64
+				       : NULL;
+}
+
+static int add_cpu(char **text, uint32_t cpu, uint16_t machine, const unsigned char *data, size_t size)
+{
+	unsigned char bytes[MOST_WORDS * 8] = { 0 };
+	size_t words, n = 0;
+	const unsigned char *order = order_of(machine, &words);
+
+	for (; order && n < words; n++) {
+		size_t at = PRSTATUS_AT + (order[n] == ZERO ? 0 : order[n] * (size_t)8);
+
+		if (at + 8 > size)
+			break;
+		if (order[n] != ZERO)
+			memcpy(bytes + n * 8, data + at, 8);
+	}
+	return capture_registers_of_gdb(text, cpu, machine, bytes, n * 8);
+}
+
+static size_t padded(uint32_t size)
+{
+	return ((size_t)size + 3) & ~(size_t)3;
+}
+
+static int add_cpus(char **text, const struct notes *notes)
+{
+	uint32_t cpus = 0;
+	int error = 0;
+
+	for (size_t at = 0; !error && cpus < MOST_CPUS && notes->size - at >= sizeof(Elf64_Nhdr);) {
+		Elf64_Nhdr note;
+		size_t data, next;
+
+		memcpy(&note, notes->bytes + at, sizeof(note));
+		data = at + sizeof(note) + padded(note.n_namesz);
+		next = data + padded(note.n_descsz);
+		if (next > notes->size)
+			break;
+		if (note.n_type == NT_PRSTATUS && note.n_namesz == 5 &&
+		    memcmp(notes->bytes + at + sizeof(note), "CORE", 5) == 0)
+			error = add_cpu(text, cpus++, notes->machine, notes->bytes + data, note.n_descsz);
+		at = next;
+	}
+	return error;
+}
+
+/* The first segment of notes; false where there is none that can be read. */
+static bool read_notes(int fd, struct notes *notes)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr segment = { 0 };
+
+	if (pread(fd, &header, sizeof(header), 0) != (ssize_t)sizeof(header) ||
+	    memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_ident[EI_CLASS] != ELFCLASS64 ||
+	    header.e_phentsize != sizeof(segment))
+		return false;
+	for (uint16_t i = 0; i < header.e_phnum && segment.p_type != PT_NOTE; i++)
+		if (pread(fd, &segment, sizeof(segment), (off_t)(header.e_phoff + i * sizeof(segment))) !=
+		    (ssize_t)sizeof(segment))
+			return false;
+	if (segment.p_type != PT_NOTE || segment.p_filesz > MOST_NOTES)
+		return false;
+	notes->machine = header.e_machine;
+	notes->size = segment.p_filesz;
+	notes->bytes = malloc(notes->size + 1);
+	return notes->bytes &&
+	       pread(fd, notes->bytes, notes->size, (off_t)segment.p_offset) == (ssize_t)notes->size;
+}
+
+int capture_core_registers(const char *path, char **text)
+{
+	struct notes notes = { 0 };
+	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+
+	*text = NULL;
+	if (fd < 0)
+		return capture_fail_errno("%s", path);
+	if (read_notes(fd, &notes))
+		error = add_cpus(text, &notes);
+	close(fd);
+	free(notes.bytes);
+	return error;
+}
