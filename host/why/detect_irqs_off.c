@@ -9,8 +9,9 @@
 #include "why/pulse.h"
 
 #define LONG_MS 25u
-#define EVENTS	4u /* that show that the CPU ran all the time */
-#define AGAIN	2u /* as often at one place is no accident, also where nobody else could take an interrupt */
+#define SEEN_MS 30u /* that the CPU is seen to have run */
+#define EVENTS	4u  /* that show that the CPU ran all the time */
+#define AGAIN	2u  /* as often at one place is no accident, also where nobody else could take an interrupt */
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
@@ -55,7 +56,10 @@ static enum why_sure judge(const struct why_evidence *evidence, const struct why
 {
 	const struct why_quiet *quiet = &interrupts->quiet;
 
-	if (quiet->events < EVENTS || quiet->unseen > (quiet->to - quiet->from) / 5)
+	const uint64_t length = quiet->to - quiet->from;
+
+	if (quiet->events < EVENTS || quiet->unseen > length / 3 ||
+	    length - quiet->unseen < why_ms(evidence, SEEN_MS))
 		return WHY_POSSIBLE;
 	if (takers(evidence) > 1)
 		return quiet->others >= 2 * (takers(evidence) - 1) ? WHY_CERTAIN : WHY_POSSIBLE;
