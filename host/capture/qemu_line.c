@@ -134,7 +134,11 @@ static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_o
 static void read_marks(struct capture_qemu_line *line, const struct capture_qemu_option *option)
 {
 	line->asks_only |= strcmp(option->value, "help") == 0 || strcmp(option->value, "?") == 0;
-	line->kernel |= capture_qemu_option_is(option, "kernel");
+	if (capture_qemu_option_is(option, "kernel")) {
+		line->kernel = true;
+		if (strlen(option->value) < sizeof(line->kernel_path))
+			strcpy(line->kernel_path, option->value);
+	}
 	line->gdb |= capture_qemu_option_is(option, "gdb");
 	line->incoming |= capture_qemu_option_is(option, "incoming");
 	line->own_clock |= capture_qemu_option_is(option, "icount");

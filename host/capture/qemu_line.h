@@ -30,6 +30,8 @@ struct capture_qemu_line {
 	bool own_clock;	  /* -icount: guest counters do not follow wall time */
 	size_t append_at; /* index of the value of -append, 0 if there is none */
 
+	char kernel_path[PATH_MAX]; /* of -kernel, as given; "" without, or if it is too long */
+
 	/* RAM that the line shares already; both "" if it leaves RAM to QEMU. */
 	char backend[64];
 	char backend_path[PATH_MAX];

@@ -99,6 +99,10 @@ static void write_note(const struct capture_run *run, const struct capture_resul
 		length +=
 			snprintf(note + length, size - (size_t)length,
 				 "frequency: %" PRIu64 " Hz, measured by the host: %s\n", frequency, source);
+	if (length > 0 && (size_t)length + strlen(run->guest.line.kernel_path) < size / 2 &&
+	    run->guest.line.kernel_path[0])
+		length += snprintf(note + length, size - (size_t)length, "kernel: %s\n",
+				   run->guest.line.kernel_path);
 	for (size_t i = 0; run->options->command[i] && length > 0 && (size_t)length < size; i++)
 		length += snprintf(note + length, size - (size_t)length, "%s%s",
 				   i ? " " : "command: ", run->options->command[i]);

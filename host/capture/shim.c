@@ -105,6 +105,7 @@ static int save_guest(const char *directory, const struct capture_guest *guest)
 	capture_record_set(&record, "backend", "%s", guest->backend);
 	capture_record_set(&record, "architecture", "%s", guest->line.architecture);
 	capture_record_set(&record, "machine", "%s", guest->line.machine);
+	capture_record_set(&record, "kernel", "%s", guest->line.kernel_path);
 	capture_record_set(&record, "gdb", "%d", guest->line.gdb || guest->line.paused);
 	capture_record_set(&record, "terminal", "%d", guest->line.uses_terminal);
 	capture_record_set(&record, "leaves-itself", "%d", guest->line.leaves_itself);
@@ -141,6 +142,8 @@ int capture_shim_guest(const char *directory, struct capture_guest *guest)
 		 capture_record_get(&record, "architecture"));
 	snprintf(guest->line.machine, sizeof(guest->line.machine), "%s",
 		 capture_record_get(&record, "machine"));
+	snprintf(guest->line.kernel_path, sizeof(guest->line.kernel_path), "%s",
+		 capture_record_get(&record, "kernel"));
 	guest->line.gdb = get_flag(&record, "gdb");
 	guest->line.uses_terminal = get_flag(&record, "terminal");
 	guest->line.leaves_itself = get_flag(&record, "leaves-itself");
@@ -164,7 +167,7 @@ static int prepare(const char *directory, char *const *words, struct capture_wor
 {
 	struct capture_plan plan;
 	struct capture_guest guest = { 0 };
-	char file[PATH_MAX];
+	char file[PATH_MAX], kernel[PATH_MAX];
 	int error = capture_path_join(file, directory, "plan");
 
 	if (!error)
@@ -172,6 +175,9 @@ static int prepare(const char *directory, char *const *words, struct capture_wor
 	if (error)
 		return error;
 	error = capture_qemu_line_read(&guest.line, words);
+	/* Here it means what it says: who started QEMU may have gone elsewhere first. */
+	if (!error && guest.line.kernel && realpath(guest.line.kernel_path, kernel))
+		strcpy(guest.line.kernel_path, kernel);
 	if (!error && guest.line.asks_only)
 		return 0;
 	if (!claim(directory))

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyze/note.h"
@@ -10,13 +11,19 @@
 #include "cmd/command.h"
 #include "why/report.h"
 
-/* The word behind -kernel in the command line that the trace's note tells. False: there is none. */
+/* The file that the guest's QEMU was given, as the note has it, or its command line. False: there is none to be read. */
 static bool find_kernel(const struct ktread_info *info, char path[PATH_MAX])
 {
 	size_t length;
-	const char *command = note_find(info->note, "command", &length);
+	const char *told = note_find(info->note, "kernel", &length);
 
-	return command && note_word_after(command, length, "-kernel", path, PATH_MAX) == 0 &&
+	if (told && length > 0 && length < PATH_MAX) {
+		memcpy(path, told, length);
+		path[length] = '\0';
+		return access(path, R_OK) == 0;
+	}
+	told = note_find(info->note, "command", &length);
+	return told && note_word_after(told, length, "-kernel", path, PATH_MAX) == 0 &&
 	       access(path, R_OK) == 0;
 }
 
@@ -75,11 +82,12 @@ static int add_earlier(const struct explain_options *options, struct why_evidenc
 
 static int status_of(const struct why_findings *findings)
 {
-	const enum why_verdict verdict = why_findings_at(findings, 0)->verdict;
+	const struct why_finding *first = why_findings_at(findings, 0);
 
-	if (verdict == WHY_UNKNOWN)
-		return EXPLAIN_UNKNOWN;
-	return why_verdict_is_healthy(verdict) ? 0 : EXPLAIN_PROBLEM;
+	if (why_verdict_is_healthy(first->verdict))
+		return 0;
+	return first->verdict == WHY_UNKNOWN || first->sure == WHY_POSSIBLE ? EXPLAIN_UNKNOWN
+									    : EXPLAIN_PROBLEM;
 }
 
 static void report(const struct explain_options *options, struct output *out,

@@ -47,6 +47,7 @@ static void marks_are_read(void **state)
 		capture_qemu_line_read(&line, LINE("-S", "-s", "-no-reboot", "-kernel", "k", "-append", "a")),
 		0);
 	assert_string_equal(line.architecture, "x86_64");
+	assert_string_equal(line.kernel_path, "k");
 	assert_true(line.paused && line.gdb && line.kernel && !line.stays_on_reset && !line.uses_terminal);
 	assert_int_equal(line.append_at, 7);
 	assert_int_equal(capture_qemu_line_read(&line, LINE("-nographic", "-action", "reboot=shutdown")), 0);
