@@ -46,6 +46,9 @@ UNIT_SRCS_kernel_stress := test/unit/kernel_stress.c test/fake/checker.c $(KTRAC
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
 UNIT_SRCS_kernel_hooks_stress := test/unit/kernel_hooks_stress.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)
+UNIT_TESTS += kernel_fold_stress
+UNIT_SRCS_kernel_fold_stress := test/unit/kernel_fold_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_kernel_fold_stress := $(UNIT_CFLAGS_kernel_stress)
 endif
 
 # Files written for DragonFly's macros, told in DragonFly's way what to compile in.
