@@ -11,9 +11,10 @@
 #include "trace.h"
 
 #define DEFAULT_SLOTS 16384
-#define TABLE_BYTES   (192u << 10) /* threads and what they do, counters, folds, the ring of rare events */
+#define TABLE_BYTES   (192u << 10) /* threads and what they do, counters, folds */
 #define THREADS	      256	   /* whose names and doings are kept */
-#define RARE_SLOTS    512
+#define RARE_LEAST    512
+#define RARE_PART     16 /* of a ring's slots, for rare events */
 #define FOLDS	      4
 
 #define BUILD_ID_NOTE_HEAD 16 /* sizes, type, the name "GNU" */
@@ -33,6 +34,11 @@ static uint32_t build_id_size(void)
 	return size > BUILD_ID_NOTE_HEAD ? (uint32_t)(size - BUILD_ID_NOTE_HEAD) : 0;
 }
 
+static uint64_t rare_slots(uint64_t slots)
+{
+	return slots / RARE_PART < RARE_LEAST ? RARE_LEAST : slots / RARE_PART;
+}
+
 /* One piece of memory for all rings and tables; none if the rings would take more than half of what is free.
  */
 static struct ktrace_memory lend(uint64_t rings, uint64_t slots)
@@ -42,7 +48,8 @@ static struct ktrace_memory lend(uint64_t rings, uint64_t slots)
 
 	if (slots > page_free_count() * PAGE_SIZE / 2 / KTRX_SLOT_SIZE / rings)
 		return memory;
-	pages = (rings * slots * KTRX_SLOT_SIZE + TABLE_BYTES + PAGE_SIZE - 1) / PAGE_SIZE;
+	pages = ((rings * slots + rare_slots(slots)) * KTRX_SLOT_SIZE + TABLE_BYTES + PAGE_SIZE - 1) /
+		PAGE_SIZE;
 	memory.base = page_alloc(pages);
 	memory.size = memory.base ? pages * PAGE_SIZE : 0;
 	return memory;
@@ -82,7 +89,7 @@ void trace_init(void)
 		.clocks = KTRACE_CLOCKS_ASKED,
 		.interrupt = interrupt_for_clock,
 		.folds = FOLDS,
-		.rare_slots = RARE_SLOTS,
+		.rare_slots = (uint32_t)rare_slots(slots),
 	};
 	int error;
 
