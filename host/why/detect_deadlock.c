@@ -12,6 +12,7 @@
 
 #define LEAST_MS    10u	 /* that a cycle must last to be believed, where the machine may have been running */
 #define ANSWER_MS   250u /* that an answer may take, of a CPU that the hypervisor does not run just now */
+#define MOST	    32u	 /* findings: what is stuck behind them takes time to find */
 #define PASSES	    16u	 /* how far away from the cycle those are looked for that wait for it */
 #define BEHIND_MOST 8u	 /* of these are shown */
 
@@ -22,6 +23,7 @@ struct context {
 	const struct why_evidence *evidence;
 	const struct why_graph *graph;
 	struct why_findings *findings;
+	uint32_t found;
 };
 
 /* Does the CPU run a thread that is at work? */
@@ -212,7 +214,7 @@ static void add_actors(const struct context *context, struct why_finding *findin
 {
 	const struct why_evidence *evidence = context->evidence;
 
-	for (uint32_t n = 0; n < cycle->count; n++) {
+	for (uint32_t n = 0; n < cycle->count && finding->actors < WHY_ACTORS; n++) {
 		const struct why_edge *edge = cycle->edge[n];
 		struct why_actor actor = { .id = why_node_id(context->graph, evidence, edge->from),
 					   .waits = edge->object,
@@ -285,10 +287,12 @@ static int say_behind(const struct context *context, struct why_finding *finding
 
 static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t count)
 {
-	const struct context *context = data;
+	struct context *context = data;
 	const struct cycle cycle = measure(edge, count);
 	struct why_finding *finding;
 
+	if (context->found++ == MOST)
+		return 1;
 	if (cycle.ends || cycle.waits == 0)
 		return 0;
 	finding = why_finding_new(context->findings, cycle.waits == 1 ? WHY_SELF_DEADLOCK : WHY_DEADLOCK,
@@ -319,5 +323,5 @@ int why_detect_deadlock(const struct why_evidence *evidence, struct why_findings
 	if (!error)
 		error = why_graph_cycles(graph, found_cycle, &context);
 	why_graph_free(graph);
-	return error;
+	return error < 0 ? error : 0;
 }

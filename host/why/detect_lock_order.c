@@ -9,13 +9,15 @@
 #include "why/detectors.h"
 #include "why/graph.h"
 
-#define MOST 8u /* findings: each is one to repair */
+#define MOST  8u       /* findings: each is one to repair */
+#define STEPS 1000000u /* orders looked at in all cycles: a trace that lies may have any number of these */
 
 struct context {
 	const struct why_evidence *evidence;
 	struct why_findings *findings;
 	uint64_t *lock; /* of a node, ascending */
 	uint32_t found;
+	uint64_t steps;
 };
 
 static int by_value(const void *a, const void *b)
@@ -108,9 +110,12 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	struct why_finding *finding;
 	bool untold = false;
 
-	if (is_by_one_thread(context, edge, count) || is_guarded(context, edge, count) ||
-	    context->found++ >= MOST)
+	context->steps += count;
+	if (context->steps > STEPS || context->found == MOST)
+		return 1;
+	if (is_by_one_thread(context, edge, count) || is_guarded(context, edge, count))
 		return 0;
+	context->found++;
 	finding = why_finding_new(context->findings, WHY_LOCK_ORDER, WHY_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
@@ -178,5 +183,5 @@ int why_detect_lock_order(const struct why_evidence *evidence, struct why_findin
 	free(context.lock);
 	free(graph.edge);
 	free(graph.first);
-	return error;
+	return error < 0 ? error : 0;
 }

@@ -9,11 +9,28 @@
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
+/* What was noted of a thread before a gap does not count. */
+static void void_old(struct why_reader *reader, uint32_t index)
+{
+	struct why_progress *progress = &reader->progress[index];
+
+	if (progress->held_gaps == reader->gaps)
+		return;
+	progress->held_gaps = reader->gaps;
+	progress->held_count = 0;
+	reader->evidence->thread[index].contends = 0;
+}
+
 static struct why_progress *progress_of(struct why_reader *reader, uint32_t id)
 {
 	const struct why_thread *thread = why_thread_find(reader->evidence, id);
+	uint32_t index;
 
-	return thread ? &reader->progress[thread - reader->evidence->thread] : NULL;
+	if (!thread)
+		return NULL;
+	index = (uint32_t)(thread - reader->evidence->thread);
+	void_old(reader, index);
+	return &reader->progress[index];
 }
 
 static void forget_held(struct why_progress *progress, uint64_t lock)
@@ -169,6 +186,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
 		drop(reader, lock);
 	} else if (thread) {
+		void_old(reader, (uint32_t)(thread - reader->evidence->thread));
 		thread->contends = lock;
 		thread->contends_since = event->stamp;
 	}
@@ -179,16 +197,15 @@ void why_lock_gap(struct why_reader *reader)
 {
 	keyed_free(&reader->holds);
 	reader->holds = (struct keyed){ NULL, 0, 0 };
-	for (uint32_t n = 0; n < reader->evidence->threads; n++) {
-		reader->progress[n].held_count = 0;
-		reader->evidence->thread[n].contends = 0;
-	}
+	reader->gaps++;
 }
 
 int why_lock_settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;
 
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		void_old(reader, n);
 	evidence->hold = calloc(reader->holds.count + 1, sizeof(*evidence->hold));
 	if (!evidence->hold)
 		return KTREAD_E_MEMORY;

@@ -19,6 +19,7 @@ struct why_progress {
 	uint64_t last_result;
 	uint64_t held[WHY_NESTED]; /* locks */
 	uint32_t held_count;
+	uint64_t held_gaps; /* as many gaps had been seen when these were noted: later ones void them */
 };
 
 /* What is under way on a CPU, for struct why_interrupts. */
@@ -48,6 +49,7 @@ struct why_reader {
 	uint32_t room;		       /* threads that there is memory for */
 	uint64_t time;		       /* of the event at hand as threads.h wants it … */
 	uint64_t stamp;		       /* … and as it is */
+	uint64_t gaps;		       /* seen so far */
 	struct keyed holds;	       /* by lock: `count` is the place */
 	struct keyed orders;	       /* by both locks: `count` is the index into evidence->order */
 	int error;		       /* of a callback */

@@ -152,17 +152,40 @@ static void drop_health(struct why_findings *findings)
 	findings->count = kept;
 }
 
+/* Names of the hooks that are not called, with commas. */
+static const char *say_hooks(uint32_t missing, char *buffer, size_t size)
+{
+	static const struct {
+		uint32_t hook;
+		const char *name;
+	} hooks[] = {
+		{ KTRX_HOOK_LOCK, "locks" },	      { KTRX_HOOK_THREAD, "threads" },
+		{ KTRX_HOOK_IRQ, "interrupts" },      { KTRX_HOOK_EOI, "their ends" },
+		{ KTRX_HOOK_IPI, "answers to IPIs" }, { KTRX_HOOK_PREEMPT, "preemption" },
+	};
+	size_t length = 0;
+
+	buffer[0] = '\0';
+	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++)
+		if (missing & hooks[n].hook) {
+			why_say(buffer + length, size - length, "%s%s", length ? ", " : "", hooks[n].name);
+			length = strlen(buffer);
+		}
+	return buffer;
+}
+
 static int say_unknown(struct why_findings *findings, const struct why_evidence *evidence)
 {
 	struct why_finding *finding = why_finding_new(findings, WHY_UNKNOWN, WHY_POSSIBLE);
+	char hooks[WHY_LINE];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding->partial = evidence->missing_hooks != 0;
+	say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
+	finding->partial = *hooks != '\0';
 	why_finding_head(finding, "nothing that is known explains what this machine does");
-	if (evidence->missing_hooks)
-		why_finding_missing(finding,
-				    "hooks that this kernel does not call (ktrace doctor lists them)");
+	if (*hooks)
+		why_finding_missing(finding, "hooks for %s (ktrace doctor has the lines)", hooks);
 	return 0;
 }
 

@@ -115,7 +115,7 @@ static void add_edge(struct builder *builder, struct why_edge edge)
 	struct why_edge *larger;
 	uint32_t room = builder->room ? 2 * builder->room : 64;
 
-	if (edge.to == WHY_NODE_NONE || builder->error)
+	if (edge.to == WHY_NODE_NONE || builder->error || graph->edges == WHY_EDGES)
 		return;
 	if (graph->edges == builder->room) {
 		larger = realloc(graph->edge, room * sizeof(*larger));

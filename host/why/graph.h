@@ -12,6 +12,7 @@
 #include "why/evidence.h"
 
 #define WHY_NODE_NONE UINT32_MAX
+#define WHY_EDGES     262144u /* more are left out: no kernel has them */
 
 enum why_edge_kind {
 	WHY_EDGE_SPIN, /* for a lock, running */

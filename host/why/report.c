@@ -68,4 +68,6 @@ void why_report(struct output *out, const struct why_evidence *evidence, const s
 		put_finding(out, why_findings_at(findings, n), all);
 	}
 	why_report_evidence(out, evidence, all);
+	if (!evidence->symbols)
+		output_text(out, "\nno names of functions: --elf KERNEL gives them\n");
 }
