@@ -9,13 +9,14 @@
 #include "why/pulse.h"
 
 #define BUSY_PERCENT 20u
+#define SPIN_MS	     1500u
 #define QUIET_MS \
 	1500u /* a working CPU that did not beat for so long is not well: a host may make it wait for less */
 
 struct health {
 	uint32_t cpus;	   /* that are online or have events */
 	uint32_t idle;	   /* that idle at the end */
-	uint32_t silent;   /* that do not idle, and do not beat either */
+	uint32_t silent;   /* that do not idle, and do not beat either, or only spin */
 	uint32_t unknown;  /* of which neither is known */
 	uint64_t switches; /* within the window, in all */
 	double worked; /* the part of the window that it did, as far as events tell; summed up over the CPUs */
@@ -32,6 +33,16 @@ static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *c
 		return true;
 	running = cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
 	return running && running->idle;
+}
+
+/* For a lock or an answer, and not only since a moment ago. */
+static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t since =
+		cpu->holder.wait == KTRX_WAIT_SPIN ? cpu->holder.wait_stamp : cpu->row.ipi_stamp;
+
+	return why_spins_for_something(cpu) &&
+	       (since > evidence->end || evidence->end - since > why_ms(evidence, SPIN_MS));
 }
 
 static bool is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -58,7 +69,9 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 	health->cpus++;
 	health->switches += cpu->switches.recent;
 	health->worked += part_worked(evidence, cpu);
-	if (is_idle(evidence, cpu))
+	if (spins_on(evidence, cpu))
+		health->silent++;
+	else if (is_idle(evidence, cpu))
 		health->idle++;
 	else if (is_silent(evidence, cpu))
 		health->silent++;
