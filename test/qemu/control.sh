@@ -59,7 +59,7 @@ for arch in x86_64 aarch64 riscv64; do
 	done
 	check "$arch: the guest answers: $(head -n 1 "$tmp/said")" test ! -s "$tmp/said"
 	check "$arch: that its rings were cleared is said" grep -q '^recorded so far: forgotten' "$tmp/changed"
-	equal "$arch: what changed is told" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on" \
+	equal "$arch: what changed is told" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on sched.wake_nobody: off -> on" \
 		"$(grep '^sched' "$tmp/changed" | sort | xargs)"
 	for _ in $(seq 50); do
 		"$ktrace" show "$ram" >"$tmp/shown" 2>/dev/null
@@ -76,7 +76,7 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: with the nearest ones" grep -q 'near it: sched' "$tmp/said"
 	qemu=$(qemu_of "$guest")
 	kill -STOP "$qemu"
-	"$ktrace" control --timeout 0.2 "$ram" mm=count >"$tmp/shown" 2>"$tmp/said"
+	"$ktrace" control --timeout 0.2 "$ram" "mm.fault_*=count" >"$tmp/shown" 2>"$tmp/said"
 	equal "$arch: a guest that stands still does not answer" 1 $?
 	check "$arch: what was asked of it waits" grep -q '^waiting: 1 request,' "$tmp/shown"
 	kill -CONT "$qemu"
