@@ -12,6 +12,7 @@
 #define SPIN_MS	     1500u
 #define QUIET_MS \
 	1500u /* a working CPU that did not beat for so long is not well: a host may make it wait for less */
+#define TURN_MS 100u /* who has just been woken may not have had its turn yet */
 
 struct health {
 	uint32_t cpus;	   /* that are online or have events */
@@ -120,7 +121,7 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_finding_head(finding,
-			 "nothing to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread waits for one",
+			 "nothing to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread waits long for one",
 			 health->idle, health->cpus);
 	why_finding_line(finding, "of the last %s the CPUs were at work for %u %%, with %" PRIu64 " switches",
 			 why_say_ticks(evidence, evidence->window, window, sizeof(window)), busy,
@@ -158,7 +159,7 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 
 	if (health.cpus == 0 || health.silent || health.unknown)
 		return 0;
-	if (busy < BUSY_PERCENT && health.runnable == 0)
+	if (busy < BUSY_PERCENT && health.longest <= why_ms(evidence, TURN_MS))
 		return tell_idle(evidence, findings, &health, busy);
 	if (busy >= BUSY_PERCENT)
 		return tell_busy(evidence, findings, &health, busy);

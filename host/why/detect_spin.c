@@ -147,12 +147,16 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 	return 0;
 }
 
-/* Off, and not because it waits for a lock or for another CPU: those know why. */
+/*
+ * Off, and not because it waits for a lock or for another CPU: those know why. Who has recorded something lately got
+ * somewhere.
+ */
 static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->has_registers && cpu->row.interrupts == KTRX_INTERRUPTS_OFF &&
-	       why_has_stopped(evidence, cpu) && !why_spins_for_something(cpu) &&
-	       why_side_of(evidence, cpu->pc) != WHY_SIDE_USER;
+	       why_has_stopped(evidence, cpu) &&
+	       cpu->last_stamp + why_ms(evidence, WHY_STOPPED_MS) <= evidence->end &&
+	       !why_spins_for_something(cpu) && why_side_of(evidence, cpu->pc) != WHY_SIDE_USER;
 }
 
 int why_detect_spin(const struct why_evidence *evidence, struct why_findings *findings)
