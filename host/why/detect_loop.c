@@ -11,14 +11,27 @@
 #define FAULTS_LEAST 64u
 #define CALLS_LEAST  256u
 #define ERROR_LEAST  (-4095)
-#define QUIET_MS     250u  /* it has to go on to the end, or nearly */
+#define QUIET_MS     250u
+#define SILENT_MS    1500u
 #define RATE_LEAST   1000u /* a second: who tries less often waits in between */
 
-static bool goes_on(const struct why_evidence *evidence, uint64_t last)
+/* What is counted behind a gap may begin later than what is repeated. */
+static uint64_t lasted(uint64_t first, uint64_t last)
 {
-	const uint64_t quiet = why_ms(evidence, QUIET_MS);
+	return last > first ? last - first : 0;
+}
 
-	return last && evidence->end - last <= (quiet ? quiet : evidence->window);
+/*
+ * It goes on to the end: of all that its CPU did it is nearly the newest. The CPU itself may have had no time for a while,
+ * if it is a virtual one.
+ */
+static bool goes_on(const struct why_evidence *evidence, const struct why_thread *thread, uint64_t last)
+{
+	const uint64_t newest =
+		thread->cpu < evidence->cpus ? evidence->cpu[thread->cpu].last_stamp : evidence->end;
+
+	return last && lasted(last, newest) <= why_ms(evidence, QUIET_MS) &&
+	       evidence->end - last <= why_ms(evidence, SILENT_MS);
 }
 
 static uint64_t rate(const struct why_evidence *evidence, uint64_t count, uint64_t first, uint64_t last)
@@ -30,7 +43,7 @@ static uint64_t rate(const struct why_evidence *evidence, uint64_t count, uint64
 
 static bool fault_loops(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	return thread->fault_repeats >= FAULTS_LEAST && goes_on(evidence, thread->faults.last);
+	return thread->fault_repeats >= FAULTS_LEAST && goes_on(evidence, thread, thread->faults.last);
 }
 
 static int tell_faults(const struct why_evidence *evidence, struct why_findings *findings,
@@ -44,9 +57,10 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 		return KTREAD_E_MEMORY;
 	why_finding_head(finding, "%s faults on address 0x%" PRIx64 " again and again, and gets no further",
 			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)), thread->fault_address);
-	why_finding_line(
-		finding, "%" PRIu64 " page faults in a row at that address within %s", thread->fault_repeats,
-		why_say_ticks(evidence, thread->faults.last - thread->fault_first, since, sizeof(since)));
+	why_finding_line(finding, "%" PRIu64 " page faults in a row at that address within %s",
+			 thread->fault_repeats,
+			 why_say_ticks(evidence, lasted(thread->fault_first, thread->faults.last), since,
+				       sizeof(since)));
 	if (thread->fault_ip)
 		why_finding_line(finding, "all by the instruction at %s",
 				 why_say_place(evidence, thread->fault_ip, where, sizeof(where)));
@@ -70,7 +84,7 @@ static bool is_error(uint64_t result)
 static bool calls_loop(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread->repeats >= CALLS_LEAST && is_error(thread->syscall_result) &&
-	       goes_on(evidence, thread->syscalls.last) &&
+	       goes_on(evidence, thread, thread->syscalls.last) &&
 	       rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last) >= RATE_LEAST;
 }
 
@@ -88,11 +102,12 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 	why_say_name(name, "system call", thread->syscall, call, sizeof(call));
 	why_say_name(error, "error", 0 - thread->syscall_result, result, sizeof(result));
 	why_finding_head(finding, "%s calls %s again and again, and gets %s every time", who, call, result);
-	why_finding_line(
-		finding, "%" PRIu64 " times in a row with the same arguments within %s, %" PRIu64 " a second",
-		thread->repeats,
-		why_say_ticks(evidence, thread->syscalls.last - thread->repeat_first, since, sizeof(since)),
-		rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
+	why_finding_line(finding,
+			 "%" PRIu64 " times in a row with the same arguments within %s, %" PRIu64 " a second",
+			 thread->repeats,
+			 why_say_ticks(evidence, lasted(thread->repeat_first, thread->syscalls.last), since,
+				       sizeof(since)),
+			 rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1 });
 	return 0;
 }

@@ -308,6 +308,19 @@ static void a_loop_that_has_ended_is_none(void **state)
 	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
 }
 
+/* The host has not let the CPU run for a while: that is no end of the loop. */
+static void a_cpu_without_time_loops_still(void **state)
+{
+	uint64_t last = call_many(1000, MS, 1000, 3, EAGAIN_RESULT);
+
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	script_event(OTHER, last + 600 * MS, 1, IDLE);
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_cpu_row(1, KTRX_MODE_IDLE);
+	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+}
+
 static uint64_t fault_many(unsigned times, uint64_t from, uint16_t between)
 {
 	for (unsigned n = 0; n < times; n++, from += 1000) {
@@ -500,6 +513,7 @@ int main(void)
 		TEST(calls_that_succeed_are_progress),
 		TEST(rare_calls_are_no_loop),
 		TEST(a_loop_that_has_ended_is_none),
+		TEST(a_cpu_without_time_loops_still),
 		TEST(one_fault_for_ever),
 		TEST(a_handler_that_repairs_nothing),
 		TEST(calls_between_faults_are_progress),
