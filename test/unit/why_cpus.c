@@ -359,6 +359,17 @@ static void a_spin_with_interrupts_off(void **state)
 	why_says("called from 0x100050");
 }
 
+static void one_that_records_with_interrupts_off_does_not_spin(void **state)
+{
+	(void)state;
+	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
+	script_event(OTHER, 900 * MS, 1, WORKER);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000\n";
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
+}
+
 static void who_waits_for_a_lock_does_not_spin(void **state)
 {
 	(void)state;
@@ -550,6 +561,7 @@ int main(void)
 		TEST(a_thread_of_the_kernel_that_spins),
 		TEST(one_that_acts_does_not_spin),
 		TEST(a_spin_with_interrupts_off),
+		TEST(one_that_records_with_interrupts_off_does_not_spin),
 		TEST(who_waits_for_a_lock_does_not_spin),
 		TEST(two_that_give_way_to_each_other),
 		TEST(who_has_it_in_the_end_is_in_no_livelock),

@@ -146,7 +146,7 @@ static void a_handler_that_wants_its_threads_lock_is_stuck(void **state)
 }
 
 /* CPU 0 has a lock and awaits an answer of CPU 1, which spins for the lock. */
-static void cpus_over_an_answer(uint8_t interrupts, uint64_t answered)
+static void cpus_over_an_answer_until(uint64_t end, uint8_t interrupts, uint64_t answered)
 {
 	struct ktrx_holder *asker = why_cpu_row(0, KTRX_MODE_KERNEL),
 			   *asked = why_cpu_row(1, KTRX_MODE_KERNEL);
@@ -157,7 +157,19 @@ static void cpus_over_an_answer(uint8_t interrupts, uint64_t answered)
 	script_cpu(1)->ipi_answered = answered;
 	why_holds(asker, A, 10 * MS);
 	why_waits(asked, KTRX_WAIT_SPIN, A, "aye", 19 * MS);
-	end_at(1020 * MS);
+	end_at(end);
+}
+
+static void cpus_over_an_answer(uint8_t interrupts, uint64_t answered)
+{
+	cpus_over_an_answer_until(1020 * MS, interrupts, answered);
+}
+
+static void an_answer_may_take_a_while(void **state)
+{
+	(void)state;
+	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
 }
 
 static void an_answer_that_cannot_come_is_a_deadlock(void **state)
@@ -296,6 +308,7 @@ int main(void)
 		TEST(threads_that_join_each_other_are_stuck),
 		TEST(a_thread_that_wants_its_own_lock_is_stuck),
 		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
+		TEST(an_answer_may_take_a_while),
 		TEST(an_answer_that_cannot_come_is_a_deadlock),
 		TEST(an_answer_that_can_come_is_none),
 		TEST(an_answer_that_came_is_none),
