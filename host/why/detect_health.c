@@ -159,9 +159,11 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 
 	if (health.cpus == 0 || health.silent || health.unknown)
 		return 0;
-	if (busy < BUSY_PERCENT && health.longest <= why_ms(evidence, TURN_MS))
+	/* Where several CPUs are at work and none idles, they have just begun, however little that is of the window. */
+	if (busy < BUSY_PERCENT && (health.idle > 0 || health.cpus == 1) &&
+	    health.longest <= why_ms(evidence, TURN_MS))
 		return tell_idle(evidence, findings, &health, busy);
-	if (busy >= BUSY_PERCENT)
+	if (busy >= BUSY_PERCENT || (health.idle == 0 && health.cpus > 1))
 		return tell_busy(evidence, findings, &health, busy);
 	return 0;
 }

@@ -481,6 +481,24 @@ static void idle_without_ticks(void **state)
 	why_says("1 of 1 CPUs idle");
 }
 
+/* Both have begun to work right before the end. */
+static void who_has_just_begun_is_not_idle(void **state)
+{
+	(void)state;
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		const uint32_t thread = cpu == 0 ? WORKER : CLIENT;
+
+		script_event(OTHER, MS + cpu, cpu, IDLE);
+		script_event(SWITCH, 990 * MS + cpu, cpu, IDLE, V(IDLE), V(thread), V(0));
+		script_event(OTHER, 1000 * MS + cpu, cpu, thread);
+		why_thread_row(thread, cpu == 0 ? "worker" : "client", KTRX_THREAD_RUNNING, cpu);
+		why_cpu_row(cpu, KTRX_MODE_KERNEL);
+		script_cpu(cpu)->heartbeats = 9;
+		script_cpu(cpu)->heartbeat_stamp = 999 * MS;
+	}
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+}
+
 /* A CPU that says nothing and does not idle is not well, whatever the others do. */
 static void a_silent_cpu_is_not_well(void **state)
 {
@@ -525,6 +543,7 @@ int main(void)
 		TEST(a_disk_that_is_always_so),
 		TEST(events_may_be_rare),
 		TEST(idle_without_ticks),
+		TEST(who_has_just_begun_is_not_idle),
 		TEST(a_silent_cpu_is_not_well),
 	};
 
