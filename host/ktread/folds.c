@@ -51,14 +51,6 @@ static bool is_sound(const struct ktrx_fold *fold)
 	       (fold->count == 0 || (int64_t)(fold->last - fold->first) >= 0);
 }
 
-static uint64_t corrected(const struct ktread *trace, uint32_t cpu, uint64_t stamp)
-{
-	if (trace->info.clock == KTREAD_CLOCK_RAW)
-		return stamp;
-	stamp = ktread_clocks_apply(&trace->measured, cpu, stamp);
-	return ktread_clocks_apply(&trace->aligned, cpu, stamp);
-}
-
 static void describe(struct ktread *trace, struct ktread_fold *fold)
 {
 	const struct ktrx_fold *row = &trace->fold;
@@ -76,8 +68,8 @@ static void describe(struct ktread *trace, struct ktread_fold *fold)
 	if (KTRX_W1_EXTENDED(row->second) && row->bytes >= sizeof(struct ktrx_extension))
 		ktread_v2_take_extension(event);
 	fold->count = row->count;
-	fold->first = corrected(trace, row->cpu, row->first);
-	fold->last = corrected(trace, row->cpu, row->last);
+	fold->first = ktread_corrected(trace, row->cpu, row->first);
+	fold->last = ktread_corrected(trace, row->cpu, row->last);
 	event->stamp = fold->last;
 }
 

@@ -41,9 +41,47 @@ int ktread_layout_cpus(const struct ktread_layout *layout, uint32_t first, struc
 		       : 0;
 }
 
+/* 0 stays what it means: never. */
+static void correct(const struct ktread *trace, uint32_t cpu, uint64_t *stamp)
+{
+	if (*stamp == 0)
+		return;
+	*stamp = ktread_corrected(trace, cpu, *stamp);
+	*stamp += *stamp == 0;
+}
+
+static void correct_cpu(const struct ktread *trace, uint32_t number, struct ktrx_cpu *row)
+{
+	correct(trace, number, &row->heartbeat_stamp);
+	correct(trace, number, &row->now);
+	correct(trace, number, &row->mode_stamp);
+	correct(trace, number, &row->interrupts_stamp);
+	correct(trace, number, &row->switch_stamp);
+	correct(trace, number, &row->irq_stamp);
+	correct(trace, number, &row->ipi_stamp);
+	correct(trace, number, &row->ipi_answered);
+	correct(trace, number, &row->broken_stamp);
+}
+
+/* A thread's row is written where it runs; what another CPU wrote there, as who wakes it does, is off by their difference. */
+static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
+{
+	const uint32_t cpu = row->id & KTRX_HOLDER_CPU ? row->id & ~KTRX_HOLDER_CPU : row->cpu;
+
+	correct(trace, cpu, &row->state_stamp);
+	correct(trace, cpu, &row->wait_stamp);
+	correct(trace, cpu, &row->deadline);
+	for (uint32_t n = 0; n < KTRX_HELD; n++)
+		correct(trace, cpu, &row->held[n].stamp);
+}
+
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room)
 {
-	return trace->layout ? ktread_layout_cpus(trace->layout, first, cpu, room) : 0;
+	int count = trace->layout ? ktread_layout_cpus(trace->layout, first, cpu, room) : 0;
+
+	for (int n = 0; n < count; n++)
+		correct_cpu(trace, first + (uint32_t)n, &cpu[n]);
+	return count;
 }
 
 int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, struct ktrx_holder *holder,
@@ -58,5 +96,9 @@ int ktread_layout_holders(const struct ktread_layout *layout, uint32_t first, st
 
 int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room)
 {
-	return trace->layout ? ktread_layout_holders(trace->layout, first, holder, room) : 0;
+	int count = trace->layout ? ktread_layout_holders(trace->layout, first, holder, room) : 0;
+
+	for (int n = 0; n < count; n++)
+		correct_holder(trace, &holder[n]);
+	return count;
 }

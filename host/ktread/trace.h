@@ -78,6 +78,12 @@ struct ktread {
 	char message[512];
 };
 
+/* A stamp of that CPU's counter, by what was measured of its clock and by what it was aligned with. */
+static inline uint64_t ktread_corrected(const struct ktread *trace, uint32_t cpu, uint64_t stamp)
+{
+	return ktread_clocks_apply(&trace->aligned, cpu, ktread_clocks_apply(&trace->measured, cpu, stamp));
+}
+
 static inline uint64_t ktread_item_stamp(const unsigned char *item)
 {
 	uint64_t stamp;

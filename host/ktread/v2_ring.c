@@ -102,10 +102,7 @@ static uint32_t record_cpu(const struct ktread_v2_ring *ring, const uint64_t *sl
 
 static uint64_t corrected(const struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t stamp)
 {
-	uint32_t cpu = record_cpu(ring, slot);
-
-	stamp = ktread_clocks_apply(&ring->trace->measured, cpu, stamp);
-	return ktread_clocks_apply(&ring->trace->aligned, cpu, stamp);
+	return ktread_corrected(ring->trace, record_cpu(ring, slot), stamp);
 }
 
 /* Puts an item in its place by stamp, no farther back than the window allows. */

@@ -110,7 +110,6 @@ void why_registers(struct why_evidence *evidence)
 
 #define ROWS 64u /* read at once */
 
-/* Stamps are as the CPU's counter had them: corrections of the trace are smaller than what is concluded from them. */
 static int read_cpus(struct why_evidence *evidence)
 {
 	uint32_t called = 0;

@@ -259,7 +259,8 @@ struct ktrx_cpu;
 struct ktrx_holder;
 /*
  * The kernel's tables of what CPUs do and of what threads hold and wait for (ktrx/v2.h): rows from number `first` on.
- * How many of `room` there are, or an error. Names in them end in NUL, and are not yet escaped: hostile bytes.
+ * How many of `room` there are, or an error. Stamps are corrected as those of events are, a thread's by the clock of the CPU
+ * that its row names. Names in them end in NUL, and are not yet escaped: hostile bytes.
  */
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
 int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room);

@@ -49,7 +49,8 @@ int64_t fake_points(void)
 uint64_t fake_clock(void)
 {
 	point();
-	return fake.clock += fake.step;
+	fake.clock += fake.step;
+	return fake.clock + fake.ahead[fake.cpu];
 }
 
 uint32_t fake_cpu(void)

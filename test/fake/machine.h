@@ -11,6 +11,7 @@
 struct fake_machine {
 	uint64_t clock; /* each reading adds `step` first */
 	uint64_t step;
+	uint64_t ahead[KTRACE_MAX_CPUS]; /* of `clock`, of each CPU's */
 	uint32_t cpu;
 	uint32_t thread;
 	uintptr_t stack_end;		/* 0: unknown */

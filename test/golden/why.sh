@@ -11,6 +11,9 @@ build/test/cmd-traces "$tmp" || exit 1
 for story in deadlock self-deadlock ipi-deadlock order inversion lies; do
 	golden $story ktrace why $story.ktrx
 done
+ktrace why "$tmp/ipi-deadlock.ktrx" >"$tmp/in-step"
+ktrace why "$tmp/clocks-apart.ktrx" >"$tmp/apart"
+check "clocks that are apart change nothing" diff "$tmp/in-step" "$tmp/apart"
 golden deadlock-json ktrace why --json deadlock.ktrx
 golden lies-json ktrace why --json lies.ktrx
 golden forward ktrace why forward.ktrx

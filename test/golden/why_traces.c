@@ -77,7 +77,26 @@ static void switch_to(uint32_t cpu, uint32_t thread)
 	running[cpu] = fake.thread = thread;
 }
 
-static void boot(void)
+/* Clocks that are apart, and what the kernel would have measured of them. */
+static void set_clocks_apart(void)
+{
+	struct ktrx_clock *row = NULL;
+
+	for (uint32_t n = 0; n < KTRX_SECTIONS; n++)
+		if (ktrace_root.section[n].type == KTRX_SECTION_CLOCKS)
+			row = (struct ktrx_clock *)(uintptr_t)ktrace_root.section[n].address;
+	assert_non_null(row);
+	for (uint32_t n = 1; n < FAKE_CPUS; n++) {
+		fake.ahead[n] = n * 5000 * MS;
+		row[n].sample[0] = (struct ktrx_clock_sample){ .stamp = fake.clock + fake.ahead[n],
+							       .offset = -(int64_t)fake.ahead[n] };
+		row[n].sample[0].check = ktrx_clock_check(&row[n].sample[0]);
+		row[n].samples = 1;
+		row[n].measured = 1;
+	}
+}
+
+static void boot_with(void (*prepare)(void))
 {
 	const struct ktrace_memory memory = { fake_memory, sizeof(fake_memory) };
 	const struct ktrace_config config = {
@@ -87,6 +106,7 @@ static void boot(void)
 		.threads = 16,
 		.holders = 16,
 		.blocks = 1,
+		.clocks = KTRACE_CLOCKS_ASKED,
 		.memory = &memory,
 		.kernel = "story",
 		.frequency = 1000000000,
@@ -99,6 +119,8 @@ static void boot(void)
 	memset(fake_memory, 0, sizeof(fake_memory));
 	at(1);
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
+	if (prepare)
+		prepare();
 	for (uint32_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
 		if (names[n])
 			ktrace_thread_name(n + IDLE, names[n]);
@@ -107,6 +129,11 @@ static void boot(void)
 		switch_to(fake.cpu, IDLE + fake.cpu);
 		ktrace_mode(KTRX_MODE_IDLE);
 	}
+}
+
+static void boot(void)
+{
+	boot_with(NULL);
 }
 
 /* All hearts beat until then, every 10 ms. */
@@ -198,9 +225,9 @@ static void tell_self_deadlock(void)
 }
 
 /* CPU 0 has a lock and waits for CPU 1's answer, which waits for the lock with interrupts off. */
-static void tell_ipi_deadlock(void)
+static void tell_ipi_deadlock(const char *name, void (*prepare)(void))
 {
-	boot();
+	boot_with(prepare);
 	run(0, 5, 20);
 	take(A, KTRACE_BY_CPU, PLACE);
 	run(1, 6, 21);
@@ -215,7 +242,7 @@ static void tell_ipi_deadlock(void)
 		fake.cpu = 2;
 		ktrace_heartbeat(PLACE + 0x900);
 	}
-	save("ipi-deadlock.ktrx");
+	save(name);
 }
 
 static void take_both(uintptr_t first, uintptr_t then, uintptr_t place)
@@ -316,7 +343,8 @@ static void tell_all(void **state)
 	(void)state;
 	tell_deadlock();
 	tell_self_deadlock();
-	tell_ipi_deadlock();
+	tell_ipi_deadlock("ipi-deadlock.ktrx", NULL);
+	tell_ipi_deadlock("clocks-apart.ktrx", set_clocks_apart);
 	tell_lock_order();
 	tell_inversion();
 	tell_lies();

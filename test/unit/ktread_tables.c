@@ -76,6 +76,45 @@ static void rows_are_read(void **state)
 	ktread_close(trace);
 }
 
+/* CPU 1 is 700 ticks ahead, and CPU 2 further behind than it has counted. */
+static void stamps_are_corrected_as_those_of_events(void **state)
+{
+	const int64_t offsets[CPUS] = { 0, -700, -5000 };
+	const struct ktrx_holder rows[] = {
+		{ .id = KTRX_HOLDER_CPU | 1u, .wait_stamp = 1701, .held[0] = { .stamp = 1702 } },
+		{ .id = 5, .cpu = 1, .state_stamp = 1703, .deadline = 1704 },
+		{ .id = 6, .cpu = 0, .state_stamp = 1705 },
+		{ .id = 7, .cpu = UINT16_MAX, .state_stamp = 1706 },
+	};
+	struct ktrx_holder holder[4];
+	struct ktrx_cpu cpu[CPUS];
+	struct writer writer;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+
+	(void)state;
+	begin(&writer, CPUS + 1);
+	bytes_append(&writer.offsets, offsets, sizeof(offsets));
+	for (uint32_t n = 0; n < CPUS; n++) {
+		struct ktrx_cpu row = { .heartbeat_stamp = 1700, .now = 1800, .ipi_answered = 1900 };
+
+		bytes_append(&writer.cpus, &row, sizeof(row));
+	}
+	bytes_append(&writer.holders, rows, sizeof(rows));
+	writer_dump(&writer, &dump);
+	writer_close(&writer);
+	trace = open_and_free(&dump);
+	assert_int_equal(ktread_cpus(trace, 1, &cpu[1], 2), 2);
+	assert_true(cpu[1].heartbeat_stamp == 1000 && cpu[1].now == 1100 && cpu[1].ipi_answered == 1200);
+	assert_true(cpu[1].irq_stamp == 0 && cpu[2].irq_stamp == 0);
+	assert_int_equal(cpu[2].now, 1);
+	assert_int_equal(ktread_holders(trace, 0, holder, 4), 4);
+	assert_true(holder[0].wait_stamp == 1001 && holder[0].held[0].stamp == 1002);
+	assert_true(holder[1].state_stamp == 1003 && holder[1].deadline == 1004 && holder[1].wait_stamp == 0);
+	assert_true(holder[2].state_stamp == 1705 && holder[3].state_stamp == 1706);
+	ktread_close(trace);
+}
+
 static void a_trace_without_tables_has_no_rows(void **state)
 {
 	struct ktrx_holder holder;
@@ -164,6 +203,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_read),
+		cmocka_unit_test(stamps_are_corrected_as_those_of_events),
 		cmocka_unit_test(a_trace_without_tables_has_no_rows),
 		cmocka_unit_test(rows_of_another_size_are_taken_as_far_as_known),
 		cmocka_unit_test(lengths_that_lie_end_somewhere),
