@@ -2,8 +2,8 @@
 /*
  * The kernel from its first C statement to its last.
  *
- * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), tickless= (timer.h), slots=, debug= and
- * ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h).
+ * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), tickless= (timer.h), slots=, keep=, debug=
+ * and ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h).
  */
 #include <ktrace/ktrace.h>
 

@@ -38,6 +38,7 @@ static struct spinlock lock = SPINLOCK("page");
 static struct run *runs;
 static struct stock stocks[CPU_MAX];
 static size_t free_pages; /* in the list and in stocks */
+static uintptr_t middle;  /* of the largest piece of RAM */
 
 /* What programs leave behind shows here. */
 KTRACE_SETTING_U64("vm.free_pages", free_pages, KTRX_SETTING_READ_ONLY);
@@ -64,10 +65,15 @@ static char *run_end(struct run *run)
 void page_init(void)
 {
 	struct memory_range ranges[MEMORY_RANGES_MAX];
-	size_t count = arch_memory_map(ranges, MEMORY_RANGES_MAX);
+	size_t count = arch_memory_map(ranges, MEMORY_RANGES_MAX), largest = 0;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		page_free((void *)ranges[i].base, ranges[i].size / PAGE_SIZE);
+		if (ranges[i].size > largest) {
+			largest = ranges[i].size;
+			middle = (ranges[i].base + largest / 2) & ~(uintptr_t)(PAGE_SIZE - 1);
+		}
+	}
 }
 
 /* ---- The list; under the lock ------------------------------------------------------------------- */
@@ -85,6 +91,24 @@ static void *list_take(size_t count)
 			return run_end(run);
 		*at = run->next;
 		return run;
+	}
+	return NULL;
+}
+
+/* Cuts these pages out of the run they are in. */
+static void *list_take_at(uintptr_t address, size_t count)
+{
+	for (struct run *run = runs; run; run = run->next) {
+		uintptr_t end = (uintptr_t)run_end(run);
+		struct run *rest = (struct run *)(address + count * PAGE_SIZE);
+
+		if (address <= (uintptr_t)run || end <= (uintptr_t)rest)
+			continue;
+		rest->next = run->next;
+		rest->pages = (end - (uintptr_t)rest) / PAGE_SIZE;
+		run->next = rest;
+		run->pages = (address - (uintptr_t)run) / PAGE_SIZE;
+		return (void *)address;
 	}
 	return NULL;
 }
@@ -201,6 +225,17 @@ void *page_alloc(size_t count)
 	__atomic_sub_fetch(&free_pages, count, __ATOMIC_RELAXED);
 	tell_free();
 	return memset(pages, 0, count * PAGE_SIZE);
+}
+
+void *page_reserve(size_t count)
+{
+	bool irq_on = spin_lock(&lock);
+	void *pages = list_take_at(middle, count);
+
+	spin_unlock(&lock, irq_on);
+	if (pages)
+		__atomic_sub_fetch(&free_pages, count, __ATOMIC_RELAXED);
+	return pages;
 }
 
 static void put_locked(void *pages, size_t count)

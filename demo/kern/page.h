@@ -16,6 +16,12 @@ void page_init(void);
 /* count neighbouring pages, zeroed; NULL if there are none. */
 void *page_alloc(size_t count);
 
+/*
+ * count neighbouring pages as they are: the same ones each boot, far from what a boot loader writes, and with what the
+ * boot before left there. NULL if they are taken. Once.
+ */
+void *page_reserve(size_t count);
+
 /* Gives back what page_alloc returned, or any whole pages of it. */
 void page_free(void *pages, size_t count);
 

@@ -12,6 +12,7 @@
 
 #define DEFAULT_SLOTS 16384
 #define TABLE_BYTES   (192u << 10) /* threads and what they do, counters, folds */
+#define KEPT_BYTES    (128u << 10) /* what is copied for after a reset */
 #define THREADS	      256	   /* whose names and doings are kept */
 #define RARE_LEAST    512
 #define RARE_PART     16 /* of a ring's slots, for rare events */
@@ -39,18 +40,21 @@ static uint64_t rare_slots(uint64_t slots)
 	return slots / RARE_PART < RARE_LEAST ? RARE_LEAST : slots / RARE_PART;
 }
 
-/* One piece of memory for all rings and tables; none if the rings would take more than half of what is free.
+/*
+ * One piece of memory for all rings and tables, and as much for each boot that is kept; none if that would take more than
+ * half of what is free.
  */
-static struct ktrace_memory lend(uint64_t rings, uint64_t slots)
+static struct ktrace_memory lend(uint64_t rings, uint64_t slots, uint32_t keep)
 {
 	struct ktrace_memory memory = { 0 };
 	size_t pages;
 
-	if (slots > page_free_count() * PAGE_SIZE / 2 / KTRX_SLOT_SIZE / rings)
+	if (slots > page_free_count() * PAGE_SIZE / 2 / KTRX_SLOT_SIZE / rings / (keep + 1))
 		return memory;
-	pages = ((rings * slots + rare_slots(slots)) * KTRX_SLOT_SIZE + TABLE_BYTES + PAGE_SIZE - 1) /
-		PAGE_SIZE;
-	memory.base = page_alloc(pages);
+	pages = ((rings * slots + rare_slots(slots)) * KTRX_SLOT_SIZE + TABLE_BYTES +
+		 (keep ? KEPT_BYTES : 0) + PAGE_SIZE - 1) /
+		PAGE_SIZE * (keep + 1);
+	memory.base = keep ? page_reserve(pages) : page_alloc(pages);
 	memory.size = memory.base ? pages * PAGE_SIZE : 0;
 	return memory;
 }
@@ -71,7 +75,8 @@ void trace_init(void)
 	static const struct ktrace_console echo = { .write = echo_write };
 	unsigned count = arch_cpu_count() < CPU_MAX ? arch_cpu_count() : CPU_MAX;
 	uint64_t slots = arg_number("slots", DEFAULT_SLOTS);
-	struct ktrace_memory memory = lend(count, slots);
+	uint32_t keep = (uint32_t)arg_number("keep", 0);
+	struct ktrace_memory memory = lend(count, slots, keep);
 	const struct ktrace_config config = {
 		.size = sizeof(config),
 		.cpus = count,
@@ -90,6 +95,7 @@ void trace_init(void)
 		.interrupt = interrupt_for_clock,
 		.folds = FOLDS,
 		.rare_slots = (uint32_t)rare_slots(slots),
+		.keep = keep,
 	};
 	int error;
 

@@ -17,6 +17,10 @@
 
 #define TRIES 3u
 
+#define NOTE "captured by: ktrace extract\n"
+#define NOTE_KEPT \
+	"ended: the machine was reset; this is what the memory it keeps had of that boot\nreset: yes\n"
+
 struct visit {
 	const struct capture_extract_options *options;
 	struct capture_extract_report *report;
@@ -252,7 +256,7 @@ int capture_extract_write(struct ktread_image *image, const struct capture_extra
 
 	if (error)
 		return error;
-	error = capture_output_dump(&output, image, "captured by: ktrace extract\n", 0);
+	error = capture_output_dump(&output, image, ktread_image_is_kept(image) ? NOTE NOTE_KEPT : NOTE, 0);
 	if (!error)
 		error = check_kernel(options, memory, output.fresh, report);
 	if (error) {

@@ -60,7 +60,8 @@ static int resolve_virtual(const struct ktread_image *image, uint64_t address, u
 		if (offset < block->length && is_turn(image, block->physical + offset, &attempt, physical))
 			return 0;
 	}
-	if (is_turn(image, address - image->root.self + image->physical, &attempt, physical))
+	if (!ktread_root_is_kept_memory(&image->root) &&
+	    is_turn(image, address - image->root.self + image->physical, &attempt, physical))
 		return 0;
 	/* Memory that was not lent may lie in the same mapping as some that was. */
 	for (uint32_t i = 0; i < image->blocks; i++) {
@@ -96,7 +97,8 @@ static void pick_blocks(struct ktread_image *image)
 
 		if (found->head.nonce == image->root.nonce && physical != UINT64_MAX)
 			image->block[image->blocks++] =
-				(struct ktread_image_block){ found->head.self, found->head.length, physical };
+				(struct ktread_image_block){ found->head.self, found->head.length, physical,
+							     found->head.boot };
 	}
 }
 
@@ -185,13 +187,35 @@ static uint64_t newest_anchor(const struct ktread_layout *layout)
 
 struct boot {
 	uint64_t position, nonce, stamp;
+	bool kept;
+	uint64_t order; /* of those that are kept */
 };
 
-/* The last first. */
+static struct boot describe_boot(const struct ktread_image *image, const struct ktread_layout *layout)
+{
+	struct boot boot = { .position = image->position,
+			     .nonce = layout->root.nonce,
+			     .stamp = newest_anchor(layout),
+			     .kept = ktread_root_is_kept_memory(&layout->root) };
+
+	for (uint32_t i = 0; i < image->blocks; i++)
+		if (image->block[i].boot > boot.order)
+			boot.order = image->block[i].boot;
+	return boot;
+}
+
+/*
+ * The last first. What was kept comes behind the roots themselves, which a reset wipes; among it stamps say nothing, since
+ * on some machines the clock starts anew.
+ */
 static int compare_boots(const void *left, const void *right)
 {
 	const struct boot *a = left, *b = right;
 
+	if (a->kept != b->kept)
+		return a->kept - b->kept;
+	if (a->kept && a->order != b->order)
+		return (a->order < b->order) - (a->order > b->order);
 	return a->stamp != b->stamp ? (a->stamp < b->stamp) - (a->stamp > b->stamp)
 				    : (a->position > b->position) - (a->position < b->position);
 }
@@ -227,11 +251,12 @@ static int list_boots(struct ktread_image *image, struct boot boot[KTREAD_SCAN_R
 			return status;
 		if (status < 0)
 			continue;
-		boot[boots++] = (struct boot){ image->position, layout->root.nonce, newest_anchor(layout) };
+		if (image->kept || !ktread_root_is_kept_memory(&layout->root))
+			boot[boots++] = describe_boot(image, layout);
 		ktread_layout_close(layout);
 	}
 	qsort(boot, boots, sizeof(*boot), compare_boots);
-	if (boots || status != KTREAD_E_ABSENT)
+	if (boots || (status < 0 && status != KTREAD_E_ABSENT))
 		return boots ? (int)drop_copies(boot, boots) : status;
 	return ktread_fail(KTREAD_E_ABSENT, "%s: no ktrace in its %" PRIu64 " bytes of memory",
 			   image->memory->name, image->memory->size);
@@ -254,7 +279,7 @@ static int choose_root(struct ktread_image *image, uint32_t back)
 	return open_best_map(image, &image->layout);
 }
 
-int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot)
+static int find(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot, bool kept)
 {
 	struct ktread_image *found = calloc(1, sizeof(*found));
 	int status;
@@ -262,6 +287,7 @@ int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *me
 	if (!found)
 		return ktread_fail_memory();
 	found->memory = memory;
+	found->kept = kept;
 	status = ktread_scan_run(&found->scan, memory);
 	if (status == 0)
 		status = choose_root(found, boot);
@@ -275,7 +301,17 @@ int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *me
 
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory)
 {
-	return ktread_image_find_boot(image, memory, 0);
+	return find(image, memory, 0, false);
+}
+
+int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot)
+{
+	return find(image, memory, boot, true);
+}
+
+bool ktread_image_is_kept(const struct ktread_image *image)
+{
+	return image->root.flags & KTRX_FLAG_KEPT;
 }
 
 /* Rings that something was recorded in. */

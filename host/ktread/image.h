@@ -13,6 +13,7 @@ struct ktread_image_block {
 	uint64_t self; /* virtual address … */
 	uint64_t length;
 	uint64_t physical; /* … and where that is */
+	uint64_t boot;	   /* ordinal of memory that is kept over resets */
 };
 
 struct ktread_image {
@@ -25,6 +26,7 @@ struct ktread_image {
 	uint64_t physical;
 	struct ktread_layout *layout;
 	uint32_t boots;	 /* roots found, one a nonce */
+	bool kept;	 /* what a boot left in memory that outlived it counts, too */
 	bool fixed;	 /* opened where the caller said: nothing is searched for */
 	char *registers; /* NULL: unknown */
 };

@@ -11,6 +11,7 @@
 #define WORD_GUESSES 64u /* places a reserve word is looked for */
 #define SLOT_WORDS   (KTRX_SLOT_SIZE / sizeof(uint64_t))
 #define MAX_SHIFT    30u
+#define GENERATIONS  256u
 #define NO_WORD	     UINT64_MAX
 
 static int open_sections(struct ktread_layout *layout, const struct ktread_resolver *resolver)
@@ -106,38 +107,44 @@ static int read_some(const struct ktread_ring_place *place, uint64_t index, uint
 	return ktread_region_read(&place->slots, position * KTRX_SLOT_SIZE, slot, *count * KTRX_SLOT_SIZE);
 }
 
-/* Index from which the slots of the newest lap can be followed, as far as their generations tell. */
+/*
+ * Index from which the slots of the newest lap can be followed, as far as their generations tell. *index: one that the
+ * ring has reached for sure.
+ */
 static int guess_lap(const struct ktread_ring_place *place, uint64_t *index)
 {
-	uint64_t slot[GUESS_SLOTS][SLOT_WORDS], count, known = place->row.anchor_index >> place->row.shift;
+	uint64_t slot[GUESS_SLOTS][SLOT_WORDS], count, known = *index >> place->row.shift;
+	uint32_t slots[GENERATIONS] = { 0 }, most = 0;
 	int status = read_some(place, 0, slot, &count);
 
-	*index = place->row.anchor_index > place->row.first ? place->row.anchor_index : place->row.first;
-	for (uint64_t n = 0; n < count && status == 0; n++) {
-		uint64_t later = (KTRX_TAG_GENERATION(slot[n][0]) - known) & 0xff;
-
-		if (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_EMPTY)
-			continue;
-		/* A lap behind the anchor's is what the newest one has not come round to. */
-		if (later > 0 && later < 0xff)
-			*index = (known + later) << place->row.shift;
-		break;
-	}
+	for (uint64_t n = 0; n < count && status == 0; n++)
+		if (KTRX_TAG_KIND(slot[n][0]) != KTRX_KIND_EMPTY)
+			slots[(KTRX_TAG_GENERATION(slot[n][0]) - known) % GENERATIONS]++;
+	/* A lap behind the known one is what that has not come round to. */
+	for (uint64_t later = 0; later < GENERATIONS - 1; later++)
+		if (slots[later] > most) {
+			most = slots[later];
+			if (later > 0)
+				*index = (known + later) << place->row.shift;
+		}
 	return status;
 }
 
 /*
- * The head of a ring whose reserve word cannot be read: slots of the newest lap carry their own generation up to
- * it, but for a few that are in flight.
+ * The head of a ring whose reserve word cannot be read, or was read a while ago: slots of the newest lap carry their own
+ * generation up to it, but for a few that are in flight. It may have begun just now: then it is the lap before that
+ * most of the first slots belong to.
  */
-static int guess_head(struct ktread_ring_place *place)
+static int guess_head(struct ktread_ring_place *place, uint64_t reached)
 {
-	uint64_t index, end, misses = 0;
-	int status = guess_lap(place, &index);
+	const struct ktrx_ring *row = &place->row;
+	uint64_t index = row->anchor_index > row->first ? row->anchor_index : row->first, end, misses = 0;
+	int status;
 
+	index = index > reached ? index : reached;
+	status = guess_lap(place, &index);
 	place->head = index;
-	place->guessed = true;
-	end = index + ktread_ring_slots(place);
+	end = index + 2 * ktread_ring_slots(place);
 	while (index < end && misses < GUESS_SLOTS && status == 0) {
 		uint64_t slot[GUESS_SLOTS][SLOT_WORDS], count;
 
@@ -170,10 +177,14 @@ static int place_head(struct ktread_layout *layout, const struct ktread_resolver
 
 	place->word_physical = NO_WORD;
 	place->head = word_head(place, n, place->row.word);
-	if (place->row.head_where == KTRX_WHERE_NONE)
+	if (ktread_root_is_kept_memory(&layout->root))
+		return guess_head(place, place->head);
+	if (place->row.head_where == KTRX_WHERE_NONE) {
 		place->word_physical = layout->memory->live ? place->row_physical : NO_WORD;
-	else if (!find_word(layout, resolver, n))
-		return guess_head(place);
+	} else if (!find_word(layout, resolver, n)) {
+		place->guessed = true;
+		return guess_head(place, place->row.first);
+	}
 	return ktread_layout_head(layout, n, &place->head);
 }
 

@@ -21,7 +21,7 @@ struct ktread_ring_place {
 	uint64_t word_physical; /* of the reserve word, UINT64_MAX if it is `row.word` or unknown */
 	uint64_t head;		/* index of the next free slot when it was looked at */
 	uint64_t row_physical;	/* of `row`, UINT64_MAX if unknown */
-	bool guessed;		/* the head was made out from the slots */
+	bool guessed;		/* the reserve word was not found: the head was made out from the slots */
 	bool usable;		/* sizes are sound, and it overlaps no other ring */
 };
 

@@ -91,7 +91,7 @@ static void note_guesses(struct ktread *trace)
 /* Memory with a root in it. */
 static int open_memory(struct ktread *trace, enum ktread_form form)
 {
-	int status = ktread_image_find(&trace->image, trace->memory);
+	int status = ktread_image_find_boot(&trace->image, trace->memory, 0);
 
 	if (status < 0)
 		return status;

@@ -94,8 +94,12 @@ int ktread_stamp_find_start(const struct ktread_layout *layout, uint32_t ring, u
 	int status;
 
 	*start = (struct ktread_stamp_start){ newest, UINT64_MAX, newest, false };
-	if (place->row.anchor_index < begin)
-		return 0;
+	if (place->row.anchor_index < begin) {
+		/* The row of a boot that was kept may be older than the newest anchor. */
+		return layout->root.flags & KTRX_FLAG_KEPT
+			       ? search(place, begin, head, &start->reference, &found)
+			       : 0;
+	}
 	status = walk_back(place, place->row.anchor_index, begin, head, start);
 	if (status != 0)
 		return status < 0 ? status : 0;

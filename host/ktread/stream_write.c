@@ -109,7 +109,7 @@ static void describe_v2(struct dump *dump)
 static int dump_image(struct dump *dump, struct ktread *trace)
 {
 	struct ktread_image *image;
-	int descriptor, status = ktread_image_find(&image, trace->memory);
+	int descriptor, status = ktread_image_find_boot(&image, trace->memory, 0);
 
 	if (status < 0)
 		return status;

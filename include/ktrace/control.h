@@ -88,8 +88,16 @@ struct ktrace_config {
 	 * into the CPUs' rings like all others.
 	 */
 	uint32_t rare_slots;
+	/*
+	 * How many earlier boots stay readable after a reset, at most 7; 0: none. The memory lent must then be the same
+	 * each boot, survive the reset, and not be cleared by anybody: it is divided into keep + 1 equal parts, and each
+	 * boot takes the one that was used the longest ago. Costs 32 bytes a slot of the boot ring, 128 a ring and a copy
+	 * of the event table.
+	 */
+	uint32_t keep;
 };
 #define KTRACE_FOLDS_MAX 64u
+#define KTRACE_KEEP_MAX	 7u
 
 /*
  * Gives each CPU a ring of its own in lent memory. Once, on one CPU, when every CPU that records by KTRACE()
@@ -98,6 +106,12 @@ struct ktrace_config {
  * before); ktrace goes on with the boot ring alone.
  */
 int ktrace_init(const struct ktrace_config *config);
+
+/*
+ * Which boot this is of those that the memory lent with `keep` has seen, from 1: greater than 1 after a reset. 0: none is
+ * kept.
+ */
+uint64_t ktrace_boot(void);
 
 /*
  * Starts this CPU's own ring. Called on that CPU (0 to cpus - 1, as ktrace_arch_cpu() counts), with

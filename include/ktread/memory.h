@@ -10,6 +10,7 @@
 #ifndef KTREAD_MEMORY_H
 #define KTREAD_MEMORY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -56,12 +57,18 @@ uint64_t ktread_memory_next_data(const struct ktread_memory *memory, uint64_t ph
 int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *buffer, size_t bytes);
 
 /*
- * Finds the root of the boot that ran last (self set, checksum right; the newest by stamps where several are
- * valid). KTREAD_E_ABSENT if there is none. The memory must outlive the image.
+ * Finds the root of the boot that runs or ran last (self set, checksum right; the newest by stamps where several are
+ * valid). KTREAD_E_ABSENT if there is none, as between a reset and the first event of the next boot. The memory
+ * must outlive the image.
  */
 int ktread_image_find(struct ktread_image **image, struct ktread_memory *memory);
-/* The n-th boot back of those whose roots are found, 0 the last. KTREAD_E_ABSENT: there are not so many. */
+/*
+ * The n-th boot back of those whose roots, or what they left in memory that is kept over resets, are found, 0 the last.
+ * KTREAD_E_ABSENT: there are not so many.
+ */
 int ktread_image_find_boot(struct ktread_image **image, struct ktread_memory *memory, uint32_t boot);
+/* Whether it is what a boot left that has ended: its root itself is gone. */
+bool ktread_image_is_kept(const struct ktread_image *image);
 /*
  * The root that lies at `physical`, without searching for anything. KTREAD_E_ABSENT: there is none, or a ring in use
  * is only to be found by a search.

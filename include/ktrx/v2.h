@@ -58,6 +58,7 @@ struct ktrx_section {
 /* Root flags. */
 #define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
 #define KTRX_FLAG_STOPPED 2u /* recording was stopped when this was written */
+#define KTRX_FLAG_KEPT	  4u /* a copy of the root, in memory that outlives a reset (spec, section 13) */
 
 #define KTRX_OUTCOME_RUNNING 0u
 #define KTRX_OUTCOME_EXITED  1u
@@ -450,7 +451,8 @@ struct ktrx_block {
 	uint64_t nonce;	  /* the root's */
 	uint64_t self;	  /* virtual address of this head */
 	uint64_t length;  /* bytes of the block, this head included */
-	uint8_t reserved[32];
+	uint64_t boot;	  /* of memory kept over resets: which boot this is, from 1; 0: it is not kept */
+	uint8_t reserved[24];
 };
 #define KTRX_BLOCK_MAGIC "KTRXBLK\n"
 
@@ -620,6 +622,7 @@ KTRX_ASSERT_SIZE(struct ktrx_block, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_block, nonce, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_block, self, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_block, length, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_block, boot, 32);
 KTRX_ASSERT_SIZE(struct ktrx_clock_sample, 32);
 KTRX_ASSERT_OFFSET(struct ktrx_clock_sample, offset, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_clock_sample, error, 16);

@@ -138,6 +138,16 @@ static void boot_identify(void)
 	ktrace_arch_compare_swap(&ktrace_ring[0].word, 0, first);
 }
 
+/* Rings' first indices follow from its low byte, which stays. */
+void ktrace_nonce_change(void)
+{
+	ktrace_root_open();
+	ktrace_root.nonce += 0x100;
+	ktrace_root.checksum = ktrx_root_checksum(&ktrace_root);
+	ktrace_mailbox_place();
+	ktrace_root_close();
+}
+
 static int is_attached(void)
 {
 	return __atomic_load_n(&ktrace_state.attached, __ATOMIC_ACQUIRE) &&

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Recording as a whole: on, off, forgotten. */
 #include "fold.h"
+#include "keep.h"
 
 void ktrace_start(void)
 {
@@ -44,4 +45,5 @@ void ktrace_clear(void)
 		ktrace_zero(ktrace_state.counters,
 			    ktrace_rings() * (ktrace_state.events + 1) * sizeof(uint64_t));
 	*(volatile uint64_t *)&ktrace_root.lost_events = 0;
+	ktrace_keep_all();
 }

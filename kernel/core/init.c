@@ -5,6 +5,7 @@
  */
 #include "clock.h"
 #include "fold.h"
+#include "keep.h"
 #include "memory.h"
 
 #define SHIFT_LEAST 9u
@@ -24,6 +25,8 @@ struct layout {
 	uint64_t clocks_size, offsets_size;
 	struct ktrx_fold *fold;
 	uint64_t folds_size;
+	void *kept;
+	uint64_t kept_size;
 	void *rare;
 };
 
@@ -39,6 +42,7 @@ static uint64_t ring_size(uint32_t shift)
 
 static int tables_take(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
+	layout->kept = ktrace_arena_take(arena, layout->kept_size);
 	layout->cpu = ktrace_arena_take(arena, (uint64_t)layout->cpus * sizeof(struct ktrx_cpu));
 	layout->thread = ktrace_arena_take(arena, (uint64_t)config->threads * sizeof(struct ktrx_thread));
 	layout->holder = ktrace_arena_take(arena, layout->holders_size);
@@ -47,8 +51,8 @@ static int tables_take(struct layout *layout, struct ktrace_arena *arena, const 
 	layout->clocks.offset = ktrace_arena_take(arena, layout->offsets_size);
 	layout->fold = ktrace_arena_take(arena, layout->folds_size);
 	layout->rare = ktrace_arena_take(arena, ring_size(layout->rare_shift));
-	return layout->cpu && layout->thread && layout->holder && layout->counters && layout->clocks.clock &&
-	       layout->clocks.offset && layout->fold && layout->rare;
+	return layout->kept && layout->cpu && layout->thread && layout->holder && layout->counters &&
+	       layout->clocks.clock && layout->clocks.offset && layout->fold && layout->rare;
 }
 
 static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
@@ -123,8 +127,10 @@ static void rare_ring_make(const struct layout *layout)
 static void layout_make(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
 	ktrace_arena_rewind(arena);
-	ktrace_arena_mark(arena, ktrace_root.nonce);
 	tables_take(layout, arena, config);
+	if (layout->kept_size != 0)
+		ktrace_keep_forget(layout->kept);
+	ktrace_arena_mark(arena, ktrace_root.nonce);
 	ktrace_zero(layout->cpu, layout->cpus * sizeof(struct ktrx_cpu));
 	ktrace_zero(layout->thread, config->threads * sizeof(struct ktrx_thread));
 	holders_make(layout);
@@ -153,16 +159,6 @@ static void root_describe(const struct layout *layout, const struct ktrace_confi
 		ktrace_copy_text(ktrace_root.kernel, config->kernel, sizeof(ktrace_root.kernel));
 }
 
-/* By single reads: compilers know this loop, and would call strlen. */
-static uint64_t text_length(const volatile char *text)
-{
-	uint64_t length = 0;
-
-	while (text && text[length])
-		length++;
-	return length;
-}
-
 static void root_fill(const struct layout *layout, const struct ktrace_config *config)
 {
 	ktrace_root_open();
@@ -182,7 +178,7 @@ static void root_fill(const struct layout *layout, const struct ktrace_config *c
 			   layout->offsets_size);
 	ktrace_section_set(KTRX_SECTION_FOLDS, sizeof(struct ktrx_fold), layout->fold, layout->folds_size);
 	ktrace_section_set(KTRX_SECTION_BUILD_ID, 0, config->build_id, config->build_id_size);
-	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls, text_length(config->syscalls));
+	ktrace_section_set(KTRX_SECTION_SYSCALLS, 0, config->syscalls, ktrace_text_length(config->syscalls));
 	ktrace_root_close();
 }
 
@@ -213,7 +209,8 @@ static int slots_are_valid(uint32_t slots)
 static int config_is_valid(const struct ktrace_config *config)
 {
 	if (config->size != sizeof(*config) || config->cpus > KTRACE_MAX_CPUS ||
-	    config->policy > KTRX_POLICY_STOP || config->clocks > KTRACE_CLOCKS_ONLINE)
+	    config->policy > KTRX_POLICY_STOP || config->keep > KTRACE_KEEP_MAX ||
+	    config->clocks > KTRACE_CLOCKS_ONLINE)
 		return 0;
 	if ((config->blocks != 0 && !config->memory) || config->folds > KTRACE_FOLDS_MAX)
 		return 0;
@@ -251,6 +248,16 @@ static uint32_t shift_of(uint32_t slots)
 	return shift;
 }
 
+/* Memory that is kept over resets still holds earlier boots: this one must differ from them. */
+static void memory_open(struct ktrace_arena *arena, const struct ktrace_config *config)
+{
+	ktrace_arena_open(arena, config);
+	while (config->keep != 0 && ktrace_arena_divide(arena, config->keep + 1, ktrace_root.nonce)) {
+		ktrace_nonce_change();
+		ktrace_arena_open(arena, config);
+	}
+}
+
 /* Without memory for them the rows are nowhere. */
 static void clocks_open(struct layout *layout, const struct ktrace_config *config)
 {
@@ -275,7 +282,8 @@ int ktrace_init(const struct ktrace_config *config)
 	layout.counters_size = counters_size(&layout, config);
 	layout.folds_size = (uint64_t)layout.cpus * config->folds * sizeof(struct ktrx_fold);
 	clocks_size(&layout, config);
-	ktrace_arena_open(&arena, config);
+	layout.kept_size = config->keep ? ktrace_keep_size(config, rings(&layout)) : 0;
+	memory_open(&arena, config);
 	error = layout_find(&layout, &arena, config);
 	if (error)
 		return error;
@@ -286,5 +294,7 @@ int ktrace_init(const struct ktrace_config *config)
 		ktrace_fold_open(layout.fold, layout.cpus * config->folds, config->folds);
 	state_fill(&layout, config);
 	ktrace_states_update();
+	if (config->keep)
+		ktrace_keep_open(layout.kept, rings(&layout), arena.boot);
 	return KTRACE_OK;
 }

@@ -35,6 +35,7 @@ static void block_add(struct ktrace_arena *arena, const struct ktrace_config *co
 
 void ktrace_arena_open(struct ktrace_arena *arena, const struct ktrace_config *config)
 {
+	arena->boot = 0;
 	arena->pieces = 0;
 	for (uint32_t i = 0; i < config->blocks; i++) {
 		uintptr_t start = (uintptr_t)config->memory[i].base;
@@ -43,6 +44,44 @@ void ktrace_arena_open(struct ktrace_arena *arena, const struct ktrace_config *c
 			block_add(arena, config, start, start + config->memory[i].size);
 	}
 	ktrace_arena_rewind(arena);
+}
+
+/* The boot whose block lies there, 0: none that is of this size. */
+static uint64_t boot_at(uintptr_t start, uint64_t size)
+{
+	const volatile struct ktrx_block *head = (const volatile struct ktrx_block *)start;
+
+	for (uint32_t i = 0; i < sizeof(head->magic); i++)
+		if (head->magic[i] != (uint8_t)KTRX_BLOCK_MAGIC[i])
+			return 0;
+	return head->self == start && head->length == size ? head->boot : 0;
+}
+
+/* The first piece speaks for all: they are marked together. */
+int ktrace_arena_divide(struct ktrace_arena *arena, uint32_t parts, uint64_t nonce)
+{
+	uint64_t newest = 0, oldest = UINT64_MAX;
+	uint32_t chosen = 0, known = 0;
+
+	for (uint32_t i = 0; i < arena->pieces; i++)
+		arena->piece[i].size = arena->piece[i].size / parts & ~(uint64_t)(KTRACE_PIECE_ALIGN - 1);
+	for (uint32_t part = 0; part < parts && arena->pieces != 0; part++) {
+		uintptr_t start = arena->piece[0].start + part * arena->piece[0].size;
+		uint64_t boot = boot_at(start, arena->piece[0].size);
+
+		if (boot != 0 && ((const volatile struct ktrx_block *)start)->nonce == nonce)
+			known = 1;
+		if (boot > newest)
+			newest = boot;
+		if (boot < oldest) {
+			oldest = boot;
+			chosen = part;
+		}
+	}
+	for (uint32_t i = 0; i < arena->pieces; i++)
+		arena->piece[i].start += chosen * arena->piece[i].size;
+	arena->boot = newest + 1;
+	return (int)known;
 }
 
 void ktrace_arena_rewind(struct ktrace_arena *arena)
@@ -76,5 +115,6 @@ void ktrace_arena_mark(const struct ktrace_arena *arena, uint64_t nonce)
 		head->nonce = nonce;
 		head->self = arena->piece[i].start;
 		head->length = arena->piece[i].size;
+		head->boot = arena->boot;
 	}
 }

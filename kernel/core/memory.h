@@ -9,6 +9,7 @@
 #include "state.h"
 
 struct ktrace_arena {
+	uint64_t boot; /* ordinal, where the memory is kept over resets; 0: it is not */
 	uint32_t pieces;
 	struct {
 		uintptr_t start; /* aligned to KTRACE_PIECE_ALIGN */
@@ -21,6 +22,12 @@ struct ktrace_arena {
 
 /* Finds the pieces. Pieces beyond KTRACE_MAX_BLOCKS and those too small for a head are left alone. */
 KTRACE_HIDDEN void ktrace_arena_open(struct ktrace_arena *arena, const struct ktrace_config *config);
+
+/*
+ * For memory that is kept over resets: leaves of each piece one of `parts`, the one that was used the longest ago, and
+ * counts the boot. True if an earlier boot had this nonce.
+ */
+KTRACE_HIDDEN int ktrace_arena_divide(struct ktrace_arena *arena, uint32_t parts, uint64_t nonce);
 
 /* Gives everything back: the same calls of take will return the same places. */
 KTRACE_HIDDEN void ktrace_arena_rewind(struct ktrace_arena *arena);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* How the kernel ended: kept in the root, where a reader finds it without any event. */
-#include "state.h"
+#include "keep.h"
 
 /*
  * Declared whatever is left out of the build: the section of rows must exist in a kernel without events,
@@ -21,6 +21,7 @@ static void end(uint32_t outcome, int status)
 		ktrace_root.status = status;
 		*(volatile uint32_t *)&ktrace_root.outcome = outcome;
 	}
+	ktrace_keep_all();
 	if (!ktrace_state.end_hook || ktrace_arch_fetch_add(&ktrace_state.ended, 1) != 0)
 		return;
 	ktrace_state.end_hook(ktrace_state.end_cookie);

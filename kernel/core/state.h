@@ -62,7 +62,9 @@ struct ktrace_state {
 	struct ktrx_holder *holder; /* NULL: none */
 	struct ktrx_fold *fold;	    /* `folds` rows for each CPU */
 	uint32_t folds;
-	uint64_t *counters; /* [ring][event id], NULL: the rows' own */
+	struct ktrx_root *kept; /* copy of the root that outlives a reset; NULL: none */
+	uint64_t boot;		/* which one, of those that are kept, from 1 */
+	uint64_t *counters;	/* [ring][event id], NULL: the rows' own */
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
 	void *end_cookie;
@@ -78,6 +80,9 @@ extern KTRACE_HIDDEN struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS];
 
 /* Numbers the rows and fills the root, when the first event fires or when the image was moved since. */
 KTRACE_HIDDEN void ktrace_attach(void);
+
+/* Gives this boot another nonce, before anything but the boot ring is in use. */
+KTRACE_HIDDEN void ktrace_nonce_change(void);
 
 /* The rows of this image, in order of their ids: NULL ends. */
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);
@@ -125,6 +130,16 @@ static inline void ktrace_copy_text(volatile char *to, const char *from, uint32_
 		to[length] = from[length];
 	for (; length < room; length++)
 		to[length] = 0;
+}
+
+/* By single reads: compilers know this loop, and would call strlen. NULL has none. */
+static inline uint64_t ktrace_text_length(const volatile char *text)
+{
+	uint64_t length = 0;
+
+	while (text && text[length])
+		length++;
+	return length;
 }
 
 static inline void ktrace_zero(void *to, size_t size)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The ways in which a kernel can go wrong, on demand. None returns. */
+/* The ways in which a kernel can go wrong, on demand. None returns, but for the boot after a reset. */
+#include <ktrace/ktrace.h>
+
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
@@ -7,6 +9,10 @@
 #include "thread.h"
 #include "timer.h"
 #include "work.h"
+
+#define COUNTDOWN 1000
+
+KTRACE_EVENT(boot, countdown, "%u to the reset", (uint32_t, left));
 
 void work_panic(uint64_t until_ns)
 {
@@ -23,6 +29,17 @@ void work_wild(uint64_t until_ns)
 void work_triple(uint64_t until_ns)
 {
 	(void)until_ns;
+	arch_reset();
+}
+
+/* Another boot knows by the trace of this one that there was one: without it, it would reset, too. */
+void work_reset(uint64_t until_ns)
+{
+	(void)until_ns;
+	if (ktrace_boot() > 1)
+		return;
+	for (uint32_t left = COUNTDOWN; left-- > 0;)
+		KTRACE(boot, countdown, left);
 	arch_reset();
 }
 

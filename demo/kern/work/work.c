@@ -32,6 +32,7 @@ static const struct work works[] = {
 	{ "panic", work_panic },       /* the kernel gives up */
 	{ "wild", work_wild },	       /* a page fault that cannot be resolved */
 	{ "triple", work_triple },     /* the machine resets without warning */
+	{ "reset", work_reset },       /* it resets once, and has that boot's trace if there is keep= */
 	{ "hang", work_hang },	       /* one CPU spins with interrupts off for ever */
 	{ NULL, NULL },
 };

@@ -51,6 +51,7 @@ void work_busy(uint64_t until_ns);
 void work_panic(uint64_t until_ns);
 void work_wild(uint64_t until_ns);
 void work_triple(uint64_t until_ns);
+void work_reset(uint64_t until_ns);
 void work_hang(uint64_t until_ns);
 
 #endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, build id, system calls.
+ * Several CPUs may bring the same word up to date at a time: each writes what it has just read, so the worst is that
+ * one is a moment behind.
+ */
+#include "keep.h"
+
+#define SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
+
+/* Sections in the image that are copied. What else lies there is of no use without the kernel. */
+static const uint32_t copied[] = { KTRX_SECTION_EVENTS, KTRX_SECTION_BUILD_ID, KTRX_SECTION_SYSCALLS };
+#define COPIED (sizeof(copied) / sizeof(copied[0]))
+
+static uint64_t rounded(uint64_t size)
+{
+	return (size + KTRX_SLOT_SIZE * 2 - 1) & ~(uint64_t)(KTRX_SLOT_SIZE * 2 - 1);
+}
+
+static uint64_t rings_size(uint32_t rings)
+{
+	return rings * sizeof(struct ktrx_ring);
+}
+
+uint64_t ktrace_keep_size(const struct ktrace_config *config, uint32_t rings)
+{
+	return rounded(sizeof(struct ktrx_root)) + rounded(rings_size(rings)) +
+	       rounded(sizeof(ktrace_boot_slot)) +
+	       rounded(ktrace_root.section[KTRX_SECTION_EVENTS - 1].length) + rounded(config->build_id_size) +
+	       rounded(ktrace_text_length(config->syscalls));
+}
+
+void ktrace_keep_forget(void *memory)
+{
+	ktrace_zero(memory, sizeof(struct ktrx_root));
+	ktrace_arch_store_barrier();
+}
+
+/* The rows of the ring table lie behind the root. */
+static struct ktrx_ring *kept_rings(struct ktrx_root *kept)
+{
+	return (struct ktrx_ring *)((uintptr_t)kept + rounded(sizeof(*kept)));
+}
+
+static void ring_copy(struct ktrx_ring *copy, const struct ktrx_ring *ring)
+{
+	ktrace_copy(copy, ring, sizeof(*copy));
+	copy->word = *(volatile uint64_t *)(uintptr_t)ring->head;
+	copy->base = 0;
+	copy->head = 0;
+	copy->head_address = 0;
+	copy->head_where = KTRX_WHERE_NONE;
+}
+
+/* Copies slots of the boot ring that were reserved since the last time; those not written yet are lost. */
+static void boot_slots_keep(struct ktrx_ring *copy, uint64_t head)
+{
+	volatile uint64_t *to = (volatile uint64_t *)(uintptr_t)copy->address;
+	uint64_t index = KTRX_WORD_INDEX(*(volatile uint64_t *)&copy->word);
+
+	if (head - index > KTRACE_BOOT_SLOTS)
+		index = head - KTRACE_BOOT_SLOTS;
+	for (; index < head; index++) {
+		uint32_t slot = (uint32_t)(index & (KTRACE_BOOT_SLOTS - 1));
+		const volatile uint64_t *from = ktrace_boot_slot[slot].word;
+
+		for (uint32_t n = 0; n < SLOT_WORDS; n++)
+			to[slot * SLOT_WORDS + n] = from[n];
+	}
+}
+
+static void row_keep(struct ktrx_root *kept, uint32_t n, uint64_t word)
+{
+	const volatile struct ktrx_ring *ring = &ktrace_ring[n];
+	volatile struct ktrx_ring *copy = &kept_rings(kept)[n];
+
+	copy->first = ring->first;
+	copy->anchor_stamp = ring->anchor_stamp;
+	copy->anchor_index = ring->anchor_index;
+	copy->dropped = ring->dropped;
+	copy->lapped = ring->lapped;
+	copy->word = word;
+}
+
+static void ring_keep(struct ktrx_root *kept, uint32_t n)
+{
+	row_keep(kept, n, *(volatile uint64_t *)(uintptr_t)ktrace_ring[n].head);
+}
+
+static void shared_keep(struct ktrx_root *kept)
+{
+	volatile struct ktrx_root *copy = kept;
+	uint64_t word = *(volatile uint64_t *)&ktrace_ring[0].word;
+
+	boot_slots_keep(kept_rings(kept), KTRX_WORD_INDEX(word));
+	row_keep(kept, 0, word);
+	if (ktrace_state.rare)
+		ring_keep(kept, ktrace_state.rare);
+	copy->flags = ktrace_root.flags | KTRX_FLAG_KEPT;
+	copy->lost_events = ktrace_root.lost_events;
+	copy->status = ktrace_root.status;
+	copy->outcome = ktrace_root.outcome;
+}
+
+void ktrace_keep_beat(uint32_t cpu)
+{
+	struct ktrx_root *kept = ktrace_state.kept;
+
+	if (!kept)
+		return;
+	ring_keep(kept, cpu + 1);
+	shared_keep(kept);
+}
+
+void ktrace_keep_all(void)
+{
+	struct ktrx_root *kept = ktrace_state.kept;
+
+	if (!kept)
+		return;
+	for (uint32_t cpu = 0; cpu < ktrace_state.cpus; cpu++)
+		ring_keep(kept, cpu + 1);
+	shared_keep(kept);
+}
+
+static uintptr_t rings_make(struct ktrx_root *kept, uint32_t rings)
+{
+	struct ktrx_ring *ring = kept_rings(kept);
+	uintptr_t slots = (uintptr_t)ring + rounded(rings_size(rings));
+
+	for (uint32_t n = 0; n < rings; n++)
+		ring_copy(&ring[n], &ktrace_ring[n]);
+	ktrace_zero((void *)slots, sizeof(ktrace_boot_slot));
+	ring[0].address = slots;
+	ring[0].word = ring[0].first; /* nothing is copied yet */
+	kept->section[KTRX_SECTION_RINGS - 1].address = (uintptr_t)ring;
+	return slots + rounded(sizeof(ktrace_boot_slot));
+}
+
+static void sections_copy(struct ktrx_root *kept, uintptr_t at)
+{
+	for (uint32_t i = 0; i < COPIED; i++) {
+		struct ktrx_section *section = &kept->section[copied[i] - 1];
+
+		if (section->type == KTRX_SECTION_NONE)
+			continue;
+		ktrace_copy((void *)at, (const void *)(uintptr_t)section->address, section->length);
+		section->address = at;
+		at += rounded(section->length);
+	}
+}
+
+static void section_drop(struct ktrx_root *kept, uint32_t type)
+{
+	ktrace_zero(&kept->section[type - 1], sizeof(kept->section[0]));
+}
+
+/* All but its first words, by which it would be found. */
+static void root_copy(struct ktrx_root *kept)
+{
+	const size_t head = offsetof(struct ktrx_root, frequency);
+
+	ktrace_copy((uint8_t *)kept + head, (const uint8_t *)&ktrace_root + head, sizeof(*kept) - head);
+	kept->flags |= KTRX_FLAG_KEPT;
+	kept->self_phys = ktrace_state.physical ? ktrace_state.physical(kept) : 0;
+	section_drop(kept, KTRX_SECTION_MAILBOX);
+	section_drop(kept, KTRX_SECTION_SETTINGS);
+}
+
+void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot)
+{
+	struct ktrx_root *kept = memory;
+
+	root_copy(kept);
+	sections_copy(kept, rings_make(kept, rings));
+	shared_keep(kept);
+	ktrace_arch_store_barrier();
+	ktrace_copy(kept, &ktrace_root, offsetof(struct ktrx_root, frequency));
+	ktrace_state.boot = boot;
+	ktrace_arch_store_barrier();
+	*(struct ktrx_root *volatile *)&ktrace_state.kept = kept;
+}
+
+uint64_t ktrace_boot(void)
+{
+	return ktrace_state.boot;
+}
