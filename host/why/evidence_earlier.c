@@ -65,6 +65,21 @@ static bool is_same_build(const struct ktread_info *one, const struct ktread_inf
 	       memcmp(one->build_id, other->build_id, one->build_id_size) == 0;
 }
 
+/* `known`: all of its locks can be told in this trace, also those that may keep it from meeting another order. */
+static int translate_order(struct translation *translation, struct why_order *order, bool *known)
+{
+	int error = translate(translation, order->first, &order->first);
+
+	if (!error)
+		error = translate(translation, order->then, &order->then);
+	*known = order->first && order->then && order->first != order->then;
+	for (uint32_t n = 0; n < WHY_OUTER && order->outer[n] && *known && !error; n++) {
+		error = translate(translation, order->outer[n], &order->outer[n]);
+		*known = order->outer[n] != 0;
+	}
+	return error;
+}
+
 static int add_orders(struct translation *translation, uint32_t number)
 {
 	struct why_evidence *to = translation->to;
@@ -76,17 +91,14 @@ static int add_orders(struct translation *translation, uint32_t number)
 		to->order = order;
 	for (uint32_t n = 0; n < translation->from->orders && !error; n++) {
 		struct why_order *added = &order[to->orders];
+		bool known;
 
 		*added = translation->from->order[n];
 		added->trace = number;
-		error = translate(translation, added->first, &added->first);
-		if (!error)
-			error = translate(translation, added->then, &added->then);
-		for (uint32_t k = 0; k < WHY_OUTER && added->outer[k] && !error; k++)
-			error = translate(translation, added->outer[k], &added->outer[k]);
 		if (!translation->same_build)
 			added->first_pc = added->then_pc = 0;
-		to->orders += added->first && added->then && added->first != added->then;
+		error = translate_order(translation, added, &known);
+		to->orders += known;
 	}
 	return error;
 }

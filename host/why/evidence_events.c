@@ -291,8 +291,8 @@ static void settle(struct why_reader *reader)
 
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
-		if (thread->state == THREADS_RUNNABLE && !thread->idle && evidence->end > thread->since)
-			thread->runnable = evidence->end - thread->since;
+		if (thread->state == THREADS_RUNNABLE && !thread->idle)
+			thread->runnable = why_age(evidence, thread->since);
 		thread->interrupts = interrupts_of(evidence, thread) - thread->interrupts;
 		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&
 		    thread->holder.cpu < evidence->cpus)
@@ -309,6 +309,13 @@ static void settle(struct why_reader *reader)
 	}
 }
 
+static bool is_recorded(const struct ktread *trace, const char *group, const char *name)
+{
+	const struct ktread_type *type = ktread_type_find(trace, group, name);
+
+	return type && type->state & KTRX_STATE_RECORD;
+}
+
 int why_tell(struct why_reader *reader)
 {
 	struct ktread *trace = reader->evidence->trace;
@@ -322,6 +329,7 @@ int why_tell(struct why_reader *reader)
 		return KTREAD_E_MEMORY;
 	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
 		threads_expect_blocks(reader->model);
+	reader->releases_told = is_recorded(trace, "lock", "release");
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = tell_event(reader, event);
 	settle(reader);

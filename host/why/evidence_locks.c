@@ -139,20 +139,38 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 	return 0;
 }
 
-static int take(struct why_reader *reader, const struct ktread_event *event, uint64_t lock, uint64_t place,
-		struct why_thread *thread)
+/*
+ * Whose order it is: what an interrupt takes is not that of the thread it interrupts, and thread 0 may be at different things
+ * on several CPUs. NULL: nobody's.
+ */
+static struct why_progress *in_order_of(struct why_reader *reader, const struct ktread_event *event)
 {
-	const uint64_t key[KEYED_WORDS] = { lock };
-	struct why_progress *progress = progress_of(reader, event->thread);
+	return event->context == KTRX_CONTEXT_THREAD && event->thread != 0
+		       ? progress_of(reader, event->thread)
+		       : NULL;
+}
+
+/* Could it have had to wait for the lock, and so for who had it? */
+static bool could_wait(const struct ktread_event *event, const struct wellknown *known)
+{
+	uint64_t tried = 0;
+
+	wellknown_number(known, event, WELLKNOWN_TRIED, &tried);
+	return tried == 0;
+}
+
+static int take(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
+		uint64_t lock, struct why_thread *thread)
+{
+	const uint64_t key[KEYED_WORDS] = { lock }, place = place_of(event, known);
+	struct why_progress *progress = in_order_of(reader, event);
 	struct keyed_entry *entry;
 	int error = 0;
 
 	drop(reader, lock);
 	if (thread && thread->contends == lock)
 		thread->contends = 0;
-	/* What an interrupt takes is no order of the thread it interrupts. */
-	for (uint32_t n = 0;
-	     progress && event->context == KTRX_CONTEXT_THREAD && !error && n < progress->held_count; n++)
+	for (uint32_t n = 0; progress && could_wait(event, known) && !error && n < progress->held_count; n++)
 		error = note_order(reader, event, progress, n, lock, place);
 	if (!error)
 		error = keyed_put(&reader->holds, key, &entry);
@@ -162,7 +180,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, uin
 	entry->thread = event->thread;
 	entry->cpu = event->cpu;
 	entry->count = place;
-	if (progress && event->context == KTRX_CONTEXT_THREAD && progress->held_count < WHY_NESTED)
+	if (progress && progress->held_count < WHY_NESTED)
 		progress->held[progress->held_count++] = lock;
 	return 0;
 }
@@ -181,8 +199,9 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 		if (error)
 			return error;
 	}
+	/* Where it is not told when a lock is given up, it is not known who has it. */
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
-		return take(reader, event, lock, place_of(event, known), thread);
+		return reader->releases_told ? take(reader, event, known, lock, thread) : 0;
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
 		drop(reader, lock);
 	} else if (thread) {

@@ -50,6 +50,7 @@ struct why_reader {
 	uint64_t time;		       /* of the event at hand as threads.h wants it … */
 	uint64_t stamp;		       /* … and as it is */
 	uint64_t gaps;		       /* seen so far */
+	bool releases_told;	       /* of locks */
 	struct keyed holds;	       /* by lock: `count` is the place */
 	struct keyed orders;	       /* by both locks: `count` is the index into evidence->order */
 	int error;		       /* of a callback */

@@ -35,6 +35,14 @@ static uint32_t node_of_id(const struct builder *builder, uint32_t id)
 	return id ? node_of_thread(builder, id - 1) : WHY_NODE_NONE;
 }
 
+/* Thread 0 may be on several CPUs: then it is that CPU who has the lock. */
+static uint32_t node_of_hold(const struct builder *builder, const struct why_hold *hold)
+{
+	if (hold->thread == 0)
+		return hold->cpu < builder->graph->cpus ? hold->cpu : WHY_NODE_NONE;
+	return node_of_thread(builder, hold->thread);
+}
+
 uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *evidence, uint32_t node)
 {
 	return node < graph->cpus ? KTRX_HOLDER_CPU | node : evidence->thread[node - graph->cpus].id + 1;
@@ -78,9 +86,10 @@ static int gather_held(struct builder *builder)
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (evidence->thread[n].has_holder)
 			add_held(builder, &evidence->thread[n].holder, builder->graph->cpus + n);
-	for (uint32_t n = 0; n < evidence->holds; n++) {
+	/* A kernel whose locks have hooks says by them who has what. */
+	for (uint32_t n = 0; n < evidence->holds && evidence->missing_hooks & KTRX_HOOK_LOCK; n++) {
 		const struct why_hold *hold = &evidence->hold[n];
-		uint32_t node = node_of_thread(builder, hold->thread);
+		uint32_t node = node_of_hold(builder, hold);
 
 		if (node != WHY_NODE_NONE)
 			builder->held[builder->helds++] = (struct held){

@@ -43,7 +43,7 @@ const struct why_waker *why_sleeper_waits_for(const struct why_sleeper *sleeper,
 
 static bool is_gone(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	return !thread || thread->state == THREADS_DEAD ||
+	return thread->state == THREADS_DEAD ||
 	       (!thread->has_holder && !(evidence->missing_hooks & KTRX_HOOK_THREAD) && !thread->idle &&
 		thread->id != 0);
 }
@@ -66,6 +66,8 @@ static bool has_hope(const struct why_evidence *evidence, const struct why_sleep
 	for (uint32_t n = 0; n < sleeper->queue->wakers; n++) {
 		const struct why_thread *waker = why_thread_find(evidence, sleeper->queue->waker[n].thread);
 
+		if (!waker) /* there is no room for it */
+			return true;
 		if (waker == sleeper->thread || is_gone(evidence, waker))
 			continue;
 		if (!entry_of(evidence, sleepers, of, waker))

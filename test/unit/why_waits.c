@@ -289,6 +289,95 @@ static void two_orders_can_deadlock(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
+/* Thread 5 takes B while it has A, 6 takes A while it has B: that one by a try, or not. */
+static void orders_with_a_try(uint64_t tried)
+{
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock,u8 tried");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A, UINT64_C(0));
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B, UINT64_C(0));
+	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
+	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B, UINT64_C(0));
+	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A, tried);
+	end_at(1020 * MS);
+}
+
+static void who_only_tries_waits_for_nobody(void **state)
+{
+	(void)state;
+	orders_with_a_try(1);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+static void who_may_wait_does(void **state)
+{
+	(void)state;
+	orders_with_a_try(0);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* What was had by a try is had as well as any other: C may be waited for with B. */
+static void what_was_tried_is_held(void **state)
+{
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock,u8 tried");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A, UINT64_C(1));
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B, UINT64_C(0));
+	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
+	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B, UINT64_C(1));
+	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A, UINT64_C(0));
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
+/* Thread 0 is whatever has no thread, on each CPU: what it has on one is not what it has on another. */
+static void what_is_no_thread_has_no_order(void **state)
+{
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_type(CONTEND, "lock", "contend", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 0, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 1, 0, (uint64_t)B);
+	script_event(RELEASE, 12 * MS, 1, 0, (uint64_t)B);
+	script_event(CONTEND, 13 * MS, 1, 0, (uint64_t)A);
+	script_event(ACQUIRE, 20 * MS, 2, 6, (uint64_t)B);
+	script_event(CONTEND, 21 * MS, 2, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* Thread 5 takes both twice, and 6 the other way round; none is ever seen to give one up. */
+static void takes_alone_are_no_orders(void **state)
+{
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
+	script_event(ACQUIRE, 20 * MS, 1, 6, (uint64_t)B);
+	script_event(ACQUIRE, 21 * MS, 1, 6, (uint64_t)A);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
+}
+
+/* By the tables nobody has B just now, which 5 waits for; an event from before the hooks says that 5 does. */
+static void tables_are_believed_before_events(void **state)
+{
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)B);
+	why_waits(why_thread_row(5, "five", KTRX_THREAD_WAITING, 0), KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 0);
+}
+
 static void one_thread_does_not_meet_itself(void **state)
 {
 	(void)state;
@@ -318,6 +407,12 @@ int main(void)
 		TEST(who_is_most_urgent_runs_rightly),
 		TEST(a_short_wait_is_no_inversion),
 		TEST(two_orders_can_deadlock),
+		TEST(who_only_tries_waits_for_nobody),
+		TEST(who_may_wait_does),
+		TEST(what_was_tried_is_held),
+		TEST(what_is_no_thread_has_no_order),
+		TEST(takes_alone_are_no_orders),
+		TEST(tables_are_believed_before_events),
 		TEST(one_thread_does_not_meet_itself),
 	};
 
