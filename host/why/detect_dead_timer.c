@@ -17,8 +17,7 @@ static bool is_late(const struct why_evidence *evidence, const struct why_cpu *c
 	const struct ktrx_holder *holder = &thread->holder;
 
 	return thread->has_holder && holder->cpu == cpu->number && holder->state == KTRX_THREAD_WAITING &&
-	       holder->deadline && holder->deadline < evidence->end &&
-	       evidence->end - holder->deadline > why_ms(evidence, LATE_MS);
+	       holder->deadline && why_age(evidence, holder->deadline) > why_ms(evidence, LATE_MS);
 }
 
 static uint32_t late_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -56,14 +55,14 @@ static void say_sleepers(const struct why_evidence *evidence, const struct why_c
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = thread->id + 1,
 						      .waits = thread->holder.object,
-						      .ticks = evidence->end - thread->holder.deadline,
+						      .ticks = why_age(evidence, thread->holder.deadline),
 						      .pc = thread->holder.wait_pc });
 		if (shown++ == SHOWN)
 			break;
 		why_finding_line(finding, "%s, asleep there in %s, should have been woken %s ago",
 				 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)),
 				 why_say_call(evidence, thread->holder.wait_pc, place, sizeof(place)),
-				 why_say_ticks(evidence, evidence->end - thread->holder.deadline, ticks,
+				 why_say_ticks(evidence, why_age(evidence, thread->holder.deadline), ticks,
 					       sizeof(ticks)));
 	}
 }

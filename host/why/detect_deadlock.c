@@ -58,7 +58,7 @@ static const char *say_since(const struct why_evidence *evidence, const char *be
 	buffer[0] = '\0';
 	if (since && since <= evidence->end)
 		why_say(buffer, size, "%s%s", before,
-			why_say_ticks(evidence, evidence->end - since, ticks, sizeof(ticks)));
+			why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)));
 	return buffer;
 }
 
@@ -157,7 +157,7 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 {
 	const uint64_t least_ms = cycle->asks ? ANSWER_MS : evidence->stalled ? 0 : LEAST_MS;
 
-	if (cycle->newest && cycle->newest + evidence->info->frequency / 1000 * least_ms > evidence->end)
+	if (cycle->newest && why_age(evidence, cycle->newest) < evidence->info->frequency / 1000 * least_ms)
 		return WHY_POSSIBLE;
 	return cycle->told ? WHY_CERTAIN : WHY_LIKELY;
 }
@@ -222,8 +222,8 @@ static void add_actors(const struct context *context, struct why_finding *findin
 
 		if (edge->kind == WHY_EDGE_RUNS)
 			continue;
-		if (edge->since && edge->since <= evidence->end)
-			actor.ticks = evidence->end - edge->since;
+		if (edge->since)
+			actor.ticks = why_age(evidence, edge->since);
 		for (uint32_t k = 0; k < cycle->count && !actor.holds; k++)
 			if (cycle->edge[k]->to == edge->from)
 				actor.holds = cycle->edge[k]->object;

@@ -43,7 +43,7 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 		cpu->holder.wait == KTRX_WAIT_SPIN ? cpu->holder.wait_stamp : cpu->row.ipi_stamp;
 
 	return why_spins_for_something(cpu) &&
-	       (since > evidence->end || evidence->end - since > why_ms(evidence, SPIN_MS));
+	       (since > evidence->end || why_age(evidence, since) > why_ms(evidence, SPIN_MS));
 }
 
 static bool is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -54,7 +54,7 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 /* Of the window, or of what its ring still holds of that. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	uint64_t known = evidence->end - cpu->gap;
+	uint64_t known = why_age(evidence, cpu->gap);
 
 	if (known > evidence->window)
 		known = evidence->window;

@@ -43,7 +43,7 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 				 interrupts->stamp - interrupts->run_first };
 	if (storm->count < (idle ? RUN_IDLE : RUN) || storm->count < at_least(evidence, storm->span))
 		return false;
-	if (!evidence->stalled && evidence->end - interrupts->stamp > why_ms(evidence, RECENT_MS))
+	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
 		return false;
 	return why_has_stopped(evidence, cpu) || (interrupts->run_stands && !idle);
 }

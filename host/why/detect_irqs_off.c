@@ -81,12 +81,13 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 	why_say_ticks(evidence, quiet->to - quiet->from, length, sizeof(length));
 	why_finding_head(finding, "%s had interrupts off on CPU %" PRIu32 " for up to %s", thread,
 			 cpu->number, length);
-	why_finding_line(
-		finding,
-		"CPU %" PRIu32 " took no interrupt for %s, up to %s before the end; %s recorded %" PRIu64
-		" events there meanwhile",
-		cpu->number, length, why_say_ticks(evidence, evidence->end - quiet->to, ticks, sizeof(ticks)),
-		thread, quiet->events);
+	why_finding_line(finding,
+			 "CPU %" PRIu32
+			 " took no interrupt for %s, up to %s before the end; %s recorded %" PRIu64
+			 " events there meanwhile",
+			 cpu->number, length,
+			 why_say_ticks(evidence, why_age(evidence, quiet->to), ticks, sizeof(ticks)), thread,
+			 quiet->events);
 	if (evidence->cpus > 1)
 		why_finding_line(finding, "other CPUs took %" PRIu64 " interrupts in that time",
 				 quiet->others);

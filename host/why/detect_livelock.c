@@ -19,7 +19,7 @@ static bool tries_in_vain(const struct why_evidence *evidence, const struct why_
 
 	return tries->count >= TRIES && tries->owner != UINT32_MAX && tries->owner != thread->id &&
 	       tries->last - tries->first >= why_ms(evidence, LASTS_MS) &&
-	       evidence->end - tries->last <= why_ms(evidence, RECENT_MS);
+	       why_age(evidence, tries->last) <= why_ms(evidence, RECENT_MS);
 }
 
 /* The threads in whose way each other is, beginning with `first`, which has the smallest number; 0: no ring. */

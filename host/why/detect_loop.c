@@ -31,7 +31,7 @@ static bool goes_on(const struct why_evidence *evidence, const struct why_thread
 		thread->cpu < evidence->cpus ? evidence->cpu[thread->cpu].last_stamp : evidence->end;
 
 	return last && lasted(last, newest) <= why_ms(evidence, QUIET_MS) &&
-	       evidence->end - last <= why_ms(evidence, SILENT_MS);
+	       why_age(evidence, last) <= why_ms(evidence, SILENT_MS);
 }
 
 static uint64_t rate(const struct why_evidence *evidence, uint64_t count, uint64_t first, uint64_t last)
@@ -68,7 +68,8 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 		why_finding_missing(
 			finding, "the field ip of mm.fault_enter, which tells one instruction from another");
 	if (thread->fault_how[0])
-		why_finding_line(finding, "the kernel says of them: %s%s", thread->fault_how,
+		why_finding_line(finding, "the kernel says of them: %s%s",
+				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),
 				 thread->fault_signals ? "; a signal is sent for it, and its handler returns"
 						       : "");
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip });

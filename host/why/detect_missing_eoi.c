@@ -36,8 +36,7 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 	why_finding_line(
 		finding,
 		"%s came %s before the end; its handler returned, and no irq.eoi tells that it is over", irq,
-		why_say_ticks(evidence, evidence->end > stamp ? evidence->end - stamp : 0, ticks,
-			      sizeof(ticks)));
+		why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 	if (interrupts->pc)
 		why_finding_line(finding, "it interrupted %s at %s",
 				 why_say_running(evidence, cpu, thread, sizeof(thread)),

@@ -24,7 +24,7 @@ static const struct why_thread *thread_at(const struct why_graph *graph, const s
 
 static uint64_t since(const struct why_evidence *evidence, uint64_t stamp)
 {
-	return stamp && stamp < evidence->end ? evidence->end - stamp : 0;
+	return stamp ? why_age(evidence, stamp) : 0;
 }
 
 /* Where a chain of holders that sleep for the next lock ends. */

@@ -32,7 +32,7 @@ static bool has_lock(const struct ktrx_holder *holder, uint64_t lock)
 /* Do CPUs have or want it now? */
 static bool is_in_use(const struct why_evidence *evidence, uint64_t lock)
 {
-	for (uint32_t n = 0; n < evidence->cpus; n++)
+	for (uint32_t n = 0; lock && n < evidence->cpus; n++)
 		if (evidence->cpu[n].has_holder && has_lock(&evidence->cpu[n].holder, lock))
 			return true;
 	return false;
@@ -55,16 +55,17 @@ static void say_waiters(const struct why_evidence *evidence, uint64_t lock, stru
 
 		if (!at->has_holder || at->holder.wait != KTRX_WAIT_SPIN || at->holder.object != lock)
 			continue;
-		why_finding_line(
-			finding, "%s, on %s, spins for that lock since %s, in %s",
-			why_say_running(evidence, at, thread, sizeof(thread)),
-			why_say_actor(evidence, KTRX_HOLDER_CPU | n, cpu, sizeof(cpu)),
-			why_say_ticks(evidence, evidence->end - at->holder.wait_stamp, ticks, sizeof(ticks)),
-			why_say_call(evidence, at->holder.wait_pc, place, sizeof(place)));
-		why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
-							       .waits = lock,
-							       .ticks = evidence->end - at->holder.wait_stamp,
-							       .pc = at->holder.wait_pc });
+		why_finding_line(finding, "%s, on %s, has been spinning for that lock for %s, in %s",
+				 why_say_running(evidence, at, thread, sizeof(thread)),
+				 why_say_actor(evidence, KTRX_HOLDER_CPU | n, cpu, sizeof(cpu)),
+				 why_say_ticks(evidence, why_age(evidence, at->holder.wait_stamp), ticks,
+					       sizeof(ticks)),
+				 why_say_call(evidence, at->holder.wait_pc, place, sizeof(place)));
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
+						      .waits = lock,
+						      .ticks = why_age(evidence, at->holder.wait_stamp),
+						      .pc = at->holder.wait_pc });
 	}
 }
 
@@ -85,12 +86,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	why_finding_actor(finding, (struct why_actor){ .id = row->broken_thread + 1,
 						       .holds = row->broken_object,
 						       .pc = row->broken_pc });
-	why_finding_line(
-		finding, "it did so about %s before the end, in %s",
-		why_say_ticks(evidence,
-			      evidence->end > row->broken_stamp ? evidence->end - row->broken_stamp : 0,
-			      ticks, sizeof(ticks)),
-		why_say_call(evidence, row->broken_pc, place, sizeof(place)));
+	why_finding_line(finding, "it did so about %s before the end, in %s",
+			 why_say_ticks(evidence, why_age(evidence, row->broken_stamp), ticks, sizeof(ticks)),
+			 why_say_call(evidence, row->broken_pc, place, sizeof(place)));
 	for (uint32_t n = 0; n < KTRX_HELD && cpu->has_holder; n++)
 		if (row->broken_object && cpu->holder.held[n].object == row->broken_object)
 			why_finding_line(

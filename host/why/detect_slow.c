@@ -26,7 +26,7 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
 	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
-	why_say_ticks(evidence, evidence->end - waits->worst_begin, ago, sizeof(ago));
+	why_say_ticks(evidence, why_age(evidence, waits->worst_begin), ago, sizeof(ago));
 	why_finding_head(finding, "the machine is alive, but %s waited %s for %s", who, worst, what);
 	why_finding_line(finding,
 			 "%" PRIu64 " waits for devices ended: half of them within %s, the worst took %s",

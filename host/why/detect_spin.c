@@ -66,7 +66,7 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 	char actor[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS];
 
 	why_say_actor(evidence, thread->id + 1, actor, sizeof(actor));
-	why_say_ticks(evidence, evidence->end - calm_since(evidence, thread), ticks, sizeof(ticks));
+	why_say_ticks(evidence, why_age(evidence, calm_since(evidence, thread)), ticks, sizeof(ticks));
 	if (user)
 		why_finding_head(finding,
 				 "%s spins in user mode on CPU %" PRIu32
@@ -88,15 +88,16 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 	else if (cpu->has_registers)
 		say_frames(evidence, cpu, finding);
 	finding->partial = cpu->lost > 0;
-	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
-						       .ticks = evidence->end - calm_since(evidence, thread),
-						       .pc = places->newest });
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = thread->id + 1,
+					      .ticks = why_age(evidence, calm_since(evidence, thread)),
+					      .pc = places->newest });
 }
 
 static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_cpu *cpu, const struct why_thread *thread)
 {
-	const uint64_t since = calm_since(evidence, thread), calm = evidence->end - since;
+	const uint64_t since = calm_since(evidence, thread), calm = why_age(evidence, since);
 	struct why_finding *finding;
 	struct why_places places;
 	enum why_side side;

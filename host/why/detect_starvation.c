@@ -63,7 +63,7 @@ static uint32_t runnable_on(const struct why_evidence *evidence, const struct wh
 static bool is_starved(const struct why_evidence *evidence, const struct starved *starved)
 {
 	const uint64_t least = why_ms(evidence, WAIT_LEAST_MS);
-	uint64_t waits = evidence->end > starved->since ? evidence->end - starved->since : 0;
+	uint64_t waits = why_age(evidence, starved->since);
 
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)
@@ -94,7 +94,7 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_STARVATION, starved->told && runs ? WHY_CERTAIN : WHY_LIKELY);
 	char who[WHY_WORDS], waits[WHY_WORDS], ago[WHY_WORDS], where[WHY_WORDS];
-	const uint64_t ticks = evidence->end - starved->since;
+	const uint64_t ticks = why_age(evidence, starved->since);
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
@@ -107,11 +107,11 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 		why_finding_actor(finding,
 				  (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc });
 	}
-	why_finding_line(
-		finding, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
-		starved->cpu->number,
-		why_say_ticks(evidence, evidence->end - starved->cpu->row.heartbeat_stamp, ago, sizeof(ago)),
-		why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
+	why_finding_line(finding, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
+			 starved->cpu->number,
+			 why_say_ticks(evidence, why_age(evidence, starved->cpu->row.heartbeat_stamp), ago,
+				       sizeof(ago)),
+			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
 	if (!starved->told) {
 		finding->partial = true;
 		why_finding_missing(finding,

@@ -17,10 +17,11 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 
 	why_say_running(evidence, cpu, thread, sizeof(thread));
 	if (last)
-		why_finding_line(finding, "CPU %" PRIu32 " ran %s; its last event, %s before the end: %.80s",
-				 cpu->number, thread,
-				 why_say_ticks(evidence, evidence->end - last->stamp, ticks, sizeof(ticks)),
-				 last->text);
+		why_finding_line(
+			finding, "CPU %" PRIu32 " ran %s; its last event, %s before the end: %.80s",
+			cpu->number, thread,
+			why_say_ticks(evidence, why_age(evidence, last->stamp), ticks, sizeof(ticks)),
+			last->text);
 	else
 		why_finding_line(finding, "CPU %" PRIu32 " ran %s", cpu->number, thread);
 	if (cpu->has_registers && why_side_of(evidence, cpu->pc) == WHY_SIDE_KERNEL)

@@ -16,7 +16,7 @@ static void add_actor(const struct why_evidence *evidence, struct why_finding *f
 	const struct why_actor actor = {
 		.id = sleeper->thread->id + 1,
 		.waits = sleeper->queue->address,
-		.ticks = evidence->end > sleeper->since ? evidence->end - sleeper->since : 0,
+		.ticks = why_age(evidence, sleeper->since),
 		.pc = sleeper->pc,
 	};
 
@@ -25,7 +25,7 @@ static void add_actor(const struct why_evidence *evidence, struct why_finding *f
 
 static const char *say_ago(const struct why_evidence *evidence, uint64_t stamp, char *buffer, size_t size)
 {
-	return why_say_ticks(evidence, evidence->end > stamp ? evidence->end - stamp : 0, buffer, size);
+	return why_say_ticks(evidence, why_age(evidence, stamp), buffer, size);
 }
 
 /* "thread 8 (printer) sleeps on spooler (0x1234) for 2.31 s, in take_job+0x30 (spooler.c:65)" */

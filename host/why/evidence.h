@@ -289,6 +289,12 @@ void why_evidence_free(struct why_evidence *evidence);
  */
 int why_evidence_add_earlier(struct why_evidence *evidence, struct ktread *earlier, uint32_t number);
 
+/* From a stamp to the end: 0 of one behind it, as a machine has that ran on while its memory was read. */
+static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t stamp)
+{
+	return stamp < evidence->end ? evidence->end - stamp : 0;
+}
+
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id); /* NULL */
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);	    /* "" unknown */
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address); /* NULL */

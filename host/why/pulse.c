@@ -21,7 +21,7 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 {
 	const uint64_t last = cpu->row.heartbeats ? cpu->row.heartbeat_stamp : cpu->row.now;
 
-	return evidence->end > last ? evidence->end - last : 0;
+	return why_age(evidence, last);
 }
 
 /* Is a heart to be expected there: it has beaten, or others have so often that it should have? */
@@ -113,7 +113,7 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	/* Samples of heartbeats have no stamps: they all have to be later, at the pace that they came in. */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 ||
-	    evidence->end - since < why_ms(evidence, WHY_STOPPED_MS))
+	    why_age(evidence, since) < why_ms(evidence, WHY_STOPPED_MS))
 		return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
 		add_place(places, cpu->row.sample[(cpu->row.heartbeats + n) % KTRX_SAMPLES]);

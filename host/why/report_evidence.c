@@ -64,10 +64,10 @@ static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char
 
 	if (stamp == 0)
 		return why_say(buffer, size, "never");
-	if (stamp >= evidence->end || evidence->end - stamp < evidence->info->frequency / INSTANT)
+	if (stamp >= evidence->end || why_age(evidence, stamp) < evidence->info->frequency / INSTANT)
 		return why_say(buffer, size, "at the end");
 	return why_say(buffer, size, "%s ago",
-		       why_say_ticks(evidence, evidence->end - stamp, ticks, sizeof(ticks)));
+		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }
 
 /* " for 2.31 s", or "" if it is not known since when. */
@@ -79,7 +79,7 @@ static const char *during(const struct why_evidence *evidence, const char *befor
 	if (stamp == 0 || stamp > evidence->end)
 		return why_say(buffer, size, "%s", "");
 	return why_say(buffer, size, "%s%s", before,
-		       why_say_ticks(evidence, evidence->end - stamp, ticks, sizeof(ticks)));
+		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }
 
 /* " in read+0x31 (fs.c:88)", or "" if it is not known where. */
@@ -182,7 +182,7 @@ static void put_events(struct output *out, const struct why_evidence *evidence, 
 	for (uint32_t n = last->count > most ? last->count - most : 0; n < last->count; n++) {
 		const struct why_event *event = &last->event[n];
 
-		why_say_ticks(evidence, evidence->end - event->stamp, when, sizeof(when));
+		why_say_ticks(evidence, why_age(evidence, event->stamp), when, sizeof(when));
 		why_say(line, sizeof(line), "        -%-9s %s", when, event->text);
 		why_put_wrapped(out, 0, line);
 	}

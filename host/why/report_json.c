@@ -78,9 +78,7 @@ static void put_age(struct output *out, const struct why_evidence *evidence, con
 	if (stamp == 0 || frequency == 0)
 		output_text(out, "null");
 	else
-		output_format(out, "%.9f",
-			      stamp < evidence->end ? (double)(evidence->end - stamp) / (double)frequency
-						    : 0.0);
+		output_format(out, "%.9f", (double)why_age(evidence, stamp) / (double)frequency);
 }
 
 static void put_object(struct output *out, const struct why_evidence *evidence, const char *key,

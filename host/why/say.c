@@ -89,8 +89,11 @@ const char *why_say_place(const struct why_evidence *evidence, uint64_t address,
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size)
 {
 	struct symbol symbol;
-	int found = evidence->symbols ? symbols_find_call(evidence->symbols, address, &symbol) : -1;
+	int found;
 
+	if (address == 0)
+		return why_say(buffer, size, "a place that is not told");
+	found = evidence->symbols ? symbols_find_call(evidence->symbols, address, &symbol) : -1;
 	return say_symbol(address, found, &symbol, buffer, size);
 }
 

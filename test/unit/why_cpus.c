@@ -442,7 +442,26 @@ static void a_sleep_with_a_spinlock(void **state)
 	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
 	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye (0x1000)");
 	why_says("in 0x100050");
-	why_says("on CPU 0, spins for that lock");
+	why_says("on CPU 0, has been spinning for that lock for 400.0 ms, in a place that is not told");
+}
+
+/* The switch with preemption off explains nothing of a machine that stopped long afterwards: no lock links the two. */
+static void an_old_sleep_without_a_lock_is_no_cause(void **state)
+{
+	struct ktrx_cpu *row = script_cpu(1);
+
+	(void)state;
+	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	row->heartbeats = 50;
+	row->heartbeat_stamp = row->now = 500 * MS;
+	row->broken = KTRX_BROKEN_SWITCH_PREEMPT;
+	row->broken_thread = WORKER;
+	row->broken_stamp = 20 * MS;
+	why_judge();
+	assert_int_equal(why_count(WHY_SLEEP_IN_ATOMIC), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
 }
 
 static void a_broken_release_is_no_sleep(void **state)
@@ -567,6 +586,7 @@ int main(void)
 		TEST(who_has_it_in_the_end_is_in_no_livelock),
 		TEST(one_that_fails_is_no_livelock),
 		TEST(a_sleep_with_a_spinlock),
+		TEST(an_old_sleep_without_a_lock_is_no_cause),
 		TEST(a_broken_release_is_no_sleep),
 		TEST(a_panic),
 		TEST(a_panic_without_a_word),

@@ -325,7 +325,7 @@ static uint64_t fault_many(unsigned times, uint64_t from, uint16_t between)
 {
 	for (unsigned n = 0; n < times; n++, from += 1000) {
 		script_event(FAULT, from, 0, WORKER, V(THERE), V(0x40));
-		script_event(FAULT_END, from + 1, 0, WORKER, V(THERE), "spurious");
+		script_event(FAULT_END, from + 1, 0, WORKER, V(THERE), "spurious\033[31m");
 		if (between == DELIVER)
 			script_event(DELIVER, from + 2, 0, WORKER, V(11));
 		if (between == ENTER || between == DELIVER)
@@ -346,7 +346,7 @@ static void one_fault_for_ever(void **state)
 	why_says("thread 5 (worker) faults on address 0x5000 again and again");
 	why_says("100 page faults in a row");
 	why_says("instruction at 0x40");
-	why_says("spurious");
+	why_says("spurious\\x1b[31m");
 }
 
 /* The handler calls the kernel, and that is no progress; nor is it a loop of calls. */
