@@ -18,7 +18,7 @@ struct health {
 	uint32_t cpus;	   /* that are online or have events */
 	uint32_t idle;	   /* that idle at the end */
 	uint32_t silent;   /* that do not idle, and do not beat either, or only spin */
-	uint32_t unknown;  /* of which neither is known */
+	uint32_t unknown;  /* of which neither is known, or that start */
 	uint64_t switches; /* within the window, in all */
 	double worked; /* the part of the window that it did, as far as events tell; summed up over the CPUs */
 	uint32_t runnable, waiting, timed;
@@ -26,14 +26,12 @@ struct health {
 	bool told;	  /* all CPUs say themselves what they do */
 };
 
-static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
+/* Does it run a thread that is there to work? */
+static bool runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	const struct why_thread *running;
+	const struct why_thread *thread = why_runs(evidence, cpu);
 
-	if (cpu->has_row && cpu->row.mode == KTRX_MODE_IDLE)
-		return true;
-	running = cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
-	return running && running->idle;
+	return thread && !thread->idle;
 }
 
 /* For a lock or an answer, and not only since a moment ago. */
@@ -59,7 +57,7 @@ static double part_worked(const struct why_evidence *evidence, const struct why_
 	if (known > evidence->window)
 		known = evidence->window;
 	if (cpu->last_stamp == 0 || known == 0)
-		return is_idle(evidence, cpu) ? 0 : 1;
+		return why_idles(evidence, cpu) ? 0 : 1;
 	return cpu->worked < known ? (double)cpu->worked / (double)known : 1;
 }
 
@@ -72,11 +70,11 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 	health->worked += part_worked(evidence, cpu);
 	if (spins_on(evidence, cpu))
 		health->silent++;
-	else if (is_idle(evidence, cpu))
+	else if (why_idles(evidence, cpu))
 		health->idle++;
 	else if (is_silent(evidence, cpu))
 		health->silent++;
-	else if (cpu->running == UINT32_MAX)
+	else if (!runs_work(evidence, cpu))
 		health->unknown++;
 	if (!cpu->has_row || cpu->row.mode == KTRX_MODE_UNKNOWN)
 		health->told = false;
@@ -149,6 +147,12 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 			 "%" PRIu64 " switches; %" PRIu32 " threads wait for a CPU, none for more than %s",
 			 health->switches, health->runnable,
 			 why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
+	if (evidence->most_beats == 0) {
+		finding->partial = true;
+		why_finding_missing(
+			finding,
+			"ktrace_heartbeat(), which tells that it went on until this trace was taken");
+	}
 	return 0;
 }
 
@@ -157,7 +161,7 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	const struct health health = look(evidence);
 	const unsigned busy = busy_percent(&health);
 
-	if (health.cpus == 0 || health.silent || health.unknown)
+	if (health.cpus == 0 || health.silent || health.unknown || !why_tells(evidence))
 		return 0;
 	/* Where several CPUs are at work and none idles, they have just begun, however little that is of the window. */
 	if (busy < BUSY_PERCENT && (health.idle > 0 || health.cpus == 1) &&

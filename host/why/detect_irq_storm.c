@@ -15,13 +15,6 @@
 #define FLOOD_MS      100u
 #define EVENTS_OF_ONE 3u /* that tell of one interrupt: entered, ended, left */
 
-static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_thread *thread = why_runs(evidence, cpu);
-
-	return !thread || thread->idle;
-}
-
 struct storm {
 	uint32_t number; /* of the interrupt */
 	const char *name;
@@ -37,7 +30,8 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
-	const bool idle = is_idle(evidence, cpu);
+	const struct why_thread *thread = why_runs(evidence, cpu);
+	const bool idle = !thread || (thread->idle && why_idles(evidence, cpu));
 
 	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
 				 interrupts->stamp - interrupts->run_first };

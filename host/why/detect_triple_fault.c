@@ -36,13 +36,6 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 					      .pc = cpu->has_registers ? cpu->pc : cpu->row.pc });
 }
 
-static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_thread *thread = why_runs(evidence, cpu);
-
-	return cpu->row.mode == KTRX_MODE_IDLE || (thread && thread->idle);
-}
-
 int why_detect_triple_fault(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	const bool x86 = evidence->info->machine == EM_X86_64;
@@ -57,9 +50,9 @@ int why_detect_triple_fault(const struct why_evidence *evidence, struct why_find
 		return KTREAD_E_MEMORY;
 	why_finding_head(finding, "the machine reset itself without a word from the kernel: a triple fault");
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		suspects += !is_idle(evidence, &evidence->cpu[n]);
+		suspects += !why_idles(evidence, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (suspects == 0 || !is_idle(evidence, &evidence->cpu[n]))
+		if (suspects == 0 || !why_idles(evidence, &evidence->cpu[n]))
 			say_cpu(evidence, &evidence->cpu[n], finding);
 	if (suspects != 1)
 		why_finding_missing(finding,

@@ -33,4 +33,7 @@
 WHY_DETECTORS(WHY_DECLARE)
 #undef WHY_DECLARE
 
+/* Not among them: what is said if they have found nothing. */
+why_detector why_find_nothing;
+
 #endif

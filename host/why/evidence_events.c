@@ -199,6 +199,7 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 
 	switch (known->kind) {
 	case WELLKNOWN_SWITCH:
+		evidence->switched = true;
 		if (cpu)
 			count(evidence, cpu, &cpu->switches, event->stamp);
 		return 0;
@@ -260,6 +261,8 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	reader->stamp = event->stamp;
 	reader->time = event->stamp >= reader->time + 2 ? event->stamp : reader->time + 2;
 	thread = why_thread_touch(reader, event->thread);
+	reader->evidence->events++;
+	reader->evidence->known += known->kind != WELLKNOWN_OTHER && known->kind != WELLKNOWN_COUNTER;
 	if (cpu)
 		tell_last(&cpu->last, reader->told[event->cpu]++, event);
 	if (thread)

@@ -122,6 +122,10 @@ static int read_cpus(struct why_evidence *evidence)
 
 		evidence->cpu[n].has_row = true;
 		called |= row->hooks;
+		evidence->modes_told |= row->mode != KTRX_MODE_UNKNOWN;
+		evidence->switched |= row->switches > 0;
+		if (row->heartbeats > evidence->most_beats)
+			evidence->most_beats = row->heartbeats;
 	}
 	evidence->missing_hooks = WHY_ALL_HOOKS & ~called;
 	return got < 0 ? got : 0;

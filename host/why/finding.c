@@ -152,43 +152,6 @@ static void drop_health(struct why_findings *findings)
 	findings->count = kept;
 }
 
-/* Names of the hooks that are not called, with commas. */
-static const char *say_hooks(uint32_t missing, char *buffer, size_t size)
-{
-	static const struct {
-		uint32_t hook;
-		const char *name;
-	} hooks[] = {
-		{ KTRX_HOOK_LOCK, "locks" },	      { KTRX_HOOK_THREAD, "threads" },
-		{ KTRX_HOOK_IRQ, "interrupts" },      { KTRX_HOOK_EOI, "their ends" },
-		{ KTRX_HOOK_IPI, "answers to IPIs" }, { KTRX_HOOK_PREEMPT, "preemption" },
-	};
-	size_t length = 0;
-
-	buffer[0] = '\0';
-	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++)
-		if (missing & hooks[n].hook) {
-			why_say(buffer + length, size - length, "%s%s", length ? ", " : "", hooks[n].name);
-			length = strlen(buffer);
-		}
-	return buffer;
-}
-
-static int say_unknown(struct why_findings *findings, const struct why_evidence *evidence)
-{
-	struct why_finding *finding = why_finding_new(findings, WHY_UNKNOWN, WHY_POSSIBLE);
-	char hooks[WHY_LINE];
-
-	if (!finding)
-		return KTREAD_E_MEMORY;
-	say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
-	finding->partial = *hooks != '\0';
-	why_finding_head(finding, "nothing that is known explains what this machine does");
-	if (*hooks)
-		why_finding_missing(finding, "hooks for %s (ktrace doctor has the lines)", hooks);
-	return 0;
-}
-
 int why_find(struct why_findings **result, const struct why_evidence *evidence)
 {
 #define ROW(name) why_detect_##name,
@@ -203,7 +166,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 	for (size_t n = 0; n < sizeof(detectors) / sizeof(detectors[0]) && !error; n++)
 		error = detectors[n](evidence, findings);
 	if (!error && findings->count == 0)
-		error = say_unknown(findings, evidence);
+		error = why_find_nothing(evidence, findings);
 	if (findings->count)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
 	drop_health(findings);

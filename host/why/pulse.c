@@ -11,10 +11,16 @@
 #define LOOP_REACH  256u		  /* bytes of a small loop */
 #define NAME_MOST   32u
 #define MANY_BEATS  25u
+#define MOMENT_MS   100u
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
 	return evidence->info->frequency / 1000 * ms;
+}
+
+bool why_tells(const struct why_evidence *evidence)
+{
+	return evidence->known > 0 || evidence->missing_hooks != WHY_ALL_HOOKS;
 }
 
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -29,10 +35,7 @@ static bool has_heart(const struct why_evidence *evidence, const struct why_cpu 
 {
 	if (!cpu->has_row || cpu->row.heartbeats > 0)
 		return cpu->has_row;
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (cpu->row.online && evidence->cpu[n].row.heartbeats >= MANY_BEATS)
-			return true;
-	return false;
+	return cpu->row.online && evidence->most_beats >= MANY_BEATS;
 }
 
 /* The whole machine stands: no CPU has gone on without another one. */
@@ -57,6 +60,21 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
+}
+
+bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread = why_runs(evidence, cpu);
+
+	if (cpu->row.mode == KTRX_MODE_IDLE)
+		return true;
+	if (!thread || !thread->idle)
+		return false;
+	if (!evidence->modes_told)
+		return evidence->switched;
+	/* Between two times of idling it looks for something to do. */
+	return cpu->row.mode != KTRX_MODE_UNKNOWN &&
+	       why_age(evidence, cpu->row.mode_stamp) < why_ms(evidence, MOMENT_MS);
 }
 
 bool why_spins_for_something(const struct why_cpu *cpu)

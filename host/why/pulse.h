@@ -8,6 +8,9 @@
 /* Ticks that a number of milliseconds are; 0 if the trace has no frequency. */
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 
+/* Does the trace tell at all what CPUs and threads do, by hooks or by events that have a meaning? */
+bool why_tells(const struct why_evidence *evidence);
+
 /* Ticks from a CPU's last heartbeat, or its last sign of life if it never beat, to the end of what is known. */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
@@ -20,6 +23,12 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 
 /* The thread that runs there, NULL if unknown. */
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
+/*
+ * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though CPUs do say that, is still
+ * starting: many kernels start on what becomes the idle thread.
+ */
+bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Does the CPU wait for a lock or for another CPU's answer, running? */
 bool why_spins_for_something(const struct why_cpu *cpu);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "export/escape.h"
+#include "why/pulse.h"
 #include "why/report.h"
 
 #define INSTANT	    1000000u /* parts of a second that are no time */
@@ -92,18 +93,10 @@ static const char *where(const struct why_evidence *evidence, const char *before
 		  : why_say(buffer, size, "%s", "");
 }
 
-static bool runs_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_thread *thread =
-		cpu->running != UINT32_MAX ? why_thread_find(evidence, cpu->running) : NULL;
-
-	return thread && thread->idle;
-}
-
 /* It waits for work, rather than for anything that should have come. */
 static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	return runs_idle(evidence, cpu) && !(cpu->has_holder && cpu->holder.wait) &&
+	return why_idles(evidence, cpu) && !(cpu->has_holder && cpu->holder.wait) &&
 	       (!cpu->has_row || (cpu->row.nesting == 0 && cpu->row.mode != KTRX_MODE_INTERRUPT));
 }
 

@@ -514,6 +514,66 @@ static void a_silent_cpu_is_not_well(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 
+/* ---- What is not known --------------------------------------------------------------------------- */
+
+/* The boot CPU runs what will be its idle thread; `modes` are told of the other one, which idles. */
+static void boots(uint8_t modes)
+{
+	script_thread(IDLE, "idle/0");
+	why_thread_row(IDLE, "idle/0", KTRX_THREAD_RUNNING, 0);
+	why_cpu_row(0, KTRX_MODE_UNKNOWN);
+	script_cpu(0)->now = 1000 * MS;
+	why_cpu_row(1, modes);
+	script_event(OTHER, 1 * MS, 0, IDLE);
+	script_event(OTHER, 1000 * MS, 0, IDLE);
+}
+
+static void a_machine_that_starts_is_not_idle(void **state)
+{
+	(void)state;
+	boots(KTRX_MODE_UNKNOWN);
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("no CPU has switched threads yet: the machine still starts, or has come to a stop as it "
+		 "started");
+}
+
+static void one_cpu_that_idles_is_not_all(void **state)
+{
+	(void)state;
+	boots(KTRX_MODE_IDLE);
+	script_cpu(1)->switches = 1;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("CPU 0 has not begun to idle or to work");
+}
+
+/* It has looked for something to do just now, and idles on. */
+static void a_moment_out_of_idling_is_idle(void **state)
+{
+	(void)state;
+	boots(KTRX_MODE_IDLE);
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->mode_stamp = 990 * MS;
+	script_cpu(0)->switches = 10;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+}
+
+static void a_trace_without_anything(void **state)
+{
+	(void)state;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("there is nothing in this trace: no event, and no table of what CPUs and threads do");
+}
+
+static void events_that_mean_nothing_here(void **state)
+{
+	(void)state;
+	script_event(OTHER, 1 * MS, 0, WORKER);
+	script_event(OTHER, 1000 * MS, 0, WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("this trace does not tell what CPUs and threads do");
+	why_says("ktrace doctor");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -545,6 +605,11 @@ int main(void)
 		TEST(idle_without_ticks),
 		TEST(who_has_just_begun_is_not_idle),
 		TEST(a_silent_cpu_is_not_well),
+		TEST(a_machine_that_starts_is_not_idle),
+		TEST(one_cpu_that_idles_is_not_all),
+		TEST(a_moment_out_of_idling_is_idle),
+		TEST(a_trace_without_anything),
+		TEST(events_that_mean_nothing_here),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What is said where no detector found anything: how much there is to go by, and what would tell more. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+
+/* Names of the hooks that are not called, with commas. */
+static const char *say_hooks(uint32_t missing, char *buffer, size_t size)
+{
+	static const struct {
+		uint32_t hook;
+		const char *name;
+	} hooks[] = {
+		{ KTRX_HOOK_LOCK, "locks" },	      { KTRX_HOOK_THREAD, "threads" },
+		{ KTRX_HOOK_IRQ, "interrupts" },      { KTRX_HOOK_EOI, "their ends" },
+		{ KTRX_HOOK_IPI, "answers to IPIs" }, { KTRX_HOOK_PREEMPT, "preemption" },
+	};
+	size_t length = 0;
+
+	buffer[0] = '\0';
+	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++)
+		if (missing & hooks[n].hook) {
+			why_say(buffer + length, size - length, "%s%s", length ? ", " : "", hooks[n].name);
+			length = strlen(buffer);
+		}
+	return buffer;
+}
+
+static bool is_empty(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].row.online || evidence->cpu[n].row.now)
+			return false;
+	return evidence->events == 0;
+}
+
+/* The first CPU that still is at what becomes its idle thread. */
+static const struct why_cpu *one_that_starts(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_thread *thread = why_runs(evidence, &evidence->cpu[n]);
+
+		if (thread && thread->idle && !why_idles(evidence, &evidence->cpu[n]))
+			return &evidence->cpu[n];
+	}
+	return NULL;
+}
+
+static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const struct why_cpu *starts = one_that_starts(evidence);
+
+	if (is_empty(evidence))
+		why_finding_head(finding, "there is nothing in this trace: no event, and no table of what "
+					  "CPUs and threads do");
+	else if (!why_tells(evidence))
+		why_finding_head(finding, "this trace does not tell what CPUs and threads do: no hook is "
+					  "called, and no event has a name that is known");
+	else if (starts && !evidence->switched)
+		why_finding_head(finding, "no CPU has switched threads yet: the machine still starts, or has "
+					  "come to a stop as it started");
+	else if (starts)
+		why_finding_head(finding,
+				 "CPU %" PRIu32 " has not begun to idle or to work, and nothing "
+				 "that is known explains why",
+				 starts->number);
+	else
+		why_finding_head(finding, "nothing that is known explains what this machine does");
+}
+
+int why_find_nothing(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_UNKNOWN, WHY_POSSIBLE);
+	char hooks[WHY_LINE];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
+	finding->partial = *hooks != '\0';
+	say_what(evidence, finding);
+	if (evidence->missing_hooks == WHY_ALL_HOOKS)
+		why_finding_missing(finding, "hooks, or events by the names that doc/events.md has (ktrace "
+					     "doctor has the lines for both)");
+	else if (*hooks)
+		why_finding_missing(finding, "hooks for %s (ktrace doctor has the lines)", hooks);
+	return 0;
+}
