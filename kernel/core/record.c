@@ -239,17 +239,32 @@ static void emit_slowly(struct ktrx_event *event, uint32_t *payload, uint32_t by
 	echo(event, payload, bytes, KTRX_WORD_RING(word), stamp);
 }
 
+/* No more than "on", which is so only after ktrace_init(): long records come this way all the time. */
+static void emit_plainly(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes)
+{
+	static const struct ktrace_origin unasked;
+	uint64_t word = ktrace_arch_reserve_read();
+	struct ktrace_draft draft;
+
+	draft.ring = KTRX_WORD_RING(word);
+	if (draft.ring == 0) {
+		record(event, payload, bytes, word, 0, 0, &unasked);
+		return;
+	}
+	draft.payload = payload;
+	draft.bytes = bytes;
+	draft.event = event->id;
+	draft.second = ktrace_arch_thread();
+	ktrace_write_own(&draft);
+}
+
 void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp,
 		 uintptr_t site)
 {
-	static const struct ktrace_origin unasked;
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
-	/*
-	 * No more than "on", which is so only after ktrace_init(): long records come this way all the time.
-	 */
 	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
-		record(event, payload, bytes, ktrace_arch_reserve_read(), 0, 0, &unasked);
+		emit_plainly(event, payload, bytes);
 	else
 		emit_slowly(event, payload, bytes, word, stamp, site);
 }

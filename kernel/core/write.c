@@ -305,18 +305,23 @@ uint64_t ktrace_write_reserved(const struct ktrace_draft *draft, uint64_t word, 
 	return ring_write(&writer, draft);
 }
 
-uint64_t ktrace_write(const struct ktrace_draft *draft)
+uint64_t ktrace_write_own(const struct ktrace_draft *draft)
 {
 	struct ktrace_writer writer;
 
-	if (draft->ring == 0)
-		return boot_write(draft);
-	if (draft->ring == ktrace_state.rare)
-		return rare_write(draft);
 	writer_begin(&writer, draft);
 	writer_place(&writer, draft->ring);
 	if (!ring_reserve(&writer))
 		return 0;
 	writer.stamp = ktrace_arch_clock();
 	return ring_write(&writer, draft);
+}
+
+uint64_t ktrace_write(const struct ktrace_draft *draft)
+{
+	if (draft->ring == 0)
+		return boot_write(draft);
+	if (draft->ring == ktrace_state.rare)
+		return rare_write(draft);
+	return ktrace_write_own(draft);
 }

@@ -18,6 +18,9 @@ struct ktrace_draft {
 /* Records. Returns the stamp, 0 if the ring is full. */
 KTRACE_HIDDEN uint64_t ktrace_write(const struct ktrace_draft *draft);
 
+/* The same where the draft's ring is known to be that of this CPU, as it was just now. */
+KTRACE_HIDDEN uint64_t ktrace_write_own(const struct ktrace_draft *draft);
+
 /* The same where a site has reserved one slot of a CPU's ring, and read the clock. */
 KTRACE_HIDDEN uint64_t ktrace_write_reserved(const struct ktrace_draft *draft, uint64_t word, uint64_t stamp);
 
