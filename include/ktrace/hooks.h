@@ -12,6 +12,8 @@
  * Locks, waits and threads need ktrace_config.holders: so many rows for threads. Where those run out, threads that find
  * no row are left out.
  *
+ * Threads are told by their numbers, of which the low 22 bits count, as in records.
+ *
  * A hook notes the place in the kernel that called it. One ending in _at is told the place instead: in a function that
  * takes locks for others, KTRACE_RETURN_ADDRESS is the code that wanted the lock.
  *

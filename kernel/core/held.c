@@ -34,8 +34,10 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 {
 	uint32_t count = row->held_count;
 
-	if (count == COUNT_MOST)
+	if (count == COUNT_MOST) {
+		row->whole = 0; /* who gives up one more than are counted may well have had it */
 		return;
+	}
 	row->held_count = (uint8_t)(count + 1);
 	if (count >= KTRX_HELD)
 		return;
@@ -137,7 +139,7 @@ static uint32_t owner_id(uint32_t owner, uint32_t by)
 {
 	if (owner == KTRACE_NOBODY)
 		return 0;
-	return by == KTRACE_BY_CPU ? KTRX_HOLDER_CPU | owner : owner + 1;
+	return by == KTRACE_BY_CPU ? KTRX_HOLDER_CPU | owner : (owner & KTRX_THREAD_MAX) + 1;
 }
 
 void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t by, uint32_t owner,

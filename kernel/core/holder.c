@@ -11,6 +11,12 @@
 #define PROBES 8u
 #define SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
 
+/* Of a thread's number what a record has bits for: whatever a kernel says, it is no other row's id. */
+static uint32_t number_of(uint32_t thread)
+{
+	return thread & KTRX_THREAD_MAX;
+}
+
 /* Rows are where it follows from the number, or at one of the next, behind the last one at the first. */
 static uint32_t first_of(uint32_t thread)
 {
@@ -72,6 +78,7 @@ volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
 
 	if (!ktrace_state.holder)
 		return KTRACE_NULL;
+	thread = number_of(thread);
 	row = row_at(first_of(thread));
 	return KTRACE_LIKELY(row->id == thread + 1) ? row : find_further(thread);
 }
@@ -110,17 +117,17 @@ volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread)
 {
 	volatile struct ktrx_holder *row = ktrace_holder_find(thread);
 
-	return KTRACE_LIKELY(row) ? row : claim_new(thread);
+	return KTRACE_LIKELY(row) ? row : claim_new(number_of(thread));
 }
 
 void ktrace_holder_free(uint32_t thread)
 {
-	uint32_t first = first_of(thread), end = first + probes();
+	uint32_t number = number_of(thread), first = first_of(number), end = first + probes();
 
 	for (uint32_t at = first; at < end; at++) {
 		volatile struct ktrx_holder *row = row_at(at);
 
-		if (row->id == thread + 1)
+		if (row->id == number + 1)
 			row_free(row);
 	}
 }

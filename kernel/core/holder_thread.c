@@ -102,7 +102,7 @@ void ktrace_thread_switch(uint32_t previous, uint32_t next)
 		switch_check(&hook, from, KTRACE_RETURN_ADDRESS);
 		hook.cpu->switch_stamp = now;
 		hook.cpu->switches = hook.cpu->switches + 1;
-		hook.cpu->thread = next;
+		hook.cpu->thread = KTRX_W1_THREAD(next);
 		if (from)
 			thread_ran(from, now);
 	}

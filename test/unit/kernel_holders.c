@@ -132,6 +132,36 @@ static void of_a_thread_known_from_its_beginning_all_locks_are_known(void **stat
 	assert_int_equal(row_of(8)->priority, 31);
 }
 
+/* What numbers of more than 22 bits leave of themselves in records they are here: never an empty row's id or a CPU's. */
+static void numbers_have_as_many_bits_as_in_records(void **state)
+{
+	(void)state;
+	ktrace_thread_wake(UINT32_MAX);
+	ktrace_thread_wake(KTRX_HOLDER_CPU - 1);
+	assert_int_equal(rows_of(UINT32_MAX), FAKE_HOLDERS - 1);
+	assert_int_equal(row_of(KTRX_THREAD_MAX)->wakes, 2);
+	ktrace_thread_switch(7, UINT32_MAX);
+	assert_int_equal(ktrace_state.cpu[0].thread, KTRX_THREAD_MAX);
+	ktrace_lock_wait(MUTEX, "mutex", KTRACE_BY_THREAD, KTRX_HOLDER_CPU | 5);
+	assert_int_equal(row_of(7)->owner, 6);
+	ktrace_thread_exit(UINT32_MAX);
+	assert_null(ktrace_holder_find(KTRX_THREAD_MAX));
+}
+
+/* More than are counted: the last ones to be given up have no place left, and that is no mistake. */
+static void very_many_locks_are_given_up(void **state)
+{
+	(void)state;
+	ktrace_thread_stack(8, NULL, NULL);
+	fake.thread = 8;
+	for (uintptr_t lock = 1; lock <= 300; lock++)
+		ktrace_lock_acquire((void *)lock, KTRACE_BY_THREAD);
+	for (uintptr_t lock = 300; lock > 0; lock--)
+		ktrace_lock_release((void *)lock, KTRACE_BY_THREAD);
+	assert_int_equal(row_of(8)->held_count, 0);
+	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
+}
+
 static uint32_t threads_with_rows(void)
 {
 	uint32_t found = 0;
@@ -260,6 +290,8 @@ int main(void)
 		cmocka_unit_test_setup(an_interrupt_is_no_waker, boot),
 		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_had, boot),
 		cmocka_unit_test_setup(of_a_thread_known_from_its_beginning_all_locks_are_known, boot),
+		cmocka_unit_test_setup(numbers_have_as_many_bits_as_in_records, boot),
+		cmocka_unit_test_setup(very_many_locks_are_given_up, boot),
 		cmocka_unit_test_setup(threads_beyond_the_rows_are_left_out, boot),
 		cmocka_unit_test_setup(a_row_that_was_freed_is_as_new, boot),
 		cmocka_unit_test_setup(two_claims_for_one_thread_make_one_row, boot),
