@@ -147,9 +147,11 @@ static void layout_make(struct layout *layout, struct ktrace_arena *arena, const
 
 static void root_describe(const struct layout *layout, const struct ktrace_config *config)
 {
+	uint32_t shift = layout->shift > layout->rare_shift ? layout->shift : layout->rare_shift;
+
 	ktrace_root.cpus = layout->cpus;
-	if (ktrace_root.slots >> layout->shift == 0)
-		ktrace_root.slots = UINT32_C(1) << layout->shift;
+	if (ktrace_root.slots >> shift == 0)
+		ktrace_root.slots = UINT32_C(1) << shift;
 	ktrace_root.frequency = config->frequency ? config->frequency : ktrace_arch_frequency();
 	ktrace_root.wall_ns = config->wall_ns;
 	ktrace_root.wall_stamp = config->wall_ns ? ktrace_arch_clock() : 0;

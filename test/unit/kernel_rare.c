@@ -80,6 +80,14 @@ static void the_ring_is_one_of_the_table(void **state)
 	assert_int_equal(KTRX_WORD_RING(*(uint64_t *)(uintptr_t)ring->head_address), RARE);
 }
 
+static void the_root_knows_the_largest_ring(void **state)
+{
+	(void)state;
+	fake.rare_slots = 2 * KTRACE_BOOT_SLOTS;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	assert_int_equal(ktrace_root.slots, 2 * KTRACE_BOOT_SLOTS);
+}
+
 static void it_laps_like_any_other(void **state)
 {
 	const struct checked_ring *checked;
@@ -197,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(rare_events_survive_the_noise, fake_reset),
 		cmocka_unit_test_setup(the_ring_is_one_of_the_table, fake_reset),
+		cmocka_unit_test_setup(the_root_knows_the_largest_ring, fake_reset),
 		cmocka_unit_test_setup(it_laps_like_any_other, fake_reset),
 		cmocka_unit_test_setup(whole_stamps_are_kept, fake_reset),
 		cmocka_unit_test_setup(without_a_ring_they_go_with_the_others, fake_reset),
