@@ -132,6 +132,35 @@ static void put_settings(struct ktrace_stream *stream, const struct ktrx_section
 	ktrace_stream_zero(stream, end - at);
 }
 
+#define FOLD_TRIES 8u
+
+/* False: it was changed meanwhile. */
+static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
+{
+	uint64_t sequence = __atomic_load_n(&row->sequence, __ATOMIC_ACQUIRE);
+
+	ktrace_copy_words(copy, row, sizeof(*copy));
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	copy->sequence = sequence;
+	return !(sequence & 1) && __atomic_load_n(&row->sequence, __ATOMIC_RELAXED) == sequence;
+}
+
+/* Rows that CPUs are changing; one that does not hold still is sent as one that is being changed. */
+static void put_folds(struct ktrace_stream *stream, const struct ktrx_section *section)
+{
+	const struct ktrx_fold *row = (const struct ktrx_fold *)(uintptr_t)section->address;
+
+	for (uint64_t left = section->length / sizeof(*row); left > 0; left--, row++) {
+		struct ktrx_fold *copy = (struct ktrx_fold *)ktrace_stream_room(stream, sizeof(*copy));
+		uint32_t tries = FOLD_TRIES;
+
+		while (!fold_copy(copy, row) && --tries > 0)
+			;
+		if (tries == 0)
+			copy->sequence |= 1;
+	}
+}
+
 static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *root,
 			 const struct ktrx_ring *ring)
 {
@@ -146,6 +175,8 @@ static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *r
 			put_rings(stream, ring, slots_at);
 		else if (section->type == KTRX_SECTION_SETTINGS)
 			put_settings(stream, section);
+		else if (section->type == KTRX_SECTION_FOLDS)
+			put_folds(stream, section);
 		else
 			put_section(stream, section);
 		ktrace_stream_zero(stream, align_up(stream->at, PIECE_ALIGN) - stream->at);

@@ -19,6 +19,7 @@ int dump_trace_start(void **state)
 		.cpus = 1,
 		.slots = DUMP_RING_SLOTS,
 		.threads = 8,
+		.folds = DUMP_FOLDS,
 		.counters = 1,
 		.blocks = 1,
 		.memory = &memory,

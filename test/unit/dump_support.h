@@ -11,6 +11,7 @@
 #include "transport_fake/test.h"
 
 #define DUMP_RING_SLOTS 512u
+#define DUMP_FOLDS	4u
 
 struct dump_sink {
 	struct ktrace_sink sink;

@@ -186,6 +186,58 @@ static void a_generation_that_came_round_is_not_mistaken(void **state)
 	assert_int_equal(good_slots(dump, ring_of(dump, 1)), 0);
 }
 
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, fold, first, "%u", (uint32_t, value));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, fold, second, "%u", (uint32_t, value));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, fold, third, "%u", (uint32_t, value));
+KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_FOLD, KTRX_V1_NONE, fold, text, "%s", (const char *, text));
+
+/* Texts of other lengths each time. */
+static void fold_another_text(void)
+{
+	static const char text[] = "0123456789";
+	static unsigned n;
+
+	KTRACE(fold, text, text + n++ % (sizeof(text) - 1));
+}
+
+/* The row's head says how long the text is, and so does its payload, which may leave in another piece. */
+static void a_row_that_counts_is_of_one_moment(void **state)
+{
+	struct dump_sink *dump = dump_sink_fresh(KTRACE_SINK_BUFFER_MIN + 2 * sizeof(uint64_t));
+	const struct ktrx_section *section;
+	const struct ktrx_fold *row;
+
+	(void)state;
+	KTRACE(fold, first, 1);
+	KTRACE(fold, second, 1);
+	KTRACE(fold, third, 1);
+	fold_another_text();
+	dump->meanwhile = fold_another_text;
+	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
+	section = section_of(dump, KTRX_SECTION_FOLDS);
+	assert_int_equal(section->length, DUMP_FOLDS * sizeof(*row));
+	row = (const struct ktrx_fold *)(const void *)(dump->bytes + section->address) + DUMP_FOLDS - 1;
+	assert_int_equal(row->event, ktrace_event_fold_text.event.id);
+	assert_int_equal(row->sequence & 1, 0);
+	assert_int_equal(row->bytes, 2 + (row->payload[0] | row->payload[1] << 8));
+}
+
+/* Nobody lets go of it: who held it was stopped for good. */
+static void a_row_that_is_held_says_so(void **state)
+{
+	struct dump_sink *dump = dump_sink_fresh(2048);
+	const struct ktrx_section *section = &ktrace_root.section[KTRX_SECTION_FOLDS - 1];
+	struct ktrx_fold *row = (struct ktrx_fold *)(uintptr_t)section->address;
+
+	(void)state;
+	row->sequence |= 1;
+	assert_int_equal(ktrace_dump_v2(&ktrace_root, &dump->sink), 0);
+	row->sequence &= ~UINT64_C(1);
+	section = section_of(dump, KTRX_SECTION_FOLDS);
+	row = (struct ktrx_fold *)(void *)(dump->bytes + section->address);
+	assert_int_equal(row->sequence & 1, 1);
+}
+
 static void an_error_of_the_sink_ends_the_dump(void **state)
 {
 	struct dump_sink *dump = dump_sink_fresh(2048);
@@ -237,6 +289,8 @@ int main(void)
 		cmocka_unit_test(the_event_table_is_copied_whole),
 		cmocka_unit_test(what_is_overwritten_meanwhile_arrives_empty),
 		cmocka_unit_test(a_generation_that_came_round_is_not_mistaken),
+		cmocka_unit_test(a_row_that_counts_is_of_one_moment),
+		cmocka_unit_test(a_row_that_is_held_says_so),
 		cmocka_unit_test(an_error_of_the_sink_ends_the_dump),
 		cmocka_unit_test(a_table_that_changes_is_said),
 		cmocka_unit_test(too_small_a_buffer_is_refused),
