@@ -4,6 +4,7 @@
  * others. What keeps a CPU from choosing a thread at all is other detectors' business.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "why/detectors.h"
 #include "why/pulse.h"
@@ -46,13 +47,15 @@ static bool is_runnable(const struct why_evidence *evidence, const struct why_th
 	return true;
 }
 
-static uint32_t runnable_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
+/* How many could run on each CPU; NULL without memory. */
+static uint32_t *count_runnable(const struct why_evidence *evidence)
 {
-	struct starved other;
-	uint32_t count = 0;
+	uint32_t *count = calloc((size_t)evidence->cpus + 1, sizeof(*count));
+	struct starved one;
 
-	for (uint32_t n = 0; n < evidence->threads; n++)
-		count += is_runnable(evidence, &evidence->thread[n], &other) && other.cpu == cpu;
+	for (uint32_t n = 0; count && n < evidence->threads; n++)
+		if (is_runnable(evidence, &evidence->thread[n], &one))
+			count[one.cpu->number]++;
 	return count;
 }
 
@@ -60,7 +63,7 @@ static uint32_t runnable_on(const struct why_evidence *evidence, const struct wh
  * The CPU's timer beats still, and has beaten so often that everybody would have had a turn, and more. A virtual CPU that
  * had no time itself has not.
  */
-static bool is_starved(const struct why_evidence *evidence, const struct starved *starved)
+static bool is_starved(const struct why_evidence *evidence, const struct starved *starved, uint32_t runnable)
 {
 	const uint64_t least = why_ms(evidence, WAIT_LEAST_MS);
 	uint64_t waits = why_age(evidence, starved->since);
@@ -71,7 +74,7 @@ static bool is_starved(const struct why_evidence *evidence, const struct starved
 	if (starved->cpu->irqs.count == 0) /* they are not told of */
 		return waits >= WAIT_UNTOLD * least;
 	return starved->thread->interrupts >= BEATS_LEAST &&
-	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable_on(evidence, starved->cpu);
+	       starved->thread->interrupts >= (uint64_t)BEATS_EACH * runnable;
 }
 
 static void tell_priorities(const struct why_evidence *evidence, struct why_finding *finding,
@@ -123,11 +126,14 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 
 int why_detect_starvation(const struct why_evidence *evidence, struct why_findings *findings)
 {
+	uint32_t *runnable = count_runnable(evidence);
+	int error = runnable ? 0 : KTREAD_E_MEMORY;
 	struct starved starved;
-	int error = 0;
 
 	for (uint32_t n = 0; n < evidence->threads && !error; n++)
-		if (is_runnable(evidence, &evidence->thread[n], &starved) && is_starved(evidence, &starved))
+		if (is_runnable(evidence, &evidence->thread[n], &starved) &&
+		    is_starved(evidence, &starved, runnable[starved.cpu->number]))
 			error = tell(evidence, findings, &starved);
+	free(runnable);
 	return error;
 }

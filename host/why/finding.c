@@ -139,6 +139,15 @@ static int by_weight(const void *a, const void *b)
 	return (int)right->sure - (int)left->sure;
 }
 
+/* What there was no room for could change all but what follows from what is there. */
+static void mark_partial(struct why_findings *findings, const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; evidence->left_out && n < findings->count; n++)
+		if (findings->finding[n].sure != WHY_CERTAIN ||
+		    why_verdict_is_healthy(findings->finding[n].verdict))
+			findings->finding[n].partial = true;
+}
+
 /* Where there is a problem, that all is well otherwise is no news. */
 static void drop_health(struct why_findings *findings)
 {
@@ -170,6 +179,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 	if (findings->count)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
 	drop_health(findings);
+	mark_partial(findings, evidence);
 	return error;
 }
 

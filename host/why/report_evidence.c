@@ -246,4 +246,9 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 	}
 	output_text(out, "\n");
 	put_threads(out, evidence, all);
+	if (evidence->left_out)
+		output_format(out,
+			      "beyond %u threads no more are told apart: %" PRIu64
+			      " events and rows left out\n",
+			      WHY_THREADS, evidence->left_out);
 }

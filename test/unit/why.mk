@@ -14,3 +14,10 @@ UNIT_CFLAGS_$(1) := -Ihost
 UNIT_LDLIBS_$(1) := -ldl
 endef
 $(foreach t,$(WHY_TESTS),$(eval $(call why_test,$(t))))
+
+# Of a whole trace, by the real reader.
+UNIT_TESTS += why_many
+UNIT_SRCS_why_many := test/unit/why_many.c $(KTREAD_TEST_SRCS) \
+	$(filter host/analyze/% host/export/% host/why/%,$(WHY_TEST_SRCS))
+UNIT_CFLAGS_why_many := -Ihost
+UNIT_LDLIBS_why_many := -ldl -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
