@@ -125,7 +125,8 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 		error = capture_fail(CAPTURE_E_FORMAT, "%s", ktread_image_message());
 	} else {
 		report->boots = ktread_image_boots(image);
-		error = form == KTREAD_FORM_CORE && !options->boot ? add_registers(image, options->path) : 0;
+		if (form == KTREAD_FORM_CORE && !options->boot && !ktread_image_is_kept(image))
+			error = add_registers(image, options->path);
 		if (!error)
 			error = capture_extract_write(image, options, memory, report);
 	}

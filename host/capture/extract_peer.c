@@ -17,9 +17,9 @@
 
 #define TRIES 3u
 
-#define NOTE "captured by: ktrace extract\n"
-#define NOTE_KEPT \
-	"ended: the machine was reset; this is what the memory it keeps had of that boot\nreset: yes\n"
+#define NOTE	   "captured by: ktrace extract\n"
+#define NOTE_KEPT  NOTE "kept: yes\n"
+#define NOTE_RESET NOTE_KEPT "ended: by a reset; this is what was kept of that boot\nreset: yes\n"
 
 struct visit {
 	const struct capture_extract_options *options;
@@ -129,8 +129,11 @@ static int take_registers(struct visit *visit)
 {
 	char *text = NULL;
 	uint16_t machine = ktread_image_machine(visit->image);
-	int error = visit->peer->ops->registers(visit->peer, machine, &text);
+	int error = 0;
 
+	if (!visit->options->boot &&
+	    !ktread_image_is_kept(visit->image)) /* they are those of the last boot */
+		error = visit->peer->ops->registers(visit->peer, machine, &text);
 	if (!error && text)
 		error = take_stacks(visit, &text);
 	if (!error && text && ktread_image_set_registers(visit->image, text) < 0)
@@ -248,6 +251,14 @@ static int check_kernel(const struct capture_extract_options *options, struct kt
 	return error == CAPTURE_E_FORMAT ? capture_fail(error, "%s", report->warning) : 0;
 }
 
+/* What was kept is of a boot that is over, unless its root lies where nobody has looked. */
+static const char *note_of(const struct ktread_image *image, const struct capture_extract_options *options)
+{
+	if (!ktread_image_is_kept(image))
+		return NOTE;
+	return options->boot > 0 || options->source != CAPTURE_FROM_GDB ? NOTE_RESET : NOTE_KEPT;
+}
+
 int capture_extract_write(struct ktread_image *image, const struct capture_extract_options *options,
 			  struct ktread_memory *memory, struct capture_extract_report *report)
 {
@@ -256,7 +267,7 @@ int capture_extract_write(struct ktread_image *image, const struct capture_extra
 
 	if (error)
 		return error;
-	error = capture_output_dump(&output, image, ktread_image_is_kept(image) ? NOTE NOTE_KEPT : NOTE, 0);
+	error = capture_output_dump(&output, image, note_of(image, options), 0);
 	if (!error)
 		error = check_kernel(options, memory, output.fresh, report);
 	if (error) {

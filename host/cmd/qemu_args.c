@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace qemu-args: the QEMU options that `ktrace run` would add, for those who start QEMU themselves. */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,9 +20,11 @@ static const char usage[] =
 	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
 	"  --ram FILE        file behind the guest's RAM (ktrace.ram); read it with ktrace extract\n"
 	"  --memory SIZE     size of the guest's RAM, printed as -m (128M)\n"
-	"  --out FILE        file that the guest's dump ends up in, other transports (ktrace.ktrx)\n";
+	"  --out FILE        file that the guest's dump ends up in, other transports (ktrace.ktrx)\n"
+	"  --allow-reboot    let the guest reset, which wipes rings that it does not keep\n";
 
 static const struct option long_options[] = {
+	{ "allow-reboot", no_argument, NULL, 'b' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "memory", required_argument, NULL, 'm' },
 	{ "out", required_argument, NULL, 'o' },
@@ -36,6 +39,7 @@ struct wanted {
 	const char *ram;
 	const char *memory;
 	const char *out;
+	bool allow_reboot;
 };
 
 /* Bare where a shell would not touch it, so that $(…) works; quoted where it takes eval anyway. */
@@ -69,7 +73,8 @@ static int print_args(const char *name, const struct wanted *wanted)
 	if (!error)
 		error = capture_transport_add(wanted->transport, &words, wanted->architecture, "",
 					      ram ? wanted->ram : wanted->out, bytes);
-	capture_words_add(&words, "-no-reboot");
+	if (!wanted->allow_reboot)
+		capture_words_add(&words, "-no-reboot");
 	if (words.failed)
 		error = capture_fail(CAPTURE_E_SYSTEM, "out of memory");
 	if (error)
@@ -103,6 +108,9 @@ static int run(int argc, char **argv)
 		case 'h':
 			fputs(usage, stdout);
 			return EXIT_SUCCESS;
+		case 'b':
+			wanted.allow_reboot = true;
+			break;
 		case 'm':
 			wanted.memory = optarg;
 			break;

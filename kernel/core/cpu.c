@@ -45,6 +45,7 @@ int ktrace_cpu_online(uint32_t cpu)
 	ktrace_arch_online(cpu + 1);
 	*(volatile uint64_t *)word = (uint64_t)(cpu + 1) << KTRX_WORD_INDEX_BITS | ktrace_ring[cpu + 1].first;
 	*(volatile uint8_t *)&ktrace_state.cpu[cpu].online = 1;
+	ktrace_keep_beat(cpu);
 	return KTRACE_OK;
 }
 

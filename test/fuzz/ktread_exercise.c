@@ -96,7 +96,7 @@ static void dump_image(struct ktread_memory *memory)
 	struct ktread_pulse pulse;
 	int fd;
 
-	if (ktread_image_find(&image, memory) < 0)
+	if (ktread_image_find_boot(&image, memory, 0) < 0)
 		return;
 	fd = memfd_create("dump", MFD_CLOEXEC);
 	ktread_image_pulse(image, &pulse);

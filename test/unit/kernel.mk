@@ -61,3 +61,8 @@ UNIT_TESTS += noise_read
 UNIT_SRCS_noise_read := test/unit/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
 	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c host/analyze/repeats.c $(wildcard host/ktread/*.c)
 UNIT_CFLAGS_noise_read := $(KERNEL_TEST_CFLAGS) -Ihost
+
+UNIT_TESTS += keep_read
+UNIT_SRCS_keep_read := test/unit/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
+	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c test/fuzz/ktread_exercise.c $(wildcard host/ktread/*.c)
+UNIT_CFLAGS_keep_read := $(KERNEL_TEST_CFLAGS) -Ihost

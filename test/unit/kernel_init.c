@@ -39,6 +39,7 @@ static void unusable_configurations_are_refused(void **state)
 	REFUSED(slots, 768);
 	REFUSED(slots, UINT32_C(1) << 31);
 	REFUSED(policy, 2);
+	REFUSED(keep, KTRACE_KEEP_MAX + 1);
 	REFUSED(memory, NULL);
 #undef REFUSED
 	KTRACE(test, event, 1);

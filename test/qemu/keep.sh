@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A guest that resets itself: its second boot runs, and the trace of the first one is read from the memory that the
+# kernel keeps, up to the last event before the reset: from the RAM file, by QMP and by gdb's protocol.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# QEMU's line for $1, without what ends it at a reset.
+rebooting() { demo "$1" 2 | sed 's/-no-reboot//'; }
+
+previous=$tmp/previous.ktrx
+
+# counted FILE: the steps of the countdown, in words.
+counted() { "$ktrace" show --event boot.countdown "$1" 2>/dev/null | sed -n 's/.*boot.countdown *\([0-9]*\) to the reset$/\1/p'; }
+
+# first_boot WHAT: $previous is the trace of the boot that has reset itself.
+first_boot() {
+	counted "$previous" >"$tmp/counted"
+	seq 999 -1 0 >"$tmp/expected"
+	same "$1: the boot before, up to the reset" "$tmp/expected" "$tmp/counted"
+	check "$1: nothing is overwritten" grep -q '"overwritten":0,' "$tmp/json"
+	check "$1: from its first event on" sh -c "'$ktrace' show '$previous' 2>/dev/null | head -n 1 | grep -q 'boot.phase *entry'"
+	check "$1: it says what it is" sh -c "'$ktrace' summary '$previous' | grep -q 'reset'"
+}
+
+# extract_previous WHAT OPTION…
+extract_previous() {
+	what=$1
+	shift
+	rm -f "$previous"
+	check "$what: extract --previous" sh -c 'exec "$@" >"$0"' "$tmp/json" "$ktrace" extract --previous --json -o "$previous" "$@"
+	first_boot "$what"
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	# shellcheck disable=SC2046
+	run --allow-reboot --keep-ram -- $(rebooting "$arch") -append "keep=1 debug=ktrace run=reset,ipi"
+	equal "$arch: the second boot ends well" 0 "$status"
+	ram=$(ls "$tmp"/*.ram)
+	check "$arch: the second boot has a trace" sh -c "'$ktrace' show '$out' 2>/dev/null | grep -q ipi"
+	equal "$arch: with nothing of the first" "" "$(counted "$out")"
+	extract_previous "$arch" "$ram"
+	check "$arch: extract" "$ktrace" extract -o "$out" "$ram"
+	equal "$arch: this is the second boot" "" "$(counted "$out")"
+	status=0
+	"$ktrace" extract --boot 2 -o "$out" "$ram" 2>"$tmp/err" || status=$?
+	equal "$arch: there is no third" 15 "$status"
+	said "2 found"
+	rm -f "$ram"
+done
+
+# While the second boot runs.
+for arch in x86_64 aarch64 riscv64; do
+	rm -f "$tmp/qmp" "$tmp/gdb" "$out"
+	# shellcheck disable=SC2046
+	timeout -k 5 120 $(rebooting "$arch" | sed 's/-nographic/-display none/') -append "keep=1 debug=ktrace run=reset,forever" \
+		-serial null -qmp "unix:$tmp/qmp,server=on,wait=off" \
+		-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
+	qemu=$!
+	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+		sleep 0.5
+		"$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && grep -q "2 boots" "$tmp/err" && break
+	done
+	extract_previous "$arch, QMP" --qmp "$tmp/qmp"
+	check "$arch, QMP: the registers are not that boot's" sh -c "! '$ktrace' show --registers '$previous' 2>/dev/null | grep -q '^cpu'"
+	case $arch in x86_64) base=0x0 ;; aarch64) base=0x40000000 ;; riscv64) base=0x80000000 ;; esac
+	extract_previous "$arch, gdb" --gdb "$tmp/gdb" --timeout 30 --range "$((base + (60 << 20))):0x800000"
+	check "$arch, QMP: and the boot that runs" "$ktrace" extract --qmp "$tmp/qmp" -o "$out"
+	equal "$arch, QMP: has nothing of it" "" "$(counted "$out")"
+	kill "$qemu"
+	wait "$qemu" 2>/dev/null
+done
+
+done_testing
