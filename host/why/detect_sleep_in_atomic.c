@@ -55,7 +55,7 @@ static void say_waiters(const struct why_evidence *evidence, uint64_t lock, stru
 
 		if (!at->has_holder || at->holder.wait != KTRX_WAIT_SPIN || at->holder.object != lock)
 			continue;
-		why_finding_line(finding, "%s, on %s, has been spinning for that lock for %s, in %s",
+		why_finding_line(finding, "%s, on %s, spins for that lock for %s, in %s",
 				 why_say_running(evidence, at, thread, sizeof(thread)),
 				 why_say_actor(evidence, KTRX_HOLDER_CPU | n, cpu, sizeof(cpu)),
 				 why_say_ticks(evidence, why_age(evidence, at->holder.wait_stamp), ticks,

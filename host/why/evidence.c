@@ -190,8 +190,9 @@ static int read_all(struct why_reader *reader)
 	if (error)
 		return error;
 	why_note(evidence);
-	why_registers(evidence);
-	error = why_tables(reader);
+	error = why_registers(evidence);
+	if (!error)
+		error = why_tables(reader);
 	if (!error)
 		error = why_survey(reader);
 	measure(evidence);

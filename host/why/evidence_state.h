@@ -102,7 +102,7 @@ void why_faults_event(struct why_reader *reader, const struct ktread_event *even
 
 /* The state tables, the registers and the note. */
 int why_tables(struct why_reader *reader);
-void why_registers(struct why_evidence *evidence);
+int why_registers(struct why_evidence *evidence); /* 0 or KTREAD_E_MEMORY */
 /* Ticks that nothing came from the machine before it was captured, as far as the host says. */
 uint64_t why_silent_ticks(const struct why_evidence *evidence);
 void why_note(struct why_evidence *evidence);

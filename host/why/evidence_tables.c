@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What a trace carries beside its events: the kernel's tables of state, and what a host added. */
-#include <ctype.h>
-#include <errno.h>
+/* What a trace carries beside its events: the kernel's tables of state, and the host's note. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,68 +40,6 @@ void why_note(struct why_evidence *evidence)
 	}
 	evidence->stalled = says_yes(note, "stalled");
 	evidence->reset = says_yes(note, "reset");
-}
-
-/* A number at *at, which moves behind it. False: there is none. */
-static bool take_number(const char **at, int base, uint64_t *number)
-{
-	char *end;
-
-	*at += strspn(*at, " ");
-	if (!isxdigit((unsigned char)**at))
-		return false;
-	errno = 0;
-	*number = strtoull(*at, &end, base);
-	if (end == *at || errno)
-		return false;
-	*at = end;
-	return true;
-}
-
-static struct why_cpu *take_cpu(struct why_evidence *evidence, const char **at)
-{
-	uint64_t number;
-
-	return take_number(at, 10, &number) && number < evidence->cpus ? &evidence->cpu[number] : NULL;
-}
-
-static void read_registers(struct why_cpu *cpu, const char *at)
-{
-	while (*at == ' ') {
-		const char *value = ++at + 3;
-
-		if (strncmp(at, "pc=", 3) == 0)
-			cpu->has_registers = take_number(&value, 16, &cpu->pc);
-		else if (strncmp(at, "sp=", 3) == 0)
-			take_number(&value, 16, &cpu->sp);
-		at += strcspn(at, " \n");
-	}
-}
-
-static void read_stack(struct why_cpu *cpu, const char *at)
-{
-	while (*at == ' ' && cpu->frames < WHY_FRAMES && take_number(&at, 16, &cpu->frame[cpu->frames]))
-		cpu->frames++;
-}
-
-void why_registers(struct why_evidence *evidence)
-{
-	const char *at = evidence->info->registers ? evidence->info->registers : "";
-
-	while (*at) {
-		bool stack = strncmp(at, "stack ", 6) == 0;
-		const char *word = at + (stack ? 6 : 4);
-		struct why_cpu *cpu = NULL;
-
-		if (stack || strncmp(at, "cpu ", 4) == 0)
-			cpu = take_cpu(evidence, &word);
-		if (cpu && stack)
-			read_stack(cpu, word);
-		else if (cpu)
-			read_registers(cpu, word);
-		at += strcspn(at, "\n");
-		at += *at == '\n';
-	}
 }
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */

@@ -442,7 +442,7 @@ static void a_sleep_with_a_spinlock(void **state)
 	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
 	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye (0x1000)");
 	why_says("in 0x100050");
-	why_says("on CPU 0, has been spinning for that lock for 400.0 ms, in a place that is not told");
+	why_says("on CPU 0, spins for that lock for 400.0 ms, in a place that is not told");
 }
 
 /* The switch with preemption off explains nothing of a machine that stopped long afterwards: no lock links the two. */

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Where each CPU stood, and who called it, in the words of a host that had halted them (spec/ktrx.md, section 3). */
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "why/evidence_state.h"
+
+/* A number at *at, which moves behind it. False: there is none. */
+static bool take_number(const char **at, int base, uint64_t *number)
+{
+	char *end;
+
+	*at += strspn(*at, " ");
+	if (!isxdigit((unsigned char)**at))
+		return false;
+	errno = 0;
+	*number = strtoull(*at, &end, base);
+	if (end == *at || errno)
+		return false;
+	*at = end;
+	return true;
+}
+
+static struct why_cpu *take_cpu(struct why_evidence *evidence, const char **at)
+{
+	uint64_t number;
+
+	return take_number(at, 10, &number) && number < evidence->cpus ? &evidence->cpu[number] : NULL;
+}
+
+static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
+{
+	while (*at == ' ') {
+		const char *value = ++at + 3;
+
+		if (strncmp(at, "pc=", 3) == 0)
+			cpu->has_registers = take_number(&value, 16, &cpu->pc);
+		else if (strncmp(at, "sp=", 3) == 0)
+			take_number(&value, 16, &cpu->sp);
+		else if (strncmp(at, "x30", 3) == 0 && *value++ == '=')
+			take_number(&value, 16, link);
+		at += strcspn(at, " \n");
+	}
+}
+
+static void read_stack(struct why_cpu *cpu, const char *at)
+{
+	while (*at == ' ' && cpu->frames < WHY_FRAMES && take_number(&at, 16, &cpu->frame[cpu->frames]))
+		cpu->frames++;
+}
+
+/* The function's first address; 0: it is not known which. `call`: of a return address. */
+static uint64_t function_at(const struct why_evidence *evidence, uint64_t address, bool call)
+{
+	struct symbol symbol;
+	int status = -1;
+
+	if (symbols_has(evidence->symbols, address))
+		status = call ? symbols_find_call(evidence->symbols, address, &symbol)
+			      : symbols_find(evidence->symbols, address, &symbol);
+	return status == 0 ? address - symbol.offset : 0;
+}
+
+/*
+ * A function of AArch64 that calls none leaves no frame: its caller stands in the link register alone. One that has called
+ * leaves its own address there, and one that was only just called has told it by its frame, too.
+ */
+static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, uint64_t link)
+{
+	const uint64_t function = cpu->has_registers && link ? function_at(evidence, cpu->pc, false) : 0;
+	const uint64_t caller = function ? function_at(evidence, link, true) : 0;
+
+	if (!caller || caller == function || (cpu->frames && cpu->frame[0] == link))
+		return;
+	cpu->frames -= cpu->frames == WHY_FRAMES;
+	memmove(&cpu->frame[1], &cpu->frame[0], cpu->frames * sizeof(cpu->frame[0]));
+	cpu->frame[0] = link;
+	cpu->frames++;
+}
+
+int why_registers(struct why_evidence *evidence)
+{
+	const char *at = evidence->info->registers ? evidence->info->registers : "";
+	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* registers, by CPU */
+
+	if (!link)
+		return KTREAD_E_MEMORY;
+	while (*at) {
+		bool stack = strncmp(at, "stack ", 6) == 0;
+		const char *word = at + (stack ? 6 : 4);
+		struct why_cpu *cpu = NULL;
+
+		if (stack || strncmp(at, "cpu ", 4) == 0)
+			cpu = take_cpu(evidence, &word);
+		if (cpu && stack)
+			read_stack(cpu, word);
+		else if (cpu)
+			read_registers(cpu, &link[cpu->number], word);
+		at += strcspn(at, "\n");
+		at += *at == '\n';
+	}
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		add_link(evidence, &evidence->cpu[n], link[n]);
+	free(link);
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Who called what a CPU stood in, where that is only in a register; by symbols of this very program. */
+#include <elf.h>
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <cmocka.h>
+
+#include "unit/script.h"
+#include "why/evidence.h"
+
+extern const char __ehdr_start[]; /* the linker's: where this program lies */
+
+uint64_t ktrace_root[4]; /* by which symbols know where it runs */
+
+#define STORED UINT64_C(0xffff000012345678) /* a return address from the stack */
+
+static struct symbols *symbols;
+static struct why_evidence *evidence;
+static char text[512];
+
+static int begin(void **state)
+{
+	const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)__ehdr_start;
+
+	(void)state;
+	script_begin(2);
+	script_info()->machine = header->e_machine;
+	script_info()->self = (uintptr_t)ktrace_root;
+	return symbols_open(&symbols, "/proc/self/exe", script_info()) < 0;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	why_evidence_free(evidence);
+	symbols_close(symbols);
+	script_end();
+	return 0;
+}
+
+__attribute__((noinline)) static void leaf(void)
+{
+	__asm__ volatile("nop; nop");
+}
+
+__attribute__((noinline)) static uintptr_t caller(void)
+{
+	leaf();
+	return (uintptr_t)__builtin_return_address(0);
+}
+
+/* CPU 0 stands at `pc`; on its stack is one return address, or none. */
+static const struct why_cpu *stand(uintptr_t pc, uint64_t link, uint64_t stored)
+{
+	int length = snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000 x29=2000 x30=%" PRIx64 "\n",
+			      pc, link);
+
+	if (stored)
+		snprintf(text + length, sizeof(text) - (size_t)length, "stack 0 %" PRIx64 "\n", stored);
+	script_info()->registers = text;
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+	return &evidence->cpu[0];
+}
+
+static void a_leaf_is_called_by_its_link(void **state)
+{
+	const uintptr_t from = (uintptr_t)caller + 8;
+	const struct why_cpu *cpu = stand((uintptr_t)leaf + 1, from, STORED);
+
+	(void)state;
+	assert_int_equal(cpu->frames, 2);
+	assert_true(cpu->frame[0] == from && cpu->frame[1] == STORED);
+}
+
+static void a_leaf_may_be_all(void **state)
+{
+	(void)state;
+	assert_int_equal(stand((uintptr_t)leaf + 1, caller(), 0)->frames, 1);
+}
+
+/* It has called, and the link is where that came back to. */
+static void a_link_into_itself_is_no_caller(void **state)
+{
+	const struct why_cpu *cpu = stand((uintptr_t)caller + 2, (uintptr_t)caller + 8, STORED);
+
+	(void)state;
+	assert_int_equal(cpu->frames, 1);
+	assert_true(cpu->frame[0] == STORED);
+}
+
+static void what_the_stack_has_is_not_told_twice(void **state)
+{
+	const uintptr_t from = (uintptr_t)caller + 8;
+
+	(void)state;
+	assert_int_equal(stand((uintptr_t)leaf + 1, from, from)->frames, 1);
+}
+
+/* In user mode, or with a register that holds anything. */
+static void a_link_to_nowhere_is_no_caller(void **state)
+{
+	(void)state;
+	assert_int_equal(stand((uintptr_t)leaf + 1, 0x1234, STORED)->frames, 1);
+}
+
+static void a_place_that_is_not_the_kernels_has_no_link(void **state)
+{
+	(void)state;
+	assert_int_equal(stand(0x1234, (uintptr_t)caller + 8, STORED)->frames, 1);
+}
+
+int main(void)
+{
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
+	const struct CMUnitTest tests[] = {
+		TEST(a_leaf_is_called_by_its_link),    TEST(a_leaf_may_be_all),
+		TEST(a_link_into_itself_is_no_caller), TEST(what_the_stack_has_is_not_told_twice),
+		TEST(a_link_to_nowhere_is_no_caller),  TEST(a_place_that_is_not_the_kernels_has_no_link),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
