@@ -101,8 +101,9 @@ void schedule(void)
 	struct thread *previous = self->current;
 	struct thread *next;
 	uint64_t now = clock_ns();
+	uintptr_t place = KTRACE_RETURN_ADDRESS;
 
-	thread_check_stack(previous, (uintptr_t)__builtin_return_address(0));
+	thread_check_stack(previous, place);
 	next = pick_next(self, previous);
 	self->need_resched = false;
 	next->state = THREAD_RUNNING;
@@ -123,6 +124,7 @@ void schedule(void)
 	if (previous->space || next->space)
 		thread_enter_space(next, next->space);
 	arch_switch(&previous->sp, next->sp);
+	ktrace_interrupts_at(0, place); /* whatever ran here before may have been interrupted with them on */
 	sched_switch_done();
 }
 

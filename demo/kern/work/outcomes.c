@@ -43,10 +43,12 @@ void work_reset(uint64_t until_ns)
 	arch_reset();
 }
 
+/* Woken from its sleep the thread goes on where interrupts are off, although its CPU idled with them on. */
 static void hang(void *unused)
 {
 	(void)unused;
 	arch_irq_disable();
+	timer_sleep(NS_PER_MS);
 	for (;;)
 		arch_relax();
 }
