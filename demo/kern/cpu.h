@@ -41,7 +41,7 @@ struct cpu {
 		struct timer *first; /* timed sleeps begun here, earliest first */
 	} timers;		     /* any CPU, under its lock; only this one adds */
 	uint32_t spinlocks;	     /* held; this CPU only */
-	bool ticks;		     /* its timer runs; this CPU only */
+	bool ticks;		     /* its timer runs; written by this CPU only */
 	bool need_resched;	     /* looked at on the way out of an interrupt; this CPU only */
 	struct run_queue queue;	     /* any CPU, under its lock */
 

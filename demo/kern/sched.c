@@ -208,12 +208,38 @@ bool sched_end_sleep(struct thread *thread, enum wake_reason reason)
 	return true;
 }
 
+static bool may_be_moved_from(struct run_queue *queue)
+{
+	struct thread *thread;
+	bool irq_on = spin_lock(&queue->lock);
+
+	for (thread = queue->first; thread && thread->pinned;)
+		thread = thread->next;
+	spin_unlock(&queue->lock, irq_on);
+	return thread;
+}
+
+/* One that rests does not look at its ticks for what waits elsewhere. */
+static struct cpu *find_resting(void)
+{
+	for (unsigned i = 0; i < cpu_count; i++)
+		if (is_idle(&cpus[i]) && timer_rests(&cpus[i]))
+			return &cpus[i];
+	return NULL;
+}
+
 void sched_tick(void)
 {
-	struct cpu *self = arch_this_cpu();
+	struct cpu *self = arch_this_cpu(), *resting;
+	bool idle = is_idle(self), waited_for = __atomic_load_n(&self->queue.length, __ATOMIC_RELAXED) > 0;
 
-	if (is_idle(self) || __atomic_load_n(&self->queue.length, __ATOMIC_RELAXED) > 0)
+	if (idle || waited_for)
 		self->need_resched = true;
+	if (idle || !waited_for)
+		return;
+	resting = find_resting();
+	if (resting && may_be_moved_from(&self->queue))
+		ipi_send(resting, IPI_RESCHEDULE);
 }
 
 void sched_idle(void)

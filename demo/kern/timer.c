@@ -21,7 +21,7 @@ void timer_run(void)
 
 	if (self->ticks)
 		return;
-	self->ticks = true;
+	__atomic_store_n(&self->ticks, true, __ATOMIC_RELAXED);
 	arch_timer_start();
 }
 
@@ -32,8 +32,13 @@ void timer_rest(void)
 	if (!tickless || !self->ticks || self->id == 0 ||
 	    __atomic_load_n(&self->timers.first, __ATOMIC_RELAXED))
 		return;
-	self->ticks = false;
+	__atomic_store_n(&self->ticks, false, __ATOMIC_RELAXED);
 	arch_timer_stop();
+}
+
+bool timer_rests(const struct cpu *cpu)
+{
+	return !__atomic_load_n(&cpu->ticks, __ATOMIC_RELAXED);
 }
 
 void timer_start(struct timer *timer, uint64_t wake_ns)

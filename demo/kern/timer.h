@@ -40,4 +40,7 @@ void timer_run(void);
  */
 void timer_rest(void);
 
+/* Have that CPU's ticks stopped? A hint. */
+bool timer_rests(const struct cpu *cpu);
+
 #endif

@@ -24,6 +24,7 @@ static const struct work works[] = {
 	{ "forever", work_forever },   /* mix without end */
 	{ "idle", work_idle },	       /* servers that wait for requests, and housekeeping now and then */
 	{ "busy", work_busy },	       /* more to do than there are CPUs */
+	{ "spread", work_spread },     /* what waits on one CPU finds the others */
 	{ "stress", work_stress },     /* every CPU records self-checking events at full speed */
 	{ "cost", work_cost },	       /* what an event costs */
 	{ "calls", work_calls },       /* a known chain of calls, with events and a backtrace in it */

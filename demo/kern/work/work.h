@@ -48,6 +48,7 @@ void work_mix(uint64_t until_ns);
 void work_forever(uint64_t until_ns);
 void work_idle(uint64_t until_ns);
 void work_busy(uint64_t until_ns);
+void work_spread(uint64_t until_ns);
 void work_panic(uint64_t until_ns);
 void work_wild(uint64_t until_ns);
 void work_triple(uint64_t until_ns);

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * As many threads as CPUs that all begin on the last CPU and never sleep: in the end each CPU must have run one. None is
+ * woken once it may be moved, nor does a wakeup of anybody else bring another CPU, so it is up to those to come for it.
+ */
+#include "arch.h"
+#include "clock.h"
+#include "cpu.h"
+#include "panic.h"
+#include "thread.h"
+#include "timer.h"
+#include "work.h"
+
+#define PATIENCE_NS (20 * NS_PER_S)
+
+static uint32_t reached; /* a bit a CPU, atomically */
+
+static bool is_everywhere(void)
+{
+	return __atomic_load_n(&reached, __ATOMIC_RELAXED) == (1u << cpu_count) - 1;
+}
+
+static void mark_cpu(void)
+{
+	bool irq_on = arch_irq_save();
+
+	__atomic_fetch_or(&reached, 1u << arch_this_cpu()->id, __ATOMIC_RELAXED);
+	arch_irq_restore(irq_on);
+}
+
+static void member(void *unused)
+{
+	(void)unused;
+	thread_self()->pinned = false;
+	while (!is_everywhere()) {
+		mark_cpu();
+		arch_relax();
+	}
+}
+
+void work_spread(uint64_t until_ns)
+{
+	uint64_t end = clock_ns() + PATIENCE_NS;
+
+	(void)until_ns;
+	thread_self()->pinned = true;
+	for (unsigned n = 0; n < cpu_count; n++)
+		thread_create("spread", member, NULL, (int)cpu_count - 1);
+	while (!is_everywhere()) {
+		if (clock_ns() > end)
+			panic("spread: only CPUs %#x were reached",
+			      __atomic_load_n(&reached, __ATOMIC_RELAXED));
+		timer_sleep(10 * NS_PER_MS);
+	}
+	thread_self()->pinned = false;
+}
