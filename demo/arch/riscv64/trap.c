@@ -19,18 +19,30 @@ static _Noreturn void fatal(const struct trap_frame *frame, uint64_t cause)
 	      (unsigned long)frame->sepc, (unsigned long)arch_csr_read(stval), (unsigned long)frame->x[1]);
 }
 
+/*
+ * Cleared before anyone looks what it was sent for, so that none that comes meanwhile is lost. For the doorbell it is
+ * raised again: it may have been sent for something else, too.
+ */
+static void software_interrupt(const struct trap_frame *frame)
+{
+	arch_csr_clear(sip, INTERRUPT_SUPERVISOR_SOFTWARE);
+	if (clint_doorbell_rang()) {
+		arch_csr_set(sip, INTERRUPT_SUPERVISOR_SOFTWARE);
+		interrupt(IRQ_DOORBELL, frame->sepc);
+	} else {
+		interrupt_ended(IRQ_IPI);
+		interrupt(IRQ_IPI, frame->sepc);
+	}
+}
+
 void trap_interrupt(const struct trap_frame *frame, uint64_t number)
 {
 	if (number == INTERRUPT_TIMER) {
 		clint_timer_next();
 		interrupt_ended(IRQ_TIMER);
 		interrupt(IRQ_TIMER, frame->sepc);
-	} else if (number == INTERRUPT_SOFTWARE && clint_doorbell_rang()) {
-		interrupt(IRQ_DOORBELL, frame->sepc); /* it still pends, for what else it was sent for */
 	} else if (number == INTERRUPT_SOFTWARE) {
-		arch_csr_clear(sip, INTERRUPT_SUPERVISOR_SOFTWARE);
-		interrupt_ended(IRQ_IPI);
-		interrupt(IRQ_IPI, frame->sepc);
+		software_interrupt(frame);
 	} else {
 		interrupt(IRQ_SPURIOUS, frame->sepc);
 	}
