@@ -66,7 +66,7 @@ int ktread_settings_read(struct ktread_layout *layout, const struct ktread_resol
 		bool taken;
 
 		at += take_row(row, bytes + at, size - at, &taken);
-		if (taken && !(layout->root.flags & KTRX_FLAG_DUMP))
+		if (taken && !(layout->root.flags & (KTRX_FLAG_DUMP | KTRX_FLAG_KEPT)))
 			row->value = read_word(layout, resolver, row);
 		layout->settings += taken;
 	}

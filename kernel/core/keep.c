@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, build id, system calls.
+ * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, settings, build id, system
+ * calls.
  * Several CPUs may bring the same word up to date at a time: each writes what it has just read, so the worst is that
  * one is a moment behind.
  */
 #include "keep.h"
+#include "settings.h"
 
 #define SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 /* Sections in the image that are copied. What else lies there is of no use without the kernel. */
-static const uint32_t copied[] = { KTRX_SECTION_EVENTS, KTRX_SECTION_BUILD_ID, KTRX_SECTION_SYSCALLS };
+static const uint32_t copied[] = { KTRX_SECTION_EVENTS, KTRX_SECTION_SETTINGS, KTRX_SECTION_BUILD_ID,
+				   KTRX_SECTION_SYSCALLS };
 #define COPIED (sizeof(copied) / sizeof(copied[0]))
 
 static uint64_t rounded(uint64_t size)
@@ -26,8 +29,9 @@ uint64_t ktrace_keep_size(const struct ktrace_config *config, uint32_t rings)
 {
 	return rounded(sizeof(struct ktrx_root)) + rounded(rings_size(rings)) +
 	       rounded(sizeof(ktrace_boot_slot)) +
-	       rounded(ktrace_root.section[KTRX_SECTION_EVENTS - 1].length) + rounded(config->build_id_size) +
-	       rounded(ktrace_text_length(config->syscalls));
+	       rounded(ktrace_root.section[KTRX_SECTION_EVENTS - 1].length) +
+	       rounded(ktrace_root.section[KTRX_SECTION_SETTINGS - 1].length) +
+	       rounded(config->build_id_size) + rounded(ktrace_text_length(config->syscalls));
 }
 
 void ktrace_keep_forget(void *memory)
@@ -102,6 +106,19 @@ static void shared_keep(struct ktrx_root *kept)
 	copy->outcome = ktrace_root.outcome;
 }
 
+/* What the words of settings hold now: they lie anywhere in the kernel. */
+static void settings_keep(struct ktrx_root *kept)
+{
+	uint64_t moved = kept->section[KTRX_SECTION_SETTINGS - 1].address -
+			 ktrace_root.section[KTRX_SECTION_SETTINGS - 1].address;
+
+	for (struct ktrx_setting *row = ktrace_setting_first(); row; row = ktrace_setting_next(row)) {
+		struct ktrx_setting *copy = (struct ktrx_setting *)((uintptr_t)row + moved);
+
+		*(volatile uint64_t *)&copy->value = ktrace_setting_value(row);
+	}
+}
+
 void ktrace_keep_beat(uint32_t cpu)
 {
 	struct ktrx_root *kept = ktrace_state.kept;
@@ -110,6 +127,8 @@ void ktrace_keep_beat(uint32_t cpu)
 		return;
 	ring_keep(kept, cpu + 1);
 	shared_keep(kept);
+	if (cpu == 0)
+		settings_keep(kept);
 }
 
 void ktrace_keep_all(void)
@@ -121,6 +140,7 @@ void ktrace_keep_all(void)
 	for (uint32_t cpu = 0; cpu < ktrace_state.cpus; cpu++)
 		ring_keep(kept, cpu + 1);
 	shared_keep(kept);
+	settings_keep(kept);
 }
 
 static uintptr_t rings_make(struct ktrx_root *kept, uint32_t rings)
@@ -150,11 +170,6 @@ static void sections_copy(struct ktrx_root *kept, uintptr_t at)
 	}
 }
 
-static void section_drop(struct ktrx_root *kept, uint32_t type)
-{
-	ktrace_zero(&kept->section[type - 1], sizeof(kept->section[0]));
-}
-
 /* All but its first words, by which it would be found. */
 static void root_copy(struct ktrx_root *kept)
 {
@@ -163,8 +178,7 @@ static void root_copy(struct ktrx_root *kept)
 	ktrace_copy((uint8_t *)kept + head, (const uint8_t *)&ktrace_root + head, sizeof(*kept) - head);
 	kept->flags |= KTRX_FLAG_KEPT;
 	kept->self_phys = ktrace_state.physical ? ktrace_state.physical(kept) : 0;
-	section_drop(kept, KTRX_SECTION_MAILBOX);
-	section_drop(kept, KTRX_SECTION_SETTINGS);
+	ktrace_zero(&kept->section[KTRX_SECTION_MAILBOX - 1], sizeof(kept->section[0]));
 }
 
 void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot)
@@ -174,6 +188,7 @@ void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot)
 	root_copy(kept);
 	sections_copy(kept, rings_make(kept, rings));
 	shared_keep(kept);
+	settings_keep(kept);
 	ktrace_arch_store_barrier();
 	ktrace_copy(kept, &ktrace_root, offsetof(struct ktrx_root, frequency));
 	ktrace_state.boot = boot;

@@ -27,6 +27,10 @@ KTRACE_EVENT(keep, plain, "%u", (uint32_t, value));
 KTRACE_EVENT(keep, text, "%s", (const char *, text));
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, keep, rare, "%u", (uint32_t, value));
 
+/* A word that every boot sets. */
+static uint64_t number;
+KTRACE_SETTING_U64("keep.number", number, 0);
+
 static _Alignas(8) unsigned char dump[1 << 20];
 static const unsigned char build_id[] = { 1, 2, 3, 4 };
 
@@ -54,6 +58,7 @@ static void boot_keeping(uint32_t keep)
 	};
 
 	fake.cpu = 0;
+	number = 77;
 	KTRACE(keep, plain, 1000000);
 	assert_int_equal(ktrace_init(&config), KTRACE_OK);
 	for (fake.cpu = 0; fake.cpu < FAKE_CPUS; fake.cpu++) {
@@ -73,6 +78,7 @@ static void boot(void)
 static void reset(void)
 {
 	fake_reset(NULL);
+	number = 0;
 }
 
 static void record(uint32_t count)
@@ -130,6 +136,20 @@ static struct ktread *read_kept(uint32_t back, uint32_t boots)
 	return trace;
 }
 
+static void same_settings(const struct ktread *a, const struct ktread *b)
+{
+	struct ktread_setting now, then;
+	uint32_t n = 0;
+
+	for (; ktread_setting(a, n, &now); n++) {
+		assert_int_equal(ktread_setting(b, n, &then), 1);
+		assert_string_equal(then.name, now.name);
+		assert_int_equal(then.value, now.value);
+	}
+	assert_in_range(n, 1, 100);
+	assert_int_equal(ktread_setting(b, n, &then), 0);
+}
+
 static void same_event(const struct ktread_event *a, const struct ktread_event *b)
 {
 	assert_int_equal(a->stamp, b->stamp);
@@ -170,6 +190,7 @@ static uint64_t same_traces(struct ktread *live, struct ktread *kept)
 	assert_int_equal(ktread_info(kept)->self, (uintptr_t)&ktrace_root);
 	assert_string_equal(ktread_thread_name(kept, 7), "seven");
 	assert_string_equal(ktread_syscall_name(kept, 1), "write");
+	same_settings(live, kept);
 	ktread_close(live);
 	ktread_close(kept);
 	return events;
