@@ -128,7 +128,7 @@ static void examine_heartbeats(struct doctor_report *report, const struct facts 
 			continue;
 		online++;
 		never += row->heartbeats == 0 && row->mode != KTRX_MODE_IDLE;
-		if (online <= CPUS_LISTED && facts->seconds > 0)
+		if (online <= CPUS_LISTED && facts->seconds > 0 && at < sizeof(rates))
 			at += (size_t)snprintf(rates + at, sizeof(rates) - at, "%s%.0f", at ? ", " : "",
 					       (double)row->heartbeats / facts->seconds);
 	}

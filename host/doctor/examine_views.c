@@ -33,7 +33,7 @@ static bool fired(const struct facts *facts, const struct ktread_type *type)
 /* Whether viewers understand the event: it has the fields that they need. */
 static bool understood(const struct facts *facts, const struct ktread_type *type)
 {
-	return wellknown_bind(facts->known, type)->kind != WELLKNOWN_OTHER || strcmp(type->name, "eoi") == 0;
+	return wellknown_bind(facts->known, type)->kind != WELLKNOWN_OTHER;
 }
 
 /* True if it is lit. */

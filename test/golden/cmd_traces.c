@@ -344,6 +344,26 @@ static void make_pairs(const char *directory)
 	writer_close(&writer);
 }
 
+/* Numbers in a table that no kernel comes to, each with dozens of digits when it is told a second. */
+static void make_beats(const char *directory)
+{
+	const struct ktrx_cpu row = { .heartbeats = UINT64_MAX, .online = 1 };
+	struct bytes dump = { NULL, 0 };
+	struct writer writer;
+
+	writer_open(&writer, 10, 5);
+	describe(&writer, "note");
+	writer.root.frequency = UINT64_MAX;
+	for (uint32_t n = 0; n < 9; n++) {
+		bytes_append(&writer.cpus, &row, sizeof(row));
+		note(&writer, n, 100 + n, 12, "beat");
+	}
+	writer_dump(&writer, &dump);
+	save(directory, "beats.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
@@ -356,5 +376,6 @@ int main(int argc, char **argv)
 		"\033]0;owned\007 \"quoted\" \\ \xc3\xa9 \xc3", 3);
 	make_typed(argv[1]);
 	make_pairs(argv[1]);
+	make_beats(argv[1]);
 	return EXIT_SUCCESS;
 }

@@ -11,6 +11,7 @@ build/test/cmd-traces "$tmp" || exit 1
 golden plain ktrace doctor v2.ktrx
 golden json ktrace doctor --json v2.ktrx
 golden hostile ktrace doctor hostile.ktrx
+golden beats ktrace doctor beats.ktrx
 golden v1 ktrace doctor v1.bin
 golden none ktrace doctor
 golden two ktrace doctor v2.ktrx v2.ktrx
