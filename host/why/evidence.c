@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "why/evidence_state.h"
+#include "why/pulse.h"
 
 #define BEHIND_MOST 1000000u /* seconds from the newest event to the end */
 #define ROOM_FIRST  64u
@@ -196,6 +197,7 @@ static int read_all(struct why_reader *reader)
 	if (!error)
 		error = why_survey(reader);
 	measure(evidence);
+	why_pulse_settle(evidence);
 	return error ? error : why_tell(reader);
 }
 

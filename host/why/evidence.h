@@ -259,11 +259,12 @@ struct why_evidence {
 	bool stalled;		 /* it was captured because CPUs had not beaten, or time was up */
 	bool reset;		 /* the machine reset itself */
 	struct why_panic panic;
-	uint32_t missing_hooks; /* KTRX_HOOK_* that the kernel did not call */
-	bool modes_told;	/* of some CPU at least */
-	bool switched;		/* some CPU has switched threads */
-	uint64_t most_beats;	/* heartbeats of the CPU that has most */
-	uint64_t events, known; /* in all, and those whose name has a meaning */
+	uint32_t missing_hooks;	  /* KTRX_HOOK_* that the kernel did not call */
+	bool modes_told;	  /* of some CPU at least */
+	bool switched;		  /* some CPU has switched threads */
+	uint64_t most_beats;	  /* heartbeats of the CPU that has most */
+	uint64_t longest_silence; /* ticks without a heartbeat up to the end, of CPUs that should have them */
+	uint64_t events, known;	  /* in all, and those whose name has a meaning */
 	struct why_cpu *cpu;
 	uint32_t cpus;
 	struct why_thread *thread;

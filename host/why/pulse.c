@@ -41,11 +41,17 @@ static bool has_heart(const struct why_evidence *evidence, const struct why_cpu 
 /* The whole machine stands: no CPU has gone on without another one. */
 static bool nobody_went_on(const struct why_evidence *evidence)
 {
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (has_heart(evidence, &evidence->cpu[n]) &&
-		    why_silence(evidence, &evidence->cpu[n]) >= why_ms(evidence, WHY_STOPPED_MS))
-			return false;
-	return true;
+	return evidence->longest_silence < why_ms(evidence, WHY_STOPPED_MS);
+}
+
+void why_pulse_settle(struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (has_heart(evidence, cpu) && why_silence(evidence, cpu) > evidence->longest_silence)
+			evidence->longest_silence = why_silence(evidence, cpu);
+	}
 }
 
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu)

@@ -11,6 +11,9 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms);
 /* Does the trace tell at all what CPUs and threads do, by hooks or by events that have a meaning? */
 bool why_tells(const struct why_evidence *evidence);
 
+/* Once the evidence is complete: what the functions below need to know of all CPUs. */
+void why_pulse_settle(struct why_evidence *evidence);
+
 /* Ticks from a CPU's last heartbeat, or its last sign of life if it never beat, to the end of what is known. */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
