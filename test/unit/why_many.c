@@ -188,35 +188,96 @@ static void report(const struct why_evidence *evidence, const struct why_finding
 	close(fd);
 }
 
-static void many_threads_cost_little(void **state)
+/* Reads it and asks why; what may be said of the evidence is the caller's. */
+static void explain(const char *path, uint64_t rows,
+		    void (*examine)(const struct why_evidence *evidence, const struct why_findings *findings))
 {
 	struct why_evidence *evidence;
 	struct why_findings *findings;
-	struct ktread *trace = open_ok(write_trace(), NULL);
+	struct ktread *trace = open_ok(path, NULL);
 	uint64_t before;
 
-	(void)state;
 	before = most_used = now_used;
 	lookups = 0;
 	assert_int_equal(why_evidence_read(&evidence, trace, NULL), 0);
 	assert_int_equal(why_find(&findings, evidence), 0);
 	report(evidence, findings);
-	assert_int_equal(evidence->threads, WHY_THREADS);
-	assert_true(evidence->left_out > THREADS);
-	assert_int_equal(why_findings_count(findings), WHY_FINDINGS);
-	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STARVATION);
+	examine(evidence, findings);
 	if (most_used - before > MEMORY_MOST)
 		fail_msg("%" PRIu64 " MiB", (most_used - before) >> 20);
-	if (lookups > LOOKUPS_EACH * (evidence->events + THREADS))
+	if (lookups > LOOKUPS_EACH * (evidence->events + rows))
 		fail_msg("%" PRIu64 " lookups", lookups);
 	why_findings_free(findings);
 	why_evidence_free(evidence);
 	ktread_close(trace);
 }
 
+static void are_many_threads(const struct why_evidence *evidence, const struct why_findings *findings)
+{
+	assert_int_equal(evidence->threads, WHY_THREADS);
+	assert_true(evidence->left_out > THREADS);
+	assert_int_equal(why_findings_count(findings), WHY_FINDINGS);
+	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STARVATION);
+}
+
+static void many_threads_cost_little(void **state)
+{
+	(void)state;
+	explain(write_trace(), THREADS, are_many_threads);
+}
+
+/* CPUs that all ask all others, with interrupts off, holding what the next one spins for. */
+static void put_cpus(struct writer *writer, uint64_t end)
+{
+	for (uint32_t n = 0; n < WHY_CPUS; n++) {
+		const struct ktrx_cpu cpu = { .heartbeats = n == WHY_CPUS - 1 ? 1000 : 0,
+					      .heartbeat_stamp = end,
+					      .now = end,
+					      .online = 1,
+					      .mode = KTRX_MODE_KERNEL,
+					      .interrupts = KTRX_INTERRUPTS_OFF,
+					      .hooks = (uint8_t)WHY_ALL_HOOKS,
+					      .ipi_cpu = KTRX_ALL_CPUS,
+					      .ipi_stamp = 1,
+					      .thread = n };
+		const struct ktrx_holder row = { .id = KTRX_HOLDER_CPU | n,
+						 .wait = KTRX_WAIT_SPIN,
+						 .object = 0x1000 + 8 * ((n + 1) % WHY_CPUS),
+						 .wait_stamp = 1,
+						 .held_count = 1,
+						 .held[0] = { .object = 0x1000 + 8 * n } };
+
+		bytes_append(&writer->cpus, &cpu, sizeof(cpu));
+		bytes_append(&writer->holders, &row, sizeof(row));
+	}
+}
+
+static void are_many_cpus(const struct why_evidence *evidence, const struct why_findings *findings)
+{
+	assert_int_equal(evidence->cpus, WHY_CPUS);
+	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_DEADLOCK);
+}
+
+static void many_cpus_cost_little(void **state)
+{
+	struct bytes dump = { 0 };
+	struct writer writer;
+
+	(void)state;
+	writer_open(&writer, CPUS + 1, SHIFT);
+	declare(&writer);
+	writer.root.cpus = WHY_CPUS;
+	put_cpus(&writer, UINT64_C(1) << 40);
+	writer_dump(&writer, &dump);
+	explain(temporary_bytes(&dump), WHY_CPUS, are_many_cpus);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(many_threads_cost_little) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(many_threads_cost_little),
+					    cmocka_unit_test(many_cpus_cost_little) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
