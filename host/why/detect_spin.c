@@ -13,10 +13,12 @@
 #define PLACES	8u   /* that it was interrupted at */
 #define FRAMES	6u   /* shown */
 
-/* Since when the thread has done nothing that is told: the whole trace, if it never did. */
+/* Since when the thread has done nothing, as far as is told: the whole trace, if it never did, or what follows its last gap. */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	return thread->acted > evidence->first ? thread->acted : evidence->first;
+	const uint64_t begin = evidence->gap > evidence->first ? evidence->gap : evidence->first;
+
+	return thread->acted > begin ? thread->acted : begin;
 }
 
 static void say_frames(const struct why_evidence *evidence, const struct why_cpu *cpu,

@@ -68,6 +68,8 @@ static bool is_starved(const struct why_evidence *evidence, const struct starved
 	const uint64_t least = why_ms(evidence, WAIT_LEAST_MS);
 	uint64_t waits = why_age(evidence, starved->since);
 
+	if (!starved->told && !why_is_whole_since(evidence, starved->since)) /* it may have run meanwhile */
+		return false;
 	if (least == 0 || waits < least || !starved->cpu->has_row || !starved->cpu->row.heartbeats ||
 	    why_silence(evidence, starved->cpu) > waits / 2)
 		return false;

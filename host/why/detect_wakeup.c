@@ -8,6 +8,7 @@
 
 #include "analyze/wellknown.h"
 #include "why/detectors.h"
+#include "why/pulse.h"
 #include "why/sleepers.h"
 
 static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
@@ -70,15 +71,6 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 	}
 }
 
-/* No slots are lost behind `stamp`, on any CPU. */
-static bool is_whole_since(const struct why_evidence *evidence, uint64_t stamp)
-{
-	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].gap > stamp)
-			return false;
-	return true;
-}
-
 /*
  * The newest that happened on its queue is a wakeup that met nobody, and since then the sleeper has done nothing but go to
  * sleep: had it looked again, it would have gone on. One that had been woken, and done nothing yet, was to look anyway.
@@ -91,7 +83,7 @@ static bool was_raced(const struct why_evidence *evidence, const struct why_slee
 	       queue->nobody_stamp > queue->last_wake && queue->nobody_stamp < sleeper->since &&
 	       sleeper->thread->deed < queue->nobody_stamp &&
 	       sleeper->thread->woken <= sleeper->thread->deed &&
-	       is_whole_since(evidence, queue->nobody_stamp);
+	       why_is_whole_since(evidence, queue->nobody_stamp);
 }
 
 static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_sleeper *group,
@@ -104,7 +96,7 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 						     "sleep ends by itself");
 			return WHY_POSSIBLE;
 		}
-		if (!is_whole_since(evidence, group[n].queue->first)) {
+		if (!why_is_whole_since(evidence, group[n].queue->first)) {
 			finding->partial = true;
 			why_finding_missing(finding,
 					    "events that are lost: others may wake these threads, too");

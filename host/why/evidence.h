@@ -262,6 +262,7 @@ struct why_evidence {
 	uint32_t missing_hooks;	  /* KTRX_HOOK_* that the kernel did not call */
 	bool modes_told;	  /* of some CPU at least */
 	bool switched;		  /* some CPU has switched threads */
+	uint64_t gap;		  /* stamp behind the newest, on any CPU; 0: none */
 	uint64_t most_beats;	  /* heartbeats of the CPU that has most */
 	uint64_t longest_silence; /* ticks without a heartbeat up to the end, of CPUs that should have them */
 	uint64_t events, known;	  /* in all, and those whose name has a meaning */

@@ -32,6 +32,8 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 	cpu->lost += event->lost;
 	if (event->lost && event->stamp > cpu->gap)
 		cpu->gap = event->stamp;
+	if (event->lost && event->stamp > evidence->gap)
+		evidence->gap = event->stamp;
 	if (event->stamp > cpu->last_stamp)
 		cpu->last_stamp = event->stamp;
 }
@@ -176,7 +178,7 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 }
 
 /* What is under way on a CPU whose slots are missing may have ended unseen. */
-static void on_gap(struct why_reader *reader, const struct ktread_event *event, struct why_thread *thread)
+static void on_gap(struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct threads_thread *running = threads_on(reader->model, event->cpu);
 
@@ -184,11 +186,7 @@ static void on_gap(struct why_reader *reader, const struct ktread_event *event, 
 		threads_gap(reader->model, event->cpu, reader->time - 1);
 	why_lock_gap(reader);
 	why_interrupt_gap(reader, &reader->evidence->cpu[event->cpu]);
-	if (thread) {
-		thread->in_syscall = false;
-		thread->repeats = thread->fault_repeats = 0;
-		thread->tries.count = 0;
-	}
+	reader->gap_stamp = event->stamp;
 }
 
 static int tell_meaning(struct why_reader *reader, const struct ktread_event *event,
@@ -268,7 +266,9 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	if (thread)
 		tell_last(&thread->last, reader->progress[thread - reader->evidence->thread].told++, event);
 	if (cpu && (event->lost || (reader->told[event->cpu] == 1 && is_cut(reader, event))))
-		on_gap(reader, event, thread);
+		on_gap(reader, event);
+	if (thread)
+		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
 	error = threads_event(reader->model, event, known, reader->time);
 	/* The model's changes may have made new threads, and so have moved this one. */
 	if (!error && thread)

@@ -9,16 +9,19 @@
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
-/* What was noted of a thread before a gap does not count. */
-static void void_old(struct why_reader *reader, uint32_t index)
+void why_thread_void_old(struct why_reader *reader, uint32_t index)
 {
 	struct why_progress *progress = &reader->progress[index];
+	struct why_thread *thread = &reader->evidence->thread[index];
 
-	if (progress->held_gaps == reader->gaps)
+	if (progress->gaps == reader->gaps)
 		return;
-	progress->held_gaps = reader->gaps;
+	progress->gaps = reader->gaps;
 	progress->held_count = 0;
-	reader->evidence->thread[index].contends = 0;
+	thread->contends = 0;
+	thread->in_syscall = false;
+	thread->repeats = thread->fault_repeats = 0;
+	thread->tries.count = 0;
 }
 
 static struct why_progress *progress_of(struct why_reader *reader, uint32_t id)
@@ -29,7 +32,7 @@ static struct why_progress *progress_of(struct why_reader *reader, uint32_t id)
 	if (!thread)
 		return NULL;
 	index = (uint32_t)(thread - reader->evidence->thread);
-	void_old(reader, index);
+	why_thread_void_old(reader, index);
 	return &reader->progress[index];
 }
 
@@ -205,7 +208,7 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
 		drop(reader, lock);
 	} else if (thread) {
-		void_old(reader, (uint32_t)(thread - reader->evidence->thread));
+		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
 		thread->contends = lock;
 		thread->contends_since = event->stamp;
 	}
@@ -224,7 +227,7 @@ int why_lock_settle(struct why_reader *reader)
 	struct why_evidence *evidence = reader->evidence;
 
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		void_old(reader, n);
+		why_thread_void_old(reader, n);
 	evidence->hold = calloc(reader->holds.count + 1, sizeof(*evidence->hold));
 	if (!evidence->hold)
 		return KTREAD_E_MEMORY;

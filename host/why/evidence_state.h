@@ -19,7 +19,7 @@ struct why_progress {
 	uint64_t last_result;
 	uint64_t held[WHY_NESTED]; /* locks */
 	uint32_t held_count;
-	uint64_t held_gaps; /* as many gaps had been seen when these were noted: later ones void them */
+	uint64_t gaps; /* as many had been seen when this was noted: later ones void it */
 };
 
 /* What is under way on a CPU, for struct why_interrupts. */
@@ -49,7 +49,8 @@ struct why_reader {
 	uint32_t room;		       /* threads that there is memory for */
 	uint64_t time;		       /* of the event at hand as threads.h wants it … */
 	uint64_t stamp;		       /* … and as it is */
-	uint64_t gaps;		       /* seen so far */
+	uint64_t gaps;		       /* seen so far … */
+	uint64_t gap_stamp;	       /* … the newest of them */
 	bool releases_told;	       /* of locks */
 	struct keyed holds;	       /* by lock: `count` is the place */
 	struct keyed orders;	       /* by both locks: `count` is the index into evidence->order */
@@ -65,6 +66,8 @@ int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t a
 
 /* The thread, a new one if need be; NULL past the limit or without memory, which reader->error tells. */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);
+/* What was noted of a thread before a gap, on whichever CPU, does not count: how often in a row, and what it holds. */
+void why_thread_void_old(struct why_reader *reader, uint32_t index);
 /* Notes the name of an object; an empty one changes nothing. 0 or KTREAD_E_MEMORY. */
 int why_object_touch(struct why_evidence *evidence, uint64_t address, const char *name, size_t length);
 

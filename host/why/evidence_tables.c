@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/note.h"
+#include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
 #define SILENCE_MOST 1e6 /* s */
@@ -54,8 +55,10 @@ static int read_cpus(struct why_evidence *evidence)
 	for (uint32_t n = 0;
 	     n < evidence->cpus && (got = ktread_cpus(evidence->trace, n, &evidence->cpu[n].row, 1)) == 1;
 	     n++) {
-		const struct ktrx_cpu *row = &evidence->cpu[n].row;
+		struct ktrx_cpu *row = &evidence->cpu[n].row;
 
+		row->thread &= KTRX_THREAD_MAX;
+		row->broken_thread &= KTRX_THREAD_MAX;
 		evidence->cpu[n].has_row = true;
 		called |= row->hooks;
 		evidence->modes_told |= row->mode != KTRX_MODE_UNKNOWN;

@@ -129,7 +129,8 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 			waker->last = event->stamp;
 		}
 	}
-	if (thread->blocked_for == KTRX_WAIT_DEVICE && !reader->error)
+	/* Behind a gap it may be another wait that ends. */
+	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
 		reader->error = end_device_wait(reader->evidence, thread, event->stamp);
 	thread->blocked = 0;
 }

@@ -23,6 +23,11 @@ bool why_tells(const struct why_evidence *evidence)
 	return evidence->known > 0 || evidence->missing_hooks != WHY_ALL_HOOKS;
 }
 
+bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp)
+{
+	return evidence->gap <= stamp;
+}
+
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const uint64_t last = cpu->row.heartbeats ? cpu->row.heartbeat_stamp : cpu->row.now;

@@ -14,6 +14,9 @@ bool why_tells(const struct why_evidence *evidence);
 /* Once the evidence is complete: what the functions below need to know of all CPUs. */
 void why_pulse_settle(struct why_evidence *evidence);
 
+/* No slots are lost behind `stamp`, on any CPU. */
+bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
+
 /* Ticks from a CPU's last heartbeat, or its last sign of life if it never beat, to the end of what is known. */
 uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

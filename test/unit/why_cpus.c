@@ -337,6 +337,14 @@ static void a_thread_of_the_kernel_that_spins(void **state)
 	why_says("thread 5 (worker) spins in the kernel on CPU 1, in 0x100010");
 }
 
+static void a_spin_begins_behind_a_gap(void **state)
+{
+	(void)state;
+	spins_at(PROGRAM, PROGRAM + 8);
+	script_event(OTHER, 800 * MS, 0, IDLE0)->lost = 3;
+	assert_int_equal(why_count(WHY_USER_SPIN), 0);
+}
+
 static void one_that_acts_does_not_spin(void **state)
 {
 	(void)state;
@@ -578,6 +586,7 @@ int main(void)
 		TEST(a_program_that_spins),
 		TEST(a_program_that_computes),
 		TEST(a_thread_of_the_kernel_that_spins),
+		TEST(a_spin_begins_behind_a_gap),
 		TEST(one_that_acts_does_not_spin),
 		TEST(a_spin_with_interrupts_off),
 		TEST(one_that_records_with_interrupts_off_does_not_spin),

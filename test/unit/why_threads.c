@@ -321,6 +321,18 @@ static void a_cpu_without_time_loops_still(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
 }
 
+/* The missing slots are another CPU's, to which the thread may have been. */
+static void what_is_in_a_row_is_so_behind_a_gap(void **state)
+{
+	uint64_t gap = call_many(200, MS, 1000, 3, EAGAIN_RESULT);
+
+	(void)state;
+	script_event(OTHER, gap, 1, IDLE)->lost = 5;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(call_many(200, gap + 1000, 1000, 3, EAGAIN_RESULT) + 1, WORKER);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
 static uint64_t fault_many(unsigned times, uint64_t from, uint16_t between)
 {
 	for (unsigned n = 0; n < times; n++, from += 1000) {
@@ -449,6 +461,19 @@ static void a_disk_that_is_late_once(void **state)
 	why_says("thread 5 (worker) waited 700.0 ms for disk");
 	why_says("21 waits for devices ended: half of them within 5.0 ms, the worst took 700.0 ms");
 	why_says("while it lasted 0 others ended");
+}
+
+/* Between one block that was seen and a wakeup that was seen there may have been others. */
+static void a_wait_across_a_gap_is_no_wait(void **state)
+{
+	uint64_t late = ask_device(20, MS, MS, KTRX_WAIT_DEVICE);
+
+	(void)state;
+	sleep_on(JOBS, late, WORKER, KTRX_WAIT_DEVICE, IDLE);
+	script_event(OTHER, late + 200 * MS, 1, IDLE)->lost = 5;
+	by_interrupt(WAKE, late + 400 * MS, IDLE, WORKER);
+	idle_until(late + 500 * MS);
+	assert_int_equal(why_count(WHY_SLOW), 0);
 }
 
 static void a_disk_that_is_always_so(void **state)
@@ -600,6 +625,8 @@ int main(void)
 		TEST(a_cpu_without_time_starves_nobody),
 		TEST(a_dead_timer_starves_all),
 		TEST(a_disk_that_is_late_once),
+		TEST(what_is_in_a_row_is_so_behind_a_gap),
+		TEST(a_wait_across_a_gap_is_no_wait),
 		TEST(a_disk_that_is_always_so),
 		TEST(events_may_be_rare),
 		TEST(idle_without_ticks),
