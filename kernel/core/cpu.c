@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What each CPU says about itself: that it records, that it lives, what it does. */
 #include "clock.h"
+#include "hook.h"
 #include "keep.h"
 #include "mailbox.h"
 #include "state.h"
@@ -72,6 +73,8 @@ void ktrace_heartbeat(uint64_t pc)
 	cpu->heartbeat_stamp = cpu->now;
 	cpu->sample[cpu->heartbeats % KTRX_SAMPLES] = pc;
 	cpu->heartbeats = cpu->heartbeats + 1;
+	if (KTRACE_STATE)
+		ktrace_hooks_beat(cpu);
 	ktrace_clock_beat((uint32_t)(cpu - ktrace_state.cpu), cpu->heartbeats);
 	ktrace_keep_beat((uint32_t)(cpu - ktrace_state.cpu));
 	ktrace_mailbox_look();

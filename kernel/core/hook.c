@@ -7,14 +7,16 @@
 KTRACE_SETTING_RANGE("debug.ktr.state", ktrace_state.state, 0, 1);
 
 /* What was so is not known to be so any more: no hook counts as called. */
-static void darken(void)
+static void darken(volatile struct ktrx_cpu *cpu)
 {
-	for (uint32_t cpu = 0; cpu < ktrace_state.cpus; cpu++) {
-		volatile struct ktrx_cpu *row = &ktrace_state.cpu[cpu];
+	cpu->hooks = 0;
+	cpu->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+}
 
-		row->hooks = 0;
-		row->interrupts = KTRX_INTERRUPTS_UNKNOWN;
-	}
+void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu)
+{
+	if (!*(const volatile uint32_t *)&ktrace_state.hooking)
+		darken(cpu);
 }
 
 void ktrace_hooks_update(void)
@@ -25,7 +27,8 @@ void ktrace_hooks_update(void)
 		return;
 	if (!ktrace_state.state && *hooking) {
 		*hooking = 0;
-		darken();
+		for (uint32_t cpu = 0; cpu < ktrace_state.cpus; cpu++)
+			darken(&ktrace_state.cpu[cpu]);
 	}
 	ktrace_state.state = *hooking;
 }

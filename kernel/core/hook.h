@@ -52,6 +52,9 @@ KTRACE_INLINE uint32_t ktrace_hook_thread(void)
 /* Starts to follow the state or ends it, as debug.ktr.state asks. */
 KTRACE_HIDDEN void ktrace_hooks_update(void);
 
+/* From this CPU's heartbeat: a hook that was on its way here when they were turned off may have come after that. */
+KTRACE_HIDDEN void ktrace_hooks_beat(volatile struct ktrx_cpu *cpu);
+
 /* Notes the first rule that this CPU broke. */
 KTRACE_HIDDEN void ktrace_hook_broken(volatile struct ktrx_cpu *cpu, uint32_t rule, uint64_t object,
 				      uint64_t pc);

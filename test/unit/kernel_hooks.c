@@ -385,8 +385,12 @@ static void the_setting_turns_all_off_for_good(void **state)
 	acquire(1);
 	HELD(0);
 	assert_int_equal(cpu()->hooks, 0);
+	cpu()->hooks = KTRX_HOOK_LOCK; /* by one that had begun before, on another CPU */
+	cpu()->interrupts = KTRX_INTERRUPTS_OFF;
 	ktrace_heartbeat(1);
 	assert_int_equal(cpu()->heartbeats, 1);
+	assert_int_equal(cpu()->hooks, 0);
+	assert_int_equal(cpu()->interrupts, KTRX_INTERRUPTS_UNKNOWN);
 }
 
 static void a_boot_argument_turns_it_off(void **state)
