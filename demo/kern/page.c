@@ -248,11 +248,12 @@ static void put_locked(void *pages, size_t count)
 	spin_unlock(&lock, irq_on);
 }
 
+/* Counted first: whoever takes them at once must not bring the count below 0. */
 void page_free(void *pages, size_t count)
 {
+	__atomic_add_fetch(&free_pages, count, __ATOMIC_RELAXED);
 	if (count != 1 || !stock_put(own_stock(), pages))
 		put_locked(pages, count);
-	__atomic_add_fetch(&free_pages, count, __ATOMIC_RELAXED);
 	KTRACE(mm, free, pages, (uint32_t)count);
 	tell_free();
 }
