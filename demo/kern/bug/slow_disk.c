@@ -45,11 +45,12 @@ static bool comes_before(const struct request *a, const struct request *b, uint6
 static struct request *take_request(void)
 {
 	bool irq_on = spin_lock(&disk.queue.lock);
-	uint64_t now_ns = clock_ns();
 	struct request **best, *request;
+	uint64_t now_ns;
 
 	while (!disk.first)
 		wait_sleep(&disk.queue);
+	now_ns = clock_ns();
 	best = &disk.first;
 	for (struct request **at = &disk.first->next; *at; at = &(*at)->next)
 		if (comes_before(*at, *best, now_ns))
