@@ -100,8 +100,8 @@ void trace_init(void)
 	int error;
 
 	ktrace_console_set(&echo);
-	ktrace_control(
-		"lock=off,lock.fail=on,ktrace.panic=callers2"); /* an order of magnitude more events than all others together */
+	/* Locks have an order of magnitude more events than all others together. */
+	ktrace_control("lock=off,lock.fail=on,ktrace.panic=callers2");
 	error = ktrace_boot_argument(arch_boot_args());
 	if (error < 0)
 		kprintf("boot arguments: ");

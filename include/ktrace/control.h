@@ -48,9 +48,8 @@ struct ktrace_config {
 	uint32_t slots;	  /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
 	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
 	uint32_t threads; /* most threads to keep names of; 0 = none */
-	uint32_t
-		holders; /* most threads to keep what they hold and wait for (ktrace/hooks.h), 256 bytes each and a
-			      CPU; 0 = none, of CPUs neither */
+	/* Most threads to keep what they hold and wait for (ktrace/hooks.h), 256 bytes each and a CPU; 0 = none, nor of CPUs. */
+	uint32_t holders;
 	uint32_t counters; /* nonzero: counts a CPU and event, 8 bytes each; 0: one shared count an event */
 	uint32_t blocks;   /* entries in memory[] */
 	uint32_t build_id_size;

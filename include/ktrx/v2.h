@@ -113,8 +113,7 @@ struct ktrx_ring {
 	uint64_t dropped;      /* records refused by KTRX_POLICY_STOP */
 	uint64_t lapped;       /* slots voided by writers that were held up for a whole lap */
 
-	uint64_t
-		first; /* index of the first slot that counts: this boot's first, or where a clear left off */
+	uint64_t first;	  /* index of the first slot that counts: this boot's, or that behind a clear */
 	uint64_t address; /* of slot 0, as `where` says */
 	uint64_t length;  /* bytes */
 	uint32_t extents; /* as in struct ktrx_section */

@@ -10,8 +10,7 @@ struct ktrace_draft {
 	uint32_t *payload; /* in a buffer of KTRACE_CAPACITY(bytes), rounded up to 8 */
 	uint32_t bytes;	   /* of payload, extension block included */
 	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a first slot */
-	uint32_t
-		ring; /* the boot ring, that of rare events, or the one of this CPU; shared ones need a CPU */
+	uint32_t ring;	   /* boot ring, that of rare events, or this CPU's; shared ones need a CPU */
 	uint16_t event;
 };
 
