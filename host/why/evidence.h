@@ -260,7 +260,7 @@ struct why_evidence {
 	bool reset;		 /* the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks;	  /* KTRX_HOOK_* that the kernel did not call */
-	bool modes_told;	  /* of some CPU at least */
+	bool idling_told;	  /* some CPU says that it idles */
 	bool switched;		  /* some CPU has switched threads */
 	uint64_t gap;		  /* stamp behind the newest, on any CPU; 0: none */
 	uint64_t most_beats;	  /* heartbeats of the CPU that has most */

@@ -61,7 +61,7 @@ static int read_cpus(struct why_evidence *evidence)
 		row->broken_thread &= KTRX_THREAD_MAX;
 		evidence->cpu[n].has_row = true;
 		called |= row->hooks;
-		evidence->modes_told |= row->mode != KTRX_MODE_UNKNOWN;
+		evidence->idling_told |= row->mode == KTRX_MODE_IDLE;
 		evidence->switched |= row->switches > 0;
 		if (row->heartbeats > evidence->most_beats)
 			evidence->most_beats = row->heartbeats;

@@ -81,7 +81,7 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 		return true;
 	if (!thread || !thread->idle)
 		return false;
-	if (!evidence->modes_told)
+	if (!evidence->idling_told)
 		return evidence->switched;
 	/* Between two times of idling it looks for something to do. */
 	return cpu->row.mode != KTRX_MODE_UNKNOWN &&

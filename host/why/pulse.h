@@ -31,8 +31,8 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /*
- * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though CPUs do say that, is still
- * starting: many kernels start on what becomes the idle thread.
+ * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though others do, is still
+ * starting, as many kernels start on what becomes the idle thread; and so are all as long as none has switched threads.
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 

@@ -582,6 +582,18 @@ static void a_moment_out_of_idling_is_idle(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);
 }
 
+/* A kernel that tells of user mode and of nothing else: its idle thread idles. */
+static void idling_need_not_be_told(void **state)
+{
+	(void)state;
+	boots(KTRX_MODE_UNKNOWN);
+	script_cpu(0)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->mode_stamp = 100 * MS;
+	script_cpu(0)->switches = 10;
+	script_cpu(1)->online = 0;
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+}
+
 static void a_trace_without_anything(void **state)
 {
 	(void)state;
@@ -635,6 +647,7 @@ int main(void)
 		TEST(a_machine_that_starts_is_not_idle),
 		TEST(one_cpu_that_idles_is_not_all),
 		TEST(a_moment_out_of_idling_is_idle),
+		TEST(idling_need_not_be_told),
 		TEST(a_trace_without_anything),
 		TEST(events_that_mean_nothing_here),
 	};
