@@ -39,11 +39,36 @@ static void unusable_configurations_are_refused(void **state)
 	REFUSED(slots, 768);
 	REFUSED(slots, UINT32_C(1) << 31);
 	REFUSED(policy, 2);
+	REFUSED(folds, KTRACE_FOLDS_MAX + 1);
+	REFUSED(rare_slots, 256);
+	REFUSED(rare_slots, 768);
+	REFUSED(rare_slots, UINT32_C(1) << 31);
 	REFUSED(keep, KTRACE_KEEP_MAX + 1);
 	REFUSED(memory, NULL);
 #undef REFUSED
 	KTRACE(test, event, 1);
 	assert_int_equal(check_ring(0)->records, 1);
+}
+
+/* Sizes that would not fit 32 bits are too large, too. */
+static void tables_too_large_for_the_memory_are_refused(void **state)
+{
+	struct ktrace_config config;
+
+	(void)state;
+#define TOO_LARGE(field, value)                  \
+	config = config_of(sizeof(fake_memory)); \
+	config.field = value;                    \
+	assert_int_equal(ktrace_init(&config), KTRACE_ERROR_MEMORY)
+	TOO_LARGE(threads, UINT32_C(1) << 27);
+	TOO_LARGE(threads, UINT32_MAX);
+	TOO_LARGE(holders, (UINT32_C(1) << 24) - 2);
+	TOO_LARGE(holders, UINT32_MAX);
+	TOO_LARGE(rare_slots, UINT32_C(1) << 27);
+	TOO_LARGE(rare_slots, UINT32_C(1) << 30);
+#undef TOO_LARGE
+	config = config_of(sizeof(fake_memory));
+	assert_int_equal(ktrace_init(&config), KTRACE_OK);
 }
 
 static void too_little_memory_is_refused(void **state)
@@ -245,6 +270,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(unusable_configurations_are_refused),
+		TEST(tables_too_large_for_the_memory_are_refused),
 		TEST(too_little_memory_is_refused),
 		TEST(rings_are_as_large_as_fits),
 		TEST(blocks_of_any_size_are_used),
