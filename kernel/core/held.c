@@ -9,8 +9,11 @@
 
 #define COUNT_MOST 255u
 
-static volatile struct ktrx_holder *holder_of(const struct ktrace_hook *hook, uint32_t by)
+/* Begins a hook of a lock: whose row it is about, NULL if there is nothing to be done. */
+static inline volatile struct ktrx_holder *holder_enter(struct ktrace_hook *hook, uint32_t by)
 {
+	if (!ktrace_hook_enter(hook, KTRX_HOOK_LOCK))
+		return KTRACE_NULL;
 	return by == KTRACE_BY_CPU ? ktrace_holder_cpu(hook) : ktrace_holder_claim(ktrace_hook_thread());
 }
 
@@ -102,9 +105,7 @@ void ktrace_lock_acquire_at(const volatile void *lock, uint32_t by, uintptr_t pc
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
 
-	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
-		return;
-	row = holder_of(&hook, by);
+	row = holder_enter(&hook, by);
 	if (!row)
 		return;
 	if (row->held_count != 0)
@@ -121,9 +122,7 @@ void ktrace_lock_release_at(const volatile void *lock, uint32_t by, uintptr_t pc
 	struct ktrace_hook hook;
 	uint32_t newest;
 
-	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
-		return;
-	row = holder_of(&hook, by);
+	row = holder_enter(&hook, by);
 	if (!row)
 		return;
 	newest = row->held_count - 1u; /* too large if there is none */
@@ -148,9 +147,7 @@ void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t b
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
 
-	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
-		return;
-	row = holder_of(&hook, by);
+	row = holder_enter(&hook, by);
 	if (row)
 		ktrace_holder_wait(row, (uintptr_t)lock, by, ktrace_hook_now(&hook), pc, owner_id(owner, by),
 				   name);
@@ -161,9 +158,7 @@ void ktrace_lock_give_up(uint32_t by)
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
 
-	if (!ktrace_hook_enter(&hook, KTRX_HOOK_LOCK))
-		return;
-	row = holder_of(&hook, by);
+	row = holder_enter(&hook, by);
 	if (row)
 		row->wait = KTRX_WAIT_NONE;
 }
