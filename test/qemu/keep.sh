@@ -40,6 +40,9 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: the second boot has a trace" sh -c "'$ktrace' show '$out' 2>/dev/null | grep -q ipi"
 	equal "$arch: with nothing of the first" "" "$(counted "$out")"
 	extract_previous "$arch" "$ram"
+	status=0
+	"$ktrace" why "$previous" >"$tmp/why" 2>&1 || status=$?
+	case $arch in x86_64) equal "$arch: why" "10 triple-fault" "$status $(sed -n '1s/ .*//p' "$tmp/why")" ;; esac
 	check "$arch: extract" "$ktrace" extract -o "$out" "$ram"
 	equal "$arch: this is the second boot" "" "$(counted "$out")"
 	status=0

@@ -229,6 +229,7 @@ static void rings_that_went_on_are_followed(void **state)
 	(void)state;
 	check_record(1000, 5000);
 	check_record(5000, 100000);
+	check_record(500000, 3000); /* more laps than generations, before the heartbeat */
 	for (uint32_t n = 1270; n < 1300; n++)
 		check_record(500, n);
 }
