@@ -9,7 +9,10 @@
 #include "why/pulse.h"
 
 #define FAULTS_LEAST 64u
-#define CALLS_LEAST  256u
+#define CALLS_LEAST  64u
+#define CALLS_SOME   256u  /* polls that may be followed by a sleep … */
+#define CALLS_MANY   2048u /* … or hardly */
+#define LONG_MS	     250u  /* nobody who means to sleep polls that long */
 #define ERROR_LEAST  (-4095)
 #define QUIET_MS     250u
 #define SILENT_MS    1500u
@@ -82,17 +85,54 @@ static bool is_error(uint64_t result)
 	return (int64_t)result < 0 && (int64_t)result >= ERROR_LEAST;
 }
 
+/* Who sleeps, or did between two calls, waits as it should. */
+static bool is_awake(const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
+		return (row->state == KTRX_THREAD_RUNNING || row->state == KTRX_THREAD_RUNNABLE) &&
+		       row->wait == KTRX_WAIT_NONE;
+	return thread->state == THREADS_RUNNING || thread->state == THREADS_RUNNABLE ||
+	       thread->state == THREADS_UNKNOWN;
+}
+
 static bool calls_loop(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	return thread->repeats >= CALLS_LEAST && is_error(thread->syscall_result) &&
-	       goes_on(evidence, thread, thread->syscalls.last) &&
+	return thread->repeats >= CALLS_LEAST && is_error(thread->syscall_result) && is_awake(thread) &&
+	       thread->rested < thread->repeat_first && goes_on(evidence, thread, thread->syscalls.last) &&
 	       rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last) >= RATE_LEAST;
 }
 
-static int tell_calls(const struct why_evidence *evidence, struct why_findings *findings,
-		      const struct why_thread *thread)
+/* The calls that are left tell of the last moments only; that it has run on all the while before, its row does. */
+static bool has_run_long(const struct why_evidence *evidence, const struct why_thread *thread)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_SYSCALL_LOOP, WHY_CERTAIN);
+	const struct ktrx_holder *row = &thread->holder;
+
+	return thread->repeats_cut && thread->has_holder && row->state == KTRX_THREAD_RUNNING &&
+	       row->state_stamp && why_age(evidence, row->state_stamp) >= why_ms(evidence, LONG_MS);
+}
+
+/* False: they may be anything. */
+static bool how_sure(const struct why_evidence *evidence, const struct why_thread *thread,
+		     enum why_sure *sure)
+{
+	const bool is_long =
+		lasted(thread->repeat_first, thread->syscalls.last) >= why_ms(evidence, LONG_MS);
+
+	if (thread->repeats >= CALLS_SOME && (is_long || has_run_long(evidence, thread)))
+		*sure = WHY_CERTAIN;
+	else if (is_long || has_run_long(evidence, thread) || thread->repeats >= CALLS_MANY)
+		*sure = WHY_LIKELY;
+	else
+		*sure = WHY_POSSIBLE;
+	return *sure > WHY_POSSIBLE || thread->repeats >= CALLS_SOME;
+}
+
+static int tell_calls(const struct why_evidence *evidence, struct why_findings *findings,
+		      const struct why_thread *thread, enum why_sure sure)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_SYSCALL_LOOP, sure);
 	const char *name = ktread_syscall_name(evidence->trace, (uint32_t)thread->syscall);
 	const char *error = ktread_error_name(evidence->trace, (uint32_t)(0 - thread->syscall_result));
 	char who[WHY_WORDS], since[WHY_WORDS], call[WHY_WORDS], result[WHY_WORDS];
@@ -110,20 +150,30 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 				       sizeof(since)),
 			 rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1 });
+	if (has_run_long(evidence, thread))
+		why_finding_line(finding, "it has run for %s without a sleep; of that no more calls are left",
+				 why_say_ticks(evidence, why_age(evidence, thread->holder.state_stamp), since,
+					       sizeof(since)));
+	finding->partial = sure < WHY_CERTAIN && thread->repeats_cut;
+	if (sure < WHY_CERTAIN)
+		why_finding_missing(finding, "more slots: it may poll for a moment only, and sleep then");
 	return 0;
 }
 
 int why_detect_loop(const struct why_evidence *evidence, struct why_findings *findings)
 {
+	enum why_sure sure;
 	int error = 0;
 
+	if (why_ended_well(evidence))
+		return 0;
 	for (uint32_t n = 0; n < evidence->threads && !error; n++) {
 		const struct why_thread *thread = &evidence->thread[n];
 
 		if (fault_loops(evidence, thread))
 			error = tell_faults(evidence, findings, thread);
-		else if (calls_loop(evidence, thread))
-			error = tell_calls(evidence, findings, thread);
+		else if (calls_loop(evidence, thread) && how_sure(evidence, thread, &sure))
+			error = tell_calls(evidence, findings, thread, sure);
 	}
 	return error;
 }

@@ -30,7 +30,7 @@ static bool is_runnable(const struct why_evidence *evidence, const struct why_th
 	uint32_t cpu = thread->cpu;
 
 	*starved = (struct starved){ .thread = thread, .since = thread->since };
-	if (thread->idle)
+	if (thread->idle || why_is_gone(evidence, thread))
 		return false;
 	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN) {
 		if (row->state != KTRX_THREAD_RUNNABLE || !row->state_stamp)
@@ -128,10 +128,14 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 
 int why_detect_starvation(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	uint32_t *runnable = count_runnable(evidence);
-	int error = runnable ? 0 : KTREAD_E_MEMORY;
 	struct starved starved;
+	uint32_t *runnable;
+	int error;
 
+	if (why_ended_well(evidence))
+		return 0;
+	runnable = count_runnable(evidence);
+	error = runnable ? 0 : KTREAD_E_MEMORY;
 	for (uint32_t n = 0; n < evidence->threads && !error; n++)
 		if (is_runnable(evidence, &evidence->thread[n], &starved) &&
 		    is_starved(evidence, &starved, runnable[starved.cpu->number]))

@@ -188,9 +188,12 @@ static int find_in_group(const struct why_evidence *evidence, struct why_finding
 int why_detect_wakeup(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	struct why_sleepers sleepers;
-	int error = why_sleepers_find(&sleepers, evidence);
 	uint32_t end;
+	int error;
 
+	if (why_ended_well(evidence))
+		return 0;
+	error = why_sleepers_find(&sleepers, evidence);
 	for (uint32_t n = 0; n < sleepers.count && !error; n = end) {
 		for (end = n + 1; end < sleepers.count; end++)
 			if (sleepers.sleeper[end].group != sleepers.sleeper[n].group)

@@ -154,7 +154,8 @@ struct why_thread {
 	uint64_t syscall_result;  /* … and what it returned, if it has */
 	bool in_syscall;
 	uint64_t repeats;	/* of the newest call in a row, with the same arguments and result … */
-	uint64_t repeat_first;	/* stamp of the first of these */
+	uint64_t repeat_first;	/* … stamp of the first of these … */
+	bool repeats_cut;	/* … before which there may have been more that are lost */
 	struct why_rate faults; /* mm.fault_enter */
 	uint64_t fault_address; /* of the newest … */
 	uint64_t fault_ip;	/* … by that instruction, 0 unknown … */
@@ -171,6 +172,7 @@ struct why_thread {
 	uint64_t blocked_on; /* … what for … */
 	uint8_t blocked_for; /* … and of which kind, KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
 	uint64_t blocked_after; /* … waits for devices that had ended by then */
+	uint64_t rested;	/* when it last announced to sleep, for anything but a lock */
 	uint64_t woken;		/* when it was last made runnable, by its events */
 	uint64_t deed;		/* its newest event that was not about going to sleep or locks */
 	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */

@@ -6,6 +6,7 @@
 #include "export/event_name.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
+#include "why/pulse.h"
 
 static struct why_cpu *cpu_of(struct why_evidence *evidence, const struct ktread_event *event)
 {
@@ -144,6 +145,7 @@ static uint64_t hash_arguments(const struct ktread_event *event)
 	return hash;
 }
 
+/* A call that is not like those before it ends their row, whatever comes of it. */
 static void on_syscall_enter(struct why_reader *reader, struct why_thread *thread,
 			     const struct ktread_event *event, const struct wellknown *known)
 {
@@ -153,6 +155,11 @@ static void on_syscall_enter(struct why_reader *reader, struct why_thread *threa
 	thread->in_syscall = true;
 	progress->arguments = hash_arguments(event);
 	progress->entered = event->stamp;
+	if (thread->repeats &&
+	    (progress->last_number != thread->syscall || progress->last_arguments != progress->arguments)) {
+		thread->repeats = 0;
+		thread->repeats_cut = false;
+	}
 }
 
 static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread,
@@ -166,12 +173,12 @@ static void on_syscall_exit(struct why_reader *reader, struct why_thread *thread
 	thread->in_syscall = false;
 	wellknown_number(known, event, WELLKNOWN_RESULT, &result);
 	thread->syscall_result = result;
-	if (thread->repeats == 0 || progress->last_number != thread->syscall ||
-	    progress->last_arguments != progress->arguments || progress->last_result != result) {
+	if (thread->repeats && progress->last_result != result) {
 		thread->repeats = 0;
-		thread->repeat_first = progress->entered;
+		thread->repeats_cut = false;
 	}
-	thread->repeats++;
+	if (thread->repeats++ == 0)
+		thread->repeat_first = progress->entered;
 	progress->last_number = thread->syscall;
 	progress->last_arguments = progress->arguments;
 	progress->last_result = result;
@@ -294,7 +301,7 @@ static void settle(struct why_reader *reader)
 
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
-		if (thread->state == THREADS_RUNNABLE && !thread->idle)
+		if (thread->state == THREADS_RUNNABLE && !thread->idle && !why_is_gone(evidence, thread))
 			thread->runnable = why_age(evidence, thread->since);
 		thread->interrupts = interrupts_of(evidence, thread) - thread->interrupts;
 		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&

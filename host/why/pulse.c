@@ -73,6 +73,18 @@ const struct why_thread *why_runs(const struct why_evidence *evidence, const str
 	return cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
 }
 
+bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->state == THREADS_DEAD ||
+	       (!thread->has_holder && !(evidence->missing_hooks & KTRX_HOOK_THREAD) && !thread->idle &&
+		thread->id != 0);
+}
+
+bool why_ended_well(const struct why_evidence *evidence)
+{
+	return evidence->info->outcome == KTRX_OUTCOME_EXITED && evidence->info->status == 0;
+}
+
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *thread = why_runs(evidence, cpu);

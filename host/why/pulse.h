@@ -30,6 +30,12 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 /* The thread that runs there, NULL if unknown. */
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
+/* Has it ended, unseen: the kernel has rows for its threads, and none for this one? */
+bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
+
+/* Did the kernel say itself that all was done? Then nobody hangs who is not at work any more. */
+bool why_ended_well(const struct why_evidence *evidence);
+
 /*
  * Has it nothing to do? A CPU whose idle thread runs and that does not say that it idles, though others do, is still
  * starting, as many kernels start on what becomes the idle thread; and so are all as long as none has switched threads.

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "why/pulse.h"
+
 /*
  * Each pass takes at least one thread's hope for certain, or joins one group with another; a chain that is longer has too
  * many links to be believed.
@@ -41,13 +43,6 @@ const struct why_waker *why_sleeper_waits_for(const struct why_sleeper *sleeper,
 	return NULL;
 }
 
-static bool is_gone(const struct why_evidence *evidence, const struct why_thread *thread)
-{
-	return thread->state == THREADS_DEAD ||
-	       (!thread->has_holder && !(evidence->missing_hooks & KTRX_HOOK_THREAD) && !thread->idle &&
-		thread->id != 0);
-}
-
 /* The entry of a thread, NULL if it is not, or no longer, without hope. `of`: by thread, its entry + 1. */
 static struct why_sleeper *entry_of(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 				    const uint32_t *of, const struct why_thread *thread)
@@ -68,7 +63,7 @@ static bool has_hope(const struct why_evidence *evidence, const struct why_sleep
 
 		if (!waker) /* there is no room for it */
 			return true;
-		if (waker == sleeper->thread || is_gone(evidence, waker))
+		if (waker == sleeper->thread || why_is_gone(evidence, waker))
 			continue;
 		if (!entry_of(evidence, sleepers, of, waker))
 			return true;

@@ -277,8 +277,9 @@ static void one_call_that_fails_for_ever(void **state)
 {
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
-	work_until(call_many(1000, MS, 1000, 3, EAGAIN_RESULT) + 1, WORKER);
+	work_until(call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT), WORKER);
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
 	why_says("thread 5 (worker) calls system call 7 again and again, and gets EAGAIN every time");
 	why_says("1000 times in a row");
 }
@@ -311,7 +312,7 @@ static void a_loop_that_has_ended_is_none(void **state)
 /* The host has not let the CPU run for a while: that is no end of the loop. */
 static void a_cpu_without_time_loops_still(void **state)
 {
-	uint64_t last = call_many(1000, MS, 1000, 3, EAGAIN_RESULT);
+	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
 
 	(void)state;
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
@@ -319,6 +320,62 @@ static void a_cpu_without_time_loops_still(void **state)
 	why_cpu_row(0, KTRX_MODE_KERNEL);
 	why_cpu_row(1, KTRX_MODE_IDLE);
 	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+}
+
+/* A thousand tries are soon over. */
+static void a_few_ms_of_polls_are_no_proof(void **state)
+{
+	(void)state;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	work_until(call_many(1000, MS, 1000, 3, EAGAIN_RESULT), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 1);
+	why_says("more slots");
+}
+
+/* The row is of the call that is over; the newest is another one, and it sleeps. */
+static void who_polls_and_then_sleeps_does_not_loop(void **state)
+{
+	uint64_t last = call_many(1000, MS, MS / 2, 3, EAGAIN_RESULT);
+
+	(void)state;
+	script_event(ENTER, last, 0, WORKER, V(35), V(5));
+	work_until(last + 1, WORKER);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* Each of the calls waits for a moment, and then says that there is nothing. */
+static void calls_that_sleep_are_no_loop(void **state)
+{
+	uint64_t stamp = MS;
+
+	(void)state;
+	for (unsigned n = 0; n < 300; n++, stamp += MS / 2) {
+		script_event(ENTER, stamp, 0, WORKER, V(7), V(3));
+		sleep_on(JOBS, stamp + 1, WORKER, KTRX_WAIT_TIME, IDLE);
+		by_interrupt(WAKE, stamp + 100000, IDLE, WORKER);
+		script_event(SWITCH, stamp + 100001, 0, IDLE, V(IDLE), V(WORKER), V(0));
+		script_event(EXIT, stamp + 100002, 0, WORKER, V(7), EAGAIN_RESULT);
+	}
+	work_until(stamp, WORKER);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0);
+	assert_int_equal(why_count(WHY_SYSCALL_LOOP), 0);
+}
+
+/* The ring holds the newest calls only; the row tells that the thread has not slept for long before them. */
+static void calls_that_fill_a_small_ring(void **state)
+{
+	const uint64_t begin = 2000 * MS;
+
+	(void)state;
+	script_event(OTHER, begin, 0, WORKER)->lost = 9999;
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 0)->state_stamp = 100 * MS;
+	work_until(call_many(100, begin + 1, 3000, 3, EAGAIN_RESULT), WORKER);
+	assert_int_equal(why_judge()->verdict, WHY_SYSCALL_LOOP);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	assert_true(why_judge()->partial);
+	why_says("it has run for 1.90 s without a sleep");
 }
 
 /* The missing slots are another CPU's, to which the thread may have been. */
@@ -426,6 +483,24 @@ static void a_cpu_without_time_starves_nobody(void **state)
 	by_interrupt(IRQ, 2001 * MS, CLIENT, 0);
 	script_cpu(0)->heartbeat_stamp = 2001 * MS;
 	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
+/* The kernel has a row of every thread, and none of this one: how it ended is lost. */
+static void who_is_gone_does_not_starve(void **state)
+{
+	(void)state;
+	wait_for_a_turn(500 * MS, 1995 * MS)->id = 0;
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+	why_says("0 threads wait for a CPU");
+}
+
+static void nobody_starves_where_all_is_done(void **state)
+{
+	(void)state;
+	wait_for_a_turn(500 * MS, 1995 * MS);
+	script_info()->outcome = KTRX_OUTCOME_EXITED;
 	assert_int_equal(why_count(WHY_STARVATION), 0);
 }
 
@@ -629,12 +704,18 @@ int main(void)
 		TEST(rare_calls_are_no_loop),
 		TEST(a_loop_that_has_ended_is_none),
 		TEST(a_cpu_without_time_loops_still),
+		TEST(a_few_ms_of_polls_are_no_proof),
+		TEST(who_polls_and_then_sleeps_does_not_loop),
+		TEST(calls_that_sleep_are_no_loop),
+		TEST(calls_that_fill_a_small_ring),
 		TEST(one_fault_for_ever),
 		TEST(a_handler_that_repairs_nothing),
 		TEST(calls_between_faults_are_progress),
 		TEST(one_that_never_has_its_turn),
 		TEST(a_turn_that_comes_soon),
 		TEST(a_cpu_without_time_starves_nobody),
+		TEST(who_is_gone_does_not_starve),
+		TEST(nobody_starves_where_all_is_done),
 		TEST(a_dead_timer_starves_all),
 		TEST(a_disk_that_is_late_once),
 		TEST(what_is_in_a_row_is_so_behind_a_gap),
