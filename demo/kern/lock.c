@@ -17,8 +17,7 @@ KTRACE_EVENT(lock, contend, "%p %s held by %s %u", (const void *, lock), (const 
 	     (const char *, kind), (uint32_t, holder));
 KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder), (const void *, place));
-KTRACE_EVENT(lock, acquire, "%p by %p, tried %u", (const void *, lock), (const void *, place),
-	     (uint8_t, tried));
+KTRACE_EVENT(lock, acquire, "%p by %p", (const void *, lock), (const void *, place));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 
 /* The holder's number, 0 for nobody, is the whole lock. */
@@ -52,7 +51,7 @@ bool spin_lock_at(struct spinlock *lock, uintptr_t place)
 	thread_check_stack(self->current, place);
 	if (!try_lock(&lock->holder, self->id + 1))
 		spin_until_locked(lock, self->id + 1, place);
-	KTRACE(lock, acquire, lock, (const void *)place, 0);
+	KTRACE(lock, acquire, lock, (const void *)place);
 	ktrace_lock_acquire_at(lock, KTRACE_BY_CPU, place);
 	ktrace_preempt(++self->spinlocks);
 	return irq_on;
@@ -100,7 +99,7 @@ void mutex_lock_at(struct mutex *mutex, uintptr_t place)
 
 	if (!try_lock(&mutex->holder, self))
 		sleep_until_locked(mutex, self, place);
-	KTRACE(lock, acquire, mutex, (const void *)place, 0);
+	KTRACE(lock, acquire, mutex, (const void *)place);
 	ktrace_lock_acquire_at(mutex, KTRACE_BY_THREAD, place);
 }
 
@@ -117,7 +116,7 @@ bool mutex_try_lock(struct mutex *mutex)
 		       (const void *)KTRACE_RETURN_ADDRESS);
 		return false;
 	}
-	KTRACE(lock, acquire, mutex, (const void *)KTRACE_RETURN_ADDRESS, 1);
+	KTRACE(lock, acquire, mutex, (const void *)KTRACE_RETURN_ADDRESS);
 	ktrace_lock_acquire_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
 	return true;
 }
