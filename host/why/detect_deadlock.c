@@ -9,6 +9,7 @@
 
 #include "why/detectors.h"
 #include "why/graph.h"
+#include "why/pulse.h"
 
 #define LEAST_MS    10u	 /* that a cycle must last to be believed, where the machine may have been running */
 #define ANSWER_MS   250u /* that an answer may take, of a CPU that the hypervisor does not run just now */
@@ -127,17 +128,39 @@ struct cycle {
 	uint32_t party[2]; /* the first two */
 	uint64_t newest;   /* stamp of the wait that closed it */
 	bool told, ends;
-	bool asks; /* one of the waits is for an answer */
+	bool asks;  /* one of the waits is for an answer */
+	bool locks; /* each is for the end of a thread, or for a lock that is held */
 };
+
+/*
+ * Is it so for good once it is so at all? A lock is in a row only after it is had, and out of it before it is given up: as
+ * long as it is there, nobody else has it.
+ */
+static bool needs_no_time(const struct why_edge *edge)
+{
+	switch (edge->kind) {
+	case WHY_EDGE_SPIN:
+	case WHY_EDGE_LOCK:
+		return edge->held;
+	case WHY_EDGE_JOIN:
+	case WHY_EDGE_RUNS:
+		return true;
+	case WHY_EDGE_IPI:
+	case WHY_EDGE_TURN:
+		break;
+	}
+	return false;
+}
 
 static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 {
-	struct cycle cycle = { .edge = edge, .count = count, .told = true };
+	struct cycle cycle = { .edge = edge, .count = count, .told = true, .locks = true };
 
 	for (uint32_t n = 0; n < count; n++) {
 		cycle.told = cycle.told && edge[n]->told;
 		cycle.ends = cycle.ends || edge[n]->ends;
 		cycle.asks = cycle.asks || edge[n]->kind == WHY_EDGE_IPI;
+		cycle.locks = cycle.locks && needs_no_time(edge[n]);
 		if (edge[n]->kind == WHY_EDGE_RUNS)
 			continue;
 		if (cycle.waits < 2)
@@ -153,11 +176,23 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
  * A trace of a machine that ran on while it was read may show what was never so at one time. And who keeps interrupts
  * off may all the same look now and then whether it is asked something, so that only a long wait for an answer tells.
  */
+static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
+{
+	const bool at_once = evidence->stalled || (evidence->halted && cycle->locks);
+	const uint64_t least_ms = cycle->asks ? ANSWER_MS : at_once ? 0 : LEAST_MS;
+
+	return cycle->newest && why_age(evidence, cycle->newest) < why_ms(evidence, least_ms);
+}
+
+/* Waits for answers that are young are usual, as long as not all that is done is to wait. */
+static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
+{
+	return cycle->asks && is_young(evidence, cycle) && why_somebody_works(evidence);
+}
+
 static enum why_sure how_sure(const struct why_evidence *evidence, const struct cycle *cycle)
 {
-	const uint64_t least_ms = cycle->asks ? ANSWER_MS : evidence->stalled ? 0 : LEAST_MS;
-
-	if (cycle->newest && why_age(evidence, cycle->newest) < evidence->info->frequency / 1000 * least_ms)
+	if (is_young(evidence, cycle))
 		return WHY_POSSIBLE;
 	return cycle->told ? WHY_CERTAIN : WHY_LIKELY;
 }
@@ -293,7 +328,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 
 	if (context->found++ == MOST)
 		return 1;
-	if (cycle.ends || cycle.waits == 0)
+	if (cycle.ends || cycle.waits == 0 || is_usual(context->evidence, &cycle))
 		return 0;
 	finding = why_finding_new(context->findings, cycle.waits == 1 ? WHY_SELF_DEADLOCK : WHY_DEADLOCK,
 				  how_sure(context->evidence, &cycle));

@@ -12,17 +12,25 @@
 #define SPIN_MS	     1500u
 #define QUIET_MS \
 	1500u /* a working CPU that did not beat for so long is not well: a host may make it wait for less */
-#define TURN_MS 100u /* who has just been woken may not have had its turn yet */
+#define LATE_MS 1000u /* who waits longer, while there is little to do, does not get on as it should */
+#define SCANT	10u   /* rings that hold less than this part of the window tell little */
+#define TURN_MS 100u  /* who has just been woken may not have had its turn yet */
+
+/* What healthy verdicts rest on: without these, who waits for what is not known. */
+#define NEEDED_HOOKS (KTRX_HOOK_LOCK | KTRX_HOOK_THREAD)
 
 struct health {
-	uint32_t cpus;	   /* that are online or have events */
+	uint32_t cpus;	   /* that are there */
 	uint32_t idle;	   /* that idle at the end */
+	uint32_t spinning; /* that run, and do nothing but wait for a lock */
 	uint32_t silent;   /* that do not idle, and do not beat either, or only spin */
 	uint32_t unknown;  /* of which neither is known, or that start */
 	uint64_t switches; /* within the window, in all */
 	double worked; /* the part of the window that it did, as far as events tell; summed up over the CPUs */
+	uint64_t reach; /* how far back the ring reaches that reaches least, the window at most */
 	uint32_t runnable, waiting, timed;
 	uint64_t longest; /* that a thread has been waiting for its turn */
+	uint64_t oldest;  /* since when a thread sleeps that time alone does not wake */
 	bool told;	  /* all CPUs say themselves what they do */
 };
 
@@ -49,29 +57,49 @@ static bool is_silent(const struct why_evidence *evidence, const struct why_cpu 
 	return evidence->info->frequency && why_silence(evidence, cpu) > why_ms(evidence, QUIET_MS);
 }
 
+/* Ticks of the window that its ring still holds. */
+static uint64_t reach_of(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t known = why_age(evidence, cpu->gap);
+
+	return known < evidence->window ? known : evidence->window;
+}
+
 /* Of the window, or of what its ring still holds of that. */
 static double part_worked(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	uint64_t known = why_age(evidence, cpu->gap);
+	const uint64_t known = reach_of(evidence, cpu);
 
-	if (known > evidence->window)
-		known = evidence->window;
 	if (cpu->last_stamp == 0 || known == 0)
 		return why_idles(evidence, cpu) ? 0 : 1;
 	return cpu->worked < known ? (double)cpu->worked / (double)known : 1;
 }
 
+/*
+ * Ticks may rest on a CPU that idles. One that says that it idles, whose heart stands still and whose ring overflows all
+ * the same, is at something that its ring does not tell, as interrupts without end are.
+ */
+static bool is_restless(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const bool never = cpu->row.heartbeats == 0 && evidence->most_beats > 0;
+
+	return (never || is_silent(evidence, cpu)) && reach_of(evidence, cpu) < evidence->window;
+}
+
 static void look_at_cpu(struct health *health, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	if (cpu->last_stamp == 0 && !(cpu->has_row && cpu->row.online))
+	if (!why_is_there(cpu))
 		return;
 	health->cpus++;
 	health->switches += cpu->switches.recent;
 	health->worked += part_worked(evidence, cpu);
+	if (reach_of(evidence, cpu) < health->reach)
+		health->reach = reach_of(evidence, cpu);
+	health->spinning += cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE;
 	if (spins_on(evidence, cpu))
 		health->silent++;
 	else if (why_idles(evidence, cpu))
-		health->idle++;
+		is_restless(evidence, cpu) ? health->unknown++ : health->idle++;
 	else if (is_silent(evidence, cpu))
 		health->silent++;
 	else if (!runs_work(evidence, cpu))
@@ -90,12 +118,15 @@ static void look_at_thread(struct health *health, const struct why_thread *threa
 	if (!thread->has_holder || thread->holder.state != KTRX_THREAD_WAITING)
 		return;
 	health->waiting++;
-	health->timed += thread->holder.wait == KTRX_WAIT_TIME || thread->holder.deadline;
+	if (thread->holder.wait == KTRX_WAIT_TIME || thread->holder.deadline)
+		health->timed++;
+	else if (thread->holder.wait_stamp < health->oldest)
+		health->oldest = thread->holder.wait_stamp;
 }
 
 static struct health look(const struct why_evidence *evidence)
 {
-	struct health health = { .told = true };
+	struct health health = { .reach = evidence->window, .oldest = UINT64_MAX, .told = true };
 
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		look_at_cpu(&health, evidence, &evidence->cpu[n]);
@@ -109,50 +140,92 @@ static unsigned busy_percent(const struct health *health)
 	return health->cpus ? (unsigned)(100 * health->worked / health->cpus + 0.5) : 0;
 }
 
+/* "the last 1.00 s", or what is there of that. */
+static const char *say_window(const struct why_evidence *evidence, const struct health *health, char *buffer,
+			      size_t size)
+{
+	char window[WHY_WORDS], reach[WHY_WORDS];
+
+	why_say_ticks(evidence, evidence->window, window, sizeof(window));
+	if (health->reach >= evidence->window)
+		return why_say(buffer, size, "the last %s", window);
+	return why_say(buffer, size, "what rings hold of the last %s (of one but %s)", window,
+		       why_say_ticks(evidence, health->reach, reach, sizeof(reach)));
+}
+
+/*
+ * What is not told and could change the verdict. That a thread sleeps rightly is seen by who used to wake it, which was
+ * before it went to sleep.
+ */
+static bool is_whole(const struct why_evidence *evidence, const struct health *health)
+{
+	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && health->reach >= evidence->window &&
+	       why_is_whole_since(evidence, health->oldest);
+}
+
+static void say_missing(const struct why_evidence *evidence, const struct health *health,
+			struct why_finding *finding)
+{
+	const uint32_t missing = evidence->missing_hooks & NEEDED_HOOKS;
+	char hooks[WHY_WORDS];
+
+	why_say_hooks(missing, hooks, sizeof(hooks));
+	if (!health->told && missing)
+		why_finding_missing(
+			finding, "ktrace_mode(), by which CPUs say that they idle, and hooks for %s", hooks);
+	else if (!health->told)
+		why_finding_missing(finding, "ktrace_mode(), by which CPUs say that they idle");
+	else if (missing)
+		why_finding_missing(finding, "hooks for %s (ktrace doctor has the lines)", hooks);
+	else if (finding->partial)
+		why_finding_missing(finding, "rings with more slots: what went before is lost");
+}
+
 static int tell_idle(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct health *health, unsigned busy)
 {
+	const bool whole = is_whole(evidence, health);
 	struct why_finding *finding =
-		why_finding_new(findings, WHY_IDLE, health->told ? WHY_CERTAIN : WHY_LIKELY);
+		why_finding_new(findings, WHY_IDLE, health->told && whole ? WHY_CERTAIN : WHY_LIKELY);
 	char window[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
+	finding->partial = !whole;
 	why_finding_head(finding,
 			 "nothing to do: %" PRIu32 " of %" PRIu32 " CPUs idle, no thread waits long for one",
 			 health->idle, health->cpus);
-	why_finding_line(finding, "of the last %s the CPUs were at work for %u %%, with %" PRIu64 " switches",
-			 why_say_ticks(evidence, evidence->window, window, sizeof(window)), busy,
-			 health->switches);
+	why_finding_line(finding, "of %s the CPUs were at work for %u %%, with %" PRIu64 " switches",
+			 say_window(evidence, health, window, sizeof(window)), busy, health->switches);
 	if (health->waiting)
 		why_finding_line(finding, "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
 				 health->waiting, health->timed);
-	if (!health->told)
-		why_finding_missing(finding, "ktrace_mode(), by which CPUs say that they idle");
+	say_missing(evidence, health, finding);
 	return 0;
 }
 
 static int tell_busy(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct health *health, unsigned busy)
 {
-	struct why_finding *finding = why_finding_new(findings, WHY_BUSY, WHY_LIKELY);
+	const bool scant = health->reach < evidence->window / SCANT;
+	struct why_finding *finding = why_finding_new(findings, WHY_BUSY, scant ? WHY_POSSIBLE : WHY_LIKELY);
 	char window[WHY_WORDS], longest[WHY_WORDS];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "all get on: %" PRIu32 " CPUs at work for %u %% of the last %s",
-			 health->cpus, busy,
-			 why_say_ticks(evidence, evidence->window, window, sizeof(window)));
+	finding->partial = evidence->most_beats == 0 || !is_whole(evidence, health);
+	why_finding_head(finding, "all get on: %" PRIu32 " CPUs at work for %u %% of %s", health->cpus, busy,
+			 say_window(evidence, health, window, sizeof(window)));
 	why_finding_line(finding,
 			 "%" PRIu64 " switches; %" PRIu32 " threads wait for a CPU, none for more than %s",
 			 health->switches, health->runnable,
 			 why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
-	if (evidence->most_beats == 0) {
-		finding->partial = true;
+	if (evidence->most_beats == 0)
 		why_finding_missing(
 			finding,
 			"ktrace_heartbeat(), which tells that it went on until this trace was taken");
-	}
+	else
+		say_missing(evidence, health, finding);
 	return 0;
 }
 
@@ -163,11 +236,13 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 
 	if (health.cpus == 0 || health.silent || health.unknown || !why_tells(evidence))
 		return 0;
-	/* Where several CPUs are at work and none idles, they have just begun, however little that is of the window. */
-	if (busy < BUSY_PERCENT && (health.idle > 0 || health.cpus == 1) &&
-	    health.longest <= why_ms(evidence, TURN_MS))
+	/* Who spins for a lock gets it from somebody who runs. */
+	if (health.spinning && !why_somebody_works(evidence))
+		return 0;
+	/* Where none idles, they have just begun, however little that is of the window. */
+	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))
 		return tell_idle(evidence, findings, &health, busy);
-	if (busy >= BUSY_PERCENT || (health.idle == 0 && health.cpus > 1))
+	if (busy >= BUSY_PERCENT || health.idle == 0 || health.longest <= why_ms(evidence, LATE_MS))
 		return tell_busy(evidence, findings, &health, busy);
 	return 0;
 }

@@ -6,28 +6,6 @@
 #include "why/detectors.h"
 #include "why/pulse.h"
 
-/* Names of the hooks that are not called, with commas. */
-static const char *say_hooks(uint32_t missing, char *buffer, size_t size)
-{
-	static const struct {
-		uint32_t hook;
-		const char *name;
-	} hooks[] = {
-		{ KTRX_HOOK_LOCK, "locks" },	      { KTRX_HOOK_THREAD, "threads" },
-		{ KTRX_HOOK_IRQ, "interrupts" },      { KTRX_HOOK_EOI, "their ends" },
-		{ KTRX_HOOK_IPI, "answers to IPIs" }, { KTRX_HOOK_PREEMPT, "preemption" },
-	};
-	size_t length = 0;
-
-	buffer[0] = '\0';
-	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++)
-		if (missing & hooks[n].hook) {
-			why_say(buffer + length, size - length, "%s%s", length ? ", " : "", hooks[n].name);
-			length = strlen(buffer);
-		}
-	return buffer;
-}
-
 static bool is_empty(const struct why_evidence *evidence)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
@@ -77,7 +55,7 @@ int why_find_nothing(const struct why_evidence *evidence, struct why_findings *f
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
+	why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
 	finding->partial = *hooks != '\0';
 	say_what(evidence, finding);
 	if (evidence->missing_hooks == WHY_ALL_HOOKS)

@@ -183,6 +183,15 @@ static void measure(struct why_evidence *evidence)
 				   : all;
 }
 
+/* Registers are read of a machine that stands, and a core is made of one. */
+static bool was_halted(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].has_registers)
+			return true;
+	return evidence->stalled || evidence->info->form == KTREAD_FORM_CORE;
+}
+
 static int read_all(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;
@@ -196,6 +205,7 @@ static int read_all(struct why_reader *reader)
 		error = why_tables(reader);
 	if (!error)
 		error = why_survey(reader);
+	evidence->halted = was_halted(evidence);
 	measure(evidence);
 	why_pulse_settle(evidence);
 	return error ? error : why_tell(reader);

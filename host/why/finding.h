@@ -114,6 +114,7 @@ const char *why_say_place(const struct why_evidence *evidence, uint64_t address,
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 /* The name, harmless; without one "system call 7". */
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
+const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size); /* "locks, threads", "" of none */
 const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, char *buffer, size_t size);
 
 #endif

@@ -145,6 +145,7 @@ static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_
 
 	edge.to = held ? held->node : node_of_id(builder, owner);
 	if (held) {
+		edge.held = true;
 		edge.held_since = held->stamp;
 		edge.held_pc = held->pc;
 	}

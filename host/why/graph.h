@@ -28,6 +28,7 @@ struct why_edge {
 	enum why_edge_kind kind;
 	bool told;		      /* by the kernel's tables, rather than concluded from events */
 	bool ends;		      /* by itself, at a time */
+	bool held;		      /* `to` has the lock by its own row, or by its events */
 	uint64_t object;	      /* lock, 0: none */
 	uint64_t since;		      /* stamp, 0 unknown */
 	uint64_t pc;		      /* where it waits, 0 unknown */

@@ -68,6 +68,11 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 	       (evidence->stalled && nobody_went_on(evidence));
 }
 
+bool why_is_there(const struct why_cpu *cpu)
+{
+	return cpu->last_stamp || (cpu->has_row && cpu->row.online);
+}
+
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
@@ -104,6 +109,17 @@ bool why_spins_for_something(const struct why_cpu *cpu)
 {
 	return (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE) ||
 	       (cpu->has_row && cpu->row.ipi_cpu != 0);
+}
+
+bool why_somebody_works(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (why_is_there(cpu) && !why_spins_for_something(cpu) && !why_idles(evidence, cpu))
+			return true;
+	}
+	return false;
 }
 
 bool why_owes_end(const struct why_cpu *cpu)

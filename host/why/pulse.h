@@ -27,6 +27,9 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
+/* Is it online, or has at least left events? */
+bool why_is_there(const struct why_cpu *cpu);
+
 /* The thread that runs there, NULL if unknown. */
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
@@ -44,6 +47,9 @@ bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
 /* Does the CPU wait for a lock or for another CPU's answer, running? */
 bool why_spins_for_something(const struct why_cpu *cpu);
+
+/* Does a CPU that is there do something else than to idle and to wait for locks and answers? */
+bool why_somebody_works(const struct why_evidence *evidence);
 
 /* Was an interrupt, the newest one there, left without a word to the controller, which is told otherwise? */
 bool why_owes_end(const struct why_cpu *cpu);

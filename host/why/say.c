@@ -128,3 +128,24 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 		why_say(buffer, size, "%.1f us", seconds * 1e6);
 	return buffer;
 }
+
+const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size)
+{
+	static const struct {
+		uint32_t hook;
+		const char *name;
+	} names[] = {
+		{ KTRX_HOOK_LOCK, "locks" },	      { KTRX_HOOK_THREAD, "threads" },
+		{ KTRX_HOOK_IRQ, "interrupts" },      { KTRX_HOOK_EOI, "their ends" },
+		{ KTRX_HOOK_IPI, "answers to IPIs" }, { KTRX_HOOK_PREEMPT, "preemption" },
+	};
+	size_t length = 0;
+
+	buffer[0] = '\0';
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		if (hooks & names[n].hook) {
+			why_say(buffer + length, size - length, "%s%s", length ? ", " : "", names[n].name);
+			length = strlen(buffer);
+		}
+	return buffer;
+}

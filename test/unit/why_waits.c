@@ -77,6 +77,33 @@ static void what_has_just_begun_is_only_possible(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_DEADLOCK);
 }
 
+/* Where the tables show one moment, a lock that is in a row is had by nobody else. */
+static void a_machine_that_stood_needs_no_time(void **state)
+{
+	(void)state;
+	script_info()->registers = "cpu 0 pc=1000\n";
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(2, 1020 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+}
+
+/* Who had a lock when the wait began may have given it up. */
+static void an_owner_of_old_needs_time(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	script_info()->registers = "cpu 0 pc=1000\n";
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	why_waits(one, KTRX_WAIT_LOCK, A, "aye", 1015 * MS);
+	one->owner = 5 + 1;
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_SELF_DEADLOCK), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_SELF_DEADLOCK);
+}
+
 static void a_wait_that_ends_by_itself_is_no_deadlock(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
@@ -170,6 +197,14 @@ static void an_answer_may_take_a_while(void **state)
 	(void)state;
 	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
 	assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
+}
+
+static void answers_are_awaited_where_there_is_work(void **state)
+{
+	(void)state;
+	why_cpu_row(2, KTRX_MODE_KERNEL);
+	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
 
 static void an_answer_that_cannot_come_is_a_deadlock(void **state)
@@ -392,12 +427,15 @@ int main(void)
 		TEST(two_mutexes_make_a_deadlock),
 		TEST(a_ring_of_many_is_one_deadlock),
 		TEST(what_has_just_begun_is_only_possible),
+		TEST(a_machine_that_stood_needs_no_time),
+		TEST(an_owner_of_old_needs_time),
 		TEST(a_wait_that_ends_by_itself_is_no_deadlock),
 		TEST(a_wait_for_who_gets_on_is_no_deadlock),
 		TEST(threads_that_join_each_other_are_stuck),
 		TEST(a_thread_that_wants_its_own_lock_is_stuck),
 		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
 		TEST(an_answer_may_take_a_while),
+		TEST(answers_are_awaited_where_there_is_work),
 		TEST(an_answer_that_cannot_come_is_a_deadlock),
 		TEST(an_answer_that_can_come_is_none),
 		TEST(an_answer_that_came_is_none),
