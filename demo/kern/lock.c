@@ -18,6 +18,7 @@ KTRACE_EVENT(lock, contend, "%p %s held by %s %u", (const void *, lock), (const 
 KTRACE_EVENT(lock, fail, "%p %s held by %s %u, tried by %p", (const void *, lock), (const char *, name),
 	     (const char *, kind), (uint32_t, holder), (const void *, place));
 KTRACE_EVENT(lock, acquire, "%p by %p", (const void *, lock), (const void *, place));
+KTRACE_EVENT(lock, try, "%p by %p", (const void *, lock), (const void *, place));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
 
 /* The holder's number, 0 for nobody, is the whole lock. */
@@ -116,7 +117,7 @@ bool mutex_try_lock(struct mutex *mutex)
 		       (const void *)KTRACE_RETURN_ADDRESS);
 		return false;
 	}
-	KTRACE(lock, acquire, mutex, (const void *)KTRACE_RETURN_ADDRESS);
+	KTRACE(lock, try, mutex, (const void *)KTRACE_RETURN_ADDRESS);
 	ktrace_lock_acquire_at(mutex, KTRACE_BY_THREAD, KTRACE_RETURN_ADDRESS);
 	return true;
 }

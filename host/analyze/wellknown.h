@@ -68,7 +68,6 @@ enum wellknown_role {
 	WELLKNOWN_RESULT, /* below zero: an error */
 	WELLKNOWN_PLACE,  /* an address of code */
 	WELLKNOWN_OWNER,  /* who has a lock: as the event's `kind` says */
-	WELLKNOWN_TRIED,  /* other than 0: it would not have been waited for */
 	WELLKNOWN_ROLES,
 };
 

@@ -155,12 +155,9 @@ static struct why_progress *in_order_of(struct why_reader *reader, const struct 
 }
 
 /* Could it have had to wait for the lock, and so for who had it? */
-static bool could_wait(const struct ktread_event *event, const struct wellknown *known)
+static bool could_wait(const struct ktread_event *event)
 {
-	uint64_t tried = 0;
-
-	wellknown_number(known, event, WELLKNOWN_TRIED, &tried);
-	return tried == 0;
+	return strcmp(event->type->name, "try") != 0;
 }
 
 static int take(struct why_reader *reader, const struct ktread_event *event, const struct wellknown *known,
@@ -174,7 +171,7 @@ static int take(struct why_reader *reader, const struct ktread_event *event, con
 	drop(reader, lock);
 	if (thread && thread->contends == lock)
 		thread->contends = 0;
-	for (uint32_t n = 0; progress && could_wait(event, known) && !error && n < progress->held_count; n++)
+	for (uint32_t n = 0; progress && could_wait(event) && !error && n < progress->held_count; n++)
 		error = note_order(reader, event, progress, n, lock, place);
 	if (!error)
 		error = keyed_put(&reader->holds, key, &entry);

@@ -12,7 +12,7 @@
 #define A 0x1000u
 #define B 0x2000u
 
-enum { OTHER = 1, CONTEND, ACQUIRE, RELEASE };
+enum { OTHER = 1, CONTEND, ACQUIRE, RELEASE, TRY };
 
 static void end_at(uint64_t stamp)
 {
@@ -325,30 +325,31 @@ static void two_orders_can_deadlock(void **state)
 }
 
 /* Thread 5 takes B while it has A, 6 takes A while it has B: that one by a try, or not. */
-static void orders_with_a_try(uint64_t tried)
+static void orders_with(uint16_t last)
 {
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock,u8 tried");
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(TRY, "lock", "try", "pointer lock");
 	script_type(RELEASE, "lock", "release", "pointer lock");
-	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A, UINT64_C(0));
-	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B, UINT64_C(0));
+	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
 	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
 	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
-	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B, UINT64_C(0));
-	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A, tried);
+	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B);
+	script_event(last, 21 * MS, 0, 6, (uint64_t)A);
 	end_at(1020 * MS);
 }
 
 static void who_only_tries_waits_for_nobody(void **state)
 {
 	(void)state;
-	orders_with_a_try(1);
+	orders_with(TRY);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
 static void who_may_wait_does(void **state)
 {
 	(void)state;
-	orders_with_a_try(0);
+	orders_with(ACQUIRE);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
@@ -356,14 +357,15 @@ static void who_may_wait_does(void **state)
 static void what_was_tried_is_held(void **state)
 {
 	(void)state;
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock,u8 tried");
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(TRY, "lock", "try", "pointer lock");
 	script_type(RELEASE, "lock", "release", "pointer lock");
-	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A, UINT64_C(1));
-	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B, UINT64_C(0));
+	script_event(TRY, 10 * MS, 0, 5, (uint64_t)A);
+	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
 	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
 	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
-	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B, UINT64_C(1));
-	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A, UINT64_C(0));
+	script_event(TRY, 20 * MS, 0, 6, (uint64_t)B);
+	script_event(ACQUIRE, 21 * MS, 0, 6, (uint64_t)A);
 	end_at(1020 * MS);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
