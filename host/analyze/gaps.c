@@ -23,10 +23,10 @@ struct progress {
 	bool begun;
 };
 
-static int add(struct gaps *gaps, struct progress *ring, const struct ktread_event *event)
+static int add(struct gaps *gaps, struct progress *ring, struct gap gap)
 {
 	if (gaps->count >= gaps->limit && ring->last) {
-		gaps->gap[ring->last - 1].to = event->stamp;
+		gaps->gap[ring->last - 1].to = gap.to;
 		return 0;
 	}
 	if (gaps->count == gaps->room) {
@@ -38,7 +38,7 @@ static int add(struct gaps *gaps, struct progress *ring, const struct ktread_eve
 		gaps->gap = larger;
 		gaps->room = room;
 	}
-	gaps->gap[gaps->count++] = (struct gap){ ring->seen, event->stamp, event->ring, event->cpu };
+	gaps->gap[gaps->count++] = gap;
 	ring->last = gaps->count;
 	return 0;
 }
@@ -52,10 +52,18 @@ static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *tr
 		struct progress *ring = &rings[event->ring];
 		bool head_missing = !ring->begun && ktread_ring(trace, event->ring)->overwritten > 0;
 
-		if ((event->lost > 0 || head_missing) && add(gaps, ring, event) < 0)
+		if ((event->lost > 0 || head_missing) &&
+		    add(gaps, ring, (struct gap){ ring->seen, event->stamp, event->ring, event->cpu }) < 0)
 			return KTREAD_E_MEMORY;
 		ring->begun = true;
 		ring->seen = event->stamp;
+	}
+	for (uint32_t n = 0; n < ktread_info(trace)->rings && status == 0; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		if (ring->cut > 0)
+			status =
+				add(gaps, &rings[n], (struct gap){ rings[n].seen, UINT64_MAX, n, ring->cpu });
 	}
 	return status < 0 ? status : ktread_rewind(trace);
 }

@@ -4,8 +4,9 @@
  * have been read well past the gap's beginning; so the trace is gone through once for this, and what is paired on
  * a second way through can be held against gaps that are known beforehand.
  *
- * A gap reaches from the last event before it in its ring to the first one after it. What is missing behind a
- * ring's last event is none: nothing that comes later can tell when it was.
+ * A gap reaches from the last event before it in its ring to the first one after it. Behind a ring's last event there
+ * may be a record that its CPU had not finished, which is none; but where the file lacks the rest of a ring, nothing is
+ * known of it any more: that gap has no end.
  */
 #ifndef ANALYZE_GAPS_H
 #define ANALYZE_GAPS_H

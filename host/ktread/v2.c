@@ -16,6 +16,15 @@
 #define REGISTERS_MOST (UINT64_C(8) << 20)
 #define QUIET_BYTES    (UINT64_C(4) << 20)
 
+/* Slots behind the last record of a ring whose bytes end before it does, as in a file that is cut short. */
+static uint64_t cut_off(const struct ktread_v2_ring *ring)
+{
+	uint64_t used = ring->head - ring->begin;
+
+	return ktread_region_readable(&ring->place->slots) / KTRX_SLOT_SIZE < used ? ring->lost + ring->unsaid
+										   : 0;
+}
+
 static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	struct ktread_v2_ring *ring = cursor->state;
@@ -28,10 +37,12 @@ static int v2_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	if (status > 0) {
 		cursor->item = (const unsigned char *)ring->item;
 		cursor->end = (const unsigned char *)(ring->item + ring->ready);
-	} else if (status == 0 && ring->disordered) {
+	}
+	if (status == 0)
+		cursor->ring.cut = cut_off(ring);
+	if (status == 0 && ring->disordered)
 		ktread_warn(trace, "%s: ring %u: %" PRIu64 " records are out of order", trace->memory->name,
 			    ring->ring, ring->disordered);
-	}
 	return status;
 }
 

@@ -234,7 +234,7 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	const struct health health = look(evidence);
 	const unsigned busy = busy_percent(&health);
 
-	if (health.cpus == 0 || health.silent || health.unknown || !why_tells(evidence))
+	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut || !why_tells(evidence))
 		return 0;
 	/* Who spins for a lock gets it from somebody who runs. */
 	if (health.spinning && !why_somebody_works(evidence))

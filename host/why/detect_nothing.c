@@ -33,6 +33,11 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 	if (is_empty(evidence))
 		why_finding_head(finding, "there is nothing in this trace: no event, and no table of what "
 					  "CPUs and threads do");
+	else if (evidence->cut)
+		why_finding_head(finding,
+				 "the file is cut short: %" PRIu32
+				 " ring%s, and what happened last may stand there",
+				 evidence->cut, evidence->cut == 1 ? " lacks its end" : "s lack their ends");
 	else if (!why_tells(evidence))
 		why_finding_head(finding, "this trace does not tell what CPUs and threads do: no hook is "
 					  "called, and no event has a name that is known");
@@ -56,7 +61,7 @@ int why_find_nothing(const struct why_evidence *evidence, struct why_findings *f
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
-	finding->partial = *hooks != '\0';
+	finding->partial = *hooks != '\0' || evidence->cut;
 	say_what(evidence, finding);
 	if (evidence->missing_hooks == WHY_ALL_HOOKS)
 		why_finding_missing(finding, "hooks, or events by the names that doc/events.md has (ktrace "

@@ -207,6 +207,7 @@ static int read_all(struct why_reader *reader)
 		error = why_survey(reader);
 	evidence->halted = was_halted(evidence);
 	measure(evidence);
+	why_survey_cut(evidence);
 	why_pulse_settle(evidence);
 	return error ? error : why_tell(reader);
 }

@@ -266,6 +266,7 @@ struct why_evidence {
 	bool idling_told;	  /* some CPU says that it idles */
 	bool switched;		  /* some CPU has switched threads */
 	uint64_t gap;		  /* stamp behind the newest, on any CPU; 0: none */
+	uint32_t cut;		  /* rings whose ends the file lacks: their gap is at the end */
 	uint64_t most_beats;	  /* heartbeats of the CPU that has most */
 	uint64_t longest_silence; /* ticks without a heartbeat up to the end, of CPUs that should have them */
 	uint64_t events, known;	  /* in all, and those whose name has a meaning */

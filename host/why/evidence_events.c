@@ -52,6 +52,22 @@ int why_survey(struct why_reader *reader)
 	return status < 0 ? status : ktread_rewind(trace);
 }
 
+void why_survey_cut(struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->info->rings; n++) {
+		const struct ktread_ring *ring = ktread_ring(evidence->trace, n);
+
+		if (!ring || ring->cut == 0)
+			continue;
+		evidence->cut++;
+		evidence->gap = evidence->end;
+		if (ring->cpu < evidence->cpus) {
+			evidence->cpu[ring->cpu].lost += ring->cut;
+			evidence->cpu[ring->cpu].gap = evidence->end;
+		}
+	}
+}
+
 /* ---- Second way ---------------------------------------------------------------------------------- */
 
 static void put_text(struct why_event *told, const struct ktread_event *event)
@@ -291,7 +307,7 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	return error ? error : reader->error;
 }
 
-/* The state that everything is in when the trace ends. */
+/* The state that everything is in when the trace ends. What became of a thread may stand in what is cut off. */
 static void settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;
@@ -301,7 +317,8 @@ static void settle(struct why_reader *reader)
 
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
-		if (thread->state == THREADS_RUNNABLE && !thread->idle && !why_is_gone(evidence, thread))
+		if (thread->state == THREADS_RUNNABLE && !thread->idle && !evidence->cut &&
+		    !why_is_gone(evidence, thread))
 			thread->runnable = why_age(evidence, thread->since);
 		thread->interrupts = interrupts_of(evidence, thread) - thread->interrupts;
 		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&
@@ -342,6 +359,10 @@ int why_tell(struct why_reader *reader)
 	reader->releases_told = is_recorded(trace, "lock", "release");
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = tell_event(reader, event);
+	if (reader->evidence->cut) {
+		why_lock_gap(reader);
+		reader->gap_stamp = reader->evidence->end;
+	}
 	settle(reader);
 	why_wakes_settle(reader->evidence);
 	if (!error)

@@ -73,6 +73,8 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 
 /* First way through the trace: how far it reaches, how much there is of each CPU and thread, what is missing. */
 int why_survey(struct why_reader *reader);
+/* Rings whose ends the file lacks, once evidence->end is known. */
+void why_survey_cut(struct why_evidence *evidence);
 /* Second way: what happened. */
 int why_tell(struct why_reader *reader);
 

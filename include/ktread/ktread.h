@@ -132,6 +132,7 @@ struct ktread_ring {
 	uint64_t records; /* events returned, before any filter */
 	uint64_t dropped; /* records refused by the stop-when-full policy */
 	uint64_t lapped;  /* as counted by the writers */
+	uint64_t cut;	  /* of those invalid, behind the last record: the file lacks part of the ring */
 };
 
 /* What the shared ring of that number is called; ring 0 is the boot ring. */

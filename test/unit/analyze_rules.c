@@ -262,6 +262,21 @@ static void orders_across_gaps(void **state)
 	expect(0, 0, 1);
 }
 
+/* Where a file lacks the rest of a ring, anything may have come in it. */
+static void orders_across_what_is_cut_off(void **state)
+{
+	(void)state;
+	script_event(END, 10, 0, 1, V(7), V(0));
+	script_event(WAKE, 15, 1, 1, V(1));
+	script_event(EXEC, 30, 1, 2, V(7), "x");
+	script_ring(0)->cut = 1;
+	check("a: never process.exec after process.exit by process");
+	expect(0, 0, 1);
+	script_ring(0)->cut = 0;
+	check("a: never process.exec after process.exit by process");
+	expect(0, 1, 0);
+}
+
 static void latencies(void **state)
 {
 	(void)state;
@@ -461,6 +476,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(values, begin, end),
 		cmocka_unit_test_setup_teardown(orders, begin, end),
 		cmocka_unit_test_setup_teardown(orders_across_gaps, begin, end),
+		cmocka_unit_test_setup_teardown(orders_across_what_is_cut_off, begin, end),
 		cmocka_unit_test_setup_teardown(latencies, begin, end),
 		cmocka_unit_test_setup_teardown(rates, begin, end),
 		cmocka_unit_test_setup_teardown(depths, begin, end),

@@ -282,6 +282,34 @@ static void truncated_dumps_are_read(void **state)
 	writer_close(&writer);
 }
 
+/* The last ring lies last: without the end of the file its newest slots are not known. */
+static void ends_that_are_cut_off_are_told(void **state)
+{
+	struct writer writer;
+	struct bytes dump = { 0 };
+	struct ktread *trace;
+	uint64_t produced = 0;
+
+	(void)state;
+	begin(&writer, 3);
+	for (unsigned i = 0; i < SLOTS; i++)
+		put_switch(&writer, 1 + i % 2, 1000 + i, i);
+	writer_dump(&writer, &dump);
+	for (unsigned cut = 0; cut < 2; cut++) {
+		size_t missing = cut * (SLOTS - produced + 3) * KTRX_SLOT_SIZE;
+
+		assert_int_equal(ktread_open(&trace, temporary(dump.data, dump.size - missing), NULL), 0);
+		while (ktread_next(trace, &(const struct ktread_event *){ NULL }) > 0)
+			;
+		assert_int_equal(ktread_ring(trace, 1)->cut, 0);
+		assert_int_equal(ktread_ring(trace, 2)->cut, cut * 3);
+		produced = ktread_ring(trace, 2)->head;
+		ktread_close(trace);
+	}
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 static void last_of_several_dumps(void **state)
 {
 	struct writer writer;
@@ -328,11 +356,17 @@ static void many_rings_are_read(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(describes_itself),	     cmocka_unit_test(counts_what_was_overwritten),
-		cmocka_unit_test(refuses_what_is_not_whole), cmocka_unit_test(extends_stamps_by_anchors),
-		cmocka_unit_test(survives_a_missing_anchor), cmocka_unit_test(puts_nested_records_in_order),
-		cmocka_unit_test(takes_the_extension_block), cmocka_unit_test(extension_parts_are_told_apart),
-		cmocka_unit_test(truncated_dumps_are_read),  cmocka_unit_test(last_of_several_dumps),
+		cmocka_unit_test(describes_itself),
+		cmocka_unit_test(counts_what_was_overwritten),
+		cmocka_unit_test(refuses_what_is_not_whole),
+		cmocka_unit_test(extends_stamps_by_anchors),
+		cmocka_unit_test(survives_a_missing_anchor),
+		cmocka_unit_test(puts_nested_records_in_order),
+		cmocka_unit_test(takes_the_extension_block),
+		cmocka_unit_test(extension_parts_are_told_apart),
+		cmocka_unit_test(ends_that_are_cut_off_are_told),
+		cmocka_unit_test(truncated_dumps_are_read),
+		cmocka_unit_test(last_of_several_dumps),
 		cmocka_unit_test(many_rings_are_read),
 	};
 	int failed = cmocka_run_group_tests_name("ktread v2", tests, NULL, NULL);

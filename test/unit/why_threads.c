@@ -213,6 +213,17 @@ static void no_verdict_across_a_gap(void **state)
 	why_says("partial");
 }
 
+/* The rest of a ring is not in the file: what any thread did last is not known. */
+static void no_health_where_the_end_is_cut_off(void **state)
+{
+	(void)state;
+	idle_until(2005 * MS);
+	script_ring(1)->cut = 3;
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("1 ring lacks its end");
+	why_says("partial");
+}
+
 /* The client's wakeup comes when the worker has answered, and before it has gone to sleep. */
 static void race(uint64_t nobody_at, bool looks_again, bool is_woken)
 {
@@ -696,6 +707,7 @@ int main(void)
 		TEST(wakers_that_are_gone_mean_nothing),
 		TEST(without_hooks_it_is_possible_at_most),
 		TEST(no_verdict_across_a_gap),
+		TEST(no_health_where_the_end_is_cut_off),
 		TEST(a_wakeup_that_met_nobody),
 		TEST(who_did_something_was_not_raced),
 		TEST(who_was_woken_already_was_not_raced),
