@@ -58,7 +58,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		 const struct why_thread *const ring[RING], uint32_t length)
 {
 	const struct ktread_type *acquire = ktread_type_find(evidence->trace, "lock", "acquire");
-	const bool told = acquire && acquire->state & KTRX_STATE_RECORD;
+	const struct ktread_type *had = ktread_type_find(evidence->trace, "lock", "try");
+	const bool told =
+		acquire && acquire->state & KTRX_STATE_RECORD && (!had || had->state & KTRX_STATE_RECORD);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_LIVELOCK, told ? WHY_CERTAIN : WHY_LIKELY);
 	char one[WHY_WORDS], other[WHY_WORDS];
@@ -78,7 +80,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 						      .pc = ring[n]->tries.pc });
 	}
 	if (!told)
-		why_finding_missing(finding, "lock.acquire, which would tell if a try succeeded: it is off");
+		why_finding_missing(
+			finding,
+			"lock.acquire and lock.try, which would tell if a try succeeded: they are off");
 	return 0;
 }
 
