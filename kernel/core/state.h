@@ -62,16 +62,16 @@ struct ktrace_state {
 	struct ktrx_holder *holder; /* NULL: none */
 	struct ktrx_fold *fold;	    /* `folds` rows for each CPU */
 	uint32_t folds;
-	struct ktrx_root *kept; /* copy of the root that outlives a reset; NULL: none */
-	uint64_t boot;		/* which one, of those that are kept, from 1 */
-	uint64_t *counters;	/* [ring][event id], NULL: the rows' own */
+	uint64_t *counters; /* [ring][event id], NULL: the rows' own */
 	uint64_t (*physical)(const volatile void *address);
 	ktrace_end_hook *end_hook;
 	void *end_cookie;
 	void (*echo)(const struct ktrace_echo *echo); /* while `verbose` is not 0 */
 	uint32_t verbose;
 	uint32_t refused_length;
-	const char *refused; /* the word that was not understood, in the text of somebody else */
+	const char *refused;	/* the word that was not understood, in the text of somebody else */
+	struct ktrx_root *kept; /* copy of the root that outlives a reset; NULL: none */
+	uint64_t boot;		/* which one, of those that are kept, from 1 */
 };
 
 extern KTRACE_HIDDEN struct ktrace_state ktrace_state;
