@@ -9,7 +9,9 @@
 #include "why/pulse.h"
 
 #define LATE_MS 100u
-#define SHOWN	4u /* sleepers */
+#define HOST_MS \
+	1500u /* that a host may let a virtual CPU wait: so long it proves nothing that there are no ticks */
+#define SHOWN 4u /* sleepers */
 
 static bool is_late(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    const struct why_thread *thread)
@@ -39,6 +41,13 @@ static uint64_t lived_on(const struct why_cpu *cpu)
 	if (cpu->row.switch_stamp > last)
 		last = cpu->row.switch_stamp;
 	return last > cpu->row.heartbeat_stamp ? last - cpu->row.heartbeat_stamp : 0;
+}
+
+/* The CPU has run without ticks, as far as is told, or it has had time enough. */
+static bool had_time(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return lived_on(cpu) > why_ms(evidence, LATE_MS) ||
+	       why_silence(evidence, cpu) >= why_ms(evidence, HOST_MS);
 }
 
 static void say_sleepers(const struct why_evidence *evidence, const struct why_cpu *cpu,
@@ -103,7 +112,8 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
 		if (why_has_stopped(evidence, cpu) && cpu->row.interrupts != KTRX_INTERRUPTS_OFF &&
-		    !why_owes_end(cpu) && !why_spins_for_something(cpu) && late_sleepers(evidence, cpu) > 0)
+		    !why_owes_end(cpu) && !why_spins_for_something(cpu) && had_time(evidence, cpu) &&
+		    late_sleepers(evidence, cpu) > 0)
 			error = found(evidence, findings, cpu);
 	}
 	return error;

@@ -205,13 +205,22 @@ static bool is_lossy(const struct why_evidence *evidence)
 	return evidence->left_out > 0;
 }
 
+/* A spinlock is a CPU's: has another thread gone to sleep there with it than the one that wants it? */
+static bool is_left_behind(const struct why_evidence *evidence, uint32_t cpu, uint64_t lock)
+{
+	const struct ktrx_cpu *row = &evidence->cpu[cpu].row;
+
+	return evidence->cpu[cpu].has_row && row->broken == KTRX_BROKEN_SWITCH_LOCKED &&
+	       row->broken_object == lock && row->broken_thread != evidence->cpu[cpu].running;
+}
+
 static void say_self(const struct context *context, struct why_finding *finding, const struct cycle *cycle,
 		     const char *party, const char *since)
 {
 	const struct why_evidence *evidence = context->evidence;
 	const struct why_edge *edge = cycle->edge[0];
 	const uint32_t cpu = cycle->party[0];
-	char lock[WHY_WORDS];
+	char lock[WHY_WORDS], other[WHY_WORDS];
 
 	for (uint32_t n = 0; n < cycle->count; n++)
 		if (cycle->edge[n]->kind != WHY_EDGE_RUNS)
@@ -222,6 +231,12 @@ static void say_self(const struct context *context, struct why_finding *finding,
 				 "CPU %" PRIu32 " wants lock %s in the handler of interrupt %" PRIu32
 				 ", and what it interrupted has it%s",
 				 cpu, lock, evidence->cpu[cpu].row.irq, since);
+	else if (cpu < evidence->cpus && is_left_behind(evidence, cpu, edge->object))
+		why_finding_head(finding, "%s wants lock %s, with which %s went to sleep there%s", party,
+				 lock,
+				 why_say_actor(evidence, evidence->cpu[cpu].row.broken_thread + 1, other,
+					       sizeof(other)),
+				 since);
 	else
 		why_finding_head(finding, "%s wants lock %s and has it already%s", party, lock, since);
 }

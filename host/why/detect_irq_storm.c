@@ -19,6 +19,7 @@ struct storm {
 	uint32_t number; /* of the interrupt */
 	const char *name;
 	uint64_t count, span; /* so many in so many ticks */
+	bool dense;	      /* hardly ever there was time for anything between two of them */
 };
 
 static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
@@ -26,7 +27,24 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t span)
 	return span / (why_ms(evidence, 1) + 1) * LEAST_A_MS;
 }
 
-/* The last interrupts are all of one kind, with nothing between them. */
+static bool is_dense(const struct why_irq_kind *kind)
+{
+	return kind->close >= kind->entered - kind->entered / 4;
+}
+
+/* Of the newest kind. */
+static bool comes_densely(const struct why_interrupts *interrupts)
+{
+	for (uint32_t n = 0; n < interrupts->kinds; n++)
+		if (interrupts->kind[n].number == interrupts->number)
+			return is_dense(&interrupts->kind[n]);
+	return false;
+}
+
+/*
+ * The last interrupts are all of one kind, with nothing between them. A CPU that idles stays where it is anyway, and its heart
+ * may rest: there it is a storm only if it could not do anything else.
+ */
 static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *cpu, struct storm *storm)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
@@ -34,12 +52,13 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 	const bool idle = !thread || (thread->idle && why_idles(evidence, cpu));
 
 	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
-				 interrupts->stamp - interrupts->run_first };
+				 interrupts->stamp - interrupts->run_first, comes_densely(interrupts) };
 	if (storm->count < (idle ? RUN_IDLE : RUN) || storm->count < at_least(evidence, storm->span))
 		return false;
 	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
 		return false;
-	return why_has_stopped(evidence, cpu) || (interrupts->run_stands && !idle);
+	return idle ? storm->dense && why_has_stopped(evidence, cpu)
+		    : why_has_stopped(evidence, cpu) || interrupts->run_stands;
 }
 
 /* Ticks come between, but hardly anything other than this interrupt is told of the CPU. */
@@ -52,8 +71,8 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 
 		*storm = (struct storm){ kind->number,
 					 kind->number == interrupts->number ? interrupts->name : "",
-					 kind->entered, kind->last - kind->first };
-		if (storm->span >= why_ms(evidence, FLOOD_MS) &&
+					 kind->entered, kind->last - kind->first, is_dense(kind) };
+		if (storm->dense && storm->span >= why_ms(evidence, FLOOD_MS) &&
 		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
 		    storm->count * EVENTS_OF_ONE >= cpu->last.total / 10 * 9)
 			return true;

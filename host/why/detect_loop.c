@@ -117,8 +117,7 @@ static bool has_run_long(const struct why_evidence *evidence, const struct why_t
 static bool how_sure(const struct why_evidence *evidence, const struct why_thread *thread,
 		     enum why_sure *sure)
 {
-	const bool is_long =
-		lasted(thread->repeat_first, thread->syscalls.last) >= why_ms(evidence, LONG_MS);
+	const bool is_long = lasted(thread->repeat_first, thread->syscalls.last) >= why_ms(evidence, LONG_MS);
 
 	if (thread->repeats >= CALLS_SOME && (is_long || has_run_long(evidence, thread)))
 		*sure = WHY_CERTAIN;

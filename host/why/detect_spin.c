@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A thread that runs and gets nowhere: it has done nothing that is told for half a second, and whenever it was interrupted
- * it was in the same small piece of code: of a program, whose last system call is over, or of the kernel. With interrupts
+ * it was in the same small piece of code: of a program, whose last system call is over, or of the kernel. So is one that
+ * computes: only after long, and in a few instructions, it is likely to spin. With interrupts
  * off nothing interrupts it; then the CPU's registers have to say where it is.
  */
 #include <inttypes.h>
@@ -9,9 +10,11 @@
 #include "why/detectors.h"
 #include "why/pulse.h"
 
-#define CALM_MS 500u /* without a deed of its own */
-#define PLACES	8u   /* that it was interrupted at */
-#define FRAMES	6u   /* shown */
+#define CALM_MS	    500u  /* without a deed of its own */
+#define LONG_MS	    2000u /* who computes has done with it by then, or been elsewhere */
+#define SMALL_REACH 32u	  /* bytes: a few instructions, that ask for something over and over */
+#define PLACES	    8u	  /* that it was interrupted at */
+#define FRAMES	    6u	  /* shown */
 
 /* Since when the thread has done nothing, as far as is told: the whole trace, if it never did, or what follows its last gap. */
 static uint64_t calm_since(const struct why_evidence *evidence, const struct why_thread *thread)
@@ -29,6 +32,12 @@ static void say_frames(const struct why_evidence *evidence, const struct why_cpu
 	for (uint32_t n = 0; n < cpu->frames && n < FRAMES; n++)
 		why_finding_line(finding, "  called from %s",
 				 why_say_call(evidence, cpu->frame[n], place, sizeof(place)));
+}
+
+/* As its own row says; that of its CPU tells of spinlocks only. */
+static bool waits_for_something(const struct why_thread *thread)
+{
+	return thread->has_holder && thread->holder.wait != KTRX_WAIT_NONE;
 }
 
 /* ---- With interrupts on -------------------------------------------------------------------------- */
@@ -96,6 +105,15 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 					      .pc = places->newest });
 }
 
+/* Who sums up what lies in memory is in one place for long as well. */
+static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_places *places,
+			      uint64_t calm)
+{
+	return calm >= why_ms(evidence, LONG_MS) && places->highest - places->lowest < SMALL_REACH
+		       ? WHY_LIKELY
+		       : WHY_POSSIBLE;
+}
+
 static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_cpu *cpu, const struct why_thread *thread)
 {
@@ -114,10 +132,13 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	    (side == WHY_SIDE_USER && thread->in_syscall))
 		return 0;
 	finding = why_finding_new(findings, side == WHY_SIDE_USER ? WHY_USER_SPIN : WHY_KERNEL_SPIN,
-				  WHY_LIKELY);
+				  how_sure(evidence, &places, calm));
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_spin(evidence, cpu, thread, &places, side, finding);
+	if (finding->sure == WHY_POSSIBLE)
+		why_finding_missing(finding,
+				    "a trace of a later moment: a computation looks the same while it lasts");
 	return 0;
 }
 
@@ -166,13 +187,16 @@ int why_detect_spin(const struct why_evidence *evidence, struct why_findings *fi
 {
 	int error = 0;
 
+	if (why_ended_well(evidence))
+		return 0;
 	for (uint32_t n = 0; n < evidence->cpus && !error && evidence->info->frequency; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 		const struct why_thread *thread = why_runs(evidence, cpu);
 
 		if (is_off(evidence, cpu))
 			error = found_off(evidence, findings, cpu);
-		else if (thread && !thread->idle && !why_spins_for_something(cpu))
+		else if (thread && !thread->idle && !why_spins_for_something(cpu) &&
+			 !waits_for_something(thread))
 			error = look_for_loop(evidence, findings, cpu, thread);
 	}
 	return error;

@@ -11,6 +11,8 @@
 #include "why/pulse.h"
 #include "why/sleepers.h"
 
+#define HABIT 16u /* wakeups after which sleepers are said to be used to each other */
+
 static void add_actor(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_sleeper *sleeper)
 {
@@ -106,6 +108,22 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 	return WHY_LIKELY;
 }
 
+/* Two that have only greeted each other may both wait for somebody who has not come yet. */
+static void doubt_few(const struct why_sleeper *group, uint32_t count, struct why_finding *finding)
+{
+	uint64_t least = group[0].queue->wakes;
+
+	for (uint32_t n = 1; n < count; n++)
+		if (group[n].queue->wakes < least)
+			least = group[n].queue->wakes;
+	if (least >= HABIT || finding->sure == WHY_POSSIBLE)
+		return;
+	finding->sure = WHY_POSSIBLE;
+	why_finding_missing(finding,
+			    "who else may wake them: %" PRIu64 " wakeups are few to know whom they wait for",
+			    least);
+}
+
 static void tell_race(const struct why_evidence *evidence, struct why_finding *finding,
 		      const struct why_sleeper *sleeper)
 {
@@ -173,6 +191,8 @@ static int find_in_group(const struct why_evidence *evidence, struct why_finding
 		tell_race(evidence, finding, root);
 	else
 		tell_lost(evidence, finding, root);
+	if (!raced)
+		doubt_few(group, count, finding);
 	add_sleeper(evidence, finding, root);
 	add_wakers(evidence, finding, root);
 	for (uint32_t n = 0; n < count; n++) {

@@ -59,7 +59,8 @@ struct why_rate {
 struct why_irq_kind {
 	uint32_t number;
 	uint64_t entered;
-	uint64_t ended;	      /* of these the controller was told */
+	uint64_t ended;	      /* of these the controller was told … */
+	uint64_t close;	      /* … and these came as soon as the CPU had left the one before */
 	uint64_t first, last; /* stamps */
 };
 

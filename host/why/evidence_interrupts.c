@@ -126,7 +126,15 @@ static void add_to_run(struct why_interrupts *interrupts, const struct why_irqs_
 	interrupts->run_stands = true;
 }
 
-static void count_entry(struct why_interrupts *interrupts, uint64_t stamp)
+#define CLOSE_US 50u /* between two: time for little else than leaving and entering */
+
+static bool is_close(const struct why_reader *reader, const struct why_irqs_open *open, uint64_t stamp)
+{
+	return open->depth == 0 && open->left && stamp >= open->left &&
+	       stamp - open->left <= reader->evidence->info->frequency / 1000000u * CLOSE_US;
+}
+
+static void count_entry(struct why_interrupts *interrupts, uint64_t stamp, bool close)
 {
 	struct why_irq_kind *kind = kind_of(interrupts, interrupts->number);
 
@@ -137,6 +145,7 @@ static void count_entry(struct why_interrupts *interrupts, uint64_t stamp)
 		kind->first = stamp;
 	kind->last = stamp;
 	kind->ended += interrupts->over;
+	kind->close += close;
 }
 
 static void enter(struct why_reader *reader, struct why_interrupts *interrupts, struct why_irqs_open *open,
@@ -164,7 +173,7 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 	if (wellknown_string(known, event, WELLKNOWN_NAME, &name))
 		memcpy(interrupts->name, name.string,
 		       name.length < sizeof(interrupts->name) ? name.length : sizeof(interrupts->name) - 1);
-	count_entry(interrupts, event->stamp);
+	count_entry(interrupts, event->stamp, is_close(reader, open, event->stamp));
 	if (open->depth < WHY_IRQ_NESTED) {
 		open->nest[open->depth].number = (uint32_t)number;
 		open->nest[open->depth].over = interrupts->over;
@@ -210,6 +219,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	case WELLKNOWN_IRQ_EXIT:
 		if (open->depth > 0)
 			open->depth--;
+		open->left = event->stamp;
 		cpu->interrupts.left = open->depth == 0;
 		return;
 	case WELLKNOWN_IRQ_EOI:

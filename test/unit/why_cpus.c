@@ -202,6 +202,34 @@ static void slow_ones_are_no_storm(void **state)
 	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
 }
 
+/* A busy device: each interrupt is ended, and until the next one the CPU could do anything. */
+static void many_interrupts_of_an_idle_cpu(bool ticks_rest)
+{
+	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	tick(10 * MS, 1, IDLE1, KERNEL);
+	for (uint64_t stamp = 800 * MS; stamp < 1000 * MS; stamp += MS / 4) {
+		interrupt(stamp, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+		if (!ticks_rest && stamp % (10 * MS) == 0)
+			tick(stamp + 1000, 1, IDLE1, KERNEL + 8);
+	}
+}
+
+static void many_that_are_ended_are_no_storm(void **state)
+{
+	(void)state;
+	many_interrupts_of_an_idle_cpu(false);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+}
+
+static void many_without_ticks_are_no_storm(void **state)
+{
+	(void)state;
+	many_interrupts_of_an_idle_cpu(true);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 0);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+}
+
 /* ---- Timers -------------------------------------------------------------------------------------- */
 
 /* CPU 1 gets no ticks since 100 ms, and other interrupts up to the end. */
@@ -240,6 +268,20 @@ static void a_sleeper_may_have_time_left(void **state)
 {
 	(void)state;
 	no_ticks(990 * MS);
+	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
+}
+
+/* The host ran neither CPU for 600 ms: the one did nothing else meanwhile, either. */
+static void a_host_without_time_stops_no_timer(void **state)
+{
+	struct ktrx_holder *sleeper = why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_waits(sleeper, KTRX_WAIT_TIME, 0x3000, "timers", 90 * MS);
+	sleeper->deadline = 120 * MS;
+	ticks(10 * MS, 400 * MS, 0, IDLE0, KERNEL);
+	ticks(10 * MS, 100 * MS, 1, IDLE1, KERNEL);
+	script_event(OTHER, 750 * MS, 0, IDLE0);
 	assert_int_equal(why_count(WHY_DEAD_TIMER), 0);
 }
 
@@ -298,18 +340,23 @@ static void interrupts_that_stay_off(void **state)
 
 /* ---- Spinning ------------------------------------------------------------------------------------ */
 
-static void spins_at(uint64_t low, uint64_t high)
+static void spins_until(uint64_t end, uint64_t low, uint64_t high)
 {
-	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	ticks(10 * MS, end, 0, IDLE0, KERNEL);
 	runs_on(1, 5 * MS, IDLE1, WORKER);
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	script_cpu(1)->mode = high > 2 * KERNEL ? KTRX_MODE_USER : KTRX_MODE_KERNEL;
 	script_event(CALL, 6 * MS, 1, WORKER, V(1));
 	script_event(RETURN, 7 * MS, 1, WORKER, V(1), V(0));
-	for (uint64_t stamp = 10 * MS; stamp <= 1000 * MS; stamp += 20 * MS) {
+	for (uint64_t stamp = 10 * MS; stamp <= end; stamp += 20 * MS) {
 		tick(stamp, 1, WORKER, low);
 		tick(stamp + 10 * MS, 1, WORKER, high);
 	}
+}
+
+static void spins_at(uint64_t low, uint64_t high)
+{
+	spins_until(2500 * MS, low, high);
 }
 
 static void a_program_that_spins(void **state)
@@ -320,6 +367,33 @@ static void a_program_that_spins(void **state)
 	assert_int_equal(why_judge()->sure, WHY_LIKELY);
 	why_says("thread 5 (worker) spins in user mode on CPU 1");
 	why_says("it has made 1 system calls in the trace, and none is under way");
+}
+
+/* It may have done with it a moment later. */
+static void a_second_is_no_proof(void **state)
+{
+	(void)state;
+	spins_until(1500 * MS, KERNEL + 4, KERNEL + 16);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 1);
+	why_says("a trace of a later moment");
+}
+
+static void a_loop_of_many_instructions_may_compute(void **state)
+{
+	(void)state;
+	spins_at(PROGRAM, PROGRAM + 64);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_count(WHY_USER_SPIN), 1);
+}
+
+/* As its row says: a thread that asks for what is had without a spinlock. */
+static void a_thread_that_waits_does_not_spin(void **state)
+{
+	(void)state;
+	spins_at(KERNEL + 4, KERNEL + 16);
+	why_waits(script_holder(WORKER + 1), KTRX_WAIT_SPIN, LOCK_A, "call of all CPUs", 500 * MS);
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
 static void a_program_that_computes(void **state)
@@ -341,7 +415,7 @@ static void a_spin_begins_behind_a_gap(void **state)
 {
 	(void)state;
 	spins_at(PROGRAM, PROGRAM + 8);
-	script_event(OTHER, 800 * MS, 0, IDLE0)->lost = 3;
+	script_event(OTHER, 2300 * MS, 0, IDLE0)->lost = 3;
 	assert_int_equal(why_count(WHY_USER_SPIN), 0);
 }
 
@@ -349,7 +423,7 @@ static void one_that_acts_does_not_spin(void **state)
 {
 	(void)state;
 	spins_at(KERNEL + 4, KERNEL + 16);
-	script_event(OTHER, 990 * MS, 1, WORKER);
+	script_event(OTHER, 2490 * MS, 1, WORKER);
 	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
@@ -451,6 +525,27 @@ static void a_sleep_with_a_spinlock(void **state)
 	why_says("thread 5 (worker) went to sleep on CPU 1 holding the spinlock aye (0x1000)");
 	why_says("in 0x100050");
 	why_says("on CPU 0, spins for that lock for 400.0 ms, in a place that is not told");
+}
+
+/* It is not the thread that wants the lock which has it. */
+static void who_finds_its_cpu_has_the_lock(void **state)
+{
+	struct ktrx_holder *holder = script_holder(KTRX_HOLDER_CPU | 1);
+	struct ktrx_cpu *row = script_cpu(1);
+
+	(void)state;
+	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 1);
+	why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNING, 1);
+	row->broken = KTRX_BROKEN_SWITCH_LOCKED;
+	row->broken_thread = WORKER;
+	row->broken_object = LOCK_A;
+	row->broken_stamp = 500 * MS;
+	why_holds(holder, LOCK_A, 400 * MS);
+	why_waits(holder, KTRX_WAIT_SPIN, LOCK_A, "aye", 600 * MS);
+	holder->owner = (KTRX_HOLDER_CPU | 1);
+	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
+	why_says("wants lock aye (0x1000), with which thread 5 (worker) went to sleep");
 }
 
 /* The switch with preemption off explains nothing of a machine that stopped long afterwards: no lock links the two. */
@@ -576,14 +671,20 @@ int main(void)
 		TEST(an_interrupt_that_comes_all_the_time),
 		TEST(a_few_are_no_storm),
 		TEST(slow_ones_are_no_storm),
+		TEST(many_that_are_ended_are_no_storm),
+		TEST(many_without_ticks_are_no_storm),
 		TEST(a_sleeper_that_no_tick_wakes),
 		TEST(ticks_may_rest),
 		TEST(a_sleeper_may_have_time_left),
+		TEST(a_host_without_time_stops_no_timer),
 		TEST(interrupts_that_were_off),
 		TEST(silence_is_no_proof),
 		TEST(nobody_else_took_any),
 		TEST(interrupts_that_stay_off),
 		TEST(a_program_that_spins),
+		TEST(a_second_is_no_proof),
+		TEST(a_loop_of_many_instructions_may_compute),
+		TEST(a_thread_that_waits_does_not_spin),
 		TEST(a_program_that_computes),
 		TEST(a_thread_of_the_kernel_that_spins),
 		TEST(a_spin_begins_behind_a_gap),
@@ -595,6 +696,7 @@ int main(void)
 		TEST(who_has_it_in_the_end_is_in_no_livelock),
 		TEST(one_that_fails_is_no_livelock),
 		TEST(a_sleep_with_a_spinlock),
+		TEST(who_finds_its_cpu_has_the_lock),
 		TEST(an_old_sleep_without_a_lock_is_no_cause),
 		TEST(a_broken_release_is_no_sleep),
 		TEST(a_panic),

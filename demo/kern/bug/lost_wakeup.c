@@ -12,7 +12,7 @@
 #include "wait.h"
 #include "bug/bug.h"
 
-#define ORDINARY_JOBS 8
+#define ORDINARY_JOBS 24
 
 struct job {
 	struct job *next;
