@@ -9,8 +9,9 @@
 
 #include "error.h"
 #include "kernel_elf.h"
+#include "ktrx/v2.h"
 
-#define NAME_MOST 15u /* "ktrace_settings" */
+#define NAME_MOST 23u /* "ktrace_thread_switch_at" */
 
 struct file {
 	const unsigned char *bytes;
@@ -112,6 +113,29 @@ static uint64_t physical_of(const struct file *file, const Elf64_Ehdr *header, u
 	return 0;
 }
 
+/* A hook's function, or the one that is told the caller's place besides. 0: it is none. */
+static uint32_t hook_of(const char *name)
+{
+	static const struct {
+		const char *name;
+		uint32_t hook;
+	} hooks[] = {
+		{ "ktrace_lock_wait", KTRX_HOOK_LOCK },	      { "ktrace_lock_acquire", KTRX_HOOK_LOCK },
+		{ "ktrace_thread_switch", KTRX_HOOK_THREAD }, { "ktrace_irq_enter", KTRX_HOOK_IRQ },
+		{ "ktrace_irq_eoi", KTRX_HOOK_EOI },	      { "ktrace_ipi_wait", KTRX_HOOK_IPI },
+		{ "ktrace_preempt", KTRX_HOOK_PREEMPT },      { "ktrace_space", KTRX_HOOK_SPACE },
+	};
+
+	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++) {
+		size_t length = strlen(hooks[n].name);
+
+		if (strncmp(name, hooks[n].name, length) == 0 &&
+		    (name[length] == '\0' || strcmp(name + length, "_at") == 0))
+			return hooks[n].hook;
+	}
+	return 0;
+}
+
 static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
 {
 	static const char *const ends[] = { "_end",	  "end",	 "image_end",
@@ -121,6 +145,8 @@ static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, 
 		kernel->root_address = symbol->st_value;
 	if (strcmp(name, "ktrace_init") == 0)
 		kernel->init_address = symbol->st_value;
+	if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC)
+		kernel->hooks |= hook_of(name);
 	for (size_t n = 0; n < sizeof(ends) / sizeof(ends[0]); n++)
 		if (strcmp(name, ends[n]) == 0 && ELF64_ST_BIND(symbol->st_info) != STB_LOCAL)
 			kernel->image_end = symbol->st_value;

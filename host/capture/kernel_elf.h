@@ -29,6 +29,7 @@ struct capture_kernel {
 	uint64_t image_end; /* of the symbol by which kernels usually know where they end; 0: there is none */
 	struct capture_kernel_section events, settings; /* ktrace_events, ktrace_settings */
 	int has_symbols;
+	uint32_t hooks;	  /* KTRX_HOOK_*: functions of these are linked in */
 	uint16_t machine; /* ELF e_machine */
 };
 

@@ -91,11 +91,24 @@ static bool examine_fact(struct doctor_report *report, const struct patient *pat
 	return false;
 }
 
-static bool examine_hook(struct doctor_report *report, const struct facts *facts, const struct view *view)
+/*
+ * A linker that drops what nothing calls leaves a hook's function only where the kernel has a call of it. Others leave
+ * all of them, so that it tells nothing of a kernel that was seen to call none.
+ */
+static bool may_be_called(const struct patient *patient, const struct view *view)
 {
-	if (facts->hooks & view->bits)
+	return patient->facts->hooks && patient->has_kernel && patient->kernel.hooks & view->bits;
+}
+
+static bool examine_hook(struct doctor_report *report, const struct patient *patient, const struct view *view)
+{
+	if (patient->facts->hooks & view->bits)
 		return true;
-	doctor_say_view(report, DOCTOR_DARK, view, "%s", view->lights);
+	if (may_be_called(patient, view))
+		doctor_say_view(report, DOCTOR_NOTE, view, "linked in, and not called in this run: %s",
+				view->lights);
+	else
+		doctor_say_view(report, DOCTOR_DARK, view, "%s", view->lights);
 	return false;
 }
 
@@ -107,7 +120,7 @@ static bool examine_view(struct doctor_report *report, const struct patient *pat
 	case VIEW_BY_FACT:
 		return examine_fact(report, patient, view);
 	case VIEW_BY_HOOK:
-		return examine_hook(report, patient->facts, view);
+		return examine_hook(report, patient, view);
 	default:
 		return false;
 	}

@@ -67,6 +67,8 @@ int why_find_nothing(const struct why_evidence *evidence, struct why_findings *f
 		why_finding_missing(finding, "hooks, or events by the names that doc/events.md has (ktrace "
 					     "doctor has the lines for both)");
 	else if (*hooks)
-		why_finding_missing(finding, "hooks for %s (ktrace doctor has the lines)", hooks);
+		why_finding_missing(
+			finding, "hooks for %s, which this run has not called (ktrace doctor has the lines)",
+			hooks);
 	return 0;
 }

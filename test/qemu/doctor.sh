@@ -29,6 +29,7 @@ for arch in x86_64 aarch64 riscv64; do
 	reported ok heartbeats 'by CPU: [1-9][0-9]*, [1-9]'
 	reported ok cost ' ns an event'
 	reported ok order "cause"
+	reported note space 'linked in, and not called in this run'
 	reported ok lit 'rings, cpus, thread-ids, switch, wake, block'
 	check "$arch: the console went elsewhere" grep -q . "$tmp/err"
 	"$ktrace" doctor --json "$out" >"$tmp/json" 2>"$tmp/said"
@@ -54,6 +55,7 @@ check "the smallest integration builds" build sound
 doctor -- $virt "$tmp/sound/build/kernel.elf"
 equal "nothing is wrong with it" 0 "$status"
 reported dark switch 'CPU tracks'
+reported dark space 'whose memory'
 check "with the line" grep -qF 'the context switch: KTRACE(sched, switch, prev, next, state);' "$tmp/report"
 reported dark 'build id' '--build-id'
 

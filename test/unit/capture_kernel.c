@@ -13,6 +13,7 @@
 
 #include "capture/error.h"
 #include "capture/kernel_elf.h"
+#include "ktrx/v2.h"
 
 /* A kernel of one loaded segment, which is one note. */
 struct image {
@@ -103,7 +104,7 @@ struct linked {
 	Elf64_Phdr segment;
 	Elf64_Shdr section[6];
 	Elf64_Sym symbol[4];
-	char names[64];
+	char names[80];
 	char data[64];
 };
 
@@ -188,6 +189,33 @@ static void sections_and_symbols_are_read(void **state)
 	assert_int_equal(kernel.image_end, 0);
 }
 
+/* Those of functions: a name that only begins like one, or is of no function, tells nothing. */
+static void hooks_that_are_linked_in_are_told(void **state)
+{
+	static const struct {
+		const char *name;
+		unsigned char type;
+		uint32_t hooks;
+	} cases[] = {
+		{ "ktrace_space", STT_FUNC, KTRX_HOOK_SPACE },
+		{ "ktrace_space", STT_OBJECT, 0 },
+		{ "ktrace_spaces", STT_FUNC, 0 },
+		{ "ktrace_ipi_wait_end", STT_FUNC, 0 },
+		{ "ktrace_ipi_wait_at", STT_FUNC, KTRX_HOOK_IPI },
+	};
+	struct capture_kernel kernel;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(cases) / sizeof(cases[0]); n++) {
+		struct linked image = make_linked();
+
+		image.symbol[2].st_name = name_of(&image, cases[n].name);
+		image.symbol[2].st_info = ELF64_ST_INFO(STB_GLOBAL, cases[n].type);
+		assert_int_equal(read_bytes(&kernel, &image, sizeof(image)), 0);
+		assert_int_equal(kernel.hooks, cases[n].hooks);
+	}
+}
+
 /* Whatever the tables hold, reading stays within the file. */
 static void hostile_tables(void **state)
 {
@@ -214,6 +242,7 @@ int main(void)
 		cmocka_unit_test(the_build_id_is_read),
 		cmocka_unit_test(broken_files_are_errors_or_have_no_id),
 		cmocka_unit_test(sections_and_symbols_are_read),
+		cmocka_unit_test(hooks_that_are_linked_in_are_told),
 		cmocka_unit_test(hostile_tables),
 	};
 
