@@ -140,7 +140,7 @@ int capture_extract(const struct capture_extract_options *options, struct captur
 	double begin = capture_now();
 	int error;
 
-	*report = (struct capture_extract_report){ 0 };
+	*report = (struct capture_extract_report){ .silence = -1 };
 	error = options->source == CAPTURE_FROM_FILE ? extract_file(options, report)
 						     : capture_extract_peer(options, report);
 	report->total = capture_now() - begin;

@@ -35,6 +35,7 @@ struct capture_extract_report {
 	double pause;	/* seconds it was halted for */
 	double located; /* seconds until the rings were found */
 	double total;
+	double silence; /* seconds for which nothing came from it while it was watched, 0: it went on, negative: not known */
 	char warning[300]; /* about the kernel's file; "" if there is none */
 };
 

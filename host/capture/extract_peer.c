@@ -14,6 +14,7 @@
 #include "output.h"
 #include "snapshot.h"
 #include "stack.h"
+#include "stillness.h"
 
 #define TRIES 3u
 
@@ -151,6 +152,24 @@ static int resume(struct visit *visit)
 	return error;
 }
 
+static int let_run(void *context, int ms)
+{
+	struct visit *visit = context;
+
+	return visit->peer->ops->let_run(visit->peer, ms);
+}
+
+/* How long nothing has come from the machine, as far as that can be seen: not of one that was halted before. */
+static int watch(struct visit *visit)
+{
+	const bool by_itself = visit->peer->reads_running;
+
+	if (visit->peer->was_halted || visit->options->boot || ktread_image_is_kept(visit->image) ||
+	    !(by_itself || visit->peer->ops->let_run))
+		return 0;
+	return capture_stillness(visit->image, by_itself ? NULL : let_run, visit, &visit->report->silence);
+}
+
 /* Copies while the machine is halted, writes the trace when it runs again. */
 static int visit_running(struct visit *visit)
 {
@@ -196,6 +215,9 @@ static int visit_peer(struct visit *visit)
 	if (error)
 		return error;
 	visit->report->boots = ktread_image_boots(visit->image);
+	error = watch(visit);
+	if (error)
+		return error;
 	return visit->snapshot ? visit_running(visit) : visit_halted(visit);
 }
 
@@ -252,22 +274,29 @@ static int check_kernel(const struct capture_extract_options *options, struct kt
 }
 
 /* What was kept is of a boot that is over, unless its root lies where nobody has looked. */
-static const char *note_of(const struct ktread_image *image, const struct capture_extract_options *options)
+static void write_note(const struct ktread_image *image, const struct capture_extract_options *options,
+		       const struct capture_extract_report *report, char *note, size_t size)
 {
-	if (!ktread_image_is_kept(image))
-		return NOTE;
-	return options->boot > 0 || options->source != CAPTURE_FROM_GDB ? NOTE_RESET : NOTE_KEPT;
+	const bool kept = ktread_image_is_kept(image);
+	const bool reset = kept && (options->boot > 0 || options->source != CAPTURE_FROM_GDB);
+	int length = snprintf(note, size, "%s", reset ? NOTE_RESET : kept ? NOTE_KEPT : NOTE);
+
+	if (report->silence >= 0)
+		snprintf(note + length, size - (size_t)length, "silent: %.1f s%s\n", report->silence,
+			 report->silence > 0 ? " or more" : "");
 }
 
 int capture_extract_write(struct ktread_image *image, const struct capture_extract_options *options,
 			  struct ktread_memory *memory, struct capture_extract_report *report)
 {
 	struct capture_output output;
+	char note[400];
 	int error = capture_output_open(&output, options->out);
 
 	if (error)
 		return error;
-	error = capture_output_dump(&output, image, note_of(image, options), 0);
+	write_note(image, options, report, note, sizeof(note));
+	error = capture_output_dump(&output, image, note, 0);
 	if (!error)
 		error = check_kernel(options, memory, output.fresh, report);
 	if (error) {

@@ -233,6 +233,20 @@ static void take_size(struct gdb *gdb, const char *features)
 		gdb->most = (size_t)(size - FRAME) / 2;
 }
 
+int gdb_run_for(struct gdb *gdb, int ms)
+{
+	int error = send_packet(gdb, "c");
+
+	if (error)
+		return error;
+	/* It says something only if it comes to a halt by itself. */
+	error = await_reply(gdb, ms);
+	if (error != CAPTURE_E_ABSENT)
+		return error;
+	error = put(gdb, "\003", 1);
+	return error ? error : await_reply(gdb, gdb->timeout_ms);
+}
+
 int gdb_await_halt(struct gdb *gdb)
 {
 	const char *features;

@@ -27,6 +27,8 @@ struct gdb {
 int gdb_open(struct gdb *gdb, const char *address, int timeout_ms);
 /* Halts the machine if it is not, and agrees on sizes. */
 int gdb_await_halt(struct gdb *gdb);
+/* Lets a machine that is halted run for so long, and halts it again. */
+int gdb_run_for(struct gdb *gdb, int ms);
 /* 0 with the reply, which lasts until the next command; "" means that the other side does not know the packet. */
 int gdb_command(struct gdb *gdb, const char *packet, const char **reply);
 /* Whether the reply was OK. */

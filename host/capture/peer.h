@@ -19,6 +19,8 @@ struct capture_peer_ops {
 	/* 0 or an error; to halt what is halted, or the opposite, is no error. */
 	int (*halt)(struct capture_peer *peer);
 	int (*resume)(struct capture_peer *peer);
+	/* Of one that cannot be read while it runs: lets it run for so long and halts it again. NULL: that cannot be done. */
+	int (*let_run)(struct capture_peer *peer, int ms);
 	/* Registers of all CPUs as spec/ktrx.md section 3 has them, to be free()d. `machine`: ELF e_machine. */
 	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
 	/*

@@ -99,6 +99,11 @@ static int gdb_resume(struct capture_peer *base)
 			    "%s: does not let go (packet D): the machine may still be halted", peer->address);
 }
 
+static int gdb_let_run(struct capture_peer *base, int ms)
+{
+	return gdb_run_for(&((struct peer_gdb *)base)->gdb, ms);
+}
+
 /* The names in a reply "mNAME,NAME...": a thread is a CPU. */
 static int add_threads(struct peer_gdb *peer, const char *list)
 {
@@ -191,8 +196,12 @@ static void gdb_close_peer(struct capture_peer *base)
 int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 			  const struct capture_ranges *ranges, int timeout_ms)
 {
-	static const struct capture_peer_ops ops = { gdb_halt, gdb_resume, gdb_registers, gdb_read_pages,
-						     gdb_close_peer };
+	static const struct capture_peer_ops ops = { .halt = gdb_halt,
+						     .resume = gdb_resume,
+						     .let_run = gdb_let_run,
+						     .registers = gdb_registers,
+						     .read_pages = gdb_read_pages,
+						     .close = gdb_close_peer };
 	struct peer_gdb *peer = calloc(1, sizeof(*peer));
 	int error;
 

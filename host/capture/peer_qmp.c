@@ -368,8 +368,11 @@ static void qmp_close(struct capture_peer *peer)
 
 int capture_peer_open_qmp(struct capture_peer **peer, const char *address, int timeout_ms)
 {
-	static const struct capture_peer_ops ops = { qmp_halt, qmp_resume, qmp_registers, qmp_read_pages,
-						     qmp_close };
+	static const struct capture_peer_ops ops = { .halt = qmp_halt,
+						     .resume = qmp_resume,
+						     .registers = qmp_registers,
+						     .read_pages = qmp_read_pages,
+						     .close = qmp_close };
 	struct peer_qmp *qmp = calloc(1, sizeof(*qmp));
 	int error;
 

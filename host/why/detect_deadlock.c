@@ -184,10 +184,11 @@ static bool is_young(const struct why_evidence *evidence, const struct cycle *cy
 	return cycle->newest && why_age(evidence, cycle->newest) < why_ms(evidence, least_ms);
 }
 
-/* Waits for answers that are young are usual, as long as not all that is done is to wait. */
+/* Waits for answers that are young are usual, as long as not all that is done is to wait, for good. */
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
-	return cycle->asks && is_young(evidence, cycle) && why_somebody_works(evidence);
+	return cycle->asks && is_young(evidence, cycle) &&
+	       (evidence->went_on || why_somebody_works(evidence));
 }
 
 static enum why_sure how_sure(const struct why_evidence *evidence, const struct cycle *cycle)

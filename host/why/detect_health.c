@@ -10,6 +10,7 @@
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
+#define SPINNERS     64u /* looked at: each costs a way through all rows */
 #define QUIET_MS \
 	1500u /* a working CPU that did not beat for so long is not well: a host may make it wait for less */
 #define LATE_MS 1000u /* who waits longer, while there is little to do, does not get on as it should */
@@ -22,7 +23,6 @@
 struct health {
 	uint32_t cpus;	   /* that are there */
 	uint32_t idle;	   /* that idle at the end */
-	uint32_t spinning; /* that run, and do nothing but wait for a lock */
 	uint32_t silent;   /* that do not idle, and do not beat either, or only spin */
 	uint32_t unknown;  /* of which neither is known, or that start */
 	uint64_t switches; /* within the window, in all */
@@ -50,6 +50,44 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 
 	return why_spins_for_something(cpu) &&
 	       (since > evidence->end || why_age(evidence, since) > why_ms(evidence, SPIN_MS));
+}
+
+static bool has(const struct ktrx_holder *holder, uint64_t lock)
+{
+	for (uint32_t n = 0; n < KTRX_HELD; n++)
+		if (holder->held[n].object == lock)
+			return true;
+	return false;
+}
+
+static bool is_held(const struct why_evidence *evidence, uint64_t lock)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (evidence->cpu[n].has_holder && has(&evidence->cpu[n].holder, lock))
+			return true;
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (evidence->thread[n].has_holder && has(&evidence->thread[n].holder, lock))
+			return true;
+	return false;
+}
+
+/* Somebody spins for a lock that is held, and nobody works who could give it up. */
+static bool spins_in_vain(const struct why_evidence *evidence)
+{
+	uint32_t looked = 0;
+
+	if (evidence->went_on || why_somebody_works(evidence))
+		return false;
+	for (uint32_t n = 0; n < evidence->cpus && looked < SPINNERS; n++) {
+		const struct ktrx_holder *holder = &evidence->cpu[n].holder;
+
+		if (!evidence->cpu[n].has_holder || holder->wait != KTRX_WAIT_SPIN)
+			continue;
+		if (is_held(evidence, holder->object))
+			return true;
+		looked++;
+	}
+	return false;
 }
 
 static bool is_silent(const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -95,7 +133,6 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 	health->worked += part_worked(evidence, cpu);
 	if (reach_of(evidence, cpu) < health->reach)
 		health->reach = reach_of(evidence, cpu);
-	health->spinning += cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE;
 	if (spins_on(evidence, cpu))
 		health->silent++;
 	else if (why_idles(evidence, cpu))
@@ -153,14 +190,10 @@ static const char *say_window(const struct why_evidence *evidence, const struct 
 		       why_say_ticks(evidence, health->reach, reach, sizeof(reach)));
 }
 
-/*
- * What is not told and could change the verdict. That a thread sleeps rightly is seen by who used to wake it, which was
- * before it went to sleep.
- */
+/* Is all told and left that could change the verdict? */
 static bool is_whole(const struct why_evidence *evidence, const struct health *health)
 {
-	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && health->reach >= evidence->window &&
-	       why_is_whole_since(evidence, health->oldest);
+	return (evidence->missing_hooks & NEEDED_HOOKS) == 0 && health->reach >= evidence->window;
 }
 
 static void say_missing(const struct why_evidence *evidence, const struct health *health,
@@ -186,7 +219,8 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 static int tell_idle(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct health *health, unsigned busy)
 {
-	const bool whole = is_whole(evidence, health);
+	/* That a thread sleeps rightly is seen by who used to wake it, which was before it went to sleep. */
+	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
 	struct why_finding *finding =
 		why_finding_new(findings, WHY_IDLE, health->told && whole ? WHY_CERTAIN : WHY_LIKELY);
 	char window[WHY_WORDS];
@@ -238,8 +272,7 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 
 	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut || !why_tells(evidence))
 		return 0;
-	/* Who spins for a lock gets it from somebody who runs. */
-	if (health.spinning && !why_somebody_works(evidence))
+	if (spins_in_vain(evidence))
 		return 0;
 	/* Where none idles, they have just begun, however little that is of the window. */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))

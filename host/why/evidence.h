@@ -260,8 +260,10 @@ struct why_evidence {
 	uint64_t window;	 /* ticks: what "recent" means, at most the last second */
 	char ended[256];	 /* how `ktrace run` says that it ended, "" unknown */
 	bool stalled;		 /* it was captured because CPUs had not beaten, or time was up */
-	bool halted;		 /* while it was captured, so that the tables show one moment */
-	bool reset;		 /* the machine reset itself */
+	bool stood_before; /* for how long nothing has come from it is not known, only for how long at least */
+	bool went_on;	   /* until it was captured, as a host has seen */
+	bool halted;	   /* while it was captured, so that the tables show one moment */
+	bool reset;	   /* the machine reset itself */
 	struct why_panic panic;
 	uint32_t missing_hooks;	  /* KTRX_HOOK_* that the kernel did not call */
 	bool idling_told;	  /* some CPU says that it idles */

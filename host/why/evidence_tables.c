@@ -17,12 +17,22 @@ static bool says_yes(const char *text, const char *key)
 	return value && length == 3 && memcmp(value, "yes", 3) == 0;
 }
 
-uint64_t why_silent_ticks(const struct why_evidence *evidence)
+/* "silent: 1.0 s or more": who captured it has not been there before. Negative: nothing is said. */
+static double silence(const char *note, bool *more)
 {
-	const char *note = evidence->info->note ? evidence->info->note : "";
+	static const char or_more[] = " or more";
+	const size_t tail = sizeof(or_more) - 1;
 	size_t length;
 	const char *value = note_find(note, "silent", &length);
-	double seconds = value ? strtod(value, NULL) : 0;
+
+	*more = value && length >= tail && memcmp(value + length - tail, or_more, tail) == 0;
+	return value ? strtod(value, NULL) : -1;
+}
+
+uint64_t why_silent_ticks(const struct why_evidence *evidence)
+{
+	bool more;
+	const double seconds = silence(evidence->info->note ? evidence->info->note : "", &more);
 
 	return seconds > 0 && seconds < SILENCE_MOST ? (uint64_t)(seconds * (double)evidence->info->frequency)
 						     : 0;
@@ -41,6 +51,7 @@ void why_note(struct why_evidence *evidence)
 	}
 	evidence->stalled = says_yes(note, "stalled");
 	evidence->reset = says_yes(note, "reset");
+	evidence->went_on = silence(note, &evidence->stood_before) == 0;
 }
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */

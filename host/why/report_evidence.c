@@ -235,6 +235,10 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 	output_text(out, "\n");
 	if (*at)
 		why_put_wrapped(out, 0, line);
+	if (evidence->stood_before)
+		why_put_wrapped(out, 0,
+				"nothing came from the machine while it was watched: it may have stood "
+				"for longer than the times below say");
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 

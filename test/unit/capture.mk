@@ -24,6 +24,7 @@ $(eval $(call capture_test,peer,dial frequency gdb json monitor qmp registers))
 UNIT_SRCS_capture_peer += $(wildcard host/ktread/*.c)
 UNIT_LDLIBS_capture_peer := -pthread
 $(eval $(call capture_test,expect,expect))
+$(eval $(call capture_test,stillness,stillness watch))
 $(eval $(call capture_test,stack,stack))
 $(eval $(call capture_test,inspection,inspection frequency json machine memory_map path qmp registers stack))
 UNIT_LIBS_capture_inspection := build/lib/libktread.a

@@ -155,7 +155,18 @@ static void who_spins_alone_does_not_get_on(void **state)
 	(void)state;
 	why_waits(cpu, KTRX_WAIT_SPIN, LOCK, "lock", THE_END);
 	cpu_in(1, KTRX_MODE_IDLE, THE_END);
+	why_holds(why_thread_row(WORKER, "worker", KTRX_THREAD_WAITING, 0), LOCK, MS);
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+}
+
+/* A lock that was given up just now. */
+static void who_spins_for_a_free_lock_gets_on(void **state)
+{
+	(void)state;
+	works(0);
+	why_waits(script_holder(KTRX_HOLDER_CPU), KTRX_WAIT_SPIN, LOCK, "lock", THE_END);
+	cpu_in(1, KTRX_MODE_IDLE, THE_END);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
 }
 
 /* A thread may wait for its turn a while where there is little to do. */
@@ -163,6 +174,7 @@ static void little_to_do_is_no_riddle(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNABLE, 0);
 	script_event(SWITCH, 2 * MS, 0, IDLE, V(IDLE), V(WORKER), V(0));
 	script_event(SWITCH, 3 * MS, 0, WORKER, V(WORKER), V(IDLE), V(2));
 	script_event(SWITCH, THE_END - 301 * MS, 0, IDLE, V(IDLE), V(WORKER), V(0));
@@ -199,6 +211,7 @@ int main(void)
 		TEST(little_is_known_of_who_works),
 		TEST(none_idles_where_none_does),
 		TEST(who_spins_alone_does_not_get_on),
+		TEST(who_spins_for_a_free_lock_gets_on),
 		TEST(little_to_do_is_no_riddle),
 		TEST(no_thread_is_no_idle_thread),
 	};

@@ -89,6 +89,19 @@ static void a_machine_that_stood_needs_no_time(void **state)
 	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
 }
 
+/* Its newest stamp is not its end. */
+static void what_stood_may_have_stood_for_longer(void **state)
+{
+	(void)state;
+	script_info()->note = "captured by: ktrace extract\nsilent: 1.5 s or more\n";
+	why_cpu_row(0, KTRX_MODE_IDLE);
+	ring_of(2, 1020 * MS);
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	why_says("wait for each other, for 1.50 s");
+	why_says("it may have stood for longer");
+}
+
 /* Who had a lock when the wait began may have given it up. */
 static void an_owner_of_old_needs_time(void **state)
 {
@@ -203,6 +216,15 @@ static void answers_are_awaited_where_there_is_work(void **state)
 {
 	(void)state;
 	why_cpu_row(2, KTRX_MODE_KERNEL);
+	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* All wait, but had gone on until just then. */
+static void answers_are_awaited_by_who_goes_on(void **state)
+{
+	(void)state;
+	script_info()->note = "silent: 0.0 s\n";
 	cpus_over_an_answer_until(220 * MS, KTRX_INTERRUPTS_OFF, 5 * MS);
 	assert_int_equal(why_count(WHY_DEADLOCK), 0);
 }
@@ -430,6 +452,7 @@ int main(void)
 		TEST(a_ring_of_many_is_one_deadlock),
 		TEST(what_has_just_begun_is_only_possible),
 		TEST(a_machine_that_stood_needs_no_time),
+		TEST(what_stood_may_have_stood_for_longer),
 		TEST(an_owner_of_old_needs_time),
 		TEST(a_wait_that_ends_by_itself_is_no_deadlock),
 		TEST(a_wait_for_who_gets_on_is_no_deadlock),
@@ -438,6 +461,7 @@ int main(void)
 		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
 		TEST(an_answer_may_take_a_while),
 		TEST(answers_are_awaited_where_there_is_work),
+		TEST(answers_are_awaited_by_who_goes_on),
 		TEST(an_answer_that_cannot_come_is_a_deadlock),
 		TEST(an_answer_that_can_come_is_none),
 		TEST(an_answer_that_came_is_none),
