@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core_registers.h"
+#include "core_cpus.h"
 #include "error.h"
 #include "extract.h"
 #include "extract_peer.h"
@@ -97,10 +97,10 @@ static int open_by_search(const struct capture_extract_options *options, enum kt
 }
 
 /* What a core knows of the CPUs goes with the rings. */
-static int add_registers(struct ktread_image *image, const char *path)
+static int add_registers(struct ktread_image *image, struct ktread_memory *memory, const char *path)
 {
 	char *text;
-	int error = capture_core_registers(path, &text);
+	int error = capture_core_cpus(path, memory, image, &text);
 
 	if (!error && text && ktread_image_set_registers(image, text) < 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
@@ -125,8 +125,8 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 		error = capture_fail(CAPTURE_E_FORMAT, "%s", ktread_image_message());
 	} else {
 		report->boots = ktread_image_boots(image);
-		if (form == KTREAD_FORM_CORE && !options->boot && !ktread_image_is_kept(image))
-			error = add_registers(image, options->path);
+		if (form == KTREAD_FORM_CORE && !options->boot)
+			error = add_registers(image, memory, options->path);
 		if (!error)
 			error = capture_extract_write(image, options, memory, report);
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace why: what is wrong with a machine, and how one can tell. */
 #include <limits.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "capture/core_cpus.h"
 #include "capture/error.h"
 #include "capture/extract.h"
 #include "cmd/command.h"
@@ -106,6 +108,20 @@ static const struct trace_syntax syntax = {
 	.no_file = is_machine,
 };
 
+/* The notes of a core are no part of what ktrace left in its memory. Without them there is less to go by, but enough. */
+static void add_registers(const struct why *why, struct ktread *trace)
+{
+	char *text;
+
+	if (ktread_info(trace)->form != KTREAD_FORM_CORE)
+		return;
+	if (capture_core_cpus_read(why->args.path, &text) != 0)
+		command_message(why->args.name, "%s", capture_message());
+	else if (text && ktread_set_registers(trace, text) < 0)
+		command_message(why->args.name, "%s", ktread_message(trace));
+	free(text);
+}
+
 static int explain_trace(struct why *why)
 {
 	struct ktread *trace;
@@ -118,6 +134,7 @@ static int explain_trace(struct why *why)
 		command_message(why->args.name, "out of memory");
 		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;
 	}
+	add_registers(why, trace);
 	status = explain(&why->options, trace, &out, &verdict);
 	error = output_close(&out);
 	status = trace_args_close(&why->args, trace, status);

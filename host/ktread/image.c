@@ -402,6 +402,11 @@ uint64_t ktread_image_physical(const struct ktread_image *image)
 	return image->physical;
 }
 
+uint64_t ktread_image_virtual(const struct ktread_image *image)
+{
+	return image->root.self;
+}
+
 int ktread_image_place(const struct ktread_image *image, uint32_t type, uint64_t bytes, uint64_t *position)
 {
 	const struct ktread_section *section = ktread_layout_section(image->layout, type, 0);

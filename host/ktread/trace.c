@@ -326,6 +326,18 @@ const char *ktread_error_name(const struct ktread *trace, uint32_t number)
 	return ktread_names_get(&trace->errors, number);
 }
 
+int ktread_set_registers(struct ktread *trace, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return ktread_fail_memory();
+	free(trace->registers);
+	trace->registers = copy;
+	trace->info.registers = copy;
+	return 0;
+}
+
 uint64_t ktread_first_stamp(struct ktread *trace)
 {
 	return trace->first_stamp;

@@ -265,6 +265,11 @@ struct ktrx_holder;
  */
 int ktread_cpus(const struct ktread *trace, uint32_t first, struct ktrx_cpu *cpu, uint32_t room);
 int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holder *holder, uint32_t room);
+/*
+ * Registers that are known from elsewhere, as of a core from its notes: lines as spec/ktrx.md has them; copied. 0, or
+ * KTREAD_E_MEMORY.
+ */
+int ktread_set_registers(struct ktread *trace, const char *text);
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*

@@ -81,6 +81,8 @@ int ktread_image_set_registers(struct ktread_image *image, const char *text);
 void ktread_image_close(struct ktread_image *image);
 uint16_t ktread_image_machine(const struct ktread_image *image);  /* ELF e_machine */
 uint64_t ktread_image_physical(const struct ktread_image *image); /* of the root */
+uint64_t
+ktread_image_virtual(const struct ktread_image *image); /* of the root, as its kernel sees it; 0 unknown */
 /*
  * Where the first `bytes` of a section (KTRX_SECTION_*) lie in one piece in the file, for who has to write there.
  * KTREAD_E_ABSENT: there is no such section, or not so much of it.

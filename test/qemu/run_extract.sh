@@ -31,6 +31,11 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch, core: registers are with it" sh -c \
 		"'$ktrace' extract -o '$out' '$tmp/core' 2>/dev/null && '$ktrace' show --registers --elf 'build/demo/$arch/kernel.elf' '$out' |
 		grep -cE '^cpu [01] .*pc=[0-9a-f]+ [a-z_]+' | grep -qx 2"
+	check "$arch, core: stacks are with it" sh -c \
+		"'$ktrace' show --registers '$out' | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2"
+	check "$arch, core: why reads both of the core itself" sh -c \
+		"'$ktrace' why --all --elf 'build/demo/$arch/kernel.elf' '$tmp/core' 2>/dev/null |
+		grep -cE '^        by .*[(]demo/.*:[0-9]+[)]' | grep -qvx '[01]'"
 	readable "$arch, core" "$tmp/core"
 done
 
