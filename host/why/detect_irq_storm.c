@@ -41,6 +41,16 @@ static bool comes_densely(const struct why_interrupts *interrupts)
 	return false;
 }
 
+/* A small ring holds the last of them only; the CPU has counted all. */
+static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		       const struct storm *storm, bool idle)
+{
+	if (storm->count >= (idle ? RUN_IDLE : RUN))
+		return true;
+	return cpu->lost > 0 && storm->dense && storm->count >= RUN && cpu->row.irqs >= RUN_IDLE &&
+	       cpu->row.irqs >= at_least(evidence, why_silence(evidence, cpu));
+}
+
 /*
  * The last interrupts are all of one kind, with nothing between them. A CPU that idles stays where it is anyway, and its heart
  * may rest: there it is a storm only if it could not do anything else.
@@ -53,7 +63,7 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 
 	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
 				 interrupts->stamp - interrupts->run_first, comes_densely(interrupts) };
-	if (storm->count < (idle ? RUN_IDLE : RUN) || storm->count < at_least(evidence, storm->span))
+	if (!came_often(evidence, cpu, storm, idle) || storm->count < at_least(evidence, storm->span))
 		return false;
 	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
 		return false;

@@ -136,7 +136,7 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	say_spin(evidence, cpu, thread, &places, side, finding);
-	if (finding->sure == WHY_POSSIBLE)
+	if (!finding->missing[0])
 		why_finding_missing(finding,
 				    "a trace of a later moment: a computation looks the same while it lasts");
 	return 0;

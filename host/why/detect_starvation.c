@@ -119,9 +119,10 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
 	if (!starved->told) {
 		finding->partial = true;
-		why_finding_missing(finding,
-				    "the hooks ktrace_thread_switch() and ktrace_thread_wake(), which say "
-				    "who can run");
+		if (evidence->missing_hooks & KTRX_HOOK_THREAD)
+			why_finding_missing(finding,
+					    "the hooks ktrace_thread_switch() and ktrace_thread_wake(), "
+					    "which say who can run");
 	}
 	return 0;
 }

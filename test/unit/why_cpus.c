@@ -188,6 +188,19 @@ static void an_interrupt_that_comes_all_the_time(void **state)
 	why_says("thread 5 (worker) stands at 0x100008");
 }
 
+/* The ring holds a hundred of them, and the CPU has counted the others. */
+static void a_storm_in_a_small_ring(void **state)
+{
+	(void)state;
+	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	tick(10 * MS, 1, IDLE1, KERNEL);
+	script_event(OTHER, 999 * MS, 1, IDLE1)->lost = 100000;
+	for (uint64_t n = 0; n < 100; n++)
+		interrupt(999 * MS + n * 5000, 1, IDLE1, DEVICE, KERNEL + 8, EARLY);
+	script_cpu(1)->irqs = 50000;
+	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+}
+
 static void a_few_are_no_storm(void **state)
 {
 	(void)state;
@@ -669,6 +682,7 @@ int main(void)
 		TEST(nothing_is_missing_with_interrupts_off),
 		TEST(no_end_is_missed_across_a_gap),
 		TEST(an_interrupt_that_comes_all_the_time),
+		TEST(a_storm_in_a_small_ring),
 		TEST(a_few_are_no_storm),
 		TEST(slow_ones_are_no_storm),
 		TEST(many_that_are_ended_are_no_storm),
