@@ -100,6 +100,7 @@ static int begin_boot(struct live_model *model)
 	model->boots++;
 	model->running = true;
 	model->warm = time_now(model) + WARM_NS;
+	model->tail.begun = model->tail.lines;
 	if (model->boots > 1) {
 		snprintf(text, sizeof(text), "--- boot %llu ---", (unsigned long long)model->boots);
 		live_tail_say(&model->tail, text);

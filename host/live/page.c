@@ -148,9 +148,12 @@ static void put_waits(struct live_page *page, const struct live_model *model, ui
 	}
 }
 
+/* What the boot before has left is gone from the screen: two clocks that both begin at zero would be mixed up. */
 static void put_tail(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
-	for (uint32_t n = rows - page->rows; n > 0; n--) {
+	uint64_t lines = model->tail.lines - model->tail.begun, room = rows - page->rows;
+
+	for (uint64_t n = lines < room ? lines : room; n > 0; n--) {
 		const char *line = live_tail_line(&model->tail, n - 1);
 
 		if (line)

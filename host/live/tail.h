@@ -30,6 +30,7 @@ struct live_tail {
 	struct live_filter filter;
 	bool paused;	/* what comes is let go by */
 	uint64_t lines; /* so far; the last LIVE_TAIL_LINES of them are there */
+	uint64_t begun; /* lines before this boot's */
 	uint64_t base;	/* the stamp that is shown as zero */
 	char text[LIVE_TAIL_LINES][LIVE_TAIL_TEXT];
 };

@@ -383,13 +383,57 @@ static void test_pages(void **state)
 	free(page);
 }
 
+static bool page_shows(const struct live_model *model, const char *text)
+{
+	struct live_page *page = calloc(1, sizeof(*page));
+	bool shown = false;
+
+	assert_non_null(page);
+	live_page_make(page, model, 60, 100, "keys");
+	for (uint32_t y = 0; y < page->rows; y++)
+		shown |= strstr(page->row[y].text, text) != NULL;
+	free(page);
+	return shown;
+}
+
+/* What the first boot did last is there to be read when it has ended, and gone when another one begins. */
+static void test_page_of_another_boot(void **state)
+{
+	struct ktread_followed boot = { .kind = KTREAD_FOLLOWED_BOOT }, end = { .kind = KTREAD_FOLLOWED_END };
+	struct ktread_followed event = { .kind = KTREAD_FOLLOWED_EVENT };
+	struct live_model model;
+
+	(void)state;
+	begin();
+	assert_int_equal(live_model_open(&model, &source), 0);
+	assert_int_equal(live_model_take(&model, &boot), 0);
+	event.event = script_event(CONTEND, SECOND, 2, 9, (uint64_t)0x99);
+	assert_int_equal(live_model_take(&model, &event), 0);
+	assert_int_equal(live_model_take(&model, &end), 0);
+	assert_true(page_shows(&model, "lock.contend"));
+	assert_true(page_shows(&model, "--- the guest has ended ---"));
+	assert_int_equal(live_model_take(&model, &boot), 0);
+	event.event = script_event(IRQ_ENTER, SECOND, 0, 7, (uint64_t)3);
+	assert_int_equal(live_model_take(&model, &event), 0);
+	assert_true(page_shows(&model, "--- boot 2 ---"));
+	assert_true(page_shows(&model, "irq.enter"));
+	assert_false(page_shows(&model, "lock.contend"));
+	live_model_close(&model);
+	script_end();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_lines),	     cmocka_unit_test(test_json),
-		cmocka_unit_test(test_tail),	     cmocka_unit_test(test_end),
-		cmocka_unit_test(test_bar),	     cmocka_unit_test(test_pages),
-		cmocka_unit_test(test_many_threads), cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_lines),
+		cmocka_unit_test(test_json),
+		cmocka_unit_test(test_tail),
+		cmocka_unit_test(test_end),
+		cmocka_unit_test(test_bar),
+		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_many_threads),
+		cmocka_unit_test(test_holders),
+		cmocka_unit_test(test_page_of_another_boot),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
