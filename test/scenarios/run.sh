@@ -99,7 +99,7 @@ one() {
 	base=$out/$name-$arch
 	rm -f "$base".*
 	# shellcheck disable=SC2046
-	timeout -k 5 60 $ktrace run --quiet --stall 2 --timeout 3 --out "$base.ktrx" -- \
+	timeout -k 5 60 $ktrace run --quiet --stall 2 --timeout 4 --out "$base.ktrx" -- \
 		$(sh scripts/qemu.sh "$arch") -append "$arguments" </dev/null >"$base.console" 2>"$base.run"
 	said=$(judge "$base.ktrx" "$expected" "$@")
 	printf '%-16s %-8s %-20s %s\n' "$name" "$arch" "${said%% *}" "${said#* }"
