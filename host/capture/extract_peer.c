@@ -165,7 +165,7 @@ static int watch(struct visit *visit)
 	const bool by_itself = visit->peer->reads_running;
 
 	if (visit->peer->was_halted || visit->options->boot || ktread_image_is_kept(visit->image) ||
-	    !(by_itself || visit->peer->ops->let_run))
+	    !(by_itself || (visit->peer->ran && visit->peer->ops->let_run)))
 		return 0;
 	return capture_stillness(visit->image, by_itself ? NULL : let_run, visit, &visit->report->silence);
 }

@@ -255,6 +255,7 @@ int gdb_await_halt(struct gdb *gdb)
 	if (!error)
 		error = await_reply(gdb, HALT_MS < gdb->timeout_ms ? HALT_MS : gdb->timeout_ms);
 	if (error == CAPTURE_E_ABSENT) { /* it runs: the answer comes when it has been halted */
+		gdb->ran = true;
 		error = put(gdb, "\003", 1);
 		if (!error)
 			error = await_reply(gdb, gdb->timeout_ms);

@@ -21,6 +21,7 @@ struct gdb {
 	size_t begin, end;		/* of what was received and not yet looked at */
 	char reply[GDB_REPLY_MOST + 1]; /* NUL-terminated */
 	size_t length;
+	bool ran; /* until gdb_await_halt() */
 };
 
 /* Dials. 0 or an error. */

@@ -38,6 +38,7 @@ struct capture_peer {
 	bool by_virtual;	      /* addresses are the CPU's, not physical */
 	bool searchable; /* the ranges of memory are known, and reading all of it takes no hours */
 	bool was_halted; /* before we came */
+	bool ran;	 /* when we came, rather than that somebody had halted it to look at it */
 	bool halted;	 /* by us */
 	double pause;	 /* seconds for which it was, once resumed */
 };

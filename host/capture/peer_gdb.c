@@ -218,5 +218,9 @@ int capture_peer_open_gdb(struct capture_peer **opened, const char *address,
 	peer->peer.halted = true;
 	peer->begin = capture_now();
 	error = gdb_await_halt(&peer->gdb);
-	return error ? error : open_memory(peer, ranges);
+	if (!error)
+		error = open_memory(peer, ranges);
+	/* A QEMU, which knows physical addresses, halts for who connects. */
+	peer->peer.ran = peer->gdb.ran || !peer->peer.by_virtual;
+	return error;
 }
