@@ -63,7 +63,9 @@ int why_find_nothing(const struct why_evidence *evidence, struct why_findings *f
 	why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
 	finding->partial = *hooks != '\0' || evidence->cut;
 	say_what(evidence, finding);
-	if (evidence->missing_hooks == WHY_ALL_HOOKS)
+	if (evidence->cut)
+		why_finding_missing(finding, "the whole file");
+	else if (evidence->missing_hooks == WHY_ALL_HOOKS)
 		why_finding_missing(finding, "hooks, or events by the names that doc/events.md has (ktrace "
 					     "doctor has the lines for both)");
 	else if (*hooks)

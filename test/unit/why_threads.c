@@ -246,6 +246,7 @@ static void no_health_where_the_end_is_cut_off(void **state)
 	script_ring(1)->cut = 3;
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 	why_says("1 ring lacks its end");
+	why_says("to be surer: the whole file");
 	why_says("partial");
 }
 
