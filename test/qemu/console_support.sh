@@ -58,10 +58,10 @@ answer() {
 # Lines of show ktr, as "cpu0 group_event text".
 plain() { sed -nE 's/^(cpu[0-9]+) [0-9]+: ([0-9]+ [^ ]+:[0-9]+ )?([^ ]+)  (from\([^)]*\) )?(.*)$/\1 \3 \5/p'; }
 
-# The same of the host, newest first; the threads' names and files' paths that it adds to some events are left out. Options
-# as of ktrace show.
+# The same of the host, newest first; callers and what it adds to some events, threads' names and files' paths, are left
+# out. Options as of ktrace show.
 host() {
 	"$ktrace" show "$@" "$tmp/trace" 2>/dev/null | tac |
 		sed -nE 's/^\[ *[0-9.]+\] CPU([0-9]+) +[^.]* ([^ .]+)\.([^ ]+) +(.*)$/cpu\1 \2_\3 \4/p' |
-		sed -E '/ (sched_(switch|wake)|vfs_(read|write|close)) /s/ \([^()]*\)$//'
+		sed -E 's/( <- 0x[0-9a-f]+)+$//; / (sched_(switch|wake)|vfs_(read|write|close)) /s/ \([^()]*\)$//'
 }
