@@ -50,7 +50,7 @@ uint64_t fake_clock(void)
 {
 	point();
 	fake.clock += fake.step;
-	return fake.clock + fake.ahead[fake.cpu];
+	return fake.clock + (fake.cpu < KTRACE_MAX_CPUS ? fake.ahead[fake.cpu] : 0);
 }
 
 uint32_t fake_cpu(void)
