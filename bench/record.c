@@ -153,11 +153,14 @@ static struct times measure(void)
 	return result;
 }
 
-/* A thread of its own CPU and ring, timing two loops at the same time as its twin. */
+/*
+ * A thread of its own CPU and ring, timing two loops at the same time as its twin, one right behind the other: what
+ * else a machine has to do changes from one moment to the next.
+ */
 struct twin {
 	uint32_t cpu;
 	pthread_barrier_t *start;
-	double counter, ktrace; /* ns a round */
+	double ratio; /* of the loop to the bare counter */
 };
 
 static void thread_set_up(uint32_t cpu)
@@ -174,17 +177,18 @@ static void thread_set_up(uint32_t cpu)
 static void *twin_main(void *argument)
 {
 	struct twin *twin = argument;
-	double counter[RUNS], ktrace[RUNS];
+	double ratio[RUNS];
 
 	thread_set_up(twin->cpu);
 	for (int run = 0; run < RUNS; run++) {
+		double counter;
+
 		pthread_barrier_wait(twin->start);
-		counter[run] = time_of(counter_tight, TIGHT_ROUNDS);
+		counter = time_of(counter_tight, TIGHT_ROUNDS);
 		pthread_barrier_wait(twin->start);
-		ktrace[run] = time_of(record_tight, TIGHT_ROUNDS);
+		ratio[run] = time_of(record_tight, TIGHT_ROUNDS) / counter;
 	}
-	twin->counter = median(counter);
-	twin->ktrace = median(ktrace);
+	twin->ratio = median(ratio);
 	return NULL;
 }
 
@@ -201,11 +205,8 @@ static double two_threads_ratio(void)
 		if (pthread_create(&threads[i], NULL, twin_main, &twins[i]) != 0)
 			exit(2);
 	for (int i = 0; i < 2; i++) {
-		double ratio;
-
 		pthread_join(threads[i], NULL);
-		ratio = twins[i].ktrace / twins[i].counter;
-		worst = ratio > worst ? ratio : worst;
+		worst = twins[i].ratio > worst ? twins[i].ratio : worst;
 	}
 	pthread_barrier_destroy(&start);
 	return worst;
