@@ -35,7 +35,7 @@ for arch in x86_64 aarch64 riscv64; do
 		"'$ktrace' show --registers '$out' | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2"
 	check "$arch, core: why reads both of the core itself" sh -c \
 		"'$ktrace' why --all --elf 'build/demo/$arch/kernel.elf' '$tmp/core' 2>/dev/null |
-		grep -cE '^        by .*[(]demo/.*:[0-9]+[)]' | grep -qvx '[01]'"
+		grep -cE '^        (at|by) .*[(](demo|kernel|include)/.*:[0-9]+[)]' | grep -qvx '[01]'"
 	readable "$arch, core" "$tmp/core"
 done
 
