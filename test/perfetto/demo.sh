@@ -40,7 +40,7 @@ flows() {
 of_programs() {
 	arch=$1
 	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$trace" -- $(sh scripts/qemu.sh "$arch" 2) \
-		-append "debug=ktrace slots=131072 run=pipeline,resolver,signals" </dev/null >"$console" 2>&1
+		-append "debug=ktrace slots=262144 run=pipeline,resolver,signals" </dev/null >"$console" 2>&1
 	check "$arch: programs: nothing is lost" sh -c "build/bin/ktrace summary '$trace' | grep -q '^loss *none'"
 	check "$arch: programs: exported" $ktrace export --format perfetto "$trace" -o "$tmp/perfetto"
 	check "$arch: programs: exported as JSON" $ktrace export --format json "$trace" -o "$tmp/json"
