@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Process traces (ktrx/proc.h, and the ktrace files of the BSDs), one record after another in the order of the file,
+ * whatever the format alike. Constant memory. Every byte read is taken as hostile: a record that cannot be is an error that
+ * names its offset, with everything before it returned first.
+ *
+ *	struct ktread_proc *trace;
+ *	const struct ktread_proc_record *record;
+ *	if (ktread_proc_open(&trace, "ktrace.out", NULL) == 0) {
+ *		while (ktread_proc_next(trace, &record) > 0)
+ *			…
+ *		ktread_proc_close(trace);
+ *	}
+ *
+ * Results as in ktread.h. A handle belongs to one thread.
+ */
+#ifndef KTREAD_PROC_H
+#define KTREAD_PROC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktrx/proc.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct ktread_proc;
+
+enum ktread_proc_format {
+	KTREAD_PROC_AUTO = 0, /* by content */
+	KTREAD_PROC_KTRX,
+	KTREAD_PROC_DRAGONFLY,	   /* amd64 */
+	KTREAD_PROC_FREEBSD0,	   /* version 0, amd64 */
+	KTREAD_PROC_FREEBSD0_I386, /* version 0, i386 */
+	KTREAD_PROC_FREEBSD1,	   /* version 1, amd64; records of version 0 among them */
+};
+
+struct ktread_proc_options {
+	size_t size; /* sizeof(struct ktread_proc_options) */
+	enum ktread_proc_format format;
+	int follow; /* nonzero: at the end wait for nothing, but return 0 and go on where a record is complete later */
+};
+
+struct ktread_proc_info {
+	enum ktread_proc_format format;
+	const char *format_name; /* "ktrx", "dragonfly", "freebsd0", "freebsd0-i386", "freebsd1" */
+	uint64_t frequency;	 /* of stamps; 1000000000 for the BSDs; 0 if unknown */
+	uint64_t nonce;		 /* of the boot; 0 if unknown */
+	uint64_t wall_stamp,
+		wall_ns;      /* as in struct ktrx_proc_head; the BSDs' stamps are Unix time: both 0 */
+	uint16_t machine;     /* ELF e_machine, 0 if unknown */
+	uint8_t address_size; /* bytes of a pointer: 4 or 8 */
+	/* So far: */
+	uint64_t records; /* returned */
+	uint64_t heads;	  /* sessions in the file */
+	uint64_t unknown; /* records of types that nobody knows, returned with KTREAD_PROC_UNKNOWN */
+	uint64_t lost;	  /* records that the kernel lost; the BSDs only say where: counted as one each */
+	uint64_t skipped; /* bytes of damage stepped over */
+};
+
+/* Types beside KTRX_PROC_*. */
+#define KTREAD_PROC_UNKNOWN 0xffffu
+
+/* One record. Owned by the handle and valid until the next ktread_proc_next(). */
+struct ktread_proc_record {
+	uint64_t offset; /* in the file */
+	uint64_t stamp;	 /* in units of info.frequency */
+	uint64_t lost;	 /* records lost right before it */
+	uint32_t pid, tid;
+	uint32_t cpu;		      /* 0xffffffff if unknown */
+	uint16_t type;		      /* KTRX_PROC_* or KTREAD_PROC_UNKNOWN */
+	uint16_t raw;		      /* as the file has it */
+	uint16_t flags;		      /* KTRX_PROC_CUT, KTRX_PROC_QUEUED */
+	char name[32];		      /* the process's, NUL-terminated, not yet escaped; "" if unknown */
+	const unsigned char *payload; /* as in the file */
+	uint32_t payload_size;
+
+	/* By type; of those with bytes behind, `data` and `data_size` are these. */
+	union {
+		struct {
+			uint32_t number, abi, args;
+			const uint64_t *arg; /* `args` of them */
+		} syscall;
+		struct {
+			uint32_t number;
+			int32_t error; /* 0, or positive as the kernel numbers errors */
+			int64_t result;
+		} sysret;
+		struct {
+			int32_t fd;
+			uint32_t write;
+			uint64_t size; /* moved; data_size of them are here */
+		} genio;
+		struct {
+			uint32_t signal;
+			int32_t code;
+			uint64_t handler; /* 0: default action, 1: ignored */
+			uint64_t mask[2];
+		} psig;
+		struct {
+			uint8_t out, voluntary;
+			uint8_t user; /* the BSDs': 1 if it went or came in user mode; their `voluntary` is 1 - user */
+			uint64_t count;
+		} csw; /* data: what is waited for */
+		struct {
+			uint32_t parent, flags; /* parent 0xffffffff if unknown; flags as in the file */
+		} ctor;				/* data: name of the program */
+		struct {
+			uint32_t status, signaled;
+			uint8_t known; /* does the file say how it ended? */
+		} dtor;
+		struct {
+			uint32_t reason,
+				number;	    /* KTRX_PROC_DENIED_*; raw types of the BSDs in `raw_reason` */
+			int32_t raw_reason; /* -1 if none */
+			uint64_t needed, held;
+		} capfail; /* data: what was denied */
+		struct {
+			uint64_t address;
+			uint32_t access;
+			uint8_t user; /* 1, 0; 0xff if unknown */
+		} fault;
+		struct {
+			int32_t result;
+		} faultend;
+		struct {
+			uint32_t element_size, count; /* count: whole elements that are here */
+			const char *name;	      /* NUL-terminated, within the payload */
+		} structure;			      /* STRUCT (count 1) and STRUCT_ARRAY; data: the bytes */
+		struct {
+			uint32_t reason;
+			int32_t error;
+			uint64_t records, lost, bytes;
+		} end;
+	};
+	const unsigned char *data; /* NAMEI, USER, SYSCTL, NAME, TABLE: the whole payload */
+	uint32_t data_size;
+};
+
+int ktread_proc_open(struct ktread_proc **trace, const char *path, const struct ktread_proc_options *options);
+void ktread_proc_close(struct ktread_proc *trace);
+
+/*
+ * 1 and a record, 0 at the end, or an error. Behind damage it goes on where the format lets it be found (ktrx), once a call
+ * has returned KTREAD_E_FORMAT; else the next call returns 0.
+ */
+int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record **record);
+int ktread_proc_rewind(struct ktread_proc *trace);
+
+const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace);
+/* All TABLE records before the first other record, one text, NUL-terminated; "" if none. Not yet escaped. */
+const char *ktread_proc_table(const struct ktread_proc *trace);
+/* Text of the last error, with file and offset. `trace` may be NULL after a failed open. */
+const char *ktread_proc_message(const struct ktread_proc *trace);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

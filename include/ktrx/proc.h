@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A process trace: what processes asked of their kernel, a file of its own beside the rings, with the same clock and the
+ * same thread numbers. A head, then records one after another, each a multiple of 8 bytes. A file that was appended to has
+ * a further head where a record would begin. Everything here is data the host must not trust. Normative text:
+ * spec/ktrx-proc.md.
+ */
+#ifndef KTRX_PROC_H
+#define KTRX_PROC_H
+
+#include <stdint.h>
+
+#include "ktrx/assert.h"
+
+#define KTRX_PROC_MAGIC	  "KTRP" /* as a record's size it would be over KTRX_PROC_PAYLOAD_MAX */
+#define KTRX_PROC_VERSION 1u
+
+struct ktrx_proc_head {
+	uint8_t magic[4];
+	uint32_t version;
+	uint64_t frequency;   /* ticks a second of all stamps; 0 if unknown */
+	uint64_t nonce;	      /* of the boot, as in struct ktrx_root; 0 if there are no rings */
+	uint64_t wall_stamp;  /* counter value at … */
+	uint64_t wall_ns;     /* … this Unix time in ns; 0 if unknown */
+	uint16_t machine;     /* ELF e_machine; 0 if unknown */
+	uint16_t head_size;   /* sizeof(struct ktrx_proc_head); records begin there */
+	uint16_t record_head; /* sizeof(struct ktrx_proc_record); payload begins there */
+	uint16_t reserved0;
+	uint8_t reserved[12];
+	uint32_t check; /* ktrx_proc_check() over what precedes it */
+};
+
+/* What a record is about. Below 32 the numbers are those of the BSDs, the payloads are not. */
+#define KTRX_PROC_SYSCALL      1u
+#define KTRX_PROC_SYSRET       2u
+#define KTRX_PROC_NAMEI	       3u /* the path as looked up, without NUL */
+#define KTRX_PROC_GENIO	       4u
+#define KTRX_PROC_PSIG	       5u
+#define KTRX_PROC_CSW	       6u
+#define KTRX_PROC_USER	       7u /* what the program said, at most KTRX_PROC_USER_MAX bytes */
+#define KTRX_PROC_STRUCT       8u /* its name, NUL, its bytes: laid out as a line "struct" of TABLE says */
+#define KTRX_PROC_SYSCTL       9u /* the setting's name, without NUL */
+#define KTRX_PROC_PROCCTOR     10u
+#define KTRX_PROC_PROCDTOR     11u
+#define KTRX_PROC_CAPFAIL      12u
+#define KTRX_PROC_FAULT	       13u
+#define KTRX_PROC_FAULTEND     14u
+#define KTRX_PROC_STRUCT_ARRAY 15u
+#define KTRX_PROC_NAME	       32u /* the process is called so from here on, without NUL */
+#define KTRX_PROC_TABLE	       33u /* text: the kernel's calls, errors, types; several add up until the next head */
+#define KTRX_PROC_END	       34u /* nothing more comes from this sink */
+
+#define KTRX_PROC_USER_MAX    2048u
+#define KTRX_PROC_PAYLOAD_MAX (UINT32_C(1) << 20) /* a larger size is damage */
+#define KTRX_PROC_ARGS_MAX    8u
+
+/* Flags of a record. */
+#define KTRX_PROC_CUT 1u /* the payload was longer */
+#define KTRX_PROC_QUEUED \
+	2u /* recorded where the kernel may not sleep; earlier stamps may follow later ones */
+
+#define KTRX_PROC_NO_CPU 0xffffu
+#define KTRX_PROC_MARK	 0x9e4bu /* to find records behind damage */
+
+struct ktrx_proc_record {
+	uint32_t size; /* bytes of payload; zeroes up to a multiple of 8 follow it */
+	uint16_t type; /* KTRX_PROC_*; a reader skips and counts types it does not know */
+	uint16_t flags;
+	uint64_t stamp;
+	uint32_t pid;
+	uint32_t tid; /* as in the rings */
+	uint16_t cpu; /* KTRX_PROC_NO_CPU if unknown */
+	uint16_t mark;
+	uint32_t lost; /* records of this sink that were lost right before this one */
+};
+
+struct ktrx_proc_syscall {
+	uint32_t number;
+	uint16_t args; /* as many uint64_t follow, at most KTRX_PROC_ARGS_MAX */
+	uint16_t abi;  /* 0: the kernel's own */
+};
+
+struct ktrx_proc_sysret {
+	uint32_t number;
+	int32_t error; /* 0, or as the kernel numbers them, positive */
+	int64_t result;
+};
+
+struct ktrx_proc_genio {
+	int32_t fd;
+	uint32_t write; /* 0: the program read, 1: it wrote */
+	uint64_t size;	/* bytes moved; as many as the record has of them follow, KTRX_PROC_CUT if fewer */
+};
+
+struct ktrx_proc_psig {
+	uint32_t signal;
+	int32_t code;	  /* why it was sent, as the kernel numbers it */
+	uint64_t handler; /* 0: default action */
+	uint64_t mask[2]; /* blocked then: bit n - 1 for signal n */
+};
+
+/* The name of what is waited for follows, without NUL, where it is known. */
+struct ktrx_proc_csw {
+	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it is back */
+	uint32_t voluntary; /* 1: it waits for something, 0: it was preempted */
+	uint64_t count;	    /* how often so, in all, where only that is known; else 0 */
+};
+
+/* The name of the program follows, without NUL. */
+struct ktrx_proc_ctor {
+	uint32_t parent;
+	uint32_t flags; /* KTRX_PROC_CTOR_* */
+};
+#define KTRX_PROC_CTOR_FORK 0u
+#define KTRX_PROC_CTOR_EXEC 1u
+#define KTRX_PROC_CTOR_SET  2u /* it lived already when its trace began */
+
+struct ktrx_proc_dtor {
+	uint32_t status;   /* exit status, or the signal that ended it … */
+	uint32_t signaled; /* … if this is 1 */
+};
+
+/* What it was denied follows, without NUL: a path, or nothing. */
+struct ktrx_proc_capfail {
+	uint32_t reason; /* KTRX_PROC_DENIED_* */
+	uint32_t number; /* of the call, as in struct ktrx_proc_syscall; 0xffffffff: none */
+	uint64_t needed; /* rights, as the TABLE's type "rights" says */
+	uint64_t held;
+};
+#define KTRX_PROC_DENIED_OTHER	    0u
+#define KTRX_PROC_DENIED_RIGHTS	    1u /* a file's permissions */
+#define KTRX_PROC_DENIED_OWNER	    2u /* somebody else's process or file */
+#define KTRX_PROC_DENIED_PRIVILEGE  3u /* for the superuser only */
+#define KTRX_PROC_DENIED_SYSCALL    4u /* the call itself is not allowed */
+#define KTRX_PROC_DENIED_DESCRIPTOR 5u /* opened for something else */
+
+struct ktrx_proc_fault {
+	uint64_t address;
+	uint32_t access; /* 1 read, 2 write, 4 execute, of which one or none (unknown) is set */
+	uint32_t user;	 /* 1: by the program, 0: by the kernel on its behalf */
+};
+
+struct ktrx_proc_faultend {
+	int32_t result; /* 0: resolved; else as the kernel numbers errors, positive */
+	uint32_t reserved;
+};
+
+/* A name, NUL, and the elements follow. */
+struct ktrx_proc_struct_array {
+	uint32_t element_size;
+	uint32_t count;
+};
+
+struct ktrx_proc_end {
+	uint32_t reason; /* KTRX_PROC_ENDED_* */
+	int32_t error;	 /* as the kernel numbers them, positive */
+	uint64_t records;
+	uint64_t lost; /* in all */
+	uint64_t bytes;
+};
+#define KTRX_PROC_ENDED_CLOSED 0u /* nobody is traced into it any more */
+#define KTRX_PROC_ENDED_LIMIT  1u
+#define KTRX_PROC_ENDED_ERROR  2u
+
+/* FNV-1a over the first 60 bytes of the head. */
+static inline uint32_t ktrx_proc_check(const struct ktrx_proc_head *head)
+{
+	const uint8_t *byte = (const uint8_t *)head;
+	uint32_t check = UINT32_C(2166136261);
+
+	for (uint32_t i = 0; i < 60; i++)
+		check = (check ^ byte[i]) * UINT32_C(16777619);
+	return check;
+}
+
+KTRX_ASSERT_SIZE(struct ktrx_proc_head, 64);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, frequency, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, nonce, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, wall_stamp, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, wall_ns, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, machine, 40);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, head_size, 42);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, record_head, 44);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_head, check, 60);
+KTRX_ASSERT_SIZE(struct ktrx_proc_record, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, type, 4);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, flags, 6);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, stamp, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, pid, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, tid, 20);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, cpu, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, mark, 26);
+KTRX_ASSERT_OFFSET(struct ktrx_proc_record, lost, 28);
+KTRX_ASSERT_SIZE(struct ktrx_proc_syscall, 8);
+KTRX_ASSERT_SIZE(struct ktrx_proc_sysret, 16);
+KTRX_ASSERT_SIZE(struct ktrx_proc_genio, 16);
+KTRX_ASSERT_SIZE(struct ktrx_proc_psig, 32);
+KTRX_ASSERT_SIZE(struct ktrx_proc_csw, 16);
+KTRX_ASSERT_SIZE(struct ktrx_proc_ctor, 8);
+KTRX_ASSERT_SIZE(struct ktrx_proc_dtor, 8);
+KTRX_ASSERT_SIZE(struct ktrx_proc_capfail, 24);
+KTRX_ASSERT_SIZE(struct ktrx_proc_fault, 16);
+KTRX_ASSERT_SIZE(struct ktrx_proc_faultend, 8);
+KTRX_ASSERT_SIZE(struct ktrx_proc_struct_array, 8);
+KTRX_ASSERT_SIZE(struct ktrx_proc_end, 32);
+
+#endif
