@@ -10,7 +10,7 @@ struct slot {
 	uint32_t word[6];
 } __attribute__((aligned(32)));
 
-static struct slot ring[SLOTS];
+static __thread struct slot ring[SLOTS];
 static __thread uint64_t plain_index;
 static __thread uint64_t added_index;
 static uint64_t shared_index;
