@@ -19,15 +19,19 @@ KTRACE_BEGIN_C
 
 enum ktrace_error {
 	KTRACE_OK = 0,
-	KTRACE_ERROR_ARGUMENT = -1,   /* a field or parameter is out of range */
-	KTRACE_ERROR_MEMORY = -2,     /* the memory lent is too small */
-	KTRACE_ERROR_STATE = -3,      /* not before ktrace_init(), or not twice */
-	KTRACE_ERROR_NO_EVENT = -4,   /* the pattern matches no event */
-	KTRACE_ERROR_SYNTAX = -5,     /* the text cannot be understood */
-	KTRACE_ERROR_DEVICE = -6,     /* a transport is absent or failed */
-	KTRACE_ERROR_NO_SETTING = -7, /* no setting has that name */
-	KTRACE_ERROR_READ_ONLY = -8,  /* the setting can only be read */
-	KTRACE_ERROR_BUSY = -9,	      /* another CPU is at it, or did not answer in time: try again */
+	KTRACE_ERROR_ARGUMENT = -1,    /* a field or parameter is out of range */
+	KTRACE_ERROR_MEMORY = -2,      /* the memory lent is too small */
+	KTRACE_ERROR_STATE = -3,       /* not before ktrace_init(), or not twice */
+	KTRACE_ERROR_NO_EVENT = -4,    /* the pattern matches no event */
+	KTRACE_ERROR_SYNTAX = -5,      /* the text cannot be understood */
+	KTRACE_ERROR_DEVICE = -6,      /* a transport is absent or failed */
+	KTRACE_ERROR_NO_SETTING = -7,  /* no setting has that name */
+	KTRACE_ERROR_READ_ONLY = -8,   /* the setting can only be read */
+	KTRACE_ERROR_BUSY = -9,	       /* another CPU is at it, or did not answer in time: try again */
+	KTRACE_ERROR_NO_PROCESS = -10, /* no process is meant by that number */
+	KTRACE_ERROR_PERMISSION = -11, /* none of those that are meant may be traced by the caller */
+	KTRACE_ERROR_FAULT = -12,      /* the program's memory cannot be read there */
+	KTRACE_ERROR_LOST = -13,       /* there was no room to record it */
 };
 
 /* The root: what a reader looks for, in the image. Readable at any time; written by ktrace alone. */
