@@ -8,14 +8,12 @@
  * each thread a struct ktrace_proc_thread, all zero from the start: not traced. Hooks stand where things happen; in a
  * process that is not traced each is a load and a branch.
  *
- *	long sys_ktrace(…)
- *	{
- *		sink = ktrace_proc_sink_find(file);             // somebody traces into it already
- *		if (!sink)
- *			ktrace_proc_sink_open(sink = …, &config); // or a new one
- *		error = ktrace_proc_control(&self->trace, ops, facilities, pid, sink);
- *		ktrace_proc_sink_release(sink);                 // from here on only the traced keep it
- *	}
+ *	sink = ktrace_proc_sink_find(file); // ktrace(2): somebody traces into that file already
+ *	if (!sink)
+ *		error = ktrace_proc_sink_open(sink = …, &config, thread);
+ *	…
+ *	error = ktrace_proc_control(&self->trace, thread, operation, facilities, pid, sink);
+ *	ktrace_proc_sink_release(sink, thread); // those who are traced keep it
  *
  * Locks, from the outside in: a sink's own lock (one that sleeps; sink operations), the process table's (kernel callbacks),
  * the library's short lock (kernel callbacks). The library asks for each itself and never holds a short one where it
@@ -25,7 +23,8 @@
  * sink's write() or the kernel's copy_in() takes. All others may be called with interrupts off and locks held, those of
  * the process table and of the scheduler, too; not by an NMI. What they record is flagged KTRX_PROC_QUEUED.
  *
- * While a thread is at work for a trace (it writes a sink's file, say) none of its hooks records anything.
+ * While a thread is at work for a trace (it writes a sink's file, say) its hooks record nothing. Functions that may sleep are
+ * told the running thread for that; one of the kernel's own may be NULL where it is not a hook's.
  *
  * Errors are negative enum ktrace_error. For a system call: ARGUMENT is EINVAL, NO_PROCESS ESRCH, PERMISSION EPERM, FAULT
  * EFAULT, MEMORY ENOMEM, DEVICE EIO, BUSY EAGAIN, LOST ENOSPC, STATE ENOSYS. What kind of file may be written to, and by whom, the
@@ -70,7 +69,6 @@ struct ktrace_proc {
 	uint8_t ended; /* ktrace_proc_exit() was called */
 	uint32_t pid;  /* while traced */
 	uint32_t facilities;
-	uint32_t chosen; /* by the ktrace_proc_control() that is at work */
 	struct ktrace_proc_sink *sink;
 };
 
@@ -219,16 +217,17 @@ struct ktrace_proc_sink {
  * (buffer too small), STATE (no ktrace_proc_init()), BUSY (the file has a sink that is just being closed: try again), DEVICE (it
  * could not be written: sink->error says why). After an error the sink and its memory are the kernel's, without close().
  */
-int ktrace_proc_sink_open(struct ktrace_proc_sink *sink, const struct ktrace_proc_sink_config *config);
+int ktrace_proc_sink_open(struct ktrace_proc_sink *sink, const struct ktrace_proc_sink_config *config,
+			  struct ktrace_proc_thread *thread);
 
 /* The open sink of a file, with a reference for the caller; NULL: there is none. Any context. */
 struct ktrace_proc_sink *ktrace_proc_sink_find(const void *file);
 
 /* Gives a reference up. The last one writes what waits and closes the sink. May sleep. */
-void ktrace_proc_sink_release(struct ktrace_proc_sink *sink);
+void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_thread *thread);
 
 /* Writes what waits in all sinks: from time to time by a thread, for those who follow a file; before power off. May sleep. */
-void ktrace_proc_flush(void);
+void ktrace_proc_flush(struct ktrace_proc_thread *thread);
 
 /* ---- ktrace(2), utrace(2) ---------------------------------------------------------------------- */
 
@@ -247,8 +246,8 @@ void ktrace_proc_flush(void);
  * Errors: ARGUMENT (no such operation, no facility, SET without a sink), STATE (no ktrace_proc_init()), NO_PROCESS, PERMISSION
  * (none of them may be; for CLEARFILE: one of them may not be). May sleep.
  */
-int ktrace_proc_control(struct ktrace_proc *caller, uint32_t operation, uint32_t facilities, int64_t pid,
-			struct ktrace_proc_sink *sink);
+int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *thread, uint32_t operation,
+			uint32_t facilities, int64_t pid, struct ktrace_proc_sink *sink);
 
 /*
  * What the program itself has to say: size bytes at an address of it. ARGUMENT: more than KTRX_PROC_USER_MAX, traced or not.
