@@ -8,7 +8,16 @@
 enum {
 #define CALL(number, name, ...) SYS_##name = number,
 #include "syscalls.def"
-	SYS_COUNT = 74,
+	SYS_COUNT = 96,
+};
+
+enum {
+#define FLAG(type, value, name)	 name = value,
+#define VALUE(type, value, name) name = value,
+#define FIELD(type, mask)
+#define SIGNAL(number, name) name = number,
+#define STRUCT(name, size, members)
+#include "types.def"
 };
 
 /* Where user memory lies, on every architecture. */
@@ -29,32 +38,10 @@ enum {
 #include "errors.def"
 };
 
-/* Signals. */
-#define SIGHUP	  1
-#define SIGINT	  2
-#define SIGQUIT	  3
-#define SIGILL	  4
-#define SIGTRAP	  5
-#define SIGABRT	  6
-#define SIGBUS	  7
-#define SIGFPE	  8
-#define SIGKILL	  9
-#define SIGUSR1	  10
-#define SIGSEGV	  11
-#define SIGUSR2	  12
-#define SIGPIPE	  13
-#define SIGALRM	  14
-#define SIGTERM	  15
-#define SIGCHLD	  17
-#define SIGCONT	  18
-#define SIGSTOP	  19
 #define SIG_COUNT 32
 
-#define SIG_DFL	    UINT64_C(0)
-#define SIG_IGN	    UINT64_C(1)
-#define SIG_BLOCK   0
-#define SIG_UNBLOCK 1
-#define SIG_SETMASK 2
+#define SIG_DFL UINT64_C(0)
+#define SIG_IGN UINT64_C(1)
 
 struct abi_sigaction {
 	uint64_t handler;  /* void (*)(int), SIG_DFL or SIG_IGN */
@@ -63,21 +50,7 @@ struct abi_sigaction {
 	uint32_t flags;
 };
 
-/* open */
-#define O_RDONLY   0
-#define O_WRONLY   1
-#define O_RDWR	   2
-#define O_ACCMODE  3
-#define O_CREAT	   0100
-#define O_EXCL	   0200
-#define O_TRUNC	   01000
-#define O_APPEND   02000
-#define O_NONBLOCK 04000
-#define O_CLOEXEC  02000000
-
-#define SEEK_SET 0
-#define SEEK_CUR 1
-#define SEEK_END 2
+#define O_ACCMODE 3
 
 #define S_IFMT	 0170000
 #define S_IFSOCK 0140000
@@ -95,6 +68,8 @@ struct abi_stat {
 	uint32_t mode, nlink, uid, gid;
 };
 
+#define GROUPS_MAX 8
+
 #define NAME_MAX 59
 #define PATH_MAX 256
 
@@ -103,13 +78,6 @@ struct abi_dirent {
 	char name[NAME_MAX + 1]; /* NUL-terminated */
 };
 
-#define PROT_READ     1
-#define PROT_WRITE    2
-#define PROT_EXEC     4
-#define MAP_PRIVATE   2
-#define MAP_ANONYMOUS 32
-
-#define WNOHANG 1
 /* Status of wait4: exit code << 8, or the signal that ended it. */
 #define WIFEXITED(status)   (((status)&0x7f) == 0)
 #define WEXITSTATUS(status) ((status) >> 8 & 0xff)
@@ -118,32 +86,14 @@ struct abi_dirent {
 struct abi_timespec {
 	int64_t sec, nsec;
 };
-#define CLOCK_REALTIME	0
-#define CLOCK_MONOTONIC 1
-
-#define POLLIN	 0x01
-#define POLLOUT	 0x04
-#define POLLERR	 0x08
-#define POLLHUP	 0x10
-#define POLLNVAL 0x20
 
 struct abi_pollfd {
 	int32_t fd;
 	int16_t events, revents;
 };
 
-#define AF_INET		2
-#define SOCK_STREAM	1
-#define SOCK_DGRAM	2
-#define SOCK_NONBLOCK	O_NONBLOCK /* with the type, for there is no fcntl */
-#define SOCK_CLOEXEC	O_CLOEXEC
 #define INADDR_LOOPBACK 0x7f000001u
 #define INADDR_ANY	0u
-
-/* shutdown */
-#define SHUT_RD	  0
-#define SHUT_WR	  1
-#define SHUT_RDWR 2
 
 struct abi_sockaddr {
 	uint16_t family;

@@ -118,10 +118,7 @@ int exec_load(struct image *image, const char *path, char *const argv[], char *c
 	if (error)
 		return error;
 	image->cred = *who;
-	if (program->mode & S_ISUID)
-		image->cred.uid = program->uid;
-	if (program->mode & S_ISGID)
-		image->cred.gid = program->gid;
+	credentials_exec(&image->cred, program->mode, program->uid, program->gid);
 	error = load(image, program, argv, envp);
 	inode_release(program);
 	return error;

@@ -66,6 +66,32 @@ uint32_t process_parent_id(const struct process *process)
 	return id;
 }
 
+static bool group_exists(uint32_t group)
+{
+	struct process *process = NULL;
+
+	while ((process = process_next(process)) && process->group != group)
+		continue;
+	return process;
+}
+
+int process_set_group(uint32_t pid, uint32_t group)
+{
+	struct process *self = process_self();
+	bool irq_on = process_lock();
+	struct process *process = pid ? process_find(pid) : self;
+	int error = 0;
+
+	if (!process || (process != self && process->parent != self))
+		error = -ESRCH;
+	else if (group && group != process->pid && !group_exists(group))
+		error = -EPERM;
+	else
+		process->group = group ? group : process->pid;
+	process_unlock(irq_on);
+	return error;
+}
+
 /* A slot with nothing in it; NULL: the table is full. Who ended last may still be telling the slot's children queue. */
 static struct process *claim_slot(void)
 {
@@ -119,6 +145,7 @@ static void set_going(struct process *process, struct process *parent)
 	bool irq_on = process_lock();
 
 	process->parent = parent;
+	process->group = parent == process ? process->pid : parent->group;
 	process->state = PROCESS_ALIVE;
 	process_unlock(irq_on);
 	sched_wake(process->thread);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "credentials.h"
 #include "file.h"
 #include "signal.h"
 #include "thread.h"
@@ -17,16 +18,13 @@
 
 #define PROCESS_MAX 64
 
-struct credentials {
-	uint32_t uid, gid;
-};
-
 /* A new one is being made and known to nobody but its maker. */
 enum process_state { PROCESS_FREE, PROCESS_NEW, PROCESS_ALIVE, PROCESS_ZOMBIE };
 
 struct process {
 	enum process_state state; /* table lock */
 	uint32_t pid;
+	uint32_t group;		/* its process group, by the pid of who founded it; table lock */
 	struct process *parent; /* table lock; itself for init */
 	int status;		/* of wait4, once a zombie; table lock */
 	struct thread *thread;	/* its name is the process's */
@@ -55,6 +53,12 @@ int64_t process_fork(void);
 int process_exec(const char *path, char *const argv[], char *const envp[]); /* kernel copies; 0 or -errno */
 _Noreturn void process_exit(int status);				    /* status as wait4 tells it */
 int64_t process_wait(int64_t pid, int *status, unsigned flags);
+
+/*
+ * A process, 0: the caller, joins a group, 0: its own. The caller and its children can be moved, into groups that exist.
+ * 0 or -errno.
+ */
+int process_set_group(uint32_t pid, uint32_t group);
 
 /* While the table is locked, what is alive stays so. No wait queue's lock may be held. */
 bool process_lock(void);

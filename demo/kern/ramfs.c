@@ -94,8 +94,8 @@ struct inode *ramfs_new(uint32_t mode, const struct credentials *who)
 	*inode = (struct inode){
 		.number = inode->number,
 		.mode = mode,
-		.uid = who->uid,
-		.gid = who->gid,
+		.uid = who->effective_uid,
+		.gid = who->effective_gid,
 		.mtime_ns = clock_ns(),
 	};
 	return inode;

@@ -27,7 +27,7 @@ void signal_send(struct process *process, int signal);
 /* To the running process, which has done something that it cannot go on after: blocking and ignoring do not help. */
 void signal_force(int signal);
 
-/* The same to all processes but the first: Ctrl-C, kill(-1). */
+/* The same to all processes but the first: Ctrl-C. */
 void signal_send_all(int signal);
 
 /* Is anything to be delivered? Sleeps that signals may end look at it before and after: then -EINTR. */

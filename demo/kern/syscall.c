@@ -18,13 +18,31 @@ static int64_t (*const functions[SYS_COUNT])(const struct call *call) = {
 #include "syscalls.def"
 };
 
-#define TYPES(...) #__VA_ARGS__
 const char syscall_table_text[] =
-#define CALL(number, name, ...) #number " " #name " " TYPES(__VA_ARGS__) "\n"
+#define CALL(number, name, ...) #number " " #name " " #__VA_ARGS__ "\n"
 #include "syscalls.def"
 #define ERROR(number, name) "error " #number " " #name "\n"
 #include "errors.def"
+#define FLAG(type, value, name)	       "flags " #type " " #value " " #name "\n"
+#define VALUE(type, value, name)       "enum " #type " " #value " " #name "\n"
+#define FIELD(type, mask)	       "field " #type " " #mask "\n"
+#define SIGNAL(number, name)	       "signal " #number " " #name "\n"
+#define STRUCT(name, size, members)    "struct " #name " " #size members "\n"
+#define MEMBER(of, type, name, offset) ", " #type " " #name " " #offset
+#include "types.def"
 	;
+
+/* The trace is told how structs are laid out. */
+#define FLAG(type, value, name)
+#define VALUE(type, value, name)
+#define FIELD(type, mask)
+#define SIGNAL(number, name)
+#define STRUCT(name, size, members)                                 \
+	_Static_assert(sizeof(struct abi_##name) == (size), #name); \
+	members
+#define MEMBER(of, type, name, offset) \
+	_Static_assert(offsetof(struct abi_##of, name) == (offset), #of "." #name);
+#include "types.def"
 
 static int64_t dispatch(unsigned number, const struct call *call)
 {

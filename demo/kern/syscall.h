@@ -10,7 +10,7 @@ struct call {
 	uint64_t a[6];
 };
 
-/* One function a call: sys_NAME. Spread over syscall_process.c, syscall_memory.c, syscall_file.c, syscall_socket.c. */
+/* One function a call: sys_NAME, in syscall_process.c, syscall_identity.c, syscall_memory.c, syscall_file.c and so on. */
 #define CALL(number, name, ...) int64_t sys_##name(const struct call *call);
 #include "syscalls.def"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* System calls on processes, signals, users and time. */
+/* System calls on processes, signals, time and the machine. */
 #include "abi.h"
 #include "arch.h"
 #include "clock.h"
@@ -138,31 +138,58 @@ int64_t sys_setname(const struct call *call)
 
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
-static bool may_signal(const struct credentials *who, const struct process *target)
+/* Whom a call sends a signal to: one process, or some. */
+struct receivers {
+	int64_t pid; /* as kill() has it */
+	int signal;
+	unsigned found, reached;
+};
+
+static bool is_meant(const struct receivers *receivers, const struct process *process)
 {
-	return who->uid == 0 || who->uid == target->cred.uid;
+	const struct process *self = process_self();
+
+	if (!credentials_may_see(&self->cred, &process->cred))
+		return false;
+	if (receivers->pid > 0)
+		return process->pid == (uint64_t)receivers->pid;
+	if (receivers->pid == -1)
+		return process->pid != THREAD_ID_INIT && process != self;
+	return process->group == (receivers->pid ? (uint64_t)-receivers->pid : self->group);
 }
 
-/* kill(pid, signal): signal 0 only asks. */
+static void signal_to_all(struct receivers *receivers)
+{
+	struct process *process = NULL;
+	bool irq_on = process_lock();
+
+	while ((process = process_next(process))) {
+		if (!is_meant(receivers, process))
+			continue;
+		receivers->found++;
+		if (!credentials_may_signal(&process_self()->cred, &process->cred))
+			continue;
+		receivers->reached++;
+		if (receivers->signal)
+			signal_send(process, receivers->signal);
+	}
+	process_unlock(irq_on);
+}
+
+/*
+ * kill(pid, signal): signal 0 only asks. 0 is the caller's process group, -1 all but the caller and init, what is below
+ * that the group of the opposite number.
+ */
 int64_t sys_kill(const struct call *call)
 {
-	int64_t pid = (int32_t)call->a[0], result = 0;
-	int signal = (int)call->a[1];
-	struct process *target;
-	bool irq_on;
+	struct receivers receivers = { .pid = (int32_t)call->a[0], .signal = (int)call->a[1] };
 
-	if (pid <= 0 || signal < 0 || signal >= SIG_COUNT || signal == SIGSTOP)
+	if (receivers.signal < 0 || receivers.signal >= SIG_COUNT || receivers.signal == SIGSTOP)
 		return -EINVAL;
-	irq_on = process_lock();
-	target = process_find((uint32_t)pid);
-	if (!target)
-		result = -ESRCH;
-	else if (!may_signal(&process_self()->cred, target))
-		result = -EPERM;
-	else if (signal)
-		signal_send(target, signal);
-	process_unlock(irq_on);
-	return result;
+	signal_to_all(&receivers);
+	if (!receivers.found)
+		return -ESRCH;
+	return receivers.reached ? 0 : -EPERM;
 }
 
 int64_t sys_sigaction(const struct call *call)
@@ -272,39 +299,6 @@ int64_t sys_clock_gettime(const struct call *call)
 	return vm_copy_out(&process_self()->vm, call->a[1], &time, sizeof(time));
 }
 
-/* ---- Users ------------------------------------------------------------------------------------- */
-
-int64_t sys_getuid(const struct call *call)
-{
-	(void)call;
-	return process_self()->cred.uid;
-}
-
-int64_t sys_getgid(const struct call *call)
-{
-	(void)call;
-	return process_self()->cred.gid;
-}
-
-/* User 0 may become anybody, all others only who they are. */
-static int64_t become(uint32_t *id, uint32_t wanted)
-{
-	if (process_self()->cred.uid != 0 && *id != wanted)
-		return -EPERM;
-	*id = wanted;
-	return 0;
-}
-
-int64_t sys_setuid(const struct call *call)
-{
-	return become(&process_self()->cred.uid, (uint32_t)call->a[0]);
-}
-
-int64_t sys_setgid(const struct call *call)
-{
-	return become(&process_self()->cred.gid, (uint32_t)call->a[0]);
-}
-
 /* ---- The machine ------------------------------------------------------------------------------- */
 
 static const char *machine_name(uint16_t elf_machine)
@@ -331,7 +325,7 @@ int64_t sys_uname(const struct call *call)
 
 int64_t sys_reboot(const struct call *call)
 {
-	if (process_self()->cred.uid != 0)
+	if (!credentials_is_superuser(&process_self()->cred))
 		return -EPERM;
 	switch (call->a[0] & 0xff) {
 	case REBOOT_POWER_OFF:

@@ -105,5 +105,5 @@ int64_t sys_setting_set(const struct call *call)
 
 	if (length < 0)
 		return length;
-	return self->cred.uid == 0 ? error_of(ktrace_control(text)) : -EPERM;
+	return credentials_is_superuser(&self->cred) ? error_of(ktrace_control(text)) : -EPERM;
 }

@@ -60,7 +60,8 @@ int64_t sys_bind(const struct call *call)
 	if (!file)
 		return -EBADF;
 	error = fetch_address(&address, call->a[1], call->a[2]);
-	if (!error && address.port > 0 && address.port < PORT_PRIVILEGED && process_self()->cred.uid != 0)
+	if (!error && address.port > 0 && address.port < PORT_PRIVILEGED &&
+	    !credentials_is_superuser(&process_self()->cred))
 		error = -EACCES;
 	return error ? error : socket_bind(file, &address);
 }

@@ -41,14 +41,14 @@ int vfs_may(const struct inode *inode, const struct credentials *who, unsigned w
 {
 	unsigned granted = inode->mode;
 
-	if (who->uid == 0) {
+	if (credentials_is_superuser(who)) {
 		bool executable = is_directory(inode) || inode->mode & 0111;
 
 		return want & MAY_EXECUTE && !executable ? -EACCES : 0;
 	}
-	if (who->uid == inode->uid)
+	if (who->effective_uid == inode->uid)
 		granted >>= 6;
-	else if (who->gid == inode->gid)
+	else if (credentials_in_group(who, inode->gid))
 		granted >>= 3;
 	return want & ~granted ? -EACCES : 0;
 }
@@ -375,7 +375,7 @@ int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct c
 
 	tree_lock();
 	error = walk_to(path, cwd, who, &place);
-	if (!error && who->uid != 0 && who->uid != place.inode->uid)
+	if (!error && !credentials_is_superuser(who) && who->effective_uid != place.inode->uid)
 		error = -EPERM;
 	if (!error)
 		place.inode->mode = (place.inode->mode & S_IFMT) | (mode & 07777);
@@ -390,7 +390,7 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 
 	tree_lock();
 	error = walk_to(path, cwd, who, &place);
-	if (!error && who->uid != 0)
+	if (!error && !credentials_is_superuser(who))
 		error = -EPERM;
 	if (!error) {
 		place.inode->uid = uid;

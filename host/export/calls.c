@@ -21,12 +21,12 @@ enum state {
 
 /* How a value reads. */
 enum how {
-	HOW_HEX, /* what is not known otherwise */
+	HOW_HEX,
 	HOW_INT,
 	HOW_UNSIGNED_INT,
 	HOW_SIZE,
 	HOW_SIGNED,
-	HOW_FLAGS,
+	HOW_FLAGS, /* and what is not known otherwise */
 	HOW_OCTAL,
 	HOW_NOTHING,
 };
@@ -36,10 +36,13 @@ static const struct {
 	char word[8];
 	enum how how;
 } words[] = {
-	{ "void", HOW_NOTHING },     { "int", HOW_INT },  { "fd", HOW_INT },	  { "pid", HOW_INT },
-	{ "sig", HOW_INT },	     { "ms", HOW_INT },	  { "off", HOW_SIGNED },  { "size", HOW_SIZE },
-	{ "ptr", HOW_HEX },	     { "path", HOW_HEX }, { "flags", HOW_FLAGS }, { "mode", HOW_OCTAL },
-	{ "uid", HOW_UNSIGNED_INT },
+	{ "void", HOW_NOTHING },     { "int", HOW_INT },	  { "fd", HOW_INT },
+	{ "pid", HOW_INT },	     { "sig", HOW_INT },	  { "ms", HOW_INT },
+	{ "off", HOW_SIGNED },	     { "long", HOW_SIGNED },	  { "size", HOW_SIZE },
+	{ "ulong", HOW_SIZE },	     { "ptr", HOW_HEX },	  { "path", HOW_HEX },
+	{ "str", HOW_HEX },	     { "data", HOW_HEX },	  { "buffer", HOW_HEX },
+	{ "hex", HOW_HEX },	     { "mode", HOW_OCTAL },	  { "uint", HOW_UNSIGNED_INT },
+	{ "uid", HOW_UNSIGNED_INT }, { "gid", HOW_UNSIGNED_INT },
 };
 
 static enum how how_of(const char *word, size_t length)
@@ -47,25 +50,26 @@ static enum how how_of(const char *word, size_t length)
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strlen(words[i].word) == length && memcmp(words[i].word, word, length) == 0)
 			return words[i].how;
-	return HOW_HEX;
+	return HOW_FLAGS;
 }
 
-/* "size, fd, ptr, size": the result's, then each argument's. False if there are more than anyone passes. */
+/*
+ * "size, fd fd, data data, size size": the result's type, then each argument's and its name, which may be missing. False
+ * if there are more than anyone passes.
+ */
 static bool take_types(struct calls_form *form, const char *types)
 {
 	const char *at = types + strspn(types, " ");
-	size_t length = strcspn(at, ", ");
 
-	form->result = (uint8_t)how_of(at, length);
+	form->result = (uint8_t)how_of(at, strcspn(at, ", "));
 	form->count = 0;
-	for (at += length; *at; at += length) {
+	for (at += strcspn(at, ","); *at; at += strcspn(at, ",")) {
 		at += strspn(at, ", ");
-		length = strcspn(at, ", ");
-		if (length == 0)
+		if (!*at)
 			break;
 		if (form->count == CALLS_ARGUMENTS)
 			return false;
-		form->argument[form->count++] = (uint8_t)how_of(at, length);
+		form->argument[form->count++] = (uint8_t)how_of(at, strcspn(at, ", "));
 	}
 	return true;
 }

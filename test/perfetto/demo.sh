@@ -48,7 +48,7 @@ of_programs() {
 	check "$arch: calls are slices by thread, called as the kernel calls them" \
 		packets 'type=1 track_uuid=[0-9]* category_iids=[0-9]* name_iid=[0-9]* debug_annotations'
 	check "$arch: calls have names" packets 'event_names{iid=[0-9]* name="sigaction"}'
-	check "$arch: calls say what their arguments are" packets 'name="types" string_value="size, fd, ptr, size"'
+	check "$arch: calls say what their arguments are" packets 'name="types" string_value="size, fd fd, data data, size size"'
 	check "$arch: programs are processes, with parents" \
 		packets 'processes{pid=[1-9][0-9]* ppid=1 cmdline="/bin/resolver"}'
 	check "$arch: what they fork is theirs" sh -c "parent=\$(sed -n \

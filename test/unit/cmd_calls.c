@@ -26,6 +26,7 @@ static const struct call {
 	{ "seven", "int, uid, sig, ms, pid, int, int, int" },
 	{ "nine", "int, int, int, int, int, int, int, int, int, int" },
 	{ "odd\x1b[m", " ,, , int ,, fd ,," },
+	{ "chosen", "gid, str name, open_flags how, uint count, ulong all, long some, hex rest" },
 	{ "a_name_that_is_much_too_long_for_being_kept_here", "int, int" },
 };
 
@@ -128,6 +129,11 @@ static void arguments_by_their_types(void **state)
 	assert_string_equal(enter(6, some), "map(0x4, 137437898560, 0xbb8)");
 	assert_string_equal(enter(1, wide), "write(-1, 0xffffffffffffffff, 18446744073709551615)");
 	assert_string_equal(enter(9, some), "odd\\x1b[m(4, -1054912)");
+	assert_string_equal(enter(10, some), "chosen(0x4, 0x1fffefe740, 3000, 0, 0, 0x0)");
+	assert_string_equal(
+		enter(10, wide),
+		"chosen(0xffffffff, 0xffffffffffffffff, 4294967295, 18446744073709551615, 0, 0x0)");
+	assert_string_equal(enter(10, zero), "chosen(0x0, 0, 0, 0, 0, 0x0)");
 	assert_string_equal(enter(2001, some), "write(4, 0x1fffefe740, 3000)");
 }
 
@@ -158,6 +164,7 @@ static void results_by_their_types(void **state)
 	assert_string_equal(leave(6, -12), "map = 0xfffffffffffffff4");
 	assert_string_equal(leave(3, 12), "getpid = 12");
 	assert_string_equal(leave(4, 0), "exit");
+	assert_string_equal(leave(10, 7), "chosen = 7");
 	assert_string_equal(leave(5, INT64_MIN), "lseek = -9223372036854775808");
 }
 
@@ -172,7 +179,7 @@ static void what_does_not_fit_is_left_alone(void **state)
 	assert_string_equal(enter(UINT32_MAX, values), "-");
 	assert_string_equal(enter(7, values), "-"); /* more arguments than numbers */
 	assert_string_equal(enter(8, values), "-");
-	assert_string_equal(enter(10, values), "-");
+	assert_string_equal(enter(11, values), "-");
 	assert_string_equal(put(WELLKNOWN_SYSCALL_ENTER, 1, KTRX_TYPE_U64, 8, 2, values), "-");
 	assert_string_equal(put(WELLKNOWN_SYSCALL_ENTER, 4, KTRX_TYPE_STRING, 8, 1, values), "-");
 	assert_string_equal(put(WELLKNOWN_SYSCALL_ENTER, 4, 200, 8, 1, values), "-");
@@ -180,7 +187,7 @@ static void what_does_not_fit_is_left_alone(void **state)
 	assert_string_equal(put(WELLKNOWN_SYSCALL_ENTER, 3, KTRX_TYPE_U64, 8, 0, values), "getpid()");
 	at = calls_put_name(calls, line, 0);
 	assert_memory_equal(line, "nop ", at - line);
-	at = calls_put_name(calls, line, 10);
+	at = calls_put_name(calls, line, 11);
 	assert_memory_equal(line, "a_name_that_is_much_too_long_for_being_kept_here ", at - line);
 	assert_ptr_equal(calls_put_name(calls, line, 77), line);
 }

@@ -12,10 +12,15 @@
 #include "abi.h"
 
 /* What the types of syscalls.def are in C, as an argument and as a result. */
-typedef int call_int, call_fd, call_pid, call_sig;
-typedef unsigned call_flags, call_mode, call_uid;
-typedef void *call_ptr; /* also of what is only read */
-typedef const char *call_path;
+typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, call_mask_how,
+	call_shutdown_how, call_address_family, call_socket_type, call_ktrace_operation,
+	call_ktrace_facilities;
+typedef unsigned call_flags, call_mode, call_uid, call_gid, call_open_flags, call_protection, call_map_flags,
+	call_wait_flags;
+typedef void *call_ptr, *call_buffer, *call_stat, *call_sockaddr, *call_timespec, *call_pollfd,
+	*call_action; /* also of what is only read */
+typedef const char *call_path, *call_str;
+typedef const void *call_data;
 typedef size_t call_size;
 typedef int64_t call_off, call_ms;
 
@@ -24,25 +29,25 @@ typedef int64_t call_off, call_ms;
 #define RESULT_fd   int
 #define RESULT_pid  int
 #define RESULT_uid  int
+#define RESULT_gid  int
 #define RESULT_size int64_t
 #define RESULT_off  int64_t
 #define RESULT_ptr  int64_t
 
-/* How many arguments a call has, of result type and argument types. */
+/* How many arguments a call has, of result type and arguments. */
 #define CALL_COUNT(...)				 CALL_COUNT_(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, 0)
 #define CALL_COUNT_(r, a, b, c, d, e, f, n, ...) n
 
-/* CALL_PARAMETERS(n)(result, types…): a parameter list. */
-#define CALL_PARAMETERS(n)		    CALL_PARAMETERS_(n)
-#define CALL_PARAMETERS_(n)		    CALL_PARAMETERS_##n
-#define CALL_PARAMETERS_0(r)		    void
-#define CALL_PARAMETERS_1(r, A)		    call_##A a
-#define CALL_PARAMETERS_2(r, A, B)	    call_##A a, call_##B b
-#define CALL_PARAMETERS_3(r, A, B, C)	    call_##A a, call_##B b, call_##C c
-#define CALL_PARAMETERS_4(r, A, B, C, D)    call_##A a, call_##B b, call_##C c, call_##D d
-#define CALL_PARAMETERS_5(r, A, B, C, D, E) call_##A a, call_##B b, call_##C c, call_##D d, call_##E e
-#define CALL_PARAMETERS_6(r, A, B, C, D, E, F) \
-	call_##A a, call_##B b, call_##C c, call_##D d, call_##E e, call_##F f
+/* CALL_PARAMETERS(n)(result, type argument…): a parameter list. */
+#define CALL_PARAMETERS(n)		       CALL_PARAMETERS_(n)
+#define CALL_PARAMETERS_(n)		       CALL_PARAMETERS_##n
+#define CALL_PARAMETERS_0(r)		       void
+#define CALL_PARAMETERS_1(r, a)		       call_##a
+#define CALL_PARAMETERS_2(r, a, b)	       call_##a, call_##b
+#define CALL_PARAMETERS_3(r, a, b, c)	       call_##a, call_##b, call_##c
+#define CALL_PARAMETERS_4(r, a, b, c, d)       call_##a, call_##b, call_##c, call_##d
+#define CALL_PARAMETERS_5(r, a, b, c, d, e)    call_##a, call_##b, call_##c, call_##d, call_##e
+#define CALL_PARAMETERS_6(r, a, b, c, d, e, f) call_##a, call_##b, call_##c, call_##d, call_##e, call_##f
 
 #define CALL_RESULT(r, ...) RESULT_##r
 

@@ -54,15 +54,52 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 	return result;
 }
 
-#define VALUES(n)  VALUES_(n)
-#define VALUES_(n) VALUES_##n
-#define VALUES_0   0
-#define VALUES_1   (uint64_t) a
-#define VALUES_2   VALUES_1, (uint64_t)b
-#define VALUES_3   VALUES_2, (uint64_t)c
-#define VALUES_4   VALUES_3, (uint64_t)d
-#define VALUES_5   VALUES_4, (uint64_t)e
-#define VALUES_6   VALUES_5, (uint64_t)f
+/* CALL_VALUES(n)(result, type argument…): the arguments as the kernel takes them. */
+#define CALL_VALUES(n)			   CALL_VALUES_(n)
+#define CALL_VALUES_(n)			   CALL_VALUES_##n
+#define CALL_VALUES_0(r)		   0
+#define CALL_VALUES_1(r, a)		   VALUE(a)
+#define CALL_VALUES_2(r, a, b)		   VALUE(a), VALUE(b)
+#define CALL_VALUES_3(r, a, b, c)	   VALUE(a), VALUE(b), VALUE(c)
+#define CALL_VALUES_4(r, a, b, c, d)	   VALUE(a), VALUE(b), VALUE(c), VALUE(d)
+#define CALL_VALUES_5(r, a, b, c, d, e)	   VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e)
+#define CALL_VALUES_6(r, a, b, c, d, e, f) VALUE(a), VALUE(b), VALUE(c), VALUE(d), VALUE(e), VALUE(f)
+
+/* Of "type argument" the argument: all types are nothing here. */
+#define VALUE(a) (uint64_t) NAME_OF_##a
+#define NAME_OF_int
+#define NAME_OF_fd
+#define NAME_OF_pid
+#define NAME_OF_sig
+#define NAME_OF_whence
+#define NAME_OF_clock_id
+#define NAME_OF_mask_how
+#define NAME_OF_shutdown_how
+#define NAME_OF_address_family
+#define NAME_OF_socket_type
+#define NAME_OF_ktrace_operation
+#define NAME_OF_ktrace_facilities
+#define NAME_OF_flags
+#define NAME_OF_mode
+#define NAME_OF_uid
+#define NAME_OF_gid
+#define NAME_OF_open_flags
+#define NAME_OF_protection
+#define NAME_OF_map_flags
+#define NAME_OF_wait_flags
+#define NAME_OF_ptr
+#define NAME_OF_buffer
+#define NAME_OF_data
+#define NAME_OF_stat
+#define NAME_OF_sockaddr
+#define NAME_OF_timespec
+#define NAME_OF_pollfd
+#define NAME_OF_action
+#define NAME_OF_path
+#define NAME_OF_str
+#define NAME_OF_size
+#define NAME_OF_off
+#define NAME_OF_ms
 
 #define RETURN(r, ...)	    RETURN_##r
 #define RETURN_void(result) (void)(result), __builtin_unreachable()
@@ -70,16 +107,17 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 #define RETURN_fd	    RETURN_int
 #define RETURN_pid	    RETURN_int
 #define RETURN_uid	    RETURN_int
+#define RETURN_gid	    RETURN_int
 #define RETURN_size(result) return (result)
 #define RETURN_off	    RETURN_size
 #define RETURN_ptr	    RETURN_size
 
-#define CALL(number, name, ...)                                                                \
-	CALL_RESULT(__VA_ARGS__, ) name(CALL_PARAMETERS(CALL_COUNT(__VA_ARGS__))(__VA_ARGS__)) \
-	{                                                                                      \
-		const uint64_t arguments[6] = { VALUES(CALL_COUNT(__VA_ARGS__)) };             \
-                                                                                               \
-		RETURN(__VA_ARGS__, )(call_kernel(number, arguments));                         \
+#define CALL(number, name, ...)                                                                      \
+	CALL_RESULT(__VA_ARGS__, ) name(CALL_PARAMETERS(CALL_COUNT(__VA_ARGS__))(__VA_ARGS__))       \
+	{                                                                                            \
+		const uint64_t arguments[6] = { CALL_VALUES(CALL_COUNT(__VA_ARGS__))(__VA_ARGS__) }; \
+                                                                                                     \
+		RETURN(__VA_ARGS__, )(call_kernel(number, arguments));                               \
 	}
 #include "syscalls.def"
 

@@ -112,7 +112,7 @@ int64_t write_all(int fd, const void *from, size_t size)
 	int64_t n;
 
 	for (; done < size; done += (size_t)n) {
-		n = write(fd, (char *)(uintptr_t)from + done, size - done);
+		n = write(fd, (const char *)from + done, size - done);
 		if (n <= 0)
 			return n < 0 ? n : (int64_t)done;
 	}

@@ -29,7 +29,7 @@ static bool connected(int client_type)
 
 static int64_t send_text(int fd, const char *text)
 {
-	return sendto(fd, (void *)(uintptr_t)text, strlen(text), 0, NULL, 0);
+	return sendto(fd, text, strlen(text), 0, NULL, 0);
 }
 
 static int64_t receive(int fd, void *to, size_t size)
