@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <stddef.h>
+#include <string.h>
 
 const char *machine_name(uint16_t elf_machine)
 {
@@ -16,4 +17,14 @@ const char *machine_name(uint16_t elf_machine)
 	default:
 		return NULL;
 	}
+}
+
+uint16_t machine_number(const char *name)
+{
+	static const uint16_t machines[] = { EM_X86_64, EM_AARCH64, EM_RISCV };
+
+	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
+		if (strcmp(machine_name(machines[i]), name) == 0)
+			return machines[i];
+	return EM_NONE;
 }

@@ -7,5 +7,7 @@
 
 /* By its number in ELF headers; NULL: none of those that ktrace runs on. */
 const char *machine_name(uint16_t elf_machine);
+/* The reverse; 0: none of them. */
+uint16_t machine_number(const char *name);
 
 #endif

@@ -1,21 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "export/syscalls.h"
 
-#include <dlfcn.h>
 #include <elf.h>
-#include <linux/audit.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const struct {
-	const char *name;
-	uint16_t elf;
-	uint32_t audit;
-} machines[] = {
-	{ "x86_64", EM_X86_64, AUDIT_ARCH_X86_64 },
-	{ "aarch64", EM_AARCH64, AUDIT_ARCH_AARCH64 },
-	{ "riscv64", EM_RISCV, AUDIT_ARCH_RISCV64 },
-};
+#include "export/machine.h"
 
 void syscalls_open(struct syscalls *calls, const struct ktread *trace, const char *machine)
 {
@@ -24,9 +14,7 @@ void syscalls_open(struct syscalls *calls, const struct ktread *trace, const cha
 
 	memset(calls, 0, sizeof(*calls));
 	calls->trace = trace;
-	for (size_t i = 0; i < sizeof(machines) / sizeof(machines[0]); i++)
-		if (machine ? strcmp(machines[i].name, machine) == 0 : machines[i].elf == elf)
-			calls->architecture = machines[i].audit;
+	linux_calls_open(&calls->linux_calls, machine ? machine_number(machine) : elf);
 }
 
 static uint8_t bit(uint32_t number)
@@ -39,8 +27,7 @@ void syscalls_close(struct syscalls *calls)
 	for (uint32_t n = 0; n < SYSCALLS_CACHED; n++)
 		if (calls->owned[n / 8] & bit(n))
 			free((char *)calls->name[n]);
-	if (calls->library)
-		dlclose(calls->library);
+	linux_calls_close(&calls->linux_calls);
 }
 
 void syscalls_rename(struct syscalls *calls, uint32_t number, const char *name)
@@ -49,36 +36,13 @@ void syscalls_rename(struct syscalls *calls, uint32_t number, const char *name)
 	calls->name[number] = name;
 }
 
-static char *resolve_nothing(uint32_t architecture, int number)
-{
-	(void)architecture;
-	(void)number;
-	return NULL;
-}
-
-/* Loads the library once; where it is absent, calls keep their numbers. */
-static void load_library(struct syscalls *calls)
-{
-	calls->resolve = resolve_nothing;
-	if (calls->architecture == 0)
-		return;
-	calls->library = dlopen("libseccomp.so.2", RTLD_NOW | RTLD_LOCAL);
-	if (!calls->library)
-		return;
-	*(void **)&calls->resolve = dlsym(calls->library, "seccomp_syscall_resolve_num_arch");
-	if (!calls->resolve)
-		calls->resolve = resolve_nothing;
-}
-
 static const char *ask(struct syscalls *calls, uint32_t number)
 {
 	const char *name = ktread_syscall_name(calls->trace, number);
 
 	if (name)
 		return name;
-	if (!calls->resolve)
-		load_library(calls);
-	name = calls->resolve(calls->architecture, (int)number);
+	name = linux_calls_name(&calls->linux_calls, number);
 	if (name)
 		calls->owned[number / 8] |= bit(number);
 	return name;

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Names of system calls: the trace's own table, else the Linux numbers of the guest's machine by libseccomp,
- * which is loaded when the first name is asked for and need not be there at all.
- */
+/* Names of system calls: the trace's own table, else the Linux numbers of the guest's machine. */
 #ifndef EXPORT_SYSCALLS_H
 #define EXPORT_SYSCALLS_H
 
 #include <stdint.h>
 
+#include "export/linux_calls.h"
 #include "ktread/ktread.h"
 
 #define SYSCALLS_CACHED 1024u
 
 struct syscalls {
 	const struct ktread *trace;
-	char *(*resolve)(uint32_t architecture, int number);
-	void *library;
-	uint32_t architecture; /* AUDIT_ARCH_*, 0 if the machine has none */
+	struct linux_calls linux_calls;
 	uint8_t asked[SYSCALLS_CACHED / 8];
 	uint8_t owned[SYSCALLS_CACHED / 8]; /* name[] is to be freed */
 	const char *name[SYSCALLS_CACHED];
