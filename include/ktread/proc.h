@@ -166,7 +166,7 @@ struct ktread_proc_record {
 			uint64_t records, lost, bytes;
 		} end;
 	};
-	const unsigned char *data; /* NAMEI, USER, SYSCTL, NAME, TABLE: the whole payload */
+	const unsigned char *data; /* NAMEI, USER, SYSCTL, NAME, TABLE: the whole payload; else what follows */
 	uint32_t data_size;
 };
 

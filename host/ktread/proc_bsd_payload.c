@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What is in the payload of the BSDs' records. Structures are those of the kernel's compiler: a word is aligned to its size,
+ * and a structure's size is a multiple of its largest member's.
+ */
+#include "proc_bsd.h"
+
+#define RIGHTS_WORDS 2u
+
+/* The reasons of FreeBSD before version 14, which had another fourth one. */
+#define EARLIER_LOOKUP 3
+
+/* Has what follows the first `size` bytes be the data. False: it is shorter than that. */
+static bool take(struct ktread_proc_record *record, uint32_t size)
+{
+	if (record->payload_size < size)
+		return false;
+	ktread_proc_set_data(record, size);
+	return true;
+}
+
+/* Two numbers of 16 bits, and words. */
+static bool take_syscall(struct ktread_proc *trace, const struct ktread_proc_layout *layout)
+{
+	struct ktread_proc_record *record = &trace->record;
+	uint32_t args, here;
+	int16_t said;
+
+	if (!take(record, layout->word))
+		return false;
+	said = (int16_t)ktread_bsd_16(record->payload + 2);
+	if (said < 0)
+		return false;
+	here = record->data_size / layout->word;
+	args = (uint32_t)said < here ? (uint32_t)said : here;
+	if (args > KTREAD_PROC_ARGS_MOST)
+		args = KTREAD_PROC_ARGS_MOST;
+	if (args < (uint32_t)said)
+		record->flags |= KTRX_PROC_CUT;
+	for (uint32_t i = 0; i < args; i++)
+		trace->arg[i] = ktread_bsd_word(layout, record->data + (size_t)i * layout->word);
+	record->syscall.number = ktread_bsd_16(record->payload);
+	record->syscall.args = args;
+	record->syscall.arg = trace->arg;
+	return true;
+}
+
+static bool take_sysret(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
+{
+	if (!take(record, 8u + layout->word))
+		return false;
+	record->sysret.number = ktread_bsd_16(record->payload);
+	record->sysret.error = (int32_t)ktread_bsd_32(record->payload + 4);
+	record->sysret.result = ktread_bsd_signed_word(layout, record->payload + 8);
+	return true;
+}
+
+static bool take_genio(struct ktread_proc_record *record)
+{
+	if (!take(record, 8))
+		return false;
+	record->genio.fd = (int32_t)ktread_bsd_32(record->payload);
+	record->genio.write = ktread_bsd_32(record->payload + 4);
+	record->genio.size = record->data_size;
+	return true;
+}
+
+/* The signal, a word, the code and 128 bits. */
+static bool take_psig(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
+{
+	const uint8_t *code;
+
+	if (!take(record, 2u * layout->word + 4 + 16))
+		return false;
+	code = record->payload + 2u * layout->word;
+	record->psig.signal = ktread_bsd_32(record->payload);
+	record->psig.handler = ktread_bsd_word(layout, record->payload + layout->word);
+	record->psig.code = (int32_t)ktread_bsd_32(code);
+	record->psig.mask[0] = ktread_bsd_64(code + 4);
+	record->psig.mask[1] = ktread_bsd_64(code + 12);
+	return true;
+}
+
+/* Later versions say what is waited for, in eight bytes. */
+static bool take_csw(struct ktread_proc_record *record)
+{
+	if (!take(record, 8))
+		return false;
+	record->csw.out = ktread_bsd_32(record->payload) != 0;
+	record->csw.user = ktread_bsd_32(record->payload + 4) != 0;
+	record->csw.voluntary = !record->csw.user;
+	record->csw.count = 0;
+	record->data_size = (uint32_t)strnlen((const char *)record->data, record->data_size);
+	return true;
+}
+
+static bool take_ctor(struct ktread_proc_record *record)
+{
+	if (!take(record, 4))
+		return false;
+	record->ctor.parent = KTREAD_PROC_NOBODY;
+	record->ctor.flags = ktread_bsd_32(record->payload);
+	record->data_size = 0;
+	return true;
+}
+
+static bool take_dtor(struct ktread_proc_record *record)
+{
+	record->dtor.status = record->dtor.signaled = 0;
+	record->dtor.known = 0;
+	return true;
+}
+
+static void take_rights(struct ktread_proc_record *record, uint32_t at)
+{
+	for (uint32_t i = 0; i < RIGHTS_WORDS; i++) {
+		record->capfail.needed[i] = ktread_bsd_64(record->payload + at + 8u * i);
+		record->capfail.held[i] = ktread_bsd_64(record->payload + at + 8u * (RIGHTS_WORDS + i));
+	}
+}
+
+static uint32_t reason_of(int32_t raw)
+{
+	switch (raw) {
+	case KTREAD_PROC_DENIED_NOTCAPABLE:
+	case KTREAD_PROC_DENIED_INCREASE:
+		return KTRX_PROC_DENIED_DESCRIPTOR;
+	case KTREAD_PROC_DENIED_SYSCALL:
+		return KTRX_PROC_DENIED_SYSCALL;
+	case KTREAD_PROC_DENIED_SIGNAL:
+		return KTRX_PROC_DENIED_OWNER;
+	default:
+		return KTRX_PROC_DENIED_OTHER;
+	}
+}
+
+/* What is denied follows at `at`: rights, a number, an address or a path, by the reason. */
+static void take_denied(struct ktread_proc_record *record, uint32_t at)
+{
+	const uint8_t *denied = record->payload + at;
+
+	ktread_proc_set_data(record, at);
+	switch (record->capfail.raw_reason) {
+	case KTREAD_PROC_DENIED_NOTCAPABLE:
+	case KTREAD_PROC_DENIED_INCREASE:
+		take_rights(record, at);
+		record->data_size = 0;
+		break;
+	case KTREAD_PROC_DENIED_SOCKADDR: /* led by its size */
+		if (record->data_size > denied[0])
+			record->data_size = denied[0];
+		break;
+	case KTREAD_PROC_DENIED_NAMEI:
+		record->data_size = (uint32_t)strnlen((const char *)denied, record->data_size);
+		break;
+	default:
+		record->capfail.value = (int32_t)ktread_bsd_32(denied);
+		record->data_size = 0;
+	}
+}
+
+/*
+ * Before version 14: a reason and two sets of rights, with nothing else. Since then the number of the call and how the process
+ * calls its kernel stand behind the reason, and room for a path behind these.
+ */
+static bool take_capfail(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
+{
+	const uint32_t rights = 2 * RIGHTS_WORDS * 8;
+	const uint32_t earlier = layout->word + rights, later = layout->word == 8 ? 16 : 12;
+
+	if (!take(record, earlier))
+		return false;
+	memset(&record->capfail, 0, sizeof(record->capfail));
+	record->capfail.number = KTREAD_PROC_NOBODY;
+	record->capfail.raw_reason = (int32_t)ktread_bsd_32(record->payload);
+	if (record->payload_size == earlier) {
+		if (record->capfail.raw_reason == EARLIER_LOOKUP)
+			record->capfail.raw_reason = KTREAD_PROC_DENIED_NAMEI;
+		take_rights(record, layout->word);
+	} else if (record->payload_size >= later + rights) {
+		record->capfail.number = ktread_bsd_16(record->payload + 4);
+		take_denied(record, later);
+	} else {
+		return false;
+	}
+	record->capfail.reason = reason_of(record->capfail.raw_reason);
+	return true;
+}
+
+static bool take_fault(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
+{
+	if (!take(record, layout->word + 4u))
+		return false;
+	record->fault.address = ktread_bsd_word(layout, record->payload);
+	record->fault.access = ktread_bsd_32(record->payload + layout->word);
+	record->fault.user = 0xff;
+	return true;
+}
+
+static bool take_faultend(struct ktread_proc_record *record)
+{
+	if (!take(record, 4))
+		return false;
+	record->faultend.result = (int32_t)ktread_bsd_32(record->payload);
+	return true;
+}
+
+static bool take_struct_array(struct ktread_proc_record *record, const struct ktread_proc_layout *layout)
+{
+	if (!take(record, layout->word) || !ktread_proc_set_structure(record, layout->word))
+		return false;
+	ktread_proc_set_elements(record, ktread_bsd_word(layout, record->payload));
+	return true;
+}
+
+/* The NUL that FreeBSD records, too. */
+static bool take_sysctl(struct ktread_proc_record *record)
+{
+	if (record->data_size && record->data[record->data_size - 1] == '\0')
+		record->data_size--;
+	return true;
+}
+
+bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout)
+{
+	struct ktread_proc_record *record = &trace->record;
+
+	switch (record->type) {
+	case KTRX_PROC_SYSCALL:
+		return take_syscall(trace, layout);
+	case KTRX_PROC_SYSRET:
+		return take_sysret(record, layout);
+	case KTRX_PROC_GENIO:
+		return take_genio(record);
+	case KTRX_PROC_PSIG:
+		return take_psig(record, layout);
+	case KTRX_PROC_CSW:
+		return take_csw(record);
+	case KTRX_PROC_STRUCT:
+		return ktread_proc_set_structure(record, 0);
+	case KTRX_PROC_SYSCTL:
+		return take_sysctl(record);
+	case KTRX_PROC_PROCCTOR:
+		return take_ctor(record);
+	case KTRX_PROC_PROCDTOR:
+		return take_dtor(record);
+	case KTRX_PROC_CAPFAIL:
+		return take_capfail(record, layout);
+	case KTRX_PROC_FAULT:
+		return take_fault(record, layout);
+	case KTRX_PROC_FAULTEND:
+		return take_faultend(record);
+	case KTRX_PROC_STRUCT_ARRAY:
+		return take_struct_array(record, layout);
+	default: /* NAMEI and USER are all data */
+		return true;
+	}
+}
+
+bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head)
+{
+	const uint32_t word = layout->word, size = (uint32_t)head->size;
+
+	switch (head->type) {
+	case KTRX_PROC_SYSCALL:
+		return size >= word && size % word == 0 && size <= word * (1 + KTREAD_PROC_ARGS_MOST);
+	case KTRX_PROC_SYSRET:
+		return size == 8 + word;
+	case KTRX_PROC_NAMEI:
+		return size <= 4096;
+	case KTRX_PROC_GENIO:
+		return size >= 8;
+	case KTRX_PROC_PSIG:
+		return size == (word == 8 ? 40 : 28);
+	case KTRX_PROC_CSW:
+		return size == 8 || size == 16;
+	case KTRX_PROC_USER:
+		return size <= KTRX_PROC_USER_MAX;
+	case KTRX_PROC_SYSCTL:
+		return size <= 1024;
+	case KTRX_PROC_PROCCTOR:
+	case KTRX_PROC_FAULTEND:
+		return size == 4;
+	case KTRX_PROC_PROCDTOR:
+		return size == 0;
+	case KTRX_PROC_FAULT:
+		return size == 2 * word;
+	case KTRX_PROC_CAPFAIL:
+		return size == word + 32 || size == 1024 + (word == 8 ? 16u : 12u);
+	default: /* STRUCT and STRUCT_ARRAY */
+		return size > 1 && size <= 1u << 20;
+	}
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Which format a process trace has. Ours has a mark. A file of the BSDs has none, and two of them have heads of one size, so
+ * that each format is tried: the one by which the most records, one behind the other, are such as a kernel writes is the
+ * file's. A wrong one takes one record for granted by chance and stumbles over the next.
+ */
+#include <stdio.h>
+
+#include "ktrx/v2.h"
+#include "proc_bsd.h"
+#include "proc_ktrx.h"
+
+#define TRIED_BYTES	65536u
+#define TRIED_RECORDS	64u
+#define PAYLOAD_LIKELY	(INT32_C(1) << 28)
+#define SECONDS_LIKELY	(INT64_C(1) << 34)
+#define SECONDS_BETWEEN 86400
+
+/* Points of a record: for its type, its name, its size and its time, and for ending where the file does. */
+#define POINTS_LIKELY 3
+#define POINTS_END    2
+
+static bool is_name(const uint8_t *name, uint32_t size)
+{
+	uint32_t length = (uint32_t)strnlen((const char *)name, size);
+
+	for (uint32_t i = 0; i < length; i++)
+		if (name[i] < 0x20 || name[i] == 0x7f)
+			return false;
+	return length > 0 && length < size;
+}
+
+/* How much a head looks like one; -1: it is none. */
+static int points_of(const struct ktread_proc_layout *layout, const uint8_t *bytes,
+		     const struct ktread_proc_bsd_head *head, int64_t before)
+{
+	const uint64_t parts = layout->nanoseconds ? 1000000000 : 1000000;
+	int points = 0;
+
+	if (head->size < 0 || head->size > PAYLOAD_LIKELY || head->part >= parts || head->seconds < 0 ||
+	    head->seconds > SECONDS_LIKELY || head->pid > INT32_MAX)
+		return -1;
+	if (layout->cpu && (ktread_bsd_16(bytes + 6) != 1 || head->cpu > UINT16_MAX))
+		return -1;
+	if (layout->flags && ktread_bsd_16(bytes + layout->flags) & 0xfe)
+		return -1;
+	if (head->type < 32 && layout->types >> head->type & 1)
+		points += 1 + ktread_proc_bsd_fits(layout, head);
+	points += is_name(bytes + layout->comm, layout->comm_size);
+	points += before < 0 ||
+		  (head->seconds >= before - SECONDS_BETWEEN && head->seconds <= before + SECONDS_BETWEEN);
+	return points;
+}
+
+/* All points by one format; 0: it is not that. */
+static int points_by(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
+{
+	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
+	size_t left = ktread_proc_at_hand(&trace->input);
+	bool versioned = !reader->versioned;
+	int64_t before = -1;
+	int sum = 0;
+
+	for (uint32_t n = 0; n < TRIED_RECORDS && left >= reader->layout->head; n++) {
+		const struct ktread_proc_layout *layout = ktread_proc_bsd_layout(reader, bytes);
+		struct ktread_proc_bsd_head head;
+		size_t whole;
+		int points;
+
+		if (left < layout->head)
+			break;
+		ktread_proc_bsd_take_head(layout, bytes, &head);
+		points = points_of(layout, bytes, &head, before);
+		if (points < POINTS_LIKELY)
+			break;
+		versioned |= layout == reader->versioned;
+		before = head.seconds;
+		sum += points;
+		whole = layout->head + (size_t)head.size;
+		if (left <= whole)
+			return !versioned ? 0 : sum + (left == whole ? POINTS_END : 0);
+		bytes += whole;
+		left -= whole;
+	}
+	return versioned ? sum : 0;
+}
+
+static int undecided(struct ktread_proc *trace, const char *names)
+{
+	return ktread_fail(KTREAD_E_FORMAT,
+			   "%s: may be %s, which its first records do not tell apart: name the format",
+			   trace->input.name, names);
+}
+
+/* The one with the most points: 1, 0 if none has any, or an error if there are several. */
+static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader)
+{
+	char names[128] = "";
+	int most = 0;
+
+	for (const struct ktread_proc_reader *tried = ktread_proc_bsd; tried->format; tried++) {
+		int points = points_by(trace, tried);
+		size_t used = strlen(names);
+
+		if (points == 0 || points < most)
+			continue;
+		if (points > most)
+			used = 0;
+		snprintf(names + used, sizeof(names) - used, "%s%s", used ? " or " : "", tried->name);
+		*reader = points > most ? tried : NULL;
+		most = points;
+	}
+	if (most && !*reader)
+		return undecided(trace, names);
+	return most > 0;
+}
+
+static bool is_ktrx(const uint8_t *bytes, size_t left)
+{
+	const size_t record = sizeof(struct ktrx_proc_head);
+
+	if (left >= 4 && memcmp(bytes, KTRX_PROC_MAGIC, 4) == 0)
+		return true;
+	/* Its head may be damaged. */
+	return left >= record + KTREAD_PROC_MARKED_LEAST && ktread_proc_ktrx_is_record(bytes + record);
+}
+
+int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reader **reader)
+{
+	struct ktread_proc_input *input = &trace->input;
+	const uint8_t *bytes;
+	size_t left;
+	int status;
+
+	*reader = NULL;
+	ktread_proc_want(input, TRIED_BYTES);
+	bytes = ktread_proc_bytes(input);
+	left = ktread_proc_at_hand(input);
+	if (left == 0)
+		return 0;
+	if (is_ktrx(bytes, left)) {
+		*reader = &ktread_proc_ktrx;
+		return 1;
+	}
+	if (left >= 4 && memcmp(bytes, KTRX_MAGIC, 4) == 0)
+		return ktread_fail(KTREAD_E_FORMAT, "%s: a trace of the kernel's rings, not of processes",
+				   input->name);
+	status = choose(trace, reader);
+	if (status != 0 || (input->follow && left < TRIED_BYTES))
+		return status;
+	return ktread_fail(KTREAD_E_FORMAT, "%s: no process trace, by its first %zu bytes", input->name,
+			   left);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A window that slides over a file, a pipe, or what is packed in one. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "libzstd.h"
+#include "message.h"
+#include "proc_input.h"
+#include "proc_unpack.h"
+
+#define MAGIC_SIZE (sizeof(KTREAD_ZSTD_MAGIC) - 1)
+
+static ssize_t read_some(void *context, uint8_t *to, size_t room)
+{
+	const struct ktread_proc_input *input = context;
+	ssize_t got;
+
+	do
+		got = read(input->descriptor, to, room);
+	while (got < 0 && errno == EINTR);
+	return got < 0 ? ktread_fail_errno("%s: reading near offset %" PRIu64, input->name, input->offset)
+		       : got;
+}
+
+/* Somebody may have begun the file that is followed anew: its bytes are others then. */
+static int check_length(const struct ktread_proc_input *input)
+{
+	struct stat state;
+	off_t position = lseek(input->descriptor, 0, SEEK_CUR);
+
+	if (position < 0 || fstat(input->descriptor, &state) < 0 || !S_ISREG(state.st_mode) ||
+	    state.st_size >= position)
+		return 0;
+	return ktread_fail(KTREAD_E_FORMAT, "%s: became shorter than the %" PRIu64 " bytes that were read",
+			   input->name, (uint64_t)position);
+}
+
+/* Nothing more will be read. */
+static void give_up(struct ktread_proc_input *input, int error)
+{
+	input->failed = error;
+	memcpy(input->failure, ktread_fail_text(), sizeof(input->failure));
+}
+
+/* Has the window begin with what is at hand, and reads into the room behind it: how many bytes. */
+static size_t refill(struct ktread_proc_input *input, size_t bytes)
+{
+	size_t have = ktread_proc_at_hand(input);
+	size_t room = bytes > have + KTREAD_PROC_CHUNK ? bytes - have : KTREAD_PROC_CHUNK;
+	ssize_t got;
+
+	memmove(input->window, input->window + input->begin, have);
+	input->begin = 0;
+	input->end = have;
+	if (room > KTREAD_PROC_WINDOW - have)
+		room = KTREAD_PROC_WINDOW - have;
+	if (input->unpacker)
+		got = ktread_proc_unpack(input->unpacker, read_some, input, input->window + have, room);
+	else
+		got = read_some(input, input->window + have, room);
+	if (got == 0 && input->follow)
+		got = check_length(input);
+	if (got < 0)
+		give_up(input, (int)got);
+	input->ended = got <= 0;
+	input->end += input->ended ? 0 : (size_t)got;
+	return input->end - have;
+}
+
+/* Finds out whether it is packed, if that is to be told already. */
+static bool start(struct ktread_proc_input *input)
+{
+	ssize_t got = 1;
+	int status;
+
+	while (input->end < MAGIC_SIZE && got > 0) {
+		got = read_some(input, input->window + input->end, MAGIC_SIZE - input->end);
+		if (got < 0)
+			give_up(input, (int)got);
+		else
+			input->end += (size_t)got;
+	}
+	if (got < 0 || (got == 0 && input->follow))
+		return false;
+	input->started = true;
+	if (got == 0 || memcmp(input->window, KTREAD_ZSTD_MAGIC, MAGIC_SIZE) != 0)
+		return true;
+	input->end = 0;
+	status = ktread_proc_unpacker_open(&input->unpacker, input->name);
+	if (status < 0)
+		give_up(input, status);
+	return status == 0;
+}
+
+/* Steps over what is owed, if it comes. */
+static bool pay(struct ktread_proc_input *input)
+{
+	while (input->owed) {
+		uint64_t got = refill(input, 1);
+
+		if (got == 0)
+			return false;
+		if (got > input->owed)
+			got = input->owed;
+		input->owed -= got;
+		input->begin += got;
+		input->offset += got;
+	}
+	return true;
+}
+
+bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes)
+{
+	if (input->failed || (input->ended && !input->follow))
+		return false;
+	if (!input->started && !start(input))
+		return false;
+	if (!pay(input))
+		return false;
+	while (ktread_proc_at_hand(input) < bytes)
+		if (refill(input, bytes) == 0)
+			return false;
+	return true;
+}
+
+void ktread_proc_input_owe(struct ktread_proc_input *input, uint64_t bytes)
+{
+	size_t have = ktread_proc_at_hand(input);
+
+	input->begin = input->end;
+	input->offset += have;
+	input->owed = bytes - have;
+}
+
+static int open_descriptor(struct ktread_proc_input *input, const char *path)
+{
+	struct stat state;
+
+	if (strcmp(path, "-") == 0)
+		input->descriptor = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	else
+		input->descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (input->descriptor < 0 || fstat(input->descriptor, &state) < 0)
+		return ktread_fail_errno("%s", input->name);
+	if (S_ISDIR(state.st_mode))
+		return ktread_fail(KTREAD_E_FORMAT, "%s: is a directory, not a trace", input->name);
+	input->start = lseek(input->descriptor, 0, SEEK_CUR);
+	return 0;
+}
+
+int ktread_proc_input_open(struct ktread_proc_input *input, const char *path, bool follow)
+{
+	int status;
+
+	*input = (struct ktread_proc_input){ .descriptor = -1, .follow = follow };
+	input->name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
+	input->window = malloc(KTREAD_PROC_WINDOW);
+	status = input->name && input->window ? open_descriptor(input, path) : ktread_fail_memory();
+	if (status < 0)
+		ktread_proc_input_close(input);
+	return status;
+}
+
+void ktread_proc_input_close(struct ktread_proc_input *input)
+{
+	ktread_proc_unpacker_close(input->unpacker);
+	if (input->descriptor >= 0)
+		close(input->descriptor);
+	free(input->window);
+	free(input->name);
+	*input = (struct ktread_proc_input){ .descriptor = -1 };
+}
+
+int ktread_proc_input_rewind(struct ktread_proc_input *input)
+{
+	if (input->start < 0)
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: cannot be read twice", input->name);
+	if (lseek(input->descriptor, input->start, SEEK_SET) < 0)
+		return ktread_fail_errno("%s", input->name);
+	ktread_proc_unpacker_close(input->unpacker);
+	input->unpacker = NULL;
+	input->started = input->ended = false;
+	input->failed = 0;
+	input->begin = input->end = 0;
+	input->offset = input->owed = 0;
+	return 0;
+}

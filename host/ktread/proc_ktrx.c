@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Our own format: heads, records, and finding one's way behind damage. A record is believed if its mark and size can be, and
+ * what follows it can begin there, or the file ends. If nothing of the kind follows, either its size is wrong, which shows by
+ * records within what it says is its payload, or what follows is damaged.
+ */
+#include <inttypes.h>
+
+#include "proc_ktrx.h"
+
+#define HEAD_MOST 4096u /* of either kind, should a later version make them longer */
+#define EM_386	  3u
+#define EM_ARM	  40u
+
+/* What a place in the input can be. */
+enum place {
+	NOTHING,
+	RECORD,
+	HEAD,
+	END,	/* of what there is */
+	PART,	/* there are too few bytes to say */
+	BEYOND, /* the end is before it */
+};
+
+static bool is_head(const uint8_t *bytes)
+{
+	struct ktrx_proc_head head;
+
+	memcpy(&head, bytes, sizeof(head));
+	return head.check == ktrx_proc_check(&head) && head.head_size >= sizeof(head) &&
+	       head.head_size <= HEAD_MOST && head.head_size % 8 == 0 &&
+	       head.record_head >= sizeof(struct ktrx_proc_record) && head.record_head <= HEAD_MOST &&
+	       head.record_head % 8 == 0;
+}
+
+/* What begins so many bytes behind the input's begin. */
+static enum place place_at(struct ktread_proc *trace, size_t at)
+{
+	const uint8_t *bytes;
+	size_t left;
+
+	ktread_proc_want(&trace->input, at + sizeof(struct ktrx_proc_head));
+	if (ktread_proc_at_hand(&trace->input) <= at)
+		return ktread_proc_at_hand(&trace->input) == at ? END : BEYOND;
+	left = ktread_proc_at_hand(&trace->input) - at;
+	bytes = ktread_proc_bytes(&trace->input) + at;
+	if (left >= 4 && memcmp(bytes, KTRX_PROC_MAGIC, 4) == 0) {
+		if (left < sizeof(struct ktrx_proc_head))
+			return PART;
+		return is_head(bytes) ? HEAD : NOTHING;
+	}
+	if (left < KTREAD_PROC_MARKED_LEAST)
+		return PART;
+	return ktread_proc_ktrx_is_record(bytes) ? RECORD : NOTHING;
+}
+
+static uint32_t payload_at(const struct ktread_proc *trace, size_t at)
+{
+	uint32_t size;
+
+	memcpy(&size, ktread_proc_bytes(&trace->input) + at, sizeof(size));
+	return size;
+}
+
+enum belief { NO, YES, LATER };
+
+static enum belief believe(struct ktread_proc *trace, size_t at)
+{
+	enum place place = place_at(trace, at);
+
+	if (place == HEAD)
+		return YES;
+	if (place == PART)
+		return trace->input.follow ? LATER : NO;
+	if (place != RECORD)
+		return NO;
+	place = place_at(trace, at + ktread_proc_ktrx_size(trace, payload_at(trace, at)));
+	if (place == BEYOND)
+		return trace->input.follow ? LATER : NO;
+	return place == NOTHING ? NO : YES;
+}
+
+/*
+ * Looks for what can be believed, from the input's begin + `from` up to `until`. If there is nothing, *found is where to look
+ * again when more has come, or the end, or `until`.
+ */
+static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t *found)
+{
+	enum belief belief = NO;
+	size_t at;
+
+	for (at = from; at < until; at++) {
+		const uint8_t *bytes;
+
+		if (!ktread_proc_want(&trace->input, at + KTREAD_PROC_MARKED_LEAST))
+			break;
+		bytes = ktread_proc_bytes(&trace->input) + at;
+		if (!ktread_proc_ktrx_is_record(bytes) && memcmp(bytes, KTRX_PROC_MAGIC, 4) != 0)
+			continue;
+		belief = believe(trace, at);
+		if (belief != NO)
+			break;
+	}
+	*found = at;
+	return belief == YES;
+}
+
+/* From damage to what can be read again: an error that says so, or 0 if that is still to come. */
+static int step_over(struct ktread_proc *trace)
+{
+	struct ktread_proc_input *input = &trace->input;
+	bool whole, seen;
+
+	do {
+		size_t found;
+
+		seen = find(trace, 0, KTREAD_PROC_CHUNK, &found);
+		whole = found == KTREAD_PROC_CHUNK;
+		ktread_proc_pass(input, found);
+	} while (!seen && whole);
+	if (!seen && input->follow && !input->failed)
+		return 0;
+	if (!seen)
+		ktread_proc_pass(input, ktread_proc_at_hand(input));
+	trace->damaged = false;
+	trace->info.skipped += input->offset - trace->damage;
+	trace->ended = !seen;
+	return ktread_fail(KTREAD_E_FORMAT,
+			   "%s: offset %" PRIu64 ": damaged: %" PRIu64 " bytes stepped over%s", input->name,
+			   trace->damage, input->offset - trace->damage, seen ? "" : ", up to the end");
+}
+
+static int meet_damage(struct ktread_proc *trace)
+{
+	trace->damaged = true;
+	trace->damage = trace->input.offset;
+	return step_over(trace);
+}
+
+/* What the head of a session says; its table follows. */
+static int take_head(struct ktread_proc *trace)
+{
+	struct ktrx_proc_head head;
+
+	memcpy(&head, ktread_proc_bytes(&trace->input), sizeof(head));
+	if (head.version != KTRX_PROC_VERSION) {
+		trace->ended = true;
+		return ktread_fail(KTREAD_E_UNSUPPORTED,
+				   "%s: offset %" PRIu64 ": version %" PRIu32
+				   " of process traces; known is %u",
+				   trace->input.name, trace->input.offset, head.version, KTRX_PROC_VERSION);
+	}
+	if (!ktread_proc_want(&trace->input, head.head_size))
+		return ktread_proc_cut_short(trace, head.head_size);
+	trace->record_head = head.record_head;
+	trace->info.heads++;
+	trace->info.frequency = head.frequency;
+	trace->info.nonce = head.nonce;
+	trace->info.wall_stamp = head.wall_stamp;
+	trace->info.wall_ns = head.wall_ns;
+	trace->info.machine = head.machine;
+	trace->info.address_size = head.machine == EM_386 || head.machine == EM_ARM ? 4 : 8;
+	ktread_proc_processes_forget(&trace->processes);
+	ktread_proc_pass(&trace->input, head.head_size);
+	ktread_proc_table_clear(trace);
+	ktread_proc_table_gather(trace);
+	return 1;
+}
+
+static void name_record(struct ktread_proc *trace)
+{
+	struct ktread_proc_record *record = &trace->record;
+	const struct ktread_proc_process *process;
+
+	if (record->type == KTRX_PROC_NAME || (record->type == KTRX_PROC_PROCCTOR && record->data_size))
+		ktread_proc_set_name(ktread_proc_process_enter(&trace->processes, record->pid)->name,
+				     record->data, record->data_size);
+	process = ktread_proc_process_find(&trace->processes, record->pid);
+	if (process)
+		memcpy(record->name, process->name, sizeof(record->name));
+	else
+		record->name[0] = '\0';
+}
+
+/* The record at the input's begin, whole. */
+static void present(struct ktread_proc *trace)
+{
+	struct ktread_proc_record *record = &trace->record;
+	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
+	struct ktrx_proc_record head;
+
+	memcpy(&head, bytes, sizeof(head));
+	record->offset = trace->input.offset;
+	record->stamp = head.stamp;
+	record->lost = head.lost;
+	record->pid = head.pid;
+	record->tid = head.tid;
+	record->cpu = head.cpu == KTRX_PROC_NO_CPU ? KTREAD_PROC_NOBODY : head.cpu;
+	record->type = record->raw = head.type;
+	record->flags = head.flags;
+	ktread_proc_set_payload(record, bytes + trace->record_head, head.size);
+	if (!ktread_proc_ktrx_payload(trace)) {
+		record->type = KTREAD_PROC_BROKEN;
+		ktread_proc_set_data(record, 0);
+	}
+	name_record(trace);
+	if (record->type == KTRX_PROC_TABLE)
+		ktread_proc_table_add(trace, record->offset, record->data, record->data_size);
+}
+
+/* A size that the payload confirms, so that no record is looked for within: what a program wrote may look like one. */
+static bool size_is_certain(const struct ktread_proc *trace)
+{
+	struct ktrx_proc_record head;
+	struct ktrx_proc_genio io;
+	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
+
+	if (ktread_proc_at_hand(&trace->input) < trace->record_head + sizeof(io))
+		return false;
+	memcpy(&head, bytes, sizeof(head));
+	memcpy(&io, bytes + trace->record_head, sizeof(io));
+	return head.type == KTRX_PROC_GENIO && !(head.flags & KTRX_PROC_CUT) && head.size >= sizeof(io) &&
+	       io.size == head.size - sizeof(io);
+}
+
+/* A record with a mark: 1, 0 if it is not whole yet, or an error. */
+static int take_record(struct ktread_proc *trace)
+{
+	size_t size = ktread_proc_ktrx_size(trace, payload_at(trace, 0)), found;
+	enum place next = place_at(trace, size);
+
+	if (next == BEYOND && trace->input.follow && !trace->input.failed)
+		return 0;
+	if ((next == BEYOND || next == NOTHING) && !size_is_certain(trace) && find(trace, 8, size, &found))
+		return meet_damage(trace);
+	if (next == BEYOND)
+		return ktread_proc_cut_short(trace, size);
+	present(trace);
+	trace->used = size;
+	return 1;
+}
+
+static int next_record(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
+{
+	(void)reader;
+	if (trace->damaged)
+		return step_over(trace);
+	for (;;) {
+		int status;
+
+		switch (place_at(trace, 0)) {
+		case RECORD:
+			if (!ktread_proc_want(&trace->input, trace->record_head))
+				return ktread_proc_cut_short(trace, trace->record_head);
+			return take_record(trace);
+		case HEAD:
+			status = take_head(trace);
+			if (status <= 0)
+				return status;
+			break;
+		case NOTHING:
+			return meet_damage(trace);
+		case PART:
+			return ktread_proc_cut_short(trace, sizeof(struct ktrx_proc_record));
+		default:
+			return 0;
+		}
+	}
+}
+
+static int begin(struct ktread_proc *trace)
+{
+	trace->record_head = sizeof(struct ktrx_proc_record);
+	ktread_proc_table_clear(trace);
+	return place_at(trace, 0) == HEAD ? take_head(trace) : 0;
+}
+
+const struct ktread_proc_reader ktread_proc_ktrx = {
+	.format = KTREAD_PROC_KTRX,
+	.name = "ktrx",
+	.address_size = 8,
+	.begin = begin,
+	.next = next_record,
+};

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What earlier records said of processes: their names, and FreeBSD's flags. A table of constant size in which a process may
+ * have one of a few places; where more live than that, the one that came first is forgotten.
+ */
+#ifndef KTREAD_PROC_NAMES_H
+#define KTREAD_PROC_NAMES_H
+
+#include <stdint.h>
+
+#include "ktread/proc.h"
+
+struct ktread_proc_process {
+	uint32_t pid;
+	uint32_t session; /* it was told in; rows of earlier ones are free */
+	uint32_t abi;
+	char name[sizeof(((struct ktread_proc_record *)0)->name)];
+};
+
+struct ktread_proc_processes {
+	struct ktread_proc_process *row;
+	uint32_t session;
+	uint32_t victim; /* place of the next one to be forgotten */
+};
+
+int ktread_proc_processes_init(struct ktread_proc_processes *processes);
+void ktread_proc_processes_free(struct ktread_proc_processes *processes);
+void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
+/* NULL: nothing is known of it. */
+const struct ktread_proc_process *ktread_proc_process_find(const struct ktread_proc_processes *processes,
+							   uint32_t pid);
+/* Its row, a new one if need be. */
+struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
+
+#endif
