@@ -39,8 +39,8 @@ int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes)
 	if (trace->input.follow)
 		return 0;
 	return ktread_proc_stop(trace, trace->input.offset,
-				"cut short: of a record of %" PRIu64 " bytes or more %zu are there", bytes,
-				ktread_proc_at_hand(&trace->input));
+				"cut short: %zu bytes are there of %" PRIu64 " or more",
+				ktread_proc_at_hand(&trace->input), bytes);
 }
 
 bool ktread_proc_set_structure(struct ktread_proc_record *record, uint32_t at)

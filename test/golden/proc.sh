@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The process traces in test/golden/proc are what their generator writes, which knows the formats and not the reader. With
+# UPDATE=1 in the environment they are written anew.
+. test/tap.sh
+
+golden=test/golden/proc
+mkdir "$tmp/bad"
+check "the traces are made" build/test/proc-traces "$tmp" "$tmp/bad"
+[ -z "${UPDATE-}" ] || { mkdir -p "$golden/bad" && cp "$tmp"/*.ktrace "$golden" && cp "$tmp"/bad/*.ktrace "$golden/bad"; }
+for trace in "$tmp"/*.ktrace "$tmp"/bad/*.ktrace; do
+	name=${trace#"$tmp/"}
+	check "$name is as it was" cmp "$golden/$name" "$trace"
+done
+equal "none is left over" "$(cd "$tmp" && ls -- *.ktrace bad/*.ktrace)" "$(cd "$golden" && ls -- *.ktrace bad/*.ktrace)"
+done_testing
