@@ -6,6 +6,7 @@
 #   KTRACE_SOURCES          what every kernel compiles: C, for all CPUs
 #   KTRACE_CORE_SOURCES     of these, what recording takes
 #   KTRACE_CONSOLE_SOURCES  of these, what include/ktrace/console.h takes on top
+#   KTRACE_PROC_SOURCES     on top, for kernels with processes: what include/ktrace/proc.h takes
 #   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
 #   KTRACE_INCLUDES_<arch>  its -I flags
 #
@@ -24,6 +25,8 @@ KTRACE_READER_SOURCES := $(addprefix kernel/core/,rings.c row.c walk.c)
 KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,backtrace.c echo.c format.c line.c merge.c pager.c refusal.c show.c \
 	show_settings.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
+
+KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,control.c copy.c dragonfly.c drain.c format.c hooks.c life.c record.c sink.c)
 
 KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)
 KTRACE_SOURCES_aarch64 := $(TRANSPORT_SOURCES_aarch64)

@@ -53,7 +53,7 @@ KTRACE_BEGIN_C
 #define KTRACE_PROC_CLEARFILE 2u
 #define KTRACE_PROC_DESCEND   4u /* and all its descendants */
 
-/* What follows the name of a process, with its NUL. */
+/* Room for names of processes, structures and what is waited for, with the NUL; longer ones are cut. */
 #define KTRACE_PROC_NAME_MAX 32u
 
 /* No record carries more bytes of names, paths and data; what is longer is cut, and flagged so. */
@@ -173,6 +173,7 @@ struct ktrace_proc_sink_config {
 
 /* What became of it; `reason` as in struct ktrx_proc_end. */
 enum ktrace_proc_sink_state {
+	KTRACE_PROC_SINK_OPENING = 0,
 	KTRACE_PROC_SINK_OPEN = 1,
 	KTRACE_PROC_SINK_ENDED = 2,
 	KTRACE_PROC_SINK_CLOSED = 3
@@ -203,6 +204,7 @@ struct ktrace_proc_sink {
 	uint32_t tail;	  /* the first one that waits */
 	uint32_t wrap;	  /* tail > head: where the records at the ring's end stop */
 	uint32_t torn;	  /* bytes of the first one that waits that are in the file; sink's lock */
+	uint32_t told;	  /* that it has ended; sink's lock */
 	uint32_t cleared; /* has ended, and nobody is traced into it any more */
 	uint64_t room;	  /* bytes left to the limit */
 	uint8_t *ring;
@@ -214,8 +216,9 @@ struct ktrace_proc_sink {
 
 /*
  * Starts a sink, with one reference: the caller's. Its head and TABLE are written. May sleep. Errors: ARGUMENT, MEMORY
- * (buffer too small), STATE (no ktrace_proc_init()), BUSY (the file has a sink that is just being closed: try again), DEVICE (it
- * could not be written: sink->error says why). After an error the sink and its memory are the kernel's, without close().
+ * (buffer too small), STATE (no ktrace_proc_init()), BUSY (the file has a sink that is just being opened or closed: try
+ * again), DEVICE (it could not be written: sink->error says why). After an error the file is as before if it can be
+ * truncated; sink and memory are the kernel's, without close().
  */
 int ktrace_proc_sink_open(struct ktrace_proc_sink *sink, const struct ktrace_proc_sink_config *config,
 			  struct ktrace_proc_thread *thread);
@@ -244,14 +247,14 @@ void ktrace_proc_flush(struct ktrace_proc_thread *thread);
  * one, the other's ids did not change and the superuser has not set its trace. Of several, those that may be are.
  *
  * Errors: ARGUMENT (no such operation, no facility, SET without a sink), STATE (no ktrace_proc_init()), NO_PROCESS, PERMISSION
- * (none of them may be; for CLEARFILE: one of them may not be). May sleep.
+ * (none of them may be; for CLEARFILE: one of them may not be), DEVICE (the sink has ended). May sleep.
  */
 int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *thread, uint32_t operation,
 			uint32_t facilities, int64_t pid, struct ktrace_proc_sink *sink);
 
 /*
  * What the program itself has to say: size bytes at an address of it. ARGUMENT: more than KTRX_PROC_USER_MAX, traced or not.
- * FAULT: they cannot be read. LOST: the sink has ended or is full. KTRACE_OK also where USER is not traced. May sleep.
+ * FAULT: they cannot be read. LOST: there is no room for them. KTRACE_OK also where USER is not traced. May sleep.
  */
 int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uintptr_t address,
 		     size_t size);

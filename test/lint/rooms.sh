@@ -34,6 +34,7 @@ allow "include/ktread sees the wire and itself" include/ktread ktrx/ ktread/
 allow "kernel/core never names transports" kernel/core ktrx/ ktrace/
 allow "kernel/arch is a leaf" kernel/arch ktrx/ ktrace/ ../generic/
 allow "kernel/transport sees the kernel API" kernel/transport ktrx/ ktrace/ transport/
+allow "kernel/proc sees the kernel API" kernel/proc ktrx/ ktrace/
 allow "kernel/console sees the kernel API and the core" kernel/console ktrx/ ktrace/ ../core/
 allow "demo is a customer" demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 allow "examples are customers" examples ktrace/ ktrx/

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Who is traced, by whose word. */
+#include "proc.h"
+
+/* A call of ktrace_proc_control(). */
+struct request {
+	struct ktrace_proc_identity caller;
+	uint32_t operation; /* without KTRACE_PROC_DESCEND */
+	uint32_t descend;
+	uint32_t facilities;
+	int64_t pid; /* negative: a group */
+	struct ktrace_proc_sink *sink;
+	uint32_t meant;	    /* processes, so far … */
+	uint32_t permitted; /* … of which the caller may trace so many */
+	uint32_t late;	    /* the sink has ended */
+};
+
+static const struct ktrace_proc_kernel *kernel(void)
+{
+	return ktrace_proc_state.kernel;
+}
+
+/*
+ * Whoever gained rights, by a set-id program or by changing its ids, is out of reach of those who have less; so is a trace
+ * that the superuser has set.
+ */
+static int is_permitted(const struct ktrace_proc_identity *caller, const struct ktrace_proc_identity *target,
+			uint32_t facilities)
+{
+	if (caller->jail != 0 && caller->jail != target->jail)
+		return 0;
+	if (caller->euid == 0)
+		return 1;
+	return caller->euid == target->ruid && target->ruid == target->svuid &&
+	       caller->rgid == target->rgid && target->rgid == target->svgid && !target->set_id &&
+	       !(facilities & KTRACE_PROC_ROOT);
+}
+
+/* ---- One process, short lock held -------------------------------------------------------------- */
+
+void ktrace_proc_forget(struct ktrace_proc *process)
+{
+	struct ktrace_proc_sink *sink = process->sink;
+
+	process->facilities = 0;
+	process->named = 0;
+	process->sink = KTRACE_NULL;
+	if (sink)
+		ktrace_proc_drop(sink);
+}
+
+void ktrace_proc_born(struct ktrace_proc *process, uint32_t parent, uint32_t how, uint32_t thread)
+{
+	uint64_t fixed = parent | (uint64_t)how << 32;
+	char name[KTRACE_PROC_NAME_MAX];
+	struct ktrace_proc_draft draft;
+
+	kernel()->name(process, name, sizeof(name));
+	ktrace_proc_draft(&draft, KTRX_PROC_PROCCTOR, KTRX_PROC_QUEUED, &fixed, sizeof(fixed));
+	draft.thread = thread;
+	draft.text = name;
+	draft.text_size = ktrace_proc_length(name, sizeof(name));
+	if (ktrace_proc_put(process, &draft) == KTRACE_PROC_FULL)
+		ktrace_proc_lose(process->sink);
+}
+
+static void set(struct request *request, struct ktrace_proc *process, uint32_t pid, uint32_t parent)
+{
+	struct ktrace_proc_sink *before = process->sink;
+
+	if (request->sink->state != KTRACE_PROC_SINK_OPEN) {
+		request->late = 1;
+		return;
+	}
+	process->facilities |= request->facilities;
+	if (request->caller.euid == 0)
+		process->facilities |= KTRACE_PROC_ROOT;
+	if (before == request->sink)
+		return;
+	ktrace_proc_hold(request->sink);
+	process->sink = request->sink;
+	process->named = 0;
+	process->pid = pid;
+	if (before)
+		ktrace_proc_drop(before);
+	ktrace_proc_born(process, parent, KTRX_PROC_CTOR_SET, 0);
+}
+
+static void act(struct request *request, struct ktrace_proc *process, uint32_t pid, uint32_t parent)
+{
+	switch (request->operation) {
+	case KTRACE_PROC_SET:
+		set(request, process, pid, parent);
+		break;
+	case KTRACE_PROC_CLEAR:
+		process->facilities &= ~request->facilities;
+		if (!(process->facilities & KTRACE_PROC_ALL))
+			ktrace_proc_forget(process);
+		break;
+	default:
+		ktrace_proc_forget(process);
+	}
+}
+
+/* ---- All of them, the table locked ------------------------------------------------------------- */
+
+uint32_t ktrace_proc_parent_pid(struct ktrace_proc *process)
+{
+	struct ktrace_proc *parent = kernel()->parent(process);
+	struct ktrace_proc_identity identity;
+
+	if (!parent)
+		return 0;
+	kernel()->identity(parent, &identity);
+	return identity.pid;
+}
+
+static int is_named(const struct request *request, const struct ktrace_proc *process)
+{
+	struct ktrace_proc_identity identity;
+
+	if (process->ended)
+		return 0;
+	kernel()->identity(process, &identity);
+	return request->pid < 0 ? request->pid + identity.group == 0 : request->pid == identity.pid;
+}
+
+static int is_meant(const struct request *request, struct ktrace_proc *process)
+{
+	if (request->operation == KTRACE_PROC_CLEARFILE)
+		return 1; /* by its sink */
+	while (process && !is_named(request, process))
+		process = request->descend ? kernel()->parent(process) : KTRACE_NULL;
+	return process != KTRACE_NULL;
+}
+
+static void consider(struct request *request, struct ktrace_proc *process)
+{
+	struct ktrace_proc_identity target;
+	uint32_t parent;
+	unsigned long saved;
+
+	if (!is_meant(request, process))
+		return;
+	kernel()->identity(process, &target);
+	parent = ktrace_proc_parent_pid(process);
+	saved = ktrace_proc_lock();
+	if (!process->ended &&
+	    (request->operation != KTRACE_PROC_CLEARFILE || process->sink == request->sink)) {
+		request->meant++;
+		if (is_permitted(&request->caller, &target, process->facilities)) {
+			request->permitted++;
+			act(request, process, target.pid, parent);
+		}
+	}
+	ktrace_proc_unlock(saved);
+}
+
+void ktrace_proc_forget_all(struct ktrace_proc_sink *sink)
+{
+	unsigned long table = kernel()->table_lock();
+
+	for (struct ktrace_proc *process = kernel()->next(KTRACE_NULL); process;
+	     process = kernel()->next(process)) {
+		unsigned long saved = ktrace_proc_lock();
+
+		if (process->sink == sink)
+			ktrace_proc_forget(process);
+		ktrace_proc_unlock(saved);
+	}
+	sink->cleared = 1;
+	kernel()->table_unlock(table);
+}
+
+/* ---- The call ---------------------------------------------------------------------------------- */
+
+static int check(const struct request *request)
+{
+	if (request->operation > KTRACE_PROC_CLEARFILE)
+		return KTRACE_ERROR_ARGUMENT;
+	if (request->operation != KTRACE_PROC_CLEARFILE && request->facilities == 0)
+		return KTRACE_ERROR_ARGUMENT;
+	if (request->operation == KTRACE_PROC_SET && !request->sink)
+		return KTRACE_ERROR_ARGUMENT;
+	return ktrace_proc_state.kernel ? KTRACE_OK : KTRACE_ERROR_STATE;
+}
+
+static int outcome(const struct request *request)
+{
+	if (request->operation == KTRACE_PROC_CLEARFILE)
+		return request->permitted == request->meant ? KTRACE_OK : KTRACE_ERROR_PERMISSION;
+	if (request->meant == 0)
+		return KTRACE_ERROR_NO_PROCESS;
+	if (request->permitted == 0)
+		return KTRACE_ERROR_PERMISSION;
+	return request->late ? KTRACE_ERROR_DEVICE : KTRACE_OK;
+}
+
+int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *thread, uint32_t operation,
+			uint32_t facilities, int64_t pid, struct ktrace_proc_sink *sink)
+{
+	struct request request;
+	unsigned long table;
+	int error;
+
+	request.operation = operation & ~KTRACE_PROC_DESCEND;
+	request.descend = operation & KTRACE_PROC_DESCEND;
+	request.facilities = facilities & (KTRACE_PROC_ALL | KTRACE_PROC_INHERIT);
+	request.pid = pid;
+	request.sink = sink;
+	request.meant = 0;
+	request.permitted = 0;
+	request.late = 0;
+	error = check(&request);
+	if (error)
+		return error;
+	if (request.operation == KTRACE_PROC_CLEARFILE && !sink)
+		return KTRACE_OK;
+	table = kernel()->table_lock();
+	kernel()->identity(caller, &request.caller);
+	for (struct ktrace_proc *process = kernel()->next(KTRACE_NULL); process;
+	     process = kernel()->next(process))
+		consider(&request, process);
+	kernel()->table_unlock(table);
+	if (request.operation != KTRACE_PROC_SET)
+		ktrace_proc_flush(thread);
+	ktrace_proc_close_idle(thread);
+	return outcome(&request);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * DragonFly's ktrace files as its amd64 kernel writes them: no head of the file, 64 bytes ahead of each payload, no padding
+ * between records. All little-endian.
+ *
+ *	head:  i32 bytes of payload, i16 type, u16 flags, i32 pid, i32 thread, char name[17], 7 unused,
+ *	       i64 seconds, i64 microseconds, 8 bytes that mean nothing in a file
+ */
+#include "proc.h"
+
+#include "ktrace/control.h"
+
+#define NAME_ROOM     17u
+#define FLAG_THREADED 1u
+#define CPU_SHIFT     8u
+#define CPU_MAX	      0xffu
+
+#define NS_PER_S UINT64_C(1000000000)
+
+static uint64_t low(uint64_t word)
+{
+	return word & UINT32_MAX;
+}
+
+/* i32 signal, 4 unused, u64 handler, i32 code, u32 mask[4], 4 unused */
+static void psig(uint64_t *to, const uint64_t *from)
+{
+	uint64_t code = from[0] >> 32;
+
+	to[0] = low(from[0]);
+	to[1] = from[1];
+	to[2] = code | from[2] << 32;
+	to[3] = from[2] >> 32 | from[3] << 32;
+	to[4] = from[3] >> 32;
+}
+
+int ktrace_proc_dragonfly(struct ktrace_proc_draft *draft, uint64_t *fixed)
+{
+	const uint64_t *from = draft->fixed;
+
+	switch (draft->type) {
+	case KTRX_PROC_SYSCALL: /* i16 number, i16 arguments, 4 unused */
+		fixed[0] = (from[0] & 0xffff) | (from[0] >> 32 & 0xffff) << 16;
+		break;
+	case KTRX_PROC_SYSRET: /* i16 number, 2 unused, i32 error, i64 result */
+		fixed[0] = (from[0] & 0xffff) | from[0] >> 32 << 32;
+		fixed[1] = from[1];
+		break;
+	case KTRX_PROC_GENIO: /* i32 descriptor, i32 written: the bytes moved are not told */
+		fixed[0] = from[0];
+		draft->fixed_size = 8;
+		break;
+	case KTRX_PROC_PSIG:
+		psig(fixed, from);
+		draft->fixed_size = 40;
+		break;
+	case KTRX_PROC_CSW: /* i32 out, i32 in user mode, which is where a thread does not leave by itself */
+		fixed[0] = low(from[0]) | (from[0] >> 32 ? 0 : UINT64_C(1) << 32);
+		draft->fixed_size = 8;
+		draft->text_size = 0;
+		break;
+	case KTRX_PROC_NAMEI:
+	case KTRX_PROC_USER:
+	case KTRX_PROC_SYSCTL:
+		break;
+	default:
+		return 0;
+	}
+	draft->fixed = fixed;
+	return 1;
+}
+
+static uint64_t ticks_ns(uint64_t ticks, uint64_t frequency)
+{
+	return ticks / frequency * NS_PER_S + ticks % frequency * NS_PER_S / frequency;
+}
+
+/* A clock of unknown frequency is taken to count nanoseconds: the order stays what it is. */
+static uint64_t stamp_ns(uint64_t stamp)
+{
+	uint64_t frequency = ktrace_root.frequency;
+
+	if (ktrace_proc_state.kernel->wall_ns)
+		return ktrace_proc_state.kernel->wall_ns(stamp);
+	if (frequency == 0)
+		return stamp;
+	if (ktrace_root.wall_ns == 0)
+		return ticks_ns(stamp, frequency);
+	if (stamp < ktrace_root.wall_stamp)
+		return ktrace_root.wall_ns - ticks_ns(ktrace_root.wall_stamp - stamp, frequency);
+	return ktrace_root.wall_ns + ticks_ns(stamp - ktrace_root.wall_stamp, frequency);
+}
+
+void ktrace_proc_dragonfly_head(uint64_t *head, const struct ktrace_proc *process,
+				const struct ktrace_proc_draft *draft, uint32_t payload, uint64_t stamp)
+{
+	uint32_t cpu = ktrace_arch_cpu();
+	uint64_t ns = stamp_ns(stamp);
+
+	head[0] = payload | (uint64_t)draft->type << 32 |
+		  (FLAG_THREADED | (uint64_t)(cpu < CPU_MAX ? cpu : CPU_MAX) << CPU_SHIFT) << 48;
+	head[1] = process->pid | (uint64_t)draft->thread << 32;
+	head[2] = 0;
+	head[3] = 0;
+	head[4] = 0;
+	ktrace_proc_state.kernel->name(process, (char *)&head[2], NAME_ROOM);
+	head[4] &= 0xff;
+	head[5] = ns / NS_PER_S;
+	head[6] = ns % NS_PER_S / 1000;
+	head[7] = 0;
+}

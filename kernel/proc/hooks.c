@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What each record says: from the arguments of a hook to words as in ktrx/proc.h. */
+#include "proc.h"
+
+#define NO_CALL 0xffffffffu
+
+/* Two halves of a word. */
+static uint64_t pair(uint32_t low, uint32_t high)
+{
+	return low | (uint64_t)high << 32;
+}
+
+/* What is longer than records have room for is cut, and flagged so. */
+static uint32_t cut(struct ktrace_proc_draft *draft, size_t size)
+{
+	if (size <= KTRACE_PROC_DATA_MAX)
+		return (uint32_t)size;
+	draft->flags |= KTRX_PROC_CUT;
+	return KTRACE_PROC_DATA_MAX;
+}
+
+void ktrace_proc_record_syscall(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+				uint32_t number, uint32_t args, const uint64_t *arg)
+{
+	struct ktrace_proc_draft draft;
+	uint64_t fixed;
+
+	if (thread->busy)
+		return;
+	thread->call = number + 1;
+	ktrace_proc_draft(&draft, KTRX_PROC_SYSCALL, 0, &fixed, sizeof(fixed));
+	if (args > KTRX_PROC_ARGS_MAX) {
+		args = KTRX_PROC_ARGS_MAX;
+		draft.flags = KTRX_PROC_CUT;
+	}
+	fixed = number | (uint64_t)args << 32 | (uint64_t)process->abi << 48;
+	draft.data = arg;
+	draft.data_size = args * 8;
+	ktrace_proc_record(process, thread, &draft);
+}
+
+void ktrace_proc_record_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+			       uint32_t number, int32_t error, int64_t result)
+{
+	uint64_t fixed[2] = { pair(number, (uint32_t)error), (uint64_t)result };
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	thread->call = 0;
+	ktrace_proc_draft(&draft, KTRX_PROC_SYSRET, 0, fixed, sizeof(fixed));
+	ktrace_proc_record_return(process, thread, &draft);
+}
+
+void ktrace_proc_record_path(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t type,
+			     const char *path, size_t length)
+{
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, (uint16_t)type, 0, KTRACE_NULL, 0);
+	draft.data = path;
+	draft.data_size = cut(&draft, length);
+	ktrace_proc_record(process, thread, &draft);
+}
+
+void ktrace_proc_record_psig(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t signal,
+			     int32_t code, uint64_t handler, const uint64_t *mask)
+{
+	uint64_t fixed[4] = { pair(signal, (uint32_t)code), handler, mask[0], mask[1] };
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, KTRX_PROC_PSIG, 0, fixed, sizeof(fixed));
+	ktrace_proc_record(process, thread, &draft);
+}
+
+void ktrace_proc_record_csw(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int out,
+			    int voluntary, const char *what)
+{
+	uint64_t fixed[2] = { pair(out != 0, voluntary != 0), 0 };
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, KTRX_PROC_CSW, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
+	draft.text = what;
+	draft.text_size = what ? ktrace_proc_length(what, KTRACE_PROC_NAME_MAX) : 0;
+	ktrace_proc_record(process, thread, &draft);
+}
+
+/* A name with the NUL that ends it, cut to its room, and data behind. */
+static void put_named(struct ktrace_proc_draft *draft, char *room, const char *name, const void *data)
+{
+	uint32_t length = ktrace_proc_length(name, KTRACE_PROC_NAME_MAX - 1);
+
+	for (uint32_t i = 0; i < length; i++)
+		*(volatile char *)&room[i] = name[i];
+	room[length] = 0;
+	draft->text = room;
+	draft->text_size = length + 1;
+	draft->data = data;
+}
+
+void ktrace_proc_record_struct(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+			       const char *name, const void *data, size_t size)
+{
+	char room[KTRACE_PROC_NAME_MAX];
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, KTRX_PROC_STRUCT, 0, KTRACE_NULL, 0);
+	put_named(&draft, room, name, data);
+	draft.data_size = cut(&draft, size);
+	ktrace_proc_record(process, thread, &draft);
+}
+
+void ktrace_proc_record_array(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+			      const char *name, const void *data, uint32_t element_size, uint32_t count)
+{
+	char room[KTRACE_PROC_NAME_MAX];
+	struct ktrace_proc_draft draft;
+	uint64_t fixed;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, KTRX_PROC_STRUCT_ARRAY, 0, &fixed, sizeof(fixed));
+	put_named(&draft, room, name, data);
+	if (element_size && count > KTRACE_PROC_DATA_MAX / element_size) {
+		count = KTRACE_PROC_DATA_MAX / element_size;
+		draft.flags = KTRX_PROC_CUT;
+	}
+	fixed = pair(element_size, count);
+	draft.data_size = element_size * count;
+	ktrace_proc_record(process, thread, &draft);
+}
+
+void ktrace_proc_record_denied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+			       uint32_t reason, uint64_t needed, uint64_t held, const char *what)
+{
+	uint64_t fixed[3] = { pair(reason, thread->call ? thread->call - 1 : NO_CALL), needed, held };
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, KTRX_PROC_CAPFAIL, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
+	draft.text = what;
+	draft.text_size = what ? ktrace_proc_length(what, KTRACE_PROC_DATA_MAX) : 0;
+	ktrace_proc_record(process, thread, &draft);
+}
+
+void ktrace_proc_record_fault(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+			      uint64_t address, uint32_t access, int user)
+{
+	uint64_t fixed[2] = { address, pair(access, user != 0) };
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, KTRX_PROC_FAULT, KTRX_PROC_QUEUED, fixed, sizeof(fixed));
+	ktrace_proc_record(process, thread, &draft);
+}
+
+void ktrace_proc_record_fault_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+				  int32_t result)
+{
+	uint64_t fixed = (uint32_t)result;
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, KTRX_PROC_FAULTEND, KTRX_PROC_QUEUED, &fixed, sizeof(fixed));
+	ktrace_proc_record(process, thread, &draft);
+}

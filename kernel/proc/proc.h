@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What the files of kernel/proc share.
+ *
+ * From a hook to the file: hooks.c makes a draft of a record, record.c finds out whether and where it goes, format.c lays it
+ * out in the sink's ring (ring.h), drain.c writes what waits there. sink.c begins and closes sinks, control.c says who is
+ * traced, life.c follows processes.
+ *
+ * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever writes
+ * its file or uses sink->copy, and is taken first. A sink with no reference left is in the list of idle ones until somebody who may
+ * sleep closes it.
+ */
+#ifndef KTRACE_PROC_PROC_H
+#define KTRACE_PROC_PROC_H
+
+#include "ktrace/port.h"
+#include "ktrace/proc.h"
+
+struct ktrace_proc_state {
+	const struct ktrace_proc_kernel *kernel; /* NULL before ktrace_proc_init() */
+	struct ktrace_proc_sink *sinks;		 /* all that are not closed */
+	struct ktrace_proc_sink *idle;
+};
+extern KTRACE_HIDDEN struct ktrace_proc_state ktrace_proc_state;
+
+/* A record to be. What is fixed is as in ktrx/proc.h, 64 bits at a time. */
+struct ktrace_proc_draft {
+	uint16_t type;
+	uint16_t flags; /* KTRX_PROC_QUEUED: the caller may not sleep */
+	uint32_t thread;
+	uint32_t fixed_size;
+	uint32_t text_size;
+	uint32_t data_size;
+	const uint64_t *fixed; /* what stands first, … */
+	const char *text;      /* … then this … */
+	const void *data;      /* … and this */
+};
+
+enum ktrace_proc_outcome {
+	KTRACE_PROC_RECORDED,
+	KTRACE_PROC_FULL,	/* not now; nothing was counted */
+	KTRACE_PROC_NOT_TRACED, /* nor is there anything to count */
+};
+
+KTRACE_INLINE unsigned long ktrace_proc_lock(void)
+{
+	return ktrace_proc_state.kernel->lock();
+}
+
+KTRACE_INLINE void ktrace_proc_unlock(unsigned long saved)
+{
+	ktrace_proc_state.kernel->unlock(saved);
+}
+
+/* The running thread's number, as records have it. */
+KTRACE_INLINE uint32_t ktrace_proc_this_thread(void)
+{
+	return KTRX_W1_THREAD(ktrace_arch_thread());
+}
+
+/* While a thread is at work for a trace its hooks record nothing. NULL: no thread that has hooks. */
+KTRACE_INLINE void ktrace_proc_enter(struct ktrace_proc_thread *thread)
+{
+	if (thread)
+		thread->busy++;
+}
+
+KTRACE_INLINE void ktrace_proc_leave(struct ktrace_proc_thread *thread)
+{
+	if (thread)
+		thread->busy--;
+}
+
+/* Members one by one: compilers turn initialisers of whole structures into library calls. */
+KTRACE_INLINE void ktrace_proc_draft(struct ktrace_proc_draft *draft, uint16_t type, uint16_t flags,
+				     const uint64_t *fixed, uint32_t fixed_size)
+{
+	draft->type = type;
+	draft->flags = flags;
+	draft->thread = ktrace_proc_this_thread();
+	draft->fixed_size = fixed_size;
+	draft->text_size = 0;
+	draft->data_size = 0;
+	draft->fixed = fixed;
+	draft->text = KTRACE_NULL;
+	draft->data = KTRACE_NULL;
+}
+
+/* By single reads: compilers know this loop, and would call strlen. */
+KTRACE_UNUSED_INLINE uint32_t ktrace_proc_length(const volatile char *text, uint32_t most)
+{
+	uint32_t length = 0;
+
+	while (length < most && text[length])
+		length++;
+	return length;
+}
+
+/* ---- format.c ---------------------------------------------------------------------------------- */
+
+/* Lays the record out in the sink's ring. Short lock held; the sink is open, or about to be. */
+KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink,
+							   const struct ktrace_proc *process,
+							   const struct ktrace_proc_draft *draft);
+
+/* Bytes of the record that begins there, in the sink's format. */
+KTRACE_HIDDEN uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at);
+
+/* ---- dragonfly.c ------------------------------------------------------------------------------- */
+
+#define KTRACE_PROC_DRAGONFLY_HEAD  64u
+#define KTRACE_PROC_DRAGONFLY_FIXED 5u /* words at most */
+
+/* The draft as DragonFly has it; `fixed` is for what is fixed. 0: it has no such record. */
+KTRACE_HIDDEN int ktrace_proc_dragonfly(struct ktrace_proc_draft *draft, uint64_t *fixed);
+
+/* The 64 bytes ahead of a payload of so many bytes. Short lock held. */
+KTRACE_HIDDEN void ktrace_proc_dragonfly_head(uint64_t *head, const struct ktrace_proc *process,
+					      const struct ktrace_proc_draft *draft, uint32_t payload,
+					      uint64_t stamp);
+
+/* ---- record.c ---------------------------------------------------------------------------------- */
+
+/* Puts the record into the process's sink if it is traced. Short lock held. */
+KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process,
+						       const struct ktrace_proc_draft *draft);
+
+/* One more is lost, of which the next record tells. Short lock held. */
+KTRACE_HIDDEN void ktrace_proc_lose(struct ktrace_proc_sink *sink);
+
+/* The same with the lock; where there is no room it is made first, unless the draft may not sleep. FULL: it is lost. */
+KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *process,
+							  struct ktrace_proc_thread *thread,
+							  const struct ktrace_proc_draft *draft);
+
+/* The same where a call returns, whether the draft's type is traced or not: writes what waits, if that is enough. Sleeps. */
+KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
+								 struct ktrace_proc_thread *thread,
+								 const struct ktrace_proc_draft *draft);
+
+/* ---- drain.c ----------------------------------------------------------------------------------- */
+
+/* Writes what waits. The caller has a reference. Sleeps. */
+KTRACE_HIDDEN void ktrace_proc_drain(struct ktrace_proc_sink *sink, struct ktrace_proc_thread *thread);
+
+/* Its parts: with the sink locked, and what is left to do once it is not. */
+KTRACE_HIDDEN void ktrace_proc_drain_locked(struct ktrace_proc_sink *sink);
+KTRACE_HIDDEN void ktrace_proc_drain_after(struct ktrace_proc_sink *sink);
+
+/* Writes past the ring, all of it or nothing: nonzero if it could be done. Sink locked, nothing torn. */
+KTRACE_HIDDEN int ktrace_proc_write(struct ktrace_proc_sink *sink, const void *data, size_t size);
+
+/* Takes bytes away that were written last: nonzero if that could be done. Sink locked. */
+KTRACE_HIDDEN int ktrace_proc_take_back(struct ktrace_proc_sink *sink, uint64_t bytes);
+
+/* ---- sink.c ------------------------------------------------------------------------------------ */
+
+/* A reference more, one less. Short lock held; ktrace_proc_close_idle() is due after a drop. */
+KTRACE_HIDDEN void ktrace_proc_hold(struct ktrace_proc_sink *sink);
+KTRACE_HIDDEN void ktrace_proc_drop(struct ktrace_proc_sink *sink);
+
+/* Nothing more comes into it. The first reason counts. Short lock held. */
+KTRACE_HIDDEN void ktrace_proc_end(struct ktrace_proc_sink *sink, uint32_t reason);
+
+/* Closes those that nobody refers to. Sleeps. */
+KTRACE_HIDDEN void ktrace_proc_close_idle(struct ktrace_proc_thread *thread);
+
+/* ---- control.c --------------------------------------------------------------------------------- */
+
+/* The process is not traced any more. Short lock held. */
+KTRACE_HIDDEN void ktrace_proc_forget(struct ktrace_proc *process);
+
+/* Nobody is traced into it any more. Neither lock held. */
+KTRACE_HIDDEN void ktrace_proc_forget_all(struct ktrace_proc_sink *sink);
+
+/* Its parent's, 0 if there is none. Table locked. */
+KTRACE_HIDDEN uint32_t ktrace_proc_parent_pid(struct ktrace_proc *process);
+
+/* The record that says where a process comes from. Short lock held, by KTRX_PROC_CTOR_SET and _FORK. */
+KTRACE_HIDDEN void ktrace_proc_born(struct ktrace_proc *process, uint32_t parent, uint32_t how,
+				    uint32_t thread);
+
+#endif

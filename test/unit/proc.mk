@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Tests of process traces in the kernel, on a fake one.
+PROC_TEST_SRCS := test/unit/proc_support.c $(KTRACE_PROC_SOURCES) $(KERNEL_TEST_SRCS)
+
+# $(call proc_test,<name>)
+define proc_test
+UNIT_TESTS += proc_$(1)
+UNIT_SRCS_proc_$(1) := test/unit/proc_$(1).c $(PROC_TEST_SRCS)
+UNIT_CFLAGS_proc_$(1) := $(KERNEL_TEST_CFLAGS)
+endef
+$(eval $(call proc_test,records))
