@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktrace: finds the subcommand and hands over. Started by another name (ktrace-decode), it is the subcommand
- * of that name.
+ * of that name. An option in its place means one subcommand, too.
  */
 #include <signal.h>
 #include <stdarg.h>
@@ -20,6 +20,9 @@ static const struct command *const commands[] = {
 #include "commands.list"
 #undef COMMAND
 };
+
+/* `ktrace -f OUT COMMAND`, as the BSDs have it. */
+#define OPTIONS_MEAN "record"
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
@@ -96,6 +99,8 @@ int main(int argc, char **argv)
 		puts("ktrace " KTRACE_VERSION);
 		return fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_BAD_INPUT;
 	}
+	if (argv[1][0] == '-' && find_command(OPTIONS_MEAN))
+		return run(find_command(OPTIONS_MEAN), called, argc, argv);
 	command = find_command(argv[1]);
 	if (!command) {
 		command_message("ktrace", "there is no command '%s'", argv[1]);

@@ -44,8 +44,9 @@ allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/
 allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/
 allow "host/live sees ktread, analyze and export" host/live ktrx/ ktread/ analyze/ export/ live/
 allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/ export/ why/
+allow "host/record sees the wire, programs' header and names of calls" host/record ktrx/ user/ export/linux_calls.h record/
 allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/
-allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ cmd/
+allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ record/ cmd/
 
 # No architecture is named by #if outside the rooms made for it.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "record/launch.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/control.h"
+#include "record/tracer.h"
+
+#define TICK_US	       100000 /* between two looks at who wants something of us */
+#define TICKS_TO_FLUSH 10
+
+static int fail(struct record_outcome *outcome, const char *what, int error)
+{
+	outcome->what = what;
+	return outcome->error = error;
+}
+
+/* ---- Signals ----------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t wanted; /* SIGTERM, SIGHUP: we are to end; those who are traced go on */
+
+static void on_signal(int signal)
+{
+	if (signal != SIGALRM)
+		wanted = 1;
+}
+
+/* Signals interrupt the wait, and so does a tick: one that comes right before it begins is not lost for long. */
+static void signals_begin(bool foreground)
+{
+	const struct itimerval tick = { { 0, TICK_US }, { 0, TICK_US } };
+	struct sigaction action = { .sa_handler = on_signal };
+
+	sigaction(SIGALRM, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	/* The terminal sends them to the command as well, which may think otherwise of them. */
+	action.sa_handler = foreground ? SIG_IGN : on_signal;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGQUIT, &action, NULL);
+	setitimer(ITIMER_REAL, &tick, NULL);
+}
+
+static void attend(void)
+{
+	static unsigned ticks;
+
+	record_control_attend();
+	if (++ticks % TICKS_TO_FLUSH == 0)
+		record_sink_flush_all();
+	for (struct record_process *process = record_process_next(NULL); process && wanted;
+	     process = record_process_next(process))
+		record_let_go(process);
+}
+
+static int open_sink(const struct record_plan *plan, struct record_sink **sink,
+		     struct record_outcome *outcome)
+{
+	int error = record_sink_open(sink, plan->path, plan->append ? RECORD_SINK_APPEND : RECORD_SINK_NEW);
+
+	return error ? fail(outcome, plan->path, error) : 0;
+}
+
+/* ---- A command --------------------------------------------------------------------------------- */
+
+/* Waits for a byte, becomes the command; tells an errno where it cannot. */
+static _Noreturn void become(char *const *command, int go, int told, const sigset_t *before)
+{
+	char byte;
+	int error;
+
+	sigprocmask(SIG_SETMASK, before, NULL);
+	while (read(go, &byte, 1) < 0 && errno == EINTR)
+		continue;
+	execvp(command[0], command);
+	error = errno;
+	(void)!write(told, &error, sizeof(error));
+	_exit(error == ENOENT ? 127 : 126);
+}
+
+struct start {
+	int go[2], told[2];
+	pid_t pid;
+};
+
+static int start(struct start *start, char *const *command)
+{
+	sigset_t all, before;
+	int error;
+
+	if (pipe2(start->go, O_CLOEXEC) != 0)
+		return errno;
+	if (pipe2(start->told, O_CLOEXEC) != 0)
+		return errno;
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	start->pid = fork();
+	if (start->pid == 0)
+		become(command, start->go[0], start->told[1], &before);
+	error = errno;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(start->go[0]);
+	close(start->told[1]);
+	return start->pid < 0 ? error : 0;
+}
+
+int record_command(const struct record_plan *plan, char *const *command, struct record_outcome *outcome)
+{
+	struct record_sink *sink;
+	struct start child;
+	int error = open_sink(plan, &sink, outcome), said = 0;
+
+	if (error)
+		return error;
+	error = start(&child, command);
+	if (error)
+		return fail(outcome, "fork", error);
+	error = record_attach_child(child.pid, sink, plan->facilities, plan->inherit);
+	record_sink_release(sink);
+	if (error) {
+		kill(child.pid, SIGKILL);
+		waitpid(child.pid, NULL, 0);
+		return fail(outcome, command[0], error);
+	}
+	record_control_open(); /* without it, -c and -C do not reach us; all else works */
+	signals_begin(true);
+	(void)!write(child.go[1], "", 1);
+	close(child.go[1]);
+	record_tracer_run(attend, child.pid, &outcome->status);
+	record_control_close();
+	if (read(child.told[0], &said, sizeof(said)) == sizeof(said))
+		return fail(outcome, command[0], said);
+	return 0;
+}
+
+/* ---- Processes that are there ------------------------------------------------------------------ */
+
+static bool is_descendant(pid_t pid, pid_t of)
+{
+	for (unsigned steps = 0; pid > 0 && steps < 1000; steps++) {
+		if (pid == of)
+			return true;
+		pid = record_proc_parent(pid);
+	}
+	return false;
+}
+
+static bool is_target(const struct record_plan *plan, pid_t pid)
+{
+	if (pid == getpid())
+		return false;
+	if (plan->group)
+		return getpgid(pid) == plan->group;
+	return pid == plan->pid || (plan->descend && is_descendant(pid, plan->pid));
+}
+
+/* All of them that may be; the error of the last if none may. */
+static int attach_all(const struct record_plan *plan, struct record_sink *sink)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+	unsigned attached = 0;
+	int last = ESRCH;
+
+	if (!directory)
+		return errno;
+	while ((entry = readdir(directory))) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		int error = pid > 0 && is_target(plan, pid)
+				    ? record_attach(pid, sink, plan->facilities, plan->inherit)
+				    : ESRCH;
+
+		if (error == 0)
+			attached++;
+		else if (error != ESRCH)
+			last = error;
+	}
+	closedir(directory);
+	return attached > 0 ? 0 : last;
+}
+
+/* In the background; what it could do is told through the pipe. */
+static _Noreturn void attend_targets(const struct record_plan *plan, struct record_sink *sink, int told)
+{
+	int error, nothing = 0, null = open("/dev/null", O_RDWR);
+
+	setsid();
+	error = attach_all(plan, sink);
+	record_sink_release(sink);
+	if (!error) {
+		record_control_open();
+		signals_begin(false);
+	}
+	for (int fd = 0; fd <= 2 && null >= 0; fd++)
+		dup2(null, fd);
+	(void)!write(told, &error, sizeof(error));
+	close(told);
+	if (!error)
+		record_tracer_run(attend, 0, &nothing);
+	record_control_close();
+	_exit(EXIT_SUCCESS);
+}
+
+int record_targets(const struct record_plan *plan, struct record_outcome *outcome)
+{
+	const char *what = plan->group ? "the process group" : "the process";
+	struct record_sink *sink;
+	int told[2], error = open_sink(plan, &sink, outcome);
+	pid_t pid;
+
+	if (error)
+		return error;
+	if (pipe2(told, O_CLOEXEC) != 0)
+		return fail(outcome, "pipe", errno);
+	pid = fork();
+	if (pid < 0)
+		return fail(outcome, "fork", errno);
+	if (pid == 0)
+		attend_targets(plan, sink, told[1]);
+	close(told[1]);
+	if (read(told[0], &error, sizeof(error)) != sizeof(error))
+		error = ECANCELED;
+	close(told[0]);
+	return error ? fail(outcome, what, error) : 0;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "record/sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "record/registers.h"
+
+#define BUFFER	   (256u << 10)
+#define TROUBLES   2048
+#define NS_PER_S   UINT64_C(1000000000)
+#define PADDING(n) ((8 - (n) % 8) % 8)
+
+struct record_sink {
+	struct record_sink *next;
+	char *path;
+	int fd;
+	unsigned references;
+	dev_t device;
+	ino_t inode;
+	int error; /* of the write that failed; from then on all is lost */
+	uint64_t records, lost, bytes;
+	uint32_t lost_now; /* since the last record */
+	size_t used;
+	size_t first_record; /* place of the first one that waits, behind a head */
+	unsigned char buffer[BUFFER];
+};
+
+static struct record_sink *sinks;
+static char troubles[TROUBLES];
+
+const char *record_sink_troubles(void)
+{
+	return troubles;
+}
+
+static uint64_t clock_now(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
+}
+
+/* ---- Files ------------------------------------------------------------------------------------- */
+
+static int open_new(const char *path, int *fd)
+{
+	struct stat stat;
+
+	if (lstat(path, &stat) == 0) {
+		if (!S_ISREG(stat.st_mode))
+			return EACCES;
+		if (unlink(path) != 0)
+			return errno;
+	}
+	*fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return *fd < 0 ? errno : 0;
+}
+
+/* Does it hold a trace, or nothing? */
+static bool is_trace(int fd, const struct stat *stat)
+{
+	char magic[sizeof(KTRX_PROC_MAGIC) - 1];
+
+	return stat->st_size == 0 || (pread(fd, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+				      memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0);
+}
+
+/* A file that is there. */
+static int open_old(const char *path, bool own, int *fd)
+{
+	struct stat stat;
+	int error = 0;
+
+	*fd = open(path, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0)
+		return errno == ELOOP || errno == EISDIR ? EACCES : errno;
+	if (fstat(*fd, &stat) != 0)
+		error = errno;
+	else if (!S_ISREG(stat.st_mode))
+		error = EACCES;
+	else if (own && stat.st_uid != geteuid())
+		error = EPERM;
+	else if (!is_trace(*fd, &stat))
+		error = EINVAL;
+	if (error) {
+		close(*fd);
+		*fd = -1;
+	}
+	return error;
+}
+
+static int open_file(const char *path, enum record_sink_mode mode, int *fd)
+{
+	int error;
+
+	if (mode == RECORD_SINK_NEW)
+		return open_new(path, fd);
+	error = open_old(path, mode == RECORD_SINK_APPEND, fd);
+	return error == ENOENT && mode == RECORD_SINK_APPEND ? open_new(path, fd) : error;
+}
+
+/* ---- Bytes ------------------------------------------------------------------------------------- */
+
+/*
+ * Only `done` bytes of what waits are in the file: takes half a record away again, so that what is there reads clean, and
+ * counts what is not there as lost.
+ */
+static void give_up(struct record_sink *sink, size_t done)
+{
+	size_t at = sink->first_record, whole = at <= done ? at : 0;
+	struct ktrx_proc_record record;
+	struct stat stat;
+
+	for (; at < sink->used; at += sizeof(record) + record.size + PADDING(record.size)) {
+		memcpy(&record, sink->buffer + at, sizeof(record));
+		if (at + sizeof(record) + record.size + PADDING(record.size) <= done) {
+			whole = at + sizeof(record) + record.size + PADDING(record.size);
+		} else {
+			sink->records--;
+			sink->lost++;
+		}
+	}
+	if (whole < done && fstat(sink->fd, &stat) == 0 &&
+	    ftruncate(sink->fd, stat.st_size - (off_t)(done - whole)) == 0)
+		sink->bytes -= done - whole;
+}
+
+static void write_out(struct record_sink *sink)
+{
+	size_t done = 0;
+
+	while (done < sink->used && !sink->error) {
+		ssize_t wrote = write(sink->fd, sink->buffer + done, sink->used - done);
+
+		if (wrote > 0)
+			done += (size_t)wrote;
+		else if (wrote == 0 || errno != EINTR)
+			sink->error = wrote == 0 ? ENOSPC : errno;
+	}
+	sink->bytes += done;
+	if (done < sink->used)
+		give_up(sink, done);
+	sink->used = sink->first_record = 0;
+}
+
+static void put_bytes(struct record_sink *sink, const void *data, size_t size)
+{
+	if (size > 0)
+		memcpy(sink->buffer + sink->used, data, size);
+	sink->used += size;
+}
+
+static void put_zeroes(struct record_sink *sink, size_t size)
+{
+	memset(sink->buffer + sink->used, 0, size);
+	sink->used += size;
+}
+
+static void put_head(struct record_sink *sink)
+{
+	struct ktrx_proc_head head = { .version = KTRX_PROC_VERSION,
+				       .frequency = NS_PER_S,
+				       .machine = record_machine_own(),
+				       .head_size = sizeof(struct ktrx_proc_head),
+				       .record_head = sizeof(struct ktrx_proc_record) };
+
+	memcpy(head.magic, KTRX_PROC_MAGIC, sizeof(head.magic));
+	head.wall_stamp = clock_now(CLOCK_MONOTONIC);
+	head.wall_ns = clock_now(CLOCK_REALTIME);
+	head.check = ktrx_proc_check(&head);
+	put_bytes(sink, &head, sizeof(head));
+}
+
+void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *head,
+		     const struct record_payload *payload)
+{
+	struct ktrx_proc_record record = *head;
+	size_t size = payload->first_size + payload->second_size;
+
+	if (sink->used + sizeof(record) + size + PADDING(size) > BUFFER)
+		write_out(sink);
+	if (sink->error) {
+		sink->lost++;
+		return;
+	}
+	record.size = (uint32_t)size;
+	record.stamp = clock_now(CLOCK_MONOTONIC);
+	record.cpu = KTRX_PROC_NO_CPU;
+	record.mark = KTRX_PROC_MARK;
+	record.lost = sink->lost_now;
+	sink->lost_now = 0;
+	sink->records++;
+	put_bytes(sink, &record, sizeof(record));
+	put_bytes(sink, payload->first, payload->first_size);
+	put_bytes(sink, payload->second, payload->second_size);
+	put_zeroes(sink, PADDING(size));
+}
+
+void record_sink_flush_all(void)
+{
+	for (struct record_sink *sink = sinks; sink; sink = sink->next)
+		write_out(sink);
+}
+
+/* ---- Lives ------------------------------------------------------------------------------------- */
+
+struct record_sink *record_sink_find(dev_t device, ino_t inode)
+{
+	struct record_sink *sink = sinks;
+
+	while (sink && (sink->device != device || sink->inode != inode))
+		sink = sink->next;
+	return sink;
+}
+
+struct record_sink *record_sink_hold(struct record_sink *sink)
+{
+	sink->references++;
+	return sink;
+}
+
+/* Begins a session behind what the file holds; a torn tail is filled up, so that the head can be found. */
+static int begin(struct record_sink **made, const char *path, int fd, const struct stat *stat)
+{
+	struct record_sink *sink = malloc(sizeof(*sink));
+	char *copy = strdup(path);
+
+	if (!sink || !copy) {
+		free(sink);
+		free(copy);
+		return ENOMEM;
+	}
+	memset(sink, 0, offsetof(struct record_sink, buffer));
+	sink->path = copy;
+	sink->fd = fd;
+	sink->references = 1;
+	sink->device = stat->st_dev;
+	sink->inode = stat->st_ino;
+	sink->next = sinks;
+	sinks = sink;
+	put_zeroes(sink, PADDING((uint64_t)stat->st_size));
+	put_head(sink);
+	sink->first_record = sink->used;
+	*made = sink;
+	return 0;
+}
+
+int record_sink_open(struct record_sink **sink, const char *path, enum record_sink_mode mode)
+{
+	struct stat stat;
+	int fd = -1, error = open_file(path, mode, &fd);
+
+	if (error)
+		return error;
+	if (fstat(fd, &stat) != 0) {
+		error = errno;
+	} else if (record_sink_find(stat.st_dev, stat.st_ino)) {
+		*sink = record_sink_hold(record_sink_find(stat.st_dev, stat.st_ino));
+		close(fd);
+		return 0;
+	} else {
+		error = begin(sink, path, fd, &stat);
+	}
+	if (error)
+		close(fd);
+	return error;
+}
+
+static void tell_trouble(const struct record_sink *sink)
+{
+	size_t used = strlen(troubles);
+
+	if (sink->error)
+		snprintf(troubles + used, sizeof(troubles) - used,
+			 "%s: %s: %" PRIu64 " records written, %" PRIu64 " lost\n", sink->path,
+			 strerror(sink->error), sink->records, sink->lost);
+}
+
+static void put_end(struct record_sink *sink)
+{
+	const struct ktrx_proc_end end = { .reason = KTRX_PROC_ENDED_CLOSED,
+					   .records = sink->records,
+					   .lost = sink->lost,
+					   .bytes = sink->bytes + sink->used };
+	const struct ktrx_proc_record record = { .type = KTRX_PROC_END };
+
+	if (sink->error)
+		return;
+	record_sink_put(sink, &record, &(struct record_payload){ .first = &end, .first_size = sizeof(end) });
+	write_out(sink);
+}
+
+void record_sink_release(struct record_sink *sink)
+{
+	struct record_sink **link = &sinks;
+
+	if (!sink || --sink->references > 0)
+		return;
+	put_end(sink);
+	while (*link != sink)
+		link = &(*link)->next;
+	*link = sink->next;
+	if (close(sink->fd) != 0 && !sink->error)
+		sink->error = errno;
+	tell_trouble(sink);
+	free(sink->path);
+	free(sink);
+}

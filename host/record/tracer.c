@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "record/tracer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "record/call_stop.h"
+#include "record/content.h"
+#include "record/privilege.h"
+
+#define OPTIONS                                                                                  \
+	(PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | \
+	 PTRACE_O_TRACEVFORK)
+#define CALL_STOP (SIGTRAP | 0x80)
+
+static unsigned became_privileged;
+
+unsigned record_became_privileged(void)
+{
+	return became_privileged;
+}
+
+/* ---- Coming and going -------------------------------------------------------------------------- */
+
+/* A thread that ended meanwhile is told of by wait(). */
+static void go_on(struct record_thread *thread, int signal)
+{
+	thread->stops++;
+	if (thread->leaving) {
+		ptrace(PTRACE_DETACH, thread->tid, NULL, (void *)(intptr_t)signal);
+		record_thread_remove(thread);
+	} else {
+		ptrace(PTRACE_SYSCALL, thread->tid, NULL, (void *)(intptr_t)signal);
+	}
+}
+
+static int attach_thread(pid_t tid, struct record_process *process)
+{
+	struct record_thread *thread;
+
+	if (ptrace(PTRACE_SEIZE, tid, NULL, (void *)(uintptr_t)OPTIONS) != 0)
+		return errno;
+	thread = record_thread_add(tid, process);
+	if (!thread) {
+		ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		return ENOMEM;
+	}
+	ptrace(PTRACE_INTERRUPT, tid, NULL, NULL);
+	return 0;
+}
+
+/* One look at its threads: how many more are traced now, or a negative errno. */
+static int attach_threads(struct record_process *process)
+{
+	char path[40];
+	struct dirent *entry;
+	int error = 0, more = 0;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)process->pid);
+	directory = opendir(path);
+	if (!directory)
+		return errno == ENOENT ? -ESRCH : -errno;
+	while (!error && (entry = readdir(directory))) {
+		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (tid <= 0 || record_thread_find(tid))
+			continue;
+		error = attach_thread(tid, process);
+		if (error == ESRCH) /* it has ended meanwhile */
+			error = 0;
+		else
+			more++;
+	}
+	closedir(directory);
+	return error ? -error : more;
+}
+
+static struct record_process *make_process(pid_t pid, struct record_sink *sink, uint32_t facilities,
+					   bool inherit)
+{
+	struct record_process *process = record_process_add(pid, record_proc_parent(pid));
+
+	if (!process)
+		return NULL;
+	process->sink = record_sink_hold(sink);
+	process->facilities = facilities;
+	process->inherit = inherit;
+	record_proc_handlers(pid, process->handler);
+	return process;
+}
+
+int record_attach(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit)
+{
+	struct record_process *process;
+	int more;
+
+	if (record_proc_process(pid) != pid)
+		return ESRCH;
+	if (record_process_find(pid))
+		return 0;
+	process = make_process(pid, sink, facilities, inherit);
+	if (!process)
+		return ENOMEM;
+	/* Threads may make threads until all of them are traced. */
+	while ((more = attach_threads(process)) > 0)
+		continue;
+	if (process->threads == 0) {
+		record_process_remove(process);
+		return more < 0 ? -more : ESRCH;
+	}
+	record_put_born(record_thread_of(process), KTRX_PROC_CTOR_SET);
+	return 0;
+}
+
+int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities, bool inherit)
+{
+	struct record_process *process = make_process(pid, sink, facilities, inherit);
+	int error, status;
+
+	if (!process)
+		return ENOMEM;
+	error = attach_thread(pid, process);
+	if (error) {
+		record_process_remove(process);
+		return error;
+	}
+	/* From its first stop on it stops at calls. */
+	while (waitpid(pid, &status, __WALL) < 0 && errno == EINTR)
+		continue;
+	record_thread_find(pid)->quiet = true;
+	ptrace(PTRACE_SYSCALL, pid, NULL, NULL);
+	return 0;
+}
+
+void record_let_go(struct record_process *process)
+{
+	for (struct record_thread *thread = record_thread_next(NULL); thread;
+	     thread = record_thread_next(thread))
+		if (thread->process == process) {
+			thread->leaving = true;
+			ptrace(PTRACE_INTERRUPT, thread->tid, NULL, NULL);
+		}
+}
+
+/* ---- Stops ------------------------------------------------------------------------------------- */
+
+/* A thread that we have not heard of: a child of somebody traced, of `parent` if that is known already. */
+static struct record_thread *adopt(pid_t tid, struct record_process *parent)
+{
+	struct record_thread *thread = record_thread_find(tid);
+	pid_t pid = record_proc_process(tid);
+	struct record_process *process;
+
+	if (thread)
+		return thread;
+	if (pid == 0) /* it has ended */
+		pid = tid;
+	process = record_process_find(pid);
+	if (process)
+		return record_thread_add(tid, process);
+	process = record_process_add(pid, parent ? parent->pid : record_proc_parent(pid));
+	if (!process)
+		return NULL;
+	if (!parent)
+		parent = record_process_find(process->parent);
+	thread = record_thread_add(tid, process);
+	if (!thread) {
+		record_process_remove(process);
+		return NULL;
+	}
+	if (!parent || !parent->inherit || !parent->sink) {
+		thread->leaving = true;
+		return thread;
+	}
+	process->sink = record_sink_hold(parent->sink);
+	process->facilities = parent->facilities;
+	process->inherit = true;
+	memcpy(process->handler, parent->handler, sizeof(process->handler));
+	record_put_born(thread, KTRX_PROC_CTOR_FORK);
+	return thread;
+}
+
+static pid_t event_message(const struct record_thread *thread)
+{
+	unsigned long message = 0;
+
+	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
+	return (pid_t)message;
+}
+
+/* The process is another program now; of its threads there is one, which goes on under the process's number. */
+static struct record_thread *see_exec(struct record_thread *thread)
+{
+	struct record_process *process = thread->process;
+	struct record_thread *former = record_thread_find(event_message(thread));
+
+	if (former && former != thread && former->process == process) {
+		record_thread_remove(thread);
+		record_thread_renumber(former, process->pid);
+		thread = former;
+	}
+	for (unsigned n = 1; n < RECORD_SIGNALS; n++)
+		if (process->handler[n] != 1)
+			process->handler[n] = 0;
+	record_put_born(thread, KTRX_PROC_CTOR_EXEC);
+	return thread;
+}
+
+static void see_event(struct record_thread *thread, int event, int signal)
+{
+	switch (event) {
+	case PTRACE_EVENT_CLONE:
+	case PTRACE_EVENT_FORK:
+	case PTRACE_EVENT_VFORK:
+		adopt(event_message(thread), thread->process);
+		break;
+	case PTRACE_EVENT_EXEC:
+		thread = see_exec(thread);
+		break;
+	case PTRACE_EVENT_STOP:
+		/* Its process was stopped: it stays so until SIGCONT, which is told. */
+		if (!thread->leaving &&
+		    (signal == SIGSTOP || signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU)) {
+			ptrace(PTRACE_LISTEN, thread->tid, NULL, NULL);
+			return;
+		}
+		break;
+	default:
+		break;
+	}
+	go_on(thread, 0);
+}
+
+static void see_signal(struct record_thread *thread, int signal)
+{
+	siginfo_t info = { .si_signo = signal };
+	uint64_t mask = 0;
+
+	ptrace(PTRACE_GETSIGINFO, thread->tid, NULL, &info);
+	ptrace(PTRACE_GETSIGMASK, thread->tid, (void *)sizeof(mask), &mask);
+	if (!thread->quiet)
+		record_put_signal(thread, signal, &info, mask);
+	go_on(thread, signal);
+}
+
+static void see_call(struct record_thread *thread)
+{
+	if (record_see_call(thread) && record_is_privileged_exec(thread)) {
+		became_privileged++;
+		thread->leaving = true;
+	}
+	go_on(thread, 0);
+}
+
+static void see_end(struct record_thread *thread, int status)
+{
+	if (thread->tid == thread->process->pid && !thread->quiet)
+		record_put_died(thread, status);
+	record_thread_remove(thread);
+}
+
+static void see(pid_t tid, int status)
+{
+	struct record_thread *thread = record_thread_find(tid);
+
+	if (!WIFSTOPPED(status)) {
+		if (thread)
+			see_end(thread, status);
+		return;
+	}
+	if (!thread)
+		thread = adopt(tid, NULL);
+	if (!thread) {
+		ptrace(PTRACE_DETACH, tid, NULL, NULL);
+		return;
+	}
+	if (!thread->quiet)
+		record_put_switches(thread);
+	if (status >> 16)
+		see_event(thread, status >> 16, WSTOPSIG(status));
+	else if (WSTOPSIG(status) == CALL_STOP)
+		see_call(thread);
+	else
+		see_signal(thread, WSTOPSIG(status));
+}
+
+void record_tracer_run(void (*attend)(void), pid_t command, int *status)
+{
+	while (record_threads() > 0) {
+		int seen;
+		pid_t tid = waitpid(-1, &seen, __WALL);
+
+		if (tid < 0 && errno == EINTR) {
+			attend();
+			continue;
+		}
+		if (tid < 0)
+			return;
+		if (tid == command && !WIFSTOPPED(seen))
+			*status = seen;
+		see(tid, seen);
+	}
+}
