@@ -16,7 +16,7 @@ KTRACE_SRCS := host/cmd/main.c host/cmd/changes.c host/cmd/followed.c host/cmd/o
 	$(patsubst %,host/export/%.c,calls chrome chrome_v1 chrome_v2 classic distribution escape event_name formats json lines linux_calls machine number output phrase places rates repeats \
 	settings slots stats stats_json stats_svg summary summary_json svg syscalls tally ticks timeline timeline_v1 timeline_v2 violations)
 KTRACE_SRCS += host/cmd/show_window.c host/export/window.c host/export/window_draw.c
-COMMANDS := check control show summary stats export decode
+COMMANDS := check control show summary stats export decode take
 TOOLS := ktrace-decode
 EXPORT_FORMATS := json
 KTRACE_CFLAGS :=

@@ -17,7 +17,6 @@ KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, process, exe
 #define STACK_ALIGNMENT 16
 #define STACK_FIRST \
 	(2 * PAGE_SIZE + ARGS_BYTES_MAX) /* the words and their pointers, and a page to begin with */
-#define VFS_MAY_EXECUTE 1
 
 static size_t count(char *const words[])
 {
@@ -83,7 +82,7 @@ static int find_program(const char *path, struct inode *cwd, const struct creden
 	if (error)
 		return error;
 	if (((*program)->mode & S_IFMT) == S_IFREG)
-		error = vfs_may(*program, who, VFS_MAY_EXECUTE);
+		error = vfs_may(*program, who, MAY_EXECUTE, path);
 	else
 		error = -EACCES;
 	if (error)
@@ -119,6 +118,9 @@ int exec_load(struct image *image, const char *path, char *const argv[], char *c
 		return error;
 	image->cred = *who;
 	credentials_exec(&image->cred, program->mode, program->uid, program->gid);
+	image->gains = image->cred.effective_uid != who->effective_uid ||
+		       image->cred.effective_gid != who->effective_gid ||
+		       MAY_READ & ~vfs_rights(program, who);
 	error = load(image, program, argv, envp);
 	inode_release(program);
 	return error;
@@ -132,6 +134,14 @@ const char *exec_name(const char *path)
 		if (path[0] == '/' && path[1] && path[1] != '/')
 			name = path + 1;
 	return name;
+}
+
+/* Who had a trace of the old program must not get one of what he may not see: nobody can begin one in between. */
+static void take_identity(struct process *self, const struct image *image)
+{
+	process_mark_set_id(self);
+	ktrace_proc_exec(&self->trace, &self->thread->trace, image->gains);
+	process_set_identity(self, &image->cred);
 }
 
 int process_exec(const char *path, char *const argv[], char *const envp[])
@@ -149,10 +159,10 @@ int process_exec(const char *path, char *const argv[], char *const envp[])
 	thread_set_space(&self->vm.space);
 	vm_free(&old);
 
-	self->cred = image.cred;
 	files_exec(&self->files);
 	signal_exec(&self->signals);
 	thread_rename(self->thread, exec_name(path));
+	take_identity(self, &image);
 	user_frame_start(user_frame_of(self->thread), image.entry, image.stack);
 	KTRACE(process, exec, self->pid, path);
 	return 0;

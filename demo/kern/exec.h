@@ -13,6 +13,7 @@ struct image {
 	struct vm vm;
 	uintptr_t entry, stack;
 	struct credentials cred; /* whom it runs as */
+	bool gains;		 /* it may do, or knows, what who started it may not */
 };
 
 /*

@@ -65,7 +65,9 @@ void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 	enum vm_how how;
 
 	KTRACE(mm, fault_enter, address, ip, (uint8_t)flags);
+	ktrace_proc_fault(&self->trace, &self->thread->trace, address, access_wanted(flags), 1);
 	how = vm_fault(&self->vm, address, access_wanted(flags));
+	ktrace_proc_fault_end(&self->trace, &self->thread->trace, vm_error(how));
 	KTRACE(mm, fault_exit, address, vm_how_name(how));
 	if (how == VM_NO_MEMORY)
 		out_of_memory(self);

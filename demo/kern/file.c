@@ -3,6 +3,7 @@
 #include <ktrace/ktrace.h>
 
 #include "file.h"
+#include "process_trace.h"
 #include "vfs.h"
 
 KTRACE_EVENT(vfs, read, "%p on inode %u, %u bytes: %d", (const void *, file), (uint32_t, inode),
@@ -71,6 +72,13 @@ void file_release(struct file *file)
 	spin_unlock(&lock, irq_on);
 }
 
+/* It was opened for something else. */
+static int refuse(unsigned wanted, unsigned opened)
+{
+	trace_denied(KTRX_PROC_DENIED_DESCRIPTOR, wanted, opened, NULL);
+	return -EBADF;
+}
+
 int64_t file_read(struct file *file, uintptr_t to, size_t size)
 {
 	int64_t result = -EINVAL;
@@ -78,7 +86,7 @@ int64_t file_read(struct file *file, uintptr_t to, size_t size)
 	if (size > SIZE_AT_ONCE)
 		size = SIZE_AT_ONCE;
 	if ((file->flags & O_ACCMODE) == O_WRONLY)
-		result = -EBADF;
+		result = refuse(MAY_READ, MAY_WRITE);
 	else if (file->operations->read)
 		result = file->operations->read(file, to, size);
 	KTRACE(vfs, read, file, inode_number(file), (uint32_t)size, (int32_t)result);
@@ -92,7 +100,7 @@ int64_t file_write(struct file *file, uintptr_t from, size_t size)
 	if (size > SIZE_AT_ONCE)
 		size = SIZE_AT_ONCE;
 	if ((file->flags & O_ACCMODE) == O_RDONLY)
-		result = -EBADF;
+		result = refuse(MAY_WRITE, MAY_READ);
 	else if (file->operations->write)
 		result = file->operations->write(file, from, size);
 	KTRACE(vfs, write, file, inode_number(file), (uint32_t)size, (int32_t)result);

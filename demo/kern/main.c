@@ -14,6 +14,7 @@
 #include "page.h"
 #include "power.h"
 #include "print.h"
+#include "process_trace.h"
 #include "sched.h"
 #include "share.h"
 #include "socket.h"
@@ -35,6 +36,7 @@ static void init(void *unused)
 	(void)unused;
 	vfs_init();
 	network_init();
+	process_trace_init();
 	KTRACE(boot, phase, "files and network");
 	if (work_is_asked_for()) {
 		work_run_all();

@@ -66,6 +66,22 @@ uint32_t process_parent_id(const struct process *process)
 	return id;
 }
 
+void process_set_identity(struct process *self, const struct credentials *who)
+{
+	bool irq_on = process_lock();
+
+	self->cred = *who;
+	process_unlock(irq_on);
+}
+
+void process_mark_set_id(struct process *self)
+{
+	bool irq_on = process_lock();
+
+	self->cred.set_id = true;
+	process_unlock(irq_on);
+}
+
 static bool group_exists(uint32_t group)
 {
 	struct process *process = NULL;
@@ -146,6 +162,8 @@ static void set_going(struct process *process, struct process *parent)
 
 	process->parent = parent;
 	process->group = parent == process ? process->pid : parent->group;
+	if (parent != process)
+		ktrace_proc_fork(&parent->trace, &process->trace, process->pid, process->pid);
 	process->state = PROCESS_ALIVE;
 	process_unlock(irq_on);
 	sched_wake(process->thread);
@@ -264,9 +282,10 @@ static void become_zombie(struct process *self, int status)
 	struct process *parent = self->parent;
 
 	self->status = status;
+	self->thread->process = NULL;
 	self->thread = NULL;
 	self->state = PROCESS_ZOMBIE;
-	signal_send(parent, SIGCHLD);
+	signal_send(parent, SIGCHLD, SI_KERNEL);
 	process_unlock(irq_on);
 	tell_parent(parent);
 	if (zombies && parent != init)
@@ -278,6 +297,9 @@ void process_exit(int status)
 	struct process *self = process_self();
 
 	KTRACE(process, exit, self->pid, status);
+	ktrace_proc_exit(&self->trace, &self->thread->trace,
+			 WIFEXITED(status) ? (uint32_t)WEXITSTATUS(status) : (uint32_t)WTERMSIG(status),
+			 !WIFEXITED(status));
 	if (self == init) {
 		if (!WIFEXITED(status))
 			panic("init was ended by signal %d", WTERMSIG(status));

@@ -33,6 +33,7 @@ struct process {
 	struct inode *cwd;
 	struct credentials cred;
 	struct signals signals;
+	struct ktrace_proc trace;
 	/*
 	 * Children that have ended say so here, under the queue's lock; it and the table's are never held at once. Last,
 	 * for it outlives the process: a child that has just ended may be late.
@@ -59,6 +60,10 @@ int64_t process_wait(int64_t pid, int *status, unsigned flags);
  * 0 or -errno.
  */
 int process_set_group(uint32_t pid, uint32_t group);
+
+/* The running process becomes somebody else; others look at who it is with the table locked. */
+void process_set_identity(struct process *self, const struct credentials *who);
+void process_mark_set_id(struct process *self); /* its ids are about to change */
 
 /* While the table is locked, what is alive stays so. No wait queue's lock may be held. */
 bool process_lock(void);

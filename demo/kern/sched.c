@@ -12,6 +12,7 @@
 #include "cpu.h"
 #include "ipi.h"
 #include "probes.h"
+#include "process.h"
 #include "sched.h"
 #include "thread.h"
 #include "timer.h"
@@ -95,6 +96,14 @@ static struct thread *pick_next(struct cpu *self, struct thread *running)
 	return next ? next : self->idle;
 }
 
+/* The thread leaves its CPU, or is back: of its own will if it went to wait for something. */
+static void trace_switch(struct thread *thread, int out)
+{
+	if (thread->process)
+		ktrace_proc_csw(&thread->process->trace, &thread->trace, out, thread->waits_by_name != NULL,
+				thread->waits_by_name);
+}
+
 void schedule(void)
 {
 	struct cpu *self = arch_this_cpu();
@@ -109,9 +118,12 @@ void schedule(void)
 	next->state = THREAD_RUNNING;
 	next->cpu = self;
 	ktrace_thread_switch(previous->id, next->id);
-	if (next == previous)
+	if (next == previous) {
+		previous->waits_by_name = NULL;
 		return;
+	}
 
+	trace_switch(previous, 1);
 	KTRACE(sched, switch, previous->id, next->id, previous->state, now - previous->started_ns);
 	if (next != self->idle)
 		timer_run();
@@ -126,6 +138,8 @@ void schedule(void)
 	arch_switch(&previous->sp, next->sp);
 	ktrace_interrupts_at(0, place); /* whatever ran here before may have been interrupted with them on */
 	sched_switch_done();
+	trace_switch(previous, 0); /* which is us, and here again */
+	previous->waits_by_name = NULL;
 }
 
 void sched_switch_done(void)
@@ -148,6 +162,7 @@ void sched_block(const struct sleep *sleep)
 							       : sleep->object,
 			       sleep->name, sleep->kind, deadline, sleep->place);
 	self->waits_for = sleep->object;
+	self->waits_by_name = sleep->name ? sleep->name : "";
 	self->state = sleep->how;
 	__atomic_store_n(&self->asleep, sleep->how, __ATOMIC_SEQ_CST);
 }

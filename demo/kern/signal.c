@@ -59,11 +59,12 @@ static void interrupt_user_mode(const struct thread *thread)
 	arch_irq_restore(irq_on);
 }
 
-static void make_pending(struct process *process, int signal)
+static void make_pending(struct process *process, int signal, int code)
 {
 	struct thread *thread = process->thread;
 
 	KTRACE(signal, send, (uint8_t)signal, process->pid);
+	__atomic_store_n(&process->signals.code[signal], (uint8_t)code, __ATOMIC_RELAXED);
 	__atomic_fetch_or(&process->signals.pending, BIT(signal), __ATOMIC_SEQ_CST);
 	if (process->signals.blocked & BIT(signal))
 		return;
@@ -71,10 +72,10 @@ static void make_pending(struct process *process, int signal)
 		interrupt_user_mode(thread);
 }
 
-void signal_send(struct process *process, int signal)
+void signal_send(struct process *process, int signal, int code)
 {
 	if (!is_ignored(process, signal))
-		make_pending(process, signal);
+		make_pending(process, signal, code);
 }
 
 void signal_send_all(int signal)
@@ -84,7 +85,7 @@ void signal_send_all(int signal)
 
 	while ((process = process_next(process)))
 		if (process->pid != THREAD_ID_INIT)
-			signal_send(process, signal);
+			signal_send(process, signal, SI_KERNEL);
 	process_unlock(irq_on);
 }
 
@@ -97,7 +98,7 @@ void signal_force(int signal)
 		signals->blocked &= ~BIT(signal);
 		signals->action[signal].handler = SIG_DFL;
 	}
-	make_pending(self, signal);
+	make_pending(self, signal, SI_KERNEL);
 }
 
 bool signal_wait_sleep(struct wait_queue *queue)
@@ -204,8 +205,12 @@ void signal_deliver(struct user_frame *frame)
 
 	while ((signal = take(&self->signals))) {
 		uint64_t handler = self->signals.action[signal].handler;
+		const uint64_t mask[2] = { self->signals.blocked };
 
 		KTRACE(signal, deliver, (uint8_t)signal, handler);
+		ktrace_proc_psig(&self->trace, &self->thread->trace, (uint32_t)signal,
+				 __atomic_load_n(&self->signals.code[signal], __ATOMIC_RELAXED), handler,
+				 mask);
 		if (handler == SIG_DFL)
 			process_exit(signal);
 		call_handler(self, frame, signal);

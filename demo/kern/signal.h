@@ -15,14 +15,15 @@ struct wait_queue;
 struct signals {
 	uint32_t pending; /* bit n - 1; any CPU, atomically */
 	uint32_t blocked;
+	uint8_t code[SIG_COUNT];		/* why each was sent the last time: SI_*; as pending */
 	struct abi_sigaction action[SIG_COUNT]; /* [0] unused */
 };
 
 /*
  * Any context with no wait queue's lock held; wakes the process if it sleeps interruptibly. It is the caller's own,
- * or the table of processes is locked. What the process ignores is dropped.
+ * or the table of processes is locked. What the process ignores is dropped. `code` says why: SI_*.
  */
-void signal_send(struct process *process, int signal);
+void signal_send(struct process *process, int signal, int code);
 
 /* To the running process, which has done something that it cannot go on after: blocking and ignoring do not help. */
 void signal_force(int signal);

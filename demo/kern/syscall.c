@@ -6,6 +6,9 @@
 #include "syscall.h"
 
 #include "abi.h"
+#include "process.h"
+#include "process_trace.h"
+#include "string.h"
 #include "user.h"
 
 KTRACE_EVENT_V1(KTRX1_SYSCALL_ENTER, syscall, enter, "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)",
@@ -29,6 +32,7 @@ const char syscall_table_text[] =
 #define SIGNAL(number, name)	       "signal " #number " " #name "\n"
 #define STRUCT(name, size, members)    "struct " #name " " #size members "\n"
 #define MEMBER(of, type, name, offset) ", " #type " " #name " " #offset
+#include "ktrace.def"
 #include "types.def"
 	;
 
@@ -44,11 +48,58 @@ const char syscall_table_text[] =
 	_Static_assert(offsetof(struct abi_##of, name) == (offset), #of "." #name);
 #include "types.def"
 
+#define ARGUMENTS(r, a, b, c, d, e, f, n, ...) n
+static const uint8_t arguments[SYS_COUNT] = {
+#define CALL(number, name, ...) [number] = ARGUMENTS(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0, 0),
+#include "syscalls.def"
+};
+
+#define ERRORS_MOST 4095 /* results from -1 down to here are errors */
+
+int call_path(const struct call *call, unsigned n, char *path)
+{
+	struct process *self = process_self();
+	int64_t length = vm_copy_string(&self->vm, path, call->a[n], PATH_MAX);
+
+	if (length < 0)
+		return (int)length;
+	ktrace_proc_namei(&self->trace, &self->thread->trace, path, (size_t)length);
+	return 0;
+}
+
+int call_superuser(void)
+{
+	if (credentials_is_superuser(&process_self()->cred))
+		return 0;
+	trace_denied(KTRX_PROC_DENIED_PRIVILEGE, 0, 0, NULL);
+	return -EPERM;
+}
+
 static int64_t dispatch(unsigned number, const struct call *call)
 {
 	if (number >= SYS_COUNT || !functions[number])
 		return -ENOSYS;
 	return functions[number](call);
+}
+
+/* Its number and arguments; where the number is not known, all there is room for. */
+static void trace_enter(struct process *self, unsigned number, const struct call *call)
+{
+	bool known = number < SYS_COUNT && functions[number];
+
+	KTRACE(syscall, enter, (uint16_t)number, call->a[0], call->a[1], call->a[2], call->a[3], call->a[4],
+	       call->a[5]);
+	ktrace_proc_syscall(&self->trace, &self->thread->trace, number, known ? arguments[number] : 6,
+			    call->a);
+}
+
+static void trace_exit(struct process *self, unsigned number, int64_t result)
+{
+	bool failed = result < 0 && result >= -ERRORS_MOST;
+
+	ktrace_proc_sysret(&self->trace, &self->thread->trace, number, failed ? (int32_t)-result : 0,
+			   failed ? -1 : result);
+	KTRACE(syscall, exit, (uint16_t)number, result);
 }
 
 void user_system_call(struct user_frame *frame)
@@ -57,12 +108,12 @@ void user_system_call(struct user_frame *frame)
 					  user_frame_argument(frame, 2), user_frame_argument(frame, 3),
 					  user_frame_argument(frame, 4), user_frame_argument(frame, 5) } };
 	unsigned number = user_frame_call(frame);
+	struct process *self = process_self();
 	int64_t result;
 
-	KTRACE(syscall, enter, (uint16_t)number, call.a[0], call.a[1], call.a[2], call.a[3], call.a[4],
-	       call.a[5]);
+	trace_enter(self, number, &call);
 	result = dispatch(number, &call);
 	if (number != SYS_sigreturn) /* which brings all registers back, this one too */
 		user_frame_set_result(frame, result);
-	KTRACE(syscall, exit, (uint16_t)number, result);
+	trace_exit(self, number, result);
 }

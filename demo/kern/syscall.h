@@ -14,7 +14,13 @@ struct call {
 #define CALL(number, name, ...) int64_t sys_##name(const struct call *call);
 #include "syscalls.def"
 
-/* Lines "number name result type …" and "error number name" for the trace. */
+/* The path at argument n, copied to path[PATH_MAX], about to be looked up. 0 or -errno. */
+int call_path(const struct call *call, unsigned n, char *path);
+
+/* For what the superuser alone may: 0 or -EPERM. */
+int call_superuser(void);
+
+/* Lines "number name result, type argument…", "error number name" and so on for traces: spec/ktrx-proc.md, Tables. */
 extern const char syscall_table_text[];
 
 #endif

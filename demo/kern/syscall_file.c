@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* System calls on files: arguments are checked and fetched here, the work is done elsewhere. */
 #include "process.h"
+#include "process_trace.h"
 #include "syscall.h"
 #include "vfs.h"
-
-static int copy_path(const struct call *call, unsigned n, char *path)
-{
-	int64_t length = vm_copy_string(&process_self()->vm, path, call->a[n], PATH_MAX);
-
-	return length < 0 ? (int)length : 0;
-}
 
 static struct file *file_of(const struct call *call)
 {
@@ -24,7 +18,7 @@ int64_t sys_open(const struct call *call)
 	unsigned flags = (unsigned)call->a[1];
 	char path[PATH_MAX];
 	struct file *file;
-	int error = copy_path(call, 0, path);
+	int error = call_path(call, 0, path);
 
 	if (!error)
 		error = vfs_open(path, flags, (uint32_t)call->a[2], self->cwd, &self->cred, &file);
@@ -40,14 +34,18 @@ int64_t sys_read(const struct call *call)
 {
 	struct file *file = file_of(call);
 
-	return file ? file_read(file, call->a[1], call->a[2]) : -EBADF;
+	if (!file)
+		return -EBADF;
+	return trace_transfer((int)call->a[0], 0, call->a[1], file_read(file, call->a[1], call->a[2]));
 }
 
 int64_t sys_write(const struct call *call)
 {
 	struct file *file = file_of(call);
 
-	return file ? file_write(file, call->a[1], call->a[2]) : -EBADF;
+	if (!file)
+		return -EBADF;
+	return trace_transfer((int)call->a[0], 1, call->a[1], file_write(file, call->a[1], call->a[2]));
 }
 
 int64_t sys_lseek(const struct call *call)
@@ -119,6 +117,12 @@ int64_t sys_pipe(const struct call *call)
 	return error;
 }
 
+static void trace_pollfds(struct process *self, const struct abi_pollfd *fds, size_t count)
+{
+	ktrace_proc_struct_array(&self->trace, &self->thread->trace, "pollfd", fds, sizeof(fds[0]),
+				 (uint32_t)count);
+}
+
 int64_t sys_poll(const struct call *call)
 {
 	struct process *self = process_self();
@@ -132,7 +136,10 @@ int64_t sys_poll(const struct call *call)
 	error = vm_copy_in(&self->vm, fds, call->a[0], count * sizeof(fds[0]));
 	if (error)
 		return error;
+	trace_pollfds(self, fds, count);
 	ready = poll_wait(&self->files, fds, count, (int)call->a[2]);
+	if (ready >= 0)
+		trace_pollfds(self, fds, count);
 	if (ready >= 0)
 		error = vm_copy_out(&self->vm, call->a[0], fds, count * sizeof(fds[0]));
 	return error ? error : ready;
@@ -144,7 +151,7 @@ int64_t sys_mkdir(const struct call *call)
 {
 	struct process *self = process_self();
 	char path[PATH_MAX];
-	int error = copy_path(call, 0, path);
+	int error = call_path(call, 0, path);
 
 	return error ? error : vfs_mkdir(path, (uint32_t)call->a[1], self->cwd, &self->cred);
 }
@@ -153,7 +160,7 @@ static int64_t remove(const struct call *call, int directory)
 {
 	struct process *self = process_self();
 	char path[PATH_MAX];
-	int error = copy_path(call, 0, path);
+	int error = call_path(call, 0, path);
 
 	return error ? error : vfs_unlink(path, self->cwd, &self->cred, directory);
 }
@@ -172,10 +179,10 @@ int64_t sys_rename(const struct call *call)
 {
 	struct process *self = process_self();
 	char from[PATH_MAX], to[PATH_MAX];
-	int error = copy_path(call, 0, from);
+	int error = call_path(call, 0, from);
 
 	if (!error)
-		error = copy_path(call, 1, to);
+		error = call_path(call, 1, to);
 	return error ? error : vfs_rename(from, to, self->cwd, &self->cred);
 }
 
@@ -183,7 +190,7 @@ int64_t sys_chmod(const struct call *call)
 {
 	struct process *self = process_self();
 	char path[PATH_MAX];
-	int error = copy_path(call, 0, path);
+	int error = call_path(call, 0, path);
 
 	return error ? error : vfs_chmod(path, (uint32_t)call->a[1], self->cwd, &self->cred);
 }
@@ -192,7 +199,7 @@ int64_t sys_chown(const struct call *call)
 {
 	struct process *self = process_self();
 	char path[PATH_MAX];
-	int error = copy_path(call, 0, path);
+	int error = call_path(call, 0, path);
 
 	if (error)
 		return error;
@@ -201,25 +208,21 @@ int64_t sys_chown(const struct call *call)
 
 /* ---- Attributes and the working directory ------------------------------------------------------ */
 
-static int find(const struct call *call, struct inode **inode)
-{
-	struct process *self = process_self();
-	char path[PATH_MAX];
-	int error = copy_path(call, 0, path);
-
-	return error ? error : vfs_lookup(path, self->cwd, &self->cred, inode);
-}
-
 int64_t sys_stat(const struct call *call)
 {
+	struct process *self = process_self();
 	struct abi_stat stat;
 	struct inode *inode;
-	int error = find(call, &inode);
+	char path[PATH_MAX];
+	int error = call_path(call, 0, path);
 
+	if (!error)
+		error = vfs_lookup(path, self->cwd, &self->cred, &inode);
 	if (error)
 		return error;
 	vfs_stat(inode, &stat);
 	inode_release(inode);
+	trace_struct(stat, &stat);
 	return vm_copy_out(&process_self()->vm, call->a[1], &stat, sizeof(stat));
 }
 
@@ -234,6 +237,7 @@ int64_t sys_fstat(const struct call *call)
 		vfs_stat(file->inode, &stat);
 	else
 		stat.mode = file->operations->type | 0600;
+	trace_struct(stat, &stat);
 	return vm_copy_out(&process_self()->vm, call->a[1], &stat, sizeof(stat));
 }
 
@@ -241,11 +245,14 @@ int64_t sys_chdir(const struct call *call)
 {
 	struct process *self = process_self();
 	struct inode *inode;
-	int error = find(call, &inode);
+	char path[PATH_MAX];
+	int error = call_path(call, 0, path);
 
+	if (!error)
+		error = vfs_lookup(path, self->cwd, &self->cred, &inode);
 	if (error)
 		return error;
-	error = (inode->mode & S_IFMT) == S_IFDIR ? vfs_may(inode, &self->cred, 1) : -ENOTDIR;
+	error = (inode->mode & S_IFMT) == S_IFDIR ? vfs_may(inode, &self->cred, MAY_EXECUTE, path) : -ENOTDIR;
 	if (error) {
 		inode_release(inode);
 		return error;

@@ -2,11 +2,35 @@
 /* System calls on whom a process acts for, and with whom it is grouped or shut in. */
 #include "credentials.h"
 #include "process.h"
+#include "process_trace.h"
 #include "syscall.h"
 
-static struct credentials *own(void)
+static const struct credentials *own(void)
 {
 	return &process_self()->cred;
+}
+
+/* Changes ids of the running process by one of the functions of credentials.h. */
+typedef int set_ids(struct credentials *who, uint32_t real, uint32_t effective, uint32_t saved);
+
+static int64_t change(set_ids *set, uint32_t real, uint32_t effective, uint32_t saved)
+{
+	struct credentials who = *own();
+	int error = set(&who, real, effective, saved);
+
+	if (error)
+		trace_denied(KTRX_PROC_DENIED_PRIVILEGE, 0, 0, NULL);
+	else
+		process_set_identity(process_self(), &who);
+	return error;
+}
+
+/* The superuser takes an id on for good; others only take on what they are or were. */
+static int64_t change_own(set_ids *set, uint32_t id)
+{
+	uint32_t others = credentials_is_superuser(own()) ? id : CREDENTIALS_KEEP;
+
+	return id == CREDENTIALS_KEEP ? -EINVAL : change(set, others, id, others);
 }
 
 /* ---- Users and groups -------------------------------------------------------------------------- */
@@ -35,48 +59,36 @@ int64_t sys_getegid(const struct call *call)
 	return own()->effective_gid;
 }
 
-/* The superuser becomes that user for good; others only take on what they are or were. */
 int64_t sys_setuid(const struct call *call)
 {
-	uint32_t uid = (uint32_t)call->a[0];
-	bool for_good = credentials_is_superuser(own());
-
-	if (uid == CREDENTIALS_KEEP)
-		return -EINVAL;
-	return credentials_set_users(own(), for_good ? uid : CREDENTIALS_KEEP, uid,
-				     for_good ? uid : CREDENTIALS_KEEP);
+	return change_own(credentials_set_users, (uint32_t)call->a[0]);
 }
 
 int64_t sys_setgid(const struct call *call)
 {
-	uint32_t gid = (uint32_t)call->a[0];
-	bool for_good = credentials_is_superuser(own());
-
-	if (gid == CREDENTIALS_KEEP)
-		return -EINVAL;
-	return credentials_set_groups(own(), for_good ? gid : CREDENTIALS_KEEP, gid,
-				      for_good ? gid : CREDENTIALS_KEEP);
+	return change_own(credentials_set_groups, (uint32_t)call->a[0]);
 }
 
 int64_t sys_seteuid(const struct call *call)
 {
-	return credentials_set_users(own(), CREDENTIALS_KEEP, (uint32_t)call->a[0], CREDENTIALS_KEEP);
+	return change(credentials_set_users, CREDENTIALS_KEEP, (uint32_t)call->a[0], CREDENTIALS_KEEP);
 }
 
 int64_t sys_setegid(const struct call *call)
 {
-	return credentials_set_groups(own(), CREDENTIALS_KEEP, (uint32_t)call->a[0], CREDENTIALS_KEEP);
+	return change(credentials_set_groups, CREDENTIALS_KEEP, (uint32_t)call->a[0], CREDENTIALS_KEEP);
 }
 
 int64_t sys_setresuid(const struct call *call)
 {
-	return credentials_set_users(own(), (uint32_t)call->a[0], (uint32_t)call->a[1], (uint32_t)call->a[2]);
+	return change(credentials_set_users, (uint32_t)call->a[0], (uint32_t)call->a[1],
+		      (uint32_t)call->a[2]);
 }
 
 int64_t sys_setresgid(const struct call *call)
 {
-	return credentials_set_groups(own(), (uint32_t)call->a[0], (uint32_t)call->a[1],
-				      (uint32_t)call->a[2]);
+	return change(credentials_set_groups, (uint32_t)call->a[0], (uint32_t)call->a[1],
+		      (uint32_t)call->a[2]);
 }
 
 /* Three ids to three addresses. */
@@ -119,21 +131,18 @@ int64_t sys_getgroups(const struct call *call)
 
 int64_t sys_setgroups(const struct call *call)
 {
-	struct credentials *who = own();
-	uint32_t group[GROUPS_MAX];
+	struct credentials who = *own();
 	uint64_t count = call->a[0];
-	int error;
+	int error = call_superuser();
 
-	if (!credentials_is_superuser(who))
-		return -EPERM;
-	if (count > GROUPS_MAX)
-		return -EINVAL;
-	error = vm_copy_in(&process_self()->vm, group, call->a[1], count * sizeof(group[0]));
+	if (!error && count > GROUPS_MAX)
+		error = -EINVAL;
+	if (!error)
+		error = vm_copy_in(&process_self()->vm, who.group, call->a[1], count * sizeof(who.group[0]));
 	if (error)
 		return error;
-	who->groups = (uint32_t)count;
-	for (uint32_t i = 0; i < count; i++)
-		who->group[i] = group[i];
+	who.groups = (uint32_t)count;
+	process_set_identity(process_self(), &who);
 	return 0;
 }
 
@@ -169,13 +178,15 @@ int64_t sys_getpgid(const struct call *call)
 int64_t sys_jail(const struct call *call)
 {
 	static uint32_t last;
-	struct credentials *who = own();
+	struct credentials who = *own();
+	int error = call_superuser();
 
 	(void)call;
-	if (!credentials_is_superuser(who))
-		return -EPERM;
-	if (who->jail)
-		return -EINVAL;
-	who->jail = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
-	return who->jail;
+	if (!error && who.jail)
+		error = -EINVAL;
+	if (error)
+		return error;
+	who.jail = __atomic_add_fetch(&last, 1, __ATOMIC_RELAXED);
+	process_set_identity(process_self(), &who);
+	return who.jail;
 }

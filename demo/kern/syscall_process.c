@@ -7,6 +7,7 @@
 #include "page.h"
 #include "power.h"
 #include "process.h"
+#include "process_trace.h"
 #include "sched.h"
 #include "signal.h"
 #include "string.h"
@@ -78,7 +79,7 @@ static int64_t exec_words(struct words *words, const char *path, uintptr_t argv,
 int64_t sys_execve(const struct call *call)
 {
 	char path[PATH_MAX];
-	int64_t result = vm_copy_string(&process_self()->vm, path, call->a[0], sizeof(path));
+	int64_t result = call_path(call, 0, path);
 	struct words *words;
 
 	if (result < 0)
@@ -133,6 +134,7 @@ int64_t sys_setname(const struct call *call)
 	if (length < 0)
 		return length;
 	thread_rename(self->thread, name);
+	ktrace_proc_renamed(&self->trace);
 	return 0;
 }
 
@@ -171,7 +173,7 @@ static void signal_to_all(struct receivers *receivers)
 			continue;
 		receivers->reached++;
 		if (receivers->signal)
-			signal_send(process, receivers->signal);
+			signal_send(process, receivers->signal, SI_USER);
 	}
 	process_unlock(irq_on);
 }
@@ -189,7 +191,10 @@ int64_t sys_kill(const struct call *call)
 	signal_to_all(&receivers);
 	if (!receivers.found)
 		return -ESRCH;
-	return receivers.reached ? 0 : -EPERM;
+	if (receivers.reached)
+		return 0;
+	trace_denied(KTRX_PROC_DENIED_OWNER, 0, 0, NULL);
+	return -EPERM;
 }
 
 int64_t sys_sigaction(const struct call *call)
@@ -200,10 +205,14 @@ int64_t sys_sigaction(const struct call *call)
 
 	if (call->a[1])
 		error = vm_copy_in(vm, &change, call->a[1], sizeof(change));
+	if (!error && call->a[1])
+		trace_struct(sigaction, &change);
 	if (!error)
 		error = signal_set_action((int)call->a[0], call->a[1] ? &change : NULL, &old);
-	if (!error && call->a[2])
+	if (!error && call->a[2]) {
+		trace_struct(sigaction, &old);
 		error = vm_copy_out(vm, call->a[2], &old, sizeof(old));
+	}
 	return error;
 }
 
@@ -280,6 +289,7 @@ int64_t sys_nanosleep(const struct call *call)
 
 	if (error)
 		return error;
+	trace_struct(timespec, &time);
 	if ((uint64_t)time.sec > SECONDS_MAX || (uint64_t)time.nsec >= NS_PER_S)
 		return -EINVAL;
 	return sleep_until(&napping, clock_ns() + (uint64_t)time.sec * NS_PER_S + (uint64_t)time.nsec) ==
@@ -296,7 +306,28 @@ int64_t sys_clock_gettime(const struct call *call)
 
 	if (call->a[0] != CLOCK_REALTIME && call->a[0] != CLOCK_MONOTONIC)
 		return -EINVAL;
+	trace_struct(timespec, &time);
 	return vm_copy_out(&process_self()->vm, call->a[1], &time, sizeof(time));
+}
+
+/* ---- Traces ------------------------------------------------------------------------------------ */
+
+/* ktrace(path, operation, facilities, pid); to take facilities away from somebody no path is needed. */
+int64_t sys_ktrace(const struct call *call)
+{
+	uint32_t operation = (uint32_t)call->a[1];
+	char path[PATH_MAX] = "";
+	int error = 0;
+
+	if ((operation & ~KTRACE_PROC_DESCEND) != KTRACE_PROC_CLEAR)
+		error = call_path(call, 0, path);
+	return error ? error
+		     : process_trace_control(path, operation, (uint32_t)call->a[2], (int32_t)call->a[3]);
+}
+
+int64_t sys_utrace(const struct call *call)
+{
+	return process_trace_user(call->a[0], call->a[1]);
 }
 
 /* ---- The machine ------------------------------------------------------------------------------- */
@@ -325,8 +356,10 @@ int64_t sys_uname(const struct call *call)
 
 int64_t sys_reboot(const struct call *call)
 {
-	if (!credentials_is_superuser(&process_self()->cred))
-		return -EPERM;
+	int error = call_superuser();
+
+	if (error)
+		return error;
 	switch (call->a[0] & 0xff) {
 	case REBOOT_POWER_OFF:
 		power_off((int)(call->a[0] >> 8) & 127);

@@ -4,6 +4,7 @@
 
 #include "abi.h"
 #include "process.h"
+#include "process_trace.h"
 #include "syscall.h"
 
 #define VALUE_MAX 1088 /* a mask of all events that a kernel can have */
@@ -84,6 +85,13 @@ int64_t sys_setting_near(const struct call *call)
 	return search.size > 0 ? give(&rest, search.name, search.size) : -ENOENT;
 }
 
+static void trace_name(const char *name, size_t length)
+{
+	struct process *self = process_self();
+
+	ktrace_proc_sysctl(&self->trace, &self->thread->trace, name, length);
+}
+
 /* setting_get(name, buffer, size): its value as text with its NUL. */
 int64_t sys_setting_get(const struct call *call)
 {
@@ -92,6 +100,7 @@ int64_t sys_setting_get(const struct call *call)
 
 	if (length < 0)
 		return length;
+	trace_name(name, (size_t)length);
 	length = ktrace_setting_get(name, value, sizeof(value));
 	return length < 0 ? error_of((int)length) : give(call, value, (size_t)length + 1);
 }
@@ -99,11 +108,16 @@ int64_t sys_setting_get(const struct call *call)
 /* setting_set(text): "name=value", or anything else that ktrace_control() knows. */
 int64_t sys_setting_set(const struct call *call)
 {
-	struct process *self = process_self();
 	char text[TEXT_MAX];
-	int64_t length = vm_copy_string(&self->vm, text, call->a[0], sizeof(text));
+	int64_t length = vm_copy_string(&process_self()->vm, text, call->a[0], sizeof(text));
+	size_t name = 0;
+	int error;
 
 	if (length < 0)
 		return length;
-	return credentials_is_superuser(&self->cred) ? error_of(ktrace_control(text)) : -EPERM;
+	while (text[name] && text[name] != '=')
+		name++;
+	trace_name(text, name);
+	error = call_superuser();
+	return error ? error : error_of(ktrace_control(text));
 }

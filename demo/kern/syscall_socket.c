@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* System calls on sockets: arguments are checked and fetched here, the work is done in socket.c. */
 #include "process.h"
+#include "process_trace.h"
 #include "socket.h"
 #include "syscall.h"
 
@@ -19,6 +20,8 @@ static int fetch_address(struct abi_sockaddr *address, uintptr_t from, size_t si
 	if (size < sizeof(*address))
 		return -EINVAL;
 	error = vm_copy_in(&process_self()->vm, address, from, sizeof(*address));
+	if (!error)
+		trace_struct(sockaddr, address);
 	if (!error && address->family != AF_INET)
 		error = -EAFNOSUPPORT;
 	return error;
@@ -33,6 +36,7 @@ static int store_address(uintptr_t to, uintptr_t size_at, const struct abi_socka
 
 	if (!to)
 		return 0;
+	trace_struct(sockaddr, address);
 	if (size_at)
 		error = vm_copy_in(vm, &size, size_at, sizeof(size));
 	if (!error)
@@ -60,8 +64,7 @@ int64_t sys_bind(const struct call *call)
 	if (!file)
 		return -EBADF;
 	error = fetch_address(&address, call->a[1], call->a[2]);
-	if (!error && address.port > 0 && address.port < PORT_PRIVILEGED &&
-	    !credentials_is_superuser(&process_self()->cred))
+	if (!error && address.port > 0 && address.port < PORT_PRIVILEGED && call_superuser())
 		error = -EACCES;
 	return error ? error : socket_bind(file, &address);
 }
@@ -117,9 +120,10 @@ int64_t sys_sendto(const struct call *call)
 		return -EOPNOTSUPP;
 	if (call->a[4])
 		error = fetch_address(&to, call->a[4], call->a[5]);
-	if (!error)
-		return socket_send(file, call->a[1], call->a[2], call->a[4] ? &to : NULL);
-	return error;
+	if (error)
+		return error;
+	return trace_transfer((int)call->a[0], 1, call->a[1],
+			      socket_send(file, call->a[1], call->a[2], call->a[4] ? &to : NULL));
 }
 
 int64_t sys_recvfrom(const struct call *call)
@@ -133,7 +137,8 @@ int64_t sys_recvfrom(const struct call *call)
 		return -EBADF;
 	if (call->a[3])
 		return -EOPNOTSUPP;
-	result = socket_receive(file, call->a[1], call->a[2], &from);
+	result = trace_transfer((int)call->a[0], 0, call->a[1],
+				socket_receive(file, call->a[1], call->a[2], &from));
 	if (result < 0)
 		return result;
 	error = store_address(call->a[4], call->a[5], &from);

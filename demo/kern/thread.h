@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ktrace/proc.h>
+
 #define THREAD_STACK_SIZE 16384
 #define THREAD_NAME_MAX	  16
 
@@ -38,12 +40,14 @@ struct thread {
 	uint8_t priority;	    /* a greater one runs first */
 	struct thread *next;	    /* in the run queue */
 	struct thread *next_waiter; /* in a wait queue, under its lock */
-	const void *waits_for;	    /* what sched_block was told, NULL while runnable */
+	const void *waits_for;	    /* what sched_block was told, NULL while runnable … */
+	const char *waits_by_name;  /* … and last */
 	uint32_t asleep; /* THREAD_SLEEPING, THREAD_BLOCKED or 0: whoever makes it 0 wakes the thread */
 	enum wake_reason woken_by; /* the last time */
 	uint64_t started_ns;	   /* when it last began to run */
-	struct process *process;   /* NULL: the kernel's own */
-	struct arch_space *space;  /* to run in, NULL: the kernel's */
+	struct process *process;   /* NULL: the kernel's own, or the process is a zombie */
+	struct ktrace_proc_thread trace;
+	struct arch_space *space; /* to run in, NULL: the kernel's */
 	void (*entry)(void *argument);
 	void *argument;
 	char *stack;	 /* THREAD_STACK_SIZE bytes, and a page below them */

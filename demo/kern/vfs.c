@@ -8,6 +8,7 @@
 #include "device.h"
 #include "panic.h"
 #include "process.h"
+#include "process_trace.h"
 #include "ramfs.h"
 #include "rootfs.h"
 #include "string.h"
@@ -18,14 +19,13 @@ KTRACE_EVENT(vfs, lookup, "%s: inode %u, result %d", (const char *, path), (uint
 KTRACE_EVENT(vfs, open, "%s, flags %#o, mode %#o: %p on inode %u, result %d", (const char *, path),
 	     (uint32_t, flags), (uint32_t, mode), (const void *, file), (uint32_t, inode), (int32_t, result));
 
-enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4 };
-
 struct inode *vfs_root;
 
 const struct credentials vfs_superuser = { 0 };
 
 /* What a path leads to. */
 struct place {
+	const char *path;	 /* all of it */
 	struct inode *directory; /* of the last component; NULL: the path has none */
 	const char *name;	 /* the last component, length characters of the path */
 	size_t length;
@@ -37,20 +37,34 @@ static bool is_directory(const struct inode *inode)
 	return (inode->mode & S_IFMT) == S_IFDIR;
 }
 
-int vfs_may(const struct inode *inode, const struct credentials *who, unsigned want)
+unsigned vfs_rights(const struct inode *inode, const struct credentials *who)
 {
-	unsigned granted = inode->mode;
+	unsigned all = MAY_READ | MAY_WRITE | MAY_EXECUTE;
 
-	if (credentials_is_superuser(who)) {
-		bool executable = is_directory(inode) || inode->mode & 0111;
-
-		return want & MAY_EXECUTE && !executable ? -EACCES : 0;
-	}
+	if (credentials_is_superuser(who))
+		return is_directory(inode) || inode->mode & 0111 ? all : all & ~(unsigned)MAY_EXECUTE;
 	if (who->effective_uid == inode->uid)
-		granted >>= 6;
-	else if (credentials_in_group(who, inode->gid))
-		granted >>= 3;
-	return want & ~granted ? -EACCES : 0;
+		return inode->mode >> 6 & all;
+	return (credentials_in_group(who, inode->gid) ? inode->mode >> 3 : inode->mode) & all;
+}
+
+int vfs_may(const struct inode *inode, const struct credentials *who, unsigned want, const char *path)
+{
+	unsigned rights = vfs_rights(inode, who);
+
+	if (!(want & ~rights))
+		return 0;
+	trace_denied(KTRX_PROC_DENIED_RIGHTS, want, rights, path);
+	return -EACCES;
+}
+
+/* For what only a file's owner may do, or nobody but the superuser: 0 or -EPERM. */
+static int may_change(const struct place *place, const struct credentials *who, bool owner)
+{
+	if (credentials_is_superuser(who) || (owner && who->effective_uid == place->inode->uid))
+		return 0;
+	trace_denied(owner ? KTRX_PROC_DENIED_OWNER : KTRX_PROC_DENIED_PRIVILEGE, 0, 0, place->path);
+	return -EPERM;
 }
 
 /* ---- Walking ----------------------------------------------------------------------------------- */
@@ -76,7 +90,7 @@ static int walk_component(const char **path, const struct credentials *who, stru
 		return -ENOENT;
 	if (!is_directory(place->inode))
 		return -ENOTDIR;
-	error = vfs_may(place->inode, who, MAY_EXECUTE);
+	error = vfs_may(place->inode, who, MAY_EXECUTE, place->path);
 	if (error)
 		return error;
 	place->directory = place->inode;
@@ -96,7 +110,7 @@ static int walk(const char *path, struct inode *cwd, const struct credentials *w
 	const char *at = path;
 	int error = *path ? 0 : -ENOENT;
 
-	*place = (struct place){ .inode = *path == '/' || !cwd ? vfs_root : cwd };
+	*place = (struct place){ .path = path, .inode = *path == '/' || !cwd ? vfs_root : cwd };
 	while (!error) {
 		while (*at == '/')
 			at++;
@@ -131,7 +145,7 @@ static int walk_to_name(const char *path, struct inode *cwd, const struct creden
 		return -EBUSY; /* the root */
 	if (is_dots(place))
 		return -EINVAL;
-	return vfs_may(place->directory, who, MAY_WRITE);
+	return vfs_may(place->directory, who, MAY_WRITE, place->path);
 }
 
 int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *who, struct inode **found)
@@ -175,7 +189,7 @@ static void leave(struct place *place)
 /* Makes what is not there. */
 static int create(struct place *place, uint32_t mode, const struct credentials *who)
 {
-	int error = vfs_may(place->directory, who, MAY_WRITE);
+	int error = vfs_may(place->directory, who, MAY_WRITE, place->path);
 	struct inode *inode;
 
 	if (error)
@@ -254,7 +268,7 @@ static int move(struct place *from, struct place *to)
 
 static int rename_places(struct place *from, struct place *to, const struct credentials *who)
 {
-	int error = to->directory ? vfs_may(to->directory, who, MAY_WRITE) : -EBUSY;
+	int error = to->directory ? vfs_may(to->directory, who, MAY_WRITE, to->path) : -EBUSY;
 
 	if (error)
 		return error;
@@ -295,13 +309,15 @@ static unsigned wanted(unsigned flags)
 	return by_mode[flags & O_ACCMODE] | (flags & O_TRUNC ? MAY_WRITE : 0);
 }
 
-static int check_open(const struct inode *inode, unsigned flags, const struct credentials *who)
+static int check_open(const struct place *place, unsigned flags, const struct credentials *who)
 {
+	const struct inode *inode = place->inode;
+
 	if ((flags & O_CREAT) && (flags & O_EXCL))
 		return -EEXIST;
 	if (is_directory(inode) && (wanted(flags) & MAY_WRITE || flags & O_CREAT))
 		return -EISDIR;
-	return vfs_may(inode, who, wanted(flags));
+	return vfs_may(inode, who, wanted(flags), place->path);
 }
 
 /* Finds or makes what is to be opened. */
@@ -311,7 +327,7 @@ static int open_place(struct place *place, unsigned flags, uint32_t mode, const 
 
 	if (!place->inode)
 		return flags & O_CREAT ? create(place, S_IFREG | (mode & 07777), who) : -ENOENT;
-	error = check_open(place->inode, flags, who);
+	error = check_open(place, flags, who);
 	if (!error && flags & O_TRUNC && (place->inode->mode & S_IFMT) == S_IFREG)
 		error = ramfs_resize(place->inode, 0);
 	return error;
@@ -375,8 +391,8 @@ int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct c
 
 	tree_lock();
 	error = walk_to(path, cwd, who, &place);
-	if (!error && !credentials_is_superuser(who) && who->effective_uid != place.inode->uid)
-		error = -EPERM;
+	if (!error)
+		error = may_change(&place, who, true);
 	if (!error)
 		place.inode->mode = (place.inode->mode & S_IFMT) | (mode & 07777);
 	tree_unlock();
@@ -390,8 +406,8 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 
 	tree_lock();
 	error = walk_to(path, cwd, who, &place);
-	if (!error && !credentials_is_superuser(who))
-		error = -EPERM;
+	if (!error)
+		error = may_change(&place, who, false);
 	if (!error) {
 		place.inode->uid = uid;
 		place.inode->gid = gid;

@@ -51,8 +51,13 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 int64_t vfs_path(struct inode *directory, char *to, size_t size); /* getcwd: length without the NUL */
 void vfs_stat(struct inode *inode, struct abi_stat *stat);
 int vfs_truncate(struct inode *inode, uint64_t size);
-int vfs_may(const struct inode *inode, const struct credentials *who,
-	    unsigned want); /* 4 read 2 write 1 execute */
+
+/* What may be done with a file. The trace has a table of them. */
+enum { MAY_EXECUTE = 1, MAY_WRITE = 2, MAY_READ = 4 };
+
+unsigned vfs_rights(const struct inode *inode, const struct credentials *who);
+/* 0 or -EACCES: a process that asks is traced by the path that it gave. Any context. */
+int vfs_may(const struct inode *inode, const struct credentials *who, unsigned want, const char *path);
 
 struct inode *inode_hold(struct inode *inode);
 void inode_release(struct inode *inode);

@@ -48,6 +48,14 @@ static inline bool vm_resolved(enum vm_how how)
 	return how < VM_BAD_ADDRESS;
 }
 
+/* What a call gets to hear of it: 0, or the error. */
+static inline int vm_error(enum vm_how how)
+{
+	if (vm_resolved(how))
+		return 0;
+	return how == VM_NO_MEMORY ? ENOMEM : EFAULT;
+}
+
 bool vm_init(struct vm *vm);
 void vm_free(struct vm *vm);			       /* all pages, areas, tables */
 bool vm_fork(struct vm *child, struct vm *parent);     /* false: out of memory, child is empty again */

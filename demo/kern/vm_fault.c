@@ -5,6 +5,7 @@
  */
 #include "arch.h"
 #include "page.h"
+#include "process.h"
 #include "share.h"
 #include "string.h"
 #include "vfs.h"
@@ -151,6 +152,21 @@ bool vm_fork(struct vm *child, struct vm *parent)
 	return true;
 }
 
+/* Makes an access by the kernel possible. The trace is of the running process: memory may belong to one that is being made. */
+static int fault_for(struct vm *vm, uintptr_t address, unsigned access)
+{
+	struct process *self = process_self();
+	bool is_own = self && vm == &self->vm;
+	int error;
+
+	if (is_own)
+		ktrace_proc_fault(&self->trace, &self->thread->trace, address, access, 0);
+	error = vm_error(vm_fault(vm, address, access));
+	if (is_own)
+		ktrace_proc_fault_end(&self->trace, &self->thread->trace, error);
+	return error;
+}
+
 /* The bytes at address, as far as their page goes, for that access; NULL: *error says why. */
 static char *reach(struct vm *vm, uintptr_t address, unsigned access, int *error)
 {
@@ -158,10 +174,8 @@ static char *reach(struct vm *vm, uintptr_t address, unsigned access, int *error
 	uintptr_t page = arch_space_lookup(&vm->space, address & PAGE_MASK, &mapped);
 
 	if (!page || access & ~mapped) {
-		enum vm_how how = vm_fault(vm, address, access);
-
-		*error = how == VM_NO_MEMORY ? -ENOMEM : -EFAULT;
-		if (!vm_resolved(how))
+		*error = -fault_for(vm, address, access);
+		if (*error)
 			return NULL;
 		page = arch_space_lookup(&vm->space, address & PAGE_MASK, &mapped);
 	}

@@ -10,10 +10,10 @@
 
 #include "ktrace/control.h"
 
-#define NAME_ROOM     17u
-#define FLAG_THREADED 1u
-#define CPU_SHIFT     8u
-#define CPU_MAX	      0xffu
+#define NAME_ROOM      17u
+#define FLAG_THREADED  1u
+#define CPU_SHIFT      8u
+#define CPU_NUMBER_MAX 0xffu
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -98,7 +98,8 @@ void ktrace_proc_dragonfly_head(uint64_t *head, const struct ktrace_proc *proces
 	uint64_t ns = stamp_ns(stamp);
 
 	head[0] = payload | (uint64_t)draft->type << 32 |
-		  (FLAG_THREADED | (uint64_t)(cpu < CPU_MAX ? cpu : CPU_MAX) << CPU_SHIFT) << 48;
+		  (FLAG_THREADED | (uint64_t)(cpu < CPU_NUMBER_MAX ? cpu : CPU_NUMBER_MAX) << CPU_SHIFT)
+			  << 48;
 	head[1] = process->pid | (uint64_t)draft->thread << 32;
 	head[2] = 0;
 	head[3] = 0;

@@ -94,7 +94,7 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 #define NAME_OF_sockaddr
 #define NAME_OF_timespec
 #define NAME_OF_pollfd
-#define NAME_OF_action
+#define NAME_OF_sigaction
 #define NAME_OF_path
 #define NAME_OF_str
 #define NAME_OF_size

@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A sink is some pages: the first holds struct trace_file, the others what waits to be written. A file has one sink at
+ * most; whoever asks for it first makes it, one at a time.
+ */
+#include "process_trace.h"
+
+#include "arch.h"
+#include "clock.h"
+#include "page.h"
+#include "print.h"
+#include "ramfs.h"
+#include "string.h"
+#include "syscall.h"
+#include "timer.h"
+#include "vfs.h"
+
+#define BUFFER_PAGES 16
+#define DRAIN_AT     (BUFFER_PAGES * PAGE_SIZE / 4)
+#define FLUSH_NS     (100 * NS_PER_MS)
+
+struct trace_file {
+	struct ktrace_proc_sink sink; /* first, so that one leads to the other */
+	struct mutex lock;
+	struct inode *inode; /* held */
+};
+
+_Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
+
+static struct mutex making = MUTEX("making a trace file");
+static struct wait_queue flusher = WAIT_QUEUE("trace flusher");
+static unsigned open_files; /* under the flusher's lock */
+
+/* ---- What the library asks of the kernel ------------------------------------------------------- */
+
+/* No spinlock of the kernel's own: those are traced themselves, and this one is taken twice a record. */
+static uint32_t short_lock;
+
+static unsigned long lock_shortly(void)
+{
+	bool irq_on = arch_irq_enabled();
+
+	arch_irq_mask();
+	while (__atomic_exchange_n(&short_lock, 1, __ATOMIC_ACQUIRE))
+		while (__atomic_load_n(&short_lock, __ATOMIC_RELAXED))
+			arch_relax();
+	return irq_on;
+}
+
+static void unlock_shortly(unsigned long irq_on)
+{
+	__atomic_store_n(&short_lock, 0, __ATOMIC_RELEASE);
+	if (irq_on)
+		arch_irq_unmask();
+}
+
+static unsigned long lock_table(void)
+{
+	return process_lock();
+}
+
+static void unlock_table(unsigned long irq_on)
+{
+	process_unlock(irq_on);
+}
+
+static struct process *process_of(const struct ktrace_proc *trace)
+{
+	return (struct process *)((uintptr_t)trace - offsetof(struct process, trace));
+}
+
+static struct ktrace_proc *next_process(struct ktrace_proc *last)
+{
+	struct process *next = process_next(last ? process_of(last) : NULL);
+
+	return next ? &next->trace : NULL;
+}
+
+static struct ktrace_proc *parent_of(struct ktrace_proc *trace)
+{
+	struct process *process = process_of(trace);
+
+	return process->parent == process ? NULL : &process->parent->trace;
+}
+
+static void identify(const struct ktrace_proc *trace, struct ktrace_proc_identity *identity)
+{
+	const struct process *process = process_of(trace);
+	const struct credentials *who = &process->cred;
+
+	*identity = (struct ktrace_proc_identity){
+		.pid = process->pid,
+		.group = process->group,
+		.ruid = who->uid,
+		.euid = who->effective_uid,
+		.svuid = who->saved_uid,
+		.rgid = who->gid,
+		.egid = who->effective_gid,
+		.svgid = who->saved_gid,
+		.jail = who->jail,
+		.set_id = who->set_id,
+	};
+}
+
+static void name_of(const struct ktrace_proc *trace, char *name, size_t room)
+{
+	string_copy(name, process_of(trace)->thread->name, room);
+}
+
+static int copy_in(void *to, uintptr_t from, size_t size)
+{
+	return vm_copy_in(&process_self()->vm, to, from, size);
+}
+
+/* ---- Files ------------------------------------------------------------------------------------- */
+
+static struct trace_file *file_of(struct ktrace_proc_sink *sink)
+{
+	return (struct trace_file *)sink;
+}
+
+static int64_t append(struct ktrace_proc_sink *sink, const void *data, size_t size)
+{
+	struct inode *inode = file_of(sink)->inode;
+	int64_t n;
+
+	tree_lock();
+	n = ramfs_write(inode, data, inode->size, size);
+	tree_unlock();
+	return n;
+}
+
+static int cut(struct ktrace_proc_sink *sink, uint64_t bytes)
+{
+	struct inode *inode = file_of(sink)->inode;
+	int error;
+
+	tree_lock();
+	error = ramfs_resize(inode, inode->size > bytes ? inode->size - bytes : 0);
+	tree_unlock();
+	return error;
+}
+
+static void lock_file(struct ktrace_proc_sink *sink)
+{
+	mutex_lock(&file_of(sink)->lock);
+}
+
+static void unlock_file(struct ktrace_proc_sink *sink)
+{
+	mutex_unlock(&file_of(sink)->lock);
+}
+
+static void count_files(int change)
+{
+	bool irq_on = spin_lock(&flusher.lock);
+
+	open_files += (unsigned)change;
+	if (change > 0)
+		wait_wake_all(&flusher);
+	spin_unlock(&flusher.lock, irq_on);
+}
+
+static void close_file(struct ktrace_proc_sink *sink)
+{
+	inode_release(file_of(sink)->inode);
+	page_free(sink, 1 + BUFFER_PAGES);
+	count_files(-1);
+}
+
+static const struct ktrace_proc_sink_operations file_operations = {
+	.write = append,
+	.truncate = cut,
+	.lock = lock_file,
+	.unlock = unlock_file,
+	.close = close_file,
+};
+
+/* So that who reads a file meanwhile sees what its processes did before they went to sleep. */
+static void flush_now_and_then(void *unused)
+{
+	bool irq_on;
+
+	(void)unused;
+	for (;;) {
+		irq_on = spin_lock(&flusher.lock);
+		while (open_files == 0)
+			wait_sleep(&flusher);
+		spin_unlock(&flusher.lock, irq_on);
+		timer_sleep(FLUSH_NS);
+		ktrace_proc_flush(&thread_self()->trace);
+	}
+}
+
+static int errno_of(int error)
+{
+	switch (error) {
+	case KTRACE_OK:
+		return 0;
+	case KTRACE_ERROR_ARGUMENT:
+		return -EINVAL;
+	case KTRACE_ERROR_NO_PROCESS:
+		return -ESRCH;
+	case KTRACE_ERROR_PERMISSION:
+		return -EPERM;
+	case KTRACE_ERROR_FAULT:
+		return -EFAULT;
+	case KTRACE_ERROR_MEMORY:
+		return -ENOMEM;
+	case KTRACE_ERROR_LOST:
+		return -ENOSPC;
+	case KTRACE_ERROR_STATE:
+		return -ENOSYS;
+	case KTRACE_ERROR_BUSY:
+		return -EAGAIN;
+	default:
+		return -EIO;
+	}
+}
+
+/* A new sink of the file, which it holds. Its maker holds the lock for that. */
+static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
+{
+	static bool has_flusher;
+	struct trace_file *file = page_alloc(1 + BUFFER_PAGES);
+	struct ktrace_proc_sink_config config = {
+		.size = sizeof(config),
+		.drain_at = DRAIN_AT,
+		.buffer = (char *)file + PAGE_SIZE,
+		.buffer_size = BUFFER_PAGES * PAGE_SIZE,
+		.operations = &file_operations,
+		.file = inode,
+	};
+	int error;
+
+	if (!file)
+		return -ENOMEM;
+	file->lock = (struct mutex)MUTEX("trace file");
+	file->inode = inode_hold(inode);
+	error = ktrace_proc_sink_open(&file->sink, &config, &thread_self()->trace);
+	if (error < 0) {
+		error = error == KTRACE_ERROR_DEVICE && file->sink.error > 0 ? -file->sink.error
+									     : errno_of(error);
+		inode_release(inode);
+		page_free(file, 1 + BUFFER_PAGES);
+		return error;
+	}
+	if (!has_flusher)
+		thread_create("trace flusher", flush_now_and_then, NULL, CPU_ANY);
+	has_flusher = true;
+	count_files(1);
+	*sink = &file->sink;
+	return 0;
+}
+
+/* The file's sink, with a reference. One that is just being closed is waited for. */
+static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, bool *is_new)
+{
+	int error;
+
+	do {
+		*sink = ktrace_proc_sink_find(inode);
+		*is_new = !*sink;
+		error = *sink ? 0 : open_file(inode, sink);
+		if (error == -EAGAIN)
+			timer_sleep(NS_PER_MS);
+	} while (error == -EAGAIN);
+	return error;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------- */
+
+/* The file at path, held, if the running process may write traces into it. */
+static int find_file(const char *path, struct inode **inode)
+{
+	struct process *self = process_self();
+	int error = vfs_lookup(path, self->cwd, &self->cred, inode);
+
+	if (error)
+		return error;
+	error = ((*inode)->mode & S_IFMT) == S_IFREG
+			? vfs_may(*inode, &self->cred, MAY_READ | MAY_WRITE, path)
+			: -EACCES;
+	if (error)
+		inode_release(*inode);
+	return error;
+}
+
+/* Nothing remains of a trace that did not come to be: the file is as long as it was. */
+static void set_back(struct inode *inode, uint64_t size)
+{
+	tree_lock();
+	if (inode->size > size)
+		ramfs_resize(inode, size);
+	tree_unlock();
+}
+
+/* Whoever is to be traced into a file is so before anybody else looks for its sink. */
+static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, int64_t pid)
+{
+	struct process *self = process_self();
+	struct ktrace_proc_sink *sink;
+	uint64_t size;
+	bool is_new;
+	int error;
+
+	mutex_lock(&making);
+	size = inode->size;
+	error = get_sink(inode, &sink, &is_new);
+	if (!error) {
+		error = errno_of(ktrace_proc_control(&self->trace, &self->thread->trace, operation,
+						     facilities, pid, sink));
+		ktrace_proc_sink_release(sink, &self->thread->trace);
+		if (error && is_new)
+			set_back(inode, size);
+	}
+	mutex_unlock(&making);
+	return error;
+}
+
+/* Of a file that nobody is traced into nobody needs to be told. */
+static int end(struct inode *inode, uint32_t operation, uint32_t facilities, int64_t pid)
+{
+	struct process *self = process_self();
+	struct ktrace_proc_sink *sink = inode ? ktrace_proc_sink_find(inode) : NULL;
+	int error = ktrace_proc_control(&self->trace, &self->thread->trace, operation, facilities, pid, sink);
+
+	if (sink)
+		ktrace_proc_sink_release(sink, &self->thread->trace);
+	return errno_of(error);
+}
+
+int process_trace_control(const char *path, uint32_t operation, uint32_t facilities, int64_t pid)
+{
+	uint32_t what = operation & ~KTRACE_PROC_DESCEND;
+	struct inode *inode = NULL;
+	int error = what == KTRACE_PROC_CLEAR ? 0 : find_file(path, &inode);
+
+	if (error)
+		return error;
+	if (what == KTRACE_PROC_SET)
+		error = begin(inode, operation, facilities, pid);
+	else
+		error = end(inode, operation, facilities, pid);
+	inode_release(inode);
+	if (error == -EPERM)
+		trace_denied(KTRX_PROC_DENIED_OWNER, 0, 0, NULL);
+	return error;
+}
+
+int process_trace_user(uintptr_t address, size_t size)
+{
+	struct process *self = process_self();
+
+	return errno_of(ktrace_proc_user(&self->trace, &self->thread->trace, address, size));
+}
+
+void process_trace_init(void)
+{
+	static const struct ktrace_proc_kernel kernel = {
+		.size = sizeof(kernel),
+		.lock = lock_shortly,
+		.unlock = unlock_shortly,
+		.table_lock = lock_table,
+		.table_unlock = unlock_table,
+		.next = next_process,
+		.parent = parent_of,
+		.identity = identify,
+		.name = name_of,
+		.copy_in = copy_in,
+		.table = syscall_table_text,
+	};
+
+	if (ktrace_proc_init(&kernel) != KTRACE_OK)
+		kprintf("processes cannot be traced\n");
+}

@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * traces: who may trace whom into what, how far it goes, and what stands in the file then. Started again with a word it
+ * is one of those that are traced.
+ */
+#include <ktrx/proc.h>
+#include <program.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ktrace.h>
+#include <unistd.h>
+
+#define ITSELF	 "/bin/traces"
+#define SET_ID	 "/tmp/traces.set-id"
+#define FILE_OF	 "/tmp/traces.out"
+#define OTHER	 "/tmp/traces.other"
+#define SOMEBODY 1000
+#define ANOTHER	 1001
+#define NOBODY	 30000 /* no process has this number */
+#define CALLS	 (KTRFAC_SYSCALL | KTRFAC_SYSRET)
+#define TOKEN	 "so they say"
+
+/* ---- What a trace says ------------------------------------------------------------------------- */
+
+static union {
+	struct ktrx_proc_head head;
+	char bytes[128 << 10];
+} image;
+static size_t image_size;
+
+static void load(const char *path)
+{
+	int fd = open(path, O_RDONLY, 0);
+	int64_t n = read_all(fd, image.bytes, sizeof(image.bytes));
+
+	check(fd >= 0 && n >= 0 && n < (int64_t)sizeof(image.bytes), "the trace is read");
+	image_size = n > 0 ? (size_t)n : 0;
+	close(fd);
+}
+
+/* Passes over further heads: of those who append. NULL: the end. */
+static const struct ktrx_proc_record *next_record(size_t *at)
+{
+	const struct ktrx_proc_record *record;
+
+	while (image_size - *at >= sizeof(image.head) && memcmp(image.bytes + *at, KTRX_PROC_MAGIC, 4) == 0)
+		*at += sizeof(image.head);
+	if (image_size - *at < sizeof(*record))
+		return NULL;
+	record = (const void *)(image.bytes + *at);
+	*at += sizeof(*record) + ((record->size + 7) & ~(size_t)7);
+	return check(record->mark == KTRX_PROC_MARK && *at <= image_size, "a whole record") ? record : NULL;
+}
+
+/* Records of a type and process; 0: of all. */
+static int count(const char *path, unsigned type, int pid)
+{
+	const struct ktrx_proc_record *record;
+	size_t at = 0;
+	int found = 0;
+
+	load(path);
+	while ((record = next_record(&at)))
+		found += (!type || record->type == type) && (!pid || record->pid == (uint32_t)pid);
+	return found;
+}
+
+static uint64_t lost(const char *path)
+{
+	const struct ktrx_proc_record *record;
+	uint64_t sum = 0;
+	size_t at = 0;
+
+	load(path);
+	while ((record = next_record(&at)))
+		sum += record->lost;
+	return sum;
+}
+
+static void make_file(const char *path, int owner)
+{
+	unlink(path);
+	check_equal(0, close(open(path, O_WRONLY | O_CREAT | O_EXCL, 0600)), path);
+	check_equal(0, chown(path, (uint32_t)owner, (uint32_t)owner), path);
+}
+
+/* ---- What is refused --------------------------------------------------------------------------- */
+
+static void refusals(void)
+{
+	static char much[KTR_USER_MAXLEN + 1];
+
+	make_file(FILE_OF, 0);
+	check_equal(-ENOENT, ktrace("/tmp/no-such-file", KTROP_SET, CALLS, getpid()), "no file");
+	check_equal(-EACCES, ktrace("/tmp", KTROP_SET, CALLS, getpid()), "a directory");
+	check_equal(-EACCES, ktrace("/dev/null", KTROP_SET, CALLS, getpid()), "a device");
+	check_equal(-EACCES, ktrace("/dev/null", KTROP_CLEARFILE, 0, 0), "a device");
+	check_equal(-EFAULT, ktrace((const char *)8, KTROP_SET, CALLS, getpid()), "a path from nowhere");
+	check_equal(-EINVAL, ktrace(FILE_OF, KTROP_SET, 0, getpid()), "nothing to record");
+	check_equal(-EINVAL, ktrace(FILE_OF, 3, CALLS, getpid()), "no operation");
+	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_SET, CALLS, NOBODY), "no process");
+	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_SET, CALLS, -NOBODY), "no group");
+	check_equal(-ESRCH, ktrace(FILE_OF, KTROP_CLEAR, CALLS, NOBODY), "no process");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "nobody is traced into it");
+	check_equal(-EINVAL, utrace(much, sizeof(much)), "too much is refused, traced or not");
+	check_equal(0, utrace((const void *)8, 1), "nothing is said to nobody");
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS | KTRFAC_USER, getpid()), "traced");
+	check_equal(-EFAULT, utrace((const void *)8, 1), "said from nowhere");
+	check_equal(-EINVAL, utrace(much, sizeof(much)), "too much");
+	check_equal(0, utrace(much, KTR_USER_MAXLEN), "just enough");
+	check_equal(-EFAULT, open((const char *)8, O_RDONLY, 0), "a path from nowhere");
+	check_equal(-EFAULT, write(STDOUT, (const void *)8, 10), "text from nowhere");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
+	check_equal(1, count(FILE_OF, KTRX_PROC_USER, getpid()), "what was said");
+	check_equal(1, count(FILE_OF, KTRX_PROC_END, 0), "the trace has ended");
+	check_equal(0, (int64_t)lost(FILE_OF), "nothing is lost");
+}
+
+/* ---- Those who are traced ---------------------------------------------------------------------- */
+
+static _Noreturn void run_itself(const char *path, char *word)
+{
+	char *words[] = { (char *)(uintptr_t)path, word, NULL }, *none[] = { NULL };
+
+	execve(path, words, none);
+	exit(127);
+}
+
+static void wait_for_ever(void)
+{
+	for (;;)
+		pause();
+}
+
+static int target_uid, target_gid;
+static const char *target_path;
+
+/* By ids that nobody changed since: a program is started after they were. */
+static void become_target(void)
+{
+	setgid((uint32_t)target_gid);
+	setuid((uint32_t)target_uid);
+	run_itself(target_path, (char[]){ "wait" });
+}
+
+/* A process of that user and group that does nothing but wait, with a program of its own. */
+static int start_target(const char *path, int uid, int gid)
+{
+	int pid;
+
+	target_path = path;
+	target_uid = uid;
+	target_gid = gid;
+	pid = start_child(become_target);
+	sleep_ms(30); /* long enough for the program to have been started */
+	return pid;
+}
+
+static void end_target(int pid)
+{
+	check_equal(0, kill(pid, SIGKILL), "killed");
+	check_equal(SIGKILL, wait_for(pid), "and dead");
+}
+
+/* ---- Who may ----------------------------------------------------------------------------------- */
+
+static int tracer_target, tracer_expected;
+
+static void trace_it(void)
+{
+	check_equal(tracer_expected, ktrace(FILE_OF, KTROP_SET, CALLS, tracer_target),
+		    tracer_expected ? "it may not be traced" : "it may be traced");
+	check_equal(tracer_expected, ktrace(FILE_OF, KTROP_CLEAR, CALLS, tracer_target),
+		    "the same holds for its end");
+}
+
+static void as_somebody(void)
+{
+	check_equal(0, setgid(SOMEBODY), "a group");
+	check_equal(0, setuid(SOMEBODY), "a user");
+	trace_it();
+}
+
+static void as_somebody_in_another_group(void)
+{
+	check_equal(0, setgid(ANOTHER), "a group");
+	check_equal(0, setuid(SOMEBODY), "a user");
+	trace_it();
+}
+
+static void as_root_in_jail(void)
+{
+	check(jail() > 0, "a jail");
+	trace_it();
+}
+
+static void try_as(void (*tracer)(void), int target, int expected)
+{
+	tracer_target = target;
+	tracer_expected = expected;
+	check_equal(0, wait_for(start_child(tracer)), "the tracer");
+}
+
+static void permissions(void)
+{
+	int own, other, marked, group;
+
+	make_file(FILE_OF, SOMEBODY);
+	own = start_target(ITSELF, SOMEBODY, SOMEBODY);
+	other = start_target(ITSELF, ANOTHER, SOMEBODY);
+	group = start_target(ITSELF, SOMEBODY, ANOTHER);
+	marked = start_target(SET_ID, ANOTHER, SOMEBODY); /* runs as SOMEBODY */
+	try_as(trace_it, own, 0);
+	try_as(trace_it, marked, 0);
+	try_as(as_somebody, own, 0);
+	try_as(as_somebody, other, -EPERM);
+	try_as(as_somebody, group, -EPERM);
+	try_as(as_somebody, marked, -EPERM);
+	try_as(as_somebody_in_another_group, own, -EPERM);
+	try_as(as_somebody_in_another_group, group, 0);
+	try_as(as_root_in_jail, own, -EPERM);
+	/* What root has set is not for others to change. */
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, CALLS, own), "root's trace");
+	try_as(as_somebody, own, -EPERM);
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, CALLS, own), "which root ends");
+	try_as(as_somebody, own, 0);
+	make_file(OTHER, ANOTHER);
+	end_target(own), end_target(other), end_target(group), end_target(marked);
+}
+
+static void into_files_of_others(void)
+{
+	check_equal(0, setuid(SOMEBODY), "a user");
+	check_equal(-EACCES, ktrace(OTHER, KTROP_SET, CALLS, getpid()), "somebody else's file");
+	check_equal(-EACCES, ktrace(OTHER, KTROP_CLEARFILE, 0, 0), "nor ended there");
+}
+
+/* ---- How far it goes --------------------------------------------------------------------------- */
+
+static void say(void)
+{
+	utrace(TOKEN, sizeof(TOKEN) - 1);
+}
+
+static void say_and_have_said(void)
+{
+	say();
+	check_equal(0, wait_for(start_child(say)), "a grandchild");
+}
+
+static int said_by_children(int facilities, int operation)
+{
+	int child;
+
+	make_file(FILE_OF, 0);
+	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, facilities, getpid()), "traced");
+	child = start_child(say_and_have_said);
+	check_equal(0, wait_for(child), "a child");
+	say();
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
+	say();
+	check_equal(1, count(FILE_OF, KTRX_PROC_USER, getpid()), "said by oneself");
+	return count(FILE_OF, KTRX_PROC_USER, 0) - 1;
+}
+
+static void inheritance(void)
+{
+	check_equal(0, said_by_children(KTRFAC_USER, 0), "children are not traced");
+	check_equal(2, said_by_children(KTRFAC_USER | KTRFAC_INHERIT, 0), "unless they inherit it");
+	check_equal(2, count(FILE_OF, KTRX_PROC_USER, 0) - 1, "whole families");
+	check_equal(0, said_by_children(CALLS | KTRFAC_USER, 0), "none of them");
+}
+
+static int pipe_ends[2];
+
+/* Says it when it is told to, after its child has. */
+static void say_when_told(void)
+{
+	char byte;
+
+	close(pipe_ends[1]);
+	while (read(pipe_ends[0], &byte, 1) == 1)
+		say();
+}
+
+static void family(void)
+{
+	int child = start_child(say_when_told);
+
+	say_when_told();
+	wait_for(child);
+}
+
+static void tell(int times)
+{
+	for (int i = 0; i < times; i++)
+		check_equal(1, write(pipe_ends[1], ".", 1), "told");
+	sleep_ms(50);
+}
+
+static void descendants_and_groups(void)
+{
+	int first, second;
+
+	check_equal(0, pipe(pipe_ends), "a pipe");
+	first = start_child(family);
+	second = start_child(say_when_told);
+	check_equal(0, setpgid(first, first), "a group");
+	check_equal(0, setpgid(second, first), "with another in it");
+	sleep_ms(30);
+	make_file(FILE_OF, 0);
+	check_equal(0, ktrace(FILE_OF, KTROP_SET | KTRFLAG_DESCEND, KTRFAC_PROCCTOR, first), "a family");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR | KTRFLAG_DESCEND, KTRFAC_PROCCTOR, first), "and not");
+	check_equal(2, count(FILE_OF, KTRX_PROC_PROCCTOR, 0), "two were traced");
+	make_file(FILE_OF, 0);
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_PROCCTOR, -first), "a group");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, KTRFAC_PROCCTOR, -first), "and not");
+	check_equal(2, count(FILE_OF, KTRX_PROC_PROCCTOR, 0), "two were in it");
+	make_file(FILE_OF, 0);
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER, second), "one of them");
+	make_file(OTHER, 0);
+	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER, second), "into another file");
+	tell(6);
+	check_equal(0, ktrace(OTHER, KTROP_CLEAR, KTRFAC_USER, second), "not any more");
+	check_equal(0, count(FILE_OF, KTRX_PROC_USER, 0), "nothing in the old one");
+	close(pipe_ends[0]), close(pipe_ends[1]);
+	wait_for(first), wait_for(second);
+}
+
+/* ---- Set-id programs --------------------------------------------------------------------------- */
+
+static void copy_program(const char *to, int owner)
+{
+	int source = open(ITSELF, O_RDONLY, 0), target = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
+	int64_t n;
+
+	while ((n = read(source, image.bytes, sizeof(image.bytes))) > 0)
+		check_equal(n, write_all(target, image.bytes, (size_t)n), to);
+	close(source), close(target);
+	check_equal(0, chown(to, (uint32_t)owner, (uint32_t)owner), "its owner");
+	check_equal(0, chmod(to, 04755), "as which it runs");
+}
+
+static void run_set_id(void)
+{
+	check_equal(0, setgid(SOMEBODY), "a group");
+	check_equal(0, setuid(ANOTHER), "a user");
+	run_itself(SET_ID, (char[]){ "say" });
+}
+
+static void run_plain_then_set_id(void)
+{
+	check_equal(0, setgid(SOMEBODY), "a group");
+	check_equal(0, setuid(ANOTHER), "a user");
+	run_itself(ITSELF, (char[]){ "trace-and-raise" });
+}
+
+/* ANOTHER traces itself; what it says before it becomes SOMEBODY is told, what SOMEBODY says is not. */
+static void trace_and_raise(void)
+{
+	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_PROCCTOR | KTRFAC_INHERIT, getpid()),
+		    "traced");
+	say();
+	run_itself(SET_ID, (char[]){ "say" });
+}
+
+static void privilege(void)
+{
+	int child;
+
+	make_file(OTHER, ANOTHER);
+	child = start_child(run_plain_then_set_id);
+	check_equal(0, wait_for(child), "a set-id program");
+	check_equal(1, count(OTHER, KTRX_PROC_USER, child), "it is not traced by who started it");
+	make_file(FILE_OF, 0);
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER | KTRFAC_PROCCTOR | KTRFAC_INHERIT, getpid()),
+		    "traced");
+	child = start_child(run_set_id);
+	check_equal(0, wait_for(child), "a set-id program");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
+	check_equal(1, count(FILE_OF, KTRX_PROC_USER, child), "but by root");
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 2 && strcmp(argv[1], "wait") == 0)
+		wait_for_ever();
+	if (argc == 2 && strcmp(argv[1], "trace-and-raise") == 0)
+		trace_and_raise();
+	if (argc == 2) {
+		say();
+		finish();
+	}
+	copy_program(SET_ID, SOMEBODY);
+	refusals();
+	permissions();
+	check_equal(0, wait_for(start_child(into_files_of_others)), "somebody");
+	inheritance();
+	descendants_and_groups();
+	privilege();
+	unlink(FILE_OF), unlink(OTHER), unlink(SET_ID);
+	finish();
+}
