@@ -68,6 +68,7 @@ void user_page_fault(uintptr_t address, uintptr_t ip, unsigned flags)
 	ktrace_proc_fault(&self->trace, &self->thread->trace, address, access_wanted(flags), 1);
 	how = vm_fault(&self->vm, address, access_wanted(flags));
 	ktrace_proc_fault_end(&self->trace, &self->thread->trace, vm_error(how));
+	ktrace_proc_trap_end(&self->trace, &self->thread->trace);
 	KTRACE(mm, fault_exit, address, vm_how_name(how));
 	if (how == VM_NO_MEMORY)
 		out_of_memory(self);

@@ -297,6 +297,7 @@ void ktrace_proc_record_syscall(struct ktrace_proc *process, struct ktrace_proc_
 				uint32_t number, uint32_t args, const uint64_t *arg);
 void ktrace_proc_record_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			       uint32_t number, int32_t error, int64_t result);
+void ktrace_proc_write_waiting(struct ktrace_proc *process, struct ktrace_proc_thread *thread);
 void ktrace_proc_record_path(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t type,
 			     const char *path, size_t length);
 void ktrace_proc_record_genio(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int32_t fd,
@@ -332,13 +333,23 @@ KTRACE_INLINE void ktrace_proc_syscall(struct ktrace_proc *process, struct ktrac
 
 /*
  * It returns: error 0, or positive. Here what waits is written (drain_at), whatever is traced, so it stands on the way
- * out of every call, and of a trap that may have recorded much. May sleep.
+ * out of every call. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      uint32_t number, int32_t error, int64_t result)
 {
 	if (ktrace_proc_wants(process, KTRACE_PROC_ALL))
 		ktrace_proc_record_sysret(process, thread, number, error, result);
+}
+
+/*
+ * A trap other than a call returns to the program: records nothing, but writes what waits, like a call's return. A program
+ * that faults and makes no calls would fill the buffer. May sleep.
+ */
+KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
+{
+	if (ktrace_proc_wants(process, KTRACE_PROC_ALL))
+		ktrace_proc_write_waiting(process, thread);
 }
 
 /* A path is looked up, as the program gave it. May sleep. */

@@ -2,7 +2,8 @@
 /* What each record says: from the arguments of a hook to words as in ktrx/proc.h. */
 #include "proc.h"
 
-#define NO_CALL 0xffffffffu
+#define NO_CALL	  0xffffffffu
+#define NO_RECORD 0u /* no such type, so nobody has it recorded */
 
 /* Two halves of a word. */
 static uint64_t pair(uint32_t low, uint32_t high)
@@ -49,6 +50,16 @@ void ktrace_proc_record_sysret(struct ktrace_proc *process, struct ktrace_proc_t
 		return;
 	thread->call = 0;
 	ktrace_proc_draft(&draft, KTRX_PROC_SYSRET, 0, fixed, sizeof(fixed));
+	ktrace_proc_record_return(process, thread, &draft);
+}
+
+void ktrace_proc_write_waiting(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
+{
+	struct ktrace_proc_draft draft;
+
+	if (thread->busy)
+		return;
+	ktrace_proc_draft(&draft, NO_RECORD, 0, KTRACE_NULL, 0);
 	ktrace_proc_record_return(process, thread, &draft);
 }
 

@@ -30,15 +30,31 @@ void ktrace_proc_renamed(struct ktrace_proc *process)
 	ktrace_proc_unlock(saved);
 }
 
+/* What it did is in the file before anybody learns that it is not traced any more. Short lock held, which is given up. */
+static void forget_written(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
+			   unsigned long saved)
+{
+	struct ktrace_proc_sink *sink = process->sink;
+
+	if (sink)
+		ktrace_proc_hold(sink);
+	ktrace_proc_forget(process);
+	ktrace_proc_unlock(saved);
+	if (!sink)
+		return;
+	ktrace_proc_drain(sink, thread);
+	ktrace_proc_sink_release(sink, thread);
+}
+
 /* Whoever traces it without rights of his own must not see by that what the program may see. */
 static void drop_privileged(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {
 	unsigned long saved = ktrace_proc_lock();
 
-	if (!(process->facilities & KTRACE_PROC_ROOT))
-		ktrace_proc_forget(process);
-	ktrace_proc_unlock(saved);
-	ktrace_proc_close_idle(thread);
+	if (process->facilities & KTRACE_PROC_ROOT)
+		ktrace_proc_unlock(saved);
+	else
+		forget_written(process, thread, saved);
 }
 
 void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int gains)
@@ -71,7 +87,6 @@ void ktrace_proc_exit(struct ktrace_proc *process, struct ktrace_proc_thread *th
 {
 	uint64_t fixed = status | (uint64_t)(signaled != 0) << 32;
 	struct ktrace_proc_draft draft;
-	struct ktrace_proc_sink *sink;
 	unsigned long saved;
 
 	if (!ktrace_proc_state.kernel)
@@ -81,13 +96,5 @@ void ktrace_proc_exit(struct ktrace_proc *process, struct ktrace_proc_thread *th
 		ktrace_proc_record(process, thread, &draft);
 	saved = ktrace_proc_lock();
 	process->ended = 1;
-	sink = process->sink;
-	if (sink)
-		ktrace_proc_hold(sink);
-	ktrace_proc_forget(process);
-	ktrace_proc_unlock(saved);
-	if (!sink)
-		return;
-	ktrace_proc_drain(sink, thread);
-	ktrace_proc_sink_release(sink, thread);
+	forget_written(process, thread, saved);
 }

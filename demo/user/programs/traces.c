@@ -118,6 +118,32 @@ static void refusals(void)
 
 /* ---- Those who are traced ---------------------------------------------------------------------- */
 
+/* Who was started says when it is there, by a byte into this descriptor. */
+#define READY 20
+static int ready_end;
+
+static void make_ready(void)
+{
+	int ends[2];
+
+	check_equal(0, pipe(ends), "a pipe");
+	check_equal(READY, dup2(ends[1], READY), "in its place");
+	close(ends[1]);
+	ready_end = ends[0];
+}
+
+static void await_ready(void)
+{
+	char byte;
+
+	check_equal(1, read(ready_end, &byte, 1), "it is there");
+}
+
+static void say_ready(void)
+{
+	check_equal(1, write(READY, ".", 1), "it says so");
+}
+
 static _Noreturn void run_itself(const char *path, char *word)
 {
 	char *words[] = { (char *)(uintptr_t)path, word, NULL }, *none[] = { NULL };
@@ -128,6 +154,7 @@ static _Noreturn void run_itself(const char *path, char *word)
 
 static void wait_for_ever(void)
 {
+	say_ready();
 	for (;;)
 		pause();
 }
@@ -152,7 +179,7 @@ static int start_target(const char *path, int uid, int gid)
 	target_uid = uid;
 	target_gid = gid;
 	pid = start_child(become_target);
-	sleep_ms(30); /* long enough for the program to have been started */
+	await_ready();
 	return pid;
 }
 
@@ -273,17 +300,20 @@ static void inheritance(void)
 
 static int pipe_ends[2];
 
-/* Says it when it is told to, after its child has. */
+/* Says it each time that it is told to, and that it has. */
 static void say_when_told(void)
 {
 	char byte;
 
 	close(pipe_ends[1]);
-	while (read(pipe_ends[0], &byte, 1) == 1)
+	say_ready();
+	while (read(pipe_ends[0], &byte, 1) == 1) {
 		say();
+		say_ready();
+	}
 }
 
-static void family(void)
+static void wait_with_a_child(void)
 {
 	int child = start_child(say_when_told);
 
@@ -291,11 +321,19 @@ static void family(void)
 	wait_for(child);
 }
 
-static void tell(int times)
+static void tell(void)
 {
-	for (int i = 0; i < times; i++)
-		check_equal(1, write(pipe_ends[1], ".", 1), "told");
-	sleep_ms(50);
+	check_equal(1, write(pipe_ends[1], ".", 1), "told");
+	await_ready();
+}
+
+/* How many are traced by an operation, for which their births tell: each is recorded. */
+static int count_traced(int operation, int pid)
+{
+	make_file(FILE_OF, 0);
+	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, KTRFAC_PROCCTOR, pid), "traced");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR | operation, KTRFAC_PROCCTOR, pid), "and not any more");
+	return count(FILE_OF, KTRX_PROC_PROCCTOR, 0);
 }
 
 static void descendants_and_groups(void)
@@ -303,28 +341,45 @@ static void descendants_and_groups(void)
 	int first, second;
 
 	check_equal(0, pipe(pipe_ends), "a pipe");
-	first = start_child(family);
+	first = start_child(wait_with_a_child);
 	second = start_child(say_when_told);
+	await_ready(), await_ready(), await_ready();
 	check_equal(0, setpgid(first, first), "a group");
 	check_equal(0, setpgid(second, first), "with another in it");
-	sleep_ms(30);
-	make_file(FILE_OF, 0);
-	check_equal(0, ktrace(FILE_OF, KTROP_SET | KTRFLAG_DESCEND, KTRFAC_PROCCTOR, first), "a family");
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR | KTRFLAG_DESCEND, KTRFAC_PROCCTOR, first), "and not");
-	check_equal(2, count(FILE_OF, KTRX_PROC_PROCCTOR, 0), "two were traced");
-	make_file(FILE_OF, 0);
-	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_PROCCTOR, -first), "a group");
-	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR, KTRFAC_PROCCTOR, -first), "and not");
-	check_equal(2, count(FILE_OF, KTRX_PROC_PROCCTOR, 0), "two were in it");
-	make_file(FILE_OF, 0);
-	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER, second), "one of them");
-	make_file(OTHER, 0);
-	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER, second), "into another file");
-	tell(6);
-	check_equal(0, ktrace(OTHER, KTROP_CLEAR, KTRFAC_USER, second), "not any more");
-	check_equal(0, count(FILE_OF, KTRX_PROC_USER, 0), "nothing in the old one");
+	check_equal(1, count_traced(0, first), "a process");
+	check_equal(2, count_traced(KTRFLAG_DESCEND, first), "and its child");
+	check_equal(2, count_traced(0, -first), "a group");
+	check_equal(3, count_traced(KTRFLAG_DESCEND, -first), "and all below it");
 	close(pipe_ends[0]), close(pipe_ends[1]);
 	wait_for(first), wait_for(second);
+}
+
+/* One file takes the place of another, and facilities come and go, while the process is traced. */
+static void changes(void)
+{
+	int child;
+
+	check_equal(0, pipe(pipe_ends), "a pipe");
+	child = start_child(say_when_told);
+	await_ready();
+	make_file(FILE_OF, 0);
+	make_file(OTHER, 0);
+	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER, child), "traced");
+	tell();
+	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER, child), "into another file");
+	tell(), tell();
+	check_equal(0, ktrace(OTHER, KTROP_SET, CALLS, child), "more of it");
+	check_equal(0, ktrace(OTHER, KTROP_CLEAR, KTRFAC_USER, child), "and less");
+	tell();
+	check_equal(0, ktrace(OTHER, KTROP_CLEAR, CALLS, child), "none of it");
+	tell();
+	check_equal(1, count(FILE_OF, KTRX_PROC_USER, child), "said into the first file");
+	check_equal(2, count(OTHER, KTRX_PROC_USER, child), "and into the other");
+	check(count(OTHER, KTRX_PROC_SYSRET, child) > 0, "with calls");
+	check_equal(1, count(FILE_OF, KTRX_PROC_END, 0), "an end");
+	check_equal(1, count(OTHER, KTRX_PROC_END, 0), "and another");
+	close(pipe_ends[0]), close(pipe_ends[1]);
+	wait_for(child);
 }
 
 /* ---- Set-id programs --------------------------------------------------------------------------- */
@@ -391,12 +446,14 @@ int main(int argc, char **argv)
 		say();
 		finish();
 	}
+	make_ready();
 	copy_program(SET_ID, SOMEBODY);
 	refusals();
 	permissions();
 	check_equal(0, wait_for(start_child(into_files_of_others)), "somebody");
 	inheritance();
 	descendants_and_groups();
+	changes();
 	privilege();
 	unlink(FILE_OF), unlink(OTHER), unlink(SET_ID);
 	finish();
