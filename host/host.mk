@@ -30,6 +30,7 @@ KTRACE_LDLIBS := -ldl
 -include host/live/live.mk
 -include host/why/why.mk
 -include host/doctor/doctor.mk
+-include host/kdump/kdump.mk
 -include host/record/record.mk
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen

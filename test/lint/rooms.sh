@@ -46,7 +46,8 @@ allow "host/live sees ktread, analyze and export" host/live ktrx/ ktread/ analyz
 allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/ export/ why/
 allow "host/record sees the wire, programs' header and names of calls" host/record ktrx/ user/ export/linux_calls.h record/
 allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/
-allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ record/ cmd/
+allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/
+allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ cmd/
 
 # No architecture is named by #if outside the rooms made for it.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/call.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "export/number.h"
+
+#define SMALL 4096u /* no address */
+
+/* The mode of open() means nothing unless the flags before it say so: by name, as each kernel has other numbers. */
+static bool is_unused(const struct kdump_one *flags, const struct kdump_type *type)
+{
+	bool known = false;
+
+	if (type->base != KDUMP_MODE || !flags->type)
+		return false;
+	for (unsigned n = 0; n < flags->type->flags; n++) {
+		const struct kdump_value *flag = &flags->type->flag[n];
+
+		if (strcmp(flag->name, "O_CREAT") != 0 && strcmp(flag->name, "O_TMPFILE") != 0)
+			continue;
+		if ((flags->value & flag->value) == flag->value)
+			return false;
+		known = true;
+	}
+	return known;
+}
+
+/* "so^" behind a level SOL_SOCKET is "so_SOL_SOCKET"; where there is none, a number or an address. */
+static const struct kdump_type *resolve(const struct kdump_table *table, const struct kdump_type *type,
+					const struct kdump_one *before, uint64_t value)
+{
+	static const struct kdump_type number = { .base = KDUMP_INT };
+	const char *key = before->type ? kdump_type_symbol(before->type, before->value) : NULL;
+	char name[2 * KDUMP_NAME + 2];
+
+	if (!type || !type->keyed)
+		return type;
+	snprintf(name, sizeof(name), "%.*s_%s", (int)strlen(type->name) - 1, type->name, key ? key : "");
+	type = kdump_table_type(table, name);
+	return type || value >= SMALL ? type : &number;
+}
+
+void kdump_arguments_begin(struct kdump_arguments *arguments, struct kdump_table *table, uint32_t number,
+			   const uint64_t *word, unsigned words, bool all)
+{
+	*arguments = (struct kdump_arguments){
+		.table = table,
+		.call = kdump_table_call(table, number),
+		.word = word,
+		.words = words,
+		.narrow = kdump_table_address_size(table) == 4,
+		.all = all,
+	};
+}
+
+static uint64_t take_word(struct kdump_arguments *arguments, const struct kdump_type *type)
+{
+	uint64_t value = arguments->word[arguments->next_word++];
+
+	if (arguments->narrow && type && type->base == KDUMP_OFF && arguments->next_word < arguments->words)
+		value = (uint32_t)value | arguments->word[arguments->next_word++] << 32;
+	return value;
+}
+
+bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *one)
+{
+	const struct kdump_call *call = arguments->call;
+	bool typed = call && call->typed && !arguments->all;
+
+	while (arguments->next_word < arguments->words) {
+		*one = (struct kdump_one){ .name = "" };
+		if (typed && arguments->next == call->arguments)
+			return false;
+		if (typed) {
+			one->type = call->argument[arguments->next].type;
+			one->name = call->argument[arguments->next].name;
+		}
+		arguments->next++;
+		one->value = take_word(arguments, one->type);
+		one->type = resolve(arguments->table, one->type, &arguments->last, one->value);
+		if (!one->type || !is_unused(&arguments->last, one->type)) {
+			arguments->last = *one;
+			return true;
+		}
+	}
+	return false;
+}
+
+char *kdump_put_call_name(char *at, const struct kdump_context *context, uint32_t number)
+{
+	const struct kdump_call *call = kdump_table_call(context->words.table, number);
+
+	if (call)
+		at = kdump_put_name(at, call->name);
+	if (call && !context->options->numbers)
+		return at;
+	*at = '[';
+	at = number_signed(at + 1, (int32_t)number);
+	*at = ']';
+	return at + 1;
+}

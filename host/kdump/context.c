@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/context.h"
+
+#include "export/number.h"
+#include "kdump/tables.h"
+
+#define NANO 1000000000u
+
+static int take_session(struct kdump_context *context)
+{
+	const struct ktread_proc_info *info = context->info;
+	struct kdump_table *table;
+	int result = kdump_tables_make(&table, context->trace, context->options->table);
+
+	if (result < 0)
+		return result;
+	kdump_table_destroy(context->words.table);
+	context->words.table = table;
+	context->heads = info->heads;
+	context->tables = info->tables;
+	context->dragonfly = info->format == KTREAD_PROC_DRAGONFLY;
+	context->ktrx = info->format == KTREAD_PROC_KTRX;
+	context->own_table = *ktread_proc_table(context->trace) != '\0';
+	ticks_scale_init(&context->scale, info->frequency);
+	return 0;
+}
+
+int kdump_context_open(struct kdump_context *context, const struct kdump_options *options,
+		       struct ktread_proc *trace, struct output *out, enum kdump_style style)
+{
+	*context = (struct kdump_context){
+		.options = options,
+		.out = out,
+		.trace = trace,
+		.info = ktread_proc_info(trace),
+		.words = { .style = style, .decimal = options->decimal, .raw = options->raw },
+	};
+	return take_session(context);
+}
+
+void kdump_context_close(struct kdump_context *context)
+{
+	kdump_table_destroy(context->words.table);
+	context->words.table = NULL;
+}
+
+uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
+{
+	const struct kdump_abi *abi = &context->abi[pid % KDUMP_ABIS];
+
+	return abi->pid == pid ? abi->flags : 0;
+}
+
+static void note_abi(struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	struct kdump_abi *abi = &context->abi[record->pid % KDUMP_ABIS];
+
+	if (record->type == KTRX_PROC_SYSCALL)
+		*abi = (struct kdump_abi){ record->pid, record->syscall.abi };
+	else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx)
+		*abi = (struct kdump_abi){ record->pid, record->ctor.flags };
+}
+
+int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	note_abi(context, record);
+	if (context->heads == context->info->heads && context->tables == context->info->tables)
+		return 0;
+	return take_session(context);
+}
+
+uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks)
+{
+	return context->scale.frequency ? ticks_nanoseconds(&context->scale, ticks) : ticks;
+}
+
+uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp)
+{
+	const struct ktread_proc_info *info = context->info;
+
+	if (info->wall_ns == 0 || context->scale.frequency == 0)
+		return kdump_nanoseconds(context, stamp);
+	if (stamp >= info->wall_stamp)
+		return info->wall_ns + kdump_nanoseconds(context, stamp - info->wall_stamp);
+	return info->wall_ns - kdump_nanoseconds(context, info->wall_stamp - stamp);
+}
+
+static char *put_seconds(char *at, const struct kdump_context *context, uint64_t nanoseconds)
+{
+	if (context->scale.frequency == 0)
+		return number_decimal(at, nanoseconds);
+	at = number_decimal(at, nanoseconds / NANO);
+	*at++ = '.';
+	if (context->ktrx || context->info->format == KTREAD_PROC_FREEBSD1)
+		return number_six(number_three(at, (uint32_t)(nanoseconds % NANO / 1000000)),
+				  (uint32_t)(nanoseconds % 1000000));
+	return number_six(at, (uint32_t)(nanoseconds % NANO / 1000));
+}
+
+char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t ticks)
+{
+	return put_seconds(at, context, kdump_nanoseconds(context, ticks));
+}
+
+/* Stamps of several CPUs need not be in order. */
+static char *put_since(char *at, const struct kdump_context *context, uint64_t stamp, uint64_t since)
+{
+	bool back = stamp < since;
+
+	*at = '-';
+	at = kdump_put_duration(at + back, context, back ? since - stamp : stamp - since);
+	*at = ' ';
+	return at + 1;
+}
+
+char *kdump_put_times(char *at, struct kdump_context *context, uint64_t stamp)
+{
+	const struct kdump_options *options = context->options;
+
+	if (!context->any) {
+		context->any = true;
+		context->first = context->previous = stamp;
+	}
+	if (options->absolute) {
+		at = put_seconds(at, context, kdump_absolute(context, stamp));
+		*at++ = ' ';
+	}
+	if (options->elapsed)
+		at = put_since(at, context, stamp, context->first);
+	if (options->relative)
+		at = put_since(at, context, stamp, context->previous);
+	context->previous = stamp;
+	return at;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What all forms of output share: the trace, the table that goes with it, the time scale, what was asked for. A trace may
+ * hold several sessions, each with a head of its own; kdump_context_update() keeps pace.
+ */
+#ifndef KDUMP_CONTEXT_H
+#define KDUMP_CONTEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/output.h"
+#include "export/ticks.h"
+#include "kdump/words.h"
+#include "ktread/proc.h"
+
+struct kdump_options {
+	bool decimal;	    /* -d */
+	bool raw;	    /* -n */
+	bool fixed;	    /* -j */
+	bool threads;	    /* -H */
+	bool cpus;	    /* -c */
+	bool abi;	    /* -A */
+	bool numbers;	    /* -S */
+	bool resolve;	    /* -r */
+	bool no_data;	    /* -s */
+	bool arguments;	    /* --names */
+	bool absolute;	    /* -T */
+	bool elapsed;	    /* -E */
+	bool relative;	    /* -R */
+	uint64_t data_most; /* -m; 0: all, KDUMP_DATA_USUAL: as the format's own kdump does */
+	unsigned columns;   /* of the screen, for data */
+	const char *table;  /* text of --table, NULL: as the trace says */
+};
+#define KDUMP_DATA_USUAL UINT64_MAX
+
+/* What a process's records said of its ABI, by its number; of two processes in one place the later is known. */
+#define KDUMP_ABIS 1024u
+struct kdump_abi {
+	uint32_t pid, flags;
+};
+
+struct kdump_context {
+	const struct kdump_options *options;
+	struct output *out;
+	struct ktread_proc *trace;
+	const struct ktread_proc_info *info;
+	struct kdump_words words;
+
+	/* Of the present session: */
+	uint64_t heads, tables; /* when it was last looked at */
+	bool dragonfly;		/* lines as its kdump has them */
+	bool ktrx;
+	bool own_table; /* the trace brought one */
+	struct ticks_scale scale;
+	struct kdump_abi abi[KDUMP_ABIS];
+
+	uint64_t first, previous; /* stamps, for -E and -R */
+	bool any;		  /* is there a first one? */
+};
+
+/* 0, or a negative KTREAD_E_MEMORY. The trace remains the caller's. */
+int kdump_context_open(struct kdump_context *context, const struct kdump_options *options,
+		       struct ktread_proc *trace, struct output *out, enum kdump_style style);
+void kdump_context_close(struct kdump_context *context);
+
+/* Before each record: takes over what it or another head or table says. 0, or KTREAD_E_MEMORY. */
+int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record);
+
+/* As in records of calls; 0 if unknown. */
+uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid);
+
+/* The times that were asked for, each with a blank behind it. */
+char *kdump_put_times(char *at, struct kdump_context *context, uint64_t stamp);
+/* "12.345678", with as many digits as the format has. */
+char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t ticks);
+/* In nanoseconds; ticks where nothing is known of their length. */
+uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks);
+/* Nanoseconds since 1970, or since the counter began, where its wall time is not known. */
+uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp);
+
+/* Is a thread known by other numbers than its process? */
+static inline bool kdump_has_thread(const struct ktread_proc_record *record)
+{
+	return record->tid != 0 && record->tid != record->pid;
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/counts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "kdump/call.h"
+#include "kdump/pending.h"
+#include "ktread/ktread.h"
+
+#define OTHER	KDUMP_CALLS_MAX /* the row of all numbers that are too large for one of their own */
+#define ROWS	(KDUMP_CALLS_MAX + 1)
+#define RULER	"------ ----------- ----------- --------- --------- ----------------\n"
+#define HEADING "% time     seconds  usecs/call     calls    errors syscall\n" RULER
+
+struct row {
+	uint32_t number;
+	uint64_t calls, errors, returned;
+	uint64_t nanoseconds; /* of those that returned */
+};
+
+struct counts {
+	struct kdump_pending_table pending;
+	struct row row[ROWS];
+};
+
+static struct row *row_of(struct counts *counts, uint32_t number)
+{
+	return &counts->row[number < OTHER ? number : OTHER];
+}
+
+static void begin_call(struct counts *counts, const struct ktread_proc_record *record)
+{
+	kdump_pending_begin(kdump_pending_place(&counts->pending, record->pid, record->tid), record);
+	row_of(counts, record->syscall.number)->calls++;
+}
+
+static void end_call(struct counts *counts, const struct kdump_context *context,
+		     const struct ktread_proc_record *record)
+{
+	struct kdump_pending *pending = kdump_pending_find(&counts->pending, record->pid, record->tid);
+	struct row *row = row_of(counts, record->sysret.number);
+
+	if (record->sysret.error)
+		row->errors++;
+	if (!pending)
+		return;
+	if (pending->number == record->sysret.number && !pending->doubtful &&
+	    record->stamp >= pending->stamp) {
+		row->nanoseconds += kdump_nanoseconds(context, record->stamp - pending->stamp);
+		row->returned++;
+	}
+	pending->used = false;
+}
+
+static int counts_open(void **state, struct kdump_context *context)
+{
+	struct counts *counts = calloc(1, sizeof(*counts));
+
+	(void)context;
+	*state = counts;
+	for (uint32_t n = 0; counts && n < ROWS; n++)
+		counts->row[n].number = n;
+	return counts ? 0 : KTREAD_E_MEMORY;
+}
+
+static int counts_record(void *state, struct kdump_context *context, const struct ktread_proc_record *record,
+			 bool wanted)
+{
+	struct counts *counts = state;
+
+	if (record->lost)
+		kdump_pending_doubt(&counts->pending);
+	if (wanted && record->type == KTRX_PROC_SYSCALL)
+		begin_call(counts, record);
+	else if (wanted && record->type == KTRX_PROC_SYSRET)
+		end_call(counts, context, record);
+	return 0;
+}
+
+/* The most time first; of equals the more calls, then the smaller number. */
+static int by_time(const void *first, const void *second)
+{
+	const struct row *a = first, *b = second;
+
+	if (a->nanoseconds != b->nanoseconds)
+		return a->nanoseconds > b->nanoseconds ? -1 : 1;
+	if (a->calls != b->calls)
+		return a->calls > b->calls ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+static void write_row(struct output *out, const struct row *row, uint64_t all, const char *name)
+{
+	char errors[24] = "";
+
+	if (row->errors)
+		snprintf(errors, sizeof(errors), "%llu", (unsigned long long)row->errors);
+	output_format(out, "%6.2f %11.6f %11llu %9llu %9s %s\n",
+		      all ? 100.0 * (double)row->nanoseconds / (double)all : 0.0,
+		      (double)row->nanoseconds / 1e9,
+		      row->returned ? (unsigned long long)(row->nanoseconds / row->returned / 1000) : 0ull,
+		      (unsigned long long)row->calls, errors, name);
+}
+
+static void counts_close(void *state, struct kdump_context *context)
+{
+	struct counts *counts = state;
+	struct row total = { .number = 0 };
+	char name[KDUMP_NAME + 32];
+
+	for (uint32_t n = 0; n < ROWS; n++) {
+		total.calls += counts->row[n].calls;
+		total.errors += counts->row[n].errors;
+		total.returned += counts->row[n].returned;
+		total.nanoseconds += counts->row[n].nanoseconds;
+	}
+	qsort(counts->row, ROWS, sizeof(counts->row[0]), by_time);
+	output_text(context->out, HEADING);
+	for (uint32_t n = 0; n < ROWS; n++) {
+		const struct row *row = &counts->row[n];
+
+		if (row->calls == 0 && row->errors == 0)
+			continue;
+		*kdump_put_call_name(name, context, row->number) = '\0';
+		write_row(context->out, row, total.nanoseconds, row->number == OTHER ? "(other)" : name);
+	}
+	output_text(context->out, RULER);
+	write_row(context->out, &total, total.nanoseconds, "total");
+	free(counts);
+}
+
+const struct kdump_form kdump_form_counts = {
+	.style = KDUMP_STYLE_PLAIN,
+	.open = counts_open,
+	.record = counts_record,
+	.close = counts_close,
+};

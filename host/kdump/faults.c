@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/faults.h"
+
+#include <string.h>
+
+#include "export/number.h"
+#include "kdump/call.h"
+#include "kdump/structure.h"
+#include "kdump/vis.h"
+
+#define PATH_MOST 4000u
+#define RIGHTS_BITS \
+	((UINT64_C(1) << 57) - 1) /* of a word of FreeBSD's rights; above them is which word it is */
+
+/* ---- faults ---- */
+
+static unsigned place_of(const struct ktread_proc_record *record)
+{
+	return (record->tid * 31u + record->pid) % KDUMP_FAULTS;
+}
+
+void kdump_faults_note(struct kdump_faults *faults, const struct ktread_proc_record *record)
+{
+	unsigned n = place_of(record);
+
+	if (record->type != KTRX_PROC_FAULT)
+		return;
+	faults->of[n].stamp = record->stamp;
+	faults->of[n].pid = record->pid;
+	faults->of[n].tid = record->tid;
+	faults->of[n].begun = true;
+}
+
+static char *put_words(char *at, uint32_t access)
+{
+	static const char *const words[] = { "read", "write", "execute" };
+	bool any = false;
+
+	for (unsigned n = 0; n < 3; n++) {
+		if (!(access >> n & 1))
+			continue;
+		*at = '|';
+		at = kdump_put_name(at + any, words[n]);
+		any = true;
+	}
+	return any ? at : number_literal(at, "access");
+}
+
+char *kdump_put_fault(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	at = number_literal(number_hex(number_literal(at, "0x"), record->fault.address), " ");
+	if (!context->ktrx)
+		return kdump_put_value(at, &context->words, kdump_table_type(context->words.table, "vmprot"),
+				       record->fault.access);
+	at = put_words(at, record->fault.access);
+	if (record->fault.user == 0xff)
+		return at;
+	return record->fault.user ? number_literal(at, " by user") : number_literal(at, " by kernel");
+}
+
+char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kdump_context *context,
+			  const struct ktread_proc_record *record)
+{
+	unsigned n = place_of(record);
+	bool begun =
+		faults->of[n].begun && faults->of[n].pid == record->pid && faults->of[n].tid == record->tid;
+	int32_t result = record->faultend.result;
+	const char *error = kdump_table_error(context->words.table, result);
+
+	faults->of[n].begun = faults->of[n].begun && !begun;
+	if (!context->ktrx)
+		return kdump_put_value(at, &context->words,
+				       kdump_table_type(context->words.table, "vmresult"),
+				       (uint64_t)(int64_t)result);
+	if (result == 0)
+		at = number_literal(at, "resolved");
+	else if (error && !context->words.raw)
+		at = kdump_put_name(at, error);
+	else
+		at = number_signed(number_literal(at, "error "), result);
+	if (!begun || record->stamp < faults->of[n].stamp)
+		return at;
+	at = kdump_put_duration(number_literal(at, " in "), context, record->stamp - faults->of[n].stamp);
+	return number_literal(at, " s");
+}
+
+/* ---- denied ---- */
+
+static char *put_rights(char *at, const struct kdump_context *context, const uint64_t rights[2])
+{
+	const struct kdump_type *first = kdump_table_type(context->words.table, "rights");
+	const struct kdump_type *second = kdump_table_type(context->words.table, "rights1");
+	uint64_t low = context->ktrx ? rights[0] : rights[0] & RIGHTS_BITS;
+	uint64_t high = context->ktrx ? rights[1] : rights[1] & RIGHTS_BITS;
+
+	if (!first || context->words.raw)
+		at = kdump_put_word(at, &context->words, low);
+	else if (low || !high)
+		at = kdump_put_flags(at, first, low);
+	if (high) {
+		if (low)
+			*at++ = '|';
+		at = second ? kdump_put_flags(at, second, high) : kdump_put_word(at, &context->words, high);
+	}
+	return at;
+}
+
+static char *put_path(char *at, const struct ktread_proc_record *record)
+{
+	at = number_literal(at, " \"");
+	at = kdump_vis_text(at, record->data, record->data_size, PATH_MOST, false);
+	return number_literal(at, "\"");
+}
+
+/* As FreeBSD's kdump says it. */
+static char *put_denied_freebsd(char *at, const struct kdump_context *context,
+				const struct ktread_proc_record *record)
+{
+	const struct kdump_words *words = &context->words;
+
+	switch (record->capfail.raw_reason) {
+	case KTREAD_PROC_DENIED_NOTCAPABLE:
+		at = put_rights(number_literal(at, "operation requires "), context, record->capfail.needed);
+		return put_rights(number_literal(at, ", descriptor holds "), context, record->capfail.held);
+	case KTREAD_PROC_DENIED_INCREASE:
+		at = put_rights(number_literal(at, "attempt to increase capabilities from "), context,
+				record->capfail.held);
+		return put_rights(number_literal(at, " to "), context, record->capfail.needed);
+	case KTREAD_PROC_DENIED_SYSCALL:
+		return number_literal(at, "disallowed system call");
+	case KTREAD_PROC_DENIED_SIGNAL:
+		at = number_literal(at, "disallowed signal: ");
+		return kdump_put_signal(at, words, (uint32_t)record->capfail.value);
+	case KTREAD_PROC_DENIED_PROTOCOL:
+		return number_signed(number_literal(at, "disallowed protocol: "), record->capfail.value);
+	case KTREAD_PROC_DENIED_SOCKADDR:
+		at = number_literal(at, "disallowed address: struct sockaddr ");
+		return kdump_put_structure(at, context, "sockaddr", record->data, record->data_size);
+	case KTREAD_PROC_DENIED_NAMEI:
+		at = number_literal(at, "restricted VFS lookup");
+		return record->data_size ? put_path(number_literal(at, ":"), record) : at;
+	case KTREAD_PROC_DENIED_CPUSET:
+		return number_literal(at, "disallowed cpuset operation");
+	default:
+		at = put_rights(number_literal(at, "unknown capability failure: "), context,
+				record->capfail.needed);
+		return put_rights(number_literal(at, " "), context, record->capfail.held);
+	}
+}
+
+static char *put_reason(char *at, uint32_t reason)
+{
+	switch (reason) {
+	case KTRX_PROC_DENIED_RIGHTS:
+		return number_literal(at, "permission denied");
+	case KTRX_PROC_DENIED_OWNER:
+		return number_literal(at, "not the owner");
+	case KTRX_PROC_DENIED_PRIVILEGE:
+		return number_literal(at, "not privileged");
+	case KTRX_PROC_DENIED_SYSCALL:
+		return number_literal(at, "disallowed system call");
+	case KTRX_PROC_DENIED_DESCRIPTOR:
+		return number_literal(at, "descriptor opened for something else");
+	default:
+		return number_literal(at, "denied");
+	}
+}
+
+char *kdump_put_denied(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	if (!context->ktrx)
+		return put_denied_freebsd(at, context, record);
+	at = put_reason(at, record->capfail.reason);
+	if (record->capfail.number != KTREAD_PROC_NOBODY)
+		at = kdump_put_call_name(number_literal(at, " in "), context, record->capfail.number);
+	if (record->capfail.needed[0] || record->capfail.held[0]) {
+		at = put_rights(number_literal(at, ": needs "), context, record->capfail.needed);
+		at = put_rights(number_literal(at, ", has "), context, record->capfail.held);
+	}
+	return record->data_size ? put_path(at, record) : at;
+}

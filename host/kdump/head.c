@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/head.h"
+
+#include <string.h>
+
+#include "export/number.h"
+#include "kdump/vis.h"
+
+#define NAME_WIDTH 8 /* blanks follow shorter ones */
+#define NAME_MOST  124u
+
+/* FreeBSD's sv_flags. */
+#define SV_ABI_MASK    0xffu
+#define SV_ABI_LINUX   3u
+#define SV_ABI_FREEBSD 9u
+#define SV_ILP32       0x100u
+#define SV_LP64	       0x200u
+
+static char *put_right(char *at, int32_t number, int width)
+{
+	char text[NUMBER_SCRATCH];
+	int length = (int)(number_signed(text, number) - text);
+
+	for (int n = length; n < width; n++)
+		*at++ = ' ';
+	memcpy(at, text, (size_t)length);
+	return at + length;
+}
+
+static char *pad(char *at, const char *from, int width)
+{
+	while (at - from < width)
+		*at++ = ' ';
+	return at;
+}
+
+static char *put_name(char *at, const struct ktread_proc_record *record)
+{
+	const char *from = at;
+
+	at = kdump_vis_text(at, record->name, strlen(record->name), NAME_MOST, false);
+	at = pad(at, from, NAME_WIDTH);
+	*at = ' ';
+	return at + 1;
+}
+
+/* DragonFly: a thread's number stands behind a colon, where it has one or columns are to be fixed. */
+static char *put_pid_tid(char *at, const struct kdump_context *context,
+			 const struct ktread_proc_record *record)
+{
+	const struct kdump_options *options = context->options;
+	const char *from;
+
+	at = put_right(at, (int32_t)record->pid, 5);
+	if (record->tid || options->fixed || options->threads) {
+		*at++ = ':';
+		from = at;
+		at = pad(number_signed(at, (int32_t)record->tid), from, 4);
+	}
+	*at = ' ';
+	return at + 1;
+}
+
+char *kdump_put_who(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	if (context->dragonfly || context->options->fixed)
+		return put_name(put_pid_tid(at, context, record), record);
+	at = put_right(at, (int32_t)record->pid, 6);
+	*at++ = ' ';
+	if (context->options->threads) { /* what is below zero was once a pointer */
+		at = put_right(at, (int32_t)record->tid > 0 ? (int32_t)record->tid : 0, 6);
+		*at++ = ' ';
+	}
+	return put_name(at, record);
+}
+
+const char *kdump_record_word(uint16_t type, uint32_t ctor_flags)
+{
+	static const char *const words[] = {
+		[KTRX_PROC_SYSCALL] = "CALL",  [KTRX_PROC_SYSRET] = "RET ",	  [KTRX_PROC_NAMEI] = "NAMI",
+		[KTRX_PROC_GENIO] = "GIO ",    [KTRX_PROC_PSIG] = "PSIG",	  [KTRX_PROC_CSW] = "CSW ",
+		[KTRX_PROC_USER] = "USER",     [KTRX_PROC_STRUCT] = "STRU",	  [KTRX_PROC_SYSCTL] = "SCTL",
+		[KTRX_PROC_PROCDTOR] = "EXIT", [KTRX_PROC_CAPFAIL] = "CAP ",	  [KTRX_PROC_FAULT] = "PFLT",
+		[KTRX_PROC_FAULTEND] = "PRET", [KTRX_PROC_STRUCT_ARRAY] = "STRU", [KTRX_PROC_END] = "END ",
+	};
+	static const char *const lives[] = { "FORK", "EXEC", "SET " };
+
+	if (type == KTRX_PROC_PROCCTOR)
+		return ctor_flags < sizeof(lives) / sizeof(lives[0]) ? lives[ctor_flags] : "PROC";
+	return type < sizeof(words) / sizeof(words[0]) ? words[type] : NULL;
+}
+
+static char *put_word(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	uint16_t type = record->type == KTREAD_PROC_BROKEN ? record->raw : record->type;
+	const char *word = kdump_record_word(type, type == record->type ? record->ctor.flags : 0);
+
+	if (word && context->dragonfly && type == KTRX_PROC_CSW)
+		return number_literal(at, "CSW  ");
+	if (word) {
+		memcpy(at, word, 4);
+		at += 4;
+	} else {
+		at = number_literal(number_decimal(number_literal(at, "UNKNOWN("), record->raw), ")");
+	}
+	return number_literal(at, "  ");
+}
+
+/* ---- ABI ---- */
+
+void kdump_abi_name(char name[4], const struct kdump_context *context,
+		    const struct ktread_proc_record *record)
+{
+	uint32_t flags = kdump_context_abi(context, record->pid);
+	bool wide = context->info->address_size != 4;
+
+	memcpy(name, "U00", 4);
+	if (context->ktrx || context->dragonfly) {
+		name[0] = flags ? 'U' : context->dragonfly ? 'D' : context->own_table ? 'K' : 'L';
+		memcpy(name + 1, wide ? "64" : "32", 2);
+		return;
+	}
+	if ((flags & SV_ABI_MASK) == SV_ABI_LINUX)
+		name[0] = 'L';
+	if ((flags & SV_ABI_MASK) == SV_ABI_FREEBSD)
+		name[0] = 'F';
+	if (flags & (SV_LP64 | SV_ILP32))
+		memcpy(name + 1, flags & SV_LP64 ? "64" : "32", 2);
+}
+
+char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	char name[4];
+
+	at = kdump_put_times(kdump_put_who(at, context, record), context, record->stamp);
+	if (context->options->cpus && record->cpu != KTREAD_PROC_NOBODY) {
+		at = put_right(at, (int32_t)record->cpu, 3);
+		*at++ = ' ';
+	}
+	at = put_word(at, context, record);
+	if (!context->options->abi)
+		return at;
+	kdump_abi_name(name, context, record);
+	memcpy(at, name, 3);
+	return number_literal(at + 3, "  ");
+}
+
+bool kdump_head_hides(const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	if (record->type == KTRX_PROC_NAME || record->type == KTRX_PROC_TABLE)
+		return true;
+	return !context->ktrx && (record->type == KTRX_PROC_PROCCTOR || record->type == KTRX_PROC_PROCDTOR);
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/lines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/number.h"
+#include "kdump/call.h"
+#include "kdump/data.h"
+#include "kdump/faults.h"
+#include "kdump/head.h"
+#include "kdump/structure.h"
+#include "kdump/utrace.h"
+#include "kdump/vis.h"
+#include "ktread/ktread.h"
+
+#define PATH_MOST  8000u /* bytes of text for a path or a name */
+#define USUAL_DATA 64u	 /* bytes of data that DragonFly's kdump shows, and ours */
+
+struct lines {
+	bool told_loss; /* since the last line */
+	struct kdump_faults faults;
+};
+
+static char *put_end(char *at)
+{
+	*at = '\n';
+	return at + 1;
+}
+
+/* A name in quotation marks; `cut` if the record does not have all of it. */
+static char *put_quoted(char *at, const struct ktread_proc_record *record)
+{
+	*at = '"';
+	at = kdump_vis_text(at + 1, record->data, record->data_size, PATH_MOST, false);
+	*at++ = '"';
+	return record->flags & KTRX_PROC_CUT ? number_literal(at, "...") : at;
+}
+
+/* ---- calls ---- */
+
+static char *put_call(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	struct kdump_arguments arguments;
+	struct kdump_one one;
+	char before = '(';
+
+	at = kdump_put_call_name(at, context, record->syscall.number);
+	kdump_arguments_begin(&arguments, context->words.table, record->syscall.number, record->syscall.arg,
+			      record->syscall.args, context->options->raw);
+	while (kdump_arguments_next(&arguments, &one)) {
+		*at++ = before;
+		before = ',';
+		if (context->options->arguments && *one.name) {
+			at = kdump_put_name(at, one.name);
+			*at++ = '=';
+		}
+		at = kdump_put_value(at, &context->words, one.type, one.value);
+	}
+	if (before == ',')
+		*at++ = ')';
+	return put_end(at);
+}
+
+static char *put_error(char *at, const struct kdump_context *context, int32_t error)
+{
+	const char *text = context->options->raw ? NULL : kdump_table_error_text(context->words.table, error);
+
+	if (error == -1 && !context->ktrx)
+		return number_literal(at, "RESTART");
+	if (error == -2 && !context->ktrx)
+		return number_literal(at, "JUSTRETURN");
+	at = number_signed(number_literal(at, "-1 errno "), error);
+	if (!text)
+		return at;
+	*at = ' ';
+	return kdump_vis_text(at + 1, text, strlen(text), PATH_MOST, false);
+}
+
+static char *put_return(char *at, const struct kdump_context *context,
+			const struct ktread_proc_record *record)
+{
+	int64_t result = record->sysret.result;
+
+	at = kdump_put_call_name(at, context, record->sysret.number);
+	*at++ = ' ';
+	if (record->sysret.error)
+		return put_end(put_error(at, context, record->sysret.error));
+	if (context->options->raw)
+		return put_end(kdump_put_word(at, &context->words, (uint64_t)result));
+	at = number_signed(at, result);
+	if (result < 0 || result > 9)
+		at = number_hex(number_literal(at, "/0x"), (uint64_t)result);
+	return put_end(at);
+}
+
+/* ---- data ---- */
+
+static void write_data(const struct kdump_context *context, const struct ktread_proc_record *record, char *at)
+{
+	const struct kdump_options *options = context->options;
+	uint64_t most = options->data_most;
+	size_t size = record->data_size;
+	bool all = record->genio.size == size;
+
+	at = number_signed(number_literal(at, "fd "), record->genio.fd);
+	at = record->genio.write ? number_literal(at, " wrote ") : number_literal(at, " read ");
+	at = number_decimal(at, record->genio.size);
+	at = record->genio.size == 1 ? number_literal(at, " byte") : number_literal(at, " bytes");
+	if (!all) {
+		at = number_decimal(number_literal(at, " ("), size);
+		at = number_literal(at, " recorded)");
+	}
+	output_done(context->out, put_end(at));
+	if (options->no_data)
+		return;
+	if (most == KDUMP_DATA_USUAL)
+		most = context->dragonfly || context->ktrx ? USUAL_DATA : 0;
+	if (most && size > most)
+		size = most;
+	if (!context->dragonfly && kdump_data_is_binary(record->data, size))
+		kdump_data_hex(context->out, record->data, size, options->columns);
+	else
+		kdump_data_text(context->out, record->data, size, options->columns);
+}
+
+/* ---- signals, switches, lives ---- */
+
+/* Why a signal was sent: the table may have it by signal, "sicode_SIGSEGV". */
+static char *put_code(char *at, const struct kdump_context *context, uint32_t signal, int32_t code)
+{
+	const char *name = kdump_code_name(context->words.table, signal, code);
+
+	if (name && !context->options->raw)
+		return kdump_put_name(at, name);
+	return kdump_put_word(at, &context->words, (uint32_t)code);
+}
+
+static char *put_signal(char *at, const struct kdump_context *context,
+			const struct ktread_proc_record *record)
+{
+	uint64_t handler = record->psig.handler;
+
+	at = kdump_put_signal(at, &context->words, record->psig.signal);
+	if (handler == 0) {
+		at = number_literal(at, " SIG_DFL");
+		if (context->dragonfly)
+			return put_end(at);
+	} else if (handler == 1 && context->ktrx) {
+		at = number_literal(at, " SIG_IGN");
+	} else {
+		at = number_hex(number_literal(at, " caught handler=0x"), handler);
+		at = number_hex(number_literal(at, " mask=0x"),
+				context->ktrx ? record->psig.mask[0] : (uint32_t)record->psig.mask[0]);
+	}
+	at = number_literal(at, " code=");
+	if (context->dragonfly)
+		return put_end(number_hex(number_literal(at, "0x"), (uint32_t)record->psig.code));
+	return put_end(put_code(at, context, record->psig.signal, record->psig.code));
+}
+
+static char *put_switch(char *at, const struct kdump_context *context,
+			const struct ktread_proc_record *record)
+{
+	at = record->csw.out ? number_literal(at, "stop") : number_literal(at, "resume");
+	if (!context->ktrx)
+		at = record->csw.user ? number_literal(at, " user") : number_literal(at, " kernel");
+	else if (record->csw.out)
+		at = record->csw.voluntary ? number_literal(at, " voluntary")
+					   : number_literal(at, " preempted");
+	if (record->data_size) {
+		*at = ' ';
+		at = put_quoted(at + 1, record);
+	}
+	if (record->csw.count)
+		at = number_literal(number_decimal(number_literal(at, ", "), record->csw.count), " times");
+	return put_end(at);
+}
+
+static char *put_birth(char *at, const struct ktread_proc_record *record)
+{
+	if (record->ctor.parent != KTREAD_PROC_NOBODY)
+		at = number_literal(
+			number_signed(number_literal(at, "parent "), (int32_t)record->ctor.parent), " ");
+	return put_end(put_quoted(at, record));
+}
+
+static char *put_death(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	if (!record->dtor.known)
+		return put_end(at);
+	if (record->dtor.signaled)
+		return put_end(kdump_put_signal(at, &context->words, record->dtor.status));
+	return put_end(number_decimal(number_literal(at, "status "), record->dtor.status));
+}
+
+/* ---- the sink ---- */
+
+static char *put_sink(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	const char *error = kdump_table_error_text(context->words.table, record->end.error);
+
+	switch (record->end.reason) {
+	case KTRX_PROC_ENDED_CLOSED:
+		at = number_literal(at, "closed");
+		break;
+	case KTRX_PROC_ENDED_LIMIT:
+		at = number_literal(at, "limit reached");
+		break;
+	default:
+		at = number_signed(number_literal(at, "error "), record->end.error);
+		if (error) {
+			*at = ' ';
+			at = kdump_vis_text(at + 1, error, strlen(error), PATH_MOST, false);
+		}
+	}
+	at = number_literal(number_decimal(number_literal(at, ": "), record->end.records), " records, ");
+	at = number_literal(number_decimal(at, record->end.bytes), " bytes, ");
+	return put_end(number_literal(number_decimal(at, record->end.lost), " lost"));
+}
+
+/* FreeBSD says once and for many that some were lost; we know how many. */
+static void tell_loss(struct lines *lines, struct kdump_context *context,
+		      const struct ktread_proc_record *record)
+{
+	char *at;
+
+	if (record->lost == 0 || lines->told_loss)
+		return;
+	at = number_literal(kdump_put_who(output_line(context->out), context, record), "Events dropped");
+	if (context->ktrx)
+		at = number_decimal(number_literal(at, ": "), record->lost);
+	output_done(context->out, number_literal(at, ".\n"));
+	lines->told_loss = true;
+}
+
+/* ---- records ---- */
+
+/* What fits a line; NULL if it was written. */
+static char *put_payload(char *at, struct lines *lines, const struct kdump_context *context,
+			 const struct ktread_proc_record *record)
+{
+	switch (record->type) {
+	case KTRX_PROC_SYSCALL:
+		return put_call(at, context, record);
+	case KTRX_PROC_SYSRET:
+		return put_return(at, context, record);
+	case KTRX_PROC_NAMEI:
+	case KTRX_PROC_SYSCTL:
+		return put_end(put_quoted(at, record));
+	case KTRX_PROC_PSIG:
+		return put_signal(at, context, record);
+	case KTRX_PROC_CSW:
+		return put_switch(at, context, record);
+	case KTRX_PROC_PROCCTOR:
+		return put_birth(at, record);
+	case KTRX_PROC_PROCDTOR:
+		return put_death(at, context, record);
+	case KTRX_PROC_CAPFAIL:
+		return put_end(kdump_put_denied(at, context, record));
+	case KTRX_PROC_FAULT:
+		return put_end(kdump_put_fault(at, context, record));
+	case KTRX_PROC_FAULTEND:
+		return put_end(kdump_put_fault_end(at, &lines->faults, context, record));
+	case KTRX_PROC_END:
+		return put_sink(at, context, record);
+	case KTREAD_PROC_BROKEN:
+		return number_literal(at, "invalid record\n");
+	default:
+		return put_end(at);
+	}
+}
+
+/* Those whose output may be long. */
+static bool write_long(const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	switch (record->type) {
+	case KTRX_PROC_GENIO:
+		write_data(context, record, output_line(context->out));
+		return true;
+	case KTRX_PROC_USER:
+		kdump_write_user(context, record);
+		return true;
+	case KTRX_PROC_STRUCT:
+	case KTRX_PROC_STRUCT_ARRAY:
+		kdump_write_structure(context, record);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static int lines_open(void **state, struct kdump_context *context)
+{
+	(void)context;
+	*state = calloc(1, sizeof(struct lines));
+	return *state ? 0 : KTREAD_E_MEMORY;
+}
+
+static void lines_close(void *state, struct kdump_context *context)
+{
+	(void)context;
+	free(state);
+}
+
+static int lines_record(void *state, struct kdump_context *context, const struct ktread_proc_record *record,
+			bool wanted)
+{
+	struct lines *lines = state;
+	char *at;
+
+	tell_loss(lines, context, record);
+	kdump_faults_note(&lines->faults, record);
+	if (!wanted || kdump_head_hides(context, record))
+		return 0;
+	lines->told_loss = false;
+	at = kdump_put_head(output_line(context->out), context, record);
+	output_done(context->out, at);
+	if (!write_long(context, record))
+		output_done(context->out, put_payload(at, lines, context, record));
+	return 0;
+}
+
+const struct kdump_form kdump_form_lines = {
+	.style = KDUMP_STYLE_BSD,
+	.open = lines_open,
+	.record = lines_record,
+	.close = lines_close,
+};

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/structure.h"
+
+#include <arpa/inet.h>
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+#include <time.h>
+
+#include "export/json.h"
+#include "export/number.h"
+#include "kdump/bytes.h"
+#include "kdump/vis.h"
+
+#define BYTES_SHOWN  32u  /* of a struct that is not known */
+#define TEXT_MOST    400u /* bytes of a string in one */
+#define LEAST_FIELDS 2u	  /* of any socket's address: its length, its family */
+#define FIELD_MOST   (KDUMP_WORDS_MOST + KDUMP_NAME)
+
+/* One struct on its way out. */
+struct writer {
+	const struct kdump_context *context;
+	const struct kdump_words *words;
+	const uint8_t *bytes;
+	uint32_t size;
+	bool json, bsd;
+};
+
+static uint64_t read_number(const uint8_t *bytes, uint32_t width)
+{
+	return kdump_read_number(bytes, width > 8 ? 8 : width);
+}
+
+/* Narrow fields of types that have a sign, and values that are named by one. */
+static uint64_t with_sign(uint64_t value, uint32_t width, const struct kdump_type *type)
+{
+	bool is_signed = type->base == KDUMP_INT || type->base == KDUMP_LONG || type->base == KDUMP_OFF ||
+			 type->base == KDUMP_FD || type->base == KDUMP_PID || type->base == KDUMP_MS ||
+			 (type->base == KDUMP_SYMBOL && type->flags == 0);
+	unsigned bits = 8 * width;
+
+	if (!is_signed || width >= 8 || !(value >> (bits - 1)))
+		return value;
+	return value | UINT64_MAX << bits;
+}
+
+/* ---- times, users ---- */
+
+static char *put_date(char *at, int64_t seconds)
+{
+	time_t time = (time_t)seconds;
+	struct tm local;
+	size_t length = 0;
+
+	if (localtime_r(&time, &local))
+		length = strftime(at + 1, 64, "%b %e %T %Y", &local);
+	if (length == 0)
+		return number_signed(at, seconds);
+	*at = '"';
+	at[length + 1] = '"';
+	return at + length + 2;
+}
+
+/* Seconds and a fraction of `digits` digits, each half of the field. */
+static char *put_time(char *at, const struct writer *writer, const uint8_t *bytes, uint32_t width,
+		      unsigned digits)
+{
+	uint32_t half = width / 2 > 8 ? 8 : width / 2;
+	uint64_t fraction = read_number(bytes + width / 2, half);
+	int64_t seconds = half == 4 ? (int32_t)read_number(bytes, half) : (int64_t)read_number(bytes, half);
+
+	at = writer->context->options->resolve && !writer->json ? put_date(at, seconds)
+								: number_signed(at, seconds);
+	if (fraction == 0)
+		return at;
+	if (fraction >= (digits == 9 ? 1000000000u : 1000000u)) { /* no fraction at all */
+		*at = '+';
+		return writer->json ? at : number_decimal(at + 1, fraction);
+	}
+	*at++ = '.';
+	if (digits == 9)
+		at = number_three(at, (uint32_t)(fraction / 1000000));
+	return number_six(at, (uint32_t)(fraction % 1000000));
+}
+
+/* The name that the number has on this machine, as -r wants it; NULL if it has none. */
+static const char *local_name(const struct kdump_type *type, uint32_t number)
+{
+	const struct passwd *user = type->base == KDUMP_UID ? getpwuid(number) : NULL;
+	const struct group *group = type->base == KDUMP_GID ? getgrgid(number) : NULL;
+
+	return user ? user->pw_name : group ? group->gr_name : NULL;
+}
+
+/* "-rw-r--r-- ", as ls(1) has it. */
+static char *put_permissions(char *at, uint32_t mode)
+{
+	static const char kinds[16] = { '?', 'p', 'c', '?', 'd', '?', 'b', '?',
+					'-', '?', 'l', '?', 's', '?', 'w', '?' };
+	static const char letters[3] = { 'r', 'w', 'x' };
+	static const char special[3][2] = { { 's', 'S' }, { 's', 'S' }, { 't', 'T' } };
+
+	*at++ = kinds[mode >> 12 & 15];
+	for (unsigned n = 0; n < 9; n++)
+		at[n] = mode >> (8 - n) & 1 ? letters[n % 3] : '-';
+	for (unsigned n = 0; n < 3; n++)
+		if (mode >> (11 - n) & 1)
+			at[3 * n + 2] = special[n][at[3 * n + 2] == '-'];
+	at[9] = ' ';
+	return at + 10;
+}
+
+/* ---- fields ---- */
+
+static char *put_quoted(char *at, const struct writer *writer, const uint8_t *bytes, uint32_t width)
+{
+	size_t length = strnlen((const char *)bytes, width);
+
+	if (writer->json)
+		return json_put_string(at, (const char *)bytes,
+				       length < TEXT_MOST / 6 ? length : TEXT_MOST / 6);
+	*at = '"';
+	at = kdump_vis_text(at + 1, bytes, length, TEXT_MOST, true);
+	*at = '"';
+	return at + 1;
+}
+
+/* `type` tells in which order the bytes of an address lie. */
+static char *put_address(char *at, const struct kdump_type *type, const uint8_t *bytes, uint32_t width)
+{
+	uint8_t network[16] = { 0 };
+	bool turned = strcmp(type->name, "ipv4") == 0;
+	bool six = type->base == KDUMP_IPV6;
+	char text[INET6_ADDRSTRLEN] = "?";
+	size_t length;
+
+	memcpy(network, bytes, width < (six ? 16u : 4u) ? width : (six ? 16u : 4u));
+	if (turned)
+		for (unsigned n = 0; n < 4; n++)
+			network[n] = n < width ? bytes[3 - n] : 0;
+	inet_ntop(six ? AF_INET6 : AF_INET, network, text, sizeof(text));
+	length = strlen(text);
+	memcpy(at, text, length);
+	return at + length;
+}
+
+static char *put_number(char *at, const struct writer *writer, const struct kdump_type *type, uint64_t value)
+{
+	const char *name = writer->context->options->resolve ? local_name(type, (uint32_t)value) : NULL;
+	struct kdump_words words = *writer->words;
+
+	if (name && !writer->json) {
+		*at = '"';
+		at = kdump_vis_text(at + 1, name, strlen(name), TEXT_MOST, true);
+		*at = '"';
+		return at + 1;
+	}
+	if (!writer->bsd)
+		return kdump_put_value(at, &words, type, value);
+	if (type->base == KDUMP_MODE)
+		return writer->context->options->resolve ? put_permissions(at, (uint32_t)value)
+							 : kdump_put_octal(at, (uint32_t)value);
+	if (type->base == KDUMP_HEX || type->base == KDUMP_PTR)
+		return number_hex(number_literal(at, "0x"), value);
+	if (type->flags == 0)
+		words.style = KDUMP_STYLE_PLAIN;
+	return kdump_put_value(at, &words, type, value);
+}
+
+static char *put_fields(char *at, const struct writer *writer, const struct kdump_layout *layout,
+			unsigned depth);
+
+static char *put_nested(char *at, const struct writer *writer, const struct kdump_type *type,
+			const uint8_t *bytes, uint32_t width, unsigned depth)
+{
+	const struct kdump_layout *layout = kdump_table_layout(writer->words->table, type->name, width);
+	struct writer inner = *writer;
+
+	inner.bytes = bytes;
+	inner.size = width;
+	*at++ = '{';
+	if (layout && depth == 0)
+		at = put_fields(at, &inner, layout, depth + 1);
+	*at = '}';
+	return at + 1;
+}
+
+/* A struct with a field for it: with quotation marks where JSON needs them. */
+static char *put_field(char *at, const struct writer *writer, const struct kdump_field *field, uint32_t width,
+		       unsigned depth)
+{
+	const uint8_t *bytes = writer->bytes + field->offset;
+	const struct kdump_type *type = field->type;
+	bool quoted = writer->json && (type->base == KDUMP_IPV4 || type->base == KDUMP_IPV6);
+
+	switch (type->base) {
+	case KDUMP_STR:
+		return put_quoted(at, writer, bytes, width);
+	case KDUMP_TIME:
+		return put_time(at, writer, bytes, width, 9);
+	case KDUMP_UTIME:
+		return put_time(at, writer, bytes, width, 6);
+	case KDUMP_PORT:
+		return number_decimal(at, width < 2 ? 0 : (uint64_t)bytes[0] << 8 | bytes[1]);
+	case KDUMP_IPV4:
+	case KDUMP_IPV6:
+		*at = '"';
+		at = put_address(at + quoted, type, bytes, width);
+		*at = '"';
+		return at + quoted;
+	case KDUMP_STRUCTURE:
+		return put_nested(at, writer, type, bytes, width, depth);
+	default:
+		return put_number(at, writer, type,
+				  with_sign(read_number(bytes, width), width > 8 ? 8 : width, type));
+	}
+}
+
+/* How much of a field is here; 0: nothing that would mean something. */
+static uint32_t width_here(const struct writer *writer, const struct kdump_field *field)
+{
+	uint32_t rest = field->offset < writer->size ? writer->size - field->offset : 0;
+
+	if (field->width <= rest)
+		return field->width;
+	return field->type->base == KDUMP_STR ? rest : 0;
+}
+
+static char *put_fields(char *at, const struct writer *writer, const struct kdump_layout *layout,
+			unsigned depth)
+{
+	const char *limit = at + KDUMP_STRUCTURE_MOST / (depth + 1) - FIELD_MOST;
+	bool any = false;
+
+	for (unsigned n = 0; n < layout->fields && at < limit; n++) {
+		const struct kdump_field *field = &layout->field[n];
+		uint32_t width = width_here(writer, field);
+
+		if (width == 0)
+			continue;
+		if (any)
+			at = writer->json ? number_literal(at, ",") : number_literal(at, ", ");
+		at = writer->json ? number_literal(json_put_name(at, field->name), ":")
+				  : number_literal(kdump_put_name(at, field->name), "=");
+		at = put_field(at, writer, field, width, depth);
+		any = true;
+	}
+	return at;
+}
+
+/* ---- addresses of sockets ---- */
+
+static const struct kdump_field *find_field(const struct kdump_layout *layout, enum kdump_base base,
+					    const char *name)
+{
+	for (unsigned n = 0; layout && n < layout->fields; n++)
+		if (name ? strcmp(layout->field[n].name, name) == 0 : layout->field[n].type->base == base)
+			return &layout->field[n];
+	return NULL;
+}
+
+/* "127.0.0.1:80", "[::1]:80", or the path of one in the file system; NULL if the layout has none of these. */
+static char *put_place(char *at, const struct writer *writer, const struct kdump_layout *layout)
+{
+	const struct kdump_field *port = find_field(layout, KDUMP_HEX, "port");
+	const struct kdump_field *four = find_field(layout, KDUMP_IPV4, NULL);
+	const struct kdump_field *six = find_field(layout, KDUMP_IPV6, NULL);
+	const struct kdump_field *path = find_field(layout, KDUMP_STR, NULL);
+	const struct kdump_field *address = four ? four : six;
+	struct writer plain = *writer;
+
+	plain.json = false;
+	if (path && width_here(writer, path))
+		return put_quoted(at, &plain, writer->bytes + path->offset, width_here(writer, path));
+	if (!address || !port || !width_here(writer, address) || !width_here(writer, port))
+		return NULL;
+	if (six && !four)
+		*at++ = '[';
+	at = put_field(at, &plain, address, address->width, 0);
+	if (six && !four)
+		*at++ = ']';
+	*at = ':';
+	return put_field(at + 1, &plain, port, port->width, 0);
+}
+
+static char *put_sockaddr(char *at, const struct writer *writer, const struct kdump_layout *layout)
+{
+	const struct kdump_field *family = find_field(layout, KDUMP_HEX, "family");
+	char text[2 * KDUMP_NAME + 2], *start = at, *end;
+	const struct kdump_layout *of_family;
+	const char *symbol;
+	uint64_t value;
+
+	if (!family || !width_here(writer, family))
+		return number_literal(at, "invalid");
+	value = read_number(writer->bytes + family->offset, family->width);
+	symbol = kdump_type_symbol(family->type, value);
+	at = symbol ? kdump_put_name(at, symbol) : number_decimal(at, value);
+	at = number_literal(at, ", ");
+	strcpy(text, "sockaddr_");
+	strncat(text, symbol ? symbol : "", KDUMP_NAME);
+	of_family = kdump_table_layout(writer->words->table, text, writer->size);
+	end = put_place(at, writer, of_family ? of_family : layout);
+	if (end)
+		return end;
+	if (layout->fields > LEAST_FIELDS)
+		return put_fields(start, writer, layout, 0);
+	return number_literal(at, "unknown address family");
+}
+
+/* ---- whole structs ---- */
+
+static char *put_bytes(char *at, const uint8_t *bytes, uint32_t size)
+{
+	for (uint32_t n = 0; n < size && n < BYTES_SHOWN; n++)
+		at = kdump_put_byte(at, bytes[n]);
+	return size > BYTES_SHOWN ? number_literal(at, "...") : at;
+}
+
+/* In the style of the BSDs there is a blank before the last brace; behind the first one where it is `spaced`. */
+static char *put_braced(char *at, const struct kdump_context *context, const char *name, const uint8_t *bytes,
+			uint32_t size, bool spaced)
+{
+	const struct kdump_layout *layout = kdump_table_layout(context->words.table, name, size);
+	struct writer writer = { .context = context,
+				 .words = &context->words,
+				 .bytes = bytes,
+				 .size = size,
+				 .json = context->words.style == KDUMP_STYLE_JSON,
+				 .bsd = context->words.style == KDUMP_STYLE_BSD };
+	bool socket = strcmp(name, "sockaddr") == 0 && !writer.json;
+
+	if (!layout && writer.json) {
+		at = put_bytes(number_literal(at, "\""), bytes, size);
+		return number_literal(at, "\"");
+	}
+	*at++ = '{';
+	if (writer.bsd && (spaced || socket))
+		*at++ = ' ';
+	at = !layout  ? put_bytes(at, bytes, size)
+	     : socket ? put_sockaddr(at, &writer, layout)
+		      : put_fields(at, &writer, layout, 0);
+	if (writer.bsd)
+		*at++ = ' ';
+	*at = '}';
+	return at + 1;
+}
+
+char *kdump_put_structure(char *at, const struct kdump_context *context, const char *name,
+			  const uint8_t *bytes, uint32_t size)
+{
+	return put_braced(at, context, name, bytes, size, false);
+}
+
+/* "struct NAME" and what is between it and the first brace. */
+static char *put_struct_name(char *at, const char *name)
+{
+	at = number_literal(at, "struct ");
+	return kdump_vis_text(at, name, strnlen(name, KDUMP_NAME), KDUMP_VIS_GROWTH * KDUMP_NAME, false);
+}
+
+void kdump_write_structure(const struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	const char *name = record->structure.name;
+	uint32_t size = record->structure.element_size;
+	char *at = put_struct_name(output_line(context->out), name);
+
+	if (record->type == KTRX_PROC_STRUCT) {
+		*at = ' ';
+		at = kdump_put_structure(at + 1, context, name, record->data, record->data_size);
+		output_done(context->out, number_literal(at, "\n"));
+		return;
+	}
+	at = number_literal(at, "[] = { ");
+	for (uint32_t n = 0; size > 0 && n < record->structure.count; n++) {
+		if (n > 0) {
+			output_done(context->out, number_literal(at, "\n             "));
+			at = output_line(context->out);
+		}
+		at = put_braced(at, context, name, record->data + (size_t)n * size, size, true);
+	}
+	output_done(context->out, number_literal(at, " }\n"));
+}

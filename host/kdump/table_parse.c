@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/table_parse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/machine.h"
+#include "ktread/ktread.h"
+
+/* Normative: spec/ktrx-proc.md has the same words. */
+static const struct {
+	const char *word;
+	enum kdump_base base;
+} words[] = {
+	{ "int", KDUMP_INT },	   { "uint", KDUMP_UINT },     { "long", KDUMP_LONG },
+	{ "ulong", KDUMP_ULONG },  { "size", KDUMP_SIZE },     { "off", KDUMP_OFF },
+	{ "ptr", KDUMP_PTR },	   { "path", KDUMP_PATH },     { "str", KDUMP_STR },
+	{ "data", KDUMP_DATA },	   { "buffer", KDUMP_BUFFER }, { "sockaddr", KDUMP_STRUCTURE },
+	{ "fd", KDUMP_FD },	   { "pid", KDUMP_PID },       { "uid", KDUMP_UID },
+	{ "gid", KDUMP_GID },	   { "mode", KDUMP_MODE },     { "sig", KDUMP_SIG },
+	{ "ms", KDUMP_MS },	   { "time", KDUMP_TIME },     { "utime", KDUMP_UTIME },
+	{ "ipv4", KDUMP_IPV4 },	   { "ipv4_be", KDUMP_IPV4 },  { "ipv6", KDUMP_IPV6 },
+	{ "port_be", KDUMP_PORT }, { "void", KDUMP_VOID },
+};
+
+/* A line "flags" or "enum", until all of a type can be put side by side. */
+struct line {
+	unsigned type; /* its place among the types */
+	bool flag;
+	unsigned order;
+	struct kdump_value value;
+};
+
+struct parser {
+	struct kdump_table *table;
+	struct line *line;
+	size_t lines, room;
+	const char *machine; /* "" if it has no name */
+	bool memory;	     /* ran out */
+};
+
+/* ---- words ---- */
+
+/* The next word, NUL-terminated; "" at the end. */
+static char *next_word(char **at)
+{
+	char *word = *at + strspn(*at, " ");
+	char *end = word + strcspn(word, " ");
+
+	*at = *end ? end + 1 : end;
+	*end = '\0';
+	return word;
+}
+
+static char *next_name(char **at)
+{
+	char *name = next_word(at);
+
+	if (strlen(name) > KDUMP_NAME)
+		name[KDUMP_NAME] = '\0';
+	return name;
+}
+
+/* What stands before the next comma; NULL at the end. */
+static char *next_item(char **at)
+{
+	char *item = *at, *comma;
+
+	if (!item)
+		return NULL;
+	comma = strchr(item, ',');
+	*at = comma ? comma + 1 : NULL;
+	if (comma)
+		*comma = '\0';
+	return item;
+}
+
+/* Decimal, 0x… or octal with a zero in front, also below zero. */
+static bool to_number(const char *word, uint64_t *value)
+{
+	char *end;
+
+	*value = strtoull(word, &end, 0);
+	return end != word && *end == '\0';
+}
+
+/* ---- types ---- */
+
+static unsigned find_type(struct parser *parser, const char *name)
+{
+	struct kdump_table *table = parser->table;
+	size_t length = strlen(name);
+	struct kdump_type *type;
+
+	for (unsigned n = 0; n < table->types; n++)
+		if (strcmp(table->type[n]->name, name) == 0)
+			return n;
+	if (table->types == KDUMP_TYPES_MAX)
+		return 0;
+	type = calloc(1, sizeof(*type));
+	if (!type) {
+		parser->memory = true;
+		return 0;
+	}
+	memcpy(type->name, name, length);
+	type->keyed = length > 1 && name[length - 1] == '^';
+	for (size_t n = 0; n < sizeof(words) / sizeof(words[0]); n++)
+		if (strcmp(words[n].word, name) == 0)
+			type->base = words[n].base;
+	table->type[table->types] = type;
+	return table->types++;
+}
+
+static const struct kdump_type *type_of(struct parser *parser, char **at)
+{
+	char *name = next_name(at);
+
+	return parser->table->type[find_type(parser, *name ? name : "hex")];
+}
+
+/* "flags TYPE VALUE NAME" and "enum TYPE VALUE NAME". */
+static void take_value(struct parser *parser, char *at, bool flag)
+{
+	char *type = next_name(&at), *number = next_word(&at);
+	struct kdump_value value = { .name = next_name(&at) };
+
+	if (!to_number(number, &value.value) || !*value.name || (flag && value.value == 0))
+		return;
+	if (parser->lines == parser->room) {
+		size_t room = parser->room ? 2 * parser->room : 256;
+		struct line *larger = realloc(parser->line, room * sizeof(*larger));
+
+		if (!larger) {
+			parser->memory = true;
+			return;
+		}
+		parser->line = larger;
+		parser->room = room;
+	}
+	parser->line[parser->lines] = (struct line){ .type = find_type(parser, type),
+						     .flag = flag,
+						     .order = (unsigned)parser->lines,
+						     .value = value };
+	parser->lines++;
+}
+
+/* "field TYPE MASK". */
+static void take_field(struct parser *parser, char *at)
+{
+	char *type = next_name(&at);
+	uint64_t mask;
+
+	if (*type && to_number(next_word(&at), &mask))
+		parser->table->type[find_type(parser, type)]->mask = mask;
+}
+
+/* ---- calls ---- */
+
+/* "NUMBER NAME RESULT, TYPE NAME, …"; "*" for a number that goes by the name. */
+static void take_call(struct parser *parser, const char *number, char *at)
+{
+	struct kdump_table *table = parser->table;
+	uint64_t value = KDUMP_CALLS_MAX;
+	bool named = strcmp(number, "*") == 0;
+	struct kdump_table_call *call;
+	char *name = next_name(&at), *item;
+
+	if (!*name || (!named && (!to_number(number, &value) || value >= KDUMP_CALLS_MAX)) ||
+	    table->calls == KDUMP_CALLS_MAX)
+		return;
+	call = calloc(1, sizeof(*call));
+	if (!call) {
+		parser->memory = true;
+		return;
+	}
+	call->named = named;
+	call->public.name = name;
+	item = next_item(&at);
+	call->public.typed = item && item[strspn(item, " ")] != '\0';
+	if (call->public.typed)
+		call->public.result = type_of(parser, &item);
+	while (call->public.arguments < KDUMP_ARGUMENTS && (item = next_item(&at)) != NULL) {
+		struct kdump_argument *argument = &call->public.argument[call->public.arguments++];
+
+		argument->type = type_of(parser, &item);
+		argument->name = next_name(&item);
+	}
+	table->call[table->calls++] = call;
+	table->has_names = table->has_names || named;
+	if (!named)
+		table->by_number[value] = &call->public;
+}
+
+/* "error NUMBER NAME" and "signal NUMBER NAME". */
+static void take_numbered(const char **names, uint32_t most, char *at)
+{
+	uint64_t number;
+	char *word = next_word(&at), *name = next_name(&at);
+
+	if (*name && to_number(word, &number) && number < most)
+		names[number] = name;
+}
+
+/* ---- structs ---- */
+
+/* "TYPE NAME OFFSET" or "TYPE NAME OFFSET+WIDTH". */
+static void take_struct_field(struct parser *parser, struct kdump_layout *layout, char *at)
+{
+	struct kdump_field field = { .type = type_of(parser, &at) };
+	char *offset, *plus;
+	uint64_t number, width = 0;
+
+	field.name = next_name(&at);
+	offset = next_word(&at);
+	plus = strchr(offset, '+');
+	if (plus)
+		*plus = '\0';
+	if (!*field.name || !to_number(offset, &number) || number >= layout->size ||
+	    (plus && !to_number(plus + 1, &width)) || width > layout->size - number)
+		return;
+	field.offset = (uint32_t)number;
+	field.width = (uint32_t)width;
+	layout->field[layout->fields++] = field;
+}
+
+/* A field without a width reaches to the next one, or to the end. */
+static void set_widths(struct kdump_layout *layout)
+{
+	for (unsigned n = 0; n < layout->fields; n++) {
+		struct kdump_field *field = &layout->field[n];
+		uint32_t end = layout->size;
+
+		for (unsigned other = 0; other < layout->fields; other++)
+			if (layout->field[other].offset > field->offset && layout->field[other].offset < end)
+				end = layout->field[other].offset;
+		if (field->width == 0)
+			field->width = end - field->offset;
+	}
+}
+
+/* "struct NAME SIZE, …". */
+static void take_struct(struct parser *parser, char *at)
+{
+	struct kdump_table *table = parser->table;
+	char *head = next_item(&at), *item;
+	char *name = next_name(&head);
+	struct kdump_layout *layout;
+	uint64_t size;
+
+	if (!*name || !to_number(next_word(&head), &size) || size == 0 || size > UINT16_MAX ||
+	    table->layouts == KDUMP_LAYOUTS_MAX)
+		return;
+	layout = calloc(1, sizeof(*layout));
+	if (!layout) {
+		parser->memory = true;
+		return;
+	}
+	layout->name = name;
+	layout->size = (uint32_t)size;
+	while (layout->fields < KDUMP_FIELDS && (item = next_item(&at)) != NULL)
+		take_struct_field(parser, layout, item);
+	set_widths(layout);
+	table->layout[table->layouts++] = layout;
+}
+
+/* ---- lines ---- */
+
+static void take_line(struct parser *parser, char *line)
+{
+	char *word = next_word(&line);
+
+	if (strcmp(word, "on") == 0) {
+		if (strcmp(next_word(&line), parser->machine) != 0)
+			return;
+		word = next_word(&line);
+	}
+	if (strcmp(word, "*") == 0 || (*word >= '0' && *word <= '9'))
+		take_call(parser, word, line);
+	else if (strcmp(word, "error") == 0)
+		take_numbered(parser->table->error, KDUMP_ERRORS_MAX, line);
+	else if (strcmp(word, "signal") == 0)
+		take_numbered(parser->table->signal, KDUMP_SIGNALS, line);
+	else if (strcmp(word, "flags") == 0 || strcmp(word, "enum") == 0)
+		take_value(parser, line, *word == 'f');
+	else if (strcmp(word, "field") == 0)
+		take_field(parser, line);
+	else if (strcmp(word, "struct") == 0)
+		take_struct(parser, line);
+}
+
+/* So that nothing that is taken over needs escaping, in whatever output. */
+static void make_printable(char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\t' || *text == '\r')
+			*text = ' ';
+		else if (*text != '\n' && (*text < ' ' || *text > '~' || *text == '"' || *text == '\\'))
+			*text = '?';
+	}
+}
+
+static int by_type(const void *first, const void *second)
+{
+	const struct line *a = first, *b = second;
+
+	if (a->type != b->type)
+		return a->type < b->type ? -1 : 1;
+	if (a->flag != b->flag)
+		return a->flag ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+/* A type that is called as a struct is one; as an argument, its address. */
+static void find_structures(struct kdump_table *table)
+{
+	for (unsigned n = 0; n < table->types; n++)
+		for (unsigned other = 0; other < table->layouts; other++)
+			if (table->type[n]->base == KDUMP_HEX &&
+			    strcmp(table->type[n]->name, table->layout[other]->name) == 0)
+				table->type[n]->base = KDUMP_STRUCTURE;
+}
+
+/* Values of a type that has no base of its own are names or, for want of one, numbers. */
+static int attach_values(struct parser *parser)
+{
+	struct kdump_table *table = parser->table;
+
+	table->value = calloc(parser->lines + 1, sizeof(*table->value));
+	if (!table->value)
+		return KTREAD_E_MEMORY;
+	if (parser->lines)
+		qsort(parser->line, parser->lines, sizeof(*parser->line), by_type);
+	for (size_t n = 0; n < parser->lines; n++) {
+		struct kdump_type *type = table->type[parser->line[n].type];
+
+		table->value[n] = parser->line[n].value;
+		if (type->base == KDUMP_HEX && strcmp(type->name, "hex") != 0)
+			type->base = KDUMP_SYMBOL;
+		if (parser->line[n].flag && type->flags++ == 0)
+			type->flag = &table->value[n];
+		if (!parser->line[n].flag && type->symbols++ == 0)
+			type->symbol = &table->value[n];
+	}
+	return 0;
+}
+
+int kdump_table_parse(struct kdump_table *table)
+{
+	const char *machine = machine_name(table->machine);
+	struct parser parser = { .table = table, .machine = machine ? machine : "" };
+	char *line = table->text, *end;
+	int result;
+
+	find_type(&parser, "hex"); /* the one that all others may fall back on */
+	if (parser.memory)
+		return KTREAD_E_MEMORY;
+	make_printable(table->text);
+	for (; *line && !parser.memory; line = end) {
+		end = line + strcspn(line, "\n");
+		if (*end)
+			*end++ = '\0';
+		if (*line != '#')
+			take_line(&parser, line);
+	}
+	result = attach_values(&parser);
+	find_structures(table);
+	free(parser.line);
+	return parser.memory ? KTREAD_E_MEMORY : result;
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kdump/words.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "export/number.h"
+
+#define FLAGS_MOST 1000 /* bytes; a hostile table could name all of 64 bits at length */
+
+char *kdump_put_name(char *at, const char *name)
+{
+	size_t length = strnlen(name, KDUMP_NAME);
+
+	memcpy(at, name, length);
+	return at + length;
+}
+
+char *kdump_put_octal(char *at, uint32_t value)
+{
+	char digits[12], *from = digits + sizeof(digits);
+	size_t length;
+
+	for (; value; value >>= 3)
+		*--from = (char)('0' + (value & 7));
+	*--from = '0';
+	length = (size_t)(digits + sizeof(digits) - from);
+	memcpy(at, from, length);
+	return at + length;
+}
+
+static char *put_hex(char *at, uint64_t value)
+{
+	if (value == 0) {
+		*at = '0';
+		return at + 1;
+	}
+	return number_hex(number_literal(at, "0x"), value);
+}
+
+char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value)
+{
+	return words->decimal ? number_signed(at, (int64_t)value) : put_hex(at, value);
+}
+
+char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number)
+{
+	const char *name = words->raw ? NULL : kdump_table_signal(words->table, number);
+
+	return name ? kdump_put_name(at, name) : number_signed(number_literal(at, "SIG "), (int32_t)number);
+}
+
+/* By signal, "sicode_SIGSEGV", or the same for all. */
+const char *kdump_code_name(const struct kdump_table *table, uint32_t signal, int32_t code)
+{
+	const char *of = kdump_table_signal(table, signal), *name = NULL;
+	const struct kdump_type *type;
+	char text[KDUMP_NAME + sizeof("sicode_")];
+
+	snprintf(text, sizeof(text), "sicode_%s", of ? of : "");
+	type = kdump_table_type(table, text);
+	if (type)
+		name = kdump_type_symbol(type, (uint64_t)(int64_t)code);
+	type = kdump_table_type(table, "sicode");
+	return name || !type ? name : kdump_type_symbol(type, (uint64_t)(int64_t)code);
+}
+
+/* Flags are words of 32 bits where nothing says otherwise: sign bits above them are none. */
+static uint64_t without_sign(const struct kdump_type *type, uint64_t value)
+{
+	if (value >> 32 != UINT32_MAX)
+		return value;
+	for (unsigned n = 0; n < type->flags; n++)
+		if (type->flag[n].value >> 32)
+			return value;
+	return (uint32_t)value;
+}
+
+char *kdump_put_flags(char *at, const struct kdump_type *type, uint64_t value)
+{
+	char *start = at, *limit = at + FLAGS_MOST;
+	uint64_t rest = without_sign(type, value);
+	const char *symbol = kdump_type_symbol(type, type->mask ? rest & type->mask : rest);
+
+	if (symbol && (type->mask || rest == 0 || type->flags == 0)) {
+		at = kdump_put_name(at, symbol);
+		rest &= type->mask ? ~type->mask : 0;
+	}
+	for (unsigned n = 0; n < type->flags && at < limit; n++) {
+		uint64_t flag = type->flag[n].value;
+
+		if ((rest & flag) != flag)
+			continue;
+		if (at != start)
+			*at++ = '|';
+		at = kdump_put_name(at, type->flag[n].name);
+		rest &= ~flag;
+	}
+	if (rest == 0 && at != start)
+		return at;
+	if (at != start)
+		*at++ = '|';
+	return put_hex(at, rest);
+}
+
+/* ---- as the BSDs have them ---- */
+
+static char *put_flags_bsd(char *at, const struct kdump_words *words, const struct kdump_type *type,
+			   uint64_t value)
+{
+	char *names;
+
+	if (value == 0 && !kdump_type_symbol(type, 0))
+		return kdump_put_word(at, words, 0);
+	value = without_sign(type, value);
+	names = type->base == KDUMP_MODE ? kdump_put_octal(at, (uint32_t)value)
+					 : kdump_put_word(at, words, value);
+	at = kdump_put_flags(names + 1, type, value);
+	if (names[1] == '0') /* there is no name in it */
+		return names;
+	*names = '<';
+	*at = '>';
+	return at + 1;
+}
+
+static char *put_bsd(char *at, const struct kdump_words *words, const struct kdump_type *type, uint64_t value)
+{
+	const char *symbol;
+
+	if (words->raw)
+		return kdump_put_word(at, words, value);
+	if (type->base == KDUMP_SIG)
+		return kdump_put_signal(at, words, (uint32_t)value);
+	if (type->flags)
+		return put_flags_bsd(at, words, type, value);
+	symbol = type->symbols ? kdump_type_symbol(type, value) : NULL;
+	if (symbol)
+		return kdump_put_name(at, symbol);
+	if (type->base == KDUMP_MODE)
+		return kdump_put_octal(at, (uint32_t)value);
+	return kdump_put_word(at, words, value);
+}
+
+/* ---- as strace has them ---- */
+
+static char *put_mode(char *at, const struct kdump_type *type, uint32_t value)
+{
+	const char *kind = type->mask ? kdump_type_symbol(type, value & type->mask) : NULL;
+
+	if (kind) {
+		at = kdump_put_name(at, kind);
+		*at++ = '|';
+		value &= (uint32_t)~type->mask;
+	}
+	return kdump_put_octal(at, value);
+}
+
+static bool is_pointer(const struct kdump_type *type)
+{
+	switch (type->base) {
+	case KDUMP_PTR:
+	case KDUMP_PATH:
+	case KDUMP_STR:
+	case KDUMP_DATA:
+	case KDUMP_BUFFER:
+	case KDUMP_STRUCTURE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Is it no number in JSON? */
+static bool is_text(const struct kdump_words *words, const struct kdump_type *type, uint64_t value)
+{
+	if (words->raw)
+		return !words->decimal;
+	if (type->symbols && kdump_type_symbol(type, value))
+		return true;
+	switch (type->base) {
+	case KDUMP_INT:
+	case KDUMP_UINT:
+	case KDUMP_LONG:
+	case KDUMP_ULONG:
+	case KDUMP_SIZE:
+	case KDUMP_OFF:
+	case KDUMP_FD:
+	case KDUMP_PID:
+	case KDUMP_UID:
+	case KDUMP_GID:
+	case KDUMP_MS:
+		return false;
+	case KDUMP_SYMBOL:
+		return type->flags != 0;
+	default:
+		return true;
+	}
+}
+
+static char *put_plain(char *at, const struct kdump_words *words, const struct kdump_type *type,
+		       uint64_t value)
+{
+	const char *symbol;
+
+	if (words->raw)
+		return kdump_put_word(at, words, value);
+	symbol = type->symbols && !type->mask ? kdump_type_symbol(type, value) : NULL;
+	if (symbol)
+		return kdump_put_name(at, symbol);
+	switch (type->base) {
+	case KDUMP_SYMBOL:
+		return type->flags || type->mask ? kdump_put_flags(at, type, value)
+						 : number_signed(at, (int32_t)value);
+	case KDUMP_INT:
+	case KDUMP_FD:
+	case KDUMP_PID:
+	case KDUMP_MS:
+		return number_signed(at, (int32_t)value);
+	case KDUMP_UINT:
+		return number_decimal(at, (uint32_t)value);
+	case KDUMP_UID:
+	case KDUMP_GID: /* "no change" */
+		return (uint32_t)value == UINT32_MAX ? number_literal(at, "-1")
+						     : number_decimal(at, (uint32_t)value);
+	case KDUMP_LONG:
+	case KDUMP_OFF:
+		return number_signed(at, (int64_t)value);
+	case KDUMP_ULONG:
+	case KDUMP_SIZE:
+		return number_decimal(at, value);
+	case KDUMP_MODE:
+		return put_mode(at, type, (uint32_t)value);
+	case KDUMP_SIG:
+		return value == 0 ? number_literal(at, "0") : kdump_put_signal(at, words, (uint32_t)value);
+	default:
+		return value == 0 && is_pointer(type) ? number_literal(at, "NULL") : put_hex(at, value);
+	}
+}
+
+char *kdump_put_value(char *at, const struct kdump_words *words, const struct kdump_type *type,
+		      uint64_t value)
+{
+	static const struct kdump_type unknown = { .base = KDUMP_HEX };
+
+	if (!type)
+		type = &unknown;
+	if (words->style == KDUMP_STYLE_BSD)
+		return put_bsd(at, words, type, value);
+	if (words->style == KDUMP_STYLE_PLAIN || !is_text(words, type, value))
+		return put_plain(at, words, type, value);
+	if (value == 0 && !words->raw && is_pointer(type))
+		return number_literal(at, "null");
+	*at = '"';
+	at = put_plain(at + 1, words, type, value);
+	*at = '"';
+	return at + 1;
+}
