@@ -57,14 +57,23 @@ static uint64_t boot_at(uintptr_t start, uint64_t size)
 	return head->self == start && head->length == size ? head->boot : 0;
 }
 
+/* Makes each piece its first of so many parts. Those of which a part has no room for a head are given up. */
+static void pieces_divide(struct ktrace_arena *arena, uint32_t parts)
+{
+	uint32_t pieces = arena->pieces;
+
+	arena->pieces = 0;
+	for (uint32_t i = 0; i < pieces; i++)
+		piece_add(arena, arena->piece[i].start, arena->piece[i].start + arena->piece[i].size / parts);
+}
+
 /* The first piece speaks for all: they are marked together. */
 int ktrace_arena_divide(struct ktrace_arena *arena, uint32_t parts, uint64_t nonce)
 {
 	uint64_t newest = 0, oldest = UINT64_MAX;
 	uint32_t chosen = 0, known = 0;
 
-	for (uint32_t i = 0; i < arena->pieces; i++)
-		arena->piece[i].size = arena->piece[i].size / parts & ~(uint64_t)(KTRACE_PIECE_ALIGN - 1);
+	pieces_divide(arena, parts);
 	for (uint32_t part = 0; part < parts && arena->pieces != 0; part++) {
 		uintptr_t start = arena->piece[0].start + part * arena->piece[0].size;
 		uint64_t boot = boot_at(start, arena->piece[0].size);

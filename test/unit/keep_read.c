@@ -369,6 +369,23 @@ static void memory_that_was_never_used_is_the_first_boot(void **state)
 	assert_int_equal(ktrace_boot(), 0);
 }
 
+/* What is cut from a block at the end of a page can be too small for two boots: nobody lays anything out there. */
+static void scraps_are_left_alone(void **state)
+{
+	const struct ktrace_memory lent[] = { { fake_memory, 448 },
+					      { fake_memory + 4096, sizeof(fake_memory) - 4096 } };
+	struct ktrace_config config = {
+		.size = sizeof(config), .slots = SLOTS, .blocks = 2, .memory = lent, .keep = 7
+	};
+
+	(void)state;
+	memset(fake_memory, 0xa5, 4096);
+	assert_int_equal(ktrace_init(&config), KTRACE_OK);
+	for (uint32_t i = 0; i < 4096; i++)
+		assert_int_equal(fake_memory[i], 0xa5);
+	assert_memory_equal(fake_memory + 4096, KTRX_BLOCK_MAGIC, 8);
+}
+
 /* ---- The boot that runs ---------------------------------------------------------------------------- */
 
 /* Byte by byte: between what the linker put there lies what nobody may touch under a sanitizer. */
@@ -509,6 +526,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(as_many_boots_are_kept_as_asked_for, fresh, clean),
 		cmocka_unit_test_setup_teardown(boots_that_look_the_same_are_told_apart, fresh, clean),
 		cmocka_unit_test_setup_teardown(memory_that_was_never_used_is_the_first_boot, fresh, clean),
+		cmocka_unit_test_setup_teardown(scraps_are_left_alone, fresh, clean),
 		cmocka_unit_test_setup_teardown(a_boot_that_runs_is_not_its_copy, fresh, clean),
 		cmocka_unit_test_setup_teardown(lies_do_no_harm, fresh, clean),
 		cmocka_unit_test_setup_teardown(heads_that_lie_are_survived, fresh, clean),
