@@ -138,7 +138,7 @@ static uint32_t owner_id(uint32_t owner, uint32_t by)
 {
 	if (owner == KTRACE_NOBODY)
 		return 0;
-	return by == KTRACE_BY_CPU ? KTRX_HOLDER_CPU | owner : (owner & KTRX_THREAD_MAX) + 1;
+	return by == KTRACE_BY_CPU ? KTRX_HOLDER_CPU | owner : KTRX_W1_THREAD(owner) + 1;
 }
 
 void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t by, uint32_t owner,

@@ -3,6 +3,8 @@
  * Rows of holders. A thread's lies at one of a few places that follow from its number, claimed by a single swap
  * from 0. Two CPUs may claim for one thread at a time, at different places if one was freed meanwhile: the
  * first place counts, and whoever sees a later one frees it.
+ *
+ * Of a number counts what a record has bits for: whatever a kernel says, it is no other row's id.
  */
 #include "hook.h"
 
@@ -10,12 +12,6 @@
 
 #define PROBES 8u
 #define SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
-
-/* Of a thread's number what a record has bits for: whatever a kernel says, it is no other row's id. */
-static uint32_t number_of(uint32_t thread)
-{
-	return thread & KTRX_THREAD_MAX;
-}
 
 /* Rows are where it follows from the number, or at one of the next, behind the last one at the first. */
 static uint32_t first_of(uint32_t thread)
@@ -78,7 +74,7 @@ volatile struct ktrx_holder *ktrace_holder_find(uint32_t thread)
 
 	if (!ktrace_state.holder)
 		return KTRACE_NULL;
-	thread = number_of(thread);
+	thread = KTRX_W1_THREAD(thread);
 	row = row_at(first_of(thread));
 	return KTRACE_LIKELY(row->id == thread + 1) ? row : find_further(thread);
 }
@@ -117,12 +113,12 @@ volatile struct ktrx_holder *ktrace_holder_claim(uint32_t thread)
 {
 	volatile struct ktrx_holder *row = ktrace_holder_find(thread);
 
-	return KTRACE_LIKELY(row) ? row : claim_new(number_of(thread));
+	return KTRACE_LIKELY(row) ? row : claim_new(KTRX_W1_THREAD(thread));
 }
 
 void ktrace_holder_free(uint32_t thread)
 {
-	uint32_t number = number_of(thread), first = first_of(number), end = first + probes();
+	uint32_t number = KTRX_W1_THREAD(thread), first = first_of(number), end = first + probes();
 
 	for (uint32_t at = first; at < end; at++) {
 		volatile struct ktrx_holder *row = row_at(at);

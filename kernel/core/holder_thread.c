@@ -126,7 +126,7 @@ void ktrace_thread_stack(uint32_t thread, const volatile void *low, const volati
 
 	if (!ktrace_hook_enter(&hook, 0))
 		return;
-	is_new = !ktrace_holder_find(thread) && thread != ktrace_hook_thread();
+	is_new = !ktrace_holder_find(thread) && KTRX_W1_THREAD(thread) != ktrace_hook_thread();
 	row = ktrace_holder_claim(thread);
 	if (!row)
 		return;

@@ -146,6 +146,9 @@ static void numbers_have_as_many_bits_as_in_records(void **state)
 	assert_int_equal(row_of(7)->owner, 6);
 	ktrace_thread_exit(UINT32_MAX);
 	assert_null(ktrace_holder_find(KTRX_THREAD_MAX));
+	ktrace_thread_exit(7);
+	ktrace_thread_stack(UINT32_MAX << 22 | 7, NULL, NULL); /* itself */
+	assert_int_equal(row_of(7)->whole, 0);
 }
 
 /* More than are counted: the last ones to be given up have no place left, and that is no mistake. */
