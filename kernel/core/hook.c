@@ -23,14 +23,12 @@ void ktrace_hooks_update(void)
 {
 	volatile uint32_t *hooking = &ktrace_state.hooking;
 
-	if (!ktrace_state.initialised)
+	if (!ktrace_state.initialised || ktrace_state.state == *hooking)
 		return;
-	if (!ktrace_state.state && *hooking) {
-		*hooking = 0;
-		for (uint32_t cpu = 0; cpu < ktrace_state.cpus; cpu++)
-			darken(&ktrace_state.cpu[cpu]);
-	}
-	ktrace_state.state = *hooking;
+	ktrace_state.state = 0; /* off from now on, or on again too late */
+	*hooking = 0;
+	for (uint32_t cpu = 0; cpu < ktrace_state.cpus; cpu++)
+		darken(&ktrace_state.cpu[cpu]);
 }
 
 /* Entered before it is described: another one that comes between is not the first. */
