@@ -19,7 +19,7 @@
 #define KTRACE_BOOT_SHIFT ((uint32_t)__builtin_ctz(KTRACE_BOOT_SLOTS))
 
 /*
- * An anchor goes ahead of the first record this many ticks past the last one: half of what the format
+ * An anchor goes ahead of the first record this many ticks past the last one, or before it: half of what the format
  * allows.
  */
 #define KTRACE_ANCHOR_TICKS (UINT64_C(1) << (KTRX_STAMP_BITS - 2))

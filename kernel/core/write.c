@@ -139,12 +139,13 @@ static void record_write(const struct ktrace_writer *writer, uint32_t id, const 
 	void_if_lapped(writer);
 }
 
+/* In either direction: the clock of the CPU that wrote the last one may be far from this CPU's. */
 static int needs_anchor(const struct ktrace_writer *writer)
 {
 	const struct ktrx_ring *ring = writer->ring;
 
 	return ring->anchor_stamp == 0 ||
-	       (int64_t)(writer->stamp - ring->anchor_stamp) >= (int64_t)KTRACE_ANCHOR_TICKS;
+	       writer->stamp - ring->anchor_stamp + KTRACE_ANCHOR_TICKS >= 2 * KTRACE_ANCHOR_TICKS;
 }
 
 /*

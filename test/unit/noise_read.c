@@ -165,6 +165,26 @@ static void rare_events_come_in_order_of_time(void **state)
 	ktread_close(trace);
 }
 
+static void clocks_that_are_far_apart_share_a_ring(void **state)
+{
+	const struct ktread_event *event;
+	struct ktread *trace;
+	uint32_t seen = 0;
+
+	(void)state;
+	fake.ahead[1] = UINT64_C(1) << 40;
+	boot();
+	for (uint32_t i = 0; i < 6; i++) {
+		fake.cpu = i / 2 % 2;
+		KTRACE(process, exec, i);
+	}
+	trace = read_back();
+	for (; ktread_next(trace, &event) > 0; seen++)
+		assert_int_equal(event->stamp >> 40, event->cpu);
+	assert_int_equal(seen, 6);
+	ktread_close(trace);
+}
+
 /* ---- Lies ------------------------------------------------------------------------------------------ */
 
 /* Nothing is said of the row, but that it cannot be. */
@@ -283,6 +303,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(what_goes_on_says_what_it_is, fake_reset, clean),
 		cmocka_unit_test_setup_teardown(filters_hold_for_them, fake_reset, clean),
 		cmocka_unit_test_setup_teardown(rare_events_come_in_order_of_time, fake_reset, clean),
+		cmocka_unit_test_setup_teardown(clocks_that_are_far_apart_share_a_ring, fake_reset, clean),
 		cmocka_unit_test_setup_teardown(rows_that_lie_are_told, fake_reset, clean),
 		cmocka_unit_test_setup_teardown(rows_that_exaggerate_are_shown, fake_reset, clean),
 		cmocka_unit_test_setup_teardown(a_table_that_lies_of_its_size_ends, fake_reset, clean),
