@@ -44,8 +44,8 @@ struct ktrace_console {
  *
  * The pager stops after each page: space shows another, enter another line, q ends. Other CPUs may go on recording:
  * what they overwrite before it was shown is counted in the last line. Errors: SYNTAX, NO_EVENT (no event has such
- * a name), ARGUMENT (no such CPU). Any context, one call at a time; where all other CPUs are stopped, one that was under way there does not
- * count.
+ * a name), ARGUMENT (no such CPU). Any context, one call at a time; where all other CPUs are stopped, one that was under
+ * way there does not count.
  */
 int ktrace_console_show(const struct ktrace_console *console, const char *how);
 
@@ -56,8 +56,8 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how);
 int ktrace_console_settings(const struct ktrace_console *console, const char *how);
 
 /*
- * Says why the call before was refused, with the names that were perhaps meant, see ktrace_refused() and
- * ktrace_control_near():
+ * Says why the call before was refused and, where a name is unknown, which ones were perhaps meant, see ktrace_refused()
+ * and ktrace_control_near():
  *
  *	sched.swich=on: no event has such a name; near it: sched.switch
  *

@@ -44,7 +44,8 @@ void ktrace_console_refusal(const struct ktrace_console *console, int error)
 	ktrace_line_bytes(&refusal.line, word, (uint32_t)length);
 	ktrace_line_text(&refusal.line, ": ");
 	ktrace_line_text(&refusal.line, reason_of(error));
-	ktrace_control_near(word, length, put_near, &refusal);
+	if (error == KTRACE_ERROR_NO_EVENT || error == KTRACE_ERROR_NO_SETTING)
+		ktrace_control_near(word, length, put_near, &refusal);
 	ktrace_line_put(&refusal.line, '\n');
 	ktrace_line_flush(&refusal.line);
 }

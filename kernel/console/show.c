@@ -80,6 +80,15 @@ static const char *next_pattern(const char *at, uint32_t *length)
 	return *length > 0 ? at : NULL;
 }
 
+/* Says of the word there that it is what is wrong. */
+static int refuse(const char *at, int error)
+{
+	struct ktrace_span word;
+
+	word.text = next_pattern(at, &word.length);
+	return ktrace_refuse(word, error);
+}
+
 /* Has each pattern an event that it matches? */
 static int patterns_check(const char *patterns)
 {
@@ -91,12 +100,8 @@ static int patterns_check(const char *patterns)
 
 		while ((row = ktrace_row_find(&ktrace_root, id)) && !ktrace_event_matches(row, at, length))
 			id++;
-		if (!row) {
-			struct ktrace_span word = { at, length };
-
-			ktrace_refuse(word);
-			return KTRACE_ERROR_NO_EVENT;
-		}
+		if (!row)
+			return refuse(at, KTRACE_ERROR_NO_EVENT);
 	}
 	return KTRACE_OK;
 }
@@ -110,17 +115,18 @@ static bool is_no_cpu(uint32_t cpu)
 
 static int parse(const char *how, struct request *request)
 {
+	const char *rest;
+
 	request->verbose = false;
 	request->at_once = false;
 	request->cpu = KTRACE_MERGE_ALL;
 	how = skip_blanks(how);
-	if (*how == '/')
-		how = parse_modifiers(how + 1, request);
-	if (!how)
-		return KTRACE_ERROR_SYNTAX;
+	rest = *how == '/' ? parse_modifiers(how + 1, request) : how;
+	if (!rest)
+		return refuse(how, KTRACE_ERROR_SYNTAX);
 	if (is_no_cpu(request->cpu))
-		return KTRACE_ERROR_ARGUMENT;
-	request->patterns = skip_blanks(how);
+		return refuse(how, KTRACE_ERROR_ARGUMENT);
+	request->patterns = skip_blanks(rest);
 	return patterns_check(request->patterns);
 }
 

@@ -50,7 +50,7 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
 	if (word.length > 0 && word.text[0] == '/') {
 		at_once = ktrace_span_is(word, "/a");
 		if (!at_once)
-			return KTRACE_ERROR_SYNTAX;
+			return ktrace_refuse(word, KTRACE_ERROR_SYNTAX);
 		ktrace_span_next(&rest, " \t", &word);
 	}
 	listing.prefix = word;
@@ -58,8 +58,5 @@ int ktrace_console_settings(const struct ktrace_console *console, const char *ho
 	ktrace_line_start(&listing.line, console);
 	ktrace_pager_start(&listing.pager, console, at_once);
 	ktrace_setting_each(show_setting, NULL);
-	if (listing.shown > 0)
-		return KTRACE_OK;
-	ktrace_refuse(word);
-	return KTRACE_ERROR_NO_SETTING;
+	return listing.shown > 0 ? KTRACE_OK : ktrace_refuse(word, KTRACE_ERROR_NO_SETTING);
 }

@@ -85,9 +85,7 @@ static int apply_list(struct ktrace_span list)
 	int error = KTRACE_OK;
 
 	while (!error && ktrace_span_next(&list, ", \t\n", &request))
-		error = apply(request);
-	if (error)
-		ktrace_refuse(request);
+		error = ktrace_refuse(request, apply(request));
 	return error;
 }
 
@@ -129,10 +127,8 @@ static int debug_list(struct debug *debug, struct ktrace_span list)
 			debug->all = 1;
 		else if (!ktrace_span_skip(&name, "ktrace-"))
 			group_on(debug, name);
-		else if (!group_on(debug, name)) {
-			error = KTRACE_ERROR_NO_EVENT;
-			ktrace_refuse(name);
-		}
+		else if (!group_on(debug, name))
+			error = ktrace_refuse(name, KTRACE_ERROR_NO_EVENT);
 	}
 	return error;
 }
@@ -146,11 +142,7 @@ static int setting_argument(struct ktrace_span argument)
 	if (!ktrace_span_split(argument, '=', &name, &value))
 		return KTRACE_OK;
 	error = ktrace_setting_assign(name, value);
-	if (is_foreign(name, error))
-		return KTRACE_OK;
-	if (error)
-		ktrace_refuse(argument);
-	return error;
+	return is_foreign(name, error) ? KTRACE_OK : ktrace_refuse(argument, error);
 }
 
 int ktrace_boot_argument(const char *command_line)

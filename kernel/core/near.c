@@ -22,10 +22,13 @@ struct search {
 	void *cookie;
 };
 
-void ktrace_refuse(struct ktrace_span word)
+int ktrace_refuse(struct ktrace_span word, int error)
 {
-	ktrace_state.refused = word.text;
-	ktrace_state.refused_length = word.length;
+	if (error) {
+		ktrace_state.refused = word.text;
+		ktrace_state.refused_length = word.length;
+	}
+	return error;
 }
 
 const char *ktrace_refused(size_t *length)

@@ -4,7 +4,7 @@
 
 #include "span.h"
 
-/* Keeps the word for ktrace_refused(). */
-KTRACE_HIDDEN void ktrace_refuse(struct ktrace_span word);
+/* Keeps the word for ktrace_refused(), unless there is no error, which is what it returns. */
+KTRACE_HIDDEN int ktrace_refuse(struct ktrace_span word, int error);
 
 #endif

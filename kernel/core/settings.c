@@ -3,6 +3,7 @@
 #include "settings.h"
 
 #include "masks.h"
+#include "near.h"
 #include "state.h"
 
 KTRACE_SETTING_U32("debug.ktr.entries", ktrace_root.slots, KTRX_SETTING_READ_ONLY);
@@ -152,13 +153,13 @@ int ktrace_setting_assign(struct ktrace_span name, struct ktrace_span value)
 
 int ktrace_setting_set(const char *text)
 {
-	struct ktrace_span name, value;
+	struct ktrace_span whole = ktrace_span_of(text), name, value;
 	int error;
 
 	ktrace_attach();
-	if (!ktrace_span_split(ktrace_span_of(text), '=', &name, &value))
-		return KTRACE_ERROR_SYNTAX;
-	error = ktrace_setting_assign(name, value);
+	if (!ktrace_span_split(whole, '=', &name, &value))
+		return ktrace_refuse(whole, KTRACE_ERROR_SYNTAX);
+	error = ktrace_refuse(whole, ktrace_setting_assign(name, value));
 	ktrace_states_update();
 	return error;
 }

@@ -268,6 +268,12 @@ static void what_is_refused_is_told_with_what_was_meant(void **state)
 			    "wide: no event has such a name; near it: test.wide\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-tests,test")),
 			    "tests: no event has such a name; near it: test\n");
+	assert_string_equal(refusal(ktrace_console_show(&console, "/ax test")), "/ax: not understood\n");
+	assert_string_equal(refusal(ktrace_console_show(&console, " /c4")), "/c4: out of range\n");
+	assert_string_equal(refusal(ktrace_console_settings(&console, "/x debug.")), "/x: not understood\n");
+	assert_string_equal(refusal(ktrace_setting_set("debug.ktr.verbos=1")),
+			    "debug.ktr.verbos=1: there is no such setting; near it: debug.ktr.verbose\n");
+	assert_string_equal(refusal(ktrace_setting_set("verbose")), "verbose: not understood\n");
 	assert_string_equal(refusal(KTRACE_OK), "");
 }
 
