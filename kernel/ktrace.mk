@@ -18,12 +18,13 @@ endif
 include $(KTRACE_ROOT)/kernel/transport/transport.mk
 
 KTRACE_CORE_SOURCES := $(addprefix kernel/core/,activity.c argument.c attach.c backtrace.c clock.c control.c \
-	cpu.c fold.c held.c holder.c holder_thread.c hook.c init.c keep.c mailbox.c masks.c memory.c near.c outcome.c pattern.c probe.c record.c settings.c span.c state.c thread.c write.c)
+	cpu.c fold.c held.c holder.c holder_thread.c hook.c init.c keep.c mailbox.c masks.c memory.c near.c outcome.c \
+	pattern.c probe.c record.c settings.c span.c state.c thread.c write.c)
 
 # Rings read inside the kernel, for dumps and for the console.
 KTRACE_READER_SOURCES := $(addprefix kernel/core/,rings.c row.c walk.c)
-KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,backtrace.c echo.c format.c line.c merge.c pager.c refusal.c show.c \
-	show_settings.c)
+KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,backtrace.c echo.c format.c line.c \
+	merge.c pager.c refusal.c show.c show_settings.c)
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,control.c copy.c dragonfly.c drain.c format.c hooks.c life.c record.c sink.c)

@@ -52,7 +52,10 @@ struct ktrace_config {
 	uint32_t slots;	  /* slots of each ring, a power of two, 512 to 2^30; 0 = as many as fit */
 	uint32_t policy;  /* KTRX_POLICY_OVERWRITE or KTRX_POLICY_STOP, for the CPUs' rings */
 	uint32_t threads; /* most threads to keep names of; 0 = none */
-	/* Most threads to keep what they hold and wait for (ktrace/hooks.h), 256 bytes each and a CPU; 0 = none, nor of CPUs. */
+	/*
+	 * Most threads to keep what they hold and wait for (ktrace/hooks.h); 256 bytes each, and as much for each CPU.
+	 * 0 = none, nor what CPUs hold.
+	 */
 	uint32_t holders;
 	uint32_t counters; /* nonzero: counts a CPU and event, 8 bytes each; 0: one shared count an event */
 	uint32_t blocks;   /* entries in memory[] */
@@ -71,8 +74,9 @@ struct ktrace_config {
 	 */
 	uint64_t (*physical)(const volatile void *address);
 	/*
-	 * The kernel's system calls: a line each of number, blank, name; what follows another blank is for people. In its
-	 * image or in lent memory, readable for ever; NULL = unknown.
+	 * The kernel's system calls, a line each: "NUMBER NAME TYPES", the types of result and arguments being optional; and
+	 * its errors: "error NUMBER NAME" (spec/ktrx.md, section 3). In its image or in lent memory, readable for ever;
+	 * NULL = unknown.
 	 */
 	const char *syscalls;
 	uint32_t clocks; /* enum ktrace_clocks of ktrace/clock.h: 0, or 1096 bytes a CPU */
@@ -188,8 +192,8 @@ int ktrace_control(const char *text);
 int ktrace_boot_argument(const char *command_line);
 
 /*
- * The word that the last call stopped at that failed: ktrace_control(), ktrace_boot_argument(), or what
- * ktrace/console.h shows. Within the text given to it, so good for as long as that is; its length in *length, 0 if
+ * The word that the last call stopped at that failed: ktrace_control(), ktrace_boot_argument(), ktrace_setting_set(), or
+ * what ktrace/console.h shows. Within the text given to it, so good for as long as that is; its length in *length, 0 if
  * nothing failed yet.
  */
 const char *ktrace_refused(size_t *length);

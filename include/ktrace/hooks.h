@@ -117,13 +117,13 @@ KTRACE_HOOK(ktrace_interrupts_at, int on, uintptr_t pc)
 KTRACE_HOOK(ktrace_preempt, uint32_t depth)
 KTRACE_HOOK(ktrace_space, uint64_t id)
 
-/* clang-format on */
-
 #undef KTRACE_HOOK
 #if !KTRACE_STATE
 _Pragma("GCC diagnostic pop")
 #endif
 
-	KTRACE_END_C
+KTRACE_END_C
+
+/* clang-format on */
 
 #endif

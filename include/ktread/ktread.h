@@ -89,7 +89,7 @@ struct ktread_type {
 	const struct ktread_field *field;
 	uint64_t count; /* counted firings, all CPUs */
 	uint8_t wanted; /* KTRX_STATE_* asked for, while recording is stopped */
-	uint8_t flags;	/* KTRX_EVENT_CALLERS, KTRX_EVENT_SITE */
+	uint8_t flags;	/* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
 };
 
 /* A word of the kernel's, or a bit of one, that has a name. Owned by the handle. */

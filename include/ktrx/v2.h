@@ -193,7 +193,7 @@ struct ktrx_setting {
 	uint8_t flags;	/* KTRX_SETTING_READ_ONLY */
 	uint8_t reserved;
 	uint64_t address; /* of the word, virtual; 0 if the image was not relocated */
-	uint64_t value;	  /* the word's, in a dump; 0 in memory */
+	uint64_t value;	  /* the word's, in a dump and in what is kept; else 0 */
 	uint64_t most;	  /* the greatest value it takes */
 	char name[48];	  /* whole, as in "debug.ktr.stacktrace", NUL-terminated */
 };

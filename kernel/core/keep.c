@@ -2,6 +2,7 @@
 /*
  * The copies lie one behind the other, each aligned: root, rings, boot ring, event table, settings, build id, system
  * calls.
+ *
  * Several CPUs may bring the same word up to date at a time: each writes what it has just read, so the worst is that
  * one is a moment behind.
  */

@@ -19,7 +19,10 @@ KTRACE_HIDDEN void ktrace_keep_forget(void *memory);
 /* Makes the copies, when all else is in place. The root becomes one last. */
 KTRACE_HIDDEN void ktrace_keep_open(void *memory, uint32_t rings, uint64_t boot);
 
-/* From a CPU that comes online, and from each of its heartbeats: brings up to date what the copies say of it and of what all CPUs share. */
+/*
+ * From a CPU that comes online, and from each of its heartbeats: brings up to date what the copies say of it and of what
+ * all CPUs share.
+ */
 KTRACE_HIDDEN void ktrace_keep_beat(uint32_t cpu);
 
 /* The same of all CPUs. */

@@ -256,7 +256,7 @@ static void a_full_ring_keeps_the_count(void **state)
 		spin(i, 3);
 	assert_true(ktrace_ring[1].dropped > 0);
 	assert_true(tally("noise.spin").open > 1);
-	/* Each record of noise.repeat that was refused has been counted as dropped, and its count kept. */
+	/* Each record of ktrace.repeat that was refused has been counted as dropped, and its count kept. */
 	assert_true(total("noise.spin") + ktrace_ring[1].dropped >= 3 * SLOTS);
 	assert_true(total("noise.spin") <= 3 * SLOTS);
 }
