@@ -13,25 +13,18 @@
 #define ENABLE "_enable"
 #define MASK   "_mask"
 
-static const char *group_of(const struct ktrx_event *event)
-{
-	return (const char *)(event + 1);
-}
-
-static const char *name_of(const struct ktrx_event *event)
-{
-	struct ktrace_span group = ktrace_span_of(group_of(event));
-
-	return group.text + group.length + 1;
-}
-
 /* The next row of a group after `event`, its first after NULL. */
 static struct ktrx_event *member_next(struct ktrace_span group, struct ktrx_event *event)
 {
 	event = event ? ktrace_event_next(event) : ktrace_event_first();
-	while (event && !ktrace_span_is(group, group_of(event)))
+	while (event && !ktrace_span_is(group, ktrace_event_group(event)))
 		event = ktrace_event_next(event);
 	return event;
+}
+
+int ktrace_event_leads_group(const struct ktrx_event *event)
+{
+	return member_next(ktrace_span_of(ktrace_event_group(event)), KTRACE_NULL) == event;
 }
 
 static int is_wanted(const struct ktrx_event *event)
@@ -42,7 +35,7 @@ static int is_wanted(const struct ktrx_event *event)
 /* The fourth of the row's strings. */
 static const char *file_of(const struct ktrx_event *event)
 {
-	const char *at = group_of(event);
+	const char *at = ktrace_event_group(event);
 
 	for (int string = 0; string < 3; at++)
 		string += *at == '\0';
@@ -62,7 +55,7 @@ static int is_before(const struct ktrx_event *event, const struct ktrx_event *ot
 
 static uint32_t bit_of(const struct ktrx_event *event)
 {
-	struct ktrace_span group = ktrace_span_of(group_of(event));
+	struct ktrace_span group = ktrace_span_of(ktrace_event_group(event));
 	uint32_t bit = 0;
 
 	for (struct ktrx_event *other = member_next(group, KTRACE_NULL); other;
@@ -138,7 +131,7 @@ static struct ktrx_event *event_named(struct ktrace_span full)
 	if (!ktrace_span_split(full, '.', &group, &name))
 		return KTRACE_NULL;
 	event = member_next(group, KTRACE_NULL);
-	while (event && !ktrace_span_is(name, name_of(event)))
+	while (event && !ktrace_span_is(name, ktrace_event_name(event)))
 		event = member_next(group, event);
 	return event;
 }
@@ -249,7 +242,7 @@ static int visit_name(const struct ktrace_name *name, ktrace_setting_visit *visi
 
 static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, void *cookie)
 {
-	struct ktrace_span group = ktrace_span_of(group_of(first));
+	struct ktrace_span group = ktrace_span_of(ktrace_event_group(first));
 	struct ktrace_name name;
 	int answer;
 
@@ -263,7 +256,7 @@ static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, vo
 		ktrace_name_add(&name, PREFIX);
 		ktrace_name_add(&name, group.text);
 		ktrace_name_add(&name, ".");
-		ktrace_name_add(&name, name_of(event));
+		ktrace_name_add(&name, ktrace_event_name(event));
 		ktrace_name_add(&name, MASK);
 		answer = visit_name(&name, visit, cookie);
 	}
@@ -276,7 +269,7 @@ int ktrace_mask_each(ktrace_setting_visit *visit, void *cookie)
 
 	for (struct ktrx_event *event = ktrace_event_first(); event && !answer;
 	     event = ktrace_event_next(event))
-		if (member_next(ktrace_span_of(group_of(event)), KTRACE_NULL) == event)
+		if (ktrace_event_leads_group(event))
 			answer = visit_group(event, visit, cookie);
 	return answer;
 }

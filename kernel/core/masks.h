@@ -14,4 +14,7 @@ KTRACE_HIDDEN int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t 
 KTRACE_HIDDEN int ktrace_mask_set(struct ktrace_span name, struct ktrace_span value);
 KTRACE_HIDDEN int ktrace_mask_each(ktrace_setting_visit *visit, void *cookie);
 
+/* Is the row the first one of its group? */
+KTRACE_HIDDEN int ktrace_event_leads_group(const struct ktrx_event *event);
+
 #endif

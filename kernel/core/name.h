@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Names put together piece by piece, as events' and settings' full names are; one that does not fit is no name. */
+/*
+ * Names of events, as their rows have them; and names put together piece by piece, as events' and settings' full names
+ * are: one that does not fit is no name.
+ */
 #ifndef KTRACE_CORE_NAME_H
 #define KTRACE_CORE_NAME_H
 
 #include "ktrace/settings.h"
+#include "state.h"
+
+/* The first of the row's strings, and the second. */
+static inline const char *ktrace_event_group(const struct ktrx_event *event)
+{
+	return (const char *)(event + 1);
+}
+
+static inline const char *ktrace_event_name(const struct ktrx_event *event)
+{
+	const char *group = ktrace_event_group(event);
+
+	return group + ktrace_text_length(group) + 1;
+}
 
 struct ktrace_name {
 	char text[KTRACE_SETTING_NAME_MAX];

@@ -5,6 +5,7 @@
  */
 #include "near.h"
 
+#include "masks.h"
 #include "name.h"
 #include "state.h"
 
@@ -84,20 +85,10 @@ static int offer_setting(void *cookie, const char *name)
 	return 0;
 }
 
-static int is_first_of_group(const struct ktrx_event *event)
-{
-	struct ktrace_span group = ktrace_span_of((const char *)(event + 1));
-	struct ktrx_event *first = ktrace_event_first();
-
-	while (first != event && !ktrace_span_is(group, (const char *)(first + 1)))
-		first = ktrace_event_next(first);
-	return first == event;
-}
-
+/* "group.*", of a pattern; else "group.event", or if that has no dot "group" and "event". */
 static void offer_event(struct search *search, const struct ktrx_event *event)
 {
-	const char *group = (const char *)(event + 1);
-	const char *own = group + ktrace_span_of(group).length + 1;
+	const char *group = ktrace_event_group(event), *own = ktrace_event_name(event);
 	struct ktrace_name full;
 
 	full.length = 0;
@@ -106,14 +97,16 @@ static void offer_event(struct search *search, const struct ktrx_event *event)
 	ktrace_name_add(&full, search->has_star ? "*" : own);
 	if (!ktrace_name_fits(&full))
 		return;
-	if (search->has_star || !search->has_dot) {
-		if (is_first_of_group(event))
-			offer_setting(search, search->has_star ? full.text : group);
-	}
-	if (!search->has_star && search->has_dot)
-		offer_setting(search, full.text);
-	else if (!search->has_star)
+	if (search->has_star) {
+		if (ktrace_event_leads_group(event))
+			offer_as(search, full.text, full.text);
+	} else if (search->has_dot) {
+		offer_as(search, full.text, full.text);
+	} else {
+		if (ktrace_event_leads_group(event))
+			offer_as(search, group, group);
 		offer_as(search, own, full.text);
+	}
 }
 
 static void offer_all(struct search *search)

@@ -2,6 +2,8 @@
 /* Events chosen by name: "group.name" with * and ?, and their change. */
 #include "pattern.h"
 
+#include "name.h"
+
 #define FLAGS_SHIFT ((offsetof(struct ktrx_event, flags) - offsetof(struct ktrx_event, header)) * 8)
 
 static char char_at(const char *text, uint32_t length, uint32_t at)
@@ -12,7 +14,7 @@ static char char_at(const char *text, uint32_t length, uint32_t at)
 /* The full name of a row, "group.name", character by character: it is stored with a NUL between the two. */
 static char name_at(const struct ktrx_event *event, uint32_t at)
 {
-	const char *strings = (const char *)(event + 1);
+	const char *strings = ktrace_event_group(event);
 	uint32_t group = 0;
 
 	while (strings[group])
@@ -49,7 +51,7 @@ static int matches(const struct ktrx_event *event, const char *pattern, uint32_t
 /* Without a dot the pattern is for the group. */
 static int matches_group(const struct ktrx_event *event, const char *pattern, uint32_t length)
 {
-	const char *group = (const char *)(event + 1);
+	const char *group = ktrace_event_group(event);
 	uint32_t at = 0;
 
 	while (at < length && pattern[at] == group[at] && group[at])
