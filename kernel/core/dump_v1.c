@@ -156,7 +156,8 @@ static void peek(struct v1_source *source, uint32_t cpu, struct ktrace_walk_reco
 
 	ktrace_copy_words(&ahead, &source->v1, sizeof(ahead));
 	source->is_pending = next_of(&ahead, cpu, record);
-	source->stamp = record->stamp;
+	if (source->is_pending)
+		source->stamp = record->stamp;
 }
 
 static struct v1_source *oldest(struct v1_source *source, uint32_t sources)
