@@ -74,9 +74,8 @@ struct ktrace_config {
 	 */
 	uint64_t (*physical)(const volatile void *address);
 	/*
-	 * The kernel's system calls, a line each: "NUMBER NAME TYPES", the types of result and arguments being optional; and
-	 * its errors: "error NUMBER NAME" (spec/ktrx.md, section 3). In its image or in lent memory, readable for ever;
-	 * NULL = unknown.
+	 * The kernel's system calls and errors, "0 read" a line; spec/ktrx.md, section 3, has all that can be said of them. In
+	 * its image or in lent memory, readable for ever; NULL = unknown.
 	 */
 	const char *syscalls;
 	uint32_t clocks; /* enum ktrace_clocks of ktrace/clock.h: 0, or 1096 bytes a CPU */
