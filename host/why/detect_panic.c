@@ -168,7 +168,8 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 				 thread->fault_address);
 	if (cpu)
 		say_stack(evidence, cpu, finding);
-	why_finding_actor(finding, (struct why_actor){ .id = panic->stamp ? panic->thread + 1 : 0,
-						       .pc = cpu && cpu->has_registers ? cpu->pc : 0 });
+	if (panic->stamp)
+		why_finding_actor(finding, (struct why_actor){ .id = panic->thread + 1,
+							       .pc = cpu && cpu->has_registers ? cpu->pc : 0 });
 	return 0;
 }

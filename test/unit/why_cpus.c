@@ -613,6 +613,7 @@ static void a_panic_without_a_word(void **state)
 	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
 	script_info()->outcome = KTRX_OUTCOME_PANIC;
 	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	assert_int_equal(why_judge()->actors, 0);
 }
 
 static void a_call_of_nothing(void **state)
