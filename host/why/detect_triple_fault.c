@@ -36,6 +36,11 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 					      .pc = cpu->has_registers ? cpu->pc : cpu->row.pc });
 }
 
+static bool is_suspect(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return why_is_there(cpu) && !why_idles(evidence, cpu);
+}
+
 int why_detect_triple_fault(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	const bool x86 = evidence->info->machine == EM_X86_64;
@@ -50,9 +55,9 @@ int why_detect_triple_fault(const struct why_evidence *evidence, struct why_find
 		return KTREAD_E_MEMORY;
 	why_finding_head(finding, "the machine reset itself without a word from the kernel: a triple fault");
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		suspects += !why_idles(evidence, &evidence->cpu[n]);
+		suspects += is_suspect(evidence, &evidence->cpu[n]);
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (suspects == 0 || !why_idles(evidence, &evidence->cpu[n]))
+		if (suspects ? is_suspect(evidence, &evidence->cpu[n]) : why_is_there(&evidence->cpu[n]))
 			say_cpu(evidence, &evidence->cpu[n], finding);
 	if (suspects != 1)
 		why_finding_missing(finding,

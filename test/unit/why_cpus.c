@@ -662,6 +662,8 @@ static void a_triple_fault(void **state)
 	a_reset(EM_X86_64);
 	assert_int_equal(why_judge()->verdict, WHY_TRIPLE_FAULT);
 	why_says("CPU 1 ran thread 5 (worker); its last event");
+	assert_int_equal(why_judge()->actors, 1); /* CPU 0 idles, and those behind 1 were never started */
+	assert_string_equal(why_judge()->missing, "");
 }
 
 static void a_reset_of_another_machine(void **state)
