@@ -87,10 +87,8 @@ struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id)
 
 	if (why_index_find(&evidence->index, WHY_KEY_THREAD, id, &at))
 		return &evidence->thread[at];
-	if (evidence->threads == WHY_THREADS) {
-		evidence->left_out++;
+	if (evidence->threads == WHY_THREADS)
 		return NULL;
-	}
 	if (evidence->threads == reader->room)
 		reader->error = grow_threads(reader);
 	if (!reader->error)

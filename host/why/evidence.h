@@ -23,7 +23,10 @@
 #define WHY_FRAMES 32u
 #define WHY_TEXT   160u
 
-/* Kept apart; those beyond are left out and counted. */
+/*
+ * Kept apart. Events and rows of CPUs and threads beyond are left out and counted; objects beyond have no name, and of who
+ * sleeps on them nothing is concluded.
+ */
 #define WHY_CPUS    4096u
 #define WHY_THREADS 16384u
 #define WHY_OBJECTS 16384u
@@ -286,7 +289,7 @@ struct why_evidence {
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
-	uint64_t left_out;  /* events and rows of threads and CPUs beyond the limits */
+	uint64_t left_out;  /* events and rows of threads and CPUs beyond the limits, each once */
 	struct keyed index; /* of threads, objects and queues; use the functions below */
 };
 

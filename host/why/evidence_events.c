@@ -23,6 +23,7 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 
 	if (thread)
 		thread->last.total++;
+	evidence->left_out += (!thread && !reader->error) || (!cpu && event->cpu != KTRX_NO_CPU);
 	if (evidence->end == 0 || event->stamp < evidence->first)
 		evidence->first = event->stamp;
 	if (event->stamp > evidence->end)

@@ -92,9 +92,13 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 			evidence->cpu[cpu].holder = *holder;
 			evidence->cpu[cpu].has_holder = true;
 		}
-	} else if (holder->id && (thread = why_thread_touch(reader, holder->id - 1))) {
-		thread->holder = *holder;
-		thread->has_holder = true;
+	} else if (holder->id) {
+		thread = why_thread_touch(reader, holder->id - 1);
+		if (thread) {
+			thread->holder = *holder;
+			thread->has_holder = true;
+		}
+		evidence->left_out += !thread && !reader->error;
 	}
 	if (reader->error || holder->wait == KTRX_WAIT_NONE || holder->wait == KTRX_WAIT_THREAD)
 		return reader->error;

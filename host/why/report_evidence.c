@@ -252,7 +252,7 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 	put_threads(out, evidence, all);
 	if (evidence->left_out)
 		output_format(out,
-			      "beyond %u threads no more are told apart: %" PRIu64
+			      "beyond %u threads and %u CPUs no more are told apart: %" PRIu64
 			      " events and rows left out\n",
-			      WHY_THREADS, evidence->left_out);
+			      WHY_THREADS, WHY_CPUS, evidence->left_out);
 }
