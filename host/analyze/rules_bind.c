@@ -180,7 +180,7 @@ int rules_bind(struct rules *rules, const struct ktread *trace, struct rules_err
 		rule->checked = true;
 		for (uint32_t e = 0; e < rule->events && rule->checked && !status; e++)
 			status = bind_event(rule, e, trace, error);
-		if (rule->form == RULE_BROKEN)
+		if (rule->form == RULE_BROKEN && rule->checked)
 			status = bind_broken(rule, trace, error);
 		if (status)
 			return status;

@@ -381,6 +381,9 @@ static void rows_of_state(void **unused)
 	assert_int_equal(rules_bind(rules, script_trace(), &error), KTREAD_E_FORMAT);
 	assert_int_equal(error.line, 2);
 	cpu->hooks |= KTRX_HOOK_LOCK;
+	assert_int_equal(parse("a: never broken release needs sched.swtich"), 0);
+	assert_int_equal(rules_bind(rules, script_trace(), &error), KTREAD_E_FORMAT);
+	assert_int_equal(error.column, 31);
 	check("a: never broken switch-locked");
 	expect(2, 0, 1);
 	cpu->broken = 4711; /* a row may hold anything */
