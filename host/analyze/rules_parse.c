@@ -85,10 +85,11 @@ static int take_name(struct parser *parser, const char *what, char *name)
 
 static bool is_number(const char *text, uint64_t *number)
 {
+	const bool is_hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
 	char *end;
 
 	errno = 0;
-	*number = strtoull(text, &end, 0);
+	*number = strtoull(text, &end, is_hex ? 16 : 10);
 	return *text >= '0' && *text <= '9' && *end == '\0' && errno == 0;
 }
 

@@ -311,6 +311,24 @@ static void rates(void **state)
 	expect(6, 0, 0);
 }
 
+/* A zero in front changes nothing. */
+static void numbers(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t number;
+	} good[] = { { "a: at most 10 b", 10 }, { "a: at most 010 b", 10 }, { "a: at most 08 b", 8 },
+		     { "a: at most 0x10 b", 16 }, { "a: at most 0 b", 0 } };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(good) / sizeof(good[0]); n++) {
+		assert_int_equal(parse(good[n].text), 0);
+		assert_int_equal(rules->rule[0].limit, good[n].number);
+	}
+	assert_int_equal(parse("a: at most 0x b"), KTREAD_E_FORMAT);
+	assert_int_equal(parse("a: at most 18446744073709551616 b"), KTREAD_E_FORMAT);
+}
+
 static void depths(void **state)
 {
 	static const char text[] = "depth d: up irq.enter, down irq.exit, none syscall.enter by @cpu\n"
@@ -482,6 +500,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(orders_across_what_is_cut_off, begin, end),
 		cmocka_unit_test_setup_teardown(latencies, begin, end),
 		cmocka_unit_test_setup_teardown(rates, begin, end),
+		cmocka_unit_test_setup_teardown(numbers, begin, end),
 		cmocka_unit_test_setup_teardown(depths, begin, end),
 		cmocka_unit_test_setup_teardown(missing_end, begin, end),
 		cmocka_unit_test_setup_teardown(rows_of_state, begin, end),
