@@ -106,30 +106,25 @@ static void stamp_entry(const struct check *check, struct keyed_entry *entry,
 	entry->thread = event->thread;
 }
 
-/* The entry of the event's key, NULL if it has none or there is no room. 0 or KTREAD_E_MEMORY. */
-static int put(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event,
-	       struct keyed_entry **entry)
+/* The event's key. False: its payload does not hold it, and the event is left out. */
+static bool read_key(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event,
+		     uint64_t key[KEYED_WORDS])
 {
-	uint64_t key[KEYED_WORDS] = { 0 };
-	int error = 0;
-
-	*entry = NULL;
+	memset(key, 0, KEYED_WORDS * sizeof(*key));
 	if (rules_key(&check->rules->rule[index], which, event, key))
-		error = keyed_put(&check->table[index], key, entry);
-	if (!*entry)
-		check->result[index].left_out++;
-	return error;
+		return true;
+	check->result[index].left_out++;
+	return false;
 }
 
-static struct keyed_entry *find(struct check *check, uint32_t index, uint32_t which,
-				const struct ktread_event *event)
+/* The entry of a key, NULL if there is no room: then the event is left out. 0 or KTREAD_E_MEMORY. */
+static int put(struct check *check, uint32_t index, const uint64_t key[KEYED_WORDS],
+	       struct keyed_entry **entry)
 {
-	uint64_t key[KEYED_WORDS] = { 0 };
+	int error = keyed_put(&check->table[index], key, entry);
 
-	if (rules_key(&check->rules->rule[index], which, event, key))
-		return keyed_find(&check->table[index], key);
-	check->result[index].left_out++;
-	return NULL;
+	check->result[index].left_out += !error && !*entry;
+	return error;
 }
 
 /* Never … while a depth is above a limit. What is counted since the last gap is the least that it can be. */
@@ -137,14 +132,12 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 {
 	const struct rule *rule = &check->rules->rule[index];
 	struct check_violation violation = at_event(check, index, event);
-	uint64_t key[KEYED_WORDS] = { 0 };
+	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
 	bool gap;
 
-	if (!rules_key(rule, which, event, key)) {
-		check->result[index].left_out++;
+	if (!read_key(check, index, which, event, key))
 		return;
-	}
 	entry = keyed_find(&check->table[rule->depth], key);
 	gap = gap_since(check, rule, which, entry, event);
 	violation.count = entry && !gap ? entry->count : 0;
@@ -217,8 +210,12 @@ static void see_always(struct check *check, uint32_t index, const struct ktread_
 static void see_after(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	struct check_violation violation = at_event(check, index, event);
-	struct keyed_entry *entry = find(check, index, which, event);
+	uint64_t key[KEYED_WORDS];
+	struct keyed_entry *entry;
 
+	if (!read_key(check, index, which, event, key))
+		return;
+	entry = keyed_find(&check->table[index], key);
 	if (!entry) {
 		check->result[index].held++;
 		return;
@@ -235,8 +232,12 @@ static void see_within(struct check *check, uint32_t index, uint32_t which, cons
 {
 	const struct rule *rule = &check->rules->rule[index];
 	struct check_violation violation = at_event(check, index, event);
-	struct keyed_entry *entry = find(check, index, which, event);
+	uint64_t key[KEYED_WORDS];
+	struct keyed_entry *entry;
 
+	if (!read_key(check, index, which, event, key))
+		return;
+	entry = keyed_find(&check->table[index], key);
 	if (!entry)
 		return;
 	blame(&violation, entry);
@@ -254,9 +255,13 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 {
 	const struct rule *rule = &check->rules->rule[index];
 	struct check_violation violation = at_event(check, index, event);
+	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
-	int error = put(check, index, which, event, &entry);
+	int error;
 
+	if (!read_key(check, index, which, event, key))
+		return 0;
+	error = put(check, index, key, &entry);
 	if (error || !entry)
 		return error;
 	if (entry->count == 0 || (rule->ticks && event->stamp - entry->stamp >= rule->ticks)) {
@@ -305,9 +310,13 @@ static int see_subject(struct check *check, uint32_t index, uint32_t which, cons
 
 static int see_cause(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
+	uint64_t key[KEYED_WORDS];
 	struct keyed_entry *entry;
-	int error = put(check, index, which, event, &entry);
+	int error;
 
+	if (!read_key(check, index, which, event, key))
+		return 0;
+	error = put(check, index, key, &entry);
 	/* Of several wakes the first began the wait; of several causes of a forbidden order the last is nearest. */
 	if (!error && entry && (!entry->known || check->rules->rule[index].form == RULE_AFTER)) {
 		stamp_entry(check, entry, event);
@@ -318,8 +327,12 @@ static int see_cause(struct check *check, uint32_t index, uint32_t which, const 
 
 static void see_release(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
-	struct keyed_entry *entry = find(check, index, which, event);
+	uint64_t key[KEYED_WORDS];
+	struct keyed_entry *entry;
 
+	if (!read_key(check, index, which, event, key))
+		return;
+	entry = keyed_find(&check->table[index], key);
 	if (entry)
 		keyed_remove(&check->table[index], entry);
 }
@@ -328,10 +341,18 @@ static void see_release(struct check *check, uint32_t index, uint32_t which, con
 static int count_depth(struct check *check, uint32_t index, uint32_t which, const struct ktread_event *event)
 {
 	const struct rule *rule = &check->rules->rule[index];
-	struct keyed_entry *entry = find(check, index, which, event);
-	bool fresh = !entry, gap = gap_since(check, rule, which, entry, event);
-	int error = entry ? 0 : put(check, index, which, event, &entry);
+	uint64_t key[KEYED_WORDS];
+	struct keyed_entry *entry;
+	bool fresh, gap;
+	int error = 0;
 
+	if (!read_key(check, index, which, event, key))
+		return 0;
+	entry = keyed_find(&check->table[index], key);
+	fresh = !entry;
+	gap = gap_since(check, rule, which, entry, event);
+	if (fresh)
+		error = put(check, index, key, &entry);
 	if (error || !entry)
 		return error;
 	if (fresh || gap)
@@ -457,6 +478,21 @@ static void see_broken(struct check *check, uint32_t index, const struct ktread 
 	}
 }
 
+/* What is due at the end, what rows say, and what was left out of a depth, which is no rule of its own. */
+static void finish(struct check *check, uint32_t index, const struct ktread *trace)
+{
+	const struct rule *rule = &check->rules->rule[index];
+
+	if (!rule->checked)
+		return;
+	if (rule->form == RULE_WITHIN)
+		see_end(check, index);
+	else if (rule->form == RULE_BROKEN)
+		see_broken(check, index, trace);
+	else if (rule->in_depth)
+		check->result[index].left_out += check->result[rule->depth].left_out;
+}
+
 static int read_all(struct check *check, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -470,12 +506,8 @@ static int read_all(struct check *check, struct ktread *trace)
 		threads_expect_blocks(check->threads);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);
-	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++) {
-		if (check->rules->rule[n].checked && check->rules->rule[n].form == RULE_WITHIN)
-			see_end(check, n);
-		else if (check->rules->rule[n].checked && check->rules->rule[n].form == RULE_BROKEN)
-			see_broken(check, n, trace);
-	}
+	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++)
+		finish(check, n, trace);
 	return error ? error : status;
 }
 

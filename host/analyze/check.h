@@ -27,8 +27,9 @@ struct check_violation {
 struct check_result {
 	uint64_t held; /* times that the rule was decided and held */
 	uint64_t violated;
-	uint64_t undecided;	      /* times that lost slots kept it open */
-	uint64_t left_out;	      /* events that lack the key, or are beyond the table's limit */
+	uint64_t undecided; /* times that lost slots kept it open */
+	uint64_t
+		left_out; /* events that lack the key, or are beyond the table's limit; those of its depth, too */
 	struct check_violation first; /* by stamp, if there is one */
 };
 

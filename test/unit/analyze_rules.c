@@ -317,8 +317,11 @@ static void numbers(void **state)
 	static const struct {
 		const char *text;
 		uint64_t number;
-	} good[] = { { "a: at most 10 b", 10 }, { "a: at most 010 b", 10 }, { "a: at most 08 b", 8 },
-		     { "a: at most 0x10 b", 16 }, { "a: at most 0 b", 0 } };
+	} good[] = { { "a: at most 10 b", 10 },
+		     { "a: at most 010 b", 10 },
+		     { "a: at most 08 b", 8 },
+		     { "a: at most 0x10 b", 16 },
+		     { "a: at most 0 b", 0 } };
 
 	(void)state;
 	for (size_t n = 0; n < sizeof(good) / sizeof(good[0]); n++) {
@@ -352,6 +355,23 @@ static void depths(void **state)
 	script_event(SWITCH, 80, 0, 2, V(2), V(1), V(0));
 	check(text);
 	expect(3, 1, 1);
+}
+
+/* An event whose payload does not hold the key decides nothing, and what it would have counted is missing. */
+static void events_without_the_key(void **state)
+{
+	(void)state;
+	script_event(END, 10, 0, 1, V(7), V(0));
+	script_event(EXEC, 20, 1, 2, V(7), "x")->payload_size = 0;
+	check("a: never process.exec after process.exit by process");
+	expect(0, 0, 0);
+	assert_int_equal(result[0].left_out, 1);
+	script_event(IRQ, 30, 0, 1, V(4))->payload_size = 0;
+	script_event(EOI, 40, 0, 1, V(4));
+	check("depth d: up irq.enter, down irq.exit by irq\na: never irq.eoi while d > 0 by irq");
+	expect(1, 0, 0);
+	assert_int_equal(result[0].left_out, 1);
+	assert_int_equal(result[1].left_out, 1);
 }
 
 /* An interrupt that is not ended before its handler switches, beside one that is; NMIs need no end. */
@@ -502,6 +522,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(rates, begin, end),
 		cmocka_unit_test_setup_teardown(numbers, begin, end),
 		cmocka_unit_test_setup_teardown(depths, begin, end),
+		cmocka_unit_test_setup_teardown(events_without_the_key, begin, end),
 		cmocka_unit_test_setup_teardown(missing_end, begin, end),
 		cmocka_unit_test_setup_teardown(rows_of_state, begin, end),
 		cmocka_unit_test_setup_teardown(each_default_rule, begin, end),
