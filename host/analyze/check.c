@@ -54,13 +54,14 @@ static void blame(struct check_violation *violation, const struct keyed_entry *c
 	violation->cause_thread = cause->thread;
 }
 
-/* Is the CPU that fires part of the key, for every event of the rule? */
+/* Is the CPU that fires part of the key, for every event of the rule that has one? */
 static bool keyed_by_cpu(const struct rule *rule)
 {
 	for (uint32_t k = 0; k < rule->keys; k++) {
 		uint32_t n = 0;
 
-		while (n < rule->events && strcmp(rule->key[k][n], "@cpu") == 0)
+		while (n < rule->events &&
+		       (rule->event[n].role == RULE_NEEDED || strcmp(rule->key[k][n], "@cpu") == 0))
 			n++;
 		if (n == rule->events)
 			return true;

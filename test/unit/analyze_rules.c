@@ -262,6 +262,19 @@ static void orders_across_gaps(void **state)
 	expect(0, 0, 1);
 }
 
+/* What a CPU does itself is not hidden by what others have lost, whatever else the rule needs. */
+static void orders_on_one_cpu(void **state)
+{
+	(void)state;
+	script_event(IRQ, 10, 0, 1, V(9));
+	lost_before(script_event(WAKE, 15, 1, 3, V(1)));
+	script_event(SWITCH, 20, 0, 1, V(1), V(2), V(0));
+	check("a: never sched.switch after irq.enter by @cpu");
+	expect(0, 1, 0);
+	check("a: never sched.switch after irq.enter by @cpu needs sched.wake");
+	expect(0, 1, 0);
+}
+
 /* Where a file lacks the rest of a ring, anything may have come in it. */
 static void orders_across_what_is_cut_off(void **state)
 {
@@ -517,6 +530,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(values, begin, end),
 		cmocka_unit_test_setup_teardown(orders, begin, end),
 		cmocka_unit_test_setup_teardown(orders_across_gaps, begin, end),
+		cmocka_unit_test_setup_teardown(orders_on_one_cpu, begin, end),
 		cmocka_unit_test_setup_teardown(orders_across_what_is_cut_off, begin, end),
 		cmocka_unit_test_setup_teardown(latencies, begin, end),
 		cmocka_unit_test_setup_teardown(rates, begin, end),
