@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/elapsed.h"
 #include "analyze/gaps.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -242,7 +243,7 @@ static void see_within(struct check *check, uint32_t index, uint32_t which, cons
 	if (!entry)
 		return;
 	blame(&violation, entry);
-	if (event->stamp - entry->stamp <= rule->ticks)
+	if (elapsed(entry->stamp, event->stamp) <= rule->ticks)
 		check->result[index].held++;
 	else if (gap_since(check, rule, which, entry, event))
 		check->result[index].undecided++;
@@ -265,7 +266,7 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 	error = put(check, index, key, &entry);
 	if (error || !entry)
 		return error;
-	if (entry->count == 0 || (rule->ticks && event->stamp - entry->stamp >= rule->ticks)) {
+	if (entry->count == 0 || (rule->ticks && elapsed(entry->stamp, event->stamp) >= rule->ticks)) {
 		if (entry->count && entry->count <= rule->limit &&
 		    gap_since(check, rule, which, entry, event))
 			check->result[index].undecided++;
@@ -445,7 +446,7 @@ static void see_end(struct check *check, uint32_t index)
 						     .cpu = entry->cpu,
 						     .thread = entry->thread };
 
-		if (!entry->used || check->stamp - entry->stamp <= rule->ticks)
+		if (!entry->used || elapsed(entry->stamp, check->stamp) <= rule->ticks)
 			continue;
 		if (gaps_between(check->gaps, GAPS_ANYWHERE, entry->stamp, check->stamp)) {
 			check->result[index].undecided++;

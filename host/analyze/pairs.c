@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyze/elapsed.h"
 #include "analyze/gaps.h"
 #include "analyze/keyed.h"
 #include "analyze/threads.h"
@@ -74,7 +75,7 @@ static uint32_t where_gaps_matter(const struct pairs *p, const struct keyed_entr
 int pairs_measure(struct histogram *ticks, struct pairs_worst *worst, uint64_t begin,
 		  const struct ktread_event *end, uint64_t cost, uint64_t events)
 {
-	uint64_t took = end->stamp - begin;
+	uint64_t took = elapsed(begin, end->stamp);
 	unsigned __int128 off = (unsigned __int128)cost * events / 1000u;
 
 	took = off < took ? took - (uint64_t)off : 0;

@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "analyze/elapsed.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 
@@ -62,7 +63,8 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 	const bool idle = !thread || (thread->idle && why_idles(evidence, cpu));
 
 	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
-				 interrupts->stamp - interrupts->run_first, comes_densely(interrupts) };
+				 elapsed(interrupts->run_first, interrupts->stamp),
+				 comes_densely(interrupts) };
 	if (!came_often(evidence, cpu, storm, idle) || storm->count < at_least(evidence, storm->span))
 		return false;
 	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))
@@ -81,7 +83,7 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 
 		*storm = (struct storm){ kind->number,
 					 kind->number == interrupts->number ? interrupts->name : "",
-					 kind->entered, kind->last - kind->first, is_dense(kind) };
+					 kind->entered, elapsed(kind->first, kind->last), is_dense(kind) };
 		if (storm->dense && storm->span >= why_ms(evidence, FLOOD_MS) &&
 		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
 		    storm->count * EVENTS_OF_ONE >= cpu->last.total / 10 * 9)

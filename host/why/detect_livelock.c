@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "analyze/elapsed.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 
@@ -18,7 +19,7 @@ static bool tries_in_vain(const struct why_evidence *evidence, const struct why_
 	const struct why_tries *tries = &thread->tries;
 
 	return tries->count >= TRIES && tries->owner != UINT32_MAX && tries->owner != thread->id &&
-	       tries->last - tries->first >= why_ms(evidence, LASTS_MS) &&
+	       elapsed(tries->first, tries->last) >= why_ms(evidence, LASTS_MS) &&
 	       why_age(evidence, tries->last) <= why_ms(evidence, RECENT_MS);
 }
 
@@ -46,7 +47,7 @@ static void say_thread(const struct why_evidence *evidence, const struct why_thr
 
 	why_finding_line(finding, "%s tried %" PRIu64 " times in %s for %s and never had it",
 			 why_say_actor(evidence, thread->id + 1, actor, sizeof(actor)), tries->count,
-			 why_say_ticks(evidence, tries->last - tries->first, ticks, sizeof(ticks)),
+			 why_say_ticks(evidence, elapsed(tries->first, tries->last), ticks, sizeof(ticks)),
 			 why_say_object(evidence, tries->lock, lock, sizeof(lock)));
 	if (tries->pc)
 		why_finding_line(finding, "  in %s", why_say_call(evidence, tries->pc, place, sizeof(place)));
@@ -72,12 +73,13 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 			 why_say_actor(evidence, ring[length - 1]->id + 1, other, sizeof(other)));
 	for (uint32_t n = 0; n < length; n++) {
 		say_thread(evidence, ring[n], finding);
-		why_finding_actor(finding,
-				  (struct why_actor){ .id = ring[n]->id + 1,
-						      .waits = ring[n]->tries.lock,
-						      .holds = ring[(n + length - 1) % length]->tries.lock,
-						      .ticks = ring[n]->tries.last - ring[n]->tries.first,
-						      .pc = ring[n]->tries.pc });
+		why_finding_actor(
+			finding,
+			(struct why_actor){ .id = ring[n]->id + 1,
+					    .waits = ring[n]->tries.lock,
+					    .holds = ring[(n + length - 1) % length]->tries.lock,
+					    .ticks = elapsed(ring[n]->tries.first, ring[n]->tries.last),
+					    .pc = ring[n]->tries.pc });
 	}
 	if (!told)
 		why_finding_missing(

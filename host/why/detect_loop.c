@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "analyze/elapsed.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 
@@ -18,12 +19,6 @@
 #define SILENT_MS    1500u
 #define RATE_LEAST   1000u /* a second: who tries less often waits in between */
 
-/* What is counted behind a gap may begin later than what is repeated. */
-static uint64_t lasted(uint64_t first, uint64_t last)
-{
-	return last > first ? last - first : 0;
-}
-
 /*
  * It goes on to the end: of all that its CPU did it is nearly the newest. The CPU itself may have had no time for a while,
  * if it is a virtual one.
@@ -33,7 +28,7 @@ static bool goes_on(const struct why_evidence *evidence, const struct why_thread
 	const uint64_t newest =
 		thread->cpu < evidence->cpus ? evidence->cpu[thread->cpu].last_stamp : evidence->end;
 
-	return last && lasted(last, newest) <= why_ms(evidence, QUIET_MS) &&
+	return last && elapsed(last, newest) <= why_ms(evidence, QUIET_MS) &&
 	       why_age(evidence, last) <= why_ms(evidence, SILENT_MS);
 }
 
@@ -62,7 +57,7 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)), thread->fault_address);
 	why_finding_line(finding, "%" PRIu64 " page faults in a row at that address within %s",
 			 thread->fault_repeats,
-			 why_say_ticks(evidence, lasted(thread->fault_first, thread->faults.last), since,
+			 why_say_ticks(evidence, elapsed(thread->fault_first, thread->faults.last), since,
 				       sizeof(since)));
 	if (thread->fault_ip)
 		why_finding_line(finding, "all by the instruction at %s",
@@ -117,7 +112,8 @@ static bool has_run_long(const struct why_evidence *evidence, const struct why_t
 static bool how_sure(const struct why_evidence *evidence, const struct why_thread *thread,
 		     enum why_sure *sure)
 {
-	const bool is_long = lasted(thread->repeat_first, thread->syscalls.last) >= why_ms(evidence, LONG_MS);
+	const bool is_long =
+		elapsed(thread->repeat_first, thread->syscalls.last) >= why_ms(evidence, LONG_MS);
 
 	if (thread->repeats >= CALLS_SOME && (is_long || has_run_long(evidence, thread)))
 		*sure = WHY_CERTAIN;
@@ -145,7 +141,7 @@ static int tell_calls(const struct why_evidence *evidence, struct why_findings *
 	why_finding_line(finding,
 			 "%" PRIu64 " times in a row with the same arguments within %s, %" PRIu64 " a second",
 			 thread->repeats,
-			 why_say_ticks(evidence, lasted(thread->repeat_first, thread->syscalls.last), since,
+			 why_say_ticks(evidence, elapsed(thread->repeat_first, thread->syscalls.last), since,
 				       sizeof(since)),
 			 rate(evidence, thread->repeats, thread->repeat_first, thread->syscalls.last));
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1 });

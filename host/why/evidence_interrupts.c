@@ -2,6 +2,7 @@
 /* The interrupts of each CPU, as struct why_interrupts has them, and the times when there were none. */
 #include <string.h>
 
+#include "analyze/elapsed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
@@ -38,8 +39,9 @@ static void quiet_begin(struct why_reader *reader, struct why_irqs_open *open, u
 static uint64_t unseen(const struct why_reader *reader, uint64_t from, uint64_t to)
 {
 	const uint64_t grain = reader->evidence->info->frequency / 1000000u * GRAIN_US;
+	const uint64_t ticks = elapsed(from, to);
 
-	return to > from && to - from > grain ? to - from - grain : 0;
+	return ticks > grain ? ticks - grain : 0;
 }
 
 /* How long the CPU is seen to have run without one. */
@@ -94,7 +96,8 @@ static void quiet_event(struct why_reader *reader, struct why_irqs_open *open,
 		return;
 	}
 	open->unseen += unseen(reader, open->last_event, event->stamp);
-	open->last_event = event->stamp;
+	if (event->stamp > open->last_event)
+		open->last_event = event->stamp;
 	open->events++;
 }
 

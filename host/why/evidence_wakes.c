@@ -2,6 +2,7 @@
 /* Who sleeps where, who wakes whom, and how long devices took to answer. */
 #include <stdlib.h>
 
+#include "analyze/elapsed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
@@ -86,7 +87,7 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 static int end_device_wait(struct why_evidence *evidence, const struct why_thread *thread, uint64_t stamp)
 {
 	struct why_waits *waits = &evidence->device;
-	uint64_t ticks = stamp > thread->blocked ? stamp - thread->blocked : 0;
+	uint64_t ticks = elapsed(thread->blocked, stamp);
 
 	if (waits->ticks.count == 0 || ticks > waits->ticks.greatest) {
 		waits->worst_thread = thread->id;

@@ -208,6 +208,15 @@ static void cost_is_taken_off(void **state)
 	assert_int_equal(pairs_result(pairs)->ticks.least, 0);
 }
 
+static void a_clock_that_goes_back(void **state)
+{
+	(void)state;
+	script_event(OPEN, 500, 0, 1, V(0), V(0));
+	script_event(CLOSE, 300, 0, 1, V(0), V(0));
+	expect(1, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 0);
+}
+
 /* Far more keys than places, so that the table grows and its holes are closed. */
 static void many_at_once(void **state)
 {
@@ -232,6 +241,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(gaps_elsewhere, begin, end),
 		cmocka_unit_test_setup_teardown(overwritten_beginnings, begin, end),
 		cmocka_unit_test_setup_teardown(cost_is_taken_off, begin, end),
+		cmocka_unit_test_setup_teardown(a_clock_that_goes_back, begin, end),
 		cmocka_unit_test_setup_teardown(many_at_once, begin, end),
 	};
 

@@ -324,6 +324,21 @@ static void rates(void **state)
 	expect(6, 0, 0);
 }
 
+/* A clock that goes back makes nothing late. */
+static void a_clock_that_goes_back(void **state)
+{
+	(void)state;
+	script_event(WAKE, 5000, 0, 1, V(5));
+	script_event(SWITCH, 3000, 0, 1, V(1), V(5), V(0));
+	check("a: every sched.wake then sched.switch within 2us by thread/next");
+	expect(1, 0, 0);
+	check("a: every sched.wake then sched.exit within 2us");
+	expect(0, 0, 0);
+	script_event(WAKE, 2000, 0, 1, V(5));
+	check("a: at most 1 sched.wake per 10us");
+	expect(1, 1, 0);
+}
+
 /* A zero in front changes nothing. */
 static void numbers(void **state)
 {
@@ -534,6 +549,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(orders_across_what_is_cut_off, begin, end),
 		cmocka_unit_test_setup_teardown(latencies, begin, end),
 		cmocka_unit_test_setup_teardown(rates, begin, end),
+		cmocka_unit_test_setup_teardown(a_clock_that_goes_back, begin, end),
 		cmocka_unit_test_setup_teardown(numbers, begin, end),
 		cmocka_unit_test_setup_teardown(depths, begin, end),
 		cmocka_unit_test_setup_teardown(events_without_the_key, begin, end),

@@ -338,6 +338,22 @@ static void nobody_else_took_any(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
+/* A counter that is set back, beyond what the reader puts in order, makes no time. */
+static void a_clock_that_goes_back(void **state)
+{
+	const struct why_quiet *quiet;
+	struct why_evidence *evidence;
+
+	(void)state;
+	interrupt(100 * MS, 1, WORKER, TIMER, KERNEL, EARLY);
+	script_event(OTHER, 50 * MS, 1, WORKER);
+	interrupt(60 * MS, 1, WORKER, TIMER, KERNEL, EARLY);
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), NULL), 0);
+	quiet = &evidence->cpu[1].interrupts.quiet;
+	assert_true(quiet->from <= quiet->to);
+	why_evidence_free(evidence);
+}
+
 static void interrupts_that_stay_off(void **state)
 {
 	(void)state;
@@ -697,6 +713,7 @@ int main(void)
 		TEST(interrupts_that_were_off),
 		TEST(silence_is_no_proof),
 		TEST(nobody_else_took_any),
+		TEST(a_clock_that_goes_back),
 		TEST(interrupts_that_stay_off),
 		TEST(a_program_that_spins),
 		TEST(a_second_is_no_proof),

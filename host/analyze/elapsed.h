@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Time between two stamps. */
+#ifndef ANALYZE_ELAPSED_H
+#define ANALYZE_ELAPSED_H
+
+#include <stdint.h>
+
+/* Ticks from one to the other; 0 if that is no later, as where a clock was set back. */
+static inline uint64_t elapsed(uint64_t from, uint64_t to)
+{
+	return to > from ? to - from : 0;
+}
+
+#endif
