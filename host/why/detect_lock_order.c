@@ -69,10 +69,12 @@ static bool is_by_one_thread(const struct context *context, const struct why_edg
 {
 	const struct why_order *first = order_of(context, edge[0]);
 
-	for (uint32_t n = 1; n < count; n++)
-		if (order_of(context, edge[n])->thread != first->thread ||
-		    order_of(context, edge[n])->trace != first->trace)
+	for (uint32_t n = 0; n < count; n++) {
+		const struct why_order *order = order_of(context, edge[n]);
+
+		if (order->several || order->thread != first->thread || order->trace != first->trace)
 			return false;
+	}
 	return true;
 }
 

@@ -203,6 +203,7 @@ struct why_order {
 	uint64_t outer[WHY_OUTER];  /* locks that were held as well each time, 0: none */
 	uint64_t count;
 	uint32_t thread, cpu;
+	bool several;	/* more threads than that one took them so */
 	uint32_t trace; /* 0 this one, from 1: which earlier one */
 };
 

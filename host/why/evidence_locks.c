@@ -135,6 +135,7 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 		begin_outer(order, progress->held, progress->held_count);
 	else
 		keep_outer(order, progress->held, progress->held_count);
+	order->several |= order->count > 1 && order->thread != event->thread;
 	order->stamp = event->stamp;
 	order->thread = event->thread;
 	order->cpu = event->cpu;

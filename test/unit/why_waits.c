@@ -444,6 +444,18 @@ static void one_thread_does_not_meet_itself(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
+/* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */
+static void one_of_several_may_meet_another(void **state)
+{
+	(void)state;
+	orders(5);
+	script_event(ACQUIRE, 2 * MS, 0, 6, (uint64_t)A);
+	script_event(ACQUIRE, 3 * MS, 0, 6, (uint64_t)B);
+	script_event(RELEASE, 4 * MS, 0, 6, (uint64_t)B);
+	script_event(RELEASE, 5 * MS, 0, 6, (uint64_t)A);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, why_setup, why_teardown)
@@ -478,6 +490,7 @@ int main(void)
 		TEST(takes_alone_are_no_orders),
 		TEST(tables_are_believed_before_events),
 		TEST(one_thread_does_not_meet_itself),
+		TEST(one_of_several_may_meet_another),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
