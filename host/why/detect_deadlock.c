@@ -127,7 +127,7 @@ struct cycle {
 	uint32_t waits;	   /* edges that are waits: parties */
 	uint32_t party[2]; /* the first two */
 	uint64_t newest;   /* stamp of the wait that closed it */
-	bool told, ends;
+	bool told;
 	bool asks;  /* one of the waits is for an answer */
 	bool locks; /* each is for the end of a thread, or for a lock that is held */
 };
@@ -158,7 +158,6 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 
 	for (uint32_t n = 0; n < count; n++) {
 		cycle.told = cycle.told && edge[n]->told;
-		cycle.ends = cycle.ends || edge[n]->ends;
 		cycle.asks = cycle.asks || edge[n]->kind == WHY_EDGE_IPI;
 		cycle.locks = cycle.locks && needs_no_time(edge[n]);
 		if (edge[n]->kind == WHY_EDGE_RUNS)
@@ -341,11 +340,12 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	struct context *context = data;
 	const struct cycle cycle = measure(edge, count);
 	struct why_finding *finding;
+	int error;
 
+	if (cycle.waits == 0 || is_usual(context->evidence, &cycle))
+		return WHY_CYCLE_LEFT;
 	if (context->found++ == MOST)
-		return 1;
-	if (cycle.ends || cycle.waits == 0 || is_usual(context->evidence, &cycle))
-		return 0;
+		return WHY_CYCLE_ENOUGH;
 	finding = why_finding_new(context->findings, cycle.waits == 1 ? WHY_SELF_DEADLOCK : WHY_DEADLOCK,
 				  how_sure(context->evidence, &cycle));
 	if (!finding)
@@ -361,7 +361,8 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	else if (finding->sure == WHY_POSSIBLE)
 		why_finding_missing(finding,
 				    "a trace of a later moment: it may only have looked like this just then");
-	return say_behind(context, finding, &cycle);
+	error = say_behind(context, finding, &cycle);
+	return error ? error : WHY_CYCLE_TAKEN;
 }
 
 int why_detect_deadlock(const struct why_evidence *evidence, struct why_findings *findings)
@@ -374,5 +375,5 @@ int why_detect_deadlock(const struct why_evidence *evidence, struct why_findings
 	if (!error)
 		error = why_graph_cycles(graph, found_cycle, &context);
 	why_graph_free(graph);
-	return error < 0 ? error : 0;
+	return error;
 }

@@ -9,15 +9,13 @@
 #include "why/detectors.h"
 #include "why/graph.h"
 
-#define MOST  8u       /* findings: each is one to repair */
-#define STEPS 1000000u /* orders looked at in all cycles: a trace that lies may have any number of these */
+#define MOST 8u /* findings: each is one to repair */
 
 struct context {
 	const struct why_evidence *evidence;
 	struct why_findings *findings;
 	uint64_t *lock; /* of a node, ascending */
 	uint32_t found;
-	uint64_t steps;
 };
 
 static int by_value(const void *a, const void *b)
@@ -112,12 +110,10 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 	struct why_finding *finding;
 	bool untold = false;
 
-	context->steps += count;
-	if (context->steps > STEPS || context->found == MOST)
-		return 1;
 	if (is_by_one_thread(context, edge, count) || is_guarded(context, edge, count))
-		return 0;
-	context->found++;
+		return WHY_CYCLE_LEFT;
+	if (context->found++ == MOST)
+		return WHY_CYCLE_ENOUGH;
 	finding = why_finding_new(context->findings, WHY_LOCK_ORDER, WHY_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
@@ -141,7 +137,7 @@ static int found_cycle(void *data, const struct why_edge *const *edge, uint32_t 
 			 (!order_of(context, edge[n])->then_pc && !order_of(context, edge[n])->trace);
 	if (untold)
 		why_finding_missing(finding, "a field `place` of lock.acquire says where each was taken");
-	return 0;
+	return WHY_CYCLE_TAKEN;
 }
 
 /* Nodes are locks here, and the object of an edge is the number of its order. */
@@ -185,5 +181,5 @@ int why_detect_lock_order(const struct why_evidence *evidence, struct why_findin
 	free(context.lock);
 	free(graph.edge);
 	free(graph.first);
-	return error < 0 ? error : 0;
+	return error;
 }

@@ -2,7 +2,6 @@
 #include "why/graph.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* A lock that is held, by a node. */
 struct held {
@@ -314,85 +313,4 @@ void why_graph_free(struct why_graph *graph)
 	free(graph->edge);
 	free(graph->first);
 	free(graph);
-}
-
-/* ---- Cycles -------------------------------------------------------------------------------------- */
-
-/* A node is on the path, and the next of its edges to look at is `next`. */
-struct step {
-	uint32_t node, next;
-};
-
-enum colour { UNSEEN, ON_PATH, DONE };
-
-struct search {
-	const struct why_graph *graph;
-	struct step *path;
-	const struct why_edge **edge; /* that led from a step to the next */
-	uint32_t depth;
-	uint8_t *colour;
-	why_cycle_found *found;
-	void *context;
-};
-
-/* The edge at hand leads back to a node on the path. */
-static int close_cycle(struct search *search, const struct why_edge *edge)
-{
-	uint32_t begin = search->depth - 1;
-
-	while (search->path[begin].node != edge->to)
-		begin--;
-	search->edge[search->depth - 1] = edge;
-	return search->found(search->context, &search->edge[begin], search->depth - begin);
-}
-
-static void enter(struct search *search, uint32_t node)
-{
-	search->colour[node] = ON_PATH;
-	search->path[search->depth++] = (struct step){ node, search->graph->first[node] };
-}
-
-static int search_from(struct search *search, uint32_t node)
-{
-	enter(search, node);
-	while (search->depth > 0) {
-		struct step *step = &search->path[search->depth - 1];
-		const struct why_edge *edge;
-		int result = 0;
-
-		if (step->next == search->graph->first[step->node + 1]) {
-			search->colour[step->node] = DONE;
-			search->depth--;
-			continue;
-		}
-		edge = &search->graph->edge[step->next++];
-		if (search->colour[edge->to] == ON_PATH) {
-			result = close_cycle(search, edge);
-		} else if (search->colour[edge->to] == UNSEEN) {
-			search->edge[search->depth - 1] = edge;
-			enter(search, edge->to);
-		}
-		if (result)
-			return result;
-	}
-	return 0;
-}
-
-int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context)
-{
-	struct search search = { .graph = graph,
-				 .path = calloc((size_t)graph->nodes + 1, sizeof(*search.path)),
-				 .edge = calloc((size_t)graph->nodes + 1, sizeof(*search.edge)),
-				 .colour = calloc((size_t)graph->nodes + 1, sizeof(*search.colour)),
-				 .found = found,
-				 .context = context };
-	int result = search.path && search.edge && search.colour ? 0 : KTREAD_E_MEMORY;
-
-	for (uint32_t n = 0; n < graph->nodes && !result; n++)
-		if (search.colour[n] == UNSEEN)
-			result = search_from(&search, n);
-	free(search.path);
-	free(search.edge);
-	free(search.colour);
-	return result;
 }

@@ -444,15 +444,51 @@ static void one_thread_does_not_meet_itself(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
+/* One after the other, and both given up. */
+static void takes(uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
+{
+	script_event(ACQUIRE, stamp, 0, thread, first);
+	script_event(ACQUIRE, stamp + 1, 0, thread, then);
+	script_event(RELEASE, stamp + 2, 0, thread, then);
+	script_event(RELEASE, stamp + 3, 0, thread, first);
+}
+
+/*
+ * Thread 5 takes A and B in both orders. 6 and 7 lead from A to B as well, by way of a third lock: with the one order of 5 that
+ * is a ring of three, wherever that lock lies.
+ */
+static void three_can_meet(uint64_t third)
+{
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	takes(10 * MS, 5, A, B);
+	takes(11 * MS, 5, B, A);
+	takes(12 * MS, 6, A, third);
+	takes(13 * MS, 7, third, B);
+	end_at(1020 * MS);
+	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
+	assert_int_equal(why_judge()->actors, 3);
+	why_says("3 locks, 0x");
+}
+
+static void a_ring_that_shares_orders_is_found(void **state)
+{
+	(void)state;
+	three_can_meet(A + 1);
+}
+
+static void a_ring_is_found_wherever_it_begins(void **state)
+{
+	(void)state;
+	three_can_meet(B + 1);
+}
+
 /* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */
 static void one_of_several_may_meet_another(void **state)
 {
 	(void)state;
 	orders(5);
-	script_event(ACQUIRE, 2 * MS, 0, 6, (uint64_t)A);
-	script_event(ACQUIRE, 3 * MS, 0, 6, (uint64_t)B);
-	script_event(RELEASE, 4 * MS, 0, 6, (uint64_t)B);
-	script_event(RELEASE, 5 * MS, 0, 6, (uint64_t)A);
+	takes(2 * MS, 6, A, B);
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 1);
 }
 
@@ -491,6 +527,8 @@ int main(void)
 		TEST(tables_are_believed_before_events),
 		TEST(one_thread_does_not_meet_itself),
 		TEST(one_of_several_may_meet_another),
+		TEST(a_ring_that_shares_orders_is_found),
+		TEST(a_ring_is_found_wherever_it_begins),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

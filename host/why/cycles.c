@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Each cycle is found from its first node, the root, on a way that leads over nodes behind it, and on which the root can
+ * still be reached in time. Of one root the shorter ones come first: they say more in fewer words.
+ */
+#include <stdlib.h>
+
+#include "why/graph.h"
+
+#define STEPS	1000000u /* edges looked at in all: a trace that lies may have any number of cycles */
+#define NOWHERE UINT32_MAX
+
+struct search {
+	const struct why_graph *graph;
+	why_cycle_found *found;
+	void *context;
+	uint32_t *degree;	     /* of a node: edges to it that may be in a cycle; 0: it is in none */
+	uint32_t *back, *back_first; /* numbers of edges, by where they lead; the first of a node */
+	uint32_t *far;		     /* edges from a node to the root, or NOWHERE … */
+	uint32_t *reached, reached_count; /* … of all nodes but these */
+	const struct why_edge **way;
+	uint32_t *next; /* of a node on the way, its edge to be looked at next */
+	bool *passed;	/* a node is on the way */
+	bool *told;	/* an edge is in a cycle that was taken */
+	uint32_t steps;
+};
+
+static int make_room(struct search *search)
+{
+	const size_t nodes = (size_t)search->graph->nodes + 1, edges = (size_t)search->graph->edges + 1;
+
+	search->degree = calloc(nodes, sizeof(*search->degree));
+	search->back = calloc(edges, sizeof(*search->back));
+	search->back_first = calloc(nodes + 1, sizeof(*search->back_first));
+	search->far = calloc(nodes, sizeof(*search->far));
+	search->reached = calloc(nodes, sizeof(*search->reached));
+	search->way = calloc(nodes, sizeof(*search->way));
+	search->next = calloc(nodes, sizeof(*search->next));
+	search->passed = calloc(nodes, sizeof(*search->passed));
+	search->told = calloc(edges, sizeof(*search->told));
+	return search->degree && search->back && search->back_first && search->far && search->reached &&
+			       search->way && search->next && search->passed && search->told
+		       ? 0
+		       : KTREAD_E_MEMORY;
+}
+
+static void give_back(struct search *search)
+{
+	free(search->degree);
+	free(search->back);
+	free(search->back_first);
+	free(search->far);
+	free(search->reached);
+	free(search->way);
+	free(search->next);
+	free(search->passed);
+	free(search->told);
+}
+
+static void index_back(struct search *search)
+{
+	const struct why_graph *graph = search->graph;
+
+	for (uint32_t n = 0; n < graph->edges; n++)
+		search->back_first[graph->edge[n].to + 2]++;
+	for (uint32_t n = 0; n < graph->nodes; n++)
+		search->back_first[n + 1] += search->back_first[n];
+	for (uint32_t n = 0; n < graph->edges; n++)
+		search->back[search->back_first[graph->edge[n].to + 1]++] = n;
+}
+
+/* Whom nothing leads to is in no cycle, nor is, then, whom only such lead to. */
+static void trim(struct search *search)
+{
+	const struct why_graph *graph = search->graph;
+	uint32_t *queue = search->reached, count = 0;
+
+	for (uint32_t n = 0; n < graph->edges; n++)
+		search->degree[graph->edge[n].to] += !graph->edge[n].ends;
+	for (uint32_t n = 0; n < graph->nodes; n++)
+		if (search->degree[n] == 0)
+			queue[count++] = n;
+	for (uint32_t at = 0; at < count; at++)
+		for (uint32_t n = graph->first[queue[at]]; n < graph->first[queue[at] + 1]; n++)
+			if (!graph->edge[n].ends && --search->degree[graph->edge[n].to] == 0)
+				queue[count++] = graph->edge[n].to;
+}
+
+/* How far nodes behind the root are from it. */
+static void measure(struct search *search, uint32_t root)
+{
+	const struct why_graph *graph = search->graph;
+
+	search->far[root] = 0;
+	search->reached[0] = root;
+	search->reached_count = 1;
+	for (uint32_t at = 0; at < search->reached_count; at++) {
+		const uint32_t node = search->reached[at];
+
+		for (uint32_t n = search->back_first[node]; n < search->back_first[node + 1]; n++) {
+			const struct why_edge *edge = &graph->edge[search->back[n]];
+
+			search->steps++;
+			if (edge->ends || edge->from < root || search->degree[edge->from] == 0 ||
+			    search->far[edge->from] != NOWHERE)
+				continue;
+			search->far[edge->from] = search->far[node] + 1;
+			search->reached[search->reached_count++] = edge->from;
+		}
+	}
+}
+
+static void forget_distances(struct search *search)
+{
+	for (uint32_t n = 0; n < search->reached_count; n++)
+		search->far[search->reached[n]] = NOWHERE;
+}
+
+/* The way has become a cycle. One whose every edge has been told is no news. */
+static int tell(struct search *search, uint32_t count)
+{
+	bool is_new = false;
+	int result;
+
+	for (uint32_t n = 0; n < count; n++)
+		is_new = is_new || !search->told[search->way[n] - search->graph->edge];
+	if (!is_new)
+		return 0;
+	result = search->found(search->context, search->way, count);
+	for (uint32_t n = 0; n < count && result == WHY_CYCLE_TAKEN; n++)
+		search->told[search->way[n] - search->graph->edge] = true;
+	return result == WHY_CYCLE_TAKEN ? 0 : result;
+}
+
+/* All cycles of so many edges whose first node is the root. 0, or what ends the search. */
+static int find_of_length(struct search *search, uint32_t root, uint32_t length)
+{
+	const struct why_graph *graph = search->graph;
+	uint32_t depth = 0, node = root;
+	int result = 0;
+
+	search->next[root] = graph->first[root];
+	while (!result && search->steps < STEPS) {
+		const struct why_edge *edge;
+
+		if (search->next[node] == graph->first[node + 1]) {
+			if (depth == 0)
+				break;
+			search->passed[node] = false;
+			node = search->way[--depth]->from;
+			continue;
+		}
+		edge = &graph->edge[search->next[node]++];
+		search->steps++;
+		search->way[depth] = edge;
+		if (edge->ends)
+			continue;
+		if (edge->to == root && depth + 1 == length) {
+			result = tell(search, length);
+		} else if (edge->to != root && !search->passed[edge->to] &&
+			   search->far[edge->to] < length - depth) {
+			node = edge->to;
+			search->passed[node] = true;
+			search->next[node] = graph->first[node];
+			depth++;
+		}
+	}
+	return result;
+}
+
+static int find_all(struct search *search)
+{
+	int result = 0;
+
+	for (uint32_t n = 0; n < search->graph->nodes; n++)
+		search->far[n] = NOWHERE;
+	index_back(search);
+	trim(search);
+	for (uint32_t root = 0; root < search->graph->nodes && !result && search->steps < STEPS; root++) {
+		if (search->degree[root] == 0)
+			continue;
+		measure(search, root);
+		for (uint32_t length = 1; length <= search->reached_count && !result; length++)
+			result = find_of_length(search, root, length);
+		forget_distances(search);
+	}
+	return result;
+}
+
+int why_graph_cycles(const struct why_graph *graph, why_cycle_found *found, void *context)
+{
+	struct search search = { .graph = graph, .found = found, .context = context };
+	int result = make_room(&search);
+
+	if (!result)
+		result = find_all(&search);
+	give_back(&search);
+	return result < 0 ? result : 0;
+}
