@@ -34,9 +34,9 @@ static bool goes_on(const struct why_evidence *evidence, const struct why_thread
 
 static uint64_t rate(const struct why_evidence *evidence, uint64_t count, uint64_t first, uint64_t last)
 {
-	return last > first ? (uint64_t)((double)count * (double)evidence->info->frequency /
-					 (double)(last - first))
-			    : 0;
+	return last > first
+		       ? (uint64_t)((unsigned __int128)count * evidence->info->frequency / (last - first))
+		       : 0;
 }
 
 static bool fault_loops(const struct why_evidence *evidence, const struct why_thread *thread)

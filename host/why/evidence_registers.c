@@ -82,7 +82,7 @@ static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, u
 
 int why_registers(struct why_evidence *evidence)
 {
-	const char *at = evidence->info->registers ? evidence->info->registers : "";
+	const char *at = evidence->info->registers;
 	uint64_t *link = calloc((size_t)evidence->cpus + 1, sizeof(*link)); /* registers, by CPU */
 
 	if (!link)

@@ -7,7 +7,8 @@
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
-#define SILENCE_MOST 1e6 /* s */
+#define SILENCE_MOST 1e6    /* s */
+#define TICKS_MOST   0x1p62 /* what is more is no time */
 
 static bool says_yes(const char *text, const char *key)
 {
@@ -24,23 +25,25 @@ static double silence(const char *note, bool *more)
 	const size_t tail = sizeof(or_more) - 1;
 	size_t length;
 	const char *value = note_find(note, "silent", &length);
+	char *end = NULL;
+	const double seconds = value ? strtod(value, &end) : -1;
 
 	*more = value && length >= tail && memcmp(value + length - tail, or_more, tail) == 0;
-	return value ? strtod(value, NULL) : -1;
+	return end > value && end <= value + length ? seconds : -1;
 }
 
 uint64_t why_silent_ticks(const struct why_evidence *evidence)
 {
 	bool more;
-	const double seconds = silence(evidence->info->note ? evidence->info->note : "", &more);
+	const double seconds = silence(evidence->info->note, &more);
+	const double ticks = seconds * (double)evidence->info->frequency;
 
-	return seconds > 0 && seconds < SILENCE_MOST ? (uint64_t)(seconds * (double)evidence->info->frequency)
-						     : 0;
+	return seconds > 0 && seconds < SILENCE_MOST && ticks < TICKS_MOST ? (uint64_t)ticks : 0;
 }
 
 void why_note(struct why_evidence *evidence)
 {
-	const char *note = evidence->info->note ? evidence->info->note : "";
+	const char *note = evidence->info->note;
 	size_t length;
 	const char *ended = note_find(note, "ended", &length);
 

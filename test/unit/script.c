@@ -37,7 +37,7 @@ void script_begin(uint32_t version)
 	script->info.form = version == 1 ? KTREAD_FORM_V1 : KTREAD_FORM_V2;
 	script->info.frequency = 1000000000u;
 	script->info.cpus = script->info.rings = SCRIPT_RINGS;
-	script->info.kernel = "";
+	script->info.kernel = script->info.note = script->info.registers = "";
 	for (uint32_t n = 0; n < SCRIPT_RINGS; n++)
 		script->ring[n].cpu = n;
 }

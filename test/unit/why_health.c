@@ -138,6 +138,23 @@ static void little_is_known_of_who_works(void **state)
 	assert_true(why_judge()->partial);
 }
 
+/* What a note says of silence counts only if it is a time, and one that the clock can tell. */
+static void a_silence_that_is_none(void **state)
+{
+	(void)state;
+	script_info()->note = "silent: soon\n0\n";
+	assert_false(why_evidence_of_script()->went_on);
+}
+
+static void a_silence_of_a_wild_clock(void **state)
+{
+	(void)state;
+	script_event(OTHER, MS, 0, 0);
+	script_info()->frequency = UINT64_C(1) << 62;
+	script_info()->note = "silent: 3 s\n";
+	assert_int_equal(why_evidence_of_script()->end, MS);
+}
+
 static void none_idles_where_none_does(void **state)
 {
 	(void)state;
@@ -209,6 +226,8 @@ int main(void)
 		TEST(an_idle_cpu_that_overflows),
 		TEST(an_idle_cpu_that_overflows_and_never_beat),
 		TEST(little_is_known_of_who_works),
+		TEST(a_silence_that_is_none),
+		TEST(a_silence_of_a_wild_clock),
 		TEST(none_idles_where_none_does),
 		TEST(who_spins_alone_does_not_get_on),
 		TEST(who_spins_for_a_free_lock_gets_on),
