@@ -59,9 +59,10 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 {
 	const char *at = evidence->panic.message;
 	char place[WHY_WORDS];
+	uint32_t named = 0;
 
-	for (uint32_t n = 0; n < ADDRESSES && evidence->symbols && (at = strstr(at, "0x")); n++) {
-		const bool call = at - evidence->panic.message > 5 && strncmp(at - 5, "from ", 5) == 0;
+	while (evidence->symbols && named < ADDRESSES && (at = strstr(at, "0x"))) {
+		const bool call = at - evidence->panic.message >= 5 && strncmp(at - 5, "from ", 5) == 0;
 		uint64_t address = strtoull(at, NULL, 16);
 
 		at += 2;
@@ -71,8 +72,10 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 			why_say_call(evidence, address, place, sizeof(place));
 		else
 			why_say_place(evidence, address, place, sizeof(place));
-		if (strncmp(place, "0x", 2) != 0)
-			why_finding_line(finding, "0x%" PRIx64 " is %s", address, place);
+		if (strncmp(place, "0x", 2) == 0)
+			continue;
+		why_finding_line(finding, "0x%" PRIx64 " is %s", address, place);
+		named++;
 	}
 }
 
@@ -169,7 +172,8 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	if (cpu)
 		say_stack(evidence, cpu, finding);
 	if (panic->stamp)
-		why_finding_actor(finding, (struct why_actor){ .id = panic->thread + 1,
-							       .pc = cpu && cpu->has_registers ? cpu->pc : 0 });
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = panic->thread + 1,
+						      .pc = cpu && cpu->has_registers ? cpu->pc : 0 });
 	return 0;
 }

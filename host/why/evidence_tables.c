@@ -29,7 +29,7 @@ static double silence(const char *note, bool *more)
 	const double seconds = value ? strtod(value, &end) : -1;
 
 	*more = value && length >= tail && memcmp(value + length - tail, or_more, tail) == 0;
-	return end > value && end <= value + length ? seconds : -1;
+	return value && end > value && end <= value + length ? seconds : -1;
 }
 
 uint64_t why_silent_ticks(const struct why_evidence *evidence)

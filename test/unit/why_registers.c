@@ -7,10 +7,11 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "unit/script.h"
-#include "why/evidence.h"
+#include "why/finding.h"
 
 extern const char __ehdr_start[]; /* the linker's: where this program lies */
 
@@ -113,6 +114,24 @@ static void a_place_that_is_not_the_kernels_has_no_link(void **state)
 	assert_int_equal(stand(0x1234, (uintptr_t)caller + 8, STORED)->frames, 1);
 }
 
+/* Numbers that are no code do not use up the places of those that are. */
+static void a_message_of_many_numbers(void **state)
+{
+	const uintptr_t last = (uintptr_t)caller + 8;
+	struct why_findings *findings;
+	char line[32];
+
+	(void)state;
+	script_type(1, "ktrace", "panic", "string message");
+	snprintf(text, sizeof(text), "fault 0x0 error 0x2 of 0x10, flags 0x246, at 0x%" PRIxPTR, last);
+	script_event(1, 1000, 0, 1, text);
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+	assert_int_equal(why_find(&findings, evidence), 0);
+	snprintf(line, sizeof(line), "0x%" PRIxPTR " is ", last);
+	assert_int_equal(strncmp(why_findings_at(findings, 0)->line[1], line, strlen(line)), 0);
+	why_findings_free(findings);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -120,6 +139,7 @@ int main(void)
 		TEST(a_leaf_is_called_by_its_link),    TEST(a_leaf_may_be_all),
 		TEST(a_link_into_itself_is_no_caller), TEST(what_the_stack_has_is_not_told_twice),
 		TEST(a_link_to_nowhere_is_no_caller),  TEST(a_place_that_is_not_the_kernels_has_no_link),
+		TEST(a_message_of_many_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
