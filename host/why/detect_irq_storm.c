@@ -86,7 +86,7 @@ static bool is_flood(const struct why_evidence *evidence, const struct why_cpu *
 					 kind->entered, elapsed(kind->first, kind->last), is_dense(kind) };
 		if (storm->dense && storm->span >= why_ms(evidence, FLOOD_MS) &&
 		    storm->count >= at_least(evidence, storm->span) && storm->count >= RUN &&
-		    storm->count * EVENTS_OF_ONE >= cpu->last.total / 10 * 9)
+		    storm->count * EVENTS_OF_ONE >= interrupts->events / 10 * 9)
 			return true;
 	}
 	return false;

@@ -91,6 +91,7 @@ struct why_sample {
 #define WHY_IRQ_KINDS 16u
 #define WHY_SAMPLES   16u
 struct why_interrupts {
+	uint64_t events; /* of any kind */
 	uint64_t entered, ended;
 	uint32_t number; /* of the newest one, if any was entered */
 	char name[24];

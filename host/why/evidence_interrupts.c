@@ -213,6 +213,7 @@ void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const s
 	struct why_irqs_open *open = open_of(reader, cpu);
 	uint64_t number = 0;
 
+	cpu->interrupts.events++;
 	if (event->context == KTRX_CONTEXT_NMI)
 		return;
 	switch (known->kind) {

@@ -8,7 +8,7 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define EVENTS_MAX  4096u
+#define EVENTS_MAX  16384u
 #define TYPES_MAX   64u
 #define THREADS_MAX 64u
 

@@ -201,6 +201,20 @@ static void a_storm_in_a_small_ring(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
 }
 
+/* What went before lost slots does not show that there is time for other things now. */
+static void a_flood_behind_a_gap(void **state)
+{
+	(void)state;
+	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	for (uint64_t n = 0; n < 4000; n++)
+		script_event(OTHER, 10 * MS + n, 1, WORKER);
+	script_event(OTHER, 20 * MS, 1, WORKER)->lost = 1000;
+	ticks(850 * MS, 990 * MS, 1, WORKER, KERNEL);
+	for (uint64_t n = 1; n < 2500; n++)
+		interrupt(850 * MS + n * 45000, 1, WORKER, DEVICE, KERNEL + n, EARLY);
+	assert_int_equal(why_count(WHY_IRQ_STORM), 1);
+}
+
 static void a_few_are_no_storm(void **state)
 {
 	(void)state;
@@ -702,6 +716,7 @@ int main(void)
 		TEST(no_end_is_missed_across_a_gap),
 		TEST(an_interrupt_that_comes_all_the_time),
 		TEST(a_storm_in_a_small_ring),
+		TEST(a_flood_behind_a_gap),
 		TEST(a_few_are_no_storm),
 		TEST(slow_ones_are_no_storm),
 		TEST(many_that_are_ended_are_no_storm),
