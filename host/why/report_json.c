@@ -43,14 +43,14 @@ static void put_number(struct output *out, const char *key, uint64_t number)
 	output_format(out, "%" PRIu64, number);
 }
 
-/* A number, or null if it is the one that stands for unknown. */
-static void put_known(struct output *out, const char *key, uint64_t number, uint64_t unknown)
+/* A number, or null if it is not known. */
+static void put_known(struct output *out, const char *key, bool known, uint64_t number)
 {
 	put_key(out, key);
-	if (number == unknown)
-		output_text(out, "null");
-	else
+	if (known)
 		output_format(out, "%" PRIu64, number);
+	else
+		output_text(out, "null");
 }
 
 static void put_bool(struct output *out, const char *key, bool value)
@@ -118,8 +118,8 @@ static void put_actor(struct output *out, const struct why_evidence *evidence, c
 
 	output_text(out, "{");
 	put_string(out, "text", why_say_actor(evidence, actor->id, words, sizeof(words)));
-	put_known(out, "cpu", is_cpu ? actor->id & ~KTRX_HOLDER_CPU : UINT64_MAX, UINT64_MAX);
-	put_known(out, "thread", is_cpu ? UINT64_MAX : actor->id - 1, UINT64_MAX);
+	put_known(out, "cpu", is_cpu, actor->id & ~KTRX_HOLDER_CPU);
+	put_known(out, "thread", !is_cpu, actor->id - 1);
 	put_object(out, evidence, "holds", actor->holds);
 	put_object(out, evidence, "waits", actor->waits);
 	put_age(out, evidence, "waiting", actor->ticks ? evidence->end - actor->ticks : 0);
@@ -197,16 +197,19 @@ static void put_last(struct output *out, const struct why_evidence *evidence, co
 	output_text(out, "]");
 }
 
-static void put_cpu_row(struct output *out, const struct why_evidence *evidence, const struct ktrx_cpu *row)
+/* Where no hook is called that counts interrupts, or tells how often preemption was turned off, 0 means nothing. */
+static void put_cpu_row(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
+	const struct ktrx_cpu *row = &cpu->row;
+
 	put_string(out, "mode", why_say_mode(row->mode));
 	put_string(out, "interrupts",
 		   row->interrupts == KTRX_INTERRUPTS_ON    ? "on"
 		   : row->interrupts == KTRX_INTERRUPTS_OFF ? "off"
 							    : "");
-	put_number(out, "nesting", row->nesting);
-	put_number(out, "preempt", row->preempt);
-	put_number(out, "heartbeats", row->heartbeats);
+	put_known(out, "nesting", row->hooks & KTRX_HOOK_IRQ, row->nesting);
+	put_known(out, "preempt", row->hooks & KTRX_HOOK_PREEMPT, row->preempt);
+	put_known(out, "heartbeats", cpu->has_row, row->heartbeats);
 	put_age(out, evidence, "heartbeat", row->heartbeat_stamp);
 }
 
@@ -214,8 +217,8 @@ static void put_cpu(struct output *out, const struct why_evidence *evidence, con
 {
 	output_text(out, "{");
 	put_number(out, "cpu", cpu->number);
-	put_known(out, "thread", cpu->running, UINT32_MAX);
-	put_cpu_row(out, evidence, &cpu->row);
+	put_known(out, "thread", cpu->running != UINT32_MAX, cpu->running);
+	put_cpu_row(out, evidence, cpu);
 	put_age(out, evidence, "event", cpu->last_stamp);
 	put_number(out, "lost", cpu->lost);
 	put_holder(out, evidence, &cpu->holder);
@@ -237,12 +240,14 @@ static void put_cpu(struct output *out, const struct why_evidence *evidence, con
 static void put_thread(struct output *out, const struct why_evidence *evidence,
 		       const struct why_thread *thread)
 {
+	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
+
 	output_text(out, "{");
 	put_number(out, "thread", thread->id);
 	put_string(out, "name", thread->name);
 	put_bool(out, "idle", thread->idle);
 	put_string(out, "state", why_say_state(thread));
-	put_known(out, "cpu", thread->has_holder ? thread->holder.cpu : thread->cpu, KTRX_NO_CPU);
+	put_known(out, "cpu", on != KTRX_NO_CPU, on);
 	put_age(out, evidence, "event",
 		thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0);
 	put_holder(out, evidence, &thread->holder);
