@@ -27,15 +27,6 @@ struct context {
 	uint32_t found;
 };
 
-/* Does the CPU run a thread that is at work? */
-static bool runs_work(const struct why_evidence *evidence, uint32_t cpu)
-{
-	const uint32_t running = evidence->cpu[cpu].running;
-	const struct why_thread *thread = running != UINT32_MAX ? why_thread_find(evidence, running) : NULL;
-
-	return thread && !thread->idle;
-}
-
 /* Party `edge->from` of a cycle as people know it: the thread, and the CPU it is on. */
 static const char *say_party(const struct context *context, uint32_t node, char *buffer, size_t size)
 {
@@ -43,34 +34,10 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 	char actor[WHY_WORDS];
 
 	why_say_actor(evidence, why_node_id(context->graph, evidence, node), buffer, size);
-	if (node < context->graph->cpus && runs_work(evidence, node)) {
+	if (node < context->graph->cpus && why_runs_work(evidence, &evidence->cpu[node])) {
 		why_say_actor(evidence, evidence->cpu[node].running + 1, actor, sizeof(actor));
 		why_say(buffer, size, "%s on CPU %" PRIu32, actor, node);
 	}
-	return buffer;
-}
-
-/* "3.21 s", or "" if that is not known. */
-static const char *say_since(const struct why_evidence *evidence, const char *before, uint64_t since,
-			     char *buffer, size_t size)
-{
-	char ticks[WHY_WORDS];
-
-	buffer[0] = '\0';
-	if (since && since <= evidence->end)
-		why_say(buffer, size, "%s%s", before,
-			why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)));
-	return buffer;
-}
-
-static const char *say_at(const struct why_evidence *evidence, const char *before, uint64_t pc, char *buffer,
-			  size_t size)
-{
-	char place[WHY_WORDS];
-
-	buffer[0] = '\0';
-	if (pc)
-		why_say(buffer, size, "%s%s", before, why_say_call(evidence, pc, place, sizeof(place)));
 	return buffer;
 }
 
@@ -82,12 +49,12 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 
 	why_finding_line(finding, "%s %s%s for lock %s%s", say_party(context, edge->from, from, sizeof(from)),
 			 edge->kind == WHY_EDGE_SPIN ? "spins" : "sleeps",
-			 say_since(evidence, " ", edge->since, since, sizeof(since)),
+			 why_say_since(evidence, " ", edge->since, since, sizeof(since)),
 			 why_say_object(evidence, edge->object, lock, sizeof(lock)),
-			 say_at(evidence, " in ", edge->pc, at, sizeof(at)));
+			 why_say_called(evidence, " in ", edge->pc, at, sizeof(at)));
 	why_finding_line(finding, "  %s has it%s%s", say_party(context, edge->to, to, sizeof(to)),
-			 say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
-			 say_at(evidence, ", taken in ", edge->held_pc, at, sizeof(at)));
+			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
+			 why_say_called(evidence, ", taken in ", edge->held_pc, at, sizeof(at)));
 }
 
 static void say_edge(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
@@ -97,8 +64,8 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 
 	say_party(context, edge->from, from, sizeof(from));
 	say_party(context, edge->to, to, sizeof(to));
-	say_since(evidence, " ", edge->since, since, sizeof(since));
-	say_at(evidence, " in ", edge->pc, at, sizeof(at));
+	why_say_since(evidence, " ", edge->since, since, sizeof(since));
+	why_say_called(evidence, " in ", edge->pc, at, sizeof(at));
 	switch (edge->kind) {
 	case WHY_EDGE_SPIN:
 	case WHY_EDGE_LOCK:
@@ -247,7 +214,7 @@ static void say_head(const struct context *context, struct why_finding *finding,
 	char one[WHY_WORDS], two[WHY_WORDS], since[WHY_WORDS];
 
 	say_party(context, cycle->party[0], one, sizeof(one));
-	say_since(evidence, ", for ", cycle->newest, since, sizeof(since));
+	why_say_since(evidence, ", for ", cycle->newest, since, sizeof(since));
 	if (cycle->waits == 1) {
 		say_self(context, finding, cycle, one, since);
 		return;

@@ -34,14 +34,6 @@ struct health {
 	bool told;	  /* all CPUs say themselves what they do */
 };
 
-/* Does it run a thread that is there to work? */
-static bool runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu)
-{
-	const struct why_thread *thread = why_runs(evidence, cpu);
-
-	return thread && !thread->idle;
-}
-
 /* For a lock or an answer, and not only since a moment ago. */
 static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -52,21 +44,13 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 	       (since > evidence->end || why_age(evidence, since) > why_ms(evidence, SPIN_MS));
 }
 
-static bool has(const struct ktrx_holder *holder, uint64_t lock)
-{
-	for (uint32_t n = 0; n < KTRX_HELD; n++)
-		if (holder->held[n].object == lock)
-			return true;
-	return false;
-}
-
 static bool is_held(const struct why_evidence *evidence, uint64_t lock)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].has_holder && has(&evidence->cpu[n].holder, lock))
+		if (evidence->cpu[n].has_holder && why_holds_lock(&evidence->cpu[n].holder, lock))
 			return true;
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		if (evidence->thread[n].has_holder && has(&evidence->thread[n].holder, lock))
+		if (evidence->thread[n].has_holder && why_holds_lock(&evidence->thread[n].holder, lock))
 			return true;
 	return false;
 }
@@ -139,7 +123,7 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		is_restless(evidence, cpu) ? health->unknown++ : health->idle++;
 	else if (is_silent(evidence, cpu))
 		health->silent++;
-	else if (!runs_work(evidence, cpu))
+	else if (!why_runs_work(evidence, cpu))
 		health->unknown++;
 	if (!cpu->has_row || cpu->row.mode == KTRX_MODE_UNKNOWN)
 		health->told = false;

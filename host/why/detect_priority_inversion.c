@@ -7,6 +7,7 @@
 
 #include "why/detectors.h"
 #include "why/graph.h"
+#include "why/pulse.h"
 
 #define LEAST_MS 50u /* of waiting; what is shorter happens on a machine that is well */
 #define CHAIN	 64u /* locks whose holders wait for the next */
@@ -47,9 +48,7 @@ static const struct why_thread *who_runs(const struct why_evidence *evidence, co
 {
 	const uint32_t cpu = holder->holder.cpu;
 
-	return cpu < evidence->cpus && evidence->cpu[cpu].running != UINT32_MAX
-		       ? why_thread_find(evidence, evidence->cpu[cpu].running)
-		       : NULL;
+	return cpu < evidence->cpus ? why_runs(evidence, &evidence->cpu[cpu]) : NULL;
 }
 
 static bool has_priority(const struct why_thread *thread)
@@ -59,13 +58,11 @@ static bool has_priority(const struct why_thread *thread)
 
 static bool is_case(const struct why_evidence *evidence, const struct case_of *found)
 {
-	const uint64_t least = evidence->info->frequency / 1000 * LEAST_MS;
-
 	return has_priority(found->urgent) && has_priority(found->holder) && has_priority(found->between) &&
 	       found->holder->holder.state == KTRX_THREAD_RUNNABLE &&
 	       found->between->holder.priority > found->holder->holder.priority &&
 	       found->between->holder.priority < found->urgent->holder.priority &&
-	       since(evidence, found->wait->since) >= least;
+	       since(evidence, found->wait->since) >= why_ms(evidence, LEAST_MS);
 }
 
 static int report(const struct why_evidence *evidence, struct why_findings *findings,

@@ -21,19 +21,16 @@ static const char *say_state(const struct why_evidence *evidence, const struct k
 		       why_say_object(evidence, row->broken_object, lock, sizeof(lock)));
 }
 
-static bool has_lock(const struct ktrx_holder *holder, uint64_t lock)
+static bool has_or_wants(const struct ktrx_holder *holder, uint64_t lock)
 {
-	for (uint32_t n = 0; n < KTRX_HELD; n++)
-		if (holder->held[n].object == lock)
-			return true;
-	return holder->wait == KTRX_WAIT_SPIN && holder->object == lock;
+	return why_holds_lock(holder, lock) || (holder->wait == KTRX_WAIT_SPIN && holder->object == lock);
 }
 
 /* Do CPUs have or want it now? */
 static bool is_in_use(const struct why_evidence *evidence, uint64_t lock)
 {
 	for (uint32_t n = 0; lock && n < evidence->cpus; n++)
-		if (evidence->cpu[n].has_holder && has_lock(&evidence->cpu[n].holder, lock))
+		if (evidence->cpu[n].has_holder && has_or_wants(&evidence->cpu[n].holder, lock))
 			return true;
 	return false;
 }

@@ -112,6 +112,11 @@ const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char
 const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
+/* With `before` in front, " for 2.31 s" and " in fs_read+0x31 (fs.c:88)"; "" if since when, or where, is not known. */
+const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
+			  char *buffer, size_t size);
+const char *why_say_called(const struct why_evidence *evidence, const char *before, uint64_t address,
+			   char *buffer, size_t size);
 /* The name, harmless; without one "system call 7". */
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size);
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size); /* "locks, threads", "" of none */

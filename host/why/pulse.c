@@ -78,6 +78,21 @@ const struct why_thread *why_runs(const struct why_evidence *evidence, const str
 	return cpu->running == UINT32_MAX ? NULL : why_thread_find(evidence, cpu->running);
 }
 
+bool why_runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread = why_runs(evidence, cpu);
+
+	return thread && !thread->idle;
+}
+
+bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock)
+{
+	for (uint32_t n = 0; lock && n < KTRX_HELD; n++)
+		if (holder->held[n].object == lock)
+			return true;
+	return false;
+}
+
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread->state == THREADS_DEAD ||

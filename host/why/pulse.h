@@ -33,6 +33,12 @@ bool why_is_there(const struct why_cpu *cpu);
 /* The thread that runs there, NULL if unknown. */
 const struct why_thread *why_runs(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
+/* Does it run a thread that is there to work, rather than to idle? */
+bool why_runs_work(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
+/* Is the lock among those that a row names as held? */
+bool why_holds_lock(const struct ktrx_holder *holder, uint64_t lock);
+
 /* Has it ended, unseen: the kernel has rows for its threads, and none for this one? */
 bool why_is_gone(const struct why_evidence *evidence, const struct why_thread *thread);
 
@@ -73,7 +79,7 @@ bool why_places_are_one(const struct why_evidence *evidence, const struct why_pl
 /* "its heart last beat 2.41 s before the end" */
 const char *why_say_beat(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			 size_t size);
-/* "idle/3 (thread 5)" is said by why_say_actor(); this says what a CPU runs, or that it is not known. */
+/* "thread 5 (make)": what a CPU runs, or that it is not known. */
 const char *why_say_running(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
 			    size_t size);
 /* "interrupt 4 (doorbell)"; the name is the guest's. */

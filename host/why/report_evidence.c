@@ -71,28 +71,6 @@ static const char *ago(const struct why_evidence *evidence, uint64_t stamp, char
 		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
 }
 
-/* " for 2.31 s", or "" if it is not known since when. */
-static const char *during(const struct why_evidence *evidence, const char *before, uint64_t stamp,
-			  char *buffer, size_t size)
-{
-	char ticks[WHY_WORDS];
-
-	if (stamp == 0 || stamp > evidence->end)
-		return why_say(buffer, size, "%s", "");
-	return why_say(buffer, size, "%s%s", before,
-		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
-}
-
-/* " in read+0x31 (fs.c:88)", or "" if it is not known where. */
-static const char *where(const struct why_evidence *evidence, const char *before, uint64_t pc, char *buffer,
-			 size_t size)
-{
-	char place[WHY_WORDS];
-
-	return pc ? why_say(buffer, size, "%s%s", before, why_say_call(evidence, pc, place, sizeof(place)))
-		  : why_say(buffer, size, "%s", "");
-}
-
 /* It waits for work, rather than for anything that should have come. */
 static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -130,8 +108,8 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 			continue;
 		why_say(line, sizeof(line), "        has lock %s%s%s",
 			why_say_object(evidence, holder->held[n].object, object, sizeof(object)),
-			during(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
-			where(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
+			why_say_since(evidence, " for about ", holder->held[n].stamp, since, sizeof(since)),
+			why_say_called(evidence, ", taken in ", holder->held[n].pc, place, sizeof(place)));
 		why_put_wrapped(out, 0, line);
 	}
 	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
@@ -143,8 +121,8 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 	else if (holder->object)
 		why_say_object(evidence, holder->object, object, sizeof(object));
 	why_say(line, sizeof(line), "        %s%s%s%s%s", wait_phrases[holder->wait], *object ? " " : "",
-		object, during(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
-		where(evidence, " in ", holder->wait_pc, place, sizeof(place)));
+		object, why_say_since(evidence, " for ", holder->wait_stamp, since, sizeof(since)),
+		why_say_called(evidence, " in ", holder->wait_pc, place, sizeof(place)));
 	why_put_wrapped(out, 0, line);
 }
 

@@ -129,6 +129,27 @@ const char *why_say_ticks(const struct why_evidence *evidence, uint64_t ticks, c
 	return buffer;
 }
 
+const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
+			  char *buffer, size_t size)
+{
+	char ticks[WHY_WORDS];
+
+	if (stamp == 0 || stamp > evidence->end)
+		return why_say(buffer, size, "%s", "");
+	return why_say(buffer, size, "%s%s", before,
+		       why_say_ticks(evidence, why_age(evidence, stamp), ticks, sizeof(ticks)));
+}
+
+const char *why_say_called(const struct why_evidence *evidence, const char *before, uint64_t address,
+			   char *buffer, size_t size)
+{
+	char place[WHY_WORDS];
+
+	if (address == 0)
+		return why_say(buffer, size, "%s", "");
+	return why_say(buffer, size, "%s%s", before, why_say_call(evidence, address, place, sizeof(place)));
+}
+
 const char *why_say_hooks(uint32_t hooks, char *buffer, size_t size)
 {
 	static const struct {
