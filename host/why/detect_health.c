@@ -193,9 +193,7 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 	else if (!health->told)
 		why_finding_missing(finding, "ktrace_mode(), by which CPUs say that they idle");
 	else if (missing)
-		why_finding_missing(
-			finding, "hooks for %s, which this run has not called (ktrace doctor has the lines)",
-			hooks);
+		why_finding_hooks(finding, missing);
 	else if (finding->partial)
 		why_finding_missing(finding, "rings with more slots: what went before is lost");
 }

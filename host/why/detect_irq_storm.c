@@ -33,15 +33,6 @@ static bool is_dense(const struct why_irq_kind *kind)
 	return kind->close >= kind->entered - kind->entered / 4;
 }
 
-/* Of the newest kind. */
-static bool comes_densely(const struct why_interrupts *interrupts)
-{
-	for (uint32_t n = 0; n < interrupts->kinds; n++)
-		if (interrupts->kind[n].number == interrupts->number)
-			return is_dense(&interrupts->kind[n]);
-	return false;
-}
-
 /* A small ring holds the last of them only; the CPU has counted all. */
 static bool came_often(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		       const struct storm *storm, bool idle)
@@ -61,10 +52,10 @@ static bool is_storm(const struct why_evidence *evidence, const struct why_cpu *
 	const struct why_interrupts *interrupts = &cpu->interrupts;
 	const struct why_thread *thread = why_runs(evidence, cpu);
 	const bool idle = !thread || (thread->idle && why_idles(evidence, cpu));
+	const struct why_irq_kind *kind = why_newest_kind(interrupts);
 
 	*storm = (struct storm){ interrupts->number, interrupts->name, interrupts->run,
-				 elapsed(interrupts->run_first, interrupts->stamp),
-				 comes_densely(interrupts) };
+				 elapsed(interrupts->run_first, interrupts->stamp), kind && is_dense(kind) };
 	if (!came_often(evidence, cpu, storm, idle) || storm->count < at_least(evidence, storm->span))
 		return false;
 	if (!evidence->stalled && why_age(evidence, interrupts->stamp) > why_ms(evidence, RECENT_MS))

@@ -11,11 +11,9 @@
 /* How often that interrupt came before, and of these, how often the controller was told. */
 static struct why_irq_kind before(const struct why_interrupts *interrupts)
 {
-	struct why_irq_kind kind = { .number = interrupts->number };
+	const struct why_irq_kind *newest = why_newest_kind(interrupts);
+	struct why_irq_kind kind = newest ? *newest : (struct why_irq_kind){ 0 };
 
-	for (uint32_t n = 0; n < interrupts->kinds; n++)
-		if (interrupts->kind[n].number == interrupts->number)
-			kind = interrupts->kind[n];
 	kind.entered -= kind.entered > 0;
 	return kind;
 }

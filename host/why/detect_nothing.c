@@ -60,17 +60,14 @@ int why_find_nothing(const struct why_evidence *evidence, struct why_findings *f
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks));
-	finding->partial = *hooks != '\0' || evidence->cut;
+	finding->partial = *why_say_hooks(evidence->missing_hooks, hooks, sizeof(hooks)) || evidence->cut;
 	say_what(evidence, finding);
 	if (evidence->cut)
 		why_finding_missing(finding, "the whole file");
 	else if (evidence->missing_hooks == WHY_ALL_HOOKS)
 		why_finding_missing(finding, "hooks, or events by the names that doc/events.md has (ktrace "
 					     "doctor has the lines for both)");
-	else if (*hooks)
-		why_finding_missing(
-			finding, "hooks for %s, which this run has not called (ktrace doctor has the lines)",
-			hooks);
+	else
+		why_finding_hooks(finding, evidence->missing_hooks);
 	return 0;
 }

@@ -79,33 +79,12 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
-/* How often the same caller comes in a row, from `n` on. */
-static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
-{
-	uint32_t count = 1;
-
-	while (n + count < cpu->frames && cpu->frame[n + count] == cpu->frame[n])
-		count++;
-	return count;
-}
-
 static void say_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		      struct why_finding *finding)
 {
 	char place[WHY_WORDS];
-	uint32_t shown = 0;
 
-	for (uint32_t n = 0; n < cpu->frames && shown < FRAMES; shown++) {
-		const uint32_t count = repeats(cpu, n);
-
-		why_say_call(evidence, cpu->frame[n], place, sizeof(place));
-		if (count > 1)
-			why_finding_line(finding, "  called from %s, %" PRIu32 " times at least", place,
-					 count);
-		else
-			why_finding_line(finding, "  called from %s", place);
-		n += count;
-	}
+	why_finding_stack(finding, evidence, cpu, FRAMES);
 	if (cpu->frames)
 		return;
 	for (uint32_t n = 0; n < 2 && evidence->panic.caller[n]; n++)

@@ -24,16 +24,6 @@ static uint64_t calm_since(const struct why_evidence *evidence, const struct why
 	return thread->acted > begin ? thread->acted : begin;
 }
 
-static void say_frames(const struct why_evidence *evidence, const struct why_cpu *cpu,
-		       struct why_finding *finding)
-{
-	char place[WHY_WORDS];
-
-	for (uint32_t n = 0; n < cpu->frames && n < FRAMES; n++)
-		why_finding_line(finding, "  called from %s",
-				 why_say_call(evidence, cpu->frame[n], place, sizeof(place)));
-}
-
 /* As its own row says; that of its CPU tells of spinlocks only. */
 static bool waits_for_something(const struct why_thread *thread)
 {
@@ -97,7 +87,7 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 	if (user)
 		say_user(evidence, cpu, thread, finding);
 	else if (cpu->has_registers)
-		say_frames(evidence, cpu, finding);
+		why_finding_stack(finding, evidence, cpu, FRAMES);
 	finding->partial = cpu->lost > 0;
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = thread->id + 1,
@@ -156,7 +146,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 	why_say_place(evidence, cpu->pc, place, sizeof(place));
 	why_finding_head(finding, "%s spins in the kernel with interrupts off on CPU %" PRIu32 ", in %s",
 			 thread, cpu->number, place);
-	say_frames(evidence, cpu, finding);
+	why_finding_stack(finding, evidence, cpu, FRAMES);
 	why_finding_line(finding, "%s", why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
 	if (cpu->row.interrupts_pc)
 		why_finding_line(finding, "interrupts were turned off in %s",
@@ -179,7 +169,7 @@ static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cp
 {
 	return cpu->has_registers && cpu->row.interrupts == KTRX_INTERRUPTS_OFF &&
 	       why_has_stopped(evidence, cpu) &&
-	       cpu->last_stamp + why_ms(evidence, WHY_STOPPED_MS) <= evidence->end &&
+	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
 	       !why_spins_for_something(cpu) && why_side_of(evidence, cpu->pc) != WHY_SIDE_USER;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "why/finding.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -110,6 +111,45 @@ void why_finding_missing(struct why_finding *finding, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(finding->missing, sizeof(finding->missing), format, arguments);
 	va_end(arguments);
+}
+
+void why_finding_hooks(struct why_finding *finding, uint32_t hooks)
+{
+	char words[WHY_WORDS];
+
+	if (*why_say_hooks(hooks, words, sizeof(words)))
+		why_finding_missing(
+			finding, "hooks for %s, which this run has not called (ktrace doctor has the lines)",
+			words);
+}
+
+/* How often the same caller comes in a row, from `n` on. */
+static uint32_t repeats(const struct why_cpu *cpu, uint32_t n)
+{
+	uint32_t count = 1;
+
+	while (n + count < cpu->frames && cpu->frame[n + count] == cpu->frame[n])
+		count++;
+	return count;
+}
+
+void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
+		       const struct why_cpu *cpu, uint32_t most)
+{
+	char place[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (uint32_t n = 0; n < cpu->frames && shown < most; shown++) {
+		const uint32_t count = repeats(cpu, n);
+
+		why_say_call(evidence, cpu->frame[n], place, sizeof(place));
+		if (count > 1)
+			why_finding_line(finding, "  called from %s, %" PRIu32 " times at least", place,
+					 count);
+		else
+			why_finding_line(finding, "  called from %s", place);
+		n += count;
+	}
 }
 
 void why_finding_actor(struct why_finding *finding, struct why_actor actor)

@@ -93,6 +93,11 @@ __attribute__((format(printf, 2, 3))) void why_finding_line(struct why_finding *
 							    ...);
 __attribute__((format(printf, 2, 3))) void why_finding_missing(struct why_finding *finding,
 							       const char *format, ...);
+/* That these hooks would make it surer, KTRX_HOOK_*; nothing if there are none that have a name. */
+void why_finding_hooks(struct why_finding *finding, uint32_t hooks);
+/* "called from …" for each of the CPU's frames, `most` lines at most; the same caller in a row is said once. */
+void why_finding_stack(struct why_finding *finding, const struct why_evidence *evidence,
+		       const struct why_cpu *cpu, uint32_t most);
 void why_finding_actor(struct why_finding *finding, struct why_actor actor);
 
 /* Runs all detectors and puts what they found in order. */

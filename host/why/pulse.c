@@ -137,6 +137,14 @@ bool why_somebody_works(const struct why_evidence *evidence)
 	return false;
 }
 
+const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrupts)
+{
+	for (uint32_t n = 0; n < interrupts->kinds; n++)
+		if (interrupts->kind[n].number == interrupts->number)
+			return &interrupts->kind[n];
+	return NULL;
+}
+
 bool why_owes_end(const struct why_cpu *cpu)
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;

@@ -57,6 +57,9 @@ bool why_spins_for_something(const struct why_cpu *cpu);
 /* Does a CPU that is there do something else than to idle and to wait for locks and answers? */
 bool why_somebody_works(const struct why_evidence *evidence);
 
+/* What is known of interrupts of the newest one's number; NULL: nothing. */
+const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrupts);
+
 /* Was an interrupt, the newest one there, left without a word to the controller, which is told otherwise? */
 bool why_owes_end(const struct why_cpu *cpu);
 
