@@ -72,61 +72,68 @@ static bool has_hope(const struct why_evidence *evidence, const struct why_sleep
 	return !anybody;
 }
 
-/* Takes out all that have hope. False: there is no end to it. */
-static bool keep_hopeless(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
+/* Takes out whoever has hope. Was there anybody? */
+static bool drop_hopeful(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
 {
-	bool changed = true;
+	bool changed = false;
 
-	for (int pass = 0; changed; pass++) {
-		if (pass == PASSES)
-			return false;
-		changed = false;
-		for (uint32_t n = 0; n < sleepers->count; n++) {
-			struct why_sleeper *sleeper = &sleepers->sleeper[n];
-			uint32_t *at = &of[sleeper->thread - evidence->thread];
+	for (uint32_t n = 0; n < sleepers->count; n++) {
+		struct why_sleeper *sleeper = &sleepers->sleeper[n];
+		uint32_t *at = &of[sleeper->thread - evidence->thread];
 
-			if (*at == 0 || !has_hope(evidence, sleepers, of, sleeper))
-				continue;
-			*at = 0;
-			changed = true;
-		}
+		if (*at == 0 || !has_hope(evidence, sleepers, of, sleeper))
+			continue;
+		*at = 0;
+		changed = true;
 	}
-	return true;
+	return changed;
 }
 
-/* Whoever waits for another is of one group with it: the least number among them. */
-static bool join_groups(const struct why_evidence *evidence, struct why_sleepers *sleepers,
-			const uint32_t *of)
+/* Gives a sleeper and those whom it waits for the least number of their groups. Has one changed? */
+static bool join_wakers(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of,
+			struct why_sleeper *sleeper)
 {
-	bool changed = true;
+	bool changed = false;
 
-	for (int pass = 0; changed; pass++) {
-		if (pass == PASSES)
-			return false;
-		changed = false;
-		for (uint32_t n = 0; n < sleepers->count; n++) {
-			struct why_sleeper *sleeper = &sleepers->sleeper[n];
+	for (uint32_t n = 0; n < sleeper->queue->wakers; n++) {
+		const struct why_thread *thread = why_thread_find(evidence, sleeper->queue->waker[n].thread);
+		struct why_sleeper *waker = thread ? entry_of(evidence, sleepers, of, thread) : NULL;
 
-			for (uint32_t k = 0; k < sleeper->queue->wakers; k++) {
-				const struct why_thread *thread =
-					why_thread_find(evidence, sleeper->queue->waker[k].thread);
-				struct why_sleeper *waker =
-					thread ? entry_of(evidence, sleepers, of, thread) : NULL;
-
-				if (!waker || waker == sleeper)
-					continue;
-				waker->needed = true;
-				if (waker->group == sleeper->group)
-					continue;
-				if (waker->group < sleeper->group)
-					sleeper->group = waker->group;
-				else
-					waker->group = sleeper->group;
-				changed = true;
-			}
-		}
+		if (!waker || waker == sleeper)
+			continue;
+		waker->needed = true;
+		if (waker->group == sleeper->group)
+			continue;
+		if (waker->group < sleeper->group)
+			sleeper->group = waker->group;
+		else
+			waker->group = sleeper->group;
+		changed = true;
 	}
-	return true;
+	return changed;
+}
+
+static bool join_groups(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of)
+{
+	bool changed = false;
+
+	for (uint32_t n = 0; n < sleepers->count; n++)
+		changed |= join_wakers(evidence, sleepers, of, &sleepers->sleeper[n]);
+	return changed;
+}
+
+typedef bool a_pass(const struct why_evidence *evidence, struct why_sleepers *sleepers, uint32_t *of);
+
+/* Until nothing changes. Where there is no end to it nobody is said to be without hope. */
+static void repeat(a_pass *pass, const struct why_evidence *evidence, struct why_sleepers *sleepers,
+		   uint32_t *of)
+{
+	int passes = 0;
+
+	while (passes < PASSES && pass(evidence, sleepers, of))
+		passes++;
+	if (passes == PASSES)
+		sleepers->count = 0;
 }
 
 static int by_group(const void *a, const void *b)
@@ -170,11 +177,9 @@ int why_sleepers_find(struct why_sleepers *sleepers, const struct why_evidence *
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (sleeps_for_ever(evidence, &evidence->thread[n], &sleepers->sleeper[sleepers->count]))
 			of[n] = ++sleepers->count;
-	if (!keep_hopeless(evidence, sleepers, of))
-		sleepers->count = 0;
+	repeat(drop_hopeful, evidence, sleepers, of);
 	close_ranks(evidence, sleepers, of);
-	if (!join_groups(evidence, sleepers, of))
-		sleepers->count = 0;
+	repeat(join_groups, evidence, sleepers, of);
 	qsort(sleepers->sleeper, sleepers->count, sizeof(*sleepers->sleeper), by_group);
 	free(of);
 	return 0;
