@@ -35,14 +35,6 @@ static bool sleeps_for_ever(const struct why_evidence *evidence, const struct wh
 	return sleeper->queue && !sleeper->queue->by_interrupt && !sleeper->queue->by_others;
 }
 
-const struct why_waker *why_sleeper_waits_for(const struct why_sleeper *sleeper, uint32_t thread)
-{
-	for (uint32_t n = 0; n < sleeper->queue->wakers; n++)
-		if (sleeper->queue->waker[n].thread == thread && thread != sleeper->thread->id)
-			return &sleeper->queue->waker[n];
-	return NULL;
-}
-
 /* The entry of a thread, NULL if it is not, or no longer, without hope. `of`: by thread, its entry + 1. */
 static struct why_sleeper *entry_of(const struct why_evidence *evidence, const struct why_sleepers *sleepers,
 				    const uint32_t *of, const struct why_thread *thread)

@@ -27,7 +27,4 @@ struct why_sleepers {
 int why_sleepers_find(struct why_sleepers *sleepers, const struct why_evidence *evidence);
 void why_sleepers_free(struct why_sleepers *sleepers);
 
-/* Is the other one among those who wake its queue? */
-const struct why_waker *why_sleeper_waits_for(const struct why_sleeper *sleeper, uint32_t thread);
-
 #endif
