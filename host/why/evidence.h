@@ -55,7 +55,7 @@ struct why_last {
 struct why_rate {
 	uint64_t count;	 /* in the trace, behind its last gap on that CPU */
 	uint64_t recent; /* of these within the last `why_evidence.window` */
-	uint64_t first, last;
+	uint64_t last;	 /* stamp */
 };
 
 /* Interrupts of one number. */
@@ -129,9 +129,7 @@ struct why_cpu {
 	struct why_last last;
 	struct why_rate irqs; /* irq.enter */
 	struct why_interrupts interrupts;
-	struct why_rate faults; /* mm.fault_enter */
 	struct why_rate switches;
-	struct why_rate user_enter; /* syscall.enter; `row` counts faults and interrupts there as well */
 };
 
 /* Times in a row that a thread did not get a lock that it did not wait for (lock.fail), up to now. */

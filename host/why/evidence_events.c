@@ -102,8 +102,7 @@ static void count(const struct why_evidence *evidence, const struct why_cpu *cpu
 {
 	if (cpu && stamp < cpu->gap)
 		return;
-	if (rate->count++ == 0)
-		rate->first = stamp;
+	rate->count++;
 	rate->last = stamp;
 	rate->recent += evidence->end - stamp <= evidence->window;
 }
@@ -230,14 +229,10 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 			count(evidence, cpu, &cpu->irqs, event->stamp);
 		return 0;
 	case WELLKNOWN_FAULT_ENTER:
-		if (cpu)
-			count(evidence, cpu, &cpu->faults, event->stamp);
 		if (thread)
 			count(evidence, cpu, &thread->faults, event->stamp);
 		return 0;
 	case WELLKNOWN_SYSCALL_ENTER:
-		if (cpu)
-			count(evidence, cpu, &cpu->user_enter, event->stamp);
 		if (thread) {
 			count(evidence, cpu, &thread->syscalls, event->stamp);
 			on_syscall_enter(reader, thread, event, known);
