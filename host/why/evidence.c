@@ -52,6 +52,14 @@ const char *why_object_name(const struct why_evidence *evidence, uint64_t addres
 									      : "";
 }
 
+bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address)
+{
+	uint32_t at;
+
+	return why_index_find(&evidence->index, WHY_KEY_OBJECT, address, &at) &&
+	       evidence->object[at].elsewhere;
+}
+
 static int grow_threads(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;

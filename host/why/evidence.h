@@ -243,7 +243,8 @@ struct why_waits {
 /* A lock, queue or other object that was named by a hook or an event. */
 struct why_object {
 	uint64_t address;
-	char name[64]; /* as the kernel says, "" */
+	char name[64];	/* as the kernel says, "" */
+	bool elsewhere; /* only in an earlier trace: `address` stands for it there, and is none */
 };
 
 /* The kernel gave up. */
@@ -313,6 +314,7 @@ static inline uint64_t why_age(const struct why_evidence *evidence, uint64_t sta
 
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id); /* NULL */
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);	    /* "" unknown */
+bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address); /* NULL */
 
 #endif

@@ -37,6 +37,17 @@ static int index_names(struct translation *translation)
 	return 0;
 }
 
+/* A lock that this trace does not have. */
+static int add_elsewhere(struct why_evidence *evidence, uint64_t address, const char *name)
+{
+	const uint32_t before = evidence->objects;
+	int error = why_object_touch(evidence, address, name, strlen(name));
+
+	if (evidence->objects > before)
+		evidence->object[before].elsewhere = true;
+	return error;
+}
+
 /* The address of that lock in this trace; 0: it cannot be told. One that it does not know gets its name's hash. */
 static int translate(struct translation *translation, uint64_t lock, uint64_t *address)
 {
@@ -56,7 +67,7 @@ static int translate(struct translation *translation, uint64_t lock, uint64_t *a
 	}
 	entry = keyed_find(&translation->names, key);
 	*address = entry ? entry->count : key[0];
-	return entry ? 0 : why_object_touch(translation->to, key[0], name, strlen(name));
+	return entry ? 0 : add_elsewhere(translation->to, key[0], name);
 }
 
 static bool is_same_build(const struct ktread_info *one, const struct ktread_info *other)

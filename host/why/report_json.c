@@ -92,7 +92,7 @@ static void put_object(struct output *out, const struct why_evidence *evidence, 
 		return;
 	}
 	output_text(out, "{");
-	put_address(out, "address", address);
+	put_address(out, "address", why_object_is_elsewhere(evidence, address) ? 0 : address);
 	put_string(out, "name", why_object_name(evidence, address));
 	put_string(out, "text", why_say_object(evidence, address, words, sizeof(words)));
 	output_text(out, "}");

@@ -50,7 +50,9 @@ const char *why_say_object(const struct why_evidence *evidence, uint64_t address
 	char escaped[NAME_MOST + 1];
 	struct symbol symbol;
 
-	if (*name)
+	if (why_object_is_elsewhere(evidence, address))
+		why_say(buffer, size, "%s", safe(name, escaped));
+	else if (*name)
 		why_say(buffer, size, "%s (0x%" PRIx64 ")", safe(name, escaped), address);
 	else if (!symbols_has(evidence->symbols, address) ||
 		 symbols_find(evidence->symbols, address, &symbol) != 0)
