@@ -14,12 +14,13 @@ static uint64_t mix(uint64_t hash, uint64_t word)
 	return hash ^ hash >> 29;
 }
 
-static uint64_t string_word(const struct ktread_value *value)
+uint64_t keyed_hash(const void *bytes, size_t length)
 {
-	uint64_t hash = value->length;
+	const unsigned char *byte = bytes;
+	uint64_t hash = length;
 
-	for (uint32_t n = 0; n < value->length; n++)
-		hash = mix(hash, (unsigned char)value->string[n]);
+	for (size_t n = 0; n < length; n++)
+		hash = mix(hash, byte[n]);
 	return hash;
 }
 
@@ -29,7 +30,7 @@ bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *
 
 	if (ktread_value_named(event, field, &value) < 0)
 		return false;
-	*word = value.type == KTRX_TYPE_STRING ? string_word(&value) : value.number;
+	*word = value.type == KTRX_TYPE_STRING ? keyed_hash(value.string, value.length) : value.number;
 	return true;
 }
 

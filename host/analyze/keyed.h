@@ -7,6 +7,7 @@
 #define ANALYZE_KEYED_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "ktread/ktread.h"
@@ -38,6 +39,8 @@ struct keyed_entry *keyed_find(const struct keyed *table, const uint64_t *key);
 int keyed_put(struct keyed *table, const uint64_t *key, struct keyed_entry **entry);
 void keyed_remove(struct keyed *table, struct keyed_entry *entry);
 
+/* Bytes as a word of a key: a hash of them. */
+uint64_t keyed_hash(const void *bytes, size_t length);
 /* A field as a word of a key: a number, or a string's hash. False if the payload does not hold it. */
 bool keyed_field(const struct ktread_event *event, const char *field, uint64_t *word);
 

@@ -12,13 +12,10 @@ struct translation {
 	bool same_build;
 };
 
+/* What stands for a name's lock; never 0, which is none. */
 static uint64_t hash_name(const char *name)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
-
-	for (; *name; name++)
-		hash = (hash ^ (unsigned char)*name) * UINT64_C(1099511628211);
-	return hash | 1;
+	return keyed_hash(name, strlen(name)) | 1;
 }
 
 static int index_names(struct translation *translation)

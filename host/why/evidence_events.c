@@ -152,15 +152,6 @@ static void on_change(void *context, const struct threads_change *change)
 	thread->interrupts = interrupts_of(reader->evidence, thread); /* before that, until settle() */
 }
 
-static uint64_t hash_arguments(const struct ktread_event *event)
-{
-	uint64_t hash = UINT64_C(14695981039346656037);
-
-	for (uint32_t n = 0; n < event->payload_size; n++)
-		hash = (hash ^ event->payload[n]) * UINT64_C(1099511628211);
-	return hash;
-}
-
 /* A call that is not like those before it ends their row, whatever comes of it. */
 static void on_syscall_enter(struct why_reader *reader, struct why_thread *thread,
 			     const struct ktread_event *event, const struct wellknown *known)
@@ -169,7 +160,7 @@ static void on_syscall_enter(struct why_reader *reader, struct why_thread *threa
 
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &thread->syscall);
 	thread->in_syscall = true;
-	progress->arguments = hash_arguments(event);
+	progress->arguments = keyed_hash(event->payload, event->payload_size);
 	progress->entered = event->stamp;
 	if (thread->repeats &&
 	    (progress->last_number != thread->syscall || progress->last_arguments != progress->arguments)) {
