@@ -12,7 +12,6 @@
 #include "why/pulse.h"
 
 #define BEHIND_MOST 1000000u /* seconds from the newest event to the end */
-#define ROOM_FIRST  64u
 
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at)
 {
@@ -35,6 +34,13 @@ int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t a
 		return KTREAD_E_MEMORY;
 	entry->count = at;
 	return 0;
+}
+
+void *why_one_more(void *array, uint32_t count, size_t size)
+{
+	const bool is_full = (count & (count - 1)) == 0;
+
+	return is_full ? realloc(array, (count ? 2 * (size_t)count : 1) * size) : array;
 }
 
 const struct why_thread *why_thread_find(const struct why_evidence *evidence, uint32_t id)
@@ -63,18 +69,16 @@ bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t addre
 static int grow_threads(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;
-	uint32_t room = reader->room ? 2 * reader->room : ROOM_FIRST;
-	struct why_thread *thread = realloc(evidence->thread, room * sizeof(*thread));
+	struct why_thread *thread = why_one_more(evidence->thread, evidence->threads, sizeof(*thread));
 	struct why_progress *progress;
 
 	if (!thread)
 		return KTREAD_E_MEMORY;
 	evidence->thread = thread;
-	progress = realloc(reader->progress, room * sizeof(*progress));
+	progress = why_one_more(reader->progress, evidence->threads, sizeof(*progress));
 	if (!progress)
 		return KTREAD_E_MEMORY;
 	reader->progress = progress;
-	reader->room = room;
 	return 0;
 }
 
@@ -97,7 +101,7 @@ struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id)
 		return &evidence->thread[at];
 	if (evidence->threads == WHY_THREADS)
 		return NULL;
-	if (evidence->threads == reader->room)
+	if (!reader->error)
 		reader->error = grow_threads(reader);
 	if (!reader->error)
 		reader->error = why_index_put(&evidence->index, WHY_KEY_THREAD, id, evidence->threads);
@@ -116,15 +120,11 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 	if (address == 0 || length == 0 || why_index_find(&evidence->index, WHY_KEY_OBJECT, address, &at) ||
 	    evidence->objects == WHY_OBJECTS)
 		return 0;
-	if ((evidence->objects & (evidence->objects - 1)) == 0) {
-		uint32_t room = evidence->objects ? 2 * evidence->objects : 1;
-
-		object = realloc(evidence->object, room * sizeof(*object));
-		if (!object)
-			return KTREAD_E_MEMORY;
-		evidence->object = object;
-	}
-	object = &evidence->object[evidence->objects];
+	object = why_one_more(evidence->object, evidence->objects, sizeof(*object));
+	if (!object)
+		return KTREAD_E_MEMORY;
+	evidence->object = object;
+	object += evidence->objects;
 	*object = (struct why_object){ .address = address };
 	if (length >= sizeof(object->name))
 		length = sizeof(object->name) - 1;

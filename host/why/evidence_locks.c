@@ -74,17 +74,12 @@ static uint64_t place_of(const struct ktread_event *event, const struct wellknow
 static int new_order(struct why_reader *reader, struct keyed_entry *entry)
 {
 	struct why_evidence *evidence = reader->evidence;
-	struct why_order *larger;
+	struct why_order *order = why_one_more(evidence->order, evidence->orders, sizeof(*order));
 
-	if ((evidence->orders & (evidence->orders - 1)) == 0) {
-		larger = realloc(evidence->order,
-				 (evidence->orders ? 2 * (size_t)evidence->orders : 1) * sizeof(*larger));
-		if (!larger)
-			return KTREAD_E_MEMORY;
-		evidence->order = larger;
-	}
-	evidence->order[evidence->orders] =
-		(struct why_order){ .first = entry->key[0], .then = entry->key[1] };
+	if (!order)
+		return KTREAD_E_MEMORY;
+	evidence->order = order;
+	order[evidence->orders] = (struct why_order){ .first = entry->key[0], .then = entry->key[1] };
 	entry->known = true;
 	entry->count = evidence->orders++;
 	return 0;

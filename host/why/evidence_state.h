@@ -47,7 +47,6 @@ struct why_reader {
 	uint64_t *told;		       /* events told, by CPU */
 	struct why_irqs_open *open;    /* by CPU */
 	uint64_t irqs;		       /* interrupts entered, all CPUs */
-	uint32_t room;		       /* threads that there is memory for */
 	uint64_t time;		       /* of the event at hand as threads.h wants it … */
 	uint64_t stamp;		       /* … and as it is */
 	uint64_t gaps;		       /* seen so far … */
@@ -64,6 +63,12 @@ struct why_reader {
 #define WHY_KEY_QUEUE  3u
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at);
 int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at); /* 0 or KTREAD_E_MEMORY */
+
+/*
+ * The array with room for one more than the `count` that it has, moved if need be: it doubles whenever that is a power of two.
+ * NULL without memory; then it is as it was.
+ */
+void *why_one_more(void *array, uint32_t count, size_t size);
 
 /* The thread, a new one if need be; NULL past the limit or without memory, which reader->error tells. */
 struct why_thread *why_thread_touch(struct why_reader *reader, uint32_t id);

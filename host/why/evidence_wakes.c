@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Who sleeps where, who wakes whom, and how long devices took to answer. */
-#include <stdlib.h>
+#include <stddef.h>
 
 #include "analyze/elapsed.h"
 #include "ktrx/slot.h"
@@ -16,18 +16,14 @@ static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address
 		return NULL;
 	if (why_index_find(&evidence->index, WHY_KEY_QUEUE, address, &at))
 		return &evidence->queue[at];
-	if (evidence->queues == WHY_OBJECTS)
+	if (reader->error || evidence->queues == WHY_OBJECTS)
 		return NULL;
-	if ((evidence->queues & (evidence->queues - 1)) == 0) {
-		uint32_t room = evidence->queues ? 2 * evidence->queues : 1;
-
-		queue = realloc(evidence->queue, room * sizeof(*queue));
-		if (!queue) {
-			reader->error = KTREAD_E_MEMORY;
-			return NULL;
-		}
-		evidence->queue = queue;
+	queue = why_one_more(evidence->queue, evidence->queues, sizeof(*queue));
+	if (!queue) {
+		reader->error = KTREAD_E_MEMORY;
+		return NULL;
 	}
+	evidence->queue = queue;
 	reader->error = why_index_put(&evidence->index, WHY_KEY_QUEUE, address, evidence->queues);
 	if (reader->error)
 		return NULL;
