@@ -251,6 +251,34 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 	}
 }
 
+/* What a thread does on its way to sleep and back is no deed. */
+static bool is_deed(const struct wellknown *known)
+{
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+	case WELLKNOWN_BLOCK:
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+	case WELLKNOWN_LOCK_RELEASE:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* What a thread does itself, rather than who interrupts it. */
+static void tell_deeds(struct why_thread *thread, const struct ktread_event *event,
+		       const struct wellknown *known)
+{
+	if (event->context != KTRX_CONTEXT_THREAD)
+		return;
+	if (known->kind != WELLKNOWN_SWITCH)
+		thread->acted = event->stamp;
+	if (is_deed(known))
+		thread->deed = event->stamp;
+	why_faults_event(thread, event, known);
+}
+
 /* Is what came before it overwritten? */
 static bool is_cut(const struct why_reader *reader, const struct ktread_event *event)
 {
@@ -264,7 +292,7 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	const struct wellknown *known = wellknown_of(reader->known, event);
 	struct why_cpu *cpu = cpu_of(reader->evidence, event);
 	struct why_thread *thread;
-	int error = 0;
+	int error;
 
 	reader->stamp = event->stamp;
 	reader->time = event->stamp >= reader->time + 2 ? event->stamp : reader->time + 2;
@@ -280,16 +308,16 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	if (thread)
 		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
 	error = threads_event(reader->model, event, known, reader->time);
+	if (error || reader->error)
+		return error ? error : reader->error;
 	/* The model's changes may have made new threads, and so have moved this one. */
-	if (!error && thread)
+	if (thread)
 		thread = why_thread_touch(reader, event->thread);
-	if (!error)
-		error = tell_meaning(reader, event, known, thread);
+	error = tell_meaning(reader, event, known, thread);
 	if (cpu)
 		why_interrupt_event(reader, cpu, event, known);
-	if (thread && event->context == KTRX_CONTEXT_THREAD && known->kind != WELLKNOWN_SWITCH)
-		thread->acted = event->stamp;
-	why_faults_event(reader, event, known);
+	if (thread)
+		tell_deeds(thread, event, known);
 	why_wakes_event(reader, event, known);
 	return error ? error : reader->error;
 }

@@ -5,7 +5,6 @@
  */
 #include <string.h>
 
-#include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
 static void on_enter(struct why_thread *thread, const struct ktread_event *event,
@@ -40,16 +39,9 @@ static void on_exit(struct why_thread *thread, const struct ktread_event *event,
 	thread->fault_how[length] = '\0';
 }
 
-void why_faults_event(struct why_reader *reader, const struct ktread_event *event,
+void why_faults_event(struct why_thread *thread, const struct ktread_event *event,
 		      const struct wellknown *known)
 {
-	struct why_thread *thread;
-
-	if (event->context != KTRX_CONTEXT_THREAD)
-		return;
-	thread = why_thread_touch(reader, event->thread);
-	if (!thread)
-		return;
 	switch (known->kind) {
 	case WELLKNOWN_FAULT_ENTER:
 		on_enter(thread, event, known);

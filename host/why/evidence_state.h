@@ -104,12 +104,12 @@ void why_interrupt_gap(struct why_reader *reader, struct why_cpu *cpu);
 /* What is held at the end. */
 int why_lock_settle(struct why_reader *reader);
 
-/* An event about sleeping and waking; and about page faults, and what comes between two of them. */
+/* An event of a thread, about page faults or what comes between two of them; and any, about sleeping and waking. */
+void why_faults_event(struct why_thread *thread, const struct ktread_event *event,
+		      const struct wellknown *known);
 void why_wakes_event(struct why_reader *reader, const struct ktread_event *event,
 		     const struct wellknown *known);
 void why_wakes_settle(struct why_evidence *evidence); /* at the end */
-void why_faults_event(struct why_reader *reader, const struct ktread_event *event,
-		      const struct wellknown *known);
 
 /* The state tables, the registers and the note. */
 int why_tables(struct why_reader *reader);

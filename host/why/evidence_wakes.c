@@ -153,33 +153,9 @@ static void on_wake_nobody(struct why_reader *reader, const struct ktread_event 
 	wellknown_number(known, event, WELLKNOWN_PLACE, &queue->nobody_ip);
 }
 
-/* What a thread does on its way to sleep and back is no deed. */
-static bool is_deed(const struct ktread_event *event, const struct wellknown *known)
-{
-	if (event->context != KTRX_CONTEXT_THREAD)
-		return false;
-	switch (known->kind) {
-	case WELLKNOWN_SWITCH:
-	case WELLKNOWN_BLOCK:
-	case WELLKNOWN_LOCK_CONTEND:
-	case WELLKNOWN_LOCK_ACQUIRE:
-	case WELLKNOWN_LOCK_RELEASE:
-		return false;
-	default:
-		return true;
-	}
-}
-
 void why_wakes_event(struct why_reader *reader, const struct ktread_event *event,
 		     const struct wellknown *known)
 {
-	struct why_thread *thread;
-
-	if (is_deed(event, known)) {
-		thread = why_thread_touch(reader, event->thread);
-		if (thread)
-			thread->deed = event->stamp;
-	}
 	switch (known->kind) {
 	case WELLKNOWN_BLOCK:
 		on_block(reader, event, known);
