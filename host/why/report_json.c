@@ -11,10 +11,32 @@
 
 #define STRING_MOST 512u /* bytes of a string, before it is escaped */
 
-/* ,"key": unless it is the first of its object, which the caller says by the brace that it put. */
+/* Between two members or elements: not behind the bracket that begins them, which is the last that was put then. */
+static void put_comma(struct output *out)
+{
+	const char last = out->at > out->buffer ? out->at[-1] : '\0';
+
+	if (last != '{' && last != '[')
+		output_text(out, ",");
+}
+
 static void put_key(struct output *out, const char *key)
 {
-	output_format(out, "%s\"%s\":", out->at > out->buffer && out->at[-1] == '{' ? "" : ",", key);
+	put_comma(out);
+	output_format(out, "\"%s\":", key);
+}
+
+/* An array, or an object as an element of one; what is in it follows. */
+static void begin_array(struct output *out, const char *key)
+{
+	put_key(out, key);
+	output_text(out, "[");
+}
+
+static void begin_element(struct output *out)
+{
+	put_comma(out);
+	output_text(out, "{");
 }
 
 static void put_text(struct output *out, const char *text)
@@ -116,7 +138,7 @@ static void put_actor(struct output *out, const struct why_evidence *evidence, c
 	const bool is_cpu = actor->id & KTRX_HOLDER_CPU;
 	char words[WHY_WORDS];
 
-	output_text(out, "{");
+	begin_element(out);
 	put_string(out, "text", why_say_actor(evidence, actor->id, words, sizeof(words)));
 	put_known(out, "cpu", is_cpu, actor->id & ~KTRX_HOLDER_CPU);
 	put_known(out, "thread", !is_cpu, actor->id - 1);
@@ -130,25 +152,21 @@ static void put_actor(struct output *out, const struct why_evidence *evidence, c
 static void put_finding(struct output *out, const struct why_evidence *evidence,
 			const struct why_finding *finding)
 {
-	output_text(out, "{");
+	begin_element(out);
 	put_string(out, "verdict", why_verdict_word(finding->verdict));
 	put_string(out, "sure", why_sure_word(finding->sure));
 	put_bool(out, "partial", finding->partial);
 	put_string(out, "text", finding->head);
-	put_key(out, "lines");
-	output_text(out, "[");
+	begin_array(out, "lines");
 	for (uint32_t n = 0; n < finding->lines; n++) {
-		output_text(out, n ? "," : "");
+		put_comma(out);
 		put_text(out, finding->line[n]);
 	}
 	output_text(out, "]");
 	put_string(out, "missing", finding->missing);
-	put_key(out, "actors");
-	output_text(out, "[");
-	for (uint32_t n = 0; n < finding->actors; n++) {
-		output_text(out, n ? "," : "");
+	begin_array(out, "actors");
+	for (uint32_t n = 0; n < finding->actors; n++)
 		put_actor(out, evidence, &finding->actor[n]);
-	}
 	output_text(out, "]}");
 }
 
@@ -157,14 +175,11 @@ static void put_finding(struct output *out, const struct why_evidence *evidence,
 static void put_holder(struct output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
-	uint32_t held = 0;
-
-	put_key(out, "holds");
-	output_text(out, "[");
+	begin_array(out, "holds");
 	for (uint32_t n = 0; n < KTRX_HELD; n++) {
 		if (!holder->held[n].object)
 			continue;
-		output_text(out, held++ ? ",{" : "{");
+		begin_element(out);
 		put_object(out, evidence, "lock", holder->held[n].object);
 		put_age(out, evidence, "since", holder->held[n].stamp);
 		put_place(out, evidence, "place", holder->held[n].pc, why_say_call);
@@ -186,10 +201,9 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 
 static void put_last(struct output *out, const struct why_evidence *evidence, const struct why_last *last)
 {
-	put_key(out, "events");
-	output_text(out, "[");
+	begin_array(out, "events");
 	for (uint32_t n = 0; n < last->count; n++) {
-		output_text(out, n ? ",{" : "{");
+		begin_element(out);
 		put_age(out, evidence, "ago", last->event[n].stamp);
 		put_string(out, "text", last->event[n].text);
 		output_text(out, "}");
@@ -215,7 +229,7 @@ static void put_cpu_row(struct output *out, const struct why_evidence *evidence,
 
 static void put_cpu(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	output_text(out, "{");
+	begin_element(out);
 	put_number(out, "cpu", cpu->number);
 	put_known(out, "thread", cpu->running != UINT32_MAX, cpu->running);
 	put_cpu_row(out, evidence, cpu);
@@ -224,12 +238,11 @@ static void put_cpu(struct output *out, const struct why_evidence *evidence, con
 	put_holder(out, evidence, &cpu->holder);
 	put_place(out, evidence, "place", cpu->has_registers ? cpu->pc : cpu->row.pc, why_say_place);
 	put_bool(out, "registers", cpu->has_registers);
-	put_key(out, "stack");
-	output_text(out, "[");
+	begin_array(out, "stack");
 	for (uint32_t n = 0; n < cpu->frames; n++) {
 		char words[WHY_WORDS];
 
-		output_text(out, n ? "," : "");
+		put_comma(out);
 		put_text(out, why_say_call(evidence, cpu->frame[n], words, sizeof(words)));
 	}
 	output_text(out, "]");
@@ -242,7 +255,7 @@ static void put_thread(struct output *out, const struct why_evidence *evidence,
 {
 	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
 
-	output_text(out, "{");
+	begin_element(out);
 	put_number(out, "thread", thread->id);
 	put_string(out, "name", thread->name);
 	put_bool(out, "idle", thread->idle);
@@ -263,25 +276,16 @@ void why_report_json(struct output *out, const struct why_evidence *evidence,
 	put_string(out, "verdict", why_verdict_word(why_findings_at(findings, 0)->verdict));
 	put_string(out, "kernel", evidence->info->kernel);
 	put_string(out, "ended", evidence->ended);
-	put_key(out, "findings");
-	output_text(out, "[");
-	for (uint32_t n = 0; n < why_findings_count(findings); n++) {
-		output_text(out, n ? "," : "");
+	begin_array(out, "findings");
+	for (uint32_t n = 0; n < why_findings_count(findings); n++)
 		put_finding(out, evidence, why_findings_at(findings, n));
-	}
 	output_text(out, "]");
-	put_key(out, "cpus");
-	output_text(out, "[");
-	for (uint32_t n = 0; n < evidence->cpus; n++) {
-		output_text(out, n ? "," : "");
+	begin_array(out, "cpus");
+	for (uint32_t n = 0; n < evidence->cpus; n++)
 		put_cpu(out, evidence, &evidence->cpu[n]);
-	}
 	output_text(out, "]");
-	put_key(out, "threads");
-	output_text(out, "[");
-	for (uint32_t n = 0; n < evidence->threads; n++) {
-		output_text(out, n ? "," : "");
+	begin_array(out, "threads");
+	for (uint32_t n = 0; n < evidence->threads; n++)
 		put_thread(out, evidence, &evidence->thread[n]);
-	}
 	output_text(out, "]}\n");
 }
