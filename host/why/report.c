@@ -7,7 +7,6 @@
 
 #define WIDTH 116u /* columns */
 
-/* A text in lines of WIDTH at most, all but the first further in. */
 void why_put_wrapped(struct output *out, unsigned indent, const char *text)
 {
 	size_t left, room, take;
