@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "live/page.h"
 
-#include "live/holders.h"
-
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "live/holders.h"
 
 #define BAR_MOST 40u
 #define TEXT	 192u

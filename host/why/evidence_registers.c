@@ -30,16 +30,25 @@ static struct why_cpu *take_cpu(struct why_evidence *evidence, const char **at)
 	return take_number(at, 10, &number) && number < evidence->cpus ? &evidence->cpu[number] : NULL;
 }
 
+/* What follows a word; NULL: it is another one. */
+static const char *behind(const char *at, const char *word)
+{
+	const size_t length = strlen(word);
+
+	return strncmp(at, word, length) == 0 ? at + length : NULL;
+}
+
 static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 {
-	while (*at == ' ') {
-		const char *value = ++at + 3;
+	const char *value;
 
-		if (strncmp(at, "pc=", 3) == 0)
+	while (*at == ' ') {
+		at++;
+		if ((value = behind(at, "pc=")))
 			cpu->has_registers = take_number(&value, 16, &cpu->pc);
-		else if (strncmp(at, "sp=", 3) == 0)
+		else if ((value = behind(at, "sp=")))
 			take_number(&value, 16, &cpu->sp);
-		else if (strncmp(at, "x30", 3) == 0 && *value++ == '=')
+		else if ((value = behind(at, "x30=")))
 			take_number(&value, 16, link);
 		at += strcspn(at, " \n");
 	}
@@ -88,16 +97,13 @@ int why_registers(struct why_evidence *evidence)
 	if (!link)
 		return KTREAD_E_MEMORY;
 	while (*at) {
-		bool stack = strncmp(at, "stack ", 6) == 0;
-		const char *word = at + (stack ? 6 : 4);
-		struct why_cpu *cpu = NULL;
+		const char *stack = behind(at, "stack "), *registers = behind(at, "cpu ");
+		struct why_cpu *cpu;
 
-		if (stack || strncmp(at, "cpu ", 4) == 0)
-			cpu = take_cpu(evidence, &word);
-		if (cpu && stack)
-			read_stack(cpu, word);
-		else if (cpu)
-			read_registers(cpu, &link[cpu->number], word);
+		if (stack && (cpu = take_cpu(evidence, &stack)))
+			read_stack(cpu, stack);
+		else if (registers && (cpu = take_cpu(evidence, &registers)))
+			read_registers(cpu, &link[cpu->number], registers);
 		at += strcspn(at, "\n");
 		at += *at == '\n';
 	}
