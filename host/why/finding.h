@@ -52,7 +52,7 @@ const char *why_sure_word(enum why_sure sure);
 
 #define WHY_ACTORS 16u
 #define WHY_LINES  24u
-#define WHY_LINE   200u
+#define WHY_LINE   480u /* room for two objects, or for who waits for one and where, whatever their names */
 
 /* A thread or a CPU that takes part, as struct ktrx_holder names it. */
 struct why_actor {
@@ -111,7 +111,7 @@ const struct why_finding *why_findings_at(const struct why_findings *findings, u
  * "fs_read+0x31 (fs.c:88)", "2.31 s". What came from the guest is escaped. An address that is a return address, as all
  * are that hooks note, is said by why_say_call(): the line is that of the call. why_say() is snprintf(), cut where it must be.
  */
-#define WHY_WORDS 160u /* room that is enough for each of them */
+#define WHY_WORDS 176u /* room that is enough for each of them */
 __attribute__((format(printf, 3, 4))) const char *why_say(char *buffer, size_t size, const char *format, ...);
 const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char *buffer, size_t size);
 const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "unit/script.h"
 #include "unit/why_support.h"
 
@@ -483,6 +485,30 @@ static void a_ring_is_found_wherever_it_begins(void **state)
 	three_can_meet(B + 1);
 }
 
+/* Names are as long as they like to be; none takes the words behind it away. */
+static void long_names_leave_room(void **state)
+{
+	static const char one[] = "a_lock_whose_name_says_all_that_there_is_to_say_of_it_and_more";
+	static const char other[] = "another_lock_whose_name_says_all_that_there_is_to_say_of_it___";
+
+	(void)state;
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock,string name");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+	for (uint64_t n = 0; n < 4; n++) {
+		const uint64_t first = n % 2 ? B : A, then = n % 2 ? A : B, stamp = (10 + n) * MS;
+		const uint32_t thread = n % 2 ? 6 : 5;
+
+		script_event(ACQUIRE, stamp, 0, thread, first, n % 2 ? other : one);
+		script_event(ACQUIRE, stamp + 1, 0, thread, then, n % 2 ? one : other);
+		script_event(RELEASE, stamp + 2, 0, thread, then);
+		script_event(RELEASE, stamp + 3, 0, thread, first);
+	}
+	end_at(1020 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_LOCK_ORDER);
+	assert_non_null(strstr(why_judge()->line[0], ", more than once"));
+	assert_non_null(strstr(why_judge()->head, "and has not yet"));
+}
+
 /* Thread 6 has taken B while it had A before 5 did: 5 in the other order can meet it. */
 static void one_of_several_may_meet_another(void **state)
 {
@@ -527,6 +553,7 @@ int main(void)
 		TEST(tables_are_believed_before_events),
 		TEST(one_thread_does_not_meet_itself),
 		TEST(one_of_several_may_meet_another),
+		TEST(long_names_leave_room),
 		TEST(a_ring_that_shares_orders_is_found),
 		TEST(a_ring_is_found_wherever_it_begins),
 	};
