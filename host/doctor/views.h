@@ -28,8 +28,8 @@ enum view_fact {
 	VIEW_CPUS = 1u << 13,	    /* CPUs other than 0 are told apart */
 	VIEW_THREADS = 1u << 14,    /* threads are told apart */
 	VIEW_CALLERS = 1u << 15,    /* an event tells its callers */
-	VIEW_HOLDERS = 1u << 17,    /* there is a table of what threads hold and wait for */
 	VIEW_FREQUENCY = 1u << 16,  /* ticks can be told as time */
+	VIEW_HOLDERS = 1u << 17,    /* there is a table of what threads hold and wait for */
 };
 
 enum view_sign {

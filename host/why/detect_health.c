@@ -119,8 +119,10 @@ static void look_at_cpu(struct health *health, const struct why_evidence *eviden
 		health->reach = reach_of(evidence, cpu);
 	if (spins_on(evidence, cpu))
 		health->silent++;
+	else if (why_idles(evidence, cpu) && is_restless(evidence, cpu))
+		health->unknown++;
 	else if (why_idles(evidence, cpu))
-		is_restless(evidence, cpu) ? health->unknown++ : health->idle++;
+		health->idle++;
 	else if (is_silent(evidence, cpu))
 		health->silent++;
 	else if (!why_runs_work(evidence, cpu))
@@ -252,9 +254,8 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 	const struct health health = look(evidence);
 	const unsigned busy = busy_percent(&health);
 
-	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut || !why_tells(evidence))
-		return 0;
-	if (spins_in_vain(evidence))
+	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut || !why_tells(evidence) ||
+	    spins_in_vain(evidence))
 		return 0;
 	/* Where none idles, they have just begun, however little that is of the window. */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))

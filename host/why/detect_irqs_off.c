@@ -55,7 +55,6 @@ static uint32_t takers(const struct why_evidence *evidence)
 static enum why_sure judge(const struct why_evidence *evidence, const struct why_interrupts *interrupts)
 {
 	const struct why_quiet *quiet = &interrupts->quiet;
-
 	const uint64_t length = quiet->to - quiet->from;
 
 	if (quiet->events < EVENTS || quiet->unseen > length / 3 ||

@@ -38,9 +38,8 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 /* Is a heart to be expected there: it has beaten, or others have so often that it should have? */
 static bool has_heart(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
-	if (!cpu->has_row || cpu->row.heartbeats > 0)
-		return cpu->has_row;
-	return cpu->row.online && evidence->most_beats >= MANY_BEATS;
+	return cpu->has_row &&
+	       (cpu->row.heartbeats > 0 || (cpu->row.online && evidence->most_beats >= MANY_BEATS));
 }
 
 /* The whole machine stands: no CPU has gone on without another one. */
