@@ -160,7 +160,8 @@ static void examine_loss(struct doctor_report *report, const struct facts *facts
 {
 	const struct ktread_info *info = facts->info;
 	uint64_t overwritten = 0, invalid = 0, refused = 0, reach = UINT64_MAX;
-	double seconds;
+	double seconds, all;
+	char rate[48] = "";
 
 	for (uint32_t n = 0; n < info->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(facts->trace, n);
@@ -190,9 +191,11 @@ static void examine_loss(struct doctor_report *report, const struct facts *facts
 		return;
 	}
 	seconds = ticks_seconds(reach, info->frequency);
+	all = ticks_seconds(facts->last - facts->first, info->frequency);
+	if (all > 0) /* not all within one tick of a coarse clock */
+		snprintf(rate, sizeof(rate), ", %.0f events a second", (double)facts->events / all);
 	doctor_say(report, seconds < REACH_SECONDS ? DOCTOR_DARK : DOCTOR_OK, "reach",
-		   "the rings reach back %.3f s at this rate, %.0f events a second%s", seconds,
-		   (double)facts->events / ticks_seconds(facts->last - facts->first, info->frequency),
+		   "the rings reach back %.3f s at this rate%s%s", seconds, rate,
 		   seconds < REACH_SECONDS ? ": lend ktrace_init() more memory, or switch off what fires most"
 					   : "");
 }
