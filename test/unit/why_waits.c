@@ -16,6 +16,12 @@
 
 enum { OTHER = 1, CONTEND, ACQUIRE, RELEASE, TRY };
 
+static void declare_locks(void)
+{
+	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	script_type(RELEASE, "lock", "release", "pointer lock");
+}
+
 static void end_at(uint64_t stamp)
 {
 	script_type(OTHER, "mine", "other", "");
@@ -257,8 +263,7 @@ static void an_answer_that_came_is_none(void **state)
 static void cross_by_events(void)
 {
 	script_type(CONTEND, "lock", "contend", "pointer lock,string name");
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
-	script_type(RELEASE, "lock", "release", "pointer lock");
+	declare_locks();
 	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
 	script_event(ACQUIRE, 11 * MS, 1, 6, (uint64_t)B);
 	script_event(CONTEND, 20 * MS, 0, 5, (uint64_t)B, "bee");
@@ -325,19 +330,20 @@ static void a_short_wait_is_no_inversion(void **state)
 	assert_int_equal(why_count(WHY_PRIORITY_INVERSION), 0);
 }
 
+/* One after the other, and both given up. */
+static void takes(uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
+{
+	script_event(ACQUIRE, stamp, 0, thread, first);
+	script_event(ACQUIRE, stamp + 1, 0, thread, then);
+	script_event(RELEASE, stamp + 2, 0, thread, then);
+	script_event(RELEASE, stamp + 3, 0, thread, first);
+}
+
 static void orders(uint32_t other)
 {
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
-	script_type(RELEASE, "lock", "release", "pointer lock");
-	for (uint32_t n = 0; n < 2; n++) {
-		const uint64_t first = n ? B : A, then = n ? A : B;
-		const uint32_t thread = n ? other : 5;
-
-		script_event(ACQUIRE, (10 + n) * MS, 0, thread, first);
-		script_event(ACQUIRE, (10 + n) * MS, 0, thread, then);
-		script_event(RELEASE, (10 + n) * MS, 0, thread, then);
-		script_event(RELEASE, (10 + n) * MS, 0, thread, first);
-	}
+	declare_locks();
+	takes(10 * MS, 5, A, B);
+	takes(11 * MS, other, B, A);
 	end_at(1020 * MS);
 }
 
@@ -351,13 +357,9 @@ static void two_orders_can_deadlock(void **state)
 /* Thread 5 takes B while it has A, 6 takes A while it has B: that one by a try, or not. */
 static void orders_with(uint16_t last)
 {
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	declare_locks();
 	script_type(TRY, "lock", "try", "pointer lock");
-	script_type(RELEASE, "lock", "release", "pointer lock");
-	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)A);
-	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
-	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
-	script_event(RELEASE, 13 * MS, 0, 5, (uint64_t)A);
+	takes(10 * MS, 5, A, B);
 	script_event(ACQUIRE, 20 * MS, 0, 6, (uint64_t)B);
 	script_event(last, 21 * MS, 0, 6, (uint64_t)A);
 	end_at(1020 * MS);
@@ -381,9 +383,8 @@ static void who_may_wait_does(void **state)
 static void what_was_tried_is_held(void **state)
 {
 	(void)state;
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
+	declare_locks();
 	script_type(TRY, "lock", "try", "pointer lock");
-	script_type(RELEASE, "lock", "release", "pointer lock");
 	script_event(TRY, 10 * MS, 0, 5, (uint64_t)A);
 	script_event(ACQUIRE, 11 * MS, 0, 5, (uint64_t)B);
 	script_event(RELEASE, 12 * MS, 0, 5, (uint64_t)B);
@@ -398,8 +399,7 @@ static void what_was_tried_is_held(void **state)
 static void what_is_no_thread_has_no_order(void **state)
 {
 	(void)state;
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
-	script_type(RELEASE, "lock", "release", "pointer lock");
+	declare_locks();
 	script_type(CONTEND, "lock", "contend", "pointer lock");
 	script_event(ACQUIRE, 10 * MS, 0, 0, (uint64_t)A);
 	script_event(ACQUIRE, 11 * MS, 1, 0, (uint64_t)B);
@@ -431,8 +431,7 @@ static void tables_are_believed_before_events(void **state)
 {
 	(void)state;
 	why_cpu_row(0, KTRX_MODE_IDLE);
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
-	script_type(RELEASE, "lock", "release", "pointer lock");
+	declare_locks();
 	script_event(ACQUIRE, 10 * MS, 0, 5, (uint64_t)B);
 	why_waits(why_thread_row(5, "five", KTRX_THREAD_WAITING, 0), KTRX_WAIT_LOCK, B, "bee", 20 * MS);
 	end_at(1020 * MS);
@@ -446,23 +445,13 @@ static void one_thread_does_not_meet_itself(void **state)
 	assert_int_equal(why_count(WHY_LOCK_ORDER), 0);
 }
 
-/* One after the other, and both given up. */
-static void takes(uint64_t stamp, uint32_t thread, uint64_t first, uint64_t then)
-{
-	script_event(ACQUIRE, stamp, 0, thread, first);
-	script_event(ACQUIRE, stamp + 1, 0, thread, then);
-	script_event(RELEASE, stamp + 2, 0, thread, then);
-	script_event(RELEASE, stamp + 3, 0, thread, first);
-}
-
 /*
  * Thread 5 takes A and B in both orders. 6 and 7 lead from A to B as well, by way of a third lock: with the one order of 5 that
  * is a ring of three, wherever that lock lies.
  */
 static void three_can_meet(uint64_t third)
 {
-	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
-	script_type(RELEASE, "lock", "release", "pointer lock");
+	declare_locks();
 	takes(10 * MS, 5, A, B);
 	takes(11 * MS, 5, B, A);
 	takes(12 * MS, 6, A, third);
