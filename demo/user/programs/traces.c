@@ -3,8 +3,8 @@
  * traces: who may trace whom into what, how far it goes, and what stands in the file then. Started again with a word it
  * is one of those that are traced.
  */
-#include <ktrx/proc.h>
 #include <program.h>
+#include <records.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ktrace.h>
@@ -19,63 +19,6 @@
 #define NOBODY	 30000 /* no process has this number */
 #define CALLS	 (KTRFAC_SYSCALL | KTRFAC_SYSRET)
 #define TOKEN	 "so they say"
-
-/* ---- What a trace says ------------------------------------------------------------------------- */
-
-static union {
-	struct ktrx_proc_head head;
-	char bytes[128 << 10];
-} image;
-static size_t image_size;
-
-static void load(const char *path)
-{
-	int fd = open(path, O_RDONLY, 0);
-	int64_t n = read_all(fd, image.bytes, sizeof(image.bytes));
-
-	check(fd >= 0 && n >= 0 && n < (int64_t)sizeof(image.bytes), "the trace is read");
-	image_size = n > 0 ? (size_t)n : 0;
-	close(fd);
-}
-
-/* Passes over further heads: of those who append. NULL: the end. */
-static const struct ktrx_proc_record *next_record(size_t *at)
-{
-	const struct ktrx_proc_record *record;
-
-	while (image_size - *at >= sizeof(image.head) && memcmp(image.bytes + *at, KTRX_PROC_MAGIC, 4) == 0)
-		*at += sizeof(image.head);
-	if (image_size - *at < sizeof(*record))
-		return NULL;
-	record = (const void *)(image.bytes + *at);
-	*at += sizeof(*record) + ((record->size + 7) & ~(size_t)7);
-	return check(record->mark == KTRX_PROC_MARK && *at <= image_size, "a whole record") ? record : NULL;
-}
-
-/* Records of a type and process; 0: of all. */
-static int count(const char *path, unsigned type, int pid)
-{
-	const struct ktrx_proc_record *record;
-	size_t at = 0;
-	int found = 0;
-
-	load(path);
-	while ((record = next_record(&at)))
-		found += (!type || record->type == type) && (!pid || record->pid == (uint32_t)pid);
-	return found;
-}
-
-static uint64_t lost(const char *path)
-{
-	const struct ktrx_proc_record *record;
-	uint64_t sum = 0;
-	size_t at = 0;
-
-	load(path);
-	while ((record = next_record(&at)))
-		sum += record->lost;
-	return sum;
-}
 
 static void make_file(const char *path, int owner)
 {
@@ -111,9 +54,9 @@ static void refusals(void)
 	check_equal(-EFAULT, open((const char *)8, O_RDONLY, 0), "a path from nowhere");
 	check_equal(-EFAULT, write(STDOUT, (const void *)8, 10), "text from nowhere");
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
-	check_equal(1, count(FILE_OF, KTRX_PROC_USER, getpid()), "what was said");
-	check_equal(1, count(FILE_OF, KTRX_PROC_END, 0), "the trace has ended");
-	check_equal(0, (int64_t)lost(FILE_OF), "nothing is lost");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, getpid()), "what was said");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_END, 0), "the trace has ended");
+	check_equal(0, records_lost(FILE_OF), "nothing is lost");
 }
 
 /* ---- Those who are traced ---------------------------------------------------------------------- */
@@ -286,15 +229,15 @@ static int said_by_children(int facilities, int operation)
 	say();
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
 	say();
-	check_equal(1, count(FILE_OF, KTRX_PROC_USER, getpid()), "said by oneself");
-	return count(FILE_OF, KTRX_PROC_USER, 0) - 1;
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, getpid()), "said by oneself");
+	return (int)records_count(FILE_OF, KTRX_PROC_USER, 0) - 1;
 }
 
 static void inheritance(void)
 {
 	check_equal(0, said_by_children(KTRFAC_USER, 0), "children are not traced");
 	check_equal(2, said_by_children(KTRFAC_USER | KTRFAC_INHERIT, 0), "unless they inherit it");
-	check_equal(2, count(FILE_OF, KTRX_PROC_USER, 0) - 1, "whole families");
+	check_equal(2, records_count(FILE_OF, KTRX_PROC_USER, 0) - 1, "whole families");
 	check_equal(0, said_by_children(CALLS | KTRFAC_USER, 0), "none of them");
 }
 
@@ -333,7 +276,7 @@ static int count_traced(int operation, int pid)
 	make_file(FILE_OF, 0);
 	check_equal(0, ktrace(FILE_OF, KTROP_SET | operation, KTRFAC_PROCCTOR, pid), "traced");
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEAR | operation, KTRFAC_PROCCTOR, pid), "and not any more");
-	return count(FILE_OF, KTRX_PROC_PROCCTOR, 0);
+	return (int)records_count(FILE_OF, KTRX_PROC_PROCCTOR, 0);
 }
 
 static void descendants_and_groups(void)
@@ -373,11 +316,11 @@ static void changes(void)
 	tell();
 	check_equal(0, ktrace(OTHER, KTROP_CLEAR, CALLS, child), "none of it");
 	tell();
-	check_equal(1, count(FILE_OF, KTRX_PROC_USER, child), "said into the first file");
-	check_equal(2, count(OTHER, KTRX_PROC_USER, child), "and into the other");
-	check(count(OTHER, KTRX_PROC_SYSRET, child) > 0, "with calls");
-	check_equal(1, count(FILE_OF, KTRX_PROC_END, 0), "an end");
-	check_equal(1, count(OTHER, KTRX_PROC_END, 0), "and another");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, child), "said into the first file");
+	check_equal(2, records_count(OTHER, KTRX_PROC_USER, child), "and into the other");
+	check(records_count(OTHER, KTRX_PROC_SYSRET, child) > 0, "with calls");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_END, 0), "an end");
+	check_equal(1, records_count(OTHER, KTRX_PROC_END, 0), "and another");
 	close(pipe_ends[0]), close(pipe_ends[1]);
 	wait_for(child);
 }
@@ -386,11 +329,12 @@ static void changes(void)
 
 static void copy_program(const char *to, int owner)
 {
+	static char block[4096];
 	int source = open(ITSELF, O_RDONLY, 0), target = open(to, O_WRONLY | O_CREAT | O_TRUNC, 0755);
 	int64_t n;
 
-	while ((n = read(source, image.bytes, sizeof(image.bytes))) > 0)
-		check_equal(n, write_all(target, image.bytes, (size_t)n), to);
+	while ((n = read(source, block, sizeof(block))) > 0)
+		check_equal(n, write_all(target, block, (size_t)n), to);
 	close(source), close(target);
 	check_equal(0, chown(to, (uint32_t)owner, (uint32_t)owner), "its owner");
 	check_equal(0, chmod(to, 04755), "as which it runs");
@@ -426,14 +370,14 @@ static void privilege(void)
 	make_file(OTHER, ANOTHER);
 	child = start_child(run_plain_then_set_id);
 	check_equal(0, wait_for(child), "a set-id program");
-	check_equal(1, count(OTHER, KTRX_PROC_USER, child), "it is not traced by who started it");
+	check_equal(1, records_count(OTHER, KTRX_PROC_USER, child), "it is not traced by who started it");
 	make_file(FILE_OF, 0);
 	check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_USER | KTRFAC_PROCCTOR | KTRFAC_INHERIT, getpid()),
 		    "traced");
 	child = start_child(run_set_id);
 	check_equal(0, wait_for(child), "a set-id program");
 	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
-	check_equal(1, count(FILE_OF, KTRX_PROC_USER, child), "but by root");
+	check_equal(1, records_count(FILE_OF, KTRX_PROC_USER, child), "but by root");
 }
 
 int main(int argc, char **argv)

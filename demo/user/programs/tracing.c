@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * tracing: the command ktrace, option by option, on processes that say something when they are told to; and a disk that
+ * becomes full while a process is traced.
+ */
+#include <program.h>
+#include <records.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ktrace.h>
+#include <unistd.h>
+
+#define HOME	 "/tmp/tracing"
+#define SOMEBODY 1000
+#define TOKEN	 "word"
+
+/* ---- Processes that say something -------------------------------------------------------------- */
+
+/* A process and its child: each byte it is told makes both of them say something, and answer. */
+struct family {
+	int tell[2], answer[2], tell_child[2];
+	int parent;
+	char number[12]; /* its pid as a word */
+};
+
+static struct family *starting; /* of which process is being started */
+
+static void say_when_told(int told)
+{
+	char byte;
+
+	while (read(told, &byte, 1) == 1) {
+		utrace(TOKEN, sizeof(TOKEN) - 1);
+		if (told == starting->tell[0])
+			write(starting->tell_child[1], &byte, 1);
+		write(starting->answer[1], &byte, 1);
+	}
+}
+
+static void be_child(void)
+{
+	close(starting->tell[1]), close(starting->tell_child[1]);
+	say_when_told(starting->tell_child[0]);
+}
+
+static void be_parent(void)
+{
+	int child;
+
+	close(starting->tell[1]);
+	setpgid(0, 0);
+	child = start_child(be_child);
+	write(starting->answer[1], ".", 1);
+	say_when_told(starting->tell[0]);
+	close(starting->tell_child[1]);
+	wait_for(child);
+}
+
+static void hear(const struct family *family, int times)
+{
+	char byte;
+
+	for (int i = 0; i < times; i++)
+		check_equal(1, read(family->answer[0], &byte, 1), "an answer");
+}
+
+static void start_family(struct family *family)
+{
+	starting = family;
+	check_equal(0, pipe(family->tell) | pipe(family->answer) | pipe(family->tell_child), "pipes");
+	family->parent = start_child(be_parent);
+	close(family->tell_child[0]), close(family->tell_child[1]);
+	format(family->number, sizeof(family->number), "%d", family->parent);
+	hear(family, 1);
+}
+
+static void end_family(struct family *family)
+{
+	close(family->tell[1]);
+	check_equal(0, wait_for(family->parent), "the family ends");
+	close(family->tell[0]), close(family->answer[0]), close(family->answer[1]);
+}
+
+static void tell(const struct family *family)
+{
+	check_equal(1, write(family->tell[1], ".", 1), "told");
+	hear(family, 2);
+}
+
+/* ---- The command ------------------------------------------------------------------------------- */
+
+static int ktrace_command(char *a, char *b, char *c, char *d, char *e, char *f, char *g)
+{
+	char *words[] = { (char[]){ "ktrace" }, a, b, c, d, e, f, g, NULL };
+	int pid = start_program("/bin/ktrace", words);
+
+	return wait_for(pid);
+}
+
+#define RUN_OF(a, b, c, d, e, f, g, ...) ktrace_command(a, b, c, d, e, f, g)
+#define RUN(...)			 RUN_OF(__VA_ARGS__, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+#define FAILED				 (1 << 8)
+#define MISUSED				 (2 << 8)
+
+static int said(const char *path, int pid)
+{
+	return (int)records_count(path, KTRX_PROC_USER, pid);
+}
+
+static void processes(void)
+{
+	struct family one;
+	struct abi_stat about;
+
+	start_family(&one);
+	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-p", one.number), "a process");
+	tell(&one);
+	check_equal(0, RUN("-f", HOME "/p", "-t", "u", "-c", "-p", one.number), "no more");
+	tell(&one);
+	check_equal(1, said(HOME "/p", one.parent), "what it said meanwhile");
+	check_equal(1, said(HOME "/p", 0), "and nobody else");
+	check_equal(0, stat(HOME "/p", &about), "the file");
+	check_equal(S_IFREG | 0600, about.mode, "is nobody else's to read");
+	check_equal(0, RUN("-d", "-f", HOME "/d", "-t", "u", "-p", one.number), "with its child");
+	tell(&one);
+	check_equal(0, RUN("-dc", "-f", HOME "/d", "-t", "u", "-p", one.number), "no more");
+	tell(&one);
+	check_equal(2, said(HOME "/d", 0), "both said something");
+	check_equal(0, RUN("-f", HOME "/g", "-t", "u", "-g", one.number), "a group");
+	tell(&one);
+	check_equal(0, RUN("-f", HOME "/g", "-c"), "nobody into that file any more");
+	tell(&one);
+	check_equal(2, said(HOME "/g", 0), "both said something");
+	check_equal(0, RUN("-f", HOME "/x", "-t", "u", "-g", one.number), "a group again");
+	tell(&one);
+	check_equal(0, RUN("-C"), "nobody at all any more");
+	tell(&one);
+	check_equal(2, said(HOME "/x", 0), "both said something");
+	check_equal(0, RUN("-a", "-f", HOME "/x", "-t", "u", "-p", one.number), "appended");
+	tell(&one);
+	check_equal(0, RUN("-C"), "no more");
+	check_equal(3, said(HOME "/x", 0), "both sessions");
+	end_family(&one);
+}
+
+static void commands(void)
+{
+	check_equal(0, RUN("-f", HOME "/c", "-t", "cu", "/bin/cat", "/etc/motd"), "a command");
+	check(records_count(HOME "/c", KTRX_PROC_SYSCALL, 0) > 4, "its calls");
+	check_equal(0, records_count(HOME "/c", KTRX_PROC_GENIO, 0), "and nothing else");
+	check_equal(1, records_count(HOME "/c", KTRX_PROC_PROCDTOR, 0), "it ended");
+	check_equal(0, RUN("-i", "-f", HOME "/i", "sh", "/etc/tools"), "a script with all that it starts");
+	check(records_count(HOME "/i", KTRX_PROC_PROCDTOR, 0) > 5, "processes end");
+	check(records_count(HOME "/i", KTRX_PROC_GENIO, 0) > 5, "data");
+	check(records_count(HOME "/i", KTRX_PROC_NAMEI, 0) > 5, "names");
+	check(records_count(HOME "/i", KTRX_PROC_STRUCT, 0) > 0, "structs");
+	check_equal(0, records_count(HOME "/i", KTRX_PROC_CSW, 0), "no context switches");
+	check_equal(0, records_count(HOME "/i", KTRX_PROC_FAULT, 0), "nor faults");
+	check_equal(0, records_lost(HOME "/i"), "nothing is lost");
+	check_equal(0, RUN("-f", HOME "/w", "-t", "wf", "sleeper"), "waiting and faults");
+	check(records_count(HOME "/w", KTRX_PROC_CSW, 0) > 1, "context switches");
+	check(records_count(HOME "/w", KTRX_PROC_FAULT, 0) > 1, "faults");
+	check_equal(records_count(HOME "/w", KTRX_PROC_FAULT, 0),
+		    records_count(HOME "/w", KTRX_PROC_FAULTEND, 0), "each with its end");
+}
+
+static void misuse(void)
+{
+	check_equal(MISUSED, RUN("-f", HOME "/m"), "no command and no process");
+	check_equal(MISUSED, RUN("-p", "1", "ls"), "both");
+	check_equal(MISUSED, RUN("-t", "q", "ls"), "no such letter");
+	check_equal(MISUSED, RUN("-p", "nobody"), "no number");
+	check_equal(MISUSED, RUN("-q"), "no such option");
+	check_equal(MISUSED, RUN("-f"), "no file");
+	check_equal(FAILED, RUN("-f", HOME "/m", "-p", "30000"), "no such process");
+	check_equal(FAILED, RUN("-f", HOME, "ls"), "a directory");
+	check_equal(FAILED, RUN("-f", HOME "/m", "no-such-command"), "no such command");
+	check_equal(FAILED, RUN("-f", HOME "/none", "-c"), "no such file");
+}
+
+static void as_somebody(void)
+{
+	check_equal(0, setuid(SOMEBODY), "a user");
+	check_equal(FAILED, RUN("-f", HOME "/root", "ls"), "root's file is not removed");
+	check_equal(FAILED, RUN("-a", "-f", HOME "/open", "ls"), "nor is somebody else's appended to");
+	check_equal(FAILED, RUN("-p", "1", "-f", HOME "/theirs"), "init is not theirs");
+	check_equal(0, RUN("-f", HOME "/theirs/t", "ls", HOME), "their own command is");
+}
+
+static void somebody(void)
+{
+	close(open(HOME "/root", O_WRONLY | O_CREAT, 0600));
+	close(open(HOME "/open", O_WRONLY | O_CREAT, 0666));
+	check_equal(0, chmod(HOME "/open", 0666), "for everybody");
+	check_equal(0, mkdir(HOME "/theirs", 0700), "a directory");
+	check_equal(0, chown(HOME "/theirs", SOMEBODY, SOMEBODY), "of theirs");
+	check_equal(0, wait_for(start_child(as_somebody)), "somebody");
+}
+
+/* ---- A full disk ------------------------------------------------------------------------------- */
+
+static int fill_disk(void)
+{
+	static char block[4096];
+	int fd = open(HOME "/filler", O_WRONLY | O_CREAT, 0600);
+
+	while (write(fd, block, sizeof(block)) == sizeof(block))
+		continue;
+	return fd;
+}
+
+static void full_disk(void)
+{
+	struct family quiet;
+	int64_t before;
+	int filler, calls;
+
+	start_family(&quiet);
+	check_equal(0, RUN("-f", HOME "/quiet", "-t", "u", "-p", quiet.number), "one that says little");
+	close(open(HOME "/full", O_WRONLY | O_CREAT, 0600));
+	check_equal(0, ktrace(HOME "/full", KTROP_SET, KTRFAC_SYSCALL | KTRFAC_SYSRET, getpid()), "and us");
+	filler = fill_disk();
+	for (calls = 0; calls < 3000; calls++)
+		getpid();
+	check_equal(0, ftruncate(filler, 0), "room again");
+	before = records_count(HOME "/full", 0, 0);
+	check(before > 100, "what there was room for reads clean");
+	for (calls = 0; calls < 3000; calls++)
+		getpid();
+	check_equal(before, records_count(HOME "/full", 0, 0), "and no more comes");
+	check_equal(0, ktrace(HOME "/full", KTROP_SET, KTRFAC_SYSCALL, getpid()),
+		    "the file can be used again");
+	check_equal(0, ktrace(HOME "/full", KTROP_CLEARFILE, 0, 0), "for another session");
+	check(records_count(HOME "/full", 0, 0) > before, "which is appended");
+	tell(&quiet);
+	check_equal(0, RUN("-C"), "nobody any more");
+	check_equal(1, said(HOME "/quiet", quiet.parent), "the other file was not concerned");
+	end_family(&quiet);
+	close(filler);
+}
+
+static void clean_up(void)
+{
+	static const char *const files[] = { "p", "d",	  "g",	  "x",	      "c",	"i",	"w",
+					     "m", "root", "open", "theirs/t", "filler", "full", "quiet" };
+	char path[PATH_MAX];
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		format(path, sizeof(path), HOME "/%s", files[i]);
+		check_equal(0, unlink(path), path);
+	}
+	check_equal(0, rmdir(HOME "/theirs"), "removed");
+	check_equal(0, rmdir(HOME), "removed");
+}
+
+int main(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	check_equal(0, mkdir(HOME, 0777), "a directory");
+	check_equal(0, chmod(HOME, 0755), "that others see");
+	processes();
+	commands();
+	misuse();
+	somebody();
+	full_disk();
+	clean_up();
+	finish();
+}
