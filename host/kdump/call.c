@@ -29,10 +29,9 @@ static bool is_unused(const struct kdump_one *flags, const struct kdump_type *ty
 
 /* "so^" behind a level SOL_SOCKET is "so_SOL_SOCKET"; where there is none, a number or an address. */
 static const struct kdump_type *resolve(const struct kdump_table *table, const struct kdump_type *type,
-					const struct kdump_one *before, uint64_t value)
+					const char *key, uint64_t value)
 {
 	static const struct kdump_type number = { .base = KDUMP_INT };
-	const char *key = before->type ? kdump_type_symbol(before->type, before->value) : NULL;
 	char name[2 * KDUMP_NAME + 2];
 
 	if (!type || !type->keyed)
@@ -79,7 +78,9 @@ bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *o
 		}
 		arguments->next++;
 		one->value = take_word(arguments, one->type);
-		one->type = resolve(arguments->table, one->type, &arguments->last, one->value);
+		one->type = resolve(arguments->table, one->type, arguments->key, one->value);
+		if (one->type && one->type->symbols && !one->type->flags && !one->type->mask)
+			arguments->key = kdump_type_symbol(one->type, one->value);
 		if (!one->type || !is_unused(&arguments->last, one->type)) {
 			arguments->last = *one;
 			return true;
@@ -88,9 +89,10 @@ bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *o
 	return false;
 }
 
-char *kdump_put_call_name(char *at, const struct kdump_context *context, uint32_t number)
+char *kdump_put_call_name(char *at, const struct kdump_context *context, struct kdump_table *calls,
+			  uint32_t number)
 {
-	const struct kdump_call *call = kdump_table_call(context->words.table, number);
+	const struct kdump_call *call = kdump_table_call(calls, number);
 
 	if (call)
 		at = kdump_put_name(at, call->name);

@@ -20,6 +20,7 @@ struct kdump_arguments {
 	bool all;    /* as recorded, whatever the table says */
 	struct kdump_table *table;
 	struct kdump_one last; /* what kdump_arguments_next() gave before */
+	const char *key; /* the last that was a word, by which types like "so^" are chosen; NULL: none */
 };
 
 /* `all` shows each word that was recorded; else those that the table lists and that mean something. */
@@ -27,7 +28,8 @@ void kdump_arguments_begin(struct kdump_arguments *arguments, struct kdump_table
 			   const uint64_t *word, unsigned words, bool all);
 bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *one);
 
-/* "open", "[77]" if it has no name; with `numbers` "open[5]". */
-char *kdump_put_call_name(char *at, const struct kdump_context *context, uint32_t number);
+/* "open", "[77]" if the table does not have it; with -S "open[5]". */
+char *kdump_put_call_name(char *at, const struct kdump_context *context, struct kdump_table *calls,
+			  uint32_t number);
 
 #endif

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "kdump/context.h"
 
+#include <elf.h>
+
 #include "export/number.h"
 #include "kdump/tables.h"
 
@@ -42,6 +44,8 @@ void kdump_context_close(struct kdump_context *context)
 {
 	kdump_table_destroy(context->words.table);
 	context->words.table = NULL;
+	for (unsigned n = 0; n < 2; n++)
+		kdump_table_destroy(context->linux_calls[n]);
 }
 
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
@@ -49,6 +53,22 @@ uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
 	const struct kdump_abi *abi = &context->abi[pid % KDUMP_ABIS];
 
 	return abi->pid == pid ? abi->flags : 0;
+}
+
+struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t pid)
+{
+	uint32_t flags = context->ktrx || context->dragonfly || context->options->table
+				 ? 0
+				 : kdump_context_abi(context, pid);
+	bool wide = flags & KDUMP_SV_LP64;
+	struct kdump_table **calls = &context->linux_calls[wide];
+
+	if ((flags & KDUMP_SV_ABI) != KDUMP_SV_LINUX)
+		return context->words.table;
+	if (!*calls && kdump_table_create(calls, kdump_tables_text("linux"), wide ? EM_X86_64 : EM_386,
+					  wide ? 8 : 4) < 0)
+		return context->words.table;
+	return *calls;
 }
 
 static void note_abi(struct kdump_context *context, const struct ktread_proc_record *record)

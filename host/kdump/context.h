@@ -53,6 +53,8 @@ struct kdump_context {
 	bool dragonfly;		/* lines as its kdump has them */
 	bool ktrx;
 	bool own_table; /* the trace brought one */
+	struct kdump_table *linux_calls
+		[2]; /* of FreeBSD's Linux processes: words of 32 and 64 bits; NULL: not asked for */
 	struct ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
 
@@ -70,6 +72,15 @@ int kdump_context_update(struct kdump_context *context, const struct ktread_proc
 
 /* As in records of calls; 0 if unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid);
+/* The calls of a process: of words.table, but FreeBSD runs programs of Linux, too. */
+struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t pid);
+
+/* FreeBSD's sv_flags. */
+#define KDUMP_SV_ABI	 0xffu
+#define KDUMP_SV_LINUX	 3u
+#define KDUMP_SV_FREEBSD 9u
+#define KDUMP_SV_ILP32	 0x100u
+#define KDUMP_SV_LP64	 0x200u
 
 /* The times that were asked for, each with a blank behind it. */
 char *kdump_put_times(char *at, struct kdump_context *context, uint64_t stamp);

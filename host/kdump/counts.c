@@ -122,7 +122,7 @@ static void counts_close(void *state, struct kdump_context *context)
 
 		if (row->calls == 0 && row->errors == 0)
 			continue;
-		*kdump_put_call_name(name, context, row->number) = '\0';
+		*kdump_put_call_name(name, context, context->words.table, row->number) = '\0';
 		write_row(context->out, row, total.nanoseconds, row->number == OTHER ? "(other)" : name);
 	}
 	output_text(context->out, RULER);

@@ -172,7 +172,8 @@ char *kdump_put_denied(char *at, const struct kdump_context *context, const stru
 		return put_denied_freebsd(at, context, record);
 	at = put_reason(at, record->capfail.reason);
 	if (record->capfail.number != KTREAD_PROC_NOBODY)
-		at = kdump_put_call_name(number_literal(at, " in "), context, record->capfail.number);
+		at = kdump_put_call_name(number_literal(at, " in "), context, context->words.table,
+					 record->capfail.number);
 	if (record->capfail.needed[0] || record->capfail.held[0]) {
 		at = put_rights(number_literal(at, ": needs "), context, record->capfail.needed);
 		at = put_rights(number_literal(at, ", has "), context, record->capfail.held);

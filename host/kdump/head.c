@@ -9,13 +9,6 @@
 #define NAME_WIDTH 8 /* blanks follow shorter ones */
 #define NAME_MOST  124u
 
-/* FreeBSD's sv_flags. */
-#define SV_ABI_MASK    0xffu
-#define SV_ABI_LINUX   3u
-#define SV_ABI_FREEBSD 9u
-#define SV_ILP32       0x100u
-#define SV_LP64	       0x200u
-
 static char *put_right(char *at, int32_t number, int width)
 {
 	char text[NUMBER_SCRATCH];
@@ -120,12 +113,12 @@ void kdump_abi_name(char name[4], const struct kdump_context *context,
 		memcpy(name + 1, wide ? "64" : "32", 2);
 		return;
 	}
-	if ((flags & SV_ABI_MASK) == SV_ABI_LINUX)
+	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_LINUX)
 		name[0] = 'L';
-	if ((flags & SV_ABI_MASK) == SV_ABI_FREEBSD)
+	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_FREEBSD)
 		name[0] = 'F';
-	if (flags & (SV_LP64 | SV_ILP32))
-		memcpy(name + 1, flags & SV_LP64 ? "64" : "32", 2);
+	if (flags & (KDUMP_SV_LP64 | KDUMP_SV_ILP32))
+		memcpy(name + 1, flags & KDUMP_SV_LP64 ? "64" : "32", 2);
 }
 
 char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record)

@@ -38,9 +38,9 @@ static char *put_type(char *at, const struct ktread_proc_record *record)
 	return json_put_string(number_literal(at, ",\"type\":"), word, strcspn(word, " "));
 }
 
-static char *put_call_name(char *at, const struct kdump_context *context, uint32_t number)
+static char *put_call_name(char *at, struct kdump_table *calls, uint32_t number)
 {
-	const struct kdump_call *call = kdump_table_call(context->words.table, number);
+	const struct kdump_call *call = kdump_table_call(calls, number);
 
 	if (call)
 		at = json_put_name(number_literal(at, ",\"call\":"), call->name);
@@ -48,14 +48,14 @@ static char *put_call_name(char *at, const struct kdump_context *context, uint32
 }
 
 /* By their names; those that have none by their place, from 0. */
-static char *put_arguments(char *at, const struct kdump_context *context,
-			   const struct ktread_proc_record *record)
+static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
+	struct kdump_table *calls = kdump_context_calls(context, record->pid);
 	struct kdump_arguments arguments;
 	struct kdump_one one;
 
-	at = number_literal(at, ",\"args\":{");
-	kdump_arguments_begin(&arguments, context->words.table, record->syscall.number, record->syscall.arg,
+	at = number_literal(put_call_name(at, calls, record->syscall.number), ",\"args\":{");
+	kdump_arguments_begin(&arguments, calls, record->syscall.number, record->syscall.arg,
 			      record->syscall.args, context->options->raw);
 	for (unsigned n = 0; kdump_arguments_next(&arguments, &one); n++) {
 		if (n > 0)
@@ -68,12 +68,11 @@ static char *put_arguments(char *at, const struct kdump_context *context,
 	return at + 1;
 }
 
-static char *put_result(char *at, const struct kdump_context *context,
-			const struct ktread_proc_record *record)
+static char *put_result(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	const char *error = kdump_table_error(context->words.table, record->sysret.error);
 
-	at = put_call_name(at, context, record->sysret.number);
+	at = put_call_name(at, kdump_context_calls(context, record->pid), record->sysret.number);
 	if (record->sysret.error == 0)
 		return number_signed(number_literal(at, ",\"result\":"), record->sysret.result);
 	at = number_signed(number_literal(at, ",\"errno\":"), record->sysret.error);
@@ -176,12 +175,11 @@ static char *put_end(char *at, const struct ktread_proc_record *record)
 	return number_decimal(number_literal(at, ",\"lost_in_all\":"), record->end.lost);
 }
 
-static char *put_payload(char *at, const struct kdump_context *context,
-			 const struct ktread_proc_record *record)
+static char *put_payload(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	switch (record->type) {
 	case KTRX_PROC_SYSCALL:
-		return put_arguments(put_call_name(at, context, record->syscall.number), context, record);
+		return put_call(at, context, record);
 	case KTRX_PROC_SYSRET:
 		return put_result(at, context, record);
 	case KTRX_PROC_NAMEI:

@@ -39,14 +39,15 @@ static char *put_quoted(char *at, const struct ktread_proc_record *record)
 
 /* ---- calls ---- */
 
-static char *put_call(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+static char *put_call(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
+	struct kdump_table *calls = kdump_context_calls(context, record->pid);
 	struct kdump_arguments arguments;
 	struct kdump_one one;
 	char before = '(';
 
-	at = kdump_put_call_name(at, context, record->syscall.number);
-	kdump_arguments_begin(&arguments, context->words.table, record->syscall.number, record->syscall.arg,
+	at = kdump_put_call_name(at, context, calls, record->syscall.number);
+	kdump_arguments_begin(&arguments, calls, record->syscall.number, record->syscall.arg,
 			      record->syscall.args, context->options->raw);
 	while (kdump_arguments_next(&arguments, &one)) {
 		*at++ = before;
@@ -77,12 +78,12 @@ static char *put_error(char *at, const struct kdump_context *context, int32_t er
 	return kdump_vis_text(at + 1, text, strlen(text), PATH_MOST, false);
 }
 
-static char *put_return(char *at, const struct kdump_context *context,
-			const struct ktread_proc_record *record)
+static char *put_return(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	int64_t result = record->sysret.result;
 
-	at = kdump_put_call_name(at, context, record->sysret.number);
+	at = kdump_put_call_name(at, context, kdump_context_calls(context, record->pid),
+				 record->sysret.number);
 	*at++ = ' ';
 	if (record->sysret.error)
 		return put_end(put_error(at, context, record->sysret.error));
@@ -237,7 +238,7 @@ static void tell_loss(struct lines *lines, struct kdump_context *context,
 /* ---- records ---- */
 
 /* What fits a line; NULL if it was written. */
-static char *put_payload(char *at, struct lines *lines, const struct kdump_context *context,
+static char *put_payload(char *at, struct lines *lines, struct kdump_context *context,
 			 const struct ktread_proc_record *record)
 {
 	switch (record->type) {

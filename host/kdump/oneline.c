@@ -42,6 +42,11 @@ static char *put_who(char *at, struct kdump_context *context, uint32_t pid, uint
 	return kdump_put_times(at + 1, context, stamp);
 }
 
+static char *put_call_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t number)
+{
+	return kdump_put_call_name(at, context, kdump_context_calls(context, pid), number);
+}
+
 /* ---- arguments ---- */
 
 /* What the call's records say of an argument of this type; each is for one argument. NULL: nothing. */
@@ -84,7 +89,7 @@ static bool may_be_filled(const struct kdump_one *one)
  * Those behind the first `pending->shown`; of an `unfinished` call up to the first of which more may come to be known:
  * `pending->shown` is then where that is.
  */
-static char *put_arguments(char *at, const struct kdump_context *context, struct kdump_pending *pending,
+static char *put_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
 			   bool unfinished)
 {
 	struct kdump_arguments arguments;
@@ -92,8 +97,8 @@ static char *put_arguments(char *at, const struct kdump_context *context, struct
 	unsigned taken = 0, n = 0;
 	bool more = false;
 
-	kdump_arguments_begin(&arguments, context->words.table, pending->number, pending->word,
-			      pending->words, context->options->raw);
+	kdump_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
+			      pending->word, pending->words, context->options->raw);
 	for (; kdump_arguments_next(&arguments, &one); n++) {
 		const struct kdump_filling *filling = find_filling(pending, one.type, &taken);
 
@@ -130,17 +135,17 @@ static void tell_unfinished(struct oneline *oneline, struct kdump_context *conte
 	if (!pending || !pending->used || pending->told)
 		return;
 	at = put_who(output_line(context->out), context, pending->pid, pending->tid, pending->stamp);
-	at = number_literal(kdump_put_call_name(at, context, pending->number), "(");
+	at = number_literal(put_call_name(at, context, pending->pid, pending->number), "(");
 	at = put_arguments(at, context, pending, true);
 	output_done(context->out, number_literal(at, " <unfinished ...>\n"));
 	pending->told = true;
 }
 
-static char *put_result(char *at, const struct kdump_context *context,
-			const struct ktread_proc_record *record)
+static char *put_result(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	static const struct kdump_type number = { .base = KDUMP_LONG };
-	const struct kdump_call *call = kdump_table_call(context->words.table, record->sysret.number);
+	const struct kdump_call *call =
+		kdump_table_call(kdump_context_calls(context, record->pid), record->sysret.number);
 	const struct kdump_type *type = call && call->typed ? call->result : &number;
 	int32_t error = record->sysret.error;
 	const char *name = kdump_table_error(context->words.table, error);
@@ -188,7 +193,7 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 	at = put_who(from, context, pending->pid, pending->tid, stamp);
 	if (pending->told)
 		at = number_literal(at, "<... ");
-	at = kdump_put_call_name(at, context, pending->number);
+	at = put_call_name(at, context, pending->pid, pending->number);
 	at = pending->told ? number_literal(at, " resumed>") : number_literal(at, "(");
 	at = put_arguments(at, context, pending, false);
 	at = number_literal(pad(number_literal(at, ")"), from), "= ");
@@ -210,7 +215,7 @@ static void tell_return(struct oneline *oneline, struct kdump_context *context,
 	tell_unfinished(oneline, context);
 	from = output_line(context->out);
 	at = put_who(from, context, record->pid, record->tid, record->stamp);
-	at = kdump_put_call_name(number_literal(at, "<... "), context, record->sysret.number);
+	at = put_call_name(number_literal(at, "<... "), context, record->pid, record->sysret.number);
 	at = number_literal(pad(number_literal(at, " resumed>)"), from), "= ");
 	output_done(context->out, number_literal(put_result(at, context, record), "\n"));
 }
@@ -390,7 +395,8 @@ static void oneline_close(void *state, struct kdump_context *context)
 
 	for (unsigned n = 0; n < KDUMP_PENDINGS; n++) {
 		struct kdump_pending *pending = &oneline->pending.of[n];
-		const struct kdump_call *call = kdump_table_call(context->words.table, pending->number);
+		const struct kdump_call *call =
+			kdump_table_call(kdump_context_calls(context, pending->pid), pending->number);
 
 		if (pending->used && call && call->typed && call->result->base == KDUMP_VOID)
 			tell_finished(oneline, context, pending, NULL);

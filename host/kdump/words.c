@@ -6,6 +6,7 @@
 
 #include "export/number.h"
 
+#define SMALL	   4096u
 #define FLAGS_MOST 1000 /* bytes; a hostile table could name all of 64 bits at length */
 
 char *kdump_put_name(char *at, const char *name)
@@ -170,6 +171,14 @@ static bool is_pointer(const struct kdump_type *type)
 	}
 }
 
+/* Words that a table does not have are numbers; large ones may be anything. */
+static bool is_small(uint64_t value)
+{
+	uint64_t high = value >> 32;
+
+	return (high == 0 || high == UINT32_MAX) && (uint32_t)value + SMALL < 2 * SMALL;
+}
+
 /* Is it no number in JSON? */
 static bool is_text(const struct kdump_words *words, const struct kdump_type *type, uint64_t value)
 {
@@ -191,7 +200,7 @@ static bool is_text(const struct kdump_words *words, const struct kdump_type *ty
 	case KDUMP_MS:
 		return false;
 	case KDUMP_SYMBOL:
-		return type->flags != 0;
+		return type->flags != 0 || type->mask != 0 || !is_small(value);
 	default:
 		return true;
 	}
@@ -209,8 +218,9 @@ static char *put_plain(char *at, const struct kdump_words *words, const struct k
 		return kdump_put_name(at, symbol);
 	switch (type->base) {
 	case KDUMP_SYMBOL:
-		return type->flags || type->mask ? kdump_put_flags(at, type, value)
-						 : number_signed(at, (int32_t)value);
+		if (type->flags || type->mask)
+			return kdump_put_flags(at, type, value);
+		return is_small(value) ? number_signed(at, (int32_t)value) : put_hex(at, value);
 	case KDUMP_INT:
 	case KDUMP_FD:
 	case KDUMP_PID:

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Every option of kdump, and every format, word for word.
+. test/tap.sh
+. test/golden/golden.sh
+
+golden=test/golden/kdump
+export TZ=UTC0
+build/test/kdump-traces "$tmp" || exit 1
+cp test/golden/proc/*.ktrace "$tmp" || exit 1
+cp "$tmp/freebsd1.ktrace" "$tmp/ktrace.out"
+
+# Formats.
+for format in ktrx dragonfly freebsd0 freebsd0-i386 freebsd1; do
+	golden "$format" kdump -f $format.ktrace
+	golden "$format-T" kdump -T -t cn $format.ktrace
+	golden "$format-oneline" kdump --oneline $format.ktrace
+	golden "$format-count" kdump --oneline -c $format.ktrace
+	golden "$format-json" kdump --json $format.ktrace
+	golden "$format-named" kdump --format $format -t s $format.ktrace
+done
+
+# Options.
+golden default kdump
+golden A kdump -A abi.ktrace
+golden A-oneline kdump --oneline abi.ktrace
+golden A-ktrx kdump -A -t c linux.ktrace
+golden A-dragonfly kdump -A -t s dragonfly.ktrace
+golden c kdump -c -t cf freebsd1.ktrace
+golden c-unknown kdump -c -t s freebsd0.ktrace
+golden d kdump -d freebsd1.ktrace
+golden E kdump -E -t cs freebsd1.ktrace
+golden H kdump -H -t csu freebsd1.ktrace
+golden H-dragonfly kdump -H -t s dragonfly.ktrace
+golden j kdump -j -t cs ktrx.ktrace
+golden m kdump -m 5 -t i freebsd1.ktrace
+golden m-all kdump -m 0 -t i linux.ktrace
+golden n kdump -n freebsd1.ktrace
+golden n-linux kdump -n linux.ktrace
+golden p kdump -p 43 freebsd1.ktrace
+golden p-thread kdump -p 100042 -t s freebsd1.ktrace
+golden p-thread-dragonfly kdump -p 100042 dragonfly.ktrace
+golden R kdump -R -t cs ktrx.ktrace
+golden times kdump -R -E -T -t n freebsd0.ktrace
+golden r kdump -r -t t freebsd1.ktrace
+golden S kdump -S -t c dragonfly.ktrace
+golden s kdump -s freebsd1.ktrace
+for letter in c f i l n p s t u w y +; do
+	golden "t-$letter" kdump -t $letter ktrx.ktrace
+done
+golden table kdump --table dragonfly -t c freebsd1.ktrace
+printf '5 mine fd, path where, how how, mode mode\nflags how 0x100000 SO\n' >"$tmp/own.table"
+golden table-file kdump --table own.table --names -t c freebsd1.ktrace
+golden names kdump --names -t c linux.ktrace
+
+# -l: what is there, then what comes, until it is interrupted.
+head -c 300 "$tmp/freebsd1.ktrace" >"$tmp/grows"
+build/bin/kdump -l -t n "$tmp/grows" >"$tmp/followed" 2>/dev/null &
+follower=$!
+tries=0
+until grep -q motd "$tmp/followed" || [ $((tries += 1)) -gt 100 ]; do sleep 0.1; done
+tail -c +301 "$tmp/freebsd1.ktrace" >>"$tmp/grows"
+until grep -q directory "$tmp/followed" || [ $((tries += 1)) -gt 200 ]; do sleep 0.1; done
+kill -INT $follower
+wait $follower
+equal "l: an interrupt is its end" 0 $?
+build/bin/kdump -t n "$tmp/freebsd1.ktrace" >"$tmp/whole" 2>/dev/null
+same "l: all of it, once" "$tmp/whole" "$tmp/followed"
+
+# One line a call, values of all types, bytes that want to be more than text.
+for trace in linux values hostile; do
+	golden "$trace" kdump -T $trace.ktrace
+	golden "$trace-oneline" kdump --oneline $trace.ktrace
+	golden "$trace-count" kdump --count $trace.ktrace
+	golden "$trace-json" kdump --json $trace.ktrace
+done
+golden linux-oneline-options kdump --oneline --names -E -s -n linux.ktrace
+golden linux-oneline-p kdump --oneline -m 3 -t cs -p 42 linux.ktrace
+for trace in said said-i386 said-dragonfly; do golden $trace kdump $trace.ktrace; done
+golden said-d kdump -d -t u said.ktrace
+golden said-oneline kdump --oneline said.ktrace
+for form in '' --oneline --json --count; do
+	build/bin/kdump $form "$tmp/hostile.ktrace" | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
+	equal "nothing but text${form:+ with $form}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
+done
+
+# A tail that is torn off, wherever: what was before it is shown, where it ends is told.
+for format in ktrx freebsd1; do
+	size=$(wc -c <"$tmp/$format.ktrace")
+	build/bin/kdump "$tmp/$format.ktrace" >"$tmp/whole" 2>/dev/null
+	for cut in 1 7 33 65 500; do
+		head -c $((size - cut)) "$tmp/$format.ktrace" >"$tmp/torn"
+		build/bin/kdump "$tmp/torn" >"$tmp/lines" 2>"$tmp/message"
+		equal "$format, $cut bytes less: exit status" 1 $?
+		check "$format, $cut bytes less: the offset is told" grep -q "torn: .*offset" "$tmp/message"
+		head -c "$(wc -c <"$tmp/lines")" "$tmp/whole" >"$tmp/begin"
+		same "$format, $cut bytes less: all before it is shown" "$tmp/begin" "$tmp/lines"
+	done
+done
+
+# A reader that goes away is no error to be told of.
+sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
+equal "quiet when nobody reads" "" "$(cat "$tmp/message")"
+
+golden from-input sh -c 'kdump -t s - <freebsd1.ktrace'
+golden subcommand ktrace kdump -t s freebsd1.ktrace
+golden help kdump --help
+golden bad-file kdump nowhere
+golden bad-letter kdump -t cx
+golden bad-pid kdump -p self
+golden bad-most kdump -m much
+golden bad-format kdump --format netbsd
+golden bad-table kdump --table nowhere ktrx.ktrace
+golden bad-word kdump ktrx.ktrace linux.ktrace
+golden bad-json kdump --json --oneline
+golden bad-follow kdump --count -l
+: >"$tmp/empty"
+golden bad-empty kdump empty
+done_testing

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Calls under way: found again whatever the threads' numbers, more of them than there is room for, texts beside them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "kdump/pending.h"
+
+static struct kdump_pending_table *table;
+
+static int begin(void **state)
+{
+	(void)state;
+	table = calloc(1, sizeof(*table));
+	return table ? 0 : -1;
+}
+
+static int end(void **state)
+{
+	(void)state;
+	free(table);
+	return 0;
+}
+
+static struct kdump_pending *call(uint32_t pid, uint32_t tid, uint64_t stamp)
+{
+	const uint64_t words[40] = { pid, tid };
+	const struct ktread_proc_record record = {
+		.type = KTRX_PROC_SYSCALL,
+		.pid = pid,
+		.tid = tid,
+		.stamp = stamp,
+		.syscall = { .number = pid + tid, .args = 32, .arg = words },
+	};
+	struct kdump_pending *pending = kdump_pending_place(table, pid, tid);
+
+	kdump_pending_begin(pending, &record);
+	return pending;
+}
+
+static void found_again(void **state)
+{
+	struct kdump_pending *first = call(1, 2, 10);
+
+	(void)state;
+	assert_ptr_equal(kdump_pending_find(table, 1, 2), first);
+	assert_null(kdump_pending_find(table, 2, 1));
+	assert_int_equal(first->words, KDUMP_ARGUMENTS);
+	assert_int_equal(first->word[1], 2);
+	assert_ptr_equal(kdump_pending_place(table, 1, 2), first);
+	for (uint32_t n = 0; n < 1000; n++)
+		call(7, n, n);
+	for (uint32_t n = 0; n < 1000; n++)
+		assert_int_equal(kdump_pending_find(table, 7, n)->stamp, n);
+	assert_ptr_equal(kdump_pending_find(table, 1, 2), first);
+	first->used = false;
+	assert_null(kdump_pending_find(table, 1, 2));
+}
+
+/* Of a crowd those that began last are known. */
+static void crowd(void **state)
+{
+	uint32_t known = 0, most = 40 * KDUMP_PENDINGS;
+
+	(void)state;
+	for (uint32_t n = 0; n < most; n++) {
+		call(n, n, n);
+		assert_int_equal(kdump_pending_find(table, n, n)->stamp, n);
+	}
+	for (uint32_t n = 0; n < most; n++)
+		known += kdump_pending_find(table, n, n) != NULL;
+	assert_true(known <= KDUMP_PENDINGS);
+	assert_true(known > KDUMP_PENDINGS / 2);
+}
+
+static void doubt(void **state)
+{
+	struct kdump_pending *first = call(1, 1, 1);
+
+	(void)state;
+	assert_false(first->doubtful);
+	kdump_pending_doubt(table);
+	assert_true(first->doubtful);
+	assert_false(call(1, 1, 2)->doubtful);
+}
+
+static void fillings(void **state)
+{
+	struct kdump_pending *pending = call(1, 1, 1);
+	size_t limit, before = KDUMP_FILLING_TEXTS;
+	char *at;
+
+	(void)state;
+	for (unsigned n = 0; n < KDUMP_FILLINGS; n++) {
+		at = kdump_pending_fill(pending, &limit);
+		assert_non_null(at);
+		assert_int_equal(limit, before);
+		memset(at, 'a' + (int)n, 100);
+		kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, "a_name_that_is_much_too_long_for_it",
+				     at + 100);
+		before -= 100;
+	}
+	assert_null(kdump_pending_fill(pending, &limit));
+	assert_int_equal(pending->fillings, KDUMP_FILLINGS);
+	assert_int_equal(pending->text[pending->filling[3].offset], 'd');
+	assert_int_equal(strlen(pending->filling[0].name), sizeof(pending->filling[0].name) - 1);
+	assert_int_equal(call(1, 1, 2)->fillings, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(found_again, begin, end),
+		cmocka_unit_test_setup_teardown(crowd, begin, end),
+		cmocka_unit_test_setup_teardown(doubt, begin, end),
+		cmocka_unit_test_setup_teardown(fillings, begin, end),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

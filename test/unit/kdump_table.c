@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Tables: lines that are some, lines that are none, machines, and the tables that are built in. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <elf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kdump/table.h"
+#include "kdump/tables.h"
+#include "kdump/words.h"
+
+static struct kdump_table *make(const char *text, uint16_t machine)
+{
+	struct kdump_table *table;
+
+	assert_int_equal(kdump_table_create(&table, text, machine, 8), 0);
+	return table;
+}
+
+static void calls(void **state)
+{
+	struct kdump_table *table = make("33 write size, fd fd ,\tdata buffer,size\n"
+					 "1 exit void, int status\n"
+					 "2 fork pid\n3 bare\n4\n5 \n33 write size, fd fd\n"
+					 "8191 last int\n8192 beyond int\n0x10 sixteen int",
+					 EM_NONE);
+	const struct kdump_call *call = kdump_table_call(table, 33);
+
+	(void)state;
+	assert_string_equal(call->name, "write");
+	assert_int_equal(call->arguments, 1); /* the later line counts */
+	assert_int_equal(call->argument[0].type->base, KDUMP_FD);
+	assert_string_equal(call->argument[0].name, "fd");
+	assert_int_equal(kdump_table_call(table, 1)->result->base, KDUMP_VOID);
+	assert_int_equal(kdump_table_call(table, 2)->arguments, 0);
+	assert_true(kdump_table_call(table, 2)->typed);
+	assert_false(kdump_table_call(table, 3)->typed);
+	assert_null(kdump_table_call(table, 4));
+	assert_null(kdump_table_call(table, 5));
+	assert_string_equal(kdump_table_call(table, 8191)->name, "last");
+	assert_null(kdump_table_call(table, 8192));
+	assert_null(kdump_table_call(table, UINT32_MAX));
+	assert_string_equal(kdump_table_call(table, 16)->name, "sixteen");
+	kdump_table_destroy(table);
+}
+
+static void names_and_numbers(void **state)
+{
+	struct kdump_table *table =
+		make("error 2 ENOENT\nerror 4095 ELAST\nerror 4096 EFAR\nerror -1 ENEGATIVE\nerror 5\n"
+		     "signal 2 SIGINT\nsignal 256 SIGFAR\n# error 7 ENONE\nerror 9 EMYOWN\n",
+		     EM_NONE);
+
+	(void)state;
+	assert_string_equal(kdump_table_error(table, 2), "ENOENT");
+	assert_string_equal(kdump_table_error_text(table, 2), "No such file or directory");
+	assert_string_equal(kdump_table_error_text(table, 9), "EMYOWN");
+	assert_string_equal(kdump_table_error(table, 4095), "ELAST");
+	assert_null(kdump_table_error(table, 4096));
+	assert_null(kdump_table_error(table, -1));
+	assert_null(kdump_table_error(table, INT32_MIN));
+	assert_null(kdump_table_error(table, 5));
+	assert_null(kdump_table_error(table, 7));
+	assert_null(kdump_table_error_text(table, 7));
+	assert_string_equal(kdump_table_signal(table, 2), "SIGINT");
+	assert_null(kdump_table_signal(table, 256));
+	assert_null(kdump_table_signal(table, UINT32_MAX));
+	kdump_table_destroy(table);
+}
+
+static void structs(void **state)
+{
+	struct kdump_table *table =
+		make("struct pair 8, int a 0, int b 4\nstruct pair 16, long a 0, long b 8+4\n"
+		     "struct odd 7, int outside 7, int wide 4+4, int ok 3\nstruct none 0\n",
+		     EM_NONE);
+	const struct kdump_layout *layout = kdump_table_layout(table, "pair", 16);
+
+	(void)state;
+	assert_int_equal(layout->size, 16);
+	assert_int_equal(layout->field[0].width, 8);
+	assert_int_equal(layout->field[1].width, 4);
+	assert_int_equal(kdump_table_layout(table, "pair", 8)->size, 8);
+	assert_int_equal(kdump_table_layout(table, "pair", 12)->size, 8);
+	assert_int_equal(kdump_table_layout(table, "pair", 100)->size, 16);
+	assert_non_null(kdump_table_layout(table, "pair", 1));
+	assert_null(kdump_table_layout(table, "none", 0));
+	layout = kdump_table_layout(table, "odd", 7);
+	assert_int_equal(layout->fields, 1);
+	assert_int_equal(layout->field[0].width, 4);
+	kdump_table_destroy(table);
+}
+
+static const char *put(struct kdump_table *table, enum kdump_style style, const char *type, uint64_t value)
+{
+	static char text[KDUMP_WORDS_MOST];
+	const struct kdump_words words = { .table = table, .style = style };
+
+	*kdump_put_value(text, &words, kdump_table_type(table, type), value) = '\0';
+	return text;
+}
+
+static void values(void **state)
+{
+	struct kdump_table *table = make(
+		"field how 3\nenum how 0 READ\nenum how 1 WRITE\nflags how 8 APPEND\nflags how 0x10 SYNC\n"
+		"enum where -100 HERE\nenum where 5 FIVE\nflags bits 1 ONE\n",
+		EM_NONE);
+
+	(void)state;
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "how", 0x19), "WRITE|APPEND|SYNC");
+	assert_string_equal(put(table, KDUMP_STYLE_BSD, "how", 0x19), "0x19<WRITE|APPEND|SYNC>");
+	assert_string_equal(put(table, KDUMP_STYLE_JSON, "how", 0x19), "\"WRITE|APPEND|SYNC\"");
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "how", 0x42), "0x42");
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "how", 0x4a), "APPEND|0x42");
+	assert_string_equal(put(table, KDUMP_STYLE_BSD, "how", 0), "0<READ>");
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "bits", 0), "0");
+	assert_string_equal(put(table, KDUMP_STYLE_BSD, "bits", 2), "0x2");
+	/* A sign that a wider word has, or has not. */
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffff9c)), "HERE");
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0xffffffffffffff9c)), "HERE");
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0x1ffffff9c)), "0x1ffffff9c");
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", 6), "6");
+	assert_string_equal(put(table, KDUMP_STYLE_PLAIN, "where", UINT64_C(0x100000005)), "0x100000005");
+	kdump_table_destroy(table);
+}
+
+static void machines(void **state)
+{
+	static const char text[] =
+		"on x86_64 error 1 EX86\non aarch64 error 1 EARM\non\n* getpid pid\n* no_such_call int\n";
+	struct kdump_table *intel = make(text, EM_X86_64), *arm = make(text, EM_AARCH64),
+			   *none = make(text, EM_NONE);
+
+	(void)state;
+	assert_string_equal(kdump_table_error(intel, 1), "EX86");
+	assert_string_equal(kdump_table_error(arm, 1), "EARM");
+	assert_null(kdump_table_error(none, 1));
+	assert_null(kdump_table_call(none, 39));
+	if (kdump_table_call(intel, 39)) { /* libseccomp is there */
+		assert_string_equal(kdump_table_call(intel, 39)->name, "getpid");
+		assert_string_equal(kdump_table_call(arm, 172)->name, "getpid");
+		assert_true(kdump_table_call(arm, 172)->typed);
+		assert_string_equal(kdump_table_call(intel, 0)->name, "read");
+		assert_false(kdump_table_call(intel, 0)->typed);
+		assert_ptr_equal(kdump_table_call(intel, 0), kdump_table_call(intel, 0));
+	}
+	kdump_table_destroy(intel);
+	kdump_table_destroy(arm);
+	kdump_table_destroy(none);
+}
+
+/* As many of everything as a text can hold, and then some. */
+static void too_much(void **state)
+{
+	size_t room = 3u << 20, length = 0;
+	char *text = malloc(room);
+	struct kdump_table *table;
+
+	(void)state;
+	assert_non_null(text);
+	for (unsigned n = 0; length < room - 400; n++)
+		length += (size_t)snprintf(
+			text + length, room - length,
+			"%u c%u t%u, t%u a\nflags t%u %u F\nstruct s%u 8, t%u f 0\n* n%u int\n", n, n, n,
+			n + 1, n % 600, n + 1, n, n, n);
+	table = make(text, EM_X86_64);
+	assert_string_equal(kdump_table_call(table, 7)->name, "c7");
+	assert_int_equal(kdump_table_call(table, 7)->arguments, 1);
+	kdump_table_destroy(table);
+	free(text);
+}
+
+/* Of the tables that are built in no line is passed over for being misspelt: each kind is counted in both. */
+static void built_in(void **state)
+{
+	static const char *const names[] = { "linux", "freebsd", "dragonfly" };
+	static const struct {
+		const char *table, *type, *name;
+		uint64_t value;
+	} known[] = {
+		{ "linux", "open", "O_WRONLY|O_CREAT|O_TRUNC", 01101 },
+		{ "linux", "sig", "SIGSEGV", 11 },
+		{ "freebsd", "open", "O_WRONLY|O_CREAT|O_TRUNC", 0x601 },
+		{ "freebsd", "sig", "SIGUSR1", 30 },
+		{ "dragonfly", "open", "O_RDWR|O_APPEND", 10 },
+		{ "dragonfly", "whence", "SEEK_END", 2 },
+	};
+
+	(void)state;
+	assert_null(kdump_tables_text("netbsd"));
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		struct kdump_table *table = make(kdump_tables_text(names[n]), EM_X86_64);
+
+		assert_string_equal(kdump_table_error(table, 2), "ENOENT");
+		assert_string_equal(kdump_table_signal(table, 9), "SIGKILL");
+		assert_non_null(kdump_table_layout(table, "stat", 128));
+		for (size_t k = 0; k < sizeof(known) / sizeof(known[0]); k++)
+			if (strcmp(known[k].table, names[n]) == 0)
+				assert_string_equal(
+					put(table, KDUMP_STYLE_PLAIN, known[k].type, known[k].value),
+					known[k].name);
+		kdump_table_destroy(table);
+	}
+}
+
+/* A trace of no format, for which none of this file asks. */
+const struct ktread_proc_info *ktread_proc_info(const struct ktread_proc *trace)
+{
+	(void)trace;
+	return NULL;
+}
+
+const char *ktread_proc_table(const struct ktread_proc *trace)
+{
+	(void)trace;
+	return "";
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls),    cmocka_unit_test(names_and_numbers), cmocka_unit_test(structs),
+		cmocka_unit_test(values),   cmocka_unit_test(machines),		 cmocka_unit_test(too_much),
+		cmocka_unit_test(built_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
