@@ -229,6 +229,8 @@ static int record(const struct record_command *command, char **argv)
 		return outcome.what == argv[0] ? (error == ENOENT ? 127 : 126) : status;
 	if (status)
 		return status;
+	if (outcome.status == -1) /* we were ended before the command was */
+		return 128 + SIGTERM;
 	return WIFSIGNALED(outcome.status) ? 128 + WTERMSIG(outcome.status) : WEXITSTATUS(outcome.status);
 }
 

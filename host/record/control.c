@@ -128,10 +128,19 @@ static int clear_file(const char *path)
 	return 0;
 }
 
+static bool is_any_chosen(pid_t pid, uint32_t operation)
+{
+	struct record_process *process = record_process_next(NULL);
+
+	while (process && !is_chosen(process, pid, operation))
+		process = record_process_next(process);
+	return process != NULL;
+}
+
 static int set_all(const char *path, pid_t pid, uint32_t operation, uint32_t facilities)
 {
 	struct record_sink *sink;
-	int error = record_sink_open(&sink, path, RECORD_SINK_JOIN);
+	int error = is_any_chosen(pid, operation) ? record_sink_open(&sink, path, RECORD_SINK_JOIN) : ESRCH;
 
 	if (error)
 		return error;

@@ -4,9 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -46,6 +49,7 @@ static void signals_begin(bool foreground)
 	action.sa_handler = foreground ? SIG_IGN : on_signal;
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGQUIT, &action, NULL);
+	signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error of its write */
 	setitimer(ITIMER_REAL, &tick, NULL);
 }
 
@@ -71,16 +75,36 @@ static int open_sink(const struct record_plan *plan, struct record_sink **sink,
 
 /* ---- A command --------------------------------------------------------------------------------- */
 
+/* Where a command without a slash lies; itself if nowhere. So that the search for it is no part of the trace. */
+static const char *find_program(const char *name, char *path, size_t room)
+{
+	const char *folder = getenv("PATH");
+
+	for (const char *end; folder && !strchr(name, '/'); folder = *end ? end + 1 : NULL) {
+		struct stat file;
+		int length;
+
+		end = folder + strcspn(folder, ":");
+		length = snprintf(path, room, "%.*s/%s", end > folder ? (int)(end - folder) : 1,
+				  end > folder ? folder : ".", name);
+		if (length > 0 && (size_t)length < room && stat(path, &file) == 0 && S_ISREG(file.st_mode) &&
+		    access(path, X_OK) == 0)
+			return path;
+	}
+	return name;
+}
+
 /* Waits for a byte, becomes the command; tells an errno where it cannot. */
 static _Noreturn void become(char *const *command, int go, int told, const sigset_t *before)
 {
-	char byte;
+	char byte, path[PATH_MAX];
+	const char *program = find_program(command[0], path, sizeof(path));
 	int error;
 
 	sigprocmask(SIG_SETMASK, before, NULL);
 	while (read(go, &byte, 1) < 0 && errno == EINTR)
 		continue;
-	execvp(command[0], command);
+	execv(program, command);
 	error = errno;
 	(void)!write(told, &error, sizeof(error));
 	_exit(error == ENOENT ? 127 : 126);
@@ -134,8 +158,13 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 	signals_begin(true);
 	(void)!write(child.go[1], "", 1);
 	close(child.go[1]);
+	outcome->status = -1;
 	record_tracer_run(attend, child.pid, &outcome->status);
 	record_control_close();
+	/* One that is not recorded any more is our child all the same. */
+	while (outcome->status == -1 && !wanted && waitpid(child.pid, &outcome->status, 0) < 0 &&
+	       errno == EINTR)
+		continue;
 	if (read(child.told[0], &said, sizeof(said)) == sizeof(said))
 		return fail(outcome, command[0], said);
 	return 0;

@@ -19,7 +19,7 @@ struct record_plan {
 struct record_outcome {
 	const char *what; /* what failed: a path, "fork", …; NULL: nothing */
 	int error;	  /* and why, an errno */
-	int status;	  /* of the command, as wait() has it */
+	int status;	  /* of the command, as wait() has it; -1 if it goes on */
 };
 
 /* Runs a command and records it until all that is recorded has ended. 0, or a positive errno with outcome->what. */

@@ -7,9 +7,9 @@
 
 /* struct user_regs_struct of x86_64, struct user_pt_regs of AArch64, struct user_regs_struct of RISC-V. */
 static const struct record_machine machines[] = {
-	{ EM_X86_64, 27, 15, 10, { 14, 13, 12, 7, 9, 8 }, 16 },
-	{ EM_AARCH64, 34, 8, 0, { 0, 1, 2, 3, 4, 5 }, 32 },
-	{ EM_RISCV, 32, 17, 10, { 10, 11, 12, 13, 14, 15 }, 0 },
+	{ EM_X86_64, 27, 15, 10, { 14, 13, 12, 7, 9, 8 } },
+	{ EM_AARCH64, 34, 8, 0, { 0, 1, 2, 3, 4, 5 } },
+	{ EM_RISCV, 32, 17, 10, { 10, 11, 12, 13, 14, 15 } },
 };
 
 const struct record_machine *record_machine_find(uint16_t elf)

@@ -22,7 +22,6 @@ struct record_machine {
 	uint8_t words;
 	uint8_t number, result;
 	uint8_t argument[6];
-	uint8_t ip;
 };
 
 /* NULL: it is not known. */

@@ -94,6 +94,7 @@ static struct record_process *make_process(pid_t pid, struct record_sink *sink, 
 	process->facilities = facilities;
 	process->inherit = inherit;
 	record_proc_handlers(pid, process->handler);
+	record_proc_name(pid, process->name, sizeof(process->name));
 	return process;
 }
 

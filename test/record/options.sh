@@ -1,0 +1,108 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# ktrace record COMMAND: where records go, which ones, and how it ends.
+. test/tap.sh
+. test/record/record_support.sh
+
+echo "some text" >"$tmp/text"
+record -f "$tmp/a" dd status=none if="$tmp/text"
+equal "the command's status" 0 "$status"
+same "the command's output" "$tmp/text" "$tmp/out"
+equal "mode of the file" 600 "$(stat -c %a "$tmp/a")"
+shown "$tmp/a" "NAMI  \"$tmp/text\""
+shown "$tmp/a" 'some text'
+shown "$tmp/a" 'STRU  struct stat'
+equal "one session" 1 "$(grep -aoF KTRP "$tmp/a" | wc -l)"
+
+(cd "$tmp" && "$OLDPWD/$ktrace" -t c true)
+check "ktrace -t c COMMAND records into ktrace.out" test -s "$tmp/ktrace.out"
+equal "-t c: no paths" 0 "$(lines "$tmp/ktrace.out" NAMI)"
+check "-t c: calls" test "$(lines "$tmp/ktrace.out" CALL)" -gt 10
+record -t n -f "$tmp/n" dd status=none if="$tmp/text"
+equal "-t n: no calls" 0 "$(lines "$tmp/n" CALL)"
+check "-t n: paths" test "$(lines "$tmp/n" NAMI)" -gt 2
+record -t i -f "$tmp/i" dd status=none if="$tmp/text"
+check "-t i: data" test "$(lines "$tmp/i" GIO)" -ge 2
+record -t + -f "$tmp/plus" true
+equal "-t +: all but waiting" 0 "$(lines "$tmp/plus" CSW)"
+record -t w -f "$tmp/w" sleep 0.2
+check "-t w: a sleep is a wait" test "$(lines "$tmp/w" CSW)" -ge 1
+record -t x true
+equal "-t x: usage" 2 "$status"
+said "there is no letter 'x'"
+
+# Children.
+record -f "$tmp/alone" sh -c 'cat /dev/null; cat /dev/null'
+equal "without -i: the command alone" 1 "$(build/bin/kdump -f "$tmp/alone" -t c | awk '{ print $1 }' | sort -u | wc -l)"
+record -i -f "$tmp/all" sh -c 'cat /dev/null; cat /dev/null; :'
+equal "-i: its children, too" 3 "$(build/bin/kdump -f "$tmp/all" -t c | awk '{ print $1 }' | sort -u | wc -l)"
+
+# Behind what is there.
+record -a -f "$tmp/a" true
+equal "-a: a second session" 2 "$(grep -aoF KTRP "$tmp/a" | wc -l)"
+shown "$tmp/a" "NAMI  \"$tmp/text\""
+record -a -f "$tmp/new" true
+check "-a makes a file that is not there" test -s "$tmp/new"
+cp "$tmp/text" "$tmp/other"
+record -a -f "$tmp/other" true
+equal "-a: no trace" 1 "$status"
+said "holds something else than a trace"
+same "it is left as it was" "$tmp/text" "$tmp/other"
+
+# Files that are none.
+ln -s "$tmp/text" "$tmp/link"
+mkdir "$tmp/folder"
+mkfifo "$tmp/fifo"
+for kind in link folder fifo; do
+	record -f "$tmp/$kind" true
+	equal "a $kind: status" 1 "$status"
+	said "$tmp/$kind: not a regular file"
+	record -a -f "$tmp/$kind" true
+	equal "-a to a $kind: status" 1 "$status"
+done
+check "the link is still there" test -L "$tmp/link"
+record -f "$tmp/no/where" true
+equal "no such folder" 1 "$status"
+
+# Ends.
+record -f "$tmp/f" sh -c 'exit 7'
+equal "exit status 7" 7 "$status"
+record -f "$tmp/f" sh -c 'kill -TERM $$'
+equal "killed by a signal" 143 "$status"
+shown "$tmp/f" "PSIG  SIGTERM"
+record -f "$tmp/f" "$tmp/nothing"
+equal "no such command" 127 "$status"
+said "$tmp/nothing: No such file or directory"
+record -f "$tmp/f" "$tmp/text"
+equal "no program" 126 "$status"
+record
+equal "nothing to record" 2 "$status"
+record -p 1 true
+equal "a command and a process" 2 "$status"
+
+# A disk that is full: the command does not mind, the file reads clean, and the loss is told.
+(ulimit -f 64 && exec timeout -k 5 60 "$ktrace" record -f "$tmp/full" cat /usr/bin/* >/dev/null 2>"$tmp/err")
+equal "full: status" 1 "$?"
+said "File too large"
+said " lost"
+build/bin/kdump -f "$tmp/full" >"$tmp/out" 2>"$tmp/err"
+equal "full: the file reads clean" 0 "$?"
+check "full: there is something in it" test "$(wc -l <"$tmp/out")" -gt 20
+
+# A set-id program gets its rights, and is not recorded any more.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
+	chmod 755 "$tmp"
+	cp "$(command -v id)" "$tmp/id" && chmod 4755 "$tmp/id"
+	mkdir "$tmp/nobody" && chown 65534 "$tmp/nobody"
+	XDG_RUNTIME_DIR=$tmp/nobody timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" "$tmp/id" -u >"$tmp/out" 2>"$tmp/err"
+	equal "set-id: status" 0 "$?"
+	equal "set-id: it runs as root" 0 "$(cat "$tmp/out")"
+	said "gained privileges"
+	equal "set-id: nothing of it is recorded" 1 "$(lines "$tmp/nobody/t" CALL)"
+	XDG_RUNTIME_DIR=$tmp/nobody timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" -p $$ >"$tmp/out" 2>"$tmp/err"
+	equal "somebody else's process: status" 1 "$?"
+	said "belongs to somebody else"
+else
+	skip "set-id programs" "only root can make one"
+fi
+done_testing

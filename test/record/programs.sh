@@ -1,0 +1,37 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# Real programs, whose calls are counted by strace in one run and by us in the next.
+. test/tap.sh
+. test/record/record_support.sh
+
+# compare NAME COMMAND…
+compare() {
+	name=$1
+	shift
+	if ! command -v "$1" >"$tmp/which"; then
+		skip "$name" "$1 is not installed"
+		return
+	fi
+	strace -f -qq -o "$tmp/strace" "$@" </dev/null >"$tmp/out.strace" 2>/dev/null
+	strace_status=$?
+	sed -nE 's/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$tmp/strace" | sort | uniq -c | awk '{ print $1, $2 }' >"$tmp/expected"
+	record -i -f "$tmp/trace" "$@"
+	calls "$tmp/trace" >"$tmp/calls"
+	same "$name: the same calls, each as often" "$tmp/expected" "$tmp/calls"
+	same "$name: it prints the same" "$tmp/out.strace" "$tmp/out"
+	equal "$name: its status is ours" "$strace_status" "$status"
+	check "$name: every call returns but those that end a program" sh -c '
+		build/bin/kdump -f "$1" -t c | awk "/ CALL /{ c++ } / CALL +(exit|exit_group|rt_sigreturn)[( ]/ { e++ } / RET /{ r++ } END { print c, e, r; exit !(c > 10 && r >= c - e - 8 && r <= c) }"' - "$tmp/trace"
+}
+
+if ! command -v strace >"$tmp/which" || ! strace -qq true 2>"$tmp/err"; then
+	skip "calls are as often as strace says" "strace is absent, or may not trace here"
+	done_testing
+fi
+compare "a shell, pipes, children" sh -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
+compare "bash" bash -c 'for n in 1 2 3; do echo $n | cat; done; x=$(ls /); (exit 3)'
+compare "python3" python3 -S -c 'import os, json; print(json.dumps({"a": 1})); os.system("exit 2")'
+git -C "$tmp" init -q repository && git -C "$tmp/repository" -c user.name=t -c user.email=t commit -q --allow-empty -m one
+compare "git" git -C "$tmp/repository" --no-pager log --oneline
+compare "threads" "$programs/threads"
+done_testing

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+SCRIPT_TESTS += test/record/programs.sh test/record/options.sh test/record/targets.sh test/record/words.sh test/record/compiles.sh
+RECORD_TEST_PROGRAMS := $(addprefix build/test/record/,threads speaker fault)
+CHECK_NEEDS += build/bin/ktrace build/bin/kdump $(RECORD_TEST_PROGRAMS)
+
+$(RECORD_TEST_PROGRAMS): build/test/record/%: test/record/%.c include/user/sys/ktrace.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -D_GNU_SOURCE -O1 $(WARNINGS) -Iinclude/user -o $@ $< -lpthread
+
+UNIT_TESTS += record_registers
+UNIT_SRCS_record_registers := test/unit/record_registers.c host/record/registers.c
+UNIT_CFLAGS_record_registers := -Ihost

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# For the tests of `ktrace record`. What it says, and what the programs say that it runs, is kept.
+
+ktrace=build/bin/ktrace
+programs=build/test/record
+export XDG_RUNTIME_DIR="$tmp"
+
+# record [OPTION…] [COMMAND…]: status in $status, what was printed in $tmp/out and $tmp/err.
+record() {
+	status=0
+	timeout -k 5 60 "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
+}
+
+# calls FILE: "COUNT NAME" of all system calls in it, by name.
+calls() {
+	build/bin/kdump -f "$1" -t c | awk '{ for (n = 1; n < NF; n++) if ($n == "CALL") { sub(/\(.*/, "", $(n + 1)); print $(n + 1) } }' |
+		sort | uniq -c | awk '{ print $1, $2 }'
+}
+
+# lines FILE KIND: how many lines of that kind kdump shows.
+lines() { build/bin/kdump -f "$1" | awk -v kind="$2" '{ for (n = 1; n <= NF && n < 5; n++) if ($n == kind) { count++; break } } END { print count + 0 }'; }
+
+said() { check "it is said: $1" grep -qF -- "$1" "$tmp/err"; }
+shown() { check "kdump shows: $2" sh -c 'build/bin/kdump -f "$1" | grep -qF -- "$2"' - "$1" "$2"; }
+
+# await COMMAND…: until it succeeds, ten seconds at most.
+await() {
+	for _ in $(seq 100); do
+		if "$@" >"$tmp/.await" 2>&1; then return 0; fi
+		sleep 0.1
+	done
+	return 1
+}

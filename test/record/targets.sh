@@ -1,0 +1,78 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# ktrace record -p, -g, -d, -c, -C: processes that run already, recorded in the background.
+. test/tap.sh
+. test/record/record_support.sh
+kills=
+trap 'kill $kills 2>/dev/null; rm -rf "$tmp"' EXIT
+
+# A loop of calls, with a child of its own.
+setsid sh -c 'sh -c "while :; do sleep 0.05; done" & while :; do sleep 0.05; done' >/dev/null 2>&1 &
+target=$!
+kills="$kills -$target $target"
+await sh -c 'test "$(pgrep -P '$target' | wc -l)" -ge 1'
+
+tracer_of() { awk '/^TracerPid/ { print $2 }' "/proc/$1/status"; }
+untraced() { [ "$(tracer_of "$target")" -eq 0 ]; }
+
+record -f "$tmp/p" -p "$target"
+equal "-p returns at once: status" 0 "$status"
+check "the target is traced" test "$(tracer_of "$target")" -ne 0
+recorder=$(tracer_of "$target")
+check "its calls arrive in the file" await sh -c 'build/bin/kdump -f '"$tmp/p"' | grep -q CALL'
+record -f "$tmp/p2" -p "$target"
+equal "a second recorder: status" 1 "$status"
+said "is traced already"
+record -c -p 1
+equal "-c -p of one that nobody records: status" 1 "$status"
+said "none of your recorders records that"
+record -c -p "$target"
+equal "-c -p: status" 0 "$status"
+check "it is let go" await untraced
+check "it runs on" kill -0 "$target"
+check "the recorder ends" await sh -c '! kill -0 '"$recorder"
+build/bin/kdump -f "$tmp/p" >"$tmp/out" 2>"$tmp/err"
+equal "the file reads clean" 0 "$?"
+shown "$tmp/p" "wait4"
+
+record -d -f "$tmp/d" -p "$target"
+await sh -c 'test "$(build/bin/kdump -f '"$tmp/d"' -t c | awk "{ print \$1 }" | sort -u | wc -l)" -ge 2'
+check "-d: descendants, too" test "$(build/bin/kdump -f "$tmp/d" -t c | awk '{ print $1 }' | sort -u | wc -l)" -ge 2
+record -c -f "$tmp/d"
+equal "-c -f: status" 0 "$status"
+check "-c -f lets all of them go" await untraced
+
+record -g "$target" -f "$tmp/g"
+equal "-g: status" 0 "$status"
+check "-g traces the group" test "$(tracer_of "$target")" -ne 0
+record -C
+equal "-C: status" 0 "$status"
+check "-C lets all of them go" await untraced
+record -C
+equal "-C with nothing to end" 0 "$status"
+
+# However the recorder ends, the target goes on.
+record -f "$tmp/k" -p "$target"
+kill -KILL "$(tracer_of "$target")"
+check "recorder killed: the target is free" await untraced
+record -f "$tmp/k" -p "$target"
+check "recorder killed: the next one can begin" test "$status" -eq 0
+kill -TERM "$(tracer_of "$target")"
+check "recorder ended by SIGTERM: the target is free" await untraced
+check "the target is alive, and works" kill -0 "$target"
+state=$(awk '/^State/ { print $2 }' "/proc/$target/status")
+check "it is not stopped: $state" test "$state" != T -a "$state" != t
+
+# A stop by a signal, and going on, under the recorder.
+record -f "$tmp/s" -p "$target"
+kill -STOP "$target"
+check "SIGSTOP stops it" await sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
+kill -CONT "$target"
+check "SIGCONT lets it go on" await sh -c 'grep -q "^State:.[SR]" /proc/'"$target"'/status'
+record -c -p "$target"
+await untraced
+shown "$tmp/s" "PSIG  SIGSTOP"
+record -p 4194303
+equal "no such process: status" 1 "$status"
+said "there is none"
+done_testing

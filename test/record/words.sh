@@ -1,0 +1,45 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# What programs say for themselves (sys/ktrace.h), signals, faults, and addresses that are not there.
+. test/tap.sh
+. test/record/record_support.sh
+
+"$programs/speaker" "$tmp/other" >"$tmp/out"
+equal "untraced, all of it fails" 12 "$(grep -c 'Function not implemented' "$tmp/out")"
+
+: >"$tmp/other"
+record -f "$tmp/trace" "$programs/speaker" "$tmp/other"
+cat >"$tmp/expected" <<END
+word 0 
+most 0 
+more -1 Invalid argument
+nowhere -1 Bad address
+set 0 
+there 0 
+clear calls 0 
+clearfile 0 
+nobody -1 No such process
+no operation -1 Invalid argument
+no facility -1 Invalid argument
+directory -1 Permission denied
+END
+same "answers" "$tmp/expected" "$tmp/out"
+shown "$tmp/trace" "USER  20  $(printf 'hello from user land' | od -An -tx1 -v | xargs)"
+equal "two words in the first file" 2 "$(lines "$tmp/trace" USER)"
+shown "$tmp/other" "USER  17  $(printf 'in the other file' | od -An -tx1 -v | xargs)"
+equal "one session in it" 1 "$(grep -aoF KTRP "$tmp/other" | wc -l)"
+equal "one in the other" 1 "$(lines "$tmp/other" USER)"
+equal "of two calls alike, the second came when calls were not traced any more" 1 \
+	"$(calls "$tmp/other" | awk '$2 == "getppid" { print $1 }')"
+
+record -t +w -f "$tmp/fault" "$programs/fault"
+equal "it dies of SIGSEGV" 139 "$status"
+shown "$tmp/fault" "PSIG  SIGUSR1"
+shown "$tmp/fault" "caught handler="
+shown "$tmp/fault" "PSIG  SIGSEGV"
+shown "$tmp/fault" "SIG_DFL"
+shown "$tmp/fault" "PFLT"
+equal "no path at an address that is not there" 0 \
+	"$(build/bin/kdump -f "$tmp/fault" | grep -A1 'CALL  open.*(.*0x10[,<]' | grep -c NAMI)"
+check "the call returns EFAULT all the same" sh -c 'build/bin/kdump -f "$1" | grep -q "RET   open.* errno 14"' - "$tmp/fault"
+done_testing

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Register images of three machines, as ptrace(2) gives them at a call's begin and end. */
+#include <elf.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "record/registers.h"
+
+/* An image in which word n holds 1000 + n. */
+static struct record_registers image(size_t words)
+{
+	struct record_registers registers = { .size = words * sizeof(uint64_t) };
+
+	for (size_t n = 0; n < words; n++)
+		registers.word[n] = 1000 + n;
+	return registers;
+}
+
+static void check_call(uint16_t elf, size_t words, uint64_t number, const uint64_t expected[6], unsigned result)
+{
+	const struct record_machine *machine = record_machine_find(elf);
+	struct record_registers registers = image(words);
+	uint64_t seen, argument[6];
+	int64_t value;
+
+	assert_non_null(machine);
+	assert_int_equal(record_registers_call(machine, &registers, &seen, argument), 0);
+	assert_int_equal(seen, number);
+	assert_memory_equal(argument, expected, sizeof(argument));
+	assert_int_equal(record_registers_set_result(machine, &registers, -22), 0);
+	assert_int_equal((int64_t)registers.word[result], -22);
+	assert_int_equal(record_registers_result(machine, &registers, &value), 0);
+	assert_int_equal(value, -22);
+}
+
+/* struct user_regs_struct: r15 r14 r13 r12 bp bx r11 r10 r9 r8 ax cx dx si di orig_ax ip … */
+static void calls_of_x86_64(void **state)
+{
+	(void)state;
+	check_call(EM_X86_64, 27, 1015, (const uint64_t[]){ 1014, 1013, 1012, 1007, 1009, 1008 }, 10);
+}
+
+/* struct user_pt_regs: x0 to x30, sp, pc, pstate; the number is in x8. */
+static void calls_of_aarch64(void **state)
+{
+	(void)state;
+	check_call(EM_AARCH64, 34, 1008, (const uint64_t[]){ 1000, 1001, 1002, 1003, 1004, 1005 }, 0);
+}
+
+/* struct user_regs_struct: pc, x1 to x31; a0 is x10, the number is in a7. */
+static void calls_of_riscv64(void **state)
+{
+	(void)state;
+	check_call(EM_RISCV, 32, 1017, (const uint64_t[]){ 1010, 1011, 1012, 1013, 1014, 1015 }, 10);
+}
+
+/* A 32-bit program's image is shorter: nothing is taken out of it. */
+static void images_of_another_size_are_refused(void **state)
+{
+	const struct record_machine *machine = record_machine_find(EM_AARCH64);
+	struct record_registers registers = image(18);
+	uint64_t number, argument[6];
+	int64_t result;
+
+	(void)state;
+	assert_int_equal(record_registers_call(machine, &registers, &number, argument), -1);
+	assert_int_equal(record_registers_result(machine, &registers, &result), -1);
+	assert_int_equal(record_registers_set_result(machine, &registers, 1), -1);
+	registers.size = 0;
+	assert_int_equal(record_registers_call(machine, &registers, &number, argument), -1);
+	assert_null(record_machine_find(EM_386));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(calls_of_x86_64),
+		cmocka_unit_test(calls_of_aarch64),
+		cmocka_unit_test(calls_of_riscv64),
+		cmocka_unit_test(images_of_another_size_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
