@@ -31,9 +31,16 @@ $(BENCH_RECORD_DIR)/control.o: bench/control.c
 build/bench/record/control: $(BENCH_RECORD_CORE) $(BENCH_RECORD_DIR)/control.o
 	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
 
--include $(BENCH_RECORD_OBJS:.o=.d) $(BENCH_RECORD_DIR)/control.d
+# Process traces, on the same port.
+BENCH_PROC_OBJS := $(KTRACE_PROC_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/proc.o
+$(BENCH_RECORD_DIR)/proc.o: bench/proc.c
+	$(BENCH_RECORD_COMPILE)
+build/bench/record/proc: $(BENCH_RECORD_CORE) $(BENCH_PROC_OBJS) $(BENCH_RECORD_DIR)/steps.o
+	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
+
+-include $(BENCH_RECORD_OBJS:.o=.d) $(BENCH_RECORD_DIR)/control.d $(BENCH_PROC_OBJS:.o=.d)
 
 ifeq ($(shell uname -m),x86_64)
-BENCH_NEEDS += build/bench/record/record build/bench/record/control
-BENCH_RUNS += build/bench/record/record build/bench/record/control
+BENCH_NEEDS += $(addprefix build/bench/record/,record control proc)
+BENCH_RUNS += $(addprefix build/bench/record/,record control proc)
 endif

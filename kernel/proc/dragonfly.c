@@ -6,10 +6,10 @@
  *	head:  i32 bytes of payload, i16 type, u16 flags, i32 pid, i32 thread, char name[17], 7 unused,
  *	       i64 seconds, i64 microseconds, 8 bytes that mean nothing in a file
  */
-#include "proc.h"
+#include "layout.h"
 
-#include "ktrace/control.h"
-
+#define HEAD_WORDS     8u
+#define FIXED_WORDS    5u /* at most */
 #define NAME_ROOM      17u
 #define FLAG_THREADED  1u
 #define CPU_SHIFT      8u
@@ -34,7 +34,8 @@ static void psig(uint64_t *to, const uint64_t *from)
 	to[4] = from[3] >> 32;
 }
 
-int ktrace_proc_dragonfly(struct ktrace_proc_draft *draft, uint64_t *fixed)
+/* The draft as DragonFly has it; `fixed` is for what is fixed. 0: it has no such record. */
+static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
 {
 	const uint64_t *from = draft->fixed;
 
@@ -91,8 +92,8 @@ static uint64_t stamp_ns(uint64_t stamp)
 	return ktrace_root.wall_ns + ticks_ns(stamp - ktrace_root.wall_stamp, frequency);
 }
 
-void ktrace_proc_dragonfly_head(uint64_t *head, const struct ktrace_proc *process,
-				const struct ktrace_proc_draft *draft, uint32_t payload, uint64_t stamp)
+static void put_head(uint64_t *head, const struct ktrace_proc *process, const struct ktrace_proc_draft *draft,
+		     uint32_t payload, uint64_t stamp)
 {
 	uint32_t cpu = ktrace_arch_cpu();
 	uint64_t ns = stamp_ns(stamp);
@@ -109,4 +110,26 @@ void ktrace_proc_dragonfly_head(uint64_t *head, const struct ktrace_proc *proces
 	head[5] = ns / NS_PER_S;
 	head[6] = ns % NS_PER_S / 1000;
 	head[7] = 0;
+}
+
+enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
+					       const struct ktrace_proc *process,
+					       const struct ktrace_proc_draft *given)
+{
+	uint64_t fixed[FIXED_WORDS], head[HEAD_WORDS];
+	enum ktrace_proc_outcome outcome;
+	struct ktrace_proc_draft draft;
+	uint8_t *record;
+
+	ktrace_proc_put_bytes((uint8_t *)&draft, given, sizeof(draft));
+	if (!translate(&draft, fixed))
+		return KTRACE_PROC_NOT_TRACED;
+	outcome = ktrace_proc_make_room(sink, KTRACE_PROC_DRAGONFLY_HEAD + ktrace_proc_payload(&draft),
+					&record);
+	if (outcome != KTRACE_PROC_RECORDED)
+		return outcome;
+	put_head(head, process, &draft, ktrace_proc_payload(&draft), ktrace_arch_clock());
+	ktrace_proc_put_bytes(record, head, sizeof(head));
+	ktrace_proc_put_payload(record + sizeof(head), &draft);
+	return KTRACE_PROC_RECORDED;
 }

@@ -2,8 +2,8 @@
 /*
  * What the files of kernel/proc share.
  *
- * From a hook to the file: hooks.c makes a draft of a record, record.c finds out whether and where it goes, format.c lays it
- * out in the sink's ring (ring.h), drain.c writes what waits there. sink.c begins and closes sinks, control.c says who is
+ * From a hook to the file: hooks.c makes a draft of a record, record.c finds out where it goes and lays it out in the
+ * sink's ring (ring.h), drain.c writes what waits there. sink.c begins and closes sinks, control.c says who is
  * traced, life.c follows processes.
  *
  * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever writes
@@ -96,30 +96,24 @@ KTRACE_UNUSED_INLINE uint32_t ktrace_proc_length(const volatile char *text, uint
 	return length;
 }
 
-/* ---- format.c ---------------------------------------------------------------------------------- */
+/* ---- dragonfly.c ------------------------------------------------------------------------------- */
+
+#define KTRACE_PROC_DRAGONFLY_HEAD 64u
+
+/* As ktrace_proc_compose(), in DragonFly's format. */
+KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
+							     const struct ktrace_proc *process,
+							     const struct ktrace_proc_draft *draft);
+
+/* ---- record.c ---------------------------------------------------------------------------------- */
 
 /* Lays the record out in the sink's ring. Short lock held; the sink is open, or about to be. */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink,
 							   const struct ktrace_proc *process,
 							   const struct ktrace_proc_draft *draft);
 
-/* Bytes of the record that begins there, in the sink's format. */
+/* Bytes of the record that begins there in the ring. */
 KTRACE_HIDDEN uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at);
-
-/* ---- dragonfly.c ------------------------------------------------------------------------------- */
-
-#define KTRACE_PROC_DRAGONFLY_HEAD  64u
-#define KTRACE_PROC_DRAGONFLY_FIXED 5u /* words at most */
-
-/* The draft as DragonFly has it; `fixed` is for what is fixed. 0: it has no such record. */
-KTRACE_HIDDEN int ktrace_proc_dragonfly(struct ktrace_proc_draft *draft, uint64_t *fixed);
-
-/* The 64 bytes ahead of a payload of so many bytes. Short lock held. */
-KTRACE_HIDDEN void ktrace_proc_dragonfly_head(uint64_t *head, const struct ktrace_proc *process,
-					      const struct ktrace_proc_draft *draft, uint32_t payload,
-					      uint64_t stamp);
-
-/* ---- record.c ---------------------------------------------------------------------------------- */
 
 /* Puts the record into the process's sink if it is traced. Short lock held. */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process,

@@ -1,13 +1,65 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* From a draft to the sink of the process that it is about. */
-#include "proc.h"
-#include "ring.h"
+#include "layout.h"
 
 /* How often room is made before a record counts as lost: others may take it in the meantime. */
 #define TRIES 4u
 
+/* The clock is read under the lock: stamps follow each other as the records do, as far as the clocks of the CPUs agree. */
+KTRACE_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sink,
+						    const struct ktrace_proc *process,
+						    const struct ktrace_proc_draft *draft)
+{
+	uint32_t payload = ktrace_proc_payload(draft), whole = (payload + 7) & ~UINT32_C(7);
+	uint32_t cpu = ktrace_arch_cpu();
+	enum ktrace_proc_outcome outcome;
+	volatile uint64_t *head;
+	uint8_t *record;
+
+	outcome = ktrace_proc_make_room(sink, sizeof(struct ktrx_proc_record) + whole, &record);
+	if (outcome != KTRACE_PROC_RECORDED)
+		return outcome;
+	head = (volatile uint64_t *)record;
+	head[0] = payload | (uint64_t)draft->type << 32 | (uint64_t)draft->flags << 48;
+	head[1] = ktrace_arch_clock();
+	head[2] = process->pid | (uint64_t)draft->thread << 32;
+	head[3] = (cpu < KTRX_PROC_NO_CPU ? cpu : KTRX_PROC_NO_CPU) | (uint64_t)KTRX_PROC_MARK << 16 |
+		  (uint64_t)sink->lost_now << 32;
+	sink->lost_now = 0;
+	if (payload != whole)
+		head[3 + whole / 8] = 0;
+	ktrace_proc_put_payload(record + sizeof(struct ktrx_proc_record), draft);
+	return KTRACE_PROC_RECORDED;
+}
+
+KTRACE_INLINE enum ktrace_proc_outcome compose(struct ktrace_proc_sink *sink,
+					       const struct ktrace_proc *process,
+					       const struct ktrace_proc_draft *draft)
+{
+	if (KTRACE_LIKELY(sink->format == KTRACE_PROC_FORMAT_KTRX))
+		return compose_ktrx(sink, process, draft);
+	return ktrace_proc_dragonfly(sink, process, draft);
+}
+
+enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink, const struct ktrace_proc *process,
+					     const struct ktrace_proc_draft *draft)
+{
+	return compose(sink, process, draft);
+}
+
+uint32_t ktrace_proc_record_size(const struct ktrace_proc_sink *sink, uint32_t at)
+{
+	const volatile uint8_t *size = sink->ring + at; /* both formats begin with it */
+	uint32_t payload =
+		size[0] | (uint32_t)size[1] << 8 | (uint32_t)size[2] << 16 | (uint32_t)size[3] << 24;
+
+	if (sink->format == KTRACE_PROC_FORMAT_KTRX)
+		return sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
+	return KTRACE_PROC_DRAGONFLY_HEAD + payload;
+}
+
 /* Tells the sink, ahead of what follows, how the process is called. */
-static enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t thread)
+KTRACE_RARE enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t thread)
 {
 	uint64_t name[KTRACE_PROC_NAME_MAX / 8];
 	struct ktrace_proc_draft draft;
@@ -28,7 +80,7 @@ static enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint32_t t
 	return outcome;
 }
 
-enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process, const struct ktrace_proc_draft *draft)
+KTRACE_INLINE enum ktrace_proc_outcome put(struct ktrace_proc *process, const struct ktrace_proc_draft *draft)
 {
 	struct ktrace_proc_sink *sink = process->sink;
 
@@ -41,7 +93,12 @@ enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process, const stru
 		if (outcome != KTRACE_PROC_RECORDED)
 			return outcome;
 	}
-	return ktrace_proc_compose(sink, process, draft);
+	return compose(sink, process, draft);
+}
+
+enum ktrace_proc_outcome ktrace_proc_put(struct ktrace_proc *process, const struct ktrace_proc_draft *draft)
+{
+	return put(process, draft);
 }
 
 void ktrace_proc_lose(struct ktrace_proc_sink *sink)
@@ -64,7 +121,7 @@ KTRACE_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
 					       struct ktrace_proc_sink **due)
 {
 	unsigned long saved = ktrace_proc_lock();
-	enum ktrace_proc_outcome outcome = ktrace_proc_put(process, draft);
+	enum ktrace_proc_outcome outcome = put(process, draft);
 	struct ktrace_proc_sink *sink = process->sink;
 
 	*due = KTRACE_NULL;

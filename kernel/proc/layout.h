@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Laying a record out in a sink's ring, in whatever format. Short lock held in all of them. */
+#ifndef KTRACE_PROC_LAYOUT_H
+#define KTRACE_PROC_LAYOUT_H
+
+#include "proc.h"
+#include "ring.h"
+
+/* Words of memory that is of another type; as unaligned as the CPU allows. */
+typedef uint64_t ktrace_proc_word __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
+
+/* Volatile keeps the compiler from calling memcpy, which need not exist. Both may lie anywhere. Returns the end in `to`. */
+KTRACE_INLINE uint8_t *ktrace_proc_put_bytes(uint8_t *to, const void *from, uint32_t size)
+{
+	const uint8_t *in = from;
+	uint32_t at = 0;
+
+	if (KTRACE_ARCH_UNALIGNED || ((uintptr_t)to | (uintptr_t)in) % 8 == 0)
+		for (; at + 8 <= size; at += 8)
+			*(volatile ktrace_proc_word *)(to + at) = *(const ktrace_proc_word *)(in + at);
+	for (; at < size; at++)
+		*(volatile uint8_t *)(to + at) = in[at];
+	return to + size;
+}
+
+KTRACE_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
+{
+	return draft->fixed_size + draft->text_size + draft->data_size;
+}
+
+KTRACE_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
+{
+	to = ktrace_proc_put_bytes(to, draft->fixed, draft->fixed_size);
+	if (draft->text_size)
+		to = ktrace_proc_put_bytes(to, draft->text, draft->text_size);
+	if (draft->data_size)
+		ktrace_proc_put_bytes(to, draft->data, draft->data_size);
+}
+
+/* Room for a record, within the limit too. */
+KTRACE_INLINE enum ktrace_proc_outcome ktrace_proc_make_room(struct ktrace_proc_sink *sink, uint32_t size,
+							     uint8_t **record)
+{
+	uint32_t at;
+
+	if (KTRACE_UNLIKELY(size > sink->room)) {
+		ktrace_proc_end(sink, KTRX_PROC_ENDED_LIMIT);
+		return KTRACE_PROC_NOT_TRACED;
+	}
+	at = ktrace_proc_place(sink, size);
+	if (KTRACE_UNLIKELY(at == KTRACE_PROC_NOWHERE))
+		return KTRACE_PROC_FULL;
+	sink->room -= size;
+	sink->head = at + size;
+	sink->records++;
+	*record = sink->ring + at;
+	return KTRACE_PROC_RECORDED;
+}
+
+#endif
