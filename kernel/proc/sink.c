@@ -25,19 +25,6 @@ int ktrace_proc_init(const struct ktrace_proc_kernel *kernel)
 
 /* ---- The beginning ----------------------------------------------------------------------------- */
 
-static int is_valid(const struct ktrace_proc_sink_config *config)
-{
-	const struct ktrace_proc_sink_operations *operations;
-
-	if (!config || config->size != sizeof(*config))
-		return 0;
-	operations = config->operations;
-	return config->format <= KTRACE_PROC_FORMAT_DRAGONFLY && config->on_error <= KTRACE_PROC_RETRY &&
-	       config->data_max <= KTRACE_PROC_DATA_MAX && config->buffer &&
-	       (uintptr_t)config->buffer % 8 == 0 && operations && operations->write && operations->lock &&
-	       operations->unlock;
-}
-
 /* What is left of the limit for records. */
 static uint64_t room_of(const struct ktrace_proc_sink_config *config)
 {
@@ -49,6 +36,19 @@ static uint64_t room_of(const struct ktrace_proc_sink_config *config)
 	if (config->format != KTRACE_PROC_FORMAT_KTRX)
 		return config->limit;
 	return config->limit > around ? config->limit - around : 0;
+}
+
+static int is_valid(const struct ktrace_proc_sink_config *config)
+{
+	const struct ktrace_proc_sink_operations *operations;
+
+	if (!config || config->size != sizeof(*config))
+		return 0;
+	operations = config->operations;
+	return config->format <= KTRACE_PROC_FORMAT_DRAGONFLY && config->on_error <= KTRACE_PROC_RETRY &&
+	       config->data_max <= KTRACE_PROC_DATA_MAX && room_of(config) > 0 && config->buffer &&
+	       (uintptr_t)config->buffer % 8 == 0 && operations && operations->write && operations->lock &&
+	       operations->unlock;
 }
 
 /* Half of the ring has to be enough to wait for: the other half is for what is recorded while it is written. */

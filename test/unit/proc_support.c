@@ -358,14 +358,17 @@ void proc_walk(struct proc_walk *walk, const struct proc_sink *sink)
 	walk->format = sink->sink.format;
 }
 
-/* A session's head: 64 bytes, checked. False: there is none here, or only its beginning. */
+static bool at_head(const struct proc_walk *walk)
+{
+	return walk->size - walk->at >= 4 && memcmp(walk->bytes + walk->at, "KTRP", 4) == 0;
+}
+
+/* Past a session's head, which is checked. False: only its beginning is there. */
 static bool skip_head(struct proc_walk *walk)
 {
 	const uint8_t *head = walk->bytes + walk->at;
 	uint32_t check = 2166136261u;
 
-	if (walk->size - walk->at < 4 || memcmp(head, "KTRP", 4) != 0)
-		return false;
 	if (walk->size - walk->at < 64)
 		return false;
 	for (uint32_t i = 0; i < 60; i++)
@@ -383,8 +386,9 @@ static bool next_ktrx(struct proc_walk *walk, struct proc_seen *seen)
 {
 	const uint8_t *record;
 
-	while (skip_head(walk))
-		;
+	while (at_head(walk))
+		if (!skip_head(walk))
+			return false;
 	record = walk->bytes + walk->at;
 	if (walk->size - walk->at < 32)
 		return false;
