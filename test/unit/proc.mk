@@ -11,5 +11,6 @@ UNIT_CFLAGS_proc_$(1) := $(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call proc_test,records))
 $(eval $(call proc_test,control))
+$(eval $(call proc_test,life))
 $(eval $(call proc_test,full))
 UNIT_SRCS_proc_full += $(wildcard host/ktread/*.c)
