@@ -19,8 +19,10 @@ golden lies-json ktrace why --json lies.ktrx
 golden forward ktrace why forward.ktrx
 golden earlier ktrace why --earlier forward.ktrx --earlier deadlock.ktrx backward.ktrx
 golden earlier-absent ktrace why --earlier absent.ktrx backward.ktrx
+golden earlier-alone ktrace why --earlier forward.ktrx --earlier backward.ktrx v1.bin
 golden guarded ktrace why guarded.ktrx
 golden v1 ktrace why v1.bin
+golden v1-json ktrace why --json v1.bin
 golden hostile ktrace why hostile.ktrx
 
 golden no-elf ktrace why --elf absent.elf deadlock.ktrx
