@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "export/json.h"
 #include "live/holders.h"
 
 #define TEXT	   192u
@@ -102,11 +102,7 @@ static void write_text(const struct live_lines *lines, const struct live_model *
 
 static void write_string(struct output *out, const char *text)
 {
-	char quoted[TEXT * ESCAPE_JSON_GROWTH + 1];
-	size_t length = strnlen(text, TEXT);
-
-	*escape_json(quoted, text, length) = '\0';
-	output_format(out, "\"%s\"", quoted);
+	output_done(out, json_put_string(output_line(out), text, strnlen(text, TEXT)));
 }
 
 static void write_name(struct output *out, const struct ktread *trace, uint32_t thread)

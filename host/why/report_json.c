@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "export/json.h"
 #include "why/report.h"
 
 #define STRING_MOST 512u /* bytes of a string, before it is escaped */
@@ -41,13 +41,7 @@ static void begin_element(struct output *out)
 
 static void put_text(struct output *out, const char *text)
 {
-	size_t length = strnlen(text, STRING_MOST);
-	char *at = output_line(out);
-
-	*at++ = '"';
-	at = escape_json(at, text, length);
-	*at++ = '"';
-	output_done(out, at);
+	output_done(out, json_put_string(output_line(out), text, strnlen(text, STRING_MOST)));
 }
 
 static void put_string(struct output *out, const char *key, const char *text)
