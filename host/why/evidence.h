@@ -24,8 +24,8 @@
 #define WHY_TEXT   160u
 
 /*
- * Kept apart. Events and rows of CPUs and threads beyond are left out and counted; objects beyond have no name, and of who
- * sleeps on them nothing is concluded.
+ * Kept apart; of orders of locks, KEYED_MAX are. Events and rows of CPUs and threads beyond are left out and counted, and so are
+ * orders; objects beyond have no name, and of who sleeps on them nothing is concluded.
  */
 #define WHY_CPUS    4096u
 #define WHY_THREADS 16384u
@@ -290,7 +290,7 @@ struct why_evidence {
 	uint32_t holds;
 	struct why_order *order;
 	uint32_t orders;
-	uint64_t left_out;  /* events and rows of threads and CPUs beyond the limits, each once */
+	uint64_t left_out;  /* events, rows and orders beyond the limits, each once */
 	struct keyed index; /* of threads, objects and queues; use the functions below */
 };
 

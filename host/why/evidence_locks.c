@@ -123,6 +123,7 @@ static int note_order(struct why_reader *reader, const struct ktread_event *even
 
 	if (!error && entry && !entry->known)
 		error = new_order(reader, entry);
+	reader->evidence->left_out += !error && !entry;
 	if (error || !entry)
 		return error;
 	order = &reader->evidence->order[entry->count];

@@ -230,7 +230,8 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 	put_threads(out, evidence, all);
 	if (evidence->left_out)
 		output_format(out,
-			      "beyond %u threads and %u CPUs no more are told apart: %" PRIu64
-			      " events and rows left out\n",
-			      WHY_THREADS, WHY_CPUS, evidence->left_out);
+			      "%" PRIu64
+			      " events, rows and orders of locks are left out: no more than %u threads, "
+			      "%u CPUs and %u orders are told apart\n",
+			      evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/keyed.h"
 #include "ktread_support.h"
 #include "ktread_writer.h"
 #include "why/report.h"
@@ -227,6 +228,36 @@ static void many_threads_cost_little(void **state)
 	explain(write_trace(), THREADS, are_many_threads);
 }
 
+/* A lock that more others are taken under than orders are kept. */
+#define ORDERS (KEYED_MAX + 1000)
+
+static void are_many_orders(const struct why_evidence *evidence, const struct why_findings *findings)
+{
+	(void)findings;
+	assert_int_equal(evidence->orders, KEYED_MAX);
+	assert_int_equal(evidence->left_out, ORDERS - KEYED_MAX);
+}
+
+static void orders_beyond_are_counted(void **state)
+{
+	struct bytes dump = { 0 };
+	struct writer writer;
+	uint64_t stamp = TICK;
+
+	(void)state;
+	writer_open(&writer, CPUS + 1, SHIFT);
+	declare(&writer);
+	put(&writer, 0, &stamp, ACQUIRE, 2, 0x1000, 0x500);
+	for (uint64_t n = 1; n <= ORDERS; n++) {
+		put(&writer, 0, &stamp, ACQUIRE, 2, 0x1000 + 8 * n, 0x500);
+		put(&writer, 0, &stamp, RELEASE, 2, 0x1000 + 8 * n, 0);
+	}
+	writer_dump(&writer, &dump);
+	explain(temporary_bytes(&dump), 0, are_many_orders);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 /* CPUs that all ask all others, with interrupts off, holding what the next one spins for. */
 static void put_cpus(struct writer *writer, uint64_t end)
 {
@@ -278,6 +309,7 @@ static void many_cpus_cost_little(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(many_threads_cost_little),
+					    cmocka_unit_test(orders_beyond_are_counted),
 					    cmocka_unit_test(many_cpus_cost_little) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
