@@ -36,3 +36,9 @@ const char *capture_message(void)
 {
 	return message;
 }
+
+const char *capture_memory_message(void *context)
+{
+	(void)context;
+	return message;
+}

@@ -19,5 +19,7 @@ __attribute__((format(printf, 2, 3))) int capture_fail(int error, const char *fo
 __attribute__((format(printf, 1, 2))) int capture_fail_errno(const char *format, ...);
 /* Sentence of this thread's last failure. */
 const char *capture_message(void);
+/* The same, as memories that are read by functions of this room tell ktread why that failed. */
+const char *capture_memory_message(void *context);
 
 #endif

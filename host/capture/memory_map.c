@@ -79,3 +79,13 @@ int capture_map_read(struct capture_map *map, const char *text, const char *id)
 			   : capture_fail(CAPTURE_E_FORMAT, "QEMU's memory map does not show '%s'",
 					  id ? id : "ram");
 }
+
+uint32_t capture_map_find(const struct capture_map *map, uint64_t physical)
+{
+	uint32_t i = 0;
+
+	while (i < map->ranges && physical >= map->range[i].physical &&
+	       physical - map->range[i].physical >= map->range[i].length)
+		i++;
+	return i;
+}

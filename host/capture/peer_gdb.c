@@ -59,7 +59,7 @@ static int gdb_read(void *context, uint64_t physical, void *buffer, size_t bytes
 
 static int open_memory(struct peer_gdb *peer, const struct capture_ranges *ranges)
 {
-	static const struct ktread_memory_ops ops = { .read = gdb_read };
+	static const struct ktread_memory_ops ops = { .read = gdb_read, .message = capture_memory_message };
 	struct ktread_range all = { 0, PHYSICAL_END };
 	int status;
 

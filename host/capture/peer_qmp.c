@@ -132,7 +132,7 @@ static int make_files(struct peer_qmp *qmp)
 
 static int open_by_command(struct peer_qmp *qmp)
 {
-	static const struct ktread_memory_ops ops = { .read = qmp_read };
+	static const struct ktread_memory_ops ops = { .read = qmp_read, .message = capture_memory_message };
 	struct ktread_range range[CAPTURE_MAP_RANGES];
 
 	for (uint32_t i = 0; i < qmp->map.ranges; i++)

@@ -18,24 +18,13 @@ struct process {
 	struct capture_map map;
 };
 
-/* The range that `physical` lies in, or the next one above; map.ranges if there is none. */
-static uint32_t find_range(const struct process *process, uint64_t physical)
-{
-	uint32_t i = 0;
-
-	while (i < process->map.ranges && physical >= process->map.range[i].physical &&
-	       physical - process->map.range[i].physical >= process->map.range[i].length)
-		i++;
-	return i;
-}
-
 static int process_read(void *context, uint64_t physical, void *buffer, size_t bytes)
 {
 	const struct process *process = context;
 	char *to = buffer;
 
 	while (bytes) {
-		uint32_t i = find_range(process, physical);
+		uint32_t i = capture_map_find(&process->map, physical);
 		uint64_t into, left;
 		struct iovec here, there;
 		ssize_t got;
@@ -81,7 +70,7 @@ static uint64_t process_next_data(void *context, uint64_t physical)
 {
 	const struct process *process = context;
 
-	for (uint32_t i = find_range(process, physical); i < process->map.ranges; i++) {
+	for (uint32_t i = capture_map_find(&process->map, physical); i < process->map.ranges; i++) {
 		uint64_t base = process->map.range[i].physical, begin = process->map.range[i].offset;
 		uint64_t from = begin + (physical > base ? physical - base : 0);
 		uint64_t end = begin + process->map.range[i].length;
@@ -106,7 +95,8 @@ int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct 
 {
 	static const struct ktread_memory_ops ops = { .read = process_read,
 						      .next_data = process_next_data,
-						      .close = process_close };
+						      .close = process_close,
+						      .message = capture_memory_message };
 	struct ktread_range range[CAPTURE_MAP_RANGES];
 	struct process *process = malloc(sizeof(*process));
 	char path[64];

@@ -23,17 +23,6 @@ int capture_ram_create(const char *path, mode_t mode)
 	return 0;
 }
 
-/* The range that `physical` lies in, or the next one above; map.ranges if there is none. */
-static uint32_t find_range(const struct ram *ram, uint64_t physical)
-{
-	uint32_t i = 0;
-
-	while (i < ram->map.ranges && physical - ram->map.range[i].physical >= ram->map.range[i].length &&
-	       physical >= ram->map.range[i].physical)
-		i++;
-	return i;
-}
-
 static int read_piece(int fd, char *buffer, size_t bytes, uint64_t offset)
 {
 	while (bytes) {
@@ -59,7 +48,7 @@ static int ram_read(void *context, uint64_t physical, void *buffer, size_t bytes
 	char *to = buffer;
 
 	while (bytes) {
-		uint32_t i = find_range(ram, physical);
+		uint32_t i = capture_map_find(&ram->map, physical);
 		uint64_t into, piece;
 
 		if (i == ram->map.ranges || physical < ram->map.range[i].physical)
@@ -81,7 +70,7 @@ static uint64_t ram_next_data(void *context, uint64_t physical)
 {
 	const struct ram *ram = context;
 
-	for (uint32_t i = find_range(ram, physical); i < ram->map.ranges; i++) {
+	for (uint32_t i = capture_map_find(&ram->map, physical); i < ram->map.ranges; i++) {
 		uint64_t base = ram->map.range[i].physical;
 		uint64_t offset = ram->map.range[i].offset;
 		uint64_t into = physical > base ? physical - base : 0;
@@ -107,7 +96,8 @@ static int open_mapped(struct ktread_memory **memory, const char *path, const st
 {
 	static const struct ktread_memory_ops ops = { .read = ram_read,
 						      .next_data = ram_next_data,
-						      .close = ram_close };
+						      .close = ram_close,
+						      .message = capture_memory_message };
 	struct ktread_range range[CAPTURE_MAP_RANGES];
 	struct ram *ram = malloc(sizeof(*ram));
 
@@ -124,9 +114,7 @@ static int open_mapped(struct ktread_memory **memory, const char *path, const st
 		range[i] = (struct ktread_range){ map->range[i].physical, map->range[i].length };
 	if (ktread_memory_open(memory, &ops, ram, range, map->ranges) == 0)
 		return 0;
-	capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
-	ram_close(ram);
-	return CAPTURE_E_SYSTEM;
+	return capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 }
 
 int capture_ram_open(struct ktread_memory **memory, const char *path, const struct capture_map *map,

@@ -98,7 +98,8 @@ static uint64_t snapshot_next_data(void *context, uint64_t physical)
 int capture_snapshot_open(struct capture_snapshot **snapshot, struct ktread_memory *below)
 {
 	static const struct ktread_memory_ops ops = { .read = snapshot_read,
-						      .next_data = snapshot_next_data };
+						      .next_data = snapshot_next_data,
+						      .message = capture_memory_message };
 	struct ktread_range range[KTREAD_RANGES_MOST];
 	struct capture_snapshot *opened = calloc(1, sizeof(*opened));
 	uint32_t ranges = ktread_memory_ranges(below, range, KTREAD_RANGES_MOST);

@@ -75,7 +75,9 @@ static void file_close(void *context)
 	free(file);
 }
 
-static const struct ktread_memory_ops file_ops = { file_read, file_next_data, file_close, file_ended };
+static const struct ktread_memory_ops file_ops = {
+	.read = file_read, .next_data = file_next_data, .close = file_close, .ended = file_ended
+};
 
 int ktread_file_write(int descriptor, const void *bytes, size_t size)
 {

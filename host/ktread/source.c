@@ -169,6 +169,8 @@ int ktread_memory_read(struct ktread_memory *memory, uint64_t physical, void *bu
 		skip = physical - span->physical;
 		part = span->length - skip < bytes ? span->length - skip : bytes;
 		status = memory->ops.read(memory->context, span->position + skip, to, part);
+		if (status == KTREAD_E_SYSTEM && memory->ops.message)
+			return ktread_fail(status, "%s", memory->ops.message(memory->context));
 		if (status < 0 && memory->callers)
 			return ktread_fail(status, "%s: reading at 0x%" PRIx64 " failed", memory->name,
 					   physical);

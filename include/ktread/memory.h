@@ -39,11 +39,14 @@ struct ktread_memory_ops {
 	void (*close)(void *context);
 	/* 1: nobody can write to it any more, as when the guest is gone; NULL: that cannot be told. */
 	int (*ended)(void *context);
+	/* Why the last reading failed with KTREAD_E_SYSTEM, and of what; NULL: that is not told. */
+	const char *(*message)(void *context);
 };
 
 /* RAM file of QEMU: `machine` x86_64 | aarch64 | riscv64, or NULL to try each layout's base. */
 int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine);
 int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
+/* The context is closed with the memory, and where that cannot be opened. */
 int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 		       const struct ktread_range *ranges, uint32_t range_count);
 void ktread_memory_close(struct ktread_memory *memory);

@@ -15,7 +15,7 @@ $(eval $(call capture_test,verdict,verdict watch))
 $(eval $(call capture_test,kernel,kernel_elf))
 $(eval $(call capture_test,mailbox,mailbox))
 UNIT_LDLIBS_capture_mailbox := -pthread
-$(eval $(call capture_test,ram,ram record))
+$(eval $(call capture_test,ram,memory_map ram record))
 UNIT_SRCS_capture_ram += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,summary,summary))
 UNIT_SRCS_capture_summary += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
@@ -28,6 +28,6 @@ $(eval $(call capture_test,stillness,stillness watch))
 $(eval $(call capture_test,stack,stack))
 $(eval $(call capture_test,inspection,inspection frequency json machine memory_map path qmp registers stack))
 UNIT_LIBS_capture_inspection := build/lib/libktread.a
-$(eval $(call capture_test,process,process_memory))
+$(eval $(call capture_test,process,memory_map process_memory))
 UNIT_LIBS_capture_process := build/lib/libktread.a
 $(eval $(call capture_test,core,core_registers registers))
