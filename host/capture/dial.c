@@ -5,7 +5,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,17 +14,9 @@
 #include "dial.h"
 #include "error.h"
 #include "frequency.h"
+#include "interrupt.h"
 
 #define STEP_MS 50 /* between looks for a signal */
-
-bool capture_is_interrupted(void)
-{
-	sigset_t pending;
-
-	return sigpending(&pending) == 0 &&
-	       (sigismember(&pending, SIGINT) == 1 || sigismember(&pending, SIGTERM) == 1 ||
-		sigismember(&pending, SIGHUP) == 1);
-}
 
 int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
 {
@@ -40,8 +31,8 @@ int capture_await(int fd, bool to_write, int timeout_ms, const char *address)
 			return 0;
 		if (ready < 0 && errno != EINTR)
 			return capture_fail_errno("%s", address);
-		if (capture_is_interrupted())
-			return capture_fail(CAPTURE_E_SYSTEM, "%s: interrupted", address);
+		if (capture_check_interrupt(address) != 0)
+			return CAPTURE_E_SYSTEM;
 	} while (capture_now() < end);
 	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer within %d ms", address, timeout_ms);
 }

@@ -10,8 +10,6 @@
  * without "tcp:". Returns a non-blocking descriptor, or an error whose message names the address.
  */
 int capture_dial(const char *address, int timeout_ms);
-/* Whether one of the signals that end a program has come, while they are blocked (capture_hold_signals). */
-bool capture_is_interrupted(void);
 /*
  * Waits until `fd` can be read, or written. 0; CAPTURE_E_ABSENT when the time is up, CAPTURE_E_SYSTEM when
  * interrupted or poll failed; the message is about `address`.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <fcntl.h>
 #include <inttypes.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -9,6 +8,7 @@
 #include "error.h"
 #include "extract_peer.h"
 #include "frequency.h"
+#include "interrupt.h"
 #include "kernel_check.h"
 #include "kernel_elf.h"
 #include "output.h"
@@ -183,7 +183,7 @@ static int visit_running(struct visit *visit)
 		error = capture_snapshot_take(visit->snapshot);
 	if (!error)
 		error = take_registers(visit);
-	if (error) /* the reason counts more than a failure to go on; closing the peer tries again */
+	if (error) /* closing the peer lets it go on */
 		return error;
 	resumed = resume(visit);
 	error = capture_extract_write(visit->image, visit->options, visit->memory, visit->report);
@@ -229,18 +229,8 @@ static int open_peer(struct visit *visit)
 		       ? capture_peer_open_qmp(&visit->peer, options->path, options->timeout_ms)
 		       : capture_peer_open_gdb(&visit->peer, options->path, &options->ranges,
 					       options->timeout_ms);
-}
-
-/* Ctrl-C is heeded at the next answer of the peer, and takes effect when the machine goes on again. */
-static void hold_signals(sigset_t *before)
-{
-	sigset_t held;
-
-	sigemptyset(&held);
-	sigaddset(&held, SIGINT);
-	sigaddset(&held, SIGTERM);
-	sigaddset(&held, SIGHUP);
-	sigprocmask(SIG_BLOCK, &held, before);
+	/* Ctrl-C has ended the reading; that the machine goes on is worth waiting for, and then it takes effect. */
+	signal = capture_take_signal();
 }
 
 int capture_extract_peer(const struct capture_extract_options *options, struct capture_extract_report *report)
@@ -248,9 +238,9 @@ int capture_extract_peer(const struct capture_extract_options *options, struct c
 	struct visit visit = { .options = options, .report = report, .begin = capture_now() };
 	char why[400];
 	sigset_t before;
-	int error;
+	int error, signal;
 
-	hold_signals(&before);
+	capture_hold_signals(&before);
 	error = open_peer(&visit);
 	if (!error)
 		error = visit_peer(&visit);
@@ -258,7 +248,7 @@ int capture_extract_peer(const struct capture_extract_options *options, struct c
 	ktread_image_close(visit.image);
 	capture_snapshot_close(visit.snapshot);
 	capture_peer_close(visit.peer);
-	sigprocmask(SIG_SETMASK, &before, NULL);
+	capture_release_signals(&before, signal);
 	return error ? capture_fail(error, "%s", why) : 0;
 }
 

@@ -45,6 +45,11 @@ static int put(struct gdb *gdb, const char *bytes, size_t size)
 	return capture_fail_errno("%s", gdb->address);
 }
 
+static int fail_silent(const struct gdb *gdb)
+{
+	return capture_fail(CAPTURE_E_ABSENT, "%s: no answer in gdb's remote protocol", gdb->address);
+}
+
 /* The next byte, or an error when `end` has come. */
 static int get(struct gdb *gdb, double end)
 {
@@ -54,7 +59,7 @@ static int get(struct gdb *gdb, double end)
 		ssize_t got;
 
 		if (error == CAPTURE_E_ABSENT)
-			return capture_fail(error, "%s: no answer in gdb's remote protocol", gdb->address);
+			return fail_silent(gdb);
 		if (error)
 			return error;
 		got = recv(gdb->fd, gdb->input, sizeof(gdb->input), 0);
@@ -112,11 +117,12 @@ static int receive(struct gdb *gdb, double end)
 	unsigned char sum = 0;
 	int c, high, low, error;
 
-	do {
-		c = get(gdb, end);
+	while ((c = get(gdb, end)) != '$') {
 		if (c < 0)
 			return c;
-	} while (c != '$');
+		if (capture_now() >= end) /* it talks all the time, and about something else */
+			return fail_silent(gdb);
+	}
 	gdb->length = 0;
 	while ((c = get(gdb, end)) >= 0 && c != '#') {
 		error = take_data(gdb, c, &sum, end);
@@ -126,7 +132,7 @@ static int receive(struct gdb *gdb, double end)
 	if (c < 0 || (c = high = get(gdb, end)) < 0 || (c = low = get(gdb, end)) < 0)
 		return c;
 	gdb->reply[gdb->length] = '\0';
-	return hex_digit(high) * 16 + hex_digit(low) != sum;
+	return hex_digit(high) < 0 || hex_digit(low) < 0 || hex_digit(high) * 16 + hex_digit(low) != sum;
 }
 
 static int send_packet(struct gdb *gdb, const char *packet)
@@ -191,7 +197,8 @@ int gdb_command_bytes(struct gdb *gdb, const char *packet, void *bytes, size_t r
 
 	if (error)
 		return error;
-	if (gdb->length == 0 || reply[0] == 'E')
+	/* "E14", "E.words": what begins with an E and has two digits a byte is bytes. */
+	if (gdb->length == 0 || gdb->length % 2 || strncmp(reply, "E.", 2) == 0)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: packet %.40s refused: '%.20s'", gdb->address,
 				    packet, reply);
 	for (*size = 0; *size < room && *size * 2 + 1 < gdb->length; ++*size) {
@@ -215,9 +222,9 @@ int gdb_read_memory(struct gdb *gdb, uint64_t address, void *to, size_t bytes)
 
 	snprintf(packet, sizeof(packet), "m%" PRIx64 ",%zx", address, bytes);
 	error = gdb_command_bytes(gdb, packet, to, bytes, &got);
-	if (!error && got != bytes)
-		error = capture_fail(CAPTURE_E_FORMAT, "%s: %zu bytes of %zu at 0x%" PRIx64, gdb->address,
-				     got, bytes, address);
+	if (!error && gdb->length / 2 != bytes)
+		error = capture_fail(CAPTURE_E_FORMAT, "%s: %zu bytes instead of %zu at 0x%" PRIx64,
+				     gdb->address, gdb->length / 2, bytes, address);
 	return error;
 }
 
@@ -235,16 +242,19 @@ static void take_size(struct gdb *gdb, const char *features)
 
 int gdb_run_for(struct gdb *gdb, int ms)
 {
-	int error = send_packet(gdb, "c");
+	int error = send_packet(gdb, "c"), halted;
 
 	if (error)
 		return error;
 	/* It says something only if it comes to a halt by itself. */
 	error = await_reply(gdb, ms);
-	if (error != CAPTURE_E_ABSENT)
-		return error;
-	error = put(gdb, "\003", 1);
-	return error ? error : await_reply(gdb, gdb->timeout_ms);
+	if (error == 0)
+		return 0;
+	/* Also where that is an error: what runs takes no packet, not even the one that lets it go on. */
+	halted = put(gdb, "\003", 1);
+	if (halted == 0)
+		halted = await_reply(gdb, gdb->timeout_ms);
+	return error == CAPTURE_E_ABSENT ? halted : error;
 }
 
 int gdb_await_halt(struct gdb *gdb)

@@ -73,12 +73,13 @@ static int await_answer(struct capture_monitor *monitor, unsigned id)
 		int left = (int)((end - capture_now()) * 1000);
 		int error = capture_await(monitor->qmp.fd, false, left > 0 ? left : 0, monitor->address);
 
-		if (error == CAPTURE_E_ABSENT)
-			return capture_fail(error, "%s: QMP is silent", monitor->address);
-		if (error)
+		if (error && error != CAPTURE_E_ABSENT)
 			return error;
-		if (capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
+		if (!error && capture_qmp_receive(&monitor->qmp, take, monitor) != 0 && !*answer)
 			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP hung up", monitor->address);
+		/* Past the end it has been looked at once more, whatever came. */
+		if (!*answer && (error || left <= 0))
+			return capture_fail(CAPTURE_E_ABSENT, "%s: QMP does not answer", monitor->address);
 	}
 	return 0;
 }

@@ -42,10 +42,10 @@ unsigned capture_monitor_send(struct capture_monitor *monitor, const char *comma
 int capture_monitor_answer(struct capture_monitor *monitor, unsigned id, const char *command,
 			   struct capture_json *answer);
 /* What a command of the human monitor printed; free() it. */
-/* Such a command as its halves: what goes out, and what came back. */
+int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
+/* The two halves of that. */
 unsigned capture_monitor_send_line(struct capture_monitor *monitor, const char *line);
 int capture_monitor_printed(struct capture_monitor *monitor, unsigned id, const char *line, char **text);
-int capture_monitor_print(struct capture_monitor *monitor, const char *line, char **text);
 void capture_monitor_close(struct capture_monitor *monitor);
 
 #endif

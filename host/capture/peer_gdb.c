@@ -12,6 +12,7 @@
 #include "error.h"
 #include "frequency.h"
 #include "gdb.h"
+#include "interrupt.h"
 #include "peer.h"
 #include "registers.h"
 
@@ -39,7 +40,9 @@ static int read_all(struct peer_gdb *peer, uint64_t address, unsigned char *to, 
 
 	for (size_t part; bytes && !error; bytes -= part, to += part, address += part) {
 		part = bytes < peer->gdb.most ? bytes : peer->gdb.most;
-		error = gdb_read_memory(&peer->gdb, address, to, part);
+		error = capture_check_interrupt(peer->address);
+		if (!error)
+			error = gdb_read_memory(&peer->gdb, address, to, part);
 	}
 	return error;
 }
@@ -107,19 +110,22 @@ static int gdb_let_run(struct capture_peer *base, int ms)
 /* The names in a reply "mNAME,NAME...": a thread is a CPU. */
 static int add_threads(struct peer_gdb *peer, const char *list)
 {
-	for (const char *id = list; *id && peer->threads < MOST_THREADS; id += *id == ',') {
-		size_t length = strcspn(id, ",");
-		char(*grown)[THREAD_NAME] =
-			realloc(peer->thread, (peer->threads + 1) * sizeof(*peer->thread));
+	const char *id = list;
 
+	do { /* a list without a name would be followed by more of them for ever */
+		size_t length = strcspn(id, ",");
+		char(*grown)[THREAD_NAME];
+
+		if (length == 0 || length >= THREAD_NAME)
+			return capture_fail(CAPTURE_E_FORMAT, "%s: no name of a thread", peer->address);
+		grown = realloc(peer->thread, (peer->threads + 1) * sizeof(*peer->thread));
 		if (!grown)
 			return capture_fail_errno("registers");
 		peer->thread = grown;
-		if (length == 0 || length >= THREAD_NAME)
-			return capture_fail(CAPTURE_E_FORMAT, "%s: no name of a thread", peer->address);
 		snprintf(peer->thread[peer->threads++], THREAD_NAME, "%.*s", (int)length, id);
 		id += length;
-	}
+		id += *id == ',';
+	} while (*id && peer->threads < MOST_THREADS);
 	return 0;
 }
 

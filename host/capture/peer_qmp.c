@@ -16,6 +16,7 @@
 
 #include "error.h"
 #include "frequency.h"
+#include "interrupt.h"
 #include "monitor.h"
 #include "peer.h"
 #include "process_memory.h"
@@ -91,7 +92,9 @@ static int qmp_read(void *context, uint64_t physical, void *buffer, size_t bytes
 
 	for (size_t part; bytes; bytes -= part, to += part, physical += part) {
 		part = bytes < PIECE ? bytes : PIECE;
-		if (save_piece(context, physical, to, part) != 0)
+	struct peer_qmp *qmp = context;
+		if (capture_check_interrupt(qmp->monitor.address) != 0 ||
+		    save_piece(qmp, physical, to, part) != 0)
 			return KTREAD_E_SYSTEM;
 	}
 	return 0;

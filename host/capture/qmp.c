@@ -12,6 +12,7 @@
 
 #define LINE_MAX_BYTES ((size_t)16 << 20) /* a line that never ends is not QMP */
 
+#define TURNS	       256u		  /* pieces at once: who never stops talking must not keep us */
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -90,7 +91,7 @@ static void hand_over(struct capture_qmp *qmp, size_t searched, capture_qmp_hand
 
 int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context)
 {
-	while (qmp->fd >= 0) {
+	for (unsigned turn = 0; turn < TURNS && qmp->fd >= 0; turn++) {
 		ssize_t got =
 			make_room(qmp) ? recv(qmp->fd, qmp->line + qmp->used, qmp->room - qmp->used, 0) : 0;
 
@@ -106,7 +107,7 @@ int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, v
 			qmp->fd = -1;
 		}
 	}
-	return CAPTURE_E_ABSENT;
+	return qmp->fd >= 0 ? 0 : CAPTURE_E_ABSENT;
 }
 
 void capture_qmp_close(struct capture_qmp *qmp)

@@ -29,7 +29,7 @@ int capture_qmp_listen(struct capture_qmp *qmp, const char *path);
 int capture_qmp_accept(struct capture_qmp *qmp);
 /* One command with an id, of CAPTURE_QMP_MOST bytes at most. Errors show later, as a hung-up connection. */
 void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *command, const char *arguments);
-/* Reads what has come. 0, or CAPTURE_E_ABSENT once QEMU hung up. */
+/* Reads what has come, of very much a part. 0, or CAPTURE_E_ABSENT once QEMU hung up. */
 int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context);
 void capture_qmp_close(struct capture_qmp *qmp);
 

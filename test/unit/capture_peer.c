@@ -8,6 +8,7 @@
 
 #include <elf.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,43 +18,87 @@
 
 #include "capture/error.h"
 #include "capture/gdb.h"
+#include "capture/interrupt.h"
 #include "capture/monitor.h"
+#include "capture/peer.h"
 #include "capture/registers.h"
 
 #define QUICK_MS 200
 #define GREETING "{\"QMP\": {\"version\": {}}}\r\n"
 #define ENABLED	 "{\"return\": {}, \"id\": \"1\"}\r\n"
 
-/* Says each of `line`, the first at once and each other when something was received; then waits for the end. */
+/*
+ * Says each of `line`, the first at once and each other when something was received; then waits for the end. Or it says
+ * the last one again and again.
+ */
+enum manner { WAITS, ANSWERS_ALWAYS, TALKS_ALWAYS };
+
 struct peer {
 	char path[64];
 	int listener;
 	const char *const *line;
+	enum manner manner;
 	pthread_t thread;
+	char received[65536];
+	size_t length;
 };
+
+/* False: the other side has gone. */
+static bool hear(struct peer *peer, int fd)
+{
+	ssize_t got;
+
+	if (peer->length == sizeof(peer->received))
+		peer->length = 0;
+	got = recv(fd, peer->received + peer->length, sizeof(peer->received) - peer->length, 0);
+	peer->length += got > 0 ? (size_t)got : 0;
+	return got > 0;
+}
+
+static bool say(int fd, const char *line)
+{
+	return !*line || send(fd, line, strlen(line), MSG_NOSIGNAL) >= 0;
+}
+
+/* So much at once that there is always something to be read. */
+static void flood(int fd, const char *line)
+{
+	char *much = malloc(1 << 16), *at = much;
+
+	while (at + strlen(line) < much + (1 << 16))
+		at = stpcpy(at, line);
+	while (say(fd, much))
+		;
+	free(much);
+}
 
 static void *play(void *context)
 {
 	struct peer *peer = context;
 	int fd = accept(peer->listener, NULL, NULL);
-	char received[4096];
+	const char *last = "";
 
-	for (const char *const *line = peer->line; *line; line++) {
-		if (line != peer->line && recv(fd, received, sizeof(received), 0) <= 0)
+	for (const char *const *line = peer->line; *line; last = *line++) {
+		if (line != peer->line && !hear(peer, fd))
 			break;
-		if (**line && send(fd, *line, strlen(*line), MSG_NOSIGNAL) < 0)
+		if (!say(fd, *line))
 			break;
 	}
-	while (recv(fd, received, sizeof(received), 0) > 0)
-		;
+	if (peer->manner == TALKS_ALWAYS)
+		flood(fd, last);
+	while (hear(peer, fd))
+		if (peer->manner == ANSWERS_ALWAYS)
+			say(fd, last);
 	close(fd);
 	return NULL;
 }
 
-static void begin(struct peer *peer, const char *const *line)
+static void begin_as(struct peer *peer, enum manner manner, const char *const *line)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 
+	peer->manner = manner;
+	peer->length = 0;
 	snprintf(peer->path, sizeof(peer->path), "/tmp/ktrace-peer-%ld", (long)getpid());
 	unlink(peer->path);
 	memcpy(address.sun_path, peer->path, sizeof(peer->path));
@@ -62,6 +107,11 @@ static void begin(struct peer *peer, const char *const *line)
 	assert_int_equal(bind(peer->listener, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(listen(peer->listener, 1), 0);
 	assert_int_equal(pthread_create(&peer->thread, NULL, play, peer), 0);
+}
+
+static void begin(struct peer *peer, const char *const *line)
+{
+	begin_as(peer, WAITS, line);
 }
 
 static void end(struct peer *peer)
@@ -116,7 +166,7 @@ static void qmp_that_is_none_is_told(void **state)
 		const char *says;
 	} peers[] = { { silent, "no greeting" },
 		      { rubbish, "no greeting" },
-		      { mute, "QMP is silent" },
+		      { mute, "QMP does not answer" },
 		      { odd, "neither result nor error" } };
 	struct capture_monitor monitor;
 	struct peer peer;
@@ -137,7 +187,7 @@ static void gdb_packets_are_read(void **state)
 {
 	static const char *const lines[] = { "$T02thread:01;#04", "+$T05#b9", "+$PacketSize=1000;x#a4",
 					     "+$0* 12#dd", /* 0 and three more */
-					     "+$E14#aa",	  NULL };
+					     "+$EF00aa#ad",	  "+$E14#aa", NULL };
 	unsigned char bytes[3] = { 1, 1, 1 };
 	struct peer peer;
 	struct gdb gdb;
@@ -149,6 +199,8 @@ static void gdb_packets_are_read(void **state)
 	assert_int_equal(gdb.most, (0x1000 - 4) / 2);
 	assert_int_equal(gdb_read_memory(&gdb, 0x1000, bytes, 3), 0);
 	assert_memory_equal(bytes, "\0\0\x12", 3);
+	assert_int_equal(gdb_read_memory(&gdb, 0x1000, bytes, 3), 0);
+	assert_memory_equal(bytes, "\xef\0\xaa", 3);
 	assert_true(gdb_read_memory(&gdb, 0x1000, bytes, 3) < 0);
 	assert_non_null(strstr(capture_message(), "E14"));
 	gdb_close(&gdb);
@@ -169,7 +221,7 @@ static void hostile_gdb_replies_are_refused(void **state)
 
 		begin(&peer, lines);
 		assert_int_equal(gdb_open(&gdb, peer.path, QUICK_MS), 0);
-		assert_true(gdb_read_memory(&gdb, 0, bytes, sizeof(bytes)) < 0 || i == 7);
+		assert_true(gdb_read_memory(&gdb, 0, bytes, sizeof(bytes)) < 0);
 		gdb_close(&gdb);
 		end(&peer);
 	}
@@ -196,6 +248,102 @@ static void endless_gdb_reply_is_refused(void **state)
 	gdb_close(&gdb);
 	end(&peer);
 	free(flood);
+}
+
+/* A console behind the port, or a QEMU of which events come all the time. */
+static void who_never_stops_talking_is_given_up(void **state)
+{
+	static const char *const console[] = { "login: ", NULL };
+	static const char *const events[] = { GREETING, "{\"event\": \"RTC_CHANGE\"}\r\n", NULL };
+	struct capture_monitor monitor;
+	const char *reply;
+	struct peer peer;
+	struct gdb gdb;
+
+	(void)state;
+	begin_as(&peer, TALKS_ALWAYS, console);
+	assert_int_equal(gdb_open(&gdb, peer.path, QUICK_MS), 0);
+	assert_int_equal(gdb_command(&gdb, "g", &reply), CAPTURE_E_ABSENT);
+	gdb_close(&gdb);
+	end(&peer);
+	begin_as(&peer, TALKS_ALWAYS, console);
+	assert_int_equal(capture_monitor_open(&monitor, peer.path, QUICK_MS), CAPTURE_E_ABSENT);
+	end(&peer);
+	begin_as(&peer, TALKS_ALWAYS, events);
+	assert_int_equal(capture_monitor_open(&monitor, peer.path, QUICK_MS), CAPTURE_E_ABSENT);
+	end(&peer);
+}
+
+/* What is said to the machine while it runs, it does not hear: it has to be halted before it can be let go. */
+static void a_machine_let_run_is_halted_again_whatever_comes(void **state)
+{
+	static const char *const lines[] = { "", "", "+$T02#b6", NULL };
+	struct peer peer;
+	struct gdb gdb;
+	sigset_t before;
+
+	(void)state;
+	begin(&peer, lines);
+	assert_int_equal(gdb_open(&gdb, peer.path, 5000), 0);
+	capture_hold_signals(&before);
+	raise(SIGTERM);
+	assert_true(gdb_run_for(&gdb, 5000) < 0);
+	assert_int_equal(capture_take_signal(), SIGTERM);
+	assert_int_equal(capture_take_signal(), 0);
+	capture_release_signals(&before, 0);
+	gdb_close(&gdb);
+	end(&peer);
+	assert_non_null(memchr(peer.received, 3, peer.length));
+}
+
+#define HALTED "$T05#b9", "+$PacketSize=1000;x#a4", "+$OK#9a"
+
+static struct capture_peer *open_gdb(struct peer *peer, const char *const *lines)
+{
+	const struct capture_ranges ranges = { .range = { { 0, 4096 } }, .count = 1 };
+	struct capture_peer *opened = NULL;
+
+	begin_as(peer, ANSWERS_ALWAYS, lines);
+	assert_int_equal(capture_peer_open_gdb(&opened, peer->path, &ranges, 5000), 0);
+	return opened;
+}
+
+/* A list of threads that has none, and goes on. */
+static void threads_without_names_are_refused(void **state)
+{
+	static const char *const lines[] = { "", HALTED, "+$m#6d", NULL };
+	struct capture_peer *opened;
+	struct peer peer;
+	char *text = NULL;
+
+	(void)state;
+	opened = open_gdb(&peer, lines);
+	assert_int_equal(opened->ops->registers(opened, EM_X86_64, &text), CAPTURE_E_FORMAT);
+	assert_null(text);
+	capture_peer_close(opened);
+	end(&peer);
+}
+
+/* However fast the answers come. */
+static void reading_can_be_interrupted(void **state)
+{
+	static const char *const lines[] = { "", HALTED, "+$000000#20", NULL };
+	struct capture_peer *opened;
+	unsigned char bytes[3];
+	struct peer peer;
+	sigset_t before;
+
+	(void)state;
+	opened = open_gdb(&peer, lines);
+	capture_hold_signals(&before);
+	raise(SIGTERM);
+	assert_int_equal(ktread_memory_read(opened->memory, 0, bytes, 3), KTREAD_E_SYSTEM);
+	assert_non_null(strstr(ktread_image_message(), ": interrupted"));
+	assert_int_equal(capture_take_signal(), SIGTERM);
+	assert_int_equal(ktread_memory_read(opened->memory, 0, bytes, 3), 0);
+	capture_release_signals(&before, 0);
+	capture_peer_close(opened);
+	end(&peer);
 }
 
 static void check_registers(const char *printed, const char *expected)
@@ -252,6 +400,10 @@ int main(void)
 		cmocka_unit_test(gdb_packets_are_read),
 		cmocka_unit_test(hostile_gdb_replies_are_refused),
 		cmocka_unit_test(endless_gdb_reply_is_refused),
+		cmocka_unit_test(who_never_stops_talking_is_given_up),
+		cmocka_unit_test(a_machine_let_run_is_halted_again_whatever_comes),
+		cmocka_unit_test(threads_without_names_are_refused),
+		cmocka_unit_test(reading_can_be_interrupted),
 		cmocka_unit_test(registers_of_qemu_become_lines),
 		cmocka_unit_test(registers_of_gdb_become_lines),
 	};
