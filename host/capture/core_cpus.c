@@ -4,40 +4,30 @@
  * see their stacks and their data at the same distance from where these lie, which the root tells: it knows its own
  * address. What lies elsewhere, as stacks of programs do, is not to be read that way.
  */
-#include <stdlib.h>
-
 #include "core_cpus.h"
 #include "core_registers.h"
-#include "error.h"
 #include "stack.h"
 
-#define PAGES 4u /* at once */
+struct mapping {
+	struct ktread_memory *memory;
+	uint64_t distance; /* from physical addresses to the kernel's */
+};
 
-static int add_stacks(struct ktread_memory *memory, uint64_t distance, char **text)
+static int read_pages(void *context, struct capture_stack_page *page, unsigned pages)
 {
-	struct capture_stack_page page[PAGES];
-	struct capture_stacks *stacks;
-	unsigned pages;
-	int error = capture_stacks_open(&stacks, *text);
+	const struct mapping *mapping = context;
 
-	if (error)
-		return error;
-	while ((pages = capture_stacks_wanted(stacks, page, PAGES)))
-		for (unsigned n = 0; n < pages; n++) {
-			page[n].readable = ktread_memory_read(memory, page[n].address - distance,
-							      page[n].bytes, CAPTURE_STACK_PAGE) == 0;
-			capture_stacks_put(stacks, &page[n]);
-		}
-	free(*text);
-	*text = capture_stacks_text(stacks);
-	capture_stacks_close(stacks);
-	return *text ? 0 : capture_fail_errno("stacks");
+	for (unsigned n = 0; n < pages; n++)
+		page[n].readable = ktread_memory_read(mapping->memory, page[n].address - mapping->distance,
+						      page[n].bytes, CAPTURE_STACK_PAGE) == 0;
+	return 0;
 }
 
 int capture_core_cpus(const char *path, struct ktread_memory *memory, const struct ktread_image *image,
 		      char **text)
 {
-	uint64_t address = ktread_image_virtual(image);
+	const uint64_t address = ktread_image_virtual(image);
+	struct mapping mapping = { memory, address - ktread_image_physical(image) };
 	int error;
 
 	*text = NULL;
@@ -46,7 +36,7 @@ int capture_core_cpus(const char *path, struct ktread_memory *memory, const stru
 	error = capture_core_registers(path, text);
 	if (error || !*text || !address)
 		return error;
-	return add_stacks(memory, address - ktread_image_physical(image), text);
+	return capture_stacks_add(text, read_pages, &mapping);
 }
 
 int capture_core_cpus_read(const char *path, char **text)

@@ -103,27 +103,11 @@ static int rehearse(struct visit *visit)
 	return status < 0 ? fail_reading(visit, status) : 0;
 }
 
-/* Walks the stacks; what cannot be read of them is left out. */
-static int take_stacks(struct visit *visit, char **text)
+static int read_pages(void *context, struct capture_stack_page *page, unsigned pages)
 {
-	struct capture_stack_page page[CAPTURE_PEER_PAGES];
-	struct capture_stacks *stacks;
-	unsigned pages;
-	int error = capture_stacks_open(&stacks, *text);
+	struct capture_peer *peer = context;
 
-	if (error)
-		return error;
-	while (!error && (pages = capture_stacks_wanted(stacks, page, CAPTURE_PEER_PAGES))) {
-		error = visit->peer->ops->read_pages(visit->peer, page, pages);
-		for (unsigned i = 0; i < pages; i++)
-			capture_stacks_put(stacks, &page[i]);
-	}
-	free(*text);
-	*text = capture_stacks_text(stacks);
-	capture_stacks_close(stacks);
-	if (!*text)
-		return capture_fail_errno("stacks");
-	return error;
+	return peer->ops->read_pages(peer, page, pages);
 }
 
 static int take_registers(struct visit *visit)
@@ -136,7 +120,7 @@ static int take_registers(struct visit *visit)
 	    !ktread_image_is_kept(visit->image)) /* they are those of the last boot */
 		error = visit->peer->ops->registers(visit->peer, machine, &text);
 	if (!error && text)
-		error = take_stacks(visit, &text);
+		error = capture_stacks_add(&text, read_pages, visit->peer);
 	if (!error && text && ktread_image_set_registers(visit->image, text) < 0)
 		error = capture_fail(CAPTURE_E_SYSTEM, "%s", ktread_image_message());
 	free(text);
@@ -229,8 +213,6 @@ static int open_peer(struct visit *visit)
 		       ? capture_peer_open_qmp(&visit->peer, options->path, options->timeout_ms)
 		       : capture_peer_open_gdb(&visit->peer, options->path, &options->ranges,
 					       options->timeout_ms);
-	/* Ctrl-C has ended the reading; that the machine goes on is worth waiting for, and then it takes effect. */
-	signal = capture_take_signal();
 }
 
 int capture_extract_peer(const struct capture_extract_options *options, struct capture_extract_report *report)
@@ -247,6 +229,8 @@ int capture_extract_peer(const struct capture_extract_options *options, struct c
 	snprintf(why, sizeof(why), "%s", error ? capture_message() : "");
 	ktread_image_close(visit.image);
 	capture_snapshot_close(visit.snapshot);
+	/* Ctrl-C has ended the reading; that the machine goes on is worth waiting for, and then it takes effect. */
+	signal = capture_take_signal();
 	capture_peer_close(visit.peer);
 	capture_release_signals(&before, signal);
 	return error ? capture_fail(error, "%s", why) : 0;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <fcntl.h>
-#include <inttypes.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -36,17 +34,14 @@ static void finish(struct capture_inspection *inspection)
 /* Has QEMU save the next page of a stack, or is done. */
 static void ask_for_page(struct capture_inspection *inspection, struct capture_machine *machine)
 {
-	char path[PATH_MAX], arguments[PATH_MAX + 120];
+	char path[PATH_MAX], arguments[CAPTURE_QMP_MOST + 1];
 	struct capture_stack_page *page = &inspection->page;
 
 	if (page_path(inspection, path) != 0 || !capture_stacks_wanted(inspection->stacks, page, 1)) {
 		finish(inspection);
 		return;
 	}
-	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
-	snprintf(arguments, sizeof(arguments),
-		 "{\"val\":%" PRId64 ",\"size\":%u,\"filename\":\"%s\",\"cpu-index\":%" PRIu32 "}",
-		 (int64_t)page->address, CAPTURE_STACK_PAGE, path, page->cpu);
+	capture_qmp_put_save(arguments, page->address, CAPTURE_STACK_PAGE, path, page->cpu);
 	capture_machine_ask(machine, "memsave", arguments);
 }
 
@@ -88,7 +83,7 @@ bool capture_inspection_step(struct capture_inspection *inspection, struct captu
 		inspection->begun = capture_now();
 		capture_machine_pause(machine);
 		capture_machine_ask(machine, "human-monitor-command",
-				    "{\"command-line\":\"info registers -a\"}");
+				    "{\"command-line\":\"" CAPTURE_QMP_REGISTERS "\"}");
 	} else if (machine->answered) {
 		go_on(inspection, machine);
 	} else if (machine->ended || capture_now() - inspection->begun >= PATIENCE) {

@@ -11,8 +11,6 @@
 #include "ktread/memory.h"
 #include "stack.h"
 
-#define CAPTURE_PEER_PAGES 4u
-
 struct capture_peer;
 
 struct capture_peer_ops {
@@ -25,7 +23,7 @@ struct capture_peer_ops {
 	int (*registers)(struct capture_peer *peer, uint16_t machine, char **text);
 	/*
 	 * Memory of a halted machine as its CPUs see it, after registers(): reads those of the pages that can be, at
-	 * most CAPTURE_PEER_PAGES. CAPTURE_E_ABSENT if the peer is gone.
+	 * most CAPTURE_STACK_PAGES. CAPTURE_E_ABSENT if the peer is gone.
 	 */
 	int (*read_pages)(struct capture_peer *peer, struct capture_stack_page *page, unsigned pages);
 	void (*close)(struct capture_peer *peer);

@@ -26,7 +26,7 @@
 #define PIECE	     ((size_t)16 << 20) /* most that one command saves */
 #define SAMPLE	     4096u
 #define SAMPLE_TRIES 3u
-#define REGISTERS    "info registers -a"
+#define PHYSICAL     (-1) /* the CPU whose addresses are those of memory itself */
 
 struct file {
 	char path[PATH_MAX]; /* "" until made */
@@ -37,30 +37,34 @@ struct peer_qmp {
 	struct capture_peer peer;
 	struct capture_monitor monitor;
 	struct capture_map map;
-	struct file file[CAPTURE_PEER_PAGES]; /* that QEMU writes */
-	double halted;			      /* when we did */
-	unsigned registers;		      /* id of the command that prints them, 0: not sent */
+	struct file file[CAPTURE_STACK_PAGES]; /* that QEMU writes */
+	double halted;			       /* when we did */
+	unsigned registers;		       /* id of the command that prints them, 0: not sent */
 };
 
-/* Has QEMU save memory into a file of ours; `more` is what the command needs besides address, size and file. */
-static unsigned send_save(struct peer_qmp *qmp, const char *command, const char *more, uint64_t address,
-			  size_t bytes, const struct file *file)
+/* The command that saves memory as a CPU sees it. */
+static const char *save_command(int64_t cpu)
 {
-	char arguments[PATH_MAX + 120];
-
-	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
-	snprintf(arguments, sizeof(arguments), "{\"val\":%" PRId64 ",\"size\":%zu,\"filename\":\"%s\"%s}",
-		 (int64_t)address, bytes, file->path, more);
-	return capture_monitor_send(&qmp->monitor, command, arguments);
+	return cpu < 0 ? "pmemsave" : "memsave";
 }
 
-/* What a command, of which `id` was sent, has saved. */
-static int take_saved(struct peer_qmp *qmp, const char *command, unsigned id, const struct file *file,
-		      void *to, size_t bytes)
+/* Has QEMU save memory into a file of ours. */
+static unsigned send_save(struct peer_qmp *qmp, int64_t cpu, uint64_t address, size_t bytes,
+			  const struct file *file)
+{
+	char arguments[CAPTURE_QMP_MOST + 1];
+
+	capture_qmp_put_save(arguments, address, bytes, file->path, cpu);
+	return capture_monitor_send(&qmp->monitor, save_command(cpu), arguments);
+}
+
+/* What the command with that id has saved. */
+static int take_saved(struct peer_qmp *qmp, int64_t cpu, unsigned id, const struct file *file, void *to,
+		      size_t bytes)
 {
 	struct capture_json answer;
 	size_t done = 0;
-	int error = capture_monitor_answer(&qmp->monitor, id, command, &answer);
+	int error = capture_monitor_answer(&qmp->monitor, id, save_command(cpu), &answer);
 
 	while (!error && done < bytes) {
 		ssize_t got = pread(file->fd, (char *)to + done, bytes - done, (off_t)done);
@@ -81,18 +85,18 @@ static int take_saved(struct peer_qmp *qmp, const char *command, unsigned id, co
 
 static int save_piece(struct peer_qmp *qmp, uint64_t physical, void *to, size_t bytes)
 {
-	unsigned id = send_save(qmp, "pmemsave", "", physical, bytes, &qmp->file[0]);
+	unsigned id = send_save(qmp, PHYSICAL, physical, bytes, &qmp->file[0]);
 
-	return take_saved(qmp, "pmemsave", id, &qmp->file[0], to, bytes);
+	return take_saved(qmp, PHYSICAL, id, &qmp->file[0], to, bytes);
 }
 
 static int qmp_read(void *context, uint64_t physical, void *buffer, size_t bytes)
 {
+	struct peer_qmp *qmp = context;
 	char *to = buffer;
 
 	for (size_t part; bytes; bytes -= part, to += part, physical += part) {
 		part = bytes < PIECE ? bytes : PIECE;
-	struct peer_qmp *qmp = context;
 		if (capture_check_interrupt(qmp->monitor.address) != 0 ||
 		    save_piece(qmp, physical, to, part) != 0)
 			return KTREAD_E_SYSTEM;
@@ -128,7 +132,7 @@ static int make_files(struct peer_qmp *qmp)
 		folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 	if (!is_plain(folder) || strlen(folder) > CAPTURE_QMP_MOST - 200)
 		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: '%.40s' cannot be told to QEMU", folder);
-	for (unsigned i = 0; !error && i < CAPTURE_PEER_PAGES; i++)
+	for (unsigned i = 0; !error && i < CAPTURE_STACK_PAGES; i++)
 		error = make_file(&qmp->file[i], folder);
 	return error;
 }
@@ -293,8 +297,8 @@ static int qmp_halt(struct capture_peer *peer)
 	qmp->halted = capture_now();
 	peer->halted = true; /* also where the answer does not come: it may have been carried out */
 	stop = capture_monitor_send(&qmp->monitor, "stop", NULL);
-	qmp->registers =
-		capture_monitor_send_line(&qmp->monitor, REGISTERS); /* at once: every answer takes time */
+	qmp->registers = capture_monitor_send_line(
+		&qmp->monitor, CAPTURE_QMP_REGISTERS); /* at once: every answer takes time */
 	return capture_monitor_answer(&qmp->monitor, stop, "stop", &answer);
 }
 
@@ -327,8 +331,8 @@ static int qmp_registers(struct capture_peer *peer, uint16_t machine, char **tex
 
 	(void)machine;
 	if (!qmp->registers)
-		qmp->registers = capture_monitor_send_line(&qmp->monitor, REGISTERS);
-	error = capture_monitor_printed(&qmp->monitor, qmp->registers, REGISTERS, &printed);
+		qmp->registers = capture_monitor_send_line(&qmp->monitor, CAPTURE_QMP_REGISTERS);
+	error = capture_monitor_printed(&qmp->monitor, qmp->registers, CAPTURE_QMP_REGISTERS, &printed);
 	if (error)
 		return error;
 	*text = capture_registers_of_qemu(printed);
@@ -339,17 +343,13 @@ static int qmp_registers(struct capture_peer *peer, uint16_t machine, char **tex
 static int qmp_read_pages(struct capture_peer *peer, struct capture_stack_page *page, unsigned pages)
 {
 	struct peer_qmp *qmp = (struct peer_qmp *)peer;
-	unsigned id[CAPTURE_PEER_PAGES];
+	unsigned id[CAPTURE_STACK_PAGES];
 	int error = 0;
 
-	for (unsigned i = 0; i < pages; i++) {
-		char more[40];
-
-		snprintf(more, sizeof(more), ",\"cpu-index\":%" PRIu32, page[i].cpu);
-		id[i] = send_save(qmp, "memsave", more, page[i].address, CAPTURE_STACK_PAGE, &qmp->file[i]);
-	}
+	for (unsigned i = 0; i < pages; i++)
+		id[i] = send_save(qmp, page[i].cpu, page[i].address, CAPTURE_STACK_PAGE, &qmp->file[i]);
 	for (unsigned i = 0; i < pages && error != CAPTURE_E_ABSENT; i++) {
-		error = take_saved(qmp, "memsave", id[i], &qmp->file[i], page[i].bytes, CAPTURE_STACK_PAGE);
+		error = take_saved(qmp, page[i].cpu, id[i], &qmp->file[i], page[i].bytes, CAPTURE_STACK_PAGE);
 		page[i].readable = !error;
 	}
 	return error == CAPTURE_E_ABSENT ? error : 0;
@@ -362,7 +362,7 @@ static void qmp_close(struct capture_peer *peer)
 	qmp_resume(peer);
 	ktread_memory_close(peer->memory);
 	capture_monitor_close(&qmp->monitor);
-	for (unsigned i = 0; i < CAPTURE_PEER_PAGES && qmp->file[i].path[0]; i++) {
+	for (unsigned i = 0; i < CAPTURE_STACK_PAGES && qmp->file[i].path[0]; i++) {
 		unlink(qmp->file[i].path);
 		close(qmp->file[i].fd);
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,8 +12,8 @@
 #include "qmp.h"
 
 #define LINE_MAX_BYTES ((size_t)16 << 20) /* a line that never ends is not QMP */
-
 #define TURNS	       256u		  /* pieces at once: who never stops talking must not keep us */
+
 int capture_qmp_listen(struct capture_qmp *qmp, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -118,4 +119,16 @@ void capture_qmp_close(struct capture_qmp *qmp)
 		close(qmp->fd);
 	free(qmp->line);
 	*qmp = (struct capture_qmp){ .listener = -1, .fd = -1 };
+}
+
+void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address, size_t bytes,
+			  const char *path, int64_t cpu)
+{
+	char of_cpu[40] = "";
+
+	if (cpu >= 0)
+		snprintf(of_cpu, sizeof(of_cpu), ",\"cpu-index\":%" PRId64, cpu);
+	/* Numbers of QMP have a sign: those of a kernel's half of an address space are below 0. */
+	snprintf(arguments, CAPTURE_QMP_MOST + 1, "{\"val\":%" PRId64 ",\"size\":%zu,\"filename\":\"%s\"%s}",
+		 (int64_t)address, bytes, path, of_cpu);
 }

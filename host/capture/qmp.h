@@ -8,10 +8,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "json.h"
 
-#define CAPTURE_QMP_MOST 1023u /* bytes of a command */
+#define CAPTURE_QMP_MOST      1023u		  /* bytes of a command */
+#define CAPTURE_QMP_REGISTERS "info registers -a" /* of the human monitor: of all CPUs */
 
 struct capture_qmp {
 	int listener; /* -1: closed */
@@ -32,5 +34,12 @@ void capture_qmp_send(struct capture_qmp *qmp, const char *id, const char *comma
 /* Reads what has come, of very much a part. 0, or CAPTURE_E_ABSENT once QEMU hung up. */
 int capture_qmp_receive(struct capture_qmp *qmp, capture_qmp_handler *handler, void *context);
 void capture_qmp_close(struct capture_qmp *qmp);
+
+/*
+ * Arguments of memsave, which writes memory as CPU `cpu` sees it into a file, or of pmemsave, which writes physical memory,
+ * if that is negative. `path` goes between quotes as it is.
+ */
+void capture_qmp_put_save(char arguments[CAPTURE_QMP_MOST + 1], uint64_t address, size_t bytes,
+			  const char *path, int64_t cpu);
 
 #endif

@@ -225,3 +225,23 @@ void capture_stacks_close(struct capture_stacks *stacks)
 	free(stacks->registers);
 	free(stacks);
 }
+
+int capture_stacks_add(char **text, capture_stack_reader *read, void *context)
+{
+	struct capture_stack_page page[CAPTURE_STACK_PAGES];
+	struct capture_stacks *stacks;
+	unsigned pages;
+	int error = capture_stacks_open(&stacks, *text);
+
+	if (error)
+		return error;
+	while (!error && (pages = capture_stacks_wanted(stacks, page, CAPTURE_STACK_PAGES))) {
+		error = read(context, page, pages);
+		for (unsigned i = 0; i < pages; i++)
+			capture_stacks_put(stacks, &page[i]);
+	}
+	free(*text);
+	*text = capture_stacks_text(stacks);
+	capture_stacks_close(stacks);
+	return *text ? error : capture_fail_errno("stacks");
+}

@@ -8,6 +8,8 @@
  *	while ((pages = capture_stacks_wanted(stacks, page, room)))
  *		for each of them: read it, capture_stacks_put(stacks, &page[i]);
  *	text = capture_stacks_text(stacks);
+ *
+ * Who can wait for pages has all that by capture_stacks_add().
  */
 #ifndef CAPTURE_STACK_H
 #define CAPTURE_STACK_H
@@ -15,7 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define CAPTURE_STACK_PAGE 4096u
+#define CAPTURE_STACK_PAGE  4096u
+#define CAPTURE_STACK_PAGES 4u /* that are read together, at most */
 
 struct capture_stack_page {
 	uint32_t cpu;
@@ -35,5 +38,10 @@ void capture_stacks_put(struct capture_stacks *stacks, const struct capture_stac
 /* The registers with a line "stack N HEX ..." for each CPU that has one, to be free()d. NULL: no memory. */
 char *capture_stacks_text(struct capture_stacks *stacks);
 void capture_stacks_close(struct capture_stacks *stacks);
+
+/* Reads those of the pages that can be. 0, or an error that ends the walk. */
+typedef int capture_stack_reader(void *context, struct capture_stack_page *page, unsigned pages);
+/* Adds those lines to *text, the registers; also where the reader has failed. 0, CAPTURE_E_SYSTEM, or the reader's error. */
+int capture_stacks_add(char **text, capture_stack_reader *read, void *context);
 
 #endif
