@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
+#include <limits.h>
 #include <unistd.h>
 
 #include "error.h"
 #include "expect.h"
 
-#define PIECE 16384u
 #define TURNS 16 /* pieces at once: a guest that never stops writing must not keep us from everything else */
 
 /* Knuth, Morris and Pratt: each byte is looked at once, wherever a piece ends. */
@@ -75,31 +74,47 @@ void capture_expect_started(struct capture_expect *expect)
 	expect->into = -1;
 }
 
-/* As the guest would have done it: if nobody listens any more, the guest goes on all the same. */
-static void pass_on(struct capture_expect *expect, const char *bytes, size_t length)
+bool capture_expect_is_behind(const struct capture_expect *expect)
 {
-	struct pollfd room = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	return expect->begin < expect->end;
+}
 
-	while (length > 0 && !expect->mute) {
-		ssize_t written = write(STDOUT_FILENO, bytes, length);
+struct pollfd capture_expect_wait(const struct capture_expect *expect)
+{
+	return capture_expect_is_behind(expect) ? (struct pollfd){ .fd = STDOUT_FILENO, .events = POLLOUT }
+						: (struct pollfd){ .fd = expect->from, .events = POLLIN };
+}
 
-		if (written >= 0) {
-			bytes += written;
-			length -= (size_t)written;
-		} else if (errno == EAGAIN) {
-			poll(&room, 1, -1);
-		} else if (errno != EINTR) {
+/*
+ * True when nothing is left. What has room for anything takes PIPE_BUF bytes without blocking. If nobody listens any more,
+ * the guest goes on all the same.
+ */
+static bool pass_on(struct capture_expect *expect)
+{
+	while (capture_expect_is_behind(expect) && !expect->mute) {
+		struct pollfd room = { .fd = STDOUT_FILENO, .events = POLLOUT };
+		size_t left = expect->end - expect->begin;
+		ssize_t written;
+
+		if (poll(&room, 1, 0) <= 0)
+			return false;
+		written = write(STDOUT_FILENO, expect->piece + expect->begin,
+				left < PIPE_BUF ? left : PIPE_BUF);
+		if (written >= 0)
+			expect->begin += (size_t)written;
+		else if (errno == EAGAIN || errno == EINTR)
+			return false;
+		else
 			expect->mute = true;
-		}
 	}
+	expect->begin = expect->end = 0;
+	return true;
 }
 
 void capture_expect_read(struct capture_expect *expect)
 {
-	char piece[PIECE];
-
-	for (unsigned turn = 0; turn < TURNS && expect->from >= 0; turn++) {
-		ssize_t got = read(expect->from, piece, sizeof(piece));
+	for (unsigned turn = 0; pass_on(expect) && turn < TURNS && expect->from >= 0; turn++) {
+		ssize_t got = read(expect->from, expect->piece, sizeof(expect->piece));
 
 		if (got < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
@@ -108,8 +123,8 @@ void capture_expect_read(struct capture_expect *expect)
 			expect->from = -1;
 			return;
 		}
-		pass_on(expect, piece, (size_t)got);
-		capture_expect_feed(expect, piece, (size_t)got);
+		expect->end = (size_t)got;
+		capture_expect_feed(expect, expect->piece, expect->end);
 	}
 }
 

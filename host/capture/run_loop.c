@@ -12,11 +12,12 @@
 #include "ktrx/v2.h"
 #include "run_state.h"
 
-#define TICK_MS	       20
-#define PROGRESS_EVERY 0.25 /* s */
-#define QUIT_PATIENCE  3.0  /* s between asking QEMU to quit and killing it */
-#define END_PATIENCE   2.0  /* s for QEMU to leave by itself after it said so */
-#define LAST_WORDS     2.0  /* s of silence after the trace told exit or panic */
+#define TICK_MS		20
+#define PROGRESS_EVERY	0.25 /* s */
+#define QUIT_PATIENCE	3.0  /* s between asking QEMU to quit and killing it */
+#define END_PATIENCE	2.0  /* s for QEMU to leave by itself after it said so */
+#define LAST_WORDS	2.0  /* s of silence after the trace told exit or panic */
+#define READER_PATIENCE 2.0  /* s for who reads our standard output, when the run was ended by us */
 
 /* QEMU has to go: looked into, then politely told. */
 static void stop_guest(struct capture_run *run)
@@ -255,7 +256,7 @@ static int turn(struct capture_run *run)
 	struct pollfd wait[] = {
 		{ .fd = run->child.signals, .events = POLLIN },
 		{ .fd = capture_machine_descriptor(&run->machine), .events = POLLIN },
-		{ .fd = run->expect.from, .events = POLLIN },
+		capture_expect_wait(&run->expect),
 	};
 	int error = 0;
 
@@ -302,6 +303,28 @@ static bool is_over(struct capture_run *run)
 	       kill(run->guest.pid, 0) != 0;
 }
 
+/*
+ * What the command has written up to its end. Who reads it may take any time for that, unless it was us who ended the run;
+ * Ctrl-C ends it, too.
+ */
+static void pass_last_words(struct capture_run *run)
+{
+	const int patience = run->end == CAPTURE_END_NONE ? -1 : (int)(READER_PATIENCE * 1000);
+	const unsigned before = run->interrupts;
+
+	capture_expect_read(&run->expect);
+	while (capture_expect_is_behind(&run->expect) && run->interrupts == before) {
+		struct pollfd wait[] = { { .fd = run->child.signals, .events = POLLIN },
+					 capture_expect_wait(&run->expect) };
+
+		if (poll(wait, 2, patience) == 0)
+			return;
+		if (wait[0].revents)
+			capture_child_signals(&run->child, &run->interrupts);
+		capture_expect_read(&run->expect);
+	}
+}
+
 int capture_run_loop(struct capture_run *run)
 {
 	int error = 0;
@@ -309,7 +332,7 @@ int capture_run_loop(struct capture_run *run)
 	run->begin = capture_cycles_now();
 	while (!error && !is_over(run))
 		error = turn(run);
-	capture_expect_read(&run->expect); /* its last words */
+	pass_last_words(run);
 	if (error && run->connected > 0 && !run->machine.ended && run->guest.pid > 0)
 		kill(run->guest.pid, SIGKILL);
 	return error;

@@ -54,6 +54,15 @@ same "the console is passed on unchanged" "$tmp/bytes" "$tmp/first"
 check "to the last byte" sh -c "tail -c 12 '$tmp/console' | od -c | grep -q 't   w   o'"
 equal "no ktrace in the guest counts as ever" 15 "$status"
 
+# Who does not read what the guest writes keeps the guest waiting, and not us.
+mkfifo "$tmp/full"
+exec 4<>"$tmp/full"
+status=0
+timeout -k 5 60 "$ktrace" run --timeout 2 --expect "never to be seen" --out "$out" -- \
+	sh -c "yes & exec $(demo x86_64 1) -append run=hang" </dev/null >&4 2>"$tmp/err" || status=$?
+exec 4>&-
+equal "nobody reads: the timeout holds" 16 "$status"
+
 run --expect "" -- $no_ktrace
 equal "an empty text" 2 "$status"
 run --expect-continue -- $no_ktrace
