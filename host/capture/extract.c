@@ -13,7 +13,9 @@
 #include "extract.h"
 #include "extract_peer.h"
 #include "frequency.h"
+#include "interrupt.h"
 #include "kernel_elf.h"
+#include "path.h"
 
 static int say_is_trace(const char *path)
 {
@@ -147,30 +149,39 @@ int capture_extract(const struct capture_extract_options *options, struct captur
 	return error ? error : capture_summary_read(&report->summary, options->out);
 }
 
+/* An empty file of its own. `path` is "" with an error. */
+static int make_temporary(char path[PATH_MAX])
+{
+	const char *folder = capture_path_temporary();
+	int error = capture_path_join(path, folder, "ktrace-trace-XXXXXX"), fd = -1;
+
+	if (!error && (fd = mkstemp(path)) < 0)
+		error = capture_fail_errno("%s: a file for the trace", folder);
+	if (error)
+		path[0] = '\0';
+	else
+		close(fd);
+	return error;
+}
+
 int capture_extract_temporary(const struct capture_extract_options *options, char path[PATH_MAX],
 			      struct capture_extract_report *report)
 {
 	struct capture_extract_options own = *options;
-	const char *folder = getenv("TMPDIR");
-	int error, fd;
+	sigset_t before;
+	int error;
 
-	if (!folder || !*folder)
-		folder = "/tmp";
-	if (snprintf(path, PATH_MAX, "%s/ktrace-trace-XXXXXX", folder) >= PATH_MAX) {
-		path[0] = '\0';
-		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: too long");
-	}
-	fd = mkstemp(path);
-	if (fd < 0) {
-		path[0] = '\0';
-		return capture_fail_errno("%s: a file for the trace", folder);
-	}
-	close(fd);
+	capture_hold_signals(&before); /* until it is known whose the file is to remove */
+	error = make_temporary(path);
 	own.out = path;
-	error = capture_extract(&own, report);
-	if (error) {
+	if (!error)
+		error = capture_extract(&own, report);
+	if (!error)
+		error = capture_check_interrupt(options->path);
+	if (error && path[0]) {
 		unlink(path);
 		path[0] = '\0';
 	}
+	capture_release_signals(&before, 0);
 	return error;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -11,6 +12,13 @@ static int too_long(const char *name)
 {
 	errno = ENAMETOOLONG;
 	return capture_fail_errno("%.200s", name);
+}
+
+const char *capture_path_temporary(void)
+{
+	const char *folder = getenv("TMPDIR");
+
+	return folder && *folder ? folder : "/tmp";
 }
 
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name)

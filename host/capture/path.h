@@ -5,6 +5,8 @@
 
 #include <limits.h>
 
+/* Where files go that nobody asked for: TMPDIR, or /tmp. */
+const char *capture_path_temporary(void);
 /* folder/name */
 int capture_path_join(char path[PATH_MAX], const char *folder, const char *name);
 /* `name` as seen from the root; nothing has to exist. */

@@ -128,7 +128,7 @@ static int make_files(struct peer_qmp *qmp)
 	const char *folder = getenv("TMPDIR");
 	int error = 0;
 
-	if (!folder)
+	if (!folder || !*folder)
 		folder = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
 	if (!is_plain(folder) || strlen(folder) > CAPTURE_QMP_MOST - 200)
 		return capture_fail(CAPTURE_E_USAGE, "TMPDIR: '%.40s' cannot be told to QEMU", folder);

@@ -128,6 +128,8 @@ static int explain_trace(struct why *why)
 	struct output out;
 	int status = trace_args_open(&why->args, &trace), verdict = 0, error;
 
+	if (why->peer) /* a file of our own, which is read from here on */
+		unlink(why->args.path);
 	if (status)
 		return status;
 	if (output_open(&out, STDOUT_FILENO) < 0) {
@@ -152,7 +154,6 @@ static int explain_machine(struct why *why)
 	};
 	struct capture_extract_report report;
 	char path[PATH_MAX];
-	int status;
 
 	if (capture_extract_temporary(&options, path, &report) != 0) {
 		command_message(why->args.name, "%s", capture_message());
@@ -161,9 +162,7 @@ static int explain_machine(struct why *why)
 	if (report.warning[0])
 		command_message(why->args.name, "%s", report.warning);
 	why->args.path = path;
-	status = explain_trace(why);
-	unlink(path);
-	return status;
+	return explain_trace(why);
 }
 
 static int run_why(int argc, char **argv)
