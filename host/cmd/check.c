@@ -70,11 +70,9 @@ static const struct trace_syntax syntax = {
 
 static int find_default(struct check_command *command)
 {
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	char *slash;
+	char self[PATH_MAX], *slash;
 
-	self[length > 0 ? length : 0] = '\0';
+	command_self(self);
 	slash = strrchr(self, '/');
 	if (slash)
 		*slash = '\0';

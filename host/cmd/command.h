@@ -6,6 +6,8 @@
 #ifndef CMD_COMMAND_H
 #define CMD_COMMAND_H
 
+#include <limits.h>
+
 /* Exit statuses shared by all subcommands. Data goes to stdout, messages to stderr. */
 #define EXIT_BAD_INPUT 1 /* or output that could not be written; what was readable has been shown */
 #define EXIT_USAGE     2
@@ -22,5 +24,9 @@ struct command {
 __attribute__((format(printf, 2, 3))) void command_message(const char *name, const char *format, ...);
 /* "…: try 'ktrace show --help'"; returns EXIT_USAGE. */
 int command_usage(const char *name);
+/* The answer to --help; returns the exit status. */
+int command_help(const char *usage);
+/* Where this program lies; "" where that cannot be told. */
+void command_self(char path[PATH_MAX]);
 
 #endif

@@ -73,7 +73,7 @@ static int bad_value(const struct control *control, const char *option, const ch
 static int take_option(struct control *control, int option)
 {
 	if (option == 'h')
-		return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+		return command_help(usage);
 	if (option == 'j')
 		control->json = 1;
 	else if (option == 'm' && trace_parse_machine(optarg, &control->options.machine))

@@ -307,8 +307,7 @@ static int parse(struct doctor *doctor, int argc, char **argv)
 			doctor->run.expect = optarg;
 			break;
 		case OPTION_HELP:
-			return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT
-									       : EXIT_SUCCESS;
+			return command_help(usage);
 		case OPTION_JSON:
 			doctor->json = true;
 			break;
@@ -335,7 +334,6 @@ static int run_doctor(int argc, char **argv)
 {
 	struct doctor *doctor = calloc(1, sizeof(*doctor));
 	char self[PATH_MAX];
-	ssize_t length;
 	bool command;
 	int status;
 
@@ -343,8 +341,7 @@ static int run_doctor(int argc, char **argv)
 		command_message(argv[0], "out of memory");
 		return EXIT_BAD_INPUT;
 	}
-	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[length > 0 ? length : 0] = '\0';
+	command_self(self);
 	doctor->name = argv[0];
 	doctor->run = (struct capture_run_options){ .self = self,
 						    .events = "",

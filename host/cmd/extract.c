@@ -230,10 +230,8 @@ static int run(int argc, char **argv)
 	int option, status;
 
 	while ((option = getopt_long(argc, argv, "o:", long_options, NULL)) != -1) {
-		if (option == 'h') {
-			fputs(usage, stdout);
-			return EXIT_SUCCESS;
-		}
+		if (option == 'h')
+			return command_help(usage);
 		status = take_option(&extract, option);
 		if (status)
 			return status;

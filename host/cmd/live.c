@@ -132,8 +132,7 @@ static int parse(struct live *live, int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "", long_options, &which)) != -1) {
 		if (option == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT
-									       : EXIT_SUCCESS;
+			return command_help(usage);
 		if (option == '?')
 			return command_usage(live->name);
 		live->json = live->json || option == 'j';

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cmd/command.h"
 
@@ -41,6 +42,18 @@ int command_usage(const char *name)
 {
 	command_message(name, "try '%s --help'", name);
 	return EXIT_USAGE;
+}
+
+int command_help(const char *usage)
+{
+	return fputs(usage, stdout) < 0 || fflush(stdout) != 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
+
+void command_self(char path[PATH_MAX])
+{
+	ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+
+	path[length > 0 ? length : 0] = '\0';
 }
 
 static void print_usage(FILE *to)

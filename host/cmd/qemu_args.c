@@ -106,8 +106,7 @@ static int run(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		switch (option) {
 		case 'h':
-			fputs(usage, stdout);
-			return EXIT_SUCCESS;
+			return command_help(usage);
 		case 'b':
 			wanted.allow_reboot = true;
 			break;

@@ -295,15 +295,13 @@ static int run(int argc, char **argv)
 	};
 	struct capture_result result;
 	char self[4096];
-	ssize_t length;
 	int option, status;
 
 	if (argc > 1 && strcmp(argv[1], "--shim") == 0)
 		return run_shim(argv[0], argc, argv);
 	while ((option = getopt_long(argc, argv, "+q", long_options, NULL)) != -1) {
 		if (option == OPTION_HELP) {
-			fputs(usage, stdout);
-			return EXIT_SUCCESS;
+			return command_help(usage);
 		}
 		status = parse_option(argv[0], option, &options, &talk);
 		if (status)
@@ -317,8 +315,7 @@ static int run(int argc, char **argv)
 		command_message(argv[0], "no command given");
 		return command_usage(argv[0]);
 	}
-	length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	self[length > 0 ? length : 0] = '\0';
+	command_self(self);
 	options.self = self;
 	options.command = argv + optind;
 	status = capture_run(&options, &result);

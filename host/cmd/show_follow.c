@@ -4,9 +4,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "capture/frequency.h"
 #include "cmd/command.h"
 #include "cmd/followed.h"
 #include "cmd/show_symbols.h"
@@ -91,14 +91,6 @@ static void write_lost(struct following *following, const struct ktread_followed
 		      now->slots == 1 ? "" : "s");
 }
 
-static double seconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 static int take(void *context, struct ktread_follow *follow, const struct ktread_followed *now)
 {
 	struct following *following = context;
@@ -120,8 +112,8 @@ static int take(void *context, struct ktread_follow *follow, const struct ktread
 	}
 	if (now->kind != KTREAD_FOLLOWED_EVENT || !wants(following->args, now->event))
 		return 0;
-	if (seconds() >= following->names_again) {
-		following->names_again = seconds() + NAMES_EVERY;
+	if (capture_now() >= following->names_again) {
+		following->names_again = capture_now() + NAMES_EVERY;
 		timeline_writer_forget_names(following->writer);
 	}
 	timeline_writer_event(following->writer, now->event);
