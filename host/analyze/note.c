@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/note.h"
 
-#include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 const char *note_find(const char *note, const char *key, size_t *length)
 {
@@ -39,4 +40,25 @@ int note_word_after(const char *command, size_t length, const char *option, char
 		at += bytes + 1;
 	}
 	return -1;
+}
+
+static bool is_file(const char *path)
+{
+	struct stat status;
+
+	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
+}
+
+bool note_kernel(const char *note, char *path, size_t size)
+{
+	size_t length;
+	const char *told = note_find(note, "kernel", &length);
+
+	if (told && length > 0 && length < size) {
+		memcpy(path, told, length);
+		path[length] = '\0';
+		return is_file(path);
+	}
+	told = note_find(note, "command", &length);
+	return told && note_word_after(told, length, "-kernel", path, size) == 0 && is_file(path);
 }

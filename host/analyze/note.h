@@ -3,6 +3,7 @@
 #ifndef ANALYZE_NOTE_H
 #define ANALYZE_NOTE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* The value of the first line with that key, and its length; NULL if there is none. Not yet escaped. */
@@ -13,5 +14,11 @@ const char *note_find(const char *note, const char *key, size_t *length);
  * 0, or -1: there is none, or it does not fit. Words with blanks in them are taken for several.
  */
 int note_word_after(const char *command, size_t length, const char *option, char *word, size_t size);
+
+/*
+ * The kernel's file that the guest's QEMU was given, as the note or its command line has it. False: it names none that can
+ * be read. A trace may name anything: what is no file could keep who opens it waiting.
+ */
+bool note_kernel(const char *note, char *path, size_t size);
 
 #endif

@@ -12,6 +12,7 @@
 
 #include "analyze/note.h"
 #include "capture/error.h"
+#include "capture/path.h"
 #include "capture/run.h"
 #include "capture/verdict.h"
 #include "cmd/command.h"
@@ -21,7 +22,6 @@
 
 #define EXIT_WRONG	10
 #define SECONDS_DEFAULT 5.0
-#define COMMAND_TEXT	4096u
 
 static const char usage[] =
 	"usage: ktrace doctor [OPTION]... -- COMMAND...\n"
@@ -37,7 +37,7 @@ static const char usage[] =
 	"\n"
 	"  --seconds S     run the guest for S seconds at most (5)\n"
 	"  --expect TEXT   or until it writes TEXT on standard output\n"
-	"  --elf KERNEL    the kernel's ELF file, where it is not the one behind -kernel\n"
+	"  --elf KERNEL    the kernel's ELF file, where it is not the one that QEMU is given by -kernel\n"
 	"  --out FILE      keep the trace\n"
 	"  --json          JSON instead of text\n"
 	"  --list          the table of all views and the lines that light them\n"
@@ -49,7 +49,7 @@ static const char usage[] =
 	"\n"
 	"Examples:\n"
 	"  ktrace doctor -- qemu-system-riscv64 -M virt -bios none -nographic -kernel kernel.elf\n"
-	"  ktrace doctor --seconds 10 --elf kernel.elf -- make qemu\n"
+	"  ktrace doctor --seconds 10 -- make qemu\n"
 	"  ktrace doctor --json boot.ktrx\n";
 
 struct doctor {
@@ -93,37 +93,44 @@ static void show_no_progress(void *context, double seconds, bool guest_uses_term
 	(void)pulse;
 }
 
-/* The command that starts QEMU, as a trace's note has it. */
-static void take_command(struct doctor *doctor, const char *command, size_t length)
+/* The value of -smp. */
+static uint32_t cpus_of(const char *text)
 {
-	char text[16];
-
-	if (!doctor->patient.elf &&
-	    note_word_after(command, length, "-kernel", doctor->elf, sizeof(doctor->elf)) == 0)
-		doctor->patient.elf = doctor->elf;
-	if (note_word_after(command, length, "-smp", text, sizeof(text)) == 0)
-		doctor->patient.cpus =
-			(uint32_t)strtoul(strncmp(text, "cpus=", 5) == 0 ? text + 5 : text, NULL, 10);
+	return (uint32_t)strtoul(strncmp(text, "cpus=", 5) == 0 ? text + 5 : text, NULL, 10);
 }
 
-static void join_command(struct doctor *doctor, char *const *words)
+/* What there is to be known before the guest runs. */
+static void take_words(struct doctor *doctor, char *const *words)
 {
-	char command[COMMAND_TEXT] = "";
-	size_t at = 0;
+	for (size_t n = 0; words[n] && words[n + 1]; n++) {
+		if (strcmp(words[n], "-smp") == 0)
+			doctor->patient.cpus = cpus_of(words[n + 1]);
+		if (strcmp(words[n], "-kernel") == 0 && !doctor->patient.elf)
+			doctor->patient.elf = words[n + 1];
+	}
+}
 
-	for (size_t n = 0; words[n] && at < sizeof(command); n++)
-		at += (size_t)snprintf(command + at, sizeof(command) - at, "%s%s", n ? " " : "", words[n]);
-	take_command(doctor, command, strlen(command));
+/* What the trace says of its kernel and QEMU, where the user has not. */
+static void take_note(struct doctor *doctor, const char *note)
+{
+	size_t length;
+	const char *command = note_find(note, "command", &length);
+	char cpus[16];
+
+	if (!doctor->patient.cpus && command &&
+	    note_word_after(command, length, "-smp", cpus, sizeof(cpus)) == 0)
+		doctor->patient.cpus = cpus_of(cpus);
+	if (!doctor->patient.elf && note_kernel(note, doctor->elf, sizeof(doctor->elf)))
+		doctor->patient.elf = doctor->elf;
 }
 
 /* 0, or -1 after a message: where the trace goes. */
 static int choose_out(struct doctor *doctor)
 {
-	const char *folder = getenv("TMPDIR");
+	const char *folder = capture_path_temporary();
 
 	if (doctor->run.out)
 		return 0;
-	folder = folder && *folder ? folder : "/tmp";
 	snprintf(doctor->directory, sizeof(doctor->directory), "%s/ktrace-doctor.XXXXXX", folder);
 	if (!mkdtemp(doctor->directory)) {
 		doctor->directory[0] = '\0';
@@ -208,11 +215,9 @@ static int boot(struct doctor *doctor, bool *written)
 }
 
 /* What there is of a trace. 0 or the exit status. */
-static int examine(struct doctor *doctor, const char *path, bool made)
+static int examine(struct doctor *doctor, const char *path)
 {
 	struct ktread *trace = NULL;
-	const char *command;
-	size_t length;
 	int status = ktread_open(&trace, path, NULL);
 
 	if (status == 0 && ktread_info(trace)->version < KTRX2_VERSION) {
@@ -224,9 +229,7 @@ static int examine(struct doctor *doctor, const char *path, bool made)
 		status = facts_read(&doctor->facts, trace);
 	if (status == 0) {
 		doctor->patient.facts = &doctor->facts;
-		command = note_find(doctor->facts.info->note, "command", &length);
-		if (!made && command)
-			take_command(doctor, command, length);
+		take_note(doctor, doctor->facts.info->note);
 		examine_kernel(&doctor->report, &doctor->patient);
 		examine_trace(&doctor->report, &doctor->patient);
 		examine_symbols(&doctor->report, &doctor->patient);
@@ -273,14 +276,14 @@ static int doctor_run(struct doctor *doctor, char **words, bool command)
 	int status = 0, failed;
 
 	if (command) {
-		join_command(doctor, words);
+		take_words(doctor, words);
 		if (choose_out(doctor) < 0)
 			return EXIT_BAD_INPUT;
 		doctor->run.command = words;
 		status = boot(doctor, &written);
 	}
 	if (status == 0 && written)
-		status = examine(doctor, command ? doctor->run.out : words[0], command);
+		status = examine(doctor, command ? doctor->run.out : words[0]);
 	else if (status == 0)
 		examine_kernel(&doctor->report, &doctor->patient);
 	leave_out(doctor);

@@ -3,37 +3,12 @@
 
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/note.h"
 #include "analyze/symbols.h"
 #include "cmd/command.h"
 #include "why/report.h"
-
-/* A trace may name anything: what is no file could keep who opens it waiting. */
-static bool is_file(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
-}
-
-/* The file that the guest's QEMU was given, as the note has it, or its command line. False: there is none to be read. */
-static bool find_kernel(const struct ktread_info *info, char path[PATH_MAX])
-{
-	size_t length;
-	const char *told = note_find(info->note, "kernel", &length);
-
-	if (told && length > 0 && length < PATH_MAX) {
-		memcpy(path, told, length);
-		path[length] = '\0';
-		return is_file(path);
-	}
-	told = note_find(info->note, "command", &length);
-	return told && note_word_after(told, length, "-kernel", path, PATH_MAX) == 0 && is_file(path);
-}
 
 /*
  * A file that was asked for and cannot be used is an error; one that was only found is not. Names of another build
@@ -47,7 +22,7 @@ static int open_symbols(const struct explain_options *options, const struct ktre
 	int status;
 
 	*symbols = NULL;
-	if (!elf && find_kernel(ktread_info(trace), found))
+	if (!elf && note_kernel(ktread_info(trace)->note, found, sizeof(found)))
 		elf = found;
 	if (!elf)
 		return 0;

@@ -5,7 +5,12 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "analyze/note.h"
 
@@ -47,9 +52,38 @@ static void words(void **state)
 	assert_int_equal(note_word_after(command, 0, "-smp", word, sizeof(word)), -1);
 }
 
+/* Only what is a file that can be read. */
+static void kernels(void **state)
+{
+	char folder[] = "/tmp/ktrace-unit-XXXXXX", file[64], pipe[64], text[200], path[64];
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(file, sizeof(file), "%s/kernel.elf", folder);
+	snprintf(pipe, sizeof(pipe), "%s/pipe", folder);
+	assert_int_equal(mkfifo(pipe, 0600), 0);
+	assert_int_equal(close(open(file, O_CREAT | O_WRONLY, 0600)), 0);
+	snprintf(text, sizeof(text), "command: qemu -kernel %s -smp 4", file);
+	assert_true(note_kernel(text, path, sizeof(path)));
+	assert_string_equal(path, file);
+	assert_false(note_kernel(text, path, strlen(file)));
+	snprintf(text, sizeof(text), "kernel: %s\ncommand: make -kernel other", file);
+	assert_true(note_kernel(text, path, sizeof(path)));
+	assert_string_equal(path, file);
+	snprintf(text, sizeof(text), "command: qemu -kernel %s", pipe);
+	assert_false(note_kernel(text, path, sizeof(path)));
+	snprintf(text, sizeof(text), "kernel: %s", folder);
+	assert_false(note_kernel(text, path, sizeof(path)));
+	assert_false(note_kernel("ended: panic", path, sizeof(path)));
+	unlink(file);
+	unlink(pipe);
+	rmdir(folder);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = { cmocka_unit_test(keys), cmocka_unit_test(words) };
+	const struct CMUnitTest tests[] = { cmocka_unit_test(keys), cmocka_unit_test(words),
+					    cmocka_unit_test(kernels) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
