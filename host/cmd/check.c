@@ -10,6 +10,7 @@
 
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
+#include "export/escape.h"
 #include "export/violations.h"
 
 #define DEFAULT_RULES "/../share/ktrace/default.rules" /* from the folder of the program */
@@ -108,20 +109,16 @@ static char *read_rules(const struct check_command *command, size_t *length)
 	return text;
 }
 
-/* What is wrong, with its place; hostile bytes of the file are not shown. */
+/* What is wrong, with its place; it may quote any bytes of the file. */
 static int say_error(const struct check_command *command, int status, const struct rules_error *error)
 {
-	char text[sizeof(error->text)];
+	char text[4 * sizeof(error->text)];
 
 	if (status == KTREAD_E_MEMORY) {
 		command_message(command->args.name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
-	for (size_t n = 0; n < sizeof(text); n++)
-		text[n] = (unsigned char)error->text[n] >= 0x20 && (unsigned char)error->text[n] < 0x7f
-				  ? error->text[n]
-			  : error->text[n] ? '?'
-					   : '\0';
+	*escape_text(text, error->text, strlen(error->text), sizeof(text) - 1) = '\0';
 	command_message(command->args.name, "%s:%" PRIu32 ":%" PRIu32 ": %s", command->path, error->line,
 			error->column, text);
 	return EXIT_USAGE;

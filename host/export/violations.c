@@ -2,10 +2,10 @@
 #include "export/violations.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "export/escape.h"
+#include "export/event_name.h"
 #include "export/json.h"
 #include "export/stats.h"
 
@@ -14,7 +14,7 @@
 
 /* An event kept for its text; the handle forgets it. */
 struct context_line {
-	char time[STATS_TIME], name[80], text[CONTEXT_TEXT];
+	char time[STATS_TIME], name[EVENT_NAME_MOST + 1], text[CONTEXT_TEXT];
 	uint32_t cpu, thread;
 };
 
@@ -80,8 +80,7 @@ static void keep(struct context *context, struct ktread *trace, const struct ktr
 	struct context_line *line = &context->line[context->count++ % CONTEXT];
 
 	stats_time(trace, event->stamp, line->time);
-	snprintf(line->name, sizeof(line->name), "%.38s.%.38s", event->type->group, event->type->name);
-	*escape_text(line->name, line->name, strlen(line->name), sizeof(line->name) - 1) = '\0';
+	*event_name_put(line->name, event->type) = '\0';
 	line->text[ktread_format(event, line->text, sizeof(line->text) - 1)] = '\0';
 	line->cpu = event->cpu;
 	line->thread = event->thread;

@@ -23,6 +23,8 @@ golden some ktrace check --rules some.rules v2.ktrx
 golden some-all ktrace check --rules some.rules --all v2.ktrx
 golden some-json ktrace check --rules some.rules --all --json v2.ktrx
 golden some-hostile ktrace check --rules some.rules hostile.ktrx
+echo 'any: never User.*' >"$tmp/any.rules"
+golden any-hostile ktrace check --all --rules any.rules hostile.ktrx
 golden default ktrace check --json v2.ktrx
 golden v1 ktrace check --json --rules some.rules v1.bin
 
