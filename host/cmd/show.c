@@ -165,7 +165,8 @@ static int write_registers(const struct show *show, const struct ktread *trace, 
 	if (show_registers(trace, show->symbols, out) != 0)
 		command_message(
 			show->args.name,
-			"no registers in this trace: 'ktrace extract' with --qmp or --gdb takes them");
+			"no registers in this trace: 'ktrace run' takes them, and 'ktrace extract' of a core "
+			"or with --qmp or --gdb");
 	return 0;
 }
 

@@ -297,12 +297,11 @@ static int say_if_nothing(const struct trace_args *args, struct ktread *trace)
 	if (ktread_next(trace, &event) == 0) {
 		if (args->pid >= 0)
 			snprintf(pid, sizeof(pid), " --pid %" PRId64, args->pid);
-		command_message(args->name, "%s: no event is all that was asked for:%s%s%s%s%s%s%s%s%s",
-				args->path, pid, args->cpu_list ? " --cpu " : "",
-				args->cpu_list ? args->cpu_list : "", args->events ? " --event " : "",
-				args->events ? args->events : "", args->since ? " --since " : "",
-				args->since ? args->since : "", args->until ? " --until " : "",
-				args->until ? args->until : "");
+		command_message(args->name, "%s: no event matches all of:%s%s%s%s%s%s%s%s%s", args->path, pid,
+				args->cpu_list ? " --cpu " : "", args->cpu_list ? args->cpu_list : "",
+				args->events ? " --event " : "", args->events ? args->events : "",
+				args->since ? " --since " : "", args->since ? args->since : "",
+				args->until ? " --until " : "", args->until ? args->until : "");
 	}
 	if (ktread_rewind(trace) == 0)
 		return 0;

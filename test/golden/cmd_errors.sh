@@ -66,9 +66,9 @@ says 2 'ends before it begins' ktrace show --svg out --from 2ms --to 1ms v2.ktrx
 says 2 '--from' ktrace show --svg out --from x v2.ktrx
 for command in show summary stats 'stats --rate'; do
 	says 2 'ends before it begins' ktrace $command --since 2ms --until 1ms v2.ktrx
-	says 0 'no event is all that was asked for: --since 100s' ktrace $command --since 100s v2.ktrx
+	says 0 'no event matches all of: --since 100s' ktrace $command --since 100s v2.ktrx
 done
-says 0 'no event is all that was asked for: --pid 99999' ktrace show --pid 99999 v2.ktrx
+says 0 'no event matches all of: --pid 99999' ktrace show --pid 99999 v2.ktrx
 says 0 'no event is in this window' ktrace show --svg nowhere --from 100s v2.ktrx
 says 2 '--settings shows no events' ktrace show --settings --event sched v2.ktrx
 says 2 '--svg draws' ktrace show --svg out --json v2.ktrx
