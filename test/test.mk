@@ -61,7 +61,7 @@ endef
 UNIT_OBJECTS :=
 $(call unit_variant,unit,)
 $(call unit_variant,asan,$(SANITIZE))
--include $(addsuffix .d,$(sort $(UNIT_OBJECTS)))
+-include $(addsuffix .d,$(sort $(UNIT_OBJECTS))) $(wildcard build/test/asan/object/*/test/fuzz/*.d)
 
 .PHONY: test-unit test-scripts run-tests run-soak
 test-unit: $(UNIT_TESTS:%=build/test/asan/%)

@@ -9,8 +9,6 @@
  * A gap line stands right before the first event that came after the gap on that ring. What was lost and is
  * followed by no event is said at the end.
  */
-#include "analyze/repeats.h"
-#include "export/repeats.h"
 #include "export/timeline_line.h"
 
 #include <ctype.h>
@@ -18,12 +16,14 @@
 #include <string.h>
 
 #include "analyze/files.h"
+#include "analyze/repeats.h"
 #include "analyze/wellknown.h"
 #include "export/calls.h"
 #include "export/escape.h"
 #include "export/event_name.h"
 #include "export/phrase.h"
 #include "export/places.h"
+#include "export/repeats.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 

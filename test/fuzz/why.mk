@@ -3,9 +3,8 @@
 # ktrace why as a fuzz target: replayed over damaged traces by `make check`; `make fuzz-why` fuzzes until it is stopped.
 WHY_FUZZ_SRCS := test/fuzz/why_fuzz.c $(filter-out test/unit/% host/ktread/%,$(WHY_TEST_SRCS)) $(wildcard host/ktread/*.c)
 
-build/test/asan/why_replay: test/fuzz/replay.c $(WHY_FUZZ_SRCS) $(wildcard host/*/*.h include/*/*.h)
-	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -Ihost -o $@ $(filter %.c,$^) -ldl
+build/test/asan/why_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(WHY_FUZZ_SRCS),-Ihost)
+	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ -ldl
 
 build/test/fuzz/why: $(WHY_FUZZ_SRCS) $(wildcard host/*/*.h include/*/*.h)
 	@mkdir -p $(@D)
