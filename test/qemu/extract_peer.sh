@@ -7,26 +7,14 @@
 
 elf() { echo "build/demo/$1/kernel.elf"; }
 
-# start ARCH [OPTION…]: boots the demo kernel, pid in $qemu; waits until it has a trace.
+has_trace() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err"; }
+
+# start ARCH [OPTION…]: boots the demo kernel; waits until it has a trace.
 start() {
 	arch=$1
 	shift
-	rm -f "$tmp/qmp" "$tmp/gdb"
-	# shellcheck disable=SC2046
-	timeout -k 5 120 $(demo "$arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//') "$@" \
-		-append "debug=ktrace run=forever" -serial "file:$tmp/console" \
-		-qmp "unix:$tmp/qmp,server=on,wait=off" \
-		-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
-	qemu=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		sleep 0.5
-		"$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && break
-	done
-}
-
-stop() {
-	kill "$qemu"
-	wait "$qemu" 2>/dev/null
+	boot_open "$arch" "debug=ktrace run=forever" "$@"
+	until_so has_trace
 }
 
 # Stamp of the last event, in seconds.
@@ -64,13 +52,13 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: callers by name and line" sh -c \
 		"'$ktrace' show --registers --elf '$(elf "$arch")' '$out' | grep -qE '^    [0-9a-f]+ (first_frame|kmain).*[.]c:'"
 	extract "$arch, QMP, at last" --qmp "$tmp/qmp" --elf "$(elf "$arch")"
-	stop
+	shut_down
 
 	before=0
 	# shellcheck disable=SC2046
 	start "$arch" $("$ktrace" qemu-args "$arch" --ram "$tmp/ram")
 	extract "$arch, QMP, RAM file" --qmp "$tmp/qmp"
-	stop
+	shut_down
 	rm -f "$tmp/ram"
 done
 
@@ -86,7 +74,7 @@ if [ -w /dev/kvm ]; then
 	else
 		skip "x86_64, QMP under KVM" "too slow: no trace after 10 s"
 	fi
-	stop
+	shut_down
 	rm -f "$out"
 else
 	skip "x86_64, QMP under KVM" "/dev/kvm cannot be used"
@@ -94,7 +82,7 @@ fi
 
 # What cannot be done is said, and the guest goes on.
 before=0
-start x86_64
+start x86_64 -m 1024M
 refused() {
 	what=$1
 	shift
@@ -117,7 +105,16 @@ refused "nobody there" --qmp "$tmp/nobody"
 said "No such file"
 refused "an earlier boot where there is none" --qmp "$tmp/qmp" --previous
 said "no boot 1"
+# To search so much by gdb's protocol takes far longer than this.
+"$ktrace" extract -o "$tmp/no.ktrx" --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
+reader=$!
+sleep 2
+kill -TERM "$reader"
+status=0
+wait "$reader" || status=$?
+equal "interrupted: exit status" 143 "$status"
+check "interrupted: no trace" test ! -e "$tmp/no.ktrx"
 extract "after all that" --gdb "$tmp/gdb" --elf "$(elf x86_64)"
-stop
+shut_down
 
 done_testing

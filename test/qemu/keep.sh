@@ -52,26 +52,20 @@ for arch in x86_64 aarch64 riscv64; do
 	rm -f "$ram"
 done
 
+has_both() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && grep -q "2 boots" "$tmp/err"; }
+
 # While the second boot runs.
 for arch in x86_64 aarch64 riscv64; do
-	rm -f "$tmp/qmp" "$tmp/gdb" "$out"
-	# shellcheck disable=SC2046
-	timeout -k 5 120 $(rebooting "$arch" | sed 's/-nographic/-display none/') -append "keep=1 debug=ktrace run=reset,forever" \
-		-serial null -qmp "unix:$tmp/qmp,server=on,wait=off" \
-		-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
-	qemu=$!
-	for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-		sleep 0.5
-		"$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && grep -q "2 boots" "$tmp/err" && break
-	done
+	rm -f "$out"
+	boot_open "$arch" "keep=1 debug=ktrace run=reset,forever"
+	until_so has_both
 	extract_previous "$arch, QMP" --qmp "$tmp/qmp"
 	check "$arch, QMP: the registers are not that boot's" sh -c "! '$ktrace' show --registers '$previous' 2>/dev/null | grep -q '^cpu'"
 	case $arch in x86_64) base=0x0 ;; aarch64) base=0x40000000 ;; riscv64) base=0x80000000 ;; esac
 	extract_previous "$arch, gdb" --gdb "$tmp/gdb" --timeout 30 --range "$((base + (60 << 20))):0x800000"
 	check "$arch, QMP: and the boot that runs" "$ktrace" extract --qmp "$tmp/qmp" -o "$out"
 	equal "$arch, QMP: has nothing of it" "" "$(counted "$out")"
-	kill "$qemu"
-	wait "$qemu" 2>/dev/null
+	shut_down
 done
 
 done_testing

@@ -7,26 +7,15 @@
 
 ktrdump=build/bin/ktrdump
 
-# follow ARCH APPEND…: a guest and, as soon as its RAM is there, ktrdump beside it: what that says in $tmp/live.
+# follow ARCH "ARGUMENTS": a guest and, as soon as its RAM is there, ktrdump beside it: what that says in $tmp/live.
 follow() {
-	arch=$1
-	shift
-	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
-	timeout -k 5 60 "$ktrace" run -q --timeout 30 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
-		-append "debug=ktrace $*" </dev/null >"$tmp/console" 2>"$tmp/err" &
-	guest=$!
-	ram=
-	for _ in $(seq 100); do
-		ram=$(find "$tmp/ram" -name '*.ram')
-		[ -z "$ram" ] || break
-		sleep 0.1
-	done
+	boot_beside "$1" "$2"
 	followed=0
 	timeout -k 5 60 "$ktrdump" -ls -tcip -M "$ram" -o "$tmp/live" 2>"$tmp/live.err" || followed=$?
 	status=0
 	wait "$guest" || status=$?
-	equal "$arch $*: the guest" 0 "$status"
-	equal "$arch $*: ktrdump ends with it" 0 "$followed"
+	equal "$1 $2: the guest" 0 "$status"
+	equal "$1 $2: ktrdump ends with it" 0 "$followed"
 }
 
 # Rows without their numbers, notes and headers.
@@ -61,7 +50,7 @@ for arch in x86_64 aarch64 riscv64; do
 	follow "$arch" seconds=2
 	compare "$arch"
 	# Rings so small that they may be overwritten between two looks.
-	follow "$arch" seconds=1 slots=512
+	follow "$arch" "seconds=1 slots=512"
 	compare "$arch, small rings"
 done
 
@@ -85,20 +74,6 @@ for arch in x86_64 aarch64 riscv64; do
 	check "$arch: and subtracted" sh -c "! '$ktrdump' -rs -M '$out' | cmp -s - '$tmp/less'"
 	rm -f "$out"
 done
-
-# boot_for_core ARCH: a core of the guest, written by QEMU, and the RAM as it was soon after.
-boot_for_core() {
-	# shellcheck disable=SC2046
-	{
-		echo '{"execute":"qmp_capabilities"}'
-		sleep 1
-		echo '{"execute":"stop"}'
-		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
-		sleep 1
-		echo '{"execute":"quit"}'
-	} | timeout -k 5 30 $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
-		$("$ktrace" qemu-args "$1" --ram "$tmp/guest") -append "debug=ktrace run=forever" -qmp stdio >"$tmp/qmp"
-}
 
 for arch in x86_64 aarch64 riscv64; do
 	boot_for_core "$arch"

@@ -22,16 +22,6 @@ finish() {
 	wait "$guest"
 }
 
-# The guest's RAM file, once it is there.
-await_ram() {
-	for _ in $(seq 100); do
-		ram=$(find "$tmp" -maxdepth 1 -name 'ktrace.ktrx.*.ram')
-		[ -z "$ram" ] || break
-		sleep 0.1
-	done
-	printf '%s' "$ram"
-}
-
 # watch COUNT OPTION…: so many lines in $tmp/live, its exit status in $status.
 watch() {
 	count=$1
@@ -94,7 +84,8 @@ shown() {
 }
 start x86_64 run=stress seconds=40
 : >"$tmp/live"
-"$ktrace" live --json --interval 250ms >"$tmp/live" 2>"$tmp/live.err" --machine x86_64 "$(await_ram)" &
+await_ram "$tmp"
+"$ktrace" live --json --interval 250ms >"$tmp/live" 2>"$tmp/live.err" --machine x86_64 "$ram" &
 watcher=$!
 shown 12
 before=$(memory)

@@ -1,4 +1,3 @@
-#!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Noise, on each architecture: events that come again unchanged are folded, and nothing of them is missing; events in the

@@ -44,3 +44,63 @@ await_guest() {
 	done
 	sleep 1
 }
+
+# await_ram FOLDER: the file of a guest's RAM there, once there is one, in $ram.
+await_ram() {
+	for _ in $(seq 100); do
+		ram=$(find "$1" -maxdepth 1 -name '*.ram')
+		[ -z "$ram" ] || return
+		sleep 0.1
+	done
+}
+
+# boot_beside ARCH "ARGUMENTS": a traced guest as process $guest, to be followed by its RAM, $ram.
+boot_beside() {
+	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
+	# shellcheck disable=SC2046
+	timeout -k 5 60 "$ktrace" run -q --timeout 30 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$1" 2) \
+		-append "debug=ktrace $2" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	guest=$!
+	await_ram "$tmp/ram"
+}
+
+# boot_open ARCH "ARGUMENTS" [OPTION…]: a QEMU that nobody watches, as process $qemu, with QMP at $tmp/qmp and gdb's
+# protocol at $tmp/gdb.
+boot_open() {
+	open_arch=$1 open_arguments=$2
+	shift 2
+	rm -f "$tmp/qmp" "$tmp/gdb"
+	# shellcheck disable=SC2046
+	timeout -k 5 120 $(demo "$open_arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//') "$@" \
+		-append "$open_arguments" -serial null -qmp "unix:$tmp/qmp,server=on,wait=off" \
+		-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
+	qemu=$!
+}
+
+shut_down() {
+	kill "$qemu"
+	wait "$qemu" 2>/dev/null
+}
+
+# until_so COMMAND…: again and again until it succeeds, for ten seconds at most.
+until_so() {
+	for _ in $(seq 20); do
+		sleep 0.5
+		! "$@" || return 0
+	done
+	return 1
+}
+
+# boot_for_core ARCH: a core of a guest that QEMU has stopped, $tmp/core, and the file of its RAM, $tmp/guest.
+boot_for_core() {
+	# shellcheck disable=SC2046
+	{
+		echo '{"execute":"qmp_capabilities"}'
+		sleep 2
+		echo '{"execute":"stop"}'
+		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
+		sleep 1
+		echo '{"execute":"quit"}'
+	} | timeout -k 5 30 $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
+		$("$ktrace" qemu-args "$1" --ram "$tmp/guest") -append "debug=ktrace run=forever" -qmp stdio >"$tmp/qmp"
+}

@@ -6,18 +6,8 @@
 
 # follow ARCH OPTION…: a guest and, as soon as its RAM is there, the timeline beside it, in $tmp/live.
 follow() {
-	arch=$1
+	boot_beside "$1" "slots=65536 run=pipeline"
 	shift
-	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
-	timeout -k 5 60 "$ktrace" run -q --timeout 30 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
-		-append "debug=ktrace slots=65536 run=pipeline" </dev/null >"$tmp/console" 2>"$tmp/err" &
-	guest=$!
-	ram=
-	for _ in $(seq 100); do
-		ram=$(find "$tmp/ram" -name '*.ram')
-		[ -z "$ram" ] || break
-		sleep 0.1
-	done
 	status=0
 	timeout -k 5 60 "$ktrace" show --follow "$@" "$ram" >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }

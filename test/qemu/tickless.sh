@@ -2,14 +2,14 @@
 #
 # With tickless=1 a CPU of the demo kernel that has nothing to do does not tick; and it ticks again when it has.
 . test/tap.sh
+. test/qemu/run_support.sh
 
 # ticks ARCH ARGUMENTS: the timer's interrupts on each of four CPUs, in $tmp/ticks; the guest's status in $status.
 ticks() {
-	status=0
-	timeout -k 5 60 build/bin/ktrace run -q --timeout 30 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" 4) \
-		-append "$2 tickless=1" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
+	# shellcheck disable=SC2046
+	run -q -- $(demo "$1" 4) -append "$2 tickless=1"
 	for cpu in 0 1 2 3; do
-		build/bin/ktrace show --cpu $cpu --event irq.enter "$tmp/trace" 2>/dev/null | grep -c ' timer '
+		"$ktrace" show --cpu $cpu --event irq.enter "$out" 2>/dev/null | grep -c ' timer '
 	done >"$tmp/ticks"
 }
 
