@@ -137,8 +137,6 @@ int ktread_proc_open(struct ktread_proc **trace, const char *path, const struct 
 		opened->options = *options;
 	status = ktread_proc_input_open(&opened->input, path, opened->options.follow);
 	if (status == 0)
-		status = ktread_proc_processes_init(&opened->processes);
-	if (status == 0)
 		status = begin(opened);
 	if (status < 0) {
 		ktread_proc_close(opened);

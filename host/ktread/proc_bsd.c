@@ -101,14 +101,17 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 static void know_process(struct ktread_proc *trace)
 {
 	struct ktread_proc_record *record = &trace->record;
-	const struct ktread_proc_process *process;
+	const struct ktread_proc_process *known;
+	struct ktread_proc_process *process;
 
-	if (record->type == KTRX_PROC_PROCCTOR)
-		ktread_proc_process_enter(&trace->processes, record->pid)->abi = record->ctor.flags;
-	if (record->type != KTRX_PROC_SYSCALL)
-		return;
-	process = ktread_proc_process_find(&trace->processes, record->pid);
-	record->syscall.abi = process ? process->abi : 0;
+	if (record->type == KTRX_PROC_PROCCTOR) {
+		process = ktread_proc_process_enter(&trace->processes, record->pid);
+		if (process)
+			process->abi = record->ctor.flags;
+	} else if (record->type == KTRX_PROC_SYSCALL) {
+		known = ktread_proc_process_find(&trace->processes, record->pid);
+		record->syscall.abi = known ? known->abi : 0;
+	}
 }
 
 /* A record of which `size` bytes of payload are at hand. */

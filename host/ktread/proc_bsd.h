@@ -46,8 +46,9 @@ void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const ui
 			       struct ktread_proc_bsd_head *head);
 /* Fills in what the type of trace->record says of its payload. False: it cannot be of that type. */
 bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc_layout *layout);
-/* Whether a payload of that size can be of that type, and is not one that merely might. */
-bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head);
+/* Whether a kernel writes such a payload, of which `left` bytes are there. */
+bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head,
+			  const uint8_t *payload, size_t left);
 
 /* Words of a file. */
 static inline uint16_t ktread_bsd_16(const uint8_t *bytes)

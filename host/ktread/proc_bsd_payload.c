@@ -257,13 +257,14 @@ bool ktread_proc_bsd_payload(struct ktread_proc *trace, const struct ktread_proc
 	}
 }
 
-bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head)
+bool ktread_proc_bsd_fits(const struct ktread_proc_layout *layout, const struct ktread_proc_bsd_head *head,
+			  const uint8_t *payload, size_t left)
 {
 	const uint32_t word = layout->word, size = (uint32_t)head->size;
 
 	switch (head->type) {
 	case KTRX_PROC_SYSCALL:
-		return size >= word && size % word == 0 && size <= word * (1 + KTREAD_PROC_ARGS_MOST);
+		return size >= word && (left < 4 || size == word * (1u + ktread_bsd_16(payload + 2)));
 	case KTRX_PROC_SYSRET:
 		return size == 8 + word;
 	case KTRX_PROC_NAMEI:

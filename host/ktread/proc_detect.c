@@ -10,14 +10,16 @@
 #include "proc_bsd.h"
 #include "proc_ktrx.h"
 
+#define HEAD_LONGEST	64
 #define TRIED_BYTES	65536u
 #define TRIED_RECORDS	64u
 #define PAYLOAD_LIKELY	(INT32_C(1) << 28)
 #define SECONDS_LIKELY	(INT64_C(1) << 34)
 #define SECONDS_BETWEEN 86400
 
-/* Points of a record: for its type, its name, its size and its time, and for ending where the file does. */
-#define POINTS_LIKELY 3
+/* Points of a record, which has one more each for its type, its size and its time; of ending where the file does. */
+#define POINTS_NAME   2
+#define POINTS_LIKELY 4
 #define POINTS_END    2
 
 static bool is_name(const uint8_t *name, uint32_t size)
@@ -30,59 +32,59 @@ static bool is_name(const uint8_t *name, uint32_t size)
 	return length > 0 && length < size;
 }
 
-/* How much a head looks like one; -1: it is none. */
+/* How much a head, behind which `left` bytes are there, looks like one. */
 static int points_of(const struct ktread_proc_layout *layout, const uint8_t *bytes,
-		     const struct ktread_proc_bsd_head *head, int64_t before)
+		     const struct ktread_proc_bsd_head *head, size_t left, int64_t before)
 {
 	const uint64_t parts = layout->nanoseconds ? 1000000000 : 1000000;
 	int points = 0;
 
 	if (head->size < 0 || head->size > PAYLOAD_LIKELY || head->part >= parts || head->seconds < 0 ||
 	    head->seconds > SECONDS_LIKELY || head->pid > INT32_MAX)
-		return -1;
+		return 0;
 	if (layout->cpu && (ktread_bsd_16(bytes + 6) != 1 || head->cpu > UINT16_MAX))
-		return -1;
+		return 0;
 	if (layout->flags && ktread_bsd_16(bytes + layout->flags) & 0xfe)
-		return -1;
+		return 0;
 	if (head->type < 32 && layout->types >> head->type & 1)
-		points += 1 + ktread_proc_bsd_fits(layout, head);
-	points += is_name(bytes + layout->comm, layout->comm_size);
+		points += 1 + ktread_proc_bsd_fits(layout, head, bytes + layout->head, left);
+	points += is_name(bytes + layout->comm, layout->comm_size) ? POINTS_NAME : 0;
 	points += before < 0 ||
 		  (head->seconds >= before - SECONDS_BETWEEN && head->seconds <= before + SECONDS_BETWEEN);
 	return points;
 }
 
-/* All points by one format; 0: it is not that. */
+/* All points by one format; 0: it is not that, or too little is there to say so. */
 static int points_by(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
 {
-	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
-	size_t left = ktread_proc_at_hand(&trace->input);
-	bool versioned = !reader->versioned;
+	const uint8_t *bytes = ktread_proc_bytes(&trace->input), *end = bytes;
+	bool versioned = !reader->versioned, enough;
 	int64_t before = -1;
 	int sum = 0;
 
-	for (uint32_t n = 0; n < TRIED_RECORDS && left >= reader->layout->head; n++) {
+	end += ktread_proc_at_hand(&trace->input);
+	enough = end - bytes >= HEAD_LONGEST;
+	for (uint32_t n = 0; n < TRIED_RECORDS && end - bytes >= reader->layout->head; n++) {
 		const struct ktread_proc_layout *layout = ktread_proc_bsd_layout(reader, bytes);
 		struct ktread_proc_bsd_head head;
-		size_t whole;
+		ptrdiff_t left = end - bytes - layout->head;
 		int points;
 
-		if (left < layout->head)
+		if (left < 0)
 			break;
 		ktread_proc_bsd_take_head(layout, bytes, &head);
-		points = points_of(layout, bytes, &head, before);
+		points = points_of(layout, bytes, &head, (size_t)left, before);
 		if (points < POINTS_LIKELY)
 			break;
 		versioned |= layout == reader->versioned;
 		before = head.seconds;
-		sum += points;
-		whole = layout->head + (size_t)head.size;
-		if (left <= whole)
-			return !versioned ? 0 : sum + (left == whole ? POINTS_END : 0);
-		bytes += whole;
-		left -= whole;
+		sum += points + (left == head.size ? POINTS_END : 0);
+		enough |= left == head.size;
+		if (left <= head.size)
+			break;
+		bytes += layout->head + head.size;
 	}
-	return versioned ? sum : 0;
+	return versioned && enough ? sum : 0;
 }
 
 static int undecided(struct ktread_proc *trace, const char *names)
@@ -92,8 +94,8 @@ static int undecided(struct ktread_proc *trace, const char *names)
 			   trace->input.name, names);
 }
 
-/* The one with the most points: 1, 0 if none has any, or an error if there are several. */
-static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader)
+/* The one with the most points: 1, 0 if none has any or more may come to tell several apart, or an error if nothing will. */
+static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **reader, bool more)
 {
 	char names[128] = "";
 	int most = 0;
@@ -110,16 +112,16 @@ static int choose(struct ktread_proc *trace, const struct ktread_proc_reader **r
 		*reader = points > most ? tried : NULL;
 		most = points;
 	}
-	if (most && !*reader)
+	if (most && !*reader && !more)
 		return undecided(trace, names);
-	return most > 0;
+	return *reader != NULL;
 }
 
 static bool is_ktrx(const uint8_t *bytes, size_t left)
 {
 	const size_t record = sizeof(struct ktrx_proc_head);
 
-	if (left >= 4 && memcmp(bytes, KTRX_PROC_MAGIC, 4) == 0)
+	if (left >= 4 && ktread_proc_ktrx_is_magic(bytes))
 		return true;
 	/* Its head may be damaged. */
 	return left >= record + KTREAD_PROC_MARKED_LEAST && ktread_proc_ktrx_is_record(bytes + record);
@@ -130,13 +132,15 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 	struct ktread_proc_input *input = &trace->input;
 	const uint8_t *bytes;
 	size_t left;
+	bool more;
 	int status;
 
 	*reader = NULL;
 	ktread_proc_want(input, TRIED_BYTES);
 	bytes = ktread_proc_bytes(input);
 	left = ktread_proc_at_hand(input);
-	if (left == 0)
+	more = input->follow && !input->failed && left < TRIED_BYTES;
+	if (left == 0 || (more && left < HEAD_LONGEST))
 		return 0;
 	if (is_ktrx(bytes, left)) {
 		*reader = &ktread_proc_ktrx;
@@ -145,8 +149,8 @@ int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reade
 	if (left >= 4 && memcmp(bytes, KTRX_MAGIC, 4) == 0)
 		return ktread_fail(KTREAD_E_FORMAT, "%s: a trace of the kernel's rings, not of processes",
 				   input->name);
-	status = choose(trace, reader);
-	if (status != 0 || (input->follow && left < TRIED_BYTES))
+	status = choose(trace, reader, more);
+	if (status != 0 || more)
 		return status;
 	return ktread_fail(KTREAD_E_FORMAT, "%s: no process trace, by its first %zu bytes", input->name,
 			   left);

@@ -47,18 +47,38 @@ static void give_up(struct ktread_proc_input *input, int error)
 	memcpy(input->failure, ktread_fail_text(), sizeof(input->failure));
 }
 
-/* Has the window begin with what is at hand, and reads into the room behind it: how many bytes. */
-static size_t refill(struct ktread_proc_input *input, size_t bytes)
+/* Has the window begin with what is at hand and be large enough for more. */
+static bool make_room(struct ktread_proc_input *input, size_t bytes)
 {
 	size_t have = ktread_proc_at_hand(input);
-	size_t room = bytes > have + KTREAD_PROC_CHUNK ? bytes - have : KTREAD_PROC_CHUNK;
-	ssize_t got;
+	uint8_t *grown;
 
 	memmove(input->window, input->window + input->begin, have);
 	input->begin = 0;
 	input->end = have;
-	if (room > KTREAD_PROC_WINDOW - have)
-		room = KTREAD_PROC_WINDOW - have;
+	if (bytes <= input->room && have < input->room)
+		return true;
+	grown = realloc(input->window, KTREAD_PROC_WINDOW_MOST);
+	if (!grown) {
+		give_up(input, ktread_fail_memory());
+		return false;
+	}
+	input->window = grown;
+	input->room = KTREAD_PROC_WINDOW_MOST;
+	return true;
+}
+
+/* Reads, so that there may be so many bytes at hand: how many came. */
+static size_t refill(struct ktread_proc_input *input, size_t bytes)
+{
+	size_t have = ktread_proc_at_hand(input), room;
+	ssize_t got;
+
+	if (!make_room(input, bytes))
+		return 0;
+	room = input->room - have;
+	if (room > KTREAD_PROC_CHUNK)
+		room = KTREAD_PROC_CHUNK;
 	if (input->unpacker)
 		got = ktread_proc_unpack(input->unpacker, read_some, input, input->window + have, room);
 	else
@@ -159,7 +179,8 @@ int ktread_proc_input_open(struct ktread_proc_input *input, const char *path, bo
 
 	*input = (struct ktread_proc_input){ .descriptor = -1, .follow = follow };
 	input->name = strdup(strcmp(path, "-") == 0 ? "standard input" : path);
-	input->window = malloc(KTREAD_PROC_WINDOW);
+	input->room = 2 * KTREAD_PROC_CHUNK;
+	input->window = malloc(input->room);
 	status = input->name && input->window ? open_descriptor(input, path) : ktread_fail_memory();
 	if (status < 0)
 		ktread_proc_input_close(input);

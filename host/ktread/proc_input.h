@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * The bytes of a process trace from first to last: a file or a pipe, unpacked if zstd packed it, seen through a window of
- * constant size, so that a trace may be as long as it likes and may come from another program.
+ * bounded size, so that a trace may be as long as it likes and may come from another program.
  *
- * Invariant: begin <= end <= KTREAD_PROC_WINDOW, and `offset` is that of window[begin].
+ * Invariant: begin <= end <= room <= KTREAD_PROC_WINDOW_MOST, and `offset` is that of window[begin].
  */
 #ifndef KTREAD_PROC_INPUT_H
 #define KTREAD_PROC_INPUT_H
@@ -19,8 +19,8 @@
 /* Bytes asked of the system at once. */
 #define KTREAD_PROC_CHUNK (UINT32_C(128) << 10)
 /* The most that may be wanted: two of the largest records with their heads, one inside the other's payload at worst. */
-#define KTREAD_PROC_WANT_MOST (2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
-#define KTREAD_PROC_WINDOW    (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
+#define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
+#define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)
 
 struct ktread_proc_unpacker;
 
@@ -33,7 +33,7 @@ struct ktread_proc_input {
 	bool ended;   /* nothing came when last asked */
 	int failed;   /* why nothing more will come: an error, its text in `failure`; 0 if none */
 	uint8_t *window;
-	size_t begin, end;
+	size_t begin, end, room;
 	uint64_t offset;
 	uint64_t owed; /* to be stepped over before more is read; nothing is at hand then */
 	struct ktread_proc_unpacker *unpacker; /* NULL: not packed */

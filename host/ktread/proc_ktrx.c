@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Our own format: heads, records, and finding one's way behind damage. A record is believed if its mark and size can be, and
- * what follows it can begin there, or the file ends. If nothing of the kind follows, either its size is wrong, which shows by
- * records within what it says is its payload, or what follows is damaged.
+ * what follows it can begin there, or the file ends. If nothing of the kind follows, or its size is not such as its type has,
+ * either its size is wrong, which shows by records within what it says is its payload, or what follows is damaged.
  */
 #include <inttypes.h>
 
 #include "proc_ktrx.h"
 
+#define ALIGNMENT 8u
 #define HEAD_MOST 4096u /* of either kind, should a later version make them longer */
 #define EM_386	  3u
 #define EM_ARM	  40u
@@ -44,7 +45,7 @@ static enum place place_at(struct ktread_proc *trace, size_t at)
 		return ktread_proc_at_hand(&trace->input) == at ? END : BEYOND;
 	left = ktread_proc_at_hand(&trace->input) - at;
 	bytes = ktread_proc_bytes(&trace->input) + at;
-	if (left >= 4 && memcmp(bytes, KTRX_PROC_MAGIC, 4) == 0) {
+	if (left >= 4 && ktread_proc_ktrx_is_magic(bytes)) {
 		if (left < sizeof(struct ktrx_proc_head))
 			return PART;
 		return is_head(bytes) ? HEAD : NOTHING;
@@ -81,21 +82,21 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 }
 
 /*
- * Looks for what can be believed, from the input's begin + `from` up to `until`. If there is nothing, *found is where to look
- * again when more has come, or the end, or `until`.
+ * Looks for what can be believed, every `step` bytes behind the input's begin, `from` there up to `until`. If there is nothing,
+ * *found is where to look again when more has come, or the end, or `until`.
  */
-static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t *found)
+static bool find(struct ktread_proc *trace, size_t from, size_t until, size_t step, size_t *found)
 {
 	enum belief belief = NO;
 	size_t at;
 
-	for (at = from; at < until; at++) {
+	for (at = from; at < until; at += step) {
 		const uint8_t *bytes;
 
 		if (!ktread_proc_want(&trace->input, at + KTREAD_PROC_MARKED_LEAST))
 			break;
 		bytes = ktread_proc_bytes(&trace->input) + at;
-		if (!ktread_proc_ktrx_is_record(bytes) && memcmp(bytes, KTRX_PROC_MAGIC, 4) != 0)
+		if (!ktread_proc_ktrx_is_record(bytes) && !ktread_proc_ktrx_is_magic(bytes))
 			continue;
 		belief = believe(trace, at);
 		if (belief != NO)
@@ -114,7 +115,7 @@ static int step_over(struct ktread_proc *trace)
 	do {
 		size_t found;
 
-		seen = find(trace, 0, KTREAD_PROC_CHUNK, &found);
+		seen = find(trace, 0, KTREAD_PROC_CHUNK, 1, &found);
 		whole = found == KTREAD_PROC_CHUNK;
 		ktread_proc_pass(input, found);
 	} while (!seen && whole);
@@ -130,10 +131,12 @@ static int step_over(struct ktread_proc *trace)
 			   trace->damage, input->offset - trace->damage, seen ? "" : ", up to the end");
 }
 
-static int meet_damage(struct ktread_proc *trace)
+/* Of which so many bytes are known to be it. */
+static int meet_damage(struct ktread_proc *trace, size_t known)
 {
 	trace->damaged = true;
 	trace->damage = trace->input.offset;
+	ktread_proc_pass(&trace->input, known);
 	return step_over(trace);
 }
 
@@ -172,9 +175,12 @@ static void name_record(struct ktread_proc *trace)
 	struct ktread_proc_record *record = &trace->record;
 	const struct ktread_proc_process *process;
 
-	if (record->type == KTRX_PROC_NAME || (record->type == KTRX_PROC_PROCCTOR && record->data_size))
-		ktread_proc_set_name(ktread_proc_process_enter(&trace->processes, record->pid)->name,
-				     record->data, record->data_size);
+	if (record->type == KTRX_PROC_NAME || (record->type == KTRX_PROC_PROCCTOR && record->data_size)) {
+		struct ktread_proc_process *named = ktread_proc_process_enter(&trace->processes, record->pid);
+
+		if (named)
+			ktread_proc_set_name(named->name, record->data, record->data_size);
+	}
 	process = ktread_proc_process_find(&trace->processes, record->pid);
 	if (process)
 		memcpy(record->name, process->name, sizeof(record->name));
@@ -208,31 +214,53 @@ static void present(struct ktread_proc *trace)
 		ktread_proc_table_add(trace, record->offset, record->data, record->data_size);
 }
 
-/* A size that the payload confirms, so that no record is looked for within: what a program wrote may look like one. */
-static bool size_is_certain(const struct ktread_proc *trace)
+/*
+ * Whether records that begin within another one, at `at`, lead to where that one ends, or across, or to the end of the file. A
+ * trace that is a program's data ends within it, or is torn with it.
+ */
+static bool leads_on(struct ktread_proc *trace, size_t at, size_t until)
 {
-	struct ktrx_proc_record head;
-	struct ktrx_proc_genio io;
-	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
+	enum place place = place_at(trace, at);
 
-	if (ktread_proc_at_hand(&trace->input) < trace->record_head + sizeof(io))
-		return false;
-	memcpy(&head, bytes, sizeof(head));
-	memcpy(&io, bytes + trace->record_head, sizeof(io));
-	return head.type == KTRX_PROC_GENIO && !(head.flags & KTRX_PROC_CUT) && head.size >= sizeof(io) &&
-	       io.size == head.size - sizeof(io);
+	while (at < until && (place == RECORD || place == HEAD)) {
+		if (place == RECORD)
+			at += ktread_proc_ktrx_size(trace, payload_at(trace, at));
+		else
+			at += sizeof(struct ktrx_proc_head);
+		place = place_at(trace, at);
+	}
+	return place == RECORD || place == HEAD || place == END;
+}
+
+/* Looks for records within one. */
+static bool find_within(struct ktread_proc *trace, size_t size, size_t step, size_t *found)
+{
+	size_t at = step;
+
+	while (find(trace, at, size, step, found)) {
+		if (leads_on(trace, *found, size))
+			return true;
+		at = *found + step;
+	}
+	return false;
 }
 
 /* A record with a mark: 1, 0 if it is not whole yet, or an error. */
 static int take_record(struct ktread_proc *trace)
 {
-	size_t size = ktread_proc_ktrx_size(trace, payload_at(trace, 0)), found;
-	enum place next = place_at(trace, size);
+	const size_t size = ktread_proc_ktrx_size(trace, payload_at(trace, 0));
+	const enum place next = place_at(trace, size);
+	size_t found;
 
 	if (next == BEYOND && trace->input.follow && !trace->input.failed)
 		return 0;
-	if ((next == BEYOND || next == NOTHING) && !size_is_certain(trace) && find(trace, 8, size, &found))
-		return meet_damage(trace);
+	if (next == BEYOND || next == NOTHING) {
+		if (find_within(trace, size, 1, &found))
+			return meet_damage(trace, found);
+	} else if (ktread_proc_ktrx_is_doubtful(trace)) {
+		if (find_within(trace, size, ALIGNMENT, &found))
+			return meet_damage(trace, found);
+	}
 	if (next == BEYOND)
 		return ktread_proc_cut_short(trace, size);
 	present(trace);
@@ -259,7 +287,7 @@ static int next_record(struct ktread_proc *trace, const struct ktread_proc_reade
 				return status;
 			break;
 		case NOTHING:
-			return meet_damage(trace);
+			return meet_damage(trace, 1);
 		case PART:
 			return ktread_proc_cut_short(trace, sizeof(struct ktrx_proc_record));
 		default:

@@ -5,6 +5,12 @@
 
 #include "proc_state.h"
 
+/*
+ * Whether the record at the input's begin, as much of it as is there, has a size that no kernel gives one of its type: what
+ * follows may have become a part of it.
+ */
+bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace);
+
 /* Fills in what the type of trace->record says of its payload. False: it cannot be of that type. */
 bool ktread_proc_ktrx_payload(struct ktread_proc *trace);
 
@@ -25,6 +31,15 @@ static inline bool ktread_proc_ktrx_is_record(const uint8_t *bytes)
 	memcpy(&size, bytes + offsetof(struct ktrx_proc_record, size), sizeof(size));
 	memcpy(&mark, bytes + offsetof(struct ktrx_proc_record, mark), sizeof(mark));
 	return mark == KTRX_PROC_MARK && size <= KTRX_PROC_PAYLOAD_MAX;
+}
+
+static inline bool ktread_proc_ktrx_is_magic(const uint8_t *bytes)
+{
+	uint32_t magic, word;
+
+	memcpy(&magic, KTRX_PROC_MAGIC, sizeof(magic));
+	memcpy(&word, bytes, sizeof(word));
+	return word == magic;
 }
 
 /* Of a record in the file: head, payload and zeroes. */

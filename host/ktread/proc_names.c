@@ -2,20 +2,10 @@
 /* Processes by number: sets of a few rows each. */
 #include <stdlib.h>
 
-#include "message.h"
 #include "proc_names.h"
 
-#define SETS \
-	16384u /* a power of two; process numbers follow one another, so that these suffice without a hash */
+#define SETS   4096u /* a power of two; process numbers follow one another, so that they need no hash */
 #define PLACES 4u
-
-int ktread_proc_processes_init(struct ktread_proc_processes *processes)
-{
-	processes->row = calloc((size_t)SETS * PLACES, sizeof(*processes->row));
-	processes->session = 1;
-	processes->victim = 0;
-	return processes->row ? 0 : ktread_fail_memory();
-}
 
 void ktread_proc_processes_free(struct ktread_proc_processes *processes)
 {
@@ -35,8 +25,11 @@ static struct ktread_proc_process *set_of(const struct ktread_proc_processes *pr
 const struct ktread_proc_process *ktread_proc_process_find(const struct ktread_proc_processes *processes,
 							   uint32_t pid)
 {
-	const struct ktread_proc_process *set = set_of(processes, pid);
+	const struct ktread_proc_process *set;
 
+	if (!processes->row)
+		return NULL;
+	set = set_of(processes, pid);
 	for (uint32_t i = 0; i < PLACES; i++)
 		if (set[i].pid == pid && set[i].session == processes->session)
 			return &set[i];
@@ -45,8 +38,13 @@ const struct ktread_proc_process *ktread_proc_process_find(const struct ktread_p
 
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid)
 {
-	struct ktread_proc_process *set = set_of(processes, pid), *chosen = NULL;
+	struct ktread_proc_process *set, *chosen = NULL;
 
+	if (!processes->row)
+		processes->row = calloc((size_t)SETS * PLACES, sizeof(*processes->row));
+	if (!processes->row)
+		return NULL;
+	set = set_of(processes, pid);
 	for (uint32_t i = 0; i < PLACES; i++) {
 		if (set[i].session != processes->session)
 			chosen = &set[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * What earlier records said of processes: their names, and FreeBSD's flags. A table of constant size in which a process may
- * have one of a few places; where more live than that, the one that came first is forgotten.
+ * have one of a few places, so that of very many those told of the longest ago are forgotten.
  */
 #ifndef KTREAD_PROC_NAMES_H
 #define KTREAD_PROC_NAMES_H
@@ -18,18 +18,17 @@ struct ktread_proc_process {
 };
 
 struct ktread_proc_processes {
-	struct ktread_proc_process *row;
-	uint32_t session;
-	uint32_t victim; /* place of the next one to be forgotten */
+	struct ktread_proc_process *row; /* NULL: none was told of */
+	uint32_t session;		 /* from 1 on */
+	uint32_t victim;		 /* place of the next one to be forgotten */
 };
 
-int ktread_proc_processes_init(struct ktread_proc_processes *processes);
 void ktread_proc_processes_free(struct ktread_proc_processes *processes);
 void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
 /* NULL: nothing is known of it. */
 const struct ktread_proc_process *ktread_proc_process_find(const struct ktread_proc_processes *processes,
 							   uint32_t pid);
-/* Its row, a new one if need be. */
+/* Its row, a new one if need be. NULL: out of memory. */
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
 
 #endif

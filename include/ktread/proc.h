@@ -166,7 +166,8 @@ struct ktread_proc_record {
 			uint64_t records, lost, bytes;
 		} end;
 	};
-	const unsigned char *data; /* NAMEI, USER, SYSCTL, NAME, TABLE: the whole payload; else what follows */
+	/* NAMEI, USER, SYSCTL, NAME, TABLE, and where nothing else is said: the whole payload. */
+	const unsigned char *data;
 	uint32_t data_size;
 };
 

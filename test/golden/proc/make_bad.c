@@ -91,6 +91,7 @@ static void make_damaged(const char *directory)
 	put_line(&put, 3, "/its size is too large, so that it swallows others");
 	put_over(&put, 0, 176, 4);
 	put_pair(&put);
+	put_pair(&put);
 	put_line(&put, 3, "/its size is too small");
 	put_over(&put, 0, 3, 4);
 	put_pair(&put);
@@ -153,7 +154,7 @@ static void make_undecided(const char *directory)
 
 	put.tid = 'A';
 	put.ns = 0;
-	put_call(&put, 3, 3, arg);
+	put_line(&put, 3, "/etc/motd");
 	put.bytes.size -= 4;
 	put_save(&put, directory, "undecided");
 }
