@@ -41,7 +41,7 @@ struct taking {
 
 /* ---- One file ---------------------------------------------------------------------------------- */
 
-/* Letters, digits and "._-", and no dot in front: nothing that leads elsewhere. */
+/* Letters, digits and "._-", with no dot in front: nothing that leads elsewhere. */
 static void put_path(struct taking *taking, const char *name)
 {
 	size_t length = strnlen(name, NAME_MOST), at;
@@ -54,6 +54,8 @@ static void put_path(struct taking *taking, const char *name)
 
 		taking->path[at] = plain ? name[n] : '_';
 	}
+	if (length == 0)
+		taking->path[at++] = '_';
 	taking->path[at] = '\0';
 }
 

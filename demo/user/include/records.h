@@ -12,6 +12,10 @@ struct records {
 	struct ktrx_proc_record record; /* the last one … */
 	uint64_t payload;		/* … and where what it says begins */
 	uint64_t heads;			/* passed over */
+	/* Part of the file, so that not every record takes calls. */
+	uint64_t from;
+	size_t size;
+	char part[4096];
 };
 
 /* 0 or -errno. */

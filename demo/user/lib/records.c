@@ -6,7 +6,8 @@
 
 int records_open(struct records *records, const char *path)
 {
-	*records = (struct records){ .fd = open(path, O_RDONLY, 0) };
+	memset(records, 0, sizeof(*records));
+	records->fd = open(path, O_RDONLY, 0);
 	return records->fd < 0 ? records->fd : 0;
 }
 
@@ -15,14 +16,41 @@ void records_close(struct records *records)
 	close(records->fd);
 }
 
-static int64_t read_at(const struct records *records, uint64_t at, void *to, size_t size)
+/* Has what is at that place in the part that is here, as much as there is room for. */
+static int64_t fetch(struct records *records, uint64_t at)
 {
-	int64_t error = lseek(records->fd, (int64_t)at, SEEK_SET);
+	int64_t n = lseek(records->fd, (int64_t)at, SEEK_SET);
 
-	return error < 0 ? error : read_all(records->fd, to, size);
+	if (n >= 0)
+		n = read_all(records->fd, records->part, sizeof(records->part));
+	records->from = at;
+	records->size = n > 0 ? (size_t)n : 0;
+	return n;
 }
 
-static bool is_whole(const struct records *records)
+static int64_t read_at(struct records *records, uint64_t at, void *to, size_t size)
+{
+	size_t done = 0;
+
+	while (done < size) {
+		uint64_t place = at + done, offset = place - records->from, rest;
+		int64_t n = 1;
+
+		if (place < records->from || offset >= records->size)
+			n = fetch(records, place);
+		if (n <= 0)
+			return n < 0 ? n : (int64_t)done;
+		offset = place - records->from;
+		rest = records->size - offset;
+		if (rest > size - done)
+			rest = size - done;
+		memcpy((char *)to + done, records->part + offset, rest);
+		done += rest;
+	}
+	return (int64_t)done;
+}
+
+static bool is_whole(struct records *records)
 {
 	uint64_t size = (records->record.size + 7ull) & ~7ull;
 	char last;

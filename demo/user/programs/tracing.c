@@ -201,7 +201,7 @@ static void somebody(void)
 
 static int fill_disk(void)
 {
-	static char block[4096];
+	static char block[64 << 10];
 	int fd = open(HOME "/filler", O_WRONLY | O_CREAT, 0600);
 
 	while (write(fd, block, sizeof(block)) == sizeof(block))
@@ -220,12 +220,12 @@ static void full_disk(void)
 	close(open(HOME "/full", O_WRONLY | O_CREAT, 0600));
 	check_equal(0, ktrace(HOME "/full", KTROP_SET, KTRFAC_SYSCALL | KTRFAC_SYSRET, getpid()), "and us");
 	filler = fill_disk();
-	for (calls = 0; calls < 3000; calls++)
+	for (calls = 0; calls < 1500; calls++)
 		getpid();
 	check_equal(0, ftruncate(filler, 0), "room again");
 	before = records_count(HOME "/full", 0, 0);
 	check(before > 100, "what there was room for reads clean");
-	for (calls = 0; calls < 3000; calls++)
+	for (calls = 0; calls < 1500; calls++)
 		getpid();
 	check_equal(before, records_count(HOME "/full", 0, 0), "and no more comes");
 	check_equal(0, ktrace(HOME "/full", KTROP_SET, KTRFAC_SYSCALL, getpid()),

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* ls [FILE…]: a line for each file, or for each in a directory: kind, permissions, owner, size, name. */
+/*
+ * ls [-la] [FILE…]: a line for each file, or for each in a directory: kind, permissions, owner, size, name. The options
+ * are for those who are used to them: it does nothing else.
+ */
+#include <option.h>
 #include <program.h>
 #include <stdio.h>
 #include <string.h>
@@ -68,11 +72,17 @@ static int show_any(const char *path)
 
 int main(int argc, char **argv)
 {
-	int failed = 0;
+	struct options options = { .words = argv, .next = 1, .letters = "la" };
+	int letter, failed = 0;
 
-	if (argc == 1)
+	while ((letter = next_option(&options)))
+		if (letter == '?') {
+			dprintf(STDERR, "usage: ls [-la] [FILE...]\n");
+			return 2;
+		}
+	if (options.next == argc)
 		return show_any(".");
-	for (int i = 1; i < argc; i++)
+	for (int i = options.next; i < argc; i++)
 		failed |= show_any(argv[i]);
 	return failed;
 }

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A thousand processes that are forked, start a program and end, on four CPUs, traced into one file: it has all of each.
+# What became of the file is told by the rings.
+# PROC_ARCHES: which (default: all three).
+. test/tap.sh
+. test/qemu/proc_support.sh
+
+boot_events=debug=process,proc
+for arch in $arches; do
+	boot "$arch" 4 swarm swarm:100:/tmp/hundred give:/tmp/hundred
+	check "$arch: nothing of a thousand is missing" grep -qx 'swarm: 1000 processes, 15007 records' "$tmp/console"
+	equal "$arch: as the program itself finds" 2 "$(grep -c '^init: swarm: status 0' "$tmp/console")"
+	sed 's/^/# /' "$tmp/console" | grep 'failed' || :
+	equal "$arch: the host finds as many" "100 100 100 100" \
+		"$(count hundred 'FORK ') $(count hundred 'EXEC ') $(count hundred 'USER  4  68 65 72 65') $(count hundred 'EXIT ')"
+	equal "$arch: processes without a birth" 0 "$("$kdump" -f "$tmp/given/hundred" |
+		awk '$3 == "FORK" || $3 == "SET" { born[$1] } $2 != "END" && !($1 in born) { n++ } END { print n + 0 }')"
+	"$ktrace" show --event proc.sink "$tmp/rings" >"$tmp/sinks" 2>/dev/null
+	check "$arch: the rings tell how the file ended" grep -qE 'ended: closed, error 0, 15006 records, 0 lost' "$tmp/sinks"
+done
+done_testing

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What the demo kernel records of processes is what they did, in the words of kdump, on each architecture: every type of
+# record. And it is what the rings say of the same processes.
+# PROC_ARCHES: which (default: all three).
+. test/tap.sh
+. test/qemu/proc_support.sh
+
+cat >"$tmp/motd" <<'END'
+ktrace   SET   parent PID "ktrace"
+ktrace   RET   ktrace 0
+ktrace   CALL  execve(ADDRESS,ADDRESS,ADDRESS)
+ktrace   NAMI  "/bin/cat"
+cat      EXEC  parent PID "cat"
+cat      RET   execve 0
+cat      CALL  open(ADDRESS,0<O_RDONLY>)
+cat      NAMI  "/etc/motd"
+cat      RET   open 3
+cat      CALL  read(0x3,ADDRESS,0x1000)
+cat      GIO   fd 3 read 101 bytes
+       "A small Unix, every part of which is traced. /bin has its progra"
+cat      RET   read 101/0x65
+cat      CALL  write(0x1,ADDRESS,0x65)
+cat      GIO   fd 1 wrote 101 bytes
+       "A small Unix, every part of which is traced. /bin has its progra"
+cat      RET   write 101/0x65
+cat      CALL  read(0x3,ADDRESS,0x1000)
+cat      RET   read 0
+cat      CALL  close(0x3)
+cat      RET   close 0
+cat      CALL  exit(0)
+cat      EXIT  status 0
+         END   closed: 25 records, SOME bytes, 0 lost
+END
+cat >"$tmp/setting" <<'END'
+ktrace   SET   parent PID "ktrace"
+sysctl   EXEC  parent PID "sysctl"
+sysctl   SCTL  "debug.b32_0"
+sysctl   SCTL  "debug.b32_0"
+sysctl   SCTL  "debug.b32_0"
+sysctl   EXIT  status 0
+         END   closed: 10 records, SOME bytes, 0 lost
+END
+
+# A pid and its number of calls, by what the rings have, and by the trace.
+calls_in_rings() {
+	"$ktrace" show --json --event syscall.enter "$tmp/rings" | sed -n 's/.*"thread":\([0-9]*\).*/\1/p' | sort | uniq -c |
+		awk '{ print $2, $1 }'
+}
+calls_in_trace() {
+	"$kdump" -f "$tmp/given/calls" -t c | awk '$3 == "CALL" { n[$1]++ } END { for (p in n) print p, n[p] }'
+}
+
+for arch in $arches; do
+	boot "$arch" 2 ktrace:-f:/tmp/motd:cat:/etc/motd ktrace:-f:/tmp/la:ls:-la:/etc \
+		ktrace:-f:/tmp/setting:-t:y:sysctl:debug.b32_0=1 ktrace:-i:-f:/tmp/signals:-t:s:signals \
+		ktrace:-i:-f:/tmp/waits:-t:w:pipeline ktrace:-i:-f:/tmp/structs:-t:t:sockets ktrace:-f:/tmp/faults:-t:f:faultwalk \
+		ktrace:-i:-f:/tmp/denied:-t:p:files ktrace:-i:-f:/tmp/denied2:-t:p:identity ktrace:-i:-f:/tmp/bad:badness \
+		give:/tmp/motd:/tmp/la:/tmp/setting:/tmp/signals:/tmp/waits:/tmp/structs \
+		give:/tmp/faults:/tmp/denied:/tmp/denied2:/tmp/bad
+	equal "$arch: all files come to the host" 10 "$(ls "$tmp/given" | wc -l)"
+	words motd >"$tmp/text"
+	same "$arch: a command, call by call" "$tmp/motd" "$tmp/text"
+	words setting >"$tmp/text"
+	same "$arch: settings, by name" "$tmp/setting" "$tmp/text"
+	shows "$arch: ls -la, its directory" la 'CALL  getdents\(0x3,'
+	shows "$arch: its looks at files" la 'STRU  struct stat \{.*mode=0100644, nlink=1, uid=0, gid=0 \}'
+	shows "$arch: and what it prints" la '"-rw-r--r-- '
+	equal "$arch: every signal, with its handler" 400 "$(count signals 'PSIG  SIGUSR1 caught handler=0x.* mask=0x0 code=SI_USER')"
+	shows "$arch: what is waited for, by name" waits 'CSW   stop voluntary "pipe"'
+	equal "$arch: who leaves a CPU comes back, or ends" 0 \
+		"$("$kdump" -f "$tmp/given/waits" | awk '$3 == "CSW" { if ($4 == "stop" && out[$1]) bad++; out[$1] = $4 == "stop" }
+			END { print bad + 0 }')"
+	shows "$arch: addresses of sockets" structs 'STRU  struct sockaddr \{ AF_INET, 127\.0\.0\.1:'
+	shows "$arch: what is polled" structs 'STRU  struct pollfd\[\] = \{ \{ ?fd='
+	shows "$arch: how long" structs 'STRU  struct timespec \{'
+	shows "$arch: page faults" faults 'PFLT  0x.* write by user'
+	shows "$arch: and how long they took" faults 'PRET  resolved in [0-9.]+ s'
+	shows "$arch: denied by permissions" denied 'CAP   permission denied in open: needs MAY_READ, has 0 "secret"'
+	shows "$arch: by ownership" denied 'CAP   not the owner in chmod'
+	shows "$arch: by what a descriptor is for" denied 'CAP   descriptor opened for something else in read'
+	shows "$arch: for lack of privilege" denied2 'CAP   not privileged in setuid'
+	shows "$arch: bad addresses are what they are" bad 'RET   write -1 errno 14 Bad address'
+	shows "$arch: paths from nowhere, too" bad 'CALL  open\((0x8|0xffffffffffffffff),0<O_RDONLY>\)'
+	equal "$arch: everything reads clean" 0 "$(for file in "$tmp"/given/*; do "$kdump" -f "$file" >/dev/null 2>&1 || echo "$file"; done | wc -l)"
+
+	boot_events=debug=syscall,process
+	boot "$arch" 2 ktrace:-i:-f:/tmp/calls:-t:c:make give:/tmp/calls
+	boot_events=debug=process
+	# The first process made calls as ktrace before it was traced; all others are in both from their first call on.
+	first=$("$kdump" -f "$tmp/given/calls" | awk 'NR == 1 { print $1 }')
+	calls_in_trace | grep -v "^$first " | sort >"$tmp/traced"
+	calls_in_rings | awk 'NR == FNR { traced[$1]; next } $1 in traced' "$tmp/traced" - | sort >"$tmp/recorded"
+	check "$arch: $(wc -l <"$tmp/traced") processes were traced" test "$(wc -l <"$tmp/traced")" -gt 5
+	same "$arch: and the rings have the same calls of each" "$tmp/traced" "$tmp/recorded"
+done
+done_testing
