@@ -10,11 +10,15 @@ use crate::v2;
 
 /// Most payload bytes a record may have, as `KTRACE_PAYLOAD_MAX` in C.
 const PAYLOAD_MAX: usize = 226;
+/// Room for them: C clears what is left of the record's slots, as `KTRACE_CAPACITY` says, rounded up to 8.
+const PAYLOAD_ROOM: usize = 232;
+/// A row's `header` as linked, `KTRACE_HEADER_SLOW` in C.
+const HEADER_SLOW: u32 = 0x8000_0000;
 /// Bytes kept of a string, as `KTRACE_STRING_MAX` in C unless a kernel changed it.
 const STRING_MAX: usize = 64;
 
 extern "C" {
-    fn ktrace_emit_here(event: *mut v2::EventRow, payload: *const c_void, bytes: u32);
+    fn ktrace_emit_here(event: *mut v2::EventRow, payload: *mut c_void, bytes: u32);
 }
 
 /// A declared event; made by [`event!`](crate::event!).
@@ -34,9 +38,9 @@ impl Event {
 
     /// Hands a packed payload to the C library, which takes where it goes back to for the site. Any context.
     #[inline(always)]
-    pub fn emit(&self, packer: &Packer) {
-        let payload = packer.bytes.as_ptr().cast();
-        // SAFETY: the row is one of the table's, and `at` bytes of the payload were written.
+    pub fn emit(&self, packer: &mut Packer) {
+        let payload = packer.bytes.as_mut_ptr().cast();
+        // SAFETY: the row is one of the table's; the payload is aligned, `at` bytes of it were written, and it has room.
         unsafe { ktrace_emit_here(self.0.get(), payload, packer.at as u32) }
     }
 }
@@ -71,7 +75,7 @@ impl<const N: usize> Row<N> {
             state: v2::state::RECORD | v2::state::SLOW,
             wanted: v2::state::RECORD,
             id: 0,
-            header: 0,
+            header: HEADER_SLOW,
             v1_id,
             fields: types.len() as u8,
             flags: 0,
@@ -104,8 +108,9 @@ pub const fn conversions(text: &str) -> usize {
 }
 
 /// A payload that is being put together: fields in order, packed.
+#[repr(C, align(8))]
 pub struct Packer {
-    bytes: [MaybeUninit<u8>; PAYLOAD_MAX],
+    bytes: [MaybeUninit<u8>; PAYLOAD_ROOM],
     at: usize,
 }
 
@@ -114,7 +119,7 @@ impl Packer {
     #[inline(always)]
     #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
-        Packer { bytes: [MaybeUninit::uninit(); PAYLOAD_MAX], at: 0 }
+        Packer { bytes: [MaybeUninit::uninit(); PAYLOAD_ROOM], at: 0 }
     }
 
     /// Appends bytes; what is more than a record can hold is left out.
@@ -231,7 +236,7 @@ macro_rules! event {
                     reserve -= <$type as $crate::Field>::SIZE;
                     $crate::Field::pack($field, &mut packer, reserve);
                 )*
-                event().emit(&packer);
+                event().emit(&mut packer);
             }
         }
     };

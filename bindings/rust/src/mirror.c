@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* transport.rs mirrors these structures; a change here has to be made there. */
+/* event.rs mirrors these numbers and transport.rs these structures; a change here has to be made there. */
+#include <ktrace/record.h>
 #include <ktrace/transport.h>
+
+KTRX_STATIC_ASSERT(KTRACE_PAYLOAD_MAX == 226, "PAYLOAD_MAX");
+KTRX_STATIC_ASSERT((KTRACE_CAPACITY(KTRACE_PAYLOAD_MAX) + 7u) / 8u * 8u == 232, "PAYLOAD_ROOM");
+KTRX_STATIC_ASSERT(KTRACE_HEADER_SLOW == 0x80000000u, "HEADER_SLOW");
 
 KTRX_ASSERT_SIZE(struct ktrace_transport, 40);
 KTRX_ASSERT_OFFSET(struct ktrace_transport, patience, 32);
