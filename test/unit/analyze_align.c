@@ -264,8 +264,6 @@ int main(void)
 		cmocka_unit_test(contradictions_are_told),
 		cmocka_unit_test(circles_of_several_are_found),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
 }

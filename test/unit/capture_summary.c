@@ -55,8 +55,6 @@ int main(void)
 		cmocka_unit_test(counts_events_and_loss),
 		cmocka_unit_test(counts_cpus_of_the_boot_ring),
 	};
-	int failed = cmocka_run_group_tests_name("capture summary", tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests_name("capture summary", tests, NULL, temporary_teardown);
 }

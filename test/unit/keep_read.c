@@ -508,29 +508,22 @@ static int fresh(void **state)
 	return fake_reset(state);
 }
 
-static int clean(void **state)
-{
-	(void)state;
-	temporary_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_events_come_back, fresh, clean),
-		cmocka_unit_test_setup_teardown(rings_that_went_on_are_followed, fresh, clean),
-		cmocka_unit_test_setup_teardown(stamps_are_whole, fresh, clean),
-		cmocka_unit_test_setup_teardown(a_panic_is_told, fresh, clean),
-		cmocka_unit_test_setup_teardown(a_record_being_written_is_no_record, fresh, clean),
-		cmocka_unit_test_setup_teardown(as_many_boots_are_kept_as_asked_for, fresh, clean),
-		cmocka_unit_test_setup_teardown(boots_that_look_the_same_are_told_apart, fresh, clean),
-		cmocka_unit_test_setup_teardown(memory_that_was_never_used_is_the_first_boot, fresh, clean),
-		cmocka_unit_test_setup_teardown(scraps_are_left_alone, fresh, clean),
-		cmocka_unit_test_setup_teardown(a_boot_that_runs_is_not_its_copy, fresh, clean),
-		cmocka_unit_test_setup_teardown(lies_do_no_harm, fresh, clean),
-		cmocka_unit_test_setup_teardown(heads_that_lie_are_survived, fresh, clean),
+		cmocka_unit_test_setup(all_events_come_back, fresh),
+		cmocka_unit_test_setup(rings_that_went_on_are_followed, fresh),
+		cmocka_unit_test_setup(stamps_are_whole, fresh),
+		cmocka_unit_test_setup(a_panic_is_told, fresh),
+		cmocka_unit_test_setup(a_record_being_written_is_no_record, fresh),
+		cmocka_unit_test_setup(as_many_boots_are_kept_as_asked_for, fresh),
+		cmocka_unit_test_setup(boots_that_look_the_same_are_told_apart, fresh),
+		cmocka_unit_test_setup(memory_that_was_never_used_is_the_first_boot, fresh),
+		cmocka_unit_test_setup(scraps_are_left_alone, fresh),
+		cmocka_unit_test_setup(a_boot_that_runs_is_not_its_copy, fresh),
+		cmocka_unit_test_setup(lies_do_no_harm, fresh),
+		cmocka_unit_test_setup(heads_that_lie_are_survived, fresh),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
 }

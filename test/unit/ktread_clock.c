@@ -151,8 +151,6 @@ int main(void)
 		cmocka_unit_test(before_zero_there_is_nothing),	  cmocka_unit_test(never_steps_back),
 		cmocka_unit_test(samples_of_a_guest_are_applied),
 	};
-	int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
 }

@@ -644,8 +644,6 @@ int main(void)
 		cmocka_unit_test(files_are_told_apart),
 		cmocka_unit_test(lies_do_no_harm),
 	};
-	int failed = cmocka_run_group_tests_name("ktread follow", tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests_name("ktread follow", tests, NULL, temporary_teardown);
 }

@@ -566,8 +566,6 @@ int main(void)
 		cmocka_unit_test(head_out_of_reach_is_made_out),
 		cmocka_unit_test(pulse_tells_what_the_guest_does),
 	};
-	int failed = cmocka_run_group_tests_name("ktread image", tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests_name("ktread image", tests, NULL, temporary_teardown);
 }

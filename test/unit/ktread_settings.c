@@ -108,13 +108,6 @@ static void a_place_in_the_file_is_told(void **state)
 	writer_close(&writer);
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	temporary_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,5 +116,5 @@ int main(void)
 		cmocka_unit_test(a_place_in_the_file_is_told),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
 }

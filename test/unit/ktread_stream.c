@@ -608,8 +608,6 @@ int main(void)
 		cmocka_unit_test(absurd_heads_are_refused),
 		cmocka_unit_test(absurd_blocks_are_left_out),
 	};
-	int failed = cmocka_run_group_tests_name("ktread stream", tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests_name("ktread stream", tests, NULL, temporary_teardown);
 }

@@ -45,11 +45,13 @@ void bytes_free(struct bytes *bytes)
 	bytes->size = 0;
 }
 
-void temporary_remove(void)
+int temporary_teardown(void **state)
 {
+	(void)state;
 	if (path[0])
 		unlink(path);
 	path[0] = '\0';
+	return 0;
 }
 
 const char *temporary(const void *data, size_t size)
@@ -57,7 +59,7 @@ const char *temporary(const void *data, size_t size)
 	FILE *file;
 	int descriptor;
 
-	temporary_remove();
+	temporary_teardown(NULL);
 	strcpy(path, "/tmp/ktread-test-XXXXXX");
 	descriptor = mkstemp(path);
 	assert_true(descriptor >= 0);

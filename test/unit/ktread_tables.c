@@ -192,13 +192,6 @@ static void lengths_that_lie_end_somewhere(void **state)
 		}
 }
 
-static int teardown(void **state)
-{
-	(void)state;
-	temporary_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -209,5 +202,5 @@ int main(void)
 		cmocka_unit_test(lengths_that_lie_end_somewhere),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, teardown);
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
 }

@@ -388,8 +388,6 @@ int main(void)
 		cmocka_unit_test(filters_select),
 		cmocka_unit_test(pipes_are_read),
 	};
-	int failed = cmocka_run_group_tests_name("ktread v1", tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests_name("ktread v1", tests, NULL, temporary_teardown);
 }

@@ -369,8 +369,6 @@ int main(void)
 		cmocka_unit_test(last_of_several_dumps),
 		cmocka_unit_test(many_rings_are_read),
 	};
-	int failed = cmocka_run_group_tests_name("ktread v2", tests, NULL, NULL);
 
-	temporary_remove();
-	return failed;
+	return cmocka_run_group_tests_name("ktread v2", tests, NULL, temporary_teardown);
 }

@@ -289,27 +289,19 @@ static void a_ring_that_claims_a_cpu_is_not_believed_over_its_records(void **sta
 	ktread_close(trace);
 }
 
-static int clean(void **state)
-{
-	(void)state;
-	temporary_remove();
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(all_occurrences_are_there, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(what_goes_on_says_what_it_is, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(filters_hold_for_them, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(rare_events_come_in_order_of_time, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(clocks_that_are_far_apart_share_a_ring, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(rows_that_lie_are_told, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(rows_that_exaggerate_are_shown, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(a_table_that_lies_of_its_size_ends, fake_reset, clean),
-		cmocka_unit_test_setup_teardown(a_ring_that_claims_a_cpu_is_not_believed_over_its_records,
-						fake_reset, clean),
+		cmocka_unit_test_setup(all_occurrences_are_there, fake_reset),
+		cmocka_unit_test_setup(what_goes_on_says_what_it_is, fake_reset),
+		cmocka_unit_test_setup(filters_hold_for_them, fake_reset),
+		cmocka_unit_test_setup(rare_events_come_in_order_of_time, fake_reset),
+		cmocka_unit_test_setup(clocks_that_are_far_apart_share_a_ring, fake_reset),
+		cmocka_unit_test_setup(rows_that_lie_are_told, fake_reset),
+		cmocka_unit_test_setup(rows_that_exaggerate_are_shown, fake_reset),
+		cmocka_unit_test_setup(a_table_that_lies_of_its_size_ends, fake_reset),
+		cmocka_unit_test_setup(a_ring_that_claims_a_cpu_is_not_believed_over_its_records, fake_reset),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, temporary_teardown);
 }
