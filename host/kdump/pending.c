@@ -10,28 +10,38 @@ static unsigned place(uint32_t pid, uint32_t tid, unsigned probe)
 	return ((pid * 2654435761u ^ tid * 40503u) + probe) % KDUMP_PENDINGS;
 }
 
-struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
+/* The place that a thread had last, whether or not it is in a call now: there is at most one. */
+static struct kdump_pending *last_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
 {
 	for (unsigned probe = 0; probe < PROBES; probe++) {
 		struct kdump_pending *pending = &table->of[place(pid, tid, probe)];
 
-		if (pending->used && pending->pid == pid && pending->tid == tid)
+		if (pending->pid == pid && pending->tid == tid)
 			return pending;
 	}
 	return NULL;
 }
 
+struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
+{
+	struct kdump_pending *pending = last_place(table, pid, tid);
+
+	return pending && pending->used ? pending : NULL;
+}
+
 struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid)
 {
-	struct kdump_pending *oldest = kdump_pending_find(table, pid, tid);
+	struct kdump_pending *last = last_place(table, pid, tid);
+	struct kdump_pending *oldest = &table->of[place(pid, tid, 0)];
 
-	for (unsigned probe = 0; probe < PROBES && !(oldest && oldest->pid == pid && oldest->tid == tid);
-	     probe++) {
+	if (last)
+		return last;
+	for (unsigned probe = 0; probe < PROBES; probe++) {
 		struct kdump_pending *pending = &table->of[place(pid, tid, probe)];
 
 		if (!pending->used)
 			return pending;
-		if (!oldest || pending->stamp < oldest->stamp)
+		if (pending->stamp < oldest->stamp)
 			oldest = pending;
 	}
 	return oldest;

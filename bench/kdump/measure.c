@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * measure [CALLS...]: what putting a process trace into words costs, whole process, processor time by the kernel's account,
+ * best of several runs in turn; and beside kdump's table of calls the same table gained from the text of the same calls
+ * by awk. JSON lines on stdout, the bars on stderr. Exit status 1 if a bar is missed or the tables differ.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../cost.h"
+
+#define KDUMP	"build/bin/kdump"
+#define WORK	"build/bench/kdump"
+#define TRACE	WORK "/trace"
+#define TEXT	WORK "/text"
+#define ROUNDS	5
+#define MILLION 1e6
+
+enum { LINES, ONELINE, COUNT, JSON, AWK, PROGRAMS };
+
+static const char *const names[PROGRAMS] = { "lines", "oneline", "count", "json", "awk over the text" };
+
+static void measure(double records, struct cost *best)
+{
+	char *argv[PROGRAMS][6] = {
+		[LINES] = { KDUMP, TRACE },
+		[ONELINE] = { KDUMP, "--oneline", TRACE },
+		[COUNT] = { KDUMP, "--count", TRACE },
+		[JSON] = { KDUMP, "--json", TRACE },
+		[AWK] = { "/usr/bin/env", "awk", "-f", "bench/kdump/count.awk", TEXT },
+	};
+
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int n = 0; n < PROGRAMS; n++) {
+			struct cost cost = cost_run(argv[n], records);
+
+			if (round == 0)
+				best[n] = cost;
+			cost_keep_best(&best[n], cost);
+		}
+	}
+	for (int n = 0; n < PROGRAMS; n++) {
+		printf("{\"bench\":\"kdump\",\"what\":\"%s\",\"records\":%.0f,\"ns_per_record\":%.2f,\"wall_"
+		       "ms\":%.1f,"
+		       "\"rss_kb\":%ld}\n",
+		       names[n], records, best[n].ns, best[n].wall_ms, best[n].rss_kb);
+		fprintf(stderr, "  %9.0f records  %-18s %8.2f ns/record %10.1f ms %8ld KB\n", records,
+			names[n], best[n].ns, best[n].wall_ms, best[n].rss_kb);
+	}
+}
+
+/* Calls, errors and seconds of each call, in the order of their names. */
+static int same_table(void)
+{
+	return system(KDUMP " --count " TRACE " | awk 'NF > 4 && $NF != \"total\" && $1 + 0 == $1 { printf "
+			    "\"%s %d %d %.3f\\n\", $NF, $4, "
+			    "(NF > 5 ? $5 : 0), $2 }' | sort >" WORK
+			    "/table && awk -f bench/kdump/count.awk " TEXT
+			    " | awk '{ printf \"%s %d %d %.3f\\n\", $1, $2, $3, $4 }' | sort | cmp -s - " WORK
+			    "/table") == 0;
+}
+
+static double records_of(double calls)
+{
+	return calls / 7 * 16 + calls / 7 / 16;
+}
+
+static int bar(const char *name, double value, double most)
+{
+	return cost_bar("kdump", name, value, most);
+}
+
+int main(int argc, char **argv)
+{
+	static char *const usual[] = { "140000", "1400000", NULL };
+	char *const *size = argc > 1 ? argv + 1 : usual;
+	struct cost best[PROGRAMS], smaller[PROGRAMS] = { { 0 } };
+	int held = 1;
+
+	for (; *size; size++) {
+		double calls = strtod(*size, NULL);
+
+		cost_run((char *[]){ WORK "/gen", TRACE, *size, NULL }, 1);
+		if (system(KDUMP " --oneline " TRACE " >" TEXT) != 0)
+			return EXIT_FAILURE;
+		measure(records_of(calls), best);
+		held &= bar("tables that differ from awk's", !same_table(), 0);
+		if (calls >= MILLION) {
+			held &= bar("lines, ns/record", best[LINES].ns, 500);
+			held &= bar("oneline, ns/record", best[ONELINE].ns, 500);
+			held &= bar("count, of awk over the text", best[COUNT].ns / best[AWK].ns, 0.1);
+		}
+		for (int n = LINES; n < AWK && smaller[n].rss_kb; n++)
+			held &= bar("memory for ten times as many records",
+				    (double)best[n].rss_kb / (double)smaller[n].rss_kb, 1.1);
+		for (int n = 0; n < PROGRAMS; n++)
+			smaller[n] = best[n];
+	}
+	unlink(TRACE);
+	unlink(TEXT);
+	return held ? EXIT_SUCCESS : EXIT_FAILURE;
+}
