@@ -8,6 +8,8 @@ check "ktrace runs from there" "$place/bin/ktrace" --help
 equal "ktrace-decode leads to it" ktrace "$(readlink "$place/bin/ktrace-decode")"
 equal "ktrdump leads to it" ktrace "$(readlink "$place/bin/ktrdump")"
 check "ktrdump runs from there" "$place/bin/ktrdump" --help
+equal "kdump leads to it" ktrace "$(readlink "$place/bin/kdump")"
+check "tables of kernels are there" test -s "$place/share/ktrace/tables/linux.table"
 for page in man/*.[18]; do
 	check "$page" test -s "$place/share/man/man${page##*.}/${page#man/}"
 done
