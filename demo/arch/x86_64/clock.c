@@ -11,6 +11,8 @@
 #define PIT_COMMAND  0x43
 #define PIT_ONE_SHOT 0x30 /* channel 0, low byte then high byte, mode 0 */
 #define PIT_LATCH    0x00
+#define PIT_STATE    0xe2 /* channel 0 tells its state next, not its count */
+#define STATE_ENDED  0x80
 #define PIT_TICKS    23864u /* 20 ms */
 #define READINGS     8
 #define TIMER_START  0xffffffffu
@@ -55,23 +57,45 @@ static struct reading read_clocks(void)
 	return best;
 }
 
-void clock_init(void)
+static void pit_start(void)
 {
 	outb(PIT_COMMAND, PIT_ONE_SHOT);
 	outb(PIT_CHANNEL0, 0xff);
 	outb(PIT_CHANNEL0, 0xff);
+}
+
+/* From its end on, after 55 ms, its count goes round and tells no time any more. */
+static bool pit_has_ended(void)
+{
+	outb(PIT_COMMAND, PIT_STATE);
+	return inb(PIT_CHANNEL0) & STATE_ENDED;
+}
+
+/* False if the host took the CPU away for so long that the PIT has ended. */
+static bool measure(void)
+{
+	struct reading begin, end;
+	uint16_t pit_ticks;
+
+	pit_start();
 	apic_timer_run(TIMER_START, false);
-
-	struct reading begin = read_clocks();
-
+	begin = read_clocks();
 	while ((uint16_t)(begin.pit - pit_count()) < PIT_TICKS)
 		arch_relax();
+	end = read_clocks();
+	if (pit_has_ended())
+		return false;
 
-	struct reading end = read_clocks();
-	uint16_t pit_ticks = (uint16_t)(begin.pit - end.pit);
-
+	pit_ticks = (uint16_t)(begin.pit - end.pit);
 	tsc_hz = (end.tsc - begin.tsc) * PIT_HZ / pit_ticks;
 	apic_hz = (uint64_t)(begin.apic - end.apic) * PIT_HZ / pit_ticks;
+	return true;
+}
+
+void clock_init(void)
+{
+	while (!measure())
+		continue;
 	apic_timer_run(0, false);
 }
 

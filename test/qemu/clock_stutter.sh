@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A host that takes the guest's CPU away while it measures how fast its counters run: 60 ms each time, in which the
+# clock that it measures them by goes round. The rates it finds are right all the same.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+frequency() { "$ktrace" summary --json "$out" 2>/dev/null | sed -n 's/.*"frequency":\([0-9]*\).*/\1/p'; }
+
+# shellcheck disable=SC2046
+run -q -- $(demo x86_64 1) -append "seconds=0"
+equal "left alone it boots and ends" 0 "$status"
+alone=$(frequency)
+
+# shellcheck disable=SC2046
+timeout -k 5 60 "$ktrace" run -q --timeout 30 --out "$out" -- $(demo x86_64 1) -append "seconds=0" \
+	</dev/null >"$tmp/console" 2>"$tmp/err" &
+pid=$!
+guest=
+while [ -z "$guest" ] && kill -0 "$pid" 2>/dev/null; do
+	guest=$(qemu_of "$pid" | head -n 1)
+done
+for _ in $(seq 60); do
+	kill -STOP "$guest" 2>/dev/null || break
+	sleep 0.06
+	kill -CONT "$guest"
+	sleep 0.004
+done
+status=0
+wait "$pid" || status=$?
+equal "disturbed it boots and ends" 0 "$status"
+stuttering=$(frequency)
+check "its counter runs at $stuttering Hz, which are $alone Hz" \
+	awk -v a="$alone" -v b="$stuttering" 'BEGIN { exit !(a > 0 && b > a / 2 && b < a * 2) }'
+
+done_testing
