@@ -59,6 +59,17 @@ static struct ktrace_memory lend(uint64_t rings, uint64_t slots, uint32_t keep)
 	return memory;
 }
 
+/* keep=, unless that is more than the library can tell apart. */
+static uint32_t boots_to_keep(void)
+{
+	uint64_t keep = arg_number("keep", 0);
+
+	if (keep <= KTRACE_KEEP_MAX)
+		return (uint32_t)keep;
+	kprintf("keep=%lu: no boot is kept, for at most %u can be\n", keep, KTRACE_KEEP_MAX);
+	return 0;
+}
+
 static void interrupt_for_clock(uint32_t cpu)
 {
 	ipi_send(&cpus[cpu], IPI_CLOCK);
@@ -75,7 +86,7 @@ void trace_init(void)
 	static const struct ktrace_console echo = { .write = echo_write };
 	unsigned count = arch_cpu_count() < CPU_MAX ? arch_cpu_count() : CPU_MAX;
 	uint64_t slots = arg_number("slots", DEFAULT_SLOTS);
-	uint32_t keep = (uint32_t)arg_number("keep", 0);
+	uint32_t keep = boots_to_keep();
 	struct ktrace_memory memory = lend(count, slots, keep);
 	const struct ktrace_config config = {
 		.size = sizeof(config),
@@ -109,7 +120,7 @@ void trace_init(void)
 
 	error = ktrace_init(&config);
 	if (error == KTRACE_ERROR_MEMORY)
-		kprintf("slots=%lu: not so much memory\n", slots);
+		kprintf("slots=%lu keep=%u: not so much memory\n", slots, keep);
 	else if (error < 0)
 		kprintf("slots=%lu: not a power of two from 512 on\n", slots);
 	if (error < 0 && memory.base)

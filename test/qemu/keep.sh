@@ -52,6 +52,10 @@ for arch in x86_64 aarch64 riscv64; do
 	rm -f "$ram"
 done
 
+run -- $(demo x86_64 1) -append "keep=4294967295 seconds=0"
+equal "more boots than can be kept: it boots and ends" 0 "$status"
+check "and says so" grep -q 'keep=4294967295: .* at most 7 ' "$tmp/console"
+
 has_both() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && grep -q "2 boots" "$tmp/err"; }
 
 # While the second boot runs.
