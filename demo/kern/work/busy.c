@@ -104,6 +104,9 @@ static void member(unsigned n, uint64_t until_ns)
 
 void work_busy(uint64_t until_ns)
 {
+	list.planned = list.taken = 0;
+	list.over = false;
+	booked = 0;
 	work_crew("busy", 2 * cpu_count, member, until_ns);
 	if (booked != list.planned)
 		panic("busy: %lu of %u pieces of work are booked", booked, list.planned);

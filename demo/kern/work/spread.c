@@ -9,6 +9,7 @@
 #include "panic.h"
 #include "thread.h"
 #include "timer.h"
+#include "wait.h"
 #include "work.h"
 
 #define PATIENCE_NS (20 * NS_PER_S)
@@ -28,29 +29,32 @@ static void mark_cpu(void)
 	arch_irq_restore(irq_on);
 }
 
-static void member(void *unused)
+static void member(void *done)
 {
-	(void)unused;
 	thread_self()->pinned = false;
 	while (!is_everywhere()) {
 		mark_cpu();
 		arch_relax();
 	}
+	latch_count_down(done);
 }
 
 void work_spread(uint64_t until_ns)
 {
+	struct latch done = LATCH("spread", cpu_count);
 	uint64_t end = clock_ns() + PATIENCE_NS;
 
 	(void)until_ns;
+	reached = 0;
 	thread_self()->pinned = true;
 	for (unsigned n = 0; n < cpu_count; n++)
-		thread_create("spread", member, NULL, (int)cpu_count - 1);
+		thread_create("spread", member, &done, (int)cpu_count - 1);
 	while (!is_everywhere()) {
 		if (clock_ns() > end)
 			panic("spread: only CPUs %#x were reached",
 			      __atomic_load_n(&reached, __ATOMIC_RELAXED));
 		timer_sleep(10 * NS_PER_MS);
 	}
+	latch_wait(&done);
 	thread_self()->pinned = false;
 }
