@@ -1,12 +1,19 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# One scenario of each kind; `make scenarios` runs them all.
+# One scenario of each kind, from another directory; `make scenarios` runs them all.
 . test/tap.sh
 
-sh test/scenarios/run.sh abba/x86_64 self-irq/aarch64 ipi-lock/x86_64 lock-order/aarch64 >"$tmp/table"
+(cd test && sh scenarios/run.sh abba/x86_64 self-irq/aarch64 ipi-lock/x86_64 lock-order/aarch64) >"$tmp/table"
 grep -vE '^[0-9]+ passed' "$tmp/table" >"$tmp/runs"
 while read -r name arch verdict result; do
 	check "$name on $arch: $verdict $result" test "$result" = ok
 done <"$tmp/runs"
+equal "four were run" 4 "$(wc -l <"$tmp/runs")"
+equal "and counted" "4 passed, 0 failed" "$(tail -n 1 "$tmp/table")"
+
+sh test/scenarios/run.sh abba/x86_64 abba/vax >"$tmp/table" 2>"$tmp/err"
+equal "one that is not there: status" 2 $?
+equal "none is run" "" "$(cat "$tmp/table")"
+check "it is named" grep -q 'no scenario abba/vax' "$tmp/err"
 
 done_testing

@@ -6,9 +6,11 @@
 #
 #	test/scenarios/run.sh [NAME[/ARCHITECTURE]]…
 #
-# Without names all of test/scenarios/list, which tells what is expected. Two guests run at a time.
+# Without names all of test/scenarios/list, which tells what is expected; one that is not there is refused. Two guests
+# run at a time.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
+self=test/scenarios/run.sh
 list=test/scenarios/list
 out=build/scenarios
 ktrace=build/bin/ktrace
@@ -55,6 +57,12 @@ runs() {
 		eval "set -- $line"
 		each_run "$number" "$1" "$2" "$3" "$4"
 	done <$list
+}
+
+# known NAME[/ARCHITECTURE]: whether there are runs of it.
+known() {
+	names=$1
+	[ -n "$(runs)" ]
 }
 
 # judge TRACE VERDICT [REGULAR EXPRESSION]…: asks why, and says the verdict and what is wrong with it.
@@ -110,7 +118,10 @@ if [ "${1-}" = --one ]; then
 	one "$@"
 	exit
 fi
+for one; do
+	known "$one" || { echo "run.sh: there is no scenario $one" >&2; exit 2; }
+done
 mkdir -p $out
 names=$*
-runs | xargs -r -n 4 -P 2 sh "$0" --one | tee $out/table
+runs | xargs -r -n 4 -P 2 sh $self --one | tee $out/table
 awk '/ ok$/ { passed++ } END { printf "%d passed, %d failed\n", passed, NR - passed; exit passed < NR || NR == 0 }' $out/table
