@@ -17,6 +17,7 @@ KTRACE_EVENT(boot, cpu_online, "CPU %u, hardware %#llx", (uint32_t, cpu), (unsig
 
 struct cpu cpus[CPU_MAX];
 unsigned cpu_count = 1;
+static bool all_started; /* cpu_count stays as it is */
 
 static void set_up(struct cpu *cpu, uint32_t id)
 {
@@ -44,12 +45,12 @@ void cpu_init(void)
 
 static bool start(struct cpu *cpu)
 {
-	uint64_t begin = clock_ns();
+	uint64_t end = clock_ns() + START_PATIENCE_NS;
 
 	if (!arch_cpu_start(cpu))
 		return false;
 	while (!__atomic_load_n(&cpu->online, __ATOMIC_ACQUIRE)) {
-		if (clock_ns() - begin > START_PATIENCE_NS)
+		if (clock_ns() > end)
 			return false;
 		arch_relax();
 	}
@@ -72,8 +73,23 @@ void cpu_start_others(void)
 			kprintf("CPU %u does not start\n", cpu_count);
 			break;
 		}
-		cpu_count++;
+		__atomic_store_n(&cpu_count, cpu_count + 1, __ATOMIC_RELEASE);
 	}
+	__atomic_store_n(&all_started, true, __ATOMIC_RELEASE);
+}
+
+/* One that came up too late to be counted stays here for good: nobody would ask it for anything. */
+static void wait_to_be_counted(const struct cpu *self)
+{
+	bool over, counted;
+
+	do {
+		over = __atomic_load_n(&all_started, __ATOMIC_ACQUIRE);
+		counted = __atomic_load_n(&cpu_count, __ATOMIC_ACQUIRE) > self->id;
+		arch_relax();
+	} while (!over && !counted);
+	if (!counted)
+		arch_halt();
 }
 
 void cpu_main(void)
@@ -84,6 +100,7 @@ void cpu_main(void)
 	KTRACE(boot, cpu_online, self->id, self->hardware_id);
 	self->idle->started_ns = clock_ns();
 	__atomic_store_n(&self->online, true, __ATOMIC_RELEASE);
+	wait_to_be_counted(self);
 	timer_run();
 	sched_idle();
 }

@@ -35,9 +35,9 @@ static unsigned running_others(void)
 
 static void wait_for_others(void)
 {
-	uint64_t start = clock_ns();
+	uint64_t end = clock_ns() + STOP_PATIENCE_NS;
 
-	while (running_others() > 0 && clock_ns() - start < STOP_PATIENCE_NS)
+	while (running_others() > 0 && clock_ns() < end)
 		arch_relax();
 }
 

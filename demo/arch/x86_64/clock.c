@@ -106,9 +106,9 @@ uint64_t arch_clock_hz(void)
 
 void clock_delay_us(uint64_t us)
 {
-	uint64_t start = arch_clock();
+	uint64_t end = arch_clock() + us * tsc_hz / 1000000;
 
-	while (arch_clock() - start < us * tsc_hz / 1000000)
+	while (arch_clock() < end)
 		arch_relax();
 }
 
