@@ -20,18 +20,24 @@ static struct {
 	void *argument;
 } call;
 
+/*
+ * With another request pending an interrupt is on its way already: so whoever made that request must not be preempted before
+ * it has sent one.
+ */
 void ipi_send(struct cpu *cpu, enum ipi ipi)
 {
+	bool irq_on = arch_irq_save();
+
 	KTRACE(ipi, send, cpu->id, ipi);
-	/* With another request pending an interrupt is on its way already. */
 	if (__atomic_fetch_or(&cpu->ipi_pending, (uint32_t)ipi, __ATOMIC_ACQ_REL) == 0)
 		arch_ipi_send(cpu);
+	arch_irq_restore(irq_on);
 }
 
 /*
- * Returns with interrupts off, for the call's owner must not be preempted, and tells whether they were on. Then they are
- * so between two tries, too, as others may be before us. If they were off we look after our own requests here, or two
- * callers would wait for each other for ever.
+ * Returns with interrupts off, for the call's owner must not be preempted, and tells whether they were on. If they were,
+ * they are on between two tries, too, for many others may get the call before us. If not, our own requests are looked
+ * after here, or two callers would wait for each other for ever.
  */
 static bool claim_call(uintptr_t place)
 {
