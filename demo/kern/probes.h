@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Cost probes, each as often as a setting says: debug.ktr.testlogcnt six events back to back, testipicnt IPIs to all
- * CPUs and back, then without waiting for each, testcritcnt stretches without interrupts, testspincnt a spinlock. What
+ * CPUs and back, then without waiting for each, testcritcnt turning interrupts on and off, testspincnt a spinlock. What
  * one takes is recorded as probe.cost, and the setting goes back to 0.
  */
 #ifndef DEMO_PROBES_H
@@ -9,7 +9,7 @@
 
 #include <stdbool.h>
 
-/* Runs those that are asked for, if this is the boot CPU. Idle threads, interrupts on. */
+/* Runs those that are asked for, if this is the boot CPU. Idle threads, interrupts off. */
 void probes_attend(void);
 
 /* Are any asked for that have not run yet? */
