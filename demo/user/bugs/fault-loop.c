@@ -10,7 +10,7 @@
 #define PAGES 16u
 #define BASE  ((USER_BASE + USER_END) / 2) /* where nothing else is */
 
-static unsigned present; /* pages of the table that are there */
+static volatile unsigned present; /* pages of the table that are there */
 
 static void map(unsigned page)
 {
