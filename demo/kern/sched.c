@@ -142,6 +142,14 @@ void schedule(void)
 	previous->waits_by_name = NULL;
 }
 
+void sched_yield(void)
+{
+	bool irq_on = arch_irq_save();
+
+	schedule();
+	arch_irq_restore(irq_on);
+}
+
 void sched_switch_done(void)
 {
 	struct thread *previous = arch_this_cpu()->previous;
@@ -197,7 +205,7 @@ static void nudge(struct cpu *target, bool pinned)
 void sched_wake(struct thread *thread)
 {
 	struct cpu *target = thread->cpu;
-	bool irq_on = spin_lock(&target->queue.lock);
+	bool irq_on = spin_lock(&target->queue.lock), pinned = thread->pinned;
 
 	KTRACE(sched, wake, thread->id, (uint8_t)target->id, thread->waits_for);
 	ktrace_thread_wake(thread->id);
@@ -205,7 +213,7 @@ void sched_wake(struct thread *thread)
 	thread->state = THREAD_RUNNABLE;
 	queue_put(&target->queue, thread);
 	spin_unlock(&target->queue.lock, false);
-	nudge(target, thread->pinned);
+	nudge(target, pinned); /* by now the thread may have run, and be gone */
 	arch_irq_restore(irq_on);
 }
 

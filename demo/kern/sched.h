@@ -16,6 +16,9 @@
  */
 void schedule(void);
 
+/* Those that are as urgent and wait for this CPU go first. Thread context. */
+void sched_yield(void);
+
 /* A sleep: what for, as the trace and the tracer's tables show it. */
 #define WAIT_FOR_EVER UINT64_MAX
 struct sleep {

@@ -117,11 +117,8 @@ int64_t sys_getppid(const struct call *call)
 
 int64_t sys_sched_yield(const struct call *call)
 {
-	bool irq_on = arch_irq_save();
-
 	(void)call;
-	schedule();
-	arch_irq_restore(irq_on);
+	sched_yield();
 	return 0;
 }
 

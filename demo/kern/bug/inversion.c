@@ -13,21 +13,13 @@
 
 static struct mutex bus = MUTEX("bus");
 
-static void compute(uint64_t ns)
-{
-	uint64_t begin = clock_ns();
-
-	while (clock_ns() - begin < ns)
-		arch_relax();
-}
-
 static void gather_weather(void *unused)
 {
 	(void)unused;
 	thread_set_priority(PRIORITY_DEFAULT - 1);
 	for (;;) {
 		mutex_lock(&bus);
-		compute(100 * NS_PER_MS);
+		work_compute(100 * NS_PER_MS);
 		mutex_unlock(&bus);
 	}
 }

@@ -14,14 +14,6 @@
 
 KTRACE_EVENT(sensor, poll, "%u", (uint32_t, tries));
 
-static void wait_ns(uint64_t ns)
-{
-	uint64_t begin = clock_ns();
-
-	while (clock_ns() - begin < ns)
-		arch_relax();
-}
-
 /* The mistake: nobody else uses the sensor, so there is nothing to be kept out for so long. */
 static void read_sensor(void)
 {
@@ -30,7 +22,7 @@ static void read_sensor(void)
 
 	for (uint32_t tries = 1; clock_ns() < ready_ns; tries++) {
 		KTRACE(sensor, poll, tries);
-		wait_ns(POLL_EVERY_NS);
+		work_compute(POLL_EVERY_NS);
 	}
 	arch_irq_restore(irq_on);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * A sampler reads a sensor as often as it can, a reporter on the same CPU sums up. The mistake: the sampler is made urgent and
- * gives way instead of sleeping; but only to who is as urgent as itself, so that the reporter never runs again.
+ * A sampler reads a sensor as often as it can, a reporter on the same CPU sums up. The mistake: the sampler is made
+ * urgent and gives way instead of sleeping; but only to who is as urgent as itself, so that the reporter never runs
+ * again.
  */
 #include <stddef.h>
 
 #include "args.h"
-#include "arch.h"
 #include "clock.h"
 #include "cpu.h"
 #include "sched.h"
@@ -23,19 +23,8 @@ static unsigned samples, reports; /* atomically */
 
 static void take_sample(void)
 {
-	uint64_t end = clock_ns() + SAMPLE_NS;
-
-	while (clock_ns() < end)
-		arch_relax();
+	work_compute(SAMPLE_NS);
 	__atomic_add_fetch(&samples, 1, __ATOMIC_RELAXED);
-}
-
-static void give_way(void)
-{
-	bool irq_on = arch_irq_save();
-
-	schedule();
-	arch_irq_restore(irq_on);
 }
 
 static void sampler(void *argument)
@@ -50,7 +39,7 @@ static void sampler(void *argument)
 	thread_set_priority(URGENT);
 	for (;;) {
 		take_sample();
-		give_way();
+		sched_yield();
 	}
 }
 

@@ -4,8 +4,6 @@
  * lock, and does not look again. A letter that comes in between wakes nobody, and the reader sleeps beside it.
  */
 #include "args.h"
-#include "arch.h"
-#include "clock.h"
 #include "sched.h"
 #include "wait.h"
 #include "bug/bug.h"
@@ -15,21 +13,12 @@
 static struct wait_queue mailbox = WAIT_QUEUE("mailbox"); /* its lock guards the next */
 static bool full = true;				  /* the first one lies there already */
 
-/* Whoever else can run here goes first. */
-static void give_way(void)
-{
-	bool irq_on = arch_irq_save();
-
-	schedule();
-	arch_irq_restore(irq_on);
-}
-
 static void read_letter(void)
 {
 	bool there = __atomic_load_n(&full, __ATOMIC_ACQUIRE), irq_on;
 
 	if (!there)
-		give_way();
+		sched_yield();
 	irq_on = spin_lock(&mailbox.lock);
 	if (!there)
 		wait_sleep(&mailbox);
@@ -61,10 +50,7 @@ static void writer(uint64_t until_ns)
 	uint64_t seed = arg_number("seed", 0);
 
 	while (!work_over(until_ns)) {
-		uint64_t pause_until = clock_ns() + work_random(&seed) % PAUSE_MOST_NS;
-
-		while (clock_ns() < pause_until)
-			arch_relax();
+		work_compute(work_random(&seed) % PAUSE_MOST_NS);
 		write_letter();
 	}
 }

@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "args.h"
-#include "arch.h"
 #include "clock.h"
 #include "cpu.h"
 #include "mutex.h"
@@ -46,20 +45,12 @@ static bool take(unsigned *piece)
 	return found;
 }
 
-static void compute(unsigned piece)
-{
-	uint64_t end = clock_ns() + piece * PIECE_NS;
-
-	while (clock_ns() < end)
-		arch_relax();
-}
-
 static void work(void)
 {
 	unsigned piece;
 
 	while (take(&piece)) {
-		compute(piece);
+		work_compute(piece * PIECE_NS);
 		mutex_lock(&book);
 		booked++;
 		mutex_unlock(&book);

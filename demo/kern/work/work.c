@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "args.h"
+#include "arch.h"
 #include "clock.h"
 #include "cpu.h"
 #include "print.h"
@@ -87,6 +88,14 @@ void work_run_all(void)
 bool work_over(uint64_t until_ns)
 {
 	return clock_ns() >= until_ns;
+}
+
+void work_compute(uint64_t ns)
+{
+	uint64_t end = clock_ns() + ns;
+
+	while (clock_ns() < end)
+		arch_relax();
 }
 
 unsigned work_random(uint64_t *seed)

@@ -30,6 +30,9 @@ void work_crew(const char *name, unsigned count, void (*member)(unsigned n, uint
 
 bool work_over(uint64_t until_ns);
 
+/* Keeps the CPU busy for so long, interrupts or not. Any context. */
+void work_compute(uint64_t ns);
+
 /* The next of a row of numbers that look like chance; what *seed was at first tells all of them. */
 unsigned work_random(uint64_t *seed);
 
