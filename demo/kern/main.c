@@ -3,7 +3,8 @@
  * The kernel from its first C statement to its last.
  *
  * Boot arguments: run= and seconds= (work/work.h), exit= (below), cpus= (cpu.h), tickless= (timer.h), slots=, keep=, debug=
- * and ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h).
+ * and ktrace= (trace.h), transport=, file= and dump= (dump.h), ramdisk= (ramfs.h), panic= (debugger.h), lose=
+ * (net/loopback.h); seed= and backtrace= are of single workloads.
  */
 #include <ktrace/ktrace.h>
 

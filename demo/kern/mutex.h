@@ -12,8 +12,7 @@
 #include "wait.h"
 
 struct mutex {
-	uint32_t
-		holder; /* thread id, 0: free; first, as the trace tells locks apart by address: the queue has one */
+	uint32_t holder;  /* thread id, 0: free; first: the trace tells it from the queue's lock by address */
 	uint32_t waiters; /* threads that found it taken */
 	struct wait_queue queue;
 };

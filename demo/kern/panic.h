@@ -7,7 +7,8 @@
 
 /*
  * Stops the other CPUs (by IPI, then by NMI where there is one), prints, and exits with PANIC_STATUS, after a visit
- * to the debugger's prompt if the boot argument panic=prompt asks for that. Any context. A CPU that panics while another does is stopped like the rest.
+ * to the debugger's prompt if the boot argument panic=prompt asks for that. Any context. A CPU that panics while
+ * another does is stopped like the rest.
  */
 _Noreturn void panic(const char *text, ...) __attribute__((format(printf, 1, 2)));
 

@@ -336,7 +336,10 @@ static int64_t reap(const struct process *parent, int64_t pid, int *status)
 	return found;
 }
 
-/* Sleeps until more children have ended than that; it waits for the one with this id, if above 0. False: a signal came first. */
+/*
+ * Sleeps until more children have ended than that; it waits for the one with this id, if above 0. False: a signal came
+ * first.
+ */
 static bool wait_for_end(struct process_children *children, uint32_t ended, int64_t pid)
 {
 	bool irq_on = spin_lock(&children->queue.lock), woken = true;

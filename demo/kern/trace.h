@@ -10,8 +10,8 @@
 #include "cpu.h"
 
 /*
- * Gives every CPU a ring of slots= slots, keeps the traces of keep= earlier boots, goes by debug= and ktrace=, and starts the boot CPU's ring. Boot
- * CPU, after page_init, before any thread.
+ * Gives every CPU a ring of slots= slots, keeps the traces of keep= earlier boots, goes by debug= and ktrace=, and
+ * starts the boot CPU's ring. Boot CPU, after page_init, before any thread.
  */
 void trace_init(void);
 

@@ -26,8 +26,8 @@ void gic_init_cpu(void)
 }
 
 /*
- * Ended before the portable kernel runs, but for the doorbell, for it may switch threads; by then the timer must have let go of its
- * line.
+ * An interrupt is ended before the portable kernel runs, which may switch threads; by then the timer must have let go
+ * of its line. The doorbell is ended by its handler.
  */
 void gic_interrupt(uintptr_t ip)
 {

@@ -18,8 +18,8 @@
 
 static struct wait_queue errands = WAIT_QUEUE("errands");
 
-/* True if the span went by undisturbed. The mistake: if not, it is left without starting the timer. */
-static bool measure(uint64_t patience_ns)
+/* The mistake: where it took too long to be undisturbed, it is left without starting the timer. */
+static void measure(uint64_t patience_ns)
 {
 	bool irq_on = arch_irq_save();
 	uint64_t begin = clock_ns();
@@ -28,13 +28,12 @@ static bool measure(uint64_t patience_ns)
 	while (clock_ns() - begin < SPAN_NS) {
 		if (clock_ns() - begin > patience_ns) {
 			arch_irq_restore(irq_on);
-			return false;
+			return;
 		}
 		arch_relax();
 	}
 	arch_timer_start();
 	arch_irq_restore(irq_on);
-	return true;
 }
 
 static void meter(void *unused)

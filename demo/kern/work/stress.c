@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Every CPU records at full speed, from a thread, from its timer and IPI interrupts and from NMIs that the
- *CPUs send each other, so that records nest at every point. A record can be checked by itself:
+ * CPUs send each other, so that records nest at every point. A record can be checked by itself:
  *
  *	source      CPU | context << 16, context 0 thread, 1 interrupt, 2 NMI
  *	sequence    counts the records of that source, short and long together, from 0
