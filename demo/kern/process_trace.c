@@ -3,6 +3,8 @@
  * A sink is some pages: the first holds struct trace_file, the others what waits to be written. A file has one sink at
  * most; whoever asks for it first makes it, one at a time.
  */
+#include <ktrace/settings.h>
+
 #include "process_trace.h"
 
 #include "arch.h"
@@ -26,6 +28,14 @@ struct trace_file {
 };
 
 _Static_assert(sizeof(struct trace_file) <= PAGE_SIZE, "one page is enough");
+
+/* How files are written whose tracing begins from now on. */
+static uint32_t file_format; /* enum ktrace_proc_format */
+static uint32_t data_most;   /* bytes of data in a record; 0: as many as may be */
+static uint64_t bytes_most;  /* of a file; 0: no limit */
+KTRACE_SETTING_RANGE("proc.format", file_format, 0, KTRACE_PROC_FORMAT_DRAGONFLY);
+KTRACE_SETTING_RANGE("proc.data", data_most, 0, KTRACE_PROC_DATA_MAX);
+KTRACE_SETTING_U64("proc.limit", bytes_most, 0);
 
 static struct mutex making = MUTEX("making a trace file");
 static struct wait_queue flusher = WAIT_QUEUE("trace flusher");
@@ -225,6 +235,9 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 	struct trace_file *file = page_alloc(1 + BUFFER_PAGES);
 	struct ktrace_proc_sink_config config = {
 		.size = sizeof(config),
+		.format = file_format,
+		.data_max = data_most,
+		.limit = bytes_most,
 		.drain_at = DRAIN_AT,
 		.buffer = (char *)file + PAGE_SIZE,
 		.buffer_size = BUFFER_PAGES * PAGE_SIZE,

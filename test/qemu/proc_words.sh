@@ -54,11 +54,13 @@ calls_in_trace() {
 for arch in $arches; do
 	boot "$arch" 2 ktrace:-f:/tmp/motd:cat:/etc/motd ktrace:-f:/tmp/la:ls:-la:/etc \
 		ktrace:-f:/tmp/setting:-t:y:sysctl:debug.b32_0=1 ktrace:-i:-f:/tmp/signals:-t:s:signals \
-		ktrace:-i:-f:/tmp/waits:-t:w:pipeline ktrace:-i:-f:/tmp/structs:-t:t:sockets ktrace:-f:/tmp/faults:-t:f:faultwalk \
+		ktrace:-i:-f:/tmp/waits:-t:w:pipeline ktrace:-i:-f:/tmp/structs:-t:t:sockets ktrace:-f:/tmp/faults:-t:f:faultwalk ktrace:-f:/tmp/fresh:-t:f:identity \
 		ktrace:-i:-f:/tmp/denied:-t:p:files ktrace:-i:-f:/tmp/denied2:-t:p:identity ktrace:-i:-f:/tmp/bad:badness \
 		give:/tmp/motd:/tmp/la:/tmp/setting:/tmp/signals:/tmp/waits:/tmp/structs \
-		give:/tmp/faults:/tmp/denied:/tmp/denied2:/tmp/bad
-	equal "$arch: all files come to the host" 10 "$(ls "$tmp/given" | wc -l)"
+		sysctl:proc.limit=12000 ktrace:-f:/tmp/limit:ls:/bin sysctl:proc.limit=0:proc.data=16 ktrace:-f:/tmp/cut:cat:/etc/motd \
+		sysctl:proc.format=1 ktrace:-i:-f:/tmp/dragonfly:-t:+w:cat:/etc/motd \
+		give:/tmp/faults:/tmp/denied:/tmp/denied2:/tmp/bad:/tmp/limit:/tmp/cut:/tmp/dragonfly give:/tmp/fresh
+	equal "$arch: all files come to the host" 14 "$(ls "$tmp/given" | wc -l)"
 	words motd >"$tmp/text"
 	same "$arch: a command, call by call" "$tmp/motd" "$tmp/text"
 	words setting >"$tmp/text"
@@ -74,6 +76,7 @@ for arch in $arches; do
 	shows "$arch: addresses of sockets" structs 'STRU  struct sockaddr \{ AF_INET, 127\.0\.0\.1:'
 	shows "$arch: what is polled" structs 'STRU  struct pollfd\[\] = \{ \{ ?fd='
 	shows "$arch: how long" structs 'STRU  struct timespec \{'
+	shows "$arch: page faults of the kernel on its behalf" fresh 'PFLT  0x.* write by kernel'
 	shows "$arch: page faults" faults 'PFLT  0x.* write by user'
 	shows "$arch: and how long they took" faults 'PRET  resolved in [0-9.]+ s'
 	shows "$arch: denied by permissions" denied 'CAP   permission denied in open: needs MAY_READ, has 0 "secret"'
@@ -82,6 +85,13 @@ for arch in $arches; do
 	shows "$arch: for lack of privilege" denied2 'CAP   not privileged in setuid'
 	shows "$arch: bad addresses are what they are" bad 'RET   write -1 errno 14 Bad address'
 	shows "$arch: paths from nowhere, too" bad 'CALL  open\((0x8|0xffffffffffffffff),0<O_RDONLY>\)'
+	shows "$arch: a limit is kept" limit 'END   limit reached: [0-9]+ records, 1[0-9]{4} bytes, 0 lost'
+	check "$arch: in bytes" test "$(stat -c %s "$tmp/given/limit")" -le 12096
+	shows "$arch: so is one of data" cut 'GIO   fd 3 read 101 bytes \(16 recorded\)'
+	check "$arch: DragonFly's layout has no magic" sh -c "! head -c 4 '$tmp/given/dragonfly' | grep -q KTRP"
+	words dragonfly >"$tmp/text" # calls go by DragonFly's numbers there
+	check "$arch: but the same in it" sh -c "grep -q 'NAMI  \"/etc/motd\"$' '$tmp/text' &&
+		grep -q 'GIO   fd 3 read 101 bytes$' '$tmp/text' && grep -q 'RET .* 101/0x65$' '$tmp/text'"
 	equal "$arch: everything reads clean" 0 "$(for file in "$tmp"/given/*; do "$kdump" -f "$file" >/dev/null 2>&1 || echo "$file"; done | wc -l)"
 
 	boot_events=debug=syscall,process

@@ -12,6 +12,7 @@
 
 #define ITSELF	 "/bin/traces"
 #define SET_ID	 "/tmp/traces.set-id"
+#define HIDDEN	 SET_ID /* once it is no set-id program any more */
 #define FILE_OF	 "/tmp/traces.out"
 #define OTHER	 "/tmp/traces.other"
 #define SOMEBODY 1000
@@ -363,6 +364,33 @@ static void trace_and_raise(void)
 	run_itself(SET_ID, (char[]){ "say" });
 }
 
+/* Who traces a program reads it: what may be run only must not be. */
+static void run_unreadable(void)
+{
+	check_equal(0, setuid(ANOTHER), "a user");
+	run_itself(ITSELF, (char[]){ "trace-and-hide" });
+}
+
+static void trace_and_hide(void)
+{
+	check_equal(0, ktrace(OTHER, KTROP_SET, KTRFAC_USER | KTRFAC_INHERIT, getpid()), "traced");
+	say();
+	run_itself(HIDDEN, (char[]){ "say" });
+}
+
+static void unreadable(void)
+{
+	int child;
+
+	make_file(OTHER, ANOTHER);
+	check_equal(0, chown(HIDDEN, 0, 0), "root's");
+	check_equal(0, chmod(HIDDEN, 0711), "to be run only");
+	child = start_child(run_unreadable);
+	check_equal(0, wait_for(child), "it runs");
+	check_equal(1, records_count(OTHER, KTRX_PROC_USER, child),
+		    "and is not traced by who may not read it");
+}
+
 static void privilege(void)
 {
 	int child;
@@ -386,6 +414,8 @@ int main(int argc, char **argv)
 		wait_for_ever();
 	if (argc == 2 && strcmp(argv[1], "trace-and-raise") == 0)
 		trace_and_raise();
+	if (argc == 2 && strcmp(argv[1], "trace-and-hide") == 0)
+		trace_and_hide();
 	if (argc == 2) {
 		say();
 		finish();
@@ -399,6 +429,7 @@ int main(int argc, char **argv)
 	descendants_and_groups();
 	changes();
 	privilege();
+	unreadable();
 	unlink(FILE_OF), unlink(OTHER), unlink(SET_ID);
 	finish();
 }
