@@ -17,7 +17,7 @@
 #include "message.h"
 
 /* Bytes asked of the system at once. */
-#define KTREAD_PROC_CHUNK (UINT32_C(128) << 10)
+#define KTREAD_PROC_CHUNK (UINT32_C(64) << 10)
 /* The most that may be wanted: two of the largest records with their heads, one inside the other's payload at worst. */
 #define KTREAD_PROC_WANT_MOST	(2 * (KTRX_PROC_PAYLOAD_MAX + 4096))
 #define KTREAD_PROC_WINDOW_MOST (KTREAD_PROC_WANT_MOST + KTREAD_PROC_CHUNK)

@@ -27,7 +27,7 @@ static const struct numbers of_dragonfly = { 1, 3, 4, 5, 6, 98, 476, 202, 59, 2,
 static const struct numbers of_freebsd = { 1, 3, 4, 5, 6, 98, 551, 202, 59, 2, 61, 30 };
 static const struct numbers of_freebsd_11 = { 1, 3, 4, 5, 6, 98, 189, 202, 59, 2, 61, 30 };
 
-static const char table[] = "# calls of a kernel that is none\n"
+static const char table[] = "# the calls of a kernel that is nowhere\n"
 			    "0 exit void, int status\n"
 			    "2 execve int, path path, ptr words, ptr environment\n"
 			    "30 open fd, path path, open_flags flags, mode mode\n"
@@ -41,17 +41,17 @@ static const char table[] = "# calls of a kernel that is none\n"
 			    "error 111 ECONNREFUSED\n"
 			    "signal 2 SIGINT\n"
 			    "signal 11 SIGSEGV\n"
-			    "enum open_mode 0 O_RDONLY\n"
-			    "enum open_mode 1 O_WRONLY\n"
-			    "enum open_mode 2 O_RDWR\n"
-			    "field open_flags 3 open_mode\n"
+			    "enum open_flags 0 O_RDONLY\n"
+			    "enum open_flags 1 O_WRONLY\n"
+			    "enum open_flags 2 O_RDWR\n"
+			    "field open_flags 3\n"
 			    "flags open_flags 0x40 O_CREAT\n"
 			    "flags open_flags 0x80000 O_CLOEXEC\n"
 			    "flags rights 1 R\n"
 			    "flags rights 2 W\n";
 static const char rest_of_table[] =
 	"struct stat 32, ulong ino 0, mode mode 8, uint links 12, uid uid 16, gid gid 20, size size 24\n"
-	"struct sockaddr 16, ushort family 0, ushort port 2, hex address 4\n"
+	"struct sockaddr 16, uint family 0, port_be port 2, ipv4_be addr 4\n"
 	"struct pollfd 8, fd fd 0, hex asked 4\n";
 
 static const char greeting[] = "Welcome\tto \"us\"\\\x1b[0m\x00\xff\nbye\n";
@@ -247,9 +247,9 @@ static void make_end(struct put *put, const struct numbers *n)
 		put_begin(put, 34);
 		put32(put, 0);
 		put32(put, 0);
-		put64(put, 60);
+		put64(put, 46);
 		put64(put, 7);
-		put64(put, put->bytes.size - 16);
+		put64(put, put->record);
 		put_end(put);
 	} else if (put->format != PUT_DRAGONFLY) {
 		put_begin(put, 11);
