@@ -8,6 +8,7 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "ktrx/v2.h"
 
 /* A thread that was woken and does not run yet. */
 struct waiting {
@@ -91,6 +92,15 @@ static void on_begin(void *context, struct spans_owner owner, unsigned lane, con
 		memcpy(row->name, name.string, name.length);
 }
 
+/* Where a gap would have hidden that the span ended and another one began. */
+static uint32_t place_of(struct spans_owner owner, const struct spans_span *span,
+			 const struct ktread_event *event)
+{
+	bool stayed = owner.cpu || span->cpu == event->cpu;
+
+	return stayed && event->cpu != KTRX_NO_CPU ? event->cpu : GAPS_ANYWHERE;
+}
+
 static void on_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		   const struct ktread_event *event, uint64_t time)
 {
@@ -104,8 +114,7 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 	(void)time;
 	if (!row)
 		return;
-	if (!event || gaps_between(r->gaps, owner.cpu || span->cpu == event->cpu ? event->cpu : GAPS_ANYWHERE,
-				   span->stamp, event->stamp)) {
+	if (!event || gaps_between(r->gaps, place_of(owner, span, event), span->stamp, event->stamp)) {
 		row->dropped++;
 		return;
 	}

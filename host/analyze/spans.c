@@ -272,15 +272,21 @@ static void on_switch(struct spans *s, const struct ktread_event *event, const s
 	s->unpaired = unpaired;
 }
 
+static bool belongs_to_cpu(enum wellknown_kind kind)
+{
+	return kind == WELLKNOWN_SWITCH || kind == WELLKNOWN_IRQ_ENTER || kind == WELLKNOWN_IRQ_EXIT;
+}
+
 int spans_event(struct spans *s, const struct ktread_event *event, const struct wellknown *known,
 		uint64_t time)
 {
 	struct spans_owner who = spans_owner_of(s, event);
-	int error;
+	bool placed = event->cpu < THREADS_CPUS_MAX;
+	int error = placed ? reserve(s, &s->cpus, event->cpu) : 0;
 
-	if (event->cpu >= THREADS_CPUS_MAX)
+	/* Where the CPU is not known, what a thread does is paired all the same. */
+	if (!placed && (who.cpu || belongs_to_cpu(known->kind)))
 		return 0;
-	error = reserve(s, &s->cpus, event->cpu);
 	if (!error && !who.cpu)
 		error = reserve(s, &s->of_threads, who.number);
 	if (error)
@@ -288,8 +294,10 @@ int spans_event(struct spans *s, const struct ktread_event *event, const struct 
 	if (!who.cpu)
 		settle(s, who.number);
 	lookup(s, who)->seen = time;
-	s->cpus.owner[event->cpu].seen = time;
-	s->cpus.owner[event->cpu].events++;
+	if (placed) {
+		s->cpus.owner[event->cpu].seen = time;
+		s->cpus.owner[event->cpu].events++;
+	}
 
 	switch (known->kind) {
 	case WELLKNOWN_SWITCH:

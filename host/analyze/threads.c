@@ -374,11 +374,13 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 int threads_event(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
 		  uint64_t time)
 {
-	int error = 0;
+	uint32_t index;
+	int error;
 
+	/* Whoever it was is known from now on, if not where it ran. */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		t->left_out++;
-		return 0;
+		return touch(t, event->thread, &index);
 	}
 	error = touch_cpu(t, event->cpu);
 	if (!error && known->kind != WELLKNOWN_SWITCH)

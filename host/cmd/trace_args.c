@@ -17,6 +17,7 @@
 
 enum {
 	OPTION_FORM = 256,
+	OPTION_WITH,
 	OPTION_V1_LAYOUT,
 	OPTION_FREQUENCY,
 	OPTION_MACHINE,
@@ -33,6 +34,7 @@ enum {
 /* Of these every command takes the first ones, up to READING_OPTIONS, and most take them all. */
 static const struct option shared[] = {
 	{ "form", required_argument, NULL, OPTION_FORM },
+	{ "with", required_argument, NULL, OPTION_WITH },
 	{ "v1-layout", required_argument, NULL, OPTION_V1_LAYOUT },
 	{ "frequency", required_argument, NULL, OPTION_FREQUENCY },
 	{ "machine", required_argument, NULL, OPTION_MACHINE },
@@ -46,12 +48,13 @@ static const struct option shared[] = {
 	{ "until", required_argument, NULL, OPTION_UNTIL },
 };
 #define ALL_OPTIONS	(sizeof(shared) / sizeof(shared[0]))
-#define PID_CPU_OPTIONS 9u
-#define READING_OPTIONS 7u
+#define PID_CPU_OPTIONS 10u
+#define READING_OPTIONS 8u
 
 static const char read_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
-	"                       stream\n"
+	"                       stream, proc (what kdump reads)\n"
+	"  --with FILE          a process trace of the same boot, in the same timeline\n"
 	"  --v1-layout LAYOUT   payloads of version 1: kevlar (default; as traces carry them) or spec\n"
 	"  --frequency HZ       counter frequency, where the trace does not know it\n"
 	"  --machine ARCH       x86_64, aarch64 or riscv64, where the trace does not say\n"
@@ -97,6 +100,9 @@ static int take_reading(struct trace_args *args, int option, const char *value)
 	switch (option) {
 	case OPTION_FORM:
 		return trace_parse_form(value, &options->form) ? trace_bad_value(args, "--form", value) : 0;
+	case OPTION_WITH:
+		args->with = value;
+		return 0;
 	case OPTION_V1_LAYOUT:
 		return trace_parse_layout(value, &options->v1_layout)
 			       ? trace_bad_value(args, "--v1-layout", value)
@@ -394,6 +400,11 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 
 	if (ktread_open(trace, args->path, &args->options) < 0) {
 		command_message(args->name, "%s", ktread_message(*trace));
+		return EXIT_BAD_INPUT;
+	}
+	if (args->with && ktread_beside(*trace, args->with) < 0) {
+		command_message(args->name, "%s", ktread_message(*trace));
+		ktread_close(*trace);
 		return EXIT_BAD_INPUT;
 	}
 	print_warnings(args, *trace);

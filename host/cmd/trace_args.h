@@ -23,6 +23,7 @@
 struct trace_args {
 	const char *name; /* signs messages */
 	const char *path;
+	const char *with; /* a process trace beside it; NULL: none */
 	struct ktread_options options;
 	int align;	      /* --align */
 	int64_t pid;	      /* -1: all */

@@ -106,7 +106,7 @@ int trace_parse_form(const char *name, enum ktread_form *form)
 	} forms[] = {
 		{ "auto", KTREAD_FORM_AUTO },	  { "v1", KTREAD_FORM_V1 },   { "v2", KTREAD_FORM_V2 },
 		{ "bare", KTREAD_FORM_BARE },	  { "ram", KTREAD_FORM_RAM }, { "core", KTREAD_FORM_CORE },
-		{ "stream", KTREAD_FORM_STREAM },
+		{ "stream", KTREAD_FORM_STREAM }, { "proc", KTREAD_FORM_PROCESSES },
 	};
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {

@@ -149,7 +149,10 @@ static void write_head(struct output *out, const struct summary *summary, const 
 	const char *machine = machine_name(info->machine);
 	char kernel[NAME_BYTES + 1];
 
-	output_format(out, "%s: KTRX version %u", path, info->version);
+	if (info->form == KTREAD_FORM_PROCESSES)
+		output_format(out, "%s: a process trace", path);
+	else
+		output_format(out, "%s: KTRX version %u", path, info->version);
 	if (machine)
 		output_format(out, ", %s", machine);
 	if (*info->kernel) {
@@ -163,7 +166,7 @@ static void write_head(struct output *out, const struct summary *summary, const 
 			output_format(out, "%02x", info->build_id[n]);
 		output_text(out, "\n");
 	}
-	if (info->version > 1)
+	if (info->version > 1 && info->form != KTREAD_FORM_PROCESSES)
 		write_end(out, summary);
 	if (info->dumps > 1)
 		output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
@@ -402,7 +405,7 @@ static void write_rings(struct output *out, const struct summary *summary)
 		char name[16];
 
 		if (ring->cpu == KTRX_NO_CPU)
-			snprintf(name, sizeof(name), "%s", ktread_shared_ring(n));
+			snprintf(name, sizeof(name), "%s", ktread_ring_name(ring, n));
 		else
 			snprintf(name, sizeof(name), "CPU%u", ring->cpu);
 		output_format(out, "%-9s %10llu %12llu = %12llu + %12llu + %10llu %10llu %8llu\n", name,
@@ -413,13 +416,21 @@ static void write_rings(struct output *out, const struct summary *summary)
 	}
 }
 
+/* Of a kernel that knows what an event costs it. */
+static bool has_rings(const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+
+	return info->version > 1 && info->form != KTREAD_FORM_PROCESSES;
+}
+
 void summary_write_text(struct output *out, const struct summary *summary, const char *path)
 {
 	write_head(out, summary, path);
 	write_span(out, summary);
 	write_loss(out, summary);
 	write_folded(out, summary);
-	if (ktread_info(summary->trace)->version > 1)
+	if (has_rings(summary))
 		write_cost(out, summary);
 	write_events(out, summary);
 	write_counted(out, summary);

@@ -250,34 +250,35 @@ static void write_slots(struct output *out, uint64_t slots, const char *what)
 	output_format(out, "%llu slot%s %s", (unsigned long long)slots, slots == 1 ? "" : "s", what);
 }
 
-static void write_ring_name(struct output *out, uint32_t ring, uint32_t cpu)
+static void write_ring_name(struct output *out, const struct ktread_ring *ring, uint32_t number)
 {
-	if (cpu == KTRX_NO_CPU)
-		output_format(out, "%s ring", ktread_shared_ring(ring));
+	if (ring->cpu == KTRX_NO_CPU)
+		output_format(out, "%s ring", ktread_ring_name(ring, number));
 	else
-		output_done(out, put_cpu(output_line(out), cpu));
+		output_done(out, put_cpu(output_line(out), ring->cpu));
 }
 
 /* What a ring overwrote came before all that is in it, so the first slots that are missing are those. */
-static void write_gap(struct timeline_writer *writer, uint32_t ring, uint64_t slots, const char *where)
+static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t slots, const char *where)
 {
 	const struct timeline *timeline = writer->timeline;
-	uint32_t cpu = ktread_ring(timeline->trace, ring)->cpu;
-	uint64_t overwritten = ktread_ring(timeline->trace, ring)->overwritten, said = writer->lost[ring];
+	const struct ktread_ring *ring = ktread_ring(timeline->trace, number);
+	uint64_t overwritten = ring->overwritten, said = writer->lost[number];
 
 	overwritten = overwritten > said ? overwritten - said : 0;
 	overwritten = overwritten < slots ? overwritten : slots;
 	output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
-	write_ring_name(timeline->out, ring, cpu);
+	write_ring_name(timeline->out, ring, number);
 	output_text(timeline->out, ": ");
 	if (overwritten)
 		write_slots(timeline->out, overwritten, "overwritten");
 	if (overwritten && slots > overwritten)
 		output_text(timeline->out, ", ");
 	if (slots > overwritten)
-		write_slots(timeline->out, slots - overwritten, "unreadable");
+		write_slots(timeline->out, slots - overwritten,
+			    ring->kind == KTREAD_RING_PROCESSES ? "lost" : "unreadable");
 	output_format(timeline->out, "%s ---%s\n", where, timeline->colour ? "\033[0m" : "");
-	writer->lost[ring] += slots;
+	writer->lost[number] += slots;
 	writer->timeline->lost += slots;
 }
 
@@ -298,7 +299,7 @@ static void write_rest(struct timeline_writer *writer, uint32_t rings)
 		if (!ring->dropped)
 			continue;
 		output_text(timeline->out, "--- ");
-		write_ring_name(timeline->out, n, ring->cpu);
+		write_ring_name(timeline->out, ring, n);
 		output_format(timeline->out, ": %llu record%s refused by a full ring ---\n",
 			      (unsigned long long)ring->dropped, ring->dropped == 1 ? "" : "s");
 	}

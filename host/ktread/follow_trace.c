@@ -121,7 +121,8 @@ int ktread_follow_attach(struct ktread_follow *follow)
 	follow->trace = trace;
 	follow->version = *trace->version;
 	follow->version.refill = no_refill;
-	trace->version = &follow->version;
+	for (uint32_t n = 0; n < trace->cursors; n++)
+		trace->cursor[n].version = &follow->version;
 	ktread_follow_refresh(follow, &follow->image->root);
 	return status;
 }

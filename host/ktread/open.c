@@ -10,6 +10,7 @@
 #include "image.h"
 #include "message.h"
 #include "open.h"
+#include "processes.h"
 #include "stream.h"
 #include "unpack.h"
 #include "v1.h"
@@ -181,12 +182,14 @@ static int open_stream(struct ktread *trace)
 	return status;
 }
 
-static int open_by_content(struct ktread *trace)
+static int open_by_content(struct ktread *trace, const char *path)
 {
 	int status = refuse_foreign(trace->memory);
 
 	if (status < 0)
 		return status;
+	if (ktread_processes_is(trace->memory))
+		return ktread_processes_open(trace, path);
 	if (ktread_stream_is(trace->memory))
 		return open_stream(trace);
 	if (ktread_core_is(trace->memory))
@@ -204,7 +207,7 @@ static int open_by_content(struct ktread *trace)
 			   trace->memory->name);
 }
 
-static int open_as(struct ktread *trace)
+static int open_as(struct ktread *trace, const char *path)
 {
 	int status = 0;
 
@@ -221,11 +224,13 @@ static int open_as(struct ktread *trace)
 		return open_core(trace);
 	case KTREAD_FORM_STREAM:
 		return open_stream(trace);
+	case KTREAD_FORM_PROCESSES:
+		return ktread_processes_open(trace, path);
 	case KTREAD_FORM_V1:
 	case KTREAD_FORM_V2:
 		return open_dump(trace);
 	default:
-		return open_by_content(trace);
+		return open_by_content(trace, path);
 	}
 }
 
@@ -234,7 +239,7 @@ static int take_options(struct ktread *trace, const struct ktread_options *optio
 	if (!options)
 		return 0;
 	if (options->size != sizeof(*options) || (int)options->form < KTREAD_FORM_AUTO ||
-	    options->form > KTREAD_FORM_STREAM)
+	    options->form > KTREAD_FORM_PROCESSES)
 		return ktread_fail(KTREAD_E_ARGUMENT, "unusable options");
 	trace->options = *options;
 	return 0;
@@ -255,7 +260,7 @@ int ktread_open(struct ktread **trace, const char *path, const struct ktread_opt
 	if (status == 0)
 		status = ktread_source_open_file(&opened->memory, path);
 	if (status == 0)
-		status = open_as(opened);
+		status = open_as(opened, path);
 	if (status == 0 && opened->options.frequency)
 		opened->info.frequency = opened->options.frequency;
 	if (status == 0)

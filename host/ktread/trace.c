@@ -90,7 +90,7 @@ static int fail(struct ktread *trace, int status)
 /* Gets a ring its next items; none are left when cursor->item == cursor->end afterwards. */
 static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 {
-	int status = trace->version->refill(trace, cursor);
+	int status = cursor->version->refill(trace, cursor);
 
 	if (status == 0)
 		cursor->item = cursor->end;
@@ -109,7 +109,9 @@ int ktread_rewind(struct ktread *trace)
 
 		cursor->item = cursor->end = NULL;
 		cursor->ring.decoded = cursor->ring.invalid = cursor->ring.records = 0;
-		trace->version->rewind(trace, cursor);
+		if (!cursor->version)
+			cursor->version = trace->version;
+		cursor->version->rewind(trace, cursor);
 		status = refill(trace, cursor);
 		if (status < 0)
 			return fail(trace, status);
@@ -157,7 +159,7 @@ int ktread_next(struct ktread *trace, const struct ktread_event **event)
 				return status;
 		}
 		cursor = &trace->cursor[merge->order[merge->next++]];
-		if (__builtin_expect(trace->version->decode(trace, cursor), 1)) {
+		if (__builtin_expect(cursor->version->decode(trace, cursor), 1)) {
 			*event = &cursor->event;
 			return 1;
 		}
@@ -176,7 +178,7 @@ int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)
 				return fail(trace, status);
 			if (status == 0)
 				break;
-			if (trace->version->decode(trace, cursor)) {
+			if (cursor->version->decode(trace, cursor)) {
 				*event = &cursor->event;
 				return 1;
 			}
@@ -193,7 +195,7 @@ static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor
 	uint16_t count = 0;
 
 	while (count < room && cursor->item < cursor->end)
-		if (trace->version->decode(trace, cursor))
+		if (cursor->version->decode(trace, cursor))
 			brief[count++] =
 				(struct ktread_brief){ event->stamp, event->cpu, event->thread, event->id };
 	return count;
@@ -201,10 +203,9 @@ static uint16_t decode_briefs(struct ktread *trace, struct ktread_cursor *cursor
 
 int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_t room)
 {
-	bool quick = trace->version->brief && !trace->selection.active;
-
 	for (; trace->status == 0 && trace->unmerged < trace->cursors; trace->unmerged++) {
 		struct ktread_cursor *cursor = &trace->cursor[trace->unmerged];
+		bool quick = cursor->version->brief && !trace->selection.active;
 
 		for (;;) {
 			int status = cursor->item == cursor->end ? refill(trace, cursor) : 1;
@@ -214,7 +215,7 @@ int ktread_next_briefs(struct ktread *trace, struct ktread_brief *brief, uint16_
 				return fail(trace, status);
 			if (status == 0)
 				break;
-			count = quick ? trace->version->brief(cursor, brief, room)
+			count = quick ? cursor->version->brief(cursor, brief, room)
 				      : decode_briefs(trace, cursor, brief, room);
 			if (count > 0)
 				return count;
@@ -264,8 +265,11 @@ void ktread_close(struct ktread *trace)
 {
 	if (!trace)
 		return;
-	for (uint32_t i = 0; i < trace->cursors; i++)
-		trace->version->destroy(&trace->cursor[i]);
+	for (uint32_t i = 0; i < trace->cursors; i++) {
+		struct ktread_cursor *cursor = &trace->cursor[i];
+
+		(cursor->version ? cursor->version : trace->version)->destroy(cursor);
+	}
 	for (uint32_t i = 0; i < trace->warnings; i++)
 		free(trace->warning[i]);
 	free(trace->cursor);

@@ -41,7 +41,8 @@ struct ktread_cursor {
 	const unsigned char *end;
 	struct ktread_event event;
 	struct ktread_ring ring;
-	void *state; /* the version's own */
+	const struct ktread_version *version; /* set by the first rewind, where opening has not */
+	void *state;			      /* the version's own */
 };
 
 struct ktread_selection {
@@ -54,7 +55,7 @@ struct ktread_selection {
 };
 
 struct ktread {
-	const struct ktread_version *version;
+	const struct ktread_version *version; /* of all cursors that have none of their own */
 	struct ktread_cursor *cursor;
 	uint32_t cursors;
 	struct ktread_merge merge;

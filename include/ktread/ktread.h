@@ -39,11 +39,12 @@ enum ktread_error {
 enum ktread_form {
 	KTREAD_FORM_AUTO = 0, /* by content */
 	KTREAD_FORM_V1,
-	KTREAD_FORM_V2,	    /* a v2 dump */
-	KTREAD_FORM_BARE,   /* 32-byte v1 records without header; never guessed, needs a frequency */
-	KTREAD_FORM_RAM,    /* guest RAM */
-	KTREAD_FORM_CORE,   /* ELF core */
-	KTREAD_FORM_STREAM, /* a dump or bare records, compact (spec/stream.md) */
+	KTREAD_FORM_V2,	       /* a v2 dump */
+	KTREAD_FORM_BARE,      /* 32-byte v1 records without header; never guessed, needs a frequency */
+	KTREAD_FORM_RAM,       /* guest RAM */
+	KTREAD_FORM_CORE,      /* ELF core */
+	KTREAD_FORM_STREAM,    /* a dump or bare records, compact (spec/stream.md) */
+	KTREAD_FORM_PROCESSES, /* a process trace (ktread/proc.h) as events; the BSDs' are not guessed here */
 };
 
 enum ktread_v1_layout {
@@ -135,10 +136,18 @@ struct ktread_ring {
 	uint64_t cut;	  /* of those invalid, behind the last record: the file lacks part of the ring */
 };
 
+#define KTREAD_RING_PROCESSES 0xffffu /* kind of a ring that is a process trace */
+
 /* What the shared ring of that number is called; ring 0 is the boot ring. */
 static inline const char *ktread_shared_ring(uint32_t ring)
 {
 	return ring == 0 ? "boot" : "rare";
+}
+
+/* The same of any ring without a CPU. */
+static inline const char *ktread_ring_name(const struct ktread_ring *ring, uint32_t number)
+{
+	return ring->kind == KTREAD_RING_PROCESSES ? "process" : ktread_shared_ring(number);
 }
 
 struct ktread_info {
@@ -206,6 +215,12 @@ struct ktread_clock_point {
  * ktread_rewind(). Version 2 only.
  */
 int ktread_align(struct ktread *trace, uint32_t cpu, const struct ktread_clock_point *point, uint32_t count);
+
+/*
+ * Adds the process trace at `path`, which must be of the same boot, as one ring more: from here on both are one timeline.
+ * After an error the handle is good for nothing but ktread_message() and ktread_close().
+ */
+int ktread_beside(struct ktread *trace, const char *path);
 
 /* 1 and an event, 0 at the end, or an error. Order: by stamp; equal stamps by ring, then by index. */
 int ktread_next(struct ktread *trace, const struct ktread_event **event);

@@ -20,7 +20,8 @@ static struct record_registers image(size_t words)
 	return registers;
 }
 
-static void check_call(uint16_t elf, size_t words, uint64_t number, const uint64_t expected[6], unsigned result)
+static void check_call(uint16_t elf, size_t words, uint64_t number, const uint64_t expected[6],
+		       unsigned result)
 {
 	const struct record_machine *machine = record_machine_find(elf);
 	struct record_registers registers = image(words);

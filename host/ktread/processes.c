@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "processes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread/proc.h"
+#include "ktrx/v2.h"
+#include "message.h"
+#include "processes_event.h"
+
+#define BATCH	   128u /* records that are put into order at a time: queued ones may come late */
+#define NAMES	   (1u << 14)
+#define NAME_TRIES 64u
+
+struct item {
+	uint64_t stamp;
+	uint32_t event; /* which of the batch */
+	uint32_t padding[5];
+};
+_Static_assert(sizeof(struct item) == KTREAD_ITEM_SIZE, "as the merge wants it");
+
+struct processes {
+	struct ktread_proc *records;
+	uint32_t first_id; /* of its types in the trace's table */
+	bool beside;
+	uint64_t read;
+	struct item item[BATCH];
+	struct ktread_processes_event event[BATCH];
+};
+
+bool ktread_processes_is(struct ktread_memory *memory)
+{
+	char magic[4];
+
+	return ktread_memory_run(memory, 0) >= sizeof(magic) &&
+	       ktread_memory_read(memory, 0, magic, sizeof(magic)) == 0 &&
+	       memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0;
+}
+
+/* ---- As a ring --------------------------------------------------------------------------------- */
+
+/* Later stamps behind earlier ones; those alike stay as they are. Nearly always there is nothing to do. */
+static void sort(struct item *item, uint32_t count)
+{
+	for (uint32_t n = 1; n < count; n++) {
+		const struct item moved = item[n];
+		uint32_t at = n;
+
+		for (; at > 0 && item[at - 1].stamp > moved.stamp; at--)
+			item[at] = item[at - 1];
+		item[at] = moved;
+	}
+}
+
+/* Damage is told, and what lies behind it is read where it can be. 1 and a record, 0 at the end, or an error. */
+static int next_record(struct ktread *trace, struct processes *processes,
+		       const struct ktread_proc_record **record)
+{
+	int status = ktread_proc_next(processes->records, record);
+
+	while (status == KTREAD_E_FORMAT) {
+		ktread_warn(trace, "%s", ktread_proc_message(processes->records));
+		status = ktread_proc_next(processes->records, record);
+	}
+	return status < 0 ? ktread_fail(status, "%s", ktread_proc_message(processes->records)) : status;
+}
+
+static int refill(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	struct processes *processes = cursor->state;
+	const struct ktread_proc_record *record;
+	uint32_t count = 0;
+	int status = 1;
+
+	while (count < BATCH && (status = next_record(trace, processes, &record)) > 0) {
+		struct ktread_processes_event *event = &processes->event[count];
+
+		cursor->ring.invalid += record->lost;
+		if (!ktread_processes_make(event, record))
+			continue;
+		processes->item[count] = (struct item){
+			.stamp = ktread_corrected(trace, record->cpu, record->stamp),
+			.event = count,
+		};
+		count++;
+	}
+	if (count == 0) {
+		cursor->ring.decoded = cursor->ring.records;
+		cursor->ring.head = cursor->ring.slots = cursor->ring.decoded + cursor->ring.invalid;
+		return status;
+	}
+	sort(processes->item, count);
+	cursor->item = (const unsigned char *)processes->item;
+	cursor->end = cursor->item + count * sizeof(struct item);
+	return 1;
+}
+
+static bool decode(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	struct processes *processes = cursor->state;
+	const struct item *item = (const struct item *)cursor->item;
+	const struct ktread_processes_event *made = &processes->event[item->event];
+	struct ktread_event *event = &cursor->event;
+
+	cursor->item += sizeof(*item);
+	event->index = cursor->ring.records++;
+	event->stamp = item->stamp;
+	event->lost = made->lost;
+	event->cpu = made->cpu;
+	event->thread = made->thread;
+	event->id = (uint16_t)(processes->first_id + made->type);
+	event->type = ktread_types_get(&trace->types, event->id);
+	event->payload = made->payload;
+	event->payload_size = made->size;
+	return !trace->selection.active ||
+	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+}
+
+static void rewind_records(struct ktread *trace, struct ktread_cursor *cursor)
+{
+	struct processes *processes = cursor->state;
+
+	(void)trace;
+	ktread_proc_rewind(processes->records);
+}
+
+static void destroy(struct ktread_cursor *cursor)
+{
+	struct processes *processes = cursor->state;
+
+	if (!processes)
+		return;
+	ktread_proc_close(processes->records);
+	free(processes);
+}
+
+static const struct ktread_version version = { refill, decode, NULL, rewind_records, destroy };
+
+/* ---- Opening ----------------------------------------------------------------------------------- */
+
+/* The name that each thread had last: rows of a table by thread number, as THREADS has them. */
+static void note_name(struct ktrx_thread *row, uint32_t thread, const char *name)
+{
+	uint32_t at = thread * UINT32_C(2654435761) % NAMES;
+
+	for (uint32_t tries = 0; tries < NAME_TRIES; tries++, at = (at + 1) % NAMES) {
+		if (row[at].id != 0 && row[at].id != thread + 1)
+			continue;
+		row[at].id = thread + 1;
+		snprintf(row[at].name, sizeof(row[at].name), "%.*s", (int)sizeof(row[at].name) - 1, name);
+		return;
+	}
+}
+
+/* Reads all of it once: who is called how, and how many CPUs there are. */
+static int survey(struct ktread *trace, struct processes *processes, uint32_t *cpus)
+{
+	struct ktrx_thread *row = calloc(NAMES, sizeof(*row));
+	const struct ktread_proc_record *record;
+	int status;
+
+	if (!row)
+		return ktread_fail_memory();
+	while ((status = next_record(trace, processes, &record)) > 0) {
+		if (record->name[0] && record->tid != UINT32_MAX)
+			note_name(row, record->tid, record->name);
+		if (record->cpu < KTRX_MAX_RINGS && record->cpu >= *cpus)
+			*cpus = record->cpu + 1;
+	}
+	if (status == 0)
+		status = ktread_proc_rewind(processes->records);
+	if (status < 0 || trace->threads.row) {
+		free(row);
+		return status;
+	}
+	return ktread_names_load_threads(&trace->threads, (char *)row, NAMES * sizeof(*row), sizeof(*row));
+}
+
+/* The trace's own table of calls, where it has none from elsewhere. */
+static int load_calls(struct ktread *trace, const struct processes *processes)
+{
+	char *table;
+
+	if (trace->syscalls.row)
+		return 0;
+	table = strdup(ktread_proc_table(processes->records));
+	return table ? ktread_names_load_calls(&trace->syscalls, &trace->errors, table, strlen(table))
+		     : ktread_fail_memory();
+}
+
+/* Rows behind those that are taken. */
+static int load_types(struct ktread *trace, struct processes *processes)
+{
+	uint32_t count = ktread_processes_types, first = KTREAD_TYPE_ROWS - count;
+
+	while (first > 0 && !trace->types.row[first - 1].name)
+		first--;
+	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "the trace has too many types of events for %u more",
+				   count);
+	processes->first_id = first;
+	for (uint32_t n = 0; n < count; n++) {
+		trace->types.row[first + n] = *ktread_processes_type(n, processes->beside);
+		trace->types.row[first + n].id = (uint16_t)(first + n);
+	}
+	trace->info.types += count;
+	return 0;
+}
+
+static int open_ring(struct ktread *trace, struct ktread_cursor *cursor, const char *path, bool beside)
+{
+	const struct ktread_proc_options options = { .size = sizeof(options) };
+	struct processes *processes = calloc(1, sizeof(*processes));
+	uint32_t cpus = 0;
+	int status;
+
+	if (!processes)
+		return ktread_fail_memory();
+	cursor->state = processes;
+	cursor->version = &version;
+	cursor->ring.cpu = KTRX_NO_CPU;
+	cursor->ring.kind = KTREAD_RING_PROCESSES;
+	processes->beside = beside;
+	status = ktread_proc_open(&processes->records, path, &options);
+	if (status < 0)
+		return ktread_fail(status, "%s", ktread_proc_message(NULL));
+	status = survey(trace, processes, &cpus);
+	if (status == 0)
+		status = load_types(trace, processes);
+	if (status == 0)
+		status = load_calls(trace, processes);
+	if (cpus > trace->info.cpus)
+		trace->info.cpus = cpus;
+	return status;
+}
+
+static const struct ktread_proc_info *info_of(const struct ktread_cursor *cursor)
+{
+	const struct processes *processes = cursor->state;
+
+	return ktread_proc_info(processes->records);
+}
+
+int ktread_processes_open(struct ktread *trace, const char *path)
+{
+	const struct ktread_proc_info *info;
+	int status = ktread_cursors_create(trace, 1);
+
+	trace->version = &version;
+	if (status == 0)
+		status = open_ring(trace, &trace->cursor[0], path, false);
+	if (status < 0)
+		return status;
+	info = info_of(&trace->cursor[0]);
+	trace->info.form = KTREAD_FORM_PROCESSES;
+	trace->info.version = KTRX2_VERSION;
+	trace->info.dumps = 1;
+	trace->info.frequency = info->frequency;
+	trace->info.nonce = info->nonce;
+	trace->info.wall_stamp = info->wall_stamp;
+	trace->info.wall_ns = info->wall_ns;
+	trace->info.machine = info->machine;
+	return 0;
+}
+
+/* One cursor more, at the end: the merge is made anew for it. */
+static int add_cursor(struct ktread *trace)
+{
+	struct ktread_cursor *grown = realloc(trace->cursor, (trace->cursors + 1) * sizeof(*grown));
+
+	if (!grown)
+		return ktread_fail_memory();
+	trace->cursor = grown;
+	memset(&grown[trace->cursors], 0, sizeof(*grown));
+	grown[trace->cursors].event.ring = trace->cursors;
+	trace->info.rings = ++trace->cursors;
+	ktread_merge_free(&trace->merge);
+	return ktread_merge_init(&trace->merge, trace->cursors);
+}
+
+/* Two records of one boot have one clock; of anything else no timeline can be made. */
+static int check_pair(const struct ktread *trace, const struct ktread_proc_info *info, const char *path)
+{
+	if (info->nonce != 0 && trace->info.nonce != 0 && info->nonce != trace->info.nonce)
+		return ktread_fail(KTREAD_E_UNSUPPORTED, "%s: is of another boot than the trace", path);
+	if (info->nonce == 0 || trace->info.nonce == 0)
+		return ktread_fail(KTREAD_E_UNSUPPORTED,
+				   "%s: does not say of which boot it is, or the trace does not", path);
+	return 0;
+}
+
+int ktread_beside(struct ktread *trace, const char *path)
+{
+	struct ktread_cursor *cursor;
+	int status;
+
+	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
+		return ktread_keep_message(trace, ktread_fail(KTREAD_E_UNSUPPORTED,
+							      "%s: only beside a trace of version 2", path));
+	status = add_cursor(trace);
+	cursor = &trace->cursor[trace->cursors - 1];
+	if (status == 0)
+		status = open_ring(trace, cursor, path, true);
+	if (status == 0)
+		status = check_pair(trace, info_of(cursor), path);
+	return status < 0 ? ktread_keep_message(trace, status) : ktread_rewind(trace);
+}
