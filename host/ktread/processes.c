@@ -78,7 +78,7 @@ static int refill(struct ktread *trace, struct ktread_cursor *cursor)
 		struct ktread_processes_event *event = &processes->event[count];
 
 		cursor->ring.invalid += record->lost;
-		if (!ktread_processes_make(event, record))
+		if (!ktread_processes_make(event, record, processes->beside ? &trace->syscalls : NULL))
 			continue;
 		processes->item[count] = (struct item){
 			.stamp = ktread_corrected(trace, record->cpu, record->stamp),
@@ -225,7 +225,7 @@ static int open_ring(struct ktread *trace, struct ktread_cursor *cursor, const c
 	processes->beside = beside;
 	status = ktread_proc_open(&processes->records, path, &options);
 	if (status < 0)
-		return ktread_fail(status, "%s", ktread_proc_message(NULL));
+		return status; /* the text is set */
 	status = survey(trace, processes, &cpus);
 	if (status == 0)
 		status = load_types(trace, processes);
@@ -261,7 +261,8 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.nonce = info->nonce;
 	trace->info.wall_stamp = info->wall_stamp;
 	trace->info.wall_ns = info->wall_ns;
-	trace->info.machine = info->machine;
+	/* Calls are named by the machine where a trace has no names: as Linux does it, which these are not of. */
+	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
 	return 0;
 }
 

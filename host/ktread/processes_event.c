@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "processes_event.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "ktrx/slot.h"
@@ -97,10 +98,12 @@ static const struct ktread_type types[TYPES] = {
 	[CLOSED] = TYPE("proc", "closed", "reason %u, error %d, %llu records, %llu lost", closed),
 };
 
-/* System calls beside those of the rings, which are the same ones. */
+/* System calls beside those of the rings, which are the same ones: by name, as those are what pairs are made of. */
+FIELDS(named_call) = { TEXT("call"), U64("a1"), U64("a2"), U64("a3"), U64("a4"), U64("a5"), U64("a6") };
+FIELDS(named_result) = { TEXT("call"), I64("result") };
 static const struct ktread_type beside_types[] = {
-	[ENTER] = TYPE("proc", "call", "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)", call),
-	[EXIT] = TYPE("proc", "return", "%u = %lld", result),
+	[ENTER] = TYPE("proc", "call", "%s(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)", named_call),
+	[EXIT] = TYPE("proc", "return", "%s = %lld", named_result),
 };
 
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside)
@@ -144,17 +147,34 @@ static void put_data(struct ktread_processes_event *event, const struct ktread_p
 	put_text(event, record->data, record->data_size);
 }
 
-static uint32_t make_call(struct ktread_processes_event *event, const struct ktread_proc_record *record)
+static void put_call(struct ktread_processes_event *event, uint32_t number, const struct ktread_names *calls)
 {
-	put_u32(event, record->syscall.number);
+	const char *name = calls ? ktread_names_get(calls, number) : NULL;
+	char digits[16];
+
+	if (!calls) {
+		put_u32(event, number);
+	} else if (name) {
+		put_words(event, name);
+	} else {
+		snprintf(digits, sizeof(digits), "[%u]", (unsigned)number);
+		put_words(event, digits);
+	}
+}
+
+static uint32_t make_call(struct ktread_processes_event *event, const struct ktread_proc_record *record,
+			  const struct ktread_names *calls)
+{
+	put_call(event, record->syscall.number, calls);
 	for (uint32_t n = 0; n < ARGS; n++)
 		put_u64(event, n < record->syscall.args ? record->syscall.arg[n] : 0);
 	return ENTER;
 }
 
-static uint32_t make_return(struct ktread_processes_event *event, const struct ktread_proc_record *record)
+static uint32_t make_return(struct ktread_processes_event *event, const struct ktread_proc_record *record,
+			    const struct ktread_names *calls)
 {
-	put_u32(event, record->sysret.number);
+	put_call(event, record->sysret.number, calls);
 	put_u64(event, record->sysret.error ? (uint64_t) - (int64_t)record->sysret.error
 					    : (uint64_t)record->sysret.result);
 	return EXIT;
@@ -191,7 +211,7 @@ static uint32_t make_begin(struct ktread_processes_event *event, const struct kt
 	static const char *const how[] = { "made", "runs", "traced" };
 
 	put_words(event, record->ctor.flags < 3 ? how[record->ctor.flags] : "begun");
-	put_u32(event, record->ctor.parent);
+	put_u32(event, record->ctor.parent == KTREAD_PROC_NOBODY ? 0 : record->ctor.parent);
 	put_data(event, record);
 	return BEGIN;
 }
@@ -250,13 +270,14 @@ static uint32_t make_text(struct ktread_processes_event *event, const struct ktr
 }
 
 /* The type; TYPES: it is no event. */
-static uint32_t make(struct ktread_processes_event *event, const struct ktread_proc_record *record)
+static uint32_t make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
+		     const struct ktread_names *calls)
 {
 	switch (record->type) {
 	case KTRX_PROC_SYSCALL:
-		return make_call(event, record);
+		return make_call(event, record, calls);
 	case KTRX_PROC_SYSRET:
-		return make_return(event, record);
+		return make_return(event, record, calls);
 	case KTRX_PROC_NAMEI:
 		return make_text(event, record, PATH);
 	case KTRX_PROC_GENIO:
@@ -290,12 +311,13 @@ static uint32_t make(struct ktread_processes_event *event, const struct ktread_p
 	}
 }
 
-bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record)
+bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
+			   const struct ktread_names *calls)
 {
 	event->size = 0;
 	event->cpu = record->cpu < KTRX_MAX_RINGS ? record->cpu : KTRX_NO_CPU;
-	event->thread = record->tid & KTRX_THREAD_MAX;
+	event->thread = (record->tid ? record->tid : record->pid) & KTRX_THREAD_MAX;
 	event->lost = record->lost;
-	event->type = make(event, record);
+	event->type = make(event, record, calls);
 	return event->type < TYPES;
 }

@@ -7,6 +7,7 @@
 
 #include "ktread/ktread.h"
 #include "ktread/proc.h"
+#include "names.h"
 
 #define KTREAD_PROCESSES_PAYLOAD 256u
 
@@ -22,7 +23,11 @@ extern const uint32_t ktread_processes_types;
 /* `beside` a trace that has system calls of its own, they are called otherwise. */
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
 
-/* False: the record is no event (a name, a table). Long strings are cut, and say so. */
-bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record);
+/*
+ * False: the record is no event (a name, a table). Long strings are cut, and say so. `calls`: names of system calls, for
+ * the types of a trace that is beside another; NULL for one that is alone.
+ */
+bool ktread_processes_make(struct ktread_processes_event *event, const struct ktread_proc_record *record,
+			   const struct ktread_names *calls);
 
 #endif
