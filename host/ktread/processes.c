@@ -195,7 +195,7 @@ static int load_types(struct ktread *trace, struct processes *processes)
 {
 	uint32_t count = ktread_processes_types, first = KTREAD_TYPE_ROWS - count;
 
-	while (first > 0 && !trace->types.row[first - 1].name)
+	while (first > 1 && !trace->types.row[first - 1].name) /* 0 is no event */
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)
 		return ktread_fail(KTREAD_E_UNSUPPORTED, "the trace has too many types of events for %u more",

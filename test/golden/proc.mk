@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-SCRIPT_TESTS += test/golden/proc.sh
+SCRIPT_TESTS += test/golden/proc.sh test/golden/processes.sh
 CHECK_NEEDS += build/test/proc-traces
 
 PROC_PUT_SRCS := test/golden/proc/put.c test/unit/ktread_support.c

@@ -1,0 +1,59 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# A process trace among the commands that read traces: shown, counted, timed, exported; the BSDs' where it is asked for; bad
+# ones. Beside a kernel's trace it is tested with a guest: test/qemu.
+. test/tap.sh
+
+ktrace=build/bin/ktrace
+golden=test/golden/proc
+
+$ktrace show $golden/ktrx.ktrace >"$tmp/shown" 2>"$tmp/err"
+equal "show: status" 0 $?
+[ -z "${UPDATE-}" ] || cp "$tmp/shown" test/golden/processes.txt
+same "show" test/golden/processes.txt "$tmp/shown"
+equal "every record that is an event is shown" \
+	"$(build/bin/kdump -f $golden/ktrx.ktrace 2>"$tmp/err" | grep -cE ' (CALL|RET ) ')" \
+	"$(grep -cE 'syscall\.(enter|exit)' "$tmp/shown")"
+check "what was lost is told in its place" grep -q -- '--- process ring: 7 slots lost' "$tmp/shown"
+check "hostile bytes are escaped" sh -c '! LC_ALL=C grep -q "[^[:print:]]" "$1"' - "$tmp/shown"
+
+$ktrace summary $golden/ktrx.ktrace >"$tmp/out" 2>&1
+check "summary: what it is" grep -q 'a process trace, x86_64' "$tmp/out"
+check "summary: what is lost" grep -q 'loss .*7 unreadable' "$tmp/out"
+$ktrace summary --json $golden/ktrx.ktrace >"$tmp/out" 2>&1
+check "summary --json" grep -q '"event":"syscall.enter","records":12' "$tmp/out"
+check "show --pid" test "$($ktrace show --pid 100043 $golden/ktrx.ktrace | grep -c 'PID=')" -lt "$(grep -c 'PID=' "$tmp/shown")"
+equal "show --event" 2 "$($ktrace show --event proc.path $golden/ktrx.ktrace 2>"$tmp/err" | grep -c proc.path)"
+
+$ktrace record -t c -f "$tmp/linux" true
+$ktrace stats "$tmp/linux" >"$tmp/out" 2>&1
+check "stats: calls are paired without their CPU being known" grep -q '^syscall mmap .* us ' "$tmp/out"
+for format in perfetto json; do
+	$ktrace export --format $format -o "$tmp/exported" "$tmp/linux" 2>"$tmp/err"
+	check "export --format $format" test -s "$tmp/exported"
+done
+check "spans of system calls are exported" grep -q '"mmap"' "$tmp/exported"
+
+for format in dragonfly freebsd0 freebsd0-i386 freebsd1; do
+	$ktrace show --form proc $golden/$format.ktrace >"$tmp/out" 2>&1
+	check "show --form proc: $format" grep -q 'proc.path .*"/etc/motd"' "$tmp/out"
+	check "$format: its calls do not get Linux's names" grep -qE 'syscall.enter +5\(' "$tmp/out"
+done
+
+for bad in negative damaged sessions; do
+	$ktrace show --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
+	check "$bad: the damage is told, with its offset" grep -q 'offset [0-9]' "$tmp/err"
+	check "$bad: what is readable is shown" grep -q PID= "$tmp/out"
+done
+for bad in text zeroes undecided; do
+	$ktrace show --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"
+	equal "$bad: status" 1 $?
+	check "$bad: the reason is told" grep -q "$bad.ktrace: ." "$tmp/err"
+done
+
+$ktrace show --with $golden/ktrx.ktrace "$tmp/linux" >"$tmp/out" 2>"$tmp/err"
+equal "--with, and no kernel's trace: status" 1 $?
+check "it is said" grep -q 'only beside a trace of version 2' "$tmp/err"
+$ktrace show --with "$tmp/nothing" $golden/ktrx.ktrace >"$tmp/out" 2>"$tmp/err"
+equal "--with a file that is not there: status" 1 $?
+done_testing
