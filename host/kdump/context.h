@@ -91,10 +91,4 @@ uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks);
 /* Nanoseconds since 1970, or since the counter began, where its wall time is not known. */
 uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp);
 
-/* Is a thread known by other numbers than its process? */
-static inline bool kdump_has_thread(const struct ktread_proc_record *record)
-{
-	return record->tid != 0 && record->tid != record->pid;
-}
-
 #endif

@@ -101,8 +101,9 @@ static char *put_word(char *at, const struct kdump_context *context, const struc
 
 /* ---- ABI ---- */
 
-void kdump_abi_name(char name[4], const struct kdump_context *context,
-		    const struct ktread_proc_record *record)
+/* "F64": of whose making a process is, and how wide its words are. */
+static void abi_name(char name[4], const struct kdump_context *context,
+		     const struct ktread_proc_record *record)
 {
 	uint32_t flags = kdump_context_abi(context, record->pid);
 	bool wide = context->info->address_size != 4;
@@ -133,7 +134,7 @@ char *kdump_put_head(char *at, struct kdump_context *context, const struct ktrea
 	at = put_word(at, context, record);
 	if (!context->options->abi)
 		return at;
-	kdump_abi_name(name, context, record);
+	abi_name(name, context, record);
 	memcpy(at, name, 3);
 	return number_literal(at + 3, "  ");
 }

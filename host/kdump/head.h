@@ -15,8 +15,4 @@ bool kdump_head_hides(const struct kdump_context *context, const struct ktread_p
 /* "CALL", four letters, NULL for one that is not known. */
 const char *kdump_record_word(uint16_t type, uint32_t ctor_flags);
 
-/* "F64": of whose making a process is, and how wide its words are. Three letters. */
-void kdump_abi_name(char name[4], const struct kdump_context *context,
-		    const struct ktread_proc_record *record);
-
 #endif

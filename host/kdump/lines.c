@@ -22,7 +22,7 @@ struct lines {
 	struct kdump_faults faults;
 };
 
-static char *put_end(char *at)
+static char *put_newline(char *at)
 {
 	*at = '\n';
 	return at + 1;
@@ -60,7 +60,7 @@ static char *put_call(char *at, struct kdump_context *context, const struct ktre
 	}
 	if (before == ',')
 		*at++ = ')';
-	return put_end(at);
+	return put_newline(at);
 }
 
 static char *put_error(char *at, const struct kdump_context *context, int32_t error)
@@ -86,13 +86,13 @@ static char *put_return(char *at, struct kdump_context *context, const struct kt
 				 record->sysret.number);
 	*at++ = ' ';
 	if (record->sysret.error)
-		return put_end(put_error(at, context, record->sysret.error));
+		return put_newline(put_error(at, context, record->sysret.error));
 	if (context->options->raw)
-		return put_end(kdump_put_word(at, &context->words, (uint64_t)result));
+		return put_newline(kdump_put_word(at, &context->words, (uint64_t)result));
 	at = number_signed(at, result);
 	if (result < 0 || result > 9)
 		at = number_hex(number_literal(at, "/0x"), (uint64_t)result);
-	return put_end(at);
+	return put_newline(at);
 }
 
 /* ---- data ---- */
@@ -112,7 +112,7 @@ static void write_data(const struct kdump_context *context, const struct ktread_
 		at = number_decimal(number_literal(at, " ("), size);
 		at = number_literal(at, " recorded)");
 	}
-	output_done(context->out, put_end(at));
+	output_done(context->out, put_newline(at));
 	if (options->no_data)
 		return;
 	if (most == KDUMP_DATA_USUAL)
@@ -146,7 +146,7 @@ static char *put_signal(char *at, const struct kdump_context *context,
 	if (handler == 0) {
 		at = number_literal(at, " SIG_DFL");
 		if (context->dragonfly)
-			return put_end(at);
+			return put_newline(at);
 	} else if (handler == 1 && context->ktrx) {
 		at = number_literal(at, " SIG_IGN");
 	} else {
@@ -156,8 +156,8 @@ static char *put_signal(char *at, const struct kdump_context *context,
 	}
 	at = number_literal(at, " code=");
 	if (context->dragonfly)
-		return put_end(number_hex(number_literal(at, "0x"), (uint32_t)record->psig.code));
-	return put_end(put_code(at, context, record->psig.signal, record->psig.code));
+		return put_newline(number_hex(number_literal(at, "0x"), (uint32_t)record->psig.code));
+	return put_newline(put_code(at, context, record->psig.signal, record->psig.code));
 }
 
 static char *put_switch(char *at, const struct kdump_context *context,
@@ -175,7 +175,7 @@ static char *put_switch(char *at, const struct kdump_context *context,
 	}
 	if (record->csw.count)
 		at = number_literal(number_decimal(number_literal(at, ", "), record->csw.count), " times");
-	return put_end(at);
+	return put_newline(at);
 }
 
 static char *put_birth(char *at, const struct ktread_proc_record *record)
@@ -183,16 +183,16 @@ static char *put_birth(char *at, const struct ktread_proc_record *record)
 	if (record->ctor.parent != KTREAD_PROC_NOBODY)
 		at = number_literal(
 			number_signed(number_literal(at, "parent "), (int32_t)record->ctor.parent), " ");
-	return put_end(put_quoted(at, record));
+	return put_newline(put_quoted(at, record));
 }
 
 static char *put_death(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	if (!record->dtor.known)
-		return put_end(at);
+		return put_newline(at);
 	if (record->dtor.signaled)
-		return put_end(kdump_put_signal(at, &context->words, record->dtor.status));
-	return put_end(number_decimal(number_literal(at, "status "), record->dtor.status));
+		return put_newline(kdump_put_signal(at, &context->words, record->dtor.status));
+	return put_newline(number_decimal(number_literal(at, "status "), record->dtor.status));
 }
 
 /* ---- the sink ---- */
@@ -217,7 +217,7 @@ static char *put_sink(char *at, const struct kdump_context *context, const struc
 	}
 	at = number_literal(number_decimal(number_literal(at, ": "), record->end.records), " records, ");
 	at = number_literal(number_decimal(at, record->end.bytes), " bytes, ");
-	return put_end(number_literal(number_decimal(at, record->end.lost), " lost"));
+	return put_newline(number_literal(number_decimal(at, record->end.lost), " lost"));
 }
 
 /* FreeBSD says once and for many that some were lost; we know how many. */
@@ -248,7 +248,7 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 		return put_return(at, context, record);
 	case KTRX_PROC_NAMEI:
 	case KTRX_PROC_SYSCTL:
-		return put_end(put_quoted(at, record));
+		return put_newline(put_quoted(at, record));
 	case KTRX_PROC_PSIG:
 		return put_signal(at, context, record);
 	case KTRX_PROC_CSW:
@@ -258,17 +258,17 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	case KTRX_PROC_PROCDTOR:
 		return put_death(at, context, record);
 	case KTRX_PROC_CAPFAIL:
-		return put_end(kdump_put_denied(at, context, record));
+		return put_newline(kdump_put_denied(at, context, record));
 	case KTRX_PROC_FAULT:
-		return put_end(kdump_put_fault(at, context, record));
+		return put_newline(kdump_put_fault(at, context, record));
 	case KTRX_PROC_FAULTEND:
-		return put_end(kdump_put_fault_end(at, &lines->faults, context, record));
+		return put_newline(kdump_put_fault_end(at, &lines->faults, context, record));
 	case KTRX_PROC_END:
 		return put_sink(at, context, record);
 	case KTREAD_PROC_BROKEN:
 		return number_literal(at, "invalid record\n");
 	default:
-		return put_end(at);
+		return put_newline(at);
 	}
 }
 

@@ -5,124 +5,18 @@
 #include <string.h>
 
 #include "export/number.h"
-#include "kdump/call.h"
 #include "kdump/faults.h"
-#include "kdump/pending.h"
-#include "kdump/structure.h"
+#include "kdump/oneline_call.h"
 #include "kdump/utrace.h"
-#include "kdump/vis.h"
 #include "ktread/ktread.h"
 
-#define RESULT_COLUMN 40  /* where "= 0" stands behind a shorter call */
-#define USUAL_DATA    32u /* bytes */
+#define RESULT_COLUMN 40 /* where "= 0" stands behind a shorter call */
 #define TEXT_MOST     4000u
 
 struct oneline {
 	struct kdump_pending_table pending;
 	struct kdump_pending *open; /* its call began last, and nothing has been shown since; NULL: none */
 };
-
-/* ---- in front of a line ---- */
-
-/* Threads that are not their process's only one have a number of their own. */
-static char *put_who(char *at, struct kdump_context *context, uint32_t pid, uint32_t tid, uint64_t stamp)
-{
-	const char *from = at;
-	int width = 5;
-
-	at = number_signed(at, (int32_t)pid);
-	if (tid != 0 && tid != pid) {
-		*at++ = ':';
-		at = number_signed(at, (int32_t)tid);
-		width = 11;
-	}
-	while (at - from < width)
-		*at++ = ' ';
-	*at = ' ';
-	return kdump_put_times(at + 1, context, stamp);
-}
-
-static char *put_call_name(char *at, struct kdump_context *context, uint32_t pid, uint32_t number)
-{
-	return kdump_put_call_name(at, context, kdump_context_calls(context, pid), number);
-}
-
-/* ---- arguments ---- */
-
-/* What the call's records say of an argument of this type; each is for one argument. NULL: nothing. */
-static const struct kdump_filling *find_filling(const struct kdump_pending *pending,
-						const struct kdump_type *type, unsigned *taken)
-{
-	enum kdump_filling_kind kind;
-
-	if (!type)
-		return NULL;
-	if (type->base == KDUMP_PATH)
-		kind = KDUMP_FILLING_PATH;
-	else if (type->base == KDUMP_DATA || type->base == KDUMP_BUFFER)
-		kind = KDUMP_FILLING_DATA;
-	else if (type->base == KDUMP_STRUCTURE)
-		kind = KDUMP_FILLING_STRUCT;
-	else
-		return NULL;
-	for (unsigned n = 0; n < pending->fillings; n++) {
-		const struct kdump_filling *filling = &pending->filling[n];
-
-		if (*taken >> n & 1 || filling->kind != kind ||
-		    (kind == KDUMP_FILLING_STRUCT && strcmp(filling->name, type->name) != 0))
-			continue;
-		*taken |= 1u << n;
-		return filling;
-	}
-	return NULL;
-}
-
-/* Is it an address whose bytes may still come? */
-static bool may_be_filled(const struct kdump_one *one)
-{
-	return one->type && one->value &&
-	       (one->type->base == KDUMP_PATH || one->type->base == KDUMP_DATA ||
-		one->type->base == KDUMP_BUFFER || one->type->base == KDUMP_STRUCTURE);
-}
-
-/*
- * Those behind the first `pending->shown`; of an `unfinished` call up to the first of which more may come to be known:
- * `pending->shown` is then where that is.
- */
-static char *put_arguments(char *at, struct kdump_context *context, struct kdump_pending *pending,
-			   bool unfinished)
-{
-	struct kdump_arguments arguments;
-	struct kdump_one one;
-	unsigned taken = 0, n = 0;
-	bool more = false;
-
-	kdump_arguments_begin(&arguments, kdump_context_calls(context, pending->pid), pending->number,
-			      pending->word, pending->words, context->options->raw);
-	for (; kdump_arguments_next(&arguments, &one); n++) {
-		const struct kdump_filling *filling = find_filling(pending, one.type, &taken);
-
-		if (n < pending->shown)
-			continue;
-		more = unfinished && !filling && may_be_filled(&one);
-		if (more)
-			break;
-		if (n > 0 && (n > pending->shown || !pending->told))
-			at = number_literal(at, ", ");
-		if (context->options->arguments && *one.name)
-			at = number_literal(kdump_put_name(at, one.name), "=");
-		if (filling) {
-			memcpy(at, pending->text + filling->offset, filling->length);
-			at += filling->length;
-		} else {
-			at = kdump_put_value(at, &context->words, one.type, one.value);
-		}
-	}
-	if (!unfinished)
-		return at;
-	pending->shown = n;
-	return more && n > 0 ? number_literal(at, ",") : at;
-}
 
 /* ---- lines ---- */
 
@@ -134,40 +28,12 @@ static void tell_unfinished(struct oneline *oneline, struct kdump_context *conte
 	oneline->open = NULL;
 	if (!pending || !pending->used || pending->told)
 		return;
-	at = put_who(output_line(context->out), context, pending->pid, pending->tid, pending->stamp);
-	at = number_literal(put_call_name(at, context, pending->pid, pending->number), "(");
-	at = put_arguments(at, context, pending, true);
+	at = kdump_oneline_who(output_line(context->out), context, pending->pid, pending->tid,
+			       pending->stamp);
+	at = number_literal(kdump_oneline_name(at, context, pending->pid, pending->number), "(");
+	at = kdump_oneline_arguments(at, context, pending, true);
 	output_done(context->out, number_literal(at, " <unfinished ...>\n"));
 	pending->told = true;
-}
-
-static char *put_result(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
-{
-	static const struct kdump_type number = { .base = KDUMP_LONG };
-	const struct kdump_call *call =
-		kdump_table_call(kdump_context_calls(context, record->pid), record->sysret.number);
-	const struct kdump_type *type = call && call->typed ? call->result : &number;
-	int32_t error = record->sysret.error;
-	const char *name = kdump_table_error(context->words.table, error);
-	const char *text = name ? kdump_table_error_text(context->words.table, error) : NULL;
-
-	if (error && !context->ktrx && error < 0)
-		return error == -1 ? number_literal(at, "? ERESTART") : number_literal(at, "? EJUSTRETURN");
-	if (error) {
-		at = number_literal(at, "-1 ");
-		if (!name || context->options->raw)
-			return number_signed(number_literal(at, "errno "), error);
-		at = kdump_put_name(at, name);
-		if (text == name)
-			return at;
-		at = kdump_vis_text(number_literal(at, " ("), text, strlen(text), TEXT_MOST, false);
-		return number_literal(at, ")");
-	}
-	if (type->base == KDUMP_VOID)
-		return number_literal(at, "?");
-	/* A size may be below zero as a result. */
-	return kdump_put_value(at, &context->words, type->base == KDUMP_SIZE ? &number : type,
-			       (uint64_t)record->sysret.result);
 }
 
 /* At least one blank. */
@@ -190,14 +56,14 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 		tell_unfinished(oneline, context);
 	oneline->open = NULL;
 	from = output_line(context->out);
-	at = put_who(from, context, pending->pid, pending->tid, stamp);
+	at = kdump_oneline_who(from, context, pending->pid, pending->tid, stamp);
 	if (pending->told)
 		at = number_literal(at, "<... ");
-	at = put_call_name(at, context, pending->pid, pending->number);
+	at = kdump_oneline_name(at, context, pending->pid, pending->number);
 	at = pending->told ? number_literal(at, " resumed>") : number_literal(at, "(");
-	at = put_arguments(at, context, pending, false);
+	at = kdump_oneline_arguments(at, context, pending, false);
 	at = number_literal(pad(number_literal(at, ")"), from), "= ");
-	at = record ? put_result(at, context, record) : number_literal(at, "?");
+	at = record ? kdump_oneline_result(at, context, record) : number_literal(at, "?");
 	if (record && !pending->doubtful && record->stamp >= pending->stamp) {
 		at = kdump_put_duration(number_literal(at, " <"), context, record->stamp - pending->stamp);
 		at = number_literal(at, ">");
@@ -214,10 +80,10 @@ static void tell_return(struct oneline *oneline, struct kdump_context *context,
 
 	tell_unfinished(oneline, context);
 	from = output_line(context->out);
-	at = put_who(from, context, record->pid, record->tid, record->stamp);
-	at = put_call_name(number_literal(at, "<... "), context, record->pid, record->sysret.number);
+	at = kdump_oneline_who(from, context, record->pid, record->tid, record->stamp);
+	at = kdump_oneline_name(number_literal(at, "<... "), context, record->pid, record->sysret.number);
 	at = number_literal(pad(number_literal(at, " resumed>)"), from), "= ");
-	output_done(context->out, number_literal(put_result(at, context, record), "\n"));
+	output_done(context->out, number_literal(kdump_oneline_result(at, context, record), "\n"));
 }
 
 /* ---- what calls are about ---- */
@@ -243,50 +109,6 @@ static void end_call(struct oneline *oneline, struct kdump_context *context,
 		tell_finished(oneline, context, pending, record);
 	else
 		tell_return(oneline, context, record);
-}
-
-/* Text in quotation marks that says whether it is all of it. */
-static char *put_text(char *at, const uint8_t *bytes, size_t size, size_t limit, bool cut)
-{
-	const char *end = at + limit - sizeof("\"...");
-
-	*at++ = '"';
-	at = kdump_vis_text(at, bytes, size, (size_t)(end - at), true);
-	*at++ = '"';
-	return cut || at >= end - KDUMP_VIS_GROWTH ? number_literal(at, "...") : at;
-}
-
-static void fill_call(struct oneline *oneline, const struct kdump_context *context,
-		      const struct ktread_proc_record *record)
-{
-	struct kdump_pending *pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
-	uint64_t most =
-		context->options->data_most == KDUMP_DATA_USUAL ? USUAL_DATA : context->options->data_most;
-	size_t limit, size = record->data_size;
-	char *at = pending ? kdump_pending_fill(pending, &limit) : NULL;
-	char text[KDUMP_STRUCTURE_MOST + 64];
-
-	if (!at || limit < 64)
-		return;
-	if (record->type == KTRX_PROC_NAMEI) {
-		at = put_text(at, record->data, size, limit, record->flags & KTRX_PROC_CUT);
-		kdump_pending_filled(pending, KDUMP_FILLING_PATH, "", at);
-	} else if (record->type == KTRX_PROC_GENIO) {
-		if (context->options->no_data)
-			return;
-		if (most && size > most)
-			size = most;
-		at = put_text(at, record->data, size, limit, size < record->genio.size);
-		kdump_pending_filled(pending, KDUMP_FILLING_DATA, "", at);
-	} else {
-		size = (size_t)(kdump_put_structure(text, context, record->structure.name, record->data,
-						    record->data_size) -
-				text);
-		if (size > limit)
-			return;
-		memcpy(at, text, size);
-		kdump_pending_filled(pending, KDUMP_FILLING_STRUCT, record->structure.name, at + size);
-	}
 }
 
 /* ---- what comes between calls ---- */
@@ -327,7 +149,7 @@ static char *put_user(char *at, const struct kdump_context *context, const struc
 
 	at = number_literal(at, "+++ utrace ");
 	known = kdump_put_user(at, context, record);
-	at = known ? known : put_text(at, record->data, record->data_size, TEXT_MOST, false);
+	at = known ? known : kdump_oneline_text(at, record->data, record->data_size, TEXT_MOST, false);
 	return number_literal(at, " +++");
 }
 
@@ -352,7 +174,7 @@ static void tell_other(struct oneline *oneline, struct kdump_context *context,
 		return;
 	}
 	tell_unfinished(oneline, context);
-	at = put_who(output_line(context->out), context, record->pid, record->tid, record->stamp);
+	at = kdump_oneline_who(output_line(context->out), context, record->pid, record->tid, record->stamp);
 	if (record->type == KTRX_PROC_PROCDTOR)
 		at = put_death(at, context, record);
 	else if (record->type == KTRX_PROC_PSIG)
@@ -409,6 +231,7 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 			  bool wanted)
 {
 	struct oneline *oneline = state;
+	struct kdump_pending *pending;
 
 	tell_loss(oneline, context, record);
 	switch (record->type) {
@@ -423,7 +246,9 @@ static int oneline_record(void *state, struct kdump_context *context, const stru
 	case KTRX_PROC_NAMEI:
 	case KTRX_PROC_GENIO:
 	case KTRX_PROC_STRUCT:
-		fill_call(oneline, context, record);
+		pending = kdump_pending_find(&oneline->pending, record->pid, record->tid);
+		if (pending)
+			kdump_oneline_fill(context, pending, record);
 		break;
 	default:
 		if (wanted)
