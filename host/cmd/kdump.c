@@ -247,6 +247,8 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 			wait_for_more(context->out);
 			continue;
 		}
+		if (result < 0 && interrupted)
+			break;
 		if (result < 0) {
 			output_flush(context->out);
 			command_message(kdump->name, "%s", ktread_proc_message(trace));

@@ -12,9 +12,10 @@
 #include "kdump/bytes.h"
 #include "kdump/vis.h"
 
-#define BYTES_SHOWN  32u  /* of a struct that is not known */
-#define TEXT_MOST    400u /* bytes of a string in one */
-#define LEAST_FIELDS 2u	  /* of any socket's address: its length, its family */
+#define BYTES_SHOWN  32u   /* of a struct that is not known */
+#define TEXT_MOST    400u  /* bytes of a string in one */
+#define LEAST_FIELDS 2u	   /* of any socket's address: its length, its family */
+#define INNER_MOST   2000u /* bytes of text that a struct within one takes */
 #define FIELD_MOST   (KDUMP_WORDS_MOST + KDUMP_NAME)
 
 /* One struct on its way out. */
@@ -137,7 +138,7 @@ static char *put_address(char *at, const struct kdump_type *type, const uint8_t 
 	memcpy(network, bytes, width < (six ? 16u : 4u) ? width : (six ? 16u : 4u));
 	if (turned)
 		for (unsigned n = 0; n < 4; n++)
-			network[n] = n < width ? bytes[3 - n] : 0;
+			network[3 - n] = n < width ? bytes[n] : 0;
 	inet_ntop(six ? AF_INET6 : AF_INET, network, text, sizeof(text));
 	length = strlen(text);
 	memcpy(at, text, length);
@@ -229,7 +230,9 @@ static uint32_t width_here(const struct writer *writer, const struct kdump_field
 static char *put_fields(char *at, const struct writer *writer, const struct kdump_layout *layout,
 			unsigned depth)
 {
-	const char *limit = at + KDUMP_STRUCTURE_MOST / (depth + 1) - FIELD_MOST;
+	/* Behind either limit there may be one more field, which outside may be a struct. */
+	const char *limit =
+		at + (depth ? INNER_MOST - FIELD_MOST : KDUMP_STRUCTURE_MOST - INNER_MOST - FIELD_MOST);
 	bool any = false;
 
 	for (unsigned n = 0; n < layout->fields && at < limit; n++) {

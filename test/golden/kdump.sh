@@ -102,6 +102,13 @@ done
 sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
 equal "quiet when nobody reads" "" "$(cat "$tmp/message")"
 
+# Damage of every kind: what is said of it, and what is shown nevertheless.
+for trace in test/golden/proc/bad/*.ktrace; do
+	name=$(basename "$trace" .ktrace)
+	cp "$trace" "$tmp/$name"
+	golden "damaged-$name" kdump -t cns "$name"
+done
+
 golden from-input sh -c 'kdump -t s - <freebsd1.ktrace'
 golden subcommand ktrace kdump -t s freebsd1.ktrace
 golden help kdump --help

@@ -6,6 +6,7 @@
  *	said.ktrace       what FreeBSD's runtime linker and malloc say; said-i386, said-dragonfly likewise
  *	hostile.ktrace    names, paths, data and a table that want to be more than text
  *	values.ktrace     a table with every kind of type, a struct of every kind of field
+ *	wide.ktrace       as many and as long words as a table can have
  *	abi.ktrace        processes of different ABIs on FreeBSD
  */
 #include <stdio.h>
@@ -290,6 +291,70 @@ static void make_values(const char *directory)
 	put_save(&put, directory, "values");
 }
 
+/* ---- as long as a table can make it ---- */
+
+#define LONG_NAME "a_name_that_is_as_long_as_a_name_may_be_in_it"
+
+static void put_wide_table(struct put *put)
+{
+	char text[256];
+
+	put_begin(put, 33);
+	for (unsigned n = 0; n < 64; n++) {
+		snprintf(text, sizeof(text), "flags wide 0x%llx " LONG_NAME "%u\n", 1ull << n, n);
+		put_text(put, text);
+	}
+	put_text(put, "flags rights 0xffff " LONG_NAME "\nstruct inner 256, ");
+	for (unsigned n = 0; n < 32; n++) {
+		snprintf(text, sizeof(text), "%s " LONG_NAME "%u %u+8,", n % 8 ? "wide" : "str", n, 8 * n);
+		put_text(put, text);
+	}
+	put_text(put, "\nstruct outer 8192, ");
+	for (unsigned n = 0; n < 32; n++) {
+		snprintf(text, sizeof(text), "%s " LONG_NAME "%u %u,", n % 2 ? "inner" : "outer", n, 256 * n);
+		put_text(put, text);
+	}
+	put_text(put, "\nstruct sockaddr 300, wide family 0+8, ipv4 address 8+2, int port 10+1\n1 " LONG_NAME
+		      " wide");
+	for (unsigned n = 0; n < 8; n++) {
+		snprintf(text, sizeof(text), ", wide " LONG_NAME "%u", n);
+		put_text(put, text);
+	}
+	put_text(put, "\n2 paths wide, outer one, path two, data three, sockaddr four\n");
+	put_end(put);
+}
+
+static void make_wide(const char *directory)
+{
+	static const uint64_t arg[8] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
+					 UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+	static unsigned char bytes[8192];
+	struct put put = put_trace(PUT_KTRX);
+
+	memset(bytes, 0xfe, sizeof(bytes));
+	put_wide_table(&put);
+	put_name(&put, "\1\2\3\4\5\6\7\x8\x9\1\2\3\4\5\6\7\x8\x9\1\2\3\4\5\6\7\x8\x9\1\2\3\4\5");
+	put_call(&put, 1, 8, arg);
+	put_ret(&put, 1, 0, -1);
+	put_call(&put, 2, 8, arg);
+	put_struct(&put, "outer", bytes, sizeof(bytes));
+	put_begin(&put, 3);
+	put_bytes(&put, bytes, sizeof(bytes));
+	put_end(&put);
+	put_io(&put, 1, 1, bytes, sizeof(bytes));
+	put_struct(&put, "sockaddr", bytes, sizeof(bytes));
+	put_ret(&put, 2, 0, -1);
+	put_array(&put, "outer", sizeof(bytes), bytes, sizeof(bytes));
+	put_array(&put, "inner", 1, bytes, sizeof(bytes));
+	put_struct(&put, "sockaddr", bytes, 10);
+	for (unsigned type = 7; type <= 12; type += 5) {
+		put_begin(&put, type);
+		put_bytes(&put, bytes, sizeof(bytes));
+		put_end(&put);
+	}
+	put_save(&put, directory, "wide");
+}
+
 /* ---- ABIs ---- */
 
 /* FreeBSD runs programs of its own and of Linux, of either width. */
@@ -323,6 +388,7 @@ int main(int count, char **argument)
 	make_said(argument[1], "said-dragonfly", PUT_DRAGONFLY);
 	make_hostile(argument[1]);
 	make_values(argument[1]);
+	make_wide(argument[1]);
 	make_abi(argument[1]);
 	return EXIT_SUCCESS;
 }
