@@ -23,20 +23,16 @@ static uint32_t cut(struct ktrace_proc_draft *draft, size_t size)
 void ktrace_proc_record_syscall(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				uint32_t number, uint32_t args, const uint64_t *arg)
 {
+	uint32_t kept = args < KTRX_PROC_ARGS_MAX ? args : KTRX_PROC_ARGS_MAX;
+	uint64_t fixed = number | (uint64_t)kept << 32 | (uint64_t)process->abi << 48;
 	struct ktrace_proc_draft draft;
-	uint64_t fixed;
 
 	if (thread->busy)
 		return;
 	thread->call = number + 1;
-	ktrace_proc_draft(&draft, KTRX_PROC_SYSCALL, 0, &fixed, sizeof(fixed));
-	if (args > KTRX_PROC_ARGS_MAX) {
-		args = KTRX_PROC_ARGS_MAX;
-		draft.flags = KTRX_PROC_CUT;
-	}
-	fixed = number | (uint64_t)args << 32 | (uint64_t)process->abi << 48;
+	ktrace_proc_draft(&draft, KTRX_PROC_SYSCALL, kept < args ? KTRX_PROC_CUT : 0, &fixed, sizeof(fixed));
 	draft.data = arg;
-	draft.data_size = args * 8;
+	draft.data_size = kept * 8;
 	ktrace_proc_record(process, thread, &draft);
 }
 
@@ -118,13 +114,13 @@ static void put_named(struct ktrace_proc_draft *draft, char *room, const char *n
 void ktrace_proc_record_struct(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			       const char *name, const void *data, size_t size)
 {
-	char room[KTRACE_PROC_NAME_MAX];
+	char named[KTRACE_PROC_NAME_MAX];
 	struct ktrace_proc_draft draft;
 
 	if (thread->busy)
 		return;
 	ktrace_proc_draft(&draft, KTRX_PROC_STRUCT, 0, KTRACE_NULL, 0);
-	put_named(&draft, room, name, data);
+	put_named(&draft, named, name, data);
 	draft.data_size = cut(&draft, size);
 	ktrace_proc_record(process, thread, &draft);
 }
@@ -132,20 +128,18 @@ void ktrace_proc_record_struct(struct ktrace_proc *process, struct ktrace_proc_t
 void ktrace_proc_record_array(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			      const char *name, const void *data, uint32_t element_size, uint32_t count)
 {
-	char room[KTRACE_PROC_NAME_MAX];
+	uint32_t room = element_size ? KTRACE_PROC_DATA_MAX / element_size : count;
+	uint32_t kept = count < room ? count : room;
+	uint64_t fixed = pair(element_size, kept);
+	char named[KTRACE_PROC_NAME_MAX];
 	struct ktrace_proc_draft draft;
-	uint64_t fixed;
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, KTRX_PROC_STRUCT_ARRAY, 0, &fixed, sizeof(fixed));
-	put_named(&draft, room, name, data);
-	if (element_size && count > KTRACE_PROC_DATA_MAX / element_size) {
-		count = KTRACE_PROC_DATA_MAX / element_size;
-		draft.flags = KTRX_PROC_CUT;
-	}
-	fixed = pair(element_size, count);
-	draft.data_size = element_size * count;
+	ktrace_proc_draft(&draft, KTRX_PROC_STRUCT_ARRAY, kept < count ? KTRX_PROC_CUT : 0, &fixed,
+			  sizeof(fixed));
+	put_named(&draft, named, name, data);
+	draft.data_size = element_size * kept;
 	ktrace_proc_record(process, thread, &draft);
 }
 

@@ -10,7 +10,7 @@
 typedef uint64_t ktrace_proc_word __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
 
 /* Volatile keeps the compiler from calling memcpy, which need not exist. Both may lie anywhere. Returns the end in `to`. */
-KTRACE_INLINE uint8_t *ktrace_proc_put_bytes(uint8_t *to, const void *from, uint32_t size)
+KTRACE_FIELD_INLINE uint8_t *ktrace_proc_put_bytes(uint8_t *to, const void *from, uint32_t size)
 {
 	const uint8_t *in = from;
 	uint32_t at = 0;
@@ -23,12 +23,12 @@ KTRACE_INLINE uint8_t *ktrace_proc_put_bytes(uint8_t *to, const void *from, uint
 	return to + size;
 }
 
-KTRACE_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
+KTRACE_FIELD_INLINE uint32_t ktrace_proc_payload(const struct ktrace_proc_draft *draft)
 {
 	return draft->fixed_size + draft->text_size + draft->data_size;
 }
 
-KTRACE_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
+KTRACE_FIELD_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc_draft *draft)
 {
 	to = ktrace_proc_put_bytes(to, draft->fixed, draft->fixed_size);
 	if (draft->text_size)
@@ -38,8 +38,8 @@ KTRACE_INLINE void ktrace_proc_put_payload(uint8_t *to, const struct ktrace_proc
 }
 
 /* Room for a record, within the limit too. */
-KTRACE_INLINE enum ktrace_proc_outcome ktrace_proc_make_room(struct ktrace_proc_sink *sink, uint32_t size,
-							     uint8_t **record)
+KTRACE_FIELD_INLINE enum ktrace_proc_outcome ktrace_proc_make_room(struct ktrace_proc_sink *sink,
+								   uint32_t size, uint8_t **record)
 {
 	uint32_t at;
 

@@ -6,9 +6,9 @@
 #define TRIES 4u
 
 /* The clock is read under the lock: stamps follow each other as the records do, as far as the clocks of the CPUs agree. */
-KTRACE_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sink,
-						    const struct ktrace_proc *process,
-						    const struct ktrace_proc_draft *draft)
+KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sink,
+							  const struct ktrace_proc *process,
+							  const struct ktrace_proc_draft *draft)
 {
 	uint32_t payload = ktrace_proc_payload(draft), whole = (payload + 7) & ~UINT32_C(7);
 	uint32_t cpu = ktrace_arch_cpu();
@@ -32,9 +32,9 @@ KTRACE_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sin
 	return KTRACE_PROC_RECORDED;
 }
 
-KTRACE_INLINE enum ktrace_proc_outcome compose(struct ktrace_proc_sink *sink,
-					       const struct ktrace_proc *process,
-					       const struct ktrace_proc_draft *draft)
+KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose(struct ktrace_proc_sink *sink,
+						     const struct ktrace_proc *process,
+						     const struct ktrace_proc_draft *draft)
 {
 	if (KTRACE_LIKELY(sink->format == KTRACE_PROC_FORMAT_KTRX))
 		return compose_ktrx(sink, process, draft);
@@ -80,7 +80,8 @@ KTRACE_RARE enum ktrace_proc_outcome put_name(struct ktrace_proc *process, uint3
 	return outcome;
 }
 
-KTRACE_INLINE enum ktrace_proc_outcome put(struct ktrace_proc *process, const struct ktrace_proc_draft *draft)
+KTRACE_FIELD_INLINE enum ktrace_proc_outcome put(struct ktrace_proc *process,
+						 const struct ktrace_proc_draft *draft)
 {
 	struct ktrace_proc_sink *sink = process->sink;
 
@@ -116,9 +117,9 @@ static int is_due(const struct ktrace_proc_sink *sink)
 }
 
 /* Once; `last`: what does not fit is lost. *due, if not NULL, is held and to be drained. */
-KTRACE_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
-					       const struct ktrace_proc_draft *draft, int last, int returns,
-					       struct ktrace_proc_sink **due)
+KTRACE_FIELD_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
+						     const struct ktrace_proc_draft *draft, int last,
+						     int returns, struct ktrace_proc_sink **due)
 {
 	unsigned long saved = ktrace_proc_lock();
 	enum ktrace_proc_outcome outcome = put(process, draft);
@@ -139,8 +140,9 @@ KTRACE_INLINE enum ktrace_proc_outcome attempt(struct ktrace_proc *process,
 	return outcome;
 }
 
-KTRACE_INLINE enum ktrace_proc_outcome record(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
-					      const struct ktrace_proc_draft *draft, int returns)
+KTRACE_FIELD_INLINE enum ktrace_proc_outcome record(struct ktrace_proc *process,
+						    struct ktrace_proc_thread *thread,
+						    const struct ktrace_proc_draft *draft, int returns)
 {
 	uint32_t tries = draft->flags & KTRX_PROC_QUEUED ? 0 : TRIES;
 

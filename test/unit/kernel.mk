@@ -3,9 +3,11 @@
 # Tests of the kernel library: how it builds, and how it records on a fake machine.
 SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh code.sh)
 
-.PHONY: ktrace-sources test-kernel-matrix
+.PHONY: ktrace-sources ktrace-proc-sources test-kernel-matrix
 ktrace-sources:
 	@echo $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
+ktrace-proc-sources:
+	@echo $(KTRACE_PROC_SOURCES)
 test-kernel-matrix:
 	sh test/run.sh test/unit/kernel_build/matrix.sh
 

@@ -85,6 +85,22 @@ for compiler in gcc clang; do
 	done
 done
 
+# The hooks of process traces: in a process that is not traced a load and a branch, and nothing else.
+proc=test/unit/kernel_build/proc.c
+for compiler in gcc clang; do
+	for arch in x86_64 aarch64 riscv64; do
+		have $compiler $arch || { skip "$arch $compiler: process traces" "not installed"; continue; }
+		compile $compiler $arch $proc "$tmp/proc.o" -O2
+		code $arch "$tmp/proc.o" untraced >"$tmp/code"
+		case $arch in
+		x86_64) equal "$arch $compiler: a hook looks at one word" 1 "$(grep -cE '^(test[lbw]?|mov[lbw]?) .*0x8\(%rdi\)' "$tmp/code")" ;;
+		aarch64) equal "$arch $compiler: a hook looks at one word" 1 "$(grep -cE '^ldr' "$tmp/code")" ;;
+		riscv64) equal "$arch $compiler: a hook looks at one word" 1 "$(grep -cE '^(lw|c.lw)' "$tmp/code")" ;;
+		esac
+		check "$arch $compiler: and is short" test "$(wc -l <"$tmp/code")" -le 12
+	done
+done
+
 # Groups: one left out, one chosen.
 compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_NO_test=1 -DKTRACE_NO_text=1
 equal "a group left out by name" '' "$(nm -u "$tmp/out.o")"
@@ -98,7 +114,7 @@ for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
 		have $compiler $arch || { skip "$arch $compiler: frames" "not installed"; continue; }
 		: >"$tmp/frames"
-		for unit in $large $(make -s ktrace-sources); do
+		for unit in $large $(make -s ktrace-sources) $(make -s ktrace-proc-sources); do
 			for level in -O0 -O2; do
 				compile $compiler $arch "$unit" "$tmp/unit.o" $level -fstack-usage \
 					-DKTRACE_FRAME_POINTERS=1 -fno-omit-frame-pointer

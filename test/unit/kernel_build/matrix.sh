@@ -6,8 +6,8 @@
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-sources=$(make -s ktrace-sources)
-sample=test/unit/kernel_build/sample.c
+sources="$(make -s ktrace-sources) $(make -s ktrace-proc-sources)"
+samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c'
 
 # build NAME COMPILER ARCH FLAGS…: compiles and links everything in one go, then looks at the result
 build() {
@@ -17,7 +17,7 @@ build() {
 	rm -f "$out"
 	# shellcheck disable=SC2046,SC2086
 	if ! $command -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") "$@" \
-		-Iinclude "-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $sample $sources \
+		-Iinclude "-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $samples $sources \
 		>"$tmp/log" 2>&1; then
 		fail "$name" "$(head -n 20 "$tmp/log")"
 	elif [ -n "$(nm -u "$out")" ]; then
