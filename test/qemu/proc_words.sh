@@ -58,7 +58,7 @@ for arch in $arches; do
 		ktrace:-i:-f:/tmp/denied:-t:p:files ktrace:-i:-f:/tmp/denied2:-t:p:identity ktrace:-i:-f:/tmp/bad:badness \
 		give:/tmp/motd:/tmp/la:/tmp/setting:/tmp/signals:/tmp/waits:/tmp/structs \
 		sysctl:proc.limit=12000 ktrace:-f:/tmp/limit:ls:/bin sysctl:proc.limit=0:proc.data=16 ktrace:-f:/tmp/cut:cat:/etc/motd \
-		sysctl:proc.format=1 ktrace:-i:-f:/tmp/dragonfly:-t:+w:cat:/etc/motd \
+		sysctl:proc.data=0:proc.format=1 ktrace:-i:-f:/tmp/dragonfly:-t:+w:cat:/etc/motd \
 		give:/tmp/faults:/tmp/denied:/tmp/denied2:/tmp/bad:/tmp/limit:/tmp/cut:/tmp/dragonfly give:/tmp/fresh
 	equal "$arch: all files come to the host" 14 "$(ls "$tmp/given" | wc -l)"
 	words motd >"$tmp/text"
