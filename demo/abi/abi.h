@@ -34,7 +34,7 @@ enum {
 #define ARGS_MAX       256		    /* of them together */
 
 enum {
-#define ERROR(number, name) name = number,
+#define ERROR(number, name, text) name = number,
 #include "errors.def"
 };
 

@@ -24,7 +24,7 @@ static int64_t (*const functions[SYS_COUNT])(const struct call *call) = {
 const char syscall_table_text[] =
 #define CALL(number, name, ...) #number " " #name " " #__VA_ARGS__ "\n"
 #include "syscalls.def"
-#define ERROR(number, name) "error " #number " " #name "\n"
+#define ERROR(number, name, text) "error " #number " " #name "\n"
 #include "errors.def"
 #define FLAG(type, value, name)	       "flags " #type " " #value " " #name "\n"
 #define VALUE(type, value, name)       "enum " #type " " #value " " #name "\n"

@@ -95,8 +95,11 @@ for arch in $arches; do
 	equal "$arch: everything reads clean" 0 "$(for file in "$tmp"/given/*; do "$kdump" -f "$file" >/dev/null 2>&1 || echo "$file"; done | wc -l)"
 
 	boot_events=debug=syscall,process
-	boot "$arch" 2 ktrace:-i:-f:/tmp/calls:-t:c:make give:/tmp/calls
+	boot "$arch" 2 ktrace:-i:-f:/tmp/calls:-t:cinsuwy:make kdump:-f:/tmp/calls give:/tmp/calls
 	boot_events=debug=process
+	sed -n '/^init: ktrace: status 0/,/^init: kdump: status 0/p' "$tmp/console" | sed '1d;$d' >"$tmp/there"
+	"$kdump" -f "$tmp/given/calls" >"$tmp/here"
+	same "$arch: the guest's own kdump says the same" "$tmp/here" "$tmp/there"
 	# The first process made calls as ktrace before it was traced; all others are in both from their first call on.
 	first=$("$kdump" -f "$tmp/given/calls" | awk 'NR == 1 { print $1 }')
 	calls_in_trace | grep -v "^$first " | sort >"$tmp/traced"

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* "ENOENT", of the error or of a call's result that is its negative. */
-const char *error_name(int64_t error);
+/* "No such file or directory", of the error or of a call's result that is its negative. */
+const char *error_text(int64_t error);
 
 #endif

@@ -2,14 +2,14 @@
 #include <error.h>
 #include <unistd.h>
 
-const char *error_name(int64_t error)
+const char *error_text(int64_t error)
 {
 	switch (error < 0 ? -error : error) {
-#define ERROR(number, name) \
-	case number:        \
-		return #name;
+#define ERROR(number, name, text) \
+	case number:              \
+		return text;
 #include "errors.def"
 	default:
-		return "an unknown error";
+		return "Unknown error";
 	}
 }

@@ -21,7 +21,7 @@ static void must(int64_t result, const char *what)
 {
 	if (result >= 0)
 		return;
-	dprintf(STDERR, "callcost: %s: %s\n", what, error_name(result));
+	dprintf(STDERR, "callcost: %s: %s\n", what, error_text(result));
 	failed = 1;
 }
 

@@ -72,7 +72,7 @@ static int give(const char *path)
 		close(fd);
 	}
 	if (n < 0) {
-		dprintf(STDERR, "give: %s: %s\n", path, error_name(n));
+		dprintf(STDERR, "give: %s: %s\n", path, error_text(n));
 		return 1;
 	}
 	printf("ktrace-file-end %lu %08x\n", size, value);

@@ -56,7 +56,7 @@ static _Noreturn void usage(void)
 
 static _Noreturn void fail(const char *what, int64_t error)
 {
-	dprintf(STDERR, "ktrace: %s: %s\n", what, error_name(error));
+	dprintf(STDERR, "ktrace: %s: %s\n", what, error_text(error));
 	exit(1);
 }
 
