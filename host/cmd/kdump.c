@@ -241,7 +241,7 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 
 	while (!context->out->error && !interrupted) {
 		result = ktread_proc_next(trace, &record);
-		if (result == 0 && !kdump->reading.follow)
+		if (result == 0 && ktread_proc_info(trace)->over)
 			break;
 		if (result == 0) {
 			wait_for_more(context->out);

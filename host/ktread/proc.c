@@ -36,7 +36,7 @@ int ktread_proc_cut_short(struct ktread_proc *trace, uint64_t bytes)
 {
 	if (trace->input.failed)
 		return input_error(trace);
-	if (trace->input.follow)
+	if (ktread_proc_may_grow(&trace->input))
 		return 0;
 	return ktread_proc_stop(trace, trace->input.offset,
 				"cut short: %zu bytes are there of %" PRIu64 " or more",
@@ -162,14 +162,18 @@ int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record 
 
 	ktread_proc_pass(&trace->input, trace->used);
 	trace->used = 0;
-	if (trace->ended)
+	if (trace->ended) {
+		trace->info.over = 1;
 		return 0;
+	}
 	status = settle(trace);
 	trace->ended = status < 0;
 	if (status == 1)
 		status = trace->reader->next(trace, trace->reader);
 	if (status == 0 && trace->input.failed)
 		status = input_error(trace);
+	if (status == 0)
+		trace->info.over = !ktread_proc_may_grow(&trace->input);
 	if (status <= 0)
 		return status < 0 ? keep_message(trace, status) : 0;
 	trace->info.records++;

@@ -148,7 +148,7 @@ static int end(struct ktread_proc *trace, uint64_t wanted)
 {
 	struct ktread_proc_input *input = &trace->input;
 
-	if (input->owed && !input->failed && !input->follow)
+	if (input->owed && !input->failed && !ktread_proc_may_grow(input))
 		return ktread_proc_stop(trace, trace->record.offset,
 					"cut short: %" PRIu64 " bytes of the payload are missing",
 					input->owed);

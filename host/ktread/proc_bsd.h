@@ -37,9 +37,7 @@ struct ktread_proc_bsd_head {
 	uint64_t part; /* of a second, in the layout's unit */
 };
 
-#define KTREAD_BSD_HEAD_LEAST 44u
-
-/* Where the head at hand has what; KTREAD_BSD_HEAD_LEAST bytes of it are there. */
+/* Where the head that begins with these eight bytes has what. */
 const struct ktread_proc_layout *ktread_proc_bsd_layout(const struct ktread_proc_reader *reader,
 							const uint8_t *bytes);
 void ktread_proc_bsd_take_head(const struct ktread_proc_layout *layout, const uint8_t *bytes,

@@ -11,6 +11,7 @@
 #include "proc_ktrx.h"
 
 #define HEAD_LONGEST	64
+#define LEAST_BYTES	(sizeof(struct ktrx_proc_head) + KTREAD_PROC_MARKED_LEAST)
 #define TRIED_BYTES	65536u
 #define TRIED_RECORDS	64u
 #define PAYLOAD_LIKELY	(INT32_C(1) << 28)
@@ -127,31 +128,36 @@ static bool is_ktrx(const uint8_t *bytes, size_t left)
 	return left >= record + KTREAD_PROC_MARKED_LEAST && ktread_proc_ktrx_is_record(bytes + record);
 }
 
+static bool is_rings(const uint8_t *bytes, size_t left)
+{
+	return left >= 4 && memcmp(bytes, KTRX_MAGIC, 4) == 0;
+}
+
 int ktread_proc_detect(struct ktread_proc *trace, const struct ktread_proc_reader **reader)
 {
 	struct ktread_proc_input *input = &trace->input;
-	const uint8_t *bytes;
-	size_t left;
+	const size_t before = ktread_proc_at_hand(input);
 	bool more;
 	int status;
 
 	*reader = NULL;
-	ktread_proc_want(input, TRIED_BYTES);
-	bytes = ktread_proc_bytes(input);
-	left = ktread_proc_at_hand(input);
-	more = input->follow && !input->failed && left < TRIED_BYTES;
-	if (left == 0 || (more && left < HEAD_LONGEST))
-		return 0;
-	if (is_ktrx(bytes, left)) {
+	/* Of a pipe no more is awaited than a mark takes, and of one that is followed than is there. */
+	ktread_proc_want(input, before < LEAST_BYTES ? LEAST_BYTES : before + 1);
+	if (is_ktrx(ktread_proc_bytes(input), ktread_proc_at_hand(input))) {
 		*reader = &ktread_proc_ktrx;
 		return 1;
 	}
-	if (left >= 4 && memcmp(bytes, KTRX_MAGIC, 4) == 0)
+	if (!input->follow)
+		ktread_proc_want(input, TRIED_BYTES);
+	more = ktread_proc_may_grow(input) && ktread_proc_at_hand(input) < TRIED_BYTES;
+	if (ktread_proc_at_hand(input) < (more ? HEAD_LONGEST : 1))
+		return 0;
+	if (is_rings(ktread_proc_bytes(input), ktread_proc_at_hand(input)))
 		return ktread_fail(KTREAD_E_FORMAT, "%s: a trace of the kernel's rings, not of processes",
 				   input->name);
 	status = choose(trace, reader, more);
 	if (status != 0 || more)
 		return status;
 	return ktread_fail(KTREAD_E_FORMAT, "%s: no process trace, by its first %zu bytes", input->name,
-			   left);
+			   ktread_proc_at_hand(input));
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,29 +16,45 @@
 
 #define MAGIC_SIZE (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 
-static ssize_t read_some(void *context, uint8_t *to, size_t room)
+/* Whether a read returns at once; what cannot be asked does. */
+static bool is_readable(const struct ktread_proc_input *input)
 {
-	const struct ktread_proc_input *input = context;
-	ssize_t got;
+	struct pollfd end = { .fd = input->descriptor, .events = POLLIN };
 
-	do
-		got = read(input->descriptor, to, room);
-	while (got < 0 && errno == EINTR);
-	return got < 0 ? ktread_fail_errno("%s: reading near offset %" PRIu64, input->name, input->offset)
-		       : got;
+	return poll(&end, 1, 0) != 0;
 }
 
-/* Somebody may have begun the file that is followed anew: its bytes are others then. */
-static int check_length(const struct ktread_proc_input *input)
+/* Of what is followed: 0 if nothing can be read now, or an error if its bytes are others than before. */
+static int meet_end(struct ktread_proc_input *input)
 {
 	struct stat state;
 	off_t position = lseek(input->descriptor, 0, SEEK_CUR);
 
+	if (position < 0)
+		input->closed = true;
 	if (position < 0 || fstat(input->descriptor, &state) < 0 || !S_ISREG(state.st_mode) ||
 	    state.st_size >= position)
 		return 0;
 	return ktread_fail(KTREAD_E_FORMAT, "%s: became shorter than the %" PRIu64 " bytes that were read",
 			   input->name, (uint64_t)position);
+}
+
+/* Reads once: how many bytes, 0 at the end, for now or for good, or an error. */
+static ssize_t read_some(void *context, uint8_t *to, size_t room)
+{
+	struct ktread_proc_input *input = context;
+	ssize_t got;
+
+	if (input->follow && !is_readable(input))
+		return 0;
+	do
+		got = read(input->descriptor, to, room);
+	while (got < 0 && errno == EINTR && !input->follow);
+	if (got < 0 && errno == EINTR)
+		return 0;
+	if (got < 0)
+		return ktread_fail_errno("%s: reading near offset %" PRIu64, input->name, input->offset);
+	return got == 0 && input->follow ? meet_end(input) : got;
 }
 
 /* Nothing more will be read. */
@@ -83,8 +100,6 @@ static size_t refill(struct ktread_proc_input *input, size_t bytes)
 		got = ktread_proc_unpack(input->unpacker, read_some, input, input->window + have, room);
 	else
 		got = read_some(input, input->window + have, room);
-	if (got == 0 && input->follow)
-		got = check_length(input);
 	if (got < 0)
 		give_up(input, (int)got);
 	input->ended = got <= 0;
@@ -100,18 +115,19 @@ static bool start(struct ktread_proc_input *input)
 
 	while (input->end < MAGIC_SIZE && got > 0) {
 		got = read_some(input, input->window + input->end, MAGIC_SIZE - input->end);
+		input->ended = got <= 0;
 		if (got < 0)
 			give_up(input, (int)got);
 		else
 			input->end += (size_t)got;
 	}
-	if (got < 0 || (got == 0 && input->follow))
+	if (got < 0 || (got == 0 && ktread_proc_may_grow(input)))
 		return false;
 	input->started = true;
 	if (got == 0 || memcmp(input->window, KTREAD_ZSTD_MAGIC, MAGIC_SIZE) != 0)
 		return true;
 	input->end = 0;
-	status = ktread_proc_unpacker_open(&input->unpacker, input->name);
+	status = ktread_proc_unpacker_open(&input->unpacker, input->name, input->follow);
 	if (status < 0)
 		give_up(input, status);
 	return status == 0;
@@ -136,7 +152,7 @@ static bool pay(struct ktread_proc_input *input)
 
 bool ktread_proc_input_fill(struct ktread_proc_input *input, size_t bytes)
 {
-	if (input->failed || (input->ended && !input->follow))
+	if (input->ended && !ktread_proc_may_grow(input))
 		return false;
 	if (!input->started && !start(input))
 		return false;
@@ -205,7 +221,7 @@ int ktread_proc_input_rewind(struct ktread_proc_input *input)
 		return ktread_fail_errno("%s", input->name);
 	ktread_proc_unpacker_close(input->unpacker);
 	input->unpacker = NULL;
-	input->started = input->ended = false;
+	input->started = input->ended = input->closed = false;
 	input->failed = 0;
 	input->begin = input->end = 0;
 	input->offset = input->owed = 0;

@@ -28,7 +28,8 @@ struct ktread_proc_input {
 	char *name;
 	int descriptor;
 	off_t start;  /* where the descriptor stood; -1: of a pipe */
-	bool follow;  /* the end is only the end for now */
+	bool follow;  /* the end is only the end for now … */
+	bool closed;  /* … but of a pipe that nobody has open for writing any more */
 	bool started; /* it is known whether it is packed */
 	bool ended;   /* nothing came when last asked */
 	int failed;   /* why nothing more will come: an error, its text in `failure`; 0 if none */
@@ -67,6 +68,12 @@ static inline const uint8_t *ktread_proc_bytes(const struct ktread_proc_input *i
 static inline bool ktread_proc_want(struct ktread_proc_input *input, size_t bytes)
 {
 	return ktread_proc_at_hand(input) >= bytes || ktread_proc_input_fill(input, bytes);
+}
+
+/* Whether more may come later than is at hand. */
+static inline bool ktread_proc_may_grow(const struct ktread_proc_input *input)
+{
+	return input->follow && !input->closed && !input->failed;
 }
 
 /* Steps over bytes, at hand or not. */

@@ -63,6 +63,17 @@ static uint32_t payload_at(const struct ktread_proc *trace, size_t at)
 	return size;
 }
 
+/* Of the record or head there. */
+static size_t size_at(const struct ktread_proc *trace, size_t at, enum place place)
+{
+	struct ktrx_proc_head head;
+
+	if (place == RECORD)
+		return ktread_proc_ktrx_size(trace, payload_at(trace, at));
+	memcpy(&head, ktread_proc_bytes(&trace->input) + at, sizeof(head));
+	return head.head_size;
+}
+
 enum belief { NO, YES, LATER };
 
 static enum belief believe(struct ktread_proc *trace, size_t at)
@@ -72,12 +83,12 @@ static enum belief believe(struct ktread_proc *trace, size_t at)
 	if (place == HEAD)
 		return YES;
 	if (place == PART)
-		return trace->input.follow ? LATER : NO;
+		return ktread_proc_may_grow(&trace->input) ? LATER : NO;
 	if (place != RECORD)
 		return NO;
-	place = place_at(trace, at + ktread_proc_ktrx_size(trace, payload_at(trace, at)));
+	place = place_at(trace, at + size_at(trace, at, RECORD));
 	if (place == BEYOND)
-		return trace->input.follow ? LATER : NO;
+		return ktread_proc_may_grow(&trace->input) ? LATER : NO;
 	return place == NOTHING ? NO : YES;
 }
 
@@ -119,7 +130,7 @@ static int step_over(struct ktread_proc *trace)
 		whole = found == KTREAD_PROC_CHUNK;
 		ktread_proc_pass(input, found);
 	} while (!seen && whole);
-	if (!seen && input->follow && !input->failed)
+	if (!seen && ktread_proc_may_grow(input))
 		return 0;
 	if (!seen)
 		ktread_proc_pass(input, ktread_proc_at_hand(input));
@@ -215,32 +226,35 @@ static void present(struct ktread_proc *trace)
 }
 
 /*
- * Whether records that begin within another one, at `at`, lead to where that one ends, or across, or to the end of the file. A
- * trace that is a program's data ends within it, or is torn with it.
+ * Whether records that begin within another one, at *at, lead to where that one ends, or across, or to the end of the file. A
+ * trace that is a program's data ends within it, or is torn with it. If not, *at is the last of them.
  */
-static bool leads_on(struct ktread_proc *trace, size_t at, size_t until)
+static bool lead_on(struct ktread_proc *trace, size_t *at, size_t until)
 {
-	enum place place = place_at(trace, at);
+	enum place place = place_at(trace, *at);
 
-	while (at < until && (place == RECORD || place == HEAD)) {
-		if (place == RECORD)
-			at += ktread_proc_ktrx_size(trace, payload_at(trace, at));
-		else
-			at += sizeof(struct ktrx_proc_head);
-		place = place_at(trace, at);
+	for (;;) {
+		size_t next = *at + size_at(trace, *at, place);
+
+		place = place_at(trace, next);
+		if (place == NOTHING || place == PART || place == BEYOND)
+			return false;
+		if (next >= until || place == END)
+			return true;
+		*at = next;
 	}
-	return place == RECORD || place == HEAD || place == END;
 }
 
-/* Looks for records within one. */
+/* Looks for records within one; none is looked at twice, however many chains of them lead nowhere. */
 static bool find_within(struct ktread_proc *trace, size_t size, size_t step, size_t *found)
 {
 	size_t at = step;
 
 	while (find(trace, at, size, step, found)) {
-		if (leads_on(trace, *found, size))
+		at = *found;
+		if (lead_on(trace, &at, size))
 			return true;
-		at = *found + step;
+		at += step;
 	}
 	return false;
 }
@@ -248,11 +262,11 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
 /* A record with a mark: 1, 0 if it is not whole yet, or an error. */
 static int take_record(struct ktread_proc *trace)
 {
-	const size_t size = ktread_proc_ktrx_size(trace, payload_at(trace, 0));
+	const size_t size = size_at(trace, 0, RECORD);
 	const enum place next = place_at(trace, size);
 	size_t found;
 
-	if (next == BEYOND && trace->input.follow && !trace->input.failed)
+	if (next == BEYOND && ktread_proc_may_grow(&trace->input))
 		return 0;
 	if (next == BEYOND || next == NOTHING) {
 		if (find_within(trace, size, 1, &found))
@@ -266,6 +280,16 @@ static int take_record(struct ktread_proc *trace)
 	present(trace);
 	trace->used = size;
 	return 1;
+}
+
+/* Bytes by which it would show what begins with the few that are at hand. */
+static uint64_t wanted(const struct ktread_proc *trace)
+{
+	const struct ktread_proc_input *input = &trace->input;
+
+	if (ktread_proc_at_hand(input) >= 4 && ktread_proc_ktrx_is_magic(ktread_proc_bytes(input)))
+		return sizeof(struct ktrx_proc_head);
+	return sizeof(struct ktrx_proc_record);
 }
 
 static int next_record(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
@@ -289,7 +313,7 @@ static int next_record(struct ktread_proc *trace, const struct ktread_proc_reade
 		case NOTHING:
 			return meet_damage(trace, 1);
 		case PART:
-			return ktread_proc_cut_short(trace, sizeof(struct ktrx_proc_record));
+			return ktread_proc_cut_short(trace, wanted(trace));
 		default:
 			return 0;
 		}

@@ -39,7 +39,6 @@ struct ktread_proc {
 	bool ended; /* nothing more can be read, whatever may follow */
 
 	/* Of our format: */
-	uint64_t base;	      /* where its session begins: records lie at multiples of 8 from there */
 	uint32_t record_head; /* bytes before the payload */
 	uint64_t damage;      /* where damage was met that is still to be stepped over … */
 	bool damaged;	      /* … if there is any */

@@ -19,10 +19,11 @@ struct ktread_proc_unpacker {
 	uint64_t read; /* packed bytes so far */
 	bool more;     /* the reader holds bytes that it had no room for */
 	bool whole;    /* the last frame came to its end */
+	bool patient;  /* … or may do so later */
 	uint8_t bytes[PACKED_CHUNK];
 };
 
-int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char *name)
+int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char *name, bool more_may_come)
 {
 	struct ktread_proc_unpacker *opened = malloc(sizeof(*opened));
 	int status;
@@ -30,7 +31,7 @@ int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char
 	*unpacker = NULL;
 	if (!opened)
 		return ktread_fail_memory();
-	*opened = (struct ktread_proc_unpacker){ .name = name };
+	*opened = (struct ktread_proc_unpacker){ .name = name, .patient = more_may_come };
 	status = ktread_zstd_load(&opened->zstd, name);
 	if (status == 0)
 		opened->reader = opened->zstd->create_reader();
@@ -86,7 +87,7 @@ ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_re
 		if (unpacker->packed.position < unpacker->packed.size)
 			continue;
 		got = read(context, unpacker->bytes, PACKED_CHUNK);
-		if (got < 0 || (got == 0 && unpacker->whole))
+		if (got < 0 || (got == 0 && (unpacker->whole || unpacker->patient)))
 			return got;
 		if (got == 0) {
 			unpacker->whole = true;

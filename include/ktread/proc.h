@@ -41,9 +41,9 @@ struct ktread_proc_options {
 	size_t size; /* sizeof(struct ktread_proc_options) */
 	enum ktread_proc_format format;
 	/*
-	 * Nonzero: what comes later is read, too. At the end ktread_proc_next() waits for nothing but returns 0, also behind
-	 * half a record; the next call goes on when there is more. Till its first record is there, a file of the BSDs has no
-	 * format that could be told: info.format is KTREAD_PROC_AUTO.
+	 * Nonzero: what comes later is read, too. At the end ktread_proc_next() waits for nothing, nor does it for a pipe, but
+	 * returns 0, also behind half a record; the next call goes on when there is more, unless info.over. Till its first
+	 * record is there, a file of the BSDs has no format that could be told: info.format is KTREAD_PROC_AUTO.
 	 */
 	int follow;
 };
@@ -66,6 +66,7 @@ struct ktread_proc_info {
 	uint64_t lost;	  /* records that the kernel lost; the BSDs only say where: counted as one each */
 	uint64_t skipped; /* bytes of damage stepped over */
 	uint64_t tables;  /* how often ktread_proc_table() became another text */
+	uint8_t over; /* of ktread_proc_next() that returned 0: nothing will come, not even when followed */
 };
 
 /*

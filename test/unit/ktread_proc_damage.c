@@ -271,6 +271,53 @@ static void largest_payloads(void **state)
 	free(data);
 }
 
+/* A session torn within what a program wrote, and another one begun behind it, which is found though that looks like data. */
+static void sessions_behind_torn_data(void **state)
+{
+	struct put put = put_trace(PUT_KTRX), inner = put_trace(PUT_KTRX);
+	struct proc_outline outline;
+	size_t begin;
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		put_line(&inner, 3, "/inner");
+	put_io(&put, 1, 1, inner.bytes.data, inner.bytes.size);
+	put.bytes.size -= 2001;
+	begin = put.bytes.size;
+	put_head(&put);
+	put_line(&put, 3, "/outer");
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.errors, 1);
+	assert_int_equal(outline.records, 1);
+	assert_int_equal(outline.offset[0], begin + 64);
+	bytes_free(&inner.bytes);
+	bytes_free(&put.bytes);
+}
+
+/* A payload that is all records and leads nowhere takes no longer than another one. */
+static void many_chains_that_lead_nowhere(void **state)
+{
+	struct put put = put_trace(PUT_KTRX), inner = { .format = PUT_KTRX };
+	struct proc_outline outline;
+
+	(void)state;
+	while (inner.bytes.size < 1000000) {
+		put_begin(&inner, 7);
+		put_end(&inner);
+	}
+	put_zeroes(&inner, 1000);
+	for (int i = 0; i < 20; i++) {
+		put_io(&put, 1, 1, inner.bytes.data, inner.bytes.size);
+		put_zeroes(&put, 64);
+		put_line(&put, 3, "/");
+	}
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.records, 40);
+	assert_int_equal(outline.errors, 20);
+	bytes_free(&inner.bytes);
+	bytes_free(&put.bytes);
+}
+
 /* What a BSD wrote in one go may be larger than what is kept of it. */
 static void large_writes_are_cut(void **state)
 {
@@ -301,11 +348,18 @@ static void large_writes_are_cut(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(cut_anywhere),		  cmocka_unit_test(any_bit),
-		cmocka_unit_test(any_bit_of_the_others),  cmocka_unit_test(damage_is_stepped_over),
-		cmocka_unit_test(sessions_are_found),	  cmocka_unit_test(inner_traces_are_data),
-		cmocka_unit_test(lengths_that_cannot_be), cmocka_unit_test(long_damage),
-		cmocka_unit_test(largest_payloads),	  cmocka_unit_test(large_writes_are_cut),
+		cmocka_unit_test(cut_anywhere),
+		cmocka_unit_test(any_bit),
+		cmocka_unit_test(any_bit_of_the_others),
+		cmocka_unit_test(damage_is_stepped_over),
+		cmocka_unit_test(sessions_are_found),
+		cmocka_unit_test(inner_traces_are_data),
+		cmocka_unit_test(lengths_that_cannot_be),
+		cmocka_unit_test(long_damage),
+		cmocka_unit_test(largest_payloads),
+		cmocka_unit_test(sessions_behind_torn_data),
+		cmocka_unit_test(many_chains_that_lead_nowhere),
+		cmocka_unit_test(large_writes_are_cut),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);

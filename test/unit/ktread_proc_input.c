@@ -260,6 +260,66 @@ static void files_that_shrink(void **state)
 	bytes_free(&bytes);
 }
 
+/* A pipe that is followed is not waited for, and is over when nobody has it open for writing. */
+static void followed_pipes(void **state)
+{
+	const struct ktread_proc_options options = { .size = sizeof(options), .follow = 1 };
+	const struct ktread_proc_record *record;
+	struct bytes bytes = { 0 };
+	struct ktread_proc *trace;
+	unsigned records = 0;
+	char path[32];
+	int end[2];
+
+	(void)state;
+	proc_load(proc_golden[PUT_DRAGONFLY], &bytes);
+	assert_int_equal(pipe(end), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", end[0]);
+	assert_int_equal(ktread_proc_open(&trace, path, &options), 0);
+	close(end[0]);
+	for (size_t at = 0; at < bytes.size; at += 50) {
+		size_t step = bytes.size - at < 50 ? bytes.size - at : 50;
+
+		assert_int_equal(write(end[1], bytes.data + at, step), step);
+		while (ktread_proc_next(trace, &record) > 0)
+			records++;
+		assert_int_equal(ktread_proc_info(trace)->over, 0);
+	}
+	assert_int_equal(records, 34);
+	assert_int_equal(write(end[1], bytes.data, 10), 10);
+	close(end[1]);
+	assert_int_equal(ktread_proc_next(trace, &record), KTREAD_E_FORMAT);
+	assert_int_equal(ktread_proc_next(trace, &record), 0);
+	assert_int_equal(ktread_proc_info(trace)->over, 1);
+	ktread_proc_close(trace);
+	bytes_free(&bytes);
+}
+
+static void packed_files_that_grow(void **state)
+{
+	const struct ktread_proc_record *record;
+	struct bytes bytes = { 0 }, packed = { 0 };
+	struct growing growing;
+	unsigned records = 0;
+
+	(void)state;
+	proc_load(proc_golden[PUT_KTRX], &bytes);
+	pack(&bytes, &packed);
+	begin_growing(&growing, KTREAD_PROC_AUTO);
+	for (size_t at = 0; at < packed.size; at++) {
+		int status;
+
+		assert_int_equal(write(growing.descriptor, packed.data + at, 1), 1);
+		while ((status = ktread_proc_next(growing.trace, &record)) > 0)
+			records++;
+		assert_int_equal(status, 0);
+	}
+	assert_int_equal(records, 47);
+	end_growing(&growing);
+	bytes_free(&bytes);
+	bytes_free(&packed);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -270,6 +330,8 @@ int main(void)
 		cmocka_unit_test(files_that_grow),
 		cmocka_unit_test(damage_that_grows),
 		cmocka_unit_test(files_that_shrink),
+		cmocka_unit_test(followed_pipes),
+		cmocka_unit_test(packed_files_that_grow),
 	};
 
 	cmocka_set_message_output(CM_OUTPUT_TAP);
