@@ -5,18 +5,15 @@
  * there is some.
  */
 #include <error.h>
-#include <line.h>
 #include <option.h>
 #include <program.h>
 #include <records.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <table.h>
 #include <unistd.h>
+#include <words.h>
 
-#define COLUMNS	  80
-#define TAB	  8
 #define USUAL_MAX 64
 #define NAMES	  64 /* processes whose names are kept at a time */
 #define NAME_MOST 32
@@ -70,153 +67,15 @@ static const char *name_of(uint32_t pid)
 	return "";
 }
 
-/* ---- Values ------------------------------------------------------------------------------------ */
-
-static void put_hex(uint64_t value)
+/* What follows the fixed part of the payload. */
+static void put_rest(size_t fixed)
 {
-	line_put(&out, value ? "0x%lx" : "%lx", value);
-}
-
-static void put_octal(uint32_t value)
-{
-	if (value > 7)
-		put_octal(value >> 3);
-	else
-		line_byte(&out, '0');
-	if (value)
-		line_byte(&out, (char)('0' + (value & 7)));
-}
-
-static void put_signal(uint32_t number)
-{
-	struct table_line line;
-	char text[TABLE_WORD];
-
-	format(text, sizeof(text), "%u", number);
-	if (table_find(&table, "signal", text, &line) && table_word(&line, 2, text))
-		line_put(&out, "%s", text);
-	else
-		line_put(&out, "SIG %u", number);
-}
-
-static bool find_value(const char *type, uint64_t wanted, char *name)
-{
-	uint64_t value;
-	size_t at = 0;
-
-	while (table_each(&table, "enum", type, &at, &value, name))
-		if (value == wanted)
-			return true;
-	return false;
-}
-
-/* Bits that are a value of their own, by "field TYPE MASK"; 0: none. */
-static uint64_t field_mask(const char *type)
-{
-	struct table_line line;
-	char word[TABLE_WORD];
-
-	return table_find(&table, "field", type, &line) && table_word(&line, 2, word) ? table_number(word)
-										      : 0;
-}
-
-static bool put_name(bool any, const char *name)
-{
-	line_put(&out, any ? "|%s" : "%s", name);
-	return true;
-}
-
-static void put_flags(const char *type, uint64_t value)
-{
-	uint64_t mask = field_mask(type), flag;
-	char name[TABLE_WORD];
-	bool any = false;
-	size_t at = 0;
-
-	if ((mask || value == 0) && find_value(type, mask ? value & mask : value, name)) {
-		any = put_name(any, name);
-		value &= ~mask;
-	}
-	while (table_each(&table, "flags", type, &at, &flag, name)) {
-		if ((value & flag) != flag)
-			continue;
-		any = put_name(any, name);
-		value &= ~flag;
-	}
-	if (value == 0 && any)
-		return;
-	if (any)
-		line_byte(&out, '|');
-	put_hex(value);
-}
-
-static void put_value(const char *type, uint64_t value)
-{
-	char name[TABLE_WORD];
-	uint64_t first;
-	size_t at = 0;
-
-	if (strcmp(type, "sig") == 0) {
-		put_signal((uint32_t)value);
-	} else if (table_each(&table, "flags", type, &at, &first, name)) {
-		put_hex(value);
-		if (value == 0 && !find_value(type, 0, name))
-			return;
-		line_byte(&out, '<');
-		put_flags(type, value);
-		line_byte(&out, '>');
-	} else if (find_value(type, value, name)) {
-		line_put(&out, "%s", name);
-	} else if (strcmp(type, "mode") == 0) {
-		put_octal((uint32_t)value);
-	} else {
-		put_hex(value);
-	}
-}
-
-/* A byte as vis(3) has it, where it is followed by that one. */
-static void put_visible(char byte, char next)
-{
-	unsigned char c = (unsigned char)byte;
-
-	if (c == '\\')
-		line_put(&out, "\\\\");
-	else if (c == '\r')
-		line_put(&out, "\\r");
-	else if (c == '\n')
-		line_put(&out, "\\n");
-	else if (c == '\t')
-		line_put(&out, "\\t");
-	else if (c == 0)
-		line_put(&out, next >= '0' && next <= '7' ? "\\000" : "\\0");
-	else if (c < ' ')
-		line_put(&out, "\\^"), line_byte(&out, (char)(c + '@'));
-	else if (c < 0x7f)
-		line_byte(&out, byte);
-	else
-		line_put(&out, "\\x%02x", c);
-}
-
-static void put_quoted(const char *text, size_t length)
-{
-	line_byte(&out, '"');
-	for (size_t i = 0; i < length; i++)
-		put_visible(text[i], i + 1 < length ? text[i + 1] : '\0');
-	line_put(&out, records.record.flags & KTRX_PROC_CUT ? "\"..." : "\"");
+	words_quoted(&out, payload.bytes + fixed, payload_size - fixed);
+	if (records.record.flags & KTRX_PROC_CUT)
+		line_put(&out, "...");
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
-
-static bool put_call_name(uint32_t number, struct table_line *line)
-{
-	char text[TABLE_WORD];
-	bool known;
-
-	format(text, sizeof(text), "%u", number);
-	known = table_find(&table, text, NULL, line) && table_word(line, 1, text);
-	line_put(&out, known ? "%s" : "[%s]", text);
-	return known;
-}
 
 /* The mode of open() means nothing unless the flags before it say so. */
 static bool is_unused(const char *type, const char *type_before, uint64_t before)
@@ -239,7 +98,7 @@ static void put_call(void)
 	const uint64_t *argument = payload.words + 1;
 	char type[TABLE_WORD], before[TABLE_WORD] = "";
 	struct table_line line;
-	bool known = put_call_name(call->number, &line), any = false;
+	bool known = words_call(&out, &table, call->number, &line), any = false;
 
 	for (unsigned n = 0; n < call->args && n < KTRX_PROC_ARGS_MAX; n++) {
 		if (known && !table_word(&line, 3 + 2 * n, type))
@@ -248,7 +107,7 @@ static void put_call(void)
 			continue;
 		line_byte(&out, any ? ',' : '(');
 		any = true;
-		put_value(known ? type : "", argument[n]);
+		words_value(&out, &table, known ? type : "", argument[n]);
 		string_copy(before, known ? type : "", sizeof(before));
 	}
 	if (any)
@@ -260,7 +119,7 @@ static void put_return(void)
 	struct table_line line;
 	int64_t result = payload.sysret.result;
 
-	put_call_name(payload.sysret.number, &line);
+	words_call(&out, &table, payload.sysret.number, &line);
 	if (payload.sysret.error)
 		line_put(&out, " -1 errno %d %s", payload.sysret.error, error_text(payload.sysret.error));
 	else if (result < 0 || result > 9)
@@ -270,71 +129,6 @@ static void put_return(void)
 }
 
 /* ---- Data -------------------------------------------------------------------------------------- */
-
-static bool is_binary(const char *bytes, size_t size)
-{
-	for (size_t n = 0; n < size; n++)
-		if ((bytes[n] < ' ' || bytes[n] == 0x7f) && bytes[n] && !strchr("\n\r\t", bytes[n]))
-			return true;
-	return false;
-}
-
-/* Lines of text between quotation marks, folded at the edge of the screen. */
-static void put_text(const char *bytes, size_t size)
-{
-	unsigned column = TAB;
-
-	line_put(&out, "       \"");
-	for (size_t n = 0; n < size; n++) {
-		char next = n + 1 < size ? bytes[n + 1] : '\0';
-		bool plain = bytes[n] == '\n' || bytes[n] == '\t';
-		unsigned width = bytes[n] == '\t'		       ? TAB - column % TAB
-				 : bytes[n] >= ' ' && bytes[n] != '\\' ? 1
-								       : 2;
-
-		if (bytes[n] == '\0' && next >= '0' && next <= '7')
-			width = 4;
-		if (column == 0) {
-			line_byte(&out, '\t');
-			column = TAB;
-		}
-		if (bytes[n] != '\n' && column + width > COLUMNS - 2) {
-			line_put(&out, "\\\n\t");
-			column = TAB;
-		}
-		if (plain)
-			line_byte(&out, bytes[n]);
-		else
-			put_visible(bytes[n], next);
-		column = bytes[n] == '\n' ? 0 : column + width;
-	}
-	line_put(&out, column == 0 ? "       \"" : "\"");
-}
-
-/* As many bytes a row, two by two, as leave the line shorter than the screen. */
-static void put_bytes(const char *bytes, size_t size)
-{
-	size_t width = 2;
-
-	while (13 + (width + 2) / 2 + 1 + 3 * (width + 2) + 4 < COLUMNS)
-		width += 2;
-	for (size_t row = 0; row < size; row += width) {
-		line_put(&out, row ? "\n       0x%04lx" : "       0x%04lx", row);
-		for (size_t n = row; n < row + width; n++) {
-			line_put(&out, n % 2 ? "" : " ");
-			if (n < size)
-				line_put(&out, "%02x", (unsigned char)bytes[n]);
-			else
-				line_put(&out, "  ");
-		}
-		line_put(&out, "  |");
-		for (size_t n = row; n < size && n < row + width; n++)
-			line_byte(&out, bytes[n] >= ' ' && bytes[n] <= '~' ? bytes[n] : '.');
-		line_byte(&out, '|');
-	}
-	if (size % width != 0)
-		line_byte(&out, '\n');
-}
 
 static void put_data(void)
 {
@@ -349,10 +143,7 @@ static void put_data(void)
 	line_byte(&out, '\n');
 	if (data_max && size > data_max)
 		size = data_max;
-	if (is_binary(bytes, size))
-		put_bytes(bytes, size);
-	else
-		put_text(bytes, size);
+	words_data(&out, bytes, size);
 }
 
 /* ---- All others -------------------------------------------------------------------------------- */
@@ -361,7 +152,7 @@ static void put_delivery(void)
 {
 	char name[TABLE_WORD];
 
-	put_signal(payload.psig.signal);
+	words_signal(&out, &table, payload.psig.signal);
 	if (payload.psig.handler == 0)
 		line_put(&out, " SIG_DFL code=");
 	else if (payload.psig.handler == 1)
@@ -369,10 +160,10 @@ static void put_delivery(void)
 	else
 		line_put(&out, " caught handler=0x%lx mask=0x%lx code=", payload.psig.handler,
 			 payload.psig.mask[0]);
-	if (find_value("sicode", (uint64_t)payload.psig.code, name))
+	if (words_find(&table, "sicode", (uint64_t)payload.psig.code, name))
 		line_put(&out, "%s", name);
 	else
-		put_hex((uint32_t)payload.psig.code);
+		words_hex(&out, (uint32_t)payload.psig.code);
 }
 
 static void put_switch(void)
@@ -382,7 +173,7 @@ static void put_switch(void)
 		line_put(&out, "%s", payload.csw.voluntary ? " voluntary" : " preempted");
 	if (payload_size > sizeof(payload.csw)) {
 		line_byte(&out, ' ');
-		put_quoted(payload.bytes + sizeof(payload.csw), payload_size - sizeof(payload.csw));
+		put_rest(sizeof(payload.csw));
 	}
 }
 
@@ -396,13 +187,13 @@ static void put_said(void)
 static void put_birth(void)
 {
 	line_put(&out, "parent %d ", (int)payload.ctor.parent);
-	put_quoted(payload.bytes + sizeof(payload.ctor), payload_size - sizeof(payload.ctor));
+	put_rest(sizeof(payload.ctor));
 }
 
 static void put_death(void)
 {
 	if (payload.dtor.signaled)
-		put_signal(payload.dtor.status);
+		words_signal(&out, &table, payload.dtor.status);
 	else
 		line_put(&out, "status %u", payload.dtor.status);
 }
@@ -421,7 +212,7 @@ static void put_end(void)
 
 static void put_path(void)
 {
-	put_quoted(payload.bytes, payload_size);
+	put_rest(0);
 }
 
 /* ---- Records ----------------------------------------------------------------------------------- */
