@@ -12,6 +12,8 @@
 
 #include <ktrace/proc.h>
 
+#include "test/unit/proc_walk.h"
+
 #define PROC_PROCESSES 2048
 #define PROC_FILE_MAX  (4u << 20)
 
@@ -99,33 +101,7 @@ void proc_trace(struct proc_process *process, struct proc_sink *sink, uint32_t f
 
 /* ---- Reading what was written ------------------------------------------------------------------ */
 
-/* A record, as spec/ktrx-proc.md says or as DragonFly has it. */
-struct proc_seen {
-	size_t offset, end;
-	uint32_t size;
-	uint16_t type, flags;
-	uint64_t stamp;
-	uint32_t pid, tid, lost;
-	uint16_t cpu;
-	const uint8_t *payload;
-	char name[17];	   /* DragonFly's */
-	int64_t sec, usec; /* DragonFly's */
-};
-
-struct proc_walk {
-	const uint8_t *bytes;
-	size_t size, at;
-	uint32_t format;
-	uint32_t heads;
-	bool torn; /* it ends within something: from `at` on */
-};
-
 void proc_walk(struct proc_walk *walk, const struct proc_sink *sink);
-/* False at the end, or where it is torn; what cannot be at all fails the test. */
-bool proc_next(struct proc_walk *walk, struct proc_seen *seen);
-/* The next of this type; fails the test if there is none. */
-void proc_find(struct proc_walk *walk, uint32_t type, struct proc_seen *seen);
-uint64_t proc_bits(const uint8_t *bytes, uint32_t size);
 
 /* How many records, of a type or all (0), NAME, TABLE and END included. The file must be clean. */
 uint32_t proc_count(const struct proc_sink *sink, uint32_t type);
