@@ -19,18 +19,23 @@
 #define SECONDS_BETWEEN 86400
 
 /* Points of a record, which has one more each for its type, its size and its time; of ending where the file does. */
-#define POINTS_NAME   2
-#define POINTS_LIKELY 4
-#define POINTS_END    2
+#define POINTS_NAME    2
+#define POINTS_NO_NAME 1
+#define POINTS_LIKELY  4
+#define POINTS_END     2
 
-static bool is_name(const uint8_t *name, uint32_t size)
+/* A name, or none, of a process that has none; a field without a NUL may be one, too, but is not likely. */
+static int points_of_name(const uint8_t *name, uint32_t size)
 {
 	uint32_t length = (uint32_t)strnlen((const char *)name, size);
 
 	for (uint32_t i = 0; i < length; i++)
 		if (name[i] < 0x20 || name[i] == 0x7f)
-			return false;
-	return length > 0 && length < size;
+			return 0;
+	for (uint32_t i = length; length == 0 && i < size; i++)
+		if (name[i] != 0)
+			return 0;
+	return length > 0 && length < size ? POINTS_NAME : POINTS_NO_NAME;
 }
 
 /* How much a head, behind which `left` bytes are there, looks like one. */
@@ -49,7 +54,7 @@ static int points_of(const struct ktread_proc_layout *layout, const uint8_t *byt
 		return 0;
 	if (head->type < 32 && layout->types >> head->type & 1)
 		points += 1 + ktread_proc_bsd_fits(layout, head, bytes + layout->head, left);
-	points += is_name(bytes + layout->comm, layout->comm_size) ? POINTS_NAME : 0;
+	points += points_of_name(bytes + layout->comm, layout->comm_size);
 	points += before < 0 ||
 		  (head->seconds >= before - SECONDS_BETWEEN && head->seconds <= before + SECONDS_BETWEEN);
 	return points;

@@ -24,19 +24,29 @@ static bool is_readable(const struct ktread_proc_input *input)
 	return poll(&end, 1, 0) != 0;
 }
 
-/* Of what is followed: 0 if nothing can be read now, or an error if its bytes are others than before. */
+/*
+ * Of what is followed: 0 if nothing can be read now. A writer that failed may take back what it had written of a record; if
+ * more than what is at hand is gone, somebody began the file anew, and its bytes are others: an error.
+ */
 static int meet_end(struct ktread_proc_input *input)
 {
+	off_t position = lseek(input->descriptor, 0, SEEK_CUR), gone;
 	struct stat state;
-	off_t position = lseek(input->descriptor, 0, SEEK_CUR);
 
-	if (position < 0)
+	if (position < 0) {
 		input->closed = true;
-	if (position < 0 || fstat(input->descriptor, &state) < 0 || !S_ISREG(state.st_mode) ||
-	    state.st_size >= position)
 		return 0;
-	return ktread_fail(KTREAD_E_FORMAT, "%s: became shorter than the %" PRIu64 " bytes that were read",
-			   input->name, (uint64_t)position);
+	}
+	if (fstat(input->descriptor, &state) < 0 || !S_ISREG(state.st_mode) || state.st_size >= position)
+		return 0;
+	gone = position - state.st_size;
+	if (input->unpacker || (uint64_t)gone > ktread_proc_at_hand(input) ||
+	    lseek(input->descriptor, state.st_size, SEEK_SET) < 0)
+		return ktread_fail(KTREAD_E_FORMAT,
+				   "%s: became shorter than the %" PRIu64 " bytes that were read",
+				   input->name, (uint64_t)position);
+	input->end -= (size_t)gone;
+	return 0;
 }
 
 /* Reads once: how many bytes, 0 at the end, for now or for good, or an error. */
@@ -103,8 +113,10 @@ static size_t refill(struct ktread_proc_input *input, size_t bytes)
 	if (got < 0)
 		give_up(input, (int)got);
 	input->ended = got <= 0;
-	input->end += input->ended ? 0 : (size_t)got;
-	return input->end - have;
+	if (input->ended)
+		return 0;
+	input->end += (size_t)got;
+	return (size_t)got;
 }
 
 /* Finds out whether it is packed, if that is to be told already. */

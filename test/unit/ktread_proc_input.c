@@ -260,6 +260,37 @@ static void files_that_shrink(void **state)
 	bytes_free(&bytes);
 }
 
+/* A writer without room takes back the beginning of a record, and writes another one when there is room again. */
+static void records_taken_back(void **state)
+{
+	const struct ktread_proc_record *record;
+	struct growing growing;
+	struct put put = put_trace(PUT_KTRX);
+	size_t whole;
+
+	(void)state;
+	put_line(&put, 3, "/first");
+	whole = put.bytes.size;
+	put_line(&put, 3, "/taken back");
+	begin_growing(&growing, KTREAD_PROC_AUTO);
+	assert_int_equal(write(growing.descriptor, put.bytes.data, whole + 20), whole + 20);
+	assert_int_equal(ktread_proc_next(growing.trace, &record), 1);
+	assert_int_equal(ktread_proc_next(growing.trace, &record), 0);
+	assert_int_equal(ftruncate(growing.descriptor, (off_t)whole), 0);
+	assert_int_equal(ktread_proc_next(growing.trace, &record), 0);
+	assert_int_equal(ktread_proc_info(growing.trace)->over, 0);
+	put.bytes.size = whole;
+	put_line(&put, 7, "another one");
+	assert_int_equal(
+		pwrite(growing.descriptor, put.bytes.data + whole, put.bytes.size - whole, (off_t)whole),
+		put.bytes.size - whole);
+	assert_int_equal(ktread_proc_next(growing.trace, &record), 1);
+	assert_int_equal(record->type, KTRX_PROC_USER);
+	assert_int_equal(record->offset, whole);
+	end_growing(&growing);
+	bytes_free(&put.bytes);
+}
+
 /* A pipe that is followed is not waited for, and is over when nobody has it open for writing. */
 static void followed_pipes(void **state)
 {
@@ -330,6 +361,7 @@ int main(void)
 		cmocka_unit_test(files_that_grow),
 		cmocka_unit_test(damage_that_grows),
 		cmocka_unit_test(files_that_shrink),
+		cmocka_unit_test(records_taken_back),
 		cmocka_unit_test(followed_pipes),
 		cmocka_unit_test(packed_files_that_grow),
 	};

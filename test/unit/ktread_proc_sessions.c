@@ -302,6 +302,31 @@ static void beginnings_tell_the_format(void **state)
 	}
 }
 
+/* Kernels without a clock of the day count from when they were booted; processes may have no name, or one without an end. */
+static void odd_times_and_names_tell_it_too(void **state)
+{
+	static const char *const names[] = { "init", "", "a name that fills its field" };
+
+	(void)state;
+	for (unsigned format = PUT_DRAGONFLY; format < PROC_FORMATS; format++)
+		for (unsigned n = 0; n < 3; n++) {
+			const uint64_t arg[] = { 3, 0x7fff0000, 100 };
+			struct put put = put_trace(format);
+			struct ktread_proc *trace;
+
+			put.ns = 0;
+			put.pid = put.tid = 1;
+			put_name(&put, names[n]);
+			put_call(&put, 3, 3, arg);
+			put_io(&put, 3, 0, "", 0);
+			put_ret(&put, 3, 0, 0);
+			trace = proc_open(temporary_bytes(&put.bytes), KTREAD_PROC_AUTO);
+			assert_int_equal(ktread_proc_info(trace)->format, proc_format[format]);
+			ktread_proc_close(trace);
+			bytes_free(&put.bytes);
+		}
+}
+
 static void refuse(const char *name, const char *words)
 {
 	struct ktread_proc *trace;
@@ -347,6 +372,7 @@ int main(void)
 		cmocka_unit_test(freebsd_denied_otherwise_before),
 		cmocka_unit_test(freebsd_tells_how_processes_call),
 		cmocka_unit_test(beginnings_tell_the_format),
+		cmocka_unit_test(odd_times_and_names_tell_it_too),
 		cmocka_unit_test(other_files_are_refused),
 	};
 
