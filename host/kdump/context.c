@@ -44,8 +44,8 @@ void kdump_context_close(struct kdump_context *context)
 {
 	kdump_table_destroy(context->words.table);
 	context->words.table = NULL;
-	for (unsigned n = 0; n < 2; n++)
-		kdump_table_destroy(context->linux_calls[n]);
+	for (unsigned n = 0; n < KDUMP_FOREIGN; n++)
+		kdump_table_destroy(context->foreign[n]);
 }
 
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
@@ -55,20 +55,45 @@ uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
 	return abi->pid == pid ? abi->flags : 0;
 }
 
+enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid)
+{
+	uint32_t flags;
+
+	if (context->ktrx || context->dragonfly || context->options->table)
+		return KDUMP_FOREIGN;
+	flags = kdump_context_abi(context, pid);
+	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_LINUX)
+		return flags & KDUMP_SV_LP64 ? KDUMP_LINUX64 : KDUMP_LINUX32;
+	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_FREEBSD && flags & KDUMP_SV_ILP32 &&
+	    context->info->address_size == 8)
+		return KDUMP_FREEBSD32;
+	return KDUMP_FOREIGN;
+}
+
+struct kdump_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose)
+{
+	static const struct {
+		const char *table;
+		uint16_t machine;
+		uint8_t address_size;
+	} of[] = {
+		[KDUMP_FREEBSD32] = { "freebsd", EM_386, 4 },
+		[KDUMP_LINUX32] = { "linux", EM_386, 4 },
+		[KDUMP_LINUX64] = { "linux", EM_X86_64, 8 },
+	};
+
+	if (whose == KDUMP_FOREIGN)
+		return context->words.table;
+	if (!context->foreign[whose] &&
+	    kdump_table_create(&context->foreign[whose], kdump_tables_text(of[whose].table),
+			       of[whose].machine, of[whose].address_size) < 0)
+		return context->words.table;
+	return context->foreign[whose];
+}
+
 struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t pid)
 {
-	uint32_t flags = context->ktrx || context->dragonfly || context->options->table
-				 ? 0
-				 : kdump_context_abi(context, pid);
-	bool wide = flags & KDUMP_SV_LP64;
-	struct kdump_table **calls = &context->linux_calls[wide];
-
-	if ((flags & KDUMP_SV_ABI) != KDUMP_SV_LINUX)
-		return context->words.table;
-	if (!*calls && kdump_table_create(calls, kdump_tables_text("linux"), wide ? EM_X86_64 : EM_386,
-					  wide ? 8 : 4) < 0)
-		return context->words.table;
-	return *calls;
+	return kdump_context_table(context, kdump_context_foreign(context, pid));
 }
 
 static void note_abi(struct kdump_context *context, const struct ktread_proc_record *record)

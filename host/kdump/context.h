@@ -41,6 +41,8 @@ struct kdump_abi {
 	uint32_t pid, flags;
 };
 
+enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_FOREIGN };
+
 struct kdump_context {
 	const struct kdump_options *options;
 	struct output *out;
@@ -53,8 +55,8 @@ struct kdump_context {
 	bool dragonfly;		/* lines as its kdump has them */
 	bool ktrx;
 	bool own_table; /* the trace brought one */
-	struct kdump_table *linux_calls
-		[2]; /* of FreeBSD's Linux processes: words of 32 and 64 bits; NULL: not asked for */
+	/* Calls of FreeBSD's processes that are not as its kernel; NULL: not asked for. */
+	struct kdump_table *foreign[KDUMP_FOREIGN];
 	struct ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
 
@@ -72,7 +74,10 @@ int kdump_context_update(struct kdump_context *context, const struct ktread_proc
 
 /* As in records of calls; 0 if unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid);
-/* The calls of a process: of words.table, but FreeBSD runs programs of Linux, too. */
+/* Whose calls a process makes: KDUMP_FOREIGN stands for its kernel's own. */
+enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid);
+struct kdump_table *kdump_context_table(struct kdump_context *context, enum kdump_foreign whose);
+/* Both in one: the table of a process's calls. Its errors and signals are the kernel's in any case. */
 struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t pid);
 
 /* FreeBSD's sv_flags. */

@@ -9,12 +9,14 @@
 #include "ktread/ktread.h"
 
 #define OTHER	KDUMP_CALLS_MAX /* the row of all numbers that are too large for one of their own */
-#define ROWS	(KDUMP_CALLS_MAX + 1)
+#define NUMBERS (KDUMP_CALLS_MAX + 1)
+#define ROWS	((KDUMP_FOREIGN + 1) * NUMBERS) /* of each kernel, whose programs FreeBSD runs, all numbers */
 #define RULER	"------ ----------- ----------- --------- --------- ----------------\n"
 #define HEADING "% time     seconds  usecs/call     calls    errors syscall\n" RULER
 
 struct row {
 	uint32_t number;
+	enum kdump_foreign whose;
 	uint64_t calls, errors, returned;
 	uint64_t nanoseconds; /* of those that returned */
 };
@@ -24,22 +26,26 @@ struct counts {
 	struct row row[ROWS];
 };
 
-static struct row *row_of(struct counts *counts, uint32_t number)
+static struct row *row_of(struct counts *counts, const struct kdump_context *context, uint32_t pid,
+			  uint32_t number)
 {
-	return &counts->row[number < OTHER ? number : OTHER];
+	uint32_t within = number < OTHER ? number : OTHER;
+
+	return &counts->row[kdump_context_foreign(context, pid) * NUMBERS + within];
 }
 
-static void begin_call(struct counts *counts, const struct ktread_proc_record *record)
+static void begin_call(struct counts *counts, struct kdump_context *context,
+		       const struct ktread_proc_record *record)
 {
 	kdump_pending_begin(kdump_pending_place(&counts->pending, record->pid, record->tid), record);
-	row_of(counts, record->syscall.number)->calls++;
+	row_of(counts, context, record->pid, record->syscall.number)->calls++;
 }
 
-static void end_call(struct counts *counts, const struct kdump_context *context,
+static void end_call(struct counts *counts, struct kdump_context *context,
 		     const struct ktread_proc_record *record)
 {
 	struct kdump_pending *pending = kdump_pending_find(&counts->pending, record->pid, record->tid);
-	struct row *row = row_of(counts, record->sysret.number);
+	struct row *row = row_of(counts, context, record->pid, record->sysret.number);
 
 	if (record->sysret.error)
 		row->errors++;
@@ -60,7 +66,7 @@ static int counts_open(void **state, struct kdump_context *context)
 	(void)context;
 	*state = counts;
 	for (uint32_t n = 0; counts && n < ROWS; n++)
-		counts->row[n].number = n;
+		counts->row[n] = (struct row){ .number = n % NUMBERS, .whose = n / NUMBERS };
 	return counts ? 0 : KTREAD_E_MEMORY;
 }
 
@@ -72,7 +78,7 @@ static int counts_record(void *state, struct kdump_context *context, const struc
 	if (record->lost)
 		kdump_pending_doubt(&counts->pending);
 	if (wanted && record->type == KTRX_PROC_SYSCALL)
-		begin_call(counts, record);
+		begin_call(counts, context, record);
 	else if (wanted && record->type == KTRX_PROC_SYSRET)
 		end_call(counts, context, record);
 	return 0;
@@ -87,7 +93,9 @@ static int by_time(const void *first, const void *second)
 		return a->nanoseconds > b->nanoseconds ? -1 : 1;
 	if (a->calls != b->calls)
 		return a->calls > b->calls ? -1 : 1;
-	return a->number < b->number ? -1 : a->number > b->number;
+	if (a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return a->whose < b->whose ? -1 : a->whose > b->whose;
 }
 
 static void write_row(struct output *out, const struct row *row, uint64_t all, const char *name)
@@ -122,7 +130,8 @@ static void counts_close(void *state, struct kdump_context *context)
 
 		if (row->calls == 0 && row->errors == 0)
 			continue;
-		*kdump_put_call_name(name, context, context->words.table, row->number) = '\0';
+		*kdump_put_call_name(name, context, kdump_context_table(context, row->whose), row->number) =
+			'\0';
 		write_row(context->out, row, total.nanoseconds, row->number == OTHER ? "(other)" : name);
 	}
 	output_text(context->out, RULER);

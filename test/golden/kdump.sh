@@ -24,6 +24,7 @@ done
 golden default kdump
 golden A kdump -A abi.ktrace
 golden A-oneline kdump --oneline abi.ktrace
+golden A-count kdump --count abi.ktrace
 golden A-ktrx kdump -A -t c linux.ktrace
 golden A-dragonfly kdump -A -t s dragonfly.ktrace
 golden c kdump -c -t cf freebsd1.ktrace

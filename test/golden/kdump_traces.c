@@ -370,6 +370,8 @@ static void make_abi(const char *directory)
 		put_end(&put);
 		put_call(&put, 3, 3, (uint64_t[]){ 5, ADDRESS, 10 });
 		put_ret(&put, 3, 35, -1);
+		put_call(&put, 478, 4,
+			 (uint64_t[]){ 5, 0x10, 1, 2 }); /* lseek; words of 32 bits: to 0x100000010 */
 	}
 	put.pid = 60;
 	put_call(&put, 3, 3, (uint64_t[]){ 5, ADDRESS, 10 });
