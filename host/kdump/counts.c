@@ -111,25 +111,37 @@ static void write_row(struct output *out, const struct row *row, uint64_t all, c
 		      (unsigned long long)row->calls, errors, name);
 }
 
-static void counts_close(void *state, struct kdump_context *context)
+/* Those of calls that there were, side by side from the first row on, and their sum. */
+static uint32_t gather(struct counts *counts, struct row *total)
 {
-	struct counts *counts = state;
-	struct row total = { .number = 0 };
-	char name[KDUMP_NAME + 32];
+	uint32_t rows = 0;
 
-	for (uint32_t n = 0; n < ROWS; n++) {
-		total.calls += counts->row[n].calls;
-		total.errors += counts->row[n].errors;
-		total.returned += counts->row[n].returned;
-		total.nanoseconds += counts->row[n].nanoseconds;
-	}
-	qsort(counts->row, ROWS, sizeof(counts->row[0]), by_time);
-	output_text(context->out, HEADING);
 	for (uint32_t n = 0; n < ROWS; n++) {
 		const struct row *row = &counts->row[n];
 
 		if (row->calls == 0 && row->errors == 0)
 			continue;
+		total->calls += row->calls;
+		total->errors += row->errors;
+		total->returned += row->returned;
+		total->nanoseconds += row->nanoseconds;
+		counts->row[rows++] = *row;
+	}
+	return rows;
+}
+
+static void counts_close(void *state, struct kdump_context *context)
+{
+	struct counts *counts = state;
+	struct row total = { .number = 0 };
+	uint32_t rows = gather(counts, &total);
+	char name[KDUMP_NAME + 32];
+
+	qsort(counts->row, rows, sizeof(counts->row[0]), by_time);
+	output_text(context->out, HEADING);
+	for (uint32_t n = 0; n < rows; n++) {
+		const struct row *row = &counts->row[n];
+
 		*kdump_put_call_name(name, context, kdump_context_table(context, row->whose), row->number) =
 			'\0';
 		write_row(context->out, row, total.nanoseconds, row->number == OTHER ? "(other)" : name);

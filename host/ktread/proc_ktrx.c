@@ -279,6 +279,7 @@ static int take_record(struct ktread_proc *trace)
 		return ktread_proc_cut_short(trace, size);
 	present(trace);
 	trace->used = size;
+	trace->known = next == RECORD;
 	return 1;
 }
 
@@ -298,9 +299,11 @@ static int next_record(struct ktread_proc *trace, const struct ktread_proc_reade
 	if (trace->damaged)
 		return step_over(trace);
 	for (;;) {
+		const enum place place = trace->known ? RECORD : place_at(trace, 0);
 		int status;
 
-		switch (place_at(trace, 0)) {
+		trace->known = false;
+		switch (place) {
 		case RECORD:
 			if (!ktread_proc_want(&trace->input, trace->record_head))
 				return ktread_proc_cut_short(trace, trace->record_head);
@@ -323,6 +326,7 @@ static int next_record(struct ktread_proc *trace, const struct ktread_proc_reade
 static int begin(struct ktread_proc *trace)
 {
 	trace->record_head = sizeof(struct ktrx_proc_record);
+	trace->known = false;
 	ktread_proc_table_clear(trace);
 	return place_at(trace, 0) == HEAD ? take_head(trace) : 0;
 }

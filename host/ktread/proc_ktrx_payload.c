@@ -26,7 +26,9 @@ static bool take_syscall(struct ktread_proc *trace)
 		args = KTREAD_PROC_ARGS_MOST;
 	if (args < call.args)
 		record->flags |= KTRX_PROC_CUT;
-	memcpy(trace->arg, record->data, args * sizeof(uint64_t));
+	/* One by one: a copy of a length that is not known takes longer to begin than these few words. */
+	for (uint32_t i = 0; i < args; i++)
+		memcpy(&trace->arg[i], record->data + i * sizeof(uint64_t), sizeof(uint64_t));
 	record->syscall.number = call.number;
 	record->syscall.abi = call.abi;
 	record->syscall.args = args;

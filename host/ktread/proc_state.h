@@ -40,8 +40,9 @@ struct ktread_proc {
 
 	/* Of our format: */
 	uint32_t record_head; /* bytes before the payload */
-	uint64_t damage;      /* where damage was met that is still to be stepped over … */
-	bool damaged;	      /* … if there is any */
+	bool known; /* what the input begins with was seen to be a record when the one before it was taken */
+	uint64_t damage; /* where damage was met that is still to be stepped over … */
+	bool damaged;	 /* … if there is any */
 	char *table;
 	size_t table_size, table_room;
 	uint64_t tabled; /* up to where TABLE records are in `table` */
