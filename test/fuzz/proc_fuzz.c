@@ -23,28 +23,25 @@ static void check(int condition, const char *what)
 }
 
 /* Reads each byte that is handed out, for the sanitizer to see. */
-static unsigned touch(const unsigned char *bytes, size_t size)
-{
-	unsigned sum = 0;
+static volatile unsigned touched;
 
+static void touch(const void *bytes, size_t size)
+{
 	for (size_t i = 0; i < size; i++)
-		sum += bytes[i];
-	return sum;
+		touched += ((const unsigned char *)bytes)[i];
 }
 
 static void check_record(const struct ktread_proc_record *record)
 {
-	volatile unsigned sum = touch(record->payload, record->payload_size);
-
-	sum += touch(record->data, record->data_size);
+	touch(record->payload, record->payload_size);
+	touch(record->data, record->data_size);
 	check(record->data >= record->payload &&
 		      record->data + record->data_size <= record->payload + record->payload_size,
 	      "data outside of the payload");
 	check(memchr(record->name, 0, sizeof(record->name)) != NULL, "a name without an end");
 	if (record->type == KTRX_PROC_SYSCALL) {
 		check(record->syscall.args <= KTREAD_PROC_ARGS_MOST, "too many arguments");
-		for (uint32_t i = 0; i < record->syscall.args; i++)
-			sum += (unsigned)record->syscall.arg[i];
+		touch(record->syscall.arg, record->syscall.args * sizeof(*record->syscall.arg));
 	}
 	if (record->type != KTRX_PROC_STRUCT && record->type != KTRX_PROC_STRUCT_ARRAY)
 		return;
