@@ -15,20 +15,20 @@
  *	error = ktrace_proc_control(&self->trace, thread, operation, facilities, pid, sink);
  *	ktrace_proc_sink_release(sink, thread); // those who are traced keep it
  *
- * Locks, from the outside in: a sink's own lock (one that sleeps; sink operations), the process table's (kernel callbacks),
- * the library's short lock (kernel callbacks). The library asks for each itself and never holds a short one where it
- * calls a function that sleeps.
+ * Locks, from the outside in: a sink's own lock (one that sleeps; sink operations), the process table's (kernel
+ * callbacks), the library's short lock (kernel callbacks). The library asks for each itself and never holds a short one
+ * where it calls a function that sleeps.
  *
- * Where a function may sleep it says so. It must then be called by a thread that holds no spinlock, and no lock that the
- * sink's write() or the kernel's copy_in() takes. All others may be called with interrupts off and locks held, those of
- * the process table and of the scheduler, too; not by an NMI. What they record is flagged KTRX_PROC_QUEUED.
+ * Where a function may sleep it says so. It must then be called by a thread that holds no spinlock, and no lock that
+ * the sink's write() or the kernel's copy_in() takes. All others may be called with interrupts off and locks held,
+ * those of the process table and of the scheduler, too; not by an NMI. What they record is flagged KTRX_PROC_QUEUED.
  *
- * While a thread is at work for a trace (it writes a sink's file, say) its hooks record nothing. Functions that may sleep are
- * told the running thread for that; one of the kernel's own may be NULL where it is not a hook's.
+ * While a thread is at work for a trace (it writes a sink's file, say) its hooks record nothing. Functions that may
+ * sleep are told the running thread for that; one of the kernel's own may be NULL where it is not a hook's.
  *
- * Errors are negative enum ktrace_error. For a system call: ARGUMENT is EINVAL, NO_PROCESS ESRCH, PERMISSION EPERM, FAULT
- * EFAULT, MEMORY ENOMEM, DEVICE EIO, BUSY EAGAIN, LOST ENOSPC, STATE ENOSYS. What kind of file may be written to, and by whom, the
- * kernel decides before.
+ * Errors are negative enum ktrace_error. For a system call: ARGUMENT is EINVAL, NO_PROCESS ESRCH, PERMISSION EPERM,
+ * FAULT EFAULT, MEMORY ENOMEM, DEVICE EIO, BUSY EAGAIN, LOST ENOSPC, STATE ENOSYS. What kind of file may be written to,
+ * and by whom, the kernel decides before.
  */
 #ifndef KTRACE_PROC_H
 #define KTRACE_PROC_H
@@ -95,12 +95,15 @@ struct ktrace_proc_identity {
 struct ktrace_proc_kernel {
 	uint32_t size; /* sizeof(struct ktrace_proc_kernel) */
 	/*
-	 * The short lock: keeps everybody else out for some hundred instructions, interrupts off. Twice a record, so without
-	 * events or hooks of its own. lock() returns what unlock() needs to know.
+	 * The short lock: keeps everybody else out for some hundred instructions, interrupts off. Twice a record, so
+	 * without events or hooks of its own. lock() returns what unlock() needs to know.
 	 */
 	unsigned long (*lock)(void);
 	void (*unlock)(unsigned long saved);
-	/* The process table's: while it is locked, what next() shows stays, and nobody's identity changes. Must not sleep. */
+	/*
+	 * The process table's: while it is locked, what next() shows stays, and nobody's identity changes. Must not
+	 * sleep.
+	 */
 	unsigned long (*table_lock)(void);
 	void (*table_unlock)(unsigned long saved);
 	/* All processes that are alive, from NULL to NULL; table locked. */
@@ -114,8 +117,8 @@ struct ktrace_proc_kernel {
 	/* Copies from the running process's memory: 0, or negative where it cannot be read; must not fault. May sleep. */
 	int (*copy_in)(void *to, uintptr_t from, size_t size);
 	/*
-	 * Unix time in ns of a stamp, for foreign formats. Short lock held. NULL: from the anchor given to ktrace_init(); else
-	 * the time since the clock began.
+	 * Unix time in ns of a stamp, for foreign formats. Short lock held. NULL: from the anchor given to
+	 * ktrace_init(); else the time since the clock began.
 	 */
 	uint64_t (*wall_ns)(uint64_t stamp);
 	/* What TABLE records say, see spec/ktrx-proc.md; kept for ever. NULL: none. */
@@ -130,15 +133,18 @@ int ktrace_proc_init(const struct ktrace_proc_kernel *kernel);
 /* All of them may sleep, and are called with neither the table nor the short lock held. */
 struct ktrace_proc_sink_operations {
 	/*
-	 * Appends to the file, whoever runs. Returns how many bytes, fewer if it must be, or a negative error number of the
-	 * kernel. Sink locked.
+	 * Appends to the file, whoever runs. Returns how many bytes, fewer if it must be, or a negative error number of
+	 * the kernel. Sink locked.
 	 */
 	int64_t (*write)(struct ktrace_proc_sink *sink, const void *data, size_t size);
 	/* Takes the file's last so many bytes away again: 0 or negative. NULL: it cannot. Sink locked. */
 	int (*truncate)(struct ktrace_proc_sink *sink, uint64_t bytes);
 	void (*lock)(struct ktrace_proc_sink *sink);
 	void (*unlock)(struct ktrace_proc_sink *sink);
-	/* It has ended and nobody refers to it any more: its memory is the kernel's again. By whoever was the last. NULL: nothing to do. */
+	/*
+	 * It has ended and nobody refers to it any more: its memory is the kernel's again. By whoever was the last.
+	 * NULL: nothing to do.
+	 */
 	void (*close)(struct ktrace_proc_sink *sink);
 };
 
@@ -149,7 +155,10 @@ enum ktrace_proc_format {
 
 /* When the file cannot be written. */
 enum ktrace_proc_on_error {
-	/* Nobody is traced into it any more. A record that was written in part is taken away again, if that can be done. */
+	/*
+	 * Nobody is traced into it any more. A record that was written in part is taken away again, if that can be
+	 * done.
+	 */
 	KTRACE_PROC_STOP = 0,
 	/* What waits goes on waiting, the rest is lost and counted until there is room in the file again. */
 	KTRACE_PROC_RETRY = 1,
@@ -229,7 +238,10 @@ struct ktrace_proc_sink *ktrace_proc_sink_find(const void *file);
 /* Gives a reference up. The last one writes what waits and closes the sink. May sleep. */
 void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_thread *thread);
 
-/* Writes what waits in all sinks: from time to time by a thread, for those who follow a file; before power off. May sleep. */
+/*
+ * Writes what waits in all sinks: from time to time by a thread, for those who follow a file; before power off. May
+ * sleep.
+ */
 void ktrace_proc_flush(struct ktrace_proc_thread *thread);
 
 /* ---- ktrace(2), utrace(2) ---------------------------------------------------------------------- */
@@ -243,18 +255,18 @@ void ktrace_proc_flush(struct ktrace_proc_thread *thread);
  *              traced into it
  *
  * pid: a process, or, negative, all of a process group. The caller may trace a process that its jail sees if its
- * effective uid is 0; or if its effective uid is the other's real and saved one, its real gid the other's real and saved
- * one, the other's ids did not change and the superuser has not set its trace. Of several, those that may be are.
+ * effective uid is 0; or if its effective uid is the other's real and saved one, its real gid the other's real and
+ * saved one, the other's ids did not change and the superuser has not set its trace. Of several, those that may be are.
  *
- * Errors: ARGUMENT (no such operation, no facility, SET without a sink), STATE (no ktrace_proc_init()), NO_PROCESS, PERMISSION
- * (none of them may be; for CLEARFILE: one of them may not be), DEVICE (the sink has ended). May sleep.
+ * Errors: ARGUMENT (no such operation, no facility, SET without a sink), STATE (no ktrace_proc_init()), NO_PROCESS,
+ * PERMISSION (none of them may be; for CLEARFILE: one of them may not be), DEVICE (the sink has ended). May sleep.
  */
 int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *thread, uint32_t operation,
 			uint32_t facilities, int64_t pid, struct ktrace_proc_sink *sink);
 
 /*
- * What the program itself has to say: size bytes at an address of it. ARGUMENT: more than KTRX_PROC_USER_MAX, traced or not.
- * FAULT: they cannot be read. LOST: there is no room for them. KTRACE_OK also where USER is not traced. May sleep.
+ * What the program itself has to say: size bytes at an address of it. ARGUMENT: more than KTRX_PROC_USER_MAX, traced or
+ * not. FAULT: they cannot be read. LOST: there is no room for them. KTRACE_OK also where USER is not traced. May sleep.
  */
 int ktrace_proc_user(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uintptr_t address,
 		     size_t size);
@@ -276,7 +288,8 @@ void ktrace_proc_fork(struct ktrace_proc *parent, struct ktrace_proc *child, uin
 void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *thread, int gains);
 
 /*
- * The process ends, by its last thread: status, or the signal that ended it with `signaled` nonzero. It is not traced any more, by nobody. May sleep.
+ * The process ends, by its last thread: status, or the signal that ended it with `signaled` nonzero. It is not traced
+ * any more, by nobody. May sleep.
  */
 void ktrace_proc_exit(struct ktrace_proc *process, struct ktrace_proc_thread *thread, uint32_t status,
 		      int signaled);
@@ -343,8 +356,8 @@ KTRACE_INLINE void ktrace_proc_sysret(struct ktrace_proc *process, struct ktrace
 }
 
 /*
- * A trap other than a call returns to the program: records nothing, but writes what waits, like a call's return. A program
- * that faults and makes no calls would fill the buffer. May sleep.
+ * A trap other than a call returns to the program: records nothing, but writes what waits, like a call's return. A
+ * program that faults and makes no calls would fill the buffer. May sleep.
  */
 KTRACE_INLINE void ktrace_proc_trap_end(struct ktrace_proc *process, struct ktrace_proc_thread *thread)
 {
@@ -380,8 +393,8 @@ KTRACE_INLINE void ktrace_proc_genio(struct ktrace_proc *process, struct ktrace_
 }
 
 /*
- * A signal is delivered: its number, why it was sent, the handler's address (0: default action), and the two words of what is
- * blocked (bit n - 1 for signal n). May sleep.
+ * A signal is delivered: its number, why it was sent, the handler's address (0: default action), and the two words of
+ * what is blocked (bit n - 1 for signal n). May sleep.
  */
 KTRACE_INLINE void ktrace_proc_psig(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				    uint32_t signal, int32_t code, uint64_t handler, const uint64_t *mask)
@@ -419,8 +432,8 @@ KTRACE_INLINE void ktrace_proc_struct_array(struct ktrace_proc *process, struct 
 }
 
 /*
- * Something is denied: why (KTRX_PROC_DENIED_*), the rights that it takes and those that are there, and what it is (a path; NULL:
- * nothing).
+ * Something is denied: why (KTRX_PROC_DENIED_*), the rights that it takes and those that are there, and what it is (a
+ * path; NULL: nothing).
  */
 KTRACE_INLINE void ktrace_proc_denied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 				      uint32_t reason, uint64_t needed, uint64_t held, const char *what)

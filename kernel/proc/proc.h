@@ -3,12 +3,12 @@
  * What the files of kernel/proc share.
  *
  * From a hook to the file: hooks.c makes a draft of a record, record.c finds out where it goes and lays it out in the
- * sink's ring (ring.h), drain.c writes what waits there. sink.c begins and closes sinks, control.c says who is
- * traced, life.c follows processes.
+ * sink's ring (ring.h), drain.c writes what waits there. sink.c begins and closes sinks, control.c says who is traced,
+ * life.c follows processes.
  *
- * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever writes
- * its file or uses sink->copy, and is taken first. A sink with no reference left is in the list of idle ones until somebody who may
- * sleep closes it.
+ * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever
+ * writes its file or uses sink->copy, and is taken first. A sink with no reference left is in the list of idle ones
+ * until somebody who may sleep closes it.
  */
 #ifndef KTRACE_PROC_PROC_H
 #define KTRACE_PROC_PROC_H
@@ -127,7 +127,10 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record(struct ktrace_proc *pr
 							  struct ktrace_proc_thread *thread,
 							  const struct ktrace_proc_draft *draft);
 
-/* The same where a call returns, whether the draft's type is traced or not: writes what waits, if that is enough. Sleeps. */
+/*
+ * The same where a call returns, whether the draft's type is traced or not: writes what waits, if that is enough.
+ * Sleeps.
+ */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_record_return(struct ktrace_proc *process,
 								 struct ktrace_proc_thread *thread,
 								 const struct ktrace_proc_draft *draft);

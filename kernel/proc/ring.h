@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The ring of a sink: whole records one behind the other from tail to head. None lies across the end: where one does not
- * fit there, it begins at 0, and `wrap` says where those before it stop. While tail <= head nothing has wrapped. Short lock held
- * in all of them.
+ * The ring of a sink: whole records one behind the other from tail to head. None lies across the end: where one does
+ * not fit there, it begins at 0, and `wrap` says where those before it stop. While tail <= head nothing has wrapped.
+ * Short lock held in all of them.
  */
 #ifndef KTRACE_PROC_RING_H
 #define KTRACE_PROC_RING_H

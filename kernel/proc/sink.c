@@ -105,14 +105,22 @@ static int sink_link(struct ktrace_proc_sink *sink)
 	return other == KTRACE_NULL;
 }
 
-static void sink_unlink(struct ktrace_proc_sink *sink, uint32_t state)
+static void sink_unlink(struct ktrace_proc_sink *sink)
 {
-	unsigned long saved = ktrace_proc_lock();
 	struct ktrace_proc_sink **link = &ktrace_proc_state.sinks;
 
 	while (*link != sink)
 		link = &(*link)->next;
 	*link = sink->next;
+}
+
+/* Closed, it is none of them any more. */
+static void set_state(struct ktrace_proc_sink *sink, uint32_t state)
+{
+	unsigned long saved = ktrace_proc_lock();
+
+	if (state == KTRACE_PROC_SINK_CLOSED)
+		sink_unlink(sink);
 	sink->state = state;
 	ktrace_proc_unlock(saved);
 }
@@ -198,10 +206,7 @@ int ktrace_proc_sink_open(struct ktrace_proc_sink *sink, const struct ktrace_pro
 		ktrace_proc_take_back(sink, sink->bytes);
 	sink->operations->unlock(sink);
 	ktrace_proc_leave(thread);
-	if (error)
-		sink_unlink(sink, KTRACE_PROC_SINK_CLOSED);
-	else
-		sink->state = KTRACE_PROC_SINK_OPEN;
+	set_state(sink, error ? KTRACE_PROC_SINK_CLOSED : KTRACE_PROC_SINK_OPEN);
 	return error;
 }
 
@@ -257,7 +262,7 @@ static void close_sink(struct ktrace_proc_sink *sink)
 	sink->operations->lock(sink);
 	ktrace_proc_drain_locked(sink);
 	sink->operations->unlock(sink);
-	sink_unlink(sink, KTRACE_PROC_SINK_CLOSED);
+	set_state(sink, KTRACE_PROC_SINK_CLOSED);
 	if (sink->operations->close)
 		sink->operations->close(sink);
 }
