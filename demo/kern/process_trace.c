@@ -283,7 +283,10 @@ static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, bool *i
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
 
-/* The file at path, held, if the running process may write traces into it. */
+/*
+ * The file at path, held, if the running process may write traces into it: it must be a regular one that the process may
+ * read and write. Links that could lead elsewhere do not exist in this tree, nor do pipes with names.
+ */
 static int find_file(const char *path, struct inode **inode)
 {
 	struct process *self = process_self();

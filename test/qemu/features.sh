@@ -22,6 +22,12 @@ check "what is in is recorded" grep -q 'sched.switch' "$tmp/summary"
 check "what is out is not" sh -c "! grep -q 'mm\.' '$tmp/summary'"
 equal "the kernel with everything has all groups" "sched irq mm lock ipi" \
 	"$(groups build/demo/x86_64/kernel.elf | xargs)"
+check "a kernel without any event builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_DISABLE=1 DEMO_OUT="$tmp/off"
+equal "it has no table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
+KERNEL=$tmp/off/x86_64/kernel.elf
+timeout -k 2 60 $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
+equal "but traces processes" 2 "$(tr -d '\r' <"$tmp/console" | grep -c '^init: traces: status 0\|^init: tracing: status 0')"
+unset KERNEL
 make -s build FEATURES=ktrace-shed DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
 check "a name that is no group is refused" test $? -ne 0
 check "with those that are" grep -q 'ktrace-shed: no such group.* ktrace-sched' "$tmp/said"
