@@ -20,6 +20,7 @@ static int take_session(struct kdump_context *context)
 	context->words.table = table;
 	context->heads = info->heads;
 	context->tables = info->tables;
+	context->format = info->format;
 	context->dragonfly = info->format == KTREAD_PROC_DRAGONFLY;
 	context->ktrx = info->format == KTREAD_PROC_KTRX;
 	context->own_table = *ktread_proc_table(context->trace) != '\0';
@@ -109,7 +110,9 @@ static void note_abi(struct kdump_context *context, const struct ktread_proc_rec
 int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	note_abi(context, record);
-	if (context->heads == context->info->heads && context->tables == context->info->tables)
+	/* A file that was empty at first has no format before its first record. */
+	if (context->heads == context->info->heads && context->tables == context->info->tables &&
+	    context->format == context->info->format)
 		return 0;
 	return take_session(context);
 }

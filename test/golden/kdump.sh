@@ -54,19 +54,25 @@ printf '5 mine fd, path where, how how, mode mode\nflags how 0x100000 SO\n' >"$t
 golden table-file kdump --table own.table --names -t c freebsd1.ktrace
 golden names kdump --names -t c linux.ktrace
 
-# -l: what is there, then what comes, until it is interrupted.
-head -c 300 "$tmp/freebsd1.ktrace" >"$tmp/grows"
-build/bin/kdump -l -t n "$tmp/grows" >"$tmp/followed" 2>/dev/null &
-follower=$!
-tries=0
-until grep -q motd "$tmp/followed" || [ $((tries += 1)) -gt 100 ]; do sleep 0.1; done
-tail -c +301 "$tmp/freebsd1.ktrace" >>"$tmp/grows"
-until grep -q directory "$tmp/followed" || [ $((tries += 1)) -gt 200 ]; do sleep 0.1; done
-kill -INT $follower
-wait $follower
-equal "l: an interrupt is its end" 0 $?
-build/bin/kdump -t n "$tmp/freebsd1.ktrace" >"$tmp/whole" 2>/dev/null
-same "l: all of it, once" "$tmp/whole" "$tmp/followed"
+# -l: what is there, then what comes, until it is interrupted; also of a file that is empty at first.
+for format in freebsd1 ktrx; do
+	for begun in 0 300; do
+		head -c $begun "$tmp/$format.ktrace" >"$tmp/grows"
+		build/bin/kdump -l -t cn "$tmp/grows" >"$tmp/followed" 2>"$tmp/message" &
+		follower=$!
+		tries=0
+		[ $begun -eq 0 ] && sleep 0.3
+		tail -c +$((begun + 1)) "$tmp/$format.ktrace" | head -c 2000 >>"$tmp/grows"
+		until grep -q motd "$tmp/followed" || [ $((tries += 1)) -gt 100 ]; do sleep 0.1; done
+		tail -c +$((begun + 2001)) "$tmp/$format.ktrace" >>"$tmp/grows"
+		until grep -q 'exit(0' "$tmp/followed" || [ $((tries += 1)) -gt 200 ]; do sleep 0.1; done
+		kill -INT $follower
+		wait $follower
+		equal "l: $format from $begun bytes on: an interrupt is its end" 0 $?
+		build/bin/kdump -t cn "$tmp/$format.ktrace" >"$tmp/whole" 2>/dev/null
+		same "l: $format from $begun bytes on: all of it, once" "$tmp/whole" "$tmp/followed"
+	done
+done
 
 # One line a call, values of all types, bytes that want to be more than text.
 for trace in linux values hostile; do
