@@ -23,19 +23,35 @@ static struct ktrace_proc_sink *claim(struct ktrace_proc *process, uint32_t type
 	return sink;
 }
 
-/* Sink locked. The process may be traced into another one by now: then this is nothing to record. */
+/* No more data than the sink is to have. Short lock held. */
+static void fit(struct ktrace_proc_draft *draft, const struct ktrace_proc_sink *sink)
+{
+	if (draft->type != KTRX_PROC_GENIO || draft->data_size <= sink->data_max)
+		return;
+	draft->data_size = sink->data_max;
+	draft->flags |= KTRX_PROC_CUT;
+}
+
+/*
+ * Sink locked. The process may be traced into another one by now: there the record goes then, or is lost if that is full,
+ * for its lock is not ours to take.
+ */
 static enum ktrace_proc_outcome put(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
-				    const struct ktrace_proc_draft *draft)
+				    struct ktrace_proc_draft *draft)
 {
 	for (uint32_t tries = TRIES;; tries--) {
 		unsigned long saved = ktrace_proc_lock();
-		enum ktrace_proc_outcome outcome =
-			process->sink == sink ? ktrace_proc_put(process, draft) : KTRACE_PROC_NOT_TRACED;
+		enum ktrace_proc_outcome outcome = KTRACE_PROC_NOT_TRACED;
+		int last = tries == 0 || process->sink != sink;
 
-		if (outcome == KTRACE_PROC_FULL && tries == 0)
-			ktrace_proc_lose(sink);
+		if (process->sink) {
+			fit(draft, process->sink);
+			outcome = ktrace_proc_put(process, draft);
+		}
+		if (outcome == KTRACE_PROC_FULL && last)
+			ktrace_proc_lose(process->sink);
 		ktrace_proc_unlock(saved);
-		if (outcome != KTRACE_PROC_FULL || tries == 0)
+		if (outcome != KTRACE_PROC_FULL || last)
 			return outcome;
 		ktrace_proc_drain_locked(sink);
 	}

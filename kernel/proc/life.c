@@ -62,7 +62,7 @@ void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *th
 	const struct ktrace_proc_kernel *kernel = ktrace_proc_state.kernel;
 	char name[KTRACE_PROC_NAME_MAX];
 	struct ktrace_proc_draft draft;
-	unsigned long table;
+	unsigned long saved;
 	uint64_t fixed;
 
 	if (!ktrace_proc_wants(process, UINT32_MAX))
@@ -72,10 +72,12 @@ void ktrace_proc_exec(struct ktrace_proc *process, struct ktrace_proc_thread *th
 	ktrace_proc_renamed(process);
 	if (!ktrace_proc_wants(process, KTRACE_PROC_FACILITY(KTRX_PROC_PROCCTOR)) || thread->busy)
 		return;
-	table = kernel->table_lock();
+	saved = kernel->table_lock();
 	fixed = ktrace_proc_parent_pid(process) | (uint64_t)KTRX_PROC_CTOR_EXEC << 32;
-	kernel->table_unlock(table);
+	kernel->table_unlock(saved);
+	saved = ktrace_proc_lock();
 	kernel->name(process, name, sizeof(name));
+	ktrace_proc_unlock(saved);
 	ktrace_proc_draft(&draft, KTRX_PROC_PROCCTOR, 0, &fixed, sizeof(fixed));
 	draft.text = name;
 	draft.text_size = ktrace_proc_length(name, sizeof(name));

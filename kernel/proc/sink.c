@@ -293,10 +293,13 @@ void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_
 	ktrace_proc_close_idle(thread);
 }
 
-/* The first sink from here on that somebody refers to, with a reference more. */
+/*
+ * The first sink from here on that somebody refers to, with a reference more. One that is being opened is its opener's
+ * alone: if that fails its memory is gone.
+ */
 static struct ktrace_proc_sink *hold_first(struct ktrace_proc_sink *sink)
 {
-	while (sink && sink->references == 0)
+	while (sink && (sink->references == 0 || sink->state == KTRACE_PROC_SINK_OPENING))
 		sink = sink->next;
 	if (sink)
 		ktrace_proc_hold(sink);

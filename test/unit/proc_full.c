@@ -297,6 +297,22 @@ static void no_room_to_begin(void **state)
 	assert_null(ktrace_proc_sink_find(&sink));
 }
 
+static void write_all_that_waits(struct proc_file *written)
+{
+	written->in_write = NULL;
+	ktrace_proc_flush(NULL);
+}
+
+/* Its memory is gone if it cannot be begun: who writes what waits everywhere does not touch it before. */
+static void nobody_else_writes_what_is_being_opened(void **state)
+{
+	(void)state;
+	sink.file.in_write = write_all_that_waits;
+	proc_open_default(&sink);
+	assert_null(sink.file.in_write);
+	proc_release(&sink);
+}
+
 /* ---- Limits ------------------------------------------------------------------------------------ */
 
 static void limited_to(uint32_t format, uint64_t limit)
@@ -330,6 +346,25 @@ static void limited_to(uint32_t format, uint64_t limit)
 	if (format == KTRACE_PROC_FORMAT_KTRX)
 		assert_int_equal(proc_bits(sink.file.bytes + sink.file.size - 32, 4), KTRX_PROC_ENDED_LIMIT);
 	assert_int_equal(sink.sink.records, count - (format == KTRACE_PROC_FORMAT_KTRX));
+}
+
+/* Reached before all who are to be traced are so: then none of them is. */
+static void limit_reached_among_several(void **state)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self = proc_first();
+
+	(void)state;
+	proc_fork(self), proc_fork(self);
+	config.limit = 64 + 64 + 40 + 48; /* a name and a birth, and around them a head and an end */
+	assert_int_equal(proc_open(&sink, &config), KTRACE_OK);
+	assert_int_equal(proc_control(self, KTRACE_PROC_SET | KTRACE_PROC_DESCEND, KTRACE_PROC_ALL, 1, &sink),
+			 KTRACE_ERROR_DEVICE);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_null(proc_process[i].trace.sink);
+	assert_int_equal(proc_count(&sink, KTRX_PROC_PROCCTOR), 1);
+	assert_int_equal(proc_count(&sink, KTRX_PROC_END), 1);
+	proc_release(&sink);
 }
 
 static void every_limit(void **state)
@@ -478,7 +513,9 @@ int main(void)
 		TEST(dragonfly_full_at_every_byte),
 		TEST(only_the_affected_sink_stops),
 		TEST(no_room_to_begin),
+		TEST(nobody_else_writes_what_is_being_opened),
 		TEST(every_limit),
+		TEST(limit_reached_among_several),
 		TEST(drops_are_counted_exactly),
 		TEST(who_may_sleep_loses_nothing),
 		TEST(a_disk_that_has_room_again),

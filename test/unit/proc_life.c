@@ -319,16 +319,73 @@ static void swapped_while_it_copies(void **state)
 	proc_open_default(&other);
 	proc_trace(self, &sink, KTRACE_PROC_ALL);
 	proc_kernel.in_copy = swap;
-	/* What it was copied for is not traced any more: recorded nowhere, and no error of the program's. */
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 10), KTRACE_OK);
 	proc_kernel.in_copy = NULL;
 	assert_int_equal(sink.closed, 1);
 	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 10), KTRACE_OK);
 	proc_release(&other);
 	proc_exit(self);
+	/* Traced before and afterwards, it is in the file that it was traced into afterwards. */
 	assert_int_equal(proc_count(&sink, KTRX_PROC_USER), 0);
-	assert_int_equal(proc_count(&other, KTRX_PROC_USER), 1);
+	assert_int_equal(proc_count(&other, KTRX_PROC_USER), 2);
+	assert_int_equal(other.sink.lost, 0);
 	assert_int_equal(other.closed, 1);
+}
+
+/* The other sink is to have less of the data. */
+static void swapped_for_one_with_less_data(void **state)
+{
+	struct ktrace_proc_sink_config config = proc_config();
+	struct proc_process *self = proc_first();
+	struct proc_walk walk;
+	struct proc_seen seen;
+
+	(void)state;
+	proc_open_default(&sink);
+	config.data_max = 10;
+	assert_int_equal(proc_open(&other, &config), KTRACE_OK);
+	proc_trace(self, &sink, KTRACE_PROC_ALL);
+	proc_kernel.in_copy = swap;
+	ktrace_proc_genio(&self->trace, &self->thread, 1, 0, PROC_USER_BASE, 100);
+	proc_kernel.in_copy = NULL;
+	proc_release(&other);
+	proc_exit(self);
+	proc_walk(&walk, &other);
+	proc_find(&walk, KTRX_PROC_GENIO, &seen);
+	assert_int_equal(seen.size, 16 + 10);
+	assert_int_equal(seen.flags, KTRX_PROC_CUT);
+}
+
+/* Full while its lock is another's: one more is lost there. */
+static void fill_and_swap(void)
+{
+	struct proc_process *filler = proc_fork(proc_first());
+
+	proc_kernel.in_copy = NULL;
+	assert_int_equal(proc_control(filler, KTRACE_PROC_SET, KTRACE_PROC_ALL, filler->id.pid, &other),
+			 KTRACE_OK);
+	while (other.sink.lost == 0)
+		ktrace_proc_denied(&filler->trace, &filler->thread, 1, 0, 0, NULL);
+	swap();
+}
+
+static void swapped_for_one_that_is_full(void **state)
+{
+	struct proc_process *self = proc_first();
+	uint64_t lost;
+
+	(void)state;
+	proc_open_default(&sink);
+	proc_open_default(&other);
+	proc_trace(self, &sink, KTRACE_PROC_ALL);
+	proc_kernel.in_copy = fill_and_swap;
+	assert_int_equal(ktrace_proc_user(&self->trace, &self->thread, PROC_USER_BASE, 2000),
+			 KTRACE_ERROR_LOST);
+	lost = other.sink.lost;
+	assert_int_equal(lost, 3); /* the filler's last, who was set, and this */
+	proc_release(&other);
+	proc_exit(self);
+	assert_int_equal(sink.sink.lost, 0);
 }
 
 /* ---- When it is written ------------------------------------------------------------------------ */
@@ -419,12 +476,20 @@ static void a_thousand_processes_lose_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(children_inherit_only_if_told), TEST(a_child_is_told_of_before_it_runs),
-		TEST(how_a_process_ended),	     TEST(a_program_is_told_of),
-		TEST(privileges_end_a_trace),	     TEST(the_last_one_that_is_privileged_closes_the_sink),
-		TEST(names_follow_each_change),	     TEST(a_sink_takes_the_place_of_another),
-		TEST(swapped_while_it_writes),	     TEST(swapped_while_it_copies),
-		TEST(what_waits_is_written_in_time), TEST(a_thousand_processes_lose_nothing),
+		TEST(children_inherit_only_if_told),
+		TEST(a_child_is_told_of_before_it_runs),
+		TEST(how_a_process_ended),
+		TEST(a_program_is_told_of),
+		TEST(privileges_end_a_trace),
+		TEST(the_last_one_that_is_privileged_closes_the_sink),
+		TEST(names_follow_each_change),
+		TEST(a_sink_takes_the_place_of_another),
+		TEST(swapped_while_it_writes),
+		TEST(swapped_while_it_copies),
+		TEST(swapped_for_one_with_less_data),
+		TEST(swapped_for_one_that_is_full),
+		TEST(what_waits_is_written_in_time),
+		TEST(a_thousand_processes_lose_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,6 +113,7 @@ static void name(const struct ktrace_proc *process, char *to, size_t room)
 {
 	size_t length = strlen(of(process)->name);
 
+	assert_true(held.shortly);
 	assert_true(room > 0);
 	if (length >= room)
 		length = room - 1;
