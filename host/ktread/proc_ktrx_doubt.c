@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Whether a record's size can be its own: one that is too large by as much as the next records take swallows them, and is still
- * followed by a record, so that only what it holds gives it away.
+ * followed by a record, so that only what it holds gives it away. What a program had written is never held against a record
+ * that is as it should be: programs could have records made up that way.
  */
 #include "proc_ktrx.h"
 
-/* A text, behind `bytes` of other things, has no NUL in it, and only zeroes behind it. */
+static bool is_padded(const uint8_t *payload, uint32_t size)
+{
+	return memcmp(payload + size, "\0\0\0\0\0\0\0", -size % 8u) == 0;
+}
+
+/* A text, behind `bytes` of other things, has no NUL in it. */
 static bool is_text(const uint8_t *payload, uint32_t size, uint32_t bytes)
 {
-	return size >= bytes && !memchr(payload + bytes, 0, size - bytes) &&
-	       memcmp(payload + size, "\0\0\0\0\0\0\0", -size % 8u) == 0;
+	return size >= bytes && !memchr(payload + bytes, 0, size - bytes) && is_padded(payload, size);
 }
 
 static bool is_call(const uint8_t *payload, uint32_t size)
@@ -66,7 +71,9 @@ bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 		return !is_text(payload, head.size, sizeof(struct ktrx_proc_ctor));
 	case KTRX_PROC_CAPFAIL:
 		return !is_text(payload, head.size, sizeof(struct ktrx_proc_capfail));
-	default: /* a program's own bytes, a structure, or nobody knows */
-		return true;
+	case KTRX_PROC_USER:
+		return head.size > KTRX_PROC_USER_MAX || !is_padded(payload, head.size);
+	default:
+		return !is_padded(payload, head.size);
 	}
 }

@@ -271,6 +271,35 @@ static void largest_payloads(void **state)
 	free(data);
 }
 
+/* Whatever a program has the kernel record of its bytes, it makes up no record that way. */
+static void programs_make_up_no_records(void **state)
+{
+	struct put put = put_trace(PUT_KTRX), forged = { .format = PUT_KTRX };
+	struct proc_outline outline;
+
+	(void)state;
+	for (int i = 0; i < 20; i++)
+		put_ret(&forged, 33, 0, 4711);
+	for (size_t cut = 0; cut < 2; cut++) {
+		put.flags = cut ? KTRX_PROC_CUT : 0;
+		put_io(&put, 1, 1, forged.bytes.data, forged.bytes.size);
+		put_over(&put, 40, forged.bytes.size + cut, 8);
+		put_begin(&put, 7);
+		put_bytes(&put, forged.bytes.data, forged.bytes.size);
+		put_end(&put);
+		put_struct(&put, "1234567", forged.bytes.data, forged.bytes.size);
+		put_array(&put, "1234567", 48, forged.bytes.data, forged.bytes.size);
+		put_begin(&put, 77);
+		put_bytes(&put, forged.bytes.data, forged.bytes.size);
+		put_end(&put);
+	}
+	outline_of(put.bytes.data, put.bytes.size, PUT_KTRX, &outline);
+	assert_int_equal(outline.records, 10);
+	assert_int_equal(outline.errors, 0);
+	bytes_free(&forged.bytes);
+	bytes_free(&put.bytes);
+}
+
 /* A session torn within what a program wrote, and another one begun behind it, which is found though that looks like data. */
 static void sessions_behind_torn_data(void **state)
 {
@@ -357,6 +386,7 @@ int main(void)
 		cmocka_unit_test(lengths_that_cannot_be),
 		cmocka_unit_test(long_damage),
 		cmocka_unit_test(largest_payloads),
+		cmocka_unit_test(programs_make_up_no_records),
 		cmocka_unit_test(sessions_behind_torn_data),
 		cmocka_unit_test(many_chains_that_lead_nowhere),
 		cmocka_unit_test(large_writes_are_cut),
