@@ -14,6 +14,8 @@ $(eval $(call proc_test,control))
 $(eval $(call proc_test,life))
 $(eval $(call proc_test,full))
 UNIT_SRCS_proc_full += $(wildcard host/ktread/*.c)
+$(eval $(call proc_test,read))
+UNIT_SRCS_proc_read += $(wildcard host/ktread/*.c)
 
 # Threads as CPUs: the host must be an x86_64.
 ifeq ($(shell uname -m),x86_64)
