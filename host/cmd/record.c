@@ -39,7 +39,7 @@ static void print_usage(FILE *to)
 	      "  -i          processes that are made by it are recorded, too\n"
 	      "  -p PID      a process that runs: returns at once, and goes on in the background\n"
 	      "  -g GROUP    all of a process group\n"
-	      "  -d          with -p: those descended from it as well\n"
+	      "  -d          with -p, -g: those descended from them as well\n"
 	      "  -t LETTERS  what: c calls, n paths, i data, s signals, u what it says by utrace(), t "
 	      "structures,\n"
 	      "              f faults, w waiting, + all but w (the default); p and y are taken, and nothing "
@@ -71,11 +71,9 @@ static const struct {
 	{ 'y', F(SYSCTL) },
 	{ '+', RECORD_ALL & ~F(CSW) },
 };
-#define LIVES (F(PROCCTOR) | F(PROCDTOR))
-
 static int take_letters(struct record_command *command, const char *text)
 {
-	uint32_t facilities = LIVES;
+	uint32_t facilities = RECORD_LIVES;
 
 	for (; *text; text++) {
 		size_t n = 0;
@@ -160,9 +158,11 @@ static int say_count(const struct record_command *command, int count)
 static int clear(const struct record_command *command)
 {
 	const struct record_plan *plan = &command->plan;
-	struct record_request request = { .facilities = plan->facilities | LIVES, .descend = plan->descend };
+	struct record_request request = { .facilities = plan->facilities & ~RECORD_LIVES,
+					  .descend = plan->descend };
 	struct stat file;
 
+	/* All but waiting was what began without -t, too; it all ends. */
 	if (plan->facilities == (RECORD_ALL & ~F(CSW)))
 		request.facilities = RECORD_ALL;
 	if (command->clear_all) {

@@ -9,6 +9,7 @@
 
 #define RECORD_FACILITY(type) (UINT32_C(1) << (type))
 #define RECORD_ALL	      UINT32_C(0xfffe)
+#define RECORD_LIVES	      (RECORD_FACILITY(KTRX_PROC_PROCCTOR) | RECORD_FACILITY(KTRX_PROC_PROCDTOR))
 
 /* A process is new here: KTRX_PROC_CTOR_*. */
 void record_put_born(struct record_thread *thread, uint32_t how);

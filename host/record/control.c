@@ -13,16 +13,40 @@
 #include "record/tracer.h"
 #include "user/sys/ktrace.h"
 
+#define GENERATIONS \
+	1024u /* that are looked back through: numbers that come again could make a ring of them */
+
+/* `pid` below zero is that of a group, as kill(2) has it. */
+static bool is_named(const struct record_process *process, pid_t pid)
+{
+	return pid < 0 ? getpgid(process->pid) == -(int64_t)pid : process->pid == pid;
+}
+
+/*
+ * Or descended from one that is, by what was true when they were made; a process whose parent has ended keeps its number
+ * here.
+ */
+static bool is_chosen(const struct record_process *process, pid_t pid, bool descend)
+{
+	unsigned generations = descend ? GENERATIONS : 1;
+
+	for (; process && generations > 0; generations--) {
+		if (is_named(process, pid))
+			return true;
+		process = record_process_find(process->parent);
+	}
+	return false;
+}
+
 static bool concerns(const struct record_request *request, const struct record_process *process)
 {
 	switch (request->whose) {
 	case RECORD_WHOSE_ALL:
 		return true;
 	case RECORD_WHOSE_PROCESS:
-		return process->pid == request->pid ||
-		       (request->descend && record_process_descends(process, request->pid));
+		return is_chosen(process, request->pid, request->descend);
 	case RECORD_WHOSE_GROUP:
-		return getpgid(process->pid) == request->pid;
+		return is_chosen(process, -request->pid, request->descend);
 	case RECORD_WHOSE_FILE:
 		return process->sink == record_sink_find((dev_t)request->device, (ino_t)request->inode);
 	}
@@ -50,6 +74,8 @@ unsigned record_control_clear(const struct record_request *request)
 			continue;
 		count++;
 		take_away(process, request->facilities);
+		if ((process->facilities & RECORD_ALL & ~RECORD_LIVES) == 0)
+			take_away(process, RECORD_ALL);
 		if (!process->sink)
 			record_let_go(process);
 	}
@@ -57,15 +83,6 @@ unsigned record_control_clear(const struct record_request *request)
 }
 
 /* ---- ktrace() ---------------------------------------------------------------------------------- */
-
-static bool is_chosen(const struct record_process *process, pid_t pid, uint32_t operation)
-{
-	bool descend = operation & KTRFLAG_DESCEND;
-
-	if (pid < 0)
-		return getpgid(process->pid) == -pid;
-	return process->pid == pid || (descend && record_process_descends(process, pid));
-}
 
 /* As we can reach it; its last part is not followed where it is a link. */
 static int find_file(const struct record_thread *thread, uint64_t address, char *path, size_t room)
@@ -102,7 +119,7 @@ static int change(pid_t pid, uint32_t operation, uint32_t facilities, struct rec
 
 	for (struct record_process *process = record_process_next(NULL); process;
 	     process = record_process_next(process)) {
-		if (!is_chosen(process, pid, operation))
+		if (!is_chosen(process, pid, operation & KTRFLAG_DESCEND))
 			continue;
 		error = 0;
 		if (sink)
@@ -132,7 +149,7 @@ static bool is_any_chosen(pid_t pid, uint32_t operation)
 {
 	struct record_process *process = record_process_next(NULL);
 
-	while (process && !is_chosen(process, pid, operation))
+	while (process && !is_chosen(process, pid, operation & KTRFLAG_DESCEND))
 		process = record_process_next(process);
 	return process != NULL;
 }
@@ -159,6 +176,9 @@ int record_control_ktrace(struct record_thread *thread, uint64_t path, uint32_t 
 		return EINVAL;
 	if (KTROP(operation) != KTROP_CLEARFILE && (facilities & RECORD_ALL) == 0)
 		return EINVAL;
+	/* What it asks for is done with our rights. */
+	if (record_proc_user(thread->tid) != geteuid())
+		return EPERM;
 	if (KTROP(operation) == KTROP_CLEAR)
 		return change(pid, operation, facilities, NULL);
 	error = find_file(thread, path, file, sizeof(file));

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,6 +102,15 @@ void record_control_attend(void)
 	}
 }
 
+/* Is the recorder that has a socket of this name gone? One that begins may refuse us, too. */
+static bool is_gone(const char *path)
+{
+	const char *name = strrchr(path, '/');
+	long pid = name ? strtol(name + 1, NULL, 10) : 0;
+
+	return pid > 0 && pid <= INT32_MAX && kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
 /* One that was killed has left its socket behind: it goes. */
 static unsigned ask(const struct sockaddr_un *address, const struct record_request *request)
 {
@@ -111,7 +121,7 @@ static unsigned ask(const struct sockaddr_un *address, const struct record_reque
 	if (peer < 0)
 		return 0;
 	if (connect(peer, (const struct sockaddr *)address, sizeof(*address)) != 0) {
-		if (errno == ECONNREFUSED)
+		if (errno == ECONNREFUSED && is_gone(address->sun_path))
 			unlink(address->sun_path);
 	} else if (send(peer, request, sizeof(*request), MSG_NOSIGNAL) == sizeof(*request) &&
 		   poll(&ready, 1, PATIENCE_MS) == 1 &&

@@ -19,6 +19,7 @@
 
 #define TICK_US	       100000 /* between two looks at who wants something of us */
 #define TICKS_TO_FLUSH 10
+#define GENERATIONS    1000u /* that are looked back through: they change meanwhile */
 
 static int fail(struct record_outcome *outcome, const char *what, int error)
 {
@@ -29,9 +30,11 @@ static int fail(struct record_outcome *outcome, const char *what, int error)
 /* ---- Signals ----------------------------------------------------------------------------------- */
 
 static volatile sig_atomic_t wanted; /* SIGTERM, SIGHUP: we are to end; those who are traced go on */
+static volatile sig_atomic_t due;    /* a signal came, be it but a tick */
 
 static void on_signal(int signal)
 {
+	due = 1;
 	if (signal != SIGALRM)
 		wanted = 1;
 }
@@ -57,6 +60,9 @@ static void attend(void)
 {
 	static unsigned ticks;
 
+	if (!due)
+		return;
+	due = 0;
 	record_control_attend();
 	if (++ticks % TICKS_TO_FLUSH == 0)
 		record_sink_flush_all();
@@ -94,16 +100,20 @@ static const char *find_program(const char *name, char *path, size_t room)
 	return name;
 }
 
-/* Waits for a byte, becomes the command; tells an errno where it cannot. */
+/* Waits for a byte, becomes the command; tells an errno where it cannot. Without a byte, there is nobody to record it. */
 static _Noreturn void become(char *const *command, int go, int told, const sigset_t *before)
 {
 	char byte, path[PATH_MAX];
 	const char *program = find_program(command[0], path, sizeof(path));
+	ssize_t got;
 	int error;
 
 	sigprocmask(SIG_SETMASK, before, NULL);
-	while (read(go, &byte, 1) < 0 && errno == EINTR)
-		continue;
+	do
+		got = read(go, &byte, 1);
+	while (got < 0 && errno == EINTR);
+	if (got != 1)
+		_exit(EXIT_FAILURE);
 	execv(program, command);
 	error = errno;
 	(void)!write(told, &error, sizeof(error));
@@ -127,8 +137,10 @@ static int start(struct start *start, char *const *command)
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	start->pid = fork();
-	if (start->pid == 0)
+	if (start->pid == 0) {
+		close(start->go[1]); /* else it would never come to an end */
 		become(command, start->go[0], start->told[1], &before);
+	}
 	error = errno;
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(start->go[0]);
@@ -172,23 +184,21 @@ int record_command(const struct record_plan *plan, char *const *command, struct 
 
 /* ---- Processes that are there ------------------------------------------------------------------ */
 
-static bool is_descendant(pid_t pid, pid_t of)
+static bool is_named(const struct record_plan *plan, pid_t pid)
 {
-	for (unsigned steps = 0; pid > 0 && steps < 1000; steps++) {
-		if (pid == of)
-			return true;
-		pid = record_proc_parent(pid);
-	}
-	return false;
+	return plan->group ? getpgid(pid) == plan->group : pid == plan->pid;
 }
 
 static bool is_target(const struct record_plan *plan, pid_t pid)
 {
-	if (pid == getpid())
-		return false;
-	if (plan->group)
-		return getpgid(pid) == plan->group;
-	return pid == plan->pid || (plan->descend && is_descendant(pid, plan->pid));
+	unsigned generations = plan->descend ? GENERATIONS : 1;
+
+	for (pid_t at = pid == getpid() ? 0 : pid; at > 0 && generations > 0; generations--) {
+		if (is_named(plan, at))
+			return true;
+		at = record_proc_parent(at);
+	}
+	return false;
 }
 
 /* All of them that may be; the error of the last if none may. */

@@ -10,7 +10,7 @@ struct record_plan {
 	bool append;
 	uint32_t facilities; /* 1 << KTRX_PROC_* */
 	bool inherit;
-	bool descend; /* of targets, their descendants, too */
+	bool descend; /* of targets, their descendants, too: of a group's as well */
 	pid_t pid;    /* a target, 0: none */
 	pid_t group;  /* all of that process group, 0: none */
 };

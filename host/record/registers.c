@@ -20,7 +20,7 @@ const struct record_machine *record_machine_find(uint16_t elf)
 	return NULL;
 }
 
-uint16_t record_machine_own(void)
+static uint16_t find_own(void)
 {
 	static const struct {
 		const char *name;
@@ -34,6 +34,16 @@ uint16_t record_machine_own(void)
 		if (strcmp(names[n].name, machine.machine) == 0)
 			return names[n].elf;
 	return EM_NONE;
+}
+
+/* Asked for at each stop. */
+uint16_t record_machine_own(void)
+{
+	static uint16_t own;
+
+	if (own == EM_NONE)
+		own = find_own();
+	return own;
 }
 
 static int is_whole(const struct record_machine *machine, const struct record_registers *registers)

@@ -141,13 +141,3 @@ size_t record_threads(void)
 {
 	return thread_count;
 }
-
-/* By what was true when they were made; a process whose parent has ended keeps its number here. */
-bool record_process_descends(const struct record_process *process, pid_t from)
-{
-	size_t steps = 0;
-
-	while (process && process->pid != from && steps++ < CHAINS)
-		process = record_process_find(process->parent);
-	return process && process->pid == from;
-}

@@ -19,6 +19,7 @@ struct record_process {
 	unsigned threads;
 	uint32_t facilities; /* 1 << KTRX_PROC_* */
 	bool inherit;
+	bool leaving;		  /* all of its threads are, also those that are yet to be made */
 	bool named;		  /* the sink knows its name */
 	struct record_sink *sink; /* a reference; NULL: nothing is recorded */
 	char name[32];
@@ -60,12 +61,11 @@ struct record_thread *record_thread_next(const struct record_thread *last);
 struct record_process *record_process_next(const struct record_process *last);
 size_t record_threads(void);
 
-/* Is it the other, or descended from it? */
-bool record_process_descends(const struct record_process *process, pid_t from);
-
 /* What /proc says: the process of a thread, and its parent; 0 if it is gone. */
 pid_t record_proc_process(pid_t tid);
 pid_t record_proc_parent(pid_t pid);
+/* The effective user of a thread; -1 if it is gone. */
+uid_t record_proc_user(pid_t tid);
 /* Its name as it is now; "" if it is gone. */
 void record_proc_name(pid_t pid, char *name, size_t room);
 /* How often it has waited for something. */

@@ -57,6 +57,15 @@ pid_t record_proc_parent(pid_t pid)
 	return (pid_t)status_number(pid, "PPid", 10);
 }
 
+uid_t record_proc_user(pid_t tid)
+{
+	char text[STATUS_MAX];
+	const char *value = status_of(tid, "Uid", text);
+	unsigned real, effective;
+
+	return value && sscanf(value, "%u %u", &real, &effective) == 2 ? effective : (uid_t)-1;
+}
+
 void record_proc_name(pid_t pid, char *name, size_t room)
 {
 	char path[40];

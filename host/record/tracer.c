@@ -56,31 +56,32 @@ static int attach_thread(pid_t tid, struct record_process *process)
 	return 0;
 }
 
-/* One look at its threads: how many more are traced now, or a negative errno. */
+/*
+ * One look at its threads: how many more are traced now, or a negative errno if none. Some cannot be: that have ended, the
+ * first of all too, and that are ours already, having been made by one that is; those are told of by wait().
+ */
 static int attach_threads(struct record_process *process)
 {
 	char path[40];
 	struct dirent *entry;
-	int error = 0, more = 0;
+	int last = 0, more = 0;
 	DIR *directory;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)process->pid);
 	directory = opendir(path);
 	if (!directory)
 		return errno == ENOENT ? -ESRCH : -errno;
-	while (!error && (entry = readdir(directory))) {
+	while ((entry = readdir(directory))) {
 		pid_t tid = (pid_t)strtol(entry->d_name, NULL, 10);
+		int error = tid > 0 && !record_thread_find(tid) ? attach_thread(tid, process) : EEXIST;
 
-		if (tid <= 0 || record_thread_find(tid))
-			continue;
-		error = attach_thread(tid, process);
-		if (error == ESRCH) /* it has ended meanwhile */
-			error = 0;
-		else
+		if (error == 0)
 			more++;
+		else if (error != EEXIST && error != ESRCH)
+			last = error;
 	}
 	closedir(directory);
-	return error ? -error : more;
+	return more > 0 ? more : -last;
 }
 
 static struct record_process *make_process(pid_t pid, struct record_sink *sink, uint32_t facilities,
@@ -143,6 +144,7 @@ int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities
 
 void record_let_go(struct record_process *process)
 {
+	process->leaving = true;
 	for (struct record_thread *thread = record_thread_next(NULL); thread;
 	     thread = record_thread_next(thread))
 		if (thread->process == process) {
@@ -162,11 +164,15 @@ static struct record_thread *adopt(pid_t tid, struct record_process *parent)
 
 	if (thread)
 		return thread;
-	if (pid == 0) /* it has ended */
-		pid = tid;
+	if (pid == 0) /* it has ended, and wait() has said so before anybody told of its birth */
+		return NULL;
 	process = record_process_find(pid);
-	if (process)
-		return record_thread_add(tid, process);
+	if (process) {
+		thread = record_thread_add(tid, process);
+		if (thread)
+			thread->leaving = process->leaving;
+		return thread;
+	}
 	process = record_process_add(pid, parent ? parent->pid : record_proc_parent(pid));
 	if (!process)
 		return NULL;
@@ -178,7 +184,7 @@ static struct record_thread *adopt(pid_t tid, struct record_process *parent)
 		return NULL;
 	}
 	if (!parent || !parent->inherit || !parent->sink) {
-		thread->leaving = true;
+		process->leaving = thread->leaving = true;
 		return thread;
 	}
 	process->sink = record_sink_hold(parent->sink);
@@ -299,14 +305,15 @@ void record_tracer_run(void (*attend)(void), pid_t command, int *status)
 		int seen;
 		pid_t tid = waitpid(-1, &seen, __WALL);
 
-		if (tid < 0 && errno == EINTR) {
-			attend();
-			continue;
-		}
-		if (tid < 0)
-			return;
+		if (tid < 0 && errno != EINTR)
+			break;
 		if (tid == command && !WIFSTOPPED(seen))
 			*status = seen;
-		see(tid, seen);
+		if (tid > 0)
+			see(tid, seen);
+		attend();
 	}
+	/* Whoever is left is unknown to the kernel: sinks are closed with the last of them. */
+	while (record_threads() > 0)
+		record_thread_remove(record_thread_next(NULL));
 }

@@ -18,8 +18,8 @@ int record_attach_child(pid_t pid, struct record_sink *sink, uint32_t facilities
 void record_let_go(struct record_process *process);
 
 /*
- * Returns when nobody is traced any more. attend() is called whenever a signal has interrupted the wait. *status is that of
- * `command`, as wait() has it, if that has ended.
+ * Returns when nobody is traced any more. attend() is called behind each stop, and whenever a signal has interrupted the wait:
+ * who is busy never lets it be interrupted. *status is that of `command`, as wait() has it, if that has ended.
  */
 void record_tracer_run(void (*attend)(void), pid_t command, int *status);
 

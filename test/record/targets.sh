@@ -48,6 +48,28 @@ check "-g traces the group" test "$(tracer_of "$target")" -ne 0
 record -C
 equal "-C: status" 0 "$status"
 check "-C lets all of them go" await untraced
+
+# Somebody of another group, whose parent is of this one.
+setsid sh -c 'setsid sh -c "while :; do sleep 0.05; done" & wait' >/dev/null 2>&1 &
+family=$!
+kills="$kills -$family $family"
+await sh -c 'pgrep -P '"$family"
+child=$(pgrep -P "$family")
+kills="$kills -$child $child"
+await sh -c 'test "$(ps -o pgid= -p '"$child"' | tr -d " ")" -eq '"$child"
+record -g "$family" -f "$tmp/g"
+equal "-g alone: the group only" 0 "$(tracer_of "$child")"
+record -c -g "$family"
+await sh -c 'grep -q "^TracerPid:.0$" /proc/'"$family"'/status'
+record -d -g "$family" -f "$tmp/dg"
+check "-d -g: whom the group has made, too" test "$(tracer_of "$child")" -ne 0
+record -c -t c -d -g "$family"
+equal "-c -t c: status" 0 "$status"
+await sh -c 'build/bin/kdump -f '"$tmp/dg"' | grep -q " FORK "'
+check "-c -t c: of the rest it goes on" test "$(tracer_of "$child")" -ne 0
+record -c -d -g "$family"
+equal "-c -d -g: status" 0 "$status"
+check "-c -d -g: all of them are let go" await sh -c 'grep -q "^TracerPid:.0$" /proc/'"$child"'/status'
 record -C
 equal "-C with nothing to end" 0 "$status"
 
@@ -72,7 +94,7 @@ check "SIGCONT lets it go on" await sh -c 'grep -q "^State:.[SR]" /proc/'"$targe
 record -c -p "$target"
 await untraced
 shown "$tmp/s" "PSIG  SIGSTOP"
-record -p 4194303
+record -f "$tmp/none" -p 4194303
 equal "no such process: status" 1 "$status"
 said "there is none"
 done_testing

@@ -32,6 +32,18 @@ equal "one in the other" 1 "$(lines "$tmp/other" USER)"
 equal "of two calls alike, the second came when calls were not traced any more" 1 \
 	"$(calls "$tmp/other" | awk '$2 == "getppid" { print $1 }')"
 
+# What programs ask of a recorder of root's is done with root's rights: not for others.
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
+	chmod 755 "$tmp"
+	: >"$tmp/theirs" && chown 65534 "$tmp/theirs"
+	record -i -f "$tmp/root" setpriv --reuid 65534 --regid 65534 --clear-groups "$programs/speaker" "$tmp/theirs"
+	equal "somebody else's program may change nothing" 4 "$(grep -cE '^(set|clear calls|clearfile|nobody) -1 Operation not permitted' "$tmp/out")"
+	equal "nothing goes where it wanted" 0 "$(wc -c <"$tmp/theirs")"
+	equal "but may say things" 3 "$(lines "$tmp/root" USER)"
+else
+	skip "somebody else's program" "only root can run one"
+fi
+
 record -t +w -f "$tmp/fault" "$programs/fault"
 equal "it dies of SIGSEGV" 139 "$status"
 shown "$tmp/fault" "PSIG  SIGUSR1"

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that never let their tracer rest, and make more of them. With an argument, the first one of all ends. */
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define MAKERS 4
+#define ASKERS 40
+
+long syscall(long number, ...);
+
+static void *end(void *unused)
+{
+	return unused;
+}
+
+static void *make(void *unused)
+{
+	pthread_t thread;
+
+	for (;;)
+		if (pthread_create(&thread, NULL, end, unused) == 0)
+			pthread_join(thread, NULL);
+	return unused;
+}
+
+static void *ask(void *unused)
+{
+	for (;;) {
+		usleep(3000);
+		syscall(SYS_getppid);
+	}
+	return unused;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+
+	(void)argv;
+	for (int n = 0; n < MAKERS + ASKERS; n++)
+		if (pthread_create(&thread, NULL, n < MAKERS ? make : ask, NULL) != 0)
+			return 1;
+	if (argc > 1)
+		pthread_exit(NULL);
+	for (;;)
+		pause();
+}

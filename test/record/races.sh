@@ -1,0 +1,49 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# ktrace record: threads that are gone before their birth is told, that are born meanwhile, that never rest.
+. test/tap.sh
+. test/record/record_support.sh
+kills=
+trap 'kill -KILL $kills 2>/dev/null; rm -rf "$tmp"' EXIT
+
+tracer_of() { awk '/^TracerPid/ { print $2 }' "/proc/$1/status"; }
+# sessions_end FILE: is nothing of it lost, down to its last record?
+sessions_end() { build/bin/kdump -f "$1" | tail -n 1 | grep -q 'END   closed: .* 0 lost'; }
+
+record -i -t s -f "$tmp/births" "$programs/births" 40
+equal "threads that do not live to be told of: status" 0 "$status"
+check "the file has all up to its end" sessions_end "$tmp/births"
+equal "each process has one beginning, and no other has any" 40 "$(lines "$tmp/births" FORK)"
+equal "each ends" 41 "$(lines "$tmp/births" EXIT)"
+
+# attended NAME: -p, -c of the process in $!, whose threads are many and busy.
+attended() {
+	target=$!
+	kills="$kills $target"
+	await sh -c 'test "$(ls /proc/'"$target"'/task | wc -l)" -gt 40'
+	record -t c -f "$tmp/$1" -p "$target"
+	equal "$1: -p: status" 0 "$status"
+	check "$1: it is recorded" await sh -c 'build/bin/kdump -f '"$tmp/$1"' | grep -q getppid'
+	check "$1: more than 40 of its threads are" await sh -c \
+		'test "$(build/bin/kdump -H -f '"$tmp/$1"' | awk "/getppid/ { print \$2 }" | sort -u | wc -l)" -ge 40'
+	record -c -p "$target"
+	equal "$1: -c: status" 0 "$status"
+	check "$1: all of it is let go" await sh -c '! grep -h ^TracerPid: /proc/'"$target"'/task/*/status 2>/dev/null | grep -qv "	0$"'
+	check "$1: the file has all up to its end" await sessions_end "$tmp/$1"
+	kill -KILL "$target"
+}
+
+"$programs/crowd" &
+attended crowd
+"$programs/crowd" headless &
+attended headless
+
+# Killed while births are told of: what came before is not lost.
+sh -c 'while :; do (:); done' &
+target=$!
+kills="$kills $target"
+record -i -t c -f "$tmp/killed" -p "$target"
+await sh -c 'build/bin/kdump -f '"$tmp/killed"' | grep -q FORK'
+kill -KILL "$target"
+check "killed among births: the file has all up to its end" await sessions_end "$tmp/killed"
+done_testing
