@@ -12,10 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "export/escape.h"
 #include "record/registers.h"
 
 #define BUFFER	   (256u << 10)
 #define TROUBLES   2048
+#define NAME_MOST  512u /* of a file in a message */
+#define END_SIZE   (sizeof(struct ktrx_proc_record) + sizeof(struct ktrx_proc_end))
 #define NS_PER_S   UINT64_C(1000000000)
 #define PADDING(n) ((8 - (n) % 8) % 8)
 
@@ -28,7 +31,6 @@ struct record_sink {
 	ino_t inode;
 	int error; /* of the write that failed; from then on all is lost */
 	uint64_t records, lost, bytes;
-	uint32_t lost_now; /* since the last record */
 	size_t used;
 	size_t first_record; /* place of the first one that waits, behind a head */
 	unsigned char buffer[BUFFER];
@@ -62,7 +64,7 @@ static int open_new(const char *path, int *fd)
 		if (unlink(path) != 0)
 			return errno;
 	}
-	*fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	*fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	return *fd < 0 ? errno : 0;
 }
 
@@ -113,7 +115,7 @@ static int open_file(const char *path, enum record_sink_mode mode, int *fd)
 
 /*
  * Only `done` bytes of what waits are in the file: takes half a record away again, so that what is there reads clean, and
- * counts what is not there as lost.
+ * as many whole ones as the END takes, which is to say why. Counts what is not there as lost.
  */
 static void give_up(struct record_sink *sink, size_t done)
 {
@@ -123,7 +125,7 @@ static void give_up(struct record_sink *sink, size_t done)
 
 	for (; at < sink->used; at += sizeof(record) + record.size + PADDING(record.size)) {
 		memcpy(&record, sink->buffer + at, sizeof(record));
-		if (at + sizeof(record) + record.size + PADDING(record.size) <= done) {
+		if (at + sizeof(record) + record.size + PADDING(record.size) + END_SIZE <= done) {
 			whole = at + sizeof(record) + record.size + PADDING(record.size);
 		} else {
 			sink->records--;
@@ -197,8 +199,6 @@ void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *he
 	record.stamp = clock_now(CLOCK_MONOTONIC);
 	record.cpu = KTRX_PROC_NO_CPU;
 	record.mark = KTRX_PROC_MARK;
-	record.lost = sink->lost_now;
-	sink->lost_now = 0;
 	sink->records++;
 	put_bytes(sink, &record, sizeof(record));
 	put_bytes(sink, payload->first, payload->first_size);
@@ -279,25 +279,41 @@ int record_sink_open(struct record_sink **sink, const char *path, enum record_si
 static void tell_trouble(const struct record_sink *sink)
 {
 	size_t used = strlen(troubles);
+	char name[NAME_MOST + 1];
 
+	/* A program may have chosen it. */
+	*escape_text(name, sink->path, strlen(sink->path), NAME_MOST) = '\0';
 	if (sink->error)
 		snprintf(troubles + used, sizeof(troubles) - used,
-			 "%s: %s: %" PRIu64 " records written, %" PRIu64 " lost\n", sink->path,
+			 "%s: %s: %" PRIu64 " records written, %" PRIu64 " lost\n", name,
 			 strerror(sink->error), sink->records, sink->lost);
 }
 
+/* Also behind a write that failed, of which give_up() has left room. It counts for none of the records. */
 static void put_end(struct record_sink *sink)
 {
-	const struct ktrx_proc_end end = { .reason = KTRX_PROC_ENDED_CLOSED,
-					   .records = sink->records,
-					   .lost = sink->lost,
-					   .bytes = sink->bytes + sink->used };
-	const struct ktrx_proc_record record = { .type = KTRX_PROC_END };
+	struct ktrx_proc_record record = { .type = KTRX_PROC_END };
+	struct ktrx_proc_end end;
+	uint64_t records, lost;
+	int error;
 
-	if (sink->error)
-		return;
+	write_out(sink);
+	error = sink->error;
+	records = sink->records;
+	lost = sink->lost;
+	end = (struct ktrx_proc_end){ .reason = error ? KTRX_PROC_ENDED_ERROR : KTRX_PROC_ENDED_CLOSED,
+				      .error = error,
+				      .records = records,
+				      .lost = lost,
+				      .bytes = sink->bytes };
+	record.lost = lost > UINT32_MAX ? UINT32_MAX : (uint32_t)lost;
+	sink->error = 0;
 	record_sink_put(sink, &record, &(struct record_payload){ .first = &end, .first_size = sizeof(end) });
 	write_out(sink);
+	if (error)
+		sink->error = error;
+	sink->records = records;
+	sink->lost = lost;
 }
 
 void record_sink_release(struct record_sink *sink)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A file that records go to (ktrx/proc.h). Counted: each process that is recorded into it has a reference. What cannot be
- * written any more is lost and counted, and why is told when it closes; other sinks are not concerned.
+ * written any more is lost and counted, and why is told when it closes, in the file, too; other sinks are not concerned.
  */
 #ifndef RECORD_SINK_H
 #define RECORD_SINK_H
@@ -39,7 +39,7 @@ struct record_payload {
 	size_t second_size;
 };
 
-/* Adds a record, stamped now. Of the head, type, flags, pid and tid are the caller's. */
+/* Adds a record, stamped now. Of the head, type, flags, pid, tid and lost are the caller's. */
 void record_sink_put(struct record_sink *sink, const struct ktrx_proc_record *head,
 		     const struct record_payload *payload);
 

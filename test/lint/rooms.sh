@@ -44,7 +44,7 @@ allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/
 allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/
 allow "host/live sees ktread, analyze and export" host/live ktrx/ ktread/ analyze/ export/ live/
 allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/ export/ why/
-allow "host/record sees the wire, programs' header and names of calls" host/record ktrx/ user/ export/linux_calls.h record/
+allow "host/record sees the wire, programs' header, names of calls, and how names are made harmless" host/record ktrx/ user/ export/linux_calls.h export/escape.h record/
 allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/
 allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/
 allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ cmd/

@@ -88,6 +88,7 @@ said " lost"
 build/bin/kdump -f "$tmp/full" >"$tmp/out" 2>"$tmp/err"
 equal "full: the file reads clean" 0 "$?"
 check "full: there is something in it" test "$(wc -l <"$tmp/out")" -gt 20
+check "full: its END says why, and how much is lost" sh -c 'tail -n 1 "$1" | grep -q "END   error 27 .* [1-9][0-9]* lost"' - "$tmp/out"
 
 # A set-id program gets its rights, and is not recorded any more.
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
