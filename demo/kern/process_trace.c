@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A sink is some pages: the first holds struct trace_file, the others what waits to be written. A file has one sink at
- * most; whoever asks for it first makes it, one at a time.
+ * most; whoever asks for it first makes it.
  */
 #include <ktrace/settings.h>
 
@@ -37,7 +37,11 @@ KTRACE_SETTING_RANGE("proc.format", file_format, 0, KTRACE_PROC_FORMAT_DRAGONFLY
 KTRACE_SETTING_RANGE("proc.data", data_most, 0, KTRACE_PROC_DATA_MAX);
 KTRACE_SETTING_U64("proc.limit", bytes_most, 0);
 
-static struct mutex making = MUTEX("making a trace file");
+/*
+ * Sinks are made, looked for and flushed by one thread at a time: a new one is nobody else's until somebody is traced into
+ * it.
+ */
+static struct mutex files_lock = MUTEX("trace files");
 static struct wait_queue flusher = WAIT_QUEUE("trace flusher");
 static unsigned open_files; /* under the flusher's lock */
 
@@ -198,7 +202,9 @@ static void flush_now_and_then(void *unused)
 			wait_sleep(&flusher);
 		spin_unlock(&flusher.lock, irq_on);
 		timer_sleep(FLUSH_NS);
+		mutex_lock(&files_lock);
 		ktrace_proc_flush(&thread_self()->trace);
+		mutex_unlock(&files_lock);
 	}
 }
 
@@ -228,7 +234,7 @@ static int errno_of(int error)
 	}
 }
 
-/* A new sink of the file, which it holds. Its maker holds the lock for that. */
+/* A new sink of the file, which it holds. */
 static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 {
 	static bool has_flusher;
@@ -311,7 +317,6 @@ static void set_back(struct inode *inode, uint64_t size)
 	tree_unlock();
 }
 
-/* Whoever is to be traced into a file is so before anybody else looks for its sink. */
 static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, int64_t pid)
 {
 	struct process *self = process_self();
@@ -320,17 +325,15 @@ static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, i
 	bool is_new;
 	int error;
 
-	mutex_lock(&making);
 	size = inode->size;
 	error = get_sink(inode, &sink, &is_new);
-	if (!error) {
-		error = errno_of(ktrace_proc_control(&self->trace, &self->thread->trace, operation,
-						     facilities, pid, sink));
-		ktrace_proc_sink_release(sink, &self->thread->trace);
-		if (error && is_new)
-			set_back(inode, size);
-	}
-	mutex_unlock(&making);
+	if (error)
+		return error;
+	error = errno_of(
+		ktrace_proc_control(&self->trace, &self->thread->trace, operation, facilities, pid, sink));
+	ktrace_proc_sink_release(sink, &self->thread->trace);
+	if (error && is_new)
+		set_back(inode, size);
 	return error;
 }
 
@@ -354,10 +357,12 @@ int process_trace_control(const char *path, uint32_t operation, uint32_t facilit
 
 	if (error)
 		return error;
+	mutex_lock(&files_lock);
 	if (what == KTRACE_PROC_SET)
 		error = begin(inode, operation, facilities, pid);
 	else
 		error = end(inode, operation, facilities, pid);
+	mutex_unlock(&files_lock);
 	inode_release(inode);
 	if (error == -EPERM)
 		trace_denied(KTRX_PROC_DENIED_OWNER, 0, 0, NULL);
