@@ -17,7 +17,11 @@ struct credentials {
 	uint32_t groups; /* of group[], beside the ids above */
 	uint32_t group[GROUPS_MAX];
 	uint32_t jail; /* 0: none */
-	bool set_id; /* what it knows may be more than its real user may know: ids have changed since it was started */
+	/*
+	 * What it knows may be more than its real user may know: ids have changed since it was started, or its program may
+	 * be run and not read.
+	 */
+	bool set_id;
 };
 
 static inline bool credentials_is_superuser(const struct credentials *who)

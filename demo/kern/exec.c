@@ -108,6 +108,20 @@ static int load(struct image *image, struct inode *program, char *const argv[], 
 	return error;
 }
 
+/* Mode and owner in one look, or a program that is given away meanwhile would run as whom it is given to. */
+static void take_credentials(struct image *image, struct inode *program, const struct credentials *who)
+{
+	bool is_hidden = MAY_READ & ~vfs_rights(program, who);
+	struct abi_stat about;
+
+	vfs_stat(program, &about);
+	image->cred = *who;
+	credentials_exec(&image->cred, about.mode, about.uid, about.gid);
+	image->cred.set_id |= is_hidden;
+	image->gains = image->cred.effective_uid != who->effective_uid ||
+		       image->cred.effective_gid != who->effective_gid || is_hidden;
+}
+
 int exec_load(struct image *image, const char *path, char *const argv[], char *const envp[],
 	      struct inode *cwd, const struct credentials *who)
 {
@@ -116,11 +130,7 @@ int exec_load(struct image *image, const char *path, char *const argv[], char *c
 
 	if (error)
 		return error;
-	image->cred = *who;
-	credentials_exec(&image->cred, program->mode, program->uid, program->gid);
-	image->gains = image->cred.effective_uid != who->effective_uid ||
-		       image->cred.effective_gid != who->effective_gid ||
-		       MAY_READ & ~vfs_rights(program, who);
+	take_credentials(image, program, who);
 	error = load(image, program, argv, envp);
 	inode_release(program);
 	return error;

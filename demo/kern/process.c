@@ -82,11 +82,13 @@ void process_mark_set_id(struct process *self)
 	process_unlock(irq_on);
 }
 
-static bool group_exists(uint32_t group)
+/* Has the group a member that may be seen? Table locked. */
+static bool sees_group(const struct credentials *who, uint32_t group)
 {
 	struct process *process = NULL;
 
-	while ((process = process_next(process)) && process->group != group)
+	while ((process = process_next(process)) &&
+	       (process->group != group || !credentials_may_see(who, &process->cred)))
 		continue;
 	return process;
 }
@@ -100,7 +102,7 @@ int process_set_group(uint32_t pid, uint32_t group)
 
 	if (!process || (process != self && process->parent != self))
 		error = -ESRCH;
-	else if (group && group != process->pid && !group_exists(group))
+	else if (group && group != process->pid && !sees_group(&self->cred, group))
 		error = -EPERM;
 	else
 		process->group = group ? group : process->pid;

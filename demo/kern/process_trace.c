@@ -139,6 +139,7 @@ static int64_t append(struct ktrace_proc_sink *sink, const void *data, size_t si
 	int64_t n;
 
 	tree_lock();
+	ramfs_end_set_id(inode);
 	n = ramfs_write(inode, data, inode->size, size);
 	tree_unlock();
 	return n;

@@ -260,6 +260,11 @@ int ramfs_resize(struct inode *inode, uint64_t size)
 	return 0;
 }
 
+void ramfs_end_set_id(struct inode *inode)
+{
+	inode->mode &= ~(uint32_t)(S_ISUID | S_ISGID);
+}
+
 size_t inode_read(struct inode *inode, void *to, uint64_t offset, size_t size)
 {
 	size_t done;

@@ -49,6 +49,7 @@ static int64_t write_chunk(struct file *file, const char *chunk, size_t size)
 	tree_lock();
 	if (file->flags & O_APPEND)
 		file->offset = file->inode->size;
+	ramfs_end_set_id(file->inode);
 	n = ramfs_write(file->inode, chunk, file->offset, size);
 	tree_unlock();
 	if (n > 0)

@@ -328,8 +328,10 @@ static int open_place(struct place *place, unsigned flags, uint32_t mode, const 
 	if (!place->inode)
 		return flags & O_CREAT ? create(place, S_IFREG | (mode & 07777), who) : -ENOENT;
 	error = check_open(place, flags, who);
-	if (!error && flags & O_TRUNC && (place->inode->mode & S_IFMT) == S_IFREG)
+	if (!error && flags & O_TRUNC && (place->inode->mode & S_IFMT) == S_IFREG) {
+		ramfs_end_set_id(place->inode);
 		error = ramfs_resize(place->inode, 0);
+	}
 	return error;
 }
 
@@ -393,6 +395,9 @@ int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct c
 	error = walk_to(path, cwd, who, &place);
 	if (!error)
 		error = may_change(&place, who, true);
+	/* Nobody makes a program run in a group that he is not in. */
+	if (!error && !credentials_is_superuser(who) && !credentials_in_group(who, place.inode->gid))
+		mode &= ~(uint32_t)S_ISGID;
 	if (!error)
 		place.inode->mode = (place.inode->mode & S_IFMT) | (mode & 07777);
 	tree_unlock();
@@ -411,8 +416,7 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 	if (!error) {
 		place.inode->uid = uid;
 		place.inode->gid = gid;
-		/* The new owner did not ask for programs that run in his name. */
-		place.inode->mode &= ~(uint32_t)(S_ISUID | S_ISGID);
+		ramfs_end_set_id(place.inode);
 	}
 	tree_unlock();
 	return error;
@@ -482,6 +486,7 @@ int vfs_truncate(struct inode *inode, uint64_t size)
 	if ((inode->mode & S_IFMT) != S_IFREG)
 		return -EINVAL;
 	tree_lock();
+	ramfs_end_set_id(inode);
 	error = ramfs_resize(inode, size);
 	tree_unlock();
 	return error;

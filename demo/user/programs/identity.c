@@ -123,12 +123,55 @@ static void member(void)
 	check_equal(-EACCES, open(SECRET, O_WRONLY, 0), "and does not write it");
 }
 
+static uint32_t mode_of(const char *path)
+{
+	struct abi_stat about = { 0 };
+
+	check_equal(0, stat(path, &about), path);
+	return about.mode & ~S_IFMT;
+}
+
+/* Its owner, in its group and not. */
+static void owner(void)
+{
+	uint32_t group = A_GROUP;
+
+	check_equal(0, setgroups(1, &group), "a group");
+	check_equal(0, seteuid(OWNER), "its owner");
+	check_equal(0, chmod(SECRET, 02755), "makes it run in its group");
+	check_equal(02755, mode_of(SECRET), "which is his");
+	check_equal(0, seteuid(0), "root again");
+	check_equal(0, setgroups(0, NULL), "not his any more");
+	check_equal(0, seteuid(OWNER), "its owner");
+	check_equal(0, chmod(SECRET, 02750), "may still change it");
+	check_equal(0750, mode_of(SECRET), "but not make it run there");
+}
+
 static void groups(void)
 {
 	copy_file("/etc/motd", SECRET);
 	check_equal(0, chmod(SECRET, 0640), "for a group");
 	check_equal(0, chown(SECRET, OWNER, A_GROUP), "for that group");
 	check_equal(0, wait_for(start_child(member)), "a member");
+	check_equal(0, wait_for(start_child(owner)), "its owner");
+	check_equal(0, unlink(SECRET), "removed");
+}
+
+/* Whoever changes a program ends its running as its owner. */
+static void changed_programs(void)
+{
+	int fd = open(SECRET, O_WRONLY | O_CREAT | O_EXCL, 0755);
+
+	check_equal(0, chmod(SECRET, 06755), "a set-id program");
+	check_equal(1, write(fd, "x", 1), "is written to");
+	check_equal(0755, mode_of(SECRET), "and none any more");
+	check_equal(0, chmod(SECRET, 06755), "a set-id program again");
+	check_equal(0, ftruncate(fd, 0), "is truncated");
+	check_equal(0755, mode_of(SECRET), "and none any more");
+	check_equal(0, chmod(SECRET, 06755), "a set-id program again");
+	check_equal(0, close(open(SECRET, O_WRONLY | O_TRUNC, 0)), "is written anew");
+	check_equal(0755, mode_of(SECRET), "and none any more");
+	close(fd);
 	check_equal(0, unlink(SECRET), "removed");
 }
 
@@ -176,6 +219,8 @@ static void leave_group_and_signal_it(void)
 	check_equal(-EPERM, kill(getppid(), SIGUSR1), "not somebody's to signal");
 }
 
+static int outside; /* in a group of its own */
+
 static void shut_in(void)
 {
 	int inside = jail(), child;
@@ -184,6 +229,7 @@ static void shut_in(void)
 	check_equal(-EINVAL, jail(), "one is enough");
 	check_equal(-ESRCH, kill(getppid(), 0), "nobody outside is seen");
 	check_equal(-ESRCH, getpgid(getppid()), "nor asked for");
+	check_equal(-EPERM, setpgid(0, outside), "nor joined");
 	child = start_child(wait_to_be_killed);
 	check_equal(0, kill(child, SIGKILL), "who was started inside is");
 	check_equal(SIGKILL, wait_for(child), "and dies");
@@ -210,9 +256,14 @@ int main(int argc, char **argv)
 	}
 	set_id_programs();
 	groups();
+	changed_programs();
 	process_groups();
 	check_equal(0, wait_for(start_child(leave_group_and_signal_it)), "a group of one");
+	outside = start_child(wait_to_be_killed);
+	check_equal(0, setpgid(outside, 0), "a group of its own");
 	check_equal(0, wait_for(start_child(shut_in)), "a jail");
+	check_equal(0, kill(outside, SIGKILL), "killed");
+	check_equal(SIGKILL, wait_for(outside), "and dead");
 	check_equal(0, wait_for(start_child(not_root)), "somebody");
 	finish();
 }

@@ -380,7 +380,7 @@ static void trace_and_hide(void)
 
 static void unreadable(void)
 {
-	int child;
+	int child, hidden;
 
 	make_file(OTHER, ANOTHER);
 	check_equal(0, chown(HIDDEN, 0, 0), "root's");
@@ -389,6 +389,11 @@ static void unreadable(void)
 	check_equal(0, wait_for(child), "it runs");
 	check_equal(1, records_count(OTHER, KTRX_PROC_USER, child),
 		    "and is not traced by who may not read it");
+	make_file(FILE_OF, SOMEBODY);
+	hidden = start_target(HIDDEN, SOMEBODY, SOMEBODY);
+	try_as(as_somebody, hidden, -EPERM);
+	try_as(trace_it, hidden, 0);
+	end_target(hidden);
 }
 
 static void privilege(void)

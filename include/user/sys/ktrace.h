@@ -80,8 +80,16 @@ static inline int utrace(const void *data, size_t size)
 
 #else
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 int ktrace(const char *path, int operation, int facilities, int pid);
 int utrace(const void *data, size_t size);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
 
