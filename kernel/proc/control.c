@@ -224,9 +224,8 @@ int ktrace_proc_control(struct ktrace_proc *caller, struct ktrace_proc_thread *t
 	kernel()->table_unlock(table);
 	if (request.operation != KTRACE_PROC_SET)
 		ktrace_proc_flush(thread);
-	else if (request.late)
-		ktrace_proc_drain(sink,
-				  thread); /* whoever was set before it ended is not traced into it either */
+	else if (request.late) /* whoever was set before it ended is not traced into it either */
+		ktrace_proc_drain(sink, thread);
 	ktrace_proc_close_idle(thread);
 	return outcome(&request);
 }

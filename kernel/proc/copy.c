@@ -5,9 +5,6 @@
  */
 #include "proc.h"
 
-/* How often room is made for a record before it is lost: others may take it in the meantime. */
-#define TRIES 4u
-
 /* The sink into which such records of the process go, held; NULL: none. */
 static struct ktrace_proc_sink *claim(struct ktrace_proc *process, uint32_t type)
 {
@@ -39,7 +36,7 @@ static void fit(struct ktrace_proc_draft *draft, const struct ktrace_proc_sink *
 static enum ktrace_proc_outcome put(struct ktrace_proc *process, struct ktrace_proc_sink *sink,
 				    struct ktrace_proc_draft *draft)
 {
-	for (uint32_t tries = TRIES;; tries--) {
+	for (uint32_t tries = KTRACE_PROC_TRIES;; tries--) {
 		unsigned long saved = ktrace_proc_lock();
 		enum ktrace_proc_outcome outcome = KTRACE_PROC_NOT_TRACED;
 		int last = tries == 0 || process->sink != sink;

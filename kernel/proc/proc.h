@@ -3,8 +3,8 @@
  * What the files of kernel/proc share.
  *
  * From a hook to the file: hooks.c makes a draft of a record, record.c finds out where it goes and lays it out in the
- * sink's ring (ring.h), drain.c writes what waits there. sink.c begins and closes sinks, control.c says who is traced,
- * life.c follows processes.
+ * sink's ring (ring.h), drain.c writes what waits there. open.c begins sinks, sink.c closes them, control.c says who is
+ * traced, life.c follows processes.
  *
  * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever
  * writes its file or uses sink->copy, and is taken first. A sink with no reference left is in the list of idle ones
@@ -105,6 +105,9 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_
 							     const struct ktrace_proc *process,
 							     const struct ktrace_proc_draft *draft);
 
+/* How often room is made for a record before it counts as lost: others may take it in the meantime. */
+#define KTRACE_PROC_TRIES 4u
+
 /* ---- record.c ---------------------------------------------------------------------------------- */
 
 /* Lays the record out in the sink's ring. Short lock held; the sink is open, or about to be. */
@@ -158,6 +161,9 @@ KTRACE_HIDDEN void ktrace_proc_drop(struct ktrace_proc_sink *sink);
 
 /* Nothing more comes into it. The first reason counts. Short lock held. */
 KTRACE_HIDDEN void ktrace_proc_end(struct ktrace_proc_sink *sink, uint32_t reason);
+
+/* Closed, it is none of those that can be found any more. */
+KTRACE_HIDDEN void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t state);
 
 /* Closes those that nobody refers to. Sleeps. */
 KTRACE_HIDDEN void ktrace_proc_close_idle(struct ktrace_proc_thread *thread);

@@ -2,9 +2,6 @@
 /* From a draft to the sink of the process that it is about. */
 #include "layout.h"
 
-/* How often room is made before a record counts as lost: others may take it in the meantime. */
-#define TRIES 4u
-
 /* The clock is read under the lock: stamps follow each other as the records do, as far as the clocks of the CPUs agree. */
 KTRACE_FIELD_INLINE enum ktrace_proc_outcome compose_ktrx(struct ktrace_proc_sink *sink,
 							  const struct ktrace_proc *process,
@@ -144,7 +141,7 @@ KTRACE_FIELD_INLINE enum ktrace_proc_outcome record(struct ktrace_proc *process,
 						    struct ktrace_proc_thread *thread,
 						    const struct ktrace_proc_draft *draft, int returns)
 {
-	uint32_t tries = draft->flags & KTRX_PROC_QUEUED ? 0 : TRIES;
+	uint32_t tries = draft->flags & KTRX_PROC_QUEUED ? 0 : KTRACE_PROC_TRIES;
 
 	for (;; tries--) {
 		struct ktrace_proc_sink *due;
