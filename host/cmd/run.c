@@ -244,7 +244,9 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 	if (result->kept[0])
 		command_message(talk->name, "the guest's RAM is in %s", result->kept);
 	if (!result->written) {
-		command_message(talk->name, "%s; no trace was written", result->text);
+		command_message(talk->name, "%s; no trace was written%s%s", result->text,
+				access(options->out, F_OK) == 0 ? ", and this one is from before: " : "",
+				access(options->out, F_OK) == 0 ? options->out : "");
 		return;
 	}
 	capture_summary_loss(summary, loss, sizeof(loss));

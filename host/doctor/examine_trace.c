@@ -200,14 +200,37 @@ static void examine_loss(struct doctor_report *report, const struct facts *facts
 					   : "");
 }
 
+/* Does it declare events beside the library's own? */
+static bool declares_events(const struct ktread *trace)
+{
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (type && strcmp(type->group, "ktrace") != 0)
+			return true;
+	}
+	return false;
+}
+
+static void examine_events(struct doctor_report *report, const struct facts *facts)
+{
+	if (facts->events)
+		return;
+	if (declares_events(facts->trace))
+		doctor_say(
+			report, DOCTOR_NOTE, "events",
+			"none has fired so far: the kernel did not get there, or needs longer (--timeout)");
+	else
+		doctor_say(report, DOCTOR_WRONG, "events",
+			   "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where it "
+			   "happens");
+}
+
 void examine_trace(struct doctor_report *report, const struct patient *patient)
 {
 	const struct facts *facts = patient->facts;
 
-	if (!facts->events)
-		doctor_say(report, DOCTOR_WRONG, "events",
-			   "none was recorded: write one, KTRACE_EVENT() at file scope and KTRACE() where it "
-			   "happens");
+	examine_events(report, facts);
 	examine_cpus(report, patient);
 	examine_threads(report, facts);
 	examine_clock(report, facts);

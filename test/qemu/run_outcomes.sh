@@ -51,6 +51,11 @@ check "the last event is of the CPU that ticks: $(xargs <"$tmp/last")" \
 
 run -- $no_ktrace
 equal "a guest without ktrace" 15 "$status"
+echo "another run's" >"$out"
+run -- $no_ktrace
+said "this one is from before: $out"
+equal "it is left as it is" "another run's" "$(cat "$out")"
+rm -f "$out"
 said "no ktrace in the guest"
 
 done_testing
