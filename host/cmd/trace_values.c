@@ -104,8 +104,9 @@ int trace_parse_form(const char *name, enum ktread_form *form)
 		const char *name;
 		enum ktread_form form;
 	} forms[] = {
-		{ "auto", KTREAD_FORM_AUTO },	  { "v1", KTREAD_FORM_V1 },   { "v2", KTREAD_FORM_V2 },
-		{ "bare", KTREAD_FORM_BARE },	  { "ram", KTREAD_FORM_RAM }, { "core", KTREAD_FORM_CORE },
+		{ "auto", KTREAD_FORM_AUTO },	  { "v1", KTREAD_FORM_V1 },
+		{ "v2", KTREAD_FORM_V2 },	  { "bare", KTREAD_FORM_BARE },
+		{ "ram", KTREAD_FORM_RAM },	  { "core", KTREAD_FORM_CORE },
 		{ "stream", KTREAD_FORM_STREAM }, { "proc", KTREAD_FORM_PROCESSES },
 	};
 

@@ -53,7 +53,7 @@ struct kdump_context {
 	/* Of the present session: */
 	uint64_t heads, tables; /* when it was last looked at */
 	enum ktread_proc_format format;
-	bool dragonfly;		/* lines as its kdump has them */
+	bool dragonfly; /* lines as its kdump has them */
 	bool ktrx;
 	bool own_table; /* the trace brought one */
 	/* Calls of FreeBSD's processes that are not as its kernel; NULL: not asked for. */
