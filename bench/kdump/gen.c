@@ -23,6 +23,7 @@ static void put(uint16_t type, const void *head, size_t head_size, const void *b
 	static const char zeroes[8];
 	struct ktrx_proc_record record = { .size = (uint32_t)(head_size + size),
 					   .type = type,
+					   .flags = type == KTRX_PROC_GENIO ? KTRX_PROC_CUT : 0,
 					   .stamp = now += 700,
 					   .pid = pid,
 					   .tid = tid,

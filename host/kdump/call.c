@@ -8,23 +8,19 @@
 
 #define SMALL 4096u /* no address */
 
-/* The mode of open() means nothing unless the flags before it say so: by name, as each kernel has other numbers. */
-static bool is_unused(const struct kdump_one *flags, const struct kdump_type *type)
+static bool has(uint64_t value, uint64_t flag)
 {
-	bool known = false;
+	return flag && (value & flag) == flag;
+}
 
-	if (type->base != KDUMP_MODE || !flags->type)
-		return false;
-	for (unsigned n = 0; n < flags->type->flags; n++) {
-		const struct kdump_value *flag = &flags->type->flag[n];
+/* The mode of open() means nothing unless the flags before it say so. */
+static bool is_unused(const struct kdump_arguments *arguments, const struct kdump_type *type)
+{
+	const struct kdump_type *flags = arguments->before;
 
-		if (strcmp(flag->name, "O_CREAT") != 0 && strcmp(flag->name, "O_TMPFILE") != 0)
-			continue;
-		if ((flags->value & flag->value) == flag->value)
-			return false;
-		known = true;
-	}
-	return known;
+	return type && type->base == KDUMP_MODE && flags && flags->creates[0] &&
+	       !has(arguments->value_before, flags->creates[0]) &&
+	       !has(arguments->value_before, flags->creates[1]);
 }
 
 /* "so^" behind a level SOL_SOCKET is "so_SOL_SOCKET"; where there is none, a number or an address. */
@@ -69,20 +65,23 @@ bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *o
 	bool typed = call && call->typed && !arguments->all;
 
 	while (arguments->next_word < arguments->words) {
-		*one = (struct kdump_one){ .name = "" };
+		const struct kdump_type *type = NULL;
+
+		one->name = "";
 		if (typed && arguments->next == call->arguments)
 			return false;
 		if (typed) {
-			one->type = call->argument[arguments->next].type;
+			type = call->argument[arguments->next].type;
 			one->name = call->argument[arguments->next].name;
 		}
 		arguments->next++;
-		one->value = take_word(arguments, one->type);
-		one->type = resolve(arguments->table, one->type, arguments->key, one->value);
-		if (one->type && one->type->symbols && !one->type->flags && !one->type->mask)
-			arguments->key = kdump_type_symbol(one->type, one->value);
-		if (!one->type || !is_unused(&arguments->last, one->type)) {
-			arguments->last = *one;
+		one->value = take_word(arguments, type);
+		one->type = type = resolve(arguments->table, type, arguments->key, one->value);
+		if (type && type->symbols && !type->flags && !type->mask)
+			arguments->key = kdump_type_symbol(type, one->value);
+		if (!is_unused(arguments, type)) {
+			arguments->before = type;
+			arguments->value_before = one->value;
 			return true;
 		}
 	}

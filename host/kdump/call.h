@@ -19,7 +19,8 @@ struct kdump_arguments {
 	bool narrow; /* words of 32 bits, so that a place in a file takes two */
 	bool all;    /* as recorded, whatever the table says */
 	struct kdump_table *table;
-	struct kdump_one last; /* what kdump_arguments_next() gave before */
+	const struct kdump_type *before; /* of the argument that kdump_arguments_next() gave last … */
+	uint64_t value_before;		 /* … and its value */
 	const char *key; /* the last that was a word, by which types like "so^" are chosen; NULL: none */
 };
 

@@ -79,7 +79,8 @@ void kdump_pending_filled(struct kdump_pending *pending, enum kdump_filling_kind
 
 	filling->kind = kind;
 	filling->name[0] = '\0';
-	strncat(filling->name, name, sizeof(filling->name) - 1);
+	if (*name)
+		strncat(filling->name, name, sizeof(filling->name) - 1);
 	filling->offset = (uint16_t)pending->length;
 	filling->length = (uint16_t)(end - pending->text - filling->offset);
 	pending->length += filling->length;

@@ -64,6 +64,7 @@ struct kdump_type {
 	const struct kdump_value *flag;	  /* bits */
 	const struct kdump_value *symbol; /* values */
 	unsigned flags, symbols;
+	uint64_t creates[2]; /* of open()'s flags: those with which its mode means something; 0: none */
 };
 
 struct kdump_argument {

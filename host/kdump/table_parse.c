@@ -310,6 +310,15 @@ static int by_type(const void *first, const void *second)
 	return a->order < b->order ? -1 : 1;
 }
 
+/* By name, since each kernel has other numbers. */
+static void note_creating(struct kdump_type *type, const struct kdump_value *flag)
+{
+	if (strcmp(flag->name, "O_CREAT") == 0)
+		type->creates[0] = flag->value;
+	else if (strcmp(flag->name, "O_TMPFILE") == 0)
+		type->creates[1] = flag->value;
+}
+
 /* A type that is called as a struct is one; as an argument, its address. */
 static void find_structures(struct kdump_table *table)
 {
@@ -336,6 +345,8 @@ static int attach_values(struct parser *parser)
 		table->value[n] = parser->line[n].value;
 		if (type->base == KDUMP_HEX && strcmp(type->name, "hex") != 0)
 			type->base = KDUMP_SYMBOL;
+		if (parser->line[n].flag)
+			note_creating(type, &table->value[n]);
 		if (parser->line[n].flag && type->flags++ == 0)
 			type->flag = &table->value[n];
 		if (!parser->line[n].flag && type->symbols++ == 0)

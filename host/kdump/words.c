@@ -11,10 +11,7 @@
 
 char *kdump_put_name(char *at, const char *name)
 {
-	size_t length = strnlen(name, KDUMP_NAME);
-
-	memcpy(at, name, length);
-	return at + length;
+	return stpcpy(at, name);
 }
 
 char *kdump_put_octal(char *at, uint32_t value)

@@ -37,7 +37,7 @@ char *kdump_put_flags(char *at, const struct kdump_type *type, uint64_t value);
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number);
 /* Why a signal was sent; NULL if the table does not say. */
 const char *kdump_code_name(const struct kdump_table *table, uint32_t signal, int32_t code);
-/* A name out of a table, which needs no escaping. */
+/* A name out of a table, which needs no escaping and is no longer than KDUMP_NAME. Writes a NUL behind it. */
 char *kdump_put_name(char *at, const char *name);
 
 #endif
