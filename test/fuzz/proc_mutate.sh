@@ -2,4 +2,4 @@
 #
 # As proc_replay.sh, cut anywhere and with every bit changed.
 exec env ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1 \
-	build/test/asan/proc_replay --mutate test/golden/proc test/golden/proc/bad
+	build/test/asan/proc_replay --mutate test/golden/proc/*.ktrace test/golden/proc/bad

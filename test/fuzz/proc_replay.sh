@@ -2,4 +2,4 @@
 #
 # The reader of process traces neither crashes nor hangs nor takes more than its share over bad input.
 export ASAN_OPTIONS=max_allocation_size_mb=256:allocator_may_return_null=1
-exec build/test/asan/proc_replay test/golden/proc test/golden/proc/bad
+exec build/test/asan/proc_replay test/golden/proc/*.ktrace test/golden/proc/bad
