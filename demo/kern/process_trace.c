@@ -273,19 +273,26 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 	return 0;
 }
 
-/* The file's sink, with a reference. One that is just being closed is waited for. */
-static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, bool *is_new)
+/*
+ * The file's sink, with a reference, and how long the file was before it had one; without end if it had. One that has ended
+ * is taken from those who are traced into it, this process perhaps; one that another thread closes is waited for.
+ */
+static int get_sink(struct inode *inode, struct ktrace_proc_sink **sink, uint64_t *size)
 {
 	int error;
 
-	do {
+	for (;;) {
+		*size = UINT64_MAX;
 		*sink = ktrace_proc_sink_find(inode);
-		*is_new = !*sink;
-		error = *sink ? 0 : open_file(inode, sink);
-		if (error == -EAGAIN)
-			timer_sleep(NS_PER_MS);
-	} while (error == -EAGAIN);
-	return error;
+		if (*sink)
+			return 0;
+		*size = inode->size;
+		error = open_file(inode, sink);
+		if (error != -EAGAIN)
+			return error;
+		ktrace_proc_flush(&thread_self()->trace);
+		timer_sleep(NS_PER_MS);
+	}
 }
 
 /* ---- Calls ------------------------------------------------------------------------------------- */
@@ -323,17 +330,14 @@ static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, i
 	struct process *self = process_self();
 	struct ktrace_proc_sink *sink;
 	uint64_t size;
-	bool is_new;
-	int error;
+	int error = get_sink(inode, &sink, &size);
 
-	size = inode->size;
-	error = get_sink(inode, &sink, &is_new);
 	if (error)
 		return error;
 	error = errno_of(
 		ktrace_proc_control(&self->trace, &self->thread->trace, operation, facilities, pid, sink));
 	ktrace_proc_sink_release(sink, &self->thread->trace);
-	if (error && is_new)
+	if (error)
 		set_back(inode, size);
 	return error;
 }

@@ -326,6 +326,18 @@ static void changes(void)
 	wait_for(child);
 }
 
+/* A file that has reached its limit is traced into anew, also by who has just reached it. */
+static void beyond_the_limit(void)
+{
+	make_file(FILE_OF, 0);
+	check_equal(0, setting_set("proc.limit=32768"), "a limit");
+	for (int i = 0; i < 500; i++)
+		check_equal(0, ktrace(FILE_OF, KTROP_SET, KTRFAC_SYSCALL | KTRFAC_NAMEI, getpid()), "traced");
+	check_equal(0, setting_set("proc.limit=0"), "no limit");
+	check_equal(0, ktrace(FILE_OF, KTROP_CLEARFILE, 0, 0), "traced no more");
+	check(records_count(FILE_OF, KTRX_PROC_END, 0) > 1, "it went on after its first end");
+}
+
 /* ---- Set-id programs --------------------------------------------------------------------------- */
 
 static void copy_program(const char *to, int owner)
@@ -433,6 +445,7 @@ int main(int argc, char **argv)
 	inheritance();
 	descendants_and_groups();
 	changes();
+	beyond_the_limit();
 	privilege();
 	unreadable();
 	unlink(FILE_OF), unlink(OTHER), unlink(SET_ID);
