@@ -54,7 +54,7 @@ static void sink_fill(struct ktrace_proc_sink *sink, const struct ktrace_proc_si
 	sink->state = KTRACE_PROC_SINK_OPENING;
 	sink->reason = 0;
 	sink->error = 0;
-	sink->references = 1;
+	sink->references = 0;
 	sink->lost_now = 0;
 	sink->format = config->format;
 	sink->on_error = config->on_error;

@@ -7,8 +7,8 @@
  * traced, life.c follows processes.
  *
  * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever
- * writes its file or uses sink->copy, and is taken first. A sink with no reference left is in the list of idle ones
- * until somebody who may sleep closes it.
+ * writes its file or uses sink->copy, and is taken first. A sink that is being opened has no reference yet, so that
+ * nobody else takes one; one that has none left is in the list of idle ones until somebody who may sleep closes it.
  */
 #ifndef KTRACE_PROC_PROC_H
 #define KTRACE_PROC_PROC_H
@@ -162,7 +162,7 @@ KTRACE_HIDDEN void ktrace_proc_drop(struct ktrace_proc_sink *sink);
 /* Nothing more comes into it. The first reason counts. Short lock held. */
 KTRACE_HIDDEN void ktrace_proc_end(struct ktrace_proc_sink *sink, uint32_t reason);
 
-/* Closed, it is none of those that can be found any more. */
+/* Open, it has its opener's reference; closed, it is none of those that can be found any more. */
 KTRACE_HIDDEN void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t state);
 
 /* Closes those that nobody refers to. Sleeps. */

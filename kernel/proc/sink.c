@@ -73,6 +73,8 @@ void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t state)
 
 	if (state == KTRACE_PROC_SINK_CLOSED)
 		unlink_sink(sink);
+	else
+		ktrace_proc_hold(sink);
 	sink->state = state;
 	ktrace_proc_unlock(saved);
 }
@@ -118,13 +120,10 @@ void ktrace_proc_sink_release(struct ktrace_proc_sink *sink, struct ktrace_proc_
 	ktrace_proc_close_idle(thread);
 }
 
-/*
- * The first sink from here on that somebody refers to, with a reference more. One that is being opened is its opener's
- * alone: if that fails its memory is gone.
- */
+/* The first sink from here on that somebody refers to, with a reference more. */
 static struct ktrace_proc_sink *hold_first(struct ktrace_proc_sink *sink)
 {
-	while (sink && (sink->references == 0 || sink->state == KTRACE_PROC_SINK_OPENING))
+	while (sink && sink->references == 0)
 		sink = sink->next;
 	if (sink)
 		ktrace_proc_hold(sink);

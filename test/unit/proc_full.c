@@ -299,18 +299,23 @@ static void no_room_to_begin(void **state)
 
 static void write_all_that_waits(struct proc_file *written)
 {
-	written->in_write = NULL;
+	(void)written;
 	ktrace_proc_flush(NULL);
 }
 
-/* Its memory is gone if it cannot be begun: who writes what waits everywhere does not touch it before. */
+/* Its memory is gone if it cannot be begun: until then who writes what waits everywhere does not touch it. */
 static void nobody_else_writes_what_is_being_opened(void **state)
 {
-	(void)state;
+	const struct ktrace_proc_sink_config config = proc_config();
+
+	proc_reset(state);
+	proc_kernel.table = "0 exit void, int status, and what else there is of calls";
+	proc_start();
 	sink.file.in_write = write_all_that_waits;
-	proc_open_default(&sink);
-	assert_null(sink.file.in_write);
-	proc_release(&sink);
+	sink.file.capacity = 64 + 64; /* END has room, the table has not */
+	assert_int_equal(proc_open(&sink, &config), KTRACE_ERROR_DEVICE);
+	assert_int_equal(sink.sink.reason, KTRX_PROC_ENDED_ERROR);
+	assert_int_equal(sink.file.size, 0);
 }
 
 /* ---- Limits ------------------------------------------------------------------------------------ */
