@@ -7,17 +7,43 @@
 #include "kdump/tables.h"
 
 #define NANO 1000000000u
+#define GROWTHS_MOST \
+	64u /* of a session's table: each has all of it made anew, and a hostile trace may have it grow by bytes */
 
-static int take_session(struct kdump_context *context)
+/* One that many sessions share is made once. */
+static int take_table(struct kdump_context *context)
 {
 	const struct ktread_proc_info *info = context->info;
+	const char *text = kdump_tables_choose(context->trace, context->options->table);
+	const char *lasting = text == ktread_proc_table(context->trace) ? NULL : text;
 	struct kdump_table *table;
-	int result = kdump_tables_make(&table, context->trace, context->options->table);
+	int result;
 
+	if (lasting && lasting == context->text && info->machine == context->machine &&
+	    info->address_size == context->address_size)
+		return 0;
+	result = kdump_table_create(&table, text, info->machine, info->address_size == 4 ? 4 : 8);
 	if (result < 0)
 		return result;
 	kdump_table_destroy(context->words.table);
 	context->words.table = table;
+	context->text = lasting;
+	context->machine = info->machine;
+	context->address_size = info->address_size;
+	return 0;
+}
+
+static int take_session(struct kdump_context *context)
+{
+	const struct ktread_proc_info *info = context->info;
+	bool grown = context->heads == info->heads && context->format == info->format;
+	int result = 0;
+
+	context->growths = grown ? context->growths + 1 : 0;
+	if (context->growths <= GROWTHS_MOST)
+		result = take_table(context);
+	if (result < 0)
+		return result;
 	context->heads = info->heads;
 	context->tables = info->tables;
 	context->format = info->format;

@@ -52,6 +52,10 @@ struct kdump_context {
 
 	/* Of the present session: */
 	uint64_t heads, tables; /* when it was last looked at */
+	unsigned growths;	/* of its table, behind its first records */
+	const char *text;	/* that words.table was made of; NULL: one that does not last */
+	uint16_t machine;	/* … and for which */
+	uint8_t address_size;
 	enum ktread_proc_format format;
 	bool dragonfly; /* lines as its kdump has them */
 	bool ktrx;

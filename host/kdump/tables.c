@@ -36,11 +36,9 @@ static const char *name_of(enum ktread_proc_format format)
 	}
 }
 
-int kdump_tables_make(struct kdump_table **table, const struct ktread_proc *trace, const char *given)
+const char *kdump_tables_choose(const struct ktread_proc *trace, const char *given)
 {
-	const struct ktread_proc_info *info = ktread_proc_info(trace);
 	const char *own = ktread_proc_table(trace);
-	const char *text = given ? given : *own ? own : kdump_tables_text(name_of(info->format));
 
-	return kdump_table_create(table, text, info->machine, info->address_size == 4 ? 4 : 8);
+	return given ? given : *own ? own : kdump_tables_text(name_of(ktread_proc_info(trace)->format));
 }

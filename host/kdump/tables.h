@@ -7,10 +7,10 @@
 #include "ktread/proc.h"
 
 /*
- * `given` if that is not NULL, else the trace's own, else what was built in for its kernel: share/tables. A trace in our
- * format without a table is one of Linux. 0, or KTREAD_E_MEMORY.
+ * The text of it: `given` if that is not NULL, else the trace's own, else what was built in for its kernel: share/tables. A
+ * trace in our format without a table is one of Linux.
  */
-int kdump_tables_make(struct kdump_table **table, const struct ktread_proc *trace, const char *given);
+const char *kdump_tables_choose(const struct ktread_proc *trace, const char *given);
 
 /* The text of a table that was built in, by its name: "linux"; NULL if there is none. */
 const char *kdump_tables_text(const char *name);

@@ -105,6 +105,14 @@ for format in ktrx freebsd1; do
 	done
 done
 
+# Tables of many sessions, and one that grows and grows: none is made more often than need be.
+timeout 60 build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
+equal "many sessions: all of them are shown" 0 "$?"
+equal "each by its own table" "1 own
+40000 write
+20000 first
+1 second" "$(awk '{ print $3 }' "$tmp/lines" | uniq -c | awk '{ print $1, $2 }')"
+
 # A reader that goes away is no error to be told of.
 sh -c 'build/bin/kdump "$1"; build/bin/kdump --json "$1"' - "$tmp/linux.ktrace" 2>"$tmp/message" | head -c 1 >/dev/null
 equal "quiet when nobody reads" "" "$(cat "$tmp/message")"

@@ -378,6 +378,34 @@ static void make_abi(const char *directory)
 	put_save(&put, directory, "abi");
 }
 
+/* ---- many sessions ---- */
+
+#define SESSIONS 40000
+#define GROWTHS	 20000
+
+/* One with a table of its own, many without, one whose table grows each time: made each time, that would take minutes. */
+static void make_sessions(const char *directory)
+{
+	struct put put = put_trace(PUT_KTRX);
+
+	put_line(&put, 33, "1 own int");
+	put_call(&put, 1, 0, NULL);
+	for (int n = 0; n < SESSIONS; n++) {
+		put_head(&put);
+		put_call(&put, 1, 0, NULL);
+	}
+	put_head(&put);
+	put_line(&put, 33, "1 first int\n");
+	for (int n = 0; n < GROWTHS; n++) {
+		put_call(&put, 1, 0, NULL);
+		put_line(&put, 33,
+			 n == 0 ? "2 second int\n"
+				: "# nothing, at length: 0123456789 0123456789 0123456789\n");
+	}
+	put_call(&put, 2, 0, NULL);
+	put_save(&put, directory, "sessions");
+}
+
 int main(int count, char **argument)
 {
 	if (count != 2) {
@@ -392,5 +420,6 @@ int main(int count, char **argument)
 	make_values(argument[1]);
 	make_wide(argument[1]);
 	make_abi(argument[1]);
+	make_sessions(argument[1]);
 	return EXIT_SUCCESS;
 }
