@@ -13,6 +13,7 @@
 #include "analyze/near.h"
 #include "analyze/pattern.h"
 #include "cmd/command.h"
+#include "cmd/foreign_calls.h"
 #include "cmd/trace_values.h"
 
 enum {
@@ -400,6 +401,11 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 
 	if (ktread_open(trace, args->path, &args->options) < 0) {
 		command_message(args->name, "%s", ktread_message(*trace));
+		return EXIT_BAD_INPUT;
+	}
+	if (foreign_calls_set(*trace) < 0) {
+		command_message(args->name, "%s", ktread_message(*trace));
+		ktread_close(*trace);
 		return EXIT_BAD_INPUT;
 	}
 	if (args->with && ktread_beside(*trace, args->with) < 0) {

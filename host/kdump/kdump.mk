@@ -3,7 +3,7 @@
 # kdump: process traces in words. Tables of kernels (share/tables) are built into the program, a text each.
 KDUMP_SOURCES := $(wildcard host/kdump/*.c)
 KDUMP_TABLES := $(wildcard share/tables/*.table)
-KTRACE_SRCS += $(KDUMP_SOURCES) host/cmd/kdump_table.c
+KTRACE_SRCS += $(KDUMP_SOURCES) host/cmd/kdump_table.c host/cmd/foreign_calls.c
 COMMANDS += kdump
 TOOLS += kdump
 

@@ -182,6 +182,25 @@ static int open_stream(struct ktread *trace)
 	return status;
 }
 
+/* The BSDs' process traces have no mark, so they come last, and what is said of a file that is none of all is of a dump. */
+static int open_dump_or_processes(struct ktread *trace, const char *path)
+{
+	int status = open_dump(trace);
+	char *text;
+
+	if (status != KTREAD_E_FORMAT || trace->cursor || trace->memory->size == 0)
+		return status;
+	text = strdup(ktread_fail_text());
+	if (!text)
+		return ktread_fail_memory();
+	if (ktread_processes_open(trace, path) == 0)
+		status = 0;
+	else
+		ktread_fail(status, "%s", text);
+	free(text);
+	return status;
+}
+
 static int open_by_content(struct ktread *trace, const char *path)
 {
 	int status = refuse_foreign(trace->memory);
@@ -195,7 +214,7 @@ static int open_by_content(struct ktread *trace, const char *path)
 	if (ktread_core_is(trace->memory))
 		return open_core(trace);
 	if (!may_be_ram(trace->memory))
-		return open_dump(trace);
+		return open_dump_or_processes(trace, path);
 	status = open_ram(trace);
 	if (status != KTREAD_E_ABSENT)
 		return status;

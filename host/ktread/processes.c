@@ -243,6 +243,21 @@ static const struct ktread_proc_info *info_of(const struct ktread_cursor *cursor
 	return ktread_proc_info(processes->records);
 }
 
+/* Whose calls these are, where the trace itself does not bring their names. */
+static const char *kernel_of(const struct processes *processes)
+{
+	if (*ktread_proc_table(processes->records))
+		return "";
+	switch (ktread_proc_info(processes->records)->format) {
+	case KTREAD_PROC_DRAGONFLY:
+		return "dragonfly";
+	case KTREAD_PROC_KTRX:
+		return "linux"; /* `ktrace record` */
+	default:
+		return "freebsd";
+	}
+}
+
 int ktread_processes_open(struct ktread *trace, const char *path)
 {
 	const struct ktread_proc_info *info;
@@ -261,6 +276,7 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	trace->info.nonce = info->nonce;
 	trace->info.wall_stamp = info->wall_stamp;
 	trace->info.wall_ns = info->wall_ns;
+	trace->info.kernel = kernel_of(trace->cursor[0].state);
 	/* Calls are named by the machine where a trace has no names: as Linux does it, which these are not of. */
 	trace->info.machine = info->format == KTREAD_PROC_KTRX ? info->machine : 0;
 	return 0;

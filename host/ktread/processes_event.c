@@ -28,6 +28,7 @@ enum {
 	FAULT,
 	FAULT_END,
 	CLOSED,
+	UNKNOWN,
 	TYPES
 };
 const uint32_t ktread_processes_types = TYPES;
@@ -71,6 +72,7 @@ FIELDS(end) = { TEXT("how"), U32("status") };
 FIELDS(denied) = { TEXT("what"), U32("reason"), U64("needed"), U64("held") };
 FIELDS(fault) = { U64("address"), U32("access") };
 FIELDS(fault_end) = { I32("error") };
+FIELDS(unknown) = { U32("type"), U32("size") };
 FIELDS(closed) = { U32("reason"), I32("error"), U64("records"), U64("lost") };
 
 #define TYPE(group_, name_, text_, field_)                                                                   \
@@ -95,6 +97,7 @@ static const struct ktread_type types[TYPES] = {
 	[DENIED] = TYPE("proc", "denied", "\"%s\" reason %u, needs %#llx, has %#llx", denied),
 	[FAULT] = TYPE("proc", "fault", "%#llx access %u", fault),
 	[FAULT_END] = TYPE("proc", "fault_end", "error %d", fault_end),
+	[UNKNOWN] = TYPE("proc", "unknown", "record of type %u, %u bytes", unknown),
 	[CLOSED] = TYPE("proc", "closed", "reason %u, error %d, %llu records, %llu lost", closed),
 };
 
@@ -171,12 +174,24 @@ static uint32_t make_call(struct ktread_processes_event *event, const struct ktr
 	return ENTER;
 }
 
+/* The BSDs': the call begins anew, or the program goes on somewhere else, as behind a signal. */
+#define RESTARTED    (-1)
+#define RESTARTED_AS 512 /* no kernel's error; Linux uses it for that */
+
+static int64_t result_of(const struct ktread_proc_record *record)
+{
+	int32_t error = record->sysret.error;
+
+	if (error < 0)
+		return error == RESTARTED ? -RESTARTED_AS : 0;
+	return error ? -(int64_t)error : record->sysret.result;
+}
+
 static uint32_t make_return(struct ktread_processes_event *event, const struct ktread_proc_record *record,
 			    const struct ktread_names *calls)
 {
 	put_call(event, record->sysret.number, calls);
-	put_u64(event, record->sysret.error ? (uint64_t) - (int64_t)record->sysret.error
-					    : (uint64_t)record->sysret.result);
+	put_u64(event, (uint64_t)result_of(record));
 	return EXIT;
 }
 
@@ -306,6 +321,11 @@ static uint32_t make(struct ktread_processes_event *event, const struct ktread_p
 		return FAULT_END;
 	case KTRX_PROC_END:
 		return make_closed(event, record);
+	case KTREAD_PROC_UNKNOWN:
+	case KTREAD_PROC_BROKEN:
+		put_u32(event, record->raw);
+		put_u32(event, record->payload_size);
+		return UNKNOWN;
 	default:
 		return TYPES;
 	}

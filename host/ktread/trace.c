@@ -330,6 +330,18 @@ const char *ktread_error_name(const struct ktread *trace, uint32_t number)
 	return ktread_names_get(&trace->errors, number);
 }
 
+int ktread_set_calls(struct ktread *trace, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return ktread_fail_memory();
+	ktread_names_free(&trace->syscalls);
+	ktread_names_free(&trace->errors);
+	trace->syscalls = trace->errors = (struct ktread_names){ .rows = 0 };
+	return ktread_names_load_calls(&trace->syscalls, &trace->errors, copy, strlen(copy));
+}
+
 int ktread_set_registers(struct ktread *trace, const char *text)
 {
 	char *copy = strdup(text);

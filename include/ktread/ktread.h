@@ -271,6 +271,11 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /*
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
 /* What the kernel calls the error that is `number` below zero as a result: "ENOENT"; NULL: it does not say. */
 const char *ktread_error_name(const struct ktread *trace, uint32_t number);
+/*
+ * Another table of calls and errors in place of the trace's own (text as in ktrx/v2.h, SYSCALLS; copied). 0, or
+ * KTREAD_E_MEMORY. Names that were handed out before are gone.
+ */
+int ktread_set_calls(struct ktread *trace, const char *text);
 struct ktrx_cpu;
 struct ktrx_holder;
 /*

@@ -35,10 +35,15 @@ done
 check "spans of system calls are exported" grep -q '"mmap"' "$tmp/exported"
 
 for format in dragonfly freebsd0 freebsd0-i386 freebsd1; do
-	$ktrace show --form proc $golden/$format.ktrace >"$tmp/out" 2>&1
-	check "show --form proc: $format" grep -q 'proc.path .*"/etc/motd"' "$tmp/out"
-	check "$format: its calls do not get Linux's names" grep -qE 'syscall.enter +5\(' "$tmp/out"
+	$ktrace show $golden/$format.ktrace >"$tmp/out" 2>&1
+	check "$format is told by its content" grep -q 'proc.path .*"/etc/motd"' "$tmp/out"
+	check "$format: calls have the names and types of its kernel" grep -qE 'syscall.enter +read\(3, 0x[0-9a-f]+, 1024\)' "$tmp/out"
+	$ktrace summary --form proc $golden/$format.ktrace >"$tmp/out" 2>&1
+	check "$format: summary --form proc" grep -q '^syscall.exit' "$tmp/out"
 done
+check "records that nobody knows are counted" sh -c '$1 summary $2/dragonfly.ktrace | grep -q "^proc.unknown"' - $ktrace $golden
+$ktrace show "$tmp/linux" >"$tmp/out" 2>&1
+check "Linux's calls have their names and types" grep -qE 'syscall.exit +openat = (3|-2 ENOENT)' "$tmp/out"
 
 for bad in negative damaged sessions; do
 	$ktrace show --form proc $golden/bad/$bad.ktrace >"$tmp/out" 2>"$tmp/err"

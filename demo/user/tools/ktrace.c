@@ -153,8 +153,11 @@ static void begin(const struct request *request, int pid)
 {
 	int error = ktrace(request->file, request->operation | KTROP_SET, request->facilities, pid);
 
-	if (error)
-		fail(request->file, error);
+	if (!error)
+		return;
+	if (!request->append)
+		unlink(request->file); /* nothing is in it */
+	fail(error == -ESRCH ? "-p, -g" : request->file, error);
 }
 
 static void end(const struct request *request)
@@ -169,7 +172,7 @@ static void end(const struct request *request)
 	else
 		error = ktrace(request->file, KTROP_CLEARFILE, request->facilities, 0);
 	if (error)
-		fail(request->clear_all ? "-C" : request->file, error);
+		fail(request->clear_all ? "-C" : request->pid ? "-p, -g" : request->file, error);
 }
 
 static _Noreturn void run(const struct request *request, char **words)
