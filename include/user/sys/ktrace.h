@@ -59,7 +59,7 @@
 
 #include <unistd.h>
 
-#define KTRACE_LINUX_CALL   0x6b74 /* a number that no system call has */
+#define KTRACE_LINUX_CALL   0x1b74 /* a number that no system call has */
 #define KTRACE_LINUX_UTRACE 1L
 #define KTRACE_LINUX_KTRACE 2L
 
