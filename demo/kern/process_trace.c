@@ -235,11 +235,20 @@ static int errno_of(int error)
 	}
 }
 
+/* Once it is needed. False: out of memory or threads. */
+static bool has_flusher(void)
+{
+	static bool is_there;
+
+	if (!is_there)
+		is_there = thread_try_create("trace flusher", flush_now_and_then, NULL);
+	return is_there;
+}
+
 /* A new sink of the file, which it holds. */
 static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 {
-	static bool has_flusher;
-	struct trace_file *file = page_alloc(1 + BUFFER_PAGES);
+	struct trace_file *file = has_flusher() ? page_alloc(1 + BUFFER_PAGES) : NULL;
 	struct ktrace_proc_sink_config config = {
 		.size = sizeof(config),
 		.format = file_format,
@@ -265,9 +274,6 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 		page_free(file, 1 + BUFFER_PAGES);
 		return error;
 	}
-	if (!has_flusher)
-		thread_create("trace flusher", flush_now_and_then, NULL, CPU_ANY);
-	has_flusher = true;
 	count_files(1);
 	*sink = &file->sink;
 	return 0;

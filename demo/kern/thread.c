@@ -97,14 +97,24 @@ static void set_entry(struct thread *thread, void (*entry)(void *), void *argume
 	thread->sp = arch_thread_frame(thread->process ? top - user_frame_size : top, first_frame);
 }
 
-struct thread *thread_new(const char *name, struct cpu *cpu)
+/* One of the kernel's own; NULL as above. */
+static struct thread *make_own(const char *name, struct cpu *cpu)
 {
 	struct thread *thread = allocate(cpu, THREAD_ID_NEW);
 
 	if (!thread)
-		panic("no memory or id for thread %s", name);
+		return NULL;
 	thread_rename(thread, name);
 	KTRACE(sched, create, thread->id, 0, thread->name);
+	return thread;
+}
+
+struct thread *thread_new(const char *name, struct cpu *cpu)
+{
+	struct thread *thread = make_own(name, cpu);
+
+	if (!thread)
+		panic("no memory or id for thread %s", name);
 	return thread;
 }
 
@@ -121,6 +131,17 @@ struct thread *thread_create(const char *name, void (*entry)(void *), void *argu
 	struct thread *thread = thread_new(name, cpu == CPU_ANY ? next_cpu() : &cpus[cpu]);
 
 	thread->pinned = cpu != CPU_ANY;
+	set_entry(thread, entry, argument);
+	sched_wake(thread);
+	return thread;
+}
+
+struct thread *thread_try_create(const char *name, void (*entry)(void *), void *argument)
+{
+	struct thread *thread = make_own(name, next_cpu());
+
+	if (!thread)
+		return NULL;
 	set_entry(thread, entry, argument);
 	sched_wake(thread);
 	return thread;

@@ -65,6 +65,9 @@ struct thread {
 /* Makes a runnable thread of the kernel; name is copied. Panics when out of memory. */
 struct thread *thread_create(const char *name, void (*entry)(void *), void *argument, int cpu);
 
+/* The same on any CPU for what programs ask for; NULL when out of memory or ids. */
+struct thread *thread_try_create(const char *name, void (*entry)(void *), void *argument);
+
 /* The first process's thread has this id, whenever it is made. */
 #define THREAD_ID_INIT 1
 

@@ -78,8 +78,8 @@ for arch in ${UNIX_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: but not the shell" "init: sh: status 4"
 
 	: >"$tmp/console"
-	type_to_shell 'sysctl thread.last_id=4194302' 'echo the last one' 'echo one too many' 'exit 5' | boot "$arch" 2 run=sh
-	said "$arch: ids of processes are used up" "the last one"
+	type_to_shell 'sysctl thread.last_id=4194302' 'ktrace -f /tmp/last -p 1' 'echo one too many' 'exit 5' | boot "$arch" 2 run=sh
+	said "$arch: ids of threads are used up" "ktrace: /tmp/last: Cannot allocate memory"
 	said "$arch: then there are no new ones" "sh: no new process: error 12"
 	said "$arch: and the others go on" "init: sh: status 5"
 
