@@ -84,11 +84,12 @@ uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid)
 
 enum kdump_foreign kdump_context_foreign(const struct kdump_context *context, uint32_t pid)
 {
-	uint32_t flags;
+	uint32_t flags = kdump_context_abi(context, pid);
 
-	if (context->ktrx || context->dragonfly || context->options->table)
+	if (context->dragonfly || context->options->table)
 		return KDUMP_FOREIGN;
-	flags = kdump_context_abi(context, pid);
+	if (context->ktrx) /* an ELF machine; of kernels with a table of their own only they know what it means */
+		return flags == EM_386 && !context->own_table ? KDUMP_LINUX32 : KDUMP_FOREIGN;
 	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_LINUX)
 		return flags & KDUMP_SV_LP64 ? KDUMP_LINUX64 : KDUMP_LINUX32;
 	if ((flags & KDUMP_SV_ABI) == KDUMP_SV_FREEBSD && flags & KDUMP_SV_ILP32 &&

@@ -109,6 +109,10 @@ static void abi_name(char name[4], const struct kdump_context *context,
 	bool wide = context->info->address_size != 4;
 
 	memcpy(name, "U00", 4);
+	if (context->ktrx && kdump_context_foreign(context, record->pid) == KDUMP_LINUX32) {
+		memcpy(name, "L32", 4);
+		return;
+	}
 	if (context->ktrx || context->dragonfly) {
 		name[0] = flags ? 'U' : context->dragonfly ? 'D' : context->own_table ? 'K' : 'L';
 		memcpy(name + 1, wide ? "64" : "32", 2);

@@ -26,6 +26,8 @@ golden A kdump -A abi.ktrace
 golden A-oneline kdump --oneline abi.ktrace
 golden A-count kdump --count abi.ktrace
 golden A-ktrx kdump -A -t c linux.ktrace
+golden A-linux32 kdump -A linux32.ktrace
+golden A-linux32-count kdump --count linux32.ktrace
 golden A-dragonfly kdump -A -t s dragonfly.ktrace
 golden c kdump -c -t cf freebsd1.ktrace
 golden c-unknown kdump -c -t s freebsd0.ktrace

@@ -378,6 +378,26 @@ static void make_abi(const char *directory)
 	put_save(&put, directory, "abi");
 }
 
+/* A program of 32 bits under Linux, beside one that is not: calls of one number have two names. */
+static void make_linux32(const char *directory)
+{
+	struct put put = put_trace(PUT_KTRX);
+
+	put.tid = put.pid;
+	put_name(&put, "wide");
+	put_call(&put, 5, 2, (uint64_t[]){ 3, 4096 });
+	put.pid++;
+	put.tid = put.pid;
+	put_name(&put, "narrow");
+	put_call(&put, 5, 2, (uint64_t[]){ 4096, 0 });
+	put_over(&put, 32 + 6, 3, 2); /* its ABI: that of an i386 */
+	put_ret(&put, 5, 0, 3);
+	put.pid--;
+	put.tid = put.pid;
+	put_ret(&put, 5, 0, 0);
+	put_save(&put, directory, "linux32");
+}
+
 /* ---- many sessions ---- */
 
 #define SESSIONS 40000
@@ -420,6 +440,7 @@ int main(int count, char **argument)
 	make_values(argument[1]);
 	make_wide(argument[1]);
 	make_abi(argument[1]);
+	make_linux32(argument[1]);
 	make_sessions(argument[1]);
 	return EXIT_SUCCESS;
 }
