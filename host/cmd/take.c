@@ -17,13 +17,14 @@
 
 #define NAME_MOST 64u
 
-static const char usage[] = "usage: ktrace take [-o FILE] [-d DIR] [LOG]\n\n"
-			    "Makes files of what the demo kernel's command `give` printed. LOG is what its "
-			    "console said, standard\n"
-			    "input if not given; text between the lines of a file does not matter.\n\n"
-			    "  -o, --out FILE   the one file of LOG goes there, '-' is standard output\n"
-			    "  -d, --dir DIR    files go there, by their own names (.), in place of those that are called so\n\n"
-			    "Status: 0 all were taken, 1 one is damaged or there is none, 2 usage.\n";
+static const char usage[] =
+	"usage: ktrace take [-o FILE] [-d DIR] [LOG]\n\n"
+	"Makes files of what the demo kernel's command `give` printed. LOG is what its "
+	"console said, standard\n"
+	"input if not given; text between the lines of a file does not matter.\n\n"
+	"  -o, --out FILE   the one file of LOG goes there, '-' is standard output\n"
+	"  -d, --dir DIR    files go there, by their own names (.), in place of those that are called so\n\n"
+	"Status: 0 all were taken, 1 one is damaged or there is none, 2 usage.\n";
 
 /* A file on its way. */
 struct taking {
