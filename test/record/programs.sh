@@ -14,9 +14,10 @@ compare() {
 	fi
 	strace -f -qq -o "$tmp/strace" "$@" </dev/null >"$tmp/out.strace" 2>/dev/null
 	strace_status=$?
-	sed -nE 's/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$tmp/strace" | sort | uniq -c | awk '{ print $1, $2 }' >"$tmp/expected"
+	# How often threads wait for each other is not the same in each run.
+	sed -nE 's/^[0-9]+ +([a-z_0-9]+)\(.*/\1/p' "$tmp/strace" | sort | uniq -c | awk '$2 != "futex" { print $1, $2 }' >"$tmp/expected"
 	record -i -f "$tmp/trace" "$@"
-	calls "$tmp/trace" >"$tmp/calls"
+	calls "$tmp/trace" | grep -v ' futex$' >"$tmp/calls"
 	same "$name: the same calls, each as often" "$tmp/expected" "$tmp/calls"
 	same "$name: it prints the same" "$tmp/out.strace" "$tmp/out"
 	equal "$name: its status is ours" "$strace_status" "$status"

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * same: the same source runs here and on Linux, where what it asks of the kernel is recorded, too. That the answers are the
+ * same is for who compares the two traces. Errors are not looked at: they are what is compared.
+ */
+#if defined(__linux__) && __STDC_HOSTED__
+#include <fcntl.h>
+#endif
+#include <unistd.h>
+
+#define NAME  "/tmp/same"
+#define OTHER "/tmp/same/below"
+
+int main(void)
+{
+	static const char text[] = "written on two kernels\n";
+	char bytes[64];
+	int fd = open(NAME, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (write(fd, text, sizeof(text) - 1) < 0 || lseek(fd, -7, SEEK_END) < 0)
+		return 1;
+	if (read(fd, bytes, sizeof(bytes)) < 0 || read(fd, bytes, sizeof(bytes)) < 0)
+		return 1;
+	lseek(fd, -100, SEEK_CUR);
+	close(fd);
+	close(fd);
+	if (open(OTHER, O_RDONLY, 0) >= 0 || write(fd, text, 1) >= 0)
+		return 1;
+	fd = open(NAME, O_WRONLY | O_APPEND, 0);
+	if (read(fd, bytes, 1) >= 0)
+		return 1;
+	close(fd);
+	unlink(NAME);
+	unlink(NAME);
+	return open(NAME, O_RDONLY, 0) >= 0;
+}

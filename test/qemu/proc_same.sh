@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# One program on two kernels: recorded on Linux by `ktrace record`, on the demo kernel by ktrace(2), and compared.
+# PROC_ARCHES: which (default: all three).
+. test/tap.sh
+. test/qemu/proc_support.sh
+
+# calls FILE: a line a call with its result, from the program's first own one on. Linux's C library opens by openat().
+calls() {
+	"$kdump" --oneline -t cnit -f "$1" | sed -E 's/^ *[0-9]+ +//; s/openat\(AT_FDCWD, /open(/; s/ +<[0-9.]*>$//; s/ +=/ =/; s/0x[0-9a-f]+/ADDRESS/' |
+		sed -n '/^open("\/tmp\/same", O_RDWR/,$p' | grep -vE '^(exit|exit_group|\+\+\+)'
+}
+
+check "it compiles for Linux" cc -O1 -Wall -Wextra -Werror -o "$tmp/same" demo/user/programs/same.c
+"$ktrace" record -f "$tmp/linux" "$tmp/same"
+equal "Linux: it ends well" 0 $?
+calls "$tmp/linux" >"$tmp/on-linux"
+check "there is something to compare: $(wc -l <"$tmp/on-linux") calls" test "$(wc -l <"$tmp/on-linux")" -ge 15
+for arch in $arches; do
+	boot "$arch" 2 ktrace:-f:/tmp/trace:same give:/tmp/trace
+	calls "$tmp/given/trace" >"$tmp/on-demo"
+	same "$arch: the demo kernel answers as Linux does" "$tmp/on-linux" "$tmp/on-demo"
+done
+done_testing
