@@ -164,8 +164,8 @@ static int survey(struct ktread *trace, struct processes *processes, uint32_t *c
 	if (!row)
 		return ktread_fail_memory();
 	while ((status = next_record(trace, processes, &record)) > 0) {
-		if (record->name[0] && record->tid != UINT32_MAX)
-			note_name(row, record->tid, record->name);
+		if (record->name[0])
+			note_name(row, ktread_processes_thread(record), record->name);
 		if (record->cpu < KTRX_MAX_RINGS && record->cpu >= *cpus)
 			*cpus = record->cpu + 1;
 	}

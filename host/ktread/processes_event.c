@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "ktrx/slot.h"
 #include "ktrx/v1.h"
 #include "ktrx/v2.h"
 
@@ -336,7 +335,7 @@ bool ktread_processes_make(struct ktread_processes_event *event, const struct kt
 {
 	event->size = 0;
 	event->cpu = record->cpu < KTRX_MAX_RINGS ? record->cpu : KTRX_NO_CPU;
-	event->thread = (record->tid ? record->tid : record->pid) & KTRX_THREAD_MAX;
+	event->thread = ktread_processes_thread(record);
 	event->lost = record->lost;
 	event->type = make(event, record, calls);
 	return event->type < TYPES;

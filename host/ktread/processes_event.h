@@ -7,6 +7,7 @@
 
 #include "ktread/ktread.h"
 #include "ktread/proc.h"
+#include "ktrx/slot.h"
 #include "names.h"
 
 #define KTREAD_PROCESSES_PAYLOAD 256u
@@ -22,6 +23,12 @@ struct ktread_processes_event {
 extern const uint32_t ktread_processes_types;
 /* `beside` a trace that has system calls of its own, they are called otherwise. */
 const struct ktread_type *ktread_processes_type(uint32_t n, bool beside);
+
+/* Whose record it is: one of a process as a whole is its first thread's. */
+static inline uint32_t ktread_processes_thread(const struct ktread_proc_record *record)
+{
+	return (record->tid ? record->tid : record->pid) & KTRX_THREAD_MAX;
+}
 
 /*
  * False: the record is no event (a name, a table). Long strings are cut, and say so. `calls`: names of system calls, for
