@@ -93,7 +93,7 @@ static void put_path(const struct record_thread *thread, uint64_t address)
 	char path[PATH_MAX];
 	ssize_t length = address ? record_memory_string(thread->tid, address, path, sizeof(path)) : -1;
 
-	if (length > 0)
+	if (length >= 0)
 		put(thread, KTRX_PROC_NAMEI, length == sizeof(path) ? KTRX_PROC_CUT : 0, path, (size_t)length,
 		    NULL, 0);
 }

@@ -252,9 +252,13 @@ int record_targets(const struct record_plan *plan, struct record_outcome *outcom
 {
 	const char *what = plan->group ? "the process group" : "the process";
 	struct record_sink *sink;
-	int told[2], error = open_sink(plan, &sink, outcome);
+	int told[2], error;
 	pid_t pid;
 
+	/* Before the file is touched, for nothing would come into it. */
+	if (kill(plan->group ? -plan->group : plan->pid, 0) != 0 && errno == ESRCH)
+		return fail(outcome, what, ESRCH);
+	error = open_sink(plan, &sink, outcome);
 	if (error)
 		return error;
 	if (pipe2(told, O_CLOEXEC) != 0)

@@ -94,7 +94,9 @@ check "SIGCONT lets it go on" await sh -c 'grep -q "^State:.[SR]" /proc/'"$targe
 record -c -p "$target"
 await untraced
 shown "$tmp/s" "PSIG  SIGSTOP"
-record -f "$tmp/none" -p 4194303
+cp "$tmp/s" "$tmp/kept"
+record -f "$tmp/s" -p 4194303
 equal "no such process: status" 1 "$status"
 said "there is none"
+same "the file of before is left alone" "$tmp/kept" "$tmp/s"
 done_testing
