@@ -377,10 +377,11 @@ int threads_event(struct threads *t, const struct ktread_event *event, const str
 	uint32_t index;
 	int error;
 
-	/* Whoever it was is known from now on, if not where it ran. */
+	/* Whoever it was is known from now on, if not where it ran. Whom there is no room for is counted there. */
 	if (event->cpu >= THREADS_CPUS_MAX) {
-		t->left_out++;
-		return touch(t, event->thread, &index);
+		error = touch(t, event->thread, &index);
+		t->left_out += index != NOBODY;
+		return error;
 	}
 	error = touch_cpu(t, event->cpu);
 	if (!error && known->kind != WELLKNOWN_SWITCH)
