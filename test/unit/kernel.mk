@@ -68,3 +68,4 @@ UNIT_TESTS += keep_read
 UNIT_SRCS_keep_read := test/unit/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
 	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c test/fuzz/ktread_exercise.c $(wildcard host/ktread/*.c)
 UNIT_CFLAGS_keep_read := $(KERNEL_TEST_CFLAGS) -Ihost
+SOAK_TESTS += test/unit/kernel_build/matrix_all.sh

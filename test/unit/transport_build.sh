@@ -27,7 +27,7 @@ for arch in x86_64 aarch64 riscv64; do
 			skip "$arch $compiler" "not installed"
 			continue
 		}
-		for level in -O0 -O3 -Os; do
+		for level in -O0 -O3; do
 			build "$arch $compiler $level" $compiler $arch $level -fno-pie -no-pie
 		done
 		build "$arch $compiler PIE -flto" $compiler $arch -O2 -flto -fPIE -static-pie -Wl,--no-dynamic-linker

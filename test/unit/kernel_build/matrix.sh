@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The kernel library builds freestanding, with gcc and clang, for each CPU, under the flags that kernels use, and
-# needs nothing from anywhere: a linked program has no undefined symbol, and holds its events.
+# needs nothing from anywhere: a linked program has no undefined symbol, and holds its events. MATRIX=all (make soak): at
+# every level and setting, not only at those that differ most.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
@@ -29,18 +30,25 @@ build() {
 	fi
 }
 
+levels='-O0 -O2 -Os' settings='-DKTRACE_DISABLE=1 -DKTRACE_STATE=0'
+if [ "${MATRIX-}" = all ]; then
+	levels='-O0 -O1 -O2 -O3 -Os'
+	settings="$settings -DKTRACE_MAX_CPUS=1 -DKTRACE_MAX_CPUS=4096 -DKTRACE_BOOT_SLOTS=512 -DKTRACE_STRING_MAX=200"
+fi
+
 for arch in x86_64 aarch64 riscv64; do
 	for compiler in gcc clang; do
 		have $compiler $arch || {
 			skip "$arch $compiler" "not installed"
 			continue
 		}
-		for level in -O0 -O1 -O2 -O3 -Os; do
+		for level in $levels; do
 			build "$arch $compiler $level" $compiler $arch $level -fno-pie -no-pie
 		done
 		build "$arch $compiler -flto" $compiler $arch -O2 -flto -fno-pie -no-pie
 		build "$arch $compiler with frame pointers" $compiler $arch -O2 -fno-omit-frame-pointer \
 			-DKTRACE_FRAME_POINTERS=1 -fno-pie -no-pie
+		[ $compiler = gcc ] || [ "${MATRIX-}" = all ] || continue
 		build "$arch $compiler PIE" $compiler $arch -O2 -fPIE -static-pie -Wl,--no-dynamic-linker
 		build "$arch $compiler --gc-sections" $compiler $arch -O2 -ffunction-sections -fdata-sections \
 			-Wl,--gc-sections -fno-pie -no-pie
@@ -50,8 +58,7 @@ for compiler in gcc clang; do
 	build "x86_64 $compiler -mcmodel=kernel" $compiler x86_64 -O2 -mcmodel=kernel -fno-pie -no-pie
 done
 
-for setting in -DKTRACE_DISABLE=1 -DKTRACE_MAX_CPUS=1 -DKTRACE_MAX_CPUS=4096 -DKTRACE_BOOT_SLOTS=512 \
-	-DKTRACE_STRING_MAX=200 -DKTRACE_STATE=0; do
+for setting in $settings; do
 	build "x86_64 gcc $setting" gcc x86_64 -O2 $setting -fno-pie -no-pie
 done
 build "x86_64 gcc with its predefined macros" gcc x86_64 -O2 -std=gnu11 -fno-pie -no-pie
