@@ -30,11 +30,26 @@ build() {
 	fi
 }
 
-levels='-O0 -O2 -Os' settings='-DKTRACE_DISABLE=1 -DKTRACE_STATE=0'
-if [ "${MATRIX-}" = all ]; then
-	levels='-O0 -O1 -O2 -O3 -Os'
+settings='-DKTRACE_DISABLE=1 -DKTRACE_STATE=0'
+[ "${MATRIX-}" = all ] &&
 	settings="$settings -DKTRACE_MAX_CPUS=1 -DKTRACE_MAX_CPUS=4096 -DKTRACE_BOOT_SLOTS=512 -DKTRACE_STRING_MAX=200"
-fi
+
+# levels COMPILER
+levels() {
+	case ${MATRIX-}-$1 in
+	all-*) echo -O0 -O1 -O2 -O3 -Os ;;
+	*-gcc) echo -O0 -Os ;;
+	*-clang) echo -O2 ;;
+	esac
+}
+
+# ways ARCH COMPILER: how kernels are built beside a plain level
+ways() {
+	build "$1 $2 -flto" "$2" "$1" -O2 -flto -fno-pie -no-pie
+	build "$1 $2 with frame pointers" "$2" "$1" -O2 -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -fno-pie -no-pie
+	build "$1 $2 PIE" "$2" "$1" -O2 -fPIE -static-pie -Wl,--no-dynamic-linker
+	build "$1 $2 --gc-sections" "$2" "$1" -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections -fno-pie -no-pie
+}
 
 for arch in x86_64 aarch64 riscv64; do
 	for compiler in gcc clang; do
@@ -42,16 +57,12 @@ for arch in x86_64 aarch64 riscv64; do
 			skip "$arch $compiler" "not installed"
 			continue
 		}
-		for level in $levels; do
-			build "$arch $compiler $level" $compiler $arch $level -fno-pie -no-pie
+		for level in $(levels $compiler); do
+			build "$arch $compiler $level" $compiler $arch "$level" -fno-pie -no-pie
 		done
-		build "$arch $compiler -flto" $compiler $arch -O2 -flto -fno-pie -no-pie
-		build "$arch $compiler with frame pointers" $compiler $arch -O2 -fno-omit-frame-pointer \
-			-DKTRACE_FRAME_POINTERS=1 -fno-pie -no-pie
-		[ $compiler = gcc ] || [ "${MATRIX-}" = all ] || continue
-		build "$arch $compiler PIE" $compiler $arch -O2 -fPIE -static-pie -Wl,--no-dynamic-linker
-		build "$arch $compiler --gc-sections" $compiler $arch -O2 -ffunction-sections -fdata-sections \
-			-Wl,--gc-sections -fno-pie -no-pie
+		case ${MATRIX-}-$arch-$compiler in
+		all-* | *-x86_64-gcc) ways $arch $compiler ;;
+		esac
 	done
 done
 for compiler in gcc clang; do
