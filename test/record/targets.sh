@@ -4,12 +4,12 @@
 . test/tap.sh
 . test/record/record_support.sh
 kills=
-trap 'kill $kills 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill -KILL -- $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # A loop of calls, with a child of its own.
 setsid sh -c 'sh -c "while :; do sleep 0.05; done" & while :; do sleep 0.05; done' >/dev/null 2>&1 &
 target=$!
-kills="$kills -$target $target"
+kills="$kills -$target"
 await sh -c 'test "$(pgrep -P '$target' | wc -l)" -ge 1'
 
 tracer_of() { awk '/^TracerPid/ { print $2 }' "/proc/$1/status"; }
