@@ -4,7 +4,7 @@
 . test/tap.sh
 . test/record/record_support.sh
 kills=
-trap 'kill -KILL -- $kills 2>/dev/null; rm -rf "$tmp"' EXIT
+trap 'kill -s KILL -- $kills 2>/dev/null; rm -rf "$tmp"' EXIT
 
 # A loop of calls, with a child of its own.
 setsid sh -c 'sh -c "while :; do sleep 0.05; done" & while :; do sleep 0.05; done' >/dev/null 2>&1 &
@@ -52,10 +52,10 @@ check "-C lets all of them go" await untraced
 # Somebody of another group, whose parent is of this one.
 setsid sh -c 'setsid sh -c "while :; do sleep 0.05; done" & wait' >/dev/null 2>&1 &
 family=$!
-kills="$kills -$family $family"
+kills="$kills -$family"
 await sh -c 'pgrep -P '"$family"
 child=$(pgrep -P "$family")
-kills="$kills -$child $child"
+kills="$kills -$child"
 await sh -c 'test "$(ps -o pgid= -p '"$child"' | tr -d " ")" -eq '"$child"
 record -g "$family" -f "$tmp/g"
 equal "-g alone: the group only" 0 "$(tracer_of "$child")"
