@@ -26,7 +26,8 @@
 #include "steps.h"
 
 #define RUNS	     15
-#define TWIN_RUNS    45 /* of which those count that had a core to themselves */
+#define TWIN_RUNS    90 /* of which those count that had a core to themselves */
+#define TWIN_LEAST   10 /* if they are so many */
 #define TRIES	     8	/* for such a moment */
 #define TIGHT_ROUNDS 400000u
 #define BUSY_ROUNDS  200000u
@@ -151,8 +152,9 @@ static struct times measure(void)
 struct twin {
 	uint32_t cpu;
 	pthread_barrier_t *start;
-	double floor, ktrace; /* of the loop to the bare counter; 0 if no run was in a moment of our own */
-	int shared;	      /* runs that were not */
+	double floor,
+		ktrace; /* of the loop to the bare counter; 0 if too few runs were in moments of our own */
+	int shared;	/* runs that were not */
 };
 
 static void thread_set_up(uint32_t cpu)
@@ -188,7 +190,7 @@ static void *twin_main(void *argument)
 		runs += own;
 	}
 	twin->shared = TWIN_RUNS - runs;
-	if (runs > 0) {
+	if (runs >= TWIN_LEAST) {
 		twin->floor = median(floor, runs);
 		twin->ktrace = median(ktrace, runs);
 	}
@@ -243,7 +245,10 @@ static int bar(const char *name, double value, double most)
 {
 	int held = value > 0 && value <= most; /* 0: not measured */
 
-	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most, held ? "held" : "MISSED");
+	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most,
+		held	     ? "held"
+		: value == 0 ? "NOT MEASURED, the core was shared"
+			     : "MISSED");
 	printf("{\"bench\":\"record\",\"bar\":\"%s\",\"value\":%.3f,\"most\":%.3f,\"held\":%s}\n", name,
 	       value, most, held ? "true" : "false");
 	return held;
