@@ -104,6 +104,23 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	return 0;
 }
 
+static bool is_old(const struct why_evidence *evidence, uint64_t since)
+{
+	return since == 0 || why_age(evidence, since) > why_ms(evidence, LATE_MS);
+}
+
+/*
+ * Is it for something else that no ticks come: interrupts that are off, a lock, an answer? Not where that has only just
+ * begun: whoever takes a lock has interrupts off for a moment.
+ */
+static bool has_another_reason(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && is_old(evidence, cpu->row.interrupts_stamp)) ||
+	       (cpu->has_holder && cpu->holder.wait != KTRX_WAIT_NONE &&
+		is_old(evidence, cpu->holder.wait_stamp)) ||
+	       (cpu->row.ipi_cpu != 0 && is_old(evidence, cpu->row.ipi_stamp));
+}
+
 int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	int error = 0;
@@ -111,8 +128,8 @@ int why_detect_dead_timer(const struct why_evidence *evidence, struct why_findin
 	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
-		if (why_has_stopped(evidence, cpu) && cpu->row.interrupts != KTRX_INTERRUPTS_OFF &&
-		    !why_owes_end(cpu) && !why_spins_for_something(cpu) && had_time(evidence, cpu) &&
+		if (why_has_stopped(evidence, cpu) && !why_owes_end(cpu) &&
+		    !has_another_reason(evidence, cpu) && had_time(evidence, cpu) &&
 		    late_sleepers(evidence, cpu) > 0)
 			error = found(evidence, findings, cpu);
 	}

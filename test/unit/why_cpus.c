@@ -284,6 +284,27 @@ static void a_sleeper_that_no_tick_wakes(void **state)
 	why_says("800.0 ms ago");
 }
 
+/* Interrupts are off where the CPU was looked at: for long, or as whoever takes a lock has them off. */
+static void a_dead_timer_and_interrupts_off_since(uint64_t since, uint32_t expected)
+{
+	no_ticks(200 * MS);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(1)->interrupts_stamp = since;
+	assert_int_equal(why_count(WHY_DEAD_TIMER), expected);
+}
+
+static void a_dead_timer_is_seen_from_within_a_lock(void **state)
+{
+	(void)state;
+	a_dead_timer_and_interrupts_off_since(950 * MS, 1);
+}
+
+static void interrupts_off_for_long_are_no_dead_timer(void **state)
+{
+	(void)state;
+	a_dead_timer_and_interrupts_off_since(150 * MS, 0);
+}
+
 static void ticks_may_rest(void **state)
 {
 	(void)state;
@@ -722,6 +743,8 @@ int main(void)
 		TEST(many_that_are_ended_are_no_storm),
 		TEST(many_without_ticks_are_no_storm),
 		TEST(a_sleeper_that_no_tick_wakes),
+		TEST(a_dead_timer_is_seen_from_within_a_lock),
+		TEST(interrupts_off_for_long_are_no_dead_timer),
 		TEST(ticks_may_rest),
 		TEST(a_sleeper_may_have_time_left),
 		TEST(a_host_without_time_stops_no_timer),
