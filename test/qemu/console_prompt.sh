@@ -58,9 +58,8 @@ for arch in x86_64 aarch64 riscv64; do
 	answer "show ktr/av" >"$tmp/verbose"
 	plain <"$tmp/verbose" >"$tmp/shown"
 	host >"$tmp/host"
-	# Others may have recorded until they were told to stop.
-	check "$arch, after a panic: the newest of its CPU are the panic's" sh -c "grep '^cpu0 ' '$tmp/shown' | head -n 5 |
-		grep -qxF 'cpu0 ktrace_panic asked for by run=panic'"
+	check "$arch, after a panic: the newest are the panic's, whichever CPU it was on" sh -c "head -n 5 '$tmp/shown' |
+		grep -qxE 'cpu[01] ktrace_panic asked for by run=panic'"
 	check "$arch, after a panic: newest first" falling "$tmp/verbose"
 	sort "$tmp/host" >"$tmp/host.sorted"
 	sort "$tmp/shown" >"$tmp/shown.sorted"
