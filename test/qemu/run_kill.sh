@@ -61,7 +61,7 @@ typed() {
 	shift
 	rm -f "$out"
 	status=0
-	{ sleep 2; printf "$keys"; sleep 2; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
+	{ sleep 4; printf "$keys"; sleep 2; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
 		$line 'debug=ktrace run=mix seconds=60' $*" /dev/null >"$tmp/err" || status=$?
 }
 
