@@ -32,6 +32,7 @@ enum ktrace_error {
 	KTRACE_ERROR_PERMISSION = -11, /* none of those that are meant may be traced by the caller */
 	KTRACE_ERROR_FAULT = -12,      /* the program's memory cannot be read there */
 	KTRACE_ERROR_LOST = -13,       /* there was no room to record it */
+	KTRACE_ERROR_EXIST = -14,      /* there is one already */
 };
 
 /* The root: what a reader looks for, in the image. Readable at any time; written by ktrace alone. */

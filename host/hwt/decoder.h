@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What an encoding is to hwt_decoder_next(): one struct of operations, in a file of its own (pt.c by libipt, etm4.c by
+ * OpenCSD, spe.c our own). What is common (pieces of a stream, clocks, the thread) is done around it.
+ */
+#ifndef HWT_DECODER_H
+#define HWT_DECODER_H
+
+#include "hwt/hwt.h"
+
+/* What a decoder reads: bytes that belong together, in memory for as long as it lives. */
+struct hwt_piece {
+	const unsigned char *bytes;
+	size_t size;
+	uint64_t position; /* of the first, since the unit was made */
+};
+
+struct hwt_encoding {
+	const char *name; /* "pt", "etm4", "spe" */
+	/* NULL: out of memory, or *message says why not. */
+	void *(*open)(const struct hwt_stream *stream, const struct hwt_piece *piece,
+		      struct hwt_images *images, const char **message);
+	/*
+	 * 1 and a step, 0 at the end of the piece. Of the stamp it sets the unit's own time and has_stamp; offset is
+	 * within the piece. Damage is HWT_GAP, and it resynchronises by itself.
+	 */
+	int (*next)(void *decoder, struct hwt_step *step);
+	void (*close)(void *decoder);
+	void (*packets)(const struct hwt_stream *stream, const struct hwt_piece *piece,
+			void (*line)(void *to, uint64_t offset, const char *name, const char *text),
+			void *to);
+};
+
+/* NULL where the library is not there. */
+extern const struct hwt_encoding *const hwt_encoding_pt;
+extern const struct hwt_encoding *const hwt_encoding_etm4;
+extern const struct hwt_encoding *const hwt_encoding_spe;
+
+#endif
