@@ -53,19 +53,20 @@ struct ktrx_hwt_unit {
 	uint32_t extents; /* of the output, as many as the table has */
 	uint64_t
 		table; /* physical address of struct ktrx_hwt_extent[extents], 8-aligned, below 4096 of them */
-	uint64_t start;	       /* position to go on at: where DISABLE left it; 0: from the beginning */
-	uint64_t kernel_start; /* code at this address and above is the kernel's, below the user's */
-	uint64_t space;	       /* CR3, or TTBR0 and ASID; what PIP and the context id tell */
-	uint64_t stamp;	       /* the clock of the rings, read right before the command … */
-	uint64_t frequency;    /* … and its ticks a second */
-	uint32_t thread;       /* that runs now */
-	uint32_t ranges;       /* of range[]: only code in them is traced; 0: all */
+	uint64_t start;	     /* position to go on at: where DISABLE left it; 0: from the beginning */
+	uint64_t user_start; /* code in [user_start, user_end) is the user's, all else the kernel's */
+	uint64_t space;	     /* CR3, or TTBR0 and ASID; what PIP and the context id tell */
+	uint64_t stamp;	     /* the clock of the rings, read right before the command … */
+	uint64_t frequency;  /* … and its ticks a second */
+	uint32_t thread;     /* that runs now */
+	uint32_t ranges;     /* of range[]: only code in them is traced; 0: all */
 	struct {
 		uint64_t start, end; /* [start, end) */
 	} range[4];
 	uint64_t
 		limit; /* KTRX_HWT_UNIT_CONTROL_STOP: up to this position there is room; behind it trace is lost (OVF) */
-	uint8_t reserved0[112];
+	uint64_t user_end;
+	uint8_t reserved0[104];
 
 	/* The unit's, at 256. */
 	uint32_t unit;	     /* KTRX_HWT_UNIT_MAGIC once probed */
@@ -133,6 +134,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, table, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, thread, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, range, 72);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, limit, 136);
+KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, user_end, 144);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, unit, 256);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, position, 272);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, doorbell, 3840);
