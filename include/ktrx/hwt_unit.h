@@ -39,6 +39,8 @@
 	5u /* `stamp` was read right before; for those traces that the plugin takes by itself */
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
+#define KTRX_HWT_UNIT_PARAMETERS 64u /* bytes, zero behind the struct */
+
 struct ktrx_hwt_extent {
 	uint64_t physical;
 	uint64_t size; /* bytes */
@@ -75,8 +77,10 @@ struct ktrx_hwt_unit {
 	uint32_t error;	     /* of the last command: KTRX_HWT_UNIT_ERROR_* */
 	uint64_t position;   /* bytes written since position 0, wrapped or not */
 	uint64_t wraps;	     /* how often the output has begun anew at its start */
-	uint64_t lost;	     /* packets that found no room */
-	uint8_t reserved1[3544];
+	uint64_t lost;	     /* packets that found no room, since ENABLE */
+	/* What its decoder must know, after PROBE: struct ktrx_hwt_pt or ktrx_hwt_etm4; true whatever `control` says. */
+	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS];
+	uint8_t reserved1[3480];
 
 	uint8_t doorbell[256]; /* at 3840: command n is a store of one byte to doorbell[n] */
 };
@@ -110,8 +114,9 @@ struct ktrx_hwt_rings {
 	uint64_t code_lost; /* bytes that found no room */
 	/* The unit's time and the guest's own clock at one moment; all 0 if the guest has not told (KTRX_HWT_UNIT_CLOCK). */
 	uint64_t unit_time, stamp, frequency;
-	uint64_t unit_frequency; /* ticks a second of time in packets */
-	uint8_t reserved[4016];
+	uint64_t unit_frequency;		      /* ticks a second of time in packets */
+	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS]; /* as in struct ktrx_hwt_unit */
+	uint8_t reserved[3952];
 };
 
 struct ktrx_hwt_ring {
@@ -137,6 +142,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, limit, 136);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, user_end, 144);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, unit, 256);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, position, 272);
+KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, parameters, 296);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, doorbell, 3840);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_rings, 4096);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_ring, 4096);
