@@ -8,13 +8,6 @@
 
 #include "hwt/hwt.h"
 
-/* What a decoder reads: bytes that belong together, in memory for as long as it lives. */
-struct hwt_piece {
-	const unsigned char *bytes;
-	size_t size;
-	uint64_t position; /* of the first, since the unit was made */
-};
-
 struct hwt_encoding {
 	const char *name; /* "pt", "etm4", "spe" */
 	/* NULL: out of memory, or *message says why not. */

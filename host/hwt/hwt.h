@@ -126,6 +126,15 @@ uint64_t hwt_file_frequency(const struct hwt_file *file); /* of stamps, 0: unkno
 uint64_t hwt_file_nonce(const struct hwt_file *file);
 uint16_t hwt_file_machine(const struct hwt_file *file); /* ELF e_machine */
 
+/* Bytes of a stream that belong together, in memory for as long as the file is open. */
+struct hwt_piece {
+	const unsigned char *bytes;
+	size_t size;
+	uint64_t position; /* of the first, since the unit was made */
+};
+size_t hwt_file_pieces(const struct hwt_file *file, size_t stream);
+const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t stream, size_t n);
+
 /* ---- Images ------------------------------------------------------------------------------------ */
 
 /* What the file says: images of its records, found below `root` ("" or NULL: as named), and its CODE records. */
@@ -165,6 +174,11 @@ int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, 
 		     struct hwt_images *images);
 /* 1 and a step, 0 at the end, or an error. Damage is a step (HWT_GAP), not an error. */
 int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step);
+/*
+ * Goes on at the last place at or before `offset` (as of steps) where decoding can begin: a PSB, an A-Sync, a piece's first
+ * byte. 1; or 0 if nothing comes before it: it is the stream's beginning.
+ */
+int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset);
 void hwt_decoder_close(struct hwt_decoder *decoder);
 const char *hwt_decoder_message(const struct hwt_decoder *decoder);
 
