@@ -32,6 +32,7 @@ KTRACE_LDLIBS := -ldl
 -include host/doctor/doctor.mk
 -include host/kdump/kdump.mk
 -include host/record/record.mk
+-include host/hwt/hwt.mk
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen
 KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)

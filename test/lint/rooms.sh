@@ -47,7 +47,8 @@ allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/
 allow "host/record sees the wire, programs' header, names of calls, and how names are made harmless" host/record ktrx/ user/ export/linux_calls.h export/escape.h record/
 allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/
 allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/
-allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ cmd/
+allow "host/hwt sees the wire, ktread, and the symbols of files" host/hwt ktrx/ ktread/ analyze/symbols.h hwt/
+allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ hwt/ cmd/
 
 # No architecture is named by #if outside the rooms made for it.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |
