@@ -43,6 +43,15 @@ struct kdump_abi {
 
 enum kdump_foreign { KDUMP_FREEBSD32, KDUMP_LINUX32, KDUMP_LINUX64, KDUMP_FOREIGN };
 
+/* Who made a record, as text: as a rule that of the record before. */
+struct kdump_who {
+	uint32_t pid, tid;
+	char name[sizeof(((struct ktread_proc_record *)0)->name)];
+	bool dragonfly;
+	uint8_t length; /* 0: there was none */
+	char text[200];
+};
+
 struct kdump_context {
 	const struct kdump_options *options;
 	struct output *out;
@@ -65,6 +74,7 @@ struct kdump_context {
 	struct ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
 
+	struct kdump_who who;	  /* that was put last */
 	uint64_t first, previous; /* stamps, for -E and -R */
 	bool any;		  /* is there a first one? */
 };

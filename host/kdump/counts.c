@@ -37,7 +37,7 @@ static struct row *row_of(struct counts *counts, const struct kdump_context *con
 static void begin_call(struct counts *counts, struct kdump_context *context,
 		       const struct ktread_proc_record *record)
 {
-	kdump_pending_begin(kdump_pending_place(&counts->pending, record->pid, record->tid), record);
+	kdump_pending_mark(kdump_pending_place(&counts->pending, record->pid, record->tid), record);
 	row_of(counts, context, record->pid, record->syscall.number)->calls++;
 }
 

@@ -14,7 +14,8 @@
 
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size)
 {
-	for (size_t n = 0; n < size; n++)
+	for (size_t n = kdump_vis_plain(bytes, size); n < size;
+	     n += 1 + kdump_vis_plain(bytes + n + 1, size - n - 1))
 		if ((bytes[n] < ' ' || bytes[n] >= 0x7f) && bytes[n] != '\n' && bytes[n] != '\r' &&
 		    bytes[n] != '\t' && bytes[n] != '\0')
 			return true;
@@ -46,17 +47,37 @@ static char *put_folded(char *at, unsigned *column, uint8_t byte, uint8_t next, 
 	return at + size;
 }
 
+/* As many plain bytes as fit the line, of which one has begun: how many. */
+static size_t put_plain(char *at, unsigned *column, const uint8_t *bytes, size_t size, unsigned columns)
+{
+	size_t room = *column && *column < columns - 2 ? columns - 2 - *column : 0;
+
+	size = kdump_vis_plain(bytes, size < room ? size : room);
+	memcpy(at, bytes, size);
+	*column += (unsigned)size;
+	return size;
+}
+
 void kdump_data_text(struct output *out, const uint8_t *bytes, size_t size, unsigned columns)
 {
 	char *at = number_literal(output_line(out), MARGIN "\"");
 	unsigned column = TAB;
 
-	for (size_t n = 0; n < size; n++) {
-		at = put_folded(at, &column, bytes[n], n + 1 < size ? bytes[n + 1] : 0, columns);
-		if (n % PIECE == PIECE - 1) {
-			output_done(out, at);
-			at = output_line(out);
+	for (size_t n = 0; n < size;) {
+		size_t end = size - n < PIECE ? size : n + PIECE;
+
+		while (n < end) {
+			size_t plain = put_plain(at, &column, bytes + n, end - n, columns);
+
+			at += plain;
+			n += plain;
+			if (n == end)
+				break;
+			at = put_folded(at, &column, bytes[n], n + 1 < size ? bytes[n + 1] : 0, columns);
+			n++;
 		}
+		output_done(out, at);
+		at = output_line(out);
 	}
 	if (column == 0)
 		at = number_literal(at, MARGIN);

@@ -9,6 +9,9 @@
 #define NAME_WIDTH 8 /* blanks follow shorter ones */
 #define NAME_MOST  124u
 
+_Static_assert(sizeof(((struct kdump_who *)0)->text) >= NAME_MOST + 3 * NUMBER_SCRATCH, "room for all of it");
+_Static_assert(sizeof(((struct kdump_who *)0)->text) <= UINT8_MAX, "its length fits");
+
 static char *put_right(char *at, int32_t number, int width)
 {
 	char text[NUMBER_SCRATCH];
@@ -54,7 +57,7 @@ static char *put_pid_tid(char *at, const struct kdump_context *context,
 	return at + 1;
 }
 
-char *kdump_put_who(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
+static char *put_who(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	if (context->dragonfly || context->options->fixed)
 		return put_name(put_pid_tid(at, context, record), record);
@@ -65,6 +68,29 @@ char *kdump_put_who(char *at, const struct kdump_context *context, const struct 
 		*at++ = ' ';
 	}
 	return put_name(at, record);
+}
+
+static bool is_same(const struct kdump_who *who, const struct kdump_context *context,
+		    const struct ktread_proc_record *record)
+{
+	return who->length && who->pid == record->pid && who->tid == record->tid &&
+	       who->dragonfly == context->dragonfly &&
+	       memcmp(who->name, record->name, sizeof(who->name)) == 0;
+}
+
+char *kdump_put_who(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	struct kdump_who *who = &context->who;
+
+	if (!is_same(who, context, record)) {
+		who->pid = record->pid;
+		who->tid = record->tid;
+		who->dragonfly = context->dragonfly;
+		memcpy(who->name, record->name, sizeof(who->name));
+		who->length = (uint8_t)(put_who(who->text, context, record) - who->text);
+	}
+	memcpy(at, who->text, who->length);
+	return at + who->length;
 }
 
 const char *kdump_record_word(uint16_t type, uint32_t ctor_flags)

@@ -6,7 +6,7 @@
 #include "kdump/context.h"
 
 /* "  123 sh       ". */
-char *kdump_put_who(char *at, const struct kdump_context *context, const struct ktread_proc_record *record);
+char *kdump_put_who(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 char *kdump_put_head(char *at, struct kdump_context *context, const struct ktread_proc_record *record);
 
 /* Those that no kdump shows: they are about the trace itself, or FreeBSD keeps them to itself. */

@@ -47,16 +47,21 @@ struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uin
 	return oldest;
 }
 
-void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record)
+void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record)
 {
 	pending->used = true;
 	pending->doubtful = pending->told = false;
 	pending->pid = record->pid;
 	pending->tid = record->tid;
 	pending->number = record->syscall.number;
+	pending->stamp = record->stamp;
+}
+
+void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record)
+{
+	kdump_pending_mark(pending, record);
 	pending->words = record->syscall.args < KDUMP_ARGUMENTS ? record->syscall.args : KDUMP_ARGUMENTS;
 	memcpy(pending->word, record->syscall.arg, pending->words * sizeof(pending->word[0]));
-	pending->stamp = record->stamp;
 	pending->shown = pending->fillings = pending->length = 0;
 }
 

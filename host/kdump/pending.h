@@ -48,6 +48,8 @@ struct kdump_pending *kdump_pending_find(struct kdump_pending_table *table, uint
 /* Where the call of a record is kept from now on, by kdump_pending_begin(); in use, if that one must be given up for it. */
 struct kdump_pending *kdump_pending_place(struct kdump_pending_table *table, uint32_t pid, uint32_t tid);
 void kdump_pending_begin(struct kdump_pending *pending, const struct ktread_proc_record *record);
+/* The same for those who want to know only which call began when. */
+void kdump_pending_mark(struct kdump_pending *pending, const struct ktread_proc_record *record);
 
 /* Records were lost. */
 void kdump_pending_doubt(struct kdump_pending_table *table);

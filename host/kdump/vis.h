@@ -12,6 +12,12 @@
 
 #define KDUMP_VIS_GROWTH 4 /* bytes that one can become */
 
+/*
+ * How many bytes a text begins with that are shown as they are, even in a line and between quotation marks: neither control
+ * characters nor those with the eighth bit, no backslash and no quotation mark. Eight at a time: most texts are all of that kind.
+ */
+size_t kdump_vis_plain(const uint8_t *bytes, size_t size);
+
 /* One byte; `next` is the one behind it (0: none), on which the form of a NUL depends. Tab and newline remain. */
 char *kdump_vis_byte(char *at, uint8_t byte, uint8_t next);
 

@@ -177,8 +177,10 @@ int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record 
 	if (status <= 0)
 		return status < 0 ? keep_message(trace, status) : 0;
 	trace->info.records++;
-	trace->info.unknown += trace->record.type == KTREAD_PROC_UNKNOWN;
-	trace->info.broken += trace->record.type == KTREAD_PROC_BROKEN;
+	if (trace->record.type >= KTREAD_PROC_BROKEN) {
+		trace->info.unknown += trace->record.type == KTREAD_PROC_UNKNOWN;
+		trace->info.broken += trace->record.type == KTREAD_PROC_BROKEN;
+	}
 	trace->info.lost += trace->record.lost;
 	*record = &trace->record;
 	return 1;

@@ -22,17 +22,19 @@ static struct ktread_proc_process *set_of(const struct ktread_proc_processes *pr
 	return &processes->row[(pid & (SETS - 1)) * PLACES];
 }
 
-const struct ktread_proc_process *ktread_proc_process_find(const struct ktread_proc_processes *processes,
+const struct ktread_proc_process *ktread_proc_process_find(struct ktread_proc_processes *processes,
 							   uint32_t pid)
 {
-	const struct ktread_proc_process *set;
+	const struct ktread_proc_process *set = processes->last;
 
+	if (set && set->pid == pid && set->session == processes->session)
+		return set;
 	if (!processes->row)
 		return NULL;
 	set = set_of(processes, pid);
 	for (uint32_t i = 0; i < PLACES; i++)
 		if (set[i].pid == pid && set[i].session == processes->session)
-			return &set[i];
+			return processes->last = &set[i];
 	return NULL;
 }
 

@@ -21,12 +21,14 @@ struct ktread_proc_processes {
 	struct ktread_proc_process *row; /* NULL: none was told of */
 	uint32_t session;		 /* from 1 on */
 	uint32_t victim;		 /* place of the next one to be forgotten */
+	const struct ktread_proc_process
+		*last; /* that was found: as a rule it is looked for again; NULL: none */
 };
 
 void ktread_proc_processes_free(struct ktread_proc_processes *processes);
 void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
 /* NULL: nothing is known of it. */
-const struct ktread_proc_process *ktread_proc_process_find(const struct ktread_proc_processes *processes,
+const struct ktread_proc_process *ktread_proc_process_find(struct ktread_proc_processes *processes,
 							   uint32_t pid);
 /* Its row, a new one if need be. NULL: out of memory. */
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);

@@ -75,6 +75,26 @@ static void whole_texts(void **state)
 	assert_string_equal(text_of("", 0, 60, false), "");
 }
 
+/* At each place of a word, and behind it, every byte that is not plain ends what is. */
+static void plain_beginnings(void **state)
+{
+	uint8_t bytes[24];
+
+	(void)state;
+	for (unsigned byte = 0; byte < 256; byte++) {
+		bool plain = byte >= ' ' && byte < 0x7f && byte != '\\' && byte != '"';
+
+		for (size_t place = 0; place < sizeof(bytes); place++) {
+			memset(bytes, '~', sizeof(bytes));
+			bytes[place] = (uint8_t)byte;
+			assert_int_equal(kdump_vis_plain(bytes, sizeof(bytes)),
+					 plain ? sizeof(bytes) : place);
+			assert_int_equal(kdump_vis_plain(bytes, place), place);
+		}
+	}
+	assert_int_equal(kdump_vis_plain(bytes, 0), 0);
+}
+
 static void limits(void **state)
 {
 	char whole[64];
@@ -99,9 +119,8 @@ static void limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(single_bytes),
-		cmocka_unit_test(all_bytes),
-		cmocka_unit_test(whole_texts),
+		cmocka_unit_test(single_bytes), cmocka_unit_test(all_bytes),
+		cmocka_unit_test(whole_texts),	cmocka_unit_test(plain_beginnings),
 		cmocka_unit_test(limits),
 	};
 
