@@ -125,11 +125,15 @@ struct ktrx_hwt_ring {
 	uint8_t reserved[4080];
 };
 
-/* Code as it was translated. The same address again: other bytes from then on. */
+/*
+ * Code as it was translated. The same address and space again: other bytes from then on, and the unit tells its time in a
+ * packet (TSC) before it tells that they were run.
+ */
 struct ktrx_hwt_seen {
 	uint64_t unit_time;
 	uint64_t address;
-	uint32_t size; /* bytes that follow */
+	uint64_t space; /* that was told last; 0: of the kernel, or not told: the same in all */
+	uint32_t size;	/* bytes that follow */
 	uint32_t reserved;
 };
 
@@ -146,6 +150,6 @@ KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, parameters, 296);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, doorbell, 3840);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_rings, 4096);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_ring, 4096);
-KTRX_ASSERT_SIZE(struct ktrx_hwt_seen, 24);
+KTRX_ASSERT_SIZE(struct ktrx_hwt_seen, 32);
 
 #endif
