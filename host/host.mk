@@ -33,6 +33,8 @@ KTRACE_LDLIBS := -ldl
 -include host/kdump/kdump.mk
 -include host/record/record.mk
 -include host/hwt/hwt.mk
+-include host/flow/flow.mk
+-include host/plugin/plugin.mk
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen
 KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)

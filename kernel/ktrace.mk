@@ -7,6 +7,8 @@
 #   KTRACE_CORE_SOURCES     of these, what recording takes
 #   KTRACE_CONSOLE_SOURCES  of these, what include/ktrace/console.h takes on top
 #   KTRACE_PROC_SOURCES     on top, for kernels with processes: what include/ktrace/proc.h takes
+#   KTRACE_HWT_SOURCES      on top of both, for hardware trace: what include/ktrace/hwt.h takes
+#   KTRACE_HWT_SOURCES_<arch>   and the trace units that such a CPU may have
 #   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
 #   KTRACE_INCLUDES_<arch>  its -I flags
 #
@@ -28,6 +30,24 @@ KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,b
 KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
 
 KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,control.c copy.c dragonfly.c drain.c hooks.c life.c open.c record.c sink.c)
+
+KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,backend.c)
+
+# Its trace units, each for any CPU: they reach registers through accessors alone. First Intel PT …
+KTRACE_HWT_PT_SOURCES :=
+# … CoreSight …
+KTRACE_HWT_CORESIGHT_SOURCES :=
+# … SPE …
+KTRACE_HWT_SPE_SOURCES :=
+# … and the one in software, under QEMU.
+KTRACE_HWT_QEMU_SOURCES :=
+
+# With the accessors of a CPU: model-specific registers …
+KTRACE_HWT_SOURCES_x86_64 = $(KTRACE_HWT_PT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
+# … system registers and memory-mapped ones.
+KTRACE_HWT_SOURCES_aarch64 = $(KTRACE_HWT_SPE_SOURCES) $(KTRACE_HWT_CORESIGHT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
+# None: RISC-V has no unit that ktrace knows; this one says so.
+KTRACE_HWT_SOURCES_riscv64 = $(KTRACE_HWT_QEMU_SOURCES)
 
 KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)
 KTRACE_SOURCES_aarch64 := $(TRANSPORT_SOURCES_aarch64)

@@ -14,9 +14,10 @@
  *	5. ktrace_hwt_records(), ktrace_hwt_position(), ktrace_hwt_wakeup(), ktrace_hwt_service()
  *	6. ktrace_hwt_stop(), ktrace_hwt_release()
  *
- * Records are those of a process trace, head and all, ready to be written to a file. They wait in a queue that is lent;
- * where it is full, exec and mmap wait for room (the pause's timeout), and what is lost all the same is counted in the
- * `lost` of the next one.
+ * Records are those of a process trace, ready to be written to a file: what a context says begins with a file's head
+ * (struct ktrx_proc_head). They wait in a queue that is lent; where it is full, hooks that may sleep wait for room (the
+ * pause's timeout, and not again until somebody has read), and what is lost all the same is counted in the `lost` of the
+ * next one. There always is a next one.
  *
  * Locks: the library takes the kernel's short lock and table lock through callbacks, as ktrace/proc.h has it, and holds
  * neither where it calls what may sleep. What may sleep says so; all else may be called with interrupts off, not by an NMI.
@@ -40,8 +41,7 @@ KTRACE_BEGIN_C
 #define KTRACE_HWT_RECORD_MAX  1024u		    /* most records that one ktrace_hwt_records() returns */
 #define KTRACE_HWT_BUFFER_MAX  (UINT64_C(32) << 30) /* bytes; at least a page, a multiple of it */
 #define KTRACE_HWT_QUEUE_MIN   8192u		    /* bytes of a context's queue of records */
-#define KTRACE_HWT_CPUS_MAX    1024u
-#define KTRACE_HWT_BACKEND_MAX 8u /* characters of a backend's name, with the NUL */
+#define KTRACE_HWT_BACKEND_MAX 8u		    /* characters of a backend's name, with the NUL */
 
 struct ktrace_hwt_context;
 
@@ -53,7 +53,7 @@ struct ktrace_hwt_process {
 /* In the kernel's thread; likewise. */
 struct ktrace_hwt_thread {
 	struct ktrace_hwt_unit *unit; /* NULL: not traced */
-	uint32_t tid;
+	uint32_t tid; /* the kernel's: set before the thread can be found, as records have it */
 };
 
 /* Whoever traces: in the kernel's open file, or process. */
@@ -78,10 +78,15 @@ struct ktrace_hwt_kernel {
 	struct ktrace_hwt_thread *(*next_thread)(struct ktrace_hwt_process *process,
 						 struct ktrace_hwt_thread *last);
 	void (*identity)(const struct ktrace_hwt_process *process, struct ktrace_proc_identity *identity);
-	/* Table locked. Is `gid` the effective group of the process or one of its groups? */
-	int (*in_group)(const struct ktrace_hwt_process *process, uint32_t gid);
 	/* Address space of a process, as the CPU's register has it. Table locked; 0: unknown. */
 	uint64_t (*space)(const struct ktrace_hwt_process *process);
+	/*
+	 * Table locked. What a process has mapped so that it can be executed, n-th of it: the program itself first, then
+	 * its libraries; of NULL: the kernel, then its modules. Copies the path, NUL-terminated, and returns
+	 * KTRX_HWT_EXECUTABLE, _MMAP or _KERNEL; 0: there are no more. NULL: the kernel cannot tell.
+	 */
+	uint32_t (*image)(const struct ktrace_hwt_process *process, uint32_t n, struct ktrx_hwt_image *image,
+			  char *path, size_t room);
 	/* Lends memory for a unit, zeroed, or MEMORY. May sleep. */
 	int (*buffer_alloc)(struct ktrace_hwt_buffer *buffer, uint64_t size);
 	void (*buffer_free)(struct ktrace_hwt_buffer *buffer);
@@ -90,11 +95,16 @@ struct ktrace_hwt_kernel {
 	void (*free)(void *memory, size_t size);
 	/* Calls it on that CPU, interrupts off, and waits for it; on the running CPU, too. DEVICE: the CPU is not there. May sleep. */
 	int (*on_cpu)(uint32_t cpu, void (*function)(void *argument), void *argument);
-	/* Sleeps until wake() on the same context, or so long; returns 0 if woken. May return early. */
-	int (*sleep)(struct ktrace_hwt_context *context, uint64_t timeout_ns);
-	void (*wake)(struct ktrace_hwt_context *context); /* all that sleep on it; any context */
-	uint64_t (*now_ns)(void);			  /* for timeouts */
-	uint32_t (*cpu)(void);				  /* the running one; interrupts off */
+	/*
+	 * Sleeps while *word is what was seen, but no longer than so many ns; may return early. As a futex does: a
+	 * wake() that comes after the word was looked at is not missed. Nonzero: the thread is to end, or to do
+	 * something else, and must not wait any more.
+	 */
+	int (*sleep)(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns);
+	/* All that sleep on that word, which has changed. Any context but the hooks of the switch. */
+	void (*wake)(const volatile uint32_t *word);
+	uint64_t (*now_ns)(void); /* for timeouts */
+	uint32_t (*cpu)(void);	  /* the running one; interrupts off */
 };
 
 /* Once, before anything else here but hooks. ARGUMENT: a callback is missing; STATE: called before. */
@@ -105,8 +115,13 @@ int ktrace_hwt_init(const struct ktrace_hwt_kernel *kernel);
  * Thread context; the backend stays the library's.
  */
 int ktrace_hwt_add(struct ktrace_hwt_backend *backend);
-/* Those that are there, from NULL to NULL. */
+/* Takes it away again. BUSY: a context has it; ARGUMENT: it is not known. Thread context. */
+int ktrace_hwt_remove(struct ktrace_hwt_backend *backend);
+/* Those that are there, in the order in which they were added, from NULL to NULL. */
 struct ktrace_hwt_backend *ktrace_hwt_next_backend(struct ktrace_hwt_backend *last);
+/* The registers of a backend on a CPU, for people. DEVICE: no such CPU, or it has nothing to say. May sleep. */
+int ktrace_hwt_dump(struct ktrace_hwt_backend *backend, uint32_t cpu,
+		    void (*print)(void *to, const char *name, uint64_t value), void *to);
 
 /* ---- Control ----------------------------------------------------------------------------------- */
 
@@ -130,11 +145,10 @@ struct ktrace_hwt_pausing {
 #define KTRACE_HWT_PAUSE_MMAP 2u
 
 /*
- * Makes a context for the running process, which may trace the target if it is the superuser and its jail sees it; or its
- * effective uid is the target's real, effective and saved one, the target's gids are groups of it, and the target has not
- * gained privilege. CPU mode: the superuser alone, in no jail. Errors: ARGUMENT (size, mode, CPUs, buffer), DEVICE (no such
- * backend; a CPU is not there), NO_PROCESS, PERMISSION, EXIST (the target has a context; the CPU has one of this backend),
- * MEMORY. May sleep.
+ * Makes a context for the running process, which may trace a target as ktrace_proc_control() has it. CPU mode: the
+ * superuser alone, in no jail. Errors: ARGUMENT (size, mode, CPUs, buffer), DEVICE (no such backend; a CPU is not there),
+ * NO_PROCESS, PERMISSION, EXIST (the target has a context; of this backend there is one for a CPU and another one for that
+ * CPU or for a process), MEMORY, STATE (no ktrace_hwt_init()). May sleep.
  */
 int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *caller,
 		     const struct ktrace_hwt_request *request, uint32_t *ident);
@@ -143,7 +157,11 @@ int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *
 struct ktrace_hwt_context *ktrace_hwt_get(uint32_t ident);
 void ktrace_hwt_put(struct ktrace_hwt_context *context);
 
-/* STATE: it runs. ARGUMENT: the backend cannot do that; ranges beyond its count are left out, `left_out` says how many. */
+/*
+ * STATE: it runs. ARGUMENT: the backend cannot do that, or a process's kernel code was asked for; ranges beyond the
+ * backend's count are left out, `left_out` says how many. Level 0: user code of a process, kernel code of a CPU. pausing
+ * may be NULL: no pauses. May sleep.
+ */
 int ktrace_hwt_configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
 			 const struct ktrace_hwt_pausing *pausing, uint32_t *left_out);
 /* STATE: it runs; NO_PROCESS: the target is gone. May sleep. */
@@ -152,8 +170,11 @@ int ktrace_hwt_start(struct ktrace_hwt_context *context);
 int ktrace_hwt_stop(struct ktrace_hwt_context *context);
 
 /*
- * Takes whole records out of the queue, at most `most` (1 to KTRACE_HWT_RECORD_MAX) and as many as fit; returns their
- * bytes and sets *count. Waits up to timeout_ns for the first (0: does not). ARGUMENT: the first does not fit into `room`.
+ * Takes whole records out of the queue into kernel memory, at most `most` (1 to KTRACE_HWT_RECORD_MAX) and as many as
+ * fit; returns their bytes and sets *count. The first time the file's head stands before them and counts as one. Waits up
+ * to timeout_ns for the first (0: does not), and then returns 0. ARGUMENT: the first does not fit into `room`, 2048 are
+ * enough for each. NO_PROCESS: the target is gone, and all that there was has been taken. STATE: the context has ended.
+ * May sleep.
  */
 int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t room, uint32_t most,
 			   uint64_t timeout_ns, uint32_t *count);
@@ -170,7 +191,10 @@ struct ktrace_hwt_place {
 };
 /* Where a unit writes now. ARGUMENT: no such unit. May sleep. */
 int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struct ktrace_hwt_place *place);
-/* Releases the threads that wait in exec or mmap. STATE: none does. */
+/*
+ * Releases the threads that wait in exec or mmap and whose records have been taken. One whose record has been taken is
+ * waiting, or has waited long enough. STATE: there is none.
+ */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);
 /* The bytes up to `position` have been taken. May sleep. */
 int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t unit, uint64_t position);
@@ -189,8 +213,7 @@ int ktrace_hwt_interrupt(void);
 /* What the hooks below call; not by hand. */
 void ktrace_hwt_do_switch_in(struct ktrace_hwt_thread *thread);
 void ktrace_hwt_do_switch_out(struct ktrace_hwt_thread *thread);
-void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread,
-				 uint32_t pid, uint32_t tid);
+void ktrace_hwt_do_thread_create(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread);
 void ktrace_hwt_do_thread_name(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread,
 			       const char *name);
 void ktrace_hwt_do_thread_exit(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread);
@@ -202,7 +225,10 @@ void ktrace_hwt_do_munmap(struct ktrace_hwt_process *process, struct ktrace_hwt_
 			  uint64_t address, uint64_t size);
 void ktrace_hwt_do_exit(struct ktrace_hwt_process *process);
 
-/* The thread is about to run, or has just stopped to, on this CPU. In the switch, interrupts off. */
+/*
+ * The thread is about to run, or has just stopped to, on this CPU: no other can take it before the hook has returned. In
+ * the switch, interrupts off.
+ */
 KTRACE_INLINE void ktrace_hwt_switch_in(struct ktrace_hwt_thread *thread)
 {
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&thread->unit != NULL))
@@ -214,12 +240,12 @@ KTRACE_INLINE void ktrace_hwt_switch_out(struct ktrace_hwt_thread *thread)
 		ktrace_hwt_do_switch_out(thread);
 }
 
-/* A thread of the process has been made and does not run yet. May sleep: a buffer is lent for it. */
+/* A thread of the process can be found by next_thread() and does not run yet. May sleep: a buffer is lent for it. */
 KTRACE_INLINE void ktrace_hwt_thread_create(struct ktrace_hwt_process *process,
-					    struct ktrace_hwt_thread *thread, uint32_t pid, uint32_t tid)
+					    struct ktrace_hwt_thread *thread)
 {
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
-		ktrace_hwt_do_thread_create(process, thread, pid, tid);
+		ktrace_hwt_do_thread_create(process, thread);
 }
 /* The running thread is called so from now on. */
 KTRACE_INLINE void ktrace_hwt_thread_name(struct ktrace_hwt_process *process,
@@ -260,7 +286,7 @@ KTRACE_INLINE void ktrace_hwt_munmap(struct ktrace_hwt_process *process, struct 
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
 		ktrace_hwt_do_munmap(process, thread, address, size);
 }
-/* The process is gone: its context stays, for who reads it, until its owner ends it. May sleep. */
+/* The process is gone, by its last thread: its context stays, for who reads it, until its owner ends it. May sleep. */
 KTRACE_INLINE void ktrace_hwt_exit(struct ktrace_hwt_process *process)
 {
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))

@@ -28,8 +28,11 @@
 KTRACE_BEGIN_C
 
 #define KTRACE_HWT_RANGES_MAX 4u
+#define KTRACE_HWT_CPUS_MAX   1024u
 
 struct ktrace_hwt_backend;
+struct ktrace_hwt_context;
+struct ktrace_hwt_thread;
 
 /* What is to be traced, and how. Zero where nothing is said: the backend's default. */
 struct ktrace_hwt_config {
@@ -99,7 +102,11 @@ struct ktrace_hwt_unit {
 	uint64_t lost;	  /* times that the hardware said it lost something: overflows, dropped samples */
 	uint64_t served;  /* up to this position somebody has taken the bytes (service) */
 	uint64_t state[KTRACE_HWT_STATE_WORDS]; /* the backend's own: registers, place in tables */
-	struct ktrace_hwt_unit *next;		/* of the context */
+	/* The library's own. */
+	struct ktrace_hwt_unit *next;	   /* of the context */
+	struct ktrace_hwt_unit *next_here; /* enabled on the same CPU */
+	struct ktrace_hwt_thread *thread;  /* thread mode; NULL: it has ended */
+	uint64_t said;			   /* the position that the last BUFFER record tells */
 };
 
 /*
@@ -119,7 +126,7 @@ struct ktrace_hwt_backend_operations {
 	/* Any CPU, not enabled. Works the registers' values out; what exceeds the hardware is ARGUMENT. */
 	int (*configure)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
 			 const struct ktrace_hwt_config *config);
-	/* On the CPU that is to be traced, interrupts off. Goes on where the last disable stopped. */
+	/* On the CPU that is to be traced, interrupts off. Goes on where the last disable stopped. Not if unit->full. */
 	int (*enable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/* On the same CPU, interrupts off. On return all is in memory, and position, wraps, lost and full are right. */
 	int (*disable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
@@ -127,17 +134,25 @@ struct ktrace_hwt_backend_operations {
 	int (*read)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/* The trace unit's interrupt, on its CPU. Nonzero: position has moved, or the buffer is full. NULL: it has none. */
 	int (*interrupt)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
-	/* Bytes up to unit->served have been taken; a unit that waited for room goes on. Not enabled. NULL: nothing to do. */
+	/*
+	 * Bytes up to unit->served have been taken; a unit that waited for room goes on: clears unit->full. Not enabled;
+	 * interrupts off, any CPU. NULL: one that is full stays so.
+	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/* What follows struct ktrx_hwt_context for the decoder; returns its bytes, at most `room`. */
 	size_t (*describe)(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room);
+	/*
+	 * The unit's time, as its packets have it, and its ticks a second, for CLOCK records; interrupts off, any CPU.
+	 * NULL: its packets carry no time, or nobody knows.
+	 */
+	int (*clock)(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency);
 	/* Says the registers, one line a call of print; on the CPU. NULL: nothing to say. */
 	void (*dump)(struct ktrace_hwt_backend *backend,
 		     void (*print)(void *to, const char *name, uint64_t value), void *to);
 };
 
-/* Lives as long as the kernel. Those of the library are made by ktrace_hwt_pt_make() and its like, below. */
+/* Lives as long as the kernel. Those of the library are made by ktrace_hwt_pt_make() and its like, in headers of their own. */
 struct ktrace_hwt_backend {
 	const char *name; /* "pt", "coresight", "spe", "qemu", "mock" */
 	uint8_t kind;	  /* KTRX_HWT_BACKEND_* */
@@ -148,8 +163,9 @@ struct ktrace_hwt_backend {
 	uint32_t ready;	  /* init has succeeded */
 	const char *why;  /* after an init that has not: what is missing, for people */
 	const struct ktrace_hwt_backend_operations *operations;
-	const void *access; /* its accessors */
-	uint64_t state[32]; /* its own, of all units: what the hardware can do */
+	const void *access;			/* its accessors */
+	uint8_t cpu_ready[KTRACE_HWT_CPUS_MAX]; /* cpu_init has succeeded there; the library's */
+	uint64_t state[32];			/* its own, of all units: what the hardware can do */
 	struct ktrace_hwt_backend *next;
 };
 

@@ -46,9 +46,11 @@ struct ktrx_hwt_unmap {
 };
 
 struct ktrx_hwt_thread {
-	uint32_t index; /* its unit in the context: of struct ktrx_hwt_data */
+	uint32_t
+		index; /* its unit in the context: of struct ktrx_hwt_data; KTRX_HWT_NO_UNIT: it is not traced */
 	uint32_t context;
 };
+#define KTRX_HWT_NO_UNIT UINT32_C(0xffffffff) /* there was no memory for a buffer */
 
 struct ktrx_hwt_fill {
 	uint64_t position; /* bytes written since the unit was made */
@@ -70,7 +72,7 @@ enum ktrx_hwt_mode { KTRX_HWT_MODE_THREAD = 1, KTRX_HWT_MODE_CPU = 2 };
 #define KTRX_HWT_BACKEND_SPE	   3u
 #define KTRX_HWT_BACKEND_QEMU	   4u
 
-/* Once for each context, before its DATA. */
+/* Before a context's DATA, and again when it was configured anew: from there on that holds. */
 struct ktrx_hwt_context {
 	uint32_t ident;
 	uint8_t mode; /* enum ktrx_hwt_mode */

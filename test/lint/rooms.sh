@@ -35,6 +35,7 @@ allow "kernel/core never names transports" kernel/core ktrx/ ktrace/
 allow "kernel/arch is a leaf" kernel/arch ktrx/ ktrace/ ../generic/
 allow "kernel/transport sees the kernel API" kernel/transport ktrx/ ktrace/ transport/
 allow "kernel/proc sees the kernel API" kernel/proc ktrx/ ktrace/
+allow "kernel/hwt sees the kernel API and how process traces lay records out" kernel/hwt ktrx/ ktrace/ ../proc/
 allow "kernel/console sees the kernel API and the core" kernel/console ktrx/ ktrace/ ../core/
 allow "demo is a customer" demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 allow "examples are customers" examples ktrace/ ktrx/
@@ -42,13 +43,15 @@ allow "host/ktread sees the wire" host/ktread ktrx/ ktread/
 allow "host/capture sees ktread" host/capture ktrx/ ktread/ capture/
 allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/
 allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/
+allow "host/flow sees hwt, analyze and export" host/flow ktrx/ ktread/ hwt/ analyze/ export/ flow/
+allow "host/plugin sees the wire alone" host/plugin ktrx/ plugin/
 allow "host/live sees ktread, analyze and export" host/live ktrx/ ktread/ analyze/ export/ live/
 allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/ export/ why/
 allow "host/record sees the wire, programs' header, names of calls, and how names are made harmless" host/record ktrx/ user/ export/linux_calls.h export/escape.h record/
 allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/
 allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/
 allow "host/hwt sees the wire, ktread, and the symbols of files" host/hwt ktrx/ ktread/ analyze/symbols.h hwt/
-allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ hwt/ cmd/
+allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ hwt/ flow/ cmd/
 
 # No architecture is named by #if outside the rooms made for it.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |

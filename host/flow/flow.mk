@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What the steps of a hardware trace mean together: columns, call trees, coverage.
