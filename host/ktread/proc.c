@@ -156,9 +156,31 @@ void ktread_proc_close(struct ktread_proc *trace)
 	free(trace);
 }
 
+static int count_record(struct ktread_proc *trace, const struct ktread_proc_record **record)
+{
+	trace->info.records++;
+	trace->info.lost += trace->record.lost;
+	if (trace->record.type >= KTREAD_PROC_BROKEN) {
+		trace->info.unknown += trace->record.type == KTREAD_PROC_UNKNOWN;
+		trace->info.broken += trace->record.type == KTREAD_PROC_BROKEN;
+	}
+	*record = &trace->record;
+	return 1;
+}
+
+/* There was no record: the end for now or for good, or an error. */
+static int meet_end(struct ktread_proc *trace, int status)
+{
+	if (status == 0 && trace->input.failed)
+		status = input_error(trace);
+	if (status == 0)
+		trace->info.over = !ktread_proc_may_grow(&trace->input);
+	return status < 0 ? keep_message(trace, status) : 0;
+}
+
 int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record **record)
 {
-	int status;
+	int status = 1;
 
 	ktread_proc_pass(&trace->input, trace->used);
 	trace->used = 0;
@@ -166,24 +188,13 @@ int ktread_proc_next(struct ktread_proc *trace, const struct ktread_proc_record 
 		trace->info.over = 1;
 		return 0;
 	}
-	status = settle(trace);
-	trace->ended = status < 0;
+	if (!trace->reader) {
+		status = settle(trace);
+		trace->ended = status < 0;
+	}
 	if (status == 1)
 		status = trace->reader->next(trace, trace->reader);
-	if (status == 0 && trace->input.failed)
-		status = input_error(trace);
-	if (status == 0)
-		trace->info.over = !ktread_proc_may_grow(&trace->input);
-	if (status <= 0)
-		return status < 0 ? keep_message(trace, status) : 0;
-	trace->info.records++;
-	if (trace->record.type >= KTREAD_PROC_BROKEN) {
-		trace->info.unknown += trace->record.type == KTREAD_PROC_UNKNOWN;
-		trace->info.broken += trace->record.type == KTREAD_PROC_BROKEN;
-	}
-	trace->info.lost += trace->record.lost;
-	*record = &trace->record;
-	return 1;
+	return status == 1 ? count_record(trace, record) : meet_end(trace, status);
 }
 
 int ktread_proc_rewind(struct ktread_proc *trace)

@@ -293,17 +293,13 @@ static uint64_t wanted(const struct ktread_proc *trace)
 	return sizeof(struct ktrx_proc_record);
 }
 
-static int next_record(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
+/* What follows has not been looked at. */
+static int next_place(struct ktread_proc *trace)
 {
-	(void)reader;
-	if (trace->damaged)
-		return step_over(trace);
 	for (;;) {
-		const enum place place = trace->known ? RECORD : place_at(trace, 0);
 		int status;
 
-		trace->known = false;
-		switch (place) {
+		switch (place_at(trace, 0)) {
 		case RECORD:
 			if (!ktread_proc_want(&trace->input, trace->record_head))
 				return ktread_proc_cut_short(trace, trace->record_head);
@@ -321,6 +317,19 @@ static int next_record(struct ktread_proc *trace, const struct ktread_proc_reade
 			return 0;
 		}
 	}
+}
+
+static int next_record(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
+{
+	(void)reader;
+	if (trace->damaged)
+		return step_over(trace);
+	if (!trace->known)
+		return next_place(trace);
+	trace->known = false;
+	if (!ktread_proc_want(&trace->input, trace->record_head))
+		return ktread_proc_cut_short(trace, trace->record_head);
+	return take_record(trace);
 }
 
 static int begin(struct ktread_proc *trace)

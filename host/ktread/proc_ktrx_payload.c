@@ -12,6 +12,15 @@ static bool take(struct ktread_proc_record *record, void *to, uint32_t size)
 	return true;
 }
 
+/* Where they are, unless damage before them has put everything at an odd place. */
+static const uint64_t *take_args(struct ktread_proc *trace, const uint8_t *data, uint32_t args)
+{
+	if ((uintptr_t)data % sizeof(uint64_t) == 0)
+		return (const uint64_t *)(const void *)data;
+	memcpy(trace->arg, data, args * sizeof(uint64_t));
+	return trace->arg;
+}
+
 static bool take_syscall(struct ktread_proc *trace)
 {
 	struct ktread_proc_record *record = &trace->record;
@@ -26,13 +35,10 @@ static bool take_syscall(struct ktread_proc *trace)
 		args = KTREAD_PROC_ARGS_MOST;
 	if (args < call.args)
 		record->flags |= KTRX_PROC_CUT;
-	/* One by one: a copy of a length that is not known takes longer to begin than these few words. */
-	for (uint32_t i = 0; i < args; i++)
-		memcpy(&trace->arg[i], record->data + i * sizeof(uint64_t), sizeof(uint64_t));
 	record->syscall.number = call.number;
 	record->syscall.abi = call.abi;
 	record->syscall.args = args;
-	record->syscall.arg = trace->arg;
+	record->syscall.arg = take_args(trace, record->data, args);
 	return true;
 }
 
