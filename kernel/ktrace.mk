@@ -34,7 +34,7 @@ KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,control.c copy.c dragonfly.c dra
 KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,backend.c)
 
 # Its trace units, each for any CPU: they reach registers through accessors alone. First Intel PT …
-KTRACE_HWT_PT_SOURCES :=
+KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt/,pt.c pt_config.c pt_table.c)
 # … CoreSight …
 KTRACE_HWT_CORESIGHT_SOURCES :=
 # … SPE …
@@ -43,7 +43,7 @@ KTRACE_HWT_SPE_SOURCES :=
 KTRACE_HWT_QEMU_SOURCES :=
 
 # With the accessors of a CPU: model-specific registers …
-KTRACE_HWT_SOURCES_x86_64 = $(KTRACE_HWT_PT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
+KTRACE_HWT_SOURCES_x86_64 = kernel/hwt/x86_64/msr.c $(KTRACE_HWT_PT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
 # … system registers and memory-mapped ones.
 KTRACE_HWT_SOURCES_aarch64 = $(KTRACE_HWT_SPE_SOURCES) $(KTRACE_HWT_CORESIGHT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
 # None: RISC-V has no unit that ktrace knows; this one says so.

@@ -53,7 +53,7 @@ struct ktrace_hwt_config {
 		interrupt_every; /* bytes of buffer between two interrupts, a multiple of a page; 0: half the buffer */
 	uint32_t interval; /* SPE: operations between two samples; 0: 4096 */
 	uint32_t latency;  /* SPE: only those that took as many cycles */
-	uint64_t events;   /* SPE: only those with one of these events (PMSEVFR); 0: all */
+	uint64_t events;   /* SPE: only those with all of these events (PMSEVFR); 0: all */
 };
 #define KTRACE_HWT_TIME	  1u /* TSC packets, timestamps */
 #define KTRACE_HWT_MTC	  2u /* PT */
@@ -78,7 +78,7 @@ struct ktrace_hwt_buffer {
 	const struct ktrace_hwt_piece *piece;
 	uint32_t pieces;
 	uint64_t size; /* of all pieces */
-	/* For the hardware's tables (ToPA, scatter lists): KTRACE_HWT_TABLE_SIZE(size) bytes, physically contiguous. */
+	/* For the hardware's tables (ToPA, scatter lists): KTRACE_HWT_TABLE_SIZE(size) bytes, physically contiguous, at a page. */
 	void *table;
 	uint64_t table_physical;
 	size_t table_size;
@@ -186,7 +186,11 @@ struct ktrace_hwt_access_mmio {
 	void (*barrier)(void);
 };
 
-/* SPE: system registers of this CPU, by the encoding op0 op1 CRn CRm op2 as MRS has it (bits 19:5 of the instruction). */
+/* SPE: system registers of this CPU, by the encoding op0 op1 CRn CRm op2 as MRS has it (bits 20:5 of the instruction). */
+#define KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2)                                                     \
+	((uint32_t)(op0) << 14 | (uint32_t)(op1) << 11 | (uint32_t)(crn) << 7 | (uint32_t)(crm) << 3 | \
+	 (uint32_t)(op2))
+
 struct ktrace_hwt_access_sysreg {
 	uint64_t (*read)(uint32_t encoding);
 	void (*write)(uint32_t encoding, uint64_t value);

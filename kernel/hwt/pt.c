@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Intel PT. The registers of a CPU belong to the unit that is enabled there; the hardware writes packets into the buffer
+ * through a table of regions (pt_table.c). A unit's life:
+ *
+ *	1. init       CPUID says what there is (leaf 0x14); why not, if it is not
+ *	2. cpu_init   each CPU: nobody else traces; registers at rest
+ *	3. unit_init  the buffer is laid out in regions
+ *	4. configure  values of the registers are worked out (pt_config.c), the buffer is laid out anew
+ *	5. enable     registers loaded while TraceEn is 0, then TraceEn is set
+ *	6. interrupt  a region with INT is full (or the last one that was free: STOP): position is brought up to date, before
+ *	              the hardware could go once around the buffer unseen, and it traces on
+ *	7. disable    TraceEn cleared, which makes the CPU write what it holds; then place and status are read
+ *	8. service    room again: STOP moves on. A unit that was full traces from its next enable on
+ *
+ * While TraceEn is 1 no other register of PT is written, and what they say of the place is not believed: it may be old.
+ *
+ * The hardware tells only where in the buffer it is. How often it has begun anew follows from interrupts: each says that the
+ * end of a region with INT was passed; where the places seen do not show that, it was a whole buffer more.
+ */
+#include "pt.h"
+
+#define WHY_NONE    "no Intel PT: CPUID leaf 7, EBX bit 25 is 0"
+#define WHY_NO_TOPA "Intel PT cannot write to tables of regions: CPUID leaf 0x14, ECX bit 0 is 0"
+
+/* Widths of addresses that 64-bit CPUs have; CPUID says which. */
+#define PHYSICAL_BITS_LEAST 36u
+#define PHYSICAL_BITS_MOST  52u
+#define LINEAR_BITS_LEAST   48u
+#define LINEAR_BITS_MOST    57u
+
+static const struct ktrace_hwt_access_msr *access_of(const struct ktrace_hwt_backend *backend)
+{
+	return backend->access;
+}
+
+/* ---- Discovery --------------------------------------------------------------------------------- */
+
+static uint64_t between(uint64_t value, uint64_t least, uint64_t most)
+{
+	return value < least ? least : value > most ? most : value;
+}
+
+static void find_addresses(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt)
+{
+	uint32_t out[4];
+	uint32_t bits = 0;
+
+	msr->cpuid(PT_CPUID_EXTENDED, 0, out);
+	if (out[PT_EAX] >= PT_CPUID_ADDRESSES) {
+		msr->cpuid(PT_CPUID_ADDRESSES, 0, out);
+		bits = out[PT_EAX];
+	}
+	pt->physical_bits = between(bits & 0xff, PHYSICAL_BITS_LEAST, PHYSICAL_BITS_MOST);
+	pt->linear_bits = between(bits >> 8 & 0xff, LINEAR_BITS_LEAST, LINEAR_BITS_MOST);
+}
+
+/* The TSC's: by its ratio to the crystal, and where the crystal's is not told, the one that the CPU is sold by. */
+static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt,
+			      uint32_t leaves)
+{
+	uint32_t out[4];
+
+	if (leaves < PT_CPUID_CRYSTAL)
+		return 0;
+	msr->cpuid(PT_CPUID_CRYSTAL, 0, out);
+	pt->crystal_eax = out[PT_EAX];
+	pt->crystal_ebx = out[PT_EBX];
+	if (out[PT_EAX] && out[PT_EBX] && out[PT_ECX])
+		return (uint64_t)out[PT_ECX] * out[PT_EBX] / out[PT_EAX];
+	if (leaves < PT_CPUID_BASE_MHZ)
+		return 0;
+	msr->cpuid(PT_CPUID_BASE_MHZ, 0, out);
+	return (out[PT_EAX] & 0xffff) * UINT64_C(1000000);
+}
+
+/* What decoders ask for. The register is that of real CPUs alone: a hypervisor might not know it. */
+static void find_identity(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt *pt, uint32_t leaves)
+{
+	uint32_t out[4];
+
+	msr->cpuid(1, 0, out);
+	pt->signature = out[PT_EAX];
+	pt->nominal = 0;
+	if (!(out[PT_ECX] & PT_CPUID_1_ECX_VIRTUAL))
+		pt->nominal = msr->read(PT_MSR_PLATFORM_INFO) >> 8 & 0xff;
+	pt->frequency = tsc_frequency(msr, pt, leaves);
+}
+
+/* Leaf 0x14 and its first subleaf. */
+static void find_options(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_backend *backend,
+			 const uint32_t leaf[4])
+{
+	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
+	uint32_t out[4];
+
+	pt->cr3_filter = (leaf[PT_EBX] & PT_CPUID_EBX_CR3) != 0;
+	pt->psb_and_cycles = (leaf[PT_EBX] & PT_CPUID_EBX_PSB_CYC) != 0;
+	pt->mtc = (leaf[PT_EBX] & PT_CPUID_EBX_MTC) != 0;
+	pt->many_entries = (leaf[PT_ECX] & PT_CPUID_ECX_ENTRIES) != 0;
+	backend->ranges = 0;
+	pt->mtc_periods = pt->cycle_thresholds = pt->psb_periods = 0;
+	if (leaf[PT_EAX] == 0)
+		return;
+	msr->cpuid(PT_CPUID_PT, 1, out);
+	if (leaf[PT_EBX] & PT_CPUID_EBX_RANGES)
+		backend->ranges = (uint32_t)between(out[PT_EAX] & 7, 0, KTRACE_HWT_RANGES_MAX);
+	pt->mtc_periods = out[PT_EAX] >> 16;
+	pt->cycle_thresholds = out[PT_EBX] & 0xffff;
+	pt->psb_periods = out[PT_EBX] >> 16;
+}
+
+static int pt_init(struct ktrace_hwt_backend *backend)
+{
+	const struct ktrace_hwt_access_msr *msr = access_of(backend);
+	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
+	uint32_t out[4];
+	uint32_t leaves;
+
+	backend->why = WHY_NONE;
+	msr->cpuid(0, 0, out);
+	leaves = out[PT_EAX];
+	if (leaves < PT_CPUID_PT)
+		return KTRACE_ERROR_DEVICE;
+	msr->cpuid(PT_CPUID_FEATURES, 0, out);
+	if (!(out[PT_EBX] & PT_CPUID_7_EBX_PT))
+		return KTRACE_ERROR_DEVICE;
+	msr->cpuid(PT_CPUID_PERF, 0, out);
+	pt->interrupts = (out[PT_EAX] & 0xff) >= 2;
+	msr->cpuid(PT_CPUID_PT, 0, out);
+	backend->why = WHY_NO_TOPA;
+	if (!(out[PT_ECX] & PT_CPUID_ECX_TOPA))
+		return KTRACE_ERROR_DEVICE;
+	backend->why = KTRACE_NULL;
+	find_options(msr, backend, out);
+	find_addresses(msr, pt);
+	find_identity(msr, pt, leaves);
+	return KTRACE_OK;
+}
+
+static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
+{
+	const struct ktrace_hwt_access_msr *msr = access_of(backend);
+
+	(void)cpu;
+	/* Somebody else's: firmware, or a debugger. */
+	if (msr->read(PT_MSR_CTL) & PT_CTL_TRACE)
+		return KTRACE_ERROR_DEVICE;
+	msr->write(PT_MSR_CTL, 0);
+	msr->write(PT_MSR_STATUS, 0);
+	return KTRACE_OK;
+}
+
+/* ---- Units ------------------------------------------------------------------------------------- */
+
+static int pt_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	return ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
+}
+
+/* Not to be enabled any more: its table goes away. */
+static void pt_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	ktrace_hwt_pt_unit(unit)->control = 0;
+}
+
+static void set_full(struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+
+	unit->full = own->stops && unit->position >= own->limit;
+}
+
+static int pt_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
+			const struct ktrace_hwt_config *config)
+{
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+	int error = ktrace_hwt_pt_config(backend, unit, config);
+
+	if (!error)
+		error = ktrace_hwt_pt_layout(ktrace_hwt_pt(backend), unit);
+	if (error)
+		own->control = 0; /* not to be enabled */
+	else
+		set_full(unit);
+	return error;
+}
+
+static size_t pt_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
+			  void *to, size_t room)
+{
+	const struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
+	struct ktrx_hwt_pt *said = to;
+	uint32_t family = (uint32_t)pt->signature >> 8 & 0xf, model = (uint32_t)pt->signature >> 4 & 0xf;
+
+	if (room < sizeof(*said))
+		return 0;
+	if (family == 0xf)
+		family += (uint32_t)pt->signature >> 20 & 0xff;
+	if (family >= 6)
+		model |= (uint32_t)pt->signature >> 12 & 0xf0;
+	said->family = (uint16_t)family;
+	said->model = (uint8_t)model;
+	said->stepping = (uint8_t)(pt->signature & 0xf);
+	said->mtc_frequency = ktrace_hwt_pt_mtc_frequency(pt, config);
+	said->nominal_frequency = (uint8_t)pt->nominal;
+	said->flags = 0;
+	said->cpuid_15_eax = (uint32_t)pt->crystal_eax;
+	said->cpuid_15_ebx = (uint32_t)pt->crystal_ebx;
+	return sizeof(*said);
+}
+
+/* ---- Tracing ----------------------------------------------------------------------------------- */
+
+/* The registers are as this unit needs them. */
+static void go(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt_unit *own)
+{
+	msr->write(PT_MSR_CTL, own->control);
+	own->running = 1;
+}
+
+/* Everything but TraceEn, which is set last: tables and registers are what the hardware finds then. */
+static void load(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+	uint64_t offset = ktrace_hwt_pt_find(unit, &own->at, unit->position);
+
+	msr->write(PT_MSR_STATUS, own->packets);
+	msr->write(PT_MSR_OUTPUT_BASE, unit->buffer.table_physical);
+	msr->write(PT_MSR_OUTPUT_PLACE,
+		   offset << PT_PLACE_OFFSET_SHIFT | own->at.entry << PT_PLACE_ENTRY_SHIFT | PT_PLACE_ONES);
+	for (uint32_t i = 0; i < own->ranges; i++) {
+		msr->write(PT_MSR_ADDR_A(i), own->first[i]);
+		msr->write(PT_MSR_ADDR_B(i), own->last[i]);
+	}
+	if (own->control & PT_CTL_CR3_FILTER)
+		msr->write(PT_MSR_CR3_MATCH, own->cr3);
+	msr->barrier();
+	go(msr, own);
+}
+
+/* Is the end of a region that interrupts among the `grown` bytes behind `place`? */
+static int passes_interrupt(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_pt_unit *own,
+			    uint64_t place, uint64_t grown)
+{
+	uint64_t to_next = own->every - place % own->every, to_end = unit->buffer.size - place;
+
+	return grown >= (to_next < to_end ? to_next : to_end);
+}
+
+/*
+ * The position from where the hardware is now. A unit that stops never writes a byte twice: where it begins and stops at the
+ * same place, that was a whole buffer. Another one has gone around unseen if it was interrupted and the places do not
+ * show why.
+ */
+static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupted, int stopped)
+{
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+	uint64_t size = unit->buffer.size, before = unit->position % size, place, grown;
+	uint64_t entry = pointers >> PT_PLACE_ENTRY_SHIFT & PT_PLACE_ENTRY_MASK;
+	uint64_t offset = pointers >> PT_PLACE_OFFSET_SHIFT;
+
+	if (entry == own->entries && !offset)
+		entry = 0; /* it stands where the table leads back */
+	if (ktrace_hwt_pt_advance(unit, &own->at, entry) || offset > ktrace_hwt_pt_region(unit, &own->at))
+		return KTRACE_ERROR_DEVICE;
+	place = own->at.start + offset;
+	grown = place >= before ? place - before : place + size - before;
+	if (own->stops ? stopped && !grown : interrupted && !passes_interrupt(unit, own, before, grown))
+		grown += size;
+	unit->position += grown;
+	unit->wraps = unit->position / size;
+	return KTRACE_OK;
+}
+
+/*
+ * Brings the hardware to rest and everything about the unit up to date. TraceEn cleared, the CPU has written what it
+ * held; the barrier makes that visible. An interrupt that is due is taken here: its unit may not run when it comes.
+ */
+static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt_pt *pt,
+		struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+	uint64_t status, pointers;
+	int interrupted, error;
+
+	msr->write(PT_MSR_CTL, own->control & ~PT_CTL_TRACE);
+	msr->barrier();
+	own->running = 0;
+	status = msr->read(PT_MSR_STATUS);
+	pointers = msr->read(PT_MSR_OUTPUT_PLACE);
+	interrupted = pt->interrupts && msr->read(PT_MSR_PERF_STATUS) & PT_PERF_TOPA;
+	if (interrupted)
+		msr->write(PT_MSR_PERF_CLEAR, PT_PERF_TOPA);
+	error = follow(unit, pointers, interrupted, (status & PT_STATUS_STOPPED) != 0);
+	own->packets = pt->psb_and_cycles ? status & PT_STATUS_PACKETS : 0;
+	if (status & PT_STATUS_ERROR)
+		error = KTRACE_ERROR_DEVICE;
+	/* Packets are missing from here on: the next thing to be written is a PSB. */
+	if (error || status & PT_STATUS_STOPPED) {
+		unit->lost++;
+		own->packets = 0;
+	}
+	set_full(unit);
+	return error;
+}
+
+static int pt_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	const struct ktrace_hwt_access_msr *msr = access_of(backend);
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+
+	(void)cpu;
+	if (!own->control)
+		return KTRACE_ERROR_ARGUMENT;
+	if (own->running || unit->full)
+		return KTRACE_OK;
+	if (msr->read(PT_MSR_CTL) & PT_CTL_TRACE)
+		return KTRACE_ERROR_DEVICE;
+	load(msr, unit);
+	return KTRACE_OK;
+}
+
+static int pt_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	(void)cpu;
+	if (!ktrace_hwt_pt_unit(unit)->running)
+		return KTRACE_OK;
+	return halt(access_of(backend), ktrace_hwt_pt(backend), unit);
+}
+
+/* At rest everything is up to date. */
+static int pt_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	int error;
+
+	if (!ktrace_hwt_pt_unit(unit)->running)
+		return KTRACE_OK;
+	error = halt(access_of(backend), ktrace_hwt_pt(backend), unit);
+	if (!error && !unit->full)
+		go(access_of(backend), ktrace_hwt_pt_unit(unit));
+	return error;
+}
+
+static int pt_interrupt(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	const struct ktrace_hwt_access_msr *msr = access_of(backend);
+
+	(void)cpu;
+	if (!ktrace_hwt_pt_unit(unit)->running || !ktrace_hwt_pt(backend)->interrupts ||
+	    !(msr->read(PT_MSR_PERF_STATUS) & PT_PERF_TOPA))
+		return 0;
+	if (!halt(msr, ktrace_hwt_pt(backend), unit) && !unit->full)
+		go(msr, ktrace_hwt_pt_unit(unit));
+	return 1;
+}
+
+static int pt_service(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	if (unit->served > unit->position)
+		return KTRACE_ERROR_ARGUMENT;
+	if (ktrace_hwt_pt_unit(unit)->stops) {
+		ktrace_hwt_pt_place_stop(unit);
+		set_full(unit);
+	}
+	return KTRACE_OK;
+}
+
+static int pt_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency)
+{
+	*frequency = ktrace_hwt_pt(backend)->frequency;
+	if (!*frequency)
+		return KTRACE_ERROR_DEVICE;
+	*time = access_of(backend)->read(PT_MSR_TSC);
+	return KTRACE_OK;
+}
+
+static void pt_dump(struct ktrace_hwt_backend *backend,
+		    void (*print)(void *to, const char *name, uint64_t value), void *to)
+{
+	const struct ktrace_hwt_access_msr *msr = access_of(backend);
+
+	print(to, "IA32_RTIT_CTL", msr->read(PT_MSR_CTL));
+	print(to, "IA32_RTIT_STATUS", msr->read(PT_MSR_STATUS));
+	print(to, "IA32_RTIT_OUTPUT_BASE", msr->read(PT_MSR_OUTPUT_BASE));
+	print(to, "IA32_RTIT_OUTPUT_MASK_PTRS", msr->read(PT_MSR_OUTPUT_PLACE));
+}
+
+/* ---- The backend ------------------------------------------------------------------------------- */
+
+static const struct ktrace_hwt_backend_operations operations = {
+	.init = pt_init,
+	.cpu_init = pt_cpu_init,
+	.unit_init = pt_unit_init,
+	.unit_free = pt_unit_free,
+	.configure = pt_configure,
+	.enable = pt_enable,
+	.disable = pt_disable,
+	.read = pt_read,
+	.interrupt = pt_interrupt,
+	.service = pt_service,
+	.describe = pt_describe,
+	.clock = pt_clock,
+	.dump = pt_dump,
+};
+
+void ktrace_hwt_pt_make(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_access_msr *access)
+{
+	backend->name = "pt";
+	backend->kind = KTRX_HWT_BACKEND_PT;
+	backend->encoding = KTRX_HWT_ENCODING_PT;
+	backend->modes = 1u << KTRX_HWT_MODE_THREAD | 1u << KTRX_HWT_MODE_CPU;
+	backend->levels = KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL;
+	backend->operations = &operations;
+	backend->access = access;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * From a configuration to the registers of Intel PT. Whatever is asked for is applied or refused: a field that says
+ * something for packets which are off, or for another backend, is refused, too.
+ *
+ * Periods are rounded down to one that CPUID names, and up only if it names none so small.
+ */
+#include "pt.h"
+
+#define FLAGS                                                                                           \
+	(KTRACE_HWT_TIME | KTRACE_HWT_MTC | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE | KTRACE_HWT_RETURNS | \
+	 KTRACE_HWT_STOP)
+
+#define PSB_DEFAULT UINT64_C(4096)
+#define PSB_UNIT    UINT64_C(2048) /* bytes of the shortest period */
+#define MTC_DEFAULT UINT64_C(256)
+
+/* The highest bit of `values` that is no higher than log2(period), else its lowest. */
+static uint64_t choose(uint64_t values, uint64_t period)
+{
+	uint64_t exponent = 63u - (uint64_t)__builtin_clzll(period);
+	uint64_t below = values & ((UINT64_C(2) << exponent) - 1);
+
+	return below ? 63u - (uint64_t)__builtin_clzll(below) : (uint64_t)__builtin_ctzll(values);
+}
+
+static uint64_t mtc_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	return choose(pt->mtc_periods, config->mtc_period ? config->mtc_period : MTC_DEFAULT);
+}
+
+uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	return config->flags & KTRACE_HWT_MTC && pt->mtc ? (uint8_t)mtc_field(pt, config) : 0;
+}
+
+/* CYCThresh n holds CYC packets back for 2^(n - 1) cycles, 0 for none: bit n of CPUID's map stands for that. */
+static uint64_t cycle_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	uint64_t thresholds = pt->cycle_thresholds >> 1;
+
+	return thresholds ? 1 + choose(thresholds, config->cycle_threshold ? config->cycle_threshold : 1) : 0;
+}
+
+static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	uint64_t period = config->psb_period ? config->psb_period : PSB_DEFAULT;
+
+	return choose(pt->psb_periods, period < PSB_UNIT ? 1 : period / PSB_UNIT);
+}
+
+/* What another backend would do, and periods of packets that are off. */
+static int asks_in_vain(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	return config->flags & ~FLAGS || config->interval || config->latency || config->events ||
+	       (config->mtc_period && !(config->flags & KTRACE_HWT_MTC)) ||
+	       (config->cycle_threshold && !(config->flags & KTRACE_HWT_CYCLES)) ||
+	       (config->psb_period && !(pt->psb_and_cycles && pt->psb_periods));
+}
+
+static int asks_too_much(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	uint64_t space_end = UINT64_C(1) << pt->physical_bits;
+
+	return (config->flags & KTRACE_HWT_MTC && !(pt->mtc && pt->mtc_periods)) ||
+	       (config->flags & KTRACE_HWT_CYCLES && !pt->psb_and_cycles) ||
+	       (config->flags & KTRACE_HWT_SPACE &&
+		!(pt->cr3_filter && config->space && config->space < space_end));
+}
+
+/* Without interrupts nobody would know how often the hardware has begun anew: such a unit can only stop. */
+static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit *unit,
+				const struct ktrace_hwt_config *config)
+{
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+	uint64_t size = unit->buffer.size, half = size / 2 / PT_TOPA_PAGE * PT_TOPA_PAGE;
+
+	own->stops = config->flags & KTRACE_HWT_STOP;
+	own->every = 0;
+	if (config->interrupt_every % PT_TOPA_PAGE || config->interrupt_every > size)
+		return KTRACE_ERROR_ARGUMENT;
+	if (!pt->interrupts)
+		return own->stops && !config->interrupt_every ? KTRACE_OK : KTRACE_ERROR_ARGUMENT;
+	if (config->interrupt_every)
+		own->every = config->interrupt_every;
+	else
+		own->every = pt->many_entries && half ? half : size;
+	return KTRACE_OK;
+}
+
+static int canonical(const struct ktrace_hwt_pt *pt, uint64_t address)
+{
+	uint64_t high = address >> (pt->linear_bits - 1);
+
+	return high == 0 || high == UINT64_MAX >> (pt->linear_bits - 1);
+}
+
+static int configure_ranges(const struct ktrace_hwt_backend *backend, struct ktrace_hwt_pt_unit *own,
+			    const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	if (config->ranges > backend->ranges)
+		return KTRACE_ERROR_ARGUMENT;
+	own->ranges = config->ranges;
+	for (uint32_t i = 0; i < config->ranges; i++) {
+		own->first[i] = config->range[i].start;
+		own->last[i] = config->range[i].end - 1;
+		if (config->range[i].start >= config->range[i].end || !canonical(pt, own->first[i]) ||
+		    !canonical(pt, own->last[i]))
+			return KTRACE_ERROR_ARGUMENT;
+		own->control |= PT_CTL_RANGE_ONLY(i);
+	}
+	return KTRACE_OK;
+}
+
+static uint64_t control(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
+{
+	uint64_t value = PT_CTL_TRACE | PT_CTL_TOPA | PT_CTL_BRANCH;
+
+	if (config->level & KTRX_HWT_USER)
+		value |= PT_CTL_USER;
+	if (config->level & KTRX_HWT_KERNEL_LEVEL)
+		value |= PT_CTL_OS;
+	if (config->flags & KTRACE_HWT_TIME)
+		value |= PT_CTL_TSC;
+	if (config->flags & KTRACE_HWT_RETURNS)
+		value |= PT_CTL_NO_RET;
+	if (config->flags & KTRACE_HWT_SPACE)
+		value |= PT_CTL_CR3_FILTER;
+	if (config->flags & KTRACE_HWT_MTC)
+		value |= PT_CTL_MTC | mtc_field(pt, config) << PT_CTL_MTC_SHIFT;
+	if (config->flags & KTRACE_HWT_CYCLES)
+		value |= PT_CTL_CYC | cycle_field(pt, config) << PT_CTL_CYC_SHIFT;
+	if (pt->psb_and_cycles && pt->psb_periods)
+		value |= psb_field(pt, config) << PT_CTL_PSB_SHIFT;
+	return value;
+}
+
+int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
+			 const struct ktrace_hwt_config *config)
+{
+	const struct ktrace_hwt_pt *pt = (const struct ktrace_hwt_pt *)backend->state;
+	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
+
+	if (!config->level || config->level & ~(uint32_t)backend->levels || asks_in_vain(pt, config) ||
+	    asks_too_much(pt, config))
+		return KTRACE_ERROR_ARGUMENT;
+	own->control = control(pt, config);
+	own->cr3 = config->space & ~PT_CR3_RESERVED;
+	if (configure_interrupts(pt, unit, config))
+		return KTRACE_ERROR_ARGUMENT;
+	return configure_ranges(backend, own, pt, config);
+}
