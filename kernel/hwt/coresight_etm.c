@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Trace units by the ETMv4 architecture, which an ETE that is mapped shares. Programmed only while disabled and idle:
+ * unlocked, TRCPRGCTLR.EN cleared, TRCSTATR.IDLE seen, all registers that matter written, EN set, and not idle seen.
+ * Whoever is on the CPU does that, so no lock is needed.
+ *
+ * Configurations are worked out once for all CPUs, from what all their units can do; only exception levels and registers
+ * that a unit does not have are left to its start.
+ */
+#include "coresight.h"
+
+#define SYNC_LEAST   8u /* exponents of two */
+#define SYNC_MOST    20u
+#define SYNC_DEFAULT 12u
+#define CYCLES_MOST  0xfffu
+
+/* As IDR3_LEVELS: secure EL0 to 3, then non-secure. */
+#define LEVELS_USER 0x11u
+#define LEVELS_EL1  0x22u
+#define LEVELS_EL2  0x44u
+
+/* ---- Finding out ------------------------------------------------------------------------------- */
+
+static int unlock(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
+{
+	ktrace_coresight_unlock(all, etm);
+	ktrace_coresight_write(all, etm, TRCOSLAR, 0);
+	all->access->barrier();
+	return ktrace_coresight_poll(all, etm, TRCOSLSR, OSLSR_OSLK, 0);
+}
+
+const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
+				      struct ktrace_coresight_component *etm)
+{
+	uint32_t major;
+
+	if (unlock(all, etm))
+		return "a trace unit stays locked";
+	for (uint32_t i = 0; i < 8; i++)
+		etm->own.idr[i] = ktrace_coresight_read(all, etm, TRCIDR0 + 4 * i);
+	for (uint32_t i = 8; i < 14; i++)
+		etm->own.idr[i] = ktrace_coresight_read(all, etm, TRCIDR8 + 4 * (i - 8));
+	major = IDR1_MAJOR(etm->own.idr[1]);
+	if (major != MAJOR_ETM4 && major != MAJOR_ETE)
+		return "a trace unit is of an architecture that is not ETMv4";
+	return KTRACE_NULL;
+}
+
+/* ---- Working out ------------------------------------------------------------------------------- */
+
+static uint32_t sync_exponent(uint32_t bytes)
+{
+	uint32_t exponent = SYNC_LEAST;
+
+	if (bytes == 0)
+		return SYNC_DEFAULT;
+	while (exponent < SYNC_MOST && UINT32_C(1) << exponent < bytes)
+		exponent++;
+	return exponent;
+}
+
+/* At EL2 the kernel's context id is what the architecture calls a virtual one. */
+static uint32_t context_bits(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found)
+{
+	if (all->kernel_at_el2)
+		return found->vmids ? CONFIGR_VMID | CONFIGR_VMIDOPT : 0;
+	return found->contexts ? CONFIGR_CID : 0;
+}
+
+uint32_t ktrace_coresight_etm_configr(const struct ktrace_coresight *all,
+				      const struct ktrace_coresight_found *found,
+				      const struct ktrace_hwt_config *config)
+{
+	uint32_t configr = CONFIGR_RES1 | context_bits(all, found);
+
+	if (config->flags & KTRACE_HWT_TIME)
+		configr |= CONFIGR_TS;
+	if (config->flags & KTRACE_HWT_CYCLES)
+		configr |= CONFIGR_CCI;
+	if (found->returns && !(config->flags & KTRACE_HWT_RETURNS))
+		configr |= CONFIGR_RS;
+	return configr;
+}
+
+static uint32_t levels_of(const struct ktrace_coresight *all, const struct ktrace_hwt_unit *unit,
+			  const struct ktrace_hwt_config *config)
+{
+	uint32_t level = config->level, levels = 0;
+
+	if (level == 0)
+		level = unit->tid ? KTRX_HWT_USER : KTRX_HWT_KERNEL_LEVEL;
+	if (level & KTRX_HWT_USER)
+		levels |= LEVELS_USER;
+	if (level & KTRX_HWT_KERNEL_LEVEL)
+		levels |= all->kernel_at_el2 ? LEVELS_EL2 : LEVELS_EL1;
+	return levels;
+}
+
+/* What these units cannot do. */
+static int is_beyond_them(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found,
+			  const struct ktrace_hwt_config *config)
+{
+	const uint32_t known =
+		KTRACE_HWT_TIME | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE | KTRACE_HWT_RETURNS | KTRACE_HWT_STOP;
+	uint32_t comparators = all->kernel_at_el2 ? found->vmid_comparators : found->context_comparators;
+
+	return (config->flags & ~known) != 0 ||
+	       (config->level & ~(uint32_t)(KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL)) != 0 ||
+	       config->ranges > KTRACE_HWT_RANGES_MAX || config->ranges > found->pairs ||
+	       ((config->flags & KTRACE_HWT_TIME) && !found->timestamps) ||
+	       ((config->flags & KTRACE_HWT_CYCLES) && !found->cycles) ||
+	       config->cycle_threshold > CYCLES_MOST ||
+	       ((config->flags & KTRACE_HWT_SPACE) &&
+		(comparators == 0 || found->pairs == 0 || config->space == 0)) ||
+	       config->interval != 0 || config->latency != 0 || config->events != 0 ||
+	       config->interrupt_every != 0;
+}
+
+/*
+ * A pair of comparators takes in what is from the first address to the last. A context is compared beside an address
+ * only, so without ranges there is one of everything.
+ */
+static int set_ranges(const struct ktrace_coresight *all, struct ktrace_coresight_request *request,
+		      const struct ktrace_hwt_config *config)
+{
+	request->ranges = config->ranges;
+	for (uint32_t i = 0; i < config->ranges; i++) {
+		if (config->range[i].start >= config->range[i].end)
+			return KTRACE_ERROR_ARGUMENT;
+		request->first[i] = config->range[i].start;
+		request->last[i] = config->range[i].end - 1;
+	}
+	request->acatr = 0;
+	if (!(config->flags & KTRACE_HWT_SPACE))
+		return KTRACE_OK;
+	request->acatr = all->kernel_at_el2 ? ACATR_VMID : ACATR_CONTEXT;
+	request->context = config->space;
+	if (config->ranges == 0) {
+		request->ranges = 1;
+		request->first[0] = 0;
+		request->last[0] = UINT64_MAX;
+	}
+	return KTRACE_OK;
+}
+
+int ktrace_coresight_etm_configure(const struct ktrace_coresight *all,
+				   const struct ktrace_coresight_found *found, struct ktrace_hwt_unit *unit,
+				   const struct ktrace_hwt_config *config)
+{
+	struct ktrace_coresight_request *request = ktrace_coresight_request(unit);
+
+	if (is_beyond_them(all, found, config))
+		return KTRACE_ERROR_ARGUMENT;
+	request->configr = ktrace_coresight_etm_configr(all, found, config);
+	request->syncpr = sync_exponent(config->psb_period);
+	request->ccctlr =
+		config->cycle_threshold > found->cycle_least ? config->cycle_threshold : found->cycle_least;
+	request->levels = levels_of(all, unit, config);
+	request->stops = config->flags & KTRACE_HWT_STOP;
+	return set_ranges(all, request, config);
+}
+
+/* ---- Programming ------------------------------------------------------------------------------- */
+
+static void write_wide(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
+		       uint32_t offset, uint64_t value)
+{
+	ktrace_coresight_write(all, etm, offset, (uint32_t)value);
+	ktrace_coresight_write(all, etm, offset + 4, (uint32_t)(value >> 32));
+}
+
+/* Exception levels that the unit has and that are not asked for. */
+static uint32_t excluded(const struct ktrace_coresight_component *etm,
+			 const struct ktrace_coresight_request *request)
+{
+	return IDR3_LEVELS(etm->own.idr[3]) & ~request->levels;
+}
+
+static void program_trace(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
+			  const struct ktrace_coresight_request *request)
+{
+	const uint32_t *idr = etm->own.idr;
+
+	ktrace_coresight_write(all, etm, TRCCONFIGR, request->configr);
+	ktrace_coresight_write(all, etm, TRCEVENTCTL0R, 0);
+	ktrace_coresight_write(all, etm, TRCEVENTCTL1R, 0);
+	if (idr[3] & IDR3_STALLCTL)
+		ktrace_coresight_write(all, etm, TRCSTALLCTLR, 0);
+	if (IDR0_TSSIZE(idr[0]))
+		ktrace_coresight_write(all, etm, TRCTSCTLR, 0);
+	if (!(idr[3] & IDR3_SYNCPR))
+		ktrace_coresight_write(all, etm, TRCSYNCPR, request->syncpr);
+	if (idr[0] & IDR0_CCI)
+		ktrace_coresight_write(all, etm, TRCCCCTLR, request->ccctlr);
+	ktrace_coresight_write(all, etm, TRCTRACEIDR, etm->own.trace_id);
+}
+
+static void program_filter(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
+			   const struct ktrace_coresight_request *request)
+{
+	uint32_t levels = excluded(etm, request);
+
+	ktrace_coresight_write(all, etm, TRCVICTLR, VICTLR_ALWAYS | VICTLR_SSSTATUS | levels << VICTLR_LEVEL);
+	ktrace_coresight_write(all, etm, TRCVIIECTLR, (1u << request->ranges) - 1);
+	ktrace_coresight_write(all, etm, TRCVISSCTLR, 0);
+	for (uint32_t i = 0; i < request->ranges; i++) {
+		write_wide(all, etm, TRCACVR(2 * i), request->first[i]);
+		write_wide(all, etm, TRCACVR(2 * i + 1), request->last[i]);
+		write_wide(all, etm, TRCACATR(2 * i), request->acatr | levels << ACATR_LEVEL);
+		write_wide(all, etm, TRCACATR(2 * i + 1), request->acatr | levels << ACATR_LEVEL);
+	}
+	if (request->acatr & ACATR_CONTEXT) {
+		write_wide(all, etm, TRCCIDCVR(0), request->context & UINT32_MAX);
+		ktrace_coresight_write(all, etm, TRCCIDCCTLR0, 0);
+	}
+	if (request->acatr & ACATR_VMID) {
+		write_wide(all, etm, TRCVMIDCVR(0), request->context & UINT32_MAX);
+		ktrace_coresight_write(all, etm, TRCVMIDCCTLR0, 0);
+	}
+}
+
+static int disable(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
+{
+	ktrace_coresight_write(all, etm, TRCPRGCTLR, 0);
+	all->access->barrier();
+	return ktrace_coresight_poll(all, etm, TRCSTATR, STATR_IDLE, STATR_IDLE);
+}
+
+int ktrace_coresight_etm_start(const struct ktrace_coresight *all,
+			       const struct ktrace_coresight_component *etm,
+			       const struct ktrace_coresight_request *request)
+{
+	int error = unlock(all, etm);
+
+	if (error)
+		return error;
+	ktrace_coresight_write(all, etm, TRCPDCR, PDCR_PU);
+	error = disable(all, etm);
+	if (error)
+		return error;
+	program_trace(all, etm, request);
+	program_filter(all, etm, request);
+	all->access->barrier();
+	ktrace_coresight_write(all, etm, TRCPRGCTLR, PRGCTLR_EN);
+	all->access->barrier();
+	error = ktrace_coresight_poll(all, etm, TRCSTATR, STATR_IDLE, 0);
+	if (error)
+		disable(all, etm);
+	return error;
+}
+
+int ktrace_coresight_etm_stop(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *etm)
+{
+	int error;
+
+	all->access->barrier();
+	error = disable(all, etm);
+	ktrace_coresight_write(all, etm, TRCPDCR, 0);
+	return error;
+}

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * An ETR writes into the buffer of one unit by itself: into one piece, or into pages that a list tells it, in frames of 16
+ * bytes. It goes round for ever; that it has is one bit (STS.Full), so of several laps between two looks only one is seen,
+ * and positions are the smallest ones that fit what it shows.
+ *
+ * An ETR that goes on at its write pointer is given that of the unit. Others begin at the start of the buffer again: what
+ * is left of the last lap is filled with frames that say nothing, so that position and place in the buffer still agree.
+ */
+#include "coresight.h"
+
+#define PAGE	     UINT64_C(4096)
+#define ENTRIES	     (PAGE / 4) /* of a page of a scatter list */
+#define FRAME	     16u
+#define FRAME_NULL   1u /* its first byte: from here on nobody's data; the others are 0 */
+#define SIZE_MOST    (UINT64_C(1) << 32)
+#define ADDRESS_MOST (UINT64_C(1) << TMC_ADDRESS_BITS)
+
+/* ---- Buffers ----------------------------------------------------------------------------------- */
+
+static int is_one_piece(const struct ktrace_hwt_buffer *buffer)
+{
+	for (uint32_t i = 1; i < buffer->pieces; i++)
+		if (buffer->piece[i - 1].physical + buffer->piece[i - 1].size != buffer->piece[i].physical)
+			return 0;
+	return 1;
+}
+
+static int is_in_reach(const struct ktrace_hwt_buffer *buffer)
+{
+	for (uint32_t i = 0; i < buffer->pieces; i++)
+		if (buffer->piece[i].physical >= ADDRESS_MOST ||
+		    buffer->piece[i].size > ADDRESS_MOST - buffer->piece[i].physical)
+			return 0;
+	return 1;
+}
+
+/* Each page of the list ends with a link to the next one; the last entry of all says so. */
+static int build_list(const struct ktrace_hwt_buffer *buffer)
+{
+	volatile uint32_t *list = buffer->table;
+	uint64_t left = buffer->size / PAGE, links = left > 1 ? (left - 2) / (ENTRIES - 1) : 0;
+	uint64_t n = 0;
+
+	if (!list || (buffer->table_physical & (PAGE - 1)) != 0 ||
+	    buffer->table_physical + buffer->table_size > ADDRESS_MOST ||
+	    (left + links) * sizeof(*list) > buffer->table_size)
+		return KTRACE_ERROR_MEMORY;
+	for (uint32_t i = 0; i < buffer->pieces; i++)
+		for (uint64_t at = 0; at < buffer->piece[i].size; at += PAGE) {
+			left--;
+			if (n % ENTRIES == ENTRIES - 1 && left > 0) {
+				list[n] = SCATTER_ENTRY(buffer->table_physical + (n + 1) * sizeof(*list),
+							SCATTER_LINK);
+				n++;
+			}
+			list[n++] = SCATTER_ENTRY(buffer->piece[i].physical + at,
+						  left > 0 ? SCATTER_PAGE : SCATTER_LAST);
+		}
+	return KTRACE_OK;
+}
+
+int ktrace_coresight_etr_lend(const struct ktrace_coresight_found *found, struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_coresight_request *request = ktrace_coresight_request(unit);
+
+	if (!is_in_reach(&unit->buffer))
+		return KTRACE_ERROR_MEMORY;
+	request->scatter = !is_one_piece(&unit->buffer);
+	if (unit->buffer.size > SIZE_MOST || (request->scatter && !found->scatters))
+		return KTRACE_ERROR_ARGUMENT;
+	return request->scatter ? build_list(&unit->buffer) : KTRACE_OK;
+}
+
+/* Fills up the lap with nothing. */
+static int finish_lap(struct ktrace_hwt_unit *unit)
+{
+	volatile uint8_t *bytes = unit->buffer.base;
+	uint64_t at = unit->position % unit->buffer.size;
+
+	if (at == 0)
+		return KTRACE_OK;
+	if (!bytes)
+		return KTRACE_ERROR_MEMORY;
+	unit->position += unit->buffer.size - at;
+	for (; at < unit->buffer.size; at++)
+		bytes[at] = at % FRAME ? 0 : FRAME_NULL;
+	return KTRACE_OK;
+}
+
+/* ---- Where it is ------------------------------------------------------------------------------- */
+
+/* The upper half is read again, since the pointer moves. */
+static uint64_t write_pointer(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *etr)
+{
+	uint32_t high = ktrace_coresight_read(all, etr, TMC_RWPHI), low, again;
+
+	low = ktrace_coresight_read(all, etr, TMC_RWP);
+	again = ktrace_coresight_read(all, etr, TMC_RWPHI);
+	if (again != high)
+		low = ktrace_coresight_read(all, etr, TMC_RWP);
+	return (uint64_t)again << 32 | low;
+}
+
+/* Of a physical address in the buffer; one behind a piece is the begin of the next, or of all. Nonzero: it is neither. */
+static int offset_of(const struct ktrace_hwt_buffer *buffer, uint64_t physical, uint64_t *offset)
+{
+	uint64_t before = 0;
+	int is_behind = 0;
+
+	for (uint32_t i = 0; i < buffer->pieces; i++) {
+		const struct ktrace_hwt_piece *piece = &buffer->piece[i];
+
+		if (physical >= piece->physical && physical - piece->physical < piece->size) {
+			*offset = before + physical - piece->physical;
+			return KTRACE_OK;
+		}
+		before += piece->size;
+		if (physical == piece->physical + piece->size) {
+			*offset = before % buffer->size;
+			is_behind = 1;
+		}
+	}
+	return is_behind ? KTRACE_OK : KTRACE_ERROR_DEVICE;
+}
+
+static int look(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etr,
+		struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_coresight_request *request = ktrace_coresight_request(unit);
+	uint32_t status = ktrace_coresight_read(all, etr, TMC_STS);
+	uint32_t wrapped = (status & STS_FULL) && !request->full;
+	uint64_t offset;
+	int error = offset_of(&unit->buffer, write_pointer(all, etr), &offset);
+
+	if (error)
+		return error;
+	if (offset < request->offset || (wrapped && offset >= request->offset))
+		unit->position += unit->buffer.size;
+	unit->position += offset - request->offset;
+	request->offset = offset;
+	request->full = status & STS_FULL;
+	ktrace_coresight_wraps(unit);
+	if (status & STS_MEMERR) {
+		unit->lost++;
+		return KTRACE_ERROR_DEVICE;
+	}
+	return KTRACE_OK;
+}
+
+/* ---- Driving it -------------------------------------------------------------------------------- */
+
+static void restore(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etr,
+		    uint64_t pointer)
+{
+	ktrace_coresight_write(all, etr, TMC_RRP, (uint32_t)pointer);
+	ktrace_coresight_write(all, etr, TMC_RRPHI, (uint32_t)(pointer >> 32));
+	ktrace_coresight_write(all, etr, TMC_RWP, (uint32_t)pointer);
+	ktrace_coresight_write(all, etr, TMC_RWPHI, (uint32_t)(pointer >> 32));
+	ktrace_coresight_write(all, etr, TMC_STS, 0);
+}
+
+static uint32_t axi(const struct ktrace_coresight_component *etr,
+		    const struct ktrace_coresight_request *request)
+{
+	return AXICTL_BURST16 | AXICTL_NONSECURE |
+	       (etr->flags & KTRACE_CORESIGHT_COHERENT ? AXICTL_CACHED : 0) |
+	       (request->scatter ? AXICTL_SCATTER : 0);
+}
+
+int ktrace_coresight_etr_start(const struct ktrace_coresight *all,
+			       const struct ktrace_coresight_component *etr, struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_coresight_request *request = ktrace_coresight_request(unit);
+	uint64_t begin = request->scatter ? unit->buffer.table_physical : unit->buffer.piece[0].physical;
+	int restores = (etr->flags & KTRACE_CORESIGHT_RESTORE) != 0;
+	int error = restores ? KTRACE_OK : finish_lap(unit);
+
+	if (!error)
+		error = ktrace_coresight_tmc_rest(all, etr);
+	if (error)
+		return error;
+	request->offset = unit->position % unit->buffer.size;
+	request->full = 0;
+	ktrace_coresight_write(all, etr, TMC_RSZ, (uint32_t)(unit->buffer.size / 4));
+	ktrace_coresight_write(all, etr, TMC_MODE, MODE_CIRCULAR);
+	ktrace_coresight_write(all, etr, TMC_AXICTL, axi(etr, request));
+	ktrace_coresight_write(all, etr, TMC_DBALO, (uint32_t)begin);
+	ktrace_coresight_write(all, etr, TMC_DBAHI, (uint32_t)(begin >> 32));
+	if (restores)
+		restore(all, etr, begin + request->offset);
+	ktrace_coresight_write(all, etr, TMC_TRG, 0);
+	ktrace_coresight_tmc_run(all, etr);
+	return KTRACE_OK;
+}
+
+int ktrace_coresight_etr_read(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *etr, struct ktrace_hwt_unit *unit)
+{
+	int error = ktrace_coresight_tmc_flush(all, etr);
+	int seen = look(all, etr, unit);
+
+	all->access->barrier();
+	return error ? error : seen;
+}
+
+int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
+			      const struct ktrace_coresight_component *etr, struct ktrace_hwt_unit *unit)
+{
+	int error = ktrace_coresight_tmc_stop(all, etr);
+	int seen = look(all, etr, unit);
+	int off = ktrace_coresight_tmc_off(all, etr);
+
+	all->access->barrier();
+	if (!error)
+		error = seen;
+	return error ? error : off;
+}

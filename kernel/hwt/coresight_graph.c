@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The way from each CPU to memory, through what the kernel has described: first that the description can be one of
+ * hardware at all, then for each trace unit a walk in rings around it, nearest components first, until an ETR is met, or
+ * else the nearest ETF. Done once; nothing here touches a register.
+ */
+#include "coresight.h"
+
+#define NOWHERE	 UINT16_MAX
+#define ID_FIRST 0x10u
+#define ID_LAST	 0x6fu
+
+struct shape {
+	uint8_t in, out; /* ports */
+	uint8_t registers_needed;
+};
+
+static const struct shape shapes[] = {
+	[KTRACE_CORESIGHT_ETM4] = { 0, 1, 1 },	     [KTRACE_CORESIGHT_FUNNEL] = { 8, 1, 0 },
+	[KTRACE_CORESIGHT_REPLICATOR] = { 1, 2, 0 }, [KTRACE_CORESIGHT_ETF] = { 1, 1, 1 },
+	[KTRACE_CORESIGHT_ETR] = { 1, 0, 1 },	     [KTRACE_CORESIGHT_TPIU] = { 1, 0, 0 },
+};
+
+/* ---- Is it one? -------------------------------------------------------------------------------- */
+
+static const char *check_components(const struct ktrace_coresight *all)
+{
+	const uint32_t known =
+		KTRACE_CORESIGHT_SCATTER | KTRACE_CORESIGHT_RESTORE | KTRACE_CORESIGHT_COHERENT;
+
+	if (all->components == 0 || all->components > KTRACE_CORESIGHT_MAX)
+		return "there are no components, or too many";
+	for (uint32_t i = 0; i < all->components; i++) {
+		const struct ktrace_coresight_component *one = &all->component[i];
+
+		if (one->type < KTRACE_CORESIGHT_ETM4 || one->type > KTRACE_CORESIGHT_TPIU)
+			return "a component has a type that does not exist";
+		if (shapes[one->type].registers_needed && one->base == 0)
+			return "a trace unit or trace memory has no registers";
+		if ((one->flags & ~known) != 0 || (one->flags && one->type != KTRACE_CORESIGHT_ETR))
+			return "a component has flags that it cannot have";
+		if ((one->flags & KTRACE_CORESIGHT_SCATTER) && (one->flags & KTRACE_CORESIGHT_RESTORE))
+			return "an ETR that scatters cannot go on where it stopped";
+		for (uint32_t other = 0; other < i; other++)
+			if (one->type == KTRACE_CORESIGHT_ETM4 &&
+			    all->component[other].type == KTRACE_CORESIGHT_ETM4 &&
+			    all->component[other].cpu == one->cpu)
+				return "a CPU has two trace units";
+	}
+	return KTRACE_NULL;
+}
+
+static const char *check_links(const struct ktrace_coresight *all)
+{
+	for (uint32_t i = 0; i < all->links; i++) {
+		const struct ktrace_coresight_link *link = &all->link[i];
+
+		if (link->from >= all->components || link->to >= all->components)
+			return "a connection leads from or to a component that does not exist";
+		if (link->from_port >= shapes[all->component[link->from].type].out)
+			return "a connection begins at a port that its component does not have";
+		if (link->to_port >= shapes[all->component[link->to].type].in)
+			return "a connection ends at a port that its component does not have";
+		for (uint32_t other = 0; other < i; other++) {
+			if (all->link[other].from == link->from &&
+			    all->link[other].from_port == link->from_port)
+				return "two connections begin at the same port";
+			if (all->link[other].to == link->to && all->link[other].to_port == link->to_port)
+				return "two connections end at the same port";
+		}
+	}
+	return KTRACE_NULL;
+}
+
+/* Takes away what nothing leads to, again and again: a circle is what remains. */
+static const char *check_circles(const struct ktrace_coresight *all)
+{
+	uint64_t gone = 0;
+	uint32_t rounds = all->components;
+
+	while (rounds-- > 0) {
+		uint64_t led_to = 0;
+
+		for (uint32_t i = 0; i < all->links; i++)
+			if (!(gone >> all->link[i].from & 1))
+				led_to |= UINT64_C(1) << all->link[i].to;
+		for (uint32_t i = 0; i < all->components; i++)
+			if (!(led_to >> i & 1))
+				gone |= UINT64_C(1) << i;
+	}
+	for (uint32_t i = 0; i < all->components; i++)
+		if (!(gone >> i & 1))
+			return "connections lead in a circle";
+	return KTRACE_NULL;
+}
+
+/* ---- The way ----------------------------------------------------------------------------------- */
+
+/* By which connection each component is reached first from `start`; NOWHERE: it is not. */
+static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t by[KTRACE_CORESIGHT_MAX],
+		  uint8_t distance[KTRACE_CORESIGHT_MAX])
+{
+	for (uint32_t i = 0; i < all->components; i++) {
+		by[i] = NOWHERE;
+		distance[i] = 0;
+	}
+	for (uint32_t ring = 0; ring < all->components; ring++)
+		for (uint32_t i = 0; i < all->links; i++) {
+			const struct ktrace_coresight_link *link = &all->link[i];
+
+			if (by[link->to] != NOWHERE || distance[link->from] != ring ||
+			    (link->from != start && by[link->from] == NOWHERE))
+				continue;
+			by[link->to] = (uint16_t)i;
+			distance[link->to] = (uint8_t)(ring + 1);
+		}
+}
+
+/* The nearest of that type; NOWHERE: none is reached. */
+static uint16_t nearest(const struct ktrace_coresight *all, uint32_t type, const uint16_t *by,
+			const uint8_t *distance)
+{
+	uint16_t best = NOWHERE;
+
+	for (uint32_t i = 0; i < all->components; i++)
+		if (all->component[i].type == type && by[i] != NOWHERE &&
+		    (best == NOWHERE || distance[i] < distance[best]))
+			best = (uint16_t)i;
+	return best;
+}
+
+/* From the end back to the trace unit. */
+static void lay(const struct ktrace_coresight *all, struct ktrace_coresight_component *etm, uint16_t end,
+		const uint16_t *by, uint32_t hops)
+{
+	uint16_t at = end;
+	uint8_t out = 0;
+
+	etm->own.hops = (uint8_t)hops;
+	while (hops-- > 0) {
+		const struct ktrace_coresight_link *link = &all->link[by[at]];
+
+		etm->own.path[hops].component = at;
+		etm->own.path[hops].in = link->to_port;
+		etm->own.path[hops].out = out;
+		out = link->from_port;
+		at = link->from;
+	}
+}
+
+static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
+{
+	struct ktrace_coresight_component *etm = &all->component[start];
+	uint16_t by[KTRACE_CORESIGHT_MAX], end;
+	uint8_t distance[KTRACE_CORESIGHT_MAX];
+
+	reach(all, start, by, distance);
+	end = nearest(all, KTRACE_CORESIGHT_ETR, by, distance);
+	etm->own.collected = end == NOWHERE;
+	if (end == NOWHERE)
+		end = nearest(all, KTRACE_CORESIGHT_ETF, by, distance);
+	if (end == NOWHERE)
+		return "a trace unit leads to no trace memory";
+	if (distance[end] > KTRACE_CORESIGHT_HOPS)
+		return "there are too many components between a trace unit and its memory";
+	lay(all, etm, end, by, distance[end]);
+	return KTRACE_NULL;
+}
+
+/* An ETF cannot both be where one trace ends and on the way of another. */
+static const char *check_ends(const struct ktrace_coresight *all, uint32_t collected)
+{
+	for (uint32_t i = 0; i < all->components; i++)
+		if (all->component[i].type == KTRACE_CORESIGHT_ETM4 &&
+		    all->component[i].own.collected != collected)
+			return "some trace units lead to an ETR, and some to an ETF alone";
+	return KTRACE_NULL;
+}
+
+/*
+ * Where a trace unit has its memory for itself they all have the same id, so that a thread's trace does not tell on which
+ * CPU it was.
+ */
+static const char *ways(struct ktrace_coresight *all)
+{
+	const char *why;
+	uint32_t id = ID_FIRST, first = all->components;
+
+	for (uint32_t i = 0; i < all->components; i++) {
+		struct ktrace_coresight_component *etm = &all->component[i];
+
+		if (etm->type != KTRACE_CORESIGHT_ETM4)
+			continue;
+		if (first == all->components)
+			first = i;
+		why = find_way(all, i);
+		if (why)
+			return why;
+		etm->own.trace_id = (uint8_t)(etm->own.collected ? id++ : ID_FIRST);
+	}
+	if (first == all->components)
+		return "there is no trace unit";
+	return check_ends(all, all->component[first].own.collected);
+}
+
+_Static_assert(ID_FIRST + KTRACE_CORESIGHT_MAX - 1 <= ID_LAST, "there are trace ids for all");
+
+const char *ktrace_coresight_graph(struct ktrace_coresight *all)
+{
+	const char *why = check_components(all);
+
+	if (!why)
+		why = check_links(all);
+	if (!why)
+		why = check_circles(all);
+	return why ? why : ways(all);
+}
