@@ -31,7 +31,8 @@ KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapsh
 
 KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,control.c copy.c dragonfly.c drain.c hooks.c life.c open.c record.c sink.c)
 
-KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,backend.c)
+KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,alloc.c backend.c buffer.c context.c control.c hooks.c mock.c \
+	pause.c queue.c record.c threads.c unit.c)
 
 # Its trace units, each for any CPU: they reach registers through accessors alone. First Intel PT …
 KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt/,pt.c pt_config.c pt_table.c)

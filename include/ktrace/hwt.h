@@ -48,12 +48,14 @@ struct ktrace_hwt_context;
 /* In the kernel's process, zero when one is made: not traced. */
 struct ktrace_hwt_process {
 	struct ktrace_hwt_context *context;
+	uint32_t ended; /* ktrace_hwt_exit() was called */
 };
 
 /* In the kernel's thread; likewise. */
 struct ktrace_hwt_thread {
 	struct ktrace_hwt_unit *unit; /* NULL: not traced */
-	uint32_t tid; /* the kernel's: set before the thread can be found, as records have it */
+	uint32_t tid;	/* the kernel's: set before the thread can be found, as records have it */
+	uint32_t ended; /* ktrace_hwt_thread_exit() was called */
 };
 
 /* Whoever traces: in the kernel's open file, or process. */
@@ -98,7 +100,8 @@ struct ktrace_hwt_kernel {
 	/*
 	 * Sleeps while *word is what was seen, but no longer than so many ns; may return early. As a futex does: a
 	 * wake() that comes after the word was looked at is not missed. Nonzero: the thread is to end, or to do
-	 * something else, and must not wait any more.
+	 * something else, and must not wait any more. UINT64_MAX: without end, and nothing but wake() ends it; it will
+	 * not take long.
 	 */
 	int (*sleep)(const volatile uint32_t *word, uint32_t seen, uint64_t timeout_ns);
 	/* All that sleep on that word, which has changed. Any context but the hooks of the switch. */
@@ -247,18 +250,18 @@ KTRACE_INLINE void ktrace_hwt_thread_create(struct ktrace_hwt_process *process,
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
 		ktrace_hwt_do_thread_create(process, thread);
 }
-/* The running thread is called so from now on. */
+/* The running thread is called so from now on. May sleep. */
 KTRACE_INLINE void ktrace_hwt_thread_name(struct ktrace_hwt_process *process,
 					  struct ktrace_hwt_thread *thread, const char *name)
 {
 	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
 		ktrace_hwt_do_thread_name(process, thread, name);
 }
-/* The running thread ends. May sleep. */
+/* The running thread ends. May sleep; this and ktrace_hwt_exit() are to be called in any process. */
 KTRACE_INLINE void ktrace_hwt_thread_exit(struct ktrace_hwt_process *process,
 					  struct ktrace_hwt_thread *thread)
 {
-	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
+	if (KTRACE_HWT_HOOKS)
 		ktrace_hwt_do_thread_exit(process, thread);
 }
 
@@ -289,7 +292,7 @@ KTRACE_INLINE void ktrace_hwt_munmap(struct ktrace_hwt_process *process, struct 
 /* The process is gone, by its last thread: its context stays, for who reads it, until its owner ends it. May sleep. */
 KTRACE_INLINE void ktrace_hwt_exit(struct ktrace_hwt_process *process)
 {
-	if (KTRACE_HWT_HOOKS && KTRACE_UNLIKELY(*(void *volatile *)&process->context != NULL))
+	if (KTRACE_HWT_HOOKS)
 		ktrace_hwt_do_exit(process);
 }
 

@@ -106,13 +106,15 @@ struct ktrace_hwt_unit {
 	struct ktrace_hwt_unit *next;	   /* of the context */
 	struct ktrace_hwt_unit *next_here; /* enabled on the same CPU */
 	struct ktrace_hwt_thread *thread;  /* thread mode; NULL: it has ended */
+	uint32_t barred;		   /* may not be enabled */
 	uint64_t said;			   /* the position that the last BUFFER record tells */
 };
 
 /*
  * Operations return KTRACE_OK or a negative enum ktrace_error: ARGUMENT (the configuration asks for what it cannot do),
  * DEVICE (absent, or it did not come to rest in time), MEMORY (table too small).
- * The library calls none of them twice at once for the same unit.
+ * The library calls none of them twice at once for the same unit. None may sleep, but init and deinit, nor call the library;
+ * the kernel's short lock may be held.
  */
 struct ktrace_hwt_backend_operations {
 	/* Thread context, once, on any CPU. DEVICE: no such hardware here, and backend->why says what was looked for. */
@@ -120,7 +122,7 @@ struct ktrace_hwt_backend_operations {
 	void (*deinit)(struct ktrace_hwt_backend *backend); /* no unit is left */
 	/* Each CPU's own part, on that CPU, interrupts off; before any enable there. May be NULL. */
 	int (*cpu_init)(struct ktrace_hwt_backend *backend, uint32_t cpu);
-	/* May not sleep, any CPU. unit->buffer is lent; builds its tables. */
+	/* Any CPU. unit->buffer is lent; builds its tables. */
 	int (*unit_init)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	void (*unit_free)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/* Any CPU, not enabled. Works the registers' values out; what exceeds the hardware is ARGUMENT. */
@@ -139,7 +141,7 @@ struct ktrace_hwt_backend_operations {
 	 * interrupts off, any CPU. NULL: one that is full stays so.
 	 */
 	int (*service)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
-	/* What follows struct ktrx_hwt_context for the decoder; returns its bytes, at most `room`. */
+	/* What follows struct ktrx_hwt_context for the decoder; returns its bytes, at most `room`. NULL: nothing. */
 	size_t (*describe)(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
 			   void *to, size_t room);
 	/*

@@ -29,21 +29,28 @@ struct ktrace_hwt_queue {
 	uint8_t *bytes;
 	uint64_t size; /* a multiple of 8 */
 	uint64_t produced, consumed;
-	uint32_t lost_now; /* since the last record */
-	uint32_t unheard;  /* somebody has waited for room in vain, and nobody has read since */
+	uint32_t lost;	  /* since the last record */
+	uint32_t unheard; /* somebody has waited for room in vain, and nobody has read since */
+};
+
+/* A thread that waits for its release; on its stack. */
+struct ktrace_hwt_waiter {
+	uint64_t record; /* of the queue: where its record ends */
+	uint32_t released;
+	struct ktrace_hwt_waiter *next;
 };
 
 struct ktrace_hwt_context {
-	struct ktrace_hwt_context *next; /* of all that can be found */
-	struct ktrace_hwt_owner *owner;	 /* NULL: it has ended, or is not begun yet */
+	struct ktrace_hwt_context *next; /* of all that have not ended */
+	struct ktrace_hwt_owner *owner;	 /* NULL: it has ended, or has not quite begun */
 	struct ktrace_hwt_context *next_owned;
 	struct ktrace_hwt_backend *backend;
 	struct ktrace_hwt_process *process; /* NULL: CPU mode, or the process is gone */
 	uint32_t ident;
 	uint32_t mode;
-	uint32_t target; /* pid */
-	uint32_t references;
-	uint32_t by_superuser;
+	uint32_t target;     /* pid */
+	uint32_t references; /* the owner's, and of everybody who is at work with it */
+	uint32_t superuser;  /* the owner is: it goes on when the process gains rights */
 	uint32_t ended;
 	uint32_t running;
 	uint32_t locked;  /* the control lock is taken */
@@ -54,10 +61,9 @@ struct ktrace_hwt_context {
 	uint64_t buffer_size;
 	struct ktrace_hwt_config config;
 	struct ktrace_hwt_pausing pausing;
-	uint32_t paused;	/* threads */
-	uint64_t released;	/* those go on whose records end at or before this position of the queue */
-	uint64_t pause_highest; /* of those that wait */
+	struct ktrace_hwt_waiter *waiters;
 	struct ktrace_hwt_queue queue;
+	char path[KTRACE_HWT_PATH_MAX]; /* under the control lock */
 };
 
 struct ktrace_hwt_state {
@@ -79,11 +85,127 @@ KTRACE_INLINE void ktrace_hwt_unlock(unsigned long saved)
 	ktrace_hwt_state.kernel->unlock(saved);
 }
 
+KTRACE_INLINE const struct ktrace_hwt_kernel *ktrace_hwt_kernel(void)
+{
+	return ktrace_hwt_state.kernel;
+}
+
 /* Volatile keeps the compiler from calling memset, which need not exist. */
 KTRACE_UNUSED_INLINE void ktrace_hwt_zero(void *to, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
 		((volatile uint8_t *)to)[i] = 0;
+}
+
+/* Likewise memcpy: compilers call it to copy large structures. */
+KTRACE_UNUSED_INLINE void ktrace_hwt_copy(void *to, const void *from, size_t size)
+{
+	ktrace_proc_put_bytes(to, from, (uint32_t)size);
+}
+
+/* ---- context.c --------------------------------------------------------------------------------- */
+
+/* A reference more. Short lock held. */
+KTRACE_HIDDEN void ktrace_hwt_hold(struct ktrace_hwt_context *context);
+
+/* The context of a process, with a reference; NULL: none. */
+KTRACE_HIDDEN struct ktrace_hwt_context *ktrace_hwt_hold_process(struct ktrace_hwt_process *process);
+
+/* The control lock. NULL: the context has ended, and is not locked. Both sleep. */
+KTRACE_HIDDEN int ktrace_hwt_control_lock(struct ktrace_hwt_context *context);
+KTRACE_HIDDEN void ktrace_hwt_control_unlock(struct ktrace_hwt_context *context);
+
+/* It is over, the owner's reference included. Control lock held, which nobody gets any more. Sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_end(struct ktrace_hwt_context *context);
+
+/* The process is traced no more; its threads' units stay with what they have. Sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_detach(struct ktrace_hwt_context *context);
+
+/* ---- unit.c ------------------------------------------------------------------------------------ */
+
+/*
+ * A unit for a CPU, or for a thread (whose process is known to live on: it is the hook's, or is found again), with a
+ * buffer, configured as the context is. MEMORY, or what the backend says. Control lock held; sleeps.
+ */
+KTRACE_HIDDEN int ktrace_hwt_unit_make(struct ktrace_hwt_context *context, uint32_t index,
+				       struct ktrace_hwt_unit **made);
+/* Enters it among the context's, as that of the thread (NULL: of a CPU). Short lock held. */
+KTRACE_HIDDEN void ktrace_hwt_unit_attach(struct ktrace_hwt_unit *unit, struct ktrace_hwt_thread *thread);
+/* It is none of the context's, or the context is no more. Sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_unit_free(struct ktrace_hwt_unit *unit);
+/* NULL: no such unit. Short lock held. */
+KTRACE_HIDDEN struct ktrace_hwt_unit *ktrace_hwt_unit_find(struct ktrace_hwt_context *context,
+							   uint32_t index);
+
+/* It may trace, and this CPU is the one to do it: nonzero, and `begin` is due. Short lock held. */
+KTRACE_HIDDEN int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu);
+/* On that CPU, interrupts off. An error has been counted as a loss. */
+KTRACE_HIDDEN int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t cpu);
+KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu);
+/* Claims and begins, on whatever CPU this is: for a thread that did not come from the switch. */
+KTRACE_HIDDEN void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread);
+/* On return no CPU has it enabled. Nothing may enable it again meanwhile, or it takes longer. Sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit);
+/* Takes over the context's configuration; where it was enabled it is not, until its thread resumes. Sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_unit_reconfigure(struct ktrace_hwt_unit *unit);
+/* No CPU has it enabled, nor will, and the thread has no unit any more. Sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit);
+
+/* ---- control.c --------------------------------------------------------------------------------- */
+
+/* The configuration of who has not asked for one. ARGUMENT: the backend cannot tell the level apart. Control lock held. */
+KTRACE_HIDDEN int ktrace_hwt_default(struct ktrace_hwt_context *context);
+/* The target has another address space. Control lock held; sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_set_space(struct ktrace_hwt_context *context, uint64_t space);
+
+/* ---- threads.c --------------------------------------------------------------------------------- */
+
+/* Gives units to threads of the process that have none. Control lock held; sleeps. */
+KTRACE_HIDDEN int ktrace_hwt_adopt(struct ktrace_hwt_context *context);
+
+/* ---- queue.c ----------------------------------------------------------------------------------- */
+
+/* Appends a record, or returns 0 if there is no room. Short lock held; who sleeps is to be woken. */
+KTRACE_HIDDEN int ktrace_hwt_append(struct ktrace_hwt_context *context,
+				    const struct ktrace_proc_draft *draft);
+/* The same; what finds no room is lost, of which the next record tells. */
+KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
+					     const struct ktrace_proc_draft *draft);
+/* What a file begins with. The queue is empty. */
+KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
+
+/* ---- record.c ---------------------------------------------------------------------------------- */
+
+/* All of them: short lock held; what finds no room is lost. */
+KTRACE_HIDDEN void ktrace_hwt_say_context(struct ktrace_hwt_context *context);
+KTRACE_HIDDEN void ktrace_hwt_say_clock(struct ktrace_hwt_context *context);
+KTRACE_HIDDEN void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit);
+
+/* A draft, by the numbers of its payload, which are kept in `fixed`. */
+KTRACE_HIDDEN void ktrace_hwt_draft_image(struct ktrace_proc_draft *draft, uint16_t type, uint64_t fixed[4],
+					  const struct ktrace_hwt_context *context,
+					  const struct ktrx_hwt_image *image, const char *path);
+KTRACE_HIDDEN void ktrace_hwt_draft_thread(struct ktrace_proc_draft *draft, uint16_t type, uint64_t *fixed,
+					   const struct ktrace_hwt_context *context,
+					   const struct ktrace_hwt_thread *thread, const char *name);
+
+/* ---- pause.c ----------------------------------------------------------------------------------- */
+
+/*
+ * Records from a hook that may sleep: waits for room, and, where the context pauses for `pause` (KTRACE_HWT_PAUSE_*; 0: it
+ * does not), until the owner has released the thread. The caller has a reference, and no lock.
+ */
+KTRACE_HIDDEN void ktrace_hwt_record(struct ktrace_hwt_context *context,
+				     const struct ktrace_proc_draft *draft, uint32_t pause);
+/* Short lock held; `ktrace_hwt_wake` is due once it is not. */
+KTRACE_INLINE void ktrace_hwt_changed(struct ktrace_hwt_context *context)
+{
+	context->changes++;
+}
+
+KTRACE_INLINE void ktrace_hwt_wake(struct ktrace_hwt_context *context)
+{
+	ktrace_hwt_state.kernel->wake(&context->changes);
 }
 
 #endif

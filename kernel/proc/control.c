@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Who is traced, by whose word. */
+#include "permission.h"
 #include "proc.h"
 
 /* A call of ktrace_proc_control(). */
@@ -18,22 +19,6 @@ struct request {
 static const struct ktrace_proc_kernel *kernel(void)
 {
 	return ktrace_proc_state.kernel;
-}
-
-/*
- * Whoever gained rights, by a set-id program or by changing its ids, is out of reach of those who have less; so is a trace
- * that the superuser has set.
- */
-static int is_permitted(const struct ktrace_proc_identity *caller, const struct ktrace_proc_identity *target,
-			uint32_t facilities)
-{
-	if (caller->jail != 0 && caller->jail != target->jail)
-		return 0;
-	if (caller->euid == 0)
-		return 1;
-	return caller->euid == target->ruid && target->ruid == target->svuid &&
-	       caller->rgid == target->rgid && target->rgid == target->svgid && !target->set_id &&
-	       !(facilities & KTRACE_PROC_ROOT);
 }
 
 /* ---- One process, short lock held -------------------------------------------------------------- */
@@ -148,7 +133,8 @@ static void consider(struct request *request, struct ktrace_proc *process)
 	if (!process->ended &&
 	    (request->operation != KTRACE_PROC_CLEARFILE || process->sink == request->sink)) {
 		request->meant++;
-		if (is_permitted(&request->caller, &target, process->facilities)) {
+		if (ktrace_proc_may_trace(&request->caller, &target,
+					  (process->facilities & KTRACE_PROC_ROOT) != 0)) {
 			request->permitted++;
 			act(request, process, target.pid, parent);
 		}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Sinks are begun: nobody finds one before its file has what a session starts with. */
+#include "head.h"
 #include "proc.h"
 #include "ring.h"
 
@@ -95,20 +96,7 @@ static int write_head(struct ktrace_proc_sink *sink)
 
 	if (sink->format != KTRACE_PROC_FORMAT_KTRX)
 		return 1;
-	for (uint32_t i = 0; i < sizeof(head.magic); i++)
-		head.magic[i] = (uint8_t)KTRX_PROC_MAGIC[i];
-	head.version = KTRX_PROC_VERSION;
-	head.frequency = ktrace_root.frequency ? ktrace_root.frequency : ktrace_arch_frequency();
-	head.nonce = ktrace_root.nonce;
-	head.wall_stamp = ktrace_root.wall_stamp;
-	head.wall_ns = ktrace_root.wall_ns;
-	head.machine = KTRACE_ARCH_MACHINE;
-	head.head_size = sizeof(struct ktrx_proc_head);
-	head.record_head = sizeof(struct ktrx_proc_record);
-	head.reserved0 = 0;
-	for (uint32_t i = 0; i < sizeof(head.reserved); i++)
-		*(volatile uint8_t *)&head.reserved[i] = 0;
-	head.check = ktrx_proc_check(&head);
+	ktrace_proc_fill_head(&head);
 	return ktrace_proc_write(sink, &head, sizeof(head));
 }
 

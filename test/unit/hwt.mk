@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Tests of hardware trace in the kernel, on a fake one. Those of a backend are in a fragment of its own, hwt_<backend>.mk.
-HWT_TEST_SRCS := $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
-HWT_TEST_CFLAGS := $(KERNEL_TEST_CFLAGS)
+HWT_TEST_SRCS = test/unit/hwt_support.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
+HWT_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
+
+# $(call hwt_test,<name>)
+define hwt_test
+UNIT_TESTS += hwt_$(1)
+UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(HWT_TEST_SRCS)
+UNIT_CFLAGS_hwt_$(1) = $$(HWT_TEST_CFLAGS)
+endef
+$(eval $(call hwt_test,context))

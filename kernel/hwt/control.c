@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What the owner asks for: configured, started, stopped; how far units are. */
+#include "hwt.h"
+
+#define ALL_FLAGS                                                                                       \
+	(KTRACE_HWT_TIME | KTRACE_HWT_MTC | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE | KTRACE_HWT_RETURNS | \
+	 KTRACE_HWT_STOP | KTRACE_HWT_JITTER | KTRACE_HWT_LOADS | KTRACE_HWT_STORES | KTRACE_HWT_BRANCHES)
+#define ALL_PAUSES (KTRACE_HWT_PAUSE_EXEC | KTRACE_HWT_PAUSE_MMAP)
+
+/* ---- Configuration, the control lock held ------------------------------------------------------ */
+
+/* User code of a process, and nothing else: what the kernel does for it is not its owner's to see. */
+static int settle_level(const struct ktrace_hwt_context *context, struct ktrace_hwt_config *config)
+{
+	uint32_t most =
+		context->mode == KTRX_HWT_MODE_THREAD ? KTRX_HWT_USER : KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL;
+
+	if (config->level == 0)
+		config->level = context->mode == KTRX_HWT_MODE_THREAD ? KTRX_HWT_USER : KTRX_HWT_KERNEL_LEVEL;
+	return config->level & ~(most & context->backend->levels) ? KTRACE_ERROR_ARGUMENT : KTRACE_OK;
+}
+
+static int settle_ranges(const struct ktrace_hwt_context *context, struct ktrace_hwt_config *config,
+			 uint32_t *left_out)
+{
+	if (config->ranges > KTRACE_HWT_RANGES_MAX)
+		return KTRACE_ERROR_ARGUMENT;
+	for (uint32_t i = 0; i < config->ranges; i++)
+		if (config->range[i].start >= config->range[i].end)
+			return KTRACE_ERROR_ARGUMENT;
+	*left_out = 0;
+	if (config->ranges > context->backend->ranges) {
+		*left_out = config->ranges - context->backend->ranges;
+		config->ranges = context->backend->ranges;
+	}
+	return KTRACE_OK;
+}
+
+static int configure_units(struct ktrace_hwt_context *context)
+{
+	struct ktrace_hwt_backend *backend = context->backend;
+	int error = KTRACE_OK;
+
+	for (struct ktrace_hwt_unit *unit = context->first; unit && !error; unit = unit->next)
+		error = backend->operations->configure(backend, unit, &context->config);
+	return error;
+}
+
+static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
+		     uint32_t *left_out)
+{
+	struct ktrace_hwt_config before;
+	int error;
+
+	ktrace_hwt_copy(&before, &context->config, sizeof(before));
+	ktrace_hwt_copy(&context->config, config, sizeof(*config));
+	error = settle_level(context, &context->config);
+	if (!error)
+		error = settle_ranges(context, &context->config, left_out);
+	if (!error)
+		error = configure_units(context);
+	if (error)
+		ktrace_hwt_copy(&context->config, &before, sizeof(before));
+	return error;
+}
+
+int ktrace_hwt_default(struct ktrace_hwt_context *context)
+{
+	return settle_level(context, &context->config);
+}
+
+int ktrace_hwt_configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
+			 const struct ktrace_hwt_pausing *pausing, uint32_t *left_out)
+{
+	int error;
+
+	if (config->flags & ~ALL_FLAGS || (pausing && pausing->pauses & ~ALL_PAUSES))
+		return KTRACE_ERROR_ARGUMENT;
+	error = ktrace_hwt_control_lock(context);
+	if (error)
+		return error;
+	error = context->running ? KTRACE_ERROR_STATE : configure(context, config, left_out);
+	if (!error) {
+		context->pausing.pauses = pausing ? pausing->pauses : 0;
+		context->pausing.timeout_ms = pausing ? pausing->timeout_ms : 0;
+	}
+	ktrace_hwt_control_unlock(context);
+	return error;
+}
+
+void ktrace_hwt_set_space(struct ktrace_hwt_context *context, uint64_t space)
+{
+	context->config.space = space;
+	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
+		ktrace_hwt_unit_reconfigure(unit);
+}
+
+/* ---- Start and stop, the control lock held ----------------------------------------------------- */
+
+static void halt(struct ktrace_hwt_context *context)
+{
+	unsigned long saved = ktrace_hwt_lock();
+
+	context->running = 0;
+	ktrace_hwt_unlock(saved);
+	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
+		ktrace_hwt_unit_quiesce(unit);
+	saved = ktrace_hwt_lock();
+	ktrace_hwt_say_clock(context);
+	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
+		if (unit->said != unit->position)
+			ktrace_hwt_say_fill(unit);
+	ktrace_hwt_changed(context);
+	ktrace_hwt_unlock(saved);
+}
+
+struct beginning {
+	struct ktrace_hwt_unit *unit;
+	int error;
+};
+
+static void begin_here(void *argument)
+{
+	struct beginning *beginning = argument;
+	uint32_t cpu = ktrace_hwt_kernel()->cpu();
+	unsigned long saved = ktrace_hwt_lock();
+	int claimed = ktrace_hwt_unit_claim(beginning->unit, cpu);
+
+	ktrace_hwt_unlock(saved);
+	beginning->error = claimed ? ktrace_hwt_unit_begin(beginning->unit, cpu) : KTRACE_OK;
+}
+
+static int begin_cpus(struct ktrace_hwt_context *context)
+{
+	struct beginning beginning;
+
+	for (beginning.unit = context->first; beginning.unit; beginning.unit = beginning.unit->next) {
+		int error = ktrace_hwt_kernel()->on_cpu(beginning.unit->index, begin_here, &beginning);
+
+		if (!error)
+			error = beginning.error;
+		if (error)
+			return error;
+	}
+	return KTRACE_OK;
+}
+
+static int prepare(struct ktrace_hwt_context *context)
+{
+	unsigned long table;
+	int error = KTRACE_OK;
+
+	if (context->running)
+		return KTRACE_ERROR_STATE;
+	if (context->mode == KTRX_HWT_MODE_THREAD) {
+		table = ktrace_hwt_kernel()->table_lock();
+		if (context->process)
+			context->config.space = ktrace_hwt_kernel()->space(context->process);
+		else
+			error = KTRACE_ERROR_NO_PROCESS;
+		ktrace_hwt_kernel()->table_unlock(table);
+		if (!error)
+			error = ktrace_hwt_adopt(context);
+	}
+	return error ? error : configure_units(context);
+}
+
+int ktrace_hwt_start(struct ktrace_hwt_context *context)
+{
+	int error = ktrace_hwt_control_lock(context);
+	unsigned long saved;
+
+	if (error)
+		return error;
+	error = prepare(context);
+	if (!error) {
+		saved = ktrace_hwt_lock();
+		ktrace_hwt_say_context(context);
+		ktrace_hwt_say_clock(context);
+		context->running = 1;
+		ktrace_hwt_unlock(saved);
+		if (context->mode == KTRX_HWT_MODE_CPU)
+			error = begin_cpus(context);
+		if (error)
+			halt(context);
+	}
+	ktrace_hwt_control_unlock(context);
+	return error;
+}
+
+int ktrace_hwt_stop(struct ktrace_hwt_context *context)
+{
+	int error = ktrace_hwt_control_lock(context);
+
+	if (error)
+		return error;
+	if (context->running)
+		halt(context);
+	else
+		error = KTRACE_ERROR_STATE;
+	ktrace_hwt_control_unlock(context);
+	return error;
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A trace unit made up: it keeps every rule of ktrace/hwt_backend.h and needs no hardware. */
+#include "hwt.h"
+#include "ktrace/hwt_mock.h"
+
+/* Of backend->state. */
+enum { BYTES };
+
+/* Of unit->state. */
+enum { STOPS, DUE };
+
+static int mock_init(struct ktrace_hwt_backend *backend)
+{
+	backend->ranges = 2;
+	return KTRACE_OK;
+}
+
+static int unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	return unit->buffer.base ? KTRACE_OK : KTRACE_ERROR_MEMORY;
+}
+
+static void unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	(void)unit;
+}
+
+static int configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
+		     const struct ktrace_hwt_config *config)
+{
+	if (config->ranges > backend->ranges)
+		return KTRACE_ERROR_ARGUMENT;
+	unit->state[STOPS] = (config->flags & KTRACE_HWT_STOP) != 0;
+	return KTRACE_OK;
+}
+
+static int enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	(void)cpu;
+	unit->state[DUE] = backend->state[BYTES];
+	return KTRACE_OK;
+}
+
+/* One word more; 0: the buffer is full. */
+static int store(struct ktrace_hwt_unit *unit)
+{
+	uint64_t place = unit->position % unit->buffer.size;
+
+	if (unit->state[STOPS] && unit->position - unit->served >= unit->buffer.size) {
+		unit->full = 1;
+		unit->lost++;
+		return 0;
+	}
+	*(volatile uint64_t *)((uint8_t *)unit->buffer.base + place) = unit->position;
+	unit->position += 8;
+	if (unit->position % unit->buffer.size == 0)
+		unit->wraps++;
+	return 1;
+}
+
+static int read_mock(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	while (unit->state[DUE] > 0 && store(unit))
+		unit->state[DUE] -= 8;
+	unit->state[DUE] = 0;
+	return KTRACE_OK;
+}
+
+static int disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	(void)cpu;
+	return read_mock(backend, unit);
+}
+
+static int service(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	if (unit->position - unit->served < unit->buffer.size)
+		unit->full = 0;
+	return KTRACE_OK;
+}
+
+static const struct ktrace_hwt_backend_operations operations = {
+	.init = mock_init,
+	.unit_init = unit_init,
+	.unit_free = unit_free,
+	.configure = configure,
+	.enable = enable,
+	.disable = disable,
+	.read = read_mock,
+	.service = service,
+};
+
+void ktrace_hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes)
+{
+	ktrace_hwt_zero(backend, sizeof(*backend));
+	backend->name = "mock";
+	backend->kind = KTRX_HWT_BACKEND_MOCK;
+	backend->modes = 1 << KTRX_HWT_MODE_THREAD | 1 << KTRX_HWT_MODE_CPU;
+	backend->levels = KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL;
+	backend->operations = &operations;
+	backend->state[BYTES] = bytes & ~UINT64_C(7);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Records on their way to the owner: a ring of whole ones, which may lie across its end. They are put in under the short
+ * lock and copied out without it, by one reader at a time: what has not been consumed is not written over.
+ */
+#include "../proc/head.h"
+#include "hwt.h"
+
+#define HEAD_WORDS (sizeof(struct ktrx_proc_record) / 8)
+
+/* What an owner waits at most where nobody wakes it: a unit without interrupts may have become full in the switch. */
+#define UNTOLD_NS UINT64_C(100000000)
+
+/* ---- In ---------------------------------------------------------------------------------------- */
+
+/* Where the next words go. */
+struct place {
+	struct ktrace_hwt_queue *queue;
+	uint64_t at;
+};
+
+static void put_word(struct place *place, uint64_t word)
+{
+	*(volatile ktrace_proc_word *)(place->queue->bytes + place->at) = word;
+	place->at += 8;
+	if (place->at == place->queue->size)
+		place->at = 0;
+}
+
+/* Zeroes follow up to a multiple of 8. */
+static void put_text(struct place *place, const volatile char *text, uint32_t size)
+{
+	for (uint32_t at = 0; at < size; at += 8) {
+		uint64_t word = 0;
+
+		for (uint32_t i = 0; i < 8 && at + i < size; i++)
+			word |= (uint64_t)(uint8_t)text[at + i] << 8 * i;
+		put_word(place, word);
+	}
+}
+
+static uint64_t room_of(const struct ktrace_hwt_queue *queue)
+{
+	return queue->size - (queue->produced - queue->consumed);
+}
+
+int ktrace_hwt_append(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft)
+{
+	struct ktrace_hwt_queue *queue = &context->queue;
+	uint32_t payload = draft->fixed_size + draft->text_size;
+	uint64_t size = sizeof(struct ktrx_proc_record) + ((payload + 7) & ~UINT32_C(7));
+	uint32_t cpu = ktrace_arch_cpu();
+	struct place place;
+
+	if (room_of(queue) < size)
+		return 0;
+	place.queue = queue;
+	place.at = queue->produced % queue->size;
+	put_word(&place, payload | (uint64_t)draft->type << 32 | (uint64_t)draft->flags << 48);
+	put_word(&place, ktrace_arch_clock());
+	put_word(&place, context->target | (uint64_t)draft->thread << 32);
+	put_word(&place, (cpu < KTRX_PROC_NO_CPU ? cpu : KTRX_PROC_NO_CPU) | (uint64_t)KTRX_PROC_MARK << 16 |
+				 (uint64_t)queue->lost << 32);
+	for (uint32_t i = 0; i < draft->fixed_size / 8; i++)
+		put_word(&place, draft->fixed[i]);
+	put_text(&place, draft->text, draft->text_size);
+	queue->lost = 0;
+	queue->produced += size;
+	ktrace_hwt_changed(context);
+	return 1;
+}
+
+void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context, const struct ktrace_proc_draft *draft)
+{
+	if (!ktrace_hwt_append(context, draft) && context->queue.lost != UINT32_MAX)
+		context->queue.lost++;
+}
+
+void ktrace_hwt_append_head(struct ktrace_hwt_context *context)
+{
+	struct ktrx_proc_head head;
+
+	ktrace_proc_fill_head(&head);
+	ktrace_proc_put_bytes(context->queue.bytes, &head, sizeof(head));
+	context->queue.produced = sizeof(head);
+}
+
+/* ---- Out --------------------------------------------------------------------------------------- */
+
+/* Bytes of what begins there: a record, or, at the very start, the file's head. Control lock held. */
+static uint64_t size_at(const struct ktrace_hwt_queue *queue, uint64_t position)
+{
+	uint64_t word = *(const volatile ktrace_proc_word *)(queue->bytes + position % queue->size);
+
+	if (position == 0)
+		return sizeof(struct ktrx_proc_head);
+	return sizeof(struct ktrx_proc_record) + (((uint32_t)word + UINT64_C(7)) & ~UINT64_C(7));
+}
+
+static void copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uint8_t *to, uint64_t size)
+{
+	uint64_t at = position % queue->size, first = queue->size - at;
+
+	if (first > size)
+		first = size;
+	to = ktrace_proc_put_bytes(to, queue->bytes + at, (uint32_t)first);
+	ktrace_proc_put_bytes(to, queue->bytes, (uint32_t)(size - first));
+}
+
+/* What was not said where it happened: that units are full, and that records are lost. Short lock held. */
+static void say_rest(struct ktrace_hwt_context *context)
+{
+	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
+		if (unit->full && !unit->enabled && unit->said != unit->position)
+			ktrace_hwt_say_fill(unit);
+	if (context->queue.lost && room_of(&context->queue) >= KTRACE_HWT_QUEUE_MIN / 2)
+		ktrace_hwt_say_context(context);
+}
+
+/* Waits for a record: KTRACE_OK, and there is one or the time is over; or why there will not be any. */
+static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	uint64_t start = timeout_ns ? kernel->now_ns() : 0, passed = 0;
+
+	for (;;) {
+		unsigned long saved = ktrace_hwt_lock();
+		uint32_t seen = context->changes;
+		uint64_t slice = timeout_ns - passed;
+		int error = KTRACE_OK, waits;
+
+		say_rest(context);
+		waits = context->queue.produced == context->queue.consumed;
+		if (context->ended)
+			error = KTRACE_ERROR_STATE;
+		else if (waits && context->mode == KTRX_HWT_MODE_THREAD && !context->process)
+			error = KTRACE_ERROR_NO_PROCESS;
+		if (context->running && !context->backend->operations->interrupt && slice > UNTOLD_NS)
+			slice = UNTOLD_NS;
+		ktrace_hwt_unlock(saved);
+		if (error || !waits || passed >= timeout_ns)
+			return error;
+		if (kernel->sleep(&context->changes, seen, slice))
+			return KTRACE_OK;
+		passed = kernel->now_ns() - start;
+	}
+}
+
+static int64_t take(struct ktrace_hwt_context *context, uint8_t *to, size_t room, uint32_t most,
+		    uint32_t *count)
+{
+	struct ktrace_hwt_queue *queue = &context->queue;
+	unsigned long saved = ktrace_hwt_lock();
+	uint64_t produced = queue->produced, at = queue->consumed, bytes = 0;
+
+	ktrace_hwt_unlock(saved);
+	while (at + bytes < produced && *count < most) {
+		uint64_t size = size_at(queue, at + bytes);
+
+		if (size > room - bytes)
+			break;
+		copy_out(queue, at + bytes, to + bytes, size);
+		bytes += size;
+		++*count;
+	}
+	if (bytes == 0)
+		return at < produced ? KTRACE_ERROR_ARGUMENT : 0;
+	saved = ktrace_hwt_lock();
+	queue->consumed += bytes;
+	queue->unheard = 0;
+	ktrace_hwt_changed(context);
+	ktrace_hwt_unlock(saved);
+	return (int64_t)bytes;
+}
+
+int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t room, uint32_t most,
+			   uint64_t timeout_ns, uint32_t *count)
+{
+	int64_t result;
+
+	*count = 0;
+	if (most == 0 || most > KTRACE_HWT_RECORD_MAX)
+		return KTRACE_ERROR_ARGUMENT;
+	result = wait_for_one(context, timeout_ns);
+	if (result == KTRACE_OK)
+		result = ktrace_hwt_control_lock(context);
+	if (result != KTRACE_OK)
+		return result;
+	result = take(context, to, room, most, count);
+	ktrace_hwt_control_unlock(context);
+	return result;
+}

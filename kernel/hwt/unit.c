@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Units: made with a buffer, switched on and off on their CPU. */
+#include "hwt.h"
+
+/* ---- Made and freed ---------------------------------------------------------------------------- */
+
+static int lend_buffer(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
+{
+	const struct ktrace_hwt_backend_operations *operations = context->backend->operations;
+	int error = ktrace_hwt_kernel()->buffer_alloc(&unit->buffer, context->buffer_size);
+
+	if (error)
+		return error;
+	error = operations->unit_init(context->backend, unit);
+	if (!error) {
+		error = operations->configure(context->backend, unit, &context->config);
+		if (error)
+			operations->unit_free(context->backend, unit);
+	}
+	if (error)
+		ktrace_hwt_kernel()->buffer_free(&unit->buffer);
+	return error;
+}
+
+int ktrace_hwt_unit_make(struct ktrace_hwt_context *context, uint32_t index, struct ktrace_hwt_unit **made)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	struct ktrace_hwt_unit *unit = kernel->alloc(sizeof(*unit));
+	int error;
+
+	if (!unit)
+		return KTRACE_ERROR_MEMORY;
+	unit->context = context;
+	unit->index = index;
+	error = lend_buffer(context, unit);
+	if (error) {
+		kernel->free(unit, sizeof(*unit));
+		return error;
+	}
+	*made = unit;
+	return KTRACE_OK;
+}
+
+void ktrace_hwt_unit_attach(struct ktrace_hwt_unit *unit, struct ktrace_hwt_thread *thread)
+{
+	struct ktrace_hwt_context *context = unit->context;
+
+	unit->thread = thread;
+	if (thread) {
+		unit->tid = thread->tid;
+		thread->unit = unit;
+	}
+	*context->last = unit;
+	context->last = &unit->next;
+	context->units++;
+}
+
+void ktrace_hwt_unit_free(struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_hwt_backend *backend = unit->context->backend;
+
+	backend->operations->unit_free(backend, unit);
+	ktrace_hwt_kernel()->buffer_free(&unit->buffer);
+	ktrace_hwt_kernel()->free(unit, sizeof(*unit));
+}
+
+struct ktrace_hwt_unit *ktrace_hwt_unit_find(struct ktrace_hwt_context *context, uint32_t index)
+{
+	struct ktrace_hwt_unit *unit = context->first;
+
+	while (unit && unit->index != index)
+		unit = unit->next;
+	return unit;
+}
+
+/* ---- On and off -------------------------------------------------------------------------------- */
+
+int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	if (!unit->context->running || unit->barred || unit->full)
+		return 0;
+	if (unit->enabled) { /* another CPU has not let go of the thread */
+		unit->lost += unit->enabled != cpu + 1;
+		return 0;
+	}
+	unit->enabled = cpu + 1;
+	return 1;
+}
+
+/* Interrupts off. */
+static int switch_on(struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	struct ktrace_hwt_backend *backend = unit->context->backend;
+	int error = KTRACE_OK;
+
+	if (!backend->cpu_ready[cpu] && backend->operations->cpu_init)
+		error = backend->operations->cpu_init(backend, cpu);
+	if (error)
+		return error;
+	backend->cpu_ready[cpu] = 1;
+	error = backend->operations->enable(backend, unit, cpu);
+	if (error)
+		return error;
+	unit->next_here = ktrace_hwt_state.here[cpu];
+	ktrace_hwt_state.here[cpu] = unit;
+	return KTRACE_OK;
+}
+
+/* It has not been switched on, or off, and something is missing. Short lock held. */
+static void fail(struct ktrace_hwt_unit *unit)
+{
+	unit->lost++;
+	unit->enabled = 0;
+}
+
+int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	int error = switch_on(unit, cpu);
+
+	if (error) {
+		unsigned long saved = ktrace_hwt_lock();
+
+		fail(unit);
+		ktrace_hwt_unlock(saved);
+	}
+	return error;
+}
+
+static void unlink_here(struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	struct ktrace_hwt_unit **link = &ktrace_hwt_state.here[cpu];
+
+	while (*link && *link != unit)
+		link = &(*link)->next_here;
+	if (*link)
+		*link = unit->next_here;
+}
+
+void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	struct ktrace_hwt_backend *backend = unit->context->backend;
+	int error = backend->operations->disable(backend, unit, cpu);
+	unsigned long saved;
+
+	unlink_here(unit, cpu);
+	saved = ktrace_hwt_lock();
+	if (error)
+		fail(unit);
+	unit->enabled = 0;
+	ktrace_hwt_unlock(saved);
+}
+
+/* The short lock, held throughout, keeps the thread on this CPU. */
+void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread)
+{
+	unsigned long saved = ktrace_hwt_lock();
+	uint32_t cpu = ktrace_hwt_kernel()->cpu();
+	struct ktrace_hwt_unit *unit = thread->unit;
+
+	if (unit && ktrace_hwt_unit_claim(unit, cpu) && switch_on(unit, cpu))
+		fail(unit);
+	ktrace_hwt_unlock(saved);
+}
+
+static void end_here(void *argument)
+{
+	struct ktrace_hwt_unit *unit = argument;
+	uint32_t cpu = ktrace_hwt_kernel()->cpu();
+
+	if (unit->enabled == cpu + 1)
+		ktrace_hwt_unit_end(unit, cpu);
+}
+
+/* The CPU is not there any more, and neither is what its trace unit had not stored. */
+static void give_up(struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	unsigned long saved = ktrace_hwt_lock();
+
+	unlink_here(unit, cpu);
+	fail(unit);
+	ktrace_hwt_unlock(saved);
+}
+
+void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit)
+{
+	for (;;) {
+		unsigned long saved = ktrace_hwt_lock();
+		uint32_t enabled = unit->enabled;
+
+		ktrace_hwt_unlock(saved);
+		if (!enabled)
+			return;
+		if (ktrace_hwt_kernel()->on_cpu(enabled - 1, end_here, unit))
+			give_up(unit, enabled - 1);
+	}
+}
+
+/* Nonzero: it was barred already. */
+static uint32_t set_barred(struct ktrace_hwt_unit *unit, uint32_t barred)
+{
+	unsigned long saved = ktrace_hwt_lock();
+	uint32_t before = unit->barred;
+
+	unit->barred = barred;
+	ktrace_hwt_unlock(saved);
+	return before;
+}
+
+void ktrace_hwt_unit_reconfigure(struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_hwt_context *context = unit->context;
+
+	if (set_barred(unit, 1))
+		return;
+	ktrace_hwt_unit_quiesce(unit);
+	if (context->backend->operations->configure(context->backend, unit, &context->config) == KTRACE_OK)
+		set_barred(unit, 0);
+}
+
+void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit)
+{
+	unsigned long saved;
+
+	set_barred(unit, 1);
+	ktrace_hwt_unit_quiesce(unit);
+	saved = ktrace_hwt_lock();
+	if (unit->thread)
+		unit->thread->unit = KTRACE_NULL;
+	unit->thread = KTRACE_NULL;
+	ktrace_hwt_unlock(saved);
+}
+
+/* ---- The trace unit's interrupt ---------------------------------------------------------------- */
+
+int ktrace_hwt_interrupt(void)
+{
+	int any = 0;
+	uint32_t cpu;
+
+	if (!ktrace_hwt_kernel())
+		return 0;
+	cpu = ktrace_hwt_kernel()->cpu();
+	for (struct ktrace_hwt_unit *unit = ktrace_hwt_state.here[cpu]; unit; unit = unit->next_here) {
+		struct ktrace_hwt_context *context = unit->context;
+		unsigned long saved;
+
+		if (!context->backend->operations->interrupt ||
+		    !context->backend->operations->interrupt(context->backend, unit, cpu))
+			continue;
+		any = 1;
+		saved = ktrace_hwt_lock();
+		ktrace_hwt_say_fill(unit);
+		ktrace_hwt_unlock(saved);
+		ktrace_hwt_wake(context);
+	}
+	return any;
+}
