@@ -95,6 +95,12 @@ struct ktrx_hwt_unit {
 #define KTRX_HWT_UNIT_ERROR_OUTPUT 2u /* table or an extent is not in memory, or too many */
 #define KTRX_HWT_UNIT_ERROR_MEMORY 3u /* the plugin was not told which file is the memory (ram=) */
 
+/*
+ * PT: time. TSC packets tell the clock of `stamp` (out=: nanoseconds since the plugin was loaded). The clock of MTC packets
+ * is the same one, in periods of 1 << this; as a processor would say it, CPUID leaf 0x15 has eax = ebx = 1.
+ */
+#define KTRX_HWT_UNIT_MTC_FREQUENCY 8u
+
 /* ---- What it leaves on the host ---------------------------------------------------------------- */
 
 /*
@@ -122,7 +128,13 @@ struct ktrx_hwt_rings {
 struct ktrx_hwt_ring {
 	uint64_t position; /* bytes written; those from position - ring_size on are there */
 	uint64_t lost;
-	uint8_t reserved[4080];
+	/*
+	 * What is known but not yet in a packet. PT: branches taken or not, the latest in bit 0, below a leading 1. And the
+	 * address of an instruction that was about to run when it was last heard of, 0 while nothing is traced.
+	 */
+	uint64_t pending;
+	uint64_t reached;
+	uint8_t reserved[4064];
 };
 
 /*
@@ -150,6 +162,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, parameters, 296);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, doorbell, 3840);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_rings, 4096);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_ring, 4096);
+KTRX_ASSERT_OFFSET(struct ktrx_hwt_ring, pending, 16);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_seen, 32);
 
 #endif

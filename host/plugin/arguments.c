@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "arguments.h"
+
+#define RING_LEAST UINT64_C(65536)
+#define RING_MOST  (UINT64_C(1) << 40)
+
+/* A number, decimal or 0x…, with K, M or G behind it; *end is behind that. */
+static int read_number(const char *text, uint64_t *number, const char **end)
+{
+	static const char units[] = "KMG";
+	const char *unit;
+	char *stop;
+
+	if (*text < '0' || *text > '9')
+		return -1;
+	errno = 0;
+	*number = strtoull(text, &stop, 0);
+	if (errno != 0)
+		return -1;
+	unit = *stop != '\0' ? strchr(units, *stop) : NULL;
+	if (unit != NULL) {
+		unsigned shift = 10 * (unsigned)(unit - units + 1);
+
+		if (*number << shift >> shift != *number)
+			return -1;
+		*number <<= shift;
+		stop++;
+	}
+	*end = stop;
+	return 0;
+}
+
+static int number(const char *value, uint64_t *to)
+{
+	const char *end;
+
+	return read_number(value, to, &end) == 0 && *end == '\0' ? 0 : -1;
+}
+
+static int truth(const char *value, uint8_t *to)
+{
+	*to = strcmp(value, "on") == 0 || strcmp(value, "1") == 0;
+	return *to || strcmp(value, "off") == 0 || strcmp(value, "0") == 0 ? 0 : -1;
+}
+
+static int ring(const char *value, uint64_t *to)
+{
+	if (number(value, to) != 0 || *to < RING_LEAST || *to > RING_MOST || (*to & (*to - 1)) != 0)
+		return -1;
+	return 0;
+}
+
+/* START-END, the end not being part of it. */
+static int range(const char *value, struct arguments *arguments)
+{
+	uint64_t start, end;
+	const char *rest;
+
+	if (arguments->ranges == TRACE_RANGES || read_number(value, &start, &rest) != 0 || *rest != '-' ||
+	    number(rest + 1, &end) != 0 || start >= end)
+		return -1;
+	arguments->range[arguments->ranges].start = start;
+	arguments->range[arguments->ranges].end = end;
+	arguments->ranges++;
+	return 0;
+}
+
+static int level(const char *value, struct arguments *arguments)
+{
+	int all = strcmp(value, "all") == 0;
+
+	arguments->user = all || strcmp(value, "user") == 0;
+	arguments->kernel_level = all || strcmp(value, "kernel") == 0;
+	return arguments->user || arguments->kernel_level ? 0 : -1;
+}
+
+/* What is wanted of a value, for the message; NULL: all is well. */
+static const char *take(struct arguments *arguments, const char *name, size_t length, const char *value)
+{
+#define IS(word) (length == sizeof(word) - 1 && memcmp(name, word, length) == 0)
+	if (IS("ram")) {
+		arguments->ram = value;
+		return *value != '\0' ? NULL : "a file name";
+	}
+	if (IS("out")) {
+		arguments->out = value;
+		return *value != '\0' ? NULL : "a file name";
+	}
+	if (IS("base")) {
+		arguments->has_base = 1;
+		return number(value, &arguments->base) == 0 && arguments->base % 4096 == 0
+			       ? NULL
+			       : "a multiple of 4096";
+	}
+	if (IS("size"))
+		return ring(value, &arguments->ring_size) == 0 ? NULL : "a power of two from 64K to 1024G";
+	if (IS("code"))
+		return number(value, &arguments->code_size) == 0 && arguments->code_size <= RING_MOST
+			       ? NULL
+			       : "a number of bytes, up to 1024G";
+	if (IS("exact"))
+		return truth(value, &arguments->exact) == 0 ? NULL : "on or off";
+	if (IS("time"))
+		return truth(value, &arguments->time) == 0 ? NULL : "on or off";
+	if (IS("returns"))
+		return truth(value, &arguments->returns) == 0 ? NULL : "on or off";
+	if (IS("level"))
+		return level(value, arguments) == 0 ? NULL : "user, kernel or all";
+	if (IS("kernel"))
+		return number(value, &arguments->kernel_start) == 0 ? NULL : "an address";
+	if (IS("range"))
+		return range(value, arguments) == 0 ? NULL : "START-END, at most 4 times";
+#undef IS
+	return "";
+}
+
+int arguments_read(struct arguments *arguments, int argc, char **argv, const char **message)
+{
+	static char text[512];
+
+	*arguments = (struct arguments){ .ring_size = UINT64_C(16) << 20,
+					 .code_size = UINT64_C(64) << 20,
+					 .time = 1,
+					 .returns = 1,
+					 .user = 1,
+					 .kernel_level = 1 };
+	*message = text;
+	for (int i = 0; i < argc; i++) {
+		size_t length = strcspn(argv[i], "=");
+		const char *wanted =
+			argv[i][length] == '=' ? take(arguments, argv[i], length, argv[i] + length + 1) : "";
+
+		if (wanted == NULL)
+			continue;
+		if (*wanted == '\0')
+			snprintf(text, sizeof(text),
+				 "%s: no such argument; known are ram= base= out= size= code= exact= time= "
+				 "returns= "
+				 "level= kernel= range=",
+				 argv[i]);
+		else
+			snprintf(text, sizeof(text), "%s: wanted is %s", argv[i], wanted);
+		return -1;
+	}
+	return 0;
+}

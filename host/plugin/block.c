@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "trace.h"
+
+#define BUCKETS	 65536u
+#define HANDLERS 1024u /* x86 has 256 vectors */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct block *bucket[BUCKETS];
+static uint64_t handler[HANDLERS]; /* open addressing; 0: free */
+static unsigned handlers;
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
+	return hash ^ hash >> 32;
+}
+
+static struct block **bucket_of(uint64_t start)
+{
+	return &bucket[mix(0, start) % BUCKETS];
+}
+
+static uint64_t *handler_slot(uint64_t address)
+{
+	uint64_t i = mix(1, address) % HANDLERS;
+
+	while (handler[i] != 0 && handler[i] != address)
+		i = (i + 1) % HANDLERS;
+	return &handler[i];
+}
+
+static uint64_t hash_of(const struct instruction *instruction, size_t count, uint32_t *points)
+{
+	uint64_t hash = count;
+
+	*points = 1;
+	for (size_t i = 0; i < count; i++) {
+		hash = mix(hash, instruction[i].size << 1 | instruction[i].stop);
+		for (size_t k = 0; k < instruction[i].size; k++)
+			hash = mix(hash, instruction[i].bytes[k]);
+		if (instruction[i].stop && i + 1 < count)
+			++*points;
+	}
+	return hash;
+}
+
+static void fill(const struct encoder *encoder, struct block *block, const struct instruction *instruction,
+		 size_t count)
+{
+	const struct instruction *last = &instruction[count - 1];
+	struct point *point = block->point;
+
+	block->start = instruction->address;
+	block->last = last->address;
+	block->next = last->address + last->size;
+	block->modes = 0xff;
+	for (size_t i = 0; i < count; i++) {
+		const struct instruction *one = &instruction[i];
+
+		block->modes &= encoder->modes(one->bytes, one->size, one->address);
+		if (one->stop || one == last)
+			*point++ = (struct point){ .block = block,
+						   .address = one->address,
+						   .next = one->address + one->size,
+						   .last = one == last };
+	}
+	block->faults = encoder->faults(last->bytes, last->size) != 0;
+	encoder->classify(block, last->bytes, last->size);
+	block->handler = handlers < HANDLERS && *handler_slot(block->start) == block->start;
+}
+
+struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count)
+{
+	uint32_t points;
+	uint64_t hash = hash_of(instruction, count, &points);
+	struct block **place = bucket_of(instruction->address), *block;
+
+	pthread_mutex_lock(&lock);
+	for (block = *place; block != NULL; block = block->chain) {
+		if (block->start == instruction->address && block->hash == hash)
+			break;
+	}
+	if (block == NULL) {
+		block = calloc(1, sizeof(*block) + points * sizeof(block->point[0]));
+		if (block != NULL) {
+			block->hash = hash;
+			block->points = points;
+			fill(encoder, block, instruction, count);
+			block->chain = *place;
+			*place = block;
+		}
+	}
+	pthread_mutex_unlock(&lock);
+	return block;
+}
+
+int block_covers(uint64_t start, uint64_t address)
+{
+	int found = 0;
+
+	pthread_mutex_lock(&lock);
+	for (const struct block *block = *bucket_of(start); block != NULL && !found; block = block->chain)
+		found = block->start == start && address > start && address < block->next;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void block_is_handler(struct block *block)
+{
+	pthread_mutex_lock(&lock);
+	if (handlers + 1 < HANDLERS && block->start != 0) {
+		uint64_t *slot = handler_slot(block->start);
+
+		handlers += *slot == 0;
+		*slot = block->start;
+	}
+	block->handler = 1;
+	pthread_mutex_unlock(&lock);
+}
+
+void blocks_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		while (bucket[i] != NULL) {
+			struct block *block = bucket[i];
+
+			bucket[i] = block->chain;
+			free(block);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}

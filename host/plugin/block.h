@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A block: instructions that QEMU has translated as one; only the last of them can branch. It is worked out once, when it is
+ * translated, so that a virtual CPU that runs it has next to nothing to do. A point is a place in a block at which a
+ * virtual CPU reports: right before that instruction. Each block has one at its last instruction; further ones where a
+ * doorbell is rung and, with exact=1, at all that can fault.
+ *
+ * Blocks live until QEMU throws its translations away (blocks_forget()).
+ */
+#ifndef PLUGIN_BLOCK_H
+#define PLUGIN_BLOCK_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a block goes on behind its last instruction. From END_INDIRECT on the place is not known from the code. */
+enum block_end {
+	END_NEXT,	 /* it does not branch; `target` is the next instruction */
+	END_AGAIN,	 /* the last instruction may be run again and again (rep) */
+	END_JUMP,	 /* to `target` */
+	END_CALL,	 /* to `target` */
+	END_CONDITIONAL, /* to `target` or `next` */
+	END_INDIRECT,
+	END_INDIRECT_CALL,
+	END_RETURN,
+	END_ENTER, /* a system call, software interrupt, far call */
+	END_LEAVE, /* return from an exception, far return */
+};
+
+struct block;
+
+struct point {
+	struct block *block;
+	uint64_t address; /* of the instruction that is about to run */
+	uint64_t next;	  /* of the one behind it */
+	uint8_t last;	  /* it is the block's last */
+};
+
+struct block {
+	uint64_t start;
+	uint64_t last;	 /* address of the last instruction */
+	uint64_t next;	 /* behind it */
+	uint64_t target; /* where it goes when it branches; where it always goes */
+	uint8_t end;	 /* enum block_end */
+	uint8_t told;	 /* the encoder has a packet, or something to remember, for this kind of end */
+	uint8_t faults;	 /* the last instruction may fault and be run again */
+	uint8_t modes;	 /* of the processor in which it can be what it is; the encoder's bits */
+	_Atomic uint8_t handler; /* an interrupt or exception has led here */
+	uint32_t points;
+	struct block *chain;  /* in its bucket */
+	uint64_t hash;	      /* of its bytes and points */
+	struct point point[]; /* in order; the last one is that of the last instruction */
+};
+
+/* One instruction of a block that is being translated. */
+struct instruction {
+	uint64_t address;
+	const unsigned char *bytes;
+	size_t size;
+	uint8_t stop;  /* a point is wanted here */
+	uint8_t rings; /* it is the store of a doorbell */
+};
+
+struct encoder;
+
+/* The block of these instructions, `count` at least 1, found or made. NULL: out of memory. */
+struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count);
+
+/* A block that starts there and has this address behind its start: nonzero. */
+int block_covers(uint64_t start, uint64_t address);
+
+/* An interrupt or exception leads to this block, here and after it is translated anew. */
+void block_is_handler(struct block *block);
+
+/* All blocks are gone; the caller has seen to it that no virtual CPU is in one. */
+void blocks_forget(void);
+
+#endif

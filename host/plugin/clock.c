@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#include <time.h>
+
+#include "clock.h"
+#include "trace.h"
+
+#define SECOND UINT64_C(1000000000)
+
+uint64_t clock_nanoseconds(void)
+{
+	static _Atomic uint64_t first;
+	struct timespec now;
+	uint64_t nanoseconds, none = 0;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	nanoseconds = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
+	atomic_compare_exchange_strong(&first, &none, nanoseconds);
+	return nanoseconds - first;
+}
+
+uint64_t clock_of(const struct trace *trace)
+{
+	uint64_t passed = clock_nanoseconds() - trace->clock_start, now;
+
+	if (trace->clock_frequency == SECOND)
+		now = trace->clock_base + passed;
+	else
+		now = trace->clock_base + passed / SECOND * trace->clock_frequency +
+		      passed % SECOND * trace->clock_frequency / SECOND;
+	return now > trace->time ? now : trace->time;
+}
+
+void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
+{
+	/* Above this a second's remainder times the frequency would not fit; no clock is that fast. */
+	int sane = frequency != 0 && frequency < UINT64_MAX / SECOND;
+
+	trace->time = 0;
+	trace->clock_start = sane ? clock_nanoseconds() : 0;
+	trace->clock_base = sane ? stamp : 0;
+	trace->clock_frequency = sane ? frequency : SECOND;
+}

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#include <stdlib.h>
+
+#include "clock.h"
+#include "flow.h"
+
+#define LIKELY(x)   __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+
+#define CLOCK_BYTES 64u	  /* of packets between two looks at the clock */
+#define SYNC_BYTES  4096u /* between two synchronisations */
+#define MARGIN	    (4 * ENCODER_MOST)
+#define IDLE_BLOCKS (1u << 20)
+
+struct vcpu {
+	const struct point *at; /* the last that was reported; NULL: unknown */
+	struct trace *trace[2]; /* those that are enabled */
+	unsigned traces;
+	unsigned idle; /* blocks reported since there were none */
+	struct trace ring, guest;
+	/* The last block, when its translation has been thrown away. */
+	struct block *kept;
+	struct point kept_point;
+} __attribute__((aligned(64)));
+
+static struct vcpu *vcpus;
+static unsigned vcpu_count;
+static _Atomic unsigned enabled;
+
+static void make_trace(struct trace *trace, const struct encoder *encoder)
+{
+	trace->encoder = encoder;
+	trace->output.published = trace->output.pending = trace->output.reached = &trace->nowhere;
+}
+
+int flow_open(const struct encoder *encoder, unsigned count)
+{
+	vcpus = aligned_alloc(64, count * sizeof(*vcpus));
+	if (vcpus == NULL)
+		return -1;
+	memset(vcpus, 0, count * sizeof(*vcpus));
+	for (unsigned i = 0; i < count; i++) {
+		make_trace(&vcpus[i].ring, encoder);
+		make_trace(&vcpus[i].guest, encoder);
+		vcpus[i].kept = calloc(1, sizeof(*vcpus[i].kept));
+		if (vcpus[i].kept == NULL)
+			return -1;
+		vcpu_count = i + 1;
+	}
+	return 0;
+}
+
+struct trace *flow_guest_trace(unsigned cpu)
+{
+	return cpu < vcpu_count ? &vcpus[cpu].guest : NULL;
+}
+
+struct trace *flow_ring_trace(unsigned cpu)
+{
+	return cpu < vcpu_count ? &vcpus[cpu].ring : NULL;
+}
+
+/* ---- One trace --------------------------------------------------------------------------------- */
+
+void trace_levels(struct trace *trace, int user, int kernel, uint64_t kernel_start)
+{
+	trace->low = user ? 0 : kernel_start;
+	trace->span = kernel ? UINT64_MAX - trace->low : kernel_start - trace->low;
+	if (!user && !kernel)
+		trace->span = 0;
+}
+
+static int in_ranges(const struct trace *trace, uint64_t address)
+{
+	for (unsigned i = 0; i < trace->ranges; i++) {
+		if (address >= trace->range[i].start && address < trace->range[i].end)
+			return 1;
+	}
+	return trace->ranges == 0;
+}
+
+static inline int wanted(const struct trace *trace, uint64_t address)
+{
+	return address - trace->low < trace->span &&
+	       (LIKELY(trace->ranges == 0) || in_ranges(trace, address));
+}
+
+static void tell_time(struct trace *trace)
+{
+	uint64_t before = trace->time, now = clock_of(trace);
+
+	if (!trace->timed || now <= before)
+		return;
+	trace->time = now;
+	trace->encoder->time(trace, before);
+}
+
+/* Whatever is due after some bytes. `address` is about to run. */
+static void attend(struct trace *trace, uint64_t address)
+{
+	if (!output_fits(&trace->output, MARGIN)) {
+		trace->encoder->overflow(trace);
+		trace->on = 0;
+		trace->full = 1;
+		trace->output.lost++;
+		output_publish(&trace->output);
+		return;
+	}
+	tell_time(trace);
+	if (output_position(&trace->output) >= trace->sync_at) {
+		trace->encoder->sync(trace, address);
+		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
+	}
+	trace->attention = output_position(&trace->output) + CLOCK_BYTES;
+	output_publish(&trace->output);
+}
+
+static inline void written(struct trace *trace, uint64_t address)
+{
+	if (UNLIKELY(output_position(&trace->output) >= trace->attention))
+		attend(trace, address);
+	else
+		output_publish(&trace->output);
+}
+
+static void turn_on(struct trace *trace, uint64_t address, uint8_t modes)
+{
+	if (trace->full) {
+		trace->output.lost++;
+		return;
+	}
+	if (!(modes & trace->mode))
+		trace->mode = trace->encoder->mode(trace->mode, modes);
+	if (trace->mode == 0)
+		return;
+	tell_time(trace);
+	trace->encoder->on(trace, address);
+	trace->on = 1;
+	written(trace, address);
+}
+
+static void turn_off(struct trace *trace, uint64_t address)
+{
+	trace->encoder->off(trace, address);
+	trace->on = 0;
+	*trace->output.reached = 0;
+	written(trace, address);
+}
+
+/* From the end of one block to the next, where not all is as usual: tracing goes on or off, or the mode changes. */
+static void cross(struct trace *trace, const struct block *from, const struct block *to, int taken)
+{
+	int known = from->end < END_INDIRECT;
+
+	if (!trace->on) {
+		if (wanted(trace, to->start))
+			turn_on(trace, to->start, to->modes);
+		return;
+	}
+	if (!known && !wanted(trace, to->start)) {
+		trace->encoder->off_branch(trace, from, to->start);
+		trace->on = 0;
+		*trace->output.reached = 0;
+		written(trace, to->start);
+		return;
+	}
+	if (!known)
+		trace->mode = trace->encoder->mode(trace->mode, to->modes);
+	if (from->told)
+		trace->encoder->branch(trace, from, to->start, taken);
+	if (known) {
+		turn_off(trace, to->start);
+		if (wanted(trace, to->start))
+			turn_on(trace, to->start, to->modes);
+		return;
+	}
+	written(trace, to->start);
+}
+
+static inline void follow(struct trace *trace, const struct block *from, const struct block *to, int taken)
+{
+	if (UNLIKELY(!trace->on || !wanted(trace, to->start) || !(to->modes & trace->mode))) {
+		cross(trace, from, to, taken);
+		return;
+	}
+	if (!from->told)
+		return;
+	trace->encoder->branch(trace, from, to->start, taken);
+	written(trace, to->start);
+}
+
+static void interrupt(struct trace *trace, uint64_t from, const struct block *to)
+{
+	if (!trace->on) {
+		if (wanted(trace, to->start))
+			turn_on(trace, to->start, to->modes);
+		return;
+	}
+	if (!wanted(trace, to->start)) {
+		turn_off(trace, from);
+		return;
+	}
+	if (!(to->modes & trace->mode))
+		trace->mode = trace->encoder->mode(trace->mode, to->modes);
+	trace->encoder->async(trace, from, to->start);
+	written(trace, to->start);
+}
+
+/* ---- One virtual CPU --------------------------------------------------------------------------- */
+
+static void enter_unknown(struct vcpu *vcpu, const struct block *block)
+{
+	for (unsigned i = 0; i < vcpu->traces; i++) {
+		if (!vcpu->trace[i]->on && wanted(vcpu->trace[i], block->start))
+			turn_on(vcpu->trace[i], block->start, block->modes);
+	}
+}
+
+/* What was about to run when an interrupt came that led away from this point; never more than surely has run. */
+static uint64_t interrupted(const struct point *at)
+{
+	const struct block *block = at->block;
+
+	if (!at->last || block->faults || block->end == END_CONDITIONAL || block->end == END_AGAIN ||
+	    block->end >= END_INDIRECT)
+		return at->address;
+	return block->target;
+}
+
+/*
+ * QEMU has left a block in its middle, without an exception, to run the rest in other pieces: code that writes to its own
+ * page, a device's register with -icount, an atomic operation that it must run alone. Nonzero: so it is, at `to`.
+ */
+static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct block *to)
+{
+	const struct block *from = at->block;
+
+	if (to->start == at->address || (to->start == at->next && !at->last))
+		return 1;
+	if (!at->last || from->end >= END_INDIRECT)
+		return 0;
+	for (int taken = from->end == END_CONDITIONAL ? 0 : 1; taken <= 1; taken++) {
+		struct block middle = { .start = taken ? from->target : from->next, .modes = to->modes };
+
+		if (!block_covers(middle.start, to->start))
+			continue;
+		for (unsigned i = 0; i < vcpu->traces; i++)
+			follow(vcpu->trace[i], from, &middle, taken);
+		return 1;
+	}
+	return 0;
+}
+
+/* `to` is no place where `at` leads to by itself. */
+static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *to)
+{
+	uint64_t from = interrupted(at);
+
+	if (begun_anew(vcpu, at, to))
+		return;
+	if (!to->handler)
+		block_is_handler(to);
+	for (unsigned i = 0; i < vcpu->traces; i++)
+		interrupt(vcpu->trace[i], from, to);
+}
+
+static inline void enter(struct vcpu *vcpu, struct block *to)
+{
+	const struct point *at = vcpu->at;
+	const struct block *from;
+	int taken = 1;
+
+	if (UNLIKELY(at == NULL)) {
+		enter_unknown(vcpu, to);
+		return;
+	}
+	from = at->block;
+	if (UNLIKELY(!at->last)) {
+		enter_odd(vcpu, at, to);
+		return;
+	}
+	if (from->end >= END_INDIRECT) {
+		if (UNLIKELY(to->handler)) {
+			enter_odd(vcpu, at, to);
+			return;
+		}
+	} else if (to->start != from->target) {
+		if (UNLIKELY(from->end != END_CONDITIONAL || to->start != from->next)) {
+			enter_odd(vcpu, at, to);
+			return;
+		}
+		taken = 0;
+	}
+	for (unsigned i = 0; i < vcpu->traces; i++)
+		follow(vcpu->trace[i], from, to, taken);
+}
+
+void flow_enter(unsigned cpu, void *data)
+{
+	struct vcpu *vcpu = &vcpus[cpu];
+	struct point *point = data;
+
+	enter(vcpu, point->block);
+	vcpu->at = point;
+	for (unsigned i = 0; i < vcpu->traces; i++)
+		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? point->address : 0;
+	vcpu->idle += vcpu->traces == 0;
+}
+
+void flow_pass(unsigned cpu, void *data)
+{
+	vcpus[cpu].at = data;
+}
+
+/* ---- Traces of a virtual CPU ------------------------------------------------------------------- */
+
+static struct vcpu *vcpu_of(struct trace *trace)
+{
+	for (unsigned i = 0; i < vcpu_count; i++) {
+		if (trace == &vcpus[i].ring || trace == &vcpus[i].guest)
+			return &vcpus[i];
+	}
+	return NULL;
+}
+
+static void list_traces(struct vcpu *vcpu)
+{
+	vcpu->traces = 0;
+	if (vcpu->ring.enabled)
+		vcpu->trace[vcpu->traces++] = &vcpu->ring;
+	if (vcpu->guest.enabled)
+		vcpu->trace[vcpu->traces++] = &vcpu->guest;
+	vcpu->idle = 0;
+}
+
+void flow_begin(struct trace *trace, uint64_t address)
+{
+	struct vcpu *vcpu = vcpu_of(trace);
+
+	enabled += !trace->enabled;
+	trace->enabled = 1;
+	trace->on = 0;
+	trace->full = !output_fits(&trace->output, MARGIN);
+	trace->time = clock_of(trace);
+	trace->encoder->start(trace);
+	list_traces(vcpu);
+	if (trace->full)
+		return;
+	trace->encoder->sync(trace, address);
+	trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
+	trace->attention = output_position(&trace->output) + CLOCK_BYTES;
+	if (vcpu->at != NULL && address != 0 && wanted(trace, address))
+		turn_on(trace, address, vcpu->at->block->modes);
+	output_publish(&trace->output);
+}
+
+void flow_end(struct trace *trace, uint64_t address)
+{
+	if (!trace->enabled)
+		return;
+	if (trace->on)
+		turn_off(trace, address);
+	trace->enabled = 0;
+	enabled--;
+	list_traces(vcpu_of(trace));
+}
+
+void flow_sync(struct trace *trace, uint64_t address)
+{
+	if (trace->full)
+		return;
+	trace->sync_at = 0;
+	attend(trace, address);
+}
+
+unsigned flow_enabled(void)
+{
+	return enabled;
+}
+
+int flow_idle(void)
+{
+	for (unsigned i = 0; enabled == 0 && i < vcpu_count; i++) {
+		if (vcpus[i].idle > IDLE_BLOCKS)
+			return 1;
+	}
+	return 0;
+}
+
+void flow_forget_blocks(void)
+{
+	for (unsigned i = 0; i < vcpu_count; i++) {
+		struct vcpu *vcpu = &vcpus[i];
+
+		if (vcpu->at != NULL && vcpu->at != &vcpu->kept_point) {
+			memcpy(vcpu->kept, vcpu->at->block, sizeof(*vcpu->kept));
+			vcpu->kept_point = *vcpu->at;
+			vcpu->kept_point.block = vcpu->kept;
+			vcpu->at = &vcpu->kept_point;
+		}
+	}
+	blocks_forget();
+}
+
+void flow_pause(void)
+{
+	for (unsigned i = 0; i < vcpu_count; i++)
+		vcpus[i].at = NULL;
+}
+
+void flow_flush(struct trace *trace)
+{
+	if (trace->on)
+		trace->encoder->flush(trace);
+	output_publish(&trace->output);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * What virtual CPUs do: which block followed which, and what that was: a branch, an interrupt or exception, or nothing (a
+ * block that QEMU has begun anew in its middle). Told to the traces of that virtual CPU, as far as they want to know.
+ *
+ * A virtual CPU reports before the last instruction of a block, not at its start. So whatever it reports all of a block has
+ * been run but the last instruction; a block that an exception has stopped before is not reported, unless exact=1 has given it
+ * points at what can fault. Where an interrupt comes behind an instruction whose outcome is not known yet (a conditional or
+ * indirect branch, or one that could as well have faulted), that instruction is told as not yet run.
+ */
+#ifndef PLUGIN_FLOW_H
+#define PLUGIN_FLOW_H
+
+#include <stdint.h>
+
+#include "trace.h"
+
+/* Virtual CPUs 0 to count - 1. Nonzero: no memory. */
+int flow_open(const struct encoder *encoder, unsigned count);
+
+/* For qemu_plugin_register_vcpu_insn_exec_cb(): the first point of a block, and those behind it; data: struct point. */
+void flow_enter(unsigned cpu, void *point);
+void flow_pass(unsigned cpu, void *point);
+
+/* Both traces of a virtual CPU: the guest's own, and that of out=. NULL: there is no such virtual CPU. */
+struct trace *flow_guest_trace(unsigned cpu);
+struct trace *flow_ring_trace(unsigned cpu);
+
+/* The trace has been set up, and is to be written from `address` on, which is about to run; 0: from the next block on. */
+void flow_begin(struct trace *trace, uint64_t address);
+/* It is no longer to be written; what is at `address` has not run. */
+void flow_end(struct trace *trace, uint64_t address);
+/* Time and address space are told anew, with all that it takes to begin reading here. */
+void flow_sync(struct trace *trace, uint64_t address);
+
+/* So many traces are enabled. */
+unsigned flow_enabled(void);
+/* So many blocks have been reported since the last trace ended: nonzero if it is not worth it any longer. */
+int flow_idle(void);
+
+/* Blocks go; nothing is in one. */
+void flow_forget_blocks(void);
+/* Nothing is reported from now on until it is again: what runs meanwhile is unknown. */
+void flow_pause(void);
+/* All that is known is in the output. */
+void flow_flush(struct trace *trace);
+
+#endif

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/*
+ * What QEMU calls. While nothing is traced, only translation is watched, for doorbells; the first trace that is enabled has
+ * all code translated anew, with points, and when none has been for a while, it is translated anew without.
+ */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "arguments.h"
+#include "clock.h"
+#include "flow.h"
+#include "ktrx/hwt_unit.h"
+#include "memory.h"
+#include "qemu_plugin.h"
+#include "rings.h"
+#include "unit.h"
+
+#define INSTRUCTIONS_MOST 1024u /* QEMU: at most 512 to a block */
+
+int qemu_plugin_version = QEMU_PLUGIN_VERSION;
+
+static const struct encoder *const encoders[] = { &encoder_pt };
+static const struct encoder *encoder;
+static struct arguments arguments;
+static qemu_plugin_id_t identity;
+static unsigned cpus;
+static _Atomic int armed; /* blocks that are translated get points */
+
+/* Where a block that ended with a marker goes on; one at a time, and a lost one is as if the guest had not rung. */
+static _Atomic uint64_t split_marker;
+
+static void arm(int on);
+
+/* ---- While the guest runs ---------------------------------------------------------------------- */
+
+static void doorbell(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+	struct qemu_plugin_hwaddr *place = qemu_plugin_get_hwaddr(info, address);
+	const struct point *point = data;
+
+	if (place == NULL || qemu_plugin_hwaddr_is_io(place))
+		return;
+	unit_ring(cpu, qemu_plugin_hwaddr_phys_addr(place), point->next);
+	if (!armed && flow_enabled() > 0)
+		arm(1);
+}
+
+static void enter(unsigned cpu, void *data)
+{
+	flow_enter(cpu, data);
+	if (__builtin_expect(flow_enabled() == 0, 0) && flow_idle())
+		arm(0);
+}
+
+/* ---- Translation ------------------------------------------------------------------------------- */
+
+static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *instruction)
+{
+	size_t count = qemu_plugin_tb_n_insns(tb);
+	int rings = 0;
+
+	if (count > INSTRUCTIONS_MOST)
+		count = INSTRUCTIONS_MOST;
+	for (size_t i = 0; i < count; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct instruction *one = &instruction[i];
+
+		*one = (struct instruction){ .address = qemu_plugin_insn_vaddr(insn),
+					     .bytes = qemu_plugin_insn_data(insn),
+					     .size = qemu_plugin_insn_size(insn) };
+		one->rings = i > 0 ? rings : one->address == split_marker;
+		rings = encoder->marker(one->bytes, one->size);
+		one->stop =
+			one->rings || (armed && arguments.exact && encoder->faults(one->bytes, one->size));
+	}
+	if (rings)
+		split_marker = instruction[count - 1].address + instruction[count - 1].size;
+	return count;
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	static _Thread_local struct instruction instruction[INSTRUCTIONS_MOST];
+	size_t count = read_block(tb, instruction), n = 0, rings = 0;
+	int watched = armed;
+	struct block *block;
+
+	(void)id;
+	for (size_t i = 0; i < count; i++)
+		rings += instruction[i].rings;
+	if (count == 0 || (!watched && rings == 0))
+		return;
+	block = block_get(encoder, instruction, count);
+	if (block == NULL)
+		return;
+	if (watched)
+		rings_code(instruction, count);
+	for (size_t i = 0; i < count; i++) {
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct point *point = &block->point[n];
+
+		if (point->address != instruction[i].address)
+			continue;
+		n++;
+		if (watched)
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, n == 1 ? enter : flow_pass,
+							       QEMU_PLUGIN_CB_NO_REGS, point);
+		if (instruction[i].rings)
+			qemu_plugin_register_vcpu_mem_cb(insn, doorbell, QEMU_PLUGIN_CB_NO_REGS,
+							 QEMU_PLUGIN_MEM_W, point);
+	}
+}
+
+/* QEMU has thrown all translations away; no virtual CPU is in one. */
+static void flushed(qemu_plugin_id_t id)
+{
+	(void)id;
+	flow_forget_blocks();
+}
+
+static void ended(qemu_plugin_id_t id, void *data)
+{
+	(void)id;
+	(void)data;
+	for (unsigned i = 0; i < cpus; i++)
+		flow_flush(flow_ring_trace(i));
+}
+
+static void watch(qemu_plugin_id_t id)
+{
+	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
+	qemu_plugin_register_flush_cb(id, flushed);
+	qemu_plugin_register_atexit_cb(id, ended, NULL);
+}
+
+static void watch_anew(qemu_plugin_id_t id)
+{
+	flow_pause();
+	watch(id);
+}
+
+/* Takes effect once every virtual CPU has left its block. */
+static void arm(int on)
+{
+	if (atomic_exchange(&armed, on) != on)
+		qemu_plugin_reset(identity, watch_anew);
+}
+
+/* ---- Loading ----------------------------------------------------------------------------------- */
+
+static int refuse(const char *what, const char *why)
+{
+	fprintf(stderr, "ktrace-pt: %s%s%s\n", what, *why != '\0' ? ": " : "", why);
+	return -1;
+}
+
+static int open_rings(void)
+{
+	const char *wrong =
+		rings_open(arguments.out, cpus, arguments.ring_size, arguments.code_size, encoder->encoding);
+
+	if (wrong != NULL) {
+		fprintf(stderr, "ktrace-pt: %s: %s: %s\n", arguments.out, wrong, strerror(errno));
+		return -1;
+	}
+	for (unsigned i = 0; i < cpus; i++) {
+		struct trace *trace = flow_ring_trace(i);
+
+		rings_output(i, &trace->output);
+		trace->timed = arguments.time;
+		trace->compress = arguments.returns;
+		trace_levels(trace, arguments.user, arguments.kernel_level, arguments.kernel_start);
+		trace->ranges = arguments.ranges;
+		for (unsigned k = 0; k < arguments.ranges; k++) {
+			trace->range[k].start = arguments.range[k].start;
+			trace->range[k].end = arguments.range[k].end;
+		}
+		clock_set(trace, 0, 0);
+		flow_begin(trace, 0);
+	}
+	armed = 1;
+	return 0;
+}
+
+int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int argc, char **argv)
+{
+	const char *message;
+
+	if (!info->system_emulation)
+		return refuse("it traces whole machines, not programs under qemu-user", "");
+	for (size_t i = 0; i < sizeof(encoders) / sizeof(encoders[0]); i++) {
+		if (strcmp(info->target_name, encoders[i]->target) == 0)
+			encoder = encoders[i];
+	}
+	if (encoder == NULL)
+		return refuse(info->target_name, "there is no trace unit for this architecture");
+	if (arguments_read(&arguments, argc, argv, &message) != 0)
+		return refuse(message, "");
+	identity = id;
+	cpus = (unsigned)info->system.max_vcpus;
+	if (flow_open(encoder, cpus) != 0)
+		return refuse("no memory for the virtual CPUs", "");
+	clock_nanoseconds();
+	memory_use(arguments.ram != NULL ? strdup(arguments.ram) : NULL,
+		   arguments.has_base ? arguments.base : encoder->memory_base);
+	if (arguments.out != NULL && open_rings() != 0)
+		return -1;
+	watch(id);
+	return 0;
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/*
+ * Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed against the last one; returns are
+ * compressed as decoders undo it: a stack of the last 64 calls since the last synchronisation, from which nothing is taken by
+ * a return that was told in full.
+ */
+#include "ktrx/hwt.h"
+#include "ktrx/hwt_unit.h"
+#include "trace.h"
+#include "x86.h"
+
+#define HEAD_TIP 0x0du
+#define HEAD_PGE 0x11u
+#define HEAD_PGD 0x01u
+#define HEAD_FUP 0x1du
+
+#define LONG_BRANCHES 47 /* most that fit into a packet */
+#define FULL	      (UINT64_C(1) << LONG_BRANCHES)
+
+#define MTC_SHIFT KTRX_HWT_UNIT_MTC_FREQUENCY
+#define MTC_MOST  200u /* periods; its 8 bits tell fewer than 256 apart */
+
+static void put_branches_long(struct trace *trace)
+{
+	uint64_t packet = trace->pt.branches << 16 | 0xa302u;
+
+	output_put(&trace->output, &packet, 8);
+	trace->pt.branches = 1;
+}
+
+/* Six to a byte while that is shorter than one long packet. */
+static void put_branches(struct trace *trace)
+{
+	unsigned count = 63u - (unsigned)__builtin_clzll(trace->pt.branches);
+
+	if (count > 42) {
+		put_branches_long(trace);
+		return;
+	}
+	while (count > 0) {
+		unsigned some = count % 6 != 0 ? count % 6 : 6;
+		uint64_t bits = trace->pt.branches >> (count - some) & ((1u << some) - 1);
+		uint8_t packet = (uint8_t)((bits | 1u << some) << 1);
+
+		output_put(&trace->output, &packet, 1);
+		count -= some;
+	}
+	trace->pt.branches = 1;
+}
+
+static inline void add_branch(struct trace *trace, unsigned taken)
+{
+	trace->pt.branches = trace->pt.branches << 1 | taken;
+	if (__builtin_expect(trace->pt.branches >= FULL, 0))
+		put_branches_long(trace);
+}
+
+static void put_ip(struct trace *trace, unsigned head, uint64_t ip)
+{
+	uint64_t changed = ip ^ trace->pt.last_ip;
+	struct output *output = &trace->output;
+	uint8_t packet[9];
+
+	memcpy(packet + 1, &ip, 8);
+	trace->pt.last_ip = ip;
+	if (changed >> 16 == 0) {
+		packet[0] = (uint8_t)(head | 1u << 5);
+		output_put(output, packet, 3);
+	} else if (changed >> 32 == 0) {
+		packet[0] = (uint8_t)(head | 2u << 5);
+		output_put(output, packet, 5);
+	} else if ((uint64_t)((int64_t)(ip << 16) >> 16) == ip) {
+		packet[0] = (uint8_t)(head | 3u << 5);
+		output_put(output, packet, 7);
+	} else {
+		packet[0] = (uint8_t)(head | 6u << 5);
+		output_put(output, packet, 9);
+	}
+}
+
+static void put_mode(struct trace *trace)
+{
+	uint8_t packet[2] = { 0x99, trace->mode == X86_MODE_64 ? 1 : 2 };
+
+	output_put(&trace->output, packet, 2);
+	trace->pt.mode = trace->mode;
+}
+
+/* A target, behind the mode if that is another one there. */
+static void put_target(struct trace *trace, unsigned head, uint64_t ip)
+{
+	if (trace->pt.mode != trace->mode)
+		put_mode(trace);
+	put_ip(trace, head, ip);
+}
+
+static void put_space(struct trace *trace)
+{
+	uint64_t packet = (trace->space & UINT64_C(0xfffffffffffe0)) >> 5 << 17 | 0x4302u;
+
+	output_put(&trace->output, &packet, 8);
+}
+
+/* TSC, and TMA: the clock of MTC packets is the same, divided by nothing. */
+static void put_clock(struct trace *trace)
+{
+	uint64_t packet = trace->time << 8 | 0x19u;
+	uint8_t alignment[7] = { 0x02, 0x73, (uint8_t)trace->time, (uint8_t)(trace->time >> 8) };
+
+	output_put(&trace->output, &packet, 8);
+	output_put(&trace->output, alignment, 7);
+}
+
+static void start(struct trace *trace)
+{
+	trace->pt = (struct pt){ .branches = 1 };
+}
+
+static void sync(struct trace *trace, uint64_t address)
+{
+	static const uint8_t psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+					 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+	static const uint8_t end[2] = { 2, 0x23 };
+
+	put_branches(trace);
+	output_put(&trace->output, psb, sizeof(psb));
+	trace->pt.last_ip = 0;
+	trace->pt.depth = 0;
+	if (trace->timed)
+		put_clock(trace);
+	if (trace->space != 0)
+		put_space(trace);
+	if (trace->on) {
+		put_mode(trace);
+		put_ip(trace, HEAD_FUP, address);
+	}
+	output_put(&trace->output, end, sizeof(end));
+}
+
+static void on(struct trace *trace, uint64_t address)
+{
+	put_target(trace, HEAD_PGE, address);
+}
+
+static void off(struct trace *trace, uint64_t address)
+{
+	uint8_t packet = HEAD_PGD;
+
+	put_branches(trace);
+	put_ip(trace, HEAD_FUP, address);
+	output_put(&trace->output, &packet, 1);
+}
+
+/* Of a near branch decoders must be told where it leads, so as not to mistake a direct one before it; of a far one not. */
+static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
+{
+	uint8_t packet = HEAD_PGD;
+
+	put_branches(trace);
+	if (block->end == END_ENTER || block->end == END_LEAVE)
+		output_put(&trace->output, &packet, 1);
+	else
+		put_ip(trace, HEAD_PGD, to);
+}
+
+static void call(struct pt *pt, uint64_t behind)
+{
+	pt->top = (pt->top + 1) % PT_RETURNS;
+	pt->returns[pt->top] = behind;
+	if (pt->depth < PT_RETURNS)
+		pt->depth++;
+}
+
+/* Nonzero: the latest call has been returned to, and a decoder knows it. */
+static int returned(struct trace *trace, uint64_t to)
+{
+	struct pt *pt = &trace->pt;
+
+	if (!trace->compress || pt->depth == 0 || pt->returns[pt->top] != to || pt->mode != trace->mode)
+		return 0;
+	pt->top = (pt->top - 1) % PT_RETURNS;
+	pt->depth--;
+	return 1;
+}
+
+static void branch(struct trace *trace, const struct block *block, uint64_t to, int taken)
+{
+	switch (block->end) {
+	case END_CONDITIONAL:
+		add_branch(trace, taken != 0);
+		break;
+	case END_CALL:
+		call(&trace->pt, block->next);
+		break;
+	case END_RETURN:
+		if (returned(trace, to)) {
+			add_branch(trace, 1);
+			break;
+		}
+		put_branches(trace);
+		put_target(trace, HEAD_TIP, to);
+		break;
+	case END_INDIRECT_CALL:
+		call(&trace->pt, block->next);
+		put_branches(trace);
+		put_target(trace, HEAD_TIP, to);
+		break;
+	default:
+		put_branches(trace);
+		put_target(trace, HEAD_TIP, to);
+		break;
+	}
+	*trace->output.pending = trace->pt.branches;
+}
+
+static void async(struct trace *trace, uint64_t from, uint64_t to)
+{
+	put_branches(trace);
+	put_ip(trace, HEAD_FUP, from);
+	put_target(trace, HEAD_TIP, to);
+}
+
+static void tell_time(struct trace *trace, uint64_t before)
+{
+	uint64_t periods = (trace->time >> MTC_SHIFT) - (before >> MTC_SHIFT);
+	uint8_t packet[2] = { 0x59, (uint8_t)(trace->time >> MTC_SHIFT) };
+
+	if (periods == 0)
+		return;
+	put_branches(trace);
+	if (periods < MTC_MOST)
+		output_put(&trace->output, packet, 2);
+	else
+		put_clock(trace);
+}
+
+static void flush(struct trace *trace)
+{
+	put_branches(trace);
+	*trace->output.pending = 1;
+}
+
+static void overflow(struct trace *trace)
+{
+	static const uint8_t packet[2] = { 2, 0xf3 };
+
+	put_branches(trace);
+	output_put(&trace->output, packet, 2);
+}
+
+const struct encoder encoder_pt = {
+	.target = "x86_64",
+	.encoding = KTRX_HWT_ENCODING_PT,
+	.marker = x86_marker,
+	.faults = x86_faults,
+	.classify = x86_classify,
+	.modes = x86_modes,
+	.mode = x86_mode,
+	.start = start,
+	.sync = sync,
+	.on = on,
+	.off = off,
+	.off_branch = off_branch,
+	.branch = branch,
+	.async = async,
+	.time = tell_time,
+	.flush = flush,
+	.overflow = overflow,
+};

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A trace: what one virtual CPU writes to one output (the guest's buffer, or a ring of out=FILE). The frame (flow.c) knows
+ * which block followed which, decides what is traced, and says so to the encoder in terms of branches; the encoder knows
+ * packets. It belongs to the virtual CPU's thread.
+ */
+#ifndef PLUGIN_TRACE_H
+#define PLUGIN_TRACE_H
+
+#include <stdint.h>
+
+#include "block.h"
+#include "etm4.h"
+#include "output.h"
+#include "pt.h"
+
+#define TRACE_RANGES 4
+
+struct encoder;
+
+struct trace {
+	const struct encoder *encoder;
+	struct output output;
+	uint8_t enabled;  /* by the guest, or out= */
+	uint8_t on;	  /* the encoder has been told on(), and not off(): what runs now is traced */
+	uint8_t full;	  /* there is no room any longer */
+	uint8_t timed;	  /* with time packets */
+	uint8_t compress; /* returns */
+	uint8_t mode;	  /* of the processor, as the encoder's on() was told last */
+	/* What is traced: addresses from low on, `span` of them, and of those the ranges, if there are any. */
+	uint64_t low, span;
+	unsigned ranges;
+	struct {
+		uint64_t start, end;
+	} range[TRACE_RANGES];
+	uint64_t space; /* address space, 0: unknown */
+	uint32_t thread;
+	uint64_t clock_base, clock_start,
+		clock_frequency; /* time: base + (nanoseconds - start) * frequency */
+	uint64_t time;		 /* the last that was told */
+	uint64_t attention; /* position from which on the clock, and whether to synchronise, are looked at */
+	uint64_t nowhere;   /* what is told to nobody */
+	uint64_t sync_at;   /* position from which on the encoder is to synchronise */
+	union {
+		struct pt pt;
+		struct etm4 etm4;
+	};
+};
+
+/* Which levels are traced: the kernel's code is at kernel_start and above, the user's below. */
+void trace_levels(struct trace *trace, int user, int kernel, uint64_t kernel_start);
+
+/*
+ * An encoding and the code it is about. Of the packets' operations each may write ENCODER_MOST bytes at the most; that there
+ * is room for them has been seen to. `on` and `off` alternate; branch, async and off are only called between them.
+ */
+#define ENCODER_MOST 192
+
+struct encoder {
+	const char *target;   /* QEMU's name of the guest's architecture */
+	uint8_t encoding;     /* KTRX_HWT_ENCODING_* */
+	uint64_t memory_base; /* physical address at which the usual machine has its memory */
+
+	/* ---- Code, at translation ---- */
+	/* Nonzero: the instruction is the marker before a doorbell. */
+	int (*marker)(const unsigned char *bytes, size_t size);
+	/* Nonzero: the instruction may fault, or stop the block in its middle in another way. */
+	int (*faults)(const unsigned char *bytes, size_t size);
+	/* Sets end, target and told from the last instruction. start, last and next stand. */
+	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
+	/* In which modes of the processor these bytes have this size. */
+	uint8_t (*modes)(const unsigned char *bytes, size_t size, uint64_t address);
+	/* The mode in which a block is run that can only be run in others than `mode`; 0: in none that can be traced. */
+	uint8_t (*mode)(uint8_t mode, uint8_t modes);
+
+	/* ---- Packets ---- */
+	/* A new stream, or one that goes on: nothing before is presumed. Nothing is written. */
+	void (*start)(struct trace *trace);
+	/* Synchronisation, with time and address space. If trace->on, `address` is the next instruction's. */
+	void (*sync)(struct trace *trace, uint64_t address);
+	/* Tracing begins before the instruction at this address. trace->mode stands. */
+	void (*on)(struct trace *trace, uint64_t address);
+	/* It ends: all before `address` has run, what is at it has not. */
+	void (*off)(struct trace *trace, uint64_t address);
+	/* It ends with the block's branch, one whose place the code does not tell, which leads to `to`. */
+	void (*off_branch)(struct trace *trace, const struct block *block, uint64_t to);
+	/* The block was run to its end and goes on at `to`; `taken` is 0 only if a conditional branch was not. */
+	void (*branch)(struct trace *trace, const struct block *block, uint64_t to, int taken);
+	/* Interrupt or exception: all before `from` has run, what is at it has not; it goes on at `to`. */
+	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
+	/* trace->time has come. `before` is what was told last. */
+	void (*time)(struct trace *trace, uint64_t before);
+	/* All that is known is in the output. */
+	void (*flush)(struct trace *trace);
+	/* The output is full: flushed, marked as torn. trace->on is 0 from now on. */
+	void (*overflow)(struct trace *trace);
+};
+
+extern const struct encoder encoder_pt;
+extern const struct encoder encoder_etm4;
+
+#endif

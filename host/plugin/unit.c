@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "flow.h"
+#include "ktrx/hwt_unit.h"
+#include "memory.h"
+#include "rings.h"
+#include "unit.h"
+
+#define EXTENTS_MOST 4095u
+
+/* What the guest has written, read once: it may change while the command is done. */
+struct request {
+	uint32_t command;
+	uint64_t next; /* the instruction behind the doorbell's store */
+	struct ktrx_hwt_unit page;
+};
+
+/* Tells the guest how far its trace has come. */
+static void publish(struct ktrx_hwt_unit *page, const struct trace *trace)
+{
+	page->position = output_position(&trace->output);
+	page->wraps = page->position / trace->output.size;
+	page->lost = trace->output.lost;
+}
+
+static int take_output(struct output *output, uint64_t physical, uint32_t count)
+{
+	const struct ktrx_hwt_extent *table;
+	struct output_piece *piece;
+
+	if (count == 0 || count > EXTENTS_MOST || physical % sizeof(uint64_t) != 0)
+		return -1;
+	table = memory_at(physical, count * sizeof(*table));
+	if (table == NULL)
+		return -1;
+	piece = malloc(count * sizeof(*piece));
+	if (piece == NULL)
+		return -1;
+	for (uint32_t i = 0; i < count; i++) {
+		struct ktrx_hwt_extent extent;
+
+		memcpy(&extent, &table[i], sizeof(extent));
+		piece[i] = (struct output_piece){ .bytes = memory_at(extent.physical, extent.size),
+						  .size = extent.size };
+		if (extent.size == 0 || piece[i].bytes == NULL) {
+			free(piece);
+			return -1;
+		}
+	}
+	free(output->piece);
+	output->piece = piece;
+	output->pieces = count;
+	return 0;
+}
+
+/* Code of both levels, or of that above or below kernel_start. */
+static void take_filter(struct trace *trace, const struct ktrx_hwt_unit *page)
+{
+	int user = (page->control & KTRX_HWT_UNIT_CONTROL_USER) != 0;
+	int kernel = (page->control & KTRX_HWT_UNIT_CONTROL_KERNEL) != 0;
+
+	trace_levels(trace, user, kernel, page->kernel_start);
+	trace->ranges = page->ranges < TRACE_RANGES ? page->ranges : TRACE_RANGES;
+	for (uint32_t i = 0; i < trace->ranges; i++) {
+		trace->range[i].start = page->range[i].start;
+		trace->range[i].end = page->range[i].end;
+	}
+}
+
+static uint32_t enable(struct trace *trace, const struct request *request)
+{
+	const struct ktrx_hwt_unit *page = &request->page;
+	struct output *output = &trace->output;
+
+	flow_end(trace, request->next);
+	if (take_output(output, page->table, page->extents) != 0)
+		return KTRX_HWT_UNIT_ERROR_OUTPUT;
+	output_seek(output, page->start);
+	output->limit = page->control & KTRX_HWT_UNIT_CONTROL_STOP ? page->limit : UINT64_MAX;
+	output->lost = page->start == 0 ? 0 : page->lost;
+	take_filter(trace, page);
+	trace->space = page->space;
+	trace->timed = (page->control & KTRX_HWT_UNIT_CONTROL_TIME) != 0;
+	trace->compress = (page->control & KTRX_HWT_UNIT_CONTROL_RETURN) != 0;
+	clock_set(trace, page->stamp, page->frequency);
+	flow_begin(trace, request->next);
+	return 0;
+}
+
+static uint32_t obey(struct trace *trace, const struct request *request, struct ktrx_hwt_unit *page)
+{
+	uint32_t error = 0;
+
+	if (request->page.magic != KTRX_HWT_UNIT_MAGIC || request->page.version != KTRX_HWT_UNIT_VERSION)
+		return KTRX_HWT_UNIT_ERROR_PAGE;
+	if (request->command == KTRX_HWT_UNIT_PROBE) {
+		page->unit = KTRX_HWT_UNIT_MAGIC;
+		page->encoding = trace->encoder->encoding;
+		page->range_most = TRACE_RANGES;
+		return 0;
+	}
+	if (request->command == KTRX_HWT_UNIT_CLOCK) {
+		rings_clock(request->page.stamp, request->page.frequency);
+		return 0;
+	}
+	if (request->command == KTRX_HWT_UNIT_ENABLE)
+		error = enable(trace, request);
+	else if (!trace->enabled)
+		return 0;
+	else if (request->command == KTRX_HWT_UNIT_DISABLE)
+		flow_end(trace, request->next);
+	else if (request->command == KTRX_HWT_UNIT_FLUSH)
+		flow_flush(trace);
+	else if (request->command == KTRX_HWT_UNIT_SPACE) {
+		trace->space = request->page.space;
+		trace->thread = request->page.thread;
+		flow_sync(trace, request->next);
+	}
+	if (error == 0)
+		publish(page, trace);
+	return error;
+}
+
+void unit_ring(unsigned cpu, uint64_t physical, uint64_t next)
+{
+	uint64_t into = physical % sizeof(struct ktrx_hwt_unit);
+	struct ktrx_hwt_unit *page = memory_at(physical - into, sizeof(*page));
+	struct trace *trace = flow_guest_trace(cpu);
+	struct request request = { .next = next };
+
+	if (page == NULL || trace == NULL || into < offsetof(struct ktrx_hwt_unit, doorbell))
+		return;
+	request.command = (uint32_t)(into - offsetof(struct ktrx_hwt_unit, doorbell));
+	memcpy(&request.page, page, offsetof(struct ktrx_hwt_unit, doorbell));
+	page->error = obey(trace, &request, page);
+}
