@@ -56,16 +56,22 @@ static int ring(const char *value, uint64_t *to)
 }
 
 /* START-END, the end not being part of it. */
-static int range(const char *value, struct arguments *arguments)
+static int extent(const char *value, uint64_t *start, uint64_t *end)
 {
-	uint64_t start, end;
 	const char *rest;
 
-	if (arguments->ranges == TRACE_RANGES || read_number(value, &start, &rest) != 0 || *rest != '-' ||
-	    number(rest + 1, &end) != 0 || start >= end)
+	return read_number(value, start, &rest) == 0 && *rest == '-' && number(rest + 1, end) == 0 &&
+			       *start < *end
+		       ? 0
+		       : -1;
+}
+
+static int range(const char *value, struct arguments *arguments)
+{
+	unsigned n = arguments->ranges;
+
+	if (n == TRACE_RANGES || extent(value, &arguments->range[n].start, &arguments->range[n].end) != 0)
 		return -1;
-	arguments->range[arguments->ranges].start = start;
-	arguments->range[arguments->ranges].end = end;
 	arguments->ranges++;
 	return 0;
 }
@@ -75,8 +81,8 @@ static int level(const char *value, struct arguments *arguments)
 	int all = strcmp(value, "all") == 0;
 
 	arguments->user = all || strcmp(value, "user") == 0;
-	arguments->kernel_level = all || strcmp(value, "kernel") == 0;
-	return arguments->user || arguments->kernel_level ? 0 : -1;
+	arguments->kernel = all || strcmp(value, "kernel") == 0;
+	return arguments->user || arguments->kernel ? 0 : -1;
 }
 
 /* What is wanted of a value, for the message; NULL: all is well. */
@@ -111,8 +117,8 @@ static const char *take(struct arguments *arguments, const char *name, size_t le
 		return truth(value, &arguments->returns) == 0 ? NULL : "on or off";
 	if (IS("level"))
 		return level(value, arguments) == 0 ? NULL : "user, kernel or all";
-	if (IS("kernel"))
-		return number(value, &arguments->kernel_start) == 0 ? NULL : "an address";
+	if (IS("user"))
+		return extent(value, &arguments->user_start, &arguments->user_end) == 0 ? NULL : "START-END";
 	if (IS("range"))
 		return range(value, arguments) == 0 ? NULL : "START-END, at most 4 times";
 #undef IS
@@ -128,7 +134,7 @@ int arguments_read(struct arguments *arguments, int argc, char **argv, const cha
 					 .time = 1,
 					 .returns = 1,
 					 .user = 1,
-					 .kernel_level = 1 };
+					 .kernel = 1 };
 	*message = text;
 	for (int i = 0; i < argc; i++) {
 		size_t length = strcspn(argv[i], "=");
@@ -141,7 +147,7 @@ int arguments_read(struct arguments *arguments, int argc, char **argv, const cha
 			snprintf(text, sizeof(text),
 				 "%s: no such argument; known are ram= base= out= size= code= exact= time= "
 				 "returns= "
-				 "level= kernel= range=",
+				 "level= user= range=",
 				 argv[i]);
 		else
 			snprintf(text, sizeof(text), "%s: wanted is %s", argv[i], wanted);

@@ -13,8 +13,8 @@ struct arguments {
 	uint8_t has_base;
 	uint64_t ring_size, code_size;
 	uint8_t exact, time, returns;
-	uint8_t user, kernel_level;
-	uint64_t kernel_start;
+	uint8_t user, kernel; /* levels */
+	uint64_t user_start, user_end;
 	unsigned ranges;
 	struct {
 		uint64_t start, end;

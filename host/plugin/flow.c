@@ -62,12 +62,11 @@ struct trace *flow_ring_trace(unsigned cpu)
 
 /* ---- One trace --------------------------------------------------------------------------------- */
 
-void trace_levels(struct trace *trace, int user, int kernel, uint64_t kernel_start)
+void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end)
 {
-	trace->low = user ? 0 : kernel_start;
-	trace->span = kernel ? UINT64_MAX - trace->low : kernel_start - trace->low;
-	if (!user && !kernel)
-		trace->span = 0;
+	trace->low = start;
+	trace->span = user == kernel || end < start ? 0 : end - start;
+	trace->others = kernel != 0;
 }
 
 static int in_ranges(const struct trace *trace, uint64_t address)
@@ -81,7 +80,7 @@ static int in_ranges(const struct trace *trace, uint64_t address)
 
 static inline int wanted(const struct trace *trace, uint64_t address)
 {
-	return address - trace->low < trace->span &&
+	return ((address - trace->low < trace->span) ^ trace->others) &&
 	       (LIKELY(trace->ranges == 0) || in_ranges(trace, address));
 }
 
@@ -92,7 +91,7 @@ static void tell_time(struct trace *trace)
 	if (!trace->timed || now <= before)
 		return;
 	trace->time = now;
-	trace->encoder->time(trace, before);
+	trace->encoder->time(trace, atomic_exchange(&trace->renew, 0) ? 0 : before);
 }
 
 /* Whatever is due after some bytes. `address` is about to run. */
@@ -367,10 +366,22 @@ void flow_end(struct trace *trace, uint64_t address)
 
 void flow_sync(struct trace *trace, uint64_t address)
 {
-	if (trace->full)
+	if (!trace->enabled || trace->full)
 		return;
 	trace->sync_at = 0;
 	attend(trace, address);
+}
+
+void flow_renew_time(void)
+{
+	for (unsigned i = 0; i < vcpu_count; i++) {
+		for (unsigned k = 0; k < 2; k++) {
+			struct trace *trace = k == 0 ? &vcpus[i].ring : &vcpus[i].guest;
+
+			trace->renew = 1;
+			__atomic_store_n(&trace->attention, 0, __ATOMIC_RELAXED);
+		}
+	}
 }
 
 unsigned flow_enabled(void)

@@ -33,6 +33,9 @@ void flow_end(struct trace *trace, uint64_t address);
 /* Time and address space are told anew, with all that it takes to begin reading here. */
 void flow_sync(struct trace *trace, uint64_t address);
 
+/* Code has been replaced: all traces tell the exact time before what they tell next. */
+void flow_renew_time(void);
+
 /* So many traces are enabled. */
 unsigned flow_enabled(void);
 /* So many blocks have been reported since the last trace ended: nonzero if it is not worth it any longer. */

@@ -80,6 +80,12 @@ static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *in
 	return count;
 }
 
+static void note_code(const struct instruction *instruction, size_t count)
+{
+	if (rings_code(instruction, count, unit_space(instruction->address)))
+		flow_renew_time();
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	static _Thread_local struct instruction instruction[INSTRUCTIONS_MOST];
@@ -96,7 +102,7 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	if (block == NULL)
 		return;
 	if (watched)
-		rings_code(instruction, count);
+		note_code(instruction, count);
 	for (size_t i = 0; i < count; i++) {
 		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
 		struct point *point = &block->point[n];
@@ -159,7 +165,7 @@ static int refuse(const char *what, const char *why)
 static int open_rings(void)
 {
 	const char *wrong =
-		rings_open(arguments.out, cpus, arguments.ring_size, arguments.code_size, encoder->encoding);
+		rings_open(arguments.out, cpus, arguments.ring_size, arguments.code_size, encoder);
 
 	if (wrong != NULL) {
 		fprintf(stderr, "ktrace-pt: %s: %s: %s\n", arguments.out, wrong, strerror(errno));
@@ -171,7 +177,8 @@ static int open_rings(void)
 		rings_output(i, &trace->output);
 		trace->timed = arguments.time;
 		trace->compress = arguments.returns;
-		trace_levels(trace, arguments.user, arguments.kernel_level, arguments.kernel_start);
+		trace_levels(trace, arguments.user, arguments.kernel, arguments.user_start,
+			     arguments.user_end);
 		trace->ranges = arguments.ranges;
 		for (unsigned k = 0; k < arguments.ranges; k++) {
 			trace->range[k].start = arguments.range[k].start;

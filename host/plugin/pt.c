@@ -228,7 +228,7 @@ static void tell_time(struct trace *trace, uint64_t before)
 	if (periods == 0)
 		return;
 	put_branches(trace);
-	if (periods < MTC_MOST)
+	if (before != 0 && periods < MTC_MOST)
 		output_put(&trace->output, packet, 2);
 	else
 		put_clock(trace);
@@ -248,9 +248,18 @@ static void overflow(struct trace *trace)
 	output_put(&trace->output, packet, 2);
 }
 
+static const struct ktrx_hwt_pt parameters = {
+	.mtc_frequency = MTC_SHIFT,
+	.flags = KTRX_HWT_PT_SOFTWARE,
+	.cpuid_15_eax = 1,
+	.cpuid_15_ebx = 1,
+};
+
 const struct encoder encoder_pt = {
 	.target = "x86_64",
 	.encoding = KTRX_HWT_ENCODING_PT,
+	.parameters = &parameters,
+	.parameters_size = sizeof(parameters),
 	.marker = x86_marker,
 	.faults = x86_faults,
 	.classify = x86_classify,

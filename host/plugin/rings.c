@@ -9,10 +9,11 @@
 #include "clock.h"
 #include "ktrx/hwt_unit.h"
 #include "rings.h"
+#include "trace.h"
 
 /* Which bytes have been kept of an address; open addressing, grown when half full. */
 struct kept {
-	uint64_t address;
+	uint64_t address, space;
 	uint64_t hash; /* of the bytes; 0: free */
 };
 
@@ -55,7 +56,7 @@ static const char *map(const char *path)
 }
 
 const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint64_t code_size,
-		       uint8_t encoding)
+		       const struct encoder *encoder)
 {
 	const char *wrong;
 
@@ -73,11 +74,12 @@ const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint
 	*head() = (struct ktrx_hwt_rings){
 		.version = KTRX_HWT_UNIT_VERSION,
 		.cpus = cpus,
-		.encoding = encoding,
+		.encoding = encoder->encoding,
 		.ring_size = ring_size,
 		.code = file_size - code_size,
 		.unit_frequency = 1000000000,
 	};
+	memcpy(head()->parameters, encoder->parameters, encoder->parameters_size);
 	memcpy(head()->magic, "KTRU", 4);
 	return NULL;
 }
@@ -110,11 +112,11 @@ static uint64_t hash_of(const struct instruction *instruction, size_t count, uin
 	return hash != 0 ? hash : 1;
 }
 
-static struct kept *slot_of(uint64_t address)
+static struct kept *slot_of(uint64_t address, uint64_t space)
 {
-	size_t i = (size_t)(address * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (kept_room - 1);
+	size_t i = (size_t)((address ^ space << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (kept_room - 1);
 
-	while (kept[i].hash != 0 && kept[i].address != address)
+	while (kept[i].hash != 0 && (kept[i].address != address || kept[i].space != space))
 		i = (i + 1) & (kept_room - 1);
 	return &kept[i];
 }
@@ -131,29 +133,30 @@ static void grow(void)
 	kept_room *= 2;
 	for (size_t i = 0; i < old_room; i++) {
 		if (old[i].hash != 0)
-			*slot_of(old[i].address) = old[i];
+			*slot_of(old[i].address, old[i].space) = old[i];
 	}
 	free(old);
 }
 
-/* Nonzero: these bytes are the last that were kept of the address. */
-static int known(uint64_t address, uint64_t hash)
+enum { KNOWN, FRESH, REPLACED };
+
+static int compare(uint64_t address, uint64_t space, uint64_t hash)
 {
 	struct kept *slot;
+	int result;
 
 	if (kept_count >= kept_room / 2)
 		grow();
 	if (kept_count + 1 >= kept_room)
-		return 0;
-	slot = slot_of(address);
-	if (slot->hash == hash)
-		return 1;
-	kept_count += slot->hash == 0;
-	*slot = (struct kept){ .address = address, .hash = hash };
-	return 0;
+		return REPLACED;
+	slot = slot_of(address, space);
+	result = slot->hash == 0 ? FRESH : slot->hash == hash ? KNOWN : REPLACED;
+	kept_count += result == FRESH;
+	*slot = (struct kept){ .address = address, .space = space, .hash = hash };
+	return result;
 }
 
-static void append(const struct instruction *instruction, size_t count, uint32_t size)
+static void append(const struct instruction *instruction, size_t count, uint64_t space, uint32_t size)
 {
 	uint64_t total = sizeof(struct ktrx_hwt_seen) + (((uint64_t)size + 7) & ~UINT64_C(7));
 	uint64_t at = head()->code + head()->code_size;
@@ -166,6 +169,7 @@ static void append(const struct instruction *instruction, size_t count, uint32_t
 	}
 	*seen = (struct ktrx_hwt_seen){ .unit_time = clock_nanoseconds(),
 					.address = instruction->address,
+					.space = space,
 					.size = size };
 	for (size_t i = 0; i < count; i++) {
 		memcpy(to, instruction[i].bytes, instruction[i].size);
@@ -174,18 +178,21 @@ static void append(const struct instruction *instruction, size_t count, uint32_t
 	__atomic_store_n(&head()->code_size, head()->code_size + total, __ATOMIC_RELEASE);
 }
 
-void rings_code(const struct instruction *instruction, size_t count)
+int rings_code(const struct instruction *instruction, size_t count, uint64_t space)
 {
 	uint32_t size;
 	uint64_t hash;
+	int result;
 
 	if (file == NULL)
-		return;
+		return 0;
 	hash = hash_of(instruction, count, &size);
 	pthread_mutex_lock(&lock);
-	if (!known(instruction->address, hash))
-		append(instruction, count, size);
+	result = compare(instruction->address, space, hash);
+	if (result != KNOWN)
+		append(instruction, count, space, size);
 	pthread_mutex_unlock(&lock);
+	return result == REPLACED;
 }
 
 void rings_clock(uint64_t stamp, uint64_t frequency)
@@ -195,9 +202,4 @@ void rings_clock(uint64_t stamp, uint64_t frequency)
 	head()->unit_time = clock_nanoseconds();
 	head()->stamp = stamp;
 	head()->frequency = frequency;
-}
-
-void rings_lost(unsigned cpu, uint64_t lost)
-{
-	ring_of(cpu)->lost = lost;
 }

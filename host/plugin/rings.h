@@ -8,20 +8,22 @@
 #include "block.h"
 #include "output.h"
 
+struct encoder;
+
 /* Makes the file. NULL, or what went wrong; errno says why. */
 const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint64_t code_size,
-		       uint8_t encoding);
+		       const struct encoder *encoder);
 
 /* The output of a virtual CPU's ring, from position 0 on. */
 void rings_output(unsigned cpu, struct output *output);
 
-/* The bytes of a block, if they are not the last that were kept of that address. */
-void rings_code(const struct instruction *instruction, size_t count);
+/*
+ * The bytes of a block of an address space, if they are not the last that were kept of that address in it. Nonzero: others were
+ * kept of it before.
+ */
+int rings_code(const struct instruction *instruction, size_t count, uint64_t space);
 
 /* The guest's clock says so now. */
 void rings_clock(uint64_t stamp, uint64_t frequency);
-
-/* What a ring has lost. */
-void rings_lost(unsigned cpu, uint64_t lost);
 
 #endif

@@ -27,8 +27,9 @@ struct trace {
 	uint8_t timed;	  /* with time packets */
 	uint8_t compress; /* returns */
 	uint8_t mode;	  /* of the processor, as the encoder's on() was told last */
-	/* What is traced: addresses from low on, `span` of them, and of those the ranges, if there are any. */
+	/* What is traced: addresses from low on, `span` of them, or all others; of those the ranges, if there are any. */
 	uint64_t low, span;
+	uint8_t others;
 	unsigned ranges;
 	struct {
 		uint64_t start, end;
@@ -38,6 +39,8 @@ struct trace {
 	uint64_t clock_base, clock_start,
 		clock_frequency; /* time: base + (nanoseconds - start) * frequency */
 	uint64_t time;		 /* the last that was told */
+	_Atomic uint8_t
+		renew; /* code has been replaced: the exact time must be told before it runs; set by any thread */
 	uint64_t attention; /* position from which on the clock, and whether to synchronise, are looked at */
 	uint64_t nowhere;   /* what is told to nobody */
 	uint64_t sync_at;   /* position from which on the encoder is to synchronise */
@@ -47,8 +50,8 @@ struct trace {
 	};
 };
 
-/* Which levels are traced: the kernel's code is at kernel_start and above, the user's below. */
-void trace_levels(struct trace *trace, int user, int kernel, uint64_t kernel_start);
+/* Which levels are traced: the user's code is in [start, end), all else is the kernel's. */
+void trace_levels(struct trace *trace, int user, int kernel, uint64_t start, uint64_t end);
 
 /*
  * An encoding and the code it is about. Of the packets' operations each may write ENCODER_MOST bytes at the most; that there
@@ -57,8 +60,10 @@ void trace_levels(struct trace *trace, int user, int kernel, uint64_t kernel_sta
 #define ENCODER_MOST 192
 
 struct encoder {
-	const char *target;   /* QEMU's name of the guest's architecture */
-	uint8_t encoding;     /* KTRX_HWT_ENCODING_* */
+	const char *target;	/* QEMU's name of the guest's architecture */
+	uint8_t encoding;	/* KTRX_HWT_ENCODING_* */
+	const void *parameters; /* what its decoder must know, as in struct ktrx_hwt_unit */
+	size_t parameters_size;
 	uint64_t memory_base; /* physical address at which the usual machine has its memory */
 
 	/* ---- Code, at translation ---- */
@@ -88,7 +93,7 @@ struct encoder {
 	void (*branch)(struct trace *trace, const struct block *block, uint64_t to, int taken);
 	/* Interrupt or exception: all before `from` has run, what is at it has not; it goes on at `to`. */
 	void (*async)(struct trace *trace, uint64_t from, uint64_t to);
-	/* trace->time has come. `before` is what was told last. */
+	/* trace->time has come. `before` is what was told last; 0: it is to be told in full. */
 	void (*time)(struct trace *trace, uint64_t before);
 	/* All that is known is in the output. */
 	void (*flush)(struct trace *trace);

@@ -22,7 +22,7 @@ struct request {
 static void publish(struct ktrx_hwt_unit *page, const struct trace *trace)
 {
 	page->position = output_position(&trace->output);
-	page->wraps = page->position / trace->output.size;
+	page->wraps = page->position > 0 ? (page->position - 1) / trace->output.size : 0;
 	page->lost = trace->output.lost;
 }
 
@@ -56,13 +56,12 @@ static int take_output(struct output *output, uint64_t physical, uint32_t count)
 	return 0;
 }
 
-/* Code of both levels, or of that above or below kernel_start. */
 static void take_filter(struct trace *trace, const struct ktrx_hwt_unit *page)
 {
 	int user = (page->control & KTRX_HWT_UNIT_CONTROL_USER) != 0;
 	int kernel = (page->control & KTRX_HWT_UNIT_CONTROL_KERNEL) != 0;
 
-	trace_levels(trace, user, kernel, page->kernel_start);
+	trace_levels(trace, user, kernel, page->user_start, page->user_end);
 	trace->ranges = page->ranges < TRACE_RANGES ? page->ranges : TRACE_RANGES;
 	for (uint32_t i = 0; i < trace->ranges; i++) {
 		trace->range[i].start = page->range[i].start;
@@ -80,7 +79,7 @@ static uint32_t enable(struct trace *trace, const struct request *request)
 		return KTRX_HWT_UNIT_ERROR_OUTPUT;
 	output_seek(output, page->start);
 	output->limit = page->control & KTRX_HWT_UNIT_CONTROL_STOP ? page->limit : UINT64_MAX;
-	output->lost = page->start == 0 ? 0 : page->lost;
+	output->lost = 0;
 	take_filter(trace, page);
 	trace->space = page->space;
 	trace->timed = (page->control & KTRX_HWT_UNIT_CONTROL_TIME) != 0;
@@ -90,7 +89,32 @@ static uint32_t enable(struct trace *trace, const struct request *request)
 	return 0;
 }
 
-static uint32_t obey(struct trace *trace, const struct request *request, struct ktrx_hwt_unit *page)
+/* Virtual CPUs are threads of QEMU, and translate in them what they are to run. */
+static _Thread_local struct {
+	uint64_t space, user_start, user_end;
+} current;
+
+uint64_t unit_space(uint64_t address)
+{
+	return address >= current.user_start && address < current.user_end ? current.space : 0;
+}
+
+static void change_space(unsigned cpu, const struct request *request)
+{
+	struct trace *trace[2] = { flow_ring_trace(cpu), flow_guest_trace(cpu) };
+
+	current.space = request->page.space;
+	current.user_start = request->page.user_start;
+	current.user_end = request->page.user_end;
+	for (unsigned i = 0; i < 2; i++) {
+		trace[i]->space = request->page.space;
+		trace[i]->thread = request->page.thread;
+		flow_sync(trace[i], request->next);
+	}
+}
+
+static uint32_t obey(unsigned cpu, struct trace *trace, const struct request *request,
+		     struct ktrx_hwt_unit *page)
 {
 	uint32_t error = 0;
 
@@ -100,27 +124,22 @@ static uint32_t obey(struct trace *trace, const struct request *request, struct 
 		page->unit = KTRX_HWT_UNIT_MAGIC;
 		page->encoding = trace->encoder->encoding;
 		page->range_most = TRACE_RANGES;
+		memcpy(page->parameters, trace->encoder->parameters, trace->encoder->parameters_size);
 		return 0;
 	}
-	if (request->command == KTRX_HWT_UNIT_CLOCK) {
+	if (request->command == KTRX_HWT_UNIT_CLOCK)
 		rings_clock(request->page.stamp, request->page.frequency);
-		return 0;
-	}
+	if (request->command == KTRX_HWT_UNIT_SPACE)
+		change_space(cpu, request);
 	if (request->command == KTRX_HWT_UNIT_ENABLE)
 		error = enable(trace, request);
-	else if (!trace->enabled)
-		return 0;
-	else if (request->command == KTRX_HWT_UNIT_DISABLE)
-		flow_end(trace, request->next);
-	else if (request->command == KTRX_HWT_UNIT_FLUSH)
+	if (error != 0 || !trace->enabled)
+		return error;
+	if (request->command == KTRX_HWT_UNIT_FLUSH)
 		flow_flush(trace);
-	else if (request->command == KTRX_HWT_UNIT_SPACE) {
-		trace->space = request->page.space;
-		trace->thread = request->page.thread;
-		flow_sync(trace, request->next);
-	}
-	if (error == 0)
-		publish(page, trace);
+	if (request->command == KTRX_HWT_UNIT_DISABLE)
+		flow_end(trace, request->next);
+	publish(page, trace);
 	return error;
 }
 
@@ -135,5 +154,5 @@ void unit_ring(unsigned cpu, uint64_t physical, uint64_t next)
 		return;
 	request.command = (uint32_t)(into - offsetof(struct ktrx_hwt_unit, doorbell));
 	memcpy(&request.page, page, offsetof(struct ktrx_hwt_unit, doorbell));
-	page->error = obey(trace, &request, page);
+	page->error = obey(cpu, trace, &request, page);
 }
