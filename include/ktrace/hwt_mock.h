@@ -16,6 +16,9 @@ KTRACE_BEGIN_C
  */
 void ktrace_hwt_mock_make(struct ktrace_hwt_backend *backend, uint64_t bytes);
 
+/* An enabled unit of it writes so many more at once, a multiple of 8; returns how many found room. */
+uint64_t ktrace_hwt_mock_run(struct ktrace_hwt_unit *unit, uint64_t bytes);
+
 KTRACE_END_C
 
 #endif

@@ -60,11 +60,19 @@ static int store(struct ktrace_hwt_unit *unit)
 	return 1;
 }
 
+uint64_t ktrace_hwt_mock_run(struct ktrace_hwt_unit *unit, uint64_t bytes)
+{
+	uint64_t written = 0;
+
+	while (written < bytes && store(unit))
+		written += 8;
+	return written;
+}
+
 static int read_mock(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
 	(void)backend;
-	while (unit->state[DUE] > 0 && store(unit))
-		unit->state[DUE] -= 8;
+	ktrace_hwt_mock_run(unit, unit->state[DUE]);
 	unit->state[DUE] = 0;
 	return KTRACE_OK;
 }

@@ -11,3 +11,8 @@ UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(HWT_TEST_SRCS)
 UNIT_CFLAGS_hwt_$(1) = $$(HWT_TEST_CFLAGS)
 endef
 $(eval $(call hwt_test,context))
+
+# What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_TEST_CFLAGS).
+HWT_CONFORM_SRCS = test/unit/hwt_conform.c $(HWT_TEST_SRCS)
+$(eval $(call hwt_test,mock))
+UNIT_SRCS_hwt_mock += test/unit/hwt_conform.c

@@ -158,11 +158,16 @@ static int buffer_alloc(struct ktrace_hwt_buffer *buffer, uint64_t size)
 	buffer->piece = piece;
 	buffer->pieces = 1;
 	buffer->size = size;
-	buffer->table_size = KTRACE_HWT_TABLE_SIZE(size);
-	buffer->table = calloc(1, buffer->table_size);
+	buffer->table_size = (KTRACE_HWT_TABLE_SIZE(size) + 4095) / 4096 * 4096;
+	buffer->table = aligned_alloc(4096, buffer->table_size);
 	assert_non_null(buffer->table);
+	memset(buffer->table, 0, buffer->table_size);
 	buffer->table_physical = (uintptr_t)buffer->table;
 	held.buffers++;
+	if (hwt_kernel.lend) {
+		hwt_kernel.lend(piece->physical, buffer->base, size);
+		hwt_kernel.lend(buffer->table_physical, buffer->table, buffer->table_size);
+	}
 	return KTRACE_OK;
 }
 
@@ -285,11 +290,16 @@ static const struct ktrace_hwt_kernel kernel = {
 	.cpu = cpu,
 };
 
-void hwt_start(void)
+void hwt_start_with(struct ktrace_hwt_backend *backend)
 {
 	assert_int_equal(ktrace_hwt_init(&kernel), KTRACE_OK);
+	assert_int_equal(ktrace_hwt_add(backend), KTRACE_OK);
+}
+
+void hwt_start(void)
+{
 	ktrace_hwt_mock_make(&hwt_mock, 64);
-	assert_int_equal(ktrace_hwt_add(&hwt_mock), KTRACE_OK);
+	hwt_start_with(&hwt_mock);
 }
 
 /* ---- Lives ------------------------------------------------------------------------------------- */
@@ -427,6 +437,16 @@ struct ktrace_hwt_context *hwt_trace(struct ktrace_hwt_owner *owner, struct hwt_
 	struct ktrace_hwt_request request = hwt_request_thread(target);
 
 	return hwt_alloc(owner, hwt_first(), &request);
+}
+
+struct ktrace_hwt_unit *hwt_unit(const struct ktrace_hwt_context *context, uint32_t index)
+{
+	struct ktrace_hwt_unit *unit = context->first;
+
+	while (unit && unit->index != index)
+		unit = unit->next;
+	assert_non_null(unit);
+	return unit;
 }
 
 void hwt_take(struct ktrace_hwt_context *context, struct proc_walk *walk)

@@ -55,7 +55,8 @@ struct hwt_kernel {
 	int (*in_sleep)(
 		uint32_t
 			n); /* happens meanwhile, n-th since the reset; what it returns sleep() does. NULL: time passes */
-	bool may_sleep_forever; /* a sleep without end is no mistake: in_sleep ends it */
+	void (*lend)(uint64_t physical, void *host,
+		     uint64_t size); /* is told of each buffer and table; may be NULL */
 };
 extern struct hwt_kernel hwt_kernel;
 
@@ -69,6 +70,9 @@ int hwt_check(void **state);
 
 /* ktrace_hwt_init(), and the mock, which writes 64 bytes each time. */
 void hwt_start(void);
+
+/* ktrace_hwt_init(), and another backend. */
+void hwt_start_with(struct ktrace_hwt_backend *backend);
 
 /* A process of this user and group, with one thread; its pid. */
 struct hwt_process *hwt_fork(uint32_t uid, uint32_t gid);
@@ -93,6 +97,9 @@ struct ktrace_hwt_request hwt_request_cpus(uint64_t cpus);
 struct ktrace_hwt_context *hwt_alloc(struct ktrace_hwt_owner *owner, struct hwt_process *caller,
 				     const struct ktrace_hwt_request *request);
 struct ktrace_hwt_context *hwt_trace(struct ktrace_hwt_owner *owner, struct hwt_process *target);
+
+/* A unit of the context; fails the test if there is none. */
+struct ktrace_hwt_unit *hwt_unit(const struct ktrace_hwt_context *context, uint32_t index);
 
 /* Takes all records that there are without waiting; the walk is over a copy, valid until the next call. */
 void hwt_take(struct ktrace_hwt_context *context, struct proc_walk *walk);
