@@ -62,7 +62,8 @@ void device_init(void)
 	vfs_mkdir("/dev", 0755, NULL, &vfs_superuser);
 	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
 		const struct device *device = &devices[i];
-		int error = vfs_make_device(device->path, device->mode, device->operations);
+		int error =
+			vfs_make_device(device->path, device->mode, &vfs_superuser, device->operations, 0);
 
 		if (error)
 			kprintf("%s: error %d\n", device->path, -error);

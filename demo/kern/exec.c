@@ -146,11 +146,20 @@ const char *exec_name(const char *path)
 	return name;
 }
 
+static void set_program(struct process *self, const char *path)
+{
+	bool irq_on = process_lock();
+
+	string_copy(self->program, path, sizeof(self->program));
+	process_unlock(irq_on);
+}
+
 /* Who had a trace of the old program must not get one of what he may not see: nobody can begin one in between. */
-static void take_identity(struct process *self, const struct image *image)
+static void take_identity(struct process *self, const struct image *image, const char *path)
 {
 	process_mark_set_id(self);
 	ktrace_proc_exec(&self->trace, &self->thread->trace, image->gains);
+	ktrace_hwt_exec(&self->hardware_trace, &self->thread->hardware_trace, 0, path, image->gains);
 	process_set_identity(self, &image->cred);
 }
 
@@ -172,7 +181,8 @@ int process_exec(const char *path, char *const argv[], char *const envp[])
 	files_exec(&self->files);
 	signal_exec(&self->signals);
 	thread_rename(self->thread, exec_name(path));
-	take_identity(self, &image);
+	set_program(self, path);
+	take_identity(self, &image, path);
 	user_frame_start(user_frame_of(self->thread), image.entry, image.stack);
 	KTRACE(process, exec, self->pid, path);
 	return 0;

@@ -21,18 +21,26 @@ struct process;
 
 /*
  * Buffers are user addresses of the calling process (vm_copy_*). Results: bytes or -errno. May sleep; -EINTR if
- * a signal ended that; -EAGAIN instead of sleeping with O_NONBLOCK. NULL: -EINVAL (read, write), -ESPIPE (seek).
+ * a signal ended that; -EAGAIN instead of sleeping with O_NONBLOCK. NULL: -EINVAL (read, write), -ESPIPE (seek), -ENOTTY
+ * (ioctl), -ENODEV (mmap).
  */
 struct file_operations {
 	const char *kind; /* for the trace: "file", "pipe", … */
 	uint32_t type;	  /* S_IF*, of files without an inode */
+	int (*open)(struct file *
+			    file); /* devices: inode is set; after an error there is no close. NULL: always */
 	int64_t (*read)(struct file *file, uintptr_t to, size_t size);
 	int64_t (*write)(struct file *file, uintptr_t from, size_t size);
 	int64_t (*seek)(struct file *file, int64_t offset, int whence);
 	int64_t (*list)(struct file *file, uintptr_t to, size_t size); /* getdents */
+	int64_t (*ioctl)(struct file *file, unsigned request, uintptr_t argument);
+	/* The page at that offset, a multiple of PAGE_SIZE, for programs to read, or PAGE_NONE. The device owns it, too. */
+	uintptr_t (*page)(struct file *file, uint64_t offset);
 	unsigned (*poll)(struct file *file); /* POLL* that hold now; NULL: always ready */
 	void (*close)(struct file *file);    /* last reference gone */
 };
+
+#define PAGE_NONE UINTPTR_MAX
 
 struct file {
 	const struct file_operations *operations;

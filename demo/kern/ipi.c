@@ -15,7 +15,7 @@ KTRACE_EVENT(ipi, receive, "%u (1 reschedule, 2 call, 4 stop, 8 clock)", (uint32
 /* The one call in progress; its owner is the CPU that set busy. */
 static struct {
 	uint32_t busy; /* a word, for RISC-V has no atomic exchange of less */
-	unsigned left; /* CPUs that have not returned */
+	unsigned left; /* other CPUs that have not returned */
 	void (*function)(void *);
 	void *argument;
 } call;
@@ -62,9 +62,9 @@ static void release_call(void)
 	__atomic_store_n(&call.busy, 0, __ATOMIC_RELEASE);
 }
 
-static void wait_for_answers(uintptr_t place)
+static void wait_for_answers(uint32_t target, uintptr_t place)
 {
-	ktrace_ipi_wait_at(KTRX_ALL_CPUS, IPI_CALL, place);
+	ktrace_ipi_wait_at(target, IPI_CALL, place);
 	while (__atomic_load_n(&call.left, __ATOMIC_ACQUIRE) > 0) {
 		ipi_handle();
 		arch_relax();
@@ -72,22 +72,33 @@ static void wait_for_answers(uintptr_t place)
 	ktrace_ipi_wait_end();
 }
 
-void ipi_call_all(void (*function)(void *), void *argument)
+/* On all CPUs, or only that one. */
+static void call_cpus(const struct cpu *only, void (*function)(void *), void *argument, uintptr_t place)
 {
-	uintptr_t place = KTRACE_RETURN_ADDRESS;
 	bool irq_on = claim_call(place);
 	struct cpu *self = arch_this_cpu();
 
 	call.function = function;
 	call.argument = argument;
-	call.left = cpu_count - 1;
+	call.left = only ? only != self : cpu_count - 1;
 	for (unsigned i = 0; i < cpu_count; i++)
-		if (&cpus[i] != self)
+		if (&cpus[i] != self && (!only || only == &cpus[i]))
 			ipi_send(&cpus[i], IPI_CALL);
-	function(argument);
-	wait_for_answers(place);
+	if (!only || only == self)
+		function(argument);
+	wait_for_answers(only ? only->id : KTRX_ALL_CPUS, place);
 	release_call();
 	arch_irq_restore(irq_on);
+}
+
+void ipi_call_all(void (*function)(void *), void *argument)
+{
+	call_cpus(NULL, function, argument, KTRACE_RETURN_ADDRESS);
+}
+
+void ipi_call(const struct cpu *cpu, void (*function)(void *), void *argument)
+{
+	call_cpus(cpu, function, argument, KTRACE_RETURN_ADDRESS);
 }
 
 void ipi_handle(void)

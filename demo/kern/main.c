@@ -12,6 +12,7 @@
 #include "args.h"
 #include "cpu.h"
 #include "dump.h"
+#include "hardware_trace.h"
 #include "page.h"
 #include "power.h"
 #include "print.h"
@@ -38,6 +39,7 @@ static void init(void *unused)
 	vfs_init();
 	network_init();
 	process_trace_init();
+	hardware_trace_init();
 	KTRACE(boot, phase, "files and network");
 	if (work_is_asked_for()) {
 		work_run_all();

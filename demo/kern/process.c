@@ -153,6 +153,7 @@ static bool make_thread(struct process *process, const char *name, uint32_t id)
 	if (!thread)
 		return false;
 	thread->space = &process->vm.space;
+	thread->hardware_trace.tid = thread->id;
 	process->thread = thread;
 	process->pid = thread->id;
 	return true;
@@ -168,6 +169,7 @@ static void set_going(struct process *process, struct process *parent)
 		ktrace_proc_fork(&parent->trace, &process->trace, process->pid, process->pid);
 	process->state = PROCESS_ALIVE;
 	process_unlock(irq_on);
+	ktrace_hwt_thread_create(&process->hardware_trace, &process->thread->hardware_trace);
 	sched_wake(process->thread);
 }
 
@@ -206,6 +208,7 @@ int process_start_init(const char *path, char *const argv[])
 		free_slot(process);
 		return error;
 	}
+	string_copy(process->program, path, sizeof(process->program));
 	open_console(process);
 	user_frame_start(user_frame_of(process->thread), image.entry, image.stack);
 	init = process;
@@ -222,6 +225,7 @@ static void inherit(struct process *child, struct process *parent)
 	files_fork(&child->files, &parent->files);
 	child->cwd = inode_hold(parent->cwd);
 	child->cred = parent->cred;
+	memcpy(child->program, parent->program, sizeof(child->program));
 	child->signals = parent->signals;
 	child->signals.pending = 0;
 }
@@ -294,6 +298,17 @@ static void become_zombie(struct process *self, int status)
 		tell_parent(init);
 }
 
+/* Nobody finds the process to trace it any more, and who does trace it hears that it ends. */
+static void end_hardware_trace(struct process *self)
+{
+	bool irq_on = process_lock();
+
+	self->is_ending = true;
+	process_unlock(irq_on);
+	ktrace_hwt_thread_exit(&self->hardware_trace, &self->thread->hardware_trace);
+	ktrace_hwt_exit(&self->hardware_trace);
+}
+
 void process_exit(int status)
 {
 	struct process *self = process_self();
@@ -307,6 +322,7 @@ void process_exit(int status)
 			panic("init was ended by signal %d", WTERMSIG(status));
 		power_off(WEXITSTATUS(status));
 	}
+	end_hardware_trace(self);
 	files_close_all(&self->files);
 	inode_release(self->cwd);
 	thread_set_space(NULL);

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ktrace/hwt.h>
+
 #include "credentials.h"
 #include "file.h"
 #include "signal.h"
@@ -34,6 +36,9 @@ struct process {
 	struct credentials cred;
 	struct signals signals;
 	struct ktrace_proc trace;
+	struct ktrace_hwt_process hardware_trace;
+	bool is_ending;		/* its tracers have been told; table lock */
+	char program[PATH_MAX]; /* as execve was given it; table lock */
 	/*
 	 * Children that have ended say so here, under the queue's lock; it and the table's are never held at once. Last,
 	 * for it outlives the process: a child that has just ended may be late.

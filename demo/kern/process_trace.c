@@ -12,6 +12,7 @@
 #include "page.h"
 #include "print.h"
 #include "ramfs.h"
+#include "short_lock.h"
 #include "string.h"
 #include "syscall.h"
 #include "timer.h"
@@ -45,27 +46,48 @@ static struct mutex files_lock = MUTEX("trace files");
 static struct wait_queue flusher = WAIT_QUEUE("trace flusher");
 static unsigned open_files; /* under the flusher's lock */
 
+int process_trace_errno(int error)
+{
+	switch (error) {
+	case KTRACE_OK:
+		return 0;
+	case KTRACE_ERROR_ARGUMENT:
+		return -EINVAL;
+	case KTRACE_ERROR_NO_PROCESS:
+		return -ESRCH;
+	case KTRACE_ERROR_PERMISSION:
+		return -EPERM;
+	case KTRACE_ERROR_FAULT:
+		return -EFAULT;
+	case KTRACE_ERROR_MEMORY:
+		return -ENOMEM;
+	case KTRACE_ERROR_LOST:
+		return -ENOSPC;
+	case KTRACE_ERROR_STATE:
+		return -EBUSY;
+	case KTRACE_ERROR_BUSY:
+		return -EAGAIN;
+	case KTRACE_ERROR_EXIST:
+		return -EEXIST;
+	case KTRACE_ERROR_DEVICE:
+		return -ENODEV;
+	default:
+		return -EIO;
+	}
+}
+
 /* ---- What the library asks of the kernel ------------------------------------------------------- */
 
-/* No spinlock of the kernel's own: those are traced themselves, and this one is taken twice a record. */
-static uint32_t short_lock;
+static uint32_t lock;
 
 static unsigned long lock_shortly(void)
 {
-	bool irq_on = arch_irq_enabled();
-
-	arch_irq_mask();
-	while (__atomic_exchange_n(&short_lock, 1, __ATOMIC_ACQUIRE))
-		while (__atomic_load_n(&short_lock, __ATOMIC_RELAXED))
-			arch_relax();
-	return irq_on;
+	return short_lock_take(&lock);
 }
 
 static void unlock_shortly(unsigned long irq_on)
 {
-	__atomic_store_n(&short_lock, 0, __ATOMIC_RELEASE);
-	if (irq_on)
-		arch_irq_unmask();
+	short_lock_give(&lock, irq_on);
 }
 
 static unsigned long lock_table(void)
@@ -97,9 +119,8 @@ static struct ktrace_proc *parent_of(struct ktrace_proc *trace)
 	return process->parent == process ? NULL : &process->parent->trace;
 }
 
-static void identify(const struct ktrace_proc *trace, struct ktrace_proc_identity *identity)
+void process_trace_identify(const struct process *process, struct ktrace_proc_identity *identity)
 {
-	const struct process *process = process_of(trace);
 	const struct credentials *who = &process->cred;
 
 	*identity = (struct ktrace_proc_identity){
@@ -114,6 +135,11 @@ static void identify(const struct ktrace_proc *trace, struct ktrace_proc_identit
 		.jail = who->jail,
 		.set_id = who->set_id,
 	};
+}
+
+static void identify(const struct ktrace_proc *trace, struct ktrace_proc_identity *identity)
+{
+	process_trace_identify(process_of(trace), identity);
 }
 
 static void name_of(const struct ktrace_proc *trace, char *name, size_t room)
@@ -209,32 +235,6 @@ static void flush_now_and_then(void *unused)
 	}
 }
 
-static int errno_of(int error)
-{
-	switch (error) {
-	case KTRACE_OK:
-		return 0;
-	case KTRACE_ERROR_ARGUMENT:
-		return -EINVAL;
-	case KTRACE_ERROR_NO_PROCESS:
-		return -ESRCH;
-	case KTRACE_ERROR_PERMISSION:
-		return -EPERM;
-	case KTRACE_ERROR_FAULT:
-		return -EFAULT;
-	case KTRACE_ERROR_MEMORY:
-		return -ENOMEM;
-	case KTRACE_ERROR_LOST:
-		return -ENOSPC;
-	case KTRACE_ERROR_STATE:
-		return -ENOSYS;
-	case KTRACE_ERROR_BUSY:
-		return -EAGAIN;
-	default:
-		return -EIO;
-	}
-}
-
 /* Once it is needed. False: out of memory or threads. */
 static bool has_flusher(void)
 {
@@ -269,7 +269,7 @@ static int open_file(struct inode *inode, struct ktrace_proc_sink **sink)
 	error = ktrace_proc_sink_open(&file->sink, &config, &thread_self()->trace);
 	if (error < 0) {
 		error = error == KTRACE_ERROR_DEVICE && file->sink.error > 0 ? -file->sink.error
-									     : errno_of(error);
+									     : process_trace_errno(error);
 		inode_release(inode);
 		page_free(file, 1 + BUFFER_PAGES);
 		return error;
@@ -340,7 +340,7 @@ static int begin(struct inode *inode, uint32_t operation, uint32_t facilities, i
 
 	if (error)
 		return error;
-	error = errno_of(
+	error = process_trace_errno(
 		ktrace_proc_control(&self->trace, &self->thread->trace, operation, facilities, pid, sink));
 	ktrace_proc_sink_release(sink, &self->thread->trace);
 	if (error)
@@ -357,7 +357,7 @@ static int end(struct inode *inode, uint32_t operation, uint32_t facilities, int
 
 	if (sink)
 		ktrace_proc_sink_release(sink, &self->thread->trace);
-	return errno_of(error);
+	return process_trace_errno(error);
 }
 
 int process_trace_control(const char *path, uint32_t operation, uint32_t facilities, int64_t pid)
@@ -384,7 +384,7 @@ int process_trace_user(uintptr_t address, size_t size)
 {
 	struct process *self = process_self();
 
-	return errno_of(ktrace_proc_user(&self->trace, &self->thread->trace, address, size));
+	return process_trace_errno(ktrace_proc_user(&self->trace, &self->thread->trace, address, size));
 }
 
 void process_trace_init(void)

@@ -18,6 +18,12 @@ int process_trace_control(const char *path, uint32_t operation, uint32_t facilit
 /* utrace(2). 0 or -errno. */
 int process_trace_user(uintptr_t address, size_t size);
 
+/* What the library calls an enum ktrace_error, as an errno below zero; 0 stays. */
+int process_trace_errno(int error);
+
+/* Who a process is, as the library wants to know it. Table locked. */
+void process_trace_identify(const struct process *process, struct ktrace_proc_identity *identity);
+
 /* The running process is denied something; kernel threads never are. Any context. */
 static inline void trace_denied(uint32_t reason, uint64_t needed, uint64_t held, const char *what)
 {

@@ -10,6 +10,7 @@
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
+#include "hardware_trace.h"
 #include "ipi.h"
 #include "probes.h"
 #include "process.h"
@@ -133,8 +134,11 @@ void schedule(void)
 	self->trace_context = next->id;
 	ktrace_mode(next == self->idle ? KTRX_MODE_IDLE : KTRX_MODE_KERNEL);
 	self->previous = previous;
+	ktrace_hwt_switch_out(&previous->hardware_trace);
 	if (previous->space || next->space)
 		thread_enter_space(next, next->space);
+	hardware_trace_switch(next);
+	ktrace_hwt_switch_in(&next->hardware_trace);
 	arch_switch(&previous->sp, next->sp);
 	ktrace_interrupts_at(0, place); /* whatever ran here before may have been interrupted with them on */
 	sched_switch_done();

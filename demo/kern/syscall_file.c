@@ -58,6 +58,16 @@ int64_t sys_lseek(const struct call *call)
 				      : -ESPIPE;
 }
 
+int64_t sys_ioctl(const struct call *call)
+{
+	struct file *file = file_of(call);
+
+	if (!file)
+		return -EBADF;
+	return file->operations->ioctl ? file->operations->ioctl(file, (unsigned)call->a[1], call->a[2])
+				       : -ENOTTY;
+}
+
 int64_t sys_ftruncate(const struct call *call)
 {
 	struct file *file = file_of(call);

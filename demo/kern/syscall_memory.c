@@ -18,12 +18,31 @@ static unsigned access_of(uint64_t protection)
 	       (protection & PROT_EXEC ? ACCESS_EXECUTE | ACCESS_READ : 0);
 }
 
-/* mmap(hint, size, protection, flags, fd, offset): fresh memory only, so the last two say nothing. */
+/* What is shared is a device's, and there to be read. */
+static int64_t map_shared(struct process *self, const struct call *call)
+{
+	struct file *file = files_get(&self->files, (int)call->a[4]);
+
+	if (!file)
+		return -EBADF;
+	if (call->a[2] != PROT_READ || (file->flags & O_ACCMODE) == O_WRONLY)
+		return -EACCES;
+	return vm_map_device(&self->vm, call->a[0], call->a[1], file, call->a[5]);
+}
+
+/* mmap(hint, size, protection, flags, fd, offset): fresh memory, of which the last two say nothing, or a device's. */
 int64_t sys_mmap(const struct call *call)
 {
-	if (call->a[3] != (MAP_PRIVATE | MAP_ANONYMOUS))
+	struct process *self = process_self();
+
+	switch (call->a[3]) {
+	case MAP_PRIVATE | MAP_ANONYMOUS:
+		return vm_mmap(&self->vm, call->a[0], call->a[1], access_of(call->a[2]));
+	case MAP_SHARED:
+		return map_shared(self, call);
+	default:
 		return -EOPNOTSUPP;
-	return vm_mmap(&process_self()->vm, call->a[0], call->a[1], access_of(call->a[2]));
+	}
 }
 
 int64_t sys_munmap(const struct call *call)

@@ -132,6 +132,7 @@ int64_t sys_setname(const struct call *call)
 		return length;
 	thread_rename(self->thread, name);
 	ktrace_proc_renamed(&self->trace);
+	ktrace_hwt_thread_name(&self->hardware_trace, &self->thread->hardware_trace, name);
 	return 0;
 }
 

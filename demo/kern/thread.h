@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <ktrace/hwt.h>
 #include <ktrace/proc.h>
 
 #define THREAD_STACK_SIZE 16384
@@ -47,6 +48,7 @@ struct thread {
 	uint64_t started_ns;	   /* when it last began to run */
 	struct process *process;   /* NULL: the kernel's own, or the process is a zombie */
 	struct ktrace_proc_thread trace;
+	struct ktrace_hwt_thread hardware_trace;
 	struct arch_space *space; /* to run in, NULL: the kernel's */
 	void (*entry)(void *argument);
 	void *argument;

@@ -342,6 +342,17 @@ static const struct file_operations *operations_of(const struct inode *inode)
 	return is_directory(inode) ? &directory_operations : &regular_operations;
 }
 
+/* A file without operations never came to be open. */
+static int open_inode(struct file *file)
+{
+	const struct file_operations *operations = operations_of(file->inode);
+	int error = operations->open ? operations->open(file) : 0;
+
+	if (!error)
+		file->operations = operations;
+	return error;
+}
+
 int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 	     const struct credentials *who, struct file **file)
 {
@@ -354,12 +365,12 @@ int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 		error = walk(path, cwd, who, &place);
 		if (!error)
 			error = open_place(&place, flags, mode, who);
-		if (!error) {
+		if (!error)
 			opened->inode = inode_hold(place.inode);
-			opened->operations = operations_of(place.inode);
-		}
 		tree_unlock();
 	}
+	if (!error)
+		error = open_inode(opened);
 	if (error && opened) {
 		file_release(opened);
 		opened = NULL;
@@ -369,7 +380,8 @@ int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 	return error;
 }
 
-int vfs_make_device(const char *path, uint32_t mode, const struct file_operations *device)
+int vfs_make_device(const char *path, uint32_t mode, const struct credentials *who,
+		    const struct file_operations *device, uint64_t number)
 {
 	struct place place;
 	int error;
@@ -378,8 +390,12 @@ int vfs_make_device(const char *path, uint32_t mode, const struct file_operation
 	error = walk(path, NULL, &vfs_superuser, &place);
 	if (!error)
 		error = place.inode ? -EEXIST : create(&place, S_IFCHR | (mode & 07777), &vfs_superuser);
-	if (!error)
+	if (!error) {
+		place.inode->uid = who->effective_uid;
+		place.inode->gid = who->effective_gid;
 		place.inode->device = device;
+		place.inode->device_number = number;
+	}
 	tree_unlock();
 	return error;
 }

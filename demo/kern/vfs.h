@@ -25,8 +25,9 @@ struct inode {
 	uint32_t references; /* open files, cwd's, areas */
 	uint64_t size;
 	uint64_t mtime_ns;
-	const struct file_operations *device; /* character devices */
-	struct inode *parent;		      /* directories: held; the root's is itself */
+	const struct file_operations *device; /* character devices … */
+	uint64_t device_number; /* … and which of those that share the operations, if they do */
+	struct inode *parent;	/* directories: held; the root's is itself */
 
 	/* Pages of its contents (ramfs.c), NULL where there are only zeroes. */
 	void *direct[INODE_DIRECT];
@@ -42,8 +43,9 @@ int vfs_lookup(const char *path, struct inode *cwd, const struct credentials *wh
 int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 	     const struct credentials *who, struct file **file);
 int vfs_mkdir(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
-int vfs_make_device(const char *path, uint32_t mode,
-		    const struct file_operations *device); /* the kernel itself */
+/* For `who`, of those devices that share the operations the one of that number. By the kernel itself. */
+int vfs_make_device(const char *path, uint32_t mode, const struct credentials *who,
+		    const struct file_operations *device, uint64_t number);
 int vfs_unlink(const char *path, struct inode *cwd, const struct credentials *who, int directory);
 int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct credentials *who);
 int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);

@@ -3,6 +3,7 @@
 #include "vm.h"
 
 #include "arch.h"
+#include "file.h"
 #include "share.h"
 #include "string.h"
 #include "vfs.h"
@@ -188,22 +189,61 @@ static uintptr_t find_room(struct vm *vm, size_t size)
 	return 0;
 }
 
-int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access)
+/* Where an area of that size goes: at the hint if it can. 0 or -errno. */
+static int place(struct vm *vm, uintptr_t hint, size_t size, struct vm_area *area)
 {
-	struct vm_area area = { .access = access };
-	int error;
-
 	if (size == 0)
 		return -EINVAL;
 	if (size > VM_BYTES_MAX)
 		return -ENOMEM;
 	size = (size + PAGE_SIZE - 1) & PAGE_MASK;
-	area.start = hint & PAGE_MASK;
-	if (!is_user_range(area.start, area.start + size) || find_overlap(vm, area.start, area.start + size))
-		area.start = find_room(vm, size);
-	if (!area.start)
-		return -ENOMEM;
-	area.end = area.start + size;
-	error = vm_map(vm, &area);
+	area->start = hint & PAGE_MASK;
+	if (!is_user_range(area->start, area->start + size) ||
+	    find_overlap(vm, area->start, area->start + size))
+		area->start = find_room(vm, size);
+	area->end = area->start + size;
+	return area->start ? 0 : -ENOMEM;
+}
+
+int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access)
+{
+	struct vm_area area = { .access = access };
+	int error = place(vm, hint, size, &area);
+
+	if (!error)
+		error = vm_map(vm, &area);
+	return error ? error : (int64_t)area.start;
+}
+
+/* All its pages at once: they do not come by faults. */
+static int map_pages(struct vm *vm, const struct vm_area *area, struct file *device, uint64_t offset)
+{
+	for (uintptr_t at = area->start; at < area->end; at += PAGE_SIZE) {
+		uintptr_t page = device->operations->page(device, offset + (at - area->start));
+
+		if (page == PAGE_NONE)
+			return -EINVAL;
+		if (!arch_space_map(&vm->space, at, page, area->access))
+			return -ENOMEM;
+		share_hold(page);
+	}
+	return 0;
+}
+
+int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *device, uint64_t offset)
+{
+	struct vm_area area = { .access = ACCESS_READ };
+	int error;
+
+	if (!device->operations->page)
+		return -ENODEV;
+	error = offset & ~PAGE_MASK ? -EINVAL : place(vm, hint, size, &area);
+	if (!error)
+		error = vm_map(vm, &area);
+	if (error)
+		return error;
+	error = map_pages(vm, &area, device, offset);
+	if (error)
+		vm_unmap(vm, area.start, area.end);
 	return error ? error : (int64_t)area.start;
 }

@@ -17,6 +17,7 @@
 
 #define VM_AREAS_MAX 16
 
+struct file;
 struct inode;
 
 struct vm_area {
@@ -63,6 +64,9 @@ int vm_map(struct vm *vm, const struct vm_area *area); /* 0 or -errno (overlap, 
 int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end);
 int64_t vm_brk(struct vm *vm, uintptr_t brk);
 int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access); /* anonymous, private */
+
+/* What a device has from that offset on, for reading. The pages stay with who maps them, whatever becomes of the device. */
+int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *device, uint64_t offset);
 
 /* Makes the access possible or says why not. Any thread of the kernel in that process's context. */
 enum vm_how vm_fault(struct vm *vm, uintptr_t address, unsigned access);

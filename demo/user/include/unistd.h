@@ -14,7 +14,7 @@
 /* What the types of syscalls.def are in C, as an argument and as a result. */
 typedef int call_int, call_fd, call_pid, call_sig, call_whence, call_clock_id, call_mask_how,
 	call_shutdown_how, call_address_family, call_socket_type, call_ktrace_operation,
-	call_ktrace_facilities;
+	call_ktrace_facilities, call_ioctl_request;
 typedef unsigned call_flags, call_mode, call_uid, call_gid, call_open_flags, call_protection, call_map_flags,
 	call_wait_flags;
 typedef void *call_ptr, *call_buffer, *call_stat, *call_sockaddr, *call_timespec, *call_pollfd,

@@ -79,6 +79,7 @@ static int64_t call_kernel(unsigned number, const uint64_t a[static 6])
 #define NAME_OF_socket_type
 #define NAME_OF_ktrace_operation
 #define NAME_OF_ktrace_facilities
+#define NAME_OF_ioctl_request
 #define NAME_OF_flags
 #define NAME_OF_mode
 #define NAME_OF_uid
