@@ -261,9 +261,8 @@ bool hardware_trace_describe(unsigned n, char *line, size_t size)
 
 void hardware_trace_init(void)
 {
-	static const struct ktrace_hwt_kernel kernel = {
+	static struct ktrace_hwt_kernel kernel = {
 		.size = sizeof(kernel),
-		.cpus = CPU_MAX,
 		.lock = lock_shortly,
 		.unlock = unlock_shortly,
 		.table_lock = lock_table,
@@ -284,6 +283,7 @@ void hardware_trace_init(void)
 		.cpu = this_cpu,
 	};
 
+	kernel.cpus = cpu_count;
 	if (ktrace_hwt_init(&kernel) != KTRACE_OK) {
 		kprintf("there is no hardware trace\n");
 		return;

@@ -17,6 +17,8 @@ int capture_plan_save(const struct capture_plan *plan, const char *file)
 	capture_record_set(&record, "path", "%s", plan->path);
 	capture_record_set(&record, "config", "%s", plan->config);
 	capture_record_set(&record, "events", "%s", plan->events);
+	capture_record_set(&record, "plugin", "%s", plan->unit.plugin);
+	capture_record_set(&record, "branches", "%s", plan->unit.out);
 	error = capture_record_save(&record, file);
 	capture_record_free(&record);
 	return error;
@@ -35,6 +37,8 @@ int capture_plan_load(struct capture_plan *plan, const char *file)
 	snprintf(plan->path, sizeof(plan->path), "%s", capture_record_get(&record, "path"));
 	snprintf(plan->config, sizeof(plan->config), "%s", capture_record_get(&record, "config"));
 	snprintf(plan->events, sizeof(plan->events), "%s", capture_record_get(&record, "events"));
+	snprintf(plan->unit.plugin, sizeof(plan->unit.plugin), "%s", capture_record_get(&record, "plugin"));
+	snprintf(plan->unit.out, sizeof(plan->unit.out), "%s", capture_record_get(&record, "branches"));
 	error = capture_transport_named(&plan->transport, capture_record_get(&record, "transport"));
 	capture_record_free(&record);
 	return error;
@@ -66,6 +70,18 @@ static int copy_line(const struct capture_plan *plan, const struct capture_qemu_
 	return 0;
 }
 
+/* The guest drives the unit through its RAM, where that is a file. */
+static int add_trace_unit(const struct capture_plan *plan, const struct capture_qemu_line *line,
+			  struct capture_words *extended)
+{
+	int error = capture_trace_unit_check(line->accelerator);
+	const char *ram = "";
+
+	if (plan->transport == CAPTURE_RAM)
+		ram = line->backend[0] ? line->backend_path : plan->path;
+	return error ? error : capture_trace_unit_add(&plan->unit, extended, line->architecture, ram);
+}
+
 int capture_plan_extend(const struct capture_plan *plan, const struct capture_qemu_line *line,
 			char *const *words, struct capture_words *extended)
 {
@@ -74,6 +90,8 @@ int capture_plan_extend(const struct capture_plan *plan, const struct capture_qe
 	if (!error && !(plan->transport == CAPTURE_RAM && line->backend[0]))
 		error = capture_transport_add(plan->transport, extended, line->architecture, line->machine,
 					      plan->path, line->ram_bytes);
+	if (!error && plan->unit.plugin[0])
+		error = add_trace_unit(plan, line, extended);
 	if (error)
 		return error;
 	if (line->stays_on_reset && !plan->allow_reboot)

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "qemu_line.h"
+#include "trace_unit.h"
 #include "transport.h"
 
 struct capture_plan {
@@ -19,6 +20,7 @@ struct capture_plan {
 	char path[PATH_MAX];   /* RAM file or trace file, made empty by ktrace run */
 	char config[PATH_MAX]; /* QEMU configuration file with the QMP connection */
 	char events[1024];     /* for debug=; "" adds nothing */
+	struct capture_trace_unit unit;
 };
 
 int capture_plan_save(const struct capture_plan *plan, const char *file);

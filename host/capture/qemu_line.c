@@ -75,11 +75,22 @@ static int read_memory(struct capture_qemu_line *line, struct gathered *gathered
 	return 0;
 }
 
+/* "kvm:tcg" is the second where the first is not to be had. */
+static void read_accelerator(struct capture_qemu_line *line, const char *value, const char *implied)
+{
+	char name[sizeof(line->accelerator)];
+
+	if (line->accelerator[0] || !capture_qemu_property(value, implied, "accel", name, sizeof(name)))
+		return;
+	snprintf(line->accelerator, sizeof(line->accelerator), "%.*s", (int)strcspn(name, ":"), name);
+}
+
 static int read_machine(struct capture_qemu_line *line, struct gathered *gathered, const char *value)
 {
 	char size[64];
 
 	capture_qemu_property(value, "type", "type", line->machine, sizeof(line->machine));
+	read_accelerator(line, value, "type");
 	capture_qemu_property(value, "type", "memory-backend", gathered->memory_backend,
 			      sizeof(gathered->memory_backend));
 	if (!capture_qemu_property(value, "type", "memory.size", size, sizeof(size)))
@@ -121,6 +132,8 @@ static int read_bare(struct capture_qemu_line *line, const struct capture_qemu_o
 	line->own_shutdown |= capture_qemu_option_is(option, "no-shutdown");
 	line->paused |= capture_qemu_option_is(option, "S");
 	line->gdb |= capture_qemu_option_is(option, "s");
+	if (capture_qemu_option_is(option, "enable-kvm"))
+		strcpy(line->accelerator, "kvm");
 	line->semihosting |= capture_qemu_option_is(option, "semihosting");
 	line->uses_terminal |=
 		capture_qemu_option_is(option, "nographic") || capture_qemu_option_is(option, "curses");
@@ -153,6 +166,8 @@ static void read_marks(struct capture_qemu_line *line, const struct capture_qemu
 		line->own_shutdown = true;
 	if (capture_qemu_option_is(option, "append"))
 		line->append_at = option->index + 1;
+	if (capture_qemu_option_is(option, "accel"))
+		read_accelerator(line, option->value, "accel");
 	read_terminal(line, option);
 }
 

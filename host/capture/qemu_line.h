@@ -26,9 +26,10 @@ struct capture_qemu_line {
 	bool uses_terminal;  /* serial line or monitor on stdin and stdout */
 	bool leaves_itself;  /* a device or call of the guest ends QEMU without an event */
 	bool semihosting;
-	bool kernel;	  /* -kernel */
-	bool own_clock;	  /* -icount: guest counters do not follow wall time */
-	size_t append_at; /* index of the value of -append, 0 if there is none */
+	bool kernel;	      /* -kernel */
+	char accelerator[32]; /* the first that the line names; "" if none */
+	bool own_clock;	      /* -icount: guest counters do not follow wall time */
+	size_t append_at;     /* index of the value of -append, 0 if there is none */
 
 	char kernel_path[PATH_MAX]; /* of -kernel, as given; "" without, or if it is too long */
 

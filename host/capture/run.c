@@ -83,6 +83,10 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 		return error;
 	if (snprintf(plan.events, sizeof(plan.events), "%s", options->events) >= (int)sizeof(plan.events))
 		return capture_fail(CAPTURE_E_USAGE, "--events: list too long");
+	if (options->trace_unit)
+		error = capture_trace_unit_find(&plan.unit, options->self, options->branches);
+	if (error)
+		return error;
 	error = capture_workplace_open(&run.place, &plan, options->out, options->ram_dir, options->self,
 				       options->command);
 	if (error)

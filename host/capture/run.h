@@ -38,6 +38,8 @@ struct capture_run_options {
 	const char *ram_dir;  /* folder of the RAM file, NULL: beside `out` */
 	const char *elf;      /* kernel that the trace must belong to, NULL: any */
 	const char *events;   /* for debug= in the kernel's arguments, "" none */
+	bool trace_unit;      /* the guest is to have one … */
+	const char *branches; /* … and all branches go here, NULL: nowhere */
 	double timeout;	      /* s from the start of QEMU, 0 never */
 	const char *expect;   /* text to be seen on the console, NULL: none */
 	bool expect_continue; /* go on when it was seen */

@@ -33,8 +33,7 @@ const char *capture_transport_name(enum capture_transport transport)
 	return names[transport];
 }
 
-/* In a property list a comma of a value is doubled. */
-static int double_commas(const char *path, char *quoted, size_t size)
+int capture_double_commas(const char *path, char *quoted, size_t size)
 {
 	size_t used = 0;
 
@@ -77,7 +76,7 @@ int capture_transport_add(enum capture_transport transport, struct capture_words
 	char quoted[PATH_MAX * 2];
 	char size[32];
 
-	if (double_commas(path, quoted, sizeof(quoted)) != 0)
+	if (capture_double_commas(path, quoted, sizeof(quoted)) != 0)
 		return CAPTURE_E_USAGE;
 	if ((transport == CAPTURE_DEBUGCON && !capture_qemu_is_x86(architecture)) ||
 	    (transport == CAPTURE_SEMIHOSTING && capture_qemu_is_x86(architecture)))

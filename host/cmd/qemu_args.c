@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "capture/error.h"
+#include "capture/path.h"
 #include "capture/qemu_line.h"
 #include "capture/qemu_option.h"
+#include "capture/trace_unit.h"
 #include "capture/transport.h"
 #include "cmd/command.h"
 
@@ -20,15 +22,19 @@ static const char usage[] =
 	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
 	"  --ram FILE        file behind the guest's RAM (ktrace.ram); read it with ktrace extract\n"
 	"  --memory SIZE     size of the guest's RAM, printed as -m (128M)\n"
+	"  --trace-unit      the plugin that is a trace unit, for the guest to drive (x86_64, aarch64)\n"
+	"  --branches[=FILE] and a record of the code that every CPU runs (ktrace.branches)\n"
 	"  --out FILE        file that the guest's dump ends up in, other transports (ktrace.ktrx)\n"
 	"  --allow-reboot    let the guest reset, which wipes rings that it does not keep\n";
 
 static const struct option long_options[] = {
 	{ "allow-reboot", no_argument, NULL, 'b' },
+	{ "branches", optional_argument, NULL, 'B' },
 	{ "help", no_argument, NULL, 'h' },
 	{ "memory", required_argument, NULL, 'm' },
 	{ "out", required_argument, NULL, 'o' },
 	{ "ram", required_argument, NULL, 'r' },
+	{ "trace-unit", no_argument, NULL, 'u' },
 	{ "transport", required_argument, NULL, 't' },
 	{ NULL, 0, NULL, 0 },
 };
@@ -40,6 +46,8 @@ struct wanted {
 	const char *memory;
 	const char *out;
 	bool allow_reboot;
+	bool trace_unit;
+	const char *branches; /* NULL: no record */
 };
 
 /* Bare where a shell would not touch it, so that $(…) works; quoted where it takes eval anyway. */
@@ -59,6 +67,19 @@ static void print_word(const char *word, char end)
 	putchar(end);
 }
 
+static int add_trace_unit(const struct wanted *wanted, struct capture_words *words)
+{
+	struct capture_trace_unit unit;
+	char self[PATH_MAX], ram[PATH_MAX] = "";
+	int error;
+
+	command_self(self);
+	error = capture_trace_unit_find(&unit, self, wanted->branches);
+	if (!error && wanted->transport == CAPTURE_RAM)
+		error = capture_path_absolute(ram, wanted->ram);
+	return error ? error : capture_trace_unit_add(&unit, words, wanted->architecture, ram);
+}
+
 static int print_args(const char *name, const struct wanted *wanted)
 {
 	bool ram = wanted->transport == CAPTURE_RAM;
@@ -73,6 +94,8 @@ static int print_args(const char *name, const struct wanted *wanted)
 	if (!error)
 		error = capture_transport_add(wanted->transport, &words, wanted->architecture, "",
 					      ram ? wanted->ram : wanted->out, bytes);
+	if (!error && wanted->trace_unit)
+		error = add_trace_unit(wanted, &words);
 	if (!wanted->allow_reboot)
 		capture_words_add(&words, "-no-reboot");
 	if (words.failed)
@@ -109,6 +132,12 @@ static int run(int argc, char **argv)
 			return command_help(usage);
 		case 'b':
 			wanted.allow_reboot = true;
+			break;
+		case 'B':
+			wanted.branches = optarg ? optarg : "ktrace.branches";
+			/* fall through */
+		case 'u':
+			wanted.trace_unit = true;
 			break;
 		case 'm':
 			wanted.memory = optarg;

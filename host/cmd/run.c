@@ -2,6 +2,7 @@
 /* ktrace run: options, and what is said while and after a guest runs. The work is done in host/capture. */
 #include <getopt.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,6 +33,8 @@ static const char usage[] =
 	"  --expect TEXT     end the run, with success, when the command writes TEXT on standard output\n"
 	"  --expect-continue go on then; it is enough that TEXT comes at all\n"
 	"  --events LIST     append debug=LIST to the kernel's arguments\n"
+	"  --branches[=FILE] record which code every CPU runs (beside the trace); ktrace hwt shows it\n"
+	"  --trace-unit      give the guest a trace unit to drive, without that record\n"
 	"  --elf KERNEL      warn unless the trace is of this kernel\n"
 	"  --transport NAME  ram (default), debugcon, semihosting, ivshmem or virtio\n"
 	"  --ram-dir DIR     folder of the file behind the guest's RAM (beside the trace)\n"
@@ -46,6 +49,7 @@ static const char usage[] =
 
 enum {
 	OPTION_ALLOW_REBOOT = 256,
+	OPTION_BRANCHES,
 	OPTION_ELF,
 	OPTION_EVENTS,
 	OPTION_EXPECT,
@@ -58,12 +62,14 @@ enum {
 	OPTION_RAM_DIR,
 	OPTION_STALL,
 	OPTION_TIMEOUT,
+	OPTION_TRACE_UNIT,
 	OPTION_TRANSPORT,
 	OPTION_WHY,
 };
 
 static const struct option long_options[] = {
 	{ "allow-reboot", no_argument, NULL, OPTION_ALLOW_REBOOT },
+	{ "branches", optional_argument, NULL, OPTION_BRANCHES },
 	{ "elf", required_argument, NULL, OPTION_ELF },
 	{ "events", required_argument, NULL, OPTION_EVENTS },
 	{ "expect", required_argument, NULL, OPTION_EXPECT },
@@ -77,6 +83,7 @@ static const struct option long_options[] = {
 	{ "ram-dir", required_argument, NULL, OPTION_RAM_DIR },
 	{ "stall", required_argument, NULL, OPTION_STALL },
 	{ "timeout", required_argument, NULL, OPTION_TIMEOUT },
+	{ "trace-unit", no_argument, NULL, OPTION_TRACE_UNIT },
 	{ "transport", required_argument, NULL, OPTION_TRANSPORT },
 	{ "why", no_argument, NULL, OPTION_WHY },
 	{ NULL, 0, NULL, 0 },
@@ -185,6 +192,13 @@ static int parse_option(const char *name, int option, struct capture_run_options
 	case OPTION_ALLOW_REBOOT:
 		options->allow_reboot = true;
 		return 0;
+	case OPTION_BRANCHES:
+		options->trace_unit = true;
+		options->branches = optarg ? optarg : "";
+		return 0;
+	case OPTION_TRACE_UNIT:
+		options->trace_unit = true;
+		return 0;
 	case OPTION_ELF:
 		options->elf = optarg;
 		return 0;
@@ -232,6 +246,16 @@ static int parse_option(const char *name, int option, struct capture_run_options
 	}
 }
 
+/* Beside the trace, under its name: ktrace.ktrx, ktrace.branches. */
+static void name_branches(const char *out, char *path, size_t size)
+{
+	size_t length = strlen(out), suffix = strlen(".ktrx");
+
+	if (length > suffix && strcmp(out + length - suffix, ".ktrx") == 0)
+		length -= suffix;
+	snprintf(path, size, "%.*s.branches", (int)length, out);
+}
+
 static void conclude(struct talk *talk, const struct capture_run_options *options,
 		     const struct capture_result *result)
 {
@@ -255,6 +279,8 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 			" CPU%s, %s: %s; next: ktrace show %s",
 			result->text, result->seconds, summary->events, summary->cpus,
 			summary->cpus == 1 ? "" : "s", loss, options->out, options->out);
+	if (options->branches)
+		command_message(talk->name, "which code ran: ktrace hwt %s", options->branches);
 }
 
 /* The end of a QEMU, passed on to who waits for it. */
@@ -296,7 +322,7 @@ static int run(int argc, char **argv)
 		.hooks = { say, NULL, show_progress, &talk },
 	};
 	struct capture_result result;
-	char self[4096];
+	char self[PATH_MAX], branches[PATH_MAX];
 	int option, status;
 
 	if (argc > 1 && strcmp(argv[1], "--shim") == 0)
@@ -319,6 +345,10 @@ static int run(int argc, char **argv)
 	}
 	command_self(self);
 	options.self = self;
+	if (options.branches && !options.branches[0]) {
+		name_branches(options.out, branches, sizeof(branches));
+		options.branches = branches;
+	}
 	options.command = argv + optind;
 	status = capture_run(&options, &result);
 	clear_progress(&talk);
