@@ -4,38 +4,14 @@
  * is not understood is -ENOEXEC.
  */
 #include "arch.h"
+#include "elf.h"
 #include "string.h"
 #include "vfs.h"
 #include "vm.h"
 
-#define PAGE_MASK (~(uintptr_t)(PAGE_SIZE - 1))
-
-#define ELF_CLASS_64	 2
-#define ELF_LITTLE	 1
-#define ELF_EXECUTABLE	 2
-#define ELF_LOAD	 1
-#define ELF_EXECUTE	 1
-#define ELF_WRITE	 2
-#define ELF_READ	 4
 #define ELF_SEGMENTS_MAX 16
 
-struct elf_header {
-	uint8_t magic[4];
-	uint8_t class, order, version, abi, padding[8];
-	uint16_t type, machine;
-	uint32_t file_version;
-	uint64_t entry, segments_offset, sections_offset;
-	uint32_t flags;
-	uint16_t header_size, segment_size, segments, section_size, sections, names;
-};
-
-struct elf_segment {
-	uint32_t type, flags;
-	uint64_t offset, address, physical, file_size, memory_size, alignment;
-};
-
-_Static_assert(sizeof(struct elf_header) == 64, "laid down by the format");
-_Static_assert(sizeof(struct elf_segment) == 56, "laid down by the format");
+#define PAGE_MASK (~(uintptr_t)(PAGE_SIZE - 1))
 
 static bool header_is_good(const struct elf_header *header)
 {

@@ -6,6 +6,12 @@ USER_TOOLS := $(patsubst demo/user/tools/%.c,%,$(sort $(wildcard demo/user/tools
 USER_PROGRAMS := $(patsubst demo/user/programs/%.c,%,$(sort $(wildcard demo/user/programs/*.c)))
 USER_BUGS := $(patsubst demo/user/bugs/%.c,%,$(sort $(wildcard demo/user/bugs/*.c))) # programs that never end
 
+# Programs to be traced: what they run lies where no other program has anything, and they keep the names of their functions.
+USER_SUBJECTS := $(patsubst demo/user/subjects/%.c,%,$(sort $(wildcard demo/user/subjects/*.c)))
+USER_SUBJECT_START := 0x1800000000
+
+USER_HWT := $(sort $(wildcard demo/user/hwt/*.c)) # parts of the tool of that name
+
 # The library, and the two files of the kernel that need nothing of it.
 USER_LIB := $(sort $(wildcard demo/user/lib/*.c)) demo/kern/string.c demo/kern/format.c
 
@@ -28,11 +34,16 @@ USER_LIB_OBJS_$(1) := $$(patsubst %,$$(USER_OUT_$(1))/%.o,demo/user/arch/$(1)/st
 USER_OBJS_$(1) := $$(USER_LIB_OBJS_$(1)) \
 	$$(USER_TOOLS:%=$$(USER_OUT_$(1))/demo/user/tools/%.c.o) \
 	$$(USER_PROGRAMS:%=$$(USER_OUT_$(1))/demo/user/programs/%.c.o) \
-	$$(USER_BUGS:%=$$(USER_OUT_$(1))/demo/user/bugs/%.c.o)
+	$$(USER_BUGS:%=$$(USER_OUT_$(1))/demo/user/bugs/%.c.o) \
+	$$(USER_SUBJECTS:%=$$(USER_OUT_$(1))/demo/user/subjects/%.c.o) \
+	$$(USER_HWT:%=$$(USER_OUT_$(1))/%.o)
 USER_LINK_$(1) = $$(DEMO_CC_$(1)) -nostdlib -static $$(USER_LDFLAGS_$(1)) -Wl,-z,max-page-size=4096 \
-	-Wl,-z,noexecstack -Wl,--build-id=none -Wl,-s -T demo/user/user.ld
+	-Wl,-z,noexecstack -Wl,--build-id=none -T demo/user/user.ld
 
-DEMO_ROOT_$(1) := $$(addprefix $$(USER_ROOT_$(1))/bin/,$$(USER_TOOLS) $$(USER_PROGRAMS) $$(USER_BUGS)) \
+USER_BIN_$(1) := $$(addprefix $$(USER_ROOT_$(1))/bin/,$$(USER_TOOLS) $$(USER_PROGRAMS) $$(USER_BUGS) $$(USER_SUBJECTS))
+USER_NAMES_$(1) := -Wl,-s
+
+DEMO_ROOT_$(1) := $$(USER_BIN_$(1)) \
 	$$(patsubst demo/user/%,$$(USER_ROOT_$(1))/%,$$(wildcard demo/user/etc/*)) $$(USER_OUT_$(1))/folders
 
 $$(USER_OUT_$(1))/%.o: % $(DEMO_OUT)/$(1)/flags demo/user/user.mk
@@ -43,10 +54,13 @@ $$(USER_OUT_$(1))/%.o: % $(DEMO_OUT)/$(1)/flags demo/user/user.mk
 $$(USER_TOOLS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/tools/%.c.o
 $$(USER_PROGRAMS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/programs/%.c.o
 $$(USER_BUGS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/bugs/%.c.o
-$$(addprefix $$(USER_ROOT_$(1))/bin/,$$(USER_TOOLS) $$(USER_PROGRAMS) $$(USER_BUGS)): $$(USER_LIB_OBJS_$(1)) demo/user/user.ld
+$$(USER_ROOT_$(1))/bin/hwt: $$(USER_HWT:%=$$(USER_OUT_$(1))/%.o)
+$$(USER_SUBJECTS:%=$$(USER_ROOT_$(1))/bin/%): $$(USER_ROOT_$(1))/bin/%: $$(USER_OUT_$(1))/demo/user/subjects/%.c.o
+$$(USER_SUBJECTS:%=$$(USER_ROOT_$(1))/bin/%): USER_NAMES_$(1) := -Wl,-S -Wl,--defsym=USER_START=$$(USER_SUBJECT_START)
+$$(USER_BIN_$(1)): $$(USER_LIB_OBJS_$(1)) demo/user/user.ld
 	@mkdir -p $$(@D)
 	@echo "  LD    $$@"
-	@$$(USER_LINK_$(1)) -o $$@ $$(filter %.o,$$^)
+	@$$(USER_LINK_$(1)) $$(USER_NAMES_$(1)) -o $$@ $$(filter %.o,$$^)
 
 $$(USER_ROOT_$(1))/etc/%: demo/user/etc/%
 	@mkdir -p $$(@D)

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * hwt: which instructions a program runs, or the kernel on some CPUs, as trace units tell it (abi/hwt.h), into a file for
+ * `ktrace hwt` on the host.
+ *
+ *   hwt [OPTION]... COMMAND [WORD...]                          user code of a command, from its start to its end
+ *   hwt [OPTION]... -P PID                                     of a process, until it or hwt ends
+ *   hwt -s CPU[,CPU]... [OPTION]... COMMAND [WORD...]          kernel code of CPUs, while a command runs
+ *
+ *   -b BYTES     of each buffer that a trace unit writes into (1048576)
+ *   -c BACKEND   which trace unit: qemu, pt, coresight, spe; else the first there is
+ *   -f FUNCTION  trace only this one, of the image that -i names; or START-END, addresses. Up to four times
+ *   -i IMAGE     the program's path, or of a file that it maps; the command if it is left out
+ *   -m           pause at each mmap of code, too, and not only for -f
+ *   -t MS        how long a paused thread waits for us at most (1000)
+ *   -w FILE      what is written (hwt.out); "-": nothing
+ */
+#include <error.h>
+#include <option.h>
+#include <program.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../hwt/recording.h"
+#include "../hwt/symbols.h"
+
+#define FUNCTIONS_MAX	8
+#define ROUND_MS	100
+#define PAGE		4096u
+#define IMAGE_PATH_MOST 256
+
+struct request {
+	struct abi_hwt_alloc alloc;
+	struct abi_hwt_config config; /* pauses and the like; ranges come when an image is known */
+	const char *file;
+	const char *image;
+	const char *functions[FUNCTIONS_MAX];
+	unsigned function_count;
+	bool waits_for_image; /* nothing is traced before it is there */
+	bool runs;
+	int child;	/* 0: none of ours */
+	int child_gate; /* written to let it go */
+	int child_status;
+};
+
+static struct recording recording;
+static volatile bool interrupted;
+
+static _Noreturn void usage(void)
+{
+	dprintf(STDERR, "usage: hwt [-m] [-b BYTES] [-c BACKEND] [-f FUNCTION [-i IMAGE]] [-t MS] [-w FILE]\n"
+			"           [-s CPUS] COMMAND [WORD...] | -P PID\n");
+	exit(2);
+}
+
+static void complain(const char *what, int64_t error)
+{
+	dprintf(STDERR, "hwt: %s: %s\n", what, error_text(error));
+}
+
+/* Why there is no trace unit, as the kernel knows it. */
+static void explain_absence(void)
+{
+	int fd = open(HWT_PATH, O_RDONLY, 0);
+	char line[160];
+	int64_t n;
+
+	while (fd >= 0 && (n = read(fd, line, sizeof(line) - 1)) > 0) {
+		line[n] = '\0';
+		dprintf(STDERR, "hwt: %s", line);
+	}
+	close(fd);
+}
+
+/* ---- Ranges ------------------------------------------------------------------------------------ */
+
+static bool parse_hex(const char **text, uint64_t *value)
+{
+	const char *digits = "0123456789abcdef", *start;
+
+	*value = 0;
+	if (string_starts(*text, "0x"))
+		*text += 2;
+	for (start = *text; **text && strchr(digits, **text); ++*text)
+		*value = *value << 4 | (uint64_t)(strchr(digits, **text) - digits);
+	return *text != start;
+}
+
+/* "0x1000-0x2000" */
+static bool parse_range(const char *text, uint64_t *start, uint64_t *end)
+{
+	return string_starts(text, "0x") && parse_hex(&text, start) && *text++ == '-' &&
+	       parse_hex(&text, end) && !*text;
+}
+
+/* Those that name addresses need no image. `shift`: from the file's addresses to memory's. 0 or -errno. */
+static int add_range(struct abi_hwt_config *config, const struct request *request, const char *name,
+		     const struct ktrx_hwt_image *image, bool is_mapping)
+{
+	struct function function;
+	uint64_t start, end;
+	int error = 0;
+
+	if (!parse_range(name, &start, &end)) {
+		error = function_find(request->image, name, &function);
+		start = is_mapping ? image->address + (function.offset - image->offset)
+				   : image->address + function.address;
+		end = start + function.size;
+	}
+	if (error || config->ranges == HWT_RANGES_MAX)
+		return error ? error : -ENOSPC;
+	config->range[config->ranges].start = start;
+	config->range[config->ranges++].end = end;
+	return 0;
+}
+
+static int configure(struct request *request, const struct ktrx_hwt_image *image, bool is_mapping)
+{
+	struct abi_hwt_config config = request->config;
+	unsigned left_out = 0;
+	int error = 0;
+
+	config.ranges = 0;
+	for (unsigned i = 0; i < request->function_count && !error; i++) {
+		error = add_range(&config, request, request->functions[i], image, is_mapping);
+		if (error == -ENOSPC) {
+			left_out = request->function_count - i;
+			error = 0;
+			break;
+		}
+		if (error == -ENOENT)
+			dprintf(STDERR, "hwt: %s: no function is called %s\n", request->image,
+				request->functions[i]);
+	}
+	if (error)
+		return error;
+	error = recording_request(&recording, HWT_IOC_SET_CONFIG, &config);
+	left_out += config.left_out;
+	if (left_out)
+		dprintf(STDERR, "hwt: warning: the trace unit has too few ranges: %u of %u are not traced\n",
+			left_out, request->function_count);
+	return error;
+}
+
+/* ---- What comes -------------------------------------------------------------------------------- */
+
+static int start(struct request *request)
+{
+	int error = request->runs ? 0 : recording_request(&recording, HWT_IOC_START, NULL);
+
+	request->runs |= !error;
+	return error;
+}
+
+static bool is_image(const struct request *request, const struct ktrx_proc_record *record,
+		     const struct ktrx_hwt_image *image)
+{
+	size_t length = record->size - sizeof(*image);
+	const char *path = (const char *)(image + 1);
+
+	return strlen(request->image) == length && memcmp(request->image, path, length) == 0;
+}
+
+/* The image that was waited for is there, and its thread waits for us. */
+static void arrive(struct request *request, const struct ktrx_proc_record *record,
+		   const struct ktrx_hwt_image *image)
+{
+	int error = 0;
+
+	if (request->runs)
+		error = recording_request(&recording, HWT_IOC_STOP, NULL);
+	request->runs = false;
+	if (!error)
+		error = configure(request, image, record->type == KTRX_HWT_MMAP);
+	if (!error)
+		error = start(request);
+	if (error)
+		complain(request->image, error);
+}
+
+static void see(void *context, const struct ktrx_proc_record *record, const void *payload)
+{
+	struct request *request = context;
+	const struct ktrx_hwt_image *image = payload;
+	bool is_code = record->type == KTRX_HWT_EXECUTABLE || record->type == KTRX_HWT_MMAP;
+
+	if (!is_code || record->size < sizeof(*image))
+		return;
+	if (request->waits_for_image && is_image(request, record, image))
+		arrive(request, record, image);
+	if (request->config.pauses)
+		recording_request(&recording, HWT_IOC_WAKEUP, NULL); /* none may wait any more */
+}
+
+/* ---- Targets ----------------------------------------------------------------------------------- */
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = true;
+}
+
+/* The command waits at the gate until its context is there. */
+static int start_child_at_gate(struct request *request, char **words)
+{
+	char *no_environment[] = { NULL };
+	char path[PATH_MAX], byte;
+	int ends[2], error = pipe(ends), pid;
+
+	if (error)
+		return error;
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		if (read(ends[0], &byte, 1) != 1)
+			exit(127);
+		close(ends[0]);
+		format(path, sizeof(path), strchr(words[0], '/') ? "%s" : "/bin/%s", words[0]);
+		complain(words[0], execve(path, words, no_environment));
+		exit(127);
+	}
+	close(ends[0]);
+	request->child = pid;
+	request->child_gate = ends[1];
+	return pid < 0 ? pid : 0;
+}
+
+static void open_gate(struct request *request)
+{
+	if (request->child)
+		write_all(request->child_gate, "g", 1);
+	close(request->child_gate);
+}
+
+/* Whether the command has ended; its status is kept. */
+static bool child_has_ended(struct request *request)
+{
+	return request->child && wait4(request->child, &request->child_status, WNOHANG) == request->child;
+}
+
+/* Until the target, or what is to happen meanwhile, is over. */
+static int follow(struct request *request)
+{
+	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU, ended = false;
+	int error = 0;
+
+	while (!error && !ended && !recording.is_over && !interrupted) {
+		ended = child_has_ended(request) && by_cpu;
+		error = recording_take(&recording, ended ? 0 : ROUND_MS, see, request);
+		if (error == -EINTR)
+			error = 0;
+	}
+	if (request->runs && (by_cpu || interrupted)) {
+		recording_request(&recording, HWT_IOC_STOP, NULL);
+		if (!error)
+			error = recording_take(&recording, 0, see, request);
+	}
+	return error;
+}
+
+static void tell(const struct request *request)
+{
+	uint64_t bytes = 0, missed = 0, wraps = 0, unit_lost = 0;
+
+	for (unsigned i = 0; i < recording.units; i++) {
+		bytes += recording.unit[i].place.position;
+		missed += recording.unit[i].missed;
+		wraps += recording.unit[i].place.wraps;
+		unit_lost += recording.unit[i].place.lost;
+	}
+	printf("hwt: %s: %lu bytes of trace, %lu records; lost: %lu bytes in %lu rounds of the buffer, "
+	       "%lu packets, %lu records\n",
+	       request->file, bytes, recording.records, missed, wraps, unit_lost, recording.lost);
+}
+
+static int record(struct request *request)
+{
+	bool starts_at_once = request->function_count == 0 || !request->waits_for_image;
+	int error = configure(request, &(struct ktrx_hwt_image){ 0 }, false);
+
+	if (!error && starts_at_once)
+		error = start(request);
+	open_gate(request);
+	if (error)
+		complain("configuration", error);
+	else
+		error = follow(request);
+	if (!error)
+		error = recording.error;
+	if (error && recording.error)
+		complain(request->file, error);
+	tell(request);
+	return error;
+}
+
+/* ---- Options ----------------------------------------------------------------------------------- */
+
+static uint64_t parse_cpus(const char *text)
+{
+	uint64_t cpus = 0;
+
+	while (*text) {
+		char number[4] = "";
+		size_t length = 0;
+
+		while (*text && *text != ',' && length < sizeof(number) - 1)
+			number[length++] = *text++;
+		if (parse_number(number, 64) >= 64 || (*text && *text++ != ','))
+			usage();
+		cpus |= UINT64_C(1) << parse_number(number, 0);
+	}
+	return cpus;
+}
+
+static void take_option(struct request *request, int letter, const char *value)
+{
+	switch (letter) {
+	case 'b':
+		request->alloc.buffer_size = parse_number(value, 0);
+		return;
+	case 'c':
+		string_copy(request->alloc.backend, value, sizeof(request->alloc.backend));
+		return;
+	case 'f':
+		if (request->function_count == FUNCTIONS_MAX)
+			usage();
+		request->functions[request->function_count++] = value;
+		return;
+	case 'i':
+		request->image = value;
+		return;
+	case 'm':
+		request->config.pauses |= HWT_PAUSE_MMAP;
+		return;
+	case 'P':
+		request->alloc.pid = parse_number(value, 0);
+		return;
+	case 's':
+		request->alloc.mode = KTRX_HWT_MODE_CPU;
+		request->alloc.cpus = parse_cpus(value);
+		return;
+	case 't':
+		request->config.timeout_ms = parse_number(value, 0);
+		return;
+	case 'w':
+		request->file = value;
+		return;
+	default:
+		usage();
+	}
+}
+
+/* Names have to be looked up in an image, which a command brings along. */
+static void settle(struct request *request, char **words)
+{
+	static char path[IMAGE_PATH_MOST];
+	uint64_t start, end;
+
+	if (!!words[0] == !!request->alloc.pid)
+		usage();
+	for (unsigned i = 0; i < request->function_count; i++)
+		request->waits_for_image |= !parse_range(request->functions[i], &start, &end);
+	if (!request->image && words[0]) {
+		format(path, sizeof(path), strchr(words[0], '/') ? "%s" : "/bin/%s", words[0]);
+		request->image = path;
+	}
+	if (request->waits_for_image && (request->alloc.mode == KTRX_HWT_MODE_CPU || !request->image)) {
+		dprintf(STDERR, "hwt: -f: the kernel's names are not known here, and a process needs -i: "
+				"give START-END\n");
+		exit(2);
+	}
+	if (request->waits_for_image)
+		request->config.pauses |= HWT_PAUSE_EXEC | HWT_PAUSE_MMAP;
+}
+
+static int open_file(const struct request *request)
+{
+	int fd;
+
+	if (strcmp(request->file, "-") == 0)
+		return -1;
+	fd = open(request->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0) {
+		complain(request->file, fd);
+		exit(1);
+	}
+	return fd;
+}
+
+int main(int argc, char **argv)
+{
+	struct request request = {
+		.alloc = { .mode = KTRX_HWT_MODE_THREAD, .buffer_size = 1 << 20 },
+		.config = { .flags = HWT_TIME },
+		.file = "hwt.out",
+		.child_gate = -1,
+	};
+	struct options options = { .words = argv, .next = 1, .letters = "b:c:f:i:mP:s:t:w:" };
+	int letter, error, file;
+
+	(void)argc;
+	while ((letter = next_option(&options)))
+		take_option(&request, letter, options.value);
+	settle(&request, &argv[options.next]);
+	file = open_file(&request);
+	handle_signal(SIGINT, interrupt);
+	if (argv[options.next]) {
+		error = start_child_at_gate(&request, &argv[options.next]);
+		if (error) {
+			complain("fork", error);
+			return 1;
+		}
+		if (request.alloc.mode == KTRX_HWT_MODE_THREAD)
+			request.alloc.pid = (uint32_t)request.child;
+	}
+	error = recording_open(&recording, &request.alloc, file);
+	if (error == -ENODEV)
+		explain_absence();
+	if (error) {
+		complain("no context of hardware trace", error);
+		return 1;
+	}
+	error = record(&request);
+	recording_close(&recording);
+	if (request.child)
+		wait4(request.child, &request.child_status, 0);
+	return error ? 1 : request.child_status ? 1 : 0;
+}
