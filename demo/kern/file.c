@@ -66,6 +66,7 @@ void file_release(struct file *file)
 			file->operations->close(file);
 	}
 	inode_release(file->inode);
+	inode_release(file->parent);
 	irq_on = spin_lock(&lock);
 	file->next_free = free_files;
 	free_files = file;

@@ -49,6 +49,7 @@ struct file {
 	uint64_t offset;
 	struct mutex position; /* of whoever reads or writes at the offset and moves it */
 	struct inode *inode;   /* NULL for pipes and sockets */
+	struct inode *parent;  /* directory in which it was found; NULL: the root, or none */
 	void *object;	       /* the pipe's or socket's own */
 	struct file *next_free;
 };

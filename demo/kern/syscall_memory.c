@@ -4,6 +4,7 @@
 #include "arch.h"
 #include "process.h"
 #include "syscall.h"
+#include "vfs.h"
 #include "vm.h"
 
 int64_t sys_brk(const struct call *call)
@@ -30,14 +31,46 @@ static int64_t map_shared(struct process *self, const struct call *call)
 	return vm_map_device(&self->vm, call->a[0], call->a[1], file, call->a[5]);
 }
 
-/* mmap(hint, size, protection, flags, fd, offset): fresh memory, of which the last two say nothing, or a device's. */
+/* Code has come: who traces the process wants to know where it is from. */
+static void tell_mapped(struct process *self, const struct file *file, const struct ktrx_hwt_image *image)
+{
+	char path[PATH_MAX];
+
+	if (vfs_file_path(file, path, sizeof(path)) < 0)
+		path[0] = '\0';
+	ktrace_hwt_mmap(&self->hardware_trace, &self->thread->hardware_trace, image, path);
+}
+
+/* A copy of one's own, of a regular file that may be read. */
+static int64_t map_file(struct process *self, const struct call *call)
+{
+	struct file *file = files_get(&self->files, (int)call->a[4]);
+	unsigned access = access_of(call->a[2]);
+	int64_t at;
+
+	if (!file)
+		return -EBADF;
+	if ((file->flags & O_ACCMODE) == O_WRONLY)
+		return -EACCES;
+	if (!file->inode || (file->inode->mode & S_IFMT) != S_IFREG)
+		return -ENODEV;
+	at = vm_mmap(&self->vm, call->a[0], call->a[1], access, file->inode, call->a[5]);
+	if (at >= 0 && access & ACCESS_EXECUTE)
+		tell_mapped(self, file,
+			    &(struct ktrx_hwt_image){ (uint64_t)at, call->a[1], call->a[5], access, 0 });
+	return at;
+}
+
+/* mmap(hint, size, protection, flags, fd, offset); the last two say nothing of fresh memory. */
 int64_t sys_mmap(const struct call *call)
 {
 	struct process *self = process_self();
 
 	switch (call->a[3]) {
 	case MAP_PRIVATE | MAP_ANONYMOUS:
-		return vm_mmap(&self->vm, call->a[0], call->a[1], access_of(call->a[2]));
+		return vm_mmap(&self->vm, call->a[0], call->a[1], access_of(call->a[2]), NULL, 0);
+	case MAP_PRIVATE:
+		return map_file(self, call);
 	case MAP_SHARED:
 		return map_shared(self, call);
 	default:
@@ -47,10 +80,15 @@ int64_t sys_mmap(const struct call *call)
 
 int64_t sys_munmap(const struct call *call)
 {
+	struct process *self = process_self();
 	uintptr_t start = call->a[0], size = call->a[1];
+	int error;
 
 	if (size > VM_BYTES_MAX)
 		return -EINVAL;
-	return vm_unmap(&process_self()->vm, start,
-			start + ((size + PAGE_SIZE - 1) & ~(uintptr_t)(PAGE_SIZE - 1)));
+	size = (size + PAGE_SIZE - 1) & ~(uintptr_t)(PAGE_SIZE - 1);
+	error = vm_unmap(&self->vm, start, start + size);
+	if (!error)
+		ktrace_hwt_munmap(&self->hardware_trace, &self->thread->hardware_trace, start, size);
+	return error;
 }

@@ -365,8 +365,10 @@ int vfs_open(const char *path, unsigned flags, uint32_t mode, struct inode *cwd,
 		error = walk(path, cwd, who, &place);
 		if (!error)
 			error = open_place(&place, flags, mode, who);
-		if (!error)
+		if (!error) {
 			opened->inode = inode_hold(place.inode);
+			opened->parent = inode_hold(place.directory);
+		}
 		tree_unlock();
 	}
 	if (!error)
@@ -438,31 +440,54 @@ int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, c
 	return error;
 }
 
-/* Puts the path of a directory before *at, where the buffer begins; false if it has no room or no path. */
+/* Puts a name before *at, where the buffer begins; false if it has no room. */
+static bool put_name(const char *name, const char *buffer, char **at)
+{
+	size_t length = strlen(name);
+
+	if ((size_t)(*at - buffer) < length + 1)
+		return false;
+	*at -= length;
+	memcpy(*at, name, length);
+	*--*at = '/';
+	return true;
+}
+
+/* The same for the path of a directory; false, too, if it has none. */
 static bool put_path(const struct inode *directory, const char *buffer, char **at)
 {
 	char name[NAME_MAX + 1];
 
-	for (; directory != vfs_root; directory = directory->parent) {
-		size_t length;
-
-		if (directory->links == 0 || !directory_name(directory->parent, directory, name))
+	for (; directory != vfs_root; directory = directory->parent)
+		if (directory->links == 0 || !directory_name(directory->parent, directory, name) ||
+		    !put_name(name, buffer, at))
 			return false;
-		length = strlen(name);
-		if ((size_t)(*at - buffer) < length + 1)
-			return false;
-		*at -= length;
-		memcpy(*at, name, length);
-		*--*at = '/';
-	}
 	return true;
+}
+
+static bool put_file_path(const struct file *file, const char *buffer, char **at)
+{
+	char name[NAME_MAX + 1];
+
+	return file->parent && directory_name(file->parent, file->inode, name) &&
+	       put_name(name, buffer, at) && put_path(file->parent, buffer, at);
+}
+
+/* What was put before the end of path[]: its length without the NUL, or -errno. */
+static int64_t give_path(const char *path, const char *at, char *to, size_t size)
+{
+	size_t length = (size_t)(path + PATH_MAX - 1 - at);
+
+	if (length + 1 > size)
+		return -ERANGE;
+	memcpy(to, at, length + 1);
+	return (int64_t)length;
 }
 
 int64_t vfs_path(struct inode *directory, char *to, size_t size)
 {
 	char path[PATH_MAX];
 	char *at = path + sizeof(path) - 1;
-	size_t length;
 	bool found;
 
 	*at = '\0';
@@ -473,11 +498,20 @@ int64_t vfs_path(struct inode *directory, char *to, size_t size)
 		return -ENOENT;
 	if (!*at)
 		*--at = '/';
-	length = (size_t)(path + sizeof(path) - 1 - at);
-	if (length + 1 > size)
-		return -ERANGE;
-	memcpy(to, at, length + 1);
-	return (int64_t)length;
+	return give_path(path, at, to, size);
+}
+
+int64_t vfs_file_path(const struct file *file, char *to, size_t size)
+{
+	char path[PATH_MAX];
+	char *at = path + sizeof(path) - 1;
+	bool found;
+
+	*at = '\0';
+	tree_lock();
+	found = put_file_path(file, path, &at);
+	tree_unlock();
+	return found ? give_path(path, at, to, size) : -ENOENT;
 }
 
 void vfs_stat(struct inode *inode, struct abi_stat *stat)

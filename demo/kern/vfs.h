@@ -51,6 +51,8 @@ int vfs_rename(const char *from, const char *to, struct inode *cwd, const struct
 int vfs_chmod(const char *path, uint32_t mode, struct inode *cwd, const struct credentials *who);
 int vfs_chown(const char *path, uint32_t uid, uint32_t gid, struct inode *cwd, const struct credentials *who);
 int64_t vfs_path(struct inode *directory, char *to, size_t size); /* getcwd: length without the NUL */
+/* Where a file of the tree lies now; -ENOENT: its name is gone, or it has moved elsewhere. */
+int64_t vfs_file_path(const struct file *file, char *to, size_t size);
 void vfs_stat(struct inode *inode, struct abi_stat *stat);
 int vfs_truncate(struct inode *inode, uint64_t size);
 

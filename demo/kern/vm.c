@@ -205,11 +205,16 @@ static int place(struct vm *vm, uintptr_t hint, size_t size, struct vm_area *are
 	return area->start ? 0 : -ENOMEM;
 }
 
-int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access)
+int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, struct inode *file,
+		uint64_t offset)
 {
-	struct vm_area area = { .access = access };
-	int error = place(vm, hint, size, &area);
+	struct vm_area area = { .access = access, .file = file, .offset = offset };
+	int error = offset & ~PAGE_MASK ? -EINVAL : place(vm, hint, size, &area);
 
+	if (!error && file && offset < file->size)
+		area.file_bytes = file->size - offset;
+	if (area.file_bytes > size)
+		area.file_bytes = size;
 	if (!error)
 		error = vm_map(vm, &area);
 	return error ? error : (int64_t)area.start;

@@ -63,7 +63,9 @@ bool vm_fork(struct vm *child, struct vm *parent);     /* false: out of memory, 
 int vm_map(struct vm *vm, const struct vm_area *area); /* 0 or -errno (overlap, full, out of range) */
 int vm_unmap(struct vm *vm, uintptr_t start, uintptr_t end);
 int64_t vm_brk(struct vm *vm, uintptr_t brk);
-int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access); /* anonymous, private */
+/* Private: a file's bytes from that offset on, and zeroes behind them; NULL: zeroes. Address or -errno. */
+int64_t vm_mmap(struct vm *vm, uintptr_t hint, size_t size, unsigned access, struct inode *file,
+		uint64_t offset);
 
 /* What a device has from that offset on, for reading. The pages stay with who maps them, whatever becomes of the device. */
 int64_t vm_map_device(struct vm *vm, uintptr_t hint, size_t size, struct file *device, uint64_t offset);

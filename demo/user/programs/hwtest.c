@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * hwtest: /dev/hwt keeps what abi/hwt.h says. Most of it takes a trace unit; without one, that is said, and that requests are
+ * refused is all there is to see.
+ */
+#include <hwt.h>
+#include <ktrx/hwt.h>
+#include <program.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PAGE	    4096u
+#define BUFFER	    (16 * PAGE)
+#define NOBODY	    1000
+#define LONG_MS	    60000u
+#define NOTHING_MS  100
+#define NOWHERE	    0x3000u
+#define SPINS	    300000u
+#define RECORDS_MAX 8192
+
+/* A process that waits at a gate, becomes the program "hwtest child", and says so. */
+struct target {
+	int pid;
+	int gate, door; /* written to let it go; from where it says that it runs */
+};
+
+static struct target start_target(void)
+{
+	char *words[] = { (char[]){ "hwtest" }, (char[]){ "child" }, NULL };
+	int gate[2], door[2], pid;
+	char byte;
+
+	check_equal(0, pipe(gate), "a gate");
+	check_equal(0, pipe(door), "a door");
+	pid = fork();
+	if (pid == 0) {
+		close(gate[1]);
+		close(door[0]);
+		dup2(door[1], STDIN);
+		if (read(gate[0], &byte, 1) == 1)
+			execve("/bin/hwtest", words, &words[2]);
+		exit(127);
+	}
+	check(pid > 0, "a target");
+	close(gate[0]);
+	close(door[1]);
+	return (struct target){ pid, gate[1], door[0] };
+}
+
+/* What a target does as a program of its own: standard input is the door. */
+static int be_target(void)
+{
+	volatile unsigned sum = 0;
+
+	write(STDIN, "x", 1);
+	for (unsigned i = 0; i < SPINS; i++)
+		sum = sum + (i & 3 ? i : 1);
+	return 0;
+}
+
+static void let_go(const struct target *target)
+{
+	check_equal(1, write(target->gate, "g", 1), "the gate opens");
+}
+
+static bool says_something(const struct target *target, int timeout_ms)
+{
+	struct abi_pollfd fds = { .fd = target->door, .events = POLLIN };
+
+	return poll(&fds, 1, timeout_ms) == 1;
+}
+
+static void end_target(const struct target *target)
+{
+	check_equal(0, wait_for(target->pid), "the target ends well");
+	close(target->gate);
+	close(target->door);
+}
+
+/* ---- Contexts ---------------------------------------------------------------------------------- */
+
+struct context {
+	int device, fd;
+	uint32_t ident;
+	char path[32];
+};
+
+static int alloc(int device, struct abi_hwt_alloc wanted, uint32_t *ident)
+{
+	int error = ioctl(device, HWT_IOC_ALLOC, &wanted);
+
+	*ident = wanted.ident;
+	return error;
+}
+
+static struct abi_hwt_alloc of_process(int pid)
+{
+	return (struct abi_hwt_alloc){
+		.mode = KTRX_HWT_MODE_THREAD,
+		.pid = (uint32_t)pid,
+		.buffer_size = BUFFER,
+	};
+}
+
+static struct context open_context(int pid)
+{
+	struct context context = { .device = open(HWT_PATH, O_RDWR | O_CLOEXEC, 0) };
+
+	check(context.device >= 0, HWT_PATH);
+	check_equal(0, alloc(context.device, of_process(pid), &context.ident), "a context");
+	format(context.path, sizeof(context.path), HWT_PATH "_%u_%u", context.ident, (unsigned)pid);
+	context.fd = open(context.path, O_RDWR | O_CLOEXEC, 0);
+	check(context.fd >= 0, context.path);
+	return context;
+}
+
+static void close_context(const struct context *context)
+{
+	struct abi_stat about;
+
+	check_equal(0, stat(context->path, &about), "its file is there");
+	check_equal(S_IFCHR | 0600, about.mode, "and the owner's");
+	close(context->fd);
+	check_equal(0, close(context->device), "the context ends");
+	check_equal(-ENOENT, stat(context->path, &about), "with its file");
+}
+
+static int configure(const struct context *context, struct abi_hwt_config config)
+{
+	return ioctl(context->fd, HWT_IOC_SET_CONFIG, &config);
+}
+
+static int request(const struct context *context, int number)
+{
+	return ioctl(context->fd, (unsigned)number, NULL);
+}
+
+static struct abi_hwt_place place_of(const struct context *context)
+{
+	struct abi_hwt_place place = { 0 };
+
+	check_equal(0, ioctl(context->fd, HWT_IOC_BUFPTR_GET, &place), "a place");
+	return place;
+}
+
+/* Reads records, waiting for each, until one of that type has come. False: none has. */
+static bool await_record(const struct context *context, unsigned type)
+{
+	static uint64_t records[RECORDS_MAX / 8];
+	struct abi_hwt_records wanted = {
+		.buffer = (uintptr_t)records,
+		.size = sizeof(records),
+		.most = 1,
+		.timeout_ms = LONG_MS,
+	};
+
+	while (ioctl(context->fd, HWT_IOC_RECORD_GET, &wanted) == 0 && wanted.count == 1) {
+		const struct ktrx_proc_record *record = (const void *)records;
+
+		if (memcmp(records, KTRX_PROC_MAGIC, 4) != 0 && record->type == type)
+			return true;
+	}
+	return false;
+}
+
+/* ---- Without a unit ---------------------------------------------------------------------------- */
+
+static bool has_unit(int device)
+{
+	char line[160];
+	int64_t n = read(device, line, sizeof(line) - 1);
+
+	line[n > 0 ? n : 0] = '\0';
+	printf("hwtest: %s", line);
+	return strcmp(line, "qemu: there\n") == 0;
+}
+
+static void check_absence(int device)
+{
+	uint32_t ident;
+
+	check_equal(-ENODEV, alloc(device, of_process(getpid()), &ident), "no unit, no context");
+}
+
+static void check_refusals(int device)
+{
+	struct abi_hwt_alloc wanted = of_process(getpid());
+	uint32_t ident;
+
+	check_equal(-ENOTTY, ioctl(device, HWT_IOC_START, NULL), "alloc is the only request");
+	check_equal(-ENOTTY, ioctl(STDOUT, HWT_IOC_ALLOC, &wanted), "the console traces nothing");
+	check_equal(-EBADF, ioctl(31, HWT_IOC_ALLOC, &wanted), "nothing is open there");
+	check_equal(-EFAULT, ioctl(device, HWT_IOC_ALLOC, (void *)16), "no request there");
+	check_equal(-ENODEV, mmap(NULL, PAGE, PROT_READ, MAP_SHARED, device, 0), "nothing to map");
+	wanted.mode = 7;
+	check_equal(-EINVAL, alloc(device, wanted, &ident), "no such mode");
+}
+
+/* ---- With one ---------------------------------------------------------------------------------- */
+
+static void check_requests(int device)
+{
+	struct abi_hwt_alloc wanted = of_process(getpid());
+	uint32_t ident;
+
+	wanted.buffer_size = 0;
+	check_equal(-EINVAL, alloc(device, wanted, &ident), "a buffer of nothing");
+	wanted.buffer_size = PAGE + 8;
+	check_equal(-EINVAL, alloc(device, wanted, &ident), "a buffer of pages and some");
+	check_equal(-ESRCH, alloc(device, of_process(1 << 20), &ident), "nobody");
+	wanted = of_process(getpid());
+	memcpy(wanted.backend, "other", 6);
+	check_equal(-ENODEV, alloc(device, wanted, &ident), "no such unit");
+	wanted = (struct abi_hwt_alloc){ .mode = KTRX_HWT_MODE_CPU, .buffer_size = BUFFER };
+	check_equal(-EINVAL, alloc(device, wanted, &ident), "no CPU");
+	wanted.cpus = UINT64_C(1) << 40;
+	check_equal(-ENODEV, alloc(device, wanted, &ident), "no such CPU");
+}
+
+/* A target that is traced already is nobody else's to trace. */
+static void check_one_context(int device)
+{
+	struct target target = start_target();
+	struct context context = open_context(target.pid);
+	uint32_t ident;
+
+	check_equal(-EEXIST, alloc(device, of_process(target.pid), &ident), "a second context");
+	check_equal(-EBUSY, request(&context, HWT_IOC_WAKEUP), "nobody waits");
+	check_equal(-EBUSY, request(&context, HWT_IOC_STOP), "it does not run");
+	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	check_equal(-EBUSY, request(&context, HWT_IOC_START), "already");
+	check_equal(-EBUSY, configure(&context, (struct abi_hwt_config){ 0 }), "and stays as it is");
+	check_equal(-ENOTTY, request(&context, HWT_IOC_ALLOC), "no context of contexts");
+	let_go(&target);
+	end_target(&target);
+	check(place_of(&context).position > 0, "something was traced");
+	close_context(&context);
+}
+
+static void check_pause_with_listener(void)
+{
+	struct target target = start_target();
+	struct context context = open_context(target.pid);
+
+	check_equal(0,
+		    configure(&context,
+			      (struct abi_hwt_config){ .pauses = HWT_PAUSE_EXEC, .timeout_ms = LONG_MS }),
+		    "pause on exec");
+	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	let_go(&target);
+	check(await_record(&context, KTRX_HWT_EXECUTABLE), "where it is now");
+	check(await_record(&context, KTRX_HWT_EXECUTABLE), "a new program");
+	check(!says_something(&target, NOTHING_MS), "which does not run yet");
+	check_equal(0, request(&context, HWT_IOC_WAKEUP), "it is let go");
+	check(says_something(&target, LONG_MS), "and runs");
+	end_target(&target);
+	close_context(&context);
+}
+
+static void check_pause_alone(void)
+{
+	struct target target = start_target();
+	struct context context = open_context(target.pid);
+
+	check_equal(
+		0, configure(&context, (struct abi_hwt_config){ .pauses = HWT_PAUSE_EXEC, .timeout_ms = 50 }),
+		"a short pause");
+	let_go(&target);
+	check(says_something(&target, LONG_MS), "it goes on by itself");
+	end_target(&target);
+	close_context(&context);
+}
+
+/* The owner tells by the door's letter box that its target waits; then it is killed. */
+static void check_owner_killed(void)
+{
+	struct target target = start_target();
+	int tell[2], owner;
+	char byte;
+
+	check_equal(0, pipe(tell), "a pipe");
+	owner = fork();
+	if (owner == 0) {
+		struct context context = open_context(target.pid);
+
+		configure(&context,
+			  (struct abi_hwt_config){ .pauses = HWT_PAUSE_EXEC, .timeout_ms = LONG_MS });
+		let_go(&target);
+		await_record(&context, KTRX_HWT_EXECUTABLE);
+		await_record(&context, KTRX_HWT_EXECUTABLE);
+		write(tell[1], "p", 1);
+		pause();
+	}
+	check_equal(1, read(tell[0], &byte, 1), "the target waits");
+	check(!says_something(&target, NOTHING_MS), "and does not run");
+	check_equal(0, kill(owner, SIGKILL), "its owner is killed");
+	check_equal(SIGKILL, wait_for(owner), "and gone");
+	check(says_something(&target, LONG_MS / 2), "the target goes on");
+	end_target(&target);
+	close(tell[0]);
+	close(tell[1]);
+}
+
+/* Nothing that runs lies in the range: nothing is traced, and that is no error. */
+static void check_empty_range(void)
+{
+	struct target target = start_target();
+	struct context context = open_context(target.pid);
+	struct abi_hwt_config config = { .ranges = 1, .range = { { NOWHERE, NOWHERE + PAGE } } };
+	uint64_t before;
+
+	check_equal(0, configure(&context, config), "a range outside of any image");
+	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	before = place_of(&context).position;
+	let_go(&target);
+	end_target(&target);
+	check(place_of(&context).position - before < PAGE, "no branch is told");
+	config.range[0].end = config.range[0].start;
+	request(&context, HWT_IOC_STOP);
+	check(configure(&context, config) != 0, "a range of nothing");
+	config.ranges = HWT_RANGES_MAX + 1;
+	check_equal(-EINVAL, configure(&context, config), "too many ranges");
+	close_context(&context);
+}
+
+static void check_mapping(void)
+{
+	struct target target = start_target();
+	struct context context = open_context(target.pid);
+	const volatile unsigned char *bytes;
+	int64_t at = mmap(NULL, BUFFER, PROT_READ, MAP_SHARED, context.fd, 0);
+	struct abi_hwt_place place;
+	unsigned sum = 0;
+	int pid;
+
+	check(at > 0, "the buffer is mapped");
+	bytes = (const volatile unsigned char *)(uintptr_t)at;
+	check_equal(-EACCES, mmap(NULL, BUFFER, PROT_READ | PROT_WRITE, MAP_SHARED, context.fd, 0),
+		    "to be read");
+	check_equal(-EINVAL, mmap(NULL, 2 * BUFFER, PROT_READ, MAP_SHARED, context.fd, 0),
+		    "there is no more");
+	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	let_go(&target);
+	end_target(&target);
+	place = place_of(&context);
+	check(place.position > BUFFER && place.wraps > 0, "the buffer began anew");
+	close_context(&context);
+	for (unsigned i = 0; i < BUFFER; i++)
+		sum += bytes[i];
+	check(sum > 0, "what was traced can be read when the context has ended");
+	pid = fork();
+	if (pid == 0) {
+		*(volatile char *)(uintptr_t)at = 1;
+		exit(0);
+	}
+	check_equal(SIGSEGV, wait_for(pid), "and not written");
+	check_equal(0, munmap((void *)(uintptr_t)at, BUFFER), "unmapped");
+}
+
+static void check_permission(int device)
+{
+	struct abi_hwt_alloc wanted = { .mode = KTRX_HWT_MODE_CPU, .cpus = 1, .buffer_size = BUFFER };
+	int parent = getpid(), pid = fork();
+	uint32_t ident;
+
+	if (pid == 0) {
+		check_equal(0, setgid(NOBODY), "in another group");
+		check_equal(0, setuid(NOBODY), "somebody else");
+		check_equal(-EPERM, alloc(device, of_process(parent), &ident), "not the superuser's");
+		check_equal(-EPERM, alloc(device, wanted, &ident), "nor a CPU");
+		finish();
+	}
+	check_equal(0, wait_for(pid), "who is not permitted");
+	check_equal(0, alloc(device, wanted, &ident), "the superuser's CPU");
+	check_equal(-EEXIST, alloc(device, wanted, &ident), "which has a context then");
+}
+
+int main(int argc, char **argv)
+{
+	int device = open(HWT_PATH, O_RDWR | O_CLOEXEC, 0);
+
+	if (argc == 2 && strcmp(argv[1], "child") == 0)
+		return be_target();
+	check(device >= 0, HWT_PATH);
+	check_refusals(device);
+	if (!has_unit(device)) {
+		check_absence(device);
+		finish();
+	}
+	check_requests(device);
+	check_one_context(device);
+	check_pause_with_listener();
+	check_pause_alone();
+	check_owner_killed();
+	check_empty_range();
+	check_mapping();
+	check_permission(device);
+	finish();
+}
