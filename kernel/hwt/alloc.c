@@ -41,9 +41,9 @@ static int is_valid(const struct ktrace_hwt_request *request)
 	}
 }
 
-static int has_cpu(const uint64_t *cpus, uint32_t cpu)
+static int has_cpu(const uint64_t *set, uint32_t cpu)
 {
-	return cpus[cpu / 64] >> cpu % 64 & 1;
+	return set[cpu / 64] >> cpu % 64 & 1;
 }
 
 static void look(void *nothing)
