@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * measure [CALLS...]: what putting a process trace into words costs, whole process, processor time by the kernel's account,
- * best of several runs in turn; and beside it awk over the text of the same calls as strace has it: taking each call apart
- * into its arguments, as kdump has it apart to print it, and looking at nothing but what a table of calls needs, beside
- * kdump's own table. JSON lines on stdout, the bars on stderr. Exit status 1 if a bar is missed or the tables differ.
+ * best of several runs in turn; and beside it awk over the text of the same calls as strace has it. The bar is against awk
+ * that takes each call apart into its arguments, as kdump has it apart to print it; one that looks at nothing but what a
+ * table of calls needs is there to be compared with kdump's own table. JSON lines on stdout, the bars on stderr. Exit status 1
+ * if a bar is missed or the tables differ.
  */
 #include <stdio.h>
 #include <stdlib.h>

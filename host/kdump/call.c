@@ -40,13 +40,15 @@ static const struct kdump_type *resolve(const struct kdump_table *table, const s
 void kdump_arguments_begin(struct kdump_arguments *arguments, struct kdump_table *table, uint32_t number,
 			   const uint64_t *word, unsigned words, bool all)
 {
+	const struct kdump_call *call = kdump_table_call(table, number);
+
 	*arguments = (struct kdump_arguments){
 		.table = table,
-		.call = kdump_table_call(table, number),
+		.call = call,
+		.typed = call && call->typed && !all,
 		.word = word,
 		.words = words,
 		.narrow = kdump_table_address_size(table) == 4,
-		.all = all,
 	};
 }
 
@@ -59,31 +61,45 @@ static uint64_t take_word(struct kdump_arguments *arguments, const struct kdump_
 	return value;
 }
 
+/* How it reads, and whether it is shown at all, depends on nothing before it, nor does what follows on it. */
+static bool stands_alone(const struct kdump_type *type)
+{
+	return !type ||
+	       (type->symbols == 0 && !type->keyed && type->base != KDUMP_MODE && type->base != KDUMP_OFF);
+}
+
+/* The value of the argument that `one` has the type of by the table; false if it means nothing. */
+static bool take_argument(struct kdump_arguments *arguments, struct kdump_one *one)
+{
+	const struct kdump_type *type = one->type;
+
+	one->value = take_word(arguments, type);
+	one->type = type = resolve(arguments->table, type, arguments->key, one->value);
+	if (type && type->symbols && !type->flags && !type->mask)
+		arguments->key = kdump_type_symbol(type, one->value);
+	return !is_unused(arguments, type);
+}
+
 bool kdump_arguments_next(struct kdump_arguments *arguments, struct kdump_one *one)
 {
 	const struct kdump_call *call = arguments->call;
-	bool typed = call && call->typed && !arguments->all;
 
 	while (arguments->next_word < arguments->words) {
-		const struct kdump_type *type = NULL;
-
-		one->name = "";
-		if (typed && arguments->next == call->arguments)
+		*one = (struct kdump_one){ .name = "" };
+		if (arguments->typed && arguments->next == call->arguments)
 			return false;
-		if (typed) {
-			type = call->argument[arguments->next].type;
+		if (arguments->typed) {
+			one->type = call->argument[arguments->next].type;
 			one->name = call->argument[arguments->next].name;
 		}
 		arguments->next++;
-		one->value = take_word(arguments, type);
-		one->type = type = resolve(arguments->table, type, arguments->key, one->value);
-		if (type && type->symbols && !type->flags && !type->mask)
-			arguments->key = kdump_type_symbol(type, one->value);
-		if (!is_unused(arguments, type)) {
-			arguments->before = type;
-			arguments->value_before = one->value;
-			return true;
-		}
+		if (stands_alone(one->type))
+			one->value = arguments->word[arguments->next_word++];
+		else if (!take_argument(arguments, one))
+			continue;
+		arguments->before = one->type;
+		arguments->value_before = one->value;
+		return true;
 	}
 	return false;
 }

@@ -17,7 +17,7 @@ struct kdump_arguments {
 	const uint64_t *word;
 	unsigned words, next_word, next;
 	bool narrow; /* words of 32 bits, so that a place in a file takes two */
-	bool all;    /* as recorded, whatever the table says */
+	bool typed;  /* the table says which there are; else as recorded */
 	struct kdump_table *table;
 	const struct kdump_type *before; /* of the argument that kdump_arguments_next() gave last … */
 	uint64_t value_before;		 /* … and its value */

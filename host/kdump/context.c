@@ -33,7 +33,7 @@ static int take_table(struct kdump_context *context)
 	return 0;
 }
 
-static int take_session(struct kdump_context *context)
+int kdump_context_take_session(struct kdump_context *context)
 {
 	const struct ktread_proc_info *info = context->info;
 	bool grown = context->heads == info->heads && context->format == info->format;
@@ -64,7 +64,7 @@ int kdump_context_open(struct kdump_context *context, const struct kdump_options
 		.info = ktread_proc_info(trace),
 		.words = { .style = style, .decimal = options->decimal, .raw = options->raw },
 	};
-	return take_session(context);
+	return kdump_context_take_session(context);
 }
 
 void kdump_context_close(struct kdump_context *context)
@@ -122,26 +122,6 @@ struct kdump_table *kdump_context_table(struct kdump_context *context, enum kdum
 struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t pid)
 {
 	return kdump_context_table(context, kdump_context_foreign(context, pid));
-}
-
-static void note_abi(struct kdump_context *context, const struct ktread_proc_record *record)
-{
-	struct kdump_abi *abi = &context->abi[record->pid % KDUMP_ABIS];
-
-	if (record->type == KTRX_PROC_SYSCALL)
-		*abi = (struct kdump_abi){ record->pid, record->syscall.abi };
-	else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx)
-		*abi = (struct kdump_abi){ record->pid, record->ctor.flags };
-}
-
-int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record)
-{
-	note_abi(context, record);
-	/* A file that was empty at first has no format before its first record. */
-	if (context->heads == context->info->heads && context->tables == context->info->tables &&
-	    context->format == context->info->format)
-		return 0;
-	return take_session(context);
 }
 
 uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks)

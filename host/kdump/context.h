@@ -84,8 +84,24 @@ int kdump_context_open(struct kdump_context *context, const struct kdump_options
 		       struct ktread_proc *trace, struct output *out, enum kdump_style style);
 void kdump_context_close(struct kdump_context *context);
 
-/* Before each record: takes over what it or another head or table says. 0, or KTREAD_E_MEMORY. */
-int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record);
+/* Takes over what another head or table says. 0, or KTREAD_E_MEMORY. */
+int kdump_context_take_session(struct kdump_context *context);
+
+/* Before each record: takes over what it says of its process, and as above. */
+static inline int kdump_context_update(struct kdump_context *context, const struct ktread_proc_record *record)
+{
+	struct kdump_abi *abi = &context->abi[record->pid % KDUMP_ABIS];
+
+	if (record->type == KTRX_PROC_SYSCALL)
+		*abi = (struct kdump_abi){ record->pid, record->syscall.abi };
+	else if (record->type == KTRX_PROC_PROCCTOR && !context->ktrx)
+		*abi = (struct kdump_abi){ record->pid, record->ctor.flags };
+	/* A file that was empty at first has no format before its first record. */
+	if (context->heads == context->info->heads && context->tables == context->info->tables &&
+	    context->format == context->info->format)
+		return 0;
+	return kdump_context_take_session(context);
+}
 
 /* As in records of calls; 0 if unknown. */
 uint32_t kdump_context_abi(const struct kdump_context *context, uint32_t pid);

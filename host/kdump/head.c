@@ -156,7 +156,9 @@ char *kdump_put_head(char *at, struct kdump_context *context, const struct ktrea
 {
 	char name[4];
 
-	at = kdump_put_times(kdump_put_who(at, context, record), context, record->stamp);
+	at = kdump_put_who(at, context, record);
+	if (context->options->absolute || context->options->elapsed || context->options->relative)
+		at = kdump_put_times(at, context, record->stamp);
 	if (context->options->cpus && record->cpu != KTREAD_PROC_NOBODY) {
 		at = put_right(at, (int32_t)record->cpu, 3);
 		*at++ = ' ';

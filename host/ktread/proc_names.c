@@ -22,13 +22,11 @@ static struct ktread_proc_process *set_of(const struct ktread_proc_processes *pr
 	return &processes->row[(pid & (SETS - 1)) * PLACES];
 }
 
-const struct ktread_proc_process *ktread_proc_process_find(struct ktread_proc_processes *processes,
+const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
 							   uint32_t pid)
 {
-	const struct ktread_proc_process *set = processes->last;
+	const struct ktread_proc_process *set;
 
-	if (set && set->pid == pid && set->session == processes->session)
-		return set;
 	if (!processes->row)
 		return NULL;
 	set = set_of(processes, pid);

@@ -27,9 +27,20 @@ struct ktread_proc_processes {
 
 void ktread_proc_processes_free(struct ktread_proc_processes *processes);
 void ktread_proc_processes_forget(struct ktread_proc_processes *processes);
-/* NULL: nothing is known of it. */
-const struct ktread_proc_process *ktread_proc_process_find(struct ktread_proc_processes *processes,
+/* In the table, whoever was found last. NULL: nothing is known of it. */
+const struct ktread_proc_process *ktread_proc_process_look(struct ktread_proc_processes *processes,
 							   uint32_t pid);
+
+static inline const struct ktread_proc_process *
+ktread_proc_process_find(struct ktread_proc_processes *processes, uint32_t pid)
+{
+	const struct ktread_proc_process *last = processes->last;
+
+	if (last && last->pid == pid && last->session == processes->session)
+		return last;
+	return ktread_proc_process_look(processes, pid);
+}
+
 /* Its row, a new one if need be. NULL: out of memory. */
 struct ktread_proc_process *ktread_proc_process_enter(struct ktread_proc_processes *processes, uint32_t pid);
 
