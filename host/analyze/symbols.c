@@ -326,6 +326,13 @@ static int is_mark(const char *name)
 	return name[0] == '$' && (name[1] == 'x' || name[1] == 'd' || name[1] == 't');
 }
 
+/* Is it a place that has a name of its own? Not one that has a value, or lies in another file. */
+static int is_place(const char *name, const GElf_Sym *symbol)
+{
+	return name && *name && !is_mark(name) && GELF_ST_TYPE(symbol->st_info) <= STT_FUNC &&
+	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
+}
+
 /* The nearest symbol at or below the address that is code or data, by looking at them all. */
 static const char *find_below(const struct symbols *symbols, uint64_t address, GElf_Off *offset)
 {
@@ -338,9 +345,7 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, G
 		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol, &at,
 									    NULL, NULL, NULL);
 
-		if (!name || !*name || is_mark(name) || GELF_ST_TYPE(symbol.st_info) > STT_FUNC ||
-		    symbol.st_shndx == SHN_UNDEF || symbol.st_shndx >= SHN_LORESERVE || at > address ||
-		    (best && address - at >= *offset))
+		if (!is_place(name, &symbol) || at > address || (best && address - at >= *offset))
 			continue;
 		best = name;
 		*offset = address - at;
@@ -391,6 +396,24 @@ int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *
 
 	symbol->offset++;
 	return status;
+}
+
+void symbols_each(struct symbols *symbols,
+		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
+		  void *context)
+{
+	int count = symbols ? symbols->library.dwfl_module_getsymtab(symbols->module) : 0;
+
+	for (int i = 0; i < count; i++) {
+		GElf_Sym symbol;
+		GElf_Addr at;
+		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol, &at,
+									    NULL, NULL, NULL);
+
+		if (is_place(name, &symbol) && GELF_ST_TYPE(symbol.st_info) != STT_OBJECT &&
+		    is_linked(symbols, at))
+			each(context, name, at + symbols->slide, symbol.st_size);
+	}
 }
 
 #endif

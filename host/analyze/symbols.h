@@ -56,6 +56,14 @@ int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbo
 /* The same for a return address: the line is that of the call, the offset that of the address. */
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
+/*
+ * Calls `each` for all named code, in no order: functions, and what assembly has no type for. Addresses are of the running
+ * kernel, names as the file has them, sizes 0 where the file does not say.
+ */
+void symbols_each(struct symbols *symbols,
+		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
+		  void *context);
+
 /* Does the address lie in the kernel's image? */
 int symbols_has(const struct symbols *symbols, uint64_t address);
 

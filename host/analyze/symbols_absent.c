@@ -46,4 +46,11 @@ int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *
 	return symbols_find(symbols, address, symbol);
 }
 
+void symbols_each(struct symbols *symbols,
+		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
+		  void *context)
+{
+	(void)symbols, (void)each, (void)context;
+}
+
 #endif

@@ -19,10 +19,15 @@ struct hwt_encoding {
 	 */
 	int (*next)(void *decoder, struct hwt_step *step);
 	void (*close)(void *decoder);
+	/* The last byte at or before `offset` at which decoding can begin; NULL: that is only the first. */
+	size_t (*begin)(const struct hwt_piece *piece, size_t offset);
 	void (*packets)(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			void (*line)(void *to, uint64_t offset, const char *name, const char *text),
 			void *to);
 };
+
+/* A unit's time as a stamp of the file, to read images by. */
+uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time);
 
 /* NULL where the library is not there. */
 extern const struct hwt_encoding *const hwt_encoding_pt;

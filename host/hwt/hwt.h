@@ -27,7 +27,7 @@ struct hwt_decoder;
 /* ---- Steps ------------------------------------------------------------------------------------- */
 
 enum hwt_kind {
-	HWT_RUN,   /* instructions one after another, up to one that may branch */
+	HWT_RUN,   /* instructions one after another, up to one that may branch; then to `to`, if has_to */
 	HWT_ON,	   /* trace begins, at `address` */
 	HWT_OFF,   /* it ends; the next instruction, which was not traced, is at `address`, if has_address */
 	HWT_ASYNC, /* interrupt or exception: from `address`, which was not run, to `to`, if has_to */

@@ -216,6 +216,7 @@ static void present(struct ktread_proc *trace)
 	record->type = record->raw = head.type;
 	record->flags = head.flags;
 	ktread_proc_set_payload(record, bytes + trace->record_head, head.size);
+	record->payload_offset = record->offset + trace->record_head;
 	if (!ktread_proc_ktrx_payload(trace)) {
 		record->type = KTREAD_PROC_BROKEN;
 		ktread_proc_set_data(record, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* What is in the payload of our own records. */
+#include "ktrx/hwt.h"
 #include "proc_ktrx.h"
 
 /* Copies what a payload begins with, and has what follows be the data. False: it is shorter than that. */
@@ -220,7 +221,8 @@ bool ktread_proc_ktrx_payload(struct ktread_proc *trace)
 	case KTRX_PROC_TABLE:
 		return true;
 	default:
-		record->type = KTREAD_PROC_UNKNOWN;
+		if (record->type < KTRX_HWT_FIRST || record->type > KTRX_HWT_LAST)
+			record->type = KTREAD_PROC_UNKNOWN;
 		return true;
 	}
 }

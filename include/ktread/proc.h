@@ -98,12 +98,13 @@ struct ktread_proc_record {
 	uint64_t lost;	 /* records lost right before it */
 	uint32_t pid, tid;
 	uint32_t cpu;		      /* KTREAD_PROC_NOBODY if unknown */
-	uint16_t type;		      /* KTRX_PROC_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
+	uint16_t type; /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
 	uint16_t raw;		      /* its number in the file */
 	uint16_t flags;		      /* KTRX_PROC_CUT, KTRX_PROC_QUEUED; CUT also where the reader cut */
 	char name[32];		      /* the process's, NUL-terminated, not yet escaped; "" if unknown */
 	const unsigned char *payload; /* as in the file */
 	uint32_t payload_size;
+	uint64_t payload_offset; /* in the file, unpacked; of KTRX alone */
 
 	/* By type; of those with bytes behind, `data` and `data_size` are these. */
 	union {
@@ -167,7 +168,7 @@ struct ktread_proc_record {
 			uint64_t records, lost, bytes;
 		} end;
 	};
-	/* NAMEI, USER, SYSCTL, NAME, TABLE, and where nothing else is said: the whole payload. */
+	/* NAMEI, USER, SYSCTL, NAME, TABLE, KTRX_HWT_*, and where nothing else is said: the whole payload. */
 	const unsigned char *data;
 	uint32_t data_size;
 };

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "binary.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ktread/ktread.h"
+#include "names.h"
+
+static void add_segment(struct hwt_binary *binary, const Elf64_Phdr *header)
+{
+	uint64_t size = header->p_filesz;
+
+	if (header->p_type != PT_LOAD || header->p_offset >= binary->size ||
+	    binary->segments == HWT_SEGMENTS_MOST)
+		return;
+	if (size > binary->size - header->p_offset)
+		size = binary->size - header->p_offset;
+	if (size == 0 || header->p_vaddr > UINT64_MAX - size)
+		return;
+	if (binary->segments == 0 || header->p_vaddr < binary->base)
+		binary->base = header->p_vaddr;
+	binary->segment[binary->segments++] =
+		(struct hwt_segment){ .address = header->p_vaddr,
+				      .offset = header->p_offset,
+				      .size = size,
+				      .access = (header->p_flags & PF_R ? 1u : 0) |
+						(header->p_flags & PF_W ? 2u : 0) |
+						(header->p_flags & PF_X ? 4u : 0) };
+}
+
+static int read_headers(struct hwt_binary *binary)
+{
+	Elf64_Ehdr head;
+
+	if (binary->size < sizeof(head) || memcmp(binary->bytes, ELFMAG, SELFMAG) != 0)
+		return 0;
+	memcpy(&head, binary->bytes, sizeof(head));
+	if (head.e_ident[EI_CLASS] != ELFCLASS64 || head.e_ident[EI_DATA] != ELFDATA2LSB)
+		return KTREAD_E_FORMAT;
+	binary->machine = head.e_machine;
+	for (uint32_t i = 0; i < head.e_phnum && head.e_phentsize >= sizeof(Elf64_Phdr); i++) {
+		const uint64_t into = (uint64_t)i * head.e_phentsize;
+		Elf64_Phdr header;
+
+		if (head.e_phoff > binary->size || binary->size - head.e_phoff < into + sizeof(header))
+			break;
+		memcpy(&header, binary->bytes + head.e_phoff + into, sizeof(header));
+		add_segment(binary, &header);
+	}
+	return 0;
+}
+
+static int map(struct hwt_binary *binary, int descriptor)
+{
+	struct stat status;
+	void *bytes;
+
+	if (fstat(descriptor, &status) != 0)
+		return KTREAD_E_SYSTEM;
+	if (!S_ISREG(status.st_mode))
+		return KTREAD_E_FORMAT;
+	binary->size = (uint64_t)status.st_size;
+	if (binary->size == 0)
+		return 0;
+	bytes = mmap(NULL, binary->size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+	if (bytes == MAP_FAILED)
+		return KTREAD_E_SYSTEM;
+	binary->bytes = bytes;
+	return read_headers(binary);
+}
+
+int hwt_binary_open(struct hwt_binary **opened, const char *path)
+{
+	/* Whatever a path of the trace names: not to wait for a pipe's other end. */
+	const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct hwt_binary *binary;
+	int status, error;
+
+	*opened = NULL;
+	if (descriptor < 0)
+		return KTREAD_E_SYSTEM;
+	binary = calloc(1, sizeof(*binary));
+	if (binary)
+		binary->path = strdup(path);
+	if (!binary || !binary->path) {
+		status = KTREAD_E_MEMORY;
+	} else {
+		binary->name = strrchr(binary->path, '/') ? strrchr(binary->path, '/') + 1 : binary->path;
+		status = map(binary, descriptor);
+	}
+	error = errno;
+	close(descriptor);
+	if (status < 0)
+		hwt_binary_close(binary);
+	else
+		*opened = binary;
+	errno = error;
+	return status;
+}
+
+void hwt_binary_close(struct hwt_binary *binary)
+{
+	if (!binary)
+		return;
+	hwt_names_close(binary->names);
+	if (binary->bytes)
+		munmap((void *)(uintptr_t)binary->bytes, binary->size);
+	free(binary->path);
+	free(binary);
+}
+
+uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset)
+{
+	for (uint32_t i = 0; i < binary->segments; i++) {
+		const struct hwt_segment *segment = &binary->segment[i];
+
+		if (offset >= segment->offset && offset - segment->offset < segment->size)
+			return segment->address + (offset - segment->offset);
+	}
+	return offset;
+}

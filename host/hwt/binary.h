@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A file that code was mapped from: a program, a library, a kernel. What its headers say is held against its size. */
+#ifndef HWT_BINARY_H
+#define HWT_BINARY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HWT_SEGMENTS_MOST 64u
+
+struct hwt_segment {
+	uint64_t address, offset, size; /* those that are in the file */
+	uint32_t access;		/* 1 read, 2 write, 4 execute */
+};
+
+struct hwt_names;
+
+struct hwt_binary {
+	char *path;
+	const char *name; /* path without folders */
+	const unsigned char *bytes;
+	uint64_t size;
+	uint16_t machine; /* 0: no ELF file */
+	uint64_t base;	  /* lowest address of a segment */
+	uint32_t segments;
+	struct hwt_segment segment[HWT_SEGMENTS_MOST];
+	struct hwt_names *names; /* hwt/names.h; NULL: nobody has asked yet */
+};
+
+/* 0; KTREAD_E_SYSTEM with errno; KTREAD_E_MEMORY; KTREAD_E_FORMAT: it is no file, or an ELF file that is none of 64 bits. */
+int hwt_binary_open(struct hwt_binary **binary, const char *path);
+void hwt_binary_close(struct hwt_binary *binary);
+/* The file's own address of a byte in it; of what is in no segment the offset. */
+uint64_t hwt_binary_address(const struct hwt_binary *binary, uint64_t offset);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define NONE	   UINT32_MAX
+#define LINES_MOST 1024u	       /* of one address; what comes behind them replaces the last */
+#define MIXED	   UINT64_MAX	       /* several spaces have said so */
+#define CHUNK	   (UINT32_C(1) << 20) /* read at once */
+
+struct line {
+	uint64_t number; /* address / HWT_CODE_LINE */
+	uint64_t space;	 /* 0: of all that have no line of their own */
+	uint64_t owner;	 /* of one of space 0: who said so, or MIXED */
+	uint64_t from;
+	uint64_t known; /* a bit for each byte */
+	uint32_t next;	/* of the same number, the one that was made before */
+	unsigned char bytes[HWT_CODE_LINE];
+};
+
+struct hwt_codes {
+	struct line *line;
+	size_t lines, line_room;
+	uint32_t *bucket; /* the line that was made last of those of a number */
+	size_t buckets;	  /* a power of two */
+	size_t numbers;	  /* that are in it */
+	struct hwt_code_run *run;
+	size_t runs, run_room;
+};
+
+/* ---- Table ---- */
+
+static size_t hash(const struct hwt_codes *codes, uint64_t number)
+{
+	return (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & (codes->buckets - 1);
+}
+
+/* Where the number is, or would be. */
+static uint32_t *place(const struct hwt_codes *codes, uint64_t number)
+{
+	size_t at = hash(codes, number);
+
+	while (codes->bucket[at] != NONE && codes->line[codes->bucket[at]].number != number)
+		at = (at + 1) & (codes->buckets - 1);
+	return &codes->bucket[at];
+}
+
+static int widen(struct hwt_codes *codes)
+{
+	const size_t before = codes->buckets;
+	uint32_t *old = codes->bucket;
+
+	if (codes->numbers * 2 < before)
+		return 0;
+	codes->buckets = before ? before * 2 : 1024;
+	codes->bucket = malloc(codes->buckets * sizeof(*codes->bucket));
+	if (!codes->bucket) {
+		codes->bucket = old;
+		codes->buckets = before;
+		return KTREAD_E_MEMORY;
+	}
+	memset(codes->bucket, 0xff, codes->buckets * sizeof(*codes->bucket));
+	for (size_t i = 0; i < before; i++)
+		if (old[i] != NONE)
+			*place(codes, codes->line[old[i]].number) = old[i];
+	free(old);
+	return 0;
+}
+
+/* ---- Taking code in ---- */
+
+struct part {
+	uint64_t number, space, from;
+	uint64_t known;
+	unsigned char bytes[HWT_CODE_LINE];
+};
+
+static bool differs(const struct line *line, const struct part *part)
+{
+	for (uint64_t both = line->known & part->known; both; both &= both - 1) {
+		const unsigned i = (unsigned)__builtin_ctzll(both);
+
+		if (line->bytes[i] != part->bytes[i])
+			return true;
+	}
+	return false;
+}
+
+static void overlay(struct line *line, const struct part *part)
+{
+	for (uint64_t left = part->known; left; left &= left - 1) {
+		const unsigned i = (unsigned)__builtin_ctzll(left);
+
+		line->bytes[i] = part->bytes[i];
+	}
+	line->known |= part->known;
+}
+
+/* The line that the space has now: its own, or else that of all; and how many there are of the number. */
+static uint32_t present(const struct hwt_codes *codes, uint32_t head, uint64_t space, uint32_t *count)
+{
+	uint32_t common = NONE, own = NONE;
+
+	*count = 0;
+	for (uint32_t at = head; at != NONE; at = codes->line[at].next) {
+		const struct line *line = &codes->line[at];
+
+		++*count;
+		if (own == NONE && line->space == space)
+			own = at;
+		if (common == NONE && line->space == 0)
+			common = at;
+	}
+	return own != NONE ? own : common;
+}
+
+static int add_line(struct hwt_codes *codes, const struct line *line, uint32_t *head)
+{
+	struct line *grown;
+	const ptrdiff_t where = head - codes->bucket;
+
+	if (codes->lines == NONE)
+		return KTREAD_E_MEMORY;
+	grown = hwt_grow(codes->line, codes->lines, &codes->line_room, sizeof(*grown));
+	if (!grown)
+		return KTREAD_E_MEMORY;
+	codes->line = grown;
+	codes->line[codes->lines] = *line;
+	codes->line[codes->lines].next = codes->bucket[where];
+	codes->numbers += codes->bucket[where] == NONE;
+	codes->bucket[where] = (uint32_t)codes->lines++;
+	return 0;
+}
+
+static int take_part(struct hwt_codes *codes, const struct part *part)
+{
+	struct line made = { .number = part->number, .owner = part->space, .from = part->from };
+	uint32_t *head, at, count;
+	struct line *line;
+
+	if (widen(codes) != 0)
+		return KTREAD_E_MEMORY;
+	head = place(codes, part->number);
+	at = present(codes, *head, part->space, &count);
+	line = at == NONE ? NULL : &codes->line[at];
+	if (line && (!differs(line, part) || count >= LINES_MOST)) {
+		overlay(line, part);
+		if (line->space == 0 && line->owner != part->space)
+			line->owner = MIXED;
+		return 0;
+	}
+	if (line) {
+		memcpy(made.bytes, line->bytes, sizeof(made.bytes));
+		made.known = line->known;
+		/* Another space's code is no earlier version of this one's. */
+		if (line->space == 0 && part->space != 0 && line->owner != part->space)
+			made.space = part->space;
+		else
+			made.space = line->space;
+	}
+	overlay(&made, part);
+	return add_line(codes, &made, head);
+}
+
+static int take_bytes(struct hwt_codes *codes, const struct hwt_code *code, uint64_t address,
+		      const unsigned char *bytes, size_t size)
+{
+	int status = 0;
+
+	while (size && status == 0) {
+		const unsigned into = (unsigned)(address % HWT_CODE_LINE);
+		const size_t here = size < HWT_CODE_LINE - into ? size : HWT_CODE_LINE - into;
+		struct part part = { .number = address / HWT_CODE_LINE,
+				     .space = code->space,
+				     .from = code->stamp };
+
+		part.known = (here == 64 ? ~UINT64_C(0) : (UINT64_C(1) << here) - 1) << into;
+		memcpy(part.bytes + into, bytes, here);
+		status = take_part(codes, &part);
+		address += here;
+		bytes += here;
+		size -= here;
+	}
+	return status;
+}
+
+static int take_code(struct hwt_codes *codes, const struct hwt_store *store, const struct hwt_code *code,
+		     unsigned char *buffer)
+{
+	int status = 0;
+
+	for (uint32_t done = 0; done < code->size && status == 0;) {
+		const uint32_t left = code->size - done, wanted = left < CHUNK ? left : CHUNK;
+		const size_t got = hwt_store_read(store, code->offset + done, buffer, wanted);
+
+		status = take_bytes(codes, code, code->address + done, buffer, got);
+		if (got < wanted)
+			break;
+		done += wanted;
+	}
+	return status;
+}
+
+/* ---- Runs ---- */
+
+static int compare_numbers(const void *left, const void *right)
+{
+	const struct line *const *a = left, *const *b = right;
+
+	if ((*a)->number != (*b)->number)
+		return (*a)->number < (*b)->number ? -1 : 1;
+	return (*a)->space < (*b)->space ? -1 : (*a)->space > (*b)->space;
+}
+
+static int add_run(struct hwt_codes *codes, const struct hwt_code_run *run)
+{
+	struct hwt_code_run *last = codes->runs ? &codes->run[codes->runs - 1] : NULL, *grown;
+
+	/* Neighbours in the order of addresses; of several spaces each line is a run of its own. */
+	if (last && last->fixed == run->fixed && last->space == run->space &&
+	    last->address + last->size == run->address) {
+		last->size += run->size;
+		return 0;
+	}
+	grown = hwt_grow(codes->run, codes->runs, &codes->run_room, sizeof(*grown));
+	if (!grown)
+		return KTREAD_E_MEMORY;
+	codes->run = grown;
+	codes->run[codes->runs++] = *run;
+	return 0;
+}
+
+/* The lines of one number: one that all agree upon is fixed; so is one of several that no space has two of. */
+static int add_number(struct hwt_codes *codes, struct line *const *line, size_t lines)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < lines && status == 0; i++) {
+		const bool again = (i > 0 && line[i - 1]->space == line[i]->space) ||
+				   (i + 1 < lines && line[i + 1]->space == line[i]->space);
+		struct hwt_code_run run = { .address = line[i]->number * HWT_CODE_LINE,
+					    .size = HWT_CODE_LINE,
+					    .space = line[i]->space,
+					    .fixed = !again };
+
+		if (lines > 1 && run.space == 0) {
+			run.fixed = run.fixed && line[i]->owner != 0 && line[i]->owner != MIXED;
+			run.space = line[i]->owner == MIXED ? 0 : line[i]->owner;
+		}
+		if (!again || i == 0 || line[i - 1]->space != line[i]->space)
+			status = add_run(codes, &run);
+	}
+	return status;
+}
+
+static int find_runs(struct hwt_codes *codes)
+{
+	struct line **sorted = calloc(codes->lines + 1, sizeof(struct line *));
+	int status = sorted ? 0 : KTREAD_E_MEMORY;
+	size_t end;
+
+	for (size_t i = 0; sorted && i < codes->lines; i++)
+		sorted[i] = &codes->line[i];
+	if (sorted)
+		qsort(sorted, codes->lines, sizeof(*sorted), compare_numbers);
+	for (size_t i = 0; i < codes->lines && status == 0; i = end) {
+		for (end = i + 1; end < codes->lines && sorted[end]->number == sorted[i]->number; end++)
+			;
+		status = add_number(codes, sorted + i, end - i);
+	}
+	free(sorted);
+	return status;
+}
+
+bool hwt_codes_run(const struct hwt_codes *codes, size_t n, struct hwt_code_run *run)
+{
+	if (!codes || n >= codes->runs)
+		return false;
+	*run = codes->run[n];
+	return true;
+}
+
+/* ---- Opening ---- */
+
+static int compare_stamps(const void *left, const void *right)
+{
+	const struct hwt_code *const *a = left, *const *b = right;
+
+	if ((*a)->stamp != (*b)->stamp)
+		return (*a)->stamp < (*b)->stamp ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static int take_all(struct hwt_codes *codes, const struct hwt_file *file)
+{
+	const struct hwt_code **sorted = calloc(file->codes, sizeof(const struct hwt_code *));
+	unsigned char *buffer = malloc(CHUNK);
+	int status = sorted && buffer ? 0 : KTREAD_E_MEMORY;
+
+	for (size_t i = 0; status == 0 && i < file->codes; i++)
+		sorted[i] = &file->code[i];
+	if (status == 0)
+		qsort(sorted, file->codes, sizeof(*sorted), compare_stamps);
+	for (size_t i = 0; status == 0 && i < file->codes; i++)
+		status = take_code(codes, &file->store, sorted[i], buffer);
+	free(sorted);
+	free(buffer);
+	return status;
+}
+
+int hwt_codes_open(struct hwt_codes **opened, const struct hwt_file *file)
+{
+	struct hwt_codes *codes;
+	int status;
+
+	*opened = NULL;
+	if (!file->codes)
+		return 0;
+	codes = calloc(1, sizeof(*codes));
+	if (!codes)
+		return KTREAD_E_MEMORY;
+	status = take_all(codes, file);
+	if (status == 0)
+		status = find_runs(codes);
+	if (status < 0)
+		hwt_codes_close(codes);
+	else
+		*opened = codes;
+	return status;
+}
+
+void hwt_codes_close(struct hwt_codes *codes)
+{
+	if (!codes)
+		return;
+	free(codes->line);
+	free(codes->bucket);
+	free(codes->run);
+	free(codes);
+}
+
+/* ---- Reading ---- */
+
+/* How far a line is from what is asked for: 0 is it. UINT32_MAX: it is not to be had. */
+static unsigned distance(const struct line *line, uint64_t space, uint64_t stamp, bool any)
+{
+	const unsigned late = stamp != 0 && line->from > stamp;
+
+	if (line->space == space)
+		return late;
+	if (line->space == 0)
+		return 2 + late;
+	return any ? 4 + late : UINT32_MAX;
+}
+
+/*
+ * The line to be read from byte `into` on: lines come newest first, so of those that are as near the first is the newest; of
+ * those that are yet to come, the last is the next.
+ */
+static const struct line *choose(const struct hwt_codes *codes, uint64_t number, unsigned into,
+				 uint64_t space, uint64_t stamp, bool any)
+{
+	const struct line *best = NULL;
+	unsigned nearest = UINT32_MAX;
+
+	for (uint32_t at = *place(codes, number); at != NONE; at = codes->line[at].next) {
+		const struct line *line = &codes->line[at];
+		const unsigned far = distance(line, space, stamp, any);
+
+		if (!(line->known >> into & 1) || far == UINT32_MAX)
+			continue;
+		if (far < nearest || (far == nearest && far % 2)) {
+			best = line;
+			nearest = far;
+		}
+	}
+	return best;
+}
+
+size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t stamp, uint64_t address,
+		      unsigned char *to, size_t size, bool any)
+{
+	size_t done = 0;
+
+	while (codes && done < size) {
+		const unsigned into = (unsigned)((address + done) % HWT_CODE_LINE);
+		const struct line *line =
+			choose(codes, (address + done) / HWT_CODE_LINE, into, space, stamp, any);
+		const uint64_t unknown = line ? ~(line->known >> into) : 0;
+		size_t here;
+
+		if (!line)
+			break;
+		here = unknown ? (size_t)__builtin_ctzll(unknown) : HWT_CODE_LINE;
+		if (here > HWT_CODE_LINE - into)
+			here = HWT_CODE_LINE - into;
+		if (here > size - done)
+			here = size - done;
+		memcpy(to + done, line->bytes + into, here);
+		done += here;
+	}
+	return done;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A stream, piece by piece, by whatever its encoding is. */
+#include "decoder.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread/ktread.h"
+
+struct hwt_decoder {
+	const struct hwt_file *file;
+	size_t number;
+	const struct hwt_stream *stream;
+	const struct hwt_encoding *encoding;
+	struct hwt_images *images;
+	size_t piece;	       /* that is decoded, or comes next */
+	struct hwt_piece part; /* of it: what is decoded */
+	uint64_t wanted;       /* position at which no byte is missing */
+	void *open;	       /* the encoding's decoder; NULL: of no piece */
+	uint64_t time, stamp;  /* the last that was converted */
+	struct hwt_step step;
+	char text[160];
+	char message[512];
+};
+
+static _Thread_local char open_message[512];
+
+static const struct hwt_encoding *find_encoding(const struct hwt_stream *stream, const char **why)
+{
+	*why = NULL;
+	switch (stream->context.encoding) {
+	case KTRX_HWT_ENCODING_PT:
+		if (!hwt_encoding_pt)
+			*why = "Intel PT is not compiled in: this ktrace was built without libipt (Debian: "
+			       "libipt-dev)";
+		return hwt_encoding_pt;
+	case KTRX_HWT_ENCODING_ETM4:
+		if (!hwt_encoding_etm4)
+			*why = "ETMv4 is not compiled in: this ktrace was built without OpenCSD (Debian: "
+			       "libopencsd-dev)";
+		return hwt_encoding_etm4;
+	case KTRX_HWT_ENCODING_SPE:
+		return hwt_encoding_spe;
+	default:
+		*why = "an encoding that is not known";
+		return NULL;
+	}
+}
+
+int hwt_decoder_open(struct hwt_decoder **opened, const struct hwt_file *file, size_t number,
+		     struct hwt_images *images)
+{
+	const struct hwt_stream *stream = hwt_file_stream(file, number);
+	const struct hwt_encoding *encoding;
+	struct hwt_decoder *decoder;
+	const char *why;
+
+	*opened = NULL;
+	if (!stream) {
+		snprintf(open_message, sizeof(open_message), "there is no stream %zu", number);
+		return KTREAD_E_ARGUMENT;
+	}
+	encoding = find_encoding(stream, &why);
+	if (!encoding) {
+		snprintf(open_message, sizeof(open_message), "%s", why);
+		return KTREAD_E_UNSUPPORTED;
+	}
+	decoder = calloc(1, sizeof(*decoder));
+	if (!decoder) {
+		snprintf(open_message, sizeof(open_message), "out of memory");
+		return KTREAD_E_MEMORY;
+	}
+	decoder->file = file;
+	decoder->number = number;
+	decoder->stream = stream;
+	decoder->encoding = encoding;
+	decoder->images = images;
+	*opened = decoder;
+	return 0;
+}
+
+static void leave_piece(struct hwt_decoder *decoder)
+{
+	if (decoder->open)
+		decoder->encoding->close(decoder->open);
+	decoder->open = NULL;
+}
+
+void hwt_decoder_close(struct hwt_decoder *decoder)
+{
+	if (!decoder)
+		return;
+	leave_piece(decoder);
+	free(decoder);
+}
+
+const char *hwt_decoder_message(const struct hwt_decoder *decoder)
+{
+	return decoder ? decoder->message : open_message;
+}
+
+/* ---- Pieces ---- */
+
+/* The encoding's decoder of what `part` is. */
+static int open_part(struct hwt_decoder *decoder)
+{
+	const char *why;
+
+	leave_piece(decoder);
+	decoder->open = decoder->encoding->open(decoder->stream, &decoder->part, decoder->images, &why);
+	if (decoder->open)
+		return 0;
+	snprintf(decoder->message, sizeof(decoder->message), "%s", why ? why : "out of memory");
+	return why ? KTREAD_E_UNSUPPORTED : KTREAD_E_MEMORY;
+}
+
+/* The piece whose turn it is. 1, 0: there is none any more, or an error. */
+static int enter_piece(struct hwt_decoder *decoder)
+{
+	const struct hwt_piece *piece;
+
+	if (decoder->piece >= hwt_file_pieces(decoder->file, decoder->number))
+		return 0;
+	piece = hwt_file_piece(decoder->file, decoder->number, decoder->piece);
+	if (!piece) {
+		snprintf(decoder->message, sizeof(decoder->message),
+			 "out of memory for %" PRIu64 " bytes of trace", decoder->stream->bytes);
+		return KTREAD_E_MEMORY;
+	}
+	decoder->part = *piece;
+	return open_part(decoder) < 0 ? KTREAD_E_MEMORY : 1;
+}
+
+/* What is missing before the piece; bytes that come again are a piece of their own. */
+static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
+{
+	struct hwt_step *step = &decoder->step;
+
+	if (decoder->part.position > decoder->wanted)
+		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes are missing",
+			 decoder->part.position - decoder->wanted);
+	else
+		snprintf(decoder->text, sizeof(decoder->text), "the trace begins anew");
+	*step = (struct hwt_step){ .kind = HWT_GAP,
+				   .offset = decoder->wanted,
+				   .text = decoder->text,
+				   .pid = decoder->stream->pid,
+				   .tid = decoder->stream->tid };
+	return step;
+}
+
+/* ---- Steps ---- */
+
+static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
+{
+	step->offset += decoder->part.position;
+	step->pid = decoder->stream->pid;
+	step->tid = decoder->stream->tid;
+	if (!step->has_stamp)
+		return;
+	if (step->stamp != decoder->time || !decoder->stamp) {
+		decoder->time = step->stamp;
+		decoder->stamp = hwt_stream_stamp(decoder->stream, step->stamp);
+	}
+	step->stamp = decoder->stamp;
+}
+
+int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
+{
+	*step = &decoder->step;
+	for (;;) {
+		int status;
+
+		if (decoder->open) {
+			status = decoder->encoding->next(decoder->open, &decoder->step);
+			if (status > 0) {
+				complete(decoder, &decoder->step);
+				return 1;
+			}
+			leave_piece(decoder);
+			if (status < 0) {
+				snprintf(decoder->message, sizeof(decoder->message), "out of memory");
+				return status;
+			}
+			decoder->wanted = decoder->part.position + decoder->part.size;
+			decoder->piece++;
+		}
+		status = enter_piece(decoder);
+		if (status <= 0)
+			return status;
+		if (decoder->part.position != decoder->wanted || decoder->piece) {
+			*step = tell_missing(decoder);
+			return 1;
+		}
+	}
+}
+
+int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
+{
+	const size_t pieces = hwt_file_pieces(decoder->file, decoder->number);
+	size_t at = 0, into = 0;
+	int status;
+
+	leave_piece(decoder);
+	for (size_t i = 0; i < pieces; i++) {
+		const struct hwt_piece *piece = hwt_file_piece(decoder->file, decoder->number, i);
+
+		if (piece && piece->position <= offset)
+			at = i;
+	}
+	decoder->piece = at;
+	decoder->wanted = 0;
+	status = enter_piece(decoder);
+	if (status <= 0)
+		return status;
+	if (offset > decoder->part.position && decoder->encoding->begin)
+		into = decoder->encoding->begin(&decoder->part,
+						offset - decoder->part.position < decoder->part.size
+							? (size_t)(offset - decoder->part.position)
+							: decoder->part.size - 1);
+	if (into) {
+		decoder->part.bytes += into;
+		decoder->part.size -= into;
+		decoder->part.position += into;
+		status = open_part(decoder);
+	}
+	return status < 0 ? status : at > 0 || into > 0;
+}
+
+int hwt_packets(const struct hwt_file *file, size_t number,
+		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
+{
+	const struct hwt_stream *stream = hwt_file_stream(file, number);
+	const struct hwt_encoding *encoding;
+	const char *why;
+
+	if (!stream)
+		return KTREAD_E_ARGUMENT;
+	encoding = find_encoding(stream, &why);
+	if (!encoding)
+		return KTREAD_E_UNSUPPORTED;
+	for (size_t i = 0; i < hwt_file_pieces(file, number); i++) {
+		const struct hwt_piece *piece = hwt_file_piece(file, number, i);
+
+		if (!piece)
+			return KTREAD_E_MEMORY;
+		encoding->packets(stream, piece, line, to);
+	}
+	return 0;
+}

@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "decoder.h"
+#include "file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define TSC_BITS 56u /* of a TSC packet */
+
+static _Thread_local char open_message[512];
+
+int hwt_file_fail(struct hwt_file *file, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(file->message, sizeof(file->message), format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+int hwt_file_no_memory(struct hwt_file *file)
+{
+	return hwt_file_fail(file, KTREAD_E_MEMORY, "%s: out of memory", file->path ? file->path : "");
+}
+
+void hwt_file_warn(struct hwt_file *file, const char *format, ...)
+{
+	char text[512];
+	va_list arguments;
+
+	if (file->warnings == HWT_WARNINGS_MOST)
+		return;
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (file->warnings == HWT_WARNINGS_MOST - 1)
+		snprintf(text, sizeof(text), "%s: and more of the kind", file->path);
+	file->warning[file->warnings] = strdup(text);
+	if (file->warning[file->warnings])
+		file->warnings++;
+}
+
+void *hwt_grow(void *array, size_t count, size_t *room, size_t size)
+{
+	size_t wanted = *room ? *room * 2 : 16;
+	void *grown;
+
+	if (count < *room)
+		return array;
+	grown = reallocarray(array, wanted, size);
+	if (grown)
+		*room = wanted;
+	return grown;
+}
+
+int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
+{
+	struct hwt_chunk *grown =
+		hwt_grow(stream->chunk, stream->chunks, &stream->chunk_room, sizeof(*grown));
+
+	if (!grown)
+		return hwt_file_no_memory(file);
+	stream->chunk = grown;
+	stream->chunk[stream->chunks++] = *chunk;
+	return 0;
+}
+
+int hwt_file_add_code(struct hwt_file *file, const struct hwt_code *code)
+{
+	struct hwt_code *grown = hwt_grow(file->code, file->codes, &file->code_room, sizeof(*grown));
+
+	if (!grown)
+		return hwt_file_no_memory(file);
+	file->code = grown;
+	file->code[file->codes++] = *code;
+	return 0;
+}
+
+struct hwt_unit_stream *hwt_file_add_stream(struct hwt_file *file)
+{
+	struct hwt_unit_stream *grown;
+
+	if (file->streams == HWT_STREAMS_MOST) {
+		hwt_file_fail(file, KTREAD_E_FORMAT, "%s: more than %u units", file->path, HWT_STREAMS_MOST);
+		return NULL;
+	}
+	grown = hwt_grow(file->stream, file->streams, &file->stream_room, sizeof(*grown));
+	if (!grown) {
+		hwt_file_no_memory(file);
+		return NULL;
+	}
+	file->stream = grown;
+	memset(&file->stream[file->streams], 0, sizeof(*grown));
+	return &file->stream[file->streams++];
+}
+
+/* ---- What is known when all has been read ---- */
+
+static bool follows(const struct hwt_chunk *chunk, const struct hwt_chunk *before)
+{
+	return !chunk->torn && chunk->position == before->position + before->size;
+}
+
+/* Chunks that follow each other are a piece. */
+static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
+{
+	struct hwt_stream *told = &stream->stream;
+	uint64_t end = 0;
+
+	for (size_t i = 0; i < stream->chunks; i++)
+		if (i == 0 || !follows(&stream->chunk[i], &stream->chunk[i - 1]))
+			stream->pieces++;
+	stream->joined = calloc(stream->pieces + 1, sizeof(*stream->joined));
+	if (!stream->joined)
+		return hwt_file_no_memory(file);
+	stream->pieces = 0;
+	for (size_t i = 0; i < stream->chunks; i++) {
+		const struct hwt_chunk *chunk = &stream->chunk[i];
+		struct hwt_joined *joined;
+
+		if (i == 0 || !follows(chunk, &stream->chunk[i - 1])) {
+			joined = &stream->joined[stream->pieces++];
+			joined->first = i;
+			joined->piece.position = chunk->position;
+		}
+		joined = &stream->joined[stream->pieces - 1];
+		joined->chunks++;
+		joined->piece.size += (size_t)chunk->size;
+		told->bytes += chunk->size;
+		if (chunk->position > end)
+			told->missing += chunk->position - end;
+		if (chunk->position + chunk->size > end)
+			end = chunk->position + chunk->size;
+	}
+	if (stream->written > end)
+		told->missing += stream->written - end;
+	return 0;
+}
+
+static int make_clock(struct hwt_file *file, struct hwt_unit_stream *stream)
+{
+	stream->clock.frequency = file->frequency;
+	stream->clock.bits = stream->stream.context.encoding == KTRX_HWT_ENCODING_PT ? TSC_BITS : 64;
+	for (size_t i = 0; i < file->tolds; i++) {
+		const struct hwt_told_moment *told = &file->told[i];
+
+		if ((told->context && told->context != stream->stream.context.ident) ||
+		    (told->unit != UINT32_MAX && told->unit != stream->stream.unit))
+			continue;
+		if (hwt_clock_add(&stream->clock, &told->moment) != 0)
+			return hwt_file_no_memory(file);
+	}
+	hwt_clock_settle(&stream->clock);
+	return 0;
+}
+
+static int read_file(struct hwt_file *file)
+{
+	int status = hwt_rings_is(&file->store) ? hwt_rings_read(file) : hwt_records_read(file);
+
+	for (size_t i = 0; status == 0 && i < file->streams; i++) {
+		status = join(file, &file->stream[i]);
+		if (status == 0)
+			status = make_clock(file, &file->stream[i]);
+	}
+	return status;
+}
+
+int hwt_file_open(struct hwt_file **opened, const char *path)
+{
+	struct hwt_file *file = calloc(1, sizeof(*file));
+	int status;
+
+	*opened = NULL;
+	if (!file) {
+		snprintf(open_message, sizeof(open_message), "%s: out of memory", path);
+		return KTREAD_E_MEMORY;
+	}
+	file->store.descriptor = -1;
+	file->path = strdup(path);
+	if (!file->path)
+		status = hwt_file_no_memory(file);
+	else if (hwt_store_open(&file->store, path) != 0)
+		status = hwt_file_fail(file, KTREAD_E_SYSTEM, "%s: %m", path);
+	else
+		status = read_file(file);
+	if (status < 0) {
+		memcpy(open_message, file->message, sizeof(open_message));
+		hwt_file_close(file);
+	} else {
+		*opened = file;
+	}
+	return status;
+}
+
+static void free_stream(struct hwt_unit_stream *stream)
+{
+	for (size_t i = 0; stream->joined && i < stream->pieces; i++)
+		if (stream->joined[i].piece.bytes)
+			munmap((void *)(uintptr_t)stream->joined[i].piece.bytes,
+			       stream->joined[i].piece.size);
+	free(stream->joined);
+	free(stream->chunk);
+	hwt_clock_free(&stream->clock);
+}
+
+void hwt_file_close(struct hwt_file *file)
+{
+	if (!file)
+		return;
+	for (size_t i = 0; i < file->streams; i++)
+		free_stream(&file->stream[i]);
+	for (size_t i = 0; i < file->mappings; i++)
+		free(file->mapping[i].path);
+	for (size_t i = 0; i < file->warnings; i++)
+		free(file->warning[i]);
+	hwt_store_close(&file->store);
+	free(file->stream);
+	free(file->mapping);
+	free(file->code);
+	free(file->told);
+	free(file->path);
+	free(file);
+}
+
+const char *hwt_file_message(const struct hwt_file *file)
+{
+	return file ? file->message : open_message;
+}
+
+const char *hwt_file_warning(const struct hwt_file *file, size_t n)
+{
+	return n < file->warnings ? file->warning[n] : NULL;
+}
+
+size_t hwt_file_streams(const struct hwt_file *file)
+{
+	return file->streams;
+}
+
+const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n)
+{
+	return n < file->streams ? &file->stream[n].stream : NULL;
+}
+
+uint64_t hwt_file_frequency(const struct hwt_file *file)
+{
+	return file->frequency;
+}
+
+uint64_t hwt_file_nonce(const struct hwt_file *file)
+{
+	return file->nonce;
+}
+
+uint16_t hwt_file_machine(const struct hwt_file *file)
+{
+	return file->machine;
+}
+
+/* ---- Pieces ---- */
+
+size_t hwt_file_pieces(const struct hwt_file *file, size_t stream)
+{
+	return stream < file->streams ? file->stream[stream].pieces : 0;
+}
+
+/* What cannot be read any more, as of a file that has shrunk, is left out with all behind it. */
+static void load(const struct hwt_store *store, const struct hwt_unit_stream *stream,
+		 struct hwt_joined *joined)
+{
+	unsigned char *to = mmap(NULL, joined->piece.size, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	size_t done = 0;
+
+	if (to == MAP_FAILED)
+		return;
+	for (size_t i = joined->first; i < joined->first + joined->chunks; i++) {
+		size_t size = (size_t)stream->chunk[i].size;
+
+		if (hwt_store_read(store, stream->chunk[i].offset, to + done, size) != size)
+			break;
+		done += size;
+	}
+	joined->piece.bytes = to;
+}
+
+const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t stream, size_t n)
+{
+	struct hwt_joined *joined;
+
+	if (n >= hwt_file_pieces(file, stream))
+		return NULL;
+	joined = &file->stream[stream].joined[n];
+	if (!joined->piece.bytes && joined->piece.size)
+		load(&file->store, &file->stream[stream], joined);
+	return joined->piece.bytes || !joined->piece.size ? &joined->piece : NULL;
+}
+
+uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
+{
+	const struct hwt_unit_stream *whole = (const struct hwt_unit_stream *)stream;
+
+	return hwt_clock_stamp(&whole->clock, unit_time);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A file of hardware trace from inside: what file.c owns, and records.c or rings.c fill in. Of the bytes themselves only the
+ * places are kept (hwt/store.h); a piece is put together when it is first asked for.
+ */
+#ifndef HWT_FILE_H
+#define HWT_FILE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+
+#include "clock.h"
+#include "hwt.h"
+#include "ktread/ktread.h"
+#include "store.h"
+
+#define HWT_STREAMS_MOST  4096u
+#define HWT_WARNINGS_MOST 64u
+#define HWT_NO_CPU	  0xffffffffu
+
+/* Bytes of a stream that stand together in the store. */
+struct hwt_chunk {
+	uint64_t position; /* of the first, since the unit was made */
+	uint64_t offset;   /* in the store */
+	uint64_t size;
+	bool torn; /* does not follow the one before it, whatever its position */
+};
+
+struct hwt_joined {
+	struct hwt_piece piece; /* bytes: NULL until it is asked for */
+	size_t first, chunks;	/* of the stream's */
+};
+
+struct hwt_unit_stream {
+	/* First: hwt_stream_stamp() finds the rest by it. */
+	struct hwt_stream stream;
+	uint32_t session; /* which context of that ident */
+	struct hwt_chunk *chunk;
+	size_t chunks, chunk_room;
+	struct hwt_joined *joined;
+	size_t pieces;
+	uint64_t written; /* as BUFFER says */
+	struct hwt_clock clock;
+};
+
+/* Code or a file that has come to lie somewhere, or is gone from there. */
+struct hwt_mapping {
+	uint32_t type; /* KTRX_HWT_MMAP, MUNMAP, EXECUTABLE, KERNEL */
+	uint32_t pid;
+	uint64_t stamp;
+	uint64_t address, size, offset;
+	uint32_t access;
+	char *path; /* "" of MUNMAP */
+};
+
+/* Bytes of code, in the store. */
+struct hwt_code {
+	uint64_t stamp, address, space, offset;
+	uint32_t size;
+};
+
+/* CLOCK records, for the streams that they are about. */
+struct hwt_told_moment {
+	struct hwt_moment moment;
+	uint32_t context, unit;
+};
+
+struct hwt_file {
+	char *path;
+	struct hwt_store store;
+	uint64_t frequency, nonce;
+	uint16_t machine;
+	struct hwt_unit_stream *stream;
+	size_t streams, stream_room;
+	struct hwt_mapping *mapping;
+	size_t mappings, mapping_room;
+	struct hwt_code *code;
+	size_t codes, code_room;
+	struct hwt_told_moment *told;
+	size_t tolds, told_room;
+	char *warning[HWT_WARNINGS_MOST];
+	size_t warnings;
+	char message[512];
+};
+
+/* Sets the text and returns `code`. */
+int hwt_file_fail(struct hwt_file *file, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+int hwt_file_no_memory(struct hwt_file *file);
+/* What is to be told in any case; behind the most it is told that there is more. */
+void hwt_file_warn(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Room for one more behind `count` of `size` bytes each; NULL: out of memory, and what was there is as it was. */
+void *hwt_grow(void *array, size_t count, size_t *room, size_t size);
+
+/* Each: 0 or an error. */
+int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk);
+int hwt_file_add_code(struct hwt_file *file, const struct hwt_code *code);
+/* A new stream, its clock and pieces made by hwt_file_open(); NULL: out of memory, or too many. */
+struct hwt_unit_stream *hwt_file_add_stream(struct hwt_file *file);
+
+int hwt_records_read(struct hwt_file *file);
+/* Is it a file of rings? */
+bool hwt_rings_is(const struct hwt_store *store);
+int hwt_rings_read(struct hwt_file *file);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "snapshot.h"
+
+static _Thread_local char new_message[512];
+
+__attribute__((format(printf, 3, 4))) static int fail(struct hwt_images *images, int code, const char *format,
+						      ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(images->message, sizeof(images->message), format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+static void warn(struct hwt_images *images, const char *text)
+{
+	if (images->warnings < HWT_WARNINGS_MOST &&
+	    (images->warning[images->warnings] = strdup(
+		     images->warnings < HWT_WARNINGS_MOST - 1 ? text : "and more images that are missing")))
+		images->warnings++;
+}
+
+/* The binary of a path, opened once. */
+static int find_binary(struct hwt_images *images, const char *path, struct hwt_binary **found)
+{
+	struct hwt_binary **grown;
+	int status;
+
+	for (size_t i = 0; i < images->binaries; i++)
+		if (strcmp(images->binary[i]->path, path) == 0) {
+			*found = images->binary[i];
+			return 0;
+		}
+	status = hwt_binary_open(found, path);
+	if (status == KTREAD_E_SYSTEM)
+		return fail(images, status, "%s: %m", path);
+	if (status == KTREAD_E_FORMAT)
+		return fail(images, status, "%s: no file of code for a machine of 64 bits", path);
+	grown = status < 0 ? NULL
+			   : hwt_grow(images->binary, images->binaries, &images->binary_room, sizeof(*grown));
+	if (!grown) {
+		if (status == 0)
+			hwt_binary_close(*found);
+		return fail(images, KTREAD_E_MEMORY, "%s: out of memory", path);
+	}
+	images->binary = grown;
+	images->binary[images->binaries++] = *found;
+	return 0;
+}
+
+/* Where the file that a record names is to be looked for; NULL: out of memory. */
+static char *place_of(const struct hwt_images *images, const char *path)
+{
+	char *place;
+
+	if (!images->root || !*images->root)
+		return strdup(path);
+	return asprintf(&place, "%s/%s", images->root, path + strspn(path, "/")) < 0 ? NULL : place;
+}
+
+static int find_file(struct hwt_images *images, size_t n)
+{
+	const struct hwt_mapping *mapping = images->mapping[n];
+	char *place, text[640];
+	int status;
+
+	if (!*mapping->path)
+		return 0;
+	for (size_t i = n; i-- > 0;)
+		if (strcmp(images->mapping[i]->path, mapping->path) == 0) {
+			images->of_mapping[n] = images->of_mapping[i];
+			return 0;
+		}
+	place = place_of(images, mapping->path);
+	status = place ? find_binary(images, place, &images->of_mapping[n])
+		       : fail(images, KTREAD_E_MEMORY, "out of memory");
+	free(place);
+	if (status == KTREAD_E_MEMORY)
+		return status;
+	if (status < 0) {
+		snprintf(text, sizeof(text), "missing image: %s", images->message);
+		warn(images, text);
+	}
+	return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct hwt_mapping *const *a = left, *const *b = right;
+
+	if ((*a)->stamp != (*b)->stamp)
+		return (*a)->stamp < (*b)->stamp ? -1 : 1;
+	return *a < *b ? -1 : *a > *b;
+}
+
+static int take_mappings(struct hwt_images *images)
+{
+	const struct hwt_file *file = images->file;
+	int status = 0;
+
+	images->mapping = calloc(file->mappings + 1, sizeof(struct hwt_mapping *));
+	images->of_mapping = calloc(file->mappings + 1, sizeof(struct hwt_binary *));
+	if (!images->mapping || !images->of_mapping)
+		return fail(images, KTREAD_E_MEMORY, "out of memory");
+	images->mappings = file->mappings;
+	for (size_t i = 0; i < images->mappings; i++)
+		images->mapping[i] = &file->mapping[i];
+	qsort(images->mapping, images->mappings, sizeof(struct hwt_mapping *), compare);
+	for (size_t i = 0; i < images->mappings && status == 0; i++)
+		status = find_file(images, i);
+	return status;
+}
+
+int hwt_images_new(struct hwt_images **made, const struct hwt_file *file, const char *root)
+{
+	struct hwt_images *images = calloc(1, sizeof(*images));
+	int status;
+
+	*made = NULL;
+	if (!images) {
+		snprintf(new_message, sizeof(new_message), "out of memory");
+		return KTREAD_E_MEMORY;
+	}
+	images->file = file;
+	if (root && *root && !(images->root = strdup(root)))
+		status = fail(images, KTREAD_E_MEMORY, "out of memory");
+	else
+		status = take_mappings(images);
+	if (status == 0 && hwt_codes_open(&images->codes, file) != 0)
+		status = fail(images, KTREAD_E_MEMORY, "out of memory for the code that was run");
+	if (status < 0) {
+		memcpy(new_message, images->message, sizeof(new_message));
+		hwt_images_free(images);
+	} else {
+		*made = images;
+	}
+	return status;
+}
+
+void hwt_images_free(struct hwt_images *images)
+{
+	if (!images)
+		return;
+	for (size_t i = 0; i < images->binaries; i++)
+		hwt_binary_close(images->binary[i]);
+	for (unsigned i = 0; i < HWT_VIEWS; i++)
+		free(images->view[i].span);
+	for (size_t i = 0; i < images->warnings; i++)
+		free(images->warning[i]);
+	hwt_codes_close(images->codes);
+	hwt_snapshot_close(images->snapshot);
+	free(images->mapping);
+	free(images->of_mapping);
+	free(images->binary);
+	free(images->added);
+	free(images->root);
+	free(images);
+}
+
+const char *hwt_images_message(const struct hwt_images *images)
+{
+	return images ? images->message : new_message;
+}
+
+const char *hwt_images_warning(const struct hwt_images *images, size_t n)
+{
+	return n < images->warnings ? images->warning[n] : NULL;
+}
+
+int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base)
+{
+	struct hwt_added *grown =
+		hwt_grow(images->added, images->additions, &images->added_room, sizeof(*grown));
+	struct hwt_binary *binary;
+	int status;
+
+	if (!grown)
+		return fail(images, KTREAD_E_MEMORY, "%s: out of memory", path);
+	images->added = grown;
+	status = find_binary(images, path, &binary);
+	if (status < 0)
+		return status;
+	if (!binary->machine)
+		return fail(images, KTREAD_E_FORMAT, "%s: no ELF file", path);
+	if (images->file->machine && images->file->machine != binary->machine)
+		return fail(images, KTREAD_E_FORMAT,
+			    "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)", path,
+			    binary->machine, images->file->machine);
+	images->added[images->additions++] = (struct hwt_added){ binary, pid, base };
+	for (unsigned i = 0; i < HWT_VIEWS; i++)
+		images->view[i].used = false;
+	return 0;
+}
+
+int hwt_images_add_snapshot(struct hwt_images *images, const char *path)
+{
+	struct hwt_snapshot *snapshot;
+	int status = hwt_snapshot_open(&snapshot, path, images->file->machine);
+
+	if (status < 0)
+		return fail(images, status, "%s", hwt_snapshot_message());
+	hwt_snapshot_close(images->snapshot);
+	images->snapshot = snapshot;
+	return 0;
+}
+
+static size_t read_files(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, void *to,
+			 size_t size)
+{
+	const struct hwt_view *view = hwt_images_view(images, pid, stamp);
+	const struct hwt_span *span = view ? hwt_view_find(view, address) : NULL;
+	uint64_t left;
+
+	if (!span)
+		return 0;
+	left = span->size - (address - span->address);
+	if (size > left)
+		size = (size_t)left;
+	memcpy(to, span->binary->bytes + span->offset + (address - span->address), size);
+	return size;
+}
+
+size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
+		       uint64_t address, void *to, size_t size)
+{
+	unsigned char *bytes = to;
+	size_t done = 0, got;
+
+	while (done < size) {
+		got = hwt_codes_read(images->codes, space, stamp, address + done, bytes + done, size - done,
+				     false);
+		if (!got)
+			got = read_files(images, pid, stamp, address + done, bytes + done, size - done);
+		if (!got && images->snapshot)
+			got = hwt_snapshot_read(images->snapshot, space, address + done, bytes + done,
+						size - done);
+		if (!got)
+			got = hwt_codes_read(images->codes, space, stamp, address + done, bytes + done,
+					     size - done, true);
+		if (!got)
+			break;
+		done += got;
+	}
+	return done;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Addresses in words, and words as addresses: by the files of a view. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "images.h"
+#include "names.h"
+
+static struct hwt_names *names_of(struct hwt_binary *binary)
+{
+	if (!binary->names)
+		binary->names = hwt_names_open(binary->path, binary->machine);
+	return binary->names;
+}
+
+int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
+		     struct hwt_place *place)
+{
+	const struct hwt_view *view = hwt_images_view(images, pid, stamp);
+	const struct hwt_span *span = view ? hwt_view_find(view, address) : NULL;
+	const struct hwt_function *function;
+	struct hwt_names *names;
+	unsigned char byte;
+
+	memset(place, 0, sizeof(*place));
+	if (!span)
+		return hwt_codes_read(images->codes, 0, stamp, address, &byte, 1, true) == 1;
+	place->image = span->binary->name;
+	place->path = span->binary->path;
+	place->offset = hwt_binary_address(span->binary, span->offset + (address - span->address));
+	names = names_of(span->binary);
+	function = names ? hwt_names_find(names, place->offset) : NULL;
+	if (function) {
+		place->symbol = function->name;
+		place->into = place->offset - function->address;
+		place->symbol_address = address - place->into;
+		place->symbol_size = function->size;
+	}
+	if (names && want_line)
+		place->source = hwt_names_line(names, place->offset, &place->line);
+	return 1;
+}
+
+/* As the whole path, its end, or its last part. */
+static bool is_called(const struct hwt_binary *binary, const char *image)
+{
+	const size_t length = strlen(image), whole = strlen(binary->path);
+
+	return strcmp(binary->path, image) == 0 || strcmp(binary->name, image) == 0 ||
+	       (length && length < whole && strcmp(binary->path + whole - length, image) == 0 &&
+		(image[0] == '/' || binary->path[whole - length - 1] == '/'));
+}
+
+int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
+		    uint64_t *size)
+{
+	const struct hwt_view *view = hwt_images_view(images, 0, 0);
+
+	for (size_t i = 0; view && i < view->spans; i++) {
+		const struct hwt_span *span = &view->span[i];
+		const uint64_t own = hwt_binary_address(span->binary, span->offset);
+		const struct hwt_function *found;
+		struct hwt_names *names;
+
+		if (image && *image && !is_called(span->binary, image))
+			continue;
+		names = names_of(span->binary);
+		found = names ? hwt_names_named(names, function) : NULL;
+		if (!found || found->address < own || found->address - own >= span->size)
+			continue;
+		*address = found->address - own + span->address;
+		*size = found->size;
+		return 0;
+	}
+	return KTREAD_E_ABSENT;
+}

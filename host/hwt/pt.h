@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A stream of Intel PT that is being decoded: pt.c has the flow, pt_events.c what is beside it. */
+#ifndef HWT_PT_H
+#define HWT_PT_H
+
+#include <stdbool.h>
+
+#include "decoder.h"
+#include "pt_branch.h"
+#include "pt_image.h"
+
+#define PT_KNOWN 8192u /* branches whose kind is kept */
+
+struct pt_known {
+	uint64_t address;
+	uint8_t bits; /* 0: the place is empty */
+	struct pt_branch branch;
+};
+
+/* A block that is not a step yet. */
+struct pt_held {
+	uint64_t address, last;
+	uint64_t time, offset, space;
+	uint32_t instructions;
+	uint8_t bits;
+	bool has_time;
+	bool fixed; /* its bytes are the same each time */
+};
+
+struct pt_decoder {
+	const struct pt_library *library;
+	const struct hwt_stream *stream;
+	struct hwt_images *images;
+	struct pt_sections *sections;
+	struct pt_image *image;
+	uint64_t since, until; /* stamps for which it is right */
+	struct pt_block_decoder *block_decoder;
+	size_t size;
+	int status; /* of libipt's last answer */
+	bool synced, begun, ended;
+	bool has_time;
+	uint64_t time, offset, space;
+	uint64_t at; /* the last instruction */
+	uint8_t bits;
+	bool holds;
+	struct pt_held held;
+	struct pt_event event;
+	unsigned event_parts; /* steps that are still to be made of it */
+	char text[160];
+	struct pt_known branch[PT_KNOWN];
+};
+
+void pt_decoder_close(void *decoder);
+/* What comes is of that stamp. False: out of memory. */
+bool pt_decoder_set_stamp(struct pt_decoder *decoder, uint64_t stamp);
+/* A step of which nothing is known but where and when it is. */
+void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind);
+/* The block that is held, as a step; `next`: the instruction behind it, if `known`. */
+void pt_decoder_finish(struct pt_decoder *decoder, struct hwt_step *step, bool known, uint64_t next);
+
+/* Fetches an event; false: it is none that becomes a step. */
+bool pt_decoder_take_event(struct pt_decoder *decoder);
+/* Where the flow was when it came, if it says so. */
+bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next);
+/* The next step of it. */
+void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step);
+
+void pt_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
+		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to);
+
+#endif

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What libipt tells beside the flow of instructions. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "pt.h"
+
+/* How many steps become of an event. */
+static unsigned parts_of(const struct pt_event *event)
+{
+	switch (event->type) {
+	case ptev_enabled:
+	case ptev_disabled:
+	case ptev_async_branch:
+	case ptev_paging:
+	case ptev_async_paging:
+	case ptev_overflow:
+	case ptev_stop:
+	case ptev_exstop:
+	case ptev_mwait:
+	case ptev_pwre:
+	case ptev_pwrx:
+	case ptev_ptwrite:
+	case ptev_mnt:
+		return 1;
+	case ptev_async_disabled:
+		return 2;
+	case ptev_tsx:
+	case ptev_vmcs:
+	case ptev_async_vmcs:
+		return event->status_update ? 0 : 1;
+	default:
+		/* Modes are in the runs; times are in every step. */
+		return 0;
+	}
+}
+
+bool pt_decoder_take_event(struct pt_decoder *decoder)
+{
+	struct pt_event *event = &decoder->event;
+
+	decoder->status = decoder->library->pt_blk_event(decoder->block_decoder, event, sizeof(*event));
+	if (decoder->status < 0)
+		return false;
+	if (event->has_tsc) {
+		decoder->has_time = true;
+		decoder->time = event->tsc;
+	}
+	decoder->event_parts = parts_of(event);
+	return decoder->event_parts != 0;
+}
+
+bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next)
+{
+	const struct pt_event *event = &decoder->event;
+
+	switch (event->type) {
+	case ptev_disabled:
+		*next = event->variant.disabled.ip;
+		return !event->ip_suppressed;
+	case ptev_async_disabled:
+		*next = event->variant.async_disabled.at;
+		return true;
+	case ptev_async_branch:
+		*next = event->variant.async_branch.from;
+		return true;
+	case ptev_async_paging:
+		*next = event->variant.async_paging.ip;
+		return !event->ip_suppressed;
+	default:
+		return false;
+	}
+}
+
+static void note(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	const struct pt_event *event = &decoder->event;
+	char *text = decoder->text;
+	const size_t size = sizeof(decoder->text);
+
+	switch (event->type) {
+	case ptev_stop:
+		snprintf(text, size, "trace stopped");
+		break;
+	case ptev_exstop:
+		snprintf(text, size, "execution stopped");
+		break;
+	case ptev_mwait:
+		snprintf(text, size, "mwait: hints %#" PRIx32 " extensions %#" PRIx32,
+			 event->variant.mwait.hints, event->variant.mwait.ext);
+		break;
+	case ptev_pwre:
+		snprintf(text, size, "power state C%u.%u entered%s", event->variant.pwre.state,
+			 event->variant.pwre.sub_state, event->variant.pwre.hw ? " by hardware" : "");
+		break;
+	case ptev_pwrx:
+		snprintf(text, size, "power state left: C%u, at deepest C%u", event->variant.pwrx.last,
+			 event->variant.pwrx.deepest);
+		break;
+	case ptev_ptwrite:
+		snprintf(text, size, "ptwrite %#" PRIx64, event->variant.ptwrite.payload);
+		break;
+	case ptev_tsx:
+		snprintf(text, size, "transaction %s",
+			 event->variant.tsx.aborted	  ? "aborted"
+			 : event->variant.tsx.speculative ? "begun"
+							  : "ended");
+		break;
+	case ptev_vmcs:
+	case ptev_async_vmcs:
+		snprintf(text, size, "VMCS %#" PRIx64,
+			 event->type == ptev_vmcs ? event->variant.vmcs.base
+						  : event->variant.async_vmcs.base);
+		break;
+	default:
+		snprintf(text, size, "maintenance packet %#" PRIx64, event->variant.mnt.payload);
+		break;
+	}
+	step->kind = HWT_NOTE;
+	step->text = text;
+}
+
+static void set_address(const struct pt_decoder *decoder, struct hwt_step *step, uint64_t address)
+{
+	step->has_address = !decoder->event.ip_suppressed;
+	step->address = step->has_address ? address : 0;
+}
+
+static void set_to(const struct pt_decoder *decoder, struct hwt_step *step, uint64_t to)
+{
+	step->has_to = !decoder->event.ip_suppressed;
+	step->to = step->has_to ? to : 0;
+}
+
+static void change_space(struct pt_decoder *decoder, struct hwt_step *step, uint64_t space)
+{
+	step->kind = HWT_SPACE;
+	decoder->space = step->space = space;
+}
+
+void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	const struct pt_event *event = &decoder->event;
+
+	pt_decoder_begin_step(decoder, step, HWT_NOTE);
+	decoder->event_parts--;
+	switch (event->type) {
+	case ptev_enabled:
+		step->kind = HWT_ON;
+		set_address(decoder, step, event->variant.enabled.ip);
+		decoder->at = event->variant.enabled.ip;
+		break;
+	case ptev_disabled:
+		step->kind = HWT_OFF;
+		set_address(decoder, step, event->variant.disabled.ip);
+		break;
+	case ptev_async_disabled:
+		/* Its two parts: where it went to, and that this was not traced. */
+		step->kind = decoder->event_parts ? HWT_ASYNC : HWT_OFF;
+		if (step->kind == HWT_ASYNC) {
+			step->has_address = 1;
+			step->address = event->variant.async_disabled.at;
+			set_to(decoder, step, event->variant.async_disabled.ip);
+		} else {
+			set_address(decoder, step, event->variant.async_disabled.ip);
+		}
+		break;
+	case ptev_async_branch:
+		step->kind = HWT_ASYNC;
+		step->has_address = 1;
+		step->address = event->variant.async_branch.from;
+		set_to(decoder, step, event->variant.async_branch.to);
+		break;
+	case ptev_paging:
+		change_space(decoder, step, event->variant.paging.cr3);
+		break;
+	case ptev_async_paging:
+		change_space(decoder, step, event->variant.async_paging.cr3);
+		set_address(decoder, step, event->variant.async_paging.ip);
+		break;
+	case ptev_overflow:
+		step->kind = HWT_OVERFLOW;
+		set_address(decoder, step, event->variant.overflow.ip);
+		break;
+	default:
+		note(decoder, step);
+		break;
+	}
+}

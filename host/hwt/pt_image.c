@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "pt_image.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAPPED	(UINT64_C(4) << 30) /* bytes of sections that libipt keeps mapped, with its tables */
+#define GAP	1024u		    /* unknown bytes within a section of code, at most */
+#define UNKNOWN 0x66		    /* as many prefixes as there may be are no instruction */
+
+/* Code that never changes, in a file of its own. */
+struct section {
+	uint64_t address, size, offset, space;
+};
+
+struct pt_sections {
+	const struct pt_library *library;
+	struct hwt_images *images;
+	uint32_t pid;
+	uint64_t stamp;	  /* of what is asked for */
+	uint64_t changes; /* of the view that `image` was made of */
+	struct pt_image *image;
+	struct pt_image_section_cache *cache;
+	int code; /* descriptor; -1: none */
+	char code_path[32];
+	struct section *section;
+	size_t sections, room;
+};
+
+/* ---- What it asks for ---- */
+
+static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_t address, void *context)
+{
+	struct pt_sections *sections = context;
+	const uint64_t space = asid && asid->cr3 != pt_asid_no_cr3 ? asid->cr3 : 0;
+	const size_t got = hwt_images_read(sections->images, sections->pid, space, sections->stamp, address,
+					   buffer, size);
+
+	return got ? (int)got : -pte_nomap;
+}
+
+/* ---- Code ---- */
+
+/* The bytes of a section: what is not known of code may be known of a file. */
+static int write_section(struct pt_sections *sections, const struct section *section)
+{
+	unsigned char *bytes = malloc(section->size);
+	ssize_t wrote;
+
+	if (!bytes)
+		return KTREAD_E_MEMORY;
+	memset(bytes, UNKNOWN, section->size);
+	for (uint64_t at = 0; at < section->size;) {
+		size_t got = hwt_images_read(sections->images, sections->pid, section->space, 0,
+					     section->address + at, bytes + at, section->size - at);
+
+		at += got ? got : 1;
+	}
+	wrote = pwrite(sections->code, bytes, section->size, (off_t)section->offset);
+	free(bytes);
+	return wrote == (ssize_t)section->size ? 0 : KTREAD_E_MEMORY;
+}
+
+/* `apart`: from the run before it by one that changes, which is not to be in a gap. */
+static int add_section(struct pt_sections *sections, const struct hwt_code_run *run, bool apart)
+{
+	struct section *last = sections->sections ? &sections->section[sections->sections - 1] : NULL, *grown;
+
+	if (last && !apart && last->space == run->space && run->address >= last->address + last->size &&
+	    run->address - (last->address + last->size) <= GAP) {
+		last->size = run->address + run->size - last->address;
+		return 0;
+	}
+	grown = hwt_grow(sections->section, sections->sections, &sections->room, sizeof(*grown));
+	if (!grown)
+		return KTREAD_E_MEMORY;
+	sections->section = grown;
+	sections->section[sections->sections++] =
+		(struct section){ .address = run->address, .size = run->size, .space = run->space };
+	return 0;
+}
+
+static int gather_code(struct pt_sections *sections)
+{
+	struct hwt_code_run run;
+	bool apart = false;
+	uint64_t offset = 0;
+	int status = 0;
+
+	for (size_t i = 0; hwt_codes_run(sections->images->codes, i, &run) && status == 0; i++) {
+		if (run.fixed)
+			status = add_section(sections, &run, apart);
+		apart = !run.fixed;
+	}
+	if (status == 0 && sections->sections) {
+		sections->code = memfd_create("code", MFD_CLOEXEC);
+		if (sections->code < 0)
+			return KTREAD_E_SYSTEM;
+		snprintf(sections->code_path, sizeof(sections->code_path), "/proc/self/fd/%d",
+			 sections->code);
+	}
+	for (size_t i = 0; i < sections->sections && status == 0; i++) {
+		struct section *section = &sections->section[i];
+
+		section->offset = offset;
+		status = write_section(sections, section);
+		offset += (section->size + 4095) & ~UINT64_C(4095);
+	}
+	return status;
+}
+
+/* ---- The image ---- */
+
+static int add(struct pt_sections *sections, struct pt_image *image, const char *path, uint64_t offset,
+	       uint64_t size, uint64_t address, const struct pt_asid *asid)
+{
+	const int number =
+		sections->library->pt_iscache_add_file(sections->cache, path, offset, size, address);
+
+	if (number == -pte_nomem)
+		return KTREAD_E_MEMORY;
+	/* What libipt cannot take it will ask for. */
+	if (number > 0)
+		sections->library->pt_image_add_cached(image, sections->cache, number, asid);
+	return 0;
+}
+
+/* A piece of a file, without what code that changes has taken the place of. */
+static int add_span(struct pt_sections *sections, struct pt_image *image, const struct hwt_span *span,
+		    size_t *run_at)
+{
+	const uint64_t last = span->address + (span->size - 1);
+	uint64_t address = span->address;
+	struct hwt_code_run run;
+	int status = 0;
+
+	for (; hwt_codes_run(sections->images->codes, *run_at, &run) && run.address <= last && status == 0;
+	     ++*run_at) {
+		if (run.fixed || run.address + run.size <= address)
+			continue;
+		if (run.address > address)
+			status = add(sections, image, span->binary->path,
+				     span->offset + (address - span->address), run.address - address, address,
+				     NULL);
+		address = run.address + run.size;
+		if (address == 0 || address > last)
+			return status;
+	}
+	return status < 0 ? status
+			  : add(sections, image, span->binary->path, span->offset + (address - span->address),
+				last - address + 1, address, NULL);
+}
+
+static int add_code(struct pt_sections *sections, struct pt_image *image)
+{
+	int status = 0;
+
+	for (size_t i = 0; i < sections->sections && status == 0; i++) {
+		const struct section *section = &sections->section[i];
+		struct pt_asid asid;
+
+		pt_asid_init(&asid);
+		asid.cr3 = section->space;
+		status = add(sections, image, sections->code_path, section->offset, section->size,
+			     section->address, section->space ? &asid : NULL);
+	}
+	return status;
+}
+
+static int fill(struct pt_sections *sections, struct pt_image *image, const struct hwt_view *view)
+{
+	size_t run = 0;
+	int status = 0;
+
+	for (size_t i = 0; i < view->spans && status == 0; i++)
+		status = add_span(sections, image, &view->span[i], &run);
+	return status < 0 ? status : add_code(sections, image);
+}
+
+struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, uint64_t *until)
+{
+	const struct hwt_view *view = hwt_images_view(sections->images, sections->pid, stamp);
+	struct pt_image *image;
+
+	if (!view)
+		return NULL;
+	sections->stamp = stamp;
+	*until = view->until;
+	if (sections->image && sections->changes == view->changes)
+		return sections->image;
+	image = sections->library->pt_image_alloc(NULL);
+	if (!image)
+		return NULL;
+	sections->library->pt_image_set_callback(image, ask, sections);
+	if (fill(sections, image, view) < 0) {
+		sections->library->pt_image_free(image);
+		return NULL;
+	}
+	sections->library->pt_image_free(sections->image);
+	sections->image = image;
+	sections->changes = view->changes;
+	return image;
+}
+
+void pt_sections_now(struct pt_sections *sections, uint64_t stamp)
+{
+	sections->stamp = stamp;
+}
+
+struct pt_sections *pt_sections_open(const struct pt_library *library, struct hwt_images *images,
+				     uint32_t pid)
+{
+	struct pt_sections *sections = calloc(1, sizeof(*sections));
+
+	if (!sections)
+		return NULL;
+	sections->library = library;
+	sections->images = images;
+	sections->pid = pid;
+	sections->code = -1;
+	sections->cache = library->pt_iscache_alloc(NULL);
+	if (!sections->cache || library->pt_iscache_set_limit(sections->cache, MAPPED) < 0 ||
+	    gather_code(sections) < 0) {
+		pt_sections_close(sections);
+		return NULL;
+	}
+	return sections;
+}
+
+void pt_sections_close(struct pt_sections *sections)
+{
+	if (!sections)
+		return;
+	if (sections->image)
+		sections->library->pt_image_free(sections->image);
+	if (sections->cache)
+		sections->library->pt_iscache_free(sections->cache);
+	if (sections->code >= 0)
+		close(sections->code);
+	free(sections->section);
+	free(sections);
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Packets of Intel PT in words, one a line, by their names in the manual. */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "pt.h"
+
+#define TEXT 160u
+
+static const char *name_of(const struct pt_packet *packet)
+{
+	static const char *const names[] = {
+		[ppt_pad] = "PAD",	   [ppt_psb] = "PSB",	[ppt_psbend] = "PSBEND",
+		[ppt_fup] = "FUP",	   [ppt_tip] = "TIP",	[ppt_tip_pge] = "TIP.PGE",
+		[ppt_tip_pgd] = "TIP.PGD", [ppt_tnt_8] = "TNT", [ppt_tnt_64] = "TNT",
+		[ppt_mode] = "MODE",	   [ppt_pip] = "PIP",	[ppt_vmcs] = "VMCS",
+		[ppt_cbr] = "CBR",	   [ppt_tsc] = "TSC",	[ppt_tma] = "TMA",
+		[ppt_mtc] = "MTC",	   [ppt_cyc] = "CYC",	[ppt_stop] = "STOP",
+		[ppt_ovf] = "OVF",	   [ppt_mnt] = "MNT",	[ppt_exstop] = "EXSTOP",
+		[ppt_mwait] = "MWAIT",	   [ppt_pwre] = "PWRE", [ppt_pwrx] = "PWRX",
+		[ppt_ptw] = "PTW",
+	};
+	const size_t type = (size_t)packet->type;
+
+	return type < sizeof(names) / sizeof(names[0]) && names[type] ? names[type] : "?";
+}
+
+/* The oldest branch first: T taken, N not. */
+static void put_branches(char *text, const struct pt_packet_tnt *tnt)
+{
+	unsigned bits = tnt->bit_size;
+
+	for (; bits-- > 0;)
+		*text++ = tnt->payload >> bits & 1 ? 'T' : 'N';
+	*text = '\0';
+}
+
+static void put_address(char *text, const struct pt_packet_ip *ip)
+{
+	static const unsigned digits[] = { [pt_ipc_update_16] = 4,
+					   [pt_ipc_update_32] = 8,
+					   [pt_ipc_sext_48] = 12,
+					   [pt_ipc_update_48] = 12,
+					   [pt_ipc_full] = 16 };
+	const size_t form = (size_t)ip->ipc;
+
+	if (form >= sizeof(digits) / sizeof(digits[0]) || !digits[form])
+		snprintf(text, TEXT, "no address");
+	else
+		snprintf(text, TEXT, "%s%0*" PRIx64,
+			 form == pt_ipc_full || form == pt_ipc_sext_48 ? "" : "..", (int)digits[form],
+			 ip->ip);
+}
+
+static void put_mode(char *text, const struct pt_packet_mode *mode)
+{
+	static const char *const modes[] = { [ptem_unknown] = "unknown",
+					     [ptem_16bit] = "16 bits",
+					     [ptem_32bit] = "32 bits",
+					     [ptem_64bit] = "64 bits" };
+
+	if (mode->leaf == pt_mol_exec)
+		snprintf(text, TEXT, "exec %s", modes[pt_get_exec_mode(&mode->bits.exec)]);
+	else
+		snprintf(text, TEXT, "transaction%s%s", mode->bits.tsx.intx ? " inside" : "",
+			 mode->bits.tsx.abrt ? " aborted" : "");
+}
+
+static void put_power(char *text, const struct pt_packet *packet)
+{
+	switch (packet->type) {
+	case ppt_mwait:
+		snprintf(text, TEXT, "hints %#" PRIx32 " extensions %#" PRIx32, packet->payload.mwait.hints,
+			 packet->payload.mwait.ext);
+		break;
+	case ppt_pwre:
+		snprintf(text, TEXT, "C%u.%u%s", packet->payload.pwre.state, packet->payload.pwre.sub_state,
+			 packet->payload.pwre.hw ? " by hardware" : "");
+		break;
+	case ppt_pwrx:
+		snprintf(text, TEXT, "C%u, at deepest C%u", packet->payload.pwrx.last,
+			 packet->payload.pwrx.deepest);
+		break;
+	default:
+		snprintf(text, TEXT, "%s", packet->payload.exstop.ip ? "with address" : "");
+		break;
+	}
+}
+
+static void put_payload(char *text, const struct pt_packet *packet)
+{
+	text[0] = '\0';
+	switch (packet->type) {
+	case ppt_fup:
+	case ppt_tip:
+	case ppt_tip_pge:
+	case ppt_tip_pgd:
+		put_address(text, &packet->payload.ip);
+		break;
+	case ppt_tnt_8:
+	case ppt_tnt_64:
+		put_branches(text, &packet->payload.tnt);
+		break;
+	case ppt_mode:
+		put_mode(text, &packet->payload.mode);
+		break;
+	case ppt_pip:
+		snprintf(text, TEXT, "cr3 %" PRIx64 "%s", packet->payload.pip.cr3,
+			 packet->payload.pip.nr ? " of a guest" : "");
+		break;
+	case ppt_vmcs:
+		snprintf(text, TEXT, "%" PRIx64, packet->payload.vmcs.base);
+		break;
+	case ppt_cbr:
+		snprintf(text, TEXT, "%u", packet->payload.cbr.ratio);
+		break;
+	case ppt_tsc:
+		snprintf(text, TEXT, "%" PRIu64, packet->payload.tsc.tsc);
+		break;
+	case ppt_tma:
+		snprintf(text, TEXT, "ctc %u fc %u", packet->payload.tma.ctc, packet->payload.tma.fc);
+		break;
+	case ppt_mtc:
+		snprintf(text, TEXT, "%u", packet->payload.mtc.ctc);
+		break;
+	case ppt_cyc:
+		snprintf(text, TEXT, "%" PRIu64, packet->payload.cyc.value);
+		break;
+	case ppt_mnt:
+		snprintf(text, TEXT, "%" PRIx64, packet->payload.mnt.payload);
+		break;
+	case ppt_ptw:
+		snprintf(text, TEXT, "%" PRIx64 "%s", packet->payload.ptw.payload,
+			 packet->payload.ptw.ip ? " with address" : "");
+		break;
+	case ppt_mwait:
+	case ppt_pwre:
+	case ppt_pwrx:
+	case ppt_exstop:
+		put_power(text, packet);
+		break;
+	default:
+		break;
+	}
+}
+
+struct reading {
+	const struct pt_library *library;
+	struct pt_packet_decoder *decoder;
+	void (*line)(void *to, uint64_t offset, const char *name, const char *text);
+	void *to;
+	uint64_t end;
+};
+
+/* From where it is to the next PSB; false: there is none. */
+static bool synchronise(struct reading *reading, uint64_t from, const char *why)
+{
+	uint64_t offset = reading->end;
+	char text[TEXT];
+	const int status = reading->library->pt_pkt_sync_forward(reading->decoder);
+
+	if (status >= 0)
+		reading->library->pt_pkt_get_offset(reading->decoder, &offset);
+	if (offset > from) {
+		snprintf(text, sizeof(text), "%" PRIu64 " bytes: %s", offset - from, why);
+		reading->line(reading->to, from, "GAP", text);
+	}
+	return status >= 0;
+}
+
+static void read_all(struct reading *reading)
+{
+	bool synced = synchronise(reading, 0, "before the first PSB");
+
+	while (synced) {
+		struct pt_packet packet;
+		char text[TEXT];
+		uint64_t offset;
+		int status;
+
+		if (reading->library->pt_pkt_get_offset(reading->decoder, &offset) < 0)
+			return;
+		status = reading->library->pt_pkt_next(reading->decoder, &packet, sizeof(packet));
+		if (status == -pte_eos && offset >= reading->end)
+			return;
+		if (status < 0) {
+			synced = synchronise(reading, offset,
+					     status == -pte_eos
+						     ? "cut short"
+						     : reading->library->pt_errstr(pt_errcode(status)));
+			continue;
+		}
+		put_payload(text, &packet);
+		reading->line(reading->to, offset, name_of(&packet), text);
+	}
+}
+
+void pt_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
+		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
+{
+	struct reading reading = { .library = pt_library_load(), .line = line, .to = to, .end = piece->size };
+	struct pt_config config;
+
+	if (!reading.library) {
+		line(to, 0, "GAP", "libipt.so.2 (Debian: libipt2), which decodes Intel PT, is not there");
+		return;
+	}
+	pt_library_configure(reading.library, &config, stream, piece);
+	reading.decoder = reading.library->pt_pkt_alloc_decoder(&config);
+	if (!reading.decoder)
+		return;
+	read_all(&reading);
+	reading.library->pt_pkt_free_decoder(reading.decoder);
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Records of hardware trace in a process trace. An ident is a context's until another context takes it, as the sessions of a
+ * file that was appended to may do. What damage does not hide is read.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "ktread/proc.h"
+
+#define CONTEXTS_MOST 4096u
+#define PATH_MOST     4096u
+
+struct context {
+	uint32_t session; /* counts CONTEXT records: which of those of this ident */
+	struct ktrx_hwt_context context;
+	struct ktrx_hwt_pt pt;
+	struct ktrx_hwt_etm4 etm4;
+};
+
+struct reading {
+	struct hwt_file *file;
+	struct ktread_proc *trace;
+	const struct ktread_proc_record *record;
+	struct context *context;
+	size_t contexts, context_room;
+	size_t last; /* stream that was last used */
+	uint64_t broken, homeless;
+};
+
+/* Copies what a payload begins with. False: it is shorter than that. */
+static bool take(struct reading *reading, void *to, size_t size)
+{
+	if (reading->record->payload_size < size) {
+		reading->broken++;
+		return false;
+	}
+	memcpy(to, reading->record->payload, size);
+	return true;
+}
+
+static const struct context *find_context(struct reading *reading, uint32_t ident)
+{
+	for (size_t i = reading->contexts; i-- > 0;)
+		if (reading->context[i].context.ident == ident)
+			return &reading->context[i];
+	reading->homeless++;
+	return NULL;
+}
+
+static int take_context(struct reading *reading)
+{
+	const struct ktread_proc_record *record = reading->record;
+	struct context context = { .session = (uint32_t)reading->contexts }, *grown;
+	const size_t head = sizeof(context.context);
+
+	if (!take(reading, &context.context, head))
+		return 0;
+	if (context.context.encoding == KTRX_HWT_ENCODING_PT &&
+	    record->payload_size >= head + sizeof(context.pt))
+		memcpy(&context.pt, record->payload + head, sizeof(context.pt));
+	if (context.context.encoding == KTRX_HWT_ENCODING_ETM4 &&
+	    record->payload_size >= head + sizeof(context.etm4))
+		memcpy(&context.etm4, record->payload + head, sizeof(context.etm4));
+	if (context.context.ranges > sizeof(context.context.range) / sizeof(context.context.range[0])) {
+		hwt_file_warn(reading->file, "%s: offset %" PRIu64 ": %" PRIu32 " ranges in a context",
+			      reading->file->path, record->offset, context.context.ranges);
+		context.context.ranges = 0;
+	}
+	if (reading->contexts == CONTEXTS_MOST)
+		return hwt_file_fail(reading->file, KTREAD_E_FORMAT, "%s: more than %u contexts",
+				     reading->file->path, CONTEXTS_MOST);
+	grown = hwt_grow(reading->context, reading->contexts, &reading->context_room, sizeof(*grown));
+	if (!grown)
+		return hwt_file_no_memory(reading->file);
+	reading->context = grown;
+	reading->context[reading->contexts++] = context;
+	return 0;
+}
+
+static bool is_of(const struct hwt_unit_stream *stream, const struct context *context, uint32_t unit)
+{
+	return stream->session == context->session && stream->stream.unit == unit;
+}
+
+/* The stream of a unit, a new one if need be. NULL: the file's message says why. */
+static struct hwt_unit_stream *find_stream(struct reading *reading, const struct context *context,
+					   uint32_t unit)
+{
+	struct hwt_file *file = reading->file;
+	struct hwt_unit_stream *stream;
+
+	if (reading->last < file->streams && is_of(&file->stream[reading->last], context, unit))
+		return &file->stream[reading->last];
+	for (size_t i = 0; i < file->streams; i++)
+		if (is_of(&file->stream[i], context, unit)) {
+			reading->last = i;
+			return &file->stream[i];
+		}
+	stream = hwt_file_add_stream(file);
+	if (!stream)
+		return NULL;
+	reading->last = file->streams - 1;
+	stream->session = context->session;
+	stream->stream.context = context->context;
+	stream->stream.pt = context->pt;
+	stream->stream.etm4 = context->etm4;
+	stream->stream.unit = unit;
+	stream->stream.cpu = context->context.mode == KTRX_HWT_MODE_CPU ? unit : HWT_NO_CPU;
+	stream->stream.pid = context->context.mode == KTRX_HWT_MODE_CPU ? 0 : context->context.target;
+	return stream;
+}
+
+static int take_data(struct reading *reading)
+{
+	const struct ktread_proc_record *record = reading->record;
+	struct ktrx_hwt_data data;
+	const struct context *context;
+	struct hwt_unit_stream *stream;
+	struct hwt_chunk chunk = { 0 };
+
+	if (!take(reading, &data, sizeof(data)) || !(context = find_context(reading, data.context)))
+		return 0;
+	stream = find_stream(reading, context, data.unit);
+	if (!stream)
+		return KTREAD_E_FORMAT;
+	chunk.size = record->payload_size - sizeof(data);
+	if (chunk.size == 0 || data.position > UINT64_MAX - chunk.size) {
+		reading->broken += chunk.size != 0;
+		return 0;
+	}
+	chunk.position = data.position;
+	chunk.torn = record->flags & KTRX_HWT_FLAG_TORN;
+	chunk.offset = record->payload_offset + sizeof(data);
+	if (hwt_store_put(&reading->file->store, &chunk.offset, record->payload + sizeof(data),
+			  (size_t)chunk.size) != 0)
+		return hwt_file_fail(reading->file, KTREAD_E_SYSTEM, "%s: temporary file: %m",
+				     reading->file->path);
+	return hwt_file_add_chunk(reading->file, stream, &chunk);
+}
+
+static int take_code(struct reading *reading)
+{
+	const struct ktread_proc_record *record = reading->record;
+	struct ktrx_hwt_code told;
+	struct hwt_code code;
+
+	if (!take(reading, &told, sizeof(told)) || record->payload_size == sizeof(told))
+		return 0;
+	code = (struct hwt_code){ .stamp = record->stamp,
+				  .address = told.address,
+				  .space = told.space,
+				  .offset = record->payload_offset + sizeof(told),
+				  .size = record->payload_size - (uint32_t)sizeof(told) };
+	if (code.address > UINT64_MAX - code.size) {
+		reading->broken++;
+		return 0;
+	}
+	if (hwt_store_put(&reading->file->store, &code.offset, record->payload + sizeof(told), code.size) !=
+	    0)
+		return hwt_file_fail(reading->file, KTREAD_E_SYSTEM, "%s: temporary file: %m",
+				     reading->file->path);
+	return hwt_file_add_code(reading->file, &code);
+}
+
+static int add_mapping(struct reading *reading, const struct ktrx_hwt_image *image, size_t head)
+{
+	const struct ktread_proc_record *record = reading->record;
+	struct hwt_file *file = reading->file;
+	size_t length = record->payload_size - head;
+	struct hwt_mapping *grown =
+		hwt_grow(file->mapping, file->mappings, &file->mapping_room, sizeof(*grown));
+	char *path;
+
+	if (!grown)
+		return hwt_file_no_memory(file);
+	file->mapping = grown;
+	path = strndup((const char *)record->payload + head, length < PATH_MOST ? length : PATH_MOST);
+	if (!path)
+		return hwt_file_no_memory(file);
+	file->mapping[file->mappings++] = (struct hwt_mapping){ .type = record->type,
+								.pid = record->pid,
+								.stamp = record->stamp,
+								.address = image->address,
+								.size = image->size,
+								.offset = image->offset,
+								.access = image->access,
+								.path = path };
+	return 0;
+}
+
+static int take_image(struct reading *reading)
+{
+	struct ktrx_hwt_image image;
+
+	return take(reading, &image, sizeof(image)) ? add_mapping(reading, &image, sizeof(image)) : 0;
+}
+
+static int take_unmap(struct reading *reading)
+{
+	struct ktrx_hwt_unmap unmap;
+
+	if (!take(reading, &unmap, sizeof(unmap)))
+		return 0;
+	return add_mapping(reading, &(struct ktrx_hwt_image){ .address = unmap.address, .size = unmap.size },
+			   reading->record->payload_size);
+}
+
+static int take_thread(struct reading *reading)
+{
+	const struct ktread_proc_record *record = reading->record;
+	struct ktrx_hwt_thread thread;
+	const struct context *context;
+	struct hwt_unit_stream *stream;
+
+	if (!take(reading, &thread, sizeof(thread)) || !(context = find_context(reading, thread.context)))
+		return 0;
+	stream = find_stream(reading, context, thread.index);
+	if (!stream)
+		return KTREAD_E_FORMAT;
+	stream->stream.pid = record->pid;
+	stream->stream.tid = record->tid;
+	if (record->payload_size > sizeof(thread)) {
+		const char *name = (const char *)record->payload + sizeof(thread);
+		size_t length = strnlen(name, record->payload_size - sizeof(thread));
+
+		if (length >= sizeof(stream->stream.name))
+			length = sizeof(stream->stream.name) - 1;
+		memcpy(stream->stream.name, name, length);
+		stream->stream.name[length] = '\0';
+	}
+	return 0;
+}
+
+static int take_fill(struct reading *reading)
+{
+	struct ktrx_hwt_fill fill;
+	const struct context *context;
+	struct hwt_unit_stream *stream;
+
+	if (!take(reading, &fill, sizeof(fill)) || !(context = find_context(reading, fill.context)))
+		return 0;
+	stream = find_stream(reading, context, fill.unit);
+	if (!stream)
+		return KTREAD_E_FORMAT;
+	if (fill.position > stream->written)
+		stream->written = fill.position;
+	return 0;
+}
+
+static int take_clock(struct reading *reading)
+{
+	struct hwt_file *file = reading->file;
+	struct ktrx_hwt_clock clock;
+	struct hwt_told_moment *grown;
+
+	if (!take(reading, &clock, sizeof(clock)))
+		return 0;
+	grown = hwt_grow(file->told, file->tolds, &file->told_room, sizeof(*grown));
+	if (!grown)
+		return hwt_file_no_memory(file);
+	file->told = grown;
+	file->told[file->tolds++] =
+		(struct hwt_told_moment){ .moment = { clock.unit_time, clock.stamp, clock.unit_frequency },
+					  .context = clock.context,
+					  .unit = clock.unit };
+	return 0;
+}
+
+static int take_record(struct reading *reading)
+{
+	switch (reading->record->type) {
+	case KTRX_HWT_MMAP:
+	case KTRX_HWT_EXECUTABLE:
+	case KTRX_HWT_KERNEL:
+		return take_image(reading);
+	case KTRX_HWT_MUNMAP:
+		return take_unmap(reading);
+	case KTRX_HWT_THREAD_CREATE:
+	case KTRX_HWT_THREAD_NAME:
+		return take_thread(reading);
+	case KTRX_HWT_BUFFER:
+		return take_fill(reading);
+	case KTRX_HWT_CONTEXT:
+		return take_context(reading);
+	case KTRX_HWT_DATA:
+		return take_data(reading);
+	case KTRX_HWT_CODE:
+		return take_code(reading);
+	case KTRX_HWT_CLOCK:
+		return take_clock(reading);
+	default:
+		return 0;
+	}
+}
+
+static int read_all(struct reading *reading)
+{
+	struct hwt_file *file = reading->file;
+	int status, taken = 0;
+
+	while (taken == 0 && (status = ktread_proc_next(reading->trace, &reading->record)) != 0) {
+		if (status == KTREAD_E_FORMAT)
+			hwt_file_warn(file, "%s", ktread_proc_message(reading->trace));
+		else if (status < 0)
+			return hwt_file_fail(file, status, "%s", ktread_proc_message(reading->trace));
+		else
+			taken = take_record(reading);
+	}
+	return taken;
+}
+
+static void conclude(struct reading *reading)
+{
+	const struct ktread_proc_info *info = ktread_proc_info(reading->trace);
+	struct hwt_file *file = reading->file;
+
+	file->frequency = info->frequency;
+	file->nonce = info->nonce;
+	file->machine = info->machine;
+	if (info->lost)
+		hwt_file_warn(file, "%s: %" PRIu64 " records were lost when it was recorded", file->path,
+			      info->lost);
+	if (reading->broken)
+		hwt_file_warn(file, "%s: %" PRIu64 " records of hardware trace are damaged", file->path,
+			      reading->broken);
+	if (reading->homeless)
+		hwt_file_warn(file, "%s: %" PRIu64 " records are of contexts that the file does not have",
+			      file->path, reading->homeless);
+}
+
+int hwt_records_read(struct hwt_file *file)
+{
+	const struct ktread_proc_options options = { .size = sizeof(options), .format = KTREAD_PROC_AUTO };
+	struct reading reading = { .file = file };
+	int status = ktread_proc_open(&reading.trace, file->path, &options);
+
+	if (status < 0)
+		return hwt_file_fail(file, status, "%s", ktread_proc_message(NULL));
+	if (ktread_proc_info(reading.trace)->format != KTREAD_PROC_KTRX &&
+	    ktread_proc_info(reading.trace)->format != KTREAD_PROC_AUTO)
+		status = hwt_file_fail(file, KTREAD_E_FORMAT, "%s: not a file with hardware trace",
+				       file->path);
+	else
+		status = read_all(&reading);
+	conclude(&reading);
+	ktread_proc_close(reading.trace);
+	free(reading.context);
+	return status;
+}

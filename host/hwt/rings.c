@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * The file that a trace unit in software leaves on the host (ktrx/hwt_unit.h): a ring for each CPU, and the code that was run.
+ * It may be of a machine that still runs; what is said of sizes is held against the file's.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "file.h"
+#include "ktrx/hwt_unit.h"
+
+#define EM_X86_64  62u
+#define EM_AARCH64 183u
+#define RING_LEAST 65536u
+
+bool hwt_rings_is(const struct hwt_store *store)
+{
+	const uint32_t magic = KTRX_HWT_UNIT_MAGIC;
+	unsigned char first[4];
+
+	return !store->copies && hwt_store_read(store, 0, first, sizeof(first)) == sizeof(first) &&
+	       memcmp(first, &magic, sizeof(first)) == 0;
+}
+
+static int read_head(struct hwt_file *file, struct ktrx_hwt_rings *head)
+{
+	if (hwt_store_read(&file->store, 0, head, sizeof(*head)) != sizeof(*head))
+		return hwt_file_fail(file, KTREAD_E_FORMAT, "%s: cut short within its head", file->path);
+	if (head->version != KTRX_HWT_UNIT_VERSION)
+		return hwt_file_fail(file, KTREAD_E_UNSUPPORTED,
+				     "%s: version %" PRIu32 " of a trace unit's rings; known is %u",
+				     file->path, head->version, KTRX_HWT_UNIT_VERSION);
+	if (head->ring_size < RING_LEAST || (head->ring_size & (head->ring_size - 1)) != 0 ||
+	    head->ring_size > INT64_MAX / HWT_STREAMS_MOST || head->cpus > HWT_STREAMS_MOST)
+		return hwt_file_fail(file, KTREAD_E_FORMAT,
+				     "%s: %" PRIu32 " rings of %" PRIu64 " bytes cannot be", file->path,
+				     head->cpus, head->ring_size);
+	return 0;
+}
+
+static void describe(const struct ktrx_hwt_rings *head, uint32_t cpu, struct hwt_stream *stream)
+{
+	stream->context.mode = KTRX_HWT_MODE_CPU;
+	stream->context.encoding = (uint8_t)head->encoding;
+	stream->context.backend = KTRX_HWT_BACKEND_QEMU;
+	stream->context.level = KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL;
+	if (head->encoding == KTRX_HWT_ENCODING_PT)
+		memcpy(&stream->pt, head->parameters, sizeof(stream->pt));
+	if (head->encoding == KTRX_HWT_ENCODING_ETM4)
+		memcpy(&stream->etm4, head->parameters, sizeof(stream->etm4));
+	stream->unit = stream->cpu = cpu;
+}
+
+static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, uint32_t cpu)
+{
+	const uint64_t at = sizeof(*head) + cpu * (sizeof(struct ktrx_hwt_ring) + head->ring_size);
+	const uint64_t bytes = at + sizeof(struct ktrx_hwt_ring);
+	struct ktrx_hwt_ring ring;
+	struct hwt_unit_stream *stream;
+	struct hwt_chunk chunk = { 0 };
+	uint64_t begin;
+	int status = 0;
+
+	if (file->store.size < bytes + head->ring_size ||
+	    hwt_store_read(&file->store, at, &ring, sizeof(ring)) != sizeof(ring)) {
+		hwt_file_warn(file, "%s: cut short: the ring of CPU %" PRIu32 " is missing", file->path, cpu);
+		return 0;
+	}
+	stream = hwt_file_add_stream(file);
+	if (!stream)
+		return KTREAD_E_MEMORY;
+	describe(head, cpu, &stream->stream);
+	stream->stream.lost = ring.lost;
+	stream->written = ring.position;
+	begin = ring.position > head->ring_size ? ring.position - head->ring_size : 0;
+	for (uint64_t position = begin; position < ring.position && status == 0; position += chunk.size) {
+		const uint64_t within = position % head->ring_size;
+		const uint64_t left = ring.position - position;
+
+		chunk.position = position;
+		chunk.offset = bytes + within;
+		chunk.size = head->ring_size - within < left ? head->ring_size - within : left;
+		status = hwt_file_add_chunk(file, stream, &chunk);
+	}
+	return status;
+}
+
+/* What code was run, as of times of the unit; take_clock() makes them stamps. */
+static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
+{
+	uint64_t at = head->code, end = file->store.size;
+	int status = 0;
+
+	if (at > end) {
+		hwt_file_warn(file, "%s: cut short: the code that was run is missing", file->path);
+		return 0;
+	}
+	if (head->code_size <= end - at)
+		end = at + head->code_size;
+	while (status == 0 && end - at >= sizeof(struct ktrx_hwt_seen)) {
+		struct ktrx_hwt_seen seen;
+
+		if (hwt_store_read(&file->store, at, &seen, sizeof(seen)) != sizeof(seen))
+			break;
+		at += sizeof(seen);
+		if (seen.size > end - at || seen.address > UINT64_MAX - seen.size) {
+			hwt_file_warn(file, "%s: offset %" PRIu64 ": code of %" PRIu32 " bytes cannot be",
+				      file->path, at - sizeof(seen), seen.size);
+			break;
+		}
+		if (seen.size)
+			status = hwt_file_add_code(file, &(struct hwt_code){ .stamp = seen.unit_time,
+									     .address = seen.address,
+									     .space = seen.space,
+									     .offset = at,
+									     .size = seen.size });
+		at += (seen.size + UINT64_C(7)) & ~UINT64_C(7);
+		if (at > end)
+			break;
+	}
+	return status;
+}
+
+/* Times of the unit become stamps where the guest has told its own clock; else they are the stamps. */
+static int take_clock(struct hwt_file *file, const struct ktrx_hwt_rings *head)
+{
+	struct hwt_clock clock = { .frequency = head->frequency };
+	const struct hwt_moment moment = { head->unit_time, head->stamp, head->unit_frequency };
+
+	file->frequency = head->unit_frequency;
+	if (!head->unit_time && !head->stamp && !head->frequency)
+		return 0;
+	file->frequency = head->frequency;
+	file->told = hwt_grow(NULL, 0, &file->told_room, sizeof(*file->told));
+	if (!file->told || hwt_clock_add(&clock, &moment) != 0)
+		return hwt_file_no_memory(file);
+	file->told[file->tolds++] = (struct hwt_told_moment){ .moment = moment, .unit = UINT32_MAX };
+	for (size_t i = 0; i < file->codes; i++)
+		file->code[i].stamp = hwt_clock_stamp(&clock, file->code[i].stamp);
+	hwt_clock_free(&clock);
+	return 0;
+}
+
+int hwt_rings_read(struct hwt_file *file)
+{
+	struct ktrx_hwt_rings head;
+	int status = read_head(file, &head);
+
+	if (status < 0)
+		return status;
+	file->machine = head.encoding == KTRX_HWT_ENCODING_PT	  ? EM_X86_64
+			: head.encoding == KTRX_HWT_ENCODING_ETM4 ? EM_AARCH64
+								  : 0;
+	for (uint32_t cpu = 0; cpu < head.cpus && status == 0; cpu++)
+		status = read_ring(file, &head, cpu);
+	if (status == 0)
+		status = read_codes(file, &head);
+	if (status == 0)
+		status = take_clock(file, &head);
+	if (head.code_lost)
+		hwt_file_warn(file, "%s: %" PRIu64 " bytes of code found no room in it", file->path,
+			      head.code_lost);
+	return status;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "snapshot.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread/memory.h"
+#include "walk.h"
+
+#define SPACES 8u		    /* that served last, for what the one asked for does not map */
+#define REACH  (UINT64_C(64) << 20) /* of the kernel's image around ktrace's root */
+
+struct hwt_snapshot {
+	struct ktread_memory *memory;
+	uint16_t machine;
+	uint64_t space[SPACES];
+	unsigned spaces;
+	/* The kernel's image lies in one piece: where it does in memory follows from ktrace's root. 0: unknown. */
+	uint64_t virtual, physical;
+};
+
+static _Thread_local char message[512];
+
+const char *hwt_snapshot_message(void)
+{
+	return message;
+}
+
+static void find_kernel(struct hwt_snapshot *snapshot)
+{
+	struct ktread_image *image;
+
+	if (ktread_image_find(&image, snapshot->memory) != 0)
+		return;
+	snapshot->virtual = ktread_image_virtual(image);
+	snapshot->physical = ktread_image_physical(image);
+	if (!snapshot->machine)
+		snapshot->machine = ktread_image_machine(image);
+	ktread_image_close(image);
+}
+
+static const char *name_of(uint16_t machine)
+{
+	return machine == HWT_WALK_X86_64 ? "x86_64" : machine == HWT_WALK_AARCH64 ? "aarch64" : NULL;
+}
+
+static bool is_elf(const char *path)
+{
+	FILE *file = fopen(path, "rb");
+	char first[4] = "";
+	const bool elf = file && fread(first, 1, sizeof(first), file) == sizeof(first) &&
+			 memcmp(first, "\177ELF", sizeof(first)) == 0;
+
+	if (file)
+		fclose(file);
+	return elf;
+}
+
+int hwt_snapshot_open(struct hwt_snapshot **opened, const char *path, uint16_t machine)
+{
+	struct hwt_snapshot *snapshot = calloc(1, sizeof(*snapshot));
+	int status;
+
+	*opened = NULL;
+	if (!snapshot) {
+		snprintf(message, sizeof(message), "%s: out of memory", path);
+		return KTREAD_E_MEMORY;
+	}
+	snapshot->machine = machine;
+	status = is_elf(path) ? ktread_memory_open_core(&snapshot->memory, path)
+			      : ktread_memory_open_ram(&snapshot->memory, path, name_of(machine));
+	if (status < 0) {
+		snprintf(message, sizeof(message), "%s", ktread_image_message());
+		hwt_snapshot_close(snapshot);
+		return status;
+	}
+	find_kernel(snapshot);
+	*opened = snapshot;
+	return 0;
+}
+
+void hwt_snapshot_close(struct hwt_snapshot *snapshot)
+{
+	if (!snapshot)
+		return;
+	ktread_memory_close(snapshot->memory);
+	free(snapshot);
+}
+
+/* What served is tried first the next time. */
+static void keep(struct hwt_snapshot *snapshot, uint64_t space)
+{
+	unsigned at;
+
+	for (at = 0; at < snapshot->spaces && snapshot->space[at] != space; at++)
+		;
+	if (at == snapshot->spaces && snapshot->spaces < SPACES)
+		snapshot->spaces++;
+	if (at == SPACES)
+		at--;
+	memmove(&snapshot->space[1], &snapshot->space[0], at * sizeof(snapshot->space[0]));
+	snapshot->space[0] = space;
+}
+
+static bool translate(struct hwt_snapshot *snapshot, uint64_t space, uint64_t address, uint64_t *physical)
+{
+	if (space && hwt_walk(snapshot->memory, snapshot->machine, space, address, physical)) {
+		keep(snapshot, space);
+		return true;
+	}
+	for (unsigned i = 0; i < snapshot->spaces; i++)
+		if (snapshot->space[i] != space &&
+		    hwt_walk(snapshot->memory, snapshot->machine, snapshot->space[i], address, physical))
+			return true;
+	if (!snapshot->virtual || address - snapshot->virtual + REACH >= 2 * REACH)
+		return false;
+	*physical = address - snapshot->virtual + snapshot->physical;
+	return true;
+}
+
+size_t hwt_snapshot_read(struct hwt_snapshot *snapshot, uint64_t space, uint64_t address, void *to,
+			 size_t size)
+{
+	const uint64_t left = HWT_WALK_PAGE - address % HWT_WALK_PAGE;
+	uint64_t physical, run;
+
+	if (!translate(snapshot, space, address, &physical))
+		return 0;
+	run = ktread_memory_run(snapshot->memory, physical);
+	if (size > left)
+		size = (size_t)left;
+	if (size > run)
+		size = (size_t)run;
+	return size && ktread_memory_read(snapshot->memory, physical, to, size) == 0 ? size : 0;
+}

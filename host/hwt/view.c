@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdlib.h>
+#include <string.h>
+
+#include "images.h"
+
+/* ---- Spans of a view ---- */
+
+/* The first span that ends behind an address. */
+static size_t find(const struct hwt_view *view, uint64_t address)
+{
+	size_t low = 0, high = view->spans;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const struct hwt_span *span = &view->span[middle];
+
+		if (span->address + (span->size - 1) < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t address)
+{
+	const size_t at = find(view, address);
+
+	return at < view->spans && view->span[at].address <= address ? &view->span[at] : NULL;
+}
+
+static int insert(struct hwt_view *view, size_t at, const struct hwt_span *span)
+{
+	struct hwt_span *grown = hwt_grow(view->span, view->spans, &view->room, sizeof(*grown));
+
+	if (!grown)
+		return KTREAD_E_MEMORY;
+	view->span = grown;
+	memmove(&view->span[at + 1], &view->span[at], (view->spans - at) * sizeof(*grown));
+	view->span[at] = *span;
+	view->spans++;
+	return 0;
+}
+
+/* Nothing lies from `address` to `last` any more. */
+static int clear(struct hwt_view *view, uint64_t address, uint64_t last)
+{
+	size_t at = find(view, address), end;
+	struct hwt_span *span = at < view->spans ? &view->span[at] : NULL;
+
+	if (span && span->address < address) {
+		const uint64_t before = address - span->address;
+		const struct hwt_span rest = { address, span->size - before, span->offset + before,
+					       span->binary };
+
+		span->size = before;
+		if (insert(view, ++at, &rest) != 0)
+			return KTREAD_E_MEMORY;
+	}
+	for (end = at; end < view->spans && view->span[end].address + (view->span[end].size - 1) <= last;
+	     end++)
+		;
+	if (end < view->spans && view->span[end].address <= last) {
+		const uint64_t gone = last - view->span[end].address + 1;
+
+		view->span[end].address += gone;
+		view->span[end].offset += gone;
+		view->span[end].size -= gone;
+	}
+	memmove(&view->span[at], &view->span[end], (view->spans - end) * sizeof(*view->span));
+	view->spans -= end - at;
+	return 0;
+}
+
+/* What of a piece is in its file; none of it may be. */
+static int lay(struct hwt_view *view, struct hwt_span span)
+{
+	if (span.size == 0)
+		return 0;
+	if (span.size - 1 > UINT64_MAX - span.address)
+		span.size = UINT64_MAX - span.address;
+	if (clear(view, span.address, span.address + (span.size - 1)) != 0)
+		return KTREAD_E_MEMORY;
+	if (!span.binary || span.offset >= span.binary->size)
+		return 0;
+	if (span.size > span.binary->size - span.offset)
+		span.size = span.binary->size - span.offset;
+	return insert(view, find(view, span.address), &span);
+}
+
+static int lay_segments(struct hwt_view *view, struct hwt_binary *binary, uint64_t base)
+{
+	int status = 0;
+
+	for (uint32_t i = 0; i < binary->segments && status == 0; i++) {
+		const struct hwt_segment *segment = &binary->segment[i];
+
+		status = lay(view, (struct hwt_span){ segment->address + base, segment->size, segment->offset,
+						      binary });
+	}
+	return status;
+}
+
+/* ---- From one moment to another ---- */
+
+static bool concerns(const struct hwt_view *view, const struct hwt_mapping *mapping)
+{
+	return view->pid == 0 || mapping->type == KTRX_HWT_KERNEL || mapping->pid == view->pid;
+}
+
+static int begin(struct hwt_images *images, struct hwt_view *view)
+{
+	int status = 0;
+
+	view->spans = 0;
+	view->applied = 0;
+	for (size_t i = 0; i < images->additions && status == 0; i++)
+		if (view->pid == 0 || images->added[i].pid == 0 || images->added[i].pid == view->pid)
+			status = lay_segments(view, images->added[i].binary, images->added[i].base);
+	return status;
+}
+
+/* Another program: of what was mapped the kernel's is left. */
+static int become(struct hwt_images *images, struct hwt_view *view, size_t until)
+{
+	int status = begin(images, view);
+
+	for (size_t i = 0; i < until && status == 0; i++)
+		if (images->mapping[i]->type == KTRX_HWT_KERNEL && images->of_mapping[i])
+			status = lay_segments(view, images->of_mapping[i], images->mapping[i]->address);
+	return status;
+}
+
+static int apply(struct hwt_images *images, struct hwt_view *view, size_t n)
+{
+	const struct hwt_mapping *mapping = images->mapping[n];
+	struct hwt_binary *binary = images->of_mapping[n];
+	int status = 0;
+
+	switch (mapping->type) {
+	case KTRX_HWT_EXECUTABLE:
+		/* In a view of all processes nobody knows whose what is mapped was. */
+		if (view->pid != 0)
+			status = become(images, view, n);
+		if (status == 0 && binary)
+			status = lay_segments(view, binary, mapping->address);
+		return status;
+	case KTRX_HWT_KERNEL:
+		return binary ? lay_segments(view, binary, mapping->address) : 0;
+	case KTRX_HWT_MMAP:
+		return lay(view,
+			   (struct hwt_span){ mapping->address, mapping->size, mapping->offset, binary });
+	default:
+		return lay(view, (struct hwt_span){ mapping->address, mapping->size, 0, NULL });
+	}
+}
+
+/* What the trace says first held before it could say so. */
+static int go(struct hwt_images *images, struct hwt_view *view, uint64_t stamp)
+{
+	uint64_t first = 0;
+	bool told = view->applied > 0;
+	size_t n;
+	int status = 0;
+
+	for (n = view->applied; n < images->mappings && status == 0; n++) {
+		const struct hwt_mapping *mapping = images->mapping[n];
+
+		if (!concerns(view, mapping))
+			continue;
+		if (!told)
+			first = mapping->stamp;
+		if (mapping->stamp > stamp && mapping->stamp > first)
+			break;
+		told = true;
+		status = apply(images, view, n);
+		if (mapping->stamp > view->from)
+			view->from = mapping->stamp;
+	}
+	view->applied = n;
+	view->until = n < images->mappings ? images->mapping[n]->stamp : UINT64_MAX;
+	view->changes = ++images->asked;
+	return status;
+}
+
+/* One that is right, or can be made so by going on, or else the one that was not asked for the longest. */
+static struct hwt_view *choose(struct hwt_images *images, uint32_t pid, uint64_t stamp)
+{
+	struct hwt_view *best = &images->view[0], *nearest = NULL;
+
+	for (unsigned i = 0; i < HWT_VIEWS; i++) {
+		struct hwt_view *view = &images->view[i];
+
+		if (view->used && view->pid == pid && stamp >= view->from) {
+			if (stamp < view->until)
+				return view;
+			if (!nearest || view->from > nearest->from)
+				nearest = view;
+		}
+		if (!view->used || (best->used && view->asked < best->asked))
+			best = view;
+	}
+	if (nearest)
+		return nearest;
+	best->used = false;
+	return best;
+}
+
+const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp)
+{
+	struct hwt_view *view;
+	int status = 0;
+
+	if (stamp == 0)
+		stamp = UINT64_MAX - 1;
+	view = choose(images, pid, stamp);
+	if (!view->used) {
+		view->used = true;
+		view->pid = pid;
+		view->from = 0;
+		view->until = 0;
+		status = begin(images, view);
+	}
+	if (status == 0 && stamp >= view->until)
+		status = go(images, view, stamp);
+	view->asked = ++images->asked;
+	if (status == 0)
+		return view;
+	view->used = false;
+	return NULL;
+}
