@@ -8,6 +8,8 @@
 #define LINES_MOST 1024u	       /* of one address; what comes behind them replaces the last */
 #define MIXED	   UINT64_MAX	       /* several spaces have said so */
 #define CHUNK	   (UINT32_C(1) << 20) /* read at once */
+#define EM_X86_64  62u
+#define CR3_TOLD   (~UINT64_C(0x1f)) /* the bits of it that packets have */
 
 struct line {
 	uint64_t number; /* address / HWT_CODE_LINE */
@@ -302,8 +304,13 @@ static int take_all(struct hwt_codes *codes, const struct hwt_file *file)
 		sorted[i] = &file->code[i];
 	if (status == 0)
 		qsort(sorted, file->codes, sizeof(*sorted), compare_stamps);
-	for (size_t i = 0; status == 0 && i < file->codes; i++)
-		status = take_code(codes, &file->store, sorted[i], buffer);
+	for (size_t i = 0; status == 0 && i < file->codes; i++) {
+		struct hwt_code code = *sorted[i];
+
+		if (file->machine == EM_X86_64)
+			code.space &= CR3_TOLD;
+		status = take_code(codes, &file->store, &code, buffer);
+	}
 	free(sorted);
 	free(buffer);
 	return status;

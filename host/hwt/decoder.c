@@ -230,6 +230,20 @@ int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 	return status < 0 ? status : at > 0 || into > 0;
 }
 
+/* Encodings count from a piece's first byte. */
+struct lines {
+	uint64_t position;
+	void (*line)(void *to, uint64_t offset, const char *name, const char *text);
+	void *to;
+};
+
+static void pass_line(void *context, uint64_t offset, const char *name, const char *text)
+{
+	const struct lines *lines = context;
+
+	lines->line(lines->to, lines->position + offset, name, text);
+}
+
 int hwt_packets(const struct hwt_file *file, size_t number,
 		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
 {
@@ -247,7 +261,7 @@ int hwt_packets(const struct hwt_file *file, size_t number,
 
 		if (!piece)
 			return KTREAD_E_MEMORY;
-		encoding->packets(stream, piece, line, to);
+		encoding->packets(stream, piece, pass_line, &(struct lines){ piece->position, line, to });
 	}
 	return 0;
 }

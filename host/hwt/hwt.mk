@@ -7,7 +7,7 @@ HWT_HAS_PT := $(shell printf '\043include <intel-pt.h>' | $(HOST_CC) -E -x c - >
 HWT_HAS_ETM4 := $(shell printf '\043include <opencsd/c_api/opencsd_c_api.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo yes)
 
 # $(call hwt_encoding,<is its library there>,<name>): its sources.
-hwt_encoding = $(if $(1),$(filter-out %_absent.c,$(wildcard host/hwt/$(2)*.c)),host/hwt/$(2)_absent.c)
+hwt_encoding = $(or $(if $(1),$(filter-out %_absent.c,$(wildcard host/hwt/$(2)*.c))),host/hwt/$(2)_absent.c)
 
 HWT_SRCS := $(filter-out host/hwt/pt%.c host/hwt/etm4%.c,$(wildcard host/hwt/*.c)) \
 	$(call hwt_encoding,$(HWT_HAS_PT),pt) $(call hwt_encoding,$(HWT_HAS_ETM4),etm4)

@@ -68,7 +68,8 @@ static int clear(struct hwt_view *view, uint64_t address, uint64_t last)
 		view->span[end].offset += gone;
 		view->span[end].size -= gone;
 	}
-	memmove(&view->span[at], &view->span[end], (view->spans - end) * sizeof(*view->span));
+	if (end > at)
+		memmove(&view->span[at], &view->span[end], (view->spans - end) * sizeof(*view->span));
 	view->spans -= end - at;
 	return 0;
 }
