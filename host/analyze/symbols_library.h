@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The functions of libdw that symbols.c uses, found when they are first needed. Built only where libdw's headers are. */
+/* The functions of libdw that are used, found when they are first needed. Built only where libdw's headers are. */
 #ifndef ANALYZE_SYMBOLS_LIBRARY_H
 #define ANALYZE_SYMBOLS_LIBRARY_H
 
@@ -32,8 +32,12 @@
 	USE(dwarf_siblingof)              \
 	USE(dwarf_tag)                    \
 	USE(dwarf_getsrc_die)             \
+	USE(dwarf_getsrclines)            \
+	USE(dwarf_lineaddr)               \
+	USE(dwarf_lineendsequence)        \
 	USE(dwarf_lineno)                 \
 	USE(dwarf_linesrc)                \
+	USE(dwarf_onesrcline)             \
 	USE(elf_getphdrnum)               \
 	USE(gelf_getehdr)                 \
 	USE(gelf_getphdr)

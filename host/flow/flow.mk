@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # What the steps of a hardware trace mean together: columns, call trees, coverage.
+FLOW_SOURCES := $(wildcard host/flow/*.c)

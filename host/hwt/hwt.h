@@ -164,7 +164,7 @@ struct hwt_place {
 };
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place);
-/* Address and size of a function by name in one of the images; 0 if found. */
+/* Address and size of a function by name in one of the images (NULL: in any, the kernel's first); 0 if found. */
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
 		    uint64_t *size);
 

@@ -1,0 +1,467 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "flow/calls.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/stack.h"
+#include "ktread/ktread.h"
+
+#define BY_THREAD (UINT64_C(1) << 63) /* in keys of stacks: else by address space */
+
+/* How the next address is come to. */
+enum way {
+	WAY_STRAIGHT,
+	WAY_UNTOLD, /* straight on if that is where it is, or else by some branch */
+	WAY_CALL,
+	WAY_RETURN,
+	WAY_JUMP,
+	WAY_INDIRECT,
+	WAY_INTERRUPT,
+	WAY_ENTER,
+	WAY_LEAVE,
+	WAY_RESUME, /* something untraced lies between */
+};
+
+static const uint8_t way_of[] = {
+	[HWT_BRANCH_NONE] = WAY_UNTOLD,	       [HWT_BRANCH_CALL] = WAY_CALL,
+	[HWT_BRANCH_RETURN] = WAY_RETURN,      [HWT_BRANCH_JUMP] = WAY_JUMP,
+	[HWT_BRANCH_CONDITIONAL] = WAY_JUMP,   [HWT_BRANCH_INDIRECT] = WAY_INDIRECT,
+	[HWT_BRANCH_INDIRECT_CALL] = WAY_CALL, [HWT_BRANCH_ENTER_KERNEL] = WAY_ENTER,
+	[HWT_BRANCH_LEAVE_KERNEL] = WAY_LEAVE,
+};
+
+struct flow_calls {
+	struct flow_functions *functions;
+	struct flow_sink sink;
+	void *to;
+	int alone;
+	struct flow_stacks stacks;
+	struct flow_doubts doubts;
+	const struct hwt_step *step;
+	enum way way;
+	uint64_t behind; /* the instruction that it goes from; of an interrupt, where that came */
+	/* WAY_RESUME: how it would have gone on, and where, if that is known. */
+	enum way before;
+	uint8_t has_next;
+	uint64_t next;
+};
+
+static int arrive(struct flow_calls *calls, uint64_t address);
+
+/* ---- Telling the sink -------------------------------------------------------------------------- */
+
+static struct flow_moment moment_of(const struct flow_calls *calls, const struct flow_stack *stack)
+{
+	const uint64_t key = stack->key;
+
+	return (struct flow_moment){
+		.step = calls->step,
+		.stack = stack->frame,
+		.depth = stack->depth,
+		.pid = calls->step->pid,
+		.tid = key & BY_THREAD ? (uint32_t)key : 0,
+		.space = key & BY_THREAD ? calls->step->space : key,
+	};
+}
+
+static int push(struct flow_calls *calls, const struct flow_spot *spot, enum flow_how how, uint64_t back)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	struct flow_moment at;
+	struct flow_frame *frame;
+	int status = 0;
+
+	if (stack->depth == FLOW_DEPTH_MOST) {
+		stack->beyond++;
+		calls->doubts.deeper++;
+		return 0;
+	}
+	frame = flow_stack_room(stack);
+	if (!frame)
+		return KTREAD_E_MEMORY;
+	*frame = (struct flow_frame){
+		.function = spot->function,
+		.begin = spot->begin,
+		.end = spot->end,
+		.back = back,
+		.since = calls->step->stamp,
+		.how = (uint8_t)how,
+		.timed = how != FLOW_SEEN && calls->step->has_stamp,
+	};
+	at = moment_of(calls, stack);
+	if (calls->sink.enter)
+		status = calls->sink.enter(calls->to, frame, &at);
+	stack->depth++;
+	return status;
+}
+
+static int push_at(struct flow_calls *calls, uint64_t address, enum flow_how how, uint64_t back)
+{
+	struct flow_spot spot;
+	int status =
+		flow_functions_at(calls->functions, calls->step->pid, calls->step->stamp, address, &spot);
+
+	return status < 0 ? status : push(calls, &spot, how, back);
+}
+
+/* Takes frames away until `depth` are left. Unless `certain`, it is not known when they ended. */
+static int pop_to(struct flow_calls *calls, uint32_t depth, int certain)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	int status = 0;
+
+	while (stack->depth > depth && status == 0) {
+		struct flow_frame *frame = &stack->frame[--stack->depth];
+		struct flow_moment at = moment_of(calls, stack);
+		uint64_t ticks;
+
+		frame->timed = frame->timed && certain;
+		if (flow_took(frame, calls->step, &ticks) && stack->depth > 0)
+			frame[-1].inside += ticks;
+		if (calls->sink.leave)
+			status = calls->sink.leave(calls->to, frame, &at);
+	}
+	stack->beyond = 0;
+	return status;
+}
+
+static int cut(struct flow_calls *calls, struct flow_stack *stack)
+{
+	struct flow_moment at = moment_of(calls, stack);
+	int status = calls->sink.cut && stack->depth ? calls->sink.cut(calls->to, &at) : 0;
+
+	stack->depth = stack->beyond = 0;
+	return status;
+}
+
+static int cut_all(struct flow_calls *calls)
+{
+	int status = 0;
+
+	for (uint32_t n = 0; n < calls->stacks.count && status == 0; n++)
+		status = cut(calls, &calls->stacks.stack[n]);
+	flow_calls_reset(calls);
+	return status;
+}
+
+/* Nothing fits: what runs here is known, but not how it came to. */
+static int begin_anew(struct flow_calls *calls, uint64_t address)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	int status = 0;
+
+	if (stack->depth) {
+		calls->doubts.resyncs++;
+		status = cut(calls, stack);
+	}
+	return status < 0 ? status : push_at(calls, address, FLOW_SEEN, 0);
+}
+
+/* ---- Ways to an address ------------------------------------------------------------------------ */
+
+/* Jumped, or gone straight on. */
+static int moved(struct flow_calls *calls, uint64_t address, int indirect)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	struct flow_frame *top = flow_stack_top(stack);
+	struct flow_spot spot;
+	uint64_t back;
+	uint32_t n;
+	int status;
+
+	if (stack->beyond)
+		return 0;
+	if (!top)
+		return begin_anew(calls, address);
+	if (flow_frame_has(top, address))
+		return 0;
+	n = indirect ? flow_stack_running(stack, stack->depth - 1, address) : FLOW_NO_FRAME;
+	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin) /* longjmp() */
+		return pop_to(calls, n + 1, 1);
+	status = flow_functions_at(calls->functions, calls->step->pid, calls->step->stamp, address, &spot);
+	if (status < 0)
+		return status;
+	if (flow_same_function(spot.function, top->function)) {
+		top->begin = spot.begin;
+		top->end = spot.end;
+		return 0;
+	}
+	back = top->back;
+	status = pop_to(calls, stack->depth - 1, 1);
+	return status < 0 ? status : push(calls, &spot, FLOW_TAIL, back);
+}
+
+static int returned(struct flow_calls *calls, uint64_t address)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	uint32_t n = flow_stack_returning_to(stack, address);
+	int status;
+
+	if (stack->beyond) {
+		stack->beyond--;
+		return 0;
+	}
+	if (n != FLOW_NO_FRAME) {
+		status = pop_to(calls, n, 1);
+		return status < 0 ? status : moved(calls, address, 0);
+	}
+	if (stack->depth) {
+		status = pop_to(calls, stack->depth - 1, 0);
+		if (status < 0)
+			return status;
+	}
+	n = flow_stack_running(stack, stack->depth, address);
+	return n != FLOW_NO_FRAME ? pop_to(calls, n + 1, 0) : begin_anew(calls, address);
+}
+
+/* By a branch that the decoder does not tell the kind of. */
+static int untold(struct flow_calls *calls, uint64_t address)
+{
+	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	struct flow_spot spot;
+	int status;
+
+	if (address == calls->behind)
+		return moved(calls, address, 0);
+	if (flow_stack_returning_to(stack, address) != FLOW_NO_FRAME)
+		return returned(calls, address);
+	status = flow_functions_at(calls->functions, calls->step->pid, calls->step->stamp, address, &spot);
+	if (status < 0)
+		return status;
+	return spot.function->name && spot.begin == address ? push(calls, &spot, FLOW_CALL, calls->behind)
+							    : moved(calls, address, 1);
+}
+
+/* Tracing begins within a function of its own, or at the beginning of one, which is then known to be entered. */
+static int entered(struct flow_calls *calls, uint64_t address)
+{
+	struct flow_spot spot;
+	int status =
+		flow_functions_at(calls->functions, calls->step->pid, calls->step->stamp, address, &spot);
+
+	if (status < 0)
+		return status;
+	if (!spot.function->name || spot.begin != address)
+		return begin_anew(calls, address);
+	return push(calls, &spot, FLOW_CALL, calls->has_next ? calls->next : 0);
+}
+
+/* Behind something untraced: what a filter left out, a system call, a signal, another thread. */
+static int resumed(struct flow_calls *calls, uint64_t address)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	const struct flow_frame *top = flow_stack_top(stack);
+	uint32_t n;
+
+	if (calls->has_next && calls->next == address) {
+		calls->way = calls->before;
+		return arrive(calls, address);
+	}
+	if (calls->behind == address &&
+	    (calls->before == WAY_CALL || calls->before == WAY_ENTER || calls->before == WAY_INTERRUPT))
+		return top ? 0 : entered(calls, address);
+	if (top && flow_frame_has(top, address) && address != top->begin)
+		return 0;
+	n = flow_stack_returning_to(stack, address);
+	if (n != FLOW_NO_FRAME)
+		return pop_to(calls, n, 1);
+	n = flow_stack_running(stack, stack->depth, address);
+	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
+		return pop_to(calls, n + 1, 0);
+	return entered(calls, address);
+}
+
+static int arrive(struct flow_calls *calls, uint64_t address)
+{
+	const enum way way = calls->way;
+
+	calls->way = WAY_STRAIGHT;
+	switch (way) {
+	case WAY_CALL:
+		return push_at(calls, address, FLOW_CALL, calls->behind);
+	case WAY_ENTER:
+		return push_at(calls, address, FLOW_KERNEL, calls->behind);
+	case WAY_INTERRUPT:
+		return push_at(calls, address, FLOW_INTERRUPT, calls->behind);
+	case WAY_RETURN:
+	case WAY_LEAVE:
+		return returned(calls, address);
+	case WAY_UNTOLD:
+		return untold(calls, address);
+	case WAY_RESUME:
+		return resumed(calls, address);
+	case WAY_JUMP:
+	case WAY_INDIRECT:
+	case WAY_STRAIGHT:
+		break;
+	}
+	return moved(calls, address, way == WAY_INDIRECT);
+}
+
+/* ---- Steps ------------------------------------------------------------------------------------- */
+
+/* Whatever comes next has nothing to do with what was before. */
+static void rest(struct flow_calls *calls, enum way before, const struct hwt_step *off)
+{
+	calls->way = WAY_RESUME;
+	calls->before = before;
+	calls->has_next = off && off->has_address;
+	calls->next = off ? off->address : 0;
+}
+
+static uint64_t key_of(const struct hwt_step *step)
+{
+	return step->tid ? BY_THREAD | step->tid : step->space;
+}
+
+/* The thread of the step becomes the current one. */
+static int turn(struct flow_calls *calls)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	const uint64_t key = key_of(calls->step);
+	struct flow_moment at;
+
+	if (key == 0 || key == stack->key)
+		return 0;
+	if (stack->key == 0 && calls->stacks.count == 1) { /* whose it was is told only now */
+		stack->key = key;
+		return 0;
+	}
+	for (uint32_t n = 0; n < stack->depth && !calls->alone; n++)
+		stack->frame[n].timed = 0;
+	calls->doubts.stacks += (uint64_t)flow_stacks_turn(&calls->stacks, key);
+	if (calls->way != WAY_RESUME)
+		rest(calls, WAY_STRAIGHT, NULL);
+	at = moment_of(calls, flow_stacks_current(&calls->stacks));
+	return calls->sink.turn ? calls->sink.turn(calls->to, &at) : 0;
+}
+
+static int tell_run(struct flow_calls *calls, int continued)
+{
+	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	struct flow_moment at = moment_of(calls, stack);
+	const struct flow_frame *top = flow_stack_top(stack);
+
+	at.continued = (uint8_t)continued;
+	return calls->sink.run && top ? calls->sink.run(calls->to, top, &at) : 0;
+}
+
+/* Code may go straight on from one function into the next, as that of interrupt vectors does. */
+static int run_on(struct flow_calls *calls, const struct hwt_step *step)
+{
+	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	const struct flow_frame *top = flow_stack_top(stack);
+	int status = 0;
+
+	while (!stack->beyond && top && top->function->name && step->last >= top->end) {
+		const uint64_t from = top->end;
+
+		status = moved(calls, from, 0);
+		if (status == 0)
+			status = tell_run(calls, 1);
+		top = flow_stack_top(stack);
+		if (status < 0 || !top || top->end <= from)
+			break;
+	}
+	return status;
+}
+
+static int run(struct flow_calls *calls, const struct hwt_step *step)
+{
+	int status = arrive(calls, step->address);
+
+	if (status == 0)
+		status = tell_run(calls, 0);
+	if (status == 0)
+		status = run_on(calls, step);
+	calls->way = step->branch < sizeof(way_of) && (step->taken || step->branch == HWT_BRANCH_NONE)
+			     ? (enum way)way_of[step->branch]
+			     : WAY_STRAIGHT;
+	calls->behind = step->end;
+	return status;
+}
+
+static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
+{
+	int status = arrive(calls, step->address);
+
+	calls->way = WAY_INTERRUPT;
+	calls->behind = step->address;
+	return status;
+}
+
+/* A function that returns out of what is traced is left now, not when tracing goes on. */
+static int off(struct flow_calls *calls, const struct hwt_step *step)
+{
+	struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	enum way before = calls->way == WAY_RESUME ? calls->before : calls->way;
+	uint32_t n = FLOW_NO_FRAME;
+	int status = 0;
+
+	if (calls->way == WAY_RETURN && stack->depth && !stack->beyond) {
+		if (step->has_address)
+			n = flow_stack_returning_to(stack, step->address);
+		status = pop_to(calls, n == FLOW_NO_FRAME ? stack->depth - 1 : n, 1);
+		before = WAY_STRAIGHT;
+	}
+	rest(calls, before, step);
+	return status;
+}
+
+int flow_calls_step(struct flow_calls *calls, const struct hwt_step *step)
+{
+	int status;
+
+	calls->step = step;
+	if (step->kind == HWT_OVERFLOW || step->kind == HWT_GAP)
+		return cut_all(calls);
+	status = turn(calls);
+	if (status < 0)
+		return status;
+	switch (step->kind) {
+	case HWT_RUN:
+		return run(calls, step);
+	case HWT_ASYNC:
+		return interrupt(calls, step);
+	case HWT_OFF:
+		return off(calls, step);
+	default:
+		return 0;
+	}
+}
+
+int flow_calls_new(struct flow_calls **calls, struct flow_functions *functions, const struct flow_sink *sink,
+		   void *to, int alone)
+{
+	struct flow_calls *c = calloc(1, sizeof(*c));
+
+	*calls = c;
+	if (!c)
+		return KTREAD_E_MEMORY;
+	c->functions = functions;
+	c->sink = *sink;
+	c->to = to;
+	c->alone = alone;
+	rest(c, WAY_STRAIGHT, NULL);
+	return flow_stacks_init(&c->stacks);
+}
+
+void flow_calls_free(struct flow_calls *calls)
+{
+	if (!calls)
+		return;
+	flow_stacks_free(&calls->stacks);
+	free(calls);
+}
+
+void flow_calls_reset(struct flow_calls *calls)
+{
+	flow_stacks_forget(&calls->stacks);
+	rest(calls, WAY_STRAIGHT, NULL);
+}
+
+const struct flow_doubts *flow_calls_doubts(const struct flow_calls *calls)
+{
+	return &calls->doubts;
+}

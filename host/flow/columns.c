@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "flow/columns.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "export/json.h"
+#include "flow/payload.h"
+#include "flow/words.h"
+
+enum column {
+	OFFSET,
+	ID,
+	IMAGE,
+	SYMBOL,
+	PC,
+	EVENT_TYPE,
+	EVENT_PAYLOAD,
+	TIME,
+	PID,
+	TID,
+	SPACE,
+	SOURCE,
+	COLUMNS
+};
+
+static const struct {
+	const char *name;
+	int width;  /* in a line of text; 0: it takes what it takes */
+	int number; /* in JSON: a number, not a string */
+} columns_known[COLUMNS] = {
+	[OFFSET] = { "offset", 10, 1 },
+	[ID] = { "id", 3, 1 },
+	[IMAGE] = { "image", 14, 0 },
+	[SYMBOL] = { "symbol", 28, 0 },
+	[PC] = { "pc", 18, 0 },
+	[EVENT_TYPE] = { "event_type", 13, 0 },
+	[EVENT_PAYLOAD] = { "event_payload", 0, 0 },
+	[TIME] = { "time", 14, 1 },
+	[PID] = { "pid", 5, 1 },
+	[TID] = { "tid", 5, 1 },
+	[SPACE] = { "space", 14, 0 },
+	[SOURCE] = { "source", 24, 0 },
+};
+_Static_assert(COLUMNS <= FLOW_COLUMNS_MOST, "room for all");
+
+#define VALUE_ROOM (FLOW_PLACE_ROOM + FLOW_PAYLOAD_ROOM)
+
+static int find_column(const char *name, size_t length)
+{
+	for (int n = 0; n < COLUMNS; n++)
+		if (strlen(columns_known[n].name) == length &&
+		    strncmp(columns_known[n].name, name, length) == 0)
+			return n;
+	return -1;
+}
+
+int flow_columns_parse(struct flow_columns *columns, const char *list)
+{
+	columns->count = 0;
+	for (size_t length;; list += length + 1) {
+		int found;
+
+		length = strcspn(list, ",");
+		found = find_column(list, length);
+		for (unsigned n = 0; n < columns->count; n++)
+			if (columns->column[n] == found)
+				found = -1;
+		if (found < 0)
+			return -1;
+		columns->column[columns->count++] = (uint8_t)found;
+		if (list[length] == '\0')
+			return 0;
+	}
+}
+
+/* Pads what is not the last column. */
+static char *put_padded(char *at, const char *text, int width, int last)
+{
+	size_t length = strlen(text);
+
+	memcpy(at, text, length);
+	at += length;
+	if (last) {
+		*at++ = '\n';
+		return at;
+	}
+	for (; length < (size_t)width; length++)
+		*at++ = ' ';
+	*at++ = ' ';
+	return at;
+}
+
+void flow_columns_head(struct flow_columns *columns)
+{
+	char *at = output_line(columns->out);
+
+	for (unsigned n = 0; n < columns->count && !columns->json; n++)
+		at = put_padded(at, columns_known[columns->column[n]].name,
+				columns_known[columns->column[n]].width, n + 1 == columns->count);
+	output_done(columns->out, at);
+}
+
+/* Where the step's address is, looked up once for all columns. */
+struct line {
+	const struct hwt_step *step;
+	uint64_t address;
+	int placed; /* it has an address */
+	struct hwt_place place;
+};
+
+static void locate(const struct flow_columns *columns, struct line *line)
+{
+	const struct hwt_step *step = line->step;
+	int want_line = 0;
+
+	for (unsigned n = 0; n < columns->count; n++)
+		want_line |= columns->column[n] == SOURCE;
+	line->placed = flow_address(step, &line->address);
+	if (!line->placed || hwt_images_place(columns->flow->images, step->pid, step->stamp, line->address,
+					      want_line, &line->place) != 0)
+		line->place = (struct hwt_place){ 0 };
+}
+
+static void put_source(char *to, const struct hwt_place *place)
+{
+	char name[FLOW_NAME_ROOM];
+
+	*to = '\0';
+	if (!place->source)
+		return;
+	flow_put_name(name, place->source, "");
+	snprintf(to, VALUE_ROOM, "%s:%u", name, place->line);
+}
+
+/* "" where there is nothing to say. Strings are escaped; in JSON what escaping leaves is plain. */
+static void put_value(const struct flow_columns *columns, const struct line *line, unsigned column, char *to)
+{
+	const struct hwt_step *step = line->step;
+
+	*to = '\0';
+	switch (column) {
+	case OFFSET:
+		snprintf(to, VALUE_ROOM, "%" PRIu64, step->offset);
+		break;
+	case ID:
+		snprintf(to, VALUE_ROOM, "%" PRIu32, flow_stream_id(columns->stream));
+		break;
+	case IMAGE:
+		flow_put_name(to, line->place.image, "");
+		break;
+	case SYMBOL:
+		if (line->place.symbol || line->place.image)
+			flow_put_place(to, &line->place, line->address);
+		break;
+	case PC:
+		if (line->placed)
+			snprintf(to, VALUE_ROOM, "%#" PRIx64, line->address);
+		break;
+	case EVENT_TYPE:
+		snprintf(to, VALUE_ROOM, "%s",
+			 step->kind == HWT_RUN ? flow_branch_word(step->branch) : flow_kind_word(step->kind));
+		break;
+	case EVENT_PAYLOAD:
+		flow_put_payload(to, step);
+		break;
+	case TIME:
+		if (step->has_stamp)
+			flow_put_time(to, columns->flow, step->stamp);
+		break;
+	case PID:
+		snprintf(to, VALUE_ROOM, "%" PRIu32, step->pid);
+		break;
+	case TID:
+		snprintf(to, VALUE_ROOM, "%" PRIu32, step->tid);
+		break;
+	case SPACE:
+		snprintf(to, VALUE_ROOM, "%#" PRIx64, step->space);
+		break;
+	default:
+		put_source(to, &line->place);
+		break;
+	}
+}
+
+static char *put_json(const struct flow_columns *columns, const struct line *line, char *at)
+{
+	char value[VALUE_ROOM];
+	char *begin = at;
+
+	for (unsigned n = 0; n < columns->count; n++) {
+		const unsigned column = columns->column[n];
+
+		put_value(columns, line, column, value);
+		if (*value == '\0')
+			continue;
+		*at = at == begin ? '{' : ',';
+		at = json_put_name(at + 1, columns_known[column].name);
+		*at++ = ':';
+		if (!columns_known[column].number) {
+			at = json_put_string(at, value, strlen(value));
+			continue;
+		}
+		memcpy(at, value, strlen(value));
+		at += strlen(value);
+	}
+	if (at == begin)
+		*at++ = '{';
+	*at++ = '}';
+	*at++ = '\n';
+	return at;
+}
+
+void flow_columns_line(struct flow_columns *columns, const struct hwt_step *step)
+{
+	struct line line = { .step = step };
+	char *at = output_line(columns->out);
+	char value[VALUE_ROOM];
+
+	locate(columns, &line);
+	if (columns->json) {
+		output_done(columns->out, put_json(columns, &line, at));
+		return;
+	}
+	for (unsigned n = 0; n < columns->count; n++) {
+		const unsigned column = columns->column[n];
+
+		put_value(columns, &line, column, value);
+		at = put_padded(at, *value ? value : "-", columns_known[column].width,
+				n + 1 == columns->count);
+	}
+	output_done(columns->out, at);
+}
+
+static int begin(void *view, const struct hwt_stream *stream)
+{
+	((struct flow_columns *)view)->stream = stream;
+	return 0;
+}
+
+static int line(void *view, const struct hwt_step *step)
+{
+	struct flow_columns *columns = view;
+
+	flow_columns_line(columns, step);
+	return columns->out->error != 0;
+}
+
+const struct flow_view flow_columns = { .begin = begin, .step = line };

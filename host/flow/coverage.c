@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Runs are counted by file and place in it. At the end, for each file, they are gone through in order of addresses beside its
+ * line table: how many runs cover an address changes only where one begins or ends.
+ */
+#include "flow/coverage.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/escape.h"
+#include "flow/lines.h"
+#include "ktread/ktread.h"
+
+#define IMAGES_MOST 4096u
+#define SOURCE_MOST 4096u
+
+struct block {
+	uint64_t begin, end; /* in the file's own addresses; both 0: none */
+	uint64_t count;
+	uint32_t image;
+};
+
+struct flow_coverage {
+	struct flow *flow;
+	char *image[IMAGES_MOST]; /* paths */
+	uint32_t images;
+	struct block *block; /* by hash */
+	size_t blocks, slots;
+	uint64_t unplaced; /* runs of code that no file is known of */
+};
+
+/* ---- Counting ---------------------------------------------------------------------------------- */
+
+/* IMAGES_MOST: there are too many, or no memory. */
+static uint32_t image_of(struct flow_coverage *coverage, const char *path)
+{
+	uint32_t n = coverage->images;
+
+	while (n > 0 && strcmp(coverage->image[n - 1], path) != 0)
+		n--;
+	if (n > 0)
+		return n - 1;
+	if (coverage->images == IMAGES_MOST)
+		return IMAGES_MOST;
+	coverage->image[coverage->images] = strdup(path);
+	return coverage->image[coverage->images] ? coverage->images++ : IMAGES_MOST;
+}
+
+static struct block *slot_of(struct block *block, size_t slots, uint32_t image, uint64_t begin, uint64_t end)
+{
+	uint64_t hash = (begin * 31 + end + image) * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = (size_t)(hash >> 20) & (slots - 1);
+
+	while (block[at].end &&
+	       (block[at].begin != begin || block[at].end != end || block[at].image != image))
+		at = (at + 1) & (slots - 1);
+	return &block[at];
+}
+
+static int grow(struct flow_coverage *coverage)
+{
+	size_t slots = coverage->slots ? 2 * coverage->slots : 4096;
+	struct block *block = calloc(slots, sizeof(*block));
+
+	if (!block)
+		return KTREAD_E_MEMORY;
+	for (size_t n = 0; n < coverage->slots; n++) {
+		const struct block *old = &coverage->block[n];
+
+		if (old->end)
+			*slot_of(block, slots, old->image, old->begin, old->end) = *old;
+	}
+	free(coverage->block);
+	coverage->block = block;
+	coverage->slots = slots;
+	return 0;
+}
+
+static int count(struct flow_coverage *coverage, const struct hwt_step *step, uint64_t address, uint64_t size)
+{
+	struct hwt_place place;
+	struct block *block;
+	uint32_t image;
+
+	if (hwt_images_place(coverage->flow->images, step->pid, step->stamp, address, 0, &place) != 0 ||
+	    !place.path || (image = image_of(coverage, place.path)) == IMAGES_MOST) {
+		coverage->unplaced++;
+		return 0;
+	}
+	if (2 * coverage->blocks >= coverage->slots && grow(coverage) < 0)
+		return KTREAD_E_MEMORY;
+	block = slot_of(coverage->block, coverage->slots, image, place.offset, place.offset + size);
+	if (!block->end) {
+		*block = (struct block){ .begin = place.offset, .end = place.offset + size, .image = image };
+		coverage->blocks++;
+	}
+	block->count++;
+	return 0;
+}
+
+static int step(void *view, const struct hwt_step *step)
+{
+	if (step->kind == HWT_RUN && step->end > step->address)
+		return count(view, step, step->address, step->end - step->address);
+	if (step->kind == HWT_SAMPLE && step->sample->has >> HWT_SAMPLE_PC & 1)
+		return count(view, step, step->sample->pc, 1);
+	return 0;
+}
+
+const struct flow_view flow_coverage = { .step = step };
+
+/* ---- From addresses to lines ------------------------------------------------------------------- */
+
+/* Where the number of runs that cover an address changes. */
+struct edge {
+	uint64_t address;
+	int64_t change;
+};
+
+struct counted {
+	const char *source;
+	unsigned line;
+	uint64_t count;
+};
+
+static int by_place(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static int by_source(const void *a, const void *b)
+{
+	const struct counted *x = a, *y = b;
+	int order = strcmp(x->source, y->source);
+
+	return order ? order : (x->line > y->line) - (x->line < y->line);
+}
+
+/* Of one image, by address; NULL: out of memory. */
+static struct edge *edges_of(const struct flow_coverage *coverage, uint32_t image, size_t *edges)
+{
+	struct edge *edge = malloc((2 * coverage->blocks + 1) * sizeof(*edge));
+
+	*edges = 0;
+	for (size_t n = 0; edge && n < coverage->slots; n++) {
+		const struct block *block = &coverage->block[n];
+
+		if (!block->end || block->image != image)
+			continue;
+		edge[(*edges)++] = (struct edge){ block->begin, (int64_t)block->count };
+		edge[(*edges)++] = (struct edge){ block->end, -(int64_t)block->count };
+	}
+	if (edge)
+		qsort(edge, *edges, sizeof(*edge), by_place);
+	return edge;
+}
+
+/* The most runs that cover any address of each line. Lines are by address, and may overlap: each begins its own way. */
+static void cover(const struct flow_lines *lines, const struct edge *edge, size_t edges,
+		  struct counted *counted)
+{
+	size_t behind = 0; /* edges up to the line's beginning */
+	int64_t covered = 0;
+
+	for (size_t n = 0; n < lines->count; n++) {
+		const struct flow_line *line = &lines->line[n];
+		int64_t here, most;
+
+		while (behind < edges && edge[behind].address <= line->begin)
+			covered += edge[behind++].change;
+		here = most = covered;
+		for (size_t i = behind; i < edges && edge[i].address < line->end;) {
+			const uint64_t address = edge[i].address;
+
+			while (i < edges && edge[i].address == address)
+				here += edge[i++].change;
+			most = here > most ? here : most;
+		}
+		counted[n] = (struct counted){ line->source, line->line, (uint64_t)most };
+	}
+}
+
+static void write_source(struct output *out, const char *source)
+{
+	char *at = output_line(out);
+
+	memcpy(at, "SF:", 3);
+	at = escape_text(at + 3, source, strnlen(source, SOURCE_MOST), OUTPUT_LINE - 8);
+	*at++ = '\n';
+	output_done(out, at);
+}
+
+/* One source file's lines from `first` on: how many there are; nothing is written of a file of which nothing ran. */
+static size_t write_file(struct output *out, const struct counted *counted, size_t first, size_t count)
+{
+	size_t end = first, found = 0, hit = 0;
+	uint64_t any = 0;
+
+	while (end < count && strcmp(counted[end].source, counted[first].source) == 0)
+		any |= counted[end++].count;
+	if (!any)
+		return end - first;
+	write_source(out, counted[first].source);
+	for (size_t n = first, next; n < end; n = next) {
+		uint64_t most = 0;
+
+		for (next = n; next < end && counted[next].line == counted[n].line; next++)
+			most = counted[next].count > most ? counted[next].count : most;
+		output_format(out, "DA:%u,%" PRIu64 "\n", counted[n].line, most);
+		found++;
+		hit += most > 0;
+	}
+	output_format(out, "LF:%zu\nLH:%zu\nend_of_record\n", found, hit);
+	return end - first;
+}
+
+static int write_image(struct flow_coverage *coverage, uint32_t image, const struct flow_lines *lines,
+		       struct output *out)
+{
+	size_t edges;
+	struct edge *edge = edges_of(coverage, image, &edges);
+	struct counted *counted = malloc((lines->count + 1) * sizeof(*counted));
+	const int status = edge && counted ? 0 : KTREAD_E_MEMORY;
+
+	if (status == 0) {
+		cover(lines, edge, edges, counted);
+		qsort(counted, lines->count, sizeof(*counted), by_source);
+		output_text(out, "TN:\n");
+		for (size_t n = 0; n < lines->count && !out->error;)
+			n += write_file(out, counted, n, lines->count);
+	}
+	free(edge);
+	free(counted);
+	return status;
+}
+
+int flow_coverage_write(struct flow_coverage *coverage, struct output *out,
+			void (*warn)(void *to, const char *text), void *to)
+{
+	char message[512];
+	int status = 0;
+
+	for (uint32_t n = 0; n < coverage->images && status == 0; n++) {
+		struct flow_lines lines;
+
+		if (flow_lines_read(&lines, coverage->image[n], message, sizeof(message)) == 0)
+			status = write_image(coverage, n, &lines, out);
+		else
+			warn(to, message);
+		flow_lines_free(&lines);
+	}
+	snprintf(message, sizeof(message), "runs of code that no file is known of, not counted: %" PRIu64,
+		 coverage->unplaced);
+	if (coverage->unplaced)
+		warn(to, message);
+	return status;
+}
+
+int flow_coverage_new(struct flow_coverage **coverage, struct flow *flow)
+{
+	*coverage = calloc(1, sizeof(**coverage));
+	if (!*coverage)
+		return KTREAD_E_MEMORY;
+	(*coverage)->flow = flow;
+	return 0;
+}
+
+void flow_coverage_free(struct flow_coverage *coverage)
+{
+	if (!coverage)
+		return;
+	for (uint32_t n = 0; n < coverage->images; n++)
+		free(coverage->image[n]);
+	free(coverage->block);
+	free(coverage);
+}

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "flow/durations.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/histogram.h"
+#include "export/json.h"
+#include "export/number.h"
+#include "flow/call_view.h"
+#include "flow/words.h"
+#include "ktread/ktread.h"
+
+struct row {
+	uint64_t calls;
+	uint64_t total, self; /* ticks */
+	struct histogram times;
+};
+
+struct flow_durations {
+	struct flow_call_view view;
+	struct row **row; /* by id of the function; NULL: never called */
+	uint32_t rows;
+};
+
+static struct row *row_of(struct flow_durations *durations, const struct flow_function *function)
+{
+	const uint32_t id = function->parent_id;
+
+	if (id >= durations->rows) {
+		uint32_t rows = id + id / 2 + 64;
+		struct row **row = realloc(durations->row, rows * sizeof(struct row *));
+
+		if (!row)
+			return NULL;
+		memset(row + durations->rows, 0, (rows - durations->rows) * sizeof(struct row *));
+		durations->row = row;
+		durations->rows = rows;
+	}
+	if (!durations->row[id])
+		durations->row[id] = calloc(1, sizeof(struct row));
+	return durations->row[id];
+}
+
+static int enter(void *to, struct flow_frame *frame, const struct flow_moment *moment)
+{
+	struct row *row = row_of(to, frame->function);
+
+	(void)moment;
+	if (!row)
+		return KTREAD_E_MEMORY;
+	row->calls++;
+	return 0;
+}
+
+/* Is the function itself among those that it was called by? */
+static int is_within_itself(const struct flow_frame *frame, const struct flow_moment *moment)
+{
+	for (uint32_t n = moment->depth; n > 0; n--)
+		if (flow_same_function(moment->stack[n - 1].function, frame->function))
+			return 1;
+	return 0;
+}
+
+static int leave(void *to, const struct flow_frame *frame, const struct flow_moment *moment)
+{
+	struct row *row = row_of(to, frame->function);
+	uint64_t ticks;
+
+	if (!row)
+		return KTREAD_E_MEMORY;
+	if (!flow_took(frame, moment->step, &ticks))
+		return 0;
+	if (!is_within_itself(frame, moment))
+		row->total += ticks;
+	row->self += ticks > frame->inside ? ticks - frame->inside : 0;
+	return histogram_add(&row->times, ticks);
+}
+
+static const struct flow_sink sink = { .enter = enter, .leave = leave };
+
+static int begin(void *view, const struct hwt_stream *stream)
+{
+	struct flow_durations *durations = view;
+
+	return flow_call_view_begin(&durations->view, stream, &sink, durations);
+}
+
+static int step(void *view, const struct hwt_step *step)
+{
+	struct flow_durations *durations = view;
+
+	return flow_calls_step(durations->view.calls, step);
+}
+
+static int end(void *view)
+{
+	struct flow_durations *durations = view;
+
+	flow_call_view_end(&durations->view);
+	return 0;
+}
+
+const struct flow_view flow_durations = { .begin = begin, .step = step, .end = end };
+
+/* ---- The table --------------------------------------------------------------------------------- */
+
+struct entry {
+	const struct flow_function *function;
+	struct row *row;
+};
+
+static int by_total(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->row->total != y->row->total)
+		return x->row->total < y->row->total ? 1 : -1;
+	if (x->row->calls != y->row->calls)
+		return x->row->calls < y->row->calls ? 1 : -1;
+	return x->function->id < y->function->id ? -1 : 1;
+}
+
+static void put_cell(struct output *out, const struct flow *flow, int known, uint64_t ticks)
+{
+	char text[32] = "-";
+
+	if (known)
+		flow_put_span(text, flow, ticks);
+	output_format(out, " %13s", text);
+}
+
+static void write_line(struct output *out, const struct flow *flow, const struct entry *entry)
+{
+	struct histogram *times = &entry->row->times;
+	const int known = times->count > 0;
+	char name[FLOW_NAME_ROOM];
+	const uint64_t cells[] = {
+		entry->row->total,
+		entry->row->self,
+		times->least,
+		known ? histogram_nth(times, histogram_rank(times->count, 50, 100)) : 0,
+		known ? histogram_nth(times, histogram_rank(times->count, 99, 100)) : 0,
+		times->greatest,
+	};
+
+	output_format(out, "%9llu %9llu", (unsigned long long)entry->row->calls,
+		      (unsigned long long)times->count);
+	for (size_t n = 0; n < sizeof(cells) / sizeof(cells[0]); n++)
+		put_cell(out, flow, known, cells[n]);
+	flow_put_function(name, entry->function);
+	output_format(out, "  %s\n", name);
+}
+
+static void write_object(struct output *out, const struct entry *entry)
+{
+	struct histogram *times = &entry->row->times;
+	char *at = output_line(out), name[FLOW_NAME_ROOM];
+
+	flow_put_function(name, entry->function);
+	at = json_put_string(number_literal(at, "{\"function\":"), name, strlen(name));
+	if (entry->function->image) {
+		flow_put_name(name, entry->function->image, "");
+		at = json_put_string(number_literal(at, ",\"image\":"), name, strlen(name));
+	}
+	at = number_decimal(number_literal(at, ",\"calls\":"), entry->row->calls);
+	at = number_decimal(number_literal(at, ",\"timed\":"), times->count);
+	if (times->count) {
+		at = number_decimal(number_literal(at, ",\"total\":"), entry->row->total);
+		at = number_decimal(number_literal(at, ",\"self\":"), entry->row->self);
+		at = number_decimal(number_literal(at, ",\"min\":"), times->least);
+		at = number_decimal(number_literal(at, ",\"p50\":"),
+				    histogram_nth(times, histogram_rank(times->count, 50, 100)));
+		at = number_decimal(number_literal(at, ",\"p99\":"),
+				    histogram_nth(times, histogram_rank(times->count, 99, 100)));
+		at = number_decimal(number_literal(at, ",\"max\":"), times->greatest);
+	}
+	output_done(out, number_literal(at, "}\n"));
+}
+
+int flow_durations_write(struct flow_durations *durations, struct output *out, int json)
+{
+	const struct flow *flow = durations->view.flow;
+	struct entry *entry = calloc((size_t)durations->rows + 1, sizeof(*entry));
+	uint32_t count = 0;
+
+	if (!entry)
+		return KTREAD_E_MEMORY;
+	for (uint32_t id = 0; id < durations->rows; id++)
+		if (durations->row[id])
+			entry[count++] =
+				(struct entry){ flow_functions_get(flow->functions, id), durations->row[id] };
+	qsort(entry, count, sizeof(*entry), by_total);
+	if (!json)
+		output_format(out, "%9s %9s %13s %13s %13s %13s %13s %13s  %s\n", "calls", "timed",
+			      flow->frequency ? "total us" : "total ticks", "self", "min", "p50", "p99",
+			      "max", "function");
+	for (uint32_t n = 0; n < count && !out->error; n++) {
+		if (json)
+			write_object(out, &entry[n]);
+		else
+			write_line(out, flow, &entry[n]);
+	}
+	free(entry);
+	return 0;
+}
+
+int flow_durations_new(struct flow_durations **durations, struct flow *flow)
+{
+	*durations = calloc(1, sizeof(**durations));
+	if (!*durations)
+		return KTREAD_E_MEMORY;
+	(*durations)->view.flow = flow;
+	return 0;
+}
+
+void flow_durations_free(struct flow_durations *durations)
+{
+	if (!durations)
+		return;
+	for (uint32_t id = 0; id < durations->rows; id++) {
+		if (durations->row[id])
+			histogram_free(&durations->row[id]->times);
+		free(durations->row[id]);
+	}
+	free(durations->row);
+	free(durations);
+}
+
+const struct flow_doubts *flow_durations_doubts(const struct flow_durations *durations)
+{
+	return &durations->view.doubts;
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "flow/flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "flow/payload.h"
+#include "ktread/ktread.h"
+
+#define LOOK_FOR_STAMP 65536u /* steps: units tell the time at each place where decoding can begin */
+
+struct flow_reader {
+	struct flow *flow;
+	struct hwt_decoder *decoder;
+	const struct hwt_stream *stream;
+	/* Offsets between which losses are counted already, and those that were read since the last seek. */
+	uint64_t done_from, done_to, from, to;
+};
+
+/* Of the last error of this thread. */
+static _Thread_local char message[512];
+
+static int fail(int status, const char *text)
+{
+	snprintf(message, sizeof(message), "%s", text ? text : "out of memory");
+	return status;
+}
+
+const char *flow_message(void)
+{
+	return message;
+}
+
+int flow_open(struct flow **flow, const char *path, const char *root)
+{
+	struct flow *f = calloc(1, sizeof(*f));
+	int status = f ? hwt_file_open(&f->file, path) : KTREAD_E_MEMORY;
+
+	*flow = NULL;
+	if (status < 0) {
+		fail(status, f ? hwt_file_message(f->file) : NULL);
+		flow_close(f);
+		return status;
+	}
+	status = hwt_images_new(&f->images, f->file, root);
+	if (status < 0)
+		fail(status, hwt_images_message(f->images));
+	else
+		status = flow_functions_new(&f->functions, f->images);
+	if (status < 0) {
+		flow_close(f);
+		return status;
+	}
+	f->frequency = hwt_file_frequency(f->file);
+	*flow = f;
+	return 0;
+}
+
+void flow_close(struct flow *flow)
+{
+	if (!flow)
+		return;
+	flow_functions_free(flow->functions);
+	hwt_images_free(flow->images);
+	hwt_file_close(flow->file);
+	free(flow);
+}
+
+uint32_t flow_stream_id(const struct hwt_stream *stream)
+{
+	return stream->context.mode == KTRX_HWT_MODE_THREAD ? stream->unit : stream->cpu;
+}
+
+void flow_count_stream(struct flow *flow, const struct hwt_stream *stream)
+{
+	flow->loss.missing += stream->missing;
+	flow->loss.packets += stream->lost;
+}
+
+int flow_wants_stream(const struct flow *flow, const struct hwt_stream *stream)
+{
+	const struct flow_select *want = &flow->select;
+
+	if (want->one_backend && want->backend != stream->context.backend)
+		return 0;
+	if (stream->context.mode == KTRX_HWT_MODE_THREAD)
+		return !want->cpus && (!want->one_thread || want->thread == stream->unit) &&
+		       (!want->one_process || want->pid == stream->pid);
+	return !want->one_thread && (!want->cpus || (stream->cpu < want->cpu_count &&
+						     want->cpus[stream->cpu / 8] >> stream->cpu % 8 & 1));
+}
+
+/* The first stamp of a stream; 0: none near its beginning. */
+static int find_first(struct flow *flow, size_t stream, uint64_t *stamp)
+{
+	const struct hwt_step *step;
+	struct flow_reader *reader;
+	int status = flow_reader_open(&reader, flow, stream);
+
+	*stamp = 0;
+	for (unsigned steps = 0; status >= 0 && steps < LOOK_FOR_STAMP; steps++) {
+		status = hwt_decoder_next(reader->decoder, &step);
+		if (status > 0 && step->has_stamp)
+			*stamp = step->stamp;
+		if (status == 0 || *stamp)
+			break;
+	}
+	if (status < 0 && reader)
+		fail(status, hwt_decoder_message(reader->decoder));
+	flow_reader_close(reader);
+	return status < 0 ? status : 0;
+}
+
+int flow_find_base(struct flow *flow)
+{
+	for (size_t n = 0; n < hwt_file_streams(flow->file); n++) {
+		uint64_t stamp;
+		int status = find_first(flow, n, &stamp);
+
+		if (status < 0)
+			return status;
+		if (stamp && (flow->base == 0 || stamp < flow->base))
+			flow->base = stamp;
+	}
+	return 0;
+}
+
+/* ---- One stream -------------------------------------------------------------------------------- */
+
+int flow_reader_open(struct flow_reader **reader, struct flow *flow, size_t stream)
+{
+	struct flow_reader *r = calloc(1, sizeof(*r));
+	int status;
+
+	*reader = NULL;
+	if (!r)
+		return fail(KTREAD_E_MEMORY, NULL);
+	r->flow = flow;
+	r->stream = hwt_file_stream(flow->file, stream);
+	status = hwt_decoder_open(&r->decoder, flow->file, stream, flow->images);
+	if (status < 0) {
+		fail(status, hwt_decoder_message(r->decoder));
+		flow_reader_close(r);
+		return status;
+	}
+	*reader = r;
+	return 0;
+}
+
+void flow_reader_close(struct flow_reader *reader)
+{
+	if (!reader)
+		return;
+	hwt_decoder_close(reader->decoder);
+	free(reader);
+}
+
+int flow_reader_seek(struct flow_reader *reader, uint64_t offset)
+{
+	int status = hwt_decoder_seek(reader->decoder, offset);
+
+	if (reader->from < reader->to) {
+		if (reader->done_from == reader->done_to || reader->from < reader->done_from)
+			reader->done_from = reader->from;
+		if (reader->to > reader->done_to)
+			reader->done_to = reader->to;
+	}
+	reader->from = reader->to = 0;
+	return status < 0 ? fail(status, hwt_decoder_message(reader->decoder)) : status;
+}
+
+static void count_loss(struct flow_reader *reader, const struct hwt_step *step)
+{
+	struct flow_loss *loss = &reader->flow->loss;
+
+	if (reader->from == reader->to)
+		reader->from = step->offset;
+	reader->to = step->offset + 1;
+	if (step->offset >= reader->done_from && step->offset < reader->done_to)
+		return;
+	if (step->kind == HWT_OVERFLOW)
+		loss->overflows++;
+	else if (step->kind == HWT_GAP)
+		*(step->error ? &loss->damaged : &loss->gaps) += 1;
+}
+
+static int tells_loss(const struct hwt_step *step)
+{
+	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
+}
+
+/* What tells a loss is wanted wherever it is, but for one outside of the window in time. */
+static int wants_step(const struct flow_reader *reader, const struct hwt_step *step)
+{
+	const struct flow_select *want = &reader->flow->select;
+	uint64_t address;
+
+	if (step->has_stamp && (step->stamp < want->from || (want->to && step->stamp > want->to)))
+		return 0;
+	if (tells_loss(step))
+		return 1;
+	if (want->one_process && step->pid != want->pid)
+		return 0;
+	return !want->one_range ||
+	       (flow_address(step, &address) && address >= want->begin && address < want->end);
+}
+
+int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
+{
+	int status;
+
+	while ((status = hwt_decoder_next(reader->decoder, step)) > 0) {
+		const struct hwt_step *s = *step;
+
+		if (reader->flow->select.to && s->has_stamp && s->stamp > reader->flow->select.to)
+			return 0;
+		if (!wants_step(reader, s))
+			continue;
+		count_loss(reader, s);
+		return 1;
+	}
+	return status < 0 ? fail(status, hwt_decoder_message(reader->decoder)) : 0;
+}
+
+/* ---- All of them ------------------------------------------------------------------------------- */
+
+/* What fails in a view is memory. */
+static int said(int status)
+{
+	return status < 0 ? fail(status, NULL) : status;
+}
+
+static int walk_stream(struct flow *flow, size_t stream, const struct flow_view *view, void *to)
+{
+	const struct hwt_stream *told = hwt_file_stream(flow->file, stream);
+	const struct hwt_step *step;
+	struct flow_reader *reader;
+	int status = flow_reader_open(&reader, flow, stream), ended;
+
+	if (status == 0 && view->begin)
+		status = said(view->begin(to, told));
+	while (status == 0 && (status = flow_reader_next(reader, &step)) > 0)
+		status = said(view->step(to, step));
+	ended = reader && view->end ? said(view->end(to)) : 0;
+	flow_reader_close(reader);
+	flow_count_stream(flow, told);
+	return status ? status : ended;
+}
+
+int flow_walk(struct flow *flow, const struct flow_view *view, void *to)
+{
+	int status = 0;
+
+	for (size_t n = 0; n < hwt_file_streams(flow->file) && status == 0; n++)
+		if (flow_wants_stream(flow, hwt_file_stream(flow->file, n)))
+			status = walk_stream(flow, n, view, to);
+	return status;
+}

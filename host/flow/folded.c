@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Stacks are paths in a tree of nodes; children of a node are found by a hash table of all nodes. Node 0 is the root. */
+#include "flow/folded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/number.h"
+#include "export/ticks.h"
+#include "flow/call_view.h"
+#include "flow/words.h"
+#include "ktread/ktread.h"
+
+struct node {
+	uint32_t parent, function;
+	uint32_t child, sibling; /* 0: none */
+	uint64_t weight;
+};
+
+struct flow_folded {
+	struct flow_call_view view;
+	enum flow_weight weight;
+	struct node *node;
+	uint32_t nodes, room;
+	uint32_t *slot; /* node by hash of parent and function, 0: empty */
+	uint32_t slots;
+	uint64_t left_out;
+	/* Of the stream at hand. */
+	uint32_t current; /* node that time goes to */
+	uint64_t stamp;	  /* up to here it has */
+	int has_stamp;
+};
+
+static uint32_t slot_of(const struct flow_folded *folded, uint32_t parent, uint32_t function)
+{
+	uint64_t hash = ((uint64_t)parent << 32 | function) * UINT64_C(0x9e3779b97f4a7c15);
+	uint32_t at = (uint32_t)(hash >> 32) & (folded->slots - 1);
+
+	for (; folded->slot[at]; at = (at + 1) & (folded->slots - 1)) {
+		const struct node *node = &folded->node[folded->slot[at]];
+
+		if (node->parent == parent && node->function == function)
+			break;
+	}
+	return at;
+}
+
+static int grow(struct flow_folded *folded)
+{
+	uint32_t room = folded->room ? 2 * folded->room : 1024;
+	struct node *node = realloc(folded->node, room * sizeof(*node));
+	uint32_t *slot;
+
+	if (!node)
+		return KTREAD_E_MEMORY;
+	folded->node = node;
+	slot = calloc(2 * (size_t)room, sizeof(*slot));
+	if (!slot)
+		return KTREAD_E_MEMORY;
+	free(folded->slot);
+	folded->slot = slot;
+	folded->slots = 2 * room;
+	folded->room = room;
+	for (uint32_t n = 1; n < folded->nodes; n++)
+		slot[slot_of(folded, node[n].parent, node[n].function)] = n;
+	return 0;
+}
+
+/* 0, or KTREAD_E_MEMORY. Beyond the limit it is the parent itself. */
+static int child_of(struct flow_folded *folded, uint32_t parent, uint32_t function, uint32_t *child)
+{
+	uint32_t slot = slot_of(folded, parent, function);
+	struct node *node;
+
+	*child = folded->slot[slot];
+	if (*child)
+		return 0;
+	if (folded->nodes == FLOW_FOLDED_MOST) {
+		folded->left_out++;
+		*child = parent;
+		return 0;
+	}
+	if (folded->nodes == folded->room) {
+		int status = grow(folded);
+
+		if (status < 0)
+			return status;
+		slot = slot_of(folded, parent, function);
+	}
+	*child = folded->slot[slot] = folded->nodes;
+	node = &folded->node[folded->nodes++];
+	*node = (struct node){ .parent = parent,
+			       .function = function,
+			       .sibling = folded->node[parent].child };
+	folded->node[parent].child = *child;
+	return 0;
+}
+
+static int enter(void *to, struct flow_frame *frame, const struct flow_moment *at)
+{
+	uint32_t parent = at->depth ? at->stack[at->depth - 1].mark : 0;
+
+	return child_of(to, parent, frame->function->parent_id, &frame->mark);
+}
+
+static int run(void *to, const struct flow_frame *frame, const struct flow_moment *at)
+{
+	struct flow_folded *folded = to;
+
+	/* Of a run through several functions, all instructions are the first one's. */
+	if (folded->weight == FLOW_BY_INSTRUCTIONS && !at->continued)
+		folded->node[frame->mark].weight += at->step->instructions;
+	folded->current = frame->mark;
+	return 0;
+}
+
+static const struct flow_sink sink = { .enter = enter, .run = run };
+
+static int begin(void *view, const struct hwt_stream *stream)
+{
+	struct flow_folded *folded = view;
+
+	folded->current = 0;
+	folded->has_stamp = 0;
+	return flow_call_view_begin(&folded->view, stream, &sink, folded);
+}
+
+/* What passed since the last stamp is of the stack that ran then; across a gap nobody's. */
+static void spend(struct flow_folded *folded, const struct hwt_step *step)
+{
+	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW) {
+		folded->has_stamp = 0;
+		return;
+	}
+	if (!step->has_stamp)
+		return;
+	if (folded->has_stamp && folded->current && step->stamp > folded->stamp)
+		folded->node[folded->current].weight += step->stamp - folded->stamp;
+	folded->stamp = step->stamp;
+	folded->has_stamp = 1;
+}
+
+static int step(void *view, const struct hwt_step *step)
+{
+	struct flow_folded *folded = view;
+
+	if (folded->weight == FLOW_BY_TIME)
+		spend(folded, step);
+	return flow_calls_step(folded->view.calls, step);
+}
+
+static int end(void *view)
+{
+	struct flow_folded *folded = view;
+
+	flow_call_view_end(&folded->view);
+	return 0;
+}
+
+const struct flow_view flow_folded = { .begin = begin, .step = step, .end = end };
+
+/* ---- Lines ------------------------------------------------------------------------------------- */
+
+static void put_path(const struct flow_folded *folded, struct output *out, uint32_t n)
+{
+	uint32_t path[FLOW_DEPTH_MOST + 1], depth = 0;
+	char name[FLOW_NAME_ROOM];
+
+	for (; n && depth <= FLOW_DEPTH_MOST; n = folded->node[n].parent)
+		path[depth++] = folded->node[n].function;
+	while (depth--) {
+		flow_put_function(name, flow_functions_get(folded->view.flow->functions, path[depth]));
+		for (char *at = name; *at; at++)
+			if (*at == ';' || *at == ' ')
+				*at = '_';
+		output_text(out, name);
+		output_text(out, depth ? ";" : " ");
+	}
+}
+
+static uint64_t weight_of(const struct flow_folded *folded, const struct node *node)
+{
+	const uint64_t frequency = folded->view.flow->frequency;
+
+	return folded->weight == FLOW_BY_TIME && frequency ? ticks_nanoseconds_exact(node->weight, frequency)
+							   : node->weight;
+}
+
+struct named {
+	const char *name;
+	uint32_t node;
+};
+
+static int by_name(const void *a, const void *b)
+{
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->name, y->name);
+
+	return order ? order : (x->node > y->node) - (x->node < y->node);
+}
+
+/* Puts a node's children into order of their names. */
+static int sort_children(struct flow_folded *folded, uint32_t parent)
+{
+	struct named *list;
+	uint32_t count = 0;
+
+	for (uint32_t n = folded->node[parent].child; n; n = folded->node[n].sibling)
+		count++;
+	if (count < 2)
+		return 0;
+	list = malloc(count * sizeof(*list));
+	if (!list)
+		return KTREAD_E_MEMORY;
+	count = 0;
+	for (uint32_t n = folded->node[parent].child; n; n = folded->node[n].sibling) {
+		const struct flow_function *function =
+			flow_functions_get(folded->view.flow->functions, folded->node[n].function);
+
+		list[count++] = (struct named){ function->name ? function->name : "", n };
+	}
+	qsort(list, count, sizeof(*list), by_name);
+	folded->node[parent].child = list[0].node;
+	for (uint32_t n = 0; n < count; n++)
+		folded->node[list[n].node].sibling = n + 1 < count ? list[n + 1].node : 0;
+	free(list);
+	return 0;
+}
+
+int flow_folded_write(struct flow_folded *folded, struct output *out)
+{
+	uint32_t n = 0;
+	int status;
+
+	for (;;) {
+		const struct node *node = &folded->node[n];
+		uint64_t weight = weight_of(folded, node);
+
+		if (n && weight) {
+			put_path(folded, out, n);
+			output_format(out, "%llu\n", (unsigned long long)weight);
+		}
+		status = sort_children(folded, n);
+		if (status < 0 || out->error)
+			return status;
+		if (node->child) {
+			n = node->child;
+			continue;
+		}
+		while (n && !folded->node[n].sibling)
+			n = folded->node[n].parent;
+		if (!n)
+			return 0;
+		n = folded->node[n].sibling;
+	}
+}
+
+int flow_folded_new(struct flow_folded **folded, struct flow *flow, enum flow_weight weight)
+{
+	struct flow_folded *f = calloc(1, sizeof(*f));
+	int status = KTREAD_E_MEMORY;
+
+	if (f) {
+		f->view.flow = flow;
+		f->weight = weight;
+		f->nodes = 1;
+		status = grow(f);
+	}
+	if (status == 0) {
+		f->node[0] = (struct node){ 0 };
+		*folded = f;
+		return 0;
+	}
+	flow_folded_free(f);
+	*folded = NULL;
+	return status;
+}
+
+void flow_folded_free(struct flow_folded *folded)
+{
+	if (!folded)
+		return;
+	free(folded->node);
+	free(folded->slot);
+	free(folded);
+}
+
+uint64_t flow_folded_left_out(const struct flow_folded *folded)
+{
+	return folded->left_out;
+}
+
+const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded)
+{
+	return &folded->view.doubts;
+}

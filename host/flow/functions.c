@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "flow/functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "ktread/ktread.h"
+
+#define COLD ".cold"
+
+struct flow_functions {
+	struct hwt_images *images;
+	struct flow_function **row; /* by id: they stay where they are */
+	uint32_t count, room;
+	uint32_t *slot; /* id + 1 by hash; 0: empty */
+	uint32_t slots; /* a power of two, more than count */
+};
+
+static uint64_t hash_text(uint64_t hash, const char *text)
+{
+	while (text && *text)
+		hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static uint64_t hash_of(const char *image, const char *name, uint64_t offset)
+{
+	uint64_t hash = hash_text(hash_text(UINT64_C(0xcbf29ce484222325), image), name) + offset;
+
+	return (hash ^ hash >> 32) * UINT64_C(0x9e3779b97f4a7c15) >> 16;
+}
+
+static int same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+/* Where it is, or would be. */
+static uint32_t slot_of(const struct flow_functions *functions, const char *image, const char *name,
+			uint64_t offset)
+{
+	uint32_t at = (uint32_t)hash_of(image, name, offset) & (functions->slots - 1);
+
+	for (; functions->slot[at]; at = (at + 1) & (functions->slots - 1)) {
+		const struct flow_function *row = functions->row[functions->slot[at] - 1];
+
+		if (row->offset == offset && same_text(row->name, name) && same_text(row->image, image))
+			break;
+	}
+	return at;
+}
+
+static int grow_slots(struct flow_functions *functions)
+{
+	uint32_t slots = functions->slots ? 2 * functions->slots : 1024;
+	uint32_t *slot = calloc(slots, sizeof(*slot));
+
+	if (!slot)
+		return KTREAD_E_MEMORY;
+	free(functions->slot);
+	functions->slot = slot;
+	functions->slots = slots;
+	for (uint32_t id = 0; id < functions->count; id++) {
+		const struct flow_function *row = functions->row[id];
+
+		slot[slot_of(functions, row->image, row->name, row->offset)] = id + 1;
+	}
+	return 0;
+}
+
+static int grow_rows(struct flow_functions *functions)
+{
+	uint32_t room = functions->room ? 2 * functions->room : 512;
+	struct flow_function **row = realloc(functions->row, room * sizeof(struct flow_function *));
+
+	if (!row)
+		return KTREAD_E_MEMORY;
+	functions->row = row;
+	functions->room = room;
+	return 0;
+}
+
+int flow_functions_new(struct flow_functions **functions, struct hwt_images *images)
+{
+	struct flow_functions *f = calloc(1, sizeof(*f));
+
+	*functions = f;
+	if (!f)
+		return KTREAD_E_MEMORY;
+	f->images = images;
+	return grow_slots(f);
+}
+
+static void free_row(struct flow_function *row)
+{
+	if (!row)
+		return;
+	free((char *)row->image);
+	free((char *)row->path);
+	free((char *)row->name);
+	free(row);
+}
+
+void flow_functions_free(struct flow_functions *functions)
+{
+	if (!functions)
+		return;
+	for (uint32_t id = 0; id < functions->count; id++)
+		free_row(functions->row[id]);
+	free(functions->row);
+	free(functions->slot);
+	free(functions);
+}
+
+/* Copies a text, which may be NULL. */
+static int copy(const char **to, const char *text)
+{
+	*to = text ? strdup(text) : NULL;
+	return text && !*to ? KTREAD_E_MEMORY : 0;
+}
+
+static int add(struct flow_functions *functions, uint32_t slot, const struct hwt_place *place,
+	       uint64_t offset)
+{
+	struct flow_function *row = calloc(1, sizeof(*row));
+
+	if (!row || copy(&row->image, place->image) || copy(&row->path, place->path) ||
+	    copy(&row->name, place->symbol)) {
+		free_row(row);
+		return KTREAD_E_MEMORY;
+	}
+	row->offset = offset;
+	row->id = row->parent_id = functions->count;
+	functions->row[functions->count++] = row;
+	functions->slot[slot] = functions->count;
+	return 0;
+}
+
+/* 0 and its id, or KTREAD_E_MEMORY. */
+static int look_up(struct flow_functions *functions, const struct hwt_place *place, uint32_t *id)
+{
+	uint64_t offset = place->symbol ? place->offset - place->into : 0;
+	uint32_t slot = slot_of(functions, place->image, place->symbol, offset);
+	int status = 0;
+
+	if (!functions->slot[slot]) {
+		if (functions->count == functions->room)
+			status = grow_rows(functions);
+		if (status == 0)
+			status = add(functions, slot, place, offset);
+		if (status < 0)
+			return status;
+		*id = functions->count - 1;
+		return 2 * functions->count > functions->slots ? grow_slots(functions) : 0;
+	}
+	*id = functions->slot[slot] - 1;
+	return 0;
+}
+
+/* Compilers put the code that rarely runs elsewhere, as "f.cold" or "f.cold.3". */
+static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint32_t id)
+{
+	const char *name = functions->row[id]->name, *cold = name ? strstr(name, COLD) : NULL;
+	struct hwt_place place;
+	uint64_t address, size;
+	uint32_t parent;
+	char *base;
+	int status = 0;
+
+	if (!cold || cold == name || (cold[strlen(COLD)] != '\0' && cold[strlen(COLD)] != '.'))
+		return 0;
+	base = strndup(name, (size_t)(cold - name));
+	if (!base)
+		return KTREAD_E_MEMORY;
+	if (hwt_images_find(functions->images, functions->row[id]->image, base, &address, &size) == 0 &&
+	    hwt_images_place(functions->images, pid, stamp, address, 0, &place) == 0 &&
+	    same_text(place.symbol, base)) {
+		status = look_up(functions, &place, &parent);
+		if (status == 0)
+			functions->row[id]->parent_id = parent;
+	}
+	free(base);
+	return status;
+}
+
+int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint64_t address,
+		      struct flow_spot *spot)
+{
+	uint32_t id, before = functions->count;
+	struct hwt_place place;
+	int status;
+
+	if (hwt_images_place(functions->images, pid, stamp, address, 0, &place) != 0)
+		place = (struct hwt_place){ 0 };
+	status = look_up(functions, &place, &id);
+	if (status == 0 && functions->count > before)
+		status = find_parent(functions, pid, stamp, id);
+	if (status < 0)
+		return status;
+	spot->function = functions->row[id];
+	spot->begin = address;
+	spot->end = address + 1;
+	if (place.symbol && place.into < place.symbol_size) {
+		spot->begin = place.symbol_address;
+		spot->end = place.symbol_address + place.symbol_size;
+	}
+	return 0;
+}
+
+uint32_t flow_functions_count(const struct flow_functions *functions)
+{
+	return functions->count;
+}
+
+const struct flow_function *flow_functions_get(const struct flow_functions *functions, uint32_t id)
+{
+	return functions->row[id];
+}

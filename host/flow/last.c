@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Units can be decoded forwards only, so that the way back is in windows: the last part of the stream, and if that has too few
+ * branches, a part four times as long, until it begins with the stream.
+ */
+#include "flow/last.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/words.h"
+#include "ktread/ktread.h"
+
+#define WINDOW 65536u /* bytes; a branch takes about one */
+#define WIDER  4u
+
+struct kept {
+	struct hwt_step step;
+	char *text;
+	struct hwt_sample *sample;
+};
+
+/* The steps that were seen last, so many that there are `most` branches among them. */
+struct ring {
+	struct kept *kept;
+	size_t room, first, count; /* room: a power of two */
+	uint64_t branches, most;
+};
+
+/* Where the stream is to end. */
+struct end {
+	int has_offset;
+	uint64_t offset, address; /* the run that begins there, told at that offset, is not shown any more */
+	int has_stamp;
+	uint64_t stamp; /* later steps are not, either */
+};
+
+static void let_go(struct kept *kept)
+{
+	free(kept->text);
+	free(kept->sample);
+	kept->text = NULL;
+	kept->sample = NULL;
+}
+
+static void empty(struct ring *ring)
+{
+	for (size_t n = 0; n < ring->count; n++)
+		let_go(&ring->kept[(ring->first + n) & (ring->room - 1)]);
+	ring->first = ring->count = 0;
+	ring->branches = 0;
+}
+
+static int is_branch(const struct hwt_step *step)
+{
+	return step->kind == HWT_RUN || step->kind == HWT_SAMPLE;
+}
+
+static int grow(struct ring *ring)
+{
+	size_t room = ring->room ? 2 * ring->room : 1024;
+	struct kept *kept = calloc(room, sizeof(*kept));
+
+	if (!kept)
+		return KTREAD_E_MEMORY;
+	for (size_t n = 0; n < ring->count; n++)
+		kept[n] = ring->kept[(ring->first + n) & (ring->room - 1)];
+	free(ring->kept);
+	ring->kept = kept;
+	ring->room = room;
+	ring->first = 0;
+	return 0;
+}
+
+/* Of what goes with a branch, only that is kept which comes behind the first one; but never more than twice as much. */
+static void drop_old(struct ring *ring)
+{
+	while (ring->count && (ring->branches > ring->most || ring->count > 2 * ring->most + WINDOW)) {
+		struct kept *first = &ring->kept[ring->first];
+
+		ring->branches -= (uint64_t)is_branch(&first->step);
+		let_go(first);
+		ring->first = (ring->first + 1) & (ring->room - 1);
+		ring->count--;
+	}
+}
+
+static int keep(struct ring *ring, const struct hwt_step *step)
+{
+	struct kept *kept;
+
+	if (ring->count == ring->room && grow(ring) < 0)
+		return KTREAD_E_MEMORY;
+	kept = &ring->kept[(ring->first + ring->count) & (ring->room - 1)];
+	*kept = (struct kept){ .step = *step };
+	if (step->text) {
+		kept->step.text = kept->text = strdup(step->text);
+		if (!kept->text)
+			return KTREAD_E_MEMORY;
+	}
+	if (step->sample) {
+		kept->step.sample = kept->sample = malloc(sizeof(*kept->sample));
+		if (!kept->sample)
+			return KTREAD_E_MEMORY;
+		*kept->sample = *step->sample;
+	}
+	ring->count++;
+	ring->branches += (uint64_t)is_branch(step);
+	drop_old(ring);
+	return 0;
+}
+
+static uint64_t bytes_of(const struct flow *flow, size_t stream)
+{
+	size_t pieces = hwt_file_pieces(flow->file, stream);
+	const struct hwt_piece *piece;
+
+	if (pieces == 0)
+		return 0;
+	piece = hwt_file_piece(flow->file, stream, pieces - 1);
+	return piece->position + piece->size;
+}
+
+/* ---- Where a function was entered -------------------------------------------------------------- */
+
+/*
+ * The first entry in a window that ends at `limit`: 1, 0 if there is none, or an error. Within a window it is the first, as
+ * a panic may cause others.
+ */
+static int find_entry(struct flow_reader *reader, uint64_t limit, uint64_t address, struct end *end)
+{
+	const struct hwt_step *step;
+	int status;
+
+	while ((status = flow_reader_next(reader, &step)) > 0 && step->offset < limit) {
+		if (step->kind != HWT_RUN || step->address != address)
+			continue;
+		*end = (struct end){ .has_offset = 1,
+				     .offset = step->offset,
+				     .address = address,
+				     .has_stamp = step->has_stamp,
+				     .stamp = step->stamp };
+		return 1;
+	}
+	return status < 0 ? status : 0;
+}
+
+/* Backwards through the stream, window after window. */
+static int search(struct flow *flow, size_t stream, uint64_t address, struct end *end)
+{
+	const struct flow_loss loss = flow->loss; /* what is read here is not shown */
+	uint64_t limit = UINT64_MAX, window = WINDOW, from = bytes_of(flow, stream);
+	struct flow_reader *reader;
+	int status = flow_reader_open(&reader, flow, stream), more = 1;
+
+	while (status == 0 && more) {
+		from = from > window ? from - window : 0;
+		more = flow_reader_seek(reader, from);
+		status = more < 0 ? more : find_entry(reader, limit, address, end);
+		limit = from;
+		window *= WIDER;
+		more = more && from > 0;
+	}
+	flow_reader_close(reader);
+	flow->loss = loss;
+	return status;
+}
+
+/* In which stream the function was entered first, of the last entries into it. */
+static int find_end(struct flow_last *last, struct flow *flow, size_t *stream, struct end *found)
+{
+	uint64_t address, size;
+
+	last->found = 0;
+	if (!last->before || hwt_images_find(flow->images, NULL, last->before, &address, &size) != 0)
+		return 0;
+	for (size_t n = 0; n < hwt_file_streams(flow->file); n++) {
+		struct end end = { 0 };
+		int status;
+
+		if (!flow_wants_stream(flow, hwt_file_stream(flow->file, n)))
+			continue;
+		status = search(flow, n, address, &end);
+		if (status < 0)
+			return status;
+		if (status == 0 || (last->found && (!end.has_stamp || end.stamp >= found->stamp)))
+			continue;
+		last->found = 1;
+		*found = end;
+		*stream = n;
+	}
+	return 0;
+}
+
+/* ---- The branches before it -------------------------------------------------------------------- */
+
+/* What was before is forgotten at each place where reading begins anew. */
+static int fill(struct flow_reader *reader, struct ring *ring, const struct end *end)
+{
+	const struct hwt_step *step;
+	int status;
+
+	empty(ring);
+	while ((status = flow_reader_next(reader, &step)) > 0) {
+		if (end->has_stamp && step->has_stamp && step->stamp > end->stamp)
+			return 0;
+		if (end->has_offset &&
+		    (step->offset > end->offset ||
+		     (step->offset == end->offset && step->kind == HWT_RUN && step->address == end->address)))
+			return 0;
+		if (keep(ring, step) < 0)
+			return KTREAD_E_MEMORY;
+	}
+	return status;
+}
+
+static int read_back(struct flow *flow, size_t stream, struct ring *ring, const struct end *end)
+{
+	const uint64_t bytes = end->has_offset ? end->offset + 1 : bytes_of(flow, stream);
+	uint64_t window = WINDOW > 2 * ring->most ? WINDOW : 2 * ring->most;
+	struct flow_reader *reader;
+	int status = flow_reader_open(&reader, flow, stream), more = 1;
+
+	while (status == 0 && more && ring->branches < ring->most) {
+		more = flow_reader_seek(reader, bytes > window ? bytes - window : 0);
+		status = more < 0 ? more : fill(reader, ring, end);
+		window = window > UINT64_MAX / WIDER ? UINT64_MAX : window * WIDER;
+	}
+	flow_reader_close(reader);
+	return status;
+}
+
+static void write_ring(const struct ring *ring, const struct hwt_stream *stream, struct flow_columns *columns)
+{
+	char label[FLOW_NAME_ROOM + 64];
+
+	flow_put_stream(label, stream);
+	if (!columns->json)
+		output_format(columns->out, "%s\n", label);
+	columns->stream = stream;
+	for (size_t n = 0; n < ring->count && !columns->out->error; n++)
+		flow_columns_line(columns, &ring->kept[(ring->first + n) & (ring->room - 1)].step);
+}
+
+int flow_last_write(struct flow_last *last, struct flow_columns *columns)
+{
+	struct flow *flow = columns->flow;
+	struct ring ring = { .most = last->count };
+	struct end end = { 0 };
+	size_t ended = 0;
+	int status = find_end(last, flow, &ended, &end);
+
+	for (size_t n = 0; n < hwt_file_streams(flow->file) && status == 0; n++) {
+		const struct hwt_stream *stream = hwt_file_stream(flow->file, n);
+		struct end here = end;
+
+		if (!flow_wants_stream(flow, stream))
+			continue;
+		here.has_offset = end.has_offset && n == ended;
+		ring.branches = 0;
+		status = read_back(flow, n, &ring, &here);
+		write_ring(&ring, stream, columns);
+		empty(&ring);
+		flow_count_stream(flow, stream);
+	}
+	empty(&ring);
+	free(ring.kept);
+	return status;
+}

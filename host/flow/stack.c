@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "flow/stack.h"
+
+#include <stdlib.h>
+
+#include "ktread/ktread.h"
+
+int flow_stacks_init(struct flow_stacks *stacks)
+{
+	stacks->stack = calloc(FLOW_STACKS_MOST, sizeof(*stacks->stack));
+	if (!stacks->stack)
+		return KTREAD_E_MEMORY;
+	stacks->count = 1;
+	return 0;
+}
+
+void flow_stacks_free(struct flow_stacks *stacks)
+{
+	for (uint32_t n = 0; stacks->stack && n < FLOW_STACKS_MOST; n++)
+		free(stacks->stack[n].frame);
+	free(stacks->stack);
+}
+
+/* The one that was not used for longest. */
+static uint32_t oldest(const struct flow_stacks *stacks)
+{
+	uint32_t found = 0;
+
+	for (uint32_t n = 1; n < stacks->count; n++)
+		if (stacks->stack[n].used < stacks->stack[found].used)
+			found = n;
+	return found;
+}
+
+int flow_stacks_turn(struct flow_stacks *stacks, uint64_t key)
+{
+	uint32_t n = 0;
+	int forgot = 0;
+
+	flow_stacks_current(stacks)->used = ++stacks->turns;
+	while (n < stacks->count && stacks->stack[n].key != key)
+		n++;
+	if (n == stacks->count) {
+		forgot = n == FLOW_STACKS_MOST;
+		n = forgot ? oldest(stacks) : stacks->count++;
+		stacks->stack[n].depth = stacks->stack[n].beyond = 0;
+		stacks->stack[n].key = key;
+	}
+	stacks->current = n;
+	return forgot;
+}
+
+void flow_stacks_forget(struct flow_stacks *stacks)
+{
+	for (uint32_t n = 0; n < stacks->count; n++)
+		stacks->stack[n].depth = stacks->stack[n].beyond = 0;
+}
+
+struct flow_frame *flow_stack_room(struct flow_stack *stack)
+{
+	struct flow_frame *frame;
+
+	if (stack->depth == stack->room) {
+		uint32_t room = stack->room ? 2 * stack->room : 16;
+
+		frame = realloc(stack->frame, room * sizeof(*frame));
+		if (!frame)
+			return NULL;
+		stack->frame = frame;
+		stack->room = room;
+	}
+	return &stack->frame[stack->depth];
+}
+
+uint32_t flow_stack_returning_to(const struct flow_stack *stack, uint64_t address)
+{
+	for (uint32_t n = stack->depth; n > 0; n--)
+		if (stack->frame[n - 1].back == address && address != 0)
+			return n - 1;
+	return FLOW_NO_FRAME;
+}
+
+uint32_t flow_stack_running(const struct flow_stack *stack, uint32_t depth, uint64_t address)
+{
+	for (uint32_t n = depth; n > 0; n--)
+		if (flow_frame_has(&stack->frame[n - 1], address))
+			return n - 1;
+	return FLOW_NO_FRAME;
+}

@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "fake/hwt_script.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/words.h"
+#include "ktread/ktread.h"
+
+#define LINE	1024u
+#define SYNC	8u
+#define STREAMS 64u
+#define SYMBOLS 1024u
+#define IMAGES	64u
+
+struct image {
+	char name[512], path[512];
+};
+
+struct symbol {
+	uint64_t address, size;
+	char name[512], source[512];
+	unsigned line;
+	uint32_t image;
+};
+
+struct steps {
+	struct hwt_stream told;
+	struct hwt_step *step;
+	size_t count;
+	struct hwt_piece piece;
+};
+
+struct hwt_file {
+	struct image image[IMAGES];
+	struct symbol symbol[SYMBOLS];
+	struct steps stream[STREAMS];
+	uint32_t images, symbols;
+	size_t streams;
+	uint64_t frequency, nonce;
+	uint16_t machine;
+	char warning[512];
+	char message[512];
+};
+
+struct hwt_images {
+	const struct hwt_file *file;
+};
+
+struct hwt_decoder {
+	const struct steps *steps;
+	size_t next;
+};
+
+static char open_message[512];
+
+/* ---- The text ---------------------------------------------------------------------------------- */
+
+static uint64_t read_address(const struct hwt_file *file, const char *word)
+{
+	size_t length = strcspn(word, "+");
+
+	for (uint32_t n = 0; n < file->symbols; n++)
+		if (strlen(file->symbol[n].name) == length &&
+		    strncmp(file->symbol[n].name, word, length) == 0)
+			return file->symbol[n].address +
+			       (word[length] ? strtoull(word + length + 1, NULL, 0) : 0);
+	return strtoull(word, NULL, 0);
+}
+
+static uint8_t read_branch(const char *word, uint8_t *taken)
+{
+	size_t length = strcspn(word, "!");
+
+	*taken = word[length] == '\0';
+	for (uint8_t branch = 0; branch <= HWT_BRANCH_LEAVE_KERNEL; branch++)
+		if (strlen(flow_branch_word(branch)) == length &&
+		    strncmp(flow_branch_word(branch), word, length) == 0)
+			return branch;
+	return UINT8_MAX;
+}
+
+static struct hwt_step *add_step(struct steps *steps, const char *stamp)
+{
+	struct hwt_step *step;
+
+	steps->step = realloc(steps->step, (steps->count + 1) * sizeof(*steps->step));
+	step = &steps->step[steps->count];
+	*step = (struct hwt_step){
+		.bits = 64, .offset = steps->count, .pid = steps->told.pid, .tid = steps->told.tid
+	};
+	if (steps->count) {
+		step->space = steps->step[steps->count - 1].space;
+		step->tid = steps->step[steps->count - 1].tid;
+	}
+	step->has_stamp = strcmp(stamp, "-") != 0;
+	step->stamp = step->has_stamp ? strtoull(stamp, NULL, 0) : 0;
+	steps->count++;
+	steps->told.bytes = steps->count;
+	return step;
+}
+
+static int read_step(struct hwt_file *file, char **word, unsigned words, const char *rest)
+{
+	static const struct {
+		const char *name;
+		uint8_t kind, error;
+	} kinds[] = {
+		{ "run", HWT_RUN, 0 },	     { "on", HWT_ON, 0 },	{ "off", HWT_OFF, 0 },
+		{ "async", HWT_ASYNC, 0 },   { "space", HWT_SPACE, 0 }, { "overflow", HWT_OVERFLOW, 0 },
+		{ "gap", HWT_GAP, 0 },	     { "damage", HWT_GAP, 1 },	{ "note", HWT_NOTE, 0 },
+		{ "sample", HWT_SAMPLE, 0 },
+	};
+	struct hwt_sample *sample;
+	struct hwt_step *step;
+	size_t n = 0;
+
+	while (n < sizeof(kinds) / sizeof(kinds[0]) && strcmp(kinds[n].name, word[0]) != 0)
+		n++;
+	if (n == sizeof(kinds) / sizeof(kinds[0]) || file->streams == 0 || words < 2)
+		return -1;
+	step = add_step(&file->stream[file->streams - 1], word[1]);
+	step->kind = kinds[n].kind;
+	step->error = kinds[n].error;
+	switch (step->kind) {
+	case HWT_RUN:
+		if (words < 5)
+			return -1;
+		step->address = read_address(file, word[2]);
+		step->instructions = (uint32_t)strtoul(word[3], NULL, 0);
+		step->end = step->address + 4ull * step->instructions;
+		step->last = step->end - 4;
+		step->branch = read_branch(word[4], &step->taken);
+		return step->branch == UINT8_MAX ? -1 : 0;
+	case HWT_SPACE:
+		step->space = words > 2 ? strtoull(word[2], NULL, 0) : 0;
+		step->tid = words > 3 ? (uint32_t)strtoul(word[3], NULL, 0) : 0;
+		return 0;
+	case HWT_GAP:
+	case HWT_NOTE:
+		step->text = strdup(rest);
+		return 0;
+	case HWT_SAMPLE:
+		sample = calloc(1, sizeof(*sample));
+		sample->has = 1u << HWT_SAMPLE_PC;
+		sample->pc = read_address(file, word[2]);
+		if (words > 4) {
+			sample->has |= 1u << HWT_SAMPLE_DATA_VIRTUAL | 1u << HWT_SAMPLE_LATENCY_TOTAL;
+			sample->data_virtual = strtoull(word[3], NULL, 0);
+			sample->latency_total = (uint16_t)strtoul(word[4], NULL, 0);
+		}
+		step->sample = sample;
+		return 0;
+	default:
+		step->has_address = words > 2;
+		step->address = words > 2 ? read_address(file, word[2]) : 0;
+		step->has_to = words > 3;
+		step->to = words > 3 ? read_address(file, word[3]) : 0;
+		return 0;
+	}
+}
+
+static void read_symbol(struct hwt_file *file, char **word, unsigned words)
+{
+	struct symbol *symbol = &file->symbol[file->symbols++];
+	char *colon = words > 4 ? strrchr(word[4], ':') : NULL;
+
+	symbol->address = strtoull(word[1], NULL, 0);
+	symbol->size = strtoull(word[2], NULL, 0);
+	symbol->image = file->images - 1;
+	snprintf(symbol->name, sizeof(symbol->name), "%s", word[3]);
+	if (!colon)
+		return;
+	snprintf(symbol->source, sizeof(symbol->source), "%.*s", (int)(colon - word[4]), word[4]);
+	symbol->line = (unsigned)atoi(colon + 1);
+}
+
+static void read_stream(struct hwt_file *file, char **word, unsigned words)
+{
+	struct hwt_stream *told = &file->stream[file->streams++].told;
+	const int thread = strcmp(word[0], "thread") == 0;
+
+	told->unit = told->cpu = (uint32_t)atoi(word[1]);
+	told->context.mode = thread ? KTRX_HWT_MODE_THREAD : KTRX_HWT_MODE_CPU;
+	told->context.encoding = KTRX_HWT_ENCODING_PT;
+	told->context.backend = KTRX_HWT_BACKEND_QEMU;
+	if (thread) {
+		told->cpu = UINT32_MAX;
+		told->pid = words > 2 ? (uint32_t)atoi(word[2]) : 0;
+		told->tid = words > 3 ? (uint32_t)atoi(word[3]) : 0;
+		snprintf(told->name, sizeof(told->name), "%.31s", words > 4 ? word[4] : "");
+		return;
+	}
+	told->missing = words > 2 ? strtoull(word[2], NULL, 0) : 0;
+	told->lost = words > 3 ? strtoull(word[3], NULL, 0) : 0;
+}
+
+static int read_line(struct hwt_file *file, char *line)
+{
+	char copy[LINE], *word[8], *rest = copy, *next;
+	const char *text = line;
+	unsigned words = 0;
+
+	snprintf(copy, sizeof(copy), "%s", line);
+	while (words < 8 && (next = strsep(&rest, " ")))
+		if (*next)
+			word[words++] = next;
+	if (words == 0 || *word[0] == '#')
+		return 0;
+	text += strcspn(text, " ");
+	text += strspn(text, " ");
+	if (strcmp(word[0], "warning") == 0)
+		snprintf(file->warning, sizeof(file->warning), "%.500s", text);
+	else if (words < 2)
+		return -1;
+	else if (strcmp(word[0], "machine") == 0)
+		file->machine = (uint16_t)atoi(word[1]);
+	else if (strcmp(word[0], "frequency") == 0)
+		file->frequency = strtoull(word[1], NULL, 0);
+	else if (strcmp(word[0], "nonce") == 0)
+		file->nonce = strtoull(word[1], NULL, 0);
+	else if (strcmp(word[0], "image") == 0 && words > 2 && file->images < IMAGES) {
+		snprintf(file->image[file->images].name, 512, "%.511s", word[1]);
+		snprintf(file->image[file->images++].path, 512, "%.511s", word[2]);
+	} else if (strcmp(word[0], "symbol") == 0 && words > 3 && file->images && file->symbols < SYMBOLS)
+		read_symbol(file, word, words);
+	else if ((strcmp(word[0], "cpu") == 0 || strcmp(word[0], "thread") == 0) && file->streams < STREAMS)
+		read_stream(file, word, words);
+	else {
+		text += strcspn(text, " ");
+		return read_step(file, word, words, text + strspn(text, " "));
+	}
+	return 0;
+}
+
+/* ---- As a file --------------------------------------------------------------------------------- */
+
+static int fail(struct hwt_file *file, const char *path, unsigned line)
+{
+	snprintf(open_message, sizeof(open_message), "%.400s: line %u: not a script of steps", path, line);
+	hwt_file_close(file);
+	return KTREAD_E_FORMAT;
+}
+
+static int open_stream(struct hwt_file **result, FILE *from, const char *path)
+{
+	struct hwt_file *file = calloc(1, sizeof(*file));
+	char line[LINE];
+	unsigned number = 0;
+
+	*result = NULL;
+	while (fgets(line, sizeof(line), from)) {
+		number++;
+		line[strcspn(line, "\n")] = '\0';
+		if (read_line(file, line) < 0)
+			return fail(file, path, number);
+	}
+	for (size_t n = 0; n < file->streams; n++)
+		file->stream[n].piece = (struct hwt_piece){ .bytes = calloc(1, file->stream[n].count + 1),
+							    .size = file->stream[n].count };
+	*result = file;
+	return 0;
+}
+
+int hwt_file_open(struct hwt_file **file, const char *path)
+{
+	FILE *from = fopen(path, "r");
+	int status;
+
+	*file = NULL;
+	if (!from) {
+		snprintf(open_message, sizeof(open_message), "%.400s: cannot be opened", path);
+		return KTREAD_E_SYSTEM;
+	}
+	status = open_stream(file, from, path);
+	fclose(from);
+	return status;
+}
+
+int hwt_script_open(struct hwt_file **file, const char *text)
+{
+	FILE *from = fmemopen((char *)text, strlen(text), "r");
+	int status = open_stream(file, from, "script");
+
+	fclose(from);
+	return status;
+}
+
+void hwt_file_close(struct hwt_file *file)
+{
+	if (!file)
+		return;
+	for (size_t n = 0; n < file->streams; n++) {
+		for (size_t i = 0; i < file->stream[n].count; i++) {
+			free((char *)file->stream[n].step[i].text);
+			free((struct hwt_sample *)file->stream[n].step[i].sample);
+		}
+		free(file->stream[n].step);
+		free((unsigned char *)file->stream[n].piece.bytes);
+	}
+	free(file);
+}
+
+const char *hwt_file_message(const struct hwt_file *file)
+{
+	return file ? file->message : open_message;
+}
+
+const char *hwt_file_warning(const struct hwt_file *file, size_t n)
+{
+	return n == 0 && *file->warning ? file->warning : NULL;
+}
+
+size_t hwt_file_streams(const struct hwt_file *file)
+{
+	return file->streams;
+}
+
+const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n)
+{
+	return &file->stream[n].told;
+}
+
+uint64_t hwt_file_frequency(const struct hwt_file *file)
+{
+	return file->frequency;
+}
+
+uint64_t hwt_file_nonce(const struct hwt_file *file)
+{
+	return file->nonce;
+}
+
+uint16_t hwt_file_machine(const struct hwt_file *file)
+{
+	return file->machine;
+}
+
+size_t hwt_file_pieces(const struct hwt_file *file, size_t stream)
+{
+	(void)file, (void)stream;
+	return 1;
+}
+
+const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t stream, size_t n)
+{
+	(void)n;
+	return &file->stream[stream].piece;
+}
+
+/* ---- Images ------------------------------------------------------------------------------------ */
+
+int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, const char *root)
+{
+	(void)root;
+	*images = calloc(1, sizeof(**images));
+	(*images)->file = file;
+	return 0;
+}
+
+void hwt_images_free(struct hwt_images *images)
+{
+	free(images);
+}
+
+int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base)
+{
+	(void)images, (void)path, (void)pid, (void)base;
+	return KTREAD_E_SYSTEM;
+}
+
+int hwt_images_add_snapshot(struct hwt_images *images, const char *path)
+{
+	(void)images, (void)path;
+	return KTREAD_E_SYSTEM;
+}
+
+const char *hwt_images_message(const struct hwt_images *images)
+{
+	(void)images;
+	return "scripts have no images";
+}
+
+const char *hwt_images_warning(const struct hwt_images *images, size_t n)
+{
+	(void)images, (void)n;
+	return NULL;
+}
+
+int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
+		     struct hwt_place *place)
+{
+	const struct hwt_file *file = images->file;
+
+	(void)pid, (void)stamp;
+	*place = (struct hwt_place){ 0 };
+	for (uint32_t n = 0; n < file->symbols; n++) {
+		const struct symbol *symbol = &file->symbol[n];
+		const struct image *image = &file->image[symbol->image];
+
+		if (address < symbol->address || address - symbol->address >= symbol->size)
+			continue;
+		*place = (struct hwt_place){ .image = image->name,
+					     .path = strcmp(image->path, "-") ? image->path : NULL,
+					     .offset = address,
+					     .symbol = *symbol->name == '?' ? NULL : symbol->name,
+					     .symbol_address = symbol->address,
+					     .symbol_size = symbol->size,
+					     .into = address - symbol->address,
+					     .source = want_line && *symbol->source ? symbol->source : NULL,
+					     .line = symbol->line };
+		return 0;
+	}
+	return -1;
+}
+
+int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
+		    uint64_t *size)
+{
+	const struct hwt_file *file = images->file;
+
+	for (uint32_t n = 0; n < file->symbols; n++) {
+		const struct symbol *symbol = &file->symbol[n];
+
+		if (strcmp(symbol->name, function) != 0 ||
+		    (image && strcmp(file->image[symbol->image].name, image) != 0))
+			continue;
+		*address = symbol->address;
+		*size = symbol->size;
+		return 0;
+	}
+	return -1;
+}
+
+/* ---- Decoders ---------------------------------------------------------------------------------- */
+
+int hwt_decoder_open(struct hwt_decoder **decoder, const struct hwt_file *file, size_t stream,
+		     struct hwt_images *images)
+{
+	(void)images;
+	*decoder = calloc(1, sizeof(**decoder));
+	(*decoder)->steps = &file->stream[stream];
+	return 0;
+}
+
+int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
+{
+	if (decoder->next == decoder->steps->count)
+		return 0;
+	*step = &decoder->steps->step[decoder->next++];
+	return 1;
+}
+
+int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
+{
+	if (offset > decoder->steps->count)
+		offset = decoder->steps->count;
+	decoder->next = (size_t)(offset / SYNC * SYNC);
+	return decoder->next > 0;
+}
+
+void hwt_decoder_close(struct hwt_decoder *decoder)
+{
+	free(decoder);
+}
+
+const char *hwt_decoder_message(const struct hwt_decoder *decoder)
+{
+	(void)decoder;
+	return "scripts do not fail";
+}
+
+int hwt_packets(const struct hwt_file *file, size_t stream,
+		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
+{
+	const struct steps *steps = &file->stream[stream];
+
+	for (size_t n = 0; n < steps->count; n++)
+		line(to, n, flow_kind_word(steps->step[n].kind),
+		     steps->step[n].text ? steps->step[n].text : "");
+	return 0;
+}
