@@ -6,3 +6,10 @@ HWT_SPE_SRCS := $(wildcard host/hwt/spe*.c)
 UNIT_TESTS += hwt_spe
 UNIT_SRCS_hwt_spe := test/unit/hwt_spe.c $(HWT_SPE_SRCS)
 UNIT_CFLAGS_hwt_spe := -Ihost
+
+ifneq ($(HWT_HAS_ETM4),)
+UNIT_TESTS += hwt_etm4
+UNIT_SRCS_hwt_etm4 := test/unit/hwt_etm4.c $(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
+UNIT_CFLAGS_hwt_etm4 := -Ihost
+UNIT_LDLIBS_hwt_etm4 := -ldl
+endif

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * ETMv4 as steps, by OpenCSD: bytes are fed a little at a time, the library pushes elements, and when the queue of what they
+ * have become is full it waits. After what it cannot decode it is reset, and looks for the next A-Sync.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hwt/decoder.h"
+#include "hwt/etm4_packets.h"
+#include "hwt/etm4_steps.h"
+#include "hwt/etm4_tree.h"
+
+/*
+ * Instructions one after another without a branch: beyond so many bytes it is not code. It keeps a hostile stream from having
+ * all memory walked through for each of its packets.
+ */
+#define WALK_MOST 65536u
+#define TEXTS	  ETM4_QUEUE_ROOM /* one for each step that may have one */
+
+struct etm4 {
+	struct etm4_tree tree;
+	struct etm4_steps steps;
+	struct hwt_images *images;
+	uint32_t pid;
+	bool ended;
+	bool begun; /* an A-Sync has come, or it has been said that none had */
+	/* Of the packet that is read: code is asked for before the element that tells them. */
+	uint64_t packet_stamp, packet_space;
+	/* The walk through memory that is under way. */
+	uint64_t walk_end;
+	uint32_t walked;
+	unsigned texts;
+	char text[TEXTS][128]; /* of damage, in turn: the queue has no more steps */
+};
+
+/* The library hands back as const what was given to it. */
+static struct etm4 *self(const void *context)
+{
+	return (struct etm4 *)(uintptr_t)context;
+}
+
+static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_index_t index, const uint8_t id,
+					 const ocsd_generic_trace_elem *element)
+{
+	struct etm4 *etm4 = self(context);
+
+	(void)id;
+	etm4->walked = 0;
+	etm4->steps.offset = etm4_tree_offset(&etm4->tree, index);
+	etm4_steps_take(&etm4->steps, element);
+	return etm4_queue_full(&etm4->steps.queue) ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
+}
+
+static void watch_packet(const void *context, const ocsd_datapath_op_t operation,
+			 const ocsd_trc_index_t index, const void *bytes, const uint32_t size,
+			 const uint8_t *data)
+{
+	struct etm4 *etm4 = self(context);
+	const ocsd_etmv4_i_pkt *packet = bytes;
+
+	(void)index;
+	(void)size;
+	(void)data;
+	if (operation != OCSD_OP_DATA || !packet)
+		return;
+	if (!etm4->begun && packet->type == ETM4_PKT_I_NOTSYNC)
+		etm4_steps_begin_torn(&etm4->steps);
+	etm4->begun = true;
+	if (packet->type == ETM4_PKT_I_TIMESTAMP)
+		etm4->packet_stamp = packet->ts.timestamp;
+	else if (packet->context.updated_c)
+		etm4->packet_space = etm4_space(etm4->steps.software, packet->context.ctxtID);
+}
+
+static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const ocsd_mem_space_acc_t space,
+			  const uint32_t size, uint8_t *to)
+{
+	struct etm4 *etm4 = self(context);
+	size_t got;
+
+	(void)space;
+	etm4->walked = address == etm4->walk_end ? etm4->walked : 0;
+	if (etm4->walked > WALK_MOST)
+		return 0;
+	got = hwt_images_read(etm4->images, etm4->pid, etm4->packet_space, etm4->packet_stamp, address, to,
+			      size);
+	etm4->walk_end = address + got;
+	etm4->walked += (uint32_t)got;
+	return (uint32_t)got;
+}
+
+static int connect(struct etm4 *etm4)
+{
+	struct etm4_tree *tree = &etm4->tree;
+	const struct etm4_library *library = &tree->library;
+
+	if (library->ocsd_dt_set_gen_elem_outfn(tree->handle, take_element, etm4) != OCSD_OK)
+		return -1;
+	if (library->ocsd_dt_attach_packet_callback(tree->handle, tree->id, OCSD_C_API_CB_PKT_MON,
+						    (void *)(uintptr_t)watch_packet, etm4) != OCSD_OK)
+		return -1;
+	return library->ocsd_dt_add_callback_mem_acc(tree->handle, 0, UINT64_MAX, OCSD_MEM_SPACE_ANY,
+						     read_code, etm4) == OCSD_OK
+		       ? 0
+		       : -1;
+}
+
+static void *etm4_open(const struct hwt_stream *stream, const struct hwt_piece *piece,
+		       struct hwt_images *images, const char **message)
+{
+	struct etm4 *etm4 = calloc(1, sizeof(*etm4));
+
+	*message = NULL;
+	if (!etm4)
+		return NULL;
+	etm4->images = images;
+	etm4->pid = stream->pid;
+	etm4->steps.software = stream->context.backend == KTRX_HWT_BACKEND_QEMU;
+	if (etm4_tree_open(&etm4->tree, stream, piece, OCSD_CREATE_FLG_FULL_DECODER, message) < 0) {
+		free(etm4);
+		return NULL;
+	}
+	if (connect(etm4) == 0)
+		return etm4;
+	*message = ETM4_TREE_REFUSED;
+	etm4_tree_close(&etm4->tree);
+	free(etm4);
+	return NULL;
+}
+
+static void etm4_close(void *decoder)
+{
+	struct etm4 *etm4 = decoder;
+
+	etm4_tree_close(&etm4->tree);
+	free(etm4);
+}
+
+/* What the library says it stumbled over. */
+static void tell_damage(struct etm4 *etm4)
+{
+	const struct etm4_library *library = &etm4->tree.library;
+	char *text = etm4->text[etm4->texts++ % TEXTS];
+	ocsd_trc_index_t index;
+	uint8_t id;
+	char message[256], error[96];
+
+	library->ocsd_err_str(library->ocsd_get_last_err(&index, &id, message, sizeof(message)), error,
+			      sizeof(error));
+	snprintf(text, sizeof(etm4->text[0]), "OpenCSD: %s", error);
+	etm4->steps.offset = etm4->tree.at;
+	etm4_steps_damage(&etm4->steps, text);
+}
+
+static int etm4_next(void *decoder, struct hwt_step *step)
+{
+	struct etm4 *etm4 = decoder;
+
+	while (!etm4_queue_take(&etm4->steps.queue, step)) {
+		if (etm4->ended)
+			return 0;
+		if (etm4_queue_full(&etm4->steps.queue)) {
+			etm4_queue_settle(&etm4->steps.queue);
+			continue;
+		}
+		switch (etm4_tree_feed(&etm4->tree)) {
+		case ETM4_FED_BAD:
+			tell_damage(etm4);
+			break;
+		case ETM4_FED_ALL:
+			etm4_queue_settle(&etm4->steps.queue);
+			etm4->ended = true;
+			break;
+		default:
+			break;
+		}
+	}
+	return 1;
+}
+
+static const struct hwt_encoding encoding = {
+	.name = "etm4",
+	.open = etm4_open,
+	.next = etm4_next,
+	.close = etm4_close,
+	.packets = etm4_packets,
+};
+
+const struct hwt_encoding *const hwt_encoding_etm4 = &encoding;

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "hwt/etm4_steps.h"
+
+#define EXCEPTION_HALT 1u
+#define EXCEPTION_CALL 2u
+#define PAGE_SHIFT     12
+
+/* Types of exceptions, as exception packets have them. */
+static const char *const exception_names[] = {
+	[0x0] = "reset",
+	[EXCEPTION_HALT] = "debug halt",
+	[EXCEPTION_CALL] = "call",
+	[0x3] = "trap",
+	[0x4] = "system error",
+	[0x6] = "instruction debug",
+	[0x7] = "data debug",
+	[0xa] = "alignment",
+	[0xb] = "instruction fault",
+	[0xc] = "data fault",
+	[0xe] = "IRQ",
+	[0xf] = "FIQ",
+};
+
+uint64_t etm4_space(bool software, uint32_t context_id)
+{
+	return software ? (uint64_t)context_id << PAGE_SHIFT : context_id;
+}
+
+static void put(struct etm4_steps *steps, struct hwt_step *step)
+{
+	step->space = steps->space;
+	step->tid = steps->thread;
+	step->has_stamp = steps->has_stamp;
+	step->stamp = steps->stamp;
+	step->offset = steps->offset;
+	etm4_queue_put(&steps->queue, step);
+}
+
+static void put_bare(struct etm4_steps *steps, enum hwt_kind kind, const char *text)
+{
+	struct hwt_step step = { .kind = (uint8_t)kind, .text = text };
+
+	put(steps, &step);
+}
+
+/* Whatever ran before, it is not known what ran behind it. */
+static void stop(struct etm4_steps *steps, enum hwt_kind kind)
+{
+	if (kind == HWT_OVERFLOW ? !etm4_queue_ends_in(&steps->queue, kind) : steps->tracing)
+		put_bare(steps, kind, NULL);
+	steps->tracing = false;
+}
+
+void etm4_steps_damage(struct etm4_steps *steps, const char *text)
+{
+	struct hwt_step step = { .kind = HWT_GAP, .error = 1, .text = text };
+
+	steps->tracing = false;
+	put(steps, &step);
+}
+
+void etm4_steps_begin_torn(struct etm4_steps *steps)
+{
+	put_bare(steps, HWT_GAP, "what comes before the first A-Sync cannot be read");
+}
+
+static uint8_t branch_of(const ocsd_generic_trace_elem *element)
+{
+	bool links = element->last_i_subtype == OCSD_S_INSTR_BR_LINK;
+
+	if (element->last_i_type == OCSD_INSTR_BR) {
+		if (element->last_instr_cond)
+			return HWT_BRANCH_CONDITIONAL;
+		return links ? HWT_BRANCH_CALL : HWT_BRANCH_JUMP;
+	}
+	if (element->last_i_type != OCSD_INSTR_BR_INDIRECT)
+		return HWT_BRANCH_NONE;
+	switch (element->last_i_subtype) {
+	case OCSD_S_INSTR_BR_LINK:
+		return HWT_BRANCH_INDIRECT_CALL;
+	case OCSD_S_INSTR_V8_RET:
+	case OCSD_S_INSTR_V7_IMPLIED_RET:
+		return HWT_BRANCH_RETURN;
+	case OCSD_S_INSTR_V8_ERET:
+		return HWT_BRANCH_LEAVE_KERNEL;
+	default:
+		return HWT_BRANCH_INDIRECT;
+	}
+}
+
+static uint8_t bits_of(ocsd_isa isa)
+{
+	if (isa == ocsd_isa_aarch64)
+		return 64;
+	return isa == ocsd_isa_thumb2 ? 16 : 32;
+}
+
+static void take_range(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
+{
+	struct hwt_step step = {
+		.kind = HWT_RUN,
+		.branch = branch_of(element),
+		.bits = bits_of(element->isa),
+		.instructions = element->num_instr_range,
+		.address = element->st_addr,
+		.has_address = 1,
+		.last = element->en_addr - element->last_instr_sz,
+		.end = element->en_addr,
+	};
+
+	step.taken = step.branch != HWT_BRANCH_NONE && element->last_instr_exec;
+	if (!steps->tracing) {
+		/* It begins in the middle of what the unit traced. */
+		put_bare(steps, HWT_ON, NULL);
+		steps->tracing = true;
+	}
+	etm4_queue_arrive(&steps->queue, element->st_addr);
+	put(steps, &step);
+}
+
+static void take_missing(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
+{
+	struct hwt_step step = { .kind = HWT_GAP,
+				 .has_address = 1,
+				 .address = element->st_addr,
+				 .text = "no code is known here" };
+
+	etm4_queue_arrive(&steps->queue, element->st_addr);
+	put(steps, &step);
+}
+
+static void take_exception(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
+{
+	uint32_t number = element->exception_number;
+	const char *name =
+		number < sizeof(exception_names) / sizeof(*exception_names) ? exception_names[number] : NULL;
+	struct hwt_step step = { .kind = HWT_ASYNC,
+				 .has_address = element->excep_ret_addr,
+				 .address = element->en_addr,
+				 .text = name ? name : "exception" };
+
+	/* Nothing is traced of a processor that is halted; it is also how the unit in software says where it stops. */
+	if (number == EXCEPTION_HALT) {
+		step.kind = HWT_OFF;
+		step.text = NULL;
+		steps->tracing = false;
+	}
+	if (number == EXCEPTION_CALL && etm4_queue_call(&steps->queue, element->en_addr))
+		return;
+	if (step.has_address)
+		etm4_queue_arrive(&steps->queue, step.address);
+	put(steps, &step);
+}
+
+static void take_context(struct etm4_steps *steps, const ocsd_pe_context *context)
+{
+	uint64_t space =
+		context->ctxt_id_valid ? etm4_space(steps->software, context->context_id) : steps->space;
+	uint32_t thread = steps->software && context->vmid_valid ? context->vmid : steps->thread;
+
+	if (space == steps->space && thread == steps->thread)
+		return;
+	steps->space = space;
+	steps->thread = thread;
+	put_bare(steps, HWT_SPACE, NULL);
+}
+
+static void take_lost_sync(struct etm4_steps *steps, unsync_info_t why)
+{
+	if (why == UNSYNC_OVERFLOW)
+		stop(steps, HWT_OVERFLOW);
+	else if (why == UNSYNC_DISCARD)
+		stop(steps, HWT_OFF);
+	else if (why == UNSYNC_BAD_PACKET)
+		etm4_steps_damage(steps, "no packet has such bytes");
+}
+
+void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
+{
+	switch (element->elem_type) {
+	case OCSD_GEN_TRC_ELEM_NO_SYNC:
+		take_lost_sync(steps, element->unsync_eot_info);
+		break;
+	case OCSD_GEN_TRC_ELEM_TRACE_ON:
+		stop(steps, element->trace_on_reason == TRACE_ON_OVERFLOW ? HWT_OVERFLOW : HWT_OFF);
+		put_bare(steps, HWT_ON, NULL);
+		steps->tracing = true;
+		break;
+	case OCSD_GEN_TRC_ELEM_PE_CONTEXT:
+		take_context(steps, &element->context);
+		break;
+	case OCSD_GEN_TRC_ELEM_INSTR_RANGE:
+		take_range(steps, element);
+		break;
+	case OCSD_GEN_TRC_ELEM_ADDR_NACC:
+		take_missing(steps, element);
+		break;
+	case OCSD_GEN_TRC_ELEM_EXCEPTION:
+		take_exception(steps, element);
+		break;
+	case OCSD_GEN_TRC_ELEM_TIMESTAMP:
+		steps->stamp = element->timestamp;
+		steps->has_stamp = true;
+		break;
+	case OCSD_GEN_TRC_ELEM_EVENT:
+		put_bare(steps, HWT_NOTE, "event");
+		break;
+	default:
+		/* Cycle counts, exception returns and the end of the bytes are no steps. */
+		break;
+	}
+}

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* ETMv4 by OpenCSD: packets made by hand, the code that they are about, and the steps that come of them. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "hwt/decoder.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+/* ---- Code -------------------------------------------------------------------------------------- */
+
+#define BASE	    0x401000u
+#define NOP	    0xd503201fu
+#define B(words)    (0x14000000u | ((words)&0x3ffffffu))
+#define BL(words)   (0x94000000u | ((words)&0x3ffffffu))
+#define B_EQ(words) (0x54000000u | ((words)&0x7ffffu) << 5)
+#define CBZ(words)  (0xb4000000u | ((words)&0x7ffffu) << 5)
+#define BR	    0xd61f0000u
+#define BLR	    0xd63f0000u
+#define RET	    0xd65f03c0u
+#define ERET	    0xd69f03e0u
+#define SVC	    0xd4000001u
+#define ISB	    0xd5033fdfu
+
+static const uint32_t code[] = {
+	/* 401000 */ NOP, B_EQ(3), NOP,	 BL(5),
+	/* 401010 */ NOP, CBZ(-4), BLR,	 B(-7),
+	/* 401020 */ NOP, RET,	   NOP,	 SVC,
+	/* 401030 */ ISB, BR,	   ERET, NOP,
+};
+
+/* What the decoder asked for last. */
+static struct {
+	uint32_t pid;
+	uint64_t space, stamp;
+} asked;
+
+/* In place of images.c. */
+size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
+		       uint64_t address, void *to, size_t size)
+{
+	uint64_t left;
+
+	(void)images;
+	asked.pid = pid;
+	asked.space = space;
+	asked.stamp = stamp;
+	if (address >= 0x900000 && address < 0x1900000) { /* nothing that branches, without end */
+		for (size_t i = 0; i < size; i++)
+			((unsigned char *)to)[i] = (unsigned char)(NOP >> (address + i) % 4 * 8);
+		return size;
+	}
+	if (address < BASE || address >= BASE + sizeof(code))
+		return 0;
+	left = BASE + sizeof(code) - address;
+	memcpy(to, (const unsigned char *)code + (address - BASE), size < left ? size : left);
+	return size < left ? size : left;
+}
+
+/* ---- Streams ----------------------------------------------------------------------------------- */
+
+static size_t bytes_of(const char *hex, unsigned char *to, size_t room)
+{
+	size_t size = 0;
+	unsigned byte;
+	int used;
+
+	while (sscanf(hex, " %2x%n", &byte, &used) == 1) {
+		assert_true(size < room);
+		to[size++] = (unsigned char)byte;
+		hex += used;
+	}
+	return size;
+}
+
+#define SYNC "00 00 00 00 00 00 00 00 00 00 00 80 01 01 00 "
+#define ON   "04 "
+/* Address and context: 64 bits of address, EL0, not secure, context id 7. */
+#define AT(low) "85 " low " 08 40 00 00 00 00 00 b0 07 00 00 00 "
+
+static const struct hwt_stream unit = {
+	.context = { .encoding = KTRX_HWT_ENCODING_ETM4 },
+	.etm4 = { .configr = 1u << 11 | 1u << 6,
+		  .traceidr = 1,
+		  .idr0 = 0x28000001,
+		  .idr1 = 0x430,
+		  .idr2 = 8u | 4u << 5 },
+	.pid = 3,
+};
+
+static const char *const kinds[] = {
+	"run", "on", "off", "async", "space", "overflow", "gap", "sample", "note"
+};
+static const char *const branches[] = {
+	"",	    "call",	     "return",	     "jump",	    "conditional",
+	"indirect", "indirect-call", "enter-kernel", "leave-kernel"
+};
+
+static char *put_step(char *to, const struct hwt_step *step)
+{
+	to += sprintf(to, "%s", kinds[step->kind]);
+	if (step->has_address)
+		to += sprintf(to, " %llx", (unsigned long long)step->address);
+	if (step->kind == HWT_RUN)
+		to += sprintf(to, "-%llx (%u)%s%s%s", (unsigned long long)step->last, step->instructions,
+			      step->branch ? " " : "", branches[step->branch],
+			      step->branch && !step->taken ? " not" : "");
+	if (step->has_to)
+		to += sprintf(to, " to %llx", (unsigned long long)step->to);
+	if (step->kind == HWT_SPACE)
+		to += sprintf(to, " %llx", (unsigned long long)step->space);
+	if (step->kind == HWT_SPACE && step->tid)
+		to += sprintf(to, " of %u", step->tid);
+	if (step->has_stamp)
+		to += sprintf(to, " at %llu", (unsigned long long)step->stamp);
+	if (step->text)
+		to += sprintf(to, ": %s%s", step->text, step->error ? "!" : "");
+	return to + sprintf(to, "\n");
+}
+
+static const char *steps_of(const struct hwt_stream *stream, const unsigned char *bytes, size_t size)
+{
+	static char all[65536];
+	const struct hwt_piece piece = { .bytes = bytes, .size = size };
+	const char *message;
+	struct hwt_step step;
+	char *end = all;
+	void *decoder = hwt_encoding_etm4->open(stream, &piece, NULL, &message);
+
+	assert_non_null(decoder);
+	all[0] = '\0';
+	while (hwt_encoding_etm4->next(decoder, &step) > 0) {
+		end = put_step(end, &step);
+		assert_true(end < all + sizeof(all) - 512);
+		assert_true(step.offset <= size);
+	}
+	assert_int_equal(hwt_encoding_etm4->next(decoder, &step), 0);
+	hwt_encoding_etm4->close(decoder);
+	return all;
+}
+
+/* What the library allocates for a callback it never frees. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n";
+}
+
+#define START SYNC ON AT("00")
+#define BEGUN "on 401000\nspace 7\n"
+
+static const struct {
+	const char *hex, *steps;
+} streams[] = {
+	{ "", "" },
+	{ SYNC, "" },
+	/* Not taken, a call, a return whose target is told. */
+	{ START "f6 f7 f7 95 04 f6", BEGUN "run 401000-401004 (2) conditional not\n"
+					   "run 401008-40100c (2) call\n"
+					   "run 401020-401024 (2) return\n"
+					   "run 401010-401014 (2) conditional not\n" },
+	/* An exception in the middle of a run, and its handler. */
+	{ START "f6 06 1d 95 03 95 08 f7", BEGUN "run 401000-401004 (2) conditional not\n"
+						 "run 401008-401008 (1)\n"
+						 "async 40100c to 401020: IRQ\n"
+						 "run 401020-401024 (2) return\n" },
+	/* A system call: the run before it ends there. */
+	{ SYNC ON AT("0a") "06 05 95 0c 95 08 f7", "on 401028\n"
+						   "space 7\n"
+						   "run 401028-40102c (2) enter-kernel\n"
+						   "run 401020-401024 (2) return\n" },
+	/* A call of another kind: it is an exception. */
+	{ SYNC ON AT("0c") "06 05 95 0c 95 08 f7", "on 401030\n"
+						   "space 7\n"
+						   "async 401030 to 401020: call\n"
+						   "run 401020-401024 (2) return\n" },
+	/* ISB is a waypoint; indirect jump; eret. */
+	{ SYNC ON AT("0c") "db 95 0e f7 07 95 06 f7 95 04 f7", "on 401030\n"
+							       "space 7\n"
+							       "run 401030-401030 (1)\n"
+							       "run 401034-401034 (1) indirect\n"
+							       "run 401038-401038 (1) leave-kernel\n"
+							       "run 401018-401018 (1) indirect-call\n"
+							       "run 401010-401014 (2) conditional\n" },
+	/* Time, and context without address. */
+	{ START "02 85 01 f6 81 b0 08 00 00 00 f7", BEGUN "run 401000-401004 (2) conditional not at 133\n"
+							  "space 8 at 133\n"
+							  "run 401008-40100c (2) call at 133\n" },
+	/* Tracing stops without a word, and goes on elsewhere. */
+	{ START "f6 " ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
+					      "off\n"
+					      "on 401010\n"
+					      "run 401010-401014 (2) conditional not\n" },
+	/* It stops, and says where. */
+	{ START "f6 06 03 95 03 " ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
+							  "run 401008-401008 (1)\n"
+							  "off 40100c\n"
+							  "on 401010\n"
+							  "run 401010-401014 (2) conditional not\n" },
+	/* Packets are lost. */
+	{ START "f6 00 05 " SYNC ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
+							 "overflow\n"
+							 "on 401010\n"
+							 "run 401010-401014 (2) conditional not\n" },
+	{ START "f6 00 03 " SYNC ON AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
+							 "off\n"
+							 "on 401010\n"
+							 "run 401010-401014 (2) conditional not\n" },
+	/* It begins in the middle. */
+	{ SYNC AT("04") "f6", "space 7\n"
+			      "on 401010\n"
+			      "run 401010-401014 (2) conditional not\n" },
+	{ "f7 f7 f7 " START "f6", "gap: what comes before the first A-Sync cannot be read\n" BEGUN
+				  "run 401000-401004 (2) conditional not\n" },
+	/* No code there. */
+	{ SYNC ON "85 00 00 50 00 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
+	  "on 500000\n"
+	  "space 7\n"
+	  "gap 500000: no code is known here\n"
+	  "run 401010-401014 (2) conditional\n" },
+	/* A packet that there is not. */
+	{ START "f6 47 f7 " SYNC AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
+						      "gap: no packet has such bytes!\n"
+						      "on 401010\n"
+						      "run 401010-401014 (2) conditional not\n" },
+	/* An exception without an address. */
+	{ START "f6 06 1d 04 f7 " SYNC AT("04") "f6", BEGUN "run 401000-401004 (2) conditional not\n"
+							    "gap: no packet has such bytes!\n"
+							    "on 401010\n"
+							    "run 401010-401014 (2) conditional not\n" },
+	/* The bytes end in a packet. */
+	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
+	/* A walk without end. */
+	{ SYNC ON "85 00 00 24 01 00 00 00 00 b0 07 00 00 00 f7 9d 04 08 40 00 00 00 00 00 f7",
+	  "on 1240000\n"
+	  "space 7\n"
+	  "run 1240000-12500fc (16448)\n"
+	  "gap 1250100: no code is known here\n"
+	  "run 401010-401014 (2) conditional\n" },
+	{ SYNC ON "85 00 00 24 01 00 00 00 00 b0 07 00 00 00 06 1d 9d 04 08 80 01 00 00 00 00 95 04 f7",
+	  "on 1240000\n"
+	  "space 7\n"
+	  "run 1240000-12500fc (16448)\n"
+	  "gap 1250100: no code is known here\n"
+	  "async 1801010 to 1801010: IRQ\n"
+	  "run 1801010-181110c (16448)\n"
+	  "gap 1811110: no code is known here\n" },
+};
+
+static void each_stream(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(streams); i++) {
+		unsigned char bytes[512];
+		size_t size = bytes_of(streams[i].hex, bytes, sizeof(bytes));
+
+		assert_string_equal(steps_of(&unit, bytes, size), streams[i].steps);
+	}
+}
+
+/* More steps than the queue has room for, out of one packet after another: none is lost. */
+static void many_atoms(void **state)
+{
+	static unsigned char bytes[64 + 200];
+	const struct hwt_piece piece = { .bytes = bytes, .size = sizeof(bytes) };
+	size_t begin = bytes_of(SYNC ON AT("07"), bytes, sizeof(bytes)), runs = 0;
+	const char *message;
+	struct hwt_step step;
+	void *decoder = hwt_encoding_etm4->open(&unit, &piece, NULL, &message);
+
+	(void)state;
+	/* 40101c jumps to 401000; from there taken, to 401010, taken, to 401004, and so on: 24 atoms E each. */
+	memset(bytes + begin, 0xd4, sizeof(bytes) - begin);
+	while (hwt_encoding_etm4->next(decoder, &step) > 0)
+		runs += step.kind == HWT_RUN;
+	hwt_encoding_etm4->close(decoder);
+	assert_int_equal(runs, 24 * (sizeof(bytes) - begin));
+}
+
+/* Code is asked for as of the time and the address space that were told before the run, not behind it. */
+static void code_as_of_then(void **state)
+{
+	unsigned char bytes[128];
+	size_t size = bytes_of(SYNC ON AT("00") "f6 81 b0 08 00 00 00 02 85 01 9d 40 7f 40 00 00 00 00 00 f7",
+			       bytes, sizeof(bytes));
+
+	(void)state;
+	steps_of(&unit, bytes, size);
+	assert_int_equal(asked.pid, 3);
+	assert_int_equal(asked.space, 8);
+	assert_int_equal(asked.stamp, 133);
+}
+
+/* What the unit in software says by context id and VMID. */
+static void unit_in_software(void **state)
+{
+	struct hwt_stream software = unit;
+	unsigned char bytes[128];
+	size_t size = bytes_of(SYNC ON "85 00 08 40 00 00 00 00 00 f0 2a 00 00 00 07 00 00 00 f6", bytes,
+			       sizeof(bytes));
+
+	(void)state;
+	software.context.backend = KTRX_HWT_BACKEND_QEMU;
+	software.etm4.configr |= 1u << 7;
+	software.etm4.idr2 |= 4u << 10;
+	assert_string_equal(steps_of(&software, bytes, size), "on 401000\nspace 7000 of 42\n"
+							      "run 401000-401004 (2) conditional not\n");
+}
+
+/* In 16-byte frames: ID 1, then 15 bytes of data, the last byte with the lowest bits of those in even places. */
+static void frames(void **state)
+{
+	struct hwt_stream formatted = unit;
+	unsigned char data[64], bytes[128] = { 0 };
+	size_t size = bytes_of(START "f6 f7 f7 95 04 f6", data, sizeof(data)), framed = 0;
+
+	(void)state;
+	formatted.etm4.formatted = 1;
+	for (size_t at = 0; at < size; framed += 16) {
+		unsigned char *frame = bytes + framed;
+
+		for (unsigned i = 0; i < 15; i++) {
+			unsigned char byte = i == 0 ? 0x03 : at < size ? data[at++] : 0;
+
+			frame[i] = byte;
+			if (i % 2 == 0 && i > 0) {
+				frame[i] = byte & 0xfe;
+				frame[15] |= (unsigned char)((byte & 1) << i / 2);
+			}
+		}
+	}
+	assert_string_equal(steps_of(&formatted, bytes, framed),
+			    BEGUN "run 401000-401004 (2) conditional not\n"
+				  "run 401008-40100c (2) call\n"
+				  "run 401020-401024 (2) return\n"
+				  "run 401010-401014 (2) conditional not\n");
+}
+
+static void wrong_registers(void **state)
+{
+	struct hwt_stream other = unit;
+	const struct hwt_piece piece = { .bytes = (const unsigned char *)"", .size = 0 };
+	const char *message;
+
+	(void)state;
+	other.etm4.formatted = 1;
+	other.etm4.traceidr = 0x7f; /* no trace source has it */
+	assert_null(hwt_encoding_etm4->open(&other, &piece, NULL, &message));
+	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
+}
+
+static void take_line(void *to, uint64_t offset, const char *name, const char *text)
+{
+	char *all = to;
+	size_t used = strlen(all);
+
+	snprintf(all + used, 2048 - used, "%u %s: %s\n", (unsigned)offset, name, text);
+}
+
+static void lines_of_packets(void **state)
+{
+	char all[2048] = "";
+	unsigned char bytes[128];
+	struct hwt_piece piece = { .bytes = bytes };
+
+	(void)state;
+	piece.size = bytes_of("f7 " START "f6 06 1d 95 03 02 05 47 f7", bytes, sizeof(bytes));
+	hwt_encoding_etm4->packets(&unit, &piece, take_line, all);
+	assert_string_equal(all, "0 I_NOT_SYNC: I Stream not synchronised\n"
+				 "1 I_ASYNC: Alignment Synchronisation.\n"
+				 "13 I_TRACE_INFO: Trace Info.; INFO=0x0 { CC.0 }\n"
+				 "16 I_TRACE_ON: Trace On.\n"
+				 "17 I_ADDR_CTXT_L_64IS0: Address & Context, Long, 64 bit, IS0.; "
+				 "Addr=0x0000000000401000; Ctxt: AArch64,EL0, NS; CID=0x00000007; \n"
+				 "31 I_ATOM_F1: Atom format 1.; N\n"
+				 "32 I_EXCEPT: Exception.;  IRQ; Ret Addr Follows;\n"
+				 "34 I_ADDR_S_IS0: Address, Short, IS0.; Addr=0x000000000040100C ~[0xC]\n"
+				 "36 I_TIMESTAMP: Timestamp.; Updated val = 0x5\n"
+				 "38 I_RESERVED: Reserved Packet Header\n"
+				 "39 I_ATOM_F1: Atom format 1.; E\n");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_stream),	    cmocka_unit_test(many_atoms),
+		cmocka_unit_test(code_as_of_then),  cmocka_unit_test(unit_in_software),
+		cmocka_unit_test(frames),	    cmocka_unit_test(wrong_registers),
+		cmocka_unit_test(lines_of_packets),
+	};
+
+	return cmocka_run_group_tests_name("hwt_etm4", tests, NULL, NULL);
+}
