@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "hwt/etm4_steps.h"
 
+#include "ktrx/hwt_unit.h"
+
 #define EXCEPTION_HALT 1u
 #define EXCEPTION_CALL 2u
-#define PAGE_SHIFT     12
 
 /* Types of exceptions, as exception packets have them. */
 static const char *const exception_names[] = {
@@ -23,7 +24,7 @@ static const char *const exception_names[] = {
 
 uint64_t etm4_space(bool software, uint32_t context_id)
 {
-	return software ? (uint64_t)context_id << PAGE_SHIFT : context_id;
+	return software ? (uint64_t)context_id << KTRX_HWT_UNIT_SPACE_SHIFT : context_id;
 }
 
 static void put(struct etm4_steps *steps, struct hwt_step *step)

@@ -216,12 +216,12 @@ static void enter_unknown(struct vcpu *vcpu, const struct block *block)
 }
 
 /* What was about to run when an interrupt came that led away from this point; never more than surely has run. */
-static uint64_t interrupted(const struct point *at)
+static uint64_t interrupted(const struct point *at, int between)
 {
 	const struct block *block = at->block;
 
-	if (!at->last || block->faults || block->end == END_CONDITIONAL || block->end == END_AGAIN ||
-	    block->end >= END_INDIRECT)
+	if (!at->last || (block->faults && !between) || block->end == END_CONDITIONAL ||
+	    block->end == END_AGAIN || block->end >= END_INDIRECT)
 		return at->address;
 	return block->target;
 }
@@ -253,14 +253,21 @@ static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct bl
 /* `to` is no place where `at` leads to by itself. */
 static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *to)
 {
-	uint64_t from = interrupted(at);
+	uint64_t from;
 
 	if (begun_anew(vcpu, at, to))
 		return;
 	if (!to->handler)
 		block_is_handler(to);
-	for (unsigned i = 0; i < vcpu->traces; i++)
-		interrupt(vcpu->trace[i], from, to);
+	for (unsigned i = 0; i < vcpu->traces; i++) {
+		struct trace *trace = vcpu->trace[i];
+
+		from = interrupted(at, trace->encoder->between(to->start));
+		/* The block's last instruction has been run, and is to be told like any other. */
+		if (trace->on && at->block->told && from != at->address)
+			trace->encoder->branch(trace, at->block, from, 1);
+		interrupt(trace, from, to);
+	}
 }
 
 static inline void enter(struct vcpu *vcpu, struct block *to)
@@ -279,7 +286,8 @@ static inline void enter(struct vcpu *vcpu, struct block *to)
 		return;
 	}
 	if (from->end >= END_INDIRECT) {
-		if (UNLIKELY(to->handler)) {
+		/* A system call leads to a handler by itself, which may be that of faults, too. */
+		if (UNLIKELY(to->handler) && from->end != END_ENTER) {
 			enter_odd(vcpu, at, to);
 			return;
 		}

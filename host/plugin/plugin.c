@@ -21,7 +21,7 @@
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-static const struct encoder *const encoders[] = { &encoder_pt };
+static const struct encoder *const encoders[] = { &encoder_pt, &encoder_etm4 };
 static const struct encoder *encoder;
 static struct arguments arguments;
 static qemu_plugin_id_t identity;

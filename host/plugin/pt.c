@@ -262,6 +262,7 @@ const struct encoder encoder_pt = {
 	.parameters_size = sizeof(parameters),
 	.marker = x86_marker,
 	.faults = x86_faults,
+	.between = x86_between,
 	.classify = x86_classify,
 	.modes = x86_modes,
 	.mode = x86_mode,

@@ -71,6 +71,8 @@ struct encoder {
 	int (*marker)(const unsigned char *bytes, size_t size);
 	/* Nonzero: the instruction may fault, or stop the block in its middle in another way. */
 	int (*faults)(const unsigned char *bytes, size_t size);
+	/* Nonzero: what leads to this handler comes between two instructions; it is no fault of one. */
+	int (*between)(uint64_t handler);
 	/* Sets end, target and told from the last instruction. start, last and next stand. */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
 	/* In which modes of the processor these bytes have this size. */

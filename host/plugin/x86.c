@@ -195,6 +195,12 @@ static enum block_end end_of(const struct opcode *op)
 	}
 }
 
+int x86_between(uint64_t handler)
+{
+	(void)handler;
+	return 0;
+}
+
 void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 {
 	struct opcode op = read_opcode(bytes, size);

@@ -101,6 +101,12 @@ struct ktrx_hwt_unit {
  */
 #define KTRX_HWT_UNIT_MTC_FREQUENCY 8u
 
+/*
+ * ETMv4: the context id is the address space from this bit on, bits 43:12 of TTBR0_EL1; the VMID is the thread. Of the
+ * processor's mode it is always told that it is EL1, not secure, 64 bits.
+ */
+#define KTRX_HWT_UNIT_SPACE_SHIFT 12
+
 /* ---- What it leaves on the host ---------------------------------------------------------------- */
 
 /*
@@ -129,7 +135,7 @@ struct ktrx_hwt_ring {
 	uint64_t position; /* bytes written; those from position - ring_size on are there */
 	uint64_t lost;
 	/*
-	 * What is known but not yet in a packet. PT: branches taken or not, the latest in bit 0, below a leading 1. And the
+	 * What is known but not yet in a packet: branches taken or not (of ETMv4, atoms), the latest in bit 0, below a leading 1. And the
 	 * address of an instruction that was about to run when it was last heard of, 0 while nothing is traced.
 	 */
 	uint64_t pending;

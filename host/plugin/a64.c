@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* A64 branches ("Branches, Exception Generating and System instructions" of the Arm Architecture Reference Manual, C4.1). */
+#include "a64.h"
+
+#include "block.h"
+#include "ktrx/hwt_unit.h"
+
+#define SIZE 4u
+
+static uint32_t word_of(const unsigned char *bytes)
+{
+	return (uint32_t)bytes[0] | (uint32_t)bytes[1] << 8 | (uint32_t)bytes[2] << 16 |
+	       (uint32_t)bytes[3] << 24;
+}
+
+int a64_marker(const unsigned char *bytes, size_t size)
+{
+	return size == SIZE && word_of(bytes) == KTRX_HWT_UNIT_NOP_AARCH64;
+}
+
+/*
+ * Loads and stores; system instructions and those that generate exceptions; what is not allocated; and floating point, SIMD
+ * and SVE, which a kernel may have switched off. By bits 28:25.
+ */
+int a64_faults(const unsigned char *bytes, size_t size)
+{
+	uint32_t word, group;
+
+	if (size != SIZE)
+		return 1;
+	word = word_of(bytes);
+	group = word >> 25 & 0xf;
+	if (group == 0xa || group == 0xb) /* branches and system; among data processing 100x is not here */
+		return word >> 24 == 0xd4 || word >> 22 == 0x354;
+	return group < 4 || (group & 5) == 4 || (group & 7) == 7;
+}
+
+unsigned a64_vector(uint64_t handler)
+{
+	return handler >> 7 & 3;
+}
+
+int a64_between(uint64_t handler)
+{
+	return a64_vector(handler) != 0;
+}
+
+/* The signed number in bits [low + bits - 1:low], counted in instructions. */
+static uint64_t target_of(uint64_t address, uint32_t word, unsigned low, unsigned bits)
+{
+	int32_t offset = (int32_t)(word << (32 - low - bits)) >> (32 - bits);
+
+	return address + (uint64_t)((int64_t)offset * (int64_t)SIZE);
+}
+
+/* BR BLR RET ERET DRPS by bits 24:21, and their forms with pointer authentication. */
+static uint8_t indirect_end(uint32_t word)
+{
+	switch (word >> 21 & 0xf) {
+	case 0x1:
+	case 0x9:
+		return END_INDIRECT_CALL;
+	case 0x2:
+		return END_RETURN;
+	case 0x4:
+	case 0x5:
+		return END_LEAVE;
+	default:
+		return END_INDIRECT;
+	}
+}
+
+void a64_classify(struct block *block, const unsigned char *bytes, size_t size)
+{
+	uint32_t word = size == SIZE ? word_of(bytes) : 0;
+
+	block->told = 1;
+	block->target = block->next;
+	if ((word & 0x7c000000u) == 0x14000000u) {
+		block->end = word >> 31 ? END_CALL : END_JUMP;
+		block->target = target_of(block->last, word, 0, 26);
+	} else if ((word & 0xff000000u) == 0x54000000u || (word & 0x7e000000u) == 0x34000000u) {
+		block->end = END_CONDITIONAL;
+		block->target = target_of(block->last, word, 5, 19);
+	} else if ((word & 0x7e000000u) == 0x36000000u) {
+		block->end = END_CONDITIONAL;
+		block->target = target_of(block->last, word, 5, 14);
+	} else if ((word & 0xfe000000u) == 0xd6000000u) {
+		block->end = indirect_end(word);
+	} else if ((word & 0xffe0001cu) == 0xd4000000u && (word & 3) != 0) { /* SVC HVC SMC */
+		block->end = END_ENTER;
+	} else {
+		block->end = END_NEXT;
+		/* ISB: a waypoint, with an atom of its own. */
+		block->told = (word & 0xfffff0ffu) == 0xd50330dfu;
+	}
+}
+
+uint8_t a64_modes(const unsigned char *bytes, size_t size, uint64_t address)
+{
+	(void)bytes;
+	return size == SIZE && address % SIZE == 0 ? A64_MODE : 0;
+}
+
+uint8_t a64_mode(uint8_t mode, uint8_t modes)
+{
+	(void)mode;
+	return modes & A64_MODE;
+}

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/*
+ * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6), of a unit without speculation, cycle
+ * counts and data. The exception level is always told as EL1, not secure: the unit does not see it. Where tracing ends it says
+ * "debug halt" as of the next instruction, which is what a processor's unit says when it is stopped. Exceptions are told by the vector
+ * that they lead to.
+ */
+#include "a64.h"
+#include "etm4_atoms.h"
+#include "ktrx/hwt.h"
+#include "ktrx/hwt_unit.h"
+#include "trace.h"
+
+#define FULL (UINT64_C(1) << ETM4_ATOMS_MOST)
+
+/* Types of exception packets. */
+#define EXCEPTION_HALT	 1u
+#define EXCEPTION_CALL	 2u
+#define EXCEPTION_TRAP	 3u
+#define EXCEPTION_SYSTEM 4u
+#define EXCEPTION_IRQ	 14u
+#define EXCEPTION_FIQ	 15u
+
+#define CONTEXT_INFORMATION 0xf1u /* context id, VMID, not secure, 64 bits, EL1 */
+
+static void put_atoms(struct trace *trace)
+{
+	unsigned count = 63u - (unsigned)__builtin_clzll(trace->etm4.atoms);
+
+	while (count > 0) {
+		uint8_t packet;
+
+		count -= etm4_atom_packet(trace->etm4.atoms, count, &packet);
+		output_put(&trace->output, &packet, 1);
+	}
+	trace->etm4.atoms = 1;
+}
+
+static inline void add_atom(struct trace *trace, unsigned taken)
+{
+	trace->etm4.atoms = trace->etm4.atoms << 1 | taken;
+	if (__builtin_expect(trace->etm4.atoms >= FULL, 0))
+		put_atoms(trace);
+}
+
+static void put_head(struct trace *trace, uint8_t head)
+{
+	output_put(&trace->output, &head, 1);
+}
+
+static void remember_address(struct etm4 *etm4, uint64_t address)
+{
+	etm4->address[2] = etm4->address[1];
+	etm4->address[1] = etm4->address[0];
+	etm4->address[0] = address;
+}
+
+/* Bits 63:2, in two bytes of 7 bits and six of 8. */
+static void pack_address(uint8_t bytes[8], uint64_t address)
+{
+	memcpy(bytes, &address, 8);
+	bytes[0] = address >> 2 & 0x7f;
+	bytes[1] = address >> 9 & 0x7f;
+}
+
+static void put_address(struct trace *trace, uint64_t address)
+{
+	struct etm4 *etm4 = &trace->etm4;
+	struct output *output = &trace->output;
+	uint64_t changed = address ^ etm4->address[0];
+	uint8_t packet[9];
+
+	for (uint8_t i = 0; i < ETM4_ADDRESSES; i++) {
+		if (etm4->address[i] == address) {
+			put_head(trace, 0x90 + i);
+			remember_address(etm4, address);
+			return;
+		}
+	}
+	remember_address(etm4, address);
+	pack_address(packet + 1, address);
+	if (changed >> 9 == 0) {
+		packet[0] = 0x95;
+		output_put(output, packet, 2);
+	} else if (changed >> 17 == 0) {
+		packet[0] = 0x95;
+		packet[1] |= 0x80;
+		packet[2] = (uint8_t)(address >> 9);
+		output_put(output, packet, 3);
+	} else if (changed >> 32 == 0) {
+		packet[0] = 0x9a;
+		output_put(output, packet, 5);
+	} else {
+		packet[0] = 0x9d;
+		output_put(output, packet, 9);
+	}
+}
+
+/* Address and context; of the context only that it is as before, if it is. */
+static void put_place(struct trace *trace, uint64_t address)
+{
+	struct etm4 *etm4 = &trace->etm4;
+	uint32_t page = (uint32_t)(trace->space >> KTRX_HWT_UNIT_SPACE_SHIFT);
+	uint8_t packet[18] = { 0x85 };
+
+	if (etm4->told && etm4->space == trace->space && etm4->thread == trace->thread) {
+		put_head(trace, 0x80);
+		put_address(trace, address);
+		return;
+	}
+	pack_address(packet + 1, address);
+	packet[9] = CONTEXT_INFORMATION;
+	memcpy(packet + 10, &trace->thread, 4);
+	memcpy(packet + 14, &page, 4);
+	output_put(&trace->output, packet, 9);
+	output_put(&trace->output, packet + 9, 9);
+	remember_address(etm4, address);
+	etm4->space = trace->space;
+	etm4->thread = trace->thread;
+	etm4->told = 1;
+}
+
+/* Seven bits to a byte, as many as have changed; all 64 where six bytes do not hold them. */
+static void put_time(struct trace *trace)
+{
+	uint64_t rest = trace->time, changed = trace->time ^ trace->etm4.time;
+	unsigned bytes = 1;
+	uint8_t packet[10] = { 0x02 };
+
+	while (bytes < 9 && changed >> 7 * bytes != 0)
+		bytes++;
+	bytes = bytes > 6 ? 9 : bytes;
+	for (unsigned i = 1; i <= bytes; i++) {
+		packet[i] = (uint8_t)(rest & 0x7f) | (i < bytes ? 0x80 : 0);
+		rest >>= 7;
+	}
+	if (bytes == 9)
+		packet[9] = (uint8_t)(trace->time >> 56);
+	output_put(&trace->output, packet, bytes + 1);
+	trace->etm4.time = trace->time;
+}
+
+static void put_exception(struct trace *trace, unsigned type, uint64_t address)
+{
+	uint8_t packet[2] = { 0x06, (uint8_t)(type << 1 | 1) };
+
+	put_atoms(trace);
+	output_put(&trace->output, packet, 2);
+	put_address(trace, address);
+}
+
+static unsigned exception_type(uint64_t vector)
+{
+	static const uint8_t types[] = { EXCEPTION_TRAP, EXCEPTION_IRQ, EXCEPTION_FIQ, EXCEPTION_SYSTEM };
+
+	return types[a64_vector(vector)];
+}
+
+static void start(struct trace *trace)
+{
+	trace->etm4 = (struct etm4){ .atoms = 1 };
+}
+
+static void sync(struct trace *trace, uint64_t address)
+{
+	/* A-Sync, and Trace Info: no cycle counts, nothing speculative. */
+	static const uint8_t head[15] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80, 0x01, 0x01, 0x00 };
+
+	put_atoms(trace);
+	output_put(&trace->output, head, sizeof(head));
+	start(trace);
+	if (trace->timed)
+		put_time(trace);
+	if (trace->on)
+		put_place(trace, address);
+}
+
+static void on(struct trace *trace, uint64_t address)
+{
+	put_head(trace, 0x04);
+	trace->etm4.depth = 0;
+	put_place(trace, address);
+}
+
+static void off(struct trace *trace, uint64_t address)
+{
+	put_exception(trace, EXCEPTION_HALT, address);
+}
+
+static void call(struct etm4 *etm4, uint64_t behind)
+{
+	etm4->top = (uint8_t)((etm4->top + 1) % ETM4_RETURNS);
+	etm4->returns[etm4->top] = behind;
+	if (etm4->depth < ETM4_RETURNS)
+		etm4->depth++;
+}
+
+/* Nonzero: the latest call has been returned to, and a decoder knows it. */
+static int returned(struct trace *trace, uint64_t to)
+{
+	struct etm4 *etm4 = &trace->etm4;
+
+	if (!trace->compress || etm4->depth == 0 || etm4->returns[etm4->top] != to)
+		return 0;
+	etm4->top = (uint8_t)((etm4->top + ETM4_RETURNS - 1) % ETM4_RETURNS);
+	etm4->depth--;
+	return 1;
+}
+
+/* What is called may also be QEMU itself (PSCI, semihosting): then it goes on behind the instruction. */
+static void enter(struct trace *trace, const struct block *block, uint64_t to)
+{
+	unsigned type = exception_type(to);
+
+	if (to == block->next)
+		return;
+	if (type == EXCEPTION_TRAP)
+		put_exception(trace, EXCEPTION_CALL, block->next);
+	else
+		put_exception(trace, type, block->last);
+	put_address(trace, to);
+}
+
+static void indirect(struct trace *trace, const struct block *block, uint64_t to)
+{
+	add_atom(trace, 1);
+	if (block->end == END_INDIRECT_CALL)
+		call(&trace->etm4, block->next);
+	else if (block->end != END_LEAVE && returned(trace, to))
+		return;
+	put_atoms(trace);
+	if (block->end == END_LEAVE)
+		put_head(trace, 0x07);
+	put_address(trace, to);
+}
+
+static void branch(struct trace *trace, const struct block *block, uint64_t to, int taken)
+{
+	switch (block->end) {
+	case END_CONDITIONAL:
+		add_atom(trace, taken != 0);
+		break;
+	case END_CALL:
+		add_atom(trace, 1);
+		call(&trace->etm4, block->next);
+		break;
+	case END_INDIRECT:
+	case END_INDIRECT_CALL:
+	case END_RETURN:
+	case END_LEAVE:
+		indirect(trace, block, to);
+		break;
+	case END_ENTER:
+		enter(trace, block, to);
+		break;
+	default:
+		add_atom(trace, 1);
+		break;
+	}
+	*trace->output.pending = trace->etm4.atoms;
+}
+
+/* Where a system call or the return from one leads to is not traced, and not told. */
+static void off_branch(struct trace *trace, const struct block *block, uint64_t to)
+{
+	if (block->end == END_ENTER) {
+		put_exception(trace, EXCEPTION_CALL, block->next);
+	} else if (block->end == END_LEAVE) {
+		add_atom(trace, 1);
+		put_atoms(trace);
+	} else {
+		indirect(trace, block, to);
+		put_exception(trace, EXCEPTION_HALT, to);
+	}
+}
+
+static void async(struct trace *trace, uint64_t from, uint64_t to)
+{
+	put_exception(trace, exception_type(to), from);
+	put_address(trace, to);
+}
+
+static void tell_time(struct trace *trace, uint64_t before)
+{
+	(void)before;
+	put_atoms(trace);
+	put_time(trace);
+}
+
+static void flush(struct trace *trace)
+{
+	put_atoms(trace);
+	*trace->output.pending = 1;
+}
+
+static void overflow(struct trace *trace)
+{
+	static const uint8_t packet[2] = { 0x00, 0x05 };
+
+	put_atoms(trace);
+	output_put(&trace->output, packet, 2);
+}
+
+/* Context id, VMID, timestamps, return stack; sizes of what packets carry: 64 bits of address and time, 32 of the others. */
+static const struct ktrx_hwt_etm4 parameters = {
+	.configr = 1u << 6 | 1u << 7 | 1u << 11 | 1u << 12,
+	.traceidr = 1,
+	.idr0 = 1u | 1u << 9 | 8u << 24 | 1u << 29,
+	.idr1 = 4u << 8 | 3u << 4,
+	.idr2 = 8u | 4u << 5 | 4u << 10,
+};
+
+const struct encoder encoder_etm4 = {
+	.target = "aarch64",
+	.encoding = KTRX_HWT_ENCODING_ETM4,
+	.parameters = &parameters,
+	.parameters_size = sizeof(parameters),
+	.memory_base = 0x40000000,
+	.marker = a64_marker,
+	.faults = a64_faults,
+	.between = a64_between,
+	.classify = a64_classify,
+	.modes = a64_modes,
+	.mode = a64_mode,
+	.start = start,
+	.sync = sync,
+	.on = on,
+	.off = off,
+	.off_branch = off_branch,
+	.branch = branch,
+	.async = async,
+	.time = tell_time,
+	.flush = flush,
+	.overflow = overflow,
+};
