@@ -152,8 +152,7 @@ KTRACE_HIDDEN int ktrace_coresight_collect(struct ktrace_coresight *all,
 /* After `position` has moved. */
 KTRACE_INLINE void ktrace_coresight_wraps(struct ktrace_hwt_unit *unit)
 {
-	if (unit->position > 0)
-		unit->wraps = (unit->position - 1) / unit->buffer.size;
+	unit->wraps = unit->position / unit->buffer.size;
 }
 
 #endif

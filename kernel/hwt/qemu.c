@@ -252,14 +252,13 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	return page->error == 0 ? KTRACE_OK : KTRACE_ERROR_DEVICE;
 }
 
-/* The buffer begins anew with the first byte for which the end has no room. */
+/* A buffer that is full to its end begins anew. */
 static void take_over(struct ktrace_hwt_unit *unit, const struct ktrx_hwt_unit *page)
 {
 	unit->position = page->position;
 	if (request_of(unit)->control & KTRX_HWT_UNIT_CONTROL_STOP)
 		unit->full = page->lost != 0 || page->position >= page->limit;
-	if (page->position > 0)
-		unit->wraps = (page->position - 1) / unit->buffer.size;
+	unit->wraps = page->position / unit->buffer.size;
 }
 
 static int qemu_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)

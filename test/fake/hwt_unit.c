@@ -182,7 +182,7 @@ static void tell(const struct known *known)
 	uint64_t size = output_size(&known->taken);
 
 	known->page->position = known->position;
-	known->page->wraps = known->position ? (known->position - 1) / size : 0;
+	known->page->wraps = known->position / size;
 	known->page->lost = known->lost;
 }
 

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The backend of CoreSight on a model of its components.
+CORESIGHT_TEST_SRCS = test/unit/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
+	hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES) $(KERNEL_TEST_SRCS)
+
+# $(call coresight_test,<name>)
+define coresight_test
+UNIT_TESTS += hwt_$(1)
+UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(CORESIGHT_TEST_SRCS)
+UNIT_CFLAGS_hwt_$(1) = $$(KERNEL_TEST_CFLAGS)
+endef
+$(eval $(call coresight_test,coresight))
+$(eval $(call coresight_test,coresight_graph))
+$(eval $(call coresight_test,coresight_config))

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Machines with CoreSight, and units on them, for the tests of that backend. */
+#ifndef TEST_HWT_CORESIGHT_SUPPORT_H
+#define TEST_HWT_CORESIGHT_SUPPORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "ktrace/hwt_coresight.h"
+#include "test/fake/hwt_coresight.h"
+
+#define CS_PAGE	 UINT64_C(4096)
+#define CS_UNITS 4u
+#define CS_MOST	 64u /* pieces of a buffer */
+
+/* A description, copied into cs by cs_machine(), so that each test has one that nobody has used. */
+struct cs_machine {
+	const struct ktrace_coresight_component *component;
+	const struct ktrace_coresight_link *link;
+	uint32_t components, links;
+};
+extern const struct cs_machine cs_flat;	    /* ETM → ETR */
+extern const struct cs_machine cs_restore;  /* the same, and the ETR goes on at its pointer */
+extern const struct cs_machine cs_scatter;  /* ETM → funnel → ETF → ETR that scatters */
+extern const struct cs_machine cs_four;	    /* four ETMs → two funnels → funnel → ETF */
+extern const struct cs_machine cs_two_ways; /* ETM → replicator → TPIU, → ETR */
+
+struct cs {
+	struct ktrace_coresight_component component[KTRACE_CORESIGHT_MAX];
+	struct ktrace_coresight_link link[KTRACE_CORESIGHT_MAX];
+	struct ktrace_coresight all;
+	struct ktrace_hwt_backend backend;
+	struct ktrace_hwt_unit unit[CS_UNITS];
+	struct ktrace_hwt_piece piece[CS_UNITS][CS_MOST];
+	struct ktrace_hwt_config config;
+};
+extern struct cs cs;
+
+/* The machine after reset, and its backend, made; init is to come. */
+void cs_machine(const struct cs_machine *machine);
+/* And init, which must succeed. */
+void cs_boot(const struct cs_machine *machine);
+
+const struct ktrace_hwt_backend_operations *cs_op(void);
+
+/*
+ * A buffer of that many pages for a unit, in that many pieces, the last one first in memory; mapped if it is one. Nothing
+ * of it is written yet.
+ */
+void cs_lend(uint32_t unit, uint32_t pages, uint32_t pieces);
+/* unit_init and configure by cs.config, which must succeed. */
+void cs_unit(uint32_t unit, uint32_t pages, uint32_t pieces);
+
+/* Must succeed. */
+void cs_on(uint32_t unit, uint32_t cpu);
+void cs_off(uint32_t unit);
+void cs_read(uint32_t unit);
+
+/* Copies the bytes of the unit at positions [from, to). */
+void cs_copy(uint32_t unit, uint64_t from, uint64_t to, uint8_t *bytes);
+
+/* The frames at [from, to) hold bytes [first, first + count) of that CPU's trace with that id, and nothing else of it. */
+void cs_assert_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id, uint64_t first,
+		      uint64_t count);
+/* They hold the newest bytes of that CPU's trace, however many. */
+void cs_assert_newest_frames(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint32_t id);
+/* The unit's bytes at [from, to) are that CPU's from `first` on. */
+void cs_assert_bytes(uint32_t unit, uint64_t from, uint64_t to, uint32_t cpu, uint64_t first);
+
+/* No rule was broken, and no byte went astray. */
+void cs_assert_clean(void);
+
+#endif
