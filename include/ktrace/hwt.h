@@ -202,7 +202,7 @@ int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);
 /* The bytes up to `position` have been taken. May sleep. */
 int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t unit, uint64_t position);
 /* The unit's buffer, for mapping read-only; it stays while the caller has a reference to the context. NULL: no such unit. */
-const struct ktrace_hwt_buffer *ktrace_hwt_buffer(struct ktrace_hwt_context *context, uint32_t unit);
+const struct ktrace_hwt_buffer *ktrace_hwt_unit_buffer(struct ktrace_hwt_context *context, uint32_t unit);
 
 /* Ends a context, or all of an owner: stopped, threads let go, buffers back once nobody has a reference. May sleep. */
 void ktrace_hwt_release(struct ktrace_hwt_context *context);

@@ -144,7 +144,7 @@ int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t index, uint6
 	return do_visit(&visit, service_now, service_here);
 }
 
-const struct ktrace_hwt_buffer *ktrace_hwt_buffer(struct ktrace_hwt_context *context, uint32_t index)
+const struct ktrace_hwt_buffer *ktrace_hwt_unit_buffer(struct ktrace_hwt_context *context, uint32_t index)
 {
 	struct ktrace_hwt_unit *unit = find(context, index);
 

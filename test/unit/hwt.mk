@@ -4,6 +4,10 @@
 HWT_TEST_SRCS = test/unit/hwt_support.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
 HWT_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
 
+.PHONY: $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch))
+$(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch)): ktrace-hwt-sources-%:
+	@echo $(KTRACE_HWT_SOURCES) $(KTRACE_HWT_SOURCES_$*)
+
 # $(call hwt_test,<name>)
 define hwt_test
 UNIT_TESTS += hwt_$(1)

@@ -53,7 +53,7 @@ static void a_process_is_traced_thread_by_thread(void **state)
 	assert_int_equal(place.position, 128);
 	assert_int_equal(place.tid, target->thread[0].trace.tid);
 	assert_int_equal(place.enabled, 0);
-	assert_int_equal(((uint64_t *)ktrace_hwt_buffer(context, 0)->base)[15], 120);
+	assert_int_equal(((uint64_t *)ktrace_hwt_unit_buffer(context, 0)->base)[15], 120);
 
 	hwt_take(context, &walk);
 	proc_find(&walk, KTRX_HWT_THREAD_CREATE, &seen);

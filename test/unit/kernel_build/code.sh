@@ -101,6 +101,30 @@ for compiler in gcc clang; do
 	done
 done
 
+# Those of hardware trace likewise; left out, nothing at all.
+hwt=test/unit/kernel_build/hwt.c
+for compiler in gcc clang; do
+	for arch in x86_64 aarch64 riscv64; do
+		have $compiler $arch || { skip "$arch $compiler: hardware trace" "not installed"; continue; }
+		compile $compiler $arch $hwt "$tmp/hwt.o" -O2
+		code $arch "$tmp/hwt.o" hwt_untraced >"$tmp/code"
+		case $arch in
+		x86_64) equal "$arch $compiler: the switch looks at one word" 1 "$(grep -cE '^(cmpq?|test|mov) .*\(%rdi\)' "$tmp/code")" ;;
+		aarch64) equal "$arch $compiler: the switch looks at one word" 1 "$(grep -cE '^ldr' "$tmp/code")" ;;
+		riscv64) equal "$arch $compiler: the switch looks at one word" 1 "$(grep -cE '^(ld|c.ld)' "$tmp/code")" ;;
+		esac
+		check "$arch $compiler: and is short" test "$(wc -l <"$tmp/code")" -le 8
+		check "$arch $compiler: every hook is there" test "$(nm -u "$tmp/hwt.o" | grep -c ktrace_hwt_do_)" -eq 9
+		for level in -O0 -O2; do
+			compile $compiler $arch $hwt "$tmp/hwt.o" $level -DKTRACE_HWT_HOOKS=0
+			equal "$arch $compiler $level: left out, nothing is called" '' "$(nm -u "$tmp/hwt.o")"
+		done
+		code $arch "$tmp/hwt.o" hwt_hooks >"$tmp/hooks"
+		code $arch "$tmp/hwt.o" nothing >"$tmp/nothing"
+		same "$arch $compiler: left out, hooks take no byte" "$tmp/nothing" "$tmp/hooks"
+	done
+done
+
 # Groups: one left out, one chosen.
 compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_NO_test=1 -DKTRACE_NO_text=1
 equal "a group left out by name" '' "$(nm -u "$tmp/out.o")"
@@ -114,7 +138,8 @@ for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
 		have $compiler $arch || { skip "$arch $compiler: frames" "not installed"; continue; }
 		: >"$tmp/frames"
-		for unit in $large $(make -s ktrace-sources) $(make -s ktrace-proc-sources); do
+		for unit in $large $(make -s ktrace-sources) $(make -s ktrace-proc-sources) \
+			$(make -s ktrace-hwt-sources-$arch); do
 			for level in -O0 -O2; do
 				compile $compiler $arch "$unit" "$tmp/unit.o" $level -fstack-usage \
 					-DKTRACE_FRAME_POINTERS=1 -fno-omit-frame-pointer

@@ -26,6 +26,9 @@ for arch in x86_64 aarch64 riscv64; do
 			check "$arch $compiler $out process traces" $command -x c++ -std=c++17 -O2 -ffreestanding \
 				-fno-exceptions -fno-rtti $warnings $(flags_of $arch) $out -Iinclude \
 				-Ikernel/arch/$arch -c test/unit/kernel_build/proc.c -o "$tmp/proc.o"
+			check "$arch $compiler $out hardware trace" $command -x c++ -std=c++17 -O2 -ffreestanding \
+				-fno-exceptions -fno-rtti $warnings $(flags_of $arch) $out -Iinclude \
+				-Ikernel/arch/$arch -c test/unit/kernel_build/hwt.c -o "$tmp/hwt.o"
 		done
 	done
 done

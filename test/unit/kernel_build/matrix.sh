@@ -8,7 +8,7 @@
 . test/unit/kernel_build/common.sh
 
 sources="$(make -s ktrace-sources) $(make -s ktrace-proc-sources)"
-samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c'
+samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c test/unit/kernel_build/hwt.c'
 
 # build NAME COMPILER ARCH FLAGS…: compiles and links everything in one go, then looks at the result
 build() {
@@ -18,7 +18,7 @@ build() {
 	rm -f "$out"
 	# shellcheck disable=SC2046,SC2086
 	if ! $command -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") "$@" \
-		-Iinclude "-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $samples $sources \
+		-Iinclude "-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $samples $sources $(make -s "ktrace-hwt-sources-$for") \
 		>"$tmp/log" 2>&1; then
 		fail "$name" "$(head -n 20 "$tmp/log")"
 	elif [ -n "$(nm -u "$out")" ]; then
