@@ -71,7 +71,7 @@ static void context_close(struct file *file)
 
 static uintptr_t context_page(struct file *file, uint64_t offset)
 {
-	const struct ktrace_hwt_buffer *buffer = ktrace_hwt_buffer(file->object, unit_of(file));
+	const struct ktrace_hwt_buffer *buffer = ktrace_hwt_unit_buffer(file->object, unit_of(file));
 
 	for (uint32_t i = 0; buffer && i < buffer->pieces; i++) {
 		if (offset < buffer->piece[i].size)
