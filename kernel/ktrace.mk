@@ -40,15 +40,15 @@ KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt/,pt.c pt_config.c pt_table.c)
 KTRACE_HWT_CORESIGHT_SOURCES := $(addprefix kernel/hwt/,coresight.c coresight_collect.c coresight_etm.c coresight_etr.c \
 	coresight_graph.c coresight_link.c coresight_tmc.c)
 # … SPE …
-KTRACE_HWT_SPE_SOURCES :=
+KTRACE_HWT_SPE_SOURCES := $(addprefix kernel/hwt/,spe.c spe_config.c spe_record.c)
 # … and the one in software, under QEMU.
 KTRACE_HWT_QEMU_SOURCES := kernel/hwt/qemu.c
 
 # With the accessors of a CPU: model-specific registers …
 KTRACE_HWT_SOURCES_x86_64 = kernel/hwt/x86_64/msr.c $(KTRACE_HWT_PT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
 # … system registers and memory-mapped ones.
-KTRACE_HWT_SOURCES_aarch64 = $(KTRACE_HWT_SPE_SOURCES) $(KTRACE_HWT_CORESIGHT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES) \
-	kernel/hwt/aarch64/mmio.c
+KTRACE_HWT_SOURCES_aarch64 = $(addprefix kernel/hwt/aarch64/,mmio.c sysreg.c) $(KTRACE_HWT_SPE_SOURCES) \
+	$(KTRACE_HWT_CORESIGHT_SOURCES) $(KTRACE_HWT_QEMU_SOURCES)
 # None: RISC-V has no unit that ktrace knows; this one says so.
 KTRACE_HWT_SOURCES_riscv64 = $(KTRACE_HWT_QEMU_SOURCES)
 

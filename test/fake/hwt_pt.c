@@ -34,7 +34,7 @@ struct fake_pt_place fake_pt_place;
 static struct {
 	uint64_t physical, size;
 	uint8_t *host;
-} memory[64];
+} memory[256];
 static unsigned memories;
 
 /* How many bytes each output has got. */
@@ -53,9 +53,14 @@ static unsigned psbs;
 
 void fake_pt_memory(uint64_t physical, void *host, uint64_t size)
 {
-	memory[memories].physical = physical;
-	memory[memories].host = host;
-	memory[memories++].size = size;
+	unsigned i = 0;
+
+	while (i < memories && memory[i].physical != physical)
+		i++;
+	memories += i == memories;
+	memory[i].physical = physical;
+	memory[i].host = host;
+	memory[i].size = size;
 }
 
 static uint8_t *at(uint64_t physical, uint64_t size)

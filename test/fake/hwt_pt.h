@@ -44,7 +44,7 @@ extern const struct ktrace_hwt_access_msr fake_pt_access;
 /* A CPU as it is after reset, with all that PT has, no memory, in user code. */
 void fake_pt_reset(void);
 
-/* Physical memory, lent by the test. At most 64 of them. */
+/* Physical memory, lent by the test, anew if it is known by that address. At most 256 of them. */
 void fake_pt_memory(uint64_t physical, void *host, uint64_t size);
 
 /* The CPU runs something worth so many bytes of trace; returns how many were written. */

@@ -140,6 +140,8 @@ static int setup(void **state)
 	backend = conform->make();
 	hwt_start_with(backend);
 	hwt_kernel.lend = conform->memory;
+	if (backend->operations->cpu_init)
+		assert_int_equal(backend->operations->cpu_init(backend, hwt_kernel.cpu), KTRACE_OK);
 	return 0;
 }
 

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * System registers of the running CPU. The instructions carry the register's encoding, so that each has its own; assemblers
+ * need not know the names of an extension.
+ */
+#include "../spe_registers.h"
+#include "ktrace/hwt_spe.h"
+
+#define READ(op0, op1, crn, crm, op2)                                                   \
+	case KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2):                                \
+		__asm__ volatile("mrs %0, s" #op0 "_" #op1 "_c" #crn "_c" #crm "_" #op2 \
+				 : "=r"(value)                                          \
+				 :                                                      \
+				 : "memory");                                           \
+		break
+
+#define WRITE(op0, op1, crn, crm, op2)                                                     \
+	case KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2):                                   \
+		__asm__ volatile("msr s" #op0 "_" #op1 "_c" #crn "_c" #crm "_" #op2 ", %0" \
+				 :                                                         \
+				 : "r"(value)                                              \
+				 : "memory");                                              \
+		break
+
+/* Those that are written, too. */
+#define PROFILING(OPERATION)                       \
+	OPERATION(3, 0, 9, 9, 0);  /* PMSCR */     \
+	OPERATION(3, 0, 9, 9, 2);  /* PMSICR */    \
+	OPERATION(3, 0, 9, 9, 3);  /* PMSIRR */    \
+	OPERATION(3, 0, 9, 9, 4);  /* PMSFCR */    \
+	OPERATION(3, 0, 9, 9, 5);  /* PMSEVFR */   \
+	OPERATION(3, 0, 9, 9, 6);  /* PMSLATFR */  \
+	OPERATION(3, 0, 9, 10, 0); /* PMBLIMITR */ \
+	OPERATION(3, 0, 9, 10, 1); /* PMBPTR */    \
+	OPERATION(3, 0, 9, 10, 3)  /* PMBSR */
+
+/* No such register here: 0, as if it had nothing to say. */
+static uint64_t sysreg_read(uint32_t encoding)
+{
+	uint64_t value = 0;
+
+	switch (encoding) {
+		PROFILING(READ);
+		READ(3, 0, 9, 9, 7);  /* PMSIDR */
+		READ(3, 0, 9, 10, 7); /* PMBIDR */
+		READ(3, 0, 0, 5, 0);  /* ID_AA64DFR0 */
+		READ(3, 3, 14, 0, 0); /* CNTFRQ */
+		READ(3, 3, 14, 0, 2); /* CNTVCT */
+	default:
+		break;
+	}
+	return value;
+}
+
+static void sysreg_write(uint32_t encoding, uint64_t value)
+{
+	switch (encoding) {
+		PROFILING(WRITE);
+	default:
+		break;
+	}
+}
+
+static void sysreg_isb(void)
+{
+	__asm__ volatile("isb" : : : "memory");
+}
+
+/* PSB CSYNC is HINT #17, a nop to CPUs without SPE. */
+static void sysreg_psb_csync(void)
+{
+	__asm__ volatile("hint #17\n\tdsb nsh" : : : "memory");
+}
+
+const struct ktrace_hwt_access_sysreg ktrace_hwt_sysreg = {
+	.read = sysreg_read,
+	.write = sysreg_write,
+	.isb = sysreg_isb,
+	.psb_csync = sysreg_psb_csync,
+};

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Arm's Statistical Profiling Extension: one operation in so many becomes a record in a buffer. The hardware knows a buffer
+ * by where to write next and where it ends, and stops when a record might not fit any more; so a unit's buffer is used in
+ * portions, each such a buffer: while one is taken by a reader, the next is filled. A unit's life:
+ *
+ *	1. init       the ID registers say what there is; why not, if it is not
+ *	2. cpu_init   each CPU: nobody else samples; registers at rest
+ *	3. unit_init  the buffer is mapped, in whole pages
+ *	4. configure  values of the registers are worked out (spe_config.c)
+ *	5. enable     the portion that is being filled becomes the hardware's, sampling is set up, then PMSCR lets it begin
+ *	6. interrupt  the portion is full: the next one follows, or, if it has not been taken (KTRACE_HWT_STOP), nothing does
+ *	7. disable    PMSCR stops sampling; ISB; PSB CSYNC, behind which all records are in memory; then PMBLIMITR, and only
+ *	              then the registers are read
+ *	8. service    room again: a unit that was full samples from its next enable on
+ *
+ * The position is at the end of a whole record, or at the end of a portion, of which that is filled with padding packets
+ * where there is less room than a record may take.
+ */
+#include "spe.h"
+
+#define WHY_NONE  "no Statistical Profiling Extension: ID_AA64DFR0_EL1.PMSVer is 0"
+#define WHY_TAKEN "a hypervisor or the firmware keeps the profiling buffer: PMBIDR_EL1.P is 1"
+
+static const struct ktrace_hwt_access_sysreg *access_of(const struct ktrace_hwt_backend *backend)
+{
+	return backend->access;
+}
+
+/* ---- Discovery --------------------------------------------------------------------------------- */
+
+static int spe_init(struct ktrace_hwt_backend *backend)
+{
+	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
+	struct ktrace_hwt_spe *spe = ktrace_hwt_spe(backend);
+	uint64_t buffer;
+
+	spe->version = SPE_DFR0_VERSION(reg->read(SPE_DFR0));
+	backend->why = WHY_NONE;
+	if (!spe->version)
+		return KTRACE_ERROR_DEVICE;
+	buffer = reg->read(SPE_PMBIDR);
+	backend->why = WHY_TAKEN;
+	if (buffer & SPE_PMBIDR_TAKEN)
+		return KTRACE_ERROR_DEVICE;
+	backend->why = KTRACE_NULL;
+	backend->ranges = 0;
+	spe->align = SPE_PMBIDR_ALIGN(buffer);
+	spe->id = reg->read(SPE_PMSIDR);
+	spe->record = SPE_PMSIDR_MAX_SIZE(spe->id);
+	return KTRACE_OK;
+}
+
+static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
+{
+	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
+
+	(void)cpu;
+	/* Somebody else's: these are 0 or unknown after reset, and nobody samples without a buffer. */
+	if (reg->read(SPE_PMBLIMITR) & SPE_PMBLIMITR_ENABLE && reg->read(SPE_PMSCR))
+		return KTRACE_ERROR_DEVICE;
+	reg->write(SPE_PMSCR, 0);
+	reg->isb();
+	reg->psb_csync();
+	reg->write(SPE_PMBLIMITR, 0);
+	reg->isb();
+	reg->write(SPE_PMBSR, 0);
+	return KTRACE_OK;
+}
+
+/* ---- Units ------------------------------------------------------------------------------------- */
+
+static int spe_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	const struct ktrace_hwt_buffer *buffer = &unit->buffer;
+
+	(void)backend;
+	if (!buffer->base || (uintptr_t)buffer->base % SPE_PAGE || !buffer->size || buffer->size % SPE_PAGE)
+		return KTRACE_ERROR_ARGUMENT;
+	return KTRACE_OK;
+}
+
+/* Not to be enabled any more: its buffer goes away. */
+static void spe_unit_free(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	ktrace_hwt_spe_unit(unit)->control = 0;
+}
+
+/* Bytes from the position to the end of the portion that it is in. */
+static uint64_t to_end(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_spe_unit *own)
+{
+	uint64_t place = unit->position % unit->buffer.size;
+	uint64_t left = own->portion - place % own->portion, whole = unit->buffer.size - place;
+
+	return left < whole ? left : whole;
+}
+
+/* A unit that stops waits before a portion in which there still is a byte that nobody has taken. */
+static void set_full(struct ktrace_hwt_unit *unit)
+{
+	const struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
+
+	unit->full = own->stops && unit->position + to_end(unit, own) > unit->served + unit->buffer.size;
+}
+
+static int spe_configure(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
+			 const struct ktrace_hwt_config *config)
+{
+	int error = ktrace_hwt_spe_config(backend, unit, config);
+
+	if (error)
+		ktrace_hwt_spe_unit(unit)->control = 0; /* not to be enabled */
+	else
+		set_full(unit);
+	return error;
+}
+
+/* Records say all there is to know. */
+static size_t spe_describe(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_config *config,
+			   void *to, size_t room)
+{
+	(void)backend;
+	(void)config;
+	(void)to;
+	(void)room;
+	return 0;
+}
+
+/* ---- Sampling ---------------------------------------------------------------------------------- */
+
+static uint8_t *address_of(const struct ktrace_hwt_unit *unit, uint64_t position)
+{
+	return (uint8_t *)unit->buffer.base + position % unit->buffer.size;
+}
+
+/* Gives up what is left of the portion. A packet of 0 is padding. Volatile keeps the compiler from calling memset. */
+static void pad(struct ktrace_hwt_unit *unit)
+{
+	uint64_t left = to_end(unit, ktrace_hwt_spe_unit(unit));
+	volatile uint8_t *rest = address_of(unit, unit->position);
+
+	for (uint64_t i = 0; i < left; i++)
+		rest[i] = 0;
+	unit->position += left;
+}
+
+/* The buffer's registers come first and take effect (ISB) before anything is sampled into it. */
+static void load(const struct ktrace_hwt_access_sysreg *reg, struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
+	uint64_t from = (uintptr_t)address_of(unit, unit->position);
+
+	reg->write(SPE_PMBPTR, from);
+	reg->write(SPE_PMBLIMITR, (from + to_end(unit, own)) | SPE_PMBLIMITR_ENABLE);
+	reg->write(SPE_PMSFCR, own->filters);
+	reg->write(SPE_PMSEVFR, own->events);
+	reg->write(SPE_PMSLATFR, own->latency);
+	reg->write(SPE_PMSIRR, own->interval);
+	reg->write(SPE_PMSICR, own->counter);
+	reg->isb();
+	reg->write(SPE_PMSCR, own->control);
+	reg->isb();
+	own->running = 1;
+}
+
+/*
+ * The position from where the hardware has stopped, without a record that it could not finish. DEVICE: that is nowhere in
+ * the portion, or it could not write there.
+ */
+static int follow(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_unit *unit, uint64_t pointer,
+		  uint64_t status)
+{
+	const uint8_t *from = address_of(unit, unit->position);
+	uint64_t grown = pointer - (uintptr_t)from;
+
+	if (pointer < (uintptr_t)from || grown > to_end(unit, ktrace_hwt_spe_unit(unit)))
+		return KTRACE_ERROR_DEVICE;
+	if (status & SPE_PMBSR_LOSS)
+		grown = ktrace_hwt_spe_whole(spe, from, grown);
+	unit->position += grown;
+	if (status & SPE_PMBSR_SERVICE &&
+	    (SPE_PMBSR_CLASS(status) || SPE_PMBSR_CODE(status) != SPE_PMBSR_CODE_FULL))
+		return KTRACE_ERROR_DEVICE;
+	return KTRACE_OK;
+}
+
+/* Brings the hardware to rest and everything about the unit up to date; takes back its interrupt, if it is due. */
+static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_hwt_spe *spe,
+		struct ktrace_hwt_unit *unit)
+{
+	struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
+	uint64_t status;
+	int error;
+
+	reg->write(SPE_PMSCR, 0);
+	reg->isb();
+	reg->psb_csync();
+	reg->write(SPE_PMBLIMITR, 0);
+	reg->isb();
+	own->running = 0;
+	status = reg->read(SPE_PMBSR);
+	own->counter = reg->read(SPE_PMSICR);
+	error = follow(spe, unit, reg->read(SPE_PMBPTR), status);
+	if (status) {
+		reg->write(SPE_PMBSR, 0);
+		reg->isb();
+	}
+	if (error || status & (SPE_PMBSR_LOSS | SPE_PMBSR_COLLISION))
+		unit->lost++;
+	/* With less room than that the hardware would stop at once. */
+	if (to_end(unit, own) < spe->record)
+		pad(unit);
+	unit->wraps = unit->position / unit->buffer.size;
+	set_full(unit);
+	return error;
+}
+
+static int spe_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
+	struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
+
+	(void)cpu;
+	if (!own->control)
+		return KTRACE_ERROR_ARGUMENT;
+	if (own->running || unit->full)
+		return KTRACE_OK;
+	if (reg->read(SPE_PMBLIMITR) & SPE_PMBLIMITR_ENABLE)
+		return KTRACE_ERROR_DEVICE;
+	load(reg, unit);
+	return KTRACE_OK;
+}
+
+static int spe_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	(void)cpu;
+	if (!ktrace_hwt_spe_unit(unit)->running)
+		return KTRACE_OK;
+	return halt(access_of(backend), ktrace_hwt_spe(backend), unit);
+}
+
+/* At rest everything is up to date. */
+static int spe_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	int error;
+
+	if (!ktrace_hwt_spe_unit(unit)->running)
+		return KTRACE_OK;
+	error = halt(access_of(backend), ktrace_hwt_spe(backend), unit);
+	if (!error && !unit->full)
+		load(access_of(backend), unit);
+	return error;
+}
+
+static int spe_interrupt(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
+
+	(void)cpu;
+	if (!ktrace_hwt_spe_unit(unit)->running || !(reg->read(SPE_PMBSR) & SPE_PMBSR_SERVICE))
+		return 0;
+	if (!halt(reg, ktrace_hwt_spe(backend), unit) && !unit->full)
+		load(reg, unit);
+	return 1;
+}
+
+static int spe_service(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	(void)backend;
+	if (unit->served > unit->position)
+		return KTRACE_ERROR_ARGUMENT;
+	set_full(unit);
+	return KTRACE_OK;
+}
+
+static int spe_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t *frequency)
+{
+	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
+
+	*frequency = reg->read(SPE_CNTFRQ);
+	reg->isb(); /* else the counter may be read early */
+	*time = reg->read(SPE_CNTVCT);
+	return *frequency ? KTRACE_OK : KTRACE_ERROR_DEVICE;
+}
+
+static void spe_dump(struct ktrace_hwt_backend *backend,
+		     void (*print)(void *to, const char *name, uint64_t value), void *to)
+{
+	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
+
+	print(to, "PMSIDR_EL1", reg->read(SPE_PMSIDR));
+	print(to, "PMSCR_EL1", reg->read(SPE_PMSCR));
+	print(to, "PMSIRR_EL1", reg->read(SPE_PMSIRR));
+	print(to, "PMSFCR_EL1", reg->read(SPE_PMSFCR));
+	print(to, "PMBLIMITR_EL1", reg->read(SPE_PMBLIMITR));
+}
+
+/* ---- The backend ------------------------------------------------------------------------------- */
+
+static const struct ktrace_hwt_backend_operations operations = {
+	.init = spe_init,
+	.cpu_init = spe_cpu_init,
+	.unit_init = spe_unit_init,
+	.unit_free = spe_unit_free,
+	.configure = spe_configure,
+	.enable = spe_enable,
+	.disable = spe_disable,
+	.read = spe_read,
+	.interrupt = spe_interrupt,
+	.service = spe_service,
+	.describe = spe_describe,
+	.clock = spe_clock,
+	.dump = spe_dump,
+};
+
+void ktrace_hwt_spe_make(struct ktrace_hwt_backend *backend, const struct ktrace_hwt_access_sysreg *access)
+{
+	backend->name = "spe";
+	backend->kind = KTRX_HWT_BACKEND_SPE;
+	backend->encoding = KTRX_HWT_ENCODING_SPE;
+	backend->modes = 1u << KTRX_HWT_MODE_THREAD | 1u << KTRX_HWT_MODE_CPU;
+	backend->levels = KTRX_HWT_USER | KTRX_HWT_KERNEL_LEVEL;
+	backend->operations = &operations;
+	backend->access = access;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A CPU with SPE, its backend, and buffers for units. */
+#ifndef TEST_UNIT_HWT_SPE_SUPPORT_H
+#define TEST_UNIT_HWT_SPE_SUPPORT_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "test/fake/hwt_log.h"
+#include "test/fake/hwt_spe.h"
+
+#define SPE_TEST_PAGE	  4096u
+#define SPE_TEST_INTERVAL 4096u /* the default */
+
+extern struct ktrace_hwt_backend spe_backend;
+
+/* A test's own beginning and end: the model reset; no rule broken. */
+int spe_setup(void **state);
+int spe_teardown(void **state);
+
+/* The backend, its hardware found, and the CPU at rest; the log empty. */
+void spe_begin(void);
+
+/* A unit with a buffer of so many pages. */
+void spe_unit(struct ktrace_hwt_unit *unit, uint32_t pages);
+
+/* User code, no option. */
+struct ktrace_hwt_config spe_config(void);
+
+int spe_configure(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config);
+void spe_enable(struct ktrace_hwt_unit *unit);
+void spe_disable(struct ktrace_hwt_unit *unit);
+
+/* Operations worth so many records; returns how many were written. */
+uint64_t spe_sample(uint64_t records);
+
+/*
+ * Reads the buffer from a position on to unit->position as a reader would: records whose numbers ascend from first, with
+ * padding between them only. Returns how many.
+ */
+uint64_t spe_records(const struct ktrace_hwt_unit *unit, uint64_t from, uint64_t first);
+
+#endif
