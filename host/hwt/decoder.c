@@ -158,7 +158,8 @@ static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 {
 	step->offset += decoder->part.position;
 	step->pid = decoder->stream->pid;
-	step->tid = decoder->stream->tid;
+	if (!step->tid)
+		step->tid = decoder->stream->tid;
 	if (!step->has_stamp)
 		return;
 	if (step->stamp != decoder->time || !decoder->stamp) {
@@ -217,7 +218,7 @@ int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 	if (status <= 0)
 		return status;
 	if (offset > decoder->part.position && decoder->encoding->begin)
-		into = decoder->encoding->begin(&decoder->part,
+		into = decoder->encoding->begin(decoder->stream, &decoder->part,
 						offset - decoder->part.position < decoder->part.size
 							? (size_t)(offset - decoder->part.position)
 							: decoder->part.size - 1);

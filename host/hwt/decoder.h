@@ -20,7 +20,7 @@ struct hwt_encoding {
 	int (*next)(void *decoder, struct hwt_step *step);
 	void (*close)(void *decoder);
 	/* The last byte at or before `offset` at which decoding can begin; NULL: that is only the first. */
-	size_t (*begin)(const struct hwt_piece *piece, size_t offset);
+	size_t (*begin)(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset);
 	/* Each packet of a piece; offsets are within it. */
 	void (*packets)(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			void (*line)(void *to, uint64_t offset, const char *name, const char *text),

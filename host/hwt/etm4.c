@@ -22,8 +22,8 @@
 struct etm4 {
 	struct etm4_tree tree;
 	struct etm4_steps steps;
+	const struct hwt_stream *stream;
 	struct hwt_images *images;
-	uint32_t pid;
 	bool ended;
 	bool begun; /* an A-Sync has come, or it has been said that none had */
 	/* Of the packet that is read: code is asked for before the element that tells them. */
@@ -69,7 +69,7 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 		etm4_steps_begin_torn(&etm4->steps);
 	etm4->begun = true;
 	if (packet->type == ETM4_PKT_I_TIMESTAMP)
-		etm4->packet_stamp = packet->ts.timestamp;
+		etm4->packet_stamp = hwt_stream_stamp(etm4->stream, packet->ts.timestamp);
 	else if (packet->context.updated_c)
 		etm4->packet_space = etm4_space(etm4->steps.software, packet->context.ctxtID);
 }
@@ -84,8 +84,8 @@ static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const
 	etm4->walked = address == etm4->walk_end ? etm4->walked : 0;
 	if (etm4->walked > WALK_MOST)
 		return 0;
-	got = hwt_images_read(etm4->images, etm4->pid, etm4->packet_space, etm4->packet_stamp, address, to,
-			      size);
+	got = hwt_images_read(etm4->images, etm4->stream->pid, etm4->packet_space, etm4->packet_stamp,
+			      address, to, size);
 	etm4->walk_end = address + got;
 	etm4->walked += (uint32_t)got;
 	return (uint32_t)got;
@@ -116,7 +116,7 @@ static void *etm4_open(const struct hwt_stream *stream, const struct hwt_piece *
 	if (!etm4)
 		return NULL;
 	etm4->images = images;
-	etm4->pid = stream->pid;
+	etm4->stream = stream;
 	etm4->steps.software = stream->context.backend == KTRX_HWT_BACKEND_QEMU;
 	if (etm4_tree_open(&etm4->tree, stream, piece, OCSD_CREATE_FLG_FULL_DECODER, message) < 0) {
 		free(etm4);
@@ -154,6 +154,20 @@ static void tell_damage(struct etm4 *etm4)
 	etm4_steps_damage(&etm4->steps, text);
 }
 
+/* Back to an A-Sync; in frames it cannot be seen without unpacking them. */
+static size_t etm4_begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)
+{
+	static const unsigned char sync[12] = { 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x80 };
+
+	if (piece->size < sizeof(sync) || stream->etm4.formatted)
+		return 0;
+	if (offset > piece->size - sizeof(sync))
+		offset = piece->size - sizeof(sync);
+	while (offset && memcmp(piece->bytes + offset, sync, sizeof(sync)) != 0)
+		offset--;
+	return offset;
+}
+
 static int etm4_next(void *decoder, struct hwt_step *step)
 {
 	struct etm4 *etm4 = decoder;
@@ -185,6 +199,7 @@ static const struct hwt_encoding encoding = {
 	.open = etm4_open,
 	.next = etm4_next,
 	.close = etm4_close,
+	.begin = etm4_begin,
 	.packets = etm4_packets,
 };
 

@@ -34,7 +34,7 @@ void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address)
 	if (step->kind == HWT_ON) {
 		step->address = address;
 		step->has_address = 1;
-	} else if (step->kind == HWT_ASYNC) {
+	} else if (step->kind == HWT_RUN || step->kind == HWT_ASYNC) {
 		step->to = address;
 		step->has_to = 1;
 	}

@@ -25,7 +25,7 @@ struct etm4_queue {
 bool etm4_queue_full(const struct etm4_queue *queue);
 /* Behind the last, as it is in `step`; there is room. */
 void etm4_queue_put(struct etm4_queue *queue, const struct hwt_step *step);
-/* Code at this address comes next: where ON and ASYNC lead. */
+/* Code at this address comes next: where ON, RUN and ASYNC lead. */
 void etm4_queue_arrive(struct etm4_queue *queue, uint64_t address);
 /* The run that ends right before this address was a system call: true if there is one. */
 bool etm4_queue_call(struct etm4_queue *queue, uint64_t behind);

@@ -306,11 +306,12 @@ static int next_step(void *opened, struct hwt_step *step)
 	}
 }
 
-static size_t begin(const struct hwt_piece *piece, size_t offset)
+static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)
 {
 	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
 
+	(void)stream;
 	if (piece->size < sizeof(psb))
 		return 0;
 	if (offset > piece->size - sizeof(psb))

@@ -88,6 +88,10 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 /* What code was run, as of times of the unit; take_clock() makes them stamps. */
 static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 {
+	/* As much of an address space as packets have. */
+	const uint64_t told = head->encoding == KTRX_HWT_ENCODING_ETM4
+				      ? UINT64_C(0xffffffff) << KTRX_HWT_UNIT_SPACE_SHIFT
+				      : UINT64_MAX;
 	uint64_t at = head->code, end = file->store.size;
 	int status = 0;
 
@@ -111,7 +115,7 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 		if (seen.size)
 			status = hwt_file_add_code(file, &(struct hwt_code){ .stamp = seen.unit_time,
 									     .address = seen.address,
-									     .space = seen.space,
+									     .space = seen.space & told,
 									     .offset = at,
 									     .size = seen.size });
 		at += (seen.size + UINT64_C(7)) & ~UINT64_C(7);
