@@ -99,13 +99,14 @@ static void put(const struct ktrx_hwt_unit *page, uint64_t position)
 	((uint8_t *)(uintptr_t)extent->physical)[at] = fake_unit_byte(page->table, position);
 }
 
-void fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes)
+uint64_t fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes)
 {
 	struct known *known = known_of(page);
 	const struct ktrx_hwt_unit *taken = &known->taken;
+	uint64_t before = known->position;
 
 	if (!unit.present || !known->enabled)
-		return;
+		return 0;
 	for (; bytes >= FAKE_UNIT_PACKET; bytes -= FAKE_UNIT_PACKET) {
 		if ((taken->control & KTRX_HWT_UNIT_CONTROL_STOP) &&
 		    known->position + FAKE_UNIT_PACKET > taken->limit) {
@@ -115,6 +116,7 @@ void fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes)
 		for (size_t i = 0; i < FAKE_UNIT_PACKET; i++)
 			put(taken, known->position++);
 	}
+	return known->position - before;
 }
 
 /* ---- Commands ---------------------------------------------------------------------------------- */

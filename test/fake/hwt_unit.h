@@ -21,8 +21,8 @@ void fake_unit_unplug(void);
 
 void fake_unit_ring(uint8_t *doorbell);
 
-/* The CPU of that page runs something worth so many bytes of trace, a multiple of FAKE_UNIT_PACKET. */
-void fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes);
+/* The CPU of that page runs something worth so many bytes of trace, a multiple of FAKE_UNIT_PACKET; so many were written. */
+uint64_t fake_unit_run(struct ktrx_hwt_unit *page, uint64_t bytes);
 
 /* What is written at a position of an output. */
 uint8_t fake_unit_byte(uint64_t table, uint64_t position);
