@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Tests of hardware trace in the kernel, on a fake one. Those of a backend are in a fragment of its own, hwt_<backend>.mk.
-HWT_TEST_SRCS = test/unit/hwt_support.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
-HWT_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
+HWT_KERNEL_TEST_SRCS = test/unit/hwt_support.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
+HWT_KERNEL_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
 
 .PHONY: $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch))
 $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch)): ktrace-hwt-sources-%:
@@ -11,12 +11,12 @@ $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch)): ktrace-hwt-so
 # $(call hwt_test,<name>)
 define hwt_test
 UNIT_TESTS += hwt_$(1)
-UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(HWT_TEST_SRCS)
-UNIT_CFLAGS_hwt_$(1) = $$(HWT_TEST_CFLAGS)
+UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(HWT_KERNEL_TEST_SRCS)
+UNIT_CFLAGS_hwt_$(1) = $$(HWT_KERNEL_TEST_CFLAGS)
 endef
-$(eval $(call hwt_test,context))
+$(foreach name,context permission records,$(eval $(call hwt_test,$(name))))
 
-# What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_TEST_CFLAGS).
-HWT_CONFORM_SRCS = test/unit/hwt_conform.c $(HWT_TEST_SRCS)
+# What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_KERNEL_TEST_CFLAGS).
+HWT_CONFORM_SRCS = test/unit/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
 $(eval $(call hwt_test,mock))
 UNIT_SRCS_hwt_mock += test/unit/hwt_conform.c
