@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +35,7 @@ int capture_trace_unit_find(struct capture_trace_unit *unit, const char *self, c
 int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture_words *words,
 			   const char *architecture, const char *ram)
 {
-	char plugin[PATH_MAX * 2], argument[2][PATH_MAX * 2];
+	char plugin[PATH_MAX * 2], argument[2][PATH_MAX * 2], size[32] = "", range[64] = "";
 
 	if (strcmp(architecture, "x86_64") != 0 && strcmp(architecture, "aarch64") != 0)
 		return capture_fail(CAPTURE_E_USAGE,
@@ -44,9 +45,13 @@ int capture_trace_unit_add(const struct capture_trace_unit *unit, struct capture
 	    capture_double_commas(ram, argument[0], sizeof(argument[0])) != 0 ||
 	    capture_double_commas(unit->out, argument[1], sizeof(argument[1])) != 0)
 		return CAPTURE_E_USAGE;
+	if (unit->ring_bytes)
+		snprintf(size, sizeof(size), ",size=%" PRIu64, unit->ring_bytes);
+	if (unit->end)
+		snprintf(range, sizeof(range), ",range=%#" PRIx64 "-%#" PRIx64, unit->begin, unit->end);
 	capture_words_add(words, "-plugin");
-	capture_words_format(words, "%s%s%s%s%s", plugin, ram[0] ? ",ram=" : "", argument[0],
-			     unit->out[0] ? ",out=" : "", argument[1]);
+	capture_words_format(words, "%s%s%s%s%s%s%s", plugin, ram[0] ? ",ram=" : "", argument[0],
+			     unit->out[0] ? ",out=" : "", argument[1], size, range);
 	return 0;
 }
 

@@ -14,6 +14,8 @@
 struct capture_trace_unit {
 	char plugin[PATH_MAX]; /* "": there is to be none */
 	char out[PATH_MAX];    /* the branches of all CPUs; "": only what the guest asks for */
+	uint64_t ring_bytes;   /* that a CPU has in it; 0: the unit's own choice */
+	uint64_t begin, end;   /* only code of [begin, end); both 0: all */
 };
 
 /*

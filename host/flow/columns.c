@@ -118,8 +118,8 @@ static void locate(const struct flow_columns *columns, struct line *line)
 	for (unsigned n = 0; n < columns->count; n++)
 		want_line |= columns->column[n] == SOURCE;
 	line->placed = flow_address(step, &line->address);
-	if (!line->placed || hwt_images_place(columns->flow->images, step->pid, step->stamp, line->address,
-					      want_line, &line->place) != 0)
+	if (!line->placed || !hwt_images_place(columns->flow->images, step->pid, step->stamp, line->address,
+					       want_line, &line->place))
 		line->place = (struct hwt_place){ 0 };
 }
 

@@ -85,7 +85,7 @@ static int count(struct flow_coverage *coverage, const struct hwt_step *step, ui
 	struct block *block;
 	uint32_t image;
 
-	if (hwt_images_place(coverage->flow->images, step->pid, step->stamp, address, 0, &place) != 0 ||
+	if (!hwt_images_place(coverage->flow->images, step->pid, step->stamp, address, 0, &place) ||
 	    !place.path || (image = image_of(coverage, place.path)) == IMAGES_MOST) {
 		coverage->unplaced++;
 		return 0;

@@ -2,3 +2,6 @@
 #
 # What the steps of a hardware trace mean together: columns, call trees, coverage.
 FLOW_SOURCES := $(wildcard host/flow/*.c)
+KTRACE_SRCS += $(FLOW_SOURCES) $(wildcard host/cmd/hwt_*.c)
+COMMANDS += hwt
+TOOLS += hwt

@@ -173,7 +173,7 @@ static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t 
 	if (!base)
 		return KTREAD_E_MEMORY;
 	if (hwt_images_find(functions->images, functions->row[id]->image, base, &address, &size) == 0 &&
-	    hwt_images_place(functions->images, pid, stamp, address, 0, &place) == 0 &&
+	    hwt_images_place(functions->images, pid, stamp, address, 0, &place) &&
 	    same_text(place.symbol, base)) {
 		status = look_up(functions, &place, &parent);
 		if (status == 0)
@@ -190,7 +190,7 @@ int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t s
 	struct hwt_place place;
 	int status;
 
-	if (hwt_images_place(functions->images, pid, stamp, address, 0, &place) != 0)
+	if (!hwt_images_place(functions->images, pid, stamp, address, 0, &place))
 		place = (struct hwt_place){ 0 };
 	status = look_up(functions, &place, &id);
 	if (status == 0 && functions->count > before)

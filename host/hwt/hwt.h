@@ -151,7 +151,7 @@ const char *hwt_images_warning(const struct hwt_images *images, size_t n);
 size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
 		       uint64_t address, void *to, size_t size);
 
-/* The place of an address in words; everything owned by images; not yet escaped. 0: nothing is known of it. */
+/* The place of an address in words; everything owned by images; not yet escaped. 1; or 0: nothing is known of it. */
 struct hwt_place {
 	const char *image;		      /* file name without folders; NULL: code without a file */
 	const char *path;		      /* of the file that was read; NULL */

@@ -411,9 +411,9 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 					     .into = address - symbol->address,
 					     .source = want_line && *symbol->source ? symbol->source : NULL,
 					     .line = symbol->line };
-		return 0;
+		return 1;
 	}
-	return -1;
+	return 0;
 }
 
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/hwt_flow.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_values.h"
+
+#define KERNEL "kernel" /* as -i has it */
+
+/* "FILE" or "FILE@BASE". 0 or an exit status. */
+static int add_elf(const struct hwt_args *args, struct flow *flow, const char *word)
+{
+	const char *at = strrchr(word, '@');
+	uint64_t base = 0;
+	char *path;
+	int status;
+
+	if (at && trace_parse_number(at + 1, UINT64_MAX, &base) != 0)
+		at = NULL; /* of the name */
+	path = at ? strndup(word, (size_t)(at - word)) : strdup(word);
+	status = path ? hwt_images_add_elf(flow->images, path, 0, base) : -1;
+	free(path);
+	if (status == 0)
+		return 0;
+	command_message(args->name, "%s", path ? hwt_images_message(flow->images) : "out of memory");
+	return EXIT_BAD_INPUT;
+}
+
+static int add_images(const struct hwt_args *args, struct flow *flow)
+{
+	int status = 0;
+
+	for (unsigned n = 0; n < args->elfs && !status; n++)
+		status = add_elf(args, flow, args->elf[n]);
+	if (status || !args->snapshot || hwt_images_add_snapshot(flow->images, args->snapshot) == 0)
+		return status;
+	command_message(args->name, "%s", hwt_images_message(flow->images));
+	return EXIT_BAD_INPUT;
+}
+
+static int take_function(const struct hwt_args *args, struct flow *flow)
+{
+	const char *image = args->image && strcmp(args->image, KERNEL) == 0 ? NULL : args->image;
+	uint64_t size;
+
+	if (!args->function)
+		return 0;
+	if (hwt_images_find(flow->images, image, args->function, &flow->select.begin, &size) != 0) {
+		command_message(args->name, "%s: there is no function '%s' in %s", args->path, args->function,
+				args->image);
+		return EXIT_BAD_INPUT;
+	}
+	flow->select.one_range = 1;
+	flow->select.end = flow->select.begin + (size ? size : 1);
+	return 0;
+}
+
+static int take_time(const struct hwt_args *args, const struct flow *flow, const char *option,
+		     const char *text, uint64_t *stamp)
+{
+	uint64_t ticks;
+
+	if (!text)
+		return 0;
+	if (trace_parse_ticks(text, flow->frequency, 0, &ticks) != 0)
+		return hwt_bad_value(args, option, text);
+	if (__builtin_add_overflow(flow->base, ticks, stamp))
+		*stamp = UINT64_MAX;
+	return 0;
+}
+
+static uint8_t backend_of(const char *name)
+{
+	if (strcmp(name, "pt") == 0)
+		return KTRX_HWT_BACKEND_PT;
+	if (strcmp(name, "spe") == 0)
+		return KTRX_HWT_BACKEND_SPE;
+	return strcmp(name, "qemu") == 0 ? KTRX_HWT_BACKEND_QEMU : KTRX_HWT_BACKEND_CORESIGHT;
+}
+
+/* Streams of which nothing is wanted look like a recording of nothing. */
+static int check_streams(const struct hwt_args *args, const struct flow *flow)
+{
+	const size_t streams = hwt_file_streams(flow->file);
+
+	for (size_t n = 0; n < streams; n++)
+		if (flow_wants_stream(flow, hwt_file_stream(flow->file, n)))
+			return 0;
+	if (streams == 0)
+		command_message(args->name, "%s: holds no hardware trace", args->path);
+	else
+		command_message(args->name, "%s: holds %zu stream%s and none that is asked for", args->path,
+				streams, streams == 1 ? "" : "s");
+	return EXIT_BAD_INPUT;
+}
+
+static int narrow(const struct hwt_args *args, struct flow *flow)
+{
+	struct flow_select *select = &flow->select;
+	int status;
+
+	if (args->cpu_list) {
+		select->cpus = args->cpus;
+		select->cpu_count = HWT_CPUS_MOST;
+	}
+	select->one_thread = args->thread >= 0;
+	select->thread = (uint32_t)args->thread;
+	select->one_process = args->pid >= 0;
+	select->pid = (uint32_t)args->pid;
+	select->one_backend = args->backend != NULL;
+	select->backend = args->backend ? backend_of(args->backend) : 0;
+	status = check_streams(args, flow);
+	if (!status)
+		status = take_function(args, flow);
+	if (status || args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_PACKETS)
+		return status;
+	if (flow_find_base(flow) < 0) {
+		command_message(args->name, "%s", flow_message());
+		return EXIT_BAD_INPUT;
+	}
+	status = take_time(args, flow, "--from", args->from, &select->from);
+	if (!status)
+		status = take_time(args, flow, "--to", args->to, &select->to);
+	if (status || !args->from || !args->to || select->from <= select->to)
+		return status;
+	command_message(args->name, "the window ends before it begins: %s to %s", args->from, args->to);
+	return EXIT_USAGE;
+}
+
+int hwt_flow_open(struct hwt_args *args, struct flow **flow)
+{
+	const char *warning;
+	int status;
+
+	if (flow_open(flow, args->path, args->root) < 0) {
+		command_message(args->name, "%s", flow_message());
+		return EXIT_BAD_INPUT;
+	}
+	for (size_t n = 0; (warning = hwt_file_warning((*flow)->file, n)); n++)
+		command_message(args->name, "%s", warning);
+	status = add_images(args, *flow);
+	if (!status)
+		status = narrow(args, *flow);
+	if (!status)
+		return 0;
+	flow_close(*flow);
+	*flow = NULL;
+	return status;
+}
+
+static void say(const struct hwt_args *args, uint64_t count, const char *what)
+{
+	if (count)
+		command_message(args->name, "%s: %s: %llu", args->path, what, (unsigned long long)count);
+}
+
+int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
+{
+	const struct flow_loss *loss = &flow->loss;
+	const char *warning;
+
+	for (size_t n = 0; (warning = hwt_images_warning(flow->images, n)); n++)
+		command_message(args->name, "%s", warning);
+	say(args, loss->damaged, "places that are damaged, stepped over");
+	say(args, loss->gaps, "gaps, where something is missing");
+	say(args, loss->overflows, "overflows, where a unit lost packets");
+	say(args, loss->packets, "packets that units had no room for");
+	say(args, loss->missing, "bytes of streams that are not here");
+	return loss->damaged ? EXIT_BAD_INPUT : 0;
+}

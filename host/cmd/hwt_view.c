@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/hwt_view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/hwt_flow.h"
+#include "cmd/trace_args.h"
+#include "flow/calls.h"
+#include "flow/coverage.h"
+#include "flow/durations.h"
+#include "flow/executed.h"
+#include "flow/folded.h"
+#include "flow/tree.h"
+#include "flow/words.h"
+#include "ktread/ktread.h"
+
+struct view {
+	struct hwt_args *args;
+	struct flow *flow;
+	struct output out;
+};
+
+/* ---- What has to be said beside ---------------------------------------------------------------- */
+
+static void say_doubts(const struct view *view, const struct flow_doubts *doubts)
+{
+	if (doubts->resyncs)
+		command_message(view->args->name,
+				"%s: stacks begun anew, as what came fitted none that was known: %llu",
+				view->args->path, (unsigned long long)doubts->resyncs);
+	if (doubts->deeper)
+		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
+				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);
+	if (doubts->stacks)
+		command_message(view->args->name, "%s: stacks forgotten, as there were more than %u: %llu",
+				view->args->path, FLOW_STACKS_MOST, (unsigned long long)doubts->stacks);
+}
+
+/* Samples say where a CPU was now and then, not how it got there. 0 or EXIT_BAD_INPUT. */
+static int check_flows(const struct view *view)
+{
+	const struct flow *flow = view->flow;
+
+	for (size_t n = 0; n < hwt_file_streams(flow->file); n++) {
+		const struct hwt_stream *stream = hwt_file_stream(flow->file, n);
+
+		if (!flow_wants_stream(flow, stream) || stream->context.encoding != KTRX_HWT_ENCODING_SPE)
+			continue;
+		command_message(
+			view->args->name,
+			"%s: holds samples (SPE), of which no calls can be made: see them as they are, or "
+			"--functions",
+			view->args->path);
+		return EXIT_BAD_INPUT;
+	}
+	return 0;
+}
+
+/* ---- Views: each 0, EXIT_BAD_INPUT, or a negative error of reading ----------------------------- */
+
+static int show_columns(struct view *view)
+{
+	struct flow_columns columns = { .flow = view->flow, .out = &view->out, .json = view->args->json };
+	struct flow_last *last = &view->args->last;
+	int status;
+
+	if (flow_columns_parse(&columns, view->args->columns ? view->args->columns : FLOW_COLUMNS_USUAL))
+		return hwt_bad_value(view->args, "-o", view->args->columns);
+	flow_columns_head(&columns);
+	if (view->args->view != HWT_VIEW_LAST)
+		return flow_walk(view->flow, &flow_columns, &columns);
+	status = flow_last_write(last, &columns);
+	if (status < 0 || !last->before || last->found)
+		return status;
+	output_flush(&view->out);
+	command_message(view->args->name, "%s: '%s' was not entered: these are the last branches of all",
+			view->args->path, last->before);
+	return EXIT_BAD_INPUT;
+}
+
+static int show_calls(struct view *view)
+{
+	struct flow_tree *tree;
+	int status = flow_tree_new(&tree, view->flow, &view->out, view->args->json);
+
+	if (status == 0)
+		status = flow_walk(view->flow, &flow_tree, tree);
+	output_flush(&view->out);
+	if (tree)
+		say_doubts(view, flow_tree_doubts(tree));
+	flow_tree_free(tree);
+	return status;
+}
+
+static int show_durations(struct view *view)
+{
+	struct flow_durations *durations;
+	int status = flow_durations_new(&durations, view->flow), written = 0;
+
+	if (status == 0)
+		status = flow_walk(view->flow, &flow_durations, durations);
+	if (durations) {
+		written = flow_durations_write(durations, &view->out, view->args->json);
+		say_doubts(view, flow_durations_doubts(durations));
+	}
+	flow_durations_free(durations);
+	return status ? status : written;
+}
+
+static int show_folded(struct view *view)
+{
+	struct flow_folded *folded;
+	int status = flow_folded_new(&folded, view->flow, view->args->weight), written = 0;
+
+	if (status == 0)
+		status = flow_walk(view->flow, &flow_folded, folded);
+	if (folded) {
+		written = flow_folded_write(folded, &view->out);
+		say_doubts(view, flow_folded_doubts(folded));
+		if (flow_folded_left_out(folded))
+			command_message(view->args->name,
+					"%s: more than %u different stacks: calls counted for their callers: "
+					"%llu",
+					view->args->path, FLOW_FOLDED_MOST,
+					(unsigned long long)flow_folded_left_out(folded));
+	}
+	flow_folded_free(folded);
+	return status ? status : written;
+}
+
+static int show_functions(struct view *view)
+{
+	struct flow_executed *executed;
+	int status = flow_executed_new(&executed, view->flow), written = 0;
+
+	if (status == 0)
+		status = flow_walk(view->flow, &flow_executed, executed);
+	if (executed)
+		written = flow_executed_write(executed, &view->out, view->args->json);
+	flow_executed_free(executed);
+	return status ? status : written;
+}
+
+static void say_warning(void *to, const char *text)
+{
+	const struct view *view = to;
+
+	command_message(view->args->name, "%s: %s", view->args->path, text);
+}
+
+static int show_coverage(struct view *view)
+{
+	struct flow_coverage *coverage;
+	int status = flow_coverage_new(&coverage, view->flow), written = 0;
+
+	if (status == 0)
+		status = flow_walk(view->flow, &flow_coverage, coverage);
+	if (coverage)
+		written = flow_coverage_write(coverage, &view->out, say_warning, view);
+	flow_coverage_free(coverage);
+	return status ? status : written;
+}
+
+static void write_packet(void *to, uint64_t offset, const char *name, const char *text)
+{
+	output_format(to, "%10llu  %-12s %s\n", (unsigned long long)offset, name, text);
+}
+
+static int show_packets(struct view *view)
+{
+	const struct flow *flow = view->flow;
+	char label[FLOW_NAME_ROOM + 64];
+	int status = 0;
+
+	for (size_t n = 0; n < hwt_file_streams(flow->file) && status == 0; n++) {
+		const struct hwt_stream *stream = hwt_file_stream(flow->file, n);
+
+		if (!flow_wants_stream(flow, stream))
+			continue;
+		flow_put_stream(label, stream);
+		output_format(&view->out, "%s\n", label);
+		status = hwt_packets(flow->file, n, write_packet, &view->out);
+		flow_count_stream(view->flow, stream);
+	}
+	return status;
+}
+
+/* The bytes of one stream, as they are. */
+static int write_raw(struct view *view)
+{
+	const struct flow *flow = view->flow;
+	size_t found = 0, chosen = 0;
+
+	for (size_t n = 0; n < hwt_file_streams(flow->file); n++) {
+		if (!flow_wants_stream(flow, hwt_file_stream(flow->file, n)))
+			continue;
+		chosen = n;
+		found++;
+	}
+	if (found != 1) {
+		command_message(view->args->name,
+				"%s: has %zu streams, and a file of bytes holds one: -s or -t",
+				view->args->path, found);
+		return EXIT_BAD_INPUT;
+	}
+	for (size_t n = 0; n < hwt_file_pieces(flow->file, chosen) && !view->out.error; n++) {
+		const struct hwt_piece *piece = hwt_file_piece(flow->file, chosen, n);
+
+		output_bytes(&view->out, (const char *)piece->bytes, piece->size);
+	}
+	flow_count_stream(view->flow, hwt_file_stream(flow->file, chosen));
+	return 0;
+}
+
+static int show(struct view *view)
+{
+	static int (*const views[])(struct view * view) = {
+		[HWT_VIEW_COLUMNS] = show_columns,   [HWT_VIEW_CALLS] = show_calls,
+		[HWT_VIEW_FOLDED] = show_folded,     [HWT_VIEW_DURATIONS] = show_durations,
+		[HWT_VIEW_COVERAGE] = show_coverage, [HWT_VIEW_FUNCTIONS] = show_functions,
+		[HWT_VIEW_LAST] = show_columns,	     [HWT_VIEW_PACKETS] = show_packets,
+		[HWT_VIEW_RAW] = write_raw,
+	};
+	const enum hwt_view which = view->args->view;
+	int status = 0;
+
+	if (which == HWT_VIEW_CALLS || which == HWT_VIEW_FOLDED || which == HWT_VIEW_DURATIONS)
+		status = check_flows(view);
+	return status ? status : views[which](view);
+}
+
+/* Shows into a descriptor. Returns the exit status. */
+static int show_to(struct view *view, int fd, const char *where)
+{
+	int status, error;
+
+	if (output_open(&view->out, fd) < 0) {
+		command_message(view->args->name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	status = show(view);
+	error = output_close(&view->out);
+	if (status < 0)
+		command_message(view->args->name, "%s", flow_message());
+	status = status < 0 ? EXIT_BAD_INPUT : error ? 0 : status;
+	status |= hwt_flow_say_loss(view->args, view->flow);
+	return trace_output_status(view->args->name, where, error) | status;
+}
+
+int hwt_view(struct hwt_args *args)
+{
+	struct view view = { .args = args };
+	int fd = STDOUT_FILENO, status = hwt_flow_open(args, &view.flow);
+
+	if (status)
+		return status;
+	if (args->output && strcmp(args->output, "-") != 0)
+		fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		status = trace_output_status(args->name, args->output, errno);
+	else
+		status = show_to(&view, fd, fd == STDOUT_FILENO ? "standard output" : args->output);
+	if (fd > STDOUT_FILENO && close(fd) != 0)
+		status |= trace_output_status(args->name, args->output, errno);
+	flow_close(view.flow);
+	return status;
+}
