@@ -3,7 +3,6 @@
  * System registers of the running CPU. The instructions carry the register's encoding, so that each has its own; assemblers
  * need not know the names of an extension.
  */
-#include "../spe_registers.h"
 #include "ktrace/hwt_spe.h"
 
 #define READ(op0, op1, crn, crm, op2)                                                   \
