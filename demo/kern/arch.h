@@ -191,6 +191,12 @@ void arch_tlb_flush(uintptr_t address);
  */
 struct ktrace_transport *arch_transport(const char *name, const char *path);
 
+/*
+ * What traces branches in CPUs like this one, to be looked for by ktrace_hwt_add(); NULL: ktrace knows of nothing. Its
+ * interrupt goes to ktrace_hwt_interrupt(), and then to interrupt(IRQ_TRACE_UNIT, …).
+ */
+struct ktrace_hwt_backend *arch_trace_unit(void);
+
 /* The linker script: the ELF note with the build id, nothing between the two if there is none. */
 extern const char build_id_note[], build_id_note_end[];
 
@@ -208,6 +214,7 @@ enum irq {
 	IRQ_SPURIOUS,
 	IRQ_NMI, /* goes to nmi() */
 	IRQ_DOORBELL,
+	IRQ_TRACE_UNIT,
 };
 
 /* The controller has been told that this interrupt is over; before interrupt(), which may not return for long. */

@@ -218,6 +218,9 @@ static struct ktrace_hwt_qemu qemu = { .user_start = USER_BASE, .user_end = USER
 static struct ktrace_hwt_backend software;
 static bool has_software;
 
+/* What the CPUs have; NULL: none of them could. */
+static struct ktrace_hwt_backend *hardware;
+
 static void tell_clock(void *unused)
 {
 	(void)unused;
@@ -250,12 +253,14 @@ void hardware_trace_switch(const struct thread *next)
 
 bool hardware_trace_describe(unsigned n, char *line, size_t size)
 {
-	if (n > 0)
+	const struct ktrace_hwt_backend *units[] = { &software, hardware };
+
+	if (n >= sizeof(units) / sizeof(units[0]) || !units[n])
 		return false;
-	if (has_software)
-		format(line, size, "%s: there\n", software.name);
+	if (units[n]->ready)
+		format(line, size, "%s: there\n", units[n]->name);
 	else
-		format(line, size, "%s: absent: %s\n", software.name, software.why);
+		format(line, size, "%s: absent: %s\n", units[n]->name, units[n]->why);
 	return true;
 }
 
@@ -289,5 +294,8 @@ void hardware_trace_init(void)
 		return;
 	}
 	find_software();
+	hardware = arch_trace_unit();
+	if (hardware)
+		(void)ktrace_hwt_add(hardware); /* it says itself why not */
 	vfs_make_device(HWT_PATH, 0666, &vfs_superuser, &hardware_trace_operations, 0);
 }

@@ -20,7 +20,7 @@ void (*doorbell_handler)(void);
 
 static const char *const names[] = {
 	[IRQ_TIMER] = "timer", [IRQ_IPI] = "ipi",	    [IRQ_SPURIOUS] = "spurious",
-	[IRQ_NMI] = "nmi",     [IRQ_DOORBELL] = "doorbell",
+	[IRQ_NMI] = "nmi",     [IRQ_DOORBELL] = "doorbell", [IRQ_TRACE_UNIT] = "trace unit",
 };
 
 static void observe(enum irq irq)

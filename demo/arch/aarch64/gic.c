@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <ktrace/hwt.h>
+
 #include "gic.h"
 
 #include "arch.h"
@@ -26,8 +28,8 @@ void gic_init_cpu(void)
 }
 
 /*
- * An interrupt is ended before the portable kernel runs, which may switch threads; by then the timer must have let go
- * of its line. The doorbell is ended by its handler.
+ * An interrupt is ended before the portable kernel runs, which may switch threads; by then timer and profiling buffer must
+ * have let go of their lines. The doorbell is ended by its handler.
  */
 void gic_interrupt(uintptr_t ip)
 {
@@ -47,6 +49,9 @@ void gic_interrupt(uintptr_t ip)
 	if (intid == INTID_VIRTUAL_TIMER) {
 		timer_next();
 		irq = IRQ_TIMER;
+	} else if (intid == INTID_PROFILING) {
+		ktrace_hwt_interrupt();
+		irq = IRQ_TRACE_UNIT;
 	} else if (intid == INTID_IPI) {
 		irq = IRQ_IPI;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The interrupt controller. Only per-CPU interrupts are used: two software-generated ones, IPI and doorbell, and
- * the virtual timer. GICv2 and GICv3 are two drivers behind one table; the CPU says which of them the machine
+ * The interrupt controller. Only per-CPU interrupts are used: two software-generated ones, IPI and doorbell,
+ * the virtual timer's and the profiling buffer's. GICv2 and GICv3 are two drivers behind one table; the CPU says which of them the machine
  * has.
  */
 #ifndef DEMO_ARCH_GIC_H
@@ -13,7 +13,8 @@
 
 struct cpu;
 
-#define GIC_INTERRUPTS (1u << INTID_VIRTUAL_TIMER | 1u << INTID_IPI | 1u << INTID_DOORBELL)
+#define GIC_INTERRUPTS \
+	(1u << INTID_VIRTUAL_TIMER | 1u << INTID_PROFILING | 1u << INTID_IPI | 1u << INTID_DOORBELL)
 
 struct gic_driver {
 	void (*init)(void);	       /* once, boot CPU */

@@ -19,6 +19,7 @@
 
 #define INTID_IPI	    0
 #define INTID_DOORBELL	    1
+#define INTID_PROFILING	    21 /* as the Base System Architecture has it */
 #define INTID_VIRTUAL_TIMER 27
 
 #endif

@@ -14,6 +14,7 @@ enum apic_register {
 	APIC_COMMAND = 0x300,
 	APIC_COMMAND_HIGH = 0x310,
 	APIC_LVT_TIMER = 0x320,
+	APIC_LVT_PERFORMANCE = 0x340,
 	APIC_LVT_LINT0 = 0x350,
 	APIC_LVT_LINT1 = 0x360,
 	APIC_TIMER_INITIAL = 0x380,
@@ -55,6 +56,12 @@ void apic_init(void)
 	apic_write(APIC_LVT_LINT0, LVT_MASKED);
 	apic_write(APIC_LVT_LINT1, DELIVER_NMI); /* QEMU's inject-nmi comes in here */
 	apic_write(APIC_TIMER_DIVIDE, DIVIDE_BY_16);
+	apic_trace_unit_unmask();
+}
+
+void apic_trace_unit_unmask(void)
+{
+	apic_write(APIC_LVT_PERFORMANCE, VECTOR_TRACE_UNIT);
 }
 
 void apic_acknowledge(void)

@@ -34,6 +34,7 @@
 #define VECTOR_ALIGNMENT      17
 #define VECTOR_TIMER	      0x40
 #define VECTOR_IPI	      0x41
+#define VECTOR_TRACE_UNIT     0x42
 #define VECTOR_DOORBELL	      0x50 /* above timer and IPI in rank */
 #define VECTOR_SPURIOUS	      0xff
 #define VECTOR_SYSTEM_CALL    0x100 /* none of the CPU's: the SYSCALL instruction */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* From a trap's vector to the portable kernel's handler, and the first frame of a thread. */
+#include <ktrace/hwt.h>
+
 #include "arch.h"
 #include "panic.h"
 #include "thread.h"
@@ -38,6 +40,13 @@ static bool interrupt_trap(const struct trap_frame *frame)
 		apic_acknowledge();
 		interrupt_ended(IRQ_IPI);
 		interrupt(IRQ_IPI, frame->rip);
+		return true;
+	case VECTOR_TRACE_UNIT: /* masks itself */
+		ktrace_hwt_interrupt();
+		apic_trace_unit_unmask();
+		apic_acknowledge();
+		interrupt_ended(IRQ_TRACE_UNIT);
+		interrupt(IRQ_TRACE_UNIT, frame->rip);
 		return true;
 	case VECTOR_DOORBELL:
 		interrupt(IRQ_DOORBELL, frame->rip);

@@ -51,6 +51,8 @@ void user_mode_init(void);
 /* apic.c */
 void apic_init(void); /* this CPU's local APIC: on, timer masked */
 void apic_acknowledge(void);
+/* Lets the performance monitors' interrupt through, which is the trace unit's; each time that it came. */
+void apic_trace_unit_unmask(void);
 uint32_t apic_id(void);
 void apic_start_cpu(uint32_t id, uint32_t page); /* INIT, SIPI, SIPI */
 

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* None that ktrace knows. */
+#include <stddef.h>
+
+#include "arch.h"
+
+struct ktrace_hwt_backend *arch_trace_unit(void)
+{
+	return NULL;
+}

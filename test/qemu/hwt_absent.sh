@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# The CPUs that QEMU makes up have no hardware that traces branches: the demo kernel looks, takes no harm, and says what is
+# missing.
+. test/tap.sh
+
+for arch in x86_64 aarch64 riscv64; do
+	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$tmp/trace" -- $(sh scripts/qemu.sh $arch 2) \
+		-append "debug=ktrace run=cat:/dev/hwt" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
+	check "$arch: the kernel runs on" grep -qx 'init: cat: status 0' "$tmp/console"
+	case $arch in
+	x86_64) equal "$arch: pt" 'pt: absent: no Intel PT: CPUID leaf 7, EBX bit 25 is 0' "$(grep '^pt: ' "$tmp/console")" ;;
+	aarch64)
+		equal "$arch: spe" 'spe: absent: no Statistical Profiling Extension: ID_AA64DFR0_EL1.PMSVer is 0' \
+			"$(grep '^spe: ' "$tmp/console")"
+		;;
+	riscv64) equal "$arch: nothing to look for" '' "$(grep -E '^(pt|spe): ' "$tmp/console")" ;;
+	esac
+done
+
+done_testing
