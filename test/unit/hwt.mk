@@ -14,7 +14,7 @@ UNIT_TESTS += hwt_$(1)
 UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(HWT_KERNEL_TEST_SRCS)
 UNIT_CFLAGS_hwt_$(1) = $$(HWT_KERNEL_TEST_CFLAGS)
 endef
-$(foreach name,context permission records,$(eval $(call hwt_test,$(name))))
+$(foreach name,context pause permission records switch,$(eval $(call hwt_test,$(name))))
 
 # What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_KERNEL_TEST_CFLAGS).
 HWT_CONFORM_SRCS = test/unit/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
