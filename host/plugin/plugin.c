@@ -17,6 +17,7 @@
 #include "rings.h"
 #include "unit.h"
 
+#define PAGE_MASK	  UINT64_C(0xfff)
 #define INSTRUCTIONS_MOST 1024u /* QEMU: at most 512 to a block */
 
 int qemu_plugin_version = QEMU_PLUGIN_VERSION;
@@ -80,31 +81,17 @@ static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *in
 	return count;
 }
 
-static void note_code(const struct instruction *instruction, size_t count)
+/* Reports of the instructions from number `first` on, which are a block to us. */
+static void watch_block(const struct qemu_plugin_tb *tb, size_t first, const struct instruction *instruction,
+			size_t count, int watched)
 {
-	if (rings_code(instruction, count, unit_space(instruction->address)))
-		flow_renew_time();
-}
+	struct block *block = block_get(encoder, instruction, count);
+	size_t n = 0;
 
-static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
-{
-	static _Thread_local struct instruction instruction[INSTRUCTIONS_MOST];
-	size_t count = read_block(tb, instruction), n = 0, rings = 0;
-	int watched = armed;
-	struct block *block;
-
-	(void)id;
-	for (size_t i = 0; i < count; i++)
-		rings += instruction[i].rings;
-	if (count == 0 || (!watched && rings == 0))
-		return;
-	block = block_get(encoder, instruction, count);
 	if (block == NULL)
 		return;
-	if (watched)
-		note_code(instruction, count);
 	for (size_t i = 0; i < count; i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, first + i);
 		struct point *point = &block->point[n];
 
 		if (point->address != instruction[i].address)
@@ -116,6 +103,38 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 		if (instruction[i].rings)
 			qemu_plugin_register_vcpu_mem_cb(insn, doorbell, QEMU_PLUGIN_CB_NO_REGS,
 							 QEMU_PLUGIN_MEM_W, point);
+	}
+	if (watched && rings_code(instruction, count, unit_space(instruction->address)))
+		flow_renew_time();
+}
+
+/*
+ * An instruction that begins in one page and ends in the next is shown by QEMU as the last of the block before it, as far as it
+ * has been read, but it is not run there. What may be one is a block of its own: it is never reported, or follows.
+ */
+static int may_be_cut(const struct instruction *instruction, size_t count)
+{
+	uint64_t last = instruction[count - 1].address;
+
+	return count > 1 && (last & PAGE_MASK) + encoder->longest > PAGE_MASK + 1;
+}
+
+static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
+{
+	static _Thread_local struct instruction instruction[INSTRUCTIONS_MOST];
+	size_t count = read_block(tb, instruction), rings = 0;
+	int watched = armed;
+
+	(void)id;
+	for (size_t i = 0; i < count; i++)
+		rings += instruction[i].rings;
+	if (count == 0 || (!watched && rings == 0))
+		return;
+	if (!may_be_cut(instruction, count)) {
+		watch_block(tb, 0, instruction, count, watched);
+	} else {
+		watch_block(tb, 0, instruction, count - 1, watched);
+		watch_block(tb, count - 1, instruction + count - 1, 1, watched);
 	}
 }
 

@@ -232,7 +232,7 @@ uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 /* Nothing is traced before the first code that can only be 64-bit code: firmware and loaders run in segments. */
 uint8_t x86_mode(uint8_t mode, uint8_t modes)
 {
-	if (modes & X86_MODE_64)
-		return X86_MODE_64;
-	return mode == 0 ? 0 : X86_MODE_32;
+	if (mode == 0)
+		return modes == X86_MODE_64 ? X86_MODE_64 : 0;
+	return modes & X86_MODE_64 ? X86_MODE_64 : X86_MODE_32;
 }
