@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define PAGE	    4096u
-#define BUFFER	    (16 * PAGE)
+#define BUFFER	    (4 * PAGE)
 #define NOBODY	    1000
 #define LONG_MS	    60000u
 #define NOTHING_MS  100

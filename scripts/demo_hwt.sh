@@ -1,0 +1,97 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Traces programs of the demo kernel with the trace unit in software, and holds what comes out against QEMU's own log of
+# what it executed: scripts/demo_hwt.sh [ARCH…]. A line a program, "x86_64 recursion: functions equal: 33"; status 1 if any
+# differs, with what differs.
+#
+# The guest's own `hwt` traces the program, in a context of thread mode; `ktrace hwt --functions` on the host decodes that.
+# In the same run QEMU writes down each block of code that it executes (-d exec,nochain) at addresses that only this
+# program has: its text is linked where no other program has anything (USER_SUBJECT_START in demo/user/user.mk), so what is
+# logged there is the traced thread's, whatever CPU it ran on. Names come from nm there, from the decoder's own table here.
+#
+# The last line of an architecture is the kernel's: which of its functions CPU 1 ran, in a context of CPU mode, while two
+# processes sent each other signals. Those that this takes must be among them, and nothing of a program.
+# HWT_PROGRAMS: which ones (all in demo/user/subjects).
+set -u
+ktrace=build/bin/ktrace
+tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-hwt.XXXXXX") || exit 1
+trap 'rm -rf "$tmp"' EXIT
+trap 'exit 1' INT TERM
+programs=${HWT_PROGRAMS-$(basename -s .c demo/user/subjects/*.c)}
+failed=0
+
+names() { # ARCH FILE
+	case $1 in
+	x86_64) nm "$2" ;;
+	*) "$1-linux-gnu-nm" "$2" ;;
+	esac | awk '$2 ~ /^[tT]$/ { print $1, 0, $3 }'
+}
+
+# Functions that blocks of these addresses, 16 digits each, belong to: addresses and names in one order.
+named() { # ARCH FILE
+	{ names "$1" "$2"; sed 's/$/ 1/'; } | LC_ALL=C sort | awk '$2 == 0 { name = $3 } $2 == 1 { print name }' |
+		LC_ALL=C sort -u
+}
+
+# Addresses of the blocks in the log, each once.
+blocks() {
+	sed -n 's|^Trace [0-9]*: 0x[0-9a-f]* \[[0-9a-f]*/\([0-9a-f]*\)/.*|\1|p' "$tmp/log" | LC_ALL=C sort -u
+}
+
+# boot ARCH "QEMU OPTIONS" WORDS…: runs hwt with these words and gives out what it wrote, $tmp/trace.
+boot() {
+	arch=$1 options=$2
+	shift 2
+	rm -f "$tmp/log" "$tmp/trace"
+	timeout -k 5 200 "$ktrace" run -q --timeout 180 --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
+		$options -append "run=hwt:-w:/tmp/trace:$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" |
+		tr -d '\r' >"$tmp/console"
+	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
+	grep -q '^init: hwt: status 0' "$tmp/console" && [ -s "$tmp/trace" ] && return
+	echo "$arch $*: it was not traced" >&2
+	grep -v '^~' "$tmp/console" | tail -n 5 | sed 's/^/    /' >&2
+	sed 's/^/    /' "$tmp/err" >&2
+	return 1
+}
+
+# decode WORDS…: the functions in the trace.
+decode() {
+	"$ktrace" hwt --functions "$@" "$tmp/trace" 2>"$tmp/said" >"$tmp/decoded" || { sed 's/^/    /' "$tmp/said" >&2; return 1; }
+}
+
+program() { # ARCH PROGRAM
+	file=build/demo/$1/root/bin/$2
+	boot "$1" "-d exec,nochain -dfilter 0x1800000000+0x40000000 -D $tmp/log" "$2" && decode -R "build/demo/$1/root" || return
+	blocks | named "$1" "$file" >"$tmp/logged"
+	sed -n "s/^$2 //p" "$tmp/decoded" | LC_ALL=C sort -u >"$tmp/traced"
+	if [ -s "$tmp/traced" ] && cmp -s "$tmp/logged" "$tmp/traced"; then
+		echo "$1 $2: functions equal: $(wc -l <"$tmp/traced")"
+	else
+		echo "$1 $2: functions differ: $(wc -l <"$tmp/logged") executed, $(wc -l <"$tmp/traced") decoded"
+		diff "$tmp/logged" "$tmp/traced" | sed 's/^/    /' >&2
+		return 1
+	fi
+}
+
+kernel() { # ARCH
+	boot "$1" "" -s 1 signals && decode --elf "build/demo/$1/kernel.elf" || return
+	sed -n 's/^kernel\.elf //p' "$tmp/decoded" | LC_ALL=C sort -u >"$tmp/traced"
+	printf '%s\n' schedule signal_send sys_kill sys_pause user_system_call | LC_ALL=C comm -23 - "$tmp/traced" >"$tmp/missing"
+	if [ ! -s "$tmp/missing" ] && ! grep -qv '^kernel\.elf ' "$tmp/decoded"; then
+		echo "$1 CPU 1: kernel functions: $(wc -l <"$tmp/traced")"
+	else
+		echo "$1 CPU 1: kernel functions: $(wc -l <"$tmp/traced"), not what was expected"
+		sed 's/^/    missing: /' "$tmp/missing" >&2
+		grep -v '^kernel\.elf ' "$tmp/decoded" | sed 's/^/    wrong: /' >&2
+		return 1
+	fi
+}
+
+for arch in ${*:-x86_64 aarch64}; do
+	for program in $programs; do
+		program "$arch" "$program" || failed=1
+	done
+	kernel "$arch" || failed=1
+done
+exit "$failed"
