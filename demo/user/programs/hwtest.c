@@ -16,7 +16,7 @@
 #define LONG_MS	    60000u
 #define NOTHING_MS  100
 #define NOWHERE	    0x3000u
-#define SPINS	    300000u
+#define CALLS	    40000u
 #define RECORDS_MAX 8192
 
 /* A process that waits at a gate, becomes the program "hwtest child", and says so. */
@@ -48,15 +48,26 @@ static struct target start_target(void)
 	return (struct target){ pid, gate[1], door[0] };
 }
 
-/* What a target does as a program of its own: standard input is the door. */
+static unsigned add(unsigned a, unsigned b)
+{
+	return a + b;
+}
+
+static unsigned twist(unsigned a, unsigned b)
+{
+	return a << 5 ^ a >> 2 ^ b;
+}
+
+/* What a target does as a program of its own: standard input is the door. A unit has to tell where each call goes. */
 static int be_target(void)
 {
-	volatile unsigned sum = 0;
+	static unsigned (*volatile const functions[])(unsigned, unsigned) = { add, twist };
+	unsigned sum = 1;
 
 	write(STDIN, "x", 1);
-	for (unsigned i = 0; i < SPINS; i++)
-		sum = sum + (i & 3 ? i : 1);
-	return 0;
+	for (unsigned i = 0; i < CALLS; i++)
+		sum = functions[sum >> 3 & 1](sum, i);
+	return sum == 0;
 }
 
 static void let_go(const struct target *target)

@@ -95,22 +95,24 @@ static bool parse_range(const char *text, uint64_t *start, uint64_t *end)
 	       parse_hex(&text, end) && !*text;
 }
 
-/* Those that name addresses need no image. `shift`: from the file's addresses to memory's. 0 or -errno. */
+/* An image that is not there yet, NULL, has no addresses: only that it has the function is seen to then. 0 or -errno. */
 static int add_range(struct abi_hwt_config *config, const struct request *request, const char *name,
 		     const struct ktrx_hwt_image *image, bool is_mapping)
 {
 	struct function function;
 	uint64_t start, end;
-	int error = 0;
 
 	if (!parse_range(name, &start, &end)) {
-		error = function_find(request->image, name, &function);
+		int error = function_find(request->image, name, &function);
+
+		if (error || !image)
+			return error;
 		start = is_mapping ? image->address + (function.offset - image->offset)
 				   : image->address + function.address;
 		end = start + function.size;
 	}
-	if (error || config->ranges == HWT_RANGES_MAX)
-		return error ? error : -ENOSPC;
+	if (config->ranges == HWT_RANGES_MAX)
+		return -ENOSPC;
 	config->range[config->ranges].start = start;
 	config->range[config->ranges++].end = end;
 	return 0;
@@ -227,11 +229,13 @@ static int start_child_at_gate(struct request *request, char **words)
 	return pid < 0 ? pid : 0;
 }
 
-static void open_gate(struct request *request)
+/* One that is not let go ends there. */
+static void open_gate(struct request *request, bool goes)
 {
-	if (request->child)
+	if (request->child && goes)
 		write_all(request->child_gate, "g", 1);
-	close(request->child_gate);
+	if (request->child)
+		close(request->child_gate);
 }
 
 /* Whether the command has ended; its status is kept. */
@@ -278,11 +282,11 @@ static void tell(const struct request *request)
 static int record(struct request *request)
 {
 	bool starts_at_once = request->function_count == 0 || !request->waits_for_image;
-	int error = configure(request, &(struct ktrx_hwt_image){ 0 }, false);
+	int error = configure(request, NULL, false);
 
 	if (!error && starts_at_once)
 		error = start(request);
-	open_gate(request);
+	open_gate(request, !error);
 	if (error)
 		complain("configuration", error);
 	else

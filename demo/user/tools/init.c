@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ARGUMENTS_MAX 8
+#define ARGUMENTS_MAX 16
 #define WORD_MAX      1024
 
 #define DEMO	    "pipeline,faultwalk,lock,echo,resolver,signals,make"

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# /dev/hwt in the demo kernel: what it refuses, pauses, owners that die, permission, mappings (demo/user/programs/hwtest.c
+# checks, and says what failed); that the absence of a trace unit is told; and the options of `ktrace run` for it.
+# HWT_ARCHES: which (default: all three).
+. test/tap.sh
+
+ktrace=build/bin/ktrace
+
+# boot "OPTIONS" ARCH CPUS PROGRAMS: the console in $tmp/console.
+boot() {
+	timeout -k 5 120 "$ktrace" run -q --timeout 100 $1 --out "$tmp/rings" -- $(sh scripts/qemu.sh "$2" "$3") \
+		-append "run=$4" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
+	grep 'failed' "$tmp/console" | sed 's/^/# /'
+}
+
+said() { check "$1" grep -qxF -- "$2" "$tmp/console"; }
+
+has_unit() { [ "$1" != riscv64 ]; }
+
+for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
+	boot "" "$arch" 2 hwtest,hwt:recursion
+	said "$arch, no unit: refusals" "init: hwtest: status 0"
+	said "$arch, no unit: hwt ends" "init: hwt: status 1"
+	if has_unit "$arch"; then
+		said "$arch: why there is none" \
+			"hwt: qemu: absent: nobody answers: this is not QEMU with ktrace's plugin and ram="
+	else
+		said "$arch: why there is none" \
+			"hwt: qemu: absent: there is no trace unit in software for this architecture"
+		continue
+	fi
+	for cpus in 1 4; do
+		boot --trace-unit "$arch" "$cpus" hwtest
+		said "$arch, $cpus CPUs: the unit is there" "hwtest: qemu: there"
+		said "$arch, $cpus CPUs: contexts" "init: hwtest: status 0"
+	done
+	boot --trace-unit "$arch" 2 \
+		hwt:-f:collatz:mapped,hwt:-f:nothing:mapped,hwt:-f:0x3000-0x4000:mapped,hwt:-f:main:-f:sort:-f:grow:-f:fell:-f:check:recursion
+	said "$arch: a function that is not there" "hwt: /bin/mapped: no function is called nothing"
+	said "$arch: more functions than ranges" \
+		"hwt: warning: the trace unit has too few ranges: 1 of 5 are not traced"
+	equal "$arch: the others run" 3 "$(grep -cx 'init: hwt: status 0' "$tmp/console")"
+done
+
+# refused "name" "WHAT IS SAID" WORDS…: a command that fails and says so.
+refused() {
+	name=$1 what=$2
+	shift 2
+	"$@" </dev/null >"$tmp/out" 2>"$tmp/err"
+	equal "$name: status" 2 "$?"
+	check "$name: is said" grep -qF -- "$what" "$tmp/err"
+}
+refused "RISC-V has no trace unit" "riscv64: there is no trace unit for it" \
+	"$ktrace" run --trace-unit --out "$tmp/x" -- $(sh scripts/qemu.sh riscv64 1)
+refused "nor has KVM" "the trace unit sees what QEMU itself runs" \
+	"$ktrace" run --branches="$tmp/b" --out "$tmp/x" -- $(sh scripts/qemu.sh x86_64 1) -accel kvm:tcg
+mkdir "$tmp/bin"
+cp "$ktrace" "$tmp/bin"
+refused "without the plugin" "is the trace unit, and it is not there" \
+	"$tmp/bin/ktrace" run --branches --out "$tmp/x" -- $(sh scripts/qemu.sh x86_64 1)
+refused "qemu-args for RISC-V" "riscv64: there is no trace unit for it" "$ktrace" qemu-args riscv64 --trace-unit
+equal "qemu-args" "-plugin,ram=$PWD/r,out=$PWD/b,,c" \
+	"$("$ktrace" qemu-args x86_64 --ram r --branches=b,c | sed 's/.*\(-plugin\) [^,]*\(,[^ ]*\).*/\1\2/')"
+done_testing
