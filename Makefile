@@ -15,7 +15,7 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help demo check scenarios soak bench docs build install run-ktrace decode-ktrace clean
+.PHONY: help demo demo-hwt check scenarios soak bench docs build install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
@@ -27,6 +27,7 @@ help:
 	@echo 'make run-ktrace [ARCH=…]                  boot the demo kernel with every event on: build/ktrace.ktrx'
 	@echo 'make decode-ktrace                        show that trace'
 	@echo 'make bench                                figures, also in build/bench.json'
+	@echo 'make demo-hwt [HWT_ARCHES="x86_64 aarch64"]  traces programs instruction by instruction, beside a log of QEMU'
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
 	@echo 'make docs                                 real output into README.md and spec/, anew'
@@ -40,6 +41,12 @@ demo:
 	@sh scripts/setup.sh demo $(ARCH)
 	@$(MAKE) --no-print-directory $(JOBS) build ARCH=$(ARCH)
 	@sh scripts/demo.sh $(ARCH)
+
+HWT_ARCHES ?= x86_64 aarch64
+demo-hwt:
+	@sh scripts/setup.sh check
+	@$(MAKE) --no-print-directory -s $(JOBS) host $(HWT_ARCHES:%=demo-%)
+	@sh scripts/demo_hwt.sh $(HWT_ARCHES)
 
 check:
 	@sh scripts/setup.sh check

@@ -12,9 +12,9 @@
 #
 # The last line of an architecture is the kernel's: which of its functions CPU 1 ran, in a context of CPU mode, while two
 # processes sent each other signals. Those that this takes must be among them, and nothing of a program.
-# HWT_PROGRAMS: which ones (all in demo/user/subjects).
+# HWT_PROGRAMS: which ones (all in demo/user/subjects). HWT_KTRACE: another program in place of build/bin/ktrace.
 set -u
-ktrace=build/bin/ktrace
+ktrace=${HWT_KTRACE:-build/bin/ktrace}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-hwt.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 1' INT TERM

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What was traced is what ran: some of `make demo-hwt`. And a comparison that could not fail would show nothing: with a
+# function fewer in what was decoded it does.
+# HWT_ARCHES: which (default: x86_64 aarch64).
+. test/tap.sh
+
+for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
+	HWT_PROGRAMS="interrupted recursion" sh scripts/demo_hwt.sh "$arch" >"$tmp/out" 2>"$tmp/err"
+	equal "$arch: status" 0 "$?"
+	sed 's/^/# /' "$tmp/err"
+	for program in interrupted recursion; do
+		check "$arch: $program" grep -qE "^$arch $program: functions equal: [0-9]{2,}\$" "$tmp/out"
+	done
+	check "$arch: kernel code of a CPU" grep -qE "^$arch CPU 1: kernel functions: [0-9]{3,}\$" "$tmp/out"
+done
+
+printf '#!/bin/sh\n%s "$@" | grep -v " main$"\n' "$PWD/build/bin/ktrace" >"$tmp/ktrace"
+chmod +x "$tmp/ktrace"
+HWT_KTRACE=$tmp/ktrace HWT_PROGRAMS=indirect sh scripts/demo_hwt.sh x86_64 >"$tmp/out" 2>"$tmp/err"
+equal "a function that is missing: status" 1 "$?"
+check "a function that is missing: said" grep -q '^x86_64 indirect: functions differ: ' "$tmp/out"
+check "a function that is missing: named" grep -qx '    < main' "$tmp/err"
+done_testing
