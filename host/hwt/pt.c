@@ -10,6 +10,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Has libipt decode by the image that is right at a stamp. False: out of memory. */
+static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
+{
+	struct pt_image *image;
+
+	if (decoder->image && stamp < decoder->until && stamp >= decoder->since) {
+		pt_sections_now(decoder->sections, stamp);
+		return true;
+	}
+	image = pt_sections_at(decoder->sections, stamp, &decoder->until);
+	decoder->since = stamp;
+	if (stamp == 0) /* unknown: any that becomes known is to be looked at */
+		decoder->until = 0;
+	if (!image)
+		return false;
+	if (image != decoder->image) {
+		memset(decoder->branch, 0, sizeof(decoder->branch));
+		decoder->library->pt_blk_set_image(decoder->block_decoder, image);
+	}
+	decoder->image = image;
+	return true;
+}
+
+bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
+{
+	if (decoder->has_time && time == decoder->time)
+		return true;
+	decoder->time = time;
+	decoder->has_time = true;
+	return set_stamp(decoder, hwt_stream_stamp(decoder->stream, time));
+}
+
 static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			 struct hwt_images *images, const char **message)
 {
@@ -35,7 +67,7 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 	decoder->sections = pt_sections_open(library, images, stream->pid);
 	decoder->images = images;
 	decoder->block_decoder = decoder->sections ? library->pt_blk_alloc_decoder(&config) : NULL;
-	if (!decoder->block_decoder || !pt_decoder_set_stamp(decoder, 0)) {
+	if (!decoder->block_decoder || !set_stamp(decoder, 0)) {
 		pt_decoder_close(decoder);
 		return NULL;
 	}
@@ -50,26 +82,6 @@ void pt_decoder_close(void *opened)
 		decoder->library->pt_blk_free_decoder(decoder->block_decoder);
 	pt_sections_close(decoder->sections);
 	free(decoder);
-}
-
-bool pt_decoder_set_stamp(struct pt_decoder *decoder, uint64_t stamp)
-{
-	struct pt_image *image;
-
-	if (decoder->image && stamp < decoder->until && stamp >= decoder->since) {
-		pt_sections_now(decoder->sections, stamp);
-		return true;
-	}
-	image = pt_sections_at(decoder->sections, stamp, &decoder->until);
-	decoder->since = stamp;
-	if (!image)
-		return false;
-	if (image != decoder->image) {
-		memset(decoder->branch, 0, sizeof(decoder->branch));
-		decoder->library->pt_blk_set_image(decoder->block_decoder, image);
-	}
-	decoder->image = image;
-	return true;
 }
 
 /* Where the packets are that have been read. */
@@ -89,11 +101,7 @@ static bool look_at_clock(struct pt_decoder *decoder)
 	decoder->offset = offset_of(decoder);
 	if (decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0)
 		return true;
-	if (decoder->has_time && time == decoder->time)
-		return true;
-	decoder->time = time;
-	decoder->has_time = true;
-	return pt_decoder_set_stamp(decoder, hwt_stream_stamp(decoder->stream, time));
+	return pt_decoder_set_time(decoder, time);
 }
 
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind)
@@ -277,7 +285,10 @@ static int next_step(void *opened, struct hwt_step *step)
 			continue;
 		}
 		if (decoder->synced && decoder->status >= 0 && decoder->status & pts_event_pending) {
-			if (!pt_decoder_take_event(decoder))
+			told = pt_decoder_take_event(decoder);
+			if (told < 0)
+				return told;
+			if (!told)
 				continue;
 			if (decoder->holds) {
 				uint64_t next = 0;

@@ -51,15 +51,15 @@ struct pt_decoder {
 };
 
 void pt_decoder_close(void *decoder);
-/* What comes is of that stamp. False: out of memory. */
-bool pt_decoder_set_stamp(struct pt_decoder *decoder, uint64_t stamp);
+/* What comes is of that time of the unit. False: out of memory. */
+bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time);
 /* A step of which nothing is known but where and when it is. */
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind);
 /* The block that is held, as a step; `next`: the instruction behind it, if `known`. */
 void pt_decoder_finish(struct pt_decoder *decoder, struct hwt_step *step, bool known, uint64_t next);
 
-/* Fetches an event; false: it is none that becomes a step. */
-bool pt_decoder_take_event(struct pt_decoder *decoder);
+/* Fetches an event: 1, 0: it is none that becomes a step, or KTREAD_E_MEMORY. */
+int pt_decoder_take_event(struct pt_decoder *decoder);
 /* Where the flow was when it came, if it says so. */
 bool pt_decoder_event_follows(const struct pt_decoder *decoder, uint64_t *next);
 /* The next step of it. */

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "ktread/ktread.h"
 #include "pt.h"
 
 /* How many steps become of an event. */
@@ -35,17 +36,15 @@ static unsigned parts_of(const struct pt_event *event)
 	}
 }
 
-bool pt_decoder_take_event(struct pt_decoder *decoder)
+int pt_decoder_take_event(struct pt_decoder *decoder)
 {
 	struct pt_event *event = &decoder->event;
 
 	decoder->status = decoder->library->pt_blk_event(decoder->block_decoder, event, sizeof(*event));
 	if (decoder->status < 0)
-		return false;
-	if (event->has_tsc) {
-		decoder->has_time = true;
-		decoder->time = event->tsc;
-	}
+		return 0;
+	if (event->has_tsc && !pt_decoder_set_time(decoder, event->tsc))
+		return KTREAD_E_MEMORY;
 	decoder->event_parts = parts_of(event);
 	return decoder->event_parts != 0;
 }

@@ -98,7 +98,7 @@ struct ktread_proc_record {
 	uint64_t lost;	 /* records lost right before it */
 	uint32_t pid, tid;
 	uint32_t cpu;		      /* KTREAD_PROC_NOBODY if unknown */
-	uint16_t type; /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
+	uint16_t type;		      /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
 	uint16_t raw;		      /* its number in the file */
 	uint16_t flags;		      /* KTRX_PROC_CUT, KTRX_PROC_QUEUED; CUT also where the reader cut */
 	char name[32];		      /* the process's, NUL-terminated, not yet escaped; "" if unknown */

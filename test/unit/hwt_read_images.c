@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Which bytes were run: code that changes, other programs, other address spaces; images that are missing or wrong. */
+#include "hwt_reading.h"
+
+static struct hwt_packets_writer packets;
+
+#define SPACE_A UINT64_C(0x1000)
+#define SPACE_B UINT64_C(0x2000)
+
+static void begin_file(struct hwt_file_writer *writer, uint32_t target)
+{
+	file_begin(writer);
+	writer->pid = target;
+	file_context(writer, 1, target);
+	file_clock(writer, 500, 500, 1000000000);
+}
+
+static struct reading finish_file(struct hwt_file_writer *writer)
+{
+	struct reading reading;
+
+	file_data(writer, 1, 0, 0, packets.bytes, packets_end(&packets));
+	reading = read_file(writer);
+	open_stream(&reading, 0);
+	return reading;
+}
+
+/* The program, which does not jump over the nops any more. */
+static const uint8_t *straight(void)
+{
+	static uint8_t code[PROGRAM_SIZE];
+
+	memcpy(code, program, sizeof(code));
+	code[PROGRAM_JNE - PROGRAM_AT] = code[PROGRAM_JNE - PROGRAM_AT + 1] = 0x90;
+	return code;
+}
+
+/* On from the return of leaf, over the nops; off as soon as main is called for again. */
+static void write_jump(uint64_t time, uint64_t space)
+{
+	packets_sync(&packets, time, space, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+}
+
+static void write_straight(uint64_t time, uint64_t space)
+{
+	packets_sync(&packets, time, space, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+}
+
+static void check_end(struct reading *reading)
+{
+	next(reading, HWT_ASYNC);
+	next(reading, HWT_OFF);
+}
+
+static void check_jump(struct reading *reading)
+{
+	next(reading, HWT_ON);
+	next_run(reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_JMP);
+	next_run(reading, PROGRAM_JMP, PROGRAM_JMP + 2, HWT_BRANCH_JUMP, PROGRAM_AT);
+	check_end(reading);
+}
+
+static void check_straight(struct reading *reading)
+{
+	next(reading, HWT_ON);
+	next_run(reading, PROGRAM_JNE, PROGRAM_JMP + 2, HWT_BRANCH_JUMP, PROGRAM_AT);
+	check_end(reading);
+}
+
+static void code_that_changes_is_decoded_as_it_was(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_straight(2500, 0);
+	write_jump(3500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	writer.stamp = 2000;
+	file_code(&writer, PROGRAM_JNE, 0, straight() + 5, 2);
+	writer.stamp = 3000;
+	file_code(&writer, PROGRAM_JNE, 0, program + 5, 2);
+	reading = finish_file(&writer);
+	check_jump(&reading);
+	check_straight(&reading);
+	check_jump(&reading);
+	end(&reading);
+}
+
+static void another_program_is_decoded_from_its_start_on(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	struct hwt_place place;
+	char before[64], after[64];
+
+	(void)state;
+	program_write(before, program);
+	program_write(after, straight());
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_straight(2500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, before);
+	writer.pid = 8;
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, after);
+	writer.pid = 7;
+	writer.stamp = 2000;
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, after);
+	reading = finish_file(&writer);
+	check_jump(&reading);
+	check_straight(&reading);
+	assert_int_equal(hwt_images_place(reading.images, 7, 1500, PROGRAM_AT, 0, &place), 1);
+	assert_string_equal(place.path, before);
+	assert_int_equal(hwt_images_place(reading.images, 7, 0, PROGRAM_AT, 0, &place), 1);
+	assert_string_equal(place.path, after);
+	end(&reading);
+	unlink(before);
+	unlink(after);
+}
+
+/* A library that is mapped, unmapped, and has another in its place. */
+static void what_is_mapped_is_decoded_while_it_is(void **state)
+{
+	const uint64_t code_at = 64 + 56; /* in the file, behind its headers */
+	struct hwt_file_writer writer;
+	struct reading reading;
+	struct hwt_place place;
+	char before[64], after[64];
+
+	(void)state;
+	program_write(before, program);
+	program_write(after, straight());
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_jump(2500, 0);
+	write_straight(3500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_MMAP, PROGRAM_AT, PROGRAM_SIZE, code_at, before);
+	writer.stamp = 2000;
+	file_image(&writer, KTRX_HWT_MUNMAP, PROGRAM_AT - 16, PROGRAM_SIZE + 32, 0, "");
+	writer.stamp = 3000;
+	file_image(&writer, KTRX_HWT_MMAP, PROGRAM_AT, 4096, code_at, after);
+	reading = finish_file(&writer);
+	check_jump(&reading);
+	next(&reading, HWT_ON);
+	next_gap(&reading, "no image");
+	check_straight(&reading);
+	assert_int_equal(hwt_images_place(reading.images, 7, 2500, PROGRAM_LEAF, 0, &place), 0);
+	assert_int_equal(hwt_images_place(reading.images, 7, 3500, PROGRAM_LEAF, 0, &place), 1);
+	assert_string_equal(place.symbol, "leaf");
+	assert_string_equal(place.path, after);
+	end(&reading);
+	unlink(before);
+	unlink(after);
+}
+
+static void address_spaces_have_their_own_code(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, SPACE_A);
+	write_straight(2500, SPACE_B);
+	write_jump(3500, SPACE_A);
+	begin_file(&writer, 0);
+	file_code(&writer, PROGRAM_AT, SPACE_A, program, sizeof(program));
+	/* The lower bits of CR3 are not in a packet. */
+	file_code(&writer, PROGRAM_AT, SPACE_B | 3, straight(), sizeof(program));
+	reading = finish_file(&writer);
+	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_A);
+	check_jump(&reading);
+	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_B);
+	check_straight(&reading);
+	assert_int_equal(next(&reading, HWT_SPACE)->space, SPACE_A);
+	check_jump(&reading);
+	end(&reading);
+}
+
+static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	char path[64];
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	write_jump(2500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, "/nowhere/prog");
+	reading = finish_file(&writer);
+	assert_non_null(hwt_images_warning(reading.images, 0));
+	assert_non_null(strstr(hwt_images_warning(reading.images, 0), "/nowhere/prog"));
+	next(&reading, HWT_ON);
+	assert_int_equal(next_gap(&reading, "no image of what was run at 0x401005")->error, 1);
+	next(&reading, HWT_ON);
+	next_gap(&reading, "no image");
+	/* Given by hand it is found. */
+	program_write(path, program);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, 0), 0);
+	hwt_decoder_close(reading.decoder);
+	open_stream(&reading, 0);
+	check_jump(&reading);
+	check_jump(&reading);
+	end(&reading);
+	unlink(path);
+}
+
+/* What was run does not go with the code: it is told, and nothing else comes of it. */
+static void a_wrong_image_is_found_out(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	const struct hwt_step *step;
+	unsigned gaps = 0;
+
+	(void)state;
+	packets_begin(&packets);
+	for (uint64_t time = 1500; time < 9500; time += 1000)
+		write_straight(time, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
+	reading = finish_file(&writer);
+	while (hwt_decoder_next(reading.decoder, &step) > 0)
+		gaps += step->kind == HWT_GAP && step->error;
+	assert_true(gaps > 0);
+	end(&reading);
+}
+
+static void an_image_that_is_none_is_refused(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	begin_file(&writer, 7);
+	reading = finish_file(&writer);
+	assert_true(hwt_images_add_elf(reading.images, "/nowhere/prog", 0, 0) < 0);
+	assert_non_null(strstr(hwt_images_message(reading.images), "/nowhere/prog"));
+	assert_true(hwt_images_add_elf(reading.images, reading.path, 0, 0) < 0);
+	assert_non_null(strstr(hwt_images_message(reading.images), "no ELF file"));
+	assert_true(hwt_images_add_elf(reading.images, "/dev/null", 0, 0) < 0);
+	assert_true(hwt_images_add_snapshot(reading.images, "/nowhere/ram") < 0);
+	assert_int_equal(hwt_file_streams(reading.file), 1);
+	end(&reading);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
+		cmocka_unit_test(another_program_is_decoded_from_its_start_on),
+		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
+		cmocka_unit_test(address_spaces_have_their_own_code),
+		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
+		cmocka_unit_test(a_wrong_image_is_found_out),
+		cmocka_unit_test(an_image_that_is_none_is_refused),
+	};
+
+	cmocka_set_message_output(CM_OUTPUT_TAP);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
