@@ -84,24 +84,17 @@ void pt_decoder_close(void *opened)
 	free(decoder);
 }
 
-/* Where the packets are that have been read. */
-static uint64_t offset_of(const struct pt_decoder *decoder)
+/* Where libipt is, and when; that only changes with the packets it has read. False: out of memory, as for an image. */
+static inline bool look(struct pt_decoder *decoder)
 {
-	uint64_t offset;
+	uint64_t offset, time;
 
-	return decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0 ? decoder->offset
-											: offset;
-}
-
-/* Reads the clock; false: out of memory, as an image has to be made. */
-static bool look_at_clock(struct pt_decoder *decoder)
-{
-	uint64_t time;
-
-	decoder->offset = offset_of(decoder);
-	if (decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0)
+	if (decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0 ||
+	    offset == decoder->offset)
 		return true;
-	return pt_decoder_set_time(decoder, time);
+	decoder->offset = offset;
+	return decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 ||
+	       pt_decoder_set_time(decoder, time);
 }
 
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind)
@@ -125,67 +118,67 @@ void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *st
 
 /* ---- Runs ---- */
 
-static struct pt_branch find_branch(struct pt_decoder *decoder, const struct pt_held *held)
+static uint8_t bits_of(enum pt_exec_mode mode)
 {
-	struct pt_known *known = &decoder->branch[(held->last ^ held->last >> 13) % PT_KNOWN];
-	unsigned char bytes[PT_BRANCH_MOST];
-	size_t size;
-
-	/* What was asked for may be another the next time. */
-	if (known->address == held->last && known->bits == held->bits && held->fixed)
-		return known->branch;
-	size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->space,
-			       decoder->has_time ? hwt_stream_stamp(decoder->stream, held->time) : 0,
-			       held->last, bytes, sizeof(bytes));
-	*known = (struct pt_known){ .address = held->last,
-				    .bits = held->bits,
-				    .branch = pt_branch_of(bytes, size, held->bits) };
-	return known->branch;
+	return mode == ptem_64bit ? 64 : mode == ptem_32bit ? 32 : 16;
 }
 
-void pt_decoder_finish(struct pt_decoder *decoder, struct hwt_step *step, bool known, uint64_t next)
+static __attribute__((noinline)) void learn_branch(const struct pt_decoder *decoder,
+						   const struct pt_block *block, struct pt_known *known)
 {
-	const struct pt_held *held = &decoder->held;
-	const struct pt_branch branch = find_branch(decoder, held);
+	const uint64_t stamp = decoder->has_time ? hwt_stream_stamp(decoder->stream, decoder->time) : 0;
+	unsigned char bytes[PT_BRANCH_MOST];
+	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->space, stamp,
+					    block->end_ip, bytes, sizeof(bytes));
 
-	decoder->holds = false;
-	step->kind = HWT_RUN;
+	known->address = block->end_ip;
+	known->bits = bits_of(block->mode);
+	known->branch = pt_branch_of(bytes, size, known->bits);
+}
+
+/* What the last instruction of a block is. */
+static inline struct pt_known *last_of(struct pt_decoder *decoder, const struct pt_block *block)
+{
+	struct pt_known *known = &decoder->branch[(block->end_ip ^ block->end_ip >> 11) % PT_KNOWN];
+
+	/* What has no section may be another the next time. */
+	if (__builtin_expect(known->address != block->end_ip || known->bits != bits_of(block->mode) ||
+				     !block->isid,
+			     0))
+		learn_branch(decoder, block, known);
+	return known;
+}
+
+/* The block as a step; `next`: the instruction behind it, if `known`. What a run never has is as the run before it left it. */
+static inline void finish(const struct pt_held *held, struct hwt_step *step, bool known, uint64_t next)
+{
+	const struct pt_block *block = &held->block;
+	const struct pt_branch branch = held->last.branch;
+
+	if (__builtin_expect(step->kind != HWT_RUN, 0))
+		*step = (struct hwt_step){ .kind = HWT_RUN, .has_address = 1 };
 	step->branch = branch.kind;
 	step->has_stamp = held->has_time;
-	step->has_address = 1;
 	step->has_to = known;
-	step->bits = held->bits;
-	step->error = 0;
-	step->instructions = held->instructions;
-	step->address = held->address;
-	step->last = held->last;
+	step->bits = held->last.bits;
+	step->instructions = block->ninsn;
+	step->address = block->ip;
+	step->last = block->end_ip;
 	/* Of what is no branch the next instruction is the end. */
-	step->end = branch.length ? held->last + branch.length : known ? next : held->last + 1;
+	step->end = branch.length ? block->end_ip + branch.length : known ? next : block->end_ip + 1;
 	step->taken = branch.kind == HWT_BRANCH_CONDITIONAL ? known && next != step->end
 							    : branch.kind != HWT_BRANCH_NONE;
-	step->to = known ? next : 0;
+	step->to = next;
 	step->space = held->space;
 	step->stamp = held->time;
 	step->offset = held->offset;
-	step->text = NULL;
-	step->sample = NULL;
 }
 
-static void hold(struct pt_decoder *decoder, const struct pt_block *block)
+/* The block that is held, which nothing follows directly. */
+static void finish_held(struct pt_decoder *decoder, struct hwt_step *step, bool is_known, uint64_t next)
 {
-	struct pt_held *held = &decoder->held;
-
-	held->address = block->ip;
-	held->last = block->end_ip;
-	held->instructions = block->ninsn;
-	held->bits = block->mode == ptem_64bit ? 64 : block->mode == ptem_32bit ? 32 : 16;
-	held->fixed = block->isid != 0;
-	held->has_time = decoder->has_time;
-	held->time = decoder->time;
-	held->offset = decoder->offset;
-	held->space = decoder->space;
-	decoder->bits = held->bits;
-	decoder->holds = true;
+	decoder->holds = false;
+	finish(&decoder->held[decoder->at], step, is_known, is_known ? next : 0);
 }
 
 /* ---- Damage ---- */
@@ -194,13 +187,15 @@ static void hold(struct pt_decoder *decoder, const struct pt_block *block)
 static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step, int error)
 {
 	const char *why = decoder->library->pt_errstr(pt_errcode(error));
+	/* The block that was not to be had says where it would have begun. */
+	const uint64_t at = decoder->held[decoder->at ^ 1].block.ip;
+	const bool known = error == -pte_nomap && at && decoder->held[decoder->at ^ 1].block.ninsn == 0;
 
-	if (error == -pte_nomap)
-		snprintf(decoder->text, sizeof(decoder->text), "no image of what was run at %#" PRIx64,
-			 decoder->at);
-	else
-		snprintf(decoder->text, sizeof(decoder->text), "%s, behind %#" PRIx64, why ? why : "damage",
-			 decoder->at);
+	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
+		 error == -pte_nomap ? "no image of what was run"
+		 : why		     ? why
+				     : "damage",
+		 known ? "at" : "behind", known ? at : decoder->held[decoder->at].block.end_ip);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
 	step->error = 1;
 	step->text = decoder->text;
@@ -208,7 +203,7 @@ static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step, int error
 	return 1;
 }
 
-/* To the next PSB that can be used: 1 and a step if bytes are skipped before the first, 0 at the end, -1: go on. */
+/* To the next PSB that can be used: 1 and a step if bytes are skipped before the first, 0: there is none, or an error. */
 static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	uint64_t offset = 0;
@@ -225,12 +220,12 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 		decoder->status = status;
 		decoder->synced = true;
 		decoder->library->pt_blk_get_sync_offset(decoder->block_decoder, &offset);
-		if (!look_at_clock(decoder))
+		if (!look(decoder))
 			return KTREAD_E_MEMORY;
 	}
 	if (decoder->begun || (status >= 0 && offset == 0)) {
 		decoder->begun = true;
-		return -1;
+		return 0;
 	}
 	decoder->begun = true;
 	decoder->offset = 0;
@@ -246,23 +241,85 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 
 /* ---- One step ---- */
 
-/* 1 and a step, 0: there is none yet, or an error. */
-static int next_block(struct pt_decoder *decoder, struct hwt_step *step)
+/* The next block, which makes a step of the one before it: 1, 0: there was none, or an error. */
+static inline int next_block(struct pt_decoder *decoder, struct hwt_step *step)
 {
-	struct pt_block block = { .ninsn = 0 };
-	const int status = decoder->library->pt_blk_next(decoder->block_decoder, &block, sizeof(block));
+	struct pt_held *held = &decoder->held[decoder->at ^ 1];
+	const bool told = decoder->holds;
+
+	held->block.ninsn = 0;
+	held->block.ip = 0;
+	decoder->status =
+		decoder->library->pt_blk_next(decoder->block_decoder, &held->block, sizeof(held->block));
+	if (__builtin_expect(!held->block.ninsn, 0))
+		return 0;
+	if (told)
+		finish(&decoder->held[decoder->at], step, true, held->block.ip);
+	decoder->holds = true;
+	decoder->at ^= 1;
+	held->last = *last_of(decoder, &held->block);
+	/* Whose target stands in the instruction, no packet was read for. */
+	if (held->last.branch.kind != HWT_BRANCH_CALL && held->last.branch.kind != HWT_BRANCH_JUMP &&
+	    __builtin_expect(!look(decoder), 0))
+		return KTREAD_E_MEMORY;
+	held->has_time = decoder->has_time;
+	held->time = decoder->time;
+	held->offset = decoder->offset;
+	held->space = decoder->space;
+	return told;
+}
+
+/* An event, which makes a step of the block before it: 1, 0: there was none, or an error. */
+static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	const int taken = pt_decoder_take_event(decoder);
+	uint64_t next = 0;
+	bool known;
+
+	if (taken <= 0 || !decoder->holds)
+		return taken < 0 ? taken : 0;
+	known = pt_decoder_event_follows(decoder, &next);
+	finish_held(decoder, step, known, next);
+	return 1;
+}
+
+/* What comes where libipt does not go on: 1 and a step, 0: there is nothing, or an error. */
+static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	if (decoder->holds) {
+		finish_held(decoder, step, false, 0);
+		return 1;
+	}
+	if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
+		return tell_gap(decoder, step, decoder->status);
+	if (decoder->synced)
+		decoder->ended = true;
+	if (decoder->ended)
+		return 0;
+	return synchronise(decoder, step);
+}
+
+static __attribute__((noinline)) int next_other(struct pt_decoder *decoder, struct hwt_step *step)
+{
 	int told = 0;
 
-	decoder->status = status;
-	if (block.ninsn) {
-		if (decoder->holds) {
-			pt_decoder_finish(decoder, step, true, block.ip);
-			told = 1;
+	if (__builtin_expect(decoder->event_parts != 0, 0)) {
+		pt_decoder_event(decoder, step);
+		return 1;
+	}
+	while (told == 0) {
+		if (decoder->synced && decoder->status >= 0 && decoder->status & pts_event_pending)
+			told = next_event(decoder, step);
+		else if (decoder->synced && decoder->status >= 0 && !(decoder->status & pts_eos))
+			told = next_block(decoder, step);
+		else
+			told = next_beginning(decoder, step);
+		if (told == 0 && decoder->event_parts) {
+			pt_decoder_event(decoder, step);
+			return 1;
 		}
-		if (!look_at_clock(decoder))
-			return KTREAD_E_MEMORY;
-		hold(decoder, &block);
-		decoder->at = block.end_ip;
+		if (told == 0 && decoder->ended)
+			return 0;
 	}
 	return told;
 }
@@ -270,51 +327,15 @@ static int next_block(struct pt_decoder *decoder, struct hwt_step *step)
 static int next_step(void *opened, struct hwt_step *step)
 {
 	struct pt_decoder *decoder = opened;
-	int told;
 
-	for (;;) {
-		if (decoder->event_parts) {
-			pt_decoder_event(decoder, step);
-			return 1;
-		}
-		if (decoder->synced && decoder->status >= 0 &&
-		    !(decoder->status & (pts_event_pending | pts_eos))) {
-			told = next_block(decoder, step);
-			if (told)
-				return told;
-			continue;
-		}
-		if (decoder->synced && decoder->status >= 0 && decoder->status & pts_event_pending) {
-			told = pt_decoder_take_event(decoder);
-			if (told < 0)
-				return told;
-			if (!told)
-				continue;
-			if (decoder->holds) {
-				uint64_t next = 0;
-				const bool known = pt_decoder_event_follows(decoder, &next);
+	/* Nearly always one block follows another. */
+	if (__builtin_expect(decoder->status == 0 && decoder->holds && !decoder->event_parts, 1)) {
+		const int told = next_block(decoder, step);
 
-				pt_decoder_finish(decoder, step, known, next);
-				return 1;
-			}
-			continue;
-		}
-		if (decoder->holds) {
-			pt_decoder_finish(decoder, step, false, 0);
-			return 1;
-		}
-		if (decoder->ended)
-			return 0;
-		if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
-			return tell_gap(decoder, step, decoder->status);
-		if (decoder->synced) {
-			decoder->ended = true;
-			return 0;
-		}
-		told = synchronise(decoder, step);
-		if (told >= 0 || told == KTREAD_E_MEMORY)
+		if (told)
 			return told;
 	}
+	return next_other(decoder, step);
 }
 
 static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)

@@ -9,7 +9,7 @@
 #include "pt_branch.h"
 #include "pt_image.h"
 
-#define PT_KNOWN 8192u /* branches whose kind is kept */
+#define PT_KNOWN 2048u /* branches whose kind is kept */
 
 struct pt_known {
 	uint64_t address;
@@ -17,14 +17,12 @@ struct pt_known {
 	struct pt_branch branch;
 };
 
-/* A block that is not a step yet. */
+/* A block, and what was known of where and when it was. */
 struct pt_held {
-	uint64_t address, last;
+	struct pt_block block;
+	struct pt_known last; /* instruction of it */
 	uint64_t time, offset, space;
-	uint32_t instructions;
-	uint8_t bits;
 	bool has_time;
-	bool fixed; /* its bytes are the same each time */
 };
 
 struct pt_decoder {
@@ -40,10 +38,10 @@ struct pt_decoder {
 	bool synced, begun, ended;
 	bool has_time;
 	uint64_t time, offset, space;
-	uint64_t at; /* the last instruction */
 	uint8_t bits;
-	bool holds;
-	struct pt_held held;
+	bool holds; /* a block that is not a step yet: held[at] */
+	unsigned at;
+	struct pt_held held[2];
 	struct pt_event event;
 	unsigned event_parts; /* steps that are still to be made of it */
 	char text[160];

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * decode FILE: what it costs to make steps of a trace unit's packets, beside a bare loop over libipt's block decoder, with the
+ * same image, the same places at which blocks end, and the same resynchronisation. Both are processor time of this process,
+ * best of several rounds in turn. A JSON line on stdout, the bar on stderr; exit status 1 if it is missed.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "../cost.h"
+#include "hwt/decoder.h"
+#include "hwt/pt_image.h"
+
+#define ROUNDS 9
+#define MOST   1.2
+
+struct amount {
+	uint64_t instructions, runs;
+	double ns;
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "bench: %s\n", what);
+	exit(EXIT_FAILURE);
+}
+
+static void decode_steps(const struct hwt_file *file, size_t stream, struct hwt_images *images,
+			 struct amount *amount)
+{
+	struct hwt_decoder *decoder;
+	const struct hwt_step *step;
+
+	if (hwt_decoder_open(&decoder, file, stream, images) < 0)
+		fail(hwt_decoder_message(NULL));
+	while (hwt_decoder_next(decoder, &step) > 0) {
+		amount->instructions += step->instructions;
+		amount->runs += step->kind == HWT_RUN;
+	}
+	hwt_decoder_close(decoder);
+}
+
+/* All that libipt has to say, as its own documentation has it. */
+static void drain(const struct pt_library *library, struct pt_block_decoder *decoder, struct amount *amount)
+{
+	int status;
+
+	while ((status = library->pt_blk_sync_forward(decoder)) != -pte_eos) {
+		while (status >= 0 && !(status & pts_eos)) {
+			struct pt_block block = { .ninsn = 0 };
+			struct pt_event event;
+
+			if (status & pts_event_pending) {
+				status = library->pt_blk_event(decoder, &event, sizeof(event));
+				continue;
+			}
+			status = library->pt_blk_next(decoder, &block, sizeof(block));
+			amount->instructions += block.ninsn;
+			amount->runs += block.ninsn != 0;
+		}
+		if (status >= 0)
+			return;
+	}
+}
+
+static void decode_blocks(const struct hwt_file *file, size_t stream, struct hwt_images *images,
+			  struct amount *amount)
+{
+	const struct pt_library *library = pt_library_load();
+	const struct hwt_piece *piece = hwt_file_piece(file, stream, 0);
+	struct pt_block_decoder *decoder;
+	struct pt_sections *sections;
+	struct pt_config config;
+	uint64_t until;
+
+	if (!library || !piece)
+		fail("no libipt, or no memory");
+	pt_library_configure(library, &config, hwt_file_stream(file, stream), piece);
+	config.flags.variant.block.end_on_call = 1;
+	config.flags.variant.block.end_on_jump = 1;
+	sections = pt_sections_open(library, images, 0);
+	decoder = library->pt_blk_alloc_decoder(&config);
+	if (!sections || !decoder)
+		fail("out of memory");
+	library->pt_blk_set_image(decoder, pt_sections_at(sections, 0, &until));
+	drain(library, decoder, amount);
+	library->pt_blk_free_decoder(decoder);
+	pt_sections_close(sections);
+}
+
+static void measure(const struct hwt_file *file, struct hwt_images *images,
+		    void (*decode)(const struct hwt_file *file, size_t stream, struct hwt_images *images,
+				   struct amount *amount),
+		    struct amount *best)
+{
+	struct amount amount = { .ns = -now() };
+
+	for (size_t i = 0; i < hwt_file_streams(file); i++)
+		if (hwt_file_pieces(file, i))
+			decode(file, i, images, &amount);
+	amount.ns += now();
+	if (best->ns == 0 || amount.ns < best->ns)
+		*best = amount;
+}
+
+int main(int argc, char **argv)
+{
+	struct amount bare = { .ns = 0 }, steps = { .ns = 0 };
+	struct hwt_file *file;
+	struct hwt_images *images;
+
+	if (argc < 2 || hwt_file_open(&file, argv[1]) < 0)
+		fail(argc < 2 ? "decode FILE" : hwt_file_message(NULL));
+	if (hwt_images_new(&images, file, NULL) < 0)
+		fail(hwt_images_message(NULL));
+	for (int round = 0; round < ROUNDS; round++) {
+		measure(file, images, decode_blocks, &bare);
+		measure(file, images, decode_steps, &steps);
+	}
+	if (bare.instructions == 0 || bare.instructions != steps.instructions)
+		fail("the two have decoded different instructions");
+	for (int i = 0; i < 2; i++) {
+		const struct amount *amount = i ? &steps : &bare;
+
+		fprintf(stderr,
+			"  %-24s %11" PRIu64 " instructions %10" PRIu64 " runs %8.2f ns/run %8.1f ms\n",
+			i ? "steps" : "libipt's block decoder", amount->instructions, amount->runs,
+			amount->ns / (double)amount->runs, amount->ns / 1e6);
+		printf("{\"bench\":\"hwt-decode\",\"what\":\"%s\",\"instructions\":%" PRIu64
+		       ",\"ns_per_run\":%.2f}\n",
+		       i ? "steps" : "blocks", amount->instructions, amount->ns / (double)amount->runs);
+	}
+	hwt_images_free(images);
+	hwt_file_close(file);
+	return cost_bar("hwt-decode", "decoding, of libipt's block decoder alone", steps.ns / bare.ns, MOST)
+		       ? EXIT_SUCCESS
+		       : EXIT_FAILURE;
+}
