@@ -112,7 +112,7 @@ struct ktrace_hwt_unit {
 
 /*
  * Operations return KTRACE_OK or a negative enum ktrace_error: ARGUMENT (the configuration asks for what it cannot do),
- * DEVICE (absent, or it did not come to rest in time), MEMORY (table too small).
+ * DEVICE (absent, or it did not come to rest in time), MEMORY (table too small), BUSY (what CPUs share is another unit's).
  * The library calls none of them twice at once for the same unit. None may sleep, but init and deinit, nor call the library;
  * the kernel's short lock may be held.
  */

@@ -16,10 +16,12 @@
  *	ktrace_hwt_add(&backend);		DEVICE and backend.why: what is wrong with the description
  *
  * A trace ends in the nearest ETR that it can reach, which writes it into the unit's buffer by itself, in frames of the
- * formatter, for one unit at a time: while another CPU has it, a unit cannot be enabled (BUSY). Where it reaches none it
- * ends in an ETF, a buffer that all CPUs share: what is in there is taken out of its frames and copied to each unit's own
- * buffer (which must be mapped, ktrace_hwt_buffer.base) whenever one of them is read or disabled. Any other ETF on the way
- * is a FIFO. A TPIU or the like is closed, not used.
+ * formatter, for one unit at a time: while another CPU has it, a unit cannot be enabled (BUSY). Any ETF on the way is a
+ * FIFO. A TPIU or the like is closed, not used.
+ *
+ * An ETR that is lent a store of its own, and an ETF where no ETR is reached, are shared by all CPUs: what is in there is
+ * taken out of its frames and copied to each unit's own buffer (which must be mapped, ktrace_hwt_buffer.base) whenever one
+ * of them is read or disabled.
  */
 #ifndef KTRACE_HWT_CORESIGHT_H
 #define KTRACE_HWT_CORESIGHT_H
@@ -42,7 +44,10 @@ enum ktrace_coresight_type {
 
 /* ETR: scatter-gather is safe with this memory system; without it buffers must be one piece. */
 #define KTRACE_CORESIGHT_SCATTER 1u
-/* ETR: goes on where RWP says (CoreSight SoC-600). Those without begin anew when enabled, and serve CPU mode alone. */
+/*
+ * ETR: goes on where RWP says (CoreSight SoC-600). Those without begin anew when enabled, and serve CPU mode alone unless
+ * they have a store.
+ */
 #define KTRACE_CORESIGHT_RESTORE 2u
 /* ETR: its writes are coherent with the CPUs' caches. */
 #define KTRACE_CORESIGHT_COHERENT 4u
@@ -56,9 +61,10 @@ struct ktrace_coresight_hop {
 struct ktrace_coresight_own {
 	uint32_t users;	       /* sources whose trace goes through it now … */
 	uint8_t port_users[8]; /* … and by which port: in of a funnel, out of a replicator */
+	uint8_t ports;	       /* bit of each port that has some */
 	uint8_t trace_id;      /* ETM4 */
 	uint8_t hops;	       /* ETM4: of path[]; the last is where it ends */
-	uint8_t collected;     /* ETM4, ETF: the trace ends in an ETF */
+	uint8_t collected;     /* ETM4: the trace ends where CPUs share the memory */
 	uint8_t scatters;      /* ETR: DEVID says that it can */
 	struct ktrace_coresight_hop path[KTRACE_CORESIGHT_HOPS];
 	uint32_t idr[14];	      /* ETM4: TRCIDR0 to 13 */
@@ -70,6 +76,8 @@ struct ktrace_coresight_component {
 	uint32_t flags; /* KTRACE_CORESIGHT_* */
 	uintptr_t base; /* of its 4 KiB of registers, as mapped */
 	uint32_t cpu;	/* ETM4: whose */
+	/* ETR: one mapped piece, uncached unless COHERENT; NULL: it writes into the buffers of units. */
+	const struct ktrace_hwt_buffer *store;
 	struct ktrace_coresight_own own;
 };
 

@@ -179,7 +179,7 @@ static int begin_end(struct ktrace_coresight *all, struct ktrace_coresight_compo
 	if (!etm->own.collected)
 		error = ktrace_coresight_etr_start(all, end, unit);
 	else if (end->own.users == 0)
-		error = ktrace_coresight_etf_start(all, end);
+		error = ktrace_coresight_collect_start(all, end);
 	if (error)
 		return error;
 	end->own.users++;

@@ -125,7 +125,7 @@ KTRACE_HIDDEN int ktrace_coresight_tmc_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *tmc);
 KTRACE_HIDDEN int ktrace_coresight_tmc_off(const struct ktrace_coresight *all,
 					   const struct ktrace_coresight_component *tmc);
-/* In circular mode, memory of its own. */
+/* In circular mode, in its own memory. */
 KTRACE_HIDDEN int ktrace_coresight_etf_start(const struct ktrace_coresight *all,
 					     const struct ktrace_coresight_component *etf);
 /* As a FIFO on the way. */
@@ -145,9 +145,20 @@ KTRACE_HIDDEN int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
 					    const struct ktrace_coresight_component *etr,
 					    struct ktrace_hwt_unit *unit);
 
-/* Stops the ETF, gives each unit its bytes, and has it go on if somebody still traces into it. */
+/* Into the store that it is lent, from its beginning. */
+KTRACE_HIDDEN int ktrace_coresight_etr_start_store(const struct ktrace_coresight *all,
+						   const struct ktrace_coresight_component *etr);
+/* Stopped: which bytes of the store have been written, the oldest first, from there on round it. */
+KTRACE_HIDDEN int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
+					      const struct ktrace_coresight_component *etr, uint64_t *from,
+					      uint64_t *count);
+
+/* Shared memory, an ETF's own or an ETR's store. */
+KTRACE_HIDDEN int ktrace_coresight_collect_start(struct ktrace_coresight *all,
+						 const struct ktrace_coresight_component *end);
+/* Stops it, gives each unit its bytes, and has it go on if somebody still traces into it. */
 KTRACE_HIDDEN int ktrace_coresight_collect(struct ktrace_coresight *all,
-					   struct ktrace_coresight_component *etf);
+					   const struct ktrace_coresight_component *end);
 
 /* After `position` has moved. */
 KTRACE_INLINE void ktrace_coresight_wraps(struct ktrace_hwt_unit *unit)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * An ETF that keeps the trace of several CPUs in its own memory is emptied word by word through a register. Its formatter
- * has mixed their bytes in frames of 16, and says in them whose they are: this takes them apart again and puts each unit's
- * bytes into its buffer. The formatter begins with nobody's bytes each time that it is started, and so does this. The lock
- * is held.
+ * Memory that holds the trace of several CPUs: an ETF's own, which is read word by word through a register, or a store that
+ * an ETR writes. The formatter has mixed their bytes in frames of 16, and says in them whose they are: this takes them
+ * apart again and puts each unit's bytes into its buffer. The formatter begins with nobody's bytes each time that it is
+ * started, and so does this. The lock is held.
  */
 #include "coresight.h"
 
 #define FRAME 16u
 
-/* Of the trace id that has been told last. */
 struct sorter {
 	struct ktrace_coresight *all;
-	const struct ktrace_coresight_component *etf;
-	struct ktrace_hwt_unit *unit; /* NULL: nobody's */
+	const struct ktrace_coresight_component *end;
+	struct ktrace_hwt_unit *unit; /* of the trace id that has been told last; NULL: nobody's */
+	uint64_t at, left;	      /* bytes: the next one in the store, and how many there are still */
 };
 
-/* The unit whose trace with that id ends in this ETF. */
+/* The unit whose trace with that id ends here. */
 static struct ktrace_hwt_unit *unit_of(const struct sorter *sorter, uint32_t id)
 {
 	const struct ktrace_coresight *all = sorter->all;
@@ -25,7 +25,7 @@ static struct ktrace_hwt_unit *unit_of(const struct sorter *sorter, uint32_t id)
 		const struct ktrace_coresight_component *etm = &all->component[i];
 
 		if (etm->type == KTRACE_CORESIGHT_ETM4 && etm->own.trace_id == id && etm->own.unit &&
-		    &all->component[etm->own.path[etm->own.hops - 1].component] == sorter->etf)
+		    &all->component[etm->own.path[etm->own.hops - 1].component] == sorter->end)
 			return etm->own.unit;
 	}
 	return KTRACE_NULL;
@@ -66,27 +66,49 @@ static void sort(struct sorter *sorter, const uint8_t frame[FRAME])
 	}
 }
 
-/* Nonzero: there is no whole frame any more. */
-static int next_frame(const struct sorter *sorter, uint8_t frame[FRAME])
+/* Nonzero: it is empty. */
+static int next_word(struct sorter *sorter, uint8_t bytes[4])
 {
-	for (uint32_t i = 0; i < FRAME; i += 4) {
-		uint32_t word = ktrace_coresight_read(sorter->all, sorter->etf, TMC_RRD);
+	const struct ktrace_hwt_buffer *store = sorter->end->store;
+	uint32_t word;
 
+	if (sorter->left == 0)
+		return 1;
+	sorter->left -= 4;
+	if (store) {
+		word = *(const volatile uint32_t *)((const uint8_t *)store->base + sorter->at);
+		sorter->at = (sorter->at + 4) % store->size;
+	} else {
+		word = ktrace_coresight_read(sorter->all, sorter->end, TMC_RRD);
 		if (word == RRD_EMPTY)
 			return 1;
-		for (uint32_t byte = 0; byte < 4; byte++)
-			frame[i + byte] = (uint8_t)(word >> 8 * byte);
 	}
+	for (uint32_t i = 0; i < 4; i++)
+		bytes[i] = (uint8_t)(word >> 8 * i);
 	return 0;
 }
 
 static void empty(struct sorter *sorter)
 {
-	uint32_t frames = ktrace_coresight_read(sorter->all, sorter->etf, TMC_RSZ) / (FRAME / 4);
 	uint8_t frame[FRAME];
+	uint32_t filled = 0;
 
-	while (frames-- > 0 && !next_frame(sorter, frame))
-		sort(sorter, frame);
+	while (!next_word(sorter, frame + filled)) {
+		filled += 4;
+		if (filled == FRAME) {
+			sort(sorter, frame);
+			filled = 0;
+		}
+	}
+}
+
+/* How much there is to be sorted. Stopped. */
+static int look(struct sorter *sorter)
+{
+	if (sorter->end->store)
+		return ktrace_coresight_etr_stored(sorter->all, sorter->end, &sorter->at, &sorter->left);
+	sorter->left = (uint64_t)ktrace_coresight_read(sorter->all, sorter->end, TMC_RSZ) * 4;
+	return KTRACE_OK;
 }
 
 /* For all that trace into it: the counts are right, and what has wrapped away before it was read is lost. */
@@ -102,24 +124,33 @@ static void account(const struct sorter *sorter, uint32_t status)
 	}
 }
 
-int ktrace_coresight_collect(struct ktrace_coresight *all, struct ktrace_coresight_component *etf)
+int ktrace_coresight_collect_start(struct ktrace_coresight *all, const struct ktrace_coresight_component *end)
+{
+	return end->store ? ktrace_coresight_etr_start_store(all, end) : ktrace_coresight_etf_start(all, end);
+}
+
+int ktrace_coresight_collect(struct ktrace_coresight *all, const struct ktrace_coresight_component *end)
 {
 	struct sorter sorter;
-	int error = ktrace_coresight_tmc_stop(all, etf), off;
+	int error = ktrace_coresight_tmc_stop(all, end), off;
 
 	sorter.all = all;
-	sorter.etf = etf;
+	sorter.end = end;
 	sorter.unit = KTRACE_NULL;
+	sorter.at = 0;
+	sorter.left = 0;
+	if (!error)
+		error = look(&sorter);
 	if (!error) {
-		uint32_t status = ktrace_coresight_read(all, etf, TMC_STS);
+		uint32_t status = ktrace_coresight_read(all, end, TMC_STS);
 
 		empty(&sorter);
 		account(&sorter, status);
 	}
-	off = ktrace_coresight_tmc_off(all, etf);
+	off = ktrace_coresight_tmc_off(all, end);
 	if (!error)
 		error = off;
-	if (!error && etf->own.users > 0)
-		error = ktrace_coresight_etf_start(all, etf);
+	if (!error && end->own.users > 0)
+		error = ktrace_coresight_collect_start(all, end);
 	return error;
 }

@@ -6,6 +6,8 @@
  *
  * An ETR that goes on at its write pointer is given that of the unit. Others begin at the start of the buffer again: what
  * is left of the last lap is filled with frames that say nothing, so that position and place in the buffer still agree.
+ *
+ * A store is written from its beginning each time.
  */
 #include "coresight.h"
 
@@ -161,12 +163,19 @@ static void restore(const struct ktrace_coresight *all, const struct ktrace_core
 	ktrace_coresight_write(all, etr, TMC_STS, 0);
 }
 
-static uint32_t axi(const struct ktrace_coresight_component *etr,
-		    const struct ktrace_coresight_request *request)
+/* At rest. All but the pointers. */
+static void program(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etr,
+		    uint64_t begin, uint64_t size, uint32_t scatter)
 {
-	return AXICTL_BURST16 | AXICTL_NONSECURE |
-	       (etr->flags & KTRACE_CORESIGHT_COHERENT ? AXICTL_CACHED : 0) |
-	       (request->scatter ? AXICTL_SCATTER : 0);
+	uint32_t axi = AXICTL_BURST16 | AXICTL_NONSECURE | (scatter ? AXICTL_SCATTER : 0) |
+		       (etr->flags & KTRACE_CORESIGHT_COHERENT ? AXICTL_CACHED : 0);
+
+	ktrace_coresight_write(all, etr, TMC_RSZ, (uint32_t)(size / 4));
+	ktrace_coresight_write(all, etr, TMC_MODE, MODE_CIRCULAR);
+	ktrace_coresight_write(all, etr, TMC_AXICTL, axi);
+	ktrace_coresight_write(all, etr, TMC_DBALO, (uint32_t)begin);
+	ktrace_coresight_write(all, etr, TMC_DBAHI, (uint32_t)(begin >> 32));
+	ktrace_coresight_write(all, etr, TMC_TRG, 0);
 }
 
 int ktrace_coresight_etr_start(const struct ktrace_coresight *all,
@@ -183,14 +192,9 @@ int ktrace_coresight_etr_start(const struct ktrace_coresight *all,
 		return error;
 	request->offset = unit->position % unit->buffer.size;
 	request->full = 0;
-	ktrace_coresight_write(all, etr, TMC_RSZ, (uint32_t)(unit->buffer.size / 4));
-	ktrace_coresight_write(all, etr, TMC_MODE, MODE_CIRCULAR);
-	ktrace_coresight_write(all, etr, TMC_AXICTL, axi(etr, request));
-	ktrace_coresight_write(all, etr, TMC_DBALO, (uint32_t)begin);
-	ktrace_coresight_write(all, etr, TMC_DBAHI, (uint32_t)(begin >> 32));
+	program(all, etr, begin, unit->buffer.size, request->scatter);
 	if (restores)
 		restore(all, etr, begin + request->offset);
-	ktrace_coresight_write(all, etr, TMC_TRG, 0);
 	ktrace_coresight_tmc_run(all, etr);
 	return KTRACE_OK;
 }
@@ -216,4 +220,36 @@ int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
 	if (!error)
 		error = seen;
 	return error ? error : off;
+}
+
+/* ---- Stores ------------------------------------------------------------------------------------ */
+
+int ktrace_coresight_etr_start_store(const struct ktrace_coresight *all,
+				     const struct ktrace_coresight_component *etr)
+{
+	uint64_t begin = etr->store->piece[0].physical;
+	int error = ktrace_coresight_tmc_rest(all, etr);
+
+	if (error)
+		return error;
+	program(all, etr, begin, etr->store->size, 0);
+	if (etr->flags & KTRACE_CORESIGHT_RESTORE)
+		restore(all, etr, begin);
+	ktrace_coresight_tmc_run(all, etr);
+	return KTRACE_OK;
+}
+
+int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
+				const struct ktrace_coresight_component *etr, uint64_t *from, uint64_t *count)
+{
+	uint32_t status = ktrace_coresight_read(all, etr, TMC_STS);
+	uint64_t offset;
+	int error = offset_of(etr->store, write_pointer(all, etr), &offset);
+
+	if (error || (status & STS_MEMERR))
+		return KTRACE_ERROR_DEVICE;
+	*from = status & STS_FULL ? offset : 0;
+	*count = status & STS_FULL ? etr->store->size : offset;
+	all->access->barrier();
+	return KTRACE_OK;
 }

@@ -23,6 +23,16 @@ static const struct shape shapes[] = {
 
 /* ---- Is it one? -------------------------------------------------------------------------------- */
 
+static int can_store(const struct ktrace_coresight_component *one)
+{
+	const struct ktrace_hwt_buffer *store = one->store;
+
+	return one->type == KTRACE_CORESIGHT_ETR && store->pieces == 1 && store->base && store->size > 0 &&
+	       store->size % 4096 == 0 && store->size <= UINT32_MAX && store->piece[0].size == store->size &&
+	       store->piece[0].physical >> TMC_ADDRESS_BITS == 0 &&
+	       (store->piece[0].physical + store->size) >> TMC_ADDRESS_BITS == 0;
+}
+
 static const char *check_components(const struct ktrace_coresight *all)
 {
 	const uint32_t known =
@@ -41,6 +51,8 @@ static const char *check_components(const struct ktrace_coresight *all)
 			return "a component has flags that it cannot have";
 		if ((one->flags & KTRACE_CORESIGHT_SCATTER) && (one->flags & KTRACE_CORESIGHT_RESTORE))
 			return "an ETR that scatters cannot go on where it stopped";
+		if (one->store && !can_store(one))
+			return "a store is not one mapped piece of memory in reach of an ETR";
 		for (uint32_t other = 0; other < i; other++)
 			if (one->type == KTRACE_CORESIGHT_ETM4 &&
 			    all->component[other].type == KTRACE_CORESIGHT_ETM4 &&
@@ -156,7 +168,7 @@ static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
 
 	reach(all, start, by, distance);
 	end = nearest(all, KTRACE_CORESIGHT_ETR, by, distance);
-	etm->own.collected = end == NOWHERE;
+	etm->own.collected = end == NOWHERE || all->component[end].store;
 	if (end == NOWHERE)
 		end = nearest(all, KTRACE_CORESIGHT_ETF, by, distance);
 	if (end == NOWHERE)
@@ -167,13 +179,13 @@ static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
 	return KTRACE_NULL;
 }
 
-/* An ETF cannot both be where one trace ends and on the way of another. */
+/* A backend says one thing of all its traces: they are in frames, or not. */
 static const char *check_ends(const struct ktrace_coresight *all, uint32_t collected)
 {
 	for (uint32_t i = 0; i < all->components; i++)
 		if (all->component[i].type == KTRACE_CORESIGHT_ETM4 &&
 		    all->component[i].own.collected != collected)
-			return "some trace units lead to an ETR, and some to an ETF alone";
+			return "some trace units lead to memory that CPUs share, and some do not";
 	return KTRACE_NULL;
 }
 

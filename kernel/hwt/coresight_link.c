@@ -7,15 +7,11 @@
 
 static void set_funnel(const struct ktrace_coresight *all, const struct ktrace_coresight_component *funnel)
 {
-	uint32_t control = FUNCTL_HOLD_TIME(FUNCTL_HOLD);
-
 	if (funnel->base == 0)
 		return;
-	for (uint32_t port = 0; port < 8; port++)
-		if (funnel->own.port_users[port] > 0)
-			control |= FUNCTL_ENABLE(port);
 	ktrace_coresight_unlock(all, funnel);
-	ktrace_coresight_write(all, funnel, FUNNEL_FUNCTL, control);
+	ktrace_coresight_write(all, funnel, FUNNEL_FUNCTL,
+			       FUNCTL_HOLD_TIME(FUNCTL_HOLD) | FUNCTL_PORTS(funnel->own.ports));
 }
 
 static void set_replicator(const struct ktrace_coresight *all,
@@ -25,9 +21,9 @@ static void set_replicator(const struct ktrace_coresight *all,
 		return;
 	ktrace_coresight_unlock(all, replicator);
 	ktrace_coresight_write(all, replicator, REPLICATOR_IDFILTER0,
-			       replicator->own.port_users[0] ? IDFILTER_OPEN : IDFILTER_SHUT);
+			       replicator->own.ports & 1 ? IDFILTER_OPEN : IDFILTER_SHUT);
 	ktrace_coresight_write(all, replicator, REPLICATOR_IDFILTER1,
-			       replicator->own.port_users[1] ? IDFILTER_OPEN : IDFILTER_SHUT);
+			       replicator->own.ports & 2 ? IDFILTER_OPEN : IDFILTER_SHUT);
 }
 
 /* Nothing waits in it any more: where the trace ends a flush has been through it. */
@@ -39,43 +35,55 @@ static int stop_passing(const struct ktrace_coresight *all, const struct ktrace_
 	return error ? error : off;
 }
 
+/* One more goes through that port, or one less: nonzero if its first has come, or its last gone. */
+static int join_port(struct ktrace_coresight_own *own, uint32_t port)
+{
+	own->ports |= (uint8_t)(1u << port);
+	return own->port_users[port]++ == 0;
+}
+
+static int leave_port(struct ktrace_coresight_own *own, uint32_t port)
+{
+	if (--own->port_users[port] > 0)
+		return 0;
+	own->ports &= (uint8_t) ~(1u << port);
+	return 1;
+}
+
 static int open_one(const struct ktrace_coresight *all, struct ktrace_coresight_component *one,
 		    const struct ktrace_coresight_hop *hop)
 {
-	int error;
+	int error = KTRACE_OK;
 
-	switch (one->type) {
-	case KTRACE_CORESIGHT_FUNNEL:
-		if (one->own.port_users[hop->in]++ == 0)
+	if (one->type == KTRACE_CORESIGHT_FUNNEL) {
+		if (join_port(&one->own, hop->in))
 			set_funnel(all, one);
-		return KTRACE_OK;
-	case KTRACE_CORESIGHT_REPLICATOR:
-		if (one->own.port_users[hop->out]++ == 0)
+	} else if (one->type == KTRACE_CORESIGHT_REPLICATOR) {
+		if (join_port(&one->own, hop->out))
 			set_replicator(all, one);
-		return KTRACE_OK;
-	default:
-		error = one->own.users == 0 ? ktrace_coresight_etf_pass(all, one) : KTRACE_OK;
+	} else {
+		if (one->own.users == 0)
+			error = ktrace_coresight_etf_pass(all, one);
 		if (!error)
 			one->own.users++;
-		return error;
 	}
+	return error;
 }
 
 static int shut_one(const struct ktrace_coresight *all, struct ktrace_coresight_component *one,
 		    const struct ktrace_coresight_hop *hop)
 {
-	switch (one->type) {
-	case KTRACE_CORESIGHT_FUNNEL:
-		if (--one->own.port_users[hop->in] == 0)
+	if (one->type == KTRACE_CORESIGHT_FUNNEL) {
+		if (leave_port(&one->own, hop->in))
 			set_funnel(all, one);
 		return KTRACE_OK;
-	case KTRACE_CORESIGHT_REPLICATOR:
-		if (--one->own.port_users[hop->out] == 0)
+	}
+	if (one->type == KTRACE_CORESIGHT_REPLICATOR) {
+		if (leave_port(&one->own, hop->out))
 			set_replicator(all, one);
 		return KTRACE_OK;
-	default:
-		return --one->own.users == 0 ? stop_passing(all, one) : KTRACE_OK;
 	}
+	return --one->own.users == 0 ? stop_passing(all, one) : KTRACE_OK;
 }
 
 /* Shuts the hops [from, end) of the way; the first error, but all of them. */

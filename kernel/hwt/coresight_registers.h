@@ -85,7 +85,7 @@
 #define FUNNEL_FUNCTL	     0x000u
 #define FUNCTL_HOLD_TIME(n)  ((n) << 8) /* n + 1 transfers of a port, one after another */
 #define FUNCTL_HOLD	     0x7u
-#define FUNCTL_ENABLE(port)  (1u << (port))
+#define FUNCTL_PORTS(bits)   ((uint32_t)(bits))
 #define REPLICATOR_IDFILTER0 0x000u /* of port 0 */
 #define REPLICATOR_IDFILTER1 0x004u
 #define IDFILTER_OPEN	     0x00u

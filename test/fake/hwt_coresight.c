@@ -228,7 +228,7 @@ static void mmio_write(uintptr_t base, uint32_t offset, uint32_t value)
 
 	if (!one)
 		return;
-	fake_log("%s w %03x %08x", one->name, offset, value);
+	fake_log("%s write %s %08x", one->name, fake_coresight_name(one, offset), value);
 	if (offset == LAR) {
 		one->unlocked = value == KEY;
 		return;
@@ -259,7 +259,7 @@ static uint32_t mmio_read(uintptr_t base, uint32_t offset)
 	uint32_t value = one ? read_register(one, offset) : UINT32_MAX;
 
 	if (one)
-		fake_log("%s r %03x %08x", one->name, offset, value);
+		fake_log("%s read %s %08x", one->name, fake_coresight_name(one, offset), value);
 	return value;
 }
 

@@ -68,6 +68,9 @@ void fake_queue_drain(uint32_t component);
 void fake_coresight_rule(const struct fake_component *component, int holds, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* Of a register; until the next call. */
+const char *fake_coresight_name(const struct fake_component *component, uint32_t offset);
+
 /* A write, already found to be unlocked; reads return the value. */
 void fake_etm_write(struct fake_component *etm, uint32_t offset, uint32_t value);
 uint32_t fake_etm_read(struct fake_component *etm, uint32_t offset);

@@ -312,6 +312,62 @@ static void what_is_collected_must_be_mapped(void **state)
 	assert_int_equal(cs_op()->unit_init(&cs.backend, &cs.unit[0]), KTRACE_ERROR_MEMORY);
 }
 
+/* ---- Two CPUs into the store of an ETR --------------------------------------------------------- */
+
+static void two_etms_funnel_etr_with_a_store(void **state)
+{
+	(void)state;
+	cs_boot(&cs_store);
+	assert_int_equal(cs.backend.modes, 1 << KTRX_HWT_MODE_CPU | 1 << KTRX_HWT_MODE_THREAD);
+	for (uint32_t i = 0; i < 2; i++) {
+		cs_unit(i, 2, 1);
+		cs_on(i, i);
+	}
+	for (uint32_t i = 0; i < 20; i++)
+		run(i % 2, 20 + i);
+	cs_off(0);
+	run(1, 77);
+	cs_off(1);
+	for (uint32_t i = 0; i < 2; i++) {
+		assert_int_equal(cs.unit[i].position, fake_coresight_made(i));
+		cs_assert_bytes(i, 0, cs.unit[i].position, i, 0);
+	}
+	cs_assert_clean();
+	fake_log_golden("coresight_store");
+	for (uint32_t i = 0; i < 30; i++) {
+		cs_on(0, i % 2);
+		run(i % 2, 400);
+		cs_read(0);
+		cs_assert_bytes(0, cs.unit[0].position - 400, cs.unit[0].position, i % 2,
+				fake_coresight_made(i % 2) - 400);
+		cs_off(0);
+	}
+	assert_int_equal(cs.unit[0].wraps, cs.unit[0].position / 0x2000);
+	assert_int_equal(cs.unit[0].lost, 0);
+	assert_int_equal(cs.unit[1].position, 10 * 30 + 77);
+	cs_assert_clean();
+}
+
+/* The oldest bytes are gone, the newest are whole. */
+static void a_store_that_overflows_says_so(void **state)
+{
+	uint64_t made;
+
+	(void)state;
+	cs_boot(&cs_store);
+	cs_unit(1, 4, 1);
+	cs_on(1, 0);
+	run(0, 20000);
+	cs_off(1);
+	made = fake_coresight_made(0);
+	assert_int_equal(cs.unit[1].lost, 1);
+	assert_in_range(cs.unit[1].position, 6000, 8192);
+	cs_assert_bytes(1, 0, cs.unit[1].position, 0, made - cs.unit[1].position);
+	cs_on(1, 0);
+	fake_coresight_stick(3, FAKE_STUCK_MEMORY);
+	assert_int_equal(cs_op()->read(&cs.backend, &cs.unit[1]), KTRACE_ERROR_DEVICE);
+}
+
 /* ---- A replicator ------------------------------------------------------------------------------ */
 
 static void etm_replicator_tpiu_and_etr(void **state)
@@ -412,6 +468,8 @@ int main(void)
 		cmocka_unit_test(an_etf_that_overflows_says_so),
 		cmocka_unit_test(what_is_collected_can_stop),
 		cmocka_unit_test(what_is_collected_must_be_mapped),
+		cmocka_unit_test(two_etms_funnel_etr_with_a_store),
+		cmocka_unit_test(a_store_that_overflows_says_so),
 		cmocka_unit_test(etm_replicator_tpiu_and_etr),
 		cmocka_unit_test(a_trace_unit_that_does_not_answer),
 		cmocka_unit_test(trace_memory_that_does_not_answer),

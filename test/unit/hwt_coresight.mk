@@ -2,7 +2,7 @@
 #
 # The backend of CoreSight on a model of its components.
 CORESIGHT_TEST_SRCS = test/unit/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
-	hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES)
+	hwt_coresight_names.c hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES)
 
 # $(call coresight_test,<name>,<what it takes besides>)
 define coresight_test

@@ -28,13 +28,13 @@ static int configure(void)
 }
 
 /* The last value that was written to a register of component 0. */
-static uint32_t written(uint32_t offset)
+static uint32_t written(const char *name)
 {
 	const char *at = fake_log_text();
-	char line[32];
+	char line[48];
 	unsigned value = 0xdeadbeef;
 
-	snprintf(line, sizeof(line), "etm0 w %03x ", offset);
+	snprintf(line, sizeof(line), "etm0 write %s ", name);
 	while ((at = strstr(at, line))) {
 		at += strlen(line);
 		sscanf(at, "%x", &value);
@@ -73,7 +73,7 @@ static void kernel_code_alone(void **state)
 	assert_true(is_traced(1, KERNEL_CODE, 0));
 	assert_false(is_traced(0, USER_CODE, 0));
 	assert_false(is_traced(2, KERNEL_CODE, 0));
-	assert_int_equal(written(0x080), 0x00590201);
+	assert_int_equal(written("TRCVICTLR"), 0x00590201);
 	stop();
 }
 
@@ -84,7 +84,7 @@ static void user_code_alone(void **state)
 	start();
 	assert_true(is_traced(0, USER_CODE, 0));
 	assert_false(is_traced(1, KERNEL_CODE, 0));
-	assert_int_equal(written(0x080), 0x006a0201);
+	assert_int_equal(written("TRCVICTLR"), 0x006a0201);
 	stop();
 }
 
@@ -123,7 +123,7 @@ static void a_kernel_at_el2(void **state)
 	start();
 	assert_true(is_traced(2, KERNEL_CODE, 0));
 	assert_false(is_traced(1, KERNEL_CODE, 0));
-	assert_int_equal(written(0x010), 0x9081);
+	assert_int_equal(written("TRCCONFIGR"), 0x9081);
 	stop();
 }
 
@@ -145,12 +145,12 @@ static void ranges_end_before_their_end(void **state)
 	assert_false(is_traced(0, USER_CODE + 0x100, 0));
 	assert_false(is_traced(0, USER_CODE - 4, 0));
 	assert_true(is_traced(0, UINT64_C(0xfffffffff000000c), 0));
-	assert_int_equal(written(0x084), 3);
+	assert_int_equal(written("TRCVIIECTLR"), 3);
 	stop();
 	cs.config.ranges = 0;
 	start();
 	assert_true(is_traced(0, USER_CODE - 4, 0));
-	assert_int_equal(written(0x084), 0);
+	assert_int_equal(written("TRCVIIECTLR"), 0);
 	stop();
 	fake_log_golden("coresight_ranges");
 }
@@ -177,7 +177,7 @@ static void one_address_space(void **state)
 	start();
 	assert_true(is_traced(0, USER_CODE, 0x1234));
 	assert_false(is_traced(0, USER_CODE, 0x1235));
-	assert_int_equal(written(0x640), 0x1234);
+	assert_int_equal(written("TRCVMIDCVR0"), 0x1234);
 	stop();
 }
 
@@ -189,17 +189,17 @@ static void packets_that_are_asked_for(void **state)
 
 	(void)state;
 	start();
-	assert_int_equal(written(0x010), 0x1041); /* contexts, returns compressed */
-	assert_int_equal(written(0x034), 12);
-	assert_int_equal(written(0x038), 4);
+	assert_int_equal(written("TRCCONFIGR"), 0x1041); /* contexts, returns compressed */
+	assert_int_equal(written("TRCSYNCPR"), 12);
+	assert_int_equal(written("TRCCCCTLR"), 4);
 	stop();
 	cs.config.flags = KTRACE_HWT_TIME | KTRACE_HWT_CYCLES | KTRACE_HWT_RETURNS;
 	cs.config.psb_period = 65537;
 	cs.config.cycle_threshold = 100;
 	start();
-	assert_int_equal(written(0x010), 0x0851);
-	assert_int_equal(written(0x034), 17);
-	assert_int_equal(written(0x038), 100);
+	assert_int_equal(written("TRCCONFIGR"), 0x0851);
+	assert_int_equal(written("TRCSYNCPR"), 17);
+	assert_int_equal(written("TRCCCCTLR"), 100);
 	assert_int_equal(cs_op()->describe(&cs.backend, &cs.config, &etm4, sizeof(etm4)), sizeof(etm4));
 	assert_int_equal(etm4.configr, 0x0851);
 	assert_int_equal(etm4.traceidr, 0x10);
@@ -213,7 +213,7 @@ static void packets_that_are_asked_for(void **state)
 	assert_int_equal(configure(), KTRACE_OK);
 	cs.config.psb_period = UINT32_MAX;
 	start();
-	assert_int_equal(written(0x034), 20);
+	assert_int_equal(written("TRCSYNCPR"), 20);
 	stop();
 }
 

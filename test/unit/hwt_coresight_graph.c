@@ -165,7 +165,36 @@ static void ways_that_lead_nowhere(void **state)
 		(struct ktrace_coresight_component){ .type = KTRACE_CORESIGHT_ETF, .base = 0x700000 };
 	cs.link[1] = (struct ktrace_coresight_link){ 1, 0, 4, 0 };
 	cs.all.components = 5;
-	assert_wrong("some to an ETF alone");
+	assert_wrong("and some do not");
+}
+
+static void stores_that_cannot_be(void **state)
+{
+	static struct ktrace_hwt_piece piece = { 0x10000, 8192 };
+	struct ktrace_hwt_buffer store = {
+		.piece = &piece, .pieces = 1, .size = 8192, .base = fake_coresight_ram
+	};
+
+	(void)state;
+	cs_machine(&cs_flat);
+	cs.component[1].store = &store;
+	assert_null(ktrace_coresight_graph(&cs.all));
+	assert_true(cs.component[0].own.collected);
+	store.pieces = 2;
+	assert_wrong("a store");
+	store.pieces = 1;
+	store.base = NULL;
+	assert_wrong("a store");
+	store.base = fake_coresight_ram;
+	piece.physical = UINT64_C(0xfffffff000);
+	assert_wrong("a store");
+	piece.physical = 0;
+	store.size = 8000;
+	assert_wrong("a store");
+	store.size = 8192;
+	cs.component[1].store = NULL;
+	cs.component[0].store = &store;
+	assert_wrong("a store");
 }
 
 /* Seventeen funnels in a row. */
@@ -213,6 +242,7 @@ int main(void)
 		cmocka_unit_test(connections_that_cannot_be),
 		cmocka_unit_test(circles_are_seen),
 		cmocka_unit_test(ways_that_lead_nowhere),
+		cmocka_unit_test(stores_that_cannot_be),
 		cmocka_unit_test(ways_that_are_too_long),
 		cmocka_unit_test(hardware_that_is_another),
 	};

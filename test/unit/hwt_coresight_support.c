@@ -46,6 +46,22 @@ static const struct ktrace_coresight_component scatter_component[] = { ETM(0), F
 static const struct ktrace_coresight_link scatter_link[] = { { 0, 0, 1, 3 }, { 1, 0, 2, 0 }, { 2, 0, 3, 0 } };
 MACHINE(scatter);
 
+/* The last pages of the model's memory. */
+#define STORE_SIZE (2 * CS_PAGE)
+static const struct ktrace_hwt_piece store_piece = {
+	FAKE_CORESIGHT_PHYSICAL + FAKE_CORESIGHT_RAM - STORE_SIZE, STORE_SIZE
+};
+static const struct ktrace_hwt_buffer store = { .piece = &store_piece,
+						.pieces = 1,
+						.size = STORE_SIZE,
+						.base = fake_coresight_ram + FAKE_CORESIGHT_RAM -
+							STORE_SIZE };
+static const struct ktrace_coresight_component store_component[] = {
+	ETM(0), ETM(1), FUNNEL(0), { .type = KTRACE_CORESIGHT_ETR, .base = 0x400000, .store = &store }
+};
+static const struct ktrace_coresight_link store_link[] = { { 0, 0, 2, 0 }, { 1, 0, 2, 1 }, { 2, 0, 3, 0 } };
+MACHINE(store);
+
 static const struct ktrace_coresight_component four_component[] = { ETM(0),    ETM(1),	  ETM(2),    ETM(3),
 								    FUNNEL(0), FUNNEL(1), FUNNEL(2), ETF(0) };
 static const struct ktrace_coresight_link four_link[] = { { 0, 0, 4, 0 }, { 1, 0, 4, 1 }, { 2, 0, 5, 0 },

@@ -23,6 +23,7 @@ extern const struct cs_machine cs_flat;	    /* ETM → ETR */
 extern const struct cs_machine cs_restore;  /* the same, and the ETR goes on at its pointer */
 extern const struct cs_machine cs_scatter;  /* ETM → funnel → ETF → ETR that scatters */
 extern const struct cs_machine cs_four;	    /* four ETMs → two funnels → funnel → ETF */
+extern const struct cs_machine cs_store;    /* two ETMs → funnel → ETR with a store of 8 KiB */
 extern const struct cs_machine cs_two_ways; /* ETM → replicator → TPIU, → ETR */
 
 struct cs {
