@@ -181,7 +181,10 @@ KTRACE_HIDDEN void ktrace_hwt_say_context(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_clock(struct ktrace_hwt_context *context);
 KTRACE_HIDDEN void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit);
 
-/* A draft, by the numbers of its payload, which are kept in `fixed`. */
+/* A draft, by the numbers of its payload, which are kept in `fixed`. Of a unit that is not enabled, or on its CPU. */
+KTRACE_HIDDEN void ktrace_hwt_draft_fill(struct ktrace_proc_draft *draft, uint64_t fixed[3],
+					 struct ktrace_hwt_unit *unit);
+/* Likewise. */
 KTRACE_HIDDEN void ktrace_hwt_draft_image(struct ktrace_proc_draft *draft, uint16_t type, uint64_t fixed[4],
 					  const struct ktrace_hwt_context *context,
 					  const struct ktrx_hwt_image *image, const char *path);

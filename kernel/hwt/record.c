@@ -36,16 +36,23 @@ void ktrace_hwt_draft_thread(struct ktrace_proc_draft *draft, uint16_t type, uin
 	draft->text_size = text_of(draft, name);
 }
 
+void ktrace_hwt_draft_fill(struct ktrace_proc_draft *draft, uint64_t fixed[3], struct ktrace_hwt_unit *unit)
+{
+	fixed[0] = unit->position;
+	fixed[1] = unit->wraps;
+	fixed[2] = unit->index | (uint64_t)unit->context->ident << 32;
+	ktrace_proc_draft(draft, KTRX_HWT_BUFFER, 0, fixed, sizeof(struct ktrx_hwt_fill));
+	draft->thread = unit->tid;
+	unit->said = unit->position;
+}
+
 void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit)
 {
-	uint64_t fixed[3] = { unit->position, unit->wraps,
-			      unit->index | (uint64_t)unit->context->ident << 32 };
 	struct ktrace_proc_draft draft;
+	uint64_t fixed[3];
 
-	ktrace_proc_draft(&draft, KTRX_HWT_BUFFER, 0, fixed, sizeof(fixed));
-	draft.thread = unit->tid;
+	ktrace_hwt_draft_fill(&draft, fixed, unit);
 	ktrace_hwt_append_or_lose(unit->context, &draft);
-	unit->said = unit->position;
 }
 
 void ktrace_hwt_say_clock(struct ktrace_hwt_context *context)

@@ -109,8 +109,10 @@ void ktrace_hwt_do_thread_name(struct ktrace_hwt_process *process, struct ktrace
 void ktrace_hwt_do_thread_exit(struct ktrace_hwt_process *process, struct ktrace_hwt_thread *thread)
 {
 	struct ktrace_hwt_context *context;
+	struct ktrace_proc_draft draft;
 	struct ktrace_hwt_unit *unit;
 	unsigned long saved;
+	uint64_t fixed[3];
 
 	if (!ktrace_hwt_kernel())
 		return;
@@ -125,10 +127,8 @@ void ktrace_hwt_do_thread_exit(struct ktrace_hwt_process *process, struct ktrace
 		return;
 	if (unit) {
 		ktrace_hwt_unit_detach(unit);
-		saved = ktrace_hwt_lock();
-		ktrace_hwt_say_fill(unit);
-		ktrace_hwt_unlock(saved);
-		ktrace_hwt_wake(context);
+		ktrace_hwt_draft_fill(&draft, fixed, unit);
+		ktrace_hwt_record(context, &draft, 0);
 	}
 	ktrace_hwt_put(context);
 }
