@@ -51,6 +51,7 @@ static const struct trace_syntax syntax = {
 	.usual_file = TRACE_USUAL_FILE,
 	.letters = "f:o:",
 	.take = take_option,
+	.beside = TRACE_BESIDE_CALLS,
 };
 
 /* NULL after a message. */

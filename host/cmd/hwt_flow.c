@@ -2,39 +2,20 @@
 #include "cmd/hwt_flow.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
+#include "cmd/trace_with.h"
 
 #define KERNEL "kernel" /* as -i has it */
-
-/* "FILE" or "FILE@BASE". 0 or an exit status. */
-static int add_elf(const struct hwt_args *args, struct flow *flow, const char *word)
-{
-	const char *at = strrchr(word, '@');
-	uint64_t base = 0;
-	char *path;
-	int status;
-
-	if (at && trace_parse_number(at + 1, UINT64_MAX, &base) != 0)
-		at = NULL; /* of the name */
-	path = at ? strndup(word, (size_t)(at - word)) : strdup(word);
-	status = path ? hwt_images_add_elf(flow->images, path, 0, base) : -1;
-	free(path);
-	if (status == 0)
-		return 0;
-	command_message(args->name, "%s", path ? hwt_images_message(flow->images) : "out of memory");
-	return EXIT_BAD_INPUT;
-}
 
 static int add_images(const struct hwt_args *args, struct flow *flow)
 {
 	int status = 0;
 
 	for (unsigned n = 0; n < args->elfs && !status; n++)
-		status = add_elf(args, flow, args->elf[n]);
+		status = trace_add_elf(args->name, flow, args->elf[n]);
 	if (status || !args->snapshot || hwt_images_add_snapshot(flow->images, args->snapshot) == 0)
 		return status;
 	command_message(args->name, "%s", hwt_images_message(flow->images));

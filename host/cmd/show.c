@@ -117,6 +117,7 @@ static const struct trace_syntax syntax = {
 	.usual_file = TRACE_USUAL_FILE,
 	.letters = "",
 	.take = take_option,
+	.beside = TRACE_BESIDE_ENTRIES,
 };
 
 /* What the trace itself has cost, where all of it was shown and that is known. */
@@ -125,6 +126,9 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 	const struct ktread_info *info = ktread_info(timeline->trace);
 	uint64_t cost = cost_of(timeline->trace);
 
+	for (uint32_t n = 0; n < info->rings; n++) /* what others have recorded cost something else */
+		if (ktread_ring(timeline->trace, n)->kind == KTREAD_RING_BESIDE)
+			return;
 	if (cost == 0 || info->frequency == 0 || timeline->filtered || timeline->last <= timeline->base)
 		return;
 	command_message(show->args.name, "recording took %.1f ns an event, %s%.3f%% of the time of %u CPU%s",
@@ -235,6 +239,8 @@ static int run_show(int argc, char **argv)
 	status = check_command(&show);
 	if (status)
 		return status;
+	if (show.elf && show.args.with_elfs == 0)
+		show.args.with_elf[show.args.with_elfs++] = show.elf;
 	if (show.follow) {
 		status = follow(&show);
 		if (status >= 0)

@@ -15,10 +15,13 @@
 #include "cmd/command.h"
 #include "cmd/foreign_calls.h"
 #include "cmd/trace_values.h"
+#include "cmd/trace_with.h"
 
 enum {
 	OPTION_FORM = 256,
 	OPTION_WITH,
+	OPTION_WITH_ELF,
+	OPTION_BRANCHES,
 	OPTION_V1_LAYOUT,
 	OPTION_FREQUENCY,
 	OPTION_MACHINE,
@@ -36,6 +39,8 @@ enum {
 static const struct option shared[] = {
 	{ "form", required_argument, NULL, OPTION_FORM },
 	{ "with", required_argument, NULL, OPTION_WITH },
+	{ "with-elf", required_argument, NULL, OPTION_WITH_ELF },
+	{ "branches", no_argument, NULL, OPTION_BRANCHES },
 	{ "v1-layout", required_argument, NULL, OPTION_V1_LAYOUT },
 	{ "frequency", required_argument, NULL, OPTION_FREQUENCY },
 	{ "machine", required_argument, NULL, OPTION_MACHINE },
@@ -49,13 +54,17 @@ static const struct option shared[] = {
 	{ "until", required_argument, NULL, OPTION_UNTIL },
 };
 #define ALL_OPTIONS	(sizeof(shared) / sizeof(shared[0]))
-#define PID_CPU_OPTIONS 10u
-#define READING_OPTIONS 8u
+#define PID_CPU_OPTIONS 12u
+#define READING_OPTIONS 10u
 
 static const char read_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
 	"                       stream, proc (what kdump reads)\n"
-	"  --with FILE          a process trace of the same boot, in the same timeline\n"
+	"  --with FILE          a process trace of the same boot, in the same timeline; with show and export "
+	"also\n"
+	"                       hardware trace (ktrace hwt): functions that are entered\n"
+	"  --with-elf FILE[@BASE]  where hardware trace finds code and names: the kernel, programs\n"
+	"  --branches           all branches of hardware trace instead of functions\n"
 	"  --v1-layout LAYOUT   payloads of version 1: kevlar (default; as traces carry them) or spec\n"
 	"  --frequency HZ       counter frequency, where the trace does not know it\n"
 	"  --machine ARCH       x86_64, aarch64 or riscv64, where the trace does not say\n"
@@ -103,6 +112,14 @@ static int take_reading(struct trace_args *args, int option, const char *value)
 		return trace_parse_form(value, &options->form) ? trace_bad_value(args, "--form", value) : 0;
 	case OPTION_WITH:
 		args->with = value;
+		return 0;
+	case OPTION_WITH_ELF:
+		if (args->with_elfs == TRACE_ELFS_MOST)
+			return trace_bad_value(args, "--with-elf", value);
+		args->with_elf[args->with_elfs++] = value;
+		return 0;
+	case OPTION_BRANCHES:
+		args->branches = 1;
 		return 0;
 	case OPTION_V1_LAYOUT:
 		return trace_parse_layout(value, &options->v1_layout)
@@ -185,6 +202,7 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 							       : PID_CPU_OPTIONS;
 	int option, status;
 
+	args->beside = syntax->beside;
 	memcpy(options, shared, count * sizeof(shared[0]));
 	for (const struct option *own = syntax->own; own->name; own++)
 		options[count++] = *own;
@@ -408,10 +426,10 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 		ktread_close(*trace);
 		return EXIT_BAD_INPUT;
 	}
-	if (args->with && ktread_beside(*trace, args->with) < 0) {
-		command_message(args->name, "%s", ktread_message(*trace));
+	status = args->with ? trace_with(args, *trace) : 0;
+	if (status) {
 		ktread_close(*trace);
-		return EXIT_BAD_INPUT;
+		return status;
 	}
 	print_warnings(args, *trace);
 	if (ktread_info(*trace)->frequency == 0)

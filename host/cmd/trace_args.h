@@ -18,12 +18,25 @@
 #include "ktread/ktread.h"
 #include "ktrx/slot.h"
 
-#define TRACE_CPUS_MAX 4096u
+#define TRACE_CPUS_MAX	4096u
+#define TRACE_ELFS_MOST 32u
+
+/* What of hardware trace stands beside what a command reads. */
+enum trace_beside {
+	TRACE_BESIDE_NOTHING, /* only process traces do */
+	TRACE_BESIDE_ENTRIES, /* functions that are entered … */
+	TRACE_BESIDE_CALLS,   /* … and left */
+};
 
 struct trace_args {
 	const char *name; /* signs messages */
 	const char *path;
-	const char *with; /* a process trace beside it; NULL: none */
+	const char *with; /* a process trace or hardware trace beside it; NULL: none */
+	const char
+		*with_elf[TRACE_ELFS_MOST]; /* where hardware trace finds code and names: FILE or FILE@BASE */
+	uint32_t with_elfs;
+	int branches;		  /* of hardware trace all branches, not only functions */
+	enum trace_beside beside; /* of its syntax */
 	struct ktread_options options;
 	int align;	      /* --align */
 	int64_t pid;	      /* -1: all */
@@ -61,6 +74,7 @@ struct trace_syntax {
 	enum trace_filters filters;
 	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
 	int (*take)(void *command, int option, const char *value);
+	enum trace_beside beside;
 	/* Asked behind all options: is the trace got from elsewhere, so that no file is to be named? NULL: no. */
 	int (*no_file)(const void *command);
 };

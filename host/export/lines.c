@@ -67,7 +67,9 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 
 	at = put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
 	at = put_cpu(at, event->cpu);
-	at = number_decimal(number_literal(at, ",\"thread\":"), event->thread);
+	at = number_literal(at, ",\"thread\":");
+	at = event->thread == KTREAD_NO_THREAD ? number_literal(at, "null")
+					       : number_decimal(at, event->thread);
 	if (name)
 		at = json_put_name(number_literal(at, ",\"name\":"), name);
 	if (context)

@@ -218,14 +218,28 @@ static void describe_thread(struct perfetto_tracks *tracks, const struct perfett
 	perfetto_packet_end(tracks->stream);
 }
 
+static void describe_cpus(struct perfetto_tracks *tracks, uint64_t time)
+{
+	if (!tracks->cpus_described)
+		describe(tracks, UUID_CPUS, 0, "CPUs", time);
+	tracks->cpus_described = true;
+}
+
+uint64_t perfetto_track_named(struct perfetto_tracks *tracks, const char *name, uint64_t time)
+{
+	const uint64_t uuid = take_uuids(tracks, 1);
+
+	describe_cpus(tracks, time);
+	describe(tracks, uuid, UUID_CPUS, name, time);
+	return uuid;
+}
+
 static void describe_cpu(struct perfetto_tracks *tracks, const struct perfetto_lanes *lanes, uint32_t cpu,
 			 uint64_t time)
 {
 	char name[32];
 
-	if (!tracks->cpus_described)
-		describe(tracks, UUID_CPUS, 0, "CPUs", time);
-	tracks->cpus_described = true;
+	describe_cpus(tracks, time);
 	if (cpu < THREADS_CPUS_MAX)
 		snprintf(name, sizeof(name), "CPU %u", cpu);
 	else

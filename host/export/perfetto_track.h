@@ -54,6 +54,8 @@ bool perfetto_thread_is_idle(const struct perfetto_tracks *tracks, const struct 
 /* Track of an owner's lane, described if need be; 0 when out of memory. */
 uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner owner, unsigned lane,
 			     uint64_t time);
+/* A track of that name below those of CPUs. */
+uint64_t perfetto_track_named(struct perfetto_tracks *tracks, const char *name, uint64_t time);
 /* Track of a counter's field `n`, described if need be. */
 uint64_t perfetto_track_counter(struct perfetto_tracks *tracks, const struct ktread_type *type, uint32_t n,
 				uint64_t time);

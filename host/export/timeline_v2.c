@@ -110,7 +110,12 @@ static char *put_event_name(struct timeline_writer *writer, char *at, const stru
 static void render_thread(const struct timeline *timeline, struct thread_label *label, uint32_t thread)
 {
 	const char *name = ktread_thread_name(timeline->trace, thread);
-	char *at = number_decimal(label->text, thread), *end;
+	char *at = label->text, *end;
+
+	if (thread == KTREAD_NO_THREAD)
+		*at++ = '?';
+	else
+		at = number_decimal(at, thread);
 
 	label->name_start = label->name_length = 0;
 	if (name && *name) {

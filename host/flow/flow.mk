@@ -2,6 +2,6 @@
 #
 # What the steps of a hardware trace mean together: columns, call trees, coverage.
 FLOW_SOURCES := $(wildcard host/flow/*.c)
-KTRACE_SRCS += $(FLOW_SOURCES) $(wildcard host/cmd/hwt_*.c)
+KTRACE_SRCS += $(FLOW_SOURCES) $(wildcard host/cmd/hwt_*.c) host/cmd/trace_with.c
 COMMANDS += hwt
 TOOLS += hwt

@@ -7,12 +7,14 @@
 
 #include "ktread/proc.h"
 #include "ktrx/v2.h"
+#include "beside.h"
 #include "message.h"
 #include "processes_event.h"
 
-#define BATCH	   128u /* records that are put into order at a time: queued ones may come late */
-#define NAMES	   (1u << 14)
-#define NAME_TRIES 64u
+#define BATCH		   128u /* records that are put into order at a time: queued ones may come late */
+#define NAMES		   (1u << 14)
+#define NAME_TRIES	   64u
+#define PROCESS_TYPES_MOST 32u
 
 struct item {
 	uint64_t stamp;
@@ -190,23 +192,14 @@ static int load_calls(struct ktread *trace, const struct processes *processes)
 		     : ktread_fail_memory();
 }
 
-/* Rows behind those that are taken. */
 static int load_types(struct ktread *trace, struct processes *processes)
 {
-	uint32_t count = ktread_processes_types, first = KTREAD_TYPE_ROWS - count;
+	struct ktread_type type[PROCESS_TYPES_MOST];
+	const uint32_t count = ktread_processes_types;
 
-	while (first > 1 && !trace->types.row[first - 1].name) /* 0 is no event */
-		first--;
-	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)
-		return ktread_fail(KTREAD_E_UNSUPPORTED, "the trace has too many types of events for %u more",
-				   count);
-	processes->first_id = first;
-	for (uint32_t n = 0; n < count; n++) {
-		trace->types.row[first + n] = *ktread_processes_type(n, processes->beside);
-		trace->types.row[first + n].id = (uint16_t)(first + n);
-	}
-	trace->info.types += count;
-	return 0;
+	for (uint32_t n = 0; n < count && n < PROCESS_TYPES_MOST; n++)
+		type[n] = *ktread_processes_type(n, processes->beside);
+	return ktread_beside_types(trace, type, count, &processes->first_id);
 }
 
 static int open_ring(struct ktread *trace, struct ktread_cursor *cursor, const char *path, bool beside)
@@ -282,21 +275,6 @@ int ktread_processes_open(struct ktread *trace, const char *path)
 	return 0;
 }
 
-/* One cursor more, at the end: the merge is made anew for it. */
-static int add_cursor(struct ktread *trace)
-{
-	struct ktread_cursor *grown = realloc(trace->cursor, (trace->cursors + 1) * sizeof(*grown));
-
-	if (!grown)
-		return ktread_fail_memory();
-	trace->cursor = grown;
-	memset(&grown[trace->cursors], 0, sizeof(*grown));
-	grown[trace->cursors].event.ring = trace->cursors;
-	trace->info.rings = ++trace->cursors;
-	ktread_merge_free(&trace->merge);
-	return ktread_merge_init(&trace->merge, trace->cursors);
-}
-
 /* Two records of one boot have one clock; of anything else no timeline can be made. */
 static int check_pair(const struct ktread *trace, const struct ktread_proc_info *info, const char *path)
 {
@@ -316,7 +294,7 @@ int ktread_beside(struct ktread *trace, const char *path)
 	if (trace->info.version != KTRX2_VERSION || trace->info.form == KTREAD_FORM_PROCESSES)
 		return ktread_keep_message(trace, ktread_fail(KTREAD_E_UNSUPPORTED,
 							      "%s: only beside a trace of version 2", path));
-	status = add_cursor(trace);
+	status = ktread_beside_cursor(trace);
 	cursor = &trace->cursor[trace->cursors - 1];
 	if (status == 0)
 		status = open_ring(trace, cursor, path, true);

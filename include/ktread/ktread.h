@@ -136,7 +136,9 @@ struct ktread_ring {
 	uint64_t cut;	  /* of those invalid, behind the last record: the file lacks part of the ring */
 };
 
-#define KTREAD_RING_PROCESSES 0xffffu /* kind of a ring that is a process trace */
+#define KTREAD_RING_PROCESSES 0xffffu	  /* kind of a ring that is a process trace */
+#define KTREAD_RING_BESIDE    0xfffeu	  /* kind of one whose events come from elsewhere (ktread/beside.h) */
+#define KTREAD_NO_THREAD      0xffffffffu /* thread of an event from elsewhere of which it is not known */
 
 /* What the shared ring of that number is called; ring 0 is the boot ring. */
 static inline const char *ktread_shared_ring(uint32_t ring)
@@ -147,7 +149,9 @@ static inline const char *ktread_shared_ring(uint32_t ring)
 /* The same of any ring without a CPU. */
 static inline const char *ktread_ring_name(const struct ktread_ring *ring, uint32_t number)
 {
-	return ring->kind == KTREAD_RING_PROCESSES ? "process" : ktread_shared_ring(number);
+	return ring->kind == KTREAD_RING_PROCESSES ? "process"
+	       : ring->kind == KTREAD_RING_BESIDE  ? "beside"
+						   : ktread_shared_ring(number);
 }
 
 struct ktread_info {

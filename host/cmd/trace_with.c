@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "cmd/trace_with.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cmd/command.h"
+#include "cmd/trace_values.h"
+#include "flow/beside.h"
+#include "ktrx/hwt_unit.h"
+
+#define APART 50u /* clocks that differ by more than one part in so many are not the same */
+
+enum content { OF_BSD, RECORDS, RINGS };
+
+/* What the file is, by its first bytes; what cannot be read says so when it is opened. */
+static enum content content_of(const char *path)
+{
+	const uint32_t unit = KTRX_HWT_UNIT_MAGIC;
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char magic[4] = "";
+
+	if (fd >= 0) {
+		if (pread(fd, magic, sizeof(magic), 0) != (ssize_t)sizeof(magic))
+			magic[0] = '\0';
+		close(fd);
+	}
+	if (memcmp(magic, &unit, sizeof(unit)) == 0)
+		return RINGS;
+	return memcmp(magic, KTRX_PROC_MAGIC, sizeof(magic)) == 0 ? RECORDS : OF_BSD;
+}
+
+int trace_add_elf(const char *name, struct flow *flow, const char *word)
+{
+	const char *at = strrchr(word, '@');
+	uint64_t base = 0;
+	char *path;
+	int status;
+
+	if (at && trace_parse_number(at + 1, UINT64_MAX, &base) != 0)
+		at = NULL; /* of the name */
+	path = at ? strndup(word, (size_t)(at - word)) : strdup(word);
+	status = path ? hwt_images_add_elf(flow->images, path, 0, base) : -1;
+	free(path);
+	if (status == 0)
+		return 0;
+	command_message(name, "%s", path ? hwt_images_message(flow->images) : "out of memory");
+	return EXIT_BAD_INPUT;
+}
+
+/* Stamps of both have to mean the same. */
+static int check_clocks(const struct trace_args *args, const struct ktread *trace, const struct flow *flow)
+{
+	const uint64_t ours = ktread_info(trace)->frequency, its = flow->frequency;
+	const uint64_t nonce = hwt_file_nonce(flow->file);
+
+	if (nonce && ktread_info(trace)->nonce && nonce != ktread_info(trace)->nonce) {
+		command_message(args->name, "%s: is of another boot than the trace", args->with);
+		return EXIT_BAD_INPUT;
+	}
+	if (ours && its && (ours > its ? ours - its : its - ours) <= ours / APART)
+		return 0;
+	command_message(
+		args->name,
+		"%s: its clock (%" PRIu64 " Hz) is not the trace's (%" PRIu64
+		" Hz), so that there is no common timeline: has the guest told the trace unit its own?",
+		args->with, its, ours);
+	return EXIT_BAD_INPUT;
+}
+
+static int prepare(const struct trace_args *args, const struct ktread *trace, struct flow *flow)
+{
+	const char *warning;
+	int status = check_clocks(args, trace, flow);
+
+	for (size_t n = 0; (warning = hwt_file_warning(flow->file, n)); n++)
+		command_message(args->name, "%s", warning);
+	for (uint32_t n = 0; n < args->with_elfs && !status; n++)
+		status = trace_add_elf(args->name, flow, args->with_elf[n]);
+	return status;
+}
+
+/* Which code ran. A file of records need not hold any. */
+static int add_flow(const struct trace_args *args, struct ktread *trace, enum content content)
+{
+	struct flow *flow;
+	int status;
+
+	if (flow_open(&flow, args->with, NULL) < 0) {
+		command_message(args->name, "%s", flow_message());
+		return EXIT_BAD_INPUT;
+	}
+	if (hwt_file_streams(flow->file) == 0 && content == RECORDS) {
+		flow_close(flow);
+		return 0;
+	}
+	if (args->beside == TRACE_BESIDE_NOTHING) {
+		command_message(args->name, "%s: hardware trace stands beside what show and export read",
+				args->with);
+		flow_close(flow);
+		return content == RECORDS ? 0 : EXIT_USAGE;
+	}
+	status = prepare(args, trace, flow);
+	if (status) {
+		flow_close(flow);
+		return status;
+	}
+	if (flow_beside(trace, flow, args->with,
+			args->branches			       ? FLOW_BRANCHES
+			: args->beside == TRACE_BESIDE_ENTRIES ? FLOW_ENTRIES
+							       : FLOW_CALLS) == 0)
+		return 0;
+	command_message(args->name, "%s", ktread_message(trace));
+	return EXIT_BAD_INPUT;
+}
+
+int trace_with(const struct trace_args *args, struct ktread *trace)
+{
+	const enum content content = content_of(args->with);
+
+	if (content != RINGS && ktread_beside(trace, args->with) < 0) {
+		command_message(args->name, "%s", ktread_message(trace));
+		return EXIT_BAD_INPUT;
+	}
+	return content == OF_BSD ? 0 : add_flow(args, trace, content);
+}

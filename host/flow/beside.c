@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* A step may be several events, which wait in a queue of their ring. */
+#include "flow/beside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow/call_view.h"
+#include "flow/payload.h"
+#include "flow/words.h"
+#include "ktread/beside.h"
+#include "ktrx/slot.h"
+#include "ktrx/v1.h"
+#include "ktrx/v2.h"
+
+#define TEXT_MOST 160u /* bytes of a string in an event */
+
+enum type { CALL, RETURN, BRANCH, LOST, TYPES };
+
+/* What waits. */
+struct waiting {
+	enum type type;
+	uint64_t stamp, stack;
+	uint32_t thread, depth;
+	uint8_t how;
+	const struct flow_function *function; /* CALL, RETURN */
+	struct hwt_step step;		      /* BRANCH, LOST; without text and sample */
+	char text[TEXT_MOST + 1];	      /* LOST */
+};
+
+struct ring {
+	struct flow_reader *reader;
+	struct flow_calls *calls; /* NULL: branches are wanted */
+	const struct hwt_stream *stream;
+	size_t number;
+	uint64_t stamp; /* the last that was told */
+	int has_stamp;
+	struct waiting *queue;
+	size_t first, count, room;
+};
+
+struct beside {
+	struct flow *flow;
+	enum flow_grain grain;
+	char *path;
+	struct ring *ring;
+	uint32_t rings;
+};
+
+/* ---- Types ------------------------------------------------------------------------------------- */
+
+#define FIELD(name_, type_)                                            \
+	{                                                              \
+		.name = (name_), .unit = "", .type = KTRX_TYPE_##type_ \
+	}
+static const struct ktread_field call_fields[] = { FIELD("function", STRING), FIELD("depth", U32),
+						   FIELD("how", STRING), FIELD("image", STRING),
+						   FIELD("stack", U64) };
+static const struct ktread_field return_fields[] = { FIELD("function", STRING), FIELD("depth", U32),
+						     FIELD("stack", U64) };
+static const struct ktread_field branch_fields[] = { FIELD("place", STRING), FIELD("kind", STRING),
+						     FIELD("what", STRING), FIELD("address", POINTER) };
+static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) };
+
+#define TYPE(name_, text_, field_)                                                                        \
+	{                                                                                                 \
+		.v1_id = KTRX_V1_NONE, .fields = sizeof(field_) / sizeof((field_)[0]),                    \
+		.state = KTRX_STATE_RECORD, .wanted = KTRX_STATE_RECORD, .group = "hwt", .name = (name_), \
+		.text = (text_), .file = "", .field = (field_)                                            \
+	}
+static const struct ktread_type types[TYPES] = {
+	[CALL] = TYPE("call", "%s, depth %u, %s", call_fields),
+	[RETURN] = TYPE("return", "%s, depth %u", return_fields),
+	[BRANCH] = TYPE("branch", "%s %s: %s", branch_fields),
+	[LOST] = TYPE("lost", "%s", lost_fields),
+};
+
+/* ---- From steps to what waits ------------------------------------------------------------------ */
+
+static struct waiting *wait_room(struct ring *ring)
+{
+	struct waiting *waiting;
+
+	if (ring->first + ring->count == ring->room) {
+		size_t room = ring->room ? 2 * ring->room : 16;
+
+		waiting = realloc(ring->queue, room * sizeof(*waiting));
+		if (!waiting)
+			return NULL;
+		ring->queue = waiting;
+		ring->room = room;
+	}
+	waiting = &ring->queue[ring->first + ring->count++];
+	*waiting = (struct waiting){ .stamp = ring->stamp, .thread = KTREAD_NO_THREAD };
+	return waiting;
+}
+
+static uint32_t thread_of(uint32_t tid)
+{
+	return tid ? tid & KTRX_THREAD_MAX : KTREAD_NO_THREAD;
+}
+
+static int wait_function(struct ring *ring, enum type type, const struct flow_frame *frame,
+			 const struct flow_moment *at)
+{
+	struct waiting *waiting = ring->has_stamp ? wait_room(ring) : NULL;
+
+	if (!ring->has_stamp)
+		return 0;
+	if (!waiting)
+		return KTREAD_E_MEMORY;
+	waiting->type = type;
+	waiting->function = frame->function;
+	waiting->how = frame->how;
+	waiting->depth = at->depth;
+	waiting->thread = thread_of(at->tid);
+	waiting->stack = at->tid ? at->tid : at->space;
+	return 0;
+}
+
+static int enter(void *to, struct flow_frame *frame, const struct flow_moment *at)
+{
+	return wait_function(to, CALL, frame, at);
+}
+
+static int leave(void *to, const struct flow_frame *frame, const struct flow_moment *at)
+{
+	return wait_function(to, RETURN, frame, at);
+}
+
+static int wait_lost(struct ring *ring, const struct hwt_step *step, uint64_t stack, const char *what)
+{
+	struct waiting *waiting = ring->has_stamp ? wait_room(ring) : NULL;
+
+	if (!ring->has_stamp)
+		return 0;
+	if (!waiting)
+		return KTREAD_E_MEMORY;
+	waiting->type = LOST;
+	waiting->stack = stack;
+	waiting->step = *step;
+	snprintf(waiting->text, sizeof(waiting->text), "%s%s%s", what, step->text ? ": " : "",
+		 step->text ? step->text : "");
+	return 0;
+}
+
+static int cut(void *to, const struct flow_moment *at)
+{
+	return wait_lost(to, at->step, at->tid ? at->tid : at->space,
+			 at->step->kind == HWT_RUN ? "stack begun anew" : flow_kind_word(at->step->kind));
+}
+
+static const struct flow_sink entries = { .enter = enter, .cut = cut };
+static const struct flow_sink calls = { .enter = enter, .leave = leave, .cut = cut };
+
+static int wait_branch(struct ring *ring, const struct hwt_step *step)
+{
+	struct waiting *waiting = ring->has_stamp ? wait_room(ring) : NULL;
+
+	if (!ring->has_stamp)
+		return 0;
+	if (!waiting)
+		return KTREAD_E_MEMORY;
+	waiting->type = BRANCH;
+	waiting->thread = thread_of(step->tid);
+	waiting->step = *step;
+	waiting->step.text = NULL;
+	return 0;
+}
+
+static int take_step(struct ring *ring, const struct hwt_step *step)
+{
+	if (step->has_stamp) {
+		ring->stamp = step->stamp;
+		ring->has_stamp = 1;
+	}
+	if (ring->calls)
+		return flow_calls_step(ring->calls, step);
+	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW)
+		return wait_lost(ring, step, 0, flow_kind_word(step->kind));
+	return step->kind == HWT_RUN || step->kind == HWT_ASYNC ? wait_branch(ring, step) : 0;
+}
+
+/* ---- From what waits to events ----------------------------------------------------------------- */
+
+static void put(struct ktread_beside_event *event, const void *bytes, size_t size)
+{
+	memcpy(event->payload + event->size, bytes, size);
+	event->size += (uint32_t)size;
+}
+
+static void put_text(struct ktread_beside_event *event, const char *text)
+{
+	const size_t size = text ? strlen(text) : 0;
+	uint16_t length = size > TEXT_MOST ? TEXT_MOST | KTRX_STRING_CUT : (uint16_t)size;
+
+	put(event, &length, sizeof(length));
+	put(event, text ? text : "", size > TEXT_MOST ? TEXT_MOST : size);
+}
+_Static_assert(3 * (TEXT_MOST + 2) + 2 * 8 <= KTREAD_BESIDE_PAYLOAD, "room for every type's fields");
+
+static void put_function(struct ktread_beside_event *event, const struct flow_function *function)
+{
+	char name[FLOW_NAME_ROOM];
+
+	if (function->name) {
+		put_text(event, function->name);
+		return;
+	}
+	flow_put_function(name, function);
+	put_text(event, name);
+}
+
+static void put_branch(const struct beside *beside, struct ktread_beside_event *event,
+		       const struct hwt_step *step)
+{
+	char place[FLOW_PLACE_ROOM], payload[FLOW_PAYLOAD_ROOM];
+	struct hwt_place found;
+
+	if (!hwt_images_place(beside->flow->images, step->pid, step->stamp, step->address, 0, &found))
+		found = (struct hwt_place){ 0 };
+	flow_put_place(place, &found, step->address);
+	put_text(event, place);
+	put_text(event, step->kind == HWT_RUN ? flow_branch_word(step->branch) : flow_kind_word(step->kind));
+	flow_put_payload(payload, step);
+	put_text(event, payload);
+	put(event, &step->address, sizeof(step->address));
+}
+
+static void make(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
+		 struct ktread_beside_event *event)
+{
+	event->stamp = waiting->stamp;
+	event->cpu = ring->stream->context.mode == KTRX_HWT_MODE_THREAD ? KTRX_NO_CPU : ring->stream->cpu;
+	event->thread = waiting->thread;
+	event->type = waiting->type;
+	event->size = 0;
+	switch (waiting->type) {
+	case CALL:
+		put_function(event, waiting->function);
+		put(event, &waiting->depth, sizeof(waiting->depth));
+		put_text(event, flow_how_word(waiting->how));
+		put_text(event, waiting->function->image);
+		put(event, &waiting->stack, sizeof(waiting->stack));
+		break;
+	case RETURN:
+		put_function(event, waiting->function);
+		put(event, &waiting->depth, sizeof(waiting->depth));
+		put(event, &waiting->stack, sizeof(waiting->stack));
+		break;
+	case BRANCH:
+		put_branch(beside, event, &waiting->step);
+		break;
+	default:
+		put_text(event, waiting->text);
+		put(event, &waiting->stack, sizeof(waiting->stack));
+		break;
+	}
+}
+
+/* ---- As a source ------------------------------------------------------------------------------- */
+
+static int next(void *state, uint32_t number, struct ktread_beside_event *event)
+{
+	struct beside *beside = state;
+	struct ring *ring = &beside->ring[number];
+	const struct hwt_step *step;
+	int status = 1;
+
+	while (ring->count == 0) {
+		ring->first = 0;
+		status = flow_reader_next(ring->reader, &step);
+		if (status > 0)
+			status = take_step(ring, step) < 0 ? KTREAD_E_MEMORY : 1;
+		if (status <= 0)
+			return status;
+	}
+	make(beside, ring, &ring->queue[ring->first], event);
+	ring->first++;
+	ring->count--;
+	return 1;
+}
+
+static void close_ring(struct ring *ring)
+{
+	flow_reader_close(ring->reader);
+	flow_calls_free(ring->calls);
+	ring->reader = NULL;
+	ring->calls = NULL;
+	ring->first = ring->count = 0;
+	ring->has_stamp = 0;
+}
+
+static int rewind_ring(void *state, uint32_t number)
+{
+	struct beside *beside = state;
+	struct ring *ring = &beside->ring[number];
+	int status;
+
+	close_ring(ring);
+	status = flow_reader_open(&ring->reader, beside->flow, ring->number);
+	if (status < 0 || beside->grain == FLOW_BRANCHES)
+		return status;
+	return flow_calls_new(&ring->calls, beside->flow->functions,
+			      beside->grain == FLOW_ENTRIES ? &entries : &calls, ring,
+			      flow_is_alone(beside->flow, ring->stream));
+}
+
+static const char *message(void *state)
+{
+	(void)state;
+	return flow_message();
+}
+
+static void close_all(void *state)
+{
+	struct beside *beside = state;
+
+	for (uint32_t n = 0; n < beside->rings; n++) {
+		close_ring(&beside->ring[n]);
+		free(beside->ring[n].queue);
+	}
+	free(beside->ring);
+	free(beside->path);
+	flow_close(beside->flow);
+	free(beside);
+}
+
+int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum flow_grain grain)
+{
+	const size_t streams = hwt_file_streams(flow->file);
+	struct beside *beside = calloc(1, sizeof(*beside));
+	struct ktread_beside_source source = { .size = sizeof(source),
+					       .state = beside,
+					       .type = types,
+					       .types = TYPES,
+					       .next = next,
+					       .rewind = rewind_ring,
+					       .message = message,
+					       .close = close_all };
+
+	if (beside) {
+		beside->flow = flow;
+		beside->grain = grain;
+		beside->path = strdup(path);
+		beside->ring = calloc(streams + 1, sizeof(*beside->ring));
+	}
+	if (!beside || !beside->path || !beside->ring) {
+		if (beside)
+			close_all(beside);
+		else
+			flow_close(flow);
+		return KTREAD_E_MEMORY;
+	}
+	for (size_t n = 0; n < streams; n++) {
+		struct ring *ring = &beside->ring[beside->rings];
+
+		/* Samples are points, not a flow; their times are too rare to stand among events. */
+		if (hwt_file_stream(flow->file, n)->context.encoding == KTRX_HWT_ENCODING_SPE)
+			continue;
+		ring->number = n;
+		ring->stream = hwt_file_stream(flow->file, n);
+		beside->rings++;
+	}
+	source.path = beside->path;
+	source.rings = beside->rings;
+	return ktread_beside_source(trace, &source);
+}
