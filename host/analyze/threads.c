@@ -377,6 +377,8 @@ int threads_event(struct threads *t, const struct ktread_event *event, const str
 	uint32_t index;
 	int error;
 
+	if (event->thread == KTREAD_NO_THREAD)
+		return 0;
 	/* Whoever it was is known from now on, if not where it ran. Whom there is no room for is counted there. */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);
