@@ -8,9 +8,10 @@ CORESIGHT_TEST_SRCS = test/unit/hwt_coresight_support.c $(addprefix test/fake/,h
 define coresight_test
 UNIT_TESTS += hwt_$(1)
 UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(CORESIGHT_TEST_SRCS) $(2)
-UNIT_CFLAGS_hwt_$(1) = $$(HWT_TEST_CFLAGS)
+UNIT_CFLAGS_hwt_$(1) = $$(KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call coresight_test,coresight,$$(KERNEL_TEST_SRCS)))
 $(eval $(call coresight_test,coresight_graph,$$(KERNEL_TEST_SRCS)))
 $(eval $(call coresight_test,coresight_config,$$(KERNEL_TEST_SRCS)))
 $(eval $(call coresight_test,coresight_conform,$$(HWT_CONFORM_SRCS)))
+$(eval $(call coresight_test,coresight_model,$$(KERNEL_TEST_SRCS)))

@@ -20,7 +20,7 @@ $(eval $(call hwt_registers_test,hwt_spe_model,spe,$(KTRACE_HWT_SPE_SOURCES)))
 define hwt_registers_conform
 UNIT_TESTS += hwt_$(1)_conform
 UNIT_SRCS_hwt_$(1)_conform = test/unit/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)
-UNIT_CFLAGS_hwt_$(1)_conform = $$(HWT_TEST_CFLAGS)
+UNIT_CFLAGS_hwt_$(1)_conform = $$(HWT_KERNEL_TEST_CFLAGS)
 endef
 $(eval $(call hwt_registers_conform,pt,$(KTRACE_HWT_PT_SOURCES)))
 $(eval $(call hwt_registers_conform,spe,$(KTRACE_HWT_SPE_SOURCES)))

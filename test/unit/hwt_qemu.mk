@@ -6,6 +6,6 @@ UNIT_SRCS_hwt_qemu = test/unit/hwt_qemu.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU
 UNIT_CFLAGS_hwt_qemu = $(KERNEL_TEST_CFLAGS)
 UNIT_SRCS_hwt_qemu_conform = test/unit/hwt_qemu_conform.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) \
 	$(HWT_CONFORM_SRCS)
-UNIT_CFLAGS_hwt_qemu_conform = $(HWT_TEST_CFLAGS)
+UNIT_CFLAGS_hwt_qemu_conform = $(KERNEL_TEST_CFLAGS)
 
 SCRIPT_TESTS += test/unit/kernel_build/marker.sh
