@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "trace.h"
 
+#define LINE	 ((size_t)64) /* of cache */
 #define BUCKETS	 65536u
 #define HANDLERS 1024u /* x86 has 256 vectors */
 
@@ -36,7 +38,7 @@ static uint64_t hash_of(const struct instruction *instruction, size_t count, uin
 {
 	uint64_t hash = count;
 
-	*points = 1;
+	*points = 0;
 	for (size_t i = 0; i < count; i++) {
 		hash = mix(hash, instruction[i].size << 1 | instruction[i].stop);
 		for (size_t k = 0; k < instruction[i].size; k++)
@@ -51,7 +53,7 @@ static void fill(const struct encoder *encoder, struct block *block, const struc
 		 size_t count)
 {
 	const struct instruction *last = &instruction[count - 1];
-	struct point *point = block->point;
+	struct point *passed = block->passed;
 
 	block->start = instruction->address;
 	block->last = last->address;
@@ -62,14 +64,24 @@ static void fill(const struct encoder *encoder, struct block *block, const struc
 
 		block->modes &= encoder->modes(one->bytes, one->size, one->address);
 		if (one->stop || one == last)
-			*point++ = (struct point){ .block = block,
-						   .address = one->address,
-						   .next = one->address + one->size,
-						   .last = one == last };
+			*(one == last ? &block->end_point : passed++) = (struct point){
+				.block = block,
+				.address = one->address,
+				.size = (uint8_t)one->size,
+				.last = one == last,
+			};
 	}
 	block->faults = encoder->faults(last->bytes, last->size) != 0;
 	encoder->classify(block, last->bytes, last->size);
 	block->handler = handlers < HANDLERS && *handler_slot(block->start) == block->start;
+}
+
+static struct block *block_new(size_t points)
+{
+	size_t size = (sizeof(struct block) + points * sizeof(struct point) + LINE - 1) & ~(LINE - 1);
+	struct block *block = aligned_alloc(LINE, size);
+
+	return block != NULL ? memset(block, 0, size) : NULL;
 }
 
 struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count)
@@ -84,10 +96,9 @@ struct block *block_get(const struct encoder *encoder, const struct instruction 
 			break;
 	}
 	if (block == NULL) {
-		block = calloc(1, sizeof(*block) + points * sizeof(block->point[0]));
+		block = block_new(points);
 		if (block != NULL) {
 			block->hash = hash;
-			block->points = points;
 			fill(encoder, block, instruction, count);
 			block->chain = *place;
 			*place = block;

@@ -33,24 +33,25 @@ struct block;
 struct point {
 	struct block *block;
 	uint64_t address; /* of the instruction that is about to run */
-	uint64_t next;	  /* of the one behind it */
+	uint8_t size;	  /* its bytes */
 	uint8_t last;	  /* it is the block's last */
 };
 
 struct block {
+	/* What is looked at each time it is run, in one line of cache. */
 	uint64_t start;
-	uint64_t last;	 /* address of the last instruction */
-	uint64_t next;	 /* behind it */
+	uint64_t next;	 /* behind the last instruction */
 	uint64_t target; /* where it goes when it branches; where it always goes */
 	uint8_t end;	 /* enum block_end */
 	uint8_t told;	 /* the encoder has a packet, or something to remember, for this kind of end */
 	uint8_t faults;	 /* the last instruction may fault and be run again */
 	uint8_t modes;	 /* of the processor in which it can be what it is; the encoder's bits */
 	_Atomic uint8_t handler; /* an interrupt or exception has led here */
-	uint32_t points;
-	struct block *chain;  /* in its bucket */
-	uint64_t hash;	      /* of its bytes and points */
-	struct point point[]; /* in order; the last one is that of the last instruction */
+	struct point end_point;	 /* at the last instruction */
+	uint64_t last;		 /* address of the last instruction */
+	struct block *chain;	 /* in its bucket */
+	uint64_t hash;		 /* of its bytes and points */
+	struct point passed[];	 /* those before the last, in order */
 };
 
 /* One instruction of a block that is being translated. */

@@ -10,7 +10,7 @@
 #define CLOCK_BYTES 64u	  /* of packets between two looks at the clock */
 #define SYNC_BYTES  4096u /* between two synchronisations */
 #define MARGIN	    (4 * ENCODER_MOST)
-#define IDLE_BLOCKS (1u << 20)
+#define IDLE_BLOCKS (1u << 20) /* so many, and nobody traces: points are not worth it */
 
 struct vcpu {
 	const struct point *at; /* the last that was reported; NULL: unknown */
@@ -26,6 +26,7 @@ struct vcpu {
 static struct vcpu *vcpus;
 static unsigned vcpu_count;
 static _Atomic unsigned enabled;
+static void (*when_idle)(void);
 
 static void make_trace(struct trace *trace, const struct encoder *encoder)
 {
@@ -33,8 +34,9 @@ static void make_trace(struct trace *trace, const struct encoder *encoder)
 	trace->output.published = trace->output.pending = trace->output.reached = &trace->nowhere;
 }
 
-int flow_open(const struct encoder *encoder, unsigned count)
+int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void))
 {
+	when_idle = idle;
 	vcpus = aligned_alloc(64, count * sizeof(*vcpus));
 	if (vcpus == NULL)
 		return -1;
@@ -236,7 +238,7 @@ static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct bl
 {
 	const struct block *from = at->block;
 
-	if (to->start == at->address || (to->start == at->next && !at->last))
+	if (to->start == at->address || (to->start == at->address + at->size && !at->last))
 		return 1;
 	if (!at->last || from->end >= END_INDIRECT)
 		return 0;
@@ -272,48 +274,68 @@ static void enter_odd(struct vcpu *vcpu, const struct point *at, struct block *t
 	}
 }
 
-static inline void enter(struct vcpu *vcpu, struct block *to)
+/* Where the block's end leads is no news: 1 by its branch, 0 as a conditional one that was not taken. -1: it does not lead there. */
+static inline int leads(const struct block *from, const struct block *to)
 {
-	const struct point *at = vcpu->at;
-	const struct block *from;
-	int taken = 1;
+	if (from->end >= END_INDIRECT)
+		/* A system call leads to a handler by itself, which may be that of faults, too. */
+		return LIKELY(!to->handler) || from->end == END_ENTER ? 1 : -1;
+	if (to->start == from->target)
+		return 1;
+	return from->end == END_CONDITIONAL && to->start == from->next ? 0 : -1;
+}
 
-	if (UNLIKELY(at == NULL)) {
+static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const struct point *at,
+						   struct block *to)
+{
+	int taken;
+
+	if (vcpu->traces == 0 && ++vcpu->idle > IDLE_BLOCKS && enabled == 0)
+		when_idle();
+	if (at == NULL) {
 		enter_unknown(vcpu, to);
 		return;
 	}
-	from = at->block;
-	if (UNLIKELY(!at->last)) {
+	taken = at->last ? leads(at->block, to) : -1;
+	if (taken < 0) {
 		enter_odd(vcpu, at, to);
 		return;
 	}
-	if (from->end >= END_INDIRECT) {
-		/* A system call leads to a handler by itself, which may be that of faults, too. */
-		if (UNLIKELY(to->handler) && from->end != END_ENTER) {
-			enter_odd(vcpu, at, to);
-			return;
-		}
-	} else if (to->start != from->target) {
-		if (UNLIKELY(from->end != END_CONDITIONAL || to->start != from->next)) {
-			enter_odd(vcpu, at, to);
-			return;
-		}
-		taken = 0;
-	}
 	for (unsigned i = 0; i < vcpu->traces; i++)
-		follow(vcpu->trace[i], from, to, taken);
+		follow(vcpu->trace[i], at->block, to, taken);
 }
 
+static void tell_reached(struct vcpu *vcpu, uint64_t address)
+{
+	for (unsigned i = 0; i < vcpu->traces; i++)
+		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? address : 0;
+}
+
+/* Nearly always there is one trace, which is on and stays on: that way is short. */
 void flow_enter(unsigned cpu, void *data)
 {
 	struct vcpu *vcpu = &vcpus[cpu];
+	const struct point *at = vcpu->at;
+	struct trace *trace = vcpu->trace[0];
 	struct point *point = data;
+	struct block *to = point->block;
 
-	enter(vcpu, point->block);
 	vcpu->at = point;
-	for (unsigned i = 0; i < vcpu->traces; i++)
-		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? point->address : 0;
-	vcpu->idle += vcpu->traces == 0;
+	if (LIKELY(vcpu->traces == 1 && at != NULL && at->last && trace->on && (to->modes & trace->mode) &&
+		   wanted(trace, to->start))) {
+		int taken = leads(at->block, to);
+
+		if (LIKELY(taken >= 0)) {
+			*trace->output.reached = point->address;
+			if (!at->block->told)
+				return;
+			trace->encoder->branch(trace, at->block, to->start, taken);
+			written(trace, to->start);
+			return;
+		}
+	}
+	enter_slowly(vcpu, at, to);
+	tell_reached(vcpu, point->address);
 }
 
 void flow_pass(unsigned cpu, void *data)
@@ -397,15 +419,6 @@ void flow_renew_time(void)
 unsigned flow_enabled(void)
 {
 	return enabled;
-}
-
-int flow_idle(void)
-{
-	for (unsigned i = 0; enabled == 0 && i < vcpu_count; i++) {
-		if (vcpus[i].idle > IDLE_BLOCKS)
-			return 1;
-	}
-	return 0;
 }
 
 void flow_forget_blocks(void)

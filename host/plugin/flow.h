@@ -15,8 +15,11 @@
 
 #include "trace.h"
 
-/* Virtual CPUs 0 to count - 1. Nonzero: no memory. */
-int flow_open(const struct encoder *encoder, unsigned count);
+/*
+ * Virtual CPUs 0 to count - 1. Nonzero: no memory. `idle` is called, by a virtual CPU, when for many blocks no trace has been
+ * enabled, so that reports are not worth it any longer.
+ */
+int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void));
 
 /* For qemu_plugin_register_vcpu_insn_exec_cb(): the first point of a block, and those behind it; data: struct point. */
 void flow_enter(unsigned cpu, void *point);
@@ -38,8 +41,6 @@ void flow_renew_time(void);
 
 /* So many traces are enabled. */
 unsigned flow_enabled(void);
-/* So many blocks have been reported since the last trace ended: nonzero if it is not worth it any longer. */
-int flow_idle(void);
 
 /* Blocks go; nothing is in one. */
 void flow_forget_blocks(void);

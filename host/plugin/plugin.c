@@ -43,16 +43,14 @@ static void doorbell(unsigned cpu, qemu_plugin_meminfo_t info, uint64_t address,
 
 	if (place == NULL || qemu_plugin_hwaddr_is_io(place))
 		return;
-	unit_ring(cpu, qemu_plugin_hwaddr_phys_addr(place), point->next);
+	unit_ring(cpu, qemu_plugin_hwaddr_phys_addr(place), point->address + point->size);
 	if (!armed && flow_enabled() > 0)
 		arm(1);
 }
 
-static void enter(unsigned cpu, void *data)
+static void disarm(void)
 {
-	flow_enter(cpu, data);
-	if (__builtin_expect(flow_enabled() == 0, 0) && flow_idle())
-		arm(0);
+	arm(0);
 }
 
 /* ---- Translation ------------------------------------------------------------------------------- */
@@ -81,28 +79,33 @@ static size_t read_block(const struct qemu_plugin_tb *tb, struct instruction *in
 	return count;
 }
 
-/* Reports of the instructions from number `first` on, which are a block to us. */
-static void watch_block(const struct qemu_plugin_tb *tb, size_t first, const struct instruction *instruction,
-			size_t count, int watched)
+/* Reports of the instructions from number `first_insn` on, which are a block to us. */
+static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
+			const struct instruction *instruction, size_t count, int watched)
 {
 	struct block *block = block_get(encoder, instruction, count);
-	size_t n = 0;
+	size_t passed = 0;
+	int first = 1;
 
 	if (block == NULL)
 		return;
 	for (size_t i = 0; i < count; i++) {
-		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, first + i);
-		struct point *point = &block->point[n];
+		struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, first_insn + i);
+		struct point *point;
 
-		if (point->address != instruction[i].address)
+		if (i + 1 == count)
+			point = &block->end_point;
+		else if (instruction[i].stop)
+			point = &block->passed[passed++];
+		else
 			continue;
-		n++;
 		if (watched)
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, n == 1 ? enter : flow_pass,
+			qemu_plugin_register_vcpu_insn_exec_cb(insn, first ? flow_enter : flow_pass,
 							       QEMU_PLUGIN_CB_NO_REGS, point);
 		if (instruction[i].rings)
 			qemu_plugin_register_vcpu_mem_cb(insn, doorbell, QEMU_PLUGIN_CB_NO_REGS,
 							 QEMU_PLUGIN_MEM_W, point);
+		first = 0;
 	}
 	if (watched && rings_code(instruction, count, unit_space(instruction->address)))
 		flow_renew_time();
@@ -226,7 +229,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		return refuse(message, "");
 	identity = id;
 	cpus = (unsigned)info->system.max_vcpus;
-	if (flow_open(encoder, cpus) != 0)
+	if (flow_open(encoder, cpus, disarm) != 0)
 		return refuse("no memory for the virtual CPUs", "");
 	clock_nanoseconds();
 	memory_use(arguments.ram != NULL ? strdup(arguments.ram) : NULL,
