@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "symbols.h"
+#include <symbols.h>
 
 #include <elf.h>
 #include <program.h>

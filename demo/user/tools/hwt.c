@@ -18,13 +18,12 @@
 #include <error.h>
 #include <option.h>
 #include <program.h>
+#include <recording.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <symbols.h>
 #include <unistd.h>
-
-#include "../hwt/recording.h"
-#include "../hwt/symbols.h"
 
 #define FUNCTIONS_MAX	8
 #define ROUND_MS	100

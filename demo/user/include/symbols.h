@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Functions of a program's file, by name. Nothing in the file is trusted. */
-#ifndef USER_HWT_SYMBOLS_H
-#define USER_HWT_SYMBOLS_H
+#ifndef USER_SYMBOLS_H
+#define USER_SYMBOLS_H
 
 #include <stdint.h>
 

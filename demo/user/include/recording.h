@@ -3,8 +3,8 @@
  * A context of hardware trace and the file that becomes of it: the kernel's records as they come, and between them what the
  * trace unit has written (ktrx/hwt.h).
  */
-#ifndef USER_HWT_RECORDING_H
-#define USER_HWT_RECORDING_H
+#ifndef USER_RECORDING_H
+#define USER_RECORDING_H
 
 #include <hwt.h>
 #include <ktrx/hwt.h>

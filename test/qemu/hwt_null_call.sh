@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# From a panic back to its cause: a kernel calls through a pointer that is NULL. The panic says where nothing can be
+# executed; which branch led there is in the record of all branches, though the kernel has done nothing for it.
+# HWT_ARCHES: which (default: x86_64 aarch64).
+. test/tap.sh
+
+ktrace=build/bin/ktrace
+for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
+	rm -f "$tmp"/out.*
+	timeout -k 5 60 "$ktrace" run --timeout 50 --branches --out "$tmp/out.ktrx" -- $(sh scripts/qemu.sh "$arch" 2) \
+		-append run=null-call </dev/null >"$tmp/console" 2>"$tmp/err"
+	equal "$arch: it panics" 10 "$?"
+	check "$arch: what to do next is said" grep -qxF "ktrace run: which code ran: ktrace hwt $tmp/out.branches" "$tmp/err"
+	"$ktrace" hwt --elf "build/demo/$arch/kernel.elf" -s 1 --last 60 --before page_fault \
+		-o symbol,event_type,source "$tmp/out.branches" >"$tmp/last" 2>"$tmp/said"
+	equal "$arch: it is decoded" 0 "$?"
+	sed 's/^/# /' "$tmp/said"
+	# The compiler may have put calibrate() into who calls it.
+	grep -E '^calibrat(e|or)[+ ]' "$tmp/last" | tail -n 1 >"$tmp/cause"
+	check "$arch: the last branch of the thread is a call by a pointer" \
+		grep -qE ' indirect_call .*demo/kern/bug/null_call\.c:[0-9]+$' "$tmp/cause"
+	sed 's/^/# /' "$tmp/cause"
+	line=$(grep -n 'operations->calibrate(device);' demo/kern/bug/null_call.c | cut -d: -f1)
+	check "$arch: behind it only the way to the panic" awk -v cause="$(cat "$tmp/cause")" '
+		$0 == cause { seen = 1; next } seen && /null_call\.c/ { bad = 1 } END { exit !seen || bad }' "$tmp/last"
+	equal "$arch: in the line of the mistake" "$line" "$(sed 's/.*null_call\.c://' "$tmp/cause")"
+done
+done_testing
