@@ -251,6 +251,25 @@ void hardware_trace_switch(const struct thread *next)
 		ktrace_hwt_qemu_space(&qemu, this_cpu(), space, next->id);
 }
 
+/* As if it had been switched away and back. */
+static void take_up(void *unused)
+{
+	struct ktrace_hwt_thread *running = &arch_this_cpu()->current->hardware_trace;
+
+	(void)unused;
+	ktrace_hwt_switch_out(running);
+	ktrace_hwt_switch_in(running);
+}
+
+int hardware_trace_start(struct ktrace_hwt_context *context)
+{
+	int error = ktrace_hwt_start(context);
+
+	if (!error)
+		ipi_call_all(take_up, NULL);
+	return error;
+}
+
 bool hardware_trace_describe(unsigned n, char *line, size_t size)
 {
 	const struct ktrace_hwt_backend *units[] = { &software, hardware };

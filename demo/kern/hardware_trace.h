@@ -14,6 +14,9 @@
 /* Looks for trace units, and makes /dev/hwt. After vfs_init. */
 void hardware_trace_init(void);
 
+/* Starts it also for who is on a CPU already, and might stay there for long. As ktrace_hwt_start(). */
+int hardware_trace_start(struct ktrace_hwt_context *context);
+
 /* The nth line on trace units, of those that are there and those that are not; false behind the last. */
 bool hardware_trace_describe(unsigned n, char *line, size_t size);
 

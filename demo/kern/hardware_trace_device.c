@@ -158,7 +158,7 @@ static int64_t context_ioctl(struct file *file, unsigned request, uintptr_t argu
 
 	switch (request) {
 	case HWT_IOC_START:
-		return process_trace_errno(ktrace_hwt_start(context));
+		return process_trace_errno(hardware_trace_start(context));
 	case HWT_IOC_STOP:
 		return process_trace_errno(ktrace_hwt_stop(context));
 	case HWT_IOC_RECORD_GET:

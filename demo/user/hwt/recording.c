@@ -145,13 +145,13 @@ static uint64_t skip_lost(struct recording *recording, struct recording_unit *un
 	return lost;
 }
 
-/* Whatever was not overwritten while it was copied. */
+/* Up to where the unit was when it was asked last: whatever was not overwritten while it was copied. */
 static int take_trace(struct recording *recording, struct recording_unit *unit)
 {
 	static struct data data;
-	int error = ioctl(unit->fd, HWT_IOC_BUFPTR_GET, &unit->place);
 	uint64_t end = unit->place.position;
 	bool is_torn = false;
+	int error = 0;
 
 	while (!error && unit->taken < end) {
 		uint64_t left;
@@ -196,7 +196,7 @@ static void look_at(struct recording *recording, size_t size, recording_seen *se
 	}
 }
 
-/* -ESRCH: there will be no more. */
+/* Their bytes; -ESRCH: there will be no more. */
 static int take_records(struct recording *recording, unsigned timeout_ms, recording_seen *seen, void *context)
 {
 	struct abi_hwt_records wanted = {
@@ -211,18 +211,30 @@ static int take_records(struct recording *recording, unsigned timeout_ms, record
 		return error;
 	append(recording, recording->bytes, wanted.bytes);
 	look_at(recording, wanted.bytes, seen, context);
-	return 0;
+	return (int)wanted.bytes;
+}
+
+/* What there is of trace now, behind the records that tell how to read it. */
+static int take_what_is_there(struct recording *recording, recording_seen *seen, void *context)
+{
+	int result = 1, trace = 0;
+
+	for (unsigned i = 0; i < recording->units && !trace; i++)
+		trace = ioctl(recording->unit[i].fd, HWT_IOC_BUFPTR_GET, &recording->unit[i].place);
+	while (result > 0)
+		result = take_records(recording, 0, seen, context);
+	for (unsigned i = 0; i < recording->units && !trace; i++)
+		trace = take_trace(recording, &recording->unit[i]);
+	return trace ? trace : result;
 }
 
 int recording_take(struct recording *recording, unsigned timeout_ms, recording_seen *seen, void *context)
 {
-	int error = take_records(recording, timeout_ms, seen, context), trace = 0;
+	int first = take_records(recording, timeout_ms, seen, context);
+	int error = take_what_is_there(recording, seen, context);
 
-	if (error == -ESRCH) {
-		recording->is_over = true;
-		error = 0;
-	}
-	for (unsigned i = 0; i < recording->units && !trace; i++)
-		trace = take_trace(recording, &recording->unit[i]);
-	return error ? error : trace;
+	if (error != -ESRCH)
+		return error ? error : first < 0 ? first : 0;
+	recording->is_over = true;
+	return 0;
 }

@@ -15,6 +15,7 @@
 #define NOBODY	    1000
 #define LONG_MS	    60000u
 #define NOTHING_MS  100
+#define ATTEMPTS    1000
 #define NOWHERE	    0x3000u
 #define CALLS	    40000u
 #define RECORDS_MAX 8192
@@ -313,6 +314,30 @@ static void check_owner_killed(void)
 	close(tell[1]);
 }
 
+/* Who runs already is traced from then on, and need not wait for another turn on its CPU. */
+static void check_attach(void)
+{
+	struct context context;
+	int pid = fork();
+	bool is_traced = false;
+
+	if (pid == 0)
+		for (volatile unsigned n = 0;; n = n + 1)
+			continue;
+	context = open_context(pid);
+	check_equal(0, request(&context, HWT_IOC_START), "a process that runs");
+	for (unsigned i = 0; i < ATTEMPTS && !is_traced; i++) {
+		sleep_ms(10);
+		is_traced = place_of(&context).position > 0;
+	}
+	check(is_traced, "is traced");
+	check_equal(0, request(&context, HWT_IOC_STOP), "no more");
+	check_equal(0, kill(pid, SIGKILL), "and it is ended");
+	check_equal(SIGKILL, wait_for(pid), "by a signal");
+	check_equal(-ESRCH, request(&context, HWT_IOC_START), "nobody is left to be traced");
+	close_context(&context);
+}
+
 /* Nothing that runs lies in the range: nothing is traced, and that is no error. */
 static void check_empty_range(void)
 {
@@ -404,6 +429,7 @@ int main(int argc, char **argv)
 	check_pause_with_listener();
 	check_pause_alone();
 	check_owner_killed();
+	check_attach();
 	check_empty_range();
 	check_mapping();
 	check_permission(device);

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What hwt of the demo kernel puts into its file, as the host reads it: one function alone, also where a copy of it is run
+# that the program has mapped; calls as a tree; what is lost where the buffer is too small for what is taken too seldom.
+# HWT_ARCHES: which (default: x86_64 aarch64).
+. test/tap.sh
+
+ktrace=build/bin/ktrace
+
+# boot ARCH WORDS…: what hwt wrote as $tmp/trace.
+boot() {
+	arch=$1
+	shift
+	rm -f "$tmp/trace"
+	timeout -k 5 120 "$ktrace" run -q --timeout 100 --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
+		-append "run=hwt:-w:/tmp/trace:$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" |
+		tr -d '\r' >"$tmp/console"
+	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
+}
+
+hwt() { "$ktrace" hwt -R "build/demo/$arch/root" "$@" "$tmp/trace" 2>"$tmp/said"; }
+
+for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
+	boot "$arch" -f collatz mapped
+	equal "$arch: one function" "mapped collatz" "$(hwt --functions | tr '\n' ' ' | sed 's/ $//')"
+	hwt -o pc,symbol >"$tmp/steps"
+	check "$arch: in the program" grep -qE '^0x18[0-9a-f]{8} +collatz' "$tmp/steps"
+	check "$arch: and in the copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
+	# 111 steps from 27 down to 1, each a turn of the loop; the program calls it once, its copy ten times.
+	hwt --durations >"$tmp/durations"
+	check "$arch: eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
+
+	boot "$arch" recursion
+	hwt --calls >"$tmp/calls"
+	check "$arch: calls as a tree" awk '
+		/main/ { depth = match($0, /main/) } /place_queens/ && match($0, /place_queens/) > depth { deeper = 1 }
+		END { exit !depth || !deeper }' "$tmp/calls"
+	# Six queens: so many ways to put none to six of them row by row.
+	hwt --durations >"$tmp/durations"
+	check "$arch: each call is there" awk '/place_queens/ { for (i = 1; i <= NF; i++) n += $i == 153 } END { exit !n }' \
+		"$tmp/durations"
+	sed -n '/place_queens/s/^/# /p' "$tmp/durations"
+	check "$arch: kdump passes over it" "$ktrace" kdump -f "$tmp/trace"
+done
+done_testing
