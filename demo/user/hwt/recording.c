@@ -214,18 +214,43 @@ static int take_records(struct recording *recording, unsigned timeout_ms, record
 	return (int)wanted.bytes;
 }
 
+static int look_at_units(struct recording *recording)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < recording->units && !error; i++)
+		error = ioctl(recording->unit[i].fd, HWT_IOC_BUFPTR_GET, &recording->unit[i].place);
+	return error;
+}
+
+static int take_traces(struct recording *recording)
+{
+	int error = 0;
+
+	for (unsigned i = 0; i < recording->units && !error; i++)
+		error = take_trace(recording, &recording->unit[i]);
+	return error;
+}
+
 /* What there is of trace now, behind the records that tell how to read it. */
 static int take_what_is_there(struct recording *recording, recording_seen *seen, void *context)
 {
-	int result = 1, trace = 0;
+	int result = 1, trace = look_at_units(recording);
 
-	for (unsigned i = 0; i < recording->units && !trace; i++)
-		trace = ioctl(recording->unit[i].fd, HWT_IOC_BUFPTR_GET, &recording->unit[i].place);
 	while (result > 0)
 		result = take_records(recording, 0, seen, context);
-	for (unsigned i = 0; i < recording->units && !trace; i++)
-		trace = take_trace(recording, &recording->unit[i]);
+	if (!trace)
+		trace = take_traces(recording);
 	return trace ? trace : result;
+}
+
+int recording_stop(struct recording *recording)
+{
+	int error = recording_request(recording, HWT_IOC_STOP, NULL);
+
+	if (!error)
+		error = look_at_units(recording);
+	return error ? error : take_traces(recording);
 }
 
 int recording_take(struct recording *recording, unsigned timeout_ms, recording_seen *seen, void *context)

@@ -45,6 +45,9 @@ void recording_close(struct recording *recording);
 /* To all units: of the context, by one of its files. 0 or -errno. */
 int recording_request(struct recording *recording, unsigned request, void *argument);
 
+/* Nothing is traced any more, and what has been is in the file, before anything that is configured anew. 0 or -errno. */
+int recording_stop(struct recording *recording);
+
 /*
  * Takes what there is of records, waiting a while for the first, and of trace. `seen` is told of each record after it is in
  * the file. 0 or -errno; -EINTR: a signal came.

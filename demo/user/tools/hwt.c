@@ -171,7 +171,7 @@ static void arrive(struct request *request, const struct ktrx_proc_record *recor
 	int error = 0;
 
 	if (request->runs)
-		error = recording_request(&recording, HWT_IOC_STOP, NULL);
+		error = recording_stop(&recording);
 	request->runs = false;
 	if (!error)
 		error = configure(request, image, record->type == KTRX_HWT_MMAP);
