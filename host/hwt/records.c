@@ -4,6 +4,7 @@
  * file that was appended to may do. What damage does not hide is read.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,12 +21,22 @@ struct context {
 	struct ktrx_hwt_etm4 etm4;
 };
 
+/* What THREAD records say: they may come before the context, and hold for all that it is configured to later. */
+struct told_thread {
+	uint32_t context, unit, pid, tid;
+	char name[sizeof(((struct hwt_stream *)NULL)->name)];
+};
+
+#define THREADS_MOST 4096 /* that are kept; of more the streams have no name */
+
 struct reading {
 	struct hwt_file *file;
 	struct ktread_proc *trace;
 	const struct ktread_proc_record *record;
 	struct context *context;
 	size_t contexts, context_room;
+	struct told_thread *thread;
+	size_t threads, thread_room;
 	size_t last; /* stream that was last used */
 	uint64_t broken, homeless;
 };
@@ -85,10 +96,26 @@ static bool is_of(const struct hwt_unit_stream *stream, const struct context *co
 	return stream->session == context->session && stream->stream.unit == unit;
 }
 
+static struct told_thread *find_thread(const struct reading *reading, uint32_t context, uint32_t unit)
+{
+	for (size_t i = 0; i < reading->threads; i++)
+		if (reading->thread[i].context == context && reading->thread[i].unit == unit)
+			return &reading->thread[i];
+	return NULL;
+}
+
+static void name_stream(struct hwt_stream *stream, const struct told_thread *thread)
+{
+	stream->pid = thread->pid;
+	stream->tid = thread->tid;
+	memcpy(stream->name, thread->name, sizeof(stream->name));
+}
+
 /* The stream of a unit, a new one if need be. NULL: the file's message says why. */
 static struct hwt_unit_stream *find_stream(struct reading *reading, const struct context *context,
 					   uint32_t unit)
 {
+	const struct told_thread *thread;
 	struct hwt_file *file = reading->file;
 	struct hwt_unit_stream *stream;
 
@@ -110,6 +137,9 @@ static struct hwt_unit_stream *find_stream(struct reading *reading, const struct
 	stream->stream.unit = unit;
 	stream->stream.cpu = context->context.mode == KTRX_HWT_MODE_CPU ? unit : HWT_NO_CPU;
 	stream->stream.pid = context->context.mode == KTRX_HWT_MODE_CPU ? 0 : context->context.target;
+	thread = find_thread(reading, context->context.ident, unit);
+	if (thread)
+		name_stream(&stream->stream, thread);
 	return stream;
 }
 
@@ -208,28 +238,42 @@ static int take_unmap(struct reading *reading)
 			   reading->record->payload_size);
 }
 
+/* The one that is kept for that unit, made if need be; NULL: there are too many, or no memory. */
+static struct told_thread *keep_thread(struct reading *reading, uint32_t context, uint32_t unit)
+{
+	struct told_thread *thread = find_thread(reading, context, unit), *grown;
+
+	if (thread || reading->threads == THREADS_MOST)
+		return thread;
+	grown = hwt_grow(reading->thread, reading->threads, &reading->thread_room, sizeof(*grown));
+	if (!grown)
+		return NULL;
+	reading->thread = grown;
+	return &grown[reading->threads++];
+}
+
 static int take_thread(struct reading *reading)
 {
 	const struct ktread_proc_record *record = reading->record;
-	struct ktrx_hwt_thread thread;
-	const struct context *context;
-	struct hwt_unit_stream *stream;
+	const char *name = (const char *)record->payload + sizeof(struct ktrx_hwt_thread);
+	struct ktrx_hwt_thread told;
+	struct told_thread *thread;
 
-	if (!take(reading, &thread, sizeof(thread)) || !(context = find_context(reading, thread.context)))
+	if (!take(reading, &told, sizeof(told)))
 		return 0;
-	stream = find_stream(reading, context, thread.index);
-	if (!stream)
-		return KTREAD_E_FORMAT;
-	stream->stream.pid = record->pid;
-	stream->stream.tid = record->tid;
-	if (record->payload_size > sizeof(thread)) {
-		const char *name = (const char *)record->payload + sizeof(thread);
-		size_t length = strnlen(name, record->payload_size - sizeof(thread));
+	thread = keep_thread(reading, told.context, told.index);
+	if (!thread)
+		return 0;
+	*thread = (struct told_thread){ told.context, told.index, record->pid, record->tid, "" };
+	snprintf(thread->name, sizeof(thread->name), "%.*s", (int)(record->payload_size - sizeof(told)),
+		 name);
+	for (size_t i = reading->file->streams; i-- > 0;) {
+		struct hwt_stream *stream = &reading->file->stream[i].stream;
 
-		if (length >= sizeof(stream->stream.name))
-			length = sizeof(stream->stream.name) - 1;
-		memcpy(stream->stream.name, name, length);
-		stream->stream.name[length] = '\0';
+		if (stream->context.ident != told.context || stream->unit != told.index)
+			continue;
+		name_stream(stream, thread);
+		break;
 	}
 	return 0;
 }
@@ -348,5 +392,6 @@ int hwt_records_read(struct hwt_file *file)
 	conclude(&reading);
 	ktread_proc_close(reading.trace);
 	free(reading.context);
+	free(reading.thread);
 	return status;
 }
