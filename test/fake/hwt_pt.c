@@ -152,8 +152,9 @@ static void region_is_full(uint64_t word)
 		interrupt_raised = 1;
 	}
 	if (word & BIT(4)) {
-		status |= STATUS_STOPPED; /* and stays at the region's end */
-		return;
+		status |= STATUS_STOPPED;
+		if (!fake_pt_features.stops_behind)
+			return;
 	}
 	entry++;
 	offset = 0;

@@ -26,8 +26,9 @@ struct fake_pt_features {
 	uint32_t base_mhz;
 	uint32_t virtual; /* a hypervisor says that it is there */
 	uint32_t physical_bits, linear_bits;
-	uint32_t
-		lazy; /* where a table ends it stays at the entry that leads on until there is more to write */
+	/* What the manual leaves open. */
+	uint32_t lazy;	       /* at a table's end it stays at the entry that leads on until there is more */
+	uint32_t stops_behind; /* a region with STOP, not at its end */
 };
 extern struct fake_pt_features fake_pt_features;
 

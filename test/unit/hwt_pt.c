@@ -288,6 +288,8 @@ static void what_makes_no_sense_is_refused(void **state)
 	REFUSED((pt_begin(), config.ranges = 1, config.range[0].start = 2, config.range[0].end = 1));
 	REFUSED((pt_begin(), config.ranges = 1, config.range[0].end = UINT64_C(1) << 48));
 	REFUSED((pt_begin(), config.ranges = 1, config.range[0].start = UINT64_C(1) << 47,
+		 config.range[0].end = UINT64_C(0xffff800000000001)));
+	REFUSED((pt_begin(), config.ranges = 1, config.range[0].start = UINT64_C(1) << 47,
 		 config.range[0].end = (UINT64_C(1) << 47) + 1));
 }
 
@@ -345,7 +347,6 @@ static void packets_are_counted_on_over_a_switch(void **state)
 	(void)state;
 	pt_begin();
 	pt_unit_whole(&unit, 4);
-	config.flags = KTRACE_HWT_STOP;
 	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
 	for (int i = 0; i < 16; i++) {
 		pt_enable(&unit);
@@ -353,13 +354,30 @@ static void packets_are_counted_on_over_a_switch(void **state)
 		pt_disable(&unit);
 	}
 	assert_int_equal(fake_pt_psbs(), 4); /* one in 4096 bytes, not one a switch */
+}
+
+static void behind_what_was_lost_stands_a_psb(void **state)
+{
+	struct ktrace_hwt_config config = pt_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	pt_begin();
+	pt_unit_whole(&unit, 4);
+	config.flags = KTRACE_HWT_STOP;
+	config.psb_period = 65536;
+	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
+	pt_enable(&unit);
+	fake_pt_run(unit.buffer.size);
+	pt_disable(&unit);
 	assert_true(unit.full);
+	assert_int_equal(fake_pt_psbs(), 1);
 	unit.served = unit.position;
-	pt_backend.operations->service(&pt_backend, &unit);
+	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
 	pt_enable(&unit);
 	fake_pt_run(10);
 	pt_disable(&unit);
-	assert_int_equal(fake_pt_psbs(), 5); /* and one behind what was lost */
+	assert_int_equal(fake_pt_psbs(), 2);
 }
 
 static void an_error_of_the_hardware_is_told(void **state)
@@ -476,6 +494,7 @@ int main(void)
 		TEST(what_makes_no_sense_is_refused),
 		TEST(only_what_was_asked_for_is_traced),
 		TEST(packets_are_counted_on_over_a_switch),
+		TEST(behind_what_was_lost_stands_a_psb),
 		TEST(an_error_of_the_hardware_is_told),
 		TEST(other_interrupts_are_not_ours),
 		TEST(decoders_learn_what_the_cpu_is),

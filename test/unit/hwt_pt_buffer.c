@@ -215,6 +215,39 @@ static void a_whole_buffer_between_two_stops_counts(void **state)
 	pt_check_bytes(&unit, unit.served);
 }
 
+/* It need not be where an interrupt would come anyway. */
+static void a_stop_interrupts(void **state)
+{
+	static const uint32_t pages[] = { 2, 2, 4, 0 };
+	struct ktrace_hwt_config config = pt_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	pt_begin();
+	pt_unit(&unit, pages);
+	config.flags = KTRACE_HWT_STOP;
+	config.interrupt_every = 8 * PT_PAGE;
+	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
+	pt_enable(&unit);
+	fake_pt_run(unit.buffer.size);
+	pt_disable(&unit);
+	fake_pt_interrupted();
+	unit.served = 2 * PT_PAGE;
+	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
+	pt_enable(&unit);
+	assert_int_equal(fake_pt_run(unit.buffer.size), 2 * PT_PAGE);
+	assert_true(fake_pt_interrupted());
+	assert_true(pt_backend.operations->interrupt(&pt_backend, &unit, 0));
+	assert_true(unit.full);
+
+	/* And does not any more when it has moved on. */
+	unit.served = unit.position;
+	assert_int_equal(pt_backend.operations->service(&pt_backend, &unit), KTRACE_OK);
+	for (unsigned i = 0; i + 1 < entries(&unit); i++)
+		assert_int_equal(entry(&unit, i) & (ENTRY_INT | ENTRY_STOP),
+				 entry(&unit, i) & ENTRY_STOP ? ENTRY_INT | ENTRY_STOP : 0);
+}
+
 static void what_is_not_written_yet_cannot_be_served(void **state)
 {
 	struct ktrace_hwt_config config = pt_config();
@@ -231,13 +264,14 @@ static void what_is_not_written_yet_cannot_be_served(void **state)
 
 /* A reader that takes what there is at any moment gets each byte once, in order, however switches and stops fall. */
 static void any_mixture_of_runs_switches_and_services(uint32_t flags, const uint32_t *pages, uint32_t every,
-						      int lazy)
+						      uint32_t open_points)
 {
 	struct ktrace_hwt_config config = pt_config();
 	struct ktrace_hwt_unit unit;
 	uint64_t written = 0;
 
-	fake_pt_features.lazy = (uint32_t)lazy;
+	fake_pt_features.lazy = open_points & 1;
+	fake_pt_features.stops_behind = open_points >> 1;
 	pt_unit(&unit, pages);
 	config.flags = flags;
 	config.interrupt_every = every;
@@ -271,11 +305,13 @@ static void every_byte_arrives_once(void **state)
 
 	(void)state;
 	pt_begin();
-	any_mixture_of_runs_switches_and_services(KTRACE_HWT_STOP, scattered, 0, 0);
-	any_mixture_of_runs_switches_and_services(0, scattered, 4 * PT_PAGE, 1);
-	any_mixture_of_runs_switches_and_services(KTRACE_HWT_STOP, whole, PT_PAGE, 1);
-	any_mixture_of_runs_switches_and_services(0, one, 0, 0);
-	any_mixture_of_runs_switches_and_services(KTRACE_HWT_STOP, one, 0, 1);
+	for (uint32_t open_points = 0; open_points < 4; open_points++) {
+		any_mixture_of_runs_switches_and_services(KTRACE_HWT_STOP, scattered, 0, open_points);
+		any_mixture_of_runs_switches_and_services(0, scattered, 4 * PT_PAGE, open_points);
+		any_mixture_of_runs_switches_and_services(KTRACE_HWT_STOP, whole, PT_PAGE, open_points);
+		any_mixture_of_runs_switches_and_services(0, one, 0, open_points);
+		any_mixture_of_runs_switches_and_services(KTRACE_HWT_STOP, one, 0, open_points);
+	}
 }
 
 static void two_units_take_turns(void **state)
@@ -397,6 +433,7 @@ int main(void)
 		TEST(no_byte_is_no_lap),
 		TEST(a_stop_is_exact_and_told),
 		TEST(a_whole_buffer_between_two_stops_counts),
+		TEST(a_stop_interrupts),
 		TEST(what_is_not_written_yet_cannot_be_served),
 		TEST(every_byte_arrives_once),
 		TEST(two_units_take_turns),

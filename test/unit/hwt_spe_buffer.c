@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Where the records of SPE go: portions, interrupts, going around, stopping, records that are not whole. */
+#include "kernel/hwt/spe.h"
 #include "test/unit/hwt_spe_support.h"
 
 #define SLOT	64u		       /* of the model's records */
@@ -198,6 +199,30 @@ static void one_of_many_slots_is_left_out_whole(void **state)
 	assert_int_equal(unit.lost, 1);
 }
 
+/* However much of the second record there is; no byte behind that is read. */
+static void the_end_of_whole_records_is_found(void **state)
+{
+	static const char records[] = "\xb0"
+				      "12345678"	     /* an address, … */
+				      "\x42\x01\x01\0\0\0\0" /* … events, END, padding */
+				      "\x20\xb8"
+				      "12345678" /* one with two bytes of header, … */
+				      "\x71"
+				      "12345678"; /* … and a timestamp ends it, too */
+	const size_t all = sizeof(records) - 1;
+	const struct ktrace_hwt_spe spe = { .align = 16 };
+
+	(void)state;
+	for (size_t size = 0; size <= all; size++) {
+		uint8_t *copy = malloc(size + !size);
+		size_t expected = size < 12 ? 0 : size < 16 ? size : size < all ? 16 : size;
+
+		memcpy(copy, records, size);
+		assert_int_equal(ktrace_hwt_spe_whole(&spe, copy, size), expected);
+		free(copy);
+	}
+}
+
 static void collisions_are_counted(void **state)
 {
 	struct ktrace_hwt_config config = spe_config();
@@ -324,6 +349,7 @@ int main(void)
 		TEST(a_unit_that_stops_waits_for_its_reader),
 		TEST(a_record_that_is_not_whole_is_left_out),
 		TEST(one_of_many_slots_is_left_out_whole),
+		TEST(the_end_of_whole_records_is_found),
 		TEST(collisions_are_counted),
 		TEST(every_record_arrives_once),
 		TEST(two_units_take_turns),
