@@ -22,6 +22,13 @@
  * An ETR that is lent a store of its own, and an ETF where no ETR is reached, are shared by all CPUs: what is in there is
  * taken out of its frames and copied to each unit's own buffer (which must be mapped, ktrace_hwt_buffer.base) whenever one
  * of them is read or disabled.
+ *
+ * What an ETR writes is seen through caches only if it is COHERENT: else buffers must be mapped uncached. An ETR tells
+ * by one bit that it has begun anew, so of several laps between two reads one is counted.
+ *
+ * Trace units know an address space by the context id alone: a kernel that wants it told, or filtered by
+ * (KTRACE_HWT_SPACE), keeps the lower half of what its `space` callback says in CONTEXTIDR_EL1, or at EL2 in
+ * CONTEXTIDR_EL2. All CPUs are on when the backend is added: their units are asked what they can do.
  */
 #ifndef KTRACE_HWT_CORESIGHT_H
 #define KTRACE_HWT_CORESIGHT_H
