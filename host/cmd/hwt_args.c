@@ -240,8 +240,11 @@ static int is_backend(const char *name)
 /* What goes together. 0 or EXIT_USAGE. */
 static int check(const struct hwt_args *args)
 {
+	struct flow_columns columns;
 	const char *why = NULL;
 
+	if (flow_columns_parse(&columns, args->columns ? args->columns : FLOW_COLUMNS_USUAL) != 0)
+		return hwt_bad_value(args, "-o", args->columns);
 	if (args->backend && !is_backend(args->backend))
 		return hwt_bad_value(args, "-c", args->backend);
 	if (args->views > 1)
@@ -323,5 +326,7 @@ int hwt_args_parse(struct hwt_args *args, int argc, char **argv)
 	status = args->path ? -1 : take_words(args, argc, argv);
 	if (status < 0)
 		status = check(args);
+	if (!args->columns)
+		args->columns = FLOW_COLUMNS_USUAL;
 	return status ? status : -1;
 }

@@ -9,6 +9,7 @@
 #include "cmd/command.h"
 #include "cmd/hwt_flow.h"
 #include "cmd/trace_args.h"
+#include "export/escape.h"
 #include "flow/calls.h"
 #include "flow/coverage.h"
 #include "flow/durations.h"
@@ -68,8 +69,7 @@ static int show_columns(struct view *view)
 	struct flow_last *last = &view->args->last;
 	int status;
 
-	if (flow_columns_parse(&columns, view->args->columns ? view->args->columns : FLOW_COLUMNS_USUAL))
-		return hwt_bad_value(view->args, "-o", view->args->columns);
+	flow_columns_parse(&columns, view->args->columns);
 	flow_columns_head(&columns);
 	if (view->args->view != HWT_VIEW_LAST)
 		return flow_walk(view->flow, &flow_columns, &columns);
@@ -167,7 +167,13 @@ static int show_coverage(struct view *view)
 
 static void write_packet(void *to, uint64_t offset, const char *name, const char *text)
 {
-	output_format(to, "%10llu  %-12s %s\n", (unsigned long long)offset, name, text);
+	char *at, *end;
+
+	output_format(to, "%10llu  %-12s ", (unsigned long long)offset, name);
+	at = output_line(to);
+	end = escape_text(at, text, strlen(text), OUTPUT_LINE - 1);
+	*end++ = '\n';
+	output_done(to, end);
 }
 
 static int show_packets(struct view *view)

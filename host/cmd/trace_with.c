@@ -71,6 +71,22 @@ static int check_clocks(const struct trace_args *args, const struct ktread *trac
 	return EXIT_BAD_INPUT;
 }
 
+/* What lies between steps is told in its place; what was overwritten before the first has none. */
+static void say_missing(const struct trace_args *args, const struct flow *flow)
+{
+	uint64_t bytes = 0, packets = 0;
+
+	for (size_t n = 0; n < hwt_file_streams(flow->file); n++) {
+		bytes += hwt_file_stream(flow->file, n)->missing;
+		packets += hwt_file_stream(flow->file, n)->lost;
+	}
+	if (bytes || packets)
+		command_message(args->name,
+				"%s: not here: %" PRIu64 " bytes of streams, %" PRIu64
+				" packets that units had no room for",
+				args->with, bytes, packets);
+}
+
 static int prepare(const struct trace_args *args, const struct ktread *trace, struct flow *flow)
 {
 	const char *warning;
@@ -78,6 +94,7 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 
 	for (size_t n = 0; (warning = hwt_file_warning(flow->file, n)); n++)
 		command_message(args->name, "%s", warning);
+	say_missing(args, flow);
 	for (uint32_t n = 0; n < args->with_elfs && !status; n++)
 		status = trace_add_elf(args->name, flow, args->with_elf[n]);
 	return status;

@@ -109,14 +109,18 @@ static void write_named(struct perfetto_tracks *tracks, uint64_t uuid, enum perf
 	end(tracks, pb, at);
 }
 
-/* Of one stack, or of all of the ring. */
+/* Of one stack, or of all of the ring. What is not drawn yet has nothing to lose. */
 static void lose(struct perfetto_functions *functions, struct perfetto_tracks *tracks,
 		 const struct ktread_event *event, uint64_t stack, uint64_t time)
 {
-	for (uint32_t n = 0; n < functions->tracks; n++)
-		if (functions->track[n].ring == event->ring &&
-		    (stack == 0 || functions->track[n].stack == stack))
-			close_down_to(tracks, &functions->track[n], 0, time);
+	for (uint32_t n = 0; n < functions->tracks; n++) {
+		struct perfetto_functions_track *track = &functions->track[n];
+
+		if (track->ring != event->ring || (stack != 0 && track->stack != stack))
+			continue;
+		close_down_to(tracks, track, 0, time);
+		write_named(tracks, track->uuid, EVENT_INSTANT, event, time);
+	}
 }
 
 int perfetto_functions_event(struct perfetto_functions *functions, struct perfetto_tracks *tracks,
@@ -130,6 +134,10 @@ int perfetto_functions_event(struct perfetto_functions *functions, struct perfet
 		functions->track = calloc(PERFETTO_FUNCTIONS_MOST, sizeof(*functions->track));
 	if (!functions->track)
 		return KTREAD_E_MEMORY;
+	if (strcmp(event->type->name, "lost") == 0) {
+		lose(functions, tracks, event, stack, time);
+		return 0;
+	}
 	track = find(functions, event->ring, stack);
 	if (!track)
 		track = add(functions, tracks, event, stack, time);
@@ -144,8 +152,6 @@ int perfetto_functions_event(struct perfetto_functions *functions, struct perfet
 	} else if (strcmp(event->type->name, "return") == 0) {
 		close_down_to(tracks, track, depth, time);
 	} else {
-		if (strcmp(event->type->name, "lost") == 0)
-			lose(functions, tracks, event, stack, time);
 		write_named(tracks, track->uuid, EVENT_INSTANT, event, time);
 	}
 	return 0;

@@ -61,7 +61,7 @@ static const struct ktread_field return_fields[] = { FIELD("function", STRING), 
 						     FIELD("stack", U64) };
 static const struct ktread_field branch_fields[] = { FIELD("place", STRING), FIELD("kind", STRING),
 						     FIELD("what", STRING), FIELD("address", POINTER) };
-static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) };
+static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) }; /* 0: all */
 
 #define TYPE(name_, text_, field_)                                                                        \
 	{                                                                                                 \
@@ -145,10 +145,17 @@ static int wait_lost(struct ring *ring, const struct hwt_step *step, uint64_t st
 	return 0;
 }
 
+/* What cuts all stacks is told once, by the step itself. */
+static int tells_loss(const struct hwt_step *step)
+{
+	return step->kind == HWT_GAP || step->kind == HWT_OVERFLOW;
+}
+
 static int cut(void *to, const struct flow_moment *at)
 {
-	return wait_lost(to, at->step, at->tid ? at->tid : at->space,
-			 at->step->kind == HWT_RUN ? "stack begun anew" : flow_kind_word(at->step->kind));
+	return tells_loss(at->step)
+		       ? 0
+		       : wait_lost(to, at->step, at->tid ? at->tid : at->space, "stack begun anew");
 }
 
 static const struct flow_sink entries = { .enter = enter, .cut = cut };
@@ -175,10 +182,10 @@ static int take_step(struct ring *ring, const struct hwt_step *step)
 		ring->stamp = step->stamp;
 		ring->has_stamp = 1;
 	}
+	if (tells_loss(step) && wait_lost(ring, step, 0, flow_kind_word(step->kind)) < 0)
+		return KTREAD_E_MEMORY;
 	if (ring->calls)
 		return flow_calls_step(ring->calls, step);
-	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW)
-		return wait_lost(ring, step, 0, flow_kind_word(step->kind));
 	return step->kind == HWT_RUN || step->kind == HWT_ASYNC ? wait_branch(ring, step) : 0;
 }
 

@@ -44,19 +44,6 @@ void hwt_file_warn(struct hwt_file *file, const char *format, ...)
 		file->warnings++;
 }
 
-void *hwt_grow(void *array, size_t count, size_t *room, size_t size)
-{
-	size_t wanted = *room ? *room * 2 : 16;
-	void *grown;
-
-	if (count < *room)
-		return array;
-	grown = reallocarray(array, wanted, size);
-	if (grown)
-		*room = wanted;
-	return grown;
-}
-
 int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
 {
 	struct hwt_chunk *grown =

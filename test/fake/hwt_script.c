@@ -207,7 +207,7 @@ static int read_line(struct hwt_file *file, char *line)
 	while (words < 8 && (next = strsep(&rest, " ")))
 		if (*next)
 			word[words++] = next;
-	if (words == 0 || *word[0] == '#')
+	if (words == 0 || *word[0] == '#' || strcmp(word[0], "KTRU:") == 0)
 		return 0;
 	text += strcspn(text, " ");
 	text += strspn(text, " ");

@@ -12,6 +12,8 @@
  *	space STAMP|- SPACE [TID]           overflow STAMP|-        gap|damage|note STAMP|- TEXT
  *	sample STAMP|- PC [DATA LATENCY]
  *
+ *	# or KTRU: a remark; KTRU as the first four bytes has a file taken for one of rings, where it matters
+ *
  * An address is a number, or a symbol with an offset: main+8. Decoding can begin at every eighth step; a step is a byte.
  */
 #ifndef FAKE_HWT_SCRIPT_H

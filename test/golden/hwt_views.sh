@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Every view and option of hwt, word for word, on scripts of steps; and steps beside the events of a kernel's trace.
+. test/tap.sh
+. test/golden/golden.sh
+
+golden=test/golden/hwt_views
+cp test/golden/hwt_views/*.steps "$tmp" || exit 1
+build/test/cmd-traces "$tmp" || exit 1
+mkdir "$tmp/bin" && ln -s "$PWD/build/test/ktrace-script" "$tmp/bin/hwt" && ln -s hwt "$tmp/bin/ktrace" || exit 1
+PATH=$tmp/bin:$PATH
+
+for trace in kernel thread; do
+	golden $trace-columns hwt $trace.steps
+	golden $trace-json hwt --json -o time,id,pid,tid,symbol,pc,event_type,event_payload,source $trace.steps
+	golden $trace-calls hwt --calls $trace.steps
+	golden $trace-calls-json hwt --calls --json $trace.steps
+	golden $trace-folded hwt --folded $trace.steps
+	golden $trace-folded-time hwt --folded=time $trace.steps
+	golden $trace-durations hwt --durations $trace.steps
+	golden $trace-durations-json hwt --durations --json $trace.steps
+	golden $trace-functions hwt --functions $trace.steps
+	golden $trace-packets hwt -g $trace.steps
+done
+golden samples hwt samples.steps
+golden samples-functions hwt --functions --json samples.steps
+
+# What of it.
+golden last hwt --last 3 kernel.steps
+golden last-before hwt --last 4 --before panic -o time,symbol,event_type kernel.steps
+golden last-before-never hwt --last 1 --before timer -s 1 kernel.steps
+golden cpu hwt -s 1 -o offset,symbol kernel.steps
+golden thread-index hwt -t 1 thread.steps
+golden process hwt -P 42 -t 0 -o pid,tid,symbol thread.steps
+golden function hwt -i kernel -f copy -o offset,id,symbol,event_type kernel.steps
+golden window hwt --from 2us --to 5us -o time,symbol --json kernel.steps
+golden backend hwt -c qemu --functions thread.steps
+golden output sh -c 'hwt -w out --functions thread.steps; cat out'
+golden raw sh -c 'hwt -r -w out -s 1 kernel.steps; wc -c <out'
+
+# Beside a kernel's trace, by the same clock.
+golden beside ktrace show --with beside.steps v2.ktrx
+golden beside-branches ktrace show --branches --with beside.steps --limit 12 v2.ktrx
+golden beside-json ktrace show --json --event hwt --with beside.steps v2.ktrx
+golden beside-export ktrace export --format perfetto --with beside.steps v2.ktrx -o exported
+build/test/perfetto-text "$tmp/exported" >"$tmp/text"
+golden beside-perfetto grep "functions\|hwt" text
+golden beside-other-clock ktrace show --with kernel.steps v2.ktrx
+golden beside-summary ktrace summary --with beside.steps v2.ktrx
+
+# What cannot be.
+golden help hwt --help
+golden subcommand ktrace hwt --functions samples.steps
+golden bad-none hwt
+golden bad-file hwt nowhere
+golden bad-script hwt v2.ktrx
+golden bad-cpu hwt -s 7 kernel.steps
+golden bad-list hwt -s one kernel.steps
+golden bad-thread hwt -t 0 kernel.steps
+golden bad-column hwt -o offset,colour kernel.steps
+golden bad-views hwt --calls --functions kernel.steps
+golden bad-function hwt -i kernel -f nothing kernel.steps
+golden bad-half hwt -f copy kernel.steps
+golden bad-before hwt --before panic kernel.steps
+golden bad-last hwt --last 0 kernel.steps
+golden bad-raw hwt -r -w out kernel.steps
+golden bad-raw-where hwt -r kernel.steps
+golden bad-window hwt --from 5us --to 2us kernel.steps
+golden bad-time hwt --from soon kernel.steps
+golden bad-backend hwt -c etm kernel.steps
+golden bad-elf hwt --elf nowhere kernel.steps
+golden bad-json hwt --json --folded kernel.steps
+golden bad-size hwt -b 1M kernel.steps
+golden bad-two hwt kernel.steps thread.steps
+golden bad-output hwt -w nowhere/out kernel.steps
+golden no-output sh -c 'hwt kernel.steps >/dev/full'
+
+# Recording.
+for backend in pt coresight spe; do golden record-$backend hwt -c $backend -w out -- true; done
+golden record-what hwt -c qemu -w out -- true
+golden record-nothing hwt -c qemu -w out --
+golden record-where hwt -c qemu -- qemu-system-x86_64
+golden record-size hwt -c qemu -w out -b 100000 -- qemu-system-x86_64
+golden record-cpu hwt -c qemu -w out -s 1 -- qemu-system-x86_64
+golden record-kvm hwt -c qemu -w out -- qemu-system-x86_64 -accel kvm
+
+# Nothing but text, whatever is in names, and quiet when nobody reads.
+for view in '' --calls --durations --folded --functions -g; do
+	hwt $view "$tmp/kernel.steps" 2>/dev/null | LC_ALL=C tr -d '\12\40-\176' >"$tmp/unprintable"
+	equal "nothing but text${view:+ with $view}" 0 "$(wc -c <"$tmp/unprintable" | tr -d ' ')"
+done
+sh -c 'hwt "$1"; hwt --calls "$1"' - "$tmp/samples.steps" 2>"$tmp/message" | head -c 1 >/dev/null
+check "quiet when nobody reads" sh -c '! grep -q "standard output" "$1"' - "$tmp/message"
+done_testing
