@@ -82,6 +82,7 @@ docs: build build/bench/record/record
 	sh scripts/demo.sh x86_64 >build/demo.log 2>&1
 	build/bin/ktrace run -q --out build/spec.ktrx -- $$(sh scripts/qemu.sh riscv64 1) -append run=cost >build/spec.log
 	build/bin/ktrace run -q --timeout 3 --out build/why.ktrx -- $$(sh scripts/qemu.sh x86_64 2) -append run=abba >build/why.log || test $$? -eq 12
+	build/bin/ktrace run -q --branches --out build/null-call.ktrx -- $$(sh scripts/qemu.sh x86_64 2) -append run=null-call >build/null-call.log || test $$? -eq 10
 	$(MAKE) -s -C examples/minimal OUT=$(CURDIR)/build/minimal
 	build/bin/ktrace run -q --out build/minimal.ktrx -- qemu-system-riscv64 -M virt -bios none -smp 4 -nographic \
 		-kernel build/minimal/kernel.elf
