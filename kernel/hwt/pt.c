@@ -17,6 +17,7 @@
  *
  * The hardware tells only where in the buffer it is. How often it has begun anew follows from interrupts: each says that the
  * end of a region with INT was passed; where the places seen do not show that, it was a whole buffer more.
+ * Who keeps interrupts off for longer than it takes to fill the buffer twice is told of whole buffers too few.
  */
 #include "pt.h"
 
