@@ -7,7 +7,7 @@
 #   KTRACE_CORE_SOURCES     of these, what recording takes
 #   KTRACE_CONSOLE_SOURCES  of these, what include/ktrace/console.h takes on top
 #   KTRACE_PROC_SOURCES     on top, for kernels with processes: what include/ktrace/proc.h takes
-#   KTRACE_HWT_SOURCES      on top of both, for hardware trace: what include/ktrace/hwt.h takes
+#   KTRACE_HWT_SOURCES      on top, for hardware trace: what include/ktrace/hwt.h takes
 #   KTRACE_HWT_SOURCES_<arch>   and the trace units that such a CPU may have
 #   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
 #   KTRACE_INCLUDES_<arch>  its -I flags

@@ -195,8 +195,12 @@ static int sleep_on(const volatile uint32_t *word, uint32_t seen, uint64_t timeo
 	enum wake_reason reason = WOKEN_BY_EVENT;
 	bool irq_on = spin_lock(&sleepers.lock);
 
-	while (reason == WOKEN_BY_EVENT && *word == seen)
-		reason = wait_sleep_until(&sleepers, deadline);
+	while (reason == WOKEN_BY_EVENT && *word == seen) {
+		if (timeout_ns == UINT64_MAX)
+			wait_sleep(&sleepers);
+		else
+			reason = wait_sleep_until(&sleepers, deadline);
+	}
 	spin_unlock(&sleepers.lock, irq_on);
 	return reason == WOKEN_BY_SIGNAL;
 }

@@ -196,6 +196,8 @@ static int on_cpu(uint32_t cpu, void (*function)(void *argument), void *argument
 	function(argument);
 	hwt_kernel.cpu = before;
 	hwt_kernel.interrupts_off = false;
+	if (hwt_kernel.after_on_cpu)
+		hwt_kernel.after_on_cpu();
 	return KTRACE_OK;
 }
 

@@ -116,6 +116,29 @@ static void a_thread_may_end_at_any_time(void **state)
 	assert_non_null(ktrace_hwt_unit_buffer(context, 1));
 }
 
+static void preempt(void)
+{
+	static bool preempted;
+
+	preempted = !preempted; /* this, too, may ask a CPU */
+	if (!preempted || !thread->on)
+		return;
+	hwt_switch_out(thread);
+	hwt_switch_in(thread, 3);
+}
+
+/* Its unit is off, and the thread is taken away and comes back before its end has gone on. */
+static void a_thread_that_ends_is_not_switched_on_again(void **state)
+{
+	(void)state;
+	hwt_switch_in(thread, 2);
+	hwt_kernel.after_on_cpu = preempt;
+	hwt_thread_exit(target, thread);
+	hwt_kernel.after_on_cpu = NULL;
+	assert_int_equal(place_of(0).enabled, 0);
+	assert_int_equal(place_of(0).position, 64);
+}
+
 static void a_thread_for_which_there_is_no_memory_is_told(void **state)
 {
 	struct proc_walk walk;
@@ -335,6 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(two_threads_run_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(another_process_is_not_traced, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_thread_may_end_at_any_time, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_thread_that_ends_is_not_switched_on_again, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_thread_for_which_there_is_no_memory_is_told, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(the_filter_follows_into_another_address_space, setup,
