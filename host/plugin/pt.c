@@ -258,6 +258,7 @@ static const struct ktrx_hwt_pt parameters = {
 const struct encoder encoder_pt = {
 	.target = "x86_64",
 	.encoding = KTRX_HWT_ENCODING_PT,
+	.ringing = X86_MODE_64,
 	.longest = 15,
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),

@@ -64,6 +64,7 @@ struct encoder {
 	uint8_t encoding;	/* KTRX_HWT_ENCODING_* */
 	const void *parameters; /* what its decoder must know, as in struct ktrx_hwt_unit */
 	size_t parameters_size;
+	uint8_t ringing;      /* mode of the processor in which a guest rings */
 	uint64_t longest;     /* bytes of an instruction, at most */
 	uint64_t memory_base; /* physical address at which the usual machine has its memory */
 

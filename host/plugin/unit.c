@@ -82,6 +82,7 @@ static uint32_t enable(struct trace *trace, const struct request *request)
 	output->lost = 0;
 	take_filter(trace, page);
 	trace->space = page->space;
+	trace->mode = trace->encoder->ringing;
 	trace->timed = (page->control & KTRX_HWT_UNIT_CONTROL_TIME) != 0;
 	trace->compress = (page->control & KTRX_HWT_UNIT_CONTROL_RETURN) != 0;
 	clock_set(trace, page->stamp, page->frequency);
