@@ -21,6 +21,7 @@ struct hwt_decoder {
 	uint64_t wanted;       /* position at which no byte is missing */
 	void *open;	       /* the encoding's decoder; NULL: of no piece */
 	uint64_t time, stamp;  /* the last that was converted */
+	uint32_t pid, tid;     /* the stream's */
 	struct hwt_step step;
 	char text[160];
 	char message[512];
@@ -77,6 +78,9 @@ int hwt_decoder_open(struct hwt_decoder **opened, const struct hwt_file *file, s
 	decoder->number = number;
 	decoder->stream = stream;
 	decoder->encoding = encoding;
+	decoder->pid = stream->pid;
+	decoder->tid = stream->tid;
+	decoder->stamp = hwt_stream_stamp(stream, 0);
 	decoder->images = images;
 	*opened = decoder;
 	return 0;
@@ -154,33 +158,26 @@ static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
 
 /* ---- Steps ---- */
 
-static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
+/* What is the same for all encodings. */
+static inline void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 {
 	step->offset += decoder->part.position;
-	step->pid = decoder->stream->pid;
-	if (!step->tid)
-		step->tid = decoder->stream->tid;
-	if (!step->has_stamp)
-		return;
-	if (step->stamp != decoder->time || !decoder->stamp) {
+	step->pid = decoder->pid;
+	step->tid = decoder->tid;
+	if (step->has_stamp && __builtin_expect(step->stamp != decoder->time, 0)) {
 		decoder->time = step->stamp;
 		decoder->stamp = hwt_stream_stamp(decoder->stream, step->stamp);
 	}
-	step->stamp = decoder->stamp;
+	if (step->has_stamp)
+		step->stamp = decoder->stamp;
 }
 
-int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
+/* The first step of the next piece, where there is one. `status`: what the encoding said at the end of the one before it. */
+static __attribute__((noinline)) int next_piece(struct hwt_decoder *decoder, int status,
+						const struct hwt_step **step)
 {
-	*step = &decoder->step;
 	for (;;) {
-		int status;
-
 		if (decoder->open) {
-			status = decoder->encoding->next(decoder->open, &decoder->step);
-			if (status > 0) {
-				complete(decoder, &decoder->step);
-				return 1;
-			}
 			leave_piece(decoder);
 			if (status < 0) {
 				snprintf(decoder->message, sizeof(decoder->message), "out of memory");
@@ -196,7 +193,27 @@ int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
 			*step = tell_missing(decoder);
 			return 1;
 		}
+		status = decoder->encoding->next(decoder->open, &decoder->step);
+		if (status > 0) {
+			complete(decoder, &decoder->step);
+			return 1;
+		}
 	}
+}
+
+int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
+{
+	int status = 0;
+
+	*step = &decoder->step;
+	if (__builtin_expect(decoder->open != NULL, 1)) {
+		status = decoder->encoding->next(decoder->open, &decoder->step);
+		if (__builtin_expect(status > 0, 1)) {
+			complete(decoder, &decoder->step);
+			return 1;
+		}
+	}
+	return next_piece(decoder, status, step);
 }
 
 int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)

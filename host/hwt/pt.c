@@ -10,6 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Blocks without a packet: no code is so long that does not choose its way. */
+#define IDLE_MOST 65536u
+
 /* Has libipt decode by the image that is right at a stamp. False: out of memory. */
 static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 {
@@ -35,10 +38,9 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 
 bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 {
-	if (decoder->has_time && time == decoder->time)
+	if (time == decoder->time)
 		return true;
 	decoder->time = time;
-	decoder->has_time = true;
 	return set_stamp(decoder, hwt_stream_stamp(decoder->stream, time));
 }
 
@@ -84,14 +86,16 @@ void pt_decoder_close(void *opened)
 	free(decoder);
 }
 
-/* Where libipt is, and when; that only changes with the packets it has read. False: out of memory, as for an image. */
+/* Where libipt is, and when, which only changes with the packets it has read. False: out of memory, as for an image. */
 static inline bool look(struct pt_decoder *decoder)
 {
 	uint64_t offset, time;
 
+	decoder->idle++;
 	if (decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0 ||
 	    offset == decoder->offset)
 		return true;
+	decoder->idle = 0;
 	decoder->offset = offset;
 	return decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 ||
 	       pt_decoder_set_time(decoder, time);
@@ -102,7 +106,7 @@ void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *st
 	step->kind = (uint8_t)kind;
 	step->branch = HWT_BRANCH_NONE;
 	step->taken = 0;
-	step->has_stamp = decoder->has_time;
+	step->has_stamp = decoder->time != 0;
 	step->has_address = 0;
 	step->has_to = 0;
 	step->bits = decoder->bits;
@@ -124,82 +128,80 @@ static uint8_t bits_of(enum pt_exec_mode mode)
 }
 
 static __attribute__((noinline)) void learn_branch(const struct pt_decoder *decoder,
-						   const struct pt_block *block, struct pt_known *known)
+						   const struct pt_taken *taken, struct pt_known *known)
 {
-	const uint64_t stamp = decoder->has_time ? hwt_stream_stamp(decoder->stream, decoder->time) : 0;
+	const uint64_t stamp = taken->time ? hwt_stream_stamp(decoder->stream, taken->time) : 0;
 	unsigned char bytes[PT_BRANCH_MOST];
 	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->space, stamp,
-					    block->end_ip, bytes, sizeof(bytes));
+					    taken->block.end_ip, bytes, sizeof(bytes));
 
-	known->address = block->end_ip;
-	known->bits = bits_of(block->mode);
+	known->address = taken->block.end_ip;
+	known->mode = taken->block.mode;
+	known->bits = bits_of(taken->block.mode);
 	known->branch = pt_branch_of(bytes, size, known->bits);
 }
 
-/* What the last instruction of a block is. */
-static inline struct pt_known *last_of(struct pt_decoder *decoder, const struct pt_block *block)
+/*
+ * A block as a step; `next`: the instruction behind it, if `known`. What a run never has is as the run before it left it, as
+ * are those fields that the caller does not touch.
+ */
+static inline void finish(struct pt_decoder *decoder, const struct pt_taken *taken, struct hwt_step *step,
+			  bool known, uint64_t next)
 {
-	struct pt_known *known = &decoder->branch[(block->end_ip ^ block->end_ip >> 11) % PT_KNOWN];
+	const struct pt_block *block = &taken->block;
+	struct pt_known *last = &decoder->branch[(block->end_ip ^ block->end_ip >> 11) % PT_KNOWN];
+	uint64_t end;
 
 	/* What has no section may be another the next time. */
-	if (__builtin_expect(known->address != block->end_ip || known->bits != bits_of(block->mode) ||
-				     !block->isid,
-			     0))
-		learn_branch(decoder, block, known);
-	return known;
-}
-
-/* The block as a step; `next`: the instruction behind it, if `known`. What a run never has is as the run before it left it. */
-static inline void finish(const struct pt_held *held, struct hwt_step *step, bool known, uint64_t next)
-{
-	const struct pt_block *block = &held->block;
-	const struct pt_branch branch = held->last.branch;
-
+	if (__builtin_expect(
+		    last->address != block->end_ip || last->bits != bits_of(block->mode) || !block->isid, 0))
+		learn_branch(decoder, taken, last);
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
 		*step = (struct hwt_step){ .kind = HWT_RUN, .has_address = 1 };
-	step->branch = branch.kind;
-	step->has_stamp = held->has_time;
+	/* Of what is no branch the next instruction is the end. */
+	end = last->branch.length ? block->end_ip + last->branch.length : known ? next : block->end_ip + 1;
+	step->branch = last->branch.kind;
+	step->taken = last->branch.kind == HWT_BRANCH_CONDITIONAL ? known && next != end
+								  : last->branch.kind != HWT_BRANCH_NONE;
+	step->has_stamp = taken->time != 0;
 	step->has_to = known;
-	step->bits = held->last.bits;
+	step->bits = last->bits;
 	step->instructions = block->ninsn;
 	step->address = block->ip;
 	step->last = block->end_ip;
-	/* Of what is no branch the next instruction is the end. */
-	step->end = branch.length ? block->end_ip + branch.length : known ? next : block->end_ip + 1;
-	step->taken = branch.kind == HWT_BRANCH_CONDITIONAL ? known && next != step->end
-							    : branch.kind != HWT_BRANCH_NONE;
+	step->end = end;
 	step->to = next;
-	step->space = held->space;
-	step->stamp = held->time;
-	step->offset = held->offset;
+	step->space = decoder->space;
+	step->stamp = taken->time;
+	step->offset = taken->offset;
 }
 
-/* The block that is held, which nothing follows directly. */
-static void finish_held(struct pt_decoder *decoder, struct hwt_step *step, bool is_known, uint64_t next)
+/* The last block that was taken, which none follows directly. */
+static void finish_last(struct pt_decoder *decoder, struct hwt_step *step, bool known, uint64_t next)
 {
-	decoder->holds = false;
-	finish(&decoder->held[decoder->at], step, is_known, is_known ? next : 0);
+	decoder->bits = bits_of(decoder->batch[decoder->next].block.mode);
+	finish(decoder, &decoder->batch[decoder->next++], step, known, known ? next : 0);
 }
 
 /* ---- Damage ---- */
 
 /* Of what could not be decoded, and why. */
-static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step, int error)
+static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 {
-	const char *why = decoder->library->pt_errstr(pt_errcode(error));
-	/* The block that was not to be had says where it would have begun. */
-	const uint64_t at = decoder->held[decoder->at ^ 1].block.ip;
-	const bool known = error == -pte_nomap && at && decoder->held[decoder->at ^ 1].block.ninsn == 0;
+	const char *why = decoder->library->pt_errstr(pt_errcode(decoder->status));
+	const bool known = decoder->status == -pte_nomap && decoder->wanted;
 
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
-		 error == -pte_nomap ? "no image of what was run"
-		 : why		     ? why
-				     : "damage",
-		 known ? "at" : "behind", known ? at : decoder->held[decoder->at].block.end_ip);
+		 decoder->idle > IDLE_MOST	 ? "code that goes round without a packet"
+		 : decoder->status == -pte_nomap ? "no image of what was run"
+		 : why				 ? why
+						 : "damage",
+		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
 	step->error = 1;
 	step->text = decoder->text;
 	decoder->synced = false;
+	decoder->idle = 0;
 	return 1;
 }
 
@@ -241,32 +243,43 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 
 /* ---- One step ---- */
 
-/* The next block, which makes a step of the one before it: 1, 0: there was none, or an error. */
-static inline int next_block(struct pt_decoder *decoder, struct hwt_step *step)
+/*
+ * Takes blocks behind the one that is left, if there is one, for what follows says how it ended. Up to an event, or what else
+ * there is to be seen to. 0, or KTREAD_E_MEMORY.
+ */
+static int take_blocks(struct pt_decoder *decoder)
 {
-	struct pt_held *held = &decoder->held[decoder->at ^ 1];
-	const bool told = decoder->holds;
+	unsigned taken = 0;
 
-	held->block.ninsn = 0;
-	held->block.ip = 0;
-	decoder->status =
-		decoder->library->pt_blk_next(decoder->block_decoder, &held->block, sizeof(held->block));
-	if (__builtin_expect(!held->block.ninsn, 0))
-		return 0;
-	if (told)
-		finish(&decoder->held[decoder->at], step, true, held->block.ip);
-	decoder->holds = true;
-	decoder->at ^= 1;
-	held->last = *last_of(decoder, &held->block);
-	/* Whose target stands in the instruction, no packet was read for. */
-	if (held->last.branch.kind != HWT_BRANCH_CALL && held->last.branch.kind != HWT_BRANCH_JUMP &&
-	    __builtin_expect(!look(decoder), 0))
-		return KTREAD_E_MEMORY;
-	held->has_time = decoder->has_time;
-	held->time = decoder->time;
-	held->offset = decoder->offset;
-	held->space = decoder->space;
-	return told;
+	if (decoder->next < decoder->taken)
+		decoder->batch[taken++] = decoder->batch[decoder->next];
+	decoder->next = 0;
+	do {
+		struct pt_taken *to = &decoder->batch[taken];
+
+		to->block.ninsn = 0;
+		to->block.ip = 0;
+		decoder->status =
+			decoder->library->pt_blk_next(decoder->block_decoder, &to->block, sizeof(to->block));
+		if (!to->block.ninsn) {
+			decoder->wanted = to->block.ip;
+			break;
+		}
+		if (!look(decoder)) {
+			decoder->taken = taken;
+			return KTREAD_E_MEMORY;
+		}
+		to->offset = decoder->offset;
+		to->time = decoder->time;
+		decoder->wanted = 0;
+		taken++;
+	} while (decoder->status == 0 && taken < PT_BATCH && decoder->idle <= IDLE_MOST);
+	decoder->taken = taken;
+	if (taken)
+		decoder->last = decoder->batch[taken - 1].block.end_ip;
+	if (decoder->idle > IDLE_MOST)
+		decoder->status = -pte_bad_query;
+	return 0;
 }
 
 /* An event, which makes a step of the block before it: 1, 0: there was none, or an error. */
@@ -276,22 +289,22 @@ static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 	uint64_t next = 0;
 	bool known;
 
-	if (taken <= 0 || !decoder->holds)
+	if (taken <= 0 || decoder->next == decoder->taken)
 		return taken < 0 ? taken : 0;
 	known = pt_decoder_event_follows(decoder, &next);
-	finish_held(decoder, step, known, next);
+	finish_last(decoder, step, known, next);
 	return 1;
 }
 
 /* What comes where libipt does not go on: 1 and a step, 0: there is nothing, or an error. */
 static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 {
-	if (decoder->holds) {
-		finish_held(decoder, step, false, 0);
+	if (decoder->next < decoder->taken) {
+		finish_last(decoder, step, false, 0);
 		return 1;
 	}
 	if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
-		return tell_gap(decoder, step, decoder->status);
+		return tell_gap(decoder, step);
 	if (decoder->synced)
 		decoder->ended = true;
 	if (decoder->ended)
@@ -299,23 +312,28 @@ static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 	return synchronise(decoder, step);
 }
 
+/* No block is left that another follows. */
 static __attribute__((noinline)) int next_other(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	int told = 0;
 
-	if (__builtin_expect(decoder->event_parts != 0, 0)) {
-		pt_decoder_event(decoder, step);
-		return 1;
-	}
 	while (told == 0) {
-		if (decoder->synced && decoder->status >= 0 && decoder->status & pts_event_pending)
+		const bool flows = decoder->synced && decoder->status >= 0;
+
+		if (decoder->event_parts) {
+			pt_decoder_event(decoder, step);
+			return 1;
+		}
+		if (flows && decoder->status & pts_event_pending)
 			told = next_event(decoder, step);
-		else if (decoder->synced && decoder->status >= 0 && !(decoder->status & pts_eos))
-			told = next_block(decoder, step);
+		else if (flows && !(decoder->status & pts_eos))
+			told = take_blocks(decoder);
 		else
 			told = next_beginning(decoder, step);
-		if (told == 0 && decoder->event_parts) {
-			pt_decoder_event(decoder, step);
+		if (told == 0 && decoder->next + 1 < decoder->taken) {
+			finish(decoder, &decoder->batch[decoder->next], step, true,
+			       decoder->batch[decoder->next + 1].block.ip);
+			decoder->next++;
 			return 1;
 		}
 		if (told == 0 && decoder->ended)
@@ -327,13 +345,12 @@ static __attribute__((noinline)) int next_other(struct pt_decoder *decoder, stru
 static int next_step(void *opened, struct hwt_step *step)
 {
 	struct pt_decoder *decoder = opened;
+	const struct pt_taken *taken = &decoder->batch[decoder->next];
 
-	/* Nearly always one block follows another. */
-	if (__builtin_expect(decoder->status == 0 && decoder->holds && !decoder->event_parts, 1)) {
-		const int told = next_block(decoder, step);
-
-		if (told)
-			return told;
+	if (__builtin_expect(decoder->next + 1 < decoder->taken, 1)) {
+		decoder->next++;
+		finish(decoder, taken, step, true, taken[1].block.ip);
+		return 1;
 	}
 	return next_other(decoder, step);
 }

@@ -10,19 +10,20 @@
 #include "pt_image.h"
 
 #define PT_KNOWN 2048u /* branches whose kind is kept */
+#define PT_BATCH 32u   /* blocks that are taken from libipt at once */
 
 struct pt_known {
 	uint64_t address;
-	uint8_t bits; /* 0: the place is empty */
+	uint32_t mode; /* enum pt_exec_mode; 0: the place is empty */
+	uint8_t bits;
 	struct pt_branch branch;
 };
 
 /* A block, and what was known of where and when it was. */
-struct pt_held {
+struct pt_taken {
 	struct pt_block block;
-	struct pt_known last; /* instruction of it */
-	uint64_t time, offset, space;
-	bool has_time;
+	uint64_t offset;
+	uint64_t time; /* 0: unknown */
 };
 
 struct pt_decoder {
@@ -36,12 +37,13 @@ struct pt_decoder {
 	size_t size;
 	int status; /* of libipt's last answer */
 	bool synced, begun, ended;
-	bool has_time;
-	uint64_t time, offset, space;
+	uint64_t offset, space;
+	uint64_t time; /* 0: unknown */
 	uint8_t bits;
-	bool holds; /* a block that is not a step yet: held[at] */
-	unsigned at;
-	struct pt_held held[2];
+	unsigned idle;	       /* blocks since a packet was read */
+	unsigned next, taken;  /* blocks that are not steps yet: batch[next] up to batch[taken] */
+	uint64_t last, wanted; /* instruction that was run, and 0 or one that was to be */
+	struct pt_taken batch[PT_BATCH];
 	struct pt_event event;
 	unsigned event_parts; /* steps that are still to be made of it */
 	char text[160];

@@ -148,7 +148,7 @@ void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
 		step->kind = HWT_ON;
 		set_address(decoder, step, event->variant.enabled.ip);
 		/* Should nothing follow, it is known where. */
-		decoder->held[decoder->at].block.end_ip = event->variant.enabled.ip;
+		decoder->last = event->variant.enabled.ip;
 		break;
 	case ptev_disabled:
 		step->kind = HWT_OFF;

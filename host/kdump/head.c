@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "export/number.h"
+#include "kdump/hardware.h"
 #include "kdump/vis.h"
 
 #define NAME_WIDTH 8 /* blanks follow shorter ones */
@@ -106,7 +107,7 @@ const char *kdump_record_word(uint16_t type, uint32_t ctor_flags)
 
 	if (type == KTRX_PROC_PROCCTOR)
 		return ctor_flags < sizeof(lives) / sizeof(lives[0]) ? lives[ctor_flags] : "PROC";
-	return type < sizeof(words) / sizeof(words[0]) ? words[type] : NULL;
+	return type < sizeof(words) / sizeof(words[0]) ? words[type] : kdump_hardware_word(type);
 }
 
 static char *put_word(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)

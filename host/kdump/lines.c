@@ -8,6 +8,7 @@
 #include "kdump/call.h"
 #include "kdump/data.h"
 #include "kdump/faults.h"
+#include "kdump/hardware.h"
 #include "kdump/head.h"
 #include "kdump/structure.h"
 #include "kdump/utrace.h"
@@ -268,7 +269,7 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	case KTREAD_PROC_BROKEN:
 		return number_literal(at, "invalid record\n");
 	default:
-		return put_newline(at);
+		return put_newline(kdump_hardware_word(record->type) ? kdump_put_hardware(at, record) : at);
 	}
 }
 
