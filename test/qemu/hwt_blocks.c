@@ -17,7 +17,8 @@
 #include "hwt/hwt.h"
 #include "ktrx/hwt_unit.h"
 
-#define SLOTS (1u << 22)
+#define SLOTS		(1u << 22)
+#define UNFINISHED_MOST 64u /* of a loop: all that QEMU has stopped before are only seen at its end */
 
 /* ---- Which sizes blocks have ------------------------------------------------------------------- */
 
@@ -142,10 +143,10 @@ static uint64_t block_end(const struct log *log, uint64_t address, uint64_t end)
 	return best;
 }
 
-/* A few at the most: one that was interrupted, and one that QEMU looked at again and again before it was run. */
+/* Blocks that were interrupted, or that QEMU stopped before and logged again when it ran them. */
 static void skip_unfinished(struct log *log, uint64_t address, struct tally *tally)
 {
-	for (size_t some = 0; some < 4 && log->at + some < log->count; some++) {
+	for (size_t some = 0; some < UNFINISHED_MOST && log->at + some < log->count; some++) {
 		if (log->start[log->at + some] != address)
 			continue;
 		tally->unfinished += some;
