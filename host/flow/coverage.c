@@ -86,7 +86,8 @@ static int count(struct flow_coverage *coverage, const struct hwt_step *step, ui
 	uint32_t image;
 
 	if (!hwt_images_place(coverage->flow->images, step->pid, step->stamp, address, 0, &place) ||
-	    !place.path || (image = image_of(coverage, place.path)) == IMAGES_MOST) {
+	    !place.path || place.offset > UINT64_MAX - size ||
+	    (image = image_of(coverage, place.path)) == IMAGES_MOST) {
 		coverage->unplaced++;
 		return 0;
 	}

@@ -51,9 +51,10 @@ static void empty(struct ring *ring)
 	ring->branches = 0;
 }
 
+/* Where runs are cut between branches is the decoder's affair. */
 static int is_branch(const struct hwt_step *step)
 {
-	return step->kind == HWT_RUN || step->kind == HWT_SAMPLE;
+	return (step->kind == HWT_RUN && step->branch != HWT_BRANCH_NONE) || step->kind == HWT_SAMPLE;
 }
 
 static int grow(struct ring *ring)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A guest's branches, recorded by the trace unit in software, in every view of ktrace hwt and beside the events of its trace.
+# HWT_ARCHES: which (default: x86_64 aarch64).
+. test/tap.sh
+
+ktrace=build/bin/ktrace
+
+# functions FILE: all that the tree enters, once each.
+functions() {
+	sed -n 's/^\[[^]]*\] *\([0-9.]* us\)\{0,1\} *\(!! \|=> \|-> \)\{0,1\}\([^ }][^ ]*\)\( {\)\{0,1\}$/\3/p' "$1" | sort -u
+}
+
+for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
+	kernel=build/demo/$arch/kernel.elf
+	rm -f "$tmp"/out.*
+	timeout -k 5 60 "$ktrace" run --timeout 50 --branches --out "$tmp/out.ktrx" -- $(sh scripts/qemu.sh "$arch" 2) \
+		-append "run=pingpong seconds=1" </dev/null >"$tmp/console" 2>"$tmp/err"
+	equal "$arch: the guest has run" 0 "$?"
+	show() { "$ktrace" hwt --elf "$kernel" "$@" "$tmp/out.branches" 2>"$tmp/said"; }
+
+	show --functions >"$tmp/list"
+	check "$arch: functions of all of the kernel" test "$(wc -l <"$tmp/list")" -gt 100
+	check "$arch: sorted" sh -c 'LC_ALL=C sort -c "$1"' - "$tmp/list"
+	show --calls >"$tmp/calls"
+	functions "$tmp/calls" >"$tmp/entered"
+	check "$arch: the scheduler is called, and returns" grep -qE '\[[^]]*\] +[0-9.]+ us .*schedule' "$tmp/calls"
+	awk '{ print $2 }' "$tmp/list" | LC_ALL=C sort -u >"$tmp/names"
+	LC_ALL=C sort -u "$tmp/entered" | LC_ALL=C comm -23 - "$tmp/names" >"$tmp/odd"
+	equal "$arch: what is entered is what was run" "" "$(head -n 3 "$tmp/odd")"
+	show --durations --json >"$tmp/durations"
+	check "$arch: durations" grep -q '"function":"schedule",.*"calls":[0-9]*,"timed":[1-9]' "$tmp/durations"
+	show --folded >"$tmp/folded"
+	check "$arch: stacks end in functions that were run" awk '
+		NR == FNR { run[$2] = 1; next } { n = split($1, path, ";"); if (!(path[n] in run)) exit 1; lines++ }
+		END { exit lines < 100 }' "$tmp/list" "$tmp/folded"
+	show --coverage >"$tmp/info"
+	check "$arch: coverage: lines of the program that ran, and of none that did not" awk -F: '
+		$1 == "SF" { file = $2; any = 0 } $1 == "DA" { split($2, da, ","); any += da[2] }
+		$1 == "end_of_record" { if (any == 0) exit 1; if (file ~ /sched\.c$/) seen = 1 } END { exit !seen }' "$tmp/info"
+	show --last 1000 -o id,pc,event_type >"$tmp/last"
+	equal "$arch: the last branches of both CPUs" 2 "$(grep -c '^CPU [01]$' "$tmp/last")"
+	show -s 0 -o id,event_type | grep -v ' run$' | tail -n 500 >"$tmp/all"
+	awk '/^CPU 1/ { exit } $3 != "run" { print $1 "   " $3 }' "$tmp/last" | tail -n 500 >"$tmp/of_cpu"
+	same "$arch: which are the last of all" "$tmp/all" "$tmp/of_cpu"
+
+	# An event is recorded by a function that was entered on the same CPU shortly before.
+	"$ktrace" show --with "$tmp/out.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/said"
+	equal "$arch: beside the kernel's events: status" 0 "$?"
+	check "$arch: functions between events" awk '
+		/hwt\.call/ { calls++ } /sched\.switch/ { switches++; if (calls) between++; calls = 0 }
+		END { exit between < switches / 4 || switches < 10 }' "$tmp/shown"
+	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$kernel" "$tmp/out.ktrx" \
+		-o "$tmp/exported" 2>"$tmp/said"
+	build/test/perfetto-text "$tmp/exported" >"$tmp/text"
+	for cpu in 0 1; do
+		check "$arch: a track of CPU $cpu's functions" grep -q "name=\"CPU $cpu functions" "$tmp/text"
+	done
+	check "$arch: with spans" grep -q 'track_event{type=1 .*categories="hwt" name="schedule"' "$tmp/text"
+
+	# Recorded by ktrace hwt itself, and only one function.
+	timeout -k 5 60 "$ktrace" hwt -c qemu -w "$tmp/one.rings" -b 64K -i kernel -f schedule -- \
+		$(sh scripts/qemu.sh "$arch" 2) -append "run=pingpong seconds=1" </dev/null >"$tmp/console" 2>"$tmp/err"
+	"$ktrace" hwt --elf "$kernel" --functions "$tmp/one.rings" >"$tmp/list" 2>"$tmp/said"
+	equal "$arch: only the function was recorded" "kernel.elf schedule" "$(cat "$tmp/list")"
+done
+done_testing
