@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * ETMv4 by OpenCSD as a fuzz target: steps come to an end, and texts with them. The first byte says whether the rest is in
+ * frames; code is whatever lies at the address, the bytes themselves among it. Linked with replay.c, it replays files and
+ * folders without a fuzzer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hwt/decoder.h"
+
+#define STEPS_A_BYTE 256u
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
+
+static struct hwt_piece piece;
+
+static void check(int condition, const char *what)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "ETMv4: %s\n", what);
+	abort();
+}
+
+/* In place of images.c: the lower half of memory is the stream itself again and again, of the upper nothing is known. */
+size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t stamp,
+		       uint64_t address, void *to, size_t size)
+{
+	(void)images;
+	(void)pid;
+	(void)space;
+	(void)stamp;
+	if (address >> 63 || piece.size == 0)
+		return 0;
+	for (size_t i = 0; i < size; i++)
+		((uint8_t *)to)[i] = piece.bytes[(address + i) % piece.size];
+	return size;
+}
+
+/* In place of decoder.c. */
+uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
+{
+	(void)stream;
+	return unit_time;
+}
+
+/* What the library allocates for a callback it never frees. */
+const char *__lsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void)
+{
+	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n";
+}
+
+static void check_steps(const struct hwt_stream *stream)
+{
+	const char *message;
+	void *decoder = hwt_encoding_etm4->open(stream, &piece, NULL, &message);
+	uint64_t steps = 0;
+	struct hwt_step step;
+
+	if (!decoder)
+		return;
+	while (hwt_encoding_etm4->next(decoder, &step) > 0) {
+		check(++steps <= STEPS_A_BYTE * (piece.size + 1), "no progress");
+		check(step.offset <= piece.size, "a step of no byte");
+		check(step.kind != HWT_GAP || (step.text && step.text[0]), "a gap without a word");
+	}
+	hwt_encoding_etm4->close(decoder);
+}
+
+static void take_line(void *to, uint64_t offset, const char *name, const char *text)
+{
+	check(offset <= piece.size && name[0] && strlen(text) < 1024, "a packet of no byte");
+	++*(uint64_t *)to;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	struct hwt_stream stream = {
+		.context.backend = KTRX_HWT_BACKEND_QEMU,
+		.etm4 = { .configr = 0x18c0,
+			  .traceidr = 1,
+			  .idr0 = 0x28000201,
+			  .idr1 = 0x430,
+			  .idr2 = 0x1088 },
+	};
+	uint64_t lines = 0;
+	uint8_t *copy;
+
+	if (size == 0)
+		return 0;
+	stream.etm4.formatted = bytes[0] & 1;
+	copy = malloc(size);
+	if (!copy)
+		return 0;
+	memcpy(copy, bytes + 1, size - 1);
+	piece = (struct hwt_piece){ .bytes = copy, .size = size - 1, .position = bytes[0] >> 1 };
+	check_steps(&stream);
+	hwt_encoding_etm4->packets(&stream, &piece, take_line, &lines);
+	check(lines <= 2 * size, "more packets than bytes");
+	free(copy);
+	return 0;
+}
