@@ -26,6 +26,7 @@ static void put_branches_long(struct trace *trace)
 
 	output_put(&trace->output, &packet, 8);
 	trace->pt.branches = 1;
+	*trace->output.pending = 1;
 }
 
 /* Six to a byte while that is shorter than one long packet. */
@@ -46,11 +47,13 @@ static void put_branches(struct trace *trace)
 		count -= some;
 	}
 	trace->pt.branches = 1;
+	*trace->output.pending = 1;
 }
 
 static inline void add_branch(struct trace *trace, unsigned taken)
 {
 	trace->pt.branches = trace->pt.branches << 1 | taken;
+	*trace->output.pending = trace->pt.branches;
 	if (__builtin_expect(trace->pt.branches >= FULL, 0))
 		put_branches_long(trace);
 }
@@ -210,7 +213,6 @@ static void branch(struct trace *trace, const struct block *block, uint64_t to, 
 		put_target(trace, HEAD_TIP, to);
 		break;
 	}
-	*trace->output.pending = trace->pt.branches;
 }
 
 static void async(struct trace *trace, uint64_t from, uint64_t to)
@@ -237,7 +239,6 @@ static void tell_time(struct trace *trace, uint64_t before)
 static void flush(struct trace *trace)
 {
 	put_branches(trace);
-	*trace->output.pending = 1;
 }
 
 static void overflow(struct trace *trace)

@@ -24,6 +24,13 @@ equals "one CPU, not exact, returns in full, no time: the same blocks" 1 ,exact=
 equals "page faults, exact: the same blocks" 1 ,exact=on run=fault
 equals "four CPUs, exact: the same blocks on each" 4 ,exact=on run=calls
 
+# Whoever kills QEMU: all is there. The log may lack its last lines, so that it is asked only whether the stream can be read.
+rm -f "$tmp/rings"
+timeout -s KILL 3 $(sh scripts/qemu.sh x86_64 2) -plugin "$plugin,out=$tmp/rings" -append run=forever </dev/null >"$tmp/console" 2>&1
+build/test/plugin_blocks "$tmp/rings" /dev/null >"$tmp/killed"
+sed 's/^/# /' "$tmp/killed"
+check "killed: no error in what two CPUs have left" test "$(grep -c ' errors 0 .* instructions [1-9]' "$tmp/killed")" -eq 2
+
 # refused "name" ARGUMENTS WORDS
 refused() {
 	timeout -k 2 20 $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/said" 2>&1

@@ -18,9 +18,10 @@
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
 
-#define CS64   0x8000u /* of QEMU's hflags */
-#define PAGES  (1u << 20)
-#define UNSEEN 64 /* blocks at the end, since the last packet */
+#define CS64  0x8000u /* of QEMU's hflags */
+#define PAGES (1u << 20)
+#define UNSEEN \
+	3 /* blocks at the end: the last of which the end was not reached, and QEMU's own log may be ahead */
 
 static unsigned char *rings;
 static size_t rings_size;
@@ -275,6 +276,27 @@ static void decode(struct pt_insn_decoder *decoder, struct code *code, const str
 	}
 }
 
+/* The ring, and behind it as packets what is not in one yet. */
+static uint8_t *whole_stream(const struct ktrx_hwt_ring *ring, size_t *size)
+{
+	uint8_t *stream = malloc(ring->position + 32), *end = stream + ring->position;
+	uint64_t branches = ring->pending << 16 | 0xa302u;
+
+	memcpy(stream, ring + 1, ring->position);
+	if (ring->pending > 1) {
+		memcpy(end, &branches, 8);
+		end += 8;
+	}
+	if (ring->reached != 0) {
+		*end++ = 0x1d | 3 << 5;
+		memcpy(end, &ring->reached, 6);
+		end += 6;
+		*end++ = 0x01;
+	}
+	*size = (size_t)(end - stream);
+	return stream;
+}
+
 static int check_cpu(unsigned cpu, const struct blocks *blocks)
 {
 	const struct ktrx_hwt_ring *ring =
@@ -287,6 +309,7 @@ static int check_cpu(unsigned cpu, const struct blocks *blocks)
 	struct pt_insn_decoder *decoder;
 	struct pt_image *image = pt_image_alloc("seen");
 	unsigned long left;
+	size_t size;
 
 	if (ring->position > head()->ring_size) {
 		printf("cpu %u: its ring has wrapped\n", cpu);
@@ -294,8 +317,8 @@ static int check_cpu(unsigned cpu, const struct blocks *blocks)
 	}
 	code_begin(&code);
 	pt_config_init(&config);
-	config.begin = (uint8_t *)(uintptr_t)(ring + 1);
-	config.end = config.begin + ring->position;
+	config.begin = whole_stream(ring, &size);
+	config.end = config.begin + size;
 	config.mtc_freq = pt->mtc_frequency;
 	config.cpuid_0x15_eax = pt->cpuid_15_eax;
 	config.cpuid_0x15_ebx = pt->cpuid_15_ebx;
@@ -310,6 +333,7 @@ static int check_cpu(unsigned cpu, const struct blocks *blocks)
 	       ring->position, tally.branches, tally.instructions);
 	pt_insn_free_decoder(decoder);
 	pt_image_free(image);
+	free(config.begin);
 	return tally.stray != 0 || tally.errors != 0 || tally.equal < 1000 || left > UNSEEN ||
 	       tally.unfinished > tally.equal / 200;
 }
