@@ -5,12 +5,13 @@ set -eu
 prefix=$1
 shift
 
-install -d "$prefix/bin" "$prefix/share/man/man1" "$prefix/share/man/man4" "$prefix/share/man/man8"
+install -d "$prefix/bin" "$prefix/lib"
 install -m 755 build/bin/ktrace "$prefix/bin"
 for tool; do ln -sf ktrace "$prefix/bin/$tool"; done
-install -m 644 man/*.1 "$prefix/share/man/man1"
-install -m 644 man/*.4 "$prefix/share/man/man4"
-install -m 644 man/*.8 "$prefix/share/man/man8"
+install -m 755 build/lib/ktrace-pt.so "$prefix/lib" # where ktrace looks for it: ../lib
+for page in man/*.[1-9]; do
+	install -D -m 644 "$page" "$prefix/share/man/man${page##*.}/${page#man/}"
+done
 install -D -m 644 share/default.rules "$prefix/share/ktrace/default.rules"
 install -d "$prefix/share/ktrace/tables"
 install -m 644 share/tables/*.table "$prefix/share/ktrace/tables"

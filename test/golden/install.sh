@@ -10,9 +10,10 @@ equal "ktrdump leads to it" ktrace "$(readlink "$place/bin/ktrdump")"
 check "ktrdump runs from there" "$place/bin/ktrdump" --help
 equal "kdump leads to it" ktrace "$(readlink "$place/bin/kdump")"
 check "tables of kernels are there" test -s "$place/share/ktrace/tables/linux.table"
-for page in man/*.[18]; do
+for page in man/*.[1-9]; do
 	check "$page" test -s "$place/share/man/man${page##*.}/${page#man/}"
 done
+check "the trace unit is found there" "$place/bin/ktrace" qemu-args x86_64 --trace-unit
 check "the default rules are found there" sh -c "build/test/cmd-traces '$tmp' && '$place/bin/ktrace' check '$tmp/pairs.ktrx'"
 check "a kernel builds with it" make -s -C examples/minimal KTRACE="$place/share/ktrace" OUT="$tmp/minimal"
 check "again, over itself" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
