@@ -13,7 +13,8 @@
 #define IDLE_BLOCKS (1u << 20) /* so many, and nobody traces: points are not worth it */
 
 struct vcpu {
-	const struct point *at; /* the last that was reported; NULL: unknown */
+	const struct point *at; /* the last that was reported, or &unknown */
+	struct trace *only;	/* the one that is enabled; &nobody if there is none, or two */
 	struct trace *trace[2]; /* those that are enabled */
 	unsigned traces;
 	unsigned idle; /* blocks reported since there were none */
@@ -23,6 +24,8 @@ struct vcpu {
 	struct point kept_point;
 } __attribute__((aligned(64)));
 
+static const struct point unknown;
+static struct trace nobody;
 static struct vcpu *vcpus;
 static unsigned vcpu_count;
 static _Atomic unsigned enabled;
@@ -42,6 +45,8 @@ int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void))
 		return -1;
 	memset(vcpus, 0, count * sizeof(*vcpus));
 	for (unsigned i = 0; i < count; i++) {
+		vcpus[i].at = &unknown;
+		vcpus[i].only = &nobody;
 		make_trace(&vcpus[i].ring, encoder);
 		make_trace(&vcpus[i].guest, encoder);
 		vcpus[i].kept = calloc(1, sizeof(*vcpus[i].kept));
@@ -86,6 +91,14 @@ static inline int wanted(const struct trace *trace, uint64_t address)
 	       (LIKELY(trace->ranges == 0) || in_ranges(trace, address));
 }
 
+/* After `on`, the mode or what is wanted have changed. */
+static void settle(struct trace *trace)
+{
+	int all = trace->span == 0 && trace->others && trace->ranges == 0;
+
+	trace->simple = trace->on && all ? trace->mode : 0;
+}
+
 static void tell_time(struct trace *trace)
 {
 	uint64_t before = trace->time, now = clock_of(trace);
@@ -102,6 +115,7 @@ static void attend(struct trace *trace, uint64_t address)
 	if (!output_fits(&trace->output, MARGIN)) {
 		trace->encoder->overflow(trace);
 		trace->on = 0;
+		settle(trace);
 		trace->full = 1;
 		trace->output.lost++;
 		output_publish(&trace->output);
@@ -139,6 +153,7 @@ static void turn_on(struct trace *trace, uint64_t address, uint8_t modes)
 	tell_time(trace);
 	trace->encoder->on(trace, address);
 	trace->on = 1;
+	settle(trace);
 	written(trace, address);
 }
 
@@ -146,6 +161,7 @@ static void turn_off(struct trace *trace, uint64_t address)
 {
 	trace->encoder->off(trace, address);
 	trace->on = 0;
+	settle(trace);
 	*trace->output.reached = 0;
 	written(trace, address);
 }
@@ -163,12 +179,15 @@ static void cross(struct trace *trace, const struct block *from, const struct bl
 	if (!known && !wanted(trace, to->start)) {
 		trace->encoder->off_branch(trace, from, to->start);
 		trace->on = 0;
+		settle(trace);
 		*trace->output.reached = 0;
 		written(trace, to->start);
 		return;
 	}
-	if (!known)
+	if (!known) {
 		trace->mode = trace->encoder->mode(trace->mode, to->modes);
+		settle(trace);
+	}
 	if (from->told)
 		trace->encoder->branch(trace, from, to->start, taken);
 	if (known) {
@@ -203,8 +222,10 @@ static void interrupt(struct trace *trace, uint64_t from, const struct block *to
 		turn_off(trace, from);
 		return;
 	}
-	if (!(to->modes & trace->mode))
+	if (!(to->modes & trace->mode)) {
 		trace->mode = trace->encoder->mode(trace->mode, to->modes);
+		settle(trace);
+	}
 	trace->encoder->async(trace, from, to->start);
 	written(trace, to->start);
 }
@@ -292,7 +313,7 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 
 	if (vcpu->traces == 0 && ++vcpu->idle > IDLE_BLOCKS && enabled == 0)
 		when_idle();
-	if (at == NULL) {
+	if (at == &unknown) {
 		enter_unknown(vcpu, to);
 		return;
 	}
@@ -311,18 +332,17 @@ static void tell_reached(struct vcpu *vcpu, uint64_t address)
 		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? address : 0;
 }
 
-/* Nearly always there is one trace, which is on and stays on: that way is short. */
+/* Nearly always there is one trace, which is on, and wants all: that way is short. */
 void flow_enter(unsigned cpu, void *data)
 {
 	struct vcpu *vcpu = &vcpus[cpu];
 	const struct point *at = vcpu->at;
-	struct trace *trace = vcpu->trace[0];
+	struct trace *trace = vcpu->only;
 	struct point *point = data;
 	struct block *to = point->block;
 
 	vcpu->at = point;
-	if (LIKELY(vcpu->traces == 1 && at != NULL && at->last && trace->on && (to->modes & trace->mode) &&
-		   wanted(trace, to->start))) {
+	if (LIKELY(at->last && (to->modes & trace->simple))) {
 		int taken = leads(at->block, to);
 
 		if (LIKELY(taken >= 0)) {
@@ -361,6 +381,7 @@ static void list_traces(struct vcpu *vcpu)
 		vcpu->trace[vcpu->traces++] = &vcpu->ring;
 	if (vcpu->guest.enabled)
 		vcpu->trace[vcpu->traces++] = &vcpu->guest;
+	vcpu->only = vcpu->traces == 1 ? vcpu->trace[0] : &nobody;
 	vcpu->idle = 0;
 }
 
@@ -371,6 +392,7 @@ void flow_begin(struct trace *trace, uint64_t address)
 	enabled += !trace->enabled;
 	trace->enabled = 1;
 	trace->on = 0;
+	settle(trace);
 	trace->full = !output_fits(&trace->output, MARGIN);
 	trace->time = clock_of(trace);
 	trace->encoder->start(trace);
@@ -380,7 +402,7 @@ void flow_begin(struct trace *trace, uint64_t address)
 	trace->encoder->sync(trace, address);
 	trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	trace->attention = output_position(&trace->output) + CLOCK_BYTES;
-	if (vcpu->at != NULL && address != 0 && wanted(trace, address))
+	if (vcpu->at != &unknown && address != 0 && wanted(trace, address))
 		turn_on(trace, address, vcpu->at->block->modes);
 	output_publish(&trace->output);
 }
@@ -426,7 +448,7 @@ void flow_forget_blocks(void)
 	for (unsigned i = 0; i < vcpu_count; i++) {
 		struct vcpu *vcpu = &vcpus[i];
 
-		if (vcpu->at != NULL && vcpu->at != &vcpu->kept_point) {
+		if (vcpu->at != &unknown && vcpu->at != &vcpu->kept_point) {
 			memcpy(vcpu->kept, vcpu->at->block, sizeof(*vcpu->kept));
 			vcpu->kept_point = *vcpu->at;
 			vcpu->kept_point.block = vcpu->kept;
@@ -439,7 +461,7 @@ void flow_forget_blocks(void)
 void flow_pause(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++)
-		vcpus[i].at = NULL;
+		vcpus[i].at = &unknown;
 }
 
 void flow_flush(struct trace *trace)

@@ -26,6 +26,7 @@ struct trace {
 	uint8_t full;	  /* there is no room any longer */
 	uint8_t timed;	  /* with time packets */
 	uint8_t compress; /* returns */
+	uint8_t simple;	  /* `mode` while it is on and all code is wanted, else 0 */
 	uint8_t mode;	  /* of the processor, as the encoder's on() was told last */
 	/* What is traced: addresses from low on, `span` of them, or all others; of those the ranges, if there are any. */
 	uint64_t low, span;
