@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "hwt/decoder.h"
+#include "hwt/etm4_guard.h"
 #include "hwt/etm4_packets.h"
 #include "hwt/etm4_steps.h"
 #include "hwt/etm4_tree.h"
@@ -22,6 +23,7 @@
 struct etm4 {
 	struct etm4_tree tree;
 	struct etm4_steps steps;
+	struct etm4_guard guard;
 	const struct hwt_stream *stream;
 	struct hwt_images *images;
 	bool ended;
@@ -58,13 +60,16 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 			 const uint8_t *data)
 {
 	struct etm4 *etm4 = self(context);
-	const ocsd_etmv4_i_pkt *packet = bytes;
+	/* The library's own, which it decodes when this returns. */
+	ocsd_etmv4_i_pkt *packet = (ocsd_etmv4_i_pkt *)(uintptr_t)bytes;
 
 	(void)index;
 	(void)size;
 	(void)data;
 	if (operation != OCSD_OP_DATA || !packet)
 		return;
+	if (!etm4_guard_allows(&etm4->guard, packet))
+		packet->type = ETM4_PKT_I_BAD_SEQUENCE;
 	if (!etm4->begun && packet->type == ETM4_PKT_I_NOTSYNC)
 		etm4_steps_begin_torn(&etm4->steps);
 	etm4->begun = true;
