@@ -260,6 +260,8 @@ int recording_take(struct recording *recording, unsigned timeout_ms, recording_s
 
 	if (error != -ESRCH)
 		return error ? error : first < 0 ? first : 0;
+	/* It may have ended after the units were looked at. */
 	recording->is_over = true;
-	return 0;
+	error = look_at_units(recording);
+	return error ? error : take_traces(recording);
 }
