@@ -27,27 +27,36 @@ static bool is_atom(ocsd_etmv4_i_pkt_type type)
 	       type == ETM4_PKT_I_ATOM_F4 || type == ETM4_PKT_I_ATOM_F5 || type == ETM4_PKT_I_ATOM_F6;
 }
 
-/* A wrong guess about a branch takes back the addresses behind it; where an exception came last, that one's. */
+/* A wrong guess about a branch takes back the addresses behind it, which the library does to its own harm. */
 static bool takes_address_back(const ocsd_etmv4_i_pkt *packet)
 {
 	return packet->type == ETM4_PKT_I_MISPREDICT ||
 	       (packet->type == ETM4_PKT_I_CANCEL_F1_MISPRED && packet->cancel_elements == 0);
 }
 
+/* AArch32: among its instructions are some that the library loses an exception's address behind. */
+static bool is_32_bits(const ocsd_etmv4_i_pkt *packet)
+{
+	return (packet->type == ETM4_PKT_I_CTXT || (packet->type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 &&
+						    packet->type <= ETM4_PKT_I_ADDR_CTXT_L_64IS1)) &&
+	       packet->context.updated && !packet->context.SF;
+}
+
 bool etm4_guard_allows(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packet)
 {
 	bool wrong = guard->wants_address && packet->type != ETM4_PKT_I_CTXT && !is_address(packet->type);
 
-	wrong |= guard->exception && takes_address_back(packet);
+	wrong |= is_32_bits(packet);
+	wrong |= guard->address && takes_address_back(packet);
 	if (wrong) {
 		*guard = (struct etm4_guard){ 0 };
 		return false;
 	}
 	if (packet->type == ETM4_PKT_I_EXCEPT)
-		*guard = (struct etm4_guard){ .wants_address = true, .exception = true };
+		*guard = (struct etm4_guard){ .wants_address = true, .address = true };
 	else if (is_address(packet->type))
-		guard->wants_address = false;
+		*guard = (struct etm4_guard){ .address = true };
 	else if (is_atom(packet->type))
-		guard->exception = false;
+		guard->address = false;
 	return true;
 }
