@@ -29,7 +29,7 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 	if (!image)
 		return false;
 	if (image != decoder->image) {
-		memset(decoder->branch, 0, sizeof(decoder->branch));
+		memset(decoder->known, 0, sizeof(decoder->known));
 		decoder->library->pt_blk_set_image(decoder->block_decoder, image);
 	}
 	decoder->image = image;
@@ -91,7 +91,6 @@ static inline bool look(struct pt_decoder *decoder)
 {
 	uint64_t offset, time;
 
-	decoder->idle++;
 	if (decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0 ||
 	    offset == decoder->offset)
 		return true;
@@ -127,45 +126,50 @@ static uint8_t bits_of(enum pt_exec_mode mode)
 	return mode == ptem_64bit ? 64 : mode == ptem_32bit ? 32 : 16;
 }
 
-static __attribute__((noinline)) void learn_branch(const struct pt_decoder *decoder,
-						   const struct pt_taken *taken, struct pt_known *known)
+static struct pt_last read_last(const struct pt_decoder *decoder, const struct pt_block *block)
 {
-	const uint64_t stamp = taken->time ? hwt_stream_stamp(decoder->stream, taken->time) : 0;
+	const uint64_t stamp = decoder->time ? hwt_stream_stamp(decoder->stream, decoder->time) : 0;
+	const uint8_t bits = bits_of(block->mode);
 	unsigned char bytes[PT_BRANCH_MOST];
 	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->space, stamp,
-					    taken->block.end_ip, bytes, sizeof(bytes));
+					    block->end_ip, bytes, sizeof(bytes));
 
-	known->address = taken->block.end_ip;
-	known->mode = taken->block.mode;
-	known->bits = bits_of(taken->block.mode);
-	known->branch = pt_branch_of(bytes, size, known->bits);
+	return (struct pt_last){ pt_branch_of(bytes, size, bits), bits };
+}
+
+/* The last instruction of a block. What is in no section may be another the next time. */
+static inline struct pt_last last_of(struct pt_decoder *decoder, const struct pt_block *block)
+{
+	struct pt_known *known = &decoder->known[(block->end_ip ^ block->end_ip >> 11) % PT_KNOWN];
+	const uint32_t section = (uint32_t)block->isid * 4 + (uint32_t)block->mode;
+
+	if (__builtin_expect(known->address != block->end_ip || known->section != section || block->isid == 0,
+			     0))
+		*known = (struct pt_known){ block->end_ip, section, read_last(decoder, block) };
+	return known->last;
 }
 
 /*
  * A block as a step; `next`: the instruction behind it, if `known`. What a run never has is as the run before it left it, as
  * are those fields that the caller does not touch.
  */
-static inline void finish(struct pt_decoder *decoder, const struct pt_taken *taken, struct hwt_step *step,
-			  bool known, uint64_t next)
+static inline void finish(const struct pt_decoder *decoder, const struct pt_taken *taken,
+			  struct hwt_step *step, bool known, uint64_t next)
 {
 	const struct pt_block *block = &taken->block;
-	struct pt_known *last = &decoder->branch[(block->end_ip ^ block->end_ip >> 11) % PT_KNOWN];
+	const struct pt_branch branch = taken->last.branch;
 	uint64_t end;
 
-	/* What has no section may be another the next time. */
-	if (__builtin_expect(
-		    last->address != block->end_ip || last->bits != bits_of(block->mode) || !block->isid, 0))
-		learn_branch(decoder, taken, last);
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
 		*step = (struct hwt_step){ .kind = HWT_RUN, .has_address = 1 };
 	/* Of what is no branch the next instruction is the end. */
-	end = last->branch.length ? block->end_ip + last->branch.length : known ? next : block->end_ip + 1;
-	step->branch = last->branch.kind;
-	step->taken = last->branch.kind == HWT_BRANCH_CONDITIONAL ? known && next != end
-								  : last->branch.kind != HWT_BRANCH_NONE;
+	end = branch.length ? block->end_ip + branch.length : known ? next : block->end_ip + 1;
+	step->branch = branch.kind;
+	step->taken =
+		branch.kind == HWT_BRANCH_CONDITIONAL ? known && next != end : branch.kind != HWT_BRANCH_NONE;
 	step->has_stamp = taken->time != 0;
 	step->has_to = known;
-	step->bits = last->bits;
+	step->bits = taken->last.bits;
 	step->instructions = block->ninsn;
 	step->address = block->ip;
 	step->last = block->end_ip;
@@ -179,7 +183,7 @@ static inline void finish(struct pt_decoder *decoder, const struct pt_taken *tak
 /* The last block that was taken, which none follows directly. */
 static void finish_last(struct pt_decoder *decoder, struct hwt_step *step, bool known, uint64_t next)
 {
-	decoder->bits = bits_of(decoder->batch[decoder->next].block.mode);
+	decoder->bits = decoder->batch[decoder->next].last.bits;
 	finish(decoder, &decoder->batch[decoder->next++], step, known, known ? next : 0);
 }
 
@@ -265,7 +269,11 @@ static int take_blocks(struct pt_decoder *decoder)
 			decoder->wanted = to->block.ip;
 			break;
 		}
-		if (!look(decoder)) {
+		to->last = last_of(decoder, &to->block);
+		/* For what has its target in itself, no packet was read. */
+		decoder->idle++;
+		if (to->last.branch.kind != HWT_BRANCH_CALL && to->last.branch.kind != HWT_BRANCH_JUMP &&
+		    !look(decoder)) {
 			decoder->taken = taken;
 			return KTREAD_E_MEMORY;
 		}

@@ -12,11 +12,16 @@
 #define PT_KNOWN 2048u /* branches whose kind is kept */
 #define PT_BATCH 32u   /* blocks that are taken from libipt at once */
 
+/* An instruction that blocks end with. */
+struct pt_last {
+	struct pt_branch branch;
+	uint8_t bits; /* 16, 32, 64 */
+};
+
 struct pt_known {
 	uint64_t address;
-	uint32_t mode; /* enum pt_exec_mode; 0: the place is empty */
-	uint8_t bits;
-	struct pt_branch branch;
+	uint32_t section; /* libipt's number of it, and the mode; 0: the place is empty */
+	struct pt_last last;
 };
 
 /* A block, and what was known of where and when it was. */
@@ -24,6 +29,7 @@ struct pt_taken {
 	struct pt_block block;
 	uint64_t offset;
 	uint64_t time; /* 0: unknown */
+	struct pt_last last;
 };
 
 struct pt_decoder {
@@ -47,7 +53,7 @@ struct pt_decoder {
 	struct pt_event event;
 	unsigned event_parts; /* steps that are still to be made of it */
 	char text[160];
-	struct pt_known branch[PT_KNOWN];
+	struct pt_known known[PT_KNOWN];
 };
 
 void pt_decoder_close(void *decoder);
