@@ -224,12 +224,8 @@ static int make_cpus(struct ktrace_hwt_context *context)
 
 static int make(struct ktrace_hwt_context *context)
 {
-	unsigned long saved = ktrace_hwt_lock();
-	int error;
+	int error = ktrace_hwt_default(context);
 
-	ktrace_hwt_append_head(context);
-	ktrace_hwt_unlock(saved);
-	error = ktrace_hwt_default(context);
 	if (error)
 		return error;
 	say_images(context);
@@ -255,6 +251,7 @@ static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *r
 	context->last = &context->first;
 	context->buffer_size = request->buffer_size;
 	ktrace_hwt_copy(context->cpus, request->cpus, sizeof(context->cpus));
+	ktrace_hwt_append_head(context); /* before the target can be taken, whose hooks append at once */
 	return context;
 }
 

@@ -124,6 +124,33 @@ static void what_was_mapped_before_is_said_first(void **state)
 	ktrace_hwt_put(late);
 }
 
+static void map_another(void)
+{
+	struct ktrx_hwt_image mapped = { 0x5000, 0x1000, 0, 5, 0 };
+
+	hwt_kernel.after_table_unlock = NULL;
+	ktrace_hwt_mmap(&target->trace, &thread->trace, &mapped, "/lib/late.so");
+}
+
+/* The target does not stand still while its context is being made: it maps code as soon as it has been taken. */
+static void what_is_mapped_meanwhile_is_said(void **state)
+{
+	struct proc_walk walk;
+	struct proc_seen seen;
+
+	(void)state;
+	ktrace_hwt_owner_exit(&owner);
+	ktrace_hwt_put(context);
+	hwt_kernel.after_table_unlock = map_another;
+	context = hwt_trace(&owner, target);
+	hwt_take(context, &walk);
+	proc_find(&walk, KTRX_HWT_MMAP, &seen);
+	equal_text(&seen, 32, "/lib/late.so");
+	assert_int_equal(walk.heads, 1);
+	proc_find(&walk, KTRX_HWT_THREAD_CREATE, &seen);
+	assert_false(walk.torn);
+}
+
 static void a_path_may_be_long(void **state)
 {
 	static char path[5000];
@@ -317,6 +344,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(each_hook_says_what_happened, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_mapped_before_is_said_first, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_mapped_meanwhile_is_said, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_path_may_be_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted_exactly, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_listener_who_is_late_loses_nothing, setup, teardown),

@@ -53,6 +53,8 @@ static void table_unlock(unsigned long saved)
 	assert_false(held.shortly);
 	assert_true(held.table);
 	held.table = false;
+	if (hwt_kernel.after_table_unlock)
+		hwt_kernel.after_table_unlock();
 }
 
 static void may_sleep(void)

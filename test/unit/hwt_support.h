@@ -52,7 +52,8 @@ struct hwt_kernel {
 	int64_t buffers_left;	  /* likewise */
 	uint32_t absent;	  /* bit n: CPU n is not there */
 	uint32_t sleeps, wakes;
-	void (*after_on_cpu)(void); /* happens before the one who asked goes on */
+	void (*after_on_cpu)(void);	  /* happens before the one who asked goes on */
+	void (*after_table_unlock)(void); /* likewise */
 	int (*in_sleep)(
 		uint32_t
 			n); /* happens meanwhile, n-th since the reset; what it returns sleep() does. NULL: time passes */
