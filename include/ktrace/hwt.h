@@ -199,7 +199,7 @@ int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struc
  * waiting, or has waited long enough. STATE: there is none.
  */
 int ktrace_hwt_wakeup(struct ktrace_hwt_context *context);
-/* The bytes up to `position` have been taken. May sleep. */
+/* The bytes up to `position` have been taken. ARGUMENT: no such unit, or not so many; STATE: the context has ended. May sleep. */
 int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t unit, uint64_t position);
 /* The unit's buffer, for mapping read-only; it stays while the caller has a reference to the context. NULL: no such unit. */
 const struct ktrace_hwt_buffer *ktrace_hwt_unit_buffer(struct ktrace_hwt_context *context, uint32_t unit);

@@ -120,17 +120,14 @@ int ktrace_hwt_position(struct ktrace_hwt_context *context, uint32_t unit, struc
 	return visit.unit ? do_visit(&visit, read_now, read_here) : KTRACE_ERROR_ARGUMENT;
 }
 
-int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t index, uint64_t position)
+/* Control lock held: the backend must not be asked for a configuration, or by another reader, meanwhile. */
+static int serve(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit, uint64_t position)
 {
-	struct ktrace_hwt_unit *unit = find(context, index);
 	struct ktrace_hwt_place place;
 	struct visit visit;
 	unsigned long saved;
-	int error;
+	int error = ktrace_hwt_position(context, unit->index, &place);
 
-	if (!unit)
-		return KTRACE_ERROR_ARGUMENT;
-	error = ktrace_hwt_position(context, index, &place);
 	if (error)
 		return error;
 	if (position > place.position)
@@ -142,6 +139,18 @@ int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t index, uint6
 	visit.unit = unit;
 	visit.place = KTRACE_NULL;
 	return do_visit(&visit, service_now, service_here);
+}
+
+int ktrace_hwt_service(struct ktrace_hwt_context *context, uint32_t index, uint64_t position)
+{
+	struct ktrace_hwt_unit *unit = find(context, index);
+	int error = unit ? ktrace_hwt_control_lock(context) : KTRACE_ERROR_ARGUMENT;
+
+	if (error)
+		return error;
+	error = serve(context, unit, position);
+	ktrace_hwt_control_unlock(context);
+	return error;
 }
 
 const struct ktrace_hwt_buffer *ktrace_hwt_unit_buffer(struct ktrace_hwt_context *context, uint32_t index)

@@ -97,11 +97,14 @@ void ktrace_hwt_do_thread_name(struct ktrace_hwt_process *process, struct ktrace
 {
 	struct ktrace_hwt_context *context = ktrace_hwt_hold_process(process);
 	struct ktrace_proc_draft draft;
+	unsigned long saved;
 	uint64_t fixed;
 
 	if (!context)
 		return;
+	saved = ktrace_hwt_lock(); /* the context may be about to end, and take the thread's unit away */
 	ktrace_hwt_draft_thread(&draft, KTRX_HWT_THREAD_NAME, &fixed, context, thread, name);
+	ktrace_hwt_unlock(saved);
 	ktrace_hwt_record(context, &draft, 0);
 	ktrace_hwt_put(context);
 }

@@ -391,6 +391,7 @@ static void live_a_short_life(struct process *self)
 	ktrace_hwt_thread_create(&self->trace, &self->thread[1]);
 	first = leave_cpu();
 	get_cpu(&self->thread[1]);
+	ktrace_hwt_thread_name(&self->trace, &self->thread[1], "second");
 	preempt();
 	ktrace_hwt_thread_exit(&self->trace, &self->thread[1]);
 	assert_null(self->thread[1].unit);
@@ -636,9 +637,9 @@ static void what_finds_no_room_is_counted(void **state)
 	pthread_create(&target, NULL, be_traced, &processes[0]);
 	pthread_join(target, NULL);
 	follow(&follower);
-	/* Of each thread one when it is made and one when it ends. */
+	/* Of each thread one when it is made and one when it ends; the second is given a name. */
 	assert_int_equal(follower.counted.made + follower.counted.others + follower.counted.lost,
-			 ROUNDS + 2 * (1 + ROUNDS / LIFE_EVERY));
+			 ROUNDS + 2 * (1 + ROUNDS / LIFE_EVERY) + ROUNDS / LIFE_EVERY);
 	assert_true(follower.counted.made < ROUNDS);
 	ktrace_hwt_owner_exit(&follower.owner);
 	ktrace_hwt_put(follower.context);
