@@ -92,7 +92,8 @@ struct ktrace_hwt_buffer {
 struct ktrace_hwt_unit {
 	struct ktrace_hwt_context *context;
 	uint32_t index; /* CPU mode: the CPU; thread mode: 0, 1, … in the order in which threads were made */
-	uint32_t tid;	/* thread mode */
+	uint32_t mode;	/* enum ktrx_hwt_mode */
+	uint32_t tid;	/* thread mode; 0 before the thread is known */
 	uint32_t enabled; /* on which CPU, plus 1; 0: on none */
 	uint32_t full;	  /* it has stopped since its buffer is full */
 	struct ktrace_hwt_buffer buffer;
@@ -106,7 +107,7 @@ struct ktrace_hwt_unit {
 	struct ktrace_hwt_unit *next;	   /* of the context */
 	struct ktrace_hwt_unit *next_here; /* enabled on the same CPU */
 	struct ktrace_hwt_thread *thread;  /* thread mode; NULL: it has ended */
-	uint32_t barred;		   /* may not be enabled */
+	uint32_t barred;		   /* nonzero: may not be enabled */
 	uint64_t said;			   /* the position that the last BUFFER record tells */
 };
 

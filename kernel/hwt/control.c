@@ -36,32 +36,37 @@ static int settle_ranges(const struct ktrace_hwt_context *context, struct ktrace
 	return KTRACE_OK;
 }
 
-static int configure_units(struct ktrace_hwt_context *context)
+static int configure_units(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config)
 {
-	struct ktrace_hwt_backend *backend = context->backend;
 	int error = KTRACE_OK;
 
 	for (struct ktrace_hwt_unit *unit = context->first; unit && !error; unit = unit->next)
-		error = backend->operations->configure(backend, unit, &context->config);
+		error = ktrace_hwt_unit_configure(unit, config);
 	return error;
 }
 
+/* Units that have taken over what another one refuses are configured again before they start. */
 static int configure(struct ktrace_hwt_context *context, const struct ktrace_hwt_config *config,
 		     uint32_t *left_out)
 {
-	struct ktrace_hwt_config before;
+	struct ktrace_hwt_config wanted;
+	unsigned long saved;
 	int error;
 
-	ktrace_hwt_copy(&before, &context->config, sizeof(before));
-	ktrace_hwt_copy(&context->config, config, sizeof(*config));
-	error = settle_level(context, &context->config);
+	ktrace_hwt_copy(&wanted, config, sizeof(wanted));
+	if (context->mode == KTRX_HWT_MODE_THREAD)
+		ktrace_hwt_find_space(context, &wanted.space); /* gone: it does not start, either */
+	error = settle_level(context, &wanted);
 	if (!error)
-		error = settle_ranges(context, &context->config, left_out);
+		error = settle_ranges(context, &wanted, left_out);
 	if (!error)
-		error = configure_units(context);
+		error = configure_units(context, &wanted);
 	if (error)
-		ktrace_hwt_copy(&context->config, &before, sizeof(before));
-	return error;
+		return error;
+	saved = ktrace_hwt_lock(); /* a reader may be telling it */
+	ktrace_hwt_copy(&context->config, &wanted, sizeof(wanted));
+	ktrace_hwt_unlock(saved);
+	return KTRACE_OK;
 }
 
 int ktrace_hwt_default(struct ktrace_hwt_context *context)
@@ -88,11 +93,27 @@ int ktrace_hwt_configure(struct ktrace_hwt_context *context, const struct ktrace
 	return error;
 }
 
-void ktrace_hwt_set_space(struct ktrace_hwt_context *context, uint64_t space)
+int ktrace_hwt_find_space(const struct ktrace_hwt_context *context, uint64_t *space)
 {
+	unsigned long table = ktrace_hwt_kernel()->table_lock();
+	int error = context->process ? KTRACE_OK : KTRACE_ERROR_NO_PROCESS;
+
+	if (!error)
+		*space = ktrace_hwt_kernel()->space(context->process);
+	ktrace_hwt_kernel()->table_unlock(table);
+	return error;
+}
+
+void ktrace_hwt_follow_space(struct ktrace_hwt_context *context)
+{
+	uint64_t space;
+
+	if (ktrace_hwt_find_space(context, &space) || space == context->config.space)
+		return;
 	context->config.space = space;
 	for (struct ktrace_hwt_unit *unit = context->first; unit; unit = unit->next)
-		ktrace_hwt_unit_reconfigure(unit);
+		if (ktrace_hwt_unit_configure(unit, &context->config))
+			ktrace_hwt_unit_lose(unit);
 }
 
 /* ---- Start and stop, the control lock held ----------------------------------------------------- */
@@ -147,22 +168,16 @@ static int begin_cpus(struct ktrace_hwt_context *context)
 
 static int prepare(struct ktrace_hwt_context *context)
 {
-	unsigned long table;
 	int error = KTRACE_OK;
 
 	if (context->running)
 		return KTRACE_ERROR_STATE;
 	if (context->mode == KTRX_HWT_MODE_THREAD) {
-		table = ktrace_hwt_kernel()->table_lock();
-		if (context->process)
-			context->config.space = ktrace_hwt_kernel()->space(context->process);
-		else
-			error = KTRACE_ERROR_NO_PROCESS;
-		ktrace_hwt_kernel()->table_unlock(table);
+		error = ktrace_hwt_find_space(context, &context->config.space);
 		if (!error)
 			error = ktrace_hwt_adopt(context);
 	}
-	return error ? error : configure_units(context);
+	return error ? error : configure_units(context, &context->config);
 }
 
 int ktrace_hwt_start(struct ktrace_hwt_context *context)

@@ -88,7 +88,7 @@ static uint32_t levels_of(const struct ktrace_coresight *all, const struct ktrac
 	uint32_t level = config->level, levels = 0;
 
 	if (level == 0)
-		level = unit->tid ? KTRX_HWT_USER : KTRX_HWT_KERNEL_LEVEL;
+		level = unit->mode == KTRX_HWT_MODE_THREAD ? KTRX_HWT_USER : KTRX_HWT_KERNEL_LEVEL;
 	if (level & KTRX_HWT_USER)
 		levels |= LEVELS_USER;
 	if (level & KTRX_HWT_KERNEL_LEVEL)

@@ -30,17 +30,6 @@ void ktrace_hwt_do_switch_out(struct ktrace_hwt_thread *thread)
 
 /* ---- Programs and what they map ---------------------------------------------------------------- */
 
-/* The address space that is traced has changed. Control lock held. */
-static void follow_space(struct ktrace_hwt_context *context, struct ktrace_hwt_process *process)
-{
-	unsigned long table = ktrace_hwt_kernel()->table_lock();
-	uint64_t space = ktrace_hwt_kernel()->space(process);
-
-	ktrace_hwt_kernel()->table_unlock(table);
-	if (space != context->config.space)
-		ktrace_hwt_set_space(context, space);
-}
-
 /* Whoever traces it without rights of his own must not see by that what the program may see. */
 static int is_out_of_reach(const struct ktrace_hwt_context *context, int gains)
 {
@@ -61,7 +50,7 @@ void ktrace_hwt_do_exec(struct ktrace_hwt_process *process, struct ktrace_hwt_th
 		if (is_out_of_reach(context, gains))
 			ktrace_hwt_detach(context);
 		else
-			follow_space(context, process);
+			ktrace_hwt_follow_space(context);
 		ktrace_hwt_control_unlock(context);
 	}
 	image.address = base;

@@ -146,8 +146,14 @@ KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cp
 KTRACE_HIDDEN void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread);
 /* On return no CPU has it enabled. Nothing may enable it again meanwhile, or it takes longer. Sleeps. */
 KTRACE_HIDDEN void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit);
-/* Takes over the context's configuration; where it was enabled it is not, until its thread resumes. Sleeps. */
-KTRACE_HIDDEN void ktrace_hwt_unit_reconfigure(struct ktrace_hwt_unit *unit);
+/*
+ * Takes over a configuration; where it was enabled it is not, until its thread resumes. What the backend says; if that is
+ * an error nothing enables it any more until one has been taken over. Control lock held; sleeps.
+ */
+KTRACE_HIDDEN int ktrace_hwt_unit_configure(struct ktrace_hwt_unit *unit,
+					    const struct ktrace_hwt_config *config);
+/* Something is missing from its trace. */
+KTRACE_HIDDEN void ktrace_hwt_unit_lose(struct ktrace_hwt_unit *unit);
 /* No CPU has it enabled, nor will, and the thread has no unit any more. Sleeps. */
 KTRACE_HIDDEN void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit);
 
@@ -155,8 +161,10 @@ KTRACE_HIDDEN void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit);
 
 /* The configuration of who has not asked for one. ARGUMENT: the backend cannot tell the level apart. Control lock held. */
 KTRACE_HIDDEN int ktrace_hwt_default(struct ktrace_hwt_context *context);
-/* The target has another address space. Control lock held; sleeps. */
-KTRACE_HIDDEN void ktrace_hwt_set_space(struct ktrace_hwt_context *context, uint64_t space);
+/* The address space of the process that is traced. NO_PROCESS: it is gone. Control lock held. */
+KTRACE_HIDDEN int ktrace_hwt_find_space(const struct ktrace_hwt_context *context, uint64_t *space);
+/* That process may have got another one. Control lock held; sleeps. */
+KTRACE_HIDDEN void ktrace_hwt_follow_space(struct ktrace_hwt_context *context);
 
 /* ---- threads.c --------------------------------------------------------------------------------- */
 
@@ -171,7 +179,7 @@ KTRACE_HIDDEN int ktrace_hwt_append(struct ktrace_hwt_context *context,
 /* The same; what finds no room is lost, of which the next record tells. */
 KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 					     const struct ktrace_proc_draft *draft);
-/* What a file begins with. The queue is empty. */
+/* What a file begins with. The queue is empty, and nobody else knows it. */
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
 
 /* ---- record.c ---------------------------------------------------------------------------------- */
@@ -184,10 +192,10 @@ KTRACE_HIDDEN void ktrace_hwt_say_fill(struct ktrace_hwt_unit *unit);
 /* A draft, by the numbers of its payload, which are kept in `fixed`. Of a unit that is not enabled, or on its CPU. */
 KTRACE_HIDDEN void ktrace_hwt_draft_fill(struct ktrace_proc_draft *draft, uint64_t fixed[3],
 					 struct ktrace_hwt_unit *unit);
-/* Likewise. */
 KTRACE_HIDDEN void ktrace_hwt_draft_image(struct ktrace_proc_draft *draft, uint16_t type, uint64_t fixed[4],
 					  const struct ktrace_hwt_context *context,
 					  const struct ktrx_hwt_image *image, const char *path);
+/* Short lock held, or the control lock: nobody takes the thread's unit away. */
 KTRACE_HIDDEN void ktrace_hwt_draft_thread(struct ktrace_proc_draft *draft, uint16_t type, uint64_t *fixed,
 					   const struct ktrace_hwt_context *context,
 					   const struct ktrace_hwt_thread *thread, const char *name);

@@ -174,7 +174,7 @@ static int is_beyond_it(const struct ktrace_hwt_backend *backend, const struct k
 	return (config->flags & ~known) != 0 || (config->level & ~(uint32_t)backend->levels) != 0 ||
 	       config->ranges > backend->ranges || config->interval != 0 || config->latency != 0 ||
 	       config->events != 0 || config->interrupt_every != 0 ||
-	       ((config->flags & KTRACE_HWT_SPACE) && unit->tid == 0);
+	       ((config->flags & KTRACE_HWT_SPACE) && unit->mode != KTRX_HWT_MODE_THREAD);
 }
 
 static uint32_t control_of(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config)
@@ -182,7 +182,7 @@ static uint32_t control_of(const struct ktrace_hwt_unit *unit, const struct ktra
 	uint32_t level = config->level, control = 0;
 
 	if (level == 0)
-		level = unit->tid ? KTRX_HWT_USER : KTRX_HWT_KERNEL_LEVEL;
+		level = unit->mode == KTRX_HWT_MODE_THREAD ? KTRX_HWT_USER : KTRX_HWT_KERNEL_LEVEL;
 	if (level & KTRX_HWT_USER)
 		control |= KTRX_HWT_UNIT_CONTROL_USER;
 	if (level & KTRX_HWT_KERNEL_LEVEL)

@@ -2,6 +2,10 @@
 /* Units: made with a buffer, switched on and off on their CPU. */
 #include "hwt.h"
 
+/* Why it may not be enabled: bits of `barred`. */
+#define UNCONFIGURED 1u /* it is being configured, or could not be */
+#define DETACHED     2u /* its thread has ended, or the context has; for good */
+
 /* ---- Made and freed ---------------------------------------------------------------------------- */
 
 static int lend_buffer(struct ktrace_hwt_context *context, struct ktrace_hwt_unit *unit)
@@ -32,6 +36,7 @@ int ktrace_hwt_unit_make(struct ktrace_hwt_context *context, uint32_t index, str
 		return KTRACE_ERROR_MEMORY;
 	unit->context = context;
 	unit->index = index;
+	unit->mode = context->mode;
 	error = lend_buffer(context, unit);
 	if (error) {
 		kernel->free(unit, sizeof(*unit));
@@ -195,33 +200,40 @@ void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit)
 	}
 }
 
-/* Nonzero: it was barred already. */
-static uint32_t set_barred(struct ktrace_hwt_unit *unit, uint32_t barred)
+static void set_bars(struct ktrace_hwt_unit *unit, uint32_t more, uint32_t less)
 {
 	unsigned long saved = ktrace_hwt_lock();
-	uint32_t before = unit->barred;
 
-	unit->barred = barred;
+	unit->barred = (unit->barred & ~less) | more;
 	ktrace_hwt_unlock(saved);
-	return before;
 }
 
-void ktrace_hwt_unit_reconfigure(struct ktrace_hwt_unit *unit)
+int ktrace_hwt_unit_configure(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config)
 {
-	struct ktrace_hwt_context *context = unit->context;
+	struct ktrace_hwt_backend *backend = unit->context->backend;
+	int error;
 
-	if (set_barred(unit, 1))
-		return;
+	set_bars(unit, UNCONFIGURED, 0);
 	ktrace_hwt_unit_quiesce(unit);
-	if (context->backend->operations->configure(context->backend, unit, &context->config) == KTRACE_OK)
-		set_barred(unit, 0);
+	error = backend->operations->configure(backend, unit, config);
+	if (!error)
+		set_bars(unit, 0, UNCONFIGURED);
+	return error;
+}
+
+void ktrace_hwt_unit_lose(struct ktrace_hwt_unit *unit)
+{
+	unsigned long saved = ktrace_hwt_lock();
+
+	unit->lost++;
+	ktrace_hwt_unlock(saved);
 }
 
 void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit)
 {
 	unsigned long saved;
 
-	set_barred(unit, 1);
+	set_bars(unit, DETACHED, 0);
 	ktrace_hwt_unit_quiesce(unit);
 	saved = ktrace_hwt_lock();
 	if (unit->thread)

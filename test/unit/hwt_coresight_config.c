@@ -96,7 +96,7 @@ static void threads_are_users_and_cpus_the_kernels(void **state)
 	assert_false(is_traced(0, USER_CODE, 0));
 	assert_true(is_traced(1, KERNEL_CODE, 0));
 	stop();
-	cs.unit[0].tid = 9;
+	cs.unit[0].mode = KTRX_HWT_MODE_THREAD;
 	start();
 	assert_true(is_traced(0, USER_CODE, 0));
 	assert_false(is_traced(1, KERNEL_CODE, 0));

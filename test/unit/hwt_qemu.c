@@ -65,6 +65,7 @@ static void make_unit(uint32_t pieces, uint32_t flags)
 	for (uint32_t cpu = 0; cpu < CPUS; cpu++)
 		assert_int_equal(op()->cpu_init(&test.backend, cpu), KTRACE_OK);
 	lend(pieces);
+	test.unit.mode = KTRX_HWT_MODE_THREAD;
 	test.unit.tid = 7;
 	test.config.flags = flags;
 	assert_int_equal(op()->unit_init(&test.backend, &test.unit), KTRACE_OK);
@@ -199,6 +200,7 @@ static void kernel_code_in_cpu_mode(void **state)
 {
 	(void)state;
 	make_unit(1, KTRACE_HWT_RETURNS);
+	test.unit.mode = KTRX_HWT_MODE_CPU;
 	test.unit.tid = 0;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
 	ktrace_hwt_qemu_space(&test.qemu, 0, 0x7000, 3);
@@ -229,7 +231,9 @@ static void what_it_cannot_do_is_refused(void **state)
 				 KTRACE_ERROR_ARGUMENT);
 	test.config.flags = KTRACE_HWT_SPACE;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
-	test.unit.tid = 0;
+	test.unit.tid = 0; /* of a thread that is not known yet */
+	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_OK);
+	test.unit.mode = KTRX_HWT_MODE_CPU;
 	assert_int_equal(op()->configure(&test.backend, &test.unit, &test.config), KTRACE_ERROR_ARGUMENT);
 }
 

@@ -189,6 +189,43 @@ static void the_filter_follows_into_another_address_space(void **state)
 	hwt_switch_out(thread);
 }
 
+/* Whoever asks for a filter by address space need not know the process's. */
+static void the_filter_is_the_process_s_from_the_start(void **state)
+{
+	const struct ktrace_hwt_config config = { .flags = KTRACE_HWT_SPACE };
+	uint32_t left_out;
+
+	(void)state;
+	assert_int_equal(ktrace_hwt_stop(context), KTRACE_OK);
+	operations.configure = configure_and_note;
+	assert_int_equal(ktrace_hwt_configure(context, &config, NULL, &left_out), KTRACE_OK);
+	assert_int_equal(configured_space, target->space);
+}
+
+static int refuse_that_space(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit,
+			     const struct ktrace_hwt_config *config)
+{
+	(void)backend;
+	(void)unit;
+	return config->space == 0xbad000 ? KTRACE_ERROR_ARGUMENT : KTRACE_OK;
+}
+
+static void a_space_that_is_refused_is_a_loss_and_not_for_ever(void **state)
+{
+	(void)state;
+	operations.configure = refuse_that_space;
+	target->space = 0xbad000;
+	ktrace_hwt_exec(&target->trace, &thread->trace, 0, "/bin/true", 0);
+	hwt_run(thread);
+	assert_int_equal(place_of(0).position, 0);
+	assert_int_equal(place_of(0).lost, 1);
+	target->space = 0xabc000;
+	assert_int_equal(ktrace_hwt_stop(context), KTRACE_OK);
+	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
+	hwt_run(thread);
+	assert_int_equal(place_of(0).position, 64);
+}
+
 /* ---- The hardware ------------------------------------------------------------------------------ */
 
 static int refuse(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
@@ -313,6 +350,30 @@ static void a_unit_is_served_where_it_runs(void **state)
 	assert_int_equal(place_of(0).position, 4096 + 64);
 }
 
+static int finish_configuring(uint32_t n)
+{
+	assert_int_equal(n, 0);
+	assert_int_equal(place_of(0).full, 1);
+	ktrace_hwt_control_unlock(context);
+	return 0;
+}
+
+/* No backend is asked for two things of a unit at once. */
+static void service_waits_for_who_configures(void **state)
+{
+	(void)state;
+	restart_stopping();
+	for (uint32_t i = 0; i < 70; i++)
+		hwt_run(thread);
+	assert_int_equal(ktrace_hwt_control_lock(context), KTRACE_OK);
+	hwt_kernel.in_sleep = finish_configuring;
+	assert_int_equal(ktrace_hwt_service(context, 0, 4096), KTRACE_OK);
+	assert_int_equal(hwt_kernel.sleeps, 1);
+	hwt_kernel.in_sleep = NULL;
+	ktrace_hwt_release(context);
+	assert_int_equal(ktrace_hwt_service(context, 0, 4096), KTRACE_ERROR_STATE);
+}
+
 static int always(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	(void)backend;
@@ -363,11 +424,15 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(the_filter_follows_into_another_address_space, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(the_filter_is_the_process_s_from_the_start, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_space_that_is_refused_is_a_loss_and_not_for_ever, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(what_was_not_traced_is_counted, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_cpu_that_goes_away_takes_its_trace_along, setup, teardown),
 		cmocka_unit_test_setup_teardown(cpus_that_refuse_stop_the_start, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_buffer_waits_for_service, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_unit_is_served_where_it_runs, setup, teardown),
+		cmocka_unit_test_setup_teardown(service_waits_for_who_configures, setup, teardown),
 		cmocka_unit_test_setup_teardown(an_interrupt_is_told_to_who_waits, setup, teardown),
 	};
 
