@@ -11,7 +11,9 @@
 #include <string.h>
 
 /* Blocks without a packet: no code is so long that does not choose its way. */
-#define IDLE_MOST 65536u
+#define IDLE_MOST    65536u
+#define PSB_MOST     128u /* bytes of a PSB and all that may stand up to its PSBEND */
+#define ADDRESS_MOST 9u	  /* bytes of a packet with an address */
 
 /* Has libipt decode by the image that is right at a stamp. False: out of memory. */
 static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
@@ -61,7 +63,7 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 		return NULL;
 	decoder->library = library;
 	decoder->stream = stream;
-	decoder->size = piece->size;
+	decoder->piece = *piece;
 	pt_library_configure(library, &config, stream, piece);
 	/* A run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
@@ -209,23 +211,74 @@ static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 	return 1;
 }
 
+/* The last PSB at or before an offset; 0: there is none behind the first byte. */
+static size_t psb_before(const struct hwt_piece *piece, size_t offset)
+{
+	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
+					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
+
+	if (piece->size < sizeof(psb))
+		return 0;
+	if (offset > piece->size - sizeof(psb))
+		offset = piece->size - sizeof(psb);
+	while (offset && memcmp(piece->bytes + offset, psb, sizeof(psb)) != 0)
+		offset--;
+	return offset;
+}
+
+/*
+ * A PSB of which libipt has read what belongs to it, and one packet more at most: what it saw there did not go with what came
+ * before, which is damaged, and the PSB itself may be whole. 0: there is none such.
+ */
+static size_t unused_psb(const struct pt_decoder *decoder)
+{
+	static const unsigned char psbend[2] = { 2, 0x23 };
+	const unsigned char *bytes = decoder->piece.bytes;
+	uint64_t offset;
+	size_t psb;
+
+	if (decoder->status == -pte_nomap || decoder->status == -pte_bad_insn ||
+	    decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0)
+		return 0;
+	psb = psb_before(&decoder->piece, (size_t)offset);
+	if (psb <= decoder->synced_at || psb + PSB_MOST < offset)
+		return 0;
+	for (size_t at = psb + 16; at + sizeof(psbend) + ADDRESS_MOST < offset; at++)
+		if (memcmp(bytes + at, psbend, sizeof(psbend)) == 0)
+			return 0;
+	return psb;
+}
+
+/* libipt's answer at the next PSB it can begin at. */
+static int find_psb(struct pt_decoder *decoder)
+{
+	const struct pt_library *library = decoder->library;
+	const size_t unused = decoder->begun ? unused_psb(decoder) : 0;
+	int status = -pte_nosync;
+
+	if (unused)
+		status = library->pt_blk_sync_set(decoder->block_decoder, unused);
+	while (status < 0 && status != -pte_eos)
+		status = library->pt_blk_sync_forward(decoder->block_decoder);
+	return status;
+}
+
 /* To the next PSB that can be used: 1 and a step if bytes are skipped before the first, 0: there is none, or an error. */
 static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	uint64_t offset = 0;
 	int status;
 
-	do
-		status = decoder->library->pt_blk_sync_forward(decoder->block_decoder);
-	while (status < 0 && status != -pte_eos);
+	status = find_psb(decoder);
 	if (status < 0) {
 		decoder->ended = true;
-		if (decoder->begun || decoder->size == 0)
+		if (decoder->begun || decoder->piece.size == 0)
 			return 0;
 	} else {
 		decoder->status = status;
 		decoder->synced = true;
 		decoder->library->pt_blk_get_sync_offset(decoder->block_decoder, &offset);
+		decoder->synced_at = offset;
 		if (!look(decoder))
 			return KTREAD_E_MEMORY;
 	}
@@ -236,7 +289,8 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 	decoder->begun = true;
 	decoder->offset = 0;
 	if (status < 0)
-		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB", decoder->size);
+		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB",
+			 decoder->piece.size);
 	else
 		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes before the first PSB",
 			 offset);
@@ -365,17 +419,8 @@ static int next_step(void *opened, struct hwt_step *step)
 
 static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)
 {
-	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
-					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
-
 	(void)stream;
-	if (piece->size < sizeof(psb))
-		return 0;
-	if (offset > piece->size - sizeof(psb))
-		offset = piece->size - sizeof(psb);
-	while (offset && memcmp(piece->bytes + offset, psb, sizeof(psb)) != 0)
-		offset--;
-	return offset;
+	return psb_before(piece, offset);
 }
 
 static const struct hwt_encoding pt = {

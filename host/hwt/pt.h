@@ -40,9 +40,10 @@ struct pt_decoder {
 	struct pt_image *image;
 	uint64_t since, until; /* stamps for which it is right */
 	struct pt_block_decoder *block_decoder;
-	size_t size;
+	struct hwt_piece piece;
 	int status; /* of libipt's last answer */
 	bool synced, begun, ended;
+	uint64_t synced_at; /* the PSB that decoding began at */
 	uint64_t offset, space;
 	uint64_t time; /* 0: unknown */
 	uint8_t bits;

@@ -13,6 +13,7 @@
 	USE(pt_blk_alloc_decoder)   \
 	USE(pt_blk_free_decoder)    \
 	USE(pt_blk_sync_forward)    \
+	USE(pt_blk_sync_set)        \
 	USE(pt_blk_get_offset)      \
 	USE(pt_blk_get_sync_offset) \
 	USE(pt_blk_set_image)       \
