@@ -71,7 +71,10 @@ static uint64_t space_of(const struct ktrace_hwt_process *trace)
 	return process_of(trace)->vm.space.root;
 }
 
-/* A process has its program, linked where it lies, as the kernel is. What it has mapped itself it said when it did. */
+/*
+ * A process has its program, linked where it lies, as the kernel is. What it has mapped itself is told to those who trace
+ * it then (ktrace_hwt_mmap()): later nobody but the process may look at its areas.
+ */
 static uint32_t image_of(const struct ktrace_hwt_process *trace, uint32_t n, struct ktrx_hwt_image *image,
 			 char *path, size_t room)
 {

@@ -20,7 +20,7 @@ int hardware_trace_start(struct ktrace_hwt_context *context);
 /* The nth line on trace units, of those that are there and those that are not; false behind the last. */
 bool hardware_trace_describe(unsigned n, char *line, size_t size);
 
-/* This CPU is about to run the thread. In the switch, interrupts off. */
+/* This CPU is about to run the thread, or its thread has another address space. Interrupts off. */
 void hardware_trace_switch(const struct thread *next);
 
 /* Of /dev/hwt. */

@@ -313,7 +313,7 @@ static int64_t session_ioctl(struct file *file, unsigned request, uintptr_t argu
 	return error ? error : copy_out(argument, &wanted, sizeof(wanted));
 }
 
-/* A line a read, so that who has little room gets all the same whole ones. */
+/* A line a read; what there is no room for is cut off. */
 static int64_t session_read(struct file *file, uintptr_t to, size_t size)
 {
 	char line[160];

@@ -4,6 +4,7 @@
 #include "arch.h"
 #include "clock.h"
 #include "cpu.h"
+#include "hardware_trace.h"
 #include "page.h"
 #include "panic.h"
 #include "sched.h"
@@ -174,6 +175,7 @@ void thread_set_space(struct arch_space *space)
 
 	self->space = space;
 	thread_enter_space(self, space);
+	hardware_trace_switch(self);
 	arch_irq_restore(irq_on);
 }
 
