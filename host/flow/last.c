@@ -119,7 +119,7 @@ static uint64_t bytes_of(const struct flow *flow, size_t stream)
 	if (pieces == 0)
 		return 0;
 	piece = hwt_file_piece(flow->file, stream, pieces - 1);
-	return piece->position + piece->size;
+	return piece ? piece->position + piece->size : 0;
 }
 
 /* ---- Where a function was entered -------------------------------------------------------------- */

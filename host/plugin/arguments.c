@@ -9,6 +9,8 @@
 #define RING_LEAST UINT64_C(65536)
 #define RING_MOST  (UINT64_C(1) << 40)
 
+#define LEVELS "all, or user or kernel with user=START-END to tell them apart"
+
 /* A number, decimal or 0x…, with K, M or G behind it; *end is behind that. */
 static int read_number(const char *text, uint64_t *number, const char **end)
 {
@@ -116,7 +118,7 @@ static const char *take(struct arguments *arguments, const char *name, size_t le
 	if (IS("returns"))
 		return truth(value, &arguments->returns) == 0 ? NULL : "on or off";
 	if (IS("level"))
-		return level(value, arguments) == 0 ? NULL : "user, kernel or all";
+		return level(value, arguments) == 0 ? NULL : LEVELS;
 	if (IS("user"))
 		return extent(value, &arguments->user_start, &arguments->user_end) == 0 ? NULL : "START-END";
 	if (IS("range"))
@@ -151,6 +153,11 @@ int arguments_read(struct arguments *arguments, int argc, char **argv, const cha
 				 argv[i]);
 		else
 			snprintf(text, sizeof(text), "%s: wanted is %s", argv[i], wanted);
+		return -1;
+	}
+	if (arguments->user != arguments->kernel && arguments->user_end == 0) {
+		snprintf(text, sizeof(text), "level=%s: wanted is " LEVELS,
+			 arguments->user ? "user" : "kernel");
 		return -1;
 	}
 	return 0;

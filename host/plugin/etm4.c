@@ -34,11 +34,13 @@ static void put_atoms(struct trace *trace)
 		output_put(&trace->output, &packet, 1);
 	}
 	trace->etm4.atoms = 1;
+	*trace->output.pending = 1;
 }
 
 static inline void add_atom(struct trace *trace, unsigned taken)
 {
 	trace->etm4.atoms = trace->etm4.atoms << 1 | taken;
+	*trace->output.pending = trace->etm4.atoms;
 	if (__builtin_expect(trace->etm4.atoms >= FULL, 0))
 		put_atoms(trace);
 }
@@ -257,7 +259,6 @@ static void branch(struct trace *trace, const struct block *block, uint64_t to, 
 		add_atom(trace, 1);
 		break;
 	}
-	*trace->output.pending = trace->etm4.atoms;
 }
 
 /* Where a system call or the return from one leads to is not traced, and not told. */
@@ -290,7 +291,6 @@ static void tell_time(struct trace *trace, uint64_t before)
 static void flush(struct trace *trace)
 {
 	put_atoms(trace);
-	*trace->output.pending = 1;
 }
 
 static void overflow(struct trace *trace)
@@ -316,6 +316,7 @@ const struct encoder encoder_etm4 = {
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),
 	.memory_base = 0x40000000,
+	.memory_span = UINT64_MAX,
 	.marker = a64_marker,
 	.faults = a64_faults,
 	.between = a64_between,

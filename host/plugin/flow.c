@@ -109,16 +109,23 @@ static void tell_time(struct trace *trace)
 	trace->encoder->time(trace, atomic_exchange(&trace->renew, 0) ? 0 : before);
 }
 
+/* What comes next is not known, or has no room. */
+static void break_off(struct trace *trace)
+{
+	trace->encoder->overflow(trace);
+	trace->on = 0;
+	settle(trace);
+	*trace->output.reached = 0;
+	trace->output.lost++;
+	output_publish(&trace->output);
+}
+
 /* Whatever is due after some bytes. `address` is about to run. */
 static void attend(struct trace *trace, uint64_t address)
 {
 	if (!output_fits(&trace->output, MARGIN)) {
-		trace->encoder->overflow(trace);
-		trace->on = 0;
-		settle(trace);
+		break_off(trace);
 		trace->full = 1;
-		trace->output.lost++;
-		output_publish(&trace->output);
 		return;
 	}
 	tell_time(trace);
@@ -126,7 +133,10 @@ static void attend(struct trace *trace, uint64_t address)
 		trace->encoder->sync(trace, address);
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
-	trace->attention = output_position(&trace->output) + CLOCK_BYTES;
+	__atomic_store_n(&trace->attention, output_position(&trace->output) + CLOCK_BYTES, __ATOMIC_SEQ_CST);
+	/* flow_renew_time() has come between the two. */
+	if (trace->timed && trace->renew)
+		trace->attention = 0;
 	output_publish(&trace->output);
 }
 
@@ -138,14 +148,19 @@ static inline void written(struct trace *trace, uint64_t address)
 		output_publish(&trace->output);
 }
 
+/* The mode in which a block is run that can be run in these; 0: in none that can be traced. */
+static uint8_t mode_of(const struct trace *trace, uint8_t modes)
+{
+	return modes & trace->mode ? trace->mode : trace->encoder->mode(trace->mode, modes);
+}
+
 static void turn_on(struct trace *trace, uint64_t address, uint8_t modes)
 {
 	if (trace->full) {
 		trace->output.lost++;
 		return;
 	}
-	if (!(modes & trace->mode))
-		trace->mode = trace->encoder->mode(trace->mode, modes);
+	trace->mode = mode_of(trace, modes);
 	if (trace->mode == 0)
 		return;
 	trace->renew =
@@ -170,13 +185,14 @@ static void turn_off(struct trace *trace, uint64_t address)
 static void cross(struct trace *trace, const struct block *from, const struct block *to, int taken)
 {
 	int known = from->end < END_INDIRECT;
+	uint8_t mode = mode_of(trace, to->modes);
 
 	if (!trace->on) {
 		if (wanted(trace, to->start))
 			turn_on(trace, to->start, to->modes);
 		return;
 	}
-	if (!known && !wanted(trace, to->start)) {
+	if (!known && (mode == 0 || !wanted(trace, to->start))) {
 		trace->encoder->off_branch(trace, from, to->start);
 		trace->on = 0;
 		settle(trace);
@@ -185,7 +201,7 @@ static void cross(struct trace *trace, const struct block *from, const struct bl
 		return;
 	}
 	if (!known) {
-		trace->mode = trace->encoder->mode(trace->mode, to->modes);
+		trace->mode = mode;
 		settle(trace);
 	}
 	if (from->told)
@@ -213,19 +229,19 @@ static inline void follow(struct trace *trace, const struct block *from, const s
 
 static void interrupt(struct trace *trace, uint64_t from, const struct block *to)
 {
+	uint8_t mode = mode_of(trace, to->modes);
+
 	if (!trace->on) {
 		if (wanted(trace, to->start))
 			turn_on(trace, to->start, to->modes);
 		return;
 	}
-	if (!wanted(trace, to->start)) {
+	if (mode == 0 || !wanted(trace, to->start)) {
 		turn_off(trace, from);
 		return;
 	}
-	if (!(to->modes & trace->mode)) {
-		trace->mode = trace->encoder->mode(trace->mode, to->modes);
-		settle(trace);
-	}
+	trace->mode = mode;
+	settle(trace);
 	trace->encoder->async(trace, from, to->start);
 	written(trace, to->start);
 }
@@ -433,7 +449,7 @@ void flow_renew_time(void)
 			struct trace *trace = k == 0 ? &vcpus[i].ring : &vcpus[i].guest;
 
 			trace->renew = 1;
-			__atomic_store_n(&trace->attention, 0, __ATOMIC_RELAXED);
+			__atomic_store_n(&trace->attention, 0, __ATOMIC_SEQ_CST);
 		}
 	}
 }
@@ -458,10 +474,23 @@ void flow_forget_blocks(void)
 	blocks_forget();
 }
 
+/* What is on has been switched on since the pause was asked for. */
 void flow_pause(void)
 {
-	for (unsigned i = 0; i < vcpu_count; i++)
-		vcpus[i].at = &unknown;
+	for (unsigned i = 0; i < vcpu_count; i++) {
+		struct vcpu *vcpu = &vcpus[i];
+
+		for (unsigned k = 0; k < vcpu->traces; k++) {
+			struct trace *trace = vcpu->trace[k];
+
+			if (!trace->on)
+				continue;
+			break_off(trace);
+			trace->encoder->sync(trace, 0);
+			output_publish(&trace->output);
+		}
+		vcpu->at = &unknown;
+	}
 }
 
 void flow_flush(struct trace *trace)

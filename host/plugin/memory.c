@@ -9,19 +9,21 @@
 #include "memory.h"
 
 static const char *file;
-static uint64_t base, length;
+static uint64_t base, most, length;
 static unsigned char *bytes; /* NULL: not mapped */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-void memory_use(const char *path, uint64_t address)
+void memory_use(const char *path, uint64_t address, uint64_t span)
 {
 	file = path;
 	base = address;
+	most = span;
 }
 
 static void map(void)
 {
 	struct stat status;
+	uint64_t size;
 	void *mapped;
 	int fd;
 
@@ -31,25 +33,20 @@ static void map(void)
 	if (fd < 0)
 		return;
 	if (fstat(fd, &status) == 0 && status.st_size > 0) {
-		mapped = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		size = (uint64_t)status.st_size < most ? (uint64_t)status.st_size : most;
+		mapped = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (mapped != MAP_FAILED) {
 			bytes = mapped;
-			length = (uint64_t)status.st_size;
+			length = size;
 		}
 	}
 	close(fd);
 }
 
-int memory_present(void)
-{
-	pthread_once(&once, map);
-	return bytes != NULL;
-}
-
 void *memory_at(uint64_t physical, uint64_t size)
 {
-	if (!memory_present() || physical < base || physical - base > length ||
-	    size > length - (physical - base))
+	pthread_once(&once, map);
+	if (bytes == NULL || physical < base || physical - base > length || size > length - (physical - base))
 		return NULL;
 	return bytes + (physical - base);
 }

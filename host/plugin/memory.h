@@ -5,13 +5,13 @@
 
 #include <stdint.h>
 
-/* Its name, which stays, and the physical address of its first byte. QEMU makes the file later than it loads plugins. */
-void memory_use(const char *path, uint64_t base);
+/*
+ * Its name, which stays, the physical address of its first byte, and how many of its bytes follow each other in memory, too: what
+ * lies behind them has addresses that are not known. QEMU makes the file later than it loads plugins.
+ */
+void memory_use(const char *path, uint64_t base, uint64_t span);
 
 /* Where `size` bytes from this physical address on are mapped. NULL: not all of them are in the file, or there is no file. */
 void *memory_at(uint64_t physical, uint64_t size);
-
-/* The file could be mapped. */
-int memory_present(void);
 
 #endif

@@ -148,19 +148,10 @@ static void flushed(qemu_plugin_id_t id)
 	flow_forget_blocks();
 }
 
-static void ended(qemu_plugin_id_t id, void *data)
-{
-	(void)id;
-	(void)data;
-	for (unsigned i = 0; i < cpus; i++)
-		flow_flush(flow_ring_trace(i));
-}
-
 static void watch(qemu_plugin_id_t id)
 {
 	qemu_plugin_register_vcpu_tb_trans_cb(id, translated);
 	qemu_plugin_register_flush_cb(id, flushed);
-	qemu_plugin_register_atexit_cb(id, ended, NULL);
 }
 
 static void watch_anew(qemu_plugin_id_t id)
@@ -233,7 +224,7 @@ int qemu_plugin_install(qemu_plugin_id_t id, const struct qemu_info *info, int a
 		return refuse("no memory for the virtual CPUs", "");
 	clock_nanoseconds();
 	memory_use(arguments.ram != NULL ? strdup(arguments.ram) : NULL,
-		   arguments.has_base ? arguments.base : encoder->memory_base);
+		   arguments.has_base ? arguments.base : encoder->memory_base, encoder->memory_span);
 	if (arguments.out != NULL && open_rings() != 0)
 		return -1;
 	watch(id);

@@ -261,6 +261,7 @@ const struct encoder encoder_pt = {
 	.encoding = KTRX_HWT_ENCODING_PT,
 	.ringing = X86_MODE_64,
 	.longest = 15,
+	.memory_span = UINT64_C(1) << 32, /* below the hole for devices; the rest lies above it */
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),
 	.marker = x86_marker,

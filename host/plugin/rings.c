@@ -142,21 +142,29 @@ enum { KNOWN, FRESH, REPLACED };
 
 static int compare(uint64_t address, uint64_t space, uint64_t hash)
 {
+	const struct kept *slot = slot_of(address, space);
+
+	if (slot->hash == 0)
+		return kept_count + 1 >= kept_room ? REPLACED : FRESH;
+	return slot->hash == hash ? KNOWN : REPLACED;
+}
+
+/* Only what the file has, so a guest cannot have more remembered than that. */
+static void remember(uint64_t address, uint64_t space, uint64_t hash)
+{
 	struct kept *slot;
-	int result;
 
 	if (kept_count >= kept_room / 2)
 		grow();
-	if (kept_count + 1 >= kept_room)
-		return REPLACED;
 	slot = slot_of(address, space);
-	result = slot->hash == 0 ? FRESH : slot->hash == hash ? KNOWN : REPLACED;
-	kept_count += result == FRESH;
+	if (slot->hash == 0 && kept_count + 1 >= kept_room)
+		return;
+	kept_count += slot->hash == 0;
 	*slot = (struct kept){ .address = address, .space = space, .hash = hash };
-	return result;
 }
 
-static void append(const struct instruction *instruction, size_t count, uint64_t space, uint32_t size)
+/* -1: there is no room in the file. */
+static int append(const struct instruction *instruction, size_t count, uint64_t space, uint32_t size)
 {
 	uint64_t total = sizeof(struct ktrx_hwt_seen) + (((uint64_t)size + 7) & ~UINT64_C(7));
 	uint64_t at = head()->code + head()->code_size;
@@ -165,7 +173,7 @@ static void append(const struct instruction *instruction, size_t count, uint64_t
 
 	if (total > file_size - at) {
 		head()->code_lost += size;
-		return;
+		return -1;
 	}
 	*seen = (struct ktrx_hwt_seen){ .unit_time = clock_nanoseconds(),
 					.address = instruction->address,
@@ -176,6 +184,7 @@ static void append(const struct instruction *instruction, size_t count, uint64_t
 		to += instruction[i].size;
 	}
 	__atomic_store_n(&head()->code_size, head()->code_size + total, __ATOMIC_RELEASE);
+	return 0;
 }
 
 int rings_code(const struct instruction *instruction, size_t count, uint64_t space)
@@ -189,8 +198,8 @@ int rings_code(const struct instruction *instruction, size_t count, uint64_t spa
 	hash = hash_of(instruction, count, &size);
 	pthread_mutex_lock(&lock);
 	result = compare(instruction->address, space, hash);
-	if (result != KNOWN)
-		append(instruction, count, space, size);
+	if (result != KNOWN && append(instruction, count, space, size) == 0)
+		remember(instruction->address, space, hash);
 	pthread_mutex_unlock(&lock);
 	return result == REPLACED;
 }
@@ -199,7 +208,9 @@ void rings_clock(uint64_t stamp, uint64_t frequency)
 {
 	if (file == NULL)
 		return;
+	pthread_mutex_lock(&lock);
 	head()->unit_time = clock_nanoseconds();
 	head()->stamp = stamp;
 	head()->frequency = frequency;
+	pthread_mutex_unlock(&lock);
 }

@@ -67,7 +67,8 @@ struct encoder {
 	size_t parameters_size;
 	uint8_t ringing;      /* mode of the processor in which a guest rings */
 	uint64_t longest;     /* bytes of an instruction, at most */
-	uint64_t memory_base; /* physical address at which the usual machine has its memory */
+	uint64_t memory_base; /* physical address at which the usual machine has its memory … */
+	uint64_t memory_span; /* … and so many bytes of it in one piece */
 
 	/* ---- Code, at translation ---- */
 	/* Nonzero: the instruction is the marker before a doorbell. */

@@ -82,6 +82,7 @@ static uint32_t enable(struct trace *trace, const struct request *request)
 	output->lost = 0;
 	take_filter(trace, page);
 	trace->space = page->space;
+	trace->thread = page->thread;
 	trace->mode = trace->encoder->ringing;
 	trace->timed = (page->control & KTRX_HWT_UNIT_CONTROL_TIME) != 0;
 	trace->compress = (page->control & KTRX_HWT_UNIT_CONTROL_RETURN) != 0;
@@ -90,20 +91,30 @@ static uint32_t enable(struct trace *trace, const struct request *request)
 	return 0;
 }
 
-/* Virtual CPUs are threads of QEMU, and translate in them what they are to run. */
+/*
+ * Virtual CPUs are threads of QEMU, and translate in them what they are to run. Where one thread has to run several (-icount,
+ * and guests whose order of memory the host does not keep), it is not known which of them it translates for.
+ */
 static _Thread_local struct {
 	uint64_t space, user_start, user_end;
+	unsigned cpu;
+	uint8_t told, several;
 } current;
 
 uint64_t unit_space(uint64_t address)
 {
-	return address >= current.user_start && address < current.user_end ? current.space : 0;
+	if (current.several || address < current.user_start || address >= current.user_end)
+		return 0;
+	return current.space;
 }
 
 static void change_space(unsigned cpu, const struct request *request)
 {
 	struct trace *trace[2] = { flow_ring_trace(cpu), flow_guest_trace(cpu) };
 
+	current.several |= current.told && current.cpu != cpu;
+	current.told = 1;
+	current.cpu = cpu;
 	current.space = request->page.space;
 	current.user_start = request->page.user_start;
 	current.user_end = request->page.user_end;

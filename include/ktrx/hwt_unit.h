@@ -93,7 +93,6 @@ struct ktrx_hwt_unit {
 
 #define KTRX_HWT_UNIT_ERROR_PAGE   1u /* magic or version */
 #define KTRX_HWT_UNIT_ERROR_OUTPUT 2u /* table or an extent is not in memory, or too many */
-#define KTRX_HWT_UNIT_ERROR_MEMORY 3u /* the plugin was not told which file is the memory (ram=) */
 
 /*
  * PT: time. TSC packets tell the clock of `stamp` (out=: nanoseconds since the plugin was loaded). The clock of MTC packets

@@ -55,6 +55,20 @@ static void test_conditions(void **state)
 			    "on:1000 1000 1001 1003 1004 1000 1001 1003 1004 1000 1001 1010");
 }
 
+/* Reports stop while tracing is on: what ran meanwhile is lost, not made up. */
+static void test_pause(void **state)
+{
+	struct block *a = machine_block(0x1000, NOP JNE("\x0d")), *b = machine_block(0x1003, NOP JMP("\xfa"));
+	struct block *end = machine_block(0x2000, NOP JMP_RAX);
+
+	(void)state;
+	RUN(a, b);
+	flow_pause();
+	RUN(end, a, b);
+	assert_string_equal(machine_decoded(), "on:1000 1000 1001 overflow:0 on:2000 2000 2001 1000 1001");
+	assert_int_equal(machine_trace()->output.lost, 1);
+}
+
 static void test_what_looks_the_same(void **state)
 {
 	/* A block that goes on to itself, a branch to what is behind it, a block that does not branch, a repeated instruction. */
@@ -276,6 +290,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(test_conditions, setup),
+		cmocka_unit_test_setup(test_pause, setup),
 		cmocka_unit_test_setup(test_what_looks_the_same, setup),
 		cmocka_unit_test_setup(test_returns, setup),
 		cmocka_unit_test_setup(test_return_elsewhere, setup),

@@ -31,7 +31,7 @@ struct trace *machine_trace(void)
 	static int open;
 
 	if (!open)
-		assert_int_equal(flow_open(&encoder_pt, 1, never), 0);
+		assert_int_equal(flow_open(&encoder_pt, 2, never), 0);
 	open = 1;
 	return flow_ring_trace(0);
 }

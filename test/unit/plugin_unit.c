@@ -60,14 +60,14 @@ static int open_memory(void **state)
 	int fd = mkstemp(path);
 
 	(void)state;
-	if (fd < 0 || ftruncate(fd, MEMORY_SIZE) != 0)
+	/* What of the file lies elsewhere in memory is not to be had. */
+	if (fd < 0 || ftruncate(fd, 2 * MEMORY_SIZE) != 0)
 		return -1;
 	close(fd);
-	memory_use(path, BASE);
-	machine_trace();
+	memory_use(path, BASE, MEMORY_SIZE);
 	machine_begin();
 	flow_end(machine_trace(), 0);
-	return memory_present() && unlink(path) == 0 ? 0 : -1;
+	return memory_at(BASE, 1) != NULL && unlink(path) == 0 ? 0 : -1;
 }
 
 static void test_bounds(void **state)
@@ -130,6 +130,26 @@ static void test_enable(void **state)
 	ring(KTRX_HWT_UNIT_DISABLE);
 }
 
+/* Which space a block is of is known where each virtual CPU has a thread of its own. */
+static void test_space(void **state)
+{
+	(void)state;
+	fill_in(4096);
+	page()->space = 0x5000;
+	page()->thread = 7;
+	page()->user_start = 0x1000;
+	page()->user_end = 0x2000;
+	ring(KTRX_HWT_UNIT_SPACE);
+	assert_int_equal(unit_space(0x1fff), 0x5000);
+	assert_int_equal(unit_space(0x2000), 0);
+	page()->thread = 8;
+	ring(KTRX_HWT_UNIT_ENABLE);
+	assert_int_equal(flow_guest_trace(0)->thread, 8);
+	ring(KTRX_HWT_UNIT_DISABLE);
+	unit_ring(1, PAGE + offsetof(struct ktrx_hwt_unit, doorbell) + KTRX_HWT_UNIT_SPACE, 0x1000);
+	assert_int_equal(unit_space(0x1fff), 0);
+}
+
 static void test_refused(void **state)
 {
 	struct ktrx_hwt_extent *table = at(TABLE, 2 * sizeof(*table));
@@ -153,7 +173,7 @@ static void test_refused(void **state)
 	assert_int_equal(flow_enabled(), 0);
 	unit_ring(0, 0, 0);
 	unit_ring(0, UINT64_MAX, 0);
-	unit_ring(1, PAGE + offsetof(struct ktrx_hwt_unit, doorbell), 0);
+	unit_ring(2, PAGE + offsetof(struct ktrx_hwt_unit, doorbell), 0);
 }
 
 /* A page, a table and doorbells by chance, mostly near enough to what is right to go on. */
@@ -198,7 +218,8 @@ static void test_arguments(void **state)
 			"size=1.5M",   "code=-1",
 			"exact=maybe", "level=both",
 			"user=5-5",    "range=7",
-			"range=1-2x",  "size=99999999999999999999" };
+			"range=1-2x",  "size=99999999999999999999",
+			"level=user" };
 	struct arguments arguments;
 	const char *message;
 
@@ -221,6 +242,7 @@ int main(void)
 		cmocka_unit_test(test_bounds),	 cmocka_unit_test(test_probe),
 		cmocka_unit_test(test_enable),	 cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_space),
 	};
 
 	return cmocka_run_group_tests(tests, open_memory, NULL);
