@@ -133,6 +133,11 @@ struct ktrace_hwt_backend_operations {
 	int (*enable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/* On the same CPU, interrupts off. On return all is in memory, and position, wraps, lost and full are right. */
 	int (*disable)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
+	/*
+	 * Instead of disable where the CPU has gone away: on another one, interrupts off. What it had not stored is lost; whatever
+	 * it shared with others is given back, and nothing is written to the buffer any more. NULL: that takes nothing.
+	 */
+	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
 	/* On the CPU if enabled, interrupts off, else anywhere: brings position and wraps up to date. */
 	int (*read)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/* The trace unit's interrupt, on its CPU. Nonzero: position has moved, or the buffer is full. NULL: it has none. */

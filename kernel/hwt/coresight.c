@@ -231,6 +231,19 @@ static int coresight_enable(struct ktrace_hwt_backend *backend, struct ktrace_hw
 	return error;
 }
 
+/* What CPUs share goes on without this one. */
+static int leave(struct ktrace_coresight *all, struct ktrace_coresight_component *etm,
+		 struct ktrace_hwt_unit *unit)
+{
+	int error, later;
+
+	lock(all);
+	error = finish_end(all, etm, unit);
+	later = ktrace_coresight_links_shut(all, etm);
+	unlock(all);
+	return error ? error : later;
+}
+
 static int coresight_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
 	struct ktrace_coresight *all = all_of(backend);
@@ -240,13 +253,18 @@ static int coresight_disable(struct ktrace_hwt_backend *backend, struct ktrace_h
 	if (!etm || etm->own.unit != unit)
 		return KTRACE_ERROR_DEVICE;
 	error = ktrace_coresight_etm_stop(all, etm);
-	lock(all);
-	later = finish_end(all, etm, unit);
-	if (!error)
-		error = later;
-	later = ktrace_coresight_links_shut(all, etm);
-	unlock(all);
+	later = leave(all, etm, unit);
 	return error ? error : later;
+}
+
+/* The trace unit is gone with its CPU, but an ETR would write on into a buffer that is soon taken away. */
+static void coresight_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	struct ktrace_coresight *all = all_of(backend);
+	struct ktrace_coresight_component *etm = etm_of(all, cpu);
+
+	if (etm && etm->own.unit == unit)
+		leave(all, etm, unit); /* all of it is tried; that something is missing is known */
 }
 
 static int coresight_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
@@ -343,6 +361,7 @@ static const struct ktrace_hwt_backend_operations operations = {
 	.configure = coresight_configure,
 	.enable = coresight_enable,
 	.disable = coresight_disable,
+	.abandon = coresight_abandon,
 	.read = coresight_read,
 	.service = coresight_service,
 	.describe = coresight_describe,

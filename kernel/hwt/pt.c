@@ -331,6 +331,15 @@ static int pt_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit
 	return halt(access_of(backend), ktrace_hwt_pt(backend), unit);
 }
 
+/* Where it was is not known: it goes on where it was last seen, with a PSB. */
+static void pt_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	(void)backend;
+	(void)cpu;
+	ktrace_hwt_pt_unit(unit)->running = 0;
+	ktrace_hwt_pt_unit(unit)->packets = 0;
+}
+
 /* At rest everything is up to date. */
 static int pt_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
@@ -399,6 +408,7 @@ static const struct ktrace_hwt_backend_operations operations = {
 	.configure = pt_configure,
 	.enable = pt_enable,
 	.disable = pt_disable,
+	.abandon = pt_abandon,
 	.read = pt_read,
 	.interrupt = pt_interrupt,
 	.service = pt_service,

@@ -240,6 +240,14 @@ static int spe_disable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	return halt(access_of(backend), ktrace_hwt_spe(backend), unit);
 }
 
+/* Where it was is not known: it goes on where it was last seen. */
+static void spe_abandon(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	(void)backend;
+	(void)cpu;
+	ktrace_hwt_spe_unit(unit)->running = 0;
+}
+
 /* At rest everything is up to date. */
 static int spe_read(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
 {
@@ -306,6 +314,7 @@ static const struct ktrace_hwt_backend_operations operations = {
 	.configure = spe_configure,
 	.enable = spe_enable,
 	.disable = spe_disable,
+	.abandon = spe_abandon,
 	.read = spe_read,
 	.interrupt = spe_interrupt,
 	.service = spe_service,

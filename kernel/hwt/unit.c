@@ -179,10 +179,16 @@ static void end_here(void *argument)
 /* The CPU is not there any more, and neither is what its trace unit had not stored. */
 static void give_up(struct ktrace_hwt_unit *unit, uint32_t cpu)
 {
+	struct ktrace_hwt_backend *backend = unit->context->backend;
 	unsigned long saved = ktrace_hwt_lock();
 
-	unlink_here(unit, cpu);
-	fail(unit);
+	if (unit->enabled == cpu + 1) {
+		unlink_here(unit, cpu);
+		backend->cpu_ready[cpu] = 0;
+		if (backend->operations->abandon)
+			backend->operations->abandon(backend, unit, cpu);
+		fail(unit);
+	}
 	ktrace_hwt_unlock(saved);
 }
 

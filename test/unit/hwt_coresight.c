@@ -17,6 +17,8 @@
 #define ADDRESS UINT64_C(0xffff000012345678)
 #define ID	0x10u
 
+#define TRCPRGCTLR 0x004u
+
 static void run(uint32_t cpu, size_t bytes)
 {
 	fake_coresight_run(cpu, KERNEL, ADDRESS, 0, bytes);
@@ -368,6 +370,26 @@ static void a_store_that_overflows_says_so(void **state)
 	assert_int_equal(cs_op()->read(&cs.backend, &cs.unit[1]), KTRACE_ERROR_DEVICE);
 }
 
+/* What the other CPU traces goes on, and when nobody traces any more nothing is on. */
+static void a_cpu_that_goes_away_lets_go_of_what_is_shared(void **state)
+{
+	(void)state;
+	cs_boot(&cs_store);
+	for (uint32_t i = 0; i < 2; i++) {
+		cs_unit(i, 2, 1);
+		cs_on(i, i);
+	}
+	run(0, 100);
+	fake_coresight_access.write(cs.component[0].base, TRCPRGCTLR, 0); /* its trace unit lost its power */
+	cs_op()->abandon(&cs.backend, &cs.unit[0], 0);
+	assert_null(cs.component[0].own.unit);
+	run(1, 300);
+	cs_off(1);
+	cs_assert_bytes(1, 0, 300, 1, 0);
+	assert_false(fake_coresight_is_on(3));
+	assert_null(fake_log_first_broken());
+}
+
 /* ---- A replicator ------------------------------------------------------------------------------ */
 
 static void etm_replicator_tpiu_and_etr(void **state)
@@ -470,6 +492,7 @@ int main(void)
 		cmocka_unit_test(what_is_collected_must_be_mapped),
 		cmocka_unit_test(two_etms_funnel_etr_with_a_store),
 		cmocka_unit_test(a_store_that_overflows_says_so),
+		cmocka_unit_test(a_cpu_that_goes_away_lets_go_of_what_is_shared),
 		cmocka_unit_test(etm_replicator_tpiu_and_etr),
 		cmocka_unit_test(a_trace_unit_that_does_not_answer),
 		cmocka_unit_test(trace_memory_that_does_not_answer),

@@ -124,6 +124,27 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("pt-cpu");
 }
 
+/* The registers of the CPU that comes next are as after reset. */
+static void a_unit_survives_its_cpu(void **state)
+{
+	struct ktrace_hwt_config config = pt_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	pt_begin();
+	pt_unit_whole(&unit, 4);
+	assert_int_equal(pt_configure(&unit, &config), KTRACE_OK);
+	pt_enable(&unit);
+	fake_pt_run(100);
+	fake_pt_poke(MSR_CTL, 0);
+	pt_backend.operations->abandon(&pt_backend, &unit, 0);
+	pt_enable(&unit);
+	assert_true(fake_pt_peek(MSR_CTL) & 1);
+	assert_int_equal(fake_pt_run(100), 100);
+	pt_disable(&unit);
+	assert_int_equal(unit.position, 100);
+}
+
 /* ---- Options ----------------------------------------------------------------------------------- */
 
 /* What CTL is while tracing with that configuration, on a CPU that runs user code at ip. */
@@ -487,6 +508,7 @@ int main(void)
 		TEST(somebody_else_is_not_disturbed),
 		TEST(thread_mode_with_everything),
 		TEST(cpu_mode_until_full),
+		TEST(a_unit_survives_its_cpu),
 		TEST(flags_are_applied),
 		TEST(periods_are_rounded_down_to_what_there_is),
 		TEST(a_cpu_with_nothing_but_branches_traces),

@@ -117,6 +117,28 @@ static void cpu_mode_until_full(void **state)
 	fake_log_golden("spe-cpu");
 }
 
+/* The registers of the CPU that comes next are as after reset. */
+static void a_unit_survives_its_cpu(void **state)
+{
+	struct ktrace_hwt_config config = spe_config();
+	struct ktrace_hwt_unit unit;
+
+	(void)state;
+	spe_begin();
+	spe_unit(&unit, 4);
+	assert_int_equal(spe_configure(&unit, &config), KTRACE_OK);
+	spe_enable(&unit);
+	spe_sample(2);
+	fake_spe_poke(PMSCR, 0);
+	fake_spe_poke(PMBLIMITR, 0);
+	spe_backend.operations->abandon(&spe_backend, &unit, 0);
+	assert_int_equal(spe_backend.operations->cpu_init(&spe_backend, 1), KTRACE_OK);
+	spe_enable(&unit);
+	assert_int_equal(spe_sample(3), 3);
+	spe_disable(&unit);
+	assert_int_equal(unit.position, 3 * fake_spe_slot());
+}
+
 /* ---- Options ----------------------------------------------------------------------------------- */
 
 /* What a register is while sampling with that configuration. */
@@ -329,6 +351,7 @@ int main(void)
 		TEST(somebody_else_is_not_disturbed),
 		TEST(thread_mode_with_everything),
 		TEST(cpu_mode_until_full),
+		TEST(a_unit_survives_its_cpu),
 		TEST(flags_are_applied),
 		TEST(intervals_are_rounded),
 		TEST(only_what_was_asked_for_is_sampled),

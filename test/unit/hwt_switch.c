@@ -272,14 +272,27 @@ static void what_was_not_traced_is_counted(void **state)
 	assert_int_equal(place_of(0).enabled, 0);
 }
 
+static uint32_t abandoned;
+
+static void note_abandoned(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu)
+{
+	(void)backend;
+	assert_int_equal(unit->enabled, cpu + 1);
+	abandoned++;
+}
+
 static void a_cpu_that_goes_away_takes_its_trace_along(void **state)
 {
 	(void)state;
+	abandoned = 0;
+	operations.abandon = note_abandoned;
 	hwt_switch_in(thread, 2);
 	hwt_kernel.absent = 4;
 	assert_int_equal(ktrace_hwt_stop(context), KTRACE_OK);
 	assert_int_equal(place_of(0).enabled, 0);
 	assert_int_equal(place_of(0).lost, 1);
+	assert_int_equal(abandoned, 1);
+	assert_int_equal(hwt_mock.cpu_ready[2], 0); /* if it comes back, it does so after a reset */
 	thread->on = 0;
 }
 
