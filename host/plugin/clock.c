@@ -18,16 +18,29 @@ uint64_t clock_nanoseconds(void)
 	return nanoseconds - first;
 }
 
-uint64_t clock_of(const struct trace *trace)
+static uint64_t read_clock(const struct trace *trace)
 {
-	uint64_t passed = clock_nanoseconds() - trace->clock_start, now;
+	uint64_t passed = clock_nanoseconds() - trace->clock_start;
 
 	if (trace->clock_frequency == SECOND)
-		now = trace->clock_base + passed;
-	else
-		now = trace->clock_base + passed / SECOND * trace->clock_frequency +
-		      passed % SECOND * trace->clock_frequency / SECOND;
+		return trace->clock_base + passed;
+	return trace->clock_base + passed / SECOND * trace->clock_frequency +
+	       passed % SECOND * trace->clock_frequency / SECOND;
+}
+
+uint64_t clock_of(const struct trace *trace)
+{
+	uint64_t now = read_clock(trace);
+
 	return now > trace->time ? now : trace->time;
+}
+
+void clock_catch_up(struct trace *trace, uint64_t stamp)
+{
+	uint64_t now = read_clock(trace);
+
+	if (stamp > now)
+		trace->clock_base += stamp - now;
 }
 
 void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)

@@ -442,15 +442,17 @@ void flow_sync(struct trace *trace, uint64_t address)
 	attend(trace, address);
 }
 
-void flow_renew_time(void)
+void flow_renew_time(struct trace *trace)
+{
+	trace->renew = 1;
+	__atomic_store_n(&trace->attention, 0, __ATOMIC_SEQ_CST);
+}
+
+void flow_renew_all_times(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {
-		for (unsigned k = 0; k < 2; k++) {
-			struct trace *trace = k == 0 ? &vcpus[i].ring : &vcpus[i].guest;
-
-			trace->renew = 1;
-			__atomic_store_n(&trace->attention, 0, __ATOMIC_SEQ_CST);
-		}
+		flow_renew_time(&vcpus[i].ring);
+		flow_renew_time(&vcpus[i].guest);
 	}
 }
 

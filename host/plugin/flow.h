@@ -36,8 +36,10 @@ void flow_end(struct trace *trace, uint64_t address);
 /* Time and address space are told anew, with all that it takes to begin reading here. */
 void flow_sync(struct trace *trace, uint64_t address);
 
-/* Code has been replaced: all traces tell the exact time before what they tell next. */
-void flow_renew_time(void);
+/* The trace tells the exact time before what it tells next. */
+void flow_renew_time(struct trace *trace);
+/* Code has been replaced: all of them do. */
+void flow_renew_all_times(void);
 
 /* So many traces are enabled. */
 unsigned flow_enabled(void);

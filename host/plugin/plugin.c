@@ -108,7 +108,7 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 		first = 0;
 	}
 	if (watched && rings_code(instruction, count, unit_space(instruction->address)))
-		flow_renew_time();
+		flow_renew_all_times();
 }
 
 /*

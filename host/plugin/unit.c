@@ -147,6 +147,10 @@ static uint32_t obey(unsigned cpu, struct trace *trace, const struct request *re
 		error = enable(trace, request);
 	if (error != 0 || !trace->enabled)
 		return error;
+	if (request->command == KTRX_HWT_UNIT_CLOCK) {
+		clock_catch_up(trace, request->page.stamp);
+		flow_renew_time(trace);
+	}
 	if (request->command == KTRX_HWT_UNIT_FLUSH)
 		flow_flush(trace);
 	if (request->command == KTRX_HWT_UNIT_DISABLE)

@@ -138,6 +138,11 @@ struct ktrace_hwt_backend_operations {
 	 * it shared with others is given back, and nothing is written to the buffer any more. NULL: that takes nothing.
 	 */
 	void (*abandon)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit, uint32_t cpu);
+	/*
+	 * On the CPU, enabled, interrupts off: other code is to be run, and a record has said so. Times in its packets are
+	 * later than that of the record from here on. NULL: the unit's clock is that of the records, or nobody knows.
+	 */
+	void (*renew)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/* On the CPU if enabled, interrupts off, else anywhere: brings position and wraps up to date. */
 	int (*read)(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit);
 	/* The trace unit's interrupt, on its CPU. Nonzero: position has moved, or the buffer is full. NULL: it has none. */

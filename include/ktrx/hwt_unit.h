@@ -36,7 +36,7 @@
 #define KTRX_HWT_UNIT_SPACE   3u /* the address space (and, in `thread`, the thread) has changed */
 #define KTRX_HWT_UNIT_FLUSH   4u /* as DISABLE, and trace on */
 #define KTRX_HWT_UNIT_CLOCK \
-	5u /* `stamp` was read right before; for those traces that the plugin takes by itself */
+	5u /* `stamp` was read right before: no clock of this unit is behind it from here on */
 #define KTRX_HWT_UNIT_COMMANDS 8u
 
 #define KTRX_HWT_UNIT_PARAMETERS 64u /* bytes, zero behind the struct */

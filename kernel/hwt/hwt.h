@@ -142,7 +142,10 @@ KTRACE_HIDDEN int ktrace_hwt_unit_claim(struct ktrace_hwt_unit *unit, uint32_t c
 /* On that CPU, interrupts off. An error has been counted as a loss. */
 KTRACE_HIDDEN int ktrace_hwt_unit_begin(struct ktrace_hwt_unit *unit, uint32_t cpu);
 KTRACE_HIDDEN void ktrace_hwt_unit_end(struct ktrace_hwt_unit *unit, uint32_t cpu);
-/* Claims and begins, on whatever CPU this is: for a thread that did not come from the switch. */
+/*
+ * Behind a record that says what the thread, which is this one, is to run from now on. Claims and begins on whatever CPU this
+ * is, should it not trace: the thread did not come from the switch.
+ */
 KTRACE_HIDDEN void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread);
 /* On return no CPU has it enabled. Nothing may enable it again meanwhile, or it takes longer. Sleeps. */
 KTRACE_HIDDEN void ktrace_hwt_unit_quiesce(struct ktrace_hwt_unit *unit);

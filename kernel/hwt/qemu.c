@@ -11,7 +11,9 @@
 
 #include "ktrace_unit.h"
 
-#define EXTENTS_MAX 4095u
+#define EXTENTS_MAX	  4095u
+#define COMMANDS_A_SECOND 10000u /* at least, of a virtual CPU that runs */
+#define ATTEMPTS	  4u	 /* to catch it running */
 
 /* In ktrace_hwt_unit.state. */
 struct request {
@@ -59,6 +61,22 @@ static void stamp(struct ktrx_hwt_unit *page)
 	page->stamp = ktrace_arch_clock();
 }
 
+/* The virtual CPU may have stood still between stamp() and the command: the unit's clock is late by as much. */
+static int is_late(const struct ktrx_hwt_unit *page)
+{
+	return ktrace_arch_clock() - page->stamp > page->frequency / COMMANDS_A_SECOND;
+}
+
+static void tell_clock(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page)
+{
+	for (uint32_t i = 0; i < ATTEMPTS; i++) {
+		stamp(page);
+		command(qemu, page, KTRX_HWT_UNIT_CLOCK);
+		if (!is_late(page))
+			return;
+	}
+}
+
 static int probe(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page)
 {
 	page->unit = 0;
@@ -70,8 +88,7 @@ void ktrace_hwt_qemu_clock(const struct ktrace_hwt_qemu *qemu, uint32_t cpu)
 {
 	if (cpu >= qemu->cpus)
 		return;
-	stamp(&qemu->page[cpu]);
-	command(qemu, &qemu->page[cpu], KTRX_HWT_UNIT_CLOCK);
+	tell_clock(qemu, &qemu->page[cpu]);
 }
 
 void ktrace_hwt_qemu_space(const struct ktrace_hwt_qemu *qemu, uint32_t cpu, uint64_t space, uint32_t thread)
@@ -249,7 +266,19 @@ static int qemu_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_uni
 	page->lost = 0;
 	stamp(page);
 	command(qemu, page, KTRX_HWT_UNIT_ENABLE);
-	return page->error == 0 ? KTRACE_OK : KTRACE_ERROR_DEVICE;
+	if (page->error != 0)
+		return KTRACE_ERROR_DEVICE;
+	if (is_late(page))
+		tell_clock(qemu, page);
+	return KTRACE_OK;
+}
+
+/* However late it was: from here on it says no time before this. */
+static void qemu_renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	const struct ktrace_hwt_qemu *qemu = qemu_of(backend);
+
+	tell_clock(qemu, &qemu->page[unit->enabled - 1]);
 }
 
 /* A buffer that is full to its end begins anew. */
@@ -340,6 +369,7 @@ static const struct ktrace_hwt_backend_operations operations = {
 	.configure = qemu_configure,
 	.enable = qemu_enable,
 	.disable = qemu_disable,
+	.renew = qemu_renew,
 	.read = qemu_read,
 	.service = qemu_service,
 	.describe = qemu_describe,

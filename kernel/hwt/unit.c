@@ -161,9 +161,15 @@ void ktrace_hwt_unit_resume(struct ktrace_hwt_thread *thread)
 	unsigned long saved = ktrace_hwt_lock();
 	uint32_t cpu = ktrace_hwt_kernel()->cpu();
 	struct ktrace_hwt_unit *unit = thread->unit;
+	const struct ktrace_hwt_backend_operations *operations;
 
-	if (unit && ktrace_hwt_unit_claim(unit, cpu) && switch_on(unit, cpu))
+	if (unit && unit->enabled == cpu + 1) {
+		operations = unit->context->backend->operations;
+		if (operations->renew)
+			operations->renew(unit->context->backend, unit);
+	} else if (unit && ktrace_hwt_unit_claim(unit, cpu) && switch_on(unit, cpu)) {
 		fail(unit);
+	}
 	ktrace_hwt_unlock(saved);
 }
 

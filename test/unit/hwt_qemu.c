@@ -314,6 +314,53 @@ static void an_error_of_the_unit_is_told(void **state)
 	assert_null(fake_unit_broken());
 }
 
+/* ---- The clock --------------------------------------------------------------------------------- */
+
+#define STANDSTILL UINT64_C(1000000000)
+
+static unsigned
+	standstills; /* to come: the virtual CPU is not run between the reading of its clock and the command */
+static uint64_t unit_behind; /* ticks that the unit's clock is behind the guest's */
+
+static void ring_late(uint8_t *doorbell)
+{
+	const struct ktrx_hwt_unit *page = &test.page[0];
+	const int enables = doorbell == &page->doorbell[KTRX_HWT_UNIT_ENABLE];
+
+	if (standstills > 0) {
+		standstills--;
+		fake.clock += STANDSTILL;
+	}
+	fake_unit_ring(doorbell);
+	if (enables ||
+	    (doorbell == &page->doorbell[KTRX_HWT_UNIT_CLOCK] && fake.clock - page->stamp < unit_behind))
+		unit_behind = fake.clock - page->stamp;
+}
+
+static void a_cpu_that_stood_still_does_not_leave_the_clock_behind(void **state)
+{
+	(void)state;
+	test.qemu.ring = ring_late;
+	make_unit(1, 0);
+	for (unsigned i = 0; i < 4; i++) {
+		standstills = i;
+		switch_in(0);
+		assert_int_equal(standstills, 0);
+		assert_true(unit_behind < STANDSTILL);
+		switch_out();
+	}
+	assert_int_equal(fake_unit_rung(KTRX_HWT_UNIT_CLOCK), 1 + 2 + 3);
+	/* On a CPU that hardly ever runs it does not try for ever. */
+	standstills = 1000;
+	switch_in(0);
+	assert_true(standstills > 900);
+	standstills = 0;
+	op()->renew(&test.backend, &test.unit);
+	assert_true(unit_behind < STANDSTILL);
+	switch_out();
+	assert_null(fake_unit_broken());
+}
+
 /* ---- Without the backend ----------------------------------------------------------------------- */
 
 static void clock_and_space_are_told_from_boot_on(void **state)
@@ -348,6 +395,7 @@ int main(void)
 		cmocka_unit_test_setup(begins_anew_and_counts_it, set_up),
 		cmocka_unit_test_setup(stops_when_full_until_somebody_took_it, set_up),
 		cmocka_unit_test_setup(an_error_of_the_unit_is_told, set_up),
+		cmocka_unit_test_setup(a_cpu_that_stood_still_does_not_leave_the_clock_behind, set_up),
 		cmocka_unit_test_setup(clock_and_space_are_told_from_boot_on, set_up),
 	};
 

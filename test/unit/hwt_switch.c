@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "kernel/hwt/hwt.h"
+#include "test/fake/machine.h"
 #include "test/unit/hwt_support.h"
 
 static struct ktrace_hwt_backend_operations operations;
@@ -426,6 +427,43 @@ static void an_interrupt_is_told_to_who_waits(void **state)
 	assert_int_equal(interrupt(1), 0);
 }
 
+static uint64_t renewed;
+
+static void renew(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit *unit)
+{
+	assert_ptr_equal(backend, &hwt_mock);
+	assert_int_equal(unit->enabled, 2);
+	assert_int_equal(renewed, 0);
+	renewed = fake.clock;
+}
+
+static void the_time_is_renewed_behind_a_record_of_other_code(void **state)
+{
+	struct ktrx_hwt_image image = { 0x5000, 0x2000, 0, 5, 0 };
+	struct proc_walk walk;
+	struct proc_seen seen;
+	uint32_t found = 0;
+
+	(void)state;
+	operations.renew = renew;
+	fake.step = 1;
+	renewed = 0;
+	hwt_switch_in(thread, 1);
+	assert_int_equal(renewed, 0);
+	hwt_kernel.cpu = 1;
+	ktrace_hwt_mmap(&target->trace, &thread->trace, &image, "/lib/libc.so");
+	assert_int_not_equal(renewed, 0);
+	hwt_take(context, &walk);
+	while (proc_next(&walk, &seen)) {
+		if (seen.type != KTRX_HWT_MMAP)
+			continue;
+		assert_true(seen.stamp <= renewed);
+		found++;
+	}
+	assert_int_equal(found, 1);
+	hwt_switch_out(thread);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -446,6 +484,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_full_buffer_waits_for_service, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_unit_is_served_where_it_runs, setup, teardown),
 		cmocka_unit_test_setup_teardown(service_waits_for_who_configures, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_time_is_renewed_behind_a_record_of_other_code, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(an_interrupt_is_told_to_who_waits, setup, teardown),
 	};
 

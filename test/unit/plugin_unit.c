@@ -150,6 +150,34 @@ static void test_space(void **state)
 	assert_int_equal(unit_space(0x1fff), 0);
 }
 
+/* The virtual CPU may have stood still before the unit saw a stamp; the next one makes up for that, and none goes back. */
+static void test_clock(void **state)
+{
+	const uint64_t second = UINT64_C(1000000000);
+	struct block *loop = machine_block(0x1000, "\x01\x90\x02\xff\xe0");
+	const struct trace *trace = flow_guest_trace(0);
+
+	(void)state;
+	fill_in(4096);
+	page()->control |= KTRX_HWT_UNIT_CONTROL_TIME;
+	page()->stamp = 5000 * second;
+	page()->frequency = second;
+	ring(KTRX_HWT_UNIT_ENABLE);
+	machine_run(loop);
+	assert_in_range(trace->time, 5000 * second, 5999 * second);
+	page()->stamp = 7000 * second;
+	ring(KTRX_HWT_UNIT_CLOCK);
+	for (unsigned i = 0; i < 2; i++)
+		machine_run(loop);
+	assert_in_range(trace->time, 7000 * second, 7999 * second);
+	page()->stamp = 6000 * second;
+	ring(KTRX_HWT_UNIT_CLOCK);
+	for (unsigned i = 0; i < 2; i++)
+		machine_run(loop);
+	assert_in_range(trace->time, 7000 * second, 7999 * second);
+	ring(KTRX_HWT_UNIT_DISABLE);
+}
+
 static void test_refused(void **state)
 {
 	struct ktrx_hwt_extent *table = at(TABLE, 2 * sizeof(*table));
@@ -239,10 +267,10 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),	 cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_enable),	 cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_arguments),
-		cmocka_unit_test(test_space),
+		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_enable),	  cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_clock),	  cmocka_unit_test(test_nonsense),
+		cmocka_unit_test(test_arguments), cmocka_unit_test(test_space),
 	};
 
 	return cmocka_run_group_tests(tests, open_memory, NULL);
