@@ -55,6 +55,44 @@ static ocsd_datapath_resp_t take_element(const void *context, const ocsd_trc_ind
 	return etm4_queue_full(&etm4->steps.queue) ? OCSD_RESP_WAIT : OCSD_RESP_CONT;
 }
 
+static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const ocsd_mem_space_acc_t space,
+			  const uint32_t size, uint8_t *to)
+{
+	struct etm4 *etm4 = self(context);
+	size_t got;
+
+	(void)space;
+	/* Of two bytes at the end it asks for the instruction again. */
+	etm4->walked = etm4->walk_end - address < ETM4_INSTRUCTION ? etm4->walked : 0;
+	if (etm4->walked > WALK_MOST || address >= ETM4_CODE_END)
+		return 0;
+	got = hwt_images_read(etm4->images, etm4->stream->pid, etm4->packet_space, etm4->packet_stamp,
+			      address, to, size);
+	got = etm4_guard_code(address, to, got);
+	etm4->walk_end = address + got;
+	etm4->walked += (uint32_t)got;
+	return (uint32_t)got;
+}
+
+static int give_code(struct etm4 *etm4)
+{
+	return etm4->tree.library.ocsd_dt_add_callback_mem_acc(etm4->tree.handle, 0, UINT64_MAX,
+							       OCSD_MEM_SPACE_ANY, read_code, etm4) == OCSD_OK
+		       ? 0
+		       : -1;
+}
+
+/* The library keeps code that it has read, until where it reads from is another place. */
+static void read_as_of(struct etm4 *etm4, uint64_t stamp, uint64_t space)
+{
+	if (etm4->packet_stamp == stamp && etm4->packet_space == space)
+		return;
+	etm4->packet_stamp = stamp;
+	etm4->packet_space = space;
+	etm4->tree.library.ocsd_dt_remove_mem_acc(etm4->tree.handle, 0, OCSD_MEM_SPACE_ANY);
+	give_code(etm4);
+}
+
 static void watch_packet(const void *context, const ocsd_datapath_op_t operation,
 			 const ocsd_trc_index_t index, const void *bytes, const uint32_t size,
 			 const uint8_t *data)
@@ -68,32 +106,16 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 	(void)data;
 	if (operation != OCSD_OP_DATA || !packet)
 		return;
-	if (!etm4_guard_allows(&etm4->guard, packet))
+	if (!etm4_guard_allows(&etm4->guard, etm4->stream->etm4.idr8, packet))
 		packet->type = ETM4_PKT_I_BAD_SEQUENCE;
 	if (!etm4->begun && packet->type == ETM4_PKT_I_NOTSYNC)
 		etm4_steps_begin_torn(&etm4->steps);
 	etm4->begun = true;
 	if (packet->type == ETM4_PKT_I_TIMESTAMP)
-		etm4->packet_stamp = hwt_stream_stamp(etm4->stream, packet->ts.timestamp);
+		read_as_of(etm4, hwt_stream_stamp(etm4->stream, packet->ts.timestamp), etm4->packet_space);
 	else if (packet->context.updated_c)
-		etm4->packet_space = etm4_space(etm4->steps.software, packet->context.ctxtID);
-}
-
-static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const ocsd_mem_space_acc_t space,
-			  const uint32_t size, uint8_t *to)
-{
-	struct etm4 *etm4 = self(context);
-	size_t got;
-
-	(void)space;
-	etm4->walked = address == etm4->walk_end ? etm4->walked : 0;
-	if (etm4->walked > WALK_MOST)
-		return 0;
-	got = hwt_images_read(etm4->images, etm4->stream->pid, etm4->packet_space, etm4->packet_stamp,
-			      address, to, size);
-	etm4->walk_end = address + got;
-	etm4->walked += (uint32_t)got;
-	return (uint32_t)got;
+		read_as_of(etm4, etm4->packet_stamp,
+			   etm4_space(etm4->steps.software, packet->context.ctxtID));
 }
 
 static int connect(struct etm4 *etm4)
@@ -106,10 +128,7 @@ static int connect(struct etm4 *etm4)
 	if (library->ocsd_dt_attach_packet_callback(tree->handle, tree->id, OCSD_C_API_CB_PKT_MON,
 						    (void *)(uintptr_t)watch_packet, etm4) != OCSD_OK)
 		return -1;
-	return library->ocsd_dt_add_callback_mem_acc(tree->handle, 0, UINT64_MAX, OCSD_MEM_SPACE_ANY,
-						     read_code, etm4) == OCSD_OK
-		       ? 0
-		       : -1;
+	return give_code(etm4);
 }
 
 static void *etm4_open(const struct hwt_stream *stream, const struct hwt_piece *piece,
@@ -156,6 +175,7 @@ static void tell_damage(struct etm4 *etm4)
 			      sizeof(error));
 	snprintf(text, sizeof(etm4->text[0]), "OpenCSD: %s", error);
 	etm4->steps.offset = etm4->tree.at;
+	etm4->guard = (struct etm4_guard){ 0 };
 	etm4_steps_damage(&etm4->steps, text);
 }
 

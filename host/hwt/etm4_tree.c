@@ -6,6 +6,9 @@
 #define FRAME	  16u
 #define FEED_MOST 4096u
 
+/* Elements that are not committed yet, at most: what a unit says more of we do not believe. */
+#define SPECULATION_MOST 4096u
+
 static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *unit, int flags)
 {
 	const ocsd_etmv4_cfg config = {
@@ -24,6 +27,8 @@ static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *un
 		.core_prof = profile_CortexA,
 	};
 
+	if (unit->idr8 > SPECULATION_MOST)
+		return -1;
 	return tree->library.ocsd_dt_create_decoder(tree->handle, OCSD_BUILTIN_DCD_ETMV4I, flags, &config,
 						    &tree->id) == OCSD_OK
 		       ? 0

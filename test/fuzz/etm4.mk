@@ -14,7 +14,7 @@ build/test/fuzz/etm4: $(ETM4_FUZZ_SRCS) $(wildcard host/hwt/*.h include/*/*.h)
 .PHONY: fuzz-etm4
 fuzz-etm4: build/test/fuzz/etm4
 	@mkdir -p build/test/fuzz/etm4-corpus
-	build/test/fuzz/etm4 -rss_limit_mb=512 -timeout=10 -max_len=4096 build/test/fuzz/etm4-corpus test/golden/etm4
+	build/test/fuzz/etm4 -detect_leaks=0 -rss_limit_mb=512 -timeout=10 -max_len=4096 build/test/fuzz/etm4-corpus test/golden/etm4
 
 ifneq ($(HWT_HAS_ETM4),)
 CHECK_NEEDS += build/test/asan/etm4_replay

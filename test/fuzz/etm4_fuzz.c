@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ETMv4 by OpenCSD as a fuzz target: steps come to an end, and texts with them. The first byte says whether the rest is in
- * frames; code is whatever lies at the address, the bytes themselves among it. Linked with replay.c, it replays files and
+ * frames (bit 0), and whether the unit speculates (bit 7); code is whatever lies at the address, the bytes themselves among it. Linked with replay.c, it replays files and
  * folders without a fuzzer.
  */
 #include <stdio.h>
@@ -46,11 +46,12 @@ uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 	return unit_time;
 }
 
-/* What the library allocates for a callback it never frees. */
+/* What the library allocates for a callback it never frees, nor an address that is taken back. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n";
+	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n"
+	       "leak:EtmV4P0Stack::createAddrElem\n";
 }
 
 static void check_steps(const struct hwt_stream *stream)
@@ -92,11 +93,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (size == 0)
 		return 0;
 	stream.etm4.formatted = bytes[0] & 1;
+	stream.etm4.idr8 = bytes[0] & 0x80 ? 16 : 0;
 	copy = malloc(size);
 	if (!copy)
 		return 0;
 	memcpy(copy, bytes + 1, size - 1);
-	piece = (struct hwt_piece){ .bytes = copy, .size = size - 1, .position = bytes[0] >> 1 };
+	piece = (struct hwt_piece){ .bytes = copy, .size = size - 1, .position = bytes[0] >> 1 & 15 };
 	check_steps(&stream);
 	hwt_encoding_etm4->packets(&stream, &piece, take_line, &lines);
 	check(lines <= 2 * size, "more packets than bytes");

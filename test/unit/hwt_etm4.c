@@ -15,6 +15,7 @@
 /* ---- Code -------------------------------------------------------------------------------------- */
 
 #define BASE	    0x401000u
+#define CHANGED	    0x800000u
 #define NOP	    0xd503201fu
 #define B(words)    (0x14000000u | ((words)&0x3ffffffu))
 #define BL(words)   (0x94000000u | ((words)&0x3ffffffu))
@@ -54,6 +55,12 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 		for (size_t i = 0; i < size; i++)
 			((unsigned char *)to)[i] = (unsigned char)(NOP >> (address + i) % 4 * 8);
 		return size;
+	}
+	if (address == CHANGED) { /* which is other code when time has been told */
+		const uint32_t word = stamp ? RET : B_EQ(2);
+
+		memcpy(to, &word, sizeof(word));
+		return sizeof(word);
 	}
 	if (address < BASE || address >= BASE + sizeof(code))
 		return 0;
@@ -151,11 +158,12 @@ static const char *steps_of(const struct hwt_stream *stream, const unsigned char
 	return all;
 }
 
-/* What the library allocates for a callback it never frees. */
+/* What the library allocates for a callback it never frees, nor an address that is taken back. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
-	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n";
+	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n"
+	       "leak:EtmV4P0Stack::createAddrElem\n";
 }
 
 #define START SYNC ON AT("00")
@@ -242,6 +250,20 @@ static const struct {
 							    "gap: no packet has such bytes!\n"
 							    "on 401010\n"
 							    "run 401010-401014 (2) conditional not\n" },
+	/* Code of 32 bits. */
+	{ START "f6 81 a0 08 00 00 00 f7 " SYNC AT("04") "f6",
+	  BEGUN "run 401000-401004 (2) conditional not\n"
+		"gap: no packet has such bytes!\n"
+		"on 401010\n"
+		"run 401010-401014 (2) conditional not\n" },
+	/* Other code at the same place. */
+	{ SYNC ON "85 00 00 80 00 00 00 00 00 b0 07 00 00 00 f6 02 85 01 90 f7",
+	  "on 800000\n"
+	  "space 7\n"
+	  "run 800000-800000 (1) conditional not to 800000\n"
+	  "run 800000-800000 (1) return at 133\n" },
+	/* The end of memory. */
+	{ SYNC ON "85 7f 7f ff ff ff ff ff ff b0 07 00 00 00 f7 f7", "gap: no packet has such bytes!\n" },
 	/* The bytes end in a packet. */
 	{ START "f6 95", BEGUN "run 401000-401004 (2) conditional not\n" },
 	/* A walk without end. */
@@ -305,6 +327,40 @@ static void code_as_of_then(void **state)
 	assert_int_equal(asked.stamp, 1133);
 }
 
+/* Guesses that were wrong are taken back before they are told; what is not committed at the end is not. */
+static void speculation(void **state)
+{
+	static const struct {
+		const char *hex, *steps;
+	} guesses[] = {
+		{ "f7 95 04 30 f7 2d 02", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
+						"run 401008-40100c (2) call\n" },
+		{ "f6 f7 f7 95 04 2e 01 2d 02", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
+						      "run 401008-40100c (2) call\n" },
+		{ "f7 f6 95 04 2f 01 f7 2d 02", BEGUN "run 401000-401004 (2) conditional not to 401008\n"
+						      "run 401008-40100c (2) call\n" },
+		{ "f7 f7 f7 f7 f7 f7 f7 2e 07 f7 f7 f7 f7 f7 f7 f7 2e 07 f7 95 04 30 f7 2d 02",
+		  BEGUN "run 401000-401004 (2) conditional not to 401008\n"
+			"run 401008-40100c (2) call\n" },
+		{ "f6 f7 2d 01", BEGUN "run 401000-401004 (2) conditional not\n" },
+		/* Those that the library does not live through. */
+		{ "95 04 30 f7", "gap: no packet has such bytes!\n" },
+		{ "f7 95 04 02 85 01 30 f7", "gap: no packet has such bytes!\n" },
+		{ "f7 06 1d 95 03 30 f7", "gap: no packet has such bytes!\n" },
+	};
+	struct hwt_stream speculates = unit;
+
+	(void)state;
+	speculates.etm4.idr8 = 8;
+	for (size_t i = 0; i < COUNT(guesses); i++) {
+		unsigned char bytes[128];
+		size_t begin = bytes_of(START, bytes, sizeof(bytes));
+		size_t size = bytes_of(guesses[i].hex, bytes + begin, sizeof(bytes) - begin);
+
+		assert_string_equal(steps_of(&speculates, bytes, begin + size), guesses[i].steps);
+	}
+}
+
 /* What the unit in software says by context id and VMID. */
 static void unit_in_software(void **state)
 {
@@ -361,6 +417,10 @@ static void wrong_registers(void **state)
 	other.etm4.traceidr = 0x7f; /* no trace source has it */
 	assert_null(hwt_encoding_etm4->open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
+	other = unit;
+	other.etm4.idr8 = UINT32_MAX; /* it would have no end of what may yet be taken back */
+	assert_null(hwt_encoding_etm4->open(&other, &piece, NULL, &message));
+	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
 }
 
 static void take_line(void *to, uint64_t offset, const char *name, const char *text)
@@ -400,7 +460,7 @@ int main(void)
 		cmocka_unit_test(each_stream),	    cmocka_unit_test(many_atoms),
 		cmocka_unit_test(code_as_of_then),  cmocka_unit_test(unit_in_software),
 		cmocka_unit_test(frames),	    cmocka_unit_test(wrong_registers),
-		cmocka_unit_test(lines_of_packets),
+		cmocka_unit_test(lines_of_packets), cmocka_unit_test(speculation),
 	};
 
 	return cmocka_run_group_tests_name("hwt_etm4", tests, NULL, NULL);
