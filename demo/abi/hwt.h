@@ -5,7 +5,8 @@
  *
  * A context has files /dev/hwt_<ident>_<d>: in CPU mode one for each CPU that is traced, d its number; in thread mode one
  * for the process, d its pid. They know all other requests, and mmap (PROT_READ, MAP_SHARED) maps what the trace unit of
- * that CPU or thread writes. Such a mapping stays readable when the context has ended.
+ * that CPU or thread writes. Such a mapping stays readable when the context has ended. From within a jail the files of CPUs
+ * and of processes outside of it cannot be opened (EPERM).
  */
 #ifndef DEMO_ABI_HWT_H
 #define DEMO_ABI_HWT_H

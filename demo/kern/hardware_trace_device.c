@@ -58,8 +58,29 @@ static uint32_t unit_of(const struct file *file)
 	return number & NODE_CPU ? (uint32_t)(number & (NODE_CPU - 1)) : 0;
 }
 
+/*
+ * A jail is no wall in the file system, but its superuser sees no kernel code, and no process outside. One that has ended is
+ * nobody's any more.
+ */
+static bool is_in_sight(uint64_t device_number)
+{
+	const struct credentials *who = &process_self()->cred;
+	const struct process *target;
+	bool irq_on, seen;
+
+	if (who->jail == 0 || device_number & NODE_CPU)
+		return who->jail == 0;
+	irq_on = process_lock();
+	target = process_find((uint32_t)(device_number & (NODE_CPU - 1)));
+	seen = target && credentials_may_see(who, &target->cred);
+	process_unlock(irq_on);
+	return seen;
+}
+
 static int context_open(struct file *file)
 {
+	if (!is_in_sight(file->inode->device_number))
+		return -EPERM;
 	file->object = ktrace_hwt_get((uint32_t)(file->inode->device_number >> 32));
 	return file->object ? 0 : -ENODEV;
 }

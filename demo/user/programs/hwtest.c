@@ -412,6 +412,51 @@ static void check_permission(int device)
 	check_equal(-EEXIST, alloc(device, wanted, &ident), "which has a context then");
 }
 
+static int open_and_close(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC, 0);
+
+	return fd < 0 ? fd : close(fd);
+}
+
+static void check_hidden_from_jail(struct abi_hwt_alloc wanted, unsigned d)
+{
+	int device = open(HWT_PATH, O_RDWR | O_CLOEXEC, 0), pid;
+	uint32_t ident;
+	char path[32];
+
+	check_equal(0, alloc(device, wanted, &ident), "a context");
+	format(path, sizeof(path), HWT_PATH "_%u_%u", ident, d);
+	check_equal(0, open_and_close(path), "its file");
+	pid = fork();
+	if (pid == 0) {
+		check(jail() > 0, "a jail");
+		check_equal(-EPERM, open_and_close(path), "is not to be seen from there");
+		finish();
+	}
+	check_equal(0, wait_for(pid), "who is in a jail");
+	close(device);
+}
+
+/* Its superuser may open files of the superuser's, but sees only what is in there. */
+static void check_jail(void)
+{
+	struct abi_hwt_alloc cpu = { .mode = KTRX_HWT_MODE_CPU, .cpus = 1, .buffer_size = BUFFER };
+	struct context context;
+	int pid;
+
+	check_hidden_from_jail(cpu, 0);
+	check_hidden_from_jail(of_process(getpid()), (unsigned)getpid());
+	pid = fork();
+	if (pid == 0) {
+		check(jail() > 0, "a jail");
+		context = open_context(getpid());
+		close_context(&context);
+		finish();
+	}
+	check_equal(0, wait_for(pid), "who traces within a jail");
+}
+
 int main(int argc, char **argv)
 {
 	int device = open(HWT_PATH, O_RDWR | O_CLOEXEC, 0);
@@ -432,6 +477,7 @@ int main(int argc, char **argv)
 	check_attach();
 	check_empty_range();
 	check_mapping();
+	check_jail();
 	check_permission(device);
 	finish();
 }
