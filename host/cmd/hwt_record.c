@@ -61,7 +61,7 @@ static int find_range(const struct hwt_args *args, const char *kernel, struct ca
 /* The line as QEMU is to be started. 0, or an exit status after a message. */
 static int prepare(const struct hwt_args *args, struct capture_words *words)
 {
-	struct capture_trace_unit unit;
+	struct capture_trace_unit unit, range = { 0 };
 	struct capture_qemu_line line;
 	char self[PATH_MAX];
 	int error = capture_qemu_line_read(&line, args->command), status = 0;
@@ -69,16 +69,19 @@ static int prepare(const struct hwt_args *args, struct capture_words *words)
 	command_self(self);
 	if (!error)
 		error = capture_trace_unit_check(line.accelerator);
-	if (!error)
-		error = capture_trace_unit_find(&unit, self, args->output);
 	if (!error && args->function)
-		status = find_range(args, line.kernel_path, &unit);
+		status = find_range(args, line.kernel_path, &range);
 	if (status)
 		return status;
+	/* A recording of that name is gone from here on. */
+	if (!error)
+		error = capture_trace_unit_find(&unit, self, args->output);
 	for (size_t n = 0; !error && args->command[n]; n++)
 		capture_words_add(words, args->command[n]);
 	if (!error) {
 		unit.ring_bytes = args->bytes;
+		unit.begin = range.begin;
+		unit.end = range.end;
 		error = capture_trace_unit_add(&unit, words, line.architecture, "");
 	}
 	if (!error && words->failed)

@@ -78,12 +78,17 @@ static int map(struct hwt_binary *binary, int descriptor)
 
 int hwt_binary_open(struct hwt_binary **opened, const char *path)
 {
-	/* Whatever a path of the trace names: not to wait for a pipe's other end. */
-	const int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct hwt_binary *binary;
-	int status, error;
+	struct stat before;
+	int descriptor, status, error;
 
 	*opened = NULL;
+	/* Whatever a path of the trace names: a device may do something when it is opened, a pipe waits for its other end. */
+	if (stat(path, &before) != 0)
+		return KTREAD_E_SYSTEM;
+	if (!S_ISREG(before.st_mode))
+		return KTREAD_E_FORMAT;
+	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	if (descriptor < 0)
 		return KTREAD_E_SYSTEM;
 	binary = calloc(1, sizeof(*binary));

@@ -123,6 +123,8 @@ static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 		if (chunk->position + chunk->size > end)
 			end = chunk->position + chunk->size;
 	}
+	if (stream->pieces)
+		stream->joined[stream->pieces - 1].piece.size += stream->tail_size;
 	if (stream->written > end)
 		told->missing += stream->written - end;
 	return 0;
@@ -262,7 +264,7 @@ static void load(const struct hwt_store *store, const struct hwt_unit_stream *st
 {
 	unsigned char *to = mmap(NULL, joined->piece.size, PROT_READ | PROT_WRITE,
 				 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	size_t done = 0;
+	size_t done = 0, tail = joined->first + joined->chunks == stream->chunks ? stream->tail_size : 0;
 
 	if (to == MAP_FAILED)
 		return;
@@ -273,6 +275,8 @@ static void load(const struct hwt_store *store, const struct hwt_unit_stream *st
 			break;
 		done += size;
 	}
+	if (done + tail == joined->piece.size)
+		memcpy(to + done, stream->tail, tail);
 	joined->piece.bytes = to;
 }
 

@@ -12,6 +12,7 @@
 #include "clock.h"
 #include "hwt.h"
 #include "ktread/ktread.h"
+#include "rings_tail.h"
 #include "store.h"
 
 #define HWT_STREAMS_MOST  4096u
@@ -40,6 +41,9 @@ struct hwt_unit_stream {
 	struct hwt_joined *joined;
 	size_t pieces;
 	uint64_t written; /* as BUFFER says */
+	/* Packets behind the last chunk, of which the unit has only left what they tell. */
+	unsigned char tail[HWT_TAIL_MOST];
+	size_t tail_size;
 	struct hwt_clock clock;
 };
 

@@ -6,6 +6,12 @@
 #include "ktread/ktread.h"
 #include "pt.h"
 
+/* It goes on where it was: nothing has interrupted it, the unit alone has stopped. */
+static bool stops(const struct pt_event *event)
+{
+	return !event->ip_suppressed && event->variant.async_disabled.at == event->variant.async_disabled.ip;
+}
+
 /* How many steps become of an event. */
 static unsigned parts_of(const struct pt_event *event)
 {
@@ -25,7 +31,7 @@ static unsigned parts_of(const struct pt_event *event)
 	case ptev_mnt:
 		return 1;
 	case ptev_async_disabled:
-		return 2;
+		return stops(event) ? 1 : 2;
 	case ptev_tsx:
 	case ptev_vmcs:
 	case ptev_async_vmcs:

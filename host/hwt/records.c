@@ -61,6 +61,20 @@ static const struct context *find_context(struct reading *reading, uint32_t iden
 	return NULL;
 }
 
+/* It is what stands already: repeated to carry what was lost, or by a start that changes nothing. */
+static bool is_repeated(struct reading *reading, const struct context *context)
+{
+	for (size_t i = reading->contexts; i-- > 0;) {
+		const struct context *other = &reading->context[i];
+
+		if (other->context.ident == context->context.ident)
+			return memcmp(&other->context, &context->context, sizeof(other->context)) == 0 &&
+			       memcmp(&other->pt, &context->pt, sizeof(other->pt)) == 0 &&
+			       memcmp(&other->etm4, &context->etm4, sizeof(other->etm4)) == 0;
+	}
+	return false;
+}
+
 static int take_context(struct reading *reading)
 {
 	const struct ktread_proc_record *record = reading->record;
@@ -80,6 +94,8 @@ static int take_context(struct reading *reading)
 			      reading->file->path, record->offset, context.context.ranges);
 		context.context.ranges = 0;
 	}
+	if (is_repeated(reading, &context))
+		return 0;
 	if (reading->contexts == CONTEXTS_MOST)
 		return hwt_file_fail(reading->file, KTREAD_E_FORMAT, "%s: more than %u contexts",
 				     reading->file->path, CONTEXTS_MOST);

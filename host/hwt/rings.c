@@ -55,7 +55,7 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 {
 	const uint64_t at = sizeof(*head) + cpu * (sizeof(struct ktrx_hwt_ring) + head->ring_size);
 	const uint64_t bytes = at + sizeof(struct ktrx_hwt_ring);
-	struct ktrx_hwt_ring ring;
+	struct ktrx_hwt_ring ring, again;
 	struct hwt_unit_stream *stream;
 	struct hwt_chunk chunk = { 0 };
 	uint64_t begin;
@@ -72,6 +72,10 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	describe(head, cpu, &stream->stream);
 	stream->stream.lost = ring.lost;
 	stream->written = ring.position;
+	/* Of a machine that runs on, the parts of what is told need not be of one moment. */
+	if (hwt_store_read(&file->store, at, &again, sizeof(again)) == sizeof(again) &&
+	    memcmp(&ring, &again, sizeof(ring)) == 0)
+		stream->tail_size = hwt_rings_tail(head->encoding, &ring, stream->tail);
 	begin = ring.position > head->ring_size ? ring.position - head->ring_size : 0;
 	for (uint64_t position = begin; position < ring.position && status == 0; position += chunk.size) {
 		const uint64_t within = position % head->ring_size;

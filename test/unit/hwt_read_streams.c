@@ -96,6 +96,7 @@ static void pieces_are_joined_or_told_apart(void **state)
 	size = packets_end(&packets);
 	begin_file(&writer);
 	file_data(&writer, 1, 0, 0, packets.bytes, 20);
+	file_context(&writer, 1, 7); /* says nothing new */
 	file_data(&writer, 1, 0, 20, packets.bytes + 20, half - 20);
 	file_data(&writer, 1, 0, half, NULL, 0);
 	file_data(&writer, 1, 0, half + 50, packets.bytes + half, size - half);
