@@ -409,3 +409,24 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 	}
 	return done;
 }
+
+size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size)
+{
+	size_t done = 0;
+
+	while (codes && done < size) {
+		const unsigned into = (unsigned)((address + done) % HWT_CODE_LINE);
+		uint64_t known = 0;
+
+		for (uint32_t at = *place(codes, (address + done) / HWT_CODE_LINE); at != NONE;
+		     at = codes->line[at].next)
+			if (codes->line[at].space == space || codes->line[at].space == 0)
+				known |= codes->line[at].known;
+		if (known >> into) {
+			done += (size_t)__builtin_ctzll(known >> into);
+			break;
+		}
+		done += HWT_CODE_LINE - into;
+	}
+	return codes && done < size ? done : size;
+}

@@ -232,19 +232,22 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 		       uint64_t address, void *to, size_t size)
 {
 	unsigned char *bytes = to;
-	size_t done = 0, got;
+	size_t done = 0, got, unknown;
 
 	while (done < size) {
 		got = hwt_codes_read(images->codes, space, stamp, address + done, bytes + done, size - done,
 				     false);
-		if (!got)
-			got = read_files(images, pid, stamp, address + done, bytes + done, size - done);
-		if (!got && images->snapshot)
-			got = hwt_snapshot_read(images->snapshot, space, address + done, bytes + done,
-						size - done);
-		if (!got)
-			got = hwt_codes_read(images->codes, space, stamp, address + done, bytes + done,
-					     size - done, true);
+		if (!got) {
+			/* A file is as it was before the kernel patched it: it ends where code was seen. */
+			unknown = hwt_codes_unknown(images->codes, space, address + done, size - done);
+			got = read_files(images, pid, stamp, address + done, bytes + done, unknown);
+			if (!got && images->snapshot)
+				got = hwt_snapshot_read(images->snapshot, space, address + done, bytes + done,
+							unknown);
+			if (!got)
+				got = hwt_codes_read(images->codes, space, stamp, address + done,
+						     bytes + done, unknown, true);
+		}
 		if (!got)
 			break;
 		done += got;

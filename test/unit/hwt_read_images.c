@@ -165,6 +165,34 @@ static void what_is_mapped_is_decoded_while_it_is(void **state)
 	unlink(after);
 }
 
+/* A kernel patches itself: its file has what was not seen to run, also in between, and no more. */
+static void a_file_fills_only_what_code_leaves_open(void **state)
+{
+	const uint64_t patched = PROGRAM_JNE - PROGRAM_AT;
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t bytes[PROGRAM_SIZE];
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	packets_begin(&packets);
+	write_straight(1500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, 1);
+	file_code(&writer, PROGRAM_JNE, 0, straight() + patched, 3);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_int_equal(hwt_images_read(reading.images, 7, 0, 0, PROGRAM_AT, bytes, sizeof(bytes)),
+			 sizeof(bytes));
+	assert_memory_equal(bytes, straight(), sizeof(bytes));
+	hwt_decoder_close(reading.decoder);
+	open_stream(&reading, 0);
+	check_straight(&reading);
+	end(&reading);
+	unlink(path);
+}
+
 static void address_spaces_have_their_own_code(void **state)
 {
 	struct hwt_file_writer writer;
@@ -265,6 +293,7 @@ int main(void)
 		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
 		cmocka_unit_test(another_program_is_decoded_from_its_start_on),
 		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
+		cmocka_unit_test(a_file_fills_only_what_code_leaves_open),
 		cmocka_unit_test(address_spaces_have_their_own_code),
 		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
 		cmocka_unit_test(a_wrong_image_is_found_out),
