@@ -163,8 +163,6 @@ static void turn_on(struct trace *trace, uint64_t address, uint8_t modes)
 	trace->mode = mode_of(trace, modes);
 	if (trace->mode == 0)
 		return;
-	trace->renew =
-		1; /* meanwhile the kernel may have put other code there: by the exact time a reader knows which */
 	tell_time(trace);
 	trace->encoder->on(trace, address);
 	trace->on = 1;

@@ -178,6 +178,29 @@ static void test_clock(void **state)
 	ring(KTRX_HWT_UNIT_DISABLE);
 }
 
+/* What is left and entered again and again tells the time by its lowest bits, and not all of it each time. */
+static void test_range(void **state)
+{
+	struct block *inside = machine_block(0x1000, "\x01\x90\x02\xff\xe0");
+	struct block *outside = machine_block(0x3000, "\x01\x90\x02\xff\xe0");
+
+	(void)state;
+	fill_in(4096);
+	page()->control |= KTRX_HWT_UNIT_CONTROL_TIME;
+	page()->stamp = 1;
+	page()->frequency = UINT64_C(1000000000);
+	page()->ranges = 1;
+	page()->range[0].start = 0x1000;
+	page()->range[0].end = 0x2000;
+	ring(KTRX_HWT_UNIT_ENABLE);
+	for (unsigned i = 0; i < 1000; i++) {
+		machine_run(outside);
+		machine_run(inside);
+	}
+	ring(KTRX_HWT_UNIT_DISABLE);
+	assert_in_range(page()->position, 5 * 1000, 14 * 1000);
+}
+
 static void test_refused(void **state)
 {
 	struct ktrx_hwt_extent *table = at(TABLE, 2 * sizeof(*table));
@@ -267,10 +290,11 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_bounds),	  cmocka_unit_test(test_probe),
-		cmocka_unit_test(test_enable),	  cmocka_unit_test(test_refused),
-		cmocka_unit_test(test_clock),	  cmocka_unit_test(test_nonsense),
-		cmocka_unit_test(test_arguments), cmocka_unit_test(test_space),
+		cmocka_unit_test(test_bounds),	 cmocka_unit_test(test_probe),
+		cmocka_unit_test(test_enable),	 cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_range),	 cmocka_unit_test(test_clock),
+		cmocka_unit_test(test_nonsense), cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_space),
 	};
 
 	return cmocka_run_group_tests(tests, open_memory, NULL);
