@@ -11,7 +11,8 @@
 # logged there is the traced thread's, whatever CPU it ran on. Names come from nm there, from the decoder's own table here.
 #
 # The last line of an architecture is the kernel's: which of its functions CPU 1 ran, in a context of CPU mode, while two
-# processes sent each other signals. Those that this takes must be among them, and nothing of a program.
+# processes sent each other signals. Those that this takes must be among them, and nothing of a program. And which trace units
+# the kernel has found there, with what the others lack.
 # HWT_PROGRAMS: which ones (all in demo/user/subjects). HWT_KTRACE: another program in place of build/bin/ktrace.
 set -u
 ktrace=${HWT_KTRACE:-build/bin/ktrace}
@@ -45,7 +46,7 @@ boot() {
 	shift 2
 	rm -f "$tmp/log" "$tmp/trace"
 	timeout -k 5 200 "$ktrace" run -q --timeout 180 --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
-		$options -append "run=hwt:-w:/tmp/trace:$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" |
+		$options -append "run=cat:/dev/hwt,hwt:-w:/tmp/trace:$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" |
 		tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
 	grep -q '^init: hwt: status 0' "$tmp/console" && [ -s "$tmp/trace" ] && return
@@ -80,6 +81,7 @@ kernel() { # ARCH
 	printf '%s\n' schedule signal_send sys_kill sys_pause user_system_call | LC_ALL=C comm -23 - "$tmp/traced" >"$tmp/missing"
 	if [ ! -s "$tmp/missing" ] && ! grep -qv '^kernel\.elf ' "$tmp/decoded"; then
 		echo "$1 CPU 1: kernel functions: $(wc -l <"$tmp/traced")"
+		sed -nE "s/^(qemu|pt|coresight|spe): (there|absent)/$1 &/p" "$tmp/console"
 	else
 		echo "$1 CPU 1: kernel functions: $(wc -l <"$tmp/traced"), not what was expected"
 		sed 's/^/    missing: /' "$tmp/missing" >&2

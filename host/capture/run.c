@@ -92,6 +92,7 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 	if (error)
 		return error;
 	error = observe(&run, result);
+	snprintf(result->kernel, sizeof(result->kernel), "%s", run.guest.line.kernel_path);
 	run.place.keep |= options->keep_ram && run.started > 0 && options->transport == CAPTURE_RAM &&
 			  !run.guest.own_path;
 	if (run.place.keep)

@@ -60,7 +60,8 @@ struct capture_result {
 	uint64_t root;	/* … and its physical address there; 0: it was not found so */
 	bool written;	/* there is a trace, and `summary` tells what is in it */
 	struct capture_summary summary;
-	char kept[PATH_MAX]; /* file of the guest's RAM that was left behind, "" if none */
+	char kernel[PATH_MAX]; /* as QEMU was given it, "" if it was not */
+	char kept[PATH_MAX];   /* file of the guest's RAM that was left behind, "" if none */
 };
 
 /* 0 and a result, or an error that left no result. */

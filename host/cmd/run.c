@@ -256,6 +256,17 @@ static void name_branches(const char *out, char *path, size_t size)
 	snprintf(path, size, "%.*s.branches", (int)length, out);
 }
 
+/* Of a panic, what led to it: the function is called so in most kernels, and where not, hwt says so. */
+static void say_branches(const struct talk *talk, const struct capture_run_options *options,
+			 const struct capture_result *result)
+{
+	const char *kernel = options->elf ? options->elf : result->kernel;
+
+	command_message(talk->name, "which code ran: ktrace hwt --elf %s --last 100%s %s",
+			kernel[0] ? kernel : "KERNEL",
+			result->status == CAPTURE_PANIC ? " --before panic" : "", options->branches);
+}
+
 static void conclude(struct talk *talk, const struct capture_run_options *options,
 		     const struct capture_result *result)
 {
@@ -280,7 +291,7 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 			result->text, result->seconds, summary->events, summary->cpus,
 			summary->cpus == 1 ? "" : "s", loss, options->out, options->out);
 	if (options->branches)
-		command_message(talk->name, "which code ran: ktrace hwt %s", options->branches);
+		say_branches(talk, options, result);
 }
 
 /* The end of a QEMU, passed on to who waits for it. */

@@ -59,17 +59,23 @@ static void complain(const char *what, int64_t error)
 	dprintf(STDERR, "hwt: %s: %s\n", what, error_text(error));
 }
 
-/* Why there is no trace unit, as the kernel knows it. */
-static void explain_absence(void)
+/* Why there is no trace unit, as the kernel knows it; or no such CPU. */
+static void explain_absence(const struct request *request)
 {
+	const char *backend = request->alloc.backend;
 	int fd = open(HWT_PATH, O_RDONLY, 0);
+	bool is_there = false;
 	char line[160];
 	int64_t n;
 
 	while (fd >= 0 && (n = read(fd, line, sizeof(line) - 1)) > 0) {
 		line[n] = '\0';
+		is_there |= string_starts(line, backend) && strchr(line, ':') &&
+			    string_starts(strchr(line, ':'), ": there");
 		dprintf(STDERR, "hwt: %s", line);
 	}
+	if (is_there && request->alloc.mode == KTRX_HWT_MODE_CPU)
+		dprintf(STDERR, "hwt: -s: not all of these CPUs are there\n");
 	close(fd);
 }
 
@@ -322,6 +328,10 @@ static void take_option(struct request *request, int letter, const char *value)
 	switch (letter) {
 	case 'b':
 		request->alloc.buffer_size = parse_number(value, 0);
+		if (request->alloc.buffer_size == 0 || request->alloc.buffer_size % PAGE != 0) {
+			dprintf(STDERR, "hwt: -b %s: bytes are wanted, a multiple of %u\n", value, PAGE);
+			exit(2);
+		}
 		return;
 	case 'c':
 		string_copy(request->alloc.backend, value, sizeof(request->alloc.backend));
@@ -420,7 +430,7 @@ int main(int argc, char **argv)
 	}
 	error = recording_open(&recording, &request.alloc, file);
 	if (error == -ENODEV)
-		explain_absence();
+		explain_absence(&request);
 	if (error) {
 		complain("no context of hardware trace", error);
 		return 1;
