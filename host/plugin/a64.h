@@ -18,6 +18,7 @@ int a64_between(uint64_t handler);
 /* Bits 8:7 of a vector's address: 0 synchronous, 1 IRQ, 2 FIQ, 3 system error. */
 unsigned a64_vector(uint64_t handler);
 void a64_classify(struct block *block, const unsigned char *bytes, size_t size);
+uint64_t a64_vectors(const struct block *block, const unsigned char *bytes, size_t size);
 uint8_t a64_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t a64_mode(uint8_t mode, uint8_t modes);
 

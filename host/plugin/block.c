@@ -11,8 +11,15 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *bucket[BUCKETS];
-static uint64_t handler[HANDLERS]; /* open addressing; 0: free */
-static unsigned handlers;
+
+/* Addresses, by open addressing; 0: a free place. */
+struct set {
+	uint64_t place[HANDLERS];
+	unsigned count;
+};
+
+static struct set handlers; /* where interrupts and exceptions have led */
+static struct set vectors;  /* what those have in common that are entries of a table */
 
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
@@ -25,13 +32,29 @@ static struct block **bucket_of(uint64_t start)
 	return &bucket[mix(0, start) % BUCKETS];
 }
 
-static uint64_t *handler_slot(uint64_t address)
+static uint64_t *place_of(struct set *set, uint64_t address)
 {
 	uint64_t i = mix(1, address) % HANDLERS;
 
-	while (handler[i] != 0 && handler[i] != address)
+	while (set->place[i] != 0 && set->place[i] != address)
 		i = (i + 1) % HANDLERS;
-	return &handler[i];
+	return &set->place[i];
+}
+
+static int holds(struct set *set, uint64_t address)
+{
+	return address != 0 && *place_of(set, address) == address;
+}
+
+/* When the set is full it stays as it is: there is always a free place. */
+static void keep(struct set *set, uint64_t address)
+{
+	uint64_t *place = place_of(set, address);
+
+	if (address == 0 || *place == address || set->count + 1 >= HANDLERS)
+		return;
+	*place = address;
+	set->count++;
 }
 
 static uint64_t hash_of(const struct instruction *instruction, size_t count, uint32_t *points)
@@ -73,7 +96,8 @@ static void fill(const struct encoder *encoder, struct block *block, const struc
 	}
 	block->faults = encoder->faults(last->bytes, last->size) != 0;
 	encoder->classify(block, last->bytes, last->size);
-	block->handler = handlers < HANDLERS && *handler_slot(block->start) == block->start;
+	block->vectors = encoder->vectors(block, instruction->bytes, instruction->size);
+	block->handler = holds(&handlers, block->start) || holds(&vectors, block->vectors);
 }
 
 static struct block *block_new(size_t points)
@@ -122,12 +146,8 @@ int block_covers(uint64_t start, uint64_t address)
 void block_is_handler(struct block *block)
 {
 	pthread_mutex_lock(&lock);
-	if (handlers + 1 < HANDLERS && block->start != 0) {
-		uint64_t *slot = handler_slot(block->start);
-
-		handlers += *slot == 0;
-		*slot = block->start;
-	}
+	keep(&handlers, block->start);
+	keep(&vectors, block->vectors);
 	block->handler = 1;
 	pthread_mutex_unlock(&lock);
 }

@@ -46,12 +46,14 @@ struct block {
 	uint8_t told;	 /* the encoder has a packet, or something to remember, for this kind of end */
 	uint8_t faults;	 /* the last instruction may fault and be run again */
 	uint8_t modes;	 /* of the processor in which it can be what it is; the encoder's bits */
-	_Atomic uint8_t handler; /* an interrupt or exception has led here */
-	struct point end_point;	 /* at the last instruction */
-	uint64_t last;		 /* address of the last instruction */
-	struct block *chain;	 /* in its bucket */
-	uint64_t hash;		 /* of its bytes and points */
-	struct point passed[];	 /* those before the last, in order */
+	_Atomic uint8_t
+		handler; /* an interrupt or exception has led here, or to another entry of the same table */
+	struct point end_point; /* at the last instruction */
+	uint64_t last;		/* address of the last instruction */
+	struct block *chain;	/* in its bucket */
+	uint64_t hash;		/* of its bytes and points */
+	uint64_t vectors;	/* the table of handlers of which it may be an entry; 0: of none */
+	struct point passed[];	/* those before the last, in order */
 };
 
 /* One instruction of a block that is being translated. */
@@ -71,7 +73,10 @@ struct block *block_get(const struct encoder *encoder, const struct instruction 
 /* A block that starts there and has this address behind its start: nonzero. */
 int block_covers(uint64_t start, uint64_t address);
 
-/* An interrupt or exception leads to this block, here and after it is translated anew. */
+/*
+ * An interrupt or exception leads to this block, here and after it is translated anew; and so it does to the other entries of
+ * its table that are translated from now on.
+ */
 void block_is_handler(struct block *block);
 
 /* All blocks are gone; the caller has seen to it that no virtual CPU is in one. */

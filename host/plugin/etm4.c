@@ -321,6 +321,7 @@ const struct encoder encoder_etm4 = {
 	.faults = a64_faults,
 	.between = a64_between,
 	.classify = a64_classify,
+	.vectors = a64_vectors,
 	.ringing = A64_MODE,
 	.modes = a64_modes,
 	.mode = a64_mode,

@@ -240,6 +240,8 @@ static void interrupt(struct trace *trace, uint64_t from, const struct block *to
 	}
 	trace->mode = mode;
 	settle(trace);
+	/* Where a virtual CPU has waited for it, it is to be seen that it did so before, and not in the handler. */
+	tell_time(trace);
 	trace->encoder->async(trace, from, to->start);
 	written(trace, to->start);
 }

@@ -268,6 +268,7 @@ const struct encoder encoder_pt = {
 	.faults = x86_faults,
 	.between = x86_between,
 	.classify = x86_classify,
+	.vectors = x86_vectors,
 	.modes = x86_modes,
 	.mode = x86_mode,
 	.start = start,

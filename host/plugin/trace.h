@@ -79,6 +79,11 @@ struct encoder {
 	int (*between)(uint64_t handler);
 	/* Sets end, target and told from the last instruction. start, last and next stand. */
 	void (*classify)(struct block *block, const unsigned char *bytes, size_t size);
+	/*
+	 * What all entries of a table of handlers have in common, of which this block, with that first instruction, has the
+	 * looks; 0: it is no such entry. Asked after classify.
+	 */
+	uint64_t (*vectors)(const struct block *block, const unsigned char *bytes, size_t size);
 	/* In which modes of the processor these bytes have this size. */
 	uint8_t (*modes)(const unsigned char *bytes, size_t size, uint64_t address);
 	/* The mode in which a block is run that can only be run in others than `mode`; 0: in none that can be traced. */

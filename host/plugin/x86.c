@@ -215,6 +215,14 @@ void x86_classify(struct block *block, const unsigned char *bytes, size_t size)
 	block->told = block->end >= END_CALL && !(block->end == END_CALL && block->target == block->next);
 }
 
+/* Kernels whose handlers share their code have a stub for each vector: its number is pushed, and all go to one place. */
+uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size)
+{
+	struct opcode op = read_opcode(bytes, size);
+
+	return block->end == END_JUMP && !op.two && (op.byte == 0x68 || op.byte == 0x6a) ? block->target : 0;
+}
+
 /* A byte of 40 to 4f behind the other prefixes is an instruction by itself, or, in 64-bit code, a prefix and never the last. */
 uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address)
 {

@@ -17,6 +17,7 @@ int x86_faults(const unsigned char *bytes, size_t size);
 /* Handlers are where the kernel has put them: what they are for cannot be told. */
 int x86_between(uint64_t handler);
 void x86_classify(struct block *block, const unsigned char *bytes, size_t size);
+uint64_t x86_vectors(const struct block *block, const unsigned char *bytes, size_t size);
 uint8_t x86_modes(const unsigned char *bytes, size_t size, uint64_t address);
 uint8_t x86_mode(uint8_t mode, uint8_t modes);
 

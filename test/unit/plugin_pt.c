@@ -11,6 +11,7 @@
 
 /* Instructions, each behind its size. */
 #define NOP	 "\x01\x90"
+#define PUSH(n)	 "\x02\x6a" n
 #define JNE(to)	 "\x02\x75" to
 #define JMP(to)	 "\x02\xeb" to
 #define CALL(to) "\x05\xe8" to "\x00\x00\x00"
@@ -147,6 +148,23 @@ static void test_interrupts(void **state)
 		machine_decoded(),
 		"on:1000 1000 1001 async:1010 to:9000 9000 9001 1010 async:1011 to:9000 9000 9001 "
 		"async:1013 to:9000 9000 9001 1000 1001 1010 1011 1013");
+}
+
+/* Handlers that all begin alike: one that is entered for the first time right behind an indirect branch is known by another. */
+static void test_vectors(void **state)
+{
+	struct block *jump = machine_block(0x1000, NOP JMP("\x0d")), *next = machine_block(0x1010, CALL_RAX);
+	struct block *timer = machine_block(0x9020, PUSH("\x20") JMP("\x1c")),
+		     *common = machine_block(0x9040, NOP IRET);
+	struct block *fault, *other = machine_block(0x9080, PUSH("\x01") JMP("\x1c"));
+
+	(void)state;
+	RUN(jump, timer, common);
+	fault = machine_block(0x9010, PUSH("\x0e") JMP("\x2c"));
+	RUN(next, fault, common, next, other, machine_block(0x90a0, JMP_RAX), jump);
+	assert_string_equal(machine_decoded(),
+			    "on:1000 1000 1001 async:1010 to:9020 9020 9022 9040 9041 async:1010 to:9010 "
+			    "9010 9012 9040 9041 1010 9080 9082 90a0");
 }
 
 static void test_faults(void **state)
@@ -296,6 +314,7 @@ int main(void)
 		cmocka_unit_test_setup(test_return_elsewhere, setup),
 		cmocka_unit_test_setup(test_addresses, setup),
 		cmocka_unit_test_setup(test_interrupts, setup),
+		cmocka_unit_test_setup(test_vectors, setup),
 		cmocka_unit_test_setup(test_faults, setup),
 		cmocka_unit_test_setup(test_begun_anew, setup),
 		cmocka_unit_test_setup(test_levels, setup),
