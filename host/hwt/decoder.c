@@ -10,6 +10,8 @@
 
 #include "ktread/ktread.h"
 
+#define STEPS 32u /* that an encoding makes at once */
+
 struct hwt_decoder {
 	const struct hwt_file *file;
 	size_t number;
@@ -22,7 +24,8 @@ struct hwt_decoder {
 	void *open;	       /* the encoding's decoder; NULL: of no piece */
 	uint64_t time, stamp;  /* the last that was converted */
 	uint32_t pid, tid;     /* the stream's */
-	struct hwt_step step;
+	unsigned next, steps;  /* step[next] up to step[steps] are still to be handed out */
+	struct hwt_step step[STEPS];
 	char text[160];
 	char message[512];
 };
@@ -91,6 +94,7 @@ static void leave_piece(struct hwt_decoder *decoder)
 	if (decoder->open)
 		decoder->encoding->close(decoder->open);
 	decoder->open = NULL;
+	decoder->next = decoder->steps = 0;
 }
 
 void hwt_decoder_close(struct hwt_decoder *decoder)
@@ -141,7 +145,7 @@ static int enter_piece(struct hwt_decoder *decoder)
 /* What is missing before the piece; bytes that come again are a piece of their own. */
 static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
 {
-	struct hwt_step *step = &decoder->step;
+	struct hwt_step *step = &decoder->step[0];
 
 	if (decoder->part.position > decoder->wanted)
 		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes are missing",
@@ -159,25 +163,49 @@ static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
 /* ---- Steps ---- */
 
 /* What is the same for all encodings. */
-static inline void complete(struct hwt_decoder *decoder, struct hwt_step *step)
+static void complete(struct hwt_decoder *decoder)
 {
-	step->offset += decoder->part.position;
-	step->pid = decoder->pid;
-	step->tid = decoder->tid;
-	if (step->has_stamp && __builtin_expect(step->stamp != decoder->time, 0)) {
-		decoder->time = step->stamp;
-		decoder->stamp = hwt_stream_stamp(decoder->stream, step->stamp);
-	}
-	if (step->has_stamp)
+	for (unsigned i = 0; i < decoder->steps; i++) {
+		struct hwt_step *step = &decoder->step[i];
+
+		step->offset += decoder->part.position;
+		step->pid = decoder->pid;
+		step->tid = decoder->tid;
+		if (!step->has_stamp)
+			continue;
+		if (step->stamp != decoder->time) {
+			decoder->time = step->stamp;
+			decoder->stamp = hwt_stream_stamp(decoder->stream, step->stamp);
+		}
 		step->stamp = decoder->stamp;
+	}
 }
 
-/* The first step of the next piece, where there is one. `status`: what the encoding said at the end of the one before it. */
-static __attribute__((noinline)) int next_piece(struct hwt_decoder *decoder, int status,
-						const struct hwt_step **step)
+/* Has the encoding make steps: 1, 0 at the piece's end, or an error. */
+static int make_steps(struct hwt_decoder *decoder)
+{
+	const struct hwt_encoding *encoding = decoder->encoding;
+	const int made = encoding->some ? encoding->some(decoder->open, decoder->step, STEPS)
+					: encoding->next(decoder->open, &decoder->step[0]);
+
+	decoder->next = 0;
+	decoder->steps = made > 0 ? (unsigned)made : 0;
+	complete(decoder);
+	return made > 0 ? 1 : made;
+}
+
+/* None is left: 1 and the first of those that come, 0 at the end, or an error. */
+static __attribute__((noinline)) int refill(struct hwt_decoder *decoder, const struct hwt_step **step)
 {
 	for (;;) {
+		int status = 0;
+
 		if (decoder->open) {
+			status = make_steps(decoder);
+			if (status > 0) {
+				*step = &decoder->step[decoder->next++];
+				return 1;
+			}
 			leave_piece(decoder);
 			if (status < 0) {
 				snprintf(decoder->message, sizeof(decoder->message), "out of memory");
@@ -193,27 +221,15 @@ static __attribute__((noinline)) int next_piece(struct hwt_decoder *decoder, int
 			*step = tell_missing(decoder);
 			return 1;
 		}
-		status = decoder->encoding->next(decoder->open, &decoder->step);
-		if (status > 0) {
-			complete(decoder, &decoder->step);
-			return 1;
-		}
 	}
 }
 
 int hwt_decoder_next(struct hwt_decoder *decoder, const struct hwt_step **step)
 {
-	int status = 0;
-
-	*step = &decoder->step;
-	if (__builtin_expect(decoder->open != NULL, 1)) {
-		status = decoder->encoding->next(decoder->open, &decoder->step);
-		if (__builtin_expect(status > 0, 1)) {
-			complete(decoder, &decoder->step);
-			return 1;
-		}
-	}
-	return next_piece(decoder, status, step);
+	if (__builtin_expect(decoder->next == decoder->steps, 0))
+		return refill(decoder, step);
+	*step = &decoder->step[decoder->next++];
+	return 1;
 }
 
 int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)

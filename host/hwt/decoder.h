@@ -18,6 +18,11 @@ struct hwt_encoding {
 	 * within the piece. Damage is HWT_GAP, and it resynchronises by itself.
 	 */
 	int (*next)(void *decoder, struct hwt_step *step);
+	/*
+	 * Instead of next, where it is not NULL: how many steps there are, at most `most`; several only where all are HWT_RUN. Of
+	 * a step that was one before, the encoding finds what it left in it.
+	 */
+	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);
 	/* The last byte at or before `offset` at which decoding can begin; NULL: that is only the first. */
 	size_t (*begin)(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset);

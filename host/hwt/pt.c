@@ -151,42 +151,47 @@ static inline struct pt_last last_of(struct pt_decoder *decoder, const struct pt
 	return known->last;
 }
 
-/*
- * A block as a step; `next`: the instruction behind it, if `known`. What a run never has is as the run before it left it, as
- * are those fields that the caller does not touch.
- */
-static inline void finish(const struct pt_decoder *decoder, const struct pt_taken *taken,
-			  struct hwt_step *step, bool known, uint64_t next)
+/* A block as a run of which it is not known yet what follows it. What a run never has is as the last run left it. */
+static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
+			     const struct pt_block *block, struct pt_last last)
 {
-	const struct pt_block *block = &taken->block;
-	const struct pt_branch branch = taken->last.branch;
-	uint64_t end;
-
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
 		*step = (struct hwt_step){ .kind = HWT_RUN, .has_address = 1 };
-	/* Of what is no branch the next instruction is the end. */
-	end = branch.length ? block->end_ip + branch.length : known ? next : block->end_ip + 1;
-	step->branch = branch.kind;
-	step->taken =
-		branch.kind == HWT_BRANCH_CONDITIONAL ? known && next != end : branch.kind != HWT_BRANCH_NONE;
-	step->has_stamp = taken->time != 0;
-	step->has_to = known;
-	step->bits = taken->last.bits;
+	step->branch = last.branch.kind;
+	step->taken = last.branch.kind != HWT_BRANCH_NONE && last.branch.kind != HWT_BRANCH_CONDITIONAL;
+	step->has_stamp = decoder->time != 0;
+	step->has_to = 0;
+	step->bits = last.bits;
 	step->instructions = block->ninsn;
 	step->address = block->ip;
 	step->last = block->end_ip;
-	step->end = end;
-	step->to = next;
+	step->end = block->end_ip + last.branch.length;
+	step->to = 0;
 	step->space = decoder->space;
-	step->stamp = taken->time;
-	step->offset = taken->offset;
+	step->stamp = decoder->time;
+	step->offset = decoder->offset;
 }
 
-/* The last block that was taken, which none follows directly. */
-static void finish_last(struct pt_decoder *decoder, struct hwt_step *step, bool known, uint64_t next)
+/* The instruction that follows a run: of what is no branch, it is the end. */
+static inline void end_run(struct hwt_step *step, uint64_t next)
 {
-	decoder->bits = decoder->batch[decoder->next].last.bits;
-	finish(decoder, &decoder->batch[decoder->next++], step, known, known ? next : 0);
+	if (step->branch == HWT_BRANCH_CONDITIONAL)
+		step->taken = next != step->end;
+	if (step->end == step->last)
+		step->end = next;
+	step->has_to = 1;
+	step->to = next;
+}
+
+/* The run that is held, of which nothing more will be known. */
+static int hand_out(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	decoder->holds = false;
+	decoder->bits = decoder->held.bits;
+	*step = decoder->held;
+	if (step->end == step->last)
+		step->end = step->last + 1;
+	return 1;
 }
 
 /* ---- Damage ---- */
@@ -299,72 +304,69 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 	return 1;
 }
 
-/* ---- One step ---- */
+/* ---- Steps ---- */
 
 /*
- * Takes blocks behind the one that is left, if there is one, for what follows says how it ended. Up to an event, or what else
- * there is to be seen to. 0, or KTREAD_E_MEMORY.
+ * Runs, up to an event, or what else there is to be seen to. The last is held back, for what follows says how it ended. How many,
+ * or KTREAD_E_MEMORY.
  */
-static int take_blocks(struct pt_decoder *decoder)
+static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {
-	unsigned taken = 0;
+	unsigned runs = 0;
 
-	if (decoder->next < decoder->taken)
-		decoder->batch[taken++] = decoder->batch[decoder->next];
-	decoder->next = 0;
+	if (decoder->holds)
+		step[runs++] = decoder->held;
+	decoder->holds = false;
 	do {
-		struct pt_taken *to = &decoder->batch[taken];
+		struct pt_block block;
+		struct pt_last last;
 
-		to->block.ninsn = 0;
-		to->block.ip = 0;
+		block.ninsn = 0;
+		block.ip = 0;
 		decoder->status =
-			decoder->library->pt_blk_next(decoder->block_decoder, &to->block, sizeof(to->block));
-		if (!to->block.ninsn) {
-			decoder->wanted = to->block.ip;
+			decoder->library->pt_blk_next(decoder->block_decoder, &block, sizeof(block));
+		decoder->wanted = block.ip;
+		if (!block.ninsn)
 			break;
-		}
-		to->last = last_of(decoder, &to->block);
+		if (runs)
+			end_run(&step[runs - 1], block.ip);
+		last = last_of(decoder, &block);
 		/* For what has its target in itself, no packet was read. */
 		decoder->idle++;
-		if (to->last.branch.kind != HWT_BRANCH_CALL && to->last.branch.kind != HWT_BRANCH_JUMP &&
-		    !look(decoder)) {
-			decoder->taken = taken;
+		if (last.branch.kind != HWT_BRANCH_CALL && last.branch.kind != HWT_BRANCH_JUMP &&
+		    !look(decoder))
 			return KTREAD_E_MEMORY;
-		}
-		to->offset = decoder->offset;
-		to->time = decoder->time;
+		begin_run(decoder, &step[runs++], &block, last);
 		decoder->wanted = 0;
-		taken++;
-	} while (decoder->status == 0 && taken < PT_BATCH && decoder->idle <= IDLE_MOST);
-	decoder->taken = taken;
-	if (taken)
-		decoder->last = decoder->batch[taken - 1].block.end_ip;
+		decoder->last = block.end_ip;
+	} while (decoder->status == 0 && runs < most && decoder->idle <= IDLE_MOST);
 	if (decoder->idle > IDLE_MOST)
 		decoder->status = -pte_bad_query;
-	return 0;
+	if (runs) {
+		decoder->held = step[--runs];
+		decoder->holds = true;
+	}
+	return (int)runs;
 }
 
-/* An event, which makes a step of the block before it: 1, 0: there was none, or an error. */
+/* An event, which ends the run before it: 1, 0: there was none, or an error. */
 static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	const int taken = pt_decoder_take_event(decoder);
-	uint64_t next = 0;
-	bool known;
+	uint64_t next;
 
-	if (taken <= 0 || decoder->next == decoder->taken)
+	if (taken <= 0 || !decoder->holds)
 		return taken < 0 ? taken : 0;
-	known = pt_decoder_event_follows(decoder, &next);
-	finish_last(decoder, step, known, next);
-	return 1;
+	if (pt_decoder_event_follows(decoder, &next))
+		end_run(&decoder->held, next);
+	return hand_out(decoder, step);
 }
 
 /* What comes where libipt does not go on: 1 and a step, 0: there is nothing, or an error. */
 static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 {
-	if (decoder->next < decoder->taken) {
-		finish_last(decoder, step, false, 0);
-		return 1;
-	}
+	if (decoder->holds)
+		return hand_out(decoder, step);
 	if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
 		return tell_gap(decoder, step);
 	if (decoder->synced)
@@ -374,9 +376,9 @@ static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 	return synchronise(decoder, step);
 }
 
-/* No block is left that another follows. */
-static __attribute__((noinline)) int next_other(struct pt_decoder *decoder, struct hwt_step *step)
+static int next_steps(void *opened, struct hwt_step *step, unsigned most)
 {
+	struct pt_decoder *decoder = opened;
 	int told = 0;
 
 	while (told == 0) {
@@ -389,32 +391,13 @@ static __attribute__((noinline)) int next_other(struct pt_decoder *decoder, stru
 		if (flows && decoder->status & pts_event_pending)
 			told = next_event(decoder, step);
 		else if (flows && !(decoder->status & pts_eos))
-			told = take_blocks(decoder);
+			told = take_runs(decoder, step, most);
 		else
 			told = next_beginning(decoder, step);
-		if (told == 0 && decoder->next + 1 < decoder->taken) {
-			finish(decoder, &decoder->batch[decoder->next], step, true,
-			       decoder->batch[decoder->next + 1].block.ip);
-			decoder->next++;
-			return 1;
-		}
 		if (told == 0 && decoder->ended)
 			return 0;
 	}
 	return told;
-}
-
-static int next_step(void *opened, struct hwt_step *step)
-{
-	struct pt_decoder *decoder = opened;
-	const struct pt_taken *taken = &decoder->batch[decoder->next];
-
-	if (__builtin_expect(decoder->next + 1 < decoder->taken, 1)) {
-		decoder->next++;
-		finish(decoder, taken, step, true, taken[1].block.ip);
-		return 1;
-	}
-	return next_other(decoder, step);
 }
 
 static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *piece, size_t offset)
@@ -426,7 +409,7 @@ static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *pie
 static const struct hwt_encoding pt = {
 	.name = "pt",
 	.open = open_stream,
-	.next = next_step,
+	.some = next_steps,
 	.close = pt_decoder_close,
 	.begin = begin,
 	.packets = pt_packets,

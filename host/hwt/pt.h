@@ -10,7 +10,6 @@
 #include "pt_image.h"
 
 #define PT_KNOWN 2048u /* branches whose kind is kept */
-#define PT_BATCH 32u   /* blocks that are taken from libipt at once */
 
 /* An instruction that blocks end with. */
 struct pt_last {
@@ -21,14 +20,6 @@ struct pt_last {
 struct pt_known {
 	uint64_t address;
 	uint32_t section; /* libipt's number of it, and the mode; 0: the place is empty */
-	struct pt_last last;
-};
-
-/* A block, and what was known of where and when it was. */
-struct pt_taken {
-	struct pt_block block;
-	uint64_t offset;
-	uint64_t time; /* 0: unknown */
 	struct pt_last last;
 };
 
@@ -48,9 +39,9 @@ struct pt_decoder {
 	uint64_t time; /* 0: unknown */
 	uint8_t bits;
 	unsigned idle;	       /* blocks since a packet was read */
-	unsigned next, taken;  /* blocks that are not steps yet: batch[next] up to batch[taken] */
 	uint64_t last, wanted; /* instruction that was run, and 0 or one that was to be */
-	struct pt_taken batch[PT_BATCH];
+	bool holds;	       /* a run of which it is not known what follows it */
+	struct hwt_step held;
 	struct pt_event event;
 	unsigned event_parts; /* steps that are still to be made of it */
 	char text[160];
@@ -62,8 +53,6 @@ void pt_decoder_close(void *decoder);
 bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time);
 /* A step of which nothing is known but where and when it is. */
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind);
-/* The block that is held, as a step; `next`: the instruction behind it, if `known`. */
-void pt_decoder_finish(struct pt_decoder *decoder, struct hwt_step *step, bool known, uint64_t next);
 
 /* Fetches an event: 1, 0: it is none that becomes a step, or KTREAD_E_MEMORY. */
 int pt_decoder_take_event(struct pt_decoder *decoder);
