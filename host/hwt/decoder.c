@@ -23,7 +23,6 @@ struct hwt_decoder {
 	uint64_t wanted;       /* position at which no byte is missing */
 	void *open;	       /* the encoding's decoder; NULL: of no piece */
 	uint64_t time, stamp;  /* the last that was converted */
-	uint32_t pid, tid;     /* the stream's */
 	unsigned next, steps;  /* step[next] up to step[steps] are still to be handed out */
 	struct hwt_step step[STEPS];
 	char text[160];
@@ -81,8 +80,6 @@ int hwt_decoder_open(struct hwt_decoder **opened, const struct hwt_file *file, s
 	decoder->number = number;
 	decoder->stream = stream;
 	decoder->encoding = encoding;
-	decoder->pid = stream->pid;
-	decoder->tid = stream->tid;
 	decoder->stamp = hwt_stream_stamp(stream, 0);
 	decoder->images = images;
 	*opened = decoder;
@@ -162,35 +159,36 @@ static const struct hwt_step *tell_missing(struct hwt_decoder *decoder)
 
 /* ---- Steps ---- */
 
-/* What is the same for all encodings. */
-static void complete(struct hwt_decoder *decoder)
+/* What is the same for all encodings that make one step at a time. */
+static void complete(struct hwt_decoder *decoder, struct hwt_step *step)
 {
-	for (unsigned i = 0; i < decoder->steps; i++) {
-		struct hwt_step *step = &decoder->step[i];
-
-		step->offset += decoder->part.position;
-		step->pid = decoder->pid;
-		step->tid = decoder->tid;
-		if (!step->has_stamp)
-			continue;
-		if (step->stamp != decoder->time) {
-			decoder->time = step->stamp;
-			decoder->stamp = hwt_stream_stamp(decoder->stream, step->stamp);
-		}
-		step->stamp = decoder->stamp;
+	step->offset += decoder->part.position;
+	step->pid = decoder->stream->pid;
+	step->tid = decoder->stream->tid;
+	if (!step->has_stamp)
+		return;
+	if (step->stamp != decoder->time) {
+		decoder->time = step->stamp;
+		decoder->stamp = hwt_stream_stamp(decoder->stream, step->stamp);
 	}
+	step->stamp = decoder->stamp;
 }
 
 /* Has the encoding make steps: 1, 0 at the piece's end, or an error. */
 static int make_steps(struct hwt_decoder *decoder)
 {
 	const struct hwt_encoding *encoding = decoder->encoding;
-	const int made = encoding->some ? encoding->some(decoder->open, decoder->step, STEPS)
-					: encoding->next(decoder->open, &decoder->step[0]);
+	int made;
 
+	if (encoding->some) {
+		made = encoding->some(decoder->open, decoder->step, STEPS);
+	} else {
+		made = encoding->next(decoder->open, &decoder->step[0]);
+		if (made > 0)
+			complete(decoder, &decoder->step[0]);
+	}
 	decoder->next = 0;
 	decoder->steps = made > 0 ? (unsigned)made : 0;
-	complete(decoder);
 	return made > 0 ? 1 : made;
 }
 

@@ -19,8 +19,9 @@ struct hwt_encoding {
 	 */
 	int (*next)(void *decoder, struct hwt_step *step);
 	/*
-	 * Instead of next, where it is not NULL: how many steps there are, at most `most`; several only where all are HWT_RUN. Of
-	 * a step that was one before, the encoding finds what it left in it.
+	 * Instead of next, where it is not NULL: how many steps there are, at most `most`; several only where all are HWT_RUN. They
+	 * are as hwt_decoder_next() hands them out, with the file's stamps, positions, and whose they are. In a place where a
+	 * HWT_RUN was before, the encoding finds it as it left it.
 	 */
 	int (*some)(void *decoder, struct hwt_step *step, unsigned most);
 	void (*close)(void *decoder);

@@ -43,7 +43,8 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 	if (time == decoder->time)
 		return true;
 	decoder->time = time;
-	return set_stamp(decoder, hwt_stream_stamp(decoder->stream, time));
+	decoder->stamp = hwt_stream_stamp(decoder->stream, time);
+	return set_stamp(decoder, decoder->stamp);
 }
 
 static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece *piece,
@@ -64,6 +65,7 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 	decoder->library = library;
 	decoder->stream = stream;
 	decoder->piece = *piece;
+	decoder->position = piece->position;
 	pt_library_configure(library, &config, stream, piece);
 	/* A run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
@@ -98,6 +100,7 @@ static inline bool look(struct pt_decoder *decoder)
 		return true;
 	decoder->idle = 0;
 	decoder->offset = offset;
+	decoder->position = decoder->piece.position + offset;
 	return decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 ||
 	       pt_decoder_set_time(decoder, time);
 }
@@ -108,15 +111,17 @@ void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *st
 	step->branch = HWT_BRANCH_NONE;
 	step->taken = 0;
 	step->has_stamp = decoder->time != 0;
-	step->has_address = 0;
+	step->has_address = kind == HWT_RUN;
 	step->has_to = 0;
 	step->bits = decoder->bits;
 	step->error = 0;
 	step->instructions = 0;
 	step->address = step->last = step->end = step->to = 0;
 	step->space = decoder->space;
-	step->stamp = decoder->time;
-	step->offset = decoder->offset;
+	step->stamp = decoder->stamp;
+	step->offset = decoder->position;
+	step->pid = decoder->stream->pid;
+	step->tid = decoder->stream->tid;
 	step->text = NULL;
 	step->sample = NULL;
 }
@@ -130,11 +135,10 @@ static uint8_t bits_of(enum pt_exec_mode mode)
 
 static struct pt_last read_last(const struct pt_decoder *decoder, const struct pt_block *block)
 {
-	const uint64_t stamp = decoder->time ? hwt_stream_stamp(decoder->stream, decoder->time) : 0;
 	const uint8_t bits = bits_of(block->mode);
 	unsigned char bytes[PT_BRANCH_MOST];
-	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->space, stamp,
-					    block->end_ip, bytes, sizeof(bytes));
+	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->space,
+					    decoder->stamp, block->end_ip, bytes, sizeof(bytes));
 
 	return (struct pt_last){ pt_branch_of(bytes, size, bits), bits };
 }
@@ -156,7 +160,7 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 			     const struct pt_block *block, struct pt_last last)
 {
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
-		*step = (struct hwt_step){ .kind = HWT_RUN, .has_address = 1 };
+		pt_decoder_begin_step(decoder, step, HWT_RUN);
 	step->branch = last.branch.kind;
 	step->taken = last.branch.kind != HWT_BRANCH_NONE && last.branch.kind != HWT_BRANCH_CONDITIONAL;
 	step->has_stamp = decoder->time != 0;
@@ -168,17 +172,17 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 	step->end = block->end_ip + last.branch.length;
 	step->to = 0;
 	step->space = decoder->space;
-	step->stamp = decoder->time;
-	step->offset = decoder->offset;
+	step->stamp = decoder->stamp;
+	step->offset = decoder->position;
 }
 
-/* The instruction that follows a run: of what is no branch, it is the end. */
+/* The instruction that follows a run: of what is no branch, it is the end. Nobody could foretell which: no jumps here. */
 static inline void end_run(struct hwt_step *step, uint64_t next)
 {
-	if (step->branch == HWT_BRANCH_CONDITIONAL)
-		step->taken = next != step->end;
-	if (step->end == step->last)
-		step->end = next;
+	const uint64_t end = step->end;
+
+	step->taken |= (uint8_t)((step->branch == HWT_BRANCH_CONDITIONAL) & (next != end));
+	step->end = end == step->last ? next : end;
 	step->has_to = 1;
 	step->to = next;
 }
@@ -292,7 +296,7 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 		return 0;
 	}
 	decoder->begun = true;
-	decoder->offset = 0;
+	decoder->position = decoder->piece.position;
 	if (status < 0)
 		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB",
 			 decoder->piece.size);
@@ -301,6 +305,7 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 			 offset);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
 	step->text = decoder->text;
+	decoder->position += decoder->offset;
 	return 1;
 }
 
@@ -331,10 +336,8 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 		if (runs)
 			end_run(&step[runs - 1], block.ip);
 		last = last_of(decoder, &block);
-		/* For what has its target in itself, no packet was read. */
 		decoder->idle++;
-		if (last.branch.kind != HWT_BRANCH_CALL && last.branch.kind != HWT_BRANCH_JUMP &&
-		    !look(decoder))
+		if (!look(decoder))
 			return KTREAD_E_MEMORY;
 		begin_run(decoder, &step[runs++], &block, last);
 		decoder->wanted = 0;

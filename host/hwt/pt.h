@@ -35,8 +35,10 @@ struct pt_decoder {
 	int status; /* of libipt's last answer */
 	bool synced, begun, ended;
 	uint64_t synced_at; /* the PSB that decoding began at */
-	uint64_t offset, space;
-	uint64_t time; /* 0: unknown */
+	uint64_t offset;    /* in the piece, of what was read … */
+	uint64_t position;  /* … and since the unit was made */
+	uint64_t space;
+	uint64_t time, stamp; /* 0: unknown */
 	uint8_t bits;
 	unsigned idle;	       /* blocks since a packet was read */
 	uint64_t last, wanted; /* instruction that was run, and 0 or one that was to be */
