@@ -7,8 +7,18 @@
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
 #include "cmd/trace_with.h"
+#include "export/escape.h"
 
 #define KERNEL "kernel" /* as -i has it */
+
+/* Paths in it are the recording's. */
+static void say_warning(const struct hwt_args *args, const char *warning)
+{
+	char text[1024];
+
+	*escape_text(text, warning, strlen(warning), sizeof(text) - 1) = '\0';
+	command_message(args->name, "%s", text);
+}
 
 static int add_images(const struct hwt_args *args, struct flow *flow)
 {
@@ -121,7 +131,7 @@ int hwt_flow_open(struct hwt_args *args, struct flow **flow)
 		return EXIT_BAD_INPUT;
 	}
 	for (size_t n = 0; (warning = hwt_file_warning((*flow)->file, n)); n++)
-		command_message(args->name, "%s", warning);
+		say_warning(args, warning);
 	status = add_images(args, *flow);
 	if (!status)
 		status = narrow(args, *flow);
@@ -144,7 +154,7 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 	const char *warning;
 
 	for (size_t n = 0; (warning = hwt_images_warning(flow->images, n)); n++)
-		command_message(args->name, "%s", warning);
+		say_warning(args, warning);
 	say(args, loss->damaged, "places that are damaged, stepped over");
 	say(args, loss->gaps, "gaps, where something is missing");
 	say(args, loss->overflows, "overflows, where a unit lost packets");

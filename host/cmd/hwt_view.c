@@ -2,12 +2,12 @@
 #include "cmd/hwt_view.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
 #include "cmd/hwt_flow.h"
+#include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "export/escape.h"
 #include "flow/calls.h"
@@ -200,6 +200,7 @@ static int write_raw(struct view *view)
 {
 	const struct flow *flow = view->flow;
 	size_t found = 0, chosen = 0;
+	uint64_t left;
 
 	for (size_t n = 0; n < hwt_file_streams(flow->file); n++) {
 		if (!flow_wants_stream(flow, hwt_file_stream(flow->file, n)))
@@ -213,10 +214,17 @@ static int write_raw(struct view *view)
 				view->args->path, found);
 		return EXIT_BAD_INPUT;
 	}
+	left = hwt_file_stream(flow->file, chosen)->bytes;
 	for (size_t n = 0; n < hwt_file_pieces(flow->file, chosen) && !view->out.error; n++) {
 		const struct hwt_piece *piece = hwt_file_piece(flow->file, chosen, n);
 
-		output_bytes(&view->out, (const char *)piece->bytes, piece->size);
+		if (!piece) {
+			command_message(view->args->name, "%s: out of memory", view->args->path);
+			return EXIT_BAD_INPUT;
+		}
+		/* Behind them may be what a reader has made of a ring's end. */
+		output_bytes(&view->out, (const char *)piece->bytes, piece->size < left ? piece->size : left);
+		left -= piece->size < left ? piece->size : left;
 	}
 	flow_count_stream(view->flow, hwt_file_stream(flow->file, chosen));
 	return 0;
@@ -260,14 +268,15 @@ static int show_to(struct view *view, int fd, const char *where)
 int hwt_view(struct hwt_args *args)
 {
 	struct view view = { .args = args };
+	const struct trace_args trace = { .name = args->name, .path = args->path };
 	int fd = STDOUT_FILENO, status = hwt_flow_open(args, &view.flow);
 
 	if (status)
 		return status;
-	if (args->output && strcmp(args->output, "-") != 0)
-		fd = open(args->output, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (args->output)
+		fd = output_file_open(&trace, args->output);
 	if (fd < 0)
-		status = trace_output_status(args->name, args->output, errno);
+		status = EXIT_BAD_INPUT;
 	else
 		status = show_to(&view, fd, fd == STDOUT_FILENO ? "standard output" : args->output);
 	if (fd > STDOUT_FILENO && close(fd) != 0)

@@ -73,6 +73,7 @@ golden bad-json hwt --json --folded kernel.steps
 golden bad-size hwt -b 1M kernel.steps
 golden bad-two hwt kernel.steps thread.steps
 golden bad-output hwt -w nowhere/out kernel.steps
+golden bad-itself hwt -w kernel.steps kernel.steps
 golden no-output sh -c 'hwt kernel.steps >/dev/full'
 
 # Recording.
