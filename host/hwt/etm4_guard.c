@@ -181,9 +181,9 @@ static bool begin(struct etm4_guard *guard, uint32_t speculation, const ocsd_etm
 	guard->synced |= packet->type == ETM4_PKT_I_ASYNC;
 	if (!guard->synced || packet->type != ETM4_PKT_I_TRACE_INFO)
 		return true;
-	guard->decodes = true;
-	guard->depth = packet->curr_spec_depth;
-	return guard->depth <= speculation;
+	guard->decodes = packet->curr_spec_depth <= speculation;
+	guard->depth = guard->decodes ? packet->curr_spec_depth : 0;
+	return guard->decodes;
 }
 
 bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet)
@@ -192,8 +192,9 @@ bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocs
 		       : is_packet(packet) ? allows(guard, packet)
 					   : true;
 
-	if (!allowed || (guard->decodes && (!is_packet(packet) || packet->type == ETM4_PKT_I_OVERFLOW ||
-					    packet->type == ETM4_PKT_I_DISCARD)))
+	/* Of a Trace Info that it does not see it waits for the next. */
+	if (guard->decodes && (!allowed || !is_packet(packet) || packet->type == ETM4_PKT_I_OVERFLOW ||
+			       packet->type == ETM4_PKT_I_DISCARD))
 		*guard = (struct etm4_guard){ 0 };
 	else if (guard->depth > speculation && !guard->wants_address)
 		commit(guard, guard->depth - speculation);
