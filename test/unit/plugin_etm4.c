@@ -179,11 +179,8 @@ static uint64_t run_part(uint64_t at, int stop)
 	return to;
 }
 
-static void run(void)
+static void begin_trace(uint64_t at)
 {
-	uint64_t at = BASE, stack[64];
-	unsigned depth = 0;
-
 	trace.encoder = &encoder_etm4;
 	trace.output.piece = &piece;
 	trace.output.pieces = 1;
@@ -193,6 +190,14 @@ static void run(void)
 	encoder_etm4.sync(&trace, at);
 	trace.on = 1;
 	encoder_etm4.on(&trace, at);
+}
+
+static void run(void)
+{
+	uint64_t at = BASE, stack[64];
+	unsigned depth = 0;
+
+	begin_trace(at);
 	for (unsigned i = 0; i < RUNS; i++) {
 		uint64_t before = trace.time;
 
@@ -264,7 +269,8 @@ static size_t check_step(const struct hwt_step *step, size_t n)
 	}
 }
 
-static void what_is_run_comes_back(void **compress)
+/* What OpenCSD reads of it is what happened. */
+static void check_trace(void)
 {
 	struct hwt_stream stream = { .context.backend = KTRX_HWT_BACKEND_QEMU };
 	struct hwt_piece bytes = { .bytes = packets };
@@ -273,12 +279,6 @@ static void what_is_run_comes_back(void **compress)
 	size_t n = 0;
 	void *decoder;
 
-	memset(&trace, 0, sizeof(trace));
-	happenings = 0;
-	trace.compress = *compress != NULL;
-	trace.timed = 1;
-	make_code();
-	run();
 	memcpy(&stream.etm4, encoder_etm4.parameters, sizeof(stream.etm4));
 	bytes.size = output_position(&trace.output);
 	decoder = hwt_encoding_etm4->open(&stream, &bytes, NULL, &message);
@@ -289,6 +289,64 @@ static void what_is_run_comes_back(void **compress)
 	assert_int_equal(n, happenings);
 	assert_int_equal(step.space, trace.space);
 	assert_int_equal(step.tid, trace.thread);
+}
+
+static void what_is_run_comes_back(void **compress)
+{
+	memset(&trace, 0, sizeof(trace));
+	happenings = 0;
+	trace.compress = *compress != NULL;
+	trace.timed = 1;
+	make_code();
+	run();
+	check_trace();
+}
+
+/* Deeper than a decoder remembers: what it has forgotten is told in full, what it has not is not. */
+static void deep_recursion(void **state)
+{
+	const unsigned depth = 3 * ETM4_RETURNS;
+	uint64_t to[3 * ETM4_RETURNS];
+	uint64_t told;
+	unsigned n = 0;
+
+	(void)state;
+	memset(&trace, 0, sizeof(trace));
+	memset(code, 0, sizeof(code));
+	happenings = 0;
+	trace.compress = 1;
+	begin_trace(BASE);
+	/* Calls at BASE, 8 bytes on, and so on; the last calls a return, by which all return to the instruction behind. */
+	for (unsigned i = 0; i < depth; i++) {
+		struct block block = { .end = END_CALL, .told = 1, .start = BASE + 8 * i };
+
+		code[2 * i] = 0x94000000u | 2; /* bl to the next */
+		code[2 * i + 1] = 0xd65f03c0u; /* ret */
+		block.last = block.start;
+		block.next = block.start + 4;
+		to[i] = block.next;
+		encoder_etm4.branch(&trace, &block, block.start + 8, 1);
+		note(RAN, block.start, block.last, block.start + 8);
+	}
+	code[2 * depth] = 0xd65f03c0u;
+	encoder_etm4.flush(&trace);
+	told = output_position(&trace.output);
+	for (uint64_t at = BASE + 8 * depth; n < depth; n++) {
+		struct block block = {
+			.end = END_RETURN, .told = 1, .start = at, .last = at, .next = at + 4
+		};
+
+		at = to[depth - 1 - n];
+		encoder_etm4.branch(&trace, &block, at, 1);
+		note(RAN, block.start, block.last, at);
+		if (n == ETM4_RETURNS - 1) {
+			encoder_etm4.flush(&trace);
+			assert_true(output_position(&trace.output) - told < ETM4_RETURNS);
+		}
+	}
+	encoder_etm4.off(&trace, to[0]);
+	assert_true(output_position(&trace.output) - told > 2 * (depth - ETM4_RETURNS));
+	check_trace();
 }
 
 /* Every row of up to 14 atoms is told by its packets, and no more than one packet for three. */
@@ -320,6 +378,7 @@ int main(void)
 		cmocka_unit_test_prestate(what_is_run_comes_back, NULL),
 		cmocka_unit_test_prestate(what_is_run_comes_back, &yes),
 		cmocka_unit_test(atoms_are_told),
+		cmocka_unit_test(deep_recursion),
 	};
 
 	return cmocka_run_group_tests_name("plugin_etm4", tests, NULL, NULL);

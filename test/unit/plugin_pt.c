@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 #include "plugin_support.h"
@@ -106,6 +108,32 @@ static void test_returns(void **state)
 	RUN(f, g, h, g2, f2, h, f3, f);
 	assert_string_equal(machine_decoded(), "on:1000 1000 1040 1080 1045 1005 1080 1007");
 	assert_true(output_position(&trace->output) > compressed);
+}
+
+/* Deeper than a decoder remembers: what it has forgotten is told in full. */
+static void test_deep_recursion(void **state)
+{
+	struct block *head = machine_block(0x1000, JNE("\x05")), *call, *ret, *out;
+	char expected[4096] = "on:1000";
+	size_t used = strlen(expected);
+
+	(void)state;
+	call = machine_block(0x1002, "\x05\xe8\xf9\xff\xff\xff");
+	ret = machine_block(0x1007, RET);
+	out = machine_block(0x2000, NOP);
+	assert_int_equal(call->target, 0x1000);
+	for (unsigned i = 0; i < 3 * PT_RETURNS; i++) {
+		RUN(head, call);
+		used += (size_t)sprintf(expected + used, " 1000 1002");
+	}
+	RUN(head);
+	used += (size_t)sprintf(expected + used, " 1000");
+	for (unsigned i = 0; i <= 3 * PT_RETURNS; i++) {
+		RUN(ret);
+		used += (size_t)sprintf(expected + used, " 1007");
+	}
+	RUN(out);
+	assert_string_equal(machine_decoded(), expected);
 }
 
 static void test_return_elsewhere(void **state)
@@ -311,6 +339,7 @@ int main(void)
 		cmocka_unit_test_setup(test_pause, setup),
 		cmocka_unit_test_setup(test_what_looks_the_same, setup),
 		cmocka_unit_test_setup(test_returns, setup),
+		cmocka_unit_test_setup(test_deep_recursion, setup),
 		cmocka_unit_test_setup(test_return_elsewhere, setup),
 		cmocka_unit_test_setup(test_addresses, setup),
 		cmocka_unit_test_setup(test_interrupts, setup),
