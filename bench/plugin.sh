@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# What the trace unit in software costs: CPU time of QEMU for boot and workload of the demo (x86_64, one CPU), plain, with the
+# What the trace unit in software costs: CPU time of QEMU for boot and workload of the demo (one CPU), plain, with the
 # plugin loaded but off, tracing everything into its rings, and the same with exact fault addresses. The least of several rounds,
-# taken in turns, as multiples of the plain one: at most 1.1, 2 and 4. And the packets' bytes for each branch: at most 1.
+# taken in turns, as multiples of the plain one: at most 1.1, 2 and 4. And the packets' bytes for each branch: at most 1. Of both
+# architectures; PLUGIN_ARCHES says which.
 set -u
 rounds=${1:-5}
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-bench.XXXXXX") || exit 1
@@ -14,30 +15,44 @@ append=run=callcost
 boot() {
 	name=$1
 	shift
-	build/bench/cputime timeout -k 2 120 $(sh scripts/qemu.sh x86_64 1) "$@" -append "$append" </dev/null \
+	build/bench/cputime timeout -k 2 120 $(sh scripts/qemu.sh "$arch" 1) "$@" -append "$append" </dev/null \
 		2>>"$tmp/$name" >"$tmp/console"
 	grep -q 'callcost: plain' "$tmp/console" || { echo "bench/plugin.sh: $name: the guest did not do its work" >&2; exit 1; }
 }
 
-for round in $(seq "$rounds"); do
-	boot plain
-	boot off -plugin "$plugin"
-	boot traced -plugin "$plugin,out=$tmp/rings,size=64M"
-	boot exact -plugin "$plugin,out=$tmp/rings,size=64M,exact=on"
-done
-timeout -k 2 120 $(sh scripts/qemu.sh x86_64 1) -d exec,nochain -D "$tmp/log" -dfilter 0x100000..0x5ffffff \
-	-plugin "$plugin,out=$tmp/rings,size=64M" -append run=calls </dev/null >"$tmp/console" 2>&1
-packets=$(build/test/plugin_blocks "$tmp/rings" "$tmp/log" | sed -n 's/^cpu 0:.* bytes \([0-9]*\) branches \([0-9]*\) .*/\1 \2/p')
-
 least() { sort -n "$tmp/$1" | head -n 1; }
-echo "$(least plain) $(least off) $(least traced) $(least exact) $packets" | awk '
-NF != 6 || $1 <= 0 || $6 <= 0 { print "bench/plugin.sh: no figures" > "/dev/stderr"; exit 1 }
-{
-	off = $2 / $1; traced = $3 / $1; exact = $4 / $1; bytes = $5 / $6
-	held = off <= 1.1 && traced <= 2 && exact <= 4 && bytes <= 1
-	printf "{\"bench\": \"plugin\", \"plain_s\": %.3f, \"off\": %.2f, \"traced\": %.2f, \"exact\": %.2f, ", $1, off, traced, exact
-	printf "\"bytes_per_branch\": %.3f, \"most\": [1.1, 2, 4, 1], \"held\": %s}\n", bytes, held ? "true" : "false"
-	printf "plugin   plain %.3f s, off %.2f x, traced %.2f x, exact %.2f x, %.3f bytes a branch%s\n", $1, off, traced, exact,
-		bytes, held ? "" : ", at most 1.1, 2, 4 x and 1 byte: MISSED" > "/dev/stderr"
-	exit !held
-}'
+
+# packets ARCH: bytes and branches of CPU 0, against QEMU's own log.
+packets() {
+	case $1 in
+	x86_64) filter='-dfilter 0x100000..0x5ffffff' blocks=build/test/plugin_blocks ;;
+	aarch64) filter= blocks=build/test/hwt_blocks ;;
+	esac
+	timeout -k 2 120 $(sh scripts/qemu.sh "$1" 1) -d exec,nochain -D "$tmp/log" $filter \
+		-plugin "$plugin,out=$tmp/rings,size=64M" -append run=calls </dev/null >"$tmp/console" 2>&1
+	"$blocks" "$tmp/rings" "$tmp/log" | sed -n 's/^cpu 0:.* bytes \([0-9]*\) branches \([0-9]*\).*/\1 \2/p'
+}
+
+missed=0
+for arch in ${PLUGIN_ARCHES:-x86_64 aarch64}; do
+	rm -f "$tmp/plain" "$tmp/off" "$tmp/traced" "$tmp/exact"
+	for round in $(seq "$rounds"); do
+		boot plain
+		boot off -plugin "$plugin"
+		boot traced -plugin "$plugin,out=$tmp/rings,size=64M"
+		boot exact -plugin "$plugin,out=$tmp/rings,size=64M,exact=on"
+	done
+	echo "$(least plain) $(least off) $(least traced) $(least exact) $(packets "$arch")" | awk -v arch="$arch" '
+	NF != 6 || $1 <= 0 || $6 <= 0 { print "bench/plugin.sh: no figures" > "/dev/stderr"; exit 1 }
+	{
+		off = $2 / $1; traced = $3 / $1; exact = $4 / $1; bytes = $5 / $6
+		held = off <= 1.1 && traced <= 2 && exact <= 4 && bytes <= 1
+		printf "{\"bench\": \"plugin\", \"arch\": \"%s\", \"plain_s\": %.3f, \"off\": %.2f, \"traced\": %.2f, \"exact\": %.2f, ",
+			arch, $1, off, traced, exact
+		printf "\"bytes_per_branch\": %.3f, \"most\": [1.1, 2, 4, 1], \"held\": %s}\n", bytes, held ? "true" : "false"
+		printf "plugin   %s: plain %.3f s, off %.2f x, traced %.2f x, exact %.2f x, %.3f bytes a branch%s\n", arch, $1, off,
+			traced, exact, bytes, held ? "" : ", at most 1.1, 2, 4 x and 1 byte: MISSED" > "/dev/stderr"
+		exit !held
+	}' || missed=1
+done
+exit $missed
