@@ -64,11 +64,11 @@ static const char usage[] =
 	"  --durations          how often each function was called and how long that took\n"
 	"  --coverage           how often each source line was run, as lcov's .info\n"
 	"  --functions          which functions were run, sorted\n"
-	"  --last N             the last N branches of each CPU or thread …\n"
-	"  --before FUNCTION    … before that function was entered: --last 10000 --before panic\n"
 	"  --json               a JSON object a line\n"
 	"\n"
 	"Of what:\n"
+	"  --last N             the last N branches of each CPU or thread …\n"
+	"  --before FUNCTION    … before that function was entered: --calls --last 10000 --before panic\n"
 	"  -s CPUS              only these: 0,2-5\n"
 	"  -t THREAD            only the thread with that index, where threads were traced\n"
 	"  -P PID               only this process\n"
@@ -86,7 +86,7 @@ static const char usage[] =
 	"  -w FILE              writes to FILE instead of standard output; the recording, with -c\n"
 	"\n"
 	"Examples:\n"
-	"  ktrace hwt --elf kernel.elf --last 10000 --before panic branches.rings\n"
+	"  ktrace hwt --elf kernel.elf --calls --last 10000 --before panic branches.rings\n"
 	"  ktrace hwt --calls -t 0 recording.ktrp\n"
 	"  ktrace hwt -c qemu -w branches.rings -- qemu-system-x86_64 -kernel kernel.elf\n";
 
@@ -196,7 +196,6 @@ static int take_view(struct hwt_args *args, int option, const char *value)
 		choose(args, HWT_VIEW_FUNCTIONS);
 		return 0;
 	case OPTION_LAST:
-		choose(args, HWT_VIEW_LAST);
 		return trace_parse_number(value, FLOW_LAST_MOST, &args->last.count) || !args->last.count
 			       ? hwt_bad_value(args, "--last", value)
 			       : 0;
@@ -251,10 +250,12 @@ static int check(const struct hwt_args *args)
 		why = "one view at a time";
 	else if (!args->image != !args->function)
 		why = "-i and -f go together";
-	else if (args->last.before && args->view != HWT_VIEW_LAST)
+	else if (args->last.count && (args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW))
+		why = "--last counts branches, which -g and -r do not look for";
+	else if (args->last.before && !args->last.count)
 		why = "--before says where --last N ends";
-	else if (args->columns && args->view != HWT_VIEW_COLUMNS && args->view != HWT_VIEW_LAST)
-		why = "-o chooses columns of steps: not with another view than --last";
+	else if (args->columns && args->view != HWT_VIEW_COLUMNS)
+		why = "-o chooses columns of steps: not with another view";
 	else if (args->view == HWT_VIEW_RAW && !args->output)
 		why = "-r writes bytes: name a file with -w";
 	else if (args->json && (args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_COVERAGE ||
@@ -262,7 +263,7 @@ static int check(const struct hwt_args *args)
 		why = "--json is not for what has a format of its own";
 	else if (args->command && (!args->backend || !args->output))
 		why = "which backend, and where to? (-c qemu -w FILE)";
-	else if (args->command && (args->views || args->json || args->columns))
+	else if (args->command && (args->views || args->last.count || args->json || args->columns))
 		why = "first record, then show";
 	else if (args->command &&
 		 (args->cpu_list || args->thread >= 0 || args->pid >= 0 || args->from || args->to))

@@ -49,6 +49,23 @@ static int take_function(const struct hwt_args *args, struct flow *flow)
 	return 0;
 }
 
+#define GIVE_NAMES "no code has a name: give the kernel with --elf KERNEL, programs with --elf or -R"
+
+/* That it is not known is another answer than that it was not entered. */
+static int check_before(const struct hwt_args *args, const struct flow *flow)
+{
+	uint64_t address, size;
+
+	if (!args->last.before ||
+	    hwt_images_find(flow->images, NULL, args->last.before, &address, &size) == 0)
+		return 0;
+	if (hwt_images_named(flow->images))
+		command_message(args->name, "%s: there is no function '%s'", args->path, args->last.before);
+	else
+		command_message(args->name, "%s: where is '%s'? " GIVE_NAMES, args->path, args->last.before);
+	return EXIT_BAD_INPUT;
+}
+
 static int take_time(const struct hwt_args *args, const struct flow *flow, const char *option,
 		     const char *text, uint64_t *stamp)
 {
@@ -106,6 +123,8 @@ static int narrow(const struct hwt_args *args, struct flow *flow)
 	status = check_streams(args, flow);
 	if (!status)
 		status = take_function(args, flow);
+	if (!status)
+		status = check_before(args, flow);
 	if (status || args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_PACKETS)
 		return status;
 	if (flow_find_base(flow) < 0) {
@@ -161,4 +180,27 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 	say(args, loss->packets, "packets that units had no room for");
 	say(args, loss->missing, "bytes of streams that are not here");
 	return loss->damaged ? EXIT_BAD_INPUT : 0;
+}
+
+static int is_narrowed(const struct hwt_args *args)
+{
+	return args->pid >= 0 || args->function || args->from || args->to;
+}
+
+int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow)
+{
+	if (args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW)
+		return 0;
+	if (flow->wanted) {
+		if (!hwt_images_named(flow->images))
+			command_message(args->name, "%s: " GIVE_NAMES, args->path);
+		return 0;
+	}
+	if (!is_narrowed(args))
+		return 0;
+	if (args->pid >= 0 && !flow->tells_processes)
+		command_message(args->name, "%s: nothing in it tells which process ran", args->path);
+	else
+		command_message(args->name, "%s: nothing in it is as asked for", args->path);
+	return EXIT_BAD_INPUT;
 }

@@ -9,5 +9,7 @@
 int hwt_flow_open(struct hwt_args *args, struct flow **flow);
 /* Says what is missing or damaged. EXIT_BAD_INPUT if something is damaged, else 0. */
 int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow);
+/* Says that code has no names, and that nothing was as asked for. EXIT_BAD_INPUT if so, else 0. */
+int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow);
 
 #endif

@@ -63,17 +63,15 @@ static int check_flows(const struct view *view)
 
 /* ---- Views: each 0, EXIT_BAD_INPUT, or a negative error of reading ----------------------------- */
 
-static int show_columns(struct view *view)
+/* All that is wanted, or the end of it. */
+static int walk(struct view *view, const struct flow_view *to, void *state)
 {
-	struct flow_columns columns = { .flow = view->flow, .out = &view->out, .json = view->args->json };
 	struct flow_last *last = &view->args->last;
 	int status;
 
-	flow_columns_parse(&columns, view->args->columns);
-	flow_columns_head(&columns);
-	if (view->args->view != HWT_VIEW_LAST)
-		return flow_walk(view->flow, &flow_columns, &columns);
-	status = flow_last_write(last, &columns);
+	if (!last->count)
+		return flow_walk(view->flow, to, state);
+	status = flow_last_walk(last, view->flow, to, state);
 	if (status < 0 || !last->before || last->found)
 		return status;
 	output_flush(&view->out);
@@ -82,13 +80,25 @@ static int show_columns(struct view *view)
 	return EXIT_BAD_INPUT;
 }
 
+static int show_columns(struct view *view)
+{
+	struct flow_columns columns = { .flow = view->flow,
+					.out = &view->out,
+					.json = view->args->json,
+					.headings = view->args->last.count > 0 };
+
+	flow_columns_parse(&columns, view->args->columns);
+	flow_columns_head(&columns);
+	return walk(view, &flow_columns, &columns);
+}
+
 static int show_calls(struct view *view)
 {
 	struct flow_tree *tree;
 	int status = flow_tree_new(&tree, view->flow, &view->out, view->args->json);
 
 	if (status == 0)
-		status = flow_walk(view->flow, &flow_tree, tree);
+		status = walk(view, &flow_tree, tree);
 	output_flush(&view->out);
 	if (tree)
 		say_doubts(view, flow_tree_doubts(tree));
@@ -102,7 +112,7 @@ static int show_durations(struct view *view)
 	int status = flow_durations_new(&durations, view->flow), written = 0;
 
 	if (status == 0)
-		status = flow_walk(view->flow, &flow_durations, durations);
+		status = walk(view, &flow_durations, durations);
 	if (durations) {
 		written = flow_durations_write(durations, &view->out, view->args->json);
 		say_doubts(view, flow_durations_doubts(durations));
@@ -117,7 +127,7 @@ static int show_folded(struct view *view)
 	int status = flow_folded_new(&folded, view->flow, view->args->weight), written = 0;
 
 	if (status == 0)
-		status = flow_walk(view->flow, &flow_folded, folded);
+		status = walk(view, &flow_folded, folded);
 	if (folded) {
 		written = flow_folded_write(folded, &view->out);
 		say_doubts(view, flow_folded_doubts(folded));
@@ -138,7 +148,7 @@ static int show_functions(struct view *view)
 	int status = flow_executed_new(&executed, view->flow), written = 0;
 
 	if (status == 0)
-		status = flow_walk(view->flow, &flow_executed, executed);
+		status = walk(view, &flow_executed, executed);
 	if (executed)
 		written = flow_executed_write(executed, &view->out, view->args->json);
 	flow_executed_free(executed);
@@ -158,7 +168,7 @@ static int show_coverage(struct view *view)
 	int status = flow_coverage_new(&coverage, view->flow), written = 0;
 
 	if (status == 0)
-		status = flow_walk(view->flow, &flow_coverage, coverage);
+		status = walk(view, &flow_coverage, coverage);
 	if (coverage)
 		written = flow_coverage_write(coverage, &view->out, say_warning, view);
 	flow_coverage_free(coverage);
@@ -236,8 +246,7 @@ static int show(struct view *view)
 		[HWT_VIEW_COLUMNS] = show_columns,   [HWT_VIEW_CALLS] = show_calls,
 		[HWT_VIEW_FOLDED] = show_folded,     [HWT_VIEW_DURATIONS] = show_durations,
 		[HWT_VIEW_COVERAGE] = show_coverage, [HWT_VIEW_FUNCTIONS] = show_functions,
-		[HWT_VIEW_LAST] = show_columns,	     [HWT_VIEW_PACKETS] = show_packets,
-		[HWT_VIEW_RAW] = write_raw,
+		[HWT_VIEW_PACKETS] = show_packets,   [HWT_VIEW_RAW] = write_raw,
 	};
 	const enum hwt_view which = view->args->view;
 	int status = 0;
@@ -261,24 +270,40 @@ static int show_to(struct view *view, int fd, const char *where)
 	if (status < 0)
 		command_message(view->args->name, "%s", flow_message());
 	status = status < 0 ? EXIT_BAD_INPUT : error ? 0 : status;
-	status |= hwt_flow_say_loss(view->args, view->flow);
+	status |= hwt_flow_say_loss(view->args, view->flow) | hwt_flow_say_nothing(view->args, view->flow);
 	return trace_output_status(view->args->name, where, error) | status;
+}
+
+/* Nothing that is read may be written over: a panic's only recording least of all. */
+static int is_input(const struct hwt_args *args, const char *to)
+{
+	int is = output_file_is(to, args->path) || (args->snapshot && output_file_is(to, args->snapshot));
+
+	for (unsigned n = 0; n < args->elfs; n++)
+		is |= output_file_is(to, args->elf[n]);
+	return is;
+}
+
+static int open_output(const struct hwt_args *args)
+{
+	if (!args->output)
+		return STDOUT_FILENO;
+	if (!is_input(args, args->output))
+		return output_file_create(args->name, args->output);
+	command_message(args->name, "%s is what is read: write elsewhere", args->output);
+	return -1;
 }
 
 int hwt_view(struct hwt_args *args)
 {
 	struct view view = { .args = args };
-	const struct trace_args trace = { .name = args->name, .path = args->path };
-	int fd = STDOUT_FILENO, status = hwt_flow_open(args, &view.flow);
+	int fd, status = hwt_flow_open(args, &view.flow);
 
 	if (status)
 		return status;
-	if (args->output)
-		fd = output_file_open(&trace, args->output);
-	if (fd < 0)
-		status = EXIT_BAD_INPUT;
-	else
-		status = show_to(&view, fd, fd == STDOUT_FILENO ? "standard output" : args->output);
+	fd = open_output(args);
+	status = fd < 0 ? EXIT_BAD_INPUT
+			: show_to(&view, fd, fd == STDOUT_FILENO ? "standard output" : args->output);
 	if (fd > STDOUT_FILENO && close(fd) != 0)
 		status |= trace_output_status(args->name, args->output, errno);
 	flow_close(view.flow);

@@ -18,23 +18,34 @@ static void remove_half(int fd, const char *path)
 		unlink(path);
 }
 
-/* Writing over the trace would leave neither. */
-int output_file_open(const struct trace_args *args, const char *to)
+int output_file_is(const char *to, const char *from)
 {
 	struct stat from_status, to_status;
+
+	return stat(from, &from_status) == 0 && stat(to, &to_status) == 0 &&
+	       from_status.st_dev == to_status.st_dev && from_status.st_ino == to_status.st_ino &&
+	       S_ISREG(to_status.st_mode);
+}
+
+int output_file_create(const char *name, const char *to)
+{
 	int fd;
 
 	if (strcmp(to, "-") == 0)
 		return STDOUT_FILENO;
-	if (stat(args->path, &from_status) == 0 && stat(to, &to_status) == 0 &&
-	    from_status.st_dev == to_status.st_dev && from_status.st_ino == to_status.st_ino) {
+	fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		command_message(name, "%s: %s", to, strerror(errno));
+	return fd;
+}
+
+int output_file_open(const struct trace_args *args, const char *to)
+{
+	if (strcmp(to, "-") != 0 && output_file_is(to, args->path)) {
 		command_message(args->name, "%s is the trace itself", to);
 		return -1;
 	}
-	fd = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (fd < 0)
-		command_message(args->name, "%s: %s", to, strerror(errno));
-	return fd;
+	return output_file_create(args->name, to);
 }
 
 int output_file_close(const struct trace_args *args, const char *to, int fd, int error)

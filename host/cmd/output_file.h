@@ -5,7 +5,11 @@
 
 #include "cmd/trace_args.h"
 
-/* A descriptor, standard output for "-"; -1 after a message, as for the trace itself. */
+/* Writing to `to` would destroy what is read from `from`. */
+int output_file_is(const char *to, const char *from);
+/* A descriptor, standard output for "-"; -1 after a message. What is read has to be asked about before. */
+int output_file_create(const char *name, const char *to);
+/* The same, refused for the trace itself. */
 int output_file_open(const struct trace_args *args, const char *to);
 /*
  * Closes what output_file_open() gave. `error`: errno of the first failed write, 0 if none; nothing remains of a file

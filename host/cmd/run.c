@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "capture/error.h"
+#include "capture/kernel_elf.h"
 #include "capture/run.h"
 #include "capture/shim.h"
 #include "capture/verdict.h"
@@ -256,15 +257,18 @@ static void name_branches(const char *out, char *path, size_t size)
 	snprintf(path, size, "%.*s.branches", (int)length, out);
 }
 
-/* Of a panic, what led to it: the function is called so in most kernels, and where not, hwt says so. */
+/* The command that shows what is wanted first: of a panic, what led to it. */
 static void say_branches(const struct talk *talk, const struct capture_run_options *options,
 			 const struct capture_result *result)
 {
-	const char *kernel = options->elf ? options->elf : result->kernel;
+	const char *elf = options->elf ? options->elf : result->kernel;
+	struct capture_kernel kernel;
 
-	command_message(talk->name, "which code ran: ktrace hwt --elf %s --last 100%s %s",
-			kernel[0] ? kernel : "KERNEL",
-			result->status == CAPTURE_PANIC ? " --before panic" : "", options->branches);
+	if (!*elf || capture_kernel_read(&kernel, elf) != 0) /* QEMU starts other files, too */
+		elf = "KERNEL";
+	command_message(talk->name, "which code ran: ktrace hwt --elf %s %s%s", elf,
+			result->status == CAPTURE_PANIC ? "--calls --last 10000 --before panic " : "",
+			options->branches);
 }
 
 static void conclude(struct talk *talk, const struct capture_run_options *options,
@@ -290,8 +294,6 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 			" CPU%s, %s: %s; next: ktrace show %s",
 			result->text, result->seconds, summary->events, summary->cpus,
 			summary->cpus == 1 ? "" : "s", loss, options->out, options->out);
-	if (options->branches)
-		say_branches(talk, options, result);
 }
 
 /* The end of a QEMU, passed on to who waits for it. */
@@ -368,6 +370,8 @@ static int run(int argc, char **argv)
 		return status == CAPTURE_E_USAGE ? EXIT_USAGE : EXIT_BAD_INPUT;
 	}
 	conclude(&talk, &options, &result);
+	if (options.branches && !talk.quiet)
+		say_branches(&talk, &options, &result);
 	if (talk.why && result.written && result.status != CAPTURE_CLEAN)
 		explain_file(argv[0], options.out, options.elf);
 	return result.status;

@@ -230,7 +230,7 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 	flow_put_place(place, &found, step->address);
 	put_text(event, place);
 	put_text(event, step->kind == HWT_RUN ? flow_branch_word(step->branch) : flow_kind_word(step->kind));
-	flow_put_payload(payload, step);
+	flow_put_payload(payload, beside->flow, step);
 	put_text(event, payload);
 	put(event, &step->address, sizeof(step->address));
 }

@@ -163,7 +163,7 @@ static void put_value(const struct flow_columns *columns, const struct line *lin
 			 step->kind == HWT_RUN ? flow_branch_word(step->branch) : flow_kind_word(step->kind));
 		break;
 	case EVENT_PAYLOAD:
-		flow_put_payload(to, step);
+		flow_put_payload(to, columns->flow, step);
 		break;
 	case TIME:
 		if (step->has_stamp)
@@ -212,7 +212,7 @@ static char *put_json(const struct flow_columns *columns, const struct line *lin
 	return at;
 }
 
-void flow_columns_line(struct flow_columns *columns, const struct hwt_step *step)
+static void write_line(struct flow_columns *columns, const struct hwt_step *step)
 {
 	struct line line = { .step = step };
 	char *at = output_line(columns->out);
@@ -235,7 +235,13 @@ void flow_columns_line(struct flow_columns *columns, const struct hwt_step *step
 
 static int begin(void *view, const struct hwt_stream *stream)
 {
-	((struct flow_columns *)view)->stream = stream;
+	struct flow_columns *columns = view;
+	char label[FLOW_NAME_ROOM + 64];
+
+	columns->stream = stream;
+	flow_put_stream(label, stream);
+	if (columns->headings && !columns->json)
+		output_format(columns->out, "%s\n", label);
 	return 0;
 }
 
@@ -243,7 +249,7 @@ static int line(void *view, const struct hwt_step *step)
 {
 	struct flow_columns *columns = view;
 
-	flow_columns_line(columns, step);
+	write_line(columns, step);
 	return columns->out->error != 0;
 }
 

@@ -17,6 +17,7 @@ struct flow_columns {
 	int json;
 	uint8_t column[FLOW_COLUMNS_MOST];
 	unsigned count;
+	int headings;			 /* a line before each stream; not for JSON */
 	const struct hwt_stream *stream; /* the one at hand */
 };
 
@@ -26,7 +27,5 @@ int flow_columns_parse(struct flow_columns *columns, const char *list);
 void flow_columns_head(struct flow_columns *columns);
 /* A view; what is fed to it is a struct flow_columns. */
 extern const struct flow_view flow_columns;
-/* The same for who has steps from elsewhere. */
-void flow_columns_line(struct flow_columns *columns, const struct hwt_step *step);
 
 #endif

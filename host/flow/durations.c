@@ -125,7 +125,7 @@ static void put_cell(struct output *out, const struct flow *flow, int known, uin
 {
 	char text[32] = "-";
 
-	if (known)
+	if (known && ticks > 0) /* else it is less than the unit tells apart */
 		flow_put_span(text, flow, ticks);
 	output_format(out, " %13s", text);
 }

@@ -214,9 +214,11 @@ int flow_reader_next(struct flow_reader *reader, const struct hwt_step **step)
 
 		if (reader->flow->select.to && s->has_stamp && s->stamp > reader->flow->select.to)
 			return 0;
+		reader->flow->tells_processes |= s->pid != 0;
 		if (!wants_step(reader, s))
 			continue;
 		count_loss(reader, s);
+		reader->flow->wanted += !tells_loss(s);
 		return 1;
 	}
 	return status < 0 ? fail(status, hwt_decoder_message(reader->decoder)) : 0;

@@ -45,8 +45,10 @@ struct flow {
 	struct flow_functions *functions;
 	struct flow_select select;
 	struct flow_loss loss;
-	uint64_t frequency; /* of stamps; 0: unknown */
-	uint64_t base;	    /* the first stamp of all streams; 0: there is none */
+	uint64_t wanted;	 /* steps that were read and are of what was selected */
+	uint8_t tells_processes; /* a step has said whose it is */
+	uint64_t frequency;	 /* of stamps; 0: unknown */
+	uint64_t base;		 /* the first stamp of all streams; 0: there is none */
 };
 
 /* After an error *flow is NULL. `root`: where images' paths begin, or NULL. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "flow/words.h"
 #include "ktread/ktread.h"
 
 #define WINDOW 65536u /* bytes; a branch takes about one */
@@ -231,40 +230,41 @@ static int read_back(struct flow *flow, size_t stream, struct ring *ring, const 
 	return status;
 }
 
-static void write_ring(const struct ring *ring, const struct hwt_stream *stream, struct flow_columns *columns)
+static int show(const struct ring *ring, const struct flow_view *view, void *to,
+		const struct hwt_stream *stream)
 {
-	char label[FLOW_NAME_ROOM + 64];
+	int status = view->begin ? view->begin(to, stream) : 0, ended;
 
-	flow_put_stream(label, stream);
-	if (!columns->json)
-		output_format(columns->out, "%s\n", label);
-	columns->stream = stream;
-	for (size_t n = 0; n < ring->count && !columns->out->error; n++)
-		flow_columns_line(columns, &ring->kept[(ring->first + n) & (ring->room - 1)].step);
+	for (size_t n = 0; n < ring->count && status == 0; n++)
+		status = view->step(to, &ring->kept[(ring->first + n) & (ring->room - 1)].step);
+	ended = view->end ? view->end(to) : 0;
+	return status ? status : ended;
 }
 
-int flow_last_write(struct flow_last *last, struct flow_columns *columns)
+static int walk_stream(struct flow_last *last, struct flow *flow, size_t stream, const struct end *end,
+		       const struct flow_view *view, void *to)
 {
-	struct flow *flow = columns->flow;
 	struct ring ring = { .most = last->count };
-	struct end end = { 0 };
+	int status = read_back(flow, stream, &ring, end);
+
+	if (status == 0)
+		status = show(&ring, view, to, hwt_file_stream(flow->file, stream));
+	empty(&ring);
+	free(ring.kept);
+	flow_count_stream(flow, hwt_file_stream(flow->file, stream));
+	return status;
+}
+
+int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_view *view, void *to)
+{
+	struct end end = { 0 }, others;
 	size_t ended = 0;
 	int status = find_end(last, flow, &ended, &end);
 
-	for (size_t n = 0; n < hwt_file_streams(flow->file) && status == 0; n++) {
-		const struct hwt_stream *stream = hwt_file_stream(flow->file, n);
-		struct end here = end;
-
-		if (!flow_wants_stream(flow, stream))
-			continue;
-		here.has_offset = end.has_offset && n == ended;
-		ring.branches = 0;
-		status = read_back(flow, n, &ring, &here);
-		write_ring(&ring, stream, columns);
-		empty(&ring);
-		flow_count_stream(flow, stream);
-	}
-	empty(&ring);
-	free(ring.kept);
-	return status;
+	others = end;
+	others.has_offset = 0;
+	for (size_t n = 0; n < hwt_file_streams(flow->file) && status == 0; n++)
+		if (flow_wants_stream(flow, hwt_file_stream(flow->file, n)) && !(last->found && n == ended))
+			status = walk_stream(last, flow, n, &others, view, to);
+	return status == 0 && last->found ? walk_stream(last, flow, ended, &end, view, to) : status;
 }

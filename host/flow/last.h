@@ -6,7 +6,6 @@
 #ifndef FLOW_LAST_H
 #define FLOW_LAST_H
 
-#include "flow/columns.h"
 #include "flow/flow.h"
 
 #define FLOW_LAST_MOST 10000000u
@@ -18,7 +17,10 @@ struct flow_last {
 	int found; /* it was entered */
 };
 
-/* Writes them as `columns` has it, a heading before each stream. 0, or a negative error; flow_message(). */
-int flow_last_write(struct flow_last *last, struct flow_columns *columns);
+/*
+ * As flow_walk(), of those branches alone. The stream in which the function was entered comes last, so that what led to it is
+ * what is written last.
+ */
+int flow_last_walk(struct flow_last *last, struct flow *flow, const struct flow_view *view, void *to);
 
 #endif

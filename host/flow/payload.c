@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/escape.h"
+#include "flow/words.h"
 
 struct text {
 	char *to;
@@ -80,27 +81,44 @@ static void add_sample(struct text *text, const struct hwt_sample *sample)
 		add(text, " translation=%u", sample->latency_translation);
 }
 
-static void add_run(struct text *text, const struct hwt_step *step)
+/* "to 0x1000 (main)"; what lies nowhere that is known, as 0, has no name. */
+static void add_target(struct text *text, const struct flow *flow, const struct hwt_step *step)
+{
+	char name[FLOW_PLACE_ROOM];
+	struct hwt_place place;
+
+	if (!step->has_to)
+		return;
+	add(text, "%sto 0x%" PRIx64, text->length ? ", " : "", step->to);
+	if (!hwt_images_place(flow->images, step->pid, step->stamp, step->to, 0, &place) ||
+	    (!place.symbol && !place.image))
+		return;
+	flow_put_place(name, &place, step->to);
+	add(text, " (%s)", name);
+}
+
+static void add_run(struct text *text, const struct flow *flow, const struct hwt_step *step)
 {
 	add(text, "%" PRIu32 " instruction%s", step->instructions, step->instructions == 1 ? "" : "s");
 	if (step->branch == HWT_BRANCH_CONDITIONAL)
 		add(text, ", %s", step->taken ? "taken" : "not taken");
 	if (step->last != step->address)
 		add(text, ", at %#" PRIx64, step->last);
+	if (step->branch == HWT_BRANCH_INDIRECT || step->branch == HWT_BRANCH_INDIRECT_CALL)
+		add_target(text, flow, step);
 }
 
-size_t flow_put_payload(char *to, const struct hwt_step *step)
+size_t flow_put_payload(char *to, const struct flow *flow, const struct hwt_step *step)
 {
 	struct text text = { .to = to };
 
 	*to = '\0';
 	switch (step->kind) {
 	case HWT_RUN:
-		add_run(&text, step);
+		add_run(&text, flow, step);
 		break;
 	case HWT_ASYNC:
-		if (step->has_to)
-			add(&text, "to %#" PRIx64, step->to);
+		add_target(&text, flow, step);
 		break;
 	case HWT_SPACE:
 		add(&text, "%#" PRIx64, step->space);

@@ -152,7 +152,8 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 {
 	struct flow_tree *tree = to;
 	uint64_t ticks;
-	const int known = flow_took(frame, moment->step, &ticks);
+	/* Within one time that the unit told, it is not known how long. */
+	const int known = flow_took(frame, moment->step, &ticks) && ticks > 0;
 	char *at = output_line(tree->out);
 
 	if (tree->json) {
@@ -232,7 +233,7 @@ static int step(void *view, const struct hwt_step *step)
 	char text[FLOW_PAYLOAD_ROOM];
 
 	if (step->kind == HWT_GAP || step->kind == HWT_OVERFLOW || step->kind == HWT_NOTE) {
-		flow_put_payload(text, step);
+		flow_put_payload(text, tree->view.flow, step);
 		say(tree, step, flow_kind_word(step->kind), text);
 	}
 	if (tree->out->error)

@@ -167,6 +167,8 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 /* Address and size of a function by name in one of the images (NULL: in any, the kernel's first); 0 if found. */
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
 		    uint64_t *size);
+/* Does any code have a name? */
+int hwt_images_named(struct hwt_images *images);
 
 /* ---- Decoders ---------------------------------------------------------------------------------- */
 

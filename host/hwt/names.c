@@ -77,6 +77,11 @@ void hwt_names_close(struct hwt_names *names)
 	free(names);
 }
 
+size_t hwt_names_count(const struct hwt_names *names)
+{
+	return names->functions;
+}
+
 const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_t address)
 {
 	const struct hwt_function *found;

@@ -3,6 +3,7 @@
 #ifndef HWT_NAMES_H
 #define HWT_NAMES_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 struct hwt_names;
@@ -15,6 +16,7 @@ struct hwt_function {
 /* Of what has none, or cannot be read, there are none. NULL: out of memory. */
 struct hwt_names *hwt_names_open(const char *path, uint16_t machine);
 void hwt_names_close(struct hwt_names *names);
+size_t hwt_names_count(const struct hwt_names *names);
 /* The function an address lies in, or that comes before it and has no size. NULL: there is none. */
 const struct hwt_function *hwt_names_find(const struct hwt_names *names, uint64_t address);
 const struct hwt_function *hwt_names_named(const struct hwt_names *names, const char *name);

@@ -41,6 +41,17 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 	return 1;
 }
 
+int hwt_images_named(struct hwt_images *images)
+{
+	for (size_t i = 0; i < images->binaries; i++) {
+		const struct hwt_names *names = names_of(images->binary[i]);
+
+		if (names && hwt_names_count(names))
+			return 1;
+	}
+	return 0;
+}
+
 /* As the whole path, its end, or its last part. */
 static bool is_called(const struct hwt_binary *binary, const char *image)
 {

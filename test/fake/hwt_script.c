@@ -133,6 +133,8 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		step->end = step->address + 4ull * step->instructions;
 		step->last = step->end - 4;
 		step->branch = read_branch(word[4], &step->taken);
+		step->has_to = words > 5;
+		step->to = words > 5 ? read_address(file, word[5]) : 0;
 		return step->branch == UINT8_MAX ? -1 : 0;
 	case HWT_SPACE:
 		step->space = words > 2 ? strtoull(word[2], NULL, 0) : 0;
@@ -432,6 +434,14 @@ int hwt_images_find(struct hwt_images *images, const char *image, const char *fu
 		return 0;
 	}
 	return -1;
+}
+
+int hwt_images_named(struct hwt_images *images)
+{
+	for (uint32_t n = 0; n < images->file->symbols; n++)
+		if (*images->file->symbol[n].name != '?')
+			return 1;
+	return 0;
 }
 
 /* ---- Decoders ---------------------------------------------------------------------------------- */

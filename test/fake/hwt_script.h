@@ -7,7 +7,7 @@
  *	symbol 0x1000 0x100 main [FILE:LINE]
  *	cpu 0 [bytes missing lost]          a stream in CPU mode; its steps follow
  *	thread INDEX PID TID NAME           one in thread mode
- *	run STAMP|- ADDRESS COUNT BRANCH[!] COUNT instructions of 4 bytes; BRANCH as flow_branch_word(), ! not taken
+ *	run STAMP|- ADDRESS COUNT BRANCH[!] [TO]    COUNT instructions of 4 bytes; BRANCH as flow_branch_word(), ! not taken
  *	on STAMP|- ADDRESS       off STAMP|- [ADDRESS]       async STAMP|- FROM [TO]
  *	space STAMP|- SPACE [TID]           overflow STAMP|-        gap|damage|note STAMP|- TEXT
  *	sample STAMP|- PC [DATA LATENCY]

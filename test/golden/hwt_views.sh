@@ -28,6 +28,9 @@ golden samples-functions hwt --functions --json samples.steps
 # What of it.
 golden last hwt --last 3 kernel.steps
 golden last-before hwt --last 4 --before panic -o time,symbol,event_type kernel.steps
+golden last-calls hwt --calls --last 5 --before panic kernel.steps
+golden last-durations hwt --durations --last 12 -s 0 kernel.steps
+golden targets hwt targets.steps
 golden last-before-never hwt --last 1 --before timer -s 1 kernel.steps
 golden cpu hwt -s 1 -o offset,symbol kernel.steps
 golden thread-index hwt -t 1 thread.steps
@@ -62,6 +65,17 @@ golden bad-views hwt --calls --functions kernel.steps
 golden bad-function hwt -i kernel -f nothing kernel.steps
 golden bad-half hwt -f copy kernel.steps
 golden bad-before hwt --before panic kernel.steps
+golden bad-before-name hwt --last 1 --before nosuch kernel.steps
+golden bad-before-nameless hwt --last 1 --before panic nameless.steps
+golden nameless hwt -o offset,pc nameless.steps
+golden bad-process hwt -P 3 -o pc targets.steps
+golden bad-process-none hwt -P 3 -o pc thread.steps
+golden bad-late hwt --from 900ms -s 0 -o pc kernel.steps
+golden bad-function-not-run hwt -i kernel -f panic -s 0 -o pc kernel.steps
+cp "$tmp/kernel.steps" "$tmp/same.steps" && ln "$tmp/same.steps" "$tmp/same"
+golden bad-output-input hwt -w same same.steps
+check "what is read is left as it was" cmp -s "$tmp/kernel.steps" "$tmp/same.steps"
+golden bad-last-packets hwt -g --last 3 kernel.steps
 golden bad-last hwt --last 0 kernel.steps
 golden bad-raw hwt -r -w out kernel.steps
 golden bad-raw-where hwt -r kernel.steps

@@ -221,13 +221,13 @@ static void expect_last(uint64_t count, const char *before, int found, const cha
 	struct flow_last last = { .count = count, .before = before };
 	char *script = long_script();
 	struct flow *flow = flow_test_open(script);
-	struct flow_columns columns = { .flow = flow };
+	struct flow_columns columns = { .flow = flow, .headings = 1 };
 	struct output out;
 
 	flow_test_output(&out);
 	columns.out = &out;
 	assert_int_equal(flow_columns_parse(&columns, "offset,event_type"), 0);
-	assert_int_equal(flow_last_write(&last, &columns), 0);
+	assert_int_equal(flow_last_walk(&last, flow, &flow_columns, &columns), 0);
 	assert_int_equal(last.found, found);
 	flow_test_expect(&out, expected);
 	assert_int_equal(flow->loss.gaps, 1);
@@ -247,8 +247,8 @@ static void or_those_before_a_function_was_entered(void **state)
 {
 	(void)state;
 	expect_last(3, "d", 1,
-		    "CPU 0\n87         jump\n88         jump\n89         gap\n90         jump\n"
-		    "CPU 1\n0          jump\n1          jump\n2          jump\n");
+		    "CPU 1\n0          jump\n1          jump\n2          jump\n"
+		    "CPU 0\n87         jump\n88         jump\n89         gap\n90         jump\n");
 }
 
 static void a_function_that_was_not_entered_is_told(void **state)
