@@ -220,17 +220,21 @@ static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 	return 1;
 }
 
-/* The last PSB at or before an offset; 0: there is none behind the first byte. */
-static size_t psb_before(const struct hwt_piece *piece, size_t offset)
+static bool is_psb(const struct hwt_piece *piece, size_t offset)
 {
 	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
 					       2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82 };
 
-	if (piece->size < sizeof(psb))
-		return 0;
-	if (offset > piece->size - sizeof(psb))
-		offset = piece->size - sizeof(psb);
-	while (offset && memcmp(piece->bytes + offset, psb, sizeof(psb)) != 0)
+	return piece->size >= sizeof(psb) && offset <= piece->size - sizeof(psb) &&
+	       memcmp(piece->bytes + offset, psb, sizeof(psb)) == 0;
+}
+
+/* The last PSB at or before an offset; 0: there is none behind the first byte. */
+static size_t psb_before(const struct hwt_piece *piece, size_t offset)
+{
+	if (offset > piece->size)
+		offset = piece->size;
+	while (offset && !is_psb(piece, offset))
 		offset--;
 	return offset;
 }
@@ -297,12 +301,16 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 	}
 	decoder->begun = true;
 	decoder->position = decoder->piece.position;
-	if (status < 0)
-		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB",
-			 decoder->piece.size);
-	else
+	if (status >= 0)
 		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes before the first PSB",
 			 offset);
+	else if (decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE && is_psb(&decoder->piece, 0))
+		snprintf(decoder->text, sizeof(decoder->text),
+			 "nothing was traced: the unit in software waits for the first 64-bit code that is "
+			 "wanted");
+	else
+		snprintf(decoder->text, sizeof(decoder->text), "%zu bytes without a PSB",
+			 decoder->piece.size);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
 	step->text = decoder->text;
 	decoder->position += decoder->offset;
