@@ -2,7 +2,8 @@
 /*
  * Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed against the last one; returns are
  * compressed as decoders undo it: a stack of the last 64 calls since the last synchronisation, from which nothing is taken by
- * a return that was told in full.
+ * a return that was told in full. What was called before tracing last went off is not returned to in short: decoders may
+ * remember the call that led out, or not.
  */
 #include "ktrx/hwt.h"
 #include "ktrx/hwt_unit.h"
@@ -152,6 +153,7 @@ static void off(struct trace *trace, uint64_t address)
 	put_branches(trace);
 	put_ip(trace, HEAD_FUP, address);
 	output_put(&trace->output, &packet, 1);
+	trace->pt.depth = 0;
 }
 
 /* Of a near branch decoders must be told where it leads, so as not to mistake a direct one before it; of a far one not. */
@@ -164,6 +166,7 @@ static void off_branch(struct trace *trace, const struct block *block, uint64_t 
 		output_put(&trace->output, &packet, 1);
 	else
 		put_ip(trace, HEAD_PGD, to);
+	trace->pt.depth = 0;
 }
 
 static void call(struct pt *pt, uint64_t behind)

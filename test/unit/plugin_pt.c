@@ -268,6 +268,27 @@ static void test_ranges(void **state)
 			    "off:1100 on:100a 100a off@100b on:1000");
 }
 
+/* A function calls another through a pointer, out of the range and back into it, and itself: each return is told right. */
+static void test_range_returns(void **state)
+{
+	struct block *in = machine_block(0x1000, NOP CALL_RAX),
+		     *in2 = machine_block(0x1003, NOP CALL("\x0a")), *in3 = machine_block(0x1009, RET);
+	struct block *f = machine_block(0x1013, NOP CALL_RAX), *f2 = machine_block(0x1016, RET);
+	struct block *out = machine_block(0x2000, NOP RET);
+	struct trace *trace = machine_trace();
+
+	(void)state;
+	trace->compress = 1;
+	trace->ranges = 1;
+	trace->range[0].start = 0x1000;
+	trace->range[0].end = 0x1100;
+	RUN(out, in, out, in2, f, out, f2, in3, f2, in3, out);
+	assert_string_equal(
+		machine_decoded(),
+		"on:1000 1000 1001 off:2000 on:1003 1003 1004 1013 1014 off:2000 on:1016 1016 1009 "
+		"1016 1009 off:2000");
+}
+
 static void test_modes(void **state)
 {
 	struct block *user = machine_block(0x1000, NOP INC_32 SYSCALL),
@@ -348,6 +369,7 @@ int main(void)
 		cmocka_unit_test_setup(test_begun_anew, setup),
 		cmocka_unit_test_setup(test_levels, setup),
 		cmocka_unit_test_setup(test_ranges, setup),
+		cmocka_unit_test_setup(test_range_returns, setup),
 		cmocka_unit_test_setup(test_modes, setup),
 		cmocka_unit_test_setup(test_many, setup),
 		cmocka_unit_test_setup(test_full, setup),
