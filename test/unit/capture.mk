@@ -9,7 +9,7 @@ UNIT_CFLAGS_capture_$(1) := -Ihost
 endef
 
 $(eval $(call capture_test,option,qemu_option))
-$(eval $(call capture_test,line,qemu_option qemu_line plan record transport words))
+$(eval $(call capture_test,line,qemu_option qemu_line plan record transport words trace_unit path))
 $(eval $(call capture_test,machine,machine qmp json memory_map))
 $(eval $(call capture_test,verdict,verdict watch))
 $(eval $(call capture_test,kernel,kernel_elf))

@@ -174,14 +174,14 @@ static void fresh_memory_finds_its_place(void **state)
 
 	(void)state;
 	make(&vm);
-	first = vm_mmap(&vm, 0, 1, ACCESS_READ | ACCESS_WRITE);
-	second = vm_mmap(&vm, (uintptr_t)first, 3 * PAGE_SIZE, ACCESS_READ);
+	first = vm_mmap(&vm, 0, 1, ACCESS_READ | ACCESS_WRITE, NULL, 0);
+	second = vm_mmap(&vm, (uintptr_t)first, 3 * PAGE_SIZE, ACCESS_READ, NULL, 0);
 	assert_true(first >= (int64_t)USER_BASE && second + 3 * PAGE_SIZE <= first);
 	poke(&vm, (uintptr_t)first, SECRET);
 	assert_int_equal(vm_fault(&vm, (uintptr_t)second, ACCESS_WRITE), VM_BAD_ACCESS);
-	assert_int_equal(vm_mmap(&vm, 0, VM_BYTES_MAX, ACCESS_READ), -ENOMEM);
-	assert_int_equal(vm_mmap(&vm, 0, SIZE_MAX, ACCESS_READ), -ENOMEM);
-	assert_int_equal(vm_mmap(&vm, 0, 0, ACCESS_READ), -EINVAL);
+	assert_int_equal(vm_mmap(&vm, 0, VM_BYTES_MAX, ACCESS_READ, NULL, 0), -ENOMEM);
+	assert_int_equal(vm_mmap(&vm, 0, SIZE_MAX, ACCESS_READ, NULL, 0), -ENOMEM);
+	assert_int_equal(vm_mmap(&vm, 0, 0, ACCESS_READ, NULL, 0), -EINVAL);
 	vm_free(&vm);
 	assert_all_is_given_back();
 }
