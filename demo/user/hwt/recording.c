@@ -194,6 +194,8 @@ static void look_at(struct recording *recording, size_t size, recording_seen *se
 		seen(context, record, record + 1);
 		at += sizeof(*record) + (record->size + ROUND - 1) / ROUND * ROUND;
 	}
+	if (size > 0)
+		seen(context, NULL, NULL);
 }
 
 /* Their bytes; -ESRCH: there will be no more. */

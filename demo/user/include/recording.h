@@ -50,7 +50,8 @@ int recording_stop(struct recording *recording);
 
 /*
  * Takes what there is of records, waiting a while for the first, and of trace. `seen` is told of each record after it is in
- * the file. 0 or -errno; -EINTR: a signal came.
+ * the file, and of NULL behind the last of those that came together: not before may they be let go who wait for what is done
+ * about any of them. 0 or -errno; -EINTR: a signal came.
  */
 typedef void recording_seen(void *context, const struct ktrx_proc_record *record, const void *payload);
 int recording_take(struct recording *recording, unsigned timeout_ms, recording_seen *seen, void *context);

@@ -191,14 +191,17 @@ static void see(void *context, const struct ktrx_proc_record *record, const void
 {
 	struct request *request = context;
 	const struct ktrx_hwt_image *image = payload;
-	bool is_code = record->type == KTRX_HWT_EXECUTABLE || record->type == KTRX_HWT_MMAP;
 
-	if (!is_code || record->size < sizeof(*image))
+	if (!record) {
+		if (request->config.pauses)
+			recording_request(&recording, HWT_IOC_WAKEUP, NULL); /* none need wait any more */
+		return;
+	}
+	if ((record->type != KTRX_HWT_EXECUTABLE && record->type != KTRX_HWT_MMAP) ||
+	    record->size < sizeof(*image))
 		return;
 	if (request->waits_for_image && is_image(request, record, image))
 		arrive(request, record, image);
-	if (request->config.pauses)
-		recording_request(&recording, HWT_IOC_WAKEUP, NULL); /* none may wait any more */
 }
 
 /* ---- Targets ----------------------------------------------------------------------------------- */
