@@ -80,6 +80,7 @@ int hwt_decoder_open(struct hwt_decoder **opened, const struct hwt_file *file, s
 	decoder->number = number;
 	decoder->stream = stream;
 	decoder->encoding = encoding;
+	decoder->wanted = stream->begins;
 	decoder->stamp = hwt_stream_stamp(stream, 0);
 	decoder->images = images;
 	*opened = decoder;
@@ -244,7 +245,7 @@ int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 			at = i;
 	}
 	decoder->piece = at;
-	decoder->wanted = 0;
+	decoder->wanted = decoder->stream->begins;
 	status = enter_piece(decoder);
 	if (status <= 0)
 		return status;

@@ -96,8 +96,12 @@ static bool follows(const struct hwt_chunk *chunk, const struct hwt_chunk *befor
 static int join(struct hwt_file *file, struct hwt_unit_stream *stream)
 {
 	struct hwt_stream *told = &stream->stream;
-	uint64_t end = 0;
+	uint64_t end;
 
+	/* Another context has taken the number: its unit began anew. */
+	if (stream->chunks && stream->chunk[0].position < told->begins)
+		told->begins = 0;
+	end = told->begins;
 	for (size_t i = 0; i < stream->chunks; i++)
 		if (i == 0 || !follows(&stream->chunk[i], &stream->chunk[i - 1]))
 			stream->pieces++;

@@ -110,9 +110,10 @@ struct hwt_stream {
 	uint32_t pid, tid; /* thread mode */
 	uint32_t cpu;	   /* CPU mode; 0xffffffff in thread mode */
 	char name[32];	   /* of the thread, as last told; escaped when shown */
-	uint64_t bytes;	   /* that are here */
-	uint64_t missing;  /* between first and last, and those that wrapped away */
-	uint64_t lost;	   /* as the unit counted, where it did */
+	uint64_t begins;  /* position up to which its bytes are another stream's: the context was told anew */
+	uint64_t bytes;	  /* that are here */
+	uint64_t missing; /* between first and last, and those that wrapped away */
+	uint64_t lost;	  /* as the unit counted, where it did */
 };
 
 int hwt_file_open(struct hwt_file **file, const char *path);

@@ -174,6 +174,8 @@ static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *
 	step->space = decoder->space;
 	step->stamp = decoder->stamp;
 	step->offset = decoder->position;
+	step->pid = decoder->stream->pid;
+	step->tid = decoder->stream->tid;
 }
 
 /* The instruction that follows a run: of what is no branch, it is the end. Nobody could foretell which: no jumps here. */

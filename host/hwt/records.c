@@ -127,6 +127,22 @@ static void name_stream(struct hwt_stream *stream, const struct told_thread *thr
 	memcpy(stream->name, thread->name, sizeof(stream->name));
 }
 
+/* Behind all that streams of earlier sessions have of the unit. */
+static uint64_t begin_of(const struct hwt_file *file, const struct context *context, uint32_t unit)
+{
+	uint64_t begins = 0;
+
+	for (size_t i = 0; i < file->streams; i++) {
+		const struct hwt_unit_stream *stream = &file->stream[i];
+		const struct hwt_chunk *last = stream->chunks ? &stream->chunk[stream->chunks - 1] : NULL;
+
+		if (last && stream->stream.context.ident == context->context.ident &&
+		    stream->stream.unit == unit && last->position + last->size > begins)
+			begins = last->position + last->size;
+	}
+	return begins;
+}
+
 /* The stream of a unit, a new one if need be. NULL: the file's message says why. */
 static struct hwt_unit_stream *find_stream(struct reading *reading, const struct context *context,
 					   uint32_t unit)
@@ -134,6 +150,7 @@ static struct hwt_unit_stream *find_stream(struct reading *reading, const struct
 	const struct told_thread *thread;
 	struct hwt_file *file = reading->file;
 	struct hwt_unit_stream *stream;
+	uint64_t begins;
 
 	if (reading->last < file->streams && is_of(&file->stream[reading->last], context, unit))
 		return &file->stream[reading->last];
@@ -142,10 +159,12 @@ static struct hwt_unit_stream *find_stream(struct reading *reading, const struct
 			reading->last = i;
 			return &file->stream[i];
 		}
+	begins = begin_of(file, context, unit);
 	stream = hwt_file_add_stream(file);
 	if (!stream)
 		return NULL;
 	reading->last = file->streams - 1;
+	stream->stream.begins = begins;
 	stream->session = context->session;
 	stream->stream.context = context->context;
 	stream->stream.pt = context->pt;

@@ -28,6 +28,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: and in the copy" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
 	# 111 steps from 27 down to 1, each a turn of the loop; the program calls it once, its copy ten times.
 	hwt --durations >"$tmp/durations"
+	equal "$arch: nothing is missing, though it was told anew what is traced" "" "$(cat "$tmp/said")"
 	check "$arch: eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
 
 	boot "$arch" recursion
@@ -40,6 +41,14 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: each call is there" awk '/place_queens/ { for (i = 1; i <= NF; i++) n += $i == 153 } END { exit !n }' \
 		"$tmp/durations"
 	sed -n '/place_queens/s/^/# /p' "$tmp/durations"
+	all=$(awk '$NF == "sort" { print $1 }' "$tmp/durations")
 	check "$arch: kdump passes over it" "$ktrace" kdump -f "$tmp/trace"
+
+	# It calls itself, and others by a pointer, so that it is left and entered again within calls.
+	boot "$arch" -f sort recursion
+	hwt --durations >"$tmp/durations"
+	equal "$arch: one function that calls others: as often as among all" "${all:-no calls}" \
+		"$(awk '$NF == "sort" { print $1 }' "$tmp/durations")"
+	sed 's/^/# /' "$tmp/said"
 done
 done_testing

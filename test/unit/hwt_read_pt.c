@@ -26,11 +26,13 @@ static void check_flow(struct reading *reading)
 	step = next_run(reading, PROGRAM_AT, PROGRAM_JNE, HWT_BRANCH_CALL, PROGRAM_LEAF);
 	assert_int_equal(step->instructions, 1);
 	assert_int_equal(step->bits, 64);
+	assert_int_equal(step->pid, 7);
 	step = next_run(reading, PROGRAM_LEAF, PROGRAM_LEAF + 3, HWT_BRANCH_RETURN, PROGRAM_JNE);
 	assert_int_equal(step->instructions, 2);
 	assert_int_equal(step->last, PROGRAM_LEAF + 2);
 	step = next_run(reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_JMP);
 	assert_int_equal(step->taken, 1);
+	assert_int_equal(step->pid, 7);
 	next_run(reading, PROGRAM_JMP, PROGRAM_JMP + 2, HWT_BRANCH_JUMP, PROGRAM_AT);
 	next_run(reading, PROGRAM_AT, PROGRAM_JNE, HWT_BRANCH_CALL, PROGRAM_LEAF);
 	next_run(reading, PROGRAM_LEAF, PROGRAM_LEAF + 3, HWT_BRANCH_RETURN, PROGRAM_JNE);
