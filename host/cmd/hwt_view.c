@@ -53,7 +53,7 @@ static int check_flows(const struct view *view)
 			continue;
 		command_message(
 			view->args->name,
-			"%s: holds samples (SPE), of which no calls can be made: see them as they are, or "
+			"%s: holds samples (SPE), which are not all that was run: see them as they are, or "
 			"--functions",
 			view->args->path);
 		return EXIT_BAD_INPUT;
@@ -251,7 +251,8 @@ static int show(struct view *view)
 	const enum hwt_view which = view->args->view;
 	int status = 0;
 
-	if (which == HWT_VIEW_CALLS || which == HWT_VIEW_FOLDED || which == HWT_VIEW_DURATIONS)
+	if (which == HWT_VIEW_CALLS || which == HWT_VIEW_FOLDED || which == HWT_VIEW_DURATIONS ||
+	    which == HWT_VIEW_COVERAGE)
 		status = check_flows(view);
 	return status ? status : views[which](view);
 }

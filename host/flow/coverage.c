@@ -106,8 +106,6 @@ static int step(void *view, const struct hwt_step *step)
 {
 	if (step->kind == HWT_RUN && step->end > step->address)
 		return count(view, step, step->address, step->end - step->address);
-	if (step->kind == HWT_SAMPLE && step->sample->has >> HWT_SAMPLE_PC & 1)
-		return count(view, step, step->sample->pc, 1);
 	return 0;
 }
 

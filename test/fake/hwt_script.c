@@ -182,12 +182,12 @@ static void read_symbol(struct hwt_file *file, char **word, unsigned words)
 static void read_stream(struct hwt_file *file, char **word, unsigned words)
 {
 	struct hwt_stream *told = &file->stream[file->streams++].told;
-	const int thread = strcmp(word[0], "thread") == 0;
+	const int thread = strcmp(word[0], "thread") == 0, samples = strcmp(word[0], "samples") == 0;
 
 	told->unit = told->cpu = (uint32_t)atoi(word[1]);
 	told->context.mode = thread ? KTRX_HWT_MODE_THREAD : KTRX_HWT_MODE_CPU;
-	told->context.encoding = KTRX_HWT_ENCODING_PT;
-	told->context.backend = KTRX_HWT_BACKEND_QEMU;
+	told->context.encoding = samples ? KTRX_HWT_ENCODING_SPE : KTRX_HWT_ENCODING_PT;
+	told->context.backend = samples ? KTRX_HWT_BACKEND_SPE : KTRX_HWT_BACKEND_QEMU;
 	if (thread) {
 		told->cpu = UINT32_MAX;
 		told->pid = words > 2 ? (uint32_t)atoi(word[2]) : 0;
@@ -228,7 +228,9 @@ static int read_line(struct hwt_file *file, char *line)
 		snprintf(file->image[file->images++].path, 512, "%.511s", word[2]);
 	} else if (strcmp(word[0], "symbol") == 0 && words > 3 && file->images && file->symbols < SYMBOLS)
 		read_symbol(file, word, words);
-	else if ((strcmp(word[0], "cpu") == 0 || strcmp(word[0], "thread") == 0) && file->streams < STREAMS)
+	else if ((strcmp(word[0], "cpu") == 0 || strcmp(word[0], "thread") == 0 ||
+		  strcmp(word[0], "samples") == 0) &&
+		 file->streams < STREAMS)
 		read_stream(file, word, words);
 	else {
 		text += strcspn(text, " ");

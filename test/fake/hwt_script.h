@@ -6,6 +6,7 @@
  *	image NAME PATH|-                   those that follow belong to it; symbols: size in bytes
  *	symbol 0x1000 0x100 main [FILE:LINE]
  *	cpu 0 [bytes missing lost]          a stream in CPU mode; its steps follow
+ *	samples 0 [bytes missing lost]      the same, of SPE
  *	thread INDEX PID TID NAME           one in thread mode
  *	run STAMP|- ADDRESS COUNT BRANCH[!] [TO]    COUNT instructions of 4 bytes; BRANCH as flow_branch_word(), ! not taken
  *	on STAMP|- ADDRESS       off STAMP|- [ADDRESS]       async STAMP|- FROM [TO]

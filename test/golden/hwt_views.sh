@@ -24,6 +24,8 @@ for trace in kernel thread; do
 done
 golden samples hwt samples.steps
 golden samples-functions hwt --functions --json samples.steps
+golden samples-calls hwt --calls samples.steps
+golden samples-coverage hwt --coverage samples.steps
 
 # What of it.
 golden last hwt --last 3 kernel.steps
