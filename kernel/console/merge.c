@@ -16,16 +16,17 @@ static uint64_t common_stamp(const struct ktrace_walk_record *record)
 	return record->stamp + (uint64_t)ktrace_clock_offset(record->cpu);
 }
 
+/*
+ * The walk is left just behind the record found: one after it that was still being written has lost its turn, and
+ * must not come, once finished, after older ones of other rings.
+ */
 static void peek(struct ktrace_merge *merge, struct ktrace_merge_cursor *cursor)
 {
-	struct ktrace_walk ahead;
-
-	ktrace_copy(&ahead, &cursor->walk, sizeof(ahead));
-	cursor->is_pending = ktrace_walk_previous(&ahead, &merge->peeked);
+	cursor->is_pending = ktrace_walk_previous(&cursor->walk, &merge->peeked);
 	cursor->index = merge->peeked.index;
 	cursor->stamp = common_stamp(&merge->peeked);
-	if (!cursor->is_pending) /* it will not be walked again: what was counted on the way counts */
-		ktrace_copy(&cursor->walk, &ahead, sizeof(ahead));
+	if (cursor->is_pending)
+		cursor->walk.head = cursor->index + 1;
 }
 
 /* Not what garbled memory makes of a ring: its slots would be looked for anywhere. */
