@@ -156,6 +156,7 @@ int hwt_rings_read(struct hwt_file *file)
 
 	if (status < 0)
 		return status;
+	file->nonce = head.nonce;
 	file->machine = head.encoding == KTRX_HWT_ENCODING_PT	  ? EM_X86_64
 			: head.encoding == KTRX_HWT_ENCODING_ETM4 ? EM_AARCH64
 								  : 0;

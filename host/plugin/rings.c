@@ -204,7 +204,7 @@ int rings_code(const struct instruction *instruction, size_t count, uint64_t spa
 	return result == REPLACED;
 }
 
-void rings_clock(uint64_t stamp, uint64_t frequency)
+void rings_clock(uint64_t stamp, uint64_t frequency, uint64_t nonce)
 {
 	if (file == NULL)
 		return;
@@ -212,5 +212,6 @@ void rings_clock(uint64_t stamp, uint64_t frequency)
 	head()->unit_time = clock_nanoseconds();
 	head()->stamp = stamp;
 	head()->frequency = frequency;
+	head()->nonce = nonce;
 	pthread_mutex_unlock(&lock);
 }

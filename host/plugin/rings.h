@@ -23,7 +23,7 @@ void rings_output(unsigned cpu, struct output *output);
  */
 int rings_code(const struct instruction *instruction, size_t count, uint64_t space);
 
-/* The guest's clock says so now. */
-void rings_clock(uint64_t stamp, uint64_t frequency);
+/* The guest's clock says so now, in the boot with this nonce. */
+void rings_clock(uint64_t stamp, uint64_t frequency, uint64_t nonce);
 
 #endif

@@ -140,7 +140,7 @@ static uint32_t obey(unsigned cpu, struct trace *trace, const struct request *re
 		return 0;
 	}
 	if (request->command == KTRX_HWT_UNIT_CLOCK)
-		rings_clock(request->page.stamp, request->page.frequency);
+		rings_clock(request->page.stamp, request->page.frequency, request->page.nonce);
 	if (request->command == KTRX_HWT_UNIT_SPACE)
 		change_space(cpu, request);
 	if (request->command == KTRX_HWT_UNIT_ENABLE)

@@ -68,7 +68,8 @@ struct ktrx_hwt_unit {
 	uint64_t
 		limit; /* KTRX_HWT_UNIT_CONTROL_STOP: up to this position there is room; behind it trace is lost (OVF) */
 	uint64_t user_end;
-	uint8_t reserved0[104];
+	uint64_t nonce; /* of the boot, as in the root of KTRX; 0: unknown */
+	uint8_t reserved0[96];
 
 	/* The unit's, at 256. */
 	uint32_t unit;	     /* KTRX_HWT_UNIT_MAGIC once probed */
@@ -127,7 +128,8 @@ struct ktrx_hwt_rings {
 	uint64_t unit_time, stamp, frequency;
 	uint64_t unit_frequency;		      /* ticks a second of time in packets */
 	uint8_t parameters[KTRX_HWT_UNIT_PARAMETERS]; /* as in struct ktrx_hwt_unit */
-	uint8_t reserved[3952];
+	uint64_t nonce;				      /* of the boot that told its clock; 0: unknown */
+	uint8_t reserved[3944];
 };
 
 struct ktrx_hwt_ring {
@@ -161,11 +163,13 @@ KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, thread, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, range, 72);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, limit, 136);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, user_end, 144);
+KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, nonce, 152);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, unit, 256);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, position, 272);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, parameters, 296);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_unit, doorbell, 3840);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_rings, 4096);
+KTRX_ASSERT_OFFSET(struct ktrx_hwt_rings, nonce, 144);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_ring, 4096);
 KTRX_ASSERT_OFFSET(struct ktrx_hwt_ring, pending, 16);
 KTRX_ASSERT_SIZE(struct ktrx_hwt_seen, 32);

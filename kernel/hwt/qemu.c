@@ -58,6 +58,7 @@ static void command(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *pa
 static void stamp(struct ktrx_hwt_unit *page)
 {
 	page->frequency = ktrace_root.frequency ? ktrace_root.frequency : ktrace_arch_frequency();
+	page->nonce = ktrace_root.nonce;
 	page->stamp = ktrace_arch_clock();
 }
 

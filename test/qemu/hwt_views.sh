@@ -50,6 +50,11 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: functions between events" awk '
 		/hwt\.call/ { calls++ } /sched\.switch/ { switches++; if (calls) between++; calls = 0 }
 		END { exit between < switches / 4 || switches < 4 }' "$tmp/shown"
+	cp "$tmp/out.branches" "$tmp/other.branches"
+	printf 'another.' | dd of="$tmp/other.branches" bs=1 seek=144 conv=notrunc 2>/dev/null # its nonce
+	"$ktrace" show --with "$tmp/other.branches" --elf "$kernel" "$tmp/out.ktrx" >"$tmp/shown" 2>"$tmp/said"
+	check "$arch: beside the events of another boot: refused" test $? -ne 0 -a ! -s "$tmp/shown"
+	check "$arch: with the reason" grep -q 'is of another boot than the trace' "$tmp/said"
 	"$ktrace" export --format perfetto --with "$tmp/out.branches" --with-elf "$kernel" "$tmp/out.ktrx" \
 		-o "$tmp/exported" 2>"$tmp/said"
 	build/test/perfetto-text "$tmp/exported" >"$tmp/text"

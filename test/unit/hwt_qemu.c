@@ -367,7 +367,9 @@ static void clock_and_space_are_told_from_boot_on(void **state)
 {
 	(void)state;
 	fake.clock = 1234;
+	ktrace_root.nonce = 77;
 	ktrace_hwt_qemu_clock(&test.qemu, 1);
+	assert_int_equal(test.page[1].nonce, 77);
 	ktrace_hwt_qemu_space(&test.qemu, 1, 0x9000, 5);
 	assert_true(test.page[1].stamp >= 1234);
 	assert_int_equal(fake_unit_rung(KTRX_HWT_UNIT_CLOCK), 1);

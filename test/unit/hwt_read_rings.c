@@ -6,6 +6,7 @@
 #include "ktrx/hwt_unit.h"
 
 #define RING_SIZE 65536u
+#define NONCE	  UINT64_C(0x123456789abcdef0)
 #define CODE_AT	  (sizeof(struct ktrx_hwt_rings) + sizeof(struct ktrx_hwt_ring) + RING_SIZE)
 
 static struct hwt_packets_writer packets;
@@ -26,7 +27,8 @@ static struct reading read_rings(uint64_t pending, uint64_t reached)
 					 .ring_size = RING_SIZE,
 					 .code = CODE_AT,
 					 .code_size = sizeof(seen) + 24,
-					 .unit_frequency = 1000000000 };
+					 .unit_frequency = 1000000000,
+					 .nonce = NONCE };
 	packets_begin(&packets);
 	packets_sync(&packets, 0, 0, 0);
 	packet_address(&packets, ppt_tip_pge, PROGRAM_AT);
@@ -57,6 +59,7 @@ static void what_was_not_written_is_read(void **state)
 
 	(void)state;
 	assert_int_equal(hwt_file_stream(reading.file, 0)->missing, 0);
+	assert_int_equal(hwt_file_nonce(reading.file), NONCE);
 	check_packets(&reading, PROGRAM_JNE);
 	next_run(&reading, PROGRAM_JNE, PROGRAM_NOPS, HWT_BRANCH_CONDITIONAL, PROGRAM_JMP);
 	next_run(&reading, PROGRAM_JMP, PROGRAM_JMP + 2, HWT_BRANCH_JUMP, PROGRAM_AT);
