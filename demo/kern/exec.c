@@ -5,6 +5,7 @@
 #include "exec.h"
 
 #include "arch.h"
+#include "mapped_code.h"
 #include "page.h"
 #include "process.h"
 #include "string.h"
@@ -148,8 +149,10 @@ const char *exec_name(const char *path)
 
 static void set_program(struct process *self, const char *path)
 {
-	bool irq_on = process_lock();
+	bool irq_on;
 
+	mapped_code_drop(self);
+	irq_on = process_lock();
 	string_copy(self->program, path, sizeof(self->program));
 	process_unlock(irq_on);
 }

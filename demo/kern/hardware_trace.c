@@ -10,6 +10,7 @@
 #include "format.h"
 #include "hwt.h"
 #include "ipi.h"
+#include "mapped_code.h"
 #include "page.h"
 #include "print.h"
 #include "process.h"
@@ -71,15 +72,13 @@ static uint64_t space_of(const struct ktrace_hwt_process *trace)
 	return process_of(trace)->vm.space.root;
 }
 
-/*
- * A process has its program, linked where it lies, as the kernel is. What it has mapped itself is told to those who trace
- * it then (ktrace_hwt_mmap()): later nobody but the process may look at its areas.
- */
+/* Linked where they lie: the kernel, and the program of a process, before what that has mapped. */
 static uint32_t image_of(const struct ktrace_hwt_process *trace, uint32_t n, struct ktrx_hwt_image *image,
 			 char *path, size_t room)
 {
 	if (n > 0)
-		return 0;
+		return trace && mapped_code_get(process_of(trace), n - 1, image, path, room) ? KTRX_HWT_MMAP
+											     : 0;
 	*image = (struct ktrx_hwt_image){ .access = 1 | 4 };
 	string_copy(path, trace ? process_of(trace)->program : "kernel.elf", room);
 	return trace ? KTRX_HWT_EXECUTABLE : KTRX_HWT_KERNEL;
@@ -166,6 +165,11 @@ static void free_buffer(struct ktrace_hwt_buffer *buffer)
 {
 	take_back(buffer->table, buffer->table_size);
 	free_pieces(buffer->cookie, buffer->pieces);
+}
+
+static int copy_out(void *to, const void *from, size_t size)
+{
+	return vm_copy_out(&process_self()->vm, (uintptr_t)to, from, size);
 }
 
 /* ---- Threads and CPUs -------------------------------------------------------------------------- */
@@ -307,6 +311,7 @@ void hardware_trace_init(void)
 		.buffer_free = free_buffer,
 		.alloc = lend,
 		.free = take_back,
+		.copy_out = copy_out,
 		.on_cpu = call_cpu,
 		.sleep = sleep_on,
 		.wake = wake,

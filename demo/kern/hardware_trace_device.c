@@ -15,8 +15,7 @@
 #include "string.h"
 #include "vfs.h"
 
-#define CONTEXTS_MAX 64	   /* of an open file */
-#define RECORDS_ROOM 65536 /* bytes that one request moves at most */
+#define CONTEXTS_MAX 64 /* of an open file */
 #define NODE_CPU     (UINT64_C(1) << 31)
 
 _Static_assert(HWT_RANGES_MAX == KTRACE_HWT_RANGES_MAX && HWT_BACKEND_MAX == KTRACE_HWT_BACKEND_MAX &&
@@ -102,31 +101,25 @@ static uintptr_t context_page(struct file *file, uint64_t offset)
 	return PAGE_NONE;
 }
 
+/* That the answer can be given is seen to first: records leave the queue only to arrive. */
 static int get_records(struct ktrace_hwt_context *context, uintptr_t argument)
 {
 	struct abi_hwt_records wanted;
-	int64_t bytes;
-	size_t room;
-	void *records;
 	int error = copy_in(&wanted, argument, sizeof(wanted));
+	int64_t bytes;
 
+	if (!error)
+		error = copy_out(argument, &wanted, sizeof(wanted));
 	if (error)
 		return error;
-	room = wanted.size < RECORDS_ROOM ? wanted.size : RECORDS_ROOM;
-	records = room ? page_alloc(RECORDS_ROOM / PAGE_SIZE) : NULL;
-	if (!records)
-		return room ? -ENOMEM : -EINVAL;
-	bytes = ktrace_hwt_records(context, records, room, wanted.most, wanted.timeout_ms * UINT64_C(1000000),
-				   &wanted.count);
-	if (bytes > 0)
-		error = copy_out(wanted.buffer, records, (size_t)bytes);
-	else if (bytes == 0 && signal_pending(process_self()))
-		error = -EINTR;
-	else if (bytes < 0)
-		error = process_trace_errno((int)bytes);
-	page_free(records, RECORDS_ROOM / PAGE_SIZE);
-	wanted.bytes = error ? 0 : (uint32_t)bytes;
-	return error ? error : copy_out(argument, &wanted, sizeof(wanted));
+	bytes = ktrace_hwt_records(context, (void *)(uintptr_t)wanted.buffer, wanted.size, wanted.most,
+				   wanted.timeout_ms * UINT64_C(1000000), &wanted.count);
+	if (bytes < 0)
+		return process_trace_errno((int)bytes);
+	if (bytes == 0 && signal_pending(process_self()))
+		return -EINTR;
+	wanted.bytes = (uint32_t)bytes;
+	return copy_out(argument, &wanted, sizeof(wanted));
 }
 
 static int get_place(struct ktrace_hwt_context *context, uint32_t unit, uintptr_t argument)

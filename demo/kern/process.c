@@ -9,6 +9,7 @@
 
 #include "arch.h"
 #include "exec.h"
+#include "mapped_code.h"
 #include "panic.h"
 #include "power.h"
 #include "sched.h"
@@ -241,7 +242,8 @@ int64_t process_fork(void)
 		free_slot(child);
 		return -ENOMEM;
 	}
-	if (!make_thread(child, parent->thread->name, THREAD_ID_NEW)) {
+	if (!mapped_code_fork(child, parent) || !make_thread(child, parent->thread->name, THREAD_ID_NEW)) {
+		mapped_code_drop(child);
 		vm_free(&child->vm);
 		free_slot(child);
 		return -ENOMEM;
@@ -326,6 +328,7 @@ void process_exit(int status)
 	files_close_all(&self->files);
 	inode_release(self->cwd);
 	thread_set_space(NULL);
+	mapped_code_drop(self);
 	vm_free(&self->vm);
 	become_zombie(self, status);
 	thread_exit();

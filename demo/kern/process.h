@@ -37,8 +37,9 @@ struct process {
 	struct signals signals;
 	struct ktrace_proc trace;
 	struct ktrace_hwt_process hardware_trace;
-	bool is_ending;		/* its tracers have been told; table lock */
-	char program[PATH_MAX]; /* as execve was given it; table lock */
+	bool is_ending;		  /* its tracers have been told; table lock */
+	char program[PATH_MAX];	  /* as execve was given it; table lock */
+	struct mapped_code *code; /* mapped_code.c's; NULL: none; table lock */
 	/*
 	 * Children that have ended say so here, under the queue's lock; it and the table's are never held at once. Last,
 	 * for it outlives the process: a child that has just ended may be late.

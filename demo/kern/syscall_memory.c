@@ -2,6 +2,7 @@
 /* System calls on a process's memory. */
 #include "abi.h"
 #include "arch.h"
+#include "mapped_code.h"
 #include "process.h"
 #include "syscall.h"
 #include "vfs.h"
@@ -31,13 +32,14 @@ static int64_t map_shared(struct process *self, const struct call *call)
 	return vm_map_device(&self->vm, call->a[0], call->a[1], file, call->a[5]);
 }
 
-/* Code has come: who traces the process wants to know where it is from. */
+/* Code has come: who traces the process, now or later, wants to know where it is from. */
 static void tell_mapped(struct process *self, const struct file *file, const struct ktrx_hwt_image *image)
 {
 	char path[PATH_MAX];
 
 	if (vfs_file_path(file, path, sizeof(path)) < 0)
 		path[0] = '\0';
+	mapped_code_add(self, image, path);
 	ktrace_hwt_mmap(&self->hardware_trace, &self->thread->hardware_trace, image, path);
 }
 
@@ -54,6 +56,8 @@ static int64_t map_file(struct process *self, const struct call *call)
 		return -EACCES;
 	if (!file->inode || (file->inode->mode & S_IFMT) != S_IFREG)
 		return -ENODEV;
+	if (access & ACCESS_EXECUTE && !mapped_code_prepare(self))
+		return -ENOMEM;
 	at = vm_mmap(&self->vm, call->a[0], call->a[1], access, file->inode, call->a[5]);
 	if (at >= 0 && access & ACCESS_EXECUTE)
 		tell_mapped(self, file,
@@ -88,7 +92,9 @@ int64_t sys_munmap(const struct call *call)
 		return -EINVAL;
 	size = (size + PAGE_SIZE - 1) & ~(uintptr_t)(PAGE_SIZE - 1);
 	error = vm_unmap(&self->vm, start, start + size);
-	if (!error)
-		ktrace_hwt_munmap(&self->hardware_trace, &self->thread->hardware_trace, start, size);
-	return error;
+	if (error)
+		return error;
+	mapped_code_cut(self, start, start + size);
+	ktrace_hwt_munmap(&self->hardware_trace, &self->thread->hardware_trace, start, size);
+	return 0;
 }

@@ -30,7 +30,7 @@ enum ktrace_error {
 	KTRACE_ERROR_BUSY = -9,	       /* another CPU is at it, or did not answer in time: try again */
 	KTRACE_ERROR_NO_PROCESS = -10, /* no process is meant by that number */
 	KTRACE_ERROR_PERMISSION = -11, /* none of those that are meant may be traced by the caller */
-	KTRACE_ERROR_FAULT = -12,      /* the program's memory cannot be read there */
+	KTRACE_ERROR_FAULT = -12,      /* the program's memory cannot be reached there */
 	KTRACE_ERROR_LOST = -13,       /* there was no room to record it */
 	KTRACE_ERROR_EXIST = -14,      /* there is one already */
 };

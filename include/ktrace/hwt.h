@@ -83,9 +83,11 @@ struct ktrace_hwt_kernel {
 	/* Address space of a process, as the CPU's register has it. Table locked; 0: unknown. */
 	uint64_t (*space)(const struct ktrace_hwt_process *process);
 	/*
-	 * Table locked. What a process has mapped so that it can be executed, n-th of it: the program itself first, then
-	 * its libraries; of NULL: the kernel, then its modules. Copies the path, NUL-terminated, and returns
-	 * KTRX_HWT_EXECUTABLE, _MMAP or _KERNEL; 0: there are no more. NULL: the kernel cannot tell.
+	 * Table locked, throughout from the first to the last. What a process has mapped so that it can be executed, n-th
+	 * of it: the program itself first, then what it has mapped since, its libraries among that; of NULL: the kernel,
+	 * then its modules. What ktrace_hwt_mmap() is called for is among it before that, what ktrace_hwt_munmap() is called
+	 * for no more. Copies the path, NUL-terminated, and returns KTRX_HWT_EXECUTABLE, _MMAP or _KERNEL; 0: there are no
+	 * more. NULL: the kernel cannot tell.
 	 */
 	uint32_t (*image)(const struct ktrace_hwt_process *process, uint32_t n, struct ktrx_hwt_image *image,
 			  char *path, size_t room);
@@ -95,6 +97,11 @@ struct ktrace_hwt_kernel {
 	/* Lends memory that the library may write, zeroed, 16-aligned; NULL: none. May sleep. */
 	void *(*alloc)(size_t size);
 	void (*free)(void *memory, size_t size);
+	/*
+	 * Copies records to where ktrace_hwt_records() is to put them, which may be a program's memory. Nonzero: they
+	 * cannot be written there. NULL: that is memory of the kernel's. May sleep.
+	 */
+	int (*copy_out)(void *to, const void *from, size_t size);
 	/* Calls it on that CPU, interrupts off, and waits for it; on the running CPU, too. DEVICE: the CPU is not there. May sleep. */
 	int (*on_cpu)(uint32_t cpu, void (*function)(void *argument), void *argument);
 	/*
@@ -173,11 +180,11 @@ int ktrace_hwt_start(struct ktrace_hwt_context *context);
 int ktrace_hwt_stop(struct ktrace_hwt_context *context);
 
 /*
- * Takes whole records out of the queue into kernel memory, at most `most` (1 to KTRACE_HWT_RECORD_MAX) and as many as
- * fit; returns their bytes and sets *count. The first time the file's head stands before them and counts as one. Waits up
- * to timeout_ns for the first (0: does not), and then returns 0. ARGUMENT: the first does not fit into `room`, 2048 are
- * enough for each. NO_PROCESS: the target is gone, and all that there was has been taken. STATE: the context has ended.
- * May sleep.
+ * Takes whole records out of the queue, by copy_out(), at most `most` (1 to KTRACE_HWT_RECORD_MAX) and as many as fit;
+ * returns their bytes and sets *count. The first time the file's head stands before them and counts as one. Waits up to
+ * timeout_ns for the first (0: does not), and then returns 0. ARGUMENT: the first does not fit into `room`, 2048 are
+ * enough for each. FAULT: copy_out() failed, and all records are still there. NO_PROCESS: the target is gone, and all
+ * that there was has been taken. STATE: the context has ended. May sleep.
  */
 int64_t ktrace_hwt_records(struct ktrace_hwt_context *context, void *to, size_t room, uint32_t most,
 			   uint64_t timeout_ns, uint32_t *count);

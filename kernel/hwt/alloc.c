@@ -177,30 +177,40 @@ static int take_target(struct ktrace_hwt_context *context, struct ktrace_hwt_pro
 
 /* ---- What it needs ----------------------------------------------------------------------------- */
 
-/* What was mapped before anybody looked. Control lock held. */
+/* Table locked, and control lock held, under which the path is. */
+static void say_image(struct ktrace_hwt_context *context, uint32_t type, const struct ktrx_hwt_image *image)
+{
+	struct ktrace_proc_draft draft;
+	unsigned long saved;
+	uint64_t fixed[4];
+
+	ktrace_hwt_draft_image(&draft, (uint16_t)type, fixed, context, image, context->path);
+	draft.thread = 0;
+	saved = ktrace_hwt_lock();
+	ktrace_hwt_append_or_lose(context, &draft);
+	ktrace_hwt_unlock(saved);
+}
+
+/*
+ * What was mapped before anybody looked, in one go: were the table unlocked in between, what goes away meanwhile would move
+ * another one to a number that has been passed. What the process maps from here on its hooks tell behind these records.
+ */
 static void say_images(struct ktrace_hwt_context *context)
 {
 	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+	unsigned long table = kernel->table_lock();
+	int is_there = context->mode == KTRX_HWT_MODE_CPU || context->process;
 
-	for (uint32_t n = 0; kernel->image; n++) {
-		unsigned long table = kernel->table_lock(), saved;
-		struct ktrace_proc_draft draft;
+	for (uint32_t n = 0; is_there && kernel->image; n++) {
 		struct ktrx_hwt_image image;
-		uint64_t fixed[4];
-		uint32_t type = 0;
+		uint32_t type =
+			kernel->image(context->process, n, &image, context->path, sizeof(context->path));
 
-		if (context->mode == KTRX_HWT_MODE_CPU || context->process)
-			type = kernel->image(context->process, n, &image, context->path,
-					     sizeof(context->path));
-		kernel->table_unlock(table);
 		if (!type)
-			return;
-		ktrace_hwt_draft_image(&draft, (uint16_t)type, fixed, context, &image, context->path);
-		draft.thread = 0;
-		saved = ktrace_hwt_lock();
-		ktrace_hwt_append_or_lose(context, &draft);
-		ktrace_hwt_unlock(saved);
+			break;
+		say_image(context, type, &image);
 	}
+	kernel->table_unlock(table);
 }
 
 static int make_cpus(struct ktrace_hwt_context *context)

@@ -97,14 +97,27 @@ static uint64_t size_at(const struct ktrace_hwt_queue *queue, uint64_t position)
 	return sizeof(struct ktrx_proc_record) + (((uint32_t)word + UINT64_C(7)) & ~UINT64_C(7));
 }
 
-static void copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uint8_t *to, uint64_t size)
+static int copy_piece(void *to, const void *from, size_t size)
+{
+	const struct ktrace_hwt_kernel *kernel = ktrace_hwt_kernel();
+
+	if (size == 0)
+		return KTRACE_OK;
+	if (kernel->copy_out)
+		return kernel->copy_out(to, from, size) ? KTRACE_ERROR_FAULT : KTRACE_OK;
+	ktrace_hwt_copy(to, from, size);
+	return KTRACE_OK;
+}
+
+static int copy_out(const struct ktrace_hwt_queue *queue, uint64_t position, uint8_t *to, uint64_t size)
 {
 	uint64_t at = position % queue->size, first = queue->size - at;
+	int error;
 
 	if (first > size)
 		first = size;
-	to = ktrace_proc_put_bytes(to, queue->bytes + at, (uint32_t)first);
-	ktrace_proc_put_bytes(to, queue->bytes, (uint32_t)(size - first));
+	error = copy_piece(to, queue->bytes + at, (size_t)first);
+	return error ? error : copy_piece(to + first, queue->bytes, (size_t)(size - first));
 }
 
 /* What was not said where it happened: that units are full, and that records are lost. Short lock held. */
@@ -146,25 +159,31 @@ static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 	}
 }
 
+/* What does not arrive stays where it is, and so does all before it: nothing has been taken then. */
 static int64_t take(struct ktrace_hwt_context *context, uint8_t *to, size_t room, uint32_t most,
 		    uint32_t *count)
 {
 	struct ktrace_hwt_queue *queue = &context->queue;
 	unsigned long saved = ktrace_hwt_lock();
 	uint64_t produced = queue->produced, at = queue->consumed, bytes = 0;
+	uint32_t taken = 0;
 
 	ktrace_hwt_unlock(saved);
-	while (at + bytes < produced && *count < most) {
+	while (at + bytes < produced && taken < most) {
 		uint64_t size = size_at(queue, at + bytes);
+		int error;
 
 		if (size > room - bytes)
 			break;
-		copy_out(queue, at + bytes, to + bytes, size);
+		error = copy_out(queue, at + bytes, to + bytes, size);
+		if (error)
+			return error;
 		bytes += size;
-		++*count;
+		taken++;
 	}
 	if (bytes == 0)
 		return at < produced ? KTRACE_ERROR_ARGUMENT : 0;
+	*count = taken;
 	saved = ktrace_hwt_lock();
 	queue->consumed += bytes;
 	queue->unheard = 0;

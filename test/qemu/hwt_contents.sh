@@ -7,15 +7,21 @@
 
 ktrace=build/bin/ktrace
 
-# boot ARCH WORDS…: what hwt wrote as $tmp/trace.
-boot() {
+# boot_any ARCH WORDS…: runs that, which leaves /tmp/trace, which becomes $tmp/trace.
+boot_any() {
 	arch=$1
 	shift
 	rm -f "$tmp/trace"
 	timeout -k 5 120 "$ktrace" run -q --timeout 100 --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
-		-append "run=hwt:-w:/tmp/trace:$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" |
-		tr -d '\r' >"$tmp/console"
+		-append "run=$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
+}
+
+# boot ARCH WORDS…: what hwt wrote of that.
+boot() {
+	arch=$1
+	shift
+	boot_any "$arch" hwt -w /tmp/trace "$@"
 }
 
 hwt() { "$ktrace" hwt -R "build/demo/$arch/root" "$@" "$tmp/trace" 2>"$tmp/said"; }
@@ -43,6 +49,17 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	sed -n '/place_queens/s/^/# /p' "$tmp/durations"
 	all=$(awk '$NF == "sort" { print $1 }' "$tmp/durations")
 	check "$arch: kdump passes over it" "$ktrace" kdump -f "$tmp/trace"
+	hwt --functions >"$tmp/functions"
+	equal "$arch: nothing from before the command was there" "" "$(grep -v '^recursion ' "$tmp/functions")"
+	check "$arch: all from its start on" grep -qx 'recursion _start' "$tmp/functions"
+
+	# Of a process that runs already, in code that it mapped before anybody looked.
+	boot_any "$arch" mapped late -w /tmp/trace
+	check "$arch: it was traced" grep -qx 'init: mapped: status 0' "$tmp/console"
+	hwt -o pc,symbol >"$tmp/steps"
+	equal "$arch: traced late, nothing is missing" "" "$(cat "$tmp/said")"
+	check "$arch: traced late, in code mapped before" grep -qE '^0x1f[0-9a-f]{8} +collatz' "$tmp/steps"
+	equal "$arch: traced late, all code has a name" "" "$(awk '$1 != "-" && $2 == "-"' "$tmp/steps" | head -n 3)"
 
 	# It calls itself, and others by a pointer, so that it is left and entered again within calls.
 	boot "$arch" -f sort recursion

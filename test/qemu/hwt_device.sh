@@ -41,6 +41,19 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: more functions than ranges" \
 		"hwt: warning: the trace unit has too few ranges: 1 of 5 are not traced"
 	equal "$arch: the others run" 3 "$(grep -cx 'init: hwt: status 0' "$tmp/console")"
+
+	boot --trace-unit "$arch" 2 \
+		hwt:-f:nothing:mapped,hwt:nosuch,hwt:-s:9:recursion,hwt:-b:100:recursion,hwt:-t:x:recursion,hwt:-s:x:recursion,hwt:-P:4711,hwt:-c:none:recursion,ls:/,ls:/tmp
+	equal "$arch: what does not run leaves no file and says so" "4, no file" \
+		"$(grep -cx 'hwt: the command was not run' "$tmp/console"), $(grep 'hwt.out' "$tmp/console" || echo no file)"
+	said "$arch: no such CPU" "hwt: -s 9: not all of these CPUs are there"
+	check "$arch: and nothing of trace units, which are there" awk '/-s 9: not all/ { exit last ~ /: (there|absent)/ } { last = $0 }' \
+		"$tmp/console"
+	said "$arch: -b by name" "hwt: -b 100: a multiple of 4096 is wanted"
+	said "$arch: -t by name" "hwt: -t x: milliseconds are wanted"
+	said "$arch: -s by name" "hwt: -s x: numbers of CPUs below 64, with commas between them, are wanted"
+	said "$arch: -P by name" "hwt: -P 4711: No such process"
+	said "$arch: -c by name" "hwt: -c none: No such device"
 done
 
 # refused "name" "WHAT IS SAID" WORDS…: a command that fails and says so.

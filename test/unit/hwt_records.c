@@ -124,6 +124,37 @@ static void what_was_mapped_before_is_said_first(void **state)
 	ktrace_hwt_put(late);
 }
 
+/* Each time that others may look it unmaps what it has mapped first. */
+static void unmap_first(void)
+{
+	memmove(target->image, target->image + 1, sizeof(target->image) - sizeof(target->image[0]));
+	memset(&target->image[HWT_IMAGES - 1], 0, sizeof(target->image[0]));
+}
+
+static void none_is_passed_over_while_others_go(void **state)
+{
+	struct proc_walk walk;
+	struct proc_seen seen;
+
+	(void)state;
+	ktrace_hwt_owner_exit(&owner);
+	ktrace_hwt_put(context);
+	for (uint64_t i = 0; i < HWT_IMAGES; i++)
+		target->image[i] =
+			(struct hwt_image){ KTRX_HWT_MMAP, { i << 16, 0x1000, 0, 5, 0 }, "/lib/a" };
+	hwt_kernel.after_table_unlock = unmap_first;
+	context = hwt_trace(&owner, target);
+	hwt_kernel.after_table_unlock = NULL;
+	hwt_take(context, &walk);
+	for (uint64_t i = 1; i < HWT_IMAGES; i++) { /* the first was gone when the process had been taken */
+		assert_true(proc_next(&walk, &seen));
+		assert_int_equal(seen.type, KTRX_HWT_MMAP);
+		assert_int_equal(proc_bits(seen.payload, 8), i << 16);
+	}
+	assert_true(proc_next(&walk, &seen));
+	assert_int_equal(seen.type, KTRX_HWT_THREAD_CREATE);
+}
+
 static void map_another(void)
 {
 	struct ktrx_hwt_image mapped = { 0x5000, 0x1000, 0, 5, 0 };
@@ -253,6 +284,34 @@ static void a_reader_takes_as_many_as_he_wants(void **state)
 	assert_int_equal(hwt_kernel.sleeps, 0);
 }
 
+/* A reader whose memory is not there takes nothing away, wherever in the queue it ends. */
+static void what_cannot_be_handed_over_stays(void **state)
+{
+	static uint8_t bytes[KTRACE_HWT_QUEUE_MIN];
+	uint32_t count, found = 0, made = 0;
+	struct proc_walk walk;
+	struct proc_seen seen;
+
+	(void)state;
+	for (int64_t round = 0; round < 20; round++) {
+		for (uint32_t i = 0; i < 100; i++, made++) /* they come to lie across the queue's end */
+			ktrace_hwt_munmap(&target->trace, &thread->trace, i, i);
+		hwt_kernel.writable = round * 293;
+		assert_int_equal(ktrace_hwt_records(context, bytes, sizeof(bytes), 999, 0, &count),
+				 KTRACE_ERROR_FAULT);
+		assert_int_equal(count, 0);
+		hwt_kernel.writable = -1;
+		hwt_take(context, &walk);
+		while (proc_next(&walk, &seen)) {
+			assert_int_equal(seen.lost, 0);
+			found += seen.type == KTRX_HWT_MUNMAP;
+		}
+		assert_int_equal(walk.heads, round == 0);
+		assert_false(walk.torn);
+	}
+	assert_int_equal(found, made);
+}
+
 static int map_something(uint32_t n)
 {
 	if (n == 2)
@@ -345,10 +404,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(each_hook_says_what_happened, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_was_mapped_before_is_said_first, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_is_mapped_meanwhile_is_said, setup, teardown),
+		cmocka_unit_test_setup_teardown(none_is_passed_over_while_others_go, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_path_may_be_long, setup, teardown),
 		cmocka_unit_test_setup_teardown(what_finds_no_room_is_counted_exactly, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_listener_who_is_late_loses_nothing, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_takes_as_many_as_he_wants, setup, teardown),
+		cmocka_unit_test_setup_teardown(what_cannot_be_handed_over_stays, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_reader_who_waits_is_not_passed_over, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_end_of_the_target_is_told, setup, teardown),
 		cmocka_unit_test_setup_teardown(clocks_are_told_at_both_ends, setup, teardown),

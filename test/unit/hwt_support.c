@@ -183,6 +183,17 @@ static void buffer_free(struct ktrace_hwt_buffer *buffer)
 	held.buffers--;
 }
 
+static int copy_out(void *to, const void *from, size_t size)
+{
+	may_sleep();
+	if (hwt_kernel.writable >= 0 && (size_t)hwt_kernel.writable < size)
+		return -1;
+	if (hwt_kernel.writable >= 0)
+		hwt_kernel.writable -= (int64_t)size;
+	memcpy(to, from, size);
+	return 0;
+}
+
 /* ---- CPUs and time ----------------------------------------------------------------------------- */
 
 static int on_cpu(uint32_t cpu, void (*function)(void *argument), void *argument)
@@ -250,6 +261,7 @@ int hwt_reset(void **state)
 	memset(&ktrace_hwt_state, 0, sizeof(ktrace_hwt_state));
 	hwt_kernel.allocations_left = -1;
 	hwt_kernel.buffers_left = -1;
+	hwt_kernel.writable = -1;
 	hwt_fork(0, 0);
 	return 0;
 }
@@ -287,6 +299,7 @@ static const struct ktrace_hwt_kernel kernel = {
 	.buffer_free = buffer_free,
 	.alloc = alloc,
 	.free = give_back,
+	.copy_out = copy_out,
 	.on_cpu = on_cpu,
 	.sleep = sleep_on,
 	.wake = wake,

@@ -51,6 +51,7 @@ struct hwt_kernel {
 	int64_t allocations_left; /* then there is no memory; negative: no end */
 	int64_t buffers_left;	  /* likewise */
 	uint32_t absent;	  /* bit n: CPU n is not there */
+	int64_t writable;	  /* bytes that can be handed over; negative: no end */
 	uint32_t sleeps, wakes;
 	void (*after_on_cpu)(void);	  /* happens before the one who asked goes on */
 	void (*after_table_unlock)(void); /* likewise */

@@ -44,12 +44,12 @@ static int open_units(struct recording *recording, const struct abi_hwt_alloc *w
 	return error;
 }
 
-int recording_open(struct recording *recording, const struct abi_hwt_alloc *wanted, int file)
+int recording_open(struct recording *recording, const struct abi_hwt_alloc *wanted)
 {
 	struct abi_hwt_alloc made = *wanted;
 	int error;
 
-	recording->file = file;
+	recording->file = -1;
 	recording->mode = wanted->mode;
 	recording->pid = wanted->pid;
 	recording->buffer_size = wanted->buffer_size;

@@ -23,7 +23,7 @@ struct recording_unit {
 };
 
 struct recording {
-	int file;   /* what is written; below 0: nothing is */
+	int file;   /* what is written, once the caller has opened it; below 0: nothing is */
 	int device; /* /dev/hwt: the context lives as long as it is open */
 	uint32_t ident;
 	uint32_t mode;
@@ -38,8 +38,8 @@ struct recording {
 	char bytes[65536];
 };
 
-/* Makes the context that is asked for, with its files mapped. 0 or -errno, nothing left behind. */
-int recording_open(struct recording *recording, const struct abi_hwt_alloc *wanted, int file);
+/* Makes the context that is asked for, with its files mapped, and no file to write yet. 0 or -errno, nothing left behind. */
+int recording_open(struct recording *recording, const struct abi_hwt_alloc *wanted);
 void recording_close(struct recording *recording);
 
 /* To all units: of the context, by one of its files. 0 or -errno. */

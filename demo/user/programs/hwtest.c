@@ -284,6 +284,56 @@ static void check_pause_alone(void)
 	close_context(&context);
 }
 
+/* How many bytes of records one request gets into memory that starts there, or why none. */
+static int64_t take_records(const struct context *context, void *to)
+{
+	struct abi_hwt_records wanted = { .buffer = (uintptr_t)to, .size = PAGE, .most = 99 };
+	int error = ioctl(context->fd, HWT_IOC_RECORD_GET, &wanted);
+
+	return error ? error : (int64_t)wanted.bytes;
+}
+
+/* Who cannot be given records has not lost them. */
+static void check_bad_memory(void)
+{
+	static const struct abi_hwt_records unwritable = { .size = PAGE, .most = 99 };
+	static char records[PAGE];
+	struct target target = start_target();
+	struct context context = open_context(target.pid);
+
+	check_equal(-EFAULT, take_records(&context, (void *)16), "no memory there");
+	check_equal(-EFAULT, take_records(&context, (void *)(uintptr_t)take_records), "not to be written");
+	check_equal(-EFAULT, ioctl(context.fd, HWT_IOC_RECORD_GET, (void *)(uintptr_t)&unwritable),
+		    "nor the answer");
+	check(take_records(&context, records) > 0, "all is still there");
+	check_equal(0, memcmp(records, KTRX_PROC_MAGIC, 4), "from the head on");
+	let_go(&target);
+	end_target(&target);
+	close_context(&context);
+}
+
+/* What is full stays as it is until it has been taken. */
+static void check_full(void)
+{
+	struct target target = start_target();
+	struct context context = open_context(target.pid);
+	struct abi_hwt_place place = { 0 };
+	uint64_t beyond;
+
+	check_equal(0, configure(&context, (struct abi_hwt_config){ .flags = HWT_STOP }), "stop when full");
+	check_equal(0, request(&context, HWT_IOC_START), "it runs");
+	let_go(&target);
+	end_target(&target);
+	place = place_of(&context);
+	check(place.full && place.position > BUFFER / 2 && place.position <= BUFFER, "the buffer is full");
+	check(place.lost > 0 && place.wraps <= 1, "what came then is lost and not written");
+	beyond = place.position + 1;
+	check_equal(-EINVAL, ioctl(context.fd, HWT_IOC_SVC_BUF, &beyond), "more than there is");
+	check_equal(0, ioctl(context.fd, HWT_IOC_SVC_BUF, &place.position), "it has been taken");
+	check(!place_of(&context).full, "and there is room again");
+	close_context(&context);
+}
+
 /* The owner tells by the door's letter box that its target waits; then it is killed. */
 static void check_owner_killed(void)
 {
@@ -380,7 +430,8 @@ static void check_mapping(void)
 	let_go(&target);
 	end_target(&target);
 	place = place_of(&context);
-	check(place.position > BUFFER && place.wraps > 0, "the buffer began anew");
+	check(place.position > BUFFER, "more than the buffer holds");
+	check_equal((int)(place.position / BUFFER), (int)place.wraps, "so often it began anew");
 	close_context(&context);
 	for (unsigned i = 0; i < BUFFER; i++)
 		sum += bytes[i];
@@ -473,6 +524,8 @@ int main(int argc, char **argv)
 	check_one_context(device);
 	check_pause_with_listener();
 	check_pause_alone();
+	check_bad_memory();
+	check_full();
 	check_owner_killed();
 	check_attach();
 	check_empty_range();

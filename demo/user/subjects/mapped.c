@@ -2,9 +2,15 @@
 /*
  * mapped: to be traced. Runs a copy of its own code, as a program does that loads a library: the segment of text in its file
  * is mapped a second time, at an address that the kernel chooses, and a function of it is called there.
+ *
+ * "mapped late [-OPTION...]" does that in a child until it is traced by `hwt -OPTION... -P PID`, which comes when the copy
+ * has been mapped already.
  */
 #include <elf.h>
+#include <hwt.h>
 #include <program.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +19,13 @@
 #define PAGE  4096u
 #define PATH  "/bin/mapped"
 #define CALLS 10
+
+#define IDENTS	 8    /* of contexts since the machine began, at most */
+#define ATTEMPTS 3000 /* each 10 ms */
+#define ENOUGH	 4096 /* bytes of trace */
+#define WORDS	 12
+
+typedef unsigned function(unsigned n);
 
 /* Needs nothing from elsewhere, so it runs wherever it lies. */
 static APART unsigned collatz(unsigned n)
@@ -34,24 +47,119 @@ static bool read_text(int fd, struct elf_segment *text)
 	       read_all(fd, text, sizeof(*text)) == sizeof(*text);
 }
 
-int main(int argc, char **argv)
+/* The function's copy; NULL, and that is said, if there is none. */
+static function *map_copy(struct elf_segment *text)
 {
 	int fd = open(PATH, O_RDONLY, 0);
-	struct elf_segment text;
-	unsigned (*copy)(unsigned n);
+	function *copy;
 	int64_t at;
 
-	(void)argc, (void)argv;
-	check_equal(111, collatz(27), "steps");
-	if (!check(fd >= 0 && read_text(fd, &text), PATH))
-		finish();
-	at = mmap(NULL, text.file_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (int64_t)text.offset);
+	if (!check(fd >= 0 && read_text(fd, text), PATH))
+		return NULL;
+	at = mmap(NULL, text->file_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, (int64_t)text->offset);
+	close(fd);
 	if (!check(at > 0 && at % PAGE == 0, "text is mapped"))
-		finish();
-	copy = (unsigned (*)(unsigned))((uintptr_t)at + ((uintptr_t)collatz - text.address));
+		return NULL;
+	copy = (function *)((uintptr_t)at + ((uintptr_t)collatz - text->address));
 	check(copy != collatz, "elsewhere");
+	return copy;
+}
+
+static void unmap_copy(const struct elf_segment *text, function *copy)
+{
+	uintptr_t at = (uintptr_t)copy - ((uintptr_t)collatz - text->address);
+
+	check_equal(0, munmap((void *)at, text->file_size), "unmapped");
+}
+
+/* ---- Traced later ------------------------------------------------------------------------------ */
+
+/* Says that it is there, and runs until the end is told. */
+static void run_until(int ready, int end)
+{
+	struct abi_pollfd fds = { .fd = end, .events = POLLIN };
+	struct elf_segment text;
+	function *copy = map_copy(&text);
+
+	write(ready, "r", 1);
+	while (copy && poll(&fds, 1, 0) == 0)
+		check_equal(111, copy(27), "steps of the copy");
+	finish();
+}
+
+/* The context of that process, whose number nobody tells; below 0: there is none yet. */
+static int find_context(int pid)
+{
+	char path[32];
+	int fd = -1;
+
+	for (unsigned ident = 1; ident <= IDENTS && fd < 0; ident++) {
+		format(path, sizeof(path), HWT_PATH "_%u_%d", ident, pid);
+		fd = open(path, O_RDWR | O_CLOEXEC, 0);
+	}
+	return fd;
+}
+
+static void await_trace(int pid)
+{
+	struct abi_hwt_place place = { 0 };
+	int fd = -1;
+
+	for (unsigned i = 0; i < ATTEMPTS && place.position < ENOUGH; i++) {
+		if (fd < 0)
+			fd = find_context(pid);
+		if (fd >= 0)
+			ioctl(fd, HWT_IOC_BUFPTR_GET, &place);
+		sleep_ms(10);
+	}
+	check(place.position >= ENOUGH, "it is traced");
+	close(fd);
+}
+
+static void be_traced_late(char **options)
+{
+	char pid[12], *words[WORDS] = { (char[]){ "hwt" } }, *environment[] = { NULL };
+	int ready[2], end[2], target, tracer, n = 1;
+	char byte;
+
+	check(pipe(ready) == 0 && pipe(end) == 0, "pipes");
+	target = fork();
+	if (target == 0) {
+		close(end[1]);
+		run_until(ready[1], end[0]);
+	}
+	check_equal(1, read(ready[0], &byte, 1), "the copy is there");
+	format(pid, sizeof(pid), "%d", target);
+	while (*options && n < WORDS - 3)
+		words[n++] = *options++;
+	words[n++] = (char[]){ "-P" };
+	words[n++] = pid;
+	tracer = fork();
+	if (tracer == 0) {
+		close(end[1]);
+		execve("/bin/hwt", words, environment);
+		exit(127);
+	}
+	await_trace(target);
+	close(end[1]);
+	check_equal(0, wait_for(target), "the traced one ends well");
+	check_equal(0, wait_for(tracer), "and its tracer");
+	finish();
+}
+
+int main(int argc, char **argv)
+{
+	struct elf_segment text;
+	function *copy;
+
+	if (argc > 1 && strcmp(argv[1], "late") == 0)
+		be_traced_late(argv + 2);
+	check_equal(111, collatz(27), "steps");
+	copy = map_copy(&text);
+	if (!copy)
+		finish();
 	for (unsigned i = 0; i < CALLS; i++)
 		check_equal(111, copy(27), "steps of the copy");
-	check_equal(0, munmap((void *)(uintptr_t)at, text.file_size), "unmapped");
+	unmap_copy(&text, copy);
 	finish();
 }

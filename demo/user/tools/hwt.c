@@ -3,7 +3,7 @@
  * hwt: which instructions a program runs, or the kernel on some CPUs, as trace units tell it (abi/hwt.h), into a file for
  * `ktrace hwt` on the host.
  *
- *   hwt [OPTION]... COMMAND [WORD...]                          user code of a command, from its start to its end
+ *   hwt [OPTION]... COMMAND [WORD...]                          user code of a command, from its exec to its end
  *   hwt [OPTION]... -P PID                                     of a process, until it or hwt ends
  *   hwt -s CPU[,CPU]... [OPTION]... COMMAND [WORD...]          kernel code of CPUs, while a command runs
  *
@@ -12,7 +12,7 @@
  *   -f FUNCTION  trace only this one, of the image that -i names; or START-END, addresses. Up to four times
  *   -i IMAGE     the program's path, or of a file that it maps; the command if it is left out
  *   -m           pause at each mmap of code, too, and not only for -f
- *   -t MS        how long a paused thread waits for us at most (1000)
+ *   -t MS        how long a paused thread waits for us at most (60000; 1000 with -P, which is not ours to hold up)
  *   -w FILE      what is written (hwt.out); "-": nothing
  */
 #include <error.h>
@@ -29,6 +29,7 @@
 #define ROUND_MS	100
 #define PAGE		4096u
 #define IMAGE_PATH_MOST 256
+#define COMMAND_MS	60000u
 
 struct request {
 	struct abi_hwt_alloc alloc;
@@ -37,10 +38,13 @@ struct request {
 	const char *image;
 	const char *functions[FUNCTIONS_MAX];
 	unsigned function_count;
+	const char *cpus;
 	bool waits_for_image; /* nothing is traced before it is there */
+	bool waits_for_exec; /* likewise: what our child does before it is the command is not the command's */
 	bool runs;
-	int child;	/* 0: none of ours */
-	int child_gate; /* written to let it go */
+	bool has_changed; /* the process has become another program since it was asked for */
+	int child;	  /* 0: none of ours */
+	int child_gate;	  /* written to let it go */
 	int child_status;
 };
 
@@ -59,10 +63,9 @@ static void complain(const char *what, int64_t error)
 	dprintf(STDERR, "hwt: %s: %s\n", what, error_text(error));
 }
 
-/* Why there is no trace unit, as the kernel knows it; or no such CPU. */
-static void explain_absence(const struct request *request)
+/* Whether there is a trace unit as is asked for, by what the kernel knows of them; which can be said. */
+static bool has_unit(const char *backend, bool says)
 {
-	const char *backend = request->alloc.backend;
 	int fd = open(HWT_PATH, O_RDONLY, 0);
 	bool is_there = false;
 	char line[160];
@@ -72,11 +75,34 @@ static void explain_absence(const struct request *request)
 		line[n] = '\0';
 		is_there |= string_starts(line, backend) && strchr(line, ':') &&
 			    string_starts(strchr(line, ':'), ": there");
-		dprintf(STDERR, "hwt: %s", line);
+		if (says)
+			dprintf(STDERR, "hwt: %s", line);
 	}
-	if (is_there && request->alloc.mode == KTRX_HWT_MODE_CPU)
-		dprintf(STDERR, "hwt: -s: not all of these CPUs are there\n");
 	close(fd);
+	return is_there;
+}
+
+/* By the option that asked for it. */
+static void explain_refusal(const struct request *request, int error)
+{
+	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU;
+	char what[32] = "no context of hardware trace";
+
+	if (error == -ENODEV && by_cpu && has_unit(request->alloc.backend, false)) {
+		dprintf(STDERR, "hwt: -s %s: not all of these CPUs are there\n", request->cpus);
+		return;
+	}
+	if (error == -ENODEV)
+		has_unit(request->alloc.backend, true);
+	if (error == -ENODEV && request->alloc.backend[0])
+		format(what, sizeof(what), "-c %s", request->alloc.backend);
+	else if (error == -EINVAL || error == -ENOMEM)
+		format(what, sizeof(what), "-b %lu", request->alloc.buffer_size);
+	else if (error != -ENODEV && by_cpu)
+		format(what, sizeof(what), "-s %s", request->cpus);
+	else if (error != -ENODEV && !request->child)
+		format(what, sizeof(what), "-P %u", request->alloc.pid);
+	complain(what, error);
 }
 
 /* ---- Ranges ------------------------------------------------------------------------------------ */
@@ -187,6 +213,16 @@ static void arrive(struct request *request, const struct ktrx_proc_record *recor
 		complain(request->image, error);
 }
 
+/* Our child has become the command, which waits for us. */
+static void begin(struct request *request)
+{
+	int error = start(request);
+
+	request->waits_for_exec = false;
+	if (error)
+		complain("start", error);
+}
+
 static void see(void *context, const struct ktrx_proc_record *record, const void *payload)
 {
 	struct request *request = context;
@@ -200,8 +236,11 @@ static void see(void *context, const struct ktrx_proc_record *record, const void
 	if ((record->type != KTRX_HWT_EXECUTABLE && record->type != KTRX_HWT_MMAP) ||
 	    record->size < sizeof(*image))
 		return;
+	request->has_changed |= record->type == KTRX_HWT_EXECUTABLE && record->tid != 0;
 	if (request->waits_for_image && is_image(request, record, image))
 		arrive(request, record, image);
+	else if (request->waits_for_exec && request->has_changed)
+		begin(request);
 }
 
 /* ---- Targets ----------------------------------------------------------------------------------- */
@@ -287,30 +326,77 @@ static void tell(const struct request *request)
 	       request->file, bytes, recording.records, missed, wraps, unit_lost, recording.lost);
 }
 
-static int record(struct request *request)
+/* Before anything runs: what it takes that something is traced and written. */
+static int prepare(struct request *request)
 {
-	bool starts_at_once = request->function_count == 0 || !request->waits_for_image;
 	int error = configure(request, NULL, false);
 
-	if (!error && starts_at_once)
+	if (!error && !request->waits_for_image && !request->waits_for_exec)
 		error = start(request);
+	if (error && error != -ENOENT) /* of which it has been said what is not there */
+		complain("configuration", error);
+	if (error)
+		return error;
+	if (strcmp(request->file, "-") == 0)
+		return 0;
+	recording.file = open(request->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (recording.file >= 0)
+		return 0;
+	complain(request->file, recording.file);
+	return recording.file;
+}
+
+/* Our child has not become the command: what the file says is worth nothing. */
+static int give_up(const struct request *request, int error)
+{
+	if (request->child)
+		dprintf(STDERR, "hwt: the command was not run\n");
+	if (recording.file >= 0)
+		unlink(request->file);
+	return error;
+}
+
+static int record(struct request *request)
+{
+	int error = prepare(request);
+
 	open_gate(request, !error);
 	if (error)
-		complain("configuration", error);
-	else
-		error = follow(request);
+		return give_up(request, error);
+	error = follow(request);
 	if (!error)
 		error = recording.error;
 	if (error && recording.error)
 		complain(request->file, error);
+	if (!error && request->child && request->alloc.mode == KTRX_HWT_MODE_THREAD && !request->has_changed)
+		return give_up(request, -ENOENT);
 	tell(request);
 	return error;
 }
 
 /* ---- Options ----------------------------------------------------------------------------------- */
 
-static uint64_t parse_cpus(const char *text)
+/* What comes behind the option is not what it takes. */
+static _Noreturn void refuse(int letter, const char *value, const char *wanted)
 {
+	const char option[] = { (char)letter, '\0' };
+
+	dprintf(STDERR, "hwt: -%s %s: %s wanted\n", option, value, wanted);
+	exit(2);
+}
+
+static unsigned parse_count(int letter, const char *value, const char *wanted)
+{
+	unsigned number = parse_number(value, 0);
+
+	if (number == 0)
+		refuse(letter, value, wanted);
+	return number;
+}
+
+static uint64_t parse_cpus(const char *value)
+{
+	const char *text = value;
 	uint64_t cpus = 0;
 
 	while (*text) {
@@ -320,7 +406,7 @@ static uint64_t parse_cpus(const char *text)
 		while (*text && *text != ',' && length < sizeof(number) - 1)
 			number[length++] = *text++;
 		if (parse_number(number, 64) >= 64 || (*text && *text++ != ','))
-			usage();
+			refuse('s', value, "numbers of CPUs below 64, with commas between them, are");
 		cpus |= UINT64_C(1) << parse_number(number, 0);
 	}
 	return cpus;
@@ -330,18 +416,16 @@ static void take_option(struct request *request, int letter, const char *value)
 {
 	switch (letter) {
 	case 'b':
-		request->alloc.buffer_size = parse_number(value, 0);
-		if (request->alloc.buffer_size == 0 || request->alloc.buffer_size % PAGE != 0) {
-			dprintf(STDERR, "hwt: -b %s: bytes are wanted, a multiple of %u\n", value, PAGE);
-			exit(2);
-		}
+		request->alloc.buffer_size = parse_count(letter, value, "bytes are");
+		if (request->alloc.buffer_size % PAGE != 0)
+			refuse(letter, value, "a multiple of 4096 is");
 		return;
 	case 'c':
 		string_copy(request->alloc.backend, value, sizeof(request->alloc.backend));
 		return;
 	case 'f':
 		if (request->function_count == FUNCTIONS_MAX)
-			usage();
+			refuse(letter, value, "fewer functions are");
 		request->functions[request->function_count++] = value;
 		return;
 	case 'i':
@@ -351,14 +435,15 @@ static void take_option(struct request *request, int letter, const char *value)
 		request->config.pauses |= HWT_PAUSE_MMAP;
 		return;
 	case 'P':
-		request->alloc.pid = parse_number(value, 0);
+		request->alloc.pid = parse_count(letter, value, "the number of a process is");
 		return;
 	case 's':
+		request->cpus = value;
 		request->alloc.mode = KTRX_HWT_MODE_CPU;
 		request->alloc.cpus = parse_cpus(value);
 		return;
 	case 't':
-		request->config.timeout_ms = parse_number(value, 0);
+		request->config.timeout_ms = parse_count(letter, value, "milliseconds are");
 		return;
 	case 'w':
 		request->file = value;
@@ -366,6 +451,17 @@ static void take_option(struct request *request, int letter, const char *value)
 	default:
 		usage();
 	}
+}
+
+static void check_image(const char *path)
+{
+	int fd = open(path, O_RDONLY, 0);
+
+	if (fd < 0) {
+		complain(path, fd);
+		exit(1);
+	}
+	close(fd);
 }
 
 /* Names have to be looked up in an image, which a command brings along. */
@@ -387,22 +483,16 @@ static void settle(struct request *request, char **words)
 				"give START-END\n");
 		exit(2);
 	}
-	if (request->waits_for_image)
+	if (request->waits_for_image) {
 		request->config.pauses |= HWT_PAUSE_EXEC | HWT_PAUSE_MMAP;
-}
-
-static int open_file(const struct request *request)
-{
-	int fd;
-
-	if (strcmp(request->file, "-") == 0)
-		return -1;
-	fd = open(request->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	if (fd < 0) {
-		complain(request->file, fd);
-		exit(1);
+		check_image(request->image);
 	}
-	return fd;
+	if (words[0] && request->alloc.mode == KTRX_HWT_MODE_THREAD) {
+		request->waits_for_exec = !request->waits_for_image;
+		request->config.pauses |= HWT_PAUSE_EXEC;
+		if (!request->config.timeout_ms)
+			request->config.timeout_ms = COMMAND_MS;
+	}
 }
 
 int main(int argc, char **argv)
@@ -414,13 +504,12 @@ int main(int argc, char **argv)
 		.child_gate = -1,
 	};
 	struct options options = { .words = argv, .next = 1, .letters = "b:c:f:i:mP:s:t:w:" };
-	int letter, error, file;
+	int letter, error;
 
 	(void)argc;
 	while ((letter = next_option(&options)))
 		take_option(&request, letter, options.value);
 	settle(&request, &argv[options.next]);
-	file = open_file(&request);
 	handle_signal(SIGINT, interrupt);
 	if (argv[options.next]) {
 		error = start_child_at_gate(&request, &argv[options.next]);
@@ -431,11 +520,10 @@ int main(int argc, char **argv)
 		if (request.alloc.mode == KTRX_HWT_MODE_THREAD)
 			request.alloc.pid = (uint32_t)request.child;
 	}
-	error = recording_open(&recording, &request.alloc, file);
-	if (error == -ENODEV)
-		explain_absence(&request);
+	error = recording_open(&recording, &request.alloc);
 	if (error) {
-		complain("no context of hardware trace", error);
+		explain_refusal(&request, error);
+		give_up(&request, error);
 		return 1;
 	}
 	error = record(&request);
