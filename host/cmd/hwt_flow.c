@@ -20,6 +20,12 @@ static void say_warning(const struct hwt_args *args, const char *warning)
 	command_message(args->name, "%s", text);
 }
 
+/* Bytes and packets are shown as they are. */
+static int reads_no_code(const struct hwt_args *args)
+{
+	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
+}
+
 static int add_images(const struct hwt_args *args, struct flow *flow)
 {
 	int status = 0;
@@ -125,7 +131,7 @@ static int narrow(const struct hwt_args *args, struct flow *flow)
 		status = take_function(args, flow);
 	if (!status)
 		status = check_before(args, flow);
-	if (status || args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_PACKETS)
+	if (status || reads_no_code(args))
 		return status;
 	if (flow_find_base(flow) < 0) {
 		command_message(args->name, "%s", flow_message());
@@ -172,14 +178,24 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 	const struct flow_loss *loss = &flow->loss;
 	const char *warning;
 
-	for (size_t n = 0; (warning = hwt_images_warning(flow->images, n)); n++)
-		say_warning(args, warning);
+	if (!reads_no_code(args)) {
+		for (size_t n = 0; (warning = hwt_images_warning(flow->images, n)); n++)
+			say_warning(args, warning);
+		for (size_t n = 0; flow->wanted && (warning = hwt_images_idle(flow->images, n)); n++)
+			command_message(args->name, "%s: nothing of what was run lies in it", warning);
+	}
 	say(args, loss->damaged, "places that are damaged, stepped over");
+	if (loss->codeless)
+		command_message(
+			args->name,
+			"%s: places whose code is not here: %llu: give programs with -R ROOT or --elf FILE, "
+			"the kernel with --elf",
+			args->path, (unsigned long long)loss->codeless);
 	say(args, loss->gaps, "gaps, where something is missing");
 	say(args, loss->overflows, "overflows, where a unit lost packets");
 	say(args, loss->packets, "packets that units had no room for");
 	say(args, loss->missing, "bytes of streams that are not here");
-	return loss->damaged ? EXIT_BAD_INPUT : 0;
+	return loss->damaged || loss->codeless || hwt_file_damaged(flow->file) ? EXIT_BAD_INPUT : 0;
 }
 
 static int is_narrowed(const struct hwt_args *args)
@@ -189,7 +205,7 @@ static int is_narrowed(const struct hwt_args *args)
 
 int hwt_flow_say_nothing(const struct hwt_args *args, const struct flow *flow)
 {
-	if (args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW)
+	if (reads_no_code(args))
 		return 0;
 	if (flow->wanted) {
 		if (!hwt_images_named(flow->images))

@@ -190,7 +190,7 @@ static int show_packets(struct view *view)
 {
 	const struct flow *flow = view->flow;
 	char label[FLOW_NAME_ROOM + 64];
-	int status = 0;
+	int status = 0, damaged = 0;
 
 	for (size_t n = 0; n < hwt_file_streams(flow->file) && status == 0; n++) {
 		const struct hwt_stream *stream = hwt_file_stream(flow->file, n);
@@ -201,8 +201,12 @@ static int show_packets(struct view *view)
 		output_format(&view->out, "%s\n", label);
 		status = hwt_packets(flow->file, n, write_packet, &view->out);
 		flow_count_stream(view->flow, stream);
+		if (status > 0) {
+			damaged = EXIT_BAD_INPUT;
+			status = 0;
+		}
 	}
-	return status;
+	return status < 0 ? status : damaged;
 }
 
 /* The bytes of one stream, as they are. */

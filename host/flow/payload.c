@@ -126,7 +126,7 @@ size_t flow_put_payload(char *to, const struct flow *flow, const struct hwt_step
 			add(&text, ", thread %" PRIu32, step->tid);
 		break;
 	case HWT_GAP:
-		add(&text, "%s", step->error ? "damaged: " : "");
+		add(&text, "%s", step->gap == HWT_GAP_DAMAGED ? "damaged: " : "");
 		add_escaped(&text, step->text);
 		break;
 	case HWT_SAMPLE:

@@ -3,6 +3,7 @@
 #ifndef HWT_BINARY_H
 #define HWT_BINARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,7 @@ struct hwt_binary {
 	uint64_t base;	  /* lowest address of a segment */
 	uint32_t segments;
 	struct hwt_segment segment[HWT_SEGMENTS_MOST];
+	bool was_run;		 /* some code that was run lies in it */
 	struct hwt_names *names; /* hwt/names.h; NULL: nobody has asked yet */
 };
 

@@ -268,12 +268,14 @@ struct lines {
 	uint64_t position;
 	void (*line)(void *to, uint64_t offset, const char *name, const char *text);
 	void *to;
+	int damaged;
 };
 
 static void pass_line(void *context, uint64_t offset, const char *name, const char *text)
 {
-	const struct lines *lines = context;
+	struct lines *lines = context;
 
+	lines->damaged |= strcmp(name, HWT_PACKET_DAMAGE) == 0;
 	lines->line(lines->to, lines->position + offset, name, text);
 }
 
@@ -282,6 +284,7 @@ int hwt_packets(const struct hwt_file *file, size_t number,
 {
 	const struct hwt_stream *stream = hwt_file_stream(file, number);
 	const struct hwt_encoding *encoding;
+	struct lines lines = { .line = line, .to = to };
 	const char *why;
 
 	if (!stream)
@@ -294,7 +297,8 @@ int hwt_packets(const struct hwt_file *file, size_t number,
 
 		if (!piece)
 			return KTREAD_E_MEMORY;
-		encoding->packets(stream, piece, pass_line, &(struct lines){ piece->position, line, to });
+		lines.position = piece->position;
+		encoding->packets(stream, piece, pass_line, &lines);
 	}
-	return 0;
+	return lines.damaged;
 }

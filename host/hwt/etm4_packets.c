@@ -27,7 +27,11 @@ static ocsd_datapath_resp_t take_packet(const void *context, const ocsd_datapath
 		*text = '\0';
 		text += strlen(SEPARATOR);
 	}
-	lines->line(lines->to, etm4_tree_offset(&lines->tree, index), name, text ? text : "");
+	/* OpenCSD's own name of it stays in the text. */
+	if (strstr(name, "BAD_SEQUENCE") || strstr(name, "RESERVED"))
+		lines->line(lines->to, etm4_tree_offset(&lines->tree, index), HWT_PACKET_DAMAGE, name);
+	else
+		lines->line(lines->to, etm4_tree_offset(&lines->tree, index), name, text ? text : "");
 	return OCSD_RESP_CONT;
 }
 

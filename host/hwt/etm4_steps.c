@@ -54,7 +54,7 @@ static void stop(struct etm4_steps *steps, enum hwt_kind kind)
 
 void etm4_steps_damage(struct etm4_steps *steps, const char *text)
 {
-	struct hwt_step step = { .kind = HWT_GAP, .error = 1, .text = text };
+	struct hwt_step step = { .kind = HWT_GAP, .gap = HWT_GAP_DAMAGED, .text = text };
 
 	steps->tracing = false;
 	put(steps, &step);
@@ -122,6 +122,7 @@ static void take_range(struct etm4_steps *steps, const ocsd_generic_trace_elem *
 static void take_missing(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)
 {
 	struct hwt_step step = { .kind = HWT_GAP,
+				 .gap = HWT_GAP_CODE,
 				 .has_address = 1,
 				 .address = element->st_addr,
 				 .text = "no code is known here" };

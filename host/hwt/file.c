@@ -27,21 +27,37 @@ int hwt_file_no_memory(struct hwt_file *file)
 	return hwt_file_fail(file, KTREAD_E_MEMORY, "%s: out of memory", file->path ? file->path : "");
 }
 
-void hwt_file_warn(struct hwt_file *file, const char *format, ...)
+static void warn(struct hwt_file *file, const char *format, va_list arguments)
 {
 	char text[512];
-	va_list arguments;
 
 	if (file->warnings == HWT_WARNINGS_MOST)
 		return;
-	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
 	if (file->warnings == HWT_WARNINGS_MOST - 1)
 		snprintf(text, sizeof(text), "%s: and more of the kind", file->path);
 	file->warning[file->warnings] = strdup(text);
 	if (file->warning[file->warnings])
 		file->warnings++;
+}
+
+void hwt_file_warn(struct hwt_file *file, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	warn(file, format, arguments);
+	va_end(arguments);
+}
+
+void hwt_file_damage(struct hwt_file *file, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	warn(file, format, arguments);
+	va_end(arguments);
+	file->damaged++;
 }
 
 int hwt_file_add_chunk(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
@@ -228,6 +244,11 @@ const char *hwt_file_message(const struct hwt_file *file)
 const char *hwt_file_warning(const struct hwt_file *file, size_t n)
 {
 	return n < file->warnings ? file->warning[n] : NULL;
+}
+
+uint64_t hwt_file_damaged(const struct hwt_file *file)
+{
+	return file->damaged;
 }
 
 size_t hwt_file_streams(const struct hwt_file *file)

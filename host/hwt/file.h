@@ -84,6 +84,7 @@ struct hwt_file {
 	size_t tolds, told_room;
 	char *warning[HWT_WARNINGS_MOST];
 	size_t warnings;
+	uint64_t damaged;
 	char message[512];
 };
 
@@ -93,6 +94,8 @@ int hwt_file_fail(struct hwt_file *file, int code, const char *format, ...)
 int hwt_file_no_memory(struct hwt_file *file);
 /* What is to be told in any case; behind the most it is told that there is more. */
 void hwt_file_warn(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same, of what is not as it was written: it counts as damage. */
+void hwt_file_damage(struct hwt_file *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Room for one more behind `count` of `size` bytes each; NULL: out of memory, and what was there is as it was. */
 void *hwt_grow(void *array, size_t count, size_t *room, size_t size);

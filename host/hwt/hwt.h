@@ -51,6 +51,13 @@ enum hwt_branch {
 	HWT_BRANCH_LEAVE_KERNEL, /* sysret, eret, iret */
 };
 
+/* Why nothing is known of what was run. */
+enum hwt_gap {
+	HWT_GAP_MISSING, /* bytes of the stream */
+	HWT_GAP_DAMAGED, /* they are not as the unit wrote them, or do not go with the code */
+	HWT_GAP_CODE,	 /* which code was run is not known: an image is missing */
+};
+
 /* What SPE says of an operation; has: bits 1 << HWT_SAMPLE_*. */
 enum hwt_sample_part {
 	HWT_SAMPLE_PC,
@@ -85,7 +92,7 @@ struct hwt_step {
 	uint8_t taken;	/* HWT_RUN: the last instruction branched; 1 where it always does */
 	uint8_t has_stamp, has_address, has_to;
 	uint8_t bits;	       /* 16, 32, 64: mode of the instructions */
-	uint8_t error;	       /* HWT_GAP: it is damage, not only missing */
+	uint8_t gap;	       /* enum hwt_gap, HWT_GAP */
 	uint32_t instructions; /* HWT_RUN: how many */
 	uint64_t address;      /* HWT_RUN: of the first */
 	uint64_t last;	       /* HWT_RUN: of the last */
@@ -121,6 +128,8 @@ void hwt_file_close(struct hwt_file *file);
 const char *hwt_file_message(const struct hwt_file *file); /* file may be NULL after a failed open */
 /* What was lost or damaged in the file, to be shown in any case: NULL at the end. */
 const char *hwt_file_warning(const struct hwt_file *file, size_t n);
+/* How many of these are damage: not lost when it was recorded, but not as it was written. */
+uint64_t hwt_file_damaged(const struct hwt_file *file);
 size_t hwt_file_streams(const struct hwt_file *file);
 const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n);
 uint64_t hwt_file_frequency(const struct hwt_file *file); /* of stamps, 0: unknown */
@@ -141,8 +150,13 @@ const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t strea
 /* What the file says: images of its records, found below `root` ("" or NULL: as named), and its CODE records. */
 int hwt_images_new(struct hwt_images **images, const struct hwt_file *file, const char *root);
 void hwt_images_free(struct hwt_images *images);
-/* The kernel, or a program of process `pid` (0: of all), by its headers plus base. */
+/*
+ * The kernel, or a program of process `pid` (0: of all), by its headers plus base. One that is not what was run, by the code
+ * that the recording holds, is an error, as one for another CPU is.
+ */
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base);
+/* The n-th that was added and in which nothing lies that was run or asked for so far. NULL: there are not so many. */
+const char *hwt_images_idle(const struct hwt_images *images, size_t n);
 /* A memory image: a RAM file, core or trace that ktread opens; by the page tables of the address space where it has some. */
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path);
 const char *hwt_images_message(const struct hwt_images *images);
@@ -186,8 +200,10 @@ void hwt_decoder_close(struct hwt_decoder *decoder);
 const char *hwt_decoder_message(const struct hwt_decoder *decoder);
 
 /*
- * Each packet in words, for -g: calls `line` with the offset and a text. Without images.
+ * Each packet in words, for -g: calls `line` with the offset and a text. Without images. What is no packet is called
+ * HWT_PACKET_DAMAGE. 0, 1: there was such, or an error.
  */
+#define HWT_PACKET_DAMAGE "damage"
 int hwt_packets(const struct hwt_file *file, size_t stream,
 		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "images.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "likeness.h"
 #include "snapshot.h"
 
 static _Thread_local char new_message[512];
@@ -20,12 +22,54 @@ __attribute__((format(printf, 3, 4))) static int fail(struct hwt_images *images,
 	return code;
 }
 
-static void warn(struct hwt_images *images, const char *text)
+static const char *name_of(const char *path)
 {
-	if (images->warnings < HWT_WARNINGS_MOST &&
-	    (images->warning[images->warnings] = strdup(
-		     images->warnings < HWT_WARNINGS_MOST - 1 ? text : "and more images that are missing")))
-		images->warnings++;
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* `missing`: path of the file that is, or NULL. */
+static void warn(struct hwt_images *images, const char *text, const char *missing)
+{
+	struct hwt_image_warning *warning = &images->warning[images->warnings];
+
+	if (images->warnings == HWT_WARNINGS_MOST)
+		return;
+	warning->text =
+		strdup(images->warnings < HWT_WARNINGS_MOST - 1 ? text : "and more images that are missing");
+	warning->missing = missing ? strdup(name_of(missing)) : NULL;
+	images->warnings += warning->text != NULL;
+}
+
+/* A file is there now in place of one that was missing. */
+static void forget_missing(struct hwt_images *images, const char *path)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < images->warnings; i++) {
+		struct hwt_image_warning *warning = &images->warning[i];
+
+		if (warning->missing && strcmp(warning->missing, name_of(path)) == 0) {
+			free(warning->text);
+			free(warning->missing);
+		} else {
+			images->warning[kept++] = *warning;
+		}
+	}
+	images->warnings = kept;
+}
+
+/* 0, or an error: code of another CPU says nothing of what was run. */
+static int check_machine(struct hwt_images *images, const struct hwt_binary *binary)
+{
+	const uint16_t machine = images->file->machine;
+
+	if (!machine || !binary->machine || machine == binary->machine)
+		return 0;
+	return fail(images, KTREAD_E_FORMAT,
+		    "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)", binary->path,
+		    binary->machine, machine);
 }
 
 /* The binary of a path, opened once. */
@@ -87,9 +131,10 @@ static int find_file(struct hwt_images *images, size_t n)
 		return status;
 	if (status < 0) {
 		snprintf(text, sizeof(text), "missing image: %s", images->message);
-		warn(images, text);
+		warn(images, text, mapping->path);
+		return 0;
 	}
-	return 0;
+	return check_machine(images, images->of_mapping[n]);
 }
 
 static int compare(const void *left, const void *right)
@@ -153,8 +198,10 @@ void hwt_images_free(struct hwt_images *images)
 		hwt_binary_close(images->binary[i]);
 	for (unsigned i = 0; i < HWT_VIEWS; i++)
 		free(images->view[i].span);
-	for (size_t i = 0; i < images->warnings; i++)
-		free(images->warning[i]);
+	for (size_t i = 0; i < images->warnings; i++) {
+		free(images->warning[i].text);
+		free(images->warning[i].missing);
+	}
 	hwt_codes_close(images->codes);
 	hwt_snapshot_close(images->snapshot);
 	free(images->mapping);
@@ -172,7 +219,31 @@ const char *hwt_images_message(const struct hwt_images *images)
 
 const char *hwt_images_warning(const struct hwt_images *images, size_t n)
 {
-	return n < images->warnings ? images->warning[n] : NULL;
+	return n < images->warnings ? images->warning[n].text : NULL;
+}
+
+/* A file is held against the code that was run. What few blocks differ may have been patched while it ran. */
+static int check_likeness(struct hwt_images *images, struct hwt_binary *binary, uint64_t base)
+{
+	struct hwt_likeness likeness;
+	char text[640];
+
+	if (hwt_likeness(images->file, binary, base, &likeness) != 0)
+		return fail(images, KTREAD_E_MEMORY, "%s: out of memory", binary->path);
+	if (hwt_is_other(&likeness))
+		return fail(images, KTREAD_E_FORMAT,
+			    "%s is not what was run: bytes at %#" PRIx64 " differ, and blocks: %" PRIu64
+			    " of %" PRIu64,
+			    binary->path, likeness.first, likeness.differing, likeness.blocks);
+	binary->was_run |= likeness.blocks > 0;
+	if (!likeness.differing)
+		return 0;
+	snprintf(text, sizeof(text),
+		 "%s: of %" PRIu64 " blocks that were run %" PRIu64 " differ, from %#" PRIx64
+		 " on: patched while it ran, or else of another build, and names may be wrong there",
+		 binary->path, likeness.blocks, likeness.differing, likeness.first);
+	warn(images, text, NULL);
+	return 0;
 }
 
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base)
@@ -190,14 +261,24 @@ int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid
 		return status;
 	if (!binary->machine)
 		return fail(images, KTREAD_E_FORMAT, "%s: no ELF file", path);
-	if (images->file->machine && images->file->machine != binary->machine)
-		return fail(images, KTREAD_E_FORMAT,
-			    "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)", path,
-			    binary->machine, images->file->machine);
+	status = check_machine(images, binary);
+	if (status == 0)
+		status = check_likeness(images, binary, base);
+	if (status < 0)
+		return status;
+	forget_missing(images, path);
 	images->added[images->additions++] = (struct hwt_added){ binary, pid, base };
 	for (unsigned i = 0; i < HWT_VIEWS; i++)
 		images->view[i].used = false;
 	return 0;
+}
+
+const char *hwt_images_idle(const struct hwt_images *images, size_t n)
+{
+	for (size_t i = 0; i < images->additions; i++)
+		if (!images->added[i].binary->was_run && n-- == 0)
+			return images->added[i].binary->path;
+	return NULL;
 }
 
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path)
@@ -224,6 +305,7 @@ static size_t read_files(struct hwt_images *images, uint32_t pid, uint64_t stamp
 	left = span->size - (address - span->address);
 	if (size > left)
 		size = (size_t)left;
+	span->binary->was_run = true;
 	memcpy(to, span->binary->bytes + span->offset + (address - span->address), size);
 	return size;
 }

@@ -36,6 +36,11 @@ struct hwt_added {
 	uint64_t base;
 };
 
+struct hwt_image_warning {
+	char *text;
+	char *missing; /* name of the file that is, without folders: one of that name that is added does for it; NULL */
+};
+
 struct hwt_snapshot;
 
 struct hwt_images {
@@ -52,7 +57,7 @@ struct hwt_images {
 	struct hwt_snapshot *snapshot;
 	struct hwt_view view[HWT_VIEWS];
 	uint64_t asked;
-	char *warning[HWT_WARNINGS_MOST];
+	struct hwt_image_warning warning[HWT_WARNINGS_MOST];
 	size_t warnings;
 	char message[512];
 };

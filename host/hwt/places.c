@@ -25,6 +25,7 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 	memset(place, 0, sizeof(*place));
 	if (!span)
 		return hwt_codes_read(images->codes, 0, stamp, address, &byte, 1, true) == 1;
+	span->binary->was_run = true;
 	place->image = span->binary->name;
 	place->path = span->binary->path;
 	place->offset = hwt_binary_address(span->binary, span->offset + (address - span->address));

@@ -114,7 +114,7 @@ void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *st
 	step->has_address = kind == HWT_RUN;
 	step->has_to = 0;
 	step->bits = decoder->bits;
-	step->error = 0;
+	step->gap = HWT_GAP_MISSING;
 	step->instructions = 0;
 	step->address = step->last = step->end = step->to = 0;
 	step->space = decoder->space;
@@ -215,7 +215,7 @@ static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 						 : "damage",
 		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
-	step->error = 1;
+	step->gap = decoder->status == -pte_nomap ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
 	step->text = decoder->text;
 	decoder->synced = false;
 	decoder->idle = 0;

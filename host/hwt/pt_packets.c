@@ -153,7 +153,7 @@ struct reading {
 };
 
 /* From where it is to the next PSB; false: there is none. */
-static bool synchronise(struct reading *reading, uint64_t from, const char *why)
+static bool synchronise(struct reading *reading, uint64_t from, const char *name, const char *why)
 {
 	uint64_t offset = reading->end;
 	char text[TEXT];
@@ -163,14 +163,14 @@ static bool synchronise(struct reading *reading, uint64_t from, const char *why)
 		reading->library->pt_pkt_get_offset(reading->decoder, &offset);
 	if (offset > from) {
 		snprintf(text, sizeof(text), "%" PRIu64 " bytes: %s", offset - from, why);
-		reading->line(reading->to, from, "GAP", text);
+		reading->line(reading->to, from, name, text);
 	}
 	return status >= 0;
 }
 
 static void read_all(struct reading *reading)
 {
-	bool synced = synchronise(reading, 0, "before the first PSB");
+	bool synced = synchronise(reading, 0, "GAP", "before the first PSB");
 
 	while (synced) {
 		struct pt_packet packet;
@@ -184,10 +184,11 @@ static void read_all(struct reading *reading)
 		if (status == -pte_eos && offset >= reading->end)
 			return;
 		if (status < 0) {
-			synced = synchronise(reading, offset,
-					     status == -pte_eos
-						     ? "cut short"
-						     : reading->library->pt_errstr(pt_errcode(status)));
+			if (status == -pte_eos)
+				synced = synchronise(reading, offset, "GAP", "cut short");
+			else
+				synced = synchronise(reading, offset, HWT_PACKET_DAMAGE,
+						     reading->library->pt_errstr(pt_errcode(status)));
 			continue;
 		}
 		put_payload(text, &packet);

@@ -90,8 +90,8 @@ static int take_context(struct reading *reading)
 	    record->payload_size >= head + sizeof(context.etm4))
 		memcpy(&context.etm4, record->payload + head, sizeof(context.etm4));
 	if (context.context.ranges > sizeof(context.context.range) / sizeof(context.context.range[0])) {
-		hwt_file_warn(reading->file, "%s: offset %" PRIu64 ": %" PRIu32 " ranges in a context",
-			      reading->file->path, record->offset, context.context.ranges);
+		hwt_file_damage(reading->file, "%s: offset %" PRIu64 ": %" PRIu32 " ranges in a context",
+				reading->file->path, record->offset, context.context.ranges);
 		context.context.ranges = 0;
 	}
 	if (is_repeated(reading, &context))
@@ -350,7 +350,12 @@ static int take_clock(struct reading *reading)
 
 static int take_record(struct reading *reading)
 {
-	switch (reading->record->type) {
+	const uint16_t type = reading->record->type;
+
+	/* Half of a text or a number is another one. */
+	if (reading->record->torn && type != KTRX_HWT_DATA && type != KTRX_HWT_CODE)
+		return 0;
+	switch (type) {
 	case KTRX_HWT_MMAP:
 	case KTRX_HWT_EXECUTABLE:
 	case KTRX_HWT_KERNEL:
@@ -382,7 +387,7 @@ static int read_all(struct reading *reading)
 
 	while (taken == 0 && (status = ktread_proc_next(reading->trace, &reading->record)) != 0) {
 		if (status == KTREAD_E_FORMAT)
-			hwt_file_warn(file, "%s", ktread_proc_message(reading->trace));
+			hwt_file_damage(file, "%s", ktread_proc_message(reading->trace));
 		else if (status < 0)
 			return hwt_file_fail(file, status, "%s", ktread_proc_message(reading->trace));
 		else
@@ -403,21 +408,35 @@ static void conclude(struct reading *reading)
 		hwt_file_warn(file, "%s: %" PRIu64 " records were lost when it was recorded", file->path,
 			      info->lost);
 	if (reading->broken)
-		hwt_file_warn(file, "%s: %" PRIu64 " records of hardware trace are damaged", file->path,
-			      reading->broken);
+		hwt_file_damage(file, "%s: %" PRIu64 " records of hardware trace are damaged", file->path,
+				reading->broken);
 	if (reading->homeless)
 		hwt_file_warn(file, "%s: %" PRIu64 " records are of contexts that the file does not have",
 			      file->path, reading->homeless);
 }
 
+/* That it is no process trace either is no answer to who asked for hardware trace. */
+static int cannot_open(struct hwt_file *file, int status)
+{
+	char first[4];
+
+	if (status != KTREAD_E_FORMAT ||
+	    hwt_store_read(&file->store, 0, first, sizeof(first)) != sizeof(first) ||
+	    memcmp(first, "KTR", 3) == 0)
+		return hwt_file_fail(file, status, "%s", ktread_proc_message(NULL));
+	return hwt_file_fail(file, status,
+			     "%s: no hardware trace: neither records nor a trace unit's rings begin so",
+			     file->path);
+}
+
 int hwt_records_read(struct hwt_file *file)
 {
-	const struct ktread_proc_options options = { .size = sizeof(options), .format = KTREAD_PROC_AUTO };
+	const struct ktread_proc_options options = { .size = sizeof(options), .torn = 1 };
 	struct reading reading = { .file = file };
 	int status = ktread_proc_open(&reading.trace, file->path, &options);
 
 	if (status < 0)
-		return hwt_file_fail(file, status, "%s", ktread_proc_message(NULL));
+		return cannot_open(file, status);
 	if (ktread_proc_info(reading.trace)->format != KTREAD_PROC_KTRX &&
 	    ktread_proc_info(reading.trace)->format != KTREAD_PROC_AUTO)
 		status = hwt_file_fail(file, KTREAD_E_FORMAT, "%s: not a file with hardware trace",

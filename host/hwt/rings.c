@@ -9,9 +9,10 @@
 #include "file.h"
 #include "ktrx/hwt_unit.h"
 
-#define EM_X86_64  62u
-#define EM_AARCH64 183u
-#define RING_LEAST 65536u
+#define EM_X86_64     62u
+#define EM_AARCH64    183u
+#define RING_LEAST    65536u
+#define POSITION_MOST (UINT64_C(1) << 56) /* years of writing */
 
 bool hwt_rings_is(const struct hwt_store *store)
 {
@@ -51,6 +52,22 @@ static void describe(const struct ktrx_hwt_rings *head, uint32_t cpu, struct hwt
 	stream->unit = stream->cpu = cpu;
 }
 
+/* Of a file that was cut short, what is there. */
+static int add_there(struct hwt_file *file, struct hwt_unit_stream *stream, const struct hwt_chunk *chunk)
+{
+	struct hwt_chunk there = *chunk;
+	const uint64_t left = file->store.size > chunk->offset ? file->store.size - chunk->offset : 0;
+
+	if (there.size > left) {
+		hwt_file_damage(file,
+				"%s: cut short: %" PRIu64 " bytes of the ring of CPU %" PRIu32 " are missing",
+				file->path, there.size - left, stream->stream.cpu);
+		there.size = left;
+		stream->tail_size = 0;
+	}
+	return there.size ? hwt_file_add_chunk(file, stream, &there) : 0;
+}
+
 static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, uint32_t cpu)
 {
 	const uint64_t at = sizeof(*head) + cpu * (sizeof(struct ktrx_hwt_ring) + head->ring_size);
@@ -61,9 +78,16 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 	uint64_t begin;
 	int status = 0;
 
-	if (file->store.size < bytes + head->ring_size ||
-	    hwt_store_read(&file->store, at, &ring, sizeof(ring)) != sizeof(ring)) {
-		hwt_file_warn(file, "%s: cut short: the ring of CPU %" PRIu32 " is missing", file->path, cpu);
+	if (hwt_store_read(&file->store, at, &ring, sizeof(ring)) != sizeof(ring)) {
+		hwt_file_damage(file, "%s: cut short: the ring of CPU %" PRIu32 " is missing", file->path,
+				cpu);
+		return 0;
+	}
+	if (ring.position > POSITION_MOST || ring.lost > POSITION_MOST) {
+		hwt_file_damage(file,
+				"%s: offset %" PRIu64 ": a ring of which %" PRIu64
+				" bytes were written and %" PRIu64 " packets lost cannot be: left out",
+				file->path, at, ring.position, ring.lost);
 		return 0;
 	}
 	stream = hwt_file_add_stream(file);
@@ -84,7 +108,7 @@ static int read_ring(struct hwt_file *file, const struct ktrx_hwt_rings *head, u
 		chunk.position = position;
 		chunk.offset = bytes + within;
 		chunk.size = head->ring_size - within < left ? head->ring_size - within : left;
-		status = hwt_file_add_chunk(file, stream, &chunk);
+		status = add_there(file, stream, &chunk);
 	}
 	return status;
 }
@@ -100,7 +124,7 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 	int status = 0;
 
 	if (at > end) {
-		hwt_file_warn(file, "%s: cut short: the code that was run is missing", file->path);
+		hwt_file_damage(file, "%s: cut short: the code that was run is missing", file->path);
 		return 0;
 	}
 	if (head->code_size <= end - at)
@@ -112,8 +136,8 @@ static int read_codes(struct hwt_file *file, const struct ktrx_hwt_rings *head)
 			break;
 		at += sizeof(seen);
 		if (seen.size > end - at || seen.address > UINT64_MAX - seen.size) {
-			hwt_file_warn(file, "%s: offset %" PRIu64 ": code of %" PRIu32 " bytes cannot be",
-				      file->path, at - sizeof(seen), seen.size);
+			hwt_file_damage(file, "%s: offset %" PRIu64 ": code of %" PRIu32 " bytes cannot be",
+					file->path, at - sizeof(seen), seen.size);
 			break;
 		}
 		if (seen.size)

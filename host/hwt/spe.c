@@ -101,7 +101,7 @@ static int tell_gap(struct spe *spe, enum spe_verdict verdict, struct hwt_step *
 	step->kind = HWT_GAP;
 	step->offset = spe->record.start;
 	step->text = spe->text;
-	step->error = verdict != SPE_RECORD_CUT || spe->at != piece->size;
+	step->gap = verdict != SPE_RECORD_CUT || spe->at != piece->size ? HWT_GAP_DAMAGED : HWT_GAP_MISSING;
 	return 1;
 }
 
@@ -151,7 +151,7 @@ static void spe_packets(const struct hwt_stream *stream, const struct hwt_piece 
 			snprintf(text, sizeof(text), "0x%02x%s", piece->bytes[at],
 				 size == SPE_CUT ? ": the bytes end within a packet"
 						 : ": no packet begins so");
-			line(to, at, "damage", text);
+			line(to, at, HWT_PACKET_DAMAGE, text);
 			at = spe_record_find(piece, at);
 			continue;
 		}

@@ -114,6 +114,7 @@ static int begin(struct ktread_proc *trace)
 	trace->reader = NULL;
 	trace->used = 0;
 	trace->ended = trace->damaged = false;
+	trace->torn = 0;
 	ktread_proc_processes_forget(&trace->processes);
 	status = settle(trace);
 	if (status >= 0 && trace->input.failed && ktread_proc_at_hand(&trace->input) == 0)

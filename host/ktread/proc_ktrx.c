@@ -199,8 +199,8 @@ static void name_record(struct ktread_proc *trace)
 		record->name[0] = '\0';
 }
 
-/* The record at the input's begin, whole. */
-static void present(struct ktread_proc *trace)
+/* The record at the input's begin, with so many bytes of payload. */
+static void present(struct ktread_proc *trace, uint32_t payload)
 {
 	struct ktread_proc_record *record = &trace->record;
 	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
@@ -215,7 +215,8 @@ static void present(struct ktread_proc *trace)
 	record->cpu = head.cpu == KTRX_PROC_NO_CPU ? KTREAD_PROC_NOBODY : head.cpu;
 	record->type = record->raw = head.type;
 	record->flags = head.flags;
-	ktread_proc_set_payload(record, bytes + trace->record_head, head.size);
+	ktread_proc_set_payload(record, bytes + trace->record_head, payload);
+	record->torn = payload < head.size;
 	record->payload_offset = record->offset + trace->record_head;
 	if (!ktread_proc_ktrx_payload(trace)) {
 		record->type = KTREAD_PROC_BROKEN;
@@ -260,6 +261,20 @@ static bool find_within(struct ktread_proc *trace, size_t size, size_t step, siz
 	return false;
 }
 
+/* One that the end cuts short: the error, before which the record is returned where that is wanted. */
+static int take_torn(struct ktread_proc *trace, size_t size)
+{
+	const size_t there = ktread_proc_at_hand(&trace->input);
+	const size_t payload = there > trace->record_head ? there - trace->record_head : 0;
+
+	if (!trace->options.torn || trace->input.failed || !payload)
+		return ktread_proc_cut_short(trace, size);
+	/* What is missing may be padding alone. */
+	present(trace, payload < payload_at(trace, 0) ? (uint32_t)payload : payload_at(trace, 0));
+	trace->torn = size;
+	return 1;
+}
+
 /* A record with a mark: 1, 0 if it is not whole yet, or an error. */
 static int take_record(struct ktread_proc *trace)
 {
@@ -277,8 +292,8 @@ static int take_record(struct ktread_proc *trace)
 			return meet_damage(trace, found);
 	}
 	if (next == BEYOND)
-		return ktread_proc_cut_short(trace, size);
-	present(trace);
+		return take_torn(trace, size);
+	present(trace, payload_at(trace, 0));
 	trace->used = size;
 	trace->known = next == RECORD;
 	return 1;
@@ -323,6 +338,8 @@ static int next_place(struct ktread_proc *trace)
 static int next_record(struct ktread_proc *trace, const struct ktread_proc_reader *reader)
 {
 	(void)reader;
+	if (trace->torn)
+		return ktread_proc_cut_short(trace, trace->torn);
 	if (trace->damaged)
 		return step_over(trace);
 	if (!trace->known)

@@ -43,6 +43,7 @@ struct ktread_proc {
 	bool known; /* what the input begins with was seen to be a record when the one before it was taken */
 	uint64_t damage; /* where damage was met that is still to be stepped over … */
 	bool damaged;	 /* … if there is any */
+	size_t torn; /* bytes that the record would have that was returned last, cut short by the file's end; 0 */
 	char *table;
 	size_t table_size, table_room;
 	uint64_t tabled; /* up to where TABLE records are in `table` */

@@ -46,6 +46,11 @@ struct ktread_proc_options {
 	 * record is there, a file of the BSDs has no format that could be told: info.format is KTREAD_PROC_AUTO.
 	 */
 	int follow;
+	/*
+	 * Nonzero: of a record that the file's end cuts short what is there is returned, as `torn`; the next call returns the
+	 * error. In the format ktrx alone.
+	 */
+	int torn;
 };
 
 struct ktread_proc_info {
@@ -100,6 +105,7 @@ struct ktread_proc_record {
 	uint32_t cpu;		      /* KTREAD_PROC_NOBODY if unknown */
 	uint16_t type;		      /* KTRX_PROC_*, KTRX_HWT_*, KTREAD_PROC_UNKNOWN or KTREAD_PROC_BROKEN */
 	uint16_t raw;		      /* its number in the file */
+	uint8_t torn;		      /* the file ends within it */
 	uint16_t flags;		      /* KTRX_PROC_CUT, KTRX_PROC_QUEUED; CUT also where the reader cut */
 	char name[32];		      /* the process's, NUL-terminated, not yet escaped; "" if unknown */
 	const unsigned char *payload; /* as in the file */

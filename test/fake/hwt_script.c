@@ -41,6 +41,7 @@ struct hwt_file {
 	size_t streams;
 	uint64_t frequency, nonce;
 	uint16_t machine;
+	uint64_t damaged;
 	char warning[512];
 	char message[512];
 };
@@ -106,11 +107,18 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 {
 	static const struct {
 		const char *name;
-		uint8_t kind, error;
+		uint8_t kind, gap;
 	} kinds[] = {
-		{ "run", HWT_RUN, 0 },	     { "on", HWT_ON, 0 },	{ "off", HWT_OFF, 0 },
-		{ "async", HWT_ASYNC, 0 },   { "space", HWT_SPACE, 0 }, { "overflow", HWT_OVERFLOW, 0 },
-		{ "gap", HWT_GAP, 0 },	     { "damage", HWT_GAP, 1 },	{ "note", HWT_NOTE, 0 },
+		{ "run", HWT_RUN, 0 },
+		{ "on", HWT_ON, 0 },
+		{ "off", HWT_OFF, 0 },
+		{ "async", HWT_ASYNC, 0 },
+		{ "space", HWT_SPACE, 0 },
+		{ "overflow", HWT_OVERFLOW, 0 },
+		{ "gap", HWT_GAP, 0 },
+		{ "damage", HWT_GAP, HWT_GAP_DAMAGED },
+		{ "codeless", HWT_GAP, HWT_GAP_CODE },
+		{ "note", HWT_NOTE, 0 },
 		{ "sample", HWT_SAMPLE, 0 },
 	};
 	struct hwt_sample *sample;
@@ -123,7 +131,7 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		return -1;
 	step = add_step(&file->stream[file->streams - 1], word[1]);
 	step->kind = kinds[n].kind;
-	step->error = kinds[n].error;
+	step->gap = kinds[n].gap;
 	switch (step->kind) {
 	case HWT_RUN:
 		if (words < 5)
@@ -215,7 +223,10 @@ static int read_line(struct hwt_file *file, char *line)
 	text += strspn(text, " ");
 	if (strcmp(word[0], "warning") == 0)
 		snprintf(file->warning, sizeof(file->warning), "%.500s", text);
-	else if (words < 2)
+	else if (strcmp(word[0], "damaged") == 0) {
+		snprintf(file->warning, sizeof(file->warning), "%.500s", text);
+		file->damaged = 1;
+	} else if (words < 2)
 		return -1;
 	else if (strcmp(word[0], "machine") == 0)
 		file->machine = (uint16_t)atoi(word[1]);
@@ -317,6 +328,11 @@ const char *hwt_file_warning(const struct hwt_file *file, size_t n)
 	return n == 0 && *file->warning ? file->warning : NULL;
 }
 
+uint64_t hwt_file_damaged(const struct hwt_file *file)
+{
+	return file->damaged;
+}
+
 size_t hwt_file_streams(const struct hwt_file *file)
 {
 	return file->streams;
@@ -373,6 +389,12 @@ int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid
 {
 	(void)images, (void)path, (void)pid, (void)base;
 	return KTREAD_E_SYSTEM;
+}
+
+const char *hwt_images_idle(const struct hwt_images *images, size_t n)
+{
+	(void)images, (void)n;
+	return NULL;
 }
 
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path)
@@ -488,9 +510,14 @@ int hwt_packets(const struct hwt_file *file, size_t stream,
 		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
 {
 	const struct steps *steps = &file->stream[stream];
+	int damaged = 0;
 
-	for (size_t n = 0; n < steps->count; n++)
-		line(to, n, flow_kind_word(steps->step[n].kind),
-		     steps->step[n].text ? steps->step[n].text : "");
-	return 0;
+	for (size_t n = 0; n < steps->count; n++) {
+		const struct hwt_step *step = &steps->step[n];
+
+		damaged |= step->gap == HWT_GAP_DAMAGED;
+		line(to, n, step->gap == HWT_GAP_DAMAGED ? HWT_PACKET_DAMAGE : flow_kind_word(step->kind),
+		     step->text ? step->text : "");
+	}
+	return damaged;
 }

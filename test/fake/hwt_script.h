@@ -3,6 +3,7 @@
  * hwt/hwt.h on a text instead of a recording, for tests of what is made of steps: hwt_file_open() reads lines like
  *
  *	machine 62                          ELF number        frequency 1000000000     nonce 7      warning TEXT
+ *	damaged TEXT                        a warning, of damage
  *	image NAME PATH|-                   those that follow belong to it; symbols: size in bytes
  *	symbol 0x1000 0x100 main [FILE:LINE]
  *	cpu 0 [bytes missing lost]          a stream in CPU mode; its steps follow
@@ -10,7 +11,7 @@
  *	thread INDEX PID TID NAME           one in thread mode
  *	run STAMP|- ADDRESS COUNT BRANCH[!] [TO]    COUNT instructions of 4 bytes; BRANCH as flow_branch_word(), ! not taken
  *	on STAMP|- ADDRESS       off STAMP|- [ADDRESS]       async STAMP|- FROM [TO]
- *	space STAMP|- SPACE [TID]           overflow STAMP|-        gap|damage|note STAMP|- TEXT
+ *	space STAMP|- SPACE [TID]           overflow STAMP|-        gap|damage|codeless|note STAMP|- TEXT
  *	sample STAMP|- PC [DATA LATENCY]
  *
  *	# or KTRU: a remark; KTRU as the first four bytes has a file taken for one of rings, where it matters

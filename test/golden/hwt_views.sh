@@ -53,6 +53,11 @@ golden beside-perfetto grep "functions\|hwt" text
 golden beside-other-clock ktrace show --with kernel.steps v2.ktrx
 golden beside-summary ktrace summary --with beside.steps v2.ktrx
 
+# What is damaged is said, and by the exit status too, whatever is looked for in it.
+golden damaged hwt damaged.steps
+golden codeless hwt --calls codeless.steps
+golden damaged-packets hwt -g damaged.steps
+
 # What cannot be.
 golden help hwt --help
 golden subcommand ktrace hwt --functions samples.steps

@@ -133,7 +133,7 @@ static char *put_step(char *to, const struct hwt_step *step)
 	if (step->has_stamp)
 		to += sprintf(to, " at %llu", (unsigned long long)step->stamp);
 	if (step->text)
-		to += sprintf(to, ": %s%s", step->text, step->error ? "!" : "");
+		to += sprintf(to, ": %s%s", step->text, step->gap == HWT_GAP_DAMAGED ? "!" : "");
 	return to + sprintf(to, "\n");
 }
 

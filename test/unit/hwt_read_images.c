@@ -233,7 +233,7 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	assert_non_null(hwt_images_warning(reading.images, 0));
 	assert_non_null(strstr(hwt_images_warning(reading.images, 0), "/nowhere/prog"));
 	next(&reading, HWT_ON);
-	assert_int_equal(next_gap(&reading, "no image of what was run at 0x401005")->error, 1);
+	assert_int_equal(next_gap(&reading, "no image of what was run at 0x401005")->gap, HWT_GAP_CODE);
 	next(&reading, HWT_ON);
 	next_gap(&reading, "no image");
 	/* Given by hand it is found. */
@@ -243,6 +243,65 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	open_stream(&reading, 0);
 	check_jump(&reading);
 	check_jump(&reading);
+	end(&reading);
+	unlink(path);
+}
+
+/* By the code that the recording holds: patched in one of three blocks, or another program. */
+static void a_file_that_is_not_what_was_run_is_refused(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t other[PROGRAM_SIZE];
+	char path[64], wrong[64];
+
+	(void)state;
+	memset(other, 0x90, sizeof(other));
+	program_write(path, straight());
+	program_write(wrong, other);
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, program, 5);
+	file_code(&writer, PROGRAM_JNE, 0, program + 5, 2);
+	file_code(&writer, PROGRAM_JMP, 0, program + 9, PROGRAM_SIZE - 9);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_non_null(strstr(hwt_images_warning(reading.images, 0),
+			       "of 3 blocks that were run 1 differ, from 0x401005"));
+	assert_null(hwt_images_idle(reading.images, 0));
+	assert_true(hwt_images_add_elf(reading.images, wrong, 0, 0) < 0);
+	assert_non_null(strstr(hwt_images_message(reading.images),
+			       "is not what was run: bytes at 0x401000 differ, and blocks: 3 of 3"));
+	/* Elsewhere nothing can be said of it, but that. */
+	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, 0x10000), 0);
+	assert_null(hwt_images_warning(reading.images, 1));
+	assert_string_equal(hwt_images_idle(reading.images, 0), wrong);
+	check_jump(&reading);
+	end(&reading);
+	unlink(path);
+	unlink(wrong);
+}
+
+/* Of several programs at the same addresses it is one. */
+static void a_file_may_be_what_one_address_space_ran(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t other[PROGRAM_SIZE];
+	char path[64];
+
+	(void)state;
+	memset(other, 0x90, sizeof(other));
+	program_write(path, program);
+	packets_begin(&packets);
+	begin_file(&writer, 0);
+	file_code(&writer, PROGRAM_AT, SPACE_A, other, 5);
+	file_code(&writer, PROGRAM_LEAF, SPACE_A, other, 3);
+	file_code(&writer, PROGRAM_AT, SPACE_B, program, 5);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	assert_null(hwt_images_warning(reading.images, 0));
 	end(&reading);
 	unlink(path);
 }
@@ -263,7 +322,7 @@ static void a_wrong_image_is_found_out(void **state)
 	file_code(&writer, PROGRAM_AT, 0, program, sizeof(program));
 	reading = finish_file(&writer);
 	while (hwt_decoder_next(reading.decoder, &step) > 0)
-		gaps += step->kind == HWT_GAP && step->error;
+		gaps += step->kind == HWT_GAP && step->gap == HWT_GAP_DAMAGED;
 	assert_true(gaps > 0);
 	end(&reading);
 }
@@ -297,6 +356,8 @@ int main(void)
 		cmocka_unit_test(address_spaces_have_their_own_code),
 		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
 		cmocka_unit_test(a_wrong_image_is_found_out),
+		cmocka_unit_test(a_file_that_is_not_what_was_run_is_refused),
+		cmocka_unit_test(a_file_may_be_what_one_address_space_ran),
 		cmocka_unit_test(an_image_that_is_none_is_refused),
 	};
 

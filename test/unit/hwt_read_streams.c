@@ -63,13 +63,13 @@ static void damage_is_a_gap_and_the_next_psb_is_found(void **state)
 	reading = read_file(&writer);
 	assert_int_equal(hwt_file_stream(reading.file, 0)->missing, 100);
 	open_stream(&reading, 0);
-	assert_int_equal(next_gap(&reading, "100 bytes are missing")->error, 0);
+	assert_int_equal(next_gap(&reading, "100 bytes are missing")->gap, HWT_GAP_MISSING);
 	assert_int_equal(next_gap(&reading, "5 bytes before the first PSB")->offset, 100);
 	check_jump(&reading, 1500);
 	next(&reading, HWT_ON);
 	assert_int_equal(next(&reading, HWT_RUN)->address, PROGRAM_JNE);
 	step = next_gap(&reading, "behind 0x401005");
-	assert_true(step->error && step->offset > 100 + damage);
+	assert_true(step->gap == HWT_GAP_DAMAGED && step->offset > 100 + damage);
 	check_jump(&reading, 3500);
 	/* And again from where the damage is, or from the beginning. */
 	assert_int_equal(hwt_decoder_seek(reading.decoder, 100 + damage + 30), 1);
@@ -116,6 +116,42 @@ static void pieces_are_joined_or_told_apart(void **state)
 	end(&reading);
 }
 
+/* The file ends within a record: what is there of its packets is read, and of no other kind. */
+static void a_record_that_is_cut_gives_what_is_there(void **state)
+{
+	const char path[] = "/nowhere/prog";
+	struct hwt_file_writer writer;
+	struct reading reading;
+	size_t first, size;
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500);
+	first = packets_size(&packets);
+	write_jump(2500);
+	size = packets_end(&packets);
+	begin_file(&writer);
+	file_data(&writer, 1, 0, 0, packets.bytes, size);
+	writer.size -= (size - first + 7) / 8 * 8;
+	reading = read_file(&writer);
+	assert_int_equal(hwt_file_stream(reading.file, 0)->bytes / 8, first / 8);
+	assert_int_equal(hwt_file_damaged(reading.file), 1);
+	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "cut short: "));
+	assert_null(hwt_file_warning(reading.file, 1));
+	open_stream(&reading, 0);
+	assert_int_equal(next(&reading, HWT_ON)->stamp, 1500);
+	hwt_decoder_close(reading.decoder);
+	reading.decoder = NULL;
+	end(&reading);
+	begin_file(&writer);
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, path);
+	writer.size -= 8;
+	reading = read_file(&writer);
+	assert_int_equal(hwt_file_damaged(reading.file), 1);
+	assert_null(hwt_images_warning(reading.images, 0));
+	end(&reading);
+}
+
 /* A jump to itself takes no packet: it would go on forever. */
 static void code_that_goes_round_is_left(void **state)
 {
@@ -140,7 +176,7 @@ static void code_that_goes_round_is_left(void **state)
 		assert_int_equal(hwt_decoder_next(reading.decoder, &step), 1);
 	while (step->kind == HWT_RUN);
 	assert_int_equal(step->kind, HWT_GAP);
-	assert_int_equal(step->error, 1);
+	assert_int_equal(step->gap, HWT_GAP_DAMAGED);
 	check_jump(&reading, 2500);
 	end(&reading);
 }
@@ -270,6 +306,52 @@ static void rings_are_read_where_they_have_wrapped(void **state)
 	end(&reading);
 }
 
+/* All that the ring holds is there, though not all of the ring. */
+static void a_cut_ring_is_read_as_far_as_it_is_there(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	char path[64];
+	size_t size;
+
+	(void)state;
+	packets_begin(&packets);
+	write_jump(1500);
+	size = packets_end(&packets);
+	write_rings(&writer, size, size);
+	writer.size = 8192 + size;
+	reading = read_file(&writer);
+	assert_int_equal(hwt_file_streams(reading.file), 1);
+	assert_int_equal(hwt_file_stream(reading.file, 0)->bytes, size);
+	assert_int_equal(hwt_file_stream(reading.file, 0)->missing, 0);
+	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "the code that was run is missing"));
+	assert_null(hwt_file_warning(reading.file, 1));
+	assert_int_equal(hwt_file_damaged(reading.file), 1);
+	program_write(path, program);
+	assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+	open_stream(&reading, 0);
+	check_jump(&reading, 6000);
+	end(&reading);
+	unlink(path);
+}
+
+/* Of one whose numbers cannot be nothing is believed; the others are read. */
+static void a_ring_that_cannot_be_is_left_out(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	write_rings(&writer, 0, packets_end(&packets));
+	memset(writer.bytes + sizeof(struct ktrx_hwt_rings), 0xdf, 16);
+	reading = read_file(&writer);
+	assert_int_equal(hwt_file_streams(reading.file), 0);
+	assert_int_equal(hwt_file_damaged(reading.file), 1);
+	assert_non_null(strstr(hwt_file_warning(reading.file, 0), "offset 4096: a ring of which "));
+	end(&reading);
+}
+
 static void rings_that_cannot_be_are_refused(void **state)
 {
 	struct hwt_file_writer writer;
@@ -340,10 +422,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(damage_is_a_gap_and_the_next_psb_is_found),
 		cmocka_unit_test(pieces_are_joined_or_told_apart),
+		cmocka_unit_test(a_record_that_is_cut_gives_what_is_there),
 		cmocka_unit_test(code_that_goes_round_is_left),
 		cmocka_unit_test(times_become_stamps),
 		cmocka_unit_test(what_a_unit_says_beside_is_told),
 		cmocka_unit_test(rings_are_read_where_they_have_wrapped),
+		cmocka_unit_test(a_cut_ring_is_read_as_far_as_it_is_there),
+		cmocka_unit_test(a_ring_that_cannot_be_is_left_out),
 		cmocka_unit_test(rings_that_cannot_be_are_refused),
 		cmocka_unit_test(packets_are_listed_by_name),
 	};

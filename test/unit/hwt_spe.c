@@ -210,13 +210,13 @@ static const char *steps_of(const char *hex, uint64_t position)
 
 		if (step.has_stamp)
 			snprintf(stamp, sizeof(stamp), " at %llu", (unsigned long long)step.stamp);
-		used += (size_t)snprintf(all + used, sizeof(all) - used, "%u: %s%s%s\n",
-					 (unsigned)step.offset,
-					 step.kind == HWT_SAMPLE ? "sample"
-					 : step.kind == HWT_NOTE ? step.text
-					 : step.error		 ? step.text
-								 : "cut",
-					 step.kind == HWT_GAP && step.error ? "!" : "", stamp);
+		used += (size_t)snprintf(
+			all + used, sizeof(all) - used, "%u: %s%s%s\n", (unsigned)step.offset,
+			step.kind == HWT_SAMPLE	      ? "sample"
+			: step.kind == HWT_NOTE	      ? step.text
+			: step.gap == HWT_GAP_DAMAGED ? step.text
+						      : "cut",
+			step.kind == HWT_GAP && step.gap == HWT_GAP_DAMAGED ? "!" : "", stamp);
 		assert_true(used < sizeof(all));
 	}
 	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 0);
@@ -315,7 +315,7 @@ static void too_long(void **state)
 	decoder = hwt_encoding_spe->open(&stream, &piece, NULL, &message);
 	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 1);
 	assert_int_equal(step.kind, HWT_GAP);
-	assert_int_equal(step.error, 1);
+	assert_int_equal(step.gap, HWT_GAP_DAMAGED);
 	assert_string_equal(step.text, "a record of more than 2048 bytes");
 	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 0);
 	hwt_encoding_spe->close(decoder);
