@@ -23,15 +23,15 @@ static ocsd_datapath_resp_t take_packet(const void *context, const ocsd_datapath
 	if (lines->tree.library.ocsd_pkt_str(OCSD_PROTOCOL_ETMV4I, packet, name, sizeof(name)) != OCSD_OK)
 		return OCSD_RESP_CONT;
 	text = strstr(name, SEPARATOR);
+	if (strncmp(name, "I_BAD_SEQUENCE", 14) == 0 || strncmp(name, "I_RESERVED", 10) == 0) {
+		lines->line(lines->to, etm4_tree_offset(&lines->tree, index), HWT_PACKET_DAMAGE, name);
+		return OCSD_RESP_CONT;
+	}
 	if (text) {
 		*text = '\0';
 		text += strlen(SEPARATOR);
 	}
-	/* OpenCSD's own name of it stays in the text. */
-	if (strstr(name, "BAD_SEQUENCE") || strstr(name, "RESERVED"))
-		lines->line(lines->to, etm4_tree_offset(&lines->tree, index), HWT_PACKET_DAMAGE, name);
-	else
-		lines->line(lines->to, etm4_tree_offset(&lines->tree, index), name, text ? text : "");
+	lines->line(lines->to, etm4_tree_offset(&lines->tree, index), name, text ? text : "");
 	return OCSD_RESP_CONT;
 }
 

@@ -450,7 +450,7 @@ static void lines_of_packets(void **state)
 				 "32 I_EXCEPT: Exception.;  IRQ; Ret Addr Follows;\n"
 				 "34 I_ADDR_S_IS0: Address, Short, IS0.; Addr=0x000000000040100C ~[0xC]\n"
 				 "36 I_TIMESTAMP: Timestamp.; Updated val = 0x5\n"
-				 "38 I_RESERVED: Reserved Packet Header\n"
+				 "38 damage: I_RESERVED : Reserved Packet Header\n"
 				 "39 I_ATOM_F1: Atom format 1.; E\n");
 }
 
