@@ -21,6 +21,7 @@ enum {
 	OPTION_FORM = 256,
 	OPTION_WITH,
 	OPTION_WITH_ELF,
+	OPTION_WITH_ROOT,
 	OPTION_BRANCHES,
 	OPTION_V1_LAYOUT,
 	OPTION_FREQUENCY,
@@ -40,6 +41,7 @@ static const struct option shared[] = {
 	{ "form", required_argument, NULL, OPTION_FORM },
 	{ "with", required_argument, NULL, OPTION_WITH },
 	{ "with-elf", required_argument, NULL, OPTION_WITH_ELF },
+	{ "with-root", required_argument, NULL, OPTION_WITH_ROOT },
 	{ "branches", no_argument, NULL, OPTION_BRANCHES },
 	{ "v1-layout", required_argument, NULL, OPTION_V1_LAYOUT },
 	{ "frequency", required_argument, NULL, OPTION_FREQUENCY },
@@ -54,8 +56,8 @@ static const struct option shared[] = {
 	{ "until", required_argument, NULL, OPTION_UNTIL },
 };
 #define ALL_OPTIONS	(sizeof(shared) / sizeof(shared[0]))
-#define PID_CPU_OPTIONS 12u
-#define READING_OPTIONS 10u
+#define PID_CPU_OPTIONS 13u
+#define READING_OPTIONS 11u
 
 static const char read_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
@@ -64,6 +66,7 @@ static const char read_help[] =
 	"also\n"
 	"                       hardware trace (ktrace hwt): functions that are entered\n"
 	"  --with-elf FILE[@BASE]  where hardware trace finds code and names: the kernel, programs\n"
+	"  --with-root ROOT     and the files that the hardware trace names: below this folder\n"
 	"  --branches           all branches of hardware trace instead of functions\n"
 	"  --v1-layout LAYOUT   payloads of version 1: kevlar (default; as traces carry them) or spec\n"
 	"  --frequency HZ       counter frequency, where the trace does not know it\n"
@@ -117,6 +120,9 @@ static int take_reading(struct trace_args *args, int option, const char *value)
 		if (args->with_elfs == TRACE_ELFS_MOST)
 			return trace_bad_value(args, "--with-elf", value);
 		args->with_elf[args->with_elfs++] = value;
+		return 0;
+	case OPTION_WITH_ROOT:
+		args->with_root = value;
 		return 0;
 	case OPTION_BRANCHES:
 		args->branches = 1;

@@ -35,6 +35,7 @@ struct trace_args {
 	const char
 		*with_elf[TRACE_ELFS_MOST]; /* where hardware trace finds code and names: FILE or FILE@BASE */
 	uint32_t with_elfs;
+	const char *with_root;	  /* folder below which its files lie; NULL: as it names them */
 	int branches;		  /* of hardware trace all branches, not only functions */
 	enum trace_beside beside; /* of its syntax */
 	struct ktread_options options;

@@ -97,6 +97,8 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 	say_missing(args, flow);
 	for (uint32_t n = 0; n < args->with_elfs && !status; n++)
 		status = trace_add_elf(args->name, flow, args->with_elf[n]);
+	for (size_t n = 0; !status && (warning = hwt_images_warning(flow->images, n)); n++)
+		command_message(args->name, "%s", warning);
 	return status;
 }
 
@@ -106,7 +108,7 @@ static int add_flow(const struct trace_args *args, struct ktread *trace, enum co
 	struct flow *flow;
 	int status;
 
-	if (flow_open(&flow, args->with, NULL) < 0) {
+	if (flow_open(&flow, args->with, args->with_root) < 0) {
 		command_message(args->name, "%s", flow_message());
 		return EXIT_BAD_INPUT;
 	}

@@ -6,6 +6,7 @@
  *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as instants
  *	2  interrupts, by CPU: their spans, and the events that fired in them
  *	3  locks, a row for each that a thread waits for or holds
+ *	4  functions that hardware trace tells of, where it stands beside
  *
  * Threads of a process of which the kernel told have their rows in one that is named after it, numbered
  * ROW_PROCESSES and its number.
@@ -25,6 +26,7 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "export/functions.h"
 #include "export/json.h"
 #include "ktrx/v2.h"
 
@@ -32,6 +34,7 @@
 #define ROW_THREADS	1u
 #define ROW_INTERRUPTS	2u
 #define ROW_LOCKS	3u
+#define ROW_FUNCTIONS	4u
 #define ROW_PROCESSES	10000000u /* above any thread's number */
 #define LOCK_LANES	8u	  /* rows of process 3 that belong to one thread */
 #define NAMED_CPUS	1u
@@ -53,6 +56,8 @@ struct writer {
 	struct files *files;
 	struct files_path path; /* behind the file of the event at hand */
 	struct processes *processes;
+	struct functions functions;
+	uint64_t function_tracks;
 	struct slice running[THREADS_CPUS_MAX];
 	uint8_t named_cpu[THREADS_CPUS_MAX];
 	uint8_t *named_thread; /* by index of the thread */
@@ -365,12 +370,59 @@ static void write_gap(struct writer *writer, const struct ktread_event *event)
 	finish(writer, number_literal(at, "}"));
 }
 
+/* ---- Functions --------------------------------------------------------------------------------- */
+
+static uint64_t add_track(void *context, const char *name, uint64_t stamp)
+{
+	struct writer *writer = context;
+	const uint64_t track = writer->function_tracks++;
+
+	(void)stamp;
+	if (track == 0)
+		chrome_name(writer->chrome, "process_name", ROW_FUNCTIONS, -1, "functions");
+	chrome_name(writer->chrome, "thread_name", ROW_FUNCTIONS, (int64_t)track, name);
+	return track;
+}
+
+static void draw_function(void *context, uint64_t track, enum functions_mark mark,
+			  const struct ktread_event *event, uint64_t stamp)
+{
+	static const char phases[] = {
+		[FUNCTIONS_BEGIN] = 'B', [FUNCTIONS_END] = 'E', [FUNCTIONS_INSTANT] = 'i'
+	};
+	struct writer *writer = context;
+	struct ktread_value name;
+	char *at = put_head(writer, phases[mark], (struct row){ ROW_FUNCTIONS, track }, stamp);
+
+	if (!event) {
+		finish(writer, at);
+		return;
+	}
+	if (ktread_value(event, 0, &name) == 0 && name.type == KTRX_TYPE_STRING)
+		at = json_put_string(number_literal(at, ",\"name\":"), name.string, name.length);
+	at = number_literal(at, ",\"cat\":\"hwt\"");
+	if (mark == FUNCTIONS_INSTANT)
+		at = number_literal(at, ",\"s\":\"t\"");
+	finish(writer, put_arguments(writer, at, event));
+}
+
+static int write_function(struct writer *writer, const struct ktread_event *event)
+{
+	const struct functions_sink sink = { add_track, draw_function, writer };
+
+	writer->path = (struct files_path){ 0 };
+	writer->chrome->report->events++;
+	return functions_event(&writer->functions, &sink, event, event->stamp);
+}
+
 static int write_event(struct writer *writer, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
 	struct flows_step flow;
 	int result;
 
+	if (ktread_ring(writer->chrome->trace, event->ring)->kind == KTREAD_RING_BESIDE)
+		return write_function(writer, event);
 	if (event->lost)
 		write_gap(writer, event);
 	writer->seen[event->ring] = event->stamp;
@@ -431,6 +483,7 @@ int chrome_write_v2(struct chrome *chrome)
 	spans_destroy(writer->spans);
 	threads_destroy(writer->threads);
 	processes_free(writer->processes);
+	functions_free(&writer->functions);
 	free(writer->named_thread);
 	free(writer->seen);
 	free(writer);

@@ -170,9 +170,11 @@ static int export_event(struct perfetto *perfetto, const struct ktread_event *ev
 
 	perfetto->time = perfetto_clock_event(&perfetto->clock, event->stamp);
 	if (ktread_ring(perfetto->trace, event->ring)->kind == KTREAD_RING_BESIDE) {
+		const struct functions_sink sink = { perfetto_functions_track, perfetto_functions_draw,
+						     &perfetto->tracks };
+
 		perfetto->events++;
-		return perfetto_functions_event(&perfetto->functions, &perfetto->tracks, event,
-						perfetto->time);
+		return functions_event(&perfetto->functions, &sink, event, perfetto->time);
 	}
 	note_loss(perfetto, event);
 	if (!perfetto->error)
@@ -289,7 +291,7 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 	files_destroy(perfetto->files);
 	perfetto_tracks_free(&perfetto->tracks);
 	syscalls_close(&perfetto->calls);
-	perfetto_functions_free(&perfetto->functions);
+	functions_free(&perfetto->functions);
 	free(perfetto->rings);
 	free(perfetto);
 	return error;

@@ -53,7 +53,7 @@ struct perfetto {
 	struct syscalls calls;
 	struct perfetto_lock locks[PERFETTO_LOCKS];
 	struct perfetto_ring *rings;
-	struct perfetto_functions functions;
+	struct functions functions;
 	uint64_t seen[THREADS_CPUS_MAX]; /* time of the last event, by CPU; 0: none yet */
 	uint64_t time;			 /* of the event at hand, ns */
 	uint64_t events;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* A step may be several events, which wait in a queue of their ring. */
+/* A step may be several events, which wait in a queue of their ring until it is known when they were: flow/spread.h. */
 #include "flow/beside.h"
 
 #include <stdio.h>
@@ -7,14 +7,17 @@
 #include <string.h>
 
 #include "flow/call_view.h"
+#include "flow/kernel_events.h"
 #include "flow/payload.h"
+#include "flow/spread.h"
 #include "flow/words.h"
 #include "ktread/beside.h"
 #include "ktrx/slot.h"
 #include "ktrx/v1.h"
 #include "ktrx/v2.h"
 
-#define TEXT_MOST 160u /* bytes of a string in an event */
+#define TEXT_MOST 160u	 /* bytes of a string in an event */
+#define WAIT_MOST 65536u /* that wait for the unit to tell the time again */
 
 enum type { CALL, RETURN, BRANCH, LOST, TYPES };
 
@@ -22,8 +25,10 @@ enum type { CALL, RETURN, BRANCH, LOST, TYPES };
 struct waiting {
 	enum type type;
 	uint64_t stamp, stack;
+	uint64_t run; /* instructions since the unit has told the time */
 	uint32_t thread, depth;
 	uint8_t how;
+	uint8_t about;			      /* other events of its CPU may have come before or after it */
 	const struct flow_function *function; /* CALL, RETURN */
 	struct hwt_step step;		      /* BRANCH, LOST; without text and sample */
 	char text[TEXT_MOST + 1];	      /* LOST */
@@ -35,15 +40,19 @@ struct ring {
 	const struct hwt_stream *stream;
 	size_t number;
 	uint64_t stamp; /* the last that was told */
+	uint64_t run;	/* instructions since then */
 	int has_stamp;
 	struct waiting *queue;
 	size_t first, count, room;
+	size_t placed; /* of these, in time */
 };
 
 struct beside {
 	struct flow *flow;
 	enum flow_grain grain;
 	char *path;
+	const struct ktread *trace;
+	struct flow_kernel *kernel;
 	struct ring *ring;
 	uint32_t rings;
 };
@@ -54,13 +63,15 @@ struct beside {
 	{                                                              \
 		.name = (name_), .unit = "", .type = KTRX_TYPE_##type_ \
 	}
+/* "order" is " ~" of what other events of its CPU may have come before or after, or nothing. */
 static const struct ktread_field call_fields[] = { FIELD("function", STRING), FIELD("depth", U32),
-						   FIELD("how", STRING), FIELD("image", STRING),
-						   FIELD("stack", U64) };
+						   FIELD("how", STRING),      FIELD("order", STRING),
+						   FIELD("image", STRING),    FIELD("stack", U64) };
 static const struct ktread_field return_fields[] = { FIELD("function", STRING), FIELD("depth", U32),
-						     FIELD("stack", U64) };
+						     FIELD("order", STRING), FIELD("stack", U64) };
 static const struct ktread_field branch_fields[] = { FIELD("place", STRING), FIELD("kind", STRING),
-						     FIELD("what", STRING), FIELD("address", POINTER) };
+						     FIELD("what", STRING), FIELD("order", STRING),
+						     FIELD("address", POINTER) };
 static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD("stack", U64) }; /* 0: all */
 
 #define TYPE(name_, text_, field_)                                                                        \
@@ -70,9 +81,9 @@ static const struct ktread_field lost_fields[] = { FIELD("what", STRING), FIELD(
 		.text = (text_), .file = "", .field = (field_)                                            \
 	}
 static const struct ktread_type types[TYPES] = {
-	[CALL] = TYPE("call", "%s, depth %u, %s", call_fields),
-	[RETURN] = TYPE("return", "%s, depth %u", return_fields),
-	[BRANCH] = TYPE("branch", "%s %s: %s", branch_fields),
+	[CALL] = TYPE("call", "%s, depth %u, %s%s", call_fields),
+	[RETURN] = TYPE("return", "%s, depth %u%s", return_fields),
+	[BRANCH] = TYPE("branch", "%s %s: %s%s", branch_fields),
 	[LOST] = TYPE("lost", "%s", lost_fields),
 };
 
@@ -82,7 +93,10 @@ static struct waiting *wait_room(struct ring *ring)
 {
 	struct waiting *waiting;
 
-	if (ring->first + ring->count == ring->room) {
+	if (ring->first + ring->count == ring->room && ring->first > ring->room / 2) {
+		memmove(ring->queue, ring->queue + ring->first, ring->count * sizeof(*ring->queue));
+		ring->first = 0;
+	} else if (ring->first + ring->count == ring->room) {
 		size_t room = ring->room ? 2 * ring->room : 16;
 
 		waiting = realloc(ring->queue, room * sizeof(*waiting));
@@ -92,7 +106,7 @@ static struct waiting *wait_room(struct ring *ring)
 		ring->room = room;
 	}
 	waiting = &ring->queue[ring->first + ring->count++];
-	*waiting = (struct waiting){ .stamp = ring->stamp, .thread = KTREAD_NO_THREAD };
+	*waiting = (struct waiting){ .stamp = ring->stamp, .run = ring->run, .thread = KTREAD_NO_THREAD };
 	return waiting;
 }
 
@@ -176,17 +190,73 @@ static int wait_branch(struct ring *ring, const struct hwt_step *step)
 	return 0;
 }
 
-static int take_step(struct ring *ring, const struct hwt_step *step)
+/* ---- When it was ------------------------------------------------------------------------------- */
+
+static uint32_t cpu_of(const struct ring *ring)
 {
-	if (step->has_stamp) {
+	return ring->stream->context.mode == KTRX_HWT_MODE_THREAD ? KTRX_NO_CPU : ring->stream->cpu;
+}
+
+/* What waits from `at` up to `end`, within one piece of time. */
+static void place_piece(struct ring *ring, const struct flow_spread *spread, size_t at, size_t end)
+{
+	const int about = flow_spread_is_about(spread);
+
+	for (; at < end; at++) {
+		struct waiting *waiting = &ring->queue[ring->first + at];
+
+		waiting->stamp = flow_spread_at(spread, waiting->run);
+		waiting->about = (uint8_t)about;
+	}
+}
+
+/* All that waits lies between the last time told and `to`; UINT64_MAX: that is not known. */
+static void place(const struct beside *beside, struct ring *ring, uint64_t to)
+{
+	struct flow_spread spread = {
+		.kernel = beside->kernel, .trace = beside->trace, .cpu = cpu_of(ring), .from = ring->stamp
+	};
+
+	for (size_t at = ring->placed; at < ring->count; at++) {
+		const struct waiting *waiting = &ring->queue[ring->first + at];
+		const char *function = waiting->type == CALL ? waiting->function->name : NULL;
+
+		if (!flow_spread_anchor(&spread, function, to, &spread.to))
+			continue;
+		spread.run_to = waiting->run;
+		place_piece(ring, &spread, ring->placed, at);
+		/* The event is recorded in it, so behind its beginning. */
+		ring->queue[ring->first + at].stamp = spread.to - 1;
+		ring->placed = at + 1;
+		spread.from = spread.to;
+		spread.run_from = spread.run_to;
+	}
+	spread.to = to;
+	spread.run_to = ring->run;
+	place_piece(ring, &spread, ring->placed, ring->count);
+	ring->placed = ring->count;
+	ring->run = 0;
+}
+
+static int take_step(const struct beside *beside, struct ring *ring, const struct hwt_step *step)
+{
+	int status = 0;
+
+	if (tells_loss(step) || ring->count - ring->placed > WAIT_MOST)
+		place(beside, ring, UINT64_MAX);
+	if (step->has_stamp && (!ring->has_stamp || step->stamp != ring->stamp)) {
+		place(beside, ring, step->stamp);
 		ring->stamp = step->stamp;
 		ring->has_stamp = 1;
 	}
 	if (tells_loss(step) && wait_lost(ring, step, 0, flow_kind_word(step->kind)) < 0)
 		return KTREAD_E_MEMORY;
 	if (ring->calls)
-		return flow_calls_step(ring->calls, step);
-	return step->kind == HWT_RUN || step->kind == HWT_ASYNC ? wait_branch(ring, step) : 0;
+		status = flow_calls_step(ring->calls, step);
+	else if (step->kind == HWT_RUN || step->kind == HWT_ASYNC)
+		status = wait_branch(ring, step);
+	ring->run += step->kind == HWT_RUN ? step->instructions : 0;
+	return status;
 }
 
 /* ---- From what waits to events ----------------------------------------------------------------- */
@@ -205,7 +275,7 @@ static void put_text(struct ktread_beside_event *event, const char *text)
 	put(event, &length, sizeof(length));
 	put(event, text ? text : "", size > TEXT_MOST ? TEXT_MOST : size);
 }
-_Static_assert(3 * (TEXT_MOST + 2) + 2 * 8 <= KTREAD_BESIDE_PAYLOAD, "room for every type's fields");
+_Static_assert(3 * (TEXT_MOST + 2) + 4 + 2 * 8 <= KTREAD_BESIDE_PAYLOAD, "room for every type's fields");
 
 static void put_function(struct ktread_beside_event *event, const struct flow_function *function)
 {
@@ -220,7 +290,7 @@ static void put_function(struct ktread_beside_event *event, const struct flow_fu
 }
 
 static void put_branch(const struct beside *beside, struct ktread_beside_event *event,
-		       const struct hwt_step *step)
+		       const struct hwt_step *step, const char *order)
 {
 	char place[FLOW_PLACE_ROOM], payload[FLOW_PAYLOAD_ROOM];
 	struct hwt_place found;
@@ -232,15 +302,34 @@ static void put_branch(const struct beside *beside, struct ktread_beside_event *
 	put_text(event, step->kind == HWT_RUN ? flow_branch_word(step->branch) : flow_kind_word(step->kind));
 	flow_put_payload(payload, beside->flow, step);
 	put_text(event, payload);
+	put_text(event, order);
 	put(event, &step->address, sizeof(step->address));
+}
+
+/* Whom and where it is of: what the unit does not tell, the kernel's trace may. */
+static void say_who(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
+		    struct ktread_beside_event *event)
+{
+	event->cpu = cpu_of(ring);
+	event->thread = waiting->thread;
+	if (event->cpu != KTRX_NO_CPU) {
+		if (event->thread == KTREAD_NO_THREAD)
+			event->thread = flow_kernel_thread(beside->kernel, event->cpu, event->stamp);
+		return;
+	}
+	if (event->thread == KTREAD_NO_THREAD)
+		event->thread = thread_of(ring->stream->tid);
+	if (event->thread != KTREAD_NO_THREAD)
+		event->cpu = flow_kernel_cpu(beside->kernel, event->thread, event->stamp);
 }
 
 static void make(const struct beside *beside, const struct ring *ring, const struct waiting *waiting,
 		 struct ktread_beside_event *event)
 {
+	const char *order = waiting->about ? " ~" : "";
+
 	event->stamp = waiting->stamp;
-	event->cpu = ring->stream->context.mode == KTRX_HWT_MODE_THREAD ? KTRX_NO_CPU : ring->stream->cpu;
-	event->thread = waiting->thread;
+	say_who(beside, ring, waiting, event);
 	event->type = waiting->type;
 	event->size = 0;
 	switch (waiting->type) {
@@ -248,16 +337,18 @@ static void make(const struct beside *beside, const struct ring *ring, const str
 		put_function(event, waiting->function);
 		put(event, &waiting->depth, sizeof(waiting->depth));
 		put_text(event, flow_how_word(waiting->how));
+		put_text(event, order);
 		put_text(event, waiting->function->image);
 		put(event, &waiting->stack, sizeof(waiting->stack));
 		break;
 	case RETURN:
 		put_function(event, waiting->function);
 		put(event, &waiting->depth, sizeof(waiting->depth));
+		put_text(event, order);
 		put(event, &waiting->stack, sizeof(waiting->stack));
 		break;
 	case BRANCH:
-		put_branch(beside, event, &waiting->step);
+		put_branch(beside, event, &waiting->step, order);
 		break;
 	default:
 		put_text(event, waiting->text);
@@ -275,17 +366,19 @@ static int next(void *state, uint32_t number, struct ktread_beside_event *event)
 	const struct hwt_step *step;
 	int status = 1;
 
-	while (ring->count == 0) {
-		ring->first = 0;
+	while (ring->placed == 0) {
 		status = flow_reader_next(ring->reader, &step);
 		if (status > 0)
-			status = take_step(ring, step) < 0 ? KTREAD_E_MEMORY : 1;
-		if (status <= 0)
+			status = take_step(beside, ring, step) < 0 ? KTREAD_E_MEMORY : 1;
+		else if (status == 0)
+			place(beside, ring, UINT64_MAX);
+		if (status < 0 || (status == 0 && ring->placed == 0))
 			return status;
 	}
 	make(beside, ring, &ring->queue[ring->first], event);
 	ring->first++;
 	ring->count--;
+	ring->placed--;
 	return 1;
 }
 
@@ -295,7 +388,8 @@ static void close_ring(struct ring *ring)
 	flow_calls_free(ring->calls);
 	ring->reader = NULL;
 	ring->calls = NULL;
-	ring->first = ring->count = 0;
+	ring->first = ring->count = ring->placed = 0;
+	ring->run = 0;
 	ring->has_stamp = 0;
 }
 
@@ -330,6 +424,7 @@ static void close_all(void *state)
 	}
 	free(beside->ring);
 	free(beside->path);
+	flow_kernel_free(beside->kernel);
 	flow_close(beside->flow);
 	free(beside);
 }
@@ -351,9 +446,10 @@ int flow_beside(struct ktread *trace, struct flow *flow, const char *path, enum 
 		beside->flow = flow;
 		beside->grain = grain;
 		beside->path = strdup(path);
+		beside->trace = trace;
 		beside->ring = calloc(streams + 1, sizeof(*beside->ring));
 	}
-	if (!beside || !beside->path || !beside->ring) {
+	if (!beside || !beside->path || !beside->ring || flow_kernel_read(&beside->kernel, trace) < 0) {
 		if (beside)
 			close_all(beside);
 		else

@@ -50,6 +50,10 @@ golden beside-json ktrace show --json --event hwt --with beside.steps v2.ktrx
 golden beside-export ktrace export --format perfetto --with beside.steps v2.ktrx -o exported
 build/test/perfetto-text "$tmp/exported" >"$tmp/text"
 golden beside-perfetto grep "functions\|hwt" text
+golden beside-chrome sh -c 'ktrace export --format json --with beside.steps v2.ktrx -o json; grep "\"pid\":4" json'
+golden beside-anchor ktrace show --event "hwt,sched.wake,irq" --cpu 0 --with anchor.steps v2.ktrx
+sed "s/^frequency/nonce 99\n&/" "$tmp/beside.steps" >"$tmp/boot.steps"
+golden beside-other-boot ktrace show --with boot.steps v2.ktrx
 golden beside-other-clock ktrace show --with kernel.steps v2.ktrx
 golden beside-summary ktrace summary --with beside.steps v2.ktrx
 

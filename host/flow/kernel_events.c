@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "flow/kernel_events.h"
+
+#include <stdlib.h>
+
+#include "analyze/wellknown.h"
+#include "ktrx/v2.h"
+
+struct row {
+	struct flow_kernel_event *event;
+	size_t count, room;
+};
+
+struct flow_kernel {
+	struct row *row; /* by CPU */
+	uint32_t cpus;
+};
+
+static struct row *row_of(struct flow_kernel *kernel, uint32_t cpu)
+{
+	struct row *grown;
+
+	if (cpu < kernel->cpus)
+		return &kernel->row[cpu];
+	grown = realloc(kernel->row, (cpu + 1) * sizeof(*grown));
+	if (!grown)
+		return NULL;
+	kernel->row = grown;
+	while (kernel->cpus <= cpu)
+		kernel->row[kernel->cpus++] = (struct row){ 0 };
+	return &kernel->row[cpu];
+}
+
+/* A switch is the old thread's event. */
+static uint32_t thread_behind(const struct ktread_event *event, const struct wellknown *known)
+{
+	uint32_t next;
+
+	return known->kind == WELLKNOWN_SWITCH && wellknown_thread(known, event, WELLKNOWN_NEXT, &next)
+		       ? next
+		       : event->thread;
+}
+
+static int keep(struct flow_kernel *kernel, const struct ktread_event *event, const struct wellknown *known)
+{
+	struct row *row = row_of(kernel, event->cpu);
+	struct flow_kernel_event *grown;
+
+	if (!row)
+		return KTREAD_E_MEMORY;
+	if (row->count == row->room) {
+		const size_t room = row->room ? 2 * row->room : 256;
+
+		grown = realloc(row->event, room * sizeof(*grown));
+		if (!grown)
+			return KTREAD_E_MEMORY;
+		row->event = grown;
+		row->room = room;
+	}
+	row->event[row->count++] =
+		(struct flow_kernel_event){ event->stamp, thread_behind(event, known), event->id };
+	return 0;
+}
+
+static int read_all(struct flow_kernel *kernel, struct ktread *trace)
+{
+	struct wellknown_table *known = calloc(1, sizeof(*known));
+	const uint32_t cpus = ktread_info(trace)->cpus;
+	const struct ktread_event *event;
+	int status = known ? 1 : KTREAD_E_MEMORY;
+
+	for (uint64_t kept = 0; status > 0 && kept < FLOW_KERNEL_EVENTS_MOST; kept++) {
+		status = ktread_next(trace, &event);
+		if (status > 0 && event->cpu < cpus && keep(kernel, event, wellknown_of(known, event)) < 0)
+			status = KTREAD_E_MEMORY;
+	}
+	free(known);
+	return status < 0 ? status : ktread_rewind(trace);
+}
+
+int flow_kernel_read(struct flow_kernel **kernel, struct ktread *trace)
+{
+	int status;
+
+	*kernel = calloc(1, sizeof(**kernel));
+	status = *kernel ? read_all(*kernel, trace) : KTREAD_E_MEMORY;
+	if (status == 0)
+		return 0;
+	flow_kernel_free(*kernel);
+	*kernel = NULL;
+	return status;
+}
+
+void flow_kernel_free(struct flow_kernel *kernel)
+{
+	if (!kernel)
+		return;
+	for (uint32_t cpu = 0; cpu < kernel->cpus; cpu++)
+		free(kernel->row[cpu].event);
+	free(kernel->row);
+	free(kernel);
+}
+
+/* How many events of the row are not behind a stamp. */
+static size_t count_until(const struct row *row, uint64_t stamp)
+{
+	size_t low = 0, high = row->count;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (row->event[middle].stamp <= stamp)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct flow_kernel_event *flow_kernel_behind(const struct flow_kernel *kernel, uint32_t cpu,
+						   uint64_t stamp, const struct flow_kernel_event **end)
+{
+	const struct row *row = cpu < kernel->cpus ? &kernel->row[cpu] : NULL;
+	const size_t at = row ? count_until(row, stamp) : 0;
+
+	*end = row ? row->event + row->count : NULL;
+	return row && at < row->count ? &row->event[at] : NULL;
+}
+
+uint32_t flow_kernel_thread(const struct flow_kernel *kernel, uint32_t cpu, uint64_t stamp)
+{
+	const struct row *row = cpu < kernel->cpus ? &kernel->row[cpu] : NULL;
+	const size_t at = row ? count_until(row, stamp) : 0;
+
+	return at ? row->event[at - 1].thread : KTREAD_NO_THREAD;
+}
+
+uint32_t flow_kernel_cpu(const struct flow_kernel *kernel, uint32_t thread, uint64_t stamp)
+{
+	for (uint32_t cpu = 0; cpu < kernel->cpus; cpu++)
+		if (flow_kernel_thread(kernel, cpu, stamp) == thread)
+			return cpu;
+	return KTRX_NO_CPU;
+}
