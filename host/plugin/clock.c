@@ -4,7 +4,8 @@
 #include "clock.h"
 #include "trace.h"
 
-#define SECOND UINT64_C(1000000000)
+#define SECOND	       UINT64_C(1000000000)
+#define STEPS_A_SECOND 500000u /* packets of time, at most */
 
 uint64_t clock_nanoseconds(void)
 {
@@ -52,4 +53,5 @@ void clock_set(struct trace *trace, uint64_t stamp, uint64_t frequency)
 	trace->clock_start = sane ? clock_nanoseconds() : 0;
 	trace->clock_base = sane ? stamp : 0;
 	trace->clock_frequency = sane ? frequency : SECOND;
+	trace->clock_step = trace->clock_frequency / STEPS_A_SECOND;
 }

@@ -7,7 +7,9 @@
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 
-#define CLOCK_BYTES 64u	  /* of packets between two looks at the clock */
+#define LOOK_LEAST  8u	  /* bytes of packets between two looks at the clock: so many at least … */
+#define LOOK_MOST   64u	  /* … and at most … */
+#define SLOW_STEPS  8u	  /* … and if more than so much time has passed meanwhile, they were too many */
 #define SYNC_BYTES  4096u /* between two synchronisations */
 #define MARGIN	    (4 * ENCODER_MOST)
 #define IDLE_BLOCKS (1u << 20) /* so many, and nobody traces: points are not worth it */
@@ -99,14 +101,30 @@ static void settle(struct trace *trace)
 	trace->simple = trace->on && all ? trace->mode : 0;
 }
 
-static void tell_time(struct trace *trace)
+/* If it is worth a packet by now. How much has passed since it was told before. */
+static uint64_t tell_time(struct trace *trace)
 {
-	uint64_t before = trace->time, now = clock_of(trace);
+	uint64_t before = trace->time, passed;
 
-	if (!trace->timed || now <= before)
-		return;
-	trace->time = now;
+	if (!trace->timed)
+		return 0;
+	passed = clock_of(trace) - before;
+	if (passed == 0 || (passed < trace->clock_step && !trace->renew))
+		return passed;
+	trace->time = before + passed;
 	trace->encoder->time(trace, atomic_exchange(&trace->renew, 0) ? 0 : before);
+	return passed;
+}
+
+/* The slower packets come, the fewer are worth a look at the clock. */
+static void look_at_clock(struct trace *trace)
+{
+	uint64_t passed = tell_time(trace);
+
+	if (passed < trace->clock_step || !trace->timed)
+		trace->look = trace->look < LOOK_MOST ? 2 * trace->look : LOOK_MOST;
+	else if (passed > SLOW_STEPS * trace->clock_step)
+		trace->look = LOOK_LEAST;
 }
 
 /* What comes next is not known, or has no room. */
@@ -128,12 +146,12 @@ static void attend(struct trace *trace, uint64_t address)
 		trace->full = 1;
 		return;
 	}
-	tell_time(trace);
+	look_at_clock(trace);
 	if (output_position(&trace->output) >= trace->sync_at) {
 		trace->encoder->sync(trace, address);
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
-	__atomic_store_n(&trace->attention, output_position(&trace->output) + CLOCK_BYTES, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&trace->attention, output_position(&trace->output) + trace->look, __ATOMIC_SEQ_CST);
 	/* flow_renew_time() has come between the two. */
 	if (trace->timed && trace->renew)
 		trace->attention = 0;
@@ -411,13 +429,14 @@ void flow_begin(struct trace *trace, uint64_t address)
 	settle(trace);
 	trace->full = !output_fits(&trace->output, MARGIN);
 	trace->time = clock_of(trace);
+	trace->look = LOOK_LEAST;
 	trace->encoder->start(trace);
 	list_traces(vcpu);
 	if (trace->full)
 		return;
 	trace->encoder->sync(trace, address);
 	trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
-	trace->attention = output_position(&trace->output) + CLOCK_BYTES;
+	trace->attention = output_position(&trace->output) + trace->look;
 	if (vcpu->at != &unknown && address != 0 && wanted(trace, address))
 		turn_on(trace, address, vcpu->at->block->modes);
 	output_publish(&trace->output);
@@ -453,6 +472,15 @@ void flow_renew_all_times(void)
 	for (unsigned i = 0; i < vcpu_count; i++) {
 		flow_renew_time(&vcpus[i].ring);
 		flow_renew_time(&vcpus[i].guest);
+	}
+}
+
+/* It is no harm if one is not seen, as the clock is looked at just then. */
+void flow_look_at_clocks(void)
+{
+	for (unsigned i = 0; i < vcpu_count; i++) {
+		for (unsigned k = 0; k < vcpus[i].traces; k++)
+			__atomic_store_n(&vcpus[i].trace[k]->attention, 0, __ATOMIC_RELAXED);
 	}
 }
 

@@ -42,6 +42,9 @@ void flow_renew_time(struct trace *trace);
 void flow_renew_all_times(void);
 
 /* So many traces are enabled. */
+/* Time has passed, for one or all of them, that no packet will show by itself. By any thread. */
+void flow_look_at_clocks(void);
+
 unsigned flow_enabled(void);
 
 /* Blocks go; nothing is in one. */

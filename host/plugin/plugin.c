@@ -131,6 +131,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	(void)id;
 	for (size_t i = 0; i < count; i++)
 		rings += instruction[i].rings;
+	if (watched)
+		flow_look_at_clocks(); /* translation takes longer than most code that is run in between */
 	if (count == 0 || (!watched && rings == 0))
 		return;
 	if (!may_be_cut(instruction, count)) {

@@ -39,6 +39,8 @@ struct trace {
 	uint32_t thread;
 	uint64_t clock_base, clock_start,
 		clock_frequency; /* time: base + (nanoseconds - start) * frequency */
+	uint8_t look;		 /* bytes from one look at the clock to the next */
+	uint64_t clock_step;	 /* less than that since it was told last is not told */
 	uint64_t time;		 /* the last that was told */
 	_Atomic uint8_t
 		renew; /* code has been replaced: the exact time must be told before it runs; set by any thread */

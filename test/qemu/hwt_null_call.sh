@@ -24,6 +24,9 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	sed 's/^/# /' "$tmp/said"
 	check "$arch: an event that the fault made" grep -qE ' CPU1 .* mm\.fault_enter' "$tmp/shown"
 	check "$arch: and the calls of that fault" grep -qE ' CPU1 .* hwt\.call +page_fault,' "$tmp/shown"
+	check "$arch: which came before the panic was called" awk '
+		/ mm\.fault_enter / { event = NR } / CPU1 .* hwt\.call +page_fault,/ { fault = NR } / CPU1 .* hwt\.call +panic,/ { panic = NR }
+		END { exit !(fault && fault < panic && event < panic) }' "$tmp/shown"
 	"$ktrace" hwt --elf "build/demo/$arch/kernel.elf" -s 1 --last 60 --before page_fault \
 		-o symbol,event_type,source "$tmp/out.branches" >"$tmp/last" 2>"$tmp/said"
 	equal "$arch: it is decoded" 0 "$?"
