@@ -386,6 +386,35 @@ static void torn_slots_are_passed_over_and_counted(void **state)
 	assert_string_equal(show("/a"), "cpu0 6: test_number  3\ncpu0 1: test_number  1\n3 unreadable\n");
 }
 
+/* What the writer of the last record but one of CPU 0 has yet to store. */
+static struct ktrace_slot rest;
+
+static void finish(void)
+{
+	*slot_back(2) = rest;
+}
+
+/* It was passed over when the one behind it was shown; an older one of another CPU has been shown since. */
+static void what_is_finished_meanwhile_does_not_come_behind_older_ones(void **state)
+{
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	record_on(0, 1, 1);
+	record_on(1, 2, 1);
+	record_on(0, 3, 2);
+	rest = *slot_back(2);
+	slot_back(2)->word[0] = 0;
+	screen.meanwhile = finish;
+	assert_string_equal(show("/a"), "cpu0 3: test_number  4\n"
+					"cpu1 1: test_number  2\n"
+					"cpu0 1: test_number  1\n"
+					"1 unreadable\n");
+	assert_string_equal(show("/a"), "cpu0 3: test_number  4\n"
+					"cpu0 2: test_number  3\n"
+					"cpu1 1: test_number  2\n"
+					"cpu0 1: test_number  1\n");
+}
+
 static uint64_t random_word(void)
 {
 	static uint64_t seed = 7;
@@ -469,6 +498,7 @@ int main(void)
 		TEST(what_is_overwritten_meanwhile_is_counted),
 		TEST(a_lap_meanwhile_ends_the_ring_but_not_the_others),
 		TEST(torn_slots_are_passed_over_and_counted),
+		TEST(what_is_finished_meanwhile_does_not_come_behind_older_ones),
 		TEST(rubbish_in_the_rings_is_harmless),
 		TEST(rubbish_in_a_row_is_harmless),
 	};
