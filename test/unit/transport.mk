@@ -39,7 +39,6 @@ $(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c rings.c)))
 
 # The drivers build wherever the core does.
 SCRIPT_TESTS += test/unit/transport_build.sh
-SOAK_TESTS += test/unit/transport_build_all.sh
 
 transport-sources-%:
 	@echo $(KTRACE_SOURCES) $(KTRACE_SOURCES_$*)

@@ -1,29 +1,47 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Callers and sites are true whatever the compiler makes of a site: inlined, cloned, split into hot and cold, left by a
-# jump. The unit test, built with either compiler at each level.
+# jump. The unit test, whose file has the sites, built with either compiler at each level; what is called there, at one that
+# differs from compiler to compiler, and once together with the sites.
 . test/tap.sh
 
-sources="test/unit/kernel_callers.c test/fake/machine.c test/fake/checker.c host/analyze/symbols.c
-	host/analyze/symbols_library.c $(make -s ktrace-sources)"
-includes='-Iinclude -Itest -I. -Ihost -Itest/fake -Ikernel/arch/generic'
+sites=test/unit/kernel_callers.c
+called="test/fake/machine.c test/fake/checker.c host/analyze/symbols.c host/analyze/symbols_library.c
+	$(make -s ktrace-sources)"
+flags='-std=c11 -g -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
+	-Ikernel/arch/generic'
+
+# called_at COMPILER LEVEL: all that is called, as one object, $tmp/called.o
+called_at() {
+	# shellcheck disable=SC2086
+	$1 $flags "$2" -nostdlib -r -o "$tmp/called.o" $called
+}
+
+# sites_at COMPILER "FLAGS" INPUT…: links with these and runs.
+sites_at() {
+	name="$1 $2" compiler=$1 level=$2
+	shift 2
+	# shellcheck disable=SC2086
+	if ! $compiler $flags $level -o "$tmp/callers" $sites "$@" -lcmocka -ldl >"$tmp/log" 2>&1; then
+		fail "$name" "$(head -n 20 "$tmp/log")"
+	elif ! "$tmp/callers" >"$tmp/log" 2>&1; then
+		fail "$name" "$(grep -A 1 ERROR "$tmp/log" | head -n 20)"
+	else
+		pass "$name"
+	fi
+}
 
 for compiler in gcc clang; do
 	command -v $compiler >/dev/null || {
 		skip "$compiler" "not installed"
 		continue
 	}
-	for level in -O0 -O1 -O2 -O3 -Os '-O2 -flto'; do
-		# shellcheck disable=SC2086
-		if ! $compiler -std=c11 -g $level -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE \
-			$includes -o "$tmp/callers" $sources -lcmocka -ldl >"$tmp/log" 2>&1; then
-			fail "$compiler $level" "$(head -n 20 "$tmp/log")"
-		elif ! "$tmp/callers" >"$tmp/log" 2>&1; then
-			fail "$compiler $level" "$(grep -A 1 ERROR "$tmp/log" | head -n 20)"
-		else
-			pass "$compiler $level"
-		fi
+	check "$compiler: what is called compiles" called_at $compiler "$([ $compiler = gcc ] && echo -O0 || echo -O2)"
+	for level in -O0 -O1 -O2 -O3 -Os; do
+		sites_at $compiler $level "$tmp/called.o"
 	done
+	# shellcheck disable=SC2086
+	sites_at $compiler '-O2 -flto' $called
 done
 
 done_testing

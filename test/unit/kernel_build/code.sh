@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # What the compilers make of a site: no lock prefix, fence or rdtscp on x86_64, the barriers that the others need, no
-# byte of an event that is left out, small frames.
+# byte of an event that is left out. (How large frames are: matrix.sh.)
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
 source=test/unit/kernel_build/site.c
 hooks=test/unit/kernel_build/hooks.c
-large=test/unit/kernel_build/large.c
 port=-Itest/unit/kernel_build/port
 
 # code ARCH OBJECT FUNCTION: its instructions, one a line, without padding
@@ -32,7 +31,6 @@ ordered() {
 }
 
 absent() { ! grep -E "$2" "$1"; }
-absent_not() { ! grep -vE "$2" "$1"; }
 
 for compiler in gcc clang; do
 	for arch in x86_64 aarch64 riscv64; do
@@ -132,26 +130,5 @@ compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_SELECT=1 -DKTRACE_WITH_othe
 equal "a group not chosen" '' "$(nm -u "$tmp/out.o")"
 compile gcc x86_64 $source "$tmp/out.o" -O2 -DKTRACE_SELECT=1 -DKTRACE_WITH_test=1
 check "a group chosen" sh -c "readelf -SW $tmp/out.o | grep -q ktrace_events"
-
-# Frames, of the core and of sites: small stacks have room for them, even where nothing is optimised.
-for compiler in gcc clang; do
-	for arch in x86_64 aarch64 riscv64; do
-		have $compiler $arch || { skip "$arch $compiler: frames" "not installed"; continue; }
-		: >"$tmp/frames"
-		for unit in $large $(make -s ktrace-sources) $(make -s ktrace-proc-sources) \
-			$(make -s ktrace-hwt-sources-$arch); do
-			for level in -O0 -O2; do
-				compile $compiler $arch "$unit" "$tmp/unit.o" $level -fstack-usage \
-					-DKTRACE_FRAME_POINTERS=1 -fno-omit-frame-pointer
-				cat "$tmp/unit.su" >>"$tmp/frames"
-			done
-			[ "$unit" = $large ] || nm -g --defined-only "$tmp/unit.o" | awk '{ print $3 }' >>"$tmp/names"
-		done
-		awk -F'\t' '$2 >= 512 { print }' "$tmp/frames" >"$tmp/large"
-		check "$arch $compiler: frames are looked at" test "$(wc -l <"$tmp/frames")" -gt 400
-		check "$arch $compiler: no frame reaches 512 bytes: $(head -n 3 "$tmp/large")" test ! -s "$tmp/large"
-	done
-done
-check "the core exports names that begin with ktrace_ only" absent_not "$tmp/names" '^ktrace_'
 
 done_testing

@@ -1,25 +1,48 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# The kernel library builds freestanding, with gcc and clang, for each CPU, under the flags that kernels use, and
-# needs nothing from anywhere: a linked program has no undefined symbol, and holds its events. MATRIX=all (make soak): at
-# every level and setting, not only at those that differ most.
+# The whole kernel library, drivers and all, builds freestanding, with gcc and clang, for each CPU, under the flags that
+# kernels use; it needs nothing from anywhere: a linked program has no undefined symbol, and holds its events. And small
+# stacks have room for it: no frame reaches 512 bytes, even where nothing is optimised.
+# Each CPU is built for by each compiler, and each flag is there with one of them. MATRIX=all (make soak): all of them
+# with all.
 . test/tap.sh
 . test/unit/kernel_build/common.sh
 
-sources="$(make -s ktrace-sources) $(make -s ktrace-proc-sources)"
 samples='test/unit/kernel_build/sample.c test/unit/kernel_build/proc.c test/unit/kernel_build/hwt.c'
+# Where whoever records has its stack; sites as large as they can be, too.
+recording="test/unit/kernel_build/large.c $(make -s ktrace-sources ktrace-proc-sources | xargs)"
+for arch in x86_64 aarch64 riscv64; do
+	eval "recording_$arch=\"$recording $(make -s "ktrace-hwt-sources-$arch")\" dumping_$arch=\"$(make -s "transport-sources-$arch")\""
+done
 
-# build NAME COMPILER ARCH FLAGS…: compiles and links everything in one go, then looks at the result
+# without "WORDS" "OTHERS": the words that are not among the others
+without() { for word in $1; do case " $2 " in *" $word "*) ;; *) echo "$word" ;; esac; done; }
+
+# What the compiler's option is called that refuses frames of 512 bytes.
+frame_limit() { # gcc|clang
+	case $1 in
+	gcc) echo -Wstack-usage=511 ;;
+	clang) echo -Wframe-larger-than=511 ;;
+	esac
+}
+
+# build NAME COMPILER ARCH FLAGS…: compiles and links everything, then looks at the result
 build() {
 	name=$1 command=$(compiler_of "$2" "$3") for=$3
+	limit=$(case $* in *FRAME_POINTERS*) frame_limit "$2" ;; esac)
 	shift 3
+	eval "recording=\$recording_$for dumping=\$(without \"\$dumping_$for\" \"\$recording_$for\")"
 	out=$tmp/program
 	rm -f "$out"
 	# shellcheck disable=SC2046,SC2086
-	if ! $command -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") "$@" \
-		-Iinclude "-Ikernel/arch/$for" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $samples $sources $(make -s "ktrace-hwt-sources-$for") \
-		>"$tmp/log" 2>&1; then
+	set -- -std=c11 -ffreestanding -nostdlib -static $c_warnings $(flags_of "$for") -Iinclude "-Ikernel/arch/$for" "$@"
+	# shellcheck disable=SC2086
+	if ! {
+		[ -z "$limit" ] || {
+			$command "$@" $limit -r -o "$tmp/recording.o" $recording && recording=$tmp/recording.o
+		} && $command "$@" -Wl,-e,kernel_main -Wl,--build-id=none -o "$out" $samples $dumping $recording
+	} >"$tmp/log" 2>&1; then
 		fail "$name" "$(head -n 20 "$tmp/log")"
 	elif [ -n "$(nm -u "$out")" ]; then
 		fail "$name" "undefined: $(nm -u "$out" | head)"
@@ -30,25 +53,45 @@ build() {
 	fi
 }
 
-settings='-DKTRACE_DISABLE=1 -DKTRACE_STATE=0'
-[ "${MATRIX-}" = all ] &&
-	settings="$settings -DKTRACE_MAX_CPUS=1 -DKTRACE_MAX_CPUS=4096 -DKTRACE_BOOT_SLOTS=512 -DKTRACE_STRING_MAX=200"
+frames='-fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1'
+plain='-fno-pie -no-pie'
+pie='-fPIE -static-pie -Wl,--no-dynamic-linker'
+sections='-ffunction-sections -fdata-sections -Wl,--gc-sections'
 
-# levels COMPILER
-levels() {
-	case ${MATRIX-}-$1 in
-	all-*) echo -O0 -O1 -O2 -O3 -Os ;;
-	*-gcc) echo -O0 -Os ;;
-	*-clang) echo -O2 ;;
+# wanted ARCH COMPILER: a line for each build, its flags.
+wanted() {
+	case $1-$2 in
+	*-gcc) echo "-O0 $frames $plain" ;;
+	*-clang) echo "-O2 $frames $plain" ;;
+	esac
+	case $1-$2 in
+	x86_64-gcc)
+		echo "-Os $sections -mcmodel=kernel $plain"
+		echo "-O3 -std=gnu11 $pie" # with names that are no words of C11, but macros
+		echo "-O1 -DKTRACE_STATE=0 $plain"
+		;;
+	x86_64-clang) echo "-O3 -mcmodel=kernel $plain" ;;
+	aarch64-gcc)
+		echo "-O2 -march=armv8.1-a -DKTRACE_DISABLE=1 $plain" # with its own atomics
+		echo "-O2 -flto $pie"
+		;;
+	riscv64-gcc) echo "-O2 -flto $plain" ;;
+	riscv64-clang) echo "-O2 -flto $pie" ;;
 	esac
 }
 
-# ways ARCH COMPILER: how kernels are built beside a plain level
-ways() {
-	build "$1 $2 -flto" "$2" "$1" -O2 -flto -fno-pie -no-pie
-	build "$1 $2 with frame pointers" "$2" "$1" -O2 -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -fno-pie -no-pie
-	build "$1 $2 PIE" "$2" "$1" -O2 -fPIE -static-pie -Wl,--no-dynamic-linker
-	build "$1 $2 --gc-sections" "$2" "$1" -O2 -ffunction-sections -fdata-sections -Wl,--gc-sections -fno-pie -no-pie
+# wanted_by_soak ARCH COMPILER
+wanted_by_soak() {
+	for level in -O0 -O1 -O2 -O3 -Os; do
+		echo "$level $frames $plain"
+		echo "$level $plain"
+	done
+	for way in "-flto $plain" "-flto $pie" "$pie" "$sections $plain"; do
+		echo "-O2 $way"
+	done
+	for setting in DISABLE=1 STATE=0 MAX_CPUS=1 MAX_CPUS=4096 BOOT_SLOTS=512 STRING_MAX=200; do
+		echo "-O2 -DKTRACE_$setting $plain"
+	done
 }
 
 for arch in x86_64 aarch64 riscv64; do
@@ -57,22 +100,21 @@ for arch in x86_64 aarch64 riscv64; do
 			skip "$arch $compiler" "not installed"
 			continue
 		}
-		for level in $(levels $compiler); do
-			build "$arch $compiler $level" $compiler $arch "$level" -fno-pie -no-pie
-		done
-		case ${MATRIX-}-$arch-$compiler in
-		all-* | *-x86_64-gcc) ways $arch $compiler ;;
-		esac
+		wanted $arch $compiler >"$tmp/wanted"
+		[ "${MATRIX-}" != all ] || wanted_by_soak $arch $compiler >>"$tmp/wanted"
+		while read -r flags; do
+			# shellcheck disable=SC2086
+			build "$arch $compiler $flags" $compiler $arch $flags
+		done <"$tmp/wanted"
+
+		echo 'void fill(char *); void wide(void); void wide(void) { char bytes[512]; fill(bytes); }' >"$tmp/wide.c"
+		compile $compiler $arch "$tmp/wide.c" "$tmp/wide.o" -O2 "$(frame_limit $compiler)" >"$tmp/log" 2>&1
+		check "$arch $compiler: a frame of 512 bytes would be refused" grep -q 'error: stack' "$tmp/log"
+		nm -g --defined-only "$tmp/recording.o" | awk '{ print $3 }' >"$tmp/names"
+		check "$arch $compiler: there are names to look at" test "$(wc -l <"$tmp/names")" -gt 100
+		equal "$arch $compiler: what recording exports begins with ktrace_" '' \
+			"$(grep -vE '^(ktrace_|site_)' "$tmp/names" | xargs)"
 	done
 done
-for compiler in gcc clang; do
-	build "x86_64 $compiler -mcmodel=kernel" $compiler x86_64 -O2 -mcmodel=kernel -fno-pie -no-pie
-done
-
-for setting in $settings; do
-	build "x86_64 gcc $setting" gcc x86_64 -O2 $setting -fno-pie -no-pie
-done
-build "x86_64 gcc with its predefined macros" gcc x86_64 -O2 -std=gnu11 -fno-pie -no-pie
-build "aarch64 gcc with its own atomics" gcc aarch64 -O2 -march=armv8.1-a -fno-pie -no-pie
 
 done_testing

@@ -1,4 +1,0 @@
-#!/bin/sh
-# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# Every level, with every compiler.
-MATRIX=all exec sh test/unit/transport_build.sh
