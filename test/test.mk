@@ -22,16 +22,17 @@ include $(wildcard test/unit/*.mk test/fuzz/*.mk test/lint/*.mk test/qemu/*.mk t
 UNIT_CFLAGS := -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
-# Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o. The host's
-# sources have flags of their own, whichever test they are for.
-UNIT_HOST_CFLAGS := -I. -Ihost
+# Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o. Of the host's
+# sources they take the program's own objects.
+UNIT_HOST_unit := build
+UNIT_HOST_asan := build/asan
 
 # $(call unit_folder,<flags>): the flags as a folder's name.
 unit_nothing :=
 unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
 
 # $(call unit_objects,<variant>,<sources>,<flags>)
-unit_objects = $(patsubst %,build/test/$(1)/object/$(call unit_folder,$(UNIT_HOST_CFLAGS))/%.o,$(filter host/%.c,$(2))) \
+unit_objects = $(patsubst %.c,$(UNIT_HOST_$(1))/%.o,$(filter host/%.c,$(2))) \
 	$(patsubst %,build/test/$(1)/object/$(call unit_folder,$(3))/%.o,$(filter-out host/%,$(filter %.c %.S,$(2))))
 
 # $(call unit_compile,<variant>,<its flags>,<flags>)
@@ -54,24 +55,33 @@ define unit_variant
 $(foreach t,$(UNIT_TESTS),$(eval UNIT_FLAGS_$(call unit_folder,$(UNIT_CFLAGS_$(t))) := $(UNIT_CFLAGS_$(t))))
 $(foreach folder,$(sort $(foreach t,$(UNIT_TESTS),$(call unit_folder,$(UNIT_CFLAGS_$(t))))), \
 	$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLAGS_$(folder)))))
-$(eval $(call unit_compile,$(1),$(2),$(UNIT_HOST_CFLAGS)))
 $(foreach t,$(UNIT_TESTS),$(eval $(call unit_link,$(1),$(2),$(t))))
 endef
 
 UNIT_OBJECTS :=
 $(call unit_variant,unit,)
 $(call unit_variant,asan,$(SANITIZE))
--include $(addsuffix .d,$(sort $(UNIT_OBJECTS))) $(wildcard build/test/asan/object/*/test/fuzz/*.d)
+-include $(addsuffix .d,$(sort $(filter build/test/%,$(UNIT_OBJECTS)))) \
+	$(patsubst %.o,%.d,$(sort $(filter-out build/test/% $(KTREAD_OBJS) $(KTRACE_OBJS) $(HOST_ASAN_OBJS),$(UNIT_OBJECTS)))) \
+	$(wildcard build/test/asan/object/*/test/fuzz/*.d)
+
+# Those that take 20 s and more begin first, the longest before all, and many short ones are left for the end: so every job
+# has something to do until it.
+LONG_TESTS := $(addprefix test/qemu/,clock.sh live.sh unix_programs.sh) test/unit/kernel_build/matrix.sh \
+	$(addprefix test/qemu/,plugin.sh features.sh run_expect.sh console_prompt.sh proc_words.sh extract_peer.sh stress.sh) \
+	test/unit/kernel_build/code.sh $(addprefix test/qemu/,run_kill.sh doctor.sh run_commands.sh porting.sh ktrdump.sh \
+	run_outcomes.sh unix_trace.sh) test/fuzz/ktread_replay.sh
+in_order = $(foreach test,$(LONG_TESTS),$(filter $(test),$(1))) $(filter-out $(LONG_TESTS),$(1))
 
 .PHONY: test-unit test-scripts run-tests run-soak
 test-unit: $(UNIT_TESTS:%=build/test/asan/%)
 	sh test/run.sh $(UNIT_TESTS:%=build/test/asan/%)
 
 test-scripts: $(CHECK_NEEDS)
-	sh test/run.sh $(SCRIPT_TESTS)
+	sh test/run.sh $(call in_order,$(SCRIPT_TESTS))
 
 run-tests: $(UNIT_TESTS:%=build/test/asan/%) $$(CHECK_NEEDS)
-	sh test/run.sh $(UNIT_TESTS:%=build/test/asan/%) $(SCRIPT_TESTS)
+	sh test/run.sh $(call in_order,$(SCRIPT_TESTS) $(UNIT_TESTS:%=build/test/asan/%))
 
 run-soak: $$(CHECK_NEEDS)
 	TEST_TIMEOUT=1800 sh test/run.sh $(SOAK_TESTS)

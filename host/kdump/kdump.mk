@@ -15,7 +15,5 @@ build/gen/tables.h: $(KDUMP_TABLES) host/kdump/kdump.mk
 		sed -e '/^#/d' -e '/^$$/d' -e 's/[\\"]/\\&/g' -e 's/.*/"&\\n"/' $$table && printf ';\n'; \
 	done >$@.new && mv $@.new $@
 
-# Every variant of the object needs it: the program's and those of tests (test/test.mk names their folders).
-build/host/kdump/tables.o build/asan/host/kdump/tables.o \
-		build/test/unit/object/-I.-Ihost/host/kdump/tables.c.o \
-		build/test/asan/object/-I.-Ihost/host/kdump/tables.c.o: build/gen/tables.h
+# Both variants of the object need it.
+build/host/kdump/tables.o build/asan/host/kdump/tables.o: build/gen/tables.h
