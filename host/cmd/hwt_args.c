@@ -80,7 +80,7 @@ static const char usage[] =
 	"Where code is found, beside what the recording tells:\n"
 	"  -R ROOT              images are below this folder\n"
 	"  --elf FILE[@BASE]    an ELF file, moved by BASE: the kernel, a program; several times\n"
-	"  --memory FILE        a RAM file, core or trace with memory of the machine\n"
+	"  --memory FILE        the machine's memory: a RAM file or a core\n"
 	"\n"
 	"  -b BYTES             of a CPU's buffer when recording (16M); K, M and G may follow\n"
 	"  -w FILE              writes to FILE instead of standard output; the recording, with -c\n"

@@ -9,8 +9,6 @@
 #include "cmd/trace_with.h"
 #include "export/escape.h"
 
-#define KERNEL "kernel" /* as -i has it */
-
 /* Paths in it are the recording's. */
 static void say_warning(const struct hwt_args *args, const char *warning)
 {
@@ -40,12 +38,11 @@ static int add_images(const struct hwt_args *args, struct flow *flow)
 
 static int take_function(const struct hwt_args *args, struct flow *flow)
 {
-	const char *image = args->image && strcmp(args->image, KERNEL) == 0 ? NULL : args->image;
 	uint64_t size;
 
 	if (!args->function)
 		return 0;
-	if (hwt_images_find(flow->images, image, args->function, &flow->select.begin, &size) != 0) {
+	if (hwt_images_find(flow->images, args->image, args->function, &flow->select.begin, &size) != 0) {
 		command_message(args->name, "%s: there is no function '%s' in %s", args->path, args->function,
 				args->image);
 		return EXIT_BAD_INPUT;

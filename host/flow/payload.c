@@ -8,6 +8,7 @@
 
 #include "export/escape.h"
 #include "flow/words.h"
+#include "hwt/spe_packet.h"
 
 struct text {
 	char *to;
@@ -44,6 +45,17 @@ static int has(const struct hwt_sample *sample, enum hwt_sample_part part)
 	return sample->has >> part & 1;
 }
 
+/* " name=these,words" of what a packet of a sample says. */
+static void add_words(struct text *text, const char *name, const struct spe_packet *packet)
+{
+	char words[256];
+
+	spe_packet_text(packet, words, sizeof(words));
+	for (char *blank = words; (blank = strchr(blank, ' ')); *blank++ = ',')
+		;
+	add(text, " %s=%s", name, words);
+}
+
 static void add_sample(struct text *text, const struct hwt_sample *sample)
 {
 	static const struct {
@@ -55,18 +67,23 @@ static void add_sample(struct text *text, const struct hwt_sample *sample)
 		{ HWT_SAMPLE_DATA_VIRTUAL, offsetof(struct hwt_sample, data_virtual), "data" },
 		{ HWT_SAMPLE_DATA_PHYSICAL, offsetof(struct hwt_sample, data_physical), "physical" },
 		{ HWT_SAMPLE_PREVIOUS_TARGET, offsetof(struct hwt_sample, previous_target), "previous" },
-		{ HWT_SAMPLE_EVENTS, offsetof(struct hwt_sample, events), "events" },
 	};
 	uint64_t value;
 
 	if (has(sample, HWT_SAMPLE_OPERATION))
-		add(text, " operation=%u:%#x", sample->operation_class, sample->operation);
+		add_words(text, "operation",
+			  &(struct spe_packet){ .kind = SPE_OPERATION,
+						.index = sample->operation_class,
+						.payload = sample->operation });
 	for (size_t n = 0; n < sizeof(addresses) / sizeof(addresses[0]); n++) {
 		if (!has(sample, addresses[n].part))
 			continue;
 		memcpy(&value, (const char *)sample + addresses[n].at, sizeof(value));
 		add(text, " %s=%#" PRIx64, addresses[n].name, value);
 	}
+	if (has(sample, HWT_SAMPLE_EVENTS))
+		add_words(text, "events",
+			  &(struct spe_packet){ .kind = SPE_EVENTS, .payload = sample->events });
 	if (has(sample, HWT_SAMPLE_SOURCE))
 		add(text, " source=%#" PRIx32, sample->source);
 	if (has(sample, HWT_SAMPLE_CONTEXT_EL1))

@@ -157,7 +157,10 @@ void hwt_images_free(struct hwt_images *images);
 int hwt_images_add_elf(struct hwt_images *images, const char *path, uint32_t pid, uint64_t base);
 /* The n-th that was added and in which nothing lies that was run or asked for so far. NULL: there are not so many. */
 const char *hwt_images_idle(const struct hwt_images *images, size_t n);
-/* A memory image: a RAM file, core or trace that ktread opens; by the page tables of the address space where it has some. */
+/*
+ * A memory image: a RAM file or core that ktread opens; by the page tables of the address space where it has some. One in which
+ * none of the code is found that the recording holds is an error.
+ */
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path);
 const char *hwt_images_message(const struct hwt_images *images);
 const char *hwt_images_warning(const struct hwt_images *images, size_t n);
@@ -179,7 +182,11 @@ struct hwt_place {
 };
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place);
-/* Address and size of a function by name in one of the images (NULL: in any, the kernel's first); 0 if found. */
+/*
+ * Address and size of a function by name in one of the images (NULL: in any, the kernel's first); 0 if found. The kernel's is what
+ * the recording calls so; where it names none, but has kernel code, what was added for all processes.
+ */
+#define HWT_KERNEL "kernel"
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
 		    uint64_t *size);
 /* Does any code have a name? */

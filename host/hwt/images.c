@@ -9,6 +9,11 @@
 #include "likeness.h"
 #include "snapshot.h"
 
+/* Of the code that was run so many blocks are looked for in memory, and of each so many bytes. */
+#define MEMORY_BLOCKS	   1024u
+#define MEMORY_BLOCK	   64u
+#define MEMORY_BLOCK_LEAST 8u
+
 static _Thread_local char new_message[512];
 
 __attribute__((format(printf, 3, 4))) static int fail(struct hwt_images *images, int code, const char *format,
@@ -281,6 +286,34 @@ const char *hwt_images_idle(const struct hwt_images *images, size_t n)
 	return NULL;
 }
 
+/* Some of the code that was run lies in it, where any is known. */
+static int check_memory(struct hwt_images *images, struct hwt_snapshot *snapshot, const char *path)
+{
+	const struct hwt_file *file = images->file;
+	const size_t each = file->codes / MEMORY_BLOCKS + 1;
+	unsigned char run[MEMORY_BLOCK], there[MEMORY_BLOCK];
+	size_t asked = 0;
+
+	for (size_t i = 0; i < file->codes; i += each) {
+		const struct hwt_code *code = &file->code[i];
+		const size_t size = code->size < sizeof(run) ? code->size : sizeof(run);
+
+		if (size < MEMORY_BLOCK_LEAST ||
+		    hwt_store_read(&file->store, code->offset, run, size) != size)
+			continue;
+		asked++;
+		if (hwt_snapshot_read(snapshot, code->space, code->address, there, size) == size &&
+		    memcmp(run, there, size) == 0)
+			return 0;
+	}
+	return asked ? fail(images, KTREAD_E_FORMAT,
+			    "%s: not the memory of the machine that was traced: none of the code that was "
+			    "run "
+			    "is found in it",
+			    path)
+		     : 0;
+}
+
 int hwt_images_add_snapshot(struct hwt_images *images, const char *path)
 {
 	struct hwt_snapshot *snapshot;
@@ -288,6 +321,11 @@ int hwt_images_add_snapshot(struct hwt_images *images, const char *path)
 
 	if (status < 0)
 		return fail(images, status, "%s", hwt_snapshot_message());
+	status = check_memory(images, snapshot, path);
+	if (status < 0) {
+		hwt_snapshot_close(snapshot);
+		return status;
+	}
 	hwt_snapshot_close(images->snapshot);
 	images->snapshot = snapshot;
 	return 0;

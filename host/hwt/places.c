@@ -63,6 +63,37 @@ static bool is_called(const struct hwt_binary *binary, const char *image)
 		(image[0] == '/' || binary->path[whole - length - 1] == '/'));
 }
 
+static bool has_kernel_code(const struct hwt_file *file)
+{
+	for (size_t i = 0; i < file->streams; i++)
+		if (file->stream[i].stream.context.level & KTRX_HWT_KERNEL_LEVEL)
+			return true;
+	return false;
+}
+
+static bool is_kernel(const struct hwt_images *images, const struct hwt_binary *binary)
+{
+	bool named = false;
+
+	for (size_t i = 0; i < images->mappings; i++) {
+		if (images->mapping[i]->type != KTRX_HWT_KERNEL || !images->of_mapping[i])
+			continue;
+		named = true;
+		if (images->of_mapping[i] == binary)
+			return true;
+	}
+	for (size_t i = 0; i < images->additions && !named; i++)
+		if (images->added[i].binary == binary && images->added[i].pid == 0)
+			return has_kernel_code(images->file);
+	return false;
+}
+
+static bool is_meant(const struct hwt_images *images, const struct hwt_binary *binary, const char *image)
+{
+	return !image || !*image || is_called(binary, image) ||
+	       (strcmp(image, HWT_KERNEL) == 0 && is_kernel(images, binary));
+}
+
 int hwt_images_find(struct hwt_images *images, const char *image, const char *function, uint64_t *address,
 		    uint64_t *size)
 {
@@ -74,7 +105,7 @@ int hwt_images_find(struct hwt_images *images, const char *image, const char *fu
 		const struct hwt_function *found;
 		struct hwt_names *names;
 
-		if (image && *image && !is_called(span->binary, image))
+		if (!is_meant(images, span->binary, image))
 			continue;
 		names = names_of(span->binary);
 		found = names ? hwt_names_named(names, function) : NULL;

@@ -57,6 +57,17 @@ static bool is_elf(const char *path)
 	return elf;
 }
 
+static bool is_pages(const struct ktread_memory *memory)
+{
+	struct ktread_range range[KTREAD_RANGES_MOST];
+	const uint32_t ranges = ktread_memory_ranges(memory, range, KTREAD_RANGES_MOST);
+
+	for (uint32_t i = 0; i < ranges; i++)
+		if (range[i].physical % HWT_WALK_PAGE || range[i].length % HWT_WALK_PAGE || !range[i].length)
+			return false;
+	return ranges > 0;
+}
+
 int hwt_snapshot_open(struct hwt_snapshot **opened, const char *path, uint16_t machine)
 {
 	struct hwt_snapshot *snapshot = calloc(1, sizeof(*snapshot));
@@ -74,6 +85,11 @@ int hwt_snapshot_open(struct hwt_snapshot **opened, const char *path, uint16_t m
 		snprintf(message, sizeof(message), "%s", ktread_image_message());
 		hwt_snapshot_close(snapshot);
 		return status;
+	}
+	if (!is_pages(snapshot->memory)) {
+		snprintf(message, sizeof(message), "%s: no memory of a machine: that is whole pages", path);
+		hwt_snapshot_close(snapshot);
+		return KTREAD_E_FORMAT;
 	}
 	find_kernel(snapshot);
 	*opened = snapshot;

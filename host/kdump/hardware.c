@@ -95,6 +95,7 @@ static char *put_fill(char *at, const struct ktread_proc_record *record)
 
 static char *put_context(char *at, const struct ktread_proc_record *record)
 {
+	static const char *const backends[] = { "mock", "pt", "coresight", "spe", "qemu" };
 	static const char *const encodings[] = { "unknown", "pt", "etm4", "spe" };
 	struct ktrx_hwt_context context;
 
@@ -102,6 +103,9 @@ static char *put_context(char *at, const struct ktread_proc_record *record)
 		return put_short(at);
 	at = number_decimal(number_literal(at, "context "), context.ident);
 	at = number_literal(at, ": ");
+	at = stpcpy(at, context.backend < sizeof(backends) / sizeof(backends[0]) ? backends[context.backend]
+										 : "unknown backend");
+	at = number_literal(at, ", ");
 	at = stpcpy(at, encodings[context.encoding < 4 ? context.encoding : 0]);
 	if (context.mode != KTRX_HWT_MODE_THREAD)
 		return number_literal(at, " of a CPU");

@@ -161,6 +161,12 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 			sample->data_virtual = strtoull(word[3], NULL, 0);
 			sample->latency_total = (uint16_t)strtoul(word[4], NULL, 0);
 		}
+		if (words > 7) {
+			sample->has |= 1u << HWT_SAMPLE_OPERATION | 1u << HWT_SAMPLE_EVENTS;
+			sample->operation_class = (uint8_t)strtoul(word[5], NULL, 0);
+			sample->operation = (uint8_t)strtoul(word[6], NULL, 0);
+			sample->events = strtoull(word[7], NULL, 0);
+		}
 		step->sample = sample;
 		return 0;
 	default:

@@ -2,7 +2,7 @@
 #
 # Steps of scripts, not of recordings: what is made of them is held against texts.
 FLOW_TEST_SRCS := test/unit/flow_support.c test/fake/hwt_script.c $(FLOW_SOURCES) \
-	$(patsubst %,host/export/%.c,escape json number output ticks) host/analyze/histogram.c host/analyze/wellknown.c \
+	$(patsubst %,host/export/%.c,escape json number output ticks) host/analyze/histogram.c host/analyze/wellknown.c host/hwt/spe_packet.c host/hwt/spe_text.c \
 	host/analyze/symbols_library.c $(wildcard host/ktread/*.c)
 
 # $(call flow_test,<name>)

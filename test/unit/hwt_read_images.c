@@ -247,6 +247,34 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	unlink(path);
 }
 
+/* A program is not the kernel; what was added is, where kernel code was recorded, if nothing is named. */
+static void the_kernel_is_what_the_recording_says(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint64_t address, size;
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	for (unsigned kernel = 0; kernel < 3; kernel++) {
+		packets_begin(&packets);
+		begin_file(&writer, 7);
+		if (kernel == 1)
+			file_image(&writer, KTRX_HWT_KERNEL, 0, 0, 0, path);
+		else
+			file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, path);
+		reading = finish_file(&writer);
+		if (kernel == 2)
+			assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0), 0);
+		assert_int_equal(hwt_images_find(reading.images, NULL, "leaf", &address, &size), 0);
+		assert_int_equal(hwt_images_find(reading.images, HWT_KERNEL, "leaf", &address, &size) == 0,
+				 kernel == 1);
+		end(&reading);
+	}
+	unlink(path);
+}
+
 /* By the code that the recording holds: patched in one of three blocks, or another program. */
 static void a_file_that_is_not_what_was_run_is_refused(void **state)
 {
@@ -356,6 +384,7 @@ int main(void)
 		cmocka_unit_test(address_spaces_have_their_own_code),
 		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
 		cmocka_unit_test(a_wrong_image_is_found_out),
+		cmocka_unit_test(the_kernel_is_what_the_recording_says),
 		cmocka_unit_test(a_file_that_is_not_what_was_run_is_refused),
 		cmocka_unit_test(a_file_may_be_what_one_address_space_ran),
 		cmocka_unit_test(an_image_that_is_none_is_refused),

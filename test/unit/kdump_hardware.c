@@ -32,9 +32,11 @@ static void each_kind_has_its_words(void **state)
 	const struct ktrx_hwt_image image = { .address = 0x400000, .size = 4096, .offset = 0x1000 };
 	const struct ktrx_hwt_thread thread = { .index = 2, .context = 1 };
 	const struct ktrx_hwt_data data = { .context = 1, .unit = 3, .position = 64 };
-	const struct ktrx_hwt_context context = {
-		.ident = 1, .mode = KTRX_HWT_MODE_THREAD, .encoding = KTRX_HWT_ENCODING_PT, .target = 7
-	};
+	const struct ktrx_hwt_context context = { .ident = 1,
+						  .mode = KTRX_HWT_MODE_THREAD,
+						  .encoding = KTRX_HWT_ENCODING_PT,
+						  .backend = KTRX_HWT_BACKEND_QEMU,
+						  .target = 7 };
 	const struct ktrx_hwt_clock clock = { .unit_time = 5, .stamp = 6, .unit_frequency = 7 };
 
 	(void)state;
@@ -47,7 +49,7 @@ static void each_kind_has_its_words(void **state)
 	assert_string_equal(words_of(KTRX_HWT_DATA, &data, sizeof(data), "1234", 256),
 			    "unit 3 of context 1: 4 bytes at 64");
 	assert_string_equal(words_of(KTRX_HWT_CONTEXT, &context, sizeof(context), "", 256),
-			    "context 1: pt of process 7");
+			    "context 1: qemu, pt of process 7");
 	assert_string_equal(words_of(KTRX_HWT_CLOCK, &clock, sizeof(clock), "", 256),
 			    "unit's time 5 at stamp 6, 7 a second");
 }
