@@ -104,14 +104,11 @@ void ktrace_hwt_detach(struct ktrace_hwt_context *context)
 	ktrace_hwt_wake(context);
 }
 
-/* Nobody finds it any more. Short lock held. */
-static void unlink_context(struct ktrace_hwt_context *context)
+/* Nobody finds it by its ident any more. Short lock held. */
+static void disown(struct ktrace_hwt_context *context)
 {
-	struct ktrace_hwt_context **link = &ktrace_hwt_state.contexts;
+	struct ktrace_hwt_context **link;
 
-	while (*link != context)
-		link = &(*link)->next;
-	*link = context->next;
 	if (!context->owner)
 		return;
 	link = &context->owner->first;
@@ -121,21 +118,34 @@ static void unlink_context(struct ktrace_hwt_context *context)
 	context->owner = KTRACE_NULL;
 }
 
+/* Others may have its CPUs now. Short lock held. */
+static void unlink_context(struct ktrace_hwt_context *context)
+{
+	struct ktrace_hwt_context **link = &ktrace_hwt_state.contexts;
+
+	while (*link != context)
+		link = &(*link)->next;
+	*link = context->next;
+}
+
 /*
  * Ended first, so that nobody waits for it. The control lock is not given up any more: whoever waits for it is told that
- * there is nothing left to control.
+ * there is nothing left to control. Its CPUs are its own until all units are off: the hardware has no room for two.
  */
 void ktrace_hwt_end(struct ktrace_hwt_context *context)
 {
 	unsigned long saved = ktrace_hwt_lock();
 
-	unlink_context(context);
+	disown(context);
 	context->ended = 1;
 	context->running = 0;
 	ktrace_hwt_changed(context);
 	ktrace_hwt_unlock(saved);
 	ktrace_hwt_wake(context);
 	ktrace_hwt_detach(context);
+	saved = ktrace_hwt_lock();
+	unlink_context(context);
+	ktrace_hwt_unlock(saved);
 	ktrace_hwt_put(context);
 }
 

@@ -155,6 +155,44 @@ static void a_cpu_has_one_of_each_backend(void **state)
 
 /* ---- Ends -------------------------------------------------------------------------------------- */
 
+static int error_meanwhile;
+
+static void try_to_have_cpus(void)
+{
+	const struct ktrace_hwt_request cpus = hwt_request_cpus(4);
+	struct ktrace_hwt_owner owner = { 0 };
+
+	hwt_kernel.after_on_cpu = NULL;
+	error_meanwhile = try(&owner, &cpus);
+	ktrace_hwt_owner_exit(&owner);
+}
+
+/* One of its units is off, the other one not yet. */
+static void cpus_are_free_when_all_units_are_off(void **state)
+{
+	struct ktrace_hwt_owner owner = { 0 };
+	struct hwt_process *process;
+	struct ktrace_hwt_context *context;
+
+	(void)state;
+	hwt_start();
+	process = hwt_fork(7, 7);
+	hwt_thread(process);
+	context = hwt_trace(&owner, process);
+	assert_int_equal(ktrace_hwt_start(context), KTRACE_OK);
+	hwt_switch_in(&process->thread[0], 0);
+	hwt_switch_in(&process->thread[1], 1);
+	hwt_kernel.after_on_cpu = try_to_have_cpus;
+	ktrace_hwt_release(context);
+	assert_null(hwt_kernel.after_on_cpu);
+	assert_int_equal(error_meanwhile, KTRACE_ERROR_EXIST);
+	try_to_have_cpus();
+	assert_int_equal(error_meanwhile, KTRACE_OK);
+	hwt_switch_out(&process->thread[0]);
+	hwt_switch_out(&process->thread[1]);
+	ktrace_hwt_put(context);
+}
+
 static void who_has_a_reference_keeps_buffers_alone(void **state)
 {
 	const struct ktrace_hwt_config config = { 0 };
@@ -322,6 +360,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(cpus_are_traced_from_start_to_stop, hwt_reset, hwt_check),
 		cmocka_unit_test_setup_teardown(a_process_has_one_context, hwt_reset, hwt_check),
 		cmocka_unit_test_setup_teardown(a_cpu_has_one_of_each_backend, hwt_reset, hwt_check),
+		cmocka_unit_test_setup_teardown(cpus_are_free_when_all_units_are_off, hwt_reset, hwt_check),
 		cmocka_unit_test_setup_teardown(who_has_a_reference_keeps_buffers_alone, hwt_reset,
 						hwt_check),
 		cmocka_unit_test_setup_teardown(an_owner_may_have_many, hwt_reset, hwt_check),
