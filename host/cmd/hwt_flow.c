@@ -188,11 +188,14 @@ int hwt_flow_say_loss(const struct hwt_args *args, const struct flow *flow)
 			"%s: places whose code is not here: %llu: give programs with -R ROOT or --elf FILE, "
 			"the kernel with --elf",
 			args->path, (unsigned long long)loss->codeless);
+	say(args, loss->unread, "places of a kind that is not decoded (AArch32), stepped over");
 	say(args, loss->gaps, "gaps, where something is missing");
 	say(args, loss->overflows, "overflows, where a unit lost packets");
 	say(args, loss->packets, "packets that units had no room for");
 	say(args, loss->missing, "bytes of streams that are not here");
-	return loss->damaged || loss->codeless || hwt_file_damaged(flow->file) ? EXIT_BAD_INPUT : 0;
+	return loss->damaged || loss->codeless || loss->unread || hwt_file_damaged(flow->file)
+		       ? EXIT_BAD_INPUT
+		       : 0;
 }
 
 static int is_narrowed(const struct hwt_args *args)

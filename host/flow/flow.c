@@ -181,9 +181,10 @@ static void count_loss(struct flow_reader *reader, const struct hwt_step *step)
 	if (step->kind == HWT_OVERFLOW)
 		loss->overflows++;
 	else if (step->kind == HWT_GAP)
-		*(step->gap == HWT_GAP_DAMAGED ? &loss->damaged
-		  : step->gap == HWT_GAP_CODE  ? &loss->codeless
-					       : &loss->gaps) += 1;
+		*(step->gap == HWT_GAP_DAMAGED	? &loss->damaged
+		  : step->gap == HWT_GAP_CODE	? &loss->codeless
+		  : step->gap == HWT_GAP_UNREAD ? &loss->unread
+						: &loss->gaps) += 1;
 }
 
 static int tells_loss(const struct hwt_step *step)

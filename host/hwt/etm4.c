@@ -106,8 +106,10 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 	(void)data;
 	if (operation != OCSD_OP_DATA || !packet)
 		return;
-	if (!etm4_guard_allows(&etm4->guard, etm4->stream->etm4.idr8, packet))
+	if (!etm4_guard_allows(&etm4->guard, etm4->stream->etm4.idr8, packet)) {
 		packet->type = ETM4_PKT_I_BAD_SEQUENCE;
+		etm4->steps.unread = etm4->guard.unread;
+	}
 	if (!etm4->begun && packet->type == ETM4_PKT_I_NOTSYNC)
 		etm4_steps_begin_torn(&etm4->steps);
 	etm4->begun = true;
@@ -131,14 +133,35 @@ static int connect(struct etm4 *etm4)
 	return give_code(etm4);
 }
 
+/* What the library decodes nothing of, where the unit was told to write it; NULL: nothing such. */
+static const char *unread_by_library(uint32_t configr)
+{
+	static const struct {
+		uint32_t bits;
+		const char *message;
+	} unread[] = {
+		{ 3u << 1, "loads and stores as elements (TRCCONFIGR.INSTP0) are not decoded" },
+		{ 7u << 8, "conditional elements (TRCCONFIGR.COND) are not decoded" },
+		{ 3u << 13, "Q elements (TRCCONFIGR.QE) are not decoded" },
+		{ 3u << 16, "data trace (TRCCONFIGR.DA, DV) is not decoded" },
+	};
+
+	for (size_t i = 0; i < sizeof(unread) / sizeof(unread[0]); i++)
+		if (configr & unread[i].bits)
+			return unread[i].message;
+	return NULL;
+}
+
 static void *etm4_open(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		       struct hwt_images *images, const char **message)
 {
 	struct etm4 *etm4 = calloc(1, sizeof(*etm4));
 
-	*message = NULL;
-	if (!etm4)
+	*message = etm4 ? unread_by_library(stream->etm4.configr) : NULL;
+	if (!etm4 || *message) {
+		free(etm4);
 		return NULL;
+	}
 	etm4->images = images;
 	etm4->stream = stream;
 	etm4->steps.software = stream->context.backend == KTRX_HWT_BACKEND_QEMU;

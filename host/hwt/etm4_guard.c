@@ -101,7 +101,10 @@ static bool take_context(struct etm4_guard *guard, const ocsd_etmv4_i_pkt *packe
 {
 	guard->bits_64 |= packet->context.updated;
 	push(guard, OTHER);
-	return !packet->context.updated || packet->context.SF;
+	if (!packet->context.updated || packet->context.SF)
+		return true;
+	guard->unread = "AArch32 code is not decoded";
+	return false;
 }
 
 /* Once an exception has its address. */
@@ -188,14 +191,16 @@ static bool begin(struct etm4_guard *guard, uint32_t speculation, const ocsd_etm
 
 bool etm4_guard_allows(struct etm4_guard *guard, uint32_t speculation, const ocsd_etmv4_i_pkt *packet)
 {
-	bool allowed = !guard->decodes	   ? begin(guard, speculation, packet)
-		       : is_packet(packet) ? allows(guard, packet)
-					   : true;
+	bool allowed;
 
+	guard->unread = NULL;
+	allowed = !guard->decodes     ? begin(guard, speculation, packet)
+		  : is_packet(packet) ? allows(guard, packet)
+				      : true;
 	/* Of a Trace Info that it does not see it waits for the next. */
 	if (guard->decodes && (!allowed || !is_packet(packet) || packet->type == ETM4_PKT_I_OVERFLOW ||
 			       packet->type == ETM4_PKT_I_DISCARD))
-		*guard = (struct etm4_guard){ 0 };
+		*guard = (struct etm4_guard){ .unread = guard->unread };
 	else if (guard->depth > speculation && !guard->wants_address)
 		commit(guard, guard->depth - speculation);
 	return allowed;

@@ -52,12 +52,17 @@ static void stop(struct etm4_steps *steps, enum hwt_kind kind)
 	steps->tracing = false;
 }
 
-void etm4_steps_damage(struct etm4_steps *steps, const char *text)
+static void put_gap(struct etm4_steps *steps, enum hwt_gap gap, const char *text)
 {
-	struct hwt_step step = { .kind = HWT_GAP, .gap = HWT_GAP_DAMAGED, .text = text };
+	struct hwt_step step = { .kind = HWT_GAP, .gap = (uint8_t)gap, .text = text };
 
 	steps->tracing = false;
 	put(steps, &step);
+}
+
+void etm4_steps_damage(struct etm4_steps *steps, const char *text)
+{
+	put_gap(steps, HWT_GAP_DAMAGED, text);
 }
 
 void etm4_steps_begin_torn(struct etm4_steps *steps)
@@ -169,12 +174,16 @@ static void take_context(struct etm4_steps *steps, const ocsd_pe_context *contex
 
 static void take_lost_sync(struct etm4_steps *steps, unsync_info_t why)
 {
-	if (why == UNSYNC_OVERFLOW)
+	if (why == UNSYNC_OVERFLOW) {
 		stop(steps, HWT_OVERFLOW);
-	else if (why == UNSYNC_DISCARD)
+	} else if (why == UNSYNC_DISCARD) {
 		stop(steps, HWT_OFF);
-	else if (why == UNSYNC_BAD_PACKET)
+	} else if (why == UNSYNC_BAD_PACKET && steps->unread) {
+		put_gap(steps, HWT_GAP_UNREAD, steps->unread);
+		steps->unread = NULL;
+	} else if (why == UNSYNC_BAD_PACKET) {
 		etm4_steps_damage(steps, "no packet has such bytes");
+	}
 }
 
 void etm4_steps_take(struct etm4_steps *steps, const ocsd_generic_trace_elem *element)

@@ -15,7 +15,8 @@ struct etm4_steps {
 	uint64_t stamp;
 	uint64_t space;
 	uint32_t thread;
-	uint64_t offset; /* of what is being told now */
+	uint64_t offset;    /* of what is being told now */
+	const char *unread; /* the packet that was refused last is damaged by nothing but that: what it is */
 };
 
 /* What one element becomes; there is room for it. */

@@ -118,6 +118,7 @@ static int read_step(struct hwt_file *file, char **word, unsigned words, const c
 		{ "gap", HWT_GAP, 0 },
 		{ "damage", HWT_GAP, HWT_GAP_DAMAGED },
 		{ "codeless", HWT_GAP, HWT_GAP_CODE },
+		{ "unread", HWT_GAP, HWT_GAP_UNREAD },
 		{ "note", HWT_NOTE, 0 },
 		{ "sample", HWT_SAMPLE, 0 },
 	};

@@ -11,7 +11,7 @@
  *	thread INDEX PID TID NAME           one in thread mode
  *	run STAMP|- ADDRESS COUNT BRANCH[!] [TO]    COUNT instructions of 4 bytes; BRANCH as flow_branch_word(), ! not taken
  *	on STAMP|- ADDRESS       off STAMP|- [ADDRESS]       async STAMP|- FROM [TO]
- *	space STAMP|- SPACE [TID]           overflow STAMP|-        gap|damage|codeless|note STAMP|- TEXT
+ *	space STAMP|- SPACE [TID]           overflow STAMP|-        gap|damage|codeless|unread|note STAMP|- TEXT
  *	sample STAMP|- PC [DATA LATENCY [CLASS OPERATION EVENTS]]
  *
  *	# or KTRU: a remark; KTRU as the first four bytes has a file taken for one of rings, where it matters

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # The decoder of ETMv4 as a fuzz target: replayed by `make check`; `make fuzz-etm4` fuzzes until it is stopped.
-ETM4_FUZZ_SRCS := test/fuzz/etm4_fuzz.c $(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
+ETM4_FUZZ_SRCS := test/fuzz/etm4_fuzz.c test/fuzz/opencsd_leaks.c $(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
 
 build/test/asan/etm4_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(ETM4_FUZZ_SRCS),-Ihost)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ -ldl

@@ -46,14 +46,6 @@ uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 	return unit_time;
 }
 
-/* What the library allocates for a callback it never frees, nor an address that is taken back. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n"
-	       "leak:EtmV4P0Stack::createAddrElem\n";
-}
-
 static void check_steps(const struct hwt_stream *stream)
 {
 	const char *message;

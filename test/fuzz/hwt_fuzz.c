@@ -15,13 +15,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
-/* OpenCSD's C interface forgets one object of each tree. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_suppressions(void)
-{
-	return "leak:ocsd_dt_set_gen_elem_outfn\nleak:ocsd_dt_attach_packet_callback\n";
-}
-
 static void check(int condition, const char *what)
 {
 	if (condition)

@@ -60,6 +60,7 @@ golden beside-summary ktrace summary --with beside.steps v2.ktrx
 # What is damaged is said, and by the exit status too, whatever is looked for in it.
 golden damaged hwt damaged.steps
 golden codeless hwt --calls codeless.steps
+golden unread hwt --calls unread.steps
 golden damaged-packets hwt -g damaged.steps
 
 # What cannot be.

@@ -250,10 +250,10 @@ static const struct {
 							    "gap: no packet has such bytes!\n"
 							    "on 401010\n"
 							    "run 401010-401014 (2) conditional not\n" },
-	/* Code of 32 bits. */
+	/* Code of 32 bits, which is no damage. */
 	{ START "f6 81 a0 08 00 00 00 f7 " SYNC AT("04") "f6",
 	  BEGUN "run 401000-401004 (2) conditional not\n"
-		"gap: no packet has such bytes!\n"
+		"gap: AArch32 code is not decoded\n"
 		"on 401010\n"
 		"run 401010-401014 (2) conditional not\n" },
 	/* Other code at the same place. */
@@ -361,6 +361,31 @@ static void speculation(void **state)
 	}
 }
 
+/* What other units write is no damage. */
+static void what_others_write(void **state)
+{
+	static const struct {
+		uint32_t configr;
+		const char *message;
+	} kinds_of[] = {
+		{ 1u << 2, "loads and stores as elements (TRCCONFIGR.INSTP0) are not decoded" },
+		{ 1u << 8, "conditional elements (TRCCONFIGR.COND) are not decoded" },
+		{ 1u << 14, "Q elements (TRCCONFIGR.QE) are not decoded" },
+		{ 1u << 16, "data trace (TRCCONFIGR.DA, DV) is not decoded" },
+	};
+	const struct hwt_piece piece = { .bytes = (const unsigned char *)"", .size = 0 };
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(kinds_of); i++) {
+		struct hwt_stream other = unit;
+		const char *message = NULL;
+
+		other.etm4.configr |= kinds_of[i].configr;
+		assert_null(hwt_encoding_etm4->open(&other, &piece, NULL, &message));
+		assert_string_equal(message, kinds_of[i].message);
+	}
+}
+
 /* What the unit in software says by context id and VMID. */
 static void unit_in_software(void **state)
 {
@@ -457,10 +482,15 @@ static void lines_of_packets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(each_stream),	    cmocka_unit_test(many_atoms),
-		cmocka_unit_test(code_as_of_then),  cmocka_unit_test(unit_in_software),
-		cmocka_unit_test(frames),	    cmocka_unit_test(wrong_registers),
-		cmocka_unit_test(lines_of_packets), cmocka_unit_test(speculation),
+		cmocka_unit_test(each_stream),
+		cmocka_unit_test(many_atoms),
+		cmocka_unit_test(code_as_of_then),
+		cmocka_unit_test(unit_in_software),
+		cmocka_unit_test(frames),
+		cmocka_unit_test(wrong_registers),
+		cmocka_unit_test(lines_of_packets),
+		cmocka_unit_test(speculation),
+		cmocka_unit_test(what_others_write),
 	};
 
 	return cmocka_run_group_tests_name("hwt_etm4", tests, NULL, NULL);
