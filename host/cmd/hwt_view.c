@@ -31,7 +31,8 @@ static void say_doubts(const struct view *view, const struct flow_doubts *doubts
 {
 	if (doubts->resyncs)
 		command_message(view->args->name,
-				"%s: stacks begun anew, as what came fitted none that was known: %llu",
+				"%s: went on on a stack of which nothing was known, as that of a thread that is "
+				"switched to: %llu times, which is no damage",
 				view->args->path, (unsigned long long)doubts->resyncs);
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",

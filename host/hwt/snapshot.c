@@ -27,17 +27,18 @@ const char *hwt_snapshot_message(void)
 	return message;
 }
 
-static void find_kernel(struct hwt_snapshot *snapshot)
+static int find_kernel(struct hwt_snapshot *snapshot)
 {
 	struct ktread_image *image;
 
 	if (ktread_image_find(&image, snapshot->memory) != 0)
-		return;
+		return ktread_memory_assume(snapshot->memory);
 	snapshot->virtual = ktread_image_virtual(image);
 	snapshot->physical = ktread_image_physical(image);
 	if (!snapshot->machine)
 		snapshot->machine = ktread_image_machine(image);
 	ktread_image_close(image);
+	return 0;
 }
 
 static const char *name_of(uint16_t machine)
@@ -81,17 +82,18 @@ int hwt_snapshot_open(struct hwt_snapshot **opened, const char *path, uint16_t m
 	snapshot->machine = machine;
 	status = is_elf(path) ? ktread_memory_open_core(&snapshot->memory, path)
 			      : ktread_memory_open_ram(&snapshot->memory, path, name_of(machine));
-	if (status < 0) {
+	if (status == 0)
+		status = find_kernel(snapshot);
+	if (status < 0)
 		snprintf(message, sizeof(message), "%s", ktread_image_message());
+	if (status == 0 && !is_pages(snapshot->memory)) {
+		snprintf(message, sizeof(message), "%s: no memory of a machine: that is whole pages", path);
+		status = KTREAD_E_FORMAT;
+	}
+	if (status < 0) {
 		hwt_snapshot_close(snapshot);
 		return status;
 	}
-	if (!is_pages(snapshot->memory)) {
-		snprintf(message, sizeof(message), "%s: no memory of a machine: that is whole pages", path);
-		hwt_snapshot_close(snapshot);
-		return KTREAD_E_FORMAT;
-	}
-	find_kernel(snapshot);
 	*opened = snapshot;
 	return 0;
 }
@@ -119,9 +121,30 @@ static void keep(struct hwt_snapshot *snapshot, uint64_t space)
 	snapshot->space[0] = space;
 }
 
+static bool is_near_root(const struct hwt_snapshot *snapshot, uint64_t address)
+{
+	return snapshot->virtual && address - snapshot->virtual + REACH < 2 * REACH;
+}
+
+/*
+ * A process that has ended leaves its tables to others. They then lead from the root's address elsewhere, or nowhere; only the
+ * former shows for code that is no kernel's, as there may be tables without the kernel.
+ */
+static bool is_gone(const struct hwt_snapshot *snapshot, uint64_t space, uint64_t address)
+{
+	uint64_t physical;
+
+	if (!snapshot->virtual)
+		return false;
+	if (hwt_walk(snapshot->memory, snapshot->machine, space, snapshot->virtual, &physical))
+		return physical != snapshot->physical;
+	return is_near_root(snapshot, address);
+}
+
 static bool translate(struct hwt_snapshot *snapshot, uint64_t space, uint64_t address, uint64_t *physical)
 {
-	if (space && hwt_walk(snapshot->memory, snapshot->machine, space, address, physical)) {
+	if (space && hwt_walk(snapshot->memory, snapshot->machine, space, address, physical) &&
+	    !is_gone(snapshot, space, address)) {
 		keep(snapshot, space);
 		return true;
 	}
@@ -129,7 +152,7 @@ static bool translate(struct hwt_snapshot *snapshot, uint64_t space, uint64_t ad
 		if (snapshot->space[i] != space &&
 		    hwt_walk(snapshot->memory, snapshot->machine, snapshot->space[i], address, physical))
 			return true;
-	if (!snapshot->virtual || address - snapshot->virtual + REACH >= 2 * REACH)
+	if (!is_near_root(snapshot, address))
 		return false;
 	*physical = address - snapshot->virtual + snapshot->physical;
 	return true;

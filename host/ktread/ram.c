@@ -113,3 +113,12 @@ int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, cons
 	*memory = opened;
 	return 0;
 }
+
+int ktread_memory_assume(struct ktread_memory *memory)
+{
+	const int status = memory->ram && memory->machine != MACHINE_UNKNOWN
+				   ? ktread_ram_try(memory, memory->machine, 0, 0, 0)
+				   : 0;
+
+	return status < 0 ? status : 0;
+}

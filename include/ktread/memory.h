@@ -45,6 +45,11 @@ struct ktread_memory_ops {
 
 /* RAM file of QEMU: `machine` x86_64 | aarch64 | riscv64, or NULL to try each layout's base. */
 int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine);
+/*
+ * Where a RAM file's bytes lie in the machine's memory is known once ktrace's root has been found in it. Of one that has none
+ * this takes the usual place of the machine that was named, if one was. 0 or an error.
+ */
+int ktread_memory_assume(struct ktread_memory *memory);
 int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
 /* The context is closed with the memory, and where that cannot be opened. */
 int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,

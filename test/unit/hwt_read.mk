@@ -4,7 +4,7 @@
 HWT_READ_SRCS := $(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/ktread/*.c host/analyze/symbols*.c)
 
 ifneq ($(HWT_HAS_PT),)
-HWT_READ_TESTS := hwt_read_pt hwt_read_images hwt_read_streams hwt_read_rings
+HWT_READ_TESTS := hwt_read_pt hwt_read_images hwt_read_streams hwt_read_rings hwt_read_memory
 UNIT_TESTS += $(HWT_READ_TESTS)
 $(foreach t,$(HWT_READ_TESTS), \
 	$(eval UNIT_CFLAGS_$(t) := -Ihost) \

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Code that no file is given for is found in the guest's memory: the branches of a CPU's kernel code, decoded by its memory as the
+# guest left it, are those that its ELF file gives. And another file is not taken for memory.
+# HWT_ARCHES: which (default: x86_64 aarch64).
+. test/tap.sh
+
+ktrace=build/bin/ktrace
+
+# branches OPTION…: where each branch is, and of which kind; how runs between them are cut is the decoder's affair.
+branches() {
+	"$ktrace" hwt -o pc,event_type,event_payload "$@" "$tmp/trace" 2>"$tmp/said" |
+		awk 'NR > 1 && $2 != "run" { print ($(NF - 1) == "at" ? $NF : $1), $2 }'
+}
+
+for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
+	rm -rf "$tmp/ram" "$tmp/trace"
+	mkdir "$tmp/ram"
+	timeout -k 5 100 "$ktrace" run -q --timeout 90 --trace-unit --keep-ram --ram-dir "$tmp/ram" --out "$tmp/out.ktrx" -- \
+		$(sh scripts/qemu.sh "$arch" 2) -append run=hwt:-s:1:-w:/tmp/trace:recursion,give:/tmp/trace </dev/null 2>"$tmp/err" |
+		tr -d '\r' >"$tmp/console"
+	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
+	check "$arch: a CPU's kernel code is recorded" test -s "$tmp/trace"
+	branches --elf "build/demo/$arch/kernel.elf" >"$tmp/by-file"
+	branches --memory "$(echo "$tmp"/ram/*.ram)" >"$tmp/by-memory"
+	check "$arch: there are thousands of branches" test "$(wc -l <"$tmp/by-file")" -gt 2000
+	check "$arch: memory gives the same" cmp -s "$tmp/by-file" "$tmp/by-memory"
+	branches >"$tmp/by-nothing"
+	check "$arch: without it their code is missing, which is said" grep -q 'places whose code is not here: ' "$tmp/said"
+	"$ktrace" hwt --memory "$tmp/console" "$tmp/trace" >/dev/null 2>"$tmp/said"
+	equal "$arch: a file that is no memory: status" 1 "$?"
+done
+done_testing
