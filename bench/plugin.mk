@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 BENCH_RUNS += bench/plugin.sh
-BENCH_NEEDS += build/lib/ktrace-pt.so build/bench/cputime build/test/plugin_blocks build/test/hwt_blocks \
+BENCH_NEEDS += build/lib/ktrace-pt.so build/bench/cputime build/test/hwt_blocks \
 	build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
 
 build/bench/cputime: bench/cputime.c

@@ -6,7 +6,6 @@
 
 #define NONE	   UINT32_MAX
 #define LINES_MOST 1024u	       /* of one address; what comes behind them replaces the last */
-#define MIXED	   UINT64_MAX	       /* several spaces have said so */
 #define CHUNK	   (UINT32_C(1) << 20) /* read at once */
 #define EM_X86_64  62u
 #define CR3_TOLD   (~UINT64_C(0x1f)) /* the bits of it that packets have */
@@ -14,10 +13,10 @@
 struct line {
 	uint64_t number; /* address / HWT_CODE_LINE */
 	uint64_t space;	 /* 0: of all that have no line of their own */
-	uint64_t owner;	 /* of one of space 0: who said so, or MIXED */
 	uint64_t from;
 	uint64_t known; /* a bit for each byte */
 	uint32_t next;	/* of the same number, the one that was made before */
+	bool changes;	/* what is read of it depends on the time, or on what space it is for */
 	unsigned char bytes[HWT_CODE_LINE];
 };
 
@@ -99,22 +98,18 @@ static void overlay(struct line *line, const struct part *part)
 	line->known |= part->known;
 }
 
-/* The line that the space has now: its own, or else that of all; and how many there are of the number. */
+/* The line that the space has now; and how many there are of the number. */
 static uint32_t present(const struct hwt_codes *codes, uint32_t head, uint64_t space, uint32_t *count)
 {
-	uint32_t common = NONE, own = NONE;
+	uint32_t own = NONE;
 
 	*count = 0;
 	for (uint32_t at = head; at != NONE; at = codes->line[at].next) {
-		const struct line *line = &codes->line[at];
-
 		++*count;
-		if (own == NONE && line->space == space)
+		if (own == NONE && codes->line[at].space == space)
 			own = at;
-		if (common == NONE && line->space == 0)
-			common = at;
 	}
-	return own != NONE ? own : common;
+	return own;
 }
 
 static int add_line(struct hwt_codes *codes, const struct line *line, uint32_t *head)
@@ -137,7 +132,7 @@ static int add_line(struct hwt_codes *codes, const struct line *line, uint32_t *
 
 static int take_part(struct hwt_codes *codes, const struct part *part)
 {
-	struct line made = { .number = part->number, .owner = part->space, .from = part->from };
+	struct line made = { .number = part->number, .space = part->space, .from = part->from };
 	uint32_t *head, at, count;
 	struct line *line;
 
@@ -148,18 +143,12 @@ static int take_part(struct hwt_codes *codes, const struct part *part)
 	line = at == NONE ? NULL : &codes->line[at];
 	if (line && (!differs(line, part) || count >= LINES_MOST)) {
 		overlay(line, part);
-		if (line->space == 0 && line->owner != part->space)
-			line->owner = MIXED;
 		return 0;
 	}
+	/* Another space's code is no earlier version of this one's. */
 	if (line) {
 		memcpy(made.bytes, line->bytes, sizeof(made.bytes));
 		made.known = line->known;
-		/* Another space's code is no earlier version of this one's. */
-		if (line->space == 0 && part->space != 0 && line->owner != part->space)
-			made.space = part->space;
-		else
-			made.space = line->space;
 	}
 	overlay(&made, part);
 	return add_line(codes, &made, head);
@@ -215,43 +204,67 @@ static int compare_numbers(const void *left, const void *right)
 	return (*a)->space < (*b)->space ? -1 : (*a)->space > (*b)->space;
 }
 
-static int add_run(struct hwt_codes *codes, const struct hwt_code_run *run)
+static int compare_spaces(const void *left, const void *right)
 {
+	const struct line *const *a = left, *const *b = right;
+
+	if ((*a)->space != (*b)->space)
+		return (*a)->space < (*b)->space ? -1 : 1;
+	return (*a)->number < (*b)->number ? -1 : (*a)->number > (*b)->number;
+}
+
+static int add_run(struct hwt_codes *codes, const struct line *line, bool fixed, bool apart)
+{
+	const struct hwt_code_run run = { .address = line->number * HWT_CODE_LINE,
+					  .size = HWT_CODE_LINE,
+					  .space = fixed ? line->space : 0,
+					  .fixed = fixed,
+					  .apart = apart };
 	struct hwt_code_run *last = codes->runs ? &codes->run[codes->runs - 1] : NULL, *grown;
 
-	/* Neighbours in the order of addresses; of several spaces each line is a run of its own. */
-	if (last && last->fixed == run->fixed && last->space == run->space &&
-	    last->address + last->size == run->address) {
-		last->size += run->size;
+	if (last && last->fixed == fixed && last->space == run.space &&
+	    last->address + last->size == run.address) {
+		last->size += run.size;
 		return 0;
 	}
 	grown = hwt_grow(codes->run, codes->runs, &codes->run_room, sizeof(*grown));
 	if (!grown)
 		return KTREAD_E_MEMORY;
 	codes->run = grown;
-	codes->run[codes->runs++] = *run;
+	codes->run[codes->runs++] = run;
 	return 0;
 }
 
-/* The lines of one number: one that all agree upon is fixed; so is one of several that no space has two of. */
-static int add_number(struct hwt_codes *codes, struct line *const *line, size_t lines)
+/* Some of several that change: a space has two of a number, or one has its own and others that of all. */
+static int add_changing(struct hwt_codes *codes, struct line *const *line)
 {
 	int status = 0;
+	size_t end;
 
-	for (size_t i = 0; i < lines && status == 0; i++) {
-		const bool again = (i > 0 && line[i - 1]->space == line[i]->space) ||
-				   (i + 1 < lines && line[i + 1]->space == line[i]->space);
-		struct hwt_code_run run = { .address = line[i]->number * HWT_CODE_LINE,
-					    .size = HWT_CODE_LINE,
-					    .space = line[i]->space,
-					    .fixed = !again };
+	for (size_t i = 0; i < codes->lines && status == 0; i = end) {
+		bool changes = false;
 
-		if (lines > 1 && run.space == 0) {
-			run.fixed = run.fixed && line[i]->owner != 0 && line[i]->owner != MIXED;
-			run.space = line[i]->owner == MIXED ? 0 : line[i]->owner;
-		}
-		if (!again || i == 0 || line[i - 1]->space != line[i]->space)
-			status = add_run(codes, &run);
+		for (end = i + 1; end < codes->lines && line[end]->number == line[i]->number; end++)
+			changes |= line[end]->space == line[end - 1]->space || line[i]->space == 0;
+		for (size_t k = i; k < end && changes; k++)
+			line[k]->changes = line[i]->space == 0 ||
+					   (k > i && line[k - 1]->space == line[k]->space) ||
+					   (k + 1 < end && line[k + 1]->space == line[k]->space);
+		if (changes)
+			status = add_run(codes, line[i], false, true);
+	}
+	return status;
+}
+
+static int add_fixed(struct hwt_codes *codes, struct line *const *line)
+{
+	bool apart = true;
+	int status = 0;
+
+	for (size_t i = 0; i < codes->lines && status == 0; i++) {
+		if (!line[i]->changes)
+			status = add_run(codes, line[i], true, apart);
+		apart = line[i]->changes || (i + 1 < codes->lines && line[i + 1]->space != line[i]->space);
 	}
 	return status;
 }
@@ -259,18 +272,17 @@ static int add_number(struct hwt_codes *codes, struct line *const *line, size_t 
 static int find_runs(struct hwt_codes *codes)
 {
 	struct line **sorted = calloc(codes->lines + 1, sizeof(struct line *));
-	int status = sorted ? 0 : KTREAD_E_MEMORY;
-	size_t end;
+	int status;
 
-	for (size_t i = 0; sorted && i < codes->lines; i++)
+	if (!sorted)
+		return KTREAD_E_MEMORY;
+	for (size_t i = 0; i < codes->lines; i++)
 		sorted[i] = &codes->line[i];
-	if (sorted)
-		qsort(sorted, codes->lines, sizeof(*sorted), compare_numbers);
-	for (size_t i = 0; i < codes->lines && status == 0; i = end) {
-		for (end = i + 1; end < codes->lines && sorted[end]->number == sorted[i]->number; end++)
-			;
-		status = add_number(codes, sorted + i, end - i);
-	}
+	qsort(sorted, codes->lines, sizeof(*sorted), compare_numbers);
+	status = add_changing(codes, sorted);
+	qsort(sorted, codes->lines, sizeof(*sorted), compare_spaces);
+	if (status == 0)
+		status = add_fixed(codes, sorted);
 	free(sorted);
 	return status;
 }
@@ -361,6 +373,24 @@ static unsigned distance(const struct line *line, uint64_t space, uint64_t stamp
 	return any ? 4 + late : UINT32_MAX;
 }
 
+/* Which bytes of a line no other of its number contradicts. */
+static uint64_t agreed(const struct hwt_codes *codes, const struct line *line)
+{
+	uint64_t same = line->known;
+
+	for (uint32_t at = *place(codes, line->number); at != NONE; at = codes->line[at].next) {
+		const struct line *other = &codes->line[at];
+
+		for (uint64_t both = same & other->known; both; both &= both - 1) {
+			const unsigned i = (unsigned)__builtin_ctzll(both);
+
+			if (line->bytes[i] != other->bytes[i])
+				same &= ~(UINT64_C(1) << i);
+		}
+	}
+	return same;
+}
+
 /*
  * The line to be read from byte `into` on: lines come newest first, so of those that are as near the first is the newest; of
  * those that are yet to come, the last is the next.
@@ -394,11 +424,16 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 		const unsigned into = (unsigned)((address + done) % HWT_CODE_LINE);
 		const struct line *line =
 			choose(codes, (address + done) / HWT_CODE_LINE, into, space, stamp, any);
-		const uint64_t unknown = line ? ~(line->known >> into) : 0;
+		uint64_t known, unknown;
 		size_t here;
 
 		if (!line)
 			break;
+		/* Of another space it is only a guess. */
+		known = line->space == space || line->space == 0 ? line->known : agreed(codes, line);
+		if (!(known >> into & 1))
+			break;
+		unknown = ~(known >> into);
 		here = unknown ? (size_t)__builtin_ctzll(unknown) : HWT_CODE_LINE;
 		if (here > HWT_CODE_LINE - into)
 			here = HWT_CODE_LINE - into;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Code that a trace brings along: which bytes lay at an address when, in which address space. Kept in lines of 64 bytes. What
- * all address spaces agree upon is one line; where one of them has other bytes it gets a line of its own; where bytes change
- * with time there is a line for each version, valid from its stamp on.
+ * Code that a trace brings along: which bytes lay at an address when, in which address space. Kept in lines of 64 bytes, each of
+ * one space; those of space 0 are of all that have none of their own. Where bytes change with time there is a line for each
+ * version, valid from its stamp on.
  */
 #ifndef HWT_CODE_H
 #define HWT_CODE_H
@@ -21,7 +21,7 @@ void hwt_codes_close(struct hwt_codes *codes);
 
 /*
  * How many bytes are known from an address on, at most `size`. `stamp` 0: the latest. With `any` also what was only seen in
- * other address spaces.
+ * other address spaces, as far as all of them agree.
  */
 size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t stamp, uint64_t address,
 		      unsigned char *to, size_t size, bool any);
@@ -34,8 +34,12 @@ struct hwt_code_run {
 	uint64_t address, size; /* both are multiples of HWT_CODE_LINE */
 	uint64_t space;		/* of the lines, if `fixed`; 0: they are the same in all */
 	bool fixed; /* never change, and what hwt_codes_read() says of `space` is the same at any time */
+	bool apart; /* there is another kind between it and the run before it */
 };
-/* The n-th run in the order of addresses, those of several spaces one by one. False: there are not so many. */
+/*
+ * The n-th run: those that change in the order of addresses, whatever their spaces, and then the fixed ones of each space in that
+ * order. False: there are not so many.
+ */
 bool hwt_codes_run(const struct hwt_codes *codes, size_t n, struct hwt_code_run *run);
 
 #endif

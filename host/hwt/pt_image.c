@@ -64,12 +64,12 @@ static int write_section(struct pt_sections *sections, const struct section *sec
 	return wrote == (ssize_t)section->size ? 0 : KTREAD_E_MEMORY;
 }
 
-/* `apart`: from the run before it by one that changes, which is not to be in a gap. */
-static int add_section(struct pt_sections *sections, const struct hwt_code_run *run, bool apart)
+static int add_section(struct pt_sections *sections, const struct hwt_code_run *run)
 {
 	struct section *last = sections->sections ? &sections->section[sections->sections - 1] : NULL, *grown;
 
-	if (last && !apart && last->space == run->space && run->address >= last->address + last->size &&
+	/* What changes is not to be in a gap. */
+	if (last && !run->apart && last->space == run->space && run->address >= last->address + last->size &&
 	    run->address - (last->address + last->size) <= GAP) {
 		last->size = run->address + run->size - last->address;
 		return 0;
@@ -86,15 +86,12 @@ static int add_section(struct pt_sections *sections, const struct hwt_code_run *
 static int gather_code(struct pt_sections *sections)
 {
 	struct hwt_code_run run;
-	bool apart = false;
 	uint64_t offset = 0;
 	int status = 0;
 
-	for (size_t i = 0; hwt_codes_run(sections->images->codes, i, &run) && status == 0; i++) {
+	for (size_t i = 0; hwt_codes_run(sections->images->codes, i, &run) && status == 0; i++)
 		if (run.fixed)
-			status = add_section(sections, &run, apart);
-		apart = !run.fixed;
-	}
+			status = add_section(sections, &run);
 	if (status == 0 && sections->sections) {
 		sections->code = memfd_create("code", MFD_CLOEXEC);
 		if (sections->code < 0)
@@ -137,9 +134,10 @@ static int add_span(struct pt_sections *sections, struct pt_image *image, const 
 	struct hwt_code_run run;
 	int status = 0;
 
-	for (; hwt_codes_run(sections->images->codes, *run_at, &run) && run.address <= last && status == 0;
+	for (; hwt_codes_run(sections->images->codes, *run_at, &run) && !run.fixed && run.address <= last &&
+	       status == 0;
 	     ++*run_at) {
-		if (run.fixed || run.address + run.size <= address)
+		if (run.address + run.size <= address)
 			continue;
 		if (run.address > address)
 			status = add(sections, image, span->binary->path,

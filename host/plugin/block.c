@@ -57,17 +57,18 @@ static void keep(struct set *set, uint64_t address)
 	set->count++;
 }
 
-static uint64_t hash_of(const struct instruction *instruction, size_t count, uint32_t *points)
+static uint64_t hash_of(const struct instruction *instruction, size_t count, size_t *points, size_t *size)
 {
 	uint64_t hash = count;
 
-	*points = 0;
+	*points = *size = 0;
 	for (size_t i = 0; i < count; i++) {
 		hash = mix(hash, instruction[i].size << 1 | instruction[i].stop);
 		for (size_t k = 0; k < instruction[i].size; k++)
 			hash = mix(hash, instruction[i].bytes[k]);
 		if (instruction[i].stop && i + 1 < count)
 			++*points;
+		*size += instruction[i].size;
 	}
 	return hash;
 }
@@ -100,18 +101,26 @@ static void fill(const struct encoder *encoder, struct block *block, const struc
 	block->handler = holds(&handlers, block->start) || holds(&vectors, block->vectors);
 }
 
-static struct block *block_new(size_t points)
+static struct block *block_new(const struct instruction *instruction, size_t points, size_t size)
 {
-	size_t size = (sizeof(struct block) + points * sizeof(struct point) + LINE - 1) & ~(LINE - 1);
-	struct block *block = aligned_alloc(LINE, size);
+	size_t head = sizeof(struct block) + points * sizeof(struct point);
+	size_t total = (head + size + LINE - 1) & ~(LINE - 1);
+	struct block *block = aligned_alloc(LINE, total);
+	unsigned char *to = (unsigned char *)block + head;
 
-	return block != NULL ? memset(block, 0, size) : NULL;
+	if (block == NULL)
+		return NULL;
+	memset(block, 0, head);
+	block->bytes = to;
+	for (; size > 0; size -= instruction++->size)
+		to = (unsigned char *)memcpy(to, instruction->bytes, instruction->size) + instruction->size;
+	return block;
 }
 
 struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count)
 {
-	uint32_t points;
-	uint64_t hash = hash_of(instruction, count, &points);
+	size_t points, size;
+	uint64_t hash = hash_of(instruction, count, &points, &size);
 	struct block **place = bucket_of(instruction->address), *block;
 
 	pthread_mutex_lock(&lock);
@@ -120,7 +129,7 @@ struct block *block_get(const struct encoder *encoder, const struct instruction 
 			break;
 	}
 	if (block == NULL) {
-		block = block_new(points);
+		block = block_new(instruction, points, size);
 		if (block != NULL) {
 			block->hash = hash;
 			fill(encoder, block, instruction, count);
@@ -132,15 +141,17 @@ struct block *block_get(const struct encoder *encoder, const struct instruction 
 	return block;
 }
 
-int block_covers(uint64_t start, uint64_t address)
+struct block *block_covering(uint64_t start, uint64_t address)
 {
-	int found = 0;
+	struct block *block;
 
 	pthread_mutex_lock(&lock);
-	for (const struct block *block = *bucket_of(start); block != NULL && !found; block = block->chain)
-		found = block->start == start && address > start && address < block->next;
+	for (block = *bucket_of(start); block != NULL; block = block->chain) {
+		if (block->start == start && address > start && address < block->next)
+			break;
+	}
 	pthread_mutex_unlock(&lock);
-	return found;
+	return block;
 }
 
 void block_is_handler(struct block *block)

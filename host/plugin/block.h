@@ -48,12 +48,16 @@ struct block {
 	uint8_t modes;	 /* of the processor in which it can be what it is; the encoder's bits */
 	_Atomic uint8_t
 		handler; /* an interrupt or exception has led here, or to another entry of the same table */
+	uint8_t listed;	 /* code.c's: it is in its page's list */
+	_Atomic uint64_t seen;	/* code.c's: address spaces in which its bytes are those told last */
 	struct point end_point; /* at the last instruction */
 	uint64_t last;		/* address of the last instruction */
 	struct block *chain;	/* in its bucket */
-	uint64_t hash;		/* of its bytes and points */
-	uint64_t vectors;	/* the table of handlers of which it may be an entry; 0: of none */
-	struct point passed[];	/* those before the last, in order */
+	struct block *page_chain;
+	const unsigned char *bytes; /* from start to next */
+	uint64_t hash;		    /* of its bytes and points */
+	uint64_t vectors;	    /* the table of handlers of which it may be an entry; 0: of none */
+	struct point passed[];	    /* those before the last, in order; then the bytes */
 };
 
 /* One instruction of a block that is being translated. */
@@ -70,8 +74,8 @@ struct encoder;
 /* The block of these instructions, `count` at least 1, found or made. NULL: out of memory. */
 struct block *block_get(const struct encoder *encoder, const struct instruction *instruction, size_t count);
 
-/* A block that starts there and has this address behind its start: nonzero. */
-int block_covers(uint64_t start, uint64_t address);
+/* A block that starts there and has this address behind its start; NULL: there is none. */
+struct block *block_covering(uint64_t start, uint64_t address);
 
 /*
  * An interrupt or exception leads to this block, here and after it is translated anew; and so it does to the other entries of

@@ -315,6 +315,7 @@ const struct encoder encoder_etm4 = {
 	.encoding = KTRX_HWT_ENCODING_ETM4,
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),
+	.space_bits = UINT64_C(0xffffffff) << KTRX_HWT_UNIT_SPACE_SHIFT,
 	.memory_base = 0x40000000,
 	.memory_span = UINT64_MAX,
 	.marker = a64_marker,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "code.h"
 #include "flow.h"
 
 #define LIKELY(x)   __builtin_expect(!!(x), 1)
@@ -18,6 +19,7 @@ struct vcpu {
 	const struct point *at; /* the last that was reported, or &unknown */
 	struct trace *only;	/* the one that is enabled; &nobody if there is none, or two */
 	struct trace *trace[2]; /* those that are enabled */
+	uint64_t bit;		/* of its address space, in block->seen */
 	unsigned traces;
 	unsigned idle; /* blocks reported since there were none */
 	struct trace ring, guest;
@@ -43,11 +45,12 @@ int flow_open(const struct encoder *encoder, unsigned count, void (*idle)(void))
 {
 	when_idle = idle;
 	vcpus = aligned_alloc(64, count * sizeof(*vcpus));
-	if (vcpus == NULL)
+	if (vcpus == NULL || code_open(count) != 0)
 		return -1;
 	memset(vcpus, 0, count * sizeof(*vcpus));
 	for (unsigned i = 0; i < count; i++) {
 		vcpus[i].at = &unknown;
+		vcpus[i].bit = 1;
 		vcpus[i].only = &nobody;
 		make_trace(&vcpus[i].ring, encoder);
 		make_trace(&vcpus[i].guest, encoder);
@@ -274,6 +277,13 @@ static void enter_unknown(struct vcpu *vcpu, const struct block *block)
 	}
 }
 
+/* What is told of a block must be in the rings' file. */
+static inline void see(struct vcpu *vcpu, struct block *block)
+{
+	if (UNLIKELY((atomic_load_explicit(&block->seen, memory_order_acquire) & vcpu->bit) == 0))
+		code_see((unsigned)(vcpu - vcpus), block);
+}
+
 /* What was about to run when an interrupt came that led away from this point; never more than surely has run. */
 static uint64_t interrupted(const struct point *at, int between)
 {
@@ -299,9 +309,11 @@ static int begun_anew(struct vcpu *vcpu, const struct point *at, const struct bl
 		return 0;
 	for (int taken = from->end == END_CONDITIONAL ? 0 : 1; taken <= 1; taken++) {
 		struct block middle = { .start = taken ? from->target : from->next, .modes = to->modes };
+		struct block *stopped = block_covering(middle.start, to->start);
 
-		if (!block_covers(middle.start, to->start))
+		if (stopped == NULL)
 			continue;
+		see(vcpu, stopped);
 		for (unsigned i = 0; i < vcpu->traces; i++)
 			follow(vcpu->trace[i], from, &middle, taken);
 		return 1;
@@ -376,6 +388,7 @@ void flow_enter(unsigned cpu, void *data)
 	struct block *to = point->block;
 
 	vcpu->at = point;
+	see(vcpu, to);
 	if (LIKELY(at->last && (to->modes & trace->simple))) {
 		int taken = leads(at->block, to);
 
@@ -453,6 +466,11 @@ void flow_end(struct trace *trace, uint64_t address)
 	list_traces(vcpu_of(trace));
 }
 
+void flow_space(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end)
+{
+	vcpus[cpu].bit = code_enter(cpu, space, user_start, user_end);
+}
+
 void flow_sync(struct trace *trace, uint64_t address)
 {
 	if (!trace->enabled || trace->full)
@@ -501,6 +519,7 @@ void flow_forget_blocks(void)
 			vcpu->at = &vcpu->kept_point;
 		}
 	}
+	code_forget();
 	blocks_forget();
 }
 

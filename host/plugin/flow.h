@@ -33,6 +33,8 @@ struct trace *flow_ring_trace(unsigned cpu);
 void flow_begin(struct trace *trace, uint64_t address);
 /* It is no longer to be written; what is at `address` has not run. */
 void flow_end(struct trace *trace, uint64_t address);
+/* The virtual CPU runs in this address space from now on; user code lies in [user_start, user_end), where that is not empty. */
+void flow_space(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end);
 /* Time and address space are told anew, with all that it takes to begin reading here. */
 void flow_sync(struct trace *trace, uint64_t address);
 

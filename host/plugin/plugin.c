@@ -107,8 +107,6 @@ static void watch_block(const struct qemu_plugin_tb *tb, size_t first_insn,
 							 QEMU_PLUGIN_MEM_W, point);
 		first = 0;
 	}
-	if (watched && rings_code(instruction, count, unit_space(instruction->address)))
-		flow_renew_all_times();
 }
 
 /*

@@ -18,6 +18,8 @@
 #define LONG_BRANCHES 47 /* most that fit into a packet */
 #define FULL	      (UINT64_C(1) << LONG_BRANCHES)
 
+#define SPACE_BITS UINT64_C(0xfffffffffffe0) /* 51 to 5 */
+
 #define MTC_SHIFT KTRX_HWT_UNIT_MTC_FREQUENCY
 #define MTC_MOST  200u /* periods; its 8 bits tell fewer than 256 apart */
 
@@ -100,7 +102,7 @@ static void put_target(struct trace *trace, unsigned head, uint64_t ip)
 
 static void put_space(struct trace *trace)
 {
-	uint64_t packet = (trace->space & UINT64_C(0xfffffffffffe0)) >> 5 << 17 | 0x4302u;
+	uint64_t packet = (trace->space & SPACE_BITS) >> 5 << 17 | 0x4302u;
 
 	output_put(&trace->output, &packet, 8);
 }
@@ -263,6 +265,7 @@ const struct encoder encoder_pt = {
 	.target = "x86_64",
 	.encoding = KTRX_HWT_ENCODING_PT,
 	.ringing = X86_MODE_64,
+	.space_bits = SPACE_BITS,
 	.longest = 15,
 	.memory_span = UINT64_C(1) << 32, /* below the hole for devices; the rest lies above it */
 	.parameters = &parameters,

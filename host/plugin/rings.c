@@ -11,18 +11,10 @@
 #include "rings.h"
 #include "trace.h"
 
-/* Which bytes have been kept of an address; open addressing, grown when half full. */
-struct kept {
-	uint64_t address, space;
-	uint64_t hash; /* of the bytes; 0: free */
-};
-
 static unsigned char *file; /* NULL: there is none */
 static uint64_t file_size, ring_bytes;
 static struct output_piece *pieces;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static struct kept *kept;
-static size_t kept_room, kept_count;
 
 static struct ktrx_hwt_rings *head(void)
 {
@@ -63,10 +55,8 @@ const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint
 	ring_bytes = ring_size;
 	file_size =
 		sizeof(struct ktrx_hwt_rings) + cpus * (sizeof(struct ktrx_hwt_ring) + ring_size) + code_size;
-	kept_room = 65536;
-	kept = calloc(kept_room, sizeof(*kept));
 	pieces = calloc(cpus, sizeof(*pieces));
-	if (kept == NULL || pieces == NULL)
+	if (pieces == NULL)
 		return "takes more memory than there is";
 	wrong = map(path);
 	if (wrong != NULL)
@@ -98,110 +88,28 @@ void rings_output(unsigned cpu, struct output *output)
 	output_seek(output, 0);
 }
 
-static uint64_t hash_of(const struct instruction *instruction, size_t count, uint32_t *size)
+int rings_are_open(void)
 {
-	uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-	*size = 0;
-	for (size_t i = 0; i < count; i++) {
-		for (size_t k = 0; k < instruction[i].size; k++)
-			hash = (hash ^ instruction[i].bytes[k]) * UINT64_C(0x100000001b3);
-		*size += (uint32_t)instruction[i].size;
-	}
-	hash ^= *size;
-	return hash != 0 ? hash : 1;
+	return file != NULL;
 }
 
-static struct kept *slot_of(uint64_t address, uint64_t space)
+void rings_code(const struct block *block, uint64_t space)
 {
-	size_t i = (size_t)((address ^ space << 7) * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (kept_room - 1);
-
-	while (kept[i].hash != 0 && (kept[i].address != address || kept[i].space != space))
-		i = (i + 1) & (kept_room - 1);
-	return &kept[i];
-}
-
-/* Without memory the table stays as it is; when it is all but full, code is kept twice rather than not. */
-static void grow(void)
-{
-	struct kept *old = kept, *larger = calloc(kept_room * 2, sizeof(*larger));
-	size_t old_room = kept_room;
-
-	if (larger == NULL)
-		return;
-	kept = larger;
-	kept_room *= 2;
-	for (size_t i = 0; i < old_room; i++) {
-		if (old[i].hash != 0)
-			*slot_of(old[i].address, old[i].space) = old[i];
-	}
-	free(old);
-}
-
-enum { KNOWN, FRESH, REPLACED };
-
-static int compare(uint64_t address, uint64_t space, uint64_t hash)
-{
-	const struct kept *slot = slot_of(address, space);
-
-	if (slot->hash == 0)
-		return kept_count + 1 >= kept_room ? REPLACED : FRESH;
-	return slot->hash == hash ? KNOWN : REPLACED;
-}
-
-/* Only what the file has, so a guest cannot have more remembered than that. */
-static void remember(uint64_t address, uint64_t space, uint64_t hash)
-{
-	struct kept *slot;
-
-	if (kept_count >= kept_room / 2)
-		grow();
-	slot = slot_of(address, space);
-	if (slot->hash == 0 && kept_count + 1 >= kept_room)
-		return;
-	kept_count += slot->hash == 0;
-	*slot = (struct kept){ .address = address, .space = space, .hash = hash };
-}
-
-/* -1: there is no room in the file. */
-static int append(const struct instruction *instruction, size_t count, uint64_t space, uint32_t size)
-{
-	uint64_t total = sizeof(struct ktrx_hwt_seen) + (((uint64_t)size + 7) & ~UINT64_C(7));
+	uint64_t size = block->next - block->start;
+	uint64_t total = sizeof(struct ktrx_hwt_seen) + ((size + 7) & ~UINT64_C(7));
 	uint64_t at = head()->code + head()->code_size;
-	unsigned char *to = file + at + sizeof(struct ktrx_hwt_seen);
 	struct ktrx_hwt_seen *seen = (struct ktrx_hwt_seen *)(file + at);
 
 	if (total > file_size - at) {
 		head()->code_lost += size;
-		return -1;
+		return;
 	}
 	*seen = (struct ktrx_hwt_seen){ .unit_time = clock_nanoseconds(),
-					.address = instruction->address,
+					.address = block->start,
 					.space = space,
-					.size = size };
-	for (size_t i = 0; i < count; i++) {
-		memcpy(to, instruction[i].bytes, instruction[i].size);
-		to += instruction[i].size;
-	}
+					.size = (uint32_t)size };
+	memcpy(seen + 1, block->bytes, size);
 	__atomic_store_n(&head()->code_size, head()->code_size + total, __ATOMIC_RELEASE);
-	return 0;
-}
-
-int rings_code(const struct instruction *instruction, size_t count, uint64_t space)
-{
-	uint32_t size;
-	uint64_t hash;
-	int result;
-
-	if (file == NULL)
-		return 0;
-	hash = hash_of(instruction, count, &size);
-	pthread_mutex_lock(&lock);
-	result = compare(instruction->address, space, hash);
-	if (result != KNOWN && append(instruction, count, space, size) == 0)
-		remember(instruction->address, space, hash);
-	pthread_mutex_unlock(&lock);
-	return result == REPLACED;
 }
 
 void rings_clock(uint64_t stamp, uint64_t frequency, uint64_t nonce)

@@ -17,11 +17,11 @@ const char *rings_open(const char *path, unsigned cpus, uint64_t ring_size, uint
 /* The output of a virtual CPU's ring, from position 0 on. */
 void rings_output(unsigned cpu, struct output *output);
 
-/*
- * The bytes of a block of an address space, if they are not the last that were kept of that address in it. Nonzero: others were
- * kept of it before.
- */
-int rings_code(const struct instruction *instruction, size_t count, uint64_t space);
+/* There is a file: rings_open() has made it. */
+int rings_are_open(void);
+
+/* The bytes of a block from now on, in this address space. What finds no room is counted. One caller at a time. */
+void rings_code(const struct block *block, uint64_t space);
 
 /* The guest's clock says so now, in the boot with this nonce. */
 void rings_clock(uint64_t stamp, uint64_t frequency, uint64_t nonce);

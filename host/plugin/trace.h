@@ -68,6 +68,7 @@ struct encoder {
 	const void *parameters; /* what its decoder must know, as in struct ktrx_hwt_unit */
 	size_t parameters_size;
 	uint8_t ringing;      /* mode of the processor in which a guest rings */
+	uint64_t space_bits;  /* of an address space: those that packets have */
 	uint64_t longest;     /* bytes of an instruction, at most */
 	uint64_t memory_base; /* physical address at which the usual machine has its memory … */
 	uint64_t memory_span; /* … and so many bytes of it in one piece */

@@ -91,36 +91,15 @@ static uint32_t enable(struct trace *trace, const struct request *request)
 	return 0;
 }
 
-/*
- * Virtual CPUs are threads of QEMU, and translate in them what they are to run. Where one thread has to run several (-icount,
- * and guests whose order of memory the host does not keep), it is not known which of them it translates for.
- */
-static _Thread_local struct {
-	uint64_t space, user_start, user_end;
-	unsigned cpu;
-	uint8_t told, several;
-} current;
-
-uint64_t unit_space(uint64_t address)
-{
-	if (current.several || address < current.user_start || address >= current.user_end)
-		return 0;
-	return current.space;
-}
-
 static void change_space(unsigned cpu, const struct request *request)
 {
 	struct trace *trace[2] = { flow_ring_trace(cpu), flow_guest_trace(cpu) };
+	const struct ktrx_hwt_unit *page = &request->page;
 
-	current.several |= current.told && current.cpu != cpu;
-	current.told = 1;
-	current.cpu = cpu;
-	current.space = request->page.space;
-	current.user_start = request->page.user_start;
-	current.user_end = request->page.user_end;
+	flow_space(cpu, page->space & trace[0]->encoder->space_bits, page->user_start, page->user_end);
 	for (unsigned i = 0; i < 2; i++) {
-		trace[i]->space = request->page.space;
-		trace[i]->thread = request->page.thread;
+		trace[i]->space = page->space;
+		trace[i]->thread = page->thread;
 		flow_sync(trace[i], request->next);
 	}
 }

@@ -8,7 +8,4 @@
 /* A store behind a marker has been done by this virtual CPU, at a physical address; what is at `next` runs next. */
 void unit_ring(unsigned cpu, uint64_t physical, uint64_t next);
 
-/* The address space of code there, as the guest has told of this thread's virtual CPU; 0: the kernel's, or it has not. */
-uint64_t unit_space(uint64_t address);
-
 #endif

@@ -145,13 +145,13 @@ struct ktrx_hwt_ring {
 };
 
 /*
- * Code as it was translated. The same address and space again: other bytes from then on, and the unit tells its time in a
- * packet (TSC) before it tells that they were run.
+ * Code that was run, told before it was. The same addresses and space again: other bytes from then on, and the unit tells its
+ * time in a packet (TSC) before it tells that they were run.
  */
 struct ktrx_hwt_seen {
 	uint64_t unit_time;
 	uint64_t address;
-	uint64_t space; /* that was told last; 0: of the kernel, or not told: the same in all */
+	uint64_t space; /* that ran it, as packets have it; 0: of the kernel, or not told: the same in all */
 	uint32_t size;	/* bytes that follow */
 	uint32_t reserved;
 };

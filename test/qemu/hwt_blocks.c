@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * hwt_blocks RINGS LOG: decodes what the trace unit in software has left (out=RINGS), and compares it with QEMU's own log of the
- * same run (-d exec,nochain -D LOG): each virtual CPU must have run the same blocks, one after another. A line each:
+ * hwt_blocks RINGS [LOG [START END]]: decodes what the trace unit in software has left (out=RINGS), and compares it with QEMU's own
+ * log of the same run (-d exec,nochain -D LOG): each virtual CPU must have run the same blocks, one after another. With START
+ * and END only code at these addresses is compared, to which the log may have been kept (-dfilter); without LOG it is only
+ * decoded. A line each:
  *
- *	cpu 0: blocks 1234 equal 1230 unfinished 4 stray 0 gaps 0 bytes 567 branches 890
+ *	cpu 0: blocks 1234 equal 1230 unfinished 4 stray 0 gaps 0 left 0 bytes 567 branches 890 instructions 4567
  *
  * unfinished: in the log alone: QEMU did not run it after all ("Stopped execution"), or not one of its instructions was run, as
- * far as the unit can tell, before an interrupt or exception came; stray: runs that do not begin or go on where the log says. Ends with 1 if there are strays or gaps, or if
+ * far as the unit can tell, before an interrupt or exception came; stray: runs that do not begin or go on where the log says;
+ * left: of the log, behind all that was decoded. Ends with 1 if there are strays or gaps, nothing or too little was decoded, or if
  * more than one block in a hundred is unfinished.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +23,15 @@
 
 #define SLOTS		(1u << 22)
 #define UNFINISHED_MOST 64u /* of a loop: all that QEMU has stopped before are only seen at its end */
+#define LEFT_MOST	3u  /* the last, of which the end was not reached, and the log may be ahead */
 
 /* ---- Which sizes blocks have ------------------------------------------------------------------- */
 
 struct size {
 	uint64_t address; /* plus 1; 0: free */
+	uint64_t space;	  /* 0: any */
 	uint32_t size;
+	bool repeats; /* one instruction, which is a block of QEMU's each time that it repeats itself */
 };
 
 static struct size *sizes;
@@ -34,31 +41,46 @@ static size_t slot_of(uint64_t address)
 	return (size_t)((address + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 42);
 }
 
-static void add_size(uint64_t address, uint32_t size)
+/* x86: a string instruction with a repeat prefix, and nothing else. */
+static bool is_repeated(uint32_t encoding, const unsigned char *bytes, uint32_t size)
 {
-	size_t i = slot_of(address);
+	bool repeats = false;
+	uint32_t i = 0;
 
-	for (; sizes[i].address != 0; i = (i + 1) % SLOTS)
-		if (sizes[i].address == address + 1 && sizes[i].size == size)
-			return;
-	sizes[i] = (struct size){ address + 1, size };
+	for (; i < size && (bytes[i] == 0xf2 || bytes[i] == 0xf3 || bytes[i] == 0x66 || bytes[i] == 0x67 ||
+			    bytes[i] >> 4 == 4);
+	     i++)
+		repeats |= bytes[i] >> 1 == 0x79;
+	return encoding == KTRX_HWT_ENCODING_PT && repeats && i + 1 == size &&
+	       ((bytes[i] >= 0xa4 && bytes[i] <= 0xaf && bytes[i] >> 1 != 0x54) || bytes[i] >> 2 == 0x1b);
 }
 
-static void *read_all(const char *path, size_t *size)
+static void add_size(uint32_t encoding, const struct ktrx_hwt_seen *seen, const unsigned char *bytes)
+{
+	size_t i = slot_of(seen->address);
+
+	for (; sizes[i].address != 0; i = (i + 1) % SLOTS)
+		if (sizes[i].address == seen->address + 1 && sizes[i].size == seen->size &&
+		    sizes[i].space == seen->space)
+			return;
+	sizes[i] = (struct size){ seen->address + 1, seen->space, seen->size,
+				  is_repeated(encoding, bytes, seen->size) };
+}
+
+static unsigned char *read_all(const char *path, size_t *size)
 {
 	FILE *file = fopen(path, "rb");
-	char *bytes = NULL;
+	unsigned char *bytes = NULL;
 
 	if (file && fseek(file, 0, SEEK_END) == 0) {
 		*size = (size_t)ftell(file);
 		rewind(file);
-		bytes = malloc(*size + 1);
+		bytes = malloc(*size);
 	}
 	if (!bytes || fread(bytes, 1, *size, file) != *size) {
 		perror(path);
 		exit(2);
 	}
-	bytes[*size] = '\0';
 	fclose(file);
 	return bytes;
 }
@@ -76,7 +98,7 @@ static void read_sizes(const char *path)
 	for (uint64_t at = head->code; at + sizeof(seen) <= head->code + head->code_size;
 	     at += sizeof(seen) + ((seen.size + UINT64_C(7)) & ~UINT64_C(7))) {
 		memcpy(&seen, file + at, sizeof(seen));
-		add_size(seen.address, seen.size);
+		add_size(head->encoding, &seen, file + at + sizeof(seen));
 	}
 	free(file);
 }
@@ -100,78 +122,139 @@ static void add_block(struct log *log, uint64_t start)
 	log->start[log->count++] = start;
 }
 
-/* Lines of blocks as "Trace 0: 0x7f… [cs_base/pc/flags/…] name". */
-static struct log read_log(char *text, unsigned cpu)
+/* Lines of blocks as "Trace 0: 0x7f… [cs_base/pc/flags/…] name", of all CPUs. */
+static void read_log(const char *path, struct log *logs, size_t cpus)
 {
-	struct log log = { 0 };
-	char prefix[32];
+	FILE *file = fopen(path, "r");
+	char line[512];
 
-	snprintf(prefix, sizeof(prefix), "Trace %u:", cpu);
-	for (char *line = text, *end; *line; line = end + 1) {
-		const char *pc;
-
-		end = strchr(line, '\n');
-		if (!end)
-			break;
-		if (strncmp(line, prefix, strlen(prefix)) == 0 && (pc = strchr(line, '/')) != NULL)
-			add_block(&log, strtoull(pc + 1, NULL, 16));
+	if (!file) {
+		perror(path);
+		exit(2);
 	}
-	return log;
+	while (fgets(line, sizeof(line), file)) {
+		const char *pc = strchr(line, '/');
+		char *end;
+		unsigned long cpu;
+
+		if (strncmp(line, "Trace ", 6) != 0 || !pc)
+			continue;
+		cpu = strtoul(line + 6, &end, 10);
+		if (*end == ':' && cpu < cpus)
+			add_block(&logs[cpu], strtoull(pc + 1, NULL, 16));
+	}
+	fclose(file);
 }
 
 /* ---- Side by side ------------------------------------------------------------------------------ */
 
-struct tally {
-	uint64_t equal, unfinished, stray, gaps, branches;
+struct comparison {
+	struct log log;
+	uint64_t start, end;	   /* addresses that are compared; end 0: all */
+	bool synchronised;	   /* the unit has said something else since the last run */
+	uint64_t behind;	   /* the last run */
+	uint64_t behind_block;	   /* the last block, as far as it was run */
+	uint64_t behind_all_of_it; /* … as QEMU has translated it */
+	uint64_t equal, unfinished, stray, gaps, branches, instructions;
 };
 
-/* Behind the block that was run from `address` on, in a run up to `end`. */
-static uint64_t block_end(const struct log *log, uint64_t address, uint64_t end)
+/* The log's block is the last instruction before `behind` once more, or what is next there, and repeats itself. */
+static bool repeats(uint64_t behind, uint64_t address)
 {
-	uint64_t best = end;
+	for (size_t i = slot_of(address); sizes[i].address != 0; i = (i + 1) % SLOTS)
+		if (sizes[i].address == address + 1 && sizes[i].repeats &&
+		    (address == behind || address + sizes[i].size == behind))
+			return true;
+	return false;
+}
 
+/*
+ * Behind the block that was run from `address` on, which is of several sizes where QEMU has translated it in several ways: where
+ * the log goes on, or else the run's end.
+ */
+static uint64_t block_end(struct comparison *comparison, uint64_t address, const struct hwt_step *run)
+{
+	const struct log *log = &comparison->log;
+	const uint64_t next = log->at < log->count ? log->start[log->at] : 0;
+	uint64_t best = run->end;
+
+	comparison->behind_all_of_it = run->end;
 	for (size_t i = slot_of(address); sizes[i].address != 0; i = (i + 1) % SLOTS) {
-		uint64_t behind = address + sizes[i].size;
+		const uint64_t behind = address + sizes[i].size;
 
-		if (sizes[i].address != address + 1)
+		if (sizes[i].address != address + 1 || (sizes[i].space != 0 && sizes[i].space != run->space))
 			continue;
-		if (behind == end)
-			return end;
-		if (behind < end && log->at < log->count && log->start[log->at] == behind)
+		if (behind > comparison->behind_all_of_it)
+			comparison->behind_all_of_it = behind;
+		if (behind < run->end && ((behind == next && behind != run->to) ||
+					  (behind & 4095) + 15 > 4096 || repeats(behind, next)))
 			best = behind;
 	}
 	return best;
 }
 
-/* Blocks that were interrupted, or that QEMU stopped before and logged again when it ran them. */
-static void skip_unfinished(struct log *log, uint64_t address, struct tally *tally)
+/* The log's next block has the address in its middle. */
+static bool is_within_next(const struct log *log, uint64_t address)
 {
-	for (size_t some = 0; some < UNFINISHED_MOST && log->at + some < log->count; some++) {
-		if (log->start[log->at + some] != address)
-			continue;
-		tally->unfinished += some;
-		log->at += some;
-		return;
-	}
+	const uint64_t start = log->at < log->count ? log->start[log->at] : UINT64_MAX;
+
+	for (size_t i = slot_of(start); start < address && sizes[i].address != 0; i = (i + 1) % SLOTS)
+		if (sizes[i].address == start + 1 && address < start + sizes[i].size)
+			return true;
+	return false;
 }
 
-/* The run that is decoded is one or more blocks of the log. */
-static void compare(struct log *log, const struct hwt_step *run, struct tally *tally)
+/* Blocks that were interrupted, or that QEMU stopped before and logged again when it ran them. False: it is not near. */
+static bool catch_up(struct comparison *comparison, uint64_t address)
 {
-	for (uint64_t at = run->address; at < run->end;) {
-		skip_unfinished(log, at, tally);
-		if (log->at == log->count || log->start[log->at] != at) {
-			if (tally->stray++ < 5)
-				printf("# stray %" PRIx64 " to %" PRIx64 " at %" PRIu64 ", log has %" PRIx64
-				       "\n",
-				       at, run->last, run->offset,
-				       log->at < log->count ? log->start[log->at] : 0);
-			return;
+	struct log *log = &comparison->log;
+	uint64_t unfinished = 0;
+
+	for (size_t at = log->at; unfinished < UNFINISHED_MOST && at < log->count; at++) {
+		if (log->start[at] == address) {
+			comparison->unfinished += unfinished;
+			log->at = at + 1;
+			return true;
 		}
-		log->at++;
-		tally->equal++;
-		at = block_end(log, at, run->end);
+		unfinished += !repeats(comparison->behind_block, log->start[at]);
 	}
+	return false;
+}
+
+static void tell_stray(struct comparison *comparison, const struct hwt_step *run, uint64_t at)
+{
+	const struct log *log = &comparison->log;
+
+	if (comparison->stray++ < 5)
+		printf("# stray %" PRIx64 " to %" PRIx64 " at %" PRIu64 ", log has %" PRIx64 "\n", at,
+		       run->last, run->offset, log->at < log->count ? log->start[log->at] : 0);
+}
+
+/* The run that is decoded is one or more blocks of the log, or what was left of one where the unit has synchronised. */
+static void compare(struct comparison *comparison, const struct hwt_step *run)
+{
+	uint64_t at = run->address;
+
+	if (comparison->synchronised && is_within_next(&comparison->log, at)) {
+		comparison->equal++;
+		at = block_end(comparison, comparison->log.start[comparison->log.at++], run);
+	} else if (at == comparison->behind && at < comparison->behind_all_of_it) {
+		at = run->end < comparison->behind_all_of_it ? run->end : comparison->behind_all_of_it;
+	}
+	for (; at < run->end; at = comparison->behind_block) {
+		/* To the unit what may reach into the next page is a block of its own; to QEMU only what does. */
+		const bool rest = at == comparison->behind_block && (at & 4095) + 15 > 4096;
+
+		if (catch_up(comparison, at)) {
+			comparison->equal++;
+		} else if (!rest) {
+			tell_stray(comparison, run, at);
+			break;
+		}
+		comparison->behind_block = block_end(comparison, at, run);
+	}
+	comparison->behind = run->end;
+	comparison->synchronised = false;
 }
 
 /* Up to where the unit says that it begins. */
@@ -181,62 +264,81 @@ static void begin(struct log *log, uint64_t address)
 		log->at++;
 }
 
-static int check_cpu(const struct hwt_file *file, struct hwt_images *images, size_t number, struct log *log)
+static void take(struct comparison *comparison, const struct hwt_step *step)
+{
+	if (step->kind == HWT_GAP && comparison->gaps++ < 5)
+		printf("# gap %" PRIx64 " at %" PRIu64 ": %s\n", step->address, step->offset, step->text);
+	if (step->kind != HWT_RUN) {
+		comparison->synchronised = true;
+		return;
+	}
+	comparison->branches += step->branch != HWT_BRANCH_NONE;
+	comparison->instructions += step->instructions;
+	if (comparison->log.count &&
+	    (!comparison->end || (step->address >= comparison->start && step->address < comparison->end)))
+		compare(comparison, step);
+}
+
+static int check_cpu(const struct hwt_file *file, struct hwt_images *images, size_t number,
+		     struct comparison *comparison)
 {
 	const struct hwt_stream *stream = hwt_file_stream(file, number);
-	struct tally tally = { 0 };
+	const struct log *log = &comparison->log;
 	struct hwt_decoder *decoder;
 	const struct hwt_step *step;
-	int status = hwt_decoder_open(&decoder, file, number, images), begun = 0;
+	int status = hwt_decoder_open(&decoder, file, number, images), begun = comparison->end != 0;
 
 	while (status >= 0 && (status = hwt_decoder_next(decoder, &step)) > 0) {
 		if (step->kind == HWT_ON && !begun)
-			begin(log, step->address);
+			begin(&comparison->log, step->address);
 		begun |= step->kind == HWT_ON;
-		if (step->kind == HWT_RUN)
-			compare(log, step, &tally);
-		if (step->kind == HWT_GAP && tally.gaps++ < 5)
-			printf("# gap %" PRIx64 " at %" PRIu64 ": %s\n", step->address, step->offset,
-			       step->text);
-		tally.branches += step->kind == HWT_RUN && step->branch != HWT_BRANCH_NONE;
+		take(comparison, step);
 	}
 	if (status < 0)
 		printf("# %s\n", hwt_decoder_message(decoder));
 	hwt_decoder_close(decoder);
 	printf("cpu %" PRIu32 ": blocks %zu equal %" PRIu64 " unfinished %" PRIu64 " stray %" PRIu64
-	       " gaps %" PRIu64 " bytes %" PRIu64 " branches %" PRIu64 "\n",
-	       stream->cpu, log->count, tally.equal, tally.unfinished, tally.stray, tally.gaps, stream->bytes,
-	       tally.branches);
-	return status < 0 || tally.stray || tally.gaps || tally.equal == 0 ||
-	       tally.unfinished > tally.equal / 100 + 5;
+	       " gaps %" PRIu64 " left %zu bytes %" PRIu64 " branches %" PRIu64 " instructions %" PRIu64 "\n",
+	       stream->cpu, log->count, comparison->equal, comparison->unfinished, comparison->stray,
+	       comparison->gaps, log->count - log->at, stream->bytes, comparison->branches,
+	       comparison->instructions);
+	return status < 0 || comparison->stray || comparison->gaps || comparison->instructions == 0 ||
+	       (log->count && comparison->equal == 0) || log->count - log->at > LEFT_MOST ||
+	       comparison->unfinished > comparison->equal / 100 + 5;
 }
 
 int main(int count, char **argument)
 {
 	struct hwt_file *file;
 	struct hwt_images *images;
-	size_t size;
-	char *text;
+	struct log *logs;
+	size_t streams;
 	int wrong = 0;
 
-	if (count != 3)
+	if (count != 2 && count != 3 && count != 5)
 		return 2;
 	if (hwt_file_open(&file, argument[1]) < 0) {
 		fprintf(stderr, "%s\n", hwt_file_message(file));
 		return 2;
 	}
-	if (hwt_images_new(&images, file, NULL) < 0)
+	streams = hwt_file_streams(file);
+	logs = calloc(streams + 1, sizeof(*logs));
+	if (!logs || hwt_images_new(&images, file, NULL) < 0)
 		return 2;
 	read_sizes(argument[1]);
-	text = read_all(argument[2], &size);
-	for (size_t n = 0; n < hwt_file_streams(file); n++) {
-		struct log log = read_log(text, hwt_file_stream(file, n)->cpu);
+	if (count > 2)
+		read_log(argument[2], logs, streams);
+	for (size_t n = 0; n < streams; n++) {
+		struct comparison comparison = { .log = logs[hwt_file_stream(file, n)->cpu] };
 
-		if (log.count)
-			wrong |= check_cpu(file, images, n, &log);
-		free(log.start);
+		if (count > 3) {
+			comparison.start = strtoull(argument[3], NULL, 0);
+			comparison.end = strtoull(argument[4], NULL, 0);
+		}
+		wrong |= check_cpu(file, images, n, &comparison);
+		free(comparison.log.start);
 	}
-	free(text);
+	free(logs);
 	free(sizes);
 	hwt_images_free(images);
 	hwt_file_close(file);

@@ -1,19 +1,52 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What the trace unit in software tells of an AArch64 guest, decoded by OpenCSD, is what QEMU says that it ran, block by block.
+# What the trace unit in software tells, decoded by libipt or OpenCSD, is what QEMU says that it ran, block by block: of a kernel
+# alone, and of programs that lie at the same addresses, among them some that share pages of memory.
+# HWT_ARCHES: which (default: x86_64 aarch64).
 . test/tap.sh
+user='0x1000000000 0x2000000000' # where the demo's programs lie
 
-# blocks WORKLOAD [OPTIONS OF THE UNIT]
-blocks() {
+# boot ARCH CPUS APPEND WORDS…: QEMU with the demo's kernel, its log in $tmp/log; WORDS stand before the options of QEMU.
+boot() {
+	arch=$1 cpus=$2 append=$3
+	shift 3
 	rm -f "$tmp/rings" "$tmp/log"
 	# shellcheck disable=SC2046
-	timeout -k 2 100 $(sh scripts/qemu.sh aarch64 2) -append "run=$1" \
-		-plugin "build/lib/ktrace-pt.so,out=$tmp/rings,size=64M,code=16M${2:-}" \
-		-d exec,nochain -D "$tmp/log" </dev/null >"$tmp/console" 2>&1
-	check "$1${2:-}: what is decoded is what was run" build/test/hwt_blocks "$tmp/rings" "$tmp/log"
+	timeout -k 2 120 $1 $(sh scripts/qemu.sh "$arch" "$cpus") -d exec,nochain -D "$tmp/log" $2 -append "$append" \
+		</dev/null >"$tmp/console" 2>&1
 }
 
-blocks pingpong
-blocks calls ,returns=off
-blocks fault ,exact=on
+# equals ARCH CPUS WORKLOAD [OPTIONS OF THE UNIT]: all that ran, but the firmware's code, most of what an x86 PC runs.
+equals() {
+	filter=
+	[ "$1" = aarch64 ] || filter='-dfilter 0x100000..0x5ffffff,0x8000000..0xffffffffffffffff'
+	boot "$1" "$2" "run=$3" '' "$filter -plugin build/lib/ktrace-pt.so,out=$tmp/rings,size=64M${4:-}"
+	check "$1, $2 CPUs, $3${4:-}: what is decoded is what was run" build/test/hwt_blocks "$tmp/rings" "$tmp/log"
+}
+
+# programs ARCH CPUS WORKLOAD: what the programs ran, each in an address space of its own.
+programs() {
+	boot "$1" "$2" "run=$3" "build/bin/ktrace run -q --timeout 100 --branches=$tmp/rings --out $tmp/out.ktrx --" \
+		'-dfilter 0x1000000000+0x1000000000'
+	check "$1, $2 CPUs, $3: it ended well" grep -q "^init: $3: status 0" "$tmp/console"
+	# shellcheck disable=SC2086
+	check "$1, $2 CPUs, programs of $3: what is decoded is what was run" \
+		build/test/hwt_blocks "$tmp/rings" "$tmp/log" $user
+}
+
+for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
+	equals "$arch" 1 calls ,exact=on
+	equals "$arch" 1 calls ,exact=off,returns=off,time=off
+	equals "$arch" 1 fault ,exact=on
+	equals "$arch" 4 calls ,exact=on
+	equals "$arch" 2 pingpong
+	programs "$arch" 2 pipeline
+	programs "$arch" 4 make
+done
+
+# A comparison that could not fail would show nothing.
+head -c -200000 "$tmp/log" >"$tmp/short"
+build/test/hwt_blocks "$tmp/rings" "$tmp/short" $user >"$tmp/said"
+check "a log without its end: status" test $? -ne 0
+check "a log without its end: said" grep -q ' stray [1-9]' "$tmp/said"
 done_testing

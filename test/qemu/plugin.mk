@@ -1,8 +1,4 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
-# The trace unit in software, against QEMU's own log.
+# The trace unit in software: its arguments, and what it leaves when QEMU is killed.
 SCRIPT_TESTS += test/qemu/plugin.sh
-CHECK_NEEDS += build/lib/ktrace-pt.so build/test/plugin_blocks
-
-build/test/plugin_blocks: test/qemu/plugin_blocks.c
-	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $< -lipt
+CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#include "code.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "flow.h"
+#include "rings.h"
+#include "spaces.h"
+
+#define BUCKETS	   16384u
+#define PAGE_SHIFT 12
+#define ALL	   UINT64_MAX
+
+/* Blocks that begin in a page and are seen in any space. */
+struct page {
+	uint64_t number;
+	uint64_t replaced; /* spaces in which other bytes have been told there before */
+	struct block *first;
+	struct page *chain;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static struct page *bucket[BUCKETS];
+static uint64_t replaced; /* spaces of which it is not known what has been told */
+static uint64_t user_from, user_until;
+
+int code_open(unsigned count)
+{
+	return spaces_open(count);
+}
+
+/* ---- Pages ------------------------------------------------------------------------------------- */
+
+static struct page **place_of(uint64_t number)
+{
+	struct page **place = &bucket[(number * UINT64_C(0x9e3779b97f4a7c15) >> 40) % BUCKETS];
+
+	while (*place != NULL && (*place)->number != number)
+		place = &(*place)->chain;
+	return place;
+}
+
+/* Without memory the block is told again each time that it is run. */
+static struct page *page_of(uint64_t address)
+{
+	struct page **place = place_of(address >> PAGE_SHIFT);
+
+	if (*place == NULL && (*place = calloc(1, sizeof(**place))) != NULL)
+		(*place)->number = address >> PAGE_SHIFT;
+	return *place;
+}
+
+/* They have an address in common, and not the same byte there. */
+static int contradict(const struct block *one, const struct block *other)
+{
+	uint64_t from = one->start > other->start ? one->start : other->start;
+	uint64_t until = one->next < other->next ? one->next : other->next;
+
+	return from < until && memcmp(one->bytes + (from - one->start), other->bytes + (from - other->start),
+				      until - from) != 0;
+}
+
+/* Blocks of a page that this one contradicts are no longer seen in these spaces. */
+static void supplant(struct page *page, const struct block *by, uint64_t in)
+{
+	struct block **place = &page->first;
+
+	while (*place != NULL) {
+		struct block *block = *place;
+
+		if ((block->seen & in) != 0 && contradict(block, by)) {
+			atomic_fetch_and(&block->seen, ~in);
+			page->replaced |= in;
+		}
+		if (block->seen == 0) {
+			block->listed = 0;
+			*place = block->page_chain;
+		} else {
+			place = &block->page_chain;
+		}
+	}
+}
+
+/* Nonzero: other bytes may have been told of its addresses before. */
+static int take_place(struct page *page, struct block *block, uint64_t in)
+{
+	uint64_t first = block->start >> PAGE_SHIFT, last = (block->next - 1) >> PAGE_SHIFT;
+	uint64_t before = replaced;
+
+	/* The last instruction of one may reach into the page behind it. */
+	for (uint64_t i = 0; i <= last - first + 1; i++) {
+		struct page *near = *place_of(first - 1 + i);
+
+		if (near == NULL)
+			continue;
+		supplant(near, block, in);
+		before |= near->replaced;
+	}
+	if (!block->listed) {
+		block->page_chain = page->first;
+		page->first = block;
+		block->listed = 1;
+	}
+	return (before & in) != 0;
+}
+
+/* ---- Spaces ------------------------------------------------------------------------------------ */
+
+static void unsee(uint64_t gone)
+{
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		for (struct page *page = bucket[i]; page != NULL; page = page->chain) {
+			for (struct block *block = page->first; block != NULL; block = block->page_chain)
+				atomic_fetch_and(&block->seen, ~gone);
+		}
+	}
+	replaced |= gone;
+}
+
+uint64_t code_enter(unsigned cpu, uint64_t space, uint64_t user_start, uint64_t user_end)
+{
+	uint64_t gone, bit;
+
+	pthread_mutex_lock(&lock);
+	user_from = user_start;
+	user_until = user_end;
+	gone = spaces_enter(cpu, user_end != 0 ? space : 0);
+	if (gone != 0)
+		unsee(gone);
+	bit = UINT64_C(1) << spaces_number(cpu);
+	pthread_mutex_unlock(&lock);
+	return bit;
+}
+
+/* ---- Blocks ------------------------------------------------------------------------------------ */
+
+static void tell(struct block *block, uint64_t space, uint64_t in)
+{
+	struct page *page = page_of(block->start);
+	int again = page == NULL || take_place(page, block, in);
+
+	rings_code(block, space);
+	/* Before any virtual CPU tells that it ran. */
+	if (again)
+		flow_renew_all_times();
+	if (page != NULL)
+		atomic_fetch_or(&block->seen, in);
+}
+
+void code_see(unsigned cpu, struct block *block)
+{
+	int user, kernel;
+	uint64_t in;
+
+	if (!rings_are_open()) {
+		block->seen = ALL;
+		return;
+	}
+	pthread_mutex_lock(&lock);
+	user = block->start >= user_from && block->start < user_until;
+	kernel = user_until != 0 && !user;
+	in = user ? UINT64_C(1) << spaces_number(cpu) : 1;
+	if ((block->seen & in) == 0)
+		tell(block, user ? spaces_space(cpu) : 0, kernel ? ALL : in);
+	else if (kernel)
+		atomic_fetch_or(&block->seen, ALL);
+	pthread_mutex_unlock(&lock);
+}
+
+void code_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	for (unsigned i = 0; i < BUCKETS; i++) {
+		while (bucket[i] != NULL) {
+			struct page *page = bucket[i];
+
+			bucket[i] = page->chain;
+			replaced = ALL;
+			free(page);
+		}
+	}
+	pthread_mutex_unlock(&lock);
+}
