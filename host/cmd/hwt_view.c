@@ -30,10 +30,11 @@ struct view {
 static void say_doubts(const struct view *view, const struct flow_doubts *doubts)
 {
 	if (doubts->resyncs)
-		command_message(view->args->name,
-				"%s: went on on a stack of which nothing was known, as that of a thread that is "
-				"switched to: %llu times, which is no damage",
-				view->args->path, (unsigned long long)doubts->resyncs);
+		command_message(
+			view->args->name,
+			"%s: went on on a stack of which nothing was known, as that of a thread that is "
+			"switched to: %llu times, which is no damage",
+			view->args->path, (unsigned long long)doubts->resyncs);
 	if (doubts->deeper)
 		command_message(view->args->name, "%s: calls deeper than %u, not shown: %llu",
 				view->args->path, FLOW_DEPTH_MOST, (unsigned long long)doubts->deeper);
