@@ -210,12 +210,23 @@ static void place_piece(struct ring *ring, const struct flow_spread *spread, siz
 	}
 }
 
+/* Where the stream's code ran at that time. */
+static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uint64_t stamp)
+{
+	const uint32_t cpu = cpu_of(ring), thread = thread_of(ring->stream->tid);
+
+	return cpu != KTRX_NO_CPU || thread == KTREAD_NO_THREAD
+		       ? cpu
+		       : flow_kernel_cpu(beside->kernel, thread, stamp);
+}
+
 /* All that waits lies between the last time told and `to`; UINT64_MAX: that is not known. */
 static void place(const struct beside *beside, struct ring *ring, uint64_t to)
 {
-	struct flow_spread spread = {
-		.kernel = beside->kernel, .trace = beside->trace, .cpu = cpu_of(ring), .from = ring->stamp
-	};
+	struct flow_spread spread = { .kernel = beside->kernel,
+				      .trace = beside->trace,
+				      .cpu = cpu_at(beside, ring, ring->stamp),
+				      .from = ring->stamp };
 
 	for (size_t at = ring->placed; at < ring->count; at++) {
 		const struct waiting *waiting = &ring->queue[ring->first + at];
