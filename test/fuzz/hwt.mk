@@ -22,7 +22,7 @@ build/test/hwt-traces: test/fuzz/hwt_traces.c test/unit/hwt_write.c test/unit/hw
 fuzz-hwt: build/test/fuzz/hwt build/test/hwt-traces
 	@mkdir -p build/test/fuzz/hwt-corpus
 	build/test/hwt-traces build/test/fuzz/hwt-corpus
-	build/test/fuzz/hwt -rss_limit_mb=1024 -timeout=10 -max_len=16384 build/test/fuzz/hwt-corpus
+	build/test/fuzz/hwt -detect_leaks=0 -rss_limit_mb=1024 -timeout=10 -max_len=16384 build/test/fuzz/hwt-corpus
 
 CHECK_NEEDS += build/test/asan/hwt_replay build/test/hwt-traces
 SCRIPT_TESTS += test/fuzz/hwt_replay.sh
