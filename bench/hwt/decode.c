@@ -2,7 +2,8 @@
 /*
  * decode FILE: what it costs to make steps of a trace unit's packets, beside a bare loop over libipt's block decoder, with the
  * same image, the same places at which blocks end, and the same resynchronisation. Both are processor time of this process,
- * best of many rounds in turn, stream by stream. A JSON line on stdout, the bar on stderr; exit status 1 if it is missed.
+ * in turn, stream by stream, in slices of so few runs that what else the machine does spoils only some of them: a slice counts
+ * by its best of many rounds. A JSON line on stdout, the bar on stderr; exit status 1 if it is missed.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,11 +15,16 @@
 #include "hwt/pt_image.h"
 
 #define ROUNDS 15
+#define SLICE  8192u /* runs */
 #define MOST   1.2
 
+/* What one way to decode a stream has done in a round, and the least that each slice has cost in all. */
 struct amount {
 	uint64_t instructions, runs;
-	double ns;
+	double since; /* when the slice began */
+	size_t slices, room;
+	double *best;
+	double ns; /* all slices' */
 };
 
 static double now(void)
@@ -35,24 +41,49 @@ static void fail(const char *what)
 	exit(EXIT_FAILURE);
 }
 
+static void end_slice(struct amount *amount)
+{
+	const double at = now(), ns = at - amount->since;
+
+	if (amount->slices == amount->room) {
+		amount->room = amount->room ? amount->room * 2 : 1024;
+		amount->best = realloc(amount->best, amount->room * sizeof(*amount->best));
+		if (!amount->best)
+			fail("out of memory");
+		for (size_t i = amount->slices; i < amount->room; i++)
+			amount->best[i] = 0;
+	}
+	if (amount->best[amount->slices] == 0 || ns < amount->best[amount->slices])
+		amount->best[amount->slices] = ns;
+	amount->slices++;
+	amount->since = at;
+}
+
 static void decode_steps(const struct hwt_file *file, size_t stream, struct hwt_images *images,
 			 struct amount *amount)
 {
+	uint64_t instructions = 0, runs = 0;
 	struct hwt_decoder *decoder;
 	const struct hwt_step *step;
 
 	if (hwt_decoder_open(&decoder, file, stream, images) < 0)
 		fail(hwt_decoder_message(NULL));
 	while (hwt_decoder_next(decoder, &step) > 0) {
-		amount->instructions += step->instructions;
-		amount->runs += step->kind == HWT_RUN;
+		if (step->kind != HWT_RUN)
+			continue;
+		instructions += step->instructions;
+		if (++runs % SLICE == 0)
+			end_slice(amount);
 	}
 	hwt_decoder_close(decoder);
+	amount->instructions = instructions;
+	amount->runs = runs;
 }
 
 /* All that libipt has to say, as its own documentation has it. */
 static void drain(const struct pt_library *library, struct pt_block_decoder *decoder, struct amount *amount)
 {
+	uint64_t instructions = 0, runs = 0;
 	int status;
 
 	while ((status = library->pt_blk_sync_forward(decoder)) != -pte_eos) {
@@ -65,12 +96,17 @@ static void drain(const struct pt_library *library, struct pt_block_decoder *dec
 				continue;
 			}
 			status = library->pt_blk_next(decoder, &block, sizeof(block));
-			amount->instructions += block.ninsn;
-			amount->runs += block.ninsn != 0;
+			if (!block.ninsn)
+				continue;
+			instructions += block.ninsn;
+			if (++runs % SLICE == 0)
+				end_slice(amount);
 		}
 		if (status >= 0)
-			return;
+			break;
 	}
+	amount->instructions = instructions;
+	amount->runs = runs;
 }
 
 static void decode_blocks(const struct hwt_file *file, size_t stream, struct hwt_images *images,
@@ -98,28 +134,26 @@ static void decode_blocks(const struct hwt_file *file, size_t stream, struct hwt
 	pt_sections_close(sections);
 }
 
-typedef void decode_stream(const struct hwt_file *file, size_t stream, struct hwt_images *images,
-			   struct amount *amount);
-
-/* Adds what the streams cost at best. */
+/* Adds what the stream costs at best. */
 static void measure(const struct hwt_file *file, size_t stream, struct hwt_images *images,
 		    struct amount *bare, struct amount *steps)
 {
-	struct amount best[2] = { { .ns = 0 } }, *const sums[] = { bare, steps };
+	struct amount amount[2] = { { .ns = 0 } }, *const sums[] = { bare, steps };
 
 	for (int round = 0; round < 2 * ROUNDS; round++) {
-		decode_stream *const decode = round % 2 ? decode_steps : decode_blocks;
-		struct amount amount = { .ns = -now() };
+		struct amount *const one = &amount[round % 2];
 
-		decode(file, stream, images, &amount);
-		amount.ns += now();
-		if (round < 2 || amount.ns < best[round % 2].ns)
-			best[round % 2] = amount;
+		one->slices = 0;
+		one->since = now();
+		(round % 2 ? decode_steps : decode_blocks)(file, stream, images, one);
+		end_slice(one);
 	}
 	for (int i = 0; i < 2; i++) {
-		sums[i]->instructions += best[i].instructions;
-		sums[i]->runs += best[i].runs;
-		sums[i]->ns += best[i].ns;
+		sums[i]->instructions += amount[i].instructions;
+		sums[i]->runs += amount[i].runs;
+		for (size_t slice = 0; slice < amount[i].slices; slice++)
+			sums[i]->ns += amount[i].best[slice];
+		free(amount[i].best);
 	}
 }
 

@@ -10,7 +10,7 @@
 
 #include "ktread/ktread.h"
 
-#define STEPS 32u /* that an encoding makes at once */
+#define STEPS 64u /* that an encoding makes at once */
 
 struct hwt_decoder {
 	const struct hwt_file *file;
@@ -93,6 +93,9 @@ static void leave_piece(struct hwt_decoder *decoder)
 		decoder->encoding->close(decoder->open);
 	decoder->open = NULL;
 	decoder->next = decoder->steps = 0;
+	/* No encoding has left a run in any place. */
+	for (unsigned i = 0; i < STEPS; i++)
+		decoder->step[i].kind = HWT_NOTE;
 }
 
 void hwt_decoder_close(struct hwt_decoder *decoder)

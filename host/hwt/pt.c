@@ -11,7 +11,9 @@
 #include <string.h>
 
 /* Blocks without a packet: no code is so long that does not choose its way. */
-#define IDLE_MOST    65536u
+#define IDLE_MOST 65536u
+/* Runs within a function that may share what is known of where and when the unit was. */
+#define LOOK_EVERY   8u
 #define PSB_MOST     128u /* bytes of a PSB and all that may stand up to its PSBEND */
 #define ADDRESS_MOST 9u	  /* bytes of a packet with an address */
 
@@ -43,8 +45,9 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 	if (time == decoder->time)
 		return true;
 	decoder->time = time;
-	decoder->stamp = hwt_stream_stamp(decoder->stream, time);
-	return set_stamp(decoder, decoder->stamp);
+	decoder->now.has_stamp = time != 0;
+	decoder->now.stamp = hwt_stream_stamp(decoder->stream, time);
+	return set_stamp(decoder, decoder->now.stamp);
 }
 
 static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece *piece,
@@ -65,7 +68,11 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 	decoder->library = library;
 	decoder->stream = stream;
 	decoder->piece = *piece;
-	decoder->position = piece->position;
+	decoder->now = (struct hwt_step){ .kind = HWT_RUN,
+					  .has_address = 1,
+					  .offset = piece->position,
+					  .pid = stream->pid,
+					  .tid = stream->tid };
 	pt_library_configure(library, &config, stream, piece);
 	/* A run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
@@ -91,39 +98,25 @@ void pt_decoder_close(void *opened)
 }
 
 /* Where libipt is, and when, which only changes with the packets it has read. False: out of memory, as for an image. */
-static inline bool look(struct pt_decoder *decoder)
+static inline bool look(struct pt_decoder *decoder, unsigned runs)
 {
 	uint64_t offset, time;
 
 	if (decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0 ||
 	    offset == decoder->offset)
 		return true;
-	decoder->idle = 0;
+	decoder->blocks_read = decoder->blocks + runs;
 	decoder->offset = offset;
-	decoder->position = decoder->piece.position + offset;
+	decoder->now.offset = decoder->piece.position + offset;
 	return decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 ||
 	       pt_decoder_set_time(decoder, time);
 }
 
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind)
 {
+	*step = decoder->now;
 	step->kind = (uint8_t)kind;
-	step->branch = HWT_BRANCH_NONE;
-	step->taken = 0;
-	step->has_stamp = decoder->time != 0;
-	step->has_address = kind == HWT_RUN;
-	step->has_to = 0;
-	step->bits = decoder->bits;
-	step->gap = HWT_GAP_MISSING;
-	step->instructions = 0;
-	step->address = step->last = step->end = step->to = 0;
-	step->space = decoder->space;
-	step->stamp = decoder->stamp;
-	step->offset = decoder->position;
-	step->pid = decoder->stream->pid;
-	step->tid = decoder->stream->tid;
-	step->text = NULL;
-	step->sample = NULL;
+	step->has_address = 0;
 }
 
 /* ---- Runs ---- */
@@ -137,70 +130,88 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 {
 	const uint8_t bits = bits_of(block->mode);
 	unsigned char bytes[PT_BRANCH_MOST];
-	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->space,
-					    decoder->stamp, block->end_ip, bytes, sizeof(bytes));
+	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space,
+					    decoder->now.stamp, block->end_ip, bytes, sizeof(bytes));
+	const struct pt_branch branch = pt_branch_of(bytes, size, bits);
 
-	return (struct pt_last){ pt_branch_of(bytes, size, bits), bits };
+	return (struct pt_last){
+		.address = block->end_ip,
+		/* What is in no section may be another the next time. */
+		.section = block->isid ? block->isid : PT_NO_SECTION,
+		.mode = block->mode,
+		.branch = branch.kind,
+		.taken = branch.kind != HWT_BRANCH_NONE && branch.kind != HWT_BRANCH_CONDITIONAL,
+		.bits = bits,
+		.length = branch.length,
+		.within = branch.kind == HWT_BRANCH_CONDITIONAL || branch.kind == HWT_BRANCH_JUMP,
+	};
 }
 
-/* The last instruction of a block. What is in no section may be another the next time. */
-static inline struct pt_last last_of(struct pt_decoder *decoder, const struct pt_block *block)
+/* The last instruction of a block. */
+static inline const struct pt_last *last_of(struct pt_decoder *decoder, const struct pt_block *block)
 {
-	struct pt_known *known = &decoder->known[(block->end_ip ^ block->end_ip >> 11) % PT_KNOWN];
-	const uint32_t section = (uint32_t)block->isid * 4 + (uint32_t)block->mode;
+	struct pt_last *last = &decoder->known[block->end_ip % PT_KNOWN];
 
-	if (__builtin_expect(known->address != block->end_ip || known->section != section || block->isid == 0,
+	if (__builtin_expect(last->address != block->end_ip || last->section != block->isid ||
+				     last->mode != block->mode,
 			     0))
-		*known = (struct pt_known){ block->end_ip, section, read_last(decoder, block) };
-	return known->last;
+		*last = read_last(decoder, block);
+	return last;
 }
 
 /* A block as a run of which it is not known yet what follows it. What a run never has is as the last run left it. */
 static inline void begin_run(const struct pt_decoder *decoder, struct hwt_step *step,
-			     const struct pt_block *block, struct pt_last last)
+			     const struct pt_block *block, const struct pt_last *last, uint64_t behind)
 {
 	if (__builtin_expect(step->kind != HWT_RUN, 0))
-		pt_decoder_begin_step(decoder, step, HWT_RUN);
-	step->branch = last.branch.kind;
-	step->taken = last.branch.kind != HWT_BRANCH_NONE && last.branch.kind != HWT_BRANCH_CONDITIONAL;
-	step->has_stamp = decoder->time != 0;
-	step->has_to = 0;
-	step->bits = last.bits;
+		*step = decoder->now;
+	step->branch = last->branch;
+	step->taken = last->taken;
+	step->has_stamp = decoder->now.has_stamp;
+	step->has_to = 1;
+	step->bits = last->bits;
 	step->instructions = block->ninsn;
 	step->address = block->ip;
 	step->last = block->end_ip;
-	step->end = block->end_ip + last.branch.length;
-	step->to = 0;
-	step->space = decoder->space;
-	step->stamp = decoder->stamp;
-	step->offset = decoder->position;
-	step->pid = decoder->stream->pid;
-	step->tid = decoder->stream->tid;
+	step->end = behind;
+	step->space = decoder->now.space;
+	step->stamp = decoder->now.stamp;
+	step->offset = decoder->now.offset;
 }
 
 /* The instruction that follows a run: of what is no branch, it is the end. Nobody could foretell which: no jumps here. */
-static inline void end_run(struct hwt_step *step, uint64_t next)
+static inline void end_run(struct hwt_step *step, uint64_t end, uint64_t next)
 {
-	const uint64_t end = step->end;
-
-	step->taken |= (uint8_t)((step->branch == HWT_BRANCH_CONDITIONAL) & (next != end));
-	step->end = end == step->last ? next : end;
-	step->has_to = 1;
 	step->to = next;
+	step->taken |= next != end;
+	if (__builtin_expect(step->branch == HWT_BRANCH_NONE, 0)) {
+		step->taken = 0;
+		step->end = next;
+	}
 }
 
-/* The run that is held, of which nothing more will be known. */
-static int hand_out(struct pt_decoder *decoder, struct hwt_step *step)
+/* The run that is held. `next`: where it went on; NULL: that will never be known. */
+static int hand_out(struct pt_decoder *decoder, struct hwt_step *step, const uint64_t *next)
 {
 	decoder->holds = false;
-	decoder->bits = decoder->held.bits;
+	decoder->now.bits = decoder->held.bits;
 	*step = decoder->held;
+	step->has_to = next != NULL;
+	step->to = 0;
+	if (next)
+		end_run(step, step->end, *next);
 	if (step->end == step->last)
 		step->end = step->last + 1;
 	return 1;
 }
 
 /* ---- Damage ---- */
+
+/* Does code go on and on without a packet? */
+static bool is_idle(const struct pt_decoder *decoder)
+{
+	return decoder->blocks - decoder->blocks_read > IDLE_MOST;
+}
 
 /* Of what could not be decoded, and why. */
 static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
@@ -209,7 +220,7 @@ static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 	const bool known = decoder->status == -pte_nomap && decoder->wanted;
 
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
-		 decoder->idle > IDLE_MOST	 ? "code that goes round without a packet"
+		 is_idle(decoder)		 ? "code that goes round without a packet"
 		 : decoder->status == -pte_nomap ? "no image of what was run"
 		 : why				 ? why
 						 : "damage",
@@ -218,7 +229,7 @@ static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 	step->gap = decoder->status == -pte_nomap ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
 	step->text = decoder->text;
 	decoder->synced = false;
-	decoder->idle = 0;
+	decoder->blocks_read = decoder->blocks;
 	return 1;
 }
 
@@ -294,7 +305,7 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 		decoder->synced = true;
 		decoder->library->pt_blk_get_sync_offset(decoder->block_decoder, &offset);
 		decoder->synced_at = offset;
-		if (!look(decoder))
+		if (!look(decoder, 0))
 			return KTREAD_E_MEMORY;
 	}
 	if (decoder->begun || (status >= 0 && offset == 0)) {
@@ -302,7 +313,7 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 		return 0;
 	}
 	decoder->begun = true;
-	decoder->position = decoder->piece.position;
+	decoder->now.offset = decoder->piece.position;
 	if (status >= 0)
 		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes before the first PSB",
 			 offset);
@@ -315,7 +326,7 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 			 decoder->piece.size);
 	pt_decoder_begin_step(decoder, step, HWT_GAP);
 	step->text = decoder->text;
-	decoder->position += decoder->offset;
+	decoder->now.offset += decoder->offset;
 	return 1;
 }
 
@@ -323,41 +334,46 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
 
 /*
  * Runs, up to an event, or what else there is to be seen to. The last is held back, for what follows says how it ended. How many,
- * or KTREAD_E_MEMORY.
+ * or KTREAD_E_MEMORY. Here all time is spent: what is known of a branch is looked up rather than worked out, nothing that was
+ * written a moment ago is read again, and libipt is not asked where it is while it cannot matter.
  */
 static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {
-	unsigned runs = 0;
+	int (*const next_block)(struct pt_block_decoder *, struct pt_block *, size_t) =
+		decoder->library->pt_blk_next;
+	const unsigned held = decoder->holds;
+	struct pt_block block = { .ninsn = 0 };
+	unsigned runs = held;
+	uint64_t behind = 0;
+	int status;
 
-	if (decoder->holds)
-		step[runs++] = decoder->held;
-	decoder->holds = false;
+	if (held) {
+		step[0] = decoder->held;
+		behind = decoder->held.end;
+	}
 	do {
-		struct pt_block block;
-		struct pt_last last;
+		const struct pt_last *last;
 
-		block.ninsn = 0;
-		block.ip = 0;
-		decoder->status =
-			decoder->library->pt_blk_next(decoder->block_decoder, &block, sizeof(block));
-		decoder->wanted = block.ip;
+		status = next_block(decoder->block_decoder, &block, sizeof(block));
 		if (!block.ninsn)
 			break;
 		if (runs)
-			end_run(&step[runs - 1], block.ip);
+			end_run(&step[runs - 1], behind, block.ip);
 		last = last_of(decoder, &block);
-		decoder->idle++;
-		if (!look(decoder))
+		behind = block.end_ip + last->length;
+		if ((!last->within || runs % LOOK_EVERY == 0) && !look(decoder, runs - held))
 			return KTREAD_E_MEMORY;
-		begin_run(decoder, &step[runs++], &block, last);
-		decoder->wanted = 0;
-		decoder->last = block.end_ip;
-	} while (decoder->status == 0 && runs < most && decoder->idle <= IDLE_MOST);
-	if (decoder->idle > IDLE_MOST)
+		begin_run(decoder, &step[runs++], &block, last, behind);
+	} while (status == 0 && runs < most);
+	decoder->status = status;
+	decoder->wanted = block.ninsn ? 0 : block.ip;
+	decoder->blocks += runs - held;
+	if (is_idle(decoder))
 		decoder->status = -pte_bad_query;
+	decoder->holds = runs > 0;
 	if (runs) {
 		decoder->held = step[--runs];
-		decoder->holds = true;
+		decoder->last = decoder->held.last;
 	}
 	return (int)runs;
 }
@@ -370,16 +386,14 @@ static int next_event(struct pt_decoder *decoder, struct hwt_step *step)
 
 	if (taken <= 0 || !decoder->holds)
 		return taken < 0 ? taken : 0;
-	if (pt_decoder_event_follows(decoder, &next))
-		end_run(&decoder->held, next);
-	return hand_out(decoder, step);
+	return hand_out(decoder, step, pt_decoder_event_follows(decoder, &next) ? &next : NULL);
 }
 
 /* What comes where libipt does not go on: 1 and a step, 0: there is nothing, or an error. */
 static int next_beginning(struct pt_decoder *decoder, struct hwt_step *step)
 {
 	if (decoder->holds)
-		return hand_out(decoder, step);
+		return hand_out(decoder, step, NULL);
 	if (decoder->synced && decoder->status < 0 && decoder->status != -pte_eos)
 		return tell_gap(decoder, step);
 	if (decoder->synced)

@@ -9,18 +9,18 @@
 #include "pt_branch.h"
 #include "pt_image.h"
 
-#define PT_KNOWN 2048u /* branches whose kind is kept */
+#define PT_KNOWN      2048u /* branches whose kind is kept */
+#define PT_NO_SECTION (-1)  /* no block is ever said to be in it */
 
 /* An instruction that blocks end with. */
 struct pt_last {
-	struct pt_branch branch;
-	uint8_t bits; /* 16, 32, 64 */
-};
-
-struct pt_known {
 	uint64_t address;
-	uint32_t section; /* libipt's number of it, and the mode; 0: the place is empty */
-	struct pt_last last;
+	int section; /* libipt's number of it; 0: the place is empty */
+	enum pt_exec_mode mode;
+	/* As in a step: taken, if it always is. */
+	uint8_t branch, taken, bits;
+	uint8_t length; /* 0 of what is no branch, or is not all there */
+	uint8_t within; /* it leads from one place of a function to another */
 };
 
 struct pt_decoder {
@@ -35,19 +35,18 @@ struct pt_decoder {
 	int status; /* of libipt's last answer */
 	bool synced, begun, ended;
 	uint64_t synced_at; /* the PSB that decoding began at */
-	uint64_t offset;    /* in the piece, of what was read … */
-	uint64_t position;  /* … and since the unit was made */
-	uint64_t space;
-	uint64_t time, stamp; /* 0: unknown */
-	uint8_t bits;
-	unsigned idle;	       /* blocks since a packet was read */
-	uint64_t last, wanted; /* instruction that was run, and 0 or one that was to be */
-	bool holds;	       /* a run of which it is not known what follows it */
+	uint64_t offset;    /* in the piece, of what was read */
+	uint64_t time;	    /* 0: unknown */
+	/* A run as it begins: where and when the unit is, and whose it is. */
+	struct hwt_step now;
+	uint64_t blocks, blocks_read; /* how many there were, and up to when a packet was read last */
+	uint64_t last, wanted;	      /* instruction that was run, and 0 or one that was to be */
+	bool holds;		      /* a run of which it is not known what follows it */
 	struct hwt_step held;
 	struct pt_event event;
 	unsigned event_parts; /* steps that are still to be made of it */
 	char text[160];
-	struct pt_known known[PT_KNOWN];
+	struct pt_last known[PT_KNOWN];
 };
 
 void pt_decoder_close(void *decoder);

@@ -140,7 +140,7 @@ static void set_to(const struct pt_decoder *decoder, struct hwt_step *step, uint
 static void change_space(struct pt_decoder *decoder, struct hwt_step *step, uint64_t space)
 {
 	step->kind = HWT_SPACE;
-	decoder->space = step->space = space;
+	decoder->now.space = step->space = space;
 }
 
 void pt_decoder_event(struct pt_decoder *decoder, struct hwt_step *step)
