@@ -237,9 +237,9 @@ static int check_likeness(struct hwt_images *images, struct hwt_binary *binary, 
 		return fail(images, KTREAD_E_MEMORY, "%s: out of memory", binary->path);
 	if (hwt_is_other(&likeness))
 		return fail(images, KTREAD_E_FORMAT,
-			    "%s is not what was run: bytes at %#" PRIx64 " differ, and blocks: %" PRIu64
-			    " of %" PRIu64,
-			    binary->path, likeness.first, likeness.differing, likeness.blocks);
+			    "%s is not what was run: bytes differ in %" PRIu64 " of %" PRIu64
+			    " blocks, first at %#" PRIx64,
+			    binary->path, likeness.differing, likeness.blocks, likeness.first);
 	binary->was_run |= likeness.blocks > 0;
 	if (!likeness.differing)
 		return 0;

@@ -300,7 +300,7 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 	assert_null(hwt_images_idle(reading.images, 0));
 	assert_true(hwt_images_add_elf(reading.images, wrong, 0, 0) < 0);
 	assert_non_null(strstr(hwt_images_message(reading.images),
-			       "is not what was run: bytes at 0x401000 differ, and blocks: 3 of 3"));
+			       "is not what was run: bytes differ in 3 of 3 blocks, first at 0x401000"));
 	/* Elsewhere nothing can be said of it, but that. */
 	assert_int_equal(hwt_images_add_elf(reading.images, wrong, 0, 0x10000), 0);
 	assert_null(hwt_images_warning(reading.images, 1));
