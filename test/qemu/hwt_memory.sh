@@ -10,7 +10,7 @@ ktrace=build/bin/ktrace
 # branches OPTION…: where each branch is, and of which kind; how runs between them are cut is the decoder's affair.
 branches() {
 	"$ktrace" hwt -o pc,event_type,event_payload "$@" "$tmp/trace" 2>"$tmp/said" |
-		awk 'NR > 1 && $2 != "run" { print ($(NF - 1) == "at" ? $NF : $1), $2 }'
+		awk 'NR > 1 && $2 != "run" { print (match($0, /, at 0x[0-9a-f]+/) ? substr($0, RSTART + 5, RLENGTH - 5) : $1), $2 }'
 }
 
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
