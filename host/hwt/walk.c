@@ -42,6 +42,23 @@ static bool descend(struct ktread_memory *memory, uint16_t machine, uint64_t tab
 	return false;
 }
 
+/*
+ * Tables of 39 bits, a level less, may be read as such of 48, too, by what they have for devices: where only one of the two
+ * leads into memory, that is it.
+ */
+static bool descend_arm(struct ktread_memory *memory, uint64_t table, uint64_t address, uint64_t *physical)
+{
+	uint64_t shorter;
+	bool found = descend(memory, HWT_WALK_AARCH64, table, address, LEVELS, physical);
+
+	if (address >> 39 || (found && ktread_memory_run(memory, *physical)) ||
+	    !descend(memory, HWT_WALK_AARCH64, table, address, LEVELS - 1, &shorter) ||
+	    (found && !ktread_memory_run(memory, shorter)))
+		return found;
+	*physical = shorter;
+	return true;
+}
+
 bool hwt_walk(struct ktread_memory *memory, uint16_t machine, uint64_t space, uint64_t address,
 	      uint64_t *physical)
 {
@@ -50,8 +67,6 @@ bool hwt_walk(struct ktread_memory *memory, uint16_t machine, uint64_t space, ui
 	if (machine == HWT_WALK_X86_64)
 		return (upper == 0 || upper == 0x1ffff) &&
 		       descend(memory, machine, space & FRAME, address, LEVELS, physical);
-	if (machine != HWT_WALK_AARCH64 || address >> 48)
-		return false;
-	return descend(memory, machine, space & FRAME, address, LEVELS, physical) ||
-	       (address >> 39 == 0 && descend(memory, machine, space & FRAME, address, LEVELS - 1, physical));
+	return machine == HWT_WALK_AARCH64 && !(address >> 48) &&
+	       descend_arm(memory, space & FRAME, address, physical);
 }

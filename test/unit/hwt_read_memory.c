@@ -116,6 +116,23 @@ static void aarch64_tables_are_walked(void **state)
 	end_memory();
 }
 
+/* Of 39 bits: read as one of 48, the table of devices is one of tables, and its pages are large ones. */
+static void devices_lead_nowhere(void **state)
+{
+	const uint64_t table = ARM_MEMORY + TABLE;
+
+	(void)state;
+	begin_memory(ARM_MEMORY);
+	set_entry(table, 0, (table + 0x1000) | ARM_TABLE);
+	set_entry(table + 0x1000, 1, 0x200000 | ARM_BLOCK);
+	set_entry(table, 1, ARM_MEMORY | ARM_BLOCK);
+	open_memory("aarch64");
+	check_walk(HWT_WALK_AARCH64, table, ARM_MEMORY + 0x1234, ARM_MEMORY + 0x1234);
+	check_walk(HWT_WALK_AARCH64, table, 0x201234,
+		   0x201234); /* a device, which there is none of in memory */
+	end_memory();
+}
+
 /* A table that leads to itself, and entries of garbage: an answer or none, never without end. */
 static void tables_may_be_anything(void **state)
 {
@@ -205,6 +222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(x86_64_tables_are_walked),
 		cmocka_unit_test(aarch64_tables_are_walked),
+		cmocka_unit_test(devices_lead_nowhere),
 		cmocka_unit_test(tables_may_be_anything),
 		cmocka_unit_test(code_in_memory_is_decoded),
 		cmocka_unit_test(what_is_not_that_memory_is_refused),
