@@ -19,7 +19,7 @@ CHECK_NEEDS :=
 
 include $(wildcard test/unit/*.mk test/fuzz/*.mk test/lint/*.mk test/qemu/*.mk test/golden/*.mk test/perfetto/*.mk test/scenarios/*.mk test/record/*.mk)
 
-UNIT_CFLAGS := -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
+UNIT_CFLAGS := -std=c11 -g1 -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 # Tests that compile a source with the same flags share its object: build/test/VARIANT/object/FLAGS/SOURCE.o. Of the host's
