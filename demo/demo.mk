@@ -9,11 +9,13 @@ endif
 
 DEMO_ARCHES := x86_64 aarch64 riscv64
 DEMO_OUT ?= build/demo
+# Where its user programs are built: a kernel with other events or other clocks may take those that are there.
+DEMO_USER_OUT ?= $(DEMO_OUT)
 
 # The portable kernel, for every architecture.
 DEMO_SRCS := $(sort $(wildcard demo/kern/*.c demo/kern/*.S demo/kern/net/*.c demo/kern/work/*.c demo/kern/bug/*.c))
 
-# What lies in the file system at boot: $(DEMO_OUT)/<arch>/root with all below it, packed into an archive that is linked
+# What lies in the file system at boot: $(DEMO_USER_OUT)/<arch>/root with all below it, packed into an archive that is linked
 # into the kernel. Whoever puts files there names them in DEMO_ROOT_<arch>, before the rules below are read.
 DEMO_TAR ?= tar
 DEMO_TAR_FLAGS := --format=ustar --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 --mode=u+rwX,go+rX,go-w
@@ -75,7 +77,7 @@ DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_PROC_SOURCES) $
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
 DEMO_OBJS_$(1) := $$(addprefix $(DEMO_OUT)/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
 DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \
-	-I$(DEMO_OUT)/$(1) $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
+	-I$(DEMO_USER_OUT)/$(1) $$(patsubst %,-I%,$$(DEMO_DIRS_$(1))) $$(KTRACE_INCLUDES_$(1))
 
 $(DEMO_OUT)/$(1)/%.o: % $(DEMO_OUT)/$(1)/flags
 	@mkdir -p $$(@D)
@@ -86,13 +88,13 @@ $(DEMO_OUT)/$(1)/kernel.elf: $$(DEMO_OBJS_$(1)) demo/arch/$(1)/kernel.ld
 	@echo "  LD    $$@"
 	@$$(DEMO_CC_$(1)) $$(DEMO_LDFLAGS) $$(DEMO_LDFLAGS_$(1)) -T demo/arch/$(1)/kernel.ld -o $$@ $$(DEMO_OBJS_$(1))
 
-$(DEMO_OUT)/$(1)/root.tar: $$(DEMO_ROOT_$(1))
+$(DEMO_USER_OUT)/$(1)/root.tar: $$(DEMO_ROOT_$(1))
 	@mkdir -p $$(@D)/root
 	@echo "  TAR   $$@"
 	@find $$(@D)/root -type f $$(patsubst %,! -path %,$$(DEMO_ROOT_$(1))) -delete # what is not made any more
 	@$$(DEMO_TAR) $$(DEMO_TAR_FLAGS) -C $$(@D)/root -cf $$@ .
 
-$(DEMO_OUT)/$(1)/demo/kern/rootfs.S.o: $(DEMO_OUT)/$(1)/root.tar
+$(DEMO_OUT)/$(1)/demo/kern/rootfs.S.o: $(DEMO_USER_OUT)/$(1)/root.tar
 
 # Changes when the compiler or its flags do.
 $(DEMO_OUT)/$(1)/flags: demo-always

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# User programs: $(DEMO_OUT)/<arch>/root, what lies in the file system at boot. Part of demo.mk, which packs it.
+# User programs: $(DEMO_USER_OUT)/<arch>/root, what lies in the file system at boot. Part of demo.mk, which packs it.
 
 USER_TOOLS := $(patsubst demo/user/tools/%.c,%,$(sort $(wildcard demo/user/tools/*.c)))
 USER_PROGRAMS := $(patsubst demo/user/programs/%.c,%,$(sort $(wildcard demo/user/programs/*.c)))
@@ -26,8 +26,8 @@ USER_LDFLAGS_riscv64 := -march=rv64imac -mabi=lp64
 
 # $(call user_rules,<arch>)
 define user_rules
-USER_OUT_$(1) := $(DEMO_OUT)/$(1)/user
-USER_ROOT_$(1) := $(DEMO_OUT)/$(1)/root
+USER_OUT_$(1) := $(DEMO_USER_OUT)/$(1)/user
+USER_ROOT_$(1) := $(DEMO_USER_OUT)/$(1)/root
 USER_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(USER_CFLAGS_$(1)) \
 	-Idemo/abi -Iinclude -Iinclude/user -Idemo/user/include -Idemo/user/lib -Idemo/user/arch/$(1)
 USER_LIB_OBJS_$(1) := $$(patsubst %,$$(USER_OUT_$(1))/%.o,demo/user/arch/$(1)/start.S $$(USER_LIB))
@@ -46,7 +46,12 @@ USER_NAMES_$(1) := -Wl,-s
 DEMO_ROOT_$(1) := $$(USER_BIN_$(1)) \
 	$$(patsubst demo/user/%,$$(USER_ROOT_$(1))/%,$$(wildcard demo/user/etc/*)) $$(USER_OUT_$(1))/folders
 
-$$(USER_OUT_$(1))/%.o: % $(DEMO_OUT)/$(1)/flags demo/user/user.mk
+# Changes when the compiler or its flags do.
+$$(USER_OUT_$(1))/flags: demo-always
+	@mkdir -p $$(@D)
+	@echo '$$(USER_COMPILE_$(1))' | cmp -s - $$@ || echo '$$(USER_COMPILE_$(1))' > $$@
+
+$$(USER_OUT_$(1))/%.o: % $$(USER_OUT_$(1))/flags demo/user/user.mk
 	@mkdir -p $$(@D)
 	@echo "  CC    $$@"
 	@$$(USER_COMPILE_$(1)) -MMD -MP -c -o $$@ $$<

@@ -1,4 +1,4 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 # Guests whose CPUs have clocks of their own: the test builds its kernels itself. And a guest whose clocks are hard to measure.
 SCRIPT_TESTS += test/qemu/clock.sh test/qemu/clock_stutter.sh
-CHECK_NEEDS += host build/demo/x86_64/kernel.elf
+CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)

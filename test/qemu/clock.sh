@@ -25,7 +25,7 @@ wrong() { order "$@" | awk '{ print $2 + $4 }'; }
 
 for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: a kernel with differing clocks builds" \
-		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OUT=$skewed
+		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OUT=$skewed DEMO_USER_OUT=build/demo
 
 	# On a busy host two CPUs of the guest may seldom run at once.
 	for attempt in 1 2 3; do

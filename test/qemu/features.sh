@@ -10,7 +10,7 @@ groups() {
 	done
 }
 
-check "a kernel with two groups builds" make -s build FEATURES=ktrace-sched,ktrace-irq DEMO_OUT="$tmp/two"
+check "a kernel with two groups builds" make -s build FEATURES=ktrace-sched,ktrace-irq DEMO_OUT="$tmp/two" DEMO_USER_OUT=build/demo
 equal "its table has these two" "sched irq" "$(groups "$tmp/two/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/two/x86_64/kernel.elf
 export KERNEL
@@ -22,7 +22,7 @@ check "what is in is recorded" grep -q 'sched.switch' "$tmp/summary"
 check "what is out is not" sh -c "! grep -q 'mm\.' '$tmp/summary'"
 equal "the kernel with everything has all groups" "sched irq mm lock ipi" \
 	"$(groups build/demo/x86_64/kernel.elf | xargs)"
-check "a kernel without any event builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_DISABLE=1 DEMO_OUT="$tmp/off"
+check "a kernel without any event builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_DISABLE=1 DEMO_OUT="$tmp/off" DEMO_USER_OUT=build/demo
 equal "it has no table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/off/x86_64/kernel.elf
 timeout -k 2 60 $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
