@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Runs tests that speak TAP, two at a time, and ends with one line: N passed, N failed, N skipped.
+# Runs tests that speak TAP, one more at a time than there are CPUs, for many of them wait for guests, and ends with one line:
+# N passed, N failed, N skipped. (TEST_JOBS: another number.)
 # A test that dies, times out, or says less than it planned counts as one failure more. Reasons for skips and
 # all output of what failed are shown; everything is kept in build/check/.
 set -u
@@ -34,7 +35,7 @@ for test; do
 	rm -f "$log/$name.status" "$log/$name.tap" "$log/$name.err"
 done
 
-for test; do printf '%s\n' "$test"; done | xargs -n 1 -P "${TEST_JOBS:-2}" sh "$0" --one
+for test; do printf '%s\n' "$test"; done | xargs -n 1 -P "${TEST_JOBS:-$(($(nproc) + 1))}" sh "$0" --one
 
 passed=0 failed=0 skipped=0
 for test; do

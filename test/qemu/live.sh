@@ -10,11 +10,20 @@ live="$PWD/$ktrace live"
 
 # start ARCH APPEND…: a guest whose RAM file lies where `ktrace live` looks for it.
 start() {
+	: >"$tmp/console"
 	arch=$1
 	shift
 	timeout -k 5 60 "$ktrace" run -q --timeout 50 --out "$tmp/ktrace.ktrx" -- $(demo "$arch" 2) -append "debug=ktrace $*" \
 		</dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
+}
+
+# Waits until the guest's kernel has its CPUs.
+await_kernel() {
+	for _ in $(seq 300); do
+		! grep -q 'demo: 2 CPUs,' "$tmp/console" || return
+		sleep 0.1
+	done
 }
 
 finish() {
@@ -45,21 +54,23 @@ at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }';
 
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever
-	watch 6 --json
+	await_kernel
+	watch 4 --json --interval 500ms
 	equal "$arch: a guest was seen" 0 "$status"
-	equal "$arch: a line an interval" 6 "$(wc -l <"$tmp/live")"
+	equal "$arch: a line an interval" 4 "$(wc -l <"$tmp/live")"
 	check "$arch: events come: $(last events_per_second)" at_least "$(last events_per_second)" 100
 	equal "$arch: both CPUs are there" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
 	check "$arch: the kernel is at work: $(last kernel)" at_least "$(last kernel)" 0.1
 	check "$arch: the most frequent events have names" grep -q '"event":"lock.acquire"' "$tmp/live"
-	watch 2 --tail 3 --event sched.switch
+	watch 2 --interval 500ms --tail 3 --event sched.switch
 	check "$arch: lines for people" grep -q ' events/s, .* | 0: ' "$tmp/live"
 	equal "$arch: the tail has what is asked for" "sched.switch" \
 		"$(awk '$2 ~ /^CPU/ { print $4 }' "$tmp/live" | sort -u | xargs)"
 	finish
 
 	start "$arch" run=hang
-	watch 8 --json
+	await_kernel
+	watch 4 --json
 	check "$arch: a CPU without work idles: $(last idle 1)" at_least "$(last idle 1)" 0.8
 	check "$arch: one with interrupts off is stuck: $(last stuck 2)" at_least "$(last stuck 2)" 0.9
 	equal "$arch: and nobody else: $(last stuck 1)" 0.000 "$(last stuck 1)"
@@ -67,6 +78,7 @@ for arch in x86_64 aarch64 riscv64; do
 	finish
 
 	start "$arch" run=abba-spin
+	await_kernel
 	watch 3
 	check "$arch: of CPUs that wait for each other's locks it is said" \
 		grep -q '| 0:.* waits for lock buffer pool (0x[0-9a-f]*) of CPU 1 .*| 1:.* of CPU 0' "$tmp/live"

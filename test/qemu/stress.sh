@@ -2,16 +2,16 @@
 #
 # Eight CPUs record at full speed from threads, interrupts and (x86_64) NMIs. Read while they run and after they
 # ended: every record shown passes its own check, holes are exactly where loss is reported, slots add up.
-# STRESS_SECONDS, STRESS_ARCHES: how long, which (defaults: 10, all three).
+# STRESS_SECONDS, STRESS_ARCHES: how long, which (defaults: 4, all three; soak.sh: a minute).
 . test/tap.sh
 
-seconds=${STRESS_SECONDS:-10}
+seconds=${STRESS_SECONDS:-4}
 
 # How many samples of the running guest were taken, and whether all of them were right.
 sample() { # RAM file, architecture, pid of the run
 	samples=0 bad=0
 	while kill -0 "$3" 2>/dev/null; do
-		sleep 2
+		sleep 1
 		build/bin/ktrace extract --machine "$2" "$1" -o "$tmp/live" 2>"$tmp/live.err" || continue
 		[ "$(build/bin/ktrace summary --json "$tmp/live" 2>/dev/null | grep -c '"stress')" -gt 0 ] || continue
 		samples=$((samples + 1))
