@@ -37,6 +37,14 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	equal "$arch: nothing is missing, though it was told anew what is traced" "" "$(cat "$tmp/said")"
 	check "$arch: eleven calls" awk '/collatz/ { for (i = 1; i <= NF; i++) n += $i == 11 } END { exit !n }' "$tmp/durations"
 
+	# Each kind of record that it makes, in the order in which it made them.
+	"$ktrace" kdump -f "$tmp/trace" >"$tmp/records"
+	equal "$arch: what it became, mapped, was called and unmapped" "HEXE HMAP HNAM HUNM" \
+		"$(awk '$2 ~ /^H(EXE|MAP|NAM|UNM)$/ && !/"\/bin\/hwt"/ { print $2 }' "$tmp/records" | tr '\n' ' ' | sed 's/ $//')"
+	check "$arch: by which name" grep -q 'HNAM.*copied' "$tmp/records"
+	check "$arch: and that its thread was there, what was traced, and how much it was" awk '
+		{ seen[$2] = 1 } END { exit !(seen["HTHR"] && seen["HCTX"] && seen["HBUF"] && seen["HDAT"]) }' "$tmp/records"
+
 	boot "$arch" recursion
 	hwt --calls >"$tmp/calls"
 	check "$arch: calls as a tree" awk '

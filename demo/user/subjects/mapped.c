@@ -158,6 +158,7 @@ int main(int argc, char **argv)
 	copy = map_copy(&text);
 	if (!copy)
 		finish();
+	check_equal(0, setname("copied"), "a name");
 	for (unsigned i = 0; i < CALLS; i++)
 		check_equal(111, copy(27), "steps of the copy");
 	unmap_copy(&text, copy);
