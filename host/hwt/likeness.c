@@ -6,18 +6,14 @@
 
 #define SPACES_MOST 1024u /* address spaces that are told apart */
 #define CHUNK	    4096u /* compared at once */
+#define LEAST	    8u	  /* bytes of a block that is not patched as a whole */
 
 /* Programs lie at the same addresses, each in a space of its own: the file is what ran in one of them, if in any. */
-struct tally {
-	uint64_t space;
-	struct hwt_likeness likeness;
-};
-
 struct tallies {
 	const struct hwt_file *file;
 	const struct hwt_binary *binary;
 	uint64_t base;
-	struct tally *tally;
+	struct hwt_likeness *tally;
 	size_t count, room, last;
 };
 
@@ -39,9 +35,9 @@ static const unsigned char *bytes_at(const struct tallies *tallies, uint64_t add
 }
 
 /* NULL: no memory, or too many spaces. */
-static struct tally *tally_of(struct tallies *tallies, uint64_t space)
+static struct hwt_likeness *tally_of(struct tallies *tallies, uint64_t space)
 {
-	struct tally *grown;
+	struct hwt_likeness *grown;
 
 	if (tallies->last < tallies->count && tallies->tally[tallies->last].space == space)
 		return &tallies->tally[tallies->last];
@@ -57,40 +53,43 @@ static struct tally *tally_of(struct tallies *tallies, uint64_t space)
 		return NULL;
 	tallies->tally = grown;
 	tallies->last = tallies->count++;
-	grown[tallies->last] = (struct tally){ .space = space };
+	grown[tallies->last] = (struct hwt_likeness){ .space = space };
 	return &grown[tallies->last];
 }
 
-/* How many bytes are the same from the block's first on; `compared`: of how many. */
-static size_t same_bytes(const struct tallies *tallies, const struct hwt_code *code, size_t *compared)
+/* How many bytes of the block are others than the file's; the first of them, and of how many. */
+static size_t count_others(const struct tallies *tallies, const struct hwt_code *code, size_t *first,
+			   size_t *compared)
 {
 	unsigned char run[CHUNK];
-	size_t size = code->size < sizeof(run) ? code->size : sizeof(run), same = 0;
+	size_t size = code->size < sizeof(run) ? code->size : sizeof(run), others = 0;
 	const unsigned char *bytes = bytes_at(tallies, code->address, &size);
 
 	*compared = bytes ? hwt_store_read(&tallies->file->store, code->offset, run, size) : 0;
-	while (same < *compared && run[same] == bytes[same])
-		same++;
-	return same;
+	for (size_t i = *compared; i-- > 0;)
+		if (run[i] != bytes[i]) {
+			*first = i;
+			others++;
+		}
+	return others;
 }
 
 static int take(struct tallies *tallies, const struct hwt_code *code)
 {
-	size_t compared, same = same_bytes(tallies, code, &compared);
+	size_t first = 0, compared, others = count_others(tallies, code, &first, &compared);
 	struct hwt_likeness *likeness;
-	struct tally *tally;
 
 	if (compared == 0)
 		return 0;
-	tally = tally_of(tallies, code->space);
-	if (!tally)
+	likeness = tally_of(tallies, code->space);
+	if (!likeness)
 		return tallies->count == SPACES_MOST ? 0 : KTREAD_E_MEMORY;
-	likeness = &tally->likeness;
 	likeness->blocks++;
-	if (same == compared)
+	if (others == 0)
 		return 0;
-	if (!likeness->differing++ || code->address + same < likeness->first)
-		likeness->first = code->address + same;
+	if (!likeness->differing++ || code->address + first < likeness->first)
+		likeness->first = code->address + first;
+	likeness->moved += compared >= LEAST && others > compared / 2;
 	return 0;
 }
 
@@ -104,7 +103,7 @@ int hwt_likeness(const struct hwt_file *file, const struct hwt_binary *binary, u
 	for (size_t i = 0; i < file->codes && status == 0; i++)
 		status = take(&tallies, &file->code[i]);
 	for (size_t i = 0; i < tallies.count && status == 0; i++) {
-		const struct hwt_likeness *other = &tallies.tally[i].likeness;
+		const struct hwt_likeness *other = &tallies.tally[i];
 
 		if (i == 0 || other->blocks - other->differing > likeness->blocks - likeness->differing)
 			*likeness = *other;

@@ -311,6 +311,36 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 	unlink(wrong);
 }
 
+/* Code that has moved is told from code that was patched, also where it is little of all. */
+static void a_file_of_which_a_part_has_moved_is_refused(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint8_t moved[PROGRAM_SIZE], patched[PROGRAM_SIZE];
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	memcpy(patched, program, sizeof(patched));
+	patched[1] ^= 0xff;
+	memmove(moved, program + 1, sizeof(moved) - 1);
+	moved[PROGRAM_SIZE - 1] = 0x90;
+	for (unsigned other = 0; other < 2; other++) {
+		packets_begin(&packets);
+		begin_file(&writer, 7);
+		for (unsigned n = 0; n < 9; n++)
+			file_code(&writer, PROGRAM_LEAF, 0, program + 16, 3);
+		file_code(&writer, PROGRAM_AT, 0, other ? moved : patched, 11);
+		reading = finish_file(&writer);
+		assert_int_equal(hwt_images_add_elf(reading.images, path, 0, 0) < 0, other);
+		if (!other)
+			assert_non_null(strstr(hwt_images_warning(reading.images, 0),
+					       "of 10 blocks that were run 1 differ"));
+		end(&reading);
+	}
+	unlink(path);
+}
+
 /* Of several programs at the same addresses it is one. */
 static void a_file_may_be_what_one_address_space_ran(void **state)
 {
@@ -386,6 +416,7 @@ int main(void)
 		cmocka_unit_test(a_wrong_image_is_found_out),
 		cmocka_unit_test(the_kernel_is_what_the_recording_says),
 		cmocka_unit_test(a_file_that_is_not_what_was_run_is_refused),
+		cmocka_unit_test(a_file_of_which_a_part_has_moved_is_refused),
 		cmocka_unit_test(a_file_may_be_what_one_address_space_ran),
 		cmocka_unit_test(an_image_that_is_none_is_refused),
 	};
