@@ -284,7 +284,7 @@ static void a_file_that_is_not_what_was_run_is_refused(void **state)
 	char path[64], wrong[64];
 
 	(void)state;
-	memset(other, 0x90, sizeof(other));
+	memset(other, 0xcc, sizeof(other));
 	program_write(path, straight());
 	program_write(wrong, other);
 	packets_begin(&packets);
