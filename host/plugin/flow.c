@@ -277,10 +277,15 @@ static void enter_unknown(struct vcpu *vcpu, const struct block *block)
 	}
 }
 
-/* What is told of a block must be in the rings' file. */
-static inline void see(struct vcpu *vcpu, struct block *block)
+static inline int is_seen(const struct vcpu *vcpu, const struct block *block)
 {
-	if (UNLIKELY((atomic_load_explicit(&block->seen, memory_order_acquire) & vcpu->bit) == 0))
+	return (atomic_load_explicit(&block->seen, memory_order_acquire) & vcpu->bit) != 0;
+}
+
+/* The code that is told to have run must be in the rings' file. */
+static void see(struct vcpu *vcpu, struct block *block)
+{
+	if (!is_seen(vcpu, block))
 		code_see((unsigned)(vcpu - vcpus), block);
 }
 
@@ -352,13 +357,16 @@ static inline int leads(const struct block *from, const struct block *to)
 	return from->end == END_CONDITIONAL && to->start == from->next ? 0 : -1;
 }
 
-static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const struct point *at,
-						   struct block *to)
+static void tell_reached(struct vcpu *vcpu, uint64_t address)
+{
+	for (unsigned i = 0; i < vcpu->traces; i++)
+		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? address : 0;
+}
+
+static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
 {
 	int taken;
 
-	if (vcpu->traces == 0 && ++vcpu->idle > IDLE_BLOCKS && enabled == 0)
-		when_idle();
 	if (at == &unknown) {
 		enter_unknown(vcpu, to);
 		return;
@@ -372,13 +380,17 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 		follow(vcpu->trace[i], at->block, to, taken);
 }
 
-static void tell_reached(struct vcpu *vcpu, uint64_t address)
+static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const struct point *at,
+						   const struct point *point)
 {
-	for (unsigned i = 0; i < vcpu->traces; i++)
-		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? address : 0;
+	if (vcpu->traces == 0 && ++vcpu->idle > IDLE_BLOCKS && enabled == 0)
+		when_idle();
+	see(vcpu, point->block);
+	enter(vcpu, at, point->block);
+	tell_reached(vcpu, point->address);
 }
 
-/* Nearly always there is one trace, which is on, and wants all: that way is short. */
+/* Nearly always there is one trace, which is on, and wants all, and has its code in the file: that way is short. */
 void flow_enter(unsigned cpu, void *data)
 {
 	struct vcpu *vcpu = &vcpus[cpu];
@@ -388,8 +400,7 @@ void flow_enter(unsigned cpu, void *data)
 	struct block *to = point->block;
 
 	vcpu->at = point;
-	see(vcpu, to);
-	if (LIKELY(at->last && (to->modes & trace->simple))) {
+	if (LIKELY(at->last && (to->modes & trace->simple) && is_seen(vcpu, to))) {
 		int taken = leads(at->block, to);
 
 		if (LIKELY(taken >= 0)) {
@@ -401,8 +412,7 @@ void flow_enter(unsigned cpu, void *data)
 			return;
 		}
 	}
-	enter_slowly(vcpu, at, to);
-	tell_reached(vcpu, point->address);
+	enter_slowly(vcpu, at, point);
 }
 
 void flow_pass(unsigned cpu, void *data)
