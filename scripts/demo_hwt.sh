@@ -80,11 +80,11 @@ program() { # ARCH PROGRAM
 loops='memmove|memset|console_write|arch_console_putc'
 kernel_ranges() { # ARCH FILE
 	names "$1" "$2" | LC_ALL=C sort | awk -v loops="^($loops)\$" '
-		function close_range() { if (from != "") printf "%s0x%s..0x%s", n++ ? "," : "", from, $1; from = "" }
-		last != "" && $3 ~ loops { close_range() }
+		function number(hex, n, i) { for (i = 1; i <= 16; i++) n = n * 16 + index("123456789abcdef", substr(hex, i, 1)); return n }
 		$3 !~ loops && from == "" { from = $1 }
+		$3 ~ loops && from != "" { printf "0x%s..%.0f,", from, number($1) - 1; from = "" }
 		{ last = $1 }
-		END { close_range() }'
+		END { print "0x" from "..0x" last }'
 }
 
 # Functions of blocks, in the order in which they ran, from ENABLE to DISABLE; of several at one address the first in the alphabet.
