@@ -99,7 +99,8 @@ struct ktrace_hwt_kernel {
 	void (*free)(void *memory, size_t size);
 	/*
 	 * Copies records to where ktrace_hwt_records() is to put them, which may be a program's memory. Nonzero: they
-	 * cannot be written there. NULL: that is memory of the kernel's. May sleep.
+	 * cannot be written there. NULL: that is memory of the kernel's. May sleep, but for nothing that another program
+	 * has to do: the target may be waiting.
 	 */
 	int (*copy_out)(void *to, const void *from, size_t size);
 	/* Calls it on that CPU, interrupts off, and waits for it; on the running CPU, too. DEVICE: the CPU is not there. May sleep. */
