@@ -6,7 +6,15 @@
 
 #include "ktread/ktread.h"
 
-#define COLD ".cold"
+#define COLD  ".cold"
+#define KNOWN 4096u /* addresses of which the answer is kept */
+
+/* What lies at an address for some time. */
+struct known {
+	uint64_t address, from, until;
+	uint32_t pid;
+	struct flow_spot spot; /* .function NULL: the place is empty */
+};
 
 struct flow_functions {
 	struct hwt_images *images;
@@ -14,6 +22,7 @@ struct flow_functions {
 	uint32_t count, room;
 	uint32_t *slot; /* id + 1 by hash; 0: empty */
 	uint32_t slots; /* a power of two, more than count */
+	struct known known[KNOWN];
 };
 
 static uint64_t hash_text(uint64_t hash, const char *text)
@@ -183,15 +192,21 @@ static int find_parent(struct flow_functions *functions, uint32_t pid, uint64_t 
 	return status;
 }
 
-int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint64_t address,
-		      struct flow_spot *spot)
+static int find_spot(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint64_t address,
+		     struct known *known)
 {
 	uint32_t id, before = functions->count;
+	struct flow_spot *spot = &known->spot;
 	struct hwt_place place;
 	int status;
 
-	if (!hwt_images_place(functions->images, pid, stamp, address, 0, &place))
-		place = (struct hwt_place){ 0 };
+	spot->function = NULL;
+	/* Of what nothing is known no more than the stamps are told. */
+	hwt_images_place(functions->images, pid, stamp, address, 0, &place);
+	known->address = address;
+	known->pid = pid;
+	known->from = place.from;
+	known->until = place.until;
 	status = look_up(functions, &place, &id);
 	if (status == 0 && functions->count > before)
 		status = find_parent(functions, pid, stamp, id);
@@ -205,6 +220,21 @@ int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t s
 		spot->end = place.symbol_address + place.symbol_size;
 	}
 	return 0;
+}
+
+int flow_functions_at(struct flow_functions *functions, uint32_t pid, uint64_t stamp, uint64_t address,
+		      struct flow_spot *spot)
+{
+	struct known *known = &functions->known[(address ^ address >> 12) % KNOWN];
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1; /* without a stamp it is the last */
+	int status = 0;
+
+	if (!known->spot.function || known->address != address || known->pid != pid || at < known->from ||
+	    at >= known->until)
+		status = find_spot(functions, pid, stamp, address, known);
+	if (status == 0)
+		*spot = known->spot;
+	return status;
 }
 
 uint32_t flow_functions_count(const struct flow_functions *functions)

@@ -180,6 +180,8 @@ struct hwt_place {
 	uint64_t into;			      /* bytes from the symbol's start */
 	const char *source;		      /* file of the line, NULL: unknown; filled in if asked for */
 	unsigned line;
+	uint64_t from,
+		until; /* stamps at which the same lies there; what was asked for without one is of the last */
 };
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place);

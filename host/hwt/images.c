@@ -115,7 +115,8 @@ static char *place_of(const struct hwt_images *images, const char *path)
 	return asprintf(&place, "%s/%s", images->root, path + strspn(path, "/")) < 0 ? NULL : place;
 }
 
-static int find_file(struct hwt_images *images, size_t n)
+/* `first`: the mapping that has named the same file first. */
+static int find_file(struct hwt_images *images, size_t n, size_t first)
 {
 	const struct hwt_mapping *mapping = images->mapping[n];
 	char *place, text[640];
@@ -123,11 +124,10 @@ static int find_file(struct hwt_images *images, size_t n)
 
 	if (!*mapping->path)
 		return 0;
-	for (size_t i = n; i-- > 0;)
-		if (strcmp(images->mapping[i]->path, mapping->path) == 0) {
-			images->of_mapping[n] = images->of_mapping[i];
-			return 0;
-		}
+	if (first != n) {
+		images->of_mapping[n] = images->of_mapping[first];
+		return 0;
+	}
 	place = place_of(images, mapping->path);
 	status = place ? find_binary(images, place, &images->of_mapping[n])
 		       : fail(images, KTREAD_E_MEMORY, "out of memory");
@@ -151,9 +151,46 @@ static int compare(const void *left, const void *right)
 	return *a < *b ? -1 : *a > *b;
 }
 
+struct named {
+	const char *path;
+	size_t n;
+};
+
+static int compare_paths(const void *left, const void *right)
+{
+	const struct named *a = left, *b = right;
+	const int order = strcmp(a->path, b->path);
+
+	return order ? order : a->n < b->n ? -1 : a->n > b->n;
+}
+
+/* Which mapping names the same file as each, and is the first of those. NULL: out of memory. */
+static size_t *find_firsts(const struct hwt_images *images)
+{
+	struct named *named = calloc(images->mappings + 1, sizeof(*named));
+	size_t *first = calloc(images->mappings + 1, sizeof(*first));
+
+	if (!named || !first) {
+		free(named);
+		free(first);
+		return NULL;
+	}
+	for (size_t i = 0; i < images->mappings; i++)
+		named[i] = (struct named){ images->mapping[i]->path, i };
+	qsort(named, images->mappings, sizeof(*named), compare_paths);
+	for (size_t i = 0; i < images->mappings; i++) {
+		const bool again = i && strcmp(named[i - 1].path, named[i].path) == 0;
+
+		first[named[i].n] = again ? first[named[i - 1].n] : named[i].n;
+	}
+	free(named);
+	return first;
+}
+
 static int take_mappings(struct hwt_images *images)
 {
 	const struct hwt_file *file = images->file;
+	size_t *first;
 	int status = 0;
 
 	images->mapping = calloc(file->mappings + 1, sizeof(struct hwt_mapping *));
@@ -164,8 +201,12 @@ static int take_mappings(struct hwt_images *images)
 	for (size_t i = 0; i < images->mappings; i++)
 		images->mapping[i] = &file->mapping[i];
 	qsort(images->mapping, images->mappings, sizeof(struct hwt_mapping *), compare);
+	first = find_firsts(images);
+	if (!first)
+		return fail(images, KTREAD_E_MEMORY, "out of memory");
 	for (size_t i = 0; i < images->mappings && status == 0; i++)
-		status = find_file(images, i);
+		status = find_file(images, i, first[i]);
+	free(first);
 	return status;
 }
 

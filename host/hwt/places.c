@@ -23,6 +23,10 @@ int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, ui
 	unsigned char byte;
 
 	memset(place, 0, sizeof(*place));
+	if (view) {
+		place->from = view->from;
+		place->until = view->until;
+	}
 	if (!span)
 		return hwt_codes_read(images->codes, 0, stamp, address, &byte, 1, true) == 1;
 	span->binary->was_run = true;

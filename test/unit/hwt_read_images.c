@@ -122,6 +122,8 @@ static void another_program_is_decoded_from_its_start_on(void **state)
 	check_straight(&reading);
 	assert_int_equal(hwt_images_place(reading.images, 7, 1500, PROGRAM_AT, 0, &place), 1);
 	assert_string_equal(place.path, before);
+	assert_true(place.from <= 1500);
+	assert_int_equal(place.until, 2000);
 	assert_int_equal(hwt_images_place(reading.images, 7, 0, PROGRAM_AT, 0, &place), 1);
 	assert_string_equal(place.path, after);
 	end(&reading);
@@ -157,6 +159,8 @@ static void what_is_mapped_is_decoded_while_it_is(void **state)
 	next_gap(&reading, "no image");
 	check_straight(&reading);
 	assert_int_equal(hwt_images_place(reading.images, 7, 2500, PROGRAM_LEAF, 0, &place), 0);
+	assert_int_equal(place.from, 2000);
+	assert_int_equal(place.until, 3000);
 	assert_int_equal(hwt_images_place(reading.images, 7, 3500, PROGRAM_LEAF, 0, &place), 1);
 	assert_string_equal(place.symbol, "leaf");
 	assert_string_equal(place.path, after);
