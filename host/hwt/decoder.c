@@ -241,12 +241,9 @@ int hwt_decoder_seek(struct hwt_decoder *decoder, uint64_t offset)
 	int status;
 
 	leave_piece(decoder);
-	for (size_t i = 0; i < pieces; i++) {
-		const struct hwt_piece *piece = hwt_file_piece(decoder->file, decoder->number, i);
-
-		if (piece && piece->position <= offset)
+	for (size_t i = 0; i < pieces; i++)
+		if (hwt_file_piece_position(decoder->file, decoder->number, i) <= offset)
 			at = i;
-	}
 	decoder->piece = at;
 	decoder->wanted = decoder->stream->begins;
 	status = enter_piece(decoder);

@@ -317,6 +317,11 @@ const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t strea
 	return joined->piece.bytes || !joined->piece.size ? &joined->piece : NULL;
 }
 
+uint64_t hwt_file_piece_position(const struct hwt_file *file, size_t stream, size_t n)
+{
+	return n < hwt_file_pieces(file, stream) ? file->stream[stream].joined[n].piece.position : UINT64_MAX;
+}
+
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 {
 	const struct hwt_unit_stream *whole = (const struct hwt_unit_stream *)stream;

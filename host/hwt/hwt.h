@@ -145,6 +145,8 @@ struct hwt_piece {
 };
 size_t hwt_file_pieces(const struct hwt_file *file, size_t stream);
 const struct hwt_piece *hwt_file_piece(const struct hwt_file *file, size_t stream, size_t n);
+/* Of its first byte, without reading any. */
+uint64_t hwt_file_piece_position(const struct hwt_file *file, size_t stream, size_t n);
 
 /* ---- Images ------------------------------------------------------------------------------------ */
 
