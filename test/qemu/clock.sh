@@ -8,6 +8,8 @@
 . test/qemu/loss_support.sh
 
 skewed=build/skewed
+ENOUGH=24 # measurements of three CPUs, of 90 that are tried: each has several then, and how it drifts is known
+measurements() { sed -n 's/^clocks *of [0-9]* CPUs corrected by \([0-9]*\) .*/\1/p' "$tmp/summary"; }
 measured_cpus() { sed -n 's/^clocks *of \([0-9]*\) CPUs corrected.*/\1/p' "$tmp/summary"; }
 
 # boot ARCH ARGUMENTS: leaves $out and its summary.
@@ -27,10 +29,10 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: a kernel with differing clocks builds" \
 		make -s "demo-$arch" DEMO_CLOCK_SKEW=10000,100 DEMO_OUT=$skewed DEMO_USER_OUT=build/demo
 
-	# On a busy host two CPUs of the guest may seldom run at once.
-	for attempt in 1 2 3; do
+	# On a busy host two CPUs of the guest may seldom run at once. A CPU that was measured once is right at that moment only.
+	for attempt in 1 2 3 4; do
 		boot "$arch" ktrace=debug.ktr.resynchronize=1
-		[ "$(measured_cpus)" != 3 ] || break
+		[ "$(measured_cpus)" != 3 ] || [ "$(measurements)" -lt $ENOUGH ] || break
 	done
 	equal "$arch: it boots and ends" 0 "$status"
 	equal "$arch: the clocks of three CPUs are measured (boot $attempt)" 3 "$(measured_cpus)"
@@ -39,7 +41,11 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 		"! grep 'CPU 0 was too busy' '$tmp/summary' || grep -q '^clocks *measured [1-9][0-9]* times' '$tmp/summary'"
 	printf '# %s: %s; %s\n' "$arch" "$(order)" "$(grep '^clocks' "$tmp/summary" | tr -s ' ' | paste -sd ';')"
 	check "$arch: there is much to be in order" test "$(order | awk '{ print $1 < $3 ? $1 : $3 }')" -ge 200
-	equal "$arch: measured, no effect comes before its cause" 0 "$(wrong)"
+	if [ "$(measurements)" -lt $ENOUGH ]; then
+		skip "$arch: measured, no effect comes before its cause" "the host is too busy: $(measurements) measurements"
+	else
+		equal "$arch: measured, no effect comes before its cause" 0 "$(wrong)"
+	fi
 	check "$arch: no ring is out of order" sh -c "! grep 'out of order' '$tmp/said'"
 	equal "$arch: aligned on top of that, still none does" 0 "$(wrong --align)"
 	check "$arch: as recorded many do" test "$(wrong --raw-clock)" -ge 20
