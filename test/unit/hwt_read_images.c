@@ -6,6 +6,7 @@ static struct hwt_packets_writer packets;
 
 #define SPACE_A UINT64_C(0x1000)
 #define SPACE_B UINT64_C(0x2000)
+#define SPACE_C UINT64_C(0x3000)
 
 static void begin_file(struct hwt_file_writer *writer, uint32_t target)
 {
@@ -221,6 +222,32 @@ static void address_spaces_have_their_own_code(void **state)
 	end(&reading);
 }
 
+/* Old units told code that several spaces share once. */
+static void code_of_other_spaces_is_taken_where_all_agree(void **state)
+{
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	for (unsigned others = 1; others <= 2; others++) {
+		packets_begin(&packets);
+		write_jump(1500, SPACE_C);
+		begin_file(&writer, 0);
+		file_code(&writer, PROGRAM_AT, SPACE_A, program, sizeof(program));
+		if (others == 2)
+			file_code(&writer, PROGRAM_AT, SPACE_B, straight(), sizeof(program));
+		reading = finish_file(&writer);
+		next(&reading, HWT_SPACE);
+		if (others == 1) {
+			check_jump(&reading);
+		} else {
+			next(&reading, HWT_ON);
+			next_gap(&reading, "no image of what was run at 0x401005");
+		}
+		end(&reading);
+	}
+}
+
 static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 {
 	struct hwt_file_writer writer;
@@ -416,6 +443,7 @@ int main(void)
 		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
 		cmocka_unit_test(a_file_fills_only_what_code_leaves_open),
 		cmocka_unit_test(address_spaces_have_their_own_code),
+		cmocka_unit_test(code_of_other_spaces_is_taken_where_all_agree),
 		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
 		cmocka_unit_test(a_wrong_image_is_found_out),
 		cmocka_unit_test(the_kernel_is_what_the_recording_says),
