@@ -161,12 +161,12 @@ static void attend(struct trace *trace, uint64_t address)
 	output_publish(&trace->output);
 }
 
+/* Published at once: whoever kills QEMU while the clock is read is to find the packet. */
 static inline void written(struct trace *trace, uint64_t address)
 {
+	output_publish(&trace->output);
 	if (UNLIKELY(output_position(&trace->output) >= trace->attention))
 		attend(trace, address);
-	else
-		output_publish(&trace->output);
 }
 
 /* The mode in which a block is run that can be run in these; 0: in none that can be traced. */
