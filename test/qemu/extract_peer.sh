@@ -66,7 +66,9 @@ done
 if [ -w /dev/kvm ]; then
 	before=0
 	rm -f "$out"
+	tries=20
 	start x86_64 -accel kvm -smp 1
+	tries=60
 	if [ -s "$out" ]; then
 		"$ktrace" extract -o "$out" --timeout 30 --qmp "$tmp/qmp" --elf "$(elf x86_64)" 2>"$tmp/err"
 		said "paused for"

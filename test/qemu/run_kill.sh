@@ -55,13 +55,15 @@ finish
 check "ktrace killed: the RAM file stays" ls "$tmp"/out.ktrx.*.ram
 "$ktrace" extract -o "$tmp/dead.ktrx" "$tmp"/*.ram 2>/dev/null || :
 check "ktrace killed: ktrace extract reads it" sh -c "'$ktrace' show '$tmp/dead.ktrx' | grep -q sched.switch"
-# typed KEYS QEMU-ARGUMENT…: the run in a terminal of its own, where KEYS are typed.
+
+# typed KEYS QEMU-ARGUMENT…: the run in a terminal of its own, where KEYS are typed when the guest records.
 typed() {
 	keys=$1
 	shift
 	rm -f "$out"
 	status=0
-	{ sleep 4; printf "$keys"; sleep 2; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
+	: >"$tmp/err"
+	{ until_so grep -q 'recording from ' "$tmp/err"; printf "$keys"; sleep 2; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
 		$line 'debug=ktrace run=mix seconds=60' $*" /dev/null >"$tmp/err" || status=$?
 }
 
@@ -69,7 +71,7 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 	line="$(demo x86_64 2 | sed 's/-nographic//') -append"
 	typed '\003' -display none -serial stdio
 	equal "Ctrl-C: status" 130 "$status"
-	said "recording from 2 CPUs"
+	check "it is said that it records" grep -qE 'recording from (1 CPU|2 CPUs)' "$tmp/err" # it is told once, maybe before the other one is up
 	check "Ctrl-C: a trace" test -s "$out"
 	printf '"$@"\nexit $?\n' >"$tmp/between"
 	line="sh '$tmp/between' $line"

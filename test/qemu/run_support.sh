@@ -34,15 +34,15 @@ qemu_of() {
 	done
 }
 
-# Waits until the guest of the run with pid $1 has been up for a second.
+# Waits until the kernel of the run with pid $1 has been up for half a second; its QEMU is $guest.
 await_guest() {
 	guest=
-	for _ in 1 2 3 4 5 6 7 8 9 10; do
+	for _ in $(seq 150); do
 		sleep 0.2
 		guest=$(qemu_of "$1" | head -n 1)
-		[ -z "$guest" ] || break
+		[ -z "$guest" ] || ! grep -q 'demo: [0-9]* CPUs,' "$tmp/console" || break
 	done
-	sleep 1
+	sleep 0.5
 }
 
 # await_ram FOLDER: the file of a guest's RAM there, once there is one, in $ram.
@@ -82,13 +82,20 @@ shut_down() {
 	wait "$qemu" 2>/dev/null
 }
 
-# until_so COMMAND…: again and again until it succeeds, for ten seconds at most.
+# until_so COMMAND…: again and again until it succeeds, each half second, $tries times at most.
+tries=60
 until_so() {
-	for _ in $(seq 20); do
+	for _ in $(seq $tries); do
 		sleep 0.5
 		! "$@" || return 0
 	done
 	return 1
+}
+
+# ram_has_switches ARCH: whether the guest whose RAM is $tmp/guest has begun its work.
+ram_has_switches() {
+	"$ktrace" extract --machine "$1" -o "$tmp/begun" "$tmp/guest" >"$tmp/said" 2>&1 &&
+		"$ktrace" show "$tmp/begun" 2>>"$tmp/said" | grep -q sched.switch
 }
 
 # boot_for_core ARCH: a core of a guest that QEMU has stopped, $tmp/core, and the file of its RAM, $tmp/guest.
@@ -96,11 +103,10 @@ boot_for_core() {
 	# shellcheck disable=SC2046
 	{
 		echo '{"execute":"qmp_capabilities"}'
-		sleep 2
+		until_so ram_has_switches "$1"
 		echo '{"execute":"stop"}'
 		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
-		sleep 1
 		echo '{"execute":"quit"}'
-	} | timeout -k 5 30 $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
+	} | timeout -k 5 60 $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
 		$("$ktrace" qemu-args "$1" --ram "$tmp/guest") -append "debug=ktrace run=forever" -qmp stdio >"$tmp/qmp"
 }
