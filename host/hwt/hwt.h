@@ -99,9 +99,17 @@ struct hwt_step {
 	uint64_t last;	       /* HWT_RUN: of the last */
 	uint64_t end;	       /* HWT_RUN: behind the last */
 	uint64_t to;
-	uint64_t space;	   /* what was told last; 0: unknown */
-	uint64_t stamp;	   /* of the file's clock (as the rings'); the last that the unit told before it */
-	uint64_t offset;   /* in the unit's bytes: position of the packet that told it, or nearest before */
+	uint64_t space; /* what was told last; 0: unknown */
+	/*
+	 * Of the file's clock (as the rings'): what the unit told last before it. Up to eight runs of Intel PT one behind the other
+	 * that do not leave a function may have those of the first: never later ones.
+	 */
+	uint64_t stamp;
+	/*
+	 * In the unit's bytes: position of the packet that told it, or nearest before; of Intel PT of the one that was to be read
+	 * next, as coarse as the stamp.
+	 */
+	uint64_t offset;
 	uint32_t pid, tid; /* whose; 0: unknown */
 	const char *text;  /* valid until the next step */
 	const struct hwt_sample *sample;

@@ -22,10 +22,8 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 {
 	struct pt_image *image;
 
-	if (decoder->image && stamp < decoder->until && stamp >= decoder->since) {
-		pt_sections_now(decoder->sections, stamp);
+	if (decoder->image && stamp < decoder->until && stamp >= decoder->since)
 		return true;
-	}
 	image = pt_sections_at(decoder->sections, stamp, &decoder->until);
 	decoder->since = stamp;
 	if (stamp == 0) /* unknown: any that becomes known is to be looked at */
@@ -48,6 +46,19 @@ bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
 	decoder->now.has_stamp = time != 0;
 	decoder->now.stamp = hwt_stream_stamp(decoder->stream, time);
 	return set_stamp(decoder, decoder->now.stamp);
+}
+
+/* The stamp of code that libipt asks for: it may have read a later time since it was asked where it is. */
+static uint64_t stamp_of_code(void *opened)
+{
+	struct pt_decoder *decoder = opened;
+	uint64_t time;
+
+	decoder->asked = decoder->now.stamp;
+	if (decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) >= 0 &&
+	    time > decoder->time)
+		decoder->asked = hwt_stream_stamp(decoder->stream, time);
+	return decoder->asked;
 }
 
 static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece *piece,
@@ -77,7 +88,7 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 	/* A run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
-	decoder->sections = pt_sections_open(library, images, stream->pid);
+	decoder->sections = pt_sections_open(library, images, stream->pid, stamp_of_code, decoder);
 	decoder->images = images;
 	decoder->block_decoder = decoder->sections ? library->pt_blk_alloc_decoder(&config) : NULL;
 	if (!decoder->block_decoder || !set_stamp(decoder, 0)) {
@@ -130,8 +141,9 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 {
 	const uint8_t bits = bits_of(block->mode);
 	unsigned char bytes[PT_BRANCH_MOST];
-	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space,
-					    decoder->now.stamp, block->end_ip, bytes, sizeof(bytes));
+	const uint64_t stamp = block->isid ? decoder->now.stamp : decoder->asked;
+	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space, stamp,
+					    block->end_ip, bytes, sizeof(bytes));
 	const struct pt_branch branch = pt_branch_of(bytes, size, bits);
 
 	return (struct pt_last){

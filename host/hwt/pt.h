@@ -37,6 +37,7 @@ struct pt_decoder {
 	uint64_t synced_at; /* the PSB that decoding began at */
 	uint64_t offset;    /* in the piece, of what was read */
 	uint64_t time;	    /* 0: unknown */
+	uint64_t asked;	    /* stamp of the last code that libipt has asked for */
 	/* A run as it begins: where and when the unit is, and whose it is. */
 	struct hwt_step now;
 	uint64_t blocks, blocks_read; /* how many there were, and up to when a packet was read last */

@@ -20,7 +20,8 @@ struct pt_sections {
 	const struct pt_library *library;
 	struct hwt_images *images;
 	uint32_t pid;
-	uint64_t stamp;	  /* of what is asked for */
+	uint64_t (*now)(void *decoder);
+	void *decoder;
 	uint64_t changes; /* of the view that `image` was made of */
 	struct pt_image *image;
 	struct pt_image_section_cache *cache;
@@ -36,8 +37,8 @@ static int ask(uint8_t *buffer, size_t size, const struct pt_asid *asid, uint64_
 {
 	struct pt_sections *sections = context;
 	const uint64_t space = asid && asid->cr3 != pt_asid_no_cr3 ? asid->cr3 : 0;
-	const size_t got = hwt_images_read(sections->images, sections->pid, space, sections->stamp, address,
-					   buffer, size);
+	const size_t got = hwt_images_read(sections->images, sections->pid, space,
+					   sections->now(sections->decoder), address, buffer, size);
 
 	return got ? (int)got : -pte_nomap;
 }
@@ -185,7 +186,6 @@ struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, ui
 
 	if (!view)
 		return NULL;
-	sections->stamp = stamp;
 	*until = view->until;
 	if (sections->image && sections->changes == view->changes)
 		return sections->image;
@@ -203,13 +203,8 @@ struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, ui
 	return image;
 }
 
-void pt_sections_now(struct pt_sections *sections, uint64_t stamp)
-{
-	sections->stamp = stamp;
-}
-
 struct pt_sections *pt_sections_open(const struct pt_library *library, struct hwt_images *images,
-				     uint32_t pid)
+				     uint32_t pid, uint64_t (*now)(void *decoder), void *decoder)
 {
 	struct pt_sections *sections = calloc(1, sizeof(*sections));
 
@@ -218,6 +213,8 @@ struct pt_sections *pt_sections_open(const struct pt_library *library, struct hw
 	sections->library = library;
 	sections->images = images;
 	sections->pid = pid;
+	sections->now = now;
+	sections->decoder = decoder;
 	sections->code = -1;
 	sections->cache = library->pt_iscache_alloc(NULL);
 	if (!sections->cache || library->pt_iscache_set_limit(sections->cache, MAPPED) < 0 ||

@@ -12,16 +12,17 @@
 
 struct pt_sections;
 
-/* Of the process `pid`, 0: of all. NULL: out of memory. */
+/*
+ * Of the process `pid`, 0: of all. What libipt asks for is as of the stamp that `now` says of `decoder` then: code changes between
+ * any two instructions. NULL: out of memory.
+ */
 struct pt_sections *pt_sections_open(const struct pt_library *library, struct hwt_images *images,
-				     uint32_t pid);
+				     uint32_t pid, uint64_t (*now)(void *decoder), void *decoder);
 void pt_sections_close(struct pt_sections *sections);
 /*
  * The image that is right at a stamp (0: unknown): the one that was asked for last, or a new one, which replaces it. NULL: out
  * of memory. `until`: the stamp from which on it is another.
  */
 struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, uint64_t *until);
-/* What libipt asks for from now on is as of that stamp. */
-void pt_sections_now(struct pt_sections *sections, uint64_t stamp);
 
 #endif

@@ -21,6 +21,7 @@ struct image {
 
 struct symbol {
 	uint64_t address, size;
+	uint64_t from, until; /* stamps at which it lies there */
 	char name[512], source[512];
 	unsigned line;
 	uint32_t image;
@@ -40,6 +41,7 @@ struct hwt_file {
 	uint32_t images, symbols;
 	size_t streams;
 	uint64_t frequency, nonce;
+	uint64_t since; /* stamp from which on the symbols that follow are there */
 	uint16_t machine;
 	uint64_t damaged;
 	char warning[512];
@@ -186,12 +188,23 @@ static void read_symbol(struct hwt_file *file, char **word, unsigned words)
 
 	symbol->address = strtoull(word[1], NULL, 0);
 	symbol->size = strtoull(word[2], NULL, 0);
+	symbol->from = file->since;
+	symbol->until = UINT64_MAX;
 	symbol->image = file->images - 1;
 	snprintf(symbol->name, sizeof(symbol->name), "%s", word[3]);
 	if (!colon)
 		return;
 	snprintf(symbol->source, sizeof(symbol->source), "%.*s", (int)(colon - word[4]), word[4]);
 	symbol->line = (unsigned)atoi(colon + 1);
+}
+
+/* Other symbols follow, which take the place of all that are there. */
+static void end_symbols(struct hwt_file *file, uint64_t stamp)
+{
+	for (uint32_t n = 0; n < file->symbols; n++)
+		if (file->symbol[n].until == UINT64_MAX)
+			file->symbol[n].until = stamp;
+	file->since = stamp;
 }
 
 static void read_stream(struct hwt_file *file, char **word, unsigned words)
@@ -239,6 +252,8 @@ static int read_line(struct hwt_file *file, char *line)
 		file->machine = (uint16_t)atoi(word[1]);
 	else if (strcmp(word[0], "frequency") == 0)
 		file->frequency = strtoull(word[1], NULL, 0);
+	else if (strcmp(word[0], "since") == 0)
+		end_symbols(file, strtoull(word[1], NULL, 0));
 	else if (strcmp(word[0], "nonce") == 0)
 		file->nonce = strtoull(word[1], NULL, 0);
 	else if (strcmp(word[0], "image") == 0 && words > 2 && file->images < IMAGES) {
@@ -422,28 +437,47 @@ const char *hwt_images_warning(const struct hwt_images *images, size_t n)
 	return NULL;
 }
 
+/* From when to when nothing comes or goes. */
+static void find_times(const struct hwt_file *file, uint64_t at, uint64_t *from, uint64_t *until)
+{
+	*from = 0;
+	*until = UINT64_MAX;
+	for (uint32_t n = 0; n < 2 * file->symbols; n++) {
+		const struct symbol *symbol = &file->symbol[n / 2];
+		const uint64_t border = n % 2 ? symbol->from : symbol->until;
+
+		if (border <= at && border > *from)
+			*from = border;
+		if (border > at && border < *until)
+			*until = border;
+	}
+}
+
 int hwt_images_place(struct hwt_images *images, uint32_t pid, uint64_t stamp, uint64_t address, int want_line,
 		     struct hwt_place *place)
 {
+	const uint64_t at = stamp ? stamp : UINT64_MAX - 1;
 	const struct hwt_file *file = images->file;
 
-	(void)pid, (void)stamp;
+	(void)pid;
 	*place = (struct hwt_place){ 0 };
+	find_times(file, at, &place->from, &place->until);
 	for (uint32_t n = 0; n < file->symbols; n++) {
 		const struct symbol *symbol = &file->symbol[n];
 		const struct image *image = &file->image[symbol->image];
 
-		if (address < symbol->address || address - symbol->address >= symbol->size)
+		if (address < symbol->address || address - symbol->address >= symbol->size ||
+		    at < symbol->from || at >= symbol->until)
 			continue;
-		*place = (struct hwt_place){ .image = image->name,
-					     .path = strcmp(image->path, "-") ? image->path : NULL,
-					     .offset = address,
-					     .symbol = *symbol->name == '?' ? NULL : symbol->name,
-					     .symbol_address = symbol->address,
-					     .symbol_size = symbol->size,
-					     .into = address - symbol->address,
-					     .source = want_line && *symbol->source ? symbol->source : NULL,
-					     .line = symbol->line };
+		place->image = image->name;
+		place->path = strcmp(image->path, "-") ? image->path : NULL;
+		place->offset = address;
+		place->symbol = *symbol->name == '?' ? NULL : symbol->name;
+		place->symbol_address = symbol->address;
+		place->symbol_size = symbol->size;
+		place->into = address - symbol->address;
+		place->source = want_line && *symbol->source ? symbol->source : NULL;
+		place->line = symbol->line;
 		return 1;
 	}
 	return 0;

@@ -6,6 +6,7 @@
  *	damaged TEXT                        a warning, of damage
  *	image NAME PATH|-                   those that follow belong to it; symbols: size in bytes
  *	symbol 0x1000 0x100 main [FILE:LINE]
+ *	since STAMP                         what was there is there up to then; symbols that follow are from then on
  *	cpu 0 [bytes missing lost]          a stream in CPU mode; its steps follow
  *	samples 0 [bytes missing lost]      the same, of SPE
  *	thread INDEX PID TID NAME           one in thread mode

@@ -189,6 +189,30 @@ static void cold_halves_are_the_function(void **state)
 		       LINE("17", "05", "  } b"));
 }
 
+/* The same address is asked for again and again: what is known of it must not outlive it. */
+static void what_lies_at_an_address_changes_in_time(void **state)
+{
+	static const struct {
+		uint64_t stamp;
+		const char *name;
+	} asked[] = { { 150, "old" }, { 199, "old" }, { 200, "new" }, { 299, "new" }, { 300, NULL },
+		      { 250, "new" }, { 0, NULL },    { 400, NULL },  { 199, "old" }, { 1, "old" } };
+	struct flow *flow = flow_test_open("image one -\nsymbol 0x1000 0x100 old\nsince 200\nimage two -\n"
+					   "symbol 0x1000 0x100 new\nsince 300\n");
+	struct flow_spot spot;
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(asked) / sizeof(asked[0]); n++) {
+		assert_int_equal(flow_functions_at(flow->functions, 0, asked[n].stamp, 0x1010, &spot), 0);
+		if (asked[n].name)
+			assert_string_equal(spot.function->name, asked[n].name);
+		else
+			assert_null(spot.function->name);
+	}
+	assert_int_equal(flow_functions_count(flow->functions), 3);
+	flow_close(flow);
+}
+
 static void depth_is_bounded(void **state)
 {
 	static char steps[200 * (FLOW_DEPTH_MOST + 10)];
@@ -257,6 +281,7 @@ int main(void)
 		cmocka_unit_test(untraced_kernels_leave_the_stack_alone),
 		cmocka_unit_test(a_run_may_pass_through_functions),
 		cmocka_unit_test(cold_halves_are_the_function),
+		cmocka_unit_test(what_lies_at_an_address_changes_in_time),
 		cmocka_unit_test(depth_is_bounded),
 		cmocka_unit_test(stacks_are_bounded),
 	};

@@ -98,6 +98,43 @@ static void code_that_changes_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
+/* A loop that goes from branch to branch of its own, and writes over the first of them: nobody was called meanwhile. */
+static void code_that_changes_itself_is_decoded_as_it_was(void **state)
+{
+	static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa }, nops[] = { 0x90, 0x90 };
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint64_t stamp = 0;
+
+	(void)state;
+	packets_begin(&packets);
+	packets_sync(&packets, 1500, 0, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_AT);
+	packet_branches(&packets, "T");
+	packet_tsc(&packets, 2500);
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT + 2);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, loop, sizeof(loop));
+	writer.stamp = 2000;
+	file_code(&writer, PROGRAM_AT, 0, nops, sizeof(nops));
+	reading = finish_file(&writer);
+	next(&reading, HWT_ON);
+	for (unsigned i = 0; i < 2; i++) {
+		const struct hwt_step *step = next_run(&reading, PROGRAM_AT, PROGRAM_AT + 2,
+						       HWT_BRANCH_CONDITIONAL, PROGRAM_AT + 4);
+
+		assert_true(step->stamp >= stamp && step->stamp <= 2500);
+		stamp = step->stamp;
+		next_run(&reading, PROGRAM_AT + 4, PROGRAM_AT + 6, HWT_BRANCH_JUMP, PROGRAM_AT);
+	}
+	next_run(&reading, PROGRAM_AT, PROGRAM_AT + 2, HWT_BRANCH_NONE, PROGRAM_AT + 2);
+	assert_int_equal(next(&reading, HWT_ASYNC)->stamp, 2500);
+	next(&reading, HWT_OFF);
+	end(&reading);
+}
+
 static void another_program_is_decoded_from_its_start_on(void **state)
 {
 	struct hwt_file_writer writer;
@@ -439,6 +476,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
+		cmocka_unit_test(code_that_changes_itself_is_decoded_as_it_was),
 		cmocka_unit_test(another_program_is_decoded_from_its_start_on),
 		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
 		cmocka_unit_test(a_file_fills_only_what_code_leaves_open),
