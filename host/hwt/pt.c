@@ -225,26 +225,6 @@ static bool is_idle(const struct pt_decoder *decoder)
 	return decoder->blocks - decoder->blocks_read > IDLE_MOST;
 }
 
-/* Of what could not be decoded, and why. */
-static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
-{
-	const char *why = decoder->library->pt_errstr(pt_errcode(decoder->status));
-	const bool known = decoder->status == -pte_nomap && decoder->wanted;
-
-	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
-		 is_idle(decoder)		 ? "code that goes round without a packet"
-		 : decoder->status == -pte_nomap ? "no image of what was run"
-		 : why				 ? why
-						 : "damage",
-		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
-	pt_decoder_begin_step(decoder, step, HWT_GAP);
-	step->gap = decoder->status == -pte_nomap ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
-	step->text = decoder->text;
-	decoder->synced = false;
-	decoder->blocks_read = decoder->blocks;
-	return 1;
-}
-
 static bool is_psb(const struct hwt_piece *piece, size_t offset)
 {
 	static const unsigned char psb[16] = { 2, 0x82, 2, 0x82, 2, 0x82, 2, 0x82,
@@ -301,34 +281,71 @@ static int find_psb(struct pt_decoder *decoder)
 	return status;
 }
 
-/* To the next PSB that can be used: 1 and a step if bytes are skipped before the first, 0: there is none, or an error. */
-static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
+/* To the next PSB that can be used, or the end. 0: there is none, 1, or KTREAD_E_MEMORY. */
+static int begin_at_psb(struct pt_decoder *decoder)
 {
 	uint64_t offset = 0;
+
+	decoder->status = find_psb(decoder);
+	decoder->synced = decoder->status >= 0;
+	decoder->ended = !decoder->synced;
+	if (decoder->ended)
+		return 0;
+	decoder->library->pt_blk_get_sync_offset(decoder->block_decoder, &offset);
+	decoder->synced_at = offset;
+	return look(decoder, 0) ? 1 : KTREAD_E_MEMORY;
+}
+
+/* Behind damage. 1, for it is told, and how many bytes are lost to it, or KTREAD_E_MEMORY. */
+static int go_on(struct pt_decoder *decoder)
+{
+	const size_t told = strlen(decoder->text);
+	uint64_t offset = decoder->offset, next;
 	int status;
 
-	status = find_psb(decoder);
-	if (status < 0) {
-		decoder->ended = true;
-		if (decoder->begun || decoder->piece.size == 0)
-			return 0;
-	} else {
-		decoder->status = status;
-		decoder->synced = true;
-		decoder->library->pt_blk_get_sync_offset(decoder->block_decoder, &offset);
-		decoder->synced_at = offset;
-		if (!look(decoder, 0))
-			return KTREAD_E_MEMORY;
-	}
-	if (decoder->begun || (status >= 0 && offset == 0)) {
-		decoder->begun = true;
-		return 0;
-	}
+	decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset);
+	status = begin_at_psb(decoder);
+	if (status < 0)
+		return status;
+	next = status ? decoder->synced_at : decoder->piece.size;
+	if (next > offset)
+		snprintf(decoder->text + told, sizeof(decoder->text) - told,
+			 "; %" PRIu64 " bytes passed over, up to the %s", next - offset,
+			 status ? "next PSB" : "end");
+	return 1;
+}
+
+/* Of what could not be decoded, and why. */
+static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	const char *why = decoder->library->pt_errstr(pt_errcode(decoder->status));
+	const bool known = decoder->status == -pte_nomap && decoder->wanted;
+
+	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
+		 is_idle(decoder)		 ? "code that goes round without a packet"
+		 : decoder->status == -pte_nomap ? "no image of what was run"
+		 : why				 ? why
+						 : "damage",
+		 known ? "at" : "behind", known ? decoder->wanted : decoder->last);
+	pt_decoder_begin_step(decoder, step, HWT_GAP);
+	step->gap = decoder->status == -pte_nomap ? HWT_GAP_CODE : HWT_GAP_DAMAGED;
+	step->text = decoder->text;
+	decoder->blocks_read = decoder->blocks;
+	return go_on(decoder);
+}
+
+/* To the first PSB: 1 and a step if bytes are skipped before it, 0: none are, or an error. */
+static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
+{
+	const int found = begin_at_psb(decoder);
+
 	decoder->begun = true;
+	if (found < 0 || decoder->piece.size == 0 || (found && decoder->synced_at == 0))
+		return found < 0 ? found : 0;
 	decoder->now.offset = decoder->piece.position;
-	if (status >= 0)
+	if (found)
 		snprintf(decoder->text, sizeof(decoder->text), "%" PRIu64 " bytes before the first PSB",
-			 offset);
+			 decoder->synced_at);
 	else if (decoder->stream->pt.flags & KTRX_HWT_PT_SOFTWARE && is_psb(&decoder->piece, 0))
 		snprintf(decoder->text, sizeof(decoder->text),
 			 "nothing was traced: the unit in software waits for the first 64-bit code that is "

@@ -289,11 +289,18 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 {
 	struct hwt_file_writer writer;
 	struct reading reading;
-	char path[64];
+	const struct hwt_step *step;
+	char path[64], lost[64];
+	size_t on;
 
 	(void)state;
 	packets_begin(&packets);
+	packets_sync(&packets, 1500, 0, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
+	on = packets_size(&packets);
+	packets_begin(&packets);
 	write_jump(1500, 0);
+	snprintf(lost, sizeof(lost), "; %zu bytes passed over", packets_size(&packets) - on);
 	write_jump(2500, 0);
 	begin_file(&writer, 7);
 	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, "/nowhere/prog");
@@ -301,9 +308,13 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	assert_non_null(hwt_images_warning(reading.images, 0));
 	assert_non_null(strstr(hwt_images_warning(reading.images, 0), "/nowhere/prog"));
 	next(&reading, HWT_ON);
-	assert_int_equal(next_gap(&reading, "no image of what was run at 0x401005")->gap, HWT_GAP_CODE);
+	step = next_gap(&reading, "no image of what was run at 0x401005");
+	assert_int_equal(step->gap, HWT_GAP_CODE);
+	assert_int_equal(step->stamp, 1500);
+	assert_non_null(strstr(step->text, lost));
+	assert_non_null(strstr(step->text, "up to the next PSB"));
 	next(&reading, HWT_ON);
-	next_gap(&reading, "no image");
+	assert_non_null(strstr(next_gap(&reading, lost)->text, "up to the end"));
 	/* Given by hand it is found. */
 	program_write(path, program);
 	assert_int_equal(hwt_images_add_elf(reading.images, path, 7, 0), 0);
