@@ -119,16 +119,6 @@ static int spe_next(void *decoder, struct hwt_step *step)
 	return verdict == SPE_RECORD_WHOLE ? tell_sample(spe, step) : tell_gap(spe, verdict, step);
 }
 
-/* How many bytes of padding lie here, one after another. */
-static size_t padding(const struct hwt_piece *piece, size_t at)
-{
-	size_t end = at;
-
-	while (end < piece->size && piece->bytes[end] == 0)
-		end++;
-	return end - at;
-}
-
 static void spe_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
 {
@@ -137,7 +127,7 @@ static void spe_packets(const struct hwt_stream *stream, const struct hwt_piece 
 
 	(void)stream;
 	for (size_t at = 0; at < piece->size;) {
-		size_t pads = padding(piece, at);
+		size_t pads = spe_record_pads(piece, at);
 		int size;
 
 		if (pads) {

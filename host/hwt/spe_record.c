@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <stdbool.h>
 #include <string.h>
 
 #include "hwt/spe_record.h"
@@ -6,6 +7,14 @@
 #define TIMESTAMP_HEADER 0x71
 #define TIMESTAMP_SIZE	 9u
 #define END_HEADER	 0x01
+
+/*
+ * What finding the next record may cost: so many packets at first, more for each byte that was gone over; so many bytes of padding
+ * are as one packet.
+ */
+#define FIND_FIRST 4096u
+#define FIND_MORE  4u
+#define FIND_PADS  64u
 
 /* Bits of sample.has by index of the packet; those beyond are known by no name, and left out. */
 static const uint8_t address_parts[] = {
@@ -115,24 +124,51 @@ static enum spe_verdict add(struct spe_record *record, const struct spe_packet *
 	return SPE_RECORD_WHOLE;
 }
 
-/* Behind padding and alignment, at the first packet of a record. */
-static size_t skip_padding(const struct hwt_piece *piece, size_t at)
+size_t spe_record_pads(const struct hwt_piece *piece, size_t at)
+{
+	size_t end = at;
+
+	while (end < piece->size && piece->bytes[end] == 0)
+		end++;
+	return end - at;
+}
+
+/* Takes what was looked at off what may be. False: that was more. */
+static bool pay(uint64_t *left, uint64_t packets)
+{
+	if (*left < packets)
+		return false;
+	*left -= packets;
+	return true;
+}
+
+/* Behind padding and alignment, at the first packet of a record; or as far as may be looked at. */
+static size_t skip_padding(const struct hwt_piece *piece, size_t at, uint64_t *left)
 {
 	struct spe_packet packet;
 
-	while (spe_packet_read(piece->bytes + at, piece->size - at, piece->position + at, &packet) > 0 &&
-	       (packet.kind == SPE_PAD || packet.kind == SPE_ALIGN))
+	for (;;) {
+		const size_t pads = spe_record_pads(piece, at);
+
+		at += pads;
+		if (!pay(left, 1 + pads / FIND_PADS) ||
+		    spe_packet_read(piece->bytes + at, piece->size - at, piece->position + at, &packet) <=
+			    0 ||
+		    packet.kind != SPE_ALIGN)
+			return at;
 		at += packet.size;
-	return at;
+	}
 }
 
-enum spe_verdict spe_record_read(const struct hwt_piece *piece, size_t at, struct spe_record *record)
+/* Of at most `left` packets. */
+static enum spe_verdict read_record(const struct hwt_piece *piece, size_t at, uint64_t *left,
+				    struct spe_record *record)
 {
 	struct spe_packet packet;
 	enum spe_verdict verdict = SPE_RECORD_WHOLE;
 
 	memset(record, 0, sizeof(*record));
-	record->start = record->end = skip_padding(piece, at);
+	record->start = record->end = skip_padding(piece, at, left);
 	if (record->start == piece->size)
 		return SPE_RECORD_NONE;
 	while (verdict == SPE_RECORD_WHOLE) {
@@ -150,24 +186,32 @@ enum spe_verdict spe_record_read(const struct hwt_piece *piece, size_t at, struc
 		}
 		if (packet.kind == SPE_TIMESTAMP || packet.kind == SPE_END)
 			break;
-		if (record->end - record->start > SPE_RECORD_MAX)
+		if (record->end - record->start > SPE_RECORD_MAX || !pay(left, 1))
 			verdict = SPE_RECORD_LONG;
 	}
 	return verdict;
 }
 
+enum spe_verdict spe_record_read(const struct hwt_piece *piece, size_t at, struct spe_record *record)
+{
+	uint64_t all = UINT64_MAX;
+
+	return read_record(piece, at, &all, record);
+}
+
 size_t spe_record_find(const struct hwt_piece *piece, size_t at)
 {
 	struct spe_record record;
+	uint64_t left = FIND_FIRST;
 
-	for (; at < piece->size; at++) {
+	for (; at < piece->size; at++, left += FIND_MORE) {
 		size_t next = at + 1;
 
 		if (piece->bytes[at] == TIMESTAMP_HEADER)
 			next = at + TIMESTAMP_SIZE;
 		else if (piece->bytes[at] != END_HEADER)
 			continue;
-		if (next < piece->size && spe_record_read(piece, next, &record) == SPE_RECORD_WHOLE &&
+		if (next < piece->size && read_record(piece, next, &left, &record) == SPE_RECORD_WHOLE &&
 		    record.sample.has & 1u << HWT_SAMPLE_PC)
 			return next;
 	}

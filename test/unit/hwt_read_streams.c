@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Streams that are not whole: what is lost, damaged, wrapped or goes round is told, and what follows is decoded. */
+#include "hwt/spe_record.h"
 #include "hwt_reading.h"
 #include "ktrx/hwt_unit.h"
 
@@ -384,6 +385,34 @@ static void rings_that_cannot_be_are_refused(void **state)
 
 static char listing[4096];
 
+/* Each byte in four may be a record's end, behind which all the rest is padding: none is gone through for each of them. */
+static void finding_a_record_in_hostile_bytes_ends(void **state)
+{
+	static const unsigned char pattern[4] = { 0x21, 0x00, 0x01, 0x00 };
+	static const unsigned char whole[] = { 0x01, 0xb0, 1, 2, 3, 4, 5, 6, 7, 0x80, 0x01 };
+	const size_t size = 16u << 20;
+	unsigned char *bytes = malloc(size);
+	struct hwt_piece piece = { .bytes = bytes, .size = size };
+
+	(void)state;
+	assert_non_null(bytes);
+	for (size_t at = 0; at < size; at++)
+		bytes[at] = pattern[at % 4];
+	memset(bytes + size - 1024, 0x10, 1024);
+	memcpy(bytes + size - 512, whole, sizeof(whole));
+	assert_int_equal(spe_record_find(&piece, 0), size - 511);
+	/* What is padding is gone through where it does not come again and again. */
+	memset(bytes, 0, size - 1024);
+	bytes[0] = 0x01;
+	memset(bytes + size - 1024, 0, 1024);
+	memcpy(bytes + size - 512, whole, sizeof(whole));
+	assert_int_equal(spe_record_find(&piece, 0), size - 511);
+	memset(bytes + 65536, 0x10, size - 65536);
+	memcpy(bytes + 65536, whole + 1, sizeof(whole) - 1);
+	assert_int_equal(spe_record_find(&piece, 0), 1);
+	free(bytes);
+}
+
 static void list(void *to, uint64_t offset, const char *name, const char *text)
 {
 	(void)to;
@@ -430,6 +459,7 @@ int main(void)
 		cmocka_unit_test(a_cut_ring_is_read_as_far_as_it_is_there),
 		cmocka_unit_test(a_ring_that_cannot_be_is_left_out),
 		cmocka_unit_test(rings_that_cannot_be_are_refused),
+		cmocka_unit_test(finding_a_record_in_hostile_bytes_ends),
 		cmocka_unit_test(packets_are_listed_by_name),
 	};
 
