@@ -16,6 +16,7 @@
 
 #define IMAGES_MOST 4096u
 #define SOURCE_MOST 4096u
+#define NEAR	    64u /* paths of which the image is kept */
 
 struct block {
 	uint64_t begin, end; /* in the file's own addresses; both 0: none */
@@ -23,11 +24,18 @@ struct block {
 	uint32_t image;
 };
 
+/* The image of a path, which images own: as long as they are there it is in the same place. */
+struct near {
+	const char *path;
+	uint32_t image;
+};
+
 struct flow_coverage {
 	struct flow *flow;
 	char *image[IMAGES_MOST]; /* paths */
 	uint32_t images;
-	struct block *block; /* by hash */
+	struct near near[NEAR]; /* by where the path is */
+	struct block *block;	/* by hash */
 	size_t blocks, slots;
 	uint64_t unplaced; /* runs of code that no file is known of */
 };
@@ -35,7 +43,7 @@ struct flow_coverage {
 /* ---- Counting ---------------------------------------------------------------------------------- */
 
 /* IMAGES_MOST: there are too many, or no memory. */
-static uint32_t image_of(struct flow_coverage *coverage, const char *path)
+static uint32_t find_image(struct flow_coverage *coverage, const char *path)
 {
 	uint32_t n = coverage->images;
 
@@ -47,6 +55,15 @@ static uint32_t image_of(struct flow_coverage *coverage, const char *path)
 		return IMAGES_MOST;
 	coverage->image[coverage->images] = strdup(path);
 	return coverage->image[coverage->images] ? coverage->images++ : IMAGES_MOST;
+}
+
+static uint32_t image_of(struct flow_coverage *coverage, const char *path)
+{
+	struct near *near = &coverage->near[((uintptr_t)path >> 4 ^ (uintptr_t)path >> 12) % NEAR];
+
+	if (near->path != path)
+		*near = (struct near){ path, find_image(coverage, path) };
+	return near->image;
 }
 
 static struct block *slot_of(struct block *block, size_t slots, uint32_t image, uint64_t begin, uint64_t end)
