@@ -28,6 +28,8 @@ enum block_end {
 	END_LEAVE, /* return from an exception, far return */
 };
 
+#define OUTCOMES_AND_MORE 2u
+
 struct block;
 
 struct point {
@@ -40,17 +42,24 @@ struct point {
 struct block {
 	/* What is looked at each time it is run, in one line of cache. */
 	uint64_t start;
-	uint64_t next;	 /* behind the last instruction */
-	uint64_t target; /* where it goes when it branches; where it always goes */
-	uint8_t end;	 /* enum block_end */
-	uint8_t told;	 /* the encoder has a packet, or something to remember, for this kind of end */
-	uint8_t faults;	 /* the last instruction may fault and be run again */
-	uint8_t modes;	 /* of the processor in which it can be what it is; the encoder's bits */
+	union {
+		struct {
+			uint64_t untaken; /* where it goes when it does not branch, or else `target` */
+			uint64_t target;  /* where it goes when it branches; where it always goes */
+		};
+		uint64_t way[2];
+	};
+	uint8_t end;	/* enum block_end */
+	uint8_t told;	/* the encoder has a packet, or something to remember, for this kind of end */
+	uint8_t faults; /* the last instruction may fault and be run again */
+	uint8_t modes;	/* of the processor in which it can be what it is; the encoder's bits */
 	_Atomic uint8_t
-		handler; /* an interrupt or exception has led here, or to another entry of the same table */
-	uint8_t listed;	 /* code.c's: it is in its page's list */
+		handler;  /* an interrupt or exception has led here, or to another entry of the same table */
+	uint8_t listed;	  /* code.c's: it is in its page's list */
+	uint8_t outcomes; /* its end adds so many to trace->outcomes, and that is all; or OUTCOMES_AND_MORE */
 	_Atomic uint64_t seen;	/* code.c's: address spaces in which its bytes are those told last */
 	struct point end_point; /* at the last instruction */
+	uint64_t next;		/* behind the last instruction */
 	uint64_t last;		/* address of the last instruction */
 	struct block *chain;	/* in its bucket */
 	struct block *page_chain;

@@ -15,7 +15,8 @@ uint64_t clock_nanoseconds(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	nanoseconds = (uint64_t)now.tv_sec * SECOND + (uint64_t)now.tv_nsec;
-	atomic_compare_exchange_strong(&first, &none, nanoseconds);
+	if (first == 0)
+		atomic_compare_exchange_strong(&first, &none, nanoseconds);
 	return nanoseconds - first;
 }
 

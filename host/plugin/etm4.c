@@ -11,8 +11,6 @@
 #include "ktrx/hwt_unit.h"
 #include "trace.h"
 
-#define FULL (UINT64_C(1) << ETM4_ATOMS_MOST)
-
 /* Types of exception packets. */
 #define EXCEPTION_HALT	 1u
 #define EXCEPTION_CALL	 2u
@@ -25,23 +23,20 @@
 
 static void put_atoms(struct trace *trace)
 {
-	unsigned count = 63u - (unsigned)__builtin_clzll(trace->etm4.atoms);
+	unsigned count = 63u - (unsigned)__builtin_clzll(trace->outcomes);
 
 	while (count > 0) {
 		uint8_t packet;
 
-		count -= etm4_atom_packet(trace->etm4.atoms, count, &packet);
+		count -= etm4_atom_packet(trace->outcomes, count, &packet);
 		output_put(&trace->output, &packet, 1);
 	}
-	trace->etm4.atoms = 1;
-	*trace->output.pending = 1;
+	trace_begin_outcomes(trace);
 }
 
 static inline void add_atom(struct trace *trace, unsigned taken)
 {
-	trace->etm4.atoms = trace->etm4.atoms << 1 | taken;
-	*trace->output.pending = trace->etm4.atoms;
-	if (__builtin_expect(trace->etm4.atoms >= FULL, 0))
+	if (trace_gather(trace, 1, taken))
 		put_atoms(trace);
 }
 
@@ -160,7 +155,8 @@ static unsigned exception_type(uint64_t vector)
 
 static void start(struct trace *trace)
 {
-	trace->etm4 = (struct etm4){ .atoms = 1 };
+	trace->etm4 = (struct etm4){ 0 };
+	trace->outcomes = 1;
 }
 
 static void sync(struct trace *trace, uint64_t address)
@@ -315,6 +311,7 @@ const struct encoder encoder_etm4 = {
 	.encoding = KTRX_HWT_ENCODING_ETM4,
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),
+	.outcomes_full = UINT64_C(1) << ETM4_ATOMS_MOST,
 	.space_bits = UINT64_C(0xffffffff) << KTRX_HWT_UNIT_SPACE_SHIFT,
 	.memory_base = 0x40000000,
 	.memory_span = UINT64_MAX,

@@ -9,7 +9,6 @@
 #define ETM4_RETURNS   15u /* a decoder remembers as many calls at least */
 
 struct etm4 {
-	uint64_t atoms;			  /* taken or not, the latest in bit 0, below a leading 1 */
 	uint64_t address[ETM4_ADDRESSES]; /* that were told last, the latest first */
 	uint64_t time;			  /* that was told last; 0 behind a synchronisation */
 	uint64_t space;			  /* that was told last, with its thread, if `told` … */

@@ -154,18 +154,23 @@ static void attend(struct trace *trace, uint64_t address)
 		trace->encoder->sync(trace, address);
 		trace->sync_at = output_position(&trace->output) + SYNC_BYTES;
 	}
-	__atomic_store_n(&trace->attention, output_position(&trace->output) + trace->look, __ATOMIC_SEQ_CST);
+	trace->attention = output_position(&trace->output) + trace->look;
 	/* flow_renew_time() has come between the two. */
 	if (trace->timed && trace->renew)
 		trace->attention = 0;
 	output_publish(&trace->output);
 }
 
+static inline uint64_t attention_of(const struct trace *trace)
+{
+	return atomic_load_explicit(&trace->attention, memory_order_relaxed);
+}
+
 /* Published at once: whoever kills QEMU while the clock is read is to find the packet. */
 static inline void written(struct trace *trace, uint64_t address)
 {
 	output_publish(&trace->output);
-	if (UNLIKELY(output_position(&trace->output) >= trace->attention))
+	if (UNLIKELY(output_position(&trace->output) >= attention_of(trace)))
 		attend(trace, address);
 }
 
@@ -354,13 +359,21 @@ static inline int leads(const struct block *from, const struct block *to)
 		return LIKELY(!to->handler) || from->end == END_ENTER ? 1 : -1;
 	if (to->start == from->target)
 		return 1;
-	return from->end == END_CONDITIONAL && to->start == from->next ? 0 : -1;
+	return to->start == from->untaken ? 0 : -1;
 }
 
 static void tell_reached(struct vcpu *vcpu, uint64_t address)
 {
 	for (unsigned i = 0; i < vcpu->traces; i++)
 		*vcpu->trace[i]->output.reached = vcpu->trace[i]->on ? address : 0;
+}
+
+/* Behind an outcome that was gathered: a packet of them is due, or the clock is to be looked at. */
+static __attribute__((noinline)) void write_outcomes(struct trace *trace, int full, uint64_t address)
+{
+	if (full)
+		trace->encoder->flush(trace);
+	written(trace, address);
 }
 
 static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
@@ -390,7 +403,10 @@ static __attribute__((noinline)) void enter_slowly(struct vcpu *vcpu, const stru
 	tell_reached(vcpu, point->address);
 }
 
-/* Nearly always there is one trace, which is on, and wants all, and has its code in the file: that way is short. */
+/*
+ * Nearly always there is one trace, which is on, and wants all, and has its code in the file: that way is short. And so often an
+ * outcome at the most is to be told that this is worth a way without a jump that depends on what it is.
+ */
 void flow_enter(unsigned cpu, void *data)
 {
 	struct vcpu *vcpu = &vcpus[cpu];
@@ -401,13 +417,24 @@ void flow_enter(unsigned cpu, void *data)
 
 	vcpu->at = point;
 	if (LIKELY(at->last && (to->modes & trace->simple) && is_seen(vcpu, to))) {
-		int taken = leads(at->block, to);
+		const struct block *from = at->block;
+		int taken;
 
-		if (LIKELY(taken >= 0)) {
-			*trace->output.reached = point->address;
-			if (!at->block->told)
+		if (from->outcomes < OUTCOMES_AND_MORE) {
+			unsigned branches = to->start == from->target;
+
+			if (LIKELY(to->start == from->way[branches])) {
+				int full = trace_gather(trace, from->outcomes, branches);
+
+				*trace->output.reached = point->address;
+				/* Nothing has been written: the only position that may have been passed is 0. */
+				if (UNLIKELY((full | (attention_of(trace) == 0)) && from->outcomes != 0))
+					write_outcomes(trace, full, to->start);
 				return;
-			trace->encoder->branch(trace, at->block, to->start, taken);
+			}
+		} else if (LIKELY((taken = leads(from, to)) >= 0)) {
+			*trace->output.reached = point->address;
+			trace->encoder->branch(trace, from, to->start, taken);
 			written(trace, to->start);
 			return;
 		}
@@ -492,7 +519,7 @@ void flow_sync(struct trace *trace, uint64_t address)
 void flow_renew_time(struct trace *trace)
 {
 	trace->renew = 1;
-	__atomic_store_n(&trace->attention, 0, __ATOMIC_SEQ_CST);
+	trace->attention = 0;
 }
 
 void flow_renew_all_times(void)
@@ -508,7 +535,7 @@ void flow_look_at_clocks(void)
 {
 	for (unsigned i = 0; i < vcpu_count; i++) {
 		for (unsigned k = 0; k < vcpus[i].traces; k++)
-			__atomic_store_n(&vcpus[i].trace[k]->attention, 0, __ATOMIC_RELAXED);
+			atomic_store_explicit(&vcpus[i].trace[k]->attention, 0, memory_order_relaxed);
 	}
 }
 

@@ -43,10 +43,10 @@ void flow_renew_time(struct trace *trace);
 /* Code has been replaced: all of them do. */
 void flow_renew_all_times(void);
 
-/* So many traces are enabled. */
 /* Time has passed, for one or all of them, that no packet will show by itself. By any thread. */
 void flow_look_at_clocks(void);
 
+/* So many traces are enabled. */
 unsigned flow_enabled(void);
 
 /* Blocks go; nothing is in one. */

@@ -16,7 +16,6 @@
 #define HEAD_FUP 0x1du
 
 #define LONG_BRANCHES 47 /* most that fit into a packet */
-#define FULL	      (UINT64_C(1) << LONG_BRANCHES)
 
 #define SPACE_BITS UINT64_C(0xfffffffffffe0) /* 51 to 5 */
 
@@ -25,17 +24,16 @@
 
 static void put_branches_long(struct trace *trace)
 {
-	uint64_t packet = trace->pt.branches << 16 | 0xa302u;
+	uint64_t packet = trace->outcomes << 16 | 0xa302u;
 
 	output_put(&trace->output, &packet, 8);
-	trace->pt.branches = 1;
-	*trace->output.pending = 1;
+	trace_begin_outcomes(trace);
 }
 
 /* Six to a byte while that is shorter than one long packet. */
 static void put_branches(struct trace *trace)
 {
-	unsigned count = 63u - (unsigned)__builtin_clzll(trace->pt.branches);
+	unsigned count = 63u - (unsigned)__builtin_clzll(trace->outcomes);
 
 	if (count > 42) {
 		put_branches_long(trace);
@@ -43,21 +41,18 @@ static void put_branches(struct trace *trace)
 	}
 	while (count > 0) {
 		unsigned some = count % 6 != 0 ? count % 6 : 6;
-		uint64_t bits = trace->pt.branches >> (count - some) & ((1u << some) - 1);
+		uint64_t bits = trace->outcomes >> (count - some) & ((1u << some) - 1);
 		uint8_t packet = (uint8_t)((bits | 1u << some) << 1);
 
 		output_put(&trace->output, &packet, 1);
 		count -= some;
 	}
-	trace->pt.branches = 1;
-	*trace->output.pending = 1;
+	trace_begin_outcomes(trace);
 }
 
 static inline void add_branch(struct trace *trace, unsigned taken)
 {
-	trace->pt.branches = trace->pt.branches << 1 | taken;
-	*trace->output.pending = trace->pt.branches;
-	if (__builtin_expect(trace->pt.branches >= FULL, 0))
+	if (trace_gather(trace, 1, taken))
 		put_branches_long(trace);
 }
 
@@ -119,7 +114,8 @@ static void put_clock(struct trace *trace)
 
 static void start(struct trace *trace)
 {
-	trace->pt = (struct pt){ .branches = 1 };
+	trace->pt = (struct pt){ 0 };
+	trace->outcomes = 1;
 }
 
 static void sync(struct trace *trace, uint64_t address)
@@ -267,6 +263,7 @@ const struct encoder encoder_pt = {
 	.ringing = X86_MODE_64,
 	.space_bits = SPACE_BITS,
 	.longest = 15,
+	.outcomes_full = UINT64_C(1) << LONG_BRANCHES,
 	.memory_span = UINT64_C(1) << 32, /* below the hole for devices; the rest lies above it */
 	.parameters = &parameters,
 	.parameters_size = sizeof(parameters),

@@ -8,9 +8,8 @@
 #define PT_RETURNS 64u /* as many calls as a decoder must remember */
 
 struct pt {
-	uint64_t branches; /* taken or not, the latest in bit 0, below a leading 1 */
-	uint64_t last_ip;  /* addresses are compressed against it */
-	uint32_t depth;	   /* of returns[], at most PT_RETURNS */
+	uint64_t last_ip; /* addresses are compressed against it */
+	uint32_t depth;	  /* of returns[], at most PT_RETURNS */
 	uint32_t top;
 	uint8_t mode; /* that was told last; 0: none */
 	uint64_t returns[PT_RETURNS];

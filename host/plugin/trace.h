@@ -44,9 +44,11 @@ struct trace {
 	uint64_t time;		 /* the last that was told */
 	_Atomic uint8_t
 		renew; /* code has been replaced: the exact time must be told before it runs; set by any thread */
-	uint64_t attention; /* position from which on the clock, and whether to synchronise, are looked at */
-	uint64_t nowhere;   /* what is told to nobody */
-	uint64_t sync_at;   /* position from which on the encoder is to synchronise */
+	/* Position from which on the clock, and whether to synchronise, are looked at; 0, by any thread: now. */
+	_Atomic uint64_t attention;
+	uint64_t nowhere;  /* what is told to nobody */
+	uint64_t sync_at;  /* position from which on the encoder is to synchronise */
+	uint64_t outcomes; /* not in a packet yet: the latest in bit 0, 1 is taken, below a leading 1 */
 	union {
 		struct pt pt;
 		struct etm4 etm4;
@@ -67,11 +69,12 @@ struct encoder {
 	uint8_t encoding;	/* KTRX_HWT_ENCODING_* */
 	const void *parameters; /* what its decoder must know, as in struct ktrx_hwt_unit */
 	size_t parameters_size;
-	uint8_t ringing;      /* mode of the processor in which a guest rings */
-	uint64_t space_bits;  /* of an address space: those that packets have */
-	uint64_t longest;     /* bytes of an instruction, at most */
-	uint64_t memory_base; /* physical address at which the usual machine has its memory … */
-	uint64_t memory_span; /* … and so many bytes of it in one piece */
+	uint8_t ringing;	/* mode of the processor in which a guest rings */
+	uint64_t space_bits;	/* of an address space: those that packets have */
+	uint64_t longest;	/* bytes of an instruction, at most */
+	uint64_t outcomes_full; /* trace->outcomes from here on hold as many as a packet does; a power of 2 */
+	uint64_t memory_base;	/* physical address at which the usual machine has its memory … */
+	uint64_t memory_span;	/* … and so many bytes of it in one piece */
 
 	/* ---- Code, at translation ---- */
 	/* Nonzero: the instruction is the marker before a doorbell. */
@@ -114,6 +117,21 @@ struct encoder {
 	/* The output is full: flushed, marked as torn. trace->on is 0 from now on. */
 	void (*overflow)(struct trace *trace);
 };
+
+/* None are gathered any longer. */
+static inline void trace_begin_outcomes(struct trace *trace)
+{
+	trace->outcomes = 1;
+	*trace->output.pending = 1;
+}
+
+/* `count` is 0 or 1. Nonzero: no more can be gathered, the encoder's flush() is due. */
+static inline int trace_gather(struct trace *trace, unsigned count, unsigned taken)
+{
+	trace->outcomes = trace->outcomes << count | (taken & count);
+	*trace->output.pending = trace->outcomes;
+	return __builtin_expect(trace->outcomes >= trace->encoder->outcomes_full, 0);
+}
 
 extern const struct encoder encoder_pt;
 extern const struct encoder encoder_etm4;

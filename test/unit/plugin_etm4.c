@@ -224,7 +224,7 @@ static void run(void)
 			at = run_block(at, stack, &depth);
 		}
 		/* What a reader adds to a ring is what is not in it yet. */
-		assert_int_equal(*trace.output.pending, trace.etm4.atoms);
+		assert_int_equal(*trace.output.pending, trace.outcomes);
 		assert_true(output_position(&trace.output) < OUTPUT - ENCODER_MOST);
 	}
 	encoder_etm4.off(&trace, at);
