@@ -7,7 +7,8 @@
 #include "flow/stack.h"
 #include "ktread/ktread.h"
 
-#define BY_THREAD (UINT64_C(1) << 63) /* in keys of stacks: else by address space */
+#define BY_THREAD   (UINT64_C(1) << 63) /* in keys of stacks: else by address space */
+#define LEAVES_KEPT 8u
 
 /* How the next address is come to. */
 enum way {
@@ -45,6 +46,9 @@ struct flow_calls {
 	enum way before;
 	uint8_t has_next;
 	uint64_t next;
+	/* Instructions that have left the kernel: exception returns, of which a kernel has a few. */
+	uint64_t leaves[LEAVES_KEPT];
+	uint32_t leaves_seen;
 };
 
 static int arrive(struct flow_calls *calls, uint64_t address);
@@ -367,6 +371,14 @@ static int run_on(struct flow_calls *calls, const struct hwt_step *step)
 	return status;
 }
 
+static void note_leave(struct flow_calls *calls, uint64_t address)
+{
+	for (uint32_t n = 0; n < LEAVES_KEPT && n < calls->leaves_seen; n++)
+		if (calls->leaves[n] == address)
+			return;
+	calls->leaves[calls->leaves_seen++ % LEAVES_KEPT] = address;
+}
+
 static int run(struct flow_calls *calls, const struct hwt_step *step)
 {
 	int status = arrive(calls, step->address);
@@ -379,15 +391,44 @@ static int run(struct flow_calls *calls, const struct hwt_step *step)
 			     ? (enum way)way_of[step->branch]
 			     : WAY_STRAIGHT;
 	calls->behind = step->end;
+	if (step->branch == HWT_BRANCH_LEAVE_KERNEL)
+		note_leave(calls, step->last);
 	return status;
 }
 
+static int has_left(const struct flow_calls *calls, uint64_t address)
+{
+	for (uint32_t n = 0; n < LEAVES_KEPT && n < calls->leaves_seen; n++)
+		if (calls->leaves[n] == address)
+			return 1;
+	return 0;
+}
+
+/* The frames of the last way into the kernel: gone with an exception return, wherever that led. Where it came from, or 0. */
+static int leave_kernel(struct flow_calls *calls, uint64_t *back)
+{
+	const struct flow_stack *stack = flow_stacks_current(&calls->stacks);
+	uint32_t n = stack->depth;
+
+	while (n > 0 && stack->frame[n - 1].how != FLOW_INTERRUPT && stack->frame[n - 1].how != FLOW_KERNEL)
+		n--;
+	n -= n > 0;
+	*back = stack->depth ? stack->frame[n].back : 0;
+	return pop_to(calls, n, 1);
+}
+
+/*
+ * Of one that is said to have come at an exception return, that return is over: a unit that does not see where it leads tells it
+ * so, and kernels return with interrupts off. What was returned to is then what was interrupted.
+ */
 static int interrupt(struct flow_calls *calls, const struct hwt_step *step)
 {
 	int status = arrive(calls, step->address);
 
-	calls->way = WAY_INTERRUPT;
 	calls->behind = step->address;
+	if (status == 0 && has_left(calls, step->address))
+		status = leave_kernel(calls, &calls->behind);
+	calls->way = WAY_INTERRUPT;
 	return status;
 }
 
@@ -403,6 +444,11 @@ static int off(struct flow_calls *calls, const struct hwt_step *step)
 		if (step->has_address)
 			n = flow_stack_returning_to(stack, step->address);
 		status = pop_to(calls, n == FLOW_NO_FRAME ? stack->depth - 1 : n, 1);
+		before = WAY_STRAIGHT;
+	} else if (calls->way == WAY_LEAVE) { /* to user mode, which is not traced */
+		uint64_t back;
+
+		status = leave_kernel(calls, &back);
 		before = WAY_STRAIGHT;
 	}
 	rest(calls, before, step);

@@ -171,6 +171,33 @@ static void untraced_kernels_leave_the_stack_alone(void **state)
 		       LINE("35", "23", "  } b"));
 }
 
+/* User code is not traced: a return to it ends all that the kernel did for it. */
+static void untraced_users_leave_an_empty_stack(void **state)
+{
+	(void)state;
+	expect("cpu 0\non 10 irq\nrun 10 irq 2 call\nrun 12 b 2 return\nrun 14 irq+8 1 jump\nrun 15 c 2 "
+	       "leave_kernel\n"
+	       "off 16\non 20 irq\nrun 20 irq 2 call\nrun 22 b 2 jump\nrun 25 c 2 leave_kernel\noff 29\n"
+	       "on 30 irq\nrun 30 irq 2 jump\n",
+	       "CPU 0\n" OPEN("10", "irq {") LINE("12", "02", "  b") LINE("15", "05", "} irq")
+		       LINE("15", "01", "-> c") OPEN("20", "irq {") LINE("22", "03", "  b")
+			       LINE("25", "04", "  -> c") LINE("29", "09", "} irq") OPEN("30", "irq {"));
+}
+
+/* An exception return leads to a, where the next interrupt comes at once: told as if that came before the return. */
+static void interrupts_one_behind_another_do_not_pile_up(void **state)
+{
+	(void)state;
+	expect("cpu 0\nrun 10 a 2 call\nrun 11 b 2 run\nasync 12 b+8 irq\nrun 12 irq 3 leave_kernel\nrun 15 "
+	       "b+8 1 run\n"
+	       "async 16 b+12 irq\nrun 16 irq 2 run\nasync 18 irq+8 irq\nrun 18 irq 3 leave_kernel\nrun 20 "
+	       "b+12 1 return\n"
+	       "run 22 a+8 1 jump\n",
+	       "CPU 0\n" OPEN("10", "a {") OPEN("11", "  b {") LINE("12", "03", "    !! irq")
+		       LINE("16", "02", "    !! irq") LINE("18", "02", "    !! irq")
+			       LINE("22", "11", "  } b"));
+}
+
 /* Vectors of interrupts run from one symbol into the next, without a branch. */
 static void a_run_may_pass_through_functions(void **state)
 {
@@ -279,6 +306,8 @@ int main(void)
 		cmocka_unit_test(a_thread_may_have_run_elsewhere),
 		cmocka_unit_test(filtered_functions_are_entered_and_left),
 		cmocka_unit_test(untraced_kernels_leave_the_stack_alone),
+		cmocka_unit_test(untraced_users_leave_an_empty_stack),
+		cmocka_unit_test(interrupts_one_behind_another_do_not_pile_up),
 		cmocka_unit_test(a_run_may_pass_through_functions),
 		cmocka_unit_test(cold_halves_are_the_function),
 		cmocka_unit_test(what_lies_at_an_address_changes_in_time),
