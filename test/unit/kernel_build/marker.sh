@@ -13,7 +13,7 @@ listing() { $(objdump_of "$1") -d -w "$2" | sed -n 's/^ *\([0-9a-f]*\):\t/\1\t/p
 followed() { # ARCH LISTING
 	awk -F'\t' -v arch="$1" '
 		BEGIN {
-			marker["x86_64"] = "^0f 1f 80 55 52 54 4b *$"; store["x86_64"] = "^movb +\\$0x0,\\("
+			marker["x86_64"] = "^0f 1f 80 55 52 54 4b *$"; store["x86_64"] = "^movb +\\$0x0,(0x0)?\\(" # with %rbp and %r13 there is a distance
 			marker["aarch64"] = "^52896abf *$"; store["aarch64"] = "^strb[ \t]+wzr, \\[x[0-9]+\\]"
 		}
 		{ text = $3; for (i = 4; i <= NF; i++) text = text " " $i }

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * clock_samples TRACE: of the CPUs whose clock was measured, how often the one was that was least: with one measurement it is
+ * right at that moment, with several it is known how it drifts, too.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ktread/trace.h"
+
+int main(int argc, char **argv)
+{
+	struct ktread *trace;
+	uint32_t least = 0;
+
+	if (argc != 2 || ktread_open(&trace, argv[1], NULL) != 0)
+		return 1;
+	for (uint32_t cpu = 0; cpu < trace->measured.cpus; cpu++) {
+		uint32_t pieces = trace->measured.clock[cpu].pieces; /* and one in front of the first */
+
+		if (pieces > 0 && (least == 0 || pieces - 1 < least))
+			least = pieces - 1;
+	}
+	printf("%" PRIu32 "\n", least);
+	ktread_close(trace);
+	return 0;
+}
