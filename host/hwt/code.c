@@ -445,7 +445,8 @@ size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t st
 	return done;
 }
 
-size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size)
+size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
+			 bool any)
 {
 	size_t done = 0;
 
@@ -455,7 +456,7 @@ size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t
 
 		for (uint32_t at = *place(codes, (address + done) / HWT_CODE_LINE); at != NONE;
 		     at = codes->line[at].next)
-			if (codes->line[at].space == space || codes->line[at].space == 0)
+			if (any || codes->line[at].space == space || codes->line[at].space == 0)
 				known |= codes->line[at].known;
 		if (known >> into) {
 			done += (size_t)__builtin_ctzll(known >> into);

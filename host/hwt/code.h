@@ -26,8 +26,12 @@ void hwt_codes_close(struct hwt_codes *codes);
 size_t hwt_codes_read(const struct hwt_codes *codes, uint64_t space, uint64_t stamp, uint64_t address,
 		      unsigned char *to, size_t size, bool any);
 
-/* How many bytes from an address on, at most `size`, are not known in that space: none is lost to what knows more of others. */
-size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size);
+/*
+ * How many bytes from an address on, at most `size`, are not known in that space: none is lost to what knows more of others. With
+ * `any` they are in no other either.
+ */
+size_t hwt_codes_unknown(const struct hwt_codes *codes, uint64_t space, uint64_t address, size_t size,
+			 bool any);
 
 /* Lines that follow each other, for who wants to have them at hand once and for all. */
 struct hwt_code_run {

@@ -8,6 +8,7 @@
 
 #include "likeness.h"
 #include "snapshot.h"
+#include "walk.h"
 
 /* Of the code that was run so many blocks are looked for in memory, and of each so many bytes. */
 #define MEMORY_BLOCKS	   1024u
@@ -400,7 +401,7 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 				     false);
 		if (!got) {
 			/* A file is as it was before the kernel patched it: it ends where code was seen. */
-			unknown = hwt_codes_unknown(images->codes, space, address + done, size - done);
+			unknown = hwt_codes_unknown(images->codes, space, address + done, size - done, false);
 			got = read_files(images, pid, stamp, address + done, bytes + done, unknown);
 			if (!got && images->snapshot)
 				got = hwt_snapshot_read(images->snapshot, space, address + done, bytes + done,
@@ -414,4 +415,19 @@ size_t hwt_images_read(struct hwt_images *images, uint32_t pid, uint64_t space, 
 		done += got;
 	}
 	return done;
+}
+
+size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t address,
+			  size_t size)
+{
+	const struct hwt_view *view = hwt_images_view(images, pid, 0);
+	const struct hwt_span *span = view ? hwt_view_next(view, address) : NULL;
+	const uint64_t ahead = !span ? UINT64_MAX : span->address > address ? span->address - address : 0;
+
+	if (size > ahead)
+		size = (size_t)ahead;
+	/* What a snapshot knows nothing of is a page. */
+	if (images->snapshot && size > HWT_WALK_PAGE - address % HWT_WALK_PAGE)
+		size = HWT_WALK_PAGE - address % HWT_WALK_PAGE;
+	return hwt_codes_unknown(images->codes, space, address, size, true);
 }

@@ -64,6 +64,11 @@ struct hwt_images {
 
 /* What a process has mapped at a stamp; 0: at last. NULL: out of memory. Valid until the next call. */
 const struct hwt_view *hwt_images_view(struct hwt_images *images, uint32_t pid, uint64_t stamp);
+/* How many bytes from an address on, at most `size`, hwt_images_read() is sure to know nothing of, when asked as of last. */
+size_t hwt_images_unknown(struct hwt_images *images, uint32_t pid, uint64_t space, uint64_t address,
+			  size_t size);
+/* The first span that ends behind an address; NULL: none. */
+const struct hwt_span *hwt_view_next(const struct hwt_view *view, uint64_t address);
 /* The span that an address lies in; NULL: none. */
 const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t address);
 

@@ -55,10 +55,14 @@ static int write_section(struct pt_sections *sections, const struct section *sec
 		return KTREAD_E_MEMORY;
 	memset(bytes, UNKNOWN, section->size);
 	for (uint64_t at = 0; at < section->size;) {
-		size_t got = hwt_images_read(sections->images, sections->pid, section->space, 0,
-					     section->address + at, bytes + at, section->size - at);
+		const uint64_t address = section->address + at, left = section->size - at;
+		size_t done = hwt_images_read(sections->images, sections->pid, section->space, 0, address,
+					      bytes + at, left);
 
-		at += got ? got : 1;
+		if (!done)
+			done = hwt_images_unknown(sections->images, sections->pid, section->space, address,
+						  left);
+		at += done ? done : 1;
 	}
 	wrote = pwrite(sections->code, bytes, section->size, (off_t)section->offset);
 	free(bytes);

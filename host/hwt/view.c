@@ -23,11 +23,18 @@ static size_t find(const struct hwt_view *view, uint64_t address)
 	return low;
 }
 
-const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t address)
+const struct hwt_span *hwt_view_next(const struct hwt_view *view, uint64_t address)
 {
 	const size_t at = find(view, address);
 
-	return at < view->spans && view->span[at].address <= address ? &view->span[at] : NULL;
+	return at < view->spans ? &view->span[at] : NULL;
+}
+
+const struct hwt_span *hwt_view_find(const struct hwt_view *view, uint64_t address)
+{
+	const struct hwt_span *span = hwt_view_next(view, address);
+
+	return span && span->address <= address ? span : NULL;
 }
 
 static int insert(struct hwt_view *view, size_t at, const struct hwt_span *span)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Which bytes were run: code that changes, other programs, other address spaces; images that are missing or wrong. */
+#include "hwt/images.h"
 #include "hwt_reading.h"
 
 static struct hwt_packets_writer packets;
@@ -231,6 +232,31 @@ static void a_file_fills_only_what_code_leaves_open(void **state)
 	hwt_decoder_close(reading.decoder);
 	open_stream(&reading, 0);
 	check_straight(&reading);
+	end(&reading);
+	unlink(path);
+}
+
+static void what_nothing_is_known_of_is_stepped_over_at_once(void **state)
+{
+	const uint64_t before = PROGRAM_AT - 0x800;
+	struct hwt_file_writer writer;
+	struct reading reading;
+	char path[64];
+
+	(void)state;
+	program_write(path, program);
+	packets_begin(&packets);
+	write_jump(1500, 0);
+	begin_file(&writer, 7);
+	file_image(&writer, KTRX_HWT_EXECUTABLE, 0, 0, 0, path);
+	file_code(&writer, before + 0x105, SPACE_B, program, 3);
+	reading = finish_file(&writer);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before, 0x1000), 0x105);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x105, 0x1000), 0);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x108, 0x1000), 0x6f8);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, before + 0x108, 0x10), 0x10);
+	assert_int_equal(hwt_images_unknown(reading.images, 7, SPACE_A, PROGRAM_AT, 0x1000), 0);
+	check_jump(&reading);
 	end(&reading);
 	unlink(path);
 }
@@ -491,6 +517,7 @@ int main(void)
 		cmocka_unit_test(another_program_is_decoded_from_its_start_on),
 		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
 		cmocka_unit_test(a_file_fills_only_what_code_leaves_open),
+		cmocka_unit_test(what_nothing_is_known_of_is_stepped_over_at_once),
 		cmocka_unit_test(address_spaces_have_their_own_code),
 		cmocka_unit_test(code_of_other_spaces_is_taken_where_all_agree),
 		cmocka_unit_test(a_missing_image_is_a_gap_up_to_the_next_psb),
