@@ -88,12 +88,13 @@ check "it is not stopped: $state" test "$state" != T -a "$state" != t
 # A stop by a signal, and going on, under the recorder.
 record -f "$tmp/s" -p "$target"
 kill -STOP "$target"
+# A tracer's own stops look the same, and a SIGCONT takes back a stop that has not been delivered.
+check "SIGSTOP is recorded" await sh -c 'build/bin/kdump -f '"$tmp/s"' | grep -q "PSIG  SIGSTOP"'
 check "SIGSTOP stops it" await sh -c 'grep -q "^State:.[tT]" /proc/'"$target"'/status'
 kill -CONT "$target"
 check "SIGCONT lets it go on" await sh -c 'grep -q "^State:.[SR]" /proc/'"$target"'/status'
 record -c -p "$target"
 await untraced
-shown "$tmp/s" "PSIG  SIGSTOP"
 cp "$tmp/s" "$tmp/kept"
 record -f "$tmp/s" -p 4194303
 equal "no such process: status" 1 "$status"
