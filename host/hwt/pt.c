@@ -38,14 +38,29 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 	return true;
 }
 
-bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
+/* libipt has read of a time. False: out of memory. */
+static bool read_time(struct pt_decoder *decoder, uint64_t time)
 {
 	if (time == decoder->time)
 		return true;
 	decoder->time = time;
-	decoder->now.has_stamp = time != 0;
-	decoder->now.stamp = hwt_stream_stamp(decoder->stream, time);
-	return set_stamp(decoder, decoder->now.stamp);
+	decoder->read = hwt_stream_stamp(decoder->stream, time);
+	return set_stamp(decoder, decoder->read);
+}
+
+/* Steps are of what was read last from here on. */
+static void reach_time(struct pt_decoder *decoder)
+{
+	decoder->now.has_stamp = decoder->time != 0;
+	decoder->now.stamp = decoder->read;
+}
+
+bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time)
+{
+	const bool set = read_time(decoder, time);
+
+	reach_time(decoder);
+	return set;
 }
 
 /* The stamp of code that libipt asks for: it may have read a later time since it was asked where it is. */
@@ -54,7 +69,7 @@ static uint64_t stamp_of_code(void *opened)
 	struct pt_decoder *decoder = opened;
 	uint64_t time;
 
-	decoder->asked = decoder->now.stamp;
+	decoder->asked = decoder->read;
 	if (decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) >= 0 &&
 	    time > decoder->time)
 		decoder->asked = hwt_stream_stamp(decoder->stream, time);
@@ -108,7 +123,10 @@ void pt_decoder_close(void *opened)
 	free(decoder);
 }
 
-/* Where libipt is, and when, which only changes with the packets it has read. False: out of memory, as for an image. */
+/*
+ * Where libipt is, and when, which only changes with the packets it has read. It has read on up to the next one that tells of code:
+ * a time that stands before that is the time of what that one tells, and not yet of runs. False: out of memory, as for an image.
+ */
 static inline bool look(struct pt_decoder *decoder, unsigned runs)
 {
 	uint64_t offset, time;
@@ -119,8 +137,9 @@ static inline bool look(struct pt_decoder *decoder, unsigned runs)
 	decoder->blocks_read = decoder->blocks + runs;
 	decoder->offset = offset;
 	decoder->now.offset = decoder->piece.position + offset;
+	reach_time(decoder);
 	return decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 ||
-	       pt_decoder_set_time(decoder, time);
+	       read_time(decoder, time);
 }
 
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind)
@@ -141,7 +160,7 @@ static struct pt_last read_last(const struct pt_decoder *decoder, const struct p
 {
 	const uint8_t bits = bits_of(block->mode);
 	unsigned char bytes[PT_BRANCH_MOST];
-	const uint64_t stamp = block->isid ? decoder->now.stamp : decoder->asked;
+	const uint64_t stamp = block->isid ? decoder->read : decoder->asked;
 	const size_t size = hwt_images_read(decoder->images, decoder->stream->pid, decoder->now.space, stamp,
 					    block->end_ip, bytes, sizeof(bytes));
 	const struct pt_branch branch = pt_branch_of(bytes, size, bits);

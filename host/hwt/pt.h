@@ -36,7 +36,8 @@ struct pt_decoder {
 	bool synced, begun, ended;
 	uint64_t synced_at; /* the PSB that decoding began at */
 	uint64_t offset;    /* in the piece, of what was read */
-	uint64_t time;	    /* 0: unknown */
+	uint64_t time;	    /* that libipt has read of; 0: unknown */
+	uint64_t read;	    /* stamp of that time; runs may still be of an earlier one */
 	uint64_t asked;	    /* stamp of the last code that libipt has asked for */
 	/* A run as it begins: where and when the unit is, and whose it is. */
 	struct hwt_step now;

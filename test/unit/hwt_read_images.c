@@ -136,6 +136,40 @@ static void code_that_changes_itself_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
+/* A CPU that goes to sleep behind its last branch: the interrupt that ends it has the time, not what came before. */
+static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
+{
+	static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
+	struct hwt_file_writer writer;
+	struct reading reading;
+
+	(void)state;
+	packets_begin(&packets);
+	packets_sync(&packets, 1500, 0, 0);
+	packet_address(&packets, ppt_tip_pge, PROGRAM_AT);
+	packet_branches(&packets, "T");
+	packet_tsc(&packets, 2500);
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip, PROGRAM_AT);
+	packet_branches(&packets, "T");
+	packet_address(&packets, ppt_fup, PROGRAM_AT);
+	packet_address(&packets, ppt_tip_pgd, 0);
+	begin_file(&writer, 7);
+	file_code(&writer, PROGRAM_AT, 0, loop, sizeof(loop));
+	reading = finish_file(&writer);
+	next(&reading, HWT_ON);
+	for (uint64_t stamp = 1500; stamp <= 2500; stamp += 1000) {
+		assert_int_equal(next(&reading, HWT_RUN)->stamp, stamp);
+		assert_int_equal(
+			next_run(&reading, PROGRAM_AT + 4, PROGRAM_AT + 6, HWT_BRANCH_JUMP, PROGRAM_AT)
+				->stamp,
+			stamp);
+		assert_int_equal(next(&reading, HWT_ASYNC)->stamp, 2500);
+	}
+	next(&reading, HWT_OFF);
+	end(&reading);
+}
+
 static void another_program_is_decoded_from_its_start_on(void **state)
 {
 	struct hwt_file_writer writer;
@@ -323,7 +357,7 @@ static void a_missing_image_is_a_gap_up_to_the_next_psb(void **state)
 	packets_begin(&packets);
 	packets_sync(&packets, 1500, 0, 0);
 	packet_address(&packets, ppt_tip_pge, PROGRAM_JNE);
-	on = packets_size(&packets);
+	on = packets_end(&packets);
 	packets_begin(&packets);
 	write_jump(1500, 0);
 	snprintf(lost, sizeof(lost), "; %zu bytes passed over", packets_size(&packets) - on);
@@ -514,6 +548,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(code_that_changes_is_decoded_as_it_was),
 		cmocka_unit_test(code_that_changes_itself_is_decoded_as_it_was),
+		cmocka_unit_test(a_time_told_for_an_interrupt_is_not_of_runs_before_it),
 		cmocka_unit_test(another_program_is_decoded_from_its_start_on),
 		cmocka_unit_test(what_is_mapped_is_decoded_while_it_is),
 		cmocka_unit_test(a_file_fills_only_what_code_leaves_open),
