@@ -17,7 +17,10 @@
 #define HWT_BACKEND_MAX 8
 #define HWT_PATH	"/dev/hwt"
 
-/* HWT_IOC_ALLOC. Errors: ENODEV: no such trace unit, ESRCH, EPERM, EEXIST: the target is traced already, ENOMEM. */
+/*
+ * HWT_IOC_ALLOC. Errors: ENODEV: no such trace unit, ESRCH, EPERM, EEXIST: the target is traced already, ENOMEM, ENOSYS: the
+ * kernel was compiled without hooks.
+ */
 struct abi_hwt_alloc {
 	uint32_t mode; /* KTRX_HWT_MODE_* */
 	uint32_t pid;

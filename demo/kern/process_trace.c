@@ -71,6 +71,8 @@ int process_trace_errno(int error)
 		return -EEXIST;
 	case KTRACE_ERROR_DEVICE:
 		return -ENODEV;
+	case KTRACE_ERROR_LEFT_OUT:
+		return -ENOSYS;
 	default:
 		return -EIO;
 	}

@@ -33,6 +33,7 @@ enum ktrace_error {
 	KTRACE_ERROR_FAULT = -12,      /* the program's memory cannot be reached there */
 	KTRACE_ERROR_LOST = -13,       /* there was no room to record it */
 	KTRACE_ERROR_EXIST = -14,      /* there is one already */
+	KTRACE_ERROR_LEFT_OUT = -15,   /* the kernel was compiled without it */
 };
 
 /* The root: what a reader looks for, in the image. Readable at any time; written by ktrace alone. */

@@ -33,7 +33,10 @@
 
 KTRACE_BEGIN_C
 
-/* 0: the hooks below are nothing at all, and KTRACE_HWT_SOURCES need not be compiled. */
+/*
+ * 0, for all that is compiled: the hooks below are nothing at all, no context is made, and KTRACE_HWT_SOURCES need not be
+ * compiled.
+ */
 #ifndef KTRACE_HWT_HOOKS
 #define KTRACE_HWT_HOOKS 1
 #endif
@@ -159,7 +162,8 @@ struct ktrace_hwt_pausing {
  * Makes a context for the running process, which may trace a target as ktrace_proc_control() has it. CPU mode: the
  * superuser alone, in no jail. Errors: ARGUMENT (size, mode, CPUs, buffer), DEVICE (no such backend; a CPU is not there),
  * NO_PROCESS, PERMISSION, EXIST (the target has a context; of this backend there is one for a CPU and another one for that
- * CPU or for a process), MEMORY, STATE (no ktrace_hwt_init()). May sleep.
+ * CPU or for a process), MEMORY, STATE (no ktrace_hwt_init()), LEFT_OUT (KTRACE_HWT_HOOKS is 0: without hooks a target
+ * would be waited for that never comes). May sleep.
  */
 int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *caller,
 		     const struct ktrace_hwt_request *request, uint32_t *ident);

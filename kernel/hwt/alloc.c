@@ -272,6 +272,8 @@ int ktrace_hwt_alloc(struct ktrace_hwt_owner *owner, struct ktrace_hwt_process *
 	unsigned long saved;
 	int error;
 
+	if (!KTRACE_HWT_HOOKS)
+		return KTRACE_ERROR_LEFT_OUT;
 	if (!ktrace_hwt_kernel())
 		return KTRACE_ERROR_STATE;
 	if (!is_valid(request))

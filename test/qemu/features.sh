@@ -27,6 +27,13 @@ equal "it has no table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/off/x86_64/kernel.elf
 timeout -k 2 60 $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
 equal "but traces processes" 2 "$(tr -d '\r' <"$tmp/console" | grep -c '^init: traces: status 0\|^init: tracing: status 0')"
+check "a kernel without hooks of hardware trace builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_HWT_HOOKS=0 DEMO_OUT="$tmp/hookless" DEMO_USER_OUT=build/demo
+KERNEL=$tmp/hookless/x86_64/kernel.elf
+build/bin/ktrace run -q --trace-unit --timeout 30 --out "$tmp/hookless.ktrx" -- $(sh scripts/qemu.sh x86_64 2) \
+	-append "run=hwt:recursion,hwt:-s:0:recursion" >"$tmp/console" 2>"$tmp/err" </dev/null
+equal "it refuses to trace, and says why" 2 \
+	"$(tr -d '\r' <"$tmp/console" | grep -cx 'hwt: this kernel was compiled without the hooks of hardware trace (KTRACE_HWT_HOOKS=0)')"
+equal "and goes on" 2 "$(tr -d '\r' <"$tmp/console" | grep -cx 'init: hwt: status 1')"
 unset KERNEL
 make -s build FEATURES=ktrace-shed DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
 check "a name that is no group is refused" test $? -ne 0

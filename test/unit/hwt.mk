@@ -16,6 +16,10 @@ UNIT_CFLAGS_hwt_$(1) = $$(HWT_KERNEL_TEST_CFLAGS)
 endef
 $(foreach name,context pause permission records switch,$(eval $(call hwt_test,$(name))))
 
+# A kernel without hooks.
+$(eval $(call hwt_test,left_out))
+UNIT_CFLAGS_hwt_left_out += -DKTRACE_HWT_HOOKS=0
+
 # What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_KERNEL_TEST_CFLAGS).
 HWT_CONFORM_SRCS = test/unit/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
 $(eval $(call hwt_test,mock))

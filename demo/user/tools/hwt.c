@@ -88,6 +88,11 @@ static void explain_refusal(const struct request *request, int error)
 	bool by_cpu = request->alloc.mode == KTRX_HWT_MODE_CPU;
 	char what[32] = "no context of hardware trace";
 
+	if (error == -ENOSYS) {
+		dprintf(STDERR, "hwt: this kernel was compiled without the hooks of hardware trace "
+				"(KTRACE_HWT_HOOKS=0)\n");
+		return;
+	}
 	if (error == -ENODEV && by_cpu && has_unit(request->alloc.backend, false)) {
 		dprintf(STDERR, "hwt: -s %s: not all of these CPUs are there\n", request->cpus);
 		return;
