@@ -68,9 +68,10 @@ $(call unit_variant,asan,$(SANITIZE))
 # Those that take 20 s and more begin first, the longest before all, and many short ones are left for the end: so every job
 # has something to do until it.
 LONG_TESTS := $(addprefix test/qemu/,clock.sh live.sh unix_programs.sh) test/unit/kernel_build/matrix.sh \
-	$(addprefix test/qemu/,plugin.sh features.sh run_expect.sh console_prompt.sh proc_words.sh extract_peer.sh stress.sh) \
-	test/unit/kernel_build/code.sh $(addprefix test/qemu/,run_kill.sh doctor.sh run_commands.sh porting.sh ktrdump.sh \
-	run_outcomes.sh unix_trace.sh) test/fuzz/ktread_replay.sh
+	$(addprefix test/qemu/,hwt_functions.sh hwt_blocks.sh plugin.sh features.sh run_expect.sh console_prompt.sh \
+	proc_words.sh extract_peer.sh stress.sh) test/unit/kernel_build/code.sh \
+	$(addprefix test/qemu/,run_kill.sh doctor.sh run_commands.sh porting.sh ktrdump.sh run_outcomes.sh unix_trace.sh) \
+	test/fuzz/ktread_replay.sh
 in_order = $(foreach test,$(LONG_TESTS),$(filter $(test),$(1))) $(filter-out $(LONG_TESTS),$(1))
 
 .PHONY: test-unit test-scripts run-tests run-soak

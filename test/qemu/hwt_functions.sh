@@ -17,7 +17,7 @@ done
 
 printf '#!/bin/sh\n%s "$@" | grep -v " main$"\n' "$PWD/build/bin/ktrace" >"$tmp/ktrace"
 chmod +x "$tmp/ktrace"
-HWT_KTRACE=$tmp/ktrace HWT_PROGRAMS=indirect sh scripts/demo_hwt.sh x86_64 >"$tmp/out" 2>"$tmp/err"
+HWT_KTRACE=$tmp/ktrace HWT_PROGRAMS=indirect HWT_KERNEL=no sh scripts/demo_hwt.sh x86_64 >"$tmp/out" 2>"$tmp/err"
 equal "a function that is missing: status" 1 "$?"
 check "a function that is missing: said" grep -q '^x86_64 indirect: functions differ: ' "$tmp/out"
 check "a function that is missing: named" grep -qx '    < main' "$tmp/err"
