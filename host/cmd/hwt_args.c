@@ -131,6 +131,17 @@ static int parse_id(const char *text, int64_t *id)
 	return 0;
 }
 
+/* One range is looked at, and recorded: a second one must not go by without a word. 0 or EXIT_USAGE. */
+static int take_once(const struct hwt_args *args, const char *option, const char **to, const char *value)
+{
+	if (*to) {
+		command_message(args->name, "%s can be given once here", option);
+		return command_usage(args->name);
+	}
+	*to = value;
+	return 0;
+}
+
 /* Options of one letter. 0, or the exit status; -1: not such an option. */
 static int take_letter(struct hwt_args *args, int option, const char *value)
 {
@@ -141,14 +152,12 @@ static int take_letter(struct hwt_args *args, int option, const char *value)
 		args->backend = value;
 		return 0;
 	case 'f':
-		args->function = value;
-		return 0;
+		return take_once(args, "-f", &args->function, value);
 	case 'g':
 		choose(args, HWT_VIEW_PACKETS);
 		return 0;
 	case 'i':
-		args->image = value;
-		return 0;
+		return take_once(args, "-i", &args->image, value);
 	case 'o':
 		args->columns = value;
 		return 0;

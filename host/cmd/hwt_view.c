@@ -65,6 +65,20 @@ static int check_flows(const struct view *view)
 
 /* ---- Views: each 0, EXIT_BAD_INPUT, or a negative error of reading ----------------------------- */
 
+/* What was written over, or not taken in time, may well have held the entry. */
+static void say_not_entered(const struct hwt_args *args, uint64_t missing)
+{
+	if (missing)
+		command_message(
+			args->name,
+			"%s: '%s' was not entered in what is left of the recording: %llu bytes of it are not "
+			"here; these are the last branches of all",
+			args->path, args->last.before, (unsigned long long)missing);
+	else
+		command_message(args->name, "%s: '%s' was not entered: these are the last branches of all",
+				args->path, args->last.before);
+}
+
 /* All that is wanted, or the end of it. */
 static int walk(struct view *view, const struct flow_view *to, void *state)
 {
@@ -77,8 +91,7 @@ static int walk(struct view *view, const struct flow_view *to, void *state)
 	if (status < 0 || !last->before || last->found)
 		return status;
 	output_flush(&view->out);
-	command_message(view->args->name, "%s: '%s' was not entered: these are the last branches of all",
-			view->args->path, last->before);
+	say_not_entered(view->args, view->flow->loss.missing);
 	return EXIT_BAD_INPUT;
 }
 

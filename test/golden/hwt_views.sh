@@ -34,6 +34,7 @@ golden last-calls hwt --calls --last 5 --before panic kernel.steps
 golden last-durations hwt --durations --last 12 -s 0 kernel.steps
 golden targets hwt targets.steps
 golden last-before-never hwt --last 1 --before timer -s 1 kernel.steps
+golden last-before-lost hwt --last 1 --before check -s 0 kernel.steps
 golden cpu hwt -s 1 -o offset,symbol kernel.steps
 golden thread-index hwt -t 1 thread.steps
 golden process hwt -P 42 -t 0 -o pid,tid,symbol thread.steps
@@ -77,6 +78,8 @@ golden bad-column hwt -o offset,colour kernel.steps
 golden bad-views hwt --calls --functions kernel.steps
 golden bad-function hwt -i kernel -f nothing kernel.steps
 golden bad-half hwt -f copy kernel.steps
+golden bad-function-twice hwt -i kernel -f copy -f panic kernel.steps
+golden bad-image-twice hwt -i kernel -i prog -f copy kernel.steps
 golden bad-before hwt --before panic kernel.steps
 golden bad-before-name hwt --last 1 --before nosuch kernel.steps
 golden bad-before-nameless hwt --last 1 --before panic nameless.steps
@@ -110,6 +113,7 @@ golden record-nothing hwt -c qemu -w out --
 golden record-where hwt -c qemu -- qemu-system-x86_64
 golden record-size hwt -c qemu -w out -b 100000 -- qemu-system-x86_64
 golden record-cpu hwt -c qemu -w out -s 1 -- qemu-system-x86_64
+golden record-function-twice hwt -c qemu -w out -i kernel -f copy -f panic -- qemu-system-x86_64
 golden record-kvm hwt -c qemu -w out -- qemu-system-x86_64 -accel kvm
 
 # Nothing but text, whatever is in names, and quiet when nobody reads.
