@@ -34,17 +34,24 @@ struct waiting {
 	char text[TEXT_MOST + 1];	      /* LOST */
 };
 
+/*
+ * A piece is what came between two times that the unit told. It is placed when the next one is complete, which may begin with what
+ * recorded an event of this one: the last piece is held, the one behind it grows.
+ */
 struct ring {
 	struct flow_reader *reader;
 	struct flow_calls *calls; /* NULL: branches are wanted */
 	const struct hwt_stream *stream;
 	size_t number;
-	uint64_t stamp; /* the last that was told */
-	uint64_t run;	/* instructions since then */
-	int has_stamp;
+	struct flow_piece piece; /* that grows; without its end */
+	struct flow_piece held;
+	int has_stamp; /* of the piece that grows: the unit has told a time */
+	uint64_t
+		matched; /* stamp of the last event whose recorder was found: what comes behind is not before */
 	struct waiting *queue;
 	size_t first, count, room;
-	size_t placed; /* of these, in time */
+	size_t placed;	 /* of these, in time */
+	size_t held_end; /* those from `placed` up to here are held */
 };
 
 struct beside {
@@ -106,7 +113,7 @@ static struct waiting *wait_room(struct ring *ring)
 		ring->room = room;
 	}
 	waiting = &ring->queue[ring->first + ring->count++];
-	*waiting = (struct waiting){ .stamp = ring->stamp, .run = ring->run, .thread = KTREAD_NO_THREAD };
+	*waiting = (struct waiting){ .run = ring->piece.run, .thread = KTREAD_NO_THREAD };
 	return waiting;
 }
 
@@ -197,19 +204,6 @@ static uint32_t cpu_of(const struct ring *ring)
 	return ring->stream->context.mode == KTRX_HWT_MODE_THREAD ? KTRX_NO_CPU : ring->stream->cpu;
 }
 
-/* What waits from `at` up to `end`, within one piece of time. */
-static void place_piece(struct ring *ring, const struct flow_spread *spread, size_t at, size_t end)
-{
-	const int about = flow_spread_is_about(spread);
-
-	for (; at < end; at++) {
-		struct waiting *waiting = &ring->queue[ring->first + at];
-
-		waiting->stamp = flow_spread_at(spread, waiting->run);
-		waiting->about = (uint8_t)about;
-	}
-}
-
 /* Where the stream's code ran at that time. */
 static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uint64_t stamp)
 {
@@ -220,33 +214,94 @@ static uint32_t cpu_at(const struct beside *beside, const struct ring *ring, uin
 		       : flow_kernel_cpu(beside->kernel, thread, stamp);
 }
 
-/* All that waits lies between the last time told and `to`; UINT64_MAX: that is not known. */
-static void place(const struct beside *beside, struct ring *ring, uint64_t to)
+/* Does what waits there record an event, and which? */
+static enum flow_anchor anchor(const struct ring *ring, const struct flow_spread *spread,
+			       const struct flow_piece *piece, size_t at, uint64_t *stamp)
 {
+	const struct waiting *waiting = &ring->queue[ring->first + at];
+
+	return waiting->type == CALL
+		       ? flow_spread_anchor(spread, waiting->function->name, piece, ring->matched, stamp)
+		       : FLOW_NO_RECORDER;
+}
+
+/* What is not placed yet up to `end`: within the spread, whose order is not known up to `doubtful`. */
+static void place_until(struct ring *ring, const struct flow_spread *spread, size_t end, size_t doubtful)
+{
+	const int about = flow_spread_is_about(spread);
+
+	for (; ring->placed < end; ring->placed++) {
+		struct waiting *waiting = &ring->queue[ring->first + ring->placed];
+
+		waiting->stamp = flow_spread_at(spread, waiting->run);
+		waiting->about = about || ring->placed < doubtful;
+	}
+}
+
+/* What the growing piece begins with may have recorded an event of the one that is held, which then ends before that. */
+static uint64_t held_until(const struct beside *beside, const struct ring *ring)
+{
+	const struct flow_spread spread = { .kernel = beside->kernel,
+					    .trace = beside->trace,
+					    .cpu = cpu_at(beside, ring, ring->piece.from) };
+	uint64_t stamp;
+
+	for (size_t at = ring->held_end; at < ring->count; at++)
+		if (anchor(ring, &spread, &ring->piece, at, &stamp) == FLOW_ANCHOR)
+			return stamp < ring->held.to ? stamp - 1 : ring->held.to;
+	return ring->held.to;
+}
+
+static void place_held(const struct beside *beside, struct ring *ring)
+{
+	const struct flow_piece *held = &ring->held;
 	struct flow_spread spread = { .kernel = beside->kernel,
 				      .trace = beside->trace,
-				      .cpu = cpu_at(beside, ring, ring->stamp),
-				      .from = ring->stamp };
+				      .cpu = cpu_at(beside, ring, held->from),
+				      .from = held->from > ring->matched ? held->from : ring->matched };
+	size_t doubtful = 0;
 
-	for (size_t at = ring->placed; at < ring->count; at++) {
-		const struct waiting *waiting = &ring->queue[ring->first + at];
-		const char *function = waiting->type == CALL ? waiting->function->name : NULL;
+	for (size_t at = ring->placed; at < ring->held_end; at++) {
+		const enum flow_anchor found = anchor(ring, &spread, held, at, &spread.to);
 
-		if (!flow_spread_anchor(&spread, function, to, &spread.to))
+		if (found == FLOW_RECORDER_ALONE)
+			doubtful = at + 1;
+		if (found != FLOW_ANCHOR)
 			continue;
-		spread.run_to = waiting->run;
-		place_piece(ring, &spread, ring->placed, at);
+		ring->matched = spread.to;
+		if (spread.from >= spread.to)
+			spread.from = spread.to - 1;
+		spread.run_to = ring->queue[ring->first + at].run;
+		place_until(ring, &spread, at, doubtful);
 		/* The event is recorded in it, so behind its beginning. */
 		ring->queue[ring->first + at].stamp = spread.to - 1;
 		ring->placed = at + 1;
-		spread.from = spread.to;
+		spread.from = held->from > spread.to ? held->from : spread.to;
 		spread.run_from = spread.run_to;
 	}
-	spread.to = to;
-	spread.run_to = ring->run;
-	place_piece(ring, &spread, ring->placed, ring->count);
-	ring->placed = ring->count;
-	ring->run = 0;
+	spread.to = held_until(beside, ring);
+	spread.run_to = held->run;
+	place_until(ring, &spread, ring->held_end, doubtful);
+}
+
+/* The growing piece ends at that time, and the next one begins. */
+static void end_piece(const struct beside *beside, struct ring *ring, uint64_t to)
+{
+	ring->piece.to = to;
+	place_held(beside, ring);
+	ring->held = ring->piece;
+	ring->held_end = ring->count;
+	ring->piece = (struct flow_piece){ .early = ring->held.from, .from = to };
+}
+
+/* What comes next is not held against this: something is missing, or too much would have to wait. */
+static void end_all(const struct beside *beside, struct ring *ring)
+{
+	const uint64_t from = ring->piece.from;
+
+	end_piece(beside, ring, UINT64_MAX);
+	place_held(beside, ring);
+	ring->piece = (struct flow_piece){ .early = from, .from = from };
 }
 
 static int take_step(const struct beside *beside, struct ring *ring, const struct hwt_step *step)
@@ -254,10 +309,9 @@ static int take_step(const struct beside *beside, struct ring *ring, const struc
 	int status = 0;
 
 	if (tells_loss(step) || ring->count - ring->placed > WAIT_MOST)
-		place(beside, ring, UINT64_MAX);
-	if (step->has_stamp && (!ring->has_stamp || step->stamp != ring->stamp)) {
-		place(beside, ring, step->stamp);
-		ring->stamp = step->stamp;
+		end_all(beside, ring);
+	if (step->has_stamp && (!ring->has_stamp || step->stamp != ring->piece.from)) {
+		end_piece(beside, ring, step->stamp);
 		ring->has_stamp = 1;
 	}
 	if (tells_loss(step) && wait_lost(ring, step, 0, flow_kind_word(step->kind)) < 0)
@@ -266,7 +320,7 @@ static int take_step(const struct beside *beside, struct ring *ring, const struc
 		status = flow_calls_step(ring->calls, step);
 	else if (step->kind == HWT_RUN || step->kind == HWT_ASYNC)
 		status = wait_branch(ring, step);
-	ring->run += step->kind == HWT_RUN ? step->instructions : 0;
+	ring->piece.run += step->kind == HWT_RUN ? step->instructions : 0;
 	return status;
 }
 
@@ -382,7 +436,7 @@ static int next(void *state, uint32_t number, struct ktread_beside_event *event)
 		if (status > 0)
 			status = take_step(beside, ring, step) < 0 ? KTREAD_E_MEMORY : 1;
 		else if (status == 0)
-			place(beside, ring, UINT64_MAX);
+			end_all(beside, ring);
 		if (status < 0 || (status == 0 && ring->placed == 0))
 			return status;
 	}
@@ -390,6 +444,7 @@ static int next(void *state, uint32_t number, struct ktread_beside_event *event)
 	ring->first++;
 	ring->count--;
 	ring->placed--;
+	ring->held_end--;
 	return 1;
 }
 
@@ -399,8 +454,9 @@ static void close_ring(struct ring *ring)
 	flow_calls_free(ring->calls);
 	ring->reader = NULL;
 	ring->calls = NULL;
-	ring->first = ring->count = ring->placed = 0;
-	ring->run = 0;
+	ring->first = ring->count = ring->placed = ring->held_end = 0;
+	ring->piece = ring->held = (struct flow_piece){ 0 };
+	ring->matched = 0;
 	ring->has_stamp = 0;
 }
 

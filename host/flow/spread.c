@@ -27,21 +27,51 @@ static bool records(const char *function, const struct ktread_type *type)
 	       skip(&function, "_record");
 }
 
-int flow_spread_anchor(const struct flow_spread *spread, const char *function, uint64_t to, uint64_t *stamp)
+/* How far the unit's clock may be off. */
+static uint64_t slack(const struct ktread *trace)
 {
-	const struct flow_kernel_event *end;
-	const struct flow_kernel_event *event =
-		function && strncmp(function, RECORDS, strlen(RECORDS)) == 0
-			? flow_kernel_behind(spread->kernel, spread->cpu, spread->from, &end)
-			: NULL;
+	return ktread_info(trace)->frequency / 10000;
+}
 
-	for (; event && event < end && event->stamp < to; event++) {
+/* How far that is from the piece, of which only the beginning may be known. */
+static uint64_t distance(const struct flow_piece *piece, uint64_t stamp)
+{
+	if (stamp < piece->from)
+		return piece->from - stamp;
+	if (piece->to == UINT64_MAX)
+		return stamp - piece->from;
+	return stamp < piece->to ? 0 : stamp - piece->to;
+}
+
+enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char *function,
+				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp)
+{
+	uint64_t nearest = slack(spread->trace);
+	uint64_t behind = piece->from > nearest ? piece->from - nearest - 1 : 0;
+	const struct flow_kernel_event *event, *end;
+	enum flow_anchor found = FLOW_RECORDER_ALONE;
+
+	if (!function || strncmp(function, RECORDS, strlen(RECORDS)) != 0)
+		return FLOW_NO_RECORDER;
+	if (behind < piece->early)
+		behind = piece->early;
+	if (behind < matched)
+		behind = matched;
+	event = flow_kernel_behind(spread->kernel, spread->cpu, behind, &end);
+	for (; event && event < end; event++) {
+		const uint64_t off = distance(piece, event->stamp);
+
+		if (off > nearest)
+			break;
 		if (!records(function, ktread_type(spread->trace, event->type)))
 			continue;
 		*stamp = event->stamp;
-		return 1;
+		nearest = off;
+		found = FLOW_ANCHOR;
+		if (event->stamp >= piece->from)
+			break;
 	}
-	return 0;
+	return found;
 }
 
 uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run)
