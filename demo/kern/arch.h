@@ -192,10 +192,11 @@ void arch_tlb_flush(uintptr_t address);
 struct ktrace_transport *arch_transport(const char *name, const char *path);
 
 /*
- * What traces branches in CPUs like this one, to be looked for by ktrace_hwt_add(); NULL: ktrace knows of nothing. Its
- * interrupt goes to ktrace_hwt_interrupt(), and then to interrupt(IRQ_TRACE_UNIT, …).
+ * Makes the nth of what traces branches in CPUs like this one, to be looked for by ktrace_hwt_add(); NULL: ktrace knows of no
+ * more. Its interrupt goes to ktrace_hwt_interrupt(), and then to interrupt(IRQ_TRACE_UNIT, …). Once for each n.
  */
-struct ktrace_hwt_backend *arch_trace_unit(void);
+#define ARCH_TRACE_UNITS_MAX 2
+struct ktrace_hwt_backend *arch_trace_unit(unsigned n);
 
 /* The linker script: the ELF note with the build id, nothing between the two if there is none. */
 extern const char build_id_note[], build_id_note_end[];

@@ -229,8 +229,8 @@ static struct ktrace_hwt_qemu qemu = { .user_start = USER_BASE, .user_end = USER
 static struct ktrace_hwt_backend software;
 static bool has_software;
 
-/* What the CPUs have; NULL: none of them could. */
-static struct ktrace_hwt_backend *hardware;
+/* What the CPUs may have, up to NULL. */
+static struct ktrace_hwt_backend *hardware[ARCH_TRACE_UNITS_MAX + 1];
 
 static void tell_clock(void *unused)
 {
@@ -283,14 +283,18 @@ int hardware_trace_start(struct ktrace_hwt_context *context)
 
 bool hardware_trace_describe(unsigned n, char *line, size_t size)
 {
-	const struct ktrace_hwt_backend *units[] = { &software, hardware };
+	const struct ktrace_hwt_backend *unit = &software;
 
-	if (n >= sizeof(units) / sizeof(units[0]) || !units[n])
+	if (n > ARCH_TRACE_UNITS_MAX)
 		return false;
-	if (units[n]->ready)
-		format(line, size, "%s: there\n", units[n]->name);
+	if (n > 0)
+		unit = hardware[n - 1];
+	if (!unit)
+		return false;
+	if (unit->ready)
+		format(line, size, "%s: there\n", unit->name);
 	else
-		format(line, size, "%s: absent: %s\n", units[n]->name, units[n]->why);
+		format(line, size, "%s: absent: %s\n", unit->name, unit->why);
 	return true;
 }
 
@@ -325,8 +329,7 @@ void hardware_trace_init(void)
 		return;
 	}
 	find_software();
-	hardware = arch_trace_unit();
-	if (hardware)
-		(void)ktrace_hwt_add(hardware); /* it says itself why not */
+	for (unsigned n = 0; n < ARCH_TRACE_UNITS_MAX && (hardware[n] = arch_trace_unit(n)); n++)
+		(void)ktrace_hwt_add(hardware[n]); /* it says itself why not */
 	vfs_make_device(HWT_PATH, 0666, &vfs_superuser, &hardware_trace_operations, 0);
 }

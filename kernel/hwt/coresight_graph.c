@@ -38,8 +38,10 @@ static const char *check_components(const struct ktrace_coresight *all)
 	const uint32_t known =
 		KTRACE_CORESIGHT_SCATTER | KTRACE_CORESIGHT_RESTORE | KTRACE_CORESIGHT_COHERENT;
 
-	if (all->components == 0 || all->components > KTRACE_CORESIGHT_MAX)
-		return "there are no components, or too many";
+	if (all->components == 0)
+		return "no CoreSight: the kernel describes no components";
+	if (all->components > KTRACE_CORESIGHT_MAX)
+		return "there are too many components";
 	for (uint32_t i = 0; i < all->components; i++) {
 		const struct ktrace_coresight_component *one = &all->component[i];
 

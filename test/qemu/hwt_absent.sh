@@ -13,8 +13,10 @@ for arch in x86_64 aarch64 riscv64; do
 	aarch64)
 		equal "$arch: spe" 'spe: absent: no Statistical Profiling Extension: ID_AA64DFR0_EL1.PMSVer is 0' \
 			"$(grep '^spe: ' "$tmp/console")"
+		equal "$arch: coresight" 'coresight: absent: no CoreSight: the kernel describes no components' \
+			"$(grep '^coresight: ' "$tmp/console")"
 		;;
-	riscv64) equal "$arch: nothing to look for" '' "$(grep -E '^(pt|spe): ' "$tmp/console")" ;;
+	riscv64) equal "$arch: nothing to look for" '' "$(grep -E '^(pt|spe|coresight): ' "$tmp/console")" ;;
 	esac
 done
 

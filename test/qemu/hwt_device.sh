@@ -54,6 +54,12 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64 riscv64}; do
 	said "$arch: -s by name" "hwt: -s x: numbers of CPUs below 64, with commas between them, are wanted"
 	said "$arch: -P by name" "hwt: -P 4711: No such process"
 	said "$arch: -c by name" "hwt: -c none: No such device"
+
+	boot --trace-unit "$arch" 2 hwt:-s:1:hwt:recursion,hwt:-s:0:hwt:-s:0:recursion,hwt:hwt:-s:0:recursion
+	said "$arch: CPUs are traced, no process then" "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit"
+	equal "$arch: a CPU is traced already, or a process" 2 "$(grep -cxF \
+		'hwt: -s 0: another context (/dev/hwt_*) traces one of these CPUs already, or a process by the same trace unit' \
+		"$tmp/console")"
 done
 
 # refused "name" "WHAT IS SAID" WORDS…: a command that fails and says so.

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The Statistical Profiling Extension; QEMU's own CPUs do not have it. Its interrupt is INTID_PROFILING (gic.c). */
+/*
+ * The Statistical Profiling Extension, which QEMU's own CPUs do not have; its interrupt is INTID_PROFILING (gic.c). And
+ * CoreSight, of which QEMU's machine has no component.
+ */
+#include <ktrace/hwt_coresight.h>
 #include <ktrace/hwt_spe.h>
 
 #include "arch.h"
 
-struct ktrace_hwt_backend *arch_trace_unit(void)
+struct ktrace_hwt_backend *arch_trace_unit(unsigned n)
 {
-	static struct ktrace_hwt_backend spe;
+	static struct ktrace_coresight components = { .access = &ktrace_hwt_mmio };
+	static struct ktrace_hwt_backend spe, coresight;
 
-	ktrace_hwt_spe_make(&spe, &ktrace_hwt_sysreg);
-	return &spe;
+	switch (n) {
+	case 0:
+		ktrace_hwt_spe_make(&spe, &ktrace_hwt_sysreg);
+		return &spe;
+	case 1:
+		ktrace_hwt_coresight_make(&coresight, &components);
+		return &coresight;
+	default:
+		return NULL;
+	}
 }

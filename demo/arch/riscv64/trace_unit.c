@@ -4,7 +4,8 @@
 
 #include "arch.h"
 
-struct ktrace_hwt_backend *arch_trace_unit(void)
+struct ktrace_hwt_backend *arch_trace_unit(unsigned n)
 {
+	(void)n;
 	return NULL;
 }

@@ -4,10 +4,12 @@
 
 #include "arch.h"
 
-struct ktrace_hwt_backend *arch_trace_unit(void)
+struct ktrace_hwt_backend *arch_trace_unit(unsigned n)
 {
 	static struct ktrace_hwt_backend pt;
 
+	if (n > 0)
+		return NULL;
 	ktrace_hwt_pt_make(&pt, &ktrace_hwt_msr);
 	return &pt;
 }

@@ -82,6 +82,24 @@ static bool has_unit(const char *backend, bool says)
 	return is_there;
 }
 
+/* Another context has the target, or its kind of target keeps the trace unit from ours. A command of ours has none yet. */
+static void explain_other(const struct request *request, bool by_cpu)
+{
+	if (by_cpu)
+		dprintf(STDERR,
+			"hwt: -s %s: another context (/dev/hwt_*) traces one of these CPUs already, or a "
+			"process by "
+			"the same trace unit\n",
+			request->cpus);
+	else if (request->child)
+		dprintf(STDERR, "hwt: another context (/dev/hwt_*) traces CPUs by the same trace unit\n");
+	else
+		dprintf(STDERR,
+			"hwt: -P %u: another context (/dev/hwt_*) traces it already, or CPUs by the same "
+			"trace unit\n",
+			request->alloc.pid);
+}
+
 /* By the option that asked for it. */
 static void explain_refusal(const struct request *request, int error)
 {
@@ -91,6 +109,10 @@ static void explain_refusal(const struct request *request, int error)
 	if (error == -ENOSYS) {
 		dprintf(STDERR, "hwt: this kernel was compiled without the hooks of hardware trace "
 				"(KTRACE_HWT_HOOKS=0)\n");
+		return;
+	}
+	if (error == -EEXIST) {
+		explain_other(request, by_cpu);
 		return;
 	}
 	if (error == -ENODEV && by_cpu && has_unit(request->alloc.backend, false)) {
