@@ -362,6 +362,19 @@ static inline int leads(const struct block *from, const struct block *to)
 	return to->start == from->untaken ? 0 : -1;
 }
 
+/* From the user's code to the kernel's, as a trace of the user's alone sees it: no branch but a system call leads there. */
+static int rises(const struct vcpu *vcpu, const struct block *from, const struct block *to)
+{
+	for (unsigned i = 0; i < vcpu->traces; i++) {
+		const struct trace *trace = vcpu->trace[i];
+
+		if (!trace->others && from->start - trace->low < trace->span &&
+		    to->start - trace->low >= trace->span)
+			return 1;
+	}
+	return 0;
+}
+
 static void tell_reached(struct vcpu *vcpu, uint64_t address)
 {
 	for (unsigned i = 0; i < vcpu->traces; i++)
@@ -385,7 +398,8 @@ static void enter(struct vcpu *vcpu, const struct point *at, struct block *to)
 		return;
 	}
 	taken = at->last ? leads(at->block, to) : -1;
-	if (taken < 0) {
+	if (taken < 0 ||
+	    (at->block->end >= END_INDIRECT && at->block->end != END_ENTER && rises(vcpu, at->block, to))) {
 		enter_odd(vcpu, at, to);
 		return;
 	}

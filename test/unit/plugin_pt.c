@@ -244,6 +244,13 @@ static void test_levels(void **state)
 		machine_decoded(),
 		"on:40001000 40001000 40001001 off:0 on:40001003 40001003 40001004 40001000 40001001 off:0");
 
+	/* A handler that nobody has seen before, behind a branch to anywhere: that branch does not lead there. */
+	machine_begin();
+	user2 = machine_block(0x40001003, NOP JMP_RAX), interrupt = machine_block(0x102000, IRET);
+	trace_levels(machine_trace(), 1, 0, 0x40000000, 0x80000000);
+	RUN(user2, interrupt);
+	assert_string_equal(machine_decoded(), "on:40001003 40001003 off@40001004");
+
 	machine_begin();
 	user = machine_block(0x40001000, NOP SYSCALL), kernel = machine_block(0x100000, NOP SYSRET);
 	trace_levels(machine_trace(), 0, 1, 0x40000000, 0x80000000);
