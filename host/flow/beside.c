@@ -48,6 +48,7 @@ struct ring {
 	int has_stamp; /* of the piece that grows: the unit has told a time */
 	uint64_t
 		matched; /* stamp of the last event whose recorder was found: what comes behind is not before */
+	uint64_t doubt_to; /* a recorder's event was not found: it may come up to here */
 	struct waiting *queue;
 	size_t first, count, room;
 	size_t placed;	 /* of these, in time */
@@ -234,7 +235,7 @@ static void place_until(struct ring *ring, const struct flow_spread *spread, siz
 		struct waiting *waiting = &ring->queue[ring->first + ring->placed];
 
 		waiting->stamp = flow_spread_at(spread, waiting->run);
-		waiting->about = about || ring->placed < doubtful;
+		waiting->about = about || ring->placed < doubtful || waiting->stamp < ring->doubt_to;
 	}
 }
 
@@ -264,8 +265,10 @@ static void place_held(const struct beside *beside, struct ring *ring)
 	for (size_t at = ring->placed; at < ring->held_end; at++) {
 		const enum flow_anchor found = anchor(ring, &spread, held, at, &spread.to);
 
-		if (found == FLOW_RECORDER_ALONE)
+		if (found == FLOW_RECORDER_ALONE) {
 			doubtful = at + 1;
+			ring->doubt_to = flow_spread_doubt(&spread, held);
+		}
 		if (found != FLOW_ANCHOR)
 			continue;
 		ring->matched = spread.to;
@@ -276,6 +279,7 @@ static void place_held(const struct beside *beside, struct ring *ring)
 		/* The event is recorded in it, so behind its beginning. */
 		ring->queue[ring->first + at].stamp = spread.to - 1;
 		ring->placed = at + 1;
+		ring->doubt_to = 0;
 		spread.from = held->from > spread.to ? held->from : spread.to;
 		spread.run_from = spread.run_to;
 	}
@@ -456,7 +460,7 @@ static void close_ring(struct ring *ring)
 	ring->calls = NULL;
 	ring->first = ring->count = ring->placed = ring->held_end = 0;
 	ring->piece = ring->held = (struct flow_piece){ 0 };
-	ring->matched = 0;
+	ring->matched = ring->doubt_to = 0;
 	ring->has_stamp = 0;
 }
 

@@ -74,6 +74,12 @@ enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char
 	return found;
 }
 
+uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_piece *piece)
+{
+	return (piece->to == UINT64_MAX ? piece->from : piece->to) +
+	       ktread_info(spread->trace)->frequency / 1000;
+}
+
 uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run)
 {
 	const uint64_t all = spread->run_to - spread->run_from;

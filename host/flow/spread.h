@@ -39,6 +39,8 @@ enum flow_anchor {
  */
 enum flow_anchor flow_spread_anchor(const struct flow_spread *spread, const char *function,
 				    const struct flow_piece *piece, uint64_t matched, uint64_t *stamp);
+/* Up to when the event may yet come of a recorder that stands alone in the piece: as long as recording may take. */
+uint64_t flow_spread_doubt(const struct flow_spread *spread, const struct flow_piece *piece);
 /* So many instructions on. Returns the stamp. */
 uint64_t flow_spread_at(const struct flow_spread *spread, uint64_t run);
 /* May events of that CPU in the piece have come before or after? */
