@@ -273,6 +273,13 @@ static int resumed(struct flow_calls *calls, uint64_t address)
 	n = flow_stack_running(stack, stack->depth, address);
 	if (n != FLOW_NO_FRAME && address != stack->frame[n].begin)
 		return pop_to(calls, n + 1, 0);
+	/* Out of what is traced by a tail call, which returned unseen: nothing is called from there. */
+	if (top && top->how == FLOW_TAIL && calls->before == WAY_INTERRUPT && calls->behind == top->begin) {
+		int status = pop_to(calls, stack->depth - 1, 0);
+
+		if (status < 0)
+			return status;
+	}
 	return entered(calls, address);
 }
 

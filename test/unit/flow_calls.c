@@ -159,6 +159,15 @@ static void filtered_functions_are_entered_and_left(void **state)
 	       "thread 0 of process 7: sh\n" LINE("10", "06", "b") LINE("20", "01", "b"));
 }
 
+/* A filter on b, which ends with a jump to c: the next call of b is not made from there. */
+static void filtered_functions_are_left_by_tail_calls(void **state)
+{
+	(void)state;
+	expect("cpu 0\non 10 b\nrun 10 b 2 jump\nasync 12 c\noff 12\non 15 b\nrun 15 b 2 jump\nasync 17 "
+	       "c\noff 17\n",
+	       "CPU 0\n" LINE("10", "02", "b") OPEN("12", "-> c") LINE("15", "02", "b") OPEN("17", "-> c {"));
+}
+
 /* The kernel is not traced: system calls, page faults and signals of a thread lie in the gaps between off and on. */
 static void untraced_kernels_leave_the_stack_alone(void **state)
 {
@@ -305,6 +314,7 @@ int main(void)
 		cmocka_unit_test(threads_have_stacks_of_their_own),
 		cmocka_unit_test(a_thread_may_have_run_elsewhere),
 		cmocka_unit_test(filtered_functions_are_entered_and_left),
+		cmocka_unit_test(filtered_functions_are_left_by_tail_calls),
 		cmocka_unit_test(untraced_kernels_leave_the_stack_alone),
 		cmocka_unit_test(untraced_users_leave_an_empty_stack),
 		cmocka_unit_test(interrupts_one_behind_another_do_not_pile_up),
