@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* A64 branches ("Branches, Exception Generating and System instructions" of the Arm Architecture Reference Manual, C4.1). */
 #include "a64.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ETMv4 packets ("Embedded Trace Macrocell Architecture Specification ETMv4", chapter 6), of a unit without speculation, cycle
  * counts and data. The exception level is always told as EL1, not secure: the unit does not see it. Where tracing ends it says

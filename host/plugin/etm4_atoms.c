@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Formats 1 to 6 of atom packets (ETMv4 specification, 6.4.8 and on), one byte each. */
 #include "etm4_atoms.h"
 

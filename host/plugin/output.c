@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "output.h"
 
 static void go_to(struct output *output, uint32_t piece, uint64_t into, uint64_t position)

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * What QEMU calls. While nothing is traced, only translation is watched, for doorbells; the first trace that is enabled has
  * all code translated anew, with points, and when none has been for a while, it is translated anew without.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Intel PT packets (SDM volume 3, "Packet definitions"). Addresses are compressed against the last one; returns are
  * compressed as decoders undo it: a stack of the last 64 calls since the last synchronisation, from which nothing is taken by

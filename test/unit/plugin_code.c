@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The code of the rings' file: which bytes are told of which address space, when, and how often. */
 #include <pthread.h>
 #include <setjmp.h>

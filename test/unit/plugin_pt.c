@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Blocks that are said to run become Intel PT packets from which libipt reads that they ran: these, and no others. */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* The page of the trace unit: its commands, and pages full of nonsense. And what is said of wrong arguments. */
 #include <setjmp.h>
 #include <stdarg.h>
