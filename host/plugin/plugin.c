@@ -120,13 +120,32 @@ static int may_be_cut(const struct instruction *instruction, size_t count)
 	return count > 1 && (last & PAGE_MASK) + encoder->longest > PAGE_MASK + 1;
 }
 
+/* What is all there is to see in it while nothing is traced. */
+static int has_marker(const struct qemu_plugin_tb *tb)
+{
+	size_t count = qemu_plugin_tb_n_insns(tb);
+
+	if (count > 0 && qemu_plugin_insn_vaddr(qemu_plugin_tb_get_insn(tb, 0)) == split_marker)
+		return 1;
+	for (size_t i = 0; i < count; i++) {
+		const struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, i);
+
+		if (encoder->marker(qemu_plugin_insn_data(insn), qemu_plugin_insn_size(insn)))
+			return 1;
+	}
+	return 0;
+}
+
 static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	static _Thread_local struct instruction instruction[INSTRUCTIONS_MOST];
-	size_t count = read_block(tb, instruction), rings = 0;
+	size_t count, rings = 0;
 	int watched = armed;
 
 	(void)id;
+	if (!watched && !has_marker(tb))
+		return;
+	count = read_block(tb, instruction);
 	for (size_t i = 0; i < count; i++)
 		rings += instruction[i].rings;
 	if (watched)
