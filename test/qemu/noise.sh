@@ -27,8 +27,10 @@ for arch in x86_64 aarch64 riscv64; do
 		if grep -q 'were being changed' "$tmp/said"; then # the other CPU was stopped right there
 			check "$arch: $event: no more than were counted" test "$(of $event occurred)" -le "$counted"
 		else
-			equal "$arch: $event: recorded and folded are all that were counted" "$counted" \
-				"$(of $event occurred)"
+			# Counted first, then recorded: the CPU that does not switch the machine off may be between the two.
+			missing=$((counted - $(of $event occurred)))
+			check "$arch: $event: recorded and folded are all that were counted, or one less: $missing" \
+				test "$missing" -ge 0 -a "$missing" -le 1
 		fi
 	done
 	check "$arch: a repetition is told in words" sh -c "$ktrace show $out 2>/dev/null |
