@@ -97,10 +97,13 @@ static const struct ktread_type types[TYPES] = {
 
 /* ---- From steps to what waits ------------------------------------------------------------------ */
 
-static struct waiting *wait_room(struct ring *ring)
+/* Room for one more: 1, 0: before the unit has told a time nothing has a place, or KTREAD_E_MEMORY. */
+static int add_waiting(struct ring *ring, enum type type, struct waiting **added)
 {
 	struct waiting *waiting;
 
+	if (!ring->has_stamp)
+		return 0;
 	if (ring->first + ring->count == ring->room && ring->first > ring->room / 2) {
 		memmove(ring->queue, ring->queue + ring->first, ring->count * sizeof(*ring->queue));
 		ring->first = 0;
@@ -109,13 +112,14 @@ static struct waiting *wait_room(struct ring *ring)
 
 		waiting = realloc(ring->queue, room * sizeof(*waiting));
 		if (!waiting)
-			return NULL;
+			return KTREAD_E_MEMORY;
 		ring->queue = waiting;
 		ring->room = room;
 	}
 	waiting = &ring->queue[ring->first + ring->count++];
-	*waiting = (struct waiting){ .run = ring->piece.run, .thread = KTREAD_NO_THREAD };
-	return waiting;
+	*waiting = (struct waiting){ .type = type, .run = ring->piece.run, .thread = KTREAD_NO_THREAD };
+	*added = waiting;
+	return 1;
 }
 
 static uint32_t thread_of(uint32_t tid)
@@ -126,13 +130,11 @@ static uint32_t thread_of(uint32_t tid)
 static int wait_function(struct ring *ring, enum type type, const struct flow_frame *frame,
 			 const struct flow_moment *at)
 {
-	struct waiting *waiting = ring->has_stamp ? wait_room(ring) : NULL;
+	struct waiting *waiting;
+	const int status = add_waiting(ring, type, &waiting);
 
-	if (!ring->has_stamp)
-		return 0;
-	if (!waiting)
-		return KTREAD_E_MEMORY;
-	waiting->type = type;
+	if (status <= 0)
+		return status;
 	waiting->function = frame->function;
 	waiting->how = frame->how;
 	waiting->depth = at->depth;
@@ -153,13 +155,11 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 
 static int wait_lost(struct ring *ring, const struct hwt_step *step, uint64_t stack, const char *what)
 {
-	struct waiting *waiting = ring->has_stamp ? wait_room(ring) : NULL;
+	struct waiting *waiting;
+	const int status = add_waiting(ring, LOST, &waiting);
 
-	if (!ring->has_stamp)
-		return 0;
-	if (!waiting)
-		return KTREAD_E_MEMORY;
-	waiting->type = LOST;
+	if (status <= 0)
+		return status;
 	waiting->stack = stack;
 	waiting->step = *step;
 	snprintf(waiting->text, sizeof(waiting->text), "%s%s%s", what, step->text ? ": " : "",
@@ -185,13 +185,11 @@ static const struct flow_sink calls = { .enter = enter, .leave = leave, .cut = c
 
 static int wait_branch(struct ring *ring, const struct hwt_step *step)
 {
-	struct waiting *waiting = ring->has_stamp ? wait_room(ring) : NULL;
+	struct waiting *waiting;
+	const int status = add_waiting(ring, BRANCH, &waiting);
 
-	if (!ring->has_stamp)
-		return 0;
-	if (!waiting)
-		return KTREAD_E_MEMORY;
-	waiting->type = BRANCH;
+	if (status <= 0)
+		return status;
 	waiting->thread = thread_of(step->tid);
 	waiting->step = *step;
 	waiting->step.text = NULL;

@@ -99,20 +99,29 @@ static void code_that_changes_is_decoded_as_it_was(void **state)
 	end(&reading);
 }
 
-/* A loop that goes from branch to branch of its own, and writes over the first of them: nobody was called meanwhile. */
-static void code_that_changes_itself_is_decoded_as_it_was(void **state)
-{
-	static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa }, nops[] = { 0x90, 0x90 };
-	struct hwt_file_writer writer;
-	struct reading reading;
-	uint64_t stamp = 0;
+/* A conditional branch at PROGRAM_AT to a jump back. */
+static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
 
-	(void)state;
+/* It goes round once, at 1500; what comes next is at 2500. */
+static void begin_loop(void)
+{
 	packets_begin(&packets);
 	packets_sync(&packets, 1500, 0, 0);
 	packet_address(&packets, ppt_tip_pge, PROGRAM_AT);
 	packet_branches(&packets, "T");
 	packet_tsc(&packets, 2500);
+}
+
+/* A loop that goes from branch to branch of its own, and writes over the first of them: nobody was called meanwhile. */
+static void code_that_changes_itself_is_decoded_as_it_was(void **state)
+{
+	static const uint8_t nops[] = { 0x90, 0x90 };
+	struct hwt_file_writer writer;
+	struct reading reading;
+	uint64_t stamp = 0;
+
+	(void)state;
+	begin_loop();
 	packet_branches(&packets, "T");
 	packet_address(&packets, ppt_fup, PROGRAM_AT + 2);
 	packet_address(&packets, ppt_tip_pgd, 0);
@@ -139,16 +148,11 @@ static void code_that_changes_itself_is_decoded_as_it_was(void **state)
 /* A CPU that goes to sleep behind its last branch: the interrupt that ends it has the time, not what came before. */
 static void a_time_told_for_an_interrupt_is_not_of_runs_before_it(void **state)
 {
-	static const uint8_t loop[] = { 0x75, 0x02, 0x90, 0x90, 0xeb, 0xfa };
 	struct hwt_file_writer writer;
 	struct reading reading;
 
 	(void)state;
-	packets_begin(&packets);
-	packets_sync(&packets, 1500, 0, 0);
-	packet_address(&packets, ppt_tip_pge, PROGRAM_AT);
-	packet_branches(&packets, "T");
-	packet_tsc(&packets, 2500);
+	begin_loop();
 	packet_address(&packets, ppt_fup, PROGRAM_AT);
 	packet_address(&packets, ppt_tip, PROGRAM_AT);
 	packet_branches(&packets, "T");
