@@ -73,7 +73,7 @@ include demo/user/user.mk
 define demo_rules
 DEMO_DIRS_$(1) := $$(patsubst %,demo/arch/%,$(1) $$(DEMO_SHARED_$(1)))
 DEMO_ALL_SRCS_$(1) := $$(DEMO_SRCS) $$(KTRACE_SOURCES) $$(KTRACE_PROC_SOURCES) $$(KTRACE_HWT_SOURCES) \
-	$$(KTRACE_HWT_SOURCES_$(1)) $$(KTRACE_SOURCES_$(1)) \
+	$$(KTRACE_HWT_SOURCES_$(1)) $$(KTRACE_SOURCES_$(1)) $$(KTRACE_ASM_$(1)) \
 	$$(sort $$(wildcard $$(DEMO_DIRS_$(1):=/*.c) $$(DEMO_DIRS_$(1):=/*.S)))
 DEMO_OBJS_$(1) := $$(addprefix $(DEMO_OUT)/$(1)/,$$(addsuffix .o,$$(DEMO_ALL_SRCS_$(1))))
 DEMO_COMPILE_$(1) = $$(DEMO_CC_$(1)) $$(DEMO_CFLAGS) $$(DEMO_CFLAGS_$(1)) $$(DEMO_FEATURE_FLAGS) $$(DEMO_SKEW_FLAGS) -Idemo/abi -Idemo/kern \

@@ -9,7 +9,8 @@
 #   KTRACE_PROC_SOURCES     on top, for kernels with processes: what include/ktrace/proc.h takes
 #   KTRACE_HWT_SOURCES      on top, for hardware trace: what include/ktrace/hwt.h takes
 #   KTRACE_HWT_SOURCES_<arch>   and the trace units that such a CPU may have
-#   KTRACE_SOURCES_<arch>   what comes on top for x86_64, aarch64 or riscv64: C and assembler
+#   KTRACE_SOURCES_<arch>   on top, for x86_64, aarch64 or riscv64: C
+#   KTRACE_ASM_<arch>       on top, for the same: assembler, .S; empty for x86_64
 #   KTRACE_INCLUDES_<arch>  its -I flags
 #
 # No flag is needed beyond those of a freestanding kernel; doc/porting.md says which ones those are.
@@ -25,14 +26,15 @@ KTRACE_CORE_SOURCES := $(addprefix kernel/core/,activity.c argument.c attach.c b
 
 # Rings read inside the kernel, for dumps and for the console.
 KTRACE_READER_SOURCES := $(addprefix kernel/core/,rings.c row.c walk.c)
-KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,backtrace.c echo.c format.c line.c \
+KTRACE_CONSOLE_SOURCES := $(KTRACE_READER_SOURCES) $(addprefix kernel/console/,console_backtrace.c echo.c format.c line.c \
 	merge.c pager.c refusal.c show.c show_settings.c)
-KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
+KTRACE_SOURCES := $(KTRACE_CORE_SOURCES) $(KTRACE_TRANSPORT_SOURCES) kernel/core/snapshot.c $(KTRACE_CONSOLE_SOURCES)
 
-KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,control.c copy.c dragonfly.c drain.c hooks.c life.c open.c record.c sink.c)
+KTRACE_PROC_SOURCES := $(addprefix kernel/proc/,copy.c dragonfly.c drain.c life.c open.c proc_control.c \
+	proc_hooks.c proc_record.c sink.c)
 
-KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,alloc.c backend.c buffer.c context.c control.c hooks.c mock.c \
-	pause.c queue.c record.c threads.c unit.c)
+KTRACE_HWT_SOURCES := $(addprefix kernel/hwt/,alloc.c backend.c buffer.c context.c hwt_control.c hwt_hooks.c \
+	hwt_record.c mock.c pause.c queue.c threads.c unit.c)
 
 # Its trace units, each for any CPU: they reach registers through accessors alone. First Intel PT …
 KTRACE_HWT_PT_SOURCES := $(addprefix kernel/hwt/,pt.c pt_config.c pt_table.c)
@@ -52,9 +54,13 @@ KTRACE_HWT_SOURCES_aarch64 = $(addprefix kernel/hwt/aarch64/,mmio.c sysreg.c) $(
 # None: RISC-V has no unit that ktrace knows; this one says so.
 KTRACE_HWT_SOURCES_riscv64 = $(KTRACE_HWT_QEMU_SOURCES)
 
-KTRACE_SOURCES_x86_64 := $(TRANSPORT_SOURCES_x86_64)
-KTRACE_SOURCES_aarch64 := $(TRANSPORT_SOURCES_aarch64)
-KTRACE_SOURCES_riscv64 := $(TRANSPORT_SOURCES_riscv64)
+KTRACE_SOURCES_x86_64 := $(KTRACE_TRANSPORT_SOURCES_x86_64)
+KTRACE_SOURCES_aarch64 := $(KTRACE_TRANSPORT_SOURCES_aarch64)
+KTRACE_SOURCES_riscv64 := $(KTRACE_TRANSPORT_SOURCES_riscv64)
+
+KTRACE_ASM_x86_64 := $(KTRACE_TRANSPORT_ASM_x86_64)
+KTRACE_ASM_aarch64 := $(KTRACE_TRANSPORT_ASM_aarch64)
+KTRACE_ASM_riscv64 := $(KTRACE_TRANSPORT_ASM_riscv64)
 
 KTRACE_INCLUDES_x86_64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/x86_64
 KTRACE_INCLUDES_aarch64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/aarch64

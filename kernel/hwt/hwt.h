@@ -2,9 +2,9 @@
 /*
  * What the files of kernel/hwt share.
  *
- * A context (context.c) is found by its ident, belongs to an owner (owner.c) and has units (unit.c), which are switched on
- * and off on the CPU that they trace. control.c is what the owner asks for, hooks.c what the kernel tells, record.c makes
- * records of that, queue.c keeps them until they are taken, pause.c is where threads and readers wait.
+ * A context (context.c) is found by its ident, belongs to an owner and has units (unit.c), which are switched on
+ * and off on the CPU that they trace. hwt_control.c holds what the owner asks for, hwt_hooks.c what the kernel
+ * calls, hwt_record.c makes records of that, queue.c keeps them until they are taken, pause.c is where threads and readers wait.
  *
  * Locks, from the outside in: a context's control lock, which sleeps; the process table's; the short lock. Under the short
  * lock are all lists, who is traced by whom, what runs, the queues. Under the control lock a context is configured, started,
@@ -160,7 +160,7 @@ KTRACE_HIDDEN void ktrace_hwt_unit_lose(struct ktrace_hwt_unit *unit);
 /* No CPU has it enabled, nor will, and the thread has no unit any more. Sleeps. */
 KTRACE_HIDDEN void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit);
 
-/* ---- control.c --------------------------------------------------------------------------------- */
+/* ---- hwt_control.c ----------------------------------------------------------------------------- */
 
 /* The configuration of who has not asked for one. ARGUMENT: the backend cannot tell the level apart. Control lock held. */
 KTRACE_HIDDEN int ktrace_hwt_default(struct ktrace_hwt_context *context);
@@ -185,7 +185,7 @@ KTRACE_HIDDEN void ktrace_hwt_append_or_lose(struct ktrace_hwt_context *context,
 /* What a file begins with. The queue is empty, and nobody else knows it. */
 KTRACE_HIDDEN void ktrace_hwt_append_head(struct ktrace_hwt_context *context);
 
-/* ---- record.c ---------------------------------------------------------------------------------- */
+/* ---- hwt_record.c ------------------------------------------------------------------------------ */
 
 /* All of them: short lock held; what finds no room is lost. */
 KTRACE_HIDDEN void ktrace_hwt_say_context(struct ktrace_hwt_context *context);

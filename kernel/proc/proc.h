@@ -2,8 +2,8 @@
 /*
  * What the files of kernel/proc share.
  *
- * From a hook to the file: hooks.c makes a draft of a record, record.c finds out where it goes and lays it out in the
- * sink's ring (ring.h), drain.c writes what waits there. open.c begins sinks, sink.c closes them, control.c says who is
+ * From a hook to the file: proc_hooks.c makes a draft of a record, proc_record.c finds out where it goes and lays it out in the
+ * sink's ring (ring.h), drain.c writes what waits there. open.c begins sinks, sink.c closes them, proc_control.c says who is
  * traced, life.c follows processes.
  *
  * Everything in sinks, and who is traced into which, is under the short lock. The sink's own lock is held by whoever
@@ -108,7 +108,7 @@ KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_
 /* How often room is made for a record before it counts as lost: others may take it in the meantime. */
 #define KTRACE_PROC_TRIES 4u
 
-/* ---- record.c ---------------------------------------------------------------------------------- */
+/* ---- proc_record.c ----------------------------------------------------------------------------- */
 
 /* Lays the record out in the sink's ring. Short lock held; the sink is open, or about to be. */
 KTRACE_HIDDEN enum ktrace_proc_outcome ktrace_proc_compose(struct ktrace_proc_sink *sink,
@@ -168,7 +168,7 @@ KTRACE_HIDDEN void ktrace_proc_set_state(struct ktrace_proc_sink *sink, uint32_t
 /* Closes those that nobody refers to. Sleeps. */
 KTRACE_HIDDEN void ktrace_proc_close_idle(struct ktrace_proc_thread *thread);
 
-/* ---- control.c --------------------------------------------------------------------------------- */
+/* ---- proc_control.c ---------------------------------------------------------------------------- */
 
 /* The process is not traced any more. Short lock held. */
 KTRACE_HIDDEN void ktrace_proc_forget(struct ktrace_proc *process);

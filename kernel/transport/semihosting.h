@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What an architecture with semihosting supplies: kernel/transport/<arch>/semihosting_trap.S. */
+/* What an architecture with semihosting supplies: kernel/transport/<arch>/semihosting_<arch>.S. */
 #ifndef KTRACE_TRANSPORT_SEMIHOSTING_H
 #define KTRACE_TRANSPORT_SEMIHOSTING_H
 

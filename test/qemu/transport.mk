@@ -7,8 +7,8 @@ SCRIPT_TESTS += test/qemu/transport_bare.sh
 CHECK_NEEDS += build/test/bare/aarch64.elf build/test/bare/riscv64.elf build/test/bare/riscv64_sbi.elf
 
 BARE_SRCS := test/qemu/transport_bare/bare.c $(addprefix kernel/transport/,transport.c semihosting.c)
-BARE_SRCS_aarch64 := $(BARE_SRCS) $(addprefix kernel/transport/,pl011.c aarch64/semihosting_trap.S)
-BARE_SRCS_riscv64 := $(BARE_SRCS) $(addprefix kernel/transport/,uart16550.c riscv64/semihosting_trap.S)
+BARE_SRCS_aarch64 := $(BARE_SRCS) $(addprefix kernel/transport/,pl011.c aarch64/semihosting_aarch64.S)
+BARE_SRCS_riscv64 := $(BARE_SRCS) $(addprefix kernel/transport/,uart16550.c riscv64/semihosting_riscv64.S)
 BARE_CFLAGS := -std=c11 -O2 -ffreestanding -fno-pic -nostdlib -static $(WARNINGS) -Wl,--build-id=none -Wl,-n \
 	-Wl,--no-warn-rwx-segments
 

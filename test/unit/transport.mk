@@ -41,7 +41,7 @@ $(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c rings.c)))
 SCRIPT_TESTS += test/unit/transport_build.sh
 
 transport-sources-%:
-	@echo $(KTRACE_SOURCES) $(KTRACE_SOURCES_$*)
+	@echo $(KTRACE_SOURCES) $(KTRACE_SOURCES_$*) $(KTRACE_ASM_$*)
 
 # The Rust crate.
 SCRIPT_TESTS += bindings/rust/check.sh

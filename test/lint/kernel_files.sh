@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A kernel may put the objects of kernel/ into one folder, and gives assembler to another rule than C.
+. test/tap.sh
+
+# repeated: base names that occur more than once among the paths on standard input
+repeated() { sed 's|.*/||; s/\.[cS]$//' | sort | uniq -d | xargs; }
+
+equal "a repeated base name would be found" 'same' "$(printf 'a/same.c\nb/other.c\nc/same.S\n' | repeated)"
+find kernel -type f -name '*.[cS]' >"$tmp/sources"
+check "there are sources to look at" test "$(wc -l <"$tmp/sources")" -gt 50
+equal "base names in kernel/ are unique" '' "$(repeated <"$tmp/sources")"
+
+# Every list that ktrace.mk makes, and each source in one of them.
+cat >"$tmp/lists.mk" <<'END'
+KTRACE_ROOT := .
+before := $(.VARIABLES)
+include kernel/ktrace.mk
+made := $(filter-out before,$(filter-out $(before),$(.VARIABLES)))
+c := $(foreach list,$(filter KTRACE_%SOURCES KTRACE_%SOURCES_x86_64 KTRACE_%SOURCES_aarch64 KTRACE_%SOURCES_riscv64,$(made)) KTRACE_SOURCES,$($(list)))
+asm := $(foreach list,$(filter KTRACE_%ASM_x86_64 KTRACE_%ASM_aarch64 KTRACE_%ASM_riscv64,$(made)),$($(list)))
+all: ; @echo 'made $(made)'; echo 'c $(sort $(c))'; echo 'asm $(sort $(asm))'
+.PHONY: all
+END
+make -s -f "$tmp/lists.mk" >"$tmp/lists"
+check "the lists can be read" grep -q '^c kernel/' "$tmp/lists"
+equal "lists of sources hold C only" '' "$(sed -n 's/^c //p' "$tmp/lists" | xargs -n 1 | grep -v '\.c$' | xargs)"
+equal "lists of assembler hold assembler only" '' "$(sed -n 's/^asm //p' "$tmp/lists" | xargs -n 1 | grep -v '\.S$' | xargs)"
+equal "each source is in a list" "$(sort "$tmp/sources" | xargs)" \
+	"$(sed -n 's/^c //p; s/^asm //p' "$tmp/lists" | xargs -n 1 | sort | xargs)"
+equal "names that ktrace.mk defines begin with KTRACE_ or ktrace_" '' \
+	"$(sed -n 's/^made //p' "$tmp/lists" | xargs -n 1 | grep -vE '^(KTRACE|ktrace)_|^(\.|MAKE|CURDIR|driver$)' | xargs)"
+done_testing
