@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "symbols_image.h"
 #include "symbols_library.h"
 
 static _Thread_local char message[1024];
@@ -31,17 +32,13 @@ const char *symbols_message(void)
 	return message;
 }
 
-#define SEGMENTS       32u   /* of a file; more are not looked at */
 #define SCOPES	       64u   /* in each other; what is deeper is not looked at */
 #define BUILD_ID_LEAST 4     /* bytes; what is shorter tells nothing */
 #define KNOWN	       4096u /* addresses whose symbols are kept */
 
-struct segment {
-	uint64_t begin, end;
-};
-
 struct known {
 	uint64_t address;
+	int any;    /* data was asked for, too */
 	int status; /* of the look-up; 1: the place is empty */
 	struct symbol symbol;
 };
@@ -51,10 +48,11 @@ struct symbols {
 	Dwfl_Callbacks callbacks;
 	Dwfl *dwfl;
 	Dwfl_Module *module;
-	uint64_t slide; /* added to an address of the file when the kernel ran */
+	uint64_t
+		slide; /* added to an address of the file when the kernel ran, if it lies in the root's half */
+	uint64_t root; /* as linked; where that is not known, 0 */
 	int doubtful;
-	uint32_t segments;
-	struct segment segment[SEGMENTS]; /* as linked */
+	struct symbols_image image; /* as linked */
 	struct known known[KNOWN];
 };
 
@@ -99,21 +97,6 @@ static int load(struct symbols *symbols, const char *path)
 	return SYMBOLS_OK;
 }
 
-static void read_segments(struct symbols *symbols, Elf *elf, uint64_t bias)
-{
-	GElf_Phdr header;
-	size_t count;
-
-	if (symbols->library.elf_getphdrnum(elf, &count) != 0)
-		return;
-	for (size_t i = 0; i < count && i <= INT32_MAX && symbols->segments < SEGMENTS; i++) {
-		if (!symbols->library.gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
-			continue;
-		symbols->segment[symbols->segments++] =
-			(struct segment){ header.p_vaddr + bias, header.p_vaddr + bias + header.p_memsz };
-	}
-}
-
 /* Where the file puts the root; 0, or -1 if it has none. */
 static int find_root(const struct symbols *symbols, uint64_t *address)
 {
@@ -151,12 +134,25 @@ static int check_build(struct symbols *symbols, const char *path, const struct k
 		   info->build_id[3]);
 }
 
+/* `self` is where the root lay when the kernel ran, 0 unknown. 0, or -1: by how much the kernel was moved is not known. */
+static int find_displacement(struct symbols *symbols, uint64_t bias, uint64_t self)
+{
+	symbols->slide = -bias;
+	if (self == 0)
+		return 0;
+	if (find_root(symbols, &symbols->root) == 0) {
+		symbols->slide = self - symbols->root;
+		return 0;
+	}
+	symbols->root = self + bias;
+	return symbols_image_has(&symbols->image, symbols->root) ? 0 : -1;
+}
+
 static int identify(struct symbols *symbols, const char *path, const struct ktread_info *info)
 {
 	GElf_Ehdr header;
 	GElf_Addr bias;
 	Elf *elf = symbols->library.dwfl_module_getelf(symbols->module, &bias);
-	uint64_t root;
 
 	if (!elf || !symbols->library.gelf_getehdr(elf, &header))
 		return say(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path,
@@ -167,10 +163,12 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 			   header.e_machine, info->machine);
 	if (symbols->library.dwfl_module_getsymtab(symbols->module) <= 0)
 		return say(SYMBOLS_E_FORMAT, "%s: has no symbols", path);
-	read_segments(symbols, elf, bias);
-	symbols->slide = -bias;
-	if (info->self && find_root(symbols, &root) == 0)
-		symbols->slide = info->self - root;
+	symbols_image_read(&symbols->image, &symbols->library, elf, bias);
+	if (find_displacement(symbols, bias, info->self) != 0)
+		return say(
+			SYMBOLS_E_FORMAT,
+			"%s: has no symbol ktrace_root, so it is not known by how much the kernel was moved",
+			path);
 	return check_build(symbols, path, info);
 }
 
@@ -208,23 +206,36 @@ void symbols_close(struct symbols *symbols)
 	free(symbols);
 }
 
-static int is_linked(const struct symbols *symbols, uint64_t address)
+static int are_in_one_half(uint64_t a, uint64_t b)
 {
-	for (uint32_t i = 0; i < symbols->segments; i++)
-		if (address >= symbols->segment[i].begin && address < symbols->segment[i].end)
-			return 1;
-	return 0;
+	return (a ^ b) >> 63 == 0;
 }
 
-/* Early code may run where it was linked before the kernel moves itself. */
-static uint64_t as_linked(const struct symbols *symbols, uint64_t address)
+/*
+ * Where an address of the running kernel was linked: 0, or -1 if it has no such address. What is linked into the other half of
+ * the address space than the root is code that starts the kernel, and stays where it is when the kernel moves.
+ */
+static int as_linked(const struct symbols *symbols, uint64_t address, uint64_t *linked)
 {
-	return is_linked(symbols, address - symbols->slide) ? address - symbols->slide : address;
+	const uint64_t moved = address - symbols->slide;
+
+	*linked = moved;
+	if (are_in_one_half(moved, symbols->root) && symbols_image_has(&symbols->image, moved))
+		return 0;
+	*linked = address;
+	return !are_in_one_half(address, symbols->root) && symbols_image_has(&symbols->image, address) ? 0
+												       : -1;
 }
 
 int symbols_has(const struct symbols *symbols, uint64_t address)
 {
-	return symbols && is_linked(symbols, as_linked(symbols, address));
+	return symbols && as_linked(symbols, address, &address) == 0;
+}
+
+int symbols_has_code(const struct symbols *symbols, uint64_t address)
+{
+	return symbols && as_linked(symbols, address, &address) == 0 &&
+	       symbols_image_has_code(&symbols->image, address);
 }
 
 int symbols_doubtful(const struct symbols *symbols)
@@ -333,8 +344,16 @@ static int is_place(const char *name, const GElf_Sym *symbol)
 	       symbol->st_shndx != SHN_UNDEF && symbol->st_shndx < SHN_LORESERVE;
 }
 
-/* The nearest symbol at or below the address that is code or data, by looking at them all. */
-static const char *find_below(const struct symbols *symbols, uint64_t address, GElf_Off *offset)
+/* Can it be the name of what lies at `address`, which is code or not? */
+static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int is_code)
+{
+	return at <= address && (symbol->st_size == 0 || address - at < symbol->st_size) &&
+	       !(is_code && GELF_ST_TYPE(symbol->st_info) == STT_OBJECT);
+}
+
+/* The nearest symbol of section `section` at or below the address that can be its name, by looking at them all. */
+static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
+			      GElf_Off *offset)
 {
 	int count = symbols->library.dwfl_module_getsymtab(symbols->module);
 	const char *best = NULL;
@@ -345,7 +364,8 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, G
 		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol, &at,
 									    NULL, NULL, NULL);
 
-		if (!is_place(name, &symbol) || at > address || (best && address - at >= *offset))
+		if (!is_place(name, &symbol) || (section && symbol.st_shndx != section) ||
+		    !can_name(&symbol, at, address, is_code) || (best && address - at >= *offset))
 			continue;
 		best = name;
 		*offset = address - at;
@@ -353,41 +373,66 @@ static const char *find_below(const struct symbols *symbols, uint64_t address, G
 	return best;
 }
 
-/* `address` is as linked. */
-static int look_up(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+/*
+ * libdw's choice, unless that is a name of something else: of data where there is code, of another section, or of a thing that
+ * ends before the address.
+ */
+static const char *find_name(const struct symbols *symbols, uint64_t address, int is_code, GElf_Off *offset)
 {
-	GElf_Off offset;
-	GElf_Sym sym;
+	const uint32_t section = symbols_image_section(&symbols->image, address);
+	GElf_Sym symbol;
+	const char *name = symbols->library.dwfl_module_addrinfo(symbols->module, address, offset, &symbol,
+								 NULL, NULL, NULL);
+
+	if (is_place(name, &symbol) && (!section || symbol.st_shndx == section) &&
+	    can_name(&symbol, address - *offset, address, is_code))
+		return name;
+	return find_below(symbols, address, is_code, section, offset);
+}
+
+/* `address` is as linked. `any`: data has a name, too. */
+static int look_up(struct symbols *symbols, uint64_t address, int any, struct symbol *symbol)
+{
+	const int is_code = symbols_image_has_code(&symbols->image, address);
+	GElf_Off offset = 0;
 
 	*symbol = (struct symbol){ .line = 0 };
-	if (!is_linked(symbols, address))
+	if (!is_code && (!any || !symbols_image_has(&symbols->image, address)))
 		return -1;
-	symbol->function = symbols->library.dwfl_module_addrinfo(symbols->module, address, &offset, &sym,
-								 NULL, NULL, NULL);
-	if (symbol->function && is_mark(symbol->function))
-		symbol->function = find_below(symbols, address, &offset);
-	if (!symbol->function || !*symbol->function)
+	symbol->function = find_name(symbols, address, is_code && !any, &offset);
+	if (!symbol->function)
 		return -1;
 	symbol->offset = offset;
-	find_line(symbols, address, symbol);
+	if (is_code)
+		find_line(symbols, address, symbol);
 	return 0;
 }
 
-int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+static int find(struct symbols *symbols, uint64_t address, int any, struct symbol *symbol)
 {
 	struct known *known;
 
 	*symbol = (struct symbol){ .line = 0 };
-	if (!symbols)
+	if (!symbols || as_linked(symbols, address, &address) != 0)
 		return -1;
-	address = as_linked(symbols, address);
-	known = &symbols->known[(address ^ address >> 12) % KNOWN];
-	if (known->status > 0 || known->address != address) {
+	known = &symbols->known[(address ^ address >> 12 ^ (uint64_t)any) % KNOWN];
+	if (known->status > 0 || known->address != address || known->any != any) {
 		known->address = address;
-		known->status = look_up(symbols, address, &known->symbol);
+		known->any = any;
+		known->status = look_up(symbols, address, any, &known->symbol);
 	}
 	*symbol = known->symbol;
 	return known->status;
+}
+
+int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	return find(symbols, address, 0, symbol);
+}
+
+int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	return find(symbols, address, 1, symbol);
 }
 
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol)
@@ -411,8 +456,9 @@ void symbols_each(struct symbols *symbols,
 									    NULL, NULL, NULL);
 
 		if (is_place(name, &symbol) && GELF_ST_TYPE(symbol.st_info) != STT_OBJECT &&
-		    is_linked(symbols, at))
-			each(context, name, at + symbols->slide, symbol.st_size);
+		    symbols_image_has_code(&symbols->image, at))
+			each(context, name, are_in_one_half(at, symbols->root) ? at + symbols->slide : at,
+			     symbol.st_size);
 	}
 }
 

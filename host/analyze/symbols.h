@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * From addresses of the traced kernel to functions and source lines, by its ELF file. The kernel may run
- * elsewhere than it was linked for: the trace says where its root lies, the file where it was linked.
+ * elsewhere than it was linked for: the trace says where its root lies, the file where it was linked. The difference
+ * applies to all of the file. An address that the file names but the running kernel does not have is unknown: where the
+ * kernel was linked, a program may lie.
  *
  *	status = symbols_open(&symbols, "kernel.elf", ktread_info(trace));
  *	if (status != SYMBOLS_OK)	also if it was opened, with a doubt
@@ -48,10 +50,14 @@ void symbols_close(struct symbols *symbols);
 const char *symbols_message(void);
 
 /*
- * What lies at an address of the running kernel. Inlined code belongs to the function that it became part of, with the
- * line of its own; but what ktrace itself inlines, to the line that uses it. 0, or -1: nothing that is known.
+ * The code at an address of the running kernel. Inlined code belongs to the function that it became part of, with the
+ * line of its own; but what ktrace itself inlines, to the line that uses it.
+ * Returns 0, or -1 if no code is known there. Data is not code, even if it has a name.
  */
 int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbol);
+
+/* The same for an address of code or data, such as that of a lock. */
+int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *symbol);
 
 /* The same for a return address: the line is that of the call, the offset that of the address. */
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol);
@@ -64,8 +70,9 @@ void symbols_each(struct symbols *symbols,
 		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
 		  void *context);
 
-/* Does the address lie in the kernel's image? */
+/* Does the address lie in the kernel's image, and in a part of it that can be executed? */
 int symbols_has(const struct symbols *symbols, uint64_t address);
+int symbols_has_code(const struct symbols *symbols, uint64_t address);
 
 /* Are the names of another build's file? Viewers mark them. */
 int symbols_doubtful(const struct symbols *symbols);

@@ -29,6 +29,12 @@ int symbols_has(const struct symbols *symbols, uint64_t address)
 	return 0;
 }
 
+int symbols_has_code(const struct symbols *symbols, uint64_t address)
+{
+	(void)symbols, (void)address;
+	return 0;
+}
+
 int symbols_doubtful(const struct symbols *symbols)
 {
 	(void)symbols;
@@ -39,6 +45,11 @@ int symbols_find(struct symbols *symbols, uint64_t address, struct symbol *symbo
 {
 	(void)symbols, (void)address, (void)symbol;
 	return -1;
+}
+
+int symbols_find_any(struct symbols *symbols, uint64_t address, struct symbol *symbol)
+{
+	return symbols_find(symbols, address, symbol);
 }
 
 int symbols_find_call(struct symbols *symbols, uint64_t address, struct symbol *symbol)

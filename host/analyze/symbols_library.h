@@ -39,8 +39,10 @@
 	USE(dwarf_linesrc)                \
 	USE(dwarf_onesrcline)             \
 	USE(elf_getphdrnum)               \
+	USE(elf_nextscn)                  \
 	USE(gelf_getehdr)                 \
-	USE(gelf_getphdr)
+	USE(gelf_getphdr)                 \
+	USE(gelf_getshdr)
 
 struct symbols_library {
 	void *handle;

@@ -54,8 +54,7 @@ const char *why_say_object(const struct why_evidence *evidence, uint64_t address
 		why_say(buffer, size, "%s", safe(name, escaped));
 	else if (*name)
 		why_say(buffer, size, "%s (0x%" PRIx64 ")", safe(name, escaped), address);
-	else if (!symbols_has(evidence->symbols, address) ||
-		 symbols_find(evidence->symbols, address, &symbol) != 0)
+	else if (symbols_find_any(evidence->symbols, address, &symbol) != 0)
 		why_say(buffer, size, "0x%" PRIx64, address);
 	else if (symbol.offset)
 		why_say(buffer, size, "%s+0x%" PRIx64 " (0x%" PRIx64 ")", safe(symbol.function, escaped),

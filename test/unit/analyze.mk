@@ -4,9 +4,16 @@
 #
 # The test looks up its own functions, in its own file: a position-independent one, loaded anywhere.
 UNIT_TESTS += analyze_symbols
-UNIT_SRCS_analyze_symbols := test/unit/analyze_symbols.c host/analyze/symbols.c host/analyze/symbols_library.c
+UNIT_SRCS_analyze_symbols := test/unit/analyze_symbols.c $(patsubst %,host/analyze/%.c,symbols symbols_image symbols_library)
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
 UNIT_LDLIBS_analyze_symbols := -ldl -Wl,--build-id=sha1
+
+# Of files that the test makes.
+UNIT_TESTS += analyze_displacement
+UNIT_SRCS_analyze_displacement := test/unit/analyze_displacement.c test/unit/elf_file.c \
+	$(patsubst %,host/analyze/%.c,symbols symbols_image symbols_library)
+UNIT_CFLAGS_analyze_displacement := -Ihost
+UNIT_LDLIBS_analyze_displacement := -ldl
 
 UNIT_TESTS += analyze_rules
 UNIT_SRCS_analyze_rules := test/unit/analyze_rules.c test/unit/script.c host/ktread/value.c host/ktread/message.c \

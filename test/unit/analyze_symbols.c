@@ -75,7 +75,8 @@ static void addresses_elsewhere_have_no_symbol(void **state)
 
 	(void)state;
 	assert_true(symbols_has(symbols, (uintptr_t)ktrace_root));
-	assert_int_equal(symbols_find(symbols, (uintptr_t)&ktrace_root[1], &symbol), 0);
+	assert_int_equal(symbols_find(symbols, (uintptr_t)&ktrace_root[1], &symbol), -1);
+	assert_int_equal(symbols_find_any(symbols, (uintptr_t)&ktrace_root[1], &symbol), 0);
 	assert_string_equal(symbol.function, "ktrace_root");
 	assert_int_equal(symbol.offset, 8);
 	assert_null(symbol.file);

@@ -34,7 +34,7 @@ $(eval $(call kernel_test,fold))
 $(eval $(call kernel_test,rare))
 $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,callers))
-UNIT_SRCS_kernel_callers += host/analyze/symbols.c host/analyze/symbols_library.c
+UNIT_SRCS_kernel_callers += $(patsubst %,host/analyze/%.c,symbols symbols_image symbols_library)
 UNIT_CFLAGS_kernel_callers += -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -Ihost
 UNIT_LDLIBS_kernel_callers := -ldl
 $(eval $(call kernel_test,online))

@@ -4,7 +4,7 @@
 WHY_TESTS := why_waits why_threads why_cpus why_health why_registers
 WHY_TEST_SRCS := test/unit/why_support.c test/unit/script.c \
 	$(patsubst %,host/ktread/%.c,format message types value) \
-	$(patsubst %,host/analyze/%.c,histogram keyed note symbols symbols_library threads wellknown) \
+	$(patsubst %,host/analyze/%.c,histogram keyed note symbols symbols_image symbols_library threads wellknown) \
 	$(patsubst %,host/export/%.c,escape event_name json number output) $(wildcard host/why/*.c)
 
 UNIT_TESTS += $(WHY_TESTS)
