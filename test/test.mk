@@ -27,6 +27,13 @@ SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-fra
 UNIT_HOST_unit := build
 UNIT_HOST_asan := build/asan
 
+# What every host room uses is at hand for each test. $(call unit_base,<variant>)
+define unit_base
+$$(UNIT_HOST_$(1))/lib/libbase.a: $$(patsubst %.c,$$(UNIT_HOST_$(1))/%.o,$$(wildcard host/base/*.c))
+	@mkdir -p $$(@D)
+	@rm -f $$@.new && ar rcs $$@.new $$^ && mv $$@.new $$@
+endef
+
 # $(call unit_folder,<flags>): the flags as a folder's name.
 unit_nothing :=
 unit_folder = $(or $(subst $(unit_nothing) ,,$(subst =,_,$(subst /,_,$(1)))),plain)
@@ -44,7 +51,8 @@ endef
 
 # $(call unit_link,<variant>,<its flags>,<name>)
 define unit_link
-build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3))
+build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3)) \
+		$$(UNIT_HOST_$(1))/lib/libbase.a
 	@mkdir -p $$(@D)
 	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) -o $$@ $$^ -lcmocka $$(UNIT_LDLIBS_$(3))
 UNIT_OBJECTS += $$(filter %.o,$$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))))
@@ -52,6 +60,7 @@ endef
 
 # $(call unit_variant,<variant>,<its flags>)
 define unit_variant
+$(eval $(call unit_base,$(1)))
 $(foreach t,$(UNIT_TESTS),$(eval UNIT_FLAGS_$(call unit_folder,$(UNIT_CFLAGS_$(t))) := $(UNIT_CFLAGS_$(t))))
 $(foreach folder,$(sort $(foreach t,$(UNIT_TESTS),$(call unit_folder,$(UNIT_CFLAGS_$(t))))), \
 	$(eval $(call unit_compile,$(1),$(2),$(UNIT_FLAGS_$(folder)))))

@@ -1,94 +1,104 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * ktrace take: files that a guest's `give` handed out over its console, out of what the console said. Everything in there
- * may be hostile: names lead nowhere but into the folder, sizes are counted here.
+ * ktrace take: takes files that a guest's `give` printed on its console out of the console's log. The log may be hostile:
+ * names, sizes and contents are a guest's.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "cmd/command.h"
+#include "cmd/take_file.h"
 
-#define NAME_MOST 64u
+#define FILES_MOST 1000u	       /* of one log */
+#define BYTES_MOST (UINT64_C(1) << 32) /* of all files of a log together */
 
 static const char usage[] =
-	"usage: ktrace take [-o FILE] [-d DIR] [LOG]\n\n"
-	"Makes files of what the demo kernel's command `give` printed. LOG is what its "
-	"console said, standard\n"
-	"input if not given; text between the lines of a file does not matter.\n\n"
-	"  -o, --out FILE   the one file of LOG goes there, '-' is standard output\n"
-	"  -d, --dir DIR    files go there, by their own names (.), in place of those that are called so\n\n"
-	"Status: 0 all were taken, 1 one is damaged or there is none, 2 usage.\n";
+	"usage: ktrace take [-f] [-p] [-d DIR | -o FILE] [LOG]\n\n"
+	"Makes files of what the demo kernel's command `give` printed on the console. LOG is "
+	"the console's output,\n"
+	"standard input if not given. Files go into a new folder, LOG.files, whose name is "
+	"printed.\n\n"
+	"  -d, --dir DIR    put the files into this folder\n"
+	"  -o, --out FILE   put the only file of LOG there; '-' is standard output\n"
+	"  -f, --force      replace files that exist, but never LOG\n"
+	"  -p, --partial    keep what is readable of a damaged file, as NAME.partial\n\n"
+	"Status: 0 all files were taken, 1 one is damaged or could not be written, or there is none, 2 "
+	"usage.\n";
 
-/* A file on its way. */
 struct taking {
 	const char *name; /* signs messages */
-	const char *out;  /* NULL: by its own name */
-	const char *folder;
-	FILE *to; /* NULL: between files */
-	char path[NAME_MOST + 4096];
-	uint64_t line; /* of the log */
-	uint64_t size;
+	const char *out;  /* the file that --out names; NULL: by the guest's names */
+	bool standard;	  /* --out - */
+	bool partial;
+	struct take_folder folder;
+	struct take_file file;	   /* file.stream NULL: between files */
+	char new_folder[PATH_MAX]; /* made when the first file begins; "": the folder exists */
+	char called[TAKE_NAME_ROOM];
+	uint64_t line;	/* of the log */
+	uint64_t size;	/* of this file */
+	uint64_t bytes; /* of all files */
 	uint32_t check;
 	bool damaged;
+	unsigned files; /* that began */
 	unsigned good, bad;
+	char (*used)[TAKE_NAME_ROOM]; /* names of files of this log, `good` and partial ones */
+	unsigned names;
 };
 
 /* ---- One file ---------------------------------------------------------------------------------- */
 
-/* Letters, digits and "._-", with no dot in front: nothing that leads elsewhere. */
-static void put_path(struct taking *taking, const char *name)
+static bool is_used(const struct taking *taking, const char *name)
 {
-	size_t length = strnlen(name, NAME_MOST), at;
-
-	at = (size_t)snprintf(taking->path, sizeof(taking->path) - NAME_MOST, "%s/", taking->folder);
-	for (size_t n = 0; n < length; n++, at++) {
-		bool plain =
-			strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-", name[n]) ||
-			(name[n] == '.' && n > 0);
-
-		taking->path[at] = plain ? name[n] : '_';
-	}
-	if (length == 0)
-		taking->path[at++] = '_';
-	taking->path[at] = '\0';
+	for (unsigned n = 0; n < taking->names; n++)
+		if (strcmp(taking->used[n], name) == 0)
+			return true;
+	return false;
 }
 
-static FILE *open_file(const struct taking *taking)
+/* Names the file: as the guest calls it, with a number when the log has several of that name. */
+static void choose_name(const struct taking *taking, char to[TAKE_NAME_ROOM], const char *ending)
 {
-	int fd = open(taking->path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
-
-	return fd < 0 ? NULL : fdopen(fd, "wb");
+	snprintf(to, TAKE_NAME_ROOM, "%.*s%s", NAME_MAX, taking->called, ending);
+	for (unsigned n = 2; !taking->out && is_used(taking, to); n++)
+		snprintf(to, TAKE_NAME_ROOM, "%.*s.%u%s", NAME_MAX, taking->called, n, ending);
 }
 
-/* 0, or an exit status after a message. */
+/* Returns 0, or an exit status after a message. */
 static int begin(struct taking *taking, const char *name)
 {
-	bool standard = taking->out && strcmp(taking->out, "-") == 0;
+	const char *out = taking->out;
 
-	if (taking->out && taking->good + taking->bad > 0) {
+	if ((out || taking->standard) && taking->files > 0) {
 		command_message(taking->name, "line %" PRIu64 ": there are more files than one for --out",
 				taking->line);
 		return EXIT_BAD_INPUT;
 	}
-	if (taking->out)
-		snprintf(taking->path, sizeof(taking->path), "%s", taking->out);
+	if (taking->files++ >= FILES_MOST) {
+		command_message(taking->name, "line %" PRIu64 ": more than %u files", taking->line,
+				FILES_MOST);
+		return EXIT_BAD_INPUT;
+	}
+	if (out)
+		snprintf(taking->called, sizeof(taking->called), "%s", out);
 	else
-		put_path(taking, name);
-	taking->to = standard ? stdout : open_file(taking);
+		take_file_name(taking->called, name);
+	if (*taking->new_folder && taking->folder.descriptor < 0 &&
+	    take_folder_make(&taking->folder, taking->new_folder) < 0)
+		return EXIT_BAD_INPUT;
 	taking->size = 0;
 	taking->check = UINT32_C(2166136261);
 	taking->damaged = false;
-	if (taking->to)
-		return 0;
-	command_message(taking->name, "%s: %s", taking->path, strerror(errno));
-	return EXIT_BAD_INPUT;
+	return take_file_begin(&taking->file, taking->standard ? NULL : &taking->folder, taking->name) < 0
+		       ? EXIT_BAD_INPUT
+		       : 0;
 }
 
 static int value_of(char letter)
@@ -101,9 +111,14 @@ static int value_of(char letter)
 
 static void put_byte(struct taking *taking, uint8_t byte)
 {
+	if (taking->bytes >= BYTES_MOST) {
+		taking->damaged = true;
+		return;
+	}
+	taking->bytes++;
 	taking->size++;
 	taking->check = (taking->check ^ byte) * UINT32_C(16777619);
-	putc(byte, taking->to);
+	putc(byte, taking->file.stream);
 }
 
 /* Four letters each are three bytes, '=' in the place of what is missing. */
@@ -128,69 +143,93 @@ static void take_data(struct taking *taking, const char *text)
 	}
 }
 
-/* How it ended: NULL, or what is wrong with it. 0, or an exit status after a message. */
-static int end(struct taking *taking, const char *wrong)
+/* Ends the file, under its own name or under one with that ending. Returns whether it was written. */
+static bool keep(struct taking *taking, const char *ending)
 {
-	int failed = ferror(taking->to);
+	char(*used)[TAKE_NAME_ROOM] = realloc(taking->used, (taking->names + 1) * sizeof(*used));
+	char name[TAKE_NAME_ROOM];
 
-	failed |= taking->to == stdout ? fflush(stdout) : fclose(taking->to);
-	taking->to = NULL;
-	if (failed) {
-		command_message(taking->name, "%s: %s", taking->path, strerror(errno));
-		return EXIT_BAD_INPUT;
+	if (!used) {
+		command_message(taking->name, "out of memory");
+		take_file_abandon(&taking->file);
+		return false;
 	}
-	if (wrong) {
-		command_message(taking->name, "line %" PRIu64 ": %s: %s, after %" PRIu64 " bytes",
-				taking->line, taking->path, wrong, taking->size);
-		taking->bad++;
-	} else {
-		taking->good++;
-	}
-	return 0;
+	taking->used = used;
+	if (taking->standard)
+		return take_file_print(&taking->file, taking->name) == 0;
+	choose_name(taking, name, ending);
+	if (take_file_commit(&taking->file, name) < 0)
+		return false;
+	memcpy(taking->used[taking->names++], name, sizeof(name));
+	if (!taking->out)
+		command_message(taking->name, "%s/%s: %" PRIu64 " byte%s", taking->folder.path, name,
+				taking->size, taking->size == 1 ? "" : "s");
+	return true;
 }
 
-static int check_end(struct taking *taking, const char *text)
+/* Ends the file. wrong: NULL, or what is wrong with the file, which is then reported. */
+static void end(struct taking *taking, const char *wrong)
+{
+	if (wrong)
+		command_message(taking->name, "line %" PRIu64 ": %s: %s, after %" PRIu64 " bytes",
+				taking->line, taking->called, wrong, taking->size);
+	if (wrong && taking->partial && taking->size > 0)
+		keep(taking, ".partial");
+	if (!wrong && keep(taking, ""))
+		taking->good++;
+	else
+		taking->bad++;
+	take_file_abandon(&taking->file);
+}
+
+static void check_end(struct taking *taking, const char *text)
 {
 	uint64_t size;
 	uint32_t check;
 
 	if (sscanf(text, "%" SCNu64 " %" SCNx32, &size, &check) != 2)
-		return end(taking, "its end cannot be read");
-	if (taking->damaged || size != taking->size || check != taking->check)
-		return end(taking, "lines of it are damaged or missing");
-	return end(taking, NULL);
+		end(taking, "its end cannot be read");
+	else if (taking->bytes >= BYTES_MOST)
+		end(taking, "the files of the log are larger than 4 GiB");
+	else if (taking->damaged || size != taking->size || check != taking->check)
+		end(taking, "lines of it are damaged or missing");
+	else
+		end(taking, NULL);
 }
 
 /* ---- The log ----------------------------------------------------------------------------------- */
 
-/* What stands behind the word that the line begins with; NULL: it does not. A prompt may stand in front of a file's first line. */
-static const char *behind(const char *line, const char *word)
+/* Returns what follows the word that the line begins with, or NULL if it begins otherwise. */
+static const char *after(const char *line, const char *word)
 {
 	size_t length = strlen(word);
 
 	return strncmp(line, word, length) == 0 ? line + length : NULL;
 }
 
+/* A prompt may precede the first line of a file. Returns 0, or an exit status after a message. */
 static int take_line(struct taking *taking, const char *line)
 {
 	static const char first[] = "ktrace-file ", last[] = "ktrace-file-end ";
-	const char *rest = taking->to ? behind(line, last) : strstr(line, first);
-	int status;
+	const char *rest = taking->file.stream ? after(line, last) : strstr(line, first);
 
-	if (!taking->to)
+	if (!taking->file.stream)
 		return rest ? begin(taking, rest + sizeof(first) - 1) : 0;
-	if (rest)
-		return check_end(taking, rest);
-	rest = behind(line, first);
-	if (!rest) {
-		if (line[0] == '~')
-			take_data(taking, line + 1);
+	if (rest) {
+		check_end(taking, rest);
 		return 0;
 	}
-	status = end(taking, "another one begins before its end");
-	return status ? status : begin(taking, rest);
+	rest = after(line, first);
+	if (rest) {
+		end(taking, "another one begins before its end");
+		return begin(taking, rest);
+	}
+	if (line[0] == '~')
+		take_data(taking, line + 1);
+	return 0;
 }
 
+/* Returns 0, or an exit status after a message. */
 static int take_all(struct taking *taking, FILE *log)
 {
 	char line[512];
@@ -206,49 +245,127 @@ static int take_all(struct taking *taking, FILE *log)
 		if (begins)
 			status = take_line(taking, line);
 	}
-	if (!status && taking->to)
-		status = end(taking, "the log ends before it does");
-	if (status && taking->to)
-		end(taking, NULL);
+	if (!status && ferror(log)) {
+		command_message(taking->name, "the log: %s", strerror(errno));
+		status = EXIT_BAD_INPUT;
+	}
+	if (taking->file.stream)
+		end(taking, "the log ends before it does");
 	return status;
+}
+
+/* ---- Where files go ----------------------------------------------------------------------------- */
+
+/* --out FILE: the folder of FILE. */
+static int open_folder_of(struct taking *taking, const char *out)
+{
+	const char *slash = strrchr(out, '/');
+	char path[PATH_MAX];
+
+	taking->out = slash ? slash + 1 : out;
+	if (!*taking->out || strcmp(taking->out, ".") == 0 || strcmp(taking->out, "..") == 0 ||
+	    strlen(taking->out) > TAKE_NAME_MOST) {
+		command_message(taking->name, "--out %s: not the name of a file, or longer than %u bytes",
+				out, TAKE_NAME_MOST);
+		return -1;
+	}
+	if (!slash)
+		return take_folder_open(&taking->folder, ".");
+	snprintf(path, sizeof(path), "%.*s", slash == out ? 1 : (int)(slash - out), out);
+	return take_folder_open(&taking->folder, path);
+}
+
+/* Without --dir and --out the files get a new folder in the working directory, named after the log. */
+static int open_folder(struct taking *taking, const char *dir, const char *out, const char *log)
+{
+	const char *slash = log ? strrchr(log, '/') : NULL;
+
+	taking->folder.descriptor = -1;
+	taking->standard = out && strcmp(out, "-") == 0;
+	if (taking->standard)
+		return 0;
+	if (dir)
+		return take_folder_open(&taking->folder, dir);
+	if (out)
+		return open_folder_of(taking, out);
+	snprintf(taking->new_folder, sizeof(taking->new_folder), "./%.200s.files",
+		 slash ? slash + 1
+		 : log ? log
+		       : "console");
+	return 0;
+}
+
+/* A pipe is read as standard input; as LOG it might wait for a writer for ever. */
+static FILE *open_log(const char *name, const char *path)
+{
+	int fd = path ? base_open_regular(path, O_RDONLY) : STDIN_FILENO;
+	FILE *log = fd < 0 ? NULL : fdopen(fd, "rb");
+
+	if (!log && errno == ENOTSUP)
+		command_message(name, "%s: not a regular file; pass it as standard input: %s <%s", path, name,
+				path);
+	else if (!log)
+		command_message(name, "%s: %s", path ? path : "standard input", strerror(errno));
+	return log;
+}
+
+static int take(struct taking *taking, const char *dir, const char *out, const char *path)
+{
+	FILE *log = open_log(taking->name, path);
+	int status;
+
+	if (!log)
+		return EXIT_BAD_INPUT;
+	if (fstat(fileno(log), &taking->folder.log) < 0 || !S_ISREG(taking->folder.log.st_mode))
+		taking->folder.log.st_ino = 0;
+	if (open_folder(taking, dir, out, path) < 0) {
+		fclose(log);
+		return EXIT_BAD_INPUT;
+	}
+	status = take_all(taking, log);
+	fclose(log);
+	take_folder_close(&taking->folder);
+	free(taking->used);
+	if (!status && taking->files == 0)
+		command_message(taking->name, "the log has no file: no line begins with 'ktrace-file NAME'");
+	if (taking->folder.made && (puts(taking->folder.path) < 0 || fflush(stdout) != 0))
+		status = EXIT_BAD_INPUT;
+	return status || taking->bad || !taking->good ? EXIT_BAD_INPUT : EXIT_SUCCESS;
 }
 
 static int run(int argc, char **argv)
 {
 	static const struct option options[] = {
-		{ "out", required_argument, NULL, 'o' },
-		{ "dir", required_argument, NULL, 'd' },
-		{ "help", no_argument, NULL, 'h' },
-		{ NULL, 0, NULL, 0 },
+		{ "out", required_argument, NULL, 'o' }, { "dir", required_argument, NULL, 'd' },
+		{ "force", no_argument, NULL, 'f' },	 { "partial", no_argument, NULL, 'p' },
+		{ "help", no_argument, NULL, 'h' },	 { NULL, 0, NULL, 0 },
 	};
-	struct taking taking = { .name = argv[0], .folder = "." };
-	FILE *log = stdin;
-	int option, status;
+	struct taking taking = { .name = argv[0], .folder.command = argv[0] };
+	const char *dir = NULL, *out = NULL, *log = NULL;
+	int option;
 
-	while ((option = getopt_long(argc, argv, "o:d:h", options, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "o:d:fph", options, NULL)) != -1) {
 		if (option == 'o')
-			taking.out = optarg;
+			out = optarg;
 		else if (option == 'd')
-			taking.folder = optarg;
+			dir = optarg;
+		else if (option == 'f')
+			taking.folder.replace = true;
+		else if (option == 'p')
+			taking.partial = true;
 		else if (option == 'h')
-			return fputs(usage, stdout) < 0 || fflush(stdout) ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+			return command_help(usage);
 		else
 			return command_usage(argv[0]);
 	}
-	if (argc - optind > 1 || strlen(taking.folder) >= sizeof(taking.path) - NAME_MOST - 1)
+	if (argc - optind > 1 || (dir && out)) {
+		if (dir && out)
+			command_message(argv[0], "--dir and --out exclude each other");
 		return command_usage(argv[0]);
-	if (optind < argc && strcmp(argv[optind], "-") != 0)
-		log = fopen(argv[optind], "rb");
-	if (!log) {
-		command_message(argv[0], "%s: %s", argv[optind], strerror(errno));
-		return EXIT_BAD_INPUT;
 	}
-	status = take_all(&taking, log);
-	if (log != stdin)
-		fclose(log);
-	if (!status && taking.good + taking.bad == 0)
-		command_message(argv[0], "no file was handed out there");
-	return status || taking.bad || !taking.good ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+	if (optind < argc && strcmp(argv[optind], "-") != 0)
+		log = argv[optind];
+	return take(&taking, dir, out, log);
 }
 
 const struct command command_take = {

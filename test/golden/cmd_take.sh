@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace take: files out of what a guest's console said, whole or damaged, and with names that lead elsewhere.
+# ktrace take: files from a guest's console, whole or damaged, under hostile names, beside files that must not be replaced.
 . test/tap.sh
 take="$PWD/build/bin/ktrace take"
 mkdir "$tmp/out"
@@ -18,6 +18,11 @@ printf 'boot\r\n$ ktrace-file hello\r\n~aGVs\r\nnoise ~AAAA\r\n~bG8=\r\nktrace-f
 took "a file between lines of others" 0 -d "$tmp/out"
 equal "is what it was" hello "$(cat "$tmp/out/hello")"
 equal "and for its owner alone" 600 "$(stat -c %a "$tmp/out/hello")"
+took "into the same folder again" 1 -d "$tmp/out"
+check "a file that exists is not replaced" grep -q '/hello: exists (--force replaces it)' "$tmp/said"
+echo other >"$tmp/out/hello"
+took "with --force" 0 --force -d "$tmp/out"
+equal "it is" hello "$(cat "$tmp/out/hello")"
 took "to standard output" 0 -o -
 equal "the same" hello "$(cat "$tmp/stdout")"
 
@@ -28,10 +33,18 @@ ln -s "$tmp/elsewhere" "$tmp/out/link"
 printf 'ktrace-file link\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "nor does a link that is there already" 1 -d "$tmp/out"
 check "nothing is written through it" test ! -e "$tmp/elsewhere"
+took "nor with --force" 1 --force -d "$tmp/out"
+check "nothing is written through it with --force" test ! -e "$tmp/elsewhere"
 
 printf 'ktrace-file hello\n~aGVs\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "a line is missing" 1 -d "$tmp/out"
-check "which is said" grep -q 'line 3: .*/hello: lines of it are damaged or missing, after 3 bytes' "$tmp/said"
+check "which is said" grep -q 'line 3: hello: lines of it are damaged or missing, after 3 bytes' "$tmp/said"
+equal "the whole file of that name is still there" hello "$(cat "$tmp/out/hello")"
+took "the same, to standard output" 1 -o -
+check "of which nothing is printed" test ! -s "$tmp/stdout"
+took "the same, with --partial" 1 --partial -d "$tmp/out"
+equal "what is readable is kept" hel "$(cat "$tmp/out/hello.partial")"
+equal "beside the whole file" hello "$(cat "$tmp/out/hello")"
 printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end 5 4f9f2caa\n' >"$tmp/log"
 took "a byte is another" 1 -d "$tmp/out"
 printf 'ktrace-file hello\n~aG?sbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
@@ -43,6 +56,7 @@ took "no end" 1 -d "$tmp/out"
 check "which is said" grep -q 'the log ends before it does' "$tmp/said"
 printf 'ktrace-file one\n~aGVsbG8=\nktrace-file two\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >"$tmp/log"
 took "another begins before the end" 1 -d "$tmp/out"
+check "the first is not written" test ! -e "$tmp/out/one"
 equal "which is whole" hello "$(cat "$tmp/out/two")"
 printf 'ktrace-file one\nktrace-file-end 0 811c9dc5\nktrace-file two\nktrace-file-end 0 811c9dc5\n' >"$tmp/log"
 took "two files for one" 1 -o "$tmp/out/one"
@@ -52,11 +66,101 @@ head -c 5000 /dev/zero >>"$tmp/log"
 took "lines longer than any" 1 -d "$tmp/out"
 : >"$tmp/log"
 took "a log without a file" 1 -d "$tmp/out"
-check "which is said" grep -q 'no file was handed out there' "$tmp/said"
+check "which is said" grep -q 'the log has no file' "$tmp/said"
 took "a folder that does not exist" 1 -d "$tmp/none"
+# ---- A folder of its own --------------------------------------------------------------------------
+# file_of NAME CONTENTS: as `give` prints it.
+file_of() {
+	printf 'ktrace-file %s\n~%s\n' "$1" "$(printf '%s' "$2" | base64 -w 0)"
+	printf '%s' "$2" | od -An -v -tu1 -w1 | awk '
+		function exclusive(a, b, n, bit, value) {
+			for (bit = 1; n < 8; n++) { if (int(a / bit) % 2 != int(b / bit) % 2) value += bit; bit *= 2 }
+			return a - a % 256 + value
+		}
+		function times(a, low) { # a * 16777619 modulo 2^32, in parts that a double holds
+			low = a % 65536
+			return (low * 16777619 + (a - low) / 65536 * 403 % 65536 * 65536) % 4294967296
+		}
+		BEGIN { value = 2166136261 }
+		{ value = times(exclusive(value, $1)) }
+		END { printf "ktrace-file-end %d %x%04x\n", NR, int(value / 65536), value % 65536 }'
+}
+# The working directory holds what a hostile log asks for: the log itself, a makefile, a FIFO, a link.
+mkdir "$tmp/work"
+cd "$tmp/work" || exit 1
+long=$(head -c 300 /dev/zero | tr '\0' 'n')
+bidi=$(printf 'a\342\200\256gpj.sh\033[31m')
+{
+	echo boot
+	for name in Makefile console.log -rf .bashrc .. fifo link ../../up "$long" "$bidi" hello hello; do
+		file_of "$name" "of $name"
+	done
+	echo 'the panic'
+} >console.log
+cp console.log before
+echo 'all:' >Makefile
+mkfifo fifo
+ln -s "$tmp/elsewhere" link
+ls -A >"$tmp/names"
+status=0
+printed=$(timeout 60 $take console.log 2>"$tmp/said") || status=$?
+equal "a hostile log: $(grep -v ' bytes$' "$tmp/said")" 0 "$status"
+equal "goes into a new folder, which is printed" ./console.log.files "$printed"
+check "the log is as it was" cmp -s console.log before
+equal "so is the makefile" all: "$(cat Makefile)"
+ls -A | grep -vx console.log.files >"$tmp/after"
+same "nothing else is in the working directory" "$tmp/names" "$tmp/after"
+{
+	printf '%s\n' Makefile _. _._.._up _bashrc _rf console.log fifo hello hello.2 link a___gpj.sh__31m
+	printf '%.64s\n' "$long"
+} | LC_ALL=C sort >"$tmp/wanted"
+ls -A console.log.files | LC_ALL=C sort >"$tmp/found"
+same "names are harmless" "$tmp/wanted" "$tmp/found"
+equal "the second file of one name has a number" "of hello" "$(cat console.log.files/hello.2)"
+equal "contents are the guest's" "of -rf" "$(cat console.log.files/_rf)"
+check "messages hold no control characters" sh -c "! LC_ALL=C grep -q '[^ -~]' '$tmp/said'"
+equal "another time into another folder" ./console.log.files.2 "$(timeout 60 $take console.log 2>/dev/null)"
+equal "standard input has a folder, too" ./console.files "$(timeout 60 $take <console.log 2>/dev/null)"
+echo boot >empty
+equal "without a file no folder is printed" "" "$($take empty 2>/dev/null)"
+check "and none is left" test ! -e empty.files
+printf 'ktrace-file x\n~aGVs\n' >half
+$take half >/dev/null 2>&1
+check "no folder is left for a file that was cut off" test ! -e half.files
+
+timeout 60 $take --force -d . console.log >/dev/null 2>"$tmp/said"
+equal "--force into the working directory: status" 1 $?
+check "the log is not replaced" grep -q 'console.log: is the log that is read' "$tmp/said"
+check "and is as it was" cmp -s console.log before
+check "the FIFO is not replaced" test -p fifo
+check "nor the link" test -L link
+timeout 60 $take --force -o console.log console.log 2>/dev/null
+check "nor does --out replace the log" cmp -s console.log before
+printf 'ktrace-file x\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >one
+timeout 60 $take --force -o console.log <one 2>/dev/null
+equal "another file is replaced by --out with --force" hello "$(cat console.log)"
+for force in '' --force; do
+	timeout 60 $take $force -o fifo one 2>"$tmp/said"
+	equal "a FIFO as --out, $force: status" 1 $?
+	check "which is why" grep -q 'fifo: exists and is not a regular file' "$tmp/said"
+done
+timeout 60 $take fifo 2>"$tmp/said"
+equal "a FIFO as the log: status" 1 $?
+check "which is why" grep -q 'fifo: not a regular file; pass it as standard input' "$tmp/said"
+timeout 60 $take /dev/zero 2>"$tmp/said"
+equal "a device as the log: status" 1 $?
+equal "a pipe on standard input is read" hello "$(cat one | timeout 60 $take -o - -)"
+for n in $(seq 1001); do printf 'ktrace-file %d\nktrace-file-end 0 811c9dc5\n' "$n"; done >many
+timeout 300 $take many >/dev/null 2>"$tmp/said"
+equal "more files than may be: status" 1 $?
+check "which is why" grep -q 'line 2001: more than 1000 files' "$tmp/said"
+check "no temporary file is left" test -z "$(find . -name '.ktrace-take*')"
+
 $take "$tmp/no-log" 2>/dev/null
 equal "a log that does not exist" 1 $?
 $take -x 2>/dev/null
 equal "an option that does not exist" 2 $?
+$take -d "$tmp/out" -o "$tmp/x" "$tmp/log" 2>/dev/null
+equal "--dir and --out exclude each other" 2 $?
 check "help" sh -c "$take --help | grep -q '^usage: ktrace take'"
 done_testing

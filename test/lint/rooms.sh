@@ -51,7 +51,7 @@ allow "host/record sees the wire, programs' header, names of calls, and how name
 allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/
 allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/
 allow "host/hwt sees the wire, ktread, and the symbols of files" host/hwt ktrx/ ktread/ analyze/symbols.h hwt/
-allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ hwt/ flow/ cmd/
+allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ hwt/ flow/ cmd/ base/
 
 # No architecture is named by #if outside the rooms made for it.
 find include kernel host -name '*.[ch]' -not -path 'kernel/arch/*' |

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "base/open.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Returns 0 if the descriptor is that of a regular file, otherwise an errno. */
+static int check_kind(int descriptor)
+{
+	struct stat status;
+
+	if (fstat(descriptor, &status) < 0)
+		return errno;
+	if (S_ISREG(status.st_mode))
+		return 0;
+	if (S_ISDIR(status.st_mode))
+		return EISDIR;
+	return S_ISLNK(status.st_mode) ? ELOOP : ENOTSUP;
+}
+
+static int fail(int descriptor, int error)
+{
+	if (descriptor >= 0)
+		close(descriptor);
+	errno = error;
+	return -1;
+}
+
+/* O_PATH finds the file without opening it, so a device is not touched. The same file is then opened through /proc. */
+int base_open_regular(const char *path, int flags)
+{
+	int found = open(path, O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)), descriptor, error;
+	char link[sizeof("/proc/self/fd/") + 3 * sizeof(int)];
+
+	if (found < 0)
+		return -1;
+	error = check_kind(found);
+	if (error)
+		return fail(found, error);
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", found);
+	flags |= O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	descriptor = open(link, flags & ~O_NOFOLLOW);
+	if (descriptor < 0 && errno == ENOENT) /* no /proc */
+		descriptor = open(path, flags);
+	error = errno;
+	close(found);
+	if (descriptor < 0)
+		return fail(-1, error);
+	error = check_kind(descriptor);
+	return error ? fail(descriptor, error) : descriptor;
+}
+
+/* Files below /proc and /sys have size 0, so the end is where read() says that it is. */
+static char *read_all(int descriptor, size_t most, size_t *size)
+{
+	size_t room = 4096, used = 0;
+	char *bytes = NULL, *larger;
+	ssize_t got;
+
+	for (;;) {
+		larger = realloc(bytes, room + 1);
+		if (!larger)
+			break;
+		bytes = larger;
+		got = read(descriptor, bytes + used, room - used);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			break;
+		if (got == 0) {
+			bytes[used] = '\0';
+			*size = used;
+			return bytes;
+		}
+		used += (size_t)got;
+		if (used > most) {
+			errno = EFBIG;
+			break;
+		}
+		if (used == room)
+			room *= 2;
+	}
+	free(bytes);
+	return NULL;
+}
+
+char *base_read_file(const char *path, size_t most, size_t *size)
+{
+	int descriptor = base_open_regular(path, O_RDONLY), error;
+	char *bytes;
+
+	if (descriptor < 0)
+		return NULL;
+	bytes = read_all(descriptor, most, size);
+	error = errno;
+	close(descriptor);
+	errno = error;
+	return bytes;
+}
+
+const char *base_open_message(int error)
+{
+	return error == ENOTSUP ? "not a regular file" : strerror(error);
+}
