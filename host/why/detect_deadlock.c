@@ -11,11 +11,12 @@
 #include "why/graph.h"
 #include "why/pulse.h"
 
-#define LEAST_MS    10u	 /* that a cycle must last to be believed, where the machine may have been running */
-#define ANSWER_MS   250u /* that an answer may take, of a CPU that the hypervisor does not run just now */
-#define MOST	    32u	 /* findings: what is stuck behind them takes time to find */
-#define PASSES	    16u	 /* how far away from the cycle those are looked for that wait for it */
-#define BEHIND_MOST 8u	 /* of these are shown */
+#define LEAST_MS 10u /* that a cycle must last to be believed, where the machine may have been running */
+#define ANSWER_MS \
+	250u /* that an answer or a turn may take, of a CPU that the hypervisor does not run just now */
+#define MOST	    32u /* findings: what is stuck behind them takes time to find */
+#define PASSES	    16u /* how far away from the cycle those are looked for that wait for it */
+#define BEHIND_MOST 8u	/* of these are shown */
 
 /* Who is stuck beside the cycle, and who only is so as its CPU or its thread is. */
 enum { BEHIND = 1, SHADOW };
@@ -48,7 +49,9 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 	char from[WHY_WORDS], to[WHY_WORDS], lock[WHY_WORDS], since[WHY_WORDS], at[WHY_WORDS];
 
 	why_finding_line(finding, "%s %s%s for lock %s%s", say_party(context, edge->from, from, sizeof(from)),
-			 edge->kind == WHY_EDGE_SPIN ? "spins" : "sleeps",
+			 edge->kind == WHY_EDGE_SPIN   ? "spins"
+			 : edge->kind == WHY_EDGE_POLL ? "is runnable and waits"
+						       : "sleeps",
 			 why_say_since(evidence, " ", edge->since, since, sizeof(since)),
 			 why_say_object(evidence, edge->object, lock, sizeof(lock)),
 			 why_say_called(evidence, " in ", edge->pc, at, sizeof(at)));
@@ -69,6 +72,7 @@ static void say_edge(const struct context *context, struct why_finding *finding,
 	switch (edge->kind) {
 	case WHY_EDGE_SPIN:
 	case WHY_EDGE_LOCK:
+	case WHY_EDGE_POLL:
 		say_lock(context, finding, edge);
 		return;
 	case WHY_EDGE_JOIN:
@@ -95,7 +99,8 @@ struct cycle {
 	uint32_t party[2]; /* the first two */
 	uint64_t newest;   /* stamp of the wait that closed it */
 	bool told;
-	bool asks;  /* one of the waits is for an answer */
+	bool asks;  /* one of the waits is for an answer … */
+	bool turns; /* … or for a CPU that is kept */
 	bool locks; /* each is for the end of a thread, or for a lock that is held */
 };
 
@@ -108,6 +113,7 @@ static bool needs_no_time(const struct why_edge *edge)
 	switch (edge->kind) {
 	case WHY_EDGE_SPIN:
 	case WHY_EDGE_LOCK:
+	case WHY_EDGE_POLL:
 		return edge->held;
 	case WHY_EDGE_JOIN:
 	case WHY_EDGE_RUNS:
@@ -126,6 +132,7 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 	for (uint32_t n = 0; n < count; n++) {
 		cycle.told = cycle.told && edge[n]->told;
 		cycle.asks = cycle.asks || edge[n]->kind == WHY_EDGE_IPI;
+		cycle.turns = cycle.turns || edge[n]->kind == WHY_EDGE_TURN;
 		cycle.locks = cycle.locks && needs_no_time(edge[n]);
 		if (edge[n]->kind == WHY_EDGE_RUNS)
 			continue;
@@ -134,6 +141,8 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 		cycle.waits++;
 		if (edge[n]->since > cycle.newest)
 			cycle.newest = edge[n]->since;
+		if (edge[n]->firm > cycle.newest)
+			cycle.newest = edge[n]->firm;
 	}
 	return cycle;
 }
@@ -145,15 +154,15 @@ static struct cycle measure(const struct why_edge *const *edge, uint32_t count)
 static bool is_young(const struct why_evidence *evidence, const struct cycle *cycle)
 {
 	const bool at_once = evidence->stalled || (evidence->halted && cycle->locks);
-	const uint64_t least_ms = cycle->asks ? ANSWER_MS : at_once ? 0 : LEAST_MS;
+	const uint64_t least_ms = cycle->asks || cycle->turns ? ANSWER_MS : at_once ? 0 : LEAST_MS;
 
 	return cycle->newest && why_age(evidence, cycle->newest) < why_ms(evidence, least_ms);
 }
 
-/* Waits for answers that are young are usual, as long as not all that is done is to wait, for good. */
+/* Waits for answers and turns that are young are usual, as long as not all that is done is to wait, for good. */
 static bool is_usual(const struct why_evidence *evidence, const struct cycle *cycle)
 {
-	return cycle->asks && is_young(evidence, cycle) &&
+	return (cycle->asks || cycle->turns) && is_young(evidence, cycle) &&
 	       (evidence->went_on || why_somebody_works(evidence));
 }
 

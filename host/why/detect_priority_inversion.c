@@ -35,8 +35,7 @@ static const struct why_thread *last_holder(const struct why_graph *graph,
 	for (uint32_t n = 0; n < CHAIN; n++) {
 		const struct why_edge *edge = &graph->edge[graph->first[node]];
 
-		if (graph->first[node] == graph->first[node + 1] ||
-		    (edge->kind != WHY_EDGE_LOCK && edge->kind != WHY_EDGE_SPIN))
+		if (graph->first[node] == graph->first[node + 1] || !why_edge_is_lock(edge))
 			break;
 		node = edge->to;
 	}
@@ -111,7 +110,7 @@ int why_detect_priority_inversion(const struct why_evidence *evidence, struct wh
 	for (uint32_t n = 0; !error && n < graph->edges; n++) {
 		struct case_of found = { .wait = &graph->edge[n] };
 
-		if (found.wait->kind != WHY_EDGE_LOCK && found.wait->kind != WHY_EDGE_SPIN)
+		if (!why_edge_is_lock(found.wait))
 			continue;
 		found.urgent = thread_at(graph, evidence, found.wait->from);
 		found.holder = last_holder(graph, evidence, found.wait->to);

@@ -322,6 +322,20 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	return error ? error : reader->error;
 }
 
+/* How long it has been runnable, 0: it is not. The kernel's own row comes before what its switches seem to say. */
+static uint64_t runnable_for(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	if (thread->idle || evidence->cut || why_is_gone(evidence, thread))
+		return 0;
+	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
+		return row->state != KTRX_THREAD_RUNNABLE
+			       ? 0
+			       : why_age(evidence, row->state_stamp ? row->state_stamp : thread->since);
+	return thread->state == THREADS_RUNNABLE ? why_age(evidence, thread->since) : 0;
+}
+
 /* The state that everything is in when the trace ends. What became of a thread may stand in what is cut off. */
 static void settle(struct why_reader *reader)
 {
@@ -332,9 +346,7 @@ static void settle(struct why_reader *reader)
 
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
-		if (thread->state == THREADS_RUNNABLE && !thread->idle && !evidence->cut &&
-		    !why_is_gone(evidence, thread))
-			thread->runnable = why_age(evidence, thread->since);
+		thread->runnable = runnable_for(evidence, thread);
 		thread->interrupts = interrupts_of(evidence, thread) - thread->interrupts;
 		if (thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING &&
 		    thread->holder.cpu < evidence->cpus)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "why/pulse.h"
+
 /* A lock that is held, by a node. */
 struct held {
 	uint64_t object, stamp, pc;
@@ -137,12 +139,40 @@ static void add_edge(struct builder *builder, struct why_edge edge)
 	graph->edge[graph->edges++] = edge;
 }
 
+bool why_edge_is_lock(const struct why_edge *edge)
+{
+	return edge->kind == WHY_EDGE_SPIN || edge->kind == WHY_EDGE_LOCK || edge->kind == WHY_EDGE_POLL;
+}
+
+static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32_t id)
+{
+	const struct why_evidence *evidence = builder->evidence;
+	const uint32_t node = node_of_id(builder, id), cpus = builder->graph->cpus;
+
+	if (node == WHY_NODE_NONE)
+		return NULL;
+	if (node < cpus)
+		return evidence->cpu[node].has_holder ? &evidence->cpu[node].holder : NULL;
+	return evidence->thread[node - cpus].has_holder ? &evidence->thread[node - cpus].holder : NULL;
+}
+
+/*
+ * The owner that was named when the wait began, 0 if it holds the lock no more: where rows name locks that are held, and
+ * the owner's row has room for all of its locks, the lock would be among them.
+ */
+static uint32_t owner_still(const struct builder *builder, uint32_t owner)
+{
+	const struct ktrx_holder *row = row_of_id(builder, owner);
+
+	return builder->helds > 0 && row && row->held_count <= KTRX_HELD ? 0 : owner;
+}
+
 /* For a lock: to who has it, by the tables or by what was known when the wait began. */
 static void wait_for_lock(struct builder *builder, struct why_edge edge, uint32_t owner)
 {
 	const struct held *held = find_held(builder, edge.object);
 
-	edge.to = held ? held->node : node_of_id(builder, owner);
+	edge.to = held ? held->node : node_of_id(builder, owner_still(builder, owner));
 	if (held) {
 		edge.held = true;
 		edge.held_since = held->stamp;
@@ -165,7 +195,8 @@ static void wait_by_holder(struct builder *builder, const struct ktrx_holder *ho
 	case KTRX_WAIT_LOCK:
 		edge.kind = holder->wait == KTRX_WAIT_SPIN || holder->state == KTRX_THREAD_RUNNING
 				    ? WHY_EDGE_SPIN
-				    : WHY_EDGE_LOCK;
+			    : holder->state == KTRX_THREAD_RUNNABLE ? WHY_EDGE_POLL
+								    : WHY_EDGE_LOCK;
 		wait_for_lock(builder, edge, holder->owner);
 		return;
 	case KTRX_WAIT_THREAD:
@@ -190,6 +221,19 @@ static bool is_kept(const struct why_cpu *cpu)
 	return cpu->has_row && (cpu->row.interrupts == KTRX_INTERRUPTS_OFF || cpu->row.preempt > 0);
 }
 
+/* Since when at the earliest: every switch has interrupts or preemption off for a moment. 0 unknown. */
+static uint64_t kept_since(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *runs = why_runs(evidence, cpu);
+	uint64_t since = 0;
+
+	if (runs && runs->has_holder && runs->holder.state == KTRX_THREAD_RUNNING)
+		since = runs->holder.state_stamp;
+	if (cpu->row.preempt == 0 && cpu->row.interrupts_stamp > since)
+		since = cpu->row.interrupts_stamp;
+	return since;
+}
+
 static void add_thread(struct builder *builder, const struct why_thread *thread, uint32_t node)
 {
 	const bool told = thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
@@ -200,7 +244,7 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 	const uint32_t cpu = told ? thread->holder.cpu : thread->cpu;
 	bool waits = false;
 
-	if (thread->has_holder && !runnable) {
+	if (thread->has_holder && (!runnable || thread->holder.wait == KTRX_WAIT_LOCK)) {
 		waits = waits_for_lock(&thread->holder);
 		wait_by_holder(builder, &thread->holder, node);
 	}
@@ -209,7 +253,9 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 		waits = true;
 		wait_for_lock(builder,
 			      (struct why_edge){ .from = node,
-						 .kind = runs ? WHY_EDGE_SPIN : WHY_EDGE_LOCK,
+						 .kind = runs	    ? WHY_EDGE_SPIN
+							 : runnable ? WHY_EDGE_POLL
+								    : WHY_EDGE_LOCK,
 						 .object = thread->contends,
 						 .since = thread->contends_since },
 			      0);
@@ -223,11 +269,13 @@ static void add_thread(struct builder *builder, const struct why_thread *thread,
 						     .told = told });
 	else if (runnable && is_kept(&builder->evidence->cpu[cpu]))
 		add_edge(builder,
-			 (struct why_edge){ .from = node,
-					    .to = cpu,
-					    .kind = WHY_EDGE_TURN,
-					    .told = told,
-					    .since = told ? thread->holder.state_stamp : thread->since });
+			 (struct why_edge){
+				 .from = node,
+				 .to = cpu,
+				 .kind = WHY_EDGE_TURN,
+				 .told = told,
+				 .since = told ? thread->holder.state_stamp : thread->since,
+				 .firm = kept_since(builder->evidence, &builder->evidence->cpu[cpu]) });
 }
 
 /* A CPU that is asked and takes interrupts answers in time; one that keeps them off does not. */
@@ -243,6 +291,9 @@ static void wait_for_answer(struct builder *builder, const struct why_cpu *asker
 					     .kind = WHY_EDGE_IPI,
 					     .told = true,
 					     .since = asker->row.ipi_stamp,
+					     .firm = asked->row.interrupts == KTRX_INTERRUPTS_OFF
+							     ? asked->row.interrupts_stamp
+							     : asked->row.irq_stamp,
 					     .pc = asker->row.ipi_pc });
 }
 

@@ -17,6 +17,7 @@
 enum why_edge_kind {
 	WHY_EDGE_SPIN, /* for a lock, running */
 	WHY_EDGE_LOCK, /* for a lock, asleep */
+	WHY_EDGE_POLL, /* for a lock, runnable: the thread yields and looks again, or has just been woken */
 	WHY_EDGE_JOIN, /* for the thread's end */
 	WHY_EDGE_IPI,  /* for the CPU's answer to an interrupt, which it does not take */
 	WHY_EDGE_RUNS, /* a CPU does what its thread does, a thread what its CPU does */
@@ -26,12 +27,13 @@ enum why_edge_kind {
 struct why_edge {
 	uint32_t from, to;
 	enum why_edge_kind kind;
-	bool told;		      /* by the kernel's tables, rather than concluded from events */
-	bool ends;		      /* by itself, at a time */
-	bool held;		      /* `to` has the lock by its own row, or by its events */
-	uint64_t object;	      /* lock, 0: none */
-	uint64_t since;		      /* stamp, 0 unknown */
-	uint64_t pc;		      /* where it waits, 0 unknown */
+	bool told;	 /* by the kernel's tables, rather than concluded from events */
+	bool ends;	 /* by itself, at a time */
+	bool held;	 /* `to` has the lock by its own row, or by its events */
+	uint64_t object; /* lock, 0: none */
+	uint64_t since;	 /* stamp, 0 unknown */
+	uint64_t firm;	 /* stamp from which on `to` has kept `from` waiting, if later than `since` */
+	uint64_t pc;	 /* where it waits, 0 unknown */
 	uint64_t held_since, held_pc; /* since when and where `to` has the lock, 0 unknown */
 };
 
@@ -48,6 +50,9 @@ int why_graph_build(struct why_graph **graph, const struct why_evidence *evidenc
 /* Puts the edges of a graph that a caller has made in order, and fills in `first`. 0 or KTREAD_E_MEMORY. */
 int why_graph_index(struct why_graph *graph);
 void why_graph_free(struct why_graph *graph);
+
+/* For a lock: spinning, asleep or runnable. */
+bool why_edge_is_lock(const struct why_edge *edge);
 
 /* As struct ktrx_holder names it. */
 uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *evidence, uint32_t node);

@@ -113,7 +113,7 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 		why_put_wrapped(out, 0, line);
 	}
 	if (holder->wait == KTRX_WAIT_NONE || holder->wait > KTRX_WAIT_DEVICE ||
-	    holder->state == KTRX_THREAD_RUNNABLE)
+	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK))
 		return;
 	object[0] = '\0';
 	if (holder->wait == KTRX_WAIT_THREAD)

@@ -181,7 +181,8 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 	}
 	output_text(out, "]");
 	put_key(out, "waits");
-	if (holder->wait == KTRX_WAIT_NONE || holder->state == KTRX_THREAD_RUNNABLE) {
+	if (holder->wait == KTRX_WAIT_NONE ||
+	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK)) {
 		output_text(out, "null");
 		return;
 	}

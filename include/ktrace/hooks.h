@@ -52,7 +52,8 @@ _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wunused-parame
 
 /*
  * Around a lock that is taken: before waiting for it, once it is had (with or without a wait), before it is given up.
- * `name` is copied, may be NULL. `owner`: the CPU or thread that has it, as the kernel knows, or KTRACE_NOBODY. A
+ * `name` is copied, may be NULL. `owner`: the CPU or thread that has it, as the kernel knows, or KTRACE_NOBODY. A waiter that
+ * tries again and again, yielding in between, may announce its wait before each try: it is one wait since the first. A
  * wait that ended without the lock is told by ktrace_lock_give_up(). Of a lock that its holder may take again, the first
  * acquisition and the last release are told; one that is handed on while held is not told at all. A holder's row has room
  * for one wait: that of an interrupt takes the place of the one that it came into.

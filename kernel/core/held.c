@@ -148,7 +148,12 @@ void ktrace_lock_wait_at(const volatile void *lock, const char *name, uint32_t b
 	struct ktrace_hook hook;
 
 	row = holder_enter(&hook, by);
-	if (row)
+	if (!row)
+		return;
+	if (row->wait == by &&
+	    row->object == (uintptr_t)lock) /* announced at each try: one wait, since the first */
+		row->owner = owner_id(owner, by);
+	else
 		ktrace_holder_wait(row, (uintptr_t)lock, by, ktrace_hook_now(&hook), pc, owner_id(owner, by),
 				   name);
 }

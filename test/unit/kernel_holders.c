@@ -114,6 +114,36 @@ static void a_wait_for_a_lock_lasts_until_it_is_had(void **state)
 	assert_int_equal(ktrace_state.cpu[0].broken, KTRX_BROKEN_NOTHING);
 }
 
+static void a_wait_announced_at_each_try_is_one_wait(void **state)
+{
+	uint64_t first;
+
+	(void)state;
+	ktrace_thread_switch(3, 7);
+	ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 4, 0x99);
+	first = row_of(7)->wait_stamp;
+	assert_int_not_equal(first, 0);
+	for (unsigned n = 0; n < 3; n++) {
+		fake.clock += 1000;
+		ktrace_thread_switch(7, 8);
+		assert_int_equal(row_of(7)->state, KTRX_THREAD_RUNNABLE);
+		assert_int_equal(row_of(7)->wait, KTRX_WAIT_LOCK);
+		ktrace_thread_switch(8, 7);
+		ktrace_lock_wait_at(MUTEX, "inode", KTRACE_BY_THREAD, 5, 0x99);
+		assert_int_equal(row_of(7)->wait_stamp, first);
+		assert_int_equal(row_of(7)->owner, 6);
+	}
+	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* another lock: another wait */
+	assert_int_equal(row_of(7)->object, (uintptr_t)QUEUE);
+	assert_true(row_of(7)->wait_stamp > first);
+	first = row_of(7)->wait_stamp;
+	ktrace_lock_acquire_at(QUEUE, KTRACE_BY_THREAD, 0x9a);
+	fake.clock += 1000;
+	ktrace_lock_release_at(QUEUE, KTRACE_BY_THREAD, 0x9b);
+	ktrace_lock_wait_at(QUEUE, "journal", KTRACE_BY_THREAD, 5, 0x9a); /* it had it in between */
+	assert_true(row_of(7)->wait_stamp > first);
+}
+
 static void of_a_thread_known_from_its_beginning_all_locks_are_known(void **state)
 {
 	(void)state;
@@ -292,6 +322,7 @@ int main(void)
 		cmocka_unit_test_setup(a_thread_that_was_woken_before_it_left_runs_on, boot),
 		cmocka_unit_test_setup(an_interrupt_is_no_waker, boot),
 		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_had, boot),
+		cmocka_unit_test_setup(a_wait_announced_at_each_try_is_one_wait, boot),
 		cmocka_unit_test_setup(of_a_thread_known_from_its_beginning_all_locks_are_known, boot),
 		cmocka_unit_test_setup(numbers_have_as_many_bits_as_in_records, boot),
 		cmocka_unit_test_setup(very_many_locks_are_given_up, boot),

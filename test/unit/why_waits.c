@@ -165,6 +165,92 @@ static void threads_that_join_each_other_are_stuck(void **state)
 	why_says("for the end of thread 6 (six)");
 }
 
+/* Two mutexes whose waiters yield: one runs just now, the other could. */
+static void two_that_yield(uint8_t one, uint8_t two)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", one, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", two, 0);
+
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_holds(five, A, 10 * MS);
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	why_holds(six, B, 11 * MS);
+	why_waits(six, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	end_at(19021 * MS);
+}
+
+static void waiters_that_yield_make_a_deadlock(void **state)
+{
+	(void)state;
+	two_that_yield(KTRX_THREAD_RUNNING, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_count(WHY_DEADLOCK), 1);
+	assert_int_equal(why_judge()->actors, 2);
+	why_says("thread 5 (five) spins 19.00 s for lock bee (0x2000)");
+	why_says("thread 6 (six) is runnable and waits 19.00 s for lock aye (0x1000)");
+	why_says("        waits for lock aye (0x1000) for 19.00 s");
+}
+
+static void waiters_that_are_both_runnable_make_a_deadlock(void **state)
+{
+	(void)state;
+	two_that_yield(KTRX_THREAD_RUNNABLE, KTRX_THREAD_RUNNABLE);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+}
+
+/* The holder named when the wait began has given the lock up since: its own row no longer has it. */
+static void a_runnable_waiter_does_not_wait_for_an_earlier_holder(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNABLE, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	why_holds(five, A, 10 * MS);
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	five->owner = 7;
+	why_waits(six, KTRX_WAIT_LOCK, A, "aye", 21 * MS);
+	end_at(2021 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+/* A waiter that yields keeps the CPU only while it switches: who could run there has its turn. */
+static void a_switch_does_not_keep_the_cpu(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_RUNNABLE, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	script_cpu(0)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_cpu(0)->interrupts_stamp = 2021 * MS;
+	five->state_stamp = 2020 * MS;
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	why_holds(six, B, 11 * MS);
+	six->state_stamp = 1000 * MS;
+	end_at(2021 * MS);
+	assert_int_equal(why_count(WHY_DEADLOCK), 0);
+}
+
+static void a_waiter_that_keeps_the_cpu_is_stuck(void **state)
+{
+	struct ktrx_holder *five = why_thread_row(5, "five", KTRX_THREAD_RUNNING, 0);
+	struct ktrx_holder *six = why_thread_row(6, "six", KTRX_THREAD_RUNNABLE, 0);
+
+	(void)state;
+	why_cpu_row(0, KTRX_MODE_KERNEL);
+	script_cpu(0)->preempt = 1;
+	five->state_stamp = 20 * MS;
+	why_waits(five, KTRX_WAIT_LOCK, B, "bee", 20 * MS);
+	why_holds(six, B, 11 * MS);
+	six->state_stamp = 20 * MS;
+	end_at(2021 * MS);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+}
+
 static void a_thread_that_wants_its_own_lock_is_stuck(void **state)
 {
 	struct ktrx_holder *one = why_thread_row(5, "five", KTRX_THREAD_WAITING, 0);
@@ -520,6 +606,11 @@ int main(void)
 		TEST(a_wait_that_ends_by_itself_is_no_deadlock),
 		TEST(a_wait_for_who_gets_on_is_no_deadlock),
 		TEST(threads_that_join_each_other_are_stuck),
+		TEST(waiters_that_yield_make_a_deadlock),
+		TEST(waiters_that_are_both_runnable_make_a_deadlock),
+		TEST(a_runnable_waiter_does_not_wait_for_an_earlier_holder),
+		TEST(a_switch_does_not_keep_the_cpu),
+		TEST(a_waiter_that_keeps_the_cpu_is_stuck),
 		TEST(a_thread_that_wants_its_own_lock_is_stuck),
 		TEST(a_handler_that_wants_its_threads_lock_is_stuck),
 		TEST(an_answer_may_take_a_while),

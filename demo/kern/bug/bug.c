@@ -5,6 +5,8 @@
 
 const struct work bugs[] = {
 	{ "abba", bug_abba },
+	{ "abba-yield", bug_abba_yield },
+	{ "no-abba-yield", bug_no_abba_yield },
 	{ "abba-spin", bug_abba_spin },
 	{ "cycle3", bug_cycle3 },
 	{ "self-irq", bug_self_irq },

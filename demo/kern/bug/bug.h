@@ -18,6 +18,9 @@ extern const struct work bugs[];
 
 /* Two threads take two mutexes in opposite orders. */
 void bug_abba(uint64_t until_ns);
+/* The same with mutexes whose waiters yield and try again; and with one order, which is no bug. */
+void bug_abba_yield(uint64_t until_ns);
+void bug_no_abba_yield(uint64_t until_ns);
 /* CPUs take two spinlocks in different orders. */
 void bug_abba_spin(uint64_t until_ns);
 /* Three threads and three mutexes, in a ring. */

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Stories by what they are about, one file each: every function saves its traces. */
+#ifndef TEST_GOLDEN_WHY_STORIES_H
+#define TEST_GOLDEN_WHY_STORIES_H
+
+void tell_yields(void);
+
+#endif
