@@ -13,7 +13,9 @@
 #include "export/escape.h"
 #include "export/violations.h"
 
-#define DEFAULT_RULES "/../share/ktrace/default.rules" /* from the folder of the program */
+#define EXIT_VIOLATED	1
+#define EXIT_UNREADABLE 3				 /* the trace, or output that could not be written */
+#define DEFAULT_RULES	"/../share/ktrace/default.rules" /* from the folder of the program */
 
 enum { OPTION_RULES = TRACE_OPTION_OWN, OPTION_ALL, OPTION_JSON };
 
@@ -60,8 +62,8 @@ static const struct trace_syntax syntax = {
 		"  --json               JSON instead of text\n",
 	.examples = "  ktrace check boot.ktrx\n"
 		    "  ktrace check --rules kernel.rules boot.ktrx || exit 1\n\n"
-		    "Status: 0 all rules hold, 1 one is violated or the trace is unreadable, 2 usage or a "
-		    "bad rule.\n",
+		    "Status: 0 no rule is violated, 1 one is, 2 usage or a bad rule, 3 the trace is "
+		    "unreadable.\n",
 	.own = own_options,
 	.usual_file = TRACE_USUAL_FILE,
 	.letters = "",
@@ -116,7 +118,7 @@ static int say_error(const struct check_command *command, int status, const stru
 
 	if (status == KTREAD_E_MEMORY) {
 		command_message(command->args.name, "out of memory");
-		return EXIT_BAD_INPUT;
+		return EXIT_UNREADABLE;
 	}
 	*escape_text(text, error->text, strlen(error->text), sizeof(text) - 1) = '\0';
 	command_message(command->args.name, "%s:%" PRIu32 ":%" PRIu32 ": %s", command->path, error->line,
@@ -179,21 +181,27 @@ static int run_loaded(struct check_command *command)
 {
 	struct rules_error error;
 	struct ktread *trace;
-	int status = trace_args_open(&command->args, &trace), failed;
+	int status = trace_args_open(&command->args, &trace);
+	bool violated, failed;
 
 	if (status)
-		return status;
+		return status == EXIT_BAD_INPUT ? EXIT_UNREADABLE : status;
 	status = rules_bind(command->rules, trace, &error);
-	if (status)
-		return trace_args_close(&command->args, trace, 0) | say_error(command, status, &error);
+	if (status) {
+		trace_args_close(&command->args, trace, 0);
+		return say_error(command, status, &error);
+	}
 	if (output_open(&command->out, STDOUT_FILENO) < 0) {
 		command_message(command->args.name, "out of memory");
-		return trace_args_close(&command->args, trace, 0) | EXIT_BAD_INPUT;
+		trace_args_close(&command->args, trace, 0);
+		return EXIT_UNREADABLE;
 	}
 	status = check_trace(command, trace);
-	failed = violations_first(&command->found) ? EXIT_BAD_INPUT : 0;
-	failed |= trace_output_status(command->args.name, "standard output", output_close(&command->out));
-	return trace_args_close(&command->args, trace, status) | failed;
+	violated = violations_first(&command->found) != NULL;
+	failed = trace_output_status(command->args.name, "standard output", output_close(&command->out)) != 0;
+	failed |= trace_args_close(&command->args, trace, status) != 0;
+	/* What was found stands, whatever could not be read behind it. */
+	return violated ? EXIT_VIOLATED : failed ? EXIT_UNREADABLE : 0;
 }
 
 static int run_check(int argc, char **argv)
@@ -203,7 +211,7 @@ static int run_check(int argc, char **argv)
 
 	if (!command) {
 		command_message(argv[0], "out of memory");
-		return EXIT_BAD_INPUT;
+		return EXIT_UNREADABLE;
 	}
 	command->args = (struct trace_args)TRACE_ARGS(argv[0]);
 	status = trace_args_parse(&command->args, &syntax, command, argc, argv);

@@ -51,7 +51,7 @@ for trace in *.bin *.ktrx *.kts; do
 	while [ "$n" -lt "$count" ]; do
 		command_number "$n" "damaged-$trace/$n" >out 2>err
 		status=$?
-		[ "$status" -ne 10 ] || status=1 # what the doctor says of what is wrong
+		case $status in 3 | 10) status=1 ;; esac # what check and doctor say
 		if [ "$status" -gt 2 ] || grep -q 'Sanitizer\|runtime error' err; then
 			findings="$findings copy $n, status $status: $(grep -m 2 'ERROR\|runtime error' err);"
 		elif [ -s out ] && [ -n "$(tail -c 1 out)" ]; then

@@ -39,4 +39,23 @@ golden no-filter ktrace check --event sched v2.ktrx
 head -c 2000000 /dev/zero >"$tmp/zero.rules"
 golden zeros ktrace check --rules zero.rules v2.ktrx
 
+# status NUMBER "what" COMMAND…
+status() {
+	expected=$1 what=$2
+	shift 2
+	(cd "$tmp" && "$@") >/dev/null 2>&1
+	equal "$what" "$expected" $?
+}
+echo 'none: never user.*' >"$tmp/none.rules"
+echo 'some: always syscall.exit has (nr < 4096)' >"$tmp/kept.rules"
+head -c 3000 "$tmp/v2.ktrx" >"$tmp/short.ktrx"
+: >"$tmp/empty.ktrx"
+status 0 "rules that hold: 0" ktrace check --rules kept.rules v2.ktrx
+status 1 "a rule that is violated: 1" ktrace check --rules none.rules v2.ktrx
+status 2 "a rule that is wrong: 2" ktrace check --rules event.rules v2.ktrx
+status 2 "an option that does not exist: 2" ktrace check --frobnicate v2.ktrx
+status 3 "a trace that is not there: 3" ktrace check --rules kept.rules absent.ktrx
+status 3 "a file that is none: 3" ktrace check --rules kept.rules empty.ktrx
+status 3 "a report that cannot be written: 3" sh -c 'ktrace check --rules kept.rules v2.ktrx >/dev/full'
+
 done_testing
