@@ -23,7 +23,7 @@ enum {
 
 struct decode {
 	struct trace_args args;
-	int summary;
+	int summary, timeline;
 	const char *perfetto;
 };
 
@@ -35,6 +35,8 @@ static int take_option(void *command, int option, const char *value)
 		decode->summary = 1;
 	else if (option == OPTION_PERFETTO)
 		decode->perfetto = value;
+	else
+		decode->timeline = 1;
 	return 0;
 }
 
@@ -112,6 +114,13 @@ static int run_decode(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	if (decode.summary + decode.timeline + (decode.perfetto != NULL) > 1) {
+		command_message(decode.args.name, "one of --timeline, --summary and --perfetto at a time");
+		return command_usage(decode.args.name);
+	}
+	if (decode.summary && trace_args_filtered(&decode.args))
+		command_message(decode.args.name,
+				"--summary counts the whole trace, whatever --pid and --cpu choose");
 	if (decode.summary) {
 		decode.args.pid = -1;
 		decode.args.cpu_list = NULL;

@@ -44,8 +44,9 @@ static const char usage[] =
 	"  --help          this text\n"
 	"\n"
 	"Marks: ok, note (cannot be told from this run), dark (a view is missing, nothing else), wrong.\n"
-	"Status: 0 nothing is wrong, 10 something is, 1 the trace is unreadable or could not be made, 2 "
-	"usage.\n"
+	"Status: 0 nothing is wrong, 10 something is, 1 the trace or the file of --elf is unreadable, or no "
+	"trace\n"
+	"could be made, 2 usage.\n"
 	"\n"
 	"Examples:\n"
 	"  ktrace doctor -- qemu-system-riscv64 -M virt -bios none -nographic -kernel kernel.elf\n"
@@ -61,7 +62,8 @@ struct doctor {
 	struct patient patient;
 	struct facts facts;
 	struct doctor_report report;
-	bool json;
+	bool json, list;
+	const char *of_run; /* an option that was given and is for a run, NULL: none */
 };
 
 enum { OPTION_ELF = 256, OPTION_EXPECT, OPTION_HELP, OPTION_JSON, OPTION_LIST, OPTION_OUT, OPTION_SECONDS };
@@ -289,6 +291,8 @@ static int doctor_run(struct doctor *doctor, char **words, bool command)
 	leave_out(doctor);
 	if (status == 0) {
 		failed = write_report(doctor);
+		if (doctor->patient.elf_given && !doctor->patient.has_kernel)
+			failed = failed ? failed : EXIT_BAD_INPUT;
 		status = failed ? failed : doctor->report.marks[DOCTOR_WRONG] ? EXIT_WRONG : 0;
 	}
 	doctor_report_free(&doctor->report);
@@ -305,9 +309,11 @@ static int parse(struct doctor *doctor, int argc, char **argv)
 		switch (option) {
 		case OPTION_ELF:
 			doctor->patient.elf = optarg;
+			doctor->patient.elf_given = true;
 			break;
 		case OPTION_EXPECT:
 			doctor->run.expect = optarg;
+			doctor->of_run = "--expect";
 			break;
 		case OPTION_HELP:
 			return command_help(usage);
@@ -315,11 +321,14 @@ static int parse(struct doctor *doctor, int argc, char **argv)
 			doctor->json = true;
 			break;
 		case OPTION_LIST:
-			return write_list(doctor->name);
+			doctor->list = true;
+			break;
 		case OPTION_OUT:
 			doctor->run.out = optarg;
+			doctor->of_run = "--out";
 			break;
 		case OPTION_SECONDS:
+			doctor->of_run = "--seconds";
 			doctor->run.timeout = strtod(optarg, &end);
 			if (end != optarg && *end == '\0' && isfinite(doctor->run.timeout) &&
 			    doctor->run.timeout > 0)
@@ -331,6 +340,28 @@ static int parse(struct doctor *doctor, int argc, char **argv)
 		}
 	}
 	return -1;
+}
+
+/* What goes together. -1: go on; otherwise EXIT_USAGE. */
+static int check_words(const struct doctor *doctor, int argc, bool command)
+{
+	const char *why = NULL;
+
+	if (doctor->list && (doctor->of_run || doctor->json || doctor->patient.elf_given || optind < argc))
+		why = "--list shows the table of views alone: no other option or word goes with it";
+	else if (doctor->list)
+		return -1;
+	else if (optind == argc)
+		why = "neither a trace nor -- and a command is given";
+	else if (!command && optind + 1 < argc)
+		why = "one trace at a time; a command stands behind --";
+	if (why)
+		command_message(doctor->name, "%s", why);
+	else if (!command && doctor->of_run)
+		command_message(doctor->name, "%s is for a command, which stands behind --", doctor->of_run);
+	else
+		return -1;
+	return command_usage(doctor->name);
 }
 
 static int run_doctor(int argc, char **argv)
@@ -353,12 +384,10 @@ static int run_doctor(int argc, char **argv)
 						    .hooks = { say, NULL, show_no_progress, doctor } };
 	status = parse(doctor, argc, argv);
 	command = optind > 0 && strcmp(argv[optind - 1], "--") == 0;
-	if (status < 0 && (optind == argc || (!command && optind + 1 < argc))) {
-		command_message(doctor->name, optind == argc
-						      ? "neither a trace nor -- and a command is given"
-						      : "one trace at a time; a command stands behind --");
-		status = command_usage(doctor->name);
-	}
+	if (status < 0)
+		status = check_words(doctor, argc, command);
+	if (status < 0 && doctor->list)
+		status = write_list(doctor->name);
 	if (status < 0)
 		status = doctor_run(doctor, argv + optind, command);
 	free(doctor);

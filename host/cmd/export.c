@@ -58,6 +58,7 @@ static const struct trace_syntax syntax = {
 static const struct export_format *choose_format(const struct export_command *export)
 {
 	const struct export_format *format = export->format ? export_format_find(export->format) : NULL;
+	const char *option;
 
 	if (!export->format) {
 		command_message(export->args.name, "which format? (--format FORMAT)");
@@ -69,6 +70,11 @@ static const struct export_format *choose_format(const struct export_command *ex
 	} else if (format->whole && trace_args_filtered(&export->args)) {
 		command_message(export->args.name, "a %s holds all of a trace: choose when it is read",
 				format->name);
+	} else if (format->whole &&
+		   (option = trace_args_gave(&export->args, "with machine raw-clock align"))) {
+		command_message(export->args.name,
+				"--%s: a %s holds a trace as it was recorded: give it when the %s is read",
+				option, format->name, format->name);
 	} else {
 		return format;
 	}

@@ -60,6 +60,13 @@ struct live {
 	bool lines, json;
 };
 
+/* Lines, and the boot whose events the patterns were held against last. */
+struct shown {
+	const char *name; /* signs messages */
+	struct live_lines lines;
+	uint64_t boot;
+};
+
 static const struct option long_options[] = {
 	{ "help", no_argument, NULL, 'h' },	     { "lines", no_argument, NULL, 'l' },
 	{ "json", no_argument, NULL, 'j' },	     { "interval", required_argument, NULL, 'i' },
@@ -128,6 +135,7 @@ static int take_value(struct live *live, int option, const char *value)
 /* -1: go on; otherwise the exit status. */
 static int parse(struct live *live, int argc, char **argv)
 {
+	const char *chosen = NULL, *why = NULL;
 	int option, which = 0;
 
 	while ((option = getopt_long(argc, argv, "", long_options, &which)) != -1) {
@@ -142,6 +150,8 @@ static int parse(struct live *live, int argc, char **argv)
 					optarg);
 			return command_usage(live->name);
 		}
+		if (option == 'e' || option == 'c' || option == 'p')
+			chosen = long_options[which].name;
 		optarg = NULL;
 	}
 	if (optind + 1 < argc) {
@@ -150,7 +160,18 @@ static int parse(struct live *live, int argc, char **argv)
 	}
 	live->guest.given = argv[optind];
 	live->lines = live->lines || live->json || !isatty(STDOUT_FILENO);
-	return -1;
+	if (live->json && (live->tail || chosen))
+		why = "JSON objects have no newest events: --tail, --event, --cpu and --pid are for lines "
+		      "and "
+		      "the screen";
+	else if (live->lines && !live->tail && chosen)
+		why = "--event, --cpu and --pid choose among the newest events: with lines give --tail, too";
+	else if (!live->lines && live->tail)
+		why = "--tail is for --lines: the screen shows as many events as have room";
+	if (!why)
+		return -1;
+	command_message(live->name, "%s", why);
+	return command_usage(live->name);
 }
 
 static void catch_signals(void)
@@ -162,12 +183,26 @@ static void catch_signals(void)
 	sigaction(SIGHUP, &action, NULL);
 }
 
+/* Once a boot: the next one may be of a kernel with other events. */
+static void say_unknown(struct shown *shown, const struct live_model *model)
+{
+	const struct ktread *trace = live_model_trace(model);
+	char text[LIVE_UNKNOWN_TEXT];
+
+	if (!trace || shown->boot == model->boots)
+		return;
+	shown->boot = model->boots;
+	if (live_filter_unknown(&model->tail.filter, trace, text))
+		command_message(shown->name, "%s", text);
+}
+
 static int show_lines(void *context, struct live_model *model)
 {
-	struct live_lines *lines = context;
+	struct shown *shown = context;
 
-	live_lines_write(lines, model);
-	return lines->out->error != 0;
+	say_unknown(shown, model);
+	live_lines_write(&shown->lines, model);
+	return shown->lines.out->error != 0;
 }
 
 static int watch(const struct live *live, struct live_model *model, const struct live_view *view)
@@ -181,8 +216,9 @@ static int watch(const struct live *live, struct live_model *model, const struct
 static int run_lines(const struct live *live, struct live_model *model, int *error)
 {
 	struct output out;
-	struct live_lines lines = { .out = &out, .json = live->json, .tail = (uint32_t)live->tail };
-	const struct live_view view = { .context = &lines, .show = show_lines };
+	struct shown shown = { .name = live->name,
+			       .lines = { .out = &out, .json = live->json, .tail = (uint32_t)live->tail } };
+	const struct live_view view = { .context = &shown, .show = show_lines };
 	int status = output_open(&out, STDOUT_FILENO);
 
 	if (status < 0)

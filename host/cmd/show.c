@@ -141,8 +141,20 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 static int check_command(const struct show *show)
 {
 	const bool hex = show->write == slots_write, timed = show->subtract || show->elf;
+	const char *const whole = trace_args_gave(&show->args, "with frequency v1-layout raw-clock align");
+	const char *const ways = trace_args_gave(&show->args, "form with v1-layout raw-clock align");
 	const char *why = NULL;
 
+	if ((show->registers || show->settings) && whole) {
+		command_message(show->args.name, "--%s is for events, which --%s does not show", whole,
+				show->registers ? "registers" : "settings");
+		return command_usage(show->args.name);
+	}
+	if (show->follow && ways) {
+		command_message(show->args.name,
+				"--%s is for a whole trace, which --follow does not wait for", ways);
+		return command_usage(show->args.name);
+	}
 	if (show->registers && (hex || show->subtract || show->settings || show->svg || show->json ||
 				show->limit || trace_args_filtered(&show->args)))
 		why = "--registers shows no events: of these options only --elf goes with it";

@@ -37,6 +37,7 @@ static const struct trace_syntax syntax = {
 	.own = own_options,
 	.usual_file = TRACE_USUAL_FILE,
 	.letters = "",
+	.useless = "v1-layout", /* counts do not look into payloads */
 	.take = take_option,
 };
 

@@ -16,6 +16,7 @@
 #include "cmd/foreign_calls.h"
 #include "cmd/trace_values.h"
 #include "cmd/trace_with.h"
+#include "export/machine.h"
 
 enum {
 	OPTION_FORM = 256,
@@ -59,16 +60,20 @@ static const struct option shared[] = {
 #define PID_CPU_OPTIONS 13u
 #define READING_OPTIONS 11u
 
-static const char read_help[] =
+static const char form_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
 	"                       stream, proc (what kdump reads)\n"
-	"  --with FILE          a process trace of the same boot, in the same timeline; with show and export "
-	"also\n"
-	"                       hardware trace (ktrace hwt): functions that are entered\n"
+	"  --with FILE          a process trace of the same boot, in the same timeline\n";
+
+static const char hardware_help[] =
+	"                       or hardware trace (ktrace hwt): functions that are entered\n"
 	"  --with-elf FILE[@BASE]  where hardware trace finds code and names: the kernel, programs\n"
 	"  --with-root ROOT     and the files that the hardware trace names: below this folder\n"
-	"  --branches           all branches of hardware trace instead of functions\n"
-	"  --v1-layout LAYOUT   payloads of version 1: kevlar (default; as traces carry them) or spec\n"
+	"  --branches           all branches of hardware trace instead of functions\n";
+
+static const char read_help[] =
+	"  --v1-layout LAYOUT   payloads of version 1, and of no other: kevlar (default; as traces carry "
+	"them) or spec\n"
 	"  --frequency HZ       counter frequency, where the trace does not know it\n"
 	"  --machine ARCH       x86_64, aarch64 or riscv64, where the trace does not say\n"
 	"  --raw-clock          stamps as recorded, without what the guest measured of its CPUs' clocks\n"
@@ -100,6 +105,9 @@ static int print_help(const struct trace_args *args, const struct trace_syntax *
 		fputs(pid_cpu_help, stdout);
 	if (syntax->filters == TRACE_FILTERS_ALL)
 		fputs(filter_help, stdout);
+	fputs(form_help, stdout);
+	if (syntax->beside != TRACE_BESIDE_NOTHING)
+		fputs(hardware_help, stdout);
 	fputs(read_help, stdout);
 	fprintf(stdout, "\nExamples:\n%s", syntax->examples);
 	return trace_output_status(args->name, "standard output", fflush(stdout) == 0 ? 0 : errno);
@@ -180,6 +188,46 @@ static int take_filter(struct trace_args *args, int option, const char *value)
 	}
 }
 
+const char *trace_args_gave(const struct trace_args *args, const char *names)
+{
+	for (size_t length; *names; names += length + (names[length] == ' ')) {
+		length = strcspn(names, " ");
+		for (size_t n = 0; n < ALL_OPTIONS; n++)
+			if (strlen(shared[n].name) == length && memcmp(shared[n].name, names, length) == 0 &&
+			    args->given >> n & 1)
+				return shared[n].name;
+	}
+	return NULL;
+}
+
+/* -1: go on. */
+static int check_useless(const struct trace_args *args, const struct trace_syntax *syntax)
+{
+	const char *option = syntax->useless ? trace_args_gave(args, syntax->useless) : NULL;
+
+	if (!option)
+		return -1;
+	command_message(args->name, "--%s would change nothing here", option);
+	return command_usage(args->name);
+}
+
+/* What goes together among the shared options. -1: go on. */
+static int check_hardware(const struct trace_args *args)
+{
+	const char *option = trace_args_gave(args, TRACE_HARDWARE_OPTIONS);
+
+	if (option && args->beside == TRACE_BESIDE_NOTHING)
+		command_message(args->name,
+				"--%s is for hardware trace, which stands beside events in 'ktrace show' and "
+				"'ktrace export' only",
+				option);
+	else if (option && !args->with)
+		command_message(args->name, "--%s is for the hardware trace that --with names", option);
+	else
+		return -1;
+	return command_usage(args->name);
+}
+
 /* The one file that may be left. -1: go on. */
 static int take_file(struct trace_args *args, const struct trace_syntax *syntax, int argc, char **argv)
 {
@@ -218,6 +266,8 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 		if (option == OPTION_HELP)
 			return print_help(args, syntax);
 		status = take_reading(args, option, optarg);
+		if (option >= OPTION_FORM && option <= OPTION_UNTIL)
+			args->given |= UINT32_C(1) << (option - OPTION_FORM);
 		if (status < 0)
 			status = take_filter(args, option, optarg);
 		if (status < 0)
@@ -225,6 +275,11 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 		if (status)
 			return status;
 	}
+	status = check_useless(args, syntax);
+	if (status < 0)
+		status = check_hardware(args);
+	if (status >= 0)
+		return status;
 	if (!syntax->no_file || !syntax->no_file(command))
 		return take_file(args, syntax, argc, argv);
 	if (optind == argc)
@@ -419,6 +474,29 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	return 0;
 }
 
+/* 0 or EXIT_USAGE. */
+static int check_layout(const struct trace_args *args, const struct ktread *trace)
+{
+	if (ktread_info(trace)->version == 1 || !trace_args_gave(args, "v1-layout"))
+		return 0;
+	command_message(args->name, "%s: not a trace of version 1, and --v1-layout is for no other",
+			args->path);
+	return EXIT_USAGE;
+}
+
+/* What a trace says of its machine counts, so that another word is a mistake. 0 or EXIT_USAGE. */
+static int check_machine(const struct trace_args *args, const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	if (!args->options.machine || info->version == 1 || !info->machine ||
+	    info->machine == machine_number(args->options.machine))
+		return 0;
+	command_message(args->name, "%s: is of another machine than --machine %s, and says so", args->path,
+			args->options.machine);
+	return EXIT_USAGE;
+}
+
 int trace_args_open(struct trace_args *args, struct ktread **trace)
 {
 	int status;
@@ -432,7 +510,11 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 		ktread_close(*trace);
 		return EXIT_BAD_INPUT;
 	}
-	status = args->with ? trace_with(args, *trace) : 0;
+	status = check_layout(args, *trace);
+	if (!status)
+		status = check_machine(args, *trace);
+	if (!status && args->with)
+		status = trace_with(args, *trace);
 	if (status) {
 		ktread_close(*trace);
 		return status;

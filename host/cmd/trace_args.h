@@ -47,6 +47,7 @@ struct trace_args {
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
+	uint32_t given; /* shared options that were given, a bit each: ask trace_args_gave() */
 };
 
 #define TRACE_ARGS(by)                                                                        \
@@ -73,14 +74,16 @@ struct trace_syntax {
 	const char *usual_file;	  /* meant where none is given; NULL: there must be one */
 	const char *letters;	  /* of own options that have one, as for getopt(3) */
 	enum trace_filters filters;
+	const char *useless; /* shared options that would change nothing, without dashes; NULL: none */
 	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
 	int (*take)(void *command, int option, const char *value);
 	enum trace_beside beside;
 	/* Asked behind all options: is the trace got from elsewhere, so that no file is to be named? NULL: no. */
 	int (*no_file)(const void *command);
 };
-#define TRACE_OWN_MAX	 16
-#define TRACE_USUAL_FILE "ktrace.ktrx" /* what `ktrace run` leaves */
+#define TRACE_HARDWARE_OPTIONS "with-elf with-root branches"
+#define TRACE_OWN_MAX	       16
+#define TRACE_USUAL_FILE       "ktrace.ktrx" /* what `ktrace run` leaves */
 
 /* -1: go on; otherwise the exit status, --help included. */
 int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax, void *command, int argc,
@@ -105,6 +108,9 @@ int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t 
 
 /* Says so if what an event cost cannot be taken off, as the trace does not know it. */
 void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace);
+
+/* The first of these shared options that was given, NULL if none was. `names` lack their dashes; blanks separate them. */
+const char *trace_args_gave(const struct trace_args *args, const char *names);
 
 /* Does it ask for less than all events? */
 int trace_args_filtered(const struct trace_args *args);

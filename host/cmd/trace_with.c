@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "cmd/trace_with.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cmd/command.h"
@@ -102,19 +104,49 @@ static int prepare(const struct trace_args *args, const struct ktread *trace, st
 	return status;
 }
 
+/* Options that speak of hardware trace, and a file without any. 0 or EXIT_USAGE. */
+static int check_hardware_options(const struct trace_args *args)
+{
+	const char *option = trace_args_gave(args, TRACE_HARDWARE_OPTIONS);
+
+	if (!option)
+		return 0;
+	command_message(args->name, "%s: no hardware trace is in it, and --%s is for nothing else",
+			args->with, option);
+	return EXIT_USAGE;
+}
+
+/* 0 or EXIT_BAD_INPUT. */
+static int check_root(const struct trace_args *args)
+{
+	struct stat status;
+	int error = 0;
+
+	if (args->with_root && stat(args->with_root, &status) != 0)
+		error = errno;
+	else if (args->with_root && !S_ISDIR(status.st_mode))
+		error = ENOTDIR;
+	if (!error)
+		return 0;
+	command_message(args->name, "--with-root %s: %s", args->with_root, strerror(error));
+	return EXIT_BAD_INPUT;
+}
+
 /* Which code ran. A file of records need not hold any. */
 static int add_flow(const struct trace_args *args, struct ktread *trace, enum content content)
 {
 	struct flow *flow;
-	int status;
+	int status = check_root(args);
 
+	if (status)
+		return status;
 	if (flow_open(&flow, args->with, args->with_root) < 0) {
 		command_message(args->name, "%s", flow_message());
 		return EXIT_BAD_INPUT;
 	}
 	if (hwt_file_streams(flow->file) == 0 && content == RECORDS) {
 		flow_close(flow);
-		return 0;
+		return check_hardware_options(args);
 	}
 	if (args->beside == TRACE_BESIDE_NOTHING) {
 		command_message(args->name, "%s: hardware trace stands beside what show and export read",
@@ -144,5 +176,5 @@ int trace_with(const struct trace_args *args, struct ktread *trace)
 		command_message(args->name, "%s", ktread_message(trace));
 		return EXIT_BAD_INPUT;
 	}
-	return content == OF_BSD ? 0 : add_flow(args, trace, content);
+	return content == OF_BSD ? check_hardware_options(args) : add_flow(args, trace, content);
 }

@@ -165,12 +165,30 @@ static int explain_machine(struct why *why)
 	return explain_trace(why);
 }
 
+/* What goes together. 0 or EXIT_USAGE. */
+static int check_command(const struct why *why)
+{
+	const char *option = trace_args_gave(&why->args, "form v1-layout machine");
+
+	if (why->options.json && why->options.all)
+		command_message(why->args.name, "--all is for the text: --json always has all");
+	else if (why->peer && option)
+		command_message(why->args.name, "--%s says how a file is to be read: not with --qmp or --gdb",
+				option);
+	else
+		return 0;
+	return command_usage(why->args.name);
+}
+
 static int run_why(int argc, char **argv)
 {
 	struct why why = { .args = TRACE_ARGS(argv[0]), .options = { .name = argv[0] } };
 	int status = trace_args_parse(&why.args, &syntax, &why, argc, argv);
 
 	if (status >= 0)
+		return status;
+	status = check_command(&why);
+	if (status)
 		return status;
 	return why.peer ? explain_machine(&why) : explain_trace(&why);
 }

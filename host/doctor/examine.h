@@ -10,6 +10,7 @@
 
 struct patient {
 	const char *elf; /* the kernel's file, NULL: unknown */
+	bool elf_given;	 /* by the user */
 	struct capture_kernel kernel;
 	bool has_kernel;	   /* the file could be read */
 	const struct facts *facts; /* of its trace, NULL: there is none */

@@ -86,7 +86,8 @@ void examine_kernel(struct doctor_report *report, struct patient *patient)
 	}
 	if (capture_kernel_read(&patient->kernel, patient->elf) != 0) {
 		*escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) = '\0';
-		doctor_say(report, DOCTOR_NOTE, "kernel file", "%s; --elf names the kernel's ELF file", text);
+		doctor_say(report, patient->elf_given ? DOCTOR_WRONG : DOCTOR_NOTE, "kernel file",
+			   "%s; --elf names the kernel's ELF file", text);
 		return;
 	}
 	patient->has_kernel = true;

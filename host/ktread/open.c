@@ -20,6 +20,13 @@
 #define RAM_LEAST    (UINT64_C(1) << 20)
 #define RAM_PAGE     4096u
 
+/* Was the other version asked for? */
+static bool is_other_version(enum ktread_form form, uint32_t version)
+{
+	return (form == KTREAD_FORM_V1 && version == KTRX2_VERSION) ||
+	       (form == KTREAD_FORM_V2 && version != KTRX2_VERSION);
+}
+
 static int open_dump(struct ktread *trace)
 {
 	struct ktread_dumps dumps;
@@ -27,6 +34,9 @@ static int open_dump(struct ktread *trace)
 
 	if (status < 0)
 		return status;
+	if (is_other_version(trace->options.form, dumps.last.version))
+		return ktread_fail(KTREAD_E_FORMAT, "%s: its last dump is of version %" PRIu32,
+				   trace->memory->name, (uint32_t)dumps.last.version);
 	trace->info.offset = dumps.last.offset;
 	trace->info.dumps = dumps.complete;
 	trace->info.skipped_bytes = dumps.skipped;

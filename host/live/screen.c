@@ -24,7 +24,8 @@ struct live_screen {
 	bool colour;
 	char asked; /* 'e', 'c' or 'p': what is typed is for that filter; 0: nothing is typed */
 	char typed[TYPED];
-	const char *said; /* in the last row until the next key; NULL: the keys */
+	char unknown[LIVE_UNKNOWN_TEXT]; /* what `said` may point to */
+	const char *said;		 /* in the last row until the next key; NULL: the keys */
 	struct live_page page;
 };
 
@@ -73,11 +74,16 @@ static int show(void *context, struct live_model *model)
 }
 
 /* What was typed becomes the filter; nothing lifts it. */
-static void take_typed(struct live_screen *screen, struct live_filter *filter)
+static void take_typed(struct live_screen *screen, struct live_model *model)
 {
+	struct live_filter *filter = &model->tail.filter;
+	const struct ktread *trace = live_model_trace(model);
 	int status = screen->take(filter, screen->asked, screen->typed);
 
 	screen->said = status < 0 ? "that means nothing; nothing has changed" : NULL;
+	if (status == 0 && screen->asked == 'e' && trace &&
+	    live_filter_unknown(filter, trace, screen->unknown))
+		screen->said = screen->unknown;
 	screen->asked = 0;
 }
 
@@ -86,7 +92,7 @@ static void take_letter(struct live_screen *screen, struct live_model *model, in
 	const size_t length = strlen(screen->typed);
 
 	if (key == '\n' || key == '\r' || key == KEY_ENTER) {
-		take_typed(screen, &model->tail.filter);
+		take_typed(screen, model);
 	} else if (key == ESCAPE) {
 		screen->asked = 0;
 	} else if (key == KEY_BACKSPACE || key == 127 || key == '\b') {

@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/near.h"
 #include "analyze/pattern.h"
 #include "export/escape.h"
 #include "export/ticks.h"
+#include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
 #define NAME_ROOM 48u
@@ -19,6 +21,37 @@ static bool means(const char *patterns, const struct ktread_type *type)
 	while ((pattern = strsep(&rest, ",")))
 		if (*pattern && pattern_means(pattern, type))
 			return true;
+	return false;
+}
+
+static bool fits_some(const struct ktread *trace, const char *pattern)
+{
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (type && pattern_means(pattern, type))
+			return true;
+	}
+	return false;
+}
+
+bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text)
+{
+	char list[LIVE_FILTER_TEXT], *rest = list, *pattern, names[NEAR_TEXT];
+	char harmless[4 * LIVE_FILTER_TEXT + 1];
+	struct near near;
+
+	memcpy(list, filter->events, sizeof(list));
+	while ((pattern = strsep(&rest, ","))) {
+		if (!*pattern || fits_some(trace, pattern))
+			continue;
+		near_start(&near, pattern, strlen(pattern));
+		near_offer_events(&near, trace);
+		near_text(&near, names, sizeof(names));
+		*escape_text(harmless, pattern, strlen(pattern), sizeof(harmless) - 1) = '\0';
+		snprintf(text, LIVE_UNKNOWN_TEXT, "the guest has no event '%s'%s", harmless, names);
+		return true;
+	}
 	return false;
 }
 

@@ -35,6 +35,13 @@ struct live_tail {
 	char text[LIVE_TAIL_LINES][LIVE_TAIL_TEXT];
 };
 
+/*
+ * Is there a pattern that no event of the trace fits? Then `text` names the first such one, with the names near it.
+ * LIVE_UNKNOWN_TEXT bytes.
+ */
+bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text);
+#define LIVE_UNKNOWN_TEXT 640u
+
 bool live_filter_wants(const struct live_filter *filter, const struct ktread_event *event);
 
 /* Takes the event if it is wanted. */

@@ -1,0 +1,261 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Each option that a command's --help names changes what the command does, or is refused by name with status 2. The lists come
+# from --help, so that a new option without a line here fails.
+. test/tap.sh
+
+bin=$tmp/bin
+mkdir "$bin" || exit 1
+# Scripts of steps stand for hardware trace.
+ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace"
+ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace-decode"
+mkdir "$tmp/share" && ln -s "$PWD/share" "$tmp/share/ktrace"
+PATH=$bin:$PATH
+build/test/cmd-traces "$tmp" || exit 1
+build/test/why-traces "$tmp" >"$tmp/made" 2>&1 || exit 1
+cp test/golden/hwt_views/beside.steps "$tmp" || exit 1
+cp build/bin/ktrace "$tmp/elf" # an ELF file, though no kernel's
+cd "$tmp" || exit 1
+echo 'mine: never sched.wake' >mine.rules
+echo 'mine: never sched.switch' >switch.rules
+echo 'mine: always net.NET_RECV has (len < 100)' >layout.rules
+printf '#!/bin/sh\nexec ktrace "$@" >told 2>&1 </dev/null\n' >bin/quiet
+chmod +x bin/quiet
+: >covered
+
+# run COMMAND WORD…: all that came of it, in `told`; the status in $status.
+run() {
+	rm -f out
+	status=0
+	timeout -k 5 60 quiet "$@" || status=$?
+	echo "status $status" >>told
+	[ ! -f out ] || cat out >>told
+}
+
+# works COMMAND OPTION BASE… -- MORE…: with MORE, which has the option, the outcome is another one than with BASE.
+works() {
+	command=$1 named=$2
+	shift 2
+	echo "$command $named" >>covered
+	base=
+	while [ "$1" != -- ]; do
+		base="$base $1"
+		shift
+	done
+	shift
+	# shellcheck disable=SC2086
+	run "$command" $base
+	cp told before
+	run "$command" "$@"
+	if [ "$status" -eq 2 ]; then
+		fail "$command $named works: $*" "refused: $(cat told)"
+	elif cmp -s before told; then
+		fail "$command $named works: $*" "nothing has changed"
+	else
+		pass "$command $named works: $*"
+	fi
+}
+
+# refused COMMAND OPTION WORD…
+refused() {
+	command=$1 named=$2
+	shift 2
+	run "$command" "$@"
+	if [ "$status" -eq 2 ] && grep -q -e "$named" told; then
+		pass "refused: $command $*"
+	else
+		fail "refused: $command $*" "status $status: $(head -n 3 told)"
+	fi
+}
+
+# opens COMMAND OPTION WORD…: a file that is not there is an error which names it.
+opens() {
+	command=$1 named=$2
+	shift 2
+	echo "$command $named" >>covered
+	run "$command" "$@"
+	if [ "$status" -ne 0 ] && [ "$status" -lt 10 ] && grep -q 'absent' told; then
+		pass "$command $* is an error"
+	else
+		fail "$command $* is an error" "status $status: $(head -n 3 told)"
+	fi
+}
+
+# listed COMMAND: each option of its --help has been seen.
+listed() {
+	ktrace "$1" --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z].*\)$/\2/p' | sed 's/   *[^ -].*//' |
+		grep -o -e '--[a-z][a-z0-9-]*' | sort -u | grep -v '^--help$' >options
+	while read -r option; do
+		check "$1 $option is tried" grep -qx -e "$1 $option" covered
+	done <options
+	check "$1 --help lists options" test -s options
+}
+
+for c in show summary stats check why export decode; do
+	all= file=v2.ktrx v1=v1.bin
+	case $c in
+	export) all='--format json -o out' ;;
+	esac
+	# shellcheck disable=SC2086
+	{
+		works $c --form $all $file -- $all --form v1 $file
+		opens $c --with $all --with absent $file
+		works $c --frequency $all $file -- $all --frequency 1000 $file
+		works $c --align $all $file -- $all --align $file
+		refused $c --v1-layout $all --v1-layout spec $file
+		echo "$c --machine" >>covered
+		refused $c --machine $all --machine riscv64 v2.ktrx
+		case $c in
+		show | export)
+			echo "$c --with-elf" >>covered
+			for option in '--with-elf elf' '--with-root share' --branches; do
+				refused $c "${option%% *}" $all $option $file
+			done
+			opens $c --with-root $all --with beside.steps --with-root absent $file
+			works $c --branches $all --with beside.steps $file -- $all --branches --with beside.steps $file
+			;;
+		*)
+			for option in '--with-elf elf' '--with-root share' --branches; do
+				refused $c "${option%% *}" $all $option $file
+			done
+			refused $c --branches $all --branches $v1
+			;;
+		esac
+		case $c in
+		check | why)
+			for option in '--pid 12' '--cpu 1' '--event sched' '--since 1' '--until 1'; do
+				refused $c "${option%% *}" $all $option $file
+			done
+			;;
+		decode)
+			works $c --pid $all $file -- $all --pid 12 $file
+			works $c --cpu $all $file -- $all --cpu 1 $file
+			;;
+		*)
+			works $c --pid $all $file -- $all --pid 12 $file
+			works $c --cpu $all $file -- $all --cpu 1 $file
+			works $c --event $all $file -- $all --event sched $file
+			works $c --since $all $file -- $all --since 30us $file
+			works $c --until $all $file -- $all --until 20us $file
+			refused $c shced $all --event shced $file
+			;;
+		esac
+	}
+done
+works export --raw-clock --format json -o out clocks-apart.ktrx -- --format json -o out --raw-clock clocks-apart.ktrx
+for c in show summary why decode; do
+	works $c --raw-clock clocks-apart.ktrx -- --raw-clock clocks-apart.ktrx
+done
+works stats --raw-clock --rate --interval 1us clocks-apart.ktrx -- --rate --interval 1us --raw-clock clocks-apart.ktrx
+works check --raw-clock --all --rules switch.rules clocks-apart.ktrx -- --all --rules switch.rules --raw-clock clocks-apart.ktrx
+for c in show why decode; do
+	works $c --v1-layout v1.bin -- --v1-layout spec v1.bin
+done
+works export --v1-layout --format json -o out v1.bin -- --format json -o out --v1-layout spec v1.bin
+works stats --v1-layout --value NET_RECV.len v1.bin -- --value NET_RECV.len --v1-layout spec v1.bin
+works check --v1-layout --json --rules layout.rules v1.bin -- --json --rules layout.rules --v1-layout spec v1.bin
+refused summary --v1-layout --v1-layout spec v1.bin
+echo "summary --v1-layout" >>covered
+
+works show --limit v2.ktrx -- --limit 2 v2.ktrx
+works show --json v2.ktrx -- --json v2.ktrx
+works show --hex v2.ktrx -- --hex v2.ktrx
+works show --settings v2.ktrx -- --settings v2.ktrx
+works show --registers v2.ktrx -- --registers v2.ktrx
+opens show --elf --elf absent v2.ktrx
+works show --subtract-cost v2.ktrx -- --subtract-cost v2.ktrx
+works show --svg v2.ktrx -- --svg out v2.ktrx
+works show --from v2.ktrx -- --from 30us v2.ktrx
+works show --to v2.ktrx -- --to 20us v2.ktrx
+works show --follow v2.ktrx -- --follow v2.ktrx
+for option in '--form ram' '--with beside.steps' '--v1-layout spec' --raw-clock --align --json --hex --svg=out '--since 1' '--until 1'; do
+	# shellcheck disable=SC2086
+	refused show --follow --follow $option v2.ktrx
+done
+for option in '--with beside.steps' '--frequency 1000' '--v1-layout spec' --raw-clock --align '--limit 1' '--pid 1' --hex; do
+	for instead in --settings --registers; do
+		# shellcheck disable=SC2086
+		refused show "$instead" $instead $option v2.ktrx
+	done
+done
+refused show --svg --svg out --json v2.ktrx
+
+works summary --json v2.ktrx -- --json v2.ktrx
+
+times='--begin sched.wake --end sched.switch'
+# shellcheck disable=SC2086
+{
+	works stats --begin v2.ktrx -- $times v2.ktrx
+	works stats --end v2.ktrx -- $times v2.ktrx
+	works stats --by $times v2.ktrx -- $times --by thread=next v2.ktrx
+	works stats --value v2.ktrx -- --value syscall.exit.result v2.ktrx
+	works stats --rate v2.ktrx -- --rate v2.ktrx
+	works stats --interval --rate v2.ktrx -- --rate --interval 20us v2.ktrx
+	works stats --svg $times v2.ktrx -- $times --svg out v2.ktrx
+	works stats --json v2.ktrx -- --json v2.ktrx
+	works stats --subtract-cost v2.ktrx -- --subtract-cost v2.ktrx
+	refused stats --by --by nr v2.ktrx
+	refused stats --interval --interval 1ms v2.ktrx
+	refused stats --svg --svg out v2.ktrx
+	refused stats --svg --rate --svg out v2.ktrx
+	refused stats --subtract-cost --rate --subtract-cost v2.ktrx
+}
+
+works check --rules v2.ktrx -- --rules mine.rules v2.ktrx
+works check --all --rules mine.rules v2.ktrx -- --rules mine.rules --all v2.ktrx
+works check --json v2.ktrx -- --json v2.ktrx
+
+works why --json v2.ktrx -- --json v2.ktrx
+works why --all inversion.ktrx -- --all inversion.ktrx
+refused why --all --json --all v2.ktrx
+opens why --elf --elf absent v2.ktrx
+opens why --earlier --earlier absent v2.ktrx
+opens why --qmp --qmp absent
+opens why --gdb --gdb absent
+for option in '--form ram' '--machine x86_64' '--v1-layout spec'; do
+	# shellcheck disable=SC2086
+	refused why "${option%% *}" $option --qmp absent
+done
+
+works export --format --format json -o out v2.ktrx -- --format perfetto -o out v2.ktrx
+works export --output --format json -o out v2.ktrx -- --format json --output - v2.ktrx
+for option in '--pid 12' '--cpu 1' '--event sched' '--since 1us' '--until 1us'; do
+	# shellcheck disable=SC2086
+	refused export stream --format stream -o out $option v2.ktrx
+done
+for option in '--with beside.steps' '--machine x86_64' --raw-clock --align; do
+	# shellcheck disable=SC2086
+	refused export "${option%% *}" --format stream -o out $option v2.ktrx
+done
+
+works decode --timeline --summary v1.bin -- --timeline v1.bin
+works decode --summary v1.bin -- --summary v1.bin
+works decode --perfetto v1.bin -- --perfetto out v1.bin
+works decode --pid --summary v1.bin -- --summary --pid 7 v1.bin
+refused decode --summary --summary --perfetto out v1.bin
+refused decode --timeline --timeline --summary v1.bin
+
+works doctor --json v2.ktrx -- --json v2.ktrx
+works doctor --list v2.ktrx -- --list
+opens doctor --elf --elf absent v2.ktrx
+for option in --seconds=1 --expect=text --out=other; do
+	echo "doctor ${option%%=*}" >>covered # with a guest: test/qemu/doctor.sh
+	# shellcheck disable=SC2086
+	refused doctor "${option%%=*}" $option v2.ktrx
+	# shellcheck disable=SC2086
+	refused doctor --list --list $option
+done
+refused doctor --list --list --json
+
+for option in '--event sched' '--cpu 0' '--pid 1'; do
+	# shellcheck disable=SC2086
+	refused live "${option%% *}" $option v2.ktrx
+	# shellcheck disable=SC2086
+	refused live "${option%% *}" --json $option v2.ktrx
+done
+refused live --tail --json --tail 3 v2.ktrx
+
+for c in show summary stats check why export decode doctor; do
+	listed $c
+done
+done_testing
