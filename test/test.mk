@@ -17,7 +17,7 @@ SCRIPT_TESTS :=
 SOAK_TESTS :=
 CHECK_NEEDS :=
 
-include $(wildcard test/unit/*.mk test/fuzz/*.mk test/lint/*.mk test/qemu/*.mk test/golden/*.mk test/perfetto/*.mk test/scenarios/*.mk test/record/*.mk)
+include $(wildcard test/unit/*.mk test/fuzz/*.mk test/lint/*.mk test/qemu/*.mk test/golden/*.mk test/perfetto/*.mk test/scenarios/*.mk test/record/*.mk test/corpus/*.mk)
 
 UNIT_CFLAGS := -std=c11 -g1 -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Traces that earlier versions wrote are read, and say the same. doc/compatibility.md has the rules.
+#
+# Two things are held of each folder VERSION of traces. VERSION/facts is what VERSION itself read in them (facts.sh): it is never
+# made anew. VERSION/expected/ is what commands print for people: where a change of words is meant, UPDATE=1 takes it over.
+. test/tap.sh
+. test/golden/golden.sh
+export TZ=UTC0 # of the times that kdump prints
+
+corpus=$PWD/test/corpus
+for folder in "$corpus"/*/; do
+	version=$(basename "$folder")
+	golden=$folder/expected
+	rm -rf "$tmp/traces" && mkdir "$tmp/traces"
+	for trace in "$folder"/*.zst; do
+		zstd -q -d --sparse "$trace" -o "$tmp/traces/$(basename "$trace" .zst)" || exit 1
+	done
+	mv "$tmp/traces/facts" "$tmp/was"
+	(cd "$tmp/traces" && sh "$corpus/facts.sh") >"$tmp/is"
+	for trace in $(cut -d ' ' -f 1 "$tmp/was" | uniq); do
+		awk -v trace="$trace" '$1 == trace' "$tmp/was" >"$tmp/was.one"
+		awk -v trace="$trace" '$1 == trace' "$tmp/is" >"$tmp/is.one"
+		check "$version: $trace: $(wc -l <"$tmp/was.one") facts" awk -f "$corpus/same_facts.awk" "$tmp/was.one" "$tmp/is.one"
+	done
+	mv "$tmp"/traces/* "$tmp"
+
+	cd "$tmp" && set -- *.ktrx *.kts *.v1 *.ram && cd "$OLDPWD" || exit 1
+	for trace; do
+		golden "$trace-summary" ktrace summary "$trace"
+		golden "$trace-why" ktrace why "$trace"
+		golden "$trace-show" ktrace show --limit 40 "$trace"
+		golden "$trace-stats" ktrace stats "$trace"
+		check "$version: $trace: what is compressed is the same" sh -c \
+			'ktrace show "$1" >"$2/plain" 2>/dev/null; ktrace show "$3" 2>/dev/null | cmp - "$2/plain" && test -s "$2/plain"' \
+			- "$tmp/$trace" "$tmp" "$folder/$trace.zst"
+	done
+	cd "$tmp" && set -- *.ram && cd "$OLDPWD" || exit 1
+	for ram; do
+		(cd "$tmp" && ktrace extract --previous -o previous "$ram") 2>/dev/null
+		golden "$ram-previous" sh -c 'ktrace summary previous && ktrace why previous'
+	done
+	cd "$tmp" && set -- *.ktrace && cd "$OLDPWD" || exit 1
+	for trace; do
+		golden "$trace-kdump" kdump -T -f "$trace"
+		golden "$trace-oneline" kdump --oneline -f "$trace"
+	done
+	cd "$tmp" && set -- *.branches && cd "$OLDPWD" || exit 1
+	for trace; do
+		golden "$trace-functions" hwt --elf "${trace%.branches}.elf" --functions "$trace"
+		golden "$trace-last" hwt --elf "${trace%.branches}.elf" --last 12 --before panic "$trace"
+		golden "$trace-calls" hwt --elf "${trace%.branches}.elf" --calls --last 60 --before panic "$trace"
+	done
+done
+done_testing
