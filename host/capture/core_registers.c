@@ -15,6 +15,7 @@
 #define MOST_CPUS   4096u
 #define PRSTATUS_AT 112u /* bytes of the note's data before the registers, on 64-bit machines */
 #define MOST_WORDS  33u	 /* as gdb orders them */
+#define MOST_MODES  3u	 /* that follow, 4 bytes each */
 
 /* Which word of the note is the n-th that gdb would send; ZERO: none, it is always 0. */
 #define ZERO 0xffu
@@ -25,6 +26,9 @@ static const unsigned char order_riscv64[] = { ZERO, 1,	 2,  3,	 4,  5,	 6,  7,	
 static const unsigned char order_aarch64[] = { 0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
 					       11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
 					       22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32 };
+
+static const unsigned char modes_x86_64[MOST_MODES] = { 18, 17, 20 };
+static const unsigned char modes_aarch64[MOST_MODES] = { 33 };
 
 struct notes {
 	uint16_t machine;
@@ -41,10 +45,22 @@ static const unsigned char *order_of(uint16_t machine, size_t *words)
 				       : NULL;
 }
 
+/* The words of the note that say in which mode the CPU is. Returns how many bytes they are as gdb sends them. */
+static size_t add_modes(unsigned char *bytes, uint16_t machine, const unsigned char *data, size_t size)
+{
+	const unsigned char *order = machine == EM_X86_64 ? modes_x86_64 : modes_aarch64;
+	const size_t count = machine == EM_X86_64 ? 3 : machine == EM_AARCH64 ? 1 : 0;
+	size_t n = 0;
+
+	for (; n < count && PRSTATUS_AT + order[n] * (size_t)8 + 8 <= size; n++)
+		memcpy(bytes + n * 4, data + PRSTATUS_AT + order[n] * (size_t)8, 4);
+	return n * 4;
+}
+
 static int add_cpu(char **text, uint32_t cpu, uint16_t machine, const unsigned char *data, size_t size)
 {
-	unsigned char bytes[MOST_WORDS * 8] = { 0 };
-	size_t words, n = 0;
+	unsigned char bytes[MOST_WORDS * 8 + MOST_MODES * 4] = { 0 };
+	size_t words, n = 0, modes = 0;
 	const unsigned char *order = order_of(machine, &words);
 
 	for (; order && n < words; n++) {
@@ -55,7 +71,9 @@ static int add_cpu(char **text, uint32_t cpu, uint16_t machine, const unsigned c
 		if (order[n] != ZERO)
 			memcpy(bytes + n * 8, data + at, 8);
 	}
-	return capture_registers_of_gdb(text, cpu, machine, bytes, n * 8);
+	if (order && n == words)
+		modes = add_modes(bytes + n * 8, machine, data, size);
+	return capture_registers_of_gdb(text, cpu, machine, bytes, n * 8 + modes);
 }
 
 static size_t padded(uint32_t size)

@@ -152,7 +152,10 @@ char *capture_registers_of_qemu(const char *printed)
 	return text;
 }
 
-/* In the order in which gdb numbers them; 8 bytes each. */
+/*
+ * In the order in which gdb numbers them; 8 bytes each. Behind them are those that say in which mode the CPU is, 4 bytes
+ * each. RISC-V has none there.
+ */
 static const char *const names_x86_64[] = { "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "sp", "r8",
 					    "r9",  "r10", "r11", "r12", "r13", "r14", "r15", "pc", NULL };
 static const char *const names_aarch64[] = { "x0",  "x1",  "x2",  "x3",	 "x4",	"x5",  "x6",  "x7",  "x8",
@@ -164,6 +167,14 @@ static const char *const names_riscv64[] = { "zero", "ra", "sp", "gp", "tp", "t0
 					     "s2",   "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10",
 					     "s11",  "t3", "t4", "t5", "t6", "pc", NULL };
 
+static const char *const modes_x86_64[] = { "flags", "cs", "ss", NULL };
+static const char *const modes_aarch64[] = { "pstate", NULL };
+
+static const char *const *modes_of(uint16_t machine)
+{
+	return machine == EM_X86_64 ? modes_x86_64 : machine == EM_AARCH64 ? modes_aarch64 : NULL;
+}
+
 static const char *const *names_of(uint16_t machine)
 {
 	return machine == EM_X86_64    ? names_x86_64
@@ -172,11 +183,11 @@ static const char *const *names_of(uint16_t machine)
 				       : NULL;
 }
 
-static uint64_t value_at(const unsigned char *bytes)
+static uint64_t value_at(const unsigned char *bytes, unsigned size)
 {
 	uint64_t value = 0;
 
-	for (unsigned i = 8; i-- > 0;)
+	for (unsigned i = size; i-- > 0;)
 		value = value << 8 | bytes[i];
 	return value;
 }
@@ -187,7 +198,18 @@ static void put_named(FILE *line, const char *const *name, const unsigned char *
 {
 	for (size_t i = 0; name && name[i] && (i + 1) * 8 <= size; i++)
 		if ((strcmp(name[i], "pc") == 0 || strcmp(name[i], "sp") == 0) == leading)
-			fprintf(line, " %s=%" PRIx64, name[i], value_at(bytes + i * 8));
+			fprintf(line, " %s=%" PRIx64, name[i], value_at(bytes + i * 8, 8));
+}
+
+static void put_modes(FILE *line, uint16_t machine, const unsigned char *bytes, size_t size)
+{
+	const char *const *name = names_of(machine), *const *mode = modes_of(machine);
+	size_t at = 0;
+
+	while (name && name[at / 8])
+		at += 8;
+	for (; mode && *mode && at + 4 <= size; mode++, at += 4)
+		fprintf(line, " %s=%" PRIx64, *mode, value_at(bytes + at, 4));
 }
 
 int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const unsigned char *bytes,
@@ -202,6 +224,7 @@ int capture_registers_of_gdb(char **text, uint32_t cpu, uint16_t machine, const 
 	fprintf(line, "%scpu %" PRIu32, *text ? *text : "", cpu);
 	put_named(line, names_of(machine), bytes, size, true);
 	put_named(line, names_of(machine), bytes, size, false);
+	put_modes(line, machine, bytes, size);
 	fputc('\n', line);
 	if (fclose(line) != 0) {
 		free(grown);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/privilege.h"
 #include "export/escape.h"
 
 #define NAME_BYTES 100u
@@ -54,9 +55,24 @@ static void write_word(struct output *out, struct symbols *symbols, const char *
 		write_place(out, symbols, strtoull(word + 3, NULL, 16));
 }
 
-int show_registers(const struct ktread *trace, struct symbols *symbols, struct output *out)
+/* Did the CPU of this line run a program? The line of its stack goes by that of its registers. */
+static bool is_user(const char *all, const char *line)
 {
-	const char *at = ktread_info(trace)->registers;
+	char key[32];
+	const char *number = strchr(line, ' '), *found = line;
+
+	if (strncmp(line, "stack ", 6) == 0) {
+		snprintf(key, sizeof(key), "cpu %lu ", strtoul(number, NULL, 10));
+		found = strstr(all, key);
+	}
+	return found && privilege_of(found) == PRIVILEGE_USER;
+}
+
+/* Names are the kernel's: a place where a program stood has none. */
+int show_registers(const struct ktread *trace, struct symbols *kernel, struct output *out)
+{
+	const char *all = ktread_info(trace)->registers, *at = all;
+	struct symbols *symbols = is_user(all, at) ? NULL : kernel;
 	bool is_stack = strncmp(at, "stack ", 6) == 0;
 	uint32_t n = 0; /* words of the line */
 	char word[64];
@@ -74,6 +90,7 @@ int show_registers(const struct ktread *trace, struct symbols *symbols, struct o
 		if (*at == '\n') {
 			output_text(out, "\n");
 			is_stack = strncmp(at + 1, "stack ", 6) == 0;
+			symbols = is_user(all, at + 1) ? NULL : kernel;
 			n = 0;
 		}
 		at += *at != '\0';

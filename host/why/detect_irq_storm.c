@@ -109,7 +109,7 @@ static void say(const struct why_evidence *evidence, const struct why_cpu *cpu, 
 	if (cpu->has_registers)
 		why_finding_line(
 			finding, "the CPU is at %s, called from %s",
-			why_say_place(evidence, cpu->pc, place, sizeof(place)),
+			why_say_standing(evidence, cpu, place, sizeof(place)),
 			why_say_call(evidence, cpu->frames ? cpu->frame[0] : 0, thread, sizeof(thread)));
 	why_finding_line(finding, "its handler leaves the cause as it is, or raises it again");
 }

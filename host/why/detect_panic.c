@@ -66,8 +66,6 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 		uint64_t address = strtoull(at, NULL, 16);
 
 		at += 2;
-		if (!symbols_has(evidence->symbols, address))
-			continue;
 		if (call)
 			why_say_call(evidence, address, place, sizeof(place));
 		else

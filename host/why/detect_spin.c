@@ -9,6 +9,7 @@
 
 #include "why/detectors.h"
 #include "why/pulse.h"
+#include "why/side.h"
 
 #define CALM_MS	    500u  /* without a deed of its own */
 #define LONG_MS	    2000u /* who computes has done with it by then, or been elsewhere */
@@ -117,9 +118,8 @@ static int look_for_loop(const struct why_evidence *evidence, struct why_finding
 	why_places_of(evidence, cpu, thread->id, since, &places);
 	if (places.count < PLACES || !why_places_are_one(evidence, &places))
 		return 0;
-	side = why_side_of(evidence, places.newest);
-	if (side == WHY_SIDE_UNKNOWN || side != why_side_of(evidence, places.lowest) ||
-	    (side == WHY_SIDE_USER && thread->in_syscall))
+	side = why_side_of_places(evidence, cpu, &places, since);
+	if (side == WHY_SIDE_UNKNOWN || (side == WHY_SIDE_USER && thread->in_syscall))
 		return 0;
 	finding = why_finding_new(findings, side == WHY_SIDE_USER ? WHY_USER_SPIN : WHY_KERNEL_SPIN,
 				  how_sure(evidence, &places, calm));
@@ -170,7 +170,7 @@ static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cp
 	return cpu->has_registers && cpu->row.interrupts == KTRX_INTERRUPTS_OFF &&
 	       why_has_stopped(evidence, cpu) &&
 	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
-	       !why_spins_for_something(cpu) && why_side_of(evidence, cpu->pc) != WHY_SIDE_USER;
+	       !why_spins_for_something(cpu) && why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
 }
 
 int why_detect_spin(const struct why_evidence *evidence, struct why_findings *findings)

@@ -8,6 +8,7 @@
 
 #include "why/detectors.h"
 #include "why/pulse.h"
+#include "why/side.h"
 
 static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		    struct why_finding *finding)
@@ -24,7 +25,7 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 			last->text);
 	else
 		why_finding_line(finding, "CPU %" PRIu32 " ran %s", cpu->number, thread);
-	if (cpu->has_registers && why_side_of(evidence, cpu->pc) == WHY_SIDE_KERNEL)
+	if (cpu->has_registers && why_side_of_cpu(evidence, cpu) == WHY_SIDE_KERNEL)
 		why_finding_line(finding, "  it stood at %s",
 				 why_say_place(evidence, cpu->pc, place, sizeof(place)));
 	else if (cpu->has_row && cpu->row.heartbeats)

@@ -10,6 +10,7 @@
 
 #include "why/evidence_state.h"
 #include "why/pulse.h"
+#include "why/side.h"
 
 #define BEHIND_MOST 1000000u /* seconds from the newest event to the end */
 
@@ -215,7 +216,10 @@ static int read_all(struct why_reader *reader)
 	measure(evidence);
 	why_survey_cut(evidence);
 	why_pulse_settle(evidence);
-	return error ? error : why_tell(reader);
+	if (!error)
+		error = why_tell(reader);
+	why_side_settle(evidence);
+	return error;
 }
 
 int why_evidence_read(struct why_evidence **result, struct ktread *trace, struct symbols *symbols)

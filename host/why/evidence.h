@@ -14,6 +14,7 @@
 
 #include "analyze/histogram.h"
 #include "analyze/keyed.h"
+#include "analyze/privilege.h"
 #include "analyze/symbols.h"
 #include "analyze/threads.h"
 #include "ktread/ktread.h"
@@ -119,6 +120,7 @@ struct why_cpu {
 	struct ktrx_holder holder;
 	bool has_registers;
 	uint64_t pc, sp;
+	enum privilege side;	    /* by these registers */
 	uint64_t frame[WHY_FRAMES]; /* return addresses, innermost first */
 	uint32_t frames;
 	uint64_t lost;	     /* slots lost or unreadable in its ring, within what can be read */
@@ -272,6 +274,8 @@ struct why_evidence {
 	uint32_t missing_hooks;	  /* KTRX_HOOK_* that the kernel did not call */
 	bool idling_told;	  /* some CPU says that it idles */
 	bool switched;		  /* some CPU has switched threads */
+	bool high;		  /* the kernel runs in the upper half of the address space */
+	bool users;		  /* some CPU has been in user mode */
 	uint64_t gap;		  /* stamp behind the newest, on any CPU; 0: none */
 	uint32_t cut;		  /* rings whose ends the file lacks: their gap is at the end */
 	uint64_t most_beats;	  /* heartbeats of the CPU that has most */

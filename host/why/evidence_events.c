@@ -384,6 +384,7 @@ int why_tell(struct why_reader *reader)
 	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
 		threads_expect_blocks(reader->model);
 	reader->releases_told = is_recorded(trace, "lock", "release");
+	reader->exits_told = is_recorded(trace, "irq", "exit");
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = tell_event(reader, event);
 	if (reader->evidence->cut) {

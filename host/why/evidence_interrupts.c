@@ -181,7 +181,8 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 		open->nest[open->depth].number = (uint32_t)number;
 		open->nest[open->depth].over = interrupts->over;
 	}
-	open->depth++;
+	if (reader->exits_told)
+		open->depth++;
 }
 
 /* The innermost of that number that is under way, else the newest one, else one that has not been entered yet. */

@@ -42,6 +42,7 @@ static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 {
 	const char *value;
 
+	cpu->side = privilege_of(at);
 	while (*at == ' ') {
 		at++;
 		if ((value = behind(at, "pc=")))
@@ -64,11 +65,10 @@ static void read_stack(struct why_cpu *cpu, const char *at)
 static uint64_t function_at(const struct why_evidence *evidence, uint64_t address, bool call)
 {
 	struct symbol symbol;
-	int status = -1;
+	int status;
 
-	if (symbols_has(evidence->symbols, address))
-		status = call ? symbols_find_call(evidence->symbols, address, &symbol)
-			      : symbols_find(evidence->symbols, address, &symbol);
+	status = call ? symbols_find_call(evidence->symbols, address, &symbol)
+		      : symbols_find(evidence->symbols, address, &symbol);
 	return status == 0 ? address - symbol.offset : 0;
 }
 
@@ -78,7 +78,8 @@ static uint64_t function_at(const struct why_evidence *evidence, uint64_t addres
  */
 static void add_link(const struct why_evidence *evidence, struct why_cpu *cpu, uint64_t link)
 {
-	const uint64_t function = cpu->has_registers && link ? function_at(evidence, cpu->pc, false) : 0;
+	const bool is_kernel = cpu->has_registers && cpu->side != PRIVILEGE_USER;
+	const uint64_t function = is_kernel && link ? function_at(evidence, cpu->pc, false) : 0;
 	const uint64_t caller = function ? function_at(evidence, link, true) : 0;
 
 	if (!caller || caller == function || (cpu->frames && cpu->frame[0] == link))

@@ -52,6 +52,7 @@ struct why_reader {
 	uint64_t gaps;		       /* seen so far … */
 	uint64_t gap_stamp;	       /* … the newest of them */
 	bool releases_told;	       /* of locks */
+	bool exits_told;	       /* of interrupts */
 	struct keyed holds;	       /* by lock: `count` is the place */
 	struct keyed orders;	       /* by both locks: `count` is the index into evidence->order */
 	int error;		       /* of a callback */

@@ -142,7 +142,7 @@ void why_finding_stack(struct why_finding *finding, const struct why_evidence *e
 	for (uint32_t n = 0; n < cpu->frames && shown < most; shown++) {
 		const uint32_t count = repeats(cpu, n);
 
-		why_say_call(evidence, cpu->frame[n], place, sizeof(place));
+		why_say_frame(evidence, cpu, n, place, sizeof(place));
 		if (count > 1)
 			why_finding_line(finding, "  called from %s, %" PRIu32 " times at least", place,
 					 count);

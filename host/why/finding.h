@@ -117,6 +117,11 @@ const char *why_say_actor(const struct why_evidence *evidence, uint32_t id, char
 const char *why_say_object(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size);
+/* Where a CPU stands by its registers, and what is on its stack there: of a program the address alone. */
+const char *why_say_standing(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
+			     size_t size);
+const char *why_say_frame(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t frame,
+			  char *buffer, size_t size);
 /* With `before` in front, " for 2.31 s" and " in fs_read+0x31 (fs.c:88)"; "" if since when, or where, is not known. */
 const char *why_say_since(const struct why_evidence *evidence, const char *before, uint64_t stamp,
 			  char *buffer, size_t size);

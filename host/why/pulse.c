@@ -7,11 +7,10 @@
 #include "export/escape.h"
 #include "ktrx/slot.h"
 
-#define IMAGE_REACH (UINT64_C(256) << 20) /* around the kernel's own root, where its file is not known */
-#define LOOP_REACH  256u		  /* bytes of a small loop */
-#define NAME_MOST   32u
-#define MANY_BEATS  25u
-#define MOMENT_MS   100u
+#define LOOP_REACH 256u /* bytes of a small loop */
+#define NAME_MOST  32u
+#define MANY_BEATS 25u
+#define MOMENT_MS  100u
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
@@ -154,17 +153,6 @@ bool why_owes_end(const struct why_cpu *cpu)
 	       cpu->row.irqs == cpu->row.eois + 1 && cpu->row.irq != cpu->row.eoi;
 }
 
-enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc)
-{
-	const uint64_t self = evidence->info->self;
-
-	if (evidence->symbols)
-		return symbols_has(evidence->symbols, pc) ? WHY_SIDE_KERNEL : WHY_SIDE_USER;
-	if (self == 0)
-		return WHY_SIDE_UNKNOWN;
-	return (pc > self ? pc - self : self - pc) < IMAGE_REACH ? WHY_SIDE_KERNEL : WHY_SIDE_USER;
-}
-
 static void add_place(struct why_places *places, uint64_t pc)
 {
 	if (places->count == 0 || pc < places->lowest)
@@ -194,6 +182,9 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 ||
 	    why_age(evidence, since) < why_ms(evidence, WHY_STOPPED_MS))
 		return;
+	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
+		if (cpu->row.sample[n] == 0) /* the kernel does not say where */
+			return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
 		add_place(places, cpu->row.sample[(cpu->row.heartbeats + n) % KTRX_SAMPLES]);
 }

@@ -63,10 +63,6 @@ const struct why_irq_kind *why_newest_kind(const struct why_interrupts *interrup
 /* Was an interrupt, the newest one there, left without a word to the controller, which is told otherwise? */
 bool why_owes_end(const struct why_cpu *cpu);
 
-/* Whose is an address? */
-enum why_side { WHY_SIDE_UNKNOWN, WHY_SIDE_KERNEL, WHY_SIDE_USER };
-enum why_side why_side_of(const struct why_evidence *evidence, uint64_t pc);
-
 /* Places where one thread was interrupted. */
 struct why_places {
 	uint32_t count;

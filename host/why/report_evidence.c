@@ -134,12 +134,13 @@ static void put_stack(struct output *out, const struct why_evidence *evidence, c
 	if (!cpu->has_registers && !(cpu->has_row && cpu->row.heartbeats))
 		return;
 	why_say(line, sizeof(line), "        at %s%s",
-		why_say_place(evidence, cpu->has_registers ? cpu->pc : cpu->row.pc, place, sizeof(place)),
+		cpu->has_registers ? why_say_standing(evidence, cpu, place, sizeof(place))
+				   : why_say_place(evidence, cpu->row.pc, place, sizeof(place)),
 		cpu->has_registers ? "" : ", by its last heartbeat");
 	why_put_wrapped(out, 0, line);
 	for (uint32_t n = 0; n < frames; n++) {
 		why_say(line, sizeof(line), "        by %s",
-			why_say_call(evidence, cpu->frame[n], place, sizeof(place)));
+			why_say_frame(evidence, cpu, n, place, sizeof(place)));
 		why_put_wrapped(out, 0, line);
 	}
 }

@@ -224,6 +224,8 @@ static void put_cpu_row(struct output *out, const struct why_evidence *evidence,
 
 static void put_cpu(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
+	char place[WHY_WORDS];
+
 	begin_element(out);
 	put_number(out, "cpu", cpu->number);
 	put_known(out, "thread", cpu->running != UINT32_MAX, cpu->running);
@@ -231,14 +233,18 @@ static void put_cpu(struct output *out, const struct why_evidence *evidence, con
 	put_age(out, evidence, "event", cpu->last_stamp);
 	put_number(out, "lost", cpu->lost);
 	put_holder(out, evidence, &cpu->holder);
-	put_place(out, evidence, "place", cpu->has_registers ? cpu->pc : cpu->row.pc, why_say_place);
+	if (cpu->has_registers)
+		put_string(out, "place",
+			   cpu->pc ? why_say_standing(evidence, cpu, place, sizeof(place)) : "");
+	else
+		put_place(out, evidence, "place", cpu->row.pc, why_say_place);
 	put_bool(out, "registers", cpu->has_registers);
 	begin_array(out, "stack");
 	for (uint32_t n = 0; n < cpu->frames; n++) {
 		char words[WHY_WORDS];
 
 		put_comma(out);
-		put_text(out, why_say_call(evidence, cpu->frame[n], words, sizeof(words)));
+		put_text(out, why_say_frame(evidence, cpu, n, words, sizeof(words)));
 	}
 	output_text(out, "]");
 	put_last(out, evidence, &cpu->last);

@@ -7,6 +7,7 @@
 
 #include "export/escape.h"
 #include "why/finding.h"
+#include "why/side.h"
 
 #define NAME_MOST 64u /* bytes of a name that are shown, escaped */
 
@@ -82,20 +83,39 @@ static const char *say_symbol(uint64_t address, int found, const struct symbol *
 const char *why_say_place(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size)
 {
 	struct symbol symbol;
-	int found = evidence->symbols ? symbols_find(evidence->symbols, address, &symbol) : -1;
+	int found = -1;
 
+	if (why_side_has_name(evidence, address))
+		found = symbols_find(evidence->symbols, address, &symbol);
 	return say_symbol(address, found, &symbol, buffer, size);
 }
 
 const char *why_say_call(const struct why_evidence *evidence, uint64_t address, char *buffer, size_t size)
 {
 	struct symbol symbol;
-	int found;
+	int found = -1;
 
 	if (address == 0)
 		return why_say(buffer, size, "a place that is not told");
-	found = evidence->symbols ? symbols_find_call(evidence->symbols, address, &symbol) : -1;
+	if (why_side_has_name(evidence, address))
+		found = symbols_find_call(evidence->symbols, address, &symbol);
 	return say_symbol(address, found, &symbol, buffer, size);
+}
+
+const char *why_say_standing(const struct why_evidence *evidence, const struct why_cpu *cpu, char *buffer,
+			     size_t size)
+{
+	if (cpu->side == PRIVILEGE_USER)
+		return why_say(buffer, size, "0x%" PRIx64 ", in user mode", cpu->pc);
+	return why_say_place(evidence, cpu->pc, buffer, size);
+}
+
+const char *why_say_frame(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t frame,
+			  char *buffer, size_t size)
+{
+	if (cpu->side == PRIVILEGE_USER)
+		return why_say(buffer, size, "0x%" PRIx64, cpu->frame[frame]);
+	return why_say_call(evidence, cpu->frame[frame], buffer, size);
 }
 
 const char *why_say_name(const char *name, const char *what, uint64_t number, char *buffer, size_t size)

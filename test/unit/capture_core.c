@@ -81,6 +81,8 @@ static void registers_have_their_places(void **state)
 	check(EM_X86_64, "cpu 0 sp=13 pc=10 rax=a rbx=5 rcx=b rdx=c rsi=d rdi=e rbp=4 r8=9 r9=8 ",
 	      "\ncpu 1 sp=113 pc=110 rax=10a ");
 	check(EM_AARCH64, "cpu 0 sp=1f pc=20 x0=0 x1=1 ", "\ncpu 1 sp=11f pc=120 x0=100 ");
+	check(EM_X86_64, "cpu 0 ", " r15=0 flags=12 cs=11 ss=14\n");
+	check(EM_AARCH64, "cpu 0 ", " pstate=21\n");
 	check(EM_RISCV, "cpu 0 sp=2 pc=0 zero=0 ra=1 gp=3 ", "\ncpu 1 sp=102 pc=100 zero=0 ra=101 ");
 }
 

@@ -16,6 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "analyze/privilege.h"
 #include "capture/error.h"
 #include "capture/gdb.h"
 #include "capture/interrupt.h"
@@ -392,6 +393,32 @@ static void registers_of_gdb_become_lines(void **state)
 	free(text);
 }
 
+/* Behind the general registers, 4 bytes each; a packet may end anywhere. */
+static void registers_of_gdb_say_the_mode(void **state)
+{
+	unsigned char bytes[33 * 8 + 4] = { 0 };
+	char *text = NULL;
+
+	(void)state;
+	bytes[17 * 8] = 0x46;
+	bytes[17 * 8 + 4] = 0x33;
+	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_X86_64, bytes, 17 * 8 + 12), 0);
+	assert_non_null(strstr(text, " r15=0 flags=46 cs=33 ss=0\n"));
+	assert_int_equal(privilege_of(text), PRIVILEGE_USER);
+	free(text);
+	text = NULL;
+	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_X86_64, bytes, 17 * 8 + 6), 0);
+	assert_non_null(strstr(text, " r15=0 flags=46\n"));
+	assert_int_equal(privilege_of(text), PRIVILEGE_UNKNOWN);
+	free(text);
+	text = NULL;
+	bytes[33 * 8] = 0xc5;
+	assert_int_equal(capture_registers_of_gdb(&text, 0, EM_AARCH64, bytes, sizeof(bytes)), 0);
+	assert_non_null(strstr(text, " pstate=c5\n"));
+	assert_int_equal(privilege_of(text), PRIVILEGE_KERNEL);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,6 +433,7 @@ int main(void)
 		cmocka_unit_test(reading_can_be_interrupted),
 		cmocka_unit_test(registers_of_qemu_become_lines),
 		cmocka_unit_test(registers_of_gdb_become_lines),
+		cmocka_unit_test(registers_of_gdb_say_the_mode),
 	};
 
 	return cmocka_run_group_tests_name("capture_peer", tests, NULL, NULL);

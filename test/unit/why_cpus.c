@@ -410,6 +410,7 @@ static void spins_until(uint64_t end, uint64_t low, uint64_t high)
 	runs_on(1, 5 * MS, IDLE1, WORKER);
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	script_cpu(1)->mode = high > 2 * KERNEL ? KTRX_MODE_USER : KTRX_MODE_KERNEL;
+	script_cpu(1)->user_exits = script_cpu(1)->user_enters = 1;
 	script_event(CALL, 6 * MS, 1, WORKER, V(1));
 	script_event(RETURN, 7 * MS, 1, WORKER, V(1), V(0));
 	for (uint64_t stamp = 10 * MS; stamp <= end; stamp += 20 * MS) {

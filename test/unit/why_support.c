@@ -10,12 +10,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "unit/elf_file.h"
 #include "unit/script.h"
 #include "unit/why_support.h"
 #include "why/report.h"
 
 static struct why_evidence *evidence;
 static struct why_findings *findings;
+static struct symbols *symbols;
 static char text[256 << 10];
 
 int why_setup(void **state)
@@ -30,8 +32,10 @@ int why_teardown(void **state)
 	(void)state;
 	why_findings_free(findings);
 	why_evidence_free(evidence);
+	symbols_close(symbols);
 	findings = NULL;
 	evidence = NULL;
+	symbols = NULL;
 	script_end();
 	return 0;
 }
@@ -41,8 +45,17 @@ const struct why_evidence *why_evidence_of_script(void)
 	if (evidence)
 		return evidence;
 	script_sort();
-	assert_int_equal(why_evidence_read(&evidence, script_trace(), NULL), 0);
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
 	return evidence;
+}
+
+void why_kernel_file(const struct elf_file *file)
+{
+	char path[32];
+
+	elf_file_write(file, path);
+	assert_int_equal(symbols_open(&symbols, path, script_info()), SYMBOLS_UNCHECKED);
+	unlink(path);
 }
 
 const struct why_finding *why_judge(void)

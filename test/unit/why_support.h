@@ -14,6 +14,9 @@ int why_teardown(void **state);
 /* Reads the script, events in order of their stamps, and returns the verdict, checked to be the first of the findings. */
 const struct why_finding *why_judge(void);
 const struct why_evidence *why_evidence_of_script(void);
+/* The kernel's file, from now on until the test ends; info's machine and self have to be set. */
+struct elf_file;
+void why_kernel_file(const struct elf_file *file);
 /* The same as text, as people see it; all findings at length. */
 const char *why_text(void);
 /* Fails unless the text has these words. */
