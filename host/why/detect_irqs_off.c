@@ -5,6 +5,7 @@
  */
 #include <inttypes.h>
 
+#include "why/answers.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 
@@ -35,6 +36,7 @@ static int still_off(const struct why_evidence *evidence, struct why_findings *f
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),
 						       .pc = cpu->row.interrupts_pc });
+	why_finding_askers(finding, evidence, cpu);
 	return 0;
 }
 

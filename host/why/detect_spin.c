@@ -7,6 +7,7 @@
  */
 #include <inttypes.h>
 
+#include "why/answers.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 #include "why/side.h"
@@ -158,6 +159,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 									       : cpu->running + 1,
 					      .ticks = why_silence(evidence, cpu),
 					      .pc = cpu->pc });
+	why_finding_askers(finding, evidence, cpu);
 	return 0;
 }
 

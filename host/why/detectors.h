@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define WHY_DETECTORS(USE) \
+	USE(answer) \
 	USE(dead_timer) \
 	USE(deadlock) \
 	USE(health) \

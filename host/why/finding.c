@@ -35,6 +35,7 @@ static const char *const verdict_words[WHY_VERDICTS] = {
 	[WHY_WAKEUP_RACE] = "wakeup-race",
 	[WHY_LOST_WAKEUP] = "lost-wakeup",
 	[WHY_IRQS_OFF] = "irqs-off",
+	[WHY_OVERDUE] = "overdue",
 	[WHY_LOCK_ORDER] = "lock-order",
 	[WHY_SLOW] = "slow",
 	[WHY_BUSY] = "busy",
@@ -201,6 +202,38 @@ static void drop_health(struct why_findings *findings)
 	findings->count = kept;
 }
 
+static bool takes_part(const struct why_finding *finding, uint32_t id)
+{
+	for (uint32_t n = 0; n < finding->actors; n++)
+		if (finding->actor[n].id == id)
+			return true;
+	return false;
+}
+
+/* Is the wait that is overdue part of a problem that comes before it? */
+static bool is_explained(const struct why_findings *findings, const struct why_finding *overdue)
+{
+	for (const struct why_finding *one = findings->finding; one < overdue; one++)
+		if (class_of(one) == 0 && one->verdict != WHY_OVERDUE && overdue->actors &&
+		    takes_part(one, overdue->actor[0].id))
+			return true;
+	return false;
+}
+
+/* Who waits too long in a deadlock, or because of what keeps a CPU, is named there already. */
+static void drop_explained(struct why_findings *findings)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t n = 0; n < findings->count; n++) {
+		const struct why_finding *one = &findings->finding[n];
+
+		if (one->verdict != WHY_OVERDUE || !is_explained(findings, one))
+			findings->finding[kept++] = *one;
+	}
+	findings->count = kept;
+}
+
 int why_find(struct why_findings **result, const struct why_evidence *evidence)
 {
 #define ROW(name) why_detect_##name,
@@ -218,6 +251,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 		error = why_find_nothing(evidence, findings);
 	if (findings->count)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
+	drop_explained(findings);
 	drop_health(findings);
 	mark_partial(findings, evidence);
 	return error;

@@ -30,6 +30,7 @@ enum why_verdict {
 	WHY_WAKEUP_RACE,
 	WHY_LOST_WAKEUP,
 	WHY_IRQS_OFF,
+	WHY_OVERDUE, /* after what may be its cause */
 	WHY_LOCK_ORDER,
 	WHY_SLOW,
 	WHY_BUSY,

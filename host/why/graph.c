@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "why/answers.h"
 #include "why/pulse.h"
 
 /* A lock that is held, by a node. */
@@ -283,7 +284,7 @@ static void wait_for_answer(struct builder *builder, const struct why_cpu *asker
 {
 	const struct why_cpu *asked = &builder->evidence->cpu[cpu];
 
-	if (cpu == asker->number || !asked->has_row || asked->row.ipi_answered >= asker->row.ipi_stamp ||
+	if (!why_asks_for(asker, asked) ||
 	    (asked->row.interrupts != KTRX_INTERRUPTS_OFF && asked->row.nesting == 0))
 		return;
 	add_edge(builder, (struct why_edge){ .from = asker->number,

@@ -5,12 +5,14 @@
 #include <string.h>
 
 #include "export/escape.h"
+#include "why/answers.h"
 #include "why/pulse.h"
 #include "why/report.h"
 
 #define INSTANT	    1000000u /* parts of a second that are no time */
 #define THREADS	    32u	     /* shown, but with --all */
 #define EVENTS	    5u	     /* shown of each CPU, or … */
+#define ANSWERS	    8u	     /* that a CPU waits for, shown */
 #define EVENTS_IDLE 1u	     /* … if it has nothing to do */
 
 static const char *const mode_words[] = {
@@ -126,6 +128,27 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 	why_put_wrapped(out, 0, line);
 }
 
+/* Whose answer a CPU waits for, and what those CPUs do. */
+static void put_answers(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	char line[WHY_LINE + 16], words[WHY_LINE];
+	uint32_t owing = 0;
+
+	if (!why_asks(cpu))
+		return;
+	why_say(line, sizeof(line), "        %s", why_say_asks(evidence, cpu, words, sizeof(words)));
+	why_put_wrapped(out, 0, line);
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		if (!why_asks_for(cpu, &evidence->cpu[n]) || owing++ >= ANSWERS)
+			continue;
+		why_say(line, sizeof(line), "          %s",
+			why_say_owes(evidence, &evidence->cpu[n], words, sizeof(words)));
+		why_put_wrapped(out, 0, line);
+	}
+	if (owing > ANSWERS)
+		output_format(out, "          %" PRIu32 " more CPUs have not answered\n", owing - ANSWERS);
+}
+
 static void put_stack(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	char line[512], place[WHY_WORDS];
@@ -224,6 +247,7 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 		put_cpu_state(out, evidence, cpu);
 		if (cpu->has_holder)
 			put_holder(out, evidence, &cpu->holder);
+		put_answers(out, evidence, cpu);
 		put_stack(out, evidence, cpu);
 		put_events(out, evidence, cpu);
 	}

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "export/json.h"
+#include "why/answers.h"
 #include "why/report.h"
 
 #define STRING_MOST 512u /* bytes of a string, before it is escaped */
@@ -206,20 +207,57 @@ static void put_last(struct output *out, const struct why_evidence *evidence, co
 	output_text(out, "]");
 }
 
+static const char *say_interrupts(const struct ktrx_cpu *row)
+{
+	return row->interrupts == KTRX_INTERRUPTS_ON	? "on"
+	       : row->interrupts == KTRX_INTERRUPTS_OFF ? "off"
+							: "";
+}
+
 /* Where no hook is called that counts interrupts, or tells how often preemption was turned off, 0 means nothing. */
 static void put_cpu_row(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct ktrx_cpu *row = &cpu->row;
 
 	put_string(out, "mode", why_say_mode(row->mode));
-	put_string(out, "interrupts",
-		   row->interrupts == KTRX_INTERRUPTS_ON    ? "on"
-		   : row->interrupts == KTRX_INTERRUPTS_OFF ? "off"
-							    : "");
+	put_string(out, "interrupts", say_interrupts(row));
 	put_known(out, "nesting", row->hooks & KTRX_HOOK_IRQ, row->nesting);
 	put_known(out, "preempt", row->hooks & KTRX_HOOK_PREEMPT, row->preempt);
 	put_known(out, "heartbeats", cpu->has_row, row->heartbeats);
 	put_age(out, evidence, "heartbeat", row->heartbeat_stamp);
+}
+
+/* Whose answers to an interrupt a CPU waits for; null: it waits for none. */
+static void put_answers(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint32_t from = cpu->row.ipi_cpu;
+
+	put_key(out, "asks");
+	if (!why_asks(cpu)) {
+		output_text(out, "null");
+		return;
+	}
+	output_text(out, "{");
+	put_known(out, "cpu", from != KTRX_ALL_CPUS, from - 1);
+	put_number(out, "what", cpu->row.ipi_what);
+	put_age(out, evidence, "since", cpu->row.ipi_stamp);
+	put_place(out, evidence, "place", cpu->row.ipi_pc, why_say_call);
+	begin_array(out, "unanswered");
+	for (uint32_t n = 0; n < evidence->cpus; n++) {
+		const struct why_cpu *asked = &evidence->cpu[n];
+		const bool off = asked->row.interrupts == KTRX_INTERRUPTS_OFF;
+
+		if (!why_asks_for(cpu, asked))
+			continue;
+		begin_element(out);
+		put_number(out, "cpu", n);
+		put_string(out, "interrupts", say_interrupts(&asked->row));
+		put_age(out, evidence, "since", off ? asked->row.interrupts_stamp : 0);
+		put_place(out, evidence, "place", off ? asked->row.interrupts_pc : 0, why_say_call);
+		put_age(out, evidence, "answered", asked->row.ipi_answered);
+		output_text(out, "}");
+	}
+	output_text(out, "]}");
 }
 
 static void put_cpu(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
@@ -233,6 +271,7 @@ static void put_cpu(struct output *out, const struct why_evidence *evidence, con
 	put_age(out, evidence, "event", cpu->last_stamp);
 	put_number(out, "lost", cpu->lost);
 	put_holder(out, evidence, &cpu->holder);
+	put_answers(out, evidence, cpu);
 	if (cpu->has_registers)
 		put_string(out, "place",
 			   cpu->pc ? why_say_standing(evidence, cpu, place, sizeof(place)) : "");

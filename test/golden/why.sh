@@ -8,8 +8,10 @@ golden=test/golden/why
 build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
 build/test/cmd-traces "$tmp" || exit 1
 
-yields="yield-deadlock yield-ring yield-self yield-sleeper yield-turns"
-for story in deadlock self-deadlock ipi-deadlock order inversion lies $yields; do
+stories="deadlock self-deadlock ipi-deadlock order inversion lies
+	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
+	answer-off answers-off answer-lost answer-soon"
+for story in $stories; do
 	golden $story ktrace why $story.ktrx
 done
 ktrace why "$tmp/ipi-deadlock.ktrx" >"$tmp/in-step"
@@ -17,6 +19,8 @@ ktrace why "$tmp/clocks-apart.ktrx" >"$tmp/apart"
 check "clocks that are apart change nothing" diff "$tmp/in-step" "$tmp/apart"
 golden deadlock-json ktrace why --json deadlock.ktrx
 golden yield-deadlock-json ktrace why --json yield-deadlock.ktrx
+golden answer-off-json ktrace why --json answer-off.ktrx
+golden answers-off-json ktrace why --json answers-off.ktrx
 golden lies-json ktrace why --json lies.ktrx
 golden forward ktrace why forward.ktrx
 golden earlier ktrace why --earlier forward.ktrx --earlier deadlock.ktrx backward.ktrx
@@ -36,7 +40,7 @@ golden no-machine ktrace why --qmp absent.sock
 golden no-filter ktrace why --event sched deadlock.ktrx
 
 # What people read fits a terminal's width, but for what it only marks off.
-for story in deadlock self-deadlock ipi-deadlock order inversion lies $yields; do
+for story in $stories; do
 	ktrace why "$tmp/$story.ktrx" >"$tmp/text" 2>&1
 	check "$story: no line is longer than 120 columns" awk 'length > 120 { bad = 1 } END { exit bad }' "$tmp/text"
 	check "$story: nothing but printable characters" sh -c "! grep -q '[^[:print:]]' '$tmp/text'"

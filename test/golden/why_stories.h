@@ -3,6 +3,7 @@
 #ifndef TEST_GOLDEN_WHY_STORIES_H
 #define TEST_GOLDEN_WHY_STORIES_H
 
+void tell_answers(void);
 void tell_yields(void);
 
 #endif

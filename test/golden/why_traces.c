@@ -201,6 +201,7 @@ static void tell_all(void **state)
 	tell_inversion();
 	tell_lies();
 	tell_yields();
+	tell_answers();
 }
 
 int main(int argc, char **argv)

@@ -11,6 +11,7 @@ const struct work bugs[] = {
 	{ "cycle3", bug_cycle3 },
 	{ "self-irq", bug_self_irq },
 	{ "ipi-lock", bug_ipi_lock },
+	{ "ipi-off", bug_ipi_off },
 	{ "inversion", bug_inversion },
 	{ "lock-order", bug_lock_order },
 	{ "lost-wakeup", bug_lost_wakeup },

@@ -29,6 +29,8 @@ void bug_cycle3(uint64_t until_ns);
 void bug_self_irq(uint64_t until_ns);
 /* A CPU waits for answers with a lock that another one spins for. */
 void bug_ipi_lock(uint64_t until_ns);
+/* A CPU waits for answers of one that waits for a device with interrupts off. */
+void bug_ipi_off(uint64_t until_ns);
 /* An urgent thread waits for one that does not get to run. */
 void bug_inversion(uint64_t until_ns);
 /* Two locks are taken in both orders, at different times. */

@@ -51,3 +51,29 @@ void bug_ipi_lock(uint64_t until_ns)
 	(void)until_ns;
 	work_crew("pager", 2, pager, UINT64_MAX);
 }
+
+/* ---- A CPU that never answers -------------------------------------------------------------------- */
+
+static uint32_t never_set;
+
+/* It waits for its device with interrupts off, and the device does nothing. */
+static void wait_for_device(void)
+{
+	arch_irq_save();
+	while (!__atomic_load_n(&never_set, __ATOMIC_ACQUIRE))
+		arch_relax();
+}
+
+static void ask_or_wait(unsigned n, uint64_t until_ns)
+{
+	if (n == 1)
+		wait_for_device();
+	for (unsigned round = 0; !work_over(until_ns); round++)
+		ipi_call_all(forget, (void *)(ARCH_WINDOW_BASE + round % PAGES * PAGE_SIZE));
+}
+
+void bug_ipi_off(uint64_t until_ns)
+{
+	(void)until_ns;
+	work_crew("poller", 2, ask_or_wait, UINT64_MAX);
+}

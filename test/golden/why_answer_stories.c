@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* CPUs that wait for other CPUs' answers to an interrupt, with no lock in it. */
+#include "test/golden/why_stories.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ktrace/hooks.h"
+#include "test/fake/machine.h"
+#include "test/golden/why_story.h"
+
+#define FLUSH 2u
+
+/* CPU 0 asks, at 22 ms, and goes no further. */
+static void ask(uint32_t whom)
+{
+	fake.cpu = 0;
+	fake.thread = 5;
+	at(22);
+	ktrace_ipi_wait_at(whom, FLUSH, PLACE + 0x1);
+}
+
+static void beat_to(uint64_t ms, uint32_t first_cpu)
+{
+	for (uint64_t now = 40; now <= ms; now += 10) {
+		at(now);
+		for (fake.cpu = first_cpu; fake.cpu < FAKE_CPUS; fake.cpu++)
+			ktrace_heartbeat(PLACE + 0x900);
+	}
+}
+
+/* CPU 1 spins with interrupts off, for nothing that it has announced. */
+static void tell_off(uint32_t whom, const char *file)
+{
+	boot();
+	run(0, 5, 20);
+	run(1, 6, 21);
+	ktrace_interrupts_at(0, PLACE + 0x20);
+	ask(whom);
+	fake.cpu = 2;
+	ktrace_ipi_answer();
+	beat_to(2040, 2);
+	save(file);
+}
+
+/* CPU 1 takes its ticks, but the request was lost. */
+static void tell_lost(void)
+{
+	boot();
+	run(0, 5, 20);
+	run(1, 6, 21);
+	ktrace_interrupts_at(1, PLACE + 0x20);
+	ask(1);
+	beat_to(2040, 1);
+	save("answer-lost.ktrx");
+}
+
+/* An answer may take a moment. */
+static void tell_soon(void)
+{
+	boot();
+	run(1, 6, 21);
+	run(0, 5, 1000);
+	at(1035);
+	fake.cpu = 0;
+	ktrace_ipi_wait_at(1, FLUSH, PLACE + 0x1);
+	beat_to(1040, 0);
+	save("answer-soon.ktrx");
+}
+
+void tell_answers(void)
+{
+	tell_off(1, "answer-off.ktrx");
+	tell_off(KTRX_ALL_CPUS, "answers-off.ktrx");
+	tell_lost();
+	tell_soon();
+}
