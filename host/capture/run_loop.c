@@ -158,15 +158,14 @@ static void look_into_stall(struct capture_run *run)
 	run->looking = false;
 	if (run->kept) {
 		capture_run_say(run,
-				"the guest has stalled and is paused, as process %ld; a look at it: ktrace "
-				"show %s, or "
-				"a debugger or monitor that its command line has; Ctrl-C ends it",
+				"the guest has stalled and is paused, as process %ld; what is wrong: ktrace "
+				"why %s; or a debugger or monitor that its command line has; Ctrl-C ends it",
 				(long)run->guest.pid, out);
 		return;
 	}
 	capture_inspection_reset(&run->inspection);
 	capture_machine_resume(&run->machine);
-	capture_run_say(run, "the guest has stalled; it goes on; a look at it: ktrace show %s", out);
+	capture_run_say(run, "the guest has stalled; it goes on; what is wrong: ktrace why %s", out);
 }
 
 /* Halting the guest to look into it makes its silence begin anew, yet it may be the same. */

@@ -7,10 +7,23 @@
 #include "error.h"
 #include "summary.h"
 
+#define CPUS_MOST 4096u
+
+/* A CPU that is online counts, though all that it recorded may have been overwritten in a ring that others share. */
+static void count_online(const struct ktread *trace, uint8_t *seen)
+{
+	struct ktrx_cpu row;
+
+	for (uint32_t cpu = 0; cpu < CPUS_MOST && ktread_cpus(trace, cpu, &row, 1) > 0; cpu++)
+		if (row.online)
+			seen[cpu / 8] |= (uint8_t)(1u << cpu % 8);
+}
+
 int capture_summary_read(struct capture_summary *summary, const char *path)
 {
 	const struct ktread_event *event;
 	const struct ktread_info *info;
+	uint8_t seen[CPUS_MOST / 8] = { 0 };
 	struct ktread *trace = NULL;
 	int more;
 
@@ -21,10 +34,12 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 		return CAPTURE_E_FORMAT;
 	}
 	info = ktread_info(trace);
-	summary->cpus = info->cpus;
+	count_online(trace, seen);
 	while ((more = ktread_next(trace, &event)) > 0) /* CPUs without a ring of their own show here */
-		if (event->cpu != KTRX_NO_CPU && event->cpu >= summary->cpus)
-			summary->cpus = event->cpu + 1;
+		if (event->cpu < CPUS_MOST)
+			seen[event->cpu / 8] |= (uint8_t)(1u << event->cpu % 8);
+	for (uint32_t cpu = 0; cpu < CPUS_MOST; cpu++)
+		summary->cpus += seen[cpu / 8] >> cpu % 8 & 1;
 	summary->outcome = info->outcome;
 	summary->status = info->status;
 	summary->frequency = info->frequency;

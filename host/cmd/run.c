@@ -130,26 +130,35 @@ static int terminal_width(void)
 	return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/* "<before>2 CPUs" that are online; "" as long as none has a ring of its own. */
+static const char *put_cpus(const struct ktread_pulse *pulse, const char *before, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (pulse->online)
+		snprintf(text, size, "%s%" PRIu32 " CPU%s", before, pulse->online,
+			 pulse->online == 1 ? "" : "s");
+	return text;
+}
+
 /* The guest's own screen is never painted over: where it has the terminal, one line must do. */
 static void show_progress(void *context, double seconds, bool guest_uses_terminal,
 			  const struct ktread_pulse *pulse)
 {
 	struct talk *talk = context;
 	bool shared = guest_uses_terminal && isatty(STDOUT_FILENO);
-	char line[160];
+	char line[160], cpus[40];
 
 	if (talk->quiet || !isatty(STDERR_FILENO))
 		return;
 	if (shared && pulse && !talk->announced) {
-		command_message(talk->name, "recording from %" PRIu32 " CPU%s", pulse->cpus,
-				pulse->cpus == 1 ? "" : "s");
+		command_message(talk->name, "recording%s", put_cpus(pulse, " from ", cpus, sizeof(cpus)));
 		talk->announced = true;
 	}
 	if (shared)
 		return;
 	if (pulse)
-		snprintf(line, sizeof(line), "%s: %.1f s, %" PRIu32 " CPU%s, %" PRIu64 " slots", talk->name,
-			 seconds, pulse->cpus, pulse->cpus == 1 ? "" : "s", pulse->slots);
+		snprintf(line, sizeof(line), "%s: %.1f s%s, %" PRIu64 " slots", talk->name, seconds,
+			 put_cpus(pulse, ", ", cpus, sizeof(cpus)), pulse->slots);
 	else
 		snprintf(line, sizeof(line), "%s: %.1f s, no ktrace seen yet", talk->name, seconds);
 	clear_progress(talk);
@@ -271,6 +280,16 @@ static void say_branches(const struct talk *talk, const struct capture_run_optio
 			options->branches);
 }
 
+/* What is worth a look first: where something went wrong, what that was. */
+static const char *next_command(const struct talk *talk, const struct capture_result *result)
+{
+	const bool wrong = result->status == CAPTURE_PANIC || result->status == CAPTURE_STALL ||
+			   result->status == CAPTURE_TIMEOUT || result->status == CAPTURE_RESET ||
+			   result->status == CAPTURE_NOT_SEEN;
+
+	return wrong && !talk->why ? "why" : "show";
+}
+
 static void conclude(struct talk *talk, const struct capture_run_options *options,
 		     const struct capture_result *result)
 {
@@ -289,11 +308,11 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		return;
 	}
 	capture_summary_loss(summary, loss, sizeof(loss));
-	command_message(talk->name,
-			"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32
-			" CPU%s, %s: %s; next: ktrace show %s",
-			result->text, result->seconds, summary->events, summary->cpus,
-			summary->cpus == 1 ? "" : "s", loss, options->out, options->out);
+	command_message(
+		talk->name,
+		"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32 " CPU%s, %s: %s; next: ktrace %s %s",
+		result->text, result->seconds, summary->events, summary->cpus, summary->cpus == 1 ? "" : "s",
+		loss, options->out, next_command(talk, result), options->out);
 }
 
 /* The end of a QEMU, passed on to who waits for it. */

@@ -124,6 +124,7 @@ static const struct trace_syntax syntax = {
 static void say_cost(const struct show *show, const struct timeline *timeline)
 {
 	const struct ktread_info *info = ktread_info(timeline->trace);
+	const uint32_t cpus = ktread_cpus_used(info);
 	uint64_t cost = cost_of(timeline->trace);
 
 	for (uint32_t n = 0; n < info->rings; n++) /* what others have recorded cost something else */
@@ -133,8 +134,8 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 		return;
 	command_message(show->args.name, "recording took %.1f ns an event, %s%.3f%% of the time of %u CPU%s",
 			(double)cost * 1e6 / (double)info->frequency, timeline->lost ? "at least " : "",
-			100 * cost_share(cost, timeline->shown, timeline->last - timeline->base, info->cpus),
-			info->cpus, info->cpus == 1 ? "" : "s");
+			100 * cost_share(cost, timeline->shown, timeline->last - timeline->base, cpus),
+			cpus, cpus == 1 ? "" : "s");
 }
 
 /* What goes together. 0 or EXIT_USAGE. */

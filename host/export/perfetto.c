@@ -30,7 +30,7 @@ static void write_system_info(struct perfetto *perfetto, uint64_t time)
 	if (machine)
 		protobuf_bytes(pb, UTSNAME_MACHINE, machine, strlen(machine));
 	protobuf_end(pb, utsname);
-	protobuf_uint(pb, SYSTEM_INFO_CPUS, info->cpus);
+	protobuf_uint(pb, SYSTEM_INFO_CPUS, ktread_cpus_used(info));
 	protobuf_end(pb, system);
 	perfetto_packet_end(&perfetto->stream);
 }

@@ -360,6 +360,7 @@ double summary_cost_share(const struct summary *summary, uint64_t events, uint32
 static void write_cost(struct output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
+	const uint32_t cpus = ktread_cpus_used(info);
 
 	if (summary->cost == 0) {
 		output_text(out, "cost      unknown: the kernel has not probed it (ktrace_probe_cost)\n");
@@ -373,8 +374,8 @@ static void write_cost(struct output *out, const struct summary *summary)
 	if (has_rate(summary))
 		output_format(out, ", %s%.3f%% of the time of %u CPU%s",
 			      summary->overwritten + summary->invalid ? "at least " : "",
-			      100 * summary_cost_share(summary, summary->tally->events, info->cpus),
-			      info->cpus, info->cpus == 1 ? "" : "s");
+			      100 * summary_cost_share(summary, summary->tally->events, cpus), cpus,
+			      cpus == 1 ? "" : "s");
 	output_text(out, "\n");
 }
 

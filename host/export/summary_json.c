@@ -88,6 +88,7 @@ static void write_head(struct output *out, const struct summary *summary)
 	output_format(out, "\"registers\":%s,", *info->registers ? "true" : "false");
 	number(out, "frequency", info->frequency);
 	number(out, "cpus", info->cpus);
+	number(out, "online", info->online);
 	write_clocks(out, info);
 	number(out, "nonce", info->nonce);
 	if (info->wall_ns) {
@@ -108,7 +109,7 @@ static void write_head(struct output *out, const struct summary *summary)
 	output_format(out, "\"seconds\":%.9f,", summary->seconds);
 	if (summary->cost)
 		output_format(out, "\"cost_ticks\":%.3f,\"cost_share\":%.6f,", (double)summary->cost / 1000,
-			      summary_cost_share(summary, summary->tally->events, info->cpus));
+			      summary_cost_share(summary, summary->tally->events, ktread_cpus_used(info)));
 	/* Without a write index there is no telling. */
 	if (info->version > 1)
 		number(out, "lost_slots", summary->overwritten + summary->invalid);

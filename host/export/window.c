@@ -303,7 +303,7 @@ static int measure(struct ktread *trace, uint64_t *last, uint32_t *cpus)
 	int got;
 
 	*last = ktread_first_stamp(trace);
-	*cpus = ktread_info(trace)->cpus;
+	*cpus = ktread_cpus_used(ktread_info(trace));
 	while ((got = ktread_next_briefs(trace, brief, 256)) > 0)
 		for (int n = 0; n < got; n++) {
 			*last = brief[n].stamp > *last ? brief[n].stamp : *last;

@@ -312,6 +312,20 @@ static void say_memory(struct ktread *trace)
 			    trace->memory->name, trace->cursors, bytes >> 20);
 }
 
+/* A CPU has run if its row says so, or its ring holds something. */
+static void count_online(struct ktread *trace)
+{
+	struct ktrx_cpu row;
+
+	for (uint32_t cpu = 0; cpu < trace->info.cpus; cpu++) {
+		bool ran = ktread_layout_cpus(trace->layout, cpu, &row, 1) > 0 && row.online;
+
+		for (uint32_t n = 0; n < trace->cursors && !ran; n++)
+			ran = trace->cursor[n].ring.cpu == cpu && trace->cursor[n].ring.head;
+		trace->info.online += ran;
+	}
+}
+
 int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 {
 	int status;
@@ -334,8 +348,10 @@ int ktread_v2_open(struct ktread *trace, struct ktread_layout *layout)
 		status = load_note(trace);
 	for (uint32_t n = 0; n < layout->rings && status == 0; n++)
 		status = open_ring(trace, n);
-	if (status == 0)
+	if (status == 0) {
+		count_online(trace);
 		say_memory(trace);
+	}
 	return status;
 }
 

@@ -99,6 +99,29 @@ static void put_cpu_state(struct output *out, const struct why_evidence *evidenc
 	why_put_wrapped(out, 0, line);
 }
 
+/* The kernel has room for it, and it never started. */
+static bool is_offline(const struct why_cpu *cpu)
+{
+	return cpu->has_row && !why_is_there(cpu) && !cpu->has_registers;
+}
+
+/* One line for all such CPUs in a row. Returns the last of them. */
+static uint32_t put_offline(struct output *out, const struct why_evidence *evidence, uint32_t first)
+{
+	uint32_t last = first;
+	char line[96];
+
+	while (last + 1 < evidence->cpus && is_offline(&evidence->cpu[last + 1]))
+		last++;
+	if (last == first)
+		why_say(line, sizeof(line), "CPU %-3" PRIu32 " offline: it has never started", first);
+	else
+		why_say(line, sizeof(line),
+			"CPU %" PRIu32 " to %" PRIu32 " offline: they have never started", first, last);
+	why_put_wrapped(out, 0, line);
+	return last;
+}
+
 /* What a CPU or thread holds, and what it waits for. */
 static void put_holder(struct output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
@@ -244,6 +267,10 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 	for (uint32_t n = 0; n < evidence->cpus; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 
+		if (is_offline(cpu)) {
+			n = put_offline(out, evidence, n);
+			continue;
+		}
 		put_cpu_state(out, evidence, cpu);
 		if (cpu->has_holder)
 			put_holder(out, evidence, &cpu->holder);

@@ -8,6 +8,7 @@
 
 #include "export/json.h"
 #include "why/answers.h"
+#include "why/pulse.h"
 #include "why/report.h"
 
 #define STRING_MOST 512u /* bytes of a string, before it is escaped */
@@ -219,7 +220,7 @@ static void put_cpu_row(struct output *out, const struct why_evidence *evidence,
 {
 	const struct ktrx_cpu *row = &cpu->row;
 
-	put_string(out, "mode", why_say_mode(row->mode));
+	put_string(out, "mode", cpu->has_row && !why_is_there(cpu) ? "offline" : why_say_mode(row->mode));
 	put_string(out, "interrupts", say_interrupts(row));
 	put_known(out, "nesting", row->hooks & KTRX_HOOK_IRQ, row->nesting);
 	put_known(out, "preempt", row->hooks & KTRX_HOOK_PREEMPT, row->preempt);

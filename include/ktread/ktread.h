@@ -158,7 +158,8 @@ struct ktread_info {
 	enum ktread_form form;
 	uint32_t version;   /* 1 or 2 */
 	uint64_t frequency; /* 0 if unknown: times are then shown in ticks */
-	uint32_t cpus;
+	uint32_t cpus;	    /* that the kernel has made room for: the numbers are below this */
+	uint32_t online;    /* of these, that have run with a ring of their own; 0 if that is not known */
 	uint32_t rings;
 	uint16_t machine; /* ELF e_machine, 0 if unknown */
 	uint32_t outcome; /* KTRX_OUTCOME_* */
@@ -187,6 +188,12 @@ struct ktread_info {
 	const char *note;	 /* what a host said of the capture, "key: value" lines; "" if nothing */
 	const char *registers; /* of the CPUs when captured, lines as spec/ktrx.md has them; "" if unknown */
 };
+
+/* How many CPUs the trace is of, as far as it tells. */
+static inline uint32_t ktread_cpus_used(const struct ktread_info *info)
+{
+	return info->online ? info->online : info->cpus;
+}
 
 /* Whether stamps are a kernel's tick count rather than a counter's: many events have the same one. */
 #define KTREAD_COARSE_HZ 100000u

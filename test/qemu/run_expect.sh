@@ -37,7 +37,7 @@ equal "not seen in time" 16 "$status"
 	echo "$status" >"$tmp/status"
 } &
 for _ in $(seq 100); do
-	! grep -q 'it goes on; a look at it: ktrace show' "$tmp/err" || break
+	! grep -q 'it goes on; what is wrong: ktrace why' "$tmp/err" || break
 	sleep 0.1
 done
 check "a stall's own trace" sh -c "'$ktrace' summary '$out' | grep -q '^ended *stall: CPU 1'"
