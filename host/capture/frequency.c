@@ -36,7 +36,23 @@ bool capture_frequency_is_due(const struct capture_frequency *frequency)
 	return frequency->samples == 0 || capture_now() >= frequency->next;
 }
 
-/* Stamp of the newest event in a snapshot of the image, 0 if there is none. */
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The newest stamp in the rows of CPUs, 0 if there is none. */
+static uint64_t newest_of_rows(const struct ktread *trace)
+{
+	struct ktrx_cpu row;
+	uint64_t newest = 0;
+
+	for (uint32_t cpu = 0; ktread_cpus(trace, cpu, &row, 1) > 0; cpu++)
+		newest = later(newest, later(row.now, row.heartbeat_stamp));
+	return newest;
+}
+
+/* The newest stamp in a snapshot of the image, 0 if there is none. */
 static uint64_t newest_stamp(struct ktread_image *image)
 {
 	int fd = memfd_create("ktrace-snapshot", MFD_CLOEXEC);
@@ -51,7 +67,9 @@ static uint64_t newest_stamp(struct ktread_image *image)
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (ktread_image_write(image, fd, NULL, 0) == 0 && ktread_open(&trace, path, NULL) == 0)
 		while ((more = ktread_next(trace, &event)) > 0)
-			newest = event->stamp > newest ? event->stamp : newest;
+			newest = later(newest, event->stamp);
+	if (more == 0)
+		newest = later(newest, newest_of_rows(trace));
 	ktread_close(trace);
 	close(fd);
 	return more == 0 ? newest : 0;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
+#include "capture/measure.h"
 #include "cmd/command.h"
 
 #define WAIT_MS 1000
@@ -64,10 +65,13 @@ static void sum_up(const char *name, const struct ktread_follow *follow)
 int followed_run(const struct followed *followed)
 {
 	const struct trace_args *args = followed->args;
-	const struct ktread_follow_options options = { .size = sizeof(options),
-						       .machine = args->options.machine,
-						       .frequency = args->options.frequency,
-						       .by_ring = followed->by_ring };
+	const struct ktread_follow_options options = {
+		.size = sizeof(options),
+		.machine = args->options.machine,
+		.frequency = args->options.frequency ? args->options.frequency
+						     : capture_measure(args->path, args->options.machine),
+		.by_ring = followed->by_ring,
+	};
 	struct ktread_follow *follow;
 	int status = ktread_follow_open(&follow, args->path, &options);
 

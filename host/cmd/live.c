@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/measure.h"
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
@@ -276,11 +277,14 @@ static int run_live(int argc, char **argv)
 			     .interval = UINT64_C(1000000000),
 			     .filter.pid = -1,
 			     .guest = { .usual = TRACE_USUAL_FILE,
+					.measure = capture_measure,
 					.options = { .interval_ms = LOOK_MS, .sample = SAMPLE } } };
 	int status = parse(&live, argc, argv);
 
 	if (status >= 0)
 		return status;
+	if (live.guest.options.frequency)
+		live.guest.measure = NULL;
 	catch_signals();
 	return run(&live);
 }

@@ -12,6 +12,7 @@
 #include "analyze/cost.h"
 #include "analyze/near.h"
 #include "analyze/pattern.h"
+#include "capture/measure.h"
 #include "cmd/command.h"
 #include "cmd/foreign_calls.h"
 #include "cmd/trace_values.h"
@@ -497,11 +498,33 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 	return EXIT_USAGE;
 }
 
+/* Of a guest that runs, the host measures what the kernel does not know. Opens the trace anew then. */
+static int measure(struct trace_args *args, struct ktread **trace)
+{
+	uint64_t hz;
+
+	if (ktread_info(*trace)->frequency || ktread_info(*trace)->form != KTREAD_FORM_RAM)
+		return 0;
+	hz = capture_measure(args->path, args->options.machine);
+	if (!hz)
+		return 0;
+	command_message(
+		args->name,
+		"%s: the kernel does not know its counter's frequency; measured while the guest runs: "
+		"%" PRIu64 " Hz (--frequency HZ sets it)",
+		args->path, hz);
+	args->options.frequency = hz;
+	ktread_close(*trace);
+	return ktread_open(trace, args->path, &args->options);
+}
+
 int trace_args_open(struct trace_args *args, struct ktread **trace)
 {
-	int status;
+	int status = ktread_open(trace, args->path, &args->options);
 
-	if (ktread_open(trace, args->path, &args->options) < 0) {
+	if (status == 0)
+		status = measure(args, trace);
+	if (status < 0) {
 		command_message(args->name, "%s", ktread_message(*trace));
 		return EXIT_BAD_INPUT;
 	}

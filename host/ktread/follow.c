@@ -526,6 +526,13 @@ void ktread_follow_stop(struct ktread_follow *follow)
 	follow->stopping = true;
 }
 
+void ktread_follow_set_frequency(struct ktread_follow *follow, uint64_t frequency)
+{
+	follow->options.frequency = frequency;
+	if (follow->trace && frequency)
+		follow->trace->info.frequency = frequency;
+}
+
 int ktread_follow_ended(const struct ktread_follow *follow)
 {
 	return has_ended(follow);

@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define AWAIT_NS UINT64_C(500000000) /* between looks for a guest */
+#define AWAIT_NS     UINT64_C(500000000) /* between looks for a guest */
+#define MEASURE_NS   UINT64_C(200000000) /* from a boot, or from when it was met */
+#define MEASURE_PART 10			 /* of the time goes at most into measuring */
 
 static uint64_t now_ns(void *context)
 {
@@ -100,6 +102,7 @@ static void leave(struct live_guest *guest)
 	add_up(&guest->account, &account);
 	ktread_follow_close(guest->follow);
 	guest->follow = NULL;
+	guest->measure_at = 0;
 	guest->look_again = now_ns(NULL) + AWAIT_NS;
 }
 
@@ -108,6 +111,27 @@ static void sleep_ms(uint64_t ms)
 	const struct timespec pause = { (time_t)(ms / 1000), (long)(ms % 1000) * 1000000 };
 
 	nanosleep(&pause, NULL);
+}
+
+/* A guest that has just booted does not tell its clock before it has recorded for a while. */
+static void plan_measuring(struct live_guest *guest)
+{
+	const struct ktread *trace = ktread_follow_trace(guest->follow);
+
+	guest->measure_at = 0;
+	if (guest->measure && trace && ktread_info(trace)->frequency == 0)
+		guest->measure_at = now_ns(NULL) + MEASURE_NS;
+}
+
+/* Nothing is followed meanwhile, so that what failed is not tried again at once. */
+static void measure(struct live_guest *guest)
+{
+	const uint64_t begin = now_ns(NULL), hz = guest->measure(guest->path, guest->options.machine);
+	const uint64_t end = now_ns(NULL);
+
+	guest->measure_at = hz ? 0 : end + MEASURE_PART * (end - begin) + MEASURE_NS;
+	if (hz)
+		ktread_follow_set_frequency(guest->follow, hz);
 }
 
 static int next(void *context, struct ktread_followed *now, int wait_ms)
@@ -121,7 +145,11 @@ static int next(void *context, struct ktread_followed *now, int wait_ms)
 			sleep_ms((uint64_t)wait_ms);
 		return now_ns(NULL) < guest->look_again ? 0 : look(guest);
 	}
+	if (guest->measure_at && now_ns(NULL) >= guest->measure_at)
+		measure(guest);
 	status = ktread_follow_next(guest->follow, now, wait_ms);
+	if (status > 0 && now->kind == KTREAD_FOLLOWED_BOOT)
+		plan_measuring(guest);
 	if (status >= 0 && now->kind != KTREAD_FOLLOWED_END)
 		return status;
 	/* A file that is cut short, or no longer there, is a guest that has ended, too. */

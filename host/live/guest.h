@@ -12,13 +12,15 @@
 #include "live/source.h"
 
 struct live_guest {
-	const char *given; /* the file; NULL: the newest RAM file beside `usual` */
-	const char *usual; /* where `ktrace run` would leave its trace */
-	struct ktread_follow_options options;
-	char path[PATH_MAX];		      /* the one that is followed or awaited */
-	struct ktread_follow *follow;	      /* NULL: awaited */
-	struct ktread_follow_account account; /* of the guests before */
-	uint64_t look_again;		      /* ns */
+	const char *given;		      /* the file; NULL: the newest RAM file beside `usual` */
+	const char *usual;		      /* where `ktrace run` would leave its trace */
+	struct ktread_follow_options options; /* `frequency` 0: as the guest says, or … */
+	uint64_t (*measure)(const char *path, const char *machine); /* … as this finds; NULL, 0: unknown */
+	char path[PATH_MAX];					    /* the one that is followed or awaited */
+	struct ktread_follow *follow;				    /* NULL: awaited */
+	struct ktread_follow_account account;			    /* of the guests before */
+	uint64_t look_again;					    /* ns */
+	uint64_t measure_at;					    /* ns, 0: there is no need to */
 	char why[PATH_MAX + 128];
 };
 

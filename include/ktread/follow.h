@@ -97,6 +97,8 @@ int ktread_follow_cpus(struct ktread_follow *follow, struct ktrx_cpu *cpu, uint3
 /* The same of the table of holders, from row `first` on. */
 int ktread_follow_holders(struct ktread_follow *follow, uint32_t first, struct ktrx_holder *holder,
 			  uint32_t room);
+/* From now on stamps are of a counter of so many ticks a second, whatever the guest says. */
+void ktread_follow_set_frequency(struct ktread_follow *follow, uint64_t frequency);
 /* 1: nobody can record any more, so that what is read now is the last. */
 int ktread_follow_ended(const struct ktread_follow *follow);
 const char *ktread_follow_message(const struct ktread_follow *follow); /* of the last error */

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A kernel that does not know its counter's frequency: while the guest runs, the host measures it, so that times are seconds
+# in every command that reads its memory. A guest that does nothing shows no clock, and ticks stay ticks.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# start NAME: the kernel in $tmp/NAME, its RAM file in $ram.
+start() {
+	timeout -k 5 60 "$ktrace" run -q --timeout 50 --stall 0 --out "$tmp/ktrace.ktrx" -- qemu-system-riscv64 -M virt \
+		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	guest=$!
+	await_ram "$tmp"
+	for _ in $(seq 200); do
+		! "$ktrace" show --event example.hello --limit 1 "$ram" >"$tmp/hello" 2>"$tmp/said" || break
+		sleep 0.1
+	done
+}
+
+finish() {
+	kill -INT "$guest"
+	wait "$guest"
+}
+
+for name in busy quiet; do
+	cp -r examples/minimal "$tmp/$name"
+done
+# Hart 0 counts on, a thousand times a second or so.
+sed -i 's/__asm__ volatile("wfi");/{ if (hart == 0) KTRACE(example, count, 0); for (volatile int n = 0; n < 100000; n++) ; }/' \
+	"$tmp/busy/kernel.c"
+for name in busy quiet; do
+	check "a kernel without frequency builds: $name" make -s -C "$tmp/$name" KTRACE="$PWD" OUT="$tmp/$name/build"
+done
+
+start busy
+"$ktrace" summary --json "$ram" >"$tmp/json" 2>"$tmp/said"
+hz=$(grep -o '"frequency":[0-9]*' "$tmp/json" | grep -o '[0-9]*')
+check "the counter of QEMU's riscv64 machine runs at 10 MHz: $hz" test "$hz" -gt 9000000 -a "$hz" -lt 11000000
+check "it is said that this was measured" grep -q 'measured while the guest runs' "$tmp/said"
+"$ktrace" why "$ram" >"$tmp/why" 2>&1
+check "why has seconds" grep -q 'last event [0-9.]* [mu]*s ago' "$tmp/why"
+check "and no ticks" sh -c "! grep -q ' ticks' '$tmp/why'"
+"$ktrace" show --follow --limit 5 "$ram" >"$tmp/followed" 2>"$tmp/said"
+check "what is followed has seconds" grep -q '^\[ *[0-9]*\.[0-9]*\] CPU0' "$tmp/followed"
+"$ktrace" summary --json --frequency 1000 "$ram" >"$tmp/json" 2>&1
+check "a frequency that is given counts" grep -q '"frequency":1000,' "$tmp/json"
+"$ktrace" live --lines --tail 3 --interval 500ms --count 20 "$ram" >"$tmp/live" 2>"$tmp/said"
+check "live has seconds" grep -q '^ *[0-9]*\.[0-9]\{6\} CPU0' "$tmp/live"
+finish
+
+start quiet
+"$ktrace" summary "$ram" >"$tmp/text" 2>"$tmp/said"
+check "of a guest that does nothing it is not known" grep -q "counter's frequency is unknown" "$tmp/said"
+finish
+done_testing
