@@ -13,8 +13,8 @@ struct capture_summary {
 	uint64_t overwritten; /* slots */
 	uint64_t unreadable;  /* slots */
 	uint64_t refused;     /* records, by full rings and before there was one */
-	uint32_t cpus; /* that are online or have recorded */
-	uint32_t outcome; /* KTRX_OUTCOME_* */
+	uint32_t cpus;	      /* that are online or have recorded */
+	uint32_t outcome;     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
 };

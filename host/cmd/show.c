@@ -134,8 +134,8 @@ static void say_cost(const struct show *show, const struct timeline *timeline)
 		return;
 	command_message(show->args.name, "recording took %.1f ns an event, %s%.3f%% of the time of %u CPU%s",
 			(double)cost * 1e6 / (double)info->frequency, timeline->lost ? "at least " : "",
-			100 * cost_share(cost, timeline->shown, timeline->last - timeline->base, cpus),
-			cpus, cpus == 1 ? "" : "s");
+			100 * cost_share(cost, timeline->shown, timeline->last - timeline->base, cpus), cpus,
+			cpus == 1 ? "" : "s");
 }
 
 /* What goes together. 0 or EXIT_USAGE. */

@@ -116,8 +116,8 @@ static uint32_t put_offline(struct output *out, const struct why_evidence *evide
 	if (last == first)
 		why_say(line, sizeof(line), "CPU %-3" PRIu32 " offline: it has never started", first);
 	else
-		why_say(line, sizeof(line),
-			"CPU %" PRIu32 " to %" PRIu32 " offline: they have never started", first, last);
+		why_say(line, sizeof(line), "CPU %" PRIu32 " to %" PRIu32 " offline: they have never started",
+			first, last);
 	why_put_wrapped(out, 0, line);
 	return last;
 }
