@@ -2,8 +2,8 @@
 #include "analyze/note.h"
 
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+
+#include "base/open.h"
 
 const char *note_find(const char *note, const char *key, size_t *length)
 {
@@ -42,13 +42,6 @@ int note_word_after(const char *command, size_t length, const char *option, char
 	return -1;
 }
 
-static bool is_file(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISREG(status.st_mode) && access(path, R_OK) == 0;
-}
-
 bool note_kernel(const char *note, char *path, size_t size)
 {
 	size_t length;
@@ -57,8 +50,8 @@ bool note_kernel(const char *note, char *path, size_t size)
 	if (told && length > 0 && length < size) {
 		memcpy(path, told, length);
 		path[length] = '\0';
-		return is_file(path);
+		return base_is_readable(path);
 	}
 	told = note_find(note, "command", &length);
-	return told && note_word_after(told, length, "-kernel", path, size) == 0 && is_file(path);
+	return told && note_word_after(told, length, "-kernel", path, size) == 0 && base_is_readable(path);
 }

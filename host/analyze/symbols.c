@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "symbols_image.h"
 #include "symbols_library.h"
 
@@ -74,8 +75,10 @@ static int find_no_elf(Dwfl_Module *module, void **data, const char *name, Dwarf
 static int load(struct symbols *symbols, const char *path)
 {
 	struct symbols_library *library = &symbols->library;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = base_open_regular(path, O_RDONLY);
 
+	if (fd < 0 && (errno == ENOTSUP || errno == EISDIR))
+		return say(SYMBOLS_E_FORMAT, "%s: no ELF file: %s", path, base_open_message(errno));
 	if (fd < 0)
 		return say(SYMBOLS_E_SYSTEM, "%s: %s", path, strerror(errno));
 	symbols->callbacks = (Dwfl_Callbacks){
@@ -247,8 +250,7 @@ int symbols_doubtful(const struct symbols *symbols)
 static const char *short_path(const struct symbols_library *library, Dwarf_Die *unit, const char *path)
 {
 	Dwarf_Attribute attribute;
-	const char *folder =
-		library->dwarf_formstring(library->dwarf_attr_integrate(unit, DW_AT_comp_dir, &attribute));
+	const char *folder = library->dwarf_formstring(library->dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	size_t length = folder ? strlen(folder) : 0;
 
 	return path && length && strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1
@@ -264,10 +266,8 @@ static int find_inlining(const struct symbols_library *library, Dwarf_Die *unit,
 	Dwarf_Files *files;
 	size_t count;
 
-	if (library->dwarf_formudata(library->dwarf_attr_integrate(inlined, DW_AT_call_line, &attribute),
-				     &line) ||
-	    library->dwarf_formudata(library->dwarf_attr_integrate(inlined, DW_AT_call_file, &attribute),
-				     &file) ||
+	if (library->dwarf_formudata(library->dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) ||
+	    library->dwarf_formudata(library->dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) ||
 	    library->dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line > UINT32_MAX)
 		return -1;
 	symbol->file = short_path(library, unit, library->dwarf_filesrc(files, file, NULL, NULL));
@@ -317,7 +317,7 @@ static void find_line(struct symbols *symbols, uint64_t address, struct symbol *
 	Dwarf_Line *line;
 	int number;
 
-	while ((unit = library->dwfl_module_nextcu(symbols->module, unit, &bias))) {
+	while ((unit = symbols_library_next_unit(library, symbols->module, unit, &bias))) {
 		if (library->dwarf_haspc(unit, address - bias) != 1)
 			continue;
 		if (find_event(library, unit, unit, address - bias, 0, symbol) == 0)

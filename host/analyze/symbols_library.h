@@ -3,6 +3,7 @@
 #ifndef ANALYZE_SYMBOLS_LIBRARY_H
 #define ANALYZE_SYMBOLS_LIBRARY_H
 
+#include <elfutils/libdwelf.h>
 #include <elfutils/libdwfl.h>
 
 #define SYMBOLS_LIBRARY(USE)              \
@@ -21,7 +22,7 @@
 	USE(dwfl_module_getsym_info)      \
 	USE(dwfl_module_info)             \
 	USE(dwfl_module_nextcu)           \
-	USE(dwarf_attr_integrate)         \
+	USE(dwarf_attr)                   \
 	USE(dwarf_child)                  \
 	USE(dwarf_diename)                \
 	USE(dwarf_filesrc)                \
@@ -38,6 +39,7 @@
 	USE(dwarf_lineno)                 \
 	USE(dwarf_linesrc)                \
 	USE(dwarf_onesrcline)             \
+	USE(dwelf_dwarf_gnu_debugaltlink) \
 	USE(elf_getphdrnum)               \
 	USE(elf_nextscn)                  \
 	USE(gelf_getehdr)                 \
@@ -54,5 +56,11 @@ struct symbols_library {
 /* 0, or -1: the library is not there, or too old. */
 int symbols_library_open(struct symbols_library *library);
 void symbols_library_close(struct symbols_library *library);
+/*
+ * The next unit of the module's debug information; the first for NULL. As dwfl_module_nextcu(), but NULL where that would open
+ * something else than a regular file: a module may name another file that has its strings, and libdw opens what it finds there.
+ */
+Dwarf_Die *symbols_library_next_unit(const struct symbols_library *library, Dwfl_Module *module,
+				     Dwarf_Die *unit, Dwarf_Addr *bias);
 
 #endif

@@ -54,6 +54,15 @@ int base_open_regular(const char *path, int flags)
 	return error ? fail(descriptor, error) : descriptor;
 }
 
+bool base_is_readable(const char *path)
+{
+	int descriptor = base_open_regular(path, O_RDONLY);
+
+	if (descriptor >= 0)
+		close(descriptor);
+	return descriptor >= 0;
+}
+
 /* Files below /proc and /sys have size 0, so the end is where read() says that it is. */
 static char *read_all(int descriptor, size_t most, size_t *size)
 {

@@ -9,6 +9,7 @@
 #define BASE_OPEN_H
 
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -21,6 +22,9 @@
  * regular file, or what open(2) reports.
  */
 int base_open_regular(const char *path, int flags);
+
+/* Returns whether the path names a regular file that base_open_regular() can open for reading. */
+bool base_is_readable(const char *path);
 
 /*
  * Reads a whole regular file of at most `most` bytes.

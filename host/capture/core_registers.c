@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <errno.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -7,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "core_registers.h"
 #include "error.h"
 #include "registers.h"
@@ -129,11 +131,11 @@ static bool read_notes(int fd, struct notes *notes)
 int capture_core_registers(const char *path, char **text)
 {
 	struct notes notes = { 0 };
-	int fd = open(path, O_RDONLY | O_CLOEXEC), error = 0;
+	int fd = base_open_regular(path, O_RDONLY), error = 0;
 
 	*text = NULL;
 	if (fd < 0)
-		return capture_fail_errno("%s", path);
+		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", path, base_open_message(errno));
 	if (read_notes(fd, &notes))
 		error = add_cpus(text, &notes);
 	close(fd);

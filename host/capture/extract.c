@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <errno.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -8,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "core_cpus.h"
 #include "error.h"
 #include "extract.h"
@@ -26,16 +28,14 @@ static int say_is_trace(const char *path)
 static int sniff(const char *path, enum ktread_form *form)
 {
 	Elf64_Ehdr header = { 0 };
-	struct stat status;
 	ssize_t got = -1;
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = base_open_regular(path, O_RDONLY);
 
-	if (fd < 0 || fstat(fd, &status) != 0 ||
-	    (S_ISREG(status.st_mode) && (got = pread(fd, &header, sizeof(header), 0)) < 0))
-		capture_fail_errno("%s", path);
-	else if (got < 0)
+	if (fd < 0 && errno == ENOTSUP)
 		capture_fail(CAPTURE_E_FORMAT,
 			     "%s: not a regular file: memory is read at random, not as a stream", path);
+	else if (fd < 0 || (got = pread(fd, &header, sizeof(header), 0)) < 0)
+		capture_fail_errno("%s", path);
 	else if (got == 0)
 		capture_fail(CAPTURE_E_FORMAT, "%s: empty", path), got = -1;
 	if (fd >= 0)

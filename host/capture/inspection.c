@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "frequency.h"
 #include "inspection.h"
 #include "path.h"
@@ -50,7 +51,8 @@ static void take_page(struct capture_inspection *inspection, bool refused)
 	struct capture_stack_page *page = &inspection->page;
 	char path[PATH_MAX];
 	ssize_t got = -1;
-	int fd = !refused && page_path(inspection, path) == 0 ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+	int fd = !refused && page_path(inspection, path) == 0 ? base_open_regular(path, O_RDONLY | O_NOFOLLOW)
+							      : -1;
 
 	if (fd >= 0) {
 		got = read(fd, page->bytes, sizeof(page->bytes));

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <errno.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -7,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "error.h"
 #include "kernel_elf.h"
 #include "ktrx/v2.h"
@@ -242,12 +244,15 @@ static int read_file(struct capture_kernel *kernel, const struct file *file, con
 
 int capture_kernel_read(struct capture_kernel *kernel, const char *path)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = base_open_regular(path, O_RDONLY);
 	struct file file = { 0 };
 	struct stat status;
 	void *bytes;
 	int error;
 
+	if (fd < 0 && (errno == ENOTSUP || errno == EISDIR))
+		return capture_fail(CAPTURE_E_FORMAT, "%s: not an ELF file: %s", path,
+				    base_open_message(errno));
 	if (fd < 0 || fstat(fd, &status) != 0) {
 		capture_fail_errno("%s", path);
 		if (fd >= 0)
@@ -255,8 +260,7 @@ int capture_kernel_read(struct capture_kernel *kernel, const char *path)
 		return CAPTURE_E_SYSTEM;
 	}
 	file.size = (uint64_t)status.st_size;
-	bytes = S_ISREG(status.st_mode) && file.size ? mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0)
-						     : MAP_FAILED;
+	bytes = file.size ? mmap(NULL, file.size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 	close(fd);
 	if (bytes == MAP_FAILED)
 		return capture_fail(CAPTURE_E_FORMAT, "%s: not an ELF file", path);

@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "error.h"
 
 #define NANOSECONDS UINT64_C(1000000000)
@@ -226,8 +227,10 @@ int capture_mailbox_open(struct capture_mailbox **mailbox, const char *path, con
 		return capture_fail_errno("%s", path);
 	opened->path = path;
 	opened->nonce = nonce;
-	opened->descriptor = open(path, O_RDWR | O_CLOEXEC);
-	status = opened->descriptor < 0 ? capture_fail_errno("%s", path) : lock(opened, timeout_ns);
+	opened->descriptor = base_open_regular(path, O_RDWR);
+	status = opened->descriptor < 0
+			 ? capture_fail(CAPTURE_E_SYSTEM, "%s: %s", path, base_open_message(errno))
+			 : lock(opened, timeout_ns);
 	if (status == 0)
 		status = find(opened, architecture);
 	if (status == 0)

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "error.h"
 #include "frequency.h"
 #include "interrupt.h"
@@ -270,7 +271,8 @@ static int open_memory(struct peer_qmp *qmp)
 	error = make_files(qmp);
 	if (error)
 		return error;
-	if (path[0] && access(path, R_OK) == 0)
+	/* The peer may name anything: a folder of huge pages, a FIFO, a file on another machine. */
+	if (path[0] && base_is_readable(path))
 		return capture_ram_open(&qmp->peer.memory, path, &qmp->map, NULL);
 	return open_by_process(qmp) == 0 ? 0 : open_by_command(qmp);
 }

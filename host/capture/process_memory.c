@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "error.h"
 #include "process_memory.h"
 
@@ -105,7 +107,7 @@ int capture_process_open(struct ktread_memory **memory, pid_t pid, const struct 
 		return capture_fail_errno("memory of process %ld", (long)pid);
 	snprintf(path, sizeof(path), "/proc/%ld/pagemap", (long)pid);
 	process->pid = pid;
-	process->pagemap = open(path, O_RDONLY | O_CLOEXEC);
+	process->pagemap = base_open_regular(path, O_RDONLY);
 	process->page = (uint64_t)sysconf(_SC_PAGESIZE);
 	process->map = *map;
 	for (uint32_t i = 0; i < map->ranges; i++)

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "error.h"
 #include "ram.h"
 
@@ -104,11 +105,10 @@ static int open_mapped(struct ktread_memory **memory, const char *path, const st
 	if (!ram)
 		return capture_fail_errno("%s", path);
 	ram->map = *map;
-	ram->fd = open(path, O_RDONLY | O_CLOEXEC);
+	ram->fd = base_open_regular(path, O_RDONLY);
 	if (ram->fd < 0) {
-		capture_fail_errno("%s", path);
 		free(ram);
-		return CAPTURE_E_SYSTEM;
+		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", path, base_open_message(errno));
 	}
 	for (uint32_t i = 0; i < map->ranges; i++)
 		range[i] = (struct ktread_range){ map->range[i].physical, map->range[i].length };

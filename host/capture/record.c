@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "error.h"
 #include "record.h"
 
@@ -84,11 +85,11 @@ int capture_record_load(struct capture_record *record, const char *path)
 	ssize_t length;
 	int fd;
 
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = base_open_regular(path, O_RDONLY);
 	if (fd < 0 && errno == ENOENT)
 		return capture_fail(CAPTURE_E_ABSENT, "%s is not there", path);
 	if (fd < 0)
-		return capture_fail_errno("%s", path);
+		return capture_fail(CAPTURE_E_SYSTEM, "%s: %s", path, base_open_message(errno));
 	bytes = malloc(RECORD_MAX);
 	length = bytes ? read(fd, bytes, RECORD_MAX) : -1;
 	close(fd);

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
 #include "flow/beside.h"
@@ -22,7 +23,7 @@ enum content { OF_BSD, RECORDS, RINGS };
 static enum content content_of(const char *path)
 {
 	const uint32_t unit = KTRX_HWT_UNIT_MAGIC;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = base_open_regular(path, O_RDONLY);
 	char magic[4] = "";
 
 	if (fd >= 0) {

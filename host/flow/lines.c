@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "analyze/symbols_library.h"
 
 #define LINES_MOST (1u << 24)
@@ -38,10 +39,10 @@ static int find_no_debug_file(Dwfl_Module *module, void **data, const char *name
 
 static int load(struct files *files, const char *path, char *message, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = base_open_regular(path, O_RDONLY);
 
 	if (fd < 0)
-		return fail(message, size, path, strerror(errno));
+		return fail(message, size, path, base_open_message(errno));
 	files->callbacks = (Dwfl_Callbacks){
 		.find_debuginfo = find_no_debug_file,
 		.section_address = files->library.dwfl_offline_section_address,
@@ -125,7 +126,7 @@ int flow_lines_read(struct flow_lines *lines, const char *path, char *message, s
 		return fail(message, size, path, "libdw is not there, which lines are read by");
 	if (load(files, path, message, size) < 0)
 		return -1;
-	while (status == 0 && (unit = files->library.dwfl_module_nextcu(files->module, unit, &bias)))
+	while (status == 0 && (unit = symbols_library_next_unit(&files->library, files->module, unit, &bias)))
 		status = read_unit(lines, &room, unit);
 	if (status < 0)
 		return fail(message, size, path, "out of memory");

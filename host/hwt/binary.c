@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "ktread/ktread.h"
 #include "names.h"
 
@@ -64,8 +65,6 @@ static int map(struct hwt_binary *binary, int descriptor)
 
 	if (fstat(descriptor, &status) != 0)
 		return KTREAD_E_SYSTEM;
-	if (!S_ISREG(status.st_mode))
-		return KTREAD_E_FORMAT;
 	binary->size = (uint64_t)status.st_size;
 	if (binary->size == 0)
 		return 0;
@@ -79,18 +78,12 @@ static int map(struct hwt_binary *binary, int descriptor)
 int hwt_binary_open(struct hwt_binary **opened, const char *path)
 {
 	struct hwt_binary *binary;
-	struct stat before;
 	int descriptor, status, error;
 
 	*opened = NULL;
-	/* Whatever a path of the trace names: a device may do something when it is opened, a pipe waits for its other end. */
-	if (stat(path, &before) != 0)
-		return KTREAD_E_SYSTEM;
-	if (!S_ISREG(before.st_mode))
-		return KTREAD_E_FORMAT;
-	descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	descriptor = base_open_regular(path, O_RDONLY); /* a path of the trace may name anything */
 	if (descriptor < 0)
-		return KTREAD_E_SYSTEM;
+		return errno == ENOTSUP || errno == EISDIR ? KTREAD_E_FORMAT : KTREAD_E_SYSTEM;
 	binary = calloc(1, sizeof(*binary));
 	if (binary)
 		binary->path = strdup(path);

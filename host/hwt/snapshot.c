@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/open.h"
 #include "ktread/memory.h"
 #include "walk.h"
 
@@ -48,13 +50,13 @@ static const char *name_of(uint16_t machine)
 
 static bool is_elf(const char *path)
 {
-	FILE *file = fopen(path, "rb");
+	int fd = base_open_regular(path, O_RDONLY);
 	char first[4] = "";
-	const bool elf = file && fread(first, 1, sizeof(first), file) == sizeof(first) &&
+	const bool elf = fd >= 0 && read(fd, first, sizeof(first)) == (ssize_t)sizeof(first) &&
 			 memcmp(first, "\177ELF", sizeof(first)) == 0;
 
-	if (file)
-		fclose(file);
+	if (fd >= 0)
+		close(fd);
 	return elf;
 }
 

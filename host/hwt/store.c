@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "ktread/ktread.h"
 
 static const unsigned char zstd[4] = { 0x28, 0xb5, 0x2f, 0xfd };
@@ -47,7 +48,7 @@ int hwt_store_open(struct hwt_store *store, const char *path)
 	else if (!S_ISREG(status.st_mode))
 		store->copies = true;
 	if (!store->copies) {
-		store->descriptor = open(path, O_RDONLY | O_CLOEXEC);
+		store->descriptor = base_open_regular(path, O_RDONLY);
 		if (store->descriptor < 0)
 			return KTREAD_E_SYSTEM;
 		if (is_plain(store->descriptor)) {

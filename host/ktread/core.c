@@ -149,7 +149,7 @@ int ktread_core_map(struct ktread_memory *memory)
 int ktread_memory_open_core(struct ktread_memory **memory, const char *path)
 {
 	struct ktread_memory *opened;
-	int status = ktread_source_open_file(&opened, path);
+	int status = ktread_source_open_regular(&opened, path);
 
 	if (status < 0)
 		return status;

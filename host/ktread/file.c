@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/open.h"
 #include "message.h"
 #include "source.h"
 
@@ -177,4 +178,13 @@ int ktread_source_open_file(struct ktread_memory **memory, const char *path)
 	int descriptor = open_seekable(path, &state);
 
 	return descriptor < 0 ? descriptor : ktread_source_open_descriptor(memory, descriptor, path);
+}
+
+int ktread_source_open_regular(struct ktread_memory **memory, const char *path)
+{
+	int descriptor = base_open_regular(path, O_RDONLY);
+
+	if (descriptor < 0)
+		return ktread_fail(KTREAD_E_SYSTEM, "%s: %s", path, base_open_message(errno));
+	return ktread_source_open_descriptor(memory, descriptor, path);
 }

@@ -95,7 +95,7 @@ static int check_kind(struct ktread_memory *memory)
 
 static int open_file(struct ktread_follow *follow)
 {
-	int status = ktread_source_open_file(&follow->memory, follow->path);
+	int status = ktread_source_open_regular(&follow->memory, follow->path);
 
 	if (status < 0)
 		return status;

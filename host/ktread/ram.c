@@ -101,7 +101,7 @@ int ktread_ram_try(struct ktread_memory *memory, uint16_t machine, uint64_t offs
 int ktread_memory_open_ram(struct ktread_memory **memory, const char *path, const char *machine)
 {
 	struct ktread_memory *opened;
-	int status = ktread_source_open_file(&opened, path);
+	int status = ktread_source_open_regular(&opened, path);
 
 	if (status < 0)
 		return status;

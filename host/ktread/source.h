@@ -41,6 +41,8 @@ int ktread_source_create(struct ktread_memory **memory, const struct ktread_memo
 int ktread_source_map(struct ktread_memory *memory, const struct ktread_span *span, uint32_t spans);
 /* A regular file, or a pipe copied into a temporary one, as one range from 0. */
 int ktread_source_open_file(struct ktread_memory **memory, const char *path);
+/* The same for a regular file only: memory is read at random, and its name may come from a QMP peer. */
+int ktread_source_open_regular(struct ktread_memory **memory, const char *path);
 /* A file that is open already; takes over the descriptor, also when it fails. */
 int ktread_source_open_descriptor(struct ktread_memory **memory, int descriptor, const char *name);
 /* Descriptor of a temporary file without a name, or an error. */

@@ -50,7 +50,8 @@ bool live_guest_newest(const char *usual, char path[PATH_MAX])
 	if (glob(pattern, GLOB_NOSORT, NULL, &found) != 0)
 		return false;
 	for (size_t i = 0; i < found.gl_pathc; i++) {
-		if (stat(found.gl_pathv[i], &status) < 0 || (any && !is_newer(&status, &newest)))
+		if (stat(found.gl_pathv[i], &status) < 0 || !S_ISREG(status.st_mode) ||
+		    (any && !is_newer(&status, &newest)))
 			continue;
 		newest = status;
 		any = snprintf(path, PATH_MAX, "%s", found.gl_pathv[i]) < PATH_MAX;

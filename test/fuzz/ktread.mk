@@ -2,7 +2,7 @@
 #
 # The reader as a fuzz target: replayed over golden and bad inputs by `make check`, every bit of them by `make soak`;
 # `make fuzz-ktread` fuzzes until it is stopped.
-KTREAD_FUZZ_SRCS := test/fuzz/ktread_fuzz.c test/fuzz/ktread_exercise.c $(wildcard host/ktread/*.c)
+KTREAD_FUZZ_SRCS := test/fuzz/ktread_fuzz.c test/fuzz/ktread_exercise.c $(wildcard host/ktread/*.c host/base/*.c)
 
 build/test/asan/ktread_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(KTREAD_FUZZ_SRCS),)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^

@@ -2,7 +2,7 @@
 #
 # The reader of process traces as a fuzz target: replayed over golden and bad inputs by `make check`, every bit of them by
 # `make soak`; `make fuzz-proc` fuzzes until it is stopped.
-PROC_FUZZ_SRCS := test/fuzz/proc_fuzz.c $(wildcard host/ktread/*.c)
+PROC_FUZZ_SRCS := test/fuzz/proc_fuzz.c $(wildcard host/ktread/*.c host/base/*.c)
 
 build/test/asan/proc_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(PROC_FUZZ_SRCS),)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # ktrace why as a fuzz target: replayed over damaged traces by `make check`; `make fuzz-why` fuzzes until it is stopped.
-WHY_FUZZ_SRCS := test/fuzz/why_fuzz.c $(filter-out test/unit/% host/ktread/%,$(WHY_TEST_SRCS)) $(wildcard host/ktread/*.c)
+WHY_FUZZ_SRCS := test/fuzz/why_fuzz.c $(filter-out test/unit/% host/ktread/%,$(WHY_TEST_SRCS)) $(wildcard host/ktread/*.c host/base/*.c)
 
 build/test/asan/why_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(WHY_FUZZ_SRCS),-Ihost)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ -ldl

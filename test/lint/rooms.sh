@@ -39,18 +39,19 @@ allow "kernel/hwt sees the kernel API and how process traces lay records out" ke
 allow "kernel/console sees the kernel API and the core" kernel/console ktrx/ ktrace/ ../core/
 allow "demo is a customer" demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 allow "examples are customers" examples ktrace/ ktrx/
-allow "host/ktread sees the wire" host/ktread ktrx/ ktread/
-allow "host/capture sees ktread" host/capture ktrx/ ktread/ capture/
-allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/
-allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/
-allow "host/flow sees hwt, analyze and export" host/flow ktrx/ ktread/ hwt/ analyze/ export/ flow/
+allow "host/base is a leaf" host/base base/
+allow "host/ktread sees the wire" host/ktread ktrx/ ktread/ base/
+allow "host/capture sees ktread" host/capture ktrx/ ktread/ capture/ base/
+allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/ base/
+allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/ base/
+allow "host/flow sees hwt, analyze and export" host/flow ktrx/ ktread/ hwt/ analyze/ export/ flow/ base/
 allow "host/plugin sees the wire alone" host/plugin ktrx/ plugin/
-allow "host/live sees ktread, analyze and export" host/live ktrx/ ktread/ analyze/ export/ live/
-allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/ export/ why/
-allow "host/record sees the wire, programs' header, names of calls, and how names are made harmless" host/record ktrx/ user/ export/linux_calls.h export/escape.h record/
-allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/
-allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/
-allow "host/hwt sees the wire, ktread, and the symbols of files" host/hwt ktrx/ ktread/ analyze/symbols.h hwt/
+allow "host/live sees ktread, analyze and export" host/live ktrx/ ktread/ analyze/ export/ live/ base/
+allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/ export/ why/ base/
+allow "host/record sees the wire, programs' header, names of calls, and how names are made harmless" host/record ktrx/ user/ export/linux_calls.h export/escape.h record/ base/
+allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/ base/
+allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/ base/
+allow "host/hwt sees the wire, ktread, and the symbols of files" host/hwt ktrx/ ktread/ analyze/symbols.h hwt/ base/
 allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ hwt/ flow/ cmd/ base/
 
 # No architecture is named by #if outside the rooms made for it.

@@ -3,6 +3,10 @@
 # The file of rules that ships is read from share/.
 #
 # The test looks up its own functions, in its own file: a position-independent one, loaded anywhere.
+UNIT_TESTS += analyze_named
+UNIT_SRCS_analyze_named := test/unit/analyze_named.c $(patsubst %,host/analyze/%.c,symbols symbols_image symbols_library)
+UNIT_CFLAGS_analyze_named := -Ihost
+UNIT_LDLIBS_analyze_named := -ldl
 UNIT_TESTS += analyze_symbols
 UNIT_SRCS_analyze_symbols := test/unit/analyze_symbols.c $(patsubst %,host/analyze/%.c,symbols symbols_image symbols_library)
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie

@@ -20,7 +20,7 @@ UNIT_SRCS_capture_ram += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,summary,summary))
 UNIT_SRCS_capture_summary += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
 UNIT_SRCS_capture_summary += $(wildcard host/ktread/*.c)
-$(eval $(call capture_test,peer,dial frequency gdb interrupt json monitor peer_gdb qmp registers))
+$(eval $(call capture_test,peer,dial frequency gdb interrupt json memory_map monitor peer_gdb peer_qmp process_memory qmp ram registers))
 UNIT_SRCS_capture_peer += $(wildcard host/ktread/*.c) host/analyze/privilege.c
 UNIT_LDLIBS_capture_peer := -pthread
 $(eval $(call capture_test,expect,expect))

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -181,6 +182,71 @@ static void qmp_that_is_none_is_told(void **state)
 	}
 	assert_true(capture_monitor_open(&monitor, "/nowhere/qmp", QUICK_MS) < 0);
 	assert_true(capture_monitor_open(&monitor, "localhost:1", QUICK_MS) < 0);
+}
+
+/* A QMP peer whose guest's RAM is that file. Opens it; the caller closes it and ends the peer. */
+static int open_with_ram_file(struct peer *peer, struct capture_peer **opened, const char *ram)
+{
+	static char mem_path[128];
+	static const char *const lines[] = {
+		GREETING,
+		ENABLED,
+		"{\"return\": {\"status\": \"running\"}, \"id\": \"2\"}\r\n",
+		"{\"return\": \"/objects/ram\", \"id\": \"3\"}\r\n",
+		"{\"return\": true, \"id\": \"4\"}\r\n",
+		mem_path,
+		"{\"return\": \"FlatView #0\\n AS \\\"memory\\\", root: system\\n"
+		"  0000000000000000-0000000000000fff (prio 0, ram): ram\\n\", \"id\": \"6\"}\r\n",
+		"{\"return\": \"no address\", \"id\": \"7\"}\r\n",
+		NULL
+	};
+
+	snprintf(mem_path, sizeof(mem_path), "{\"return\": \"%s\", \"id\": \"5\"}\r\n", ram);
+	begin(peer, lines);
+	alarm(60); /* ends a test that waits for a FIFO */
+	return capture_peer_open_qmp(opened, peer->path, 5000);
+}
+
+static void ram_file_is_read(void **state)
+{
+	char path[] = "/tmp/ktrace-ram-XXXXXX", page[4096] = { 7 }, read[4096];
+	struct capture_peer *opened = NULL;
+	struct peer peer;
+	int fd = mkstemp(path);
+
+	(void)state;
+	assert_int_equal(write(fd, page, sizeof(page)), sizeof(page));
+	close(fd);
+	assert_int_equal(open_with_ram_file(&peer, &opened, path), 0);
+	assert_int_equal(ktread_memory_read(opened->memory, 0, read, sizeof(read)), 0);
+	assert_memory_equal(read, page, sizeof(page));
+	capture_peer_close(opened);
+	end(&peer);
+	unlink(path);
+}
+
+/* Memory then comes by pmemsave, which this peer does not answer. */
+static void ram_that_is_no_regular_file_is_not_opened(void **state)
+{
+	char folder[] = "/tmp/ktrace-ram-XXXXXX", fifo[64];
+	const char *const named[] = { fifo, folder, "/dev/zero", "/nowhere" };
+
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	snprintf(fifo, sizeof(fifo), "%s/fifo", folder);
+	assert_int_equal(mkfifo(fifo, 0600), 0);
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		struct capture_peer *opened = NULL;
+		struct peer peer;
+
+		assert_int_equal(open_with_ram_file(&peer, &opened, named[i]), 0);
+		assert_null(strstr(peer.received, "pmemsave"));
+		assert_non_null(strstr(peer.received, "gpa2hva"));
+		capture_peer_close(opened);
+		end(&peer);
+	}
+	unlink(fifo);
+	rmdir(folder);
 }
 
 /* The first line goes out unasked, as QEMU's does when the connection halts it. */
@@ -424,6 +490,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(qmp_answers_are_told_from_events),
 		cmocka_unit_test(qmp_that_is_none_is_told),
+		cmocka_unit_test(ram_file_is_read),
+		cmocka_unit_test(ram_that_is_no_regular_file_is_not_opened),
 		cmocka_unit_test(gdb_packets_are_read),
 		cmocka_unit_test(hostile_gdb_replies_are_refused),
 		cmocka_unit_test(endless_gdb_reply_is_refused),
