@@ -8,6 +8,8 @@
 #   equal "exit status" 13 "$status"                          two words that must be the same
 #   same "timeline" test/golden/v1.txt "$tmp/out"             two files that must be the same
 #   skip "KVM smoke" "/dev/kvm is absent"
+#   await grep -q ready "$tmp/console"                        waits for a command to succeed; it is a failure if it never does
+#   check "it ends" eventually test -s "$tmp/end"             a command that must succeed sooner or later
 #   done_testing
 tap_n=0
 tap_failed=0
@@ -55,7 +57,24 @@ same() {
 	fi
 }
 
+# Runs a command again and again until it succeeds. Fails after $patience seconds: a bound that only a hang reaches, so that a
+# busy machine is waited for. A test never sleeps for a time in which something should have happened; it waits for that.
+patience=120
+eventually() {
+	eventually_end=$(($(date +%s) + patience))
+	until "$@" >"$tmp/.eventually" 2>&1; do
+		[ "$(date +%s)" -lt "$eventually_end" ] || return 1
+		sleep 0.1
+	done
+}
+
+await() { eventually "$@" || echo "gave up after $patience s: $*" >>"$tmp/.gave_up"; }
+
+# count_is_at_least N FILE PATTERN: so many lines of the file match the pattern.
+count_is_at_least() { [ "$(grep -acE -e "$3" "$2")" -ge "$1" ]; }
+
 done_testing() {
+	[ ! -e "$tmp/.gave_up" ] || fail "what the test waited for came" "$(cat "$tmp/.gave_up")"
 	printf '1..%d\n' "$tap_n"
 	[ "$tap_failed" -eq 0 ]
 	exit

@@ -62,12 +62,11 @@ for format in freebsd1 ktrx; do
 		head -c $begun "$tmp/$format.ktrace" >"$tmp/grows"
 		build/bin/kdump -l -t cn "$tmp/grows" >"$tmp/followed" 2>"$tmp/message" &
 		follower=$!
-		tries=0
-		[ $begun -eq 0 ] && sleep 0.3
+		await sh -c 'ls -l "/proc/$0/fd" | grep -q /grows$' "$follower"
 		tail -c +$((begun + 1)) "$tmp/$format.ktrace" | head -c 2000 >>"$tmp/grows"
-		until grep -q motd "$tmp/followed" || [ $((tries += 1)) -gt 100 ]; do sleep 0.1; done
+		await grep -q motd "$tmp/followed"
 		tail -c +$((begun + 2001)) "$tmp/$format.ktrace" >>"$tmp/grows"
-		until grep -q 'exit(0' "$tmp/followed" || [ $((tries += 1)) -gt 200 ]; do sleep 0.1; done
+		await grep -q 'exit(0' "$tmp/followed"
 		kill -INT $follower
 		wait $follower
 		equal "l: $format from $begun bytes on: an interrupt is its end" 0 $?

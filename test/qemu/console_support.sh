@@ -13,41 +13,51 @@ boot() {
 	shift 2
 	: >"$tmp/console"
 	status=0
+	rm -f "$tmp/keys" "$tmp"/trace.*.ram
+	mkfifo "$tmp/keys"
+	exec 3<>"$tmp/keys" # the serial line stays open after the last key
+	type_keys "$@" >&3 &
+	typist=$!
 	# shellcheck disable=SC2046
-	type_keys "$@" | timeout -k 5 60 "$ktrace" run -q --timeout 45 --out "$tmp/trace" -- \
-		$(sh scripts/qemu.sh "$boot_arch" 2) -append "$boot_arguments" >"$tmp/console" 2>"$tmp/err" || status=$?
+	timeout -k 5 60 "$ktrace" run -q --timeout 45 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$boot_arch" 2) \
+		-append "$boot_arguments" <&3 >"$tmp/console" 2>"$tmp/err" || status=$?
+	exec 3>&-
+	kill "$typist" 2>/dev/null
+	wait "$typist"
 	sed 's/--More--\r *\r//g; s/^Booting from ROM\.*//' "$tmp/console" | tr -d '\r' >"$tmp/lines"
 }
 
-# await TEXT COUNT: until it stands so often on the console.
-await() {
-	patience=300
-	while [ "$(grep -aoF -e "$1" "$tmp/console" | wc -l)" -lt "$2" ] && [ "$patience" -gt 0 ]; do
-		patience=$((patience - 1))
-		sleep 0.1
-	done
+# occurs TEXT COUNT: it stands so often on the console.
+occurs() { [ "$(grep -aoF -e "$1" "$tmp/console" | wc -l)" -ge "$2" ]; }
+
+# records EVENT COUNT: each CPU of the guest that runs has recorded the event so often.
+records() {
+	"$ktrace" extract -o "$tmp/live" "$tmp"/trace.*.ram && "$ktrace" show --event "$1" "$tmp/live" >"$tmp/recorded" &&
+		count_is_at_least "$2" "$tmp/recorded" ' CPU0 ' && count_is_at_least "$2" "$tmp/recorded" ' CPU1 '
 }
 
-# Each argument is awaited or typed: "await:COUNT:TEXT", "sleep:SECONDS", "key:C" (as for printf), or a command for the
-# next prompt.
+# Each argument is awaited or typed: "await:COUNT:TEXT", "records:COUNT:EVENT", "key:C" (as for printf), or a command for
+# the next prompt.
 type_keys() {
 	prompts=0
 	for key; do
 		case $key in
 		await:*)
 			key=${key#await:}
-			await "${key#*:}" "${key%%:*}"
+			await occurs "${key#*:}" "${key%%:*}"
 			;;
-		sleep:*) sleep "${key#sleep:}" ;;
+		records:*)
+			key=${key#records:}
+			await records "${key#*:}" "${key%%:*}"
+			;;
 		key:*) printf '%b' "${key#key:}" ;;
 		*)
 			prompts=$((prompts + 1))
-			await 'db> ' "$prompts"
+			await occurs 'db> ' "$prompts"
 			printf '%s\r' "$key"
 			;;
 		esac
 	done
-	sleep 0.5 # the last one arrives before the line is closed
 }
 
 # answer COMMAND: what was shown between this command and the next prompt.

@@ -15,12 +15,8 @@ start() {
 		-append "$*" <"$tmp/keys" >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	exec 3>"$tmp/keys"
-	ram=
-	for _ in $(seq 200); do
-		ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
-		[ -z "$ram" ] || break
-		sleep 0.1
-	done
+	await grep -q 'the guest runs, its RAM is' "$tmp/err"
+	ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
 	prompts=0
 }
 
@@ -32,12 +28,7 @@ finish() {
 }
 
 # Waits until the shell has prompted once more than it was typed to.
-prompted() {
-	for _ in $(seq 300); do
-		[ "$(grep -c '^\$ ' "$tmp/console")" -le "$prompts" ] || break
-		sleep 0.1
-	done
-}
+prompted() { await count_is_at_least $((prompts + 1)) "$tmp/console" '^\$ '; }
 
 type_line() {
 	prompted
@@ -47,25 +38,29 @@ type_line() {
 
 control() { timeout -k 2 20 "$ktrace" control --timeout 10 "$ram" "$@"; }
 
+# The timeline, in $tmp/shown, has more than twenty events since the rings were cleared.
+shows_events() {
+	"$ktrace" show "$ram" >"$tmp/shown"
+	[ "$(wc -l <"$tmp/shown")" -gt 20 ]
+}
+
+# The guest's setting of mm.fault_enter, as the host reads it.
+counts_faults() { "$ktrace" control "$ram" | grep -q 'mm.fault_enter .* count'; }
+
+clears() { control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/said"; }
+
 # The settings that the guest's shell or the host says, but for what the kernel measures all the time.
 settings() { tr -d '\r' <"$1" | grep -E '^debug\.[a-z0-9_.]*: ' | grep -v '^debug.ktr.cost:' | sort; }
 
 for arch in x86_64 aarch64 riscv64; do
 	start "$arch" run=forever "ktrace=-*"
 	# The kernel may still be booting. What it recorded before it came to its arguments is cleared.
-	for _ in $(seq 50); do
-		control clear 'sched.*=on,-sched.create' 'lock.*=off' >"$tmp/changed" 2>"$tmp/said" && break
-		sleep 0.2
-	done
+	await clears
 	check "$arch: the guest answers: $(head -n 1 "$tmp/said")" test ! -s "$tmp/said"
 	check "$arch: that its rings were cleared is said" grep -q '^recorded so far: forgotten' "$tmp/changed"
 	equal "$arch: what changed is told" "sched.block: off -> on sched.exit: off -> on sched.switch: off -> on sched.wake: off -> on sched.wake_nobody: off -> on" \
 		"$(grep '^sched' "$tmp/changed" | sort | xargs)"
-	for _ in $(seq 50); do
-		"$ktrace" show "$ram" >"$tmp/shown" 2>/dev/null
-		[ "$(wc -l <"$tmp/shown")" -le 20 ] || break
-		sleep 0.2
-	done
+	await shows_events
 	groups=$(sed -n 's/.* \([a-z]*\)\.[a-z_]*[ (:].*/\1/p' "$tmp/shown" | sort -u | xargs)
 	equal "$arch: only what was asked for is recorded" sched "$groups"
 	check "$arch: and it is: $(wc -l <"$tmp/shown")" test "$(wc -l <"$tmp/shown")" -gt 20
@@ -80,11 +75,7 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: a guest that stands still does not answer" 1 $?
 	check "$arch: what was asked of it waits" grep -q '^waiting: 1 request,' "$tmp/shown"
 	kill -CONT "$qemu"
-	tries=50
-	until "$ktrace" control "$ram" 2>/dev/null | grep -q 'mm.fault_enter .* count' || [ $((tries -= 1)) -eq 0 ]; do
-		sleep 0.1
-	done
-	check "$arch: and is carried out once it goes on" test "$tries" -gt 0
+	check "$arch: and is carried out once it goes on" eventually counts_faults
 	kill -INT "$guest"
 	finish
 	"$ktrace" control --timeout 0.2 "$ram" start 2>"$tmp/said"

@@ -14,17 +14,17 @@ start() {
 	arch=$1
 	shift
 	boot_open "$arch" "debug=ktrace run=forever" "$@"
-	until_so has_trace
+	await has_trace
 }
 
 # Stamp of the last event, in seconds.
 last() { "$ktrace" show "$1" 2>/dev/null | sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' | tail -n 1; }
 
-# later FILE: its events go beyond those of the trace before.
-before=0
-later() {
-	now=$(last "$1")
-	awk -v now="${now:-0}" -v before="$before" 'BEGIN { exit !(now > before) }' && before=$now
+# has_gone_on OPTION…: a trace taken now has events later than $before.
+has_gone_on() {
+	"$ktrace" extract -o "$tmp/later" --timeout 30 "$@" || return
+	now=$(last "$tmp/later")
+	awk -v now="${now:-0}" -v before="${before:-0}" 'BEGIN { exit !(now > before) }'
 }
 
 extract() {
@@ -33,16 +33,15 @@ extract() {
 	rm -f "$out"
 	check "$what: extracted" sh -c 'exec "$@" 2>"$0"' "$tmp/err" "$ktrace" extract -o "$out" --timeout 30 "$@"
 	said "paused for"
-	check "$what: the guest has gone on" later "$out"
 	check "$what: registers of both CPUs" sh -c \
 		"'$ktrace' show --registers '$out' | grep -cE '^cpu [01] .*pc=[0-9a-f]+' | grep -qx 2"
 	check "$what: stacks of both CPUs" sh -c \
 		"'$ktrace' show --registers '$out' | grep -cE '^stack [01]( [0-9a-f]+)+' | grep -qx 2"
-	sleep 0.5
+	before=$(last "$out")
+	check "$what: the guest goes on" eventually has_gone_on "$@"
 }
 
 for arch in x86_64 aarch64 riscv64; do
-	before=0
 	start "$arch"
 	extract "$arch, QMP, search" --qmp "$tmp/qmp"
 	extract "$arch, QMP, symbol" --qmp "unix:$tmp/qmp" --elf "$(elf "$arch")"
@@ -54,7 +53,6 @@ for arch in x86_64 aarch64 riscv64; do
 	extract "$arch, QMP, at last" --qmp "$tmp/qmp" --elf "$(elf "$arch")"
 	shut_down
 
-	before=0
 	# shellcheck disable=SC2046
 	start "$arch" $("$ktrace" qemu-args "$arch" --ram "$tmp/ram")
 	extract "$arch, QMP, RAM file" --qmp "$tmp/qmp"
@@ -64,11 +62,11 @@ done
 
 # Under KVM, where it can be used; some machines emulate a guest's kernel so slowly that it does not come up in time.
 if [ -w /dev/kvm ]; then
-	before=0
 	rm -f "$out"
-	tries=20
-	start x86_64 -accel kvm -smp 1
-	tries=60
+	boot_open x86_64 "debug=ktrace run=forever" -accel kvm -smp 1
+	usual=$patience patience=10
+	eventually has_trace || :
+	patience=$usual
 	if [ -s "$out" ]; then
 		"$ktrace" extract -o "$out" --timeout 30 --qmp "$tmp/qmp" --elf "$(elf x86_64)" 2>"$tmp/err"
 		said "paused for"
@@ -83,7 +81,6 @@ else
 fi
 
 # What cannot be done is said, and the guest goes on.
-before=0
 start x86_64 -m 1024M
 refused() {
 	what=$1
@@ -110,7 +107,7 @@ said "no boot 1"
 # To search so much by gdb's protocol takes far longer than this.
 "$ktrace" extract -o "$tmp/no.ktrx" --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
 reader=$!
-sleep 2
+await sh -c 'ls -l "/proc/$0/fd" | grep -q socket:' "$reader"
 kill -TERM "$reader"
 status=0
 wait "$reader" || status=$?

@@ -62,7 +62,7 @@ has_both() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err" && grep -
 for arch in x86_64 aarch64 riscv64; do
 	rm -f "$out"
 	boot_open "$arch" "keep=1 debug=ktrace run=reset,forever"
-	until_so has_both
+	await has_both
 	extract_previous "$arch, QMP" --qmp "$tmp/qmp"
 	check "$arch, QMP: the registers are not that boot's" sh -c "! '$ktrace' show --registers '$previous' 2>/dev/null | grep -q '^cpu'"
 	case $arch in x86_64) base=0x0 ;; aarch64) base=0x40000000 ;; riscv64) base=0x80000000 ;; esac

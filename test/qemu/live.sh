@@ -19,12 +19,7 @@ start() {
 }
 
 # Waits until the guest's kernel has its CPUs.
-await_kernel() {
-	for _ in $(seq 300); do
-		! grep -q 'demo: 2 CPUs,' "$tmp/console" || return
-		sleep 0.1
-	done
-}
+await_kernel() { await grep -q 'demo: 2 CPUs,' "$tmp/console"; }
 
 finish() {
 	kill -INT "$guest"
@@ -43,12 +38,7 @@ watch() {
 last() { tail -n 1 "$tmp/live" | grep -o "\"$1\":[0-9.]*" | sed -n "${2-1}s/.*://p"; }
 
 # Waits until `ktrace live` has written a line with that.
-await_line() {
-	for _ in $(seq 200); do
-		! grep -q "$1" "$tmp/live" || return
-		sleep 0.1
-	done
-}
+await_line() { await grep -q "$1" "$tmp/live"; }
 
 at_least() { awk -v value="$1" -v least="$2" 'BEGIN { exit !(value >= least) }'; }
 
@@ -91,12 +81,7 @@ done
 # Millions of events later it needs no more memory than after the first.
 memory() { sed -n 's/^VmRSS:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$watcher/status"; }
 # shown COUNT: waits until there are so many lines.
-shown() {
-	for _ in $(seq 200); do
-		[ "$(wc -l <"$tmp/live")" -lt "$1" ] || break
-		sleep 0.1
-	done
-}
+shown() { await count_is_at_least "$1" "$tmp/live" ''; }
 start x86_64 run=stress seconds=40
 : >"$tmp/live"
 await_ram "$tmp"
@@ -118,16 +103,10 @@ finish
 watcher=$!
 for boot in 1 2; do
 	start x86_64 run=forever
-	for _ in $(seq 100); do
-		! grep -q "\"state\":\"running\",\"boot\":$boot" "$tmp/live" || break
-		sleep 0.1
-	done
+	await_line "\"state\":\"running\",\"boot\":$boot"
 	finish
 done
-for _ in $(seq 50); do
-	! tail -n 1 "$tmp/live" | grep -q '"state":"ended","boot":2' || break
-	sleep 0.1
-done
+await_line '"state":"ended","boot":2'
 kill -TERM "$watcher"
 status=0
 wait "$watcher" || status=$?
@@ -165,34 +144,31 @@ watch 1 "$tmp/ktrace.ktrx"
 equal "a trace is no guest" 1 "$status"
 check "which is said, too" grep -q 'is no memory of a guest that runs' "$tmp/live.err"
 
-# screen COLUMNS ROWS: what is there after some seconds in $tmp/screen, the exit status after q in $tmp/status.
+# painted ROWS FILE: the screen shows the stuck CPU, and its keys in the last of that many rows.
+painted() {
+	$tmux capture-pane -p >"$2"
+	grep -q '^CPU1 *\[!' "$2" && sed -n "$1p" "$2" | grep -q '^q quit'
+}
+
+# screen COLUMNS ROWS: what is there in $tmp/screen, in $tmp/resized after other sizes, the exit status after q in $tmp/status.
 screen() {
-	rm -f "$tmp/status"
+	rm -f "$tmp/status" "$tmp/stty"
 	tmux="tmux -S $tmp/tmux -f /dev/null"
 	$tmux new-session -d -x "$1" -y "$2" "cd $tmp && $live; echo \$? >status; stty -a >stty; sleep 30"
-	for _ in $(seq 100); do
-		$tmux capture-pane -p >"$tmp/screen"
-		! grep -q '^CPU1.*\[!' "$tmp/screen" || break
-		sleep 0.1
-	done
+	await painted "$2" "$tmp/screen"
 	$tmux resize-window -x "$2" -y "$1"
 	$tmux send-keys e sched Enter
-	sleep 1
+	await painted "$1" "$tmp/resized"
 	$tmux resize-window -x "$1" -y "$2"
-	sleep 1
-	$tmux capture-pane -p >"$tmp/resized"
+	await painted "$2" "$tmp/resized"
 	$tmux send-keys q
-	for _ in $(seq 50); do
-		[ ! -s "$tmp/stty" ] || break
-		sleep 0.1
-	done
+	await test -s "$tmp/stty"
 	$tmux kill-server
 }
 
 if command -v tmux >/dev/null; then
 	for size in '80 24' '40 10'; do
 		start x86_64 run=hang
-		rm -f "$tmp/stty"
 		# shellcheck disable=SC2086
 		screen $size
 		finish

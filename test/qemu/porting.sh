@@ -4,6 +4,9 @@
 # callers, the console. Compiled at several levels, for what is on a stack is the compiler's.
 . test/tap.sh
 
+# The host sets what the kernel's command line has set; what it says is in $tmp/changed.
+sets_level() { build/bin/ktrace control --timeout 10 "$ram" debug.level=0 >"$tmp/changed"; }
+
 for level in -O0 -O1 -O2 -Os; do
 	mkdir -p "$tmp/port$level"
 	cp examples/minimal/Makefile examples/minimal/kernel.ld examples/minimal/ktrace_port.h test/qemu/porting/kernel.c \
@@ -19,16 +22,9 @@ for level in -O0 -O1 -O2 -Os; do
 		qemu-system-riscv64 -M virt -bios none -smp 2 -display none -serial "file:$tmp/console" -kernel "$elf" \
 		>/dev/null 2>"$tmp/err" </dev/null &
 	guest=$!
-	ram=
-	for _ in $(seq 200); do
-		ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
-		[ -z "$ram" ] || break
-		sleep 0.1
-	done
-	for _ in $(seq 100); do
-		build/bin/ktrace control --timeout 10 "$ram" debug.level=0 >"$tmp/changed" 2>"$tmp/said" && break
-		sleep 0.1
-	done
+	await grep -q 'the guest runs, its RAM is' "$tmp/err"
+	ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
+	await sets_level
 	equal "$level: the host sets what the command line set" 'debug.level: 2 -> 0' "$(cat "$tmp/changed")"
 	wait $guest
 	equal "$level: it ends well" 0 $?

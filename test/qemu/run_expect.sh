@@ -36,10 +36,7 @@ equal "not seen in time" 16 "$status"
 	run --timeout 8 --stall 1 --on-stall report -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 	echo "$status" >"$tmp/status"
 } &
-for _ in $(seq 100); do
-	! grep -q 'it goes on; what is wrong: ktrace why' "$tmp/err" || break
-	sleep 0.1
-done
+await grep -q 'it goes on; what is wrong: ktrace why' "$tmp/err"
 check "a stall's own trace" sh -c "'$ktrace' summary '$out' | grep -q '^ended *stall: CPU 1'"
 check "with registers and stacks" sh -c "'$ktrace' summary '$out' | grep -q '^CPUs .*registers and stacks'"
 wait

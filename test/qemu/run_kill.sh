@@ -63,7 +63,7 @@ typed() {
 	rm -f "$out"
 	status=0
 	: >"$tmp/err"
-	{ until_so grep -q 'recording from ' "$tmp/err"; printf "$keys"; sleep 2; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
+	{ await grep -q 'recording from ' "$tmp/err"; printf "$keys"; await test -s "$out"; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
 		$line 'debug=ktrace run=mix seconds=60' $*" /dev/null >"$tmp/err" || status=$?
 }
 

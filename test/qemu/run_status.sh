@@ -35,7 +35,7 @@ run -- sh -c "$qemu $tmp/off/kernel.elf; true"
 ended "sh" 0
 run -- sh -c "exec $qemu $tmp/off/kernel.elf"
 ended "sh with exec" 0
-run -- sh -c "$qemu $tmp/off/kernel.elf & sleep 0.2"
+run -- sh -c "$qemu $tmp/off/kernel.elf &"
 ended "sh that ends first" 0
 run -- timeout 20 $qemu "$tmp/off/kernel.elf"
 ended "timeout" 0
@@ -47,11 +47,12 @@ ended "a pipe" 0
 
 # Signals reach a QEMU whose stand-in is what the script knows.
 line="$(demo x86_64 1) -append 'debug=ktrace run=mix seconds=60' -name only-here-$$"
-run -- sh -c "$line & sleep 2; kill \$!; wait \$!; echo status \$?"
+booted="until grep -q 'demo: 1 CPU' '$tmp/console'; do sleep 0.1; done"
+run -- sh -c "$line & $booted; kill \$!; wait \$!; echo status \$?"
 equal "kill by a script: status" 14 "$status"
 said "QEMU was ended by a signal"
 check "kill by a script: QEMU ends as ever" grep -qx "status 0" "$tmp/console"
-run -- sh -c "$line & sleep 2; kill -KILL \$!; wait \$!; echo status \$?"
+run -- sh -c "$line & $booted; kill -KILL \$!; wait \$!; echo status \$?"
 said "signal 9"
 check "kill -KILL by a script: it is seen" grep -qx "status 137" "$tmp/console"
 check "kill -KILL by a script: QEMU is gone" sh -c "! grep -l 'name.*only-[h]ere-$$' /proc/[0-9]*/cmdline 2>/dev/null"

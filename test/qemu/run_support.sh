@@ -23,10 +23,11 @@ demo() { sh scripts/qemu.sh "$@"; }
 
 said() { check "it is said: $1" grep -qF -- "$1" "$tmp/err"; }
 
-# The pid of the QEMU below process $1, which a shell or make may have started.
+# The pid of the QEMU below process $1, which a shell or make may have started. Processes may end while this reads about
+# them: cat goes on then, but awk would stop.
 qemu_of() {
-	for child in $(awk -v parent="$1" '$1 == "Name:" { name = $2 } $1 == "Pid:" { pid = $2 }
-		$1 == "PPid:" && $2 == parent { print pid ":" name }' /proc/[0-9]*/status 2>/dev/null); do
+	for child in $(cat /proc/[0-9]*/status 2>/dev/null | awk -v parent="$1" '$1 == "Name:" { name = $2 }
+		$1 == "Pid:" { pid = $2 } $1 == "PPid:" && $2 == parent { print pid ":" name }'); do
 		case $child in
 		*:qemu-system-*) echo "${child%%:*}"; return ;;
 		esac
@@ -34,24 +35,25 @@ qemu_of() {
 	done
 }
 
-# Waits until the kernel of the run with pid $1 has been up for half a second; its QEMU is $guest.
+# records_switches RAM-FILE [OPTION…]: the guest whose RAM that is has recorded a context switch.
+records_switches() {
+	ram_read=$1
+	shift
+	"$ktrace" extract "$@" -o "$tmp/begun" "$ram_read" && "$ktrace" show "$tmp/begun" | grep -q sched.switch
+}
+
+# Waits until the guest of the run with pid $1 has recorded context switches; its QEMU is $guest.
 await_guest() {
-	guest=
-	for _ in $(seq 150); do
-		sleep 0.2
-		guest=$(qemu_of "$1" | head -n 1)
-		[ -z "$guest" ] || ! grep -q 'demo: [0-9]* CPUs,' "$tmp/console" || break
-	done
-	sleep 0.5
+	await grep -q 'demo: [0-9]* CPUs,' "$tmp/console"
+	await_ram "$(dirname "$out")"
+	await records_switches "$ram"
+	guest=$(qemu_of "$1" | head -n 1)
 }
 
 # await_ram FOLDER: the file of a guest's RAM there, once there is one, in $ram.
 await_ram() {
-	for _ in $(seq 100); do
-		ram=$(find "$1" -maxdepth 1 -name '*.ram')
-		[ -z "$ram" ] || return
-		sleep 0.1
-	done
+	await sh -c 'find "$0" -maxdepth 1 -name "*.ram" | grep .' "$1"
+	ram=$(find "$1" -maxdepth 1 -name '*.ram' | head -n 1)
 }
 
 # boot_beside ARCH "ARGUMENTS": a traced guest as process $guest, to be followed by its RAM, $ram.
@@ -82,28 +84,12 @@ shut_down() {
 	wait "$qemu" 2>/dev/null
 }
 
-# until_so COMMAND…: again and again until it succeeds, each half second, $tries times at most.
-tries=60
-until_so() {
-	for _ in $(seq $tries); do
-		sleep 0.5
-		! "$@" || return 0
-	done
-	return 1
-}
-
-# ram_has_switches ARCH: whether the guest whose RAM is $tmp/guest has begun its work.
-ram_has_switches() {
-	"$ktrace" extract --machine "$1" -o "$tmp/begun" "$tmp/guest" >"$tmp/said" 2>&1 &&
-		"$ktrace" show "$tmp/begun" 2>>"$tmp/said" | grep -q sched.switch
-}
-
 # boot_for_core ARCH: a core of a guest that QEMU has stopped, $tmp/core, and the file of its RAM, $tmp/guest.
 boot_for_core() {
 	# shellcheck disable=SC2046
 	{
 		echo '{"execute":"qmp_capabilities"}'
-		until_so ram_has_switches "$1"
+		await records_switches "$tmp/guest" --machine "$1"
 		echo '{"execute":"stop"}'
 		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
 		echo '{"execute":"quit"}'

@@ -11,7 +11,7 @@ seconds=${STRESS_SECONDS:-4}
 sample() { # RAM file, architecture, pid of the run
 	samples=0 bad=0
 	while kill -0 "$3" 2>/dev/null; do
-		sleep 1
+		sleep 0.1
 		build/bin/ktrace extract --machine "$2" "$1" -o "$tmp/live" 2>"$tmp/live.err" || continue
 		[ "$(build/bin/ktrace summary --json "$tmp/live" 2>/dev/null | grep -c '"stress')" -gt 0 ] || continue
 		samples=$((samples + 1))
@@ -26,12 +26,8 @@ for arch in ${STRESS_ARCHES:-x86_64 aarch64 riscv64}; do
 		$(sh scripts/qemu.sh "$arch" 8) -append "debug=ktrace run=stress seconds=$seconds" \
 		>"$tmp/console" 2>"$tmp/err" </dev/null &
 	run=$!
-	for wait in 1 2 3 4 5; do
-		ram=$(find "$tmp/ram" -type f | head -n 1)
-		[ -n "$ram" ] && break
-		sleep 1
-	done
-	sample "${ram:-absent}" "$arch" "$run"
+	await sh -c 'find "$0" -type f | grep .' "$tmp/ram"
+	sample "$(find "$tmp/ram" -type f | head -n 1)" "$arch" "$run"
 	wait "$run"
 	equal "$arch: the guest ends by itself" 0 $?
 	check "$arch: live samples taken: $samples" test "$samples" -gt 0

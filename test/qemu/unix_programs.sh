@@ -17,23 +17,19 @@ boot() {
 
 # Types each line when there is a prompt for it; before the first, the machine's firmware would take the keys.
 type_to_shell() {
-	prompts=0 patience=300
+	prompts=0
 	for line; do
 		prompts=$((prompts + 1))
-		while [ "$(grep -c '^\$ ' "$tmp/console")" -lt "$prompts" ] && [ "$patience" -gt 0 ]; do
-			patience=$((patience - 1))
-			sleep 0.1
-		done
+		await count_is_at_least "$prompts" "$tmp/console" '^\$ '
 		printf '%s\n' "$line"
 	done
 }
 
 # Types a command that would go on for ever, and Ctrl-C until the shell says that it has ended.
 interrupt_in_shell() {
-	patience=100
 	printf '%s\n' "$1"
-	until grep -q 'ended by signal' "$tmp/console" || [ "$patience" -eq 0 ]; do
-		patience=$((patience - 1))
+	for _ in $(seq 400); do
+		! grep -q 'ended by signal' "$tmp/console" || break
 		sleep 0.3
 		printf '\003'
 	done

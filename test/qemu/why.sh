@@ -20,7 +20,7 @@ is_found() { "$ktrace" why --qmp "$tmp/qmp" 2>/dev/null | grep -qE '^(self-)?dea
 # boot ARGUMENTS: waits until the bug is found.
 boot() {
 	boot_open x86_64 "$1"
-	until_so is_found
+	await is_found
 }
 
 boot run=abba

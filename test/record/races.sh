@@ -23,13 +23,13 @@ attended() {
 	await sh -c 'test "$(ls /proc/'"$target"'/task | wc -l)" -gt 40'
 	record -t c -f "$tmp/$1" -p "$target"
 	equal "$1: -p: status" 0 "$status"
-	check "$1: it is recorded" await sh -c 'build/bin/kdump -f '"$tmp/$1"' | grep -q getppid'
-	check "$1: more than 40 of its threads are" await sh -c \
+	check "$1: it is recorded" eventually sh -c 'build/bin/kdump -f '"$tmp/$1"' | grep -q getppid'
+	check "$1: more than 40 of its threads are" eventually sh -c \
 		'test "$(build/bin/kdump -H -f '"$tmp/$1"' | awk "/getppid/ { print \$2 }" | sort -u | wc -l)" -ge 40'
 	record -c -p "$target"
 	equal "$1: -c: status" 0 "$status"
-	check "$1: all of it is let go" await sh -c '! grep -h ^TracerPid: /proc/'"$target"'/task/*/status 2>/dev/null | grep -qv "	0$"'
-	check "$1: the file has all up to its end" await sessions_end "$tmp/$1"
+	check "$1: all of it is let go" eventually sh -c '! grep -h ^TracerPid: /proc/'"$target"'/task/*/status 2>/dev/null | grep -qv "	0$"'
+	check "$1: the file has all up to its end" eventually sessions_end "$tmp/$1"
 	kill -KILL "$target"
 }
 
@@ -45,5 +45,5 @@ kills="$kills $target"
 record -i -t c -f "$tmp/killed" -p "$target"
 await sh -c 'build/bin/kdump -f '"$tmp/killed"' | grep -q FORK'
 kill -KILL "$target"
-check "killed among births: the file has all up to its end" await sessions_end "$tmp/killed"
+check "killed among births: the file has all up to its end" eventually sessions_end "$tmp/killed"
 done_testing

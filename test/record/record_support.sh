@@ -23,12 +23,3 @@ lines() { build/bin/kdump -f "$1" | awk -v kind="$2" '{ for (n = 1; n <= NF && n
 
 said() { check "it is said: $1" grep -qF -- "$1" "$tmp/err"; }
 shown() { check "kdump shows: $2" sh -c 'build/bin/kdump -f "$1" | grep -qF -- "$2"' - "$1" "$2"; }
-
-# await COMMAND…: until it succeeds, a minute at most: forty busy threads that are let go one by one take long on a busy host.
-await() {
-	for _ in $(seq 600); do
-		if "$@" >"$tmp/.await" 2>&1; then return 0; fi
-		sleep 0.1
-	done
-	return 1
-}
