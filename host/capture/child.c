@@ -104,7 +104,7 @@ int capture_child_start(struct capture_child *child, const char *directory, char
 	if (got != (ssize_t)sizeof(refusal))
 		return 0;
 	waitpid(child->pid, &child->status, 0);
-	child->ended = true;
+	child->ended = child->alone = true;
 	return capture_fail(refusal.error, "%s", refusal.message);
 }
 
@@ -123,6 +123,7 @@ static void reap(struct capture_child *child)
 			child->guest_status = status;
 		}
 	}
+	child->alone = pid < 0 && errno == ECHILD;
 }
 
 int capture_child_signals(struct capture_child *child, unsigned *count)

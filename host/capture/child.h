@@ -17,6 +17,7 @@ struct capture_child {
 	pid_t pid;
 	int output; /* what it gets for its standard output, -1: ours */
 	bool ended;
+	bool alone;	  /* it has ended, and so have all processes that it started */
 	int status;	  /* as from wait(), once it has ended */
 	pid_t guest;	  /* QEMU's process if it is known, 0 if not */
 	bool guest_ended; /* … and could be waited for */

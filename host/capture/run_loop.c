@@ -15,6 +15,7 @@
 #define TICK_MS		20
 #define PROGRESS_EVERY	0.25 /* s */
 #define QUIT_PATIENCE	3.0  /* s between asking QEMU to quit and killing it */
+#define ORPHAN_PATIENCE 10.0 /* s for a process that the command has left behind to become QEMU */
 #define END_PATIENCE	2.0  /* s for QEMU to leave by itself after it said so */
 #define LAST_WORDS	2.0  /* s of silence after the trace told exit or panic */
 #define READER_PATIENCE 2.0  /* s for who reads our standard output, when the run was ended by us */
@@ -291,15 +292,22 @@ static bool guest_is_gone(const struct capture_run *run)
 	       capture_now() - run->ended >= END_PATIENCE;
 }
 
-/* The command has ended and no QEMU of it is left, be it one that never got as far as to dial. */
+/*
+ * The command has ended and no QEMU of it is left, be it one that never got as far as to dial. A script that ends at once may
+ * have left a process behind that is about to become QEMU.
+ */
 static bool is_over(struct capture_run *run)
 {
 	if (!run->child.ended)
 		return false;
+	if (run->orphaned == 0)
+		run->orphaned = capture_now();
 	if (run->connected > 0)
 		return run->machine.ended && guest_is_gone(run);
-	return meet_guest(run) != 0 || run->guest.refused || run->child.guest_ended ||
-	       kill(run->guest.pid, 0) != 0;
+	if (meet_guest(run) != 0)
+		return run->child.alone || run->end != CAPTURE_END_NONE ||
+		       capture_now() - run->orphaned >= ORPHAN_PATIENCE;
+	return run->guest.refused || run->child.guest_ended || kill(run->guest.pid, 0) != 0;
 }
 
 /*

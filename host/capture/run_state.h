@@ -27,6 +27,7 @@ struct capture_run {
 	double connected;		      /* when QEMU dialled; 0 if it has not */
 	double started;			      /* when the guest first ran; 0 if it has not */
 	double ended;			      /* when QEMU was gone */
+	double orphaned;		      /* when the command had ended */
 	double told;			      /* when QEMU's end was heard of or asked for; 0: not */
 	double quit;			      /* when QEMU was last asked to quit; 0: not */
 	unsigned reminders;		      /* how often the command was told to end … */
