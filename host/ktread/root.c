@@ -29,11 +29,13 @@ int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktr
 	    memcmp(root->tag, KTRX_TAG, sizeof(root->tag)) != 0)
 		return bad(memory, physical, "no magic");
 	if (root->version != KTRX2_VERSION)
-		return bad(memory, physical, "unknown version");
+		return bad(memory, physical, "a version that is not known here");
 	if (root->checksum != ktrx_root_checksum(root))
 		return bad(memory, physical, "wrong checksum");
 	if (root->slot_size != KTRX_SLOT_SIZE)
 		return bad(memory, physical, "unknown slot size");
+	if (root->flags & KTRX_FLAGS_NEEDED)
+		return bad(memory, physical, "has a flag of a later version, which has to be known to read it");
 	if (root->root_size < fixed || root->root_size > KTREAD_ROOT_MAX || root->table < fixed ||
 	    root->table > root->root_size ||
 	    root->sections > (root->root_size - root->table) / sizeof(struct ktrx_section))

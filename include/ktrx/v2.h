@@ -59,6 +59,8 @@ struct ktrx_section {
 #define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
 #define KTRX_FLAG_STOPPED 2u /* recording was stopped when this was written */
 #define KTRX_FLAG_KEPT	  4u /* a copy of the root, in memory that outlives a reset (spec, section 13) */
+/* Of the flags that a reader does not know it passes over those below these, and refuses the trace for one of these. */
+#define KTRX_FLAGS_NEEDED 0xffff0000u
 
 #define KTRX_OUTCOME_RUNNING 0u
 #define KTRX_OUTCOME_EXITED  1u

@@ -89,6 +89,31 @@ static void counts_what_was_overwritten(void **state)
 	writer_close(&writer);
 }
 
+static void refuses_a_trace_that_needs_a_later_reader(void **state)
+{
+	struct ktread *trace = NULL;
+
+	(void)state;
+	for (unsigned bit = 0; bit < 32; bit++) {
+		struct bytes dump = { 0 };
+		struct writer writer;
+		int result;
+
+		begin(&writer, 2);
+		put_switch(&writer, 1, 1000, 1);
+		writer_dump(&writer, &dump);
+		dump.data[offsetof(struct ktrx_root, flags) + bit / 8] |= (unsigned char)(1u << bit % 8);
+		result = ktread_open(&trace, temporary_bytes(&dump), NULL);
+		assert_int_equal(result, bit < 16 ? 0 : KTREAD_E_FORMAT);
+		if (bit < 16)
+			assert_int_equal(drain_exact(trace, 0), 1);
+		else
+			assert_non_null(strstr(ktread_message(NULL), "a flag of a later version"));
+		bytes_free(&dump);
+		writer_close(&writer);
+	}
+}
+
 static void refuses_what_is_not_whole(void **state)
 {
 	struct writer writer;
@@ -358,6 +383,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(describes_itself),
 		cmocka_unit_test(counts_what_was_overwritten),
+		cmocka_unit_test(refuses_a_trace_that_needs_a_later_reader),
 		cmocka_unit_test(refuses_what_is_not_whole),
 		cmocka_unit_test(extends_stamps_by_anchors),
 		cmocka_unit_test(survives_a_missing_anchor),
