@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "json.h"
 
 static size_t skip_blanks(struct capture_json json, size_t at)
@@ -93,25 +94,51 @@ bool capture_json_member(struct capture_json json, const char *path, struct capt
 	}
 }
 
-/* The character an escape stands for; *at is on what follows the backslash and is moved to its last one. */
-static char unescape(struct capture_json json, size_t *at)
+/* Four hexadecimal digits at `at`, or -1. */
+static long hex_unit(struct capture_json json, size_t at)
+{
+	char digits[5] = "";
+
+	if (at > json.length || json.length - at < 4)
+		return -1;
+	memcpy(digits, json.text + at, 4);
+	return strspn(digits, "0123456789abcdefABCDEF") == 4 ? strtol(digits, NULL, 16) : -1;
+}
+
+/*
+ * The character that \uNNNN stands for, of which *at is on the u and is moved to the last digit. Two such escapes that are a pair of
+ * surrogates are one character. What is no character, as half of a pair, and NUL, which would end the string, are replaced.
+ */
+static uint32_t unescape_unit(struct capture_json json, size_t *at)
+{
+	long unit = hex_unit(json, *at + 1), low = -1;
+
+	if (unit < 0)
+		return BASE_UTF8_REPLACEMENT;
+	*at += 4;
+	if (unit == 0)
+		return BASE_UTF8_REPLACEMENT;
+	if (unit < 0xd800 || unit > 0xdbff)
+		return (uint32_t)unit;
+	if (json.length - *at > 2 && json.text[*at + 1] == '\\' && json.text[*at + 2] == 'u')
+		low = hex_unit(json, *at + 3);
+	if (low < 0xdc00 || low > 0xdfff)
+		return BASE_UTF8_REPLACEMENT;
+	*at += 6;
+	return 0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
+}
+
+/* What an escape stands for; *at is on what follows the backslash and is moved to its last character. Returns its length. */
+static size_t unescape(struct capture_json json, size_t *at, char to[BASE_UTF8_MOST])
 {
 	static const char letters[] = "nrtbf", meanings[] = "\n\r\t\b\f";
 	char c = json.text[*at];
 	const char *letter = strchr(letters, c);
-	char digits[5] = "";
-	long code;
 
-	if (c && letter)
-		return meanings[letter - letters];
-	if (c != 'u')
-		return c;
-	if (json.length - *at < 5)
-		return '?';
-	memcpy(digits, json.text + *at + 1, 4);
-	*at += 4;
-	code = strtol(digits, NULL, 16);
-	return code > 0 && code < 0x80 ? (char)code : '?';
+	if (c == 'u')
+		return base_utf8_encode(to, unescape_unit(json, at));
+	to[0] = c && letter ? meanings[letter - letters] : c;
+	return 1;
 }
 
 size_t capture_json_string(struct capture_json json, char *buffer, size_t size)
@@ -121,12 +148,16 @@ size_t capture_json_string(struct capture_json json, char *buffer, size_t size)
 	if (size == 0)
 		return 0;
 	if (json.length >= 2 && json.text[0] == '"') {
-		for (size_t at = 1; at < json.length - 1 && json.text[at] != '"' && used + 1 < size; at++) {
-			char c = json.text[at];
+		for (size_t at = 1; at < json.length - 1 && json.text[at] != '"'; at++) {
+			char bytes[BASE_UTF8_MOST] = { json.text[at] };
+			size_t length = 1;
 
-			if (c == '\\' && ++at < json.length - 1)
-				c = unescape(json, &at);
-			buffer[used++] = c;
+			if (json.text[at] == '\\' && ++at < json.length - 1)
+				length = unescape(json, &at, bytes);
+			if (length >= size - used)
+				break;
+			memcpy(buffer + used, bytes, length);
+			used += length;
 		}
 	}
 	buffer[used] = '\0';

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "cmd/command.h"
+#include "export/escape.h"
 
 #define COMMAND(name) extern const struct command command_##name;
 #include "commands.list"
@@ -27,13 +29,37 @@ static const struct command *const commands[] = {
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
 
+/* File names and what libraries quote may hold any bytes; line feeds are the message's own. */
+static void print_harmless(const char *text)
+{
+	char line[1024];
+
+	for (const char *end; *text; text = end) {
+		end = text + strcspn(text, "\n");
+		while (text < end) {
+			size_t piece =
+				base_utf8_cut(text, (size_t)(end - text), sizeof(line) / ESCAPE_TEXT_GROWTH);
+
+			fwrite(line, 1, (size_t)(escape_utf8(line, text, piece, sizeof(line)) - line),
+			       stderr);
+			text += piece;
+		}
+		if (*end == '\n')
+			fputc(*end++, stderr);
+	}
+}
+
 void command_message(const char *name, const char *format, ...)
 {
+	char *text = NULL;
 	va_list arguments;
 
 	fprintf(stderr, "%s: ", name);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (vasprintf(&text, format, arguments) >= 0) {
+		print_harmless(text);
+		free(text);
+	}
 	va_end(arguments);
 	fputc('\n', stderr);
 }

@@ -4,7 +4,18 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static const char hex_digits[] = "0123456789abcdef";
+
+static char *put_hex_byte(char *at, unsigned char byte)
+{
+	at[0] = '\\';
+	at[1] = 'x';
+	at[2] = hex_digits[byte >> 4];
+	at[3] = hex_digits[byte & 15];
+	return at + 4;
+}
 
 char *escape_text(char *at, const char *bytes, size_t length, size_t limit)
 {
@@ -14,62 +25,86 @@ char *escape_text(char *at, const char *bytes, size_t length, size_t limit)
 		unsigned char byte = (unsigned char)bytes[i];
 		int plain = byte >= 0x20 && byte < 0x7f;
 
-		if (end - at < (plain ? 1 : 4))
+		if (end - at < (plain ? 1 : ESCAPE_TEXT_GROWTH))
 			break;
-		if (plain) {
+		if (plain)
 			*at++ = (char)byte;
-			continue;
-		}
-		*at++ = '\\';
-		*at++ = 'x';
-		*at++ = hex_digits[byte >> 4];
-		*at++ = hex_digits[byte & 15];
+		else
+			at = put_hex_byte(at, byte);
 	}
 	return at;
 }
 
-/* Length of the well-formed UTF-8 sequence of more than one byte at `s`, 0 if there is none. */
-static size_t utf8_sequence(const unsigned char *s, size_t length)
+/* Bytes of the harmless character that `bytes` begins with; 0 if it begins with none. */
+static size_t harmless(const char *bytes, size_t length)
 {
-	size_t size = s[0] >= 0xc2 && s[0] < 0xe0   ? 2
-		      : (s[0] & 0xf0) == 0xe0	    ? 3
-		      : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-						    : 0;
+	uint32_t code;
+	size_t size = base_utf8_decode(bytes, length, &code);
 
-	if (size == 0 || size > length)
-		return 0;
-	for (size_t i = 1; i < size; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	/* No longer than needed, no surrogates, nothing past U+10FFFF. */
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-		return 0;
-	return size;
+	return size && base_utf8_is_harmless(code) ? size : 0;
+}
+
+char *escape_utf8(char *at, const char *bytes, size_t length, size_t limit)
+{
+	char *end = at + limit;
+
+	for (size_t i = 0; i < length;) {
+		size_t size = harmless(bytes + i, length - i);
+
+		if ((size_t)(end - at) < (size ? size : ESCAPE_TEXT_GROWTH))
+			break;
+		if (size == 0) {
+			at = put_hex_byte(at, (unsigned char)bytes[i++]);
+			continue;
+		}
+		memcpy(at, bytes + i, size);
+		at += size;
+		i += size;
+	}
+	return at;
+}
+
+static char *put_unit(char *at, uint32_t unit)
+{
+	*at++ = '\\';
+	*at++ = 'u';
+	for (int shift = 12; shift >= 0; shift -= 4)
+		*at++ = hex_digits[unit >> shift & 15];
+	return at;
+}
+
+/* A character past U+FFFF takes two units, a high and a low surrogate. */
+static char *put_units(char *at, uint32_t code)
+{
+	if (code < 0x10000)
+		return put_unit(at, code);
+	at = put_unit(at, 0xd800 + ((code - 0x10000) >> 10));
+	return put_unit(at, 0xdc00 + (code & 0x3ff));
 }
 
 char *escape_json(char *at, const char *bytes, size_t length)
 {
-	const unsigned char *s = (const unsigned char *)bytes;
-
 	for (size_t i = 0, size; i < length; i += size) {
+		unsigned char byte = (unsigned char)bytes[i];
+		uint32_t code;
+
 		size = 1;
-		if (s[i] >= 0x20 && s[i] < 0x7f) {
-			if (s[i] == '"' || s[i] == '\\')
+		if (byte >= 0x20 && byte < 0x7f) {
+			if (byte == '"' || byte == '\\')
 				*at++ = '\\';
-			*at++ = (char)s[i];
+			*at++ = (char)byte;
 			continue;
 		}
-		if (s[i] >= 0x80 && (size = utf8_sequence(s + i, length - i)) != 0) {
-			memcpy(at, s + i, size);
+		size = base_utf8_decode(bytes + i, length - i, &code);
+		if (size == 0) {
+			at = put_unit(at, byte);
+			size = 1;
+		} else if (base_utf8_is_harmless(code)) {
+			memcpy(at, bytes + i, size);
 			at += size;
-			continue;
+		} else {
+			at = put_units(at, code);
 		}
-		size = 1;
-		memcpy(at, "\\u00", 4);
-		at[4] = hex_digits[s[i] >> 4];
-		at[5] = hex_digits[s[i] & 15];
-		at += 6;
 	}
 	return at;
 }

@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "export/escape.h"
 #include "export/number.h"
 #include "ktrx/slot.h"
@@ -19,7 +20,8 @@ char *json_put_string(char *at, const char *bytes, size_t length)
 
 char *json_put_name(char *at, const char *name)
 {
-	return json_put_string(at, name, strnlen(name, JSON_NAME));
+	/* Four bytes past the cut tell whether a character reaches over it. */
+	return json_put_string(at, name, base_utf8_cut(name, strnlen(name, JSON_NAME + 4), JSON_NAME));
 }
 
 char *json_put_event_name(char *at, const struct ktread_type *type, uint32_t version)

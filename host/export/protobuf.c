@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+#include "export/escape.h"
+
 void protobuf_end_long(struct protobuf *pb, unsigned char *start)
 {
 	unsigned char length[PROTOBUF_VARINT_MAX];
@@ -29,52 +32,20 @@ void protobuf_bytes(struct protobuf *pb, unsigned field, const void *bytes, size
 	pb->at += length;
 }
 
-/* Bytes of the well-formed, printable character that `text` begins with; 0 if it begins with none. */
-static size_t character(const unsigned char *text, size_t length)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t bytes = text[0] < 0x80 ? 1 : text[0] < 0xc0 ? 0 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
-	uint32_t code;
-
-	if (bytes == 1)
-		return text[0] >= 0x20 && text[0] != 0x7f;
-	if (bytes == 0 || text[0] > 0xf4 || bytes > length)
-		return 0;
-	code = text[0] & (0x7fu >> bytes);
-	for (size_t i = 1; i < bytes; i++) {
-		if ((text[i] & 0xc0) != 0x80)
-			return 0;
-		code = code << 6 | (text[i] & 0x3fu);
-	}
-	if (code < least[bytes] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ||
-	    (code >= 0x80 && code < 0xa0))
-		return 0;
-	return bytes;
-}
-
 void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t length, size_t most)
 {
-	static const char hex[] = "0123456789abcdef";
-	const unsigned char *from = (const unsigned char *)text;
 	unsigned char *start = protobuf_begin(pb, field);
+	uint32_t code;
 
-	if (length > most)
-		length = most;
-	while (length > 0 && protobuf_room(pb, 4)) {
-		size_t bytes = character(from, length);
+	length = base_utf8_cut(text, length, most);
+	while (length > 0 && protobuf_room(pb, ESCAPE_TEXT_GROWTH)) {
+		size_t size = base_utf8_decode(text, length, &code);
 
-		if (bytes > 0) {
-			memcpy(pb->at, from, bytes);
-			pb->at += bytes;
-		} else {
-			*pb->at++ = '\\';
-			*pb->at++ = 'x';
-			*pb->at++ = (unsigned char)hex[*from >> 4];
-			*pb->at++ = (unsigned char)hex[*from & 15];
-			bytes = 1;
-		}
-		from += bytes;
-		length -= bytes;
+		if (size == 0 || !base_utf8_is_harmless(code))
+			size = 1;
+		pb->at = (unsigned char *)escape_utf8((char *)pb->at, text, size, ESCAPE_TEXT_GROWTH);
+		text += size;
+		length -= size;
 	}
 	protobuf_end(pb, start);
 }

@@ -149,10 +149,11 @@ static void write_head(struct output *out, const struct summary *summary, const 
 	const char *machine = machine_name(info->machine);
 	char kernel[NAME_BYTES + 1];
 
+	output_done(out, escape_utf8(output_line(out), path, strlen(path), OUTPUT_LINE));
 	if (info->form == KTREAD_FORM_PROCESSES)
-		output_format(out, "%s: a process trace", path);
+		output_text(out, ": a process trace");
 	else
-		output_format(out, "%s: KTRX version %u", path, info->version);
+		output_format(out, ": KTRX version %u", info->version);
 	if (machine)
 		output_format(out, ", %s", machine);
 	if (*info->kernel) {

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
 #include "export/escape.h"
 #include "export/json.h"
 #include "export/number.h"
@@ -211,9 +212,9 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 static char *write_bytes(struct output *out, char *at, const uint8_t *bytes, size_t size)
 {
 	*at++ = '"';
-	for (size_t n = 0; n < size; n += PIECE) {
-		output_done(out,
-			    escape_json(at, (const char *)bytes + n, size - n < PIECE ? size - n : PIECE));
+	for (size_t n = 0, piece; n < size; n += piece) {
+		piece = base_utf8_cut((const char *)bytes + n, size - n, PIECE);
+		output_done(out, escape_json(at, (const char *)bytes + n, piece));
 		at = output_line(out);
 	}
 	*at = '"';

@@ -40,10 +40,50 @@ static void members_are_found(void **state)
 	assert_true(capture_json_is(json("{\"event\":\"STOP\"}"), "event", "STOP"));
 }
 
+static void json_escapes_become_utf8(void **state)
+{
+	static const char *const expected[][2] = {
+		{ "\\u00e9\\u20AC", "\xc3\xa9\xe2\x82\xac" },
+		{ "\\ud83d\\udc1e!", "\xf0\x9f\x90\x9e!" },	  /* a pair of surrogates */
+		{ "\\ud83d", "\xef\xbf\xbd" },			  /* half of one */
+		{ "\\ud83dx", "\xef\xbf\xbdx" },		  /* the same */
+		{ "\\ud83d\\n", "\xef\xbf\xbd\n" },		  /* the same */
+		{ "\\udc1e\\ud83d", "\xef\xbf\xbd\xef\xbf\xbd" }, /* the wrong way round */
+		{ "\\ud83d\\u0041", "\xef\xbf\xbd"
+				    "A" },				     /* a high one and no low one */
+		{ "\\ud83d\\ud83d\\udc1e", "\xef\xbf\xbd\xf0\x9f\x90\x9e" }, /* the second begins a pair */
+		{ "a\\u0000b", "a\xef\xbf\xbd"
+			       "b" }, /* would end the string */
+	};
+	struct capture_json value;
+	char quoted[64], string[32];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		snprintf(quoted, sizeof(quoted), "\"%s\"", expected[i][0]);
+		value = json(quoted);
+		assert_int_equal(capture_json_string(value, string, sizeof(string)), strlen(expected[i][1]));
+		assert_string_equal(string, expected[i][1]);
+		/* No character is cut where there is no room for it. */
+		for (size_t size = 1; size < sizeof(string); size++) {
+			size_t length = capture_json_string(value, string, size);
+
+			assert_true(length < size);
+			assert_memory_equal(string, expected[i][1], length);
+			assert_int_not_equal((unsigned char)expected[i][1][length] & 0xc0, 0x80);
+		}
+	}
+	/* An escape that is no escape is replaced, and what follows it is read. */
+	value = json("\"\\u00g0\"");
+	capture_json_string(value, string, sizeof(string));
+	assert_string_equal(string, "\xef\xbf\xbd"
+				    "00g0");
+}
+
 /* Each text cut at each length: nothing may be read past the end (the sanitizer watches). */
 static void broken_json_is_harmless(void **state)
 {
-	const char *text = "{\"a\": {\"b\": [1, \"\\u00\"]}, \"event\": \"S\\\\\", \"c\": [}]}";
+	const char *text = "{\"a\": {\"b\": [1, \"\\u00\"]}, \"event\": \"S\\\\\\ud83d\\udc1e\", \"c\": [}]}";
 	struct capture_json value;
 	char string[8];
 
@@ -146,9 +186,8 @@ static void events_tell_the_end(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(members_are_found),
-		cmocka_unit_test(broken_json_is_harmless),
-		cmocka_unit_test(the_memory_map_is_read),
+		cmocka_unit_test(members_are_found),	   cmocka_unit_test(json_escapes_become_utf8),
+		cmocka_unit_test(broken_json_is_harmless), cmocka_unit_test(the_memory_map_is_read),
 		cmocka_unit_test(events_tell_the_end),
 	};
 

@@ -41,6 +41,29 @@ static void json_keeps_utf8_and_nothing_like_it(void **state)
 	assert_json("\\u00ff\\u0080", "\xff\x80", 2);
 }
 
+static void json_escapes_harmful_characters(void **state)
+{
+	(void)state;
+	assert_json("\\u009b\\u0085", "\xc2\x9b\xc2\x85", 4);
+	assert_json("\\u009b", "\x9b", 1);
+	assert_json("\\u061c\\u200e\\u202e\\u2066\\ufeff\\u2028",
+		    "\xd8\x9c\xe2\x80\x8e\xe2\x80\xae\xe2\x81\xa6\xef\xbb\xbf\xe2\x80\xa8", 17);
+	assert_json("\\udb40\\udc01\\ud83f\\udffe", "\xf3\xa0\x80\x81\xf0\x9f\xbf\xbe", 8);
+}
+
+static void viewers_see_harmless_utf8(void **state)
+{
+	char buffer[64];
+
+	(void)state;
+	*escape_utf8(buffer, "\xc3\xa9\xc2\x9b\xe2\x80\xae\xff\n~", 10, sizeof(buffer)) = '\0';
+	assert_string_equal(buffer, "\xc3\xa9\\xc2\\x9b\\xe2\\x80\\xae\\xff\\x0a~");
+	*escape_utf8(buffer, "ab\xc3\xa9", 4, 3) = '\0';
+	assert_string_equal(buffer, "ab");
+	*escape_utf8(buffer, "ab\x1b", 3, 5) = '\0';
+	assert_string_equal(buffer, "ab");
+}
+
 static void assert_terminal(const char *expected, const char *bytes, size_t length, size_t limit)
 {
 	char buffer[256];
@@ -70,6 +93,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(json_escapes_what_it_must),
 		cmocka_unit_test(json_keeps_utf8_and_nothing_like_it),
+		cmocka_unit_test(json_escapes_harmful_characters),
+		cmocka_unit_test(viewers_see_harmless_utf8),
 		cmocka_unit_test(terminals_see_printable_ascii_only),
 		cmocka_unit_test(what_does_not_fit_is_left_out_whole),
 	};

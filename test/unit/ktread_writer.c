@@ -54,6 +54,8 @@ void writer_close(struct writer *writer)
 	bytes_free(&writer->clocks);
 	bytes_free(&writer->cpus);
 	bytes_free(&writer->holders);
+	bytes_free(&writer->note);
+	bytes_free(&writer->registers);
 }
 
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size)
@@ -211,6 +213,12 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 	if (writer->holders.size)
 		put_section(&root, 9, KTRX_SECTION_HOLDERS, sizeof(struct ktrx_holder), dump, start,
 			    writer->holders.data, writer->holders.size);
+	if (writer->note.size)
+		put_section(&root, 10, KTRX_SECTION_NOTE, 0, dump, start, writer->note.data,
+			    writer->note.size);
+	if (writer->registers.size)
+		put_section(&root, 11, KTRX_SECTION_REGISTERS, 0, dump, start, writer->registers.data,
+			    writer->registers.size);
 	table = dump->size;
 	put_section(&root, 0, KTRX_SECTION_RINGS, sizeof(row[0]), dump, start, row,
 		    writer->rings * sizeof(row[0]));

@@ -27,5 +27,5 @@ UNIT_SRCS_analyze_requests := test/unit/analyze_requests.c host/analyze/requests
 UNIT_CFLAGS_analyze_requests := -Ihost
 
 UNIT_TESTS += perfetto_protobuf
-UNIT_SRCS_perfetto_protobuf := test/unit/perfetto_protobuf.c host/export/protobuf.c
+UNIT_SRCS_perfetto_protobuf := test/unit/perfetto_protobuf.c host/export/protobuf.c host/export/escape.c
 UNIT_CFLAGS_perfetto_protobuf := -Ihost

@@ -108,7 +108,7 @@ static void texts_are_utf8(void **state)
 	text("\n\x1b\x7f", 3, 100, "\\x0a\\x1b\\x7f");
 	text("\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", 11, 100, "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
 	text("\xc3", 1, 100, "\\xc3");				  /* cut off */
-	text("\xc3\xa9", 2, 1, "\\xc3");			  /* cut off by the cap */
+	text("\xc3\xa9", 2, 1, "");				  /* not cut by the cap: left out */
 	text("\x80", 1, 100, "\\x80");				  /* continuation without a start */
 	text("\xc0\x80", 2, 100, "\\xc0\\x80");			  /* longer than need be */
 	text("\xe0\x80\x80", 3, 100, "\\xe0\\x80\\x80");	  /* the same */

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Whatever a guest, a kernel or a program puts into its strings: no command hands a terminal, a viewer or a reader of JSON a character
+# that changes what is shown, in no format, and on standard error neither. test/golden/danger.h lists the sequences.
+. test/tap.sh
+PATH=$PWD/build/bin:$PATH
+harmless=$PWD/build/test/harmless
+mkdir "$tmp/bin" && ln -s "$PWD/build/test/ktrace-script" "$tmp/bin/hwt" || exit 1
+count=$(build/test/danger-traces "$tmp") || exit 1
+root=$PWD
+cd "$tmp" || exit 1
+
+# harmless HOW COMMAND…: of what each trace makes the command print; % stands for the trace's number.
+harmless() {
+	how=$1
+	shift
+	: >bad
+	printed=0
+	n=0
+	while [ "$n" -lt "$count" ]; do
+		command=$(printf '%s\n' "$*" | sed "s/%/$n/g")
+		rm -f out
+		timeout 20 sh -c "$command" >said 2>err </dev/null
+		case $? in 124 | 12[6-9] | 13?) echo "$command: status $?" >>bad ;; esac
+		[ ! -e out ] || cat out >>said
+		printed=$((printed + $(wc -c <said)))
+		"$harmless" "$how" <said >why || { echo "$command: $(cat why)" >>bad; }
+		"$harmless" utf8 <err >why || { echo "$command: standard error: $(cat why)" >>bad; }
+		n=$((n + 1))
+	done
+	check "$how: $*" sh -c '! sed 10q bad | grep .'
+	check "$how: $*: prints something" test "$printed" -gt "$count"
+}
+
+harmless text ktrace show %.ktrx
+harmless text ktrace show --hex %.ktrx
+harmless text ktrace show --settings %.ktrx
+harmless text ktrace show --registers %.ktrx
+harmless text ktrace show --svg - %.ktrx
+harmless json ktrace show --json %.ktrx
+harmless json ktrace show --settings --json %.ktrx
+harmless text ktrace show --with %.ktrace %.ktrx
+harmless json ktrace show --json --with %.ktrace %.ktrx
+harmless text ktrace show %.ktrace
+harmless json ktrace show --json %.ktrace
+harmless text ktrace show %.ram
+harmless json ktrace show --json %.ram
+harmless text ktrace summary %.ktrx
+harmless json ktrace summary --json %.ktrx
+harmless text ktrace stats %.ktrx
+harmless json ktrace stats --json %.ktrx
+harmless text ktrace stats --rate %.ktrx
+harmless text ktrace stats --begin syscall.enter --end syscall.exit --svg - %.ktrx
+harmless text ktrace check %.ktrx
+harmless json ktrace check --json %.ktrx
+harmless text ktrace why %.ktrx
+harmless json ktrace why --json %.ktrx
+harmless utf8 ktrace doctor %.ktrx
+harmless json ktrace doctor --json %.ktrx
+harmless json ktrace export --format json %.ktrx -o -
+harmless json ktrace export --format json --with %.ktrace %.ktrx -o -
+harmless strings ktrace export --format perfetto %.ktrx -o out
+harmless strings ktrace export --format perfetto --with %.ktrace %.ktrx -o out
+harmless text ktrace-decode %.ktrx
+harmless text ktrace-decode --summary %.ktrx
+harmless json ktrace-decode %.ktrx --perfetto /dev/stdout
+harmless text ktrdump -a -M %.ktrx
+harmless text ktrdump -acfnpx -M %.ram
+# A guest whose RAM nobody has open has ended.
+harmless text "exec 9<>%.ram; ktrace live --lines --count 2 --interval 100ms --tail 20 %.ram 9<&-; true"
+harmless json "exec 9<>%.ram; ktrace live --json --count 2 --interval 100ms %.ram 9<&-; true"
+harmless text "exec 9<>%.ram; ktrace show --follow --limit 10 %.ram 9<&-; true"
+harmless text ktrace control %.ram
+harmless json ktrace extract --json -o extracted %.ram
+for trace in %.ktrace %-bsd.ktrace; do
+	harmless text kdump -f $trace
+	harmless text kdump -HTcs -f $trace
+	harmless text kdump -n -f $trace
+	harmless text kdump --oneline -f $trace
+	harmless text kdump --count -f $trace
+	harmless json kdump --json -f $trace
+done
+PATH=$tmp/bin:$PATH
+harmless text hwt %.steps
+harmless json hwt --json %.steps
+harmless text hwt -o time,id,symbol,image,source %.steps
+harmless json hwt --json -o time,id,symbol,image,source %.steps
+for view in --calls --folded --durations --functions; do harmless text hwt $view %.steps; done
+for view in --calls --durations --functions; do harmless json hwt $view --json %.steps; done
+
+
+# Names of files, in messages and in what is printed of a trace; a message keeps what is harmless.
+build=$root/build
+"$build/test/danger-traces" --names >names
+: >bad
+while IFS= read -r name; do
+	cp 0.ktrx "$name" && cp 0.ktrace "$name.ktrace" || echo "no file" >>bad
+	for command in "show" "summary" "why" "stats" "check" "export --format json -o out"; do
+		ktrace $command "$name" >said 2>err
+		"$harmless" text <said >>bad
+		"$harmless" utf8 <err >>bad
+		ktrace $command "absent-$name" 2>err
+		"$harmless" utf8 <err >>bad
+	done
+	ktrace summary --json "$name" 2>err | "$harmless" json >>bad
+	kdump -f "absent-$name" 2>err
+	"$harmless" utf8 <err >>bad
+	ktrace "$name" 2>err
+	"$harmless" utf8 <err >>bad
+	ktrace show --form "$name" 2>err
+	"$harmless" utf8 <err >>bad
+done <names
+check "names of files and values of options: $(wc -l <names)" sh -c '! sed 10q bad | grep .'
+ktrace show "$(printf 'gr\303\274n')" 2>err
+check "a name in UTF-8 is shown as it is" grep -q "$(printf 'gr\303\274n')" err
+done_testing
