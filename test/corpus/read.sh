@@ -28,7 +28,7 @@ for folder in "$corpus"/*/; do
 	cd "$tmp" && set -- *.ktrx *.kts *.v1 *.ram && cd "$OLDPWD" || exit 1
 	for trace; do
 		golden "$trace-summary" ktrace summary "$trace"
-		golden "$trace-why" ktrace why "$trace"
+		golden "$trace-why" sh -c 'ktrace why --json "$0" | grep -o "\"verdict\":\"[^\"]*\""' "$trace"
 		golden "$trace-show" ktrace show --limit 40 "$trace"
 		golden "$trace-stats" ktrace stats "$trace"
 		check "$version: $trace: what is compressed is the same" sh -c \
@@ -38,7 +38,7 @@ for folder in "$corpus"/*/; do
 	cd "$tmp" && set -- *.ram && cd "$OLDPWD" || exit 1
 	for ram; do
 		(cd "$tmp" && ktrace extract --previous -o previous "$ram") 2>/dev/null
-		golden "$ram-previous" sh -c 'ktrace summary previous && ktrace why previous'
+		golden "$ram-previous" ktrace summary previous
 	done
 	cd "$tmp" && set -- *.ktrace && cd "$OLDPWD" || exit 1
 	for trace; do
