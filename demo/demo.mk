@@ -25,17 +25,23 @@ DEMO_CFLAGS := -std=c11 -O2 -g -ffreestanding -fno-pic -fno-stack-protector -fno
 	-Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wundef -Wvla
 DEMO_LDFLAGS := -nostdlib -static -Wl,--build-id=sha1 -Wl,-z,noexecstack -Wl,-z,max-page-size=4096
 
-# FEATURES=ktrace-sched,ktrace-net compiles these groups of events in and no others.
+# FEATURES=ktrace-sched,ktrace-net compiles these groups of events in and no others. ktrace alone is all of them, as
+# ktrace-all is; beside groups it changes nothing.
 FEATURES ?= ktrace-all
 DEMO_COMMA := ,
 DEMO_FEATURES := $(subst $(DEMO_COMMA), ,$(FEATURES))
+DEMO_FEATURES := $(or $(filter-out ktrace,$(DEMO_FEATURES)),ktrace-all)
 # Groups are where events are declared, so that is where a name is looked for.
 ifneq ($(DEMO_FEATURES),ktrace-all)
 DEMO_GROUPS := $(sort $(shell grep -rhoE 'KTRACE_EVENT[A-Z0-9_]*.[A-Z0-9_, ]*[a-z0-9_]+' demo/kern demo/arch | \
 	sed 's/.*[^a-z0-9_]//') text)
 DEMO_UNKNOWN := $(filter-out ktrace-all $(DEMO_GROUPS:%=ktrace-%),$(DEMO_FEATURES))
 ifneq ($(DEMO_UNKNOWN),)
-$(error FEATURES: $(DEMO_UNKNOWN): no such group of events; there are $(DEMO_GROUPS:%=ktrace-%))
+# $(call demo_near,<name>): the nearest groups. $(call demo_mean,<names>): the question whether they were meant.
+demo_near = $(shell printf '%s\n' $(DEMO_GROUPS:%=ktrace-%) | awk -v wanted='$(1)' -v prefix=ktrace- -f scripts/near.awk)
+demo_mean = $(if $(1),; did you mean $(1)?,.)
+$(error FEATURES: $(foreach name,$(DEMO_UNKNOWN),$(name): no such group of events$(call demo_mean,$(call demo_near,$(name)))) \
+	There are $(DEMO_GROUPS:%=ktrace-%))
 endif
 endif
 DEMO_FEATURE_FLAGS := $(if $(filter ktrace-all,$(DEMO_FEATURES)),, \

@@ -31,7 +31,7 @@ static int sniff(const char *path, enum ktread_form *form)
 	ssize_t got = -1;
 	int fd = base_open_regular(path, O_RDONLY);
 
-	if (fd < 0 && errno == ENOTSUP)
+	if (fd < 0 && (errno == ENOTSUP || errno == EISDIR))
 		capture_fail(CAPTURE_E_FORMAT,
 			     "%s: not a regular file: memory is read at random, not as a stream", path);
 	else if (fd < 0 || (got = pread(fd, &header, sizeof(header), 0)) < 0)

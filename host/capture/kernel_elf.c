@@ -181,6 +181,7 @@ static void take_section(struct capture_kernel *kernel, const struct file *file,
 	if (taken)
 		*taken = (struct capture_kernel_section){
 			.size = section->sh_size,
+			.offset = section->sh_offset,
 			.address = section->sh_addr,
 			.loaded = (section->sh_flags & SHF_ALLOC) &&
 				  load_address(file, header, section->sh_offset) != 0,

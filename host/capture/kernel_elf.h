@@ -14,7 +14,8 @@
 
 /* A section of the file. */
 struct capture_kernel_section {
-	uint64_t size; /* 0: there is none */
+	uint64_t size;	 /* 0: there is none */
+	uint64_t offset; /* in the file */
 	uint64_t address;
 	int loaded; /* it lies in a loaded segment */
 };

@@ -10,6 +10,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "error.h"
 #include "kernel_elf.h"
@@ -81,6 +82,10 @@ int capture_run(const struct capture_run_options *options, struct capture_result
 	*result = (struct capture_result){ 0 };
 	if (error)
 		return error;
+	if (strpbrk(options->events, " \t\n"))
+		return capture_fail(CAPTURE_E_USAGE,
+				    "--events: '%s': words are separated by commas, not blanks",
+				    options->events);
 	if (snprintf(plan.events, sizeof(plan.events), "%s", options->events) >= (int)sizeof(plan.events))
 		return capture_fail(CAPTURE_E_USAGE, "--events: list too long");
 	if (options->trace_unit)

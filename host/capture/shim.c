@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "error.h"
+#include "kernel_events.h"
 #include "path.h"
 #include "plan.h"
 #include "record.h"
@@ -184,6 +185,8 @@ static int prepare(const char *directory, char *const *words, struct capture_wor
 		return 0;
 	if (!error)
 		error = capture_plan_extend(&plan, &guest.line, words, extended);
+	if (!error && plan.events[0] && !plan.force)
+		error = capture_kernel_events_check(guest.line.kernel_path, plan.events);
 	if (!error)
 		error = place(&plan, &guest.line, &guest);
 	if (error)

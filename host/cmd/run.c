@@ -42,7 +42,7 @@ static const char usage[] =
 	"  --keep-ram        leave that file behind\n"
 	"  --why             say at the end what went wrong, as 'ktrace why' does, if something did\n"
 	"  --allow-reboot    do not end at a guest's reset, which wipes the rings\n"
-	"  --force           go on where free disk space is short\n"
+	"  --force           go on where free disk space is short, or --events names no event of the kernel\n"
 	"  -q, --quiet       errors only\n"
 	"\n"
 	"Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, 14 QEMU died,\n"

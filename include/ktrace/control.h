@@ -181,14 +181,17 @@ int ktrace_control(const char *text);
 
 /*
  * The same from a kernel's command line, arguments set apart by blanks:
- *   debug=ktrace           turns all events on
- *   debug=ktrace,sched,mm  or debug=ktrace-sched,ktrace-mm: these groups and no others; names that are no group
- *                          belong to somebody else and are skipped; several debug= add up
- *                          (the library's own group "ktrace", which holds the panic message, stays as it is)
+ *   debug=ktrace           turns all events on; so does debug=ktrace-all
+ *   debug=sched,mm         turns these groups on and all others off; debug=ktrace,sched,mm and
+ *                          debug=ktrace-sched,ktrace-mm mean the same
+ *                          Several debug= add up: debug=ktrace debug=mm turns all events on, debug=sched debug=mm two groups.
+ *                          The library's own group "ktrace", which holds the panic message, stays as it is.
  *   ktrace=LIST            goes to ktrace_control(), after debug=
  *   SETTING=VALUE          likewise; names outside debug.ktr. that are no setting belong to somebody else
- * Without any of them nothing changes. Errors: as ktrace_control(); NO_EVENT also for an unknown
- * ktrace-GROUP.
+ * Without any of them nothing changes. An argument with an error does not keep the others from being applied.
+ * Returns the first error: as ktrace_control(); NO_EVENT for a name in debug= that is no group. ktrace_refused() gives the word,
+ * ktrace_console_refusal() prints it with a suggestion. A kernel that has categories of its own in debug= ignores NO_EVENT for
+ * these words.
  */
 int ktrace_boot_argument(const char *command_line);
 

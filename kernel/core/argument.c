@@ -99,11 +99,25 @@ int ktrace_control(const char *text)
 	return error;
 }
 
-/* What the debug= arguments have asked for so far. */
+/* What the boot arguments have asked for so far. */
 struct debug {
-	int all;    /* "ktrace" was given */
+	int all;    /* one debug= asked for all events */
 	int groups; /* groups were named and are on; all others are off */
+	int error;  /* the first one; its word is kept */
+	struct ktrace_span refused;
 };
+
+/* Keeps the first error: what follows is applied all the same. */
+static void note_error(struct debug *debug, int error)
+{
+	size_t length;
+
+	if (debug->error || !error)
+		return;
+	debug->error = error;
+	debug->refused.text = ktrace_refused(&length);
+	debug->refused.length = (uint32_t)length;
+}
 
 /* Turns a group on; the first one named turns all others off. 0: no such group. */
 static int group_on(struct debug *debug, struct ktrace_span group)
@@ -117,20 +131,28 @@ static int group_on(struct debug *debug, struct ktrace_span group)
 	return 1;
 }
 
-static int debug_list(struct debug *debug, struct ktrace_span list)
+/* One debug= argument is a set of groups: all of them if it names "ktrace" and none, or "ktrace-all". */
+static void debug_list(struct debug *debug, struct ktrace_span list)
 {
 	struct ktrace_span name;
-	int error = KTRACE_OK;
+	int all = 0, groups = 0;
 
 	while (ktrace_span_next(&list, ",", &name)) {
-		if (ktrace_span_is(name, "ktrace") || ktrace_span_is(name, "ktrace-all"))
+		if (ktrace_span_is(name, "ktrace-all")) {
 			debug->all = 1;
-		else if (!ktrace_span_skip(&name, "ktrace-"))
-			group_on(debug, name);
-		else if (!group_on(debug, name))
-			error = ktrace_refuse(name, KTRACE_ERROR_NO_EVENT);
+			continue;
+		}
+		if (ktrace_span_is(name, "ktrace")) {
+			all = 1;
+			continue;
+		}
+		ktrace_span_skip(&name, "ktrace-");
+		if (group_on(debug, name))
+			groups = 1;
+		else
+			note_error(debug, ktrace_refuse(name, KTRACE_ERROR_NO_EVENT));
 	}
-	return error;
+	debug->all |= all && !groups;
 }
 
 /* Arguments that are no settings are somebody else's. */
@@ -147,24 +169,22 @@ static int setting_argument(struct ktrace_span argument)
 
 int ktrace_boot_argument(const char *command_line)
 {
+	struct ktrace_span line = ktrace_span_of(command_line), rest = line, argument;
 	struct debug debug;
-	struct ktrace_span line = ktrace_span_of(command_line);
-	struct ktrace_span rest = line;
-	struct ktrace_span argument;
-	int error = KTRACE_OK;
 
 	ktrace_attach();
 	debug.all = 0;
 	debug.groups = 0;
-	while (!error && ktrace_span_next(&rest, " \t\n", &argument))
+	debug.error = KTRACE_OK;
+	while (ktrace_span_next(&rest, " \t\n", &argument))
 		if (ktrace_span_skip(&argument, "debug="))
-			error = debug_list(&debug, argument);
-	if (debug.all && !debug.groups)
+			debug_list(&debug, argument);
+	if (debug.all)
 		change_events(ktrace_span_of("*"), "on");
 	rest = line;
-	while (!error && ktrace_span_next(&rest, " \t\n", &argument))
-		error = ktrace_span_skip(&argument, "ktrace=") ? apply_list(argument)
-							       : setting_argument(argument);
+	while (ktrace_span_next(&rest, " \t\n", &argument))
+		note_error(&debug, ktrace_span_skip(&argument, "ktrace=") ? apply_list(argument)
+									  : setting_argument(argument));
 	ktrace_states_update();
-	return error;
+	return debug.error ? ktrace_refuse(debug.refused, debug.error) : KTRACE_OK;
 }

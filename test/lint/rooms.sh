@@ -41,7 +41,7 @@ allow "demo is a customer" demo ktrace/ ktrx/ net/ work/ bug/ devicetree/
 allow "examples are customers" examples ktrace/ ktrx/
 allow "host/base is a leaf" host/base base/
 allow "host/ktread sees the wire" host/ktread ktrx/ ktread/ base/
-allow "host/capture sees ktread" host/capture ktrx/ ktread/ capture/ base/
+allow "host/capture sees ktread, and names that are near" host/capture ktrx/ ktread/ capture/ base/ analyze/near.h
 allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/ base/
 allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/ base/
 allow "host/flow sees hwt, analyze and export" host/flow ktrx/ ktread/ hwt/ analyze/ export/ flow/ base/

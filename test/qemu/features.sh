@@ -37,5 +37,29 @@ equal "and goes on" 2 "$(tr -d '\r' <"$tmp/console" | grep -cx 'init: hwt: statu
 unset KERNEL
 make -s build FEATURES=ktrace-shed DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
 check "a name that is no group is refused" test $? -ne 0
-check "with those that are" grep -q 'ktrace-shed: no such group.* ktrace-sched' "$tmp/said"
+check "with a suggestion" grep -q 'ktrace-shed: no such group of events; did you mean ktrace-sched' "$tmp/said"
+check "and those that are" grep -q 'There are .*ktrace-sched' "$tmp/said"
+make -s build FEATURES=ktrace-mm,vfs DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
+check "the prefix is not optional: status" test $? -ne 0
+check "the prefix is suggested" grep -q ' vfs: no such group of events; did you mean ktrace-vfs?' "$tmp/said"
+for features in ktrace ktrace-all ktrace,ktrace-all; do
+	equal "FEATURES=$features compiles as the default does" "$(make -pn -f demo/demo.mk 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
+		"$(make -pn -f demo/demo.mk FEATURES=$features 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
+done
+equal "beside groups, ktrace changes nothing" "$(make -pn -f demo/demo.mk FEATURES=ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')" \
+	"$(make -pn -f demo/demo.mk FEATURES=ktrace,ktrace-mm 2>/dev/null | grep '^DEMO_FEATURE_FLAGS')"
+
+# Boot arguments: sets of events add up, and a name that is none is reported while the kernel boots on.
+# events_of ARGUMENTS: the groups that were recorded.
+events_of() {
+	build/bin/ktrace run -q --timeout 60 --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 1) -append "$1 run=ls" \
+		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
+	build/bin/ktrace show "$tmp/trace" 2>>"$tmp/err" | grep -oE ' (sched|syscall|vfs)\.' | sort -u | xargs
+}
+equal "debug=ktrace debug=syscall is everything" "sched. syscall. vfs." "$(events_of "debug=ktrace debug=syscall")"
+equal "debug=syscall debug=vfs is both" "syscall. vfs." "$(events_of "debug=syscall debug=vfs")"
+equal "debug=ktrace,syscall is one group" "syscall." "$(events_of "debug=ktrace,syscall")"
+equal "an unknown group does not keep others out" "syscall." "$(events_of "debug=shed,syscall")"
+check "is reported with a suggestion" grep -q 'boot arguments: shed: no event has such a name; .*sched' "$tmp/console"
+check "and the kernel boots on" grep -q 'init: ls: status 0' "$tmp/console"
 done_testing

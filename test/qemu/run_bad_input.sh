@@ -28,6 +28,14 @@ fails "-m beyond the disk" 2 "--ram-dir" -- $no_ktrace -m 200T
 fails "other memory backend" 2 "share=on" -- $no_ktrace -m 64 -object memory-backend-ram,id=a,size=64M -machine memory-backend=a
 fails "refused inside a script" 2 "-mem-path" -- sh -c 'qemu-system-x86_64 -mem-path /tmp'
 fails "--events without -kernel" 2 "-kernel" --events sched -- $no_ktrace
+fails "--events names no group" 2 "has no group or event 'shed'; near it: sched" --events mm,shed -- $(demo x86_64 1)
+fails "nor does ktrace-GROUP" 2 "has no group or event 'shed'; near it: sched" --events ktrace-shed -- $(demo x86_64 1)
+fails "nor an event" 2 "'sched.swich'; near it: sched.switch" --events sched.swich -- $(demo x86_64 1)
+fails "nothing is near" 2 "; the groups are " --events xyzzy -- $(demo x86_64 1)
+fails "inside a script" 2 "no group or event 'shed'" --events shed -- sh -c "exec $(demo x86_64 1)"
+fails "--events with blanks" 2 "separated by commas" --events "sched mm" -- $(demo x86_64 1)
+fails "--events without a group of the kernel, by force" 0 "" --force --events shed -- $(demo x86_64 1) -append seconds=0
+check "which the guest reports" grep -q 'shed: no event has such a name; .*sched' "$tmp/console"
 fails "--elf is no ELF file" 1 "not an ELF file" --elf Makefile -- $no_ktrace
 fails "--elf of another kernel" 0 "not the kernel that ran" --elf build/bin/ktrace -- $(demo x86_64 1) -append "seconds=0 debug=ktrace"
 fails "transport of another architecture" 2 "no semihosting" --transport semihosting -- $no_ktrace

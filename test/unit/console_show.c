@@ -266,6 +266,8 @@ static void what_is_refused_is_told_with_what_was_meant(void **state)
 			    "debug.ktr.verbose=77: out of range\n");
 	assert_string_equal(refusal(ktrace_boot_argument("quiet ktrace=wide,test")),
 			    "wide: no event has such a name; near it: test.wide\n");
+	assert_string_equal(refusal(ktrace_boot_argument("debug=tests ktrace=wide debug=nothing")),
+			    "tests: no event has such a name; near it: test\n");
 	assert_string_equal(refusal(ktrace_boot_argument("debug=ktrace-tests,test")),
 			    "tests: no event has such a name; near it: test\n");
 	assert_string_equal(refusal(ktrace_console_show(&console, "/ax test")), "/ax: not understood\n");

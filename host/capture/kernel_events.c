@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "kernel_events.h"
+
+#include <fnmatch.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/near.h"
+#include "base/open.h"
+#include "error.h"
+#include "kernel_elf.h"
+#include "ktrx/v2.h"
+
+#define SECTION_MOST ((uint64_t)16 << 20)
+#define NAME_MOST    128u
+#define GROUPS_TEXT  400u /* bytes of a message for the names of all groups */
+
+/* The section's bytes: rows of struct ktrx_event, each at a multiple of 8. */
+struct rows {
+	unsigned char *bytes;
+	size_t size;
+};
+
+struct names {
+	char group[NAME_MOST];
+	char event[NAME_MOST];
+};
+
+/* ---- Rows -------------------------------------------------------------------------------------- */
+
+static bool read_rows(struct rows *rows, const char *path)
+{
+	struct capture_kernel kernel;
+	int fd;
+
+	if (capture_kernel_read(&kernel, path) != 0 || kernel.events.size == 0 ||
+	    kernel.events.size > SECTION_MOST)
+		return false;
+	fd = base_open_regular(path, O_RDONLY);
+	rows->size = kernel.events.size;
+	rows->bytes = fd < 0 ? NULL : malloc(rows->size);
+	if (rows->bytes &&
+	    pread(fd, rows->bytes, rows->size, (off_t)kernel.events.offset) != (ssize_t)rows->size) {
+		free(rows->bytes);
+		rows->bytes = NULL;
+	}
+	if (fd >= 0)
+		close(fd);
+	return rows->bytes != NULL;
+}
+
+/* The string at *at, which moves behind its NUL. False: it does not end before `end`, or is too long. */
+static bool take_string(const struct rows *rows, size_t *at, size_t end, char name[NAME_MOST])
+{
+	const unsigned char *nul = memchr(rows->bytes + *at, '\0', end - *at);
+	size_t length = nul ? (size_t)(nul - (rows->bytes + *at)) : NAME_MOST;
+
+	if (length >= NAME_MOST)
+		return false;
+	memcpy(name, rows->bytes + *at, length + 1);
+	*at += length + 1;
+	return true;
+}
+
+/* The next row from *at on. False: there is none. */
+static bool next_row(const struct rows *rows, size_t *at, struct names *names)
+{
+	for (struct ktrx_event row; rows->size - *at >= sizeof(row); *at += 8) {
+		size_t strings = *at + sizeof(row), end;
+
+		memcpy(&row, rows->bytes + *at, sizeof(row));
+		end = *at + row.size;
+		if (row.magic != KTRX_EVENT_MAGIC || row.size < sizeof(row) || row.size % 8 ||
+		    row.size > rows->size - *at)
+			continue;
+		if (!take_string(rows, &strings, end, names->group) ||
+		    !take_string(rows, &strings, end, names->event))
+			continue;
+		*at = end;
+		return true;
+	}
+	return false;
+}
+
+/* ---- Words ------------------------------------------------------------------------------------- */
+
+/* As the kernel does: a word without a dot, star or question mark is a group. */
+static bool means(const char *word, const struct names *names)
+{
+	char full[2 * NAME_MOST];
+
+	if (!strpbrk(word, ".*?"))
+		return strcmp(word, names->group) == 0;
+	snprintf(full, sizeof(full), "%s.%s", names->group, names->event);
+	return fnmatch(word, full, FNM_NOESCAPE) == 0;
+}
+
+static bool is_known(const struct rows *rows, const char *word)
+{
+	struct names names;
+
+	for (size_t at = 0; next_row(rows, &at, &names);)
+		if (means(word, &names))
+			return true;
+	return false;
+}
+
+static void put_groups(const struct rows *rows, char *text, size_t size)
+{
+	size_t length = (size_t)snprintf(text, size, "; the groups are");
+	char seen[GROUPS_TEXT] = ",";
+	struct names names;
+
+	for (size_t at = 0; next_row(rows, &at, &names);) {
+		char key[NAME_MOST + 2];
+
+		snprintf(key, sizeof(key), ",%s,", names.group);
+		if (strcmp(names.group, "ktrace") == 0 || strstr(seen, key) ||
+		    strlen(seen) + strlen(key) > sizeof(seen) || length >= size)
+			continue;
+		strcat(seen, key + 1);
+		length += (size_t)snprintf(text + length, size - length, "%s %s",
+					   seen[strlen(key)] ? "," : "", names.group);
+	}
+}
+
+static int refuse(const struct rows *rows, const char *path, const char *word)
+{
+	char hint[GROUPS_TEXT + NEAR_TEXT];
+	struct names names;
+	struct near near;
+
+	near_start(&near, word, strlen(word));
+	for (size_t at = 0; next_row(rows, &at, &names);) {
+		char full[2 * NAME_MOST];
+
+		snprintf(full, sizeof(full), "%s.%s", names.group, names.event);
+		near_offer(&near, names.group);
+		near_offer(&near, full);
+		near_offer_as(&near, names.event, full);
+	}
+	near_text(&near, hint, sizeof(hint));
+	if (near.names == 0)
+		put_groups(rows, hint, sizeof(hint));
+	return capture_fail(CAPTURE_E_USAGE, "--events: %s has no group or event '%.64s'%s", path, word,
+			    hint);
+}
+
+int capture_kernel_events_check(const char *path, const char *list)
+{
+	char *copy = strdup(list), *save = NULL;
+	struct rows rows;
+	int error = 0;
+
+	if (!copy)
+		return capture_fail_errno("--events");
+	if (!read_rows(&rows, path)) {
+		free(copy);
+		return 0;
+	}
+	for (char *word = strtok_r(copy, ",", &save); word && !error; word = strtok_r(NULL, ",", &save)) {
+		if (strcmp(word, "ktrace") == 0 || strcmp(word, "ktrace-all") == 0)
+			continue;
+		if (strncmp(word, "ktrace-", 7) == 0)
+			word += 7;
+		if (!is_known(&rows, word))
+			error = refuse(&rows, path, word);
+	}
+	free(rows.bytes);
+	free(copy);
+	return error;
+}

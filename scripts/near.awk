@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Prints the names that an unknown name was perhaps meant to be, nearest first, at most three, separated by ", ":
+#
+#	printf '%s\n' NAME… | awk -v wanted=NAME [-v prefix=TEXT] -f scripts/near.awk
+#
+# Names are compared without the prefix, which may be missing in the unknown one.
+function least(a, b) { return a < b ? a : b }
+
+# Letters to insert, remove or replace to make one word of the other.
+function distance(left, right, row, i, n, diagonal, above) {
+	for (i = 0; i <= length(right); i++)
+		row[i] = i
+	for (n = 1; n <= length(left); n++) {
+		diagonal = row[0]
+		row[0] = n
+		for (i = 1; i <= length(right); i++) {
+			above = row[i]
+			row[i] = least(least(above, row[i - 1]) + 1, diagonal + (substr(left, n, 1) != substr(right, i, 1)))
+			diagonal = above
+		}
+	}
+	return row[length(right)]
+}
+
+function bare(name) { return index(name, prefix) == 1 ? substr(name, length(prefix) + 1) : name }
+
+BEGIN { wanted = bare(wanted) }
+
+{
+	apart = distance(wanted, bare($0))
+	if (apart <= (length(wanted) + 2) / 3)
+		at[apart] = at[apart] (at[apart] == "" ? "" : "\n") $0
+}
+
+END {
+	for (apart = 0; apart <= length(wanted); apart++) {
+		count = split(at[apart], names, "\n")
+		for (n = 1; n <= count && told < 3; n++)
+			printf "%s%s", told++ ? ", " : "", names[n]
+	}
+	if (told)
+		print ""
+}
