@@ -186,6 +186,7 @@ void thread_exit(void)
 	arch_irq_disable();
 	KTRACE(sched, exit, self->id);
 	self->state = THREAD_DEAD;
+	ktrace_thread_exit(self->id);
 	schedule();
 	panic("a dead thread ran");
 }

@@ -19,8 +19,9 @@ struct threads {
 	uint32_t *on;	  /* index of the thread that runs, by CPU */
 	uint32_t cpus;
 	uint64_t left_out;
-	bool switches; /* a switch was seen: who runs is told by switches alone */
-	bool blocks;   /* announcements are made: a switch without one means runnable */
+	bool switches;	/* a switch was seen: who runs is told by switches alone */
+	bool blocks;	/* announcements are made: a switch without one means runnable */
+	bool stateless; /* states of switches mean nothing */
 };
 
 int threads_create(struct threads **threads, threads_changed *changed, void *context)
@@ -48,6 +49,11 @@ void threads_destroy(struct threads *t)
 void threads_expect_blocks(struct threads *t)
 {
 	t->blocks = true;
+}
+
+void threads_ignore_states(struct threads *t)
+{
+	t->stateless = true;
 }
 
 static uint32_t *find_bucket(const struct threads *t, uint32_t id)
@@ -195,7 +201,7 @@ static enum threads_state state_after(const struct threads *t, const struct ktre
 
 	if (t->thread[prev].id == 0 || t->thread[prev].announced == THREADS_RUNNABLE)
 		return THREADS_RUNNABLE;
-	if (wellknown_number(known, event, WELLKNOWN_STATE, &state))
+	if (!t->stateless && wellknown_number(known, event, WELLKNOWN_STATE, &state))
 		return state_of_field(state);
 	if (t->thread[prev].announced != THREADS_UNKNOWN)
 		return (enum threads_state)t->thread[prev].announced;

@@ -69,6 +69,12 @@ void threads_destroy(struct threads *threads);
 /* The kernel announces when a thread blocks (WELLKNOWN_BLOCK), so a switch without it leaves a runnable thread. */
 void threads_expect_blocks(struct threads *threads);
 
+/*
+ * The `state` of sched.switch means nothing, as where a kernel always gives the same one: whether a thread sleeps is
+ * told by announcements alone.
+ */
+void threads_ignore_states(struct threads *threads);
+
 /* Takes one event. 0 or KTREAD_E_MEMORY. */
 int threads_event(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,
 		  uint64_t time);

@@ -92,6 +92,9 @@ struct wellknown_table {
 /* Whether the trace's kernel declares an event of this kind, fired or not. */
 bool wellknown_declared(const struct ktread *trace, enum wellknown_kind kind);
 
+/* Whether one is declared and switched on. */
+bool wellknown_recorded(const struct ktread *trace, enum wellknown_kind kind);
+
 const struct wellknown *wellknown_bind(struct wellknown_table *table, const struct ktread_type *type);
 
 /* What `event` is; ids beyond the table are WELLKNOWN_OTHER. */

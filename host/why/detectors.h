@@ -10,6 +10,7 @@
 
 /* clang-format off */
 #define WHY_DETECTORS(USE) \
+	USE(bookkeeping) \
 	USE(answer) \
 	USE(dead_timer) \
 	USE(deadlock) \

@@ -11,6 +11,7 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 #include "why/side.h"
+#include "why/turns.h"
 
 #define BEHIND_MOST 1000000u /* seconds from the newest event to the end */
 
@@ -87,7 +88,7 @@ static void begin_thread(struct why_thread *thread, const struct ktread *trace, 
 {
 	const char *name = ktread_thread_name(trace, id);
 
-	*thread = (struct why_thread){ .id = id, .cpu = KTRX_NO_CPU };
+	*thread = (struct why_thread){ .id = id, .cpu = KTRX_NO_CPU, .first = UINT64_MAX };
 	if (name)
 		strncpy(thread->name, name, sizeof(thread->name) - 1);
 	thread->idle = id == 0 || threads_name_is_idle(thread->name, strlen(thread->name));
@@ -206,6 +207,9 @@ static int read_all(struct why_reader *reader)
 
 	if (error)
 		return error;
+	reader->known = calloc(1, sizeof(*reader->known));
+	if (!reader->known)
+		return KTREAD_E_MEMORY;
 	why_note(evidence);
 	error = why_registers(evidence);
 	if (!error)
@@ -219,6 +223,7 @@ static int read_all(struct why_reader *reader)
 	if (!error)
 		error = why_tell(reader);
 	why_side_settle(evidence);
+	why_turns_settle(evidence);
 	return error;
 }
 

@@ -123,11 +123,13 @@ struct why_cpu {
 	enum privilege side;	    /* by these registers */
 	uint64_t frame[WHY_FRAMES]; /* return addresses, innermost first */
 	uint32_t frames;
-	uint64_t lost;	     /* slots lost or unreadable in its ring, within what can be read */
-	uint64_t gap;	     /* stamp behind the last of them; 0: none */
-	uint64_t last_stamp; /* of its newest event, 0: none */
-	uint64_t worked;     /* ticks of the window that it is seen to run threads other than idle ones */
-	uint32_t running;    /* thread, by the trace or else by its row; UINT32_MAX unknown */
+	uint64_t lost;	      /* slots lost or unreadable in its ring, within what can be read */
+	uint64_t gap;	      /* stamp behind the last of them; 0: none */
+	uint64_t first_stamp; /* of its oldest event … */
+	bool cut;	      /* … before which others are overwritten */
+	uint64_t last_stamp;  /* of its newest event, 0: none */
+	uint64_t worked;      /* ticks of the window that it is seen to run threads other than idle ones */
+	uint32_t running;     /* thread, by the trace or else by its row; UINT32_MAX unknown */
 	struct why_last last;
 	struct why_rate irqs; /* irq.enter */
 	struct why_interrupts interrupts;
@@ -149,6 +151,8 @@ struct why_thread {
 	bool idle;     /* it is what a CPU runs when it has nothing to do */
 	bool has_holder;
 	struct ktrx_holder holder;
+	uint64_t first;		  /* the oldest event that is about it */
+	uint64_t created;	  /* sched.create, 0: not in the trace */
 	enum threads_state state; /* by the trace, THREADS_UNKNOWN if that does not say */
 	uint64_t since;		  /* of that */
 	uint64_t object;	  /* it announced to wait for */
@@ -271,13 +275,18 @@ struct why_evidence {
 	bool halted;	   /* while it was captured, so that the tables show one moment */
 	bool reset;	   /* the machine reset itself */
 	struct why_panic panic;
-	uint32_t missing_hooks;	  /* KTRX_HOOK_* that the kernel did not call */
-	bool idling_told;	  /* some CPU says that it idles */
-	bool switched;		  /* some CPU has switched threads */
-	bool high;		  /* the kernel runs in the upper half of the address space */
-	bool users;		  /* some CPU has been in user mode */
-	uint64_t gap;		  /* stamp behind the newest, on any CPU; 0: none */
-	uint32_t cut;		  /* rings whose ends the file lacks: their gap is at the end */
+	uint32_t missing_hooks; /* KTRX_HOOK_* that the kernel did not call */
+	bool blocks_told;	/* some thread has said that it sleeps */
+	bool exits_told;	/* threads tell of their end before their last switch */
+	bool idling_told;	/* some CPU says that it idles */
+	bool switched;		/* some CPU has switched threads */
+	bool states_told;	/* sched.switch says what becomes of a thread: not always the same */
+	uint64_t wakes,
+		odd_wakes; /* by events, and those of threads that could run already, as their switches said */
+	bool high;	   /* the kernel runs in the upper half of the address space */
+	bool users;	   /* some CPU has been in user mode */
+	uint64_t gap;	   /* stamp behind the newest, on any CPU; 0: none */
+	uint32_t cut;	   /* rings whose ends the file lacks: their gap is at the end */
 	uint64_t most_beats;	  /* heartbeats of the CPU that has most */
 	uint64_t longest_silence; /* ticks without a heartbeat up to the end, of CPUs that should have them */
 	uint64_t events, known;	  /* in all, and those whose name has a meaning */

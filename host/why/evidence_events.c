@@ -15,6 +15,23 @@ static struct why_cpu *cpu_of(struct why_evidence *evidence, const struct ktread
 
 /* ---- First way ----------------------------------------------------------------------------------- */
 
+/* Is what came before it overwritten? */
+static bool is_cut(const struct why_reader *reader, const struct ktread_event *event)
+{
+	const struct ktread_ring *ring = ktread_ring(reader->evidence->trace, event->ring);
+
+	return ring && ring->overwritten > 0;
+}
+
+static void survey_state(struct why_reader *reader, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(reader->known, event);
+	uint64_t state;
+
+	if (known->kind == WELLKNOWN_SWITCH && wellknown_number(known, event, WELLKNOWN_STATE, &state))
+		reader->evidence->states_told |= state != WELLKNOWN_STATE_RUNNABLE;
+}
+
 static void survey_event(struct why_reader *reader, const struct ktread_event *event)
 {
 	struct why_evidence *evidence = reader->evidence;
@@ -28,9 +45,12 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 		evidence->first = event->stamp;
 	if (event->stamp > evidence->end)
 		evidence->end = event->stamp;
+	survey_state(reader, event);
 	if (!cpu)
 		return;
-	cpu->last.total++;
+	if (cpu->last.total++ == 0 || event->stamp < cpu->first_stamp)
+		cpu->first_stamp = event->stamp;
+	cpu->cut |= is_cut(reader, event);
 	cpu->lost += event->lost;
 	if (event->lost && event->stamp > cpu->gap)
 		cpu->gap = event->stamp;
@@ -135,6 +155,28 @@ static uint64_t interrupts_of(const struct why_evidence *evidence, const struct 
 	return cpu < evidence->cpus ? evidence->cpu[cpu].irqs.count : 0;
 }
 
+static void note_first(struct why_thread *thread, uint64_t stamp)
+{
+	if (stamp < thread->first)
+		thread->first = stamp;
+}
+
+/* A thread whose id is used again is another one: nothing is known of it from before. */
+static void on_create(struct why_reader *reader, const struct ktread_event *event,
+		      const struct wellknown *known)
+{
+	struct why_thread *thread;
+	uint32_t id;
+
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
+		return;
+	thread = why_thread_touch(reader, id);
+	if (!thread)
+		return;
+	thread->created = thread->first = event->stamp;
+	thread->acted = thread->woken = thread->rested = 0;
+}
+
 /* threads.h says what a thread has become. */
 static void on_change(void *context, const struct threads_change *change)
 {
@@ -143,6 +185,7 @@ static void on_change(void *context, const struct threads_change *change)
 
 	if (!thread)
 		return;
+	note_first(thread, reader->stamp);
 	if (change->from == THREADS_RUNNING && thread->since)
 		note_ran(reader->evidence, thread, reader->stamp);
 	thread->state = (enum threads_state)change->thread->state;
@@ -233,6 +276,9 @@ static int tell_meaning(struct why_reader *reader, const struct ktread_event *ev
 		if (thread)
 			on_syscall_exit(reader, thread, event, known);
 		return 0;
+	case WELLKNOWN_CREATE:
+		on_create(reader, event, known);
+		return 0;
 	case WELLKNOWN_PANIC:
 		why_panicked(evidence, event, known);
 		return 0;
@@ -279,12 +325,18 @@ static void tell_deeds(struct why_thread *thread, const struct ktread_event *eve
 	why_faults_event(thread, event, known);
 }
 
-/* Is what came before it overwritten? */
-static bool is_cut(const struct why_reader *reader, const struct ktread_event *event)
+/* Before the thread's state is changed by it. */
+static void note_wake(struct why_reader *reader, const struct ktread_event *event,
+		      const struct wellknown *known)
 {
-	const struct ktread_ring *ring = ktread_ring(reader->evidence->trace, event->ring);
+	const struct why_thread *thread;
+	uint32_t id;
 
-	return ring && ring->overwritten > 0;
+	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
+		return;
+	thread = why_thread_find(reader->evidence, id);
+	reader->evidence->wakes++;
+	reader->evidence->odd_wakes += thread && thread->state == THREADS_RUNNABLE;
 }
 
 static int tell_event(struct why_reader *reader, const struct ktread_event *event)
@@ -299,6 +351,8 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	thread = why_thread_touch(reader, event->thread);
 	reader->evidence->events++;
 	reader->evidence->known += known->kind != WELLKNOWN_OTHER && known->kind != WELLKNOWN_COUNTER;
+	if (thread)
+		note_first(thread, event->stamp);
 	if (cpu)
 		tell_last(&cpu->last, reader->told[event->cpu]++, event);
 	if (thread)
@@ -307,6 +361,8 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 		on_gap(reader, event);
 	if (thread)
 		why_thread_void_old(reader, (uint32_t)(thread - reader->evidence->thread));
+	if (known->kind == WELLKNOWN_WAKE)
+		note_wake(reader, event, known);
 	error = threads_event(reader->model, event, known, reader->time);
 	if (error || reader->error)
 		return error ? error : reader->error;
@@ -376,13 +432,14 @@ int why_tell(struct why_reader *reader)
 	const struct ktread_event *event;
 	int status = threads_create(&reader->model, on_change, reader), error = 0;
 
-	reader->known = calloc(1, sizeof(*reader->known));
 	reader->told = calloc(reader->evidence->cpus + 1, sizeof(*reader->told));
 	reader->open = calloc(reader->evidence->cpus + 1, sizeof(*reader->open));
-	if (status || !reader->known || !reader->told || !reader->open)
+	if (status || !reader->told || !reader->open)
 		return KTREAD_E_MEMORY;
-	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
+	if (wellknown_recorded(trace, WELLKNOWN_BLOCK))
 		threads_expect_blocks(reader->model);
+	if (!reader->evidence->states_told)
+		threads_ignore_states(reader->model);
 	reader->releases_told = is_recorded(trace, "lock", "release");
 	reader->exits_told = is_recorded(trace, "irq", "exit");
 	while (!error && (status = ktread_next(trace, &event)) > 0)

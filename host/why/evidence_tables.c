@@ -81,6 +81,7 @@ static int read_cpus(struct why_evidence *evidence)
 			evidence->most_beats = row->heartbeats;
 	}
 	evidence->missing_hooks = WHY_ALL_HOOKS & ~called;
+	evidence->exits_told = called & KTRX_HOOK_EXIT;
 	return got < 0 ? got : 0;
 }
 
@@ -100,6 +101,7 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 		if (thread) {
 			thread->holder = *holder;
 			thread->has_holder = true;
+			evidence->blocks_told |= holder->state == KTRX_THREAD_WAITING;
 		}
 		evidence->left_out += !thread && !reader->error;
 	}

@@ -38,6 +38,7 @@ static const char *const verdict_words[WHY_VERDICTS] = {
 	[WHY_OVERDUE] = "overdue",
 	[WHY_LOCK_ORDER] = "lock-order",
 	[WHY_SLOW] = "slow",
+	[WHY_BOOKKEEPING] = "bookkeeping",
 	[WHY_BUSY] = "busy",
 	[WHY_IDLE] = "idle",
 	[WHY_UNKNOWN] = "unknown",

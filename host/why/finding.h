@@ -33,6 +33,7 @@ enum why_verdict {
 	WHY_OVERDUE, /* after what may be its cause */
 	WHY_LOCK_ORDER,
 	WHY_SLOW,
+	WHY_BOOKKEEPING, /* what the kernel says of itself cannot be, or may mean several things */
 	WHY_BUSY,
 	WHY_IDLE,
 	WHY_UNKNOWN,

@@ -83,7 +83,11 @@ KTRACE_HOOK(ktrace_thread_wake, uint32_t thread)
  * may be named like any.
  */
 KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
-/* It is gone, and what was known of it with it: where its memory is given back, no hook being called for it any more. */
+/*
+ * Forgets the thread. Call it when the thread ends: by the thread itself, as the last hook before its last switch, or by whoever
+ * knows that it will not run again. A thread that has ended and is not forgotten looks like one that waits for a CPU.
+ * May be called again where the thread's memory is given back; requires that no other hook is called for it in between.
+ */
 KTRACE_HOOK(ktrace_thread_exit, uint32_t thread)
 /*
  * Told once a thread, before it runs: where its stack lies (0, 0: unknown), from when on what it holds is known; and how

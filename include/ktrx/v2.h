@@ -345,6 +345,7 @@ struct ktrx_cpu {
 #define KTRX_HOOK_IPI	  16u
 #define KTRX_HOOK_PREEMPT 32u
 #define KTRX_HOOK_SPACE	  64u
+#define KTRX_HOOK_EXIT	  128u /* by the thread that ends, before its last switch */
 
 #define KTRX_BROKEN_NOTHING	     0u
 #define KTRX_BROKEN_SWITCH_LOCKED    1u /* a switch by who holds a lock that its CPU holds */
@@ -376,11 +377,11 @@ struct ktrx_holder {
 	uint32_t owner;	      /* who had the object when the wait began, as `id`; 0: unknown */
 	uint16_t cpu;	      /* of a thread: it runs there, or ran there last */
 	uint8_t whole;	      /* of a thread: 1 if all locks that it holds are known */
-	uint8_t reserved;
-	uint64_t deadline;  /* stamp by which the wait ends by itself; 0: it does not */
-	uint32_t waker;	    /* thread + 1 that made it runnable last; 0: none, or an interrupt */
-	uint32_t wakes;	    /* how often it was made runnable */
-	uint64_t stack_low; /* of a thread: its stack, 0: unknown */
+	uint8_t cause;	      /* of a thread that is runnable: KTRX_CAUSE_* */
+	uint64_t deadline;    /* stamp by which the wait ends by itself; 0: it does not */
+	uint32_t waker;	      /* thread + 1 that made it runnable last; 0: none, or an interrupt */
+	uint32_t wakes;	      /* how often it was made runnable */
+	uint64_t stack_low;   /* of a thread: its stack, 0: unknown */
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];
@@ -391,6 +392,12 @@ struct ktrx_holder {
 #define KTRX_THREAD_RUNNING  1u
 #define KTRX_THREAD_RUNNABLE 2u
 #define KTRX_THREAD_WAITING  3u
+
+/* Why a thread is runnable. One that ended after its switch, without ktrace_thread_exit(), looks like KTRX_CAUSE_SWITCH. */
+#define KTRX_CAUSE_UNKNOWN 0u
+#define KTRX_CAUSE_WAKE	   1u /* it was woken */
+#define KTRX_CAUSE_START   2u /* it was woken for the first time, and has not run on any CPU yet */
+#define KTRX_CAUSE_SWITCH  3u /* its CPU switched to another thread while it ran */
 
 #define KTRX_WAIT_NONE	 0u
 #define KTRX_WAIT_SPIN	 1u /* for a lock, running */

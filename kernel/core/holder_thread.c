@@ -6,8 +6,21 @@
 
 static void state_set(volatile struct ktrx_holder *row, uint8_t state, uint64_t stamp)
 {
+	row->cause = KTRX_CAUSE_UNKNOWN;
 	row->state_stamp = stamp;
 	row->state = state;
+}
+
+static void runnable_set(volatile struct ktrx_holder *row, uint8_t cause, uint64_t stamp)
+{
+	state_set(row, KTRX_THREAD_RUNNABLE, stamp);
+	row->cause = cause;
+}
+
+static uint8_t wake_cause(const volatile struct ktrx_holder *row)
+{
+	return row->state == KTRX_THREAD_UNKNOWN || row->cause == KTRX_CAUSE_START ? KTRX_CAUSE_START
+										   : KTRX_CAUSE_WAKE;
 }
 
 /* It is awake. What it waits for if it is a lock, it waits for until it has that. */
@@ -56,7 +69,7 @@ void ktrace_thread_wake(uint32_t thread)
 	wait_end(row);
 	row->waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
 	row->wakes = row->wakes + 1;
-	state_set(row, KTRX_THREAD_RUNNABLE, hook.cpu->now);
+	runnable_set(row, wake_cause(row), hook.cpu->now);
 }
 
 /* Rules that a switch must not break. Who went to sleep did it there; else the switch is where. */
@@ -77,7 +90,7 @@ static void switch_check(const struct ktrace_hook *hook, const volatile struct k
 static void thread_ran(volatile struct ktrx_holder *row, uint64_t now)
 {
 	if (row->state == KTRX_THREAD_RUNNING)
-		state_set(row, KTRX_THREAD_RUNNABLE, now);
+		runnable_set(row, KTRX_CAUSE_SWITCH, now);
 }
 
 static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_hook *hook, uint64_t now)
@@ -112,9 +125,10 @@ void ktrace_thread_switch(uint32_t previous, uint32_t next)
 
 void ktrace_thread_exit(uint32_t thread)
 {
+	const int by_itself = KTRX_W1_THREAD(thread) == ktrace_hook_thread();
 	struct ktrace_hook hook;
 
-	if (ktrace_hook_enter(&hook, KTRX_HOOK_THREAD))
+	if (ktrace_hook_enter(&hook, by_itself ? KTRX_HOOK_THREAD | KTRX_HOOK_EXIT : KTRX_HOOK_THREAD))
 		ktrace_holder_free(thread);
 }
 

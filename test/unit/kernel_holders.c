@@ -162,6 +162,41 @@ static void of_a_thread_known_from_its_beginning_all_locks_are_known(void **stat
 	assert_int_equal(row_of(8)->priority, 31);
 }
 
+/* By a wake, by the first one of all, or because its CPU turned to another thread. */
+static void a_row_says_why_a_thread_is_runnable(void **state)
+{
+	(void)state;
+	ktrace_thread_wake(7);
+	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_START);
+	ktrace_thread_wake(7);
+	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_START);
+	ktrace_thread_switch(3, 7);
+	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_UNKNOWN);
+	ktrace_thread_switch(7, 3);
+	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_SWITCH);
+	ktrace_thread_switch(3, 7);
+	ktrace_thread_block(QUEUE, "pipe", KTRX_WAIT_EVENT, 0);
+	ktrace_thread_switch(7, 3);
+	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_UNKNOWN);
+	ktrace_thread_wake(7);
+	assert_int_equal(row_of(7)->cause, KTRX_CAUSE_WAKE);
+}
+
+static void a_thread_that_ended_before_its_last_switch_has_no_row(void **state)
+{
+	(void)state;
+	ktrace_thread_switch(3, 7);
+	fake.thread = 7;
+	ktrace_thread_exit(8);
+	assert_int_equal(ktrace_state.cpu[0].hooks & KTRX_HOOK_EXIT, 0);
+	ktrace_thread_exit(7);
+	assert_int_equal(ktrace_state.cpu[0].hooks & KTRX_HOOK_EXIT, KTRX_HOOK_EXIT);
+	ktrace_thread_switch(7, 3);
+	assert_null(ktrace_holder_find(7));
+	ktrace_thread_exit(7);
+	assert_null(ktrace_holder_find(7));
+}
+
 /* What numbers of more than 22 bits leave of themselves in records they are here: never an empty row's id or a CPU's. */
 static void numbers_have_as_many_bits_as_in_records(void **state)
 {
@@ -324,6 +359,8 @@ int main(void)
 		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_had, boot),
 		cmocka_unit_test_setup(a_wait_announced_at_each_try_is_one_wait, boot),
 		cmocka_unit_test_setup(of_a_thread_known_from_its_beginning_all_locks_are_known, boot),
+		cmocka_unit_test_setup(a_row_says_why_a_thread_is_runnable, boot),
+		cmocka_unit_test_setup(a_thread_that_ended_before_its_last_switch_has_no_row, boot),
 		cmocka_unit_test_setup(numbers_have_as_many_bits_as_in_records, boot),
 		cmocka_unit_test_setup(very_many_locks_are_given_up, boot),
 		cmocka_unit_test_setup(threads_beyond_the_rows_are_left_out, boot),

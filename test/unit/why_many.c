@@ -21,6 +21,7 @@
 #define MEMORY_MOST  (UINT64_C(192) << 20)
 #define LOOKUPS_EACH 64u /* of each event and row */
 #define TICK	     UINT64_C(10000)
+#define WAIT	     UINT64_C(2000000000) /* from the last event to the end */
 
 enum { SWITCH = 1, BLOCK, WAKE, CONTEND, ACQUIRE, RELEASE, IRQ };
 
@@ -133,8 +134,8 @@ static void put_rows(struct writer *writer, uint64_t end)
 {
 	for (uint32_t n = 0; n < CPUS; n++) {
 		const struct ktrx_cpu cpu = { .heartbeats = 1000,
-					      .heartbeat_stamp = end,
-					      .now = end,
+					      .heartbeat_stamp = end + WAIT,
+					      .now = end + WAIT,
 					      .online = 1,
 					      .mode = KTRX_MODE_KERNEL,
 					      .interrupts = KTRX_INTERRUPTS_OFF,
@@ -145,11 +146,14 @@ static void put_rows(struct writer *writer, uint64_t end)
 	}
 	for (uint32_t n = 2; n < THREADS; n++) {
 		struct ktrx_holder row = { .id = n + 1,
-					   .state = n % 3 ? KTRX_THREAD_WAITING : KTRX_THREAD_RUNNABLE,
+					   .state = n == 2  ? KTRX_THREAD_RUNNING
+						    : n % 8 ? KTRX_THREAD_WAITING
+							    : KTRX_THREAD_RUNNABLE,
 					   .wait = n % 3 == 1 ? KTRX_WAIT_LOCK : KTRX_WAIT_EVENT,
-					   .priority = (uint8_t)(1 + n % 100),
+					   .priority = (uint8_t)(n == 2 ? 200 : 1 + n % 100),
 					   .held_count = 1,
-					   .state_stamp = 1,
+					   .cause = KTRX_CAUSE_WAKE,
+					   .state_stamp = end,
 					   .wait_stamp = 1,
 					   .cpu = 0,
 					   .owner = n };

@@ -486,6 +486,7 @@ static struct ktrx_holder *wait_for_a_turn(uint64_t since, uint64_t beat)
 	why_thread_row(CLIENT, "client", KTRX_THREAD_RUNNING, 0)->priority = 20;
 	worker->priority = 10;
 	worker->state_stamp = since;
+	script_event(SWITCH, since - MS, 0, CLIENT, V(CLIENT), V(WORKER), V(2));
 	script_event(SWITCH, since + 1, 0, WORKER, V(WORKER), V(CLIENT), V(0));
 	for (uint64_t stamp = since + tick; stamp <= beat; stamp += tick)
 		by_interrupt(IRQ, stamp, CLIENT, 0);

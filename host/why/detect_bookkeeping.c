@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Bookkeeping: what the kernel says of its threads and CPUs cannot be, or has several explanations. A thread that is runnable for
+ * long while its CPU idles, or runs others without a reason that is known, may be lost by the scheduler; or it has ended or
+ * sleeps, and a hook is missing. A CPU that runs a thread and still says that it idles has not called ktrace_mode().
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+#include "why/turns.h"
+
+#define SHOWN 12u /* threads */
+
+enum doubt {
+	NO_DOUBT,
+	UNPROVEN, /* it may have ended, or sleep */
+	PASSED_OVER,
+	ON_IDLE,
+	ON_ABSENT,
+};
+
+struct doubtful {
+	struct why_turn turn;
+	enum doubt doubt;
+};
+
+static bool anybody_idles(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (why_is_there(&evidence->cpu[n]) && why_idles(evidence, &evidence->cpu[n]))
+			return true;
+	return false;
+}
+
+static enum doubt doubt_of(const struct why_evidence *evidence, const struct why_turn *turn)
+{
+	const struct why_cpu *cpu = turn->cpu;
+	const struct why_thread *runs;
+
+	if (!why_turn_is_late(evidence, turn) ||
+	    (cpu && !why_idles(evidence, cpu) && why_is_there(cpu) && why_has_stopped(evidence, cpu)))
+		return NO_DOUBT;
+	if (!turn->proven)
+		return UNPROVEN;
+	if (!cpu)
+		return anybody_idles(evidence) ? ON_IDLE : NO_DOUBT;
+	if (!why_is_there(cpu))
+		return ON_ABSENT;
+	if (why_idles(evidence, cpu))
+		return ON_IDLE;
+	return why_runs_work(evidence, cpu) && !why_turn_is_explained(evidence, turn, &runs) ? PASSED_OVER
+											     : NO_DOUBT;
+}
+
+/* What makes the most of it first; of these who waits longest. */
+static int by_doubt(const void *a, const void *b)
+{
+	const struct doubtful *left = a, *right = b;
+
+	if (left->doubt != right->doubt)
+		return (int)right->doubt - (int)left->doubt;
+	return left->turn.since < right->turn.since ? -1 : left->turn.since > right->turn.since;
+}
+
+static const char *say_doubt(const struct why_evidence *evidence, const struct doubtful *one, char *buffer,
+			     size_t size)
+{
+	const struct why_turn *turn = &one->turn;
+	char who[WHY_WORDS], ticks[WHY_WORDS], cpu[WHY_WORDS] = "a CPU";
+
+	why_say_actor(evidence, turn->thread->id + 1, who, sizeof(who));
+	why_say_ticks(evidence, why_age(evidence, turn->since), ticks, sizeof(ticks));
+	if (turn->cpu)
+		why_say(cpu, sizeof(cpu), "CPU %" PRIu32, turn->cpu->number);
+	if (one->doubt == UNPROVEN)
+		return why_say(buffer, size,
+			       "%s has not run for %s: it is not known whether it waits for a CPU, sleeps or "
+			       "has ended",
+			       who, ticks);
+	if (one->doubt == PASSED_OVER)
+		return why_say(buffer, size, "%s has been runnable for %s, and %s has run others", who, ticks,
+			       cpu);
+	return why_say(buffer, size, "%s has been runnable for %s, and %s %s", who, ticks, cpu,
+		       one->doubt == ON_IDLE ? "idles" : "is not there");
+}
+
+static void explain(const struct why_evidence *evidence, const struct doubtful *one,
+		    struct why_finding *finding)
+{
+	const struct why_turn *turn = &one->turn;
+	char hook[WHY_WORDS] = "";
+
+	(void)evidence;
+	if (one->doubt == UNPROVEN) {
+		why_finding_missing(
+			finding, "ktrace_thread_exit() by each thread that ends, before its last switch; "
+				 "ktrace_thread_block() before each sleep; or sched.switch with states, and "
+				 "rings that reach back so far");
+		return;
+	}
+	if (one->doubt == PASSED_OVER && !turn->thread->holder.priority)
+		why_say(hook, sizeof(hook), ", or it is less urgent (ktrace_thread_priority() would say so)");
+	why_finding_line(finding,
+			 "the scheduler does not have it in its queue, or a hook is missing where the thread "
+			 "runs, sleeps or ends%s",
+			 hook);
+}
+
+static int tell_threads(const struct why_evidence *evidence, struct why_findings *findings,
+			const struct doubtful *found, uint32_t count)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_BOOKKEEPING,
+						      found->doubt == UNPROVEN ? WHY_POSSIBLE : WHY_LIKELY);
+	char text[WHY_LINE];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "%s", say_doubt(evidence, found, text, sizeof(text)));
+	explain(evidence, found, finding);
+	for (uint32_t n = 0; n < count; n++) {
+		if (n > 0 && n < SHOWN)
+			why_finding_line(finding, "%s", say_doubt(evidence, &found[n], text, sizeof(text)));
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = found[n].turn.thread->id + 1,
+						      .ticks = why_age(evidence, found[n].turn.since) });
+	}
+	if (count > SHOWN)
+		why_finding_line(finding, "and %" PRIu32 " more", count - SHOWN);
+	return 0;
+}
+
+static int look_at_threads(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct doubtful *found = calloc((size_t)evidence->threads + 1, sizeof(*found));
+	uint32_t count = 0;
+	int error = 0;
+
+	if (!found)
+		return KTREAD_E_MEMORY;
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		struct doubtful *one = &found[count];
+
+		if (!why_turn_of(evidence, &evidence->thread[n], &one->turn))
+			continue;
+		one->doubt = doubt_of(evidence, &one->turn);
+		count += one->doubt != NO_DOUBT;
+	}
+	if (count) {
+		qsort(found, count, sizeof(*found), by_doubt);
+		error = tell_threads(evidence, findings, found, count);
+	}
+	free(found);
+	return error;
+}
+
+int why_detect_bookkeeping(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	if (why_ended_well(evidence) || evidence->panic.stamp || evidence->reset)
+		return 0;
+	return look_at_threads(evidence, findings);
+}

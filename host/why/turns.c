@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/turns.h"
+
+#include "why/evidence_state.h"
+#include "why/pulse.h"
+
+#define STALE_MS  100u /* a stamp of the table may be older than what it stamps by that much */
+#define LATE_MS	  1000u
+#define ODD_WAKES 4u /* wakeups of runnable threads that are one too many … */
+#define ODD_PART  8u /* … if they are more than one in so many */
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Is it known to be anything but a thread that a CPU runs when there is nothing to do? Nobody wakes one of those. */
+static bool is_worker(const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	return thread->woken || thread->created || thread->rested ||
+	       (thread->has_holder && (row->wakes || row->priority || row->wait_stamp));
+}
+
+/* Do the states that switches give, or announcements of sleep and end in their place, mean what they say? */
+static bool events_mean_it(const struct why_evidence *evidence)
+{
+	if (evidence->odd_wakes >= ODD_WAKES && evidence->odd_wakes > evidence->wakes / ODD_PART)
+		return false;
+	return evidence->states_told || (wellknown_recorded(evidence->trace, WELLKNOWN_BLOCK) &&
+					 wellknown_recorded(evidence->trace, WELLKNOWN_EXIT));
+}
+
+/* Do the events show how it became runnable, and nothing that came of it since? */
+static bool events_prove(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	if (thread->state != THREADS_RUNNABLE || !why_is_whole_since(evidence, thread->since))
+		return false;
+	return thread->woken >= thread->since || events_mean_it(evidence);
+}
+
+/*
+ * Was it switched away from because others are to run? Where hooks tell of sleep, and the thread has not ended as such threads tell
+ * of their end or as it holds a lock, no other reason is left.
+ */
+static bool was_preempted(const struct why_evidence *evidence, const struct ktrx_holder *row)
+{
+	return row->cause == KTRX_CAUSE_SWITCH && evidence->blocks_told &&
+	       (evidence->exits_told || row->held_count);
+}
+
+static bool row_proves(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+
+	/* What it did itself later than that shows that it ran, unseen. */
+	if (thread->acted > row->state_stamp + why_ms(evidence, STALE_MS))
+		return false;
+	return row->cause == KTRX_CAUSE_WAKE || row->cause == KTRX_CAUSE_START ||
+	       was_preempted(evidence, row) || events_prove(evidence, thread);
+}
+
+static bool is_told(const struct why_thread *thread)
+{
+	return thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN;
+}
+
+/* Later than a stamp that may be too old itself. */
+static bool has_switched(const struct why_evidence *evidence, const struct why_cpu *cpu, uint64_t since)
+{
+	const uint64_t newest = later(cpu->switches.last, cpu->has_row ? cpu->row.switch_stamp : 0);
+
+	return newest > since + why_ms(evidence, STALE_MS);
+}
+
+/* The CPU that it is to run on; NULL unknown. */
+static const struct why_cpu *cpu_of(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	uint32_t cpu = thread->cpu;
+
+	if (is_told(thread))
+		cpu = thread->holder.cause == KTRX_CAUSE_START ? UINT32_MAX : thread->holder.cpu;
+	if (evidence->cpus == 1)
+		cpu = 0;
+	return cpu < evidence->cpus ? &evidence->cpu[cpu] : NULL;
+}
+
+bool why_turn_of(const struct why_evidence *evidence, const struct why_thread *thread, struct why_turn *turn)
+{
+	const struct ktrx_holder *row = &thread->holder;
+	const bool told = is_told(thread);
+
+	*turn = (struct why_turn){ .thread = thread, .since = thread->since, .told = told };
+	if (thread->idle || evidence->cut || why_is_gone(evidence, thread))
+		return false;
+	if (told ? row->state != KTRX_THREAD_RUNNABLE : thread->state != THREADS_RUNNABLE)
+		return false;
+	if (told && row->state_stamp)
+		turn->since = later(row->state_stamp, thread->acted);
+	turn->since = later(turn->since, thread->created);
+	turn->proven =
+		is_worker(thread) && (told ? row_proves(evidence, thread) : events_prove(evidence, thread));
+	turn->cpu = cpu_of(evidence, thread);
+	turn->others_ran = turn->cpu && has_switched(evidence, turn->cpu, turn->since);
+	return true;
+}
+
+bool why_turn_is_explained(const struct why_evidence *evidence, const struct why_turn *turn,
+			   const struct why_thread **runs)
+{
+	const struct why_thread *on = turn->cpu ? why_runs(evidence, turn->cpu) : NULL;
+
+	*runs = on;
+	if (!on || on->idle || on == turn->thread)
+		return false;
+	if (on->holder.priority && turn->thread->holder.priority > on->holder.priority)
+		return false;
+	return !turn->others_ran ||
+	       (turn->thread->holder.priority && on->holder.priority > turn->thread->holder.priority);
+}
+
+bool why_turn_is_late(const struct why_evidence *evidence, const struct why_turn *turn)
+{
+	const uint64_t least = why_ms(evidence, LATE_MS), silent = why_silent_ticks(evidence);
+	const uint64_t waits = why_age(evidence, turn->since);
+
+	return least && waits > silent && waits - silent >= least;
+}
+
+void why_turns_settle(struct why_evidence *evidence)
+{
+	struct why_turn turn;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		struct why_thread *thread = &evidence->thread[n];
+
+		if (thread->runnable == 0)
+			continue;
+		if (!why_turn_of(evidence, thread, &turn) ||
+		    (!turn.proven && why_turn_is_late(evidence, &turn)))
+			thread->runnable = 0;
+		else
+			thread->runnable = why_age(evidence, turn.since);
+	}
+}
