@@ -24,14 +24,19 @@ help:
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]   tools, manual, and sources for kernels: PREFIX/share/ktrace'
 	@echo 'make build [ARCH=…] [FEATURES=…]          host tools and demo kernel; FEATURES=ktrace-all or a list'
 	@echo '                                          such as ktrace-sched,ktrace-net'
-	@echo 'make run-ktrace [ARCH=…]                  boot the demo kernel with every event on: build/ktrace.ktrx'
-	@echo 'make decode-ktrace                        show that trace'
+	@echo 'make run-ktrace [ARCH=…] [ACCEL=kvm|tcg]  boot the demo kernel with every event on: build/ktrace.ktrx'
+	@echo '                                          (ACCEL: also of make demo; default: KVM where it is usable)'
+	@echo 'make decode-ktrace [ARGS="--pid 6"]       show that trace; ARGS: options of ktrace-decode'
 	@echo 'make bench                                figures, also in build/bench.json'
 	@echo 'make demo-hwt [HWT_ARCHES="x86_64 aarch64"]  traces programs instruction by instruction, beside a log of QEMU'
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
 	@echo 'make docs                                 real output into README.md and spec/, anew'
 	@echo 'make clean'
+
+# The accelerator of QEMU for guests that are started by hand: kvm, tcg, or auto, which is KVM where that is usable. Tests and
+# documents keep to TCG.
+ACCEL ?= auto
 
 # As many jobs as there are CPUs, where nobody has said how many.
 JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
@@ -40,7 +45,7 @@ JOBS = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell nproc))
 demo:
 	@sh scripts/setup.sh demo $(ARCH)
 	@$(MAKE) --no-print-directory $(JOBS) build ARCH=$(ARCH)
-	@sh scripts/demo.sh $(ARCH)
+	@ACCEL='$(ACCEL)' sh scripts/demo.sh $(ARCH)
 
 HWT_ARCHES ?= x86_64 aarch64
 demo-hwt:
@@ -72,12 +77,14 @@ install: host
 	@sh scripts/install.sh '$(DESTDIR)$(PREFIX)' $(TOOLS)
 
 run-ktrace: build
-	build/bin/ktrace run --out build/ktrace.ktrx -- $$(sh scripts/qemu.sh $(ARCH)) -append 'debug=ktrace $(APPEND)'
+	line=$$(ACCEL='$(ACCEL)' sh scripts/qemu.sh $(ARCH)) && \
+		build/bin/ktrace run --out build/ktrace.ktrx -- $$line -append 'debug=ktrace $(APPEND)'
 
 decode-ktrace:
-	build/bin/ktrace-decode build/ktrace.ktrx
+	build/bin/ktrace-decode build/ktrace.ktrx $(ARGS)
 
 # Documents show what commands print; this prints it anew.
+docs: export ACCEL := tcg
 docs: build build/bench/record/record
 	sh scripts/demo.sh x86_64 >build/demo.log 2>&1
 	build/bin/ktrace run -q --out build/spec.ktrx -- $$(sh scripts/qemu.sh riscv64 1) -append run=cost >build/spec.log

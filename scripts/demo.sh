@@ -8,7 +8,8 @@ trace=build/demo-$arch.ktrx
 say() { printf '\n\033[1m$ %s\033[0m\n' "$*"; }
 [ -t 1 ] || say() { printf '\n$ %s\n' "$*"; }
 
-set -- $(sh scripts/qemu.sh "$arch") -append "debug=boot,sched,syscall,process,vfs,net,signal,mm,irq slots=65536 run=pipeline,echo,resolver"
+line=$(sh scripts/qemu.sh "$arch")
+set -- $line -append "debug=boot,sched,syscall,process,vfs,net,signal,mm,irq slots=65536 run=pipeline,echo,resolver"
 say "ktrace run --timeout 60 --out $trace -- $*"
 build/bin/ktrace run --timeout 60 --out "$trace" -- "$@"
 say "ktrace show --event process,syscall,vfs,net --limit 40 $trace"

@@ -6,6 +6,7 @@
 # A test that dies, times out, or says less than it planned counts as one failure more. Reasons for skips and
 # all output of what failed are shown; everything is kept in build/check/.
 set -u
+unset ACCEL # the same guest on every machine; a test that wants KVM asks for it
 cd "$(dirname "$0")/.." || exit 1
 log=build/check
 limit=${TEST_TIMEOUT:-600}

@@ -1,0 +1,102 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Prints the accelerator of QEMU for a guest of an architecture, kvm or tcg: scripts/accel.sh ARCH
+#
+# ACCEL in the environment: kvm or tcg, which is printed as it is, or auto, which is kvm where that is usable. KVM is usable if
+# the host has the guest's architecture, /dev/kvm may be opened, and a probe ends in time: five million rounds of an empty
+# loop, then the machine is switched off. That takes 0.2 s on hardware and 10 s where a nested KVM emulates each instruction.
+# The result is kept in build/accel until the host boots, QEMU or /dev/kvm changes.
+#
+#	scripts/accel.sh --probe ARCH kvm|tcg    the probe alone; status 0 if it ended in time
+#
+# KVM_DEVICE: another device than /dev/kvm. PROBE_SECONDS: how long the probe may take (3).
+set -eu
+device=${KVM_DEVICE:-/dev/kvm}
+cache=build/accel
+
+usage() {
+	echo "accel.sh: $1" >&2
+	exit 2
+}
+
+# x86_64: the last 16 bytes of a firmware, in which the CPU begins: mov ecx,5000000; loop; out 0xf4; hlt. QEMU ends with 33.
+probe_x86_64() { # ACCELERATOR IMAGE
+	head -c 65520 /dev/zero >"$2"
+	printf '\146\271\100\113\114\000\147\342\375\260\020\346\364\364\364\364' >>"$2"
+	status=0
+	timeout -k 1 "${PROBE_SECONDS:-3}" qemu-system-x86_64 -accel "$1" -display none -nodefaults -no-reboot -m 16M -bios "$2" \
+		-device isa-debug-exit,iobase=0xf4,iosize=4 </dev/null >/dev/null 2>&1 || status=$?
+	[ "$status" -eq 33 ]
+}
+
+# aarch64: mov x1,#0x4b4b40; subs; b.ne; PSCI's SYSTEM_OFF by hvc. QEMU ends with 0.
+probe_aarch64() {
+	printf '\141\011\240\322\001\150\211\362\041\004\000\361\341\377\377\124' >"$2"
+	printf '\000\200\260\122\000\001\200\162\002\000\000\324\000\000\000\024' >>"$2"
+	cpu=cortex-a57
+	[ "$1" = tcg ] || cpu=host
+	timeout -k 1 "${PROBE_SECONDS:-3}" qemu-system-aarch64 -accel "$1" -M virt -cpu "$cpu" -display none -nodefaults \
+		-no-reboot -m 16M -kernel "$2" </dev/null >/dev/null 2>&1
+}
+
+probe() { # ARCH ACCELERATOR
+	mkdir -p "$cache"
+	image=$cache/probe.$1.$$
+	result=0
+	"probe_$1" "$2" "$image" || result=1
+	rm -f "$image"
+	return $result
+}
+
+# What the result depends on.
+key() {
+	cat /proc/sys/kernel/random/boot_id 2>/dev/null || uname -a
+	"qemu-system-$1" --version 2>/dev/null | head -n 1
+	ls -ln "$device" 2>&1
+	id -u
+}
+
+automatic() { # ARCH
+	# riscv64: the demo kernel runs in machine mode, which KVM does not give.
+	case $1 in
+	x86_64 | aarch64) ;;
+	*) echo tcg; return ;;
+	esac
+	if [ "$(uname -m)" != "$1" ] || [ ! -r "$device" ] || [ ! -w "$device" ]; then
+		echo tcg
+		return
+	fi
+	now=$(key "$1")
+	kept=$cache/$1
+	if [ -f "$kept" ] && [ "$(sed 1d "$kept")" = "$now" ]; then
+		head -n 1 "$kept"
+		return
+	fi
+	found=tcg
+	if probe "$1" kvm; then found=kvm; fi
+	printf '%s\n%s\n' "$found" "$now" >"$kept.$$" && mv "$kept.$$" "$kept"
+	echo "$found"
+}
+
+if [ "${1-}" = --probe ]; then
+	case ${2-}:${3-} in
+	x86_64:kvm | x86_64:tcg | aarch64:kvm | aarch64:tcg) probe "$2" "$3" ;;
+	*) usage "usage: accel.sh --probe x86_64|aarch64 kvm|tcg" ;;
+	esac
+	exit
+fi
+case ${1-} in
+x86_64 | aarch64 | riscv64) ;;
+*) usage "unknown architecture '${1-}' (x86_64, aarch64, riscv64)" ;;
+esac
+case ${ACCEL:-auto} in
+auto) automatic "$1" ;;
+tcg) echo tcg ;;
+kvm)
+	[ "$(uname -m)" = "$1" ] || usage "ACCEL=kvm: KVM runs guests of the host's architecture, $(uname -m), not $1"
+	[ "$1" != riscv64 ] || usage "ACCEL=kvm: the demo kernel for riscv64 runs in machine mode, which KVM does not give"
+	echo kvm
+	;;
+*) usage "ACCEL=$ACCEL: no such accelerator; did you mean kvm, tcg or auto?" ;;
+esac

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Which accelerator a guest that is started by hand gets: what ACCEL says, or KVM where a probe shows that it is usable. The
+# probe ends in time whatever QEMU does, and its result is kept. And what make passes on.
+. test/tap.sh
+
+accel() { sh "$OLDPWD/scripts/accel.sh" "$@" 2>"$tmp/err"; }
+qemu_line() { sh scripts/qemu.sh "$@" 2>"$tmp/err"; }
+
+# ---- The line --------------------------------------------------------------------------------------
+here=$(uname -m)
+check "without ACCEL a script's guest is TCG's" sh -c '! sh scripts/qemu.sh x86_64 | grep -q kvm'
+check "ACCEL=tcg is" sh -c '! ACCEL=tcg sh scripts/qemu.sh x86_64 | grep -q kvm'
+case $here in
+x86_64 | aarch64)
+	check "ACCEL=kvm is KVM's, whether it works or not" sh -c 'ACCEL=kvm KVM_DEVICE=/none sh scripts/qemu.sh "$1" | grep -q -- "-accel kvm"' \
+		sh "$here"
+	;;
+esac
+for arch in x86_64 aarch64 riscv64; do
+	[ "$arch" = "$here" ] && [ "$arch" != riscv64 ] && continue
+	ACCEL=kvm qemu_line $arch >"$tmp/line" && status=0 || status=$?
+	equal "ACCEL=kvm for $arch here: status" 2 "$status"
+	check "and why" grep -q 'ACCEL=kvm: ' "$tmp/err"
+	equal "ACCEL=auto for $arch" tcg "$(ACCEL=auto sh scripts/accel.sh $arch)"
+done
+ACCEL=kwm qemu_line x86_64 >"$tmp/line" && status=0 || status=$?
+equal "ACCEL=kwm: status" 2 "$status"
+check "and a suggestion" grep -q 'ACCEL=kwm: no such accelerator; did you mean kvm' "$tmp/err"
+make -s run-ktrace ACCEL=kwm >"$tmp/out" 2>&1 && status=0 || status=$?
+equal "make run-ktrace ACCEL=kwm: status" 2 "$status"
+check "and a suggestion from make" grep -q 'did you mean kvm' "$tmp/out"
+
+# ---- The probe's programs, by TCG, which every machine has ------------------------------------------
+for arch in x86_64 aarch64; do
+	check "$arch: the probe runs and switches the machine off" env PROBE_SECONDS=60 sh scripts/accel.sh --probe $arch tcg
+done
+
+# ---- What the probe's result does -------------------------------------------------------------------
+# QEMU is a script that counts its calls and does as $tmp/does says; the device is a file.
+mkdir "$tmp/bin" "$tmp/work"
+cat >"$tmp/bin/qemu-system-$here" <<..
+#!/bin/sh
+[ "\$1" = --version ] && { cat "$tmp/version"; exit; }
+echo called >>"$tmp/calls"
+. "$tmp/does"
+..
+chmod +x "$tmp/bin/qemu-system-$here"
+PATH=$tmp/bin:$PATH
+KVM_DEVICE=$tmp/kvm PROBE_SECONDS=300 ACCEL=auto
+export KVM_DEVICE PROBE_SECONDS ACCEL
+echo 1 >"$tmp/version"
+: >"$tmp/calls"
+cd "$tmp/work" || exit 1
+calls() { wc -l <"$tmp/calls"; }
+case $here in
+x86_64) works='exit 33' ;;
+*) works='exit 0' ;;
+esac
+echo "$works" >"$tmp/does"
+equal "without the device" tcg "$(accel "$here")"
+equal "nothing is probed" 0 "$(calls)"
+: >"$tmp/kvm"
+case $here in
+x86_64 | aarch64)
+	equal "a probe that ends well" kvm "$(accel "$here")"
+	equal "once more" kvm "$(accel "$here")"
+	equal "is not probed again" 1 "$(calls)"
+	echo 2 >"$tmp/version"
+	echo 'exit 1' >"$tmp/does"
+	equal "another QEMU, which fails" tcg "$(accel "$here")"
+	equal "is probed" 2 "$(calls)"
+	echo 3 >"$tmp/version"
+	echo "trap '' TERM; while :; do sleep 60; done" >"$tmp/does"
+	equal "a QEMU that hangs and takes no signal" tcg "$(PROBE_SECONDS=1 accel "$here")"
+	equal "and its result is kept" "tcg 3" "$(accel "$here") $(calls)"
+	rm "$tmp/kvm"
+	equal "the device has gone" tcg "$(accel "$here")"
+	;;
+*) equal "another architecture of the host" tcg "$(accel "$here")" ;;
+esac
+cd "$OLDPWD" || exit 1
+check "no image of the probe is left" test -z "$(find "$tmp/work" build/accel -name 'probe.*' 2>/dev/null)"
+
+# ---- What make passes on ----------------------------------------------------------------------------
+equal "make decode-ktrace ARGS=" "build/bin/ktrace-decode build/ktrace.ktrx --summary --pid 6" \
+	"$(make -s -n decode-ktrace ARGS='--summary --pid 6')"
+check "make run-ktrace ACCEL=tcg" sh -c "make -s -n run-ktrace ACCEL=tcg | grep -q \"ACCEL='tcg' sh scripts/qemu.sh\""
+check "make demo ACCEL=kvm" sh -c "make -s -n demo ACCEL=kvm | grep -q \"ACCEL='kvm' sh scripts/demo.sh\""
+done_testing
