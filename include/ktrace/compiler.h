@@ -7,11 +7,11 @@
 #error "ktrace needs gcc or clang"
 #endif
 
-#define KTRACE_INLINE	     static inline __attribute__((always_inline, unused))
-#define KTRACE_UNUSED_INLINE static inline __attribute__((unused))
-#define KTRACE_HIDDEN	     __attribute__((visibility("hidden")))
-#define KTRACE_OUT_OF_LINE   static __attribute__((noinline, unused))
-#define KTRACE_RARE	     static __attribute__((noinline, cold, unused))
+#define KTRACE_INLINE	     static inline __attribute__((__always_inline__, __unused__))
+#define KTRACE_UNUSED_INLINE static inline __attribute__((__unused__))
+#define KTRACE_HIDDEN	     __attribute__((__visibility__("hidden")))
+#define KTRACE_OUT_OF_LINE   static __attribute__((__noinline__, __unused__))
+#define KTRACE_RARE	     static __attribute__((__noinline__, __cold__, __unused__))
 #define KTRACE_LIKELY(x)     __builtin_expect(!!(x), 1)
 #define KTRACE_UNLIKELY(x)   __builtin_expect(!!(x), 0)
 
@@ -38,12 +38,12 @@
 
 /* A row must survive --gc-sections although nothing refers to it but its own site. */
 #if defined(__has_attribute)
-#if __has_attribute(retain)
-#define KTRACE_KEEP __attribute__((used, retain))
+#if __has_attribute(__retain__)
+#define KTRACE_KEEP __attribute__((__used__, __retain__))
 #endif
 #endif
 #ifndef KTRACE_KEEP
-#define KTRACE_KEEP __attribute__((used))
+#define KTRACE_KEEP __attribute__((__used__))
 #endif
 
 /* Between these a text that does not fit its arguments is an error, whatever the kernel's flags are. */

@@ -161,11 +161,11 @@ void ktrace_clear(void);
 
 /*
  * Copies the trace as it is now into memory, as one KTRX version 2 dump, while recording goes on: the state
- * at a moment, kept from being overwritten. Memory is aligned to 8 bytes; *used gets the bytes of the dump.
- * With too little memory the error is MEMORY and *used what is needed. STATE: rings came or went meanwhile,
+ * at a moment, kept from being overwritten. Memory is aligned to 8 bytes; *bytes gets the bytes of the dump.
+ * With too little memory the error is MEMORY and *bytes what is needed. STATE: rings came or went meanwhile,
  * try again.
  */
-int ktrace_snapshot(void *memory, size_t size, size_t *used);
+int ktrace_snapshot(void *memory, size_t size, size_t *bytes);
 
 /*
  * Sets events and settings by name, items set apart by commas or blanks, from left to right up to the first error:

@@ -102,7 +102,8 @@
 #define KTRACE_DECLARE(built, ...) KTRACE_PASTE(KTRACE_DECLARE_, built)(__VA_ARGS__)
 
 /* Never called: lets the compiler hold the text against the arguments. */
-static inline __attribute__((format(printf, 1, 2), unused)) void ktrace_format_check(const char *text, ...)
+static inline __attribute__((__format__(__printf__, 1, 2), __unused__)) void
+ktrace_format_check(const char *text, ...)
 {
 	(void)text;
 }
@@ -157,7 +158,7 @@ struct ktrace_row {
 	static struct {                                                                      \
 		struct ktrx_event event;                                                     \
 		char strings[sizeof(text)];                                                  \
-	} id __attribute__((section("ktrace_events"), aligned(8)))                           \
+	} id __attribute__((__section__("ktrace_events"), __aligned__(8)))                   \
 	KTRACE_KEEP = { { KTRX_EVENT_MAGIC,                                                  \
 			  (uint16_t)((sizeof(struct ktrx_event) + sizeof(text) + 7u) & ~7u), \
 			  KTRACE_STATE_LINKED(state),                                        \
@@ -276,9 +277,9 @@ struct ktrace_row {
 	KTRACE_COUNT_CHECK(__VA_ARGS__)                                                                     \
 	KTRACE_EACH(KTRACE_FIELD_CHECK, , __VA_ARGS__)                                                      \
 	KTRACE_FORMAT_BEGIN                                                                                 \
-	KTRACE_UNUSED_INLINE void id##_format(int unused KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))      \
+	KTRACE_UNUSED_INLINE void id##_format(int nothing KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))     \
 	{                                                                                                   \
-		(void)unused;                                                                               \
+		(void)nothing;                                                                              \
 		ktrace_format_check(KTRACE_FIRST(__VA_ARGS__) KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
 	}                                                                                                   \
 	KTRACE_FORMAT_END

@@ -138,7 +138,7 @@
 	KTRACE_COUNT_CHECK(__VA_ARGS__) \
 	KTRACE_EACH(KTR_FIELD_DECLARE, id, __VA_ARGS__)
 
-#define KTR_TEXT(id, text) static const char id##_text[] __attribute__((unused)) = text
+#define KTR_TEXT(id, text) static const char id##_text[] __attribute__((__unused__)) = text
 
 #define KTR_DECLARE_1(id, group, name, ...)                                                         \
 	KTR_CHECKS(id, __VA_ARGS__)                                                                 \

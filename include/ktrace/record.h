@@ -65,9 +65,9 @@ KTRACE_HIDDEN uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room
 KTRACE_END_C
 
 /* Words of memory that is of another type; as unaligned as the CPU allows. */
-typedef uint16_t ktrace_u16_any __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 2)));
-typedef uint32_t ktrace_u32_any __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 4)));
-typedef uint64_t ktrace_u64_any __attribute__((may_alias, aligned(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
+typedef uint16_t ktrace_u16_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 2)));
+typedef uint32_t ktrace_u32_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 4)));
+typedef uint64_t ktrace_u64_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 8)));
 
 /*
  * Stores of a field at to[at], `to` being aligned to 4 bytes. Offsets are constants in every use but behind

@@ -192,7 +192,7 @@ struct ktrace_virtio_console {
 	uint16_t sent;			  /* chains given to the device */
 	uint16_t notify;		  /* offset of the register that rings the bell … */
 	bool notify_wide;		  /* … and whether it has 32 bits, not 16 */
-	unsigned char memory[KTRACE_VIRTIO_QUEUE_BYTES] __attribute__((aligned(4096)));
+	unsigned char memory[KTRACE_VIRTIO_QUEUE_BYTES] __attribute__((__aligned__(4096)));
 };
 struct ktrace_transport *ktrace_virtio_mmio_init(struct ktrace_virtio_console *console,
 						 const struct ktrace_bus *bus, uint64_t slots,

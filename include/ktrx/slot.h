@@ -94,7 +94,7 @@ struct ktrx_anchor {
 	uint64_t stamp;	   /* whole counter value at this anchor; its low 36 bits are the slot's stamp */
 	uint64_t previous; /* whole stamp of the anchor before, 0 for the first */
 	uint32_t distance; /* slots back to the anchor before; 0 if none or farther than 2^32 - 1 */
-} __attribute__((packed, aligned(4)));
+} __attribute__((__packed__, __aligned__(4)));
 
 /*
  * Extension block, in front of the payload when bit 88 is set: this head, then 8 bytes a caller (0 to 2), then

@@ -8,7 +8,7 @@
 #define OWN  2u	 /* addresses passed over: in this function, and in the one that calls it */
 
 /* Not inlined, so that it has a frame to be passed over. */
-__attribute__((noinline)) void ktrace_console_backtrace(const struct ktrace_console *console, int count)
+__attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_console *console, int count)
 {
 	uintptr_t address[OWN + MOST];
 	uint32_t most = count >= 0 && count < (int)MOST ? (uint32_t)count : MOST;

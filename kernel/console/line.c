@@ -6,21 +6,21 @@ static const char hex_digits[] = "0123456789abcdef";
 void ktrace_line_start(struct ktrace_line *line, const struct ktrace_console *console)
 {
 	line->console = console;
-	line->used = 0;
+	line->length = 0;
 }
 
 void ktrace_line_flush(struct ktrace_line *line)
 {
-	if (line->used > 0)
-		line->console->write(line->console, line->text, line->used);
-	line->used = 0;
+	if (line->length > 0)
+		line->console->write(line->console, line->text, line->length);
+	line->length = 0;
 }
 
 void ktrace_line_put(struct ktrace_line *line, char character)
 {
-	if (line->used == KTRACE_LINE_BYTES)
+	if (line->length == KTRACE_LINE_BYTES)
 		ktrace_line_flush(line);
-	line->text[line->used++] = character;
+	line->text[line->length++] = character;
 }
 
 static void put_escaped(struct ktrace_line *line, unsigned char byte)

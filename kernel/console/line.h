@@ -12,7 +12,7 @@
 
 struct ktrace_line {
 	const struct ktrace_console *console;
-	uint32_t used;
+	uint32_t length;
 	char text[KTRACE_LINE_BYTES];
 };
 

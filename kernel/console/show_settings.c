@@ -16,11 +16,11 @@ static struct {
 	char value[3 + (KTRX_EVENT_MAX + 3) / 4];
 } listing;
 
-static int show_setting(void *unused, const char *name)
+static int show_setting(void *context, const char *name)
 {
 	struct ktrace_span span = ktrace_span_of(name);
 
-	(void)unused;
+	(void)context;
 	if (span.length < listing.prefix.length)
 		return 0;
 	span.length = listing.prefix.length;

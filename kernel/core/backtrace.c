@@ -72,7 +72,7 @@ int ktrace_has_backtrace(void)
 }
 
 /* Not inlined, so that the first frame is its own. */
-__attribute__((noinline)) uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most)
+__attribute__((__noinline__)) uint32_t ktrace_backtrace(uintptr_t *addresses, uint32_t most)
 {
 	uint32_t count = 0;
 	uintptr_t address;

@@ -26,9 +26,9 @@
 
 /* Who asks and who answers write lines of their own. */
 static KTRACE_IN_DATA struct {
-	uint64_t owner __attribute__((aligned(64))); /* CPU that asks, plus 1 */
+	uint64_t owner __attribute__((__aligned__(64))); /* CPU that asks, plus 1 */
 	uint64_t ping;
-	uint64_t pong __attribute__((aligned(64)));
+	uint64_t pong __attribute__((__aligned__(64)));
 	uint64_t pong_stamp; /* valid for the number in `pong` */
 	uint32_t serving;    /* CPU 0 alone: in an interrupt of its own answer it does nothing */
 } cell = { 0 };

@@ -11,7 +11,7 @@
 
 #define STATES (KTRX_STATE_RECORD | KTRX_STATE_COUNT | KTRX_STATE_STOP)
 
-KTRACE_IN_DATA struct ktrx_mailbox ktrace_mailbox __attribute__((aligned(64))) = {
+KTRACE_IN_DATA struct ktrx_mailbox ktrace_mailbox __attribute__((__aligned__(64))) = {
 	.magic = { 'K', 'T', 'R', 'X', 'M', 'B', 'X', '\n' },
 	.capacity = KTRX_MAILBOX_REQUESTS,
 };

@@ -96,7 +96,7 @@ int ktrace_arena_divide(struct ktrace_arena *arena, uint32_t parts, uint64_t non
 void ktrace_arena_rewind(struct ktrace_arena *arena)
 {
 	for (uint32_t i = 0; i < arena->pieces; i++)
-		arena->piece[i].used = sizeof(struct ktrx_block);
+		arena->piece[i].taken = sizeof(struct ktrx_block);
 }
 
 void *ktrace_arena_take(struct ktrace_arena *arena, uint64_t size)
@@ -104,10 +104,10 @@ void *ktrace_arena_take(struct ktrace_arena *arena, uint64_t size)
 	uint64_t rounded = (size + KTRACE_PIECE_ALIGN - 1) & ~(uint64_t)(KTRACE_PIECE_ALIGN - 1);
 
 	for (uint32_t i = 0; i < arena->pieces; i++) {
-		if (arena->piece[i].size - arena->piece[i].used >= rounded) {
-			uintptr_t place = arena->piece[i].start + arena->piece[i].used;
+		if (arena->piece[i].size - arena->piece[i].taken >= rounded) {
+			uintptr_t place = arena->piece[i].start + arena->piece[i].taken;
 
-			arena->piece[i].used += rounded;
+			arena->piece[i].taken += rounded;
 			return (void *)place;
 		}
 	}

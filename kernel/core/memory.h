@@ -14,7 +14,7 @@ struct ktrace_arena {
 	struct {
 		uintptr_t start; /* aligned to KTRACE_PIECE_ALIGN */
 		uint64_t size;	 /* bytes, a multiple of it */
-		uint64_t used;	 /* bytes, the head included */
+		uint64_t taken;	 /* bytes, the head included */
 	} piece[KTRACE_MAX_BLOCKS];
 };
 

@@ -66,7 +66,7 @@ static uint32_t extension_head(uint32_t ring, uint64_t word)
 }
 
 /* Tells what a row has counted, where its record is. 0: that ring is full. */
-__attribute__((noinline)) static int repeat_record(const struct ktrx_fold *row, uint64_t word)
+__attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *row, uint64_t word)
 {
 	uint32_t buffer[(KTRACE_CAPACITY(sizeof(struct ktrx_extension) + REPEAT_BYTES) + 7) / 4];
 	uint32_t head = is_shared(row->ring) ? sizeof(struct ktrx_extension) : 0;
@@ -269,12 +269,12 @@ void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64
 		emit_slowly(event, payload, bytes, word, stamp, site);
 }
 
-__attribute__((noinline)) void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes)
+__attribute__((__noinline__)) void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes)
 {
 	ktrace_emit(event, payload, bytes, KTRACE_WORD_NONE, 0, KTRACE_RETURN_ADDRESS);
 }
 
-__attribute__((noinline)) void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
+__attribute__((__noinline__)) void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes)
 {
 	struct ktrace_origin origin;
 

@@ -10,7 +10,7 @@ struct memory_sink {
 	struct ktrace_sink sink; /* first: the stream knows only this */
 	uint8_t *memory;
 	uint64_t room; /* bytes for the dump */
-	uint64_t used;
+	uint64_t taken;
 	uint64_t needed; /* bytes of the dump */
 };
 
@@ -26,36 +26,36 @@ static int memory_write(struct ktrace_sink *sink, const void *data, size_t bytes
 {
 	struct memory_sink *memory = (struct memory_sink *)sink;
 
-	if (bytes > memory->room - memory->used)
+	if (bytes > memory->room - memory->taken)
 		return KTRACE_OUTPUT_FULL;
-	ktrace_copy(memory->memory + memory->used, data, bytes);
-	memory->used += bytes;
+	ktrace_copy(memory->memory + memory->taken, data, bytes);
+	memory->taken += bytes;
 	return 0;
 }
 
-int ktrace_snapshot(void *memory, size_t size, size_t *used)
+int ktrace_snapshot(void *memory, size_t size, size_t *bytes)
 {
 	size_t scratch = KTRACE_SINK_BUFFER_MIN + ktrace_rings() * sizeof(uint64_t);
 	struct memory_sink sink;
 	int error;
 
 	ktrace_attach();
-	if (!memory || !used || (uintptr_t)memory % 8 != 0)
+	if (!memory || !bytes || (uintptr_t)memory % 8 != 0)
 		return KTRACE_ERROR_ARGUMENT;
 	if (size < scratch) {
-		*used = 2 * scratch;
+		*bytes = 2 * scratch;
 		return KTRACE_ERROR_MEMORY;
 	}
 	sink.memory = memory;
 	sink.room = (size - scratch) & ~(size_t)7;
-	sink.used = 0;
+	sink.taken = 0;
 	sink.needed = 0;
 	sink.sink.write = memory_write;
 	sink.sink.begin = memory_begin;
 	sink.sink.buffer = sink.memory + sink.room;
 	sink.sink.buffer_size = scratch;
 	error = ktrace_dump_v2(&ktrace_root, &sink.sink);
-	*used = error ? sink.needed + scratch + 8 : sink.used;
+	*bytes = error ? sink.needed + scratch + 8 : sink.taken;
 	if (error == KTRACE_OUTPUT_FULL)
 		return KTRACE_ERROR_MEMORY;
 	return error ? KTRACE_ERROR_STATE : KTRACE_OK;

@@ -8,7 +8,7 @@
 KTRACE_IN_DATA struct ktrace_slot ktrace_boot_slot[KTRACE_BOOT_SLOTS] = { { { 0 } } };
 
 /* Those of CPUs beyond ktrace_init()'s stay zero: their reserve words name ring 0. */
-KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((aligned(64))) = {
+KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((__aligned__(64))) = {
 	{
 		.mask = KTRACE_BOOT_SLOTS - 1,
 		.shift = KTRACE_BOOT_SHIFT,
@@ -22,7 +22,7 @@ KTRACE_IN_DATA struct ktrx_ring ktrace_ring[KTRACE_RING_ROWS] __attribute__((ali
 
 KTRACE_IN_DATA struct ktrace_state ktrace_state = { .state = KTRACE_STATE };
 
-KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((aligned(64))) = {
+KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((__aligned__(64))) = {
 	.magic = { 'K', 'T', 'R', 'X' },
 	.version = KTRX2_VERSION,
 	.cpus = 1,

@@ -8,7 +8,7 @@
 
 #include "ktrace/ktrace.h"
 
-#define KTRACE_IN_DATA __attribute__((section(".data")))
+#define KTRACE_IN_DATA __attribute__((__section__(".data")))
 
 /*
  * Boot ring, one for each CPU, and the ring of rare events behind the last CPU's. The reserve word in that row is not
@@ -26,7 +26,7 @@
 
 struct ktrace_slot {
 	uint64_t word[4];
-} __attribute__((aligned(32)));
+} __attribute__((__aligned__(32)));
 
 /* A record that was just made, for whoever puts it on the kernel's console. */
 struct ktrace_echo {

@@ -81,10 +81,10 @@ void ktrace_hwt_say_context(struct ktrace_hwt_context *context)
 		   (uint64_t)backend->kind << 48 | (uint64_t)config->level << 56;
 	fixed[1] = context->target | (uint64_t)config->ranges << 32;
 	for (uint32_t i = 0; i < KTRACE_HWT_RANGES_MAX; i++) {
-		int used = i < config->ranges;
+		int given = i < config->ranges;
 
-		fixed[2 + 2 * i] = used ? config->range[i].start : 0;
-		fixed[3 + 2 * i] = used ? config->range[i].end : 0;
+		fixed[2 + 2 * i] = given ? config->range[i].start : 0;
+		fixed[3 + 2 * i] = given ? config->range[i].end : 0;
 	}
 	ktrace_proc_draft(&draft, KTRX_HWT_CONTEXT, 0, fixed, sizeof(fixed));
 	draft.thread = 0;

@@ -148,11 +148,11 @@ static void chain_submit(struct ktrace_virtio_console *console)
 
 static bool chain_returned(const struct ktrace_virtio_console *console)
 {
-	const struct used_ring *used =
+	const struct used_ring *returned =
 		(const struct used_ring *)(console->memory + used_offset(console->size));
 
 	for (uint32_t i = 0; i < console->transport.patience; i++) {
-		if (__atomic_load_n(&used->index, __ATOMIC_RELAXED) == console->sent) {
+		if (__atomic_load_n(&returned->index, __ATOMIC_RELAXED) == console->sent) {
 			ktrace_io_barrier();
 			return true;
 		}

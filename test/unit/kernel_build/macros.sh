@@ -1,0 +1,42 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# A kernel's port header brings the kernel's macros into every file of ktrace. Whatever names of attributes it
+# defines, and if printf is a macro, ktrace compiles without a warning, and the text of an event is still checked.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+# refused COMPILER ARCH SOURCE OBJECT FLAGS…
+refused() { ! compile "$@" 2>"$tmp/said" && grep -q 'format' "$tmp/said"; }
+
+macros=test/unit/kernel_build/macros.h
+make -s -f - print <<'END' >"$tmp/sources"
+KTRACE_ROOT := .
+include kernel/ktrace.mk
+print: ; @echo $(KTRACE_SOURCES) $(KTRACE_PROC_SOURCES) $(KTRACE_HWT_SOURCES)
+.PHONY: print
+END
+check "there are sources to compile" test "$(wc -w <"$tmp/sources")" -gt 50
+
+cat >"$tmp/wrong.c" <<'END'
+#include "ktrace/ktrace.h"
+KTRACE_EVENT(sample, wrong, "%s", (uint32_t, number));
+END
+
+for arch in x86_64 aarch64 riscv64; do
+	for compiler in gcc clang; do
+		have $compiler $arch || {
+			skip "$arch $compiler" "not installed"
+			continue
+		}
+		# shellcheck disable=SC2013
+		for source in $(cat "$tmp/sources") test/unit/kernel_build/sample.c test/unit/kernel_build/hooks.c; do
+			compile $compiler $arch "$source" "$tmp/out.o" -include $macros -fsyntax-only \
+				>>"$tmp/failed" 2>&1 || echo "$arch $compiler: $source" >>"$tmp/failed"
+		done
+		check "$arch $compiler: a text that does not fit its fields is refused" \
+			refused $compiler $arch "$tmp/wrong.c" "$tmp/out.o" -include $macros -O2
+	done
+done
+equal "no source is in the way of these macros" '' "$(head -n 20 "$tmp/failed" 2>/dev/null)"
+done_testing
