@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * ktrace-decode: the command line that users of version 1 dumps know. Timeline and summary of an intact
- * version 1 dump are what they know, byte for byte, but for names of events and calls that used to have none.
+ * version 1 dump are what they know, byte for byte, but for events that used to have no name, and for system calls, which have
+ * names only by --calls: their numbers are those of the kernel that wrote the dump.
  * Other traces are read as well.
  */
 #include <stdlib.h>
@@ -12,7 +13,6 @@
 #include "cmd/write_export.h"
 #include "export/classic.h"
 #include "export/output.h"
-#include "export/syscalls.h"
 #include "export/timeline.h"
 
 enum {
@@ -61,6 +61,7 @@ static const struct trace_syntax syntax = {
 	.letters = "",
 	.filters = TRACE_FILTERS_PID_CPU,
 	.take = take_option,
+	.calls = TRACE_CALLS_SHOWN,
 };
 
 static int write_summary(struct ktread *trace, struct output *out)
@@ -76,25 +77,16 @@ static int write_summary(struct ktread *trace, struct output *out)
 
 static int write_timeline(const struct decode *decode, struct ktread *trace, struct output *out)
 {
-	struct syscalls calls;
 	struct timeline timeline = {
 		.trace = trace,
 		.out = out,
-		.calls = &calls,
 		.layout = decode->args.options.v1_layout,
 		.cpus = decode->args.cpu_list ? decode->args.cpus : NULL,
 		.filtered = trace_args_filtered(&decode->args),
 		.zero_ticks = 1,
 	};
-	int result;
 
-	syscalls_open(&calls, trace, decode->args.options.machine);
-	/* Its name here from the beginning; Linux calls it prlimit64. */
-	if (ktread_info(trace)->version == 1)
-		syscalls_rename(&calls, 302, "preadv");
-	result = timeline_write(&timeline);
-	syscalls_close(&calls);
-	return result;
+	return timeline_write(&timeline);
 }
 
 static int is_empty(struct ktread *trace)
@@ -122,6 +114,7 @@ static int run_decode(int argc, char **argv)
 		command_message(decode.args.name,
 				"--summary counts the whole trace, whatever --pid and --cpu choose");
 	if (decode.summary) {
+		decode.args.shows_calls = 0;
 		decode.args.pid = -1;
 		decode.args.cpu_list = NULL;
 	}

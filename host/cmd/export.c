@@ -52,6 +52,7 @@ static const struct trace_syntax syntax = {
 	.letters = "f:o:",
 	.take = take_option,
 	.beside = TRACE_BESIDE_CALLS,
+	.calls = TRACE_CALLS_SHOWN,
 };
 
 /* NULL after a message. */
@@ -71,7 +72,7 @@ static const struct export_format *choose_format(const struct export_command *ex
 		command_message(export->args.name, "a %s holds all of a trace: choose when it is read",
 				format->name);
 	} else if (format->whole &&
-		   (option = trace_args_gave(&export->args, "with machine raw-clock align"))) {
+		   (option = trace_args_gave(&export->args, "with machine raw-clock align calls"))) {
 		command_message(export->args.name,
 				"--%s: a %s holds a trace as it was recorded: give it when the %s is read",
 				option, format->name, format->name);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "cmd/foreign_calls.h"
 
+#include <elf.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,34 +12,48 @@
 
 #define NUMBERS 1024u
 
+/* The names of a machine's calls, and which of them the table has. */
+struct numbers {
+	char *name[NUMBERS];
+	bool told[NUMBERS];
+};
+
 /* A line "* NAME …" is of the call of that name, whose number depends on the machine. */
-static void put_named(FILE *to, char *const names[NUMBERS], const char *line, size_t length)
+static void put_named(FILE *to, struct numbers *numbers, const char *line, size_t length)
 {
 	size_t name = strcspn(line + 2, " \n");
 
-	for (unsigned n = 0; n < NUMBERS; n++)
-		if (names[n] && strlen(names[n]) == name && memcmp(names[n], line + 2, name) == 0)
-			fprintf(to, "%u %.*s\n", n, (int)(length - 2), line + 2);
+	for (unsigned n = 0; n < NUMBERS; n++) {
+		if (!numbers->name[n] || strlen(numbers->name[n]) != name ||
+		    memcmp(numbers->name[n], line + 2, name) != 0)
+			continue;
+		fprintf(to, "%u %.*s\n", n, (int)(length - 2), line + 2);
+		numbers->told[n] = true;
+	}
 }
 
-static void put_lines(FILE *to, char *const names[NUMBERS], const char *text)
+static void put_lines(FILE *to, struct numbers *numbers, const char *text)
 {
 	while (*text) {
 		size_t length = strcspn(text, "\n");
 
 		if (text[0] == '*' && text[1] == ' ')
-			put_named(to, names, text, length);
+			put_named(to, numbers, text, length);
 		else
 			fprintf(to, "%.*s\n", (int)length, text);
 		text += length + (text[length] == '\n');
 	}
+	for (unsigned n = 0; n < NUMBERS; n++)
+		if (numbers->name[n] && !numbers->told[n])
+			fprintf(to, "%u %s\n", n, numbers->name[n]);
 }
 
 /* The table with numbers for names, as this machine has them; to be freed, NULL: out of memory. */
 static char *numbered(const char *table, uint16_t machine)
 {
-	char *names[NUMBERS], *text = NULL;
+	struct numbers numbers = { .told = { false } };
 	struct linux_calls calls;
+	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
@@ -45,27 +61,45 @@ static char *numbered(const char *table, uint16_t machine)
 		return NULL;
 	linux_calls_open(&calls, machine);
 	for (unsigned n = 0; n < NUMBERS; n++)
-		names[n] = linux_calls_name(&calls, n);
-	put_lines(to, names, table);
+		numbers.name[n] = linux_calls_name(&calls, n);
+	put_lines(to, &numbers, table);
 	for (unsigned n = 0; n < NUMBERS; n++)
-		free(names[n]);
+		free(numbers.name[n]);
 	linux_calls_close(&calls);
 	return fclose(to) == 0 ? text : NULL;
+}
+
+/* Whether calls stand by their names alone: a line "* NAME …". */
+static bool wants_numbers(const char *table)
+{
+	return strncmp(table, "* ", 2) == 0 || strstr(table, "\n* ");
+}
+
+int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine)
+{
+	char *text;
+	int status;
+
+	if (!wants_numbers(table))
+		return ktread_set_calls(trace, table);
+	if (ktread_info(trace)->machine)
+		machine = ktread_info(trace)->machine;
+	if (machine == 0)
+		machine = EM_X86_64;
+	text = numbered(table, machine);
+	status = text ? ktread_set_calls(trace, text) : KTREAD_E_MEMORY;
+	free(text);
+	return status < 0 ? status : machine;
 }
 
 int foreign_calls_set(struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
 	const char *table = kdump_tables_text(info->kernel);
-	char *text;
 	int status;
 
 	if (info->form != KTREAD_FORM_PROCESSES || !table)
 		return 0;
-	text = numbered(table, info->machine);
-	if (!text)
-		return KTREAD_E_MEMORY;
-	status = ktread_set_calls(trace, text);
-	free(text);
-	return status;
+	status = foreign_calls_set_table(trace, table, 0);
+	return status < 0 ? status : 0;
 }

@@ -10,4 +10,11 @@
  */
 int foreign_calls_set(struct ktread *trace);
 
+/*
+ * Names the trace's system calls by `table` and by nothing else (share/tables, spec/ktrx-proc.md). A table of calls without numbers,
+ * as Linux's, is of the trace's machine, else of `machine`, and of x86_64 if that is 0. Returns that machine, 0 for a table that
+ * brings its numbers, or a negative KTREAD_E_*.
+ */
+int foreign_calls_set_table(struct ktread *trace, const char *table, uint16_t machine);
+
 #endif

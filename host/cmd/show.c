@@ -16,7 +16,6 @@
 #include "export/output.h"
 #include "export/settings.h"
 #include "export/slots.h"
-#include "export/syscalls.h"
 #include "export/timeline.h"
 
 enum {
@@ -118,6 +117,7 @@ static const struct trace_syntax syntax = {
 	.letters = "",
 	.take = take_option,
 	.beside = TRACE_BESIDE_ENTRIES,
+	.calls = TRACE_CALLS_SHOWN,
 };
 
 /* What the trace itself has cost, where all of it was shown and that is known. */
@@ -189,11 +189,9 @@ static int write_registers(const struct show *show, const struct ktread *trace, 
 
 static int show_trace(struct show *show, struct ktread *trace, struct output *out)
 {
-	struct syscalls calls;
 	struct timeline timeline = {
 		.trace = trace,
 		.out = out,
-		.calls = &calls,
 		.layout = show->args.options.v1_layout,
 		.limit = show->limit,
 		.cpus = show->args.cpu_list ? show->args.cpus : NULL,
@@ -216,9 +214,7 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 			return KTREAD_E_MEMORY;
 		timeline.meter->cost = cost_of(trace);
 	}
-	syscalls_open(&calls, trace, show->args.options.machine);
 	result = show->write(&timeline);
-	syscalls_close(&calls);
 	if (result == 0)
 		say_cost(show, &timeline);
 	free(timeline.meter);

@@ -10,7 +10,6 @@
 #include "cmd/command.h"
 #include "cmd/followed.h"
 #include "cmd/show_symbols.h"
-#include "export/syscalls.h"
 #include "export/timeline.h"
 #include "ktrx/v2.h"
 
@@ -21,7 +20,6 @@ struct following {
 	const char *elf;
 	uint64_t limit, shown;
 	struct symbols *symbols;
-	struct syscalls calls;
 	struct timeline timeline;
 	double names_again;		/* s: when threads' names are to be looked up anew */
 	bool begun;			/* times have their beginning: that of the first event that came */
@@ -33,7 +31,6 @@ static void close_writer(struct following *following)
 	if (!following->writer)
 		return;
 	timeline_writer_close(following->writer);
-	syscalls_close(&following->calls);
 	following->writer = NULL;
 }
 
@@ -57,11 +54,9 @@ static int take_trace(struct following *following, struct ktread *trace)
 	following->timeline.trace = trace;
 	following->timeline.symbols = following->symbols;
 	following->begun = false;
-	syscalls_open(&following->calls, trace, args->options.machine);
 	following->writer = timeline_writer_open(&following->timeline);
 	if (following->writer)
 		return 0;
-	syscalls_close(&following->calls);
 	return KTREAD_E_MEMORY;
 }
 
@@ -134,7 +129,6 @@ int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct
 	following->elf = elf;
 	following->limit = limit;
 	following->timeline.out = out;
-	following->timeline.calls = &following->calls;
 	following->timeline.colour = isatty(STDOUT_FILENO) && !getenv("NO_COLOR");
 	status = followed_run(&followed);
 	close_writer(following);

@@ -8,9 +8,8 @@
 #include "export/window.h"
 
 /* Draws into an open file. Returns what reading returned; *error is that of writing. */
-static int draw(const struct trace_args *args, struct window *window, int fd, int *error)
+static int draw(struct window *window, int fd, int *error)
 {
-	struct syscalls calls;
 	struct output out;
 	int status;
 
@@ -19,10 +18,7 @@ static int draw(const struct trace_args *args, struct window *window, int fd, in
 		return 0;
 	}
 	window->out = &out;
-	window->calls = &calls;
-	syscalls_open(&calls, window->trace, args->options.machine);
 	status = window_write(window);
-	syscalls_close(&calls);
 	*error = output_close(&out);
 	return status;
 }
@@ -57,7 +53,7 @@ int show_window(struct trace_args *args, const char *to)
 		failed = trace_args_close(args, window.trace, 0);
 		return status ? status : failed | EXIT_BAD_INPUT;
 	}
-	status = draw(args, &window, fd, &error);
+	status = draw(&window, fd, &error);
 	failed = output_file_close(args, to, fd, error);
 	status = trace_args_close(args, window.trace, status);
 	if (!failed && window.events == 0)

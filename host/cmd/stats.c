@@ -103,6 +103,7 @@ static const struct trace_syntax syntax = {
 	.usual_file = TRACE_USUAL_FILE,
 	.letters = "",
 	.take = take_option,
+	.calls = TRACE_CALLS_SHOWN,
 };
 
 /* 0 or EXIT_USAGE. */
@@ -330,19 +331,15 @@ static int show_values(struct stats_command *stats, struct ktread *trace, struct
 static int show_table(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
 {
 	struct stats_table table = { .trace = trace };
-	struct syscalls calls;
 	int status = latencies_read(&table.latencies, trace, stats->subtract ? cost_of(trace) : 0);
 
 	*exit_status = 0;
 	if (!table.latencies)
 		return status;
-	syscalls_open(&calls, trace, stats->args.options.machine);
-	table.calls = &calls;
 	if (stats->json)
 		stats_table_write_json(out, &table);
 	else
 		stats_table_write_text(out, &table);
-	syscalls_close(&calls);
 	latencies_free(table.latencies);
 	return status;
 }

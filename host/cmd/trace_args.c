@@ -15,6 +15,7 @@
 #include "capture/measure.h"
 #include "cmd/command.h"
 #include "cmd/foreign_calls.h"
+#include "cmd/kdump_table.h"
 #include "cmd/trace_values.h"
 #include "cmd/trace_with.h"
 #include "export/machine.h"
@@ -30,6 +31,7 @@ enum {
 	OPTION_MACHINE,
 	OPTION_RAW_CLOCK,
 	OPTION_ALIGN,
+	OPTION_CALLS,
 	OPTION_HELP,
 	OPTION_PID,
 	OPTION_CPU,
@@ -50,6 +52,7 @@ static const struct option shared[] = {
 	{ "machine", required_argument, NULL, OPTION_MACHINE },
 	{ "raw-clock", no_argument, NULL, OPTION_RAW_CLOCK },
 	{ "align", no_argument, NULL, OPTION_ALIGN },
+	{ "calls", required_argument, NULL, OPTION_CALLS },
 	{ "help", no_argument, NULL, OPTION_HELP },
 	{ "pid", required_argument, NULL, OPTION_PID },
 	{ "cpu", required_argument, NULL, OPTION_CPU },
@@ -58,8 +61,8 @@ static const struct option shared[] = {
 	{ "until", required_argument, NULL, OPTION_UNTIL },
 };
 #define ALL_OPTIONS	(sizeof(shared) / sizeof(shared[0]))
-#define PID_CPU_OPTIONS 13u
-#define READING_OPTIONS 11u
+#define PID_CPU_OPTIONS 14u
+#define READING_OPTIONS 12u
 
 static const char form_help[] =
 	"  --form FORM          what the file is: auto (default), v1, v2, bare, ram, core,\n"
@@ -80,6 +83,10 @@ static const char read_help[] =
 	"  --raw-clock          stamps as recorded, without what the guest measured of its CPUs' clocks\n"
 	"  --align              clocks put right until no effect comes before its cause; reads the file\n"
 	"                       several times\n";
+
+static const char calls_help[] = "  --calls TABLE        names of system calls, where the trace has none or "
+				 "others: a file, or linux,\n"
+				 "                       freebsd, dragonfly\n";
 
 static const char pid_cpu_help[] = "  --pid N              only this thread\n"
 				   "  --cpu LIST           only these CPUs: 0,2-5\n";
@@ -110,6 +117,8 @@ static int print_help(const struct trace_args *args, const struct trace_syntax *
 	if (syntax->beside != TRACE_BESIDE_NOTHING)
 		fputs(hardware_help, stdout);
 	fputs(read_help, stdout);
+	if (syntax->calls != TRACE_CALLS_IGNORED)
+		fputs(calls_help, stdout);
 	fprintf(stdout, "\nExamples:\n%s", syntax->examples);
 	return trace_output_status(args->name, "standard output", fflush(stdout) == 0 ? 0 : errno);
 }
@@ -153,6 +162,9 @@ static int take_reading(struct trace_args *args, int option, const char *value)
 		return 0;
 	case OPTION_ALIGN:
 		args->align = 1;
+		return 0;
+	case OPTION_CALLS:
+		args->calls = value;
 		return 0;
 	default:
 		return -1;
@@ -206,6 +218,8 @@ static int check_useless(const struct trace_args *args, const struct trace_synta
 {
 	const char *option = syntax->useless ? trace_args_gave(args, syntax->useless) : NULL;
 
+	if (!option && syntax->calls == TRACE_CALLS_IGNORED)
+		option = trace_args_gave(args, "calls");
 	if (!option)
 		return -1;
 	command_message(args->name, "--%s would change nothing here", option);
@@ -258,6 +272,7 @@ int trace_args_parse(struct trace_args *args, const struct trace_syntax *syntax,
 	int option, status;
 
 	args->beside = syntax->beside;
+	args->shows_calls = syntax->calls == TRACE_CALLS_SHOWN;
 	memcpy(options, shared, count * sizeof(shared[0]));
 	for (const struct option *own = syntax->own; own->name; own++)
 		options[count++] = *own;
@@ -518,6 +533,47 @@ static int measure(struct trace_args *args, struct ktread **trace)
 	return ktread_open(trace, args->path, &args->options);
 }
 
+/* Whether the trace may hold system calls, and there is no name for any. */
+static bool has_nameless_calls(const struct ktread *trace)
+{
+	return ktread_syscall_names(trace) == 0 &&
+	       (ktread_info(trace)->version == 1 || ktread_type_find(trace, "syscall", "enter") ||
+		ktread_type_find(trace, "syscall", "exit"));
+}
+
+/* Numbers of calls mean what their kernel says; nothing is assumed where the trace does not say it. 0 or EXIT_BAD_INPUT. */
+static int name_calls(const struct trace_args *args, struct ktread *trace)
+{
+	const char *text;
+	char *owned;
+	int status = 0;
+
+	if (args->calls) {
+		status = kdump_table_read(args->name, args->calls, &owned, &text);
+		if (status)
+			return status;
+		status = foreign_calls_set_table(
+			trace, text, args->options.machine ? machine_number(args->options.machine) : 0);
+		free(owned);
+		if (status > 0)
+			command_message(args->name, "%s: system calls are named by %s for %s", args->path,
+					args->calls, machine_name((uint16_t)status));
+		else if (status == 0)
+			command_message(args->name, "%s: system calls are named by %s", args->path,
+					args->calls);
+	} else {
+		status = foreign_calls_set(trace);
+		if (status == 0 && args->shows_calls && has_nameless_calls(trace))
+			command_message(args->name,
+					"%s: system calls are shown by number: the trace does not name them "
+					"(--calls TABLE)",
+					args->path);
+	}
+	if (status < 0)
+		command_message(args->name, "%s", ktread_message(trace));
+	return status < 0 ? EXIT_BAD_INPUT : 0;
+}
+
 int trace_args_open(struct trace_args *args, struct ktread **trace)
 {
 	int status = ktread_open(trace, args->path, &args->options);
@@ -528,12 +584,9 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 		command_message(args->name, "%s", ktread_message(*trace));
 		return EXIT_BAD_INPUT;
 	}
-	if (foreign_calls_set(*trace) < 0) {
-		command_message(args->name, "%s", ktread_message(*trace));
-		ktread_close(*trace);
-		return EXIT_BAD_INPUT;
-	}
-	status = check_layout(args, *trace);
+	status = name_calls(args, *trace);
+	if (!status)
+		status = check_layout(args, *trace);
 	if (!status)
 		status = check_machine(args, *trace);
 	if (!status && args->with)

@@ -36,6 +36,8 @@ struct trace_args {
 		*with_elf[TRACE_ELFS_MOST]; /* where hardware trace finds code and names: FILE or FILE@BASE */
 	uint32_t with_elfs;
 	const char *with_root;	  /* folder below which its files lie; NULL: as it names them */
+	const char *calls;	  /* table that names system calls; NULL: the trace's */
+	int shows_calls;	  /* of its syntax */
 	int branches;		  /* of hardware trace all branches, not only functions */
 	enum trace_beside beside; /* of its syntax */
 	struct ktread_options options;
@@ -64,6 +66,13 @@ enum trace_filters {
 	TRACE_FILTERS_NONE, /* for what a missing event would mislead */
 };
 
+/* What a command does with the names of system calls. */
+enum trace_calls {
+	TRACE_CALLS_IGNORED, /* nothing: --calls is refused */
+	TRACE_CALLS_USED,
+	TRACE_CALLS_SHOWN, /* says so if there are none */
+};
+
 /* A command's own side of its command line. */
 struct trace_syntax {
 	const char *usage;	/* the first lines of its --help */
@@ -78,6 +87,7 @@ struct trace_syntax {
 	/* Takes one of its own options: 0, or EXIT_USAGE after a message. `command` is the caller's. */
 	int (*take)(void *command, int option, const char *value);
 	enum trace_beside beside;
+	enum trace_calls calls;
 	/* Asked behind all options: is the trace got from elsewhere, so that no file is to be named? NULL: no. */
 	int (*no_file)(const void *command);
 };

@@ -106,6 +106,7 @@ static const struct trace_syntax syntax = {
 	.filters = TRACE_FILTERS_NONE,
 	.take = take_option,
 	.no_file = is_machine,
+	.calls = TRACE_CALLS_USED,
 };
 
 /* The notes of a core are no part of what ktrace left in its memory. Without them there is less to go by, but enough. */

@@ -74,10 +74,10 @@ static bool take_types(struct calls_form *form, const char *types)
 	return true;
 }
 
-static void take(struct calls_form *form, struct syscalls *names, uint32_t number)
+static void take(struct calls_form *form, const struct ktread *trace, uint32_t number)
 {
-	const char *name = syscalls_name(names, number);
-	const char *types = ktread_syscall_types(names->trace, number);
+	const char *name = ktread_syscall_name(trace, number);
+	const char *types = ktread_syscall_types(trace, number);
 	char text[4 * CALLS_NAME];
 	size_t length;
 
@@ -95,10 +95,10 @@ static void take(struct calls_form *form, struct syscalls *names, uint32_t numbe
 
 static const struct calls_form *form_of(struct calls *calls, uint32_t number, struct calls_form *spare)
 {
-	struct calls_form *form = number < SYSCALLS_CACHED ? &calls->form[number] : spare;
+	struct calls_form *form = number < CALLS_CACHED ? &calls->form[number] : spare;
 
 	if (__builtin_expect(form->state == STATE_UNKNOWN, 0))
-		take(form, calls->names, number);
+		take(form, calls->trace, number);
 	return form;
 }
 
@@ -185,7 +185,7 @@ static char *put_exit(const struct calls *calls, const struct calls_form *form,
 		return at - 1;
 	at = number_literal(at, "= ");
 	if (number < 0 && number >= -ERRORS_MOST)
-		error = ktread_error_name(calls->names->trace, (uint32_t)-number);
+		error = ktread_error_name(calls->trace, (uint32_t)-number);
 	if (error) {
 		at = number_literal(number_signed(at, number), " ");
 		return escape_text(at, error, strlen(error), NAME_MOST);
@@ -226,7 +226,7 @@ char *calls_put_name(struct calls *calls, char *at, uint32_t number)
 		memcpy(at, form->name, sizeof(form->name));
 		return at + form->length + 1;
 	}
-	name = syscalls_name(calls->names, number);
+	name = ktread_syscall_name(calls->trace, number);
 	if (!name)
 		return at;
 	at = escape_text(at, name, strlen(name), NAME_MOST);

@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "analyze/wellknown.h"
-#include "export/syscalls.h"
 #include "ktread/ktread.h"
 
 #define CALLS_ARGUMENTS 8u
 #define CALLS_NAME	40u
+#define CALLS_CACHED	1024u /* calls below this number are looked up once */
 
 /* A call's name and how its values read. */
 struct calls_form {
@@ -36,15 +36,15 @@ struct calls_shape {
 };
 
 struct calls {
-	struct syscalls *names;
+	const struct ktread *trace;
 	struct calls_shape enter, exit;
-	struct calls_form form[SYSCALLS_CACHED];
+	struct calls_form form[CALLS_CACHED];
 };
 
 /* Before any other function; `calls` is zeroed otherwise. */
-static inline void calls_init(struct calls *calls, struct syscalls *names)
+static inline void calls_init(struct calls *calls, const struct ktread *trace)
 {
-	calls->names = names;
+	calls->trace = trace;
 }
 
 /* An event that is a call's beginning or end, in its types. NULL: nothing was said of them. */

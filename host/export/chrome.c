@@ -31,11 +31,9 @@ static int write_json(struct ktread *trace, int fd, struct export_report *report
 	if (result < 0)
 		return result;
 	ticks_scale_init(&chrome.scale, ktread_info(trace)->frequency);
-	syscalls_open(&chrome.calls, trace, NULL);
 	output_text(&chrome.out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
 	result = ktread_info(trace)->version == 1 ? chrome_write_v1(&chrome) : chrome_write_v2(&chrome);
 	output_text(&chrome.out, "\n]}\n");
-	syscalls_close(&chrome.calls);
 	report->output_error = output_close(&chrome.out);
 	return report->output_error ? KTREAD_E_SYSTEM : result < 0 ? result : 0;
 }

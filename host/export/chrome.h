@@ -6,7 +6,6 @@
 #include "export/export.h"
 #include "export/number.h"
 #include "export/output.h"
-#include "export/syscalls.h"
 #include "export/ticks.h"
 #include "ktread/ktread.h"
 
@@ -14,7 +13,6 @@ struct chrome {
 	struct ktread *trace;
 	struct export_report *report;
 	struct output out;
-	struct syscalls calls;
 	uint64_t base;
 	struct ticks_scale scale; /* of an unknown frequency ticks are written as if they were nanoseconds */
 	int begun;		  /* an object has been written: the next one needs a comma */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/calls.h"
 #include "export/json.h"
 #include "export/words_v1.h"
 #include "ktrx/v1.h"
@@ -39,7 +40,7 @@ struct writer {
 	struct chrome *chrome;
 	const struct shape *shape[EVENTS];
 	struct rendered tail[EVENTS]; /* ,"name":"…","cat":"…" */
-	struct rendered call[SYSCALLS_CACHED];
+	struct rendered call[CALLS_CACHED];
 };
 
 static char *put_rendered(char *at, const struct rendered *rendered)
@@ -143,10 +144,10 @@ static void prepare(struct writer *writer)
 static char *put_call(struct writer *writer, char *at, uint32_t number)
 {
 	struct rendered once = { .length = 0 };
-	struct rendered *rendered = number < SYSCALLS_CACHED ? &writer->call[number] : &once;
+	struct rendered *rendered = number < CALLS_CACHED ? &writer->call[number] : &once;
 
 	if (__builtin_expect(rendered->length == 0, 0)) {
-		const char *name = syscalls_name(&writer->chrome->calls, number);
+		const char *name = ktread_syscall_name(writer->chrome->trace, number);
 		char unknown[24];
 
 		snprintf(unknown, sizeof(unknown), "syscall_%u", number);

@@ -245,7 +245,7 @@ static void name_span(struct writer *writer, const struct spans_span *span, cons
 	switch (span->kind) {
 	case WELLKNOWN_SYSCALL_ENTER:
 		if (span->has_key && key <= UINT32_MAX)
-			call = syscalls_name(&writer->chrome->calls, (uint32_t)key);
+			call = ktread_syscall_name(writer->chrome->trace, (uint32_t)key);
 		if (call)
 			snprintf(text, size, "%.60s", call);
 		else

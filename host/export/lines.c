@@ -48,7 +48,7 @@ static char *put_call(struct writer *writer, char *at, const struct ktread_event
 
 	if ((known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT) &&
 	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
-		name = syscalls_name(writer->timeline->calls, (uint32_t)number);
+		name = ktread_syscall_name(writer->timeline->trace, (uint32_t)number);
 	return name ? json_put_name(number_literal(at, ",\"call\":"), name) : at;
 }
 

@@ -271,7 +271,6 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 		return KTREAD_E_MEMORY;
 	perfetto->trace = trace;
 	perfetto_clock_init(&perfetto->clock, ktread_info(trace)->frequency);
-	syscalls_open(&perfetto->calls, trace, NULL);
 	error = perfetto_stream_open(&perfetto->stream, fd);
 	if (!error)
 		error = perfetto_tracks_init(&perfetto->tracks, trace, &perfetto->stream);
@@ -290,7 +289,6 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 	processes_free(perfetto->processes);
 	files_destroy(perfetto->files);
 	perfetto_tracks_free(&perfetto->tracks);
-	syscalls_close(&perfetto->calls);
 	functions_free(&perfetto->functions);
 	free(perfetto->rings);
 	free(perfetto);

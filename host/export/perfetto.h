@@ -21,7 +21,6 @@
 #include "export/perfetto_functions.h"
 #include "export/perfetto_packet.h"
 #include "export/perfetto_track.h"
-#include "export/syscalls.h"
 #include "ktread/ktread.h"
 
 struct perfetto_ring {
@@ -50,7 +49,6 @@ struct perfetto {
 	struct flows_step flow; /* of the event at hand */
 	struct files_path path; /* behind its file */
 	struct processes *processes;
-	struct syscalls calls;
 	struct perfetto_lock locks[PERFETTO_LOCKS];
 	struct perfetto_ring *rings;
 	struct functions functions;

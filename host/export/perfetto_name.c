@@ -27,7 +27,7 @@ static void name_call(struct perfetto *perfetto, struct perfetto_name *name, uin
 		if (!name->fresh)
 			return;
 	}
-	text = number <= UINT32_MAX ? syscalls_name(&perfetto->calls, (uint32_t)number) : NULL;
+	text = number <= UINT32_MAX ? ktread_syscall_name(perfetto->trace, (uint32_t)number) : NULL;
 	if (text)
 		name_text(name, text, strlen(text));
 	else

@@ -44,7 +44,7 @@ char *stats_row_name(const struct stats_table *table, const struct latencies_row
 	if (!row->has_number)
 		return name;
 	if (row->kind == LATENCIES_SYSCALL && row->number <= UINT32_MAX)
-		call = syscalls_name(table->calls, (uint32_t)row->number);
+		call = ktread_syscall_name(table->trace, (uint32_t)row->number);
 	if (call)
 		snprintf(name, STATS_NAME, "%s", call);
 	else

@@ -7,7 +7,6 @@
 #include "analyze/pairs.h"
 #include "export/distribution.h"
 #include "export/output.h"
-#include "export/syscalls.h"
 #include "ktread/ktread.h"
 
 /* One distribution and where it comes from. */
@@ -27,7 +26,6 @@ void stats_write_svg(struct output *out, const struct stats *stats);
 struct stats_table {
 	struct ktread *trace;
 	struct latencies *latencies;
-	struct syscalls *calls;
 };
 
 void stats_table_write_text(struct output *out, const struct stats_table *table);

@@ -11,7 +11,6 @@
 #include "analyze/symbols.h"
 #include "analyze/cost.h"
 #include "export/output.h"
-#include "export/syscalls.h"
 #include "export/ticks.h"
 #include "ktread/ktread.h"
 
@@ -28,7 +27,6 @@ struct timeline_second {
 struct timeline {
 	struct ktread *trace;
 	struct output *out;
-	struct syscalls *calls;
 	enum ktread_v1_layout layout;
 	uint64_t limit;		  /* events to show, 0: all */
 	const uint8_t *cpus;	  /* bit map of the CPUs that are wanted, NULL: all; their losses are told */

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "export/calls.h"
 #include "export/escape.h"
 #include "export/number.h"
 #include "export/words_v1.h"
@@ -33,8 +34,8 @@ struct writer;
 typedef char *write_detail(struct writer *writer, char *at, const unsigned char *data);
 
 struct writer {
-	struct syscalls *calls;
-	struct rendered call[SYSCALLS_CACHED];
+	const struct ktread *trace;
+	struct rendered call[CALLS_CACHED];
 	struct rendered reason[REASONS];
 	struct rendered event[EVENTS];
 	char cpu[KTRX1_MAX_CPUS][CPU_COLUMNS];	   /* "CPU0 PID=" */
@@ -50,7 +51,7 @@ static char *put_rendered(char *at, const struct rendered *rendered)
 
 static char *put_call_plainly(struct writer *writer, char *at, uint32_t number)
 {
-	const char *name = syscalls_name(writer->calls, number);
+	const char *name = ktread_syscall_name(writer->trace, number);
 
 	at = number_literal(at, "nr=");
 	at = number_decimal(at, number);
@@ -65,13 +66,13 @@ static char *put_call_plainly(struct writer *writer, char *at, uint32_t number)
 
 static inline char *put_call(struct writer *writer, char *at, uint32_t number)
 {
-	struct rendered *rendered = &writer->call[number % SYSCALLS_CACHED];
+	struct rendered *rendered = &writer->call[number % CALLS_CACHED];
 	char *end;
 
-	if (__builtin_expect(number < SYSCALLS_CACHED && rendered->length, 1))
+	if (__builtin_expect(number < CALLS_CACHED && rendered->length, 1))
 		return put_rendered(at, rendered);
 	end = put_call_plainly(writer, at, number);
-	if (number < SYSCALLS_CACHED && (size_t)(end - at) <= sizeof(rendered->text)) {
+	if (number < CALLS_CACHED && (size_t)(end - at) <= sizeof(rendered->text)) {
 		memcpy(rendered->text, at, (size_t)(end - at));
 		rendered->length = (uint8_t)(end - at);
 	}
@@ -335,7 +336,7 @@ int timeline_write_v1(struct timeline *timeline)
 
 	if (!writer)
 		return KTREAD_E_MEMORY;
-	writer->calls = timeline->calls;
+	writer->trace = timeline->trace;
 	render_events(writer, timeline->trace);
 	render_reasons(writer);
 	render_numbers(writer);

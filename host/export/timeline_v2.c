@@ -345,7 +345,7 @@ struct timeline_writer *timeline_writer_open(struct timeline *timeline)
 	writer->repeat = repeat_type(timeline->trace) ? repeat_type(timeline->trace)->id : 0;
 	writer->event_columns = event_columns(timeline->trace);
 	writer->lost = calloc((size_t)ktread_info(timeline->trace)->rings + 1, sizeof(*writer->lost));
-	calls_init(&writer->calls, timeline->calls);
+	calls_init(&writer->calls, timeline->trace);
 	if (writer->lost && files_create(&writer->files, timeline->trace) == 0)
 		return writer;
 	timeline_writer_close(writer);

@@ -89,7 +89,7 @@ static void name_span(const struct picture *p, const struct spans_span *span, ch
 	const char *call = NULL;
 
 	if (span->kind == WELLKNOWN_SYSCALL_ENTER && span->key <= UINT32_MAX)
-		call = syscalls_name(p->window->calls, (uint32_t)span->key);
+		call = ktread_syscall_name(p->window->trace, (uint32_t)span->key);
 	if (call)
 		snprintf(text, NAME_MAX, "%.40s", call);
 	else if (span->kind == WELLKNOWN_SYSCALL_ENTER)

@@ -12,7 +12,6 @@
 #include <stdint.h>
 
 #include "export/output.h"
-#include "export/syscalls.h"
 #include "ktread/ktread.h"
 
 #define WINDOW_CPUS 64u /* drawn; those beyond are counted */
@@ -20,7 +19,6 @@
 struct window {
 	struct ktread *trace;
 	struct output *out;
-	struct syscalls *calls;
 	uint64_t from, to; /* stamps; `to` UINT64_MAX: the end of the trace */
 	/* Results. */
 	uint64_t events;   /* in the window */

@@ -320,6 +320,11 @@ const char *ktread_syscall_name(const struct ktread *trace, uint32_t number)
 	return ktread_names_get(&trace->syscalls, number);
 }
 
+uint32_t ktread_syscall_names(const struct ktread *trace)
+{
+	return (uint32_t)trace->syscalls.rows;
+}
+
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number)
 {
 	return ktread_names_rest(&trace->syscalls, number);

@@ -276,8 +276,10 @@ const struct ktread_type *ktread_type(const struct ktread *trace, uint32_t id); 
 const struct ktread_type *ktread_type_find(const struct ktread *trace, const char *group, const char *name);
 /* The n-th row of its table of settings, as requests name it: 1, or 0 if there are not so many. */
 int ktread_setting(const struct ktread *trace, uint32_t n, struct ktread_setting *setting);
-const char *ktread_thread_name(const struct ktread *trace, uint32_t thread);  /* NULL: unknown */
-const char *ktread_syscall_name(const struct ktread *trace, uint32_t number); /* trace's own table; NULL */
+const char *ktread_thread_name(const struct ktread *trace, uint32_t thread); /* NULL: unknown */
+/* The name of a system call by the trace's own table or ktread_set_calls(). NULL: there is none. */
+const char *ktread_syscall_name(const struct ktread *trace, uint32_t number);
+uint32_t ktread_syscall_names(const struct ktread *trace); /* how many calls have a name */
 /* What the same table says of its types, the result's first, in the kernel's words; NULL: nothing. */
 const char *ktread_syscall_types(const struct ktread *trace, uint32_t number);
 /* What the kernel calls the error that is `number` below zero as a result: "ENOENT"; NULL: it does not say. */

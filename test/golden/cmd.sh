@@ -11,6 +11,17 @@ golden v1-timeline ktrace-decode v1.bin
 golden v1-timeline-pid ktrace-decode v1.bin --timeline --pid 2003
 golden v1-timeline-cpu ktrace-decode v1.bin --cpu 0
 golden v1-summary ktrace-decode v1.bin --summary
+golden v1-calls ktrace-decode --calls linux v1.bin
+golden v1-calls-machine ktrace show --calls linux --machine riscv64 --limit 2 v1.bin
+printf '59 mine int, path, fd\nerror 14 EFAULT\n' >"$tmp/own.table"
+golden v1-calls-own ktrace show --json --calls own.table --limit 4 v1.bin
+golden v1-calls-json ktrace export --calls own.table --event syscall --format json v1.bin -o -
+golden v1-calls-stats ktrace stats --calls linux v1.bin
+golden v2-calls ktrace show --calls linux --event syscall --limit 3 v2.ktrx
+golden v2-calls-own ktrace show --calls own.table --event syscall --limit 3 v2.ktrx
+golden calls-absent ktrace show --calls absent.table v1.bin
+golden calls-useless ktrace summary --calls linux v1.bin
+golden calls-stream ktrace export --calls linux --format stream v1.bin -o out
 golden v1-spec ktrace show --v1-layout spec --cpu 1 v1.bin
 golden v1-events ktrace show --event 'net,page_*,999' v1.bin
 golden v1-window ktrace show --since 0.00008 --until 100us v1.bin

@@ -13,7 +13,7 @@ bare() {
 	equal "$name: ends" 0 $?
 	check "$name: the UART works at once" grep -q '^uart: before anybody set it up' "$tmp/on"
 	check "$name: semihosting is found" grep -q '^semihosting: still there' "$tmp/on"
-	build/bin/ktrace show --form bare --frequency 1000000 "$tmp/file" >"$tmp/shown" 2>&1
+	build/bin/ktrace show --form bare --frequency 1000000 --calls linux "$tmp/file" >"$tmp/shown" 2>"$tmp/err"
 	same "$name: the records that it streamed are shown" "$tmp/expected" "$tmp/shown"
 
 	timeout -k 2 20 "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/off" \
