@@ -155,9 +155,32 @@ static int look_at_threads(const struct why_evidence *evidence, struct why_findi
 	return error;
 }
 
+static int look_at_cpu(const struct why_evidence *evidence, struct why_findings *findings,
+		       const struct why_cpu *cpu)
+{
+	struct why_finding *finding;
+	char who[WHY_WORDS];
+
+	if (!why_idle_is_stale(evidence, cpu))
+		return 0;
+	finding = why_finding_new(findings, WHY_BOOKKEEPING, WHY_POSSIBLE);
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "CPU %" PRIu32 " says that it idles, but runs %s", cpu->number,
+			 why_say_running(evidence, cpu, who, sizeof(who)));
+	why_finding_line(finding,
+			 "ktrace_mode(KTRX_MODE_KERNEL) is not called where a CPU leaves its idle loop");
+	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number });
+	return 0;
+}
+
 int why_detect_bookkeeping(const struct why_evidence *evidence, struct why_findings *findings)
 {
+	int error = 0;
+
 	if (why_ended_well(evidence) || evidence->panic.stamp || evidence->reset)
 		return 0;
-	return look_at_threads(evidence, findings);
+	for (uint32_t n = 0; n < evidence->cpus && !error; n++)
+		error = look_at_cpu(evidence, findings, &evidence->cpu[n]);
+	return error ? error : look_at_threads(evidence, findings);
 }

@@ -18,12 +18,30 @@
 #define PLACES	    8u	  /* that it was interrupted at */
 #define FRAMES	    6u	  /* shown */
 
-/* Since when the thread has done nothing, as far as is told: the whole trace, if it never did, or what follows its last gap. */
-static uint64_t calm_since(const struct why_evidence *evidence, const struct why_thread *thread)
+static uint64_t later(uint64_t a, uint64_t b)
 {
-	const uint64_t begin = evidence->gap > evidence->first ? evidence->gap : evidence->first;
+	return a > b ? a : b;
+}
 
-	return thread->acted > begin ? thread->acted : begin;
+/* Since when it is known that the thread is there, and all that it does on that CPU: the end, if that is not known. */
+static uint64_t known_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			    const struct why_thread *thread)
+{
+	uint64_t since = thread->first;
+
+	if (since == UINT64_MAX) /* no event is about it */
+		since = thread->has_holder && thread->holder.state == KTRX_THREAD_RUNNING
+				? thread->holder.state_stamp
+				: evidence->end;
+	since = later(since, later(evidence->gap, evidence->first));
+	return cpu->cut ? later(since, cpu->first_stamp) : since;
+}
+
+/* Since when the thread has done nothing that is recorded. */
+static uint64_t calm_since(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			   const struct why_thread *thread)
+{
+	return later(thread->acted, known_since(evidence, cpu, thread));
 }
 
 /* As its own row says; that of its CPU tells of spinlocks only. */
@@ -66,15 +84,19 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 		     struct why_finding *finding)
 {
 	const bool user = side == WHY_SIDE_USER;
+	const uint64_t since = calm_since(evidence, cpu, thread);
 	char actor[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS];
 
 	why_say_actor(evidence, thread->id + 1, actor, sizeof(actor));
-	why_say_ticks(evidence, why_age(evidence, calm_since(evidence, thread)), ticks, sizeof(ticks));
-	if (user)
+	why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks));
+	if (user && thread->syscalls.count && thread->acted == since)
 		why_finding_head(finding,
 				 "%s spins in user mode on CPU %" PRIu32
 				 ", for %s since its last system call",
 				 actor, cpu->number, ticks);
+	else if (user)
+		why_finding_head(finding, "%s spins in user mode on CPU %" PRIu32 ", for %s", actor,
+				 cpu->number, ticks);
 	else
 		why_finding_head(finding, "%s spins in the kernel on CPU %" PRIu32 ", in %s, for %s", actor,
 				 cpu->number, why_say_place(evidence, places->newest, place, sizeof(place)),
@@ -91,10 +113,9 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 	else if (cpu->has_registers)
 		why_finding_stack(finding, evidence, cpu, FRAMES);
 	finding->partial = cpu->lost > 0;
-	why_finding_actor(finding,
-			  (struct why_actor){ .id = thread->id + 1,
-					      .ticks = why_age(evidence, calm_since(evidence, thread)),
-					      .pc = places->newest });
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
+						       .ticks = why_age(evidence, since),
+						       .pc = places->newest });
 }
 
 /* Who sums up what lies in memory is in one place for long as well. */
@@ -109,7 +130,7 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 static int look_for_loop(const struct why_evidence *evidence, struct why_findings *findings,
 			 const struct why_cpu *cpu, const struct why_thread *thread)
 {
-	const uint64_t since = calm_since(evidence, thread), calm = why_age(evidence, since);
+	const uint64_t since = calm_since(evidence, cpu, thread), calm = why_age(evidence, since);
 	struct why_finding *finding;
 	struct why_places places;
 	enum why_side side;
@@ -187,8 +208,8 @@ int why_detect_spin(const struct why_evidence *evidence, struct why_findings *fi
 
 		if (is_off(evidence, cpu))
 			error = found_off(evidence, findings, cpu);
-		else if (thread && !thread->idle && !why_spins_for_something(cpu) &&
-			 !waits_for_something(thread))
+		else if (thread && !thread->idle && !why_idles(evidence, cpu) &&
+			 !why_spins_for_something(cpu) && !waits_for_something(thread))
 			error = look_for_loop(evidence, findings, cpu, thread);
 	}
 	return error;

@@ -175,6 +175,10 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 		return;
 	thread->created = thread->first = event->stamp;
 	thread->acted = thread->woken = thread->rested = 0;
+	thread->blocked = thread->contends = thread->deed = 0;
+	thread->repeats = thread->fault_repeats = thread->tries.count = 0;
+	thread->syscalls = thread->faults = (struct why_rate){ 0 };
+	thread->in_syscall = thread->repeats_cut = false;
 }
 
 /* threads.h says what a thread has become. */
@@ -392,6 +396,37 @@ static uint64_t runnable_for(const struct why_evidence *evidence, const struct w
 	return thread->state == THREADS_RUNNABLE ? why_age(evidence, thread->since) : 0;
 }
 
+#define SKEW_MS 100u /* clocks of CPUs may be apart */
+
+static void raise(uint64_t *stamp, uint64_t least)
+{
+	if (*stamp && *stamp < least)
+		*stamp = least;
+}
+
+/*
+ * A row's stamps from before the thread was made are of a thread before it with the same id. Stamps of what runs or waits are
+ * exact; that of a wakeup may be too old by a tick.
+ */
+static void bound_row(const struct why_evidence *evidence, struct why_thread *thread)
+{
+	struct ktrx_holder *row = &thread->holder;
+
+	if (!thread->has_holder || thread->created == 0)
+		return;
+	if (row->state_stamp + why_ms(evidence, SKEW_MS) < thread->created &&
+	    row->state != KTRX_THREAD_RUNNABLE) {
+		row->state = KTRX_THREAD_UNKNOWN;
+		row->wait = KTRX_WAIT_NONE;
+		row->held_count = 0;
+		memset(row->held, 0, sizeof(row->held));
+	}
+	raise(&row->state_stamp, thread->created);
+	raise(&row->wait_stamp, thread->created);
+	for (uint32_t n = 0; n < KTRX_HELD; n++)
+		raise(&row->held[n].stamp, thread->created);
+}
+
 /* The state that everything is in when the trace ends. What became of a thread may stand in what is cut off. */
 static void settle(struct why_reader *reader)
 {
@@ -400,6 +435,7 @@ static void settle(struct why_reader *reader)
 	for (uint32_t n = 0; n < evidence->threads; n++) {
 		struct why_thread *thread = &evidence->thread[n];
 
+		bound_row(evidence, thread);
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
 		thread->runnable = runnable_for(evidence, thread);

@@ -103,12 +103,28 @@ bool why_ended_well(const struct why_evidence *evidence)
 	return evidence->info->outcome == KTRX_OUTCOME_EXITED && evidence->info->status == 0;
 }
 
+bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_thread *thread = why_runs(evidence, cpu);
+	const struct ktrx_holder *row;
+
+	if (cpu->row.mode != KTRX_MODE_IDLE || cpu->row.mode_stamp == 0 || !thread || thread->idle)
+		return false;
+	row = &thread->holder;
+	/* A mode that is set later than a switch is stamped with the switch, or later. */
+	if (thread->has_holder && row->state != KTRX_THREAD_UNKNOWN)
+		return row->state == KTRX_THREAD_RUNNING && row->cpu == cpu->number &&
+		       row->state_stamp > cpu->row.mode_stamp;
+	return thread->state == THREADS_RUNNING && thread->cpu == cpu->number &&
+	       thread->since > cpu->row.mode_stamp;
+}
+
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	const struct why_thread *thread = why_runs(evidence, cpu);
 
 	if (cpu->row.mode == KTRX_MODE_IDLE)
-		return true;
+		return !why_idle_is_stale(evidence, cpu);
 	if (!thread || !thread->idle)
 		return false;
 	if (!evidence->idling_told)

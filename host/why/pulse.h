@@ -51,6 +51,9 @@ bool why_ended_well(const struct why_evidence *evidence);
  */
 bool why_idles(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
+/* Has it said that it idles, and switched to a thread that works since, without setting another mode? */
+bool why_idle_is_stale(const struct why_evidence *evidence, const struct why_cpu *cpu);
+
 /* Does the CPU wait for a lock or for another CPU's answer, running? */
 bool why_spins_for_something(const struct why_cpu *cpu);
 

@@ -83,15 +83,18 @@ static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *c
 static void put_cpu_state(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	char line[512], actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
-	const char *mode = !cpu->has_row	    ? "unknown"
-			   : is_idle(evidence, cpu) ? "idle"
-			   : cpu->row.nesting > 0   ? "interrupt"
-						    : why_say_mode(cpu->row.mode);
+	const char *mode = !cpu->has_row		      ? "unknown"
+			   : is_idle(evidence, cpu)	      ? "idle"
+			   : cpu->row.nesting > 0	      ? "interrupt"
+			   : why_idle_is_stale(evidence, cpu) ? "busy"
+							      : why_say_mode(cpu->row.mode);
+	const bool is_left = is_idle(evidence, cpu) && why_runs_work(evidence, cpu);
 
-	why_say(line, sizeof(line), "CPU %-3" PRIu32 " %s%s, %s; last event %s, heartbeat %s", cpu->number,
+	why_say(line, sizeof(line), "CPU %-3" PRIu32 " %s%s, %s%s; last event %s, heartbeat %s", cpu->number,
 		mode,
 		cpu->row.interrupts == KTRX_INTERRUPTS_OFF && !is_idle(evidence, cpu) ? ", interrupts off"
 										      : "",
+		is_left ? "ran " : "",
 		cpu->running == UINT32_MAX ? "thread unknown"
 					   : why_say_actor(evidence, cpu->running + 1, actor, sizeof(actor)),
 		ago(evidence, cpu->last_stamp, event, sizeof(event)),
