@@ -3,6 +3,10 @@
 #ifndef KTRACE_COMPILER_H
 #define KTRACE_COMPILER_H
 
+#include <stdint.h>
+
+#include "ktrx/assert.h"
+
 #if !defined(__GNUC__)
 #error "ktrace needs gcc or clang"
 #endif
@@ -28,8 +32,16 @@
 /* Keeps the compiler from forming a value again where it is used again. */
 #define KTRACE_COMPUTE_ONCE(value) __asm__("" : "+r"(value))
 
+/* The address as a number. A function, because a cast of a call's result is what -Wbad-function-cast warns of. */
+KTRX_CASTS_BEGIN
+KTRACE_INLINE uintptr_t ktrace_address(const void *pointer)
+{
+	return (uintptr_t)pointer;
+}
+KTRX_CASTS_END
+
 /* Where the function that this stands in goes back to; in an inlined one, the function that it became part of. */
-#define KTRACE_RETURN_ADDRESS ((uintptr_t)__builtin_return_address(0))
+#define KTRACE_RETURN_ADDRESS ktrace_address(__builtin_return_address(0))
 
 /*
  * Behind a call: keeps it from becoming a jump, after which the function called would go back to somebody else.
@@ -56,10 +68,46 @@
 #define KTRACE_BEGIN_C extern "C" {
 #define KTRACE_END_C   }
 #define KTRACE_NULL    nullptr
+
+/*
+ * What macros that stand in a kernel's own code use instead of a C cast. KTRACE_CAST: of a value, at run time or in a
+ * constant. KTRACE_ADDRESS: of the address of an object, which static initialisers have to leave to the linker.
+ */
+KTRX_CASTS_BEGIN
+extern "C++" {
+template <typename To, typename From>
+__attribute__((__always_inline__)) constexpr inline To ktrace_cast(From value)
+{
+	return (To)value;
+}
+}
+KTRX_CASTS_END
+#define KTRACE_CAST(type, value) (ktrace_cast<type>(value))
+
+/* Is this more than a compiler that evaluates a constexpr function? */
+extern "C++" {
+__attribute__((__always_inline__)) constexpr inline bool ktrace_runs()
+{
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_is_constant_evaluated)
+	return !__builtin_is_constant_evaluated();
+#else
+	return true;
+#endif
+#else
+	return true;
+#endif
+}
+}
+#define KTRACE_RUNS()		ktrace_runs()
+#define KTRACE_ADDRESS(pointer) reinterpret_cast<uintptr_t>(pointer)
 #else
 #define KTRACE_BEGIN_C
 #define KTRACE_END_C
-#define KTRACE_NULL ((void *)0)
+#define KTRACE_RUNS()		 1
+#define KTRACE_NULL		 ((void *)0)
+#define KTRACE_CAST(type, value) ((type)(value))
+#define KTRACE_ADDRESS(pointer)	 ((uintptr_t)(pointer))
 #endif
 
 #endif

@@ -9,8 +9,11 @@
  *
  * An event has a group, a name, a printf text for all of its fields and 0 to 16 fields (type, name[, unit]):
  * integers, bool, char, enumerations, pointers, and const char * for a string, which is copied when the event
- * fires (at most KTRACE_STRING_MAX bytes; NULL shows as "(null)"). The compiler checks text against types and
- * arguments against types. Arguments are evaluated only while the event is on.
+ * fires (at most KTRACE_STRING_MAX bytes; NULL shows as "(null)"). Arguments are evaluated only while the event is on.
+ *
+ * The compiler refuses a text that does not fit the fields (unless its warnings are off altogether: -w), and, whatever
+ * its flags are, an argument that does not fit its field: a pointer for a number, a number for a pointer, a pointer to
+ * another type. Numbers are converted as in a call.
  *
  * A kernel has ids for 4095 events. Those beyond are not recorded; the trace says how often they fired.
  *
@@ -25,6 +28,7 @@
 #define KTRACE_EVENT_H
 
 #include "ktrace/compiler.h"
+#include "ktrace/event_check.h"
 #include "ktrace/macros.h"
 #include "ktrace/record.h"
 #include "ktrace/types.h"
@@ -59,23 +63,25 @@
 	KTRACE_DECLARE(KTRACE_BUILT(KTRACE_NO_##group, KTRACE_WITH_##group), ktrace_event_##group##_##name, \
 		       #group, #name, state, flags, v1_id, __VA_ARGS__)
 
-/* Records the event. */
-#define KTRACE(group, name, ...) KTRACE_SITE(ktrace_event_##group##_##name, 1, record, ##__VA_ARGS__)
-
-/* Records the event if the condition holds; it is evaluated only while the event is on. */
-#define KTRACE_IF(condition, group, name, ...) \
-	KTRACE_SITE(ktrace_event_##group##_##name, condition, record, ##__VA_ARGS__)
+/* KTRACE(group, name, argument, ...): records the event. */
+#define KTRACE(group, ...) KTRACE_SITE(1, record, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
- * Records the event into the boot ring, from a context whose per-CPU area is not valid (yet): a CPU that is
+ * KTRACE_IF(condition, group, name, argument, ...): records the event if the condition holds; it is evaluated only while
+ * the event is on.
+ */
+#define KTRACE_IF(condition, group, ...) KTRACE_SITE(condition, record, ktrace_event_##group##_##__VA_ARGS__)
+
+/*
+ * KTRACE_EARLY(group, name, argument, ...): records the event into the boot ring, from a context whose per-CPU area is not valid (yet): a CPU that is
  * starting, an exception entry before swapgs.
  */
-#define KTRACE_EARLY(group, name, ...) \
-	KTRACE_SITE(ktrace_event_##group##_##name, 1, record_early, ##__VA_ARGS__)
+#define KTRACE_EARLY(group, ...) KTRACE_SITE(1, record_early, ktrace_event_##group##_##__VA_ARGS__)
 
 /*
  * KTRACE_TEXT("x=%d", x): an event of the group "text" declared where it fires, types taken from the
- * arguments (at most 16). For haste; a declared event records faster and has named fields.
+ * arguments (at most 16). For haste; a declared event records faster and has named fields. In C++ also in inline
+ * functions, templates and lambdas; each instance of a template has an event of its own.
  */
 #define KTRACE_TEXT(...) \
 	KTRACE_PASTE(KTRACE_TEXT_, KTRACE_BUILT(KTRACE_NO_text, KTRACE_WITH_text))(__VA_ARGS__)
@@ -97,16 +103,10 @@
 
 /*
  * Group and name are pasted and made strings in the macros that a kernel writes: one level further down they would
- * be macro-expanded, and `unix` is a macro of gcc's.
+ * be macro-expanded, and `unix` is a macro of gcc's. A site's name is the first of its `...`, which is never empty then:
+ * ISO C and C++ ask for that.
  */
 #define KTRACE_DECLARE(built, ...) KTRACE_PASTE(KTRACE_DECLARE_, built)(__VA_ARGS__)
-
-/* Never called: lets the compiler hold the text against the arguments. */
-static inline __attribute__((__format__(__printf__, 1, 2), __unused__)) void
-ktrace_format_check(const char *text, ...)
-{
-	(void)text;
-}
 
 /* What stands for the row of an event that is not built; never defined. */
 struct ktrace_row {
@@ -114,39 +114,33 @@ struct ktrace_row {
 };
 
 /* What KTRACE_EACH does to a field of a declared event: a tuple (type, name[, unit]). */
-#define KTRACE_PARAMETER(c, n, field)	  , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
-#define KTRACE_ARGUMENT(c, n, field)	  , KTRACE_PASTE(a, n)
-#define KTRACE_FIELD_STRINGS(c, n, field) KTRACE_FIELD_NAME field "\0" KTRACE_FIELD_UNIT field "\0"
-#define KTRACE_FIELD_CODE(c, n, field)	  KTRACE_TYPE(KTRACE_FIELD_TYPE field),
-#define KTRACE_FIELD_SIZE(c, n, field) \
-	+KTRACE_FIELD_BYTES(KTRACE_TYPE(KTRACE_FIELD_TYPE field), sizeof(KTRACE_FIELD_TYPE field))
+#define KTRACE_PARAMETER(c, n, field)	    , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
+#define KTRACE_ARGUMENT(c, n, field)	    , KTRACE_PASTE(a, n)
+#define KTRACE_FORMAT_ARGUMENT(c, n, field) , KTRACE_FORMATTED(KTRACE_PASTE(a, n))
+#define KTRACE_FIELD_STRINGS(c, n, field)   KTRACE_FIELD_NAME field "\0" KTRACE_FIELD_UNIT field "\0"
+#define KTRACE_FIELD_CODE(c, n, field)	    KTRACE_TYPE(KTRACE_FIELD_TYPE field),
+#define KTRACE_FIELD_SIZE(c, n, field)	    +KTRACE_TYPE_BYTES(KTRACE_TYPE(KTRACE_FIELD_TYPE field))
 #define KTRACE_FIELD_IS_STRING(c, n, field) +(KTRACE_TYPE(KTRACE_FIELD_TYPE field) == KTRX_TYPE_STRING)
-#define KTRACE_FIELD_CHECK(c, n, field)                                  \
+#define KTRACE_FIELD_CHECK(id, n, field)                                 \
 	KTRX_STATIC_ASSERT(KTRACE_TYPE(KTRACE_FIELD_TYPE field) != 0 &&  \
 				   sizeof(KTRACE_FIELD_TYPE field) <= 8, \
-			   "ktrace: no field can hold this type");
+			   "ktrace: no field can hold this type");       \
+	KTRACE_FIELD_RULE(id, n, KTRACE_FIELD_TYPE field)
 #define KTRACE_FIELD_PACK(c, n, field)                                                             \
 	ktrace_pack(packer, KTRACE_TYPE(KTRACE_FIELD_TYPE field), sizeof(KTRACE_FIELD_TYPE field), \
-		    (uint64_t)(uintptr_t)KTRACE_PASTE(a, n));
+		    KTRACE_CAST(uint64_t, KTRACE_PASTE(a, n)));
 #define KTRACE_FIELD_TYPE(type, ...)		  type
-#define KTRACE_FIELD_NAME(type, name, ...)	  #name
+#define KTRACE_FIELD_NAME(...)			  KTRACE_FIELD_NAME_(__VA_ARGS__, , )
+#define KTRACE_FIELD_NAME_(type, name, ...)	  #name
 #define KTRACE_FIELD_UNIT(...)			  KTRACE_FIELD_UNIT_(__VA_ARGS__, , )
 #define KTRACE_FIELD_UNIT_(type, name, unit, ...) #unit
 
-/* The same for the arguments of KTRACE_TEXT. */
-#define KTRACE_VALUE_STRINGS(c, n, value)   #value "\0\0"
-#define KTRACE_VALUE_CODE(c, n, value)	    KTRACE_TYPE_OF(value),
-#define KTRACE_VALUE_SIZE(c, n, value)	    +KTRACE_FIELD_BYTES(KTRACE_TYPE_OF(value), sizeof(value))
-#define KTRACE_VALUE_IS_STRING(c, n, value) +(KTRACE_TYPE_OF(value) == KTRX_TYPE_STRING)
-#define KTRACE_VALUE_PACK(packer, n, value) \
-	ktrace_pack(packer, KTRACE_TYPE_OF(value), sizeof(value), (uint64_t)(uintptr_t)(value));
-
 /* Room to pack a record in. Its first word is set because an event without fields packs nothing. */
-#define KTRACE_PACKER(packer, buffer, fixed, longest)                      \
-	struct ktrace_packer packer;                                       \
-	uint64_t buffer[(KTRACE_CAPACITY((unsigned)(longest)) + 7u) / 8u]; \
-	buffer[0] = 0;                                                     \
-	ktrace_packer_set(&packer, (uint8_t *)buffer, KTRACE_PAYLOAD_MAX - (fixed))
+#define KTRACE_PACKER(packer, buffer, fixed, longest)          \
+	struct ktrace_packer packer;                           \
+	uint64_t buffer[(KTRACE_CAPACITY(longest) + 7u) / 8u]; \
+	buffer[0] = 0;                                         \
+	ktrace_packer_set(&packer, KTRACE_CAST(uint8_t *, buffer), KTRACE_PAYLOAD_MAX - (fixed))
 
 /* Bytes of the longest record with so many bytes of fixed size and so many strings. */
 #define KTRACE_LONGEST(fixed, strings)                                                                      \
@@ -154,33 +148,40 @@ struct ktrace_row {
 								    : KTRACE_PAYLOAD_MAX)
 
 /* The row: what is on goes through the slow path at first, which numbers the rows when the first event fires. */
-#define KTRACE_ROW(id, state, flags, v1_id, count, codes, text)                              \
-	static struct {                                                                      \
-		struct ktrx_event event;                                                     \
-		char strings[sizeof(text)];                                                  \
-	} id __attribute__((__section__("ktrace_events"), __aligned__(8)))                   \
-	KTRACE_KEEP = { { KTRX_EVENT_MAGIC,                                                  \
-			  (uint16_t)((sizeof(struct ktrx_event) + sizeof(text) + 7u) & ~7u), \
-			  KTRACE_STATE_LINKED(state),                                        \
-			  (state),                                                           \
-			  0,                                                                 \
-			  KTRACE_HEADER_SLOW,                                                \
-			  v1_id,                                                             \
-			  count,                                                             \
-			  (flags),                                                           \
-			  __LINE__,                                                          \
-			  0,                                                                 \
-			  0,                                                                 \
-			  { codes } },                                                       \
+#define KTRACE_ROW(id, state, flags, v1_id, count, codes, text)            \
+	static struct {                                                    \
+		struct ktrx_event event;                                   \
+		char strings[sizeof(text)];                                \
+	} id __attribute__((__section__("ktrace_events"), __aligned__(8))) \
+	KTRACE_KEEP = { { KTRX_EVENT_MAGIC,                                \
+			  KTRACE_ROW_SIZE(sizeof(text)),                   \
+			  KTRACE_STATE_LINKED(state),                      \
+			  (state),                                         \
+			  0,                                               \
+			  KTRACE_HEADER_SLOW,                              \
+			  v1_id,                                           \
+			  count,                                           \
+			  (flags),                                         \
+			  __LINE__,                                        \
+			  0,                                               \
+			  0,                                               \
+			  { codes KTRACE_ZERO_IF_NONE(count) } },          \
 			text }
+#define KTRACE_ROW_SIZE(strings)		      KTRACE_CAST(uint16_t, (sizeof(struct ktrx_event) + (strings) + 7u) & ~7u)
 #define KTRACE_STATE_LINKED(state)		      ((state) != KTRX_STATE_OFF ? (state) | KTRX_STATE_SLOW : KTRX_STATE_OFF)
 #define KTRACE_ROW_STRINGS(group, name, fields, text) group "\0" name "\0" text "\0" __FILE__ "\0" fields
 
-#define KTRACE_SITE(id, condition, how, ...)                                                     \
-	do {                                                                                     \
-		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition)) \
-			id##_##how(&id.event, ##__VA_ARGS__);                                    \
+#define KTRACE_SITE(condition, how, ...) \
+	KTRACE_SITE_OF(condition, how, KTRACE_FIRST(__VA_ARGS__), __VA_ARGS__)
+#define KTRACE_SITE_OF(condition, how, id, ...) KTRACE_SITE_(condition, how, id, __VA_ARGS__)
+#define KTRACE_SITE_(condition, how, id, ...)                                                        \
+	do {                                                                                         \
+		KTRACE_ARGUMENT_CHECKS(id, __VA_ARGS__)                                              \
+		if (id##_built && KTRACE_RUNS() && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && \
+		    (condition))                                                                     \
+			id##_##how(&id.event KTRACE_EACH(KTRACE_GIVE, , __VA_ARGS__));               \
 	} while (0)
+#define KTRACE_GIVE(c, n, value) , value
 
 #define KTRACE_DECLARE_1(id, group, name, state, flags, v1_id, ...)                                  \
 	KTRACE_CHECKS(id, __VA_ARGS__)                                                               \
@@ -188,7 +189,7 @@ struct ktrace_row {
 		id##_built = 1,                                                                      \
 		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, , __VA_ARGS__),                       \
 		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                \
-		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),         \
+		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                   \
 	};                                                                                           \
 	KTRACE_ROW(id, state, flags, v1_id, KTRACE_COUNT(__VA_ARGS__),                               \
 		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                    \
@@ -273,47 +274,18 @@ struct ktrace_row {
 	struct ktrace_semicolon
 
 /* What is checked of an event, built or not. */
-#define KTRACE_CHECKS(id, ...)                                                                              \
-	KTRACE_COUNT_CHECK(__VA_ARGS__)                                                                     \
-	KTRACE_EACH(KTRACE_FIELD_CHECK, , __VA_ARGS__)                                                      \
-	KTRACE_FORMAT_BEGIN                                                                                 \
-	KTRACE_UNUSED_INLINE void id##_format(int nothing KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__))     \
-	{                                                                                                   \
-		(void)nothing;                                                                              \
-		ktrace_format_check(KTRACE_FIRST(__VA_ARGS__) KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__)); \
-	}                                                                                                   \
+#define KTRACE_CHECKS(id, ...)                                                                          \
+	KTRACE_COUNT_CHECK(__VA_ARGS__)                                                                 \
+	KTRACE_EACH(KTRACE_FIELD_CHECK, id, __VA_ARGS__)                                                \
+	KTRACE_FORMAT_BEGIN                                                                             \
+	KTRACE_UNUSED_INLINE void id##_format(int nothing KTRACE_EACH(KTRACE_PARAMETER, , __VA_ARGS__)) \
+	{                                                                                               \
+		(void)nothing;                                                                          \
+		ktrace_format_check(KTRACE_FIRST(__VA_ARGS__)                                           \
+					    KTRACE_EACH(KTRACE_FORMAT_ARGUMENT, , __VA_ARGS__));        \
+	}                                                                                               \
 	KTRACE_FORMAT_END
 
-#define KTRACE_TEXT_0(...)                                \
-	do {                                              \
-		KTRACE_FORMAT_BEGIN                       \
-		if (0)                                    \
-			ktrace_format_check(__VA_ARGS__); \
-		KTRACE_FORMAT_END                         \
-	} while (0)
-
-#define KTRACE_TEXT_1(...)                                                                                 \
-	do {                                                                                               \
-		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                            \
-		enum {                                                                                     \
-			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),                   \
-			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),            \
-			ktrace_longest = KTRACE_LONGEST((unsigned)ktrace_fixed, (unsigned)ktrace_strings), \
-		};                                                                                         \
-		KTRACE_ROW(ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),     \
-			   KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                                  \
-			   KTRACE_ROW_STRINGS("text", "line" KTRACE_STRING(__LINE__),                      \
-					      KTRACE_EACH(KTRACE_VALUE_STRINGS, , __VA_ARGS__),            \
-					      KTRACE_FIRST(__VA_ARGS__)));                                 \
-		if (ktrace_event_is_on(&ktrace_here.event)) {                                              \
-			KTRACE_PACKER(ktrace_packer, ktrace_buffer, ktrace_fixed, ktrace_longest);         \
-			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                        \
-			ktrace_emit_here(&ktrace_here.event, ktrace_buffer, ktrace_packer.at);             \
-		}                                                                                          \
-		KTRACE_FORMAT_BEGIN                                                                        \
-		if (0)                                                                                     \
-			ktrace_format_check(__VA_ARGS__);                                                  \
-		KTRACE_FORMAT_END                                                                          \
-	} while (0)
+#include "ktrace/event_text.h"
 
 #endif

@@ -40,26 +40,20 @@
 #endif
 
 #if defined(KTR)
+#define KTR_HERE(compile) compile
+#else
+#define KTR_HERE(compile) 0
+#endif
 
-#define KTR_INFO(compile, master, name, bit, ...)                                               \
-	KTR_DECLARE(KTR_BUILT(KTRACE_BUILT(KTRACE_NO_##master, KTRACE_WITH_##master), compile), \
-		    ktrace_event_##master##_##name, #master, #name, __VA_ARGS__)
+#define KTR_INFO(compile, master, name, bit, ...)                                                         \
+	KTR_DECLARE(KTR_BUILT(KTRACE_BUILT(KTRACE_NO_##master, KTRACE_WITH_##master), KTR_HERE(compile)), \
+		    ktrace_event_##master##_##name, bit, #master, #name, __VA_ARGS__)
 
-#define KTR_LOG(name, ...) KTR_SITE(ktrace_event_##name, 1, ##__VA_ARGS__)
+/* KTR_LOG(name, argument, ...) */
+#define KTR_LOG(...) KTR_SITE(1, ktrace_event_##__VA_ARGS__)
 
 /* The condition is evaluated only while the event is on. */
-#define KTR_COND_LOG(name, condition, ...) KTR_SITE(ktrace_event_##name, condition, ##__VA_ARGS__)
-
-#else
-
-#define KTR_INFO(compile, master, name, bit, ...) KTR_NOTHING
-#define KTR_LOG(...)				  KTR_EMPTY
-#define KTR_COND_LOG(...)			  KTR_EMPTY
-#define KTR_EMPTY \
-	do {      \
-	} while (0)
-
-#endif
+#define KTR_COND_LOG(name, condition, ...) KTR_SITE(condition, ktrace_event_##name, ##__VA_ARGS__)
 
 /* ---- How it works ------------------------------------------------------------------------------ */
 
@@ -115,39 +109,34 @@
 		default: KTRX_TYPE_POINTER)
 /* clang-format on */
 
-#define KTR_BYTES(code)                                                                          \
-	((code) == KTRX_TYPE_U8 || (code) == KTRX_TYPE_I8 || (code) == KTRX_TYPE_BOOL ||         \
-			 (code) == KTRX_TYPE_CHAR                                                \
-		 ? 1u                                                                            \
-	 : (code) == KTRX_TYPE_U16 || (code) == KTRX_TYPE_I16 || (code) == KTRX_TYPE_STRING ? 2u \
-	 : (code) == KTRX_TYPE_U32 || (code) == KTRX_TYPE_I32				    ? 4u \
-											    : 8u)
-
-#define KTR_FIELD_SIZE(id, n, declaration)	+KTR_BYTES((unsigned)KTR_CODE(id, n))
+#define KTR_FIELD_SIZE(id, n, declaration)	+KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u)
 #define KTR_FIELD_IS_STRING(id, n, declaration) +(KTR_CODE(id, n) == KTRX_TYPE_STRING)
 #define KTR_FIELD_CODE(id, n, declaration)	KTR_CODE(id, n),
 #define KTR_FIELD_STRINGS(id, n, declaration)	#declaration "\0\0"
 #define KTR_FIELD_PARAMETER(id, n, declaration) , uint64_t KTRACE_PASTE(a, n)
 #define KTR_FIELD_PACK(id, n, declaration) \
-	ktrace_pack(packer, KTR_CODE(id, n), KTR_BYTES((unsigned)KTR_CODE(id, n)), KTRACE_PASTE(a, n));
+	ktrace_pack(packer, KTR_CODE(id, n), KTRACE_TYPE_BYTES(KTR_CODE(id, n) + 0u), KTRACE_PASTE(a, n));
 
 /* An argument at a site, converted to what the parameter was declared as. */
 #define KTR_ARGUMENT(id, n, value) , ((union KTR_VALUE(id, n)){ .declared = { value } }).word
 
-#define KTR_CHECKS(id, ...)             \
-	KTRACE_COUNT_CHECK(__VA_ARGS__) \
+#define KTR_CHECKS(id, bit, ...)                                        \
+	KTRX_STATIC_ASSERT((bit) >= 0 && (bit) < KTRX_EVENT_MAX,        \
+			   "ktrace: no mask has a bit of this number"); \
+	enum { id##_count = KTRACE_COUNT(__VA_ARGS__) };                \
+	KTRACE_COUNT_CHECK(__VA_ARGS__)                                 \
 	KTRACE_EACH(KTR_FIELD_DECLARE, id, __VA_ARGS__)
 
 #define KTR_TEXT(id, text) static const char id##_text[] __attribute__((__unused__)) = text
 
-#define KTR_DECLARE_1(id, group, name, ...)                                                         \
-	KTR_CHECKS(id, __VA_ARGS__)                                                                 \
+#define KTR_DECLARE_1(id, bit, group, name, ...)                                                    \
+	KTR_CHECKS(id, bit, __VA_ARGS__)                                                            \
 	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                                                    \
 	enum {                                                                                      \
 		id##_built = 1,                                                                     \
 		id##_fixed = 0u KTRACE_EACH(KTR_FIELD_SIZE, id, __VA_ARGS__),                       \
 		id##_strings = 0u KTRACE_EACH(KTR_FIELD_IS_STRING, id, __VA_ARGS__),                \
-		id##_longest = KTRACE_LONGEST((unsigned)id##_fixed, (unsigned)id##_strings),        \
+		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                  \
 	};                                                                                          \
 	KTRACE_ROW(id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                  \
 		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                    \
@@ -155,8 +144,8 @@
 				      KTRACE_FIRST(__VA_ARGS__)));                                  \
 	KTRACE_FUNCTIONS(id, KTR_FIELD_PARAMETER, KTR_FIELD_PACK, __VA_ARGS__)
 
-#define KTR_DECLARE_0(id, group, name, ...)                                  \
-	KTR_CHECKS(id, __VA_ARGS__)                                          \
+#define KTR_DECLARE_0(id, bit, group, name, ...)                             \
+	KTR_CHECKS(id, bit, __VA_ARGS__)                                     \
 	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                             \
 	enum { id##_built = 0 };                                             \
 	extern struct ktrace_row id;                                         \
@@ -166,13 +155,60 @@
 	}                                                                    \
 	KTR_NOTHING
 
-/* The text is held against the arguments as far as the kernel's own -Wformat goes. */
-#define KTR_SITE(id, condition, ...)                                                             \
-	do {                                                                                     \
-		if (0)                                                                           \
-			ktrace_format_check(id##_text, ##__VA_ARGS__);                           \
-		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition)) \
-			id##_record(&id.event KTRACE_EACH(KTR_ARGUMENT, id, "", ##__VA_ARGS__)); \
+/*
+ * What a site's arguments must fit. The number of a pointer is of no type that could be named here: which structure it
+ * points to is left to the compiler's own warnings.
+ */
+#define KTR_FITS(code, value)                                                                           \
+	((code) == KTRX_TYPE_BOOL ? 1                                                                   \
+	 : KTRACE_IS_NUMBER(value)                                                                      \
+		 ? ((code) != KTRX_TYPE_POINTER && (code) != KTRX_TYPE_STRING) || KTRACE_IS_NULL(value) \
+	 : (code) == KTRX_TYPE_STRING ? KTR_IS_STRING(value)                                            \
+				      : (code) == KTRX_TYPE_POINTER)
+/* clang-format off */
+#define KTR_IS_STRING(value) \
+	(KTRACE_IS_VOID_POINTER(value) || _Generic((value), char *: 1, const char *: 1, volatile char *: 1, \
+						   const volatile char *: 1, default: 0))
+
+/* A value as the text takes it: of the type that its parameter was declared with. */
+#define KTR_FORMATTED(id, n, value) , \
+	_Generic((KTR_TYPE(id, n) *)0,                                                      \
+		void (*)(_Bool): (_Bool)(uintptr_t)(value),                                 \
+		void (*)(char): (char)(uintptr_t)(value),                                   \
+		void (*)(signed char): (signed char)(uintptr_t)(value),                     \
+		void (*)(unsigned char): (unsigned char)(uintptr_t)(value),                 \
+		void (*)(short): (short)(uintptr_t)(value),                                 \
+		void (*)(unsigned short): (unsigned short)(uintptr_t)(value),               \
+		void (*)(int): (int)(uintptr_t)(value),                                     \
+		void (*)(unsigned int): (unsigned int)(uintptr_t)(value),                   \
+		void (*)(long): (long)(uintptr_t)(value),                                   \
+		void (*)(unsigned long): (unsigned long)(uintptr_t)(value),                 \
+		void (*)(long long): (long long)(uintptr_t)(value),                         \
+		void (*)(unsigned long long): (unsigned long long)(uintptr_t)(value),       \
+		void (*)(char *): (char *)(uintptr_t)(value),                               \
+		void (*)(const char *): (const char *)(uintptr_t)(value),                   \
+		default: (void *)(uintptr_t)(value))
+/* clang-format on */
+
+#define KTR_ARGUMENT_CHECK(id, n, value)                            \
+	KTRX_STATIC_ASSERT(KTR_FITS(KTR_CODE(id, n) + 0u, (value)), \
+			   "ktrace: an argument does not fit its parameter");
+
+#define KTR_SITE(condition, ...)	KTR_SITE_OF(condition, KTRACE_FIRST(__VA_ARGS__), __VA_ARGS__)
+#define KTR_SITE_OF(condition, id, ...) KTR_SITE_(condition, id, __VA_ARGS__)
+#define KTR_SITE_(condition, id, ...)                                                               \
+	do {                                                                                        \
+		KTRACE_UNEVALUATED_BEGIN                                                            \
+		KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) == (int)id##_count,                    \
+				   "ktrace: too few or too many arguments");                        \
+		KTRACE_EACH(KTR_ARGUMENT_CHECK, id, __VA_ARGS__)                                    \
+		KTRACE_FORMAT_BEGIN                                                                 \
+		if (0)                                                                              \
+			ktrace_format_check(id##_text KTRACE_EACH(KTR_FORMATTED, id, __VA_ARGS__)); \
+		KTRACE_FORMAT_END                                                                   \
+		KTRACE_UNEVALUATED_END                                                              \
+		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition))    \
+			id##_record(&id.event KTRACE_EACH(KTR_ARGUMENT, id, __VA_ARGS__));          \
 	} while (0)
 
 #endif

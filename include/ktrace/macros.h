@@ -85,6 +85,11 @@
 	do                                  \
 	(c, 0, a) KTRACE_EACH_15(do, c, text, __VA_ARGS__)
 
+/* 0 if the count is 0, else nothing: ISO C wants something between the braces of an initialiser. */
+#define KTRACE_ZERO_IF_NONE(count) KTRACE_ZERO_IF_NONE_(KTRACE_PASTE(KTRACE_NONE_, count))
+#define KTRACE_ZERO_IF_NONE_(x)	   KTRACE_SECOND(x 0, , )
+#define KTRACE_NONE_0		   0,
+
 /* The first argument of a list that has one or more. */
 #define KTRACE_FIRST(...)	  KTRACE_FIRST_(__VA_ARGS__, 0)
 #define KTRACE_FIRST_(first, ...) first

@@ -79,6 +79,8 @@ KTRACE_END_C
 #endif
 #include "ktrace/config.h"
 
+KTRX_CASTS_BEGIN
+
 #ifdef KTRACE_PORT_TICK_CLOCK
 #include "ktrace/tick_clock.h"
 #endif
@@ -88,5 +90,7 @@ KTRACE_END_C
 #else
 #error "ktrace: put kernel/arch/x86_64, kernel/arch/aarch64 or kernel/arch/riscv64 on the include path"
 #endif
+
+KTRX_CASTS_END
 
 #endif

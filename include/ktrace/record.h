@@ -64,6 +64,8 @@ KTRACE_HIDDEN uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room
 
 KTRACE_END_C
 
+KTRX_CASTS_BEGIN
+
 /* Words of memory that is of another type; as unaligned as the CPU allows. */
 typedef uint16_t ktrace_u16_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 2)));
 typedef uint32_t ktrace_u32_any __attribute__((__may_alias__, __aligned__(KTRACE_ARCH_UNALIGNED ? 1 : 4)));
@@ -228,5 +230,7 @@ KTRACE_INLINE void ktrace_publish(const struct ktrace_claim *claim)
 	ktrace_arch_publish((uint64_t *)(uintptr_t)claim->slot, leading);
 	ktrace_claim_check(claim);
 }
+
+KTRX_CASTS_END
 
 #endif

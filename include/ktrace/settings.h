@@ -63,7 +63,18 @@ int ktrace_setting_each(ktrace_setting_visit *visit, void *cookie);
 
 KTRACE_END_C
 
+/*
+ * In C++ a row must not stand in a function: g++ would leave that of an inline function out of the section, or refuse
+ * all others. What this declares is refused there.
+ */
+#ifdef __cplusplus
+#define KTRACE_NAMESPACE_SCOPE extern "C++" struct ktrace_semicolon;
+#else
+#define KTRACE_NAMESPACE_SCOPE
+#endif
+
 #define KTRACE_SETTING_ROW(name, kind, word, bytes, bit, flags, most)                          \
+	KTRACE_NAMESPACE_SCOPE                                                                 \
 	KTRX_STATIC_ASSERT(sizeof(word) == (bytes) && sizeof(name) <= 48 && (bit) < (bytes)*8, \
 			   "ktrace: the word, the bit or the name does not fit the setting");  \
 	static struct ktrx_setting KTRACE_PASTE(ktrace_setting_, __LINE__)                     \
@@ -74,7 +85,7 @@ KTRACE_END_C
 				bit,                                                           \
 				flags,                                                         \
 				0,                                                             \
-				(uintptr_t)(&(word)),                                          \
+				KTRACE_ADDRESS(&(word)),                                       \
 				0,                                                             \
 				most,                                                          \
 				name }

@@ -19,15 +19,23 @@
 	 : (size) == 2 ? KTRX_TYPE_I16 \
 		       : KTRX_TYPE_I8)
 
-/* Bytes that a field takes at least: a string's are its length. */
-#define KTRACE_FIELD_BYTES(type, size) ((type) == KTRX_TYPE_STRING ? 2u : (unsigned)(size))
+/* Bytes that a field of this KTRX_TYPE_* takes at least: a string's are its length. */
+#define KTRACE_TYPE_BYTES(type)                                                                  \
+	((type) == KTRX_TYPE_U8 || (type) == KTRX_TYPE_I8 || (type) == KTRX_TYPE_BOOL ||         \
+			 (type) == KTRX_TYPE_CHAR                                                \
+		 ? 1u                                                                            \
+	 : (type) == KTRX_TYPE_U16 || (type) == KTRX_TYPE_I16 || (type) == KTRX_TYPE_STRING ? 2u \
+	 : (type) == KTRX_TYPE_U32 || (type) == KTRX_TYPE_I32				    ? 4u \
+											    : 8u)
 
 #ifdef __cplusplus
 
+KTRX_CASTS_BEGIN
 extern "C++" {
 /* Integers and enumerations; the rest is told apart below. */
 template <typename T> struct ktrace_type {
-	static constexpr unsigned code = static_cast<T>(-1) < static_cast<T>(0)
+	static constexpr unsigned code = sizeof(T) > 8 ? 0
+					 : static_cast<T>(-1) < static_cast<T>(0)
 						 ? KTRACE_SIGNED_TYPE(sizeof(T))
 						 : KTRACE_UNSIGNED_TYPE(sizeof(T));
 };
@@ -61,11 +69,19 @@ template <typename T, unsigned long N> struct ktrace_type<T[N]> : ktrace_type<T 
 };
 template <typename T, unsigned long N> struct ktrace_type<const T[N]> : ktrace_type<const T *> {
 };
+template <> struct ktrace_type<decltype(nullptr)> : ktrace_type_code<KTRX_TYPE_POINTER> {
+};
 }
+KTRX_CASTS_END
 #define KTRACE_TYPE(type)     (ktrace_type<type>::code)
 #define KTRACE_TYPE_OF(value) (ktrace_type<decltype(value)>::code)
 
 #else
+
+/* Is it a number rather than a pointer? Works for bit-fields, too, of which gcc makes types of their own. */
+#define KTRACE_IS_NUMBER(value) (__builtin_classify_type(value) < 5 || __builtin_classify_type(value) == 8)
+#define KTRACE_IS_STRUCTURE(value) \
+	(__builtin_classify_type(value) == 12 || __builtin_classify_type(value) == 13)
 
 #define KTRACE_TYPE_OF(value) \
 	_Generic((value),                                          \
@@ -86,7 +102,17 @@ template <typename T, unsigned long N> struct ktrace_type<const T[N]> : ktrace_t
 		long double: 0u,                                   \
 		char *: KTRX_TYPE_STRING,                          \
 		const char *: KTRX_TYPE_STRING,                    \
-		default: KTRX_TYPE_POINTER)
+		default: KTRACE_TYPE_OF_OTHER(value))
+#define KTRACE_TYPE_OF_OTHER(value)                              \
+	(KTRACE_IS_STRUCTURE(value) ? 0u                         \
+	 : KTRACE_IS_NUMBER(value)  ? KTRACE_TYPE_OF_BITS(value) \
+				    : KTRX_TYPE_POINTER)
+#define KTRACE_TYPE_OF_BITS(value)          \
+	_Generic(1 ? (value) : (value), int \
+		 : KTRX_TYPE_I32, unsigned  \
+		 : KTRX_TYPE_U32, default   \
+		 : KTRX_TYPE_U64)
+
 #define KTRACE_TYPE(type) KTRACE_TYPE_OF((type)0)
 
 #endif

@@ -7,8 +7,29 @@
 
 #ifdef __cplusplus
 #define KTRX_STATIC_ASSERT(condition, text) static_assert(condition, text)
+#define KTRX_CAST(type, value)		    static_cast<type>(value)
 #else
 #define KTRX_STATIC_ASSERT(condition, text) _Static_assert(condition, text)
+#define KTRX_CAST(type, value)		    ((type)(value))
+#endif
+
+/*
+ * Between these, the headers use C casts in inline functions, in C++, too. A C++ kernel may forbid them in its own code
+ * (-Wold-style-cast), and macros do without.
+ */
+#if defined(__cplusplus)
+#define KTRX_CASTS_BEGIN                                                                      \
+	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wold-style-cast\"") \
+		_Pragma("GCC diagnostic ignored \"-Wsign-conversion\"") KTRX_CASTS_USELESS
+#define KTRX_CASTS_END _Pragma("GCC diagnostic pop")
+#if defined(__clang__)
+#define KTRX_CASTS_USELESS
+#else
+#define KTRX_CASTS_USELESS _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+#endif
+#else
+#define KTRX_CASTS_BEGIN
+#define KTRX_CASTS_END
 #endif
 
 #define KTRX_ASSERT_SIZE(type, bytes) KTRX_STATIC_ASSERT(sizeof(type) == (bytes), #type ": wrong size")

@@ -162,6 +162,8 @@ struct ktrx_proc_end {
 #define KTRX_PROC_ENDED_LIMIT  1u
 #define KTRX_PROC_ENDED_ERROR  2u
 
+KTRX_CASTS_BEGIN
+
 /* FNV-1a over the first 60 bytes of the head. */
 static inline uint32_t ktrx_proc_check(const struct ktrx_proc_head *head)
 {
@@ -172,6 +174,8 @@ static inline uint32_t ktrx_proc_check(const struct ktrx_proc_head *head)
 		check = (check ^ byte[i]) * UINT32_C(16777619);
 	return check;
 }
+
+KTRX_CASTS_END
 
 KTRX_ASSERT_SIZE(struct ktrx_proc_head, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_proc_head, frequency, 8);

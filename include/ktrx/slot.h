@@ -58,16 +58,16 @@
 /* Not for clang-format, which takes these for casts. */
 /* clang-format off */
 /* Fields of the tag (the low 16 bits of a slot) and of a first slot's two leading words. */
-#define KTRX_TAG_KIND(tag)	 ((uint32_t)(tag) & 7u)
-#define KTRX_TAG_GENERATION(tag) ((uint32_t)(tag) >> 3 & 0xffu)
-#define KTRX_TAG_CHECK(tag)	 ((uint32_t)(tag) >> 11 & 0x1fu)
+#define KTRX_TAG_KIND(tag)	 (KTRX_CAST(uint32_t, tag) & 7u)
+#define KTRX_TAG_GENERATION(tag) (KTRX_CAST(uint32_t, tag) >> 3 & 0xffu)
+#define KTRX_TAG_CHECK(tag)	 (KTRX_CAST(uint32_t, tag) >> 11 & 0x1fu)
 #define KTRX_TAG_CHECK_MASK	 0xf800u
-#define KTRX_W0_EVENT(w0)	 ((uint32_t)((w0) >> 16) & 0xfffu)
-#define KTRX_W0_STAMP(w0)	 ((uint64_t)(w0) >> 28)
-#define KTRX_W1_THREAD(w1)	 ((uint32_t)(w1) & 0x3fffffu)
-#define KTRX_W1_CONTEXT(w1)	 ((uint32_t)(w1) >> 22 & 3u)
-#define KTRX_W1_EXTENDED(w1)	 ((uint32_t)(w1) >> 24 & 1u)
-#define KTRX_W1_GENERATION(w1)	 ((uint32_t)(w1) >> 25 & 0x7fu)
+#define KTRX_W0_EVENT(w0)	 (KTRX_CAST(uint32_t, (w0) >> 16) & 0xfffu)
+#define KTRX_W0_STAMP(w0)	 (KTRX_CAST(uint64_t, w0) >> 28)
+#define KTRX_W1_THREAD(w1)	 (KTRX_CAST(uint32_t, w1) & 0x3fffffu)
+#define KTRX_W1_CONTEXT(w1)	 (KTRX_CAST(uint32_t, w1) >> 22 & 3u)
+#define KTRX_W1_EXTENDED(w1)	 (KTRX_CAST(uint32_t, w1) >> 24 & 1u)
+#define KTRX_W1_GENERATION(w1)	 (KTRX_CAST(uint32_t, w1) >> 25 & 0x7fu)
 /* clang-format on */
 #define KTRX_W1_CONTEXT_SHIFT	 22u
 #define KTRX_W1_EXTENDED_BIT	 (1u << 24)
@@ -80,8 +80,8 @@
  */
 #define KTRX_WORD_INDEX_BITS 51u
 /* clang-format off */
-#define KTRX_WORD_INDEX(word) ((uint64_t)(word) & ((UINT64_C(1) << KTRX_WORD_INDEX_BITS) - 1u))
-#define KTRX_WORD_RING(word)  ((uint32_t)((uint64_t)(word) >> KTRX_WORD_INDEX_BITS))
+#define KTRX_WORD_INDEX(word) (KTRX_CAST(uint64_t, word) & ((UINT64_C(1) << KTRX_WORD_INDEX_BITS) - 1u))
+#define KTRX_WORD_RING(word)  (KTRX_CAST(uint32_t, KTRX_CAST(uint64_t, word) >> KTRX_WORD_INDEX_BITS))
 /* clang-format on */
 
 /*
@@ -117,6 +117,8 @@ KTRX_ASSERT_OFFSET(struct ktrx_anchor, previous, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_anchor, distance, 16);
 KTRX_ASSERT_SIZE(struct ktrx_extension, 4);
 
+KTRX_CASTS_BEGIN
+
 /* The generation that slot `index` of a ring of 2^shift slots carries. */
 static inline uint32_t ktrx_generation(uint64_t index, uint32_t shift)
 {
@@ -138,5 +140,7 @@ static inline uint32_t ktrx_record_slots(uint32_t bytes)
 		return 1;
 	return 1u + (bytes - KTRX_FIRST_PAYLOAD + KTRX_MORE_PAYLOAD - 1u) / KTRX_MORE_PAYLOAD;
 }
+
+KTRX_CASTS_END
 
 #endif

@@ -83,6 +83,8 @@ KTRX_ASSERT_SIZE(struct ktrx_stream_columns, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_stream_columns, lead, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_stream_columns, groups, 14);
 
+KTRX_CASTS_BEGIN
+
 /* FNV-1a. */
 static inline uint32_t ktrx_stream_check(const void *bytes, uint32_t size)
 {
@@ -93,5 +95,7 @@ static inline uint32_t ktrx_stream_check(const void *bytes, uint32_t size)
 		hash = (hash ^ byte[i]) * 16777619u;
 	return hash;
 }
+
+KTRX_CASTS_END
 
 #endif

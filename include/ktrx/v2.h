@@ -643,6 +643,8 @@ KTRX_ASSERT_OFFSET(struct ktrx_clock, spacing, 28);
 KTRX_ASSERT_OFFSET(struct ktrx_clock, since, 32);
 KTRX_ASSERT_OFFSET(struct ktrx_clock, sample, 64);
 
+KTRX_CASTS_BEGIN
+
 static inline uint64_t ktrx_clock_check(const struct ktrx_clock_sample *sample)
 {
 	return ~(sample->stamp + 3 * (uint64_t)sample->offset + 5 * sample->error);
@@ -679,5 +681,7 @@ static inline uint64_t ktrx_request_check(const struct ktrx_request *request)
 	}
 	return hash | 1;
 }
+
+KTRX_CASTS_END
 
 #endif

@@ -29,7 +29,7 @@ static void end(uint32_t outcome, int status)
 
 void ktrace_panic(const char *message)
 {
-	KTRACE_SITE(ktrace_event_ktrace_panic, 1, record, message);
+	KTRACE_SITE(1, record, ktrace_event_ktrace_panic, message);
 	if (!ktrace_state.panic_goes_on)
 		ktrace_stop();
 	end(KTRX_OUTCOME_PANIC, 0);

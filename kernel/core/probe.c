@@ -18,7 +18,7 @@ static uint64_t round_ticks(void)
 	uint64_t begun = ktrace_arch_clock();
 
 	for (uint32_t i = 0; i < EVENTS; i++)
-		KTRACE_SITE(ktrace_event_ktrace_probe, 1, record, i);
+		KTRACE_SITE(1, record, ktrace_event_ktrace_probe, i);
 	return ktrace_arch_clock() - begun;
 }
 

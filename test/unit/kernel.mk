@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Tests of the kernel library: how it builds, and how it records on a fake machine.
-SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh documented.sh macros.sh code.sh)
+SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh documented.sh macros.sh code.sh \
+	arguments.sh cplusplus_rows.sh)
 
 .PHONY: ktrace-sources ktrace-proc-sources test-kernel-matrix
 ktrace-sources:

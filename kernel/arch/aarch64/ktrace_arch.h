@@ -15,6 +15,10 @@
 
 #define KTRACE_ARCH_MACHINE 183
 
+/* Assembler: the address of a label of the image into a register. */
+#define KTRACE_ARCH_ADDRESS(register, label) \
+	"adrp " register ", " label "\n\tadd " register ", " register ", :lo12:" label
+
 /*
  * No isb: it costs more than the rest of a record, and all it would buy is that the counter is not read a few
  * instructions early. Stamps of one ring are not quite monotonic anyway, and readers know.

@@ -13,6 +13,9 @@
 
 #define KTRACE_ARCH_MACHINE 243
 
+/* Assembler: the address of a label of the image into a register. */
+#define KTRACE_ARCH_ADDRESS(register, label) "lla " register ", " label
+
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock
 static inline uint64_t ktrace_arch_clock(void)

@@ -19,6 +19,9 @@
 #define KTRACE_ARCH_MACHINE   62
 #define KTRACE_ARCH_UNALIGNED 1
 
+/* Assembler: the address of a label of the image into a register. */
+#define KTRACE_ARCH_ADDRESS(register, label) "leaq " label "(%%rip), " register
+
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock
 static inline uint64_t ktrace_arch_clock(void)

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Machinery of event.h: KTRACE_TEXT, an event that is declared where it fires. In C its row is a static variable of the
+ * block. In C++ a site may stand in an inline function or a template; event_text_cxx.h says how its row gets into the
+ * section.
+ */
+#ifndef KTRACE_EVENT_TEXT_H
+#define KTRACE_EVENT_TEXT_H
+
+#include "ktrace/event_check.h"
+#include "ktrace/macros.h"
+#include "ktrace/record.h"
+
+#ifdef __cplusplus
+#include "ktrace/event_text_cxx.h"
+#endif
+
+/* What KTRACE_EACH does to an argument. */
+#define KTRACE_VALUE_STRINGS(c, n, value)   #value "\0\0"
+#define KTRACE_VALUE_CODE(c, n, value)	    KTRACE_TYPE_OF(value),
+#define KTRACE_VALUE_TYPE(c, n, value)	    , decltype(value)
+#define KTRACE_VALUE_SIZE(c, n, value)	    +KTRACE_TYPE_BYTES(KTRACE_TYPE_OF(value))
+#define KTRACE_VALUE_IS_STRING(c, n, value) +(KTRACE_TYPE_OF(value) == KTRX_TYPE_STRING)
+#define KTRACE_VALUE_PACK(packer, n, value)                                                  \
+	ktrace_pack(packer, KTRACE_TYPE_OF(value), KTRACE_TYPE_BYTES(KTRACE_TYPE_OF(value)), \
+		    (uint64_t)(uintptr_t)(value));
+#define KTRACE_VALUE_CHECK(c, n, value)                                                      \
+	KTRX_STATIC_ASSERT(KTRACE_TYPE_OF(value) != 0 && sizeof(1 ? (value) : (value)) <= 8, \
+			   "ktrace: no field can hold this type");
+
+#define KTRACE_VALUE_FORMAT(c, n, value) , KTRACE_FORMATTED(value)
+#ifdef __cplusplus
+#define KTRACE_UNEVALUATED_BEGIN
+#define KTRACE_UNEVALUATED_END
+#endif
+#define KTRACE_TEXT_FORMAT(...)                                                               \
+	KTRACE_UNEVALUATED_BEGIN                                                              \
+	KTRACE_FORMAT_BEGIN                                                                   \
+	if (0)                                                                                \
+		ktrace_format_check(KTRACE_FIRST(__VA_ARGS__)                                 \
+					    KTRACE_EACH(KTRACE_VALUE_FORMAT, , __VA_ARGS__)); \
+	KTRACE_FORMAT_END                                                                     \
+	KTRACE_UNEVALUATED_END
+
+#define KTRACE_TEXT_ROW_STRINGS(...)                               \
+	KTRACE_ROW_STRINGS("text", "line" KTRACE_STRING(__LINE__), \
+			   KTRACE_EACH(KTRACE_VALUE_STRINGS, , __VA_ARGS__), KTRACE_FIRST(__VA_ARGS__))
+
+#ifdef __cplusplus
+
+#define KTRACE_TEXT_TYPE(...) ktrace_text<ktrace_site, __LINE__ KTRACE_EACH(KTRACE_VALUE_TYPE, , __VA_ARGS__)>
+
+/* The local class makes each site, and each instance of a template, a type of its own. */
+#define KTRACE_TEXT_0(...)                                                                            \
+	do {                                                                                          \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                       \
+		KTRX_STATIC_ASSERT(                                                                   \
+			(ktrace_text_holds<void KTRACE_EACH(KTRACE_VALUE_TYPE, , __VA_ARGS__)>::all), \
+			"ktrace: no field can hold this type");                                       \
+		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                       \
+	} while (0)
+
+#define KTRACE_TEXT_1(...)                                                                                \
+	do {                                                                                              \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                           \
+		struct ktrace_site {                                                                      \
+			using type [[maybe_unused]] =                                                     \
+				const char[sizeof(KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__))];                 \
+			static constexpr type &strings()                                                  \
+			{                                                                                 \
+				return KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__);                              \
+			}                                                                                 \
+		};                                                                                        \
+		if (KTRACE_RUNS() && ktrace_event_is_on(KTRACE_TEXT_TYPE(__VA_ARGS__)::event()))          \
+			KTRACE_TEXT_TYPE(__VA_ARGS__)::record(0 KTRACE_EACH(KTRACE_GIVE, , __VA_ARGS__)); \
+		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                           \
+	} while (0)
+
+#else
+
+#define KTRACE_TEXT_0(...)                                     \
+	do {                                                   \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                \
+		KTRACE_UNEVALUATED_BEGIN                       \
+		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__) \
+		KTRACE_UNEVALUATED_END                         \
+		KTRACE_TEXT_FORMAT(__VA_ARGS__)                \
+	} while (0)
+
+#define KTRACE_TEXT_1(...)                                                                             \
+	do {                                                                                           \
+		KTRACE_COUNT_CHECK(__VA_ARGS__)                                                        \
+		KTRACE_UNEVALUATED_BEGIN                                                               \
+		KTRACE_EACH(KTRACE_VALUE_CHECK, , __VA_ARGS__)                                         \
+		enum {                                                                                 \
+			ktrace_fixed = 0u KTRACE_EACH(KTRACE_VALUE_SIZE, , __VA_ARGS__),               \
+			ktrace_strings = 0u KTRACE_EACH(KTRACE_VALUE_IS_STRING, , __VA_ARGS__),        \
+			ktrace_longest = KTRACE_LONGEST(ktrace_fixed + 0u, ktrace_strings + 0u),       \
+		};                                                                                     \
+		KTRACE_ROW(ktrace_here, KTRX_STATE_RECORD, 0, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__), \
+			   KTRACE_EACH(KTRACE_VALUE_CODE, , __VA_ARGS__),                              \
+			   KTRACE_TEXT_ROW_STRINGS(__VA_ARGS__));                                      \
+		KTRACE_UNEVALUATED_END                                                                 \
+		if (ktrace_event_is_on(&ktrace_here.event)) {                                          \
+			KTRACE_PACKER(ktrace_packer, ktrace_buffer, ktrace_fixed, ktrace_longest);     \
+			KTRACE_UNEVALUATED_BEGIN                                                       \
+			KTRACE_EACH(KTRACE_VALUE_PACK, &ktrace_packer, __VA_ARGS__)                    \
+			KTRACE_UNEVALUATED_END                                                         \
+			ktrace_emit_here(&ktrace_here.event, ktrace_buffer, ktrace_packer.at);         \
+		}                                                                                      \
+		KTRACE_TEXT_FORMAT(__VA_ARGS__)                                                        \
+	} while (0)
+
+#endif
+
+#endif

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * KTRACE_TEXT in C++: an event for each site, and for each instance of a template that it stands in, which ends up in the
+ * section of the events once in the program, whatever the linkage of the function around it.
+ *
+ * clang does that for a variable: its section belongs to the variable's COMDAT group. g++ has one group or none for all
+ * variables of a section, so that those of inline functions conflict with all others, and ignores the section of a
+ * template's. There a function of its own emits the row, in assembler, into the group that the function itself is in, and
+ * returns its address. It is not inlined, so it is emitted once where it is used, and discarded with its row.
+ */
+#ifndef KTRACE_EVENT_TEXT_CXX_H
+#define KTRACE_EVENT_TEXT_CXX_H
+
+#include "ktrace/record.h"
+#include "ktrace/types.h"
+
+KTRX_CASTS_BEGIN
+extern "C++" {
+
+/* Can fields hold all values of these types? The first one only stands before the comma. */
+template <class, class... Values> struct ktrace_text_holds {
+	static constexpr bool all = (true && ... && (ktrace_type<Values>::code != 0));
+};
+
+template <unsigned long Size> struct ktrace_text_row {
+	struct ktrx_event event;
+	char strings[Size];
+};
+
+/* The row of a site, as constants. Site::strings() returns the row's strings, `Values` are the arguments' types. */
+template <class Site, uint32_t Line, class... Values> struct ktrace_text_facts {
+	static_assert(ktrace_text_holds<void, Values...>::all, "ktrace: no field can hold this type");
+
+	static constexpr unsigned fixed = (0u + ... + KTRACE_TYPE_BYTES(ktrace_type<Values>::code));
+	static constexpr unsigned strings =
+		(0u + ... + unsigned(ktrace_type<Values>::code == KTRX_TYPE_STRING));
+	static constexpr unsigned longest = KTRACE_LONGEST(fixed, strings);
+	static constexpr unsigned long size = sizeof(Site::strings());
+
+	static constexpr ktrace_text_row<size> row()
+	{
+		ktrace_text_row<size> made = {};
+		const unsigned codes[] = { ktrace_type<Values>::code..., 0 };
+
+		made.event.magic = KTRX_EVENT_MAGIC;
+		made.event.size = KTRACE_ROW_SIZE(size);
+		made.event.state = KTRACE_STATE_LINKED(KTRX_STATE_RECORD);
+		made.event.wanted = KTRX_STATE_RECORD;
+		made.event.header = KTRACE_HEADER_SLOW;
+		made.event.v1_id = KTRX_V1_NONE;
+		made.event.fields = (uint8_t)sizeof...(Values);
+		made.event.line = Line;
+		for (unsigned i = 0; i < sizeof...(Values); i++)
+			made.event.type[i] = (uint8_t)codes[i];
+		for (unsigned long i = 0; i < size; i++)
+			made.strings[i] = Site::strings()[i];
+		return made;
+	}
+};
+
+#ifdef __clang__
+
+template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
+	using facts = ktrace_text_facts<Site, Line, Values...>;
+	static ktrace_text_row<facts::size> row;
+
+	static struct ktrx_event *event()
+	{
+		return &row.event;
+	}
+};
+template <class Site, uint32_t Line, class... Values>
+__attribute__((__section__("ktrace_events"), __aligned__(8), __require_constant_initialization__))
+KTRACE_KEEP ktrace_text_row<ktrace_text_facts<Site, Line, Values...>::size>
+	ktrace_text_place<Site, Line, Values...>::row = ktrace_text_facts<Site, Line, Values...>::row();
+
+#elif !defined(KTRACE_ARCH_ADDRESS)
+
+template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
+	static_assert(sizeof(Site) == 0, "ktrace: for KTRACE_TEXT in g++ ktrace_port.h must define "
+					 "KTRACE_ARCH_ADDRESS, as kernel/arch/x86_64/ktrace_arch.h does");
+	static struct ktrx_event *event();
+};
+
+#else
+
+/* Four bytes of the row, of little-endian CPUs, as a number that every CPU's assembler operands can be. */
+template <class Facts, unsigned long At> struct ktrace_text_word {
+	static constexpr unsigned char byte(unsigned long n)
+	{
+		const auto row = Facts::row();
+		const auto &event = row.event;
+		const uint64_t head[] = { event.magic | (uint64_t)event.size << 16 |
+						  (uint64_t)event.state << 32 | (uint64_t)event.wanted << 40 |
+						  (uint64_t)event.id << 48,
+					  event.header | (uint64_t)event.v1_id << 32 |
+						  (uint64_t)event.fields << 48 | (uint64_t)event.flags << 56,
+					  event.line, event.count };
+
+		if (n < sizeof(head))
+			return (unsigned char)(head[n / 8] >> n % 8 * 8);
+		if (n < sizeof(event))
+			return event.type[n - sizeof(head)];
+		return n - sizeof(event) < Facts::size ? (unsigned char)row.strings[n - sizeof(event)] : 0;
+	}
+	enum : int32_t {
+		value = (int32_t)(byte(At * 4) | (uint32_t)byte(At * 4 + 1) << 8 |
+				  (uint32_t)byte(At * 4 + 2) << 16 | (uint32_t)byte(At * 4 + 3) << 24)
+	};
+};
+
+/* Neither inlined nor copied, which would emit the row again, nor merged with the same of another instance. */
+#if __has_attribute(no_icf)
+#define KTRACE_TEXT_APART __attribute__((__noinline__, __noclone__, __no_instrument_function__, __no_icf__))
+#else
+#define KTRACE_TEXT_APART __attribute__((__noinline__, __noclone__, __no_instrument_function__))
+#endif
+
+#define KTRACE_TEXT_SECTION ".pushsection ktrace_events, \"aw?\", %%progbits\n"
+#define KTRACE_TEXT_WORD(n) "i"(int32_t(ktrace_text_word<facts, At + n>::value))
+#define KTRACE_TEXT_WORDS                                                                           \
+	KTRACE_TEXT_WORD(0), KTRACE_TEXT_WORD(1), KTRACE_TEXT_WORD(2), KTRACE_TEXT_WORD(3),         \
+		KTRACE_TEXT_WORD(4), KTRACE_TEXT_WORD(5), KTRACE_TEXT_WORD(6), KTRACE_TEXT_WORD(7), \
+		KTRACE_TEXT_WORD(8), KTRACE_TEXT_WORD(9), KTRACE_TEXT_WORD(10), KTRACE_TEXT_WORD(11)
+
+template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
+	using facts = ktrace_text_facts<Site, Line, Values...>;
+	static constexpr unsigned long words = (sizeof(struct ktrx_event) + facts::size + 7) / 8 * 2;
+
+	/* The rest of the row. What is volatile keeps its order. */
+	template <unsigned long At> __attribute__((__always_inline__)) static inline void emit()
+	{
+		if constexpr (At + 12 <= words) {
+			__asm__ volatile(
+				KTRACE_TEXT_SECTION
+				".4byte %c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7, %c8, %c9, %c10, %c11\n"
+				".popsection"
+				:
+				: KTRACE_TEXT_WORDS);
+			emit<At + 12>();
+		} else if constexpr (At < words) {
+			__asm__ volatile(KTRACE_TEXT_SECTION ".4byte %c0\n.popsection"
+					 :
+					 : KTRACE_TEXT_WORD(0));
+			emit<At + 1>();
+		}
+	}
+
+	KTRACE_TEXT_APART static struct ktrx_event *event()
+	{
+		constexpr unsigned long At = 0;
+		struct ktrx_event *row;
+
+		__asm__ volatile(KTRACE_TEXT_SECTION
+				 ".balign 8\n"
+				 ".Lktrace_row%=:\n"
+				 ".4byte %c1, %c2, %c3, %c4, %c5, %c6, %c7, %c8, %c9, %c10, %c11, %c12\n"
+				 ".popsection\n" KTRACE_ARCH_ADDRESS("%0", ".Lktrace_row%=")
+				 : "=r"(row)
+				 : KTRACE_TEXT_WORDS);
+		emit<12>();
+		return row;
+	}
+};
+
+#endif
+
+template <class Site, uint32_t Line, class... Values>
+struct ktrace_text : ktrace_text_place<Site, Line, Values...> {
+	using facts = ktrace_text_facts<Site, Line, Values...>;
+
+	/* Part of the site: what it calls returns into the function that is recorded as the site's. */
+	template <class... Given>
+	__attribute__((__always_inline__)) static inline void record(int, Given... values)
+	{
+		KTRACE_PACKER(packer, buffer, facts::fixed, facts::longest);
+
+		(ktrace_pack(&packer, ktrace_type<Given>::code, KTRACE_TYPE_BYTES(ktrace_type<Given>::code),
+			     (uint64_t)values),
+		 ...);
+		ktrace_emit_here(ktrace_text::event(), buffer, packer.at);
+	}
+};
+}
+KTRX_CASTS_END
+
+#endif

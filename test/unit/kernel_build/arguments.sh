@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# What an argument may be is the same for each compiler, under any of its flags, for each CPU, in an event that is built
+# and in one that is left out: of the lines of arguments.c, exactly those that say WRONG are refused.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+source=test/unit/kernel_build/arguments.c
+
+# refused COMMAND…: names of the lines with an error. A compiler names a macro's line, too, or only in a note after it.
+refused() {
+	"$@" -fsyntax-only $source 2>&1 | awk -v source="$source" '
+		/: (warning|error|fatal error): / { error = / error: / && !/ warnings? being treated/ }
+		error && index($0, source ":") == 1 { split($0, part, ":"); print part[2] }' | sort -un >"$tmp/lines"
+	awk 'NR == FNR { line[$1] = 1; next } FNR in line && /^(RIGHT|WRONG)\(/' "$tmp/lines" $source | sed 's/^\([A-Z]*\)(\([a-z_]*\),.*/\1 \2/'
+}
+
+sed -n 's/^WRONG(\([a-z_]*\),.*/WRONG \1/p' $source >"$tmp/c"
+sed '/^#ifndef __cplusplus$/,/^#endif$/d' $source | sed -n 's/^WRONG(\([a-z_]*\),.*/WRONG \1/p' >"$tmp/c++"
+check "there are lines to be refused" test "$(wc -l <"$tmp/c++")" -ge 30
+
+for arch in x86_64 aarch64 riscv64; do
+	for compiler in gcc clang; do
+		for language in c c++; do
+			command=$(compiler_of $compiler $arch)
+			case $language-$command in
+			c++-*gcc*) command=$(echo "$command" | sed 's/gcc/g++/') ;;
+			c++-clang*) command=$(echo "$command" | sed 's/clang/clang++/') ;;
+			esac
+			command -v "${command%% *}" >/dev/null || { skip "$arch $compiler $language" "not installed"; continue; }
+			limit=$([ $compiler = gcc ] && echo -fmax-errors=0 || echo -ferror-limit=0)
+			standard=$([ $language = c ] && echo c11 || echo c++17)
+			for flags in '' -w '-Wall -Wextra'; do
+				for out in 0 1; do
+					# shellcheck disable=SC2086,SC2046
+					refused $command -x $language -std=$standard -ffreestanding $flags $limit \
+						$(flags_of $arch) -DKTRACE_DISABLE=$out -Iinclude "-Ikernel/arch/$arch" \
+						>"$tmp/refused"
+					same "$arch $compiler $language '$flags' $([ $out = 0 ] && echo built || echo 'left out')" \
+						"$tmp/$language" "$tmp/refused"
+				done
+			done
+		done
+	done
+done
+done_testing

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Events in inline functions, templates, classes and lambdas of C++: each fires in a program of two files, none is lost,
+# and each has one row, whatever the compiler, its level, the sections and the linker. A row that could be lost is refused.
+. test/tap.sh
+
+[ "$(uname -m)" = x86_64 ] || { skip "rows of C++" "the host is no x86_64"; done_testing; exit; }
+folder=test/unit/cxx
+core="$(make -s ktrace-sources) kernel/core/dump.c kernel/core/dump_stream.c"
+includes='-Iinclude -Ikernel/arch/x86_64'
+
+# rows TRACE: the events of the trace, in the order of their file and line, and what each recorded
+shown() {
+	build/bin/ktrace show "$1" 2>>"$tmp/err" | sed 's/^.*PID=0 *//; s/0x[0-9a-f]\{6,\}/ADDRESS/' |
+		sed 's/^text\.line[0-9]* */text /; s/^cxx.header */cxx.header /'
+}
+
+# build COMPILER NAME "FLAGS" "LINK FLAGS"
+build() {
+	compiler=$1 name="$1 $3 $4"
+	# shellcheck disable=SC2086
+	for file in first second; do
+		$compiler -std=c++17 -Wall -Wextra -Werror $includes $3 -c $folder/$file.cc -o "$tmp/$file.o" \
+			>"$tmp/log" 2>&1 || { fail "$name: compiles" "$(head -n 10 "$tmp/log")"; return; }
+	done
+	# shellcheck disable=SC2086
+	$compiler $3 $4 -o "$tmp/program" "$tmp/first.o" "$tmp/second.o" "$tmp/core.$2.o" >"$tmp/log" 2>&1 ||
+		{ fail "$name: links" "$(head -n 10 "$tmp/log")"; return; }
+	check "$name: runs" sh -c "'$tmp/program' >'$tmp/trace' 2>'$tmp/rows'"
+	shown "$tmp/trace" >"$tmp/shown"
+	same "$name: every event is shown" $folder/expected.txt "$tmp/shown"
+	# Compilers differ in what line a site of several lines is on, and in whether they keep that of a function that is
+	# not called. An event that a header declares belongs to each file that includes it.
+	grep -v 'never called' "$tmp/rows" | LC_ALL=C sort | uniq -c | sed 's/^ *//' >"$tmp/counted"
+	same "$name: each event has one row" $folder/rows.txt "$tmp/counted"
+}
+
+for compiler in g++ clang++; do
+	command -v $compiler >/dev/null || { skip "$compiler" "not installed"; continue; }
+	c=$([ $compiler = g++ ] && echo gcc || echo clang)
+	# shellcheck disable=SC2086
+	check "$compiler: the core compiles" $c -std=c11 -O1 -g $includes -nostdlib -r -o "$tmp/core.$c.o" $core
+	sections='-ffunction-sections -fdata-sections'
+	build $compiler $c "-O0 -fPIE" "-pie"
+	build $compiler $c "-O1 -fno-pie $sections" "-no-pie -Wl,--gc-sections"
+	build $compiler $c "-O2 -fPIE -std=c++20" "-pie -Wl,--gc-sections"
+	build $compiler $c "-O3 -fno-pie" "-no-pie"
+	build $compiler $c "-Os -fPIE -g $sections" "-pie -fuse-ld=lld -Wl,--gc-sections"
+	if [ $compiler = g++ ]; then
+		build $compiler $c "-O2 -fPIE -flto $sections" "-pie -Wl,--gc-sections"
+		build $compiler $c "-O2 -fno-pie -flto -flto-partition=max" "-no-pie"
+	else
+		build $compiler $c "-O2 -fPIE -flto $sections" "-pie -fuse-ld=lld -Wl,--gc-sections"
+	fi
+done
+
+# refused NAME FLAGS: what would be lost, on standard input, compiles with neither
+refused() {
+	cat >"$tmp/source.cc"
+	for compiler in g++ clang++; do
+		command -v $compiler >/dev/null || { skip "refused by $compiler: $1" "not installed"; continue; }
+		if $compiler -std=c++17 -w $includes -c "$tmp/source.cc" -o "$tmp/object" >"$tmp/log" 2>&1; then
+			fail "refused by $compiler: $1" "it compiles"
+		else
+			check "refused by $compiler: $1" grep -q error "$tmp/log"
+		fi
+	done
+}
+refused 'a setting in an inline function' <<'END'
+#include <ktrace/ktrace.h>
+inline void f() { static uint32_t word; KTRACE_SETTING_U32("a.b", word, 0); }
+void g() { f(); }
+END
+refused 'a setting in a template' <<'END'
+#include <ktrace/ktrace.h>
+template <typename T> struct s { static uint32_t word; KTRACE_SETTING_U32("a.b", word, 0); };
+template struct s<int>;
+END
+refused 'a declared event in a function' <<'END'
+#include <ktrace/ktrace.h>
+inline void f() { KTRACE_EVENT(a, b, "%u", (uint32_t, c)); }
+void g() { f(); }
+END
+refused 'a declared event in a class' <<'END'
+#include <ktrace/ktrace.h>
+template <typename T> struct s { KTRACE_EVENT(a, b, "%u", (uint32_t, c)); };
+template struct s<int>;
+END
+done_testing
