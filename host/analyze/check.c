@@ -18,8 +18,10 @@ struct check {
 	struct gaps *gaps;
 	struct threads *threads;
 	struct wellknown_table known;
-	struct keyed table[RULES_MAX]; /* of each rule */
-	uint64_t *changed;	       /* stamp of a thread's last change, by its index */
+	struct keyed table[RULES_MAX];			     /* of each rule */
+	uint8_t needed[RULES_MAX][(KTRX_EVENT_MAX + 1) / 8]; /* events that decide it, a bit each */
+	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];	     /* and the states of threads */
+	uint64_t *changed; /* stamp of a thread's last change, by its index */
 	uint32_t changed_room;
 	bool changed_failed;
 	uint64_t stamp, time, number; /* of the event at hand; time as threads.h has it */
@@ -92,11 +94,16 @@ static uint32_t where_gaps_matter(const struct check *check, const struct rule *
 	return GAPS_ANYWHERE;
 }
 
-static bool gap_since(struct check *check, const struct rule *rule, uint32_t which,
-		      const struct keyed_entry *entry, const struct ktread_event *event)
+/* May something have happened since that is not in the trace: lost, or switched off? */
+static bool gap_since(struct check *check, uint32_t index, uint32_t which, const struct keyed_entry *entry,
+		      const struct ktread_event *event)
 {
-	return gaps_between(check->gaps, where_gaps_matter(check, rule, which, entry, event),
-			    entry ? entry->stamp : 0, event->stamp);
+	const uint64_t from = entry ? entry->stamp : 0;
+
+	return gaps_between(check->gaps,
+			    where_gaps_matter(check, &check->rules->rule[index], which, entry, event), from,
+			    event->stamp) ||
+	       gaps_switched(check->gaps, check->needed[index], from, event->stamp);
 }
 
 static void stamp_entry(const struct check *check, struct keyed_entry *entry,
@@ -141,7 +148,7 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 	if (!read_key(check, index, which, event, key))
 		return;
 	entry = keyed_find(&check->table[rule->depth], key);
-	gap = gap_since(check, rule, which, entry, event);
+	gap = gap_since(check, index, which, entry, event);
 	violation.count = entry && !gap ? entry->count : 0;
 	if (violation.count > rule->limit) {
 		blame(&violation, entry);
@@ -170,7 +177,9 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 	if (!thread || !(rule->thread_states >> thread->state & 1)) {
 		check->result[index].held++;
 	} else if (thread->index >= check->changed_room ||
-		   gaps_between(check->gaps, GAPS_ANYWHERE, check->changed[thread->index], event->stamp)) {
+		   gaps_between(check->gaps, GAPS_ANYWHERE, check->changed[thread->index], event->stamp) ||
+		   gaps_switched(check->gaps, check->scheduling, check->changed[thread->index],
+				 event->stamp)) {
 		check->result[index].undecided++;
 	} else {
 		violation.has_cause = true;
@@ -223,7 +232,7 @@ static void see_after(struct check *check, uint32_t index, uint32_t which, const
 		return;
 	}
 	blame(&violation, entry);
-	if (gap_since(check, &check->rules->rule[index], which, entry, event))
+	if (gap_since(check, index, which, entry, event))
 		check->result[index].undecided++;
 	else
 		tell(check, &violation);
@@ -245,7 +254,7 @@ static void see_within(struct check *check, uint32_t index, uint32_t which, cons
 	blame(&violation, entry);
 	if (elapsed(entry->stamp, event->stamp) <= rule->ticks)
 		check->result[index].held++;
-	else if (gap_since(check, rule, which, entry, event))
+	else if (gap_since(check, index, which, entry, event))
 		check->result[index].undecided++;
 	else
 		tell(check, &violation);
@@ -268,7 +277,7 @@ static int see_most(struct check *check, uint32_t index, uint32_t which, const s
 		return error;
 	if (entry->count == 0 || (rule->ticks && elapsed(entry->stamp, event->stamp) >= rule->ticks)) {
 		if (entry->count && entry->count <= rule->limit &&
-		    gap_since(check, rule, which, entry, event))
+		    gap_since(check, index, which, entry, event))
 			check->result[index].undecided++;
 		entry->count = 0;
 		stamp_entry(check, entry, event);
@@ -352,7 +361,7 @@ static int count_depth(struct check *check, uint32_t index, uint32_t which, cons
 		return 0;
 	entry = keyed_find(&check->table[index], key);
 	fresh = !entry;
-	gap = gap_since(check, rule, which, entry, event);
+	gap = gap_since(check, index, which, entry, event);
 	if (fresh)
 		error = put(check, index, key, &entry);
 	if (error || !entry)
@@ -448,7 +457,8 @@ static void see_end(struct check *check, uint32_t index)
 
 		if (!entry->used || elapsed(entry->stamp, check->stamp) <= rule->ticks)
 			continue;
-		if (gaps_between(check->gaps, GAPS_ANYWHERE, entry->stamp, check->stamp)) {
+		if (gaps_between(check->gaps, GAPS_ANYWHERE, entry->stamp, check->stamp) ||
+		    gaps_switched(check->gaps, check->needed[index], entry->stamp, check->stamp)) {
 			check->result[index].undecided++;
 			continue;
 		}
@@ -495,6 +505,27 @@ static void finish(struct check *check, uint32_t index, const struct ktread *tra
 		check->result[index].left_out += check->result[rule->depth].left_out;
 }
 
+/* A depth is told by its own events, and decides the rules that use it. */
+static void mark_needed(struct check *check, const struct ktread *trace)
+{
+	static const enum wellknown_kind kinds[] = {
+		WELLKNOWN_SWITCH,     WELLKNOWN_BLOCK, WELLKNOWN_WAKE,
+		WELLKNOWN_WAKE_QUEUE, WELLKNOWN_EXIT,  WELLKNOWN_CREATE
+	};
+
+	for (uint32_t n = 0; n < check->rules->count; n++) {
+		const struct rule *rule = &check->rules->rule[n];
+
+		if (rule->in_depth)
+			memcpy(check->needed[n], check->needed[rule->depth], sizeof(check->needed[n]));
+		for (uint32_t e = 0; e < rule->events; e++)
+			for (uint32_t byte = 0; byte < sizeof(check->needed[n]); byte++)
+				check->needed[n][byte] |= rule->event[e].ids[byte];
+	}
+	for (size_t n = 0; n < sizeof(kinds) / sizeof(kinds[0]); n++)
+		wellknown_mark(trace, &check->known, kinds[n], check->scheduling);
+}
+
 static int read_all(struct check *check, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -506,6 +537,7 @@ static int read_all(struct check *check, struct ktread *trace)
 		return status;
 	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
 		threads_expect_blocks(check->threads);
+	mark_needed(check, trace);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);
 	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++)

@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "analyze/switched.h"
+#include "ktrx/v2.h"
+
 struct gap {
 	uint64_t from, to;
 	uint32_t ring, cpu;
@@ -14,11 +17,13 @@ struct gaps {
 	uint32_t next;			   /* the first that begins behind all `to` asked about */
 	uint64_t until[GAPS_CPUS_MAX + 1]; /* end of the last gap begun, by CPU; the last: no CPU */
 	uint64_t until_any;
+	struct switched *switched;
 };
 
 /* What is known of a ring while its gaps are looked for. */
 struct progress {
 	uint64_t seen; /* its last event */
+	uint64_t first;
 	uint32_t last; /* index of its last gap + 1 */
 	bool begun;
 };
@@ -43,29 +48,89 @@ static int add(struct gaps *gaps, struct progress *ring, struct gap gap)
 	return 0;
 }
 
-static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *trace)
+static int take(struct gaps *gaps, struct progress *ring, const struct ktread *trace,
+		const struct ktread_event *event)
 {
-	const struct ktread_event *event;
-	int status;
+	const struct ktread_ring *of = ktread_ring(trace, event->ring);
+	const bool head_missing = !ring->begun && (of->overwritten > 0 || of->cleared > 0);
 
-	while ((status = ktread_next(trace, &event)) > 0) {
-		struct progress *ring = &rings[event->ring];
-		bool head_missing = !ring->begun && ktread_ring(trace, event->ring)->overwritten > 0;
+	if ((event->lost > 0 || head_missing) &&
+	    add(gaps, ring, (struct gap){ ring->seen, event->stamp, event->ring, event->cpu }) < 0)
+		return KTREAD_E_MEMORY;
+	if (!ring->begun)
+		ring->first = event->stamp;
+	ring->begun = true;
+	ring->seen = event->stamp;
+	return switched_event(gaps->switched, event);
+}
 
-		if ((event->lost > 0 || head_missing) &&
-		    add(gaps, ring, (struct gap){ ring->seen, event->stamp, event->ring, event->cpu }) < 0)
-			return KTREAD_E_MEMORY;
-		ring->begun = true;
-		ring->seen = event->stamp;
+/*
+ * The boot ring was full and refused what came then, on each CPU until that had a ring of its own. Of one whose ring has lost
+ * its beginning that is known already.
+ */
+static int find_refused_at_boot(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
+{
+	const uint64_t from = rings[0].seen;
+	int status = 0;
+	bool any = false;
+
+	for (uint32_t n = 1; n < ktread_info(trace)->rings && status == 0; n++) {
+		const struct ktread_ring *ring = ktread_ring(trace, n);
+
+		any |= rings[n].begun && ring->cpu != KTRX_NO_CPU;
+		if (rings[n].begun && ring->cpu != KTRX_NO_CPU && !ring->overwritten && !ring->cleared)
+			status = add(gaps, &rings[0], (struct gap){ from, rings[n].first, n, ring->cpu });
 	}
+	if (!any)
+		status = add(gaps, &rings[0], (struct gap){ from, UINT64_MAX, 0, KTRX_NO_CPU });
+	return status;
+}
+
+/* What is missing behind the last event of a ring. */
+static int find_tails(struct gaps *gaps, struct progress *rings, const struct ktread *trace)
+{
+	int status = 0;
+
 	for (uint32_t n = 0; n < ktread_info(trace)->rings && status == 0; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
 
-		if (ring->cut > 0)
+		if (n == 0 && ring->dropped > 0 && ring->cpu == KTRX_NO_CPU)
+			status = find_refused_at_boot(gaps, rings, trace);
+		if (status == 0 && (ring->cut > 0 || (n > 0 && ring->dropped > 0)))
 			status =
 				add(gaps, &rings[n], (struct gap){ rings[n].seen, UINT64_MAX, n, ring->cpu });
 	}
-	return status < 0 ? status : ktread_rewind(trace);
+	return status;
+}
+
+static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *trace)
+{
+	const struct ktread_event *event;
+	int status, error = 0;
+
+	while (!error && (status = ktread_next(trace, &event)) > 0)
+		error = take(gaps, &rings[event->ring], trace, event);
+	if (error)
+		return error;
+	if (status == 0)
+		status = find_tails(gaps, rings, trace);
+	if (status == 0)
+		status = switched_end(gaps->switched);
+	return status;
+}
+
+/* Without the filter: what it holds back may say what is missing. */
+static int find_unfiltered(struct gaps *gaps, struct progress *rings, struct ktread *trace)
+{
+	int status, again;
+
+	ktread_apply_filter(trace, 0);
+	status = ktread_rewind(trace);
+	if (status == 0)
+		status = find_all(gaps, rings, trace);
+	ktread_apply_filter(trace, 1);
+	again = ktread_rewind(trace);
+	return status < 0 ? status : again;
 }
 
 static int by_from(const void *a, const void *b)
@@ -85,7 +150,9 @@ int gaps_read(struct gaps **result, struct ktread *trace)
 	*result = gaps;
 	if (gaps && progress) {
 		gaps->limit = GAPS_MAX;
-		error = find_all(gaps, progress, trace);
+		error = switched_open(&gaps->switched, trace);
+		if (!error)
+			error = find_unfiltered(gaps, progress, trace);
 		if (gaps->count)
 			qsort(gaps->gap, gaps->count, sizeof(*gaps->gap), by_from);
 	}
@@ -97,6 +164,7 @@ void gaps_free(struct gaps *gaps)
 {
 	if (!gaps)
 		return;
+	switched_close(gaps->switched);
 	free(gaps->gap);
 	free(gaps);
 }
@@ -124,4 +192,9 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 	if (cpu >= GAPS_CPUS_MAX)
 		return gaps->until_any > from;
 	return gaps->until[cpu] > from || gaps->until[GAPS_CPUS_MAX] > from;
+}
+
+bool gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to)
+{
+	return switched_between(gaps->switched, events, from, to);
 }

@@ -25,7 +25,8 @@ struct reading {
 	uint64_t cost;
 	struct waiting *waiting; /* by index of the thread */
 	uint32_t waiting_count;
-	uint64_t *seen; /* by CPU: time of the last event */
+	uint64_t *seen;						   /* by CPU: time of the last event */
+	uint8_t needed[LATENCIES_KINDS][(KTRX_EVENT_MAX + 1) / 8]; /* events that tell them, a bit each */
 	int error;
 };
 
@@ -114,7 +115,8 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 	(void)time;
 	if (!row)
 		return;
-	if (!event || gaps_between(r->gaps, place_of(owner, span, event), span->stamp, event->stamp)) {
+	if (!event || gaps_between(r->gaps, place_of(owner, span, event), span->stamp, event->stamp) ||
+	    gaps_switched(r->gaps, r->needed[kind], span->stamp, event->stamp)) {
 		row->dropped++;
 		return;
 	}
@@ -158,7 +160,9 @@ static void on_change(void *context, const struct threads_change *change)
 	end.thread = change->thread->id;
 	if (runs && waiting->stamp != 0 && change->thread->id != 0) {
 		row = row_of(r->latencies, LATENCIES_RUN_QUEUE, false, 0);
-		if (row && gaps_between(r->gaps, GAPS_ANYWHERE, waiting->stamp, r->event->stamp))
+		if (row &&
+		    (gaps_between(r->gaps, GAPS_ANYWHERE, waiting->stamp, r->event->stamp) ||
+		     gaps_switched(r->gaps, r->needed[LATENCIES_RUN_QUEUE], waiting->stamp, r->event->stamp)))
 			row->dropped++;
 		else if (row)
 			keep_error(r, pairs_measure(&row->ticks, &row->worst, waiting->stamp, &end, 0, 0));
@@ -185,6 +189,36 @@ static void take(struct reading *r, const struct ktread_event *event)
 		r->error = KTREAD_E_MEMORY;
 }
 
+/* Which events must be recorded all the time, for a time of that kind to be what it looks like. */
+static void mark_needed(struct reading *r, const struct ktread *trace)
+{
+	static const struct {
+		enum latencies_kind kind;
+		enum wellknown_kind event;
+	} needs[] = {
+		{ LATENCIES_SYSCALL, WELLKNOWN_SYSCALL_ENTER },
+		{ LATENCIES_SYSCALL, WELLKNOWN_SYSCALL_EXIT },
+		{ LATENCIES_IRQ, WELLKNOWN_IRQ_ENTER },
+		{ LATENCIES_IRQ, WELLKNOWN_IRQ_EXIT },
+		{ LATENCIES_IRQ, WELLKNOWN_SWITCH },
+		{ LATENCIES_FAULT, WELLKNOWN_FAULT_ENTER },
+		{ LATENCIES_FAULT, WELLKNOWN_FAULT_EXIT },
+		{ LATENCIES_LOCK_WAIT, WELLKNOWN_LOCK_CONTEND },
+		{ LATENCIES_LOCK_WAIT, WELLKNOWN_LOCK_ACQUIRE },
+		{ LATENCIES_LOCK_WAIT, WELLKNOWN_LOCK_FAIL },
+		{ LATENCIES_LOCK_HELD, WELLKNOWN_LOCK_ACQUIRE },
+		{ LATENCIES_LOCK_HELD, WELLKNOWN_LOCK_RELEASE },
+		{ LATENCIES_RUN_QUEUE, WELLKNOWN_WAKE },
+		{ LATENCIES_RUN_QUEUE, WELLKNOWN_WAKE_QUEUE },
+		{ LATENCIES_RUN_QUEUE, WELLKNOWN_SWITCH },
+		{ LATENCIES_RUN_QUEUE, WELLKNOWN_EXIT },
+		{ LATENCIES_RUN_QUEUE, WELLKNOWN_CREATE },
+	};
+
+	for (size_t n = 0; n < sizeof(needs) / sizeof(needs[0]); n++)
+		wellknown_mark(trace, &r->known, needs[n].event, r->needed[needs[n].kind]);
+}
+
 static int read_all(struct reading *r, struct ktread *trace)
 {
 	const struct spans_sink sink = { r, on_begin, on_end };
@@ -199,6 +233,7 @@ static int read_all(struct reading *r, struct ktread *trace)
 		return status;
 	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
 		threads_expect_blocks(r->threads);
+	mark_needed(r, trace);
 	while ((status = ktread_next(trace, &event)) > 0 && !r->error)
 		take(r, event);
 	r->latencies->unpaired = spans_unpaired(r->spans);

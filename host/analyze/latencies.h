@@ -33,7 +33,7 @@ struct latencies_row {
 	char name[LATENCIES_NAME]; /* as the event of its beginning says; "": it does not */
 	struct histogram ticks;
 	struct pairs_worst worst;
-	uint64_t dropped; /* no end seen, or slots missing in between */
+	uint64_t dropped; /* no end seen, or slots missing in between, or an event switched off meanwhile */
 };
 
 struct latencies {

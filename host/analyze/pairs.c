@@ -21,6 +21,7 @@ struct pairs {
 	struct keyed open;     /* `count`: events of its CPU until then */
 	uint64_t events[CPUS]; /* by CPU */
 	struct pairs_result result;
+	uint8_t events_of_rule[(KTRX_EVENT_MAX + 1) / 8];
 };
 
 static bool of_cpu(const struct ktread_event *event)
@@ -95,6 +96,10 @@ static int end(struct pairs *p, const uint64_t *key, const struct ktread_event *
 	}
 	begin = *entry;
 	keyed_remove(&p->open, entry);
+	if (gaps_switched(p->gaps, p->events_of_rule, begin.stamp, event->stamp)) {
+		p->result.switched++;
+		return 0;
+	}
 	if (gaps_between(p->gaps, where_gaps_matter(p, &begin, event), begin.stamp, event->stamp)) {
 		p->result.dropped++;
 		return 0;
@@ -183,6 +188,8 @@ int pairs_read(struct pairs **pairs, struct ktread *trace, const struct pairs_ru
 	if (!p)
 		return KTREAD_E_MEMORY;
 	p->rule = rule;
+	for (uint32_t n = 0; n < sizeof(p->events_of_rule); n++)
+		p->events_of_rule[n] = rule->begins[n] | rule->ends[n];
 	return read_all(p, trace);
 }
 

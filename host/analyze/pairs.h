@@ -6,7 +6,7 @@
  * An end belongs to the last beginning with the same key; a beginning whose key is begun again before its end
  * is unmatched. An event that is both ends first and begins then, which gives the time from each to the next.
  *
- * A pair is dropped where slots are missing in between that could have held its true end: slots of the CPU,
+ * A pair is dropped where an event of the rule was not recorded for a while in between, and where slots are missing in between that could have held its true end: slots of the CPU,
  * if the key is one, or if the thread ran there throughout; else slots of any CPU.
  */
 #ifndef ANALYZE_PAIRS_H
@@ -52,7 +52,8 @@ struct pairs_result {
 	struct histogram ticks;
 	struct pairs_worst worst;
 	uint64_t begins, ends; /* without a partner */
-	uint64_t dropped;      /* pairs that may be none, as slots are missing in between */
+	uint64_t dropped;      /* pairs that may be none: slots are missing in between, or … */
+	uint64_t switched;     /* … one of the events was switched off meanwhile */
 	uint64_t keyless;      /* events whose payload does not hold the key */
 	uint64_t left_out;
 };

@@ -95,9 +95,10 @@ int rules_parse(struct rules **rules, const char *text, size_t length, struct ru
 
 /*
  * Finds each rule's events and fields in a trace. A rule that is not optional must have them: else KTREAD_E_FORMAT and an
- * error. An event that was switched off makes any rule one that is not checked.
+ * error. An event that is switched off, and has no record, makes any rule one that is not checked; to know this the trace is read
+ * to its end and rewound.
  */
-int rules_bind(struct rules *rules, const struct ktread *trace, struct rules_error *error);
+int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *error);
 
 /* The value of a name in `by`: the field; of an event without it, `thread` and `cpu` are who fires it. */
 bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_event *fired, uint64_t *key);

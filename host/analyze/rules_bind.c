@@ -85,12 +85,40 @@ static int need_fields(struct rule *rule, uint32_t index, const struct ktread_ty
 	return status;
 }
 
-static int bind_event(struct rule *rule, uint32_t index, const struct ktread *trace,
+/* Events that have a record, by a bit each: an event that is off now may have been on. */
+struct seen {
+	uint8_t map[(KTRX_EVENT_MAX + 1) / 8];
+	bool is_known;
+};
+
+/* What cannot be read to its end is told when the rules are held against it. */
+static void look(struct seen *seen, struct ktread *trace)
+{
+	const struct ktread_event *event;
+
+	if (seen->is_known)
+		return;
+	while (ktread_next(trace, &event) > 0)
+		if (event->id <= KTRX_EVENT_MAX)
+			seen->map[event->id / 8] |= (uint8_t)(1u << event->id % 8);
+	ktread_rewind(trace);
+	seen->is_known = true;
+}
+
+static bool has_record(const struct seen *seen, const struct rule_event *event)
+{
+	for (uint32_t byte = 0; byte < sizeof(seen->map); byte++)
+		if (seen->map[byte] & event->ids[byte])
+			return true;
+	return false;
+}
+
+static int bind_event(struct rule *rule, uint32_t index, struct ktread *trace, struct seen *seen,
 		      struct rules_error *error)
 {
 	struct rule_event *event = &rule->event[index];
 	bool found = false, recorded = false;
-	char text[NEAR_TEXT];
+	char text[NEAR_TEXT], pattern[RULES_WORD];
 	struct near near;
 	int status = 0;
 
@@ -117,9 +145,12 @@ static int bind_event(struct rule *rule, uint32_t index, const struct ktread *tr
 		near_text(&near, text, sizeof(text));
 		return lack(rule, event, error, "there is no event '%s'%s", event->pattern, text);
 	}
-	if (!recorded) {
+	if (!recorded)
+		look(seen, trace);
+	if (!recorded && !has_record(seen, event)) {
 		rule->checked = false;
-		snprintf(rule->why, sizeof(rule->why), "%s was not recorded", event->pattern);
+		memcpy(pattern, event->pattern, sizeof(pattern));
+		snprintf(rule->why, sizeof(rule->why), "%s was not recorded", pattern);
 	}
 	return 0;
 }
@@ -171,15 +202,17 @@ static void bind_time(struct rule *rule, const struct ktread_info *info)
 	rule->ticks = (uint64_t)((unsigned __int128)rule->time * info->frequency / 1000000000u);
 }
 
-int rules_bind(struct rules *rules, const struct ktread *trace, struct rules_error *error)
+int rules_bind(struct rules *rules, struct ktread *trace, struct rules_error *error)
 {
+	struct seen seen = { .is_known = false };
+
 	for (uint32_t n = 0; n < rules->count; n++) {
 		struct rule *rule = &rules->rule[n];
 		int status = 0;
 
 		rule->checked = true;
 		for (uint32_t e = 0; e < rule->events && rule->checked && !status; e++)
-			status = bind_event(rule, e, trace, error);
+			status = bind_event(rule, e, trace, &seen, error);
 		if (rule->form == RULE_BROKEN && rule->checked)
 			status = bind_broken(rule, trace, error);
 		if (status)

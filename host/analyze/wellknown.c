@@ -262,6 +262,17 @@ const struct wellknown *wellknown_bind(struct wellknown_table *table, const stru
 	return known;
 }
 
+void wellknown_mark(const struct ktread *trace, struct wellknown_table *table, enum wellknown_kind kind,
+		    uint8_t *map)
+{
+	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (type && wellknown_bind(table, type)->kind == kind)
+			map[id / 8] |= (uint8_t)(1u << id % 8);
+	}
+}
+
 bool wellknown_declared(const struct ktread *trace, enum wellknown_kind kind)
 {
 	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++)

@@ -95,6 +95,9 @@ bool wellknown_declared(const struct ktread *trace, enum wellknown_kind kind);
 /* Whether one is declared and switched on. */
 bool wellknown_recorded(const struct ktread *trace, enum wellknown_kind kind);
 
+/* Marks all events of a kind in a bit map of KTRX_EVENT_MAX + 1 bits. */
+void wellknown_mark(const struct ktread *trace, struct wellknown_table *table, enum wellknown_kind kind,
+		    uint8_t *map);
 const struct wellknown *wellknown_bind(struct wellknown_table *table, const struct ktread_type *type);
 
 /* What `event` is; ids beyond the table are WELLKNOWN_OTHER. */

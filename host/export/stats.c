@@ -130,6 +130,9 @@ static void write_unmatched(struct output *out, const struct pairs_result *pairs
 	if (pairs->dropped)
 		output_format(out, "\n  dropped: %llu, slots are missing in between",
 			      (unsigned long long)pairs->dropped);
+	if (pairs->switched)
+		output_format(out, "\n  switched: %llu, an event was off in between",
+			      (unsigned long long)pairs->switched);
 	if (pairs->keyless)
 		output_format(out, "\n  without a key: %llu events", (unsigned long long)pairs->keyless);
 	if (pairs->left_out)

@@ -76,6 +76,7 @@ void stats_write_json(struct output *out, const struct stats *stats)
 		number(out, "unmatched_begins", pairs->begins);
 		number(out, "unmatched_ends", pairs->ends);
 		number(out, "dropped", pairs->dropped);
+		number(out, "switched", pairs->switched);
 		number(out, "without_key", pairs->keyless);
 		number(out, "left_out", pairs->left_out);
 	} else {

@@ -250,8 +250,13 @@ int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter)
 	selection->thread = filter->thread;
 	selection->since = filter->since;
 	selection->until = filter->until ? filter->until : UINT64_MAX;
-	selection->active = true;
+	selection->set = selection->active = true;
 	return 0;
+}
+
+void ktread_apply_filter(struct ktread *trace, int apply)
+{
+	trace->selection.active = trace->selection.set && apply;
 }
 
 int ktread_is_narrowed(const struct ktread *trace)

@@ -46,7 +46,7 @@ struct ktread_cursor {
 };
 
 struct ktread_selection {
-	bool active;
+	bool set, active; /* active: it is set and counts */
 	uint8_t *cpus;
 	uint32_t cpu_count;
 	int64_t thread;

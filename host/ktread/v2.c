@@ -126,9 +126,19 @@ static void v2_destroy(struct ktread_cursor *cursor)
 
 static const struct ktread_version version2 = { v2_refill, v2_decode, NULL, v2_rewind, v2_destroy };
 
-static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_place *place)
+/* Indices begin where the boot's nonce says (spec/ktrx.md, section 4). */
+static uint64_t slots_cleared(const struct ktrx_ring *row, uint64_t nonce)
+{
+	const uint64_t begin = row->shift < 32 ? (nonce & 0xff) << row->shift : 0;
+
+	return row->first > begin ? row->first - begin : 0;
+}
+
+static void describe_ring(struct ktread_ring *ring, const struct ktread_ring_place *place, uint64_t nonce)
 {
 	uint64_t slots = ktread_ring_slots(place);
+
+	ring->cleared = slots_cleared(&place->row, nonce);
 
 	ring->cpu = place->row.kind == KTRX_RING_SHARED ? KTRX_NO_CPU : place->row.cpu;
 	ring->kind = place->row.kind;
@@ -152,7 +162,7 @@ static int open_ring(struct ktread *trace, uint32_t n)
 			    trace->memory->name, n, place->row.mask, place->row.shift);
 		return 0;
 	}
-	describe_ring(&cursor->ring, place);
+	describe_ring(&cursor->ring, place, trace->info.nonce);
 	if (cursor->ring.head == 0)
 		return 0;
 	cursor->state = ring = calloc(1, sizeof(*ring));

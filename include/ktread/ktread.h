@@ -127,6 +127,7 @@ struct ktread_ring {
 	uint64_t slots;
 	uint64_t head;	      /* slots produced since first (v1: non-empty slots) */
 	uint64_t overwritten; /* max(0, head - slots) */
+	uint64_t cleared;     /* slots that were forgotten on request, before those that count */
 	/* The following are final once ktread_next() has returned 0. head = overwritten + decoded + invalid. */
 	uint64_t decoded; /* slots of records that were shown, and anchors */
 	uint64_t invalid; /* slots in flight, torn, void or out of date */
@@ -267,6 +268,8 @@ int ktread_fold(struct ktread *trace, uint32_t *row, struct ktread_fold *fold);
 
 int ktread_rewind(struct ktread *trace);
 int ktread_set_filter(struct ktread *trace, const struct ktread_filter *filter);
+/* 0: the filter that was set counts no more, 1: it does again. To be followed by ktread_rewind(). */
+void ktread_apply_filter(struct ktread *trace, int apply);
 /* Does the filter hold back events by CPU, thread or type, so that what they told is not known? */
 int ktread_is_narrowed(const struct ktread *trace);
 

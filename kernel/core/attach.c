@@ -14,6 +14,7 @@
 #include "mailbox.h"
 #include "settings.h"
 #include "state.h"
+#include "switched.h"
 
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
@@ -192,6 +193,42 @@ static uint8_t state_wanted(const struct ktrx_event *event)
 }
 
 /*
+ * Events that cease to be recorded are told of before they do, so that none is missing before that record. A stop is
+ * not told: nothing comes after it, and a start is.
+ */
+static void tell_off(void)
+{
+	struct ktrace_switched noted = { 0, 0, 0 };
+
+	if (*(const volatile uint32_t *)&ktrace_state.stopped)
+		return;
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
+		const uint8_t wanted = state_wanted(event);
+
+		if (!(wanted & KTRX_STATE_RECORD))
+			ktrace_switched_add(&noted, event, *(volatile uint8_t *)&event->state, wanted);
+	}
+	ktrace_switched_end(&noted);
+}
+
+/* Events that begin to be recorded are told of when they are. */
+static void set_all(void)
+{
+	struct ktrace_switched noted = { 0, 0, 0 };
+	struct ktrx_event *telling = ktrace_switched_event();
+
+	state_set(telling, state_wanted(telling));
+	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
+		const uint8_t before = *(volatile uint8_t *)&event->state, wanted = state_wanted(event);
+
+		state_set(event, wanted);
+		if (wanted & KTRX_STATE_RECORD)
+			ktrace_switched_add(&noted, event, before, wanted);
+	}
+	ktrace_switched_end(&noted);
+}
+
+/*
  * Whoever sees that another change came in between goes over the rows again: the last change wins
  * everywhere. For that a change must be seen by whoever sees it counted, and nothing be read before it is counted.
  */
@@ -206,8 +243,8 @@ void ktrace_states_update(void)
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	do {
 		seen = changes;
-		for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event))
-			state_set(event, state_wanted(event));
+		tell_off();
+		set_all();
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
 	} while (changes != seen);

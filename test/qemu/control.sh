@@ -62,7 +62,7 @@ for arch in x86_64 aarch64 riscv64; do
 		"$(grep '^sched' "$tmp/changed" | sort | xargs)"
 	await shows_events
 	groups=$(sed -n 's/.* \([a-z]*\)\.[a-z_]*[ (:].*/\1/p' "$tmp/shown" | sort -u | xargs)
-	equal "$arch: only what was asked for is recorded" sched "$groups"
+	equal "$arch: only what was asked for is recorded, and that it was" "ktrace sched" "$groups"
 	check "$arch: and it is: $(wc -l <"$tmp/shown")" test "$(wc -l <"$tmp/shown")" -gt 20
 	"$ktrace" control --json "$ram" stop >"$tmp/json"
 	check "$arch: recording stops" grep -q '"recording":false' "$tmp/json"

@@ -12,7 +12,7 @@
 
 #define V(value) ((uint64_t)(value))
 
-enum { SWITCH = 1, OPEN, CLOSE, NAMED, OTHER };
+enum { SWITCH = 1, OPEN, CLOSE, NAMED, OTHER, SWITCHED };
 
 static struct pairs_rule rule;
 static struct pairs *pairs;
@@ -31,6 +31,7 @@ static int begin(void **state)
 	script_type(CLOSE, "user", "close", "u64 of,u8 part");
 	script_type(NAMED, "user", "named", "string name");
 	script_type(OTHER, "user", "other", "");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	rule = (struct pairs_rule){ .key = { { .by = PAIRS_BY_OWNER } }, .keys = 1 };
 	mark(rule.begins, OPEN);
 	mark(rule.ends, CLOSE);
@@ -66,6 +67,51 @@ static void expect(uint64_t count, uint64_t begins, uint64_t ends, uint64_t drop
 static void lost_before(struct ktread_event *event)
 {
 	event->lost = 3;
+}
+
+/* An end, or another beginning, may have come while one of them was off. */
+static void nothing_is_paired_across_a_time_without_its_events(void **state)
+{
+	(void)state;
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 20, 0, 0, V(CLOSE), V(CLOSE), V(0));
+	script_event(SWITCHED, 30, 1, 0, V(CLOSE), V(CLOSE), V(1));
+	script_event(CLOSE, 40, 0, 1, V(1), V(0));
+	script_event(OPEN, 50, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 51, 0, 0, V(NAMED), V(OTHER), V(0)); /* neither of them */
+	script_event(SWITCHED, 52, 0, 0, V(NAMED), V(OTHER), V(1));
+	script_event(CLOSE, 60, 0, 1, V(1), V(0)); /* 10 */
+	script_event(OPEN, 70, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 71, 0, 0, V(SWITCH), V(OTHER), V(0));
+	script_event(SWITCHED, 72, 0, 0, V(1), V(4095), V(3));
+	script_event(CLOSE, 80, 0, 1, V(1), V(0));
+	expect(1, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->switched, 2);
+	assert_int_equal(pairs_result(pairs)->ticks.greatest, 10);
+}
+
+/* After a stop of all there is no word of when it came: it may have come right after the last record. */
+static void nothing_is_paired_across_a_start(void **state)
+{
+	(void)state;
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* 10 */
+	script_event(OPEN, 30, 0, 1, V(1), V(0));
+	script_event(SWITCHED, 900, 0, 0, V(1), V(9), V(1));
+	script_event(CLOSE, 1000, 0, 1, V(1), V(0));
+	expect(1, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->switched, 1);
+}
+
+/* No record says so, but it is off at the end: what was begun after its last record may have ended. */
+static void of_an_event_that_is_off_at_the_end(void **state)
+{
+	(void)state;
+	script_switch_off(OPEN);
+	script_event(OPEN, 10, 0, 1, V(1), V(0));
+	script_event(CLOSE, 20, 0, 1, V(1), V(0)); /* as well it may: another beginning was not recorded */
+	expect(0, 0, 0, 0);
+	assert_int_equal(pairs_result(pairs)->switched, 1);
 }
 
 static void by_thread_across_cpus(void **state)
@@ -235,6 +281,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(by_thread_across_cpus, begin, end),
 		cmocka_unit_test_setup_teardown(by_cpu_in_interrupts, begin, end),
 		cmocka_unit_test_setup_teardown(by_fields_of_two_names, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_time_without_its_events, begin,
+						end),
+		cmocka_unit_test_setup_teardown(nothing_is_paired_across_a_start, begin, end),
+		cmocka_unit_test_setup_teardown(of_an_event_that_is_off_at_the_end, begin, end),
 		cmocka_unit_test_setup_teardown(from_each_to_the_next, begin, end),
 		cmocka_unit_test_setup_teardown(gaps_of_its_cpu, begin, end),
 		cmocka_unit_test_setup_teardown(gaps_told_late, begin, end),

@@ -33,7 +33,8 @@ enum {
 	EXEC,
 	END,
 	LOCK,
-	UNLOCK
+	UNLOCK,
+	SWITCHED
 };
 
 static struct rules *rules;
@@ -62,6 +63,7 @@ static int begin(void **state)
 	script_type(END, "process", "exit", "u32 process,i32 status");
 	script_type(LOCK, "lock", "acquire", "u64 lock");
 	script_type(UNLOCK, "lock", "release", "u64 lock");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	return 0;
 }
 
@@ -288,6 +290,73 @@ static void orders_across_what_is_cut_off(void **state)
 	script_ring(0)->cut = 0;
 	check("a: never process.exec after process.exit by process");
 	expect(0, 1, 0);
+}
+
+static void switched(uint64_t stamp, uint16_t first, uint16_t last, unsigned is)
+{
+	script_event(SWITCHED, stamp, 0, 0, V(first), V(last), V(is));
+}
+
+/* What decides may have happened while its event was off. */
+static void nothing_is_judged_across_a_time_without_its_events(void **state)
+{
+	(void)state;
+	script_event(ENTER, 10, 0, 7, V(1));
+	switched(20, LEAVE, LEAVE, 0);
+	switched(30, LEAVE, LEAVE, 1);
+	script_event(ENTER, 40, 0, 7, V(1));
+	switched(50, IRQ, IRQ_END, 0); /* has nothing to do with it */
+	switched(60, IRQ, IRQ_END, 1);
+	script_event(ENTER, 70, 0, 7, V(1));
+	check("a: never syscall.enter after syscall.enter unless syscall.exit by @thread");
+	expect(1, 1, 1);
+	script_event(WAKE, 100, 0, 7, V(3));
+	switched(110, SWITCH, SWITCH, 0);
+	script_event(IRQ, 100000, 0, 7, V(3));
+	check("a: every sched.wake then sched.switch within 10us by thread/next");
+	expect(0, 0, 1);
+	check("depth d: up lock.acquire, down lock.release by @thread\na: never sched.exit while d > 0 by "
+	      "@thread");
+	expect(0, 0, 0);
+}
+
+static void a_depth_is_unknown_after_a_time_without_its_events(void **state)
+{
+	(void)state;
+	script_event(LOCK, 10, 0, 7, V(1));
+	switched(20, UNLOCK, UNLOCK, 0);
+	switched(30, UNLOCK, UNLOCK, 1);
+	script_event(EXIT, 40, 0, 7, V(7));
+	check("depth d: up lock.acquire, down lock.release by @thread\na: never sched.exit while d > 0 by "
+	      "@thread");
+	expect(0, 0, 1);
+}
+
+static void states_of_threads_are_unknown_after_a_time_without_scheduling(void **state)
+{
+	(void)state;
+	script_event(SWITCH, 10, 0, 5, V(5), V(6), V(1)); /* 5 sleeps */
+	switched(20, WAKE, WAKE, 0);
+	switched(30, WAKE, WAKE, 1);
+	script_event(SWITCH, 40, 0, 6, V(6), V(5), V(0));
+	check("a: never sched.switch while next is sleeping");
+	expect(1, 0, 1);
+}
+
+/* It was recorded before it was switched off, and no record says when that was. */
+static void an_event_that_is_off_at_the_end_was_recorded_before(void **state)
+{
+	(void)state;
+	script_switch_off(LOCK);
+	script_switch_off(EOI);
+	script_event(LOCK, 10, 0, 7, V(1));
+	script_event(LOCK, 20, 0, 7, V(2));
+	check("a: at most 1 lock.acquire");
+	assert_true(rules->rule[0].checked);
+	expect(1, 1, 0);
+	check("optional\na: never irq.eoi");
+	assert_false(rules->rule[0].checked);
+	assert_string_equal(rules->rule[0].why, "irq.eoi was not recorded");
 }
 
 static void latencies(void **state)
@@ -547,6 +616,14 @@ int main(void)
 		cmocka_unit_test_setup_teardown(orders_across_gaps, begin, end),
 		cmocka_unit_test_setup_teardown(orders_on_one_cpu, begin, end),
 		cmocka_unit_test_setup_teardown(orders_across_what_is_cut_off, begin, end),
+		cmocka_unit_test_setup_teardown(nothing_is_judged_across_a_time_without_its_events, begin,
+						end),
+		cmocka_unit_test_setup_teardown(a_depth_is_unknown_after_a_time_without_its_events, begin,
+						end),
+		cmocka_unit_test_setup_teardown(states_of_threads_are_unknown_after_a_time_without_scheduling,
+						begin, end),
+		cmocka_unit_test_setup_teardown(an_event_that_is_off_at_the_end_was_recorded_before, begin,
+						end),
 		cmocka_unit_test_setup_teardown(latencies, begin, end),
 		cmocka_unit_test_setup_teardown(rates, begin, end),
 		cmocka_unit_test_setup_teardown(a_clock_that_goes_back, begin, end),

@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,7 +227,8 @@ static void stopped_nothing_is_recorded(void **state)
 	KTRACE(sched, wake, 3);
 	assert_int_equal(ktrace_root.flags & KTRX_FLAG_STOPPED, 0);
 	assert_int_equal(check_ring(1)->records, 2);
-	assert_int_equal(check_ring(0)->records, 0);
+	for (uint32_t n = 0; n < check_ring(0)->records; n++) /* only that they record again */
+		assert_int_equal(check_ring(0)->record[n].event, fake_row("ktrace.switched")->id);
 }
 
 static void stop(void)
@@ -262,6 +264,72 @@ static void the_trigger_stops_everything_after_it_fired(void **state)
 	assert_false(ktrace_is_started());
 	assert_int_equal(check_ring(1)->records, 2);
 	assert_int_equal(check_ring(1)->record[1].event, fake_row("mm.fault")->id);
+}
+
+/* Of the n-th record of the boot ring: "first to last: state" by names, "" if it tells of no change. */
+static const char *switched(uint32_t n)
+{
+	const struct checked_record *record = &check_ring(0)->record[n];
+	const uint8_t *payload;
+	static char text[96];
+	uint16_t ids[2];
+
+	text[0] = '\0';
+	if (n >= check_ring(0)->records || record->event != fake_row("ktrace.switched")->id)
+		return text;
+	payload = record->payload + record->payload[0]; /* behind the extension block */
+	memcpy(ids, payload, sizeof(ids));
+	snprintf(text, sizeof(text), "%u %u %u", ids[0], ids[1], payload[4]);
+	return text;
+}
+
+/* The same of two events by name; which of them comes first is the compiler's choice. */
+static const char *expected(const char *one, const char *other, unsigned state)
+{
+	uint32_t first = fake_row(one)->id, last = fake_row(other)->id;
+	static char text[96];
+
+	snprintf(text, sizeof(text), "%u %u %u", first < last ? first : last, first < last ? last : first,
+		 state);
+	return text;
+}
+
+static void what_is_switched_while_it_records_is_recorded(void **state)
+{
+	(void)state;
+	assert_int_equal(ktrace_control("mm=off"),
+			 KTRACE_OK); /* nothing has been recorded: nothing is told */
+	assert_int_equal(check_ring(0)->records, 0);
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(sched, switch, 1);
+	assert_int_equal(ktrace_control("sched=off"), KTRACE_OK);
+	KTRACE(sched, switch, 2);
+	assert_int_equal(ktrace_control("sched=off,mmio=callers1"), KTRACE_OK); /* none begins or ceases */
+	assert_int_equal(ktrace_control("sched.wake=both"), KTRACE_OK);
+	assert_int_equal(ktrace_control("sched.wake=on"), KTRACE_OK); /* it goes on */
+	assert_int_equal(check_ring(0)->records, 2);
+	assert_string_equal(switched(0), expected("sched.switch", "sched.wake", KTRX_STATE_OFF));
+	assert_string_equal(switched(1),
+			    expected("sched.wake", "sched.wake", KTRX_STATE_RECORD | KTRX_STATE_COUNT));
+	assert_int_equal(check_ring(1)->records, 1);
+	assert_int_equal(ktrace_setting_set("debug.ktr.sched_enable=-1"), KTRACE_OK);
+	assert_int_equal(check_ring(0)->records, 3);
+	assert_string_equal(switched(2), expected("sched.switch", "sched.switch", KTRX_STATE_RECORD));
+}
+
+/* A stop is not told: nothing comes after it. What a start tells of has been off until then. */
+static void a_start_is_recorded(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	KTRACE(sched, switch, 1);
+	ktrace_stop();
+	assert_int_equal(check_ring(0)->records, 0);
+	ktrace_start();
+	assert_true(check_ring(0)->records > 0);
+	assert_string_not_equal(switched(0), "");
+	assert_int_equal(check_ring(0)->record[0].payload[check_ring(0)->record[0].payload[0] + 4],
+			 KTRX_STATE_RECORD);
 }
 
 static void events_may_count_without_recording(void **state)
@@ -472,6 +540,8 @@ int main(void)
 		TEST(stopped_nothing_is_recorded),
 		TEST(a_stop_is_not_undone_by_another_change),
 		TEST(the_trigger_stops_everything_after_it_fired),
+		TEST(what_is_switched_while_it_records_is_recorded),
+		TEST(a_start_is_recorded),
 		TEST(events_may_count_without_recording),
 		TEST(without_counters_the_row_counts),
 		TEST(an_event_turned_off_between_keeps_its_slot),

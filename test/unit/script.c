@@ -224,6 +224,19 @@ uint64_t ktread_first_stamp(struct ktread *trace)
 	return trace->events ? trace->event[0].stamp : 0;
 }
 
+void script_switch_off(uint16_t id)
+{
+	for (unsigned n = 0; n < script->types; n++)
+		if (script->type[n].id == id)
+			script->type[n].state = script->type[n].wanted = KTRX_STATE_OFF;
+}
+
+void ktread_apply_filter(struct ktread *trace, int apply)
+{
+	(void)trace;
+	(void)apply;
+}
+
 int ktread_is_narrowed(const struct ktread *trace)
 {
 	return trace->narrowed;

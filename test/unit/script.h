@@ -31,6 +31,9 @@ struct ktrx_holder *script_holder(uint32_t id);
 /* Declares an event. `fields` like "u32 prev, u64 ran ns, string name": type, name and perhaps unit. */
 void script_type(uint16_t id, const char *group, const char *name, const char *fields);
 
+/* The event is off when the trace is taken. */
+void script_switch_off(uint16_t id);
+
 /*
  * Adds an event by a thread on a CPU; the ring is the CPU's. Values of the fields follow: uint64_t each, or
  * const char * for a string. The result may be changed until the trace is read.

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Events that are switched off and on again while a guest runs: the trace tells when, no time that spans such a moment is
+# measured, no rule is judged by it, and events that are off when the trace is taken are judged as long as they were on.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+# control CHANGE…: in the guest whose RAM is $ram, once it answers.
+control() {
+	for _ in $(seq 60); do
+		! "$ktrace" control --timeout 5 "$ram" "$@" >"$tmp/changed" 2>"$tmp/said" || return 0
+		sleep 0.5
+	done
+	return 1
+}
+
+# moments PATTERN: "seconds state" of each change that is told of events of that pattern, in order.
+ids() { "$ktrace" summary --json "$out" | grep -o "{\"id\":[0-9]*,\"event\":\"$1" | grep -o '[0-9]*' | sort -n; }
+moments() {
+	id=$(ids "$1" | head -n 1)
+	"$ktrace" show --json --event ktrace.switched "$out" 2>>"$tmp/said" |
+		sed -n 's/.*"time":\([0-9.]*\).*"first":\([0-9]*\),"last":\([0-9]*\),"state":\([0-9]*\).*/\1 \2 \3 \4/p' |
+		awk -v id="$id" '$2 <= id && id <= $3 { print $1, $4 % 2 }'
+}
+
+# How many events of that name the guest has recorded.
+recorded() {
+	"$ktrace" summary --json "$ram" 2>>"$tmp/said" | sed -n 's/.*"event":"'"$1"'","records":\([0-9]*\).*/\1/p'
+}
+
+# Waits until the guest has recorded a hundred more of them.
+await_more() {
+	before=$(recorded "$1")
+	for _ in $(seq 100); do
+		[ "$(recorded "$1")" -lt $((${before:-0} + 100)) ] || return 0
+		sleep 0.1
+	done
+	return 1
+}
+
+for arch in x86_64 aarch64 riscv64; do
+	boot_beside "$arch" "slots=131072 run=forever"
+	check "$arch: the guest answers" control 'lock.*=on'
+	await_more lock.acquire
+	check "$arch: locks are off" control 'lock.*=off'
+	check "$arch: everything else goes on" await_more sched.switch
+	check "$arch: locks are on" control 'lock.*=on'
+	await_more lock.release
+	check "$arch: releases are off to the end" control 'lock.release=off'
+	check "$arch: everything else goes on" await_more lock.acquire
+	kill -INT "$guest"
+	wait "$guest"
+
+	moments lock.acquire >"$tmp/moments"
+	equal "$arch: the trace tells that locks were off and on" "0 1" "$(awk '{ print $2 }' "$tmp/moments" | tail -n 2 | xargs)"
+	off=$(awk '$2 == 0 { print $1 }' "$tmp/moments" | tail -n 1)
+	on=$(awk '$2 == 1 { print $1 }' "$tmp/moments" | tail -n 1)
+	"$ktrace" stats --json "$out" >"$tmp/stats" 2>"$tmp/said"
+	sed -n 's/.*"kind":"lock [a-z]*".*"longest":{"begin":\([0-9.]*\),"end":\([0-9.]*\).*/\1 \2/p' "$tmp/stats" >"$tmp/longest"
+	check "$arch: locks were held" test -s "$tmp/longest"
+	check "$arch: no time reaches from before $off to after $on: $(xargs <"$tmp/longest")" \
+		awk -v off="$off" -v on="$on" '$1 < off && $2 > off || $1 < on && $2 > on { bad = 1 } END { exit bad }' "$tmp/longest"
+	"$ktrace" check "$out" >"$tmp/rules" 2>"$tmp/said"
+	equal "$arch: no rule is violated" 0 $?
+	grep VIOLATED "$tmp/rules"
+	equal "$arch: what was recorded for a while is checked" 0 "$(grep -c 'lock.*was not recorded' "$tmp/rules")"
+	grep -E '^(exit|return)-with-lock' "$tmp/rules" | sed 's/^/# /'
+done
+
+done_testing
