@@ -8,10 +8,11 @@
 #include "why/answers.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
+#include "why/side.h"
 
-#define LONG_MS 25u
 #define SEEN_MS 30u /* that the CPU is seen to have run */
 #define EVENTS	4u  /* that show that the CPU ran all the time */
+#define TICKS	8u  /* that are regular: so many, and in so many one that is late */
 #define AGAIN	2u  /* as often at one place is no accident, also where nobody else could take an interrupt */
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
@@ -50,21 +51,50 @@ static uint32_t takers(const struct why_evidence *evidence)
 	return count;
 }
 
-/*
- * How sure it is that the CPU had them off, rather than that the host did not run it or its timer: events have to show
- * that it ran, and other CPUs must have had the ticks that it missed.
- */
-static enum why_sure judge(const struct why_evidence *evidence, const struct why_interrupts *interrupts)
+/* Does the timer tick there, whatever runs? Many kernels let ticks rest where they are not needed. */
+static bool ticks_regularly(const struct why_interrupts *interrupts)
 {
-	const struct why_quiet *quiet = &interrupts->quiet;
+	const uint64_t other =
+		interrupts->far > interrupts->quiets ? interrupts->far - interrupts->quiets : 0;
+
+	return interrupts->near >= TICKS && other <= interrupts->near / TICKS;
+}
+
+/*
+ * The kernel says when it last turned interrupts off there: was that before the time began, or after? What stamps it is the
+ * newest time that the CPU had read, which it does at each interrupt. Later, it may be another time.
+ */
+static bool was_on(const struct why_cpu *cpu, const struct why_quiet *quiet)
+{
+	return cpu->row.interrupts != KTRX_INTERRUPTS_UNKNOWN && cpu->row.interrupts_stamp &&
+	       cpu->row.hooks & KTRX_HOOK_IRQ && cpu->row.interrupts_stamp < quiet->from;
+}
+
+static bool is_seen(const struct why_evidence *evidence, const struct why_quiet *quiet)
+{
 	const uint64_t length = quiet->to - quiet->from;
 
-	if (quiet->events < EVENTS || quiet->unseen > length / 3 ||
-	    length - quiet->unseen < why_ms(evidence, SEEN_MS))
+	return quiet->events >= EVENTS && quiet->unseen <= length / 3 &&
+	       length - quiet->unseen >= why_ms(evidence, SEEN_MS);
+}
+
+/*
+ * How sure it is that the CPU had them off, rather than that the host did not run it or its timer, or that no tick was due: events
+ * have to show that it ran, other CPUs must have had the ticks that it missed, and it has to tick regularly, or to have
+ * missed ticks up to that place again and again. Who is interrupted in a program had them on.
+ */
+static enum why_sure judge(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_interrupts *interrupts = &cpu->interrupts;
+	const struct why_quiet *quiet = &interrupts->quiet;
+	const bool again = interrupts->quiets >= AGAIN && quiet->pc;
+
+	if (!is_seen(evidence, quiet) || why_side_of(evidence, quiet->pc) == WHY_SIDE_USER ||
+	    (!again && !ticks_regularly(interrupts)))
 		return WHY_POSSIBLE;
 	if (takers(evidence) > 1)
-		return quiet->others >= 2 * (takers(evidence) - 1) ? WHY_CERTAIN : WHY_POSSIBLE;
-	return interrupts->quiets >= AGAIN ? WHY_LIKELY : WHY_POSSIBLE;
+		return quiet->others >= (uint64_t)2 * (takers(evidence) - 1) ? WHY_LIKELY : WHY_POSSIBLE;
+	return again ? WHY_LIKELY : WHY_POSSIBLE;
 }
 
 static int was_off(const struct why_evidence *evidence, struct why_findings *findings,
@@ -72,7 +102,8 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 {
 	const struct why_interrupts *interrupts = &cpu->interrupts;
 	const struct why_quiet *quiet = &interrupts->quiet;
-	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, judge(evidence, interrupts));
+	const enum why_sure sure = judge(evidence, cpu);
+	struct why_finding *finding = why_finding_new(findings, WHY_IRQS_OFF, sure);
 	char thread[WHY_WORDS], length[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
 
 	if (!finding)
@@ -80,8 +111,10 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 	finding->partial = cpu->lost > 0;
 	why_say_actor(evidence, quiet->thread + 1, thread, sizeof(thread));
 	why_say_ticks(evidence, quiet->to - quiet->from, length, sizeof(length));
-	why_finding_head(finding, "%s had interrupts off on CPU %" PRIu32 " for up to %s", thread,
-			 cpu->number, length);
+	why_finding_head(finding,
+			 sure == WHY_POSSIBLE ? "%s ran on CPU %" PRIu32 " without an interrupt for up to %s"
+					      : "%s had interrupts off on CPU %" PRIu32 " for up to %s",
+			 thread, cpu->number, length);
 	why_finding_line(finding,
 			 "CPU %" PRIu32
 			 " took no interrupt for %s, up to %s before the end; %s recorded %" PRIu64
@@ -93,10 +126,14 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 		why_finding_line(finding, "other CPUs took %" PRIu64 " interrupts in that time",
 				 quiet->others);
 	if (quiet->pc)
-		why_finding_line(finding, "the next one came at %s, where they went on again",
+		why_finding_line(finding, "the next one came at %s",
 				 why_say_place(evidence, quiet->pc, place, sizeof(place)));
 	if (interrupts->quiets > 1)
-		why_finding_line(finding, "it happened %" PRIu64 " times there", interrupts->quiets);
+		why_finding_line(finding, "that happened %" PRIu64 " times up to that place",
+				 interrupts->quiets);
+	if (sure == WHY_POSSIBLE)
+		why_finding_missing(finding, "ktrace_interrupts() where interrupts go off and on: a CPU "
+					     "whose ticks rest takes none either");
 	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,
 						       .ticks = quiet->to - quiet->from,
 						       .pc = quiet->pc });
@@ -105,7 +142,7 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 
 int why_detect_irqs_off(const struct why_evidence *evidence, struct why_findings *findings)
 {
-	const uint64_t limit = why_ms(evidence, LONG_MS);
+	const uint64_t limit = why_ms(evidence, WHY_TICK_MS);
 	int error = 0;
 
 	for (uint32_t n = 0; n < evidence->cpus && !error && limit; n++) {
@@ -115,7 +152,7 @@ int why_detect_irqs_off(const struct why_evidence *evidence, struct why_findings
 		if (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && why_has_stopped(evidence, cpu) &&
 		    !why_spins_for_something(cpu) && !cpu->has_registers)
 			error = still_off(evidence, findings, cpu);
-		if (!error && quiet->to - quiet->from >= limit)
+		if (!error && quiet->to - quiet->from >= limit && !was_on(cpu, quiet))
 			error = was_off(evidence, findings, cpu);
 	}
 	return error;

@@ -91,6 +91,7 @@ struct why_sample {
  */
 #define WHY_IRQ_KINDS 16u
 #define WHY_SAMPLES   16u
+#define WHY_TICK_MS   25u /* the longest time between two ticks of a timer that kernels use */
 struct why_interrupts {
 	uint64_t events; /* of any kind */
 	uint64_t entered, ended;
@@ -102,8 +103,9 @@ struct why_interrupts {
 	uint64_t pc; /* interrupted there, 0 unknown */
 	uint64_t
 		run; /* how many came last, all of one number, with nothing else on that CPU between them … */
-	uint64_t run_first;			 /* … since then */
-	bool run_stands;			 /* all at the same place */
+	uint64_t run_first; /* … since then */
+	uint64_t near, far; /* distances of up to WHY_TICK_MS from one to the next, and longer ones */
+	bool run_stands;    /* all at the same place */
 	struct why_irq_kind kind[WHY_IRQ_KINDS]; /* in order of their first; those beyond are left out */
 	uint32_t kinds;
 	struct why_quiet quiet;		       /* the one in which it is seen to have run longest */

@@ -5,6 +5,7 @@
 #include "analyze/elapsed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
+#include "why/pulse.h"
 
 static struct why_irqs_open *open_of(struct why_reader *reader, const struct why_cpu *cpu)
 {
@@ -151,6 +152,17 @@ static void count_entry(struct why_interrupts *interrupts, uint64_t stamp, bool 
 	kind->close += close;
 }
 
+/* Do interrupts come there as regularly as ticks do? */
+static void note_distance(const struct why_reader *reader, struct why_interrupts *interrupts, uint64_t stamp)
+{
+	if (interrupts->entered == 0)
+		return;
+	if (elapsed(interrupts->stamp, stamp) > why_ms(reader->evidence, WHY_TICK_MS))
+		interrupts->far++;
+	else
+		interrupts->near++;
+}
+
 static void enter(struct why_reader *reader, struct why_interrupts *interrupts, struct why_irqs_open *open,
 		  const struct ktread_event *event, const struct wellknown *known)
 {
@@ -160,6 +172,7 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &number);
 	wellknown_number(known, event, WELLKNOWN_PLACE, &pc);
 	if (open->depth == 0) {
+		note_distance(reader, interrupts, event->stamp);
 		quiet_end(reader, interrupts, open, event, pc);
 		quiet_begin(reader, open, event->stamp, event->thread);
 	}
