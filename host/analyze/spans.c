@@ -342,6 +342,17 @@ void spans_finish(struct spans *s)
 		settle(s, i);
 }
 
+void spans_close(struct spans *s, uint64_t time)
+{
+	uint64_t unpaired = s->unpaired;
+
+	for (uint32_t i = 0; i < s->of_threads.count; i++)
+		end_all(s, (struct spans_owner){ .number = i }, time);
+	for (uint32_t i = 0; i < s->cpus.count; i++)
+		end_all(s, (struct spans_owner){ .cpu = true, .number = i }, time);
+	s->unpaired = unpaired;
+}
+
 uint64_t spans_events(const struct spans *s, uint32_t cpu)
 {
 	return cpu < s->cpus.count ? s->cpus.owner[cpu].events : 0;

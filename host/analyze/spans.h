@@ -70,6 +70,9 @@ void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 /* Ends what may have ended in a gap; what is still open then is open at the end of the trace. */
 void spans_finish(struct spans *spans);
 
+/* Ends all that is open, at `time`: the trace's end. Not counted as unpaired, as their ends may be still to come. */
+void spans_close(struct spans *spans, uint64_t time);
+
 uint64_t spans_events(const struct spans *spans, uint32_t cpu); /* told of so far */
 uint64_t spans_unpaired(const struct spans *spans);		/* ends without a beginning and the reverse */
 

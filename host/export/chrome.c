@@ -32,7 +32,7 @@ static int write_json(struct ktread *trace, int fd, struct export_report *report
 		return result;
 	ticks_scale_init(&chrome.scale, ktread_info(trace)->frequency);
 	output_text(&chrome.out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
-	result = ktread_info(trace)->version == 1 ? chrome_write_v1(&chrome) : chrome_write_v2(&chrome);
+	result = chrome_write_events(&chrome);
 	output_text(&chrome.out, "\n]}\n");
 	report->output_error = output_close(&chrome.out);
 	return report->output_error ? KTREAD_E_SYSTEM : result < 0 ? result : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The Trace Event Format, as its two writers share it: one object a line, times in microseconds. */
+/* The Trace Event Format: one object a line, times in microseconds. */
 #ifndef EXPORT_CHROME_H
 #define EXPORT_CHROME_H
 
@@ -18,9 +18,8 @@ struct chrome {
 	int begun;		  /* an object has been written: the next one needs a comma */
 };
 
-/* Both return what the last ktread_next() said, or KTREAD_E_MEMORY. */
-int chrome_write_v1(struct chrome *chrome);
-int chrome_write_v2(struct chrome *chrome);
+/* Writes all events. Returns what the last ktread_next() said, or KTREAD_E_MEMORY. */
+int chrome_write_events(struct chrome *chrome);
 
 /* Nanoseconds since the first event. */
 static inline uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)

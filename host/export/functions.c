@@ -123,6 +123,12 @@ int functions_event(struct functions *functions, const struct functions_sink *si
 	return 0;
 }
 
+void functions_close(struct functions *functions, const struct functions_sink *sink, uint64_t time)
+{
+	for (uint32_t n = 0; n < functions->tracks; n++)
+		close_down_to(sink, &functions->track[n], 0, time);
+}
+
 void functions_free(struct functions *functions)
 {
 	free(functions->track);

@@ -33,6 +33,8 @@ struct functions {
 /* Takes an event of a ring beside the trace. 0 or KTREAD_E_MEMORY. */
 int functions_event(struct functions *functions, const struct functions_sink *sink,
 		    const struct ktread_event *event, uint64_t time);
+/* Ends all that is open, at `time`: the trace's end. */
+void functions_close(struct functions *functions, const struct functions_sink *sink, uint64_t time);
 void functions_free(struct functions *functions);
 
 #endif

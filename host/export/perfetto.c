@@ -216,6 +216,8 @@ static void finish_ring(struct perfetto *perfetto, uint32_t n)
 
 static void finish(struct perfetto *perfetto)
 {
+	const struct functions_sink sink = { perfetto_functions_track, perfetto_functions_draw,
+					     &perfetto->tracks };
 	uint64_t left_out = threads_left_out(perfetto->threads);
 
 	if (left_out > 0)
@@ -224,6 +226,8 @@ static void finish(struct perfetto *perfetto)
 	for (uint32_t n = 0; n < ktread_info(perfetto->trace)->rings; n++)
 		finish_ring(perfetto, n);
 	spans_finish(perfetto->spans);
+	spans_close(perfetto->spans, perfetto->clock.last + 2);
+	functions_close(&perfetto->functions, &sink, perfetto->clock.last + 2);
 }
 
 static int export_all(struct perfetto *perfetto)

@@ -261,10 +261,13 @@ static void describe_locks(struct perfetto_tracks *tracks, const struct perfetto
 uint64_t perfetto_track_lane(struct perfetto_tracks *tracks, struct spans_owner owner, unsigned lane,
 			     uint64_t time)
 {
-	struct perfetto_lanes *lanes =
-		owner.cpu ? lanes_at(&tracks->cpu, &tracks->cpu_count, owner.number)
-			  : lanes_at(&tracks->thread, &tracks->thread_count, owner.number);
+	struct perfetto_lanes *lanes;
 
+	/* To be introduced later would give the thread other tracks, on which what is open here could not end. */
+	if (!owner.cpu && perfetto_thread_meet(tracks, threads_at(tracks->threads, owner.number), time) < 0)
+		return 0;
+	lanes = owner.cpu ? lanes_at(&tracks->cpu, &tracks->cpu_count, owner.number)
+			  : lanes_at(&tracks->thread, &tracks->thread_count, owner.number);
 	if (!lanes)
 		return 0;
 	if (lanes->uuid == 0)

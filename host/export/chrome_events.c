@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Version 2 in the Trace Event Format. Rows, by process:
+ * Events in the Trace Event Format. Rows, by process:
  *
  *	0  CPUs: which thread runs, a slice each time
  *	1  threads: system calls and faults as spans, whichever CPU they ran on, and all other events as instants
  *	2  interrupts, by CPU: their spans, and the events that fired in them
  *	3  locks, a row for each that a thread waits for or holds
  *	4  functions that hardware trace tells of, where it stands beside
+ *	5  waits: a slice each time a thread sleeps, from when it leaves its CPU until it is woken
  *
  * Threads of a process of which the kernel told have their rows in one that is named after it, numbered
  * ROW_PROCESSES and its number.
+ *
+ * Every end that is written closes a beginning of its name on its row (export/chrome_rows.h); what is open at the end of the trace
+ * is ended there. Slices, which have a duration, are written once they are over.
  *
  * Which spans and flows there are, and what a gap does to them, is decided in analyze/; here they are only written.
  */
@@ -26,6 +30,8 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "base/utf8.h"
+#include "export/chrome_rows.h"
 #include "export/functions.h"
 #include "export/json.h"
 #include "ktrx/v2.h"
@@ -35,8 +41,11 @@
 #define ROW_INTERRUPTS	2u
 #define ROW_LOCKS	3u
 #define ROW_FUNCTIONS	4u
-#define ROW_PROCESSES	10000000u /* above any thread's number */
-#define LOCK_LANES	8u	  /* rows of process 3 that belong to one thread */
+#define ROW_WAITS	5u
+#define ROW_PROCESSES	10000000u   /* above any thread's number */
+#define LOCK_LANES	8u	    /* rows of process 3 that belong to one thread */
+#define LANE_WAITS	7u	    /* no lock's: the thread's row in process 5 */
+#define ROW_CPU_LOCKS	0x40000000u /* in process 3, above any thread's: locks that interrupts hold */
 #define NAMED_CPUS	1u
 #define NAMED_THREAD	1u /* bits of named_thread[]: its row has a name; above it, one a lock lane */
 #define NAMED_INTERRUPT 2u
@@ -44,6 +53,15 @@
 struct slice {
 	uint64_t since;
 	uint32_t thread;
+	bool open;
+};
+
+/* A thread sleeps. */
+struct wait {
+	uint64_t since;
+	uint64_t object; /* what for; 0: it did not announce it */
+	uint64_t flow;	 /* of the wakeup that ended it, until the thread runs; 0: none */
+	uint8_t state;	 /* enum threads_state while it sleeps */
 	bool open;
 };
 
@@ -61,7 +79,13 @@ struct writer {
 	struct slice running[THREADS_CPUS_MAX];
 	uint8_t named_cpu[THREADS_CPUS_MAX];
 	uint8_t *named_thread; /* by index of the thread */
+	struct wait *wait;     /* the same */
 	uint32_t named_threads;
+	struct chrome_rows rows;
+	bool wakes;	/* the event at hand is a wakeup */
+	uint64_t woken; /* flow that begins at it; 0: none */
+	uint32_t version;
+	int error;	/* 0 or KTREAD_E_MEMORY */
 	uint64_t *seen; /* by ring: stamp of the last event, 0: none yet */
 };
 
@@ -93,9 +117,10 @@ static struct row row_of_cpu(struct writer *writer, uint32_t pid, uint32_t cpu)
 	return (struct row){ pid, cpu };
 }
 
-static bool reserve_names(struct writer *writer, uint32_t index)
+static bool reserve_threads(struct writer *writer, uint32_t index)
 {
 	uint32_t count = writer->named_threads ? writer->named_threads : 64;
+	struct wait *waits;
 	uint8_t *larger;
 
 	if (index < writer->named_threads)
@@ -103,10 +128,17 @@ static bool reserve_names(struct writer *writer, uint32_t index)
 	while (count <= index)
 		count *= 2;
 	larger = realloc(writer->named_thread, count);
-	if (!larger)
+	if (larger)
+		writer->named_thread = larger;
+	waits = realloc(writer->wait, count * sizeof(*waits));
+	if (waits)
+		writer->wait = waits;
+	if (!larger || !waits) {
+		writer->error = KTREAD_E_MEMORY;
 		return false;
+	}
 	memset(larger + writer->named_threads, 0, count - writer->named_threads);
-	writer->named_thread = larger;
+	memset(waits + writer->named_threads, 0, (count - writer->named_threads) * sizeof(*waits));
 	writer->named_threads = count;
 	return true;
 }
@@ -135,16 +167,18 @@ static void name_process(struct writer *writer, uint32_t thread)
 	chrome_name(writer->chrome, "process_name", ROW_PROCESSES + id, -1, name);
 }
 
-/* Lane 0 is the thread's own row, the others are its locks'. */
+/* Lane 0 is the thread's own row, LANE_WAITS that of its waits, the others are its locks'. */
 static struct row row_of_thread(struct writer *writer, uint32_t index, unsigned lane)
 {
 	uint32_t id = threads_at(writer->threads, index)->id;
-	struct row row = { lane ? ROW_LOCKS : process_of_thread(writer, id),
-			   lane ? (uint64_t)id * LOCK_LANES + lane : id };
+	struct row row = { lane == LANE_WAITS ? ROW_WAITS
+			   : lane	      ? ROW_LOCKS
+					      : process_of_thread(writer, id),
+			   lane && lane != LANE_WAITS ? (uint64_t)id * LOCK_LANES + lane : id };
 	uint8_t bit = (uint8_t)(NAMED_THREAD << lane);
 	char name[64];
 
-	if (reserve_names(writer, index) && !(writer->named_thread[index] & bit)) {
+	if (reserve_threads(writer, index) && !(writer->named_thread[index] & bit)) {
 		writer->named_thread[index] |= bit;
 		label_thread(writer, id, name, sizeof(name));
 		if (lane == 0)
@@ -156,8 +190,11 @@ static struct row row_of_thread(struct writer *writer, uint32_t index, unsigned 
 
 static struct row row_of(struct writer *writer, struct spans_owner owner, unsigned lane)
 {
-	return owner.cpu ? row_of_cpu(writer, ROW_INTERRUPTS, owner.number)
-			 : row_of_thread(writer, owner.number, lane);
+	if (!owner.cpu)
+		return row_of_thread(writer, owner.number, lane);
+	if (lane)
+		return (struct row){ ROW_LOCKS, ROW_CPU_LOCKS + owner.number * LOCK_LANES + lane };
+	return row_of_cpu(writer, ROW_INTERRUPTS, owner.number);
 }
 
 /* {"ph":"B","ts":1.234,"pid":1,"tid":12 */
@@ -187,6 +224,14 @@ static char *put_types(struct writer *writer, char *at, const struct ktread_even
 	at = json_put_name(number_literal(at, "\"types\":"), types);
 	*at = ',';
 	return at + 1;
+}
+
+static bool has_field(const struct ktread_type *type, const char *name)
+{
+	for (uint32_t n = 0; *type->group && n < type->fields; n++)
+		if (strcmp(type->field[n].name, name) == 0)
+			return true;
+	return false;
 }
 
 static char *put_addresses(char *at, const struct ktread_event *event)
@@ -220,7 +265,10 @@ static char *put_arguments(struct writer *writer, char *at, const struct ktread_
 				      writer->path.length);
 		*end++ = ',';
 	}
-	at = number_decimal(number_literal(end, "\"cpu\":"), event->cpu);
+	/* The CPU that an interprocessor interrupt goes to is a field of that name. */
+	at = has_field(event->type, "cpu") ? number_literal(end, "\"event cpu\":")
+					   : number_literal(end, "\"cpu\":");
+	at = number_decimal(at, event->cpu);
 	at = put_addresses(at, event);
 	*at = '}';
 	return at + 1;
@@ -230,6 +278,24 @@ static void finish(struct writer *writer, char *at)
 {
 	*at = '}';
 	output_done(&writer->chrome->out, at + 1);
+}
+
+/* NULL: nothing is written, for there is no memory. */
+static char *put_begin(struct writer *writer, struct row row, uint64_t stamp, const char *name)
+{
+	if (chrome_rows_begin(&writer->rows, row.pid, row.tid, name) == 0)
+		return put_head(writer, 'B', row, stamp);
+	writer->error = KTREAD_E_MEMORY;
+	return NULL;
+}
+
+/* With its name. NULL: nothing is open there to end. */
+static char *put_end(struct writer *writer, struct row row, uint64_t stamp)
+{
+	const char *name = chrome_rows_end(&writer->rows, row.pid, row.tid);
+
+	return name ? json_put_name(number_literal(put_head(writer, 'E', row, stamp), ",\"name\":"), name)
+		    : NULL;
 }
 
 static void name_span(struct writer *writer, const struct spans_span *span, const struct ktread_event *event,
@@ -273,10 +339,12 @@ static void span_begin(void *context, struct spans_owner owner, unsigned lane, c
 {
 	struct writer *writer = context;
 	struct row row = row_of(writer, owner, lane);
-	char name[96], *at;
+	char name[CHROME_ROWS_NAME], *at;
 
 	name_span(writer, span, event, name, sizeof(name));
-	at = put_head(writer, 'B', row, event->stamp);
+	at = put_begin(writer, row, event->stamp, name);
+	if (!at)
+		return;
 	at = json_put_name(number_literal(at, ",\"name\":"), name);
 	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
 	finish(writer, put_arguments(writer, at, event));
@@ -286,11 +354,12 @@ static void span_end(void *context, struct spans_owner owner, unsigned lane, con
 		     const struct ktread_event *event, uint64_t time)
 {
 	struct writer *writer = context;
-	char *at = put_head(writer, 'E', row_of(writer, owner, lane), event ? event->stamp : time);
+	char *at = put_end(writer, row_of(writer, owner, lane), event ? event->stamp : time);
 
 	(void)span;
-	finish(writer, event ? put_arguments(writer, at, event)
-			     : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
+	if (at)
+		finish(writer, event ? put_arguments(writer, at, event)
+				     : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
 
 /* A slice is written once it is over. */
@@ -311,11 +380,74 @@ static void end_slice(struct writer *writer, uint32_t cpu, uint64_t time)
 	finish(writer, number_literal(at, "}"));
 }
 
+/* A wait is written once it is over. */
+static void end_wait(struct writer *writer, uint32_t index, uint64_t time, const char *end)
+{
+	struct wait *wait = &writer->wait[index];
+	uint64_t from = chrome_time(writer->chrome, wait->since), to = chrome_time(writer->chrome, time);
+	char *at;
+
+	if (!wait->open)
+		return;
+	wait->open = false;
+	at = put_head(writer, 'X', row_of_thread(writer, index, LANE_WAITS), wait->since);
+	at = chrome_put_microseconds(number_literal(at, ",\"dur\":"), to > from ? to - from : 0);
+	at = json_put_name(number_literal(at, ",\"name\":"),
+			   wait->state == THREADS_WAITING ? "wait" : "sleep");
+	at = number_literal(at, ",\"cat\":\"sched\",\"args\":{");
+	if (wait->object) {
+		at = number_hex(number_literal(at, "\"for\":\"0x"), wait->object);
+		at = number_literal(at, "\",");
+	}
+	at = json_put_name(number_literal(at, "\"end\":"), end);
+	finish(writer, number_literal(at, "}"));
+}
+
+static bool sleeps(enum threads_state state)
+{
+	return state == THREADS_SLEEPING || state == THREADS_WAITING;
+}
+
+/* An arrow from the wakeup to where the thread runs next. */
+static void arrive(struct writer *writer, struct wait *wait, uint32_t cpu, uint64_t time)
+{
+	char *at;
+
+	if (wait->flow == 0)
+		return;
+	at = put_head(writer, 'f', row_of_cpu(writer, ROW_CPUS, cpu), time);
+	at = number_decimal(number_literal(at, ",\"id\":"), wait->flow);
+	finish(writer, number_literal(at, ",\"name\":\"wakeup\",\"cat\":\"sched\",\"bp\":\"e\""));
+	wait->flow = 0;
+}
+
+static void wait_changed(struct writer *writer, const struct threads_change *change)
+{
+	const struct threads_thread *thread = change->thread;
+	struct wait *wait;
+
+	if (!reserve_threads(writer, thread->index))
+		return;
+	wait = &writer->wait[thread->index];
+	if (wait->open)
+		end_wait(writer, thread->index, change->time, change->woken ? "woken" : "not recorded");
+	/* An arrow needs an event that it begins at, and has one end: of several threads that one event wakes, the first. */
+	if (change->woken && writer->wakes && !writer->woken)
+		writer->woken = wait->flow = ++writer->flows.ids;
+	if (thread->state == THREADS_RUNNING)
+		arrive(writer, wait, change->cpu, change->time);
+	if (sleeps((enum threads_state)thread->state))
+		*wait = (struct wait){
+			.since = change->time, .object = thread->object, .state = thread->state, .open = true
+		};
+}
+
 static void thread_changed(void *context, const struct threads_change *change)
 {
 	struct writer *writer = context;
 	const struct threads_thread *thread = change->thread;
 
+	wait_changed(writer, change);
 	if (change->cpu >= THREADS_CPUS_MAX)
 		return;
 	if (thread->state == THREADS_RUNNING) {
@@ -333,7 +465,7 @@ static void write_flow(struct writer *writer, const struct ktread_event *event, 
 	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
 	char *at = put_head(writer, 'X', row, event->stamp);
 
-	at = json_put_event_name(number_literal(at, ",\"dur\":0,\"name\":"), event->type, 2);
+	at = json_put_event_name(number_literal(at, ",\"dur\":0,\"name\":"), event->type, writer->version);
 	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
 	finish(writer, put_arguments(writer, at, event));
 	at = put_head(writer, step.ends ? 'f' : 's', row, event->stamp);
@@ -348,7 +480,7 @@ static void write_instant(struct writer *writer, const struct ktread_event *even
 	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
 	char *at = put_head(writer, 'i', row, event->stamp);
 
-	at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, 2);
+	at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, writer->version);
 	at = json_put_name(number_literal(at, ",\"cat\":"),
 			   *event->type->group ? event->type->group : "other");
 	finish(writer, put_arguments(writer, number_literal(at, ",\"s\":\"t\""), event));
@@ -387,19 +519,25 @@ static uint64_t add_track(void *context, const char *name, uint64_t stamp)
 static void draw_function(void *context, uint64_t track, enum functions_mark mark,
 			  const struct ktread_event *event, uint64_t stamp)
 {
-	static const char phases[] = {
-		[FUNCTIONS_BEGIN] = 'B', [FUNCTIONS_END] = 'E', [FUNCTIONS_INSTANT] = 'i'
-	};
+	const struct row row = { ROW_FUNCTIONS, track };
 	struct writer *writer = context;
-	struct ktread_value name;
-	char *at = put_head(writer, phases[mark], (struct row){ ROW_FUNCTIONS, track }, stamp);
+	char name[CHROME_ROWS_NAME] = "?", *at;
+	struct ktread_value value;
 
-	if (!event) {
-		finish(writer, at);
+	if (mark == FUNCTIONS_END) {
+		at = put_end(writer, row, stamp);
+		if (at)
+			finish(writer, at);
 		return;
 	}
-	if (ktread_value(event, 0, &name) == 0 && name.type == KTRX_TYPE_STRING)
-		at = json_put_string(number_literal(at, ",\"name\":"), name.string, name.length);
+	if (ktread_value(event, 0, &value) == 0 && value.type == KTRX_TYPE_STRING)
+		snprintf(name, sizeof(name), "%.*s",
+			 (int)base_utf8_cut(value.string, value.length, sizeof(name) - 1), value.string);
+	at = mark == FUNCTIONS_BEGIN ? put_begin(writer, row, stamp, name)
+				     : put_head(writer, 'i', row, stamp);
+	if (!at)
+		return;
+	at = json_put_string(number_literal(at, ",\"name\":"), name, strlen(name));
 	at = number_literal(at, ",\"cat\":\"hwt\"");
 	if (mark == FUNCTIONS_INSTANT)
 		at = number_literal(at, ",\"s\":\"t\"");
@@ -427,16 +565,34 @@ static int write_event(struct writer *writer, const struct ktread_event *event)
 		write_gap(writer, event);
 	writer->seen[event->ring] = event->stamp;
 	writer->path = files_event(writer->files, event, known);
+	writer->wakes = known->kind == WELLKNOWN_WAKE || known->kind == WELLKNOWN_WAKE_QUEUE;
+	writer->woken = 0;
 	result = threads_event(writer->threads, event, known, event->stamp);
 	if (result == 0)
 		result = spans_event(writer->spans, event, known, event->stamp);
 	flow = flows_event(&writer->flows, event, known);
+	if (flow.id == 0 && writer->woken)
+		flow = (struct flows_step){ .id = writer->woken, .name = "wakeup" };
 	if (flow.id != 0)
 		write_flow(writer, event, flow);
 	else if (result == 0 && known->kind != WELLKNOWN_SWITCH)
 		write_instant(writer, event);
 	writer->chrome->report->events++;
-	return result < 0 ? result : 0;
+	return result < 0 ? result : writer->error;
+}
+
+/* Ends what is open at the end of the trace. */
+static void close_all(struct writer *writer, uint64_t last)
+{
+	const struct functions_sink sink = { add_track, draw_function, writer };
+
+	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
+		end_slice(writer, cpu, last);
+	for (uint32_t index = 0; index < writer->named_threads; index++)
+		end_wait(writer, index, last, "not recorded");
+	spans_finish(writer->spans);
+	spans_close(writer->spans, last);
+	functions_close(&writer->functions, &sink, last);
 }
 
 static int write_all(struct writer *writer)
@@ -452,20 +608,21 @@ static int write_all(struct writer *writer)
 	chrome_name(chrome, "process_name", ROW_THREADS, -1, "threads");
 	chrome_name(chrome, "process_name", ROW_INTERRUPTS, -1, "interrupts");
 	chrome_name(chrome, "process_name", ROW_LOCKS, -1, "locks");
+	chrome_name(chrome, "process_name", ROW_WAITS, -1, "waits");
+	if (wellknown_declared(chrome->trace, WELLKNOWN_BLOCK))
+		threads_expect_blocks(writer->threads);
 	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error) {
 		error = write_event(writer, event);
 		if (error)
 			break;
 		last = event->stamp;
 	}
-	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
-		end_slice(writer, cpu, last);
-	spans_finish(writer->spans);
+	close_all(writer, last);
 	chrome->report->unpaired = spans_unpaired(writer->spans);
 	return error ? error : result;
 }
 
-int chrome_write_v2(struct chrome *chrome)
+int chrome_write_events(struct chrome *chrome)
 {
 	struct writer *writer = calloc(1, sizeof(*writer));
 	const struct spans_sink sink = { writer, span_begin, span_end };
@@ -474,6 +631,7 @@ int chrome_write_v2(struct chrome *chrome)
 	if (!writer)
 		return result;
 	writer->chrome = chrome;
+	writer->version = ktread_info(chrome->trace)->version;
 	writer->seen = calloc((size_t)ktread_info(chrome->trace)->rings + 1, sizeof(*writer->seen));
 	if (writer->seen && threads_create(&writer->threads, thread_changed, writer) == 0 &&
 	    spans_create(&writer->spans, writer->threads, &sink) == 0 &&
@@ -484,6 +642,8 @@ int chrome_write_v2(struct chrome *chrome)
 	threads_destroy(writer->threads);
 	processes_free(writer->processes);
 	functions_free(&writer->functions);
+	chrome_rows_free(&writer->rows);
+	free(writer->wait);
 	free(writer->named_thread);
 	free(writer->seen);
 	free(writer);
