@@ -42,6 +42,25 @@ static const char *say_party(const struct context *context, uint32_t node, char 
 	return buffer;
 }
 
+/* Was the lock taken before the last switch on the CPU that has it? Then it was not the thread that runs there that took it last. */
+static bool is_from_before(const struct context *context, const struct why_edge *edge)
+{
+	const struct why_evidence *evidence = context->evidence;
+
+	return edge->to < context->graph->cpus && edge->held && edge->held_since &&
+	       edge->held_since < evidence->cpu[edge->to].row.switch_stamp;
+}
+
+/* Who has the lock: the thread is named if it can be the one that took it. */
+static const char *say_owner(const struct context *context, const struct why_edge *edge, char *buffer,
+			     size_t size)
+{
+	if (is_from_before(context, edge))
+		return why_say_actor(context->evidence,
+				     why_node_id(context->graph, context->evidence, edge->to), buffer, size);
+	return say_party(context, edge->to, buffer, size);
+}
+
 /* What an edge waits for, and who has it: two lines. */
 static void say_lock(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
 {
@@ -55,9 +74,10 @@ static void say_lock(const struct context *context, struct why_finding *finding,
 			 why_say_since(evidence, " ", edge->since, since, sizeof(since)),
 			 why_say_object(evidence, edge->object, lock, sizeof(lock)),
 			 why_say_called(evidence, " in ", edge->pc, at, sizeof(at)));
-	why_finding_line(finding, "  %s has it%s%s", say_party(context, edge->to, to, sizeof(to)),
+	why_finding_line(finding, "  %s has it%s%s%s", say_owner(context, edge, to, sizeof(to)),
 			 why_say_since(evidence, " for about ", edge->held_since, since, sizeof(since)),
-			 why_say_called(evidence, ", taken in ", edge->held_pc, at, sizeof(at)));
+			 why_say_called(evidence, ", taken in ", edge->held_pc, at, sizeof(at)),
+			 is_from_before(context, edge) ? ", not given up by the thread that took it" : "");
 }
 
 static void say_edge(const struct context *context, struct why_finding *finding, const struct why_edge *edge)
@@ -213,6 +233,10 @@ static void say_self(const struct context *context, struct why_finding *finding,
 				 why_say_actor(evidence, evidence->cpu[cpu].row.broken_thread + 1, other,
 					       sizeof(other)),
 				 since);
+	else if (is_from_before(context, edge))
+		why_finding_head(finding,
+				 "%s wants lock %s, which that CPU has had since before it switched to it%s",
+				 party, lock, since);
 	else
 		why_finding_head(finding, "%s wants lock %s and has it already%s", party, lock, since);
 }

@@ -8,7 +8,7 @@ golden=test/golden/why
 build/test/why-traces "$tmp" >/dev/null 2>&1 || exit 1
 build/test/cmd-traces "$tmp" || exit 1
 
-stories="deadlock self-deadlock ipi-deadlock order inversion lies
+stories="deadlock self-deadlock left-behind ipi-deadlock order inversion lies
 	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
 	answer-off answers-off answer-lost answer-soon"
 for story in $stories; do

@@ -76,6 +76,29 @@ static void tell_self_deadlock(void)
 	save("self-deadlock.ktrx");
 }
 
+/*
+ * A thread took a lock and went to sleep with it, which is not noted: another mistake came first there. The next
+ * thread on that CPU wants the lock.
+ */
+static void tell_left_behind(void)
+{
+	boot();
+	run(1, 5, 20);
+	ktrace_lock_release_at(PTR(B), KTRACE_BY_CPU, PLACE + 0x5);
+	at(25);
+	take(A, KTRACE_BY_CPU, PLACE);
+	rest();
+	run(1, 6, 30);
+	ktrace_interrupts_at(0, PLACE + 0x11);
+	ktrace_lock_wait_at(PTR(A), "alpha", KTRACE_BY_CPU, 1, PLACE + 0x10);
+	for (uint64_t ms = 40; ms <= 1040; ms += 10) {
+		at(ms);
+		fake.cpu = 0;
+		ktrace_heartbeat(PLACE + 0x900);
+	}
+	save("left-behind.ktrx");
+}
+
 /* CPU 0 has a lock and waits for CPU 1's answer, which waits for the lock with interrupts off. */
 static void tell_ipi_deadlock(const char *name, void (*prepare)(void))
 {
@@ -195,6 +218,7 @@ static void tell_all(void **state)
 	(void)state;
 	tell_deadlock();
 	tell_self_deadlock();
+	tell_left_behind();
 	tell_ipi_deadlock("ipi-deadlock.ktrx", NULL);
 	tell_ipi_deadlock("clocks-apart.ktrx", set_clocks_apart);
 	tell_lock_order();
