@@ -7,6 +7,7 @@
 
 #include "why/detectors.h"
 #include "why/pulse.h"
+#include "why/rests.h"
 
 #define BUSY_PERCENT 20u
 #define SPIN_MS	     1500u
@@ -15,6 +16,7 @@
 	1500u /* a working CPU that did not beat for so long is not well: a host may make it wait for less */
 #define LATE_MS 1000u /* who waits longer, while there is little to do, does not get on as it should */
 #define SCANT	10u   /* rings that hold less than this part of the window tell little */
+#define RESTS	12u   /* threads that wait without a timeout, listed */
 #define TURN_MS 100u  /* who has just been woken may not have had its turn yet */
 
 /* What healthy verdicts rest on: without these, who waits for what is not known. */
@@ -200,14 +202,85 @@ static void say_missing(const struct why_evidence *evidence, const struct health
 		why_finding_missing(finding, "rings with more slots: what went before is lost");
 }
 
+/* Nothing in the trace shows that such a wait ends, or not after as long a time: others may never have come to wake it. */
+static bool is_open(const struct why_evidence *evidence, const struct why_rests *rests,
+		    const struct why_rest *rest)
+{
+	const struct why_thread *owner = rest->owner && !(rest->owner & KTRX_HOLDER_CPU)
+						 ? why_thread_find(evidence, rest->owner - 1)
+						 : NULL;
+
+	/* Who holds the lock that it waits for goes on by itself. */
+	if (owner && rests->of[owner - evidence->thread] == 0)
+		return false;
+	return !why_rest_is_usual(evidence, rest) &&
+	       why_rest_ticks(evidence, rest) > why_ms(evidence, TURN_MS);
+}
+
+static uint32_t count_open(const struct why_evidence *evidence, const struct why_rests *rests)
+{
+	uint32_t open = 0;
+
+	for (uint32_t n = 0; n < rests->count; n++)
+		open += is_open(evidence, rests, &rests->rest[n]);
+	return open;
+}
+
+/* Each thread that waits without a timeout: those first of which it is not seen that such a wait ends. */
+static void list_rests(const struct why_evidence *evidence, const struct why_rests *rests,
+		       struct why_finding *finding)
+{
+	char rest[WHY_LINE], before[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (int pass = 0; pass < 2; pass++)
+		for (uint32_t n = 0; n < rests->count; n++) {
+			const struct why_rest *one = &rests->rest[n];
+
+			if (is_open(evidence, rests, one) != (pass == 0) || shown++ >= RESTS)
+				continue;
+			why_say_rest(evidence, one, rest, sizeof(rest));
+			if (one->owner)
+				why_finding_line(finding, "  %s", rest);
+			else
+				why_finding_line(finding, "  %s: %s", rest,
+						 why_say_waits_before(evidence, one, before, sizeof(before)));
+		}
+	if (shown > RESTS)
+		why_finding_line(finding, "  and %" PRIu32 " more, which the list of threads has",
+				 shown - RESTS);
+}
+
+/*
+ * What leaves it open whether threads that wait without a timeout wait rightly; "" nothing. Never said of a machine where none
+ * does.
+ */
+static const char *say_open(const struct why_evidence *evidence, const struct health *health, uint32_t open,
+			    char *buffer, size_t size)
+{
+	if (open == 0)
+		return why_say(buffer, size, "%s", "");
+	if (!why_is_whole_since(evidence, health->oldest))
+		return why_say(buffer, size, "rings with more slots: what woke these threads before is lost");
+	if (!why_tells_nobody(evidence))
+		return why_say(
+			buffer, size,
+			"the event sched.wake_nobody, without which a wakeup that came too early leaves no "
+			"trace");
+	return why_say(buffer, size,
+		       "what should wake these threads: the trace does not show that such waits end");
+}
+
 static int tell_idle(const struct why_evidence *evidence, struct why_findings *findings,
-		     const struct health *health, unsigned busy)
+		     const struct health *health, unsigned busy, const struct why_rests *rests)
 {
 	/* That a thread sleeps rightly is seen by who used to wake it, which was before it went to sleep. */
 	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_IDLE, health->told && whole ? WHY_CERTAIN : WHY_LIKELY);
-	char window[WHY_WORDS];
+	const uint32_t open = count_open(evidence, rests);
+	const bool is_long = evidence->window >= evidence->info->frequency;
+	const bool sure = health->told && whole && is_long && open == 0;
+	struct why_finding *finding = why_finding_new(findings, WHY_IDLE, sure ? WHY_CERTAIN : WHY_LIKELY);
+	char window[WHY_WORDS], missing[WHY_LINE];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
@@ -220,8 +293,29 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	if (health->waiting)
 		why_finding_line(finding, "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
 				 health->waiting, health->timed);
+	if (rests->count)
+		why_finding_line(finding, "threads that wait without a timeout:");
+	list_rests(evidence, rests, finding);
 	say_missing(evidence, health, finding);
+	if (!finding->missing[0] && !is_long)
+		why_finding_missing(finding, "a longer trace: this one covers %s",
+				    why_say_ticks(evidence, evidence->window, window, sizeof(window)));
+	if (!finding->missing[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
+		why_finding_missing(finding, "%s", missing);
 	return 0;
+}
+
+static int find_idle(const struct why_evidence *evidence, struct why_findings *findings,
+		     const struct health *health, unsigned busy)
+{
+	struct why_rests rests;
+	int error = why_rests_find(&rests, evidence);
+
+	if (error)
+		return error;
+	error = tell_idle(evidence, findings, health, busy, &rests);
+	why_rests_free(&rests);
+	return error;
 }
 
 static int tell_busy(const struct why_evidence *evidence, struct why_findings *findings,
@@ -259,7 +353,7 @@ int why_detect_health(const struct why_evidence *evidence, struct why_findings *
 		return 0;
 	/* Where none idles, they have just begun, however little that is of the window. */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))
-		return tell_idle(evidence, findings, &health, busy);
+		return find_idle(evidence, findings, &health, busy);
 	if (busy >= BUSY_PERCENT || health.idle == 0 || health.longest <= why_ms(evidence, LATE_MS))
 		return tell_busy(evidence, findings, &health, busy);
 	return 0;

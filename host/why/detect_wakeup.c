@@ -6,7 +6,6 @@
  */
 #include <inttypes.h>
 
-#include "analyze/wellknown.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 #include "why/sleepers.h"
@@ -155,7 +154,7 @@ static void tell_lost(const struct why_evidence *evidence, struct why_finding *f
 			 why_say_actor(evidence, sleeper->thread->id + 1, who, sizeof(who)),
 			 why_say_object(evidence, sleeper->queue->address, what, sizeof(what)),
 			 say_ago(evidence, sleeper->since, ago, sizeof(ago)));
-	if (!finding->partial && !wellknown_declared(evidence->trace, WELLKNOWN_WAKE_NOBODY))
+	if (!finding->partial && !why_tells_nobody(evidence))
 		why_finding_missing(finding,
 				    "the event sched.wake_nobody, which tells a wakeup that came too early "
 				    "from one that did not come");

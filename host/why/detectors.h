@@ -21,6 +21,7 @@
 	USE(lock_order) \
 	USE(loop) \
 	USE(missing_eoi) \
+	USE(overdue) \
 	USE(panic) \
 	USE(priority_inversion) \
 	USE(sleep_in_atomic) \

@@ -184,6 +184,7 @@ static void measure(struct why_evidence *evidence)
 			extend(evidence, cpu->row.heartbeat_stamp);
 		end = evidence->end > end ? evidence->end : end;
 	}
+	evidence->alive = end;
 	evidence->end = end + why_silent_ticks(evidence);
 	all = evidence->end - evidence->first;
 	evidence->window = evidence->info->frequency && evidence->info->frequency < all

@@ -221,7 +221,23 @@ struct why_waker {
 	uint64_t last;
 };
 
-/* What threads sleep on, by the events. */
+/* Times between wakeups of a queue's sleepers, slots lost in between aside. Several woken at once count as one. */
+#define WHY_INTERVALS 24u
+struct why_rhythm {
+	uint64_t interval[WHY_INTERVALS]; /* ticks; number n at n modulo WHY_INTERVALS */
+	uint64_t intervals;
+	uint64_t longest;
+	uint64_t first, last; /* stamps of wakeups, 0: none */
+};
+
+/* The interrupts that woke a queue's sleepers. */
+struct why_irq_waker {
+	uint64_t wakes, last; /* stamp */
+	bool known;	      /* the number is */
+	uint32_t number, cpu; /* of the last one */
+};
+
+/* What threads sleep on, by the events. A thread that does not tell what it sleeps on has a queue of its own, of address 0. */
 #define WHY_WAKERS 6u
 struct why_queue {
 	uint64_t address;
@@ -230,12 +246,17 @@ struct why_queue {
 	uint64_t last_wake;
 	struct why_waker waker[WHY_WAKERS]; /* … by these threads, … */
 	uint32_t wakers;
-	bool by_interrupt;	/* … by interrupts … */
-	bool by_others;		/* … and by threads that there is no room for */
-	uint64_t nobody;	/* wakeups that met nobody */
-	uint64_t nobody_stamp;	/* the newest of them … */
-	uint64_t nobody_ip;	/* … from there, 0 unknown */
-	uint32_t nobody_thread; /* … by that thread */
+	bool by_interrupt;	  /* … by interrupts … */
+	struct why_irq_waker irq; /* … these … */
+	bool by_others;		  /* … and by threads that there is no room for */
+	uint64_t nobody;	  /* wakeups that met nobody */
+	uint64_t nobody_stamp;	  /* the newest of them … */
+	uint64_t nobody_ip;	  /* … from there, 0 unknown */
+	uint32_t nobody_thread;	  /* … by that thread */
+	struct why_rhythm rhythm;
+	uint64_t waits;	  /* that ended, from the announcement to the wakeup … */
+	uint64_t longest; /* … ticks, the longest of them … */
+	uint64_t gaps;	  /* as many had been seen when the newest wakeup was noted */
 };
 
 /* Waits for devices, as far as they have ended: KTRX_WAIT_DEVICE. */
@@ -268,10 +289,11 @@ struct why_evidence {
 	const struct ktread_info *info;
 	struct symbols *symbols; /* NULL: no file of the kernel is known */
 	uint64_t end;		 /* the newest stamp that is known, of events and of tables */
-	uint64_t first;		 /* the oldest event's */
-	uint64_t window;	 /* ticks: what "recent" means, at most the last second */
-	char ended[256];	 /* how `ktrace run` says that it ended, "" unknown */
-	bool stalled;		 /* it was captured because CPUs had not beaten, or time was up */
+	uint64_t alive;	   /* the same, but for the time in which nothing came from the machine any more */
+	uint64_t first;	   /* the oldest event's */
+	uint64_t window;   /* ticks: what "recent" means, at most the last second */
+	char ended[256];   /* how `ktrace run` says that it ended, "" unknown */
+	bool stalled;	   /* it was captured because CPUs had not beaten, or time was up */
 	bool stood_before; /* for how long nothing has come from it is not known, only for how long at least */
 	bool went_on;	   /* until it was captured, as a host has seen */
 	bool halted;	   /* while it was captured, so that the tables show one moment */
@@ -331,5 +353,7 @@ const struct why_thread *why_thread_find(const struct why_evidence *evidence, ui
 const char *why_object_name(const struct why_evidence *evidence, uint64_t address);	    /* "" unknown */
 bool why_object_is_elsewhere(const struct why_evidence *evidence, uint64_t address);
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address); /* NULL */
+/* Of a thread that did not tell what it sleeps on, NULL: it was never seen to be woken. */
+const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence, uint32_t thread);
 
 #endif

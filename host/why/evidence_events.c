@@ -472,7 +472,8 @@ int why_tell(struct why_reader *reader)
 	reader->open = calloc(reader->evidence->cpus + 1, sizeof(*reader->open));
 	if (status || !reader->told || !reader->open)
 		return KTREAD_E_MEMORY;
-	if (wellknown_recorded(trace, WELLKNOWN_BLOCK))
+	reader->blocks_told = wellknown_recorded(trace, WELLKNOWN_BLOCK);
+	if (reader->blocks_told)
 		threads_expect_blocks(reader->model);
 	if (!reader->evidence->states_told)
 		threads_ignore_states(reader->model);

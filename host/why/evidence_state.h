@@ -52,6 +52,7 @@ struct why_reader {
 	uint64_t gaps;		       /* seen so far … */
 	uint64_t gap_stamp;	       /* … the newest of them */
 	bool releases_told;	       /* of locks */
+	bool blocks_told;	       /* threads announce what they sleep on, or may do so */
 	bool exits_told;	       /* of interrupts */
 	struct keyed holds;	       /* by lock: `count` is the place */
 	struct keyed orders;	       /* by both locks: `count` is the index into evidence->order */
@@ -62,6 +63,7 @@ struct why_reader {
 #define WHY_KEY_THREAD 1u
 #define WHY_KEY_OBJECT 2u
 #define WHY_KEY_QUEUE  3u
+#define WHY_KEY_SLEEP  4u /* a thread's own queue */
 bool why_index_find(const struct keyed *index, uint64_t kind, uint64_t value, uint32_t *at);
 int why_index_put(struct keyed *index, uint64_t kind, uint64_t value, uint32_t at); /* 0 or KTREAD_E_MEMORY */
 

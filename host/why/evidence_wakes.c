@@ -6,15 +6,15 @@
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
-static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address)
+#define BATCH_US 200u /* who is woken so soon after another one is woken with it */
+
+static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)
 {
 	struct why_evidence *evidence = reader->evidence;
 	struct why_queue *queue;
 	uint32_t at;
 
-	if (address == 0)
-		return NULL;
-	if (why_index_find(&evidence->index, WHY_KEY_QUEUE, address, &at))
+	if (why_index_find(&evidence->index, kind, value, &at))
 		return &evidence->queue[at];
 	if (reader->error || evidence->queues == WHY_OBJECTS)
 		return NULL;
@@ -24,12 +24,25 @@ static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address
 		return NULL;
 	}
 	evidence->queue = queue;
-	reader->error = why_index_put(&evidence->index, WHY_KEY_QUEUE, address, evidence->queues);
+	reader->error = why_index_put(&evidence->index, kind, value, evidence->queues);
 	if (reader->error)
 		return NULL;
 	queue = &evidence->queue[evidence->queues++];
-	*queue = (struct why_queue){ .address = address, .first = reader->stamp };
+	*queue = (struct why_queue){ .address = kind == WHY_KEY_QUEUE ? value : 0,
+				     .first = reader->stamp,
+				     .gaps = reader->gaps };
 	return queue;
+}
+
+static struct why_queue *touch_queue(struct why_reader *reader, uint64_t address)
+{
+	return address ? touch(reader, WHY_KEY_QUEUE, address) : NULL;
+}
+
+/* What a thread sleeps on: its own queue if it does not tell. */
+static struct why_queue *touch_sleep(struct why_reader *reader, uint64_t address, uint32_t thread)
+{
+	return address ? touch_queue(reader, address) : touch(reader, WHY_KEY_SLEEP, thread);
 }
 
 const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint64_t address)
@@ -38,6 +51,52 @@ const struct why_queue *why_queue_find(const struct why_evidence *evidence, uint
 
 	return address && why_index_find(&evidence->index, WHY_KEY_QUEUE, address, &at) ? &evidence->queue[at]
 											: NULL;
+}
+
+const struct why_queue *why_queue_of_thread(const struct why_evidence *evidence, uint32_t thread)
+{
+	uint32_t at;
+
+	return why_index_find(&evidence->index, WHY_KEY_SLEEP, thread, &at) ? &evidence->queue[at] : NULL;
+}
+
+/* A wakeup: the next interval begins with it. Across a gap there may have been others. */
+static void add_interval(struct why_reader *reader, struct why_queue *queue, uint64_t stamp)
+{
+	const uint64_t frequency = reader->evidence->info->frequency;
+	struct why_rhythm *rhythm = &queue->rhythm;
+	uint64_t ticks;
+
+	if (rhythm->last == 0)
+		rhythm->first = stamp;
+	if (queue->gaps != reader->gaps || rhythm->last == 0 || stamp < rhythm->last) {
+		queue->gaps = reader->gaps;
+		rhythm->last = stamp;
+		return;
+	}
+	ticks = stamp - rhythm->last;
+	if (ticks <= frequency / 1000000u * BATCH_US)
+		return;
+	rhythm->interval[rhythm->intervals++ % WHY_INTERVALS] = ticks;
+	if (ticks > rhythm->longest)
+		rhythm->longest = ticks;
+	rhythm->last = stamp;
+}
+
+/* The interrupt that is under way there, if interrupts are recorded. */
+static void add_irq_waker(struct why_reader *reader, struct why_queue *queue,
+			  const struct ktread_event *event)
+{
+	const struct why_evidence *evidence = reader->evidence;
+	const struct why_irqs_open *open = event->cpu < evidence->cpus ? &reader->open[event->cpu] : NULL;
+
+	queue->irq.wakes++;
+	queue->irq.last = event->stamp;
+	queue->irq.known = open && open->depth > 0 && open->depth <= WHY_IRQ_NESTED;
+	if (!queue->irq.known)
+		return;
+	queue->irq.number = open->nest[open->depth - 1].number;
+	queue->irq.cpu = event->cpu;
 }
 
 static struct why_waker *touch_waker(struct why_queue *queue, const struct ktread_event *event)
@@ -71,13 +130,26 @@ static void on_block(struct why_reader *reader, const struct ktread_event *event
 		return;
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
 	wellknown_number(known, event, WELLKNOWN_NUMBER, &kind);
-	touch_queue(reader, object);
+	touch_sleep(reader, object, id);
 	thread->blocked = event->stamp;
 	thread->blocked_on = object;
 	thread->blocked_for = (uint8_t)kind;
 	if (kind != KTRX_WAIT_LOCK && kind != KTRX_WAIT_SPIN)
 		thread->rested = event->stamp;
 	thread->blocked_after = reader->evidence->device.ticks.count;
+}
+
+/* How long the wait took that ends now. One that began before a gap may be another one. */
+static void end_wait(struct why_reader *reader, struct why_queue *queue, const struct why_thread *thread,
+		     uint64_t stamp)
+{
+	const uint64_t ticks = elapsed(thread->blocked, stamp);
+
+	if (thread->blocked == 0 || thread->blocked < reader->gap_stamp)
+		return;
+	queue->waits++;
+	if (ticks > queue->longest)
+		queue->longest = ticks;
 }
 
 static int end_device_wait(struct why_evidence *evidence, const struct why_thread *thread, uint64_t stamp)
@@ -116,13 +188,17 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 	if (!thread)
 		return;
 	thread->woken = event->stamp;
-	if (!thread->blocked)
+	if (!thread->blocked && reader->blocks_told)
 		return;
-	queue = touch_queue(reader, thread->blocked_on);
+	queue = touch_sleep(reader, thread->blocked ? thread->blocked_on : 0, id);
 	if (queue) {
 		queue->wakes++;
 		queue->last_wake = event->stamp;
+		add_interval(reader, queue, event->stamp);
+		end_wait(reader, queue, thread, event->stamp);
 		waker = touch_waker(queue, event);
+		if (event->context != KTRX_CONTEXT_THREAD)
+			add_irq_waker(reader, queue, event);
 		if (waker) {
 			waker->wakes++;
 			waker->last = event->stamp;

@@ -44,6 +44,8 @@ enum why_verdict {
 const char *why_verdict_word(enum why_verdict verdict);
 /* Idle or busy: there is nothing to repair. */
 bool why_verdict_is_healthy(enum why_verdict verdict);
+/* Does a machine with this problem look idle? */
+bool why_hides_in_idleness(enum why_verdict verdict);
 
 enum why_sure {
 	WHY_POSSIBLE, /* worth a look where nothing else is found; a machine that is busy or idle stays healthy */

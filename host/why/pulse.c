@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/wellknown.h"
 #include "export/escape.h"
 #include "ktrx/slot.h"
 
@@ -20,6 +21,11 @@ uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 bool why_tells(const struct why_evidence *evidence)
 {
 	return evidence->known > 0 || evidence->missing_hooks != WHY_ALL_HOOKS;
+}
+
+bool why_tells_nobody(const struct why_evidence *evidence)
+{
+	return wellknown_recorded(evidence->trace, WELLKNOWN_WAKE_NOBODY);
 }
 
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp)

@@ -14,6 +14,9 @@ bool why_tells(const struct why_evidence *evidence);
 /* Once the evidence is complete: what the functions below need to know of all CPUs. */
 void why_pulse_settle(struct why_evidence *evidence);
 
+/* Does the trace record wakeups that met no thread: is sched.wake_nobody declared, and switched on? */
+bool why_tells_nobody(const struct why_evidence *evidence);
+
 /* No slots are lost behind `stamp`, on any CPU. */
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp);
 

@@ -57,6 +57,15 @@ void why_report_verdict(struct output *out, const struct why_findings *findings)
 	put_finding(out, why_findings_at(findings, 0), true);
 }
 
+/* Is it what makes it only possible that there is nothing to do? Then it matters as much as the verdict. */
+static bool opens(const struct why_findings *findings, uint32_t n)
+{
+	const struct why_finding *first = why_findings_at(findings, 0);
+
+	return first->verdict == WHY_IDLE && first->sure == WHY_POSSIBLE &&
+	       why_hides_in_idleness(why_findings_at(findings, n)->verdict);
+}
+
 void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,
 		bool all)
 {
@@ -64,7 +73,7 @@ void why_report(struct output *out, const struct why_evidence *evidence, const s
 	for (uint32_t n = 1; n < why_findings_count(findings); n++) {
 		if (n == 1)
 			output_text(out, "\nalso:\n");
-		put_finding(out, why_findings_at(findings, n), all);
+		put_finding(out, why_findings_at(findings, n), all || opens(findings, n));
 	}
 	why_report_evidence(out, evidence, all);
 	if (!evidence->symbols)

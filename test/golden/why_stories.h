@@ -4,6 +4,7 @@
 #define TEST_GOLDEN_WHY_STORIES_H
 
 void tell_answers(void);
+void tell_overdue(void);
 void tell_yields(void);
 
 #endif

@@ -20,6 +20,7 @@
 
 KTRACE_EVENT(sched, switch, "%u -> %u", (uint32_t, prev), (uint32_t, next));
 KTRACE_EVENT(sched, block, "for %p", (const void *, queue));
+KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
 KTRACE_EVENT(lock, acquire, "%p %s by %p", (const void *, lock), (const char *, name), (const void *, place));
 KTRACE_EVENT(lock, contend, "%p %s", (const void *, lock), (const char *, name));
 KTRACE_EVENT(lock, release, "%p", (const void *, lock));
@@ -138,12 +139,23 @@ void sleep_for(uintptr_t lock, const char *name, uint32_t owner, uintptr_t place
 	ktrace_mode(KTRX_MODE_IDLE);
 }
 
-void rest(void)
+void sleep_on(uintptr_t queue, const char *name, uint32_t kind, uint64_t until_ms)
 {
-	KTRACE(sched, block, PTR(PLACE));
-	ktrace_thread_block_at(PTR(PLACE), "work", KTRX_WAIT_EVENT, 0, PLACE + 0x30);
+	KTRACE(sched, block, PTR(queue));
+	ktrace_thread_block_at(PTR(queue), name, kind, until_ms * MS, PLACE + 0x30);
 	switch_to(fake.cpu, IDLE + fake.cpu);
 	ktrace_mode(KTRX_MODE_IDLE);
+}
+
+void rest(void)
+{
+	sleep_on(PLACE, "work", KTRX_WAIT_EVENT, 0);
+}
+
+void wake(uint32_t thread)
+{
+	KTRACE(sched, wake, thread);
+	ktrace_thread_wake(thread);
 }
 
 void run(uint32_t cpu, uint32_t thread, uint64_t ms)

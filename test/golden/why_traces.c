@@ -226,6 +226,7 @@ static void tell_all(void **state)
 	tell_lies();
 	tell_yields();
 	tell_answers();
+	tell_overdue();
 }
 
 int main(int argc, char **argv)

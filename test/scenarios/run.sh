@@ -74,6 +74,7 @@ judge() {
 	timeout -k 2 $why_limit $ktrace why --json "$trace" >"$base.json" 2>>"$base.err"
 	verdict=$(grep -o '"verdict": *"[a-z-]*"' "$base.json" | sed -n '1s/.*"\([a-z-]*\)"$/\1/p')
 	case $expected in
+	*:*) wanted_status=${expected#*:} expected=${expected%:*} ;;
 	idle | busy) wanted_status=0 ;;
 	unknown) wanted_status=11 ;;
 	*) wanted_status=10 ;;
@@ -87,6 +88,11 @@ judge() {
 		return
 	fi
 	for pattern; do
+		if [ "${pattern#!}" != "$pattern" ]; then
+			grep -qE -e "${pattern#!}" "$base.why" || continue
+			echo "$verdict WRONG: says ${pattern#!}"
+			return
+		fi
 		grep -qE -e "$pattern" "$base.why" && continue
 		echo "$verdict WRONG: does not say $pattern"
 		return
@@ -104,10 +110,14 @@ one() {
 		name=$name-$seed
 		arguments=$(echo "$arguments" | sed "s/seed=[^ ]*/seed=$seed/")
 	fi
+	case " $arguments" in
+	*" watch="*) watch=${arguments##*watch=} watch=${watch%% *} ;;
+	*) watch=4 ;;
+	esac
 	base=$out/$name-$arch
 	rm -f "$base".*
 	# shellcheck disable=SC2046
-	timeout -k 5 60 $ktrace run --quiet --stall 2 --timeout 4 --out "$base.ktrx" -- \
+	timeout -k 5 60 $ktrace run --quiet --stall 2 --timeout "$watch" --out "$base.ktrx" -- \
 		$(sh scripts/qemu.sh "$arch") -append "$arguments" </dev/null >"$base.console" 2>"$base.run"
 	said=$(judge "$base.ktrx" "$expected" "$@")
 	printf '%-16s %-8s %-20s %s\n' "$name" "$arch" "${said%% *}" "${said#* }"

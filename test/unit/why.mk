@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# What ktrace why concludes from scripted events and tables. A test of detectors adds its name to WHY_TESTS.
-WHY_TESTS := why_ticks why_bounds why_sides why_turns why_waits why_threads why_cpus why_health why_registers
+# What ktrace why concludes from scripted events and tables. Each why_*.c is a test of detectors, but for why_many.
+WHY_TESTS := $(filter-out why_support why_many,$(basename $(notdir $(wildcard test/unit/why_*.c))))
 WHY_TEST_SRCS := test/unit/why_support.c test/unit/script.c test/unit/elf_file.c \
 	$(patsubst %,host/ktread/%.c,format message types value) \
 	$(patsubst %,host/analyze/%.c,histogram keyed note privilege symbols symbols_image symbols_library threads wellknown) \

@@ -74,8 +74,18 @@ static void all_is_told(void **state)
 {
 	(void)state;
 	cpu_in(0, KTRX_MODE_IDLE, THE_END);
-	sleeps_since(10 * MS);
 	is_idle(WHY_CERTAIN, false);
+}
+
+/* That it will be woken is nowhere to be seen: it may wait for something that has come and gone. */
+static void a_sleeper_without_a_past_leaves_it_open(void **state)
+{
+	(void)state;
+	cpu_in(0, KTRX_MODE_IDLE, THE_END);
+	sleeps_since(10 * MS);
+	is_idle(WHY_LIKELY, false);
+	why_says("threads that wait without a timeout:");
+	why_says("thread 5 (worker) has waited 4.99 s on jobs (0x1000)");
 }
 
 /* Who used to wake it is lost. */
@@ -220,6 +230,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(all_is_told),
+		TEST(a_sleeper_without_a_past_leaves_it_open),
 		TEST(a_sleeper_is_older_than_what_is_left),
 		TEST(rings_that_hold_a_part_of_the_window),
 		TEST(hooks_that_are_not_called),

@@ -612,6 +612,7 @@ static void events_may_be_rare(void **state)
 static void idle_without_ticks(void **state)
 {
 	(void)state;
+	script_event(OTHER, MS, 0, IDLE);
 	idle_until(5000 * MS);
 	script_cpu(0)->heartbeat_stamp = MS;
 	assert_int_equal(why_judge()->verdict, WHY_IDLE);

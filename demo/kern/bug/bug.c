@@ -27,5 +27,13 @@ const struct work bugs[] = {
 	{ "stack", bug_stack },
 	{ "null-call", bug_null_call },
 	{ "sleep-spin", bug_sleep_spin },
+	{ "sensor", bug_sensor },
+	{ "no-sensor", bug_no_sensor },
+	{ "stuck-disk", bug_stuck_disk },
+	{ "no-stuck-disk", bug_no_stuck_disk },
+	{ "unwoken", bug_unwoken },
+	{ "no-unwoken", bug_no_unwoken },
+	{ "early-signal", bug_early_signal },
+	{ "no-early-signal", bug_no_early_signal },
 	{ NULL, NULL },
 };

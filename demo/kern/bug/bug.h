@@ -62,4 +62,17 @@ void bug_null_call(uint64_t until_ns);
 /* A thread sleeps with a spinlock held. */
 void bug_sleep_spin(uint64_t until_ns);
 
+/*
+ * Waits that do not end, and the same without the mistake: for an interrupt that still comes, for a disk with a lock held, for jobs that are
+ * queued without a wakeup, for a signal that came too early.
+ */
+void bug_sensor(uint64_t until_ns);
+void bug_no_sensor(uint64_t until_ns);
+void bug_stuck_disk(uint64_t until_ns);
+void bug_no_stuck_disk(uint64_t until_ns);
+void bug_unwoken(uint64_t until_ns);
+void bug_no_unwoken(uint64_t until_ns);
+void bug_early_signal(uint64_t until_ns);
+void bug_no_early_signal(uint64_t until_ns);
+
 #endif

@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Waits that last far too long by what the trace shows of such waits: a thread whose wakeups came like clockwork and stopped,
+ * one that waits for a device that always answered soon, one that sleeps with a lock that others wait for, one that sleeps until a time
+ * that is over. Nothing says for certain
+ * that it should have been woken; and what comes now and then, or in bursts, as input and packets do, may rightly stay away.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+#include "why/rests.h"
+#include "why/sleepers.h"
+
+#define MOST	     8u	   /* findings */
+#define KNOWN_WAITS  8u	   /* that ended: so many tell how long such a wait takes */
+#define MANY_WAITS   16u   /* the same where nobody waits for the thread */
+#define TIMES_LONGER 8u	   /* than the longest before, where others wait for the thread … */
+#define TIMES_MORE   64u   /* … and where nobody does */
+#define TIMES_QUIET  16u   /* the longest time between two wakeups that came like clockwork */
+#define BEHIND_MS    1000u /* that others have waited */
+#define LONG_MS	     2000u
+#define VERY_LONG_MS 5000u
+#define UNKNOWN_MS   10000u /* where no such wait has ended */
+#define QUIET_MS     1000u
+#define FLOW_MS	     10u /* what comes more often, by an interrupt that stays away, is a flow that is over */
+#define WAKERS	     3u	 /* shown */
+
+enum reason { NONE, BLOCKS, HOLDS, DEVICE, RHYTHM };
+
+struct case_of {
+	const struct why_rest *rest;
+	enum reason reason;
+	enum why_sure sure;
+	uint64_t ticks; /* waited */
+	uint64_t usual; /* of RHYTHM: between two wakeups */
+	bool irq_comes; /* the interrupt that used to wake it */
+};
+
+/* ---- How long ------------------------------------------------------------------------------------ */
+
+static bool all_idle(const struct why_evidence *evidence)
+{
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (why_is_there(&evidence->cpu[n]) && evidence->cpu[n].row.mode != KTRX_MODE_IDLE)
+			return false;
+	return true;
+}
+
+/*
+ * Time counts while the machine is seen to go on. Where all CPUs idle, ticks may rest rightly, and the host's word for how long
+ * nothing came is all that there is: then nothing is more than possible.
+ */
+static uint64_t waited(const struct why_evidence *evidence, const struct why_rest *rest, bool *doubtful)
+{
+	const uint64_t seen = why_rest_ticks(evidence, rest);
+
+	*doubtful = false;
+	if (!rest->since || evidence->alive == evidence->end || evidence->stood_before || !all_idle(evidence))
+		return seen;
+	*doubtful = true;
+	return why_age(evidence, rest->since);
+}
+
+/* ---- What for ------------------------------------------------------------------------------------ */
+
+static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint64_t ticks, uint64_t times)
+{
+	const uint64_t least = why_ms(evidence, ms),
+		       longer = ticks > UINT64_MAX / times ? UINT64_MAX : ticks * times;
+
+	return least > longer ? least : longer;
+}
+
+static void judge_blocks(const struct why_evidence *evidence, struct case_of *one)
+{
+	const struct why_queue *queue = one->rest->queue;
+	const uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
+
+	if (!one->rest->behind || one->rest->behind_ticks < why_ms(evidence, BEHIND_MS))
+		return;
+	if (waits >= KNOWN_WAITS && one->ticks >= at_least(evidence, LONG_MS, longest, TIMES_LONGER))
+		one->sure = WHY_LIKELY;
+	else if (waits >= KNOWN_WAITS || one->ticks < at_least(evidence, VERY_LONG_MS, longest, TIMES_LONGER))
+		return;
+	one->reason = BLOCKS;
+}
+
+static void judge_device(const struct why_evidence *evidence, struct case_of *one)
+{
+	const struct why_queue *queue = one->rest->queue;
+	const uint64_t waits = queue ? queue->waits : 0, longest = queue ? queue->longest : 0;
+
+	if (one->rest->kind != KTRX_WAIT_DEVICE)
+		return;
+	if (one->rest->lock &&
+	    one->ticks >= at_least(evidence, waits ? VERY_LONG_MS : UNKNOWN_MS, longest, TIMES_LONGER))
+		one->reason = HOLDS;
+	else if (waits >= MANY_WAITS && one->ticks >= at_least(evidence, VERY_LONG_MS, longest, TIMES_MORE))
+		one->reason = DEVICE;
+}
+
+/* Does the interrupt that woke the queue's sleepers still come, to its CPU? */
+static bool irq_comes(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t quiet)
+{
+	const struct why_interrupts *interrupts;
+
+	if (!queue->irq.known || queue->irq.cpu >= evidence->cpus)
+		return false;
+	interrupts = &evidence->cpu[queue->irq.cpu].interrupts;
+	for (uint32_t n = 0; n < interrupts->kinds; n++)
+		if (interrupts->kind[n].number == queue->irq.number)
+			return interrupts->kind[n].last < evidence->alive &&
+			       evidence->alive - interrupts->kind[n].last < quiet / 4;
+	return false;
+}
+
+/* Is there a thread that used to wake the queue's sleepers, and that is not at rest itself? */
+static bool has_waker(const struct why_evidence *evidence, const struct why_rests *rests,
+		      const struct why_queue *queue)
+{
+	for (uint32_t n = 0; n < queue->wakers && !queue->by_others; n++) {
+		const struct why_thread *waker = why_thread_find(evidence, queue->waker[n].thread);
+
+		if (!waker || queue->waker[n].wakes == 0 || waker->idle || why_is_gone(evidence, waker))
+			continue;
+		if (rests->of[waker - evidence->thread] == 0)
+			return true;
+	}
+	return false;
+}
+
+static void judge_rhythm(const struct why_evidence *evidence, const struct why_rests *rests,
+			 struct case_of *one)
+{
+	const struct why_queue *queue = one->rest->queue;
+	uint64_t quiet, longest;
+	bool by_irq;
+
+	if (!queue || !why_is_regular(evidence, queue, &one->usual))
+		return;
+	quiet = queue->rhythm.last < evidence->alive ? evidence->alive - queue->rhythm.last : 0;
+	if (quiet > one->ticks)
+		quiet = one->ticks;
+	longest = queue->longest > queue->rhythm.longest ? queue->longest : queue->rhythm.longest;
+	by_irq = 2 * queue->irq.wakes >= queue->wakes;
+	one->irq_comes = by_irq && irq_comes(evidence, queue, quiet);
+	if (quiet < at_least(evidence, one->irq_comes ? QUIET_MS : LONG_MS, longest, TIMES_QUIET))
+		return;
+	if (by_irq && !one->irq_comes && one->usual < why_ms(evidence, FLOW_MS))
+		return;
+	if (!by_irq && !has_waker(evidence, rests, queue))
+		return;
+	one->reason = RHYTHM;
+	if (one->irq_comes && one->rest->told)
+		one->sure = WHY_LIKELY;
+}
+
+static struct case_of judge(const struct why_evidence *evidence, const struct why_rests *rests,
+			    const struct why_rest *rest)
+{
+	struct case_of one = { .rest = rest, .sure = WHY_POSSIBLE };
+	bool doubtful;
+
+	if (rest->kind != KTRX_WAIT_EVENT && rest->kind != KTRX_WAIT_DEVICE)
+		return one;
+	one.ticks = waited(evidence, rest, &doubtful);
+	judge_blocks(evidence, &one);
+	if (one.reason == NONE)
+		judge_rhythm(evidence, rests, &one);
+	if (one.reason == NONE)
+		judge_device(evidence, &one);
+	if (doubtful || !rest->told)
+		one.sure = WHY_POSSIBLE;
+	return one;
+}
+
+/* ---- In words ------------------------------------------------------------------------------------ */
+
+static void say_head(const struct why_evidence *evidence, struct why_finding *finding,
+		     const struct case_of *one)
+{
+	char rest[WHY_LINE], lock[WHY_WORDS], usual[WHY_WORDS];
+
+	why_say_rest(evidence, one->rest, rest, sizeof(rest));
+	switch (one->reason) {
+	case BLOCKS:
+		why_finding_head(finding, "%s, and holds lock %s, for which %" PRIu32 " other%s", rest,
+				 why_say_object(evidence, one->rest->lock, lock, sizeof(lock)),
+				 one->rest->behind, one->rest->behind == 1 ? " waits" : "s wait");
+		return;
+	case HOLDS:
+		why_finding_head(finding, "%s, and holds lock %s", rest,
+				 why_say_object(evidence, one->rest->lock, lock, sizeof(lock)));
+		return;
+	case RHYTHM:
+		why_finding_head(finding, "%s; its wakeups came every %s and have stopped", rest,
+				 why_say_ticks(evidence, one->usual, usual, sizeof(usual)));
+		return;
+	default:
+		why_finding_head(finding, "%s, far longer than ever before", rest);
+		return;
+	}
+}
+
+static void say_wakers(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct why_queue *queue)
+{
+	char who[WHY_WORDS], last[WHY_WORDS], acted[WHY_WORDS];
+	uint32_t shown = 0;
+
+	for (uint32_t n = 0; n < queue->wakers && shown < WAKERS; n++) {
+		const struct why_waker *waker = &queue->waker[n];
+		const struct why_thread *thread = why_thread_find(evidence, waker->thread);
+
+		if (waker->wakes == 0)
+			continue;
+		shown++;
+		why_say_actor(evidence, waker->thread + 1, who, sizeof(who));
+		why_say_since(evidence, "", waker->last, last, sizeof(last));
+		if (!thread || why_is_gone(evidence, thread))
+			why_finding_line(finding,
+					 "%s woke it %" PRIu64 " times, the last time %s ago, and has ended",
+					 who, waker->wakes, last);
+		else
+			why_finding_line(finding,
+					 "%s woke it %" PRIu64
+					 " times, the last time %s ago; its last event was %s ago",
+					 who, waker->wakes, last,
+					 why_say_ticks(evidence, why_age(evidence, thread->acted), acted,
+						       sizeof(acted)));
+	}
+}
+
+static void say_irq(const struct why_evidence *evidence, struct why_finding *finding,
+		    const struct case_of *one)
+{
+	const struct why_irq_waker *irq = &one->rest->queue->irq;
+	char which[WHY_WORDS] = "", last[WHY_WORDS];
+
+	if (irq->wakes == 0)
+		return;
+	if (irq->known)
+		why_say(which, sizeof(which), "interrupt %" PRIu32 " on CPU %" PRIu32, irq->number, irq->cpu);
+	why_finding_line(finding, "interrupts woke it %" PRIu64 " times, the last time %s ago%s%s%s",
+			 irq->wakes, why_say_since(evidence, "", irq->last, last, sizeof(last)),
+			 *which ? ": " : "", which,
+			 !irq->known	  ? ""
+			 : one->irq_comes ? ", which still comes"
+					  : ", which has not come lately");
+}
+
+static void say_rhythm(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct case_of *one)
+{
+	const struct why_rhythm *rhythm = &one->rest->queue->rhythm;
+	char usual[WHY_WORDS], longest[WHY_WORDS];
+
+	why_finding_line(finding,
+			 "%" PRIu64 " times a wakeup came about %s after the one before, at most %s after it",
+			 rhythm->intervals, why_say_ticks(evidence, one->usual, usual, sizeof(usual)),
+			 why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
+}
+
+static void say_behind(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct why_rest *rest)
+{
+	char who[WHY_WORDS], lock[WHY_WORDS], ticks[WHY_WORDS];
+
+	why_finding_line(finding, "%s has waited %s for lock %s",
+			 why_say_actor(evidence, rest->first->id + 1, who, sizeof(who)),
+			 why_say_ticks(evidence, rest->behind_ticks, ticks, sizeof(ticks)),
+			 why_say_object(evidence, rest->lock, lock, sizeof(lock)));
+}
+
+static void say_missing(const struct why_evidence *evidence, struct why_finding *finding,
+			const struct case_of *one)
+{
+	if (!one->rest->told) {
+		finding->partial = true;
+		why_finding_missing(finding, "the hook ktrace_thread_block(), which tells whether a "
+					     "sleep ends by itself");
+	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
+		why_finding_missing(finding,
+				    "the event sched.wake_nobody, which tells a wakeup that came too early "
+				    "from one that did not come");
+	} else if (finding->sure == WHY_POSSIBLE) {
+		why_finding_missing(finding, "what should wake it: that may rightly have gone quiet");
+	}
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct case_of *one)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, one->sure);
+	const struct why_rest *rest = one->rest;
+	char words[WHY_LINE];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	say_head(evidence, finding, one);
+	if (one->reason == RHYTHM)
+		say_rhythm(evidence, finding, one);
+	else
+		why_finding_line(finding, "%s", why_say_waits_before(evidence, rest, words, sizeof(words)));
+	if (rest->queue) {
+		say_irq(evidence, finding, one);
+		say_wakers(evidence, finding, rest->queue);
+	}
+	why_finding_actor(finding, (struct why_actor){ .id = rest->thread->id + 1,
+						       .holds = rest->lock,
+						       .waits = rest->object,
+						       .ticks = one->ticks,
+						       .pc = rest->pc });
+	if (rest->behind) {
+		say_behind(evidence, finding, rest);
+		why_finding_actor(finding, (struct why_actor){ .id = rest->first->id + 1,
+							       .waits = rest->lock,
+							       .ticks = rest->behind_ticks });
+	}
+	say_missing(evidence, finding, one);
+	return 0;
+}
+
+/* ---- Until a time -------------------------------------------------------------------------------- */
+
+/*
+ * Since when the time is over until which it sleeps at the latest, as its kernel told, where its CPU has taken ticks after that; 0: it
+ * is not. A time that lies before the sleep is none: the kernel counts it in other units.
+ */
+static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	const struct ktrx_holder *row = &thread->holder;
+	const uint64_t late = why_ms(evidence, LONG_MS);
+
+	if (!thread->has_holder || row->state != KTRX_THREAD_WAITING || thread->idle ||
+	    row->cpu >= evidence->cpus || row->deadline <= row->state_stamp ||
+	    row->deadline <= row->wait_stamp || evidence->alive < row->deadline ||
+	    evidence->alive - row->deadline < late)
+		return 0;
+	return evidence->cpu[row->cpu].row.heartbeat_stamp >= row->deadline + late / 2 ? row->deadline : 0;
+}
+
+static int found_past(const struct why_evidence *evidence, struct why_findings *findings,
+		      const struct why_thread *thread, uint64_t since)
+{
+	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, WHY_LIKELY);
+	const struct why_cpu *cpu = &evidence->cpu[thread->holder.cpu];
+	char who[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "%s sleeps until a time that was over %s ago%s",
+			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
+			 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)),
+			 why_say_called(evidence, ", in ", thread->holder.wait_pc, place, sizeof(place)));
+	why_finding_line(finding, "CPU %" PRIu32 ", where it ran last, has ticks: %s", cpu->number,
+			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
+						       .waits = thread->holder.object,
+						       .ticks = why_age(evidence, since),
+						       .pc = thread->holder.wait_pc });
+	return 0;
+}
+
+static int find_past(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	uint32_t count = 0;
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->threads && count < MOST && !error; n++) {
+		const uint64_t since = past_since(evidence, &evidence->thread[n]);
+
+		if (since == 0)
+			continue;
+		count++;
+		error = found_past(evidence, findings, &evidence->thread[n], since);
+	}
+	return error;
+}
+
+/* ---- All of them --------------------------------------------------------------------------------- */
+
+/* A group that waits for each other's wakeups is another detector's. */
+static bool is_left_asleep(const struct why_sleepers *sleepers, const struct why_thread *thread)
+{
+	for (uint32_t n = 0; n < sleepers->count; n++)
+		if (sleepers->sleeper[n].thread == thread)
+			return true;
+	return false;
+}
+
+/* Of several that sleep on one queue the one that has slept longest stands for all. */
+static bool is_first_on_queue(const struct why_rests *rests, uint32_t n)
+{
+	for (uint32_t k = 0; k < n; k++)
+		if (rests->rest[k].queue == rests->rest[n].queue)
+			return false;
+	return true;
+}
+
+static int find_all(const struct why_evidence *evidence, struct why_findings *findings,
+		    const struct why_rests *rests, const struct why_sleepers *sleepers)
+{
+	uint32_t count = 0;
+	int error = 0;
+
+	for (uint32_t n = 0; n < rests->count && count < MOST && !error; n++) {
+		struct case_of one = judge(evidence, rests, &rests->rest[n]);
+
+		if (one.reason == NONE || is_left_asleep(sleepers, one.rest->thread) ||
+		    (one.reason == RHYTHM && !is_first_on_queue(rests, n)))
+			continue;
+		count++;
+		error = found(evidence, findings, &one);
+	}
+	return error;
+}
+
+int why_detect_overdue(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	struct why_sleepers sleepers = { NULL, 0 };
+	struct why_rests rests;
+	int error;
+
+	if (why_ended_well(evidence) || evidence->panic.stamp || evidence->cut || evidence->reset ||
+	    evidence->info->frequency == 0)
+		return 0;
+	error = why_rests_find(&rests, evidence);
+	if (!error)
+		error = why_sleepers_find(&sleepers, evidence);
+	if (!error)
+		error = find_all(evidence, findings, &rests, &sleepers);
+	if (!error)
+		error = find_past(evidence, findings);
+	why_sleepers_free(&sleepers);
+	why_rests_free(&rests);
+	return error;
+}

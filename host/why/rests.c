@@ -1,0 +1,237 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "why/rests.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "why/graph.h"
+#include "why/pulse.h"
+
+#define REGULAR_LEAST 20u /* intervals */
+#define REGULAR_MS    1000u
+#define REGULAR_PART  8u /* in tenths: so many are between half and twice the usual one */
+
+/* ---- Which they are ------------------------------------------------------------------------------ */
+
+static bool by_row(const struct why_thread *thread, struct why_rest *rest)
+{
+	const struct ktrx_holder *row = &thread->holder;
+	const bool polls = row->state != KTRX_THREAD_WAITING && row->wait == KTRX_WAIT_LOCK;
+
+	if ((row->state != KTRX_THREAD_WAITING && !polls) || row->deadline || row->wait == KTRX_WAIT_TIME)
+		return false;
+	rest->told = true;
+	rest->kind = row->wait;
+	rest->object = row->wait == KTRX_WAIT_NONE ? 0 : row->object;
+	rest->since = row->wait != KTRX_WAIT_NONE && row->wait_stamp ? row->wait_stamp : row->state_stamp;
+	rest->pc = row->wait_pc;
+	return true;
+}
+
+/* Events do not tell until when a thread sleeps, but what for. */
+static bool by_events(const struct why_thread *thread, struct why_rest *rest)
+{
+	if ((thread->state != THREADS_SLEEPING && thread->state != THREADS_WAITING) || !thread->blocked ||
+	    thread->blocked_for == KTRX_WAIT_TIME)
+		return false;
+	rest->kind = thread->blocked_for;
+	rest->object = thread->blocked_on;
+	rest->since = thread->blocked;
+	return true;
+}
+
+static bool rests(const struct why_evidence *evidence, const struct why_thread *thread, struct why_rest *rest)
+{
+	*rest = (struct why_rest){ .thread = thread };
+	if (thread->idle || why_is_gone(evidence, thread))
+		return false;
+	if (thread->has_holder && thread->holder.state != KTRX_THREAD_UNKNOWN ? !by_row(thread, rest)
+									      : !by_events(thread, rest))
+		return false;
+	rest->queue = why_queue_find(evidence, rest->object);
+	if (!rest->queue)
+		rest->queue = thread->blocked ? why_queue_find(evidence, thread->blocked_on) : NULL;
+	if (!rest->queue)
+		rest->queue = why_queue_of_thread(evidence, thread->id);
+	for (uint32_t n = 0; n < KTRX_HELD && !rest->lock; n++)
+		rest->lock = thread->holder.held[n].object;
+	return true;
+}
+
+/* ---- Who is behind them -------------------------------------------------------------------------- */
+
+static struct why_rest *rest_of_node(const struct why_graph *graph, const struct why_rests *rests,
+				     uint32_t node)
+{
+	const uint32_t at = node < graph->cpus ? 0 : rests->of[node - graph->cpus];
+
+	return at ? &rests->rest[at - 1] : NULL;
+}
+
+static void add_edge(const struct why_evidence *evidence, const struct why_graph *graph,
+		     const struct why_edge *edge, const struct why_rests *rests)
+{
+	struct why_rest *from = rest_of_node(graph, rests, edge->from);
+	struct why_rest *to = rest_of_node(graph, rests, edge->to);
+	const uint64_t ticks = edge->since ? why_age(evidence, edge->since) : 0;
+
+	if (!why_edge_is_lock(edge))
+		return;
+	if (from)
+		from->owner = why_node_id(graph, evidence, edge->to);
+	if (!to || edge->from < graph->cpus)
+		return;
+	if (to->behind++ && ticks <= to->behind_ticks)
+		return;
+	to->behind_ticks = ticks;
+	to->lock = edge->object;
+	to->first = &evidence->thread[edge->from - graph->cpus];
+}
+
+static int add_behind(const struct why_evidence *evidence, const struct why_rests *rests)
+{
+	struct why_graph *graph;
+	int error = why_graph_build(&graph, evidence);
+
+	for (uint32_t n = 0; !error && n < graph->edges; n++)
+		add_edge(evidence, graph, &graph->edge[n], rests);
+	why_graph_free(graph);
+	return error;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct why_rest *left = a, *right = b;
+
+	if (left->since != right->since)
+		return left->since < right->since ? -1 : 1;
+	return left->thread < right->thread ? -1 : left->thread > right->thread;
+}
+
+int why_rests_find(struct why_rests *result, const struct why_evidence *evidence)
+{
+	int error;
+
+	*result = (struct why_rests){ .rest = calloc(evidence->threads + 1u, sizeof(*result->rest)),
+				      .of = calloc(evidence->threads + 1u, sizeof(*result->of)) };
+	if (!result->rest || !result->of) {
+		why_rests_free(result);
+		return KTREAD_E_MEMORY;
+	}
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		result->count += rests(evidence, &evidence->thread[n], &result->rest[result->count]);
+	if (result->count)
+		qsort(result->rest, result->count, sizeof(*result->rest), by_age);
+	for (uint32_t n = 0; n < result->count; n++)
+		result->of[result->rest[n].thread - evidence->thread] = n + 1;
+	error = add_behind(evidence, result);
+	if (error)
+		why_rests_free(result);
+	return error;
+}
+
+void why_rests_free(struct why_rests *rests)
+{
+	free(rests->rest);
+	free(rests->of);
+	*rests = (struct why_rests){ NULL, NULL, 0 };
+}
+
+/* ---- What was before ----------------------------------------------------------------------------- */
+
+uint64_t why_rest_ticks(const struct why_evidence *evidence, const struct why_rest *rest)
+{
+	return rest->since && rest->since < evidence->alive ? evidence->alive - rest->since : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+
+	return left < right ? -1 : left > right;
+}
+
+bool why_is_regular(const struct why_evidence *evidence, const struct why_queue *queue, uint64_t *usual)
+{
+	const struct why_rhythm *rhythm = &queue->rhythm;
+	uint64_t interval[WHY_INTERVALS];
+	uint32_t count = rhythm->intervals < WHY_INTERVALS ? (uint32_t)rhythm->intervals : WHY_INTERVALS;
+	uint32_t alike = 0;
+
+	if (rhythm->intervals < REGULAR_LEAST || why_ms(evidence, REGULAR_MS) == 0 ||
+	    rhythm->last - rhythm->first < why_ms(evidence, REGULAR_MS))
+		return false;
+	memcpy(interval, rhythm->interval, count * sizeof(interval[0]));
+	qsort(interval, count, sizeof(interval[0]), by_size);
+	*usual = interval[count / 2];
+	for (uint32_t n = 0; n < count; n++)
+		alike += interval[n] >= *usual / 2 && interval[n] <= 2 * *usual;
+	return 10 * alike >= REGULAR_PART * count;
+}
+
+bool why_rest_is_usual(const struct why_evidence *evidence, const struct why_rest *rest)
+{
+	const uint64_t ticks = why_rest_ticks(evidence, rest);
+
+	return rest->queue && (rest->queue->longest >= ticks || rest->queue->rhythm.longest >= ticks);
+}
+
+/* ---- In words ------------------------------------------------------------------------------------ */
+
+const char *why_say_rest(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
+			 size_t size)
+{
+	char who[WHY_WORDS], since[WHY_WORDS], what[WHY_WORDS + 8] = "", place[WHY_WORDS], owner[WHY_WORDS],
+								held[WHY_WORDS + 16] = "";
+	const char *on = rest->kind == KTRX_WAIT_LOCK	  ? " for lock"
+			 : rest->kind == KTRX_WAIT_DEVICE ? " for device"
+			 : rest->kind == KTRX_WAIT_THREAD ? " for the end of"
+			 : rest->object			  ? " on"
+							  : "";
+
+	if (rest->kind == KTRX_WAIT_THREAD)
+		why_say_actor(evidence, (uint32_t)rest->object + 1, what, sizeof(what));
+	else if (rest->object)
+		why_say_object(evidence, rest->object, what, sizeof(what));
+	if (rest->owner)
+		why_say(held, sizeof(held), ", which %s holds",
+			why_say_actor(evidence, rest->owner, owner, sizeof(owner)));
+	return why_say(buffer, size, "%s has waited%s%s%s%s%s%s",
+		       why_say_actor(evidence, rest->thread->id + 1, who, sizeof(who)),
+		       why_say_since(evidence, " ", rest->since, since, sizeof(since)), on, *what ? " " : "",
+		       what, held, why_say_called(evidence, ", in ", rest->pc, place, sizeof(place)));
+}
+
+/* "; a wakeup came 1.2 ms before it and met no thread" */
+static const char *say_nobody(const struct why_evidence *evidence, const struct why_rest *rest, char *buffer,
+			      size_t size)
+{
+	const struct why_queue *queue = rest->queue;
+	char ticks[WHY_WORDS];
+
+	if (!queue || !queue->nobody || queue->nobody_stamp < queue->last_wake ||
+	    queue->nobody_stamp > rest->since)
+		return why_say(buffer, size, "%s", "");
+	return why_say(buffer, size, "; a wakeup came %s before it and met no thread",
+		       why_say_ticks(evidence, rest->since - queue->nobody_stamp, ticks, sizeof(ticks)));
+}
+
+const char *why_say_waits_before(const struct why_evidence *evidence, const struct why_rest *rest,
+				 char *buffer, size_t size)
+{
+	const struct why_queue *queue = rest->queue;
+	char longest[WHY_WORDS], nobody[WHY_WORDS];
+
+	say_nobody(evidence, rest, nobody, sizeof(nobody));
+	if (queue && queue->waits)
+		return why_say(buffer, size, "%" PRIu64 " such wait%s ended before, the longest after %s%s",
+			       queue->waits, queue->waits == 1 ? "" : "s",
+			       why_say_ticks(evidence, queue->longest, longest, sizeof(longest)), nobody);
+	if (rest->told && rest->thread->holder.wakes > 1) /* the first one is often that it was made */
+		return why_say(buffer, size,
+			       "it was woken %" PRIu32
+			       " times since it began, what for is not in the trace%s",
+			       rest->thread->holder.wakes, nobody);
+	return why_say(buffer, size, "the trace shows no such wait that ended%s", nobody);
+}

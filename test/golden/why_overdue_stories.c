@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that sleep far longer than they used to, on a machine that looks idle. */
+#include "test/golden/why_stories.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "ktrace/hooks.h"
+#include "test/fake/machine.h"
+#include "test/golden/why_story.h"
+
+#define WORK  0x88000u
+#define TURNS 30u
+#define EVERY 50u /* ms */
+
+/* Thread 5 sleeps until thread 6 comes, time and again, and thread 6 for a time. When it slept last, in ms. */
+static uint64_t take_turns(uint32_t kind, const char *what)
+{
+	uint64_t ms = 20;
+
+	for (uint32_t n = 0; n < TURNS; n++, ms += EVERY) {
+		run(0, 5, ms);
+		sleep_on(WORK, what, kind, 0);
+		at(ms + EVERY - 1);
+		run(1, 6, ms + EVERY - 1);
+		wake(5);
+		sleep_on(0, NULL, KTRX_WAIT_TIME, ms + 2 * EVERY - 1);
+	}
+	run(0, 5, ms);
+	return ms;
+}
+
+/* Thread 6 goes on to come, and no longer wakes thread 5. */
+static void tell_unwoken(void)
+{
+	uint64_t ms;
+
+	boot();
+	ms = take_turns(KTRX_WAIT_EVENT, "jobs");
+	sleep_on(WORK, "jobs", KTRX_WAIT_EVENT, 0);
+	while ((ms += EVERY) < 5000) {
+		go_on_to(ms);
+		run(1, 6, ms);
+		sleep_on(0, NULL, KTRX_WAIT_TIME, ms + EVERY);
+	}
+	go_on_to(5000);
+	save("unwoken.ktrx");
+}
+
+/* Thread 5 has a mutex that thread 7 waits for, and its device does not answer. */
+static void tell_stuck_device(void)
+{
+	uint64_t ms;
+
+	boot();
+	ms = take_turns(KTRX_WAIT_DEVICE, "disk");
+	take(A, KTRACE_BY_THREAD, PLACE);
+	sleep_on(WORK, "disk", KTRX_WAIT_DEVICE, 0);
+	run(2, 7, ms + 1);
+	sleep_for(A, "alpha", 5, PLACE + 0x10);
+	run(1, 6, ms + EVERY - 1);
+	sleep_on(0, NULL, KTRX_WAIT_TIME, 9010);
+	go_on_to(9000);
+	save("stuck-device.ktrx");
+}
+
+/* Thread 6 sleeps until a time that is over, and its CPU has ticks. */
+static void tell_late(void)
+{
+	boot();
+	run(1, 6, 20);
+	sleep_on(0, NULL, KTRX_WAIT_TIME, 70);
+	go_on_to(5000);
+	save("late.ktrx");
+}
+
+/* Thread 5 has waited as long before. */
+static void tell_rest(void)
+{
+	boot();
+	run(0, 5, 20);
+	sleep_on(WORK, "letters", KTRX_WAIT_EVENT, 0);
+	go_on_to(3000);
+	run(1, 6, 3005);
+	wake(5);
+	sleep_on(0, NULL, KTRX_WAIT_TIME, 9000);
+	run(0, 5, 3006);
+	sleep_on(WORK, "letters", KTRX_WAIT_EVENT, 0);
+	go_on_to(5000);
+	save("rest.ktrx");
+}
+
+void tell_overdue(void)
+{
+	tell_unwoken();
+	tell_stuck_device();
+	tell_late();
+	tell_rest();
+}

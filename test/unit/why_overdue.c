@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Waits that last too long, and the many that last as long as they like: input, requests, packets, slow devices. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "ktrx/slot.h"
+#include "unit/script.h"
+#include "unit/why_support.h"
+
+#define V(value) ((uint64_t)(value))
+
+#define IDLE	1u
+#define SLEEPER 5u
+#define WAKER	6u
+#define WAITER	7u
+#define QUEUE	0x1000u
+#define LOCK	0x2000u
+#define IRQ	33u
+#define END_MS	12000u
+
+enum { OTHER = 1, BLOCK, WAKE, NOBODY, ENTER, EXIT };
+
+static int begin(void **state)
+{
+	int error = why_setup(state);
+
+	script_type(OTHER, "mine", "other", "");
+	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
+	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(NOBODY, "sched", "wake_nobody", "u64 queue,u64 ip");
+	script_type(ENTER, "irq", "enter", "u32 irq");
+	script_type(EXIT, "irq", "exit", "u32 irq");
+	script_thread(IDLE, "idle");
+	for (uint32_t cpu = 0; cpu < 2; cpu++) {
+		why_cpu_row(cpu, KTRX_MODE_IDLE);
+		script_cpu(cpu)->heartbeats = 1000;
+		script_cpu(cpu)->heartbeat_stamp = END_MS * MS;
+		script_cpu(cpu)->now = END_MS * MS;
+		script_cpu(cpu)->thread = IDLE;
+		script_event(OTHER, MS, cpu, IDLE);
+		script_event(OTHER, END_MS * MS, cpu, IDLE);
+	}
+	return error;
+}
+
+static struct ktrx_holder *sleeps(uint32_t thread, const char *name, uint8_t kind, uint64_t since_ms)
+{
+	struct ktrx_holder *row = why_thread_row(thread, name, KTRX_THREAD_WAITING, 0);
+
+	why_waits(row, kind, QUEUE, "queue", since_ms * MS);
+	script_event(BLOCK, since_ms * MS, 0, IDLE, V(QUEUE), V(thread), V(kind));
+	return row;
+}
+
+/* The sleeper sleeps at one time and is woken at another, by a thread or, for thread 0, by an interrupt on CPU 1. */
+static void turn(uint32_t waker, uint8_t kind, uint64_t from_us, uint64_t to_us)
+{
+	script_event(BLOCK, from_us * 1000, 0, IDLE, V(QUEUE), V(SLEEPER), V(kind));
+	if (waker) {
+		script_event(WAKE, to_us * 1000, 1, waker, V(SLEEPER));
+		script_event(OTHER, to_us * 1000 + 100, 1, IDLE);
+		return;
+	}
+	script_event(ENTER, to_us * 1000 - 200, 1, IDLE, V(IRQ))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(WAKE, to_us * 1000, 1, IDLE, V(SLEEPER))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(EXIT, to_us * 1000 + 200, 1, IDLE, V(IRQ))->context = KTRX_CONTEXT_INTERRUPT;
+}
+
+/* `count` turns, a wakeup each `every_us`, from 100 ms on. When the last one came, in ms. */
+static uint64_t turns(uint32_t waker, uint8_t kind, uint32_t count, uint64_t every_us)
+{
+	for (uint32_t n = 1; n <= count; n++)
+		turn(waker, kind, 100000 + (n - 1) * every_us + every_us / 10, 100000 + n * every_us);
+	return 100 + count * every_us / 1000;
+}
+
+static void irq_goes_on(uint64_t from_ms)
+{
+	for (uint64_t ms = from_ms; ms < END_MS; ms += 50) {
+		script_event(ENTER, ms * MS, 1, IDLE, V(IRQ))->context = KTRX_CONTEXT_INTERRUPT;
+		script_event(EXIT, ms * MS + 200, 1, IDLE, V(IRQ))->context = KTRX_CONTEXT_INTERRUPT;
+	}
+}
+
+static void waker_lives(void)
+{
+	struct ktrx_holder *row = why_thread_row(WAKER, "waker", KTRX_THREAD_WAITING, 1);
+
+	why_waits(row, KTRX_WAIT_TIME, 0, "", (END_MS - 5) * MS);
+	row->deadline = (END_MS + 5) * MS;
+	script_event(OTHER, (END_MS - 6) * MS, 1, WAKER);
+	script_event(OTHER, (END_MS - 6) * MS + 100, 1, IDLE);
+}
+
+static void is_overdue(enum why_sure sure)
+{
+	assert_int_equal(why_count(WHY_OVERDUE), 1);
+	if (sure == WHY_POSSIBLE) {
+		assert_int_equal(why_judge()->verdict, WHY_IDLE);
+		assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
+		why_says("open: overdue (possible), see below");
+	} else {
+		assert_int_equal(why_judge()->verdict, WHY_OVERDUE);
+		assert_int_equal(why_judge()->sure, sure);
+	}
+}
+
+static void is_idle(enum why_sure sure)
+{
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+	assert_int_equal(why_judge()->verdict, WHY_IDLE);
+	assert_int_equal(why_judge()->sure, sure);
+}
+
+/* ---- Like clockwork ------------------------------------------------------------------------------ */
+
+static void a_clockwork_whose_interrupt_still_comes_is_likely_overdue(void **state)
+{
+	const uint64_t last = turns(0, KTRX_WAIT_EVENT, 40, 50000);
+
+	(void)state;
+	irq_goes_on(last + 50);
+	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
+	is_overdue(WHY_LIKELY);
+	why_says("thread 5 (sampler) has waited 9.89 s on queue (0x1000); its wakeups came every 50.0 ms");
+	why_says("interrupts woke it 40 times, the last time 9.90 s ago: interrupt 33 on CPU 1, which still "
+		 "comes");
+}
+
+static void a_clockwork_whose_interrupt_stays_away_is_possibly_overdue(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 40, 50000) + 5);
+	is_overdue(WHY_POSSIBLE);
+	why_says("which has not come lately");
+}
+
+static void a_clockwork_whose_waker_lives_is_possibly_overdue(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, turns(WAKER, KTRX_WAIT_EVENT, 40, 50000) + 5);
+	waker_lives();
+	is_overdue(WHY_POSSIBLE);
+	why_says("thread 6 (waker) woke it 40 times");
+}
+
+static void a_clockwork_whose_waker_has_ended_is_over(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "consumer", KTRX_WAIT_EVENT, turns(WAKER, KTRX_WAIT_EVENT, 40, 50000) + 5);
+	is_idle(WHY_LIKELY);
+	why_says("thread 5 (consumer) has waited 9.89 s on queue (0x1000): 40 such waits ended before, the "
+		 "longest "
+		 "after 45.0 ms");
+}
+
+static void a_clockwork_that_still_runs_is_well(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 238, 50000) + 5);
+	is_idle(WHY_CERTAIN);
+}
+
+/* Bursts of wakeups with pauses, as of somebody who types. */
+static void what_comes_in_bursts_may_stay_away(void **state)
+{
+	uint64_t us = 100000;
+
+	(void)state;
+	for (uint32_t n = 0; n < 60; n++) {
+		const uint64_t step = n % 12 == 0 ? 700000 : 20000 + 9000 * (n % 7) * (n % 5);
+
+		turn(0, KTRX_WAIT_EVENT, us + 100, us + step);
+		us += step;
+	}
+	assert_true(us / 1000 < END_MS - 4000);
+	irq_goes_on(us / 1000 + 50);
+	sleeps(SLEEPER, "shell", KTRX_WAIT_EVENT, us / 1000 + 1);
+	is_idle(WHY_LIKELY);
+}
+
+/* A flow of packets or bytes, even and dense, that is over. */
+static void a_flow_that_is_over_is_well(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "network", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 1500, 1000) + 5);
+	is_idle(WHY_LIKELY);
+}
+
+static void a_few_wakeups_make_no_clockwork(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, turns(0, KTRX_WAIT_EVENT, 15, 50000) + 5);
+	is_idle(WHY_LIKELY);
+}
+
+/* Nothing came from the machine any more: whether it went on then nobody has seen. */
+static void a_machine_that_stood_is_not_overdue(void **state)
+{
+	const uint64_t last = turns(0, KTRX_WAIT_EVENT, 236, 50000);
+
+	(void)state;
+	script_info()->note = "silent: 20.0 s or more\n";
+	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
+	assert_int_equal(why_count(WHY_OVERDUE), 0);
+}
+
+/* ---- Devices and locks --------------------------------------------------------------------------- */
+
+static void holds_and_is_waited_for(uint64_t since_ms)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+
+	why_holds(sleeps(SLEEPER, "reader", KTRX_WAIT_DEVICE, since_ms), LOCK, since_ms * MS);
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", (since_ms + 1) * MS);
+}
+
+static void a_device_that_stopped_to_answer_holds_up_others(void **state)
+{
+	(void)state;
+	holds_and_is_waited_for(turns(WAKER, KTRX_WAIT_DEVICE, 20, 20000) + 5);
+	is_overdue(WHY_LIKELY);
+	why_says("thread 5 (reader) has waited 11.49 s for device queue (0x1000), and holds lock cache");
+	why_says("20 such waits ended before, the longest after 18.0 ms");
+	why_says("thread 7 (waiter) has waited 11.49 s for lock cache (0x2000)");
+}
+
+/* The same to begin with, with no wait before it: that may be how long it takes. */
+static void a_device_of_which_nothing_is_known_is_possibly_late(void **state)
+{
+	(void)state;
+	holds_and_is_waited_for(1000);
+	is_overdue(WHY_POSSIBLE);
+}
+
+static void a_slow_device_is_well(void **state)
+{
+	(void)state;
+	holds_and_is_waited_for(turns(WAKER, KTRX_WAIT_DEVICE, 10, 900000) + 5);
+	is_idle(WHY_LIKELY);
+}
+
+static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "reader", KTRX_WAIT_DEVICE, turns(WAKER, KTRX_WAIT_DEVICE, 40, 20000) + 5);
+	is_overdue(WHY_POSSIBLE);
+	why_says("far longer than ever before");
+}
+
+/* ---- Until a time -------------------------------------------------------------------------------- */
+
+static void until(uint64_t deadline)
+{
+	struct ktrx_holder *row = why_thread_row(SLEEPER, "timer", KTRX_THREAD_WAITING, 0);
+
+	why_waits(row, KTRX_WAIT_TIME, 0, "", 1000 * MS);
+	row->deadline = deadline;
+}
+
+static void a_time_that_is_long_over_is_overdue(void **state)
+{
+	(void)state;
+	until(1500 * MS);
+	is_overdue(WHY_LIKELY);
+	why_says("thread 5 (timer) sleeps until a time that was over 10.50 s ago");
+}
+
+static void a_time_that_is_just_over_is_none(void **state)
+{
+	(void)state;
+	until((END_MS - 900) * MS);
+	is_idle(WHY_CERTAIN);
+}
+
+/* As of a kernel that counts in microseconds. */
+static void a_time_before_the_sleep_is_none(void **state)
+{
+	(void)state;
+	until(2 * MS);
+	is_idle(WHY_CERTAIN);
+}
+
+/* ---- What is certain ----------------------------------------------------------------------------- */
+
+static void a_machine_without_open_waits_is_certainly_idle(void **state)
+{
+	(void)state;
+	waker_lives();
+	is_idle(WHY_CERTAIN);
+}
+
+static void a_wait_as_long_as_earlier_ones_is_not_open(void **state)
+{
+	(void)state;
+	turn(WAKER, KTRX_WAIT_EVENT, 100000, 9000000);
+	sleeps(SLEEPER, "server", KTRX_WAIT_EVENT, 9001);
+	waker_lives();
+	is_idle(WHY_CERTAIN);
+	why_says("1 such wait ended before, the longest after 8.90 s");
+}
+
+static void a_wait_that_was_never_seen_to_end_is_open(void **state)
+{
+	(void)state;
+	sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
+	is_idle(WHY_LIKELY);
+	why_says("thread 5 (init) has waited 11.00 s on queue (0x1000): the trace shows no such wait that "
+		 "ended");
+}
+
+static void a_wakeup_that_came_too_early_is_named(void **state)
+{
+	(void)state;
+	script_event(NOBODY, 998 * MS, 1, WAKER, V(QUEUE), V(0x77000));
+	script_event(OTHER, 999 * MS, 1, IDLE);
+	sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
+	waker_lives();
+	is_idle(WHY_LIKELY);
+	why_says("the trace shows no such wait that ended; a wakeup came 2.0");
+}
+
+static void events_that_are_switched_off_are_missed(void **state)
+{
+	(void)state;
+	ktread_type_find(script_trace(), "sched", "wake_nobody");
+	sleeps(SLEEPER, "init", KTRX_WAIT_EVENT, 1000);
+	((struct ktread_type *)(uintptr_t)ktread_type_find(script_trace(), "sched", "wake_nobody"))->state =
+		0;
+	is_idle(WHY_LIKELY);
+	why_says("to be surer: the event sched.wake_nobody");
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(a_clockwork_whose_interrupt_still_comes_is_likely_overdue),
+		TEST(a_clockwork_whose_interrupt_stays_away_is_possibly_overdue),
+		TEST(a_clockwork_whose_waker_lives_is_possibly_overdue),
+		TEST(a_clockwork_whose_waker_has_ended_is_over),
+		TEST(a_clockwork_that_still_runs_is_well),
+		TEST(what_comes_in_bursts_may_stay_away),
+		TEST(a_flow_that_is_over_is_well),
+		TEST(a_few_wakeups_make_no_clockwork),
+		TEST(a_machine_that_stood_is_not_overdue),
+		TEST(a_device_that_stopped_to_answer_holds_up_others),
+		TEST(a_device_of_which_nothing_is_known_is_possibly_late),
+		TEST(a_slow_device_is_well),
+		TEST(a_device_that_always_answered_at_once_is_possibly_late),
+		TEST(a_time_that_is_long_over_is_overdue),
+		TEST(a_time_that_is_just_over_is_none),
+		TEST(a_time_before_the_sleep_is_none),
+		TEST(a_machine_without_open_waits_is_certainly_idle),
+		TEST(a_wait_as_long_as_earlier_ones_is_not_open),
+		TEST(a_wait_that_was_never_seen_to_end_is_open),
+		TEST(a_wakeup_that_came_too_early_is_named),
+		TEST(events_that_are_switched_off_are_missed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
