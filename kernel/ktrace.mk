@@ -12,6 +12,7 @@
 #   KTRACE_SOURCES_<arch>   on top, for x86_64, aarch64 or riscv64: C
 #   KTRACE_ASM_<arch>       on top, for the same: assembler, .S; empty for x86_64
 #   KTRACE_INCLUDES_<arch>  its -I flags
+#   KTRACE_INCLUDES_COMPAT  on top, for code that includes <sys/ktr.h>
 #
 # No flag is needed beyond those of a freestanding kernel; doc/porting.md says which ones those are.
 ifndef KTRACE_ROOT
@@ -65,3 +66,4 @@ KTRACE_ASM_riscv64 := $(KTRACE_TRANSPORT_ASM_riscv64)
 KTRACE_INCLUDES_x86_64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/x86_64
 KTRACE_INCLUDES_aarch64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/aarch64
 KTRACE_INCLUDES_riscv64 := -I$(KTRACE_ROOT)/include -I$(KTRACE_ROOT)/kernel/arch/riscv64
+KTRACE_INCLUDES_COMPAT := -I$(KTRACE_ROOT)/include/compat

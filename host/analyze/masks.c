@@ -20,12 +20,35 @@ static int compare(const void *left, const void *right)
 	return order ? order : (int)a->id - (int)b->id;
 }
 
+/* Gives the events of a group their bits. None is beyond KTRX_EVENT_MAX, as there are not more events. */
+static void number_group(struct masks *masks, uint32_t first, uint32_t end)
+{
+	uint8_t taken[KTRX_EVENT_MAX + 1] = { 0 };
+	uint32_t next = 0;
+
+	for (uint32_t n = first; n < end; n++)
+		if (masks->type[n]->mask_bit)
+			taken[masks->type[n]->mask_bit - 1] = 1;
+	for (uint32_t n = first; n < end; n++) {
+		if (masks->type[n]->mask_bit) {
+			masks->bit[n] = masks->type[n]->mask_bit - 1u;
+			continue;
+		}
+		while (next < KTRX_EVENT_MAX && taken[next])
+			next++;
+		masks->bit[n] = next++;
+	}
+}
+
 int masks_open(struct masks *masks, const struct ktread *trace)
 {
 	masks->types = 0;
 	masks->type = calloc(KTRX_EVENT_MAX + 1, sizeof(*masks->type));
-	if (!masks->type)
+	masks->bit = calloc(KTRX_EVENT_MAX + 1, sizeof(*masks->bit));
+	if (!masks->type || !masks->bit) {
+		masks_close(masks);
 		return KTREAD_E_MEMORY;
+	}
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
 
@@ -33,13 +56,19 @@ int masks_open(struct masks *masks, const struct ktread *trace)
 			masks->type[masks->types++] = type;
 	}
 	qsort(masks->type, masks->types, sizeof(*masks->type), compare);
+	for (uint32_t first = 0, end; first < masks->types; first = end) {
+		end = masks_end(masks, first);
+		number_group(masks, first, end);
+	}
 	return 0;
 }
 
 void masks_close(struct masks *masks)
 {
 	free(masks->type);
+	free(masks->bit);
 	masks->type = NULL;
+	masks->bit = NULL;
 	masks->types = 0;
 }
 
@@ -62,31 +91,33 @@ uint32_t masks_group(const struct masks *masks, const char *group, size_t length
 	return n;
 }
 
-/* Events of the four bits of a digit that are wanted. */
-static uint32_t wanted_digit(const struct masks *masks, uint32_t first, uint32_t end, uint32_t digit)
+int masks_have(const struct masks *masks, uint32_t n, uint32_t bit)
 {
-	uint32_t value = 0;
-
-	for (uint32_t bit = 0; bit < 4; bit++) {
-		uint32_t n = first + digit * 4 + bit;
-
-		if (n < end && masks->type[n]->wanted != KTRX_STATE_OFF)
-			value |= UINT32_C(1) << bit;
-	}
-	return value;
+	for (uint32_t end = masks_end(masks, n); n < end; n++)
+		if (masks->bit[n] == bit)
+			return 1;
+	return 0;
 }
 
 char *masks_put_enable(const struct masks *masks, uint32_t first, char *at)
 {
 	static const char hex[] = "0123456789abcdef";
-	uint32_t end = masks_end(masks, first), digit = (end - first + 3) / 4;
+	uint8_t digits[KTRX_EVENT_MAX / 4 + 1] = { 0 };
+	uint32_t end = masks_end(masks, first), count = 1;
 
+	for (uint32_t n = first; n < end; n++) {
+		uint32_t digit = masks->bit[n] / 4;
+
+		if (masks->type[n]->wanted == KTRX_STATE_OFF || digit >= sizeof(digits))
+			continue;
+		digits[digit] |= (uint8_t)(1u << masks->bit[n] % 4);
+		if (count < digit + 1)
+			count = digit + 1;
+	}
 	*at++ = '0';
 	*at++ = 'x';
-	while (digit > 1 && wanted_digit(masks, first, end, digit - 1) == 0)
-		digit--;
-	while (digit-- > 0)
-		*at++ = hex[wanted_digit(masks, first, end, digit)];
+	while (count-- > 0)
+		*at++ = hex[digits[count]];
 	return at;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * Groups of events, and which bit of its group's mask each event has: by file, line and id (spec/ktrx.md section 10).
+ * Groups of events, and which bit of its group's mask each event has: the one it was declared with, or the next that is
+ * free, by file, line and id (spec/ktrx.md section 10).
  */
 #ifndef ANALYZE_MASKS_H
 #define ANALYZE_MASKS_H
@@ -11,8 +12,8 @@
 #include "ktrx/slot.h"
 
 struct masks {
-	const struct ktread_type *
-		*type; /* all events, those of a group together, in the order of their bits */
+	const struct ktread_type **type; /* all events, those of a group together, by file, line and id */
+	uint32_t *bit;			 /* of each in the mask of its group */
 	uint32_t types;
 };
 
@@ -22,6 +23,8 @@ void masks_close(struct masks *masks);
 
 /* The first event behind those of the n-th one's group. */
 uint32_t masks_end(const struct masks *masks, uint32_t n);
+/* Does the mask of the group that begins with the n-th event have such a bit? */
+int masks_have(const struct masks *masks, uint32_t n, uint32_t bit);
 /* The first event of a group by its name; masks->types if there is none. */
 uint32_t masks_group(const struct masks *masks, const char *group, size_t length);
 

@@ -230,12 +230,12 @@ static int mask_is_sound(const char *text, uint64_t *value)
 }
 
 /* Bits for no event are refused, but for the endless ones of a negative number. */
-static int mask_fits(const char *text, uint64_t value, uint32_t events)
+static int mask_fits(const char *text, uint64_t value, const struct masks *masks, uint32_t first)
 {
 	uint32_t bits = strncmp(text, "0x", 2) == 0 ? (uint32_t)strlen(text) * 4 : 64;
 
-	for (uint32_t bit = events; bit < bits && *text != '-'; bit++)
-		if (mask_bit(text, value, bit))
+	for (uint32_t bit = 0; bit < bits && *text != '-'; bit++)
+		if (mask_bit(text, value, bit) && !masks_have(masks, first, bit))
 			return 0;
 	return 1;
 }
@@ -249,14 +249,14 @@ static int set_enable(struct requests *requests, uint32_t first, const char *tex
 
 	if (!mask_is_sound(text, &value))
 		return refuse(requests, "'%.32s' is no mask", text);
-	if (!mask_fits(text, value, end - first))
-		return refuse(requests, "%.48s has %" PRIu32 " events, the mask has more bits",
-			      masks->type[first]->group, end - first);
+	if (!mask_fits(text, value, masks, first))
+		return refuse(requests, "the mask has a bit that no event of %.48s has",
+			      masks->type[first]->group);
 	for (uint32_t n = first; n < end && !status; n++) {
 		struct change change = { .change = KTRX_CHANGE_STATE };
 		const struct ktread_type *type = masks->type[n];
 
-		if (mask_bit(text, value, n - first))
+		if (mask_bit(text, value, masks->bit[n]))
 			change.state = type->wanted ? type->wanted : KTRX_STATE_RECORD;
 		status = add_event(requests, type->id, &change, 0);
 	}

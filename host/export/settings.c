@@ -84,7 +84,7 @@ static void write_group(const struct masks *masks, uint32_t first, uint32_t end,
 		at = put_escaped(number_literal(output_line(out), "debug.ktr."), masks->type[n]->group);
 		*at++ = '.';
 		at = put_escaped(at, masks->type[n]->name);
-		at = masks_put_bit(n - first, number_literal(at, "_mask: "));
+		at = masks_put_bit(masks->bit[n], number_literal(at, "_mask: "));
 		*at++ = '\n';
 		output_done(out, at);
 	}

@@ -113,6 +113,7 @@ static bool fill_type(struct ktread_type *type, struct ktread_field *field, cons
 	type->count = row->count;
 	type->wanted = row->wanted;
 	type->flags = row->flags;
+	type->mask_bit = row->mask_bit <= KTRX_EVENT_MAX ? (uint16_t)row->mask_bit : 0;
 	type->group = names[0];
 	type->name = names[1];
 	type->text = names[2];

@@ -148,7 +148,7 @@ struct ktrace_row {
 								    : KTRACE_PAYLOAD_MAX)
 
 /* The row: what is on goes through the slow path at first, which numbers the rows when the first event fires. */
-#define KTRACE_ROW(id, state, flags, v1_id, count, codes, text)            \
+#define KTRACE_ROW(id, state, flags, v1_id, mask_bit, count, codes, text)  \
 	static struct {                                                    \
 		struct ktrx_event event;                                   \
 		char strings[sizeof(text)];                                \
@@ -163,7 +163,7 @@ struct ktrace_row {
 			  count,                                           \
 			  (flags),                                         \
 			  __LINE__,                                        \
-			  0,                                               \
+			  (mask_bit),                                      \
 			  0,                                               \
 			  { codes KTRACE_ZERO_IF_NONE(count) } },          \
 			text }
@@ -191,7 +191,7 @@ struct ktrace_row {
 		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                \
 		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                   \
 	};                                                                                           \
-	KTRACE_ROW(id, state, flags, v1_id, KTRACE_COUNT(__VA_ARGS__),                               \
+	KTRACE_ROW(id, state, flags, v1_id, 0, KTRACE_COUNT(__VA_ARGS__),                            \
 		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                    \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                   \

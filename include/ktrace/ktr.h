@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * DragonFly's trace points, recorded by ktrace: code written for its <sys/ktr.h> compiles unchanged with this header in
- * its place.
+ * its place, which it finds by that name in include/compat.
  *
  *	#if !defined(KTR_TOKENS)
  *	#define KTR_TOKENS KTR_ALL
@@ -16,10 +16,12 @@
  * events whose first argument is 1, so those of all masters with -DKTR_ALL=1, which boot switched off, or those of
  * one with -DKTR_TOKENS=1, which boot switched on. The switches of event.h hold as well.
  *
- * Where this differs: a master needs no variable and has room for any number of events, so the bit in its mask is not
- * looked at (it is told by debug.ktr.<master>.<event>_mask); strings are copied, at most KTRACE_STRING_MAX bytes;
- * arguments are evaluated only while the event is on; the fields' names are the declarations, of which readers take the
- * name. C only. The oldest form, with the arguments' size in place of their declarations, is refused.
+ * The number behind the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, as there: 0 to 4094.
+ * Two events may share a bit.
+ *
+ * Where this differs: a master needs no variable; strings are copied, at most KTRACE_STRING_MAX bytes; arguments are
+ * evaluated only while the event is on, and are checked, compiled in or not; the fields' names are the declarations, of
+ * which readers take the name. C only. The oldest form, with the arguments' size in place of their declarations, is refused.
  */
 #ifndef KTRACE_KTR_H
 #define KTRACE_KTR_H
@@ -138,7 +140,7 @@
 		id##_strings = 0u KTRACE_EACH(KTR_FIELD_IS_STRING, id, __VA_ARGS__),                \
 		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                  \
 	};                                                                                          \
-	KTRACE_ROW(id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, KTRACE_COUNT(__VA_ARGS__),                  \
+	KTRACE_ROW(id, KTR_BOOT_STATE, 0, KTRX_V1_NONE, (bit) + 1, KTRACE_COUNT(__VA_ARGS__),       \
 		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                    \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTR_FIELD_STRINGS, id, __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                  \

@@ -8,7 +8,8 @@
  *
  * A row stands at file scope next to its word, in the linker section `ktrace_settings`. Besides the rows there are,
  * for each group of events,
- *	debug.ktr.<group>_enable	a bit for each event of the group that is on, by file and line, in hexadecimal; -1: all
+ *	debug.ktr.<group>_enable	a bit for each event of the group that is on, in hexadecimal; -1: all. Events of
+ *				ktr.h have the bit they were declared with, others those that are free, by file and line
  *	debug.ktr.<group>.<event>_mask	the event's bit in it, read only
  *
  * Any context, no lock; two calls that change the same thing must not run at the same time. Setting anything

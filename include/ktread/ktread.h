@@ -88,9 +88,10 @@ struct ktread_type {
 	const char *text;  /* printf style */
 	const char *file;
 	const struct ktread_field *field;
-	uint64_t count; /* counted firings, all CPUs */
-	uint8_t wanted; /* KTRX_STATE_* asked for, while recording is stopped */
-	uint8_t flags;	/* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
+	uint64_t count;	   /* counted firings, all CPUs */
+	uint8_t wanted;	   /* KTRX_STATE_* asked for, while recording is stopped */
+	uint8_t flags;	   /* KTRX_EVENT_CALLERS … KTRX_EVENT_RARE */
+	uint16_t mask_bit; /* 1 + the bit it was declared with in the mask of its group; 0 if none */
 };
 
 /* A word of the kernel's, or a bit of one, that has a name. Owned by the handle. */

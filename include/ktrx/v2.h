@@ -146,7 +146,8 @@ struct ktrx_event {
 	uint8_t fields;	 /* 0 to 16 */
 	uint8_t flags;	 /* KTRX_EVENT_* */
 	uint32_t line;	 /* where it was declared */
-	uint32_t reserved;
+	uint32_t
+		mask_bit; /* in the mask of its group: 1 + the bit's number; 0: one that is free, by file, line and id */
 	uint64_t count;	  /* shared count, used where there are no per-CPU counters */
 	uint8_t type[16]; /* KTRX_TYPE_* of each field */
 			  /* strings follow */

@@ -2,7 +2,7 @@
 /*
  * A group's mask has as many bits as it has events, so it is never held as a number: it is written and read digit by
  * digit. Compilers and linkers change the order of rows as they like; bits follow the order of declaration, by file
- * and line.
+ * and line, but for those that ktr.h declares with a number.
  */
 #include "masks.h"
 
@@ -53,14 +53,41 @@ static int is_before(const struct ktrx_event *event, const struct ktrx_event *ot
 	return event->line != other->line ? event->line < other->line : event < other;
 }
 
+/* The number that the event was declared with, of ktr.h. A row with one that no mask has counts as without. */
+static int is_numbered(const struct ktrx_event *event)
+{
+	return event->mask_bit != 0 && event->mask_bit <= KTRX_EVENT_MAX;
+}
+
+static int bit_is_numbered(struct ktrace_span group, uint32_t bit)
+{
+	struct ktrx_event *event = member_next(group, KTRACE_NULL);
+
+	while (event && !(is_numbered(event) && event->mask_bit == bit + 1))
+		event = member_next(group, event);
+	return event != KTRACE_NULL;
+}
+
+/* Events without a number have the bits that no number names. */
 static uint32_t bit_of(const struct ktrx_event *event)
 {
 	struct ktrace_span group = ktrace_span_of(ktrace_event_group(event));
-	uint32_t bit = 0;
+	uint32_t before = 0, bit = 0;
+	int numbered = 0;
 
+	if (is_numbered(event))
+		return event->mask_bit - 1;
 	for (struct ktrx_event *other = member_next(group, KTRACE_NULL); other;
-	     other = member_next(group, other))
-		bit += (uint32_t)is_before(other, event);
+	     other = member_next(group, other)) {
+		if (is_numbered(other))
+			numbered = 1;
+		else
+			before += (uint32_t)is_before(other, event);
+	}
+	if (!numbered)
+		return before;
+	while (bit_is_numbered(group, bit) || before-- > 0)
+		bit++;
 	return bit;
 }
 
@@ -193,13 +220,32 @@ static int mask_bit(const struct mask *mask, uint32_t bit)
 	return (int)(ktrace_digit(mask->digits.text[mask->digits.length - 1 - digit]) >> bit % 4 & 1);
 }
 
-/* A mask with a bit for no event is refused, but for the endless ones of a negative number. */
-static int mask_fits(const struct mask *mask, uint32_t events)
+static int has_numbers(struct ktrace_span group)
 {
+	struct ktrx_event *event = member_next(group, KTRACE_NULL);
+
+	while (event && !is_numbered(event))
+		event = member_next(group, event);
+	return event != KTRACE_NULL;
+}
+
+static int bit_is_used(struct ktrace_span group, uint32_t bit)
+{
+	struct ktrx_event *event = member_next(group, KTRACE_NULL);
+
+	while (event && bit_of(event) != bit)
+		event = member_next(group, event);
+	return event != KTRACE_NULL;
+}
+
+/* A mask with a bit for no event is refused, but for the endless ones of a negative number. */
+static int mask_fits(const struct mask *mask, struct ktrace_span group, uint32_t events)
+{
+	int numbers = has_numbers(group);
 	uint32_t bits = mask->digits.length ? mask->digits.length * 4 : 64;
 
-	for (uint32_t bit = events; bit < bits && !mask->negative; bit++)
-		if (mask_bit(mask, bit))
+	for (uint32_t bit = 0; bit < bits && !mask->negative; bit++)
+		if (mask_bit(mask, bit) && (numbers ? !bit_is_used(group, bit) : bit >= events))
 			return 0;
 	return 1;
 }
@@ -213,7 +259,7 @@ static int enable_set(struct ktrace_span group, struct ktrace_span value)
 		return KTRACE_ERROR_NO_SETTING;
 	if (!mask_read(value, &mask))
 		return KTRACE_ERROR_SYNTAX;
-	if (!mask_fits(&mask, events))
+	if (!mask_fits(&mask, group, events))
 		return KTRACE_ERROR_ARGUMENT;
 	for (struct ktrx_event *event = member_next(group, KTRACE_NULL); event;
 	     event = member_next(group, event)) {

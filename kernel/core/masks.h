@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The settings that follow from the event table: "debug.ktr.<group>_enable", a bit for each event of the group in
- * the order they are declared in, and "debug.ktr.<group>.<event>_mask", which of them is the event's.
+ * The settings that follow from the event table: "debug.ktr.<group>_enable", a bit for each event of the group, the
+ * one it was declared with or in the order of declaration, and "debug.ktr.<group>.<event>_mask", which of them is the event's.
  */
 #ifndef KTRACE_CORE_MASKS_H
 #define KTRACE_CORE_MASKS_H

@@ -143,7 +143,7 @@ static void masks_go_by_file_and_line(void **state)
 	assert_string_equal(requests_of("debug.ktr.sched_enable=-1"), /* what counts goes on counting */
 			    "E6-6:1/1/0 E2-2:1/2/0 E1-1:1/1/0");
 	assert_string_equal(requests_of("debug.ktr.sched_enable=8"),
-			    "sched has 3 events, the mask has more bits");
+			    "the mask has a bit that no event of sched has");
 	assert_string_equal(requests_of("debug.ktr.mm_enable=0xg"), "'0xg' is no mask");
 	assert_string_equal(requests_of("debug.ktr.mm_enable="), "'' is no mask");
 	assert_string_equal(requests_of("debug.ktr.mm.fault_mask=1"),
@@ -151,7 +151,22 @@ static void masks_go_by_file_and_line(void **state)
 	assert_non_null(strstr(requests_of("debug.ktr.many_enable=0x200000000000000000"), "E76-76:1/1/0"));
 	assert_non_null(strstr(requests_of("debug.ktr.many_enable=0x200000000000000000"), "E75-75:1/0/0"));
 	assert_string_equal(requests_of("debug.ktr.many_enable=0x400000000000000000"),
-			    "many has 70 events, the mask has more bits");
+			    "the mask has a bit that no event of many has");
+}
+
+/* exit has bit 5 and wake bit 0, as declared; switch has the first that is left. */
+static void a_mask_goes_by_declared_bits_first(void **state)
+{
+	(void)state;
+	types[5].mask_bit = 6;
+	types[0].mask_bit = 1;
+	assert_string_equal(requests_of("debug.ktr.sched_enable=0x21"), "E6-6:1/1/0 E2-2:1/0/0 E1-1:1/1/0");
+	assert_string_equal(requests_of("debug.ktr.sched_enable=2"), "E6-6:1/0/0 E2-2:1/2/0 E1-1:1/0/0");
+	assert_string_equal(requests_of("debug.ktr.sched_enable=4"),
+			    "the mask has a bit that no event of sched has");
+	types[0].mask_bit = 6; /* two share it */
+	assert_string_equal(requests_of("debug.ktr.sched_enable=0x20"), "E6-6:1/1/0 E2-2:1/0/0 E1-1:1/1/0");
+	types[0].mask_bit = types[5].mask_bit = 0;
 }
 
 static void unknown_names_come_with_the_nearest(void **state)
@@ -210,6 +225,7 @@ int main(void)
 		cmocka_unit_test(words_for_flags_leave_the_state),
 		cmocka_unit_test(settings_are_looked_up_and_bounded),
 		cmocka_unit_test(masks_go_by_file_and_line),
+		cmocka_unit_test(a_mask_goes_by_declared_bits_first),
 		cmocka_unit_test(unknown_names_come_with_the_nearest),
 		cmocka_unit_test(what_makes_no_sense_is_said),
 		cmocka_unit_test(near_names_are_harmless),

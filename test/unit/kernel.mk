@@ -57,7 +57,7 @@ endif
 # Files written for DragonFly's macros, told in DragonFly's way what to compile in.
 $(eval $(call kernel_test,ktr))
 UNIT_SRCS_kernel_ktr += $(addprefix test/unit/ktr/,tokens.c forms.c extern.c)
-UNIT_CFLAGS_kernel_ktr += -Itest/unit/ktr -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
+UNIT_CFLAGS_kernel_ktr += -Itest/unit/ktr -Iinclude/compat -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
 
 # The same, read by the host.
 UNIT_TESTS += noise_read

@@ -134,15 +134,42 @@ static void masters_are_groups(void **state)
 	assert_int_equal(check_ring(1)->records, 10);
 }
 
+static void expect_setting(const char *name, const char *value)
+{
+	char text[64];
+
+	assert_true(ktrace_setting_get(name, text, sizeof(text)) > 0);
+	assert_string_equal(text, value);
+}
+
+/* Events that share bit 31 are switched together. */
+static void the_number_is_the_bit_of_the_mask(void **state)
+{
+	(void)state;
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	expect_setting("debug.ktr.tokens.acquire_mask", "0x1");
+	expect_setting("debug.ktr.tokens.release_mask", "0x2");
+	expect_setting("debug.ktr.forms.elsewhere_mask", "0x80");
+	expect_setting("debug.ktr.forms.twelve_mask", "0x80000000");
+	expect_setting("debug.ktr.forms.beyond_mask", "0x10000000000");
+	expect_setting("debug.ktr.forms_enable", "0x100800000bf");
+	assert_int_equal(ktrace_setting_set("debug.ktr.forms_enable=0x80000000"), KTRACE_OK);
+	forms_log(NULL, THREAD);
+	assert_int_equal(check_ring(1)->records, 2);
+	record_of(0, "forms.twelve");
+	record_of(1, "forms.again");
+	expect_setting("debug.ktr.forms_enable", "0x80000000");
+	assert_int_equal(ktrace_setting_set("debug.ktr.forms_enable=0x40"), KTRACE_ERROR_ARGUMENT);
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, fake_reset)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_documented_points_record),
-		TEST(every_form_records),
-		TEST(what_is_left_out_evaluates_nothing),
-		TEST(masters_are_groups),
+		TEST(the_documented_points_record),	  TEST(every_form_records),
+		TEST(what_is_left_out_evaluates_nothing), TEST(masters_are_groups),
+		TEST(the_number_is_the_bit_of_the_mask),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,15 +8,15 @@
 folder=test/unit/ktr
 
 # events FILE: how many rows of the event table it has
-events() { nm "$1" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z]+$'; }
+events() { nm "$1" | grep -cE ' [dD] ktrace_event_[a-z]+_[a-z_]+$'; }
 
 # expect NAME COMPILER ARCH ROWS FLAGS…: of all files together
 expect() {
 	name="$3 $2: $1" compiler=$2 arch=$3 rows=$4
 	shift 4
 	found=0
-	for unit in tokens forms extern; do
-		compile "$compiler" "$arch" $folder/$unit.c "$tmp/$unit.o" -I$folder "$@" >"$tmp/log" 2>&1 || {
+	for unit in tokens forms extern kern_objcache; do
+		compile "$compiler" "$arch" $folder/$unit.c "$tmp/$unit.o" -I$folder -Iinclude/compat "$@" >"$tmp/log" 2>&1 || {
 			fail "$name" "$(head -n 10 "$tmp/log")"
 			return
 		}
@@ -34,9 +34,9 @@ for arch in x86_64 aarch64 riscv64; do
 		expect 'without KTR there is nothing' $compiler $arch 0 -O2
 		expect 'with KTR alone neither' $compiler $arch 0 -O2 -DKTR=1
 		expect 'one master' $compiler $arch 2 -O2 -DKTR=1 -DKTR_TOKENS=1
-		expect 'all masters' $compiler $arch 13 -O2 -DKTR=1 -DKTR_ALL=1
-		expect 'all but a group of ktrace' $compiler $arch 11 -O2 -DKTR=1 -DKTR_ALL=1 -DKTRACE_NO_tokens=1
-		expect 'all masters, not optimised' $compiler $arch 13 -O0 -DKTR=1 -DKTR_ALL=1
+		expect 'all masters' $compiler $arch 17 -O2 -DKTR=1 -DKTR_ALL=1
+		expect 'all but a group of ktrace' $compiler $arch 15 -O2 -DKTR=1 -DKTR_ALL=1 -DKTRACE_NO_tokens=1
+		expect 'all masters, not optimised' $compiler $arch 17 -O0 -DKTR=1 -DKTR_ALL=1
 		nm -u "$tmp/extern.o" | grep -q ktrace_emit || fail "$arch $compiler: a site records" "$(nm "$tmp/extern.o")"
 	done
 done
@@ -44,7 +44,7 @@ done
 # What the compiler refuses.
 refuse() {
 	printf '#define KTR 1\n#define KTR_X 1\n#include <sys/ktr.h>\nKTR_INFO_MASTER(x);\n%s\n' "$2" >"$tmp/bad.c"
-	if compile gcc x86_64 "$tmp/bad.c" "$tmp/bad.o" -O2 -I$folder >"$tmp/log" 2>&1; then
+	if compile gcc x86_64 "$tmp/bad.c" "$tmp/bad.o" -O2 -Iinclude/compat >"$tmp/log" 2>&1; then
 		fail "refused: $1" "it compiles"
 	else
 		check "refused: $1" grep -q "$3" "$tmp/log"

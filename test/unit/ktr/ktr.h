@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
+struct globaldata;
 struct lwkt_token;
+struct objcache;
 struct thread;
 
 enum ifq_state { IFQ_IDLE, IFQ_BUSY = 7 };
@@ -16,5 +18,7 @@ void tokens_log(struct lwkt_token *tok, struct thread *curthread, int some_condi
 void forms_log(const char *name, struct thread *td);
 void forms_log_off(int *evaluated);
 void extern_log(uint64_t offset);
+void *objcache_get(struct objcache *cache, struct globaldata *cpu, unsigned flags);
+void objcache_put(struct objcache *cache, void *object, uint64_t address);
 
 #endif
