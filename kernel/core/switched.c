@@ -28,10 +28,10 @@ void ktrace_switched_end(struct ktrace_switched *noted)
 	if (noted->first == 0 || !has_recorded())
 		; /* nothing to tell */
 	else if (ktrace_state.rare || ktrace_ring[0].policy == KTRX_POLICY_STOP)
-		KTRACE_SITE(ktrace_event_ktrace_switched, 1, record, (uint16_t)noted->first,
+		KTRACE_SITE(1, record, ktrace_event_ktrace_switched, (uint16_t)noted->first,
 			    (uint16_t)noted->last, noted->state);
 	else
-		KTRACE_SITE(ktrace_event_ktrace_switched, 1, record_early, (uint16_t)noted->first,
+		KTRACE_SITE(1, record_early, ktrace_event_ktrace_switched, (uint16_t)noted->first,
 			    (uint16_t)noted->last, noted->state);
 	noted->first = 0;
 }
