@@ -8,6 +8,9 @@
 #include "why/detectors.h"
 #include "why/pulse.h"
 
+#define STALE_MS 100u  /* a stamp of the table may be older than what it stamps by that much */
+#define LONG_MS	 1000u /* switches go on for so long after one that should have stopped them */
+
 static const char *say_state(const struct why_evidence *evidence, const struct ktrx_cpu *row, char *buffer,
 			     size_t size)
 {
@@ -66,31 +69,130 @@ static void say_waiters(const struct why_evidence *evidence, uint64_t lock, stru
 	}
 }
 
+static void say_holder(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		       struct why_finding *finding)
+{
+	char place[WHY_WORDS];
+
+	for (uint32_t n = 0; n < KTRX_HELD; n++)
+		if (cpu->holder.held[n].object == cpu->row.broken_object)
+			why_finding_line(
+				finding, "CPU %" PRIu32 " has that lock still, taken in %s", cpu->number,
+				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
+}
+
+/* When the CPU took the lock that it holds by its row; 0: it does not hold it. */
+static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
+{
+	for (uint32_t n = 0; n < KTRX_HELD && cpu->has_holder; n++)
+		if (lock && cpu->holder.held[n].object == lock)
+			return cpu->holder.held[n].stamp;
+	return 0;
+}
+
+/*
+ * Is there another lock at that address by now, or has that one been taken again? Then it was given up or its memory reused, and
+ * what is waited for is not what was held at the switch.
+ */
+static bool is_another(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t lock = cpu->row.broken_object;
+	const uint64_t later = cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		if (held_since(&evidence->cpu[n], lock) > later ||
+		    (n != cpu->number && evidence->cpu[n].has_holder &&
+		     why_holds_lock(&evidence->cpu[n].holder, lock)))
+			return true;
+	for (uint32_t n = 0; n < evidence->threads; n++)
+		if (evidence->thread[n].has_holder && why_holds_lock(&evidence->thread[n].holder, lock))
+			return true;
+	for (uint32_t n = 0; n < evidence->holds; n++)
+		if (evidence->hold[n].lock == lock && evidence->hold[n].stamp > later)
+			return true;
+	return false;
+}
+
+static bool is_waited_for(const struct why_evidence *evidence, uint64_t lock)
+{
+	for (uint32_t n = 0; lock && n < evidence->cpus; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+
+		if (cpu->has_holder && cpu->holder.wait == KTRX_WAIT_SPIN && cpu->holder.object == lock &&
+		    why_age(evidence, cpu->holder.wait_stamp) >= why_ms(evidence, WHY_STOPPED_MS))
+			return true;
+	}
+	return false;
+}
+
+/* It has switched threads for long since, in the same state: more likely a hook is missing where that ends. */
+static bool went_on(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct ktrx_cpu *row = &cpu->row;
+	const bool is_so_still = row->broken == KTRX_BROKEN_SWITCH_PREEMPT ? row->preempt != 0
+				 : row->broken == KTRX_BROKEN_SWITCH_LOCKED
+					 ? held_since(cpu, row->broken_object) != 0
+					 : row->nesting != 0;
+
+	return is_so_still && row->switch_stamp > row->broken_stamp + why_ms(evidence, LONG_MS);
+}
+
+/* Certain is only what others suffer from now: that they wait for the lock which the sleeper has. */
+static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const uint64_t lock = cpu->row.broken_object;
+
+	if (lock && is_another(evidence, cpu))
+		return WHY_POSSIBLE;
+	if (is_waited_for(evidence, lock))
+		return WHY_CERTAIN;
+	if (went_on(evidence, cpu) || (!is_in_use(evidence, lock) && anybody_stopped(evidence)))
+		return WHY_POSSIBLE;
+	return WHY_LIKELY;
+}
+
+/* A thread that is preempted does not sleep. It slept if it waits still, or if that was the last place where it waited. */
+static bool slept(const struct why_evidence *evidence, const struct ktrx_cpu *row)
+{
+	const struct why_thread *thread = why_thread_find(evidence, row->broken_thread);
+
+	return thread && thread->has_holder &&
+	       (thread->holder.state == KTRX_THREAD_WAITING ||
+		(row->broken_pc && thread->holder.wait_pc == row->broken_pc));
+}
+
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *cpu)
 {
 	const struct ktrx_cpu *row = &cpu->row;
-	const bool explains = is_in_use(evidence, row->broken_object) || !anybody_stopped(evidence);
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_SLEEP_IN_ATOMIC, explains ? WHY_CERTAIN : WHY_POSSIBLE);
+	const enum why_sure sure = how_sure(evidence, cpu);
+	struct why_finding *finding = why_finding_new(findings, WHY_SLEEP_IN_ATOMIC, sure);
+	const uint64_t since = held_since(cpu, row->broken_object);
 	char actor[WHY_WORDS], place[WHY_WORDS], ticks[WHY_WORDS], state[WHY_WORDS * 2];
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s went to sleep on CPU %" PRIu32 " %s",
-			 why_say_actor(evidence, row->broken_thread + 1, actor, sizeof(actor)), cpu->number,
+	why_finding_head(finding, "%s %s CPU %" PRIu32 " %s",
+			 why_say_actor(evidence, row->broken_thread + 1, actor, sizeof(actor)),
+			 slept(evidence, row) ? "went to sleep on" : "was switched away from on", cpu->number,
 			 say_state(evidence, row, state, sizeof(state)));
 	why_finding_actor(finding, (struct why_actor){ .id = row->broken_thread + 1,
 						       .holds = row->broken_object,
 						       .pc = row->broken_pc });
-	why_finding_line(finding, "it did so about %s before the end, in %s",
+	why_finding_line(finding, "that was about %s before the end, in %s",
 			 why_say_ticks(evidence, why_age(evidence, row->broken_stamp), ticks, sizeof(ticks)),
 			 why_say_call(evidence, row->broken_pc, place, sizeof(place)));
-	for (uint32_t n = 0; n < KTRX_HELD && cpu->has_holder; n++)
-		if (row->broken_object && cpu->holder.held[n].object == row->broken_object)
-			why_finding_line(
-				finding, "CPU %" PRIu32 " has that lock still, taken in %s", cpu->number,
-				why_say_call(evidence, cpu->holder.held[n].pc, place, sizeof(place)));
+	if (row->broken_object && is_another(evidence, cpu))
+		why_finding_line(finding,
+				 "the lock at that address has been taken since: it was given up, or its "
+				 "memory is used again");
+	else if (since)
+		say_holder(evidence, cpu, finding);
+	if (sure != WHY_CERTAIN && went_on(evidence, cpu))
+		why_finding_line(finding,
+				 "CPU %" PRIu32
+				 " has gone on in that state since: the hook where it ends may be missing",
+				 cpu->number);
 	if (row->broken_object)
 		say_waiters(evidence, row->broken_object, finding);
 	return 0;
