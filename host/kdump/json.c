@@ -106,8 +106,12 @@ static char *put_signal(char *at, const struct kdump_context *context,
 	at = number_signed(number_literal(at, ",\"code\":"), record->psig.code);
 	if (code)
 		at = json_put_name(number_literal(at, ",\"code_name\":"), code);
-	at = number_hex(number_literal(at, ",\"handler\":\"0x"), record->psig.handler);
-	at = number_hex(number_literal(at, "\",\"mask\":[\"0x"), record->psig.mask[0]);
+	if (context->ktrx && record->psig.handler == KTRX_PROC_HANDLER_UNKNOWN)
+		at = number_literal(at, ",\"handler\":null");
+	else
+		at = number_literal(number_hex(number_literal(at, ",\"handler\":\"0x"), record->psig.handler),
+				    "\"");
+	at = number_hex(number_literal(at, ",\"mask\":[\"0x"), record->psig.mask[0]);
 	at = number_hex(number_literal(at, "\",\"0x"), record->psig.mask[1]);
 	return number_literal(at, "\"]");
 }

@@ -138,6 +138,11 @@ static char *put_code(char *at, const struct kdump_context *context, uint32_t si
 	return kdump_put_word(at, &context->words, (uint32_t)code);
 }
 
+static bool is_unknown_handler(const struct kdump_context *context, uint64_t handler)
+{
+	return context->ktrx && handler == KTRX_PROC_HANDLER_UNKNOWN;
+}
+
 static char *put_signal(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
@@ -151,7 +156,9 @@ static char *put_signal(char *at, const struct kdump_context *context,
 	} else if (handler == 1 && context->ktrx) {
 		at = number_literal(at, " SIG_IGN");
 	} else {
-		at = number_hex(number_literal(at, " caught handler=0x"), handler);
+		at = number_literal(at, " caught handler=");
+		at = is_unknown_handler(context, handler) ? number_literal(at, "unknown")
+							  : number_hex(number_literal(at, "0x"), handler);
 		at = number_hex(number_literal(at, " mask=0x"),
 				context->ktrx ? record->psig.mask[0] : (uint32_t)record->psig.mask[0]);
 	}

@@ -126,6 +126,8 @@ static char *put_signal(char *at, const struct kdump_context *context,
 		at = number_literal(at, ", SIG_DFL");
 	else if (record->psig.handler == 1 && context->ktrx)
 		at = number_literal(at, ", SIG_IGN");
+	else if (record->psig.handler == KTRX_PROC_HANDLER_UNKNOWN && context->ktrx)
+		at = number_literal(at, ", handler unknown");
 	else
 		at = number_hex(number_literal(at, ", handler=0x"), record->psig.handler);
 	return number_literal(at, "} ---");

@@ -253,6 +253,13 @@ static char *put_fields(char *at, const struct writer *writer, const struct kdum
 
 /* ---- addresses of sockets ---- */
 
+static char *put_bytes(char *at, const uint8_t *bytes, uint32_t size)
+{
+	for (uint32_t n = 0; n < size && n < BYTES_SHOWN; n++)
+		at = kdump_put_byte(at, bytes[n]);
+	return size > BYTES_SHOWN ? number_literal(at, "...") : at;
+}
+
 static const struct kdump_field *find_field(const struct kdump_layout *layout, enum kdump_base base,
 					    const char *name)
 {
@@ -260,6 +267,26 @@ static const struct kdump_field *find_field(const struct kdump_layout *layout, e
 		if (name ? strcmp(layout->field[n].name, name) == 0 : layout->field[n].type->base == base)
 			return &layout->field[n];
 	return NULL;
+}
+
+/* Of Linux: a name that is no path. A zero stands before it, and it may hold more of them. */
+static bool is_abstract(const struct writer *writer, const struct kdump_field *path)
+{
+	uint32_t width = width_here(writer, path);
+	const uint8_t *bytes = writer->bytes + path->offset;
+
+	return writer->context->ktrx && width > 1 && bytes[0] == 0 &&
+	       memcmp(bytes, bytes + 1, width - 1) != 0;
+}
+
+static char *put_abstract(char *at, const struct writer *writer, const struct kdump_field *path)
+{
+	uint32_t width = width_here(writer, path) - 1;
+
+	at = kdump_vis_text(number_literal(at, "@\""), writer->bytes + path->offset + 1, width, TEXT_MOST,
+			    true);
+	*at = '"';
+	return at + 1;
 }
 
 /* "127.0.0.1:80", "[::1]:80", or the path of one in the file system; NULL if the layout has none of these. */
@@ -273,7 +300,9 @@ static char *put_place(char *at, const struct writer *writer, const struct kdump
 	struct writer plain = *writer;
 
 	plain.json = false;
-	if (path && width_here(writer, path))
+	if (path && is_abstract(writer, path))
+		return put_abstract(at, writer, path);
+	if (path && width_here(writer, path) && writer->bytes[path->offset] != 0)
 		return put_quoted(at, &plain, writer->bytes + path->offset, width_here(writer, path));
 	if (!address || !port || !width_here(writer, address) || !width_here(writer, port))
 		return NULL;
@@ -286,11 +315,42 @@ static char *put_place(char *at, const struct writer *writer, const struct kdump
 	return put_field(at + 1, &plain, port, port->width, 0);
 }
 
+/* NULL: the address has no family, or nothing is said of it. */
+static const struct kdump_layout *layout_of_family(const struct writer *writer,
+						   const struct kdump_field *family)
+{
+	char text[2 * KDUMP_NAME + 2] = "sockaddr_";
+	const char *symbol;
+
+	if (!family || !width_here(writer, family))
+		return NULL;
+	symbol = kdump_type_symbol(family->type, read_number(writer->bytes + family->offset, family->width));
+	strncat(text, symbol ? symbol : "", KDUMP_NAME);
+	return kdump_table_layout(writer->words->table, text, writer->size);
+}
+
+/* What stands behind the family: its fields, or bytes where nobody says what they are. */
+static char *put_rest(char *at, const struct writer *writer, const struct kdump_layout *of_family,
+		      const struct kdump_field *family)
+{
+	uint32_t begin = family->offset + family->width;
+	char *end;
+
+	if (of_family && find_field(of_family, KDUMP_STR, NULL))
+		return number_literal(at, "unnamed");
+	end = of_family ? put_fields(at, writer, of_family, 0) : at;
+	if (end > at)
+		return end;
+	if (begin >= writer->size)
+		return number_literal(at, "no address");
+	return put_bytes(number_literal(at, "0x"), writer->bytes + begin, writer->size - begin);
+}
+
 static char *put_sockaddr(char *at, const struct writer *writer, const struct kdump_layout *layout)
 {
 	const struct kdump_field *family = find_field(layout, KDUMP_HEX, "family");
-	char text[2 * KDUMP_NAME + 2], *start = at, *end;
-	const struct kdump_layout *of_family;
+	const struct kdump_layout *of_family = layout_of_family(writer, family);
+	char *start = at, *end;
 	const char *symbol;
 	uint64_t value;
 
@@ -300,25 +360,35 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct kd
 	symbol = kdump_type_symbol(family->type, value);
 	at = symbol ? kdump_put_name(at, symbol) : number_decimal(at, value);
 	at = number_literal(at, ", ");
-	strcpy(text, "sockaddr_");
-	strncat(text, symbol ? symbol : "", KDUMP_NAME);
-	of_family = kdump_table_layout(writer->words->table, text, writer->size);
 	end = put_place(at, writer, of_family ? of_family : layout);
 	if (end)
 		return end;
 	if (layout->fields > LEAST_FIELDS)
 		return put_fields(start, writer, layout, 0);
-	return number_literal(at, "unknown address family");
+	return symbol ? put_rest(at, writer, of_family, family)
+		      : number_literal(at, "unknown address family");
+}
+
+/* The fields that all addresses have, and then those of this one's family. */
+static char *put_sockaddr_json(char *at, const struct writer *writer, const struct kdump_layout *layout)
+{
+	const struct kdump_layout *of_family =
+		layout_of_family(writer, find_field(layout, KDUMP_HEX, "family"));
+	char *behind = put_fields(at, writer, layout, 0), *end;
+	const struct kdump_field *path;
+
+	if (!of_family || layout->fields > LEAST_FIELDS)
+		return behind;
+	*behind = ',';
+	path = find_field(of_family, KDUMP_STR, NULL);
+	if (path && is_abstract(writer, path))
+		return json_put_string(number_literal(json_put_name(behind + 1, path->name), ":"),
+				       (const char *)writer->bytes + path->offset, width_here(writer, path));
+	end = put_fields(behind + 1, writer, of_family, 0);
+	return end > behind + 1 ? end : behind;
 }
 
 /* ---- whole structs ---- */
-
-static char *put_bytes(char *at, const uint8_t *bytes, uint32_t size)
-{
-	for (uint32_t n = 0; n < size && n < BYTES_SHOWN; n++)
-		at = kdump_put_byte(at, bytes[n]);
-	return size > BYTES_SHOWN ? number_literal(at, "...") : at;
-}
 
 /* In the style of the BSDs there is a blank before the last brace; behind the first one where it is `spaced`. */
 static char *put_braced(char *at, const struct kdump_context *context, const char *name, const uint8_t *bytes,
@@ -331,18 +401,19 @@ static char *put_braced(char *at, const struct kdump_context *context, const cha
 				 .size = size,
 				 .json = context->words.style == KDUMP_STYLE_JSON,
 				 .bsd = context->words.style == KDUMP_STYLE_BSD };
-	bool socket = strcmp(name, "sockaddr") == 0 && !writer.json;
+	bool socket = strcmp(name, "sockaddr") == 0;
 
 	if (!layout && writer.json) {
 		at = put_bytes(number_literal(at, "\""), bytes, size);
 		return number_literal(at, "\"");
 	}
 	*at++ = '{';
-	if (writer.bsd && (spaced || socket))
+	if (writer.bsd && (spaced || (socket && !writer.json)))
 		*at++ = ' ';
-	at = !layout  ? put_bytes(at, bytes, size)
-	     : socket ? put_sockaddr(at, &writer, layout)
-		      : put_fields(at, &writer, layout, 0);
+	at = !layout		     ? put_bytes(at, bytes, size)
+	     : socket && writer.json ? put_sockaddr_json(at, &writer, layout)
+	     : socket		     ? put_sockaddr(at, &writer, layout)
+				     : put_fields(at, &writer, layout, 0);
 	if (writer.bsd)
 		*at++ = ' ';
 	*at = '}';

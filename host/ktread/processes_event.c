@@ -16,6 +16,7 @@ enum {
 	PATH,
 	DATA,
 	SIGNAL,
+	SIGNAL_UNKNOWN, /* caught by an unknown handler */
 	SWITCH,
 	USER,
 	STRUCTURE,
@@ -61,6 +62,7 @@ FIELDS(result) = { U32("nr"), I64("result") };
 FIELDS(path) = { TEXT("path") };
 FIELDS(data) = { I32("fd"), TEXT("how"), U64("size"), TEXT("data") };
 FIELDS(signal_fields) = { U32("signal"), I32("code"), U64("handler"), U64("mask") };
+FIELDS(signal_unknown) = { U32("signal"), I32("code"), U64("mask") };
 FIELDS(switch_fields) = { TEXT("way"), TEXT("why"), TEXT("queue") };
 FIELDS(user) = { U32("size"), TEXT("data") };
 FIELDS(structure) = { TEXT("name"), U32("size") };
@@ -86,6 +88,7 @@ static const struct ktread_type types[TYPES] = {
 	[PATH] = TYPE("proc", "path", "\"%s\"", path),
 	[DATA] = TYPE("proc", "data", "fd %d %s %llu bytes: \"%s\"", data),
 	[SIGNAL] = TYPE("proc", "signal", "%u code %d handler %#llx mask %#llx", signal_fields),
+	[SIGNAL_UNKNOWN] = TYPE("proc", "signal", "%u code %d handler unknown mask %#llx", signal_unknown),
 	[SWITCH] = TYPE("proc", "switch", "%s, %s %s", switch_fields),
 	[USER] = TYPE("proc", "user", "%u bytes: \"%s\"", user),
 	[STRUCTURE] = TYPE("proc", "struct", "%s, %u bytes", structure),
@@ -207,9 +210,10 @@ static uint32_t make_signal(struct ktread_processes_event *event, const struct k
 {
 	put_u32(event, record->psig.signal);
 	put_u32(event, (uint32_t)record->psig.code);
-	put_u64(event, record->psig.handler);
+	if (record->psig.handler != KTRX_PROC_HANDLER_UNKNOWN)
+		put_u64(event, record->psig.handler);
 	put_u64(event, record->psig.mask[0]);
-	return SIGNAL;
+	return record->psig.handler != KTRX_PROC_HANDLER_UNKNOWN ? SIGNAL : SIGNAL_UNKNOWN;
 }
 
 static uint32_t make_switch(struct ktread_processes_event *event, const struct ktread_proc_record *record)

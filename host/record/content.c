@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -266,8 +267,8 @@ void record_put_signal(struct record_thread *thread, int signal, const siginfo_t
 	const struct ktrx_proc_psig psig = {
 		.signal = (uint32_t)signal,
 		.code = info->si_code,
-		.handler =
-			signal < RECORD_SIGNALS ? thread->process->handler[signal] : RECORD_HANDLER_UNKNOWN,
+		.handler = signal < RECORD_SIGNALS ? thread->process->handler[signal]
+						   : KTRX_PROC_HANDLER_UNKNOWN,
 		.mask = { mask },
 	};
 
@@ -281,14 +282,19 @@ void record_put_switches(struct record_thread *thread)
 {
 	uint64_t before = thread->switches, stops = thread->stops;
 	struct ktrx_proc_csw csw = { .out = 1, .voluntary = 1 };
+	unsigned long message;
 
 	if (!wants(thread, KTRX_PROC_CSW))
 		return;
-	/* The stop that it is in counts already: it was looked at behind the one before. */
-	thread->switches = csw.count = record_proc_switches(thread->tid);
+	/* wait() returns when the thread is about to stop. A request returns when it has left its CPU and the stop is counted. */
+	ptrace(PTRACE_GETEVENTMSG, thread->tid, NULL, &message);
+	/* So the stop that it is in counts already, as the one before did when that was looked at. */
+	thread->switches = record_proc_switches(thread->tid);
 	thread->stops = 0;
-	if (before != 0 && csw.count > before + stops)
-		put(thread, KTRX_PROC_CSW, 0, &csw, sizeof(csw), NULL, 0);
+	if (before == 0 || thread->switches <= before + stops)
+		return;
+	csw.count = thread->waits += thread->switches - before - stops;
+	put(thread, KTRX_PROC_CSW, 0, &csw, sizeof(csw), NULL, 0);
 }
 
 int record_put_user(struct record_thread *thread, uint64_t address, uint64_t size)

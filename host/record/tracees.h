@@ -10,8 +10,7 @@
 
 #include "record/sink.h"
 
-#define RECORD_SIGNALS	       65 /* of Linux, from 1 */
-#define RECORD_HANDLER_UNKNOWN UINT64_MAX
+#define RECORD_SIGNALS 65 /* of Linux, from 1 */
 
 struct record_process {
 	struct record_process *next; /* in its chain */
@@ -36,8 +35,10 @@ struct record_thread {
 	bool own_call; /* the call is one that only we know */
 	int64_t own_result;
 	uint64_t number, argument[6];
-	uint64_t switches; /* voluntary ones, when last looked at; 0: not looked at yet */
-	uint64_t stops;	   /* for us, since then: each is one of them */
+	uint64_t
+		switches; /* voluntary ones by the kernel's count, when last looked at; 0: not looked at yet */
+	uint64_t stops;	  /* for us, since then: each is one of them */
+	uint64_t waits;	  /* voluntary ones of its own since it was first looked at */
 };
 
 /* NULL: unknown. */

@@ -87,5 +87,7 @@ void record_proc_handlers(pid_t pid, uint64_t handler[static RECORD_SIGNALS])
 	uint64_t caught = status_number(pid, "SigCgt", 16), ignored = status_number(pid, "SigIgn", 16);
 
 	for (unsigned n = 1; n < RECORD_SIGNALS; n++)
-		handler[n] = caught >> (n - 1) & 1 ? RECORD_HANDLER_UNKNOWN : ignored >> (n - 1) & 1 ? 1 : 0;
+		handler[n] = caught >> (n - 1) & 1    ? KTRX_PROC_HANDLER_UNKNOWN
+			     : ignored >> (n - 1) & 1 ? 1
+						      : 0;
 }

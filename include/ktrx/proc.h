@@ -98,12 +98,13 @@ struct ktrx_proc_psig {
 	uint64_t handler; /* 0: default action */
 	uint64_t mask[2]; /* blocked then: bit n - 1 for signal n */
 };
+#define KTRX_PROC_HANDLER_UNKNOWN UINT64_MAX /* it is caught, and not known by what */
 
 /* The name of what is waited for follows, without NUL, where it is known. */
 struct ktrx_proc_csw {
 	uint32_t out;	    /* 1: the thread leaves its CPU, 0: it is back */
 	uint32_t voluntary; /* 1: it waits for something, 0: it was preempted */
-	uint64_t count;	    /* how often so, in all, where only that is known; else 0 */
+	uint64_t count;	    /* how often so since recording began, where only that is known; else 0 */
 };
 
 /* The name of the program follows, without NUL. */
