@@ -138,11 +138,72 @@ static uint32_t hook_of(const char *name)
 	return 0;
 }
 
+/* The one of some names that this is; NULL: none of them. */
+static const char *one_of(const char *const *names, size_t count, const char *name)
+{
+	for (size_t n = 0; n < count; n++)
+		if (strcmp(names[n], name) == 0)
+			return names[n];
+	return NULL;
+}
+
+/* The symbols between which start code clears memory have no fixed names; these are usual. */
+static void take_bss(struct capture_kernel_bss *bss, const Elf64_Sym *symbol, const char *name)
+{
+	static const char *const starts[] = { "__bss_start",
+					      "bss_start",
+					      "_bss_start",
+					      "__bss_start__",
+					      "__bss_begin",
+					      "bss_begin",
+					      "_sbss",
+					      "__sbss",
+					      "sbss",
+					      "_bss",
+					      "__bss",
+					      "bss",
+					      "kernel_bss_start",
+					      "_kernel_bss_start" };
+	static const char *const stops[] = {
+		"__bss_end", "bss_end", "_bss_end", "__bss_end__", "__bss_stop",     "bss_stop",
+		"_ebss",     "__ebss",	"ebss",	    "__BSS_END__", "kernel_bss_end", "_kernel_bss_end"
+	};
+	const char *start = one_of(starts, sizeof(starts) / sizeof(starts[0]), name);
+	const char *stop = one_of(stops, sizeof(stops) / sizeof(stops[0]), name);
+
+	/* Linkers make a __bss_start of their own beside the one that the kernel's script has. */
+	if (start && (!bss->start_name || strcmp(bss->start_name, starts[0]) == 0)) {
+		bss->start = symbol->st_value;
+		bss->start_name = start;
+	}
+	if (stop) {
+		bss->stop = symbol->st_value;
+		bss->stop_name = stop;
+	}
+}
+
+/* The bounds of what lies in another section. The size is the end until both are known. */
+static void take_bound(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
+{
+	static const char *const names[] = { "ktrace_events", "ktrace_settings" };
+	struct capture_kernel_section *const sections[] = { &kernel->events, &kernel->settings };
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		if (strncmp(name, "__start_", 8) == 0 && strcmp(name + 8, names[n]) == 0)
+			sections[n]->address = symbol->st_value;
+		if (strncmp(name, "__stop_", 7) == 0 && strcmp(name + 7, names[n]) == 0)
+			sections[n]->size = symbol->st_value;
+	}
+}
+
 static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
 {
 	static const char *const ends[] = { "_end",	  "end",	 "image_end",
 					    "kernel_end", "_kernel_end", "__kernel_end" };
 
+	if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL)
+		take_bss(&kernel->bss, symbol, name);
+	take_bound(kernel, symbol, name);
 	if (strcmp(name, "ktrace_root") == 0)
 		kernel->root_address = symbol->st_value;
 	if (strcmp(name, "ktrace_init") == 0)
@@ -178,7 +239,11 @@ static void take_section(struct capture_kernel *kernel, const struct file *file,
 					       : strcmp(name, "ktrace_settings") == 0 ? &kernel->settings
 										      : NULL;
 
-	if (taken)
+	if (strcmp(name, ".bss") == 0) {
+		kernel->bss.section = section->sh_addr;
+		kernel->bss.section_size = section->sh_size;
+	}
+	if (taken && section->sh_type == SHT_PROGBITS)
 		*taken = (struct capture_kernel_section){
 			.size = section->sh_size,
 			.offset = section->sh_offset,
@@ -186,6 +251,28 @@ static void take_section(struct capture_kernel *kernel, const struct file *file,
 			.loaded = (section->sh_flags & SHF_ALLOC) &&
 				  load_address(file, header, section->sh_offset) != 0,
 		};
+}
+
+/* Where the file has what lies at a virtual address, 0 if nowhere. */
+static uint64_t offset_of(const struct file *file, const Elf64_Ehdr *header, uint64_t address)
+{
+	Elf64_Phdr segment;
+
+	for (uint32_t i = 0; i < header->e_phnum; i++)
+		if (copy(file, header->e_phoff + i * sizeof(segment), &segment, sizeof(segment)) == 0 &&
+		    segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+		    address - segment.p_vaddr < segment.p_filesz)
+			return segment.p_offset + (address - segment.p_vaddr);
+	return 0;
+}
+
+/* Both bounds are known now. */
+static void settle_bounds(struct capture_kernel_section *section, const struct file *file,
+			  const Elf64_Ehdr *header)
+{
+	section->size = section->size > section->address ? section->size - section->address : 0;
+	section->offset = section->size ? offset_of(file, header, section->address) : 0;
+	section->loaded = section->offset != 0;
 }
 
 static void read_section_names(struct capture_kernel *kernel, const struct file *file,
@@ -200,7 +287,8 @@ static void read_section_names(struct capture_kernel *kernel, const struct file 
 		return;
 	for (uint32_t i = 0; i < header->e_shnum; i++)
 		if (copy(file, header->e_shoff + i * sizeof(section), &section, sizeof(section)) == 0 &&
-		    section.sh_type == SHT_PROGBITS && copy_name(file, &strings, section.sh_name, name))
+		    (section.sh_type == SHT_PROGBITS || section.sh_type == SHT_NOBITS) &&
+		    copy_name(file, &strings, section.sh_name, name))
 			take_section(kernel, file, header, &section, name);
 }
 
@@ -237,6 +325,8 @@ static int read_file(struct capture_kernel *kernel, const struct file *file, con
 	read_sections(kernel, file, &header, &found);
 	read_segments(kernel, file, &header, &found);
 	read_tables(kernel, file, &header);
+	settle_bounds(&kernel->events, file, &header);
+	settle_bounds(&kernel->settings, file, &header);
 	read_section_names(kernel, file, &header);
 	if (found)
 		kernel->build_id_physical = load_address(file, &header, found);

@@ -12,12 +12,19 @@
 
 #define CAPTURE_BUILD_ID_MAX 64u
 
-/* A section of the file. */
+/* A section of the file, or what symbols `__start_NAME` and `__stop_NAME` enclose within another one. */
 struct capture_kernel_section {
 	uint64_t size;	 /* 0: there is none */
 	uint64_t offset; /* in the file */
 	uint64_t address;
 	int loaded; /* it lies in a loaded segment */
+};
+
+/* What a kernel's start code clears, as far as names tell. */
+struct capture_kernel_bss {
+	uint64_t start, stop;		    /* symbols; 0: there is none */
+	const char *start_name, *stop_name; /* which of their usual names; NULL: none */
+	uint64_t section, section_size;	    /* address and size of .bss; 0: there is none */
 };
 
 struct capture_kernel {
@@ -29,6 +36,7 @@ struct capture_kernel {
 	uint64_t init_address;	    /* of ktrace_init(), 0 if there is no such symbol */
 	uint64_t image_end; /* of the symbol by which kernels usually know where they end; 0: there is none */
 	struct capture_kernel_section events, settings; /* ktrace_events, ktrace_settings */
+	struct capture_kernel_bss bss;
 	int has_symbols;
 	uint32_t hooks;	  /* KTRX_HOOK_*: functions of these are linked in */
 	uint16_t machine; /* ELF e_machine */

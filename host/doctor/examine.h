@@ -19,6 +19,8 @@ struct patient {
 
 /* The kernel's file: is ktrace in it, and where? */
 void examine_kernel(struct doctor_report *report, struct patient *patient);
+/* What the linker's sections became in the guest's memory. */
+void examine_sections(struct doctor_report *report, const struct patient *patient);
 /* CPUs, threads, clocks, heartbeats, loss. */
 void examine_trace(struct doctor_report *report, const struct patient *patient);
 /* Whether clocks are in step: reads the trace several times and may correct it. 0 or an error. */

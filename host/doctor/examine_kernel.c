@@ -31,28 +31,6 @@ static void examine_linked(struct doctor_report *report, const struct capture_ke
 			   "the file has no symbols, so it does not tell whether ktrace is in it");
 }
 
-/* Rows that a linker script threw away or left behind the image's end are lost, or overwritten later. */
-static void examine_section(struct doctor_report *report, const struct capture_kernel *kernel,
-			    const struct capture_kernel_section *section, const char *name, const char *what)
-{
-	if (!section->size)
-		doctor_say(report, DOCTOR_WRONG, name,
-			   "the file has no section of this name: the linker script must keep it, "
-			   "%s : { KEEP(*(%s)) }",
-			   name, name);
-	else if (!section->loaded)
-		doctor_say(report, DOCTOR_WRONG, name,
-			   "the section lies in no segment that is loaded: put it between those that are");
-	else if (kernel->image_end && section->address >= kernel->image_end)
-		doctor_say(report, DOCTOR_WRONG, name,
-			   "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
-			   ", where the kernel hands out memory: name the section before that symbol",
-			   section->address, kernel->image_end);
-	else
-		doctor_say(report, DOCTOR_OK, name, "%" PRIu64 " bytes of %s inside the image", section->size,
-			   what);
-}
-
 static void examine_build_id(struct doctor_report *report, const struct patient *patient)
 {
 	const struct ktread_info *info = patient->facts ? patient->facts->info : NULL;
@@ -94,8 +72,7 @@ void examine_kernel(struct doctor_report *report, struct patient *patient)
 	examine_linked(report, &patient->kernel);
 	if (!patient->kernel.root_address)
 		return;
-	examine_section(report, &patient->kernel, &patient->kernel.events, "ktrace_events", "events");
-	examine_section(report, &patient->kernel, &patient->kernel.settings, "ktrace_settings", "settings");
+	examine_sections(report, patient);
 	examine_build_id(report, patient);
 }
 

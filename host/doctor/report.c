@@ -61,6 +61,25 @@ void doctor_say_view(struct doctor_report *report, enum doctor_mark mark, const 
 	va_end(values);
 }
 
+void doctor_say_line(struct doctor_report *report, const char *where, const char *format, ...)
+{
+	struct doctor_finding *finding = report->count ? &report->finding[report->count - 1] : NULL;
+	va_list values;
+
+	if (!finding || report->failed)
+		return;
+	finding->where = where;
+	va_start(values, format);
+	vsnprintf(finding->own_line, sizeof(finding->own_line), format, values);
+	va_end(values);
+}
+
+/* The line to be shown with a finding; NULL: there is nothing to do. */
+static const char *line_of(const struct doctor_finding *finding)
+{
+	return finding->own_line[0] ? finding->own_line : finding->line;
+}
+
 void doctor_report_free(struct doctor_report *report)
 {
 	free(report->finding);
@@ -78,9 +97,9 @@ void doctor_write_text(struct output *out, const struct doctor_report *report, b
 		else
 			output_format(out, "%-5s", words[finding->mark]);
 		output_format(out, "  %-*s %s\n", ABOUT_WIDTH, finding->about, finding->text);
-		if (finding->line)
+		if (line_of(finding))
 			output_format(out, "%*s %s: %s\n", 7 + ABOUT_WIDTH, "", finding->where,
-				      finding->line);
+				      line_of(finding));
 	}
 	output_format(out, "%u ok, %u dark, %u wrong\n", report->marks[DOCTOR_OK], report->marks[DOCTOR_DARK],
 		      report->marks[DOCTOR_WRONG]);
@@ -108,11 +127,11 @@ void doctor_write_json(struct output *out, const struct doctor_report *report)
 		put_string(out, "about", finding->about);
 		output_text(out, ",");
 		put_string(out, "text", finding->text);
-		if (finding->line) {
+		if (line_of(finding)) {
 			output_text(out, ",");
 			put_string(out, "where", finding->where);
 			output_text(out, ",");
-			put_string(out, "line", finding->line);
+			put_string(out, "line", line_of(finding));
 		}
 		output_text(out, "}");
 	}

@@ -17,6 +17,7 @@ enum doctor_mark {
 };
 
 #define DOCTOR_TEXT 512u
+#define DOCTOR_LINE 192u
 
 struct doctor_finding {
 	enum doctor_mark mark;
@@ -24,6 +25,7 @@ struct doctor_finding {
 	const char *where; /* to do what is in `line`; NULL: there is nothing to do */
 	const char *line;
 	char text[DOCTOR_TEXT];
+	char own_line[DOCTOR_LINE]; /* what `line` is where no view has it; "": a view has */
 };
 
 struct doctor_report {
@@ -39,6 +41,9 @@ __attribute__((format(printf, 4, 5))) void doctor_say(struct doctor_report *repo
 /* The line that lights a view, or a view that is in doubt. */
 __attribute__((format(printf, 4, 5))) void doctor_say_view(struct doctor_report *report,
 							   enum doctor_mark mark, const struct view *view,
+							   const char *format, ...);
+/* The line that repairs what was said last, and the place it belongs to, which is not copied. */
+__attribute__((format(printf, 3, 4))) void doctor_say_line(struct doctor_report *report, const char *where,
 							   const char *format, ...);
 void doctor_report_free(struct doctor_report *report);
 

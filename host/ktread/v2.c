@@ -13,6 +13,7 @@
 #define NAMES_LIMIT    (UINT64_C(128) << 20) /* bytes of a table of names */
 #define BUILD_ID_MOST  64u
 #define NOTE_MOST      (UINT64_C(64) << 10)
+#define SECTION_MOST   (UINT64_C(16) << 20) /* bytes of a table that is looked at as it is */
 #define REGISTERS_MOST (UINT64_C(8) << 20)
 #define QUIET_BYTES    (UINT64_C(4) << 20)
 
@@ -192,6 +193,18 @@ static int section_copy(const struct ktread *trace, uint32_t type, uint64_t limi
 	*copy = NULL;
 	*size = 0;
 	return section ? ktread_region_copy(&section->region, limit, copy, size) : 0;
+}
+
+int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes, uint64_t *size)
+{
+	const struct ktread_section *section =
+		trace->layout ? ktread_layout_section(trace->layout, type, 0) : NULL;
+
+	*bytes = NULL;
+	*size = 0;
+	if (!section || ktread_region_readable(&section->region) < section->region.length)
+		return KTREAD_E_ABSENT;
+	return section_copy(trace, type, SECTION_MOST, bytes, size);
 }
 
 int ktread_v2_load_threads(struct ktread *trace)

@@ -307,6 +307,11 @@ int ktread_holders(const struct ktread *trace, uint32_t first, struct ktrx_holde
  * KTREAD_E_MEMORY.
  */
 int ktread_set_registers(struct ktread *trace, const char *text);
+/*
+ * The bytes of the first section of a type (KTRX_SECTION_*) as they lie in the trace, to be freed with free(). Version 2.
+ * KTREAD_E_ABSENT: there is none, or some of it cannot be read.
+ */
+int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes, uint64_t *size);
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Events and settings are rows that a linker gathers. A linker script may throw them away, or put them where they do not
+ * survive: behind the image's end, or among what start code clears. What the guest's memory has of them decides; without a
+ * trace, where they lie.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/examine.h"
+#include "doctor/sections.h"
+#include "export/escape.h"
+#include "ktrx/v2.h"
+
+struct part {
+	const char *name, *what;
+	const struct capture_kernel_section *section;
+	uint32_t type;
+};
+
+/* Is it the kernel that ran? Build ids that differ say so elsewhere. */
+static bool is_other_build(const struct patient *patient)
+{
+	const struct ktread_info *info = patient->facts->info;
+	const struct capture_kernel *kernel = &patient->kernel;
+
+	return info->build_id_size && kernel->build_id_size &&
+	       (info->build_id_size != kernel->build_id_size ||
+		memcmp(info->build_id, kernel->build_id, kernel->build_id_size) != 0);
+}
+
+/* "from __bss_start (0x…) to …" that start code clears, if the section lies there; else "". */
+static const char *cleared_by(const struct capture_kernel *kernel,
+			      const struct capture_kernel_section *section, char text[160])
+{
+	const struct capture_kernel_bss *bss = &kernel->bss;
+	const uint64_t end = section->address + section->size;
+
+	text[0] = '\0';
+	if (bss->start_name && end > bss->start && (!bss->stop_name || section->address < bss->stop))
+		snprintf(text, 160, "from %s (0x%" PRIx64 ") to %s", bss->start_name, bss->start,
+			 bss->stop_name ? bss->stop_name : "the image's end");
+	else if (!bss->start_name && bss->section && section->address >= bss->section)
+		snprintf(text, 160, "from the start of .bss (0x%" PRIx64 ")", bss->section);
+	return text;
+}
+
+static void say_fix(struct doctor_report *report, const struct capture_kernel *kernel,
+		    const struct part *part)
+{
+	const char *before = kernel->bss.start_name ? kernel->bss.start_name : ".bss";
+
+	doctor_say_line(report, "the linker script", "%s : { KEEP(*(%s)) } before %s", part->name, part->name,
+			before);
+}
+
+/* Rows are lost: how many, which, and why. */
+static void say_lost(struct doctor_report *report, const struct patient *patient, const struct part *part,
+		     const struct sections_report *found)
+{
+	char name[4 * SECTIONS_NAME + 1], cleared[160];
+	const uint32_t lost = sections_lost(found);
+
+	*escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
+	cleared_by(&patient->kernel, part->section, cleared);
+	if (found->other && !found->zero && !found->missing)
+		doctor_say(
+			report, DOCTOR_WRONG, part->name,
+			"%" PRIu32 " of %" PRIu32
+			" %s that the file has are others in the guest's memory, the first "
+			"is %s: the file is of another build (--elf names the right one), or something has "
+			"overwritten them",
+			lost, found->rows, part->what, name);
+	else if (*cleared)
+		doctor_say(report, DOCTOR_WRONG, part->name,
+			   "%" PRIu32 " of %" PRIu32
+			   " %s that the file has are lost in the guest's memory, the first is "
+			   "%s: the section lies at 0x%" PRIx64 ", among what start code clears, %s",
+			   lost, found->rows, part->what, name, part->section->address, cleared);
+	else
+		doctor_say(report, DOCTOR_WRONG, part->name,
+			   "%" PRIu32 " of %" PRIu32
+			   " %s that the file has are lost in the guest's memory, the first is "
+			   "%s, of a section at 0x%" PRIx64
+			   ": it was not loaded (is what was booted made of the file "
+			   "without this section, or cut off?), or something has cleared it",
+			   lost, found->rows, part->what, name, part->section->address);
+	say_fix(report, &patient->kernel, part);
+}
+
+/* By where the section lies alone. True if that is wrong. */
+static bool say_place(struct doctor_report *report, const struct capture_kernel *kernel,
+		      const struct part *part)
+{
+	const struct capture_kernel_section *section = part->section;
+
+	if (!section->size)
+		doctor_say(report, DOCTOR_WRONG, part->name,
+			   "the file has no section of this name: the linker script must keep it, "
+			   "%s : { KEEP(*(%s)) }",
+			   part->name, part->name);
+	else if (!section->loaded)
+		doctor_say(report, DOCTOR_WRONG, part->name,
+			   "the section lies in no segment that is loaded: put it between those that are");
+	else if (kernel->image_end && section->address >= kernel->image_end)
+		doctor_say(report, DOCTOR_WRONG, part->name,
+			   "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
+			   ", where the kernel hands out memory: name the section before that symbol",
+			   section->address, kernel->image_end);
+	else
+		return false;
+	return true;
+}
+
+static void examine_section(struct doctor_report *report, const struct patient *patient,
+			    const struct part *part)
+{
+	struct sections_report found = { .compared = false };
+	char cleared[160];
+
+	if (patient->facts && !is_other_build(patient) &&
+	    sections_compare(&found, patient->elf, part->section, patient->facts->trace, part->type) < 0)
+		report->failed = true;
+	if (found.compared && sections_lost(&found)) {
+		say_lost(report, patient, part, &found);
+	} else if (say_place(report, &patient->kernel, part)) {
+		return;
+	} else if (found.compared) {
+		doctor_say(report, DOCTOR_OK, part->name,
+			   "%" PRIu64
+			   " bytes of %s inside the image, and in the guest's memory as in the file",
+			   part->section->size, part->what);
+	} else if (*cleared_by(&patient->kernel, part->section, cleared)) {
+		doctor_say(report, patient->facts ? DOCTOR_NOTE : DOCTOR_WRONG, part->name,
+			   "the section lies at 0x%" PRIx64 ", %s, which start code clears",
+			   part->section->address, cleared);
+		say_fix(report, &patient->kernel, part);
+	} else {
+		doctor_say(report, DOCTOR_OK, part->name, "%" PRIu64 " bytes of %s inside the image",
+			   part->section->size, part->what);
+	}
+}
+
+void examine_sections(struct doctor_report *report, const struct patient *patient)
+{
+	const struct part parts[] = {
+		{ "ktrace_events", "events", &patient->kernel.events, KTRX_SECTION_EVENTS },
+		{ "ktrace_settings", "settings", &patient->kernel.settings, KTRX_SECTION_SETTINGS },
+	};
+
+	for (size_t n = 0; n < sizeof(parts) / sizeof(parts[0]); n++)
+		examine_section(report, patient, &parts[n]);
+}

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrace doctor on kernels whose linker script puts events or settings where they do not survive: start code clears them, all or
+# some, or they are not in what was booted. And on kernels whose scripts are unusual and sound.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+virt="qemu-system-riscv64 -M virt -bios none -smp 1 -nographic -kernel"
+
+# kernel NAME "OUTPUT SECTIONS": examples/minimal on one hart, with these sections in place of .bss; its start code clears what
+# lies between bss_start and bss_end.
+kernel() {
+	cp -r examples/minimal "$tmp/$1"
+	sed -i 's/#define HARTS 4/#define HARTS 1/
+		s/"	la	sp, stacks\\n"/&\n"	la	t1, bss_start\\n	la	t2, bss_end\\n1:	sb	zero, 0(t1)\\n"\n"	addi	t1, t1, 1\\n	bltu	t1, t2, 1b\\n"/' \
+		"$tmp/$1/kernel.c"
+	grep -v '\.bss :\|^}' examples/minimal/kernel.ld >"$tmp/$1/kernel.ld"
+	printf '%s\n}\n' "$2" >>"$tmp/$1/kernel.ld"
+	check "$1: it builds" make -s -C "$tmp/$1" KTRACE="$PWD" OUT="$tmp/$1/build"
+}
+
+# doctor NAME [OPTION…]: the report in $tmp/report, its status in $status.
+doctor() {
+	name=$1
+	shift
+	status=0
+	timeout -k 5 60 "$ktrace" doctor --seconds 10 --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
+}
+
+# reported MARK ABOUT TEXT: there is a line of that mark.
+reported() {
+	check "$name: it is reported: $1 $2 $3" grep -qE "^$1 +$2 +.*$3" "$tmp/report"
+}
+
+bss='.bss : { *(.bss .bss.* .sbss .sbss.*) }'
+events='ktrace_events : { KEEP(*(ktrace_events)) }'
+settings='ktrace_settings : { KEEP(*(ktrace_settings)) }'
+
+kernel sound "$events $settings bss_start = .; $bss bss_end = .; end = .;"
+doctor sound -- $virt "$tmp/sound/build/kernel.elf"
+equal "sound: nothing is wrong" 0 "$status"
+reported ok ktrace_events 'as in the file'
+reported ok ktrace_settings 'as in the file'
+
+kernel cleared "bss_start = .; $events $settings $bss bss_end = .;"
+doctor cleared -- $virt "$tmp/cleared/build/kernel.elf"
+equal "cleared: that is wrong" 10 "$status"
+reported wrong ktrace_events '([0-9]+) of \1 events .* lost in .* start code clears, from bss_start \(0x[0-9a-f]*\) to bss_end'
+reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
+check "cleared: with the line that repairs it" \
+	grep -qF 'the linker script: ktrace_events : { KEEP(*(ktrace_events)) } before bss_start' "$tmp/report"
+"$ktrace" doctor --json "$tmp/cleared.ktrx" >"$tmp/json" 2>>"$tmp/err"
+equal "cleared: the trace alone says so, too" 10 $?
+check "cleared: in JSON with the line" grep -q '"where":"the linker script","line":"ktrace_settings : { KEEP' "$tmp/json"
+
+kernel settings "$events bss_start = .; $settings $bss bss_end = .;"
+doctor settings -- $virt "$tmp/settings/build/kernel.elf"
+equal "settings: lost settings are wrong" 10 "$status"
+reported ok ktrace_events 'as in the file'
+reported wrong ktrace_settings '([0-9]+) of \1 settings .* lost'
+
+# The last events alone: a loader or a script that is off by a page cuts a table in two.
+kernel partly "$events $settings bss_start = ADDR(ktrace_events) + 400; $bss bss_end = .;"
+doctor partly -- $virt "$tmp/partly/build/kernel.elf"
+equal "partly: so are some" 10 "$status"
+reported wrong ktrace_events '[1-9][0-9]* of [1-9][0-9]* events .* lost .* the first is [a-z]+\.[a-z]+'
+check "partly: others are there" sh -c "! grep -qE '([0-9]+) of \1 events' '$tmp/report'"
+
+# What is booted is a flat binary that lacks the section.
+kernel flat "$events bss_start = .; $bss bss_end = .; $settings"
+riscv64-linux-gnu-objcopy -O binary -R ktrace_settings "$tmp/flat/build/kernel.elf" "$tmp/flat/build/kernel.bin"
+doctor flat --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/flat/build/kernel.bin"
+equal "flat: what was not loaded is wrong" 10 "$status"
+reported ok ktrace_events 'as in the file'
+reported wrong ktrace_settings 'lost in .* not loaded'
+
+# The file of another kernel.
+doctor other --elf "$tmp/flat/build/kernel.elf" -- $virt "$tmp/partly/build/kernel.elf"
+equal "other: the file of another kernel is wrong" 10 "$status"
+
+# In .data, between bounds of the script's own, they are as well off as in sections of their own.
+kernel data '.rows : { . = ALIGN(16); __start_ktrace_events = .; KEEP(*(ktrace_events)) __stop_ktrace_events = .;
+	. = ALIGN(16); __start_ktrace_settings = .; KEEP(*(ktrace_settings)) __stop_ktrace_settings = .; }'" bss_start = .; $bss bss_end = .;"
+doctor data -- $virt "$tmp/data/build/kernel.elf"
+equal "data: nothing is wrong" 0 "$status"
+reported ok ktrace_events 'as in the file'
+reported ok ktrace_settings 'as in the file'
+
+# Start code clears them before ktrace is called at all: without a trace, the file alone tells.
+kernel silent "bss_start = .; $events $settings $bss bss_end = .;"
+sed -i 's/trace_check(ktrace_init(&config));/(void)config;/; s/trace_check(ktrace_cpu_online(hart));//' "$tmp/silent/kernel.c"
+check "silent: it builds" make -s -C "$tmp/silent" KTRACE="$PWD" OUT="$tmp/silent/build"
+doctor silent --seconds 2 -- $virt "$tmp/silent/build/kernel.elf"
+equal "silent: that is wrong" 10 "$status"
+reported wrong ktrace_events 'start code clears'
+
+done_testing
