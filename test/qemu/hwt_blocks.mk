@@ -6,6 +6,6 @@ CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_
 endif
 
 HWT_BLOCKS_SRCS := test/qemu/hwt_blocks.c $(HWT_READ_SRCS)
-build/test/hwt_blocks: $$(call unit_objects,unit,$(HWT_BLOCKS_SRCS),-Ihost)
+build/test/hwt_blocks: $$(call unit_objects,unit,$(HWT_BLOCKS_SRCS),-Ihost) build/lib/libbase.a
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ -ldl

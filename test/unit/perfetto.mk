@@ -6,7 +6,7 @@ SCRIPT_SRCS := test/unit/script.c host/ktread/value.c host/ktread/message.c
 
 UNIT_TESTS += perfetto_export
 UNIT_SRCS_perfetto_export := test/unit/perfetto_export.c test/perfetto/text.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES) \
-	$(PERFETTO_SOURCES) host/export/functions.c host/export/output.c host/export/escape.c
+	$(PERFETTO_SOURCES) host/export/escape.c host/export/functions.c host/export/output.c host/export/escape.c
 UNIT_CFLAGS_perfetto_export := -Ihost
 UNIT_LDLIBS_perfetto_export := -ldl
 
