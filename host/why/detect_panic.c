@@ -12,10 +12,10 @@
 #include "why/detectors.h"
 #include "why/pulse.h"
 
-#define FRAMES	  8u /* shown */
+#define FRAMES	  8u	/* shown */
+#define FAULT_MS  1000u /* a fault is no older than that when the kernel panics over it */
 #define NULL_PAGE 4096u
-#define ADDRESSES 4u		       /* of a message, named */
-#define BELOW	  (UINT64_C(64) << 10) /* a stack pointer that far below the stack has left it */
+#define ADDRESSES 4u /* of a message, named */
 
 /* The CPU that panicked; NULL if that is not told. */
 static const struct why_cpu *cpu_of(const struct why_evidence *evidence)
@@ -40,18 +40,49 @@ static bool says(const char *message, const char *word)
 	return false;
 }
 
-/* Does a stack pointer that is known lie below the thread's stack, and so it has grown out of it? */
-static bool left_stack(const struct why_cpu *cpu, const struct why_thread *thread)
-{
-	return cpu && cpu->has_registers && thread && thread->has_holder && thread->holder.stack_low &&
-	       cpu->sp < thread->holder.stack_low && thread->holder.stack_low - cpu->sp < BELOW;
-}
-
 static bool called_nothing(const struct why_evidence *evidence, const struct why_thread *thread)
 {
 	return thread && thread->faults.count && thread->faults.last <= evidence->panic.stamp &&
 	       thread->fault_address < NULL_PAGE && thread->fault_ip == thread->fault_address &&
-	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, 1000);
+	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
+}
+
+/* A fault that the kernel was in when it panicked. */
+static bool was_in_fault(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread && thread->in_fault && thread->faults.last <= evidence->panic.stamp &&
+	       evidence->panic.stamp - thread->faults.last < why_ms(evidence, FAULT_MS);
+}
+
+/* Where the fault was that led to it, 0 unknown: by its event, or by the registers of a CPU that keeps it. */
+static uint64_t fault_pc(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			 const struct why_thread *thread)
+{
+	if (was_in_fault(evidence, thread) && thread->fault_ip)
+		return thread->fault_ip;
+	return cpu && cpu->has_registers ? cpu->trap_pc : 0;
+}
+
+static void say_fault(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		      const struct why_thread *thread, struct why_finding *finding)
+{
+	const uint64_t pc = fault_pc(evidence, cpu, thread);
+	char place[WHY_WORDS];
+
+	if (called_nothing(evidence, thread))
+		why_finding_line(finding, "the last fault was the call itself: of address 0x%" PRIx64,
+				 thread->fault_address);
+	else if (was_in_fault(evidence, thread) && pc)
+		why_finding_line(finding,
+				 "it handled a fault on address 0x%" PRIx64 ", by the instruction at %s",
+				 thread->fault_address, why_say_place(evidence, pc, place, sizeof(place)));
+	else if (pc)
+		why_finding_line(finding, "the last exception there was at %s",
+				 why_say_place(evidence, pc, place, sizeof(place)));
+	else if (was_in_fault(evidence, thread))
+		why_finding_line(finding, "it handled a fault on address 0x%" PRIx64, thread->fault_address);
+	if (was_in_fault(evidence, thread) && !pc)
+		why_finding_missing(finding, "the field ip in mm.fault_enter: the instruction that faulted");
 }
 
 /* "0x1234: resolve+0x20 (stack.c:44)". What was called from an address lies before it. */
@@ -88,9 +119,10 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 	for (uint32_t n = 0; n < 2 && evidence->panic.caller[n]; n++)
 		why_finding_line(finding, "  called from %s",
 				 why_say_call(evidence, evidence->panic.caller[n], place, sizeof(place)));
-	why_finding_missing(finding,
-			    "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
-			    cpu->number);
+	if (!finding->missing[0])
+		why_finding_missing(
+			finding, "the stack of CPU %" PRIu32 ": ktrace run takes it where QEMU waits for it",
+			cpu->number);
 }
 
 static void say_head(const struct why_evidence *evidence, const struct why_thread *thread,
@@ -128,8 +160,9 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	const struct why_panic *panic = &evidence->panic;
 	const struct why_cpu *cpu = cpu_of(evidence);
 	const struct why_thread *thread = panic->stamp ? why_thread_find(evidence, panic->thread) : NULL;
-	const bool left = left_stack(cpu, thread);
+	const bool left = why_left_stack(cpu, thread);
 	const bool stack = left || (says(panic->message, "stack") && says(panic->message, "overflow"));
+	uint64_t pc = fault_pc(evidence, cpu, thread);
 	struct why_finding *finding;
 
 	if (!panic->stamp && evidence->info->outcome != KTRX_OUTCOME_PANIC)
@@ -143,14 +176,12 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 		why_finding_line(finding,
 				 "its stack begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
 				 thread->holder.stack_low, cpu->sp);
-	if (called_nothing(evidence, thread))
-		why_finding_line(finding, "the last fault was the call itself: of address 0x%" PRIx64,
-				 thread->fault_address);
+	say_fault(evidence, cpu, thread, finding);
 	if (cpu)
 		say_stack(evidence, cpu, finding);
+	if (pc == 0 && cpu && cpu->has_registers)
+		pc = cpu->pc;
 	if (panic->stamp)
-		why_finding_actor(finding,
-				  (struct why_actor){ .id = panic->thread + 1,
-						      .pc = cpu && cpu->has_registers ? cpu->pc : 0 });
+		why_finding_actor(finding, (struct why_actor){ .id = panic->thread + 1, .pc = pc });
 	return 0;
 }

@@ -27,6 +27,7 @@
 	USE(sleep_in_atomic) \
 	USE(slow) \
 	USE(spin) \
+	USE(stack) \
 	USE(starvation) \
 	USE(triple_fault) \
 	USE(wakeup)

@@ -123,6 +123,7 @@ struct why_cpu {
 	bool has_registers;
 	uint64_t pc, sp;
 	enum privilege side;	    /* by these registers */
+	uint64_t trap_pc;	    /* where the last exception was taken, by these registers; 0 unknown */
 	uint64_t frame[WHY_FRAMES]; /* return addresses, innermost first */
 	uint32_t frames;
 	uint64_t lost;	      /* slots lost or unreadable in its ring, within what can be read */
@@ -170,6 +171,7 @@ struct why_thread {
 	struct why_rate faults; /* mm.fault_enter */
 	uint64_t fault_address; /* of the newest … */
 	uint64_t fault_ip;	/* … by that instruction, 0 unknown … */
+	bool in_fault;		/* … whose handler has not been left … */
 	char fault_how[24];	/* … how it ended, "" unknown … */
 	uint64_t
 		fault_repeats; /* … and how often in a row like that, nothing else being done in between, … */

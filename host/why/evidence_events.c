@@ -178,7 +178,7 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	thread->blocked = thread->contends = thread->deed = 0;
 	thread->repeats = thread->fault_repeats = thread->tries.count = 0;
 	thread->syscalls = thread->faults = (struct why_rate){ 0 };
-	thread->in_syscall = thread->repeats_cut = false;
+	thread->in_syscall = thread->repeats_cut = thread->in_fault = false;
 }
 
 /* threads.h says what a thread has become. */

@@ -24,6 +24,7 @@ static void on_enter(struct why_thread *thread, const struct ktread_event *event
 	thread->fault_ip = ip;
 	thread->fault_how[0] = '\0';
 	thread->fault_signalled = false;
+	thread->in_fault = true;
 }
 
 static void on_exit(struct why_thread *thread, const struct ktread_event *event,
@@ -32,6 +33,7 @@ static void on_exit(struct why_thread *thread, const struct ktread_event *event,
 	struct ktread_value how;
 	size_t length;
 
+	thread->in_fault = false;
 	if (!wellknown_string(known, event, WELLKNOWN_NAME, &how))
 		return;
 	length = how.length < sizeof(thread->fault_how) ? how.length : sizeof(thread->fault_how) - 1;

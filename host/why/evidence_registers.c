@@ -38,11 +38,39 @@ static const char *behind(const char *at, const char *word)
 	return strncmp(at, word, length) == 0 ? at + length : NULL;
 }
 
+#define RISCV_INTERRUPT (UINT64_C(1) << 63)
+#define RISCV_CALLS	8u /* from user mode and, by one more each, from the modes above it: not faults */
+#define RISCV_CALL_LAST 11u
+
+/* RISC-V keeps where its last trap was taken, and why: for the supervisor, or for machine mode where the kernel runs there. */
+static uint64_t trap_pc(const char *line)
+{
+	static const char *const names[][2] = { { " sepc=", " scause=" }, { " mepc=", " mcause=" } };
+	const size_t length = strcspn(line, "\n");
+
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++) {
+		const char *pc = memmem(line, length, names[n][0], strlen(names[n][0]));
+		const char *why = memmem(line, length, names[n][1], strlen(names[n][1]));
+		uint64_t at, cause;
+
+		if (!pc || !why)
+			continue;
+		at = strtoull(pc + strlen(names[n][0]), NULL, 16);
+		cause = strtoull(why + strlen(names[n][1]), NULL, 16);
+		if (at)
+			return cause & RISCV_INTERRUPT || (cause >= RISCV_CALLS && cause <= RISCV_CALL_LAST)
+				       ? 0
+				       : at;
+	}
+	return 0;
+}
+
 static void read_registers(struct why_cpu *cpu, uint64_t *link, const char *at)
 {
 	const char *value;
 
 	cpu->side = privilege_of(at);
+	cpu->trap_pc = trap_pc(at);
 	while (*at == ' ') {
 		at++;
 		if ((value = behind(at, "pc=")))

@@ -12,6 +12,7 @@
 #define NAME_MOST  32u
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
+#define BELOW	   (UINT64_C(64) << 10) /* a stack pointer that far below the stack has left it */
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
@@ -70,6 +71,13 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 		return false;
 	return cpu->row.heartbeats == 0 || why_silence(evidence, cpu) >= why_ms(evidence, WHY_STOPPED_MS) ||
 	       (evidence->stalled && nobody_went_on(evidence));
+}
+
+bool why_left_stack(const struct why_cpu *cpu, const struct why_thread *thread)
+{
+	return cpu && cpu->has_registers && cpu->side != PRIVILEGE_USER && cpu->sp && thread &&
+	       thread->has_holder && thread->holder.stack_low && cpu->sp < thread->holder.stack_low &&
+	       thread->holder.stack_low - cpu->sp < BELOW;
 }
 
 bool why_is_there(const struct why_cpu *cpu)

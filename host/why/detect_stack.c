@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * A stack that has overflowed and hit no guard page: the kernel goes on, over whatever lies below. Only the stack pointer shows
+ * it, while the CPU is still that deep. Handlers of interrupts may have stacks of their own.
+ */
+#include <inttypes.h>
+
+#include "why/detectors.h"
+#include "why/pulse.h"
+
+#define FRAMES 8u /* shown */
+
+/* The thread in whose stack the address lies. */
+static const struct why_thread *owner_of(const struct why_evidence *evidence, uint64_t address)
+{
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+
+		if (thread->has_holder && thread->holder.stack_low && address >= thread->holder.stack_low &&
+		    address < thread->holder.stack_high)
+			return thread;
+	}
+	return NULL;
+}
+
+static int found(const struct why_evidence *evidence, struct why_findings *findings,
+		 const struct why_cpu *cpu, const struct why_thread *thread)
+{
+	const struct why_thread *owner = owner_of(evidence, cpu->sp);
+	struct why_finding *finding =
+		why_finding_new(findings, WHY_STACK_OVERFLOW, cpu->row.nesting ? WHY_POSSIBLE : WHY_LIKELY);
+	char who[WHY_WORDS];
+
+	if (!finding)
+		return KTREAD_E_MEMORY;
+	why_finding_head(finding, "the kernel stack of %s has overflowed on CPU %" PRIu32,
+			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)), cpu->number);
+	why_finding_line(finding, "it begins at 0x%" PRIx64 ", and the stack pointer is 0x%" PRIx64,
+			 thread->holder.stack_low, cpu->sp);
+	if (owner)
+		why_finding_line(finding, "that is in the stack of %s",
+				 why_say_actor(evidence, owner->id + 1, who, sizeof(who)));
+	why_finding_stack(finding, evidence, cpu, FRAMES);
+	if (cpu->row.nesting)
+		why_finding_missing(finding,
+				    "a moment without an interrupt: its handler may have a stack of its own");
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc });
+	return 0;
+}
+
+int why_detect_stack(const struct why_evidence *evidence, struct why_findings *findings)
+{
+	int error = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus && !error && !evidence->panic.stamp; n++) {
+		const struct why_cpu *cpu = &evidence->cpu[n];
+		const struct why_thread *thread = why_runs(evidence, cpu);
+
+		if (thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == n &&
+		    why_left_stack(cpu, thread))
+			error = found(evidence, findings, cpu, thread);
+	}
+	return error;
+}
