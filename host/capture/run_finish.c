@@ -6,8 +6,10 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "dump_note.h"
 #include "error.h"
 #include "kernel_check.h"
 #include "ktrx/v2.h"
@@ -29,6 +31,9 @@ static struct capture_facts gather(const struct capture_run *run, bool found, ui
 		.stopped_for_good = run->machine.stopped_for_good,
 		.state = run->machine.state,
 		.found = found,
+		.sent = run->options->transport == CAPTURE_RAM
+				? NULL
+				: capture_transport_name(run->options->transport),
 		.outcome = outcome,
 		.status = status,
 		.end = run->kept || run->looking ? CAPTURE_END_STALL : run->end,
@@ -175,6 +180,45 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 	return capture_summary_read(&result->summary, run->options->out);
 }
 
+/*
+ * Seconds from the last byte of what the guest sent to the end of the run. Negative: unknown, as of memory that is shared, to which
+ * nobody notes a write.
+ */
+static double age_of_dump(const struct capture_run *run, const struct stat *status)
+{
+	const double now = capture_now();
+	struct timespec time;
+	double age;
+
+	if (run->options->transport == CAPTURE_IVSHMEM || clock_gettime(CLOCK_REALTIME, &time) != 0)
+		return -1;
+	age = (double)(time.tv_sec - status->st_mtim.tv_sec) +
+	      (double)(time.tv_nsec - status->st_mtim.tv_nsec) / 1e9;
+	age -= run->ended > 0 ? now - run->ended : 0;
+	return age > 0 ? age : 0;
+}
+
+/* The words of the host for a dump. Marks of how the run ended are of its end, not of when this was taken. */
+static int write_dump_note(const struct capture_run *run, const struct capture_result *result)
+{
+	char note[2048], taken[64] = "", ended[96] = "";
+	int length;
+
+	if (result->taken >= SILENCE)
+		snprintf(ended, sizeof(ended), "; the guest had dumped this %.1f s before", result->taken);
+	if (result->taken >= 0)
+		snprintf(taken, sizeof(taken), "taken: %.3f s before the end\n", result->taken);
+	length = snprintf(note, sizeof(note),
+			  "captured by: ktrace run\nended: %s%s\ndumped over: %s\n%sguest ran: %.3f s\n",
+			  result->text, ended, capture_transport_name(run->options->transport), taken,
+			  result->seconds);
+	if (run->guest.line.kernel_path[0] &&
+	    strlen(run->guest.line.kernel_path) < sizeof(note) - (size_t)length - 16)
+		snprintf(note + length, sizeof(note) - (size_t)length, "kernel: %s\n",
+			 run->guest.line.kernel_path);
+	return capture_dump_note(run->place.file, note);
+}
+
 /* What the guest sent by itself; there is nothing to find, only to name. */
 static int finish_sent(struct capture_run *run, struct capture_result *result)
 {
@@ -187,6 +231,10 @@ static int finish_sent(struct capture_run *run, struct capture_result *result)
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
 	if (!sent)
 		return 0;
+	result->sent = true;
+	result->taken = age_of_dump(run, &status);
+	if (write_dump_note(run, result) != 0)
+		return CAPTURE_E_SYSTEM;
 	if (rename(run->place.file, run->options->out) != 0)
 		return capture_fail_errno("%s", run->options->out);
 	result->written = true;

@@ -25,6 +25,7 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	const struct ktread_info *info;
 	uint8_t seen[CPUS_MOST / 8] = { 0 };
 	struct ktread *trace = NULL;
+	uint64_t last = 0;
 	int more;
 
 	*summary = (struct capture_summary){ 0 };
@@ -35,9 +36,13 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	}
 	info = ktread_info(trace);
 	count_online(trace, seen);
-	while ((more = ktread_next(trace, &event)) > 0) /* CPUs without a ring of their own show here */
+	while ((more = ktread_next(trace, &event)) > 0) { /* CPUs without a ring of their own show here */
 		if (event->cpu < CPUS_MOST)
 			seen[event->cpu / 8] |= (uint8_t)(1u << event->cpu % 8);
+		last = event->stamp;
+	}
+	if (info->frequency && last)
+		summary->seconds = (double)(last - ktread_first_stamp(trace)) / (double)info->frequency;
 	for (uint32_t cpu = 0; cpu < CPUS_MOST; cpu++)
 		summary->cpus += seen[cpu / 8] >> cpu % 8 & 1;
 	summary->outcome = info->outcome;

@@ -17,6 +17,7 @@ struct capture_summary {
 	uint32_t outcome;     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
+	double seconds; /* from its first event to its last; 0: unknown, or no two events */
 };
 
 #define CAPTURE_LOSS_TEXT 160u

@@ -120,6 +120,9 @@ int capture_verdict(const struct capture_facts *facts, char *text, size_t size)
 	/* A trace that is not there is the news, unless QEMU or the user are to blame. */
 	if (facts->found || verdict == CAPTURE_QEMU_DIED || verdict >= CAPTURE_SIGNALLED)
 		return verdict;
-	snprintf(text + length, size - length, "; no ktrace in the guest");
+	if (facts->sent) /* which says nothing of what is in the guest */
+		snprintf(text + length, size - length, "; the guest dumped nothing over %s", facts->sent);
+	else
+		snprintf(text + length, size - length, "; no ktrace in the guest");
 	return CAPTURE_NO_KTRACE;
 }

@@ -39,8 +39,10 @@ struct capture_facts {
 	enum capture_shutdown shutdown;
 	bool stopped_for_good;
 	const char *state; /* QEMU's run state then */
-	bool found;	   /* ktrace is in the guest */
-	uint32_t outcome;  /* KTRX_OUTCOME_* of the trace */
+	bool found;	   /* there is a trace */
+	const char *
+		sent; /* the transport by which the guest sends it; NULL: the host looks for ktrace in the guest */
+	uint32_t outcome; /* KTRX_OUTCOME_* of the trace */
 	int32_t status;
 	enum capture_end end;
 	int signal;

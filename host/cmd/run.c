@@ -46,7 +46,8 @@ static const char usage[] =
 	"  -q, --quiet       errors only\n"
 	"\n"
 	"Status: 0 clean exit, 10 panic, 11 stall, 12 timeout, 13 reset or triple fault, 14 QEMU died,\n"
-	"15 no ktrace in the guest, 16 TEXT of --expect not seen; 1 error or a guest that failed, 2 usage.\n";
+	"15 no ktrace in the guest, or nothing dumped; 16 TEXT of --expect not seen; 1 error or a guest that "
+	"failed, 2 usage.\n";
 
 enum {
 	OPTION_ALLOW_REBOOT = 256,
@@ -290,11 +291,31 @@ static const char *next_command(const struct talk *talk, const struct capture_re
 	return wrong && !talk->why ? "why" : "show";
 }
 
+/* A dump says nothing of what came after it: " in a dump that covers 0.012 s, taken 4.90 s before the end". */
+static void describe_dump(const struct capture_result *result, char *text, size_t size)
+{
+	size_t length = 0;
+
+	*text = '\0';
+	if (!result->sent)
+		return;
+	length += (size_t)snprintf(text, size, " in a dump");
+	if (result->summary.seconds > 0)
+		length += (size_t)snprintf(text + length, size - length, " that covers %.3f s",
+					   result->summary.seconds);
+	if (result->taken >= 0)
+		snprintf(text + length, size - length, ", taken %.2f s before the end", result->taken);
+	else if (result->summary.outcome != KTRX_OUTCOME_RUNNING)
+		snprintf(text + length, size - length, ", taken as the guest ended");
+	else
+		snprintf(text + length, size - length, ", taken at an unknown time");
+}
+
 static void conclude(struct talk *talk, const struct capture_run_options *options,
 		     const struct capture_result *result)
 {
 	const struct capture_summary *summary = &result->summary;
-	char loss[CAPTURE_LOSS_TEXT];
+	char loss[CAPTURE_LOSS_TEXT], dump[160];
 
 	clear_progress(talk);
 	if (talk->quiet)
@@ -308,11 +329,12 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		return;
 	}
 	capture_summary_loss(summary, loss, sizeof(loss));
+	describe_dump(result, dump, sizeof(dump));
 	command_message(
 		talk->name,
-		"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32 " CPU%s, %s: %s; next: ktrace %s %s",
+		"%s; guest ran %.2f s, %" PRIu64 " events of %" PRIu32 " CPU%s, %s%s: %s; next: ktrace %s %s",
 		result->text, result->seconds, summary->events, summary->cpus, summary->cpus == 1 ? "" : "s",
-		loss, options->out, next_command(talk, result), options->out);
+		loss, dump, options->out, next_command(talk, result), options->out);
 }
 
 /* The end of a QEMU, passed on to who waits for it. */

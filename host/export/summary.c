@@ -107,6 +107,34 @@ static void write_began(struct output *out, const struct summary *summary)
 			      (unsigned)(wall % 1000000000u / 1000u));
 }
 
+bool summary_is_dump(const struct ktread *trace)
+{
+	size_t length;
+
+	return note_find(ktread_info(trace)->note, "dumped over", &length) != NULL;
+}
+
+/* Of a dump that the guest sent: what of the run it covers. */
+static void write_taken(struct output *out, const struct summary *summary)
+{
+	const struct ktread_info *info = ktread_info(summary->trace);
+	char words[ENDED_BYTES + 1];
+	size_t length;
+	const char *taken = note_find(info->note, "taken", &length);
+
+	if (!summary_is_dump(summary->trace))
+		return;
+	if (taken)
+		*escape_text(words, taken, length, ENDED_BYTES) = '\0';
+	output_format(out, "dumped    by the guest, %s",
+		      taken				      ? words
+		      : info->outcome != KTRX_OUTCOME_RUNNING ? "as it ended"
+							      : "when is unknown");
+	if (summary->seconds > 0)
+		output_format(out, "; covers %.6f s", summary->seconds);
+	output_text(out, "; of later events nothing is known\n");
+}
+
 /* How the guest ended: its own record of it, and the word of whoever watched. */
 static void write_end(struct output *out, const struct summary *summary)
 {
@@ -126,6 +154,7 @@ static void write_end(struct output *out, const struct summary *summary)
 		*escape_text(words, ended, length, ENDED_BYTES) = '\0';
 		output_format(out, "ended     %s\n", words);
 	}
+	write_taken(out, summary);
 	if (*info->registers)
 		output_format(out, "CPUs      registers%s: ktrace show --registers\n",
 			      strstr(info->registers, "\nstack ") ? " and stacks" : "");
@@ -246,7 +275,8 @@ static void write_loss(struct output *out, const struct summary *summary)
 		return;
 	}
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
-		output_text(out, "loss      none\n");
+		output_text(out, summary_is_dump(summary->trace) ? "loss      none in what the dump covers\n"
+								 : "loss      none\n");
 		return;
 	}
 	output_format(out,

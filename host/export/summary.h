@@ -6,6 +6,8 @@
 #ifndef EXPORT_SUMMARY_H
 #define EXPORT_SUMMARY_H
 
+#include <stdbool.h>
+
 #include "export/output.h"
 #include "export/tally.h"
 
@@ -27,6 +29,8 @@ void summary_write_text(struct output *out, const struct summary *summary, const
 void summary_write_json(struct output *out, const struct summary *summary);
 
 /* What `ktrace run` said of the guest's end, and its length; NULL if it said nothing. */
+/* Whether the guest sent the trace itself, so that it covers what came before it was taken and no more. */
+bool summary_is_dump(const struct ktread *trace);
 const char *summary_ended(const struct ktread *trace, size_t *length);
 /* "exited", "panicked" or "running". */
 const char *summary_outcome(uint32_t outcome);

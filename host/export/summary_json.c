@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <string.h>
 
+#include <stdio.h>
+
 #include "export/json.h"
 #include "export/machine.h"
 #include "export/number.h"
 #include "export/summary.h"
+#include "analyze/note.h"
 #include "ktrx/v2.h"
 
 /* ,"name":123 */
@@ -85,6 +88,14 @@ static void write_head(struct output *out, const struct summary *summary)
 	ended = summary_ended(summary->trace, &length);
 	if (ended)
 		text_of(out, "ended", ended, length);
+	if (summary_is_dump(summary->trace)) {
+		const char *taken = note_find(info->note, "taken", &length);
+		double seconds;
+
+		output_text(out, "\"dumped\":true,");
+		if (taken && sscanf(taken, "%lf", &seconds) == 1 && seconds >= 0 && seconds < 1e9)
+			output_format(out, "\"taken_before_end\":%.3f,", seconds);
+	}
 	output_format(out, "\"registers\":%s,", *info->registers ? "true" : "false");
 	number(out, "frequency", info->frequency);
 	number(out, "cpus", info->cpus);

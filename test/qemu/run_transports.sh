@@ -11,6 +11,8 @@ sent() {
 	run --transport "$transport" -- $(demo "$arch" 2) -append "debug=ktrace seconds=0 slots=1024 transport=$transport file="
 	equal "$arch over $transport: status" 0 "$status"
 	check "$arch over $transport: a trace" sh -c "'$ktrace' show '$out' | grep -q sched.switch"
+	check "$arch over $transport: its loss is that of a dump" grep -qE "(lost|overwritten|unreadable|refused) in a dump that covers [0-9.]+ s, taken " "$tmp/err"
+	check "$arch over $transport: the trace says so" sh -c "'$ktrace' summary '$out' | grep -qE '^dumped +by the guest, .*; covers [0-9.]+ s; of later events'"
 }
 
 sent x86_64 debugcon
@@ -20,6 +22,25 @@ for arch in x86_64 aarch64 riscv64; do
 	sent "$arch" virtio
 	sent "$arch" ivshmem
 done
+
+# A dump from the start of a run that goes on for long.
+rm -f "$out"
+# shellcheck disable=SC2046
+run --transport debugcon --timeout 6 --stall 0 -- $(demo x86_64 2) \
+	-append "debug=ktrace run=forever slots=1024 transport=debugcon dump=start file="
+equal "a dump at the start: status" 12 "$status"
+check "a dump at the start: when it was taken is said" grep -qE "nothing lost in a dump that covers 0\.[0-9]+ s, taken [0-9.]+ s before the end" "$tmp/err"
+$ktrace summary "$out" >"$tmp/summary"
+check "a dump at the start: nothing is claimed of the rest" grep -qx "loss      none in what the dump covers" "$tmp/summary"
+check "a dump at the start: how long before the end" awk '/^dumped/ { seen = $4 > 0 } END { exit !seen }' "$tmp/summary"
+check "a dump at the start: JSON" sh -c "'$ktrace' summary --json '$out' | grep -q '\"dumped\":true,\"taken_before_end\":[0-9]'"
+check "a dump at the start: why" sh -c "'$ktrace' why '$out' | grep -q 'the guest had dumped this [0-9.]* s before'"
+rm -f "$out"
+# shellcheck disable=SC2046
+run --transport debugcon --timeout 3 --stall 0 -- $(demo x86_64 2) -append "debug=ktrace run=forever transport=debugcon file="
+equal "nothing is dumped: status" 15 "$status"
+said "the guest dumped nothing over debugcon"
+check "nothing is dumped: nothing is said of what is in the guest" sh -c '! grep "no ktrace" "$0"' "$tmp/err"
 
 rm -f "$out"
 run --transport debugcon -- $no_ktrace

@@ -20,6 +20,9 @@ UNIT_SRCS_capture_ram += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,summary,summary))
 UNIT_SRCS_capture_summary += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
 UNIT_SRCS_capture_summary += $(wildcard host/ktread/*.c)
+$(eval $(call capture_test,dump_note,dump_note))
+UNIT_SRCS_capture_dump_note += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
+UNIT_SRCS_capture_dump_note += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,peer,dial frequency gdb interrupt json memory_map monitor peer_gdb peer_qmp process_memory qmp ram registers))
 UNIT_SRCS_capture_peer += $(wildcard host/ktread/*.c) host/analyze/privilege.c
 UNIT_LDLIBS_capture_peer := -pthread

@@ -93,6 +93,10 @@ static void a_missing_trace_is_the_news(void **state)
 	(void)state;
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .shutdown = CAPTURE_SHUTDOWN_GUEST), CAPTURE_NO_KTRACE);
 	assert_int_equal(JUDGE("no ktrace", .ran = 1, .end = CAPTURE_END_TIMEOUT), CAPTURE_NO_KTRACE);
+	/* Nothing came: that says nothing of what is in the guest. */
+	assert_int_equal(JUDGE("; the guest dumped nothing over virtio", .ran = 1, .sent = "virtio",
+			       .end = CAPTURE_END_TIMEOUT),
+			 CAPTURE_NO_KTRACE);
 	assert_int_equal(JUDGE("signal 9", .ran = 1, .has_wait_status = 1, .wait_status = SIGKILL),
 			 CAPTURE_QEMU_DIED);
 }
