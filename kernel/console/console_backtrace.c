@@ -4,14 +4,14 @@
 
 #include "line.h"
 
-#define MOST 20u /* what a small stack has room for */
-#define OWN  2u	 /* addresses passed over: in this function, and in the one that calls it */
+#define KTRACE_MOST 20u /* what a small stack has room for */
+#define KTRACE_OWN  2u	/* addresses passed over: in this function, and in the one that calls it */
 
 /* Not inlined, so that it has a frame to be passed over. */
 __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_console *console, int count)
 {
-	uintptr_t address[OWN + MOST];
-	uint32_t most = count >= 0 && count < (int)MOST ? (uint32_t)count : MOST;
+	uintptr_t address[KTRACE_OWN + KTRACE_MOST];
+	uint32_t most = count >= 0 && count < (int)KTRACE_MOST ? (uint32_t)count : KTRACE_MOST;
 	struct ktrace_line line;
 	uint32_t found;
 
@@ -20,10 +20,10 @@ __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_
 		ktrace_line_text(&line, "no backtrace: the kernel was built without KTRACE_FRAME_POINTERS");
 		ktrace_line_put(&line, '\n');
 	}
-	found = ktrace_backtrace(address, OWN + most);
-	for (uint32_t n = OWN; n < found; n++) {
+	found = ktrace_backtrace(address, KTRACE_OWN + most);
+	for (uint32_t n = KTRACE_OWN; n < found; n++) {
 		ktrace_line_put(&line, '#');
-		ktrace_line_decimal(&line, n - OWN);
+		ktrace_line_decimal(&line, n - KTRACE_OWN);
 		ktrace_line_put(&line, ' ');
 		ktrace_line_hex(&line, address[n]);
 		ktrace_line_put(&line, '\n');

@@ -9,7 +9,7 @@
 
 #include "../core/row.h"
 
-#define SIZE_MAX_SHOWN 256u /* widths and precisions beyond are taken for this */
+#define KTRACE_SIZE_MAX_SHOWN 256u /* widths and precisions beyond are taken for this */
 
 /* %[flags][width][.precision][length]letter */
 struct conversion {
@@ -113,10 +113,10 @@ static const char *parse_size(const char *at, struct fields *fields, uint32_t *s
 		at++;
 	} else {
 		for (; *at >= '0' && *at <= '9'; at++)
-			if (number < SIZE_MAX_SHOWN)
+			if (number < KTRACE_SIZE_MAX_SHOWN)
 				number = number * 10 + (uint64_t)(*at - '0');
 	}
-	*size = number < SIZE_MAX_SHOWN ? (uint32_t)number : SIZE_MAX_SHOWN;
+	*size = number < KTRACE_SIZE_MAX_SHOWN ? (uint32_t)number : KTRACE_SIZE_MAX_SHOWN;
 	return at;
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "pager.h"
 
-#define PAGE_LINES 24u
+#define KTRACE_PAGE_LINES 24u
 
 static uint32_t page_room(const struct ktrace_console *console)
 {
-	uint32_t lines = console->lines ? console->lines : PAGE_LINES;
+	uint32_t lines = console->lines ? console->lines : KTRACE_PAGE_LINES;
 
 	return lines > 1 ? lines - 1 : 1; /* one is the pager's */
 }

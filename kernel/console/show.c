@@ -10,7 +10,7 @@
 #include "merge.h"
 #include "pager.h"
 
-#define CPU_LIMIT 100000u /* numbers from here on are no CPU */
+#define KTRACE_CPU_LIMIT 100000u /* numbers from here on are no CPU */
 
 struct request {
 	bool verbose, at_once;
@@ -46,7 +46,7 @@ static const char *parse_cpu(const char *at, uint32_t *cpu)
 	const char *start = at;
 
 	for (*cpu = 0; *at >= '0' && *at <= '9'; at++)
-		*cpu = *cpu < CPU_LIMIT ? *cpu * 10 + (uint32_t)(*at - '0') : CPU_LIMIT;
+		*cpu = *cpu < KTRACE_CPU_LIMIT ? *cpu * 10 + (uint32_t)(*at - '0') : KTRACE_CPU_LIMIT;
 	return at == start ? NULL : at;
 }
 

@@ -5,7 +5,7 @@
 #include "settings.h"
 #include "span.h"
 
-#define SETTINGS_PREFIX "debug.ktr."
+#define KTRACE_SETTINGS_PREFIX "debug.ktr."
 
 /* Adds what a word means to a change; 0: no such word. */
 static int word_add(struct ktrace_span word, struct ktrace_change *change)
@@ -14,9 +14,9 @@ static int word_add(struct ktrace_span word, struct ktrace_change *change)
 		char word[9];
 		struct ktrace_change means;
 	} words[] = {
-#define WORD(word, change, state, flags) { word, { change, state, flags } },
-		KTRX_CHANGE_WORDS(WORD)
-#undef WORD
+#define KTRACE_WORD(word, change, state, flags) { word, { change, state, flags } },
+		KTRX_CHANGE_WORDS(KTRACE_WORD)
+#undef KTRACE_WORD
 	};
 
 	for (uint32_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -56,7 +56,7 @@ static int change_events(struct ktrace_span pattern, const char *word)
 /* Is it no setting's name, nor meant to be one? Then it may be somebody else's. */
 static int is_foreign(struct ktrace_span name, int error)
 {
-	return error == KTRACE_ERROR_NO_SETTING && !ktrace_span_skip(&name, SETTINGS_PREFIX);
+	return error == KTRACE_ERROR_NO_SETTING && !ktrace_span_skip(&name, KTRACE_SETTINGS_PREFIX);
 }
 
 /* One "pattern", "-pattern", "pattern=words" or "setting=value". */

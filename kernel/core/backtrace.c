@@ -14,11 +14,12 @@
 KTRACE_SETTING_RANGE("debug.ktr.stacktrace", ktrace_state.callers, 0, 2);
 KTRACE_SETTING_RANGE("debug.ktr.sites", ktrace_state.sites, 0, 1);
 
-#define FRAME_BYTES (2 * sizeof(uintptr_t))
-#define FRAME_END   (KTRACE_ARCH_FRAME_OFFSET + FRAME_BYTES) /* of both words, counted from the frame pointer */
+#define KTRACE_FRAME_BYTES (2 * sizeof(uintptr_t))
+#define KTRACE_FRAME_END \
+	(KTRACE_ARCH_FRAME_OFFSET + KTRACE_FRAME_BYTES) /* of both words, counted from the frame pointer */
 
 /* Frames of ktrace itself between a record's site and here, at most. */
-#define OWN_FRAMES 12u
+#define KTRACE_OWN_FRAMES 12u
 
 struct walk {
 	uintptr_t frame; /* the frame pointer of the function that is next */
@@ -41,9 +42,9 @@ static int walk_step(struct walk *walk, uintptr_t *address)
 	if (walk->end && walk->end < walk->least)
 		return 0;
 	if (walk->frame < walk->least || walk->frame % sizeof(uintptr_t) != 0 ||
-	    walk->frame - walk->least + FRAME_END > room)
+	    walk->frame - walk->least + KTRACE_FRAME_END > room)
 		return 0;
-	walk->least = walk->frame + FRAME_BYTES;
+	walk->least = walk->frame + KTRACE_FRAME_BYTES;
 	ktrace_arch_frame(walk->frame, &walk->frame, address);
 	return 1;
 }
@@ -58,7 +59,7 @@ uint32_t ktrace_callers(uintptr_t site, uint64_t *caller, uint32_t most)
 		return 0;
 	walk_begin(&walk, (uintptr_t)__builtin_frame_address(0));
 	for (uint32_t own = 0; address != site; own++)
-		if (own == OWN_FRAMES || !walk_step(&walk, &address))
+		if (own == KTRACE_OWN_FRAMES || !walk_step(&walk, &address))
 			return 0;
 	while (count < most && walk_step(&walk, &address))
 		if (address)

@@ -12,17 +12,17 @@
 #include "ktrace/clock.h"
 #include "ktrace/settings.h"
 
-#define ROUNDS	   16u
-#define ROUND_BITS 8
-#define ROUND_END  0xffu /* behind the last round: CPU 0 may go */
+#define KTRACE_ROUNDS	  16u
+#define KTRACE_ROUND_BITS 8
+#define KTRACE_ROUND_END  0xffu /* behind the last round: CPU 0 may go */
 
 /* Polls, a few nanoseconds each: until CPU 0 is there, and from then on. */
-#define PATIENCE_FIRST 200000u
-#define PATIENCE_NEXT  20000u
+#define KTRACE_PATIENCE_FIRST 200000u
+#define KTRACE_PATIENCE_NEXT  20000u
 
-#define BEATS_APART 10u /* where the frequency is unknown */
-#define A_SECOND    10u /* measurements */
-#define RETRY	    10u /* a failed one is repeated after this part of the interval */
+#define KTRACE_BEATS_APART 10u /* where the frequency is unknown */
+#define KTRACE_A_SECOND	   10u /* measurements */
+#define KTRACE_RETRY	   10u /* a failed one is repeated after this part of the interval */
 
 /* Who asks and who answers write lines of their own. */
 static KTRACE_IN_DATA struct {
@@ -65,12 +65,12 @@ static void answer(void)
 	uint64_t answered = cell.pong;
 	uint32_t answers = 0, polls = 0;
 
-	while (polls++ < PATIENCE_NEXT && answers < 2 * ROUNDS) {
+	while (polls++ < KTRACE_PATIENCE_NEXT && answers < 2 * KTRACE_ROUNDS) {
 		uint64_t ping = __atomic_load_n(&cell.ping, __ATOMIC_ACQUIRE);
 
 		if (ping == answered)
 			continue;
-		if ((ping & ((1u << ROUND_BITS) - 1)) == ROUND_END)
+		if ((ping & ((1u << KTRACE_ROUND_BITS) - 1)) == KTRACE_ROUND_END)
 			return;
 		*(volatile uint64_t *)&cell.pong_stamp = clock_between();
 		ktrace_arch_publish(&cell.pong, ping);
@@ -106,7 +106,7 @@ static int round_trip(uint64_t number, uint32_t patience, struct ktrx_clock_samp
 	uint64_t left = clock_between(), there, back;
 
 	ktrace_arch_publish(&cell.ping, number);
-	if (patience == PATIENCE_FIRST && ask)
+	if (patience == KTRACE_PATIENCE_FIRST && ask)
 		ask(0);
 	if (!await(number, patience))
 		return 0;
@@ -124,8 +124,9 @@ static int best_trip(uint64_t session, struct ktrx_clock_sample *best)
 	struct ktrx_clock_sample sample;
 
 	best->error = UINT64_MAX;
-	for (uint32_t round = 1; round <= ROUNDS; round++) {
-		if (!round_trip(session | round, round == 1 ? PATIENCE_FIRST : PATIENCE_NEXT, &sample))
+	for (uint32_t round = 1; round <= KTRACE_ROUNDS; round++) {
+		if (!round_trip(session | round, round == 1 ? KTRACE_PATIENCE_FIRST : KTRACE_PATIENCE_NEXT,
+				&sample))
 			return 0;
 		if (sample.error < best->error)
 			*best = sample;
@@ -136,10 +137,10 @@ static int best_trip(uint64_t session, struct ktrx_clock_sample *best)
 /* The cell is ours alone. */
 static int measure_in_cell(struct ktrx_clock_sample *sample)
 {
-	uint64_t session = ((cell.ping >> ROUND_BITS) + 1) << ROUND_BITS;
+	uint64_t session = ((cell.ping >> KTRACE_ROUND_BITS) + 1) << KTRACE_ROUND_BITS;
 	int measured = best_trip(session, sample);
 
-	ktrace_arch_publish(&cell.ping, session | ROUND_END);
+	ktrace_arch_publish(&cell.ping, session | KTRACE_ROUND_END);
 	return measured;
 }
 
@@ -228,7 +229,7 @@ int64_t ktrace_clock_offset(uint32_t cpu)
 void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats)
 {
 	uint64_t frequency = ktrace_root.frequency;
-	uint64_t interval = frequency ? frequency / A_SECOND : BEATS_APART;
+	uint64_t interval = frequency ? frequency / KTRACE_A_SECOND : KTRACE_BEATS_APART;
 	uint64_t now = frequency ? ktrace_arch_clock() : heartbeats;
 	struct ktrx_clock *row;
 
@@ -244,6 +245,6 @@ void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats)
 	if (row->due != 0 && (int64_t)(now - row->due) < 0)
 		return;
 	if (measure(cpu) != KTRACE_OK)
-		interval = interval / RETRY + 1;
+		interval = interval / KTRACE_RETRY + 1;
 	row->due = now + interval;
 }

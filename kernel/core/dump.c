@@ -12,10 +12,10 @@
 #include "dump_stream.h"
 #include "settings.h"
 
-#define PIECE_ALIGN 32u
-#define DUMP_ALIGN  64u /* where one dump follows another, its root is aligned as in memory */
-#define SLOT_WORDS  (KTRX_SLOT_SIZE / sizeof(uint64_t))
-#define ROOM_SLOTS  (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
+#define KTRACE_ALIGN_OF_PIECES 32u
+#define KTRACE_DUMP_ALIGN      64u /* where one dump follows another, its root is aligned as in memory */
+#define KTRACE_SLOT_WORDS      (KTRX_SLOT_SIZE / sizeof(uint64_t))
+#define KTRACE_ROOM_SLOTS      (KTRACE_STREAM_ROOM / KTRX_SLOT_SIZE)
 
 static uint64_t align_up(uint64_t offset, uint64_t alignment)
 {
@@ -41,7 +41,7 @@ static uint64_t sections_end(const struct ktrx_root *root)
 	uint64_t at = sizeof(*root);
 
 	for (uint32_t i = 0; i < KTRX_SECTIONS; i++)
-		at = align_up(at + section_bytes(&root->section[i]), PIECE_ALIGN);
+		at = align_up(at + section_bytes(&root->section[i]), KTRACE_ALIGN_OF_PIECES);
 	return at;
 }
 
@@ -51,7 +51,7 @@ static uint64_t dump_length(const struct ktrx_root *root, const struct ktrx_ring
 
 	for (uint32_t i = 0; i < rings; i++)
 		at += ring_bytes(&ring[i]);
-	return align_up(at, DUMP_ALIGN);
+	return align_up(at, KTRACE_DUMP_ALIGN);
 }
 
 static void put_root(struct ktrace_stream *stream, const struct ktrx_root *root, uint64_t length)
@@ -70,7 +70,7 @@ static void put_root(struct ktrace_stream *stream, const struct ktrx_root *root,
 		section->extents = 1;
 		section->address = at;
 		section->length = bytes;
-		at = align_up(at + bytes, PIECE_ALIGN);
+		at = align_up(at + bytes, KTRACE_ALIGN_OF_PIECES);
 	}
 }
 
@@ -132,7 +132,7 @@ static void put_settings(struct ktrace_stream *stream, const struct ktrx_section
 	ktrace_stream_zero(stream, end - at);
 }
 
-#define FOLD_TRIES 8u
+#define KTRACE_FOLD_TRIES 8u
 
 /* False: it was changed meanwhile. */
 static int fold_copy(struct ktrx_fold *copy, const struct ktrx_fold *row)
@@ -152,7 +152,7 @@ static void put_folds(struct ktrace_stream *stream, const struct ktrx_section *s
 
 	for (uint64_t left = section->length / sizeof(*row); left > 0; left--, row++) {
 		struct ktrx_fold *copy = (struct ktrx_fold *)ktrace_stream_room(stream, sizeof(*copy));
-		uint32_t tries = FOLD_TRIES;
+		uint32_t tries = KTRACE_FOLD_TRIES;
 
 		while (!fold_copy(copy, row) && --tries > 0)
 			;
@@ -179,7 +179,7 @@ static void put_sections(struct ktrace_stream *stream, const struct ktrx_root *r
 			put_folds(stream, section);
 		else
 			put_section(stream, section);
-		ktrace_stream_zero(stream, align_up(stream->at, PIECE_ALIGN) - stream->at);
+		ktrace_stream_zero(stream, align_up(stream->at, KTRACE_ALIGN_OF_PIECES) - stream->at);
 	}
 }
 
@@ -198,8 +198,8 @@ static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint
 		uint64_t index = frozen - 1 - age;
 
 		if (now - index > (uint64_t)ring->mask + 1)
-			for (uint32_t word = 0; word < SLOT_WORDS; word++)
-				slots[i * SLOT_WORDS + word] = 0;
+			for (uint32_t word = 0; word < KTRACE_SLOT_WORDS; word++)
+				slots[i * KTRACE_SLOT_WORDS + word] = 0;
 	}
 }
 
@@ -208,8 +208,9 @@ static void put_slots(struct ktrace_stream *stream, const struct ktrx_ring *ring
 	const unsigned char *base = (const unsigned char *)(uintptr_t)ring->base;
 	uint64_t slots = ring_bytes(ring) >> KTRX_SLOT_SHIFT;
 
-	for (uint64_t position = 0; position < slots; position += ROOM_SLOTS) {
-		uint32_t count = slots - position < ROOM_SLOTS ? (uint32_t)(slots - position) : ROOM_SLOTS;
+	for (uint64_t position = 0; position < slots; position += KTRACE_ROOM_SLOTS) {
+		uint32_t count = slots - position < KTRACE_ROOM_SLOTS ? (uint32_t)(slots - position)
+								      : KTRACE_ROOM_SLOTS;
 		void *copy = ktrace_stream_room(stream, (size_t)count << KTRX_SLOT_SHIFT);
 
 		ktrace_copy_words(copy, base + (position << KTRX_SLOT_SHIFT),
@@ -236,7 +237,7 @@ int ktrace_dump_v2(const struct ktrx_root *root, struct ktrace_sink *sink)
 	put_sections(&stream, root, ring);
 	for (uint32_t i = 0; i < stream.rings; i++)
 		put_slots(&stream, &ring[i], stream.heads[i]);
-	ktrace_stream_zero(&stream, align_up(stream.at, DUMP_ALIGN) - stream.at);
+	ktrace_stream_zero(&stream, align_up(stream.at, KTRACE_DUMP_ALIGN) - stream.at);
 	error = ktrace_stream_close(&stream);
 	if (!error && (stream.at != length || (sequence & 1) != 0 || root->sequence != sequence))
 		error = KTRACE_OUTPUT_CHANGED;

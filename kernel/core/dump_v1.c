@@ -9,17 +9,17 @@
 #include "row.h"
 #include "walk.h"
 
-#define WORDS 5u
+#define KTRACE_WORDS 5u
 
 /* Fields in order, one word each, two for those of 64 bits (low first), until the words or the fields end. */
-static void map_fields(uint32_t data[WORDS], const struct ktrx_event *row,
+static void map_fields(uint32_t data[KTRACE_WORDS], const struct ktrx_event *row,
 		       const struct ktrace_walk_record *record)
 {
 	uint32_t at = 0, word = 0;
 
-	for (uint32_t i = 0; i < WORDS; i++)
+	for (uint32_t i = 0; i < KTRACE_WORDS; i++)
 		((volatile uint32_t *)data)[i] = 0;
-	for (uint32_t i = 0; i < row->fields && i < KTRX_EVENT_FIELDS && word < WORDS; i++) {
+	for (uint32_t i = 0; i < row->fields && i < KTRX_EVENT_FIELDS && word < KTRACE_WORDS; i++) {
 		uint32_t bytes = ktrace_field_bytes(row->type[i]);
 		uint64_t value;
 
@@ -27,7 +27,7 @@ static void map_fields(uint32_t data[WORDS], const struct ktrx_event *row,
 			break;
 		value = ktrace_field_value(record->payload + at, row->type[i]);
 		data[word++] = (uint32_t)value;
-		if (bytes == 8 && word < WORDS)
+		if (bytes == 8 && word < KTRACE_WORDS)
 			data[word++] = (uint32_t)(value >> 32);
 		at += bytes;
 	}
@@ -133,7 +133,7 @@ static void put_record(struct ktrace_stream *stream, const struct ktrace_walk_re
 }
 
 /* Rings that hold records of one CPU: the boot ring, its own, that of rare events. */
-#define SOURCES 3u
+#define KTRACE_SOURCE_COUNT 3u
 
 struct v1_source {
 	struct v1_walk v1;
@@ -175,10 +175,10 @@ static void put_cpu(struct ktrace_stream *stream, const struct ktrx_root *root, 
 		    const struct v1_plan *plan, uint32_t cpu)
 {
 	struct ktrace_walk_record record;
-	struct v1_source source[SOURCES], *next;
+	struct v1_source source[KTRACE_SOURCE_COUNT], *next;
 	uint32_t left = plan->slots, sources = 0;
 
-	for (uint32_t i = 0; i < stream->rings && sources < SOURCES; i++) {
+	for (uint32_t i = 0; i < stream->rings && sources < KTRACE_SOURCE_COUNT; i++) {
 		if (ring[i].cpu != cpu && ring[i].kind != KTRX_RING_SHARED)
 			continue;
 		v1_start(&source[sources].v1, root, &ring[i], stream->heads[i]);

@@ -5,9 +5,9 @@
  */
 #include "fold.h"
 
-#define HELD	  1u
-#define FORGOTTEN 2u
-#define CHANGE	  4u
+#define KTRACE_HELD	 1u
+#define KTRACE_FORGOTTEN 2u
+#define KTRACE_CHANGE	 4u
 
 void ktrace_fold_open(struct ktrx_fold *fold, uint32_t all, uint32_t rows)
 {
@@ -22,8 +22,8 @@ static int hold(struct ktrx_fold *fold)
 {
 	uint64_t sequence = *(volatile uint64_t *)&fold->sequence;
 
-	if (sequence & (HELD | FORGOTTEN) ||
-	    !ktrace_arch_compare_swap(&fold->sequence, sequence, sequence | HELD))
+	if (sequence & (KTRACE_HELD | KTRACE_FORGOTTEN) ||
+	    !ktrace_arch_compare_swap(&fold->sequence, sequence, sequence | KTRACE_HELD))
 		return 0;
 	__atomic_thread_fence(__ATOMIC_ACQ_REL);
 	return 1;
@@ -41,10 +41,12 @@ void ktrace_fold_release(struct ktrx_fold *fold)
 	uint64_t held = *(volatile uint64_t *)&fold->sequence;
 
 	__atomic_thread_fence(__ATOMIC_ACQ_REL);
-	if (!(held & FORGOTTEN) && ktrace_arch_compare_swap(&fold->sequence, held, held - HELD + CHANGE))
+	if (!(held & KTRACE_FORGOTTEN) &&
+	    ktrace_arch_compare_swap(&fold->sequence, held, held - KTRACE_HELD + KTRACE_CHANGE))
 		return;
 	empty(fold);
-	ktrace_arch_publish(&fold->sequence, (held & ~(uint64_t)(HELD | FORGOTTEN)) + CHANGE);
+	ktrace_arch_publish(&fold->sequence,
+			    (held & ~(uint64_t)(KTRACE_HELD | KTRACE_FORGOTTEN)) + KTRACE_CHANGE);
 }
 
 /* The row that serves the event best; it may be another one's by now. */
@@ -120,8 +122,9 @@ void ktrace_fold_clear(void)
 
 		do {
 			sequence = *(volatile uint64_t *)&fold->sequence;
-		} while (!ktrace_arch_compare_swap(&fold->sequence, sequence, sequence | HELD | FORGOTTEN));
-		if (!(sequence & HELD))
+		} while (!ktrace_arch_compare_swap(&fold->sequence, sequence,
+						   sequence | KTRACE_HELD | KTRACE_FORGOTTEN));
+		if (!(sequence & KTRACE_HELD))
 			ktrace_fold_release(fold);
 	}
 }

@@ -7,7 +7,7 @@
 
 #if KTRACE_STATE
 
-#define COUNT_MOST 255u
+#define KTRACE_COUNT_MOST 255u
 
 /* Begins a hook of a lock: whose row it is about, NULL if there is nothing to be done. */
 static inline volatile struct ktrx_holder *holder_enter(struct ktrace_hook *hook, uint32_t by)
@@ -37,7 +37,7 @@ static void place_add(volatile struct ktrx_holder *row, uint64_t object, uint64_
 {
 	uint32_t count = row->held_count;
 
-	if (count == COUNT_MOST) {
+	if (count == KTRACE_COUNT_MOST) {
 		row->whole = 0; /* who gives up one more than are counted may well have had it */
 		return;
 	}

@@ -10,18 +10,18 @@
 
 #if KTRACE_STATE
 
-#define PROBES 8u
-#define SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
+#define KTRACE_PROBES 8u
+#define KTRACE_SPREAD UINT32_C(0x9e3779b1) /* 2^32 by the golden ratio */
 
 /* Rows are where it follows from the number, or at one of the next, behind the last one at the first. */
 static uint32_t first_of(uint32_t thread)
 {
-	return (uint32_t)((uint64_t)(uint32_t)(thread * SPREAD) * ktrace_state.holders >> 32);
+	return (uint32_t)((uint64_t)(uint32_t)(thread * KTRACE_SPREAD) * ktrace_state.holders >> 32);
 }
 
 static uint32_t probes(void)
 {
-	return ktrace_state.holders < PROBES ? ktrace_state.holders : PROBES;
+	return ktrace_state.holders < KTRACE_PROBES ? ktrace_state.holders : KTRACE_PROBES;
 }
 
 static volatile struct ktrx_holder *row_at(uint32_t at)

@@ -8,8 +8,8 @@
 #include "keep.h"
 #include "memory.h"
 
-#define SHIFT_LEAST 9u
-#define SHIFT_MOST  30u
+#define KTRACE_SHIFT_LEAST 9u
+#define KTRACE_SHIFT_MOST  30u
 
 struct layout {
 	uint32_t cpus;
@@ -68,7 +68,7 @@ static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const 
 
 static int layout_find(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
 {
-	for (layout->shift = SHIFT_MOST; layout->shift >= SHIFT_LEAST; layout->shift--) {
+	for (layout->shift = KTRACE_SHIFT_MOST; layout->shift >= KTRACE_SHIFT_LEAST; layout->shift--) {
 		if (config->slots && config->slots >> layout->shift != 1)
 			continue;
 		if (layout_fits(layout, arena, config))
@@ -204,7 +204,7 @@ static void state_fill(const struct layout *layout, const struct ktrace_config *
 
 static int slots_are_valid(uint32_t slots)
 {
-	return slots == 0 || (slots >> SHIFT_LEAST != 0 && slots <= UINT32_C(1) << SHIFT_MOST &&
+	return slots == 0 || (slots >> KTRACE_SHIFT_LEAST != 0 && slots <= UINT32_C(1) << KTRACE_SHIFT_MOST &&
 			      (slots & (slots - 1)) == 0);
 }
 

@@ -9,12 +9,12 @@
 #include "keep.h"
 #include "settings.h"
 
-#define SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
+#define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 /* Sections in the image that are copied. What else lies there is of no use without the kernel. */
 static const uint32_t copied[] = { KTRX_SECTION_EVENTS, KTRX_SECTION_SETTINGS, KTRX_SECTION_BUILD_ID,
 				   KTRX_SECTION_SYSCALLS };
-#define COPIED (sizeof(copied) / sizeof(copied[0]))
+#define KTRACE_COPIED (sizeof(copied) / sizeof(copied[0]))
 
 static uint64_t rounded(uint64_t size)
 {
@@ -69,8 +69,8 @@ static void boot_slots_keep(struct ktrx_ring *copy, uint64_t head)
 		uint32_t slot = (uint32_t)(index & (KTRACE_BOOT_SLOTS - 1));
 		const volatile uint64_t *from = ktrace_boot_slot[slot].word;
 
-		for (uint32_t n = 0; n < SLOT_WORDS; n++)
-			to[slot * SLOT_WORDS + n] = from[n];
+		for (uint32_t n = 0; n < KTRACE_SLOT_WORDS; n++)
+			to[slot * KTRACE_SLOT_WORDS + n] = from[n];
 	}
 }
 
@@ -160,7 +160,7 @@ static uintptr_t rings_make(struct ktrx_root *kept, uint32_t rings)
 
 static void sections_copy(struct ktrx_root *kept, uintptr_t at)
 {
-	for (uint32_t i = 0; i < COPIED; i++) {
+	for (uint32_t i = 0; i < KTRACE_COPIED; i++) {
 		struct ktrx_section *section = &kept->section[copied[i] - 1];
 
 		if (section->type == KTRX_SECTION_NONE)

@@ -9,7 +9,7 @@
 #include "settings.h"
 #include "state.h"
 
-#define STATES (KTRX_STATE_RECORD | KTRX_STATE_COUNT | KTRX_STATE_STOP)
+#define KTRACE_STATES (KTRX_STATE_RECORD | KTRX_STATE_COUNT | KTRX_STATE_STOP)
 
 KTRACE_IN_DATA struct ktrx_mailbox ktrace_mailbox __attribute__((__aligned__(64))) = {
 	.magic = { 'K', 'T', 'R', 'X', 'M', 'B', 'X', '\n' },
@@ -26,7 +26,7 @@ static uint32_t events_change(const struct ktrx_request *request)
 {
 	struct ktrace_change change;
 
-	if (request->first == 0 || request->first > request->last || request->state & ~STATES)
+	if (request->first == 0 || request->first > request->last || request->state & ~KTRACE_STATES)
 		return KTRX_RESULT_REFUSED;
 	change.change = request->change;
 	change.state = request->state;

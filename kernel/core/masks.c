@@ -9,9 +9,9 @@
 #include "name.h"
 #include "state.h"
 
-#define PREFIX "debug.ktr."
-#define ENABLE "_enable"
-#define MASK   "_mask"
+#define KTRACE_PREFIX "debug.ktr."
+#define KTRACE_ENABLE "_enable"
+#define KTRACE_MASK   "_mask"
 
 /* The next row of a group after `event`, its first after NULL. */
 static struct ktrx_event *member_next(struct ktrace_span group, struct ktrx_event *event)
@@ -180,11 +180,11 @@ static int bit_get(struct ktrace_span full, char *buffer, size_t size)
 
 int ktrace_mask_get(struct ktrace_span name, char *buffer, size_t size)
 {
-	if (!ktrace_span_skip(&name, PREFIX))
+	if (!ktrace_span_skip(&name, KTRACE_PREFIX))
 		return KTRACE_ERROR_NO_SETTING;
-	if (ktrace_span_cut(&name, ENABLE))
+	if (ktrace_span_cut(&name, KTRACE_ENABLE))
 		return enable_get(name, buffer, size);
-	return ktrace_span_cut(&name, MASK) ? bit_get(name, buffer, size) : KTRACE_ERROR_NO_SETTING;
+	return ktrace_span_cut(&name, KTRACE_MASK) ? bit_get(name, buffer, size) : KTRACE_ERROR_NO_SETTING;
 }
 
 /* A mask as it was given: hexadecimal of any width, or a number whose sign goes on for ever. */
@@ -273,12 +273,12 @@ static int enable_set(struct ktrace_span group, struct ktrace_span value)
 
 int ktrace_mask_set(struct ktrace_span name, struct ktrace_span value)
 {
-	if (!ktrace_span_skip(&name, PREFIX))
+	if (!ktrace_span_skip(&name, KTRACE_PREFIX))
 		return KTRACE_ERROR_NO_SETTING;
-	if (ktrace_span_cut(&name, ENABLE))
+	if (ktrace_span_cut(&name, KTRACE_ENABLE))
 		return enable_set(name, value);
-	return ktrace_span_cut(&name, MASK) && event_named(name) ? KTRACE_ERROR_READ_ONLY
-								 : KTRACE_ERROR_NO_SETTING;
+	return ktrace_span_cut(&name, KTRACE_MASK) && event_named(name) ? KTRACE_ERROR_READ_ONLY
+									: KTRACE_ERROR_NO_SETTING;
 }
 
 static int visit_name(const struct ktrace_name *name, ktrace_setting_visit *visit, void *cookie)
@@ -293,17 +293,17 @@ static int visit_group(struct ktrx_event *first, ktrace_setting_visit *visit, vo
 	int answer;
 
 	name.length = 0;
-	ktrace_name_add(&name, PREFIX);
+	ktrace_name_add(&name, KTRACE_PREFIX);
 	ktrace_name_add(&name, group.text);
-	ktrace_name_add(&name, ENABLE);
+	ktrace_name_add(&name, KTRACE_ENABLE);
 	answer = visit_name(&name, visit, cookie);
 	for (struct ktrx_event *event = first; event && !answer; event = member_next(group, event)) {
 		name.length = 0;
-		ktrace_name_add(&name, PREFIX);
+		ktrace_name_add(&name, KTRACE_PREFIX);
 		ktrace_name_add(&name, group.text);
 		ktrace_name_add(&name, ".");
 		ktrace_name_add(&name, ktrace_event_name(event));
-		ktrace_name_add(&name, MASK);
+		ktrace_name_add(&name, KTRACE_MASK);
 		answer = visit_name(&name, visit, cookie);
 	}
 	return answer;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "memory.h"
 
-#define PAGE UINT64_C(4096)
+#define KTRACE_PAGE UINT64_C(4096)
 
 static void piece_add(struct ktrace_arena *arena, uintptr_t start, uintptr_t end)
 {
@@ -22,7 +22,7 @@ static void block_add(struct ktrace_arena *arena, const struct ktrace_config *co
 	uintptr_t piece = start;
 	uintptr_t page;
 
-	for (page = (start | (PAGE - 1)) + 1; config->physical && page < end; page += PAGE) {
+	for (page = (start | (KTRACE_PAGE - 1)) + 1; config->physical && page < end; page += KTRACE_PAGE) {
 		uint64_t before = config->physical((void *)(page - 1));
 
 		if (config->physical((void *)page) != before + 1) {

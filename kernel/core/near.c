@@ -9,9 +9,9 @@
 #include "name.h"
 #include "state.h"
 
-#define NAMES	 3u
-#define FAR	 4u  /* letters by which near names differ at most */
-#define WORD_MAX 63u /* longer ones are near to nothing */
+#define KTRACE_NAMES	3u
+#define KTRACE_FAR	4u  /* letters by which near names differ at most */
+#define KTRACE_WORD_MAX 63u /* longer ones are near to nothing */
 
 struct search {
 	struct ktrace_span wanted;
@@ -43,15 +43,15 @@ static uint32_t least(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* Letters to be put in, taken out or replaced to make one of the other; a word of up to WORD_MAX letters. */
+/* Letters to be put in, taken out or replaced to make one of the other; a word of up to KTRACE_WORD_MAX letters. */
 static uint32_t distance(struct ktrace_span word, const char *name)
 {
-	uint8_t row[WORD_MAX + 1]; /* of the name so far, to each length of the word */
+	uint8_t row[KTRACE_WORD_MAX + 1]; /* of the name so farthest, to each length of the word */
 	uint32_t read = 0;
 
 	for (uint32_t i = 0; i <= word.length; i++)
 		row[i] = (uint8_t)i;
-	for (; name[read] && read < word.length + FAR; read++) {
+	for (; name[read] && read < word.length + KTRACE_FAR; read++) {
 		uint32_t diagonal = row[0];
 
 		row[0] = (uint8_t)(read + 1);
@@ -63,13 +63,13 @@ static uint32_t distance(struct ktrace_span word, const char *name)
 			diagonal = above;
 		}
 	}
-	return name[read] ? FAR + 1 : row[word.length];
+	return name[read] ? KTRACE_FAR + 1 : row[word.length];
 }
 
 /* Compares one name, and tells another. */
 static void offer_as(struct search *search, const char *name, const char *told)
 {
-	if (search->found >= NAMES || distance(search->wanted, name) != search->distance)
+	if (search->found >= KTRACE_NAMES || distance(search->wanted, name) != search->distance)
 		return;
 	if (search->distance == 0 && name == told) {
 		search->is_known = 1;
@@ -120,7 +120,7 @@ uint32_t ktrace_control_near(const char *word, size_t length, ktrace_near_visit 
 {
 	struct search search;
 	struct ktrace_span value;
-	uint32_t far;
+	uint32_t farthest;
 
 	ktrace_attach();
 	search.wanted.text = word;
@@ -134,11 +134,11 @@ uint32_t ktrace_control_near(const char *word, size_t length, ktrace_near_visit 
 		search.has_dot |= search.wanted.text[i] == '.';
 	}
 	search.found = 0;
-	search.is_known = search.wanted.length > WORD_MAX;
+	search.is_known = search.wanted.length > KTRACE_WORD_MAX;
 	search.visit = visit;
 	search.cookie = cookie;
-	far = least((search.wanted.length + 2) / 3, FAR);
-	for (search.distance = 0; search.distance <= far && !search.found && !search.is_known;
+	farthest = least((search.wanted.length + 2) / 3, KTRACE_FAR);
+	for (search.distance = 0; search.distance <= farthest && !search.found && !search.is_known;
 	     search.distance++)
 		offer_all(&search);
 	return search.found;

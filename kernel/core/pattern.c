@@ -4,7 +4,7 @@
 
 #include "name.h"
 
-#define FLAGS_SHIFT ((offsetof(struct ktrx_event, flags) - offsetof(struct ktrx_event, header)) * 8)
+#define KTRACE_FLAGS_SHIFT ((offsetof(struct ktrx_event, flags) - offsetof(struct ktrx_event, header)) * 8)
 
 static char char_at(const char *text, uint32_t length, uint32_t at)
 {
@@ -93,7 +93,8 @@ static void flags_change(struct ktrx_event *event, uint8_t mask, uint8_t flags)
 
 	do {
 		old = *(volatile ktrace_u64_any *)word;
-		changed = (old & ~((uint64_t)mask << FLAGS_SHIFT)) | (uint64_t)(flags & mask) << FLAGS_SHIFT;
+		changed = (old & ~((uint64_t)mask << KTRACE_FLAGS_SHIFT)) | (uint64_t)(flags & mask)
+										    << KTRACE_FLAGS_SHIFT;
 	} while (old != changed && !ktrace_arch_compare_swap(word, old, changed));
 }
 

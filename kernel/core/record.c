@@ -9,7 +9,7 @@
 KTRACE_DECLARE_1(ktrace_event_ktrace_repeat, "ktrace", "repeat", KTRX_STATE_RECORD, 0, KTRX_V1_NONE,
 		 "event %u: %llu more, from %llu to %llu", (uint16_t, event), (unsigned long long, more),
 		 (unsigned long long, first), (unsigned long long, last));
-#define REPEAT_BYTES 26u
+#define KTRACE_REPEAT_BYTES 26u
 
 /* 0: the event's row is one of those beyond the last id; it is counted as lost. */
 static int attach_or_lose(const struct ktrx_event *event)
@@ -68,7 +68,7 @@ static uint32_t extension_head(uint32_t ring, uint64_t word)
 /* Tells what a row has counted, where its record is. 0: that ring is full. */
 __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *row, uint64_t word)
 {
-	uint32_t buffer[(KTRACE_CAPACITY(sizeof(struct ktrx_extension) + REPEAT_BYTES) + 7) / 4];
+	uint32_t buffer[(KTRACE_CAPACITY(sizeof(struct ktrx_extension) + KTRACE_REPEAT_BYTES) + 7) / 4];
 	uint32_t head = is_shared(row->ring) ? sizeof(struct ktrx_extension) : 0;
 	struct ktrace_packer packer;
 	struct ktrace_draft draft;

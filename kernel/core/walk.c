@@ -8,7 +8,7 @@
 
 #include "rings.h"
 
-#define ANCHOR_PREVIOUS 8u /* offset in the payload */
+#define KTRACE_ANCHOR_PREVIOUS 8u /* offset in the payload */
 
 union slot {
 	uint64_t word[KTRX_SLOT_SIZE / sizeof(uint64_t)];
@@ -72,7 +72,7 @@ static uint64_t first_reference(const struct ktrace_walk *walk)
 		union slot slot;
 
 		if (first_copy(walk->ring, index, &slot) && KTRX_W0_EVENT(slot.word[0]) == KTRX_EVENT_ANCHOR)
-			return load64(slot.byte + KTRX_FIRST_OFFSET + ANCHOR_PREVIOUS);
+			return load64(slot.byte + KTRX_FIRST_OFFSET + KTRACE_ANCHOR_PREVIOUS);
 	}
 	return walk->ring->anchor_stamp;
 }
@@ -212,7 +212,7 @@ bool ktrace_walk_previous(struct ktrace_walk *walk, struct ktrace_walk_record *r
 		bool whole = first_copy(walk->ring, index, &slot);
 
 		if (whole && KTRX_W0_EVENT(slot.word[0]) == KTRX_EVENT_ANCHOR) {
-			previous = load64(slot.byte + KTRX_FIRST_OFFSET + ANCHOR_PREVIOUS);
+			previous = load64(slot.byte + KTRX_FIRST_OFFSET + KTRACE_ANCHOR_PREVIOUS);
 			walk->reference = previous ? previous : walk->reference;
 		} else if (whole && take_record(walk, index, &slot, record)) {
 			return true;

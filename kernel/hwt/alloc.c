@@ -6,9 +6,9 @@
 #include "../proc/permission.h"
 #include "hwt.h"
 
-#define QUEUE_DEFAULT 65536u
-#define QUEUE_MAX     (UINT32_C(1) << 30)
-#define PAGE	      4096u
+#define KTRACE_QUEUE_DEFAULT 65536u
+#define KTRACE_QUEUE_MAX     (UINT32_C(1) << 30)
+#define KTRACE_PAGE	     4096u
 
 /* ---- What is asked for ------------------------------------------------------------------------- */
 
@@ -25,11 +25,12 @@ static int is_valid(const struct ktrace_hwt_request *request)
 {
 	if (!request || request->size != sizeof(*request) || request->reserved != 0)
 		return 0;
-	if (request->buffer_size == 0 || request->buffer_size % PAGE != 0 ||
+	if (request->buffer_size == 0 || request->buffer_size % KTRACE_PAGE != 0 ||
 	    request->buffer_size > KTRACE_HWT_BUFFER_MAX)
 		return 0;
-	if (request->queue_size != 0 && (request->queue_size < KTRACE_HWT_QUEUE_MIN ||
-					 request->queue_size > QUEUE_MAX || request->queue_size % 8 != 0))
+	if (request->queue_size != 0 &&
+	    (request->queue_size < KTRACE_HWT_QUEUE_MIN || request->queue_size > KTRACE_QUEUE_MAX ||
+	     request->queue_size % 8 != 0))
 		return 0;
 	switch (request->mode) {
 	case KTRX_HWT_MODE_THREAD:
@@ -249,7 +250,7 @@ static struct ktrace_hwt_context *new_context(const struct ktrace_hwt_request *r
 
 	if (!context)
 		return KTRACE_NULL;
-	context->queue.size = request->queue_size ? request->queue_size : QUEUE_DEFAULT;
+	context->queue.size = request->queue_size ? request->queue_size : KTRACE_QUEUE_DEFAULT;
 	context->queue.bytes = kernel->alloc(context->queue.size);
 	if (!context->queue.bytes) {
 		kernel->free(context, sizeof(*context));

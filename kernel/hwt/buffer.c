@@ -3,7 +3,7 @@
 #include "hwt.h"
 
 /* How often a unit is looked for where it was enabled a moment ago. */
-#define TRIES 16u
+#define KTRACE_TRIES 16u
 
 /* What is to be done with a unit on the CPU that has it enabled. */
 struct visit {
@@ -86,7 +86,7 @@ static int do_visit(struct visit *visit, int (*now)(struct visit *visit), void (
 {
 	visit->done = 0;
 	visit->error = KTRACE_OK;
-	for (uint32_t tries = TRIES; tries > 0; tries--) {
+	for (uint32_t tries = KTRACE_TRIES; tries > 0; tries--) {
 		unsigned long saved = ktrace_hwt_lock();
 		uint32_t enabled = visit->unit->enabled;
 		int done = now(visit);

@@ -55,16 +55,16 @@ static void join(struct ktrace_coresight_found *found, const struct ktrace_cores
 {
 	const uint32_t *idr = etm->own.idr;
 
-	found->pairs = smaller(found->pairs, IDR4_PAIRS(idr[4]));
-	found->context_comparators = smaller(found->context_comparators, IDR4_CIDC(idr[4]));
-	found->vmid_comparators = smaller(found->vmid_comparators, IDR4_VMIDC(idr[4]));
-	found->contexts &= IDR2_CIDSIZE(idr[2]) != 0;
-	found->vmids &= IDR2_VMIDSIZE(idr[2]) >= 4 && IDR2_VMIDOPT(idr[2]) != 0;
-	found->timestamps &= IDR0_TSSIZE(idr[0]) != 0;
-	found->cycles &= (idr[0] & IDR0_CCI) != 0;
-	found->returns &= (idr[0] & IDR0_RETSTACK) != 0;
-	if (IDR3_CCITMIN(idr[3]) > found->cycle_least)
-		found->cycle_least = IDR3_CCITMIN(idr[3]);
+	found->pairs = smaller(found->pairs, KTRACE_IDR4_PAIRS(idr[4]));
+	found->context_comparators = smaller(found->context_comparators, KTRACE_IDR4_CIDC(idr[4]));
+	found->vmid_comparators = smaller(found->vmid_comparators, KTRACE_IDR4_VMIDC(idr[4]));
+	found->contexts &= KTRACE_IDR2_CIDSIZE(idr[2]) != 0;
+	found->vmids &= KTRACE_IDR2_VMIDSIZE(idr[2]) >= 4 && KTRACE_IDR2_VMIDOPT(idr[2]) != 0;
+	found->timestamps &= KTRACE_IDR0_TSSIZE(idr[0]) != 0;
+	found->cycles &= (idr[0] & KTRACE_IDR0_CCI) != 0;
+	found->returns &= (idr[0] & KTRACE_IDR0_RETSTACK) != 0;
+	if (KTRACE_IDR3_CCITMIN(idr[3]) > found->cycle_least)
+		found->cycle_least = KTRACE_IDR3_CCITMIN(idr[3]);
 }
 
 static const char *ask(struct ktrace_coresight *all, struct ktrace_coresight_found *found)
@@ -323,11 +323,11 @@ static void dump_tmc(const struct ktrace_coresight *all, const struct ktrace_cor
 		     void (*print)(void *to, const char *name, uint64_t value), void *to)
 {
 	print(to, "tmc", tmc->base);
-	print(to, "STS", ktrace_coresight_read(all, tmc, TMC_STS));
-	print(to, "CTL", ktrace_coresight_read(all, tmc, TMC_CTL));
-	print(to, "MODE", ktrace_coresight_read(all, tmc, TMC_MODE));
-	print(to, "FFCR", ktrace_coresight_read(all, tmc, TMC_FFCR));
-	print(to, "RWP", ktrace_coresight_read(all, tmc, TMC_RWP));
+	print(to, "STS", ktrace_coresight_read(all, tmc, KTRACE_TMC_STS));
+	print(to, "CTL", ktrace_coresight_read(all, tmc, KTRACE_TMC_CTL));
+	print(to, "MODE", ktrace_coresight_read(all, tmc, KTRACE_TMC_MODE));
+	print(to, "FFCR", ktrace_coresight_read(all, tmc, KTRACE_TMC_FFCR));
+	print(to, "RWP", ktrace_coresight_read(all, tmc, KTRACE_TMC_RWP));
 }
 
 static void coresight_dump(struct ktrace_hwt_backend *backend,
@@ -341,10 +341,10 @@ static void coresight_dump(struct ktrace_hwt_backend *backend,
 
 		if (one->type == KTRACE_CORESIGHT_ETM4) {
 			print(to, "etm", one->base);
-			print(to, "TRCPRGCTLR", ktrace_coresight_read(all, one, TRCPRGCTLR));
-			print(to, "TRCSTATR", ktrace_coresight_read(all, one, TRCSTATR));
-			print(to, "TRCCONFIGR", ktrace_coresight_read(all, one, TRCCONFIGR));
-			print(to, "TRCVICTLR", ktrace_coresight_read(all, one, TRCVICTLR));
+			print(to, "TRCPRGCTLR", ktrace_coresight_read(all, one, KTRACE_TRCPRGCTLR));
+			print(to, "TRCSTATR", ktrace_coresight_read(all, one, KTRACE_TRCSTATR));
+			print(to, "TRCCONFIGR", ktrace_coresight_read(all, one, KTRACE_TRCCONFIGR));
+			print(to, "TRCVICTLR", ktrace_coresight_read(all, one, KTRACE_TRCVICTLR));
 		} else if (one->type == KTRACE_CORESIGHT_ETF || one->type == KTRACE_CORESIGHT_ETR) {
 			dump_tmc(all, one, print, to);
 		}

@@ -73,7 +73,7 @@ KTRACE_INLINE void ktrace_coresight_write(const struct ktrace_coresight *all,
 KTRACE_INLINE void ktrace_coresight_unlock(const struct ktrace_coresight *all,
 					   const struct ktrace_coresight_component *component)
 {
-	ktrace_coresight_write(all, component, CORESIGHT_LAR, CORESIGHT_LAR_KEY);
+	ktrace_coresight_write(all, component, KTRACE_CORESIGHT_LAR, KTRACE_CORESIGHT_LAR_KEY);
 }
 
 /* Waits until the bits of the mask have that value. */

@@ -7,7 +7,7 @@
  */
 #include "coresight.h"
 
-#define FRAME 16u
+#define KTRACE_FRAME 16u
 
 struct sorter {
 	struct ktrace_coresight *all;
@@ -48,10 +48,10 @@ static void put(struct ktrace_hwt_unit *unit, uint8_t byte)
  * Bytes 0, 2, … 14 with bit 0 set are ids; bit 0 of those that are data is in byte 15, a bit each. With an id that bit says
  * that one more byte belongs to the id before.
  */
-static void sort(struct sorter *sorter, const uint8_t frame[FRAME])
+static void sort(struct sorter *sorter, const uint8_t frame[KTRACE_FRAME])
 {
-	for (uint32_t i = 0; i < FRAME - 1; i += 2) {
-		uint8_t last = frame[FRAME - 1] >> (i / 2) & 1;
+	for (uint32_t i = 0; i < KTRACE_FRAME - 1; i += 2) {
+		uint8_t last = frame[KTRACE_FRAME - 1] >> (i / 2) & 1;
 		struct ktrace_hwt_unit *before = sorter->unit;
 
 		if (frame[i] & 1) {
@@ -61,7 +61,7 @@ static void sort(struct sorter *sorter, const uint8_t frame[FRAME])
 		} else {
 			put(before, frame[i] | last);
 		}
-		if (i + 1 < FRAME - 1)
+		if (i + 1 < KTRACE_FRAME - 1)
 			put(before, frame[i + 1]);
 	}
 }
@@ -79,8 +79,8 @@ static int next_word(struct sorter *sorter, uint8_t bytes[4])
 		word = *(const volatile uint32_t *)((const uint8_t *)store->base + sorter->at);
 		sorter->at = (sorter->at + 4) % store->size;
 	} else {
-		word = ktrace_coresight_read(sorter->all, sorter->end, TMC_RRD);
-		if (word == RRD_EMPTY)
+		word = ktrace_coresight_read(sorter->all, sorter->end, KTRACE_TMC_RRD);
+		if (word == KTRACE_RRD_EMPTY)
 			return 1;
 	}
 	for (uint32_t i = 0; i < 4; i++)
@@ -90,12 +90,12 @@ static int next_word(struct sorter *sorter, uint8_t bytes[4])
 
 static void empty(struct sorter *sorter)
 {
-	uint8_t frame[FRAME];
+	uint8_t frame[KTRACE_FRAME];
 	uint32_t filled = 0;
 
 	while (!next_word(sorter, frame + filled)) {
 		filled += 4;
-		if (filled == FRAME) {
+		if (filled == KTRACE_FRAME) {
 			sort(sorter, frame);
 			filled = 0;
 		}
@@ -107,7 +107,7 @@ static int look(struct sorter *sorter)
 {
 	if (sorter->end->store)
 		return ktrace_coresight_etr_stored(sorter->all, sorter->end, &sorter->at, &sorter->left);
-	sorter->left = (uint64_t)ktrace_coresight_read(sorter->all, sorter->end, TMC_RSZ) * 4;
+	sorter->left = (uint64_t)ktrace_coresight_read(sorter->all, sorter->end, KTRACE_TMC_RSZ) * 4;
 	return KTRACE_OK;
 }
 
@@ -120,7 +120,7 @@ static void account(const struct sorter *sorter, uint32_t status)
 		if (!unit)
 			continue;
 		ktrace_coresight_wraps(unit);
-		unit->lost += (status & STS_FULL) != 0;
+		unit->lost += (status & KTRACE_STS_FULL) != 0;
 	}
 }
 
@@ -142,7 +142,7 @@ int ktrace_coresight_collect(struct ktrace_coresight *all, const struct ktrace_c
 	if (!error)
 		error = look(&sorter);
 	if (!error) {
-		uint32_t status = ktrace_coresight_read(all, end, TMC_STS);
+		uint32_t status = ktrace_coresight_read(all, end, KTRACE_TMC_STS);
 
 		empty(&sorter);
 		account(&sorter, status);

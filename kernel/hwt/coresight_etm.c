@@ -9,24 +9,24 @@
  */
 #include "coresight.h"
 
-#define SYNC_LEAST   8u /* exponents of two */
-#define SYNC_MOST    20u
-#define SYNC_DEFAULT 12u
-#define CYCLES_MOST  0xfffu
+#define KTRACE_SYNC_LEAST   8u /* exponents of two */
+#define KTRACE_SYNC_MOST    20u
+#define KTRACE_SYNC_DEFAULT 12u
+#define KTRACE_CYCLES_MOST  0xfffu
 
 /* As IDR3_LEVELS: secure EL0 to 3, then non-secure. */
-#define LEVELS_USER 0x11u
-#define LEVELS_EL1  0x22u
-#define LEVELS_EL2  0x44u
+#define KTRACE_LEVELS_USER 0x11u
+#define KTRACE_LEVELS_EL1  0x22u
+#define KTRACE_LEVELS_EL2  0x44u
 
 /* ---- Finding out ------------------------------------------------------------------------------- */
 
 static int unlock(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
 {
 	ktrace_coresight_unlock(all, etm);
-	ktrace_coresight_write(all, etm, TRCOSLAR, 0);
-	all->access->barrier();
-	return ktrace_coresight_poll(all, etm, TRCOSLSR, OSLSR_OSLK, 0);
+	ktrace_coresight_write(all, etm, KTRACE_TRCOSLAR, 0);
+	(all->access->barrier)();
+	return ktrace_coresight_poll(all, etm, KTRACE_TRCOSLSR, KTRACE_OSLSR_OSLK, 0);
 }
 
 const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
@@ -37,11 +37,11 @@ const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
 	if (unlock(all, etm))
 		return "a trace unit stays locked";
 	for (uint32_t i = 0; i < 8; i++)
-		etm->own.idr[i] = ktrace_coresight_read(all, etm, TRCIDR0 + 4 * i);
+		etm->own.idr[i] = ktrace_coresight_read(all, etm, KTRACE_TRCIDR0 + 4 * i);
 	for (uint32_t i = 8; i < 14; i++)
-		etm->own.idr[i] = ktrace_coresight_read(all, etm, TRCIDR8 + 4 * (i - 8));
-	major = IDR1_MAJOR(etm->own.idr[1]);
-	if (major != MAJOR_ETM4 && major != MAJOR_ETE)
+		etm->own.idr[i] = ktrace_coresight_read(all, etm, KTRACE_TRCIDR8 + 4 * (i - 8));
+	major = KTRACE_IDR1_MAJOR(etm->own.idr[1]);
+	if (major != KTRACE_MAJOR_ETM4 && major != KTRACE_MAJOR_ETE)
 		return "a trace unit is of an architecture that is not ETMv4";
 	return KTRACE_NULL;
 }
@@ -50,11 +50,11 @@ const char *ktrace_coresight_etm_find(const struct ktrace_coresight *all,
 
 static uint32_t sync_exponent(uint32_t bytes)
 {
-	uint32_t exponent = SYNC_LEAST;
+	uint32_t exponent = KTRACE_SYNC_LEAST;
 
 	if (bytes == 0)
-		return SYNC_DEFAULT;
-	while (exponent < SYNC_MOST && UINT32_C(1) << exponent < bytes)
+		return KTRACE_SYNC_DEFAULT;
+	while (exponent < KTRACE_SYNC_MOST && UINT32_C(1) << exponent < bytes)
 		exponent++;
 	return exponent;
 }
@@ -63,22 +63,22 @@ static uint32_t sync_exponent(uint32_t bytes)
 static uint32_t context_bits(const struct ktrace_coresight *all, const struct ktrace_coresight_found *found)
 {
 	if (all->kernel_at_el2)
-		return found->vmids ? CONFIGR_VMID | CONFIGR_VMIDOPT : 0;
-	return found->contexts ? CONFIGR_CID : 0;
+		return found->vmids ? KTRACE_CONFIGR_VMID | KTRACE_CONFIGR_VMIDOPT : 0;
+	return found->contexts ? KTRACE_CONFIGR_CID : 0;
 }
 
 uint32_t ktrace_coresight_etm_configr(const struct ktrace_coresight *all,
 				      const struct ktrace_coresight_found *found,
 				      const struct ktrace_hwt_config *config)
 {
-	uint32_t configr = CONFIGR_RES1 | context_bits(all, found);
+	uint32_t configr = KTRACE_CONFIGR_RES1 | context_bits(all, found);
 
 	if (config->flags & KTRACE_HWT_TIME)
-		configr |= CONFIGR_TS;
+		configr |= KTRACE_CONFIGR_TS;
 	if (config->flags & KTRACE_HWT_CYCLES)
-		configr |= CONFIGR_CCI;
+		configr |= KTRACE_CONFIGR_CCI;
 	if (found->returns && !(config->flags & KTRACE_HWT_RETURNS))
-		configr |= CONFIGR_RS;
+		configr |= KTRACE_CONFIGR_RS;
 	return configr;
 }
 
@@ -90,9 +90,9 @@ static uint32_t levels_of(const struct ktrace_coresight *all, const struct ktrac
 	if (level == 0)
 		level = unit->mode == KTRX_HWT_MODE_THREAD ? KTRX_HWT_USER : KTRX_HWT_KERNEL_LEVEL;
 	if (level & KTRX_HWT_USER)
-		levels |= LEVELS_USER;
+		levels |= KTRACE_LEVELS_USER;
 	if (level & KTRX_HWT_KERNEL_LEVEL)
-		levels |= all->kernel_at_el2 ? LEVELS_EL2 : LEVELS_EL1;
+		levels |= all->kernel_at_el2 ? KTRACE_LEVELS_EL2 : KTRACE_LEVELS_EL1;
 	return levels;
 }
 
@@ -109,7 +109,7 @@ static int is_beyond_them(const struct ktrace_coresight *all, const struct ktrac
 	       config->ranges > KTRACE_HWT_RANGES_MAX || config->ranges > found->pairs ||
 	       ((config->flags & KTRACE_HWT_TIME) && !found->timestamps) ||
 	       ((config->flags & KTRACE_HWT_CYCLES) && !found->cycles) ||
-	       config->cycle_threshold > CYCLES_MOST ||
+	       config->cycle_threshold > KTRACE_CYCLES_MOST ||
 	       ((config->flags & KTRACE_HWT_SPACE) &&
 		(comparators == 0 || found->pairs == 0 || config->space == 0)) ||
 	       config->interval != 0 || config->latency != 0 || config->events != 0 ||
@@ -133,7 +133,7 @@ static int set_ranges(const struct ktrace_coresight *all, struct ktrace_coresigh
 	request->acatr = 0;
 	if (!(config->flags & KTRACE_HWT_SPACE))
 		return KTRACE_OK;
-	request->acatr = all->kernel_at_el2 ? ACATR_VMID : ACATR_CONTEXT;
+	request->acatr = all->kernel_at_el2 ? KTRACE_ACATR_VMID : KTRACE_ACATR_CONTEXT;
 	request->context = config->space;
 	if (config->ranges == 0) {
 		request->ranges = 1;
@@ -173,7 +173,7 @@ static void write_wide(const struct ktrace_coresight *all, const struct ktrace_c
 static uint32_t excluded(const struct ktrace_coresight_component *etm,
 			 const struct ktrace_coresight_request *request)
 {
-	return IDR3_LEVELS(etm->own.idr[3]) & ~request->levels;
+	return KTRACE_IDR3_LEVELS(etm->own.idr[3]) & ~request->levels;
 }
 
 static void program_trace(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
@@ -181,18 +181,18 @@ static void program_trace(const struct ktrace_coresight *all, const struct ktrac
 {
 	const uint32_t *idr = etm->own.idr;
 
-	ktrace_coresight_write(all, etm, TRCCONFIGR, request->configr);
-	ktrace_coresight_write(all, etm, TRCEVENTCTL0R, 0);
-	ktrace_coresight_write(all, etm, TRCEVENTCTL1R, 0);
-	if (idr[3] & IDR3_STALLCTL)
-		ktrace_coresight_write(all, etm, TRCSTALLCTLR, 0);
-	if (IDR0_TSSIZE(idr[0]))
-		ktrace_coresight_write(all, etm, TRCTSCTLR, 0);
-	if (!(idr[3] & IDR3_SYNCPR))
-		ktrace_coresight_write(all, etm, TRCSYNCPR, request->syncpr);
-	if (idr[0] & IDR0_CCI)
-		ktrace_coresight_write(all, etm, TRCCCCTLR, request->ccctlr);
-	ktrace_coresight_write(all, etm, TRCTRACEIDR, etm->own.trace_id);
+	ktrace_coresight_write(all, etm, KTRACE_TRCCONFIGR, request->configr);
+	ktrace_coresight_write(all, etm, KTRACE_TRCEVENTCTL0R, 0);
+	ktrace_coresight_write(all, etm, KTRACE_TRCEVENTCTL1R, 0);
+	if (idr[3] & KTRACE_IDR3_STALLCTL)
+		ktrace_coresight_write(all, etm, KTRACE_TRCSTALLCTLR, 0);
+	if (KTRACE_IDR0_TSSIZE(idr[0]))
+		ktrace_coresight_write(all, etm, KTRACE_TRCTSCTLR, 0);
+	if (!(idr[3] & KTRACE_IDR3_SYNCPR))
+		ktrace_coresight_write(all, etm, KTRACE_TRCSYNCPR, request->syncpr);
+	if (idr[0] & KTRACE_IDR0_CCI)
+		ktrace_coresight_write(all, etm, KTRACE_TRCCCCTLR, request->ccctlr);
+	ktrace_coresight_write(all, etm, KTRACE_TRCTRACEIDR, etm->own.trace_id);
 }
 
 static void program_filter(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm,
@@ -200,30 +200,32 @@ static void program_filter(const struct ktrace_coresight *all, const struct ktra
 {
 	uint32_t levels = excluded(etm, request);
 
-	ktrace_coresight_write(all, etm, TRCVICTLR, VICTLR_ALWAYS | VICTLR_SSSTATUS | levels << VICTLR_LEVEL);
-	ktrace_coresight_write(all, etm, TRCVIIECTLR, (1u << request->ranges) - 1);
-	ktrace_coresight_write(all, etm, TRCVISSCTLR, 0);
+	ktrace_coresight_write(all, etm, KTRACE_TRCVICTLR,
+			       KTRACE_VICTLR_ALWAYS | KTRACE_VICTLR_SSSTATUS | levels << KTRACE_VICTLR_LEVEL);
+	ktrace_coresight_write(all, etm, KTRACE_TRCVIIECTLR, (1u << request->ranges) - 1);
+	ktrace_coresight_write(all, etm, KTRACE_TRCVISSCTLR, 0);
 	for (uint32_t i = 0; i < request->ranges; i++) {
-		write_wide(all, etm, TRCACVR(2 * i), request->first[i]);
-		write_wide(all, etm, TRCACVR(2 * i + 1), request->last[i]);
-		write_wide(all, etm, TRCACATR(2 * i), request->acatr | levels << ACATR_LEVEL);
-		write_wide(all, etm, TRCACATR(2 * i + 1), request->acatr | levels << ACATR_LEVEL);
+		write_wide(all, etm, KTRACE_TRCACVR(2 * i), request->first[i]);
+		write_wide(all, etm, KTRACE_TRCACVR(2 * i + 1), request->last[i]);
+		write_wide(all, etm, KTRACE_TRCACATR(2 * i), request->acatr | levels << KTRACE_ACATR_LEVEL);
+		write_wide(all, etm, KTRACE_TRCACATR(2 * i + 1),
+			   request->acatr | levels << KTRACE_ACATR_LEVEL);
 	}
-	if (request->acatr & ACATR_CONTEXT) {
-		write_wide(all, etm, TRCCIDCVR(0), request->context & UINT32_MAX);
-		ktrace_coresight_write(all, etm, TRCCIDCCTLR0, 0);
+	if (request->acatr & KTRACE_ACATR_CONTEXT) {
+		write_wide(all, etm, KTRACE_TRCCIDCVR(0), request->context & UINT32_MAX);
+		ktrace_coresight_write(all, etm, KTRACE_TRCCIDCCTLR0, 0);
 	}
-	if (request->acatr & ACATR_VMID) {
-		write_wide(all, etm, TRCVMIDCVR(0), request->context & UINT32_MAX);
-		ktrace_coresight_write(all, etm, TRCVMIDCCTLR0, 0);
+	if (request->acatr & KTRACE_ACATR_VMID) {
+		write_wide(all, etm, KTRACE_TRCVMIDCVR(0), request->context & UINT32_MAX);
+		ktrace_coresight_write(all, etm, KTRACE_TRCVMIDCCTLR0, 0);
 	}
 }
 
 static int disable(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etm)
 {
-	ktrace_coresight_write(all, etm, TRCPRGCTLR, 0);
-	all->access->barrier();
-	return ktrace_coresight_poll(all, etm, TRCSTATR, STATR_IDLE, STATR_IDLE);
+	ktrace_coresight_write(all, etm, KTRACE_TRCPRGCTLR, 0);
+	(all->access->barrier)();
+	return ktrace_coresight_poll(all, etm, KTRACE_TRCSTATR, KTRACE_STATR_IDLE, KTRACE_STATR_IDLE);
 }
 
 int ktrace_coresight_etm_start(const struct ktrace_coresight *all,
@@ -234,16 +236,16 @@ int ktrace_coresight_etm_start(const struct ktrace_coresight *all,
 
 	if (error)
 		return error;
-	ktrace_coresight_write(all, etm, TRCPDCR, PDCR_PU);
+	ktrace_coresight_write(all, etm, KTRACE_TRCPDCR, KTRACE_PDCR_PU);
 	error = disable(all, etm);
 	if (error)
 		return error;
 	program_trace(all, etm, request);
 	program_filter(all, etm, request);
-	all->access->barrier();
-	ktrace_coresight_write(all, etm, TRCPRGCTLR, PRGCTLR_EN);
-	all->access->barrier();
-	error = ktrace_coresight_poll(all, etm, TRCSTATR, STATR_IDLE, 0);
+	(all->access->barrier)();
+	ktrace_coresight_write(all, etm, KTRACE_TRCPRGCTLR, KTRACE_PRGCTLR_EN);
+	(all->access->barrier)();
+	error = ktrace_coresight_poll(all, etm, KTRACE_TRCSTATR, KTRACE_STATR_IDLE, 0);
 	if (error)
 		disable(all, etm);
 	return error;
@@ -254,8 +256,8 @@ int ktrace_coresight_etm_stop(const struct ktrace_coresight *all,
 {
 	int error;
 
-	all->access->barrier();
+	(all->access->barrier)();
 	error = disable(all, etm);
-	ktrace_coresight_write(all, etm, TRCPDCR, 0);
+	ktrace_coresight_write(all, etm, KTRACE_TRCPDCR, 0);
 	return error;
 }

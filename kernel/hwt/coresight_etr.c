@@ -11,12 +11,12 @@
  */
 #include "coresight.h"
 
-#define PAGE	     UINT64_C(4096)
-#define ENTRIES	     (PAGE / 4) /* of a page of a scatter list */
-#define FRAME	     16u
-#define FRAME_NULL   1u /* its first byte: from here on nobody's data; the others are 0 */
-#define SIZE_MOST    (UINT64_C(1) << 32)
-#define ADDRESS_MOST (UINT64_C(1) << TMC_ADDRESS_BITS)
+#define KTRACE_PAGE	    UINT64_C(4096)
+#define KTRACE_ENTRIES	    (KTRACE_PAGE / 4) /* of a page of a scatter list */
+#define KTRACE_FRAME	    16u
+#define KTRACE_FRAME_NULL   1u /* its first byte: from here on nobody's data; the others are 0 */
+#define KTRACE_SIZE_MOST    (UINT64_C(1) << 32)
+#define KTRACE_ADDRESS_MOST (UINT64_C(1) << KTRACE_TMC_ADDRESS_BITS)
 
 /* ---- Buffers ----------------------------------------------------------------------------------- */
 
@@ -31,8 +31,8 @@ static int is_one_piece(const struct ktrace_hwt_buffer *buffer)
 static int is_in_reach(const struct ktrace_hwt_buffer *buffer)
 {
 	for (uint32_t i = 0; i < buffer->pieces; i++)
-		if (buffer->piece[i].physical >= ADDRESS_MOST ||
-		    buffer->piece[i].size > ADDRESS_MOST - buffer->piece[i].physical)
+		if (buffer->piece[i].physical >= KTRACE_ADDRESS_MOST ||
+		    buffer->piece[i].size > KTRACE_ADDRESS_MOST - buffer->piece[i].physical)
 			return 0;
 	return 1;
 }
@@ -41,23 +41,25 @@ static int is_in_reach(const struct ktrace_hwt_buffer *buffer)
 static int build_list(const struct ktrace_hwt_buffer *buffer)
 {
 	volatile uint32_t *list = buffer->table;
-	uint64_t left = buffer->size / PAGE, links = left > 1 ? (left - 2) / (ENTRIES - 1) : 0;
+	uint64_t left = buffer->size / KTRACE_PAGE, links = left > 1 ? (left - 2) / (KTRACE_ENTRIES - 1) : 0;
 	uint64_t n = 0;
 
-	if (!list || (buffer->table_physical & (PAGE - 1)) != 0 ||
-	    buffer->table_physical + buffer->table_size > ADDRESS_MOST ||
+	if (!list || (buffer->table_physical & (KTRACE_PAGE - 1)) != 0 ||
+	    buffer->table_physical + buffer->table_size > KTRACE_ADDRESS_MOST ||
 	    (left + links) * sizeof(*list) > buffer->table_size)
 		return KTRACE_ERROR_MEMORY;
 	for (uint32_t i = 0; i < buffer->pieces; i++)
-		for (uint64_t at = 0; at < buffer->piece[i].size; at += PAGE) {
+		for (uint64_t at = 0; at < buffer->piece[i].size; at += KTRACE_PAGE) {
 			left--;
-			if (n % ENTRIES == ENTRIES - 1 && left > 0) {
-				list[n] = SCATTER_ENTRY(buffer->table_physical + (n + 1) * sizeof(*list),
-							SCATTER_LINK);
+			if (n % KTRACE_ENTRIES == KTRACE_ENTRIES - 1 && left > 0) {
+				list[n] =
+					KTRACE_SCATTER_ENTRY(buffer->table_physical + (n + 1) * sizeof(*list),
+							     KTRACE_SCATTER_LINK);
 				n++;
 			}
-			list[n++] = SCATTER_ENTRY(buffer->piece[i].physical + at,
-						  left > 0 ? SCATTER_PAGE : SCATTER_LAST);
+			list[n++] =
+				KTRACE_SCATTER_ENTRY(buffer->piece[i].physical + at,
+						     left > 0 ? KTRACE_SCATTER_PAGE : KTRACE_SCATTER_LAST);
 		}
 	return KTRACE_OK;
 }
@@ -69,7 +71,7 @@ int ktrace_coresight_etr_lend(const struct ktrace_coresight_found *found, struct
 	if (!is_in_reach(&unit->buffer))
 		return KTRACE_ERROR_MEMORY;
 	request->scatter = !is_one_piece(&unit->buffer);
-	if (unit->buffer.size > SIZE_MOST || (request->scatter && !found->scatters))
+	if (unit->buffer.size > KTRACE_SIZE_MOST || (request->scatter && !found->scatters))
 		return KTRACE_ERROR_ARGUMENT;
 	return request->scatter ? build_list(&unit->buffer) : KTRACE_OK;
 }
@@ -86,7 +88,7 @@ static int finish_lap(struct ktrace_hwt_unit *unit)
 		return KTRACE_ERROR_MEMORY;
 	unit->position += unit->buffer.size - at;
 	for (; at < unit->buffer.size; at++)
-		bytes[at] = at % FRAME ? 0 : FRAME_NULL;
+		bytes[at] = at % KTRACE_FRAME ? 0 : KTRACE_FRAME_NULL;
 	return KTRACE_OK;
 }
 
@@ -96,12 +98,12 @@ static int finish_lap(struct ktrace_hwt_unit *unit)
 static uint64_t write_pointer(const struct ktrace_coresight *all,
 			      const struct ktrace_coresight_component *etr)
 {
-	uint32_t high = ktrace_coresight_read(all, etr, TMC_RWPHI), low, again;
+	uint32_t high = ktrace_coresight_read(all, etr, KTRACE_TMC_RWPHI), low, again;
 
-	low = ktrace_coresight_read(all, etr, TMC_RWP);
-	again = ktrace_coresight_read(all, etr, TMC_RWPHI);
+	low = ktrace_coresight_read(all, etr, KTRACE_TMC_RWP);
+	again = ktrace_coresight_read(all, etr, KTRACE_TMC_RWPHI);
 	if (again != high)
-		low = ktrace_coresight_read(all, etr, TMC_RWP);
+		low = ktrace_coresight_read(all, etr, KTRACE_TMC_RWP);
 	return (uint64_t)again << 32 | low;
 }
 
@@ -131,8 +133,8 @@ static int look(const struct ktrace_coresight *all, const struct ktrace_coresigh
 		struct ktrace_hwt_unit *unit)
 {
 	struct ktrace_coresight_request *request = ktrace_coresight_request(unit);
-	uint32_t status = ktrace_coresight_read(all, etr, TMC_STS);
-	uint32_t wrapped = (status & STS_FULL) && !request->full;
+	uint32_t status = ktrace_coresight_read(all, etr, KTRACE_TMC_STS);
+	uint32_t wrapped = (status & KTRACE_STS_FULL) && !request->full;
 	uint64_t offset;
 	int error = offset_of(&unit->buffer, write_pointer(all, etr), &offset);
 
@@ -142,9 +144,9 @@ static int look(const struct ktrace_coresight *all, const struct ktrace_coresigh
 		unit->position += unit->buffer.size;
 	unit->position += offset - request->offset;
 	request->offset = offset;
-	request->full = status & STS_FULL;
+	request->full = status & KTRACE_STS_FULL;
 	ktrace_coresight_wraps(unit);
-	if (status & STS_MEMERR) {
+	if (status & KTRACE_STS_MEMERR) {
 		unit->lost++;
 		return KTRACE_ERROR_DEVICE;
 	}
@@ -156,26 +158,27 @@ static int look(const struct ktrace_coresight *all, const struct ktrace_coresigh
 static void restore(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etr,
 		    uint64_t pointer)
 {
-	ktrace_coresight_write(all, etr, TMC_RRP, (uint32_t)pointer);
-	ktrace_coresight_write(all, etr, TMC_RRPHI, (uint32_t)(pointer >> 32));
-	ktrace_coresight_write(all, etr, TMC_RWP, (uint32_t)pointer);
-	ktrace_coresight_write(all, etr, TMC_RWPHI, (uint32_t)(pointer >> 32));
-	ktrace_coresight_write(all, etr, TMC_STS, 0);
+	ktrace_coresight_write(all, etr, KTRACE_TMC_RRP, (uint32_t)pointer);
+	ktrace_coresight_write(all, etr, KTRACE_TMC_RRPHI, (uint32_t)(pointer >> 32));
+	ktrace_coresight_write(all, etr, KTRACE_TMC_RWP, (uint32_t)pointer);
+	ktrace_coresight_write(all, etr, KTRACE_TMC_RWPHI, (uint32_t)(pointer >> 32));
+	ktrace_coresight_write(all, etr, KTRACE_TMC_STS, 0);
 }
 
 /* At rest. All but the pointers. */
 static void program(const struct ktrace_coresight *all, const struct ktrace_coresight_component *etr,
 		    uint64_t begin, uint64_t size, uint32_t scatter)
 {
-	uint32_t axi = AXICTL_BURST16 | AXICTL_NONSECURE | (scatter ? AXICTL_SCATTER : 0) |
-		       (etr->flags & KTRACE_CORESIGHT_COHERENT ? AXICTL_CACHED : 0);
+	uint32_t axi = KTRACE_AXICTL_BURST16 | KTRACE_AXICTL_NONSECURE |
+		       (scatter ? KTRACE_AXICTL_SCATTER : 0) |
+		       (etr->flags & KTRACE_CORESIGHT_COHERENT ? KTRACE_AXICTL_CACHED : 0);
 
-	ktrace_coresight_write(all, etr, TMC_RSZ, (uint32_t)(size / 4));
-	ktrace_coresight_write(all, etr, TMC_MODE, MODE_CIRCULAR);
-	ktrace_coresight_write(all, etr, TMC_AXICTL, axi);
-	ktrace_coresight_write(all, etr, TMC_DBALO, (uint32_t)begin);
-	ktrace_coresight_write(all, etr, TMC_DBAHI, (uint32_t)(begin >> 32));
-	ktrace_coresight_write(all, etr, TMC_TRG, 0);
+	ktrace_coresight_write(all, etr, KTRACE_TMC_RSZ, (uint32_t)(size / 4));
+	ktrace_coresight_write(all, etr, KTRACE_TMC_MODE, KTRACE_MODE_CIRCULAR);
+	ktrace_coresight_write(all, etr, KTRACE_TMC_AXICTL, axi);
+	ktrace_coresight_write(all, etr, KTRACE_TMC_DBALO, (uint32_t)begin);
+	ktrace_coresight_write(all, etr, KTRACE_TMC_DBAHI, (uint32_t)(begin >> 32));
+	ktrace_coresight_write(all, etr, KTRACE_TMC_TRG, 0);
 }
 
 int ktrace_coresight_etr_start(const struct ktrace_coresight *all,
@@ -205,7 +208,7 @@ int ktrace_coresight_etr_read(const struct ktrace_coresight *all,
 	int error = ktrace_coresight_tmc_flush(all, etr);
 	int seen = look(all, etr, unit);
 
-	all->access->barrier();
+	(all->access->barrier)();
 	return error ? error : seen;
 }
 
@@ -216,7 +219,7 @@ int ktrace_coresight_etr_stop(const struct ktrace_coresight *all,
 	int seen = look(all, etr, unit);
 	int off = ktrace_coresight_tmc_off(all, etr);
 
-	all->access->barrier();
+	(all->access->barrier)();
 	if (!error)
 		error = seen;
 	return error ? error : off;
@@ -242,14 +245,14 @@ int ktrace_coresight_etr_start_store(const struct ktrace_coresight *all,
 int ktrace_coresight_etr_stored(const struct ktrace_coresight *all,
 				const struct ktrace_coresight_component *etr, uint64_t *from, uint64_t *count)
 {
-	uint32_t status = ktrace_coresight_read(all, etr, TMC_STS);
+	uint32_t status = ktrace_coresight_read(all, etr, KTRACE_TMC_STS);
 	uint64_t offset;
 	int error = offset_of(etr->store, write_pointer(all, etr), &offset);
 
-	if (error || (status & STS_MEMERR))
+	if (error || (status & KTRACE_STS_MEMERR))
 		return KTRACE_ERROR_DEVICE;
-	*from = status & STS_FULL ? offset : 0;
-	*count = status & STS_FULL ? etr->store->size : offset;
-	all->access->barrier();
+	*from = status & KTRACE_STS_FULL ? offset : 0;
+	*count = status & KTRACE_STS_FULL ? etr->store->size : offset;
+	(all->access->barrier)();
 	return KTRACE_OK;
 }

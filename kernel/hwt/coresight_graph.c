@@ -6,9 +6,9 @@
  */
 #include "coresight.h"
 
-#define NOWHERE	 UINT16_MAX
-#define ID_FIRST 0x10u
-#define ID_LAST	 0x6fu
+#define KTRACE_NOWHERE	UINT16_MAX
+#define KTRACE_ID_FIRST 0x10u
+#define KTRACE_ID_LAST	0x6fu
 
 struct shape {
 	uint8_t in, out; /* ports */
@@ -29,8 +29,8 @@ static int can_store(const struct ktrace_coresight_component *one)
 
 	return one->type == KTRACE_CORESIGHT_ETR && store->pieces == 1 && store->base && store->size > 0 &&
 	       store->size % 4096 == 0 && store->size <= UINT32_MAX && store->piece[0].size == store->size &&
-	       store->piece[0].physical >> TMC_ADDRESS_BITS == 0 &&
-	       (store->piece[0].physical + store->size) >> TMC_ADDRESS_BITS == 0;
+	       store->piece[0].physical >> KTRACE_TMC_ADDRESS_BITS == 0 &&
+	       (store->piece[0].physical + store->size) >> KTRACE_TMC_ADDRESS_BITS == 0;
 }
 
 static const char *check_components(const struct ktrace_coresight *all)
@@ -115,15 +115,15 @@ static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t b
 		  uint8_t distance[KTRACE_CORESIGHT_MAX])
 {
 	for (uint32_t i = 0; i < all->components; i++) {
-		by[i] = NOWHERE;
+		by[i] = KTRACE_NOWHERE;
 		distance[i] = 0;
 	}
 	for (uint32_t ring = 0; ring < all->components; ring++)
 		for (uint32_t i = 0; i < all->links; i++) {
 			const struct ktrace_coresight_link *link = &all->link[i];
 
-			if (by[link->to] != NOWHERE || distance[link->from] != ring ||
-			    (link->from != start && by[link->from] == NOWHERE))
+			if (by[link->to] != KTRACE_NOWHERE || distance[link->from] != ring ||
+			    (link->from != start && by[link->from] == KTRACE_NOWHERE))
 				continue;
 			by[link->to] = (uint16_t)i;
 			distance[link->to] = (uint8_t)(ring + 1);
@@ -134,11 +134,11 @@ static void reach(const struct ktrace_coresight *all, uint32_t start, uint16_t b
 static uint16_t nearest(const struct ktrace_coresight *all, uint32_t type, const uint16_t *by,
 			const uint8_t *distance)
 {
-	uint16_t best = NOWHERE;
+	uint16_t best = KTRACE_NOWHERE;
 
 	for (uint32_t i = 0; i < all->components; i++)
-		if (all->component[i].type == type && by[i] != NOWHERE &&
-		    (best == NOWHERE || distance[i] < distance[best]))
+		if (all->component[i].type == type && by[i] != KTRACE_NOWHERE &&
+		    (best == KTRACE_NOWHERE || distance[i] < distance[best]))
 			best = (uint16_t)i;
 	return best;
 }
@@ -170,10 +170,10 @@ static const char *find_way(const struct ktrace_coresight *all, uint32_t start)
 
 	reach(all, start, by, distance);
 	end = nearest(all, KTRACE_CORESIGHT_ETR, by, distance);
-	etm->own.collected = end == NOWHERE || all->component[end].store;
-	if (end == NOWHERE)
+	etm->own.collected = end == KTRACE_NOWHERE || all->component[end].store;
+	if (end == KTRACE_NOWHERE)
 		end = nearest(all, KTRACE_CORESIGHT_ETF, by, distance);
-	if (end == NOWHERE)
+	if (end == KTRACE_NOWHERE)
 		return "a trace unit leads to no trace memory";
 	if (distance[end] > KTRACE_CORESIGHT_HOPS)
 		return "there are too many components between a trace unit and its memory";
@@ -198,7 +198,7 @@ static const char *check_ends(const struct ktrace_coresight *all, uint32_t colle
 static const char *ways(struct ktrace_coresight *all)
 {
 	const char *why;
-	uint32_t id = ID_FIRST, first = all->components;
+	uint32_t id = KTRACE_ID_FIRST, first = all->components;
 
 	for (uint32_t i = 0; i < all->components; i++) {
 		struct ktrace_coresight_component *etm = &all->component[i];
@@ -210,14 +210,14 @@ static const char *ways(struct ktrace_coresight *all)
 		why = find_way(all, i);
 		if (why)
 			return why;
-		etm->own.trace_id = (uint8_t)(etm->own.collected ? id++ : ID_FIRST);
+		etm->own.trace_id = (uint8_t)(etm->own.collected ? id++ : KTRACE_ID_FIRST);
 	}
 	if (first == all->components)
 		return "there is no trace unit";
 	return check_ends(all, all->component[first].own.collected);
 }
 
-_Static_assert(ID_FIRST + KTRACE_CORESIGHT_MAX - 1 <= ID_LAST, "there are trace ids for all");
+_Static_assert(KTRACE_ID_FIRST + KTRACE_CORESIGHT_MAX - 1 <= KTRACE_ID_LAST, "there are trace ids for all");
 
 const char *ktrace_coresight_graph(struct ktrace_coresight *all)
 {

@@ -10,8 +10,9 @@ static void set_funnel(const struct ktrace_coresight *all, const struct ktrace_c
 	if (funnel->base == 0)
 		return;
 	ktrace_coresight_unlock(all, funnel);
-	ktrace_coresight_write(all, funnel, FUNNEL_FUNCTL,
-			       FUNCTL_HOLD_TIME(FUNCTL_HOLD) | FUNCTL_PORTS(funnel->own.ports));
+	ktrace_coresight_write(all, funnel, KTRACE_FUNNEL_FUNCTL,
+			       KTRACE_FUNCTL_HOLD_TIME(KTRACE_FUNCTL_HOLD) |
+				       KTRACE_FUNCTL_PORTS(funnel->own.ports));
 }
 
 static void set_replicator(const struct ktrace_coresight *all,
@@ -20,10 +21,10 @@ static void set_replicator(const struct ktrace_coresight *all,
 	if (replicator->base == 0)
 		return;
 	ktrace_coresight_unlock(all, replicator);
-	ktrace_coresight_write(all, replicator, REPLICATOR_IDFILTER0,
-			       replicator->own.ports & 1 ? IDFILTER_OPEN : IDFILTER_SHUT);
-	ktrace_coresight_write(all, replicator, REPLICATOR_IDFILTER1,
-			       replicator->own.ports & 2 ? IDFILTER_OPEN : IDFILTER_SHUT);
+	ktrace_coresight_write(all, replicator, KTRACE_REPLICATOR_IDFILTER0,
+			       replicator->own.ports & 1 ? KTRACE_IDFILTER_OPEN : KTRACE_IDFILTER_SHUT);
+	ktrace_coresight_write(all, replicator, KTRACE_REPLICATOR_IDFILTER1,
+			       replicator->own.ports & 2 ? KTRACE_IDFILTER_OPEN : KTRACE_IDFILTER_SHUT);
 }
 
 /* Nothing waits in it any more: where the trace ends a flush has been through it. */

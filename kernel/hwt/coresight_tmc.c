@@ -6,13 +6,13 @@
  */
 #include "coresight.h"
 
-#define POLLS 100000u
+#define KTRACE_POLLS 100000u
 
 int ktrace_coresight_poll(const struct ktrace_coresight *all,
 			  const struct ktrace_coresight_component *component, uint32_t offset, uint32_t mask,
 			  uint32_t value)
 {
-	for (uint32_t left = all->polls ? all->polls : POLLS; left > 0; left--)
+	for (uint32_t left = all->polls ? all->polls : KTRACE_POLLS; left > 0; left--)
 		if ((ktrace_coresight_read(all, component, offset) & mask) == value)
 			return KTRACE_OK;
 	return KTRACE_ERROR_DEVICE;
@@ -24,12 +24,12 @@ const char *ktrace_coresight_tmc_find(const struct ktrace_coresight *all,
 	uint32_t devid, type;
 
 	ktrace_coresight_unlock(all, tmc);
-	devid = ktrace_coresight_read(all, tmc, CORESIGHT_DEVID);
-	type = TMC_DEVID_TYPE(devid);
-	if (tmc->type == KTRACE_CORESIGHT_ETR ? type != TMC_TYPE_ETR
-					      : type != TMC_TYPE_ETF && type != TMC_TYPE_ETB)
+	devid = ktrace_coresight_read(all, tmc, KTRACE_CORESIGHT_DEVID);
+	type = KTRACE_TMC_DEVID_TYPE(devid);
+	if (tmc->type == KTRACE_CORESIGHT_ETR ? type != KTRACE_TMC_TYPE_ETR
+					      : type != KTRACE_TMC_TYPE_ETF && type != KTRACE_TMC_TYPE_ETB)
 		return "trace memory is of another kind than described";
-	tmc->own.scatters = (tmc->flags & KTRACE_CORESIGHT_SCATTER) && !(devid & TMC_DEVID_NOSCAT);
+	tmc->own.scatters = (tmc->flags & KTRACE_CORESIGHT_SCATTER) && !(devid & KTRACE_TMC_DEVID_NOSCAT);
 	return KTRACE_NULL;
 }
 
@@ -37,45 +37,47 @@ int ktrace_coresight_tmc_rest(const struct ktrace_coresight *all,
 			      const struct ktrace_coresight_component *tmc)
 {
 	ktrace_coresight_unlock(all, tmc);
-	if (ktrace_coresight_read(all, tmc, TMC_CTL) & CTL_CAPTURE) /* somebody else's, or left over */
+	if (ktrace_coresight_read(all, tmc, KTRACE_TMC_CTL) &
+	    KTRACE_CTL_CAPTURE) /* somebody else's, or left over */
 		return KTRACE_ERROR_DEVICE;
-	return ktrace_coresight_poll(all, tmc, TMC_STS, STS_READY, STS_READY);
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
 }
 
 void ktrace_coresight_tmc_run(const struct ktrace_coresight *all,
 			      const struct ktrace_coresight_component *tmc)
 {
-	ktrace_coresight_write(all, tmc, TMC_FFCR, FFCR_FORMAT | FFCR_TRIGGERS);
-	all->access->barrier();
-	ktrace_coresight_write(all, tmc, TMC_CTL, CTL_CAPTURE);
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR, KTRACE_FFCR_FORMAT | KTRACE_FFCR_TRIGGERS);
+	(all->access->barrier)();
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_CTL, KTRACE_CTL_CAPTURE);
 }
 
 int ktrace_coresight_tmc_flush(const struct ktrace_coresight *all,
 			       const struct ktrace_coresight_component *tmc)
 {
-	ktrace_coresight_write(all, tmc, TMC_FFCR, FFCR_FORMAT | FFCR_TRIGGERS | FFCR_FLUSH);
-	return ktrace_coresight_poll(all, tmc, TMC_FFCR, FFCR_FLUSH, 0);
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR,
+			       KTRACE_FFCR_FORMAT | KTRACE_FFCR_TRIGGERS | KTRACE_FFCR_FLUSH);
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_FFCR, KTRACE_FFCR_FLUSH, 0);
 }
 
 int ktrace_coresight_tmc_stop(const struct ktrace_coresight *all,
 			      const struct ktrace_coresight_component *tmc)
 {
-	uint32_t armed = FFCR_FORMAT | FFCR_TRIGGERS | FFCR_STOP_ON_FLUSH;
+	uint32_t armed = KTRACE_FFCR_FORMAT | KTRACE_FFCR_TRIGGERS | KTRACE_FFCR_STOP_ON_FLUSH;
 	int error;
 
-	ktrace_coresight_write(all, tmc, TMC_FFCR, armed);
-	ktrace_coresight_write(all, tmc, TMC_FFCR, armed | FFCR_FLUSH);
-	error = ktrace_coresight_poll(all, tmc, TMC_FFCR, FFCR_FLUSH, 0);
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR, armed);
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_FFCR, armed | KTRACE_FFCR_FLUSH);
+	error = ktrace_coresight_poll(all, tmc, KTRACE_TMC_FFCR, KTRACE_FFCR_FLUSH, 0);
 	if (error)
 		return error;
-	return ktrace_coresight_poll(all, tmc, TMC_STS, STS_READY, STS_READY);
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
 }
 
 int ktrace_coresight_tmc_off(const struct ktrace_coresight *all, const struct ktrace_coresight_component *tmc)
 {
-	ktrace_coresight_write(all, tmc, TMC_CTL, 0);
-	all->access->barrier();
-	return ktrace_coresight_poll(all, tmc, TMC_STS, STS_READY, STS_READY);
+	ktrace_coresight_write(all, tmc, KTRACE_TMC_CTL, 0);
+	(all->access->barrier)();
+	return ktrace_coresight_poll(all, tmc, KTRACE_TMC_STS, KTRACE_STS_READY, KTRACE_STS_READY);
 }
 
 int ktrace_coresight_etf_start(const struct ktrace_coresight *all,
@@ -85,8 +87,8 @@ int ktrace_coresight_etf_start(const struct ktrace_coresight *all,
 
 	if (error)
 		return error;
-	ktrace_coresight_write(all, etf, TMC_MODE, MODE_CIRCULAR);
-	ktrace_coresight_write(all, etf, TMC_TRG, 0);
+	ktrace_coresight_write(all, etf, KTRACE_TMC_MODE, KTRACE_MODE_CIRCULAR);
+	ktrace_coresight_write(all, etf, KTRACE_TMC_TRG, 0);
 	ktrace_coresight_tmc_run(all, etf);
 	return KTRACE_OK;
 }
@@ -98,8 +100,8 @@ int ktrace_coresight_etf_pass(const struct ktrace_coresight *all,
 
 	if (error)
 		return error;
-	ktrace_coresight_write(all, etf, TMC_MODE, MODE_FIFO);
-	ktrace_coresight_write(all, etf, TMC_BUFWM, 0);
+	ktrace_coresight_write(all, etf, KTRACE_TMC_MODE, KTRACE_MODE_FIFO);
+	ktrace_coresight_write(all, etf, KTRACE_TMC_BUFWM, 0);
 	ktrace_coresight_tmc_run(all, etf);
 	return KTRACE_OK;
 }

@@ -2,10 +2,10 @@
 /* What the owner asks for: configured, started, stopped; how far units are. */
 #include "hwt.h"
 
-#define ALL_FLAGS                                                                                       \
+#define KTRACE_ALL_FLAGS                                                                                \
 	(KTRACE_HWT_TIME | KTRACE_HWT_MTC | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE | KTRACE_HWT_RETURNS | \
 	 KTRACE_HWT_STOP | KTRACE_HWT_JITTER | KTRACE_HWT_LOADS | KTRACE_HWT_STORES | KTRACE_HWT_BRANCHES)
-#define ALL_PAUSES (KTRACE_HWT_PAUSE_EXEC | KTRACE_HWT_PAUSE_MMAP)
+#define KTRACE_ALL_PAUSES (KTRACE_HWT_PAUSE_EXEC | KTRACE_HWT_PAUSE_MMAP)
 
 /* ---- Configuration, the control lock held ------------------------------------------------------ */
 
@@ -79,7 +79,7 @@ int ktrace_hwt_configure(struct ktrace_hwt_context *context, const struct ktrace
 {
 	int error;
 
-	if (config->flags & ~ALL_FLAGS || (pausing && pausing->pauses & ~ALL_PAUSES))
+	if (config->flags & ~KTRACE_ALL_FLAGS || (pausing && pausing->pauses & ~KTRACE_ALL_PAUSES))
 		return KTRACE_ERROR_ARGUMENT;
 	error = ktrace_hwt_control_lock(context);
 	if (error)

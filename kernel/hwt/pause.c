@@ -5,7 +5,7 @@
  */
 #include "hwt.h"
 
-#define TIMEOUT_MS 1000u
+#define KTRACE_TIMEOUT_MS 1000u
 
 /* Waits for any change; 0: the time is over, or the thread must not wait. */
 static int wait_until(struct ktrace_hwt_context *context, uint32_t seen, uint64_t deadline)
@@ -17,7 +17,7 @@ static int wait_until(struct ktrace_hwt_context *context, uint32_t seen, uint64_
 
 static uint64_t deadline_of(const struct ktrace_hwt_context *context)
 {
-	uint32_t ms = context->pausing.timeout_ms ? context->pausing.timeout_ms : TIMEOUT_MS;
+	uint32_t ms = context->pausing.timeout_ms ? context->pausing.timeout_ms : KTRACE_TIMEOUT_MS;
 
 	return ktrace_hwt_kernel()->now_ns() + ms * UINT64_C(1000000);
 }

@@ -21,14 +21,14 @@
  */
 #include "pt.h"
 
-#define WHY_NONE    "no Intel PT: CPUID leaf 7, EBX bit 25 is 0"
-#define WHY_NO_TOPA "Intel PT cannot write to tables of regions: CPUID leaf 0x14, ECX bit 0 is 0"
+#define KTRACE_WHY_NONE	   "no Intel PT: CPUID leaf 7, EBX bit 25 is 0"
+#define KTRACE_WHY_NO_TOPA "Intel PT cannot write to tables of regions: CPUID leaf 0x14, ECX bit 0 is 0"
 
 /* Widths of addresses that 64-bit CPUs have; CPUID says which. */
-#define PHYSICAL_BITS_LEAST 36u
-#define PHYSICAL_BITS_MOST  52u
-#define LINEAR_BITS_LEAST   48u
-#define LINEAR_BITS_MOST    57u
+#define KTRACE_PHYSICAL_BITS_LEAST 36u
+#define KTRACE_PHYSICAL_BITS_MOST  52u
+#define KTRACE_LINEAR_BITS_LEAST   48u
+#define KTRACE_LINEAR_BITS_MOST	   57u
 
 static const struct ktrace_hwt_access_msr *access_of(const struct ktrace_hwt_backend *backend)
 {
@@ -47,13 +47,13 @@ static void find_addresses(const struct ktrace_hwt_access_msr *msr, struct ktrac
 	uint32_t out[4];
 	uint32_t bits = 0;
 
-	msr->cpuid(PT_CPUID_EXTENDED, 0, out);
-	if (out[PT_EAX] >= PT_CPUID_ADDRESSES) {
-		msr->cpuid(PT_CPUID_ADDRESSES, 0, out);
+	msr->cpuid(KTRACE_PT_CPUID_EXTENDED, 0, out);
+	if (out[PT_EAX] >= KTRACE_PT_CPUID_ADDRESSES) {
+		msr->cpuid(KTRACE_PT_CPUID_ADDRESSES, 0, out);
 		bits = out[PT_EAX];
 	}
-	pt->physical_bits = between(bits & 0xff, PHYSICAL_BITS_LEAST, PHYSICAL_BITS_MOST);
-	pt->linear_bits = between(bits >> 8 & 0xff, LINEAR_BITS_LEAST, LINEAR_BITS_MOST);
+	pt->physical_bits = between(bits & 0xff, KTRACE_PHYSICAL_BITS_LEAST, KTRACE_PHYSICAL_BITS_MOST);
+	pt->linear_bits = between(bits >> 8 & 0xff, KTRACE_LINEAR_BITS_LEAST, KTRACE_LINEAR_BITS_MOST);
 }
 
 /* The TSC's: by its ratio to the crystal, and where the crystal's is not told, the one that the CPU is sold by. */
@@ -62,16 +62,16 @@ static uint64_t tsc_frequency(const struct ktrace_hwt_access_msr *msr, struct kt
 {
 	uint32_t out[4];
 
-	if (leaves < PT_CPUID_CRYSTAL)
+	if (leaves < KTRACE_PT_CPUID_CRYSTAL)
 		return 0;
-	msr->cpuid(PT_CPUID_CRYSTAL, 0, out);
+	msr->cpuid(KTRACE_PT_CPUID_CRYSTAL, 0, out);
 	pt->crystal_eax = out[PT_EAX];
 	pt->crystal_ebx = out[PT_EBX];
 	if (out[PT_EAX] && out[PT_EBX] && out[PT_ECX])
 		return (uint64_t)out[PT_ECX] * out[PT_EBX] / out[PT_EAX];
-	if (leaves < PT_CPUID_BASE_MHZ)
+	if (leaves < KTRACE_PT_CPUID_BASE_MHZ)
 		return 0;
-	msr->cpuid(PT_CPUID_BASE_MHZ, 0, out);
+	msr->cpuid(KTRACE_PT_CPUID_BASE_MHZ, 0, out);
 	return (out[PT_EAX] & 0xffff) * UINT64_C(1000000);
 }
 
@@ -83,8 +83,8 @@ static void find_identity(const struct ktrace_hwt_access_msr *msr, struct ktrace
 	msr->cpuid(1, 0, out);
 	pt->signature = out[PT_EAX];
 	pt->nominal = 0;
-	if (!(out[PT_ECX] & PT_CPUID_1_ECX_VIRTUAL))
-		pt->nominal = msr->read(PT_MSR_PLATFORM_INFO) >> 8 & 0xff;
+	if (!(out[PT_ECX] & KTRACE_PT_CPUID_1_ECX_VIRTUAL))
+		pt->nominal = msr->read(KTRACE_PT_MSR_PLATFORM_INFO) >> 8 & 0xff;
 	pt->frequency = tsc_frequency(msr, pt, leaves);
 }
 
@@ -95,16 +95,16 @@ static void find_options(const struct ktrace_hwt_access_msr *msr, struct ktrace_
 	struct ktrace_hwt_pt *pt = ktrace_hwt_pt(backend);
 	uint32_t out[4];
 
-	pt->cr3_filter = (leaf[PT_EBX] & PT_CPUID_EBX_CR3) != 0;
-	pt->psb_and_cycles = (leaf[PT_EBX] & PT_CPUID_EBX_PSB_CYC) != 0;
-	pt->mtc = (leaf[PT_EBX] & PT_CPUID_EBX_MTC) != 0;
-	pt->many_entries = (leaf[PT_ECX] & PT_CPUID_ECX_ENTRIES) != 0;
+	pt->cr3_filter = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_CR3) != 0;
+	pt->psb_and_cycles = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_PSB_CYC) != 0;
+	pt->mtc = (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_MTC) != 0;
+	pt->many_entries = (leaf[PT_ECX] & KTRACE_PT_CPUID_ECX_ENTRIES) != 0;
 	backend->ranges = 0;
 	pt->mtc_periods = pt->cycle_thresholds = pt->psb_periods = 0;
 	if (leaf[PT_EAX] == 0)
 		return;
-	msr->cpuid(PT_CPUID_PT, 1, out);
-	if (leaf[PT_EBX] & PT_CPUID_EBX_RANGES)
+	msr->cpuid(KTRACE_PT_CPUID_PT, 1, out);
+	if (leaf[PT_EBX] & KTRACE_PT_CPUID_EBX_RANGES)
 		backend->ranges = (uint32_t)between(out[PT_EAX] & 7, 0, KTRACE_HWT_RANGES_MAX);
 	pt->mtc_periods = out[PT_EAX] >> 16;
 	pt->cycle_thresholds = out[PT_EBX] & 0xffff;
@@ -118,19 +118,19 @@ static int pt_init(struct ktrace_hwt_backend *backend)
 	uint32_t out[4];
 	uint32_t leaves;
 
-	backend->why = WHY_NONE;
+	backend->why = KTRACE_WHY_NONE;
 	msr->cpuid(0, 0, out);
 	leaves = out[PT_EAX];
-	if (leaves < PT_CPUID_PT)
+	if (leaves < KTRACE_PT_CPUID_PT)
 		return KTRACE_ERROR_DEVICE;
-	msr->cpuid(PT_CPUID_FEATURES, 0, out);
-	if (!(out[PT_EBX] & PT_CPUID_7_EBX_PT))
+	msr->cpuid(KTRACE_PT_CPUID_FEATURES, 0, out);
+	if (!(out[PT_EBX] & KTRACE_PT_CPUID_7_EBX_PT))
 		return KTRACE_ERROR_DEVICE;
-	msr->cpuid(PT_CPUID_PERF, 0, out);
+	msr->cpuid(KTRACE_PT_CPUID_PERF, 0, out);
 	pt->interrupts = (out[PT_EAX] & 0xff) >= 2;
-	msr->cpuid(PT_CPUID_PT, 0, out);
-	backend->why = WHY_NO_TOPA;
-	if (!(out[PT_ECX] & PT_CPUID_ECX_TOPA))
+	msr->cpuid(KTRACE_PT_CPUID_PT, 0, out);
+	backend->why = KTRACE_WHY_NO_TOPA;
+	if (!(out[PT_ECX] & KTRACE_PT_CPUID_ECX_TOPA))
 		return KTRACE_ERROR_DEVICE;
 	backend->why = KTRACE_NULL;
 	find_options(msr, backend, out);
@@ -145,10 +145,10 @@ static int pt_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 
 	(void)cpu;
 	/* Somebody else's: firmware, or a debugger. */
-	if (msr->read(PT_MSR_CTL) & PT_CTL_TRACE)
+	if (msr->read(KTRACE_PT_MSR_CTL) & KTRACE_PT_CTL_TRACE)
 		return KTRACE_ERROR_DEVICE;
-	msr->write(PT_MSR_CTL, 0);
-	msr->write(PT_MSR_STATUS, 0);
+	msr->write(KTRACE_PT_MSR_CTL, 0);
+	msr->write(KTRACE_PT_MSR_STATUS, 0);
 	return KTRACE_OK;
 }
 
@@ -217,7 +217,7 @@ static size_t pt_describe(struct ktrace_hwt_backend *backend, const struct ktrac
 /* The registers are as this unit needs them. */
 static void go(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_pt_unit *own)
 {
-	msr->write(PT_MSR_CTL, own->control);
+	msr->write(KTRACE_PT_MSR_CTL, own->control);
 	own->running = 1;
 }
 
@@ -227,17 +227,18 @@ static void load(const struct ktrace_hwt_access_msr *msr, struct ktrace_hwt_unit
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
 	uint64_t offset = ktrace_hwt_pt_find(unit, &own->at, unit->position);
 
-	msr->write(PT_MSR_STATUS, own->packets);
-	msr->write(PT_MSR_OUTPUT_BASE, unit->buffer.table_physical);
-	msr->write(PT_MSR_OUTPUT_PLACE,
-		   offset << PT_PLACE_OFFSET_SHIFT | own->at.entry << PT_PLACE_ENTRY_SHIFT | PT_PLACE_ONES);
+	msr->write(KTRACE_PT_MSR_STATUS, own->packets);
+	msr->write(KTRACE_PT_MSR_OUTPUT_BASE, unit->buffer.table_physical);
+	msr->write(KTRACE_PT_MSR_OUTPUT_PLACE, offset << KTRACE_PT_PLACE_OFFSET_SHIFT |
+						       own->at.entry << KTRACE_PT_PLACE_ENTRY_SHIFT |
+						       KTRACE_PT_PLACE_ONES);
 	for (uint32_t i = 0; i < own->ranges; i++) {
-		msr->write(PT_MSR_ADDR_A(i), own->first[i]);
-		msr->write(PT_MSR_ADDR_B(i), own->last[i]);
+		msr->write(KTRACE_PT_MSR_ADDR_A(i), own->first[i]);
+		msr->write(KTRACE_PT_MSR_ADDR_B(i), own->last[i]);
 	}
-	if (own->control & PT_CTL_CR3_FILTER)
-		msr->write(PT_MSR_CR3_MATCH, own->cr3);
-	msr->barrier();
+	if (own->control & KTRACE_PT_CTL_CR3_FILTER)
+		msr->write(KTRACE_PT_MSR_CR3_MATCH, own->cr3);
+	(msr->barrier)();
 	go(msr, own);
 }
 
@@ -259,8 +260,8 @@ static int follow(struct ktrace_hwt_unit *unit, uint64_t pointers, int interrupt
 {
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
 	uint64_t size = unit->buffer.size, before = unit->position % size, place, grown;
-	uint64_t entry = pointers >> PT_PLACE_ENTRY_SHIFT & PT_PLACE_ENTRY_MASK;
-	uint64_t offset = pointers >> PT_PLACE_OFFSET_SHIFT;
+	uint64_t entry = pointers >> KTRACE_PT_PLACE_ENTRY_SHIFT & KTRACE_PT_PLACE_ENTRY_MASK;
+	uint64_t offset = pointers >> KTRACE_PT_PLACE_OFFSET_SHIFT;
 
 	if (entry == own->entries && !offset)
 		entry = 0; /* it stands where the table leads back */
@@ -286,20 +287,20 @@ static int halt(const struct ktrace_hwt_access_msr *msr, const struct ktrace_hwt
 	uint64_t status, pointers;
 	int interrupted, error;
 
-	msr->write(PT_MSR_CTL, own->control & ~PT_CTL_TRACE);
-	msr->barrier();
+	msr->write(KTRACE_PT_MSR_CTL, own->control & ~KTRACE_PT_CTL_TRACE);
+	(msr->barrier)();
 	own->running = 0;
-	status = msr->read(PT_MSR_STATUS);
-	pointers = msr->read(PT_MSR_OUTPUT_PLACE);
-	interrupted = pt->interrupts && msr->read(PT_MSR_PERF_STATUS) & PT_PERF_TOPA;
+	status = msr->read(KTRACE_PT_MSR_STATUS);
+	pointers = msr->read(KTRACE_PT_MSR_OUTPUT_PLACE);
+	interrupted = pt->interrupts && msr->read(KTRACE_PT_MSR_PERF_STATUS) & KTRACE_PT_PERF_TOPA;
 	if (interrupted)
-		msr->write(PT_MSR_PERF_CLEAR, PT_PERF_TOPA);
-	error = follow(unit, pointers, interrupted, (status & PT_STATUS_STOPPED) != 0);
-	own->packets = pt->psb_and_cycles ? status & PT_STATUS_PACKETS : 0;
-	if (status & PT_STATUS_ERROR)
+		msr->write(KTRACE_PT_MSR_PERF_CLEAR, KTRACE_PT_PERF_TOPA);
+	error = follow(unit, pointers, interrupted, (status & KTRACE_PT_STATUS_STOPPED) != 0);
+	own->packets = pt->psb_and_cycles ? status & KTRACE_PT_STATUS_PACKETS : 0;
+	if (status & KTRACE_PT_STATUS_ERROR)
 		error = KTRACE_ERROR_DEVICE;
 	/* Packets are missing from here on: the next thing to be written is a PSB. */
-	if (error || status & PT_STATUS_STOPPED) {
+	if (error || status & KTRACE_PT_STATUS_STOPPED) {
 		unit->lost++;
 		own->packets = 0;
 	}
@@ -317,7 +318,7 @@ static int pt_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit 
 		return KTRACE_ERROR_ARGUMENT;
 	if (own->running || unit->full)
 		return KTRACE_OK;
-	if (msr->read(PT_MSR_CTL) & PT_CTL_TRACE)
+	if (msr->read(KTRACE_PT_MSR_CTL) & KTRACE_PT_CTL_TRACE)
 		return KTRACE_ERROR_DEVICE;
 	load(msr, unit);
 	return KTRACE_OK;
@@ -359,7 +360,7 @@ static int pt_interrupt(struct ktrace_hwt_backend *backend, struct ktrace_hwt_un
 
 	(void)cpu;
 	if (!ktrace_hwt_pt_unit(unit)->running || !ktrace_hwt_pt(backend)->interrupts ||
-	    !(msr->read(PT_MSR_PERF_STATUS) & PT_PERF_TOPA))
+	    !(msr->read(KTRACE_PT_MSR_PERF_STATUS) & KTRACE_PT_PERF_TOPA))
 		return 0;
 	if (!halt(msr, ktrace_hwt_pt(backend), unit) && !unit->full)
 		go(msr, ktrace_hwt_pt_unit(unit));
@@ -383,7 +384,7 @@ static int pt_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_t
 	*frequency = ktrace_hwt_pt(backend)->frequency;
 	if (!*frequency)
 		return KTRACE_ERROR_DEVICE;
-	*time = access_of(backend)->read(PT_MSR_TSC);
+	*time = access_of(backend)->read(KTRACE_PT_MSR_TSC);
 	return KTRACE_OK;
 }
 
@@ -392,10 +393,10 @@ static void pt_dump(struct ktrace_hwt_backend *backend,
 {
 	const struct ktrace_hwt_access_msr *msr = access_of(backend);
 
-	print(to, "IA32_RTIT_CTL", msr->read(PT_MSR_CTL));
-	print(to, "IA32_RTIT_STATUS", msr->read(PT_MSR_STATUS));
-	print(to, "IA32_RTIT_OUTPUT_BASE", msr->read(PT_MSR_OUTPUT_BASE));
-	print(to, "IA32_RTIT_OUTPUT_MASK_PTRS", msr->read(PT_MSR_OUTPUT_PLACE));
+	print(to, "IA32_RTIT_CTL", msr->read(KTRACE_PT_MSR_CTL));
+	print(to, "IA32_RTIT_STATUS", msr->read(KTRACE_PT_MSR_STATUS));
+	print(to, "IA32_RTIT_OUTPUT_BASE", msr->read(KTRACE_PT_MSR_OUTPUT_BASE));
+	print(to, "IA32_RTIT_OUTPUT_MASK_PTRS", msr->read(KTRACE_PT_MSR_OUTPUT_PLACE));
 }
 
 /* ---- The backend ------------------------------------------------------------------------------- */

@@ -7,13 +7,13 @@
  */
 #include "pt.h"
 
-#define FLAGS                                                                                           \
+#define KTRACE_FLAGS                                                                                    \
 	(KTRACE_HWT_TIME | KTRACE_HWT_MTC | KTRACE_HWT_CYCLES | KTRACE_HWT_SPACE | KTRACE_HWT_RETURNS | \
 	 KTRACE_HWT_STOP)
 
-#define PSB_DEFAULT UINT64_C(4096)
-#define PSB_UNIT    UINT64_C(2048) /* bytes of the shortest period */
-#define MTC_DEFAULT UINT64_C(256)
+#define KTRACE_PSB_DEFAULT UINT64_C(4096)
+#define KTRACE_PSB_UNIT	   UINT64_C(2048) /* bytes of the shortest period */
+#define KTRACE_MTC_DEFAULT UINT64_C(256)
 
 /* The highest bit of `values` that is no higher than log2(period), else its lowest. */
 static uint64_t choose(uint64_t values, uint64_t period)
@@ -26,7 +26,7 @@ static uint64_t choose(uint64_t values, uint64_t period)
 
 static uint64_t mtc_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
-	return choose(pt->mtc_periods, config->mtc_period ? config->mtc_period : MTC_DEFAULT);
+	return choose(pt->mtc_periods, config->mtc_period ? config->mtc_period : KTRACE_MTC_DEFAULT);
 }
 
 uint8_t ktrace_hwt_pt_mtc_frequency(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
@@ -44,15 +44,15 @@ static uint64_t cycle_field(const struct ktrace_hwt_pt *pt, const struct ktrace_
 
 static uint64_t psb_field(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
-	uint64_t period = config->psb_period ? config->psb_period : PSB_DEFAULT;
+	uint64_t period = config->psb_period ? config->psb_period : KTRACE_PSB_DEFAULT;
 
-	return choose(pt->psb_periods, period < PSB_UNIT ? 1 : period / PSB_UNIT);
+	return choose(pt->psb_periods, period < KTRACE_PSB_UNIT ? 1 : period / KTRACE_PSB_UNIT);
 }
 
 /* What another backend would do, and periods of packets that are off. */
 static int asks_in_vain(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
-	return config->flags & ~FLAGS || config->interval || config->latency || config->events ||
+	return config->flags & ~KTRACE_FLAGS || config->interval || config->latency || config->events ||
 	       (config->mtc_period && !(config->flags & KTRACE_HWT_MTC)) ||
 	       (config->cycle_threshold && !(config->flags & KTRACE_HWT_CYCLES)) ||
 	       (config->psb_period && !(pt->psb_and_cycles && pt->psb_periods));
@@ -73,11 +73,11 @@ static int configure_interrupts(const struct ktrace_hwt_pt *pt, struct ktrace_hw
 				const struct ktrace_hwt_config *config)
 {
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
-	uint64_t size = unit->buffer.size, half = size / 2 / PT_TOPA_PAGE * PT_TOPA_PAGE;
+	uint64_t size = unit->buffer.size, half = size / 2 / KTRACE_PT_TOPA_PAGE * KTRACE_PT_TOPA_PAGE;
 
 	own->stops = config->flags & KTRACE_HWT_STOP;
 	own->every = 0;
-	if (config->interrupt_every % PT_TOPA_PAGE || config->interrupt_every > size)
+	if (config->interrupt_every % KTRACE_PT_TOPA_PAGE || config->interrupt_every > size)
 		return KTRACE_ERROR_ARGUMENT;
 	if (!pt->interrupts)
 		return own->stops && !config->interrupt_every ? KTRACE_OK : KTRACE_ERROR_ARGUMENT;
@@ -107,31 +107,31 @@ static int configure_ranges(const struct ktrace_hwt_backend *backend, struct ktr
 		if (config->range[i].start >= config->range[i].end || !canonical(pt, own->first[i]) ||
 		    !canonical(pt, own->last[i]))
 			return KTRACE_ERROR_ARGUMENT;
-		own->control |= PT_CTL_RANGE_ONLY(i);
+		own->control |= KTRACE_PT_CTL_RANGE_ONLY(i);
 	}
 	return KTRACE_OK;
 }
 
 static uint64_t control(const struct ktrace_hwt_pt *pt, const struct ktrace_hwt_config *config)
 {
-	uint64_t value = PT_CTL_TRACE | PT_CTL_TOPA | PT_CTL_BRANCH;
+	uint64_t value = KTRACE_PT_CTL_TRACE | KTRACE_PT_CTL_TOPA | KTRACE_PT_CTL_BRANCH;
 
 	if (config->level & KTRX_HWT_USER)
-		value |= PT_CTL_USER;
+		value |= KTRACE_PT_CTL_USER;
 	if (config->level & KTRX_HWT_KERNEL_LEVEL)
-		value |= PT_CTL_OS;
+		value |= KTRACE_PT_CTL_OS;
 	if (config->flags & KTRACE_HWT_TIME)
-		value |= PT_CTL_TSC;
+		value |= KTRACE_PT_CTL_TSC;
 	if (config->flags & KTRACE_HWT_RETURNS)
-		value |= PT_CTL_NO_RET;
+		value |= KTRACE_PT_CTL_NO_RET;
 	if (config->flags & KTRACE_HWT_SPACE)
-		value |= PT_CTL_CR3_FILTER;
+		value |= KTRACE_PT_CTL_CR3_FILTER;
 	if (config->flags & KTRACE_HWT_MTC)
-		value |= PT_CTL_MTC | mtc_field(pt, config) << PT_CTL_MTC_SHIFT;
+		value |= KTRACE_PT_CTL_MTC | mtc_field(pt, config) << KTRACE_PT_CTL_MTC_SHIFT;
 	if (config->flags & KTRACE_HWT_CYCLES)
-		value |= PT_CTL_CYC | cycle_field(pt, config) << PT_CTL_CYC_SHIFT;
+		value |= KTRACE_PT_CTL_CYC | cycle_field(pt, config) << KTRACE_PT_CTL_CYC_SHIFT;
 	if (pt->psb_and_cycles && pt->psb_periods)
-		value |= psb_field(pt, config) << PT_CTL_PSB_SHIFT;
+		value |= psb_field(pt, config) << KTRACE_PT_CTL_PSB_SHIFT;
 	return value;
 }
 
@@ -145,7 +145,7 @@ int ktrace_hwt_pt_config(const struct ktrace_hwt_backend *backend, struct ktrace
 	    asks_too_much(pt, config))
 		return KTRACE_ERROR_ARGUMENT;
 	own->control = control(pt, config);
-	own->cr3 = config->space & ~PT_CR3_RESERVED;
+	own->cr3 = config->space & ~KTRACE_PT_CR3_RESERVED;
 	if (configure_interrupts(pt, unit, config))
 		return KTRACE_ERROR_ARGUMENT;
 	return configure_ranges(backend, own, pt, config);

@@ -15,7 +15,7 @@ static uint64_t *table(const struct ktrace_hwt_unit *unit)
 /* The largest region that may begin there. */
 static uint64_t region_size(uint64_t physical, uint64_t most)
 {
-	uint64_t size = PT_TOPA_REGION_MAX;
+	uint64_t size = KTRACE_PT_TOPA_REGION_MAX;
 
 	while (size > most || physical & (size - 1))
 		size /= 2;
@@ -24,13 +24,13 @@ static uint64_t region_size(uint64_t physical, uint64_t most)
 
 static uint64_t log2_pages(uint64_t size)
 {
-	return (uint64_t)__builtin_ctzll(size / PT_TOPA_PAGE);
+	return (uint64_t)__builtin_ctzll(size / KTRACE_PT_TOPA_PAGE);
 }
 
 static uint64_t interrupts_at(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_pt_unit *own,
 			      uint64_t end)
 {
-	return own->every && (end % own->every == 0 || end == unit->buffer.size) ? PT_TOPA_INT : 0;
+	return own->every && (end % own->every == 0 || end == unit->buffer.size) ? KTRACE_PT_TOPA_INT : 0;
 }
 
 /* Bytes from there to where a region has to end. */
@@ -53,8 +53,8 @@ static int lay_piece(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_piece
 		if ((own->entries + 2) * sizeof(uint64_t) > unit->buffer.table_size)
 			return KTRACE_ERROR_MEMORY;
 		*at += size;
-		table(unit)[own->entries++] =
-			physical | log2_pages(size) << PT_TOPA_SIZE_SHIFT | interrupts_at(unit, own, *at);
+		table(unit)[own->entries++] = physical | log2_pages(size) << KTRACE_PT_TOPA_SIZE_SHIFT |
+					      interrupts_at(unit, own, *at);
 		physical += size;
 		left -= size;
 	}
@@ -65,13 +65,13 @@ static int fits(const struct ktrace_hwt_pt *pt, uint64_t physical, uint64_t size
 {
 	uint64_t end = UINT64_C(1) << pt->physical_bits;
 
-	return size && physical % PT_TOPA_PAGE == 0 && size % PT_TOPA_PAGE == 0 && physical < end &&
-	       size <= end - physical;
+	return size && physical % KTRACE_PT_TOPA_PAGE == 0 && size % KTRACE_PT_TOPA_PAGE == 0 &&
+	       physical < end && size <= end - physical;
 }
 
 uint64_t ktrace_hwt_pt_region(const struct ktrace_hwt_unit *unit, const struct ktrace_hwt_pt_cursor *cursor)
 {
-	return PT_TOPA_REGION_SIZE(table(unit)[cursor->entry]);
+	return KTRACE_PT_TOPA_REGION_SIZE(table(unit)[cursor->entry]);
 }
 
 static void step(struct ktrace_hwt_unit *unit, struct ktrace_hwt_pt_cursor *cursor)
@@ -98,7 +98,7 @@ int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit 
 	uint64_t at = 0;
 
 	own->entries = 0;
-	if (!buffer->table || buffer->table_physical % PT_TOPA_PAGE || buffer->size == 0)
+	if (!buffer->table || buffer->table_physical % KTRACE_PT_TOPA_PAGE || buffer->size == 0)
 		return KTRACE_ERROR_ARGUMENT;
 	for (uint32_t i = 0; i < buffer->pieces; i++) {
 		if (!fits(pt, buffer->piece[i].physical, buffer->piece[i].size) ||
@@ -108,11 +108,11 @@ int ktrace_hwt_pt_layout(const struct ktrace_hwt_pt *pt, struct ktrace_hwt_unit 
 		if (error)
 			return error;
 	}
-	if (at != buffer->size || !fits(pt, buffer->table_physical, PT_TOPA_PAGE))
+	if (at != buffer->size || !fits(pt, buffer->table_physical, KTRACE_PT_TOPA_PAGE))
 		return KTRACE_ERROR_ARGUMENT;
 	if (own->entries > 1 && !pt->many_entries)
 		return KTRACE_ERROR_ARGUMENT;
-	table(unit)[own->entries] = buffer->table_physical | PT_TOPA_END;
+	table(unit)[own->entries] = buffer->table_physical | KTRACE_PT_TOPA_END;
 
 	own->at.entry = own->at.start = 0;
 	ktrace_hwt_pt_find(unit, &own->at, unit->position);
@@ -137,7 +137,7 @@ static void mark_stop(struct ktrace_hwt_unit *unit, uint64_t flags)
 {
 	struct ktrace_hwt_pt_unit *own = ktrace_hwt_pt_unit(unit);
 	uint64_t end = own->stop.start + ktrace_hwt_pt_region(unit, &own->stop);
-	uint64_t entry = table(unit)[own->stop.entry] & ~(PT_TOPA_STOP | PT_TOPA_INT);
+	uint64_t entry = table(unit)[own->stop.entry] & ~(KTRACE_PT_TOPA_STOP | KTRACE_PT_TOPA_INT);
 
 	table(unit)[own->stop.entry] = entry | flags | interrupts_at(unit, own, end);
 }
@@ -152,5 +152,5 @@ void ktrace_hwt_pt_place_stop(struct ktrace_hwt_unit *unit)
 	mark_stop(unit, 0);
 	while (own->stop.entry != last)
 		step(unit, &own->stop);
-	mark_stop(unit, PT_TOPA_STOP | (own->every ? PT_TOPA_INT : 0));
+	mark_stop(unit, KTRACE_PT_TOPA_STOP | (own->every ? KTRACE_PT_TOPA_INT : 0));
 }

@@ -11,9 +11,9 @@
 
 #include "ktrace_unit.h"
 
-#define EXTENTS_MAX	  4095u
-#define COMMANDS_A_SECOND 10000u /* at least, of a virtual CPU that runs */
-#define ATTEMPTS	  4u	 /* to catch it running */
+#define KTRACE_EXTENTS_MAX	 4095u
+#define KTRACE_COMMANDS_A_SECOND 10000u /* at least, of a virtual CPU that runs */
+#define KTRACE_ATTEMPTS		 4u	/* to catch it running */
 
 /* In ktrace_hwt_unit.state. */
 struct request {
@@ -65,12 +65,12 @@ static void stamp(struct ktrx_hwt_unit *page)
 /* The virtual CPU may have stood still between stamp() and the command: the unit's clock is late by as much. */
 static int is_late(const struct ktrx_hwt_unit *page)
 {
-	return ktrace_arch_clock() - page->stamp > page->frequency / COMMANDS_A_SECOND;
+	return ktrace_arch_clock() - page->stamp > page->frequency / KTRACE_COMMANDS_A_SECOND;
 }
 
 static void tell_clock(const struct ktrace_hwt_qemu *qemu, struct ktrx_hwt_unit *page)
 {
-	for (uint32_t i = 0; i < ATTEMPTS; i++) {
+	for (uint32_t i = 0; i < KTRACE_ATTEMPTS; i++) {
 		stamp(page);
 		command(qemu, page, KTRX_HWT_UNIT_CLOCK);
 		if (!is_late(page))
@@ -165,7 +165,7 @@ static int qemu_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_
 			table[n - 1].size += piece->size;
 			continue;
 		}
-		if (n == room || n == EXTENTS_MAX)
+		if (n == room || n == KTRACE_EXTENTS_MAX)
 			return KTRACE_ERROR_MEMORY;
 		table[n].physical = piece->physical;
 		table[n++].size = piece->size;

@@ -6,10 +6,10 @@
 #include "../proc/head.h"
 #include "hwt.h"
 
-#define HEAD_WORDS (sizeof(struct ktrx_proc_record) / 8)
+#define KTRACE_HEAD_WORDS (sizeof(struct ktrx_proc_record) / 8)
 
 /* What an owner waits at most where nobody wakes it: a unit without interrupts may have become full in the switch. */
-#define UNTOLD_NS UINT64_C(100000000)
+#define KTRACE_UNTOLD_NS UINT64_C(100000000)
 
 /* ---- In ---------------------------------------------------------------------------------------- */
 
@@ -148,8 +148,8 @@ static int wait_for_one(struct ktrace_hwt_context *context, uint64_t timeout_ns)
 			error = KTRACE_ERROR_STATE;
 		else if (waits && context->mode == KTRX_HWT_MODE_THREAD && !context->process)
 			error = KTRACE_ERROR_NO_PROCESS;
-		if (context->running && !context->backend->operations->interrupt && slice > UNTOLD_NS)
-			slice = UNTOLD_NS;
+		if (context->running && !context->backend->operations->interrupt && slice > KTRACE_UNTOLD_NS)
+			slice = KTRACE_UNTOLD_NS;
 		ktrace_hwt_unlock(saved);
 		if (error || !waits || passed >= timeout_ns)
 			return error;

@@ -19,8 +19,8 @@
  */
 #include "spe.h"
 
-#define WHY_NONE  "no Statistical Profiling Extension: ID_AA64DFR0_EL1.PMSVer is 0"
-#define WHY_TAKEN "a hypervisor or the firmware keeps the profiling buffer: PMBIDR_EL1.P is 1"
+#define KTRACE_WHY_NONE	 "no Statistical Profiling Extension: ID_AA64DFR0_EL1.PMSVer is 0"
+#define KTRACE_WHY_TAKEN "a hypervisor or the firmware keeps the profiling buffer: PMBIDR_EL1.P is 1"
 
 static const struct ktrace_hwt_access_sysreg *access_of(const struct ktrace_hwt_backend *backend)
 {
@@ -35,19 +35,19 @@ static int spe_init(struct ktrace_hwt_backend *backend)
 	struct ktrace_hwt_spe *spe = ktrace_hwt_spe(backend);
 	uint64_t buffer;
 
-	spe->version = SPE_DFR0_VERSION(reg->read(SPE_DFR0));
-	backend->why = WHY_NONE;
+	spe->version = KTRACE_SPE_DFR0_VERSION(reg->read(KTRACE_SPE_DFR0));
+	backend->why = KTRACE_WHY_NONE;
 	if (!spe->version)
 		return KTRACE_ERROR_DEVICE;
-	buffer = reg->read(SPE_PMBIDR);
-	backend->why = WHY_TAKEN;
-	if (buffer & SPE_PMBIDR_TAKEN)
+	buffer = reg->read(KTRACE_SPE_PMBIDR);
+	backend->why = KTRACE_WHY_TAKEN;
+	if (buffer & KTRACE_SPE_PMBIDR_TAKEN)
 		return KTRACE_ERROR_DEVICE;
 	backend->why = KTRACE_NULL;
 	backend->ranges = 0;
-	spe->align = SPE_PMBIDR_ALIGN(buffer);
-	spe->id = reg->read(SPE_PMSIDR);
-	spe->record = SPE_PMSIDR_MAX_SIZE(spe->id);
+	spe->align = KTRACE_SPE_PMBIDR_ALIGN(buffer);
+	spe->id = reg->read(KTRACE_SPE_PMSIDR);
+	spe->record = KTRACE_SPE_PMSIDR_MAX_SIZE(spe->id);
 	return KTRACE_OK;
 }
 
@@ -57,14 +57,14 @@ static int spe_cpu_init(struct ktrace_hwt_backend *backend, uint32_t cpu)
 
 	(void)cpu;
 	/* Somebody else's: these are 0 or unknown after reset, and nobody samples without a buffer. */
-	if (reg->read(SPE_PMBLIMITR) & SPE_PMBLIMITR_ENABLE && reg->read(SPE_PMSCR))
+	if (reg->read(KTRACE_SPE_PMBLIMITR) & KTRACE_SPE_PMBLIMITR_ENABLE && reg->read(KTRACE_SPE_PMSCR))
 		return KTRACE_ERROR_DEVICE;
-	reg->write(SPE_PMSCR, 0);
+	reg->write(KTRACE_SPE_PMSCR, 0);
 	reg->isb();
 	reg->psb_csync();
-	reg->write(SPE_PMBLIMITR, 0);
+	reg->write(KTRACE_SPE_PMBLIMITR, 0);
 	reg->isb();
-	reg->write(SPE_PMBSR, 0);
+	reg->write(KTRACE_SPE_PMBSR, 0);
 	return KTRACE_OK;
 }
 
@@ -75,7 +75,8 @@ static int spe_unit_init(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	const struct ktrace_hwt_buffer *buffer = &unit->buffer;
 
 	(void)backend;
-	if (!buffer->base || (uintptr_t)buffer->base % SPE_PAGE || !buffer->size || buffer->size % SPE_PAGE)
+	if (!buffer->base || (uintptr_t)buffer->base % KTRACE_SPE_PAGE || !buffer->size ||
+	    buffer->size % KTRACE_SPE_PAGE)
 		return KTRACE_ERROR_ARGUMENT;
 	return KTRACE_OK;
 }
@@ -151,15 +152,15 @@ static void load(const struct ktrace_hwt_access_sysreg *reg, struct ktrace_hwt_u
 	struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
 	uint64_t from = (uintptr_t)address_of(unit, unit->position);
 
-	reg->write(SPE_PMBPTR, from);
-	reg->write(SPE_PMBLIMITR, (from + to_end(unit, own)) | SPE_PMBLIMITR_ENABLE);
-	reg->write(SPE_PMSFCR, own->filters);
-	reg->write(SPE_PMSEVFR, own->events);
-	reg->write(SPE_PMSLATFR, own->latency);
-	reg->write(SPE_PMSIRR, own->interval);
-	reg->write(SPE_PMSICR, own->counter);
+	reg->write(KTRACE_SPE_PMBPTR, from);
+	reg->write(KTRACE_SPE_PMBLIMITR, (from + to_end(unit, own)) | KTRACE_SPE_PMBLIMITR_ENABLE);
+	reg->write(KTRACE_SPE_PMSFCR, own->filters);
+	reg->write(KTRACE_SPE_PMSEVFR, own->events);
+	reg->write(KTRACE_SPE_PMSLATFR, own->latency);
+	reg->write(KTRACE_SPE_PMSIRR, own->interval);
+	reg->write(KTRACE_SPE_PMSICR, own->counter);
 	reg->isb();
-	reg->write(SPE_PMSCR, own->control);
+	reg->write(KTRACE_SPE_PMSCR, own->control);
 	reg->isb();
 	own->running = 1;
 }
@@ -176,11 +177,11 @@ static int follow(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_unit *unit
 
 	if (pointer < (uintptr_t)from || grown > to_end(unit, ktrace_hwt_spe_unit(unit)))
 		return KTRACE_ERROR_DEVICE;
-	if (status & SPE_PMBSR_LOSS)
+	if (status & KTRACE_SPE_PMBSR_LOSS)
 		grown = ktrace_hwt_spe_whole(spe, from, grown);
 	unit->position += grown;
-	if (status & SPE_PMBSR_SERVICE &&
-	    (SPE_PMBSR_CLASS(status) || SPE_PMBSR_CODE(status) != SPE_PMBSR_CODE_FULL))
+	if (status & KTRACE_SPE_PMBSR_SERVICE &&
+	    (KTRACE_SPE_PMBSR_CLASS(status) || KTRACE_SPE_PMBSR_CODE(status) != KTRACE_SPE_PMBSR_CODE_FULL))
 		return KTRACE_ERROR_DEVICE;
 	return KTRACE_OK;
 }
@@ -193,20 +194,20 @@ static int halt(const struct ktrace_hwt_access_sysreg *reg, const struct ktrace_
 	uint64_t status;
 	int error;
 
-	reg->write(SPE_PMSCR, 0);
+	reg->write(KTRACE_SPE_PMSCR, 0);
 	reg->isb();
 	reg->psb_csync();
-	reg->write(SPE_PMBLIMITR, 0);
+	reg->write(KTRACE_SPE_PMBLIMITR, 0);
 	reg->isb();
 	own->running = 0;
-	status = reg->read(SPE_PMBSR);
-	own->counter = reg->read(SPE_PMSICR);
-	error = follow(spe, unit, reg->read(SPE_PMBPTR), status);
+	status = reg->read(KTRACE_SPE_PMBSR);
+	own->counter = reg->read(KTRACE_SPE_PMSICR);
+	error = follow(spe, unit, reg->read(KTRACE_SPE_PMBPTR), status);
 	if (status) {
-		reg->write(SPE_PMBSR, 0);
+		reg->write(KTRACE_SPE_PMBSR, 0);
 		reg->isb();
 	}
-	if (error || status & (SPE_PMBSR_LOSS | SPE_PMBSR_COLLISION))
+	if (error || status & (KTRACE_SPE_PMBSR_LOSS | KTRACE_SPE_PMBSR_COLLISION))
 		unit->lost++;
 	/* With less room than that the hardware would stop at once. */
 	if (to_end(unit, own) < spe->record)
@@ -226,7 +227,7 @@ static int spe_enable(struct ktrace_hwt_backend *backend, struct ktrace_hwt_unit
 		return KTRACE_ERROR_ARGUMENT;
 	if (own->running || unit->full)
 		return KTRACE_OK;
-	if (reg->read(SPE_PMBLIMITR) & SPE_PMBLIMITR_ENABLE)
+	if (reg->read(KTRACE_SPE_PMBLIMITR) & KTRACE_SPE_PMBLIMITR_ENABLE)
 		return KTRACE_ERROR_DEVICE;
 	load(reg, unit);
 	return KTRACE_OK;
@@ -266,7 +267,7 @@ static int spe_interrupt(struct ktrace_hwt_backend *backend, struct ktrace_hwt_u
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
 	(void)cpu;
-	if (!ktrace_hwt_spe_unit(unit)->running || !(reg->read(SPE_PMBSR) & SPE_PMBSR_SERVICE))
+	if (!ktrace_hwt_spe_unit(unit)->running || !(reg->read(KTRACE_SPE_PMBSR) & KTRACE_SPE_PMBSR_SERVICE))
 		return 0;
 	if (!halt(reg, ktrace_hwt_spe(backend), unit) && !unit->full)
 		load(reg, unit);
@@ -286,9 +287,9 @@ static int spe_clock(struct ktrace_hwt_backend *backend, uint64_t *time, uint64_
 {
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
-	*frequency = reg->read(SPE_CNTFRQ);
+	*frequency = reg->read(KTRACE_SPE_CNTFRQ);
 	reg->isb(); /* else the counter may be read early */
-	*time = reg->read(SPE_CNTVCT);
+	*time = reg->read(KTRACE_SPE_CNTVCT);
 	return *frequency ? KTRACE_OK : KTRACE_ERROR_DEVICE;
 }
 
@@ -297,11 +298,11 @@ static void spe_dump(struct ktrace_hwt_backend *backend,
 {
 	const struct ktrace_hwt_access_sysreg *reg = access_of(backend);
 
-	print(to, "PMSIDR_EL1", reg->read(SPE_PMSIDR));
-	print(to, "PMSCR_EL1", reg->read(SPE_PMSCR));
-	print(to, "PMSIRR_EL1", reg->read(SPE_PMSIRR));
-	print(to, "PMSFCR_EL1", reg->read(SPE_PMSFCR));
-	print(to, "PMBLIMITR_EL1", reg->read(SPE_PMBLIMITR));
+	print(to, "PMSIDR_EL1", reg->read(KTRACE_SPE_PMSIDR));
+	print(to, "PMSCR_EL1", reg->read(KTRACE_SPE_PMSCR));
+	print(to, "PMSIRR_EL1", reg->read(KTRACE_SPE_PMSIRR));
+	print(to, "PMSFCR_EL1", reg->read(KTRACE_SPE_PMSFCR));
+	print(to, "PMBLIMITR_EL1", reg->read(KTRACE_SPE_PMBLIMITR));
 }
 
 /* ---- The backend ------------------------------------------------------------------------------- */

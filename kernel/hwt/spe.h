@@ -10,7 +10,7 @@
 
 #include "spe_registers.h"
 
-#define SPE_PAGE UINT64_C(4096)
+#define KTRACE_SPE_PAGE UINT64_C(4096)
 
 struct ktrace_hwt_spe {
 	uint64_t version; /* ID_AA64DFR0_EL1.PMSVer */

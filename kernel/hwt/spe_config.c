@@ -5,22 +5,22 @@
  */
 #include "spe.h"
 
-#define TYPES (KTRACE_HWT_LOADS | KTRACE_HWT_STORES | KTRACE_HWT_BRANCHES)
-#define FLAGS (KTRACE_HWT_TIME | KTRACE_HWT_STOP | KTRACE_HWT_JITTER | TYPES)
+#define KTRACE_TYPES (KTRACE_HWT_LOADS | KTRACE_HWT_STORES | KTRACE_HWT_BRANCHES)
+#define KTRACE_FLAGS (KTRACE_HWT_TIME | KTRACE_HWT_STOP | KTRACE_HWT_JITTER | KTRACE_TYPES)
 
-#define INTERVAL_DEFAULT 4096u
+#define KTRACE_INTERVAL_DEFAULT 4096u
 
 /* The shortest interval, by PMSIDR_EL1.Interval; 0: the manual does not say. */
 static uint32_t least_interval(const struct ktrace_hwt_spe *spe)
 {
 	static const uint16_t least[16] = { 256, 0, 512, 768, 1024, 1536, 2048, 3072, 4096 };
 
-	return least[SPE_PMSIDR_INTERVAL(spe->id)];
+	return least[KTRACE_SPE_PMSIDR_INTERVAL(spe->id)];
 }
 
 static uint32_t most_latency(const struct ktrace_hwt_spe *spe)
 {
-	return SPE_PMSIDR_COUNT_SIZE(spe->id) >= SPE_PMSIDR_COUNT_16 ? 0xffff : 0xfff;
+	return KTRACE_SPE_PMSIDR_COUNT_SIZE(spe->id) >= KTRACE_SPE_PMSIDR_COUNT_16 ? 0xffff : 0xfff;
 }
 
 /* Those that this version can filter by: of the architecture, and what implementations are free to define. */
@@ -37,33 +37,35 @@ static uint64_t known_events(const struct ktrace_hwt_spe *spe)
 
 static int asks_in_vain(const struct ktrace_hwt_config *config)
 {
-	return config->flags & ~FLAGS || config->ranges || config->psb_period || config->mtc_period ||
+	return config->flags & ~KTRACE_FLAGS || config->ranges || config->psb_period || config->mtc_period ||
 	       config->cycle_threshold;
 }
 
 static int asks_too_much(const struct ktrace_hwt_spe *spe, const struct ktrace_hwt_config *config)
 {
-	return (config->events && !(spe->id & SPE_PMSIDR_EVENT)) || config->events & ~known_events(spe) ||
-	       (config->flags & TYPES && !(spe->id & SPE_PMSIDR_TYPE)) ||
-	       (config->latency && !(spe->id & SPE_PMSIDR_LATENCY)) || config->latency > most_latency(spe);
+	return (config->events && !(spe->id & KTRACE_SPE_PMSIDR_EVENT)) ||
+	       config->events & ~known_events(spe) ||
+	       (config->flags & KTRACE_TYPES && !(spe->id & KTRACE_SPE_PMSIDR_TYPE)) ||
+	       (config->latency && !(spe->id & KTRACE_SPE_PMSIDR_LATENCY)) ||
+	       config->latency > most_latency(spe);
 }
 
 /* ARGUMENT: shorter than the hardware's shortest. */
 static int configure_interval(const struct ktrace_hwt_spe *spe, struct ktrace_hwt_spe_unit *own,
 			      const struct ktrace_hwt_config *config)
 {
-	uint64_t interval = config->interval ? config->interval : INTERVAL_DEFAULT;
-	uint64_t units = (interval + SPE_PMSIRR_UNIT / 2) / SPE_PMSIRR_UNIT;
+	uint64_t interval = config->interval ? config->interval : KTRACE_INTERVAL_DEFAULT;
+	uint64_t units = (interval + KTRACE_SPE_PMSIRR_UNIT / 2) / KTRACE_SPE_PMSIRR_UNIT;
 
 	if (interval < least_interval(spe))
 		return KTRACE_ERROR_ARGUMENT;
 	if (units == 0)
 		units = 1;
-	if (units > SPE_PMSIRR_UNITS_MOST)
-		units = SPE_PMSIRR_UNITS_MOST;
-	own->interval = units << SPE_PMSIRR_UNITS_SHIFT;
+	if (units > KTRACE_SPE_PMSIRR_UNITS_MOST)
+		units = KTRACE_SPE_PMSIRR_UNITS_MOST;
+	own->interval = units << KTRACE_SPE_PMSIRR_UNITS_SHIFT;
 	if (config->flags & KTRACE_HWT_JITTER)
-		own->interval |= SPE_PMSIRR_RANDOM;
+		own->interval |= KTRACE_SPE_PMSIRR_RANDOM;
 	own->counter = 0; /* is loaded from that when sampling begins */
 	return KTRACE_OK;
 }
@@ -71,9 +73,9 @@ static int configure_interval(const struct ktrace_hwt_spe *spe, struct ktrace_hw
 static int configure_portions(struct ktrace_hwt_unit *unit, const struct ktrace_hwt_config *config)
 {
 	struct ktrace_hwt_spe_unit *own = ktrace_hwt_spe_unit(unit);
-	uint64_t half = unit->buffer.size / 2 / SPE_PAGE * SPE_PAGE;
+	uint64_t half = unit->buffer.size / 2 / KTRACE_SPE_PAGE * KTRACE_SPE_PAGE;
 
-	if (config->interrupt_every % SPE_PAGE || config->interrupt_every > unit->buffer.size)
+	if (config->interrupt_every % KTRACE_SPE_PAGE || config->interrupt_every > unit->buffer.size)
 		return KTRACE_ERROR_ARGUMENT;
 	own->stops = config->flags & KTRACE_HWT_STOP;
 	if (config->interrupt_every)
@@ -85,14 +87,14 @@ static int configure_portions(struct ktrace_hwt_unit *unit, const struct ktrace_
 
 static uint64_t control(const struct ktrace_hwt_config *config)
 {
-	uint64_t value = SPE_PMSCR_CONTEXT;
+	uint64_t value = KTRACE_SPE_PMSCR_CONTEXT;
 
 	if (config->level & KTRX_HWT_USER)
-		value |= SPE_PMSCR_USER;
+		value |= KTRACE_SPE_PMSCR_USER;
 	if (config->level & KTRX_HWT_KERNEL_LEVEL)
-		value |= SPE_PMSCR_KERNEL;
+		value |= KTRACE_SPE_PMSCR_KERNEL;
 	if (config->flags & KTRACE_HWT_TIME)
-		value |= SPE_PMSCR_TIME;
+		value |= KTRACE_SPE_PMSCR_TIME;
 	return value;
 }
 
@@ -101,17 +103,17 @@ static uint64_t filters(const struct ktrace_hwt_config *config)
 	uint64_t value = 0;
 
 	if (config->events)
-		value |= SPE_PMSFCR_EVENT;
+		value |= KTRACE_SPE_PMSFCR_EVENT;
 	if (config->latency)
-		value |= SPE_PMSFCR_LATENCY;
-	if (config->flags & TYPES)
-		value |= SPE_PMSFCR_TYPE;
+		value |= KTRACE_SPE_PMSFCR_LATENCY;
+	if (config->flags & KTRACE_TYPES)
+		value |= KTRACE_SPE_PMSFCR_TYPE;
 	if (config->flags & KTRACE_HWT_BRANCHES)
-		value |= SPE_PMSFCR_BRANCHES;
+		value |= KTRACE_SPE_PMSFCR_BRANCHES;
 	if (config->flags & KTRACE_HWT_LOADS)
-		value |= SPE_PMSFCR_LOADS;
+		value |= KTRACE_SPE_PMSFCR_LOADS;
 	if (config->flags & KTRACE_HWT_STORES)
-		value |= SPE_PMSFCR_STORES;
+		value |= KTRACE_SPE_PMSFCR_STORES;
 	return value;
 }
 

@@ -6,18 +6,18 @@
  */
 #include "spe.h"
 
-#define PADDING	      0x00u
-#define END	      0x01u
-#define TIMESTAMP     0x71u
-#define EXTENDED      0x20u
-#define EXTENDED_MASK 0xfcu
+#define KTRACE_PADDING	     0x00u
+#define KTRACE_END	     0x01u
+#define KTRACE_TIMESTAMP     0x71u
+#define KTRACE_EXTENDED	     0x20u
+#define KTRACE_EXTENDED_MASK 0xfcu
 
 /* Bytes of a packet that begins there; more than `left` if it is not whole. */
 static uint64_t packet_size(const uint8_t *packet, uint64_t left)
 {
-	uint64_t head = (packet[0] & EXTENDED_MASK) == EXTENDED ? 2 : 1;
+	uint64_t head = (packet[0] & KTRACE_EXTENDED_MASK) == KTRACE_EXTENDED ? 2 : 1;
 
-	if (packet[0] == PADDING || packet[0] == END)
+	if (packet[0] == KTRACE_PADDING || packet[0] == KTRACE_END)
 		return 1;
 	return head > left ? head : head + (UINT64_C(1) << (packet[head - 1] >> 4 & 3));
 }
@@ -29,7 +29,7 @@ uint64_t ktrace_hwt_spe_whole(const struct ktrace_hwt_spe *spe, const uint8_t *b
 	while (at < size) {
 		uint64_t next = at + packet_size(bytes + at, size - at);
 
-		if (next <= size && (bytes[at] == END || bytes[at] == TIMESTAMP))
+		if (next <= size && (bytes[at] == KTRACE_END || bytes[at] == KTRACE_TIMESTAMP))
 			whole = (next + spe->align - 1) & ~(spe->align - 1);
 		at = next;
 	}

@@ -3,8 +3,8 @@
 #include "hwt.h"
 
 /* Why it may not be enabled: bits of `barred`. */
-#define UNCONFIGURED 1u /* it is being configured, or could not be */
-#define DETACHED     2u /* its thread has ended, or the context has; for good */
+#define KTRACE_UNCONFIGURED 1u /* it is being configured, or could not be */
+#define KTRACE_DETACHED	    2u /* its thread has ended, or the context has; for good */
 
 /* ---- Made and freed ---------------------------------------------------------------------------- */
 
@@ -225,11 +225,11 @@ int ktrace_hwt_unit_configure(struct ktrace_hwt_unit *unit, const struct ktrace_
 	struct ktrace_hwt_backend *backend = unit->context->backend;
 	int error;
 
-	set_bars(unit, UNCONFIGURED, 0);
+	set_bars(unit, KTRACE_UNCONFIGURED, 0);
 	ktrace_hwt_unit_quiesce(unit);
 	error = backend->operations->configure(backend, unit, config);
 	if (!error)
-		set_bars(unit, 0, UNCONFIGURED);
+		set_bars(unit, 0, KTRACE_UNCONFIGURED);
 	return error;
 }
 
@@ -245,7 +245,7 @@ void ktrace_hwt_unit_detach(struct ktrace_hwt_unit *unit)
 {
 	unsigned long saved;
 
-	set_bars(unit, DETACHED, 0);
+	set_bars(unit, KTRACE_DETACHED, 0);
 	ktrace_hwt_unit_quiesce(unit);
 	saved = ktrace_hwt_lock();
 	if (unit->thread)

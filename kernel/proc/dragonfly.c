@@ -8,14 +8,14 @@
  */
 #include "layout.h"
 
-#define HEAD_WORDS     8u
-#define FIXED_WORDS    5u /* at most */
-#define NAME_ROOM      17u
-#define FLAG_THREADED  1u
-#define CPU_SHIFT      8u
-#define CPU_NUMBER_MAX 0xffu
+#define KTRACE_HEAD_WORDS     8u
+#define KTRACE_FIXED_WORDS    5u /* at most */
+#define KTRACE_NAME_ROOM      17u
+#define KTRACE_FLAG_THREADED  1u
+#define KTRACE_CPU_SHIFT      8u
+#define KTRACE_CPU_NUMBER_MAX 0xffu
 
-#define NS_PER_S UINT64_C(1000000000)
+#define KTRACE_NS_PER_S UINT64_C(1000000000)
 
 static uint64_t low(uint64_t word)
 {
@@ -73,7 +73,7 @@ static int translate(struct ktrace_proc_draft *draft, uint64_t *fixed)
 
 static uint64_t ticks_ns(uint64_t ticks, uint64_t frequency)
 {
-	return ticks / frequency * NS_PER_S + ticks % frequency * NS_PER_S / frequency;
+	return ticks / frequency * KTRACE_NS_PER_S + ticks % frequency * KTRACE_NS_PER_S / frequency;
 }
 
 /* A clock of unknown frequency is taken to count nanoseconds: the order stays what it is. */
@@ -99,16 +99,17 @@ static void put_head(uint64_t *head, const struct ktrace_proc *process, const st
 	uint64_t ns = stamp_ns(stamp);
 
 	head[0] = payload | (uint64_t)draft->type << 32 |
-		  (FLAG_THREADED | (uint64_t)(cpu < CPU_NUMBER_MAX ? cpu : CPU_NUMBER_MAX) << CPU_SHIFT)
+		  (KTRACE_FLAG_THREADED |
+		   (uint64_t)(cpu < KTRACE_CPU_NUMBER_MAX ? cpu : KTRACE_CPU_NUMBER_MAX) << KTRACE_CPU_SHIFT)
 			  << 48;
 	head[1] = process->pid | (uint64_t)draft->thread << 32;
 	head[2] = 0;
 	head[3] = 0;
 	head[4] = 0;
-	ktrace_proc_state.kernel->name(process, (char *)&head[2], NAME_ROOM);
+	ktrace_proc_state.kernel->name(process, (char *)&head[2], KTRACE_NAME_ROOM);
 	head[4] &= 0xff;
-	head[5] = ns / NS_PER_S;
-	head[6] = ns % NS_PER_S / 1000;
+	head[5] = ns / KTRACE_NS_PER_S;
+	head[6] = ns % KTRACE_NS_PER_S / 1000;
 	head[7] = 0;
 }
 
@@ -116,7 +117,7 @@ enum ktrace_proc_outcome ktrace_proc_dragonfly(struct ktrace_proc_sink *sink,
 					       const struct ktrace_proc *process,
 					       const struct ktrace_proc_draft *given)
 {
-	uint64_t fixed[FIXED_WORDS], head[HEAD_WORDS];
+	uint64_t fixed[KTRACE_FIXED_WORDS], head[KTRACE_HEAD_WORDS];
 	enum ktrace_proc_outcome outcome;
 	struct ktrace_proc_draft draft;
 	uint8_t *record;

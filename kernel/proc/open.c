@@ -5,10 +5,10 @@
 #include "ring.h"
 
 /* Text of one TABLE record; several add up. */
-#define TABLE_PIECE KTRACE_PROC_DATA_MAX
+#define KTRACE_TABLE_PIECE KTRACE_PROC_DATA_MAX
 
 /* More than this of a buffer is not used: places in the ring have 32 bits. */
-#define BUFFER_MAX (UINT32_C(1) << 30)
+#define KTRACE_BUFFER_MAX (UINT32_C(1) << 30)
 
 /* What is left of the limit for records. */
 static uint64_t room_of(const struct ktrace_proc_sink_config *config)
@@ -46,7 +46,7 @@ static uint32_t drain_at_of(const struct ktrace_proc_sink_config *config, uint32
 
 static void sink_fill(struct ktrace_proc_sink *sink, const struct ktrace_proc_sink_config *config)
 {
-	size_t size = config->buffer_size < BUFFER_MAX ? config->buffer_size : BUFFER_MAX;
+	size_t size = config->buffer_size < KTRACE_BUFFER_MAX ? config->buffer_size : KTRACE_BUFFER_MAX;
 
 	sink->file = config->file;
 	sink->records = 0;
@@ -110,7 +110,7 @@ static uint32_t put_table(struct ktrace_proc_sink *sink, const char *text)
 
 	ktrace_proc_draft(&draft, KTRX_PROC_TABLE, 0, KTRACE_NULL, 0);
 	draft.text = text;
-	draft.text_size = ktrace_proc_length(text, TABLE_PIECE);
+	draft.text_size = ktrace_proc_length(text, KTRACE_TABLE_PIECE);
 	saved = ktrace_proc_lock();
 	outcome = ktrace_proc_compose(sink, &nobody, &draft);
 	ktrace_proc_unlock(saved);

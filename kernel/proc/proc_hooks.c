@@ -2,8 +2,8 @@
 /* What each record says: from the arguments of a hook to words as in ktrx/proc.h. */
 #include "proc.h"
 
-#define NO_CALL	  0xffffffffu
-#define NO_RECORD 0u /* no such type, so nobody has it recorded */
+#define KTRACE_NO_CALL	 0xffffffffu
+#define KTRACE_NO_RECORD 0u /* no such type, so nobody has it recorded */
 
 /* Two halves of a word. */
 static uint64_t pair(uint32_t low, uint32_t high)
@@ -55,7 +55,7 @@ void ktrace_proc_write_waiting(struct ktrace_proc *process, struct ktrace_proc_t
 
 	if (thread->busy)
 		return;
-	ktrace_proc_draft(&draft, NO_RECORD, 0, KTRACE_NULL, 0);
+	ktrace_proc_draft(&draft, KTRACE_NO_RECORD, 0, KTRACE_NULL, 0);
 	ktrace_proc_record_return(process, thread, &draft);
 }
 
@@ -146,7 +146,7 @@ void ktrace_proc_record_array(struct ktrace_proc *process, struct ktrace_proc_th
 void ktrace_proc_record_denied(struct ktrace_proc *process, struct ktrace_proc_thread *thread,
 			       uint32_t reason, uint64_t needed, uint64_t held, const char *what)
 {
-	uint64_t fixed[3] = { pair(reason, thread->call ? thread->call - 1 : NO_CALL), needed, held };
+	uint64_t fixed[3] = { pair(reason, thread->call ? thread->call - 1 : KTRACE_NO_CALL), needed, held };
 	struct ktrace_proc_draft draft;
 
 	if (thread->busy)

@@ -5,13 +5,13 @@
 
 #include "ktrace_io.h"
 
-#define PRESENT 0xe9u /* read back whatever the port's own number is */
+#define KTRACE_PRESENT 0xe9u /* read back whatever the port's own number is */
 
 static int debugcon_probe(struct ktrace_transport *transport)
 {
 	const struct ktrace_debugcon *debugcon = (const struct ktrace_debugcon *)transport;
 
-	return ktrace_port_read8(debugcon->port) == PRESENT ? 0 : KTRACE_OUTPUT_ABSENT;
+	return ktrace_port_read8(debugcon->port) == KTRACE_PRESENT ? 0 : KTRACE_OUTPUT_ABSENT;
 }
 
 static int64_t debugcon_send(struct ktrace_transport *transport, const void *data, size_t bytes)

@@ -13,9 +13,9 @@
 
 #include "ktrace_io.h"
 
-#define IVSHMEM_ID  0x11101af4u
-#define IVSHMEM_BAR 2u
-#define NONE	    UINT64_MAX
+#define KTRACE_IVSHMEM_ID  0x11101af4u
+#define KTRACE_IVSHMEM_BAR 2u
+#define KTRACE_NONE	   UINT64_MAX
 
 static int ivshmem_probe(struct ktrace_transport *transport)
 {
@@ -23,9 +23,10 @@ static int ivshmem_probe(struct ktrace_transport *transport)
 	uint32_t address = 0;
 	int error;
 
-	if (!ktrace_pci_find(ivshmem->pci, IVSHMEM_ID, &address))
+	if (!ktrace_pci_find(ivshmem->pci, KTRACE_IVSHMEM_ID, &address))
 		return KTRACE_OUTPUT_ABSENT;
-	error = ktrace_pci_memory_bar(ivshmem->pci, address, IVSHMEM_BAR, &ivshmem->physical, &ivshmem->size);
+	error = ktrace_pci_memory_bar(ivshmem->pci, address, KTRACE_IVSHMEM_BAR, &ivshmem->physical,
+				      &ivshmem->size);
 	if (error)
 		return error;
 	ivshmem->memory = (unsigned char *)ktrace_bus_map(ivshmem->bus, ivshmem->physical, ivshmem->size);
@@ -110,7 +111,7 @@ struct ktrace_transport *ktrace_ivshmem_init(struct ktrace_ivshmem *ivshmem, con
 	ivshmem->start = 0;
 	ivshmem->next = 0;
 	ivshmem->end = 0;
-	ivshmem->complete = NONE;
+	ivshmem->complete = KTRACE_NONE;
 	ivshmem->magic = 0;
 	return &ivshmem->transport;
 }

@@ -4,21 +4,21 @@
 
 #include "ktrace_io.h"
 
-#define FUNCTION_STEP	     (1u << 12)
-#define FUNCTIONS_END	     (1u << 20) /* of one bus */
-#define FUNCTION_OF(address) ((address) >> 12 & 7u)
-#define HEADER_MULTIFUNCTION (1u << 23)
-#define ID_NONE		     0xffffffffu
+#define KTRACE_FUNCTION_STEP	    (1u << 12)
+#define KTRACE_FUNCTIONS_END	    (1u << 20) /* of one bus */
+#define KTRACE_FUNCTION_OF(address) ((address) >> 12 & 7u)
+#define KTRACE_HEADER_MULTIFUNCTION (1u << 23)
+#define KTRACE_ID_NONE		    0xffffffffu
 
-#define BAR_IO	     1u
-#define BAR_IO_MASK  0xfffcu
-#define BAR_TYPE     6u
-#define BAR_TYPE_64  4u
-#define BAR_MEM_MASK (~(uint64_t)0xf)
+#define KTRACE_BAR_IO	    1u
+#define KTRACE_BAR_IO_MASK  0xfffcu
+#define KTRACE_BAR_TYPE	    6u
+#define KTRACE_BAR_TYPE_64  4u
+#define KTRACE_BAR_MEM_MASK (~(uint64_t)0xf)
 
 void ktrace_pci_next(uint32_t *address)
 {
-	*address += FUNCTION_STEP;
+	*address += KTRACE_FUNCTION_STEP;
 }
 
 /* Functions 1 to 7 exist only where function 0 says so. */
@@ -26,15 +26,15 @@ static bool function_exists(const struct ktrace_pci *pci, uint32_t address)
 {
 	uint32_t first = address & ~(7u << 12);
 
-	if (pci->read(pci, first + KTRACE_PCI_ID) == ID_NONE)
+	if (pci->read(pci, first + KTRACE_PCI_ID) == KTRACE_ID_NONE)
 		return false;
-	return FUNCTION_OF(address) == 0 ||
-	       (pci->read(pci, first + KTRACE_PCI_HEADER) & HEADER_MULTIFUNCTION) != 0;
+	return KTRACE_FUNCTION_OF(address) == 0 ||
+	       (pci->read(pci, first + KTRACE_PCI_HEADER) & KTRACE_HEADER_MULTIFUNCTION) != 0;
 }
 
 bool ktrace_pci_find(const struct ktrace_pci *pci, uint32_t id, uint32_t *address)
 {
-	for (; *address < FUNCTIONS_END; ktrace_pci_next(address))
+	for (; *address < KTRACE_FUNCTIONS_END; ktrace_pci_next(address))
 		if (function_exists(pci, *address) && pci->read(pci, *address + KTRACE_PCI_ID) == id)
 			return true;
 	return false;
@@ -52,14 +52,14 @@ uint16_t ktrace_pci_ports_bar(const struct ktrace_pci *pci, uint32_t address, ui
 {
 	uint32_t value = pci->read(pci, address + KTRACE_PCI_BAR + 4 * bar);
 
-	return value & BAR_IO ? (uint16_t)(value & BAR_IO_MASK) : 0;
+	return value & KTRACE_BAR_IO ? (uint16_t)(value & KTRACE_BAR_IO_MASK) : 0;
 }
 
 static uint64_t bar_read(const struct ktrace_pci *pci, uint32_t reg)
 {
 	uint64_t low = pci->read(pci, reg);
 
-	if ((low & BAR_TYPE) == BAR_TYPE_64)
+	if ((low & KTRACE_BAR_TYPE) == KTRACE_BAR_TYPE_64)
 		low |= (uint64_t)pci->read(pci, reg + 4) << 32;
 	return low;
 }
@@ -77,7 +77,7 @@ static uint64_t bar_size(const struct ktrace_pci *pci, uint32_t reg, uint64_t va
 	uint64_t mask;
 
 	bar_write(pci, reg, ~(uint64_t)0, wide);
-	mask = bar_read(pci, reg) & BAR_MEM_MASK;
+	mask = bar_read(pci, reg) & KTRACE_BAR_MEM_MASK;
 	bar_write(pci, reg, value, wide);
 	if (!wide && mask != 0)
 		mask |= ~(uint64_t)0xffffffff;
@@ -100,14 +100,14 @@ int ktrace_pci_memory_bar(const struct ktrace_pci *pci, uint32_t address, uint32
 	uint32_t reg = address + KTRACE_PCI_BAR + 4 * bar;
 	uint32_t command = pci->read(pci, address + KTRACE_PCI_COMMAND) & 0xffffu;
 	uint64_t value = bar_read(pci, reg);
-	bool wide = (value & BAR_TYPE) == BAR_TYPE_64;
+	bool wide = (value & KTRACE_BAR_TYPE) == KTRACE_BAR_TYPE_64;
 
-	if (value & BAR_IO)
+	if (value & KTRACE_BAR_IO)
 		return KTRACE_OUTPUT_FAILED;
 	pci->write(pci, address + KTRACE_PCI_COMMAND,
 		   command & ~(KTRACE_PCI_COMMAND_IO | KTRACE_PCI_COMMAND_MEMORY));
 	*size = bar_size(pci, reg, value, wide);
-	*physical = value & BAR_MEM_MASK;
+	*physical = value & KTRACE_BAR_MEM_MASK;
 	if (*size == 0 || (*size & (*size - 1)) != 0) {
 		pci->write(pci, address + KTRACE_PCI_COMMAND, command);
 		return KTRACE_OUTPUT_FAILED;

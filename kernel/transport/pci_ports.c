@@ -7,36 +7,36 @@
 
 #include "ktrace_io.h"
 
-#define PORT_ADDRESS 0xcf8
-#define PORT_DATA    0xcfc
-#define ENABLE	     0x80000000u
+#define KTRACE_PORT_ADDRESS 0xcf8
+#define KTRACE_PORT_DATA    0xcfc
+#define KTRACE_ENABLE	    0x80000000u
 
 /* Our addresses keep 12 bits for a function's registers, the port 8. */
 static uint32_t port_address(uint32_t address)
 {
-	return ENABLE | (address >> 12 & 0xffu) << 8 | (address & 0xfcu);
+	return KTRACE_ENABLE | (address >> 12 & 0xffu) << 8 | (address & 0xfcu);
 }
 
 static uint32_t ports_read(const struct ktrace_pci *pci, uint32_t address)
 {
-	uint32_t saved = ktrace_port_read32(PORT_ADDRESS);
+	uint32_t saved = ktrace_port_read32(KTRACE_PORT_ADDRESS);
 	uint32_t value;
 
 	(void)pci;
-	ktrace_port_write32(PORT_ADDRESS, port_address(address));
-	value = ktrace_port_read32(PORT_DATA);
-	ktrace_port_write32(PORT_ADDRESS, saved);
+	ktrace_port_write32(KTRACE_PORT_ADDRESS, port_address(address));
+	value = ktrace_port_read32(KTRACE_PORT_DATA);
+	ktrace_port_write32(KTRACE_PORT_ADDRESS, saved);
 	return value;
 }
 
 static void ports_write(const struct ktrace_pci *pci, uint32_t address, uint32_t value)
 {
-	uint32_t saved = ktrace_port_read32(PORT_ADDRESS);
+	uint32_t saved = ktrace_port_read32(KTRACE_PORT_ADDRESS);
 
 	(void)pci;
-	ktrace_port_write32(PORT_ADDRESS, port_address(address));
-	ktrace_port_write32(PORT_DATA, value);
-	ktrace_port_write32(PORT_ADDRESS, saved);
+	ktrace_port_write32(KTRACE_PORT_ADDRESS, port_address(address));
+	ktrace_port_write32(KTRACE_PORT_DATA, value);
+	ktrace_port_write32(KTRACE_PORT_ADDRESS, saved);
 }
 
 void ktrace_pci_ports(struct ktrace_pci *pci)

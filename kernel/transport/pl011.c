@@ -8,23 +8,23 @@
 #include "ktrace_io.h"
 
 /* Registers, by their offsets. */
-#define DATA	       0x00u
-#define FLAGS	       0x18u
-#define CONTROL	       0x30u
-#define INTERRUPT_MASK 0x38u
-#define PERIPHERAL_ID0 0xfe0u
-#define PERIPHERAL_ID1 0xfe4u
+#define KTRACE_DATA	      0x00u
+#define KTRACE_FLAGS	      0x18u
+#define KTRACE_CONTROL	      0x30u
+#define KTRACE_INTERRUPT_MASK 0x38u
+#define KTRACE_PERIPHERAL_ID0 0xfe0u
+#define KTRACE_PERIPHERAL_ID1 0xfe4u
 
-#define FLAGS_BUSY	    (1u << 3)
-#define FLAGS_TRANSMIT_FULL (1u << 5)
-#define CONTROL_TRANSMIT_ON (1u << 8 | 1u)
-#define PART_LOW	    0x11u /* part number 0x011: low byte, then the high four bits */
-#define PART_HIGH	    0x0u
+#define KTRACE_FLAGS_BUSY	   (1u << 3)
+#define KTRACE_FLAGS_TRANSMIT_FULL (1u << 5)
+#define KTRACE_CONTROL_TRANSMIT_ON (1u << 8 | 1u)
+#define KTRACE_PART_LOW		   0x11u /* part number 0x011: low byte, then the high four bits */
+#define KTRACE_PART_HIGH	   0x0u
 
 static bool uart_wait_clear(const struct ktrace_pl011 *uart, uint32_t flag)
 {
 	for (uint32_t i = 0; i < uart->transport.patience; i++) {
-		if (!(ktrace_io_read32(uart->io, FLAGS) & flag))
+		if (!(ktrace_io_read32(uart->io, KTRACE_FLAGS) & flag))
 			return true;
 		ktrace_io_relax();
 	}
@@ -35,8 +35,8 @@ static int uart_probe(struct ktrace_transport *transport)
 {
 	const struct ktrace_pl011 *uart = (const struct ktrace_pl011 *)transport;
 
-	if ((ktrace_io_read32(uart->io, PERIPHERAL_ID0) & 0xffu) != PART_LOW ||
-	    (ktrace_io_read32(uart->io, PERIPHERAL_ID1) & 0x0fu) != PART_HIGH)
+	if ((ktrace_io_read32(uart->io, KTRACE_PERIPHERAL_ID0) & 0xffu) != KTRACE_PART_LOW ||
+	    (ktrace_io_read32(uart->io, KTRACE_PERIPHERAL_ID1) & 0x0fu) != KTRACE_PART_HIGH)
 		return KTRACE_OUTPUT_ABSENT;
 	return 0;
 }
@@ -44,25 +44,25 @@ static int uart_probe(struct ktrace_transport *transport)
 static int64_t uart_fill(const struct ktrace_pl011 *uart, const unsigned char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		if (!uart_wait_clear(uart, FLAGS_TRANSMIT_FULL))
+		if (!uart_wait_clear(uart, KTRACE_FLAGS_TRANSMIT_FULL))
 			return KTRACE_OUTPUT_STALLED;
-		ktrace_io_write32(uart->io, DATA, bytes[i]);
+		ktrace_io_write32(uart->io, KTRACE_DATA, bytes[i]);
 	}
-	return uart_wait_clear(uart, FLAGS_BUSY) ? (int64_t)count : KTRACE_OUTPUT_STALLED;
+	return uart_wait_clear(uart, KTRACE_FLAGS_BUSY) ? (int64_t)count : KTRACE_OUTPUT_STALLED;
 }
 
 static int64_t uart_send(struct ktrace_transport *transport, const void *data, size_t bytes)
 {
 	const struct ktrace_pl011 *uart = (const struct ktrace_pl011 *)transport;
-	uint32_t control = ktrace_io_read32(uart->io, CONTROL);
-	uint32_t mask = ktrace_io_read32(uart->io, INTERRUPT_MASK);
+	uint32_t control = ktrace_io_read32(uart->io, KTRACE_CONTROL);
+	uint32_t mask = ktrace_io_read32(uart->io, KTRACE_INTERRUPT_MASK);
 	int64_t result;
 
-	ktrace_io_write32(uart->io, INTERRUPT_MASK, 0);
-	ktrace_io_write32(uart->io, CONTROL, control | CONTROL_TRANSMIT_ON);
+	ktrace_io_write32(uart->io, KTRACE_INTERRUPT_MASK, 0);
+	ktrace_io_write32(uart->io, KTRACE_CONTROL, control | KTRACE_CONTROL_TRANSMIT_ON);
 	result = uart_fill(uart, (const unsigned char *)data, bytes);
-	ktrace_io_write32(uart->io, CONTROL, control);
-	ktrace_io_write32(uart->io, INTERRUPT_MASK, mask);
+	ktrace_io_write32(uart->io, KTRACE_CONTROL, control);
+	ktrace_io_write32(uart->io, KTRACE_INTERRUPT_MASK, mask);
 	return result;
 }
 

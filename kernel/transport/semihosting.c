@@ -2,20 +2,20 @@
 /*
  * Semihosting, as far as ARM's and RISC-V's agree; the trap itself is in the architecture's folder.
  *
- * A file takes a whole buffer a trap. SYS_WRITE to the standard handles is not used: what becomes of it
- * differs from one QEMU to the next, and some drop it. SYS_WRITEC reaches the console in all of them.
+ * A file takes a whole buffer a trap. KTRACE_SYS_WRITE to the standard handles is not used: what becomes of it
+ * differs from one QEMU to the next, and some drop it. KTRACE_SYS_WRITEC reaches the console in all of them.
  */
 #include "output.h"
 
 #include "semihosting.h"
 
-#define SYS_OPEN	0x01u
-#define SYS_WRITEC	0x03u
-#define SYS_WRITE	0x05u
-#define SYS_GET_CMDLINE 0x15u
+#define KTRACE_SYS_OPEN	       0x01u
+#define KTRACE_SYS_WRITEC      0x03u
+#define KTRACE_SYS_WRITE       0x05u
+#define KTRACE_SYS_GET_CMDLINE 0x15u
 
-#define OPEN_WRITE_BINARY 5u /* "wb" */
-#define CONSOLE		  (-1)
+#define KTRACE_OPEN_WRITE_BINARY 5u /* "wb" */
+#define KTRACE_CONSOLE		 (-1)
 
 static uint64_t path_length(const char *path)
 {
@@ -54,7 +54,7 @@ static const char *path_from_host(struct ktrace_semihosting *semihosting)
 	const uint64_t block[2] = { (uintptr_t)semihosting->line, sizeof(semihosting->line) - 1 };
 
 	semihosting->line[0] = '\0';
-	if (ktrace_semihosting_call(SYS_GET_CMDLINE, block) != 0)
+	if (ktrace_semihosting_call(KTRACE_SYS_GET_CMDLINE, block) != 0)
 		return NULL;
 	semihosting->line[sizeof(semihosting->line) - 1] = '\0';
 	return find_path(semihosting->line);
@@ -62,9 +62,9 @@ static const char *path_from_host(struct ktrace_semihosting *semihosting)
 
 static int64_t open_file(const char *path)
 {
-	const uint64_t block[3] = { (uintptr_t)path, OPEN_WRITE_BINARY, path_length(path) };
+	const uint64_t block[3] = { (uintptr_t)path, KTRACE_OPEN_WRITE_BINARY, path_length(path) };
 
-	return ktrace_semihosting_call(SYS_OPEN, block);
+	return ktrace_semihosting_call(KTRACE_SYS_OPEN, block);
 }
 
 static int semihosting_probe(struct ktrace_transport *transport)
@@ -76,14 +76,14 @@ static int semihosting_probe(struct ktrace_transport *transport)
 		return KTRACE_OUTPUT_ABSENT;
 	if (!path || !*path)
 		path = path_from_host(semihosting);
-	semihosting->handle = path ? open_file(path) : CONSOLE;
+	semihosting->handle = path ? open_file(path) : KTRACE_CONSOLE;
 	return 0;
 }
 
 static int64_t console_send(const unsigned char *bytes, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		ktrace_semihosting_call(SYS_WRITEC, bytes + i);
+		ktrace_semihosting_call(KTRACE_SYS_WRITEC, bytes + i);
 	return (int64_t)count;
 }
 
@@ -95,7 +95,7 @@ static int64_t semihosting_send(struct ktrace_transport *transport, const void *
 
 	if (semihosting->handle < 0)
 		return console_send((const unsigned char *)data, bytes);
-	unwritten = (uint64_t)ktrace_semihosting_call(SYS_WRITE, block);
+	unwritten = (uint64_t)ktrace_semihosting_call(KTRACE_SYS_WRITE, block);
 	return unwritten <= bytes ? (int64_t)(bytes - unwritten) : KTRACE_OUTPUT_FAILED;
 }
 
@@ -103,6 +103,6 @@ struct ktrace_transport *ktrace_semihosting_init(struct ktrace_semihosting *semi
 {
 	ktrace_output_init(&semihosting->transport, "semihosting", semihosting_probe, semihosting_send);
 	semihosting->path = path;
-	semihosting->handle = CONSOLE;
+	semihosting->handle = KTRACE_CONSOLE;
 	return &semihosting->transport;
 }

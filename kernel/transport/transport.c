@@ -5,12 +5,12 @@
 #include "ktrace/port.h"
 #include "ktrace_io.h"
 
-#define LOCK_TRIES	  (1u << 20)
-#define EMPTY_SENDS_LIMIT 16u	     /* sends in a row that may take nothing */
-#define REGISTER_PATIENCE (1u << 20) /* longer than a byte takes at 9600 baud, on any machine */
+#define KTRACE_LOCK_TRIES	 (1u << 20)
+#define KTRACE_EMPTY_SENDS_LIMIT 16u	    /* sends in a row that may take nothing */
+#define KTRACE_REGISTER_PATIENCE (1u << 20) /* longer than a byte takes at 9600 baud, on any machine */
 
 static uint64_t output_lock; /* 1 while somebody sends */
-static struct ktrace_transport *current;
+static struct ktrace_transport *chosen;
 
 void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 			int (*probe)(struct ktrace_transport *transport),
@@ -20,13 +20,13 @@ void ktrace_output_init(struct ktrace_transport *transport, const char *name,
 	transport->probe = probe;
 	transport->send = send;
 	transport->begin = NULL;
-	transport->patience = REGISTER_PATIENCE;
+	transport->patience = KTRACE_REGISTER_PATIENCE;
 	transport->ready = false;
 }
 
 int ktrace_output_enter(bool seize)
 {
-	for (uint32_t i = 0; i < LOCK_TRIES; i++) {
+	for (uint32_t i = 0; i < KTRACE_LOCK_TRIES; i++) {
 		if (ktrace_arch_compare_swap(&output_lock, 0, 1)) {
 			__atomic_thread_fence(__ATOMIC_ACQUIRE);
 			return 0;
@@ -57,7 +57,7 @@ int ktrace_output_send(struct ktrace_transport *transport, const void *data, siz
 		if ((uint64_t)taken > bytes)
 			return KTRACE_OUTPUT_FAILED;
 		empty = taken ? 0 : empty + 1;
-		if (empty == EMPTY_SENDS_LIMIT)
+		if (empty == KTRACE_EMPTY_SENDS_LIMIT)
 			return KTRACE_OUTPUT_STALLED;
 		next += taken;
 		bytes -= (size_t)taken;
@@ -81,13 +81,13 @@ int ktrace_transport_set(struct ktrace_transport *transport)
 			return error;
 		transport->ready = true;
 	}
-	__atomic_store_n(&current, transport, __ATOMIC_RELEASE);
+	__atomic_store_n(&chosen, transport, __ATOMIC_RELEASE);
 	return 0;
 }
 
 struct ktrace_transport *ktrace_transport_get(void)
 {
-	return __atomic_load_n(&current, __ATOMIC_ACQUIRE);
+	return __atomic_load_n(&chosen, __ATOMIC_ACQUIRE);
 }
 
 int ktrace_transport_write(struct ktrace_transport *transport, const void *data, size_t bytes)

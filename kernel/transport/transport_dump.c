@@ -10,7 +10,7 @@
 #define KTRACE_DUMP_BUFFER 16384
 #endif
 
-#define CHANGED_TRIES 3u /* dumps begun anew because rings came to be meanwhile */
+#define KTRACE_CHANGED_TRIES 3u /* dumps begun anew because rings came to be meanwhile */
 
 struct transport_sink {
 	struct ktrace_sink sink;
@@ -51,7 +51,7 @@ static int dump_until_whole(struct ktrace_transport *transport, unsigned how)
 {
 	int error = KTRACE_OUTPUT_CHANGED;
 
-	for (uint32_t i = 0; i < CHANGED_TRIES && error == KTRACE_OUTPUT_CHANGED; i++)
+	for (uint32_t i = 0; i < KTRACE_CHANGED_TRIES && error == KTRACE_OUTPUT_CHANGED; i++)
 		error = dump_once(transport, how);
 	return error;
 }

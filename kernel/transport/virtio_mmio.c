@@ -7,35 +7,35 @@
 #include "ktrace_io.h"
 
 /* Registers, by their offsets. */
-#define MAGIC		       0x000u
-#define VERSION		       0x004u
-#define DEVICE		       0x008u
-#define DRIVER_FEATURES	       0x020u
-#define DRIVER_FEATURES_SELECT 0x024u
-#define LEGACY_PAGE_SIZE       0x028u
-#define QUEUE_SELECT	       0x030u
-#define QUEUE_SIZE_MAX	       0x034u
-#define QUEUE_SIZE	       0x038u
-#define LEGACY_QUEUE_ALIGN     0x03cu
-#define LEGACY_QUEUE_PAGE      0x040u
-#define QUEUE_READY	       0x044u
-#define QUEUE_NOTIFY	       0x050u
-#define STATUS		       0x070u
-#define QUEUE_DESCRIPTORS      0x080u
-#define QUEUE_AVAILABLE	       0x090u
-#define QUEUE_USED	       0x0a0u
+#define KTRACE_MAGIC		      0x000u
+#define KTRACE_VERSION		      0x004u
+#define KTRACE_DEVICE		      0x008u
+#define KTRACE_DRIVER_FEATURES	      0x020u
+#define KTRACE_DRIVER_FEATURES_SELECT 0x024u
+#define KTRACE_LEGACY_PAGE_SIZE	      0x028u
+#define KTRACE_QUEUE_SELECT	      0x030u
+#define KTRACE_QUEUE_SIZE_MAX	      0x034u
+#define KTRACE_QUEUE_SIZE	      0x038u
+#define KTRACE_LEGACY_QUEUE_ALIGN     0x03cu
+#define KTRACE_LEGACY_QUEUE_PAGE      0x040u
+#define KTRACE_QUEUE_READY	      0x044u
+#define KTRACE_QUEUE_NOTIFY	      0x050u
+#define KTRACE_STATUS		      0x070u
+#define KTRACE_QUEUE_DESCRIPTORS      0x080u
+#define KTRACE_QUEUE_AVAILABLE	      0x090u
+#define KTRACE_QUEUE_USED	      0x0a0u
 
-#define MAGIC_VALUE  0x74726976u
-#define LEGACY	     1u
-#define PRESENT	     2u
-#define SLOT_BYTES   0x200u
-#define QUEUE_WANTED 128u
+#define KTRACE_MAGIC_VALUE  0x74726976u
+#define KTRACE_LEGACY	    1u
+#define KTRACE_PRESENT	    2u
+#define KTRACE_SLOT_BYTES   0x200u
+#define KTRACE_QUEUE_WANTED 128u
 
 static bool is_free_console(struct ktrace_io io)
 {
-	return ktrace_io_read32(io, MAGIC) == MAGIC_VALUE &&
-	       ktrace_io_read32(io, DEVICE) == KTRACE_VIRTIO_CONSOLE &&
-	       !(ktrace_io_read32(io, STATUS) & KTRACE_VIRTIO_DRIVER_OK);
+	return ktrace_io_read32(io, KTRACE_MAGIC) == KTRACE_MAGIC_VALUE &&
+	       ktrace_io_read32(io, KTRACE_DEVICE) == KTRACE_VIRTIO_CONSOLE &&
+	       !(ktrace_io_read32(io, KTRACE_STATUS) & KTRACE_VIRTIO_DRIVER_OK);
 }
 
 static void write_address(struct ktrace_io io, size_t reg, uint64_t address)
@@ -48,16 +48,16 @@ static int negotiate(struct ktrace_io io, uint32_t version)
 {
 	uint32_t status = KTRACE_VIRTIO_ACKNOWLEDGE | KTRACE_VIRTIO_DRIVER;
 
-	ktrace_io_write32(io, STATUS, 0);
-	ktrace_io_write32(io, STATUS, status);
-	ktrace_io_write32(io, DRIVER_FEATURES_SELECT, 0);
-	ktrace_io_write32(io, DRIVER_FEATURES, 0);
-	if (version == LEGACY)
+	ktrace_io_write32(io, KTRACE_STATUS, 0);
+	ktrace_io_write32(io, KTRACE_STATUS, status);
+	ktrace_io_write32(io, KTRACE_DRIVER_FEATURES_SELECT, 0);
+	ktrace_io_write32(io, KTRACE_DRIVER_FEATURES, 0);
+	if (version == KTRACE_LEGACY)
 		return 0;
-	ktrace_io_write32(io, DRIVER_FEATURES_SELECT, 1);
-	ktrace_io_write32(io, DRIVER_FEATURES, KTRACE_VIRTIO_VERSION_1);
-	ktrace_io_write32(io, STATUS, status | KTRACE_VIRTIO_FEATURES_OK);
-	return ktrace_io_read32(io, STATUS) & KTRACE_VIRTIO_FEATURES_OK ? 0 : KTRACE_OUTPUT_FAILED;
+	ktrace_io_write32(io, KTRACE_DRIVER_FEATURES_SELECT, 1);
+	ktrace_io_write32(io, KTRACE_DRIVER_FEATURES, KTRACE_VIRTIO_VERSION_1);
+	ktrace_io_write32(io, KTRACE_STATUS, status | KTRACE_VIRTIO_FEATURES_OK);
+	return ktrace_io_read32(io, KTRACE_STATUS) & KTRACE_VIRTIO_FEATURES_OK ? 0 : KTRACE_OUTPUT_FAILED;
 }
 
 static int place_legacy(const struct ktrace_virtio_console *console)
@@ -67,18 +67,18 @@ static int place_legacy(const struct ktrace_virtio_console *console)
 
 	if (error)
 		return error;
-	ktrace_io_write32(console->io, LEGACY_PAGE_SIZE, KTRACE_VIRTIO_PAGE);
-	ktrace_io_write32(console->io, LEGACY_QUEUE_ALIGN, KTRACE_VIRTIO_PAGE);
-	ktrace_io_write32(console->io, LEGACY_QUEUE_PAGE, page);
+	ktrace_io_write32(console->io, KTRACE_LEGACY_PAGE_SIZE, KTRACE_VIRTIO_PAGE);
+	ktrace_io_write32(console->io, KTRACE_LEGACY_QUEUE_ALIGN, KTRACE_VIRTIO_PAGE);
+	ktrace_io_write32(console->io, KTRACE_LEGACY_QUEUE_PAGE, page);
 	return 0;
 }
 
 static int place_present(const struct ktrace_virtio_console *console)
 {
-	write_address(console->io, QUEUE_DESCRIPTORS, ktrace_virtio_descriptors(console));
-	write_address(console->io, QUEUE_AVAILABLE, ktrace_virtio_available(console));
-	write_address(console->io, QUEUE_USED, ktrace_virtio_used(console));
-	ktrace_io_write32(console->io, QUEUE_READY, 1);
+	write_address(console->io, KTRACE_QUEUE_DESCRIPTORS, ktrace_virtio_descriptors(console));
+	write_address(console->io, KTRACE_QUEUE_AVAILABLE, ktrace_virtio_available(console));
+	write_address(console->io, KTRACE_QUEUE_USED, ktrace_virtio_used(console));
+	ktrace_io_write32(console->io, KTRACE_QUEUE_READY, 1);
 	return 0;
 }
 
@@ -87,31 +87,31 @@ static int set_up_queue(struct ktrace_virtio_console *console, uint32_t version)
 	uint32_t size;
 	int error;
 
-	ktrace_io_write32(console->io, QUEUE_SELECT, KTRACE_VIRTIO_TRANSMIT);
-	size = ktrace_io_read32(console->io, QUEUE_SIZE_MAX);
-	error = ktrace_virtio_queue_lay(console, size < QUEUE_WANTED ? size : QUEUE_WANTED);
+	ktrace_io_write32(console->io, KTRACE_QUEUE_SELECT, KTRACE_VIRTIO_TRANSMIT);
+	size = ktrace_io_read32(console->io, KTRACE_QUEUE_SIZE_MAX);
+	error = ktrace_virtio_queue_lay(console, size < KTRACE_QUEUE_WANTED ? size : KTRACE_QUEUE_WANTED);
 	if (error)
 		return error;
-	ktrace_io_write32(console->io, QUEUE_SIZE, console->size);
-	return version == LEGACY ? place_legacy(console) : place_present(console);
+	ktrace_io_write32(console->io, KTRACE_QUEUE_SIZE, console->size);
+	return version == KTRACE_LEGACY ? place_legacy(console) : place_present(console);
 }
 
 static int set_up(struct ktrace_virtio_console *console)
 {
-	uint32_t version = ktrace_io_read32(console->io, VERSION);
+	uint32_t version = ktrace_io_read32(console->io, KTRACE_VERSION);
 	int error;
 
-	if (version != LEGACY && version != PRESENT)
+	if (version != KTRACE_LEGACY && version != KTRACE_PRESENT)
 		return KTRACE_OUTPUT_FAILED;
 	error = negotiate(console->io, version);
 	if (!error)
 		error = set_up_queue(console, version);
 	if (error)
 		return error;
-	console->notify = QUEUE_NOTIFY;
+	console->notify = KTRACE_QUEUE_NOTIFY;
 	console->notify_wide = true;
-	ktrace_io_write32(console->io, STATUS,
-			  ktrace_io_read32(console->io, STATUS) | KTRACE_VIRTIO_DRIVER_OK);
+	ktrace_io_write32(console->io, KTRACE_STATUS,
+			  ktrace_io_read32(console->io, KTRACE_STATUS) | KTRACE_VIRTIO_DRIVER_OK);
 	return 0;
 }
 
@@ -121,7 +121,7 @@ static int virtio_mmio_probe(struct ktrace_transport *transport)
 
 	for (uint32_t i = 0; i < console->slot_count; i++) {
 		uint64_t slot = console->slots + (uint64_t)i * console->slot_stride;
-		void *registers = ktrace_bus_map(console->bus, slot, SLOT_BYTES);
+		void *registers = ktrace_bus_map(console->bus, slot, KTRACE_SLOT_BYTES);
 
 		if (!registers)
 			return KTRACE_OUTPUT_FAILED;

@@ -9,15 +9,15 @@
 
 #include "ktrace_io.h"
 
-#define CONSOLE_ID 0x10031af4u
+#define KTRACE_CONSOLE_ID 0x10031af4u
 
 /* Registers, by their offsets. */
-#define DRIVER_FEATURES 4u
-#define QUEUE_PAGE	8u
-#define QUEUE_SIZE	12u
-#define QUEUE_SELECT	14u
-#define QUEUE_NOTIFY	16u
-#define STATUS		18u
+#define KTRACE_DRIVER_FEATURES 4u
+#define KTRACE_QUEUE_PAGE      8u
+#define KTRACE_QUEUE_SIZE      12u
+#define KTRACE_QUEUE_SELECT    14u
+#define KTRACE_QUEUE_NOTIFY    16u
+#define KTRACE_STATUS	       18u
 
 static int set_up(struct ktrace_virtio_console *console)
 {
@@ -25,19 +25,19 @@ static int set_up(struct ktrace_virtio_console *console)
 	uint32_t page;
 	int error;
 
-	ktrace_io_write8(io, STATUS, 0);
-	ktrace_io_write8(io, STATUS, KTRACE_VIRTIO_ACKNOWLEDGE | KTRACE_VIRTIO_DRIVER);
-	ktrace_io_write32(io, DRIVER_FEATURES, 0);
-	ktrace_io_write16(io, QUEUE_SELECT, KTRACE_VIRTIO_TRANSMIT);
-	error = ktrace_virtio_queue_lay(console, ktrace_io_read16(io, QUEUE_SIZE));
+	ktrace_io_write8(io, KTRACE_STATUS, 0);
+	ktrace_io_write8(io, KTRACE_STATUS, KTRACE_VIRTIO_ACKNOWLEDGE | KTRACE_VIRTIO_DRIVER);
+	ktrace_io_write32(io, KTRACE_DRIVER_FEATURES, 0);
+	ktrace_io_write16(io, KTRACE_QUEUE_SELECT, KTRACE_VIRTIO_TRANSMIT);
+	error = ktrace_virtio_queue_lay(console, ktrace_io_read16(io, KTRACE_QUEUE_SIZE));
 	if (!error)
 		error = ktrace_virtio_legacy_page(console, &page);
 	if (error)
 		return error;
-	ktrace_io_write32(io, QUEUE_PAGE, page);
-	console->notify = QUEUE_NOTIFY;
+	ktrace_io_write32(io, KTRACE_QUEUE_PAGE, page);
+	console->notify = KTRACE_QUEUE_NOTIFY;
 	console->notify_wide = false;
-	ktrace_io_write8(io, STATUS,
+	ktrace_io_write8(io, KTRACE_STATUS,
 			 KTRACE_VIRTIO_ACKNOWLEDGE | KTRACE_VIRTIO_DRIVER | KTRACE_VIRTIO_DRIVER_OK);
 	return 0;
 }
@@ -47,7 +47,7 @@ static int virtio_pci_probe(struct ktrace_transport *transport)
 	struct ktrace_virtio_console *console = (struct ktrace_virtio_console *)transport;
 	uint32_t address = 0;
 
-	for (; ktrace_pci_find(console->pci, CONSOLE_ID, &address); ktrace_pci_next(&address)) {
+	for (; ktrace_pci_find(console->pci, KTRACE_CONSOLE_ID, &address); ktrace_pci_next(&address)) {
 		uint16_t ports = ktrace_pci_ports_bar(console->pci, address, 0);
 
 		if (ports == 0)
@@ -55,7 +55,7 @@ static int virtio_pci_probe(struct ktrace_transport *transport)
 		ktrace_pci_enable(console->pci, address, KTRACE_PCI_COMMAND_IO | KTRACE_PCI_COMMAND_MASTER);
 		console->io.base = ports;
 		console->io.ports = true;
-		if (!(ktrace_io_read8(console->io, STATUS) & KTRACE_VIRTIO_DRIVER_OK))
+		if (!(ktrace_io_read8(console->io, KTRACE_STATUS) & KTRACE_VIRTIO_DRIVER_OK))
 			return set_up(console);
 	}
 	return KTRACE_OUTPUT_ABSENT;

@@ -10,11 +10,11 @@
 
 #include "ktrace_io.h"
 
-#define DESCRIPTOR_NEXT	  1u
-#define NO_INTERRUPT	  1u		/* flag of the available ring */
-#define CHAIN_BYTES	  (256u * 1024) /* of one chain: bounds the wait for it */
-#define CHAIN_DESCRIPTORS 128u
-#define QUEUE_PATIENCE	  (1u << 24)
+#define KTRACE_DESCRIPTOR_NEXT	 1u
+#define KTRACE_NO_INTERRUPT	 1u	       /* flag of the available ring */
+#define KTRACE_CHAIN_BYTES	 (256u * 1024) /* of one chain: bounds the wait for it */
+#define KTRACE_CHAIN_DESCRIPTORS 128u
+#define KTRACE_QUEUE_PATIENCE	 (1u << 24)
 
 struct descriptor {
 	uint64_t address;
@@ -85,7 +85,7 @@ int ktrace_virtio_queue_lay(struct ktrace_virtio_console *console, uint32_t size
 	for (size_t i = 0; i < sizeof(console->memory); i++)
 		memory[i] = 0;
 	available = (struct available_ring *)(console->memory + available_offset(size));
-	available->flags = NO_INTERRUPT;
+	available->flags = KTRACE_NO_INTERRUPT;
 	console->size = size;
 	console->sent = 0;
 	return 0;
@@ -110,16 +110,16 @@ static size_t chain_build(const struct ktrace_virtio_console *console, const uns
 			  size_t bytes)
 {
 	struct descriptor *chain = (struct descriptor *)console->memory;
-	uint32_t limit = console->size < CHAIN_DESCRIPTORS ? console->size : CHAIN_DESCRIPTORS;
+	uint32_t limit = console->size < KTRACE_CHAIN_DESCRIPTORS ? console->size : KTRACE_CHAIN_DESCRIPTORS;
 	size_t done = 0;
 
-	if (bytes > CHAIN_BYTES)
-		bytes = CHAIN_BYTES;
+	if (bytes > KTRACE_CHAIN_BYTES)
+		bytes = KTRACE_CHAIN_BYTES;
 	for (uint32_t i = 0; i < limit && done < bytes; i++) {
 		size_t length = piece_length(console->bus, data + done, bytes - done);
 
 		if (i > 0) {
-			chain[i - 1].flags = DESCRIPTOR_NEXT;
+			chain[i - 1].flags = KTRACE_DESCRIPTOR_NEXT;
 			chain[i - 1].next = (uint16_t)i;
 		}
 		chain[i].address = ktrace_bus_physical(console->bus, data + done);
@@ -180,7 +180,7 @@ void ktrace_virtio_init(struct ktrace_virtio_console *console, int (*probe)(stru
 			const struct ktrace_bus *bus)
 {
 	ktrace_output_init(&console->transport, "virtio-console", probe, virtio_send);
-	console->transport.patience = QUEUE_PATIENCE;
+	console->transport.patience = KTRACE_QUEUE_PATIENCE;
 	console->bus = bus;
 	console->pci = NULL;
 	console->slots = 0;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# A kernel may put the objects of kernel/ into one folder, and gives assembler to another rule than C.
+# A kernel may put the objects of kernel/ into one folder, gives assembler to another rule than C, and has macros of its own.
 . test/tap.sh
 
 # repeated: base names that occur more than once among the paths on standard input
@@ -30,4 +30,10 @@ equal "each source is in a list" "$(sort "$tmp/sources" | xargs)" \
 	"$(sed -n 's/^c //p; s/^asm //p' "$tmp/lists" | xargs -n 1 | sort | xargs)"
 equal "names that ktrace.mk defines begin with KTRACE_ or ktrace_" '' \
 	"$(sed -n 's/^made //p' "$tmp/lists" | xargs -n 1 | grep -vE '^(KTRACE|ktrace)_|^(\.|MAKE|CURDIR|driver$)' | xargs)"
+
+# A port header brings the kernel's macros into every source of ktrace (test/unit/kernel_build/macros.sh).
+git ls-files kernel 'include/ktr*' include/compat include/user | grep '\.[chS]$' |
+	xargs grep -hoE '^[[:space:]]*#[[:space:]]*define[[:space:]]+[A-Za-z_0-9]+' | sed 's/.*[[:space:]]//' | sort -u >"$tmp/macros"
+check "there are macros to look at" test "$(wc -l <"$tmp/macros")" -gt 500
+equal "macros begin with KTR" '' "$(grep -vE '^(KTRACE|KTRX1?|KTREAD|KTR|ktrace)(_|$)' "$tmp/macros" | xargs)"
 done_testing

@@ -28,83 +28,87 @@ struct wrong {
 	struct step step[12];
 };
 
-#define OPEN(component)                                       \
-	{                                                     \
-		(component), CORESIGHT_LAR, CORESIGHT_LAR_KEY \
+#define OPEN(component)                                                     \
+	{                                                                   \
+		(component), KTRACE_CORESIGHT_LAR, KTRACE_CORESIGHT_LAR_KEY \
 	}
-#define OPEN_ETM                 \
-	OPEN(ETM),               \
-	{                        \
-		ETM, TRCOSLAR, 0 \
+#define OPEN_ETM                        \
+	OPEN(ETM),                      \
+	{                               \
+		ETM, KTRACE_TRCOSLAR, 0 \
 	}
 
 static const struct wrong of_locks[] = {
-	{ "when unlocked", { { ETM, TRCOSLAR, 0 } } },
-	{ "when unlocked", { { FUNNEL, FUNNEL_FUNCTL, 0x700 } } },
-	{ "when unlocked", { { ETF, CORESIGHT_LAR, 0x12345678 }, { ETF, TMC_MODE, 0 } } },
-	{ "OS lock", { OPEN(ETM), { ETM, TRCCONFIGR, 1 } } },
-	{ "OS lock", { OPEN_ETM, { ETM, TRCOSLAR, 1 }, { ETM, TRCCONFIGR, 1 } } },
+	{ "when unlocked", { { ETM, KTRACE_TRCOSLAR, 0 } } },
+	{ "when unlocked", { { FUNNEL, KTRACE_FUNNEL_FUNCTL, 0x700 } } },
+	{ "when unlocked", { { ETF, KTRACE_CORESIGHT_LAR, 0x12345678 }, { ETF, KTRACE_TMC_MODE, 0 } } },
+	{ "OS lock", { OPEN(ETM), { ETM, KTRACE_TRCCONFIGR, 1 } } },
+	{ "OS lock", { OPEN_ETM, { ETM, KTRACE_TRCOSLAR, 1 }, { ETM, KTRACE_TRCCONFIGR, 1 } } },
 };
 
 static const struct wrong of_trace_units[] = {
-	{ "reserved bits", { OPEN_ETM, { ETM, TRCCONFIGR, 1u << 31 } } },
-	{ "reserved bits", { OPEN_ETM, { ETM, TRCVICTLR, 1u << 23 } } },
-	{ "reserved bits", { OPEN_ETM, { ETM, TRCVIIECTLR, 0x10 } } },
-	{ "reserved bits", { OPEN_ETM, { ETM, TRCTRACEIDR, 0x80 } } },
-	{ "exists", { OPEN_ETM, { ETM, TRCACVR(8), 0 } } },
-	{ "exists", { OPEN_ETM, { ETM, TRCCIDCVR(1), 0 } } },
+	{ "reserved bits", { OPEN_ETM, { ETM, KTRACE_TRCCONFIGR, 1u << 31 } } },
+	{ "reserved bits", { OPEN_ETM, { ETM, KTRACE_TRCVICTLR, 1u << 23 } } },
+	{ "reserved bits", { OPEN_ETM, { ETM, KTRACE_TRCVIIECTLR, 0x10 } } },
+	{ "reserved bits", { OPEN_ETM, { ETM, KTRACE_TRCTRACEIDR, 0x80 } } },
+	{ "exists", { OPEN_ETM, { ETM, KTRACE_TRCACVR(8), 0 } } },
+	{ "exists", { OPEN_ETM, { ETM, KTRACE_TRCCIDCVR(1), 0 } } },
 	{ "has been programmed",
-	  { OPEN_ETM, { ETM, TRCPDCR, 8 }, { ETM, BARRIER, 0 }, { ETM, TRCPRGCTLR, 1 } } },
-	{ "power", { OPEN_ETM, { ETM, BARRIER, 0 }, { ETM, TRCPRGCTLR, 1 } } },
-	{ "a barrier", { OPEN_ETM, { ETM, TRCCONFIGR, 1 }, { ETM, TRCPRGCTLR, 1 } } },
+	  { OPEN_ETM, { ETM, KTRACE_TRCPDCR, 8 }, { ETM, BARRIER, 0 }, { ETM, KTRACE_TRCPRGCTLR, 1 } } },
+	{ "power", { OPEN_ETM, { ETM, BARRIER, 0 }, { ETM, KTRACE_TRCPRGCTLR, 1 } } },
+	{ "a barrier", { OPEN_ETM, { ETM, KTRACE_TRCCONFIGR, 1 }, { ETM, KTRACE_TRCPRGCTLR, 1 } } },
 	{ "seen idle",
 	  { OPEN_ETM,
 	    { ETM, BARRIER, 0 },
-	    { ETM, TRCPRGCTLR, 1 },
-	    { ETM, TRCPRGCTLR, 0 },
-	    { ETM, TRCCONFIGR, 1 } } },
+	    { ETM, KTRACE_TRCPRGCTLR, 1 },
+	    { ETM, KTRACE_TRCPRGCTLR, 0 },
+	    { ETM, KTRACE_TRCCONFIGR, 1 } } },
 };
 
 static const struct wrong of_links[] = {
-	{ "reserved bits", { OPEN(FUNNEL), { FUNNEL, FUNNEL_FUNCTL, 1u << 13 } } },
-	{ "hold time", { OPEN(FUNNEL), { FUNNEL, FUNNEL_FUNCTL, 0xf00 } } },
+	{ "reserved bits", { OPEN(FUNNEL), { FUNNEL, KTRACE_FUNNEL_FUNCTL, 1u << 13 } } },
+	{ "hold time", { OPEN(FUNNEL), { FUNNEL, KTRACE_FUNNEL_FUNCTL, 0xf00 } } },
 	{ "exists", { OPEN(FUNNEL), { FUNNEL, 4, 0 } } },
 	{ "no register", { { FUNNEL, 0x1000, 0 } } },
 };
 
-#define RUN_ETF                                                                     \
-	OPEN(ETF), { ETF, TMC_MODE, 0 }, { ETF, TMC_FFCR, 3 }, { ETF, BARRIER, 0 }, \
-	{                                                                           \
-		ETF, TMC_CTL, 1                                                     \
+#define RUN_ETF                                                                                   \
+	OPEN(ETF), { ETF, KTRACE_TMC_MODE, 0 }, { ETF, KTRACE_TMC_FFCR, 3 }, { ETF, BARRIER, 0 }, \
+	{                                                                                         \
+		ETF, KTRACE_TMC_CTL, 1                                                            \
 	}
 
 static const struct wrong of_trace_memory[] = {
-	{ "can be written", { OPEN(ETF), { ETF, TMC_RSZ, 512 } } },
-	{ "can be written", { OPEN(ETF), { ETF, TMC_AXICTL, 0 } } },
-	{ "can be written", { OPEN(ETR), { ETR, TMC_RWP, 0 } } },
-	{ "reserved bits", { OPEN(ETR), { ETR, TMC_MODE, 2 } } },
-	{ "reserved bits", { OPEN(ETR), { ETR, TMC_AXICTL, 1u << 6 } } },
-	{ "reserved bits", { OPEN(ETR), { ETR, TMC_DBAHI, 0x100 } } },
-	{ "are programmed", { OPEN(ETF), { ETF, BARRIER, 0 }, { ETF, TMC_CTL, 1 } } },
+	{ "can be written", { OPEN(ETF), { ETF, KTRACE_TMC_RSZ, 512 } } },
+	{ "can be written", { OPEN(ETF), { ETF, KTRACE_TMC_AXICTL, 0 } } },
+	{ "can be written", { OPEN(ETR), { ETR, KTRACE_TMC_RWP, 0 } } },
+	{ "reserved bits", { OPEN(ETR), { ETR, KTRACE_TMC_MODE, 2 } } },
+	{ "reserved bits", { OPEN(ETR), { ETR, KTRACE_TMC_AXICTL, 1u << 6 } } },
+	{ "reserved bits", { OPEN(ETR), { ETR, KTRACE_TMC_DBAHI, 0x100 } } },
+	{ "are programmed", { OPEN(ETF), { ETF, BARRIER, 0 }, { ETF, KTRACE_TMC_CTL, 1 } } },
 	{ "formatter is on",
 	  { OPEN(ETF),
-	    { ETF, TMC_MODE, 0 },
-	    { ETF, TMC_FFCR, 0 },
+	    { ETF, KTRACE_TMC_MODE, 0 },
+	    { ETF, KTRACE_TMC_FFCR, 0 },
 	    { ETF, BARRIER, 0 },
-	    { ETF, TMC_CTL, 1 } } },
-	{ "a barrier", { OPEN(ETF), { ETF, TMC_MODE, 0 }, { ETF, TMC_FFCR, 3 }, { ETF, TMC_CTL, 1 } } },
-	{ "when disabled", { RUN_ETF, { ETF, TMC_MODE, 2 } } },
-	{ "stopped before", { RUN_ETF, { ETF, TMC_CTL, 0 } } },
-	{ "switched when disabled", { RUN_ETF, { ETF, TMC_FFCR, 1 } } },
-	{ "armed before", { RUN_ETF, { ETF, TMC_FFCR, 0x1043 } } },
-	{ "a flush is asked for", { OPEN(ETF), { ETF, TMC_FFCR, 0x43 } } },
-	{ "has stopped", { RUN_ETF, { ETF, POLL, TMC_RRD } } },
+	    { ETF, KTRACE_TMC_CTL, 1 } } },
+	{ "a barrier",
+	  { OPEN(ETF),
+	    { ETF, KTRACE_TMC_MODE, 0 },
+	    { ETF, KTRACE_TMC_FFCR, 3 },
+	    { ETF, KTRACE_TMC_CTL, 1 } } },
+	{ "when disabled", { RUN_ETF, { ETF, KTRACE_TMC_MODE, 2 } } },
+	{ "stopped before", { RUN_ETF, { ETF, KTRACE_TMC_CTL, 0 } } },
+	{ "switched when disabled", { RUN_ETF, { ETF, KTRACE_TMC_FFCR, 1 } } },
+	{ "armed before", { RUN_ETF, { ETF, KTRACE_TMC_FFCR, 0x1043 } } },
+	{ "a flush is asked for", { OPEN(ETF), { ETF, KTRACE_TMC_FFCR, 0x43 } } },
+	{ "has stopped", { RUN_ETF, { ETF, POLL, KTRACE_TMC_RRD } } },
 	{ "size of the buffer",
 	  { OPEN(ETR),
-	    { ETR, TMC_MODE, 0 },
-	    { ETR, TMC_FFCR, 3 },
+	    { ETR, KTRACE_TMC_MODE, 0 },
+	    { ETR, KTRACE_TMC_FFCR, 3 },
 	    { ETR, BARRIER, 0 },
-	    { ETR, TMC_CTL, 1 } } },
+	    { ETR, KTRACE_TMC_CTL, 1 } } },
 };
 
 static void assert_seen(const struct wrong *wrong, size_t count)

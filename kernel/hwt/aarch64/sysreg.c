@@ -5,7 +5,7 @@
  */
 #include "ktrace/hwt_spe.h"
 
-#define READ(op0, op1, crn, crm, op2)                                                   \
+#define KTRACE_READ(op0, op1, crn, crm, op2)                                            \
 	case KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2):                                \
 		__asm__ volatile("mrs %0, s" #op0 "_" #op1 "_c" #crn "_c" #crm "_" #op2 \
 				 : "=r"(value)                                          \
@@ -13,7 +13,7 @@
 				 : "memory");                                           \
 		break
 
-#define WRITE(op0, op1, crn, crm, op2)                                                     \
+#define KTRACE_WRITE(op0, op1, crn, crm, op2)                                              \
 	case KTRACE_HWT_SYSREG(op0, op1, crn, crm, op2):                                   \
 		__asm__ volatile("msr s" #op0 "_" #op1 "_c" #crn "_c" #crm "_" #op2 ", %0" \
 				 :                                                         \
@@ -22,7 +22,7 @@
 		break
 
 /* Those that are written, too. */
-#define PROFILING(OPERATION)                       \
+#define KTRACE_PROFILING(OPERATION)                \
 	OPERATION(3, 0, 9, 9, 0);  /* PMSCR */     \
 	OPERATION(3, 0, 9, 9, 2);  /* PMSICR */    \
 	OPERATION(3, 0, 9, 9, 3);  /* PMSIRR */    \
@@ -39,12 +39,12 @@ static uint64_t sysreg_read(uint32_t encoding)
 	uint64_t value = 0;
 
 	switch (encoding) {
-		PROFILING(READ);
-		READ(3, 0, 9, 9, 7);  /* PMSIDR */
-		READ(3, 0, 9, 10, 7); /* PMBIDR */
-		READ(3, 0, 0, 5, 0);  /* ID_AA64DFR0 */
-		READ(3, 3, 14, 0, 0); /* CNTFRQ */
-		READ(3, 3, 14, 0, 2); /* CNTVCT */
+		KTRACE_PROFILING(KTRACE_READ);
+		KTRACE_READ(3, 0, 9, 9, 7);  /* PMSIDR */
+		KTRACE_READ(3, 0, 9, 10, 7); /* PMBIDR */
+		KTRACE_READ(3, 0, 0, 5, 0);  /* ID_AA64DFR0 */
+		KTRACE_READ(3, 3, 14, 0, 0); /* CNTFRQ */
+		KTRACE_READ(3, 3, 14, 0, 2); /* CNTVCT */
 	default:
 		break;
 	}
@@ -54,7 +54,7 @@ static uint64_t sysreg_read(uint32_t encoding)
 static void sysreg_write(uint32_t encoding, uint64_t value)
 {
 	switch (encoding) {
-		PROFILING(WRITE);
+		KTRACE_PROFILING(KTRACE_WRITE);
 	default:
 		break;
 	}

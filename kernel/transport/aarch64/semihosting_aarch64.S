@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * The AArch64 semihosting trap, and the safe first try. Runs at EL1 or EL2. While trying, all interrupts are
+ * The AArch64 semihosting trap, and the safe first try. Runs at EL1 or KTRACE_EL2. While trying, all interrupts are
  * masked and the vector base is ours; a host that does not answer makes the HLT an undefined instruction,
  * which the vector below steps over. Everything an exception overwrites is put back.
  */
-#define SYS_ERRNO 0x13 /* takes nothing, changes nothing */
-#define EL2	  0x8  /* as CurrentEL shows it */
-#define EL3	  0xc
+#define KTRACE_SYS_ERRNO 0x13 /* takes nothing, changes nothing */
+#define KTRACE_EL2	  0x8  /* as CurrentEL shows it */
+#define KTRACE_EL3	  0xc
 
 	.text
 
@@ -28,7 +28,7 @@ ktrace_semihosting_call:
 	add	x10, x10, :lo12:vectors
 	msr	vbar_\el, x10
 	isb
-	mov	x0, #SYS_ERRNO
+	mov	x0, #KTRACE_SYS_ERRNO
 	mov	x1, #0
 	mov	w8, #1
 	hlt	#0xf000
@@ -47,9 +47,9 @@ ktrace_semihosting_present:
 	msr	daifset, #0xf
 	mov	w8, #0
 	mrs	x11, CurrentEL
-	cmp	x11, #EL3
+	cmp	x11, #KTRACE_EL3
 	b.eq	2f
-	cmp	x11, #EL2
+	cmp	x11, #KTRACE_EL2
 	b.eq	1f
 	try_call el1
 	b	2f
@@ -61,7 +61,7 @@ ktrace_semihosting_present:
 
 	.macro	skip_instruction
 	mov	w8, #0
-	cmp	x11, #EL2
+	cmp	x11, #KTRACE_EL2
 	b.eq	1f
 	mrs	x10, elr_el1
 	add	x10, x10, #4

@@ -6,9 +6,9 @@
  *
  * The host knows the call by its three instructions, which must be uncompressed and within one page.
  */
-#define SYS_ERRNO 0x13 /* takes nothing, changes nothing */
-#define SSTATUS_SIE 2
-#define MSTATUS_MIE 8
+#define KTRACE_SYS_ERRNO 0x13 /* takes nothing, changes nothing */
+#define KTRACE_SSTATUS_SIE 2
+#define KTRACE_MSTATUS_MIE 8
 
 	.text
 
@@ -70,13 +70,13 @@ machine_vector:
 	.type	ktrace_semihosting_present, %function
 ktrace_semihosting_present:
 	csrr	t5, sstatus
-	csrci	sstatus, SSTATUS_SIE
+	csrci	sstatus, KTRACE_SSTATUS_SIE
 	enter_mode s, supervisor_vector
 	li	a2, 1
 	csrr	t6, mstatus
 	bnez	a2, machine
 	li	a2, 1
-	li	a0, SYS_ERRNO
+	li	a0, KTRACE_SYS_ERRNO
 	li	a1, 0
 	trap_to_host
 	leave_mode s
@@ -87,9 +87,9 @@ ktrace_semihosting_present:
 machine:
 	leave_mode s
 	csrw	sstatus, t5
-	csrrci	t6, mstatus, MSTATUS_MIE
+	csrrci	t6, mstatus, KTRACE_MSTATUS_MIE
 	enter_mode m, machine_vector
-	li	a0, SYS_ERRNO
+	li	a0, KTRACE_SYS_ERRNO
 	li	a1, 0
 	trap_to_host
 	leave_mode m

@@ -10,12 +10,14 @@
 refused() { ! compile "$@" 2>"$tmp/said" && grep -q 'format' "$tmp/said"; }
 
 macros=test/unit/kernel_build/macros.h
-make -s -f - print <<'END' >"$tmp/sources"
+cat >"$tmp/lists.mk" <<'END'
 KTRACE_ROOT := .
 include kernel/ktrace.mk
-print: ; @echo $(KTRACE_SOURCES) $(KTRACE_PROC_SOURCES) $(KTRACE_HWT_SOURCES)
-.PHONY: print
+all: ; @echo $(sort $(KTRACE_SOURCES) $(KTRACE_PROC_SOURCES) $(KTRACE_HWT_SOURCES))
+x86_64 aarch64 riscv64: ; @echo $(KTRACE_SOURCES_$@) $(KTRACE_HWT_SOURCES_$@)
+.PHONY: all x86_64 aarch64 riscv64
 END
+make -s -f "$tmp/lists.mk" all >"$tmp/sources"
 check "there are sources to compile" test "$(wc -w <"$tmp/sources")" -gt 50
 
 cat >"$tmp/wrong.c" <<'END'
@@ -30,7 +32,7 @@ for arch in x86_64 aarch64 riscv64; do
 			continue
 		}
 		# shellcheck disable=SC2013
-		for source in $(cat "$tmp/sources") test/unit/kernel_build/sample.c test/unit/kernel_build/hooks.c; do
+		for source in $(cat "$tmp/sources") $(make -s -f "$tmp/lists.mk" $arch) test/unit/kernel_build/sample.c test/unit/kernel_build/hooks.c; do
 			compile $compiler $arch "$source" "$tmp/out.o" -include $macros -fsyntax-only \
 				>>"$tmp/failed" 2>&1 || echo "$arch $compiler: $source" >>"$tmp/failed"
 		done

@@ -11,6 +11,7 @@
 enum colour { RED, GREEN };
 
 /* Names of groups and events may be macros: gcc has `unix` for one, kernels have `current`. */
+#undef current
 #define current 7
 #define running +1
 KTRACE_EVENT(unix, send, "%u", (uint32_t, bytes));
