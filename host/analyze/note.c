@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/note.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/open.h"
@@ -54,4 +55,17 @@ bool note_kernel(const char *note, char *path, size_t size)
 	}
 	told = note_find(note, "command", &length);
 	return told && note_word_after(told, length, "-kernel", path, size) == 0 && base_is_readable(path);
+}
+
+double note_silence(const char *note, bool *more)
+{
+	static const char or_more[] = " or more";
+	const size_t tail = sizeof(or_more) - 1;
+	size_t length;
+	const char *value = note_find(note, "silent", &length);
+	char *end = NULL;
+	const double seconds = value ? strtod(value, &end) : -1;
+
+	*more = value && length >= tail && memcmp(value + length - tail, or_more, tail) == 0;
+	return value && end > value && end <= value + length ? seconds : -1;
 }

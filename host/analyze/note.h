@@ -21,4 +21,11 @@ int note_word_after(const char *command, size_t length, const char *option, char
  */
 bool note_kernel(const char *note, char *path, size_t size);
 
+/*
+ * For how long, in seconds, nothing had come from the machine when it was captured ("silent: 1.0 s or more"): negative if the note
+ * says nothing of that. `*more`: it may have been longer, as who captured it was not there before. The newest stamp of a trace
+ * and this time together are its now: the one moment that everything that is "ago", "late" or "since" counts back from.
+ */
+double note_silence(const char *note, bool *more);
+
 #endif

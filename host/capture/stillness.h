@@ -18,4 +18,10 @@ typedef int capture_pass_time(void *context, int ms);
 #define CAPTURE_STILLNESS_MS 1000
 int capture_stillness(struct ktread_image *image, capture_pass_time *pass, void *context, double *seconds);
 
+/*
+ * The same of the RAM file of a machine that runs: whether it goes on is seen in its memory. `seconds` is negative also where nobody can
+ * write to the file any more, as the guest is gone, and where there is no ktrace in it. `machine` as for ktread_memory_open_ram().
+ */
+void capture_stillness_of_file(const char *path, const char *machine, double *seconds);
+
 #endif

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* ktrace why: what is wrong with a machine, and how one can tell. */
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "capture/core_cpus.h"
 #include "capture/error.h"
 #include "capture/extract.h"
+#include "capture/stillness.h"
 #include "cmd/command.h"
 #include "cmd/explain.h"
 #include "cmd/trace_args.h"
@@ -123,8 +125,30 @@ static void add_registers(const struct why *why, struct ktread *trace)
 	free(text);
 }
 
+/* The newest stamp of a machine that still runs is its now only if it goes on: so it is watched before its RAM is read. */
+static double watch(const struct why *why)
+{
+	const enum ktread_form form = why->args.options.form;
+	double seconds = -1;
+
+	if (!why->peer && (form == KTREAD_FORM_AUTO || form == KTREAD_FORM_RAM))
+		capture_stillness_of_file(why->args.path, why->args.options.machine, &seconds);
+	return seconds;
+}
+
+static void note_silence_of(struct ktread *trace, double seconds)
+{
+	char note[64];
+
+	if (seconds < 0 || ktread_info(trace)->form != KTREAD_FORM_RAM)
+		return;
+	snprintf(note, sizeof(note), "silent: %.1f s%s\n", seconds, seconds > 0 ? " or more" : "");
+	ktread_set_note(trace, note); /* without memory for it, `explain` fails as well */
+}
+
 static int explain_trace(struct why *why)
 {
+	const double silence = watch(why);
 	struct ktread *trace;
 	struct output out;
 	int status = trace_args_open(&why->args, &trace), verdict = 0, error;
@@ -133,6 +157,7 @@ static int explain_trace(struct why *why)
 		unlink(why->args.path);
 	if (status)
 		return status;
+	note_silence_of(trace, silence);
 	if (output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(why->args.name, "out of memory");
 		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;

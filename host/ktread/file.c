@@ -62,8 +62,11 @@ static int file_ended(void *context)
 {
 	const struct file *file = context;
 
-	if (fcntl(file->descriptor, F_SETSIG, SIGURG) < 0 || fcntl(file->descriptor, F_SETLEASE, F_RDLCK) < 0)
-		return 0;
+	if (fcntl(file->descriptor, F_SETSIG, SIGURG) < 0)
+		return -1;
+	if (fcntl(file->descriptor, F_SETLEASE, F_RDLCK) < 0)
+		return errno == EAGAIN ? 0
+				       : -1; /* else it is another user's, or its file system has no leases */
 	fcntl(file->descriptor, F_SETLEASE, F_UNLCK);
 	return 1;
 }

@@ -147,9 +147,7 @@ void ktread_follow_close(struct ktread_follow *follow)
 
 static bool has_ended(const struct ktread_follow *follow)
 {
-	const struct ktread_memory_ops *ops = &follow->memory->ops;
-
-	return ops->ended && ops->ended(follow->memory->context);
+	return ktread_memory_ended(follow->memory) > 0;
 }
 
 /* What is read of the rows anew; true if a ring's head lies elsewhere than before. */

@@ -113,6 +113,13 @@ void ktread_memory_close(struct ktread_memory *memory)
 	free(memory);
 }
 
+int ktread_memory_ended(const struct ktread_memory *memory)
+{
+	const int ended = memory->ops.ended ? memory->ops.ended(memory->context) : -1;
+
+	return ended < 0 ? KTREAD_E_UNSUPPORTED : ended > 0;
+}
+
 uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_range *range, uint32_t most)
 {
 	uint32_t count = memory->spans < most ? memory->spans : most;

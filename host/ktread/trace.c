@@ -364,6 +364,18 @@ int ktread_set_registers(struct ktread *trace, const char *text)
 	return 0;
 }
 
+int ktread_set_note(struct ktread *trace, const char *text)
+{
+	char *copy = strdup(text);
+
+	if (!copy)
+		return ktread_fail_memory();
+	free(trace->note);
+	trace->note = copy;
+	trace->info.note = copy;
+	return 0;
+}
+
 uint64_t ktread_first_stamp(struct ktread *trace)
 {
 	return trace->first_stamp;

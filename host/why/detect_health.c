@@ -343,13 +343,24 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 	return 0;
 }
 
+/*
+ * Nothing came from the machine for long while it was watched, and not because all CPUs idle: "at work" is what they were when it
+ * last came.
+ */
+static bool stands(const struct why_evidence *evidence, const struct health *health)
+{
+	const uint64_t least = why_ms(evidence, WHY_STANDS_MS);
+
+	return least && evidence->end - evidence->alive >= least && health->idle < health->cpus;
+}
+
 int why_detect_health(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	const struct health health = look(evidence);
 	const unsigned busy = busy_percent(&health);
 
 	if (health.cpus == 0 || health.silent || health.unknown || evidence->cut || !why_tells(evidence) ||
-	    spins_in_vain(evidence))
+	    spins_in_vain(evidence) || stands(evidence, &health))
 		return 0;
 	/* Where none idles, they have just begun, however little that is of the window. */
 	if (busy < BUSY_PERCENT && health.idle > 0 && health.longest <= why_ms(evidence, TURN_MS))

@@ -29,6 +29,7 @@ static const struct why_cpu *one_that_starts(const struct why_evidence *evidence
 static void say_what(const struct why_evidence *evidence, struct why_finding *finding)
 {
 	const struct why_cpu *starts = one_that_starts(evidence);
+	char silence[WHY_WORDS];
 
 	if (is_empty(evidence))
 		why_finding_head(finding, "there is nothing in this trace: no event, and no table of what "
@@ -41,6 +42,14 @@ static void say_what(const struct why_evidence *evidence, struct why_finding *fi
 	else if (!why_tells(evidence))
 		why_finding_head(finding, "this trace does not tell what CPUs and threads do: no hook is "
 					  "called, and no event has a name that is known");
+	else if (evidence->end - evidence->alive >= why_ms(evidence, WHY_STANDS_MS) &&
+		 evidence->end > evidence->alive)
+		why_finding_head(
+			finding,
+			"the machine stands, or is paused: no CPU has recorded an event or a heartbeat for "
+			"%s, and nothing "
+			"that is known explains why",
+			why_say_ticks(evidence, evidence->end - evidence->alive, silence, sizeof(silence)));
 	else if (starts && !evidence->switched)
 		why_finding_head(finding, "no CPU has switched threads yet: the machine still starts, or has "
 					  "come to a stop as it started");

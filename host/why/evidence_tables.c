@@ -18,24 +18,10 @@ static bool says_yes(const char *text, const char *key)
 	return value && length == 3 && memcmp(value, "yes", 3) == 0;
 }
 
-/* "silent: 1.0 s or more": who captured it has not been there before. Negative: nothing is said. */
-static double silence(const char *note, bool *more)
-{
-	static const char or_more[] = " or more";
-	const size_t tail = sizeof(or_more) - 1;
-	size_t length;
-	const char *value = note_find(note, "silent", &length);
-	char *end = NULL;
-	const double seconds = value ? strtod(value, &end) : -1;
-
-	*more = value && length >= tail && memcmp(value + length - tail, or_more, tail) == 0;
-	return value && end > value && end <= value + length ? seconds : -1;
-}
-
 uint64_t why_silent_ticks(const struct why_evidence *evidence)
 {
 	bool more;
-	const double seconds = silence(evidence->info->note, &more);
+	const double seconds = note_silence(evidence->info->note, &more);
 	const double ticks = seconds * (double)evidence->info->frequency;
 
 	return seconds > 0 && seconds < SILENCE_MOST && ticks < TICKS_MOST ? (uint64_t)ticks : 0;
@@ -54,7 +40,7 @@ void why_note(struct why_evidence *evidence)
 	}
 	evidence->stalled = says_yes(note, "stalled");
 	evidence->reset = says_yes(note, "reset");
-	evidence->went_on = silence(note, &evidence->stood_before) == 0;
+	evidence->went_on = note_silence(note, &evidence->stood_before) == 0;
 }
 
 /* ---- The kernel's tables ------------------------------------------------------------------------- */

@@ -14,6 +14,9 @@ bool why_tells(const struct why_evidence *evidence);
 /* Once the evidence is complete: what the functions below need to know of all CPUs. */
 void why_pulse_settle(struct why_evidence *evidence);
 
+/* For so long, watched by a host, nothing comes from a machine in which nothing goes on. */
+#define WHY_STANDS_MS 900u
+
 /* Does the trace record wakeups that met no thread: is sched.wake_nobody declared, and switched on? */
 bool why_tells_nobody(const struct why_evidence *evidence);
 

@@ -312,6 +312,11 @@ int ktread_set_registers(struct ktread *trace, const char *text);
  * KTREAD_E_ABSENT: there is none, or some of it cannot be read.
  */
 int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes, uint64_t *size);
+/*
+ * The note of a trace that carries none, as of a RAM file: what its reader knows of the machine, lines as spec/ktrx.md has them; copied.
+ * 0, or KTREAD_E_MEMORY.
+ */
+int ktread_set_note(struct ktread *trace, const char *text);
 uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*

@@ -37,7 +37,7 @@ struct ktread_memory_ops {
 	/* Next address >= `physical` that may hold data, UINT64_MAX at the end (lets holes be skipped). */
 	uint64_t (*next_data)(void *context, uint64_t physical);
 	void (*close)(void *context);
-	/* 1: nobody can write to it any more, as when the guest is gone; NULL: that cannot be told. */
+	/* 1: nobody can write to it any more, as when the guest is gone; 0: somebody can; NULL or negative: that cannot be told. */
 	int (*ended)(void *context);
 	/* Why the last reading failed with KTREAD_E_SYSTEM, and of what; NULL: that is not told. */
 	const char *(*message)(void *context);
@@ -55,6 +55,11 @@ int ktread_memory_open_core(struct ktread_memory **memory, const char *path);
 int ktread_memory_open(struct ktread_memory **memory, const struct ktread_memory_ops *ops, void *context,
 		       const struct ktread_range *ranges, uint32_t range_count);
 void ktread_memory_close(struct ktread_memory *memory);
+/*
+ * 1 if nobody can write to it any more, as when the guest is gone; 0 if somebody can, as a guest that runs, stands or is paused;
+ * KTREAD_E_UNSUPPORTED if that cannot be told.
+ */
+int ktread_memory_ended(const struct ktread_memory *memory);
 /* Its ranges, ascending, `most` at most. Returns how many. */
 #define KTREAD_RANGES_MOST 256u
 uint32_t ktread_memory_ranges(const struct ktread_memory *memory, struct ktread_range *range, uint32_t most);

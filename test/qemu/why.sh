@@ -47,6 +47,26 @@ for how in qmp gdb; do
 done
 shut_down
 
+# Its RAM, as a file that it still writes to: the newest stamp is not now. `live`, which watches, says the same.
+boot_beside x86_64 run=self-irq
+hangs() {
+	"$ktrace" why "$ram" >"$tmp/said" 2>/dev/null
+	grep -q 'may have stood for longer' "$tmp/said" && grep -q '^self-deadlock (certain)' "$tmp/said"
+}
+await hangs
+why "the RAM of a machine that hangs as a whole" 10 "$ram"
+says '^self-deadlock \(certain\).* for [1-9]\.[0-9]+ s|interrupted has it, for [1-9]\.[0-9]+ s'
+says 'it may have stood for longer'
+"$ktrace" live --lines --count 3 "$ram" >"$tmp/live" 2>/dev/null
+check "live says that it is stuck, too" grep -q 'STUCK for [1-9]' "$tmp/live"
+cp --sparse=always "$ram" "$tmp/dead.ram"
+kill $guest
+wait $guest 2>/dev/null
+# How sure that is depends on how much later the newest stamp is: it may be that of the wait itself.
+"$ktrace" why "$tmp/dead.ram" >"$tmp/said" 2>"$tmp/err"
+check "the RAM of a machine that is gone" grep -qE '^self-deadlock \((certain|possible)\)' "$tmp/said"
+check "nobody watched that one" sh -c '! grep -q "may have stood for longer" "$0"' "$tmp/said"
+
 cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf
 export KERNEL

@@ -80,10 +80,26 @@ static void kernels(void **state)
 	rmdir(folder);
 }
 
+static void silence_is_a_time_and_perhaps_more(void **state)
+{
+	bool more = true;
+
+	(void)state;
+	assert_true(note_silence("ended: timeout\nsilent: 1.5 s\n", &more) == 1.5);
+	assert_false(more);
+	assert_true(note_silence("silent: 1.0 s or more\n", &more) == 1.0);
+	assert_true(more);
+	assert_true(note_silence("silent: 0.0 s\n", &more) == 0);
+	assert_true(note_silence("silent: soon\n", &more) < 0);
+	assert_true(note_silence("silently: 1.0 s\n", &more) < 0);
+	assert_true(note_silence("", &more) < 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(keys), cmocka_unit_test(words),
-					    cmocka_unit_test(kernels) };
+					    cmocka_unit_test(kernels),
+					    cmocka_unit_test(silence_is_a_time_and_perhaps_more) };
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -165,6 +165,24 @@ static void a_silence_of_a_wild_clock(void **state)
 	assert_int_equal(why_evidence_of_script()->end, MS);
 }
 
+/* What it did when something last came from it says nothing of a time in which nothing came. */
+static void a_machine_that_stands_is_not_at_work(void **state)
+{
+	(void)state;
+	works(0);
+	script_info()->note = "silent: 1.0 s or more\n";
+	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
+	why_says("the machine stands, or is paused: no CPU has recorded an event or a heartbeat for 1.00 s");
+}
+
+static void a_machine_that_was_seen_to_go_on_is_at_work(void **state)
+{
+	(void)state;
+	works(0);
+	script_info()->note = "silent: 0.0 s\n";
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+}
+
 static void none_idles_where_none_does(void **state)
 {
 	(void)state;
@@ -239,6 +257,8 @@ int main(void)
 		TEST(little_is_known_of_who_works),
 		TEST(a_silence_that_is_none),
 		TEST(a_silence_of_a_wild_clock),
+		TEST(a_machine_that_stands_is_not_at_work),
+		TEST(a_machine_that_was_seen_to_go_on_is_at_work),
 		TEST(none_idles_where_none_does),
 		TEST(who_spins_alone_does_not_get_on),
 		TEST(who_spins_for_a_free_lock_gets_on),
