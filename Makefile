@@ -28,6 +28,7 @@ help:
 	@echo '                                          (ACCEL: also of make demo; default: KVM where it is usable)'
 	@echo 'make decode-ktrace [ARGS="--pid 6"]       show that trace; ARGS: options of ktrace-decode'
 	@echo 'make bench                                figures, also in build/bench.json'
+	@echo 'make bench-short                          each bench once on little input, to see that it runs'
 	@echo 'make demo-hwt [HWT_ARCHES="x86_64 aarch64"]  traces programs instruction by instruction, beside a log of QEMU'
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'

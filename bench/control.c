@@ -14,6 +14,8 @@
 
 #include <ktrace/ktrace.h>
 
+#include "short.h"
+
 #define MANY	    1024u
 #define RUNS	    15
 #define SLICE_NS    200000000u
@@ -111,10 +113,10 @@ static int compare(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-static double median(double *samples)
+static double median(double *samples, int count)
 {
-	qsort(samples, RUNS, sizeof(*samples), compare);
-	return samples[RUNS / 2];
+	qsort(samples, (size_t)count, sizeof(*samples), compare);
+	return samples[count / 2];
 }
 
 /* Microseconds that a tick takes which switches all of them. */
@@ -130,7 +132,7 @@ static double switch_us(void)
 		ktrace_heartbeat(0);
 		samples[run] = (double)(now_ns(CLOCK_MONOTONIC) - begun) / 1e3;
 	}
-	return median(samples);
+	return median(samples, RUNS);
 }
 
 static int set_up(pthread_t *host)
@@ -160,11 +162,12 @@ int main(void)
 	double quiet[RUNS], toggled[RUNS], ratio, us;
 	const struct itimerval never = { { 0, 0 }, { 0, 0 } };
 	uint32_t requests;
+	const int runs = bench_times(RUNS);
 	pthread_t host;
 
 	if (set_up(&host))
 		return 2;
-	for (int run = 0; run < RUNS; run++) {
+	for (int run = 0; run < runs; run++) {
 		quiet[run] = speed(0);
 		toggled[run] = speed(1);
 	}
@@ -173,7 +176,7 @@ int main(void)
 	setitimer(ITIMER_REAL, &never, NULL);
 	ktrace_heartbeat(0);
 	requests = mailbox()->applied;
-	ratio = median(toggled) / median(quiet);
+	ratio = median(toggled, runs) / median(quiet, runs);
 	us = switch_us();
 	printf("{\"bench\": \"control\", \"events\": %u, \"requests\": %u, \"switch_us\": %.1f, "
 	       "\"speed_ratio\": %.4f}\n",
@@ -182,5 +185,5 @@ int main(void)
 		"control: a loop runs at %.4f of its speed while %u events are switched ten times a second "
 		"(%u requests); a tick that does it takes %.1f us\n",
 		ratio, MANY, requests, us);
-	return mailbox()->refused == 0 && requests > 0 ? 0 : 1;
+	return mailbox()->refused == 0 && (requests > 0 || bench_short()) ? 0 : 1;
 }

@@ -13,7 +13,10 @@ struct cost {
 struct cost cost_run(char **argv, double events);
 /* Least times, most memory. */
 void cost_keep_best(struct cost *best, struct cost cost);
-/* A line for people on stderr, one of JSON on stdout. Returns whether value <= most. */
+/*
+ * Prints a line for people on stderr, one of JSON on stdout. Returns whether value <= most. In a short run only a most of 0 is
+ * judged: what must be equal.
+ */
 int cost_bar(const char *bench, const char *name, double value, double most);
 
 #endif

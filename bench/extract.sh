@@ -12,16 +12,27 @@ qemu=
 trap '[ -z "$qemu" ] || kill "$qemu"; wait; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 status=0
+short=${BENCH_SHORT:+yes} memory=512M
+[ -z "$short" ] || memory=64M # see short.h
 
 # boot OPTION…: a guest with this memory.
 boot() {
 	rm -f "$tmp/qmp"
 	# shellcheck disable=SC2046
-	timeout -k 2 300 $(sh scripts/qemu.sh x86_64 4 | sed 's/-m 128M/-m 512M/; s/-nographic/-display none/') "$@" \
+	timeout -k 2 300 $(sh scripts/qemu.sh x86_64 4 | sed "s/-m 128M/-m $memory/; s/-nographic/-display none/") "$@" \
 		-machine memory-backend=ram -append "debug=ktrace run=forever" -serial null \
 		-qmp "unix:$tmp/qmp,server=on,wait=off" >/dev/null 2>&1 &
 	qemu=$!
-	sleep 4
+	if [ -z "$short" ]; then
+		sleep 4
+		return
+	fi
+	for _ in $(seq 300); do
+		"$ktrace" extract -o "$tmp/out.ktrx" --qmp "$tmp/qmp" --elf "$kernel" 2>"$tmp/err" && return
+		sleep 0.1
+	done
+	cat "$tmp/err" >&2
+	exit 1
 }
 
 halt() {
@@ -39,6 +50,7 @@ cpu_ms() {
 # measure NAME COUNT AIM OPTION…
 measure() {
 	name=$1 count=$2 aim=$3
+	[ -z "$short" ] || count=1
 	shift 3
 	: >"$tmp/json"
 	cpu_ms
@@ -65,13 +77,13 @@ measure() {
 		}'
 }
 
-boot -object "memory-backend-file,id=ram,size=512M,mem-path=$tmp/ram,share=on,prealloc=on"
+boot -object "memory-backend-file,id=ram,size=$memory,mem-path=$tmp/ram,share=on,prealloc=on"
 measure "QMP, file, symbol" 50 50 --qmp "$tmp/qmp" --elf "$kernel"
 measure "QMP, file, search" 20 300 --qmp "$tmp/qmp"
 measure "file, symbol" 20 50 --elf "$kernel" "$tmp/ram"
 measure "file, search" 20 300 "$tmp/ram"
 halt
-boot -object memory-backend-ram,id=ram,size=512M,prealloc=on
+boot -object memory-backend-ram,id=ram,size="$memory",prealloc=on
 measure "QMP, symbol" 50 50 --qmp "$tmp/qmp" --elf "$kernel"
 measure "QMP, search" 20 300 --qmp "$tmp/qmp"
 halt

@@ -5,7 +5,8 @@
 set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 ktrace=$PWD/build/bin/ktrace
-seconds=10
+seconds=10 ready=3
+[ -z "${BENCH_SHORT-}" ] || seconds=1 ready=0 # see short.h
 qemu=
 trap '[ -z "$qemu" ] || kill "$qemu"; wait; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
@@ -15,7 +16,7 @@ timeout -k 2 120 $(sh scripts/qemu.sh x86_64 2 | sed 's/-m 128M//; s/-nographic/
 	$("$ktrace" qemu-args x86_64 --ram "$tmp/ram") -append "debug=ktrace run=stress seconds=100" -serial null \
 	>/dev/null 2>&1 &
 qemu=$!
-sleep 3
+sleep "$ready"
 "$ktrace" live --json --count "$seconds" "$tmp/ram" >"$tmp/live" || exit 1
 # Of children that have ended, which is that one (and what substituted words above, in milliseconds).
 times >"$tmp/times"

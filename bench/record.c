@@ -24,6 +24,7 @@
 #include "moment.h"
 #include "peers.h"
 #include "steps.h"
+#include "short.h"
 
 #define RUNS	     15
 #define TWIN_RUNS    90 /* of which those count that had a core to themselves */
@@ -110,10 +111,10 @@ static double median(double *samples, int count)
 /* In a moment of our own, or in the last of TRIES. */
 static double own_time(void (*loop)(uint64_t n), uint64_t rounds)
 {
-	double time;
+	double time = 0;
 	bool own = false;
 
-	for (int i = 0; i < TRIES && !own; i++) {
+	for (int i = 0; i < bench_times(TRIES) && !own; i++) {
 		own = true;
 		time = moment_time(loop, rounds, &own);
 	}
@@ -125,9 +126,10 @@ static double own_time(void (*loop)(uint64_t n), uint64_t rounds)
 static struct times measure(void)
 {
 	static double tight[VARIANTS][RUNS], busy[VARIANTS][RUNS];
+	const int runs = bench_times(RUNS);
 	struct times result;
 
-	for (int run = 0; run < RUNS; run++) {
+	for (int run = 0; run < runs; run++) {
 		for (int i = 0; i < VARIANTS; i++) {
 			if (variants[i].off)
 				ktrace_control("bench.*=off");
@@ -138,8 +140,8 @@ static struct times measure(void)
 		}
 	}
 	for (int i = 0; i < VARIANTS; i++) {
-		result.tight[i] = median(tight[i], RUNS);
-		result.busy[i] = median(busy[i], RUNS);
+		result.tight[i] = median(tight[i], runs);
+		result.busy[i] = median(busy[i], runs);
 	}
 	return result;
 }
@@ -181,7 +183,7 @@ static void *twin_main(void *argument)
 	int runs = 0;
 
 	thread_set_up(twin->cpu);
-	for (int run = 0; run < TWIN_RUNS; run++) {
+	for (int run = 0; run < bench_times(TWIN_RUNS); run++) {
 		bool own = true;
 		double counter = twin_time(twin, counter_tight, &own);
 
@@ -299,5 +301,5 @@ int main(void)
 	thread_set_up(0);
 	times = measure();
 	print_variants(&times);
-	return print_bars(&times) ? 0 : 1;
+	return print_bars(&times) || bench_short() ? 0 : 1;
 }

@@ -8,7 +8,8 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 export XDG_RUNTIME_DIR="$tmp"
 status=0
-times=11
+times=11 short=
+[ -z "${BENCH_SHORT-}" ] || times=1 short=yes # see short.h
 
 # cpu_ms COMMAND…: into $cpu.
 cpu_ms() {
@@ -30,11 +31,11 @@ measure() {
 	done
 	for kind in record other bare; do sort -n "$tmp/$kind" | sed -n "$(((times + 1) / 2))p"; done | xargs | {
 		read -r record other bare
-		awk -v name="$name" -v record="$record" -v other="$other" -v bare="$bare" 'BEGIN {
-			ratio = (record - bare) / (other - bare)
+		awk -v short="$short" -v name="$name" -v record="$record" -v other="$other" -v bare="$bare" 'BEGIN {
+			ratio = other > bare ? (record - bare) / (other - bare) : 0
 			printf "{\"bench\": \"record_linux\", \"case\": \"%s\", \"record_ms\": %d, \"strace_ms\": %d, \"bare_ms\": %d, \"ratio\": %.3f, \"most\": 1.0}\n", name, record, other, bare, ratio
 			printf "record %-10s %5d ms, strace %5d ms, bare %4d ms: overhead %.2f of strace'\''s  %s\n", name, record, other, bare, ratio, ratio <= 1 ? "held" : "MISSED" > "/dev/stderr"
-			exit ratio > 1
+			exit short == "" && ratio > 1
 		}'
 	} || status=1
 	rm -f "$tmp/record" "$tmp/other" "$tmp/bare"

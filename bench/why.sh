@@ -6,11 +6,12 @@ set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
-aim=100
+aim=100 times=21 seconds=5 short=
+[ -z "${BENCH_SHORT-}" ] || times=1 seconds=1 short=yes # see short.h
 status=0
 
 # shellcheck disable=SC2046
-timeout -k 2 60 build/bin/ktrace run -q --timeout 5 --stall 0 --out "$tmp/busy.ktrx" -- $(sh scripts/qemu.sh x86_64 4) \
+timeout -k 2 60 build/bin/ktrace run -q --timeout "$seconds" --stall 0 --out "$tmp/busy.ktrx" -- $(sh scripts/qemu.sh x86_64 4) \
 	-append "debug=ktrace run=forever" </dev/null >/dev/null 2>"$tmp/err"
 [ -s "$tmp/busy.ktrx" ] || {
 	cat "$tmp/err" >&2
@@ -23,7 +24,7 @@ measure() {
 	name=$1
 	shift
 	: >"$tmp/ns"
-	for _ in $(seq 21); do
+	for _ in $(seq "$times"); do
 		begin=$(date +%s%N)
 		build/bin/ktrace why --elf build/demo/x86_64/kernel.elf "$@" "$tmp/busy.ktrx" >"$tmp/out" 2>"$tmp/err"
 		[ $? -le 11 ] && [ -s "$tmp/out" ] || {
@@ -32,11 +33,11 @@ measure() {
 		}
 		echo $(($(date +%s%N) - begin)) >>"$tmp/ns"
 	done
-	ms=$(sort -n "$tmp/ns" | sed -n 11p | awk '{ printf "%.1f", $1 / 1e6 }')
+	ms=$(sort -n "$tmp/ns" | sed -n "$(((times + 1) / 2))p" | awk '{ printf "%.1f", $1 / 1e6 }')
 	load=$(cut -d' ' -f1 /proc/loadavg)
 	echo "{\"bench\": \"why\", \"case\": \"$name\", \"events\": $events, \"ms\": $ms, \"aim_ms\": $aim, \"load\": $load}"
 	echo "why $name: $ms ms for $events events (aim $aim); load $load" >&2
-	awk -v ms="$ms" -v aim=$aim 'BEGIN { exit ms > aim }' || status=1
+	[ -n "$short" ] || awk -v ms="$ms" -v aim=$aim 'BEGIN { exit ms > aim }' || status=1
 }
 
 measure text

@@ -87,7 +87,7 @@ in_order = $(foreach test,$(LONG_TESTS),$(filter $(test),$(1))) $(filter-out $(L
 test-unit: $(UNIT_TESTS:%=build/test/asan/%)
 	sh test/run.sh $(UNIT_TESTS:%=build/test/asan/%)
 
-test-scripts: $(CHECK_NEEDS)
+test-scripts: $$(CHECK_NEEDS)
 	sh test/run.sh $(call in_order,$(SCRIPT_TESTS))
 
 run-tests: $(UNIT_TESTS:%=build/test/asan/%) $$(CHECK_NEEDS)

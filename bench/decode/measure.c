@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../cost.h"
+#include "../short.h"
 
 #define BIN	   "build/bin"		/* ktrace */
 #define WORK	   "build/bench/decode" /* the bench's own programs, and the traces while they are needed */
@@ -23,13 +24,13 @@ static const char *const names[PROGRAMS] = { "timeline", "summary", "json", "flo
 static void measure(char *trace, double records, struct cost *best)
 {
 	char *argv[PROGRAMS][8] = {
-		[TIMELINE] = { BIN "/ktrace-decode", trace },
+		[TIMELINE] = { BIN "/ktrace-decode", "--calls", "linux", trace },
 		[SUMMARY] = { BIN "/ktrace", "summary", trace },
 		[JSON] = { BIN "/ktrace", "export", "--format", "json", trace, "-o", "/dev/null" },
 		[FLOOR_TIMELINE] = { WORK "/floor_v1", "timeline", trace },
 		[FLOOR_SUMMARY] = { WORK "/floor_v1", "summary", trace },
 	};
-	int rounds = records > 16 * MILLION ? 3 : 7;
+	int rounds = bench_times(records > 16 * MILLION ? 3 : 7);
 
 	for (int round = 0; round < rounds; round++) {
 		for (int n = 0; n < PROGRAMS; n++) {
@@ -58,7 +59,7 @@ static int same_timeline(const char *trace)
 	char command[4 * PATH_BYTES];
 
 	snprintf(command, sizeof(command),
-		 "test \"$(" BIN "/ktrace-decode %s | cksum)\" = \"$(" WORK
+		 "test \"$(" BIN "/ktrace-decode --calls linux %s | cksum)\" = \"$(" WORK
 		 "/floor_v1 timeline %s | cksum)\"",
 		 trace, trace);
 	return system(command) == 0;
@@ -91,7 +92,8 @@ static int check(double records, const struct cost *best)
 int main(int argc, char **argv)
 {
 	static char *const usual[] = { "65536", "1048576", "8388608", "33554432", NULL };
-	char *const *size = argc > 1 ? argv + 1 : usual;
+	static char *const little[] = { "4096", NULL };
+	char *const *size = argc > 1 ? argv + 1 : bench_short() ? little : usual;
 	struct cost best[PROGRAMS], one_million = { 0 };
 	int held = 1;
 
@@ -103,7 +105,7 @@ int main(int argc, char **argv)
 		cost_run((char *[]){ WORK "/gen_v1", trace, *size, NULL }, 1);
 		measure(trace, records, best);
 		held &= check(records, best);
-		if (records >= MILLION && records < 2 * MILLION) {
+		if (bench_short() || (records >= MILLION && records < 2 * MILLION)) {
 			one_million = best[TIMELINE];
 			held &= bar("timelines that differ from the floor's", !same_timeline(trace), 0);
 		}

@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "../cost.h"
+#include "../short.h"
 #include "hwt/decoder.h"
 #include "hwt/pt_image.h"
 
@@ -147,7 +148,7 @@ static void measure(const struct hwt_file *file, size_t stream, struct hwt_image
 {
 	struct amount amount[2] = { { .ns = 0 } }, *const sums[] = { bare, steps };
 
-	for (int round = 0; round < 2 * ROUNDS; round++) {
+	for (int round = 0; round < 2 * bench_times(ROUNDS); round++) {
 		struct amount *const one = &amount[round % 2];
 
 		one->slices = 0;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../cost.h"
+#include "../short.h"
 
 #define KDUMP	"build/bin/kdump"
 #define WORK	"build/bench/kdump"
@@ -37,7 +38,7 @@ static void measure(double records, struct cost *best)
 		[AWK_LESS] = { "/usr/bin/env", "awk", "-f", PARSER, TEXT },
 	};
 
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < bench_times(ROUNDS); round++) {
 		for (int n = 0; n < PROGRAMS; n++) {
 			struct cost cost = cost_run(argv[n], records);
 
@@ -79,7 +80,8 @@ static int bar(const char *name, double value, double most)
 int main(int argc, char **argv)
 {
 	static char *const usual[] = { "140000", "1400000", NULL };
-	char *const *size = argc > 1 ? argv + 1 : usual;
+	static char *const little[] = { "1400", NULL };
+	char *const *size = argc > 1 ? argv + 1 : bench_short() ? little : usual;
 	struct cost best[PROGRAMS], smaller[PROGRAMS] = { { 0 } };
 	int held = 1;
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "../cost.h"
+#include "../short.h"
 
 #define KTRACE "build/bin/ktrace"
 #define WORK   "build/bench/merge/"
@@ -24,7 +25,7 @@ static char *const traces[TRACES] = { WORK "8.ktrx", WORK "64.ktrx" };
 
 static void measure(double events, struct cost best[TRACES][PROGRAMS])
 {
-	for (int round = 0; round < ROUNDS; round++)
+	for (int round = 0; round < bench_times(ROUNDS); round++)
 		for (int trace = 0; trace < TRACES; trace++)
 			for (int n = 0; n < PROGRAMS; n++) {
 				char *argv[PROGRAMS][4] = { { KTRACE, "show", traces[trace] },
@@ -39,7 +40,7 @@ static void measure(double events, struct cost best[TRACES][PROGRAMS])
 
 int main(int argc, char **argv)
 {
-	char *count = argc > 1 ? argv[1] : USUAL;
+	char *count = argc > 1 ? argv[1] : bench_short() ? "8192" : USUAL;
 	double events = strtod(count, NULL);
 	struct cost best[TRACES][PROGRAMS];
 	int held = 1;

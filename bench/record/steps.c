@@ -2,6 +2,8 @@
 #define _GNU_SOURCE
 #include "steps.h"
 
+#include "../short.h"
+
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
@@ -35,8 +37,9 @@ static long steps_of(void (*loop)(uint64_t n), uint64_t rounds)
 
 double steps_per_round(void (*loop)(uint64_t n))
 {
+	const uint64_t more = bench_short() ? 1 : MANY - FEW;
 	long few = steps_of(loop, FEW);
-	long many = steps_of(loop, MANY);
+	long many = steps_of(loop, FEW + more);
 
-	return few < 0 || many < 0 ? -1 : (double)(many - few) / (MANY - FEW);
+	return few < 0 || many < 0 ? -1 : (double)(many - few) / (double)more;
 }

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../cost.h"
+#include "../short.h"
 
 #define KTRACE	"build/bin/ktrace"
 #define WORK	"build/bench/stream/"
@@ -48,7 +49,7 @@ static void measure(double records, struct cost *best)
 		[DUMP_SUMMARY] = { KTRACE, "summary", TRACE },
 	};
 
-	for (int round = 0; round < ROUNDS; round++) {
+	for (int round = 0; round < bench_times(ROUNDS); round++) {
 		for (int n = 0; n < PROGRAMS; n++) {
 			struct cost cost = cost_run(argv[n], records);
 
@@ -93,7 +94,7 @@ static int check(double records, const struct cost *best)
 
 int main(int argc, char **argv)
 {
-	char *records = argc > 1 ? argv[1] : USUAL;
+	char *records = argc > 1 ? argv[1] : bench_short() ? "65536" : USUAL;
 	struct cost best[PROGRAMS];
 	double count = strtod(records, NULL);
 	int held;

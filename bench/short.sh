@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Each bench once on little input, its figures not judged: it ends well, and each line it prints is an object of JSON that names
+# its bench. build/bench/runs lists them, a command a line.
+. test/tap.sh
+
+BENCH_SHORT=1
+export BENCH_SHORT
+check "there are benches" test -s build/bench/runs
+while read -r run; do
+	status=0
+	sh -c "$run" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+	equal "$run ends well" 0 "$status"
+	[ "$status" -eq 0 ] || sed 's/^/#   /' "$tmp/err"
+	check "$run prints figures" grep -qE '^\{"bench": ?"[a-z_-]+", ?.*\}$' "$tmp/out"
+	check "$run prints nothing else" sh -c '! grep -qvE "^\{\"bench\": ?\"[a-z_-]+\", ?.*\}$" "$1"' sh "$tmp/out"
+	check "$run prints numbers" sh -c '! grep -qE ":? (-?nan|-?inf)\b" "$1"' sh "$tmp/out"
+done <build/bench/runs
+done_testing
