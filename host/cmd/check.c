@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "cmd/command.h"
+#include "cmd/default_rules.h"
 #include "cmd/trace_args.h"
 #include "export/escape.h"
 #include "export/violations.h"
 
 #define EXIT_VIOLATED	1
-#define EXIT_UNREADABLE 3				 /* the trace, or output that could not be written */
-#define DEFAULT_RULES	"/../share/ktrace/default.rules" /* from the folder of the program */
+#define EXIT_UNREADABLE 3 /* the trace, or output that could not be written */
 
 enum { OPTION_RULES = TRACE_OPTION_OWN, OPTION_ALL, OPTION_JSON };
 
@@ -71,46 +71,6 @@ static const struct trace_syntax syntax = {
 	.take = take_option,
 };
 
-static int find_default(struct check_command *command)
-{
-	char self[PATH_MAX], *slash;
-
-	command_self(self);
-	slash = strrchr(self, '/');
-	if (slash)
-		*slash = '\0';
-	if (!slash || snprintf(command->usual, sizeof(command->usual), "%s" DEFAULT_RULES, self) >=
-			      (int)sizeof(command->usual)) {
-		command_message(command->args.name,
-				"where the default rules lie cannot be told; use --rules");
-		return EXIT_USAGE;
-	}
-	command->path = command->usual;
-	return 0;
-}
-
-/* The whole file, to be freed; NULL after a message. */
-static char *read_rules(const struct check_command *command, size_t *length)
-{
-	FILE *file = fopen(command->path, "re");
-	char *text = file ? malloc(RULES_TEXT_MAX + 1) : NULL;
-
-	if (text)
-		*length = fread(text, 1, RULES_TEXT_MAX + 1, file);
-	if (!text || ferror(file)) {
-		command_message(command->args.name, "%s: %s", command->path, strerror(errno));
-		free(text);
-		text = NULL;
-	} else if (*length > RULES_TEXT_MAX) {
-		command_message(command->args.name, "%s: more than 1 MiB is no rule file", command->path);
-		free(text);
-		text = NULL;
-	}
-	if (file)
-		fclose(file);
-	return text;
-}
-
 /* What is wrong, with its place; it may quote any bytes of the file. */
 static int say_error(const struct check_command *command, int status, const struct rules_error *error)
 {
@@ -132,11 +92,13 @@ static int load_rules(struct check_command *command)
 	struct rules_error error = { .line = 0 };
 	size_t length = 0;
 	char *text;
-	int status = command->path ? 0 : find_default(command);
+	int status;
 
-	if (status)
-		return status;
-	text = read_rules(command, &length);
+	if (!command->path && default_rules_path(command->args.name, command->usual) < 0)
+		return EXIT_USAGE;
+	if (!command->path)
+		command->path = command->usual;
+	text = rules_read(command->args.name, command->path, &length);
 	if (!text)
 		return EXIT_USAGE;
 	status = rules_parse(&command->rules, text, length, &error);

@@ -16,6 +16,7 @@
 #include "capture/run.h"
 #include "capture/verdict.h"
 #include "cmd/command.h"
+#include "cmd/default_rules.h"
 #include "cmd/trace_args.h"
 #include "doctor/examine.h"
 #include "export/escape.h"
@@ -235,7 +236,13 @@ static int examine(struct doctor *doctor, const char *path)
 		examine_kernel(&doctor->report, &doctor->patient);
 		examine_trace(&doctor->report, &doctor->patient);
 		examine_symbols(&doctor->report, &doctor->patient);
-		status = examine_order(&doctor->report, &doctor->patient, trace);
+		status = examine_mistakes(&doctor->report, &doctor->patient, trace);
+		if (status == 0)
+			status = examine_order(&doctor->report, &doctor->patient, trace);
+		doctor->patient.rules = status == 0 ? default_rules(doctor->name) : NULL;
+		if (status == 0)
+			status = examine_rules(&doctor->report, &doctor->patient, trace);
+		free(doctor->patient.rules);
 		examine_views(&doctor->report, &doctor->patient);
 	}
 	if (status < 0)

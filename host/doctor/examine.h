@@ -3,6 +3,7 @@
 #ifndef DOCTOR_EXAMINE_H
 #define DOCTOR_EXAMINE_H
 
+#include "analyze/check.h"
 #include "analyze/symbols.h"
 #include "capture/kernel_elf.h"
 #include "doctor/facts.h"
@@ -14,7 +15,9 @@ struct patient {
 	struct capture_kernel kernel;
 	bool has_kernel;	   /* the file could be read */
 	const struct facts *facts; /* of its trace, NULL: there is none */
-	uint32_t cpus;		   /* that QEMU has, 0: unknown */
+	struct rules *rules;	   /* that every kernel keeps; NULL: they could not be read */
+	bool mistaken; /* hooks are in the wrong place, so that what they say is no ground to judge clocks */
+	uint32_t cpus; /* that QEMU has, 0: unknown */
 };
 
 /* The kernel's file: is ktrace in it, and where? */
@@ -23,6 +26,10 @@ void examine_kernel(struct doctor_report *report, struct patient *patient);
 void examine_sections(struct doctor_report *report, const struct patient *patient);
 /* CPUs, threads, clocks, heartbeats, loss. */
 void examine_trace(struct doctor_report *report, const struct patient *patient);
+/* Hooks in the wrong place. Reads the trace. 0 or an error. */
+int examine_mistakes(struct doctor_report *report, struct patient *patient, struct ktread *trace);
+/* The rules that every kernel keeps. Reads the trace. 0 or an error. */
+int examine_rules(struct doctor_report *report, const struct patient *patient, struct ktread *trace);
 /* Whether clocks are in step: reads the trace several times and may correct it. 0 or an error. */
 int examine_order(struct doctor_report *report, const struct patient *patient, struct ktread *trace);
 /* Functions and lines of the kernel. */

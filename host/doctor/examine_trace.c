@@ -266,6 +266,12 @@ int examine_order(struct doctor_report *report, const struct patient *patient, s
 	if (found.before == 0)
 		doctor_say(report, DOCTOR_OK, "order",
 			   "each of %" PRIu64 " effects comes after its cause on another CPU", found.pairs);
+	else if (patient->mistaken)
+		doctor_say(report, DOCTOR_NOTE, "order",
+			   "%" PRIu64 " of %" PRIu64 " effects seem to come before their cause on another "
+			   "CPU: with hooks in the wrong place, "
+			   "as above, that says nothing about clocks",
+			   found.before, found.pairs);
 	else if (found.kept || (us > 0 && differ < IN_STEP_US))
 		doctor_say(report, DOCTOR_OK, "order",
 			   "clocks are in step as far as the trace tells: %" PRIu64 " of %" PRIu64

@@ -100,6 +100,8 @@ static void note_holder(struct facts *facts, const struct ktrx_holder *row)
 {
 	if (row->id && !(row->id & KTRX_HOLDER_CPU))
 		facts->lit |= VIEW_HOLDERS;
+	if (row->priority)
+		facts->lit |= VIEW_PRIORITY;
 	if (row->stack_high > row->stack_low)
 		facts->lit |= VIEW_STACKS;
 }

@@ -29,6 +29,7 @@ enum view_fact {
 	VIEW_THREADS = 1u << 14,    /* threads are told apart */
 	VIEW_CALLERS = 1u << 15,    /* an event tells its callers */
 	VIEW_FREQUENCY = 1u << 16,  /* ticks can be told as time */
+	VIEW_PRIORITY = 1u << 18,   /* a thread's priority is known */
 	VIEW_HOLDERS = 1u << 17,    /* there is a table of what threads hold and wait for */
 };
 

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Hooks in the wrong place, with the line to change; and the rules that every kernel keeps. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "doctor/examine.h"
+#include "doctor/mistakes.h"
+#include "export/escape.h"
+
+struct advice {
+	const char *about;
+	const char *text;  /* what is wrong, behind the number of times; %s is what the first one is about */
+	const char *where; /* to change this line */
+	const char *line;
+	bool decimal; /* it is about a number, else about an address */
+};
+
+static const struct advice advice[MISTAKES] = {
+	[MISTAKE_ID_WIDE] = { "thread-ids",
+			      "with a thread id beyond 22 bits, the first is %s: records have 22, and -1 or "
+			      "an address is "
+			      "cut to them",
+			      "sched.* events", "ids from 1 to 4194303, 0 for idle", true },
+	[MISTAKE_ID_ONES] = { "thread-ids",
+			      "by a thread whose id is 22 ones: ktrace_arch_thread() gives -1 (or its "
+			      "context bits are "
+			      "part of the id)",
+			      "ktrace_port.h", "#define ktrace_arch_thread() (current() ? current()->id : 0)",
+			      true },
+	[MISTAKE_ID_ZERO] = { "thread-ids",
+			      "in which thread %s sleeps or is woken: 0 is no thread in particular, idle or "
+			      "early boot, and "
+			      "no state is kept of it",
+			      "thread creation", "number threads from 1", true },
+	[MISTAKE_ID_REUSED] = { "sched.create",
+				"of a thread that is there already, the first is %s: its id was given to "
+				"another one "
+				"while sched.exit of the first has not come",
+				"the end of a thread, before its last switch", "KTRACE(sched, exit, thread);",
+				true },
+	[MISTAKE_SWAPPED] = { "sched.switch",
+			      "go to where the switch before came from, and not from where that led, the "
+			      "first to %s: prev and next are "
+			      "swapped",
+			      "the context switch", "KTRACE(sched, switch, prev, next, state);", true },
+	[MISTAKE_PREVIOUS] = { "sched.switch",
+			       "come from a thread that the switch before did not lead to, the first from "
+			       "%s: a path that "
+			       "switches has no hook, or prev is read after current() has changed",
+			       "every context switch", "KTRACE(sched, switch, prev, next, state);", true },
+	[MISTAKE_SAME] = { "sched.switch",
+			   "go from a thread to itself, the first is %s: that is no switch, and fills the "
+			   "ring",
+			   "the context switch",
+			   "if (prev != next) KTRACE(sched, switch, prev, next, state);", true },
+	[MISTAKE_STATE_ZERO] = { "sched.switch",
+				 "say state 0, all of them: threads that sleep look runnable, and 'ktrace "
+				 "why' would see them "
+				 "starve",
+				 "the context switch",
+				 "state: what prev goes into: 0 runnable, 1 or 2 asleep, 3 stopped, 4 dead; "
+				 "or leave the field "
+				 "out",
+				 true },
+	[MISTAKE_TWO_CPUS] = { "sched.switch",
+			       "of a thread that ran on two CPUs at once, the first is %s: one id for "
+			       "several threads, or a "
+			       "switch without a hook; idle threads have id 0 or a name that begins with "
+			       "idle",
+			       "the context switch", "KTRACE(sched, switch, prev, next, state);", true },
+	[MISTAKE_BLOCK_ELSEWHERE] = { "sched.block",
+				      "for a thread that does not run on that CPU, the first is %s: it is "
+				      "recorded behind the "
+				      "switch, or for another thread",
+				      "by the thread that is about to wait, before its switch",
+				      "KTRACE(sched, block, current()->id, queue, state);", true },
+	[MISTAKE_WAKE_RUNNING] = { "sched.wake",
+				   "of the thread that runs, the first is %s: record it only where a thread "
+				   "is made runnable",
+				   "behind the test that the thread sleeps", "KTRACE(sched, wake, thread);",
+				   true },
+	[MISTAKE_IRQ_EXIT] = { "irq.exit",
+			       "missing: interrupt %s came again on a CPU before it had ended there",
+			       "last thing in an interrupt, on every path, before a switch at its end",
+			       "KTRACE(irq, exit, irq);", true },
+	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not come",
+				"first thing in an interrupt", "KTRACE(irq, enter, irq);", true },
+	[MISTAKE_RELEASE] = { "lock.release",
+			      "by a thread that does not hold the lock, the first is of %s: a lock that is "
+			      "handed on, as a "
+			      "scheduler's or a semaphore, is not to be told",
+			      "around a lock that is taken", "leave out the hooks of this lock", false },
+	[MISTAKE_CONTEND] = { "lock.contend",
+			      "followed by neither lock.acquire nor lock.fail of that lock before the thread "
+			      "waits for the "
+			      "next one, the first is %s",
+			      "behind the wait, where the lock is had; where it is not",
+			      "KTRACE(lock, acquire, lock); … KTRACE(lock, fail, lock, name); "
+			      "ktrace_lock_give_up(by);",
+			      false },
+};
+
+/* How many things there are of which the mistake is made, with their name. */
+static const char *counted(enum mistake mistake)
+{
+	switch (mistake) {
+	case MISTAKE_SWAPPED:
+	case MISTAKE_PREVIOUS:
+	case MISTAKE_SAME:
+	case MISTAKE_STATE_ZERO:
+		return "switches";
+	case MISTAKE_IRQ_EXIT:
+	case MISTAKE_IRQ_ENTER:
+		return "times";
+	default:
+		return "events";
+	}
+}
+
+static void say_mistake(struct doctor_report *report, const struct mistakes *mistakes, enum mistake mistake)
+{
+	const struct mistake_count *row = &mistakes->of[mistake];
+	const struct advice *say = &advice[mistake];
+	const char *gap = strstr(say->text, "%s");
+	char value[24] = "";
+
+	if (gap)
+		snprintf(value, sizeof(value), say->decimal ? "%" PRId64 : "0x%" PRIx64,
+			 row->value > UINT32_MAX / 2 && row->value <= UINT32_MAX && say->decimal
+				 ? (int64_t)(int32_t)(uint32_t)row->value
+				 : (int64_t)row->value);
+	doctor_say(report, mistake == MISTAKE_SAME ? DOCTOR_NOTE : DOCTOR_WRONG, say->about,
+		   "%" PRIu64 " %s %.*s%s%s", mistake == MISTAKE_STATE_ZERO ? mistakes->switches : row->count,
+		   counted(mistake), (int)(gap ? gap - say->text : (long)strlen(say->text)), say->text, value,
+		   gap ? gap + 2 : "");
+	doctor_say_line(report, say->where, "%s", say->line);
+}
+
+int examine_mistakes(struct doctor_report *report, struct patient *patient, struct ktread *trace)
+{
+	struct mistakes mistakes;
+	int status = mistakes_read(&mistakes, trace);
+
+	for (int mistake = 0; mistake < MISTAKES && status == 0; mistake++) {
+		if (!mistakes_made(&mistakes, (enum mistake)mistake))
+			continue;
+		say_mistake(report, &mistakes, (enum mistake)mistake);
+		patient->mistaken |= mistake != MISTAKE_SAME;
+	}
+	return status;
+}
+
+/* ---- rules ---- */
+
+/* What is to be changed if the kernel is right and a hook is not. */
+static const char *hook_of(const char *rule)
+{
+	static const struct {
+		const char *rule, *line;
+	} hooks[] = {
+		{ "switch-in-interrupt", "KTRACE(irq, exit, irq); before a switch at the end of a handler" },
+		{ "sleep-in-interrupt",
+		  "ktrace_arch_thread() gives the context of a thread again when a handler ends" },
+		{ "syscall-in-interrupt",
+		  "ktrace_arch_thread() gives the context of a thread again when a handler ends" },
+		{ "run-without-wake", "KTRACE(sched, wake, thread); wherever a thread is made runnable" },
+		{ "run-after-death", "KTRACE(sched, create, thread); when an id is used again" },
+		{ "run-twice", "KTRACE(sched, switch, prev, next, state); at every switch, once" },
+		{ "wake-after-death",
+		  "KTRACE(sched, exit, thread); by the thread that ends, before its last switch" },
+		{ "eoi-twice", "KTRACE(irq, eoi, irq); once an interrupt" },
+		{ "syscall-in-syscall", "KTRACE(syscall, exit, nr, result); on every way back to user mode" },
+		{ "fault-unfinished",
+		  "KTRACE(mm, fault_exit, address, how); on every way out of the handler" },
+		{ "exit-with-lock", "KTRACE(lock, release, lock); wherever the lock is given up" },
+		{ "return-with-lock", "KTRACE(lock, release, lock); wherever the lock is given up" },
+		{ "switch-with-lock",
+		  "ktrace_lock_release(lock, by); not for a lock that is handed on over a switch" },
+		{ "switch-with-preemption-off",
+		  "ktrace_preempt(depth); whenever the depth changes, by switches too" },
+		{ "switch-in-handler", "ktrace_irq_exit(irq); before a switch at the end of a handler" },
+		{ "unlock-unheld",
+		  "ktrace_lock_acquire(lock, by); with the same `by` as the release, by the holder" },
+		{ "lock-held", "ktrace_lock_release(lock, by); of every lock, before it can be had again" },
+	};
+
+	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++)
+		if (strcmp(hooks[n].rule, rule) == 0)
+			return hooks[n].line;
+	return NULL;
+}
+
+static void ignore(void *context, const struct check_violation *violation)
+{
+	(void)context;
+	(void)violation;
+}
+
+static void say_violation(struct doctor_report *report, const struct patient *patient, struct ktread *trace,
+			  const struct rule *rule, const struct check_result *result)
+{
+	const uint64_t base = ktread_first_stamp(trace), frequency = patient->facts->info->frequency;
+	const char *line = hook_of(rule->name);
+	char when[48] = "";
+
+	if (frequency && result->first.stamp >= base)
+		snprintf(when, sizeof(when), " at %.6f s",
+			 (double)(result->first.stamp - base) / (double)frequency);
+	doctor_say(report, DOCTOR_WRONG, "rules",
+		   "%s is violated %" PRIu64 " time%s, first on CPU %" PRIu32 " by thread %" PRIu32
+		   "%s: a mistake of the kernel, or of a hook; ktrace check shows what led there",
+		   rule->name, result->violated, result->violated == 1 ? "" : "s", result->first.cpu,
+		   result->first.thread, when);
+	if (line)
+		doctor_say_line(report, "if it is a hook", "%s", line);
+}
+
+int examine_rules(struct doctor_report *report, const struct patient *patient, struct ktread *trace)
+{
+	struct check_result *results = calloc(RULES_MAX, sizeof(*results));
+	struct rules_error error;
+	uint32_t checked = 0, violated = 0;
+	int status = results ? 0 : KTREAD_E_MEMORY;
+
+	if (!patient->rules || status) {
+		free(results);
+		return status;
+	}
+	status = rules_bind(patient->rules, trace, &error);
+	if (status == 0)
+		status = check_read(patient->rules, trace, results, ignore, NULL);
+	for (uint32_t n = 0; n < patient->rules->count && status == 0; n++) {
+		const struct rule *rule = &patient->rules->rule[n];
+
+		checked += rule->checked && rule->form != RULE_DEPTH;
+		violated += results[n].violated > 0;
+		if (results[n].violated)
+			say_violation(report, patient, trace, rule, &results[n]);
+	}
+	if (status == 0 && !violated && checked)
+		doctor_say(report, DOCTOR_OK, "rules",
+			   "none of %" PRIu32 " that every kernel keeps is violated (ktrace check)", checked);
+	free(results);
+	return status < 0 ? status : ktread_rewind(trace);
+}

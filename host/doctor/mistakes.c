@@ -1,0 +1,438 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "doctor/mistakes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/keyed.h"
+#include "analyze/switched.h"
+#include "analyze/threads.h"
+#include "analyze/wellknown.h"
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+#define CPUS	     4096u
+#define NESTED	     16u   /* interrupts in service at once on a CPU that are looked at */
+#define OVERLAP	     0.010 /* s: less may be clocks that are not in step */
+#define NOBODY	     UINT64_MAX
+#define FEW	     3u	 /* times that may be an oddity */
+#define SOME	     16u /* switches from which on a pattern shows */
+#define CPU_OWNER    (UINT64_C(1) << 32)
+#define THREAD_ALIVE 1u
+
+struct cpu {
+	uint64_t running; /* NOBODY: unknown */
+	uint64_t left;	  /* prev of the last switch, NOBODY: unknown */
+	uint64_t irq[NESTED];
+	uint32_t depth;
+	bool settled; /* it is known which interrupts are in service */
+};
+
+struct reading {
+	struct mistakes *mistakes;
+	struct ktread *trace;
+	struct cpu *cpu;
+	struct keyed
+		running; /* threads that run: `cpu`; `count` is the stamp since when on another CPU, too, 0: not */
+	struct keyed made;  /* threads that were made and have not ended */
+	struct keyed locks; /* that are held: `count` is the owner */
+	struct keyed waits; /* threads that wait for a lock: `count` is it */
+	struct wellknown_table known;
+	uint64_t ticks; /* of an overlap that is one */
+	bool whole;	/* nothing has been lost so far */
+	int error;
+};
+
+static void note(struct reading *r, enum mistake mistake, const struct ktread_event *event, uint64_t value)
+{
+	struct mistake_count *row = &r->mistakes->of[mistake];
+
+	if (row->count++ == 0) {
+		row->stamp = event->stamp;
+		row->cpu = event->cpu;
+		row->value = value;
+	}
+}
+
+static struct keyed_entry *find(const struct keyed *table, uint64_t value)
+{
+	const uint64_t key[KEYED_WORDS] = { value };
+
+	return keyed_find(table, key);
+}
+
+/* NULL past the table's limit, or without memory, which is kept as an error. */
+static struct keyed_entry *put(struct reading *r, struct keyed *table, uint64_t value)
+{
+	const uint64_t key[KEYED_WORDS] = { value };
+	struct keyed_entry *entry = NULL;
+
+	if (keyed_put(table, key, &entry) < 0)
+		r->error = KTREAD_E_MEMORY;
+	return entry;
+}
+
+static void drop(struct keyed *table, uint64_t value)
+{
+	struct keyed_entry *entry = find(table, value);
+
+	if (entry)
+		keyed_remove(table, entry);
+}
+
+static void forget(struct keyed *table)
+{
+	keyed_free(table);
+	memset(table, 0, sizeof(*table));
+}
+
+static void forget_cpu(struct cpu *cpu)
+{
+	cpu->running = cpu->left = NOBODY;
+	cpu->depth = 0;
+	cpu->settled = false;
+}
+
+static void forget_all(struct reading *r)
+{
+	for (uint32_t n = 0; n < CPUS; n++)
+		forget_cpu(&r->cpu[n]);
+	forget(&r->running);
+	forget(&r->made);
+	forget(&r->locks);
+	forget(&r->waits);
+	r->whole = false;
+}
+
+/* The id in that role, cut to 22 bits. False: the event does not have it. */
+static bool id_of(struct reading *r, const struct wellknown *known, const struct ktread_event *event,
+		  enum wellknown_role role, uint64_t *id)
+{
+	if (!wellknown_number(known, event, role, id))
+		return false;
+	if (*id > KTRX_THREAD_MAX)
+		note(r, MISTAKE_ID_WIDE, event, *id);
+	*id &= KTRX_THREAD_MAX;
+	return true;
+}
+
+static bool may_run_anywhere(const struct reading *r, uint64_t id)
+{
+	const char *name = ktread_thread_name(r->trace, (uint32_t)id);
+
+	return id == 0 || (name && threads_name_is_idle(name, strlen(name)));
+}
+
+/* It ran on two CPUs until now. */
+static void end_overlap(struct reading *r, const struct ktread_event *event, uint64_t id)
+{
+	struct keyed_entry *entry = find(&r->running, id);
+
+	if (entry && entry->count && event->stamp > entry->count && event->stamp - entry->count > r->ticks)
+		note(r, MISTAKE_TWO_CPUS, event, id);
+	if (entry && (entry->count == 0 || entry->cpu == event->cpu))
+		keyed_remove(&r->running, entry);
+	else if (entry)
+		entry->count = 0;
+}
+
+static void begin_run(struct reading *r, const struct ktread_event *event, uint64_t id)
+{
+	struct keyed_entry *entry;
+
+	r->cpu[event->cpu].running = id;
+	if (may_run_anywhere(r, id))
+		return;
+	entry = find(&r->running, id);
+	if (entry && entry->cpu != event->cpu) {
+		entry->count = event->stamp;
+		return;
+	}
+	entry = put(r, &r->running, id);
+	if (entry) {
+		entry->cpu = event->cpu;
+		entry->count = 0;
+	}
+}
+
+static void take_switch(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	struct cpu *cpu = &r->cpu[event->cpu];
+	const uint64_t ran = cpu->running;
+	uint64_t prev, next, state;
+
+	if (!id_of(r, known, event, WELLKNOWN_PREV, &prev) || !id_of(r, known, event, WELLKNOWN_NEXT, &next))
+		return;
+	r->mistakes->switches++;
+	if (wellknown_number(known, event, WELLKNOWN_STATE, &state)) {
+		r->mistakes->has_state = true;
+		r->mistakes->states += state != 0;
+	}
+	if (prev == next)
+		note(r, MISTAKE_SAME, event, next);
+	else if (ran != NOBODY && prev != ran && next == cpu->left)
+		note(r, MISTAKE_SWAPPED, event, next);
+	else if (ran != NOBODY && prev != ran && prev != 0 && ran != 0)
+		note(r, MISTAKE_PREVIOUS, event, prev);
+	cpu->left = prev;
+	if (ran != NOBODY)
+		end_overlap(r, event, ran);
+	begin_run(r, event, next);
+}
+
+static void take_block(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	const uint64_t ran = r->cpu[event->cpu].running;
+	uint64_t id;
+
+	r->mistakes->blocks++;
+	if (!id_of(r, known, event, WELLKNOWN_THREAD, &id))
+		return;
+	if (id == 0)
+		note(r, MISTAKE_ID_ZERO, event, 0);
+	else if (ran != NOBODY && id != ran)
+		note(r, MISTAKE_BLOCK_ELSEWHERE, event, id);
+}
+
+static void take_wake(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	uint64_t id;
+
+	if (!id_of(r, known, event, WELLKNOWN_THREAD, &id))
+		return;
+	r->mistakes->wakes++;
+	if (id == 0)
+		note(r, MISTAKE_ID_ZERO, event, 0);
+	else if (r->cpu[event->cpu].running == id && event->context == KTRX_CONTEXT_THREAD)
+		note(r, MISTAKE_WAKE_RUNNING, event, id);
+}
+
+static void take_create(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	struct keyed_entry *entry;
+	uint64_t id;
+
+	if (!id_of(r, known, event, WELLKNOWN_THREAD, &id) || !r->whole)
+		return;
+	entry = put(r, &r->made, id);
+	if (entry && entry->count == THREAD_ALIVE)
+		note(r, MISTAKE_ID_REUSED, event, id);
+	if (entry)
+		entry->count = THREAD_ALIVE;
+}
+
+static void take_exit(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	uint64_t id;
+
+	if (!id_of(r, known, event, WELLKNOWN_THREAD, &id))
+		id = event->thread;
+	drop(&r->made, id);
+}
+
+static void enter(struct reading *r, const struct ktread_event *event, uint64_t irq)
+{
+	struct cpu *cpu = &r->cpu[event->cpu];
+	uint32_t at = 0;
+
+	r->mistakes->enters++;
+	while (at < cpu->depth && cpu->irq[at] != irq)
+		at++;
+	if (at < cpu->depth) {
+		note(r, MISTAKE_IRQ_EXIT, event, irq);
+		cpu->depth = at; /* it, and what came into it, are over */
+	}
+	if (cpu->depth < NESTED)
+		cpu->irq[cpu->depth++] = irq;
+}
+
+static void leave(struct reading *r, const struct ktread_event *event, bool has_irq, uint64_t irq)
+{
+	struct cpu *cpu = &r->cpu[event->cpu];
+	uint32_t at = cpu->depth;
+
+	while (at > 0 && has_irq && cpu->irq[at - 1] != irq)
+		at--;
+	if (at == 0 && cpu->settled)
+		note(r, MISTAKE_IRQ_ENTER, event, irq);
+	cpu->depth = at ? at - 1 : 0;
+	cpu->settled |= cpu->depth == 0;
+}
+
+static void take_irq(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	uint64_t irq = 0;
+	const bool has = wellknown_number(known, event, WELLKNOWN_NUMBER, &irq);
+
+	if (event->context == KTRX_CONTEXT_NMI)
+		return;
+	if (known->kind == WELLKNOWN_IRQ_EXIT)
+		leave(r, event, has, irq);
+	else if (has)
+		enter(r, event, irq);
+}
+
+/* Locks by those that record: a thread, or in interrupts the CPU. */
+static uint64_t owner_of(const struct ktread_event *event)
+{
+	return event->context == KTRX_CONTEXT_THREAD && event->thread ? event->thread
+								      : CPU_OWNER | event->cpu;
+}
+
+static void take_lock(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	const uint64_t owner = owner_of(event);
+	struct keyed_entry *entry;
+	uint64_t lock;
+
+	if (!wellknown_number(known, event, WELLKNOWN_OBJECT, &lock))
+		return;
+	if (known->kind == WELLKNOWN_LOCK_CONTEND) {
+		r->mistakes->contends++;
+		entry = put(r, &r->waits, owner);
+		if (entry && entry->count && entry->count != lock)
+			note(r, MISTAKE_CONTEND, event, entry->count);
+		if (entry)
+			entry->count = lock;
+		return;
+	}
+	entry = find(&r->waits, owner);
+	if (entry && entry->count == lock && known->kind != WELLKNOWN_LOCK_RELEASE)
+		keyed_remove(&r->waits, entry);
+	if (known->kind == WELLKNOWN_LOCK_ACQUIRE) {
+		entry = put(r, &r->locks, lock);
+		if (entry)
+			entry->count = owner;
+	} else if (known->kind == WELLKNOWN_LOCK_RELEASE) {
+		r->mistakes->releases++;
+		entry = find(&r->locks, lock);
+		if (entry && entry->count != owner && !(entry->count & CPU_OWNER) && !(owner & CPU_OWNER))
+			note(r, MISTAKE_RELEASE, event, lock);
+		drop(&r->locks, lock);
+	}
+}
+
+static void take_kind(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	switch (known->kind) {
+	case WELLKNOWN_SWITCH:
+		take_switch(r, event, known);
+		break;
+	case WELLKNOWN_BLOCK:
+		take_block(r, event, known);
+		break;
+	case WELLKNOWN_WAKE:
+		take_wake(r, event, known);
+		break;
+	case WELLKNOWN_CREATE:
+		take_create(r, event, known);
+		break;
+	case WELLKNOWN_EXIT:
+		take_exit(r, event, known);
+		break;
+	case WELLKNOWN_IRQ_ENTER:
+	case WELLKNOWN_IRQ_EXIT:
+		take_irq(r, event, known);
+		break;
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+	case WELLKNOWN_LOCK_RELEASE:
+	case WELLKNOWN_LOCK_FAIL:
+		take_lock(r, event, known);
+		break;
+	default:
+		break;
+	}
+}
+
+static void take(struct reading *r, const struct ktread_event *event)
+{
+	struct switched_change change;
+
+	if (event->cpu >= CPUS)
+		return;
+	if (event->lost || switched_change_of(event, &change))
+		forget_all(r);
+	if (event->thread == KTRX_THREAD_MAX)
+		note(r, MISTAKE_ID_ONES, event, event->thread);
+	take_kind(r, event, wellknown_of(&r->known, event));
+}
+
+static int read_all(struct reading *r)
+{
+	const struct ktread_info *info = ktread_info(r->trace);
+	const struct ktread_event *event;
+	int status = 0;
+
+	r->ticks = (uint64_t)(OVERLAP * (double)(info->frequency ? info->frequency : 1000000000u));
+	r->ticks += 2 * info->clock_largest;
+	forget_all(r);
+	r->whole = true;
+	for (uint32_t n = 0; n < info->rings; n++)
+		r->whole &= ktread_ring(r->trace, n)->overwritten == 0 &&
+			    ktread_ring(r->trace, n)->dropped == 0 && ktread_ring(r->trace, n)->cleared == 0;
+	while (!r->error && (status = ktread_next(r->trace, &event)) > 0)
+		take(r, event);
+	return r->error ? r->error : status < 0 ? status : ktread_rewind(r->trace);
+}
+
+int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
+{
+	struct reading *r = calloc(1, sizeof(*r));
+	int status = KTREAD_E_MEMORY;
+
+	memset(mistakes, 0, sizeof(*mistakes));
+	if (r) {
+		r->mistakes = mistakes;
+		r->trace = trace;
+		r->cpu = calloc(CPUS, sizeof(*r->cpu));
+		status = r->cpu ? read_all(r) : KTREAD_E_MEMORY;
+		forget(&r->running);
+		forget(&r->made);
+		forget(&r->locks);
+		forget(&r->waits);
+		free(r->cpu);
+		free(r);
+	}
+	return status;
+}
+
+/* At least a few, and one in ten of what there is of that kind. */
+static bool often(uint64_t count, uint64_t of)
+{
+	return count >= FEW && count >= of / 10;
+}
+
+bool mistakes_made(const struct mistakes *m, enum mistake mistake)
+{
+	const uint64_t count = m->of[mistake].count;
+
+	switch (mistake) {
+	case MISTAKE_ID_WIDE:
+	case MISTAKE_ID_ONES:
+	case MISTAKE_ID_ZERO:
+	case MISTAKE_ID_REUSED:
+	case MISTAKE_TWO_CPUS:
+		return count > 0;
+	case MISTAKE_SWAPPED:
+	case MISTAKE_PREVIOUS:
+	case MISTAKE_SAME:
+		return often(count, m->switches);
+	case MISTAKE_STATE_ZERO:
+		return m->has_state && m->states == 0 && m->switches >= SOME && m->blocks + m->wakes >= FEW;
+	case MISTAKE_BLOCK_ELSEWHERE:
+		return often(count, m->blocks);
+	case MISTAKE_WAKE_RUNNING:
+		return count >= FEW && count >= m->wakes / 2;
+	case MISTAKE_IRQ_EXIT:
+	case MISTAKE_IRQ_ENTER:
+		return often(count, m->enters);
+	case MISTAKE_RELEASE:
+		return often(count, m->releases);
+	case MISTAKE_CONTEND:
+		return often(count, m->contends);
+	case MISTAKES:
+		break;
+	}
+	return false;
+}
