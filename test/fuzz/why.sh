@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# ktrace why neither crashes nor hangs nor takes more than its share over traces that lie: COUNT damaged copies a story.
+# ktrace why neither crashes nor hangs nor takes more than its share over traces that lie: COUNT damaged copies a story. Nothing
+# that it says lasts longer than what is known (test/unit/why_property.h).
 . test/tap.sh
 
 count=${COUNT:-100}
@@ -10,6 +11,7 @@ for trace in "$tmp"/*.ktrx; do
 	story=$(basename "$trace" .ktrx)
 	mkdir "$tmp/$story"
 	build/test/cmd-mutate "$trace" "$count" "$tmp/$story" || exit 1
+	check "$story: no time is longer than what is known" env WHY_WORDS=1 build/test/asan/why_replay "$trace"
 	check "$story, $count damaged copies" build/test/asan/why_replay "$trace" "$tmp/$story"
 done
 check "what is no trace of the kind" build/test/asan/why_replay test/golden/bad test/golden/ktread

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # What ktrace why concludes from scripted events and tables. Each why_*.c is a test of detectors, but for why_many.
-WHY_TESTS := $(filter-out why_support why_many,$(basename $(notdir $(wildcard test/unit/why_*.c))))
-WHY_TEST_SRCS := test/unit/why_support.c test/unit/script.c test/unit/elf_file.c \
+WHY_TESTS := $(filter-out why_support why_property why_many,$(basename $(notdir $(wildcard test/unit/why_*.c))))
+WHY_TEST_SRCS := test/unit/why_support.c test/unit/why_property.c test/unit/script.c test/unit/elf_file.c \
 	$(patsubst %,host/ktread/%.c,format message types value) \
 	$(patsubst %,host/analyze/%.c,histogram keyed note privilege symbols symbols_image symbols_library threads wellknown) \
 	$(patsubst %,host/export/%.c,escape event_name json number output) $(wildcard host/why/*.c)

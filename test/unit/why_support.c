@@ -12,6 +12,7 @@
 
 #include "unit/elf_file.h"
 #include "unit/script.h"
+#include "unit/why_property.h"
 #include "unit/why_support.h"
 #include "why/report.h"
 
@@ -60,9 +61,14 @@ void why_kernel_file(const struct elf_file *file)
 
 const struct why_finding *why_judge(void)
 {
+	const char *broken;
+
 	if (!findings)
 		assert_int_equal(why_find(&findings, why_evidence_of_script()), 0);
 	assert_true(why_findings_count(findings) > 0);
+	broken = why_property_broken(evidence, findings, true);
+	if (broken)
+		fail_msg("%s", broken);
 	return why_findings_at(findings, 0);
 }
 
