@@ -27,7 +27,7 @@
 #define FLOW_MS	     10u /* what comes more often, by an interrupt that stays away, is a flow that is over */
 #define WAKERS	     3u	 /* shown */
 
-enum reason { NONE, BLOCKS, HOLDS, DEVICE, RHYTHM };
+enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM };
 
 struct case_of {
 	const struct why_rest *rest;
@@ -157,15 +157,34 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 		one->sure = WHY_LIKELY;
 }
 
+/*
+ * It sleeps for a lock that nobody holds: who gave it up did not wake it. The owner that was named when the wait began has a
+ * row, by which it has other locks or none.
+ */
+static void judge_free(const struct why_evidence *evidence, struct case_of *one)
+{
+	const struct ktrx_holder *row = &one->rest->thread->holder;
+	const bool told = one->rest->told && row->owner && !(evidence->missing_hooks & KTRX_HOOK_LOCK) &&
+			  evidence->left_out == 0;
+
+	if (told && one->rest->owner == 0 && row->state == KTRX_THREAD_WAITING &&
+	    one->ticks >= why_ms(evidence, LONG_MS))
+		one->reason = FREE;
+}
+
 static struct case_of judge(const struct why_evidence *evidence, const struct why_rests *rests,
 			    const struct why_rest *rest)
 {
 	struct case_of one = { .rest = rest, .sure = WHY_POSSIBLE };
 	bool doubtful;
 
-	if (rest->kind != KTRX_WAIT_EVENT && rest->kind != KTRX_WAIT_DEVICE)
+	if (rest->kind != KTRX_WAIT_EVENT && rest->kind != KTRX_WAIT_DEVICE && rest->kind != KTRX_WAIT_LOCK)
 		return one;
 	one.ticks = waited(evidence, rest, &doubtful);
+	if (rest->kind == KTRX_WAIT_LOCK) {
+		judge_free(evidence, &one);
+		return one;
+	}
 	judge_blocks(evidence, &one);
 	if (one.reason == NONE)
 		judge_rhythm(evidence, rests, &one);
@@ -189,6 +208,9 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 		why_finding_head(finding, "%s, and holds lock %s, for which %" PRIu32 " other%s", rest,
 				 why_say_object(evidence, one->rest->lock, lock, sizeof(lock)),
 				 one->rest->behind, one->rest->behind == 1 ? " waits" : "s wait");
+		return;
+	case FREE:
+		why_finding_head(finding, "%s, which nobody holds any more", rest);
 		return;
 	case HOLDS:
 		why_finding_head(finding, "%s, and holds lock %s", rest,

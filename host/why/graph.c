@@ -18,7 +18,8 @@ struct builder {
 	struct why_graph *graph;
 	struct held *held; /* by object, and the newest first */
 	uint32_t helds;
-	uint32_t room; /* edges that there is memory for */
+	bool by_cpus, by_threads; /* some are held, by their rows: the kernel tells when it takes them */
+	uint32_t room;		  /* edges that there is memory for */
 	int error;
 };
 
@@ -54,6 +55,10 @@ uint32_t why_node_id(const struct why_graph *graph, const struct why_evidence *e
 
 static void add_held(struct builder *builder, const struct ktrx_holder *holder, uint32_t node)
 {
+	if (holder->held_count && node < builder->graph->cpus)
+		builder->by_cpus = true;
+	else if (holder->held_count)
+		builder->by_threads = true;
 	for (uint32_t n = 0; n < KTRX_HELD; n++)
 		if (holder->held[n].object)
 			builder->held[builder->helds++] = (struct held){ .object = holder->held[n].object,
@@ -158,14 +163,16 @@ static const struct ktrx_holder *row_of_id(const struct builder *builder, uint32
 }
 
 /*
- * The owner that was named when the wait began, 0 if it holds the lock no more: where rows name locks that are held, and
- * the owner's row has room for all of its locks, the lock would be among them.
+ * The owner that was named when the wait began, 0 if it holds the lock no more: where rows of its kind name locks that are held,
+ * and its own row has room for all of its locks, the lock would be among them.
  */
 static uint32_t owner_still(const struct builder *builder, uint32_t owner)
 {
 	const struct ktrx_holder *row = row_of_id(builder, owner);
 
-	return builder->helds > 0 && row && row->held_count <= KTRX_HELD ? 0 : owner;
+	const bool told = owner & KTRX_HOLDER_CPU ? builder->by_cpus : builder->by_threads;
+
+	return told && row && row->held_count <= KTRX_HELD ? 0 : owner;
 }
 
 /* For a lock: to who has it, by the tables or by what was known when the wait began. */

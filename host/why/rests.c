@@ -78,8 +78,10 @@ static void add_edge(const struct why_evidence *evidence, const struct why_graph
 
 	if (!why_edge_is_lock(edge))
 		return;
-	if (from)
+	if (from) {
 		from->owner = why_node_id(graph, evidence, edge->to);
+		from->held = edge->held;
+	}
 	if (!to || edge->from < graph->cpus)
 		return;
 	if (to->behind++ && ticks <= to->behind_ticks)
@@ -195,7 +197,8 @@ const char *why_say_rest(const struct why_evidence *evidence, const struct why_r
 	else if (rest->object)
 		why_say_object(evidence, rest->object, what, sizeof(what));
 	if (rest->owner)
-		why_say(held, sizeof(held), ", which %s holds",
+		why_say(held, sizeof(held),
+			rest->held ? ", which %s holds" : ", which %s held when that began",
 			why_say_actor(evidence, rest->owner, owner, sizeof(owner)));
 	return why_say(buffer, size, "%s has waited%s%s%s%s%s%s",
 		       why_say_actor(evidence, rest->thread->id + 1, who, sizeof(who)),

@@ -15,8 +15,9 @@ struct why_rest {
 	uint64_t since, pc;	       /* stamp, where; 0 unknown */
 	uint8_t kind;		       /* KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
 	bool told;		       /* by the kernel's table, which names no deadline */
-	uint32_t owner;	 /* of a wait for a lock: who holds it, as struct ktrx_holder names it; 0 nobody */
-	uint32_t behind; /* threads that wait for a lock that it holds … */
+	uint32_t owner; /* of a wait for a lock: who holds it, as struct ktrx_holder names it; 0 nobody … */
+	bool held;	/* … by its row or its events; else it did when the wait began */
+	uint32_t behind;       /* threads that wait for a lock that it holds … */
 	uint64_t behind_ticks; /* … the first of them for so long … */
 	uint64_t lock;	       /* … that lock; else one that it holds; 0 none */
 	const struct why_thread *first;

@@ -85,7 +85,7 @@ static void irq_goes_on(uint64_t from_ms)
 	}
 }
 
-static void waker_lives(void)
+static struct ktrx_holder *waker_lives(void)
 {
 	struct ktrx_holder *row = why_thread_row(WAKER, "waker", KTRX_THREAD_WAITING, 1);
 
@@ -93,6 +93,7 @@ static void waker_lives(void)
 	row->deadline = (END_MS + 5) * MS;
 	script_event(OTHER, (END_MS - 6) * MS, 1, WAKER);
 	script_event(OTHER, (END_MS - 6) * MS + 100, 1, IDLE);
+	return row;
 }
 
 static void is_overdue(enum why_sure sure)
@@ -251,6 +252,32 @@ static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
 	why_says("far longer than ever before");
 }
 
+/* Its holder gave the lock up and holds another one now. */
+static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
+	waiter->owner = WAKER + 1;
+	why_holds(waker_lives(), 0x3000, MS);
+	is_overdue(WHY_POSSIBLE);
+	why_says("thread 7 (waiter) has waited 11.00 s for lock cache (0x2000), which nobody holds any more");
+}
+
+/* A kernel that tells who had a lock when a wait began, but never when one is taken. */
+static void an_owner_of_then_is_not_called_the_holder(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1000 * MS);
+	waiter->owner = WAKER + 1;
+	waker_lives();
+	is_idle(WHY_CERTAIN);
+	why_says("for lock cache (0x2000), which thread 6 (waker) held when that began");
+}
+
 /* ---- Until a time -------------------------------------------------------------------------------- */
 
 static void until(uint64_t deadline)
@@ -352,6 +379,8 @@ int main(void)
 		TEST(a_device_of_which_nothing_is_known_is_possibly_late),
 		TEST(a_slow_device_is_well),
 		TEST(a_device_that_always_answered_at_once_is_possibly_late),
+		TEST(a_lock_that_nobody_holds_is_possibly_overdue),
+		TEST(an_owner_of_then_is_not_called_the_holder),
 		TEST(a_time_that_is_long_over_is_overdue),
 		TEST(a_time_that_is_just_over_is_none),
 		TEST(a_time_before_the_sleep_is_none),
