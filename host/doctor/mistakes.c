@@ -170,10 +170,10 @@ static void take_switch(struct reading *r, const struct ktread_event *event, con
 	}
 	if (prev == next)
 		note(r, MISTAKE_SAME, event, next);
-	else if (ran != NOBODY && prev != ran && next == cpu->left)
-		note(r, MISTAKE_SWAPPED, event, next);
 	else if (ran != NOBODY && prev != ran && prev != 0 && ran != 0)
 		note(r, MISTAKE_PREVIOUS, event, prev);
+	if (ran != NOBODY && prev != ran && prev != next && next == cpu->left)
+		note(r, MISTAKE_SWAPPED, event, next);
 	cpu->left = prev;
 	if (ran != NOBODY)
 		end_overlap(r, event, ran);
@@ -414,8 +414,10 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_ID_REUSED:
 	case MISTAKE_TWO_CPUS:
 		return count > 0;
-	case MISTAKE_SWAPPED:
+	case MISTAKE_SWAPPED: /* which makes nearly all of them look so */
+		return count >= FEW && count >= m->switches - m->switches / 4;
 	case MISTAKE_PREVIOUS:
+		return often(count, m->switches) && !mistakes_made(m, MISTAKE_SWAPPED);
 	case MISTAKE_SAME:
 		return often(count, m->switches);
 	case MISTAKE_STATE_ZERO:
