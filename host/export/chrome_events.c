@@ -298,6 +298,18 @@ static char *put_end(struct writer *writer, struct row row, uint64_t stamp)
 		    : NULL;
 }
 
+/* Every second event of many traces is a call. */
+static void name_call(char *text, size_t size, const char *call, uint64_t number)
+{
+	size_t length = call ? base_utf8_cut(call, strlen(call), 60 < size ? 60 : size - 1) : 0;
+
+	if (call)
+		memcpy(text, call, length);
+	else
+		length = (size_t)(number_decimal(number_literal(text, "syscall_"), number) - text);
+	text[length] = '\0';
+}
+
 static void name_span(struct writer *writer, const struct spans_span *span, const struct ktread_event *event,
 		      char *text, size_t size)
 {
@@ -312,10 +324,7 @@ static void name_span(struct writer *writer, const struct spans_span *span, cons
 	case WELLKNOWN_SYSCALL_ENTER:
 		if (span->has_key && key <= UINT32_MAX)
 			call = ktread_syscall_name(writer->chrome->trace, (uint32_t)key);
-		if (call)
-			snprintf(text, size, "%.60s", call);
-		else
-			snprintf(text, size, "syscall_%llu", key);
+		name_call(text, size, call, key);
 		break;
 	case WELLKNOWN_IRQ_ENTER:
 		snprintf(text, size, "irq %llu%s%.*s", key, named ? " " : "", named,

@@ -90,8 +90,8 @@ char *escape_json(char *at, const char *bytes, size_t length)
 
 		size = 1;
 		if (byte >= 0x20 && byte < 0x7f) {
-			if (byte == '"' || byte == '\\')
-				*at++ = '\\';
+			*at = '\\';
+			at += byte == '"' || byte == '\\';
 			*at++ = (char)byte;
 			continue;
 		}

@@ -2,6 +2,7 @@
 #include "export/json.h"
 
 #include <ctype.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -20,6 +21,19 @@ char *json_put_string(char *at, const char *bytes, size_t length)
 
 char *json_put_name(char *at, const char *name)
 {
+	char *start = at;
+
+	/* Nearly all names are short and plain. */
+	*at++ = '"';
+	while (*name >= ' ' && *name <= '~' && *name != '"' && *name != '\\' &&
+	       at - start <= (ptrdiff_t)JSON_NAME)
+		*at++ = *name++;
+	if (*name == '\0') {
+		*at = '"';
+		return at + 1;
+	}
+	name -= at - start - 1;
+	at = start;
 	/* Four bytes past the cut tell whether a character reaches over it. */
 	return json_put_string(at, name, base_utf8_cut(name, strnlen(name, JSON_NAME + 4), JSON_NAME));
 }

@@ -19,6 +19,28 @@ static uint32_t width_of(uint8_t type)
 	return type < sizeof(width) ? width[type] : 0;
 }
 
+/* Copies of a known size are single instructions. */
+static uint64_t read_number(const unsigned char *from, uint32_t width)
+{
+	uint64_t whole;
+	uint32_t half;
+	uint16_t quarter;
+
+	switch (width) {
+	case 1:
+		return *from;
+	case 2:
+		memcpy(&quarter, from, sizeof(quarter));
+		return quarter;
+	case 4:
+		memcpy(&half, from, sizeof(half));
+		return half;
+	default:
+		memcpy(&whole, from, sizeof(whole));
+		return whole;
+	}
+}
+
 static uint64_t sign_extend(uint8_t type, uint64_t number)
 {
 	switch (type) {
@@ -64,7 +86,7 @@ int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *of
 		return ktread_fail(KTREAD_E_FORMAT, "field of unknown type %u", type);
 	if (left < width)
 		return past_payload();
-	memcpy(&value->number, event->payload + *offset, width);
+	value->number = read_number(event->payload + *offset, width);
 	value->number = sign_extend(type, value->number);
 	value->length = (uint16_t)width;
 	*offset += width;
@@ -74,13 +96,25 @@ int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *of
 int ktread_value(const struct ktread_event *event, uint32_t n, struct ktread_value *value)
 {
 	uint32_t offset = 0;
-	int status = 0;
 
 	if (n >= event->type->fields)
 		return ktread_fail(KTREAD_E_ARGUMENT, "%s has no field %u", event->type->name, n);
-	for (uint32_t i = 0; i <= n && status == 0; i++)
-		status = ktread_value_take(event, i, &offset, value);
-	return status;
+	/* Fields before it that have a width of their own are only stepped over. */
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t width = width_of(event->type->field[i].type);
+		int status = 0;
+
+		if (offset > event->payload_size)
+			return past_payload();
+		if (width == 0)
+			status = ktread_value_take(event, i, &offset, value);
+		if (status < 0)
+			return status;
+		offset += width;
+	}
+	if (offset > event->payload_size)
+		return past_payload();
+	return ktread_value_take(event, n, &offset, value);
 }
 
 int ktread_value_named(const struct ktread_event *event, const char *name, struct ktread_value *value)
