@@ -20,6 +20,8 @@
 #define KTRACE_PATIENCE_FIRST 200000u
 #define KTRACE_PATIENCE_NEXT  20000u
 
+#define KTRACE_DRIFT 10000u /* ticks in which clocks drift apart by one, at most: 100 ppm */
+
 #define KTRACE_BEATS_APART 10u /* where the frequency is unknown */
 #define KTRACE_A_SECOND	   10u /* measurements */
 #define KTRACE_RETRY	   10u /* a failed one is repeated after this part of the interval */
@@ -118,30 +120,48 @@ static int round_trip(uint64_t number, uint32_t patience, struct ktrx_clock_samp
 	return 1;
 }
 
-/* The quickest of all round trips; 0 if one was not answered. */
-static int best_trip(uint64_t session, struct ktrx_clock_sample *best)
+/*
+ * The quickest of the round trips that were answered. A hypervisor may take CPU 0 away after any of them; those before
+ * are as good as ever. Returns how many there were.
+ */
+static uint32_t best_trip(uint64_t session, struct ktrx_clock_sample *best)
 {
 	struct ktrx_clock_sample sample;
+	uint32_t round;
 
 	best->error = UINT64_MAX;
-	for (uint32_t round = 1; round <= KTRACE_ROUNDS; round++) {
+	for (round = 1; round <= KTRACE_ROUNDS; round++) {
 		if (!round_trip(session | round, round == 1 ? KTRACE_PATIENCE_FIRST : KTRACE_PATIENCE_NEXT,
 				&sample))
-			return 0;
+			break;
 		if (sample.error < best->error)
 			*best = sample;
 	}
-	return 1;
+	return round - 1;
 }
 
-/* The cell is ours alone. */
-static int measure_in_cell(struct ktrx_clock_sample *sample)
+/* The cell is ours alone. Returns how many round trips were answered. */
+static uint32_t measure_in_cell(struct ktrx_clock_sample *sample)
 {
 	uint64_t session = ((cell.ping >> KTRACE_ROUND_BITS) + 1) << KTRACE_ROUND_BITS;
-	int measured = best_trip(session, sample);
+	uint32_t answered = best_trip(session, sample);
 
 	ktrace_arch_publish(&cell.ping, session | KTRACE_ROUND_END);
-	return measured;
+	return answered;
+}
+
+/*
+ * Does the sample say more than what is known? The newest one is right to its error and to what the clocks have drifted
+ * since. Only a measurement that was broken off can be worse.
+ */
+static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
+{
+	const struct ktrx_clock_sample *newest;
+
+	if (row->samples == 0)
+		return 1;
+	newest = &row->sample[row->samples - 1];
+	return sample->error <= newest->error + (sample->stamp - newest->stamp) / KTRACE_DRIFT;
 }
 
 /* ---- What is kept -------------------------------------------------------------------------------- */
@@ -193,14 +213,14 @@ static int measure(uint32_t cpu)
 {
 	struct ktrx_clock *row = &rows.clock[cpu];
 	struct ktrx_clock_sample sample;
-	int measured;
+	uint32_t answered;
 
 	if (!ktrace_arch_compare_swap(&cell.owner, 0, cpu + 1))
 		return KTRACE_ERROR_BUSY;
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	measured = measure_in_cell(&sample);
+	answered = measure_in_cell(&sample);
 	ktrace_arch_publish(&cell.owner, 0);
-	if (!measured) {
+	if (answered == 0 || (answered < KTRACE_ROUNDS && !is_better(row, &sample))) {
 		*(volatile uint64_t *)&row->failed += 1;
 		return KTRACE_ERROR_BUSY;
 	}

@@ -58,9 +58,18 @@ static uint64_t as_counted(uint64_t ns, uint32_t cpu)
 	return ns + (uint64_t)(skew[cpu].ahead + (int64_t)((__int128)ns * skew[cpu].ppm / 1000000));
 }
 
+/* CPU 0 is taken away after so many answers, until the other CPU has given up; 0: never. */
+static atomic_int answers_left;
+static atomic_uint attempt;
+
 uint64_t skew_clock(void)
 {
-	return as_counted(now_ns(), skew_cpu);
+	uint64_t stamp = as_counted(now_ns(), skew_cpu);
+
+	if (skew_cpu == 0 && answers_left > 0 && --answers_left == 0)
+		for (unsigned during = attempt; attempt == during;)
+			sched_yield();
+	return stamp;
 }
 
 static void set_up(uint32_t clocks)
@@ -278,6 +287,54 @@ static void off_by_10_milliseconds_and_drifting(void **state)
 	clocks_are_measured(10000000, 100);
 }
 
+static void *serve_in_pieces(void *unused)
+{
+	(void)unused;
+	online(0);
+	serving = 1;
+	while (!over) {
+		ktrace_clock_serve();
+		sched_yield();
+	}
+	return NULL;
+}
+
+static void *measure_in_pieces(void *result)
+{
+	online(1);
+	for (uint32_t i = 0; i < ATTEMPTS && !over; i++) {
+		answers_left = 4; /* the last one is not given */
+		if (ktrace_clock_measure() == KTRACE_OK)
+			over = true;
+		attempt++;
+	}
+	*(bool *)result = over;
+	over = true;
+	return NULL;
+}
+
+/* CPU 0 answers three round trips of sixteen each time. */
+static void answered_round_trips_count_when_cpu_0_goes_away(void **state)
+{
+	pthread_t thread[2];
+	bool measured = false;
+
+	(void)state;
+	set_up(KTRACE_CLOCKS_ASKED);
+	skew[1].ahead = 5000000;
+	pthread_create(&thread[0], NULL, serve_in_pieces, NULL);
+	while (!serving)
+		sched_yield();
+	pthread_create(&thread[1], NULL, measure_in_pieces, &measured);
+	pthread_join(thread[1], NULL);
+	answers_left = 0;
+	attempt++;
+	pthread_join(thread[0], NULL);
+	assert_true(measured);
+	assert_int_equal(row(1)->samples, 1);
+	assert_in_range(llabs(row(1)->sample[0].offset + 5000000), 0, row(1)->sample[0].error);
+}
+
 /* CPU 0 sits in a critical section that CPU 1 wants as well, and takes no interrupt. */
 static void *hold(void *unused)
 {
@@ -410,6 +467,7 @@ int main(void)
 		cmocka_unit_test(off_by_a_microsecond),
 		cmocka_unit_test(off_by_100_microseconds),
 		cmocka_unit_test(off_by_10_milliseconds_and_drifting),
+		cmocka_unit_test(answered_round_trips_count_when_cpu_0_goes_away),
 		cmocka_unit_test(a_holder_of_a_spinlock_is_not_waited_for),
 		cmocka_unit_test(who_has_nothing_to_do_goes_on),
 		cmocka_unit_test(history_is_thinned),
