@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 extern __thread uint64_t bench_reserve __attribute__((tls_model("local-exec")));
-extern __thread uint64_t bench_ring __attribute__((tls_model("local-exec")));
+extern __thread struct ktrx_ring *bench_ring __attribute__((tls_model("local-exec")));
 extern __thread uint32_t bench_thread __attribute__((tls_model("local-exec")));
 extern __thread uint32_t bench_cpu;
 
@@ -27,18 +27,18 @@ extern __thread uint32_t bench_cpu;
 #define ktrace_arch_ring ktrace_arch_ring
 static inline struct ktrx_ring *ktrace_arch_ring(uint64_t word)
 {
-	uint64_t offset;
+	struct ktrx_ring *ring;
 
 	(void)word;
-	__asm__ volatile("movq %%fs:bench_ring@tpoff, %0" : "=r"(offset));
-	return (struct ktrx_ring *)((uint8_t *)ktrace_ring + offset);
+	__asm__ volatile("movq %%fs:bench_ring@tpoff, %0" : "=r"(ring));
+	return ring;
 }
 #endif
 
 #define ktrace_arch_online ktrace_arch_online
 static inline void ktrace_arch_online(uint32_t ring)
 {
-	bench_ring = ring * sizeof(struct ktrx_ring);
+	bench_ring = ktrace_ring + ring;
 }
 
 #define ktrace_arch_cpu ktrace_arch_cpu

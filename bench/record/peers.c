@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "peers.h"
 
+#include <ktrx/slot.h>
+
 #include "loops.h"
 
 #define SLOTS 8192u
@@ -68,6 +70,15 @@ static inline void added_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, 
 	store(&ring[mine % SLOTS], mine, a, b, c, d, e);
 }
 
+/* The same with the check that a record has. */
+static inline void checked_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e)
+{
+	uint64_t mine = 1, check = ktrx_check_first(a | (uint64_t)b << 32, c | (uint64_t)d << 32, e, 7, 0, 0);
+
+	__asm__ volatile("xaddq %0, %1" : "+r"(mine), "+m"(added_index) : : "memory", "cc");
+	store(&ring[mine % SLOTS], mine + check, a, b, c, d, e);
+}
+
 static inline void counter_read(void)
 {
 	uint64_t stamp = counter();
@@ -100,5 +111,6 @@ LOOPS(empty, BARRIER())
 LOOPS(counter, counter_read())
 LOOPS(floor, floor_record(FIVE_ARGUMENTS(i)))
 LOOPS(added, added_record(FIVE_ARGUMENTS(i)))
+LOOPS(add_check, checked_record(FIVE_ARGUMENTS(i)))
 LOOPS(locked, locked_record(FIVE_ARGUMENTS(i)))
 LOOPS(branch, EIGHT_TIMES(if (__builtin_expect(flag, 0)) counter_read();))

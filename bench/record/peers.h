@@ -23,6 +23,10 @@ void floor_busy(uint64_t n);
 void added_tight(uint64_t n);
 void added_busy(uint64_t n);
 
+/* The same with the check of a record over what is stored. */
+void add_check_tight(uint64_t n);
+void add_check_busy(uint64_t n);
+
 /* One ring reserved by a locked add, stamped by rdtscp. */
 void locked_tight(uint64_t n);
 void locked_busy(uint64_t n);

@@ -431,7 +431,7 @@ static void write_cpus(struct output *out, const struct summary *summary)
 static void write_rings(struct output *out, const struct summary *summary)
 {
 	output_format(out, "\n%-9s %10s %12s = %12s + %12s + %10s %10s %8s\n", "RING", "SLOTS", "PRODUCED",
-		      "OVERWRITTEN", "DECODED", "UNREADABLE", "REFUSED", "LAPPED");
+		      "OVERWRITTEN", "DECODED", "UNREADABLE", "REFUSED", "LAPPED>=");
 	for (uint32_t n = 0; n < ktread_info(summary->trace)->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(summary->trace, n);
 		char name[16];

@@ -20,7 +20,7 @@ enum ktread_columns_shape ktread_columns_shape_of(uint32_t coding, uint32_t key)
 		return KTREAD_SHAPE_EMPTY;
 	if (key == KTRX_STREAM_KEY_ODD)
 		return KTREAD_SHAPE_ODD;
-	if (coding == KTRX_STREAM_SLOTS_V2 && key >= KTRX_STREAM_KEY_MORE)
+	if (coding != KTRX_STREAM_SLOTS_V1 && key >= KTRX_STREAM_KEY_MORE)
 		return KTREAD_SHAPE_MORE;
 	return KTREAD_SHAPE_FIRST;
 }

@@ -6,8 +6,8 @@
  *
  * A slot's key says which group it is in, and the key's shape which of its words are taken apart how:
  *
- *	FIRST	a record, or a first slot		stamp, lead, generation; words 3 to 7
- *	MORE	a continuation whose check is right	generation; upper half of word 0, words 1 to 7
+ *	FIRST	a record, or a first slot		stamp, lead, lap; words 3 to 7
+ *	MORE	a continuation				lap; upper half of word 0, words 1 to 7
  *	EMPTY	32 zero bytes				nothing
  *	ODD	any other				words 0 to 7
  *
@@ -16,11 +16,13 @@
 #ifndef KTREAD_COLUMNS_H
 #define KTREAD_COLUMNS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "ktrx/slot.h"
 #include "ktrx/stream.h"
+#include "slot_form.h"
 
 #define KTREAD_COLUMNS_SLOTS (KTRX_STREAM_BLOCK_MAX / KTRX_SLOT_SIZE)
 /* No block's columns are longer: a slot takes less than 64 bytes even where each is in a group of its own. */
@@ -49,16 +51,27 @@ struct ktread_columns {
 	uint32_t order[KTREAD_COLUMNS_SLOTS];  /* slots by group */
 	uint32_t member[KTREAD_COLUMNS_SLOTS]; /* group of each slot */
 	uint32_t stamps, generations;
+	uint32_t first_lap;
 	uint32_t stamp[2][KTREAD_COLUMNS_SLOTS]; /* low and high halves of zigzag differences */
 	uint32_t lead[KTREAD_COLUMNS_SLOTS];
 	uint32_t generation[KTREAD_COLUMNS_SLOTS];
+	uint32_t lap[KTREAD_COLUMNS_SLOTS]; /* of each slot; modulo 256 without KTRX_STREAM_CHECKED */
+	bool regular
+		[KTREAD_COLUMNS_SLOTS]; /* a writer's: what of it is told from the rest need not be kept */
 	uint32_t value[KTREAD_COLUMNS_SLOTS];
 };
 
 /* What of one slot the next one is told by. */
 struct ktread_columns_trail {
 	uint64_t stamp;
-	uint32_t lead, generation, event;
+	uint32_t lead, lap, event;
+};
+
+/* Where slots of KTRX_STREAM_CHECKED lie: their laps are told from it. */
+struct ktread_columns_ring {
+	struct ktread_slot_form form;
+	uint64_t head;	   /* of the ring */
+	uint64_t position; /* of the first slot, in the ring */
 };
 
 static inline uint64_t ktread_words(const uint32_t *words)
@@ -68,14 +81,24 @@ static inline uint64_t ktread_words(const uint32_t *words)
 
 struct ktread_columns *ktread_columns_create(void);
 void ktread_columns_free(struct ktread_columns *columns);
-/* Of at most KTREAD_COLUMNS_SLOTS slots into KTREAD_COLUMNS_MAX bytes at `to`; returns how many it filled. */
-size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding, const uint32_t (*slot)[8],
+/*
+ * Of at most KTREAD_COLUMNS_SLOTS slots into KTREAD_COLUMNS_MAX bytes at `to`; returns how many it filled. `ring` is used
+ * with KTRX_STREAM_CHECKED alone.
+ */
+size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding,
+			     const struct ktread_columns_ring *ring, const uint32_t (*slot)[8],
 			     uint32_t slots, unsigned char *to);
 /* The reverse: 0, or KTREAD_E_FORMAT without a message where the bytes are not columns of so many slots. */
 int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const unsigned char *from,
 			  size_t size, uint32_t (*slot)[8], uint32_t slots);
 
 /* For both directions. */
+static inline void ktread_columns_words(const uint32_t *slot, uint64_t word[4])
+{
+	for (unsigned n = 0; n < 4; n++)
+		word[n] = ktread_words(slot + 2 * n);
+}
+
 enum ktread_columns_shape ktread_columns_shape_of(uint32_t coding, uint32_t key);
 /* Lists the slots of each group one behind the other. */
 void ktread_columns_order(struct ktread_columns *columns, uint32_t slots);

@@ -26,6 +26,10 @@ static bool get_groups(struct ktread_columns *columns, uint32_t coding, struct k
 	    columns->head.groups > slots)
 		return false;
 	columns->groups = columns->head.groups;
+	columns->first_lap = columns->head.generation;
+	if (coding == KTRX_STREAM_CHECKED &&
+	    !ktread_column_get_bytes(from, &columns->first_lap, sizeof(columns->first_lap)))
+		return false;
 	for (uint32_t g = 0; g < columns->groups; g++) {
 		uint16_t key;
 
@@ -113,36 +117,34 @@ static void lead_v1(const struct ktread_columns *columns, uint32_t (*slot)[8], u
 	}
 }
 
+/* Without check or second generation. */
 static void lead_first(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
 {
 	uint32_t kind = key & 1 ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE;
-	uint64_t word =
-		last->stamp << KTREAD_STAMP_SHIFT | (uint64_t)(key >> 1) << 16 | last->generation << 3 | kind;
+	uint64_t word = last->stamp << KTREAD_STAMP_SHIFT | (uint64_t)(key >> 1) << 16 |
+			(last->lap & 0xff) << 3 | kind;
 
 	slot[0] = (uint32_t)word;
 	slot[1] = (uint32_t)(word >> 32);
-	slot[2] = (last->lead & KTREAD_LEAD_MASK) | last->generation << KTREAD_LEAD_BITS;
+	slot[2] = last->lead & KTREAD_LEAD_MASK;
 }
 
 static void lead_more(uint32_t *slot, const struct ktread_columns_trail *last, uint32_t key)
 {
-	slot[0] |= (key & 1 ? KTRX_KIND_LAST : KTRX_KIND_MORE) | last->generation << 3;
-	slot[0] |= ktrx_check(ktread_words(slot), ktread_words(slot + 2), ktread_words(slot + 4),
-			      ktread_words(slot + 6))
-		   << 11;
+	slot[0] |= (key & 1 ? KTRX_KIND_LAST : KTRX_KIND_MORE) | (last->lap & 0xff) << 3;
 }
 
-static void lead_v2(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
+static void lead_v2(struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
 {
-	struct ktread_columns_trail last = { columns->head.stamp, columns->head.lead,
-					     columns->head.generation, 0 };
+	struct ktread_columns_trail last = { columns->head.stamp, columns->head.lead, columns->first_lap, 0 };
 	uint32_t taken = 0, generations = 0;
 
 	for (uint32_t n = 0; n < slots; n++) {
 		const struct ktread_columns_group *group = &columns->group[columns->member[n]];
 
 		if (group->shape <= KTREAD_SHAPE_MORE)
-			last.generation = (last.generation + columns->generation[generations++]) & 0xff;
+			last.lap += (uint32_t)(int8_t)columns->generation[generations++];
+		columns->lap[n] = last.lap;
 		if (group->shape == KTREAD_SHAPE_FIRST) {
 			last.stamp += stamp_difference(columns, taken);
 			last.lead ^= columns->lead[taken++];
@@ -153,6 +155,57 @@ static void lead_v2(const struct ktread_columns *columns, uint32_t (*slot)[8], u
 			memset(slot[n], 0, sizeof(slot[n]));
 		}
 	}
+}
+
+/* Puts in what slots of KTRX_SLOTS_COPIED are checked by. */
+static void check_copied(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
+{
+	for (uint32_t n = 0; n < slots; n++) {
+		uint32_t *words = slot[n];
+
+		if (columns->group[columns->member[n]].shape == KTREAD_SHAPE_FIRST)
+			words[2] |= columns->lap[n] << KTREAD_LEAD_BITS;
+		else if (columns->group[columns->member[n]].shape == KTREAD_SHAPE_MORE)
+			words[0] |= ktrx_check_copied(ktread_words(words), ktread_words(words + 2),
+						      ktread_words(words + 4), ktread_words(words + 6))
+				    << 11;
+	}
+}
+
+/* The checks of slots of KTRX_SLOTS_CHECKED, those of a record's first slot after its others. */
+static void check_checked(const struct ktread_columns *columns, uint32_t (*slot)[8], uint32_t slots)
+{
+	uint64_t rest = 0, check, word[4];
+
+	for (uint32_t n = slots; n-- > 0;) {
+		enum ktread_columns_shape shape = columns->group[columns->member[n]].shape;
+		uint32_t kind = KTRX_TAG_KIND(slot[n][0]);
+
+		ktread_columns_words(slot[n], word);
+		if (shape == KTREAD_SHAPE_MORE) {
+			check = ktrx_check_more(word, columns->lap[n]);
+			rest = ktrx_check_rest(kind == KTRX_KIND_LAST ? 0 : rest, check);
+			slot[n][0] |= (uint32_t)check & KTRX_TAG_CHECK_MASK;
+		} else if (shape == KTREAD_SHAPE_FIRST) {
+			check = ktrx_check_of_first(word, columns->lap[n],
+						    kind == KTRX_KIND_FIRST ? rest : 0);
+			slot[n][0] |= (uint32_t)check & KTRX_TAG_CHECK_MASK;
+			slot[n][2] |= (uint32_t)check & KTRX_W1_CHECK_MASK;
+		}
+	}
+}
+
+static void lead(struct ktread_columns *columns, uint32_t coding, uint32_t (*slot)[8], uint32_t slots)
+{
+	if (coding == KTRX_STREAM_SLOTS_V1) {
+		lead_v1(columns, slot, slots);
+		return;
+	}
+	lead_v2(columns, slot, slots);
+	if (coding == KTRX_STREAM_CHECKED)
+		check_checked(columns, slot, slots);
+	else
+		check_copied(columns, slot, slots);
 }
 
 static bool get_leads(struct ktread_columns *columns, uint32_t coding, struct ktread_column_source *from)
@@ -175,6 +228,6 @@ int ktread_columns_decode(struct ktread_columns *columns, uint32_t coding, const
 	for (uint32_t g = 0; g < columns->groups; g++)
 		if (!get_group(columns, &source, &columns->group[g], slot))
 			return KTREAD_E_FORMAT;
-	(coding == KTRX_STREAM_SLOTS_V1 ? lead_v1 : lead_v2)(columns, slot, slots);
+	lead(columns, coding, slot, slots);
 	return source.at == source.end ? 0 : KTREAD_E_FORMAT;
 }

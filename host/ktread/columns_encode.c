@@ -71,8 +71,8 @@ static void survey_v1(struct ktread_columns *columns, const uint32_t (*slot)[8],
 	}
 }
 
-/* A first slot as a writer leaves it: its kind, zeros and both generations are in order. */
-static bool is_regular_first(const uint32_t *slot)
+/* First slots of KTRX_SLOTS_COPIED as a writer leaves them: kind, zeros and both generations are in order. */
+static bool is_copied_first(const uint32_t *slot)
 {
 	uint32_t kind = KTRX_TAG_KIND(slot[0]);
 
@@ -80,26 +80,92 @@ static bool is_regular_first(const uint32_t *slot)
 	       slot[2] >> KTREAD_LEAD_BITS == (KTRX_TAG_GENERATION(slot[0]) & 0x7f);
 }
 
-static bool is_regular_more(const uint32_t *slot)
+static bool is_copied_more(const uint32_t *slot)
 {
 	uint32_t kind = KTRX_TAG_KIND(slot[0]);
 
 	return (kind == KTRX_KIND_MORE || kind == KTRX_KIND_LAST) &&
-	       KTRX_TAG_CHECK(slot[0]) == ktrx_check(ktread_words(slot), ktread_words(slot + 2),
-						     ktread_words(slot + 4), ktread_words(slot + 6));
+	       KTRX_TAG_CHECK(slot[0]) == ktrx_check_copied(ktread_words(slot), ktread_words(slot + 2),
+							    ktread_words(slot + 4), ktread_words(slot + 6));
 }
 
-static void add_generation(struct ktread_columns *columns, struct ktread_columns_trail *last,
-			   const uint32_t *slot)
+static void judge_copied(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
 {
-	uint32_t generation = KTRX_TAG_GENERATION(slot[0]);
-
-	if (columns->generations == 0) {
-		columns->head.generation = (uint16_t)generation;
-		last->generation = generation;
+	for (uint32_t n = 0; n < slots; n++) {
+		columns->regular[n] = is_copied_first(slot[n]) || is_copied_more(slot[n]);
+		columns->lap[n] = KTRX_TAG_GENERATION(slot[n][0]);
 	}
-	columns->generation[columns->generations++] = (generation - last->generation) & 0xff;
-	last->generation = generation;
+}
+
+/*
+ * *lap: the newest one that a slot of the block can be of and that its generation agrees with. False if that is so long
+ * ago that differences of 8 bits with sign might not tell it.
+ */
+static bool find_lap(const struct ktread_columns_ring *ring, uint32_t n, const uint32_t *slot, uint32_t *lap)
+{
+	uint64_t newest = ring->head - 1, mask = (UINT64_C(1) << ring->form.shift) - 1;
+	uint64_t index = newest - ((newest - (ring->position + n)) & mask);
+	uint32_t now = ktrx_lap(ring->form.ring, index, ring->form.shift);
+	uint32_t age = (now - KTRX_TAG_GENERATION(slot[0])) & 0xffu;
+
+	*lap = now - age;
+	return age < 127;
+}
+
+/* What is known, going backwards, of the record that slots are of. */
+struct rest {
+	uint64_t check;
+	bool whole; /* its last slot was seen, and all since are regular */
+};
+
+static bool is_checked_more(const uint64_t *word, uint32_t lap, struct rest *rest)
+{
+	uint64_t check = ktrx_check_more(word, lap);
+	bool last = KTRX_TAG_KIND(word[0]) == KTRX_KIND_LAST;
+
+	rest->whole = (last || rest->whole) && ((check ^ word[0]) & KTRX_TAG_CHECK_MASK) == 0;
+	rest->check = ktrx_check_rest(last ? 0 : rest->check, check);
+	return ((check ^ word[0]) & KTRX_TAG_CHECK_MASK) == 0;
+}
+
+static bool is_checked_first(const uint64_t *word, uint32_t lap, const struct rest *rest)
+{
+	if (KTRX_TAG_KIND(word[0]) == KTRX_KIND_FIRST)
+		return rest->whole && ktrx_first_is_checked(word, lap, rest->check);
+	return KTRX_TAG_KIND(word[0]) == KTRX_KIND_SINGLE && ktrx_first_is_checked(word, lap, 0);
+}
+
+static void judge_checked(struct ktread_columns *columns, const struct ktread_columns_ring *ring,
+			  const uint32_t (*slot)[8], uint32_t slots)
+{
+	struct rest rest = { 0 };
+
+	for (uint32_t n = slots; n-- > 0;) {
+		uint32_t kind = KTRX_TAG_KIND(slot[n][0]), lap;
+		uint64_t word[4];
+
+		ktread_columns_words(slot[n], word);
+		columns->regular[n] = false;
+		if (!find_lap(ring, n, slot[n], &lap)) {
+			rest.whole = false;
+		} else if (kind == KTRX_KIND_MORE || kind == KTRX_KIND_LAST) {
+			columns->regular[n] = is_checked_more(word, lap, &rest);
+		} else {
+			columns->regular[n] = is_checked_first(word, lap, &rest);
+			rest.whole = false;
+		}
+		columns->lap[n] = lap;
+	}
+}
+
+static void add_lap(struct ktread_columns *columns, struct ktread_columns_trail *last, uint32_t lap)
+{
+	if (columns->generations == 0) {
+		columns->head.generation = (uint16_t)(lap & 0xff);
+		columns->first_lap = last->lap = lap;
+	}
+	columns->generation[columns->generations++] = (lap - last->lap) & 0xff;
+	last->lap = lap;
 }
 
 static void add_first(struct ktread_columns *columns, struct ktread_columns_trail *last, const uint32_t *slot)
@@ -115,30 +181,47 @@ static void add_first(struct ktread_columns *columns, struct ktread_columns_trai
 	add_stamp(columns,
 		  (uint64_t)((int64_t)((stamp - last->stamp) << KTREAD_STAMP_SHIFT) >> KTREAD_STAMP_SHIFT),
 		  lead ^ last->lead);
-	add_generation(columns, last, slot);
 	last->stamp = stamp;
 	last->lead = lead;
 	last->event = KTRX_W0_EVENT(slot[0]);
 }
 
+/* Slots that were judged. */
 static void survey_v2(struct ktread_columns *columns, const uint32_t (*slot)[8], uint32_t slots)
 {
 	struct ktread_columns_trail last = { 0 };
 
+	columns->first_lap = 0;
 	for (uint32_t n = 0; n < slots; n++) {
 		uint32_t kind = KTRX_TAG_KIND(slot[n][0]), key;
 
-		if (is_regular_first(slot[n])) {
+		if (!columns->regular[n]) {
+			join_group(columns, KTRX_STREAM_SLOTS_V2, n, odd_key(slot[n]));
+			continue;
+		}
+		add_lap(columns, &last, columns->lap[n]);
+		if (kind == KTRX_KIND_SINGLE || kind == KTRX_KIND_FIRST) {
 			add_first(columns, &last, slot[n]);
 			key = last.event << 1 | (kind == KTRX_KIND_FIRST);
-		} else if (is_regular_more(slot[n])) {
-			add_generation(columns, &last, slot[n]);
-			key = KTRX_STREAM_KEY_MORE | last.event << 1 | (kind == KTRX_KIND_LAST);
 		} else {
-			key = odd_key(slot[n]);
+			key = KTRX_STREAM_KEY_MORE | last.event << 1 | (kind == KTRX_KIND_LAST);
 		}
 		join_group(columns, KTRX_STREAM_SLOTS_V2, n, key);
 	}
+}
+
+static void survey(struct ktread_columns *columns, uint32_t coding, const struct ktread_columns_ring *ring,
+		   const uint32_t (*slot)[8], uint32_t slots)
+{
+	if (coding == KTRX_STREAM_SLOTS_V1) {
+		survey_v1(columns, slot, slots);
+		return;
+	}
+	if (coding == KTRX_STREAM_CHECKED)
+		judge_checked(columns, ring, slot, slots);
+	else
+		judge_copied(columns, slot, slots);
+	survey_v2(columns, slot, slots);
 }
 
 static unsigned char *put_word(struct ktread_columns *columns, unsigned char *to,
@@ -166,18 +249,23 @@ static unsigned char *put_group(struct ktread_columns *columns, unsigned char *t
 	return to;
 }
 
-size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding, const uint32_t (*slot)[8],
+size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding,
+			     const struct ktread_columns_ring *ring, const uint32_t (*slot)[8],
 			     uint32_t slots, unsigned char *to)
 {
 	const unsigned char *start = to;
 
 	columns->head = (struct ktrx_stream_columns){ 0 };
 	columns->groups = columns->stamps = columns->generations = 0;
-	(coding == KTRX_STREAM_SLOTS_V1 ? survey_v1 : survey_v2)(columns, slot, slots);
+	survey(columns, coding, ring, slot, slots);
 	ktread_columns_order(columns, slots);
 	columns->head.groups = (uint16_t)columns->groups;
 	memcpy(to, &columns->head, sizeof(columns->head));
 	to += sizeof(columns->head);
+	if (coding == KTRX_STREAM_CHECKED) {
+		memcpy(to, &columns->first_lap, sizeof(columns->first_lap));
+		to += sizeof(columns->first_lap);
+	}
 	for (uint32_t g = 0; g < columns->groups; g++) {
 		memcpy(to, &columns->group[g].key, sizeof(columns->group[g].key));
 		to += sizeof(columns->group[g].key);
@@ -187,7 +275,7 @@ size_t ktread_columns_encode(struct ktread_columns *columns, uint32_t coding, co
 	to = ktread_column_put_values(to, columns->stamp[0], columns->stamps);
 	to = ktread_column_put_values(to, columns->stamp[1], columns->stamps);
 	to = ktread_column_put_values(to, columns->lead, columns->stamps);
-	if (coding == KTRX_STREAM_SLOTS_V2)
+	if (coding != KTRX_STREAM_SLOTS_V1)
 		to = ktread_column_put_values(to, columns->generation, columns->generations);
 	for (uint32_t g = 0; g < columns->groups; g++)
 		to = put_group(columns, to, &columns->group[g], slot);

@@ -179,14 +179,14 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 		      uint32_t count)
 {
 	struct ktread_v2_ring *ring = &follow->ring;
-	const uint32_t shift = ring->place->row.shift;
+	const struct ktread_slot_form *form = &ring->place->form;
 	const uint64_t start = ring->index, end = start + count;
 
 	while (ring->index < end) {
 		uint64_t(*slot)[4] = look->scratch + (ring->index - start);
 		uint64_t left = end - ring->index;
-		uint32_t slots = ktread_slot_is_first(slot[0], ring->index, shift)
-					 ? ktread_slot_record(slot, ring->index, shift, left)
+		uint32_t slots = ktread_slot_is_first(form, slot[0], ring->index)
+					 ? ktread_slot_record(form, slot, ring->index, left)
 					 : 0;
 
 		if (slots) {
@@ -195,13 +195,13 @@ static int go_through(struct ktread_follow_ring *follow, const struct ktread_fol
 			ring->index += slots;
 			if (take(follow, slot, index, slots) < 0)
 				return KTREAD_E_MEMORY;
-		} else if (is_void(slot[0], ring->index, shift)) {
+		} else if (is_void(slot[0], ring->index, form->shift)) {
 			ring->index++;
 			ring->lost++;
 			ring->invalid++;
 		} else if (left < KTRX_RECORD_MAX_SLOTS && end < follow->head && ring->index > start) {
 			return 1; /* may go on behind what was read */
-		} else if (ktread_slot_is_continuation(slot[0], ring->index, shift)) {
+		} else if (ktread_slot_is_continuation(form, slot[0], ring->index)) {
 			skip_continuation(follow);
 		} else if (!pass_over(follow, look)) {
 			return 0;
@@ -291,8 +291,8 @@ static int revisit_one(struct ktread_follow_ring *follow, uint32_t n, uint32_t m
 		ring->invalid++;
 		return 1;
 	}
-	if (ktread_slot_is_first(slot[0], index, ring->place->row.shift))
-		slots = ktread_slot_record(slot, index, ring->place->row.shift, run);
+	if (ktread_slot_is_first(&ring->place->form, slot[0], index))
+		slots = ktread_slot_record(&ring->place->form, slot, index, run);
 	if (slots == 0)
 		return 0;
 	/* Stands apart from what the ring yields now. */

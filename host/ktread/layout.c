@@ -216,6 +216,7 @@ static int open_ring(struct ktread_layout *layout, const struct ktread_resolver 
 			row->where != KTRX_WHERE_NONE;
 	if (!place->usable)
 		return 0;
+	place->form = (struct ktread_slot_form){ layout->root.slot_format, n, row->shift };
 	place->row_physical = region_physical(&section->region, n * stride);
 	status = ktread_region_open(&place->slots, layout->memory, resolver, row->where, row->extents,
 				    row->address, ktread_ring_slots(place) * KTRX_SLOT_SIZE);

@@ -9,6 +9,7 @@
 #include "ktrx/slot.h"
 #include "region.h"
 #include "root.h"
+#include "slot_form.h"
 
 struct ktread_section {
 	struct ktrx_section row; /* as found */
@@ -18,6 +19,7 @@ struct ktread_section {
 struct ktread_ring_place {
 	struct ktrx_ring row; /* as found */
 	struct ktread_region slots;
+	struct ktread_slot_form form;
 	uint64_t word_physical; /* of the reserve word, UINT64_MAX if it is `row.word` or unknown */
 	uint64_t head;		/* index of the next free slot when it was looked at */
 	uint64_t row_physical;	/* of `row`, UINT64_MAX if unknown */

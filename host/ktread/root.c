@@ -37,6 +37,8 @@ int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktr
 	if (root->flags & KTRX_FLAGS_NEEDED)
 		return bad(memory, physical,
 			   "has a flag of a later version, which has to be known to read it");
+	if (root->slot_format > KTRX_SLOTS_CHECKED)
+		return bad(memory, physical, "unknown format of slots: written by a later ktrace");
 	if (root->root_size < fixed || root->root_size > KTREAD_ROOT_MAX || root->table < fixed ||
 	    root->table > root->root_size ||
 	    root->sections > (root->root_size - root->table) / sizeof(struct ktrx_section))

@@ -5,10 +5,11 @@
 
 #define SEARCH_SLOTS 256u
 
-static bool is_anchor(const uint64_t *slot, uint64_t index, uint32_t shift)
+static bool is_anchor(const struct ktread_ring_place *place, const uint64_t *slot, uint64_t index)
 {
-	return ktread_slot_is_first(slot, index, shift) && KTRX_TAG_KIND(slot[0]) == KTRX_KIND_SINGLE &&
-	       KTRX_W0_EVENT(slot[0]) == KTRX_EVENT_ANCHOR && ktread_anchor_agrees(slot);
+	return ktread_slot_is_first(&place->form, slot, index) &&
+	       KTRX_TAG_KIND(slot[0]) == KTRX_KIND_SINGLE && KTRX_W0_EVENT(slot[0]) == KTRX_EVENT_ANCHOR &&
+	       ktread_anchor_agrees(slot);
 }
 
 static int read_slot(const struct ktread_ring_place *place, uint64_t index, uint64_t *slot)
@@ -47,7 +48,7 @@ static int search(const struct ktread_ring_place *place, uint64_t begin, uint64_
 		if (status < 0)
 			return status;
 		for (uint64_t n = 0; n < count; n++, index++)
-			if (is_anchor(slot[n], index, place->row.shift)) {
+			if (is_anchor(place, slot[n], index)) {
 				struct ktrx_anchor anchor = ktread_anchor_of(slot[n]);
 
 				*reference = before(&anchor);
@@ -73,7 +74,7 @@ static int walk_back(const struct ktread_ring_place *place, uint64_t index, uint
 		if (status < 0)
 			return status;
 		start->missing_index = index;
-		if (!is_anchor(slot, index, place->row.shift))
+		if (!is_anchor(place, slot, index))
 			return 0;
 		anchor = ktread_anchor_of(slot);
 		start->reference = start->missing_stamp = before(&anchor);

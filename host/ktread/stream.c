@@ -76,7 +76,7 @@ static bool is_sound(const struct stream *stream, const struct ktrx_stream_block
 		return false;
 	if (block->coding == KTRX_STREAM_END)
 		return block->size == 0 && block->length == 0;
-	return block->coding <= KTRX_STREAM_SLOTS_V2 && block->size > 0 && block->size <= SIZE_MAX_OF &&
+	return block->coding <= KTRX_STREAM_CHECKED && block->size > 0 && block->size <= SIZE_MAX_OF &&
 	       block->length > 0 && block->length <= KTRX_STREAM_BLOCK_MAX &&
 	       (block->coding == KTRX_STREAM_BYTES || block->length % KTRX_SLOT_SIZE == 0) &&
 	       block->length <= stream->head.length && block->position <= stream->head.length - block->length;

@@ -25,6 +25,7 @@ struct stretch {
 	uint64_t start, bytes;
 	uint64_t oldest; /* block to begin with */
 	uint32_t coding;
+	struct ktread_columns_ring ring; /* of slots of version 2 */
 };
 
 /* The bytes to write: a dump, or bare records. */
@@ -58,7 +59,10 @@ static void add_stretch(struct dump *dump, uint32_t coding, uint64_t start, uint
 {
 	if (bytes >= KTRX_SLOT_SIZE)
 		dump->stretch[dump->stretches++] =
-			(struct stretch){ start, bytes / KTRX_SLOT_SIZE * KTRX_SLOT_SIZE, oldest, coding };
+			(struct stretch){ .start = start,
+					  .bytes = bytes / KTRX_SLOT_SIZE * KTRX_SLOT_SIZE,
+					  .oldest = oldest,
+					  .coding = coding };
 }
 
 static void describe_v1(struct dump *dump, const struct ktread *trace)
@@ -94,14 +98,20 @@ static void describe_v2(struct dump *dump)
 		dump->length = length;
 	for (uint32_t n = 0; n < layout->rings; n++) {
 		const struct ktread_ring_place *place = &layout->ring[n];
+		uint32_t coding = place->form.format == KTRX_SLOTS_COPIED ? KTRX_STREAM_SLOTS_V2
+									  : KTRX_STREAM_CHECKED,
+			 before = dump->stretches;
 		uint64_t oldest;
 
 		/* A ring in pieces, which no dump has, is written as bytes. */
 		if (!place->usable || place->slots.pieces != 1)
 			continue;
 		oldest = ktread_ring_begin(place, place->head) & (ktread_ring_slots(place) - 1);
-		add_stretch(dump, KTRX_STREAM_SLOTS_V2, place->slots.piece[0].physical,
-			    place->slots.piece[0].readable, oldest * KTRX_SLOT_SIZE / dump->block);
+		add_stretch(dump, coding, place->slots.piece[0].physical, place->slots.piece[0].readable,
+			    oldest * KTRX_SLOT_SIZE / dump->block);
+		if (dump->stretches > before)
+			dump->stretch[before].ring =
+				(struct ktread_columns_ring){ place->form, place->head, 0 };
 	}
 }
 
@@ -237,8 +247,11 @@ static bool is_zero(const unsigned char *bytes, uint32_t length)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, length - 1) == 0;
 }
 
-/* Writes `length` bytes of the dump's memory from `start` on as a block. */
-static int put_block(struct writer *writer, uint32_t coding, uint64_t start, uint32_t length)
+/*
+ * Writes `length` bytes of the dump's memory from `start` on as a block. `ring`: where slots of version 2 lie, else NULL.
+ */
+static int put_block(struct writer *writer, uint32_t coding, const struct ktread_columns_ring *ring,
+		     uint64_t start, uint32_t length)
 {
 	const struct dump *dump = writer->dump;
 	const unsigned char *content = writer->bytes;
@@ -252,7 +265,7 @@ static int put_block(struct writer *writer, uint32_t coding, uint64_t start, uin
 	if (status < 0 || is_zero(writer->bytes, length))
 		return status;
 	if (coding != KTRX_STREAM_BYTES) {
-		size = ktread_columns_encode(writer->columns, coding,
+		size = ktread_columns_encode(writer->columns, coding, ring,
 					     (const uint32_t(*)[8])(const void *)writer->bytes,
 					     length / KTRX_SLOT_SIZE, writer->content);
 		content = writer->content;
@@ -275,7 +288,7 @@ static int put_bytes(struct writer *writer, uint64_t start, uint64_t end)
 		uint32_t length =
 			end - start < KTRX_STREAM_BLOCK_MAX ? (uint32_t)(end - start) : KTRX_STREAM_BLOCK_MAX;
 
-		status = put_block(writer, KTRX_STREAM_BYTES, start, length);
+		status = put_block(writer, KTRX_STREAM_BYTES, NULL, start, length);
 		start += length;
 	}
 	return status;
@@ -301,8 +314,10 @@ static int put_slots(struct writer *writer, const struct stretch *stretch, uint6
 	uint64_t blocks = (stretch->bytes + writer->dump->block - 1) / writer->dump->block;
 	uint64_t skip = (stretch->oldest + n) % blocks * writer->dump->block;
 	uint64_t left = stretch->bytes - skip;
+	struct ktread_columns_ring ring = stretch->ring;
 
-	return put_block(writer, stretch->coding, stretch->start + skip,
+	ring.position = skip / KTRX_SLOT_SIZE;
+	return put_block(writer, stretch->coding, &ring, stretch->start + skip,
 			 left < writer->dump->block ? (uint32_t)left : writer->dump->block);
 }
 

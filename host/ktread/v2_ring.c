@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /* Reading one ring of version 2. */
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "stamps.h"
 #include "v2_ring.h"
 
-#define SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
+#define RUNNING_SLOTS 256u /* of a running guest that are read together */
+#define SLOT_WORDS    (KTRX_SLOT_SIZE / sizeof(uint64_t))
 
 static size_t buffer_bytes(const struct ktread_v2_ring *ring)
 {
@@ -55,39 +57,6 @@ void ktread_v2_ring_restart(struct ktread_v2_ring *ring)
 	ring->decoded = ring->invalid = ring->disordered = 0;
 	ring->items = ring->ready = 0;
 	ring->unsaid = 0;
-}
-
-bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift)
-{
-	uint32_t generation = ktrx_generation(index, shift);
-	uint32_t tag = (uint32_t)slot[0] & 0xffffu;
-
-	return (tag == (KTRX_KIND_SINGLE | generation << 3) || tag == (KTRX_KIND_FIRST | generation << 3)) &&
-	       KTRX_W1_GENERATION(slot[1]) == (generation & 0x7fu);
-}
-
-bool ktread_slot_is_continuation(const uint64_t *slot, uint64_t index, uint32_t shift)
-{
-	uint32_t kind = KTRX_TAG_KIND(slot[0]);
-
-	return (kind == KTRX_KIND_MORE || kind == KTRX_KIND_LAST) &&
-	       KTRX_TAG_GENERATION(slot[0]) == ktrx_generation(index, shift) &&
-	       KTRX_TAG_CHECK(slot[0]) == ktrx_check(slot[0], slot[1], slot[2], slot[3]);
-}
-
-uint32_t ktread_slot_record(uint64_t (*slot)[4], uint64_t index, uint32_t shift, uint64_t most)
-{
-	if (KTRX_TAG_KIND(slot[0][0]) == KTRX_KIND_SINGLE)
-		return 1;
-	if (most > KTRX_RECORD_MAX_SLOTS)
-		most = KTRX_RECORD_MAX_SLOTS;
-	for (uint32_t n = 1; n < most; n++) {
-		if (!ktread_slot_is_continuation(slot[n], index + n, shift))
-			return 0;
-		if (KTRX_TAG_KIND(slot[n][0]) == KTRX_KIND_LAST)
-			return n + 1;
-	}
-	return 0;
 }
 
 static uint32_t record_cpu(const struct ktread_v2_ring *ring, const uint64_t *slot)
@@ -153,7 +122,8 @@ static void skip_slots(struct ktread_v2_ring *ring, uint64_t count)
 /* Looks through `count` slots read into the window, `dropped` of which may have changed meanwhile. */
 static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t dropped)
 {
-	const uint32_t shift = ring->place->row.shift, carried = KTREAD_CARRY(ring->reorder);
+	const struct ktread_slot_form *form = &ring->place->form;
+	const uint32_t carried = KTREAD_CARRY(ring->reorder);
 	uint64_t(*window)[4] = ring->buffer + carried;
 	const uint64_t start = ring->index, end = start + count;
 
@@ -162,11 +132,11 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 	while (ring->index < end) {
 		uint32_t n = (uint32_t)(ring->index - start), slots;
 
-		if (!ktread_slot_is_first(window[n], ring->index, shift)) {
+		if (!ktread_slot_is_first(form, window[n], ring->index)) {
 			skip_slots(ring, 1);
 			continue;
 		}
-		slots = ktread_slot_record(window + n, ring->index, shift, count - n);
+		slots = ktread_slot_record(form, window + n, ring->index, count - n);
 		if (slots == 0 && count - n < KTRX_RECORD_MAX_SLOTS && end < ring->head && n > 0)
 			return; /* it may go on behind the window: read it again from its first slot */
 		if (slots == 0) {
@@ -178,8 +148,8 @@ static void parse_window(struct ktread_v2_ring *ring, uint32_t count, uint64_t d
 	}
 }
 
-int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
-		      uint64_t count)
+static int read_once(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
+		     uint64_t count)
 {
 	uint64_t slots = ktread_ring_slots(place), position = index & (slots - 1);
 	uint64_t straight = count < slots - position ? count : slots - position;
@@ -189,6 +159,41 @@ int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uin
 	if (status == 0 && straight < count)
 		status = ktread_region_read(&place->slots, 0, slot + straight,
 					    (count - straight) * KTRX_SLOT_SIZE);
+	return status;
+}
+
+/*
+ * A writer stores a slot's first word last, so its other words must be loaded after that one; copying promises no order.
+ * Hence slots of a running guest are read twice: the words of the second reading belong to the first word of the first.
+ * A slot whose first word has changed in between counts as not written yet.
+ */
+static int read_running(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
+			uint64_t count)
+{
+	uint64_t first[RUNNING_SLOTS];
+	int status = read_once(place, index, slot, count);
+
+	for (uint64_t n = 0; n < count && status == 0; n++)
+		first[n] = slot[n][0];
+	atomic_thread_fence(memory_order_acquire);
+	if (status == 0)
+		status = read_once(place, index, slot, count);
+	for (uint64_t n = 0; n < count && status == 0; n++)
+		if (slot[n][0] != first[n])
+			slot[n][0] = KTRX_KIND_EMPTY;
+	return status;
+}
+
+int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
+		      uint64_t count)
+{
+	int status = 0;
+
+	if (!place->slots.memory->live)
+		return read_once(place, index, slot, count);
+	for (uint64_t n = 0; n < count && status == 0; n += RUNNING_SLOTS)
+		status = read_running(place, index + n, slot + n,
+				      count - n < RUNNING_SLOTS ? count - n : RUNNING_SLOTS);
 	return status;
 }
 

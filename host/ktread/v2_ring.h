@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * One ring of version 2, read through a window. Each slot must carry the generation of its index, in both
- * places of a first slot and with the check of a continuation; records must be whole. What fails is counted,
- * slot by slot: produced = overwritten + decoded + invalid.
+ * One ring of version 2, read through a window. Each slot must carry the generation of its index and the right check
+ * (slot_form.h); records must be whole. What fails is counted, slot by slot: produced = overwritten + decoded + invalid.
  *
  * Items come sorted by stamp within a window of KTREAD_REORDER records, because nested interrupts stamp later
  * slots earlier. Records held back for that are carried, with their slots, from one filling to the next; long
@@ -75,12 +74,10 @@ static inline const unsigned char *ktread_v2_ring_payload(struct ktread_v2_ring 
  */
 bool ktread_v2_ring_stamp(struct ktread_v2_ring *ring, const uint64_t *slot, uint64_t *stamp);
 
-/* The slot checks, for those that look at single slots. */
-bool ktread_slot_is_first(const uint64_t *slot, uint64_t index, uint32_t shift);
-bool ktread_slot_is_continuation(const uint64_t *slot, uint64_t index, uint32_t shift);
-/* Slots of the record whose first slot lies here, of at most `most`; 0 if it is not whole. */
-uint32_t ktread_slot_record(uint64_t (*slot)[4], uint64_t index, uint32_t shift, uint64_t most);
-/* Reads `count` slots from `index` on, which may wrap around. */
+/*
+ * Reads `count` slots from `index` on, which may wrap around. Whoever reads a running guest must look at the head after
+ * that: slots may have been overwritten.
+ */
 int ktread_slots_read(const struct ktread_ring_place *place, uint64_t index, uint64_t (*slot)[4],
 		      uint64_t count);
 

@@ -234,10 +234,14 @@ struct ktrace_row {
 		if (id##_strings != 0 || id##_fixed > KTRX_FIRST_PAYLOAD) {                                \
 			id##_record_long(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));               \
 			KTRACE_COME_BACK();                                                                \
-		} else if (ktrace_claim_slot(&claim, event)) {                                             \
-			ktrace_open(&claim, &packer);                                                      \
+		} else if (!ktrace_claim_header(&claim, event)) {                                          \
+			id##_record_slow(event, KTRACE_WORD_NONE,                                          \
+					 0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                   \
+			KTRACE_COME_BACK();                                                                \
+		} else if (ktrace_claim_slot(&claim)) {                                                    \
+			ktrace_packer_set(&packer, KTRACE_NULL, 0);                                        \
 			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                    \
-			ktrace_publish(&claim);                                                            \
+			ktrace_commit(&claim, &packer);                                                    \
 		} else {                                                                                   \
 			id##_record_slow(event, claim.word,                                                \
 					 claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));         \

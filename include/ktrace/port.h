@@ -21,7 +21,6 @@
  *                                            more records on the boot ring
  *   uint32_t ktrace_arch_early_cpu(void)     the same for KTRACE_EARLY() and before ktrace_init()
  *   uint32_t ktrace_arch_thread(void)        thread id (22 bits) | KTRX_CONTEXT_* << 22
- *   uint32_t ktrace_arch_add_thread(uint32_t value)   value + the same, where one instruction can do that
  *   uint64_t *ktrace_arch_reserve_word(void) this CPU's reserve word: 8 zero bytes in the kernel's per-CPU area
  *   uint64_t ktrace_arch_reserve(uint64_t n) adds n to that word, returns it as it was; one atomic step
  *                                            against interrupts, and against other CPUs if a thread can be moved
@@ -36,8 +35,9 @@
  *                                            unknown. Keeps walks over frames on the stack
  *   KTRACE_PORT_TICK_CLOCK                   defined as heartbeats a second, where the machine has no counter: CPU 0's
  *                                            heartbeats are the clock
- *   KTRACE_PORT_PINNED                       defined: no writer is held up for a whole lap, because record paths
- *                                            are pinned or rings are their thread's own
+ *   KTRACE_PORT_PINNED                       defined: writers do not count in `lapped` that they were held up for a whole
+ *                                            lap. For ports where that is rare, because threads are pinned while they
+ *                                            record. What readers show is the same with and without it
  *
  * and of the CPU alone:
  *

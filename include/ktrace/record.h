@@ -5,8 +5,9 @@
  *   1. one load of the event's state and a branch: off
  *   2. more than "on" (sign of the header), a string or more than 20 bytes: out of line, ktrace_emit()
  *   3. one atomic add names ring and slot; the clock is read; past the ring's deadline: out of line
- *   4. generation and thread are stored first, then the payload, last the word that makes the slot valid
- *   5. if a whole lap passed meanwhile, the slot may be somebody else's by now: it is voided and counted
+ *   4. the fields are packed into three words; a check is computed from these, the thread and the lap
+ *   5. payload, thread and part of the check are stored, then the word that makes the slot valid
+ *   6. if a whole lap passed meanwhile, the slot may belong to a later record: this is counted
  *
  * Nothing here masks, locks or waits. An interrupt at any point takes later slots of the same ring.
  */
@@ -56,8 +57,8 @@ KTRACE_HIDDEN void ktrace_emit_here(struct ktrx_event *event, void *payload, uin
  */
 KTRACE_HIDDEN void ktrace_emit_early(struct ktrx_event *event, void *payload, uint32_t bytes);
 
-/* Voids the one slot at `word` if a whole lap was reserved since. */
-KTRACE_HIDDEN void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word);
+/* Counts the one slot at `word` in ring->lapped if a whole lap was reserved since. Any context. */
+KTRACE_HIDDEN void ktrace_count_if_lapped(struct ktrx_ring *ring, uint64_t word);
 
 /* Copies a string field to to[at], at most `room` bytes of it; returns the end of it in `to`. */
 KTRACE_HIDDEN uint32_t ktrace_put_string(uint8_t *to, uint32_t at, uint32_t room, const char *string);
@@ -127,9 +128,10 @@ KTRACE_FIELD_INLINE uint32_t ktrace_put(uint8_t *to, uint32_t at, uint32_t size,
 
 /* Where the fields of a record go. */
 struct ktrace_packer {
-	uint8_t *to;   /* aligned to 4 bytes */
-	uint32_t at;   /* next field */
-	uint32_t room; /* bytes that strings may still take */
+	uint8_t *to;	  /* aligned to 4 bytes; NULL: into word[] */
+	uint32_t at;	  /* next field */
+	uint32_t room;	  /* bytes that strings may still take */
+	uint64_t word[3]; /* payload of one slot: bytes 0 to 7, 8 to 15 and 16 to 19; the rest is 0 */
 };
 
 /* Sets up by members: compilers make a library call of a whole structure. */
@@ -138,6 +140,21 @@ KTRACE_INLINE void ktrace_packer_set(struct ktrace_packer *packer, uint8_t *to, 
 	packer->to = to;
 	packer->at = 0;
 	packer->room = room;
+	packer->word[0] = 0;
+	packer->word[1] = 0;
+	packer->word[2] = 0;
+}
+
+/* Adds a field of `size` bytes to word[]; the field ends within the payload of one slot. */
+KTRACE_FIELD_INLINE void ktrace_pack_word(struct ktrace_packer *packer, uint32_t size, uint64_t value)
+{
+	uint32_t word = packer->at / 8 % 3, bit = packer->at % 8 * 8;
+
+	value = size == 8 ? value : value & ((UINT64_C(1) << size % 8 * 8) - 1);
+	packer->word[word] |= value << bit;
+	if (bit + size * 8 > 64)
+		packer->word[(word + 1) % 3] |= value >> (64 - bit) % 64;
+	packer->at += size;
 }
 
 /* Packs one field. `type` and `size` are constants; a pointer comes as its value. */
@@ -146,7 +163,9 @@ KTRACE_FIELD_INLINE void ktrace_pack(struct ktrace_packer *packer, unsigned type
 {
 	uint32_t from = packer->at;
 
-	if (type != KTRX_TYPE_STRING) {
+	if (!packer->to) {
+		ktrace_pack_word(packer, size, value);
+	} else if (type != KTRX_TYPE_STRING) {
 		packer->at = ktrace_put(packer->to, from, size, value);
 	} else {
 		packer->at =
@@ -160,8 +179,6 @@ struct ktrace_claim {
 	uint64_t word;
 	uint64_t stamp;
 	struct ktrx_ring *ring;
-	uint64_t generation; /* not cut to size */
-	uint8_t *slot;
 	uint32_t header; /* the event's */
 };
 
@@ -171,18 +188,20 @@ KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 }
 
 /*
- * Reserves a slot and reads the clock. 0: out of line from here, with what was reserved if anything. The
- * header is loaded once: its sign says whether the event is no more than "on", the rest goes into the slot.
+ * Loads the event's header, once: its sign says whether the event is no more than "on", the rest goes into the slot.
+ * 0: it is more.
  */
-KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim, const struct ktrx_event *event)
+KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const struct ktrx_event *event)
+{
+	claim->header = *(const volatile uint32_t *)&event->header;
+	return KTRACE_LIKELY(!(claim->header & KTRACE_HEADER_SLOW)) != 0;
+}
+
+/* Reserves a slot and reads the clock. 0: the stamp is past the ring's deadline. */
+KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim)
 {
 	struct ktrx_ring *ring;
 
-	claim->word = KTRACE_WORD_NONE;
-	claim->stamp = 0;
-	claim->header = *(const volatile uint32_t *)&event->header;
-	if (KTRACE_UNLIKELY(claim->header & KTRACE_HEADER_SLOW))
-		return 0;
 	claim->word = ktrace_arch_reserve(1);
 	ktrace_arch_store_barrier();
 	ring = ktrace_arch_ring(claim->word);
@@ -190,19 +209,6 @@ KTRACE_INLINE int ktrace_claim_slot(struct ktrace_claim *claim, const struct ktr
 	claim->ring = ring;
 	claim->stamp = ktrace_arch_clock();
 	return KTRACE_LIKELY(claim->stamp < ring->deadline) != 0;
-}
-
-/* Opens the slot and points the packer at its payload. */
-KTRACE_INLINE void ktrace_open(struct ktrace_claim *claim, struct ktrace_packer *packer)
-{
-	const struct ktrx_ring *ring = claim->ring;
-	uint32_t index = (uint32_t)claim->word & ring->mask;
-
-	claim->slot = (uint8_t *)(uintptr_t)ring->base + ((uint64_t)index << KTRX_SLOT_SHIFT);
-	claim->generation = claim->word >> ring->shift;
-	*(volatile ktrace_u32_any *)(claim->slot + 8) =
-		ktrace_arch_add_thread((uint32_t)claim->generation << KTRX_W1_GENERATION_SHIFT);
-	ktrace_packer_set(packer, claim->slot + KTRX_FIRST_OFFSET, 0);
 }
 
 /*
@@ -218,16 +224,33 @@ KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 KTRACE_INLINE void ktrace_claim_check(const struct ktrace_claim *claim)
 {
 	if (KTRACE_UNLIKELY(ktrace_arch_reserve_read() - claim->word >= KTRACE_LEAST_SLOTS))
-		ktrace_void_if_lapped(claim->ring, claim->word);
+		ktrace_count_if_lapped(claim->ring, claim->word);
 }
 #endif
 
-/* Makes the slot valid: this store is seen after all the others. */
-KTRACE_INLINE void ktrace_publish(const struct ktrace_claim *claim)
+/*
+ * Fills the claimed slot with what was packed and makes it valid. The check comes from these values, never from the
+ * slot: that may hold another writer's.
+ */
+KTRACE_INLINE void ktrace_commit(const struct ktrace_claim *claim, const struct ktrace_packer *packer)
 {
-	uint64_t leading = claim->header + (uint64_t)(uint8_t)claim->generation * 8 + (claim->stamp << 28);
+	const struct ktrx_ring *ring = claim->ring;
+	uint32_t index = (uint32_t)claim->word & ring->mask;
+	uint8_t *slot = (uint8_t *)(uintptr_t)ring->base + ((uint64_t)index << KTRX_SLOT_SHIFT);
+	uint64_t leading = claim->header + (claim->stamp << 28), lap, check;
+	uint32_t thread;
 
-	ktrace_arch_publish((uint64_t *)(uintptr_t)claim->slot, leading);
+	KTRACE_COMPUTE_ONCE(leading); /* now, so that registers are free for the check */
+	lap = claim->word >> ring->shift;
+	thread = ktrace_arch_thread();
+	check = ktrx_check_first(packer->word[0], packer->word[1], (uint32_t)packer->word[2], thread,
+				 (uint32_t)lap, 0);
+	ktrace_put64(slot, KTRX_FIRST_OFFSET, packer->word[0]);
+	ktrace_put64(slot, KTRX_FIRST_OFFSET + 8, packer->word[1]);
+	ktrace_put32(slot, KTRX_FIRST_OFFSET + 16, (uint32_t)packer->word[2]);
+	ktrace_put32(slot, 8, thread + ((uint32_t)check & KTRX_W1_CHECK_MASK));
+	ktrace_arch_publish((uint64_t *)(uintptr_t)slot,
+			    leading + (check & KTRX_TAG_CHECK_MASK) + (uint64_t)(uint8_t)lap * 8);
 	ktrace_claim_check(claim);
 }
 

@@ -134,7 +134,7 @@ struct ktread_ring {
 	uint64_t invalid; /* slots in flight, torn, void or out of date */
 	uint64_t records; /* events returned, before any filter */
 	uint64_t dropped; /* records refused by the stop-when-full policy */
-	uint64_t lapped;  /* as counted by the writers */
+	uint64_t lapped;  /* slots of writers that noticed being held up for a lap: a lower bound */
 	uint64_t cut;	  /* of those invalid, behind the last record: the file lacks part of the ring */
 };
 

@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * KTRX version 2, the ring: 32-byte slots that each tell by themselves what they are and to which lap they
- * belong. A record is one FIRST (or SINGLE) slot and the MORE and LAST slots that follow it directly.
+ * KTRX version 2, the ring: 32-byte slots. A record is one FIRST (or SINGLE) slot and the MORE and LAST slots that
+ * follow it directly.
  *
  *   first slot, little-endian                      continuation slot
  *   bits  2:0   kind                               bits  2:0   kind
  *   bits 10:3   generation                         bits 10:3   generation
- *   bits 15:11  zero                               bits 15:11  check over the slot
+ *   bits 15:11  check, 5 of its 12 bits            bits 15:11  check, 5 bits
  *   bits 27:16  event id                           bytes 2..31 payload (30 bytes)
  *   bits 63:28  stamp, low 36 bits
  *   bits 85:64  thread id
  *   bits 87:86  context
  *   bit  88     extension block precedes payload
- *   bits 95:89  generation again, low 7 bits
+ *   bits 95:89  check, the other 7 bits
  *   bytes 12..31 payload (20 bytes)
  *
- * The generation is the lap the slot was written in, so what an earlier lap left, what is still in flight and
- * what a late writer put there cannot pass for the record a reader expects. It stands in the first word a
- * writer stores and again in the last: two writers mixed in one slot disagree. Normative text: spec/ktrx.md.
+ * The generation is the lap, modulo 256, that the slot was written in. A reader that knows the ring's head knows
+ * which generation each slot must carry, so it never takes a slot that is empty, in flight, or of an earlier lap for
+ * the record it expects.
+ *
+ * A writer that is held up for a whole lap stores into a slot that belongs to a later lap by then. The slot may end up
+ * with words of several writers. The check is there for that case alone: it is computed from the values that a writer
+ * stores and from the whole number of its lap. It misses about one mixed slot in 4096. Normative text: spec/ktrx.md.
  */
 #ifndef KTRX_SLOT_H
 #define KTRX_SLOT_H
@@ -42,7 +46,12 @@
 #define KTRX_KIND_FIRST	 2u /* MORE or LAST follows */
 #define KTRX_KIND_MORE	 3u
 #define KTRX_KIND_LAST	 4u
-#define KTRX_KIND_VOID	 5u /* reserved and given up: counts as a slot, carries nothing */
+#define KTRX_KIND_VOID	 5u /* given up by a writer of KTRX_SLOTS_COPIED: counts as a slot, carries nothing */
+
+/* How a trace's first slots tell writers apart: slot_format in struct ktrx_root. */
+#define KTRX_SLOTS_COPIED \
+	0u /* bits 15:11 are 0, bits 95:89 the generation again: ktrace up to November 2026 */
+#define KTRX_SLOTS_CHECKED 1u
 
 /* Contexts a record was made in. */
 #define KTRX_CONTEXT_THREAD    0u
@@ -67,11 +76,11 @@
 #define KTRX_W1_THREAD(w1)	 (KTRX_CAST(uint32_t, w1) & 0x3fffffu)
 #define KTRX_W1_CONTEXT(w1)	 (KTRX_CAST(uint32_t, w1) >> 22 & 3u)
 #define KTRX_W1_EXTENDED(w1)	 (KTRX_CAST(uint32_t, w1) >> 24 & 1u)
-#define KTRX_W1_GENERATION(w1)	 (KTRX_CAST(uint32_t, w1) >> 25 & 0x7fu)
+#define KTRX_W1_CHECK(w1)	 (KTRX_CAST(uint32_t, w1) >> 25 & 0x7fu)
 /* clang-format on */
-#define KTRX_W1_CONTEXT_SHIFT	 22u
-#define KTRX_W1_EXTENDED_BIT	 (1u << 24)
-#define KTRX_W1_GENERATION_SHIFT 25u
+#define KTRX_W1_CONTEXT_SHIFT 22u
+#define KTRX_W1_EXTENDED_BIT  (1u << 24)
+#define KTRX_W1_CHECK_MASK    0xfe000000u
 
 /*
  * A reserve word is one 64-bit count a ring, advanced by an atomic add of the number of slots wanted. Its high
@@ -125,8 +134,78 @@ static inline uint32_t ktrx_generation(uint64_t index, uint32_t shift)
 	return (uint32_t)(index >> shift) & 0xffu;
 }
 
-/* Check bits of a continuation slot, from its four words; the check field itself counts as zero. */
-static inline uint32_t ktrx_check(uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
+/* The lap that a slot is written in, modulo 2^32: the reserve word that names it, without its place in the ring. */
+static inline uint32_t ktrx_lap(uint32_t ring, uint64_t index, uint32_t shift)
+{
+	return (uint32_t)(((uint64_t)ring << KTRX_WORD_INDEX_BITS | index) >> shift);
+}
+
+#define KTRX_CHECK_KEY	  UINT64_C(0x9e3779b97f4a7c15)
+#define KTRX_CHECK_FACTOR 0xe2b84105u
+
+/* Multiplies to 128 bits and folds the halves: each bit of the result depends on all bits of a and b. */
+static inline uint64_t ktrx_check_mix(uint64_t a, uint64_t b)
+{
+#ifdef __SIZEOF_INT128__
+	__extension__ typedef unsigned __int128 ktrx_u128;
+	ktrx_u128 product = (ktrx_u128)(a + KTRX_CHECK_KEY) * (b * KTRX_CHECK_KEY);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+#else
+	uint64_t left = a + KTRX_CHECK_KEY, right = b * KTRX_CHECK_KEY;
+	uint64_t low = (left & 0xffffffffu) * (right & 0xffffffffu), high = (left >> 32) * (right >> 32);
+	uint64_t one = (left >> 32) * (right & 0xffffffffu), other = (left & 0xffffffffu) * (right >> 32);
+	uint64_t middle = (low >> 32) + (one & 0xffffffffu) + (other & 0xffffffffu);
+
+	return (middle << 32 | (low & 0xffffffffu)) ^ (high + (one >> 32) + (other >> 32) + (middle >> 32));
+#endif
+}
+
+/*
+ * Check of a first slot. a, b, c: its payload, bytes 12 to 19, 20 to 27 and 28 to 31. second: bits 88:64. rest:
+ * ktrx_check_rest() of the record's other slots, 0 if there are none. Of the result, the bits of KTRX_TAG_CHECK_MASK
+ * belong in word 0 and those of KTRX_W1_CHECK_MASK in the word of the thread; the others are not used.
+ */
+static inline uint64_t ktrx_check_first(uint64_t a, uint64_t b, uint32_t c, uint32_t second, uint32_t lap,
+					uint64_t rest)
+{
+	return ktrx_check_mix(a, b + (uint32_t)((c + second * 8u + lap) * KTRX_CHECK_FACTOR) + rest);
+}
+
+/* The same from a slot's four words. */
+static inline uint64_t ktrx_check_of_first(const uint64_t *word, uint32_t lap, uint64_t rest)
+{
+	return ktrx_check_first(word[1] >> 32 | word[2] << 32, word[2] >> 32 | word[3] << 32,
+				(uint32_t)(word[3] >> 32), (uint32_t)word[1] & ~KTRX_W1_CHECK_MASK, lap,
+				rest);
+}
+
+/* Does the first slot of four words carry its check? */
+static inline int ktrx_first_is_checked(const uint64_t *word, uint32_t lap, uint64_t rest)
+{
+	uint64_t check = ktrx_check_of_first(word, lap, rest);
+
+	return ((check ^ word[0]) & KTRX_TAG_CHECK_MASK) == 0 &&
+	       ((check ^ word[1]) & KTRX_W1_CHECK_MASK) == 0;
+}
+
+/* Check of a continuation slot, from its four words; the check field counts as 0. Bits as for a first slot. */
+static inline uint64_t ktrx_check_more(const uint64_t *word, uint32_t lap)
+{
+	uint64_t half = ktrx_check_mix(word[0] & ~(uint64_t)KTRX_TAG_CHECK_MASK,
+				       word[1] + (uint32_t)(lap * KTRX_CHECK_FACTOR));
+
+	return ktrx_check_mix(word[2], word[3] + half);
+}
+
+/* Adds a continuation slot to what the first slot checks of the others: from 0 on, the record's last slot first. */
+static inline uint64_t ktrx_check_rest(uint64_t rest, uint64_t check_more)
+{
+	return (rest ^ check_more) * KTRX_CHECK_KEY;
+}
+
+/* Check bits of a continuation slot of KTRX_SLOTS_COPIED, from its four words; the check field counts as 0. */
+static inline uint32_t ktrx_check_copied(uint64_t w0, uint64_t w1, uint64_t w2, uint64_t w3)
 {
 	uint64_t mixed = (w0 & ~(uint64_t)KTRX_TAG_CHECK_MASK) ^ w1 * 3u ^ w2 * 5u ^ w3 * 7u;
 

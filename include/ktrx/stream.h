@@ -34,7 +34,8 @@ struct ktrx_stream {
 #define KTRX_STREAM_END	     0u /* no more blocks; `position` counts those before it */
 #define KTRX_STREAM_BYTES    1u /* as they are */
 #define KTRX_STREAM_SLOTS_V1 2u /* records of version 1, in columns */
-#define KTRX_STREAM_SLOTS_V2 3u /* slots of version 2, in columns */
+#define KTRX_STREAM_SLOTS_V2 3u /* slots of version 2 of format KTRX_SLOTS_COPIED, in columns */
+#define KTRX_STREAM_CHECKED  4u /* slots of version 2 of format KTRX_SLOTS_CHECKED, in columns */
 
 #define KTRX_STREAM_BLOCK_MAX (UINT32_C(128) << 10) /* bytes of the dump in a block */
 
@@ -52,7 +53,7 @@ struct ktrx_stream_columns {
 	uint64_t stamp;
 	uint32_t lead;
 	uint16_t generation;
-	uint16_t groups; /* as many keys of 16 bits follow */
+	uint16_t groups; /* as many keys of 16 bits follow, with KTRX_STREAM_CHECKED behind 32 bits of lap */
 };
 
 /* Keys of groups of slots. A first slot's is its event; these are the others'. */

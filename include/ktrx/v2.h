@@ -72,7 +72,8 @@ struct ktrx_root {
 	uint64_t frequency;   /* counter ticks a second, 0 while unknown */
 	uint32_t cpus;	      /* CPUs known so far */
 	uint32_t slots;	      /* slots of the largest ring */
-	uint32_t slot_size;   /* 32 */
+	uint16_t slot_size;   /* 32 */
+	uint16_t slot_format; /* KTRX_SLOTS_* */
 	uint32_t flags;	      /* KTRX_FLAG_* */
 	uint8_t tag[8];	      /* "ktrace2\n" */
 	uint32_t root_size;   /* sizeof(struct ktrx_root); sections beyond a reader's own count are skipped */
@@ -113,7 +114,7 @@ struct ktrx_ring {
 	uint64_t anchor_stamp; /* newest anchor: whole stamp … */
 	uint64_t anchor_index; /* … and slot index */
 	uint64_t dropped;      /* records refused by KTRX_POLICY_STOP */
-	uint64_t lapped;       /* slots voided by writers that were held up for a whole lap */
+	uint64_t lapped; /* slots of writers that noticed being held up for a whole lap: a lower bound */
 
 	uint64_t first;	  /* index of the first slot that counts: this boot's, or that behind a clear */
 	uint64_t address; /* of slot 0, as `where` says */
@@ -480,6 +481,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_root, frequency, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_root, cpus, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_root, slots, 20);
 KTRX_ASSERT_OFFSET(struct ktrx_root, slot_size, 24);
+KTRX_ASSERT_OFFSET(struct ktrx_root, slot_format, 26);
 KTRX_ASSERT_OFFSET(struct ktrx_root, flags, 28);
 KTRX_ASSERT_OFFSET(struct ktrx_root, tag, 32);
 KTRX_ASSERT_OFFSET(struct ktrx_root, root_size, 40);
@@ -654,8 +656,10 @@ static inline uint64_t ktrx_clock_check(const struct ktrx_clock_sample *sample)
 /* FNV-1a over what stays constant through a boot: version, slot size, tag, sizes, machine, nonce, self. */
 static inline uint32_t ktrx_root_checksum(const struct ktrx_root *root)
 {
-	const uint64_t constant[] = { root->version, root->slot_size, root->root_size, root->sections,
-				      root->machine, root->table,     root->nonce,     root->self };
+	const uint64_t constant[] = { root->version,   root->slot_size | (uint64_t)root->slot_format << 16,
+				      root->root_size, root->sections,
+				      root->machine,   root->table,
+				      root->nonce,     root->self };
 	uint32_t hash = 2166136261u;
 
 	for (unsigned i = 0; i < sizeof(constant) / sizeof(constant[0]); i++)

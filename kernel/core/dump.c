@@ -7,7 +7,7 @@
  *   3. the root goes out with that table, then the pieces in the same order, then the slots
  *
  * Writers go on meanwhile. A slot that was reserved again after its ring's head was frozen is sent empty: it
- * would fail a reader's generation test anyway, but for one that was lapped 256 times.
+ * would fail a reader's generation test anyway, but for one that was overwritten 256 times.
  */
 #include "dump_stream.h"
 #include "settings.h"
@@ -189,7 +189,6 @@ static void drop_overwritten(uint64_t *slots, const struct ktrx_ring *ring, uint
 {
 	uint64_t now;
 
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	now = ktrace_ring_head(ring);
 	if (now == frozen)
 		return;
@@ -213,8 +212,7 @@ static void put_slots(struct ktrace_stream *stream, const struct ktrx_ring *ring
 								      : KTRACE_ROOM_SLOTS;
 		void *copy = ktrace_stream_room(stream, (size_t)count << KTRX_SLOT_SHIFT);
 
-		ktrace_copy_words(copy, base + (position << KTRX_SLOT_SHIFT),
-				  (size_t)count << KTRX_SLOT_SHIFT);
+		ktrace_copy_slots(copy, base + (position << KTRX_SLOT_SHIFT), count);
 		drop_overwritten((uint64_t *)copy, ring, frozen, position, count);
 	}
 }

@@ -7,6 +7,7 @@
  * one is a moment behind.
  */
 #include "keep.h"
+#include "rings.h"
 #include "settings.h"
 
 #define KTRACE_SLOT_WORDS (KTRX_SLOT_SIZE / sizeof(uint64_t))
@@ -60,17 +61,15 @@ static void ring_copy(struct ktrx_ring *copy, const struct ktrx_ring *ring)
 /* Copies slots of the boot ring that were reserved since the last time; those not written yet are lost. */
 static void boot_slots_keep(struct ktrx_ring *copy, uint64_t head)
 {
-	volatile uint64_t *to = (volatile uint64_t *)(uintptr_t)copy->address;
 	uint64_t index = KTRX_WORD_INDEX(*(volatile uint64_t *)&copy->word);
 
 	if (head - index > KTRACE_BOOT_SLOTS)
 		index = head - KTRACE_BOOT_SLOTS;
 	for (; index < head; index++) {
 		uint32_t slot = (uint32_t)(index & (KTRACE_BOOT_SLOTS - 1));
-		const volatile uint64_t *from = ktrace_boot_slot[slot].word;
 
-		for (uint32_t n = 0; n < KTRACE_SLOT_WORDS; n++)
-			to[slot * KTRACE_SLOT_WORDS + n] = from[n];
+		ktrace_copy_slots((uint64_t *)(uintptr_t)copy->address + slot * KTRACE_SLOT_WORDS,
+				  ktrace_boot_slot[slot].word, 1);
 	}
 }
 

@@ -15,10 +15,21 @@ const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t
 	return NULL;
 }
 
-uint64_t ktrace_ring_head(const struct ktrx_ring *ring)
+static uint64_t reserve_word(const struct ktrx_ring *ring)
 {
 	const uint64_t *at = ring->head ? (const uint64_t *)(uintptr_t)ring->head : &ring->word;
-	uint64_t word = __atomic_load_n(at, __ATOMIC_ACQUIRE);
+
+	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
+}
+
+uint32_t ktrace_ring_number(const struct ktrx_ring *ring)
+{
+	return ring->kind == KTRX_RING_PER_CPU ? ring->cpu + 1 : KTRX_WORD_RING(reserve_word(ring));
+}
+
+uint64_t ktrace_ring_head(const struct ktrx_ring *ring)
+{
+	uint64_t word = reserve_word(ring);
 
 	if (ring->kind == KTRX_RING_PER_CPU && KTRX_WORD_RING(word) != ring->cpu + 1)
 		return ring->first;

@@ -17,6 +17,27 @@ const struct ktrx_ring *ktrace_root_rings(const struct ktrx_root *root, uint32_t
  */
 uint64_t ktrace_ring_head(const struct ktrx_ring *ring);
 
+/* The ring's number: its row in the ring table. */
+uint32_t ktrace_ring_number(const struct ktrx_ring *ring);
+
+/*
+ * Copies slots that CPUs may be writing. A writer stores a slot's first word last, so that word is loaded first. The caller
+ * must look at the ring's head after that: slots may have been overwritten.
+ */
+static inline void ktrace_copy_slots(void *to, const void *from, uint32_t slots)
+{
+	volatile uint64_t *out = (volatile uint64_t *)to;
+	const volatile uint64_t *in = (const volatile uint64_t *)from;
+
+	for (uint32_t n = 0; n < slots; n++, out += 4, in += 4) {
+		out[0] = __atomic_load_n(in, __ATOMIC_ACQUIRE);
+		out[1] = in[1];
+		out[2] = in[2];
+		out[3] = in[3];
+	}
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+}
+
 /* Copies whole 64-bit words, each in one load: what is copied may change meanwhile. */
 static inline void ktrace_copy_words(void *to, const void *from, size_t bytes)
 {

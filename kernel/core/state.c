@@ -28,6 +28,7 @@ KTRACE_IN_DATA struct ktrx_root ktrace_root __attribute__((__aligned__(64))) = {
 	.cpus = 1,
 	.slots = KTRACE_BOOT_SLOTS,
 	.slot_size = KTRX_SLOT_SIZE,
+	.slot_format = KTRX_SLOTS_CHECKED,
 	.tag = { 'k', 't', 'r', 'a', 'c', 'e', '2', '\n' },
 	.root_size = sizeof(struct ktrx_root),
 	.sections = KTRX_SECTIONS,

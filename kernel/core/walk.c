@@ -44,22 +44,41 @@ static bool slot_copy(const struct ktrx_ring *ring, uint64_t index, uint32_t kin
 {
 	const unsigned char *base = (const unsigned char *)(uintptr_t)ring->base;
 
-	ktrace_copy_words(slot, base + ((index & ring->mask) << KTRX_SLOT_SHIFT), sizeof(*slot));
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	ktrace_copy_slots(slot, base + ((index & ring->mask) << KTRX_SLOT_SHIFT), 1);
 	return !is_overwritten(ring, index) && is_of_kinds(slot, kinds) && is_of_lap(ring, index, slot);
 }
 
+static uint32_t lap_of(const struct ktrx_ring *ring, uint64_t index)
+{
+	return ktrx_lap(ktrace_ring_number(ring), index, ring->shift);
+}
+
+/* Has the first slot `index` the check of a record whose other slots have `rest`? */
+static bool is_checked(const struct ktrx_ring *ring, uint64_t index, const union slot *slot, uint64_t rest)
+{
+	return ktrx_first_is_checked(slot->word, lap_of(ring, index), rest);
+}
+
+/* A FIRST slot is checked together with the others of its record. */
 static bool first_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot)
 {
 	return slot_copy(ring, index, 1u << KTRX_KIND_SINGLE | 1u << KTRX_KIND_FIRST, slot) &&
-	       KTRX_W1_GENERATION(slot->word[1]) == (ktrx_generation(index, ring->shift) & 0x7fu);
+	       (KTRX_TAG_KIND(slot->word[0]) == KTRX_KIND_FIRST || is_checked(ring, index, slot, 0));
 }
 
-static bool more_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot)
+/* *check: what the slot adds to the check of its record. */
+static bool more_copy(const struct ktrx_ring *ring, uint64_t index, union slot *slot, uint64_t *check)
 {
-	return slot_copy(ring, index, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST, slot) &&
-	       KTRX_TAG_CHECK(slot->word[0]) ==
-		       ktrx_check(slot->word[0], slot->word[1], slot->word[2], slot->word[3]);
+	if (!slot_copy(ring, index, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST, slot))
+		return false;
+	*check = ktrx_check_more(slot->word, lap_of(ring, index));
+	return ((*check ^ slot->word[0]) & KTRX_TAG_CHECK_MASK) == 0;
+}
+
+static bool is_anchor(const union slot *slot)
+{
+	return KTRX_TAG_KIND(slot->word[0]) == KTRX_KIND_SINGLE &&
+	       KTRX_W0_EVENT(slot->word[0]) == KTRX_EVENT_ANCHOR;
 }
 
 /*
@@ -71,7 +90,7 @@ static uint64_t first_reference(const struct ktrace_walk *walk)
 	for (uint64_t index = walk->index; index < walk->head; index++) {
 		union slot slot;
 
-		if (first_copy(walk->ring, index, &slot) && KTRX_W0_EVENT(slot.word[0]) == KTRX_EVENT_ANCHOR)
+		if (first_copy(walk->ring, index, &slot) && is_anchor(&slot))
 			return load64(slot.byte + KTRX_FIRST_OFFSET + KTRACE_ANCHOR_PREVIOUS);
 	}
 	return walk->ring->anchor_stamp;
@@ -146,17 +165,22 @@ static void append(struct ktrace_walk_record *record, const uint8_t *bytes, uint
 	record->bytes += count;
 }
 
-/* Adds the continuation slots; false if not all of them are there. */
-static bool take_rest(const struct ktrx_ring *ring, struct ktrace_walk_record *record)
+/* Adds the continuation slots; false if not all of them are there, or one is another record's. */
+static bool take_rest(const struct ktrx_ring *ring, const union slot *first,
+		      struct ktrace_walk_record *record)
 {
+	uint64_t check[KTRX_RECORD_MAX_SLOTS], rest = 0;
 	union slot slot;
 
 	for (uint32_t n = 1; n < KTRX_RECORD_MAX_SLOTS; n++) {
-		if (!more_copy(ring, record->index + n, &slot))
+		if (!more_copy(ring, record->index + n, &slot, &check[n]))
 			return false;
 		append(record, slot.byte + KTRX_MORE_OFFSET, KTRX_MORE_PAYLOAD);
-		if (KTRX_TAG_KIND(slot.word[0]) == KTRX_KIND_LAST)
-			return true;
+		if (KTRX_TAG_KIND(slot.word[0]) != KTRX_KIND_LAST)
+			continue;
+		for (; n > 0; n--)
+			rest = ktrx_check_rest(rest, check[n]);
+		return is_checked(ring, record->index, first, rest);
 	}
 	return false;
 }
@@ -174,7 +198,7 @@ static bool take_record(const struct ktrace_walk *walk, uint64_t index, const un
 	record->caller[1] = 0;
 	record->bytes = 0;
 	append(record, first->byte + KTRX_FIRST_OFFSET, KTRX_FIRST_PAYLOAD);
-	if (KTRX_TAG_KIND(first->word[0]) == KTRX_KIND_FIRST && !take_rest(walk->ring, record))
+	if (KTRX_TAG_KIND(first->word[0]) == KTRX_KIND_FIRST && !take_rest(walk->ring, first, record))
 		return false;
 	if (KTRX_W1_EXTENDED(first->word[1]))
 		take_extension(record);
@@ -189,7 +213,7 @@ bool ktrace_walk_next(struct ktrace_walk *walk, struct ktrace_walk_record *recor
 
 		if (!first_copy(walk->ring, index, &slot))
 			continue;
-		if (KTRX_W0_EVENT(slot.word[0]) == KTRX_EVENT_ANCHOR)
+		if (is_anchor(&slot))
 			walk->reference = load64(slot.byte + KTRX_FIRST_OFFSET);
 		else if (take_record(walk, index, &slot, record))
 			return true;
@@ -197,11 +221,10 @@ bool ktrace_walk_next(struct ktrace_walk *walk, struct ktrace_walk_record *recor
 	return false;
 }
 
-/* Is it a slot that a reader going back need not miss: given up, or part of a record that begins before it? */
+/* Is it part of a record that begins before it, which a reader going back has yet to see? */
 static bool is_silent(const struct ktrx_ring *ring, uint64_t index, const union slot *slot)
 {
-	return is_of_lap(ring, index, slot) &&
-	       is_of_kinds(slot, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST | 1u << KTRX_KIND_VOID);
+	return is_of_lap(ring, index, slot) && is_of_kinds(slot, 1u << KTRX_KIND_MORE | 1u << KTRX_KIND_LAST);
 }
 
 bool ktrace_walk_previous(struct ktrace_walk *walk, struct ktrace_walk_record *record)
@@ -211,7 +234,7 @@ bool ktrace_walk_previous(struct ktrace_walk *walk, struct ktrace_walk_record *r
 		union slot slot;
 		bool whole = first_copy(walk->ring, index, &slot);
 
-		if (whole && KTRX_W0_EVENT(slot.word[0]) == KTRX_EVENT_ANCHOR) {
+		if (whole && is_anchor(&slot)) {
 			previous = load64(slot.byte + KTRX_FIRST_OFFSET + KTRACE_ANCHOR_PREVIOUS);
 			walk->reference = previous ? previous : walk->reference;
 		} else if (whole && take_record(walk, index, &slot, record)) {

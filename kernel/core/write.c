@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/*
- * Slots. A reservation is never given back: slots that turn out not to be needed are voided, so that every slot
- * ahead of a ring's head is accounted for.
- */
+/* Slots. A reservation is never given back: every slot before a ring's head is written, or found invalid. */
 #include "write.h"
 
 /* Filled in member by member: compilers turn initialisers of whole structures into library calls. */
@@ -33,11 +30,6 @@ static void slot_store(struct ktrace_slot *slot, const uint64_t *words)
 	to[2] = words[2];
 	to[3] = words[3];
 	ktrace_arch_publish(&slot->word[0], words[0]);
-}
-
-static void slot_void(const struct ktrace_writer *writer, uint32_t n)
-{
-	ktrace_arch_publish(&slot_at(writer, n)->word[0], tag_at(writer, n, KTRX_KIND_VOID));
 }
 
 static inline void draft_end(const struct ktrace_draft *draft, uint32_t slots)
@@ -72,21 +64,30 @@ static uint64_t payload_word(const uint32_t *payload, uint32_t at)
 	return word[0] >> 16 | (uint64_t)word[1] << 16 | (uint64_t)word[2] << 48;
 }
 
-static inline void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
+static uint32_t lap_at(const struct ktrace_writer *writer, uint32_t n)
+{
+	return (uint32_t)((writer->word + n) >> writer->ring->shift);
+}
+
+/* `rest`: check of the record's other slots. */
+static inline void first_store(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload,
+			       uint64_t rest)
 {
 	uint32_t tag = tag_at(writer, 0, writer->slots == 1 ? KTRX_KIND_SINGLE : KTRX_KIND_FIRST);
-	uint32_t second = writer->second | KTRX_TAG_GENERATION(tag) << KTRX_W1_GENERATION_SHIFT;
+	uint64_t a = payload_word(payload, 0), b = payload_word(payload, 8);
+	uint64_t check = ktrx_check_first(a, b, payload[4], writer->second, lap_at(writer, 0), rest);
 	const uint64_t words[4] = {
-		tag | (uint64_t)id << 16 | writer->stamp << 28,
-		second | (uint64_t)payload[0] << 32,
-		payload_word(payload, 4),
-		payload_word(payload, 12),
+		(tag | (uint64_t)id << 16 | writer->stamp << 28) + (check & KTRX_TAG_CHECK_MASK),
+		(writer->second + (check & KTRX_W1_CHECK_MASK)) | a << 32,
+		a >> 32 | b << 32,
+		b >> 32 | (uint64_t)payload[4] << 32,
 	};
 
 	slot_store(slot_at(writer, 0), words);
 }
 
-static inline void more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
+/* Returns the slot's check. */
+static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
 {
 	uint32_t at = KTRX_FIRST_PAYLOAD + (n - 1) * KTRX_MORE_PAYLOAD;
 	uint32_t tag = tag_at(writer, n, n + 1 == writer->slots ? KTRX_KIND_LAST : KTRX_KIND_MORE);
@@ -96,47 +97,43 @@ static inline void more_store(const struct ktrace_writer *writer, uint32_t n, co
 		payload_word(payload, at + 14),
 		payload_word(payload, at + 22),
 	};
+	uint64_t check = ktrx_check_more(words, lap_at(writer, n));
 
-	words[0] |= (uint64_t)ktrx_check(words[0], words[1], words[2], words[3]) << 11;
+	words[0] += check & KTRX_TAG_CHECK_MASK;
 	slot_store(slot_at(writer, n), words);
+	return check;
 }
 
 /*
- * Has a whole lap been reserved since the writer's first slot? Then what it wrote may lie over newer slots.
+ * Counts the writer's slots if a whole lap was reserved since its first one: what it wrote may lie over newer slots.
+ * A lower bound: a CPU may load the head before its stores are seen, and a port may leave the call out.
  */
-static int is_lapped(const struct ktrace_writer *writer)
+static void count_if_lapped(const struct ktrace_writer *writer)
 {
 	uint64_t now = *(volatile uint64_t *)(uintptr_t)writer->ring->head;
 
-	return now - writer->word > (uint64_t)writer->ring->mask + 1;
+	if (now - writer->word > (uint64_t)writer->ring->mask + 1)
+		ktrace_arch_fetch_add(&writer->ring->lapped, writer->slots);
 }
 
-static void void_if_lapped(const struct ktrace_writer *writer)
-{
-	if (!is_lapped(writer))
-		return;
-	for (uint32_t n = 0; n < writer->slots; n++)
-		slot_void(writer, n);
-	ktrace_arch_fetch_add(&writer->ring->lapped, writer->slots);
-}
-
-void ktrace_void_if_lapped(struct ktrx_ring *ring, uint64_t word)
+void ktrace_count_if_lapped(struct ktrx_ring *ring, uint64_t word)
 {
 	struct ktrace_writer writer;
 
 	writer.ring = ring;
-	writer.base = (struct ktrace_slot *)(uintptr_t)ring->base;
 	writer.word = word;
 	writer.slots = 1;
-	void_if_lapped(&writer);
+	count_if_lapped(&writer);
 }
 
 static void record_write(const struct ktrace_writer *writer, uint32_t id, const uint32_t *payload)
 {
+	uint64_t rest = 0;
+
 	for (uint32_t n = writer->slots; --n > 0;)
-		more_store(writer, n, payload);
-	first_store(writer, id, payload);
-	void_if_lapped(writer);
+		rest = ktrx_check_rest(rest, more_store(writer, n, payload));
+	first_store(writer, id, payload, rest);
+	count_if_lapped(writer);
 }
 
 /* In either direction: the clock of the CPU that wrote the last one may be far from this CPU's. */

@@ -5,7 +5,7 @@
 
 #include "kernel/core/state.h"
 
-enum kind { EMPTY, SINGLE, FIRST, MORE, LAST, VOID };
+enum kind { EMPTY, SINGLE, FIRST, MORE, LAST };
 
 static uint64_t bits(const uint8_t *bytes, uint32_t size)
 {
@@ -26,38 +26,73 @@ static const uint8_t *slot_of(const struct ktrx_ring *ring, uint64_t index)
 	return (const uint8_t *)(uintptr_t)ring->base + (index % (ring->mask + 1u)) * 32;
 }
 
-/* The kind of a slot that belongs to this lap, EMPTY for any other. */
-static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
+/* spec/ktrx.md, section 5, "The check". */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	const uint64_t key = UINT64_C(0x9e3779b97f4a7c15);
+	unsigned __int128 product = (unsigned __int128)(a + key) * (b * key);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint32_t lap_of(const struct ktrx_ring *ring, uint64_t index)
+{
+	uint64_t word = (uint64_t)(ring - ktrace_ring) << 51 | index;
+
+	return (uint32_t)(word / (ring->mask + 1u));
+}
+
+static uint64_t check_more(const struct ktrx_ring *ring, uint64_t index)
 {
 	const uint8_t *slot = slot_of(ring, index);
-	uint32_t tag = (uint32_t)bits(slot, 2);
+	uint32_t lap = lap_of(ring, index) * 0xe2b84105u;
+
+	return mix(bits(slot + 16, 8),
+		   bits(slot + 24, 8) + mix(bits(slot, 8) & ~UINT64_C(0xf800), bits(slot + 8, 8) + lap));
+}
+
+static int first_agrees(const struct ktrx_ring *ring, uint64_t index, uint64_t rest)
+{
+	const uint8_t *slot = slot_of(ring, index);
+	uint32_t second = (uint32_t)bits(slot + 8, 4);
+	uint32_t last = (uint32_t)bits(slot + 28, 4) + (second & 0x1ffffff) * 8 + lap_of(ring, index);
+	uint64_t check = mix(bits(slot + 12, 8), bits(slot + 20, 8) + (uint32_t)(last * 0xe2b84105u) + rest);
+
+	return ((check ^ bits(slot, 2)) & 0xf800) == 0 && ((check ^ second) & 0xfe000000) == 0;
+}
+
+/* The kind of a slot that belongs to this lap, EMPTY for any other. Of a FIRST, record_length() tells the rest. */
+static enum kind kind_of(const struct ktrx_ring *ring, uint64_t index)
+{
+	uint32_t tag = (uint32_t)bits(slot_of(ring, index), 2);
 	uint64_t lap = index / (ring->mask + 1u);
 
 	if ((tag >> 3 & 0xff) != lap % 256)
 		return EMPTY;
-	if ((tag & 7) == SINGLE || (tag & 7) == FIRST)
-		return slot[11] >> 1 == lap % 128 ? (enum kind)(tag & 7) : EMPTY;
-	if ((tag & 7) == MORE || (tag & 7) == LAST) {
-		uint64_t words = (bits(slot, 8) & ~UINT64_C(0xf800)) ^ 3 * bits(slot + 8, 8) ^
-				 5 * bits(slot + 16, 8) ^ 7 * bits(slot + 24, 8);
-
-		return words * UINT64_C(0x9e3779b97f4a7c15) >> 59 == tag >> 11 ? (enum kind)(tag & 7) : EMPTY;
-	}
-	return (tag & 7) == VOID ? VOID : EMPTY;
+	if ((tag & 7) == SINGLE)
+		return first_agrees(ring, index, 0) ? SINGLE : EMPTY;
+	if ((tag & 7) == MORE || (tag & 7) == LAST)
+		return ((check_more(ring, index) ^ tag) & 0xf800) == 0 ? (enum kind)(tag & 7) : EMPTY;
+	return (tag & 7) == FIRST ? FIRST : EMPTY;
 }
 
 /* Slots of the record whose first slot is here, 0 if it is not whole. */
 static uint32_t record_length(const struct ktrx_ring *ring, uint64_t index, uint64_t head)
 {
+	uint64_t rest = 0;
+
 	if (kind_of(ring, index) == SINGLE)
 		return 1;
 	for (uint32_t n = 1; n < 8 && index + n < head; n++) {
 		enum kind kind = kind_of(ring, index + n);
 
-		if (kind == LAST)
-			return n + 1;
-		if (kind != MORE)
+		if (kind != MORE && kind != LAST)
 			return 0;
+		if (kind == MORE)
+			continue;
+		for (uint32_t i = n; i > 0; i--)
+			rest = (rest ^ check_more(ring, index + i)) * UINT64_C(0x9e3779b97f4a7c15);
+		return first_agrees(ring, index, rest) ? n + 1 : 0;
 	}
 	return 0;
 }
@@ -106,7 +141,7 @@ const struct checked_ring *check_ring(uint32_t number)
 		uint32_t slots = kind == SINGLE || kind == FIRST ? record_length(ring, index, head) : 0;
 
 		if (slots == 0) {
-			kind == VOID ? result.void_slots++ : result.invalid++;
+			result.invalid++;
 			index++;
 			continue;
 		}

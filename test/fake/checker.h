@@ -24,8 +24,7 @@ struct checked_ring {
 	uint64_t produced;    /* slots */
 	uint64_t overwritten; /* slots */
 	uint64_t decoded;     /* slots */
-	uint64_t void_slots;
-	uint64_t invalid; /* slots in flight, torn or out of date; voided ones not counted */
+	uint64_t invalid;     /* slots in flight, out of date, or of several writers */
 	uint64_t anchors;
 	uint32_t records; /* of record[]; anchors are not among them */
 	struct checked_record record[4096];

@@ -194,6 +194,28 @@ static void verbose_tells_when_and_where(void **state)
 	assert_string_equal(show("/avc0"), wanted);
 }
 
+/* Gives all slots of the window the checks that their writers would have given them. */
+static void checks_put(const struct ktrx_ring *ring)
+{
+	uint64_t head = KTRX_WORD_INDEX(*(const uint64_t *)(uintptr_t)ring->head), others = 0, check;
+
+	for (uint32_t i = 1; i <= SLOTS; i++) {
+		uint64_t *word = slot_back(i)->word;
+		uint32_t lap = ktrx_lap(1, head - i, ring->shift), kind = KTRX_TAG_KIND(word[0]);
+
+		word[0] &= ~(uint64_t)KTRX_TAG_CHECK_MASK;
+		if (kind > KTRX_KIND_FIRST) {
+			check = ktrx_check_more(word, lap);
+			others = ktrx_check_rest(kind == KTRX_KIND_LAST ? 0 : others, check);
+		} else {
+			word[1] &= ~(uint64_t)KTRX_W1_CHECK_MASK;
+			check = ktrx_check_of_first(word, lap, kind == KTRX_KIND_FIRST ? others : 0);
+			word[1] |= check & KTRX_W1_CHECK_MASK;
+		}
+		word[0] |= check & KTRX_TAG_CHECK_MASK;
+	}
+}
+
 static void callers_are_shown_where_they_were_recorded(void **state)
 {
 	static const struct ktrx_extension extension = { .size = 20,
@@ -208,6 +230,7 @@ static void callers_are_shown_where_they_were_recorded(void **state)
 	((uint32_t *)(void *)slot)[2] |= KTRX_W1_EXTENDED_BIT;
 	memcpy(slot + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
 	memcpy(slot + KTRX_FIRST_OFFSET + sizeof(extension), caller, sizeof(caller));
+	checks_put(&ktrace_ring[1]);
 	assert_string_equal(show("/a"), "cpu0 1: test_number  from(0xffffffff80123456,0x1000) (missing)\n");
 }
 
@@ -425,7 +448,7 @@ static uint64_t random_word(void)
 	return seed ^ seed >> 31;
 }
 
-/* Slots of the right kind and lap, and rubbish otherwise: it ends, and says printable things only. */
+/* Slots of the right kind, lap and check, and rubbish otherwise: it ends, and says printable things only. */
 static void rubbish_in_the_rings_is_harmless(void **state)
 {
 	struct ktrx_ring *ring = &ktrace_ring[1];
@@ -443,13 +466,8 @@ static void rubbish_in_the_rings_is_harmless(void **state)
 				slot->word[word] = random_word();
 			slot->word[0] = (slot->word[0] & ~UINT64_C(0xfffffff)) | tag | kind |
 					(random_word() % 8) << 16;
-			slot->word[1] = (slot->word[1] & ~UINT64_C(0xfe000000)) |
-					(tag >> 3 & 0x7f) << KTRX_W1_GENERATION_SHIFT;
-			if (kind > 2)
-				slot->word[0] |= (uint64_t)ktrx_check(slot->word[0], slot->word[1],
-								      slot->word[2], slot->word[3])
-						 << 11;
 		}
+		checks_put(ring);
 		show("/va");
 		for (size_t i = 0; i < screen.length; i++)
 			assert_true(screen.text[i] == '\n' ||

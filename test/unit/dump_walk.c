@@ -30,26 +30,41 @@ static uint64_t *slot_at(uint64_t index)
 	return slots[index & (SLOTS - 1)];
 }
 
+/* Gives a first slot its check. */
+static void check_first(uint64_t index, uint64_t rest)
+{
+	uint64_t *slot = slot_at(index), check;
+
+	slot[0] &= ~(uint64_t)KTRX_TAG_CHECK_MASK;
+	slot[1] &= ~(uint64_t)KTRX_W1_CHECK_MASK;
+	check = ktrx_check_of_first(slot, ktrx_lap(4, index, SHIFT), rest);
+	slot[0] |= check & KTRX_TAG_CHECK_MASK;
+	slot[1] |= check & KTRX_W1_CHECK_MASK;
+}
+
 /* Writes slot `index` as the head of a record; the payload's first word is the stamp's low half. */
 static void write_first(uint64_t index, uint32_t kind, uint32_t event, uint64_t stamp)
 {
 	uint64_t *slot = slot_at(index);
-	uint64_t generation = ktrx_generation(index, SHIFT);
 
-	slot[0] = kind | generation << 3 | (uint64_t)event << 16 | stamp << 28;
-	slot[1] = 42 | (generation & 0x7f) << KTRX_W1_GENERATION_SHIFT | (stamp & 0xffffffff) << 32;
+	slot[0] = kind | (uint64_t)ktrx_generation(index, SHIFT) << 3 | (uint64_t)event << 16 | stamp << 28;
+	slot[1] = 42 | (stamp & 0xffffffff) << 32;
 	slot[2] = UINT64_C(0x1111111111111111);
 	slot[3] = UINT64_C(0x2222222222222222);
+	check_first(index, 0);
 }
 
+/* The continuation of the FIRST slot before it. */
 static void write_last(uint64_t index)
 {
-	uint64_t *slot = slot_at(index);
+	uint64_t *slot = slot_at(index), check;
 
 	slot[0] = KTRX_KIND_LAST | (uint64_t)ktrx_generation(index, SHIFT) << 3 |
 		  UINT64_C(0x333333333333) << 16;
 	slot[1] = slot[2] = slot[3] = UINT64_C(0x3333333333333333);
-	slot[0] |= (uint64_t)ktrx_check(slot[0], slot[1], slot[2], slot[3]) << 11;
+	check = ktrx_check_more(slot, ktrx_lap(4, index, SHIFT));
+	slot[0] |= check & KTRX_TAG_CHECK_MASK;
+	check_first(index - 1, ktrx_check_rest(0, check));
 }
 
 static void record_single(uint64_t stamp)
@@ -63,6 +78,7 @@ static void record_anchor(uint64_t stamp)
 
 	write_first(ring.word, KTRX_KIND_SINGLE, KTRX_EVENT_ANCHOR, stamp);
 	memcpy((char *)slot_at(ring.word) + KTRX_FIRST_OFFSET, &anchor, sizeof(anchor));
+	check_first(ring.word, 0);
 	ring.anchor_stamp = stamp;
 	ring.anchor_index = KTRX_WORD_INDEX(ring.word++);
 }
@@ -166,10 +182,10 @@ static void slots_of_other_laps_and_torn_ones_are_passed_over(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;			     /* another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= 1u << KTRX_W1_GENERATION_SHIFT; /* torn */
-	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;	     /* given up */
-	ring.word++;						     /* in flight */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		      /* another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* of two writers */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older writers left it */
+	ring.word++;					      /* in flight */
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.stamp, 13);
 }
@@ -206,6 +222,7 @@ static void an_extension_block_is_stepped_over(void **state)
 	record_single(5);
 	slot_at(1)[1] |= KTRX_W1_EXTENDED_BIT;
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
+	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.cpu, 2);
 	assert_int_equal(record.bytes, KTRX_FIRST_PAYLOAD - 12);
@@ -213,10 +230,12 @@ static void an_extension_block_is_stepped_over(void **state)
 	assert_int_equal(record.caller[1], 0);
 	extension.size = 4; /* marks a caller that it has no room for */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
+	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.caller[0], 0);
 	extension.size = 255; /* more than there is */
 	memcpy((char *)slot_at(1) + KTRX_FIRST_OFFSET, &extension, sizeof(extension));
+	check_first(1, 0);
 	assert_int_equal(walk_all(&record), 1);
 	assert_int_equal(record.bytes, 0);
 }
@@ -265,13 +284,13 @@ static void going_back_counts_what_cannot_be_read(void **state)
 	record_anchor(1);
 	for (unsigned i = 0; i < 4; i++)
 		record_single(10 + i);
-	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;			     /* another lap */
-	slot_at(5 * SLOTS + 2)[1] ^= 1u << KTRX_W1_GENERATION_SHIFT; /* torn */
-	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3;	     /* given up: nothing to read */
-	ring.word++;						     /* in flight */
+	slot_at(5 * SLOTS + 1)[0] ^= 1u << 3;		      /* another lap */
+	slot_at(5 * SLOTS + 2)[1] ^= UINT64_C(1) << 40;	      /* of two writers */
+	slot_at(5 * SLOTS + 3)[0] = KTRX_KIND_VOID | 5u << 3; /* as older writers left it */
+	ring.word++;					      /* in flight */
 	assert_int_equal(walk_back(&walk, stamps), 1);
 	assert_int_equal(stamps[0], 13);
-	assert_int_equal(walk.unreadable, 3);
+	assert_int_equal(walk.unreadable, 4);
 	assert_int_equal(walk.overwritten, 0);
 }
 

@@ -42,6 +42,13 @@ $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD
 
+# The ring's protocol in all interleavings, and how often its check misses.
+UNIT_TESTS += ring_model ktrx_check
+UNIT_SRCS_ring_model := test/unit/ring_model.c
+UNIT_CFLAGS_ring_model := -Itest/unit
+UNIT_SRCS_ktrx_check := test/unit/ktrx_check.c
+UNIT_CFLAGS_ktrx_check := -Itest/unit
+
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.
 ifeq ($(shell uname -m),x86_64)
 UNIT_TESTS += kernel_stress kernel_hooks_stress

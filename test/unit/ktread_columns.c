@@ -8,6 +8,12 @@
 
 #define SLOTS 700u
 
+/* The ring that the slots are the first ones of: half of them are of its newest lap, the others of the lap before. */
+#define RING  3u
+#define SHIFT 10u
+#define LAP   UINT64_C(0x12392)
+#define HEAD  ((LAP << SHIFT) + SLOTS / 2)
+
 struct fixture {
 	struct ktread_columns *columns;
 	uint64_t random;
@@ -42,8 +48,9 @@ static int free_fixture(void **state)
 /* There and back. Returns the bytes that the columns took. */
 static size_t round_trip(struct fixture *fixture, uint32_t coding, uint32_t slots)
 {
-	size_t size = ktread_columns_encode(fixture->columns, coding, (const uint32_t(*)[8])fixture->slot,
-					    slots, fixture->content);
+	const struct ktread_columns_ring ring = { { KTRX_SLOTS_CHECKED, RING, SHIFT }, HEAD, 0 };
+	size_t size = ktread_columns_encode(fixture->columns, coding, &ring,
+					    (const uint32_t(*)[8])fixture->slot, slots, fixture->content);
 
 	assert_true(size <= sizeof(fixture->content));
 	memset(fixture->back, 0xa5, sizeof(fixture->back));
@@ -58,6 +65,7 @@ static void both(struct fixture *fixture, uint32_t slots)
 {
 	round_trip(fixture, KTRX_STREAM_SLOTS_V1, slots);
 	round_trip(fixture, KTRX_STREAM_SLOTS_V2, slots);
+	round_trip(fixture, KTRX_STREAM_CHECKED, slots);
 }
 
 static void any_bytes_come_back(void **state)
@@ -82,6 +90,7 @@ static void empty_slots_take_nothing(void **state)
 	memset(fixture->slot, 0, sizeof(fixture->slot));
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V1, SLOTS) < 32);
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V2, SLOTS) < 32);
+	assert_true(round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS) < 36);
 }
 
 /* What writers leave is told apart, so that little remains: leads and checks are worked out anew. */
@@ -96,7 +105,7 @@ static void regular_slots_shrink(void **state)
 		if (n % 3) {
 			word[0] = (n % 3 == 1 ? KTRX_KIND_MORE : KTRX_KIND_LAST) | generation << 3;
 			word[1] = 0x0123456789abcdef;
-			word[0] |= ktrx_check(word[0], word[1], 0, 0) << 11;
+			word[0] |= ktrx_check_copied(word[0], word[1], 0, 0) << 11;
 		} else {
 			word[0] = KTRX_KIND_FIRST | generation << 3 | 77 << 16 |
 				  (UINT64_C(0xfffffff00) + 3 * n) << 28;
@@ -108,6 +117,62 @@ static void regular_slots_shrink(void **state)
 	assert_true(round_trip(fixture, KTRX_STREAM_SLOTS_V2, SLOTS) < 5 * SLOTS);
 }
 
+/* Records of three slots with checks; those behind the head are of the lap before. */
+static void fill_checked(struct fixture *fixture)
+{
+	for (uint32_t n = 0; n + 3 <= SLOTS; n += 3) {
+		uint64_t word[3][4] = { { 0 } }, rest = 0;
+
+		for (uint32_t i = 3; i-- > 0;) {
+			uint64_t index = ((n + i < SLOTS / 2 ? LAP : LAP - 1) << SHIFT) + n + i;
+			uint32_t lap = ktrx_lap(RING, index, SHIFT);
+
+			word[i][0] = (i == 0   ? KTRX_KIND_FIRST
+				      : i == 1 ? KTRX_KIND_MORE
+					       : KTRX_KIND_LAST) |
+				     ktrx_generation(index, SHIFT) << 3;
+			if (i > 0) {
+				uint64_t check;
+
+				word[i][1] = UINT64_C(0x0123456789abcdef);
+				check = ktrx_check_more(word[i], lap);
+				rest = ktrx_check_rest(rest, check);
+				word[i][0] |= check & KTRX_TAG_CHECK_MASK;
+				continue;
+			}
+			word[0][0] |= 77 << 16 | (UINT64_C(0xfffffff00) + 3 * n) << 28;
+			word[0][1] = 5;
+			rest = ktrx_check_of_first(word[0], lap, rest);
+			word[0][0] |= rest & KTRX_TAG_CHECK_MASK;
+			word[0][1] |= rest & KTRX_W1_CHECK_MASK;
+		}
+		memcpy(fixture->slot[n], word, sizeof(word));
+	}
+}
+
+static void checked_slots_shrink_as_well(void **state)
+{
+	struct fixture *fixture = *state;
+
+	fill_checked(fixture);
+	assert_true(round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS) < 5 * SLOTS);
+	for (uint32_t slots = 1; slots < SLOTS; slots += 7) /* records that the block's end cuts */
+		round_trip(fixture, KTRX_STREAM_CHECKED, slots);
+}
+
+/* A slot whose check is wrong, or of a lap long ago, comes back as it was. */
+static void damaged_checked_slots_come_back(void **state)
+{
+	struct fixture *fixture = *state;
+
+	for (unsigned round = 0; round < 300; round++) {
+		fill_checked(fixture);
+		for (unsigned times = 0; times < 20; times++)
+			fixture->slot[draw(fixture) % SLOTS][draw(fixture) % 8] ^= 1u << draw(fixture) % 32;
+		round_trip(fixture, KTRX_STREAM_CHECKED, SLOTS);
+	}
+}
+
 /* Flips bits, sets bytes and cuts the end off what was good: refused or decoded, but within its bounds. */
 static void damaged_columns_do_no_harm(void **state)
 {
@@ -115,16 +180,16 @@ static void damaged_columns_do_no_harm(void **state)
 	unsigned refused = 0;
 
 	for (unsigned round = 0; round < 3000; round++) {
-		uint32_t coding = round % 2 ? KTRX_STREAM_SLOTS_V1 : KTRX_STREAM_SLOTS_V2,
-			 slots = 1 + round % 60;
+		const struct ktread_columns_ring ring = { { KTRX_SLOTS_CHECKED, RING, SHIFT }, HEAD, 0 };
+		uint32_t coding = KTRX_STREAM_SLOTS_V1 + round % 3, slots = 1 + round % 60;
 		unsigned char *copy;
 		size_t size;
 
 		for (uint32_t n = 0; n < slots; n++)
 			for (unsigned word = 0; word < 8; word++)
 				fixture->slot[n][word] = draw(fixture) >> draw(fixture) % 32;
-		size = ktread_columns_encode(fixture->columns, coding, (const uint32_t(*)[8])fixture->slot,
-					     slots, fixture->content);
+		size = ktread_columns_encode(fixture->columns, coding, &ring,
+					     (const uint32_t(*)[8])fixture->slot, slots, fixture->content);
 		for (unsigned times = draw(fixture) % 4; times > 0; times--)
 			fixture->content[draw(fixture) % (round % 3 ? 64 : size)] =
 				(unsigned char)draw(fixture);
@@ -146,6 +211,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(any_bytes_come_back, make_fixture, free_fixture),
 		cmocka_unit_test_setup_teardown(empty_slots_take_nothing, make_fixture, free_fixture),
 		cmocka_unit_test_setup_teardown(regular_slots_shrink, make_fixture, free_fixture),
+		cmocka_unit_test_setup_teardown(checked_slots_shrink_as_well, make_fixture, free_fixture),
+		cmocka_unit_test_setup_teardown(damaged_checked_slots_come_back, make_fixture, free_fixture),
 		cmocka_unit_test_setup_teardown(damaged_columns_do_no_harm, make_fixture, free_fixture),
 	};
 

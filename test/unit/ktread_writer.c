@@ -16,6 +16,7 @@ void writer_open(struct writer *writer, uint32_t rings, uint32_t shift)
 	writer->root.cpus = rings - 1;
 	writer->root.slots = 1u << shift;
 	writer->root.slot_size = KTRX_SLOT_SIZE;
+	writer->root.slot_format = KTRX_SLOTS_CHECKED;
 	writer->root.root_size = sizeof(writer->root);
 	writer->root.sections = KTRX_SECTIONS;
 	writer->root.table = offsetof(struct ktrx_root, section);
@@ -107,8 +108,50 @@ static void put_first(struct writer *writer, uint32_t n, uint64_t index, unsigne
 	uint64_t lap = generation(&writer->ring[n], index);
 
 	slot->word[0] = kind | lap << 3 | id << 16 | stamp << 28;
-	slot->word[1] = second | (lap & 0x7f) << 25;
+	slot->word[1] = second;
 	memcpy((unsigned char *)slot + 12, payload, 20);
+	if (writer->root.slot_format == KTRX_SLOTS_COPIED)
+		slot->word[1] |= (lap & 0x7f) << 25;
+}
+
+/* spec/ktrx.md, section 5, "The check". */
+static uint64_t mix(uint64_t a, uint64_t b)
+{
+	const uint64_t key = UINT64_C(0x9e3779b97f4a7c15);
+	unsigned __int128 product = (unsigned __int128)(a + key) * (b * key);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/* The lap, modulo 2^32, times the factor. */
+static uint32_t scaled_lap(const struct writer *writer, uint32_t n, uint64_t index, uint32_t added)
+{
+	uint64_t word = (uint64_t)n << 51 | index;
+
+	return ((uint32_t)(word >> writer->ring[n].row.shift) + added) * 0xe2b84105u;
+}
+
+static uint64_t check_more(struct writer *writer, uint32_t n, uint64_t index)
+{
+	const uint64_t *word = writer_slot_at(writer, n, index)->word;
+
+	return mix(word[2],
+		   word[3] + mix(word[0] & ~UINT64_C(0xf800), word[1] + scaled_lap(writer, n, index, 0)));
+}
+
+static void put_check(struct writer *writer, uint32_t n, uint64_t index, uint64_t rest)
+{
+	unsigned char *slot = (unsigned char *)writer_slot_at(writer, n, index);
+	uint32_t part[8];
+	uint64_t a, b, check;
+
+	memcpy(part, slot, sizeof(part));
+	memcpy(&a, slot + 12, 8);
+	memcpy(&b, slot + 20, 8);
+	check = mix(a, b + scaled_lap(writer, n, index, part[7] + part[2] * 8) + rest);
+	part[0] |= (uint32_t)check & 0xf800;
+	part[2] |= (uint32_t)check & 0xfe000000;
+	memcpy(slot, part, sizeof(part));
 }
 
 static void put_more(struct writer *writer, uint32_t n, uint64_t index, unsigned kind,
@@ -119,6 +162,10 @@ static void put_more(struct writer *writer, uint32_t n, uint64_t index, unsigned
 
 	memcpy((unsigned char *)slot + 2, payload, 30);
 	slot->word[0] = (slot->word[0] & ~UINT64_C(0xffff)) | kind | generation(&writer->ring[n], index) << 3;
+	if (writer->root.slot_format != KTRX_SLOTS_COPIED) {
+		slot->word[0] |= check_more(writer, n, index) & 0xf800;
+		return;
+	}
 	mixed = slot->word[0] ^ slot->word[1] * 3 ^ slot->word[2] * 5 ^ slot->word[3] * 7;
 	slot->word[0] |= mixed * UINT64_C(0x9e3779b97f4a7c15) >> 59 << 11;
 }
@@ -128,13 +175,18 @@ static uint64_t put_record(struct writer *writer, uint32_t ring, uint64_t stamp,
 {
 	unsigned char padded[20 + 7 * 30] = { 0 };
 	uint32_t more = bytes > 20 ? (bytes - 20 + 29) / 30 : 0;
-	uint64_t index = writer_reserve(writer, ring, 1 + more);
+	uint64_t index = writer_reserve(writer, ring, 1 + more), rest = 0;
 
 	memcpy(padded, payload, bytes);
 	put_first(writer, ring, index, more ? KTRX_KIND_FIRST : KTRX_KIND_SINGLE, stamp, id, second, padded);
 	for (uint32_t i = 0; i < more; i++)
 		put_more(writer, ring, index + 1 + i, i + 1 == more ? KTRX_KIND_LAST : KTRX_KIND_MORE,
 			 padded + 20 + 30 * i);
+	if (writer->root.slot_format != KTRX_SLOTS_COPIED) {
+		for (uint32_t i = more; i > 0; i--)
+			rest = (rest ^ check_more(writer, ring, index + i)) * UINT64_C(0x9e3779b97f4a7c15);
+		put_check(writer, ring, index, rest);
+	}
 	return index;
 }
 

@@ -75,7 +75,9 @@ pub struct Root {
     pub frequency: u64,
     pub cpus: u32,
     pub slots: u32,
-    pub slot_size: u32,
+    pub slot_size: u16,
+    /// How slots tell writers apart: 0 by a second generation, 1 by a check.
+    pub slot_format: u16,
     pub flags: u32,
     pub tag: [u8; 8],
     pub root_size: u32,

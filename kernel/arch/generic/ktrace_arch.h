@@ -73,14 +73,6 @@ static inline uint32_t ktrace_arch_thread(void)
 }
 #endif
 
-#ifndef ktrace_arch_add_thread
-#define ktrace_arch_add_thread ktrace_arch_add_thread
-static inline uint32_t ktrace_arch_add_thread(uint32_t value)
-{
-	return value + ktrace_arch_thread();
-}
-#endif
-
 #ifndef ktrace_arch_store_barrier
 #define ktrace_arch_store_barrier ktrace_arch_store_barrier
 static inline void ktrace_arch_store_barrier(void)

@@ -95,13 +95,6 @@ static inline uint32_t ktrace_arch_thread(void)
 	__asm__ volatile("movl " KTRACE_PORT_THREAD ", %0" : "=r"(thread));
 	return thread;
 }
-
-#define ktrace_arch_add_thread ktrace_arch_add_thread
-static inline uint32_t ktrace_arch_add_thread(uint32_t value)
-{
-	__asm__ volatile("addl " KTRACE_PORT_THREAD ", %0" : "+r"(value) : : "cc");
-	return value;
-}
 #endif
 
 /* Stores become visible in program order: only the compiler has to be held back. */
