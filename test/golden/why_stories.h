@@ -5,6 +5,7 @@
 
 void tell_answers(void);
 void tell_overdue(void);
+void tell_runnable(void);
 void tell_yields(void);
 
 #endif

@@ -227,6 +227,7 @@ static void tell_all(void **state)
 	tell_yields();
 	tell_answers();
 	tell_overdue();
+	tell_runnable();
 }
 
 int main(int argc, char **argv)

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that are runnable and do not run: one starves, one is lost, of others it is not known. */
+#include <stdint.h>
+
+#include "ktrace/hooks.h"
+#include "test/fake/machine.h"
+#include "test/golden/why_stories.h"
+#include "test/golden/why_story.h"
+
+/* Blue sleeps, and so says that threads here tell of their sleep. */
+static void boot_with_a_sleeper(void)
+{
+	boot();
+	run(2, 7, 10);
+	rest();
+}
+
+/* The program of thread 8 has ended, and nothing has told of that; thread 6 has had the CPU since. */
+static void tell_ended(const char *name, int told)
+{
+	boot_with_a_sleeper();
+	run(0, 8, 20);
+	at(30);
+	if (told)
+		ktrace_thread_exit(8);
+	run(0, 6, 40);
+	ktrace_thread_priority(6, 20);
+	if (!told)
+		ktrace_thread_priority(8, 10);
+	go_on_to(4040);
+	save(name);
+}
+
+/* Thread 8 was woken, and CPU 0 idles all the same. */
+static void tell_lost(void)
+{
+	boot_with_a_sleeper();
+	run(0, 8, 20);
+	at(30);
+	rest();
+	run(1, 5, 40);
+	wake(8);
+	at(50);
+	rest();
+	go_on_to(4040);
+	save("lost.ktrx");
+}
+
+/* Thread 8 was woken, and thread 6, which is more urgent, keeps the CPU. */
+static void tell_starved(void)
+{
+	boot_with_a_sleeper();
+	run(0, 8, 20);
+	ktrace_thread_priority(8, 10);
+	at(30);
+	rest();
+	run(0, 6, 40);
+	ktrace_thread_priority(6, 20);
+	wake(8);
+	go_on_to(4040);
+	save("starved.ktrx");
+}
+
+/* CPU 0 left its idle loop and did not say so. */
+static void tell_stale_idle(void)
+{
+	boot_with_a_sleeper();
+	at(20);
+	switch_to(0, 6);
+	go_on_to(4040);
+	save("stale-idle.ktrx");
+}
+
+void tell_runnable(void)
+{
+	tell_ended("ended.ktrx", 0);
+	tell_ended("ended-told.ktrx", 1);
+	tell_lost();
+	tell_starved();
+	tell_stale_idle();
+}
