@@ -58,7 +58,7 @@ const struct view views[] = {
 	{ "syscall-names", "the configuration of ktrace_init()", ".syscalls = \"0 read\\n1 write\\n…\",",
 	  "names of system calls", FACT(VIEW_SYSCALLS) },
 	{ "fault", "entry and end of the page-fault handler",
-	  "KTRACE(mm, fault_enter, address); … KTRACE(mm, fault_exit, address, how);",
+	  "KTRACE(mm, fault_enter, address, ip); … KTRACE(mm, fault_exit, address, how);",
 	  "page faults as spans, fault loops", EVENT("mm.fault_enter") },
 	{ "lock", "around a lock that is taken",
 	  "KTRACE(lock, contend, lock, name); … KTRACE(lock, acquire, lock); … KTRACE(lock, release, lock);",
