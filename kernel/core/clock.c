@@ -129,6 +129,8 @@ static uint32_t best_trip(uint64_t session, struct ktrx_clock_sample *best)
 	struct ktrx_clock_sample sample;
 	uint32_t round;
 
+	best->stamp = 0;
+	best->offset = 0;
 	best->error = UINT64_MAX;
 	for (round = 1; round <= KTRACE_ROUNDS; round++) {
 		if (!round_trip(session | round, round == 1 ? KTRACE_PATIENCE_FIRST : KTRACE_PATIENCE_NEXT,
