@@ -117,6 +117,12 @@ template <class Facts, unsigned long At> struct ktrace_text_word {
 #endif
 
 #define KTRACE_TEXT_SECTION ".pushsection ktrace_events, \"aw?\", %%progbits\n"
+/* Before an operand that is written as a bare number, without the mark that some assemblers have before numbers. */
+#ifdef KTRACE_ARCH_NUMBER
+#define KTRACE_TEXT_N KTRACE_ARCH_NUMBER
+#else
+#define KTRACE_TEXT_N "%c"
+#endif
 #define KTRACE_TEXT_WORD(n) "i"(int32_t(ktrace_text_word<facts, At + n>::value))
 #define KTRACE_TEXT_WORDS                                                                           \
 	KTRACE_TEXT_WORD(0), KTRACE_TEXT_WORD(1), KTRACE_TEXT_WORD(2), KTRACE_TEXT_WORD(3),         \
@@ -131,15 +137,25 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 	template <unsigned long At> __attribute__((__always_inline__)) static inline void emit()
 	{
 		if constexpr (At + 12 <= words) {
-			__asm__ volatile(
-				KTRACE_TEXT_SECTION
-				".4byte %c0, %c1, %c2, %c3, %c4, %c5, %c6, %c7, %c8, %c9, %c10, %c11\n"
-				".popsection"
-				:
-				: KTRACE_TEXT_WORDS);
+			__asm__ volatile(KTRACE_TEXT_SECTION ".4byte " KTRACE_TEXT_N "0"
+							     ", " KTRACE_TEXT_N "1"
+							     ", " KTRACE_TEXT_N "2"
+							     ", " KTRACE_TEXT_N "3"
+							     ", " KTRACE_TEXT_N "4"
+							     ", " KTRACE_TEXT_N "5"
+							     ", " KTRACE_TEXT_N "6"
+							     ", " KTRACE_TEXT_N "7"
+							     ", " KTRACE_TEXT_N "8"
+							     ", " KTRACE_TEXT_N "9"
+							     ", " KTRACE_TEXT_N "10"
+							     ", " KTRACE_TEXT_N "11"
+							     "\n"
+							     ".popsection"
+					 :
+					 : KTRACE_TEXT_WORDS);
 			emit<At + 12>();
 		} else if constexpr (At < words) {
-			__asm__ volatile(KTRACE_TEXT_SECTION ".4byte %c0\n.popsection"
+			__asm__ volatile(KTRACE_TEXT_SECTION ".4byte " KTRACE_TEXT_N "0\n.popsection"
 					 :
 					 : KTRACE_TEXT_WORD(0));
 			emit<At + 1>();
@@ -154,7 +170,19 @@ template <class Site, uint32_t Line, class... Values> struct ktrace_text_place {
 		__asm__ volatile(KTRACE_TEXT_SECTION
 				 ".balign 8\n"
 				 ".Lktrace_row%=:\n"
-				 ".4byte %c1, %c2, %c3, %c4, %c5, %c6, %c7, %c8, %c9, %c10, %c11, %c12\n"
+				 ".4byte " KTRACE_TEXT_N "1"
+				 ", " KTRACE_TEXT_N "2"
+				 ", " KTRACE_TEXT_N "3"
+				 ", " KTRACE_TEXT_N "4"
+				 ", " KTRACE_TEXT_N "5"
+				 ", " KTRACE_TEXT_N "6"
+				 ", " KTRACE_TEXT_N "7"
+				 ", " KTRACE_TEXT_N "8"
+				 ", " KTRACE_TEXT_N "9"
+				 ", " KTRACE_TEXT_N "10"
+				 ", " KTRACE_TEXT_N "11"
+				 ", " KTRACE_TEXT_N "12"
+				 "\n"
 				 ".popsection\n" KTRACE_ARCH_ADDRESS("%0", ".Lktrace_row%=")
 				 : "=r"(row)
 				 : KTRACE_TEXT_WORDS);

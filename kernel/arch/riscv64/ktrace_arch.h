@@ -15,6 +15,8 @@
 
 /* Assembler: the address of a label of the image into a register. */
 #define KTRACE_ARCH_ADDRESS(register, label) "lla " register ", " label
+/* Assembler: what precedes the number of an operand that is a bare number. gcc refuses the usual %c for RISC-V. */
+#define KTRACE_ARCH_NUMBER "%"
 
 #ifndef ktrace_arch_clock
 #define ktrace_arch_clock ktrace_arch_clock
