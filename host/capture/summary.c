@@ -46,6 +46,7 @@ int capture_summary_read(struct capture_summary *summary, const char *path)
 	for (uint32_t cpu = 0; cpu < CPUS_MOST; cpu++)
 		summary->cpus += seen[cpu / 8] >> cpu % 8 & 1;
 	summary->outcome = info->outcome;
+	summary->cut = info->dumps == 0 && (info->form == KTREAD_FORM_V1 || info->form == KTREAD_FORM_V2);
 	summary->status = info->status;
 	summary->frequency = info->frequency;
 	summary->refused = info->lost_events;

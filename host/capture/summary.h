@@ -3,6 +3,7 @@
 #ifndef CAPTURE_SUMMARY_H
 #define CAPTURE_SUMMARY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,6 +18,7 @@ struct capture_summary {
 	uint32_t outcome;     /* KTRX_OUTCOME_* */
 	int32_t status;
 	uint64_t frequency;
+	bool cut;	/* of a dump the end is missing */
 	double seconds; /* from its first event to its last; 0: unknown, or no two events */
 };
 

@@ -299,10 +299,11 @@ static void describe_dump(const struct capture_result *result, char *text, size_
 	*text = '\0';
 	if (!result->sent)
 		return;
-	length += (size_t)snprintf(text, size, " in a dump");
+	length += (size_t)snprintf(text, size,
+				   result->summary.cut ? " in a dump that is cut short" : " in a dump");
 	if (result->summary.seconds > 0)
-		length += (size_t)snprintf(text + length, size - length, " that covers %.3f s",
-					   result->summary.seconds);
+		length += (size_t)snprintf(text + length, size - length, "%s covers %.3f s",
+					   result->summary.cut ? " and" : " that", result->summary.seconds);
 	if (result->taken >= 0)
 		snprintf(text + length, size - length, ", taken %.2f s before the end", result->taken);
 	else if (result->summary.outcome != KTRX_OUTCOME_RUNNING)
@@ -329,6 +330,8 @@ static void conclude(struct talk *talk, const struct capture_run_options *option
 		return;
 	}
 	capture_summary_loss(summary, loss, sizeof(loss));
+	if (summary->cut)
+		snprintf(loss, sizeof(loss), "an unknown part lost");
 	describe_dump(result, dump, sizeof(dump));
 	command_message(
 		talk->name,

@@ -107,6 +107,13 @@ static void write_began(struct output *out, const struct summary *summary)
 			      (unsigned)(wall % 1000000000u / 1000u));
 }
 
+bool summary_is_cut(const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	return info->form == KTREAD_FORM_V2 && info->dumps == 0;
+}
+
 bool summary_is_dump(const struct ktread *trace)
 {
 	size_t length;
@@ -274,7 +281,11 @@ static void write_loss(struct output *out, const struct summary *summary)
 		output_text(out, "loss      unknown: version 1 does not count what was overwritten\n");
 		return;
 	}
+	if (summary_is_cut(summary->trace))
+		output_text(out, "loss      unknown: the dump is cut short\n");
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
+		if (summary_is_cut(summary->trace))
+			return;
 		output_text(out, summary_is_dump(summary->trace) ? "loss      none in what the dump covers\n"
 								 : "loss      none\n");
 		return;

@@ -88,6 +88,8 @@ static void write_head(struct output *out, const struct summary *summary)
 	ended = summary_ended(summary->trace, &length);
 	if (ended)
 		text_of(out, "ended", ended, length);
+	if (summary_is_cut(summary->trace))
+		output_text(out, "\"cut_short\":true,");
 	if (summary_is_dump(summary->trace)) {
 		const char *taken = note_find(info->note, "taken", &length);
 		double seconds;

@@ -134,6 +134,12 @@ says 1 'No space left' ktrace export --format json v2.ktrx -o /dev/full
 ktrace-decode v1.bin >/dev/full 2>stderr
 equal "ktrace-decode: a full disk is exit status 1" 1 $?
 
+# A dump of which the end is missing: nobody counted what that held.
+head -c 3000 v2.ktrx >cut.ktrx
+check "a dump that is cut short: its loss is unknown" sh -c 'ktrace summary cut.ktrx 2>/dev/null | grep -qx "loss      unknown: the dump is cut short"'
+check "and nothing says that nothing is lost" sh -c '! ktrace summary cut.ktrx 2>/dev/null | grep "loss *none"'
+check "in JSON, too" sh -c 'ktrace summary --json cut.ktrx 2>/dev/null | grep -q "\"cut_short\":true"'
+
 # The reader goes away after one line; the trace is larger than any pipe.
 awk 'BEGIN { for (n = 0; n < 20000; n++) printf "%032d", n }' >records
 { ktrace show --form bare --frequency 1000000 records 2>stderr; echo $? >status; } | head -n 1 >stdout
