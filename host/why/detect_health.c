@@ -294,7 +294,8 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 		why_finding_line(finding, "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
 				 health->waiting, health->timed);
 	if (rests->count)
-		why_finding_line(finding, "threads that wait without a timeout:");
+		why_finding_line(finding, "threads that wait%s without a timeout:",
+				 evidence->times_told ? "" : ", as far as is told,");
 	list_rests(evidence, rests, finding);
 	say_missing(evidence, health, finding);
 	if (!finding->missing[0] && !is_long)

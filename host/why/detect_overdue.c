@@ -172,6 +172,12 @@ static void judge_free(const struct why_evidence *evidence, struct case_of *one)
 		one->reason = FREE;
 }
 
+/* Who waits for an event may as well sleep for a time, in a kernel that has told of no sleep that it ends at one. */
+static bool tells_times(const struct why_evidence *evidence, const struct why_rest *rest)
+{
+	return evidence->times_told || rest->kind == KTRX_WAIT_DEVICE;
+}
+
 static struct case_of judge(const struct why_evidence *evidence, const struct why_rests *rests,
 			    const struct why_rest *rest)
 {
@@ -190,7 +196,7 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 		judge_rhythm(evidence, rests, &one);
 	if (one.reason == NONE)
 		judge_device(evidence, &one);
-	if (doubtful || !rest->told)
+	if (doubtful || !rest->told || !tells_times(evidence, rest))
 		one.sure = WHY_POSSIBLE;
 	return one;
 }
@@ -303,6 +309,10 @@ static void say_missing(const struct why_evidence *evidence, struct why_finding 
 		finding->partial = true;
 		why_finding_missing(finding, "the hook ktrace_thread_block(), which tells whether a "
 					     "sleep ends by itself");
+	} else if (!tells_times(evidence, one->rest)) {
+		why_finding_missing(finding,
+				    "sleeps that end at a time: ktrace_thread_block() has told of none "
+				    "(KTRX_WAIT_TIME, or a deadline)");
 	} else if (one->rest->kind == KTRX_WAIT_EVENT && !why_tells_nobody(evidence)) {
 		why_finding_missing(finding,
 				    "the event sched.wake_nobody, which tells a wakeup that came too early "

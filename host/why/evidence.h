@@ -306,6 +306,7 @@ struct why_evidence {
 	bool exits_told;	/* threads tell of their end before their last switch */
 	bool idling_told;	/* some CPU says that it idles */
 	bool switched;		/* some CPU has switched threads */
+	bool times_told;	/* some sleep was told to end at a time: others that are not do not */
 	bool states_told;	/* sched.switch says what becomes of a thread: not always the same */
 	uint64_t wakes,
 		odd_wakes; /* by events, and those of threads that could run already, as their switches said */

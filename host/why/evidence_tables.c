@@ -91,6 +91,7 @@ static int take_holder(struct why_reader *reader, const struct ktrx_holder *hold
 		}
 		evidence->left_out += !thread && !reader->error;
 	}
+	evidence->times_told |= holder->id && (holder->deadline || holder->wait == KTRX_WAIT_TIME);
 	if (reader->error || holder->wait == KTRX_WAIT_NONE || holder->wait == KTRX_WAIT_THREAD)
 		return reader->error;
 	return why_object_touch(evidence, holder->object, holder->object_name,

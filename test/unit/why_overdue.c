@@ -124,11 +124,25 @@ static void a_clockwork_whose_interrupt_still_comes_is_likely_overdue(void **sta
 
 	(void)state;
 	irq_goes_on(last + 50);
+	waker_lives();
 	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
 	is_overdue(WHY_LIKELY);
 	why_says("thread 5 (sampler) has waited 9.89 s on queue (0x1000); its wakeups came every 50.0 ms");
 	why_says("interrupts woke it 40 times, the last time 9.90 s ago: interrupt 33 on CPU 1, which still "
 		 "comes");
+}
+
+/* It may sleep for a minute now: its kernel says "event" of every sleep. */
+static void without_times_an_event_may_be_a_time(void **state)
+{
+	const uint64_t last = turns(0, KTRX_WAIT_EVENT, 40, 50000);
+
+	(void)state;
+	irq_goes_on(last + 50);
+	sleeps(SLEEPER, "sampler", KTRX_WAIT_EVENT, last + 5);
+	is_overdue(WHY_POSSIBLE);
+	why_says("ktrace_thread_block() has told of none");
+	why_says("threads that wait, as far as is told, without a timeout:");
 }
 
 static void a_clockwork_whose_interrupt_stays_away_is_possibly_overdue(void **state)
@@ -367,6 +381,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(a_clockwork_whose_interrupt_still_comes_is_likely_overdue),
+		TEST(without_times_an_event_may_be_a_time),
 		TEST(a_clockwork_whose_interrupt_stays_away_is_possibly_overdue),
 		TEST(a_clockwork_whose_waker_lives_is_possibly_overdue),
 		TEST(a_clockwork_whose_waker_has_ended_is_over),
