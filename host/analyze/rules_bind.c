@@ -233,6 +233,9 @@ bool rules_key(const struct rule *rule, uint32_t event, const struct ktread_even
 
 		if (name[0] != '@' && keyed_field(fired, name, &key[k]))
 			continue;
+		/* 0 is no thread in particular: a kernel that tells no threads apart has nothing else. */
+		if (strcmp(name, "@thread") == 0 && fired->thread == 0)
+			return false;
 		if (strcmp(name, "thread") == 0 || strcmp(name, "@thread") == 0)
 			key[k] = fired->thread;
 		else if (strcmp(name, "cpu") == 0 || strcmp(name, "@cpu") == 0)

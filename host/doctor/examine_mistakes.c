@@ -87,6 +87,11 @@ static const struct advice advice[MISTAKES] = {
 			       "KTRACE(irq, exit, irq);", true },
 	[MISTAKE_IRQ_ENTER] = { "irq.enter", "missing: interrupt %s ended on a CPU where it had not come",
 				"first thing in an interrupt", "KTRACE(irq, enter, irq);", true },
+	[MISTAKE_SYSCALL_EXIT] = { "syscall.exit",
+				   "of system calls, and hardly any return is recorded, the first is by "
+				   "thread %s",
+				   "system call exit, on every way back to user mode",
+				   "KTRACE(syscall, exit, nr, result);", true },
 	[MISTAKE_RELEASE] = { "lock.release",
 			      "by a thread that does not hold the lock, the first is of %s: a lock that is "
 			      "handed on, as a "

@@ -334,6 +334,13 @@ static void take_kind(struct reading *r, const struct ktread_event *event, const
 	case WELLKNOWN_IRQ_EXIT:
 		take_irq(r, event, known);
 		break;
+	case WELLKNOWN_SYSCALL_ENTER:
+		note(r, MISTAKE_SYSCALL_EXIT, event, event->thread);
+		r->mistakes->calls++;
+		break;
+	case WELLKNOWN_SYSCALL_EXIT:
+		r->mistakes->returns++;
+		break;
 	case WELLKNOWN_LOCK_CONTEND:
 	case WELLKNOWN_LOCK_ACQUIRE:
 	case WELLKNOWN_LOCK_RELEASE:
@@ -358,6 +365,19 @@ static void take(struct reading *r, const struct ktread_event *event)
 	take_kind(r, event, wellknown_of(&r->known, event));
 }
 
+static bool is_off(const struct ktread *trace, enum wellknown_kind kind)
+{
+	return wellknown_declared(trace, kind) && !wellknown_recorded(trace, kind);
+}
+
+static void note_off(struct mistakes *m, const struct ktread *trace)
+{
+	m->irqs_off = is_off(trace, WELLKNOWN_IRQ_ENTER) || is_off(trace, WELLKNOWN_IRQ_EXIT);
+	m->calls_off = is_off(trace, WELLKNOWN_SYSCALL_ENTER) || is_off(trace, WELLKNOWN_SYSCALL_EXIT);
+	m->locks_off = is_off(trace, WELLKNOWN_LOCK_CONTEND) || is_off(trace, WELLKNOWN_LOCK_ACQUIRE) ||
+		       is_off(trace, WELLKNOWN_LOCK_RELEASE) || is_off(trace, WELLKNOWN_LOCK_FAIL);
+}
+
 static int read_all(struct reading *r)
 {
 	const struct ktread_info *info = ktread_info(r->trace);
@@ -366,6 +386,7 @@ static int read_all(struct reading *r)
 
 	r->ticks = (uint64_t)(OVERLAP * (double)(info->frequency ? info->frequency : 1000000000u));
 	r->ticks += 2 * info->clock_largest;
+	note_off(r->mistakes, r->trace);
 	forget_all(r);
 	r->whole = true;
 	for (uint32_t n = 0; n < info->rings; n++)
@@ -428,11 +449,13 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 		return count >= FEW && count >= m->wakes / 2;
 	case MISTAKE_IRQ_EXIT:
 	case MISTAKE_IRQ_ENTER:
-		return often(count, m->enters);
+		return !m->irqs_off && often(count, m->enters);
+	case MISTAKE_SYSCALL_EXIT: /* exec and exit do not return; a few calls may wait */
+		return !m->calls_off && m->calls >= SOME && m->returns < m->calls / 4;
 	case MISTAKE_RELEASE:
-		return often(count, m->releases);
+		return !m->locks_off && often(count, m->releases);
 	case MISTAKE_CONTEND:
-		return often(count, m->contends);
+		return !m->locks_off && often(count, m->contends);
 	case MISTAKES:
 		break;
 	}

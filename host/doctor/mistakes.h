@@ -26,6 +26,7 @@ enum mistake {
 	MISTAKE_WAKE_RUNNING,	 /* a thread is woken that runs */
 	MISTAKE_IRQ_EXIT,	 /* an interrupt comes that has not ended */
 	MISTAKE_IRQ_ENTER,	 /* one ends that has not come */
+	MISTAKE_SYSCALL_EXIT,	 /* system calls come, and hardly any returns */
 	MISTAKE_RELEASE,	 /* a lock is given up by a thread that does not hold it */
 	MISTAKE_CONTEND,	 /* a thread waits for a second lock */
 	MISTAKES,
@@ -40,9 +41,11 @@ struct mistake_count {
 
 struct mistakes {
 	struct mistake_count of[MISTAKES];
-	uint64_t switches, blocks, wakes, contends, releases, enters;
-	uint64_t states; /* switches with a state other than 0 */
-	bool has_state;	 /* sched.switch has the field */
+	uint64_t switches, blocks, wakes, contends, releases, enters, calls, returns;
+	bool irqs_off, calls_off,
+		locks_off; /* one of these events is switched off, so that the others say nothing */
+	uint64_t states;   /* switches with a state other than 0 */
+	bool has_state;	   /* sched.switch has the field */
 };
 
 /* Reads the trace to its end and rewinds it. 0 or an error. */

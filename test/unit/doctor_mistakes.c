@@ -14,7 +14,21 @@
 #define V(value) ((uint64_t)(value))
 #define MS	 1000000u
 
-enum { SWITCH = 1, BLOCK, WAKE, CREATE, EXIT, IRQ, IRQ_END, CONTEND, ACQUIRE, RELEASE, SWITCHED };
+enum {
+	SWITCH = 1,
+	BLOCK,
+	WAKE,
+	CREATE,
+	EXIT,
+	IRQ,
+	IRQ_END,
+	CONTEND,
+	ACQUIRE,
+	RELEASE,
+	CALL,
+	RETURN,
+	SWITCHED
+};
 
 static struct mistakes mistakes;
 static uint64_t now;
@@ -33,6 +47,8 @@ static int begin(void **state)
 	script_type(CONTEND, "lock", "contend", "u64 lock,string name");
 	script_type(ACQUIRE, "lock", "acquire", "u64 lock");
 	script_type(RELEASE, "lock", "release", "u64 lock");
+	script_type(CALL, "syscall", "enter", "u32 nr");
+	script_type(RETURN, "syscall", "exit", "u32 nr");
 	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	script_thread(1, "idle/0");
 	now = 0;
@@ -294,6 +310,28 @@ static void an_interrupt_without_enter(void **state)
 	only(MISTAKE_IRQ_ENTER);
 }
 
+static void calls_without_returns(void **state)
+{
+	(void)state;
+	some_turns(2);
+	for (unsigned n = 0; n < 20; n++)
+		script_event(CALL, soon(), 0, 5, V(n));
+	only(MISTAKE_SYSCALL_EXIT);
+}
+
+/* Returns that are switched off are not missing. */
+static void events_that_are_off_are_not_missing(void **state)
+{
+	(void)state;
+	script_switch_off(RETURN);
+	script_switch_off(IRQ_END);
+	for (unsigned n = 0; n < 20; n++) {
+		script_event(CALL, soon(), 0, 5, V(n));
+		script_event(IRQ, soon(), 0, 5, V(33))->context = KTRX_CONTEXT_INTERRUPT;
+	}
+	only(MISTAKES);
+}
+
 static void a_lock_released_by_another_thread(void **state)
 {
 	(void)state;
@@ -348,6 +386,8 @@ int main(void)
 		TEST(a_wake_of_the_thread_that_runs),
 		TEST(an_interrupt_without_exit),
 		TEST(an_interrupt_without_enter),
+		TEST(calls_without_returns),
+		TEST(events_that_are_off_are_not_missing),
 		TEST(a_lock_released_by_another_thread),
 		TEST(a_wait_for_a_lock_without_end),
 		TEST(nothing_is_concluded_across_a_time_without_events),

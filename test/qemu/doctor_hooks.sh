@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# ktrace doctor on small kernels whose hooks are what a newcomer writes first: it names the mistake and the line to change, and
+# blames no clock.
+. test/tap.sh
+. test/qemu/run_support.sh
+
+virt="qemu-system-riscv64 -M virt -bios none -smp 2 -nographic -kernel"
+
+# kernel NAME "STATEMENTS": examples/minimal on two harts, each of which runs these thirty times; `hart` and `n` are there.
+kernel() {
+	cp -r examples/minimal "$tmp/$1"
+	sed -i 's/#define HARTS 4/#define HARTS 2/
+		s/^static uint8_t trace_memory/#include "hooks.h"\n&/
+		s/for (uint32_t n = 0; n < 1000; n++)/for (uint32_t n = 0; n < 30; n++)/
+		s/KTRACE(example, count, n);/turn(hart, n);/' "$tmp/$1/kernel.c"
+	cat >"$tmp/$1/hooks.h" <<END
+KTRACE_EVENT(sched, switch, "%u -> %u, %u", (uint32_t, prev), (uint32_t, next), (uint32_t, state));
+KTRACE_EVENT(sched, block, "%u on %u", (uint32_t, thread), (uint32_t, queue));
+KTRACE_EVENT(sched, wake, "%u", (uint32_t, thread));
+KTRACE_EVENT(irq, enter, "%u", (uint32_t, irq));
+KTRACE_EVENT(irq, exit, "%u", (uint32_t, irq));
+KTRACE_EVENT(syscall, enter, "%u", (uint32_t, nr));
+KTRACE_EVENT(syscall, exit, "%u", (uint32_t, nr));
+/* Threads a and b of a hart take turns and sleep; neither runs on the other hart. */
+static void turn(uint32_t hart, uint32_t n)
+{
+	const uint32_t a = 2 * hart + 1, b = 2 * hart + 2;
+	(void)a;
+	(void)b;
+	(void)n;
+	$2
+}
+END
+	echo '#define ktrace_arch_thread() ((uint32_t)(ktrace_arch_cpu() + 1))' >>"$tmp/$1/ktrace_port.h"
+	check "$1: it builds" make -s -C "$tmp/$1" KTRACE="$PWD" OUT="$tmp/$1/build"
+	status=0
+	timeout -k 5 60 "$ktrace" doctor --seconds 20 -- $virt "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/report" 2>"$tmp/err" ||
+		status=$?
+}
+
+# wrong NAME "STATEMENTS" ABOUT TEXT LINE: that is wrong, said so and with that line to change.
+wrong() {
+	kernel "$1" "$2"
+	equal "$1: something is wrong" 10 "$status"
+	check "$1: named: $3 … $4" grep -qE "^wrong +$3 .*$4" "$tmp/report"
+	check "$1: with the line: $5" grep -qF "$5" "$tmp/report"
+	check "$1: no clock is blamed" sh -c "! grep -qE '^wrong +(clock|order|skew)' '$tmp/report'"
+}
+
+sleep_and_wake='KTRACE(sched, block, a, 7); KTRACE(sched, switch, a, b, 1); KTRACE(sched, wake, a);
+	KTRACE(sched, block, b, 7); KTRACE(sched, switch, b, a, 1); KTRACE(sched, wake, b);'
+
+kernel sound "$sleep_and_wake"' KTRACE(irq, enter, 5); KTRACE(irq, exit, 5); KTRACE(syscall, enter, n); KTRACE(syscall, exit, n);'
+equal "sound: nothing is wrong" 0 "$status"
+check "sound: rules were checked" grep -qE '^ok +rules +none of' "$tmp/report"
+
+wrong minus-one 'KTRACE(sched, switch, a, (uint32_t)-1, 1); KTRACE(sched, switch, (uint32_t)-1, a, 0);' \
+	thread-ids 'beyond 22 bits, the first is -1' 'ids from 1 to 4194303'
+wrong elsewhere 'KTRACE(sched, switch, a, b, 1); KTRACE(sched, block, a, 7); KTRACE(sched, wake, a);
+	KTRACE(sched, switch, b, a, 1); KTRACE(sched, block, b, 7); KTRACE(sched, wake, b);' \
+	sched.block 'does not run on that CPU' 'KTRACE(sched, block, current()->id, queue, state);'
+wrong zero-state 'KTRACE(sched, block, a, 7); KTRACE(sched, switch, a, b, 0); KTRACE(sched, wake, a);
+	KTRACE(sched, block, b, 7); KTRACE(sched, switch, b, a, 0); KTRACE(sched, wake, b);' \
+	sched.switch 'state 0, all of them' 'state: what prev goes into'
+wrong no-irq-exit "$sleep_and_wake"' KTRACE(irq, enter, 5);' irq.exit 'came again' 'KTRACE(irq, exit, irq);'
+wrong no-irq-enter "$sleep_and_wake"' KTRACE(irq, exit, 5);' irq.enter 'where it had not come' 'KTRACE(irq, enter, irq);'
+wrong no-syscall-exit "$sleep_and_wake"' KTRACE(syscall, enter, n);' syscall.exit 'hardly any return' \
+	'KTRACE(syscall, exit, nr, result);'
+wrong thread-zero 'KTRACE(sched, block, 0, 7); KTRACE(sched, switch, 0, a, 1); KTRACE(sched, wake, 0); KTRACE(sched, switch, a, 0, 0);' \
+	thread-ids 'thread 0 sleeps or is woken' 'number threads from 1'
+wrong two-cpus 'KTRACE(sched, switch, a, 9, 1); for (volatile int i = 0; i < 10000000; i++) ; KTRACE(sched, switch, 9, a, 1);' \
+	sched.switch 'on two CPUs at once' 'KTRACE(sched, switch, prev, next, state);'
+
+done_testing
