@@ -196,6 +196,8 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 		judge_rhythm(evidence, rests, &one);
 	if (one.reason == NONE)
 		judge_device(evidence, &one);
+	if (rest->queue)
+		one.irq_comes = irq_comes(evidence, rest->queue, one.ticks);
 	if (doubtful || !rest->told || !tells_times(evidence, rest))
 		one.sure = WHY_POSSIBLE;
 	return one;

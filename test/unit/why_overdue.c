@@ -243,6 +243,18 @@ static void a_device_that_stopped_to_answer_holds_up_others(void **state)
 	why_says("thread 7 (waiter) has waited 11.49 s for lock cache (0x2000)");
 }
 
+/* A timer's interrupt, say, that wakes others as well. */
+static void an_interrupt_that_still_comes_is_not_said_to_stay_away(void **state)
+{
+	uint64_t last = turns(0, KTRX_WAIT_DEVICE, 20, 20000);
+
+	(void)state;
+	irq_goes_on(last + 50);
+	holds_and_is_waited_for(last + 5);
+	is_overdue(WHY_LIKELY);
+	why_says("interrupt 33 on CPU 1, which still comes");
+}
+
 /* The same to begin with, with no wait before it: that may be how long it takes. */
 static void a_device_of_which_nothing_is_known_is_possibly_late(void **state)
 {
@@ -391,6 +403,7 @@ int main(void)
 		TEST(a_few_wakeups_make_no_clockwork),
 		TEST(a_machine_that_stood_is_not_overdue),
 		TEST(a_device_that_stopped_to_answer_holds_up_others),
+		TEST(an_interrupt_that_still_comes_is_not_said_to_stay_away),
 		TEST(a_device_of_which_nothing_is_known_is_possibly_late),
 		TEST(a_slow_device_is_well),
 		TEST(a_device_that_always_answered_at_once_is_possibly_late),
