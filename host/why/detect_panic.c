@@ -11,6 +11,7 @@
 #include "export/escape.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
+#include "why/side.h"
 
 #define FRAMES	  8u	/* shown */
 #define FAULT_MS  1000u /* a fault is no older than that when the kernel panics over it */
@@ -37,6 +38,17 @@ static bool says(const char *message, const char *word)
 		if (n == length)
 			return true;
 	}
+	return false;
+}
+
+/* Words that kernels have for a stack that has grown too far. */
+static bool says_overflow(const char *message)
+{
+	static const char *const words[] = { "overflow", "overrun", "overran", "exhausted", "guard page" };
+
+	for (size_t n = 0; says(message, "stack") && n < sizeof(words) / sizeof(words[0]); n++)
+		if (says(message, words[n]))
+			return true;
 	return false;
 }
 
@@ -108,12 +120,44 @@ static void say_addresses(const struct why_evidence *evidence, struct why_findin
 	}
 }
 
+/* Is it a function that a kernel calls to give up, by its name? */
+static bool gives_up(const struct why_evidence *evidence, uint64_t address)
+{
+	static const char *const names[] = { "panic", "kpanic", "vpanic", "kernel_panic", "do_panic" };
+	struct symbol symbol;
+	const char *name;
+
+	if (!why_side_has_name(evidence, address) ||
+	    symbols_find_call(evidence->symbols, address, &symbol) != 0)
+		return false;
+	name = symbol.function + strspn(symbol.function, "_");
+	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
+		if (strcmp(name, names[n]) == 0)
+			return true;
+	return false;
+}
+
+/* What the kernel did after it gave up (a prompt, a reset) is left out: the first frame is the caller of panic(), if that is there. */
+static uint32_t first_frame(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	uint32_t first = 0;
+
+	for (uint32_t n = 0; n < cpu->frames && first == 0; n++)
+		for (uint32_t at = n; at < cpu->frames && gives_up(evidence, cpu->frame[at]); at++)
+			first = at + 1;
+	return first < cpu->frames ? first : 0;
+}
+
 static void say_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
 		      struct why_finding *finding)
 {
+	const uint32_t first = first_frame(evidence, cpu);
+	struct why_cpu caller = *cpu;
 	char place[WHY_WORDS];
 
-	why_finding_stack(finding, evidence, cpu, FRAMES);
+	caller.frames -= first;
+	memmove(caller.frame, caller.frame + first, caller.frames * sizeof(caller.frame[0]));
+	why_finding_stack(finding, evidence, &caller, FRAMES);
 	if (cpu->frames)
 		return;
 	for (uint32_t n = 0; n < 2 && evidence->panic.caller[n]; n++)
@@ -125,17 +169,21 @@ static void say_stack(const struct why_evidence *evidence, const struct why_cpu 
 			cpu->number);
 }
 
-static void say_head(const struct why_evidence *evidence, const struct why_thread *thread,
+/* A stack that the kernel found to have overflowed need not be that of the thread that found it. */
+static void say_head(const struct why_evidence *evidence, const struct why_thread *thread, bool left,
 		     struct why_finding *finding)
 {
 	const struct why_panic *panic = &evidence->panic;
-	const char *what = finding->verdict == WHY_STACK_OVERFLOW ? "the kernel stack overflowed"
-			   : called_nothing(evidence, thread)	  ? "a function that is not there was called"
-								  : "the kernel panicked";
+	const bool found = finding->verdict == WHY_STACK_OVERFLOW && !left;
+	const char *what = found			      ? "the kernel found that a stack had overflowed"
+			   : left			      ? "the kernel stack overflowed"
+			   : called_nothing(evidence, thread) ? "a function that is not there was called"
+							      : "the kernel panicked";
 	char actor[WHY_WORDS];
 
 	if (panic->stamp)
-		why_finding_head(finding, "%s on CPU %" PRIu32 ", in %s", what, panic->cpu,
+		why_finding_head(finding, "%s%s on CPU %" PRIu32 "%s in %s", what, found ? "," : "",
+				 panic->cpu, found ? "" : ",",
 				 why_say_actor(evidence, panic->thread + 1, actor, sizeof(actor)));
 	else
 		why_finding_head(finding, "%s", what);
@@ -161,7 +209,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	const struct why_cpu *cpu = cpu_of(evidence);
 	const struct why_thread *thread = panic->stamp ? why_thread_find(evidence, panic->thread) : NULL;
 	const bool left = why_left_stack(cpu, thread);
-	const bool stack = left || (says(panic->message, "stack") && says(panic->message, "overflow"));
+	const bool stack = left || says_overflow(panic->message);
 	uint64_t pc = fault_pc(evidence, cpu, thread);
 	struct why_finding *finding;
 
@@ -170,7 +218,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	finding = why_finding_new(findings, stack ? WHY_STACK_OVERFLOW : WHY_PANIC, WHY_CERTAIN);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	say_head(evidence, thread, finding);
+	say_head(evidence, thread, left, finding);
 	say_message(evidence, finding);
 	if (left)
 		why_finding_line(finding,

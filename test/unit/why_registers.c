@@ -132,14 +132,64 @@ static void a_message_of_many_numbers(void **state)
 	why_findings_free(findings);
 }
 
+__attribute__((noinline)) static void kernel_panic(void)
+{
+	__asm__ volatile("nop; nop; nop; nop");
+	leaf();
+	__asm__ volatile("nop; nop");
+}
+
+static void a_panic_with_stack(const char *stack)
+{
+	script_type(1, "ktrace", "panic", "string message");
+	script_info()->registers = stack;
+	script_event(1, 1000, 0, 1, "out of pages");
+	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
+}
+
+/* A prompt or a reset that follows the panic is not how the kernel came there. */
+static void what_follows_a_panic_is_left_out(void **state)
+{
+	const uintptr_t prompt = (uintptr_t)leaf + 1, gave_up = (uintptr_t)kernel_panic + 4;
+	struct why_findings *findings;
+
+	(void)state;
+	snprintf(text, sizeof(text),
+		 "cpu 0 pc=%" PRIxPTR " sp=1000\nstack 0 %" PRIxPTR " %" PRIxPTR " %" PRIx64 "\n", prompt,
+		 prompt, gave_up, STORED);
+	a_panic_with_stack(text);
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_string_equal(why_findings_at(findings, 0)->line[1], "  called from 0xffff000012345678");
+	why_findings_free(findings);
+}
+
+/* A panic that nobody is seen to have called. */
+static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
+{
+	struct why_findings *findings;
+
+	(void)state;
+	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000\nstack 0 %" PRIxPTR "\n",
+		 (uintptr_t)leaf + 1, (uintptr_t)kernel_panic + 4);
+	a_panic_with_stack(text);
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_non_null(strstr(why_findings_at(findings, 0)->line[1], "kernel_panic"));
+	why_findings_free(findings);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
-		TEST(a_leaf_is_called_by_its_link),    TEST(a_leaf_may_be_all),
-		TEST(a_link_into_itself_is_no_caller), TEST(what_the_stack_has_is_not_told_twice),
-		TEST(a_link_to_nowhere_is_no_caller),  TEST(a_place_that_is_not_the_kernels_has_no_link),
+		TEST(a_leaf_is_called_by_its_link),
+		TEST(a_leaf_may_be_all),
+		TEST(a_link_into_itself_is_no_caller),
+		TEST(what_the_stack_has_is_not_told_twice),
+		TEST(a_link_to_nowhere_is_no_caller),
+		TEST(a_place_that_is_not_the_kernels_has_no_link),
 		TEST(a_message_of_many_numbers),
+		TEST(what_follows_a_panic_is_left_out),
+		TEST(a_panic_at_the_end_of_the_stack_is_shown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
