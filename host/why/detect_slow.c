@@ -5,9 +5,19 @@
 #include "why/detectors.h"
 #include "why/pulse.h"
 
-#define WAITS_LEAST 8u
-#define TIMES_WORSE 8u /* than half of them */
-#define LATE_MS	    100u
+#define WAITS_LEAST  8u
+#define TIMES_WORSE  8u /* than half of them */
+#define LATE_MS	     100u
+#define SLEEPS_LEAST 2u
+
+/*
+ * Threads that only slept for a time meanwhile woke as late: the machine, or the host under it, was slow, whatever the device
+ * did.
+ */
+static bool all_was_slow(const struct why_waits *waits)
+{
+	return waits->worst_late >= SLEEPS_LEAST && waits->worst_late >= waits->worst_punctual;
+}
 
 int why_detect_slow(const struct why_evidence *evidence, struct why_findings *findings)
 {
@@ -19,7 +29,7 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	if (waits->ticks.count < WAITS_LEAST || late == 0 || waits->ticks.greatest < late ||
 	    waits->ticks.greatest / TIMES_WORSE < waits->half)
 		return 0;
-	finding = why_finding_new(findings, WHY_SLOW, WHY_LIKELY);
+	finding = why_finding_new(findings, WHY_SLOW, all_was_slow(waits) ? WHY_POSSIBLE : WHY_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_ticks(evidence, waits->half, half, sizeof(half));
@@ -34,6 +44,12 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	why_finding_line(finding,
 			 "the worst began %s ago, by %s, for %s; while it lasted %" PRIu64 " others ended",
 			 ago, who, what, waits->worst_overtaken);
+	if (all_was_slow(waits))
+		why_finding_line(
+			finding,
+			"%" PRIu32 " of %" PRIu32
+			" waits for a time that overlap it ended late as well: all of the machine was slow",
+			waits->worst_late, waits->worst_late + waits->worst_punctual);
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,
 						       .ticks = waits->ticks.greatest });

@@ -185,9 +185,11 @@ struct why_thread {
 	uint64_t blocked_on; /* … what for … */
 	uint8_t blocked_for; /* … and of which kind, KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
 	uint64_t blocked_after; /* … waits for devices that had ended by then */
-	uint64_t rested;	/* when it last announced to sleep, for anything but a lock */
-	uint64_t woken;		/* when it was last made runnable, by its events */
-	uint64_t deed;		/* its newest event that was not about going to sleep or locks */
+	uint64_t
+		usual_sleep; /* how long its waits for a time take, near the middle of them; 0: there was none */
+	uint64_t rested;     /* when it last announced to sleep, for anything but a lock */
+	uint64_t woken;	     /* when it was last made runnable, by its events */
+	uint64_t deed;	     /* its newest event that was not about going to sleep or locks */
 	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */
 	uint64_t contends_since;
 	struct why_tries tries;
@@ -269,6 +271,9 @@ struct why_waits {
 	uint64_t worst_object;
 	uint64_t worst_overtaken; /* others that ended meanwhile */
 	uint32_t worst_thread;
+	uint32_t
+		worst_late; /* waits for a time that overlap the worst, and that ended late by a good part of it … */
+	uint32_t worst_punctual; /* … or ended as usual */
 };
 
 /* A lock, queue or other object that was named by a hook or an event. */

@@ -39,24 +39,33 @@ struct why_irqs_open {
 	uint32_t thread; /* which, UINT32_MAX until it is known */
 };
 
+#define WHY_SLEPT 128u
+
+/* A wait for a time that ended, of a thread for which so much was usual. */
+struct why_slept {
+	uint64_t begin, end, usual;
+};
+
 struct why_reader {
 	struct why_evidence *evidence;
 	struct threads *model;
 	struct wellknown_table *known;
-	struct why_progress *progress; /* beside evidence->thread */
-	uint64_t *told;		       /* events told, by CPU */
-	struct why_irqs_open *open;    /* by CPU */
-	uint64_t irqs;		       /* interrupts entered, all CPUs */
-	uint64_t time;		       /* of the event at hand as threads.h wants it … */
-	uint64_t stamp;		       /* … and as it is */
-	uint64_t gaps;		       /* seen so far … */
-	uint64_t gap_stamp;	       /* … the newest of them */
-	bool releases_told;	       /* of locks */
-	bool blocks_told;	       /* threads announce what they sleep on, or may do so */
-	bool exits_told;	       /* of interrupts */
-	struct keyed holds;	       /* by lock: `count` is the place */
-	struct keyed orders;	       /* by both locks: `count` is the index into evidence->order */
-	int error;		       /* of a callback */
+	struct why_progress *progress;	   /* beside evidence->thread */
+	uint64_t *told;			   /* events told, by CPU */
+	struct why_irqs_open *open;	   /* by CPU */
+	uint64_t irqs;			   /* interrupts entered, all CPUs */
+	uint64_t time;			   /* of the event at hand as threads.h wants it … */
+	uint64_t stamp;			   /* … and as it is */
+	uint64_t gaps;			   /* seen so far … */
+	uint64_t gap_stamp;		   /* … the newest of them */
+	bool releases_told;		   /* of locks */
+	bool blocks_told;		   /* threads announce what they sleep on, or may do so */
+	bool exits_told;		   /* of interrupts */
+	struct keyed holds;		   /* by lock: `count` is the place */
+	struct keyed orders;		   /* by both locks: `count` is the index into evidence->order */
+	struct why_slept slept[WHY_SLEPT]; /* the newest waits for a time that ended … */
+	uint64_t sleeps;		   /* … of so many */
+	int error;			   /* of a callback */
 };
 
 /* Where in its table of the evidence something lies, by what it is of. */

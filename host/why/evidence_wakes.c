@@ -6,7 +6,8 @@
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 
-#define BATCH_US 200u /* who is woken so soon after another one is woken with it */
+#define BATCH_US  200u /* who is woken so soon after another one is woken with it */
+#define LATE_PART 4u   /* of the worst wait for a device: a sleep that is late by that much is late as well */
 
 static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)
 {
@@ -153,18 +154,60 @@ static void end_wait(struct why_reader *reader, struct why_queue *queue, const s
 		queue->longest = ticks;
 }
 
-static int end_device_wait(struct why_evidence *evidence, const struct why_thread *thread, uint64_t stamp)
+/* Does a wait for a time overlap the worst wait for a device, and did it end late by a quarter of that, or as usual? */
+static void compare_sleep(struct why_waits *waits, const struct why_slept *slept)
 {
-	struct why_waits *waits = &evidence->device;
-	uint64_t ticks = elapsed(thread->blocked, stamp);
+	const uint64_t ticks = elapsed(slept->begin, slept->end);
 
-	if (waits->ticks.count == 0 || ticks > waits->ticks.greatest) {
+	if (slept->begin >= waits->worst_begin + waits->ticks.greatest || slept->end <= waits->worst_begin)
+		return;
+	if (ticks > slept->usual && ticks - slept->usual >= waits->ticks.greatest / LATE_PART)
+		waits->worst_late++;
+	else
+		waits->worst_punctual++;
+}
+
+/*
+ * A wait for a time. What is usual moves up by an eighth with each that is longer, and down with each that is shorter, so
+ * that it ends up near the middle.
+ */
+static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint64_t stamp)
+{
+	const uint64_t ticks = elapsed(thread->blocked, stamp), usual = thread->usual_sleep;
+	struct why_slept *slept;
+
+	if (usual) {
+		slept = &reader->slept[reader->sleeps++ % WHY_SLEPT];
+		*slept = (struct why_slept){ .begin = thread->blocked, .end = stamp, .usual = usual };
+		if (reader->evidence->device.ticks.count)
+			compare_sleep(&reader->evidence->device, slept);
+	}
+	if (usual == 0)
+		thread->usual_sleep = ticks;
+	else if (ticks > usual)
+		thread->usual_sleep = ticks - usual < usual / 8 ? ticks : usual + usual / 8;
+	else
+		thread->usual_sleep = usual - ticks < usual / 8 ? ticks : usual - usual / 8;
+}
+
+static int end_device_wait(struct why_reader *reader, const struct why_thread *thread, uint64_t stamp)
+{
+	struct why_waits *waits = &reader->evidence->device;
+	const uint64_t ticks = elapsed(thread->blocked, stamp);
+	const bool is_worst = waits->ticks.count == 0 || ticks > waits->ticks.greatest;
+	int error;
+
+	if (is_worst) {
 		waits->worst_thread = thread->id;
 		waits->worst_object = thread->blocked_on;
 		waits->worst_begin = thread->blocked;
 		waits->worst_overtaken = waits->ticks.count - thread->blocked_after;
+		waits->worst_late = waits->worst_punctual = 0;
 	}
-	return histogram_add(&waits->ticks, ticks);
+	error = histogram_add(&waits->ticks, ticks);
+	for (uint64_t n = 0; is_worst && !error && n < WHY_SLEPT && n < reader->sleeps; n++)
+		compare_sleep(waits, &reader->slept[n]);
+	return error;
 }
 
 void why_wakes_settle(struct why_evidence *evidence)
@@ -207,7 +250,9 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 	}
 	/* Behind a gap it may be another wait that ends. */
 	if (thread->blocked_for == KTRX_WAIT_DEVICE && thread->blocked >= reader->gap_stamp && !reader->error)
-		reader->error = end_device_wait(reader->evidence, thread, event->stamp);
+		reader->error = end_device_wait(reader, thread, event->stamp);
+	if (thread->blocked_for == KTRX_WAIT_TIME && thread->blocked && thread->blocked >= reader->gap_stamp)
+		end_sleep(reader, thread, event->stamp);
 	thread->blocked = 0;
 }
 
