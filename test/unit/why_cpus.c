@@ -684,22 +684,6 @@ static void a_stack_that_the_message_tells(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
 }
 
-/* Whose stack it was stands in the message: the check may have been made when another thread ran already. */
-static void a_stack_that_was_found_to_have_overflowed(void **state)
-{
-	(void)state;
-	panics("stack overrun at 0x201ca0: thread 7 (reader)");
-	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
-	why_says("the kernel found that a stack had overflowed, on CPU 1 in thread 5 (worker)");
-}
-
-static void a_stack_that_was_written_over(void **state)
-{
-	(void)state;
-	panics("stack smashing detected");
-	assert_int_equal(why_judge()->verdict, WHY_PANIC);
-}
-
 static void a_stack_that_the_registers_tell(void **state)
 {
 	struct ktrx_holder *worker = why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
@@ -792,8 +776,6 @@ int main(void)
 		TEST(a_panic_without_a_word),
 		TEST(a_call_of_nothing),
 		TEST(a_stack_that_the_message_tells),
-		TEST(a_stack_that_was_found_to_have_overflowed),
-		TEST(a_stack_that_was_written_over),
 		TEST(a_stack_that_the_registers_tell),
 		TEST(a_triple_fault),
 		TEST(a_reset_of_another_machine),

@@ -139,11 +139,11 @@ __attribute__((noinline)) static void kernel_panic(void)
 	__asm__ volatile("nop; nop");
 }
 
-static void a_panic_with_stack(const char *stack)
+static void a_panic(const char *message, const char *registers)
 {
 	script_type(1, "ktrace", "panic", "string message");
-	script_info()->registers = stack;
-	script_event(1, 1000, 0, 1, "out of pages");
+	script_info()->registers = registers;
+	script_event(1, 1000, 0, 1, message);
 	assert_int_equal(why_evidence_read(&evidence, script_trace(), symbols), 0);
 }
 
@@ -157,7 +157,7 @@ static void what_follows_a_panic_is_left_out(void **state)
 	snprintf(text, sizeof(text),
 		 "cpu 0 pc=%" PRIxPTR " sp=1000\nstack 0 %" PRIxPTR " %" PRIxPTR " %" PRIx64 "\n", prompt,
 		 prompt, gave_up, STORED);
-	a_panic_with_stack(text);
+	a_panic("out of pages", text);
 	assert_int_equal(why_find(&findings, evidence), 0);
 	assert_string_equal(why_findings_at(findings, 0)->line[1], "  called from 0xffff000012345678");
 	why_findings_free(findings);
@@ -171,9 +171,34 @@ static void a_panic_at_the_end_of_the_stack_is_shown(void **state)
 	(void)state;
 	snprintf(text, sizeof(text), "cpu 0 pc=%" PRIxPTR " sp=1000\nstack 0 %" PRIxPTR "\n",
 		 (uintptr_t)leaf + 1, (uintptr_t)kernel_panic + 4);
-	a_panic_with_stack(text);
+	a_panic("out of pages", text);
 	assert_int_equal(why_find(&findings, evidence), 0);
 	assert_non_null(strstr(why_findings_at(findings, 0)->line[1], "kernel_panic"));
+	why_findings_free(findings);
+}
+
+/* Whose stack it was stands in the message: the check may have been made when another thread ran already. */
+static void a_stack_that_was_found_to_have_overflowed(void **state)
+{
+	struct why_findings *findings;
+
+	(void)state;
+	a_panic("stack overrun at 0x201ca0: thread 7 (reader)", "cpu 0 pc=1000 sp=1000\n");
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_STACK_OVERFLOW);
+	assert_string_equal(why_findings_at(findings, 0)->head,
+			    "the kernel found that a stack had overflowed, on CPU 0 in thread 1");
+	why_findings_free(findings);
+}
+
+static void a_stack_that_was_written_over(void **state)
+{
+	struct why_findings *findings;
+
+	(void)state;
+	a_panic("stack smashing detected", "cpu 0 pc=1000 sp=1000\n");
+	assert_int_equal(why_find(&findings, evidence), 0);
+	assert_int_equal(why_findings_at(findings, 0)->verdict, WHY_PANIC);
 	why_findings_free(findings);
 }
 
@@ -190,6 +215,8 @@ int main(void)
 		TEST(a_message_of_many_numbers),
 		TEST(what_follows_a_panic_is_left_out),
 		TEST(a_panic_at_the_end_of_the_stack_is_shown),
+		TEST(a_stack_that_was_found_to_have_overflowed),
+		TEST(a_stack_that_was_written_over),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

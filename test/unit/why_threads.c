@@ -576,53 +576,6 @@ static void a_disk_that_is_late_once(void **state)
 	why_says("while it lasted 0 others ended");
 }
 
-/* Threads that sleep for 5 ms, again and again, until the disk is asked for the last time; from then on for so much. */
-static void sleep_beside(uint64_t asked, uint64_t ticks)
-{
-	for (uint32_t thread = CLIENT; thread < CLIENT + 3; thread++) {
-		for (uint64_t from = MS; from + 5 * MS < asked; from += 6 * MS) {
-			script_event(BLOCK, from, 1, thread, V(0), V(thread), V(KTRX_WAIT_TIME));
-			by_interrupt(WAKE, from + 5 * MS, IDLE, thread);
-		}
-		script_event(BLOCK, asked + MS, 1, thread, V(0), V(thread), V(KTRX_WAIT_TIME));
-		by_interrupt(WAKE, asked + MS + ticks, IDLE, thread);
-	}
-}
-
-static void a_disk_that_is_late_while_others_are_in_time(void **state)
-{
-	uint64_t asked = ask_device(20, MS, 5 * MS, KTRX_WAIT_DEVICE);
-
-	(void)state;
-	sleep_beside(asked, 5 * MS);
-	idle_until(ask_device(1, asked, 700 * MS, KTRX_WAIT_DEVICE));
-	assert_int_equal(why_judge()->verdict, WHY_SLOW);
-	assert_int_equal(why_judge()->sure, WHY_LIKELY);
-}
-
-/* As on a host that does other things: sleeps that end before the disk's answer count, and those that end after it. */
-static void a_disk_that_is_late_as_all_is(void **state)
-{
-	static const uint64_t sleeps[] = { 400 * MS, 900 * MS };
-
-	(void)state;
-	for (unsigned n = 0; n < 2; n++) {
-		uint64_t asked;
-
-		if (n) {
-			assert_int_equal(why_teardown(state), 0);
-			assert_int_equal(begin(state), 0);
-		}
-		asked = ask_device(20, MS, 5 * MS, KTRX_WAIT_DEVICE);
-		sleep_beside(asked, sleeps[n]);
-		idle_until(ask_device(1, asked, 700 * MS, KTRX_WAIT_DEVICE) + 300 * MS);
-		assert_int_not_equal(why_judge()->verdict, WHY_SLOW);
-		assert_int_equal(why_count(WHY_SLOW), 1);
-		why_says("slow (possible)");
-		why_says("3 of 3 waits for a time that overlap it ended late as well");
-	}
-}
-
 /* Between one block that was seen and a wakeup that was seen there may have been others. */
 static void a_wait_across_a_gap_is_no_wait(void **state)
 {
@@ -806,8 +759,6 @@ int main(void)
 		TEST(nobody_starves_where_all_is_done),
 		TEST(a_dead_timer_starves_all),
 		TEST(a_disk_that_is_late_once),
-		TEST(a_disk_that_is_late_while_others_are_in_time),
-		TEST(a_disk_that_is_late_as_all_is),
 		TEST(what_is_in_a_row_is_so_behind_a_gap),
 		TEST(a_wait_across_a_gap_is_no_wait),
 		TEST(a_disk_that_is_always_so),
