@@ -6,8 +6,8 @@
 . test/tap.sh
 
 sites=test/unit/kernel_callers.c
-called="test/fake/machine.c test/fake/checker.c host/analyze/symbols.c host/analyze/symbols_library.c
-	$(make -s ktrace-sources)"
+called="test/fake/machine.c test/fake/checker.c host/base/open.c host/base/utf8.c $(make -s ktrace-sources)
+	host/analyze/symbols.c host/analyze/symbols_image.c host/analyze/symbols_library.c"
 flags='-std=c11 -g -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
 	-Ikernel/arch/generic'
 
