@@ -4,7 +4,7 @@
  * how these lie to each other is measured beside them and left in the trace, where a reader applies it.
  *
  * A measurement is a few round trips between one CPU and CPU 0: the quickest one counts, and half its time is the
- * most that the result can be wrong by. One round trip is enough where CPU 0 goes away before the last, as under a
+ * most that the result can be wrong by. Three round trips are enough where CPU 0 goes away before the last, as under a
  * hypervisor on a busy host, unless it says less than what is known. Both sides wait for a bounded number of polls and give up then, so a CPU
  * that cannot come (it holds a spinlock, say, with interrupts off) makes a measurement fail and nothing else.
  *

@@ -12,9 +12,10 @@
 #include "ktrace/clock.h"
 #include "ktrace/settings.h"
 
-#define KTRACE_ROUNDS	  16u
-#define KTRACE_ROUND_BITS 8
-#define KTRACE_ROUND_END  0xffu /* behind the last round: CPU 0 may go */
+#define KTRACE_ROUNDS	    16u
+#define KTRACE_ROUNDS_LEAST 3u /* the first one waits for CPU 0 to come, and says little */
+#define KTRACE_ROUND_BITS   8
+#define KTRACE_ROUND_END    0xffu /* behind the last round: CPU 0 may go */
 
 /* Polls, a few nanoseconds each: until CPU 0 is there, and from then on. */
 #define KTRACE_PATIENCE_FIRST 200000u
@@ -222,7 +223,7 @@ static int measure(uint32_t cpu)
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	answered = measure_in_cell(&sample);
 	ktrace_arch_publish(&cell.owner, 0);
-	if (answered == 0 || (answered < KTRACE_ROUNDS && !is_better(row, &sample))) {
+	if (answered < KTRACE_ROUNDS && (answered < KTRACE_ROUNDS_LEAST || !is_better(row, &sample))) {
 		*(volatile uint64_t *)&row->failed += 1;
 		return KTRACE_ERROR_BUSY;
 	}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* What this kernel tells ktrace, in C and in C++: the hart's number lies in tp. */
+#ifndef CPLUSPLUS_KTRACE_PORT_H
+#define CPLUSPLUS_KTRACE_PORT_H
+
+#include <stdint.h>
+
+#define ktrace_arch_cpu ktrace_arch_cpu
+static inline uint32_t ktrace_arch_cpu(void)
+{
+	uint64_t hart;
+
+	__asm__ volatile("mv %0, tp" : "=r"(hart));
+	return hart & 0xffffffffu;
+}
+#define ktrace_arch_early_cpu ktrace_arch_cpu
+
+#endif

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+# The kernel in C++ builds with clang++ and with g++, runs, and each event in its classes, templates and inline functions
+# is shown. What doc/porting.md and doc/cplusplus.md have to be copied is valid C++20.
+. test/tap.sh
+. test/unit/kernel_build/common.sh
+
+# run NAME VARIABLE=VALUE…: builds with these, boots, and looks at what was recorded
+run() {
+	name=$1
+	shift
+	check "$name: it builds without a warning" sh -c 'make -s -C examples/cplusplus "$@" 2>&1 | tee /dev/stderr | { ! grep -q .; }' \
+		- "OUT=$tmp/$name" "$@"
+	build/bin/ktrace run -q --timeout 50 --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
+		-nographic -kernel "$tmp/$name/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
+	equal "$name: it ends well" 0 $?
+	build/bin/ktrace show "$tmp/trace" 2>>"$tmp/err" | sed 's/^.*CPU\([01]\) *PID=0 *[^ ]* */\1 /' |
+		LC_ALL=C sort | uniq -c | sed 's/^ *//' >"$tmp/shown"
+	for hart in 0 1; do
+		equal "$name: of a class of hart $hart" 8 "$(grep -c "^1 $hart [0-7] of priority 1\$" "$tmp/shown")"
+		equal "$name: of an instance for small elements" "1 $hart full: 8 elements of 4 bytes" \
+			"$(grep "^[0-9]* $hart full: 8" "$tmp/shown")"
+		equal "$name: of one for large elements, in another file" "1 $hart full: 4 elements of 8 bytes" \
+			"$(grep "^[0-9]* $hart full: 4" "$tmp/shown")"
+		equal "$name: of an inline function in either file" "1 $hart jobs counted 28 1 $hart words counted $((6 + 4 * hart))" \
+			"$(grep "^[0-9]* $hart .* counted" "$tmp/shown" | xargs)"
+	done
+}
+
+run clang
+if command -v riscv64-linux-gnu-g++ >/dev/null; then
+	run gcc CC='riscv64-linux-gnu-gcc -misa-spec=2.2' CXX='riscv64-linux-gnu-g++ -misa-spec=2.2' LD='riscv64-linux-gnu-ld --no-warn-rwx-segments'
+else
+	skip gcc "riscv64-linux-gnu-g++ is not installed"
+fi
+
+# blocks FILE WORD: the blocks of C or C++ in it that contain the word
+blocks() {
+	awk -v word="$2" '/^```/ { if (inside && index(text, word)) printf "%s", text; inside = !inside; text = ""; next }
+		inside { text = text $0 "\n" }' "$1"
+}
+{
+	printf '#include "ktrace/ktrace.h"\nextern "C" void printk(const char *, ...);\n'
+	blocks doc/porting.md 'void trace_init(void)'
+} >"$tmp/porting.cc"
+blocks doc/cplusplus.md '#include "ktrace/ktrace.h"' >"$tmp/page.cc"
+for file in porting page; do
+	check "doc: there is C++ to compile ($file)" grep -q ktrace "$tmp/$file.cc"
+	for compiler in g++ clang++; do
+		command -v $compiler >/dev/null || { skip "doc: $file, $compiler" "not installed"; continue; }
+		for standard in c++20 c++2b; do
+			check "doc: $file, $compiler -std=$standard" $compiler -std=$standard -ffreestanding -Wall -Wextra -Wpedantic \
+				-Wold-style-cast -Wno-missing-field-initializers -Werror -Iinclude -Ikernel/arch/x86_64 -c "$tmp/$file.cc" -o "$tmp/page.o"
+		done
+	done
+done
+done_testing
