@@ -90,9 +90,15 @@ static uint64_t held_since(const struct why_cpu *cpu, uint64_t lock)
 	return 0;
 }
 
+/* Has the CPU taken that lock again since? Then it was given up in between; by the same code it may have been held again. */
+static bool is_again(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	return held_since(cpu, cpu->row.broken_object) > cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
+}
+
 /*
- * Is there another lock at that address by now, or has that one been taken again? Then it was given up or its memory reused, and
- * what is waited for is not what was held at the switch.
+ * Does somebody else hold a lock at that address by now? Then it was given up or its memory reused, and what is waited for is not
+ * what was held at the switch.
  */
 static bool is_another(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
@@ -100,15 +106,15 @@ static bool is_another(const struct why_evidence *evidence, const struct why_cpu
 	const uint64_t later = cpu->row.broken_stamp + why_ms(evidence, STALE_MS);
 
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (held_since(&evidence->cpu[n], lock) > later ||
-		    (n != cpu->number && evidence->cpu[n].has_holder &&
-		     why_holds_lock(&evidence->cpu[n].holder, lock)))
+		if (n != cpu->number && evidence->cpu[n].has_holder &&
+		    why_holds_lock(&evidence->cpu[n].holder, lock))
 			return true;
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		if (evidence->thread[n].has_holder && why_holds_lock(&evidence->thread[n].holder, lock))
 			return true;
 	for (uint32_t n = 0; n < evidence->holds; n++)
-		if (evidence->hold[n].lock == lock && evidence->hold[n].stamp > later)
+		if (evidence->hold[n].lock == lock && evidence->hold[n].stamp > later &&
+		    evidence->hold[n].cpu != cpu->number)
 			return true;
 	return false;
 }
@@ -145,7 +151,7 @@ static enum why_sure how_sure(const struct why_evidence *evidence, const struct 
 	if (lock && is_another(evidence, cpu))
 		return WHY_POSSIBLE;
 	if (is_waited_for(evidence, lock))
-		return WHY_CERTAIN;
+		return is_again(evidence, cpu) ? WHY_LIKELY : WHY_CERTAIN;
 	if (went_on(evidence, cpu) || (!is_in_use(evidence, lock) && anybody_stopped(evidence)))
 		return WHY_POSSIBLE;
 	return WHY_LIKELY;
@@ -186,6 +192,9 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		why_finding_line(finding,
 				 "the lock at that address has been taken since: it was given up, or its "
 				 "memory is used again");
+	else if (is_again(evidence, cpu))
+		why_finding_line(finding, "CPU %" PRIu32 " has taken that lock again since, and has it still",
+				 cpu->number);
 	else if (since)
 		say_holder(evidence, cpu, finding);
 	if (sure != WHY_CERTAIN && went_on(evidence, cpu))
