@@ -54,6 +54,10 @@ ifeq ($(shell uname -m),x86_64)
 UNIT_TESTS += kernel_stress kernel_hooks_stress
 UNIT_SRCS_kernel_stress := test/unit/kernel_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
+UNIT_TESTS += kernel_step
+UNIT_SRCS_kernel_step := $(UNIT_SRCS_kernel_stress:%/kernel_stress.c=%/kernel_step.c)
+# As kernels have it: sanitized, the record path is another one, of thousands of instructions.
+UNIT_CFLAGS_kernel_step := $(UNIT_CFLAGS_kernel_stress) -O2 -fno-sanitize=all -Wno-maybe-uninitialized
 UNIT_SRCS_kernel_hooks_stress := test/unit/kernel_hooks_stress.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)
 UNIT_TESTS += kernel_fold_stress
