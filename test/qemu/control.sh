@@ -102,6 +102,17 @@ for arch in x86_64 aarch64 riscv64; do
 	type_line 'sysctl debug.b32_0'
 	prompted
 	check "$arch: and the shell reads that" grep -q '^debug.b32_0: 1' "$tmp/console"
+	cp "$tmp/console" "$tmp/console.before"
+	type_line 'sysctl debug.ktr'
+	type_line 'sysctl -n debug.ktr.version debug.b32_0'
+	type_line 'sysctl -w debug.b32_0=0'
+	prompted
+	tail -c "+$(($(wc -c <"$tmp/console.before") + 1))" "$tmp/console" | tr -d '\r' >"$tmp/branch"
+	sed -n 's/^\(debug\.ktr\.[^:]*\): .*/\1/p' "$tmp/host.all" | sort >"$tmp/branch.names"
+	sed -n 's/^\(debug\.ktr\.[^:]*\): .*/\1/p' "$tmp/branch" | sort >"$tmp/branch.shown"
+	same "$arch: sysctl debug.ktr shows all below it" "$tmp/branch.names" "$tmp/branch.shown"
+	check "$arch: sysctl -n shows values alone" grep -qx 1 "$tmp/branch"
+	check "$arch: sysctl -w sets" grep -qx 'debug.b32_0: 1 -> 0' "$tmp/branch"
 	type_line 'sysctl schd.swich=on debug.ktr.entries=5 vm.free_page'
 	type_line 'sysctl -mm.fault_enter'
 	prompted

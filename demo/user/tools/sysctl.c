@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * sysctl -a: all settings and their values. sysctl NAME: one. sysctl NAME=VALUE: sets it; what the kernel's argument
- * ktrace= knows will do, too, as in sysctl 'sched.*=on' or sysctl -sched.
+ * sysctl -a: all settings and their values. sysctl NAME: one, or all whose names begin with "NAME."; with -n before it the
+ * values alone. sysctl NAME=VALUE, with or without -w before it: sets it; what the kernel's argument ktrace= knows will do,
+ * too, as in sysctl 'sched.*=on' or sysctl -sched.
  */
 #include <stdio.h>
 #include <string.h>
@@ -41,25 +42,45 @@ static int fail(const char *name, int64_t error)
 	return 1;
 }
 
-static int show(const char *name)
+static int value_alone;
+
+/* The error of setting_get(), below zero, if there is no such setting. */
+static int64_t show_one(const char *name)
 {
 	char value[VALUE_BYTES];
 	int64_t n = setting_get(name, value, sizeof(value));
 
-	if (n < 0)
-		return fail(name, n);
-	printf("%s: %s\n", name, value);
-	return 0;
+	if (n >= 0 && value_alone)
+		printf("%s\n", value);
+	else if (n >= 0)
+		printf("%s: %s\n", name, value);
+	return n;
 }
 
-static int show_all(void)
+static int is_below(const char *name, const char *branch)
+{
+	return string_starts(name, branch) && name[strlen(branch)] == '.';
+}
+
+/* All settings of a branch, or all there are if it is NULL. How many. */
+static int show_branch(const char *branch)
 {
 	char name[NAME_BYTES];
-	int failed = 0;
+	int shown = 0;
 
 	for (int n = 0; setting_name(n, name, sizeof(name)) > 0; n++)
-		failed |= show(name);
-	return failed;
+		if (!branch || is_below(name, branch))
+			shown += show_one(name) >= 0;
+	return shown;
+}
+
+static int show(const char *name)
+{
+	int64_t error = show_one(name);
+
+	if (error >= 0 || show_branch(name) > 0)
+		return 0;
+	return fail(name, error);
 }
 
 /* Says what it was and what it is, if it is one setting by name. */
@@ -85,11 +106,15 @@ int main(int argc, char **argv)
 	int failed = argc < 2;
 
 	if (argc < 2)
-		dprintf(STDERR,
-			"usage: sysctl -a | NAME... | NAME=VALUE... | PATTERN=STATE... | -PATTERN...\n");
+		dprintf(STDERR, "usage: sysctl [-n] -a | [-n] NAME... | [-w] NAME=VALUE... | "
+				"PATTERN=STATE... | -PATTERN...\n");
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "-a") == 0)
-			failed |= show_all();
+			failed |= show_branch(NULL) == 0;
+		else if (strcmp(argv[i], "-n") == 0)
+			value_alone = 1;
+		else if (strcmp(argv[i], "-w") == 0)
+			continue;
 		else
 			failed |= argv[i][0] == '-' || strchr(argv[i], '=') ? set(argv[i]) : show(argv[i]);
 	}
