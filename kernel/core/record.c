@@ -38,7 +38,7 @@ struct ktrace_origin {
 
 static uint32_t flags_wanted(const struct ktrx_event *event)
 {
-	return *(const volatile uint8_t *)&event->flags | ktrace_state.callers |
+	return *(const volatile uint8_t *)&event->flags | (ktrace_state.callers ? 2u : 0u) |
 	       (ktrace_state.sites ? KTRX_EVENT_SITE : 0);
 }
 

@@ -49,7 +49,7 @@ struct ktrace_state {
 	uint32_t initialised; /* ktrace_init() succeeded: hooks may be called */
 	uint32_t stopped;
 	uint32_t panic_goes_on;
-	uint32_t callers; /* of all events: how many, 0 to 2 … */
+	uint32_t callers; /* of all events: both if it is not 0 … */
 	uint32_t sites;	  /* … and whether the site is recorded */
 	uint32_t events;  /* rows that have an id */
 	uint32_t cpus;

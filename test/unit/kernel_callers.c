@@ -223,13 +223,13 @@ static void settings_ask_it_of_all(void **state)
 	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
 	check_addresses(SOME, 1, 0);
 	assert_int_equal(ktrace_setting_set("debug.ktr.stacktrace=1"), KTRACE_OK);
-	check_addresses(SOME, 1, 1);
-	check_addresses(HERE, 1, 1);
+	check_addresses(SOME, 1, 2);
+	check_addresses(HERE, 1, 2);
 	assert_int_equal(ktrace_setting_set("debug.ktr.sites=1"), KTRACE_OK);
-	check_addresses(TEXT, 1, 1 | KTRX_EVENT_SITE);
+	check_addresses(TEXT, 1, 2 | KTRX_EVENT_SITE);
 	set_flags(TEXT, 2);
 	check_addresses(TEXT, 1, 2 | KTRX_EVENT_SITE);
-	check_addresses(SOME, 1, 1 | KTRX_EVENT_SITE);
+	check_addresses(SOME, 1, 2 | KTRX_EVENT_SITE);
 	assert_int_equal(ktrace_setting_set("debug.ktr.stacktrace=3"), KTRACE_ERROR_ARGUMENT);
 	assert_int_equal(ktrace_setting_set("debug.ktr.stacktrace=2"), KTRACE_OK);
 	assert_int_equal(ktrace_setting_set("debug.ktr.sites=0"), KTRACE_OK);
