@@ -8,7 +8,7 @@
  *   busy      what an event adds to a loop that keeps the ALUs busy: the honest figure
  *   no clock  tight, with the counter replaced by a variable
  *
- * Prints a JSON object a line on stdout, a table on stderr. Exits 1 if a bar is missed.
+ * Prints a JSON object a line on stdout, a table on stderr. Exits 1 if a bar is missed or cannot be measured.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <ktrace/ktrace.h>
 
@@ -26,13 +27,13 @@
 #include "steps.h"
 #include "short.h"
 
-#define RUNS	     15
-#define TWIN_RUNS    90 /* of which those count that had a core to themselves */
-#define TWIN_LEAST   10 /* if they are so many */
-#define TRIES	     8	/* for such a moment */
-#define TIGHT_ROUNDS 400000u
-#define BUSY_ROUNDS  200000u
-#define RING_SLOTS   8192u
+#define RUNS		   15
+#define TWIN_RUNS	   90
+#define TWIN_LEAST_PERCENT 66 /* of them must count; with fewer the ratio is not measurable */
+#define TRIES		   8  /* for such a moment */
+#define TIGHT_ROUNDS	   400000u
+#define BUSY_ROUNDS	   200000u
+#define RING_SLOTS	   8192u
 
 /* Bars; ratios are to the bare counter read of the same run. */
 #define BAR_TIGHT_RATIO	   1.02
@@ -157,9 +158,8 @@ static struct times measure(void)
 struct twin {
 	uint32_t cpu;
 	pthread_barrier_t *start;
-	double floor,
-		ktrace; /* of the loop to the bare counter; 0 if too few runs were in moments of our own */
-	int shared;	/* runs that were not */
+	double floor, ktrace; /* of the loop to the bare counter; 0 if too few runs count */
+	int shared;	      /* runs that do not */
 };
 
 static void thread_set_up(uint32_t cpu)
@@ -173,29 +173,50 @@ static void thread_set_up(uint32_t cpu)
 	ktrace_cpu_online(cpu);
 }
 
-static double twin_time(const struct twin *twin, void (*loop)(uint64_t n), bool *own)
+static double twin_time(const struct twin *twin, void (*loop)(uint64_t n), double *slowest)
 {
 	pthread_barrier_wait(twin->start);
-	return moment_time(loop, TIGHT_ROUNDS, own);
+	return moment_time_beside(loop, TIGHT_ROUNDS, slowest);
+}
+
+/*
+ * Moves the runs that count to the front; how many. The rule: the empty loops beside a run took at most
+ * MOMENT_SHARED_RATIO of what they took beside the median run of this thread. The fastest one does not serve here: two
+ * hardware threads of one core slow each other down, and the empty loop is fast whenever the twin waits.
+ */
+static int twin_choose(double *floor, double *ktrace, const double *slowest, int runs)
+{
+	double sorted[TWIN_RUNS], usual;
+	int kept = 0;
+
+	memcpy(sorted, slowest, (size_t)runs * sizeof(sorted[0]));
+	usual = median(sorted, runs);
+	for (int run = 0; run < runs; run++) {
+		if (slowest[run] > usual * MOMENT_SHARED_RATIO)
+			continue;
+		floor[kept] = floor[run];
+		ktrace[kept++] = ktrace[run];
+	}
+	return kept;
 }
 
 static void *twin_main(void *argument)
 {
 	struct twin *twin = argument;
-	double floor[TWIN_RUNS], ktrace[TWIN_RUNS];
-	int runs = 0;
+	double floor[TWIN_RUNS], ktrace[TWIN_RUNS], slowest[TWIN_RUNS] = { 0 };
+	const int all = bench_times(TWIN_RUNS);
+	int runs;
 
 	thread_set_up(twin->cpu);
-	for (int run = 0; run < bench_times(TWIN_RUNS); run++) {
-		bool own = true;
-		double counter = twin_time(twin, counter_tight, &own);
+	for (int run = 0; run < all; run++) {
+		double counter = twin_time(twin, counter_tight, &slowest[run]);
 
-		floor[runs] = twin_time(twin, floor_tight, &own) / counter;
-		ktrace[runs] = twin_time(twin, record_tight, &own) / counter;
-		runs += own;
+		floor[run] = twin_time(twin, floor_tight, &slowest[run]) / counter;
+		ktrace[run] = twin_time(twin, record_tight, &slowest[run]) / counter;
 	}
-	twin->shared = TWIN_RUNS - runs;
-	if (runs >= TWIN_LEAST) {
+	runs = twin_choose(floor, ktrace, slowest, all);
+	twin->shared = all - runs;
+	if (runs >= all * TWIN_LEAST_PERCENT / 100) {
 		twin->floor = median(floor, runs);
 		twin->ktrace = median(ktrace, runs);
 	}
@@ -252,10 +273,13 @@ static int bar(const char *name, double value, double most)
 
 	fprintf(stderr, "%-44s %8.3f  bar %7.2f  %s\n", name, value, most,
 		held	     ? "held"
-		: value == 0 ? "NOT MEASURED, the core was shared"
+		: value == 0 ? "NOT MEASURABLE: too many runs left out"
 			     : "MISSED");
 	printf("{\"bench\":\"record\",\"bar\":\"%s\",\"value\":%.3f,\"most\":%.3f,\"held\":%s}\n", name,
-	       value, most, held ? "true" : "false");
+	       value, most,
+	       held	    ? "true"
+	       : value == 0 ? "null"
+			    : "false");
 	return held;
 }
 
@@ -270,7 +294,7 @@ static int print_bars(const struct times *times)
 		    BAR_TIGHT_RATIO);
 	fprintf(stderr, "%-44s %8d of %d\n", "times taken although the core was shared", shared_moments,
 		2 * VARIANTS * RUNS);
-	fprintf(stderr, "%-44s %8d of %d\n", "runs of two threads left out for that", twin.shared,
+	fprintf(stderr, "%-44s %8d of %d\n", "runs of two threads left out, at most a third", twin.shared,
 		2 * TWIN_RUNS);
 	fprintf(stderr, "%-44s %8.3f\n", "floor, two threads, worse ratio", twin.floor);
 	held &= bar("tight, two threads, worse ratio", twin.ktrace, BAR_TIGHT_RATIO);

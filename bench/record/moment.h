@@ -10,7 +10,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* CPU time of a round of the loop, in ns. Clears *own if the core was shared; leaves it otherwise. */
+/* An empty loop that takes so many times its usual time was not alone on its core: a clock's own changes are smaller. */
+#define MOMENT_SHARED_RATIO 1.15
+
+/*
+ * CPU time of a round of the loop, in ns. Clears *own if an empty loop beside it took MOMENT_SHARED_RATIO of the thread's fastest;
+ * leaves it otherwise.
+ */
 double moment_time(void (*loop)(uint64_t n), uint64_t rounds, bool *own);
+
+/* The same. *slowest is raised to the time of the slower one of the empty loops before and after it. */
+double moment_time_beside(void (*loop)(uint64_t n), uint64_t rounds, double *slowest);
 
 #endif

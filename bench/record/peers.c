@@ -15,6 +15,7 @@ struct slot {
 static __thread struct slot ring[SLOTS];
 static __thread uint64_t plain_index;
 static __thread uint64_t added_index;
+static __thread uint32_t thread = 7;
 static uint64_t shared_index;
 
 static inline uint64_t counter(void)
@@ -70,12 +71,14 @@ static inline void added_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, 
 	store(&ring[mine % SLOTS], mine, a, b, c, d, e);
 }
 
-/* The same with the check that a record has. */
+/* The same with the check that a record has, over what is stored, a thread and the lap. */
 static inline void checked_record(uint32_t a, uint32_t b, uint32_t c, uint32_t d, uint32_t e)
 {
-	uint64_t mine = 1, check = ktrx_check_first(a | (uint64_t)b << 32, c | (uint64_t)d << 32, e, 7, 0, 0);
+	uint64_t mine = 1, check;
 
 	__asm__ volatile("xaddq %0, %1" : "+r"(mine), "+m"(added_index) : : "memory", "cc");
+	check = ktrx_check_first(a | (uint64_t)b << 32, c | (uint64_t)d << 32, e,
+				 *(volatile uint32_t *)&thread, (uint32_t)(mine / SLOTS), 0);
 	store(&ring[mine % SLOTS], mine + check, a, b, c, d, e);
 }
 
