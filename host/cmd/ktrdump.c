@@ -34,7 +34,7 @@ static const struct option long_options[] = {
 static const char usage[] =
 	"usage: ktrdump [-acdfilnpqrstx] [-A factor] [-N execfile] [-M corefile] [-o outfile]\n"
 	"\n"
-	"Prints events as ktrdump(8) of DragonFly does. Without -c, -f, -i, -p, -t or -x: -citp.\n"
+	"Prints events as ktrdump(8) of DragonFly does. Without -c, -f, -i, -p, -t or -x: -cfitp.\n"
 	"\n"
 	"  -a           most columns: -cixprs\n"
 	"  -c           CPU\n"
@@ -151,7 +151,7 @@ static int check_options(struct ktrdump *dump)
 	unsigned *columns = &dump->table.columns;
 
 	if (!(*columns & ~(unsigned)KTR_RELATIVE))
-		*columns |= KTR_CPU | KTR_ID | KTR_ABSOLUTE | KTR_PAYLOAD;
+		*columns |= KTR_CPU | KTR_ID | KTR_ABSOLUTE | KTR_PAYLOAD | KTR_FILE;
 	if (dump->corrected && (!(*columns & KTR_RELATIVE) || dump->table.raw))
 		command_message(name, "-A goes with -r and without -n");
 	else if (dump->stream && dump->loop)
