@@ -67,7 +67,7 @@ static int status_of(const struct why_findings *findings)
 {
 	const struct why_finding *first = why_findings_at(findings, 0);
 
-	if (first->verdict == WHY_IDLE && first->sure == WHY_POSSIBLE)
+	if (first->open)
 		return EXPLAIN_UNKNOWN;
 	if (why_verdict_is_healthy(first->verdict))
 		return 0;

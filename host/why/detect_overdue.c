@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Waits that last far too long by what the trace shows of such waits: a thread whose wakeups came like clockwork and stopped,
- * one that waits for a device that always answered soon, one that sleeps with a lock that others wait for, one that sleeps until a time
- * that is over. Nothing says for certain
- * that it should have been woken; and what comes now and then, or in bursts, as input and packets do, may rightly stay away.
+ * one that waits for a device that always answered soon, one that sleeps with a lock that others
+ * wait for. Nothing says for certain that it should have been woken; and what comes now and then, or in bursts, as input and packets do, may rightly stay away.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -23,9 +22,12 @@
 #define LONG_MS	     2000u
 #define VERY_LONG_MS 5000u
 #define UNKNOWN_MS   10000u /* where no such wait has ended */
-#define QUIET_MS     1000u
-#define FLOW_MS	     10u /* what comes more often, by an interrupt that stays away, is a flow that is over */
-#define WAKERS	     3u	 /* shown */
+#define TIMES_BLOCKS \
+	16u /* the mean time between all wakeups of the thread, where events do not tell of its waits */
+#define STUCK_MS 5000u /* that others have waited, there */
+#define QUIET_MS 1000u
+#define FLOW_MS	 10u /* what comes more often, by an interrupt that stays away, is a flow that is over */
+#define WAKERS	 3u  /* shown */
 
 enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM };
 
@@ -36,6 +38,7 @@ struct case_of {
 	uint64_t ticks; /* waited */
 	uint64_t usual; /* of RHYTHM: between two wakeups */
 	bool irq_comes; /* the interrupt that used to wake it */
+	bool counted;	/* that it used to be woken is known by its row's count alone */
 };
 
 /* ---- How long ------------------------------------------------------------------------------------ */
@@ -73,6 +76,25 @@ static uint64_t at_least(const struct why_evidence *evidence, uint64_t ms, uint6
 	return least > longer ? least : longer;
 }
 
+/* How long the thread can have been there before it began to wait. */
+static uint64_t before(const struct why_rest *rest)
+{
+	return rest->since > rest->thread->created ? rest->since - rest->thread->created : 0;
+}
+
+/*
+ * Rings that are soon overwritten hold no wait that ended. The thread's row still counts how often it was woken, all within the time
+ * from when the clock began to when this wait did: it used to come on, and far sooner.
+ */
+static bool used_to_come_on(const struct why_evidence *evidence, const struct case_of *one)
+{
+	const struct why_rest *rest = one->rest;
+	const uint32_t wakes = rest->told ? rest->thread->holder.wakes : 0;
+
+	return wakes >= KNOWN_WAITS && rest->behind_ticks >= why_ms(evidence, STUCK_MS) &&
+	       one->ticks >= at_least(evidence, UNKNOWN_MS, before(rest) / wakes, TIMES_BLOCKS);
+}
+
 static void judge_blocks(const struct why_evidence *evidence, struct case_of *one)
 {
 	const struct why_queue *queue = one->rest->queue;
@@ -82,7 +104,11 @@ static void judge_blocks(const struct why_evidence *evidence, struct case_of *on
 		return;
 	if (waits >= KNOWN_WAITS && one->ticks >= at_least(evidence, LONG_MS, longest, TIMES_LONGER))
 		one->sure = WHY_LIKELY;
-	else if (waits >= KNOWN_WAITS || one->ticks < at_least(evidence, VERY_LONG_MS, longest, TIMES_LONGER))
+	else if (waits == 0 && used_to_come_on(evidence, one)) {
+		one->sure = WHY_LIKELY;
+		one->counted = true;
+	} else if (waits >= KNOWN_WAITS ||
+		   one->ticks < at_least(evidence, VERY_LONG_MS, longest, TIMES_LONGER))
 		return;
 	one->reason = BLOCKS;
 }
@@ -293,6 +319,16 @@ static void say_rhythm(const struct why_evidence *evidence, struct why_finding *
 			 why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
 }
 
+static void say_counted(const struct why_evidence *evidence, struct why_finding *finding,
+			const struct why_rest *rest)
+{
+	char ticks[WHY_WORDS];
+
+	why_finding_line(finding, "it was woken %" PRIu32 " times in the %s before that",
+			 rest->thread->holder.wakes,
+			 why_say_ticks(evidence, before(rest), ticks, sizeof(ticks)));
+}
+
 static void say_behind(const struct why_evidence *evidence, struct why_finding *finding,
 		       const struct why_rest *rest)
 {
@@ -336,6 +372,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	say_head(evidence, finding, one);
 	if (one->reason == RHYTHM)
 		say_rhythm(evidence, finding, one);
+	else if (one->counted)
+		say_counted(evidence, finding, rest);
 	else
 		why_finding_line(finding, "%s", why_say_waits_before(evidence, rest, words, sizeof(words)));
 	if (rest->queue) {
@@ -355,63 +393,6 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	}
 	say_missing(evidence, finding, one);
 	return 0;
-}
-
-/* ---- Until a time -------------------------------------------------------------------------------- */
-
-/*
- * Since when the time is over until which it sleeps at the latest, as its kernel told, where its CPU has taken ticks after that; 0: it
- * is not. A time that lies before the sleep is none: the kernel counts it in other units.
- */
-static uint64_t past_since(const struct why_evidence *evidence, const struct why_thread *thread)
-{
-	const struct ktrx_holder *row = &thread->holder;
-	const uint64_t late = why_ms(evidence, LONG_MS);
-
-	if (!thread->has_holder || row->state != KTRX_THREAD_WAITING || thread->idle ||
-	    row->cpu >= evidence->cpus || row->deadline <= row->state_stamp ||
-	    row->deadline <= row->wait_stamp || evidence->alive < row->deadline ||
-	    evidence->alive - row->deadline < late)
-		return 0;
-	return evidence->cpu[row->cpu].row.heartbeat_stamp >= row->deadline + late / 2 ? row->deadline : 0;
-}
-
-static int found_past(const struct why_evidence *evidence, struct why_findings *findings,
-		      const struct why_thread *thread, uint64_t since)
-{
-	struct why_finding *finding = why_finding_new(findings, WHY_OVERDUE, WHY_LIKELY);
-	const struct why_cpu *cpu = &evidence->cpu[thread->holder.cpu];
-	char who[WHY_WORDS], ticks[WHY_WORDS], place[WHY_WORDS];
-
-	if (!finding)
-		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s sleeps until a time that was over %s ago%s",
-			 why_say_actor(evidence, thread->id + 1, who, sizeof(who)),
-			 why_say_ticks(evidence, why_age(evidence, since), ticks, sizeof(ticks)),
-			 why_say_called(evidence, ", in ", thread->holder.wait_pc, place, sizeof(place)));
-	why_finding_line(finding, "CPU %" PRIu32 ", where it ran last, has ticks: %s", cpu->number,
-			 why_say_beat(evidence, cpu, ticks, sizeof(ticks)));
-	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
-						       .waits = thread->holder.object,
-						       .ticks = why_age(evidence, since),
-						       .pc = thread->holder.wait_pc });
-	return 0;
-}
-
-static int find_past(const struct why_evidence *evidence, struct why_findings *findings)
-{
-	uint32_t count = 0;
-	int error = 0;
-
-	for (uint32_t n = 0; n < evidence->threads && count < MOST && !error; n++) {
-		const uint64_t since = past_since(evidence, &evidence->thread[n]);
-
-		if (since == 0)
-			continue;
-		count++;
-		error = found_past(evidence, findings, &evidence->thread[n], since);
-	}
-	return error;
 }
 
 /* ---- All of them --------------------------------------------------------------------------------- */
@@ -466,8 +447,6 @@ int why_detect_overdue(const struct why_evidence *evidence, struct why_findings 
 		error = why_sleepers_find(&sleepers, evidence);
 	if (!error)
 		error = find_all(evidence, findings, &rests, &sleepers);
-	if (!error)
-		error = find_past(evidence, findings);
 	why_sleepers_free(&sleepers);
 	why_rests_free(&rests);
 	return error;

@@ -22,6 +22,7 @@
 	USE(loop) \
 	USE(missing_eoi) \
 	USE(overdue) \
+	USE(late_sleep) \
 	USE(panic) \
 	USE(priority_inversion) \
 	USE(sleep_in_atomic) \

@@ -235,24 +235,30 @@ static void drop_explained(struct why_findings *findings)
 	findings->count = kept;
 }
 
-bool why_hides_in_idleness(enum why_verdict verdict)
+static bool hides_in_idleness(enum why_verdict verdict)
 {
 	return verdict == WHY_OVERDUE || verdict == WHY_LOST_WAKEUP || verdict == WHY_WAKEUP_RACE ||
 	       verdict == WHY_DEADLOCK || verdict == WHY_SELF_DEADLOCK || verdict == WHY_DEAD_TIMER;
 }
 
-/* That there is nothing to do is only possible where a thread that does nothing may be stuck. */
-static void doubt_idleness(struct why_findings *findings)
+/* However busy all others are: that does not show that a thread rests rightly. */
+bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem)
 {
-	struct why_finding *idle = findings->count ? &findings->finding[0] : NULL;
+	return (healthy == WHY_IDLE && hides_in_idleness(problem)) ||
+	       (healthy == WHY_BUSY && problem == WHY_OVERDUE);
+}
 
-	if (!idle || idle->verdict != WHY_IDLE)
-		return;
+/* That all is well is only possible where a thread that does nothing may be stuck. */
+static void doubt_health(struct why_findings *findings)
+{
+	struct why_finding *first = findings->count ? &findings->finding[0] : NULL;
+
 	for (uint32_t n = 1; n < findings->count; n++) {
-		if (!why_hides_in_idleness(findings->finding[n].verdict))
+		if (!why_leaves_open(first->verdict, findings->finding[n].verdict))
 			continue;
-		idle->sure = WHY_POSSIBLE;
-		why_finding_line(idle, "open: %s (%s), see below",
+		first->sure = WHY_POSSIBLE;
+		first->open = true;
+		why_finding_line(first, "open: %s (%s), see below",
 				 why_verdict_word(findings->finding[n].verdict),
 				 why_sure_word(findings->finding[n].sure));
 		return;
@@ -278,7 +284,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
 	drop_explained(findings);
 	drop_health(findings);
-	doubt_idleness(findings);
+	doubt_health(findings);
 	mark_partial(findings, evidence);
 	return error;
 }

@@ -44,8 +44,8 @@ enum why_verdict {
 const char *why_verdict_word(enum why_verdict verdict);
 /* Idle or busy: there is nothing to repair. */
 bool why_verdict_is_healthy(enum why_verdict verdict);
-/* Does a machine with this problem look idle? */
-bool why_hides_in_idleness(enum why_verdict verdict);
+/* Does a machine with this problem look healthy: does it leave such a verdict open? */
+bool why_leaves_open(enum why_verdict healthy, enum why_verdict problem);
 
 enum why_sure {
 	WHY_POSSIBLE, /* worth a look where nothing else is found; a machine that is busy or idle stays healthy */
@@ -70,8 +70,9 @@ struct why_actor {
 struct why_finding {
 	enum why_verdict verdict;
 	enum why_sure sure;
-	bool partial;			/* something was lost or is not told, and could change it */
-	char head[WHY_LINE];		/* one sentence */
+	bool partial;	     /* something was lost or is not told, and could change it */
+	bool open;	     /* of idle or busy: only possible, because of a finding that is listed below */
+	char head[WHY_LINE]; /* one sentence */
 	char line[WHY_LINES][WHY_LINE]; /* what it rests on, a line each */
 	uint32_t lines;
 	char missing[WHY_LINE]; /* what would make it surer; "" nothing */

@@ -57,13 +57,12 @@ void why_report_verdict(struct output *out, const struct why_findings *findings)
 	put_finding(out, why_findings_at(findings, 0), true);
 }
 
-/* Is it what makes it only possible that there is nothing to do? Then it matters as much as the verdict. */
+/* Is it what makes it only possible that all is well? Then it matters as much as the verdict. */
 static bool opens(const struct why_findings *findings, uint32_t n)
 {
 	const struct why_finding *first = why_findings_at(findings, 0);
 
-	return first->verdict == WHY_IDLE && first->sure == WHY_POSSIBLE &&
-	       why_hides_in_idleness(why_findings_at(findings, n)->verdict);
+	return first->open && why_leaves_open(first->verdict, why_findings_at(findings, n)->verdict);
 }
 
 void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,

@@ -12,14 +12,16 @@
 
 #define V(value) ((uint64_t)(value))
 
-#define IDLE	1u
-#define SLEEPER 5u
-#define WAKER	6u
-#define WAITER	7u
-#define QUEUE	0x1000u
-#define LOCK	0x2000u
-#define IRQ	33u
-#define END_MS	12000u
+#define IDLE	    1u
+#define SLEEPER	    5u
+#define WAKER	    6u
+#define WAITER	    7u
+#define OTHER_ONE   8u
+#define KNOWN_WAKES 8u /* so many tell how soon a thread comes on */
+#define QUEUE	    0x1000u
+#define LOCK	    0x2000u
+#define IRQ	    33u
+#define END_MS	    12000u
 
 enum { OTHER = 1, BLOCK, WAKE, NOBODY, ENTER, EXIT };
 
@@ -278,6 +280,59 @@ static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
 	why_says("far longer than ever before");
 }
 
+/* Another thread has enough to do on CPU 1: the machine is not idle. */
+static void others_are_busy(void)
+{
+	why_thread_row(OTHER_ONE, "cruncher", KTRX_THREAD_RUNNING, 1)->state_stamp = (END_MS - 1500) * MS;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(1)->thread = OTHER_ONE;
+	for (uint64_t ms = END_MS - 1500; ms <= END_MS; ms += 100)
+		script_event(OTHER, ms * MS + 100, 1, OTHER_ONE);
+}
+
+/* What rings held of the holder's waits is overwritten; its row counts how often it was woken before this one. */
+static void a_holder_that_used_to_come_on_is_overdue_without_events(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *row = why_thread_row(SLEEPER, "reader", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_waits(row, KTRX_WAIT_DEVICE, QUEUE, "queue", 1000 * MS);
+	why_holds(row, LOCK, 990 * MS);
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1010 * MS);
+	row->wakes = 100;
+	others_are_busy();
+	is_overdue(WHY_LIKELY);
+	why_says("it was woken 100 times in the 1.00 s before that");
+	why_says("thread 7 (waiter) has waited 10.99 s for lock cache (0x2000)");
+}
+
+/* It waits for as long as that between any two of them. */
+static void a_holder_that_seldom_comes_on_is_possibly_late(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "waiter", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *row = why_thread_row(SLEEPER, "reader", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	why_waits(row, KTRX_WAIT_DEVICE, QUEUE, "queue", 1000 * MS);
+	why_holds(row, LOCK, 990 * MS);
+	why_waits(waiter, KTRX_WAIT_LOCK, LOCK, "cache", 1010 * MS);
+	row->wakes = KNOWN_WAKES - 1;
+	is_overdue(WHY_POSSIBLE);
+}
+
+/* That others get on does not show that this one rests rightly. */
+static void a_busy_machine_with_an_open_wait_is_possibly_well(void **state)
+{
+	(void)state;
+	holds_and_is_waited_for(1000);
+	others_are_busy();
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_int_equal(why_judge()->sure, WHY_POSSIBLE);
+	assert_true(why_judge()->open);
+	why_says("open: overdue (possible), see below");
+}
+
 /* Its holder gave the lock up and holds another one now. */
 static void a_lock_that_nobody_holds_is_possibly_overdue(void **state)
 {
@@ -326,6 +381,14 @@ static void a_time_that_is_just_over_is_none(void **state)
 {
 	(void)state;
 	until((END_MS - 900) * MS);
+	is_idle(WHY_CERTAIN);
+}
+
+/* The kernel's clock runs at half the speed: it loses ticks. */
+static void a_time_that_a_slow_clock_makes_late_is_none(void **state)
+{
+	(void)state;
+	until(6500 * MS);
 	is_idle(WHY_CERTAIN);
 }
 
@@ -406,11 +469,15 @@ int main(void)
 		TEST(an_interrupt_that_still_comes_is_not_said_to_stay_away),
 		TEST(a_device_of_which_nothing_is_known_is_possibly_late),
 		TEST(a_slow_device_is_well),
+		TEST(a_holder_that_used_to_come_on_is_overdue_without_events),
+		TEST(a_holder_that_seldom_comes_on_is_possibly_late),
+		TEST(a_busy_machine_with_an_open_wait_is_possibly_well),
 		TEST(a_device_that_always_answered_at_once_is_possibly_late),
 		TEST(a_lock_that_nobody_holds_is_possibly_overdue),
 		TEST(an_owner_of_then_is_not_called_the_holder),
 		TEST(a_time_that_is_long_over_is_overdue),
 		TEST(a_time_that_is_just_over_is_none),
+		TEST(a_time_that_a_slow_clock_makes_late_is_none),
 		TEST(a_time_before_the_sleep_is_none),
 		TEST(a_machine_without_open_waits_is_certainly_idle),
 		TEST(a_wait_as_long_as_earlier_ones_is_not_open),
