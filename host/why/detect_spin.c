@@ -14,6 +14,7 @@
 
 #define CALM_MS	    500u  /* without a deed of its own */
 #define LONG_MS	    2000u /* who computes has done with it by then, or been elsewhere */
+#define OFF_MS	    1000u /* without a heartbeat; a busy host may leave a virtual CPU without time for less */
 #define SMALL_REACH 32u	  /* bytes: a few instructions, that ask for something over and over */
 #define PLACES	    8u	  /* that it was interrupted at */
 #define FRAMES	    6u	  /* shown */
@@ -191,7 +192,7 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 static bool is_off(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	return cpu->has_registers && cpu->row.interrupts == KTRX_INTERRUPTS_OFF &&
-	       why_has_stopped(evidence, cpu) &&
+	       why_has_stopped(evidence, cpu) && why_silence(evidence, cpu) >= why_ms(evidence, OFF_MS) &&
 	       why_age(evidence, cpu->last_stamp) >= why_ms(evidence, WHY_STOPPED_MS) &&
 	       !why_spins_for_something(cpu) && why_side_of_cpu(evidence, cpu) != WHY_SIDE_USER;
 }

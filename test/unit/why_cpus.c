@@ -495,7 +495,7 @@ static void one_that_acts_does_not_spin(void **state)
 static void a_spin_with_interrupts_off(void **state)
 {
 	(void)state;
-	ticks(10 * MS, 1000 * MS, 0, IDLE0, KERNEL);
+	ticks(10 * MS, 1100 * MS, 0, IDLE0, KERNEL);
 	ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
 	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
 	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
@@ -504,6 +504,18 @@ static void a_spin_with_interrupts_off(void **state)
 	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
 	why_says("with interrupts off on CPU 1, in 0x100040");
 	why_says("called from 0x100050");
+}
+
+/* A busy host may have left the virtual CPU without time. */
+static void half_a_second_with_interrupts_off_is_no_spin(void **state)
+{
+	(void)state;
+	ticks(10 * MS, 600 * MS, 0, IDLE0, KERNEL);
+	ticks(10 * MS, 50 * MS, 1, WORKER, KERNEL);
+	why_thread_row(WORKER, "worker", KTRX_THREAD_RUNNING, 1);
+	script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	script_info()->registers = "cpu 1 pc=100040 sp=2000\nstack 1 100050\n";
+	assert_int_equal(why_count(WHY_KERNEL_SPIN), 0);
 }
 
 static void one_that_records_with_interrupts_off_does_not_spin(void **state)
@@ -763,6 +775,7 @@ int main(void)
 		TEST(a_spin_begins_behind_a_gap),
 		TEST(one_that_acts_does_not_spin),
 		TEST(a_spin_with_interrupts_off),
+		TEST(half_a_second_with_interrupts_off_is_no_spin),
 		TEST(one_that_records_with_interrupts_off_does_not_spin),
 		TEST(who_waits_for_a_lock_does_not_spin),
 		TEST(two_that_give_way_to_each_other),
