@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * RISC-V 64 with the A extension, M or S mode. A kernel with a per-CPU area defines
+ * RISC-V 64 with the M and A extensions, M or S mode. A kernel with a per-CPU area defines
  * ktrace_arch_reserve_word() in ktrace_port.h, for instance as tp plus an offset; the add is atomic, so
  * being moved between the two does no harm.
  */
