@@ -376,8 +376,9 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	error = tell_meaning(reader, event, known, thread);
 	if (cpu)
 		why_interrupt_event(reader, cpu, event, known);
+	/* What an event means may have made new threads as well. */
 	if (thread)
-		tell_deeds(thread, event, known);
+		tell_deeds(why_thread_touch(reader, event->thread), event, known);
 	why_wakes_event(reader, event, known);
 	return error ? error : reader->error;
 }

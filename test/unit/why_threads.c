@@ -36,6 +36,7 @@ enum {
 	FORK,
 	ACQUIRE,
 	IRQ,
+	MADE,
 };
 
 static int begin(void **state)
@@ -725,6 +726,16 @@ static void events_that_mean_nothing_here(void **state)
 	why_says("ktrace doctor");
 }
 
+/* Each new thread may move those that are known, the one that makes them among them. */
+static void one_thread_makes_many(void **state)
+{
+	(void)state;
+	script_type(MADE, "sched", "create", "u32 thread,string name");
+	for (uint32_t n = 0; n < 300; n++)
+		script_event(MADE, MS + n * 1000, 0, WORKER, V(100 + n), "child");
+	assert_int_equal(why_evidence_of_script()->threads, 301);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -758,6 +769,7 @@ int main(void)
 		TEST(who_is_gone_does_not_starve),
 		TEST(nobody_starves_where_all_is_done),
 		TEST(a_dead_timer_starves_all),
+		TEST(one_thread_makes_many),
 		TEST(a_disk_that_is_late_once),
 		TEST(what_is_in_a_row_is_so_behind_a_gap),
 		TEST(a_wait_across_a_gap_is_no_wait),
