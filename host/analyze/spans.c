@@ -138,7 +138,7 @@ struct spans_owner spans_owner_of(const struct spans *s, const struct ktread_eve
 	const struct threads_thread *thread = NULL;
 
 	if (event->thread != 0 && event->context == KTRX_CONTEXT_THREAD)
-		thread = threads_find(s->threads, event->thread);
+		thread = threads_find_on(s->threads, event->cpu, event->thread);
 	if (thread)
 		return (struct spans_owner){ .number = thread->index };
 	return (struct spans_owner){ .cpu = true,

@@ -363,9 +363,15 @@ static int on_create(struct threads *t, const struct ktread_event *event, const 
 /* The event's own word on who runs: the only one there is before the first switch, and after lost slots. */
 static int note_running(struct threads *t, const struct ktread_event *event, uint64_t time)
 {
-	uint32_t index;
-	int error = touch(t, event->thread, &index);
+	uint32_t index = t->on[event->cpu];
+	int error;
 
+	/* Nearly always: it is known to run there. */
+	if (index != NOBODY && t->thread[index].id == event->thread) {
+		t->thread[index].seen = time;
+		return 0;
+	}
+	error = touch(t, event->thread, &index);
 	if (error || index == NOBODY)
 		return error;
 	t->thread[index].seen = time;
@@ -426,6 +432,13 @@ const struct threads_thread *threads_find(const struct threads *t, uint32_t id)
 	const uint32_t *bucket = t->capacity ? find_bucket(t, id) : NULL;
 
 	return bucket && *bucket ? &t->thread[*bucket - 1] : NULL;
+}
+
+const struct threads_thread *threads_find_on(const struct threads *t, uint32_t cpu, uint32_t id)
+{
+	const struct threads_thread *running = threads_on(t, cpu);
+
+	return running && running->id == id ? running : threads_find(t, id);
 }
 
 const struct threads_thread *threads_at(const struct threads *t, uint32_t index)

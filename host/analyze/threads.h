@@ -87,6 +87,8 @@ const struct threads_thread *threads_find(const struct threads *threads, uint32_
 const struct threads_thread *threads_at(const struct threads *threads, uint32_t index);
 /* The thread that runs on `cpu`, NULL if unknown. */
 const struct threads_thread *threads_on(const struct threads *threads, uint32_t cpu);
+/* threads_find(), faster if the thread runs on `cpu`. */
+const struct threads_thread *threads_find_on(const struct threads *threads, uint32_t cpu, uint32_t id);
 uint32_t threads_count(const struct threads *threads);
 uint64_t threads_left_out(const struct threads *threads); /* events of threads or CPUs beyond the limits */
 

@@ -296,13 +296,44 @@ bool wellknown_recorded(const struct ktread *trace, enum wellknown_kind kind)
 	return false;
 }
 
+/*
+ * A number of 4 or 8 bytes without a sign, with none but such fields before it: what nearly all events have. Returns false for any
+ * other, and if the payload does not hold it.
+ */
+static bool plain_number(const struct ktread_event *event, int n, uint64_t *number)
+{
+	const struct ktread_field *field = event->type->field;
+	uint32_t offset = 0, half;
+
+	for (int i = 0; i <= n && n < event->type->fields; i++) {
+		uint32_t width = field[i].type == KTRX_TYPE_U32						? 4
+				 : field[i].type == KTRX_TYPE_U64 || field[i].type == KTRX_TYPE_POINTER ? 8
+													: 0;
+
+		offset += width;
+		if (width == 0 || offset > event->payload_size)
+			return false;
+		if (i < n)
+			continue;
+		memcpy(&half, event->payload + offset - 4, sizeof(half));
+		*number = half;
+		if (width == 8)
+			memcpy(number, event->payload + offset - 8, sizeof(*number));
+		return true;
+	}
+	return false;
+}
+
 bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, uint64_t *number)
 {
 	struct ktread_value value;
 
-	if (known->field[role] < 0 || ktread_value(event, (uint32_t)known->field[role], &value) != 0 ||
-	    value.type == KTRX_TYPE_STRING)
+	if (known->field[role] < 0)
+		return false;
+	if (plain_number(event, known->field[role], number))
+		return true;
+	if (ktread_value(event, (uint32_t)known->field[role], &value) != 0 || value.type == KTRX_TYPE_STRING)
 		return false;
 	*number = value.number;
 	return true;

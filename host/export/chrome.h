@@ -16,6 +16,9 @@ struct chrome {
 	uint64_t base;
 	struct ticks_scale scale; /* of an unknown frequency ticks are written as if they were nanoseconds */
 	int begun;		  /* an object has been written: the next one needs a comma */
+	uint64_t microsecond;	  /* the last one that chrome_put_time() wrote, in nanoseconds */
+	char digits[NUMBER_SCRATCH]; /* what it wrote for it, with the point */
+	uint32_t digits_length;	     /* 0: nothing yet */
 };
 
 /* Writes all events. Returns what the last ktread_next() said, or KTREAD_E_MEMORY. */
@@ -35,6 +38,19 @@ static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
 	at = number_decimal(at, nanoseconds / 1000);
 	*at = '.';
 	return number_three(at + 1, (uint32_t)(nanoseconds % 1000));
+}
+
+/* The same for a moment: the next one is often in the same microsecond. */
+static inline char *chrome_put_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
+{
+	if (nanoseconds - chrome->microsecond >= 1000 || chrome->digits_length == 0) {
+		chrome->microsecond = nanoseconds - nanoseconds % 1000;
+		chrome->digits_length =
+			(uint32_t)(number_decimal(chrome->digits, nanoseconds / 1000) - chrome->digits);
+		chrome->digits[chrome->digits_length++] = '.';
+	}
+	memcpy(at, chrome->digits, sizeof(chrome->digits));
+	return number_three(at + chrome->digits_length, (uint32_t)(nanoseconds - chrome->microsecond));
 }
 
 /* Starts an object on a line of its own. */

@@ -32,6 +32,7 @@
 #include "analyze/wellknown.h"
 #include "base/utf8.h"
 #include "export/chrome_rows.h"
+#include "export/chrome_text.h"
 #include "export/functions.h"
 #include "export/json.h"
 #include "ktrx/v2.h"
@@ -47,12 +48,12 @@
 #define LANE_WAITS	7u	    /* no lock's: the thread's row in process 5 */
 #define ROW_CPU_LOCKS	0x40000000u /* in process 3, above any thread's: locks that interrupts hold */
 #define NAMED_CPUS	1u
-#define NAMED_THREAD	1u /* bits of named_thread[]: its row has a name; above it, one a lock lane */
+#define NAMED_THREAD	1u
 #define NAMED_INTERRUPT 2u
 
 struct slice {
 	uint64_t since;
-	uint32_t thread;
+	uint32_t thread, index; /* its id, and its index */
 	bool open;
 };
 
@@ -63,6 +64,22 @@ struct wait {
 	uint64_t flow;	 /* of the wakeup that ended it, until the thread runs; 0: none */
 	uint8_t state;	 /* enum threads_state while it sleeps */
 	bool open;
+};
+
+/* What is kept of a thread. */
+struct place {
+	struct wait wait;
+	struct chrome_rows_open open; /* on its own row */
+	char *label;		      /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL */
+	uint32_t label_length;
+	uint8_t head_length;
+	uint8_t named;		     /* NAMED_THREAD: its row has a name; above it, one bit a lock lane */
+	char head[2 * CHROME_PIECE]; /* ,"pid":1,"tid":12 */
+};
+
+struct ring {
+	uint64_t seen; /* stamp of the last event, 0: none yet */
+	bool beside;
 };
 
 struct writer {
@@ -78,20 +95,22 @@ struct writer {
 	uint64_t function_tracks;
 	struct slice running[THREADS_CPUS_MAX];
 	uint8_t named_cpu[THREADS_CPUS_MAX];
-	uint8_t *named_thread; /* by index of the thread */
-	struct wait *wait;     /* the same */
-	uint32_t named_threads;
-	struct chrome_rows rows;
+	struct place *place; /* by index of the thread */
+	uint32_t places;
+	struct chrome_rows rows; /* all but the threads' own */
+	struct chrome_texts texts;
 	bool wakes;	/* the event at hand is a wakeup */
 	uint64_t woken; /* flow that begins at it; 0: none */
 	uint32_t version;
-	int error;	/* 0 or KTREAD_E_MEMORY */
-	uint64_t *seen; /* by ring: stamp of the last event, 0: none yet */
+	int error; /* 0 or KTREAD_E_MEMORY */
+	struct ring *ring;
 };
 
 struct row {
 	uint32_t pid;
 	uint64_t tid;
+	struct chrome_piece head;      /* both, rendered; or its text is NULL */
+	struct chrome_rows_open *open; /* of a thread's own row */
 };
 
 static void label_thread(const struct writer *writer, uint32_t thread, char *text, size_t size)
@@ -114,32 +133,26 @@ static struct row row_of_cpu(struct writer *writer, uint32_t pid, uint32_t cpu)
 		snprintf(name, sizeof(name), "CPU%u", cpu);
 		chrome_name(writer->chrome, "thread_name", pid, cpu, name);
 	}
-	return (struct row){ pid, cpu };
+	return (struct row){ .pid = pid, .tid = cpu };
 }
 
 static bool reserve_threads(struct writer *writer, uint32_t index)
 {
-	uint32_t count = writer->named_threads ? writer->named_threads : 64;
-	struct wait *waits;
-	uint8_t *larger;
+	uint32_t count = writer->places ? writer->places : 64;
+	struct place *larger;
 
-	if (index < writer->named_threads)
+	if (index < writer->places)
 		return true;
 	while (count <= index)
 		count *= 2;
-	larger = realloc(writer->named_thread, count);
-	if (larger)
-		writer->named_thread = larger;
-	waits = realloc(writer->wait, count * sizeof(*waits));
-	if (waits)
-		writer->wait = waits;
-	if (!larger || !waits) {
+	larger = realloc(writer->place, count * sizeof(*larger));
+	if (!larger) {
 		writer->error = KTREAD_E_MEMORY;
 		return false;
 	}
-	memset(larger + writer->named_threads, 0, count - writer->named_threads);
-	memset(waits + writer->named_threads, 0, (count - writer->named_threads) * sizeof(*waits));
-	writer->named_threads = count;
+	memset(larger + writer->places, 0, (count - writer->places) * sizeof(*larger));
+	writer->place = larger;
+	writer->places = count;
 	return true;
 }
 
@@ -167,22 +180,49 @@ static void name_process(struct writer *writer, uint32_t thread)
 	chrome_name(writer->chrome, "process_name", ROW_PROCESSES + id, -1, name);
 }
 
+static char *put_row(char *at, uint32_t pid, uint64_t tid)
+{
+	at = number_decimal(number_literal(at, ",\"pid\":"), pid);
+	return number_decimal(number_literal(at, ",\"tid\":"), tid);
+}
+
+static struct row own_row(struct place *place, uint32_t pid, uint64_t tid)
+{
+	return (struct row){ pid, tid, { place->head, place->head_length }, &place->open };
+}
+
+/* A thread's own row is written for the first time. */
+static struct row name_thread(struct writer *writer, uint32_t index, const char *name)
+{
+	uint32_t id = threads_at(writer->threads, index)->id, pid = process_of_thread(writer, id);
+	struct place *place = &writer->place[index];
+
+	name_process(writer, id);
+	chrome_name(writer->chrome, "thread_name", pid, id, name);
+	place->head_length = (uint8_t)(put_row(place->head, pid, id) - place->head);
+	return own_row(place, pid, id);
+}
+
 /* Lane 0 is the thread's own row, LANE_WAITS that of its waits, the others are its locks'. */
 static struct row row_of_thread(struct writer *writer, uint32_t index, unsigned lane)
 {
-	uint32_t id = threads_at(writer->threads, index)->id;
-	struct row row = { lane == LANE_WAITS ? ROW_WAITS
-			   : lane	      ? ROW_LOCKS
-					      : process_of_thread(writer, id),
-			   lane && lane != LANE_WAITS ? (uint64_t)id * LOCK_LANES + lane : id };
 	uint8_t bit = (uint8_t)(NAMED_THREAD << lane);
+	struct row row;
 	char name[64];
+	uint32_t id;
 
-	if (reserve_threads(writer, index) && !(writer->named_thread[index] & bit)) {
-		writer->named_thread[index] |= bit;
+	if (lane == 0 && index < writer->places && writer->place[index].head_length)
+		return own_row(&writer->place[index], ROW_THREADS, 0);
+	id = threads_at(writer->threads, index)->id;
+	row = (struct row){ .pid = lane == LANE_WAITS ? ROW_WAITS
+				   : lane	      ? ROW_LOCKS
+						      : process_of_thread(writer, id),
+			    .tid = lane && lane != LANE_WAITS ? (uint64_t)id * LOCK_LANES + lane : id };
+	if (reserve_threads(writer, index) && !(writer->place[index].named & bit)) {
+		writer->place[index].named |= bit;
 		label_thread(writer, id, name, sizeof(name));
 		if (lane == 0)
-			name_process(writer, id);
+			return name_thread(writer, index, name);
 		chrome_name(writer->chrome, "thread_name", row.pid, (int64_t)row.tid, name);
 	}
 	return row;
@@ -193,45 +233,38 @@ static struct row row_of(struct writer *writer, struct spans_owner owner, unsign
 	if (!owner.cpu)
 		return row_of_thread(writer, owner.number, lane);
 	if (lane)
-		return (struct row){ ROW_LOCKS, ROW_CPU_LOCKS + owner.number * LOCK_LANES + lane };
+		return (struct row){ .pid = ROW_LOCKS,
+				     .tid = ROW_CPU_LOCKS + owner.number * LOCK_LANES + lane };
 	return row_of_cpu(writer, ROW_INTERRUPTS, owner.number);
 }
 
 /* {"ph":"B","ts":1.234,"pid":1,"tid":12 */
 static char *put_head(struct writer *writer, char phase, struct row row, uint64_t stamp)
 {
-	char *at = number_literal(chrome_begin(writer->chrome), "{\"ph\":\"");
+	char *at = number_literal(chrome_begin(writer->chrome), "{\"ph\":\"?\",\"ts\":");
 
-	*at = phase;
-	at = chrome_put_microseconds(number_literal(at + 1, "\",\"ts\":"),
-				     chrome_time(writer->chrome, stamp));
-	at = number_decimal(number_literal(at, ",\"pid\":"), row.pid);
-	return number_decimal(number_literal(at, ",\"tid\":"), row.tid);
+	at[-8] = phase;
+	at = chrome_put_time(writer->chrome, at, chrome_time(writer->chrome, stamp));
+	return row.head.text ? chrome_put_piece(at, row.head) : put_row(at, row.pid, row.tid);
 }
 
-/* "types":"size, fd, ptr, size", — what the kernel says the call's result and arguments are. */
-static char *put_types(struct writer *writer, char *at, const struct ktread_event *event)
+/* "types":"size, fd, ptr, size" — what the kernel says the call's result and arguments are. */
+static char *put_types(struct writer *writer, char *at, const struct ktread_event *event, bool comma)
 {
 	const struct wellknown *known = wellknown_of(&writer->known, event);
-	const char *types = NULL;
+	const struct chrome_call *call;
+	const char *types;
 	uint64_t number;
 
-	if (known->kind == WELLKNOWN_SYSCALL_ENTER &&
-	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
-		types = ktread_syscall_types(writer->chrome->trace, (uint32_t)number);
-	if (!types)
+	if (known->kind != WELLKNOWN_SYSCALL_ENTER || ktread_syscall_names(writer->chrome->trace) == 0 ||
+	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
 		return at;
-	at = json_put_name(number_literal(at, "\"types\":"), types);
+	call = chrome_call_of(&writer->texts, writer->chrome->trace, number);
+	types = call ? NULL : ktread_syscall_types(writer->chrome->trace, (uint32_t)number);
 	*at = ',';
-	return at + 1;
-}
-
-static bool has_field(const struct ktread_type *type, const char *name)
-{
-	for (uint32_t n = 0; *type->group && n < type->fields; n++)
-		if (strcmp(type->field[n].name, name) == 0)
-			return true;
-	return false;
+	if (call && call->types.length)
+		return chrome_put_piece(at + comma, call->types);
+	return types ? json_put_name(number_literal(at + comma, "\"types\":"), types) : at;
 }
 
 static char *put_addresses(char *at, const struct ktread_event *event)
@@ -253,23 +286,22 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 
 static char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event)
 {
-	char *begin, *end;
+	const struct chrome_shape *shape = chrome_shape_of(&writer->texts, event, writer->version);
+	char *begin = number_literal(at, ",\"args\":{");
 
-	begin = number_literal(at, ",\"args\":{");
-	end = json_put_fields(begin, event);
-	if (end > begin)
-		*end++ = ',';
-	end = put_types(writer, end, event);
+	at = shape ? chrome_put_fields(begin, shape, event) : json_put_fields(begin, event);
+	at = put_types(writer, at, event, at > begin);
 	if (writer->path.bytes) {
-		end = json_put_string(number_literal(end, "\"path\":"), writer->path.bytes,
-				      writer->path.length);
-		*end++ = ',';
+		*at = ',';
+		at = json_put_string(number_literal(at + (at > begin), "\"path\":"), writer->path.bytes,
+				     writer->path.length);
 	}
-	/* The CPU that an interprocessor interrupt goes to is a field of that name. */
-	at = has_field(event->type, "cpu") ? number_literal(end, "\"event cpu\":")
-					   : number_literal(end, "\"cpu\":");
+	*at = ',';
+	at = shape ? chrome_put_piece(at + (at > begin), shape->cpu)
+		   : number_literal(at + (at > begin), "\"cpu\":");
 	at = number_decimal(at, event->cpu);
-	at = put_addresses(at, event);
+	if (event->callers || event->site)
+		at = put_addresses(at, event);
 	*at = '}';
 	return at + 1;
 }
@@ -280,10 +312,14 @@ static void finish(struct writer *writer, char *at)
 	output_done(&writer->chrome->out, at + 1);
 }
 
-/* NULL: nothing is written, for there is no memory. */
-static char *put_begin(struct writer *writer, struct row row, uint64_t stamp, const char *name)
+/* The span's name is `name`, or `rendered` if that is NULL. Returns NULL if nothing is written because memory is short. */
+static char *put_begin(struct writer *writer, struct row row, uint64_t stamp, struct chrome_piece rendered,
+		       const char *name)
 {
-	if (chrome_rows_begin(&writer->rows, row.pid, row.tid, name) == 0)
+	struct chrome_rows_open *open =
+		row.open ? row.open : chrome_rows_find(&writer->rows, row.pid, row.tid, 1);
+
+	if (open && (name ? chrome_rows_begin(open, name) : chrome_rows_begin_rendered(open, rendered)) == 0)
 		return put_head(writer, 'B', row, stamp);
 	writer->error = KTREAD_E_MEMORY;
 	return NULL;
@@ -292,22 +328,16 @@ static char *put_begin(struct writer *writer, struct row row, uint64_t stamp, co
 /* With its name. NULL: nothing is open there to end. */
 static char *put_end(struct writer *writer, struct row row, uint64_t stamp)
 {
-	const char *name = chrome_rows_end(&writer->rows, row.pid, row.tid);
+	struct chrome_rows_open *open =
+		row.open ? row.open : chrome_rows_find(&writer->rows, row.pid, row.tid, 0);
+	const struct chrome_rows_span *span = open ? chrome_rows_end(open) : NULL;
+	char *at;
 
-	return name ? json_put_name(number_literal(put_head(writer, 'E', row, stamp), ",\"name\":"), name)
-		    : NULL;
-}
-
-/* Every second event of many traces is a call. */
-static void name_call(char *text, size_t size, const char *call, uint64_t number)
-{
-	size_t length = call ? base_utf8_cut(call, strlen(call), 60 < size ? 60 : size - 1) : 0;
-
-	if (call)
-		memcpy(text, call, length);
-	else
-		length = (size_t)(number_decimal(number_literal(text, "syscall_"), number) - text);
-	text[length] = '\0';
+	if (!span)
+		return NULL;
+	at = put_head(writer, 'E', row, stamp);
+	return span->rendered.text ? chrome_put_piece(at, span->rendered)
+				   : json_put_name(number_literal(at, ",\"name\":"), span->name);
 }
 
 static void name_span(struct writer *writer, const struct spans_span *span, const struct ktread_event *event,
@@ -324,7 +354,7 @@ static void name_span(struct writer *writer, const struct spans_span *span, cons
 	case WELLKNOWN_SYSCALL_ENTER:
 		if (span->has_key && key <= UINT32_MAX)
 			call = ktread_syscall_name(writer->chrome->trace, (uint32_t)key);
-		name_call(text, size, call, key);
+		chrome_call_name(text, size, call, key);
 		break;
 	case WELLKNOWN_IRQ_ENTER:
 		snprintf(text, size, "irq %llu%s%.*s", key, named ? " " : "", named,
@@ -348,14 +378,24 @@ static void span_begin(void *context, struct spans_owner owner, unsigned lane, c
 {
 	struct writer *writer = context;
 	struct row row = row_of(writer, owner, lane);
+	const struct chrome_shape *shape = chrome_shape_of(&writer->texts, event, writer->version);
+	const struct chrome_call *call = NULL;
+	struct chrome_piece rendered = { .text = NULL };
 	char name[CHROME_ROWS_NAME], *at;
 
-	name_span(writer, span, event, name, sizeof(name));
-	at = put_begin(writer, row, event->stamp, name);
+	/* Every second event of many traces is a call. */
+	if (span->kind == WELLKNOWN_SYSCALL_ENTER && span->has_key)
+		call = chrome_call_of(&writer->texts, writer->chrome->trace, span->key);
+	if (call)
+		rendered = call->name;
+	else
+		name_span(writer, span, event, name, sizeof(name));
+	at = put_begin(writer, row, event->stamp, rendered, call ? NULL : name);
 	if (!at)
 		return;
-	at = json_put_name(number_literal(at, ",\"name\":"), name);
-	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
+	at = call ? chrome_put_piece(at, rendered) : json_put_name(number_literal(at, ",\"name\":"), name);
+	at = shape ? chrome_put_piece(at, shape->category)
+		   : json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
 	finish(writer, put_arguments(writer, at, event));
 }
 
@@ -371,28 +411,54 @@ static void span_end(void *context, struct spans_owner owner, unsigned lane, con
 				     : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
 
+/* ,"name":"init (1)","cat":"sched","args":{"thread":1}} — how a slice in which a thread runs ends. */
+static char *put_runs(struct writer *writer, char *at, uint32_t thread)
+{
+	char name[64];
+
+	label_thread(writer, thread, name, sizeof(name));
+	at = json_put_name(number_literal(at, ",\"name\":"), name);
+	at = number_decimal(number_literal(at, ",\"cat\":\"sched\",\"args\":{\"thread\":"), thread);
+	return number_literal(at, "}");
+}
+
+/* The same, from the second time on out of what was written first. */
+static char *put_label(struct writer *writer, char *at, const struct slice *slice)
+{
+	struct place *place = slice->index < writer->places ? &writer->place[slice->index] : NULL;
+	char *end;
+
+	if (place && place->label)
+		return (char *)memcpy(at, place->label, place->label_length) + place->label_length;
+	end = put_runs(writer, at, slice->thread);
+	if (place) {
+		place->label_length = (uint32_t)(end - at);
+		place->label = malloc(place->label_length);
+		if (place->label)
+			memcpy(place->label, at, place->label_length);
+	}
+	return end;
+}
+
 /* A slice is written once it is over. */
 static void end_slice(struct writer *writer, uint32_t cpu, uint64_t time)
 {
 	struct slice *slice = &writer->running[cpu];
 	uint64_t from = chrome_time(writer->chrome, slice->since), to = chrome_time(writer->chrome, time);
-	char name[64], *at;
+	char *at;
 
 	if (!slice->open)
 		return;
 	slice->open = false;
-	label_thread(writer, slice->thread, name, sizeof(name));
 	at = put_head(writer, 'X', row_of_cpu(writer, ROW_CPUS, cpu), slice->since);
 	at = chrome_put_microseconds(number_literal(at, ",\"dur\":"), to > from ? to - from : 0);
-	at = json_put_name(number_literal(at, ",\"name\":"), name);
-	at = number_decimal(number_literal(at, ",\"cat\":\"sched\",\"args\":{\"thread\":"), slice->thread);
-	finish(writer, number_literal(at, "}"));
+	finish(writer, put_label(writer, at, slice));
 }
 
 /* A wait is written once it is over. */
 static void end_wait(struct writer *writer, uint32_t index, uint64_t time, const char *end)
 {
-	struct wait *wait = &writer->wait[index];
+	struct wait *wait = &writer->place[index].wait;
 	uint64_t from = chrome_time(writer->chrome, wait->since), to = chrome_time(writer->chrome, time);
 	char *at;
 
@@ -437,7 +503,7 @@ static void wait_changed(struct writer *writer, const struct threads_change *cha
 
 	if (!reserve_threads(writer, thread->index))
 		return;
-	wait = &writer->wait[thread->index];
+	wait = &writer->place[thread->index].wait;
 	if (wait->open)
 		end_wait(writer, thread->index, change->time, change->woken ? "woken" : "not recorded");
 	/* An arrow needs an event that it begins at, and has one end: of several threads that one event wakes, the first. */
@@ -461,7 +527,8 @@ static void thread_changed(void *context, const struct threads_change *change)
 		return;
 	if (thread->state == THREADS_RUNNING) {
 		end_slice(writer, change->cpu, change->time);
-		writer->running[change->cpu] = (struct slice){ change->time, thread->id, true };
+		writer->running[change->cpu] =
+			(struct slice){ change->time, thread->id, thread->index, true };
 	} else if (change->from == THREADS_RUNNING && writer->running[change->cpu].open &&
 		   writer->running[change->cpu].thread == thread->id) {
 		end_slice(writer, change->cpu, change->time);
@@ -486,18 +553,24 @@ static void write_flow(struct writer *writer, const struct ktread_event *event, 
 
 static void write_instant(struct writer *writer, const struct ktread_event *event)
 {
+	const struct chrome_shape *shape = chrome_shape_of(&writer->texts, event, writer->version);
 	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
 	char *at = put_head(writer, 'i', row, event->stamp);
 
-	at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, writer->version);
-	at = json_put_name(number_literal(at, ",\"cat\":"),
-			   *event->type->group ? event->type->group : "other");
-	finish(writer, put_arguments(writer, number_literal(at, ",\"s\":\"t\""), event));
+	if (shape) {
+		at = chrome_put_piece(at, shape->instant);
+	} else {
+		at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, writer->version);
+		at = json_put_name(number_literal(at, ",\"cat\":"),
+				   *event->type->group ? event->type->group : "other");
+		at = number_literal(at, ",\"s\":\"t\"");
+	}
+	finish(writer, put_arguments(writer, at, event));
 }
 
 static void write_gap(struct writer *writer, const struct ktread_event *event)
 {
-	uint64_t from = writer->seen[event->ring];
+	uint64_t from = writer->ring[event->ring].seen;
 	char *at;
 
 	threads_gap(writer->threads, event->cpu, from);
@@ -528,7 +601,7 @@ static uint64_t add_track(void *context, const char *name, uint64_t stamp)
 static void draw_function(void *context, uint64_t track, enum functions_mark mark,
 			  const struct ktread_event *event, uint64_t stamp)
 {
-	const struct row row = { ROW_FUNCTIONS, track };
+	const struct row row = { .pid = ROW_FUNCTIONS, .tid = track };
 	struct writer *writer = context;
 	char name[CHROME_ROWS_NAME] = "?", *at;
 	struct ktread_value value;
@@ -542,8 +615,9 @@ static void draw_function(void *context, uint64_t track, enum functions_mark mar
 	if (ktread_value(event, 0, &value) == 0 && value.type == KTRX_TYPE_STRING)
 		snprintf(name, sizeof(name), "%.*s",
 			 (int)base_utf8_cut(value.string, value.length, sizeof(name) - 1), value.string);
-	at = mark == FUNCTIONS_BEGIN ? put_begin(writer, row, stamp, name)
-				     : put_head(writer, 'i', row, stamp);
+	at = mark == FUNCTIONS_BEGIN
+		     ? put_begin(writer, row, stamp, (struct chrome_piece){ .text = NULL }, name)
+		     : put_head(writer, 'i', row, stamp);
 	if (!at)
 		return;
 	at = json_put_string(number_literal(at, ",\"name\":"), name, strlen(name));
@@ -568,11 +642,11 @@ static int write_event(struct writer *writer, const struct ktread_event *event)
 	struct flows_step flow;
 	int result;
 
-	if (ktread_ring(writer->chrome->trace, event->ring)->kind == KTREAD_RING_BESIDE)
+	if (writer->ring[event->ring].beside)
 		return write_function(writer, event);
 	if (event->lost)
 		write_gap(writer, event);
-	writer->seen[event->ring] = event->stamp;
+	writer->ring[event->ring].seen = event->stamp;
 	writer->path = files_event(writer->files, event, known);
 	writer->wakes = known->kind == WELLKNOWN_WAKE || known->kind == WELLKNOWN_WAKE_QUEUE;
 	writer->woken = 0;
@@ -597,7 +671,7 @@ static void close_all(struct writer *writer, uint64_t last)
 
 	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
 		end_slice(writer, cpu, last);
-	for (uint32_t index = 0; index < writer->named_threads; index++)
+	for (uint32_t index = 0; index < writer->places; index++)
 		end_wait(writer, index, last, "not recorded");
 	spans_finish(writer->spans);
 	spans_close(writer->spans, last);
@@ -636,13 +710,17 @@ int chrome_write_events(struct chrome *chrome)
 	struct writer *writer = calloc(1, sizeof(*writer));
 	const struct spans_sink sink = { writer, span_begin, span_end };
 	int result = KTREAD_E_MEMORY;
+	uint32_t rings;
 
 	if (!writer)
 		return result;
+	rings = ktread_info(chrome->trace)->rings;
 	writer->chrome = chrome;
 	writer->version = ktread_info(chrome->trace)->version;
-	writer->seen = calloc((size_t)ktread_info(chrome->trace)->rings + 1, sizeof(*writer->seen));
-	if (writer->seen && threads_create(&writer->threads, thread_changed, writer) == 0 &&
+	writer->ring = calloc((size_t)rings + 1, sizeof(*writer->ring));
+	for (uint32_t n = 0; writer->ring && n < rings; n++)
+		writer->ring[n].beside = ktread_ring(chrome->trace, n)->kind == KTREAD_RING_BESIDE;
+	if (writer->ring && threads_create(&writer->threads, thread_changed, writer) == 0 &&
 	    spans_create(&writer->spans, writer->threads, &sink) == 0 &&
 	    files_create(&writer->files, chrome->trace) == 0)
 		result = write_all(writer);
@@ -652,9 +730,13 @@ int chrome_write_events(struct chrome *chrome)
 	processes_free(writer->processes);
 	functions_free(&writer->functions);
 	chrome_rows_free(&writer->rows);
-	free(writer->wait);
-	free(writer->named_thread);
-	free(writer->seen);
+	chrome_texts_free(&writer->texts);
+	for (uint32_t index = 0; index < writer->places; index++) {
+		free(writer->place[index].open.span);
+		free(writer->place[index].label);
+	}
+	free(writer->place);
+	free(writer->ring);
 	free(writer);
 	return result;
 }

@@ -17,7 +17,7 @@ static struct chrome_rows_row *find(const struct chrome_rows *rows, uint32_t pid
 	for (;; at++) {
 		struct chrome_rows_row *row = &rows->row[at & (rows->places - 1)];
 
-		if (!row->name || (row->pid == pid && row->tid == tid))
+		if (!row->open.span || (row->pid == pid && row->tid == tid))
 			return row;
 	}
 }
@@ -33,52 +33,59 @@ static int make_room(struct chrome_rows *rows)
 	if (!larger.row)
 		return KTREAD_E_MEMORY;
 	for (size_t n = 0; n < rows->places; n++)
-		if (rows->row[n].name)
+		if (rows->row[n].open.span)
 			*find(&larger, rows->row[n].pid, rows->row[n].tid) = rows->row[n];
 	free(rows->row);
 	*rows = larger;
 	return 0;
 }
 
-int chrome_rows_begin(struct chrome_rows *rows, uint32_t pid, uint64_t tid, const char *name)
+struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid, uint64_t tid, int make)
 {
 	struct chrome_rows_row *row;
-	size_t length;
 
-	if (make_room(rows) < 0)
+	if (make && make_room(rows) < 0)
+		return NULL;
+	row = rows->places ? find(rows, pid, tid) : NULL;
+	if (!row || row->open.span)
+		return row ? &row->open : NULL;
+	if (!make || chrome_rows_grow(&row->open) < 0)
+		return NULL;
+	row->pid = pid;
+	row->tid = tid;
+	rows->rows++;
+	return &row->open;
+}
+
+int chrome_rows_grow(struct chrome_rows_open *open)
+{
+	uint32_t room = open->room ? 2 * open->room : 2;
+	struct chrome_rows_span *larger = realloc(open->span, room * sizeof(*larger));
+
+	if (!larger)
 		return KTREAD_E_MEMORY;
-	row = find(rows, pid, tid);
-	if (row->depth == row->room) {
-		uint32_t room = row->room ? 2 * row->room : 2;
-		void *larger = realloc(row->name, room * sizeof(*row->name));
-
-		if (!larger)
-			return KTREAD_E_MEMORY;
-		rows->rows += !row->name;
-		*row = (struct chrome_rows_row){ pid, tid, row->depth, room, larger };
-	}
-	length = base_utf8_cut(name, strlen(name), CHROME_ROWS_NAME - 1);
-	memcpy(row->name[row->depth], name, length);
-	row->name[row->depth++][length] = '\0';
+	open->span = larger;
+	open->room = room;
 	return 0;
 }
 
-const char *chrome_rows_end(struct chrome_rows *rows, uint32_t pid, uint64_t tid)
+int chrome_rows_begin(struct chrome_rows_open *open, const char *name)
 {
-	struct chrome_rows_row *row = rows->places ? find(rows, pid, tid) : NULL;
+	size_t length = base_utf8_cut(name, strlen(name), CHROME_ROWS_NAME - 1);
+	struct chrome_rows_span *span;
 
-	return row && row->depth ? row->name[--row->depth] : NULL;
-}
-
-const struct chrome_rows_row *chrome_rows_at(const struct chrome_rows *rows, size_t n)
-{
-	return n < rows->places ? &rows->row[n] : NULL;
+	if (chrome_rows_begin_rendered(open, (struct chrome_piece){ .text = NULL }) < 0)
+		return KTREAD_E_MEMORY;
+	span = &open->span[open->depth - 1];
+	memcpy(span->name, name, length);
+	span->name[length] = '\0';
+	return 0;
 }
 
 void chrome_rows_free(struct chrome_rows *rows)
 {
 	for (size_t n = 0; n < rows->places; n++)
-		free(rows->row[n].name);
+		free(rows->row[n].open.span);
 	free(rows->row);
 	*rows = (struct chrome_rows){ .row = NULL };
 }

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/*
+ * Text of Chrome JSON that depends on the descriptor of an event or on a system call, not on the event itself. It is rendered once
+ * and copied from then on.
+ */
+#ifndef EXPORT_CHROME_TEXT_H
+#define EXPORT_CHROME_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "export/calls.h"
+#include "ktread/ktread.h"
+
+#define CHROME_PIECE 32u /* bytes that are copied at once */
+
+/* At least CHROME_PIECE bytes from `text` on are readable, whatever the length is. `text` NULL: nothing is rendered. */
+struct chrome_piece {
+	const char *text;
+	uint32_t length;
+};
+
+/* How the value of a field is written. */
+struct chrome_field {
+	struct chrome_piece
+		name; /* ,"result": and what comes before the digits; the first field has no comma */
+	uint8_t form;
+};
+
+/* An event descriptor. */
+struct chrome_shape {
+	const struct ktread_type *type;
+	struct chrome_piece instant;  /* ,"name":"sched.switch","cat":"sched","s":"t" */
+	struct chrome_piece category; /* ,"cat":"sched" */
+	struct chrome_piece cpu;      /* "cpu": or, if a field has that name, "event cpu": */
+	char *text;		      /* of all pieces */
+	struct chrome_field field[];  /* type->fields of them */
+};
+
+/* A system call. */
+struct chrome_call {
+	struct chrome_piece name;  /* ,"name":"read" */
+	struct chrome_piece types; /* "types":"size, fd, ptr, size"; length 0: not known */
+	char text[];
+};
+
+/* Zero-initialised is ready for use. */
+struct chrome_texts {
+	struct chrome_shape *shape[4096]; /* by event id */
+	struct chrome_call *call[CALLS_CACHED];
+};
+
+void chrome_texts_free(struct chrome_texts *texts);
+
+/* The shape of a descriptor that has not been met before. NULL: there is none, because no descriptor is known or memory is short. */
+const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const struct ktread_type *type,
+					       uint32_t version);
+/* The system call of that number, below CALLS_CACHED. NULL when out of memory. */
+const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const struct ktread *trace,
+					     uint32_t number);
+
+#define CHROME_CALL_NAME 60u
+/* The name of a call, cut to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL. `size`: at least 40. */
+void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
+
+/* Writes "field":value pairs as json_put_fields() does. */
+char *chrome_put_fields(char *at, const struct chrome_shape *shape, const struct ktread_event *event);
+
+static inline const struct chrome_shape *chrome_shape_of(struct chrome_texts *texts,
+							 const struct ktread_event *event, uint32_t version)
+{
+	const struct chrome_shape *shape = texts->shape[event->id & 4095u];
+
+	return shape && shape->type == event->type ? shape : chrome_shape_render(texts, event->type, version);
+}
+
+static inline const struct chrome_call *chrome_call_of(struct chrome_texts *texts, const struct ktread *trace,
+						       uint64_t number)
+{
+	if (number >= CALLS_CACHED)
+		return NULL;
+	return texts->call[number] ? texts->call[number] : chrome_call_render(texts, trace, (uint32_t)number);
+}
+
+/* Copies a piece. Up to CHROME_PIECE bytes from `at` on are overwritten. */
+static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
+{
+	memcpy(at, piece.text, CHROME_PIECE);
+	if (piece.length > CHROME_PIECE)
+		memcpy(at + CHROME_PIECE, piece.text + CHROME_PIECE, piece.length - CHROME_PIECE);
+	return at + piece.length;
+}
+
+#endif
