@@ -278,7 +278,8 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	const bool whole = is_whole(evidence, health) && why_is_whole_since(evidence, health->oldest);
 	const uint32_t open = count_open(evidence, rests);
 	const bool is_long = evidence->window >= evidence->info->frequency;
-	const bool sure = health->told && whole && is_long && open == 0;
+	const bool all = health->idle == health->cpus;
+	const bool sure = all && health->told && whole && is_long && open == 0;
 	struct why_finding *finding = why_finding_new(findings, WHY_IDLE, sure ? WHY_CERTAIN : WHY_LIKELY);
 	char window[WHY_WORDS], missing[WHY_LINE];
 
@@ -301,6 +302,8 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	if (!finding->missing[0] && !is_long)
 		why_finding_missing(finding, "a longer trace: this one covers %s",
 				    why_say_ticks(evidence, evidence->window, window, sizeof(window)));
+	if (!finding->missing[0] && !all)
+		why_finding_missing(finding, "a later look: a CPU is at work, and may go on with that");
 	if (!finding->missing[0] && *say_open(evidence, health, open, missing, sizeof(missing)))
 		why_finding_missing(finding, "%s", missing);
 	return 0;
