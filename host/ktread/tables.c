@@ -71,6 +71,8 @@ static void correct_holder(const struct ktread *trace, struct ktrx_holder *row)
 	correct(trace, cpu, &row->state_stamp);
 	correct(trace, cpu, &row->wait_stamp);
 	correct(trace, cpu, &row->deadline);
+	correct(trace, cpu, &row->habit_first);
+	correct(trace, cpu, &row->habit_last);
 	for (uint32_t n = 0; n < KTRX_HELD; n++)
 		correct(trace, cpu, &row->held[n].stamp);
 }

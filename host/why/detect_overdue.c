@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "why/detectors.h"
+#include "why/habit.h"
 #include "why/pulse.h"
 #include "why/rests.h"
 #include "why/sleepers.h"
@@ -17,6 +18,7 @@
 #define MANY_WAITS   16u   /* the same where nobody waits for the thread */
 #define TIMES_LONGER 8u	   /* than the longest before, where others wait for the thread … */
 #define TIMES_MORE   64u   /* … and where nobody does */
+#define TIMES_UNEVEN 32u   /* the same, where they did not, and a thread that is at work woke it */
 #define TIMES_QUIET  16u   /* the longest time between two wakeups that came like clockwork */
 #define BEHIND_MS    1000u /* that others have waited */
 #define LONG_MS	     2000u
@@ -29,16 +31,17 @@
 #define FLOW_MS	 10u /* what comes more often, by an interrupt that stays away, is a flow that is over */
 #define WAKERS	 3u  /* shown */
 
-enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM };
+enum reason { NONE, FREE, BLOCKS, HOLDS, DEVICE, RHYTHM, HABIT };
 
 struct case_of {
 	const struct why_rest *rest;
 	enum reason reason;
 	enum why_sure sure;
-	uint64_t ticks; /* waited */
-	uint64_t usual; /* of RHYTHM: between two wakeups */
-	bool irq_comes; /* the interrupt that used to wake it */
-	bool counted;	/* that it used to be woken is known by its row's count alone */
+	uint64_t ticks;		/* waited */
+	uint64_t usual;		/* of RHYTHM: between two wakeups */
+	struct why_habit habit; /* of HABIT */
+	bool irq_comes;		/* the interrupt that used to wake it */
+	bool counted;		/* that it used to be woken is known by its row's count alone */
 };
 
 /* ---- How long ------------------------------------------------------------------------------------ */
@@ -142,18 +145,22 @@ static bool irq_comes(const struct why_evidence *evidence, const struct why_queu
 	return false;
 }
 
-/* Is there a thread that used to wake the queue's sleepers, and that is not at rest itself? */
+/* Is it one that works, and that is not at rest itself? */
+static bool goes_on(const struct why_evidence *evidence, const struct why_rests *rests, uint32_t id)
+{
+	const struct why_thread *thread = why_thread_find(evidence, id);
+
+	return thread && !thread->idle && !why_is_gone(evidence, thread) &&
+	       rests->of[thread - evidence->thread] == 0;
+}
+
+/* Is there a thread that used to wake the queue's sleepers, and that goes on? */
 static bool has_waker(const struct why_evidence *evidence, const struct why_rests *rests,
 		      const struct why_queue *queue)
 {
-	for (uint32_t n = 0; n < queue->wakers && !queue->by_others; n++) {
-		const struct why_thread *waker = why_thread_find(evidence, queue->waker[n].thread);
-
-		if (!waker || queue->waker[n].wakes == 0 || waker->idle || why_is_gone(evidence, waker))
-			continue;
-		if (rests->of[waker - evidence->thread] == 0)
+	for (uint32_t n = 0; n < queue->wakers && !queue->by_others; n++)
+		if (queue->waker[n].wakes && goes_on(evidence, rests, queue->waker[n].thread))
 			return true;
-	}
 	return false;
 }
 
@@ -181,6 +188,27 @@ static void judge_rhythm(const struct why_evidence *evidence, const struct why_r
 	one->reason = RHYTHM;
 	if (one->irq_comes && one->rest->told)
 		one->sure = WHY_LIKELY;
+}
+
+/*
+ * The same by the thread's row. Of wakeups by interrupts that come now and then nothing is concluded, as they may be input. A thread
+ * that still works may go on to wake it.
+ */
+static void judge_habit(const struct why_evidence *evidence, const struct why_rests *rests,
+			struct case_of *one)
+{
+	struct why_habit *habit = &one->habit;
+
+	if (!why_habit_of(evidence, one->rest, habit) || why_is_served(evidence, one->rest))
+		return;
+	if (habit->waker ? !goes_on(evidence, rests, habit->waker - 1)
+			 : !habit->regular || habit->usual < why_ms(evidence, FLOW_MS))
+		return;
+	if (one->ticks < at_least(evidence, habit->regular ? LONG_MS : UNKNOWN_MS, habit->longest,
+				  habit->regular ? TIMES_QUIET : TIMES_UNEVEN))
+		return;
+	one->usual = habit->usual;
+	one->reason = HABIT;
 }
 
 /*
@@ -221,6 +249,8 @@ static struct case_of judge(const struct why_evidence *evidence, const struct wh
 	if (one.reason == NONE)
 		judge_rhythm(evidence, rests, &one);
 	if (one.reason == NONE)
+		judge_habit(evidence, rests, &one);
+	if (one.reason == NONE)
 		judge_device(evidence, &one);
 	if (rest->queue)
 		one.irq_comes = irq_comes(evidence, rest->queue, one.ticks);
@@ -251,6 +281,7 @@ static void say_head(const struct why_evidence *evidence, struct why_finding *fi
 				 why_say_object(evidence, one->rest->lock, lock, sizeof(lock)));
 		return;
 	case RHYTHM:
+	case HABIT:
 		why_finding_head(finding, "%s; its wakeups came every %s and have stopped", rest,
 				 why_say_ticks(evidence, one->usual, usual, sizeof(usual)));
 		return;
@@ -319,6 +350,21 @@ static void say_rhythm(const struct why_evidence *evidence, struct why_finding *
 			 why_say_ticks(evidence, rhythm->longest, longest, sizeof(longest)));
 }
 
+static void say_habit(const struct why_evidence *evidence, struct why_finding *finding,
+		      const struct why_habit *habit)
+{
+	char longest[WHY_WORDS], last[WHY_WORDS], who[WHY_WORDS] = "an interrupt";
+
+	if (habit->waker)
+		why_say_actor(evidence, habit->waker, who, sizeof(who));
+	why_finding_line(finding,
+			 "%" PRIu64
+			 " such waits in a row were ended, at most %s one after the other; the last "
+			 "%s ago, by %s",
+			 habit->wakes, why_say_ticks(evidence, habit->longest, longest, sizeof(longest)),
+			 why_say_since(evidence, "", habit->last, last, sizeof(last)), who);
+}
+
 static void say_counted(const struct why_evidence *evidence, struct why_finding *finding,
 			const struct why_rest *rest)
 {
@@ -372,6 +418,8 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	say_head(evidence, finding, one);
 	if (one->reason == RHYTHM)
 		say_rhythm(evidence, finding, one);
+	else if (one->reason == HABIT)
+		say_habit(evidence, finding, &one->habit);
 	else if (one->counted)
 		say_counted(evidence, finding, rest);
 	else

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "why/graph.h"
+#include "why/habit.h"
 #include "why/pulse.h"
 
 #define REGULAR_LEAST 20u /* intervals */
@@ -175,8 +176,11 @@ bool why_is_regular(const struct why_evidence *evidence, const struct why_queue 
 bool why_rest_is_usual(const struct why_evidence *evidence, const struct why_rest *rest)
 {
 	const uint64_t ticks = why_rest_ticks(evidence, rest);
+	struct why_habit habit;
 
-	return rest->queue && (rest->queue->longest >= ticks || rest->queue->rhythm.longest >= ticks);
+	if (rest->queue && (rest->queue->longest >= ticks || rest->queue->rhythm.longest >= ticks))
+		return true;
+	return why_habit_of(evidence, rest, &habit) && habit.longest >= ticks;
 }
 
 /* ---- In words ------------------------------------------------------------------------------------ */
@@ -225,12 +229,18 @@ const char *why_say_waits_before(const struct why_evidence *evidence, const stru
 {
 	const struct why_queue *queue = rest->queue;
 	char longest[WHY_WORDS], nobody[WHY_WORDS];
+	struct why_habit habit;
 
 	say_nobody(evidence, rest, nobody, sizeof(nobody));
 	if (queue && queue->waits)
 		return why_say(buffer, size, "%" PRIu64 " such wait%s ended before, the longest after %s%s",
 			       queue->waits, queue->waits == 1 ? "" : "s",
 			       why_say_ticks(evidence, queue->longest, longest, sizeof(longest)), nobody);
+	if (why_habit_of(evidence, rest, &habit))
+		return why_say(buffer, size,
+			       "%" PRIu64 " such waits ended before, at most %s after each other%s",
+			       habit.wakes, why_say_ticks(evidence, habit.longest, longest, sizeof(longest)),
+			       nobody);
 	if (rest->told && rest->thread->holder.wakes > 1) /* the first one is often that it was made */
 		return why_say(buffer, size,
 			       "it was woken %" PRIu32

@@ -387,6 +387,16 @@ struct ktrx_holder {
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];
+	/* Of a thread: its newest waits without a deadline, of kind KTRX_WAIT_EVENT or _DEVICE, all for one object. */
+	uint64_t habit_object;	/* which */
+	uint64_t habit_first;	/* stamp of the wakeup that ended the first of them … */
+	uint64_t habit_last;	/* … and of the last one */
+	uint64_t habit_longest; /* ticks, the longest from one wakeup to the next */
+	uint64_t habit_usual;	/* ticks, a running mean of these times */
+	uint32_t habit_wakes;	/* how many there were; 0: none, or an older kernel */
+	uint32_t habit_alike;	/* of the times between, how many lay within half and twice the mean */
+	uint32_t habit_waker;	/* thread + 1 that woke it last from such a wait; 0: an interrupt */
+	uint32_t reserved[3];	/* 0 */
 };
 #define KTRX_HOLDER_CPU 0x80000000u
 
@@ -601,7 +611,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_cpu, sample, 208);
 KTRX_ASSERT_SIZE(struct ktrx_held, 24);
 KTRX_ASSERT_OFFSET(struct ktrx_held, stamp, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_held, pc, 16);
-KTRX_ASSERT_SIZE(struct ktrx_holder, 256);
+KTRX_ASSERT_SIZE(struct ktrx_holder, 320);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, state, 4);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, wait, 5);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, held_count, 6);
@@ -619,6 +629,14 @@ KTRX_ASSERT_OFFSET(struct ktrx_holder, stack_low, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, stack_high, 72);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, object_name, 80);
 KTRX_ASSERT_OFFSET(struct ktrx_holder, held, 112);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_object, 256);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_first, 264);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_last, 272);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_longest, 280);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_usual, 288);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_wakes, 296);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_alike, 300);
+KTRX_ASSERT_OFFSET(struct ktrx_holder, habit_waker, 304);
 KTRX_ASSERT_SIZE(struct ktrx_fold, 320);
 KTRX_ASSERT_OFFSET(struct ktrx_fold, event, 8);
 KTRX_ASSERT_OFFSET(struct ktrx_fold, bytes, 10);

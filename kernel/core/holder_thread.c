@@ -55,9 +55,51 @@ void ktrace_thread_block(const volatile void *object, const char *name, uint32_t
 	ktrace_thread_block_at(object, name, kind, deadline, KTRACE_RETURN_ADDRESS);
 }
 
+static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
+{
+	row->habit_wakes = 0; /* while the rest changes */
+	ktrace_arch_store_barrier();
+	row->habit_object = row->object;
+	row->habit_first = stamp;
+	row->habit_last = stamp;
+	row->habit_longest = 0;
+	row->habit_usual = 0;
+	row->habit_alike = 0;
+	ktrace_arch_store_barrier();
+	row->habit_wakes = 1;
+}
+
+/* The mean follows each time by an eighth. A clock that lies behind the last waker's makes it 0. */
+static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
+{
+	uint64_t ticks = stamp > row->habit_last ? stamp - row->habit_last : 0;
+	uint64_t usual = row->habit_wakes == 1 ? ticks : row->habit_usual;
+
+	if (ticks >= usual / 2 && ticks / 2 <= usual)
+		row->habit_alike = row->habit_alike + 1;
+	row->habit_usual = ticks > usual ? usual + (ticks - usual) / 8 : usual - (usual - ticks) / 8;
+	if (ticks > row->habit_longest)
+		row->habit_longest = ticks;
+	row->habit_last = stamp;
+	row->habit_wakes = row->habit_wakes + 1;
+}
+
+/* It is woken, maybe from a wait of the kind that rings forget and that may last for ever: how often such waits ended. */
+static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
+{
+	if (row->state != KTRX_THREAD_WAITING || row->deadline ||
+	    (row->wait != KTRX_WAIT_EVENT && row->wait != KTRX_WAIT_DEVICE))
+		return;
+	if (row->habit_wakes == 0 || row->habit_object != row->object)
+		habit_begin(row, stamp);
+	else
+		habit_go_on(row, stamp);
+	row->habit_waker = waker;
+}
+
 void ktrace_thread_wake(uint32_t thread)
 {
-	uint32_t context = ktrace_arch_thread();
+	uint32_t context = ktrace_arch_thread(), waker;
 	volatile struct ktrx_holder *row;
 	struct ktrace_hook hook;
 
@@ -66,8 +108,10 @@ void ktrace_thread_wake(uint32_t thread)
 	row = ktrace_holder_claim(thread);
 	if (!row)
 		return;
+	waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
+	habit_note(row, waker, hook.cpu->now);
 	wait_end(row);
-	row->waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
+	row->waker = waker;
 	row->wakes = row->wakes + 1;
 	runnable_set(row, wake_cause(row), hook.cpu->now);
 }

@@ -50,6 +50,59 @@ static void tell_unwoken(void)
 	save("unwoken.ktrx");
 }
 
+/* Thread 8 has CPU 2 for itself, and records so much that its ring forgets what was a second ago; those of the others as well. */
+static void overwrite_until(uint64_t from_ms, uint64_t to_ms)
+{
+	for (uint64_t ms = from_ms; ms < to_ms; ms += EVERY) {
+		for (uint32_t n = 0; n < 12; n++) {
+			run(0, 7, ms + 2 * n);
+			sleep_on(0, NULL, KTRX_WAIT_TIME, ms + 2 * n + 1);
+			run(1, 6, ms + 2 * n);
+			sleep_on(0, NULL, KTRX_WAIT_TIME, ms + 2 * n + 1);
+			run(2, 8, ms + 2 * n + 1);
+			take(B, KTRACE_BY_THREAD, PLACE);
+			give(B, KTRACE_BY_THREAD);
+		}
+		go_on_to(ms + EVERY);
+	}
+}
+
+/* The same as unwoken, but rings hold nothing of it any more: the row of thread 5 does. */
+static void tell_unwoken_busy(void)
+{
+	uint64_t ms;
+
+	boot();
+	ms = take_turns(KTRX_WAIT_EVENT, "jobs");
+	sleep_on(WORK, "jobs", KTRX_WAIT_EVENT, 0);
+	overwrite_until(ms + EVERY, 16000);
+	save("unwoken-busy.ktrx");
+}
+
+/* The same of stuck-device. */
+static void tell_stuck_device_busy(void)
+{
+	uint64_t ms;
+
+	boot();
+	ms = take_turns(KTRX_WAIT_DEVICE, "disk");
+	take(A, KTRACE_BY_THREAD, PLACE);
+	sleep_on(WORK, "disk", KTRX_WAIT_DEVICE, 0);
+	run(2, 7, ms + 1);
+	sleep_for(A, "alpha", 5, PLACE + 0x10);
+	for (ms += EVERY; ms < 16000; ms += 10) {
+		for (uint32_t cpu = 0; cpu < 3; cpu++) {
+			run(cpu, cpu == 0 ? 8 : cpu == 1 ? 6 : IDLE + 2, ms + cpu);
+			if (cpu == 1)
+				sleep_on(0, NULL, KTRX_WAIT_TIME, ms + 10);
+			take(B, KTRACE_BY_CPU, PLACE);
+			give(B, KTRACE_BY_CPU);
+		}
+		go_on_to(ms + 10);
+	}
+	save("stuck-device-busy.ktrx");
+}
+
 /* Thread 5 has a mutex that thread 7 waits for, and its device does not answer. */
 static void tell_stuck_device(void)
 {
@@ -96,7 +149,9 @@ static void tell_rest(void)
 void tell_overdue(void)
 {
 	tell_unwoken();
+	tell_unwoken_busy();
 	tell_stuck_device();
+	tell_stuck_device_busy();
 	tell_late();
 	tell_rest();
 }

@@ -31,6 +31,11 @@ static volatile struct ktrx_holder *row_of(uint32_t thread)
 	return row;
 }
 
+static uint64_t cpu_now(void)
+{
+	return ktrace_state.cpu[fake.cpu].now;
+}
+
 static uint32_t rows_of(uint32_t thread)
 {
 	uint32_t rows = 0;
@@ -38,6 +43,81 @@ static uint32_t rows_of(uint32_t thread)
 	for (uint32_t n = 0; n < FAKE_HOLDERS; n++)
 		rows += ktrace_state.holder[FAKE_CPUS + n].id == thread + 1;
 	return rows;
+}
+
+/* Thread 7 waits, and is woken `ticks` after the last time, by a thread, as of the clock's last reading. */
+static void wait_and_wake(const void *object, uint32_t kind, uint64_t deadline, uint64_t ticks,
+			  uint32_t waker)
+{
+	const uint64_t next = cpu_now() + ticks;
+
+	fake.thread = 7;
+	ktrace_thread_block_at(object, NULL, kind, deadline, 0x88);
+	fake.thread = waker;
+	fake.clock = next;
+	ktrace_heartbeat(0x5000);
+	ktrace_thread_wake(7);
+}
+
+static void a_row_counts_waits_for_one_thing(void **state)
+{
+	volatile struct ktrx_holder *row;
+	uint64_t first;
+
+	(void)state;
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
+	row = row_of(7);
+	first = cpu_now();
+	assert_int_equal(row->habit_object, (uintptr_t)QUEUE);
+	assert_int_equal(row->habit_wakes, 1);
+	assert_int_equal(row->habit_first, first);
+	for (unsigned n = 0; n < 9; n++)
+		wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 100000, 8);
+	wait_and_wake(QUEUE, KTRX_WAIT_DEVICE, 0, 900000, 9);
+	assert_int_equal(row->habit_wakes, 11);
+	assert_int_equal(row->habit_alike, 9);
+	assert_int_equal(row->habit_first, first);
+	assert_int_equal(row->habit_last, cpu_now());
+	assert_in_range(row->habit_longest, 900000, 900100);
+	assert_in_range(row->habit_usual, 200000, 200100);
+	assert_int_equal(row->habit_waker, 10);
+}
+
+static void waits_that_end_by_themselves_are_no_habit(void **state)
+{
+	(void)state;
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
+	wait_and_wake(MUTEX, KTRX_WAIT_TIME, 99, 1000, 9);
+	wait_and_wake(MUTEX, KTRX_WAIT_TIME, 0, 1000, 9);
+	wait_and_wake(MUTEX, KTRX_WAIT_EVENT, 99, 1000, 9);
+	ktrace_thread_wake(7); /* once more */
+	assert_int_equal(row_of(7)->habit_wakes, 2);
+	assert_int_equal(row_of(7)->habit_object, (uintptr_t)QUEUE);
+	assert_int_equal(row_of(7)->habit_waker, 9);
+}
+
+static void another_thing_begins_another_habit(void **state)
+{
+	(void)state;
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 1000, 8);
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 5000, 8);
+	wait_and_wake(MUTEX, KTRX_WAIT_EVENT, 0, 1000, 9);
+	assert_int_equal(row_of(7)->habit_wakes, 1);
+	assert_int_equal(row_of(7)->habit_object, (uintptr_t)MUTEX);
+	assert_int_equal(row_of(7)->habit_longest, 0);
+	assert_int_equal(row_of(7)->habit_alike, 0);
+	assert_int_equal(row_of(7)->habit_first, cpu_now());
+}
+
+static void a_clock_that_lies_behind_makes_no_long_wait(void **state)
+{
+	(void)state;
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 900000, 8);
+	fake.clock -= 500000;
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, (uint64_t)-400000, 8);
+	assert_int_equal(row_of(7)->habit_wakes, 2);
+	assert_int_equal(row_of(7)->habit_longest, 0);
 }
 
 static void a_thread_sleeps_and_is_woken(void **state)
@@ -354,6 +434,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(a_thread_sleeps_and_is_woken, boot),
+		cmocka_unit_test_setup(a_row_counts_waits_for_one_thing, boot),
+		cmocka_unit_test_setup(waits_that_end_by_themselves_are_no_habit, boot),
+		cmocka_unit_test_setup(another_thing_begins_another_habit, boot),
+		cmocka_unit_test_setup(a_clock_that_lies_behind_makes_no_long_wait, boot),
 		cmocka_unit_test_setup(a_thread_that_was_woken_before_it_left_runs_on, boot),
 		cmocka_unit_test_setup(an_interrupt_is_no_waker, boot),
 		cmocka_unit_test_setup(a_wait_for_a_lock_lasts_until_it_is_had, boot),

@@ -225,6 +225,121 @@ static void a_machine_that_stood_is_not_overdue(void **state)
 	assert_int_equal(why_count(WHY_OVERDUE), 0);
 }
 
+/* Another thread has enough to do on CPU 1: the machine is not idle. */
+static void others_are_busy(void)
+{
+	why_thread_row(OTHER_ONE, "cruncher", KTRX_THREAD_RUNNING, 1)->state_stamp = (END_MS - 1500) * MS;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(1)->thread = OTHER_ONE;
+	for (uint64_t ms = END_MS - 1500; ms <= END_MS; ms += 100)
+		script_event(OTHER, ms * MS + 100, 1, OTHER_ONE);
+}
+
+/* ---- By the rows, where rings hold nothing of it ------------------------------------------------- */
+
+/* It waits since 5 s after the boot, and was woken `wakes` times before, every 50 ms, at most `longest_ms` apart. */
+static struct ktrx_holder *had_habit(uint32_t wakes, uint32_t alike, uint64_t longest_ms, uint32_t waker)
+{
+	struct ktrx_holder *row = why_thread_row(SLEEPER, "sampler", KTRX_THREAD_WAITING, 0);
+
+	why_waits(row, KTRX_WAIT_EVENT, QUEUE, "queue", 5000 * MS);
+	row->habit_object = QUEUE;
+	row->habit_wakes = wakes;
+	row->habit_alike = alike;
+	row->habit_last = 4999 * MS;
+	row->habit_first = row->habit_last - (wakes - 1) * 50 * MS;
+	row->habit_longest = longest_ms * MS;
+	row->habit_usual = 50 * MS;
+	row->habit_waker = waker ? waker + 1 : 0;
+	return row;
+}
+
+static void a_row_shows_that_a_clockwork_has_stopped(void **state)
+{
+	(void)state;
+	had_habit(60, 58, 90, WAKER);
+	waker_lives();
+	is_overdue(WHY_POSSIBLE);
+	why_says("thread 5 (sampler) has waited 7.00 s on queue (0x1000); its wakeups came every 50.0 ms");
+	why_says("60 such waits in a row were ended, at most 90.0 ms one after the other; the last 7.00 s "
+		 "ago, by "
+		 "thread 6 (waker)");
+}
+
+static void a_busy_machine_does_not_hide_it(void **state)
+{
+	(void)state;
+	had_habit(60, 58, 90, WAKER);
+	waker_lives();
+	others_are_busy();
+	assert_int_equal(why_count(WHY_OVERDUE), 1);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+	assert_true(why_judge()->open);
+}
+
+/* On a loaded machine the times between are uneven; its waker is still there. */
+static void uneven_wakeups_by_a_thread_are_missed_later(void **state)
+{
+	(void)state;
+	had_habit(60, 20, 200, WAKER);
+	waker_lives();
+	is_idle(WHY_LIKELY);
+}
+
+static void uneven_wakeups_by_a_thread_are_missed_at_last(void **state)
+{
+	struct ktrx_holder *row = had_habit(60, 20, 300, WAKER);
+
+	(void)state;
+	waker_lives();
+	why_waits(row, KTRX_WAIT_EVENT, QUEUE, "queue", 1800 * MS);
+	row->habit_last = 1799 * MS;
+	row->habit_first = 300 * MS;
+	is_overdue(WHY_POSSIBLE);
+}
+
+/* As of somebody who types. */
+static void uneven_wakeups_by_interrupts_may_stay_away(void **state)
+{
+	(void)state;
+	had_habit(60, 20, 100, 0);
+	waker_lives();
+	is_idle(WHY_LIKELY);
+}
+
+static void a_waker_that_rests_has_nothing_more_to_say(void **state)
+{
+	struct ktrx_holder *waker = why_thread_row(WAKER, "producer", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	had_habit(60, 58, 90, WAKER);
+	why_waits(waker, KTRX_WAIT_EVENT, 0x3000, "more", 5000 * MS);
+	is_idle(WHY_LIKELY);
+}
+
+static void a_row_of_waits_for_something_else_shows_nothing(void **state)
+{
+	(void)state;
+	had_habit(60, 58, 90, WAKER)->habit_object = 0x3000;
+	waker_lives();
+	is_idle(WHY_LIKELY);
+}
+
+/* Of a pool another one is woken. */
+static void a_thread_whose_turn_it_is_not_is_well(void **state)
+{
+	struct ktrx_holder *waiter = why_thread_row(WAITER, "worker", KTRX_THREAD_WAITING, 0);
+
+	(void)state;
+	had_habit(60, 58, 90, WAKER);
+	why_waits(waiter, KTRX_WAIT_EVENT, QUEUE, "queue", (END_MS - 40) * MS);
+	waiter->habit_object = QUEUE;
+	waiter->habit_wakes = 200;
+	waiter->habit_last = (END_MS - 41) * MS;
+	waker_lives();
+	is_idle(WHY_LIKELY);
+}
+
 /* ---- Devices and locks --------------------------------------------------------------------------- */
 
 static void holds_and_is_waited_for(uint64_t since_ms)
@@ -278,16 +393,6 @@ static void a_device_that_always_answered_at_once_is_possibly_late(void **state)
 	sleeps(SLEEPER, "reader", KTRX_WAIT_DEVICE, turns(WAKER, KTRX_WAIT_DEVICE, 40, 20000) + 5);
 	is_overdue(WHY_POSSIBLE);
 	why_says("far longer than ever before");
-}
-
-/* Another thread has enough to do on CPU 1: the machine is not idle. */
-static void others_are_busy(void)
-{
-	why_thread_row(OTHER_ONE, "cruncher", KTRX_THREAD_RUNNING, 1)->state_stamp = (END_MS - 1500) * MS;
-	script_cpu(1)->mode = KTRX_MODE_KERNEL;
-	script_cpu(1)->thread = OTHER_ONE;
-	for (uint64_t ms = END_MS - 1500; ms <= END_MS; ms += 100)
-		script_event(OTHER, ms * MS + 100, 1, OTHER_ONE);
 }
 
 /* What rings held of the holder's waits is overwritten; its row counts how often it was woken before this one. */
@@ -465,6 +570,14 @@ int main(void)
 		TEST(a_flow_that_is_over_is_well),
 		TEST(a_few_wakeups_make_no_clockwork),
 		TEST(a_machine_that_stood_is_not_overdue),
+		TEST(a_row_shows_that_a_clockwork_has_stopped),
+		TEST(a_busy_machine_does_not_hide_it),
+		TEST(uneven_wakeups_by_a_thread_are_missed_later),
+		TEST(uneven_wakeups_by_a_thread_are_missed_at_last),
+		TEST(uneven_wakeups_by_interrupts_may_stay_away),
+		TEST(a_waker_that_rests_has_nothing_more_to_say),
+		TEST(a_row_of_waits_for_something_else_shows_nothing),
+		TEST(a_thread_whose_turn_it_is_not_is_well),
 		TEST(a_device_that_stopped_to_answer_holds_up_others),
 		TEST(an_interrupt_that_still_comes_is_not_said_to_stay_away),
 		TEST(a_device_of_which_nothing_is_known_is_possibly_late),
