@@ -42,8 +42,8 @@ static bool signal_key(const struct wellknown *known, const struct ktread_event 
 	return thread != 0;
 }
 
-struct flows_step flows_event(struct flows *flows, const struct ktread_event *event,
-			      const struct wellknown *known)
+struct flows_step flows_take(struct flows *flows, const struct ktread_event *event,
+			     const struct wellknown *known)
 {
 	uint64_t key;
 

@@ -30,9 +30,24 @@ struct flows_step {
 	const char *name;
 };
 
+/* flows_event() of the kinds that may begin or end a flow. */
+struct flows_step flows_take(struct flows *flows, const struct ktread_event *event,
+			     const struct wellknown *known);
+
 /* Which flow `event` begins or ends. */
-struct flows_step flows_event(struct flows *flows, const struct ktread_event *event,
-			      const struct wellknown *known);
+static inline struct flows_step flows_event(struct flows *flows, const struct ktread_event *event,
+					    const struct wellknown *known)
+{
+	switch (known->kind) {
+	case WELLKNOWN_NET_TX:
+	case WELLKNOWN_NET_RX:
+	case WELLKNOWN_SIGNAL_SEND:
+	case WELLKNOWN_SIGNAL_DELIVER:
+		return flows_take(flows, event, known);
+	default:
+		return (struct flows_step){ .id = 0 };
+	}
+}
 
 /* Slots of some CPU are lost before the event that comes next. */
 void flows_gap(struct flows *flows);

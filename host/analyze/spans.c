@@ -61,13 +61,11 @@ void spans_destroy(struct spans *s)
 	free(s);
 }
 
-static int reserve(struct spans *s, struct pool *pool, uint32_t number)
+static int grow(struct spans *s, struct pool *pool, uint32_t number)
 {
 	uint32_t count = pool->count ? pool->count : 16;
 	struct owner *owner;
 
-	if (number < pool->count)
-		return 0;
 	while (count <= number)
 		count *= 2;
 	owner = realloc(pool->owner, count * sizeof(*owner));
@@ -79,6 +77,11 @@ static int reserve(struct spans *s, struct pool *pool, uint32_t number)
 	pool->owner = owner;
 	pool->count = count;
 	return 0;
+}
+
+static inline int reserve(struct spans *s, struct pool *pool, uint32_t number)
+{
+	return __builtin_expect(number < pool->count, 1) ? 0 : grow(s, pool, number);
 }
 
 static struct owner *lookup(struct spans *s, struct spans_owner who)

@@ -8,16 +8,21 @@
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-#define NOBODY UINT32_MAX
+#define NOBODY THREADS_NOBODY
 
 struct threads {
+	union {
+		struct threads_view view;
+		struct {
+			struct threads_thread *thread; /* by index */
+			uint32_t *on;		       /* index of the thread that runs, by CPU */
+			uint32_t cpus;
+		};
+	};
 	threads_changed *changed;
 	void *context;
-	struct threads_thread *thread; /* by index */
 	uint32_t count, capacity;
 	uint32_t *bucket; /* index + 1 by hash of the id, open addressing; twice `capacity` entries */
-	uint32_t *on;	  /* index of the thread that runs, by CPU */
-	uint32_t cpus;
 	uint64_t left_out;
 	bool switches;	/* a switch was seen: who runs is told by switches alone */
 	bool blocks;	/* announcements are made: a switch without one means runnable */
@@ -383,8 +388,8 @@ static int note_running(struct threads *t, const struct ktread_event *event, uin
 	return 0;
 }
 
-int threads_event(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
-		  uint64_t time)
+int threads_take(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
+		 uint64_t time)
 {
 	uint32_t index;
 	int error;
@@ -434,21 +439,9 @@ const struct threads_thread *threads_find(const struct threads *t, uint32_t id)
 	return bucket && *bucket ? &t->thread[*bucket - 1] : NULL;
 }
 
-const struct threads_thread *threads_find_on(const struct threads *t, uint32_t cpu, uint32_t id)
-{
-	const struct threads_thread *running = threads_on(t, cpu);
-
-	return running && running->id == id ? running : threads_find(t, id);
-}
-
 const struct threads_thread *threads_at(const struct threads *t, uint32_t index)
 {
 	return index < t->count ? &t->thread[index] : NULL;
-}
-
-const struct threads_thread *threads_on(const struct threads *t, uint32_t cpu)
-{
-	return cpu < t->cpus && t->on[cpu] != NOBODY ? &t->thread[t->on[cpu]] : NULL;
 }
 
 uint32_t threads_count(const struct threads *t)

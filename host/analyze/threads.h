@@ -60,6 +60,14 @@ struct threads_change {
 
 typedef void threads_changed(void *context, const struct threads_change *change);
 
+/* Begins struct threads, for the functions below that are inline. */
+struct threads_view {
+	struct threads_thread *thread; /* by index */
+	uint32_t *on;		       /* index of the thread that runs, by CPU; THREADS_NOBODY */
+	uint32_t cpus;		       /* `on` has so many */
+};
+#define THREADS_NOBODY UINT32_MAX
+
 struct threads;
 
 /* 0 or KTREAD_E_MEMORY. */
@@ -75,9 +83,9 @@ void threads_expect_blocks(struct threads *threads);
  */
 void threads_ignore_states(struct threads *threads);
 
-/* Takes one event. 0 or KTREAD_E_MEMORY. */
-int threads_event(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,
-		  uint64_t time);
+/* threads_event() of an event that may change something. */
+int threads_take(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,
+		 uint64_t time);
 
 /* Slots of CPU `cpu` are lost, somewhere between `from` and the event that comes next. */
 void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
@@ -85,12 +93,42 @@ void threads_gap(struct threads *threads, uint32_t cpu, uint64_t from);
 /* NULL if never seen. Index: 0 to threads_count() - 1. */
 const struct threads_thread *threads_find(const struct threads *threads, uint32_t id);
 const struct threads_thread *threads_at(const struct threads *threads, uint32_t index);
-/* The thread that runs on `cpu`, NULL if unknown. */
-const struct threads_thread *threads_on(const struct threads *threads, uint32_t cpu);
-/* threads_find(), faster if the thread runs on `cpu`. */
-const struct threads_thread *threads_find_on(const struct threads *threads, uint32_t cpu, uint32_t id);
 uint32_t threads_count(const struct threads *threads);
 uint64_t threads_left_out(const struct threads *threads); /* events of threads or CPUs beyond the limits */
+
+/* The thread that runs on `cpu`, NULL if unknown. */
+static inline struct threads_thread *threads_on(const struct threads *threads, uint32_t cpu)
+{
+	const struct threads_view *view = (const struct threads_view *)threads;
+
+	return cpu < view->cpus && view->on[cpu] != THREADS_NOBODY ? &view->thread[view->on[cpu]] : NULL;
+}
+
+/* threads_find(), faster if the thread runs on `cpu`. */
+static inline const struct threads_thread *threads_find_on(const struct threads *threads, uint32_t cpu,
+							   uint32_t id)
+{
+	const struct threads_thread *running = threads_on(threads, cpu);
+
+	return running && running->id == id ? running : threads_find(threads, id);
+}
+
+/* Takes one event. 0 or KTREAD_E_MEMORY. */
+static inline int threads_event(struct threads *threads, const struct ktread_event *event,
+				const struct wellknown *known, uint64_t time)
+{
+	/* Kinds that change a thread's state, or that of another. */
+	const uint64_t changing = UINT64_C(1) << WELLKNOWN_SWITCH | UINT64_C(1) << WELLKNOWN_BLOCK |
+				  UINT64_C(1) << WELLKNOWN_EXIT | UINT64_C(1) << WELLKNOWN_WAKE |
+				  UINT64_C(1) << WELLKNOWN_WAKE_QUEUE | UINT64_C(1) << WELLKNOWN_CREATE;
+	struct threads_thread *running = threads_on(threads, event->cpu);
+
+	/* Most events come from the thread that is known to run there. */
+	if (!running || running->id != event->thread || changing >> known->kind & 1)
+		return threads_take(threads, event, known, time);
+	running->seen = time;
+	return 0;
+}
 
 /* Whether a thread of that name is one that idles: `idle`, or `idle` and a non-letter. */
 bool threads_name_is_idle(const char *name, size_t length);

@@ -222,6 +222,29 @@ static int find_field(const struct ktread_type *type, const char *name)
 	return -1;
 }
 
+/* Where field `n` lies, if that is the same in all events and reading it needs no care. */
+static void bind_place(struct wellknown *known, const struct ktread_type *type, enum wellknown_role role)
+{
+	uint32_t end = 0, width = 0;
+
+	for (int n = 0; n <= known->field[role]; n++) {
+		switch (type->field[n].type) {
+		case KTRX_TYPE_U32:
+			width = 4;
+			break;
+		case KTRX_TYPE_U64:
+		case KTRX_TYPE_POINTER:
+			width = 8;
+			break;
+		default:
+			return;
+		}
+		end += width;
+	}
+	known->end[role] = end <= UINT8_MAX ? (uint8_t)end : 0;
+	known->width[role] = (uint8_t)width;
+}
+
 /* Fills in `known`; false if a needed role stays empty. */
 static bool bind_fields(struct wellknown *known, const struct ktread_type *type,
 			const struct meaning *meaning)
@@ -234,8 +257,10 @@ static bool bind_fields(struct wellknown *known, const struct ktread_type *type,
 		if (known->field[role] >= 0)
 			continue;
 		known->field[role] = (int8_t)find_field(type, meaning->field[n].name);
-		if (known->field[role] >= 0)
-			found |= NEEDS(role);
+		if (known->field[role] < 0)
+			continue;
+		found |= NEEDS(role);
+		bind_place(known, type, role);
 	}
 	return (meaning->needs & ~found) == 0;
 }
@@ -296,43 +321,13 @@ bool wellknown_recorded(const struct ktread *trace, enum wellknown_kind kind)
 	return false;
 }
 
-/*
- * A number of 4 or 8 bytes without a sign, with none but such fields before it: what nearly all events have. Returns false for any
- * other, and if the payload does not hold it.
- */
-static bool plain_number(const struct ktread_event *event, int n, uint64_t *number)
-{
-	const struct ktread_field *field = event->type->field;
-	uint32_t offset = 0, half;
-
-	for (int i = 0; i <= n && n < event->type->fields; i++) {
-		uint32_t width = field[i].type == KTRX_TYPE_U32						? 4
-				 : field[i].type == KTRX_TYPE_U64 || field[i].type == KTRX_TYPE_POINTER ? 8
-													: 0;
-
-		offset += width;
-		if (width == 0 || offset > event->payload_size)
-			return false;
-		if (i < n)
-			continue;
-		memcpy(&half, event->payload + offset - 4, sizeof(half));
-		*number = half;
-		if (width == 8)
-			memcpy(number, event->payload + offset - 8, sizeof(*number));
-		return true;
-	}
-	return false;
-}
-
-bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
-		      enum wellknown_role role, uint64_t *number)
+bool wellknown_number_any(const struct wellknown *known, const struct ktread_event *event,
+			  enum wellknown_role role, uint64_t *number)
 {
 	struct ktread_value value;
 
 	if (known->field[role] < 0)
 		return false;
-	if (plain_number(event, known->field[role], number))
-		return true;
 	if (ktread_value(event, (uint32_t)known->field[role], &value) != 0 || value.type == KTRX_TYPE_STRING)
 		return false;
 	*number = value.number;

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "ktread/ktread.h"
 
@@ -82,6 +83,9 @@ struct wellknown {
 	uint32_t thread_mask; /* of a thread id's bits, those that records of this version carry */
 	uint8_t kind;
 	int8_t field[WELLKNOWN_ROLES]; /* number of the field, -1 if none */
+	/* Of a number of 4 or 8 bytes without a sign, that follows only such fields: where it ends in the payload; else 0. */
+	uint8_t end[WELLKNOWN_ROLES];
+	uint8_t width[WELLKNOWN_ROLES];
 };
 
 /* One row an event id; zero-initialised is ready for use. A trace's types must not change meanwhile. */
@@ -109,9 +113,28 @@ static inline const struct wellknown *wellknown_of(struct wellknown_table *table
 	return known->kind != WELLKNOWN_UNBOUND ? known : wellknown_bind(table, event->type);
 }
 
+/* wellknown_number() for fields of any kind. */
+bool wellknown_number_any(const struct wellknown *known, const struct ktread_event *event,
+			  enum wellknown_role role, uint64_t *number);
+
 /* True and the number that plays `role`, or false: no such field, not a number, or cut off. */
-bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
-		      enum wellknown_role role, uint64_t *number);
+static inline bool wellknown_number(const struct wellknown *known, const struct ktread_event *event,
+				    enum wellknown_role role, uint64_t *number)
+{
+	const uint32_t end = known->end[role];
+	uint32_t half;
+
+	if (known->field[role] < 0)
+		return false;
+	if (end == 0 || end > event->payload_size)
+		return wellknown_number_any(known, event, role, number);
+	memcpy(&half, event->payload + end - 4, sizeof(half));
+	*number = half;
+	if (known->width[role] == 8)
+		memcpy(number, event->payload + end - 8, sizeof(*number));
+	return true;
+}
+
 /* The same for a thread id, cut to what struct ktread_event has of it. */
 bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, uint32_t *id);

@@ -99,6 +99,7 @@ struct writer {
 	uint32_t places;
 	struct chrome_rows rows; /* all but the threads' own */
 	struct chrome_texts texts;
+	bool typed;	/* the trace describes system calls */
 	bool wakes;	/* the event at hand is a wakeup */
 	uint64_t woken; /* flow that begins at it; 0: none */
 	uint32_t version;
@@ -256,7 +257,7 @@ static char *put_types(struct writer *writer, char *at, const struct ktread_even
 	const char *types;
 	uint64_t number;
 
-	if (known->kind != WELLKNOWN_SYSCALL_ENTER || ktread_syscall_names(writer->chrome->trace) == 0 ||
+	if (known->kind != WELLKNOWN_SYSCALL_ENTER ||
 	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
 		return at;
 	call = chrome_call_of(&writer->texts, writer->chrome->trace, number);
@@ -290,7 +291,8 @@ static char *put_arguments(struct writer *writer, char *at, const struct ktread_
 	char *begin = number_literal(at, ",\"args\":{");
 
 	at = shape ? chrome_put_fields(begin, shape, event) : json_put_fields(begin, event);
-	at = put_types(writer, at, event, at > begin);
+	if (writer->typed)
+		at = put_types(writer, at, event, at > begin);
 	if (writer->path.bytes) {
 		*at = ',';
 		at = json_put_string(number_literal(at + (at > begin), "\"path\":"), writer->path.bytes,
@@ -716,6 +718,7 @@ int chrome_write_events(struct chrome *chrome)
 		return result;
 	rings = ktread_info(chrome->trace)->rings;
 	writer->chrome = chrome;
+	writer->typed = ktread_syscall_names(chrome->trace) != 0;
 	writer->version = ktread_info(chrome->trace)->version;
 	writer->ring = calloc((size_t)rings + 1, sizeof(*writer->ring));
 	for (uint32_t n = 0; writer->ring && n < rings; n++)

@@ -19,13 +19,8 @@ const struct number_triple number_triples[1000] = {
 
 char *number_long(char *at, uint64_t value)
 {
-	uint32_t triple[7];
-	unsigned n = 0;
+	uint32_t low = (uint32_t)(value % 1000000);
 
-	for (; value >= 1000; value /= 1000)
-		triple[n++] = (uint32_t)(value % 1000);
-	at = number_short(at, (uint32_t)value);
-	while (n > 0)
-		at = number_three(at, triple[--n]);
-	return at;
+	value /= 1000000;
+	return number_six(number_decimal(at, value), low);
 }
