@@ -138,15 +138,7 @@ static void settle(struct spans *s, uint32_t index)
 
 struct spans_owner spans_owner_of(const struct spans *s, const struct ktread_event *event)
 {
-	const struct threads_thread *thread = NULL;
-
-	if (event->thread != 0 && event->context == KTRX_CONTEXT_THREAD)
-		thread = threads_find_on(s->threads, event->cpu, event->thread);
-	if (thread)
-		return (struct spans_owner){ .number = thread->index };
-	return (struct spans_owner){ .cpu = true,
-				     .number =
-					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
+	return spans_owner_by(s->threads, event);
 }
 
 static void read_key(struct spans_span *span, const struct ktread_event *event, const struct wellknown *known)
@@ -283,7 +275,7 @@ static bool belongs_to_cpu(enum wellknown_kind kind)
 int spans_event(struct spans *s, const struct ktread_event *event, const struct wellknown *known,
 		uint64_t time)
 {
-	struct spans_owner who = spans_owner_of(s, event);
+	struct spans_owner who = spans_owner_by(s->threads, event);
 	bool placed = event->cpu < THREADS_CPUS_MAX;
 	int error = placed ? reserve(s, &s->cpus, event->cpu) : 0;
 

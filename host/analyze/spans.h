@@ -19,6 +19,7 @@
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "ktread/ktread.h"
+#include "ktrx/slot.h"
 
 #define SPANS_NEST  6u /* open at once on lane 0; deeper ones are not spans */
 #define SPANS_LOCKS 6u /* lanes 1 to SPANS_LOCKS */
@@ -54,7 +55,22 @@ struct spans;
 int spans_create(struct spans **spans, const struct threads *threads, const struct spans_sink *sink);
 void spans_destroy(struct spans *spans);
 
-/* Whose an event is. */
+/* Whose an event is. `threads`: those that the spans were created with. */
+static inline struct spans_owner spans_owner_by(const struct threads *threads,
+						const struct ktread_event *event)
+{
+	const struct threads_thread *thread = NULL;
+
+	if (event->thread != 0 && event->context == KTRX_CONTEXT_THREAD)
+		thread = threads_find_on(threads, event->cpu, event->thread);
+	if (thread)
+		return (struct spans_owner){ .number = thread->index };
+	return (struct spans_owner){ .cpu = true,
+				     .number =
+					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
+}
+
+/* The same. */
 struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread_event *event);
 
 /*

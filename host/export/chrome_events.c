@@ -66,15 +66,25 @@ struct wait {
 	bool open;
 };
 
+#define ROW_TEXT 48u /* bytes that are copied at once */
+
+/* A row of the trace. */
+struct row {
+	struct chrome_rows_open open; /* of a thread's own row */
+	uint32_t pid;
+	uint64_t tid;
+	bool own;	     /* it is a thread's own row */
+	uint8_t length;	     /* of `text` */
+	char text[ROW_TEXT]; /* ,"pid":1,"tid":12 */
+};
+
 /* What is kept of a thread. */
 struct place {
+	struct row row; /* its own, once `row.own` is set */
 	struct wait wait;
-	struct chrome_rows_open open; /* on its own row */
-	char *label;		      /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL */
+	char *label; /* ,"name":"init (1)","cat":"sched","args":{"thread":1}} or NULL */
 	uint32_t label_length;
-	uint8_t head_length;
-	uint8_t named;		     /* NAMED_THREAD: its row has a name; above it, one bit a lock lane */
-	char head[2 * CHROME_PIECE]; /* ,"pid":1,"tid":12 */
+	uint8_t named; /* NAMED_THREAD: its row has a name; above it, one bit a lock lane */
 };
 
 struct ring {
@@ -97,6 +107,7 @@ struct writer {
 	uint8_t named_cpu[THREADS_CPUS_MAX];
 	struct place *place; /* by index of the thread */
 	uint32_t places;
+	struct row row;		 /* the last one that was made, if it is no thread's own */
 	struct chrome_rows rows; /* all but the threads' own */
 	struct chrome_texts texts;
 	bool typed;	/* the trace describes system calls */
@@ -105,13 +116,6 @@ struct writer {
 	uint32_t version;
 	int error; /* 0 or KTREAD_E_MEMORY */
 	struct ring *ring;
-};
-
-struct row {
-	uint32_t pid;
-	uint64_t tid;
-	struct chrome_piece head;      /* both, rendered; or its text is NULL */
-	struct chrome_rows_open *open; /* of a thread's own row */
 };
 
 static void label_thread(const struct writer *writer, uint32_t thread, char *text, size_t size)
@@ -124,7 +128,25 @@ static void label_thread(const struct writer *writer, uint32_t thread, char *tex
 		snprintf(text, size, "thread %u", thread);
 }
 
-static struct row row_of_cpu(struct writer *writer, uint32_t pid, uint32_t cpu)
+/* ,"pid":1,"tid":12 */
+static void render_row(struct row *row)
+{
+	char *at = number_decimal(number_literal(row->text, ",\"pid\":"), row->pid);
+
+	at = number_decimal(number_literal(at, ",\"tid\":"), row->tid);
+	row->length = (uint8_t)(at - row->text);
+}
+
+/* Valid until the next row is made. */
+static struct row *make_row(struct writer *writer, uint32_t pid, uint64_t tid)
+{
+	writer->row.pid = pid;
+	writer->row.tid = tid;
+	render_row(&writer->row);
+	return &writer->row;
+}
+
+static struct row *row_of_cpu(struct writer *writer, uint32_t pid, uint32_t cpu)
 {
 	uint8_t bit = pid == ROW_CPUS ? NAMED_CPUS : NAMED_INTERRUPT;
 	char name[16];
@@ -134,7 +156,7 @@ static struct row row_of_cpu(struct writer *writer, uint32_t pid, uint32_t cpu)
 		snprintf(name, sizeof(name), "CPU%u", cpu);
 		chrome_name(writer->chrome, "thread_name", pid, cpu, name);
 	}
-	return (struct row){ .pid = pid, .tid = cpu };
+	return make_row(writer, pid, cpu);
 }
 
 static bool reserve_threads(struct writer *writer, uint32_t index)
@@ -181,72 +203,59 @@ static void name_process(struct writer *writer, uint32_t thread)
 	chrome_name(writer->chrome, "process_name", ROW_PROCESSES + id, -1, name);
 }
 
-static char *put_row(char *at, uint32_t pid, uint64_t tid)
+/* A thread's row is needed for the first time, or is not its own. */
+static struct row *make_row_of_thread(struct writer *writer, uint32_t index, unsigned lane)
 {
-	at = number_decimal(number_literal(at, ",\"pid\":"), pid);
-	return number_decimal(number_literal(at, ",\"tid\":"), tid);
-}
-
-static struct row own_row(struct place *place, uint32_t pid, uint64_t tid)
-{
-	return (struct row){ pid, tid, { place->head, place->head_length }, &place->open };
-}
-
-/* A thread's own row is written for the first time. */
-static struct row name_thread(struct writer *writer, uint32_t index, const char *name)
-{
-	uint32_t id = threads_at(writer->threads, index)->id, pid = process_of_thread(writer, id);
-	struct place *place = &writer->place[index];
-
-	name_process(writer, id);
-	chrome_name(writer->chrome, "thread_name", pid, id, name);
-	place->head_length = (uint8_t)(put_row(place->head, pid, id) - place->head);
-	return own_row(place, pid, id);
-}
-
-/* Lane 0 is the thread's own row, LANE_WAITS that of its waits, the others are its locks'. */
-static struct row row_of_thread(struct writer *writer, uint32_t index, unsigned lane)
-{
+	uint32_t id = threads_at(writer->threads, index)->id;
+	uint32_t pid = lane == LANE_WAITS ? ROW_WAITS : lane ? ROW_LOCKS : process_of_thread(writer, id);
+	uint64_t tid = lane && lane != LANE_WAITS ? (uint64_t)id * LOCK_LANES + lane : id;
 	uint8_t bit = (uint8_t)(NAMED_THREAD << lane);
-	struct row row;
+	struct place *place;
 	char name[64];
-	uint32_t id;
 
-	if (lane == 0 && index < writer->places && writer->place[index].head_length)
-		return own_row(&writer->place[index], ROW_THREADS, 0);
-	id = threads_at(writer->threads, index)->id;
-	row = (struct row){ .pid = lane == LANE_WAITS ? ROW_WAITS
-				   : lane	      ? ROW_LOCKS
-						      : process_of_thread(writer, id),
-			    .tid = lane && lane != LANE_WAITS ? (uint64_t)id * LOCK_LANES + lane : id };
-	if (reserve_threads(writer, index) && !(writer->place[index].named & bit)) {
-		writer->place[index].named |= bit;
+	if (!reserve_threads(writer, index))
+		return make_row(writer, pid, tid);
+	place = &writer->place[index];
+	if (!(place->named & bit)) {
+		place->named |= bit;
 		label_thread(writer, id, name, sizeof(name));
 		if (lane == 0)
-			return name_thread(writer, index, name);
-		chrome_name(writer->chrome, "thread_name", row.pid, (int64_t)row.tid, name);
+			name_process(writer, id);
+		chrome_name(writer->chrome, "thread_name", pid, (int64_t)tid, name);
 	}
-	return row;
+	if (lane != 0)
+		return make_row(writer, pid, tid);
+	place->row = (struct row){ .pid = pid, .tid = tid, .own = true };
+	render_row(&place->row);
+	return &place->row;
 }
 
-static struct row row_of(struct writer *writer, struct spans_owner owner, unsigned lane)
+/* Lane 0 is the thread's own row, LANE_WAITS that of its waits, the others are its locks'. Valid until the next row is made. */
+static inline struct row *row_of_thread(struct writer *writer, uint32_t index, unsigned lane)
+{
+	if (lane == 0 && index < writer->places && writer->place[index].row.own)
+		return &writer->place[index].row;
+	return make_row_of_thread(writer, index, lane);
+}
+
+static inline struct row *row_of(struct writer *writer, struct spans_owner owner, unsigned lane)
 {
 	if (!owner.cpu)
 		return row_of_thread(writer, owner.number, lane);
 	if (lane)
-		return (struct row){ .pid = ROW_LOCKS,
-				     .tid = ROW_CPU_LOCKS + owner.number * LOCK_LANES + lane };
+		return make_row(writer, ROW_LOCKS, ROW_CPU_LOCKS + owner.number * LOCK_LANES + lane);
 	return row_of_cpu(writer, ROW_INTERRUPTS, owner.number);
 }
 
 /* {"ph":"B","ts":1.234,"pid":1,"tid":12 */
-static char *put_head(struct writer *writer, char phase, struct row row, uint64_t stamp)
+static char *put_head(struct writer *writer, char phase, struct row *row, uint64_t stamp)
 {
 	char *at = number_literal(chrome_begin(writer->chrome), "{\"ph\":\"?\",\"ts\":");
 
 	at[-8] = phase;
 	at = chrome_put_time(writer->chrome, at, chrome_time(writer->chrome, stamp));
-	return row.head.text ? chrome_put_piece(at, row.head) : put_row(at, row.pid, row.tid);
+	memcpy(at, row->text, ROW_TEXT);
+	return at + row->length;
 }
 
 /* "types":"size, fd, ptr, size" — what the kernel says the call's result and arguments are. */
@@ -285,9 +294,15 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 	return at;
 }
 
-static char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event)
+static const struct chrome_shape *shape_of(struct writer *writer, const struct ktread_event *event)
 {
-	const struct chrome_shape *shape = chrome_shape_of(&writer->texts, event, writer->version);
+	return chrome_shape_of(&writer->texts, event, writer->version);
+}
+
+/* `shape`: of the event, or NULL. */
+static inline char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event,
+				  const struct chrome_shape *shape)
+{
 	char *begin = number_literal(at, ",\"args\":{");
 
 	at = shape ? chrome_put_fields(begin, shape, event) : json_put_fields(begin, event);
@@ -315,11 +330,11 @@ static void finish(struct writer *writer, char *at)
 }
 
 /* The span's name is `name`, or `rendered` if that is NULL. Returns NULL if nothing is written because memory is short. */
-static char *put_begin(struct writer *writer, struct row row, uint64_t stamp, struct chrome_piece rendered,
+static char *put_begin(struct writer *writer, struct row *row, uint64_t stamp, struct chrome_piece rendered,
 		       const char *name)
 {
 	struct chrome_rows_open *open =
-		row.open ? row.open : chrome_rows_find(&writer->rows, row.pid, row.tid, 1);
+		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 1);
 
 	if (open && (name ? chrome_rows_begin(open, name) : chrome_rows_begin_rendered(open, rendered)) == 0)
 		return put_head(writer, 'B', row, stamp);
@@ -328,10 +343,10 @@ static char *put_begin(struct writer *writer, struct row row, uint64_t stamp, st
 }
 
 /* With its name. NULL: nothing is open there to end. */
-static char *put_end(struct writer *writer, struct row row, uint64_t stamp)
+static char *put_end(struct writer *writer, struct row *row, uint64_t stamp)
 {
 	struct chrome_rows_open *open =
-		row.open ? row.open : chrome_rows_find(&writer->rows, row.pid, row.tid, 0);
+		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 0);
 	const struct chrome_rows_span *span = open ? chrome_rows_end(open) : NULL;
 	char *at;
 
@@ -379,8 +394,8 @@ static void span_begin(void *context, struct spans_owner owner, unsigned lane, c
 		       const struct ktread_event *event)
 {
 	struct writer *writer = context;
-	struct row row = row_of(writer, owner, lane);
-	const struct chrome_shape *shape = chrome_shape_of(&writer->texts, event, writer->version);
+	struct row *row = row_of(writer, owner, lane);
+	const struct chrome_shape *shape = shape_of(writer, event);
 	const struct chrome_call *call = NULL;
 	struct chrome_piece rendered = { .text = NULL };
 	char name[CHROME_ROWS_NAME], *at;
@@ -398,7 +413,7 @@ static void span_begin(void *context, struct spans_owner owner, unsigned lane, c
 	at = call ? chrome_put_piece(at, rendered) : json_put_name(number_literal(at, ",\"name\":"), name);
 	at = shape ? chrome_put_piece(at, shape->category)
 		   : json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
-	finish(writer, put_arguments(writer, at, event));
+	finish(writer, put_arguments(writer, at, event, shape));
 }
 
 static void span_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
@@ -409,7 +424,7 @@ static void span_end(void *context, struct spans_owner owner, unsigned lane, con
 
 	(void)span;
 	if (at)
-		finish(writer, event ? put_arguments(writer, at, event)
+		finish(writer, event ? put_arguments(writer, at, event, shape_of(writer, event))
 				     : number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }
 
@@ -540,12 +555,12 @@ static void thread_changed(void *context, const struct threads_change *change)
 /* A slice without duration and an arrow's end bound to it: arrows hold on to slices only. */
 static void write_flow(struct writer *writer, const struct ktread_event *event, struct flows_step step)
 {
-	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
+	struct row *row = row_of(writer, spans_owner_by(writer->threads, event), 0);
 	char *at = put_head(writer, 'X', row, event->stamp);
 
 	at = json_put_event_name(number_literal(at, ",\"dur\":0,\"name\":"), event->type, writer->version);
 	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
-	finish(writer, put_arguments(writer, at, event));
+	finish(writer, put_arguments(writer, at, event, shape_of(writer, event)));
 	at = put_head(writer, step.ends ? 'f' : 's', row, event->stamp);
 	at = number_decimal(number_literal(at, ",\"id\":"), step.id);
 	at = json_put_name(number_literal(at, ",\"name\":"), step.name);
@@ -555,8 +570,8 @@ static void write_flow(struct writer *writer, const struct ktread_event *event, 
 
 static void write_instant(struct writer *writer, const struct ktread_event *event)
 {
-	const struct chrome_shape *shape = chrome_shape_of(&writer->texts, event, writer->version);
-	struct row row = row_of(writer, spans_owner_of(writer->spans, event), 0);
+	const struct chrome_shape *shape = shape_of(writer, event);
+	struct row *row = row_of(writer, spans_owner_by(writer->threads, event), 0);
 	char *at = put_head(writer, 'i', row, event->stamp);
 
 	if (shape) {
@@ -567,7 +582,7 @@ static void write_instant(struct writer *writer, const struct ktread_event *even
 				   *event->type->group ? event->type->group : "other");
 		at = number_literal(at, ",\"s\":\"t\"");
 	}
-	finish(writer, put_arguments(writer, at, event));
+	finish(writer, put_arguments(writer, at, event, shape));
 }
 
 static void write_gap(struct writer *writer, const struct ktread_event *event)
@@ -603,8 +618,8 @@ static uint64_t add_track(void *context, const char *name, uint64_t stamp)
 static void draw_function(void *context, uint64_t track, enum functions_mark mark,
 			  const struct ktread_event *event, uint64_t stamp)
 {
-	const struct row row = { .pid = ROW_FUNCTIONS, .tid = track };
 	struct writer *writer = context;
+	struct row *row = make_row(writer, ROW_FUNCTIONS, track);
 	char name[CHROME_ROWS_NAME] = "?", *at;
 	struct ktread_value value;
 
@@ -626,7 +641,7 @@ static void draw_function(void *context, uint64_t track, enum functions_mark mar
 	at = number_literal(at, ",\"cat\":\"hwt\"");
 	if (mark == FUNCTIONS_INSTANT)
 		at = number_literal(at, ",\"s\":\"t\"");
-	finish(writer, put_arguments(writer, at, event));
+	finish(writer, put_arguments(writer, at, event, shape_of(writer, event)));
 }
 
 static int write_function(struct writer *writer, const struct ktread_event *event)
@@ -735,7 +750,7 @@ int chrome_write_events(struct chrome *chrome)
 	chrome_rows_free(&writer->rows);
 	chrome_texts_free(&writer->texts);
 	for (uint32_t index = 0; index < writer->places; index++) {
-		free(writer->place[index].open.span);
+		free(writer->place[index].row.open.span);
 		free(writer->place[index].label);
 	}
 	free(writer->place);
