@@ -84,10 +84,18 @@ static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 	row->habit_wakes = row->habit_wakes + 1;
 }
 
+/* Its time was over, or nearly: the stamp may be a tick old. */
+static int ends_by_itself(const volatile struct ktrx_holder *row, uint64_t stamp)
+{
+	uint64_t most = row->deadline > row->wait_stamp ? row->deadline - row->wait_stamp : 0;
+
+	return row->deadline && (stamp >= row->deadline || row->deadline - stamp <= most / 4);
+}
+
 /* It is woken, maybe from a wait of the kind that rings forget and that may last for ever: how often such waits ended. */
 static void habit_note(volatile struct ktrx_holder *row, uint32_t waker, uint64_t stamp)
 {
-	if (row->state != KTRX_THREAD_WAITING || row->deadline ||
+	if (row->state != KTRX_THREAD_WAITING || ends_by_itself(row, stamp) ||
 	    (row->wait != KTRX_WAIT_EVENT && row->wait != KTRX_WAIT_DEVICE))
 		return;
 	if (row->habit_wakes == 0 || row->habit_object != row->object)

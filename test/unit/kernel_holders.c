@@ -97,6 +97,21 @@ static void waits_that_end_by_themselves_are_no_habit(void **state)
 	assert_int_equal(row_of(7)->habit_waker, 9);
 }
 
+/* A server that looks around every second, say, and that is woken far more often. */
+static void waits_that_end_long_before_their_deadline_are_a_habit(void **state)
+{
+	(void)state;
+	fake.clock = 1000000;
+	for (unsigned n = 0; n < 5; n++)
+		wait_and_wake(QUEUE, KTRX_WAIT_EVENT, fake.clock + 1000000, 50000, 8);
+	assert_int_equal(row_of(7)->habit_wakes, 5);
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, fake.clock + 1000000, 999000, 8);
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, fake.clock + 1000000, 1100000, 8);
+	assert_int_equal(row_of(7)->habit_wakes, 5);
+	wait_and_wake(QUEUE, KTRX_WAIT_EVENT, 0, 50000, 8);
+	assert_int_equal(row_of(7)->habit_wakes, 6);
+}
+
 static void another_thing_begins_another_habit(void **state)
 {
 	(void)state;
@@ -436,6 +451,7 @@ int main(void)
 		cmocka_unit_test_setup(a_thread_sleeps_and_is_woken, boot),
 		cmocka_unit_test_setup(a_row_counts_waits_for_one_thing, boot),
 		cmocka_unit_test_setup(waits_that_end_by_themselves_are_no_habit, boot),
+		cmocka_unit_test_setup(waits_that_end_long_before_their_deadline_are_a_habit, boot),
 		cmocka_unit_test_setup(another_thing_begins_another_habit, boot),
 		cmocka_unit_test_setup(a_clock_that_lies_behind_makes_no_long_wait, boot),
 		cmocka_unit_test_setup(a_thread_that_was_woken_before_it_left_runs_on, boot),
