@@ -24,10 +24,6 @@
 #define RING_SLOTS  8192u
 #define LOOP_ROUNDS 1000u
 
-__thread uint64_t bench_reserve, bench_ring;
-__thread uint32_t bench_thread = 42;
-__thread uint32_t bench_cpu;
-
 KTRACE_EVENT(bench, round, "%u", (uint32_t, n));
 
 /* What KTRACE_EVENT() would make of "many.row", over and over. */

@@ -29,10 +29,6 @@
 /* To an event at the entry and one at the exit. */
 #define BAR_RATIO 6.0
 
-__thread uint64_t bench_reserve, bench_ring;
-__thread uint32_t bench_thread = 42;
-__thread uint32_t bench_cpu;
-
 KTRACE_EVENT(bench, enter, "%u(%#llx, %#llx, %#llx, %#llx, %#llx, %#llx)", (uint16_t, nr),
 	     (unsigned long long, a1), (unsigned long long, a2), (unsigned long long, a3),
 	     (unsigned long long, a4), (unsigned long long, a5), (unsigned long long, a6));

@@ -43,10 +43,6 @@
 #define BAR_INSTRUCTIONS   60
 #define BAR_LOCK_RATIO	   1.0 /* hooks of taking and giving up a lock, to an event */
 
-__thread uint64_t bench_reserve;
-__thread struct ktrx_ring *bench_ring = ktrace_ring; /* of a thread that is no CPU yet: the boot ring */
-__thread uint32_t bench_thread = 42;
-__thread uint32_t bench_cpu;
 volatile uint64_t bench_clock = 1;
 static int shared_moments; /* times taken although the core was shared */
 

@@ -4,7 +4,7 @@
 # only: the port reaches its words by one instruction relative to fs.
 BENCH_RECORD_DIR := build/bench/record
 BENCH_RECORD_FLAGS := -std=c11 -O2 -g -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
-BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o)
+BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/port.o
 BENCH_RECORD_OBJS := $(BENCH_RECORD_CORE) $(addprefix $(BENCH_RECORD_DIR)/,record.o moment.o peers.o steps.o hooks.o \
 	sites_record.o sites_checked.o sites_no_clock.o)
 BENCH_SITES_record := -DSITE_PREFIX=record
@@ -17,7 +17,7 @@ $(BENCH_RECORD_DIR)/kernel/%.o: kernel/%.c
 	$(BENCH_RECORD_COMPILE)
 $(BENCH_RECORD_DIR)/record.o: bench/record.c
 	$(BENCH_RECORD_COMPILE)
-$(addprefix $(BENCH_RECORD_DIR)/,moment.o peers.o steps.o hooks.o): $(BENCH_RECORD_DIR)/%.o: bench/record/%.c
+$(addprefix $(BENCH_RECORD_DIR)/,port.o moment.o peers.o steps.o hooks.o): $(BENCH_RECORD_DIR)/%.o: bench/record/%.c
 	$(BENCH_RECORD_COMPILE)
 $(BENCH_RECORD_DIR)/sites_%.o: bench/record/sites.c
 	$(BENCH_RECORD_COMPILE) $(BENCH_SITES_$*)
