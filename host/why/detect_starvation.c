@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "why/answers.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 #include "why/turns.h"
@@ -71,6 +72,27 @@ static void tell_priorities(const struct why_evidence *evidence, struct why_find
 		why_finding_line(finding, "%s has run there all that time", who);
 }
 
+/* Who waits for another CPU's answer chooses nobody meanwhile, whatever the scheduler would do. */
+static bool waits_for_answer(const struct why_evidence *evidence, const struct why_turn *starved)
+{
+	const struct why_cpu *cpu = starved->cpu;
+
+	return why_asks(cpu) &&
+	       why_age(evidence, cpu->row.ipi_stamp) >= why_age(evidence, starved->since) / 2;
+}
+
+static void tell_asker(const struct why_evidence *evidence, struct why_finding *finding,
+		       const struct why_turn *starved)
+{
+	const struct why_cpu *cpu = starved->cpu;
+	char line[WHY_LINE];
+
+	if (!waits_for_answer(evidence, starved))
+		return;
+	why_finding_line(finding, "%s", why_say_asks(evidence, cpu, line, sizeof(line)));
+	finding->asker = cpu->number + 1;
+}
+
 static int tell(const struct why_evidence *evidence, struct why_findings *findings,
 		const struct why_turn *starved, const struct why_thread *runs)
 {
@@ -81,9 +103,11 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	why_finding_head(finding, "%s could run on CPU %" PRIu32 " and has not for %s",
+	why_finding_head(finding, "%s could run on CPU %" PRIu32 " and has not for %s%s",
 			 why_say_actor(evidence, starved->thread->id + 1, who, sizeof(who)),
-			 starved->cpu->number, why_say_ticks(evidence, ticks, waits, sizeof(waits)));
+			 starved->cpu->number, why_say_ticks(evidence, ticks, waits, sizeof(waits)),
+			 waits_for_answer(evidence, starved) ? ", while that CPU waits for another's answer"
+							     : "");
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
 	tell_priorities(evidence, finding, runs, starved->thread);
 	why_finding_actor(finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc });
@@ -92,6 +116,7 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 			 why_say_ticks(evidence, why_age(evidence, starved->cpu->row.heartbeat_stamp), ago,
 				       sizeof(ago)),
 			 why_say_place(evidence, starved->cpu->row.pc, where, sizeof(where)));
+	tell_asker(evidence, finding, starved);
 	if (!starved->told) {
 		finding->partial = true;
 		if (evidence->missing_hooks & KTRX_HOOK_THREAD)

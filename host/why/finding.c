@@ -176,6 +176,8 @@ static int by_weight(const void *a, const void *b)
 
 	if (class_of(left) != class_of(right))
 		return class_of(left) - class_of(right);
+	if (left->follows != right->follows)
+		return (int)left->follows - (int)right->follows;
 	if (left->verdict != right->verdict)
 		return (int)left->verdict - (int)right->verdict;
 	return (int)right->sure - (int)left->sure;
@@ -209,6 +211,28 @@ static bool takes_part(const struct why_finding *finding, uint32_t id)
 		if (finding->actor[n].id == id)
 			return true;
 	return false;
+}
+
+/* What keeps a CPU from answering keeps the one that waits for the answer, and so the threads that are to run there. */
+static void follow(struct why_findings *findings, struct why_finding *starved)
+{
+	for (uint32_t n = 0; n < findings->count && !starved->follows; n++) {
+		const struct why_finding *cause = &findings->finding[n];
+
+		if (cause->verdict == WHY_STARVATION || class_of(cause) != 0 ||
+		    !takes_part(cause, KTRX_HOLDER_CPU | (starved->asker - 1)))
+			continue;
+		starved->follows = true;
+		why_finding_line(starved, "that follows from: %s (%s), see above",
+				 why_verdict_word(cause->verdict), why_sure_word(cause->sure));
+	}
+}
+
+static void mark_consequences(struct why_findings *findings)
+{
+	for (uint32_t n = 0; n < findings->count; n++)
+		if (findings->finding[n].asker)
+			follow(findings, &findings->finding[n]);
 }
 
 /* Is the wait that is overdue part of a problem that comes before it? */
@@ -280,6 +304,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 		error = detectors[n](evidence, findings);
 	if (!error && findings->count == 0)
 		error = why_find_nothing(evidence, findings);
+	mark_consequences(findings);
 	if (findings->count)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
 	drop_explained(findings);

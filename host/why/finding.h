@@ -78,6 +78,9 @@ struct why_finding {
 	char missing[WHY_LINE]; /* what would make it surer; "" nothing */
 	struct why_actor actor[WHY_ACTORS];
 	uint32_t actors;
+	uint32_t
+		asker; /* of starvation: the CPU + 1 that waits for another one's answer all the time; 0: none */
+	bool follows; /* from a finding that is listed before it */
 };
 
 struct why_findings;

@@ -10,7 +10,7 @@ build/test/cmd-traces "$tmp" || exit 1
 
 stories="deadlock self-deadlock left-behind ipi-deadlock order inversion lies
 	yield-deadlock yield-ring yield-self yield-sleeper yield-turns
-	answer-off answers-off answer-lost answer-soon
+	answer-off answers-off answer-starves answer-lost answer-soon
 	unwoken unwoken-busy stuck-device stuck-device-busy late rest
 	ended ended-told lost starved stale-idle"
 for story in $stories; do

@@ -46,6 +46,26 @@ static void tell_off(uint32_t whom, const char *file)
 	save(file);
 }
 
+/* The same, while CPU 0 takes its ticks as it waits: blue, which is to run there, waits with it. */
+static void tell_starves(void)
+{
+	boot();
+	run(0, 7, 10);
+	at(11);
+	rest();
+	run(0, 5, 20);
+	run(1, 6, 21);
+	ktrace_interrupts_at(0, PLACE + 0x20);
+	ask(1);
+	wake(7);
+	for (uint64_t now = 40; now <= 2040; now += 10) {
+		at(now);
+		for (fake.cpu = 0; fake.cpu < FAKE_CPUS; fake.cpu += 2)
+			ktrace_heartbeat(PLACE + 0x900);
+	}
+	save("answer-starves.ktrx");
+}
+
 /* CPU 1 takes its ticks, but the request was lost. */
 static void tell_lost(void)
 {
@@ -75,6 +95,7 @@ void tell_answers(void)
 {
 	tell_off(1, "answer-off.ktrx");
 	tell_off(KTRX_ALL_CPUS, "answers-off.ktrx");
+	tell_starves();
 	tell_lost();
 	tell_soon();
 }
