@@ -141,7 +141,8 @@ struct spans_owner spans_owner_of(const struct spans *s, const struct ktread_eve
 	return spans_owner_by(s->threads, event);
 }
 
-static void read_key(struct spans_span *span, const struct ktread_event *event, const struct wellknown *known)
+static inline void read_key(struct spans_span *span, const struct ktread_event *event,
+			    const struct wellknown *known)
 {
 	span->has_key = wellknown_number(known, event, WELLKNOWN_NUMBER, &span->key) ||
 			wellknown_number(known, event, WELLKNOWN_OBJECT, &span->key);
@@ -158,9 +159,10 @@ static int nest_begin(struct spans *s, struct spans_owner who, const struct span
 	struct owner *owner = lookup(s, who);
 
 	/* Calls do not nest: the one before never returned, or its return was not recorded. */
-	for (uint32_t i = 0; span->kind == WELLKNOWN_SYSCALL_ENTER && i < owner->depth; i++)
-		if (owner->nest[i].kind == WELLKNOWN_SYSCALL_ENTER)
-			unwind(s, who, i, time);
+	if (span->kind == WELLKNOWN_SYSCALL_ENTER)
+		for (uint32_t i = 0; i < owner->depth; i++)
+			if (owner->nest[i].kind == WELLKNOWN_SYSCALL_ENTER)
+				unwind(s, who, i, time);
 	if (owner->depth == SPANS_NEST)
 		return 0;
 	owner->nest[owner->depth++] = *span;
@@ -180,7 +182,8 @@ static int nest_end(struct spans *s, struct spans_owner who, const struct spans_
 		s->unpaired++;
 		return 0;
 	}
-	unwind(s, who, i, time);
+	if (owner->depth > i)
+		unwind(s, who, i, time);
 	owner->depth--;
 	end(s, who, 0, &owner->nest[owner->depth], event, time);
 	return 1;

@@ -248,9 +248,11 @@ static inline struct row *row_of(struct writer *writer, struct spans_owner owner
 }
 
 /* {"ph":"B","ts":1.234,"pid":1,"tid":12 */
-static char *put_head(struct writer *writer, char phase, struct row *row, uint64_t stamp)
+static inline __attribute__((always_inline)) char *put_head(struct writer *writer, char phase,
+							    struct row *row, uint64_t stamp)
 {
-	char *at = number_literal(chrome_begin(writer->chrome), "{\"ph\":\"?\",\"ts\":");
+	/* It is never the first object: the names of processes come before it. */
+	char *at = number_literal(output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 
 	at[-8] = phase;
 	at = chrome_put_time(writer->chrome, at, chrome_time(writer->chrome, stamp));
@@ -299,13 +301,10 @@ static const struct chrome_shape *shape_of(struct writer *writer, const struct k
 	return chrome_shape_of(&writer->texts, event, writer->version);
 }
 
-/* `shape`: of the event, or NULL. */
-static inline char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event,
-				  const struct chrome_shape *shape)
+/* What the trace says elsewhere of what the event is about. `begin`: of the arguments. */
+static char *put_inferred(struct writer *writer, char *at, const struct ktread_event *event,
+			  const char *begin)
 {
-	char *begin = number_literal(at, ",\"args\":{");
-
-	at = shape ? chrome_put_fields(begin, shape, event) : json_put_fields(begin, event);
 	if (writer->typed)
 		at = put_types(writer, at, event, at > begin);
 	if (writer->path.bytes) {
@@ -313,6 +312,18 @@ static inline char *put_arguments(struct writer *writer, char *at, const struct 
 		at = json_put_string(number_literal(at + (at > begin), "\"path\":"), writer->path.bytes,
 				     writer->path.length);
 	}
+	return at;
+}
+
+/* `shape`: of the event, or NULL. */
+static inline char *put_arguments(struct writer *writer, char *at, const struct ktread_event *event,
+				  const struct chrome_shape *shape)
+{
+	char *begin = number_literal(at, ",\"args\":{");
+
+	at = shape ? chrome_put_fields(begin, shape, event) : json_put_fields(begin, event);
+	if (__builtin_expect(writer->typed || writer->path.bytes, 0))
+		at = put_inferred(writer, at, event, begin);
 	*at = ',';
 	at = shape ? chrome_put_piece(at + (at > begin), shape->cpu)
 		   : number_literal(at + (at > begin), "\"cpu\":");

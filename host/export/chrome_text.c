@@ -26,6 +26,10 @@ static enum form form_of(uint8_t type)
 	return type < sizeof(forms) ? (enum form)forms[type] : OTHER;
 }
 
+static const uint8_t widths[] = {
+	[U8] = 1, [U16] = 2, [U32] = 4, [U64] = 8, [I8] = 1, [I16] = 2, [I32] = 4, [I64] = 8, [ADDRESS] = 8
+};
+
 /* What has been written from `from` on. */
 static struct chrome_piece piece(const char *from, const char *end)
 {
@@ -40,6 +44,7 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 	at = json_put_name(at + (n > 0), type->field[n].name);
 	*at++ = ':';
 	field->form = (uint8_t)form_of(type->field[n].type);
+	field->width = widths[field->form];
 	if (field->form == ADDRESS)
 		at = number_literal(at, "\"0x");
 	field->name = piece(from, at);
@@ -52,6 +57,8 @@ static void render_shape(struct chrome_shape *shape, const struct ktread_type *t
 	const char *cpu = "\"cpu\":";
 
 	shape->type = type;
+	shape->fields = type->fields;
+	shape->size = 0;
 	at = json_put_event_name(number_literal(at, ",\"name\":"), type, version);
 	at = json_put_name(number_literal(at, ",\"cat\":"), type->group);
 	at = number_literal(at, ",\"s\":\"t\"");
@@ -61,6 +68,10 @@ static void render_shape(struct chrome_shape *shape, const struct ktread_type *t
 	shape->category = piece(from, at);
 	for (uint32_t n = 0; n < type->fields; n++) {
 		at = render_field(&shape->field[n], type, n, at);
+		if (shape->field[n].width == 0)
+			shape->size = UINT32_MAX;
+		else if (shape->size != UINT32_MAX)
+			shape->size += shape->field[n].width;
 		/* The CPU that an interprocessor interrupt goes to is a field of that name. */
 		if (strcmp(type->field[n].name, "cpu") == 0)
 			cpu = "\"event cpu\":";
@@ -157,7 +168,8 @@ static inline uint64_t load(const unsigned char *from, uint32_t width)
 	}
 }
 
-static inline char *put_number(char *at, enum form form, const unsigned char *from)
+static inline __attribute__((always_inline)) char *put_number(char *at, enum form form,
+							      const unsigned char *from)
 {
 	switch (form) {
 	case U8:
@@ -183,28 +195,40 @@ static inline char *put_number(char *at, enum form form, const unsigned char *fr
 	}
 }
 
-char *chrome_put_fields(char *at, const struct chrome_shape *shape, const struct ktread_event *event)
+/* Fields of any kind, of which the payload may hold a part only. */
+static char *put_any(char *at, const struct chrome_shape *shape, const struct ktread_event *event)
 {
-	static const uint8_t width[] = { [U8] = 1,  [U16] = 2, [U32] = 4, [U64] = 8,	[I8] = 1,
-					 [I16] = 2, [I32] = 4, [I64] = 8, [ADDRESS] = 8 };
-	const struct chrome_field *field = shape->field, *last = field + event->type->fields;
 	const unsigned char *from = event->payload, *end = from + event->payload_size;
 
-	for (; field < last; field++) {
-		enum form form = (enum form)field->form;
+	for (uint32_t n = 0; n < shape->fields; n++) {
+		const struct chrome_field *field = &shape->field[n];
 		struct ktread_value value;
 
-		if (form != OTHER) {
-			if (end - from < width[form])
+		if (field->width) {
+			if (end - from < field->width)
 				break;
-			at = put_number(chrome_put_piece(at, field->name), form, from);
-			from += width[form];
+			at = put_number(chrome_put_piece(at, field->name), (enum form)field->form, from);
+			from += field->width;
 			continue;
 		}
-		if (ktread_value(event, (uint32_t)(field - shape->field), &value) < 0)
+		if (ktread_value(event, n, &value) < 0)
 			break;
 		at = json_put_value(chrome_put_piece(at, field->name), &value);
 		from += value.length + (value.type == KTRX_TYPE_STRING ? sizeof(uint16_t) : 0);
+	}
+	return at;
+}
+
+char *chrome_put_fields(char *at, const struct chrome_shape *shape, const struct ktread_event *event)
+{
+	const struct chrome_field *field = shape->field, *last = field + shape->fields;
+	const unsigned char *from = event->payload;
+
+	if (event->payload_size < shape->size)
+		return put_any(at, shape, event);
+	for (; field < last; field++) {
+		at = put_number(chrome_put_piece(at, field->name), (enum form)field->form, from);
+		from += field->width;
 	}
 	return at;
 }

@@ -26,11 +26,14 @@ struct chrome_field {
 	struct chrome_piece
 		name; /* ,"result": and what comes before the digits; the first field has no comma */
 	uint8_t form;
+	uint8_t width; /* bytes in the payload; 0: that depends on the event, or the value is no plain number */
 };
 
 /* An event descriptor. */
 struct chrome_shape {
 	const struct ktread_type *type;
+	uint32_t fields;
+	uint32_t size;		      /* bytes of all fields, if each is a plain number; else UINT32_MAX */
 	struct chrome_piece instant;  /* ,"name":"sched.switch","cat":"sched","s":"t" */
 	struct chrome_piece category; /* ,"cat":"sched" */
 	struct chrome_piece cpu;      /* "cpu": or, if a field has that name, "event cpu": */
