@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <elf.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +20,7 @@ static void of_trace(struct build_id *id, uint16_t *machine, const char *path)
 	if (ktread_open(&trace, path, NULL) == 0) {
 		info = ktread_info(trace);
 		*machine = info->machine;
-		if (info->build_id_size <= sizeof(id->bytes)) {
+		if (info->build_id_size && info->build_id_size <= sizeof(id->bytes)) {
 			memcpy(id->bytes, info->build_id, info->build_id_size);
 			id->size = info->build_id_size;
 		}
@@ -27,12 +28,26 @@ static void of_trace(struct build_id *id, uint16_t *machine, const char *path)
 	ktread_close(trace);
 }
 
-/* A kernel that names no build id still has it in memory, as a part of its image. */
+/*
+ * A kernel that names no build id still has it in memory, as a part of its image: where a loader puts it, unless the kernel was
+ * moved. Only bytes that follow the header of such a note are a build id.
+ */
 static void of_memory(struct build_id *id, struct ktread_memory *memory, const struct capture_kernel *kernel)
 {
-	if (memory && kernel->build_id_physical &&
-	    ktread_memory_read(memory, kernel->build_id_physical, id->bytes, kernel->build_id_size) == 0)
-		id->size = kernel->build_id_size;
+	struct {
+		Elf64_Nhdr note;
+		char name[4];
+	} header;
+	uint64_t at = kernel->build_id_physical;
+
+	if (!memory || at < sizeof(header) ||
+	    ktread_memory_read(memory, at - sizeof(header), &header, sizeof(header)) != 0 ||
+	    header.note.n_type != NT_GNU_BUILD_ID || header.note.n_namesz != sizeof(header.name) ||
+	    memcmp(header.name, "GNU", sizeof(header.name)) != 0 || header.note.n_descsz == 0 ||
+	    header.note.n_descsz > sizeof(id->bytes))
+		return;
+	if (ktread_memory_read(memory, at, id->bytes, header.note.n_descsz) == 0)
+		id->size = header.note.n_descsz;
 }
 
 static const char *hex(const unsigned char *bytes, uint32_t size, char text[2 * CAPTURE_BUILD_ID_MAX + 1])
@@ -63,8 +78,9 @@ int capture_kernel_check(const char *elf, struct ktread_memory *memory, const ch
 	if (!id.size)
 		of_memory(&id, memory, &kernel);
 	if (!id.size || !kernel.build_id_size) {
-		snprintf(warning, size,
-			 "%s: there is no build id to tell whether this kernel ran (ld --build-id)", elf);
+		snprintf(warning, size, "%s: %s has no build id (%s): is it the kernel that was traced?", elf,
+			 kernel.build_id_size ? "the trace" : "the file",
+			 kernel.build_id_size ? "ktrace_config.build_id" : "ld --build-id");
 		return CAPTURE_E_ABSENT;
 	}
 	if (id.size == kernel.build_id_size && memcmp(id.bytes, kernel.build_id, id.size) == 0)

@@ -26,7 +26,7 @@
 
 static const char usage[] =
 	"usage: ktrace doctor [OPTION]... -- COMMAND...\n"
-	"       ktrace doctor [OPTION]... TRACE\n"
+	"       ktrace doctor TRACE [OPTION]...\n"
 	"\n"
 	"Boots a kernel under QEMU for some seconds, or takes a trace that was made, and examines how ktrace "
 	"is\n"
@@ -63,6 +63,8 @@ struct doctor {
 	struct patient patient;
 	struct facts facts;
 	struct doctor_report report;
+	const char *trace; /* the last that was named; NULL: none */
+	unsigned traces;   /* that were named */
 	bool json, list;
 	const char *of_run; /* an option that was given and is for a run, NULL: none */
 };
@@ -279,8 +281,9 @@ static int write_list(const char *name)
 	return trace_output_status(name, "standard output", output_close(&out));
 }
 
-static int doctor_run(struct doctor *doctor, char **words, bool command)
+static int doctor_run(struct doctor *doctor, char **words)
 {
+	const bool command = !doctor->trace;
 	bool written = true;
 	int status = 0, failed;
 
@@ -292,7 +295,7 @@ static int doctor_run(struct doctor *doctor, char **words, bool command)
 		status = boot(doctor, &written);
 	}
 	if (status == 0 && written)
-		status = examine(doctor, command ? doctor->run.out : words[0]);
+		status = examine(doctor, command ? doctor->run.out : doctor->trace);
 	else if (status == 0)
 		examine_kernel(&doctor->report, &doctor->patient);
 	leave_out(doctor);
@@ -307,65 +310,87 @@ static int doctor_run(struct doctor *doctor, char **words, bool command)
 }
 
 /* -1: go on; otherwise the exit status. */
-static int parse(struct doctor *doctor, int argc, char **argv)
+static int parse_option(struct doctor *doctor, int option)
 {
 	char *end;
-	int option;
 
-	while ((option = getopt_long(argc, argv, "+", long_options, NULL)) != -1) {
-		switch (option) {
-		case OPTION_ELF:
-			doctor->patient.elf = optarg;
-			doctor->patient.elf_given = true;
-			break;
-		case OPTION_EXPECT:
-			doctor->run.expect = optarg;
-			doctor->of_run = "--expect";
-			break;
-		case OPTION_HELP:
-			return command_help(usage);
-		case OPTION_JSON:
-			doctor->json = true;
-			break;
-		case OPTION_LIST:
-			doctor->list = true;
-			break;
-		case OPTION_OUT:
-			doctor->run.out = optarg;
-			doctor->of_run = "--out";
-			break;
-		case OPTION_SECONDS:
-			doctor->of_run = "--seconds";
-			doctor->run.timeout = strtod(optarg, &end);
-			if (end != optarg && *end == '\0' && isfinite(doctor->run.timeout) &&
-			    doctor->run.timeout > 0)
-				break;
-			command_message(doctor->name, "--seconds: '%s' is not a number of seconds", optarg);
-			return EXIT_USAGE;
-		default:
-			return command_usage(doctor->name);
+	switch (option) {
+	case OPTION_ELF:
+		doctor->patient.elf = optarg;
+		doctor->patient.elf_given = true;
+		return -1;
+	case OPTION_EXPECT:
+		doctor->run.expect = optarg;
+		doctor->of_run = "--expect";
+		return -1;
+	case OPTION_HELP:
+		return command_help(usage);
+	case OPTION_JSON:
+		doctor->json = true;
+		return -1;
+	case OPTION_LIST:
+		doctor->list = true;
+		return -1;
+	case OPTION_OUT:
+		doctor->run.out = optarg;
+		doctor->of_run = "--out";
+		return -1;
+	case OPTION_SECONDS:
+		doctor->of_run = "--seconds";
+		doctor->run.timeout = strtod(optarg, &end);
+		if (end != optarg && *end == '\0' && isfinite(doctor->run.timeout) && doctor->run.timeout > 0)
+			return -1;
+		command_message(doctor->name, "--seconds: '%s' is not a number of seconds", optarg);
+		return EXIT_USAGE;
+	default:
+		return command_usage(doctor->name);
+	}
+}
+
+/*
+ * Options may stand before and after a trace; those after -- belong to the command, of which the first word has then the index
+ * `optind`. -1: go on; otherwise the exit status.
+ */
+static int parse(struct doctor *doctor, int argc, char **argv)
+{
+	int status = -1;
+
+	while (status < 0) {
+		const int before = optind;
+		const int option = getopt_long(argc, argv, "+", long_options, NULL);
+
+		if (option != -1) {
+			status = parse_option(doctor, option);
+		} else if (optind > before || optind == argc) { /* at -- or at the end */
+			return -1;
+		} else {
+			doctor->trace = argv[optind++];
+			doctor->traces++;
 		}
 	}
-	return -1;
+	return status;
 }
 
 /* What goes together. -1: go on; otherwise EXIT_USAGE. */
-static int check_words(const struct doctor *doctor, int argc, bool command)
+static int check_words(const struct doctor *doctor, bool command)
 {
 	const char *why = NULL;
 
-	if (doctor->list && (doctor->of_run || doctor->json || doctor->patient.elf_given || optind < argc))
+	if (doctor->list &&
+	    (doctor->of_run || doctor->json || doctor->patient.elf_given || doctor->traces || command))
 		why = "--list shows the table of views alone: no other option or word goes with it";
 	else if (doctor->list)
 		return -1;
-	else if (optind == argc)
+	else if (!doctor->traces && !command)
 		why = "neither a trace nor -- and a command is given";
-	else if (!command && optind + 1 < argc)
-		why = "one trace at a time; a command stands behind --";
+	else if (doctor->traces && command)
+		why = "a trace and a command are given: one of them at a time";
+	else if (doctor->traces > 1)
+		why = "one trace at a time; to boot a kernel, write -- before the command";
 	if (why)
 		command_message(doctor->name, "%s", why);
 	else if (!command && doctor->of_run)
-		command_message(doctor->name, "%s is for a command, which stands behind --", doctor->of_run);
+		command_message(doctor->name, "%s needs a command, with -- before it", doctor->of_run);
 	else
 		return -1;
 	return command_usage(doctor->name);
@@ -375,7 +400,6 @@ static int run_doctor(int argc, char **argv)
 {
 	struct doctor *doctor = calloc(1, sizeof(*doctor));
 	char self[PATH_MAX];
-	bool command;
 	int status;
 
 	if (!doctor) {
@@ -390,13 +414,12 @@ static int run_doctor(int argc, char **argv)
 						    .stall = -1,
 						    .hooks = { say, NULL, show_no_progress, doctor } };
 	status = parse(doctor, argc, argv);
-	command = optind > 0 && strcmp(argv[optind - 1], "--") == 0;
 	if (status < 0)
-		status = check_words(doctor, argc, command);
+		status = check_words(doctor, optind < argc);
 	if (status < 0 && doctor->list)
 		status = write_list(doctor->name);
 	if (status < 0)
-		status = doctor_run(doctor, argv + optind, command);
+		status = doctor_run(doctor, argv + optind);
 	free(doctor);
 	return status;
 }

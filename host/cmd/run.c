@@ -119,8 +119,10 @@ static void say_ram(void *context, const char *path)
 {
 	struct talk *talk = context;
 
-	if (!talk->quiet)
-		command_message(talk->name, "the guest runs, its RAM is %s", path);
+	if (talk->quiet)
+		return;
+	clear_progress(talk);
+	command_message(talk->name, "the guest runs, its RAM is %s", path);
 }
 
 /* A line that wraps could not be painted over. */
@@ -227,7 +229,6 @@ static int parse_option(const char *name, int option, struct capture_run_options
 		return 0;
 	case OPTION_KEEP_RAM:
 		options->keep_ram = true;
-		options->hooks.ram = say_ram;
 		return 0;
 	case OPTION_ON_STALL:
 		return parse_on_stall(name, optarg, &options->on_stall);
@@ -376,7 +377,7 @@ static int run(int argc, char **argv)
 		.out = DEFAULT_OUT,
 		.events = "",
 		.stall = -1,
-		.hooks = { say, NULL, show_progress, &talk },
+		.hooks = { say, say_ram, show_progress, &talk },
 	};
 	struct capture_result result;
 	char self[PATH_MAX], branches[PATH_MAX];

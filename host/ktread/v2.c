@@ -237,6 +237,15 @@ static int load_names(struct ktread *trace)
 	return status;
 }
 
+/* Zeros are what a kernel leaves that reserves room for its build id and never fills it. */
+static bool is_zero(const char *bytes, uint64_t size)
+{
+	for (uint64_t i = 0; i < size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
 static int load_build_id(struct ktread *trace)
 {
 	char *bytes;
@@ -245,7 +254,7 @@ static int load_build_id(struct ktread *trace)
 
 	trace->build_id = (unsigned char *)bytes;
 	trace->info.build_id = trace->build_id;
-	trace->info.build_id_size = (uint32_t)size;
+	trace->info.build_id_size = bytes && !is_zero(bytes, size) ? (uint32_t)size : 0;
 	return status;
 }
 

@@ -15,10 +15,19 @@ golden beats ktrace doctor beats.ktrx
 golden v1 ktrace doctor v1.bin
 golden none ktrace doctor
 golden two ktrace doctor v2.ktrx v2.ktrx
+golden both ktrace doctor v2.ktrx -- true
+golden after ktrace doctor v2.ktrx --seconds 3
 golden absent ktrace doctor none.ktrx
 golden seconds ktrace doctor --seconds soon v2.ktrx
 golden no-qemu ktrace doctor -- true
 golden refused ktrace doctor -- qemu-system-x86_64 -snapshot -mem-path /dev/shm/x -m 1X -kernel none.elf
+
+build/bin/ktrace doctor --json "$tmp/v2.ktrx" >"$tmp/before" 2>&1
+build/bin/ktrace doctor "$tmp/v2.ktrx" --json >"$tmp/after" 2>&1
+same "an option may follow the trace" "$tmp/before" "$tmp/after"
+build/bin/ktrace doctor --elf "$tmp/none.elf" "$tmp/v2.ktrx" >"$tmp/before" 2>&1
+build/bin/ktrace doctor "$tmp/v2.ktrx" --elf "$tmp/none.elf" >"$tmp/after" 2>&1
+same "so may one with a value" "$tmp/before" "$tmp/after"
 
 build/bin/ktrace doctor --list >"$tmp/views"
 grep -A 1000 '^| view | where | line | lights |$' doc/porting.md | sed '/^$/,$d' >"$tmp/documented"

@@ -15,6 +15,7 @@ traced() {
 
 printf 'qemu:\n\t@qemu-system-x86_64 -version >/dev/null\n\t@%s seconds=0\n' "$line" | sed 's/debug=ktrace/"&/; s/=0$/&"/' >"$tmp/Makefile"
 run -- make -f "$tmp/Makefile" qemu
+said "the guest runs, its RAM is $out."
 traced "make qemu"
 
 printf '#!/bin/sh\ncd "%s" && %s "$@"\n' "$PWD" "$line" >"$tmp/boot"
@@ -53,6 +54,10 @@ equal "its mode" 600 "$(stat -c %a "$tmp"/ram/*.ram)"
 check "it is sparse" test "$(stat -c %b "$tmp"/ram/*.ram)" -lt $((128 * 2048))
 "$ktrace" extract -o "$tmp/again.ktrx" "$tmp"/ram/*.ram 2>"$tmp/err" || :
 check "ktrace extract reads it" sh -c "'$ktrace' show '$tmp/again.ktrx' | grep -q sched.switch"
+
+run -q -- $line
+traced "--quiet"
+check "--quiet says nothing of the RAM" sh -c "! grep -q 'its RAM is' '$tmp/err'"
 
 run -- $line -m 5G
 traced "RAM above the PCI hole"

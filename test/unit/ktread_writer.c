@@ -57,6 +57,7 @@ void writer_close(struct writer *writer)
 	bytes_free(&writer->holders);
 	bytes_free(&writer->note);
 	bytes_free(&writer->registers);
+	bytes_free(&writer->build_id);
 }
 
 void writer_event(struct writer *writer, const uint8_t *types, const char *strings, size_t size)
@@ -271,6 +272,9 @@ void writer_dump(struct writer *writer, struct bytes *dump)
 	if (writer->registers.size)
 		put_section(&root, 11, KTRX_SECTION_REGISTERS, 0, dump, start, writer->registers.data,
 			    writer->registers.size);
+	if (writer->build_id.size)
+		put_section(&root, 12, KTRX_SECTION_BUILD_ID, 0, dump, start, writer->build_id.data,
+			    writer->build_id.size);
 	table = dump->size;
 	put_section(&root, 0, KTRX_SECTION_RINGS, sizeof(row[0]), dump, start, row,
 		    writer->rings * sizeof(row[0]));

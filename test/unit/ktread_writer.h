@@ -26,7 +26,8 @@ struct writer {
 	struct ktrx_root root;
 	struct writer_ring *ring;
 	uint32_t rings;
-	struct bytes events, threads, syscalls, offsets, settings, clocks, cpus, holders, note, registers;
+	struct bytes events, threads, syscalls, offsets, settings, clocks, cpus, holders, note, registers,
+		build_id;
 };
 
 /* Ring 0 is shared; ring n is CPU n - 1's. `shift`: log2 of the slots of each. */
