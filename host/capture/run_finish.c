@@ -157,6 +157,17 @@ int capture_run_save(struct capture_run *run)
 	return write_dump(run, &now);
 }
 
+/* The verdict says of a reset that it happened; every other reason for a root that is gone has to be said. */
+static void explain_loss(const struct capture_run *run, struct capture_result *result)
+{
+	char text[400];
+
+	result->lost = run->view.root;
+	capture_view_say_lost(&run->view, run->options->allow_reboot, text, sizeof(text));
+	if (text[0] && result->status != CAPTURE_RESET)
+		capture_run_say(run, "%s", text);
+}
+
 static int finish_ram(struct capture_run *run, struct capture_result *result)
 {
 	struct capture_facts facts;
@@ -169,8 +180,10 @@ static int finish_ram(struct capture_run *run, struct capture_result *result)
 	else /* wiped by a reset is not the same as never there */
 		facts = gather(run, run->view.watch.boots > 0, KTRX_OUTCOME_RUNNING, 0);
 	result->status = capture_verdict(&facts, result->text, sizeof(result->text));
-	if (error)
+	if (error) {
+		explain_loss(run, result);
 		return 0;
+	}
 	result->search = run->view.search_seconds;
 	result->root = ktread_image_physical(run->view.image);
 	error = write_dump(run, result);

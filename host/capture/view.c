@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "error.h"
@@ -29,6 +31,8 @@ static void search(struct capture_view *view)
 		return;
 	if (ktread_image_find(&view->image, view->memory) != 0)
 		view->image = NULL;
+	else
+		view->root = ktread_image_physical(view->image);
 	view->search_seconds = capture_now() - begin;
 	view->next_search = capture_now() + (capture_now() - begin) * SEARCH_SHARE;
 }
@@ -87,8 +91,23 @@ int capture_view_settle(struct capture_view *view)
 	if (error)
 		return capture_fail(error == KTREAD_E_ABSENT ? CAPTURE_E_ABSENT : CAPTURE_E_FORMAT, "%s",
 				    ktread_image_message());
+	view->root = ktread_image_physical(view->image);
 	capture_watch_feed(&view->watch, &pulse, capture_now());
 	return 0;
+}
+
+void capture_view_say_lost(const struct capture_view *view, bool may_reset, char *text, size_t size)
+{
+	text[0] = '\0';
+	if (!view->root)
+		return;
+	snprintf(text, size,
+		 "ktrace_root was found at physical 0x%" PRIx64 ", with %" PRIu64
+		 " slots of events, and has been overwritten since: by a stack overflow, a stray write%s; "
+		 "guard "
+		 "pages below stacks prevent the first, and while the guest runs 'ktrace why' and 'ktrace "
+		 "extract' read its RAM",
+		 view->root, view->watch.last.slots, may_reset ? " or a reset" : "");
 }
 
 void capture_view_close(struct capture_view *view)

@@ -7,6 +7,8 @@
 #define CAPTURE_VIEW_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "frequency.h"
 #include "ktread/memory.h"
@@ -19,6 +21,7 @@ struct capture_view {
 	struct capture_watch watch;
 	struct capture_frequency frequency;
 	double search_seconds; /* that the search took which found it */
+	uint64_t root;	       /* physical address of the root that was found last; 0: none was */
 	double next_search;    /* a search reads all of the guest's RAM: not more often than it is worth */
 };
 
@@ -31,6 +34,11 @@ bool capture_view_look(struct capture_view *view, bool running);
 /* Searches anew, for the guest has ended. 0 with a pulse in watch.last, CAPTURE_E_ABSENT, or another error.
  */
 int capture_view_settle(struct capture_view *view);
+/*
+ * After capture_view_settle() returned CAPTURE_E_ABSENT: writes to `text` where the root had been found before, and what may have
+ * overwritten it since. "" if it was never found. `may_reset`: the guest was allowed to reset, which clears its memory.
+ */
+void capture_view_say_lost(const struct capture_view *view, bool may_reset, char *text, size_t size);
 void capture_view_close(struct capture_view *view);
 
 #endif

@@ -193,6 +193,11 @@ static void say_run(struct doctor *doctor, const struct capture_result *result)
 		doctor_say(&doctor->report, DOCTOR_OK, "root",
 			   "found at physical 0x%" PRIx64 " by a search of %.1f ms", result->root,
 			   result->search * 1e3);
+	else if (result->lost)
+		doctor_say(&doctor->report, DOCTOR_WRONG, "root",
+			   "found at physical 0x%" PRIx64 " while the guest ran, and overwritten since%s",
+			   result->lost,
+			   result->status == CAPTURE_RESET ? "" : ": a stack overflow or a stray write");
 }
 
 /* 0, or the exit status of a run that could not be. */

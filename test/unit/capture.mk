@@ -16,6 +16,9 @@ $(eval $(call capture_test,kernel,kernel_elf))
 $(eval $(call capture_test,kernel_check,kernel_check kernel_elf))
 UNIT_SRCS_capture_kernel_check += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
 UNIT_SRCS_capture_kernel_check += $(wildcard host/ktread/*.c)
+$(eval $(call capture_test,view,view ram memory_map watch frequency))
+UNIT_SRCS_capture_view += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
+UNIT_SRCS_capture_view += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,mailbox,mailbox))
 UNIT_LDLIBS_capture_mailbox := -pthread
 $(eval $(call capture_test,ram,memory_map ram record))
