@@ -126,6 +126,7 @@ static uint32_t hook_of(const char *name)
 		{ "ktrace_thread_switch", KTRX_HOOK_THREAD }, { "ktrace_irq_enter", KTRX_HOOK_IRQ },
 		{ "ktrace_irq_eoi", KTRX_HOOK_EOI },	      { "ktrace_ipi_wait", KTRX_HOOK_IPI },
 		{ "ktrace_preempt", KTRX_HOOK_PREEMPT },      { "ktrace_space", KTRX_HOOK_SPACE },
+		{ "ktrace_thread_exit", KTRX_HOOK_EXIT },
 	};
 
 	for (size_t n = 0; n < sizeof(hooks) / sizeof(hooks[0]); n++) {

@@ -197,6 +197,7 @@ static void hooks_that_are_linked_in_are_told(void **state)
 		unsigned char type;
 		uint32_t hooks;
 	} cases[] = {
+		{ "ktrace_thread_exit", STT_FUNC, KTRX_HOOK_EXIT },
 		{ "ktrace_space", STT_FUNC, KTRX_HOOK_SPACE },
 		{ "ktrace_space", STT_OBJECT, 0 },
 		{ "ktrace_spaces", STT_FUNC, 0 },
