@@ -208,7 +208,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	const struct why_panic *panic = &evidence->panic;
 	const struct why_cpu *cpu = cpu_of(evidence);
 	const struct why_thread *thread = panic->stamp ? why_thread_find(evidence, panic->thread) : NULL;
-	const bool left = why_left_stack(cpu, thread);
+	const bool left = why_left_stack(evidence, cpu, thread);
 	const bool stack = left || says_overflow(panic->message);
 	uint64_t pc = fault_pc(evidence, cpu, thread);
 	struct why_finding *finding;

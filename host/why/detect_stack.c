@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * A stack that has overflowed and hit no guard page: the kernel goes on, over whatever lies below. Only the stack pointer shows
- * it, while the CPU is still that deep. Handlers of interrupts may have stacks of their own.
+ * it, while the CPU is still that deep. Handlers of interrupts may have stacks of their own, and so may what stops the other CPUs
+ * when one has panicked, which is often about what was overwritten.
  */
 #include <inttypes.h>
 
@@ -23,12 +24,36 @@ static const struct why_thread *owner_of(const struct why_evidence *evidence, ui
 	return NULL;
 }
 
+static enum why_sure how_sure(const struct why_evidence *evidence, const struct why_cpu *cpu,
+			      const struct why_thread *thread)
+{
+	if (why_nests_faults(evidence, thread))
+		return WHY_LIKELY;
+	return cpu->row.nesting || evidence->panic.stamp ? WHY_POSSIBLE : WHY_LIKELY;
+}
+
+static void say_faults(const struct why_evidence *evidence, const struct why_thread *thread,
+		       struct why_finding *finding)
+{
+	char place[WHY_WORDS];
+
+	if (!why_nests_faults(evidence, thread))
+		return;
+	why_finding_line(
+		finding,
+		"it has faulted %" PRIu64
+		" times at least, each in the handler of the fault before: the last on address 0x%" PRIx64
+		", by the instruction at %s",
+		thread->fault_nest.count, thread->fault_nest.address,
+		why_say_place(evidence, thread->fault_nest.ip, place, sizeof(place)));
+}
+
 static int found(const struct why_evidence *evidence, struct why_findings *findings,
 		 const struct why_cpu *cpu, const struct why_thread *thread)
 {
 	const struct why_thread *owner = owner_of(evidence, cpu->sp);
-	struct why_finding *finding =
-		why_finding_new(findings, WHY_STACK_OVERFLOW, cpu->row.nesting ? WHY_POSSIBLE : WHY_LIKELY);
+	const enum why_sure sure = how_sure(evidence, cpu, thread);
+	struct why_finding *finding = why_finding_new(findings, WHY_STACK_OVERFLOW, sure);
 	char who[WHY_WORDS];
 
 	if (!finding)
@@ -40,8 +65,12 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	if (owner)
 		why_finding_line(finding, "that is in the stack of %s",
 				 why_say_actor(evidence, owner->id + 1, who, sizeof(who)));
+	say_faults(evidence, thread, finding);
+	if (evidence->panic.stamp)
+		why_finding_line(finding, "the panic on CPU %" PRIu32 " may be about what it has overwritten",
+				 evidence->panic.cpu);
 	why_finding_stack(finding, evidence, cpu, FRAMES);
-	if (cpu->row.nesting)
+	if (sure == WHY_POSSIBLE)
 		why_finding_missing(finding,
 				    "a moment without an interrupt: its handler may have a stack of its own");
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc });
@@ -52,12 +81,14 @@ int why_detect_stack(const struct why_evidence *evidence, struct why_findings *f
 {
 	int error = 0;
 
-	for (uint32_t n = 0; n < evidence->cpus && !error && !evidence->panic.stamp; n++) {
+	for (uint32_t n = 0; n < evidence->cpus && !error; n++) {
 		const struct why_cpu *cpu = &evidence->cpu[n];
 		const struct why_thread *thread = why_runs(evidence, cpu);
 
+		if (evidence->panic.stamp && evidence->panic.cpu == n) /* detect_panic.c */
+			continue;
 		if (thread && thread->holder.state == KTRX_THREAD_RUNNING && thread->holder.cpu == n &&
-		    why_left_stack(cpu, thread))
+		    why_left_stack(evidence, cpu, thread))
 			error = found(evidence, findings, cpu, thread);
 	}
 	return error;

@@ -148,6 +148,12 @@ struct why_tries {
 	uint64_t pc;	      /* where, 0 unknown */
 };
 
+/* Faults up to the newest, in interrupts as well, each before the one before was over. */
+struct why_fault_nest {
+	uint64_t count;	      /* 0: it is over */
+	uint64_t address, ip; /* of the newest; ip: 0 unknown */
+};
+
 struct why_thread {
 	uint32_t id;
 	char name[28]; /* "" unknown */
@@ -178,9 +184,10 @@ struct why_thread {
 	uint64_t fault_first;	/* … since when … */
 	uint64_t fault_signals; /* … and for how many of them a signal was delivered */
 	bool fault_signalled;	/* one for the newest */
-	uint64_t ran;		/* ticks it is seen to run within the window */
-	uint64_t runnable;	/* ticks it has been runnable without running, up to now; 0: it is not … */
-	uint64_t interrupts;	/* … and how many interrupts its CPU has taken since */
+	struct why_fault_nest fault_nest;
+	uint64_t ran;	     /* ticks it is seen to run within the window */
+	uint64_t runnable;   /* ticks it has been runnable without running, up to now; 0: it is not … */
+	uint64_t interrupts; /* … and how many interrupts its CPU has taken since */
 	uint64_t blocked;    /* when it announced to sleep, by its events; 0: it has been woken since … */
 	uint64_t blocked_on; /* … what for … */
 	uint8_t blocked_for; /* … and of which kind, KTRX_WAIT_*; KTRX_WAIT_NONE: that is not told */
@@ -310,6 +317,7 @@ struct why_evidence {
 	bool blocks_told;	/* some thread has said that it sleeps */
 	bool exits_told;	/* threads tell of their end before their last switch */
 	bool idling_told;	/* some CPU says that it idles */
+	bool fault_exits;	/* some fault was told to be over */
 	bool switched;		/* some CPU has switched threads */
 	bool times_told;	/* some sleep was told to end at a time: others that are not do not */
 	bool states_told;	/* sched.switch says what becomes of a thread: not always the same */

@@ -176,7 +176,7 @@ static void on_create(struct why_reader *reader, const struct ktread_event *even
 	thread->created = thread->first = event->stamp;
 	thread->acted = thread->woken = thread->rested = 0;
 	thread->blocked = thread->contends = thread->deed = 0;
-	thread->repeats = thread->fault_repeats = thread->tries.count = 0;
+	thread->repeats = thread->fault_repeats = thread->fault_nest.count = thread->tries.count = 0;
 	thread->syscalls = thread->faults = (struct why_rate){ 0 };
 	thread->in_syscall = thread->repeats_cut = thread->in_fault = false;
 }
@@ -320,6 +320,7 @@ static bool is_deed(const struct wellknown *known)
 static void tell_deeds(struct why_thread *thread, const struct ktread_event *event,
 		       const struct wellknown *known)
 {
+	why_fault_nests(thread, event, known);
 	if (event->context != KTRX_CONTEXT_THREAD)
 		return;
 	if (known->kind != WELLKNOWN_SWITCH)
@@ -374,6 +375,7 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	if (thread)
 		thread = why_thread_touch(reader, event->thread);
 	error = tell_meaning(reader, event, known, thread);
+	reader->evidence->fault_exits |= known->kind == WELLKNOWN_FAULT_EXIT;
 	if (cpu)
 		why_interrupt_event(reader, cpu, event, known);
 	/* What an event means may have made new threads as well. */

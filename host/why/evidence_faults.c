@@ -41,6 +41,29 @@ static void on_exit(struct why_thread *thread, const struct ktread_event *event,
 	thread->fault_how[length] = '\0';
 }
 
+void why_fault_nests(struct why_thread *thread, const struct ktread_event *event,
+		     const struct wellknown *known)
+{
+	struct why_fault_nest *nest = &thread->fault_nest;
+
+	switch (known->kind) {
+	case WELLKNOWN_FAULT_ENTER:
+		nest->count++;
+		nest->address = nest->ip = 0;
+		wellknown_number(known, event, WELLKNOWN_OBJECT, &nest->address);
+		wellknown_number(known, event, WELLKNOWN_PLACE, &nest->ip);
+		break;
+	case WELLKNOWN_FAULT_EXIT:
+	case WELLKNOWN_SIGNAL_DELIVER:
+	case WELLKNOWN_SYSCALL_ENTER:
+	case WELLKNOWN_SYSCALL_EXIT:
+		nest->count = 0;
+		break;
+	default:
+		break;
+	}
+}
+
 void why_faults_event(struct why_thread *thread, const struct ktread_event *event,
 		      const struct wellknown *known)
 {

@@ -20,7 +20,7 @@ void why_thread_void_old(struct why_reader *reader, uint32_t index)
 	progress->held_count = 0;
 	thread->contends = 0;
 	thread->in_syscall = false;
-	thread->repeats = thread->fault_repeats = 0;
+	thread->repeats = thread->fault_repeats = thread->fault_nest.count = 0;
 	thread->repeats_cut = true;
 	thread->tries.count = 0;
 }

@@ -119,6 +119,8 @@ int why_lock_settle(struct why_reader *reader);
 /* An event of a thread, about page faults or what comes between two of them; and any, about sleeping and waking. */
 void why_faults_event(struct why_thread *thread, const struct ktread_event *event,
 		      const struct wellknown *known);
+void why_fault_nests(struct why_thread *thread, const struct ktread_event *event,
+		     const struct wellknown *known); /* in interrupts as well */
 void why_wakes_event(struct why_reader *reader, const struct ktread_event *event,
 		     const struct wellknown *known);
 void why_wakes_settle(struct why_evidence *evidence); /* at the end */

@@ -7,12 +7,14 @@
 #include "analyze/wellknown.h"
 #include "export/escape.h"
 #include "ktrx/slot.h"
+#include "why/side.h"
 
 #define LOOP_REACH 256u /* bytes of a small loop */
 #define NAME_MOST  32u
 #define MANY_BEATS 25u
 #define MOMENT_MS  100u
 #define BELOW	   (UINT64_C(64) << 10) /* a stack pointer that far below the stack has left it */
+#define NEST	   32u			/* faults in each other: no handler does that by design */
 
 uint64_t why_ms(const struct why_evidence *evidence, uint64_t ms)
 {
@@ -73,11 +75,18 @@ bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *
 	       (evidence->stalled && nobody_went_on(evidence));
 }
 
-bool why_left_stack(const struct why_cpu *cpu, const struct why_thread *thread)
+bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread)
+{
+	return thread->fault_nest.count >= NEST && evidence->fault_exits &&
+	       why_side_of(evidence, thread->fault_nest.ip) != WHY_SIDE_USER;
+}
+
+bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		    const struct why_thread *thread)
 {
 	return cpu && cpu->has_registers && cpu->side != PRIVILEGE_USER && cpu->sp && thread &&
 	       thread->has_holder && thread->holder.stack_low && cpu->sp < thread->holder.stack_low &&
-	       thread->holder.stack_low - cpu->sp < BELOW;
+	       (thread->holder.stack_low - cpu->sp < BELOW || why_nests_faults(evidence, thread));
 }
 
 bool why_is_there(const struct why_cpu *cpu)

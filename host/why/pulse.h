@@ -33,8 +33,15 @@ uint64_t why_silence(const struct why_evidence *evidence, const struct why_cpu *
 #define WHY_STOPPED_MS 250u
 bool why_has_stopped(const struct why_evidence *evidence, const struct why_cpu *cpu);
 
-/* Is the CPU's stack pointer known, and below the stack of the thread that runs there, so that this has overflowed? */
-bool why_left_stack(const struct why_cpu *cpu, const struct why_thread *thread);
+/* Has the thread faulted in the handler of a fault, and in that of this one, and so on, in the kernel? */
+bool why_nests_faults(const struct why_evidence *evidence, const struct why_thread *thread);
+
+/*
+ * Is the CPU's stack pointer known, and below the stack of the thread that runs there, so that this has overflowed? Far below may be
+ * another stack, unless there are faults in each other without an end, each of which takes more of it.
+ */
+bool why_left_stack(const struct why_evidence *evidence, const struct why_cpu *cpu,
+		    const struct why_thread *thread);
 
 /* Is it online, or has at least left events? */
 bool why_is_there(const struct why_cpu *cpu);

@@ -193,6 +193,87 @@ static void a_handler_may_have_a_stack_of_its_own(void **state)
 	why_says("stack-overflow (possible)");
 }
 
+#define NESTED 100u
+
+/* Faults in each other, on a stack that goes down and down. */
+static void sink(uint8_t context)
+{
+	script_event(FAULT_END, MS, 0, CLIENT, V(0x18));
+	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
+	worker->stack_low = 0x80000;
+	worker->stack_high = 0x84000;
+	for (uint32_t n = 0; n < NESTED; n++)
+		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(BASE + 0x110))->context = context;
+}
+
+static void faults_in_each_other_leave_the_stack_far_behind(void **state)
+{
+	(void)state;
+	sink(KTRX_CONTEXT_INTERRUPT);
+	script_cpu(0)->nesting = 1;
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+	why_says("it has faulted 100 times at least, each in the handler of the fault before");
+}
+
+static void faults_that_are_over_do_not(void **state)
+{
+	(void)state;
+	sink(KTRX_CONTEXT_THREAD);
+	script_event(FAULT_END, LAST + NESTED, 0, WORKER, V(0x18));
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
+/* The program faults, and who ended that does not say so. */
+static void faults_of_a_program_do_not(void **state)
+{
+	(void)state;
+	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
+	worker->stack_low = 0x80000;
+	script_event(FAULT_END, MS, 0, CLIENT, V(0x18));
+	for (uint32_t n = 0; n < NESTED; n++)
+		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(0x400110));
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
+/* A kernel that never tells that a fault is over has no faults in each other. */
+static void faults_whose_end_is_never_told_do_not(void **state)
+{
+	(void)state;
+	deep("cpu 0 pc=ffffffff80100110 sp=200 cs=8\n");
+	worker->stack_low = 0x80000;
+	for (uint32_t n = 0; n < NESTED; n++)
+		script_event(FAULT, LAST + n, 0, WORKER, V(0x18), V(BASE + 0x110));
+	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
+}
+
+/* Another CPU panics, over what the stack has overwritten. */
+static void an_overflow_comes_before_the_panic_of_another_cpu(void **state)
+{
+	(void)state;
+	script_info()->cpus = 2;
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	sink(KTRX_CONTEXT_THREAD);
+	script_event(PANIC, LAST + MS, 1, CLIENT, "general protection");
+	script_info()->outcome = KTRX_OUTCOME_PANIC;
+	assert_int_equal(why_judge()->verdict, WHY_STACK_OVERFLOW);
+	assert_int_equal(why_count(WHY_PANIC), 1);
+	why_says("the panic on CPU 1 may be about what it has overwritten");
+}
+
+/* What stopped it for the panic may have a stack of its own. */
+static void behind_a_panic_the_stack_pointer_alone_is_no_proof(void **state)
+{
+	(void)state;
+	script_info()->cpus = 2;
+	why_cpu_row(1, KTRX_MODE_KERNEL);
+	deep("cpu 0 pc=ffffffff80100110 sp=7f80 cs=8\n");
+	script_event(PANIC, LAST + MS, 1, CLIENT, "general protection");
+	script_info()->outcome = KTRX_OUTCOME_PANIC;
+	assert_int_equal(why_judge()->verdict, WHY_PANIC);
+	why_says("stack-overflow (possible)");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -206,6 +287,12 @@ int main(void)
 		TEST(a_stack_pointer_below_the_stack),
 		TEST(a_stack_pointer_that_is_no_overflow),
 		TEST(a_handler_may_have_a_stack_of_its_own),
+		TEST(faults_in_each_other_leave_the_stack_far_behind),
+		TEST(faults_that_are_over_do_not),
+		TEST(faults_of_a_program_do_not),
+		TEST(faults_whose_end_is_never_told_do_not),
+		TEST(an_overflow_comes_before_the_panic_of_another_cpu),
+		TEST(behind_a_panic_the_stack_pointer_alone_is_no_proof),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
