@@ -40,9 +40,10 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 		if (!why_asks_for(asker, asked) || owing++ >= SHOWN)
 			continue;
 		why_finding_line(finding, "%s", why_say_owes(evidence, asked, line, sizeof(line)));
-		why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
-							       .pc = asked->has_registers ? asked->pc
-											  : asked->row.pc });
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
+						      .pc = asked->has_registers ? asked->pc : asked->row.pc,
+						      .exact = true });
 	}
 	if (owing > SHOWN)
 		why_finding_line(finding, "%" PRIu32 " more CPUs have not answered", owing - SHOWN);

@@ -131,7 +131,8 @@ int why_detect_irq_storm(const struct why_evidence *evidence, struct why_finding
 		say(evidence, cpu, &storm, finding);
 		why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | n,
 							       .ticks = why_silence(evidence, cpu),
-							       .pc = cpu->interrupts.pc });
+							       .pc = cpu->interrupts.pc,
+							       .exact = true });
 	}
 	return 0;
 }

@@ -136,7 +136,8 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 					     "whose ticks rest takes none either");
 	why_finding_actor(finding, (struct why_actor){ .id = quiet->thread + 1,
 						       .ticks = quiet->to - quiet->from,
-						       .pc = quiet->pc });
+						       .pc = quiet->pc,
+						       .exact = true });
 	return 0;
 }
 

@@ -70,7 +70,8 @@ static int tell_faults(const struct why_evidence *evidence, struct why_findings 
 				 why_say_name(thread->fault_how, "", 0, where, sizeof(where)),
 				 thread->fault_signals ? "; a signal is sent for it, and its handler returns"
 						       : "");
-	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip });
+	why_finding_actor(finding,
+			  (struct why_actor){ .id = thread->id + 1, .pc = thread->fault_ip, .exact = true });
 	return 0;
 }
 

@@ -72,7 +72,8 @@ static int look_at(const struct why_evidence *evidence, struct why_findings *fin
 	say(evidence, cpu, finding);
 	why_finding_actor(finding, (struct why_actor){ .id = KTRX_HOLDER_CPU | cpu->number,
 						       .ticks = why_silence(evidence, cpu),
-						       .pc = cpu->interrupts.pc });
+						       .pc = cpu->interrupts.pc,
+						       .exact = true });
 	return 0;
 }
 

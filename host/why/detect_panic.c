@@ -230,6 +230,7 @@ int why_detect_panic(const struct why_evidence *evidence, struct why_findings *f
 	if (pc == 0 && cpu && cpu->has_registers)
 		pc = cpu->pc;
 	if (panic->stamp)
-		why_finding_actor(finding, (struct why_actor){ .id = panic->thread + 1, .pc = pc });
+		why_finding_actor(finding,
+				  (struct why_actor){ .id = panic->thread + 1, .pc = pc, .exact = true });
 	return 0;
 }

@@ -116,7 +116,8 @@ static void say_spin(const struct why_evidence *evidence, const struct why_cpu *
 	finding->partial = cpu->lost > 0;
 	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1,
 						       .ticks = why_age(evidence, since),
-						       .pc = places->newest });
+						       .pc = places->newest,
+						       .exact = true });
 }
 
 /* Who sums up what lies in memory is in one place for long as well. */
@@ -180,7 +181,8 @@ static int found_off(const struct why_evidence *evidence, struct why_findings *f
 			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
 									       : cpu->running + 1,
 					      .ticks = why_silence(evidence, cpu),
-					      .pc = cpu->pc });
+					      .pc = cpu->pc,
+					      .exact = true });
 	why_finding_askers(finding, evidence, cpu);
 	return 0;
 }

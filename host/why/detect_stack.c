@@ -73,7 +73,7 @@ static int found(const struct why_evidence *evidence, struct why_findings *findi
 	if (sure == WHY_POSSIBLE)
 		why_finding_missing(finding,
 				    "a moment without an interrupt: its handler may have a stack of its own");
-	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc });
+	why_finding_actor(finding, (struct why_actor){ .id = thread->id + 1, .pc = cpu->pc, .exact = true });
 	return 0;
 }
 

@@ -110,7 +110,8 @@ static int tell(const struct why_evidence *evidence, struct why_findings *findin
 							     : "");
 	why_finding_actor(finding, (struct why_actor){ .id = starved->thread->id + 1, .ticks = ticks });
 	tell_priorities(evidence, finding, runs, starved->thread);
-	why_finding_actor(finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc });
+	why_finding_actor(
+		finding, (struct why_actor){ .id = runs->id + 1, .pc = starved->cpu->row.pc, .exact = true });
 	why_finding_line(finding, "CPU %" PRIu32 " is well: its timer beat %s ago, and interrupted %s",
 			 starved->cpu->number,
 			 why_say_ticks(evidence, why_age(evidence, starved->cpu->row.heartbeat_stamp), ago,

@@ -34,7 +34,8 @@ static void say_cpu(const struct why_evidence *evidence, const struct why_cpu *c
 	why_finding_actor(finding,
 			  (struct why_actor){ .id = cpu->running == UINT32_MAX ? KTRX_HOLDER_CPU | cpu->number
 									       : cpu->running + 1,
-					      .pc = cpu->has_registers ? cpu->pc : cpu->row.pc });
+					      .pc = cpu->has_registers ? cpu->pc : cpu->row.pc,
+					      .exact = true });
 }
 
 static bool is_suspect(const struct why_evidence *evidence, const struct why_cpu *cpu)

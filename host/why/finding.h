@@ -64,7 +64,8 @@ struct why_actor {
 	uint64_t holds; /* object, 0: none */
 	uint64_t waits; /* object, 0: for none */
 	uint64_t ticks; /* how long it waits */
-	uint64_t pc;	/* where, 0 unknown */
+	uint64_t pc;	/* where, 0 unknown: where a call returns to … */
+	bool exact;	/* … or this very instruction */
 };
 
 struct why_finding {

@@ -141,7 +141,7 @@ static void put_actor(struct output *out, const struct why_evidence *evidence, c
 	put_object(out, evidence, "holds", actor->holds);
 	put_object(out, evidence, "waits", actor->waits);
 	put_age(out, evidence, "waiting", actor->ticks ? evidence->end - actor->ticks : 0);
-	put_place(out, evidence, "place", actor->pc, why_say_call);
+	put_place(out, evidence, "place", actor->pc, actor->exact ? why_say_place : why_say_call);
 	output_text(out, "}");
 }
 

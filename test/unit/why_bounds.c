@@ -72,6 +72,7 @@ static void a_new_thread_has_not_spun_before_it_was_made(void **state)
 	script_event(CREATE, 4700 * MS, 0, IDLE0, V(WORKER));
 	spin_since(4750 * MS);
 	assert_int_equal(why_judge()->verdict, WHY_KERNEL_SPIN);
+	assert_true(why_judge()->actor[0].exact);
 	why_says("for 5.30 s");
 	assert_true(why_judge()->actor[0].ticks <= LAST - 4700 * MS);
 }

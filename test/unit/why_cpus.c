@@ -120,6 +120,7 @@ static void an_interrupt_that_is_not_ended(void **state)
 	(void)state;
 	disk_never_ends(EARLY);
 	assert_int_equal(why_judge()->verdict, WHY_MISSING_EOI);
+	assert_true(why_judge()->actor[0].exact);
 	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
 	why_says("CPU 1 gets no interrupts any more: interrupt 4 (disk)");
 	why_says("it interrupted thread 2 (idle/1) at 0x100008");
@@ -182,6 +183,7 @@ static void an_interrupt_that_comes_all_the_time(void **state)
 	(void)state;
 	storm(5000, 200);
 	assert_int_equal(why_judge()->verdict, WHY_IRQ_STORM);
+	assert_true(why_judge()->actor[0].exact); /* the instruction that was interrupted */
 	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
 	why_says("interrupt 4 (disk) comes again and again on CPU 1");
 	why_says("5.0 us apart");
