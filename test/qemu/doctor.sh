@@ -30,7 +30,7 @@ for arch in x86_64 aarch64 riscv64; do
 	reported ok cost ' ns an event'
 	reported ok order "cause"
 	reported note space 'linked in, and not called in this run'
-	reported ok lit 'rings, cpus, thread-ids, switch, wake, block'
+	reported ok lit 'rings, cpus, thread-ids, switch, wake, wake-nobody, block'
 	check "$arch: the console went elsewhere" grep -q . "$tmp/err"
 	"$ktrace" doctor --json "$out" >"$tmp/json" 2>"$tmp/said"
 	equal "$arch: so it is said of the trace" 0 $?
