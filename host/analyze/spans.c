@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/recorded.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -29,6 +30,7 @@ struct spans {
 	const struct threads *threads;
 	struct spans_sink sink;
 	struct pool cpus, of_threads;
+	struct recorded *recorded; /* NULL: nobody asks for it */
 	uint32_t gaps;
 	uint64_t unpaired;
 };
@@ -52,10 +54,16 @@ int spans_create(struct spans **spans, const struct threads *threads, const stru
 	return 0;
 }
 
+int spans_heed_switches(struct spans *s, const struct ktread *trace)
+{
+	return recorded_create(&s->recorded, trace);
+}
+
 void spans_destroy(struct spans *s)
 {
 	if (!s)
 		return;
+	recorded_destroy(s->recorded);
 	free(s->cpus.owner);
 	free(s->of_threads.owner);
 	free(s);
@@ -228,6 +236,41 @@ static int lock_event(struct spans *s, struct spans_owner who, const struct span
 	return 1;
 }
 
+/* Ends an owner's spans of these families, a bit each, and those that began inside of them. */
+static void end_families(struct spans *s, struct spans_owner who, unsigned families, uint64_t time)
+{
+	struct owner *owner = lookup(s, who);
+
+	for (uint32_t i = 0; i < owner->depth; i++)
+		if (families >> recorded_family_of(owner->nest[i].kind) & 1u)
+			unwind(s, who, i, time);
+	for (unsigned i = 0; i < SPANS_LOCKS && families >> RECORDED_LOCKS & 1u; i++) {
+		if (owner->lock[i].kind == 0)
+			continue;
+		end(s, who, i + 1, &owner->lock[i], NULL, time);
+		owner->lock[i].kind = 0;
+	}
+}
+
+/*
+ * Ends what must not be paired across this event, if it says that events were switched on or off. Spans that are open when events are
+ * switched on lack the record of when those were switched off: they end where their owner was last seen.
+ */
+static void heed_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
+{
+	bool on = false;
+	const unsigned families = s->recorded ? recorded_event(s->recorded, event, s->gaps, &on) : 0;
+
+	for (uint32_t i = 0; families && i < s->of_threads.count; i++) {
+		settle(s, i);
+		end_families(s, (struct spans_owner){ .number = i }, families,
+			     on ? s->of_threads.owner[i].seen : time);
+	}
+	for (uint32_t i = 0; families && i < s->cpus.count; i++)
+		end_families(s, (struct spans_owner){ .cpu = true, .number = i }, families,
+			     on ? s->cpus.owner[i].seen : time);
+}
+
 static int span_event(struct spans *s, struct spans_owner who, const struct ktread_event *event,
 		      const struct wellknown *known, uint64_t time)
 {
@@ -236,6 +279,8 @@ static int span_event(struct spans *s, struct spans_owner who, const struct ktre
 				   .events = spans_events(s, event->cpu),
 				   .cpu = event->cpu };
 
+	if (s->recorded && !recorded_now(s->recorded, recorded_family_of(known->kind)))
+		return 0;
 	read_key(&span, event, known);
 	switch (known->kind) {
 	case WELLKNOWN_SYSCALL_ENTER:
@@ -283,12 +328,15 @@ int spans_event(struct spans *s, const struct ktread_event *event, const struct 
 	int error = placed ? reserve(s, &s->cpus, event->cpu) : 0;
 
 	/* Where the CPU is not known, what a thread does is paired all the same. */
-	if (!placed && (who.cpu || belongs_to_cpu(known->kind)))
+	if (!placed && (who.cpu || belongs_to_cpu(known->kind))) {
+		heed_switch(s, event, time);
 		return 0;
+	}
 	if (!error && !who.cpu)
 		error = reserve(s, &s->of_threads, who.number);
 	if (error)
 		return error;
+	heed_switch(s, event, time);
 	if (!who.cpu)
 		settle(s, who.number);
 	lookup(s, who)->seen = time;

@@ -44,7 +44,7 @@ struct spans_sink {
 	void *context;
 	void (*begin)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		      const struct ktread_event *event);
-	/* `event` is NULL where the span ends for want of the record of its end, at `time`. */
+	/* `event` is NULL if the span ends because the record of its end is missing, at `time`. */
 	void (*end)(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		    const struct ktread_event *event, uint64_t time);
 };
@@ -54,6 +54,12 @@ struct spans;
 /* 0 or KTREAD_E_MEMORY. `threads` must be fed each event before this one is. */
 int spans_create(struct spans **spans, const struct threads *threads, const struct spans_sink *sink);
 void spans_destroy(struct spans *spans);
+
+/*
+ * From here on, ends spans where one of the events that begin and end them is switched on or off, and begins none while one is off
+ * (spec/ktrx.md section 7). Call it once, before the first event. Returns 0 or KTREAD_E_MEMORY.
+ */
+int spans_heed_switches(struct spans *spans, const struct ktread *trace);
 
 /* Whose an event is. `threads`: those that the spans were created with. */
 static inline struct spans_owner spans_owner_by(const struct threads *threads,

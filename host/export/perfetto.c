@@ -263,7 +263,10 @@ static int open_models(struct perfetto *perfetto)
 	perfetto->tracks.threads = perfetto->threads;
 	perfetto->tracks.processes = perfetto->processes;
 	perfetto->rings = calloc((size_t)ktread_info(perfetto->trace)->rings + 1, sizeof(*perfetto->rings));
-	return perfetto->rings ? spans_create(&perfetto->spans, perfetto->threads, &sink) : KTREAD_E_MEMORY;
+	if (!perfetto->rings)
+		return KTREAD_E_MEMORY;
+	error = spans_create(&perfetto->spans, perfetto->threads, &sink);
+	return error ? error : spans_heed_switches(perfetto->spans, perfetto->trace);
 }
 
 static int perfetto_write(struct ktread *trace, int fd, struct export_report *report)

@@ -281,6 +281,8 @@ static int draw_all(struct picture *p)
 
 	if (!status)
 		status = spans_create(&p->spans, p->threads, &sink);
+	if (!status)
+		status = spans_heed_switches(p->spans, p->window->trace);
 	if (status)
 		return status;
 	if (wellknown_declared(p->window->trace, WELLKNOWN_BLOCK))

@@ -27,7 +27,8 @@ enum {
 	FAULT_EXIT,
 	CONTEND,
 	ACQUIRE,
-	RELEASE
+	RELEASE,
+	SWITCHED
 };
 
 static struct wellknown_table *table;
@@ -89,10 +90,12 @@ static int begin(void **state)
 	script_type(CONTEND, "lock", "contend", "pointer lock");
 	script_type(ACQUIRE, "lock", "acquire", "pointer lock");
 	script_type(RELEASE, "lock", "release", "pointer lock");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	fed = 0;
 	table = calloc(1, sizeof(*table));
 	telling = open_memstream(&told, &told_size);
-	return threads_create(&threads, ignore_change, NULL) | spans_create(&spans, threads, &sink);
+	return threads_create(&threads, ignore_change, NULL) | spans_create(&spans, threads, &sink) |
+	       spans_heed_switches(spans, script_trace());
 }
 
 static int end(void **state)
@@ -250,6 +253,69 @@ static void gaps_cut_what_may_have_ended(void **state)
 	       3);
 }
 
+/* Were the call of 30 paired with the return of 90, it would look as if it had lasted all that time. */
+static void spans_end_where_their_events_are_switched_off(void **state)
+{
+	(void)state;
+	script_event(ENTER, 10, 0, 1, V(1));
+	script_event(ACQUIRE, 12, 0, 1, V(100));
+	script_event(IRQ_ENTER, 14, 1, 7, V(3))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(SWITCHED, 20, 2, 9, V(RETURN), V(RETURN), V(0));
+	script_event(ENTER, 30, 0, 1, V(1));
+	script_event(SWITCHED, 40, 2, 9, V(RETURN), V(RETURN), V(1));
+	script_event(ENTER, 50, 0, 1, V(1));
+	script_event(RETURN, 60, 0, 1, V(1));
+	script_event(RELEASE, 70, 0, 1, V(100));
+	script_event(IRQ_EXIT, 80, 1, 7)->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(RETURN, 90, 0, 1, V(1));
+	feed();
+	expect("10 1/0 begins call 1\n"
+	       "12 1/1 begins hold 100\n"
+	       "14 cpu1/0 begins irq 3\n"
+	       "20 1/0 is cut call 1\n"
+	       "50 1/0 begins call 1\n"
+	       "60 1/0 ends call 1\n"
+	       "70 1/1 ends hold 100\n"
+	       "80 cpu1/0 ends irq 3\n",
+	       2);
+}
+
+/* The record of when they were switched off is not in the trace. */
+static void spans_end_where_their_events_are_switched_on(void **state)
+{
+	(void)state;
+	script_event(IRQ_ENTER, 10, 1, 7, V(3))->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(CONTEND, 20, 0, 1, V(100));
+	script_event(SWITCHED, 30, 2, 9, V(IRQ_ENTER), V(RELEASE), V(1));
+	script_event(IRQ_EXIT, 40, 1, 7)->context = KTRX_CONTEXT_INTERRUPT;
+	script_event(RELEASE, 50, 0, 1, V(100));
+	feed();
+	expect("10 cpu1/0 begins irq 3\n"
+	       "20 1/1 begins wait 100\n"
+	       "20 1/1 is cut wait 100\n"
+	       "10 cpu1/0 is cut irq 3\n",
+	       4);
+}
+
+/* The record of when they were switched on is lost with others. */
+static void events_after_a_gap_show_that_they_are_recorded(void **state)
+{
+	(void)state;
+	script_event(SWITCHED, 10, 2, 9, V(ENTER), V(RETURN), V(0));
+	script_event(ENTER, 20, 0, 1, V(1)); /* had begun before */
+	feed();
+	threads_gap(threads, 2, 20);
+	spans_gap(spans, 2, 20);
+	script_event(ENTER, 30, 0, 1, V(2)); /* its end is not known to be recorded */
+	script_event(RETURN, 40, 0, 1, V(2));
+	script_event(ENTER, 50, 0, 1, V(3));
+	script_event(RETURN, 60, 0, 1, V(3));
+	feed();
+	expect("50 1/0 begins call 3\n"
+	       "60 1/0 ends call 3\n",
+	       1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -260,6 +326,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(too_many_are_no_spans, begin, end),
 		cmocka_unit_test_setup_teardown(dead_threads_hold_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(gaps_cut_what_may_have_ended, begin, end),
+		cmocka_unit_test_setup_teardown(spans_end_where_their_events_are_switched_off, begin, end),
+		cmocka_unit_test_setup_teardown(spans_end_where_their_events_are_switched_on, begin, end),
+		cmocka_unit_test_setup_teardown(events_after_a_gap_show_that_they_are_recorded, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("analyze_spans", tests, NULL, NULL);
