@@ -46,13 +46,22 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 	       (since > evidence->end || why_age(evidence, since) > why_ms(evidence, SPIN_MS));
 }
 
-static bool is_held(const struct why_evidence *evidence, uint64_t lock)
+/* Since before that time, as far as is told: one that was taken later changes hands. */
+static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
+{
+	for (uint32_t n = 0; lock && n < KTRX_HELD; n++)
+		if (holder->held[n].object == lock && holder->held[n].stamp <= stamp)
+			return true;
+	return false;
+}
+
+static bool is_held(const struct why_evidence *evidence, uint64_t lock, uint64_t stamp)
 {
 	for (uint32_t n = 0; n < evidence->cpus; n++)
-		if (evidence->cpu[n].has_holder && why_holds_lock(&evidence->cpu[n].holder, lock))
+		if (evidence->cpu[n].has_holder && holds_since(&evidence->cpu[n].holder, lock, stamp))
 			return true;
 	for (uint32_t n = 0; n < evidence->threads; n++)
-		if (evidence->thread[n].has_holder && why_holds_lock(&evidence->thread[n].holder, lock))
+		if (evidence->thread[n].has_holder && holds_since(&evidence->thread[n].holder, lock, stamp))
 			return true;
 	return false;
 }
@@ -69,7 +78,7 @@ static bool spins_in_vain(const struct why_evidence *evidence)
 
 		if (!evidence->cpu[n].has_holder || holder->wait != KTRX_WAIT_SPIN)
 			continue;
-		if (is_held(evidence, holder->object))
+		if (is_held(evidence, holder->object, holder->wait_stamp))
 			return true;
 		looked++;
 	}

@@ -204,6 +204,16 @@ static void who_spins_alone_does_not_get_on(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_UNKNOWN);
 }
 
+/* It has waited a while, and another CPU has just got the lock: it will get it as well. */
+static void who_spins_for_a_lock_that_changes_hands_gets_on(void **state)
+{
+	(void)state;
+	works(0);
+	why_waits(script_holder(KTRX_HOLDER_CPU), KTRX_WAIT_SPIN, LOCK, "lock", THE_END - 8 * MS);
+	why_holds(cpu_in(1, KTRX_MODE_IDLE, THE_END), LOCK, THE_END);
+	assert_int_equal(why_judge()->verdict, WHY_BUSY);
+}
+
 /* A lock that was given up just now. */
 static void who_spins_for_a_free_lock_gets_on(void **state)
 {
@@ -262,6 +272,7 @@ int main(void)
 		TEST(none_idles_where_none_does),
 		TEST(who_spins_alone_does_not_get_on),
 		TEST(who_spins_for_a_free_lock_gets_on),
+		TEST(who_spins_for_a_lock_that_changes_hands_gets_on),
 		TEST(little_to_do_is_no_riddle),
 		TEST(no_thread_is_no_idle_thread),
 	};
