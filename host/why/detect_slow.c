@@ -9,6 +9,7 @@
 #define TIMES_WORSE  8u /* than half of them */
 #define LATE_MS	     100u
 #define SLEEPS_LEAST 2u
+#define UNSEEN_PART  4u
 
 /*
  * Threads that only slept for a time meanwhile woke as late: the machine, or the host under it, was slow, whatever the device
@@ -17,6 +18,17 @@
 static bool all_was_slow(const struct why_waits *waits)
 {
 	return waits->worst_late >= SLEEPS_LEAST && waits->worst_late >= waits->worst_punctual;
+}
+
+/* So was a virtual CPU that its host did not run; who waits for what would have come there waits as long. */
+static bool was_not_run(const struct why_waits *waits)
+{
+	return waits->worst_unseen >= waits->ticks.greatest / UNSEEN_PART;
+}
+
+static bool is_possible(const struct why_waits *waits)
+{
+	return all_was_slow(waits) || was_not_run(waits);
 }
 
 int why_detect_slow(const struct why_evidence *evidence, struct why_findings *findings)
@@ -29,7 +41,7 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	if (waits->ticks.count < WAITS_LEAST || late == 0 || waits->ticks.greatest < late ||
 	    waits->ticks.greatest / TIMES_WORSE < waits->half)
 		return 0;
-	finding = why_finding_new(findings, WHY_SLOW, all_was_slow(waits) ? WHY_POSSIBLE : WHY_LIKELY);
+	finding = why_finding_new(findings, WHY_SLOW, is_possible(waits) ? WHY_POSSIBLE : WHY_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_ticks(evidence, waits->half, half, sizeof(half));
@@ -50,6 +62,11 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 			"%" PRIu32 " of %" PRIu32
 			" waits for a time that overlap it ended late as well: all of the machine was slow",
 			waits->worst_late, waits->worst_late + waits->worst_punctual);
+	if (was_not_run(waits))
+		why_finding_line(
+			finding,
+			"CPU %" PRIu32 " recorded nothing for %s of that: its host may not have run it",
+			waits->worst_cpu, why_say_ticks(evidence, waits->worst_unseen, half, sizeof(half)));
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,
 						       .ticks = waits->ticks.greatest });

@@ -281,6 +281,9 @@ struct why_waits {
 	uint32_t
 		worst_late; /* waits for a time that overlap the worst, and that ended late by a good part of it … */
 	uint32_t worst_punctual; /* … or ended as usual */
+	uint64_t
+		worst_unseen; /* ticks of the worst in which a CPU that should have recorded something did not … */
+	uint32_t worst_cpu; /* … this one */
 };
 
 /* A lock, queue or other object that was named by a hook or an event. */

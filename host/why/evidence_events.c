@@ -374,6 +374,7 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	/* The model's changes may have made new threads, and so have moved this one. */
 	if (thread)
 		thread = why_thread_touch(reader, event->thread);
+	why_unseen_event(reader, event);
 	error = tell_meaning(reader, event, known, thread);
 	reader->evidence->fault_exits |= known->kind == WELLKNOWN_FAULT_EXIT;
 	if (cpu)

@@ -37,6 +37,16 @@ struct why_irqs_open {
 	uint64_t unseen, events;
 	uint64_t others; /* interrupts of all CPUs, at that time */
 	uint32_t thread; /* which, UINT32_MAX until it is known */
+	uint64_t seen;	 /* the CPU's newest event, 0: not known */
+	uint64_t sum;	 /* scratch of evidence_wakes.c */
+};
+
+#define WHY_UNSEEN 256u
+
+/* A stretch of time, longer than any timer's tick, in which a CPU recorded nothing. */
+struct why_unseen {
+	uint64_t from, to;
+	uint32_t cpu, thread; /* that ran there when it was over */
 };
 
 #define WHY_SLEPT 128u
@@ -50,22 +60,24 @@ struct why_reader {
 	struct why_evidence *evidence;
 	struct threads *model;
 	struct wellknown_table *known;
-	struct why_progress *progress;	   /* beside evidence->thread */
-	uint64_t *told;			   /* events told, by CPU */
-	struct why_irqs_open *open;	   /* by CPU */
-	uint64_t irqs;			   /* interrupts entered, all CPUs */
-	uint64_t time;			   /* of the event at hand as threads.h wants it … */
-	uint64_t stamp;			   /* … and as it is */
-	uint64_t gaps;			   /* seen so far … */
-	uint64_t gap_stamp;		   /* … the newest of them */
-	bool releases_told;		   /* of locks */
-	bool blocks_told;		   /* threads announce what they sleep on, or may do so */
-	bool exits_told;		   /* of interrupts */
-	struct keyed holds;		   /* by lock: `count` is the place */
-	struct keyed orders;		   /* by both locks: `count` is the index into evidence->order */
-	struct why_slept slept[WHY_SLEPT]; /* the newest waits for a time that ended … */
-	uint64_t sleeps;		   /* … of so many */
-	int error;			   /* of a callback */
+	struct why_progress *progress;	      /* beside evidence->thread */
+	uint64_t *told;			      /* events told, by CPU */
+	struct why_irqs_open *open;	      /* by CPU */
+	uint64_t irqs;			      /* interrupts entered, all CPUs */
+	uint64_t time;			      /* of the event at hand as threads.h wants it … */
+	uint64_t stamp;			      /* … and as it is */
+	uint64_t gaps;			      /* seen so far … */
+	uint64_t gap_stamp;		      /* … the newest of them */
+	bool releases_told;		      /* of locks */
+	bool blocks_told;		      /* threads announce what they sleep on, or may do so */
+	bool exits_told;		      /* of interrupts */
+	struct keyed holds;		      /* by lock: `count` is the place */
+	struct keyed orders;		      /* by both locks: `count` is the index into evidence->order */
+	struct why_slept slept[WHY_SLEPT];    /* the newest waits for a time that ended … */
+	uint64_t sleeps;		      /* … of so many */
+	struct why_unseen unseen[WHY_UNSEEN]; /* the newest … */
+	uint64_t unseens;		      /* … of so many */
+	int error;			      /* of a callback */
 };
 
 /* Where in its table of the evidence something lies, by what it is of. */
@@ -123,7 +135,9 @@ void why_fault_nests(struct why_thread *thread, const struct ktread_event *event
 		     const struct wellknown *known); /* in interrupts as well */
 void why_wakes_event(struct why_reader *reader, const struct ktread_event *event,
 		     const struct wellknown *known);
-void why_wakes_settle(struct why_evidence *evidence); /* at the end */
+void why_unseen_event(struct why_reader *reader,
+		      const struct ktread_event *event); /* each, before what it means */
+void why_wakes_settle(struct why_evidence *evidence);	 /* at the end */
 
 /* The state tables, the registers and the note. */
 int why_tables(struct why_reader *reader);

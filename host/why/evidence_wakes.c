@@ -5,8 +5,11 @@
 #include "analyze/elapsed.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
+#include "why/pulse.h"
 
 #define BATCH_US  200u /* who is woken so soon after another one is woken with it */
+#define OVERTAKEN 8u   /* waits for devices that ended while another one lasted */
+#define TICKS	  8u   /* that are regular: so many, and in so many one that is late */
 #define LATE_PART 4u   /* of the worst wait for a device: a sleep that is late by that much is late as well */
 
 static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)
@@ -190,6 +193,62 @@ static void end_sleep(struct why_reader *reader, struct why_thread *thread, uint
 		thread->usual_sleep = usual - ticks < usual / 8 ? ticks : usual - usual / 8;
 }
 
+void why_unseen_event(struct why_reader *reader, const struct ktread_event *event)
+{
+	struct why_irqs_open *open;
+
+	if (event->cpu >= reader->evidence->cpus)
+		return;
+	open = &reader->open[event->cpu];
+	if (open->seen && elapsed(open->seen, event->stamp) > why_ms(reader->evidence, WHY_TICK_MS))
+		reader->unseen[reader->unseens++ % WHY_UNSEEN] = (struct why_unseen){
+			.from = open->seen, .to = event->stamp, .cpu = event->cpu, .thread = event->thread
+		};
+	open->seen = event->stamp;
+}
+
+/* Does its timer tick there, whatever runs? */
+static bool ticks_always(const struct why_cpu *cpu)
+{
+	return cpu->interrupts.near >= TICKS && cpu->interrupts.far <= cpu->interrupts.near / TICKS;
+}
+
+/*
+ * Should the CPU have recorded something? One that idles need not, where ticks rest meanwhile, and where devices answer many others, it
+ * is not for want of it that they do not answer one.
+ */
+static bool is_odd(const struct why_evidence *evidence, const struct why_unseen *unseen)
+{
+	const struct why_thread *thread = why_thread_find(evidence, unseen->thread);
+
+	if (!thread || !thread->idle)
+		return thread != NULL;
+	return evidence->device.worst_overtaken < OVERTAKEN && ticks_always(&evidence->cpu[unseen->cpu]);
+}
+
+/* For how much of the time since `begin` a CPU recorded nothing, as if the host had not let it run: the worst of them. */
+static void sum_unseen(struct why_reader *reader, uint64_t begin)
+{
+	const uint64_t count = reader->unseens < WHY_UNSEEN ? reader->unseens : WHY_UNSEEN;
+	struct why_waits *waits = &reader->evidence->device;
+
+	waits->worst_unseen = 0;
+	for (uint64_t n = 0; n < count; n++)
+		reader->open[reader->unseen[n].cpu].sum = 0;
+	for (uint64_t n = 0; n < count; n++) {
+		const struct why_unseen *unseen = &reader->unseen[n];
+		uint64_t *sum = &reader->open[unseen->cpu].sum;
+
+		if (unseen->to <= begin || !is_odd(reader->evidence, unseen))
+			continue;
+		*sum += unseen->to - (unseen->from > begin ? unseen->from : begin);
+		if (*sum <= waits->worst_unseen)
+			continue;
+		waits->worst_unseen = *sum;
+		waits->worst_cpu = unseen->cpu;
+	}
+}
+
 static int end_device_wait(struct why_reader *reader, const struct why_thread *thread, uint64_t stamp)
 {
 	struct why_waits *waits = &reader->evidence->device;
@@ -203,6 +262,7 @@ static int end_device_wait(struct why_reader *reader, const struct why_thread *t
 		waits->worst_begin = thread->blocked;
 		waits->worst_overtaken = waits->ticks.count - thread->blocked_after;
 		waits->worst_late = waits->worst_punctual = 0;
+		sum_unseen(reader, thread->blocked);
 	}
 	error = histogram_add(&waits->ticks, ticks);
 	for (uint64_t n = 0; is_worst && !error && n < WHY_SLEPT && n < reader->sleeps; n++)

@@ -12,14 +12,17 @@
 
 #define V(value) ((uint64_t)(value))
 
-#define IDLE	 1u
-#define READER	 5u
-#define SLEEPER	 6u /* and on */
-#define SLEEPERS 3u
-#define DISK	 0x3000u
-#define END_MS	 2000u
+#define IDLE	  1u
+#define READER	  5u
+#define SLEEPER	  6u /* and on */
+#define SLEEPERS  3u
+#define DISK	  0x3000u
+#define END_MS	  2000u
+#define ANSWER_MS 700u
 
-enum { OTHER = 1, BLOCK, WAKE };
+#define TIMER 30u
+
+enum { OTHER = 1, BLOCK, WAKE, ENTER };
 
 static int begin(void **state)
 {
@@ -28,6 +31,7 @@ static int begin(void **state)
 	script_type(OTHER, "mine", "other", "");
 	script_type(BLOCK, "sched", "block", "u64 queue,u32 thread,u8 kind");
 	script_type(WAKE, "sched", "wake", "u32 thread");
+	script_type(ENTER, "irq", "enter", "u32 irq");
 	script_thread(IDLE, "idle");
 	script_thread(READER, "reader");
 	for (uint32_t cpu = 0; cpu < 2; cpu++) {
@@ -47,7 +51,7 @@ static void waits_for(uint32_t thread, uint64_t queue, uint8_t kind, uint64_t fr
 	script_event(WAKE, to_ms * MS, 0, IDLE, V(thread))->context = KTRX_CONTEXT_INTERRUPT;
 }
 
-/* Twenty answers after 5 ms, then one after 700 ms. Others sleep for 5 ms all the time, then once for `slept_ms`. */
+/* Twenty answers after 5 ms, then one after 700 ms. Others sleep for 5 ms all the time, then for `slept_ms`. */
 static void late_answer(uint64_t slept_ms)
 {
 	const uint64_t asked = 201;
@@ -57,9 +61,34 @@ static void late_answer(uint64_t slept_ms)
 		for (uint32_t n = 0; n < SLEEPERS; n++)
 			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms + 1, ms + 6);
 	}
-	waits_for(READER, DISK, KTRX_WAIT_DEVICE, asked, asked + 700);
-	for (uint32_t n = 0; n < SLEEPERS; n++)
-		waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, asked + 1, asked + 1 + slept_ms);
+	waits_for(READER, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
+	for (uint64_t ms = asked + 1; ms == asked + 1 || ms + 2 * slept_ms < asked + ANSWER_MS;
+	     ms += 2 * slept_ms)
+		for (uint32_t n = 0; n < SLEEPERS; n++)
+			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms, ms + slept_ms);
+}
+
+/* The same, but nobody else sleeps meanwhile; CPU 1 has an event every 10 ms, of `thread`, from `from_ms` on. */
+static void lonely_answer(uint32_t thread, uint64_t from_ms)
+{
+	for (uint64_t ms = 1; ms < 201; ms += 10)
+		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
+	waits_for(READER, DISK, KTRX_WAIT_DEVICE, 201, 201 + ANSWER_MS);
+	script_event(OTHER, MS, 1, thread);
+	for (uint64_t ms = from_ms; ms < 201 + ANSWER_MS; ms += 10)
+		script_event(OTHER, ms * MS, 1, thread);
+}
+
+static void tick_before(void)
+{
+	for (uint64_t ms = 2; ms < 200; ms += 10)
+		script_event(ENTER, ms * MS, 0, IDLE, V(TIMER))->context = KTRX_CONTEXT_INTERRUPT;
+}
+
+static void tick_on_cpu_0(void)
+{
+	for (uint64_t ms = 205; ms < 201 + ANSWER_MS; ms += 10)
+		script_event(OTHER, ms * MS, 0, IDLE)->context = KTRX_CONTEXT_INTERRUPT;
 }
 
 static void while_others_are_in_time_it_is_likely_slow(void **state)
@@ -102,6 +131,57 @@ static void one_that_is_late_is_not_all(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 }
 
+/* Its timer ticked all the time before: the host may have taken the CPU's time. */
+static void while_its_cpu_has_no_ticks_it_is_possibly_slow(void **state)
+{
+	(void)state;
+	tick_before();
+	lonely_answer(IDLE, 10);
+	assert_int_not_equal(why_judge()->verdict, WHY_SLOW);
+	why_says("slow (possible)");
+	why_says("CPU 0 recorded nothing for 700.0 ms of that: its host may not have run it");
+}
+
+static void while_its_cpu_is_seen_to_run_it_is_likely_slow(void **state)
+{
+	(void)state;
+	lonely_answer(IDLE, 10);
+	tick_on_cpu_0();
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+	assert_int_equal(why_judge()->sure, WHY_LIKELY);
+}
+
+static void a_cpu_at_work_that_stands_is_slow_itself(void **state)
+{
+	(void)state;
+	lonely_answer(SLEEPER, 890);
+	tick_on_cpu_0();
+	assert_int_not_equal(why_judge()->verdict, WHY_SLOW);
+	why_says("CPU 1 recorded nothing for 689.0 ms of that: its host may not have run it");
+}
+
+static void a_cpu_that_idles_need_not_record(void **state)
+{
+	(void)state;
+	lonely_answer(IDLE, 890);
+	tick_on_cpu_0();
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+}
+
+/* A device that answers others all the time, on a CPU that idles in between. */
+static void while_others_are_answered_it_is_likely_slow(void **state)
+{
+	(void)state;
+	tick_before();
+	lonely_answer(IDLE, 10);
+	for (uint64_t ms = 205; ms < 200 + ANSWER_MS; ms += 50) {
+		script_event(BLOCK, ms * MS, 1, SLEEPER, V(DISK), V(SLEEPER), V(KTRX_WAIT_DEVICE));
+		script_event(WAKE, (ms + 5) * MS, 1, IDLE, V(SLEEPER))->context = KTRX_CONTEXT_INTERRUPT;
+	}
+	assert_int_equal(why_judge()->verdict, WHY_SLOW);
+	why_says("while it lasted 14 others ended");
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
@@ -110,6 +190,11 @@ int main(void)
 		TEST(while_others_are_late_it_is_possibly_slow),
 		TEST(those_that_wake_after_the_answer_count),
 		TEST(one_that_is_late_is_not_all),
+		TEST(while_its_cpu_has_no_ticks_it_is_possibly_slow),
+		TEST(while_its_cpu_is_seen_to_run_it_is_likely_slow),
+		TEST(a_cpu_at_work_that_stands_is_slow_itself),
+		TEST(a_cpu_that_idles_need_not_record),
+		TEST(while_others_are_answered_it_is_likely_slow),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
