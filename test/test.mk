@@ -6,6 +6,8 @@
 #   UNIT_SRCS_ring := test/unit/kernel_ring.c kernel/core/ring.c
 #   UNIT_CFLAGS_ring := -Itest/fake            (optional)
 #   UNIT_LIBS_ring := build/lib/libktread.a    (optional; archives become prerequisites)
+#   UNIT_TESTS_X86_64 += ring      instead: a program that needs a host that is an x86_64; elsewhere it is skipped, which
+#                                   test/unit/absent.sh says
 #   SCRIPT_TESTS += test/qemu/run_exit.sh      a shell test that sources test/tap.sh
 #   CHECK_NEEDS += build/bin/ktrace            what must be built before any script runs
 #
@@ -13,11 +15,23 @@
 # (build/test/asan/NAME); `make check` runs the sanitized one. Everything speaks TAP; test/run.sh counts.
 
 UNIT_TESTS :=
-SCRIPT_TESTS :=
+UNIT_TESTS_X86_64 :=
+SCRIPT_TESTS := test/unit/absent.sh
 SOAK_TESTS :=
 CHECK_NEEDS :=
 
 include $(wildcard test/unit/*.mk test/fuzz/*.mk test/lint/*.mk test/qemu/*.mk test/golden/*.mk test/perfetto/*.mk test/scenarios/*.mk test/record/*.mk test/corpus/*.mk)
+
+HOST_MACHINE := $(shell uname -m)
+ifeq ($(HOST_MACHINE),x86_64)
+UNIT_TESTS += $(UNIT_TESTS_X86_64)
+UNIT_TESTS_ABSENT :=
+else
+UNIT_TESTS_ABSENT := $(UNIT_TESTS_X86_64)
+endif
+.PHONY: unit-tests-absent
+unit-tests-absent:
+	@echo $(HOST_MACHINE) $(UNIT_TESTS_ABSENT)
 
 UNIT_CFLAGS := -std=c11 -g1 -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer

@@ -19,8 +19,6 @@ UNIT_CFLAGS_console_echo := $(CONSOLE_TEST_CFLAGS)
 UNIT_SRCS_console_echo := test/unit/console_echo.c $(CONSOLE_TEST_SRCS)
 
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.
-ifeq ($(shell uname -m),x86_64)
-UNIT_TESTS += console_stress
+UNIT_TESTS_X86_64 += console_stress
 UNIT_SRCS_console_stress := test/unit/console_stress.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
 UNIT_CFLAGS_console_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
-endif

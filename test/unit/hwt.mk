@@ -26,8 +26,6 @@ $(eval $(call hwt_test,mock))
 UNIT_SRCS_hwt_mock += test/unit/hwt_conform.c
 
 # Threads as CPUs: the host must be an x86_64.
-ifeq ($(shell uname -m),x86_64)
-UNIT_TESTS += hwt_stress
+UNIT_TESTS_X86_64 += hwt_stress
 UNIT_SRCS_hwt_stress = test/unit/hwt_stress.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
-endif

@@ -50,20 +50,18 @@ UNIT_SRCS_ktrx_check := test/unit/ktrx_check.c
 UNIT_CFLAGS_ktrx_check := -Itest/unit
 
 # Needs a word reached by one instruction relative to fs: the host must be an x86_64.
-ifeq ($(shell uname -m),x86_64)
-UNIT_TESTS += kernel_stress kernel_hooks_stress
+UNIT_TESTS_X86_64 += kernel_stress kernel_hooks_stress
 UNIT_SRCS_kernel_stress := test/unit/kernel_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
-UNIT_TESTS += kernel_step
+UNIT_TESTS_X86_64 += kernel_step
 UNIT_SRCS_kernel_step := $(UNIT_SRCS_kernel_stress:%/kernel_stress.c=%/kernel_step.c)
 # As kernels have it: sanitized, the record path is another one, of thousands of instructions.
 UNIT_CFLAGS_kernel_step := $(UNIT_CFLAGS_kernel_stress) -O2 -fno-sanitize=all -Wno-maybe-uninitialized
 UNIT_SRCS_kernel_hooks_stress := test/unit/kernel_hooks_stress.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_hooks_stress := $(UNIT_CFLAGS_kernel_stress)
-UNIT_TESTS += kernel_fold_stress
+UNIT_TESTS_X86_64 += kernel_fold_stress
 UNIT_SRCS_kernel_fold_stress := test/unit/kernel_fold_stress.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_fold_stress := $(UNIT_CFLAGS_kernel_stress)
-endif
 
 # Files written for DragonFly's macros, told in DragonFly's way what to compile in.
 $(eval $(call kernel_test,ktr))

@@ -36,9 +36,7 @@ UNIT_SRCS_ktread_columns := test/unit/ktread_columns.c test/unit/ktread_support.
 UNIT_TESTS += ktread_stream
 UNIT_SRCS_ktread_stream := test/unit/ktread_stream.c $(KTREAD_TEST_SRCS)
 
-# As kernel_stress: the host must be an x86_64.
-ifeq ($(shell uname -m),x86_64)
-UNIT_TESTS += follow_storm
+# Needs an x86_64, as kernel_stress does.
+UNIT_TESTS_X86_64 += follow_storm
 UNIT_SRCS_follow_storm := test/unit/follow_storm.c $(wildcard host/ktread/*.[ch]) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_follow_storm := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
-endif

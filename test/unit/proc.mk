@@ -18,8 +18,6 @@ $(eval $(call proc_test,read))
 UNIT_SRCS_proc_read += $(wildcard host/ktread/*.c)
 
 # Threads as CPUs: the host must be an x86_64.
-ifeq ($(shell uname -m),x86_64)
-UNIT_TESTS += proc_stress
+UNIT_TESTS_X86_64 += proc_stress
 UNIT_SRCS_proc_stress := test/unit/proc_stress.c test/unit/proc_walk.c $(KTRACE_PROC_SOURCES) $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_proc_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
-endif
