@@ -8,6 +8,7 @@
 set -u
 unset ACCEL # the same guest on every machine; a test that wants KVM asks for it
 cd "$(dirname "$0")/.." || exit 1
+unset MAKEFLAGS MFLAGS # a make that a test starts has no part in the jobs of the one that runs the tests
 log=build/check
 limit=${TEST_TIMEOUT:-600}
 mkdir -p "$log"
