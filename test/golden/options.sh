@@ -103,6 +103,10 @@ for c in show summary stats check why export decode; do
 		works $c --frequency $all $file -- $all --frequency 1000 $file
 		works $c --align $all $file -- $all --align $file
 		refused $c --v1-layout $all --v1-layout spec $file
+		case $c in
+		summary | check) refused $c --calls --calls linux $file ;;
+		*) opens $c --calls $all --calls absent.table $file ;;
+		esac
 		echo "$c --machine" >>covered
 		refused $c --machine $all --machine riscv64 v2.ktrx
 		case $c in
