@@ -16,7 +16,7 @@ rows() {
 }
 
 trace=$tmp/v1
-build/bin/ktrace export --format perfetto test/golden/perfetto/v1.ktrx -o "$trace" 2>/dev/null
+build/bin/ktrace export --format perfetto --calls linux test/golden/perfetto/v1.ktrx -o "$trace" 2>/dev/null
 
 : >"$tmp/expected"
 rows "nothing is wrong with it" \
@@ -57,7 +57,7 @@ cat >"$tmp/expected" <<'.'
 7|WAITQ_SLEEP|6000|0|0
 7|NET_SEND|9100|0|0
 7|UNKNOWN(500)|9200|0|0
-7|exit|9300|-1|0
+7|exit|9300|2|0
 .
 rows "calls by thread, across CPUs, with what happened in them" \
 	"select tid, s.name, s.ts, s.dur, s.depth from slice s join thread_track k on s.track_id = k.id
