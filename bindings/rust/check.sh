@@ -7,6 +7,13 @@ if ! command -v cargo >/dev/null; then
 	skip "the Rust crate" "cargo is not installed"
 	done_testing
 fi
+# Debian 12 has Rust 1.63, which is too old.
+least=$(sed -n 's/^rust-version = "\(.*\)"$/\1/p' bindings/rust/Cargo.toml)
+have=$(rustc --version | cut -d ' ' -f 2)
+if [ "$(printf '%s\n' "$least" "$have" | sort -V | head -n 1)" != "$least" ]; then
+	skip "the Rust crate" "it needs Rust $least, and $have is installed"
+	done_testing
+fi
 
 KTRACE_TEST_DUMP=$tmp/dump
 export KTRACE_TEST_DUMP
