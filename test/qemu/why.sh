@@ -57,8 +57,11 @@ await hangs
 why "the RAM of a machine that hangs as a whole" 10 "$ram"
 says '^self-deadlock \(certain\).* for [1-9]\.[0-9]+ s|interrupted has it, for [1-9]\.[0-9]+ s'
 says 'it may have stood for longer'
-"$ktrace" live --lines --count 3 "$ram" >"$tmp/live" 2>/dev/null
-check "live says that it is stuck, too" grep -q 'STUCK for [1-9]' "$tmp/live"
+"$ktrace" live --lines "$ram" >"$tmp/live" 2>/dev/null &
+watcher=$!
+check "live says that it is stuck, too" eventually grep -q 'STUCK for [1-9]' "$tmp/live"
+kill "$watcher"
+wait "$watcher" 2>/dev/null
 cp --sparse=always "$ram" "$tmp/dead.ram"
 kill $guest
 wait $guest 2>/dev/null
