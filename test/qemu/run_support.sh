@@ -57,10 +57,11 @@ await_ram() {
 }
 
 # boot_beside ARCH "ARGUMENTS": a traced guest as process $guest, to be followed by its RAM, $ram.
+beside_limit=30 # seconds, after which it is ended
 boot_beside() {
 	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
 	# shellcheck disable=SC2046
-	timeout -k 5 60 "$ktrace" run -q --timeout 30 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$1" 2) \
+	timeout -k 5 $((beside_limit + 30)) "$ktrace" run -q --timeout "$beside_limit" --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$1" 2) \
 		-append "debug=ktrace $2" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	await_ram "$tmp/ram"

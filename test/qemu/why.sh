@@ -48,6 +48,7 @@ done
 shut_down
 
 # Its RAM, as a file that it still writes to: the newest stamp is not now. `live`, which watches, says the same.
+beside_limit=200 # more than all that is awaited; the guest is killed below
 boot_beside x86_64 run=self-irq
 hangs() {
 	"$ktrace" why "$ram" >"$tmp/said" 2>/dev/null
