@@ -10,7 +10,9 @@
 #
 #	scripts/accel.sh --probe ARCH kvm|tcg    the probe alone; status 0 if it ended in time
 #
-# KVM_DEVICE: another device than /dev/kvm. PROBE_SECONDS: how long the probe may take (3).
+# Within a virtual machine auto is tcg.
+#
+# KVM_DEVICE: another device than /dev/kvm. CPU_INFO: another file than /proc/cpuinfo. PROBE_SECONDS: how long the probe may take (3).
 set -eu
 device=${KVM_DEVICE:-/dev/kvm}
 cache=build/accel
@@ -64,6 +66,11 @@ automatic() { # ARCH
 	*) echo tcg; return ;;
 	esac
 	if [ "$(uname -m)" != "$1" ] || [ ! -r "$device" ] || [ ! -w "$device" ]; then
+		echo tcg
+		return
+	fi
+	# In a virtual machine KVM is nested. Some of those pass the probe and yet cannot leave to user mode.
+	if grep -qw hypervisor "${CPU_INFO:-/proc/cpuinfo}"; then
 		echo tcg
 		return
 	fi
