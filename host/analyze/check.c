@@ -6,6 +6,7 @@
 
 #include "analyze/elapsed.h"
 #include "analyze/gaps.h"
+#include "analyze/scheduling.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "ktrx/v2.h"
@@ -160,6 +161,17 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 	}
 }
 
+/* Does the rule ask what became of a thread that was switched away from, where sched.switch does not say that? */
+static bool asks_unknown(const struct check *check, const struct rule *rule,
+			 const struct threads_thread *thread)
+{
+	const unsigned known = 1u << THREADS_RUNNING | 1u << THREADS_DEAD;
+	bool announced;
+
+	return (rule->thread_states & ~known) && !(known >> thread->state & 1) &&
+	       scheduling_states_are_empty(gaps_scheduling(check->gaps), &announced);
+}
+
 /* Never … while a thread is in one of some states. */
 static void see_thread(struct check *check, uint32_t index, const struct ktread_event *event)
 {
@@ -174,7 +186,9 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 		return;
 	}
 	thread = threads_find(check->threads, (uint32_t)id);
-	if (!thread || !(rule->thread_states >> thread->state & 1)) {
+	if (thread && asks_unknown(check, rule, thread)) {
+		check->result[index].unknown++;
+	} else if (!thread || !(rule->thread_states >> thread->state & 1)) {
 		check->result[index].held++;
 	} else if (thread->index >= check->changed_room ||
 		   gaps_between(check->gaps, GAPS_ANYWHERE, check->changed[thread->index], event->stamp) ||
@@ -535,8 +549,7 @@ static int read_all(struct check *check, struct ktread *trace)
 		status = threads_create(&check->threads, note_change, check);
 	if (status)
 		return status;
-	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
-		threads_expect_blocks(check->threads);
+	threads_learn(check->threads, gaps_scheduling(check->gaps));
 	mark_needed(check, trace);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);

@@ -28,6 +28,7 @@ struct check_result {
 	uint64_t held; /* times that the rule was decided and held */
 	uint64_t violated;
 	uint64_t undecided; /* times that lost slots kept it open */
+	uint64_t unknown; /* times that the state of a thread was not known: sched.switch does not give it */
 	uint64_t
 		left_out; /* events that lack the key, or are beyond the table's limit; those of its depth, too */
 	struct check_violation first; /* by stamp, if there is one */

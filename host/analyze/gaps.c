@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "analyze/switched.h"
+#include "analyze/scheduling.h"
 #include "ktrx/v2.h"
 
 struct gap {
@@ -17,7 +17,7 @@ struct gaps {
 	uint32_t next;			   /* the first that begins behind all `to` asked about */
 	uint64_t until[GAPS_CPUS_MAX + 1]; /* end of the last gap begun, by CPU; the last: no CPU */
 	uint64_t until_any;
-	struct switched *switched;
+	struct scheduling *scheduling;
 };
 
 /* What is known of a ring while its gaps are looked for. */
@@ -61,7 +61,7 @@ static int take(struct gaps *gaps, struct progress *ring, const struct ktread *t
 		ring->first = event->stamp;
 	ring->begun = true;
 	ring->seen = event->stamp;
-	return switched_event(gaps->switched, event);
+	return scheduling_event(gaps->scheduling, event);
 }
 
 /*
@@ -115,7 +115,7 @@ static int find_all(struct gaps *gaps, struct progress *rings, struct ktread *tr
 	if (status == 0)
 		status = find_tails(gaps, rings, trace);
 	if (status == 0)
-		status = switched_end(gaps->switched);
+		status = scheduling_end(gaps->scheduling);
 	return status;
 }
 
@@ -150,7 +150,7 @@ int gaps_read(struct gaps **result, struct ktread *trace)
 	*result = gaps;
 	if (gaps && progress) {
 		gaps->limit = GAPS_MAX;
-		error = switched_open(&gaps->switched, trace);
+		error = scheduling_open(&gaps->scheduling, trace);
 		if (!error)
 			error = find_unfiltered(gaps, progress, trace);
 		if (gaps->count)
@@ -164,7 +164,7 @@ void gaps_free(struct gaps *gaps)
 {
 	if (!gaps)
 		return;
-	switched_close(gaps->switched);
+	scheduling_free(gaps->scheduling);
 	free(gaps->gap);
 	free(gaps);
 }
@@ -196,5 +196,10 @@ bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to)
 
 bool gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to)
 {
-	return switched_between(gaps->switched, events, from, to);
+	return scheduling_switched(gaps->scheduling, events, from, to);
+}
+
+const struct scheduling *gaps_scheduling(const struct gaps *gaps)
+{
+	return gaps->scheduling;
 }

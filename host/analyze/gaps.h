@@ -24,6 +24,7 @@
 #define GAPS_ANYWHERE UINT32_MAX
 
 struct gaps;
+struct scheduling;
 
 /* 0, or KTREAD_E_MEMORY, or what ktread_next() said. Reads the trace to its end and winds it back. */
 int gaps_read(struct gaps **gaps, struct ktread *trace);
@@ -37,6 +38,9 @@ void gaps_event(struct gaps *gaps, const struct ktread_event *event);
  * CPU count for every CPU. From call to call `to` must not go back.
  */
 bool gaps_between(struct gaps *gaps, uint32_t cpu, uint64_t from, uint64_t to);
+
+/* What else the same pass has learned (scheduling.h), as long as the gaps are there. */
+const struct scheduling *gaps_scheduling(const struct gaps *gaps);
 
 /* Whether one of these events, a bit each, was switched off at some time between the two stamps (switched.h). */
 bool gaps_switched(const struct gaps *gaps, const uint8_t *events, uint64_t from, uint64_t to);

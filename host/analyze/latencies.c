@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/gaps.h"
+#include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -231,8 +232,9 @@ static int read_all(struct reading *r, struct ktread *trace)
 		status = spans_create(&r->spans, r->threads, &sink);
 	if (status)
 		return status;
-	if (wellknown_declared(trace, WELLKNOWN_BLOCK))
-		threads_expect_blocks(r->threads);
+	r->latencies->states_unknown =
+		scheduling_states_are_empty(gaps_scheduling(r->gaps), &r->latencies->announced);
+	threads_learn(r->threads, gaps_scheduling(r->gaps));
 	mark_needed(r, trace);
 	while ((status = ktread_next(trace, &event)) > 0 && !r->error)
 		take(r, event);

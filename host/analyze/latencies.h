@@ -42,6 +42,8 @@ struct latencies {
 	uint64_t unpaired; /* ends without a beginning and the reverse */
 	uint64_t left_out; /* durations that found no row */
 	uint64_t events;
+	bool states_unknown; /* sched.switch gives state 0 every time … */
+	bool announced;	     /* … and sched.block alone says which threads sleep */
 };
 
 /*

@@ -5,6 +5,7 @@
 
 #include "analyze/elapsed.h"
 #include "analyze/gaps.h"
+#include "analyze/scheduling.h"
 #include "analyze/keyed.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -175,6 +176,7 @@ static int read_all(struct pairs *p, struct ktread *trace)
 		status = threads_create(&p->threads, ignore_change, NULL);
 	if (status)
 		return status;
+	threads_learn(p->threads, gaps_scheduling(p->gaps));
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(p, event);
 	p->result.begins += p->open.count;

@@ -154,6 +154,26 @@ static bool was_off(const struct switched *s, uint32_t id, uint64_t from, uint64
 	return false;
 }
 
+bool switched_event_off(const struct switched *s, uint32_t id, uint64_t from, uint64_t to)
+{
+	const uint8_t bit = (uint8_t)(1u << id % 8);
+
+	if (s->always[id / 8] & bit)
+		return true;
+	return s->some[id / 8] & bit && was_off(s, id, from, to);
+}
+
+/* An event that was switched off or on has a time; one that has no record is in the state in which it always was. */
+bool switched_was_on(const struct switched *s, uint32_t id)
+{
+	const struct ktread_type *type = ktread_type(s->trace, id);
+
+	if (!type)
+		return false;
+	return ktread_info(s->trace)->version == 1 || s->last[id] || s->some[id / 8] >> id % 8 & 1 ||
+	       (type->wanted | type->state) & KTRX_STATE_RECORD;
+}
+
 bool switched_between(const struct switched *s, const uint8_t *events, uint64_t from, uint64_t to)
 {
 	for (uint32_t byte = 0; byte < SWITCHED_MAP; byte++) {

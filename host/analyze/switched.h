@@ -29,6 +29,14 @@ int switched_end(struct switched *switched);
 /* Was one of these events, a bit each, off at some time between the two stamps? */
 bool switched_between(const struct switched *switched, const uint8_t *events, uint64_t from, uint64_t to);
 
+/* The same for one event. */
+bool switched_event_off(const struct switched *switched, uint32_t id, uint64_t from, uint64_t to);
+/*
+ * Was this event recorded at some time that the trace covers, whether it fired or not? Its state in the event table alone does not
+ * say: recording may have been stopped as a whole, or the event was switched off in the end.
+ */
+bool switched_was_on(const struct switched *switched, uint32_t id);
+
 /* The library's own event, and what it tells. */
 struct switched_change {
 	uint32_t first, last; /* ids */

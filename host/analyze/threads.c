@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scheduling.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -24,9 +25,12 @@ struct threads {
 	uint32_t count, capacity;
 	uint32_t *bucket; /* index + 1 by hash of the id, open addressing; twice `capacity` entries */
 	uint64_t left_out;
-	bool switches;	/* a switch was seen: who runs is told by switches alone */
-	bool blocks;	/* announcements are made: a switch without one means runnable */
-	bool stateless; /* states of switches mean nothing */
+	bool switches;			     /* a switch was seen: who runs is told by switches alone */
+	bool blocks;			     /* announcements are made: a switch without one means runnable */
+	bool stateless;			     /* states of switches mean nothing … */
+	bool learns;			     /* … until one is not 0 */
+	const struct scheduling *scheduling; /* NULL: unknown */
+	uint64_t stamp;			     /* of the event at hand */
 };
 
 int threads_create(struct threads **threads, threads_changed *changed, void *context)
@@ -51,14 +55,16 @@ void threads_destroy(struct threads *t)
 	free(t);
 }
 
-void threads_expect_blocks(struct threads *t)
+void threads_learn(struct threads *t, const struct scheduling *scheduling)
 {
-	t->blocks = true;
+	t->scheduling = scheduling;
+	t->blocks = scheduling_recorded(scheduling, WELLKNOWN_BLOCK);
+	t->stateless = !scheduling_states(scheduling);
 }
 
-void threads_ignore_states(struct threads *t)
+void threads_learn_on(struct threads *t)
 {
-	t->stateless = true;
+	t->stateless = t->learns = true;
 }
 
 static uint32_t *find_bucket(const struct threads *t, uint32_t id)
@@ -145,6 +151,7 @@ static void change(struct threads *t, uint32_t index, enum threads_state state, 
 	change.from = (enum threads_state)thread->state;
 	thread->state = (uint8_t)state;
 	thread->since = thread->seen = change.time;
+	thread->stamp = t->stamp;
 	thread->announced = THREADS_UNKNOWN; /* it has come true by now, or never will */
 	if (state == THREADS_RUNNING)
 		thread->cpu = change.cpu;
@@ -198,19 +205,27 @@ static enum threads_state state_of_field(uint64_t state)
 	}
 }
 
+/* Had it gone to sleep, would it have announced that, since it began to run? */
+static bool would_announce(const struct threads *t, const struct threads_thread *thread, uint64_t stamp)
+{
+	return t->blocks &&
+	       (!t->scheduling || scheduling_covers(t->scheduling, WELLKNOWN_BLOCK, thread->stamp, stamp));
+}
+
 /* What the thread that is switched away from goes into. */
 static enum threads_state state_after(const struct threads *t, const struct ktread_event *event,
 				      const struct wellknown *known, uint32_t prev)
 {
-	uint64_t state;
+	uint64_t state = 0;
+	const bool has_state = wellknown_number(known, event, WELLKNOWN_STATE, &state);
 
 	if (t->thread[prev].id == 0 || t->thread[prev].announced == THREADS_RUNNABLE)
 		return THREADS_RUNNABLE;
-	if (!t->stateless && wellknown_number(known, event, WELLKNOWN_STATE, &state))
+	if (!t->stateless && has_state)
 		return state_of_field(state);
 	if (t->thread[prev].announced != THREADS_UNKNOWN)
 		return (enum threads_state)t->thread[prev].announced;
-	return t->blocks ? THREADS_RUNNABLE : THREADS_UNKNOWN;
+	return would_announce(t, &t->thread[prev], event->stamp) ? THREADS_RUNNABLE : THREADS_UNKNOWN;
 }
 
 static int on_switch(struct threads *t, const struct ktread_event *event, const struct wellknown *known,
@@ -218,6 +233,7 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 {
 	uint32_t prev, next, prev_id, next_id, cpu = event->cpu;
 	enum threads_state state;
+	uint64_t given;
 	int error;
 
 	if (!wellknown_thread(known, event, WELLKNOWN_PREV, &prev_id) ||
@@ -229,6 +245,8 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 		error = touch(t, next_id, &next);
 	if (error || prev == NOBODY || next == NOBODY)
 		return error;
+	if (t->learns && t->stateless && wellknown_number(known, event, WELLKNOWN_STATE, &given))
+		t->stateless = given == WELLKNOWN_STATE_RUNNABLE;
 	if (t->on[cpu] == next)
 		return 0; /* known already */
 	if (t->on[cpu] != prev)
@@ -256,11 +274,12 @@ static int on_leave(struct threads *t, const struct ktread_event *event, const s
 
 	if (!wellknown_thread(known, event, WELLKNOWN_THREAD, &id))
 		id = event->thread;
+	/* No thread announces that it stays runnable: 0 is a field that was not filled in. */
 	if (wellknown_number(known, event, WELLKNOWN_STATE, &state) &&
-	    state_of_field(state) != THREADS_UNKNOWN)
+	    state_of_field(state) != THREADS_UNKNOWN && state != WELLKNOWN_STATE_RUNNABLE)
 		announced = state_of_field(state);
 	wellknown_number(known, event, WELLKNOWN_OBJECT, &object);
-	t->blocks = true;
+	t->blocks |= known->kind == WELLKNOWN_BLOCK;
 	error = touch(t, id, &index);
 	if (error || index == NOBODY)
 		return error;
@@ -396,6 +415,7 @@ int threads_take(struct threads *t, const struct ktread_event *event, const stru
 
 	if (event->thread == KTREAD_NO_THREAD)
 		return 0;
+	t->stamp = event->stamp;
 	/* Whoever it was is known from now on, if not where it ran. Whom there is no room for is counted there. */
 	if (event->cpu >= THREADS_CPUS_MAX) {
 		error = touch(t, event->thread, &index);

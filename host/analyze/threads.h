@@ -38,6 +38,7 @@ enum threads_state {
 struct threads_thread {
 	uint64_t seen;	 /* when it was last known to exist: its own event, or its last change */
 	uint64_t since;	 /* of its last change */
+	uint64_t stamp;	 /* of the event that told that change */
 	uint64_t object; /* what it announced to wait for */
 	uint32_t id;
 	uint32_t index;	   /* dense, for tables beside this one */
@@ -74,14 +75,16 @@ struct threads;
 int threads_create(struct threads **threads, threads_changed *changed, void *context);
 void threads_destroy(struct threads *threads);
 
-/* The kernel announces when a thread blocks (WELLKNOWN_BLOCK), so a switch without it leaves a runnable thread. */
-void threads_expect_blocks(struct threads *threads);
-
 /*
- * The `state` of sched.switch means nothing, as where a kernel always gives the same one: whether a thread sleeps is
- * told by announcements alone.
+ * What the whole trace tells, known before its first event is taken. A `state` of sched.switch that is 0 every time means nothing.
+ * Where a kernel announces that threads block (WELLKNOWN_BLOCK), a switch without that leaves a runnable thread, unless
+ * the announcement was switched off then. `scheduling` must outlive the model.
  */
-void threads_ignore_states(struct threads *threads);
+struct scheduling;
+void threads_learn(struct threads *threads, const struct scheduling *scheduling);
+
+/* The same where the trace has only begun: states count from the first one on that is not 0. */
+void threads_learn_on(struct threads *threads);
 
 /* threads_event() of an event that may change something. */
 int threads_take(struct threads *threads, const struct ktread_event *event, const struct wellknown *known,

@@ -307,20 +307,6 @@ bool wellknown_declared(const struct ktread *trace, enum wellknown_kind kind)
 	return false;
 }
 
-bool wellknown_recorded(const struct ktread *trace, enum wellknown_kind kind)
-{
-	for (size_t i = 0; i < sizeof(meanings) / sizeof(meanings[0]); i++) {
-		const struct ktread_type *type =
-			meanings[i].kind == kind && meanings[i].name
-				? ktread_type_find(trace, meanings[i].group, meanings[i].name)
-				: NULL;
-
-		if (type && (meanings[i].thread_mask == V1 || type->state & KTRX_STATE_RECORD))
-			return true;
-	}
-	return false;
-}
-
 bool wellknown_number_any(const struct wellknown *known, const struct ktread_event *event,
 			  enum wellknown_role role, uint64_t *number)
 {

@@ -96,9 +96,6 @@ struct wellknown_table {
 /* Whether the trace's kernel declares an event of this kind, fired or not. */
 bool wellknown_declared(const struct ktread *trace, enum wellknown_kind kind);
 
-/* Whether one is declared and switched on. */
-bool wellknown_recorded(const struct ktread *trace, enum wellknown_kind kind);
-
 /* Marks all events of a kind in a bit map of KTRX_EVENT_MAX + 1 bits. */
 void wellknown_mark(const struct ktread *trace, struct wellknown_table *table, enum wellknown_kind kind,
 		    uint8_t *map);

@@ -24,5 +24,11 @@ int write_export(struct trace_args *args, struct ktread *trace, const struct exp
 	if (!failed)
 		command_message(args->name, "%llu events written to %s", (unsigned long long)report.events,
 				fd == STDOUT_FILENO ? "standard output" : to);
+	if (report.states_unknown)
+		command_message(args->name,
+				"note: sched.switch gives state 0 every time, so whether a thread that left "
+				"a CPU slept or "
+				"could run is %s",
+				report.announced ? "taken from sched.block alone" : "not known");
 	return failed | status;
 }

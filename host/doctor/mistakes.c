@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/keyed.h"
+#include "analyze/scheduling.h"
 #include "analyze/switched.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -365,28 +366,45 @@ static void take(struct reading *r, const struct ktread_event *event)
 	take_kind(r, event, wellknown_of(&r->known, event));
 }
 
-static bool is_off(const struct ktread *trace, enum wellknown_kind kind)
+/* Is one of these events declared, and was off at some time? */
+static bool is_off(const struct reading *r, const struct scheduling *scheduling,
+		   const enum wellknown_kind kind[], size_t kinds)
 {
-	return wellknown_declared(trace, kind) && !wellknown_recorded(trace, kind);
+	for (size_t n = 0; n < kinds; n++)
+		if (wellknown_declared(r->trace, kind[n]) &&
+		    !scheduling_covers(scheduling, kind[n], 0, UINT64_MAX))
+			return true;
+	return false;
 }
 
-static void note_off(struct mistakes *m, const struct ktread *trace)
+static int note_off(struct reading *r)
 {
-	m->irqs_off = is_off(trace, WELLKNOWN_IRQ_ENTER) || is_off(trace, WELLKNOWN_IRQ_EXIT);
-	m->calls_off = is_off(trace, WELLKNOWN_SYSCALL_ENTER) || is_off(trace, WELLKNOWN_SYSCALL_EXIT);
-	m->locks_off = is_off(trace, WELLKNOWN_LOCK_CONTEND) || is_off(trace, WELLKNOWN_LOCK_ACQUIRE) ||
-		       is_off(trace, WELLKNOWN_LOCK_RELEASE) || is_off(trace, WELLKNOWN_LOCK_FAIL);
+	static const enum wellknown_kind irqs[] = { WELLKNOWN_IRQ_ENTER, WELLKNOWN_IRQ_EXIT },
+					 calls[] = { WELLKNOWN_SYSCALL_ENTER, WELLKNOWN_SYSCALL_EXIT },
+					 locks[] = { WELLKNOWN_LOCK_CONTEND, WELLKNOWN_LOCK_ACQUIRE,
+						     WELLKNOWN_LOCK_RELEASE, WELLKNOWN_LOCK_FAIL };
+	struct scheduling *scheduling;
+	int error = scheduling_read(&scheduling, r->trace);
+
+	if (!error) {
+		r->mistakes->irqs_off = is_off(r, scheduling, irqs, 2);
+		r->mistakes->calls_off = is_off(r, scheduling, calls, 2);
+		r->mistakes->locks_off = is_off(r, scheduling, locks, 4);
+	}
+	scheduling_free(scheduling);
+	return error;
 }
 
 static int read_all(struct reading *r)
 {
 	const struct ktread_info *info = ktread_info(r->trace);
 	const struct ktread_event *event;
-	int status = 0;
+	int status = note_off(r);
 
+	if (status < 0)
+		return status;
 	r->ticks = (uint64_t)(OVERLAP * (double)(info->frequency ? info->frequency : 1000000000u));
 	r->ticks += 2 * info->clock_largest;
-	note_off(r->mistakes, r->trace);
 	forget_all(r);
 	r->whole = true;
 	for (uint32_t n = 0; n < info->rings; n++)

@@ -27,6 +27,7 @@
 #include "analyze/files.h"
 #include "analyze/flows.h"
 #include "analyze/processes.h"
+#include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -95,6 +96,7 @@ struct ring {
 struct writer {
 	struct chrome *chrome;
 	struct threads *threads;
+	struct scheduling *scheduling;
 	struct spans *spans;
 	struct wellknown_table known;
 	struct flows flows;
@@ -713,6 +715,8 @@ static int write_all(struct writer *writer)
 	uint64_t last = chrome->base;
 	int result, error = processes_read(&writer->processes, chrome->trace, &writer->known);
 
+	if (error >= 0)
+		error = scheduling_read(&writer->scheduling, chrome->trace);
 	if (error < 0)
 		return error;
 	chrome_name(chrome, "process_name", ROW_CPUS, -1, "CPUs");
@@ -720,8 +724,7 @@ static int write_all(struct writer *writer)
 	chrome_name(chrome, "process_name", ROW_INTERRUPTS, -1, "interrupts");
 	chrome_name(chrome, "process_name", ROW_LOCKS, -1, "locks");
 	chrome_name(chrome, "process_name", ROW_WAITS, -1, "waits");
-	if (wellknown_declared(chrome->trace, WELLKNOWN_BLOCK))
-		threads_expect_blocks(writer->threads);
+	threads_learn(writer->threads, writer->scheduling);
 	while ((result = ktread_next(chrome->trace, &event)) > 0 && !chrome->out.error) {
 		error = write_event(writer, event);
 		if (error)
@@ -730,6 +733,8 @@ static int write_all(struct writer *writer)
 	}
 	close_all(writer, last);
 	chrome->report->unpaired = spans_unpaired(writer->spans);
+	chrome->report->states_unknown =
+		scheduling_states_are_empty(writer->scheduling, &chrome->report->announced);
 	return error ? error : result;
 }
 
@@ -757,6 +762,7 @@ int chrome_write_events(struct chrome *chrome)
 	files_destroy(writer->files);
 	spans_destroy(writer->spans);
 	threads_destroy(writer->threads);
+	scheduling_free(writer->scheduling);
 	processes_free(writer->processes);
 	functions_free(&writer->functions);
 	chrome_rows_free(&writer->rows);

@@ -9,6 +9,7 @@
 #ifndef EXPORT_EXPORT_H
 #define EXPORT_EXPORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ktread/ktread.h"
@@ -17,7 +18,9 @@
 struct export_report {
 	uint64_t events;   /* events of the trace that went into the output */
 	uint64_t unpaired; /* ends without a beginning and the reverse, for lack of records */
-	int output_error;  /* errno of a failed write to `fd`, 0 if none */
+	bool states_unknown; /* sched.switch gives state 0 every time, so states of threads may be missing … */
+	bool announced;	     /* … but sched.block says which threads sleep */
+	int output_error;    /* errno of a failed write to `fd`, 0 if none */
 };
 
 struct export_format {

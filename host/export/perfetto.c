@@ -254,11 +254,12 @@ static int open_models(struct perfetto *perfetto)
 	if (!error)
 		error = files_create(&perfetto->files, perfetto->trace);
 	if (!error)
+		error = scheduling_read(&perfetto->scheduling, perfetto->trace);
+	if (!error)
 		error = threads_create(&perfetto->threads, perfetto_thread_changed, perfetto);
 	if (error)
 		return error;
-	if (wellknown_declared(perfetto->trace, WELLKNOWN_BLOCK))
-		threads_expect_blocks(perfetto->threads);
+	threads_learn(perfetto->threads, perfetto->scheduling);
 	sink.context = perfetto;
 	perfetto->tracks.threads = perfetto->threads;
 	perfetto->tracks.processes = perfetto->processes;
@@ -286,6 +287,8 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 	if (!error) {
 		error = export_all(perfetto);
 		report->unpaired = spans_unpaired(perfetto->spans);
+		report->states_unknown =
+			scheduling_states_are_empty(perfetto->scheduling, &report->announced);
 	}
 	report->events = perfetto->events;
 	report->output_error = perfetto_stream_close(&perfetto->stream);
@@ -293,6 +296,7 @@ static int perfetto_write(struct ktread *trace, int fd, struct export_report *re
 		error = KTREAD_E_SYSTEM;
 	spans_destroy(perfetto->spans);
 	threads_destroy(perfetto->threads);
+	scheduling_free(perfetto->scheduling);
 	processes_free(perfetto->processes);
 	files_destroy(perfetto->files);
 	perfetto_tracks_free(&perfetto->tracks);

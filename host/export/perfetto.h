@@ -14,6 +14,7 @@
 #include "analyze/files.h"
 #include "analyze/flows.h"
 #include "analyze/processes.h"
+#include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -42,6 +43,7 @@ struct perfetto {
 	struct perfetto_stream stream;
 	struct perfetto_tracks tracks;
 	struct threads *threads;
+	struct scheduling *scheduling;
 	struct spans *spans;
 	struct wellknown_table known;
 	struct flows flows;

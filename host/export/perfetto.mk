@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Native Perfetto output and the models behind it.
-ANALYZE_SOURCES := $(patsubst %,host/analyze/%.c,wellknown threads spans recorded switched files flows processes)
+ANALYZE_SOURCES := $(patsubst %,host/analyze/%.c,wellknown scheduling threads spans recorded switched files flows processes)
 PERFETTO_SOURCES := host/export/perfetto.c host/export/perfetto_packet.c host/export/perfetto_track.c \
 	host/export/perfetto_sched.c host/export/perfetto_functions.c host/export/perfetto_event.c host/export/perfetto_name.c \
 	host/export/machine.c host/export/protobuf.c

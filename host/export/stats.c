@@ -188,6 +188,15 @@ static void write_row(struct output *out, const struct stats_table *table, struc
 	output_text(out, "\n");
 }
 
+static uint32_t n_of_kind(const struct latencies *latencies, enum latencies_kind kind)
+{
+	uint32_t count = 0;
+
+	for (uint32_t n = 0; n < latencies->rows; n++)
+		count += latencies->row[n].kind == kind;
+	return count;
+}
+
 void stats_table_write_text(struct output *out, const struct stats_table *table)
 {
 	const struct latencies *latencies = table->latencies;
@@ -208,6 +217,13 @@ void stats_table_write_text(struct output *out, const struct stats_table *table)
 	if (latencies->unpaired)
 		output_format(out, "%llu ends without a beginning or the reverse\n",
 			      (unsigned long long)latencies->unpaired);
+	if (latencies->states_unknown && n_of_kind(latencies, LATENCIES_RUN_QUEUE))
+		output_format(out,
+			      "%s: sched.switch gives state 0 every time, so whether a thread that is woken "
+			      "slept is "
+			      "%s\n",
+			      stats_kind_name(LATENCIES_RUN_QUEUE),
+			      latencies->announced ? "taken from sched.block alone" : "not known");
 	if (latencies->left_out)
 		output_format(out, "%llu more, of too many different numbers\n",
 			      (unsigned long long)latencies->left_out);

@@ -120,5 +120,9 @@ void stats_table_write_json(struct output *out, const struct stats_table *table)
 	output_text(out, "]");
 	number(out, "unpaired", table->latencies->unpaired);
 	number(out, "left_out", table->latencies->left_out);
+	if (table->latencies->states_unknown) {
+		output_text(out, ",");
+		string(out, "states", table->latencies->announced ? "announced" : "unknown");
+	}
 	output_text(out, "}\n");
 }

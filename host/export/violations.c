@@ -149,7 +149,7 @@ static void put_rule_text(struct output *out, const struct violations *found, ui
 			      plural(result->violated));
 		put_place(out, found, &result->first);
 		output_format(out, " (%s:%" PRIu32 ")\n", found->path, rule->line);
-	} else if (result->held || !result->undecided) {
+	} else if (result->held || !(result->undecided || result->unknown)) {
 		output_format(out, "%s: holds", rule->name);
 		if (result->held)
 			output_format(out, ", %" PRIu64 " time%s", result->held, plural(result->held));
@@ -159,6 +159,11 @@ static void put_rule_text(struct output *out, const struct violations *found, ui
 		output_format(out, "%s: not decided: %" PRIu64 " time%s because of %s\n", rule->name,
 			      result->undecided, plural(result->undecided),
 			      rule->form == RULE_BROKEN ? "what was broken first on that CPU" : "lost slots");
+	if (result->unknown)
+		output_format(out,
+			      "%s: not decided: %" PRIu64 " time%s because sched.switch gives state 0 every "
+			      "time, and so does not say whether threads sleep\n",
+			      rule->name, result->unknown, plural(result->unknown));
 	if (result->left_out)
 		output_format(out,
 			      "%s: left out: %" PRIu64 " event%s without the fields, or too many at once\n",
@@ -228,7 +233,7 @@ static void put_rule_json(struct output *out, const struct violations *found, ui
 	output_format(out,
 		      ",\"held\":%" PRIu64 ",\"violated\":%" PRIu64 ",\"undecided\":%" PRIu64
 		      ",\"left_out\":%" PRIu64,
-		      result->held, result->violated, result->undecided, result->left_out);
+		      result->held, result->violated, result->undecided + result->unknown, result->left_out);
 	if (result->violated) {
 		output_text(out, ",\"first\":");
 		violations_put_json(out, found, &result->first, true);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scheduling.h"
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
@@ -30,6 +31,7 @@ struct picture {
 	struct window *window;
 	struct window_drawing drawing;
 	struct threads *threads;
+	struct scheduling *scheduling;
 	struct spans *spans;
 	struct wellknown_table known;
 	struct owner *thread; /* by index */
@@ -283,10 +285,11 @@ static int draw_all(struct picture *p)
 		status = spans_create(&p->spans, p->threads, &sink);
 	if (!status)
 		status = spans_heed_switches(p->spans, p->window->trace);
+	if (!status)
+		status = scheduling_read(&p->scheduling, p->window->trace);
 	if (status)
 		return status;
-	if (wellknown_declared(p->window->trace, WELLKNOWN_BLOCK))
-		threads_expect_blocks(p->threads);
+	threads_learn(p->threads, p->scheduling);
 	window_draw_begin(&p->drawing);
 	while ((status = ktread_next(p->window->trace, &event)) > 0 && event->stamp <= p->window->to &&
 	       !p->error)
@@ -340,6 +343,7 @@ int window_write(struct window *window)
 	if (p) {
 		spans_destroy(p->spans);
 		threads_destroy(p->threads);
+		scheduling_free(p->scheduling);
 		free(p->thread);
 	}
 	free(p);

@@ -20,9 +20,14 @@ static void ignore(void *context, const struct threads_change *change)
 
 int live_waits_restart(struct live_waits *waits)
 {
+	int error;
+
 	threads_destroy(waits->threads);
 	memset(waits, 0, sizeof(*waits));
-	return threads_create(&waits->threads, ignore, NULL);
+	error = threads_create(&waits->threads, ignore, NULL);
+	if (!error)
+		threads_learn_on(waits->threads);
+	return error;
 }
 
 struct live_waits *live_waits_open(void)

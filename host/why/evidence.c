@@ -220,6 +220,7 @@ static int read_all(struct why_reader *reader)
 	evidence->halted = was_halted(evidence);
 	measure(evidence);
 	why_survey_cut(evidence);
+	why_survey_stop(evidence);
 	why_pulse_settle(evidence);
 	if (!error)
 		error = why_tell(reader);
@@ -254,6 +255,7 @@ void why_evidence_free(struct why_evidence *evidence)
 {
 	if (!evidence)
 		return;
+	scheduling_free(evidence->scheduling);
 	keyed_free(&evidence->index);
 	free(evidence->order);
 	free(evidence->hold);

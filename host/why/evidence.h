@@ -15,6 +15,7 @@
 #include "analyze/histogram.h"
 #include "analyze/keyed.h"
 #include "analyze/privilege.h"
+#include "analyze/scheduling.h"
 #include "analyze/symbols.h"
 #include "analyze/threads.h"
 #include "ktread/ktread.h"
@@ -306,24 +307,25 @@ struct why_evidence {
 	const struct ktread_info *info;
 	struct symbols *symbols; /* NULL: no file of the kernel is known */
 	uint64_t end;		 /* the newest stamp that is known, of events and of tables */
-	uint64_t alive;	   /* the same, but for the time in which nothing came from the machine any more */
-	uint64_t first;	   /* the oldest event's */
-	uint64_t window;   /* ticks: what "recent" means, at most the last second */
-	char ended[256];   /* how `ktrace run` says that it ended, "" unknown */
-	bool stalled;	   /* it was captured because CPUs had not beaten, or time was up */
+	uint64_t alive; /* the same, but for the time in which nothing came from the machine any more */
+	uint64_t first; /* the oldest event's … */
+	uint64_t newest_event; /* … and the newest one's */
+	uint64_t window;       /* ticks: what "recent" means, at most the last second */
+	char ended[256];       /* how `ktrace run` says that it ended, "" unknown */
+	bool stalled;	       /* it was captured because CPUs had not beaten, or time was up */
 	bool stood_before; /* for how long nothing has come from it is not known, only for how long at least */
 	bool went_on;	   /* until it was captured, as a host has seen */
 	bool halted;	   /* while it was captured, so that the tables show one moment */
 	bool reset;	   /* the machine reset itself */
 	struct why_panic panic;
-	uint32_t missing_hooks; /* KTRX_HOOK_* that the kernel did not call */
-	bool blocks_told;	/* some thread has said that it sleeps */
-	bool exits_told;	/* threads tell of their end before their last switch */
-	bool idling_told;	/* some CPU says that it idles */
-	bool fault_exits;	/* some fault was told to be over */
-	bool switched;		/* some CPU has switched threads */
-	bool times_told;	/* some sleep was told to end at a time: others that are not do not */
-	bool states_told;	/* sched.switch says what becomes of a thread: not always the same */
+	uint32_t missing_hooks;	       /* KTRX_HOOK_* that the kernel did not call */
+	bool blocks_told;	       /* some thread has said that it sleeps */
+	bool exits_told;	       /* threads tell of their end before their last switch */
+	bool idling_told;	       /* some CPU says that it idles */
+	bool fault_exits;	       /* some fault was told to be over */
+	bool switched;		       /* some CPU has switched threads */
+	bool times_told;	       /* some sleep was told to end at a time: others that are not do not */
+	struct scheduling *scheduling; /* which events were recorded when, and what states of switches mean */
 	uint64_t wakes,
 		odd_wakes; /* by events, and those of threads that could run already, as their switches said */
 	bool high;	   /* the kernel runs in the upper half of the address space */

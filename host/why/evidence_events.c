@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/switched.h"
 #include "export/event_name.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
@@ -23,15 +24,6 @@ static bool is_cut(const struct why_reader *reader, const struct ktread_event *e
 	return ring && ring->overwritten > 0;
 }
 
-static void survey_state(struct why_reader *reader, const struct ktread_event *event)
-{
-	const struct wellknown *known = wellknown_of(reader->known, event);
-	uint64_t state;
-
-	if (known->kind == WELLKNOWN_SWITCH && wellknown_number(known, event, WELLKNOWN_STATE, &state))
-		reader->evidence->states_told |= state != WELLKNOWN_STATE_RUNNABLE;
-}
-
 static void survey_event(struct why_reader *reader, const struct ktread_event *event)
 {
 	struct why_evidence *evidence = reader->evidence;
@@ -44,8 +36,9 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 	if (evidence->end == 0 || event->stamp < evidence->first)
 		evidence->first = event->stamp;
 	if (event->stamp > evidence->end)
-		evidence->end = event->stamp;
-	survey_state(reader, event);
+		evidence->end = evidence->newest_event = event->stamp;
+	if (scheduling_event(evidence->scheduling, event) < 0)
+		reader->error = KTREAD_E_MEMORY;
 	if (!cpu)
 		return;
 	if (cpu->last.total++ == 0 || event->stamp < cpu->first_stamp)
@@ -60,16 +53,28 @@ static void survey_event(struct why_reader *reader, const struct ktread_event *e
 		cpu->last_stamp = event->stamp;
 }
 
+/* When events were switched on and off shows in the order of time only. */
+static int survey_scheduling(struct why_evidence *evidence)
+{
+	if (!scheduling_needs_order(evidence->scheduling))
+		return scheduling_end(evidence->scheduling);
+	scheduling_free(evidence->scheduling);
+	return scheduling_read(&evidence->scheduling, evidence->trace);
+}
+
 int why_survey(struct why_reader *reader)
 {
 	struct ktread *trace = reader->evidence->trace;
 	const struct ktread_event *event;
-	int status;
+	int status = scheduling_open(&reader->evidence->scheduling, trace), error;
 
+	if (status < 0)
+		return status;
 	while ((status = ktread_next_by_ring(trace, &event)) > 0 && !reader->error)
 		survey_event(reader, event);
-	if (reader->error)
-		return reader->error;
+	error = reader->error ? reader->error : survey_scheduling(reader->evidence);
+	if (error)
+		return error;
 	return status < 0 ? status : ktread_rewind(trace);
 }
 
@@ -87,6 +92,16 @@ void why_survey_cut(struct why_evidence *evidence)
 			evidence->cpu[ring->cpu].gap = evidence->end;
 		}
 	}
+}
+
+#define STOP_MS 100u /* tables may be that much newer than the last event of a machine that stands */
+
+/* Recording was stopped and the machine went on: what happened since is in the tables alone. */
+void why_survey_stop(struct why_evidence *evidence)
+{
+	if (evidence->info->stopped && evidence->newest_event &&
+	    evidence->alive > evidence->newest_event + why_ms(evidence, STOP_MS))
+		evidence->gap = evidence->alive;
 }
 
 /* ---- Second way ---------------------------------------------------------------------------------- */
@@ -344,10 +359,16 @@ static void note_wake(struct why_reader *reader, const struct ktread_event *even
 	reader->evidence->odd_wakes += thread && thread->state == THREADS_RUNNABLE;
 }
 
+bool why_records(const struct why_reader *reader, enum wellknown_kind kind)
+{
+	return scheduling_covers(reader->evidence->scheduling, kind, reader->stamp, reader->stamp);
+}
+
 static int tell_event(struct why_reader *reader, const struct ktread_event *event)
 {
 	const struct wellknown *known = wellknown_of(reader->known, event);
 	struct why_cpu *cpu = cpu_of(reader->evidence, event);
+	struct switched_change switched;
 	struct why_thread *thread;
 	int error;
 
@@ -375,6 +396,8 @@ static int tell_event(struct why_reader *reader, const struct ktread_event *even
 	if (thread)
 		thread = why_thread_touch(reader, event->thread);
 	why_unseen_event(reader, event);
+	if (known->kind == WELLKNOWN_OTHER && switched_change_of(event, &switched))
+		why_lock_gap(reader);
 	error = tell_meaning(reader, event, known, thread);
 	reader->evidence->fault_exits |= known->kind == WELLKNOWN_FAULT_EXIT;
 	if (cpu)
@@ -431,6 +454,20 @@ static void bound_row(const struct why_evidence *evidence, struct why_thread *th
 		raise(&row->held[n].stamp, thread->created);
 }
 
+/* What has become of it since is not in the trace if the events that would show it were switched off. */
+static void doubt_state(const struct why_evidence *evidence, struct why_thread *thread)
+{
+	const bool asleep = thread->state == THREADS_SLEEPING || thread->state == THREADS_WAITING;
+
+	if (thread->state == THREADS_UNKNOWN || thread->state == THREADS_DEAD)
+		return;
+	if (!scheduling_off(evidence->scheduling, WELLKNOWN_SWITCH, thread->since, evidence->end) &&
+	    !(asleep && scheduling_off(evidence->scheduling, WELLKNOWN_WAKE, thread->since, evidence->end)))
+		return;
+	thread->state = THREADS_UNKNOWN;
+	thread->object = thread->blocked = 0;
+}
+
 /* The state that everything is in when the trace ends. What became of a thread may stand in what is cut off. */
 static void settle(struct why_reader *reader)
 {
@@ -439,6 +476,7 @@ static void settle(struct why_reader *reader)
 	for (uint32_t n = 0; n < evidence->threads; n++) {
 		struct why_thread *thread = &evidence->thread[n];
 
+		doubt_state(evidence, thread);
 		bound_row(evidence, thread);
 		if (thread->state == THREADS_RUNNING)
 			note_ran(evidence, thread, evidence->end);
@@ -459,13 +497,6 @@ static void settle(struct why_reader *reader)
 	}
 }
 
-static bool is_recorded(const struct ktread *trace, const char *group, const char *name)
-{
-	const struct ktread_type *type = ktread_type_find(trace, group, name);
-
-	return type && type->state & KTRX_STATE_RECORD;
-}
-
 int why_tell(struct why_reader *reader)
 {
 	struct ktread *trace = reader->evidence->trace;
@@ -476,13 +507,7 @@ int why_tell(struct why_reader *reader)
 	reader->open = calloc(reader->evidence->cpus + 1, sizeof(*reader->open));
 	if (status || !reader->told || !reader->open)
 		return KTREAD_E_MEMORY;
-	reader->blocks_told = wellknown_recorded(trace, WELLKNOWN_BLOCK);
-	if (reader->blocks_told)
-		threads_expect_blocks(reader->model);
-	if (!reader->evidence->states_told)
-		threads_ignore_states(reader->model);
-	reader->releases_told = is_recorded(trace, "lock", "release");
-	reader->exits_told = is_recorded(trace, "irq", "exit");
+	threads_learn(reader->model, reader->evidence->scheduling);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = tell_event(reader, event);
 	if (reader->evidence->cut) {

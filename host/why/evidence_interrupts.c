@@ -194,7 +194,7 @@ static void enter(struct why_reader *reader, struct why_interrupts *interrupts, 
 		open->nest[open->depth].number = (uint32_t)number;
 		open->nest[open->depth].over = interrupts->over;
 	}
-	if (reader->exits_told)
+	if (why_records(reader, WELLKNOWN_IRQ_EXIT))
 		open->depth++;
 }
 

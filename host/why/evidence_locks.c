@@ -199,7 +199,8 @@ int why_lock_event(struct why_reader *reader, const struct ktread_event *event, 
 	}
 	/* Where it is not told when a lock is given up, it is not known who has it. */
 	if (known->kind == WELLKNOWN_LOCK_ACQUIRE)
-		return reader->releases_told ? take(reader, event, known, lock, thread) : 0;
+		return why_records(reader, WELLKNOWN_LOCK_RELEASE) ? take(reader, event, known, lock, thread)
+								   : 0;
 	if (known->kind == WELLKNOWN_LOCK_RELEASE) {
 		drop(reader, lock);
 	} else if (thread) {
@@ -221,15 +222,22 @@ int why_lock_settle(struct why_reader *reader)
 {
 	struct why_evidence *evidence = reader->evidence;
 
-	for (uint32_t n = 0; n < evidence->threads; n++)
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		struct why_thread *thread = &evidence->thread[n];
+
 		why_thread_void_old(reader, n);
+		if (thread->contends && scheduling_off(evidence->scheduling, WELLKNOWN_LOCK_ACQUIRE,
+						       thread->contends_since, evidence->end))
+			thread->contends = 0;
+	}
 	evidence->hold = calloc(reader->holds.count + 1, sizeof(*evidence->hold));
 	if (!evidence->hold)
 		return KTREAD_E_MEMORY;
 	for (uint32_t n = 0; n < reader->holds.places; n++) {
 		const struct keyed_entry *entry = &reader->holds.entry[n];
 
-		if (entry->used)
+		if (entry->used && scheduling_covers(evidence->scheduling, WELLKNOWN_LOCK_RELEASE,
+						     entry->stamp, evidence->end))
 			evidence->hold[evidence->holds++] = (struct why_hold){ .lock = entry->key[0],
 									       .stamp = entry->stamp,
 									       .pc = entry->count,

@@ -68,9 +68,6 @@ struct why_reader {
 	uint64_t stamp;			      /* … and as it is */
 	uint64_t gaps;			      /* seen so far … */
 	uint64_t gap_stamp;		      /* … the newest of them */
-	bool releases_told;		      /* of locks */
-	bool blocks_told;		      /* threads announce what they sleep on, or may do so */
-	bool exits_told;		      /* of interrupts */
 	struct keyed holds;		      /* by lock: `count` is the place */
 	struct keyed orders;		      /* by both locks: `count` is the index into evidence->order */
 	struct why_slept slept[WHY_SLEPT];    /* the newest waits for a time that ended … */
@@ -103,6 +100,8 @@ int why_object_touch(struct why_evidence *evidence, uint64_t address, const char
 
 /* First way through the trace: how far it reaches, how much there is of each CPU and thread, what is missing. */
 int why_survey(struct why_reader *reader);
+/* That recording was stopped before the end, once evidence->end is known. */
+void why_survey_stop(struct why_evidence *evidence);
 /* Rings whose ends the file lacks, once evidence->end is known. */
 void why_survey_cut(struct why_evidence *evidence);
 /* Second way: what happened. */
@@ -119,6 +118,9 @@ void why_lock_failed(struct why_thread *thread, const struct ktread_event *event
 void why_lock_had(struct why_thread *thread, const struct ktread_event *event, const struct wellknown *known);
 void why_panicked(struct why_evidence *evidence, const struct ktread_event *event,
 		  const struct wellknown *known);
+
+/* Whether events of this kind are recorded at the time of the event at hand. */
+bool why_records(const struct why_reader *reader, enum wellknown_kind kind);
 
 /* Any event of a CPU, and the loss of some. */
 void why_interrupt_event(struct why_reader *reader, struct why_cpu *cpu, const struct ktread_event *event,

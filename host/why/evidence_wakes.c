@@ -292,7 +292,7 @@ static void on_wake(struct why_reader *reader, const struct ktread_event *event,
 	if (!thread)
 		return;
 	thread->woken = event->stamp;
-	if (!thread->blocked && reader->blocks_told)
+	if (!thread->blocked && why_records(reader, WELLKNOWN_BLOCK))
 		return;
 	queue = touch_sleep(reader, thread->blocked ? thread->blocked_on : 0, id);
 	if (queue) {

@@ -23,13 +23,17 @@ static bool is_worker(const struct why_thread *thread)
 	       (thread->has_holder && (row->wakes || row->priority || row->wait_stamp));
 }
 
-/* Do the states that switches give, or announcements of sleep and end in their place, mean what they say? */
-static bool events_mean_it(const struct why_evidence *evidence)
+/*
+ * Do the states that switches give, or announcements of sleep and end in their place, mean what they say? `since`: the switch
+ * away from the thread, or what it did before that.
+ */
+static bool events_mean_it(const struct why_evidence *evidence, uint64_t since)
 {
 	if (evidence->odd_wakes >= ODD_WAKES && evidence->odd_wakes > evidence->wakes / ODD_PART)
 		return false;
-	return evidence->states_told || (wellknown_recorded(evidence->trace, WELLKNOWN_BLOCK) &&
-					 wellknown_recorded(evidence->trace, WELLKNOWN_EXIT));
+	return scheduling_states(evidence->scheduling) ||
+	       (scheduling_covers(evidence->scheduling, WELLKNOWN_BLOCK, since, since) &&
+		scheduling_covers(evidence->scheduling, WELLKNOWN_EXIT, since, since));
 }
 
 /* Do the events show how it became runnable, and nothing that came of it since? */
@@ -37,7 +41,9 @@ static bool events_prove(const struct why_evidence *evidence, const struct why_t
 {
 	if (thread->state != THREADS_RUNNABLE || !why_is_whole_since(evidence, thread->since))
 		return false;
-	return thread->woken >= thread->since || events_mean_it(evidence);
+	if (!scheduling_covers(evidence->scheduling, WELLKNOWN_SWITCH, thread->since, evidence->end))
+		return false;
+	return thread->woken >= thread->since || events_mean_it(evidence, thread->since);
 }
 
 /*

@@ -26,6 +26,9 @@ golden some-hostile ktrace check --rules some.rules hostile.ktrx
 echo 'any: never User.*' >"$tmp/any.rules"
 golden any-hostile ktrace check --all --rules any.rules hostile.ktrx
 golden default ktrace check --json v2.ktrx
+echo 'awake: never sched.wake while thread is runnable' >"$tmp/awake.rules"
+golden stateless ktrace check --rules awake.rules stateless.ktrx
+golden stateless-json ktrace check --json --rules awake.rules stateless.ktrx
 golden v1 ktrace check --json --rules some.rules v1.bin
 
 echo 'a: never sched.swtich' >"$tmp/event.rules"

@@ -49,6 +49,9 @@ golden lowclock-window ktrace show --svg - lowclock.bin
 golden apart-window timeout 20 ktrace show --svg - apart.bin
 golden v2-stats ktrace stats v2.ktrx
 golden v2-stats-json ktrace stats --json v2.ktrx
+golden stateless-stats ktrace stats stateless.ktrx
+golden stateless-stats-json ktrace stats --json stateless.ktrx
+golden stateless-export ktrace export --format json -o - stateless.ktrx
 golden v2-stats-pairs ktrace stats --begin syscall.enter --end syscall.exit --by nr,thread v2.ktrx
 golden v2-stats-pairs-json ktrace stats --begin sched.wake --end sched.switch --by thread=next --json v2.ktrx
 golden v2-stats-svg ktrace stats --begin syscall --end syscall --svg - v2.ktrx

@@ -7,6 +7,7 @@
  *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed,
  *	              and records that the boot ring refused
  *	typed.ktrx  system calls whose types the trace tells, errors that it names, files with their paths, a loss
+ *	stateless.ktrx  switches whose state is 0 every time, although threads sleep and are woken
  *	pairs.ktrx  4000 system calls of two threads that move from CPU to CPU, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
  *	apart.bin  version 1, two records as far apart as stamps can be of a slow clock
@@ -316,6 +317,30 @@ static void make_typed(const char *directory)
 	writer_close(&writer);
 }
 
+/* Thread 12 sleeps and is woken, thread 13 is preempted: the hook passes the same state for both. */
+static void make_stateless(const char *directory)
+{
+	struct writer writer;
+	struct bytes dump = { NULL, 0 };
+
+	writer_open(&writer, 3, 7);
+	describe(&writer, "note");
+	writer_thread(&writer, 0, "idle");
+	writer_thread(&writer, 12, "worker");
+	writer_thread(&writer, 13, "shell");
+	for (uint64_t us = 100; us < 1000; us += 100) {
+		change(&writer, 0, us, 0, 12, 0);
+		change(&writer, 0, us + 10, 12, 13, 0);
+		number(&writer, 1, us + 40, WAKE, 0, 12);
+		change(&writer, 0, us + 50, 13, 12, 0);
+		change(&writer, 0, us + 60, 12, 0, 0);
+	}
+	writer_dump(&writer, &dump);
+	save(directory, "stateless.ktrx", &dump);
+	bytes_free(&dump);
+	writer_close(&writer);
+}
+
 static void make_pairs(const char *directory)
 {
 	struct writer writer;
@@ -376,6 +401,7 @@ int main(int argc, char **argv)
 		"\033]0;owned\007 \"quoted\" \\ \xc3\xa9 \xc3", 3);
 	make_typed(argv[1]);
 	make_pairs(argv[1]);
+	make_stateless(argv[1]);
 	make_beats(argv[1]);
 	return EXIT_SUCCESS;
 }

@@ -21,7 +21,7 @@ UNIT_LDLIBS_analyze_displacement := -ldl
 
 UNIT_TESTS += analyze_rules
 UNIT_SRCS_analyze_rules := test/unit/analyze_rules.c test/unit/script.c host/ktread/value.c host/ktread/message.c \
-	$(patsubst %,host/analyze/%.c,check gaps switched keyed near pattern rule_words rules_bind rules_parse threads wellknown)
+	$(patsubst %,host/analyze/%.c,check gaps scheduling switched keyed near pattern rule_words rules_bind rules_parse threads wellknown)
 UNIT_CFLAGS_analyze_rules := -Ihost
 
 UNIT_TESTS += analyze_note

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/scheduling.h"
 #include "analyze/threads.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
@@ -17,10 +18,11 @@
 
 #define V(value) ((uint64_t)(value))
 
-enum { SWITCH = 1, BLOCK, WAKE, EXIT, OTHER, SWITCH_STATE, CREATE, V1_SWITCH, V1_SLEEP, V1_WAKE };
+enum { SWITCH = 1, BLOCK, WAKE, EXIT, OTHER, SWITCH_STATE, CREATE, V1_SWITCH, V1_SLEEP, V1_WAKE, SWITCHED };
 
 static struct wellknown_table *table;
 static struct threads *threads;
+static struct scheduling *scheduling;
 static char *told;
 static size_t told_size;
 static FILE *telling;
@@ -60,6 +62,7 @@ static int begin(void **state)
 	script_type(CREATE, "sched", "create", "u32 thread");
 	script_type(V1_SWITCH, "sched", "CTX_SWITCH", "u32 from_pid,u32 to_pid");
 	script_type(V1_SLEEP, "sched", "WAITQ_SLEEP", "u32 waitq");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
 	script_type(V1_WAKE, "sched", "WAITQ_WAKE", "u32 waitq,u32 woken");
 	fed = 0;
 	table = calloc(1, sizeof(*table));
@@ -71,6 +74,8 @@ static int end(void **state)
 {
 	(void)state;
 	threads_destroy(threads);
+	scheduling_free(scheduling);
+	scheduling = NULL;
 	fclose(telling);
 	free(told);
 	free(table);
@@ -93,6 +98,14 @@ static void expect(const char *lines)
 	feed();
 	fflush(telling);
 	assert_string_equal(told, lines);
+}
+
+/* The model knows from the start what the script as a whole tells. */
+static void learn(void)
+{
+	script_sort();
+	assert_int_equal(scheduling_read(&scheduling, script_trace()), 0);
+	threads_learn(threads, scheduling);
 }
 
 static void sleep_wake_run(void **state)
@@ -153,10 +166,114 @@ static void preemption(void **state)
 	(void)state;
 	assert_true(wellknown_declared(script_trace(), WELLKNOWN_BLOCK));
 	assert_false(wellknown_declared(script_trace(), WELLKNOWN_IRQ_ENTER));
-	threads_expect_blocks(threads);
 	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	learn();
 	expect("10 cpu0 1 runnable\n"
 	       "10 cpu0 2 runs\n");
+}
+
+/* The hook passes 0 for every thread, and nothing else tells what becomes of them. */
+static void a_state_that_is_always_zero_says_nothing(void **state)
+{
+	bool announced;
+
+	(void)state;
+	script_switch_off(BLOCK);
+	script_switch_off(V1_SLEEP);
+	script_event(SWITCH_STATE, 10, 0, 1, V(0), V(1), V(2));
+	script_event(WAKE, 20, 0, 2, V(1));
+	script_event(SWITCH_STATE, 30, 0, 2, V(0), V(2), V(1));
+	learn();
+	assert_true(scheduling_states_are_empty(scheduling, &announced));
+	assert_false(announced);
+	expect("10 cpu0 2 runs\n"
+	       "20 cpu0 1 runnable by 2\n"
+	       "30 cpu0 2 unknown followed\n"
+	       "30 cpu0 1 runs\n");
+}
+
+/* Announcements tell it instead, even those whose own state is 0. */
+static void announcements_stand_in_for_empty_states(void **state)
+{
+	bool announced;
+
+	(void)state;
+	script_event(BLOCK, 5, 0, 1, V(0));
+	script_event(SWITCH_STATE, 10, 0, 1, V(0), V(1), V(2));
+	script_event(SWITCH_STATE, 20, 0, 2, V(0), V(2), V(3));
+	learn();
+	assert_true(scheduling_states_are_empty(scheduling, &announced));
+	assert_true(announced);
+	expect("5 cpu0 1 runs\n"
+	       "10 cpu0 1 sleeps\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 runnable\n20 cpu0 3 runs\n");
+}
+
+/* Only while they are recorded. */
+static void announcements_that_were_switched_off_say_nothing(void **state)
+{
+	(void)state;
+	script_event(SWITCHED, 5, 0, 1, V(BLOCK), V(BLOCK), V(0));
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCHED, 15, 0, 2, V(BLOCK), V(BLOCK), V(1));
+	script_event(SWITCH, 20, 0, 2, V(2), V(3));
+	script_event(SWITCH, 30, 0, 3, V(3), V(4));
+	learn();
+	expect("5 cpu0 1 runs\n"
+	       "10 cpu0 1 unknown followed\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 unknown followed\n20 cpu0 3 runs\n"
+	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
+}
+
+/* sched.exit alone does not show that threads announce their sleep. */
+static void an_exit_is_no_promise_of_announcements(void **state)
+{
+	(void)state;
+	script_switch_off(BLOCK);
+	script_switch_off(V1_SLEEP);
+	script_event(EXIT, 5, 0, 1);
+	script_event(SWITCH, 10, 0, 1, V(1), V(2));
+	script_event(SWITCH, 20, 0, 2, V(2), V(3));
+	learn();
+	expect("5 cpu0 1 runs\n"
+	       "10 cpu0 1 dead\n10 cpu0 2 runs\n"
+	       "20 cpu0 2 unknown followed\n20 cpu0 3 runs\n");
+}
+
+/* What was recorded until all recording was stopped, or until the event was switched off, was recorded. */
+static void what_was_recorded_at_some_time(void **state)
+{
+	(void)state;
+	script_switch_off(EXIT);
+	script_event(SWITCHED, 10, 0, 1, V(WAKE), V(WAKE), V(0));
+	script_switch_off(WAKE);
+	script_event(CREATE, 10, 0, 1, V(2));
+	script_switch_off(CREATE);
+	script_stop();
+	learn();
+	assert_true(scheduling_recorded(scheduling, WELLKNOWN_BLOCK));
+	assert_true(scheduling_covers(scheduling, WELLKNOWN_BLOCK, 0, 100));
+	assert_true(scheduling_recorded(scheduling, WELLKNOWN_WAKE));
+	assert_true(scheduling_covers(scheduling, WELLKNOWN_WAKE, 0, 10));
+	assert_true(scheduling_off(scheduling, WELLKNOWN_WAKE, 0, 11));
+	assert_true(scheduling_recorded(scheduling, WELLKNOWN_CREATE));
+	assert_false(scheduling_recorded(scheduling, WELLKNOWN_EXIT));
+	assert_true(scheduling_off(scheduling, WELLKNOWN_EXIT, 0, 1));
+	assert_false(scheduling_recorded(scheduling, WELLKNOWN_IRQ_EXIT)); /* not declared */
+	assert_false(scheduling_off(scheduling, WELLKNOWN_IRQ_EXIT, 0, 1));
+}
+
+/* While a trace still comes in, states count from the first one on that is not 0. */
+static void states_are_learned_on_the_way(void **state)
+{
+	(void)state;
+	threads_learn_on(threads);
+	script_event(SWITCH_STATE, 10, 0, 1, V(0), V(1), V(2));
+	script_event(SWITCH_STATE, 20, 0, 2, V(2), V(2), V(3));
+	script_event(SWITCH_STATE, 30, 0, 3, V(0), V(3), V(4));
+	expect("10 cpu0 2 runs\n"
+	       "20 cpu0 2 waits\n20 cpu0 3 runs\n"
+	       "30 cpu0 3 runnable\n30 cpu0 4 runs\n");
 }
 
 /* A kernel that tells of nothing: the thread of each event runs. */
@@ -324,6 +441,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(state_field_is_believed, begin, end),
 		cmocka_unit_test_setup_teardown(bare_switches, begin, end),
 		cmocka_unit_test_setup_teardown(preemption, begin, end),
+		cmocka_unit_test_setup_teardown(a_state_that_is_always_zero_says_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(announcements_stand_in_for_empty_states, begin, end),
+		cmocka_unit_test_setup_teardown(announcements_that_were_switched_off_say_nothing, begin, end),
+		cmocka_unit_test_setup_teardown(an_exit_is_no_promise_of_announcements, begin, end),
+		cmocka_unit_test_setup_teardown(what_was_recorded_at_some_time, begin, end),
+		cmocka_unit_test_setup_teardown(states_are_learned_on_the_way, begin, end),
 		cmocka_unit_test_setup_teardown(no_switches, begin, end),
 		cmocka_unit_test_setup_teardown(switches_rule, begin, end),
 		cmocka_unit_test_setup_teardown(missed_switches_stay_legal, begin, end),

@@ -224,6 +224,15 @@ uint64_t ktread_first_stamp(struct ktread *trace)
 	return trace->events ? trace->event[0].stamp : 0;
 }
 
+void script_stop(void)
+{
+	script->info.stopped = 1;
+	for (unsigned n = 0; n < script->types; n++) {
+		script->type[n].wanted = script->type[n].state;
+		script->type[n].state = KTRX_STATE_OFF;
+	}
+}
+
 void script_switch_off(uint16_t id)
 {
 	for (unsigned n = 0; n < script->types; n++)

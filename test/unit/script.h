@@ -31,6 +31,9 @@ struct ktrx_holder *script_holder(uint32_t id);
 /* Declares an event. `fields` like "u32 prev, u64 ran ns, string name": type, name and perhaps unit. */
 void script_type(uint16_t id, const char *group, const char *name, const char *fields);
 
+/* All recording was stopped before the trace was taken: events are as they were wanted. */
+void script_stop(void);
+
 /* The event is off when the trace is taken. */
 void script_switch_off(uint16_t id);
 

@@ -7,7 +7,7 @@ UNIT_CFLAGS_analyze_histogram := -Ihost
 
 UNIT_TESTS += analyze_pairs
 UNIT_SRCS_analyze_pairs := test/unit/analyze_pairs.c test/unit/script.c host/ktread/value.c host/ktread/message.c \
-	$(patsubst %,host/analyze/%.c,gaps histogram keyed pairs switched threads wellknown)
+	$(patsubst %,host/analyze/%.c,gaps histogram keyed pairs scheduling switched threads wellknown)
 UNIT_CFLAGS_analyze_pairs := -Ihost
 
 UNIT_TESTS += export_distribution

@@ -21,7 +21,7 @@
 #define LAST   (8000 * MS)
 #define SINCE  (2000 * MS)
 
-enum { OTHER = 1, SWITCH, BLOCK, WAKE, EXIT, CREATE, IRQ };
+enum { OTHER = 1, SWITCH, BLOCK, WAKE, EXIT, CREATE, IRQ, SWITCHED };
 
 static struct ktrx_holder *worker, *client;
 
@@ -291,6 +291,63 @@ static void announcements_stand_in_for_states(void **state)
 	starves(WHY_LIKELY);
 }
 
+static void announce(void)
+{
+	forget_rows();
+	script_type(BLOCK, "sched", "block", "u64 queue");
+	script_type(EXIT, "sched", "exit", "");
+	script_type(SWITCHED, "ktrace", "switched", "u16 first,u16 last,u8 state");
+	script_event(SWITCH, MS, 0, CLIENT, V(CLIENT), V(WORKER), V(0));
+	script_event(WAKE, MS / 2, 0, CLIENT, V(WORKER));
+	switch_away(0);
+}
+
+/* A panic stops all recording, which makes the events that were recorded until then no less believable. */
+static void announcements_count_although_recording_was_stopped(void **state)
+{
+	(void)state;
+	announce();
+	script_stop();
+	starves(WHY_LIKELY);
+	next();
+	announce();
+	script_event(SWITCHED, LAST, 0, CLIENT, V(BLOCK), V(EXIT), V(0)); /* at the end */
+	starves(WHY_LIKELY);
+}
+
+/* Nothing announced its sleep while that event was off. */
+static void announcements_that_were_switched_off_prove_nothing(void **state)
+{
+	(void)state;
+	announce();
+	script_event(SWITCHED, SINCE - MS, 0, CLIENT, V(BLOCK), V(BLOCK), V(0));
+	script_event(SWITCHED, SINCE + MS, 0, CLIENT, V(BLOCK), V(BLOCK), V(1));
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+	next();
+	announce();
+	script_switch_off(EXIT); /* it was off all the time */
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
+/* It may have run since, or gone to sleep, while switches were not recorded. */
+static void switches_that_were_switched_off_may_have_been(void **state)
+{
+	(void)state;
+	announce();
+	script_event(SWITCHED, SINCE + MS, 0, CLIENT, V(SWITCH), V(SWITCH), V(0));
+	nothing_is_said();
+}
+
+/* Recording ended long before the machine did: its heart has beaten since, and what it did is not in the events. */
+static void a_stop_hides_what_came_later(void **state)
+{
+	(void)state;
+	announce();
+	script_stop();
+	script_cpu(1)->heartbeat_stamp = script_cpu(1)->now = LAST + 500 * MS;
+	assert_int_equal(why_count(WHY_STARVATION), 0);
+}
+
 /* States of a kernel's own: 0 is what its sleepers get, as their wakeups show. */
 static void wakeups_of_runnable_threads_make_states_doubtful(void **state)
 {
@@ -413,6 +470,10 @@ int main(void)
 		TEST(states_that_mean_something_are_believed),
 		TEST(a_state_that_is_always_the_same_says_nothing),
 		TEST(announcements_stand_in_for_states),
+		TEST(announcements_count_although_recording_was_stopped),
+		TEST(announcements_that_were_switched_off_prove_nothing),
+		TEST(switches_that_were_switched_off_may_have_been),
+		TEST(a_stop_hides_what_came_later),
 		TEST(wakeups_of_runnable_threads_make_states_doubtful),
 		TEST(a_state_of_the_kernels_own_is_unknown),
 		TEST(a_cpu_that_idles_would_have_taken_it),

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/scheduling.h"
+
+#include <stdlib.h>
+
+#include "analyze/switched.h"
+#include "ktrx/slot.h"
+
+struct known_event {
+	uint16_t id;
+	uint8_t kind; /* enum wellknown_kind */
+};
+
+struct scheduling {
+	struct switched *switched;
+	struct wellknown_table *known;
+	struct known_event *event; /* those whose kind has a meaning */
+	uint32_t events;
+	bool changes; /* some event was switched on or off */
+	bool has_state, states;
+	bool recorded[WELLKNOWN_COUNTER + 1]; /* by kind, at some time */
+};
+
+int scheduling_open(struct scheduling **result, const struct ktread *trace)
+{
+	struct scheduling *s = calloc(1, sizeof(*s));
+
+	*result = s;
+	if (!s)
+		return KTREAD_E_MEMORY;
+	s->known = calloc(1, sizeof(*s->known));
+	s->event = calloc(KTRX_EVENT_MAX + 1, sizeof(*s->event));
+	if (!s->known || !s->event)
+		return KTREAD_E_MEMORY;
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+		const uint8_t kind = type ? wellknown_bind(s->known, type)->kind : WELLKNOWN_OTHER;
+
+		if (kind != WELLKNOWN_OTHER)
+			s->event[s->events++] = (struct known_event){ (uint16_t)id, kind };
+	}
+	return switched_open(&s->switched, trace);
+}
+
+void scheduling_free(struct scheduling *s)
+{
+	if (!s)
+		return;
+	switched_close(s->switched);
+	free(s->known);
+	free(s->event);
+	free(s);
+}
+
+int scheduling_event(struct scheduling *s, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(s->known, event);
+	struct switched_change change;
+	uint64_t state;
+
+	if (known->kind == WELLKNOWN_SWITCH && wellknown_number(known, event, WELLKNOWN_STATE, &state)) {
+		s->has_state = true;
+		s->states |= state != WELLKNOWN_STATE_RUNNABLE;
+	}
+	if (known->kind == WELLKNOWN_OTHER && switched_change_of(event, &change))
+		s->changes = true;
+	return switched_event(s->switched, event);
+}
+
+int scheduling_end(struct scheduling *s)
+{
+	int error = switched_end(s->switched);
+
+	for (uint32_t n = 0; n < s->events; n++)
+		s->recorded[s->event[n].kind] |= switched_was_on(s->switched, s->event[n].id);
+	free(s->known);
+	s->known = NULL;
+	return error;
+}
+
+bool scheduling_needs_order(const struct scheduling *s)
+{
+	return s->changes;
+}
+
+static int read_unfiltered(struct scheduling *s, struct ktread *trace)
+{
+	const struct ktread_event *event;
+	int status = ktread_rewind(trace), error = 0;
+
+	while (!error && status >= 0 && (status = ktread_next(trace, &event)) > 0)
+		error = scheduling_event(s, event);
+	if (!error)
+		error = scheduling_end(s);
+	return error ? error : status;
+}
+
+int scheduling_read(struct scheduling **result, struct ktread *trace)
+{
+	int again, error = scheduling_open(result, trace);
+
+	if (error)
+		return error;
+	ktread_apply_filter(trace, 0);
+	error = read_unfiltered(*result, trace);
+	ktread_apply_filter(trace, 1);
+	again = ktread_rewind(trace);
+	return error ? error : again;
+}
+
+bool scheduling_states(const struct scheduling *s)
+{
+	return s->states;
+}
+
+bool scheduling_states_are_empty(const struct scheduling *s, bool *announced)
+{
+	*announced = s->recorded[WELLKNOWN_BLOCK];
+	return s->has_state && !s->states;
+}
+
+bool scheduling_recorded(const struct scheduling *s, enum wellknown_kind kind)
+{
+	return s->recorded[kind];
+}
+
+bool scheduling_covers(const struct scheduling *s, enum wellknown_kind kind, uint64_t from, uint64_t to)
+{
+	if (!s->recorded[kind])
+		return false;
+	for (uint32_t n = 0; n < s->events; n++)
+		if (s->event[n].kind == kind && switched_event_off(s->switched, s->event[n].id, from, to))
+			return false;
+	return true;
+}
+
+bool scheduling_off(const struct scheduling *s, enum wellknown_kind kind, uint64_t from, uint64_t to)
+{
+	bool declared = false;
+
+	for (uint32_t n = 0; n < s->events && !declared; n++)
+		declared = s->event[n].kind == kind;
+	return declared && !scheduling_covers(s, kind, from, to);
+}
+
+bool scheduling_switched(const struct scheduling *s, const uint8_t *events, uint64_t from, uint64_t to)
+{
+	return switched_between(s->switched, events, from, to);
+}
