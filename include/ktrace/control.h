@@ -80,7 +80,7 @@ struct ktrace_config {
 	 * its image or in lent memory, readable for ever; NULL = unknown.
 	 */
 	const char *syscalls;
-	uint32_t clocks; /* enum ktrace_clocks of ktrace/clock.h: 0, or 1096 bytes a CPU */
+	uint32_t clocks; /* enum ktrace_clocks of ktrace/clock.h: 0, or 1224 bytes a CPU */
 	/*
 	 * Has that CPU call ktrace_clock_serve() soon, in an interrupt; must not wait. Called with interrupts off.
 	 * NULL: its tick has to do.

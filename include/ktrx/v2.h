@@ -434,7 +434,7 @@ struct ktrx_clock_sample {
  */
 struct ktrx_clock {
 	uint64_t measured; /* measurements that succeeded … */
-	uint64_t failed;   /* … and those that CPU 0 did not answer in time */
+	uint64_t failed;   /* … and those that brought nothing new, as CPU 0 did not answer in time */
 	uint64_t due;	   /* the writer's: when the next one is to be */
 	uint32_t samples;
 	uint32_t spacing; /* measurements between two samples */

@@ -4,28 +4,32 @@
  * answers with its stamp and the same number in `pong`. Numbers never come again, so an answer that is late by a
  * whole measurement is not taken for another one's.
  *
- * Nothing here waits without bound. Who asks gives the cell back in every case; only a CPU that is stopped for
- * good in between keeps it, and then nothing is measured any more.
+ * Round trips need both CPUs at the same time, which a busy host seldom gives to a guest. So both sides leave their stamps for
+ * each other, in exchanges and ticks, and each bounds the offset from one side (clock_bounds.h).
+ *
+ * Nothing here waits without bound. The CPU that asks gives the cell back in every case; only a CPU that is stopped for
+ * good in between keeps it. Then there are no more round trips.
  */
 #include "clock.h"
 
 #include "ktrace/clock.h"
 #include "ktrace/settings.h"
 
-#define KTRACE_ROUNDS	    16u
-#define KTRACE_ROUNDS_LEAST 3u /* the first one waits for CPU 0 to come, and says little */
-#define KTRACE_ROUND_BITS   8
-#define KTRACE_ROUND_END    0xffu /* behind the last round: CPU 0 may go */
+#define KTRACE_ROUNDS	  16u
+#define KTRACE_ROUND_BITS 8
+#define KTRACE_ROUND_END  0xffu /* after the last round: CPU 0 may leave */
 
 /* Polls, a few nanoseconds each: until CPU 0 is there, and from then on. */
-#define KTRACE_PATIENCE_FIRST 200000u
-#define KTRACE_PATIENCE_NEXT  20000u
-
-#define KTRACE_DRIFT 10000u /* ticks in which clocks drift apart by one, at most: 100 ppm */
+#define KTRACE_PATIENCE_FIRST 160000u
+#define KTRACE_PATIENCE_NEXT  16000u
+#define KTRACE_SHOW_POLLS     256u /* from one stamp that is left for the other CPU to the next */
 
 #define KTRACE_BEATS_APART 10u /* where the frequency is unknown */
 #define KTRACE_A_SECOND	   10u /* measurements */
 #define KTRACE_RETRY	   10u /* a failed one is repeated after this part of the interval */
+#define KTRACE_ONCE_MOST   64u /* tries, if none has a round trip */
+#define KTRACE_ROUNDING	   2u  /* ticks */
+#define KTRACE_LOOKS	   16u /* CPUs at which CPU 0 looks in a tick */
 
 /* Who asks and who answers write lines of their own. */
 static KTRACE_IN_DATA struct {
@@ -34,6 +38,7 @@ static KTRACE_IN_DATA struct {
 	uint64_t pong __attribute__((__aligned__(64)));
 	uint64_t pong_stamp; /* valid for the number in `pong` */
 	uint32_t serving;    /* CPU 0 alone: in an interrupt of its own answer it does nothing */
+	uint32_t look;	     /* CPU 0 alone: the CPU at which it looks next */
 } cell = { 0 };
 
 static KTRACE_IN_DATA struct ktrace_clock_rows rows = { 0 };
@@ -50,20 +55,15 @@ void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(ui
 	ask = request;
 }
 
-/* The clock, not read before what stands in front of it nor after what stands behind. */
-static uint64_t clock_between(void)
-{
-	uint64_t stamp;
-
-	ktrace_arch_clock_fence();
-	stamp = ktrace_arch_clock();
-	ktrace_arch_clock_fence();
-	return stamp;
-}
-
 /* ---- CPU 0's side ------------------------------------------------------------------------------- */
 
-static void answer(void)
+static void look_at(uint32_t cpu)
+{
+	if (cpu < ktrace_state.cpus)
+		ktrace_clock_look_from_first(&rows.line[cpu], &ktrace_state.cpu[cpu]);
+}
+
+static void answer(uint32_t asker)
 {
 	uint64_t answered = cell.pong;
 	uint32_t answers = 0, polls = 0;
@@ -71,92 +71,103 @@ static void answer(void)
 	while (polls++ < KTRACE_PATIENCE_NEXT && answers < 2 * KTRACE_ROUNDS) {
 		uint64_t ping = __atomic_load_n(&cell.ping, __ATOMIC_ACQUIRE);
 
+		if (polls % KTRACE_SHOW_POLLS == 1) {
+			look_at(asker);
+			ktrace_clock_show(&rows.line[0]);
+		}
 		if (ping == answered)
 			continue;
 		if ((ping & ((1u << KTRACE_ROUND_BITS) - 1)) == KTRACE_ROUND_END)
 			return;
-		*(volatile uint64_t *)&cell.pong_stamp = clock_between();
+		*(volatile uint64_t *)&cell.pong_stamp = ktrace_clock_between();
 		ktrace_arch_publish(&cell.pong, ping);
 		answered = ping;
 		answers++;
-		polls = 0;
+		polls = 1;
 	}
 }
 
 void ktrace_clock_serve(void)
 {
-	if (__atomic_load_n(&cell.owner, __ATOMIC_RELAXED) == 0 ||
-	    KTRX_WORD_RING(ktrace_arch_reserve_read()) != 1 || cell.serving)
+	uint64_t owner = __atomic_load_n(&cell.owner, __ATOMIC_RELAXED);
+
+	if (owner == 0 || KTRX_WORD_RING(ktrace_arch_reserve_read()) != 1 || cell.serving)
 		return;
 	*(volatile uint32_t *)&cell.serving = 1;
-	answer();
+	answer((uint32_t)owner - 1);
 	*(volatile uint32_t *)&cell.serving = 0;
+}
+
+/* From its heartbeat, which left its stamp already. */
+static void look_around(void)
+{
+	uint32_t looks = ktrace_state.cpus < KTRACE_LOOKS ? ktrace_state.cpus : KTRACE_LOOKS;
+
+	while (looks--) {
+		uint32_t cpu = cell.look < ktrace_state.cpus ? cell.look : 0;
+
+		*(volatile uint32_t *)&cell.look = cpu + 1;
+		if (*(volatile uint8_t *)&rows.line[cpu].wanted)
+			look_at(cpu);
+	}
 }
 
 /* ---- The side of the CPU that asks --------------------------------------------------------------- */
 
-static int await(uint64_t number, uint32_t patience)
+static void look_at_first(uint32_t cpu)
 {
-	while (patience--)
+	ktrace_clock_look(&rows.line[cpu], &rows.line[0], &ktrace_state.cpu[0]);
+}
+
+static int await(uint32_t cpu, uint64_t number, uint32_t patience)
+{
+	while (patience--) {
 		if (__atomic_load_n(&cell.pong, __ATOMIC_ACQUIRE) == number)
 			return 1;
+		if (patience % KTRACE_SHOW_POLLS != 0)
+			continue;
+		look_at_first(cpu);
+		ktrace_clock_show(&rows.line[cpu]);
+	}
 	return 0;
 }
 
-/* One round trip: 0 if there was no answer. */
-static int round_trip(uint64_t number, uint32_t patience, struct ktrx_clock_sample *sample)
+/* One round trip, which bounds the offset from both sides: 0 if there was no answer. */
+static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 {
-	uint64_t left = clock_between(), there, back;
+	uint64_t left = ktrace_clock_between(), there, back;
 
+	ktrace_arch_publish(&rows.line[cpu].stamp, left);
 	ktrace_arch_publish(&cell.ping, number);
 	if (patience == KTRACE_PATIENCE_FIRST && ask)
 		ask(0);
-	if (!await(number, patience))
+	if (!await(cpu, number, patience))
 		return 0;
-	back = clock_between();
+	back = ktrace_clock_between();
 	there = *(volatile uint64_t *)&cell.pong_stamp;
-	sample->stamp = left + (back - left) / 2;
-	sample->offset = (int64_t)(there - sample->stamp);
-	sample->error = (back - left + 1) / 2;
+	ktrace_clock_at_most(&rows.line[cpu], left, (int64_t)(there - left));
+	ktrace_clock_at_least(&rows.line[cpu], back, (int64_t)(there - back));
 	return 1;
 }
 
 /*
- * The quickest of the round trips that were answered. A hypervisor may take CPU 0 away after any of them; those before
- * are as good as ever. Returns how many there were.
+ * The cell belongs to this CPU. Returns how many round trips were answered: a hypervisor may take CPU 0 away after any of
+ * them, and those before are as good as ever.
  */
-static uint32_t best_trip(uint64_t session, struct ktrx_clock_sample *best)
+static uint32_t measure_in_cell(uint32_t cpu)
 {
-	struct ktrx_clock_sample sample;
+	uint64_t session = ((cell.ping >> KTRACE_ROUND_BITS) + 1) << KTRACE_ROUND_BITS;
 	uint32_t round;
 
-	best->stamp = 0;
-	best->offset = 0;
-	best->error = UINT64_MAX;
-	for (round = 1; round <= KTRACE_ROUNDS; round++) {
-		if (!round_trip(session | round, round == 1 ? KTRACE_PATIENCE_FIRST : KTRACE_PATIENCE_NEXT,
-				&sample))
+	for (round = 1; round <= KTRACE_ROUNDS; round++)
+		if (!round_trip(cpu, session | round,
+				round == 1 ? KTRACE_PATIENCE_FIRST : KTRACE_PATIENCE_NEXT))
 			break;
-		if (sample.error < best->error)
-			*best = sample;
-	}
+	ktrace_arch_publish(&cell.ping, session | KTRACE_ROUND_END);
 	return round - 1;
 }
 
-/* The cell is ours alone. Returns how many round trips were answered. */
-static uint32_t measure_in_cell(struct ktrx_clock_sample *sample)
-{
-	uint64_t session = ((cell.ping >> KTRACE_ROUND_BITS) + 1) << KTRACE_ROUND_BITS;
-	uint32_t answered = best_trip(session, sample);
-
-	ktrace_arch_publish(&cell.ping, session | KTRACE_ROUND_END);
-	return answered;
-}
-
-/*
- * Does the sample say more than what is known? The newest one is right to its error and to what the clocks have drifted
- * since. Only a measurement that was broken off can be worse.
- */
+/* Whether the sample says more than the newest one, whose error grows with its age. */
 static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 {
 	const struct ktrx_clock_sample *newest;
@@ -164,29 +175,16 @@ static int is_better(const struct ktrx_clock *row, const struct ktrx_clock_sampl
 	if (row->samples == 0)
 		return 1;
 	newest = &row->sample[row->samples - 1];
-	return sample->error <= newest->error + (sample->stamp - newest->stamp) / KTRACE_DRIFT;
+	return sample->error + KTRACE_ROUNDING <
+	       newest->error + (uint64_t)ktrace_clock_drift(newest->stamp, sample->stamp);
 }
 
 /* ---- What is kept -------------------------------------------------------------------------------- */
 
-/* Readers tell by the check word what is being written just now. */
-static void sample_write(struct ktrx_clock_sample *at, const struct ktrx_clock_sample *sample)
-{
-	volatile struct ktrx_clock_sample *to = at;
-
-	to->check = 0;
-	ktrace_arch_store_barrier();
-	to->stamp = sample->stamp;
-	to->offset = sample->offset;
-	to->error = sample->error;
-	ktrace_arch_store_barrier();
-	to->check = ktrx_clock_check(sample);
-}
-
 static void thin(struct ktrx_clock *row)
 {
 	for (uint32_t i = 1; i < KTRX_CLOCK_SAMPLES / 2; i++)
-		sample_write(&row->sample[i], &row->sample[2 * i]);
+		ktrace_clock_write(&row->sample[i], &row->sample[2 * i]);
 	*(volatile uint32_t *)&row->samples = KTRX_CLOCK_SAMPLES / 2;
 	row->spacing *= 2;
 }
@@ -199,7 +197,7 @@ static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 	if (row->spacing == 0)
 		row->spacing = 1;
 	if (at > 1 && row->since < row->spacing) {
-		sample_write(&row->sample[at - 1], sample);
+		ktrace_clock_write(&row->sample[at - 1], sample);
 		row->since++;
 		return;
 	}
@@ -207,9 +205,23 @@ static void keep(struct ktrx_clock *row, const struct ktrx_clock_sample *sample)
 		thin(row);
 		at = row->samples;
 	}
-	sample_write(&row->sample[at], sample);
+	ktrace_clock_write(&row->sample[at], sample);
 	*(volatile uint32_t *)&row->samples = at + 1;
 	row->since = 1;
+}
+
+/* Round trips that were answered. None where another CPU has the cell. */
+static uint32_t exchange(uint32_t cpu, int *asked)
+{
+	uint32_t answered;
+
+	*asked = ktrace_arch_compare_swap(&cell.owner, 0, cpu + 1);
+	if (!*asked)
+		return 0;
+	__atomic_thread_fence(__ATOMIC_ACQUIRE);
+	answered = measure_in_cell(cpu);
+	ktrace_arch_publish(&cell.owner, 0);
+	return answered;
 }
 
 static int measure(uint32_t cpu)
@@ -217,16 +229,16 @@ static int measure(uint32_t cpu)
 	struct ktrx_clock *row = &rows.clock[cpu];
 	struct ktrx_clock_sample sample;
 	uint32_t answered;
+	int asked;
 
-	if (!ktrace_arch_compare_swap(&cell.owner, 0, cpu + 1))
-		return KTRACE_ERROR_BUSY;
-	__atomic_thread_fence(__ATOMIC_ACQUIRE);
-	answered = measure_in_cell(&sample);
-	ktrace_arch_publish(&cell.owner, 0);
-	if (answered < KTRACE_ROUNDS && (answered < KTRACE_ROUNDS_LEAST || !is_better(row, &sample))) {
-		*(volatile uint64_t *)&row->failed += 1;
+	look_at_first(cpu);
+	answered = exchange(cpu, &asked);
+	if (!ktrace_clock_estimate(&rows.line[cpu], &sample) || (answered == 0 && !is_better(row, &sample))) {
+		*(volatile uint64_t *)&row->failed += asked ? 1 : 0;
 		return KTRACE_ERROR_BUSY;
 	}
+	if (answered > 0)
+		rows.line[cpu].answered = 1;
 	keep(row, &sample);
 	*(volatile uint64_t *)&row->measured += 1;
 	*(volatile int64_t *)&rows.offset[cpu] = sample.offset;
@@ -249,6 +261,18 @@ int64_t ktrace_clock_offset(uint32_t cpu)
 	return *(volatile int64_t *)&rows.offset[cpu];
 }
 
+/* Whether this CPU is to be measured: always, or until its clock is known. */
+static int is_wanted(uint32_t cpu)
+{
+	const struct ktrx_clock *row = &rows.clock[cpu];
+
+	if (*(volatile uint32_t *)&resynchronize)
+		return 1;
+	if (!rows.once || rows.line[cpu].answered)
+		return 0;
+	return row->measured == 0 || row->measured + row->failed < KTRACE_ONCE_MOST;
+}
+
 void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats)
 {
 	uint64_t frequency = ktrace_root.frequency;
@@ -256,15 +280,20 @@ void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats)
 	uint64_t now = frequency ? ktrace_arch_clock() : heartbeats;
 	struct ktrx_clock *row;
 
-	if (cpu == 0) {
+	if (cpu == 0)
 		*(volatile uint64_t *)&ktrace_ticks += 1;
+	if (!rows.clock)
+		return;
+	if (cpu == 0) {
 		ktrace_clock_serve();
+		look_around();
+		return;
 	}
-	if (cpu == 0 || !rows.clock)
-		return;
 	row = &rows.clock[cpu];
-	if (!*(volatile uint32_t *)&resynchronize && !(rows.once && row->measured == 0))
+	*(volatile uint8_t *)&rows.line[cpu].wanted = (uint8_t)is_wanted(cpu);
+	if (!rows.line[cpu].wanted)
 		return;
+	look_at_first(cpu);
 	if (row->due != 0 && (int64_t)(now - row->due) < 0)
 		return;
 	if (measure(cpu) != KTRACE_OK)

@@ -3,12 +3,13 @@
 #ifndef KTRACE_CORE_CLOCK_H
 #define KTRACE_CORE_CLOCK_H
 
-#include "state.h"
+#include "clock_bounds.h"
 
 /* Where measurements go, a row a CPU each, in lent memory; NULL: nowhere. `once`: also without being asked. */
 struct ktrace_clock_rows {
 	struct ktrx_clock *clock;
 	int64_t *offset;
+	struct ktrace_clock_line *line;
 	uint32_t once;
 };
 

@@ -22,7 +22,7 @@ struct layout {
 	uint64_t *counters;
 	uint64_t counters_size;
 	struct ktrace_clock_rows clocks;
-	uint64_t clocks_size, offsets_size;
+	uint64_t clocks_size, offsets_size, lines_size;
 	struct ktrx_fold *fold;
 	uint64_t folds_size;
 	void *kept;
@@ -49,10 +49,12 @@ static int tables_take(struct layout *layout, struct ktrace_arena *arena, const 
 	layout->counters = ktrace_arena_take(arena, layout->counters_size);
 	layout->clocks.clock = ktrace_arena_take(arena, layout->clocks_size);
 	layout->clocks.offset = ktrace_arena_take(arena, layout->offsets_size);
+	layout->clocks.line = ktrace_arena_take(arena, layout->lines_size);
 	layout->fold = ktrace_arena_take(arena, layout->folds_size);
 	layout->rare = ktrace_arena_take(arena, ring_size(layout->rare_shift));
 	return layout->kept && layout->cpu && layout->thread && layout->holder && layout->counters &&
-	       layout->clocks.clock && layout->clocks.offset && layout->fold && layout->rare;
+	       layout->clocks.clock && layout->clocks.offset && layout->clocks.line && layout->fold &&
+	       layout->rare;
 }
 
 static int layout_fits(struct layout *layout, struct ktrace_arena *arena, const struct ktrace_config *config)
@@ -137,6 +139,7 @@ static void layout_make(struct layout *layout, struct ktrace_arena *arena, const
 	ktrace_zero(layout->counters, layout->counters_size);
 	ktrace_zero(layout->clocks.clock, layout->clocks_size);
 	ktrace_zero(layout->clocks.offset, layout->offsets_size);
+	ktrace_zero(layout->clocks.line, layout->lines_size);
 	ktrace_zero(layout->fold, layout->folds_size);
 	for (uint32_t cpu = 0; cpu < layout->cpus; cpu++)
 		cpu_ring_make(cpu, layout, ktrace_arena_take(arena, ring_size(layout->shift)),
@@ -237,6 +240,7 @@ static void clocks_size(struct layout *layout, const struct ktrace_config *confi
 
 	layout->clocks_size = rows * sizeof(struct ktrx_clock);
 	layout->offsets_size = rows * sizeof(int64_t);
+	layout->lines_size = rows * sizeof(struct ktrace_clock_line);
 	layout->clocks.once = config->clocks == KTRACE_CLOCKS_ONLINE;
 }
 

@@ -4,31 +4,57 @@
 # nobody woke it, or while it runs elsewhere; an interrupt that arrives though nobody sent it. Shares nothing with
 # the tools' own analysis. Prints: switches, of these wrong; interrupts, of these wrong.
 #
+# doubt: seconds within which the order of two CPUs' events is stated to be uncertain; 0 if not given. An effect whose cause
+# follows within that time is not wrong.
+#
 # Of two interrupts sent before one arrives the second may still be on its way, so it counts as one that was sent.
 
 function number(name) {
-	return match($0, "\"" name "\":[0-9]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : -1
+	return match($0, "\"" name "\":[0-9.]+") ? substr($0, RSTART + length(name) + 3, RLENGTH - length(name) - 3) + 0 : -1
+}
+
+# The cause of an effect that was shown already: true if it follows within the doubt.
+function excuses(key) {
+	while (first[key] < last[key])
+		if (number("time") - early[key, first[key]++] <= doubt) {
+			excused[key]++
+			return 1
+		}
+	return 0
+}
+
+function is_early(key) { early[key, last[key]++ + 0] = number("time"); seen[key]++ }
+
+# A thread that runs has used one wakeup. Others before that count only if they may belong to a later sleep.
+function uses_wake(thread) {
+	if (used[thread] < wakes[thread]) used[thread]++
+	while (used[thread] < wakes[thread] && number("time") - woken[thread, used[thread] + 0] >= doubt) used[thread]++
 }
 
 /"event":"sched.wake"/ {
-	thread = $0; sub(/.*"args":\{"thread":/, "", thread)
-	awake[thread + 0] = 1
+	thread = $0; sub(/.*"args":\{"thread":/, "", thread); thread += 0
+	if (!excuses("woken " thread)) woken[thread, wakes[thread]++ + 0] = number("time")
 }
 
 /"event":"sched.switch"/ {
 	cpu = number("cpu"); prev = number("prev"); next_ = number("next"); state = number("state")
-	if (next_ in at && at[next_] != cpu) wrong++
-	else if ((next_ in asleep) && !(next_ in awake)) wrong++
 	switches++
-	delete at[prev]; delete asleep[prev]
-	if (state != 0) asleep[prev] = 1
+	# A thread that was already shown on another CPU leaves this one late.
+	late = excuses("left " prev " " cpu)
+	if (!late) {
+		delete at[prev]; delete asleep[prev]
+		if (state != 0) asleep[prev] = 1
+	}
+	if ((next_ in at) && at[next_] != cpu) is_early("left " next_ " " at[next_])
+	else if ((next_ in asleep) && used[next_] + 0 == wakes[next_] + 0) is_early("woken " next_)
 	at[next_] = cpu
-	delete asleep[next_]; delete awake[next_]
+	delete asleep[next_]
+	uses_wake(next_)
 }
 
 /"event":"ipi.send"/ {
 	to = $0; sub(/.*"args":\{"cpu":/, "", to); what = number("what")
-	sent[to + 0, what]++
+	if (!excuses("sent " to + 0 " " what)) sent[to + 0, what, sends[to + 0, what]++ + 0] = number("time")
 }
 
 /"event":"ipi.receive"/ {
@@ -36,9 +62,16 @@ function number(name) {
 	for (bit = 1; bit <= 8; bit *= 2) {
 		if (int(what / bit) % 2 == 0) continue
 		arrived++
-		if (!sent[cpu, bit]) early++
-		sent[cpu, bit] = sent[cpu, bit] > 1 ? 1 : 0
+		if (taken[cpu, bit] + 0 == sends[cpu, bit] + 0) is_early("sent " cpu " " bit)
+		else taken[cpu, bit]++
+		while (taken[cpu, bit] + 1 < sends[cpu, bit] && number("time") - sent[cpu, bit, taken[cpu, bit] + 0] >= doubt)
+			taken[cpu, bit]++
 	}
 }
 
-END { print switches + 0, wrong + 0, arrived + 0, early + 0 }
+END {
+	for (key in seen)
+		if (key ~ /^sent/) interrupts_wrong += seen[key] - excused[key]
+		else wrong += seen[key] - excused[key]
+	print switches + 0, wrong + 0, arrived + 0, interrupts_wrong + 0
+}

@@ -6,6 +6,10 @@ UNIT_SRCS_kernel_clock := test/unit/kernel_clock.c $(KTRACE_CORE_SOURCES) kernel
 	kernel/core/dump_stream.c kernel/core/rings.c $(wildcard host/ktread/*.[ch])
 UNIT_CFLAGS_kernel_clock := -I. -Itest/fake/skew -Ikernel/arch/generic -pthread
 
+UNIT_TESTS += kernel_clock_turns
+UNIT_SRCS_kernel_clock_turns := test/unit/kernel_clock_turns.c $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_kernel_clock_turns := -I. -Itest/fake/skew -Ikernel/arch/generic -pthread
+
 UNIT_TESTS += ktread_clock
 UNIT_SRCS_ktread_clock = test/unit/ktread_clock.c $(KTREAD_TEST_SRCS)
 UNIT_CFLAGS_ktread_clock := -Ihost/ktread
