@@ -10,10 +10,11 @@
 #include "why/pulse.h"
 #include "why/side.h"
 
-#define SEEN_MS 30u /* that the CPU is seen to have run */
-#define EVENTS	4u  /* that show that the CPU ran all the time */
-#define TICKS	8u  /* that are regular: so many, and in so many one that is late */
-#define AGAIN	2u  /* as often at one place is no accident, also where nobody else could take an interrupt */
+#define SEEN_MS 30u   /* that the CPU is seen to have run */
+#define LONG_MS 1500u /* without any sign of the CPU while others tick */
+#define EVENTS	4u    /* that show that the CPU ran all the time */
+#define TICKS	8u    /* that are regular: so many, and in so many one that is late */
+#define AGAIN	2u /* as often at one place is no accident, also where nobody else could take an interrupt */
 
 static int still_off(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct why_cpu *cpu)
@@ -79,6 +80,25 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 }
 
 /*
+ * Is there anything that speaks for the CPU rather than its host? Events show that the CPU ran for longer than between two ticks; or
+ * it was silent for longer than a host leaves one virtual CPU alone while it runs the others. And where other CPUs tick, they
+ * did so meanwhile: if all timers were late at once, the host was.
+ */
+static bool is_worth_a_look(const struct why_evidence *evidence, const struct why_cpu *cpu)
+{
+	const struct why_quiet *quiet = &cpu->interrupts.quiet;
+	const uint64_t length = quiet->to - quiet->from, ran = length - quiet->unseen;
+	uint32_t ticking = 0;
+
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		ticking += &evidence->cpu[n] != cpu && ticks_regularly(&evidence->cpu[n].interrupts);
+	if (ran >= why_ms(evidence, WHY_TICK_MS))
+		return ticking == 0 || quiet->others > 2 * ticking; /* more than one before and one after */
+	return length >= why_ms(evidence, LONG_MS) && ticking > 0 &&
+	       quiet->others >= length / why_ms(evidence, WHY_TICK_MS);
+}
+
+/*
  * How sure it is that the CPU had them off, rather than that the host did not run it or its timer, or that no tick was due: events
  * have to show that it ran, other CPUs must have had the ticks that it missed, and it has to tick regularly, or to have
  * missed ticks up to that place again and again. Who is interrupted in a program had them on.
@@ -109,6 +129,7 @@ static int was_off(const struct why_evidence *evidence, struct why_findings *fin
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	finding->partial = cpu->lost > 0;
+	finding->host = sure == WHY_POSSIBLE;
 	why_say_actor(evidence, quiet->thread + 1, thread, sizeof(thread));
 	why_say_ticks(evidence, quiet->to - quiet->from, length, sizeof(length));
 	why_finding_head(finding,
@@ -153,7 +174,8 @@ int why_detect_irqs_off(const struct why_evidence *evidence, struct why_findings
 		if (cpu->row.interrupts == KTRX_INTERRUPTS_OFF && why_has_stopped(evidence, cpu) &&
 		    !why_spins_for_something(cpu) && !cpu->has_registers)
 			error = still_off(evidence, findings, cpu);
-		if (!error && quiet->to - quiet->from >= limit && !was_on(cpu, quiet))
+		if (!error && quiet->to - quiet->from >= limit && !was_on(cpu, quiet) &&
+		    is_worth_a_look(evidence, cpu))
 			error = was_off(evidence, findings, cpu);
 	}
 	return error;

@@ -44,6 +44,7 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	finding = why_finding_new(findings, WHY_SLOW, is_possible(waits) ? WHY_POSSIBLE : WHY_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
+	finding->host = is_possible(waits);
 	why_say_ticks(evidence, waits->half, half, sizeof(half));
 	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));

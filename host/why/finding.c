@@ -205,6 +205,20 @@ static void drop_health(struct why_findings *findings)
 	findings->count = kept;
 }
 
+/* What the host may have done is worth a look where nothing is known about the kernel. */
+static void drop_host(struct why_findings *findings)
+{
+	uint32_t kept = 0;
+
+	if (findings->count == 0 || class_of(&findings->finding[0]) != 0 ||
+	    findings->finding[0].sure != WHY_CERTAIN)
+		return;
+	for (uint32_t n = 0; n < findings->count; n++)
+		if (!findings->finding[n].host)
+			findings->finding[kept++] = findings->finding[n];
+	findings->count = kept;
+}
+
 static bool takes_part(const struct why_finding *finding, uint32_t id)
 {
 	for (uint32_t n = 0; n < finding->actors; n++)
@@ -309,6 +323,7 @@ int why_find(struct why_findings **result, const struct why_evidence *evidence)
 		qsort(findings->finding, findings->count, sizeof(*findings->finding), by_weight);
 	drop_explained(findings);
 	drop_health(findings);
+	drop_host(findings);
 	doubt_health(findings);
 	mark_partial(findings, evidence);
 	return error;

@@ -72,6 +72,7 @@ struct why_finding {
 	enum why_verdict verdict;
 	enum why_sure sure;
 	bool partial;	     /* something was lost or is not told, and could change it */
+	bool host;	     /* the host may have done it: it may not have run the machine */
 	bool open;	     /* of idle or busy: only possible, because of a finding that is listed below */
 	char head[WHY_LINE]; /* one sentence */
 	char line[WHY_LINES][WHY_LINE]; /* what it rests on, a line each */

@@ -115,6 +115,23 @@ static void while_others_are_late_it_is_possibly_slow(void **state)
 	is_possible();
 }
 
+/* Beside a problem that is certain, a machine that its host did not run is no news. */
+static void a_slow_host_is_no_news_beside_a_deadlock(void **state)
+{
+	struct ktrx_holder *one = why_thread_row(SLEEPER + SLEEPERS, "one", KTRX_THREAD_WAITING, 0);
+	struct ktrx_holder *two = why_thread_row(SLEEPER + SLEEPERS + 1, "two", KTRX_THREAD_WAITING, 1);
+
+	(void)state;
+	why_holds(one, 0xa000, 10 * MS);
+	why_waits(one, KTRX_WAIT_LOCK, 0xb000, "bee", 20 * MS);
+	why_holds(two, 0xb000, 11 * MS);
+	why_waits(two, KTRX_WAIT_LOCK, 0xa000, "aye", 21 * MS);
+	late_answer(400);
+	assert_int_equal(why_judge()->verdict, WHY_DEADLOCK);
+	assert_int_equal(why_judge()->sure, WHY_CERTAIN);
+	assert_int_equal(why_count(WHY_SLOW), 0);
+}
+
 static void those_that_wake_after_the_answer_count(void **state)
 {
 	(void)state;
@@ -188,6 +205,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(while_others_are_in_time_it_is_likely_slow),
 		TEST(while_others_are_late_it_is_possibly_slow),
+		TEST(a_slow_host_is_no_news_beside_a_deadlock),
 		TEST(those_that_wake_after_the_answer_count),
 		TEST(one_that_is_late_is_not_all),
 		TEST(while_its_cpu_has_no_ticks_it_is_possibly_slow),

@@ -114,13 +114,86 @@ static void a_program_has_them_on(void **state)
 	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
 }
 
+/* ---- The host's doing ---------------------------------------------------------------------------------- */
+
+/* The worker records something after its tick at 1000 ms, and nothing until its next tick at `resumed`. */
+static void stop_worker_until(uint64_t resumed)
+{
+	for (uint64_t stamp = 10 * MS; stamp <= 1000 * MS; stamp += 10 * MS)
+		tick(stamp, HIGH + stamp / MS % 90 * 64);
+	work(1000 * MS, 1005 * MS);
+	tick(resumed, HIGH + 0x40);
+	for (uint64_t stamp = resumed + 10 * MS; stamp <= LAST; stamp += 10 * MS)
+		tick(stamp, HIGH + stamp / MS % 90 * 64);
+}
+
+/* A busy host did not run that virtual CPU for a while: nothing shows that it ran without an interrupt. */
+static void a_cpu_that_the_host_did_not_run_had_nothing_off(void **state)
+{
+	static const uint64_t resumed[] = { 1040 * MS, 1130 * MS, 1400 * MS, 1900 * MS };
+
+	(void)state;
+	for (size_t n = 0; n < sizeof(resumed) / sizeof(resumed[0]); n++) {
+		stop_worker_until(resumed[n]);
+		assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+		why_teardown(NULL);
+		begin(NULL);
+	}
+}
+
+/* No host leaves a virtual CPU alone for so long while it runs the others all the time. */
+static void two_seconds_of_silence_are_possible(void **state)
+{
+	(void)state;
+	stop_worker_until(3000 * MS);
+	assert_int_equal(why_count(WHY_IRQS_OFF), 1);
+	assert_int_not_equal(why_judge()->verdict, WHY_IRQS_OFF);
+	why_says("irqs-off (possible): thread 5 (worker) ran on CPU 1 without an interrupt for up to");
+}
+
+/* All virtual CPUs stood: QEMU was stopped. Then their clocks jump together. */
+static void a_machine_that_was_stopped_had_nothing_off(void **state)
+{
+	(void)state;
+	why_teardown(NULL);
+	begin(NULL);
+	stop_worker_until(3000 * MS);
+	for (unsigned n = 0; n < script_count(); n++) {
+		struct ktread_event *event = (struct ktread_event *)script_at(n);
+
+		if (event->cpu == 0 && event->stamp > 1000 * MS && event->stamp < 3000 * MS)
+			event->stamp = LAST;
+	}
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
+/* The worker is seen to run, but no CPU got a tick: the host's timers were late, or the controller failed. */
+static void late_ticks_on_all_cpus_are_no_interrupts_off(void **state)
+{
+	(void)state;
+	miss_ticks(HIGH + 0x40);
+	for (unsigned n = 0; n < script_count(); n++) {
+		struct ktread_event *event = (struct ktread_event *)script_at(n);
+
+		if (event->cpu == 0 && event->stamp > 1000 * MS && event->stamp < 1200 * MS)
+			event->stamp = 1201 * MS;
+	}
+	assert_int_equal(why_count(WHY_IRQS_OFF), 0);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
-		TEST(ticks_that_are_missing_show_it),  TEST(ticks_that_rest_do_not),
-		TEST(what_the_kernel_says_refutes_it), TEST(a_later_time_refutes_nothing),
+		TEST(ticks_that_are_missing_show_it),
+		TEST(ticks_that_rest_do_not),
+		TEST(what_the_kernel_says_refutes_it),
+		TEST(a_later_time_refutes_nothing),
 		TEST(a_program_has_them_on),
+		TEST(a_cpu_that_the_host_did_not_run_had_nothing_off),
+		TEST(two_seconds_of_silence_are_possible),
+		TEST(a_machine_that_was_stopped_had_nothing_off),
+		TEST(late_ticks_on_all_cpus_are_no_interrupts_off),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
