@@ -4,6 +4,7 @@
  * timer has stopped while it was not idle is neither.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "why/detectors.h"
 #include "why/pulse.h"
@@ -17,6 +18,7 @@
 #define LATE_MS 1000u /* who waits longer, while there is little to do, does not get on as it should */
 #define SCANT	10u   /* rings that hold less than this part of the window tell little */
 #define RESTS	12u   /* threads that wait without a timeout, listed */
+#define USERS	3u    /* threads that used the CPUs most, named */
 #define TURN_MS 100u  /* who has just been woken may not have had its turn yet */
 
 /* What healthy verdicts rest on: without these, who waits for what is not known. */
@@ -303,6 +305,7 @@ static int tell_idle(const struct why_evidence *evidence, struct why_findings *f
 	if (health->waiting)
 		why_finding_line(finding, "%" PRIu32 " threads sleep, %" PRIu32 " of them for a time only",
 				 health->waiting, health->timed);
+	why_slow_explain(evidence, finding);
 	if (rests->count)
 		why_finding_line(finding, "threads that wait%s without a timeout:",
 				 evidence->times_told ? "" : ", as far as is told,");
@@ -331,6 +334,34 @@ static int find_idle(const struct why_evidence *evidence, struct why_findings *f
 	return error;
 }
 
+/* The threads that ran most within the window, the one that ran longest first. */
+static void say_users(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const struct why_thread *most[USERS] = { NULL };
+	char line[WHY_LINE] = "", who[WHY_WORDS];
+	size_t length = 0;
+
+	for (uint32_t n = 0; n < evidence->threads; n++) {
+		const struct why_thread *thread = &evidence->thread[n];
+
+		if (thread->idle || thread->ran == 0 || thread->ran < evidence->window / SCANT)
+			continue;
+		for (uint32_t at = 0; at < USERS && thread; at++)
+			if (!most[at] || most[at]->ran < thread->ran) {
+				const struct why_thread *less = most[at];
+
+				most[at] = thread;
+				thread = less;
+			}
+	}
+	for (uint32_t n = 0; n < USERS && most[n] && length < sizeof(line); n++)
+		length += (size_t)snprintf(line + length, sizeof(line) - length, "%s%s %u %%", n ? ", " : "",
+					   why_say_actor(evidence, most[n]->id + 1, who, sizeof(who)),
+					   (unsigned)(100 * most[n]->ran / evidence->window));
+	if (most[0])
+		why_finding_line(finding, "most CPU time: %s", line);
+}
+
 static int tell_busy(const struct why_evidence *evidence, struct why_findings *findings,
 		     const struct health *health, unsigned busy)
 {
@@ -347,6 +378,8 @@ static int tell_busy(const struct why_evidence *evidence, struct why_findings *f
 			 "%" PRIu64 " switches; %" PRIu32 " threads wait for a CPU, none for more than %s",
 			 health->switches, health->runnable,
 			 why_say_ticks(evidence, health->longest, longest, sizeof(longest)));
+	say_users(evidence, finding);
+	why_slow_explain(evidence, finding);
 	if (evidence->most_beats == 0)
 		why_finding_missing(
 			finding,

@@ -26,25 +26,52 @@ static bool was_not_run(const struct why_waits *waits)
 	return waits->worst_unseen >= waits->ticks.greatest / UNSEEN_PART;
 }
 
-static bool is_possible(const struct why_waits *waits)
+static bool is_slow(const struct why_evidence *evidence)
 {
-	return all_was_slow(waits) || was_not_run(waits);
+	const struct why_waits *waits = &evidence->device;
+	const uint64_t late = why_ms(evidence, LATE_MS);
+
+	return waits->ticks.count >= WAITS_LEAST && late && waits->ticks.greatest >= late &&
+	       waits->ticks.greatest / TIMES_WORSE >= waits->half;
+}
+
+void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding)
+{
+	const struct why_waits *waits = &evidence->device;
+	char worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], unseen[WHY_WORDS];
+
+	if (!is_slow(evidence) || (!all_was_slow(waits) && !was_not_run(waits)))
+		return;
+	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
+	why_say_object(evidence, waits->worst_object, what, sizeof(what));
+	why_say_actor(evidence, waits->worst_thread + 1, who, sizeof(who));
+	why_finding_line(finding, "%s waited %s for %s, and the device need not be the cause:", who, worst,
+			 what);
+	if (all_was_slow(waits))
+		why_finding_line(
+			finding,
+			"  %" PRIu32 " of %" PRIu32
+			" waits for a time that overlap it ended late as well: all of the machine was slow",
+			waits->worst_late, waits->worst_late + waits->worst_punctual);
+	if (was_not_run(waits))
+		why_finding_line(finding,
+				 "  CPU %" PRIu32
+				 " recorded nothing for %s of that: its host may not have run it",
+				 waits->worst_cpu,
+				 why_say_ticks(evidence, waits->worst_unseen, unseen, sizeof(unseen)));
 }
 
 int why_detect_slow(const struct why_evidence *evidence, struct why_findings *findings)
 {
 	const struct why_waits *waits = &evidence->device;
-	const uint64_t late = why_ms(evidence, LATE_MS);
 	char half[WHY_WORDS], worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], ago[WHY_WORDS];
 	struct why_finding *finding;
 
-	if (waits->ticks.count < WAITS_LEAST || late == 0 || waits->ticks.greatest < late ||
-	    waits->ticks.greatest / TIMES_WORSE < waits->half)
+	if (!is_slow(evidence) || all_was_slow(waits) || was_not_run(waits))
 		return 0;
-	finding = why_finding_new(findings, WHY_SLOW, is_possible(waits) ? WHY_POSSIBLE : WHY_LIKELY);
+	finding = why_finding_new(findings, WHY_SLOW, WHY_LIKELY);
 	if (!finding)
 		return KTREAD_E_MEMORY;
-	finding->host = is_possible(waits);
 	why_say_ticks(evidence, waits->half, half, sizeof(half));
 	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
@@ -57,17 +84,6 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	why_finding_line(finding,
 			 "the worst began %s ago, by %s, for %s; while it lasted %" PRIu64 " others ended",
 			 ago, who, what, waits->worst_overtaken);
-	if (all_was_slow(waits))
-		why_finding_line(
-			finding,
-			"%" PRIu32 " of %" PRIu32
-			" waits for a time that overlap it ended late as well: all of the machine was slow",
-			waits->worst_late, waits->worst_late + waits->worst_punctual);
-	if (was_not_run(waits))
-		why_finding_line(
-			finding,
-			"CPU %" PRIu32 " recorded nothing for %s of that: its host may not have run it",
-			waits->worst_cpu, why_say_ticks(evidence, waits->worst_unseen, half, sizeof(half)));
 	why_finding_actor(finding, (struct why_actor){ .id = waits->worst_thread + 1,
 						       .waits = waits->worst_object,
 						       .ticks = waits->ticks.greatest });

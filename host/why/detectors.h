@@ -41,4 +41,7 @@ WHY_DETECTORS(WHY_DECLARE)
 /* Not among them: what is said if they have found nothing. */
 why_detector why_find_nothing;
 
+/* Adds to a healthy verdict that a device answered late while all of the machine was slow, if that was so. */
+void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding);
+
 #endif

@@ -47,6 +47,15 @@ void why_note(struct why_evidence *evidence)
 
 #define ROWS 64u /* read at once */
 
+/*
+ * No hook can stand where the return to user mode turns interrupts on: what was told before it does not hold behind it.
+ */
+static void doubt_interrupts(struct ktrx_cpu *row)
+{
+	if (row->mode == KTRX_MODE_USER && row->interrupts == KTRX_INTERRUPTS_OFF)
+		row->interrupts = KTRX_INTERRUPTS_UNKNOWN;
+}
+
 static int read_cpus(struct why_evidence *evidence)
 {
 	uint32_t called = 0;
@@ -59,6 +68,7 @@ static int read_cpus(struct why_evidence *evidence)
 
 		row->thread &= KTRX_THREAD_MAX;
 		row->broken_thread &= KTRX_THREAD_MAX;
+		doubt_interrupts(row);
 		evidence->cpu[n].has_row = true;
 		called |= row->hooks;
 		evidence->idling_told |= row->mode == KTRX_MODE_IDLE;

@@ -198,24 +198,38 @@ static void add_place(struct why_places *places, uint64_t pc)
 		places->lowest = pc;
 	if (places->count == 0 || pc > places->highest)
 		places->highest = pc;
-	places->newest = pc;
 	places->count++;
+}
+
+/* Where interrupts that came later than `since` found the thread on that CPU. Returns the newest one's stamp, or `newest`. */
+static uint64_t add_samples(struct why_places *places, const struct why_interrupts *interrupts,
+			    uint32_t thread, uint64_t since, uint64_t newest)
+{
+	const uint64_t oldest = interrupts->samples > WHY_SAMPLES ? interrupts->samples - WHY_SAMPLES : 0;
+
+	for (uint64_t n = oldest; n < interrupts->samples; n++) {
+		const struct why_sample *sample = &interrupts->sample[n % WHY_SAMPLES];
+
+		if (sample->thread != thread || sample->stamp <= since ||
+		    sample->context != KTRX_CONTEXT_THREAD)
+			continue;
+		add_place(places, sample->pc);
+		if (sample->stamp >= newest) {
+			newest = sample->stamp;
+			places->newest = sample->pc;
+		}
+	}
+	return newest;
 }
 
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places)
 {
-	const struct why_interrupts *interrupts = &cpu->interrupts;
-	const uint64_t oldest = interrupts->samples > WHY_SAMPLES ? interrupts->samples - WHY_SAMPLES : 0;
+	uint64_t newest = 0;
 
 	*places = (struct why_places){ 0 };
-	for (uint64_t n = oldest; n < interrupts->samples; n++) {
-		const struct why_sample *sample = &interrupts->sample[n % WHY_SAMPLES];
-
-		if (sample->thread == thread && sample->stamp > since &&
-		    sample->context == KTRX_CONTEXT_THREAD)
-			add_place(places, sample->pc);
-	}
+	for (uint32_t n = 0; n < evidence->cpus; n++)
+		newest = add_samples(places, &evidence->cpu[n].interrupts, thread, since, newest);
 	/* Samples of heartbeats have no stamps: they all have to be later, at the pace that they came in. */
 	if (places->count || !cpu->has_row || cpu->row.thread != thread ||
 	    cpu->row.heartbeats < KTRX_SAMPLES || why_ms(evidence, WHY_STOPPED_MS) == 0 ||
@@ -225,7 +239,8 @@ void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cp
 		if (cpu->row.sample[n] == 0) /* the kernel does not say where */
 			return;
 	for (uint64_t n = 0; n < KTRX_SAMPLES; n++)
-		add_place(places, cpu->row.sample[(cpu->row.heartbeats + n) % KTRX_SAMPLES]);
+		add_place(places, cpu->row.sample[n]);
+	places->newest = cpu->row.sample[(cpu->row.heartbeats + KTRX_SAMPLES - 1) % KTRX_SAMPLES];
 }
 
 bool why_places_are_one(const struct why_evidence *evidence, const struct why_places *places)

@@ -88,7 +88,10 @@ struct why_places {
 	uint64_t lowest, highest;
 	uint64_t newest;
 };
-/* On that CPU in thread context, later than `since`: by the events, else by the heartbeats' samples. */
+/*
+ * In thread context, later than `since`: by the events of all CPUs, else by the samples of the heartbeats of `cpu`, on which it
+ * runs.
+ */
 void why_places_of(const struct why_evidence *evidence, const struct why_cpu *cpu, uint32_t thread,
 		   uint64_t since, struct why_places *places);
 /* Do they lie in one function, or, where names are not known, close together? */

@@ -202,6 +202,17 @@ static void a_stack_that_was_written_over(void **state)
 	why_findings_free(findings);
 }
 
+/* The return to user mode turns interrupts on, and no hook can stand there. */
+static void interrupts_are_not_off_in_user_mode(void **state)
+{
+	(void)state;
+	script_cpu(0)->mode = KTRX_MODE_USER;
+	script_cpu(1)->mode = KTRX_MODE_KERNEL;
+	script_cpu(0)->interrupts = script_cpu(1)->interrupts = KTRX_INTERRUPTS_OFF;
+	assert_int_equal(stand((uintptr_t)leaf, 0, 0)->row.interrupts, KTRX_INTERRUPTS_UNKNOWN);
+	assert_int_equal(evidence->cpu[1].row.interrupts, KTRX_INTERRUPTS_OFF);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -217,6 +228,7 @@ int main(void)
 		TEST(a_panic_at_the_end_of_the_stack_is_shown),
 		TEST(a_stack_that_was_found_to_have_overflowed),
 		TEST(a_stack_that_was_written_over),
+		TEST(interrupts_are_not_off_in_user_mode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
