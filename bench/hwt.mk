@@ -3,7 +3,7 @@
 # Hardware trace into steps, beside libipt alone: on what the trace unit in software has written of the demo kernel.
 ifneq ($(HWT_HAS_PT),)
 BENCH_HWT_DIR := build/bench/hwt
-BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/analyze/symbols*.c))
+BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
 
 $(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build/lib/libktread.a
 	@mkdir -p $(@D)

@@ -20,7 +20,9 @@ COMMANDS := check control show summary stats export decode take
 TOOLS := ktrace-decode
 EXPORT_FORMATS := json
 KTRACE_CFLAGS :=
-KTRACE_LDLIBS := -ldl
+# libiberty has no file for pkg-config; without its header names stay mangled (host/analyze/demangle.c).
+DEMANGLE_LDLIBS := $(shell echo '\#include <libiberty/demangle.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo -liberty)
+KTRACE_LDLIBS := -ldl $(DEMANGLE_LDLIBS)
 
 -include host/ktread/ktread.mk
 -include host/capture/capture.mk

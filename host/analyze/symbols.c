@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/demangle.h"
 #include "base/open.h"
 #include "symbols_image.h"
 #include "symbols_library.h"
@@ -402,6 +403,7 @@ static int look_up(struct symbols *symbols, uint64_t address, int any, struct sy
 	symbol->function = find_name(symbols, address, is_code && !any, &offset);
 	if (!symbol->function)
 		return -1;
+	symbol->function = demangled(symbol->function);
 	symbol->offset = offset;
 	if (is_code)
 		find_line(symbols, address, symbol);

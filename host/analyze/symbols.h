@@ -36,7 +36,7 @@ enum symbols_status {
 };
 
 struct symbol {
-	const char *function; /* owned by the handle; what the file says, not yet escaped */
+	const char *function; /* owned by the handle; demangled if it can be, not yet escaped */
 	uint64_t offset;      /* bytes into it */
 	const char *file;     /* NULL: unknown */
 	uint32_t line;

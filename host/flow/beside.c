@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/demangle.h"
 #include "flow/call_view.h"
 #include "flow/kernel_events.h"
 #include "flow/payload.h"
@@ -349,7 +350,7 @@ static void put_function(struct ktread_beside_event *event, const struct flow_fu
 	char name[FLOW_NAME_ROOM];
 
 	if (function->name) {
-		put_text(event, function->name);
+		put_text(event, demangled(function->name));
 		return;
 	}
 	flow_put_function(name, function);

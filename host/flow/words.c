@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/demangle.h"
 #include "export/escape.h"
 #include "export/ticks.h"
 #include "flow/calls.h"
@@ -25,7 +26,7 @@ size_t flow_put_function(char *to, const struct flow_function *function)
 	char image[FLOW_NAME_ROOM];
 
 	if (function->name)
-		return flow_put_name(to, function->name, "");
+		return flow_put_name(to, demangled(function->name), "");
 	flow_put_name(image, function->image, "unknown");
 	return (size_t)snprintf(to, FLOW_NAME_ROOM, "[%.*s]", (int)FLOW_NAME_ROOM - 3, image);
 }
@@ -35,7 +36,7 @@ size_t flow_put_place(char *to, const struct hwt_place *place, uint64_t address)
 	char name[FLOW_NAME_ROOM];
 	int length;
 
-	flow_put_name(name, place->symbol ? place->symbol : place->image, "");
+	flow_put_name(name, place->symbol ? demangled(place->symbol) : place->image, "");
 	if (place->symbol && place->into)
 		length = snprintf(to, FLOW_PLACE_ROOM, "%s+%#" PRIx64, name, place->into);
 	else if (place->symbol)

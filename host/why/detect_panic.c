@@ -130,7 +130,8 @@ static bool gives_up(const struct why_evidence *evidence, uint64_t address)
 	if (!why_side_has_name(evidence, address) ||
 	    symbols_find_call(evidence->symbols, address, &symbol) != 0)
 		return false;
-	name = symbol.function + strspn(symbol.function, "_");
+	name = strrchr(symbol.function, ':'); /* "kernel::panic" */
+	name = name ? name + 1 : symbol.function + strspn(symbol.function, "_");
 	for (size_t n = 0; n < sizeof(names) / sizeof(names[0]); n++)
 		if (strcmp(name, names[n]) == 0)
 			return true;

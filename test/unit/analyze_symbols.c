@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,6 +65,48 @@ static void addresses_become_functions_and_lines(void **state)
 	assert_string_equal(symbol.function, "here");
 	assert_int_equal(symbol.offset, 0);
 	assert_false(symbols_doubtful(symbols));
+	symbols_close(symbols);
+}
+
+/* As C++ and Rust name them in the file. */
+uint64_t of_cplusplus(void) __asm__("_ZN6kernel4lockI9SpinMutexEEvRT_");
+uint64_t of_rust(void) __asm__("_ZN6kernel5sched5yield17h0123456789abcdefE");
+
+__attribute__((noinline)) uint64_t of_cplusplus(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0);
+}
+
+__attribute__((noinline)) uint64_t of_rust(void)
+{
+	return (uint64_t)(uintptr_t)__builtin_return_address(0) + 1;
+}
+
+static void keep_raw(void *context, const char *name, uint64_t address, uint64_t size)
+{
+	(void)address, (void)size;
+	*(bool *)context |= strcmp(name, "_ZN6kernel4lockI9SpinMutexEEvRT_") == 0;
+}
+
+/* Where a name is looked up, the file's own counts. */
+static void mangled_names_are_shown_as_people_write_them(void **state)
+{
+	struct ktread_info info = own_info();
+	struct symbols *symbols = open_own(&info, SYMBOLS_UNCHECKED);
+	struct symbol symbol;
+	bool raw = false;
+
+	(void)state;
+	assert_int_not_equal(of_cplusplus(), of_rust());
+	for (uint32_t twice = 0; twice < 2; twice++) {
+		assert_int_equal(symbols_find(symbols, (uintptr_t)of_cplusplus + 1, &symbol), 0);
+		assert_string_equal(symbol.function, "kernel::lock<SpinMutex>");
+		assert_int_equal(symbol.offset, 1);
+		assert_int_equal(symbols_find(symbols, (uintptr_t)of_rust, &symbol), 0);
+		assert_string_equal(symbol.function, "kernel::sched::yield");
+	}
+	symbols_each(symbols, keep_raw, &raw);
+	assert_true(raw);
 	symbols_close(symbols);
 }
 
@@ -193,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(addresses_become_functions_and_lines),
+		cmocka_unit_test(mangled_names_are_shown_as_people_write_them),
 		cmocka_unit_test(addresses_elsewhere_have_no_symbol),
 		cmocka_unit_test(another_build_is_said_loudly),
 		cmocka_unit_test(what_is_no_kernel_is_refused),

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/demangle.h"
+
+#if __has_include(<libiberty/demangle.h>)
+
+#include <libiberty/demangle.h>
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Both of one name; linear probing over a power of two of places, at most half of them taken. */
+struct pair {
+	const char *mangled, *readable;
+};
+
+static struct pair table[2 * DEMANGLE_NAMES];
+static uint32_t count;
+
+struct text {
+	char bytes[DEMANGLE_RESULT + 1];
+	size_t length;
+	jmp_buf full;
+};
+
+/* Leaves libiberty in the middle if a short name expands without end. It has allocated nothing by then. */
+static void append(const char *bytes, size_t length, void *context)
+{
+	struct text *text = context;
+
+	if (length > DEMANGLE_RESULT - text->length)
+		longjmp(text->full, 1);
+	memcpy(text->bytes + text->length, bytes, length);
+	text->length += length;
+	text->bytes[text->length] = '\0';
+}
+
+static void clear(struct text *text)
+{
+	text->length = 0;
+	text->bytes[0] = '\0';
+}
+
+/* Only with its parameters is a name parsed to its end. Options that lift libiberty's own limit of recursion are not among these. */
+static bool expand_cplusplus(const char *name, struct text *text)
+{
+	if (!cplus_demangle_v3_callback(name, DMGL_ANSI | DMGL_PARAMS, append, text))
+		return false;
+	clear(text);
+	return cplus_demangle_v3_callback(name, DMGL_ANSI, append, text) && text->length;
+}
+
+/* `name` is changed: of C++, what compilers append to names of parts and copies (".cold") comes behind the result as it is. */
+static bool expand(char *name, struct text *text)
+{
+	char *const dot = strchr(name, '.');
+	char suffix[DEMANGLE_LENGTH + 1];
+
+	clear(text);
+	if (setjmp(text->full) != 0)
+		return false;
+	/* Rust's older names are names of C++ as well, with a hash behind them. */
+	if (rust_demangle_callback(name, 0, append, text) && text->length)
+		return true;
+	clear(text);
+	if (!dot)
+		return expand_cplusplus(name, text);
+	memcpy(suffix, dot, strlen(dot) + 1);
+	*dot = '\0';
+	if (!expand_cplusplus(name, text))
+		return false;
+	append(suffix, strlen(suffix), text);
+	return true;
+}
+
+/* "operator<<" and "operator->" are names, not brackets. Returns the bytes of the operator, 0: it is none. */
+static size_t operator_at(const char *at, size_t before)
+{
+	static const char word[] = "operator";
+	const size_t size = sizeof(word) - 1;
+
+	if (before < size || memcmp(at - size, word, size) != 0)
+		return 0;
+	return strspn(at, "<>=-");
+}
+
+/* Leaves out what stands between the outermost angle brackets, in place; a name whose brackets do not match stays. */
+static void shorten(char *name)
+{
+	const size_t length = strlen(name);
+	size_t depth = 0, end = 0, skip;
+	char *copy = strdup(name);
+
+	if (!copy)
+		return;
+	for (size_t n = 0; n < length; n++) {
+		skip = depth ? 0 : operator_at(copy + n, n);
+		if (skip) {
+			memcpy(name + end, copy + n, skip);
+			end += skip;
+			n += skip - 1;
+			continue;
+		}
+		if (copy[n] == '>' && depth && copy[n - 1] != '-' && --depth == 0) {
+			memcpy(name + end, "...", 3);
+			end += 3;
+		}
+		if (depth == 0)
+			name[end++] = copy[n];
+		depth += copy[n] == '<';
+	}
+	name[end] = '\0';
+	if (depth)
+		memcpy(name, copy, length + 1);
+	free(copy);
+}
+
+static char *readable_of(const char *name)
+{
+	static struct text text;
+	static char copy[DEMANGLE_LENGTH + 1];
+
+	memcpy(copy, name, strlen(name) + 1);
+	if (!expand(copy, &text))
+		return NULL;
+	if (text.length > DEMANGLE_SHOWN)
+		shorten(text.bytes);
+	return strdup(text.bytes);
+}
+
+static uint32_t place_of(const char *name)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+	uint32_t at;
+
+	for (const char *c = name; *c; c++)
+		hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+	at = (uint32_t)(hash ^ hash >> 32) & (2 * DEMANGLE_NAMES - 1);
+	while (table[at].mangled && strcmp(table[at].mangled, name) != 0)
+		at = (at + 1) & (2 * DEMANGLE_NAMES - 1);
+	return at;
+}
+
+static bool may_be_mangled(const char *name)
+{
+	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') &&
+	       strnlen(name, DEMANGLE_LENGTH + 1) <= DEMANGLE_LENGTH;
+}
+
+const char *demangled(const char *name)
+{
+	char *key, *readable;
+	uint32_t at;
+
+	if (!may_be_mangled(name))
+		return name;
+	at = place_of(name);
+	if (table[at].mangled)
+		return table[at].readable ? table[at].readable : name;
+	if (count == DEMANGLE_NAMES)
+		return name;
+	readable = readable_of(name);
+	key = strdup(name);
+	if (!key) {
+		free(readable);
+		return name;
+	}
+	table[at] = (struct pair){ key, readable };
+	count++;
+	return readable ? readable : name;
+}
+
+#else
+
+const char *demangled(const char *name)
+{
+	return name;
+}
+
+#endif
