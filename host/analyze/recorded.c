@@ -7,12 +7,11 @@
 #include "ktrx/slot.h"
 
 struct recorded {
+	struct recorded_view view;
 	uint8_t family[KTRX_EVENT_MAX + 1]; /* of each event */
 	bool off[KTRX_EVENT_MAX + 1];
 	uint32_t events_off[RECORDED_FAMILIES]; /* that are off, by family */
-	uint32_t of_spans_off;			/* the same of all families */
 	uint32_t gaps;				/* that were before the newest change */
-	uint32_t change;			/* id of ktrace.switched; 0: there is no such event */
 };
 
 enum recorded_family recorded_family_of(enum wellknown_kind kind)
@@ -39,17 +38,22 @@ enum recorded_family recorded_family_of(enum wellknown_kind kind)
 int recorded_create(struct recorded **recorded, const struct ktread *trace)
 {
 	const struct ktread_type *change = ktread_type_find(trace, "ktrace", "switched");
-	struct wellknown_table *table = calloc(1, sizeof(*table));
-	struct recorded *r = calloc(1, sizeof(*r));
+	struct wellknown_table *table;
+	struct recorded *r;
 
+	*recorded = NULL;
+	if (!change)
+		return 0;
+	table = calloc(1, sizeof(*table));
+	r = calloc(1, sizeof(*r));
 	if (!table || !r) {
 		free(table);
 		free(r);
 		return KTREAD_E_MEMORY;
 	}
-	r->change = change ? change->id : 0;
+	r->view.change = change->id;
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
-		const struct ktread_type *type = r->change && id ? ktread_type(trace, id) : NULL;
+		const struct ktread_type *type = id ? ktread_type(trace, id) : NULL;
 
 		r->family[id] = (uint8_t)(type ? recorded_family_of(wellknown_bind(table, type)->kind)
 					       : RECORDED_FAMILIES);
@@ -70,18 +74,18 @@ static void set_off(struct recorded *r, uint32_t id, bool off)
 		return;
 	r->off[id] = off;
 	r->events_off[r->family[id]] += off ? 1 : UINT32_MAX;
-	r->of_spans_off += off ? 1 : UINT32_MAX;
+	r->view.of_spans_off += off ? 1 : UINT32_MAX;
 }
 
-unsigned recorded_event(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
+unsigned recorded_take(struct recorded *r, const struct ktread_event *event, uint32_t gaps, bool *on)
 {
 	struct switched_change change;
 	unsigned families = 0;
 
 	/* What is recorded again was switched on in a gap. Without a gap it only came late: its CPU had begun it before. */
-	if (r->of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
+	if (r->view.of_spans_off && event->id <= KTRX_EVENT_MAX && r->off[event->id] && gaps != r->gaps)
 		set_off(r, event->id, false);
-	if (!r->change || event->id != r->change || !switched_change_of(event, &change))
+	if (event->id != r->view.change || !switched_change_of(event, &change))
 		return 0;
 	r->gaps = gaps;
 	*on = change.records;
@@ -93,7 +97,9 @@ unsigned recorded_event(struct recorded *r, const struct ktread_event *event, ui
 	return families;
 }
 
-bool recorded_now(const struct recorded *r, enum recorded_family family)
+bool recorded_family_now(const struct recorded *r, enum wellknown_kind kind)
 {
+	const enum recorded_family family = recorded_family_of(kind);
+
 	return family == RECORDED_FAMILIES || r->events_off[family] == 0;
 }

@@ -13,12 +13,12 @@
 #include "ktrx/v2.h"
 
 struct owner {
-	struct spans_span nest[SPANS_NEST];
-	struct spans_span lock[SPANS_LOCKS]; /* kind 0: lane is free */
-	uint64_t seen;			     /* its last event */
-	uint64_t events;		     /* of CPUs: told of so far */
+	uint64_t seen;	 /* its last event */
+	uint64_t events; /* of CPUs: told of so far */
 	uint32_t depth;
 	uint32_t gaps; /* of threads: the gaps looked at so far */
+	struct spans_span nest[SPANS_NEST];
+	struct spans_span lock[SPANS_LOCKS]; /* kind 0: lane is free */
 };
 
 struct pool {
@@ -30,7 +30,7 @@ struct spans {
 	const struct threads *threads;
 	struct spans_sink sink;
 	struct pool cpus, of_threads;
-	struct recorded *recorded; /* NULL: nobody asks for it */
+	struct recorded *recorded; /* NULL: nothing tells of events that were switched on or off */
 	uint32_t gaps;
 	uint64_t unpaired;
 };
@@ -156,35 +156,52 @@ static inline void read_key(struct spans_span *span, const struct ktread_event *
 			wellknown_number(known, event, WELLKNOWN_OBJECT, &span->key);
 }
 
+/* Field by field: a structure that is made elsewhere and copied costs several times that. */
+static inline void describe(const struct spans *s, struct spans_span *span, const struct ktread_event *event,
+			    const struct wellknown *known)
+{
+	span->key = 0;
+	read_key(span, event, known);
+	span->stamp = event->stamp;
+	span->events = spans_events(s, event->cpu);
+	span->cpu = event->cpu;
+	span->kind = known->kind;
+}
+
 static bool same_key(const struct spans_span *a, const struct spans_span *b)
 {
 	return !a->has_key || !b->has_key || a->key == b->key;
 }
 
-static int nest_begin(struct spans *s, struct spans_owner who, const struct spans_span *span,
-		      const struct ktread_event *event, uint64_t time)
+static __attribute__((noinline)) int nest_begin(struct spans *s, struct spans_owner who, struct owner *owner,
+						const struct ktread_event *event,
+						const struct wellknown *known, uint64_t time)
 {
-	struct owner *owner = lookup(s, who);
+	struct spans_span *span;
 
 	/* Calls do not nest: the one before never returned, or its return was not recorded. */
-	if (span->kind == WELLKNOWN_SYSCALL_ENTER)
+	if (__builtin_expect(owner->depth > 0, 0) && known->kind == WELLKNOWN_SYSCALL_ENTER)
 		for (uint32_t i = 0; i < owner->depth; i++)
 			if (owner->nest[i].kind == WELLKNOWN_SYSCALL_ENTER)
 				unwind(s, who, i, time);
 	if (owner->depth == SPANS_NEST)
 		return 0;
-	owner->nest[owner->depth++] = *span;
+	span = &owner->nest[owner->depth++];
+	describe(s, span, event, known);
 	begin(s, who, 0, span, event);
 	return 1;
 }
 
-static int nest_end(struct spans *s, struct spans_owner who, const struct spans_span *span,
-		    const struct ktread_event *event, uint64_t time)
+static __attribute__((noinline)) int nest_end(struct spans *s, struct spans_owner who, struct owner *owner,
+					      const struct ktread_event *event, const struct wellknown *known,
+					      uint64_t time)
 {
-	struct owner *owner = lookup(s, who);
+	const uint8_t kind = beginning_of[known->kind];
+	struct spans_span span;
 	uint32_t i = owner->depth;
 
-	while (i > 0 && (owner->nest[i - 1].kind != span->kind || !same_key(&owner->nest[i - 1], span)))
+	read_key(&span, event, known);
+	while (i > 0 && (owner->nest[i - 1].kind != kind || !same_key(&owner->nest[i - 1], &span)))
 		i--;
 	if (i == 0) {
 		s->unpaired++;
@@ -208,31 +225,34 @@ static unsigned find_lock(const struct owner *owner, const struct spans_span *ke
 	return i;
 }
 
-static int lock_event(struct spans *s, struct spans_owner who, const struct spans_span *span,
-		      const struct ktread_event *event, uint64_t time)
+static __attribute__((noinline)) int lock_event(struct spans *s, struct spans_owner who, struct owner *owner,
+						const struct ktread_event *event,
+						const struct wellknown *known, uint64_t time)
 {
-	struct owner *owner = lookup(s, who);
-	unsigned i = find_lock(owner, span);
+	struct spans_span span;
+	unsigned i;
 
+	describe(s, &span, event, known);
+	i = find_lock(owner, &span);
 	if (i < SPANS_LOCKS) {
 		/* An acquire ends the wait for it; whatever else ends here but a release lost its end. */
-		bool proper = span->kind == WELLKNOWN_LOCK_RELEASE ||
-			      (span->kind == WELLKNOWN_LOCK_ACQUIRE &&
+		bool proper = span.kind == WELLKNOWN_LOCK_RELEASE ||
+			      (span.kind == WELLKNOWN_LOCK_ACQUIRE &&
 			       owner->lock[i].kind == WELLKNOWN_LOCK_CONTEND);
 
 		end(s, who, i + 1, &owner->lock[i], proper ? event : NULL, time);
 		owner->lock[i].kind = 0;
-		if (span->kind == WELLKNOWN_LOCK_RELEASE)
+		if (span.kind == WELLKNOWN_LOCK_RELEASE)
 			return 1;
 	} else {
 		i = find_lock(owner, NULL);
 	}
-	if (span->kind == WELLKNOWN_LOCK_RELEASE || i == SPANS_LOCKS) {
+	if (span.kind == WELLKNOWN_LOCK_RELEASE || i == SPANS_LOCKS) {
 		s->unpaired++;
 		return 0;
 	}
-	owner->lock[i] = *span;
-	begin(s, who, i + 1, span, event);
+	owner->lock[i] = span;
+	begin(s, who, i + 1, &owner->lock[i], event);
 	return 1;
 }
 
@@ -259,7 +279,7 @@ static void end_families(struct spans *s, struct spans_owner who, unsigned famil
 static void heed_switch(struct spans *s, const struct ktread_event *event, uint64_t time)
 {
 	bool on = false;
-	const unsigned families = s->recorded ? recorded_event(s->recorded, event, s->gaps, &on) : 0;
+	const unsigned families = recorded_event(s->recorded, event, s->gaps, &on);
 
 	for (uint32_t i = 0; families && i < s->of_threads.count; i++) {
 		settle(s, i);
@@ -271,35 +291,9 @@ static void heed_switch(struct spans *s, const struct ktread_event *event, uint6
 			     on ? s->cpus.owner[i].seen : time);
 }
 
-static int span_event(struct spans *s, struct spans_owner who, const struct ktread_event *event,
-		      const struct wellknown *known, uint64_t time)
-{
-	struct spans_span span = { .kind = known->kind,
-				   .stamp = event->stamp,
-				   .events = spans_events(s, event->cpu),
-				   .cpu = event->cpu };
-
-	if (s->recorded && !recorded_now(s->recorded, recorded_family_of(known->kind)))
-		return 0;
-	read_key(&span, event, known);
-	switch (known->kind) {
-	case WELLKNOWN_SYSCALL_ENTER:
-	case WELLKNOWN_IRQ_ENTER:
-	case WELLKNOWN_FAULT_ENTER:
-		return nest_begin(s, who, &span, event, time);
-	case WELLKNOWN_SYSCALL_EXIT:
-	case WELLKNOWN_IRQ_EXIT:
-	case WELLKNOWN_FAULT_EXIT:
-		span.kind = beginning_of[known->kind];
-		return nest_end(s, who, &span, event, time);
-	default:
-		return lock_event(s, who, &span, event, time);
-	}
-}
-
 /* Ends what a switch ends by its nature: nothing of it counts as unpaired. */
-static void on_switch(struct spans *s, const struct ktread_event *event, const struct wellknown *known,
-		      uint64_t time)
+static __attribute__((noinline)) int on_switch(struct spans *s, const struct ktread_event *event,
+					       const struct wellknown *known, uint64_t time)
 {
 	const struct threads_thread *prev = NULL;
 	uint64_t unpaired = s->unpaired;
@@ -309,10 +303,11 @@ static void on_switch(struct spans *s, const struct ktread_event *event, const s
 	unwind(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, 0, time);
 	/* A call that ends its thread does not return. */
 	if (wellknown_thread(known, event, WELLKNOWN_PREV, &id))
-		prev = threads_find(s->threads, id);
+		prev = threads_find_left(s->threads, id);
 	if (prev && prev->state == THREADS_DEAD && prev->index < s->of_threads.count)
 		end_all(s, (struct spans_owner){ .number = prev->index }, time);
 	s->unpaired = unpaired;
+	return 0;
 }
 
 static bool belongs_to_cpu(enum wellknown_kind kind)
@@ -320,11 +315,62 @@ static bool belongs_to_cpu(enum wellknown_kind kind)
 	return kind == WELLKNOWN_SWITCH || kind == WELLKNOWN_IRQ_ENTER || kind == WELLKNOWN_IRQ_EXIT;
 }
 
-int spans_event(struct spans *s, const struct ktread_event *event, const struct wellknown *known,
-		uint64_t time)
+/* An interrupt is its CPU's, in whatever context the kernel says that it is by now. */
+static __attribute__((noinline)) int interrupt_event(struct spans *s, const struct ktread_event *event,
+						     const struct wellknown *known, uint64_t time)
 {
-	struct spans_owner who = spans_owner_by(s->threads, event);
-	bool placed = event->cpu < THREADS_CPUS_MAX;
+	const struct spans_owner who = { .cpu = true, .number = event->cpu };
+	struct owner *owner = lookup(s, who);
+
+	if (!recorded_now(s->recorded, known->kind))
+		return 0;
+	return known->kind == WELLKNOWN_IRQ_ENTER ? nest_begin(s, who, owner, event, known, time)
+						  : nest_end(s, who, owner, event, known, time);
+}
+
+/* `who` and the event's CPU have their places, and what ended before the event has been ended. */
+static inline __attribute__((always_inline)) int take(struct spans *s, struct spans_owner who,
+						      const struct ktread_event *event,
+						      const struct wellknown *known, uint64_t time)
+{
+	struct owner *owner = lookup(s, who), *cpu;
+
+	owner->seen = time;
+	if (event->cpu < s->cpus.count) {
+		cpu = &s->cpus.owner[event->cpu];
+		cpu->seen = time;
+		cpu->events++;
+	}
+	switch (known->kind) {
+	case WELLKNOWN_SYSCALL_ENTER:
+	case WELLKNOWN_FAULT_ENTER:
+		return recorded_now(s->recorded, known->kind) ? nest_begin(s, who, owner, event, known, time)
+							      : 0;
+	case WELLKNOWN_SYSCALL_EXIT:
+	case WELLKNOWN_FAULT_EXIT:
+		return recorded_now(s->recorded, known->kind) ? nest_end(s, who, owner, event, known, time)
+							      : 0;
+	case WELLKNOWN_LOCK_CONTEND:
+	case WELLKNOWN_LOCK_ACQUIRE:
+	case WELLKNOWN_LOCK_RELEASE:
+		return recorded_now(s->recorded, known->kind) ? lock_event(s, who, owner, event, known, time)
+							      : 0;
+	case WELLKNOWN_IRQ_ENTER:
+	case WELLKNOWN_IRQ_EXIT:
+		return interrupt_event(s, event, known, time);
+	case WELLKNOWN_SWITCH:
+		return on_switch(s, event, known, time);
+	default:
+		return 0;
+	}
+}
+
+/* take() when something is to be done before. */
+static __attribute__((noinline)) int take_slowly(struct spans *s, struct spans_owner who,
+						 const struct ktread_event *event,
+						 const struct wellknown *known, uint64_t time)
+{
+	const bool placed = event->cpu < THREADS_CPUS_MAX;
 	int error = placed ? reserve(s, &s->cpus, event->cpu) : 0;
 
 	/* Where the CPU is not known, what a thread does is paired all the same. */
@@ -339,32 +385,25 @@ int spans_event(struct spans *s, const struct ktread_event *event, const struct 
 	heed_switch(s, event, time);
 	if (!who.cpu)
 		settle(s, who.number);
-	lookup(s, who)->seen = time;
-	if (placed) {
-		s->cpus.owner[event->cpu].seen = time;
-		s->cpus.owner[event->cpu].events++;
-	}
+	return take(s, who, event, known, time);
+}
 
-	switch (known->kind) {
-	case WELLKNOWN_SWITCH:
-		on_switch(s, event, known, time);
-		return 0;
-	case WELLKNOWN_IRQ_ENTER:
-	case WELLKNOWN_IRQ_EXIT:
-		/* Whatever context the kernel says it is in by now. */
-		return span_event(s, (struct spans_owner){ .cpu = true, .number = event->cpu }, event, known,
-				  time);
-	case WELLKNOWN_SYSCALL_ENTER:
-	case WELLKNOWN_SYSCALL_EXIT:
-	case WELLKNOWN_FAULT_ENTER:
-	case WELLKNOWN_FAULT_EXIT:
-	case WELLKNOWN_LOCK_CONTEND:
-	case WELLKNOWN_LOCK_ACQUIRE:
-	case WELLKNOWN_LOCK_RELEASE:
-		return span_event(s, who, event, known, time);
-	default:
-		return 0;
-	}
+int spans_event_of(struct spans *s, struct spans_owner who, const struct ktread_event *event,
+		   const struct wellknown *known, uint64_t time)
+{
+	if (__builtin_expect(event->cpu >= s->cpus.count || recorded_is_due(s->recorded, event), 0))
+		return take_slowly(s, who, event, known, time);
+	if (!who.cpu &&
+	    __builtin_expect(
+		    who.number >= s->of_threads.count || s->of_threads.owner[who.number].gaps != s->gaps, 0))
+		return take_slowly(s, who, event, known, time);
+	return take(s, who, event, known, time);
+}
+
+int spans_event(struct spans *s, const struct ktread_event *event, const struct wellknown *known,
+		uint64_t time)
+{
+	return spans_event_of(s, spans_owner_by(s->threads, event), event, known, time);
 }
 
 void spans_gap(struct spans *s, uint32_t cpu, uint64_t from)

@@ -86,6 +86,10 @@ struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread
 int spans_event(struct spans *spans, const struct ktread_event *event, const struct wellknown *known,
 		uint64_t time);
 
+/* The same. `who`: spans_owner_by() of the event. */
+int spans_event_of(struct spans *spans, struct spans_owner who, const struct ktread_event *event,
+		   const struct wellknown *known, uint64_t time);
+
 /* Slots of `cpu` are lost between `from` (0: since before the trace) and the event that comes next. */
 void spans_gap(struct spans *spans, uint32_t cpu, uint64_t from);
 

@@ -18,12 +18,14 @@ struct threads {
 			struct threads_thread *thread; /* by index */
 			uint32_t *on;		       /* index of the thread that runs, by CPU */
 			uint32_t cpus;
+			uint32_t left;
 		};
 	};
 	threads_changed *changed;
 	void *context;
 	uint32_t count, capacity;
 	uint32_t *bucket; /* index + 1 by hash of the id, open addressing; twice `capacity` entries */
+	uint32_t shift;	  /* of the hash */
 	uint64_t left_out;
 	bool switches;			     /* a switch was seen: who runs is told by switches alone */
 	bool blocks;			     /* announcements are made: a switch without one means runnable */
@@ -40,6 +42,7 @@ int threads_create(struct threads **threads, threads_changed *changed, void *con
 	if (!t)
 		return KTREAD_E_MEMORY;
 	t->changed = changed;
+	t->left = NOBODY;
 	t->context = context;
 	*threads = t;
 	return 0;
@@ -67,10 +70,10 @@ void threads_learn_on(struct threads *t)
 	t->stateless = t->learns = true;
 }
 
-static uint32_t *find_bucket(const struct threads *t, uint32_t id)
+static inline uint32_t *find_bucket(const struct threads *t, uint32_t id)
 {
 	uint32_t mask = t->capacity * 2 - 1;
-	uint32_t at = id * 2654435761u >> 7 & mask;
+	uint32_t at = id * 2654435761u >> t->shift;
 
 	while (t->bucket[at] != 0 && t->thread[t->bucket[at] - 1].id != id)
 		at = (at + 1) & mask;
@@ -92,21 +95,17 @@ static int grow_threads(struct threads *t)
 	free(t->bucket);
 	t->bucket = bucket;
 	t->capacity = capacity;
+	t->shift = 31u - (uint32_t)__builtin_ctz(capacity);
 	for (uint32_t i = 0; i < t->count; i++)
 		*find_bucket(t, t->thread[i].id) = i + 1;
 	return 0;
 }
 
-/* Index of the thread, new if need be, or NOBODY past the limit. Pointers to threads are void after it. */
-static int touch(struct threads *t, uint32_t id, uint32_t *index)
+/* touch() of a thread that is not known. `bucket`: where it belongs, or NULL. */
+static __attribute__((noinline)) int add(struct threads *t, uint32_t id, uint32_t *bucket, uint32_t *index)
 {
-	uint32_t *bucket = t->capacity ? find_bucket(t, id) : NULL;
 	int error;
 
-	if (bucket && *bucket) {
-		*index = *bucket - 1;
-		return 0;
-	}
 	*index = NOBODY;
 	if (t->count == THREADS_MAX) {
 		t->left_out++;
@@ -121,6 +120,17 @@ static int touch(struct threads *t, uint32_t id, uint32_t *index)
 	*index = t->count;
 	t->thread[t->count] = (struct threads_thread){ .id = id, .index = t->count, .cpu = KTRX_NO_CPU };
 	*bucket = ++t->count;
+	return 0;
+}
+
+/* Index of the thread, new if need be, or NOBODY past the limit. Pointers to threads are void after it. */
+static inline int touch(struct threads *t, uint32_t id, uint32_t *index)
+{
+	uint32_t *bucket = t->capacity ? find_bucket(t, id) : NULL;
+
+	if (!bucket || !*bucket)
+		return add(t, id, bucket, index);
+	*index = *bucket - 1;
 	return 0;
 }
 
@@ -143,19 +153,20 @@ static int touch_cpu(struct threads *t, uint32_t cpu)
 	return 0;
 }
 
-static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change change)
+/* `change` has all but the thread and its state before. */
+static void change(struct threads *t, uint32_t index, enum threads_state state, struct threads_change *change)
 {
 	struct threads_thread *thread = &t->thread[index];
 
-	change.thread = thread;
-	change.from = (enum threads_state)thread->state;
+	change->thread = thread;
+	change->from = (enum threads_state)thread->state;
 	thread->state = (uint8_t)state;
-	thread->since = thread->seen = change.time;
+	thread->since = thread->seen = change->time;
 	thread->stamp = t->stamp;
 	thread->announced = THREADS_UNKNOWN; /* it has come true by now, or never will */
 	if (state == THREADS_RUNNING)
-		thread->cpu = change.cpu;
-	t->changed(t->context, &change);
+		thread->cpu = change->cpu;
+	t->changed(t->context, change);
 }
 
 /* `index` no longer runs on `cpu`, and what became of it is not known. */
@@ -163,7 +174,7 @@ static void lose_track(struct threads *t, uint32_t index, uint32_t cpu, uint64_t
 {
 	t->on[cpu] = NOBODY;
 	change(t, index, THREADS_UNKNOWN,
-	       (struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
+	       &(struct threads_change){ .time = time, .cpu = cpu, .followed = followed });
 }
 
 /* Of a thread that turns up although it was believed to run: a switch away from it went unseen. */
@@ -184,7 +195,7 @@ static void run(struct threads *t, uint32_t index, uint32_t cpu, uint64_t time)
 	if (thread->state == THREADS_DEAD)
 		thread->life++;
 	t->on[cpu] = index;
-	change(t, index, THREADS_RUNNING, (struct threads_change){ .time = time, .cpu = cpu });
+	change(t, index, THREADS_RUNNING, &(struct threads_change){ .time = time, .cpu = cpu });
 }
 
 static enum threads_state state_of_field(uint64_t state)
@@ -240,13 +251,16 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	    !wellknown_thread(known, event, WELLKNOWN_NEXT, &next_id) || prev_id == next_id)
 		return 0;
 	t->switches = true;
-	error = touch(t, prev_id, &prev);
+	/* Nearly always: the thread that is switched away from is known to run there. */
+	prev = t->on[cpu];
+	error = prev != NOBODY && t->thread[prev].id == prev_id ? 0 : touch(t, prev_id, &prev);
 	if (!error)
 		error = touch(t, next_id, &next);
 	if (error || prev == NOBODY || next == NOBODY)
 		return error;
 	if (t->learns && t->stateless && wellknown_number(known, event, WELLKNOWN_STATE, &given))
 		t->stateless = given == WELLKNOWN_STATE_RUNNABLE;
+	t->left = prev;
 	if (t->on[cpu] == next)
 		return 0; /* known already */
 	if (t->on[cpu] != prev)
@@ -259,7 +273,8 @@ static int on_switch(struct threads *t, const struct ktread_event *event, const 
 	if (state == THREADS_UNKNOWN && t->on[cpu] == prev)
 		lose_track(t, prev, cpu, time, true);
 	else if (state != THREADS_UNKNOWN)
-		change(t, prev, state, (struct threads_change){ .time = time, .cpu = cpu, .followed = true });
+		change(t, prev, state,
+		       &(struct threads_change){ .time = time, .cpu = cpu, .followed = true });
 	t->on[cpu] = NOBODY;
 	run(t, next, cpu, time);
 	return 0;
@@ -307,11 +322,11 @@ static void wake(struct threads *t, uint32_t index, const struct ktread_event *e
 	if (thread->state == THREADS_DEAD)
 		thread->life++;
 	change(t, index, THREADS_RUNNABLE,
-	       (struct threads_change){ .time = time,
-					.cpu = event->cpu,
-					.woken = true,
-					.waker = event->thread,
-					.interrupt = event->context != KTRX_CONTEXT_THREAD });
+	       &(struct threads_change){ .time = time,
+					 .cpu = event->cpu,
+					 .woken = true,
+					 .waker = event->thread,
+					 .interrupt = event->context != KTRX_CONTEXT_THREAD });
 }
 
 static int on_wake(struct threads *t, const struct ktread_event *event, const struct wellknown *known,

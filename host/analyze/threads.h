@@ -66,6 +66,7 @@ struct threads_view {
 	struct threads_thread *thread; /* by index */
 	uint32_t *on;		       /* index of the thread that runs, by CPU; THREADS_NOBODY */
 	uint32_t cpus;		       /* `on` has so many */
+	uint32_t left;		       /* index of the thread that the newest switch left; THREADS_NOBODY */
 };
 #define THREADS_NOBODY UINT32_MAX
 
@@ -105,6 +106,16 @@ static inline struct threads_thread *threads_on(const struct threads *threads, u
 	const struct threads_view *view = (const struct threads_view *)threads;
 
 	return cpu < view->cpus && view->on[cpu] != THREADS_NOBODY ? &view->thread[view->on[cpu]] : NULL;
+}
+
+/* threads_find(), faster if the newest switch left the thread. */
+static inline const struct threads_thread *threads_find_left(const struct threads *threads, uint32_t id)
+{
+	const struct threads_view *view = (const struct threads_view *)threads;
+
+	if (view->left != THREADS_NOBODY && view->thread[view->left].id == id)
+		return &view->thread[view->left];
+	return threads_find(threads, id);
 }
 
 /* threads_find(), faster if the thread runs on `cpu`. */

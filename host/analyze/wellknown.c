@@ -320,17 +320,6 @@ bool wellknown_number_any(const struct wellknown *known, const struct ktread_eve
 	return true;
 }
 
-bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
-		      enum wellknown_role role, uint32_t *id)
-{
-	uint64_t number;
-
-	if (!wellknown_number(known, event, role, &number))
-		return false;
-	*id = (uint32_t)number & known->thread_mask;
-	return true;
-}
-
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value)
 {

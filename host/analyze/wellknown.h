@@ -133,8 +133,17 @@ static inline bool wellknown_number(const struct wellknown *known, const struct 
 }
 
 /* The same for a thread id, cut to what struct ktread_event has of it. */
-bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
-		      enum wellknown_role role, uint32_t *id);
+static inline bool wellknown_thread(const struct wellknown *known, const struct ktread_event *event,
+				    enum wellknown_role role, uint32_t *id)
+{
+	uint64_t number;
+
+	if (!wellknown_number(known, event, role, &number))
+		return false;
+	*id = (uint32_t)number & known->thread_mask;
+	return true;
+}
+
 /* The same for a string. */
 bool wellknown_string(const struct wellknown *known, const struct ktread_event *event,
 		      enum wellknown_role role, struct ktread_value *value);
