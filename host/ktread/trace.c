@@ -145,25 +145,41 @@ static int order_more(struct ktread *trace)
 	return merge->ordered != 0;
 }
 
-int ktread_next(struct ktread *trace, const struct ktread_event **event)
+/* ktread_next() where the next event is not at hand or not wanted. */
+static __attribute__((noinline)) int next_wanted(struct ktread *trace, const struct ktread_event **event)
 {
 	struct ktread_merge *merge = &trace->merge;
 
 	for (;;) {
 		struct ktread_cursor *cursor;
 
-		if (__builtin_expect(merge->next == merge->ordered, 0)) {
+		if (merge->next == merge->ordered) {
 			int status = order_more(trace);
 
 			if (status <= 0)
 				return status;
 		}
 		cursor = &trace->cursor[merge->order[merge->next++]];
+		if (cursor->version->decode(trace, cursor)) {
+			*event = &cursor->event;
+			return 1;
+		}
+	}
+}
+
+int ktread_next(struct ktread *trace, const struct ktread_event **event)
+{
+	struct ktread_merge *merge = &trace->merge;
+
+	if (__builtin_expect(merge->next != merge->ordered, 1)) {
+		struct ktread_cursor *cursor = &trace->cursor[merge->order[merge->next++]];
+
 		if (__builtin_expect(cursor->version->decode(trace, cursor), 1)) {
 			*event = &cursor->event;
 			return 1;
 		}
 	}
+	return next_wanted(trace, event);
 }
 
 int ktread_next_by_ring(struct ktread *trace, const struct ktread_event **event)

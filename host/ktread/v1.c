@@ -61,6 +61,14 @@ static int v1_refill(struct ktread *trace, struct ktread_cursor *cursor)
 	return count;
 }
 
+/* The rest of decoding, for an event that is unknown or may not be wanted. */
+static __attribute__((noinline)) bool decode_slowly(struct ktread *trace, struct ktread_event *event)
+{
+	event->type = ktread_types_get(&trace->types, event->id);
+	return !trace->selection.active ||
+	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+}
+
 static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)
 {
 	const struct ktrx1_record *record = (const struct ktrx1_record *)cursor->item;
@@ -74,10 +82,11 @@ static bool v1_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	event->cpu = KTRX1_CPU(header);
 	event->thread = KTRX1_PID(header);
 	event->flags = KTRX1_FLAGS(header);
-	event->type = ktread_types_get(&trace->types, event->id);
+	event->type = &trace->types.row[event->id];
 	event->payload = (const unsigned char *)record->data;
-	return !trace->selection.active ||
-	       ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
+	if (__builtin_expect(!event->type->name || trace->selection.active, 0))
+		return decode_slowly(trace, event);
+	return true;
 }
 
 static uint16_t v1_brief(struct ktread_cursor *cursor, struct ktread_brief *brief, uint16_t room)

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/load.h"
 #include "ktrx/v2.h"
 #include "message.h"
 #include "value.h"
@@ -17,28 +18,6 @@ static uint32_t width_of(uint8_t type)
 	};
 
 	return type < sizeof(width) ? width[type] : 0;
-}
-
-/* Copies of a known size are single instructions. */
-static uint64_t read_number(const unsigned char *from, uint32_t width)
-{
-	uint64_t whole;
-	uint32_t half;
-	uint16_t quarter;
-
-	switch (width) {
-	case 1:
-		return *from;
-	case 2:
-		memcpy(&quarter, from, sizeof(quarter));
-		return quarter;
-	case 4:
-		memcpy(&half, from, sizeof(half));
-		return half;
-	default:
-		memcpy(&whole, from, sizeof(whole));
-		return whole;
-	}
 }
 
 static uint64_t sign_extend(uint8_t type, uint64_t number)
@@ -86,7 +65,7 @@ int ktread_value_take(const struct ktread_event *event, uint32_t n, uint32_t *of
 		return ktread_fail(KTREAD_E_FORMAT, "field of unknown type %u", type);
 	if (left < width)
 		return past_payload();
-	value->number = read_number(event->payload + *offset, width);
+	value->number = base_load(event->payload + *offset, width);
 	value->number = sign_extend(type, value->number);
 	value->length = (uint16_t)width;
 	*offset += width;
