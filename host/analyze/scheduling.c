@@ -86,8 +86,12 @@ bool scheduling_needs_order(const struct scheduling *s)
 static int read_unfiltered(struct scheduling *s, struct ktread *trace)
 {
 	const struct ktread_event *event;
-	int status = ktread_rewind(trace), error = 0;
+	int status, error = 0;
 
+	/* Version 1 has neither states nor records of events that are switched on or off. */
+	if (ktread_info(trace)->version == 1)
+		return scheduling_end(s);
+	status = ktread_rewind(trace);
 	while (!error && status >= 0 && (status = ktread_next(trace, &event)) > 0)
 		error = scheduling_event(s, event);
 	if (!error)

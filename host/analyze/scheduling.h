@@ -17,7 +17,7 @@
 struct scheduling;
 
 /*
- * Reads the whole trace, without its filter, and rewinds it. Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in
+ * Reads the whole trace, without its filter, and rewinds it. Of version 1, which cannot tell, nothing is read. Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in
  * either case.
  */
 int scheduling_read(struct scheduling **scheduling, struct ktread *trace);

@@ -6,6 +6,16 @@
 
 #include "export/json.h"
 
+char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
+{
+	chrome->microsecond = nanoseconds - nanoseconds % 1000;
+	chrome->digits_length =
+		(uint32_t)(number_decimal(chrome->digits, nanoseconds / 1000) - chrome->digits);
+	chrome->digits[chrome->digits_length++] = '.';
+	/* Made twice: to copy digits that were stored singly right before makes the processor wait for the stores. */
+	return chrome_put_microseconds(at, nanoseconds);
+}
+
 void chrome_name(struct chrome *chrome, const char *what, int64_t pid, int64_t tid, const char *name)
 {
 	char *at = chrome_begin(chrome);

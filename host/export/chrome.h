@@ -40,15 +40,14 @@ static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
 	return number_three(at + 1, (uint32_t)(nanoseconds % 1000));
 }
 
-/* The same for a moment: the next one is often in the same microsecond. */
+/* chrome_put_time() in another microsecond. */
+char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds);
+
+/* The same for the time of an event: that of the next event is often in the same microsecond. */
 static inline char *chrome_put_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
 {
-	if (nanoseconds - chrome->microsecond >= 1000 || chrome->digits_length == 0) {
-		chrome->microsecond = nanoseconds - nanoseconds % 1000;
-		chrome->digits_length =
-			(uint32_t)(number_decimal(chrome->digits, nanoseconds / 1000) - chrome->digits);
-		chrome->digits[chrome->digits_length++] = '.';
-	}
+	if (__builtin_expect(nanoseconds - chrome->microsecond >= 1000 || chrome->digits_length == 0, 0))
+		return chrome_put_new_time(chrome, at, nanoseconds);
 	memcpy(at, chrome->digits, sizeof(chrome->digits));
 	return number_three(at + chrome->digits_length, (uint32_t)(nanoseconds - chrome->microsecond));
 }

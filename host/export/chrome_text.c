@@ -8,27 +8,31 @@
 #include "export/escape.h"
 #include "export/json.h"
 #include "export/number.h"
+#include "export/payload.h"
 #include "ktrx/v2.h"
 
 #define NAME_MOST \
 	(ESCAPE_JSON_GROWTH * (2 * JSON_NAME + 1) + 32) /* bytes of a rendered name and what is around it */
 
-enum form { OTHER, U8, U16, U32, U64, I8, I16, I32, I64, ADDRESS };
-
-static const uint8_t forms[] = {
-	[KTRX_TYPE_U8] = U8,   [KTRX_TYPE_U16] = U16, [KTRX_TYPE_U32] = U32,
-	[KTRX_TYPE_U64] = U64, [KTRX_TYPE_I8] = I8,   [KTRX_TYPE_I16] = I16,
-	[KTRX_TYPE_I32] = I32, [KTRX_TYPE_I64] = I64, [KTRX_TYPE_POINTER] = ADDRESS,
-};
-
-static enum form form_of(uint8_t type)
+static uint8_t form_of(uint8_t type)
 {
-	return type < sizeof(forms) ? (enum form)forms[type] : OTHER;
+	switch (type) {
+	case KTRX_TYPE_I8:
+	case KTRX_TYPE_I16:
+	case KTRX_TYPE_I32:
+	case KTRX_TYPE_I64:
+		return CHROME_SIGNED;
+	case KTRX_TYPE_POINTER:
+		return CHROME_ADDRESS;
+	case KTRX_TYPE_U8:
+	case KTRX_TYPE_U16:
+	case KTRX_TYPE_U32:
+	case KTRX_TYPE_U64:
+		return CHROME_UNSIGNED;
+	default:
+		return CHROME_OTHER;
+	}
 }
-
-static const uint8_t widths[] = {
-	[U8] = 1, [U16] = 2, [U32] = 4, [U64] = 8, [I8] = 1, [I16] = 2, [I32] = 4, [I64] = 8, [ADDRESS] = 8
-};
 
 /* What has been written from `from` on. */
 static struct chrome_piece piece(const char *from, const char *end)
@@ -43,41 +47,64 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 	*at = ',';
 	at = json_put_name(at + (n > 0), type->field[n].name);
 	*at++ = ':';
-	field->form = (uint8_t)form_of(type->field[n].type);
-	field->width = widths[field->form];
-	if (field->form == ADDRESS)
+	field->form = form_of(type->field[n].type);
+	field->width = field->form == CHROME_OTHER ? 0 : (uint8_t)payload_width(type->field[n].type);
+	if (field->form == CHROME_ADDRESS)
 		at = number_literal(at, "\"0x");
 	field->name = piece(from, at);
 	return at;
 }
 
-static void render_shape(struct chrome_shape *shape, const struct ktread_type *type, uint32_t version)
+/* Whether a field is named like what is added to the arguments. The CPU that an interprocessor interrupt goes to is. */
+static bool has_field(const struct ktread_type *type, const char *name)
 {
-	char *at = shape->text, *from = at;
-	const char *cpu = "\"cpu\":";
+	for (uint32_t n = 0; n < type->fields; n++)
+		if (strcmp(type->field[n].name, name) == 0)
+			return true;
+	return false;
+}
 
-	shape->type = type;
+static char *render_fields(struct chrome_shape *shape, const struct ktread_type *type, char *at)
+{
 	shape->fields = type->fields;
-	shape->size = 0;
-	at = json_put_event_name(number_literal(at, ",\"name\":"), type, version);
-	at = json_put_name(number_literal(at, ",\"cat\":"), type->group);
-	at = number_literal(at, ",\"s\":\"t\"");
-	shape->instant = piece(from, at);
-	from = at;
-	at = json_put_name(number_literal(at, ",\"cat\":"), type->group);
-	shape->category = piece(from, at);
+	shape->size = type->fields ? 0 : UINT32_MAX;
 	for (uint32_t n = 0; n < type->fields; n++) {
 		at = render_field(&shape->field[n], type, n, at);
 		if (shape->field[n].width == 0)
 			shape->size = UINT32_MAX;
 		else if (shape->size != UINT32_MAX)
 			shape->size += shape->field[n].width;
-		/* The CPU that an interprocessor interrupt goes to is a field of that name. */
-		if (strcmp(type->field[n].name, "cpu") == 0)
-			cpu = "\"event cpu\":";
 	}
+	return at;
+}
+
+/* `at` is where the lead begins; what is between it and `end` is written. */
+static char *render_lead(struct chrome_shape *shape, enum chrome_lead lead, const char *from, char *end)
+{
+	end = number_literal(end, ",\"args\":{");
+	shape->lead[lead] = shape->lead_field[lead] = piece(from, end);
+	if (shape->fields) {
+		end = (char *)memcpy(end, shape->field[0].name.text, shape->field[0].name.length) +
+		      shape->field[0].name.length;
+		shape->lead_field[lead] = piece(from, end);
+	}
+	return end;
+}
+
+static void render_shape(struct chrome_shape *shape, const struct ktread_type *type, uint32_t version)
+{
+	char *at = render_fields(shape, type, shape->text), *from = at;
+
+	shape->type = type;
+	at = json_put_event_name(number_literal(at, ",\"name\":"), type, version);
+	at = json_put_name(number_literal(at, ",\"cat\":"), type->group);
+	at = render_lead(shape, CHROME_INSTANT, from, number_literal(at, ",\"s\":\"t\""));
 	from = at;
-	at = stpcpy(at, cpu);
+	at = render_lead(shape, CHROME_BEGIN, from,
+			 json_put_name(number_literal(at, ",\"cat\":"), type->group));
+	at = render_lead(shape, CHROME_END, at, at);
+	from = at;
+	at = stpcpy(at, has_field(type, "cpu") ? ",\"event cpu\":" : ",\"cpu\":");
 	shape->cpu = piece(from, at);
 }
 
@@ -90,7 +117,7 @@ const struct chrome_shape *chrome_shape_render(struct chrome_texts *texts, const
 	if (!*type->group) /* it may be overwritten by the next unknown event */
 		return NULL;
 	shape = malloc(sizeof(*shape) + type->fields * sizeof(shape->field[0]));
-	text = calloc(type->fields + 4u, NAME_MOST);
+	text = calloc(type->fields + 8u, NAME_MOST);
 	if (!shape || !text) {
 		free(shape);
 		free(text);
@@ -147,54 +174,6 @@ void chrome_texts_free(struct chrome_texts *texts)
 		free(texts->call[n]);
 }
 
-static inline uint64_t load(const unsigned char *from, uint32_t width)
-{
-	uint64_t whole;
-	uint32_t half;
-	uint16_t quarter;
-
-	switch (width) {
-	case 1:
-		return *from;
-	case 2:
-		memcpy(&quarter, from, sizeof(quarter));
-		return quarter;
-	case 4:
-		memcpy(&half, from, sizeof(half));
-		return half;
-	default:
-		memcpy(&whole, from, sizeof(whole));
-		return whole;
-	}
-}
-
-static inline __attribute__((always_inline)) char *put_number(char *at, enum form form,
-							      const unsigned char *from)
-{
-	switch (form) {
-	case U8:
-		return number_decimal(at, load(from, 1));
-	case U16:
-		return number_decimal(at, load(from, 2));
-	case U32:
-		return number_decimal(at, load(from, 4));
-	case U64:
-		return number_decimal(at, load(from, 8));
-	case I8:
-		return number_signed(at, (int8_t)load(from, 1));
-	case I16:
-		return number_signed(at, (int16_t)load(from, 2));
-	case I32:
-		return number_signed(at, (int32_t)load(from, 4));
-	case I64:
-		return number_signed(at, (int64_t)load(from, 8));
-	default:
-		at = number_hex(at, load(from, 8));
-		*at = '"';
-		return at + 1;
-	}
-}
-
 /* Fields of any kind, of which the payload may hold a part only. */
 static char *put_any(char *at, const struct chrome_shape *shape, const struct ktread_event *event)
 {
@@ -207,7 +186,7 @@ static char *put_any(char *at, const struct chrome_shape *shape, const struct kt
 		if (field->width) {
 			if (end - from < field->width)
 				break;
-			at = put_number(chrome_put_piece(at, field->name), (enum form)field->form, from);
+			at = chrome_put_number(chrome_put_piece(at, field->name), field, from);
 			from += field->width;
 			continue;
 		}
@@ -219,16 +198,12 @@ static char *put_any(char *at, const struct chrome_shape *shape, const struct kt
 	return at;
 }
 
-char *chrome_put_fields(char *at, const struct chrome_shape *shape, const struct ktread_event *event)
+char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
+			const struct ktread_event *event, bool *comma)
 {
-	const struct chrome_field *field = shape->field, *last = field + shape->fields;
-	const unsigned char *from = event->payload;
+	char *begin = chrome_put_piece(at, shape->lead[lead]);
 
-	if (event->payload_size < shape->size)
-		return put_any(at, shape, event);
-	for (; field < last; field++) {
-		at = put_number(chrome_put_piece(at, field->name), (enum form)field->form, from);
-		from += field->width;
-	}
+	at = put_any(begin, shape, event);
+	*comma = at > begin;
 	return at;
 }

@@ -6,14 +6,17 @@
 #ifndef EXPORT_CHROME_TEXT_H
 #define EXPORT_CHROME_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
+#include "base/load.h"
 #include "export/calls.h"
+#include "export/number.h"
 #include "ktread/ktread.h"
 
-#define CHROME_PIECE 32u /* bytes that are copied at once */
+#define CHROME_PIECE 64u /* bytes that may be copied at once, in two parts */
 
 /* At least CHROME_PIECE bytes from `text` on are readable, whatever the length is. `text` NULL: nothing is rendered. */
 struct chrome_piece {
@@ -21,24 +24,39 @@ struct chrome_piece {
 	uint32_t length;
 };
 
+enum chrome_form {
+	CHROME_UNSIGNED,
+	CHROME_SIGNED,
+	CHROME_ADDRESS,
+	CHROME_OTHER, /* no plain number */
+};
+
 /* How the value of a field is written. */
 struct chrome_field {
 	struct chrome_piece
-		name; /* ,"result": and what comes before the digits; the first field has no comma */
-	uint8_t form;
-	uint8_t width; /* bytes in the payload; 0: that depends on the event, or the value is no plain number */
+		name;  /* ,"result": and what comes before the digits; the first field has no comma */
+	uint8_t form;  /* enum chrome_form */
+	uint8_t width; /* bytes in the payload; 0: that depends on the event, or it is CHROME_OTHER */
+};
+
+/* What comes before the arguments of an object. */
+enum chrome_lead {
+	CHROME_INSTANT, /* ,"name":"sched.switch","cat":"sched","s":"t","args":{ */
+	CHROME_BEGIN,	/* ,"cat":"syscall","args":{ */
+	CHROME_END,	/* ,"args":{ */
+	CHROME_LEADS,
 };
 
 /* An event descriptor. */
 struct chrome_shape {
 	const struct ktread_type *type;
 	uint32_t fields;
-	uint32_t size;		      /* bytes of all fields, if each is a plain number; else UINT32_MAX */
-	struct chrome_piece instant;  /* ,"name":"sched.switch","cat":"sched","s":"t" */
-	struct chrome_piece category; /* ,"cat":"sched" */
-	struct chrome_piece cpu;      /* "cpu": or, if a field has that name, "event cpu": */
-	char *text;		      /* of all pieces */
-	struct chrome_field field[];  /* type->fields of them */
+	uint32_t size; /* bytes of all fields, if there are any and each is a plain number; else UINT32_MAX */
+	struct chrome_piece lead[CHROME_LEADS];
+	struct chrome_piece lead_field[CHROME_LEADS]; /* each with the name of the first field behind it */
+	struct chrome_piece cpu;     /* ,"cpu": or, if a field has that name, ,"event cpu": */
+	char *text;		     /* of all pieces */
+	struct chrome_field field[]; /* type->fields of them */
 };
 
 /* A system call. */
@@ -67,8 +85,12 @@ const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const s
 /* The name of a call, cut to CHROME_CALL_NAME bytes; "syscall_12" if `name` is NULL. `size`: at least 40. */
 void chrome_call_name(char *text, size_t size, const char *name, uint64_t number);
 
-/* Writes "field":value pairs as json_put_fields() does. */
-char *chrome_put_fields(char *at, const struct chrome_shape *shape, const struct ktread_event *event);
+/*
+ * Writes a lead and the event's "field":value pairs, as json_put_fields() does. `*comma`: there are any, so that what follows needs
+ * a comma.
+ */
+char *chrome_put_fields(char *at, const struct chrome_shape *shape, enum chrome_lead lead,
+			const struct ktread_event *event, bool *comma);
 
 static inline const struct chrome_shape *chrome_shape_of(struct chrome_texts *texts,
 							 const struct ktread_event *event, uint32_t version)
@@ -86,11 +108,32 @@ static inline const struct chrome_call *chrome_call_of(struct chrome_texts *text
 	return texts->call[number] ? texts->call[number] : chrome_call_render(texts, trace, (uint32_t)number);
 }
 
+/* Writes the value of a field that has a width. */
+static inline __attribute__((always_inline)) char *
+chrome_put_number(char *at, const struct chrome_field *field, const unsigned char *from)
+{
+	const uint32_t unused = 64 - 8 * field->width;
+	uint64_t number = base_load(from, field->width);
+
+	if (field->form == CHROME_ADDRESS) {
+		at = number_hex(at, number);
+		*at = '"';
+		return at + 1;
+	}
+	if (field->form == CHROME_SIGNED && (int64_t)(number << unused) < 0) {
+		*at++ = '-';
+		number = (0 - number) << unused >> unused;
+	}
+	return number_decimal(at, number);
+}
+
 /* Copies a piece. Up to CHROME_PIECE bytes from `at` on are overwritten. */
 static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 {
-	memcpy(at, piece.text, CHROME_PIECE);
-	if (piece.length > CHROME_PIECE)
+	memcpy(at, piece.text, CHROME_PIECE / 2);
+	if (piece.length > CHROME_PIECE / 2)
+		memcpy(at + CHROME_PIECE / 2, piece.text + CHROME_PIECE / 2, CHROME_PIECE / 2);
+	if (__builtin_expect(piece.length > CHROME_PIECE, 0))
 		memcpy(at + CHROME_PIECE, piece.text + CHROME_PIECE, piece.length - CHROME_PIECE);
 	return at + piece.length;
 }

@@ -17,10 +17,24 @@ const struct number_triple number_triples[1000] = {
 	HUNDRED(5), HUNDRED(6), HUNDRED(7), HUNDRED(8), HUNDRED(9),
 };
 
+/* A value below 1000000 without leading zeros. */
+static inline char *put_leading(char *at, uint32_t value)
+{
+	return value < 1000 ? number_short(at, value)
+			    : number_three(number_short(at, value / 1000), value % 1000);
+}
+
 char *number_long(char *at, uint64_t value)
 {
-	uint32_t low = (uint32_t)(value % 1000000);
+	const uint64_t high = value / 1000000, highest = high / 1000000;
 
-	value /= 1000000;
-	return number_six(number_decimal(at, value), low);
+	if (highest == 0)
+		at = put_leading(at, (uint32_t)high);
+	else if (highest < 1000000)
+		at = number_six(put_leading(at, (uint32_t)highest), (uint32_t)(high % 1000000));
+	else /* up to 18446744 */
+		at = number_six(number_six(put_leading(at, (uint32_t)(highest / 1000000)),
+					   (uint32_t)(highest % 1000000)),
+				(uint32_t)(high % 1000000));
+	return number_six(at, (uint32_t)(value % 1000000));
 }

@@ -45,6 +45,7 @@ static inline char *number_short(char *at, uint32_t value)
 	return at + 3 - leading;
 }
 
+/* A value from 1000000 on. */
 char *number_long(char *at, uint64_t value);
 
 static inline char *number_decimal(char *at, uint64_t value)

@@ -4,8 +4,8 @@
 #define EXPORT_PAYLOAD_H
 
 #include <stdint.h>
-#include <string.h>
 
+#include "base/load.h"
 #include "ktrx/v2.h"
 
 /* 0 for a string and for a type that is unknown. */
@@ -23,30 +23,22 @@ static inline uint32_t payload_width(uint8_t type)
 /* The number as an argument of its type: unsigned 32-bit values read as int. */
 static inline int64_t payload_signed(uint8_t type, const unsigned char *from)
 {
-	uint32_t half;
-	uint16_t quarter;
-	uint64_t whole;
-
 	switch (type) {
 	case KTRX_TYPE_U8:
 	case KTRX_TYPE_BOOL:
 	case KTRX_TYPE_CHAR:
-		return *from;
+		return (int64_t)base_load(from, 1);
 	case KTRX_TYPE_I8:
-		return (int8_t)*from;
+		return (int8_t)base_load(from, 1);
 	case KTRX_TYPE_U16:
-		memcpy(&quarter, from, sizeof(quarter));
-		return quarter;
+		return (int64_t)base_load(from, 2);
 	case KTRX_TYPE_I16:
-		memcpy(&quarter, from, sizeof(quarter));
-		return (int16_t)quarter;
+		return (int16_t)base_load(from, 2);
 	case KTRX_TYPE_U32:
 	case KTRX_TYPE_I32:
-		memcpy(&half, from, sizeof(half));
-		return (int32_t)half;
+		return (int32_t)base_load(from, 4);
 	default:
-		memcpy(&whole, from, sizeof(whole));
-		return (int64_t)whole;
+		return (int64_t)base_load(from, 8);
 	}
 }
 

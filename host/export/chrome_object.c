@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Objects of the trace: what all of them begin and end with, and the arguments of events. */
+#include "export/chrome_writer.h"
+
+#include "export/json.h"
+
+/* "types":"size, fd, ptr, size": the types of the call's result and arguments. */
+static char *put_types(struct chrome_writer *writer, char *at, const struct ktread_event *event, bool comma)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	const struct chrome_call *call;
+	const char *types;
+	uint64_t number;
+
+	if (known->kind != WELLKNOWN_SYSCALL_ENTER ||
+	    !wellknown_number(known, event, WELLKNOWN_NUMBER, &number) || number > UINT32_MAX)
+		return at;
+	call = chrome_call_of(&writer->texts, writer->chrome->trace, number);
+	types = call ? NULL : ktread_syscall_types(writer->chrome->trace, (uint32_t)number);
+	*at = ',';
+	if (call && call->types.length)
+		return chrome_put_piece(at + comma, call->types);
+	return types ? json_put_name(number_literal(at + comma, "\"types\":"), types) : at;
+}
+
+static char *put_addresses(char *at, const struct ktread_event *event)
+{
+	if (event->callers) {
+		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
+		*at++ = '"';
+	}
+	if (event->callers > 1) {
+		at = number_hex(number_literal(at, ",\"caller's caller\":\"0x"), event->caller[1]);
+		*at++ = '"';
+	}
+	if (event->site) {
+		at = number_hex(number_literal(at, ",\"site\":\"0x"), event->site);
+		*at++ = '"';
+	}
+	return at;
+}
+
+/* What other parts of the trace tell of the event. `*comma`: arguments are there already, before the call and after it. */
+static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
+			  bool *comma)
+{
+	char *begin = at;
+
+	if (writer->typed)
+		at = put_types(writer, at, event, *comma);
+	*comma |= at > begin;
+	if (writer->path.bytes) {
+		*at = ',';
+		at = json_put_string(number_literal(at + *comma, "\"path\":"), writer->path.bytes,
+				     writer->path.length);
+		*comma = true;
+	}
+	return at;
+}
+
+/* The lead and the fields of an event without a shape. */
+static char *put_shapeless(struct chrome_writer *writer, char *at, const struct ktread_event *event,
+			   enum chrome_lead lead, bool *comma)
+{
+	const char *group = event->type->group;
+	char *begin;
+
+	if (lead == CHROME_INSTANT) {
+		at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, writer->version);
+		group = *group ? group : "other";
+	}
+	if (lead != CHROME_END)
+		at = json_put_name(number_literal(at, ",\"cat\":"), group);
+	if (lead == CHROME_INSTANT)
+		at = number_literal(at, ",\"s\":\"t\"");
+	begin = number_literal(at, ",\"args\":{");
+	at = json_put_fields(begin, event);
+	*comma = at > begin;
+	return at;
+}
+
+static char *put_cpu(char *at, const struct chrome_shape *shape, bool comma)
+{
+	const struct chrome_piece cpu = shape ? shape->cpu : (struct chrome_piece){ .text = NULL };
+
+	*at = ',';
+	if (!shape)
+		return number_literal(at + comma, "\"cpu\":");
+	memcpy(at, cpu.text + !comma, cpu.length - !comma);
+	return at + cpu.length - !comma;
+}
+
+/* chrome_finish_event() for any event. */
+static __attribute__((noinline)) void finish_slowly(struct chrome_writer *writer, char *at,
+						    const struct ktread_event *event,
+						    const struct chrome_shape *shape, enum chrome_lead lead)
+{
+	bool comma;
+
+	at = shape ? chrome_put_fields(at, shape, lead, event, &comma)
+		   : put_shapeless(writer, at, event, lead, &comma);
+	at = put_inferred(writer, at, event, &comma);
+	at = number_decimal(put_cpu(at, shape, comma), event->cpu);
+	at = put_addresses(at, event);
+	*at = '}';
+	chrome_finish(writer, at + 1);
+}
+
+void chrome_finish_event(struct chrome_writer *writer, char *at, const struct ktread_event *event,
+			 const struct chrome_shape *shape, enum chrome_lead lead)
+{
+	const struct chrome_field *field, *last;
+	const unsigned char *from = event->payload;
+
+	if (__builtin_expect(!shape || event->payload_size < shape->size || writer->inferred ||
+				     event->callers || event->site,
+			     0)) {
+		finish_slowly(writer, at, event, shape, lead);
+		return;
+	}
+	field = shape->field;
+	last = field + shape->fields;
+	at = chrome_put_piece(at, shape->lead_field[lead]);
+	for (;;) {
+		at = chrome_put_number(at, field, from);
+		from += field->width;
+		if (++field == last)
+			break;
+		at = chrome_put_piece(at, field->name);
+	}
+	at = number_decimal(chrome_put_piece(at, shape->cpu), event->cpu);
+	*at = '}';
+	chrome_finish(writer, at + 1);
+}
+
+char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,
+		       struct chrome_piece rendered, const char *name)
+{
+	struct chrome_rows_open *open =
+		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 1);
+
+	if (open && (name ? chrome_rows_begin(open, name) : chrome_rows_begin_rendered(open, rendered)) == 0)
+		return chrome_put_head(writer, 'B', row, stamp);
+	writer->error = KTREAD_E_MEMORY;
+	return NULL;
+}
+
+char *chrome_put_end(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp)
+{
+	struct chrome_rows_open *open =
+		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 0);
+	const struct chrome_rows_span *span = open ? chrome_rows_end(open) : NULL;
+	char *at;
+
+	if (!span)
+		return NULL;
+	at = chrome_put_head(writer, 'E', row, stamp);
+	return span->rendered.text ? chrome_put_piece(at, span->rendered)
+				   : json_put_name(number_literal(at, ",\"name\":"), span->name);
+}

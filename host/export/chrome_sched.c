@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Threads that run and sleep: slices of CPUs and of waits, and arrows from wakeups. */
+#include "export/chrome_writer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/json.h"
+
+/* ,"name":"init (1)","cat":"sched","args":{"thread":1}: the end of a slice in which a thread runs. */
+static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
+{
+	char name[64];
+
+	chrome_thread_label(writer, thread, name, sizeof(name));
+	at = json_put_name(number_literal(at, ",\"name\":"), name);
+	at = number_decimal(number_literal(at, ",\"cat\":\"sched\",\"args\":{\"thread\":"), thread);
+	return number_literal(at, "}");
+}
+
+/* The same, copied from the second time on. */
+static char *put_label(struct chrome_writer *writer, char *at, const struct chrome_slice *slice)
+{
+	struct chrome_place *place = slice->index < writer->places ? &writer->place[slice->index] : NULL;
+	char *end;
+
+	if (place && place->label)
+		return (char *)memcpy(at, place->label, place->label_length) + place->label_length;
+	end = put_runs(writer, at, slice->thread);
+	if (place) {
+		place->label_length = (uint32_t)(end - at);
+		place->label = malloc(place->label_length);
+		if (place->label)
+			memcpy(place->label, at, place->label_length);
+	}
+	return end;
+}
+
+/* A slice is written once it is over. */
+static void end_slice(struct chrome_writer *writer, uint32_t cpu, uint64_t time)
+{
+	struct chrome_slice *slice = &writer->running[cpu];
+	char *at;
+
+	if (!slice->open)
+		return;
+	slice->open = false;
+	at = chrome_put_slice(writer, chrome_row_of_cpu(writer, cpu), slice->since, time);
+	chrome_finish(writer, put_label(writer, at, slice));
+}
+
+/* A wait is written once it is over. */
+static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time, const char *end)
+{
+	struct chrome_wait *wait = &writer->place[index].wait;
+	char *at;
+
+	if (!wait->open)
+		return;
+	wait->open = false;
+	at = chrome_put_slice(writer, chrome_row_of_lane(writer, index, LANE_WAITS), wait->since, time);
+	at = json_put_name(number_literal(at, ",\"name\":"),
+			   wait->state == THREADS_WAITING ? "wait" : "sleep");
+	at = number_literal(at, ",\"cat\":\"sched\",\"args\":{");
+	if (wait->object) {
+		at = number_hex(number_literal(at, "\"for\":\"0x"), wait->object);
+		at = number_literal(at, "\",");
+	}
+	at = json_put_name(number_literal(at, "\"end\":"), end);
+	chrome_finish(writer, number_literal(at, "}"));
+}
+
+static bool sleeps(enum threads_state state)
+{
+	return state == THREADS_SLEEPING || state == THREADS_WAITING;
+}
+
+/* An arrow from the wakeup to where the thread runs next. */
+static void arrive(struct chrome_writer *writer, struct chrome_wait *wait, uint32_t cpu, uint64_t time)
+{
+	char *at;
+
+	if (wait->flow == 0)
+		return;
+	at = chrome_put_head(writer, 'f', chrome_row_of_cpu(writer, cpu), time);
+	at = number_decimal(number_literal(at, ",\"id\":"), wait->flow);
+	chrome_finish(writer, number_literal(at, ",\"name\":\"wakeup\",\"cat\":\"sched\",\"bp\":\"e\""));
+	wait->flow = 0;
+}
+
+static void wait_changed(struct chrome_writer *writer, const struct threads_change *change)
+{
+	const struct threads_thread *thread = change->thread;
+	struct chrome_wait *wait;
+
+	if (!chrome_places_reserve(writer, thread->index))
+		return;
+	wait = &writer->place[thread->index].wait;
+	if (wait->open)
+		end_wait(writer, thread->index, change->time, change->woken ? "woken" : "not recorded");
+	/* An arrow needs an event that it begins at, and has one end: of several threads that one event wakes, the first. */
+	if (change->woken && writer->wakes && !writer->woken)
+		writer->woken = wait->flow = ++writer->flows.ids;
+	if (thread->state == THREADS_RUNNING)
+		arrive(writer, wait, change->cpu, change->time);
+	if (sleeps((enum threads_state)thread->state))
+		*wait = (struct chrome_wait){
+			.since = change->time, .object = thread->object, .state = thread->state, .open = true
+		};
+}
+
+void chrome_thread_changed(void *context, const struct threads_change *change)
+{
+	struct chrome_writer *writer = context;
+	const struct threads_thread *thread = change->thread;
+
+	wait_changed(writer, change);
+	if (change->cpu >= THREADS_CPUS_MAX)
+		return;
+	if (thread->state == THREADS_RUNNING) {
+		end_slice(writer, change->cpu, change->time);
+		writer->running[change->cpu] =
+			(struct chrome_slice){ change->time, thread->id, thread->index, true };
+	} else if (change->from == THREADS_RUNNING && writer->running[change->cpu].open &&
+		   writer->running[change->cpu].thread == thread->id) {
+		end_slice(writer, change->cpu, change->time);
+	}
+}
+
+void chrome_close_sched(struct chrome_writer *writer, uint64_t last)
+{
+	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
+		end_slice(writer, cpu, last);
+	for (uint32_t index = 0; index < writer->places; index++)
+		end_wait(writer, index, last, "not recorded");
+}
