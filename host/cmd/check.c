@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/order.h"
 #include "cmd/command.h"
 #include "cmd/default_rules.h"
 #include "cmd/trace_args.h"
@@ -123,6 +124,7 @@ static void list(void *context, const struct check_violation *violation)
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
 	struct output *out = &command->out;
+	char order[ORDER_TEXT];
 	int status, again;
 
 	command->found = (struct violations){ trace, command->rules, command->result, command->path };
@@ -132,6 +134,8 @@ static int check_trace(struct check_command *command, struct ktread *trace)
 	if (command->json) {
 		output_text(out, command->all ? "],\n" : "");
 		again = violations_write_json(out, &command->found);
+		if (order_say_json(trace, order) > 0)
+			output_format(out, ",\n%s", order);
 		output_text(out, "}\n");
 	} else {
 		again = violations_write_text(out, &command->found);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/order.h"
 #include "cmd/command.h"
 #include "cmd/followed.h"
 #include "cmd/output_file.h"
@@ -244,10 +245,13 @@ static int print_events(struct ktrdump *dump, struct ktread *trace)
 static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint64_t boot)
 {
 	struct ktread *trace = ktread_follow_trace(follow);
+	char order[ORDER_TEXT];
 
 	open_symbols(dump, ktread_info(trace));
 	take_measured(dump, trace);
 	if (boot == 1) {
+		if (order_say(trace, order) > 0)
+			command_message(dump->args.name, "%s", order);
 		ktr_frequency(&dump->table, ktread_info(trace));
 		return;
 	}

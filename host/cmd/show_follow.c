@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyze/order.h"
 #include "capture/frequency.h"
 #include "cmd/command.h"
 #include "cmd/followed.h"
@@ -22,6 +23,7 @@ struct following {
 	struct symbols *symbols;
 	struct timeline timeline;
 	double names_again;		/* s: when threads' names are to be looked up anew */
+	bool said_order;		/* how certain the order between CPUs is */
 	bool begun;			/* times have their beginning: that of the first event that came */
 	struct timeline_writer *writer; /* for timeline.trace, NULL before the first */
 };
@@ -41,6 +43,7 @@ static void close_writer(struct following *following)
 static int take_trace(struct following *following, struct ktread *trace)
 {
 	struct trace_args *args = following->args;
+	char order[ORDER_TEXT];
 
 	close_writer(following);
 	if (args->events) {
@@ -51,6 +54,10 @@ static int take_trace(struct following *following, struct ktread *trace)
 	if (following->elf && !following->symbols &&
 	    show_symbols_open(&following->symbols, following->elf, trace, args->name))
 		return 2;
+	if (!following->said_order && order_say(trace, order) > 0) {
+		following->said_order = true;
+		command_message(args->name, "%s", order);
+	}
 	following->timeline.trace = trace;
 	following->timeline.symbols = following->symbols;
 	following->begun = false;

@@ -70,6 +70,7 @@ static int run_summary(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
+	args.reports_order = 1;
 	status = trace_args_open(&args, &trace);
 	if (status)
 		return status;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "analyze/align.h"
+#include "analyze/order.h"
 #include "analyze/cost.h"
 #include "analyze/near.h"
 #include "analyze/pattern.h"
@@ -574,6 +575,24 @@ static int name_calls(const struct trace_args *args, struct ktread *trace)
 	return status < 0 ? EXIT_BAD_INPUT : 0;
 }
 
+static int is_one_cpu(const struct trace_args *args)
+{
+	const uint8_t *cpus = args->cpus;
+	unsigned count = 0;
+
+	for (uint32_t cpu = 0; args->cpu_list && cpu < TRACE_CPUS_MAX; cpu++)
+		count += cpus[cpu / 8] >> cpu % 8 & 1;
+	return count == 1;
+}
+
+static void say_order(const struct trace_args *args, const struct ktread *trace)
+{
+	char order[ORDER_TEXT];
+
+	if (!args->reports_order && !is_one_cpu(args) && order_say(trace, order) > 0)
+		command_message(args->name, "%s: %s", args->path, order);
+}
+
 int trace_args_open(struct trace_args *args, struct ktread **trace)
 {
 	int status = ktread_open(trace, args->path, &args->options);
@@ -609,6 +628,8 @@ int trace_args_open(struct trace_args *args, struct ktread **trace)
 	status = args->align ? align(args, *trace) : 0;
 	if (!status)
 		status = set_filter(args, *trace);
+	if (!status)
+		say_order(args, *trace);
 	if (status)
 		ktread_close(*trace);
 	return status;

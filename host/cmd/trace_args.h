@@ -49,7 +49,8 @@ struct trace_args {
 	uint8_t event_map[(KTRX_EVENT_MAX + 1) / 8];
 	const char *since;
 	const char *until;
-	uint32_t given; /* shared options that were given, a bit each: ask trace_args_gave() */
+	int reports_order; /* the command's own output says how certain the order between CPUs is */
+	uint32_t given;	   /* shared options that were given, a bit each: ask trace_args_gave() */
 };
 
 #define TRACE_ARGS(by)                                                                        \

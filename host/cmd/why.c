@@ -151,8 +151,10 @@ static int explain_trace(struct why *why)
 	const double silence = watch(why);
 	struct ktread *trace;
 	struct output out;
-	int status = trace_args_open(&why->args, &trace), verdict = 0, error;
+	int status, verdict = 0, error;
 
+	why->args.reports_order = 1;
+	status = trace_args_open(&why->args, &trace);
 	if (why->peer) /* a file of our own, which is read from here on */
 		unlink(why->args.path);
 	if (status)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/align.h"
+#include "analyze/order.h"
 #include "analyze/cost.h"
 #include "analyze/note.h"
 #include "doctor/examine.h"
@@ -244,11 +245,16 @@ int examine_order(struct doctor_report *report, const struct patient *patient, s
 	const struct ktread_info *info = patient->facts->info;
 	const double us = info->frequency ? 1e6 / (double)info->frequency : 0;
 	struct align_report found;
+	char order[ORDER_TEXT];
 	double differ;
 	int status;
 
 	if (patient->facts->cpus < 2)
 		return 0;
+	if (order_say(trace, order) > 0)
+		doctor_say(report,
+			   order_between_cpus(trace).state == ORDER_MEASURED ? DOCTOR_OK : DOCTOR_NOTE,
+			   "clocks", "%s", order);
 	if (info->clock_samples)
 		doctor_say(report, DOCTOR_OK, "skew",
 			   "measured: clocks are corrected by up to %.1f us, right to %.3f us",

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "analyze/order.h"
 #include "export/json.h"
 
 char *chrome_put_new_time(struct chrome *chrome, char *at, uint64_t nanoseconds)
@@ -36,12 +37,16 @@ static int write_json(struct ktread *trace, int fd, struct export_report *report
 		.report = report,
 		.base = ktread_first_stamp(trace),
 	};
+	char order[ORDER_TEXT];
 	int result = output_open(&chrome.out, fd);
 
 	if (result < 0)
 		return result;
 	ticks_scale_init(&chrome.scale, ktread_info(trace)->frequency);
-	output_text(&chrome.out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	output_text(&chrome.out, "{\"displayTimeUnit\":\"ns\",");
+	if (order_say_json(trace, order) > 0)
+		output_format(&chrome.out, "\"otherData\":{%s},", order);
+	output_text(&chrome.out, "\"traceEvents\":[\n");
 	result = chrome_write_events(&chrome);
 	output_text(&chrome.out, "\n]}\n");
 	report->output_error = output_close(&chrome.out);

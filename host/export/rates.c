@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/order.h"
 #include "export/stats.h"
 
 #define CPUS 4097u /* the last: unknown */
@@ -158,7 +159,7 @@ static void write_sum(struct rates *rates, const struct cpu *cpu)
 static void write_sums(struct rates *rates)
 {
 	const bool json = rates->options->json;
-	char name[16];
+	char name[16], order[ORDER_TEXT];
 
 	output_text(rates->out, json ? "],\n\"sum\":{\"all\"" : "\nall     ");
 	write_sum(rates, &rates->all);
@@ -168,8 +169,12 @@ static void write_sums(struct rates *rates)
 		output_format(rates->out, json ? ",\"%s\"" : "%-8s", name_cpu(rates, n, name));
 		write_sum(rates, &rates->cpu[n]);
 	}
-	if (json)
-		output_text(rates->out, "}}\n");
+	if (!json)
+		return;
+	output_text(rates->out, "}");
+	if (order_say_json(rates->trace, order) > 0)
+		output_format(rates->out, ",\n%s", order);
+	output_text(rates->out, "}\n");
 }
 
 int rates_write(struct output *out, struct ktread *trace, const struct rates_options *options)

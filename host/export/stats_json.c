@@ -1,9 +1,18 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include <string.h>
 
+#include "analyze/order.h"
 #include "export/json.h"
 #include "export/stats.h"
 #include "ktrx/v2.h"
+
+static void write_order(struct output *out, const struct ktread *trace)
+{
+	char order[ORDER_TEXT];
+
+	if (order_say_json(trace, order) > 0)
+		output_format(out, ",\n%s", order);
+}
 
 static void string(struct output *out, const char *name, const char *value)
 {
@@ -87,6 +96,7 @@ void stats_write_json(struct output *out, const struct stats *stats)
 			write_worst(out, stats->trace, &pairs->worst);
 		write_histogram(out, &stats->distribution);
 	}
+	write_order(out, stats->trace);
 	output_text(out, "}\n");
 }
 
@@ -124,5 +134,6 @@ void stats_table_write_json(struct output *out, const struct stats_table *table)
 		output_text(out, ",");
 		string(out, "states", table->latencies->announced ? "announced" : "unknown");
 	}
+	write_order(out, table->trace);
 	output_text(out, "}\n");
 }

@@ -10,6 +10,7 @@
 
 #include "analyze/cost.h"
 #include "analyze/note.h"
+#include "analyze/order.h"
 #include "export/escape.h"
 #include "export/event_name.h"
 #include "export/machine.h"
@@ -217,8 +218,11 @@ static double microseconds(const struct ktread_info *info, uint64_t ticks)
 }
 
 /* What was done about clocks that differ, and how far it can be trusted. */
-static void write_clocks(struct output *out, const struct ktread_info *info)
+static void write_clocks(struct output *out, const struct summary *summary)
 {
+	const struct ktread_info *info = ktread_info(summary->trace);
+	char order[ORDER_TEXT];
+
 	if (info->clock_samples && info->frequency)
 		output_format(out,
 			      "clocks    of %u CPUs corrected by %u measurements, by up to %.1f us, right to "
@@ -244,6 +248,8 @@ static void write_clocks(struct output *out, const struct ktread_info *info)
 			      "time, are made up for by later ones\n",
 			      (unsigned long long)info->clock_measured,
 			      (unsigned long long)info->clock_failed);
+	if (order_say(summary->trace, order) > 0)
+		output_format(out, "clocks    %s\n", order);
 }
 
 static void write_span(struct output *out, const struct summary *summary)
@@ -259,7 +265,7 @@ static void write_span(struct output *out, const struct summary *summary)
 				      : "");
 	else
 		output_text(out, "clock     of unknown frequency\n");
-	write_clocks(out, info);
+	write_clocks(out, summary);
 	if (events == 0)
 		output_text(out, "events    none\n");
 	else if (has_rate(summary))

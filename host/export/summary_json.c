@@ -8,6 +8,7 @@
 #include "export/number.h"
 #include "export/summary.h"
 #include "analyze/note.h"
+#include "analyze/order.h"
 #include "ktrx/v2.h"
 
 /* ,"name":123 */
@@ -52,6 +53,14 @@ static void write_build_id(struct output *out, const struct ktread_info *info)
 	for (uint32_t n = 0; n < info->build_id_size; n++)
 		output_format(out, "%02x", info->build_id[n]);
 	output_text(out, "\",");
+}
+
+static void write_order(struct output *out, const struct ktread *trace)
+{
+	char order[ORDER_TEXT];
+
+	if (order_say_json(trace, order) > 0)
+		output_format(out, "%s,", order);
 }
 
 static void write_clocks(struct output *out, const struct ktread_info *info)
@@ -103,6 +112,7 @@ static void write_head(struct output *out, const struct summary *summary)
 	number(out, "cpus", info->cpus);
 	number(out, "online", info->online);
 	write_clocks(out, info);
+	write_order(out, summary->trace);
 	number(out, "nonce", info->nonce);
 	if (info->wall_ns) {
 		number(out, "wall_stamp", info->wall_stamp);

@@ -14,6 +14,8 @@
 
 #define SLOW_TIMES  4u /* the usual error */
 #define END_SAMPLES 8u /* whose drift goes on beyond the ends */
+#define PPB	    1000000000u
+#define MOST_DRIFT  500000u /* billionths: more is not expected of clocks */
 #define SLOPE_ONE   ((__int128)1 << 32)
 
 /* What is whole among the samples of a row, in order. Returns how many there are. */
@@ -78,6 +80,37 @@ static void note(struct ktread_info *info, const struct ktrx_clock_sample *sampl
 		info->clock_error = sample->error;
 }
 
+/* How far the drift may be from what it is taken to be beyond an end, in billionths, by two samples there. */
+static uint64_t drift_doubt(const struct ktrx_clock_sample *from, const struct ktrx_clock_sample *to)
+{
+	uint64_t way = to->stamp - from->stamp;
+	unsigned __int128 doubt;
+
+	if (way == 0)
+		return MOST_DRIFT;
+	doubt = ((unsigned __int128)from->error + to->error) * 2 * PPB / way;
+	return doubt < MOST_DRIFT ? (uint64_t)doubt : MOST_DRIFT;
+}
+
+/* From when to when all clocks that were measured are known, and how much less outside. */
+static void note_reach(struct ktread_info *info, const struct ktrx_clock_sample *sample, uint32_t count)
+{
+	uint32_t end = count < END_SAMPLES ? count : END_SAMPLES;
+	uint64_t from = sample[0].stamp + (uint64_t)sample[0].offset;
+	uint64_t to = sample[count - 1].stamp + (uint64_t)sample[count - 1].offset;
+	uint64_t early = drift_doubt(&sample[0], &sample[end - 1]);
+	uint64_t late = drift_doubt(&sample[count - end], &sample[count - 1]);
+
+	if (info->clock_cpus == 1 || from > info->clock_from)
+		info->clock_from = from;
+	if (info->clock_cpus == 1 || to < info->clock_to)
+		info->clock_to = to;
+	if (early > info->clock_drift)
+		info->clock_drift = early;
+	if (late > info->clock_drift)
+		info->clock_drift = late;
+}
+
 static int take_row(struct ktread *trace, uint32_t cpu, const struct ktrx_clock *row)
 {
 	struct ktrx_clock_sample sample[KTRX_CLOCK_SAMPLES];
@@ -98,6 +131,7 @@ static int take_row(struct ktread *trace, uint32_t cpu, const struct ktrx_clock 
 		point[i] = (struct ktread_clock_point){ sample[i].stamp, sample[i].offset };
 		note(&trace->info, &sample[i]);
 	}
+	note_reach(&trace->info, sample, count);
 	slopes[0] = drift(&sample[0], &sample[end - 1]);
 	slopes[1] = drift(&sample[count - end], &sample[count - 1]);
 	return ktread_clock_set(&trace->measured.clock[cpu], point, count, slopes);
@@ -146,6 +180,7 @@ static int load_newest(struct ktread *trace, const struct ktread_section *sectio
 		if (status < 0 || sample.offset == 0)
 			continue;
 		trace->info.clock_cpus++;
+		trace->info.clock_drift = MOST_DRIFT;
 		note(&trace->info, &sample);
 		status = ktread_clock_set(&trace->measured.clock[cpu],
 					  &(struct ktread_clock_point){ 0, sample.offset }, 1, level);

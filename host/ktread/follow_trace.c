@@ -148,9 +148,10 @@ int ktread_follow_clocks(struct ktread_follow *follow)
 		return 0;
 	ktread_clocks_free(&trace->measured);
 	info->clock = KTREAD_CLOCK_RAW;
-	info->clock_samples = 0;
+	info->clock_samples = info->clock_cpus = 0;
 	info->clock_measured = info->clock_failed = 0;
 	info->clock_largest = info->clock_error = 0;
+	info->clock_from = info->clock_to = info->clock_drift = 0;
 	return ktread_clock_load(trace);
 }
 

@@ -392,7 +392,7 @@ int ktread_set_note(struct ktread *trace, const char *text)
 	return 0;
 }
 
-uint64_t ktread_first_stamp(struct ktread *trace)
+uint64_t ktread_first_stamp(const struct ktread *trace)
 {
 	return trace->first_stamp;
 }

@@ -6,10 +6,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/order.h"
 #include "live/holders.h"
 
-#define BAR_MOST 40u
-#define TEXT	 192u
+#define ORDER_LEAST 4u /* rows for events, below which a line on their order does not pay */
+#define BAR_MOST    40u
+#define TEXT	    192u
 
 static const char letter[LIVE_SHARES] = { 'u', 'k', 'i', '.', '!', '?' };
 
@@ -106,6 +108,15 @@ static void put_cpu(struct live_page *page, const struct live_model *model, uint
 	row->strong = cpu->stuck > 0;
 }
 
+/* How far the order of the events below can be trusted. */
+static void put_order(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
+{
+	char order[ORDER_TEXT];
+
+	if (live_model_trace(model) && order_say(live_model_trace(model), order) > 0)
+		put(page, rows, columns, "%s", order);
+}
+
 static void put_top(struct live_page *page, const struct live_model *model, uint32_t rows, uint32_t columns)
 {
 	struct ktread *trace = live_model_trace(model);
@@ -184,6 +195,8 @@ void live_page_make(struct live_page *page, const struct live_model *model, uint
 		put_top(page, model, body, columns);
 	if (model->running)
 		put_waits(page, model, body, columns, (body - page->rows) / 4);
+	if (model->running && body > page->rows + ORDER_LEAST)
+		put_order(page, model, body, columns);
 	put_tail(page, model, body, columns);
 	while (page->rows < body)
 		put(page, body, columns, "%s", "");

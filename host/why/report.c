@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/order.h"
+
 #define WIDTH 116u /* columns */
 
 void why_put_wrapped(struct output *out, unsigned indent, const char *text)
@@ -68,6 +70,8 @@ static bool opens(const struct why_findings *findings, uint32_t n)
 void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,
 		bool all)
 {
+	char order[ORDER_TEXT];
+
 	why_report_verdict(out, findings);
 	for (uint32_t n = 1; n < why_findings_count(findings); n++) {
 		if (n == 1)
@@ -75,6 +79,8 @@ void why_report(struct output *out, const struct why_evidence *evidence, const s
 		put_finding(out, why_findings_at(findings, n), all || opens(findings, n));
 	}
 	why_report_evidence(out, evidence, all);
+	if (order_say(evidence->trace, order) > 0)
+		output_format(out, "\n%s\n", order);
 	if (!evidence->symbols)
 		output_text(out, "\nno names of functions: --elf KERNEL gives them\n");
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "analyze/order.h"
 #include "export/json.h"
 #include "why/answers.h"
 #include "why/pulse.h"
@@ -312,6 +313,8 @@ static void put_thread(struct output *out, const struct why_evidence *evidence,
 void why_report_json(struct output *out, const struct why_evidence *evidence,
 		     const struct why_findings *findings)
 {
+	char order[ORDER_TEXT];
+
 	output_text(out, "{");
 	put_number(out, "version", WHY_JSON_VERSION);
 	put_string(out, "verdict", why_verdict_word(why_findings_at(findings, 0)->verdict));
@@ -328,5 +331,8 @@ void why_report_json(struct output *out, const struct why_evidence *evidence,
 	begin_array(out, "threads");
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		put_thread(out, evidence, &evidence->thread[n]);
-	output_text(out, "]}\n");
+	output_text(out, "]");
+	if (order_say_json(evidence->trace, order) > 0)
+		output_format(out, ",%s", order);
+	output_text(out, "}\n");
 }

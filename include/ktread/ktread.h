@@ -185,10 +185,13 @@ struct ktread_info {
 	uint64_t clock_measured; /* those that succeeded in the guest, of which it keeps some … */
 	uint64_t clock_failed;	 /* … and those that failed */
 	uint64_t clock_largest;	 /* ticks: the largest correction among them … */
-	uint64_t clock_error;	 /* … and the most that one can be wrong by */
-	uint64_t clock_aligned;	 /* ticks: the largest correction of ktread_align() */
-	const char *note;	 /* what a host said of the capture, "key: value" lines; "" if nothing */
-	const char *registers; /* of the CPUs when captured, lines as spec/ktrx.md has them; "" if unknown */
+	uint64_t clock_error;	 /* … and the most that one can be wrong by: */
+	uint64_t clock_from;	/* from this corrected stamp, since when all of these clocks were measured, */
+	uint64_t clock_to;	/* to this one; before and after it grows */
+	uint64_t clock_drift;	/* by so many billionths of the time, at most */
+	uint64_t clock_aligned; /* ticks: the largest correction of ktread_align() */
+	const char *note;	/* what a host said of the capture, "key: value" lines; "" if nothing */
+	const char *registers;	/* of the CPUs when captured, lines as spec/ktrx.md has them; "" if unknown */
 };
 
 /* How many CPUs the trace is of, as far as it tells. */
@@ -317,7 +320,8 @@ int ktread_section_copy(const struct ktread *trace, uint32_t type, char **bytes,
  * 0, or KTREAD_E_MEMORY.
  */
 int ktread_set_note(struct ktread *trace, const char *text);
-uint64_t ktread_first_stamp(struct ktread *trace); /* of the oldest event in the trace, filter ignored */
+uint64_t
+ktread_first_stamp(const struct ktread *trace); /* of the oldest event in the trace, filter ignored */
 
 /*
  * The 32 bytes of the slot `index` of a ring, as they lie there now. Version 2 only (KTREAD_E_UNSUPPORTED); an

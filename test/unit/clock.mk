@@ -22,3 +22,7 @@ UNIT_CFLAGS_analyze_align := -Ihost
 UNIT_TESTS += kernel_tick
 UNIT_SRCS_kernel_tick := test/unit/kernel_tick.c test/fake/checker.c $(KTRACE_CORE_SOURCES)
 UNIT_CFLAGS_kernel_tick := -I. -Itest/fake/tick -Ikernel/arch/generic
+
+UNIT_TESTS += analyze_order
+UNIT_SRCS_analyze_order = test/unit/analyze_order.c $(KTREAD_TEST_SRCS) host/analyze/order.c
+UNIT_CFLAGS_analyze_order := -Ihost

@@ -409,6 +409,7 @@ static void test_page_of_another_boot(void **state)
 	assert_int_equal(live_model_take(&model, &boot), 0);
 	event.event = script_event(CONTEND, SECOND, 2, 9, (uint64_t)0x99);
 	assert_int_equal(live_model_take(&model, &event), 0);
+	assert_true(page_shows(&model, "order between CPUs: uncertain"));
 	assert_int_equal(live_model_take(&model, &end), 0);
 	assert_true(page_shows(&model, "lock.contend"));
 	assert_true(page_shows(&model, "--- the guest has ended ---"));

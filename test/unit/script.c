@@ -219,7 +219,7 @@ const struct ktread_ring *ktread_ring(const struct ktread *trace, uint32_t ring)
 	return &trace->ring[ring];
 }
 
-uint64_t ktread_first_stamp(struct ktread *trace)
+uint64_t ktread_first_stamp(const struct ktread *trace)
 {
 	return trace->events ? trace->event[0].stamp : 0;
 }

@@ -4,7 +4,7 @@
 WHY_TESTS := $(filter-out why_support why_property why_many,$(basename $(notdir $(wildcard test/unit/why_*.c))))
 WHY_TEST_SRCS := test/unit/why_support.c test/unit/why_property.c test/unit/script.c test/unit/elf_file.c \
 	$(patsubst %,host/ktread/%.c,format message types value) \
-	$(patsubst %,host/analyze/%.c,demangle histogram keyed note privilege symbols symbols_image symbols_library scheduling switched threads wellknown) \
+	$(patsubst %,host/analyze/%.c,demangle histogram keyed note order privilege symbols symbols_image symbols_library scheduling switched threads wellknown) \
 	$(patsubst %,host/export/%.c,escape event_name json number output) $(wildcard host/why/*.c)
 
 UNIT_TESTS += $(WHY_TESTS)

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "analyze/order.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "ktrx/v2.h"
+
+#define PPB 1000000000u
+
+/* Processes are stamped by one clock. Of a tick count all CPUs read the same, whose grain readers are told of anyway. */
+static bool has_one_clock(const struct ktread_info *info)
+{
+	return ktread_cpus_used(info) < 2 || info->form == KTREAD_FORM_PROCESSES || ktread_is_coarse(info);
+}
+
+/* The newest stamp that a CPU's row has. Rings may have later ones, of the time since a CPU's last tick. */
+static uint64_t newest_stamp(const struct ktread *trace)
+{
+	const uint32_t room = ktread_info(trace)->cpus;
+	struct ktrx_cpu *cpu = calloc(room ? room : 1, sizeof(*cpu));
+	uint64_t newest = 0;
+	int count = cpu ? ktread_cpus(trace, 0, cpu, room) : 0;
+
+	for (int n = 0; n < count; n++) {
+		if (cpu[n].online && cpu[n].heartbeat_stamp > newest)
+			newest = cpu[n].heartbeat_stamp;
+		if (cpu[n].online && cpu[n].now > newest)
+			newest = cpu[n].now;
+	}
+	free(cpu);
+	return newest;
+}
+
+/* Outside the time in which clocks were measured they may drift. */
+static uint64_t error_at_ends(const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+	const uint64_t first = ktread_first_stamp(trace), last = newest_stamp(trace);
+	const uint64_t before = first && first < info->clock_from ? info->clock_from - first : 0;
+	const uint64_t after = last > info->clock_to ? last - info->clock_to : 0;
+	const uint64_t most = before > after ? before : after;
+
+	return info->clock_error + (uint64_t)((unsigned __int128)most * info->clock_drift / PPB);
+}
+
+struct order order_between_cpus(const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+	const uint32_t others = ktread_cpus_used(info) - 1;
+	struct order order = { .state = ORDER_CERTAIN };
+
+	if (has_one_clock(info))
+		return order;
+	if (info->clock == KTREAD_CLOCK_ALIGNED) {
+		order.state = ORDER_ALIGNED;
+	} else if (info->clock == KTREAD_CLOCK_MEASURED && info->clock_cpus >= others && info->clock_error) {
+		/* Each clock is known against CPU 0's, so the errors of two add up. */
+		order.doubt = error_at_ends(trace) * (others > 1 ? 2 : 1);
+		order.state = ORDER_MEASURED;
+	} else {
+		order.state = ORDER_UNMEASURED;
+		order.unmeasured =
+			info->clock_cpus < others && info->clock_cpus ? others - info->clock_cpus : 0;
+	}
+	return order;
+}
+
+static int say_measured(const struct ktread_info *info, const struct order *order, char text[ORDER_TEXT])
+{
+	const double us = info->frequency ? (double)order->doubt * 1e6 / (double)info->frequency : 0;
+
+	if (info->frequency)
+		return snprintf(text, ORDER_TEXT,
+				"order between CPUs: uncertain for events less than %.*f us apart, as clocks "
+				"were measured",
+				us < 10 ? 3 : 1, us);
+	return snprintf(text, ORDER_TEXT,
+			"order between CPUs: uncertain for events less than %" PRIu64
+			" ticks apart, as clocks were measured",
+			order->doubt);
+}
+
+int order_say(const struct ktread *trace, char text[ORDER_TEXT])
+{
+	const struct order order = order_between_cpus(trace);
+
+	*text = '\0';
+	switch (order.state) {
+	case ORDER_CERTAIN:
+		break;
+	case ORDER_MEASURED:
+		return say_measured(ktread_info(trace), &order, text);
+	case ORDER_ALIGNED:
+		return snprintf(
+			text, ORDER_TEXT,
+			"order between CPUs: uncertain but for causes and effects, by which clocks were "
+			"aligned");
+	case ORDER_UNMEASURED:
+		if (order.unmeasured)
+			return snprintf(text, ORDER_TEXT,
+					"order between CPUs: uncertain, clocks of %" PRIu32
+					" of them were not measured",
+					order.unmeasured);
+		return snprintf(text, ORDER_TEXT, "order between CPUs: uncertain, clocks were not measured");
+	}
+	return 0;
+}
+
+int order_say_json(const struct ktread *trace, char text[ORDER_TEXT])
+{
+	const struct order order = order_between_cpus(trace);
+
+	*text = '\0';
+	switch (order.state) {
+	case ORDER_CERTAIN:
+		break;
+	case ORDER_MEASURED:
+		return snprintf(text, ORDER_TEXT,
+				"\"order\":{\"clocks\":\"measured\",\"doubt_ticks\":%" PRIu64 "}",
+				order.doubt);
+	case ORDER_ALIGNED:
+		return snprintf(text, ORDER_TEXT, "\"order\":{\"clocks\":\"aligned\",\"doubt_ticks\":null}");
+	case ORDER_UNMEASURED:
+		return snprintf(text, ORDER_TEXT,
+				"\"order\":{\"clocks\":\"unmeasured\",\"doubt_ticks\":null}");
+	}
+	return 0;
+}
