@@ -60,6 +60,9 @@ same() {
 # Runs a command again and again until it succeeds. Fails after $patience seconds: a bound that only a hang reaches, so that a
 # busy machine is waited for. A test never sleeps for a time in which something should have happened; it waits for that.
 patience=120
+# Seconds after which something that ends by itself is ended, and killed: only a hang takes as long.
+limit=300
+kill_limit=360
 eventually() {
 	eventually_end=$(($(date +%s) + patience))
 	until "$@" >"$tmp/.eventually" 2>&1; do

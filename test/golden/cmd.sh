@@ -46,7 +46,7 @@ golden v2-summary-json ktrace summary --json v2.ktrx
 golden v2-window ktrace show --svg - --from 0.00008 --to 250us v2.ktrx
 golden v1-window-svg ktrace show --svg - --from 100us v1.bin
 golden lowclock-window ktrace show --svg - lowclock.bin
-golden apart-window timeout 20 ktrace show --svg - apart.bin
+golden apart-window timeout $kill_limit ktrace show --svg - apart.bin
 golden v2-stats ktrace stats v2.ktrx
 golden v2-stats-json ktrace stats --json v2.ktrx
 golden stateless-stats ktrace stats stateless.ktrx

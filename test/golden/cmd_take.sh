@@ -103,7 +103,7 @@ mkfifo fifo
 ln -s "$tmp/elsewhere" link
 ls -A >"$tmp/names"
 status=0
-printed=$(timeout 60 $take console.log 2>"$tmp/said") || status=$?
+printed=$(timeout $kill_limit $take console.log 2>"$tmp/said") || status=$?
 equal "a hostile log: $(grep -v ' bytes$' "$tmp/said")" 0 "$status"
 equal "goes into a new folder, which is printed" ./console.log.files "$printed"
 check "the log is as it was" cmp -s console.log before
@@ -119,8 +119,8 @@ same "names are harmless" "$tmp/wanted" "$tmp/found"
 equal "the second file of one name has a number" "of hello" "$(cat console.log.files/hello.2)"
 equal "contents are the guest's" "of -rf" "$(cat console.log.files/_rf)"
 check "messages hold no control characters" sh -c "! LC_ALL=C grep -q '[^ -~]' '$tmp/said'"
-equal "another time into another folder" ./console.log.files.2 "$(timeout 60 $take console.log 2>/dev/null)"
-equal "standard input has a folder, too" ./console.files "$(timeout 60 $take <console.log 2>/dev/null)"
+equal "another time into another folder" ./console.log.files.2 "$(timeout $kill_limit $take console.log 2>/dev/null)"
+equal "standard input has a folder, too" ./console.files "$(timeout $kill_limit $take <console.log 2>/dev/null)"
 echo boot >empty
 equal "without a file no folder is printed" "" "$($take empty 2>/dev/null)"
 check "and none is left" test ! -e empty.files
@@ -128,30 +128,30 @@ printf 'ktrace-file x\n~aGVs\n' >half
 $take half >/dev/null 2>&1
 check "no folder is left for a file that was cut off" test ! -e half.files
 
-timeout 60 $take --force -d . console.log >/dev/null 2>"$tmp/said"
+timeout $kill_limit $take --force -d . console.log >/dev/null 2>"$tmp/said"
 equal "--force into the working directory: status" 1 $?
 check "the log is not replaced" grep -q 'console.log: is the log that is read' "$tmp/said"
 check "and is as it was" cmp -s console.log before
 check "the FIFO is not replaced" test -p fifo
 check "nor the link" test -L link
-timeout 60 $take --force -o console.log console.log 2>/dev/null
+timeout $kill_limit $take --force -o console.log console.log 2>/dev/null
 check "nor does --out replace the log" cmp -s console.log before
 printf 'ktrace-file x\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >one
-timeout 60 $take --force -o console.log <one 2>/dev/null
+timeout $kill_limit $take --force -o console.log <one 2>/dev/null
 equal "another file is replaced by --out with --force" hello "$(cat console.log)"
 for force in '' --force; do
-	timeout 60 $take $force -o fifo one 2>"$tmp/said"
+	timeout $kill_limit $take $force -o fifo one 2>"$tmp/said"
 	equal "a FIFO as --out, $force: status" 1 $?
 	check "which is why" grep -q 'fifo: exists and is not a regular file' "$tmp/said"
 done
-timeout 60 $take fifo 2>"$tmp/said"
+timeout $kill_limit $take fifo 2>"$tmp/said"
 equal "a FIFO as the log: status" 1 $?
 check "which is why" grep -q 'fifo: not a regular file; pass it as standard input' "$tmp/said"
-timeout 60 $take /dev/zero 2>"$tmp/said"
+timeout $kill_limit $take /dev/zero 2>"$tmp/said"
 equal "a device as the log: status" 1 $?
-equal "a pipe on standard input is read" hello "$(cat one | timeout 60 $take -o - -)"
+equal "a pipe on standard input is read" hello "$(cat one | timeout $kill_limit $take -o - -)"
 for n in $(seq 1001); do printf 'ktrace-file %d\nktrace-file-end 0 811c9dc5\n' "$n"; done >many
-timeout 300 $take many >/dev/null 2>"$tmp/said"
+timeout $kill_limit $take many >/dev/null 2>"$tmp/said"
 equal "more files than may be: status" 1 $?
 check "which is why" grep -q 'line 2001: more than 1000 files' "$tmp/said"
 check "no temporary file is left" test -z "$(find . -name '.ktrace-take*')"

@@ -20,7 +20,7 @@ harmless() {
 	while [ "$n" -lt "$count" ]; do
 		command=$(printf '%s\n' "$*" | sed "s/%/$n/g")
 		rm -f out
-		timeout 20 sh -c "$command" >said 2>err </dev/null
+		timeout $kill_limit sh -c "$command" >said 2>err </dev/null
 		case $? in 124 | 12[6-9] | 13?) echo "$command: status $?" >>bad ;; esac
 		[ ! -e out ] || cat out >>said
 		printed=$((printed + $(wc -c <said)))

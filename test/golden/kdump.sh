@@ -107,7 +107,7 @@ for format in ktrx freebsd1; do
 done
 
 # Tables of many sessions, and one that grows and grows: none is made more often than need be.
-timeout 60 build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
+timeout $kill_limit build/bin/kdump "$tmp/sessions.ktrace" >"$tmp/lines"
 equal "many sessions: all of them are shown" 0 "$?"
 equal "each by its own table" "1 own
 40000 write

@@ -27,7 +27,7 @@ chmod +x bin/quiet
 run() {
 	rm -f out
 	status=0
-	timeout -k 5 60 quiet "$@" || status=$?
+	timeout -k 5 $kill_limit quiet "$@" || status=$?
 	echo "status $status" >>told
 	[ ! -f out ] || cat out >>told
 }

@@ -41,7 +41,7 @@ flows() {
 # of_programs ARCH: user programs whose trace is complete.
 of_programs() {
 	arch=$1
-	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$trace" -- $(sh scripts/qemu.sh "$arch" 2) \
+	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$trace" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append "debug=ktrace slots=262144 run=pipeline,resolver,signals" </dev/null >"$console" 2>&1
 	build/bin/ktrace summary "$trace" >"$tmp/summary" 2>>"$tmp/err"
 	check "$arch: programs: nothing is lost" nothing_lost "$tmp/summary" 2

@@ -13,7 +13,7 @@ equal "left alone it boots and ends" 0 "$status"
 alone=$(frequency)
 
 # shellcheck disable=SC2046
-timeout -k 5 60 "$ktrace" run -q --timeout 30 --out "$out" -- $(demo x86_64 1) -append "seconds=0" \
+timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$out" -- $(demo x86_64 1) -append "seconds=0" \
 	</dev/null >"$tmp/console" 2>"$tmp/err" &
 pid=$!
 guest=

@@ -19,7 +19,7 @@ boot() {
 	type_keys "$@" >&3 &
 	typist=$!
 	# shellcheck disable=SC2046
-	timeout -k 5 60 "$ktrace" run -q --timeout 45 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$boot_arch" 2) \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh "$boot_arch" 2) \
 		-append "$boot_arguments" <&3 >"$tmp/console" 2>"$tmp/err" || status=$?
 	exec 3>&-
 	kill "$typist" 2>/dev/null

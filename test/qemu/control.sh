@@ -11,7 +11,7 @@ start() {
 	shift
 	rm -rf "$tmp/ram" "$tmp/keys" && mkdir "$tmp/ram" && mkfifo "$tmp/keys"
 	: >"$tmp/console"
-	timeout -k 5 100 "$ktrace" run --timeout 90 --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
+	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$arch" 2) \
 		-append "$*" <"$tmp/keys" >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	exec 3>"$tmp/keys"
@@ -36,7 +36,7 @@ type_line() {
 	printf '%s\n' "$1" >&3
 }
 
-control() { timeout -k 2 20 "$ktrace" control --timeout 10 "$ram" "$@"; }
+control() { timeout -k 2 $kill_limit "$ktrace" control --timeout $limit "$ram" "$@"; }
 
 # The timeline, in $tmp/shown, has more than twenty events since the rings were cleared.
 shows_events() {

@@ -8,7 +8,7 @@
 # doctor [OPTION…] -- COMMAND…: the report in $tmp/report, its status in $status.
 doctor() {
 	status=0
-	timeout -k 5 60 "$ktrace" doctor "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" doctor "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
 # reported MARK ABOUT TEXT: there is a line of that mark.
@@ -18,7 +18,7 @@ reported() {
 
 for arch in x86_64 aarch64 riscv64; do
 	# shellcheck disable=SC2046
-	doctor --seconds 4 --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace run=forever"
+	doctor --seconds 10 --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace run=forever"
 	equal "$arch: nothing is wrong with the demo" 0 "$status"
 	[ "$status" -eq 0 ] || cat "$tmp/report" >&2
 	reported ok root 'by a search of'

@@ -35,7 +35,7 @@ END
 	echo '#define ktrace_arch_thread() ((uint32_t)(ktrace_arch_cpu() + 1))' >>"$tmp/$1/ktrace_port.h"
 	check "$1: it builds" make -s -C "$tmp/$1" KTRACE="$PWD" OUT="$tmp/$1/build"
 	status=0
-	timeout -k 5 60 "$ktrace" doctor --seconds 20 -- $virt "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/report" 2>"$tmp/err" ||
+	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 60 -- $virt "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/report" 2>"$tmp/err" ||
 		status=$?
 }
 

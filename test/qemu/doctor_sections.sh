@@ -24,7 +24,7 @@ doctor() {
 	name=$1
 	shift
 	status=0
-	timeout -k 5 60 "$ktrace" doctor --seconds 10 --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 20 --out "$tmp/$name.ktrx" "$@" </dev/null >"$tmp/report" 2>"$tmp/err" || status=$?
 }
 
 # reported MARK ABOUT TEXT: there is a line of that mark.

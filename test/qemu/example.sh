@@ -3,14 +3,14 @@
 . test/tap.sh
 
 check "it builds" make -s -C examples/minimal OUT="$tmp/minimal"
-build/bin/ktrace run -q --timeout 20 --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 4 \
+build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 4 \
 	-nographic -kernel "$tmp/minimal/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
 equal "it ends well" 0 $?
 build/bin/ktrace show "$tmp/trace" >"$tmp/shown" 2>>"$tmp/err"
 equal "every count of every hart is shown" 4000 "$(grep -c 'example.count' "$tmp/shown")"
 equal "every hart said hello before it had a ring" 4 "$(grep -c 'example.hello.*from hart' "$tmp/shown")"
 
-build/bin/ktrace run --timeout 3 --out "$tmp/two" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
+build/bin/ktrace run --timeout 10 --out "$tmp/two" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
 	-nographic -kernel "$tmp/minimal/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
 equal "two harts of four wait for the others" 12 $?
 check "what ran is counted, not what there is room for" grep -q 'events of 2 CPUs' "$tmp/err"

@@ -10,7 +10,7 @@ run() {
 	shift
 	check "$name: it builds without a warning" sh -c 'make -s -C examples/cplusplus "$@" 2>&1 | tee /dev/stderr | { ! grep -q .; }' \
 		- "OUT=$tmp/$name" "$@"
-	build/bin/ktrace run -q --timeout 50 --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
+	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- qemu-system-riscv64 -M virt -bios none -smp 2 \
 		-nographic -kernel "$tmp/$name/kernel.elf" >"$tmp/console" 2>"$tmp/err" </dev/null
 	equal "$name: it ends well" 0 $?
 	build/bin/ktrace show "$tmp/trace" 2>>"$tmp/err" | sed 's/^.*CPU\([01]\) *PID=0 *[^ ]* */\1 /' |

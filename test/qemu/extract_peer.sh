@@ -22,7 +22,7 @@ last() { "$ktrace" show "$1" 2>/dev/null | sed -n 's/^\[ *\([0-9.]*\)\].*/\1/p' 
 
 # has_gone_on OPTION…: a trace taken now has events later than $before.
 has_gone_on() {
-	"$ktrace" extract -o "$tmp/later" --timeout 30 "$@" || return
+	"$ktrace" extract -o "$tmp/later" --timeout $limit "$@" || return
 	now=$(last "$tmp/later")
 	awk -v now="${now:-0}" -v before="${before:-0}" 'BEGIN { exit !(now > before) }'
 }
@@ -31,7 +31,7 @@ extract() {
 	what=$1
 	shift
 	rm -f "$out"
-	check "$what: extracted" sh -c 'exec "$@" 2>"$0"' "$tmp/err" "$ktrace" extract -o "$out" --timeout 30 "$@"
+	check "$what: extracted" sh -c 'exec "$@" 2>"$0"' "$tmp/err" "$ktrace" extract -o "$out" --timeout $limit "$@"
 	said "paused for"
 	check "$what: registers of both CPUs" sh -c \
 		"'$ktrace' show --registers '$out' | grep -cE '^cpu [01] .*pc=[0-9a-f]+' | grep -qx 2"
@@ -68,7 +68,7 @@ if [ -w /dev/kvm ]; then
 	eventually has_trace || :
 	patience=$usual
 	if [ -s "$out" ]; then
-		"$ktrace" extract -o "$out" --timeout 30 --qmp "$tmp/qmp" --elf "$(elf x86_64)" 2>"$tmp/err"
+		"$ktrace" extract -o "$out" --timeout $limit --qmp "$tmp/qmp" --elf "$(elf x86_64)" 2>"$tmp/err"
 		said "paused for"
 		check "KVM: registers" sh -c "'$ktrace' show --registers '$out' | grep -qE '^cpu 0 .*pc=[0-9a-f]+'"
 	else
@@ -86,7 +86,7 @@ refused() {
 	what=$1
 	shift
 	status=0
-	timeout 60 "$ktrace" extract -o "$tmp/no.ktrx" "$@" 2>"$tmp/err" || status=$?
+	timeout $kill_limit "$ktrace" extract -o "$tmp/no.ktrx" "$@" 2>"$tmp/err" || status=$?
 	equal "$what: exit status" 1 "$status"
 	check "$what: no trace" test ! -e "$tmp/no.ktrx"
 }

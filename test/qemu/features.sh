@@ -14,7 +14,7 @@ check "a kernel with two groups builds" make -s build FEATURES=ktrace-sched,ktra
 equal "its table has these two" "sched irq" "$(groups "$tmp/two/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/two/x86_64/kernel.elf
 export KERNEL
-build/bin/ktrace run -q --timeout 30 --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 2) \
+build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 2) \
 	-append "debug=ktrace" >"$tmp/console" 2>"$tmp/err" </dev/null
 equal "it boots and ends" 0 $?
 build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>>"$tmp/err"
@@ -25,11 +25,11 @@ equal "the kernel with everything has all groups" "sched irq mm lock ipi" \
 check "a kernel without any event builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_DISABLE=1 DEMO_OUT="$tmp/off" DEMO_USER_OUT=build/demo
 equal "it has no table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/off/x86_64/kernel.elf
-timeout -k 2 60 $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
+timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
 equal "but traces processes" 2 "$(tr -d '\r' <"$tmp/console" | grep -c '^init: traces: status 0\|^init: tracing: status 0')"
 check "a kernel without hooks of hardware trace builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_HWT_HOOKS=0 DEMO_OUT="$tmp/hookless" DEMO_USER_OUT=build/demo
 KERNEL=$tmp/hookless/x86_64/kernel.elf
-build/bin/ktrace run -q --trace-unit --timeout 30 --out "$tmp/hookless.ktrx" -- $(sh scripts/qemu.sh x86_64 2) \
+build/bin/ktrace run -q --trace-unit --timeout $limit --out "$tmp/hookless.ktrx" -- $(sh scripts/qemu.sh x86_64 2) \
 	-append "run=hwt:recursion,hwt:-s:0:recursion" >"$tmp/console" 2>"$tmp/err" </dev/null
 equal "it refuses to trace, and says why" 2 \
 	"$(tr -d '\r' <"$tmp/console" | grep -cx 'hwt: this kernel was compiled without the hooks of hardware trace (KTRACE_HWT_HOOKS=0)')"
@@ -52,7 +52,7 @@ equal "beside groups, ktrace changes nothing" "$(make -pn -f demo/demo.mk FEATUR
 # Boot arguments: sets of events add up, and a name that is none is reported while the kernel boots on.
 # events_of ARGUMENTS: the groups that were recorded.
 events_of() {
-	build/bin/ktrace run -q --timeout 60 --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 1) -append "$1 run=ls" \
+	build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh x86_64 1) -append "$1 run=ls" \
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	build/bin/ktrace show "$tmp/trace" 2>>"$tmp/err" | grep -oE ' (sched|syscall|vfs)\.' | sort -u | xargs
 }

@@ -7,7 +7,7 @@
 
 # start NAME: the kernel in $tmp/NAME, its RAM file in $ram.
 start() {
-	timeout -k 5 60 "$ktrace" run -q --timeout 50 --stall 0 --out "$tmp/ktrace.ktrx" -- qemu-system-riscv64 -M virt \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --stall 0 --out "$tmp/ktrace.ktrx" -- qemu-system-riscv64 -M virt \
 		-bios none -smp 2 -nographic -kernel "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	await_ram "$tmp"

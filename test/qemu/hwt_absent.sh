@@ -5,7 +5,7 @@
 . test/tap.sh
 
 for arch in x86_64 aarch64 riscv64; do
-	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$tmp/trace" -- $(sh scripts/qemu.sh $arch 2) \
+	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh $arch 2) \
 		-append "debug=ktrace run=cat:/dev/hwt" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	check "$arch: the kernel runs on" grep -qx 'init: cat: status 0' "$tmp/console"
 	case $arch in

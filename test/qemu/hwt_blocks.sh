@@ -12,7 +12,7 @@ boot() {
 	shift 3
 	rm -f "$tmp/rings" "$tmp/log"
 	# shellcheck disable=SC2046
-	timeout -k 2 120 $1 $(sh scripts/qemu.sh "$arch" "$cpus") -d exec,nochain -D "$tmp/log" $2 -append "$append" \
+	timeout -k 2 $kill_limit $1 $(sh scripts/qemu.sh "$arch" "$cpus") -d exec,nochain -D "$tmp/log" $2 -append "$append" \
 		</dev/null >"$tmp/console" 2>&1
 }
 
@@ -26,7 +26,7 @@ equals() {
 
 # programs ARCH CPUS WORKLOAD: what the programs ran, each in an address space of its own.
 programs() {
-	boot "$1" "$2" "run=$3" "build/bin/ktrace run -q --timeout 100 --branches=$tmp/rings --out $tmp/out.ktrx --" \
+	boot "$1" "$2" "run=$3" "build/bin/ktrace run -q --timeout $limit --branches=$tmp/rings --out $tmp/out.ktrx --" \
 		'-dfilter 0x1000000000+0x1000000000'
 	check "$1, $2 CPUs, $3: it ended well" grep -q "^init: $3: status 0" "$tmp/console"
 	# shellcheck disable=SC2086

@@ -12,7 +12,7 @@ boot_any() {
 	arch=$1
 	shift
 	rm -f "$tmp/trace"
-	timeout -k 5 120 "$ktrace" run -q --timeout 100 --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --trace-unit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append "run=$(echo "$*" | tr ' ' :),give:/tmp/trace" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"
 }

@@ -9,7 +9,7 @@ ktrace=build/bin/ktrace
 
 # boot "OPTIONS" ARCH CPUS PROGRAMS: the console in $tmp/console.
 boot() {
-	timeout -k 5 120 "$ktrace" run -q --timeout 100 $1 --out "$tmp/rings" -- $(sh scripts/qemu.sh "$2" "$3") \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit $1 --out "$tmp/rings" -- $(sh scripts/qemu.sh "$2" "$3") \
 		-append "run=$4" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	grep 'failed' "$tmp/console" | sed 's/^/# /'
 }

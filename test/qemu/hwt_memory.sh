@@ -16,7 +16,7 @@ branches() {
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	rm -rf "$tmp/ram" "$tmp/trace"
 	mkdir "$tmp/ram"
-	timeout -k 5 100 "$ktrace" run -q --timeout 90 --trace-unit --keep-ram --ram-dir "$tmp/ram" --out "$tmp/out.ktrx" -- \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --trace-unit --keep-ram --ram-dir "$tmp/ram" --out "$tmp/out.ktrx" -- \
 		$(sh scripts/qemu.sh "$arch" 2) -append run=hwt:-s:1:-w:/tmp/trace:recursion,give:/tmp/trace </dev/null 2>"$tmp/err" |
 		tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp" "$tmp/console" 2>>"$tmp/err"

@@ -8,7 +8,7 @@
 ktrace=build/bin/ktrace
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	rm -f "$tmp"/out.*
-	timeout -k 5 60 "$ktrace" run --timeout 50 --branches --out "$tmp/out.ktrx" -- $(sh scripts/qemu.sh "$arch" 2) \
+	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --branches --out "$tmp/out.ktrx" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append run=null-call </dev/null >"$tmp/console" 2>"$tmp/err"
 	equal "$arch: it panics" 10 "$?"
 	next="ktrace hwt --elf $PWD/build/demo/$arch/kernel.elf --calls --last 10000 --before panic $tmp/out.branches"

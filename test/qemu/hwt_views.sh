@@ -14,7 +14,7 @@ functions() {
 for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	kernel=build/demo/$arch/kernel.elf
 	rm -f "$tmp"/out.*
-	timeout -k 5 60 "$ktrace" run --timeout 50 --branches --out "$tmp/out.ktrx" -- $(sh scripts/qemu.sh "$arch" 2) \
+	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --branches --out "$tmp/out.ktrx" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append run=null-call </dev/null >"$tmp/console" 2>"$tmp/err"
 	equal "$arch: the guest has run, and panics" 10 "$?"
 	show() { "$ktrace" hwt --elf "$kernel" "$@" "$tmp/out.branches" 2>"$tmp/said"; }
@@ -64,7 +64,7 @@ for arch in ${HWT_ARCHES:-x86_64 aarch64}; do
 	check "$arch: with spans" grep -q 'track_event{type=1 .*categories="hwt" name="schedule"' "$tmp/text"
 
 	# Recorded by ktrace hwt itself, and only one function.
-	timeout -k 5 60 "$ktrace" hwt -c qemu -w "$tmp/one.rings" -b 64K -i kernel -f schedule -- \
+	timeout -k 5 $kill_limit "$ktrace" hwt -c qemu -w "$tmp/one.rings" -b 64K -i kernel -f schedule -- \
 		$(sh scripts/qemu.sh "$arch" 2) -append run=null-call </dev/null >"$tmp/console" 2>"$tmp/err"
 	"$ktrace" hwt --elf "$kernel" --functions "$tmp/one.rings" >"$tmp/list" 2>"$tmp/said"
 	equal "$arch: only the function was recorded" "kernel.elf schedule" "$(cat "$tmp/list")"

@@ -66,7 +66,7 @@ for arch in x86_64 aarch64 riscv64; do
 	extract_previous "$arch, QMP" --qmp "$tmp/qmp"
 	check "$arch, QMP: the registers are not that boot's" sh -c "! '$ktrace' show --registers '$previous' 2>/dev/null | grep -q '^cpu'"
 	case $arch in x86_64) base=0x0 ;; aarch64) base=0x40000000 ;; riscv64) base=0x80000000 ;; esac
-	extract_previous "$arch, gdb" --gdb "$tmp/gdb" --timeout 30 --range "$((base + (60 << 20))):0x800000"
+	extract_previous "$arch, gdb" --gdb "$tmp/gdb" --timeout $limit --range "$((base + (60 << 20))):0x800000"
 	check "$arch, QMP: and the boot that runs" "$ktrace" extract --qmp "$tmp/qmp" -o "$out"
 	equal "$arch, QMP: has nothing of it" "" "$(counted "$out")"
 	shut_down

@@ -11,7 +11,7 @@ ktrdump=build/bin/ktrdump
 follow() {
 	boot_beside "$1" "$2"
 	followed=0
-	timeout -k 5 60 "$ktrdump" -ls -tcip -M "$ram" -o "$tmp/live" 2>"$tmp/live.err" || followed=$?
+	timeout -k 5 $kill_limit "$ktrdump" -ls -tcip -M "$ram" -o "$tmp/live" 2>"$tmp/live.err" || followed=$?
 	status=0
 	wait "$guest" || status=$?
 	equal "$1 $2: the guest" 0 "$status"

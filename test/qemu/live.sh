@@ -13,7 +13,7 @@ start() {
 	: >"$tmp/console"
 	arch=$1
 	shift
-	timeout -k 5 60 "$ktrace" run -q --timeout 50 --out "$tmp/ktrace.ktrx" -- $(demo "$arch" 2) -append "debug=ktrace $*" \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/ktrace.ktrx" -- $(demo "$arch" 2) -append "debug=ktrace $*" \
 		</dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 }
@@ -31,7 +31,7 @@ watch() {
 	count=$1
 	shift
 	status=0
-	(cd "$tmp" && timeout -k 5 50 $live --count "$count" "$@") >"$tmp/live" 2>"$tmp/live.err" || status=$?
+	(cd "$tmp" && timeout -k 5 $kill_limit $live --count "$count" "$@") >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }
 
 # The value of a number in the last JSON line: that of the n-th CPU, or the first there is.
@@ -99,7 +99,7 @@ wait "$watcher"
 finish
 
 # QEMU ends and another one comes.
-(cd "$tmp" && exec timeout -k 5 50 $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &
+(cd "$tmp" && exec timeout -k 5 $kill_limit $live --json --interval 250ms) >"$tmp/live" 2>"$tmp/live.err" &
 watcher=$!
 for boot in 1 2; do
 	start x86_64 run=forever
@@ -122,7 +122,7 @@ for arch in x86_64 aarch64 riscv64; do
 		echo system_reset
 		await_line '"boot":2,"events_per_second":[1-9]'
 		echo quit
-	} | timeout -k 5 50 $(demo "$arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//; s/-m 128M//') \
+	} | timeout -k 5 $kill_limit $(demo "$arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//; s/-m 128M//') \
 		$("$ktrace" qemu-args "$arch" --ram "$tmp/reset.ram" | sed 's/-no-reboot//') \
 		-append "debug=ktrace run=forever" -serial null -monitor stdio >/dev/null 2>"$tmp/err" &
 	guest=$!

@@ -13,7 +13,7 @@ check "killed: no error in what two CPUs have left" test "$(grep -c ' gaps 0 .* 
 
 # refused "name" ARGUMENTS WORDS
 refused() {
-	timeout -k 2 20 $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/said" 2>&1
+	timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 1) -plugin "$plugin,$2" </dev/null >"$tmp/said" 2>&1
 	status=$?
 	check "$1: it does not start" test "$status" -ne 0 -a "$status" -ne 124
 	check "$1: and says why: $(head -n 1 "$tmp/said")" grep -q -- "$3" "$tmp/said"

@@ -5,7 +5,7 @@
 . test/tap.sh
 
 # The host sets what the kernel's command line has set; what it says is in $tmp/changed.
-sets_level() { build/bin/ktrace control --timeout 10 "$ram" debug.level=0 >"$tmp/changed"; }
+sets_level() { build/bin/ktrace control --timeout $limit "$ram" debug.level=0 >"$tmp/changed"; }
 
 for level in -O0 -O1 -O2 -Os; do
 	mkdir -p "$tmp/port$level"
@@ -18,7 +18,7 @@ for level in -O0 -O1 -O2 -Os; do
 	elf=$tmp/port$level/build/kernel.elf
 	: >"$tmp/err"
 	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
-	timeout -k 5 60 build/bin/ktrace run --timeout 50 --keep-ram --ram-dir "$tmp/ram" --out "$tmp/trace" -- \
+	timeout -k 5 $kill_limit build/bin/ktrace run --timeout $limit --keep-ram --ram-dir "$tmp/ram" --out "$tmp/trace" -- \
 		qemu-system-riscv64 -M virt -bios none -smp 2 -display none -serial "file:$tmp/console" -kernel "$elf" \
 		>/dev/null 2>"$tmp/err" </dev/null &
 	guest=$!

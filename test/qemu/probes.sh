@@ -3,7 +3,7 @@
 . test/tap.sh
 
 for arch in x86_64 aarch64 riscv64; do
-	timeout -k 2 90 build/bin/ktrace run -q --timeout 60 --out "$tmp/$arch" -- $(sh scripts/qemu.sh "$arch" 2) \
+	timeout -k 2 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/$arch" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append 'run=sleepers debug.ktr.testlogcnt=50 debug.ktr.testipicnt=5 debug.ktr.testcritcnt=100 debug.ktr.testspincnt=100' \
 		>"$tmp/console" 2>"$tmp/err" </dev/null
 	equal "$arch: it boots and ends" 0 $?
@@ -29,7 +29,7 @@ for arch in x86_64 aarch64 riscv64; do
 	done >"$tmp/spans"
 	check "$arch: subtracted, probes take less: $(cat "$tmp/spans")" awk 'NF != 2 || $2 >= $1 { exit 1 }' "$tmp/spans"
 	# What was overwritten cost as much, but nobody knows how many events it was.
-	timeout -k 2 90 build/bin/ktrace run -q --timeout 60 --out "$tmp/few" -- $(sh scripts/qemu.sh "$arch" 2) \
+	timeout -k 2 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/few" -- $(sh scripts/qemu.sh "$arch" 2) \
 		-append 'debug=sched slots=512 run=pingpong,sleepers seconds=1' >"$tmp/console" 2>"$tmp/err" </dev/null
 	build/bin/ktrace summary "$tmp/few" >"$tmp/summary"
 	check "$arch: of a trace that lost slots it is a lower bound" \

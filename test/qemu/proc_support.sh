@@ -12,7 +12,7 @@ boot() {
 	boot_arch=$1 boot_cpus=$2
 	shift 2
 	rm -rf "$tmp/given" && mkdir "$tmp/given"
-	timeout -k 5 200 "$ktrace" run -q --timeout 180 --out "$tmp/rings" -- $(sh scripts/qemu.sh "$boot_arch" "$boot_cpus") \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --out "$tmp/rings" -- $(sh scripts/qemu.sh "$boot_arch" "$boot_cpus") \
 		-append "$boot_events run=$(echo "$*" | tr ' ' ,)" </dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 	"$ktrace" take -d "$tmp/given" "$tmp/console" 2>"$tmp/took"
 }

@@ -46,7 +46,7 @@ out=$tmp
 fails "output is a folder" 1 "Is a directory" -- $no_ktrace
 out=$tmp/out.ktrx
 
-run --timeout 3 --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"
+run --timeout 12 --allow-reboot -- $(demo x86_64 1 | sed 's/-no-reboot//') -append "run=triple"
 equal "a guest that reboots for ever, as allowed" 12 "$status"
 said "booted again"
 
@@ -69,7 +69,7 @@ extract() {
 	name=$1 wanted=$2 words=$3
 	shift 3
 	status=0
-	timeout -k 5 30 "$ktrace" extract -o "$out" "$@" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" extract -o "$out" "$@" 2>"$tmp/err" || status=$?
 	equal "extract, $name: status" "$wanted" "$status"
 	said "$words"
 }

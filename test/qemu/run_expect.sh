@@ -19,7 +19,7 @@ for arch in x86_64 aarch64 riscv64; do
 	run --expect "$word" --expect-continue -- $(demo "$arch" 2) -append "debug=ktrace seconds=0 exit=3"
 	equal "$arch: seen, and the guest's own end counts" 1 "$status"
 	# shellcheck disable=SC2046
-	run --timeout 4 --stall 1 --on-stall keep -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
+	run --timeout 12 --stall 1 --on-stall keep -- $(demo "$arch" 2) -append "debug=ktrace run=hang"
 	equal "$arch: a stalled guest that is kept until the timeout" 11 "$status"
 	said "is paused"
 	check "$arch: registers and stacks of one that is kept" sh -c \
@@ -33,7 +33,7 @@ equal "not seen in time" 16 "$status"
 # A stall that is reported leaves a trace at once, while the guest goes on.
 # shellcheck disable=SC2046
 {
-	run --timeout 8 --stall 1 --on-stall report -- $(demo x86_64 2) -append "debug=ktrace run=hang"
+	run --timeout 20 --stall 1 --on-stall report -- $(demo x86_64 2) -append "debug=ktrace run=hang"
 	echo "$status" >"$tmp/status"
 } &
 await grep -q 'it goes on; what is wrong: ktrace why' "$tmp/err"
@@ -57,7 +57,7 @@ equal "no ktrace in the guest counts as ever" 15 "$status"
 mkfifo "$tmp/full"
 exec 4<>"$tmp/full"
 status=0
-timeout -k 5 60 "$ktrace" run --timeout 4 --expect "never to be seen" --out "$out" -- \
+timeout -k 5 $kill_limit "$ktrace" run --timeout 4 --expect "never to be seen" --out "$out" -- \
 	sh -c "yes & exec $(demo x86_64 1 | sed 's/-nographic/-display none/') -append run=hang" </dev/null >&4 2>"$tmp/err" ||
 	status=$?
 exec 4>&-

@@ -9,7 +9,7 @@ line="$(demo x86_64 2) -append"
 # begin COMMAND…: a run in the background, pid in $pid, that stays up.
 begin() {
 	rm -f "$out" "$tmp"/*.ram
-	"$ktrace" run --timeout 30 --out "$out" -- "$@" </dev/null >"$tmp/console" 2>"$tmp/err" &
+	"$ktrace" run --timeout $limit --out "$out" -- "$@" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	pid=$!
 	await_guest "$pid"
 }
@@ -63,7 +63,7 @@ typed() {
 	rm -f "$out"
 	status=0
 	: >"$tmp/err"
-	{ await grep -q 'recording from ' "$tmp/err"; printf "$keys"; await test -s "$out"; } | timeout -k 5 60 script -qec "'$ktrace' run --timeout 30 --out '$out' -- \
+	{ await grep -q 'recording from ' "$tmp/err"; printf "$keys"; await test -s "$out"; } | timeout -k 5 $kill_limit script -qec "'$ktrace' run --timeout $limit --out '$out' -- \
 		$line 'debug=ktrace run=mix seconds=60' $*" /dev/null >"$tmp/err" || status=$?
 }
 

@@ -32,7 +32,7 @@ for arch in x86_64 aarch64 riscv64; do
 	outcome "$arch" 10 "run=panic"
 	outcome "$arch" 13 "run=triple"
 	captured "$arch" reset work_triple
-	outcome "$arch" 12 "run=hang" --timeout 2
+	outcome "$arch" 12 "run=hang" --timeout 8
 	captured "$arch" timeout kmain
 	outcome "$arch" 11 "run=hang cpus=1" --stall 1
 	outcome "$arch" 11 "run=hang" --stall 1

@@ -37,7 +37,7 @@ run -- sh -c "exec $qemu $tmp/off/kernel.elf"
 ended "sh with exec" 0
 run -- sh -c "$qemu $tmp/off/kernel.elf &"
 ended "sh that ends first" 0
-run -- timeout 20 $qemu "$tmp/off/kernel.elf"
+run -- timeout $kill_limit $qemu "$tmp/off/kernel.elf"
 ended "timeout" 0
 run -- sh -c "$qemu $tmp/failing/kernel.elf; echo status \$?"
 ended "a status" 7

@@ -15,7 +15,7 @@ no_ktrace="qemu-system-x86_64 -display none -drive format=raw,file=$tmp/off.img"
 # run [OPTION…] -- COMMAND…: status in $status, what was said in $tmp/err, the guest's console in $tmp/console.
 run() {
 	status=0
-	timeout -k 5 60 "$ktrace" run --timeout 30 --out "$out" "$@" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" run --timeout $limit --out "$out" "$@" </dev/null >"$tmp/console" 2>"$tmp/err" || status=$?
 }
 
 # demo ARCH [CPUS]: the line that boots the demo kernel, without its arguments.
@@ -57,11 +57,10 @@ await_ram() {
 }
 
 # boot_beside ARCH "ARGUMENTS": a traced guest as process $guest, to be followed by its RAM, $ram.
-beside_limit=30 # seconds, after which it is ended
 boot_beside() {
 	rm -rf "$tmp/ram" && mkdir "$tmp/ram"
 	# shellcheck disable=SC2046
-	timeout -k 5 $((beside_limit + 30)) "$ktrace" run -q --timeout "$beside_limit" --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$1" 2) \
+	timeout -k 5 $kill_limit "$ktrace" run -q --timeout $limit --keep-ram --ram-dir "$tmp/ram" --out "$out" -- $(demo "$1" 2) \
 		-append "debug=ktrace $2" </dev/null >"$tmp/console" 2>"$tmp/err" &
 	guest=$!
 	await_ram "$tmp/ram"
@@ -74,7 +73,7 @@ boot_open() {
 	shift 2
 	rm -f "$tmp/qmp" "$tmp/gdb"
 	# shellcheck disable=SC2046
-	timeout -k 5 120 $(demo "$open_arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//') "$@" \
+	timeout -k 5 $kill_limit $(demo "$open_arch" 2 | sed 's/-nographic/-display none/; s/-no-reboot//') "$@" \
 		-append "$open_arguments" -serial null -qmp "unix:$tmp/qmp,server=on,wait=off" \
 		-chardev "socket,path=$tmp/gdb,server=on,wait=off,id=gdb0" -gdb chardev:gdb0 >/dev/null 2>"$tmp/qemu" &
 	qemu=$!
@@ -94,6 +93,6 @@ boot_for_core() {
 		echo '{"execute":"stop"}'
 		echo '{"execute":"dump-guest-memory","arguments":{"paging":false,"protocol":"file:'"$tmp"'/core"}}'
 		echo '{"execute":"quit"}'
-	} | timeout -k 5 60 $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
+	} | timeout -k 5 $kill_limit $(demo "$1" 2 | sed 's/-nographic/-display none/; s/-m 128M//; s/-no-reboot//') \
 		$("$ktrace" qemu-args "$1" --ram "$tmp/guest") -append "debug=ktrace run=forever" -qmp stdio >"$tmp/qmp"
 }

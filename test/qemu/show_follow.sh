@@ -9,7 +9,7 @@ follow() {
 	boot_beside "$1" "slots=65536 run=pipeline"
 	shift
 	status=0
-	timeout -k 5 60 "$ktrace" show --follow "$@" "$ram" >"$tmp/live" 2>"$tmp/live.err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" show --follow "$@" "$ram" >"$tmp/live" 2>"$tmp/live.err" || status=$?
 }
 
 # A line's stamp, CPU, event and text: threads get their names as time goes by.

@@ -10,7 +10,7 @@ stuck() { "$ktrace" extract -o "$out" "$tmp/ram" && build/test/state_check "$out
 
 for arch in x86_64 aarch64 riscv64; do
 	# shellcheck disable=SC2046
-	timeout -k 5 100 $(demo $arch 2 | sed 's/-nographic/-display none/; s/-m 128M//') \
+	timeout -k 5 $kill_limit $(demo $arch 2 | sed 's/-nographic/-display none/; s/-m 128M//') \
 		$("$ktrace" qemu-args $arch --ram "$tmp/ram") -append "run=abba" >/dev/null 2>&1 &
 	guest=$!
 	check "$arch: two that are stuck" eventually stuck

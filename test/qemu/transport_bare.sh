@@ -8,7 +8,7 @@ bare() {
 	name=$1 kernel=$2
 	shift 2
 	rm -f "$tmp/file"
-	timeout -k 2 20 "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/on" \
+	timeout -k 2 $kill_limit "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/on" \
 		-semihosting-config "enable=on,target=native,arg=ktrace-file=$tmp/file" </dev/null >"$tmp/qemu" 2>&1
 	equal "$name: ends" 0 $?
 	check "$name: the UART works at once" grep -q '^uart: before anybody set it up' "$tmp/on"
@@ -16,7 +16,7 @@ bare() {
 	build/bin/ktrace show --form bare --frequency 1000000 --calls linux "$tmp/file" >"$tmp/shown" 2>"$tmp/err"
 	same "$name: the records that it streamed are shown" "$tmp/expected" "$tmp/shown"
 
-	timeout -k 2 20 "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/off" \
+	timeout -k 2 $kill_limit "$@" -kernel "build/test/bare/$kernel.elf" -display none -monitor none -serial "file:$tmp/off" \
 		</dev/null >"$tmp/qemu" 2>&1
 	equal "$name, no semihosting: ends" 0 $?
 	check "$name, no semihosting: found absent" grep -q '^semihosting: absent' "$tmp/off"

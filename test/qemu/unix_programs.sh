@@ -10,7 +10,7 @@ programs="$(basename -s .c demo/user/programs/*.c) sh:/etc/tools"
 # boot ARCH CPUS ARGUMENTS: the console in $tmp/console, the machine's exit status in $status.
 boot() {
 	status=0
-	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" "$2") \
+	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$tmp/trace" -- $(sh scripts/qemu.sh "$1" "$2") \
 		-append "debug=ktrace $3" >"$tmp/console" 2>"$tmp/err" || status=$?
 	tr -d '\r' <"$tmp/console" >"$tmp/lines"
 }

@@ -14,7 +14,7 @@ events="boot.phase sched.create sched.switch sched.block sched.wake sched.exit s
 
 # boot ARCH TRACE ARGUMENTS: the console in $tmp/console.
 boot() {
-	timeout -k 5 120 build/bin/ktrace run -q --timeout 100 --out "$2" -- $(sh scripts/qemu.sh "$1") -append "$3" \
+	timeout -k 5 $kill_limit build/bin/ktrace run -q --timeout $limit --out "$2" -- $(sh scripts/qemu.sh "$1") -append "$3" \
 		</dev/null 2>"$tmp/err" | tr -d '\r' >"$tmp/console"
 }
 

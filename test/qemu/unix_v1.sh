@@ -13,7 +13,7 @@ v1=$trace v2=$tmp/v2
 
 run_once() {
 	rm -f "$v1" "$v2"
-	timeout -k 5 120 $ktrace run -q --timeout 100 --out "$v2" -- $(sh scripts/qemu.sh "$1" 2) $(device "$1" virtio) \
+	timeout -k 5 $kill_limit $ktrace run -q --timeout $limit --out "$v2" -- $(sh scripts/qemu.sh "$1" 2) $(device "$1" virtio) \
 		-append "debug=syscall,sched,mm,net,signal,process,vfs slots=131072 transport=virtio dump=v1 run=$programs" \
 		</dev/null >"$console" 2>"$tmp/err"
 }

@@ -48,7 +48,6 @@ done
 shut_down
 
 # Its RAM, as a file that it still writes to: the newest stamp is not now. `live`, which watches, says the same.
-beside_limit=200 # more than all that is awaited; the guest is killed below
 boot_beside x86_64 run=self-irq
 hangs() {
 	"$ktrace" why "$ram" >"$tmp/said" 2>/dev/null
@@ -75,7 +74,7 @@ cp build/demo/x86_64/kernel.elf "$tmp/kernel.elf"
 KERNEL=$tmp/kernel.elf
 export KERNEL
 # shellcheck disable=SC2046
-run --why --timeout 4 --stall 1 -- $(demo x86_64 2) -append run=abba-spin
+run --why --timeout 15 --stall 1 -- $(demo x86_64 2) -append run=abba-spin
 check "run --why: a deadlock" grep -qE '^(self-)?deadlock \(certain\)' "$tmp/err"
 check "run --why: where" grep -qE 'balance\.c:[0-9]+' "$tmp/err"
 

@@ -81,7 +81,7 @@ record -p 1 true
 equal "a command and a process" 2 "$status"
 
 # A disk that is full: the command does not mind, the file reads clean, and the loss is told.
-(ulimit -f 64 && exec timeout -k 5 60 "$ktrace" record -f "$tmp/full" cat /usr/bin/* >/dev/null 2>"$tmp/err")
+(ulimit -f 64 && exec timeout -k 5 $kill_limit "$ktrace" record -f "$tmp/full" cat /usr/bin/* >/dev/null 2>"$tmp/err")
 equal "full: status" 1 "$?"
 said "File too large"
 said " lost"
@@ -95,12 +95,12 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >"$tmp/which"; then
 	chmod 755 "$tmp"
 	cp "$(command -v id)" "$tmp/id" && chmod 4755 "$tmp/id"
 	mkdir "$tmp/nobody" && chown 65534 "$tmp/nobody"
-	XDG_RUNTIME_DIR=$tmp/nobody timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" "$tmp/id" -u >"$tmp/out" 2>"$tmp/err"
+	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" "$tmp/id" -u >"$tmp/out" 2>"$tmp/err"
 	equal "set-id: status" 0 "$?"
 	equal "set-id: it runs as root" 0 "$(cat "$tmp/out")"
 	said "gained privileges"
 	equal "set-id: nothing of it is recorded" 1 "$(lines "$tmp/nobody/t" CALL)"
-	XDG_RUNTIME_DIR=$tmp/nobody timeout 60 setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" -p $$ >"$tmp/out" 2>"$tmp/err"
+	XDG_RUNTIME_DIR=$tmp/nobody timeout $kill_limit setpriv --reuid 65534 --regid 65534 --clear-groups "$ktrace" record -f "$tmp/nobody/t" -p $$ >"$tmp/out" 2>"$tmp/err"
 	equal "somebody else's process: status" 1 "$?"
 	said "belongs to somebody else"
 else

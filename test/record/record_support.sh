@@ -9,7 +9,7 @@ export XDG_RUNTIME_DIR="$tmp"
 # record [OPTION…] [COMMAND…]: status in $status, what was printed in $tmp/out and $tmp/err.
 record() {
 	status=0
-	timeout -k 5 60 "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
+	timeout -k 5 $kill_limit "$ktrace" record "$@" </dev/null >"$tmp/out" 2>"$tmp/err" || status=$?
 }
 
 # calls FILE: "COUNT NAME" of all system calls in it, by name.
