@@ -110,6 +110,30 @@ static int add_registers(struct ktread_image *image, struct ktread_memory *memor
 	return error;
 }
 
+/* A file that is named must be there, and an option of use. */
+static int check_options(const struct capture_extract_options *options, enum ktread_form form)
+{
+	if (options->elf && access(options->elf, R_OK) != 0)
+		return capture_fail_errno("%s", options->elf);
+	if (form != KTREAD_FORM_CORE || (!options->elf && !options->machine))
+		return 0;
+	return capture_fail(CAPTURE_E_USAGE, "%s: is a core, and %s", options->path,
+			    options->elf ? "--elf is for a RAM file or a machine: a core is searched"
+					 : "--machine is for a RAM file: a core says what it is of");
+}
+
+/* What a trace says of its machine counts, so that another word is a mistake. */
+static int check_machine(const struct capture_extract_options *options, const struct ktread_image *image)
+{
+	const struct capture_kernel kernel = { .machine = ktread_image_machine(image) };
+	const char *is = capture_kernel_machine(&kernel);
+
+	if (!options->machine || !is || strcmp(options->machine, is) == 0)
+		return 0;
+	return capture_fail(CAPTURE_E_USAGE, "%s: is of %s, and says so: not of --machine %s", options->path,
+			    is, options->machine);
+}
+
 static int extract_file(const struct capture_extract_options *options, struct capture_extract_report *report)
 {
 	enum ktread_form form = options->form;
@@ -117,6 +141,8 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 	struct ktread_image *image = NULL;
 	int error = sniff(options->path, &form);
 
+	if (!error)
+		error = check_options(options, form);
 	if (error)
 		return error;
 	if (form == KTREAD_FORM_CORE || !open_by_symbol(options, &memory, &image))
@@ -127,7 +153,8 @@ static int extract_file(const struct capture_extract_options *options, struct ca
 		error = capture_fail(CAPTURE_E_FORMAT, "%s", ktread_image_message());
 	} else {
 		report->boots = ktread_image_boots(image);
-		if (form == KTREAD_FORM_CORE && !options->boot)
+		error = check_machine(options, image);
+		if (!error && form == KTREAD_FORM_CORE && !options->boot)
 			error = add_registers(image, memory, options->path);
 		if (!error)
 			error = capture_extract_write(image, options, memory, report);

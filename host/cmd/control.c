@@ -53,6 +53,7 @@ struct control {
 	int json;
 	char **request;
 	int requests;
+	bool waits; /* --timeout was given */
 };
 
 static const struct option long_options[] = {
@@ -82,6 +83,7 @@ static int take_option(struct control *control, int option)
 		return bad_value(control, "--timeout", optarg);
 	else if (option == '?')
 		return command_usage(control->name);
+	control->waits = control->waits || option == 't';
 	return -1;
 }
 
@@ -243,7 +245,10 @@ static int run_control(int argc, char **argv)
 	status = open_trace(&control, &trace);
 	if (status)
 		return status;
-	if (control.requests == 0) {
+	if (control.requests == 0 && control.waits) {
+		command_message(control.name, "--timeout is for requests: without one nothing is asked");
+		status = command_usage(control.name);
+	} else if (control.requests == 0) {
 		status = show(&control, trace);
 	} else if (requests_open(&requests, trace) == 0) {
 		status = carry_out(&control, trace, &requests);

@@ -70,6 +70,8 @@ struct extract {
 	struct capture_extract_options options;
 	unsigned sources; /* given */
 	bool json;
+	/* What is not for every source is NULL unless it was given. */
+	const char *form, *machine, *range, *timeout, *boot, *previous;
 };
 
 static int parse_form(const char *name, const char *text, enum ktread_form *form)
@@ -162,6 +164,8 @@ static int extract_trace(const struct extract *extract)
 
 	if (error) {
 		command_message(extract->name, "%s", capture_message());
+		if (error == CAPTURE_E_USAGE)
+			return command_usage(extract->name);
 		return error == CAPTURE_E_ABSENT && extract->options.source == CAPTURE_FROM_FILE
 			       ? EXIT_NO_KTRACE
 			       : EXIT_BAD_INPUT;
@@ -188,8 +192,10 @@ static int take_option(struct extract *extract, int option)
 
 	switch (option) {
 	case 'f':
+		extract->form = optarg;
 		return parse_form(extract->name, optarg, &options->form);
 	case 'm':
+		extract->machine = optarg;
 		options->machine = capture_qemu_architecture(optarg);
 		return 0;
 	case 'o':
@@ -203,15 +209,19 @@ static int take_option(struct extract *extract, int option)
 		options->elf = optarg;
 		return 0;
 	case OPTION_RANGE:
+		extract->range = optarg;
 		return parse_range(extract->name, optarg, &options->ranges);
 	case OPTION_BOOT:
+		extract->boot = optarg;
 		status = parse_number(extract->name, "--boot", 0, 15, &number);
 		options->boot = (uint32_t)number;
 		return status;
 	case OPTION_PREVIOUS:
+		extract->previous = "";
 		options->boot = 1;
 		return 0;
 	case OPTION_TIMEOUT:
+		extract->timeout = optarg;
 		status = parse_number(extract->name, "--timeout", 1, 3600, &number);
 		options->timeout_ms = (int)number * 1000;
 		return status;
@@ -221,6 +231,27 @@ static int take_option(struct extract *extract, int option)
 	default:
 		return command_usage(extract->name);
 	}
+}
+
+/* 0, or an exit status for what the source has no use for. */
+static int check_options(const struct extract *extract)
+{
+	const bool file = extract->options.source == CAPTURE_FROM_FILE;
+	const char *why = NULL;
+
+	if (extract->boot && extract->previous)
+		why = "--previous is --boot 1: give one of them";
+	else if (file && extract->timeout)
+		why = "--timeout is for --qmp and --gdb: a file answers at once";
+	else if (!file && (extract->form || extract->machine))
+		why = extract->form ? "--form is for a file: --qmp and --gdb ask a machine"
+				    : "--machine is for a RAM file: --qmp and --gdb ask the machine";
+	else if (extract->range && extract->options.source != CAPTURE_FROM_GDB)
+		why = "--range is for --gdb: other sources say themselves where memory is";
+	if (!why)
+		return 0;
+	command_message(extract->name, "%s", why);
+	return command_usage(extract->name);
 }
 
 static int run(int argc, char **argv)
@@ -242,7 +273,8 @@ static int run(int argc, char **argv)
 		command_message(argv[0], "one file is needed, or --qmp, or --gdb");
 		return command_usage(argv[0]);
 	}
-	return extract_trace(&extract);
+	status = check_options(&extract);
+	return status ? status : extract_trace(&extract);
 }
 
 const struct command command_extract = {

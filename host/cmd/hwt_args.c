@@ -245,6 +245,12 @@ static int is_backend(const char *name)
 	       strcmp(name, "qemu") == 0;
 }
 
+/* Bytes and packets are shown as they are. */
+static int reads_no_code(const struct hwt_args *args)
+{
+	return args->view == HWT_VIEW_PACKETS || args->view == HWT_VIEW_RAW;
+}
+
 /* What goes together. 0 or EXIT_USAGE. */
 static int check(const struct hwt_args *args)
 {
@@ -270,6 +276,13 @@ static int check(const struct hwt_args *args)
 	else if (args->json && (args->view == HWT_VIEW_RAW || args->view == HWT_VIEW_COVERAGE ||
 				args->view == HWT_VIEW_FOLDED || args->view == HWT_VIEW_PACKETS))
 		why = "--json is not for what has a format of its own";
+	else if (reads_no_code(args) && (args->elfs || args->snapshot || args->root))
+		why = "-g and -r show what the unit wrote, without code: not with --elf, --memory or -R";
+	else if (reads_no_code(args) && (args->function || args->pid >= 0 || args->from || args->to))
+		why = "-g and -r show whole streams: -s, -t and -c choose among them, not -i, -f, -P, --from "
+		      "or --to";
+	else if (args->command && (args->elfs || args->snapshot || args->root))
+		why = "--elf, --memory and -R say where code is found when a recording is shown";
 	else if (args->command && (!args->backend || !args->output))
 		why = "which backend, and where to? (-c qemu -w FILE)";
 	else if (args->command && (args->views || args->last.count || args->json || args->columns))

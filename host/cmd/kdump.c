@@ -93,6 +93,7 @@ struct kdump {
 	const struct kdump_form *form;
 	const char *table;
 	bool oneline, count, json, letter_c;
+	char given[40]; /* letters */
 };
 
 static volatile sig_atomic_t interrupted;
@@ -134,6 +135,28 @@ static void take_flag(struct kdump *kdump, int option)
 	kdump->json = kdump->json || option == OPTION_JSON;
 }
 
+/*
+ * Which of the options that shape lines a form has no use for; NULL: none of those given. One object a record names everything, and a
+ * table of counts has no lines.
+ */
+static const char *useless(const struct kdump *kdump)
+{
+	const char *none = kdump->count	    ? "AcdEHjmnRrsT"
+			   : kdump->json    ? "AcdEHjRrT"
+			   : kdump->oneline ? "AdHj"
+					    : "";
+	static char text[] = "-x";
+
+	for (; *none; none++) {
+		const bool as_count = *none == 'c' && kdump->oneline;
+
+		text[1] = *none;
+		if (strchr(kdump->given, *none) && !as_count)
+			return text;
+	}
+	return kdump->options.arguments && (kdump->count || kdump->json) ? "--names" : NULL;
+}
+
 static int take_value(struct kdump *kdump, int option, const char *value)
 {
 	uint64_t number;
@@ -172,9 +195,22 @@ static int check_options(struct kdump *kdump)
 		command_message(kdump->name, "--json stands for itself: not with --oneline or --count");
 	else if (kdump->count && kdump->reading.follow)
 		command_message(kdump->name, "--count comes to an end: not with -l");
+	else if (useless(kdump))
+		command_message(kdump->name, "%s changes nothing with %s", useless(kdump),
+				kdump->count  ? "--count"
+				: kdump->json ? "--json"
+					      : "--oneline");
 	else
 		return 0;
 	return command_usage(kdump->name);
+}
+
+static void note_given(struct kdump *kdump, int option)
+{
+	const size_t length = strlen(kdump->given);
+
+	if (option < 128 && !strchr(kdump->given, option) && length + 1 < sizeof(kdump->given))
+		kdump->given[length] = (char)option;
 }
 
 /* -1: go on; otherwise the exit status. */
@@ -191,6 +227,7 @@ static int parse(struct kdump *kdump, int argc, char **argv)
 						   fflush(stdout) == 0 ? 0 : errno);
 		}
 		take_flag(kdump, option);
+		note_given(kdump, option);
 		status = optarg ? take_value(kdump, option, optarg) : 0;
 		if (status)
 			return status;

@@ -150,6 +150,8 @@ static int check_options(struct ktrdump *dump)
 {
 	const char *name = dump->args.name;
 	unsigned *columns = &dump->table.columns;
+	const bool shaped =
+		*columns || dump->table.raw || dump->table.quiet || dump->corrected || dump->kernel;
 
 	if (!(*columns & ~(unsigned)KTR_RELATIVE))
 		*columns |= KTR_CPU | KTR_ID | KTR_ABSOLUTE | KTR_PAYLOAD | KTR_FILE;
@@ -157,6 +159,12 @@ static int check_options(struct ktrdump *dump)
 		command_message(name, "-A goes with -r and without -n");
 	else if (dump->stream && dump->loop)
 		command_message(name, "-d writes what there is: not with -l");
+	else if (dump->stream && shaped)
+		command_message(name, "-d writes all that is known of each event: -a, -A, -c, -f, -i, -n, "
+				      "-N, -p, -q, -r, -t "
+				      "and -x are for a table");
+	else if (dump->kernel && !(*columns & (KTR_CALLERS | KTR_FILE)))
+		command_message(name, "-N names callers and sites: give -x or -f, too");
 	else if (dump->args.path == NULL && access(TRACE_USUAL_FILE, F_OK) != 0)
 		command_message(name, "which file? (-M corefile; there is no %s here)", TRACE_USUAL_FILE);
 	else

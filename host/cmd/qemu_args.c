@@ -121,9 +121,29 @@ static int check_architecture(const char *name, const char *architecture)
 	return EXIT_USAGE;
 }
 
+/* Refuses what the transport has no use for, and fills in what was not given. 0 or -1. */
+static int check_transport(const char *name, struct wanted *wanted)
+{
+	const bool ram = wanted->transport == CAPTURE_RAM;
+	const char *option = ram && wanted->out	      ? "--out"
+			     : !ram && wanted->ram    ? "--ram"
+			     : !ram && wanted->memory ? "--memory"
+						      : NULL;
+
+	if (option) {
+		command_message(name, "%s is not for --transport %s", option,
+				capture_transport_name(wanted->transport));
+		return -1;
+	}
+	wanted->ram = wanted->ram ? wanted->ram : "ktrace.ram";
+	wanted->memory = wanted->memory ? wanted->memory : "128M";
+	wanted->out = wanted->out ? wanted->out : "ktrace.ktrx";
+	return 0;
+}
+
 static int run(int argc, char **argv)
 {
-	struct wanted wanted = { .ram = "ktrace.ram", .memory = "128M", .out = "ktrace.ktrx" };
+	struct wanted wanted = { 0 };
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
@@ -157,6 +177,8 @@ static int run(int argc, char **argv)
 			return command_usage(argv[0]);
 		}
 	}
+	if (check_transport(argv[0], &wanted) != 0)
+		return command_usage(argv[0]);
 	if (argc - optind != 1) {
 		command_message(argv[0], "one architecture is needed");
 		return command_usage(argv[0]);

@@ -20,7 +20,7 @@
 struct record_command {
 	const char *name;
 	struct record_plan plan;
-	bool clear, clear_all, file_given;
+	bool clear, clear_all, file_given, letters; /* given */
 };
 
 static void print_usage(FILE *to)
@@ -87,6 +87,7 @@ static int take_letters(struct record_command *command, const char *text)
 		facilities |= letters[n].facilities;
 	}
 	command->plan.facilities = facilities;
+	command->letters = true;
 	return 0;
 }
 
@@ -234,6 +235,27 @@ static int record(const struct record_command *command, char **argv)
 	return WIFSIGNALED(outcome.status) ? 128 + WTERMSIG(outcome.status) : WEXITSTATUS(outcome.status);
 }
 
+/* Refuses what has no use beside other options. 0 or EXIT_USAGE. */
+static int check_options(const struct record_command *command, bool targets)
+{
+	const struct record_plan *plan = &command->plan;
+	const char *why = NULL;
+
+	if (command->clear_all && (command->clear || targets || command->file_given || command->letters ||
+				   plan->append || plan->descend || plan->inherit))
+		why = "-C ends all recordings of yours: it stands alone";
+	else if (command->clear && (plan->append || plan->inherit))
+		why = "-a and -i begin a recording, -c ends one";
+	else if (command->clear && targets && command->file_given)
+		why = "-c wants one of -p, -g and -f";
+	else if (plan->descend && !targets)
+		why = "-d is for -p and -g: -i records what a command makes";
+	if (!why)
+		return 0;
+	command_message(command->name, "%s", why);
+	return command_usage(command->name);
+}
+
 static int run(int argc, char **argv)
 {
 	static const struct option options[] = { { "help", no_argument, NULL, 'h' }, { NULL, 0, NULL, 0 } };
@@ -250,6 +272,9 @@ static int run(int argc, char **argv)
 	if (status)
 		return status < 0 ? EXIT_SUCCESS : status;
 	targets = command.plan.pid || command.plan.group;
+	status = check_options(&command, targets);
+	if (status)
+		return status;
 	if (command.clear_all || command.clear) {
 		if (optind < argc || (command.clear && !targets && !command.file_given)) {
 			command_message(command.name, "-c wants one of -p, -g, -f, and no command");

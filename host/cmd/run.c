@@ -98,6 +98,7 @@ struct talk {
 	bool why;
 	bool painted;
 	bool announced;
+	bool on_stall; /* was given */
 };
 
 static void clear_progress(struct talk *talk)
@@ -231,6 +232,7 @@ static int parse_option(const char *name, int option, struct capture_run_options
 		options->keep_ram = true;
 		return 0;
 	case OPTION_ON_STALL:
+		talk->on_stall = true;
 		return parse_on_stall(name, optarg, &options->on_stall);
 	case OPTION_OUT:
 		options->out = optarg;
@@ -370,6 +372,23 @@ static int run_shim(const char *name, int argc, char **argv)
 	return EXIT_USAGE;
 }
 
+/* Refuses what has no use beside other options. 0 or EXIT_USAGE. */
+static int check_options(const char *name, const struct capture_run_options *options, const struct talk *talk)
+{
+	const char *why = NULL;
+
+	if (options->expect_continue && !options->expect)
+		why = "--expect-continue is for --expect";
+	else if (options->transport != CAPTURE_RAM && options->keep_ram)
+		why = "--keep-ram is for --transport ram";
+	else if (talk->on_stall && options->stall == 0)
+		why = "--on-stall is for a guest that may stall: not with --stall 0";
+	if (!why)
+		return 0;
+	command_message(name, "%s", why);
+	return command_usage(name);
+}
+
 static int run(int argc, char **argv)
 {
 	struct talk talk = { .name = argv[0] };
@@ -393,10 +412,9 @@ static int run(int argc, char **argv)
 		if (status)
 			return status;
 	}
-	if (options.expect_continue && !options.expect) {
-		command_message(argv[0], "--expect-continue is for --expect");
-		return command_usage(argv[0]);
-	}
+	status = check_options(argv[0], &options, &talk);
+	if (status)
+		return status;
 	if (optind == argc) {
 		command_message(argv[0], "no command given");
 		return command_usage(argv[0]);

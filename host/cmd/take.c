@@ -358,6 +358,11 @@ static int run(int argc, char **argv)
 		else
 			return command_usage(argv[0]);
 	}
+	if (taking.folder.replace && (out ? strcmp(out, "-") == 0 : !dir)) {
+		command_message(argv[0],
+				"--force replaces files in a folder that exists: give --dir or --out");
+		return command_usage(argv[0]);
+	}
 	if (argc - optind > 1 || (dir && out)) {
 		if (dir && out)
 			command_message(argv[0], "--dir and --out exclude each other");

@@ -1,16 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
 # Each option that a command's --help names changes what the command does, or is refused by name with status 2. The lists come
-# from --help, so that a new option without a line here fails.
+# from --help, so that a new option without a line here fails. Commands that do not read traces: options_tools.sh.
 . test/tap.sh
+root=$PWD
+. test/golden/options_common.sh
 
-bin=$tmp/bin
-mkdir "$bin" || exit 1
-# Scripts of steps stand for hardware trace.
-ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace"
-ln -s "$PWD/build/test/ktrace-script" "$bin/ktrace-decode"
-mkdir "$tmp/share" && ln -s "$PWD/share" "$tmp/share/ktrace"
-PATH=$bin:$PATH
 build/test/cmd-traces "$tmp" || exit 1
 build/test/why-traces "$tmp" >"$tmp/made" 2>&1 || exit 1
 cp test/golden/hwt_views/beside.steps "$tmp" || exit 1
@@ -19,77 +14,6 @@ cd "$tmp" || exit 1
 echo 'mine: never sched.wake' >mine.rules
 echo 'mine: never sched.switch' >switch.rules
 echo 'mine: always net.NET_RECV has (len < 100)' >layout.rules
-printf '#!/bin/sh\nexec ktrace "$@" >told 2>&1 </dev/null\n' >bin/quiet
-chmod +x bin/quiet
-: >covered
-
-# run COMMAND WORD…: all that came of it, in `told`; the status in $status.
-run() {
-	rm -f out
-	status=0
-	timeout -k 5 $kill_limit quiet "$@" || status=$?
-	echo "status $status" >>told
-	[ ! -f out ] || cat out >>told
-}
-
-# works COMMAND OPTION BASE… -- MORE…: with MORE, which has the option, the outcome is another one than with BASE.
-works() {
-	command=$1 named=$2
-	shift 2
-	echo "$command $named" >>covered
-	base=
-	while [ "$1" != -- ]; do
-		base="$base $1"
-		shift
-	done
-	shift
-	# shellcheck disable=SC2086
-	run "$command" $base
-	cp told before
-	run "$command" "$@"
-	if [ "$status" -eq 2 ]; then
-		fail "$command $named works: $*" "refused: $(cat told)"
-	elif cmp -s before told; then
-		fail "$command $named works: $*" "nothing has changed"
-	else
-		pass "$command $named works: $*"
-	fi
-}
-
-# refused COMMAND OPTION WORD…
-refused() {
-	command=$1 named=$2
-	shift 2
-	run "$command" "$@"
-	if [ "$status" -eq 2 ] && grep -q -e "$named" told; then
-		pass "refused: $command $*"
-	else
-		fail "refused: $command $*" "status $status: $(head -n 3 told)"
-	fi
-}
-
-# opens COMMAND OPTION WORD…: a file that is not there is an error which names it.
-opens() {
-	command=$1 named=$2
-	shift 2
-	echo "$command $named" >>covered
-	run "$command" "$@"
-	if [ "$status" -ne 0 ] && [ "$status" -lt 10 ] && grep -q 'absent' told; then
-		pass "$command $* is an error"
-	else
-		fail "$command $* is an error" "status $status: $(head -n 3 told)"
-	fi
-}
-
-# listed COMMAND: each option of its --help has been seen.
-listed() {
-	ktrace "$1" --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z].*\)$/\2/p' | sed 's/   *[^ -].*//' |
-		grep -o -e '--[a-z][a-z0-9-]*' | sort -u | grep -v '^--help$' >options
-	while read -r option; do
-		check "$1 $option is tried" grep -qx -e "$1 $option" covered
-	done <options
-	check "$1 --help lists options" test -s options
-}
 
 for c in show summary stats check why export decode; do
 	all= file=v2.ktrx v1=v1.bin
@@ -222,6 +146,8 @@ for option in '--form ram' '--machine x86_64' '--v1-layout spec'; do
 done
 
 works export --format --format json -o out v2.ktrx -- --format perfetto -o out v2.ktrx
+works export -f --format json -o out v2.ktrx -- -f perfetto -o out v2.ktrx
+works export -o --format json -o out v2.ktrx -- --format json -o - v2.ktrx
 works export --output --format json -o out v2.ktrx -- --format json --output - v2.ktrx
 for option in '--pid 12' '--cpu 1' '--event sched' '--since 1us' '--until 1us'; do
 	# shellcheck disable=SC2086

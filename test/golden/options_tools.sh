@@ -1,0 +1,238 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# As options.sh, of the commands that run guests and programs, steer them, or read something else than a trace of events: each option
+# of their --help has an effect, or is refused by name with status 2.
+. test/tap.sh
+root=$PWD
+. test/golden/options_common.sh
+export TZ=UTC0
+
+build/test/cmd-traces "$tmp" || exit 1
+build/test/ktrdump-traces "$tmp" || exit 1
+build/test/kdump-traces "$tmp" || exit 1
+cp test/golden/proc/*.ktrace test/golden/hwt_views/*.steps "$tmp" || exit 1
+cp build/bin/ktrace "$tmp/elf" # an ELF file, though no kernel's
+cd "$tmp" || exit 1
+
+# ---- qemu-args
+works qemu-args --transport x86_64 -- x86_64 --transport debugcon
+works qemu-args --ram x86_64 -- x86_64 --ram other
+works qemu-args --memory x86_64 -- x86_64 --memory 1G
+works qemu-args --trace-unit x86_64 -- x86_64 --trace-unit
+works qemu-args --branches x86_64 --trace-unit -- x86_64 --branches
+works qemu-args --out x86_64 --transport virtio -- x86_64 --transport virtio --out other
+works qemu-args --allow-reboot x86_64 -- x86_64 --allow-reboot
+refused qemu-args --out x86_64 --out other
+for transport in debugcon ivshmem virtio; do
+	refused qemu-args --ram x86_64 --transport $transport --ram other
+	refused qemu-args --memory x86_64 --transport $transport --memory 1G
+done
+
+# ---- extract
+machine='--machine x86_64'
+# shellcheck disable=SC2086
+{
+	works extract --out $machine ktr.ram -- $machine --out out ktr.ram
+	works extract -o $machine ktr.ram -- $machine -o out ktr.ram
+	works extract --json $machine ktr.ram -- $machine --json ktr.ram
+	works extract --boot $machine ktr.ram -- $machine --boot 3 ktr.ram
+	works extract --previous $machine ktr.ram -- $machine --previous ktr.ram
+	works extract --form ktr.ram -- --form core ktr.ram
+	refused extract --machine --machine riscv64 ktr.ram
+	echo "extract --machine" >>covered
+	opens extract --elf $machine --elf absent ktr.ram
+	opens extract --qmp --qmp absent
+	opens extract --gdb --gdb absent
+	refused extract --timeout --timeout 1 $machine ktr.ram
+	refused extract --range --range 0x1000:0x1000 ktr.ram
+	refused extract --range --range 0x1000:0x1000 --qmp absent
+	refused extract --previous --previous --boot 2 ktr.ram
+	refused extract --elf --elf elf nothing.core
+	refused extract --machine $machine nothing.core
+	for from in --qmp --gdb; do
+		refused extract --form $from absent --form ram
+		refused extract --machine $from absent $machine
+		refused extract --qmp $from absent ktr.ram
+	done
+}
+beyond extract --timeout test/qemu/extract_peer.sh
+beyond extract --range test/qemu/extract_peer.sh
+
+# ---- take
+printf 'ktrace-file hello\n~aGVsbG8=\nktrace-file-end 5 4f9f2cab\n' >log
+printf 'ktrace-file hello\n~aGVs\nktrace-file-end 5 4f9f2cab\n' >damaged
+mkdir full && echo other >full/hello
+works take --dir log -- --dir full log
+works take -d log -- -d full log
+works take --out log -- --out out log
+works take -o log -- -o - log
+works take --force -d full log -- --force -d full log
+echo other >full/hello
+works take -f -d full log -- -f -d full log
+works take --partial -o - damaged -- --partial -o - damaged
+works take -p -o - damaged -- -p -o - damaged
+refused take --force --force log
+refused take --force --force -o - log
+refused take --out --out out --dir full log
+
+# ---- control
+works control --json v2.ktrx -- --json v2.ktrx
+echo "control --machine" >>covered
+refused control --machine --machine vax v2.ktrx
+beyond control --timeout test/qemu/control.sh
+refused control --timeout --timeout 1 v2.ktrx
+echo "control --" >>covered
+
+# ---- live: what it shows is tested with guests.
+for option in --lines --json --interval --count --tail --event; do
+	beyond live $option test/qemu/live.sh
+done
+for option in --cpu --pid; do # as keys c and p on the screen
+	echo "live $option" >>covered
+	refused live $option --lines --tail 1 $option vax ktr.ram
+done
+for option in --frequency --machine; do
+	echo "live $option" >>covered
+	refused live $option $option vax ktr.ram
+done
+refused live --tail --json --tail 3 ktr.ram
+for option in '--event sched' '--cpu 0' '--pid 1'; do
+	# shellcheck disable=SC2086
+	refused live "${option%% *}" $option ktr.ram
+done
+
+# ---- run
+for option in --out --timeout --stall --on-stall --expect --expect-continue --events --branches --trace-unit --elf --transport --ram-dir \
+	--keep-ram --why --allow-reboot --force -q; do
+	at=$(cd "$root" && grep -l -e " run .*$option\|run_.*$option\|$option" test/qemu/*.sh | head -n 1)
+	beyond run $option "${at:-test/qemu/run_bad_input.sh}"
+done
+echo "run --quiet" >>covered # the same as -q
+refused run --expect-continue --expect-continue -- true
+refused run --keep-ram --keep-ram --transport virtio -- true
+refused run --stall --stall 0 --on-stall keep -- true
+refused run --on-stall --on-stall wait -- true
+refused run --transport --transport smoke -- true
+refused run --timeout --timeout soon -- true
+refused run --events --events 'sched irq' -- true
+
+# ---- record
+for option in -f -a -i -p -g -d -t -c -C; do
+	at=$(cd "$root" && grep -l -e " $option \| -[a-z]*${option#-}[a-z]* " test/record/*.sh | head -n 1)
+	beyond record $option "${at:-test/record/programs.sh}"
+done
+refused record -- -d true
+refused record -C -C -p 1
+refused record -C -C -t c
+refused record -C -C -d
+refused record -a -c -a -p 1
+refused record -i -c -i -p 1
+refused record -c -c -p 1 -f file
+refused record -p -p 1 true
+refused record -p -p 1 -g 1
+
+# ---- kdump
+for option in -A -c -d -E -H -j -m -n -p -R -r -S -s -T -t --table --names; do
+	file=freebsd1.ktrace value='' base=
+	case $option in
+	-A) file=abi.ktrace ;;
+	-H | -j) file=ktrx.ktrace ;;
+	-m) value=5 ;;
+	-p) value=43 ;;
+	-t) value=n ;;
+	-S) file=dragonfly.ktrace ;;
+	--table) value=dragonfly ;;
+	--names) file=linux.ktrace ;;
+	esac
+	# shellcheck disable=SC2086
+	works kdump $option $file -- $option $value $file
+done
+works kdump -f -- -f ktrx.ktrace
+works kdump --format -f freebsd1.ktrace -- --format freebsd0 -f freebsd1.ktrace
+beyond kdump -l test/golden/kdump.sh
+for form in --oneline --count --json; do
+	works kdump $form freebsd1.ktrace -- $form freebsd1.ktrace
+	useless='-A -d -H -j'
+	[ $form = --oneline ] || useless="$useless -E -R -r -T --names"
+	[ $form != --json ] || useless="$useless -c"
+	[ $form != --count ] || useless="$useless -c -n -s"
+	for option in $useless; do
+		refused kdump "$option" $form "$option" freebsd1.ktrace
+	done
+done
+refused kdump -m --count -m 5 freebsd1.ktrace
+refused kdump --json --json --count freebsd1.ktrace
+refused kdump -l --count -l freebsd1.ktrace
+
+# ---- ktrdump
+for option in -a -c -d -f -i -n -p -q -r -s -t -x -A -N -M -o; do
+	base='-s -x -r' value=
+	case $option in
+	-a | -c | -f | -i | -p | -t) base= ;;
+	-d) base= value='-o out' ;;
+	-r | -s | -x) base=-c ;;
+	-A) value=0.25 ;;
+	-N) value=absent ;;
+	-M) ;;
+	-o) value=out ;;
+	esac
+	# shellcheck disable=SC2086
+	case $option in
+	-M) works ktrdump -M -M ktr.ktrx -- -M v2.ktrx ;;
+	*) works ktrdump $option $base -M ktr.ktrx -- $base $option $value -M ktr.ktrx ;;
+	esac
+done
+works ktrdump --frequency -M far.ktrx -r -- --frequency 1000 -r -M far.ktrx
+echo "ktrdump --machine" >>covered
+refused ktrdump --machine --machine riscv64 -M ktr.ram
+beyond ktrdump -l test/golden/ktrdump.sh
+for option in -c -f -i -n -p -q -r -t -x '-r -A 1' '-N elf'; do
+	# shellcheck disable=SC2086
+	refused ktrdump -d -d $option -o out -M ktr.ktrx
+done
+refused ktrdump -N -c -N elf -M ktr.ktrx
+refused ktrdump -A -c -A 1 -M ktr.ktrx
+refused ktrdump -l -d -l -M ktr.ram
+
+# ---- hwt
+views='-g --calls --folded --durations --functions --json'
+for option in $views; do
+	works hwt $option kernel.steps -- $option kernel.steps
+done
+works hwt --coverage samples.steps -- --coverage samples.steps
+works hwt -o kernel.steps -- -o offset,symbol kernel.steps
+works hwt -s kernel.steps -- -s 1 kernel.steps
+works hwt -t thread.steps -- -t 1 thread.steps
+works hwt -P thread.steps -- -P 7 thread.steps
+works hwt -c kernel.steps -- -c spe kernel.steps
+works hwt -w kernel.steps -- -w out kernel.steps
+works hwt --last kernel.steps -- --last 3 kernel.steps
+works hwt --before --last 3 kernel.steps -- --last 3 --before panic kernel.steps
+works hwt --from kernel.steps -- --from 1us kernel.steps
+works hwt --to kernel.steps -- --to 1us kernel.steps
+for option in -i -f; do
+	beyond hwt $option test/golden/hwt_views.sh
+done
+works hwt --elf kernel.steps -- --elf absent kernel.steps
+works hwt --memory kernel.steps -- --memory absent kernel.steps
+beyond hwt -R test/qemu/hwt_contents.sh
+echo "hwt -r" >>covered
+refused hwt -r -r kernel.steps
+beyond hwt -b test/golden/hwt_views.sh
+for view in -g '-r -w out'; do
+	for option in '--elf elf' '--memory elf' '-R share' '-i a -f b' '-P 1' '--from 1' '--to 1' '--last 3' --json; do
+		# shellcheck disable=SC2086
+		refused hwt "${view%% *}\|${option%% *}" $view $option kernel.steps
+	done
+done
+for option in '--elf elf' '--memory elf' '-R share' '--last 3' '-s 0' '--calls' --json '-o pc'; do
+	# shellcheck disable=SC2086
+	refused hwt "${option%% *}\|first record\|choose when" -c qemu -w out $option -- qemu-system-x86_64
+done
+refused hwt -b -b 1M kernel.steps
+refused hwt -i -i kernel kernel.steps
+
+for c in run hwt kdump ktrdump record qemu-args extract take control live; do
+	listed $c
+done
+done_testing
