@@ -76,6 +76,16 @@ static inline struct spans_owner spans_owner_by(const struct threads *threads,
 					     event->cpu < THREADS_CPUS_MAX ? event->cpu : THREADS_CPUS_MAX };
 }
 
+/* The same. `current`: what threads_event_of() gave for the event. */
+static inline struct spans_owner spans_owner_at(const struct threads *threads,
+						const struct ktread_event *event,
+						const struct threads_thread *current)
+{
+	if (current && event->thread != 0 && event->context == KTRX_CONTEXT_THREAD)
+		return (struct spans_owner){ .number = current->index };
+	return spans_owner_by(threads, event);
+}
+
 /* The same. */
 struct spans_owner spans_owner_of(const struct spans *spans, const struct ktread_event *event);
 

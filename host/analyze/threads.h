@@ -127,9 +127,13 @@ static inline const struct threads_thread *threads_find_on(const struct threads 
 	return running && running->id == id ? running : threads_find(threads, id);
 }
 
-/* Takes one event. 0 or KTREAD_E_MEMORY. */
-static inline int threads_event(struct threads *threads, const struct ktread_event *event,
-				const struct wellknown *known, uint64_t time)
+/*
+ * Takes one event. 0 or KTREAD_E_MEMORY. `*current`: the thread that the event names, if it was known to run there and nothing
+ * changes; else NULL.
+ */
+static inline int threads_event_of(struct threads *threads, const struct ktread_event *event,
+				   const struct wellknown *known, uint64_t time,
+				   const struct threads_thread **current)
 {
 	/* Kinds that change a thread's state, or that of another. */
 	const uint64_t changing = UINT64_C(1) << WELLKNOWN_SWITCH | UINT64_C(1) << WELLKNOWN_BLOCK |
@@ -138,10 +142,21 @@ static inline int threads_event(struct threads *threads, const struct ktread_eve
 	struct threads_thread *running = threads_on(threads, event->cpu);
 
 	/* Most events come from the thread that is known to run there. */
+	*current = NULL;
 	if (!running || running->id != event->thread || changing >> known->kind & 1)
 		return threads_take(threads, event, known, time);
+	*current = running;
 	running->seen = time;
 	return 0;
+}
+
+/* Takes one event. 0 or KTREAD_E_MEMORY. */
+static inline int threads_event(struct threads *threads, const struct ktread_event *event,
+				const struct wellknown *known, uint64_t time)
+{
+	const struct threads_thread *current;
+
+	return threads_event_of(threads, event, known, time, &current);
 }
 
 /* Whether a thread of that name is one that idles: `idle`, or `idle` and a non-letter. */

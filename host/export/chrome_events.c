@@ -7,8 +7,9 @@
 #include "export/json.h"
 
 /* A slice without duration and an arrow's end bound to it: arrows hold on to slices only. */
-static void write_flow(struct chrome_writer *writer, const struct ktread_event *event,
-		       struct spans_owner owner, struct flows_step step)
+static __attribute__((noinline)) void write_flow(struct chrome_writer *writer,
+						 const struct ktread_event *event, struct spans_owner owner,
+						 struct flows_step step)
 {
 	struct chrome_row *row = chrome_row_of(writer, owner, 0);
 	char *at = chrome_put_head(writer, 'X', row, event->stamp);
@@ -23,8 +24,8 @@ static void write_flow(struct chrome_writer *writer, const struct ktread_event *
 	chrome_finish(writer, step.ends ? number_literal(at, ",\"bp\":\"e\"") : at);
 }
 
-static void write_instant(struct chrome_writer *writer, const struct ktread_event *event,
-			  struct spans_owner owner)
+static inline __attribute__((always_inline)) void
+write_instant(struct chrome_writer *writer, const struct ktread_event *event, struct spans_owner owner)
 {
 	const struct chrome_row *row = chrome_row_of(writer, owner, 0);
 	char *at = chrome_put_head(writer, 'i', row, event->stamp);
@@ -32,7 +33,8 @@ static void write_instant(struct chrome_writer *writer, const struct ktread_even
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_INSTANT);
 }
 
-static void write_gap(struct chrome_writer *writer, const struct ktread_event *event)
+static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
+						const struct ktread_event *event)
 {
 	uint64_t from = writer->ring[event->ring].seen;
 	char *at;
@@ -48,34 +50,68 @@ static void write_gap(struct chrome_writer *writer, const struct ktread_event *e
 	chrome_finish(writer, number_literal(at, "}"));
 }
 
-static int write_event(struct chrome_writer *writer, const struct ktread_event *event)
+/* Feeds the models, which write what begins or ends. Returns what spans_event() does. */
+static inline __attribute__((always_inline)) int feed(struct chrome_writer *writer,
+						      const struct ktread_event *event,
+						      const struct wellknown *known,
+						      struct spans_owner *owner)
 {
-	const struct wellknown *known = wellknown_of(&writer->known, event);
+	const struct threads_thread *current;
+	int result = threads_event_of(writer->threads, event, known, event->stamp, &current);
+
+	*owner = spans_owner_at(writer->threads, event, current);
+	return result ? result : spans_event_of(writer->spans, *owner, event, known, event->stamp);
+}
+
+/* Kinds of events that arrows may begin or end at. */
+#define KIND(name) (UINT64_C(1) << WELLKNOWN_##name)
+#define JOINED                                                                             \
+	(KIND(WAKE) | KIND(WAKE_QUEUE) | KIND(NET_TX) | KIND(NET_RX) | KIND(SIGNAL_SEND) | \
+	 KIND(SIGNAL_DELIVER))
+
+static __attribute__((noinline)) int
+write_joined(struct chrome_writer *writer, const struct ktread_event *event, const struct wellknown *known)
+{
 	struct spans_owner owner;
 	struct flows_step flow;
 	int result;
 
-	if (writer->ring[event->ring].beside)
-		return chrome_write_function(writer, event);
-	if (event->lost)
-		write_gap(writer, event);
-	writer->ring[event->ring].seen = event->stamp;
-	if (writer->files)
-		writer->path = files_event(writer->files, event, known);
 	writer->wakes = known->kind == WELLKNOWN_WAKE || known->kind == WELLKNOWN_WAKE_QUEUE;
 	writer->woken = 0;
-	result = threads_event(writer->threads, event, known, event->stamp);
-	owner = spans_owner_by(writer->threads, event);
-	if (result == 0)
-		result = spans_event_of(writer->spans, owner, event, known, event->stamp);
+	result = feed(writer, event, known, &owner);
 	flow = flows_event(&writer->flows, event, known);
 	if (flow.id == 0 && writer->woken)
 		flow = (struct flows_step){ .id = writer->woken, .name = "wakeup" };
 	if (flow.id != 0)
 		write_flow(writer, event, owner, flow);
-	else if (result == 0 && known->kind != WELLKNOWN_SWITCH)
+	else if (result == 0)
 		write_instant(writer, event, owner);
-	writer->chrome->report->events++;
+	writer->wakes = false;
+	return result;
+}
+
+static inline int write_event(struct chrome_writer *writer, const struct ktread_event *event)
+{
+	const struct wellknown *known = wellknown_of(&writer->known, event);
+	struct chrome_ring *ring = &writer->ring[event->ring];
+	struct spans_owner owner;
+	int result;
+
+	if (__builtin_expect(ring->beside, 0))
+		return chrome_write_function(writer, event);
+	if (__builtin_expect(event->lost != 0, 0))
+		write_gap(writer, event);
+	ring->seen = event->stamp;
+	if (writer->files)
+		writer->path = files_event(writer->files, event, known);
+	if (__builtin_expect(JOINED >> known->kind & 1, 0)) {
+		result = write_joined(writer, event, known);
+	} else {
+		result = feed(writer, event, known, &owner);
+		if (result == 0 && known->kind != WELLKNOWN_SWITCH)
+			write_instant(writer, event, owner);
+	}
+	writer->events++;
 	return result < 0 ? result : writer->error;
 }
 
@@ -112,6 +148,7 @@ static int write_all(struct chrome_writer *writer)
 		last = event->stamp;
 	}
 	close_all(writer, last);
+	chrome->report->events = writer->events;
 	chrome->report->unpaired = spans_unpaired(writer->spans);
 	chrome->report->states_unknown =
 		scheduling_states_are_empty(writer->scheduling, &chrome->report->announced);

@@ -55,7 +55,7 @@ int chrome_write_function(struct chrome_writer *writer, const struct ktread_even
 	const struct functions_sink sink = { add_track, draw_function, writer };
 
 	writer->path = (struct files_path){ 0 };
-	writer->chrome->report->events++;
+	writer->events++;
 	return functions_event(&writer->functions, &sink, event, event->stamp);
 }
 

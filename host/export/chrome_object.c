@@ -113,7 +113,7 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 	const unsigned char *from = event->payload;
 
 	if (__builtin_expect(!shape || event->payload_size < shape->size || writer->inferred ||
-				     event->callers || event->site,
+				     event->callers || event->site || event->cpu > 999999,
 			     0)) {
 		finish_slowly(writer, at, event, shape, lead);
 		return;
@@ -128,33 +128,7 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 			break;
 		at = chrome_put_piece(at, field->name);
 	}
-	at = number_decimal(chrome_put_piece(at, shape->cpu), event->cpu);
+	at = number_middle(chrome_put_piece(at, shape->cpu), event->cpu);
 	*at = '}';
 	chrome_finish(writer, at + 1);
-}
-
-char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,
-		       struct chrome_piece rendered, const char *name)
-{
-	struct chrome_rows_open *open =
-		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 1);
-
-	if (open && (name ? chrome_rows_begin(open, name) : chrome_rows_begin_rendered(open, rendered)) == 0)
-		return chrome_put_head(writer, 'B', row, stamp);
-	writer->error = KTREAD_E_MEMORY;
-	return NULL;
-}
-
-char *chrome_put_end(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp)
-{
-	struct chrome_rows_open *open =
-		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 0);
-	const struct chrome_rows_span *span = open ? chrome_rows_end(open) : NULL;
-	char *at;
-
-	if (!span)
-		return NULL;
-	at = chrome_put_head(writer, 'E', row, stamp);
-	return span->rendered.text ? chrome_put_piece(at, span->rendered)
-				   : json_put_name(number_literal(at, ",\"name\":"), span->name);
 }

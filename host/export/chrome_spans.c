@@ -40,28 +40,40 @@ static void name_span(struct chrome_writer *writer, const struct spans_span *spa
 	}
 }
 
+/* chrome_span_begin() for any span. */
+static __attribute__((noinline)) void begin_named(struct chrome_writer *writer, struct chrome_row *row,
+						  const struct spans_span *span,
+						  const struct ktread_event *event)
+{
+	const struct chrome_shape *shape = chrome_writer_shape(writer, event);
+	char name[CHROME_ROWS_NAME], *at;
+
+	name_span(writer, span, event, name, sizeof(name));
+	at = chrome_put_begin(writer, row, event->stamp, (struct chrome_piece){ .text = NULL }, name);
+	if (at)
+		chrome_finish_event(writer, json_put_name(number_literal(at, ",\"name\":"), name), event,
+				    shape, CHROME_BEGIN);
+}
+
 void chrome_span_begin(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,
 		       const struct ktread_event *event)
 {
 	struct chrome_writer *writer = context;
 	struct chrome_row *row = chrome_row_of(writer, owner, lane);
-	const struct chrome_shape *shape = chrome_writer_shape(writer, event);
 	const struct chrome_call *call = NULL;
-	struct chrome_piece rendered = { .text = NULL };
-	char name[CHROME_ROWS_NAME], *at;
+	char *at;
 
 	/* Every second event of many traces is a call. */
 	if (span->kind == WELLKNOWN_SYSCALL_ENTER && span->has_key)
 		call = chrome_call_of(&writer->texts, writer->chrome->trace, span->key);
-	if (call)
-		rendered = call->name;
-	else
-		name_span(writer, span, event, name, sizeof(name));
-	at = chrome_put_begin(writer, row, event->stamp, rendered, call ? NULL : name);
-	if (!at)
+	if (!call) {
+		begin_named(writer, row, span, event);
 		return;
-	at = call ? chrome_put_piece(at, rendered) : json_put_name(number_literal(at, ",\"name\":"), name);
-	chrome_finish_event(writer, at, event, shape, CHROME_BEGIN);
+	}
+	at = chrome_put_begin(writer, row, event->stamp, call->name, NULL);
+	if (at)
+		chrome_finish_event(writer, chrome_put_piece(at, call->name), event,
+				    chrome_writer_shape(writer, event), CHROME_BEGIN);
 }
 
 void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, const struct spans_span *span,

@@ -49,6 +49,7 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 	*at++ = ':';
 	field->form = form_of(type->field[n].type);
 	field->width = field->form == CHROME_OTHER ? 0 : (uint8_t)payload_width(type->field[n].type);
+	field->unused = (uint8_t)(64 - 8 * field->width);
 	if (field->form == CHROME_ADDRESS)
 		at = number_literal(at, "\"0x");
 	field->name = piece(from, at);

@@ -16,9 +16,9 @@
 #include "export/number.h"
 #include "ktread/ktread.h"
 
-#define CHROME_PIECE 64u /* bytes that may be copied at once, in two parts */
+#define CHROME_PIECE 32u /* bytes that are copied at once */
 
-/* At least CHROME_PIECE bytes from `text` on are readable, whatever the length is. `text` NULL: nothing is rendered. */
+/* CHROME_PIECE bytes after the end are readable as well. `text` NULL: nothing is rendered. */
 struct chrome_piece {
 	const char *text;
 	uint32_t length;
@@ -34,9 +34,10 @@ enum chrome_form {
 /* How the value of a field is written. */
 struct chrome_field {
 	struct chrome_piece
-		name;  /* ,"result": and what comes before the digits; the first field has no comma */
-	uint8_t form;  /* enum chrome_form */
-	uint8_t width; /* bytes in the payload; 0: that depends on the event, or it is CHROME_OTHER */
+		name;	/* ,"result": and what comes before the digits; the first field has no comma */
+	uint8_t form;	/* enum chrome_form */
+	uint8_t unused; /* bits of 64 that the value has not */
+	uint8_t width;	/* bytes in the payload; 0: that depends on the event, or it is CHROME_OTHER */
 };
 
 /* What comes before the arguments of an object. */
@@ -112,7 +113,6 @@ static inline const struct chrome_call *chrome_call_of(struct chrome_texts *text
 static inline __attribute__((always_inline)) char *
 chrome_put_number(char *at, const struct chrome_field *field, const unsigned char *from)
 {
-	const uint32_t unused = 64 - 8 * field->width;
 	uint64_t number = base_load(from, field->width);
 
 	if (field->form == CHROME_ADDRESS) {
@@ -120,21 +120,20 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 		*at = '"';
 		return at + 1;
 	}
-	if (field->form == CHROME_SIGNED && (int64_t)(number << unused) < 0) {
+	if (field->form == CHROME_SIGNED && (int64_t)(number << field->unused) < 0) {
 		*at++ = '-';
-		number = (0 - number) << unused >> unused;
+		number = (0 - number) << field->unused >> field->unused;
 	}
-	return number_decimal(at, number);
+	/* Without a call, no caller has to save registers. */
+	return number < 1000000 ? number_middle(at, (uint32_t)number) : number_large(at, number);
 }
 
-/* Copies a piece. Up to CHROME_PIECE bytes from `at` on are overwritten. */
+/* Copies a piece. Up to CHROME_PIECE bytes after it are overwritten. */
 static inline char *chrome_put_piece(char *at, struct chrome_piece piece)
 {
-	memcpy(at, piece.text, CHROME_PIECE / 2);
-	if (piece.length > CHROME_PIECE / 2)
-		memcpy(at + CHROME_PIECE / 2, piece.text + CHROME_PIECE / 2, CHROME_PIECE / 2);
-	if (__builtin_expect(piece.length > CHROME_PIECE, 0))
-		memcpy(at + CHROME_PIECE, piece.text + CHROME_PIECE, piece.length - CHROME_PIECE);
+	memcpy(at, piece.text, CHROME_PIECE);
+	for (uint32_t done = CHROME_PIECE; __builtin_expect(done < piece.length, 0); done += CHROME_PIECE)
+		memcpy(at + done, piece.text + done, CHROME_PIECE);
 	return at + piece.length;
 }
 

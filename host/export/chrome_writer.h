@@ -33,6 +33,7 @@
 #include "export/chrome_rows.h"
 #include "export/chrome_text.h"
 #include "export/functions.h"
+#include "export/json.h"
 
 #define ROW_CPUS       0u
 #define ROW_THREADS    1u
@@ -107,7 +108,8 @@ struct chrome_writer {
 	bool wakes;	/* the event at hand is a wakeup */
 	uint64_t woken; /* flow that begins at it; 0: none */
 	uint32_t version;
-	int error; /* 0 or KTREAD_E_MEMORY */
+	uint64_t events; /* so far */
+	int error;	 /* 0 or KTREAD_E_MEMORY */
 	struct chrome_ring *ring;
 	struct chrome_slice running[THREADS_CPUS_MAX];
 	struct chrome_row cpu[THREADS_CPUS_MAX]; /* in process ROW_CPUS, once they are made */
@@ -199,13 +201,35 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 			 const struct chrome_shape *shape, enum chrome_lead lead);
 
 /*
- * The same for a span that begins on a row: its head. Its name is `name`, or `rendered` if that is NULL. NULL: nothing is to be
- * written, because memory is short.
+ * Begins an object for a span that begins on a row. Its name, which the caller writes, is `name`, or `rendered` if that is NULL.
+ * NULL: nothing is to be written, because memory is short.
  */
-char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,
-		       struct chrome_piece rendered, const char *name);
-/* For a span that ends on a row: its head and its name. NULL: none is open there. */
-char *chrome_put_end(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp);
+static inline char *chrome_put_begin(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp,
+				     struct chrome_piece rendered, const char *name)
+{
+	struct chrome_rows_open *open =
+		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 1);
+
+	if (open && (name ? chrome_rows_begin(open, name) : chrome_rows_begin_rendered(open, rendered)) == 0)
+		return chrome_put_head(writer, 'B', row, stamp);
+	writer->error = KTREAD_E_MEMORY;
+	return NULL;
+}
+
+/* Begins an object for a span that ends on a row, with its name. NULL: none is open there. */
+static inline char *chrome_put_end(struct chrome_writer *writer, struct chrome_row *row, uint64_t stamp)
+{
+	struct chrome_rows_open *open =
+		row->own ? &row->open : chrome_rows_find(&writer->rows, row->pid, row->tid, 0);
+	const struct chrome_rows_span *span = open ? chrome_rows_end(open) : NULL;
+	char *at;
+
+	if (!span)
+		return NULL;
+	at = chrome_put_head(writer, 'E', row, stamp);
+	return span->rendered.text ? chrome_put_piece(at, span->rendered)
+				   : json_put_name(number_literal(at, ",\"name\":"), span->name);
+}
 
 /* ---- Spans (chrome_spans.c), hardware traces beside events (chrome_functions.c) ------------------ */
 

@@ -14,12 +14,12 @@
 #define NUMBER_SCRATCH 24
 #define NUMBER_ZEROS   UINT64_C(0x3030303030303030)
 
-/* "000" to "999", and how many of the first two digits are leading zeros. */
 struct number_triple {
 	char digits[3];
-	uint8_t leading;
+	uint8_t length;
 };
-extern const struct number_triple number_triples[1000];
+extern const struct number_triple number_triples[1000]; /* "000" to "999" */
+extern const struct number_triple number_shorts[1000];	/* "0" to "999" */
 
 /* Three digits of `value` < 1000, leading zeros included. */
 static inline char *number_three(char *at, uint32_t value)
@@ -37,15 +37,32 @@ static inline char *number_six(char *at, uint32_t value)
 /* A value below 1000 without leading zeros. */
 static inline char *number_short(char *at, uint32_t value)
 {
-	uint32_t leading = number_triples[value].leading, text;
-
-	memcpy(&text, &number_triples[value], 4);
-	text >>= 8 * leading;
-	memcpy(at, &text, 4);
-	return at + 3 - leading;
+	memcpy(at, &number_shorts[value], 4);
+	return at + number_shorts[value].length;
 }
 
-/* A value from 1000000 on. */
+/* A value below 1000000 without leading zeros. */
+static inline char *number_middle(char *at, uint32_t value)
+{
+	return value < 1000 ? number_short(at, value)
+			    : number_three(number_short(at, value / 1000), value % 1000);
+}
+
+/* A value from 1000000 on, in place; number_long() calls it. */
+static inline __attribute__((always_inline)) char *number_large(char *at, uint64_t value)
+{
+	const uint64_t high = value / 1000000, highest = high / 1000000;
+
+	if (highest == 0)
+		at = number_middle(at, (uint32_t)high);
+	else if (highest < 1000000)
+		at = number_six(number_middle(at, (uint32_t)highest), (uint32_t)(high % 1000000));
+	else /* up to 18446744 */
+		at = number_six(number_six(number_middle(at, (uint32_t)(highest / 1000000)),
+					   (uint32_t)(highest % 1000000)),
+				(uint32_t)(high % 1000000));
+	return number_six(at, (uint32_t)(value % 1000000));
+}
 char *number_long(char *at, uint64_t value);
 
 static inline char *number_decimal(char *at, uint64_t value)

@@ -13,7 +13,8 @@
 #include "open.h"
 #include "trace.h"
 
-#define WINDOW_BYTES	 (UINT64_C(1) << 20) /* of all rings together */
+#define WINDOW_BYTES \
+	(UINT64_C(512) << 10) /* of all rings together: half of the L2 cache that a core has today */
 #define WINDOW_MAX_SLOTS 2048u
 #define WINDOW_MIN_SLOTS 32u
 
