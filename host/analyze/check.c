@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/check_order.h"
 #include "analyze/elapsed.h"
 #include "analyze/gaps.h"
 #include "analyze/scheduling.h"
@@ -24,7 +25,12 @@ struct check {
 	uint8_t scheduling[(KTRX_EVENT_MAX + 1) / 8];	     /* and the states of threads */
 	uint64_t *changed; /* stamp of a thread's last change, by its index */
 	uint32_t changed_room;
-	bool changed_failed;
+	bool changed_failed, order_failed;
+	struct check_order order;
+	const struct ktread_event *event; /* at hand */
+	uint32_t order_table;		  /* for the verdict at hand: its key, … */
+	uint64_t order_key[KEYED_WORDS];
+	bool unsure;		      /* … and whether the order of that key's events is uncertain */
 	uint64_t stamp, time, number; /* of the event at hand; time as threads.h has it */
 };
 
@@ -36,6 +42,43 @@ static void tell(struct check *check, const struct check_violation *violation)
 		result->first = *violation;
 	result->violated++;
 	check->told(check->context, violation);
+}
+
+/* Violations that have waited until `stamp`: no event that comes from then on can change them. */
+static void tell_waiting(struct check *check, uint64_t stamp)
+{
+	struct check_waiting waited;
+
+	while (check_order_next(&check->order, stamp, &waited)) {
+		if (waited.unsure)
+			check->result[waited.violation.rule].unordered++;
+		else
+			tell(check, &waited.violation);
+	}
+}
+
+/* A violation that depends on the order of events with the key at hand, which may be those of several CPUs. */
+static void tell_ordered(struct check *check, const struct check_violation *violation)
+{
+	struct check_result *result = &check->result[violation->rule];
+
+	if (check->order.measured) {
+		if (check->unsure ||
+		    !check_order_wait(&check->order, check->order_table, check->order_key, violation))
+			result->unordered++;
+		return;
+	}
+	result->uncertain += check->unsure;
+	tell(check, violation);
+}
+
+/* Notes an event of a key of that table, and makes it the one at hand. 0 or KTREAD_E_MEMORY. */
+static int see_order(struct check *check, uint32_t table, const uint64_t key[KEYED_WORDS],
+		     const struct ktread_event *event, bool settles)
+{
+	check->order_table = table;
+	memcpy(check->order_key, key, sizeof(check->order_key));
+	return check_order_see(&check->order, table, key, event, settles, &check->unsure);
 }
 
 static struct check_violation at_event(const struct check *check, uint32_t rule,
@@ -151,9 +194,11 @@ static void see_depth(struct check *check, uint32_t index, uint32_t which, const
 	entry = keyed_find(&check->table[rule->depth], key);
 	gap = gap_since(check, index, which, entry, event);
 	violation.count = entry && !gap ? entry->count : 0;
+	if (!keyed_by_cpu(rule))
+		check->order_failed |= see_order(check, rule->depth, key, event, false) != 0;
 	if (violation.count > rule->limit) {
 		blame(&violation, entry);
-		tell(check, &violation);
+		keyed_by_cpu(rule) ? tell(check, &violation) : tell_ordered(check, &violation);
 	} else if (gap || (entry && !entry->known)) {
 		check->result[index].undecided++;
 	} else {
@@ -178,7 +223,7 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 	const struct rule *rule = &check->rules->rule[index];
 	const struct threads_thread *thread;
 	struct check_violation violation = at_event(check, index, event);
-	uint64_t id = event->thread;
+	uint64_t id = event->thread, key[KEYED_WORDS] = { 0 };
 
 	if (rule->thread_field[0] != '@' && !keyed_field(event, rule->thread_field, &id) &&
 	    strcmp(rule->thread_field, "thread") != 0) {
@@ -186,6 +231,7 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 		return;
 	}
 	thread = threads_find(check->threads, (uint32_t)id);
+	key[0] = (uint32_t)id;
 	if (thread && asks_unknown(check, rule, thread)) {
 		check->result[index].unknown++;
 	} else if (!thread || !(rule->thread_states >> thread->state & 1)) {
@@ -200,7 +246,8 @@ static void see_thread(struct check *check, uint32_t index, const struct ktread_
 		violation.cause_stamp = check->changed[thread->index];
 		violation.cause_cpu = thread->cpu;
 		violation.cause_thread = thread->id;
-		tell(check, &violation);
+		check->order_failed |= see_order(check, CHECK_ORDER_THREADS, key, event, false) != 0;
+		tell_ordered(check, &violation);
 	}
 }
 
@@ -249,7 +296,7 @@ static void see_after(struct check *check, uint32_t index, uint32_t which, const
 	if (gap_since(check, index, which, entry, event))
 		check->result[index].undecided++;
 	else
-		tell(check, &violation);
+		tell_ordered(check, &violation);
 	keyed_remove(&check->table[index], entry);
 }
 
@@ -270,8 +317,11 @@ static void see_within(struct check *check, uint32_t index, uint32_t which, cons
 		check->result[index].held++;
 	else if (gap_since(check, index, which, entry, event))
 		check->result[index].undecided++;
+	else if (entry->cpu != event->cpu && check->order.measured &&
+		 elapsed(entry->stamp, event->stamp) - rule->ticks <= check->order.doubt)
+		check->result[index].unordered++;
 	else
-		tell(check, &violation);
+		tell_ordered(check, &violation);
 	keyed_remove(&check->table[index], entry);
 }
 
@@ -394,6 +444,24 @@ static int count_depth(struct check *check, uint32_t index, uint32_t which, cons
 	return 0;
 }
 
+/* For forms that depend on order. Where the CPU is part of the key, all events of a key are of one CPU. */
+static int see_order_of_rule(struct check *check, uint32_t index, uint32_t which,
+			     const struct ktread_event *event)
+{
+	const struct rule *rule = &check->rules->rule[index];
+	const bool depth = rule->form == RULE_DEPTH;
+	uint64_t key[KEYED_WORDS] = { 0 };
+
+	check->unsure = false;
+	check->order_table = index;
+	memset(check->order_key, 0, sizeof(check->order_key));
+	if (check->order.certain || keyed_by_cpu(rule) ||
+	    (!depth && rule->form != RULE_AFTER && rule->form != RULE_WITHIN) ||
+	    !rules_key(rule, which, event, key))
+		return 0;
+	return see_order(check, index, key, event, !depth || rule->event[which].role == RULE_SUBJECT);
+}
+
 /* Releases first, then what is judged, then what is begun: one event may be all three. */
 static int apply(struct check *check, uint32_t index, const struct ktread_event *event)
 {
@@ -405,6 +473,7 @@ static int apply(struct check *check, uint32_t index, const struct ktread_event 
 		for (uint32_t n = 0; n < rule->events && !error; n++) {
 			if (rule->event[n].role != order[turn] || !rules_fits(&rule->event[n], event))
 				continue;
+			check->order_failed |= see_order_of_rule(check, index, n, event) != 0;
 			if (rule->form == RULE_DEPTH)
 				error = count_depth(check, index, n, event);
 			else if (order[turn] == RULE_SUBJECT)
@@ -419,11 +488,25 @@ static int apply(struct check *check, uint32_t index, const struct ktread_event 
 	return error;
 }
 
+/* The event at hand changes the state of a thread, or would if it came in another order. */
+static void see_thread_order(struct check *check, uint32_t thread)
+{
+	const uint64_t key[KEYED_WORDS] = { thread };
+	bool unsure;
+
+	if (check_order_see(&check->order, CHECK_ORDER_THREADS, key, check->event, true, &unsure) != 0)
+		check->order_failed = true;
+}
+
 static int take(struct check *check, const struct ktread_event *event)
 {
+	const struct wellknown *known = wellknown_of(&check->known, event);
 	const struct rules *rules = check->rules;
+	uint32_t thread;
 	int error = 0;
 
+	tell_waiting(check, event->stamp);
+	check->event = event;
 	check->stamp = event->stamp;
 	check->time += 2;
 	check->number++;
@@ -433,8 +516,10 @@ static int take(struct check *check, const struct ktread_event *event)
 			if (rules->rule[n].checked && (rules->rule[n].form == RULE_DEPTH) == depths)
 				error = apply(check, n, event);
 	if (!error)
-		error = threads_event(check->threads, event, wellknown_of(&check->known, event), check->time);
-	return error || !check->changed_failed ? error : KTREAD_E_MEMORY;
+		error = threads_event(check->threads, event, known, check->time);
+	if (known->kind == WELLKNOWN_WAKE && wellknown_thread(known, event, WELLKNOWN_THREAD, &thread))
+		see_thread_order(check, thread);
+	return error || !(check->changed_failed || check->order_failed) ? error : KTREAD_E_MEMORY;
 }
 
 static void note_change(void *context, const struct threads_change *change)
@@ -455,6 +540,7 @@ static void note_change(void *context, const struct threads_change *change)
 		check->changed_room = room;
 	}
 	check->changed[index] = check->stamp;
+	see_thread_order(check, change->thread->id);
 }
 
 /* What was due by the end of the trace and never came. */
@@ -476,8 +562,13 @@ static void see_end(struct check *check, uint32_t index)
 			check->result[index].undecided++;
 			continue;
 		}
+		if (check->order.measured && check_order_is_unsure(&check->order, index, entry->key)) {
+			check->result[index].unordered++;
+			continue;
+		}
 		violation.stamp = entry->stamp + rule->ticks;
 		blame(&violation, entry);
+		check->result[index].uncertain += check_order_is_unsure(&check->order, index, entry->key);
 		tell(check, &violation);
 	}
 }
@@ -549,10 +640,12 @@ static int read_all(struct check *check, struct ktread *trace)
 		status = threads_create(&check->threads, note_change, check);
 	if (status)
 		return status;
+	check_order_init(&check->order, trace);
 	threads_learn(check->threads, gaps_scheduling(check->gaps));
 	mark_needed(check, trace);
 	while (!error && (status = ktread_next(trace, &event)) > 0)
 		error = take(check, event);
+	tell_waiting(check, UINT64_MAX);
 	for (uint32_t n = 0; n < check->rules->count && !error && status == 0; n++)
 		finish(check, n, trace);
 	return error ? error : status;
@@ -575,6 +668,7 @@ int check_read(const struct rules *rules, struct ktread *trace, struct check_res
 		keyed_free(&check->table[n]);
 	threads_destroy(check->threads);
 	gaps_free(check->gaps);
+	check_order_free(&check->order);
 	free(check->changed);
 	free(check);
 	return status;

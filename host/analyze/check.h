@@ -30,6 +30,10 @@ struct check_result {
 	uint64_t undecided; /* times that lost slots kept it open */
 	uint64_t unknown; /* times that the state of a thread was not known: sched.switch does not give it */
 	uint64_t
+		unordered; /* times that clocks kept it open: it depends on events of CPUs too close to compare */
+	uint64_t
+		uncertain; /* of `violated`: they depend on the order of events of CPUs whose clocks are unknown */
+	uint64_t
 		left_out; /* events that lack the key, or are beyond the table's limit; those of its depth, too */
 	struct check_violation first; /* by stamp, if there is one */
 };

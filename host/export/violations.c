@@ -149,12 +149,24 @@ static void put_rule_text(struct output *out, const struct violations *found, ui
 			      plural(result->violated));
 		put_place(out, found, &result->first);
 		output_format(out, " (%s:%" PRIu32 ")\n", found->path, rule->line);
-	} else if (result->held || !(result->undecided || result->unknown)) {
+	} else if (result->held || !(result->undecided || result->unknown || result->unordered)) {
 		output_format(out, "%s: holds", rule->name);
 		if (result->held)
 			output_format(out, ", %" PRIu64 " time%s", result->held, plural(result->held));
 		output_text(out, "\n");
 	}
+	if (result->uncertain)
+		output_format(out,
+			      "%s: uncertain: %" PRIu64
+			      " of these depend on the order of events of different CPUs, "
+			      "whose clocks were not measured\n",
+			      rule->name, result->uncertain);
+	if (result->unordered)
+		output_format(out,
+			      "%s: not decided: %" PRIu64
+			      " time%s because events of different CPUs were closer "
+			      "than their clocks are known\n",
+			      rule->name, result->unordered, plural(result->unordered));
 	if (result->undecided)
 		output_format(out, "%s: not decided: %" PRIu64 " time%s because of %s\n", rule->name,
 			      result->undecided, plural(result->undecided),
@@ -233,7 +245,10 @@ static void put_rule_json(struct output *out, const struct violations *found, ui
 	output_format(out,
 		      ",\"held\":%" PRIu64 ",\"violated\":%" PRIu64 ",\"undecided\":%" PRIu64
 		      ",\"left_out\":%" PRIu64,
-		      result->held, result->violated, result->undecided + result->unknown, result->left_out);
+		      result->held, result->violated, result->undecided + result->unknown + result->unordered,
+		      result->left_out);
+	if (result->uncertain)
+		output_format(out, ",\"uncertain\":%" PRIu64, result->uncertain);
 	if (result->violated) {
 		output_text(out, ",\"first\":");
 		violations_put_json(out, found, &result->first, true);

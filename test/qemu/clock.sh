@@ -57,6 +57,7 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	check "$arch: no ring is out of order" sh -c "! grep 'out of order' '$tmp/said'"
 	equal "$arch: aligned on top of that, still none does" 0 "$(wrong --align)"
 	check "$arch: as recorded many do" test "$(wrong --raw-clock)" -ge 20
+	check "$arch: what is closer than the clocks are known violates no rule" "$ktrace" check "$out"
 	for view in show summary stats check why doctor "export --format json -o $tmp/export"; do
 		# shellcheck disable=SC2086
 		check "$arch: $view says how certain the order between CPUs is" sh -c \

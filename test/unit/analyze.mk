@@ -21,8 +21,12 @@ UNIT_LDLIBS_analyze_displacement := -ldl $(DEMANGLE_LDLIBS)
 
 UNIT_TESTS += analyze_rules
 UNIT_SRCS_analyze_rules := test/unit/analyze_rules.c test/unit/script.c host/ktread/value.c host/ktread/message.c \
-	$(patsubst %,host/analyze/%.c,check gaps scheduling switched keyed near pattern rule_words rules_bind rules_parse threads wellknown)
+	$(patsubst %,host/analyze/%.c,check check_order gaps order scheduling switched keyed near pattern rule_words rules_bind rules_parse threads wellknown)
 UNIT_CFLAGS_analyze_rules := -Ihost
+
+UNIT_TESTS += analyze_rules_order
+UNIT_SRCS_analyze_rules_order := test/unit/analyze_rules_order.c $(filter-out test/unit/analyze_rules.c,$(UNIT_SRCS_analyze_rules))
+UNIT_CFLAGS_analyze_rules_order := -Ihost
 
 UNIT_TESTS += analyze_demangle
 UNIT_SRCS_analyze_demangle := test/unit/analyze_demangle.c host/analyze/demangle.c
