@@ -6,8 +6,7 @@
 #include "why/pulse.h"
 
 #define WAITS_LEAST  8u
-#define TIMES_WORSE  8u /* than half of them */
-#define LATE_MS	     100u
+#define LATES_LEAST  3u /* that are no accident */
 #define SLEEPS_LEAST 2u
 #define UNSEEN_PART  4u
 
@@ -26,13 +25,9 @@ static bool was_not_run(const struct why_waits *waits)
 	return waits->worst_unseen >= waits->ticks.greatest / UNSEEN_PART;
 }
 
-static bool is_slow(const struct why_evidence *evidence)
+static bool is_slow(const struct why_waits *waits)
 {
-	const struct why_waits *waits = &evidence->device;
-	const uint64_t late = why_ms(evidence, LATE_MS);
-
-	return waits->ticks.count >= WAITS_LEAST && late && waits->ticks.greatest >= late &&
-	       waits->ticks.greatest / TIMES_WORSE >= waits->half;
+	return waits->ticks.count >= WAITS_LEAST && waits->late && waits->ticks.greatest >= waits->late;
 }
 
 void why_slow_explain(const struct why_evidence *evidence, struct why_finding *finding)
@@ -40,7 +35,7 @@ void why_slow_explain(const struct why_evidence *evidence, struct why_finding *f
 	const struct why_waits *waits = &evidence->device;
 	char worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], unseen[WHY_WORDS];
 
-	if (!is_slow(evidence) || (!all_was_slow(waits) && !was_not_run(waits)))
+	if (!is_slow(waits) || (!all_was_slow(waits) && !was_not_run(waits)))
 		return;
 	why_say_ticks(evidence, waits->ticks.greatest, worst, sizeof(worst));
 	why_say_object(evidence, waits->worst_object, what, sizeof(what));
@@ -67,9 +62,10 @@ int why_detect_slow(const struct why_evidence *evidence, struct why_findings *fi
 	char half[WHY_WORDS], worst[WHY_WORDS], what[WHY_WORDS], who[WHY_WORDS], ago[WHY_WORDS];
 	struct why_finding *finding;
 
-	if (!is_slow(evidence) || all_was_slow(waits) || was_not_run(waits))
+	if (!is_slow(waits) || all_was_slow(waits) || was_not_run(waits))
 		return 0;
-	finding = why_finding_new(findings, WHY_SLOW, WHY_LIKELY);
+	finding =
+		why_finding_new(findings, WHY_SLOW, waits->lates >= LATES_LEAST ? WHY_LIKELY : WHY_POSSIBLE);
 	if (!finding)
 		return KTREAD_E_MEMORY;
 	why_say_ticks(evidence, waits->half, half, sizeof(half));

@@ -274,7 +274,9 @@ struct why_queue {
 /* Waits for devices, as far as they have ended: KTRX_WAIT_DEVICE. */
 struct why_waits {
 	struct histogram ticks;
-	uint64_t half; /* as many took longer as did not */
+	uint64_t half;	/* as many took longer as did not */
+	uint64_t late;	/* who takes longer is late: longer than others by far; 0: not known */
+	uint64_t lates; /* how many are, of all that ended */
 	uint64_t worst_begin;
 	uint64_t worst_object;
 	uint64_t worst_overtaken; /* others that ended meanwhile */

@@ -7,10 +7,12 @@
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 
-#define BATCH_US  200u /* who is woken so soon after another one is woken with it */
-#define OVERTAKEN 8u   /* waits for devices that ended while another one lasted */
-#define TICKS	  8u   /* that are regular: so many, and in so many one that is late */
-#define LATE_PART 4u   /* of the worst wait for a device: a sleep that is late by that much is late as well */
+#define BATCH_US    200u /* who is woken so soon after another one is woken with it */
+#define OVERTAKEN   8u	 /* waits for devices that ended while another one lasted */
+#define TICKS	    8u	 /* that are regular: so many, and in so many one that is late */
+#define LATE_MS	    100u /* a wait for a device is late that takes so long and … */
+#define TIMES_WORSE 8u	 /* … so many times as long as half of them */
+#define LATE_PART   4u /* of the worst wait for a device: a sleep that is late by that much is late as well */
 
 static struct why_queue *touch(struct why_reader *reader, uint64_t kind, uint64_t value)
 {
@@ -274,8 +276,13 @@ void why_wakes_settle(struct why_evidence *evidence)
 {
 	struct why_waits *waits = &evidence->device;
 
-	if (waits->ticks.count)
-		waits->half = histogram_nth(&waits->ticks, histogram_rank(waits->ticks.count, 1, 2));
+	if (waits->ticks.count == 0)
+		return;
+	waits->half = histogram_nth(&waits->ticks, histogram_rank(waits->ticks.count, 1, 2));
+	waits->late = why_ms(evidence, LATE_MS);
+	if (waits->late / TIMES_WORSE < waits->half)
+		waits->late = waits->half < UINT64_MAX / TIMES_WORSE ? waits->half * TIMES_WORSE : UINT64_MAX;
+	waits->lates = waits->ticks.count - histogram_below(&waits->ticks, waits->late);
 }
 
 static void on_wake(struct why_reader *reader, const struct ktread_event *event,

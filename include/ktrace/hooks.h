@@ -80,7 +80,7 @@ KTRACE_HOOK(ktrace_thread_block_at, const volatile void *object, const char *nam
 KTRACE_HOOK(ktrace_thread_wake, uint32_t thread)
 /*
  * From the switch, on the CPU that switches, also where it goes on with the same thread. Thread 0 and other idle threads
- * may be named like any.
+ * may be named like any. A CPU that idles does so no longer if the threads differ.
  */
 KTRACE_HOOK(ktrace_thread_switch, uint32_t previous, uint32_t next)
 /*

@@ -152,6 +152,15 @@ static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_ho
 	state_set(row, KTRX_THREAD_RUNNING, now);
 }
 
+/* Idling ends where another thread runs: a kernel may leave its idle thread from an interrupt, which calls no ktrace_mode(). */
+static void idle_end(volatile struct ktrx_cpu *cpu, uint64_t now)
+{
+	if (cpu->mode != KTRX_MODE_IDLE)
+		return;
+	cpu->mode_stamp = now;
+	cpu->mode = KTRX_MODE_KERNEL;
+}
+
 void ktrace_thread_switch(uint32_t previous, uint32_t next)
 {
 	volatile struct ktrx_holder *from, *to;
@@ -168,6 +177,7 @@ void ktrace_thread_switch(uint32_t previous, uint32_t next)
 		hook.cpu->switch_stamp = now;
 		hook.cpu->switches = hook.cpu->switches + 1;
 		hook.cpu->thread = KTRX_W1_THREAD(next);
+		idle_end(hook.cpu, now);
 		if (from)
 			thread_ran(from, now);
 	}

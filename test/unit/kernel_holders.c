@@ -135,6 +135,23 @@ static void a_clock_that_lies_behind_makes_no_long_wait(void **state)
 	assert_int_equal(row_of(7)->habit_longest, 0);
 }
 
+/* As where an interrupt leads from the idle thread to another, and nobody tells of a mode. */
+static void a_switch_to_another_thread_ends_idling(void **state)
+{
+	volatile struct ktrx_cpu *cpu = &ktrace_state.cpu[fake.cpu];
+
+	(void)state;
+	ktrace_mode(KTRX_MODE_IDLE);
+	ktrace_thread_switch(3, 3);
+	assert_int_equal(cpu->mode, KTRX_MODE_IDLE);
+	ktrace_thread_switch(3, 7);
+	assert_int_equal(cpu->mode, KTRX_MODE_KERNEL);
+	assert_int_equal(cpu->mode_stamp, cpu->switch_stamp);
+	ktrace_mode(KTRX_MODE_USER);
+	ktrace_thread_switch(7, 3);
+	assert_int_equal(cpu->mode, KTRX_MODE_USER);
+}
+
 static void a_thread_sleeps_and_is_woken(void **state)
 {
 	(void)state;
@@ -448,6 +465,7 @@ static void the_first_of_two_rows_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_switch_to_another_thread_ends_idling, boot),
 		cmocka_unit_test_setup(a_thread_sleeps_and_is_woken, boot),
 		cmocka_unit_test_setup(a_row_counts_waits_for_one_thing, boot),
 		cmocka_unit_test_setup(waits_that_end_by_themselves_are_no_habit, boot),

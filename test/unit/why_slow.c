@@ -16,6 +16,7 @@
 #define READER	  5u
 #define SLEEPER	  6u /* and on */
 #define SLEEPERS  3u
+#define OTHERS	  30u
 #define DISK	  0x3000u
 #define END_MS	  2000u
 #define ANSWER_MS 700u
@@ -51,6 +52,14 @@ static void waits_for(uint32_t thread, uint64_t queue, uint8_t kind, uint64_t fr
 	script_event(WAKE, to_ms * MS, 0, IDLE, V(thread))->context = KTRX_CONTEXT_INTERRUPT;
 }
 
+static uint32_t others = 2; /* that ask and are answered at the same time */
+
+static void others_are_late(uint64_t asked)
+{
+	for (uint32_t n = 0; n < others; n++)
+		waits_for(OTHERS + n, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
+}
+
 /* Twenty answers after 5 ms, then one after 700 ms. Others sleep for 5 ms all the time, then for `slept_ms`. */
 static void late_answer(uint64_t slept_ms)
 {
@@ -62,6 +71,7 @@ static void late_answer(uint64_t slept_ms)
 			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms + 1, ms + 6);
 	}
 	waits_for(READER, DISK, KTRX_WAIT_DEVICE, asked, asked + ANSWER_MS);
+	others_are_late(asked);
 	for (uint64_t ms = asked + 1; ms == asked + 1 || ms + 2 * slept_ms < asked + ANSWER_MS;
 	     ms += 2 * slept_ms)
 		for (uint32_t n = 0; n < SLEEPERS; n++)
@@ -74,6 +84,7 @@ static void lonely_answer(uint32_t thread, uint64_t from_ms)
 	for (uint64_t ms = 1; ms < 201; ms += 10)
 		waits_for(READER, DISK, KTRX_WAIT_DEVICE, ms, ms + 5);
 	waits_for(READER, DISK, KTRX_WAIT_DEVICE, 201, 201 + ANSWER_MS);
+	others_are_late(201);
 	script_event(OTHER, MS, 1, thread);
 	for (uint64_t ms = from_ms; ms < 201 + ANSWER_MS; ms += 10)
 		script_event(OTHER, ms * MS, 1, thread);
@@ -98,6 +109,18 @@ static void while_others_are_in_time_it_is_likely_slow(void **state)
 	assert_int_equal(why_judge()->verdict, WHY_SLOW);
 	assert_int_equal(why_judge()->sure, WHY_LIKELY);
 	why_says("thread 5 (reader) waited 700.0 ms");
+}
+
+/* An accident, as far as the trace shows. */
+static void one_late_answer_is_possibly_slow(void **state)
+{
+	(void)state;
+	others = 0;
+	late_answer(5);
+	others = 2;
+	assert_true(why_verdict_is_healthy(why_judge()->verdict));
+	assert_int_equal(why_count(WHY_SLOW), 1);
+	why_says("slow (possible)");
 }
 
 /* No finding: the healthy verdict says why the device need not be slow. */
@@ -210,6 +233,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, why_teardown)
 	const struct CMUnitTest tests[] = {
 		TEST(while_others_are_in_time_it_is_likely_slow),
+		TEST(one_late_answer_is_possibly_slow),
 		TEST(while_others_are_late_the_machine_was_slow),
 		TEST(a_slow_host_is_no_news_beside_a_deadlock),
 		TEST(those_that_wake_after_the_answer_count),
