@@ -10,7 +10,9 @@ UNIT_SRCS_analyze_pairs := test/unit/analyze_pairs.c test/unit/script.c host/ktr
 	$(patsubst %,host/analyze/%.c,gaps histogram keyed pairs scheduling switched threads wellknown)
 UNIT_CFLAGS_analyze_pairs := -Ihost
 
-UNIT_TESTS += export_distribution
+UNIT_TESTS += export_distribution export_number
 UNIT_SRCS_export_distribution := test/unit/export_distribution.c host/analyze/histogram.c \
 	$(patsubst %,host/export/%.c,distribution escape number output ticks)
 UNIT_CFLAGS_export_distribution := -Ihost
+UNIT_SRCS_export_number := test/unit/export_number.c host/export/number.c
+UNIT_CFLAGS_export_number := -Ihost

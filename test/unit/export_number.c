@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Numbers as text: the digits that printf writes, within NUMBER_SCRATCH bytes. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/load.h"
+#include "export/number.h"
+
+#define GUARD 0x55
+
+/* What was written from `text` on must be `want`, and nothing after NUMBER_SCRATCH bytes. */
+static void expect(const char *text, const char *end, const char *want)
+{
+	char is[NUMBER_SCRATCH + 1];
+
+	assert_true(end >= text && end - text <= NUMBER_SCRATCH);
+	memcpy(is, text, (size_t)(end - text));
+	is[end - text] = '\0';
+	assert_string_equal(is, want);
+	assert_int_equal(text[NUMBER_SCRATCH], GUARD);
+}
+
+static void check(uint64_t value)
+{
+	char text[NUMBER_SCRATCH + 1], want[NUMBER_SCRATCH + 1];
+
+	memset(text, GUARD, sizeof(text));
+	snprintf(want, sizeof(want), "%" PRIu64, value);
+	expect(text, number_decimal(text, value), want);
+	snprintf(want, sizeof(want), "%" PRId64, (int64_t)value);
+	expect(text, number_signed(text, (int64_t)value), want);
+	snprintf(want, sizeof(want), "%" PRIx64, value);
+	expect(text, number_hex(text, value), want);
+	snprintf(want, sizeof(want), "%06" PRIu64, value % 1000000);
+	expect(text, number_six(text, (uint32_t)(value % 1000000)), want);
+	snprintf(want, sizeof(want), "%" PRIu64, value % 1000000);
+	expect(text, number_middle(text, (uint32_t)(value % 1000000)), want);
+}
+
+static void every_value_of_six_digits(void **state)
+{
+	(void)state;
+	for (uint64_t value = 0; value < 1000000; value++)
+		check(value);
+}
+
+static void powers_of_ten_and_their_neighbours(void **state)
+{
+	uint64_t power = 1;
+
+	(void)state;
+	for (int digits = 1; digits <= 20; digits++, power *= 10)
+		for (uint64_t first = 1; first < 10 && first <= UINT64_MAX / power; first++)
+			for (int by = -1; by <= 1; by++)
+				check(first * power + (uint64_t)by);
+	check(UINT64_MAX);
+	check(INT64_MAX);
+	check((uint64_t)INT64_MAX + 1);
+}
+
+static void values_of_every_length(void **state)
+{
+	uint64_t random = 1;
+
+	(void)state;
+	for (int round = 0; round < 200000; round++) {
+		random = random * UINT64_C(6364136223846793005) + 1442695040888963407u;
+		check(random >> (round & 63));
+	}
+}
+
+static void numbers_are_loaded_from_any_address(void **state)
+{
+	const unsigned char bytes[] = { 0, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88 };
+
+	(void)state;
+	assert_int_equal(base_load(bytes + 1, 1), 0x81);
+	assert_int_equal(base_load(bytes + 1, 2), 0x8281);
+	assert_int_equal(base_load(bytes + 1, 4), 0x84838281);
+	assert_true(base_load(bytes + 1, 8) == UINT64_C(0x8887868584838281));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_value_of_six_digits),
+		cmocka_unit_test(powers_of_ten_and_their_neighbours),
+		cmocka_unit_test(values_of_every_length),
+		cmocka_unit_test(numbers_are_loaded_from_any_address),
+	};
+
+	return cmocka_run_group_tests_name("export_number", tests, NULL, NULL);
+}
