@@ -2,6 +2,7 @@
 #include "analyze/scheduling.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/switched.h"
 #include "ktrx/slot.h"
@@ -18,7 +19,8 @@ struct scheduling {
 	uint32_t events;
 	bool changes; /* some event was switched on or off */
 	bool has_state, states;
-	bool recorded[WELLKNOWN_COUNTER + 1]; /* by kind, at some time */
+	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind, at some time */
+	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind, all the time */
 };
 
 int scheduling_open(struct scheduling **result, const struct ktread *trace)
@@ -73,6 +75,10 @@ int scheduling_end(struct scheduling *s)
 
 	for (uint32_t n = 0; n < s->events; n++)
 		s->recorded[s->event[n].kind] |= switched_was_on(s->switched, s->event[n].id);
+	memcpy(s->throughout, s->recorded, sizeof(s->throughout));
+	for (uint32_t n = 0; n < s->events; n++)
+		s->throughout[s->event[n].kind] &=
+			!switched_event_off(s->switched, s->event[n].id, 0, UINT64_MAX);
 	free(s->known);
 	s->known = NULL;
 	return error;
@@ -130,8 +136,8 @@ bool scheduling_recorded(const struct scheduling *s, enum wellknown_kind kind)
 
 bool scheduling_covers(const struct scheduling *s, enum wellknown_kind kind, uint64_t from, uint64_t to)
 {
-	if (!s->recorded[kind])
-		return false;
+	if (!s->recorded[kind] || s->throughout[kind])
+		return s->recorded[kind];
 	for (uint32_t n = 0; n < s->events; n++)
 		if (s->event[n].kind == kind && switched_event_off(s->switched, s->event[n].id, from, to))
 			return false;

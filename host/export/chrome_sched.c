@@ -50,7 +50,7 @@ static void end_slice(struct chrome_writer *writer, uint32_t cpu, uint64_t time)
 }
 
 /* A wait is written once it is over. */
-static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time, const char *end)
+static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time, bool woken)
 {
 	struct chrome_wait *wait = &writer->place[index].wait;
 	char *at;
@@ -59,15 +59,15 @@ static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time
 		return;
 	wait->open = false;
 	at = chrome_put_slice(writer, chrome_row_of_lane(writer, index, LANE_WAITS), wait->since, time);
-	at = json_put_name(number_literal(at, ",\"name\":"),
-			   wait->state == THREADS_WAITING ? "wait" : "sleep");
-	at = number_literal(at, ",\"cat\":\"sched\",\"args\":{");
+	at = wait->state == THREADS_WAITING
+		     ? number_literal(at, ",\"name\":\"wait\",\"cat\":\"sched\",\"args\":{")
+		     : number_literal(at, ",\"name\":\"sleep\",\"cat\":\"sched\",\"args\":{");
 	if (wait->object) {
 		at = number_hex(number_literal(at, "\"for\":\"0x"), wait->object);
 		at = number_literal(at, "\",");
 	}
-	at = json_put_name(number_literal(at, "\"end\":"), end);
-	chrome_finish(writer, number_literal(at, "}"));
+	chrome_finish(writer, woken ? number_literal(at, "\"end\":\"woken\"}")
+				    : number_literal(at, "\"end\":\"not recorded\"}"));
 }
 
 static bool sleeps(enum threads_state state)
@@ -93,11 +93,11 @@ static void wait_changed(struct chrome_writer *writer, const struct threads_chan
 	const struct threads_thread *thread = change->thread;
 	struct chrome_wait *wait;
 
-	if (!chrome_places_reserve(writer, thread->index))
+	if (thread->index >= writer->places && !chrome_places_reserve(writer, thread->index))
 		return;
 	wait = &writer->place[thread->index].wait;
 	if (wait->open)
-		end_wait(writer, thread->index, change->time, change->woken ? "woken" : "not recorded");
+		end_wait(writer, thread->index, change->time, change->woken);
 	/* An arrow needs an event that it begins at, and has one end: of several threads that one event wakes, the first. */
 	if (change->woken && writer->wakes && !writer->woken)
 		writer->woken = wait->flow = ++writer->flows.ids;
@@ -132,5 +132,5 @@ void chrome_close_sched(struct chrome_writer *writer, uint64_t last)
 	for (uint32_t cpu = 0; cpu < THREADS_CPUS_MAX; cpu++)
 		end_slice(writer, cpu, last);
 	for (uint32_t index = 0; index < writer->places; index++)
-		end_wait(writer, index, last, "not recorded");
+		end_wait(writer, index, last, false);
 }
