@@ -197,6 +197,18 @@ static void take_bound(struct capture_kernel *kernel, const Elf64_Sym *symbol, c
 	}
 }
 
+const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS] = { "ktrace_root", "ktrace_ring",
+									  "ktrace_state",
+									  "ktrace_boot_slot" };
+
+static void take_object(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
+{
+	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS; n++)
+		if (strcmp(name, capture_kernel_object_names[n]) == 0)
+			kernel->object[n] = (struct capture_kernel_section){ .size = symbol->st_size,
+									     .address = symbol->st_value };
+}
+
 static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, const char *name)
 {
 	static const char *const ends[] = { "_end",	  "end",	 "image_end",
@@ -205,6 +217,7 @@ static void take_symbol(struct capture_kernel *kernel, const Elf64_Sym *symbol, 
 	if (ELF64_ST_BIND(symbol->st_info) != STB_LOCAL)
 		take_bss(&kernel->bss, symbol, name);
 	take_bound(kernel, symbol, name);
+	take_object(kernel, symbol, name);
 	if (strcmp(name, "ktrace_root") == 0)
 		kernel->root_address = symbol->st_value;
 	if (strcmp(name, "ktrace_init") == 0)
@@ -328,6 +341,10 @@ static int read_file(struct capture_kernel *kernel, const struct file *file, con
 	read_tables(kernel, file, &header);
 	settle_bounds(&kernel->events, file, &header);
 	settle_bounds(&kernel->settings, file, &header);
+	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS; n++) {
+		kernel->object[n].offset = offset_of(file, &header, kernel->object[n].address);
+		kernel->object[n].loaded = kernel->object[n].offset != 0;
+	}
 	read_section_names(kernel, file, &header);
 	if (found)
 		kernel->build_id_physical = load_address(file, &header, found);

@@ -27,6 +27,10 @@ struct capture_kernel_bss {
 	uint64_t section, section_size;	    /* address and size of .bss; 0: there is none */
 };
 
+/* Objects of the library that are complete as linked: kernel/core/state.c. */
+#define CAPTURE_KERNEL_OBJECTS 4u
+extern const char *const capture_kernel_object_names[CAPTURE_KERNEL_OBJECTS];
+
 struct capture_kernel {
 	unsigned char build_id[CAPTURE_BUILD_ID_MAX];
 	uint32_t build_id_size;	    /* 0: the file has none */
@@ -35,7 +39,8 @@ struct capture_kernel {
 	uint64_t root_physical;	    /* where a loader puts it, 0 if it is not loaded */
 	uint64_t init_address;	    /* of ktrace_init(), 0 if there is no such symbol */
 	uint64_t image_end; /* of the symbol by which kernels usually know where they end; 0: there is none */
-	struct capture_kernel_section events, settings; /* ktrace_events, ktrace_settings */
+	struct capture_kernel_section events, settings;		      /* ktrace_events, ktrace_settings */
+	struct capture_kernel_section object[CAPTURE_KERNEL_OBJECTS]; /* loaded: with bytes of the file */
 	struct capture_kernel_bss bss;
 	int has_symbols;
 	uint32_t hooks;	  /* KTRX_HOOK_*: functions of these are linked in */

@@ -105,6 +105,30 @@ static const struct advice advice[MISTAKES] = {
 			      "KTRACE(lock, acquire, lock); … KTRACE(lock, fail, lock, name); "
 			      "ktrace_lock_give_up(by);",
 			      false },
+	[MISTAKE_CPU_SHARED] = { "CPU numbers",
+				 "by a thread that another one had followed on the same CPU, without a "
+				 "switch in "
+				 "between, the first by %s: a path that switches has no hook, or two CPUs "
+				 "record "
+				 "under one number, as ktrace_arch_cpu() is the same on both, or a hook is "
+				 "called "
+				 "before the per-CPU base is set",
+				 "every context switch; ktrace_port.h; entry code before the base is set",
+				 "KTRACE(sched, switch, prev, next, state); … #define ktrace_arch_cpu() "
+				 "(this_cpu()->number) … KTRACE_EARLY(group, event, …);",
+				 true },
+	[MISTAKE_WAIT_LEFT] = { "locks",
+				"that a thread waits for a lock by the kernel's table and has been in user "
+				"mode "
+				"since, the first for %s: the wait has ended, and no hook told that",
+				"behind the wait, where the lock is had; where it is not",
+				"ktrace_lock_acquire(lock, by); … ktrace_lock_give_up(by);", false },
+	[MISTAKE_OWNER] = { "locks",
+			    "that a wait is for a lock that is said to be held by CPU 0 or thread 0, and was "
+			    "held by "
+			    "another one, the first for %s: 0 is no way to say that the holder is unknown",
+			    "before waiting for a lock whose holder is not known",
+			    "ktrace_lock_wait(lock, name, by, KTRACE_NOBODY);", false },
 };
 
 /* How many things there are of which the mistake is made, with their name. */
@@ -118,6 +142,8 @@ static const char *counted(enum mistake mistake)
 		return "switches";
 	case MISTAKE_IRQ_EXIT:
 	case MISTAKE_IRQ_ENTER:
+	case MISTAKE_WAIT_LEFT:
+	case MISTAKE_OWNER:
 		return "times";
 	default:
 		return "events";

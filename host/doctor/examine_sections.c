@@ -142,6 +142,37 @@ static void examine_section(struct doctor_report *report, const struct patient *
 	}
 }
 
+/*
+ * Without a trace: would the library's own data survive until the kernel runs? With one it has. True if it is said that one would
+ * not.
+ */
+static bool examine_object(struct doctor_report *report, const struct capture_kernel *kernel,
+			   const char *name, const struct capture_kernel_section *object)
+{
+	char cleared[160];
+
+	if (!object->address || !object->size)
+		return false;
+	if (!object->loaded)
+		doctor_say(report, DOCTOR_WRONG, name,
+			   "0x%" PRIx64
+			   " has no bytes in the file: its values are lost when the kernel is loaded",
+			   object->address);
+	else if (kernel->image_end && object->address >= kernel->image_end)
+		doctor_say(report, DOCTOR_WRONG, name,
+			   "0x%" PRIx64 " is behind the image's end, 0x%" PRIx64
+			   ", where the kernel hands out memory",
+			   object->address, kernel->image_end);
+	else if (*cleared_by(kernel, object, cleared))
+		doctor_say(report, DOCTOR_WRONG, name, "0x%" PRIx64 " lies %s, which start code clears",
+			   object->address, cleared);
+	else
+		return false;
+	doctor_say_line(report, "the linker script", ".data : { *(.data .data.*) } before %s",
+			kernel->bss.start_name ? kernel->bss.start_name : ".bss");
+	return true;
+}
+
 void examine_sections(struct doctor_report *report, const struct patient *patient)
 {
 	const struct part parts[] = {
@@ -151,4 +182,8 @@ void examine_sections(struct doctor_report *report, const struct patient *patien
 
 	for (size_t n = 0; n < sizeof(parts) / sizeof(parts[0]); n++)
 		examine_section(report, patient, &parts[n]);
+	for (size_t n = 0; n < CAPTURE_KERNEL_OBJECTS && !patient->facts; n++)
+		if (examine_object(report, &patient->kernel, capture_kernel_object_names[n],
+				   &patient->kernel.object[n]))
+			break; /* they lie side by side: one line is enough */
 }

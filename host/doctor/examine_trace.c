@@ -55,7 +55,13 @@ static void examine_cpus(struct doctor_report *report, const struct patient *pat
 	const struct facts *facts = patient->facts;
 	char list[LIST];
 
-	if (list_cpus(facts, is_missing, list))
+	if (patient->cpus && facts->cpus > patient->cpus)
+		doctor_say(report, DOCTOR_WRONG, "CPU numbers",
+			   "there is CPU %" PRIu32 ", and QEMU has %" PRIu32
+			   ": ktrace_arch_cpu() counts from 0, and a hook that is called before the per-CPU "
+			   "base is set is KTRACE_EARLY()",
+			   facts->cpus - 1, patient->cpus);
+	else if (list_cpus(facts, is_missing, list))
 		doctor_say(report, DOCTOR_WRONG, "CPU numbers",
 			   "they are not dense: there are %" PRIu32
 			   " CPUs, but never one of the numbers %s; ktrace_arch_cpu() counts from 0",

@@ -15,6 +15,7 @@
 #define CPUS	     4096u
 #define NESTED	     16u   /* interrupts in service at once on a CPU that are looked at */
 #define OVERLAP	     0.010 /* s: less may be clocks that are not in step */
+#define LATE	     0.1   /* s */
 #define NOBODY	     UINT64_MAX
 #define FEW	     3u	 /* times that may be an oddity */
 #define SOME	     16u /* switches from which on a pattern shows */
@@ -27,6 +28,8 @@ struct cpu {
 	uint64_t irq[NESTED];
 	uint32_t depth;
 	bool settled; /* it is known which interrupts are in service */
+	uint64_t turn
+		[2]; /* the two threads that recorded last since its last switch, the newest first; NOBODY: none */
 };
 
 struct reading {
@@ -38,8 +41,10 @@ struct reading {
 	struct keyed made;  /* threads that were made and have not ended */
 	struct keyed locks; /* that are held: `count` is the owner */
 	struct keyed waits; /* threads that wait for a lock: `count` is it */
+	struct keyed deeds; /* threads that made system calls: `stamp` of the newest beginning or end */
 	struct wellknown_table known;
 	uint64_t ticks; /* of an overlap that is one */
+	uint64_t late;	/* ticks: a row may be that much older than an event */
 	bool whole;	/* nothing has been lost so far */
 	int error;
 };
@@ -89,7 +94,7 @@ static void forget(struct keyed *table)
 
 static void forget_cpu(struct cpu *cpu)
 {
-	cpu->running = cpu->left = NOBODY;
+	cpu->running = cpu->left = cpu->turn[0] = cpu->turn[1] = NOBODY;
 	cpu->depth = 0;
 	cpu->settled = false;
 }
@@ -353,9 +358,43 @@ static void take_kind(struct reading *r, const struct ktread_event *event, const
 	}
 }
 
+/*
+ * Between two switches a CPU has one thread; that of the switch may change a moment before or after it is recorded. Where one comes
+ * back that another one has followed, two CPUs record under one number.
+ */
+static void take_turn(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	uint64_t *turn = r->cpu[event->cpu].turn;
+
+	if (known->kind == WELLKNOWN_SWITCH) {
+		turn[0] = turn[1] = NOBODY;
+		return;
+	}
+	if (event->context != KTRX_CONTEXT_THREAD || event->thread == turn[0])
+		return;
+	if (event->thread == turn[1])
+		note(r, MISTAKE_CPU_SHARED, event, event->thread);
+	turn[1] = turn[0];
+	turn[0] = event->thread;
+}
+
+/* What a thread does that waits for nothing: it comes from user mode or goes there. */
+static void take_deed(struct reading *r, const struct ktread_event *event, const struct wellknown *known)
+{
+	struct keyed_entry *entry;
+
+	if (event->context != KTRX_CONTEXT_THREAD || event->thread == 0 ||
+	    (known->kind != WELLKNOWN_SYSCALL_ENTER && known->kind != WELLKNOWN_SYSCALL_EXIT))
+		return;
+	entry = put(r, &r->deeds, event->thread);
+	if (entry)
+		entry->stamp = event->stamp;
+}
+
 static void take(struct reading *r, const struct ktread_event *event)
 {
 	struct switched_change change;
+	const struct wellknown *known = wellknown_of(&r->known, event);
 
 	if (event->cpu >= CPUS)
 		return;
@@ -363,7 +402,87 @@ static void take(struct reading *r, const struct ktread_event *event)
 		forget_all(r);
 	if (event->thread == KTRX_THREAD_MAX)
 		note(r, MISTAKE_ID_ONES, event, event->thread);
-	take_kind(r, event, wellknown_of(&r->known, event));
+	take_turn(r, event, known);
+	take_deed(r, event, known);
+	take_kind(r, event, known);
+}
+
+/* ---- the table of holders ---- */
+
+#define HOLDERS_MOST 65536u /* rows that are looked at */
+
+struct holders {
+	struct ktrx_holder *row;
+	uint32_t count;
+};
+
+static int read_holders(struct holders *holders, const struct ktread *trace)
+{
+	int got = 1;
+
+	*holders = (struct holders){ malloc(HOLDERS_MOST * sizeof(*holders->row)), 0 };
+	if (!holders->row)
+		return KTREAD_E_MEMORY;
+	while (holders->count < HOLDERS_MOST && got > 0) {
+		got = ktread_holders(trace, holders->count, holders->row + holders->count,
+				     HOLDERS_MOST - holders->count);
+		holders->count += got > 0 ? (uint32_t)got : 0;
+	}
+	return 0;
+}
+
+static bool waits_for_lock(const struct ktrx_holder *row)
+{
+	return row->id && row->object && (row->wait == KTRX_WAIT_SPIN || row->wait == KTRX_WAIT_LOCK);
+}
+
+/* Who has held the lock since before `stamp`; NULL: that is not in the table. */
+static const struct ktrx_holder *holder_of(const struct holders *holders, uint64_t lock, uint64_t stamp)
+{
+	for (uint32_t n = 0; n < holders->count; n++)
+		for (uint32_t h = 0; h < KTRX_HELD; h++)
+			if (holders->row[n].held[h].object == lock && holders->row[n].held[h].stamp &&
+			    holders->row[n].held[h].stamp < stamp)
+				return &holders->row[n];
+	return NULL;
+}
+
+static void note_row(struct reading *r, enum mistake mistake, const struct ktrx_holder *row)
+{
+	struct mistake_count *found = &r->mistakes->of[mistake];
+
+	if (found->count++ == 0) {
+		found->stamp = row->wait_stamp;
+		found->cpu = row->cpu;
+		found->value = row->object;
+	}
+}
+
+/* A row of a table that was read while the machine ran may be a moment older than its last event. */
+static void take_wait(struct reading *r, const struct holders *holders, const struct ktrx_holder *row)
+{
+	const bool thread = !(row->id & KTRX_HOLDER_CPU);
+	const struct keyed_entry *deed = thread ? find(&r->deeds, (row->id - 1) & KTRX_THREAD_MAX) : NULL;
+	const struct ktrx_holder *holder = holder_of(holders, row->object, row->wait_stamp);
+
+	r->mistakes->waits++;
+	if (deed && row->wait_stamp && deed->stamp > row->wait_stamp + r->late)
+		note_row(r, MISTAKE_WAIT_LEFT, row);
+	if (holder && holder != row && row->owner != holder->id &&
+	    (row->owner == KTRX_HOLDER_CPU || row->owner == 1))
+		note_row(r, MISTAKE_OWNER, row);
+}
+
+static int take_waits(struct reading *r)
+{
+	struct holders holders;
+	int status = read_holders(&holders, r->trace);
+
+	for (uint32_t n = 0; status == 0 && n < holders.count; n++)
+		if (waits_for_lock(&holders.row[n]))
+			take_wait(r, &holders, &holders.row[n]);
+	free(holders.row);
+	return status;
 }
 
 /* Is one of these events declared, and was off at some time? */
@@ -405,6 +524,7 @@ static int read_all(struct reading *r)
 		return status;
 	r->ticks = (uint64_t)(OVERLAP * (double)(info->frequency ? info->frequency : 1000000000u));
 	r->ticks += 2 * info->clock_largest;
+	r->late = (uint64_t)(LATE * (double)(info->frequency ? info->frequency : 1000000000u)) + r->ticks;
 	forget_all(r);
 	r->whole = true;
 	for (uint32_t n = 0; n < info->rings; n++)
@@ -412,6 +532,8 @@ static int read_all(struct reading *r)
 			    ktread_ring(r->trace, n)->dropped == 0 && ktread_ring(r->trace, n)->cleared == 0;
 	while (!r->error && (status = ktread_next(r->trace, &event)) > 0)
 		take(r, event);
+	if (!r->error && status == 0)
+		status = take_waits(r);
 	return r->error ? r->error : status < 0 ? status : ktread_rewind(r->trace);
 }
 
@@ -430,6 +552,7 @@ int mistakes_read(struct mistakes *mistakes, struct ktread *trace)
 		forget(&r->made);
 		forget(&r->locks);
 		forget(&r->waits);
+		forget(&r->deeds);
 		free(r->cpu);
 		free(r);
 	}
@@ -456,13 +579,19 @@ bool mistakes_made(const struct mistakes *m, enum mistake mistake)
 	case MISTAKE_SWAPPED: /* which makes nearly all of them look so */
 		return count >= FEW && count >= m->switches - m->switches / 4;
 	case MISTAKE_PREVIOUS:
-		return often(count, m->switches) && !mistakes_made(m, MISTAKE_SWAPPED);
+		return often(count, m->switches) && !mistakes_made(m, MISTAKE_SWAPPED) &&
+		       !mistakes_made(m, MISTAKE_CPU_SHARED);
 	case MISTAKE_SAME:
 		return often(count, m->switches);
 	case MISTAKE_STATE_ZERO:
 		return m->has_state && m->states == 0 && m->switches >= SOME && m->blocks + m->wakes >= FEW;
 	case MISTAKE_BLOCK_ELSEWHERE:
-		return often(count, m->blocks);
+		return often(count, m->blocks) && !mistakes_made(m, MISTAKE_CPU_SHARED);
+	case MISTAKE_CPU_SHARED:
+		return m->switches >= FEW && count >= SOME;
+	case MISTAKE_WAIT_LEFT:
+	case MISTAKE_OWNER:
+		return count > 0;
 	case MISTAKE_WAKE_RUNNING:
 		return count >= FEW && count >= m->wakes / 2;
 	case MISTAKE_IRQ_EXIT:

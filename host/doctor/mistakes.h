@@ -29,6 +29,9 @@ enum mistake {
 	MISTAKE_SYSCALL_EXIT,	 /* system calls come, and hardly any returns */
 	MISTAKE_RELEASE,	 /* a lock is given up by a thread that does not hold it */
 	MISTAKE_CONTEND,	 /* a thread waits for a second lock */
+	MISTAKE_CPU_SHARED, /* threads take turns on a CPU without a switch: it is two CPUs, or a hook is missing */
+	MISTAKE_WAIT_LEFT, /* a thread is said to wait for a lock and does other things */
+	MISTAKE_OWNER,	   /* a lock is said to be held by CPU or thread 0, and another one holds it */
 	MISTAKES,
 };
 
@@ -41,6 +44,7 @@ struct mistake_count {
 
 struct mistakes {
 	struct mistake_count of[MISTAKES];
+	uint64_t waits; /* for locks, by the table of holders */
 	uint64_t switches, blocks, wakes, contends, releases, enters, calls, returns;
 	bool irqs_off, calls_off,
 		locks_off; /* one of these events is switched off, so that the others say nothing */

@@ -14,6 +14,8 @@ const struct view views[] = {
 	  FACT(VIEW_RINGS) },
 	{ "cpus", "ktrace_port.h", "#define ktrace_arch_cpu() (this_cpu()->number)", "which CPU it was",
 	  FACT(VIEW_CPUS) },
+	{ "early", "entry code that runs before the per-CPU base is set", "KTRACE_EARLY(group, event, …);",
+	  "KTRACE() there would record as another CPU, or crash", UNTOLD },
 	{ "thread-ids", "ktrace_port.h", "#define ktrace_arch_thread() (current()->id)",
 	  "which thread it was", FACT(VIEW_THREADS) },
 	{ "switch", "the context switch", "KTRACE(sched, switch, prev, next, state);",

@@ -7,7 +7,8 @@
  *	hostile.ktrx  the same with names and strings that no terminal and no JSON reader should be handed,
  *	              and records that the boot ring refused
  *	typed.ktrx  system calls whose types the trace tells, errors that it names, files with their paths, a loss
- *	stateless.ktrx  switches whose state is 0 every time, although threads sleep and are woken
+ *	stateless.ktrx  switches whose state is 0 every time, although threads sleep and are woken; of two
+ *	           CPUs by the events, and one by QEMU's command line
  *	pairs.ktrx  4000 system calls of two threads that move from CPU to CPU, of all lengths, nothing lost
  *	lowclock.bin  version 1 without a frequency
  *	apart.bin  version 1, two records as far apart as stamps can be of a slow clock
@@ -320,6 +321,7 @@ static void make_typed(const char *directory)
 /* Thread 12 sleeps and is woken, thread 13 is preempted: the hook passes the same state for both. */
 static void make_stateless(const char *directory)
 {
+	static const char command[] = "command: qemu-system-x86_64 -smp 1\n";
 	struct writer writer;
 	struct bytes dump = { NULL, 0 };
 
@@ -328,6 +330,7 @@ static void make_stateless(const char *directory)
 	writer_thread(&writer, 0, "idle");
 	writer_thread(&writer, 12, "worker");
 	writer_thread(&writer, 13, "shell");
+	bytes_append(&writer.note, command, sizeof(command) - 1);
 	for (uint64_t us = 100; us < 1000; us += 100) {
 		change(&writer, 0, us, 0, 12, 0);
 		change(&writer, 0, us + 10, 12, 13, 0);

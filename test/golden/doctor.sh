@@ -29,6 +29,10 @@ build/bin/ktrace doctor --elf "$tmp/none.elf" "$tmp/v2.ktrx" >"$tmp/before" 2>&1
 build/bin/ktrace doctor "$tmp/v2.ktrx" --elf "$tmp/none.elf" >"$tmp/after" 2>&1
 same "so may one with a value" "$tmp/before" "$tmp/after"
 
+build/bin/ktrace doctor "$tmp/stateless.ktrx" >"$tmp/report" 2>&1
+check "a CPU that QEMU does not have is wrong" grep -qE '^wrong +CPU numbers +there is CPU 1, and QEMU has 1:' "$tmp/report"
+check "so is a state that is always 0" grep -qE '^wrong +sched.switch +36 switches say state 0' "$tmp/report"
+
 build/bin/ktrace doctor --list >"$tmp/views"
 grep -A 1000 '^| view | where | line | lights |$' doc/porting.md | sed '/^$/,$d' >"$tmp/documented"
 same "doc/porting.md has the doctor's table" "$tmp/views" "$tmp/documented"

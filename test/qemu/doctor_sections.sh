@@ -94,4 +94,13 @@ doctor silent --seconds 2 -- $virt "$tmp/silent/build/kernel.elf"
 equal "silent: that is wrong" 10 "$status"
 reported wrong ktrace_events 'start code clears'
 
+# The library's own data is among what start code clears: then there is no trace at all, and the file alone tells why.
+kernel root "$events $settings bss_start = .; .ours : { *(.data .data.* .sdata .sdata.*) } $bss bss_end = .;"
+sed -i '/^	\.data/d' "$tmp/root/kernel.ld"
+check "root: it builds without .data" make -s -B -C "$tmp/root" KTRACE="$PWD" OUT="$tmp/root/build"
+doctor root --seconds 2 -- $virt "$tmp/root/build/kernel.elf"
+equal "root: that is wrong" 10 "$status"
+reported wrong 'ktrace_root' 'lies from bss_start \(0x[0-9a-f]*\) to bss_end, which start code clears'
+check "root: with the line that repairs it" grep -qF '.data : { *(.data .data.*) } before bss_start' "$tmp/report"
+
 done_testing

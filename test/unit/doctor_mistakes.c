@@ -259,6 +259,105 @@ static void threads_that_only_take_turns_are_sound(void **state)
 	only(MISTAKES);
 }
 
+/* CPU 1's hooks record as CPU 0: its threads seem to take turns there. */
+static void two_cpus_under_one_number(void **state)
+{
+	(void)state;
+	some_turns(2);
+	for (unsigned n = 0; n < 20; n++) {
+		script_event(CALL, soon(), 0, 5, V(1));
+		script_event(CALL, soon(), 0, 9, V(1));
+		script_event(RETURN, soon(), 0, 5, V(1));
+		script_event(RETURN, soon(), 0, 9, V(1));
+	}
+	for (unsigned n = 0; n < 4; n++) {
+		switches(0, 5, 6, 1);
+		switches(0, 9, 8, 1);
+		switches(0, 6, 5, 1);
+		switches(0, 8, 9, 1);
+	}
+	only(MISTAKE_CPU_SHARED);
+}
+
+/* The switch is recorded a moment after current() has changed: each thread follows another one once. */
+static void a_switch_that_is_recorded_late_is_none(void **state)
+{
+	(void)state;
+	for (unsigned n = 0; n < 40; n++) {
+		script_event(CALL, soon(), 0, 5, V(1));
+		script_event(RETURN, soon(), 0, 6, V(1));
+		switches(0, 5, 6, 1);
+		script_event(CALL, soon(), 0, 6, V(1));
+		script_event(RETURN, soon(), 0, 5, V(1));
+		switches(0, 6, 5, 1);
+	}
+	only(MISTAKES);
+}
+
+/* By the kernel's table thread 5 waits for a lock since `since`, that `owner` holds. */
+static struct ktrx_holder *waits_since(uint64_t since, uint32_t owner)
+{
+	struct ktrx_holder *row = script_holder(5 + 1);
+
+	row->wait = KTRX_WAIT_SPIN;
+	row->object = 0x2000;
+	row->owner = owner;
+	row->wait_stamp = since;
+	return row;
+}
+
+static void a_wait_that_was_given_up(void **state)
+{
+	(void)state;
+	some_turns(2);
+	waits_since(now, 0);
+	now += 500 * MS;
+	script_event(CALL, soon(), 0, 5, V(1));
+	script_event(RETURN, soon(), 0, 5, V(1));
+	only(MISTAKE_WAIT_LEFT);
+	assert_int_equal(mistakes.of[MISTAKE_WAIT_LEFT].value, 0x2000);
+}
+
+/* It has done nothing since, or only a moment after. */
+static void a_wait_that_lasts_is_none(void **state)
+{
+	(void)state;
+	some_turns(2);
+	script_event(CALL, soon(), 0, 5, V(1));
+	waits_since(now, 0);
+	script_event(RETURN, soon(), 0, 5, V(1));
+	now += 500 * MS;
+	switches(0, 5, 6, 1);
+	only(MISTAKES);
+}
+
+static void a_holder_that_is_unknown_is_not_cpu_0(void **state)
+{
+	struct ktrx_holder *holder = script_holder(7 + 1);
+
+	(void)state;
+	some_turns(2);
+	holder->held[0] = (struct ktrx_held){ .object = 0x2000, .stamp = now };
+	holder->held_count = 1;
+	now += 5 * MS;
+	waits_since(now, KTRX_HOLDER_CPU);
+	only(MISTAKE_OWNER);
+}
+
+/* Thread 7 took the lock after thread 5 began to wait for CPU 0, which had it then. */
+static void a_lock_that_went_on_to_another_is_none(void **state)
+{
+	struct ktrx_holder *holder = script_holder(7 + 1);
+
+	(void)state;
+	some_turns(2);
+	waits_since(now, KTRX_HOLDER_CPU);
+	now += 5 * MS;
+	holder->held[0] = (struct ktrx_held){ .object = 0x2000, .stamp = now };
+	holder->held_count = 1;
+	only(MISTAKES);
+}
+
 static void one_thread_on_two_cpus(void **state)
 {
 	(void)state;
@@ -381,6 +480,12 @@ int main(void)
 		TEST(switches_to_the_same_thread),
 		TEST(the_state_is_always_zero),
 		TEST(threads_that_only_take_turns_are_sound),
+		TEST(two_cpus_under_one_number),
+		TEST(a_switch_that_is_recorded_late_is_none),
+		TEST(a_wait_that_was_given_up),
+		TEST(a_wait_that_lasts_is_none),
+		TEST(a_holder_that_is_unknown_is_not_cpu_0),
+		TEST(a_lock_that_went_on_to_another_is_none),
 		TEST(one_thread_on_two_cpus),
 		TEST(a_block_for_another_thread),
 		TEST(a_wake_of_the_thread_that_runs),
