@@ -7,7 +7,7 @@ BENCH_MERGE_DIR := build/bench/merge
 $(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/ktread_writer.c test/unit/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka -ldl
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(KTRACE_LDLIBS)
 $(BENCH_MERGE_DIR)/measure: bench/merge/measure.c bench/cost.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^

@@ -5,7 +5,7 @@ BENCH_STREAM_DIR := build/bench/stream
 
 $(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ -ldl
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(KTRACE_LDLIBS)
 $(BENCH_STREAM_DIR)/measure: bench/stream/measure.c bench/cost.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^

@@ -4,12 +4,12 @@
 ETM4_FUZZ_SRCS := test/fuzz/etm4_fuzz.c test/fuzz/opencsd_leaks.c $(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
 
 build/test/asan/etm4_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(ETM4_FUZZ_SRCS),-Ihost)
-	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ -ldl
+	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ $(KTRACE_LDLIBS)
 
 build/test/fuzz/etm4: $(ETM4_FUZZ_SRCS) $(wildcard host/hwt/*.h include/*/*.h)
 	@mkdir -p $(@D)
 	clang -g -O1 -D_GNU_SOURCE $(HOST_CPPFLAGS) -I. -Ihost -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o $@ $(filter %.c,$^) -ldl
+		-o $@ $(filter %.c,$^) $(KTRACE_LDLIBS)
 
 .PHONY: fuzz-etm4
 fuzz-etm4: build/test/fuzz/etm4

@@ -5,12 +5,12 @@
 HWT_FUZZ_SRCS := test/fuzz/hwt_fuzz.c test/fuzz/opencsd_leaks.c $(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/ktread/*.c host/base/*.c host/analyze/demangle.c host/analyze/symbols*.c)
 
 build/test/asan/hwt_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(HWT_FUZZ_SRCS),-Ihost)
-	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ -ldl $(DEMANGLE_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ $(KTRACE_LDLIBS)
 
 build/test/fuzz/hwt: $(HWT_FUZZ_SRCS) $(wildcard host/*/*.h include/*/*.h)
 	@mkdir -p $(@D)
 	clang -g -O1 $(HOST_CPPFLAGS) -I. -Ihost -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-		-o $@ $(filter %.c,$^) -ldl $(DEMANGLE_LDLIBS)
+		-o $@ $(filter %.c,$^) $(KTRACE_LDLIBS)
 
 # Inputs to begin with are made by libipt's encoder.
 ifneq ($(HWT_HAS_PT),)

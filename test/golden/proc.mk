@@ -7,4 +7,4 @@ PROC_PUT_SRCS := test/golden/proc/put.c test/unit/ktread_support.c
 build/test/proc-traces: test/golden/proc/make.c test/golden/proc/make_bad.c $(PROC_PUT_SRCS) build/lib/libktread.a \
 		test/golden/proc/put.h test/golden/proc/make_bad.h
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c %.a,$^) -lcmocka -ldl
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c %.a,$^) -lcmocka $(KTRACE_LDLIBS)

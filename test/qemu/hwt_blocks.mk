@@ -8,4 +8,4 @@ endif
 HWT_BLOCKS_SRCS := test/qemu/hwt_blocks.c $(HWT_READ_SRCS)
 build/test/hwt_blocks: $$(call unit_objects,unit,$(HWT_BLOCKS_SRCS),-Ihost) build/lib/libbase.a
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ -ldl
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(KTRACE_LDLIBS)

@@ -6,18 +6,18 @@
 UNIT_TESTS += analyze_named
 UNIT_SRCS_analyze_named := test/unit/analyze_named.c $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
 UNIT_CFLAGS_analyze_named := -Ihost
-UNIT_LDLIBS_analyze_named := -ldl $(DEMANGLE_LDLIBS)
+UNIT_LDLIBS_analyze_named := $(KTRACE_LDLIBS)
 UNIT_TESTS += analyze_symbols
 UNIT_SRCS_analyze_symbols := test/unit/analyze_symbols.c $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
-UNIT_LDLIBS_analyze_symbols := -ldl $(DEMANGLE_LDLIBS) -Wl,--build-id=sha1
+UNIT_LDLIBS_analyze_symbols := $(KTRACE_LDLIBS) -Wl,--build-id=sha1
 
 # Of files that the test makes.
 UNIT_TESTS += analyze_displacement
 UNIT_SRCS_analyze_displacement := test/unit/analyze_displacement.c test/unit/elf_file.c \
 	$(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
 UNIT_CFLAGS_analyze_displacement := -Ihost
-UNIT_LDLIBS_analyze_displacement := -ldl $(DEMANGLE_LDLIBS)
+UNIT_LDLIBS_analyze_displacement := $(KTRACE_LDLIBS)
 
 UNIT_TESTS += analyze_rules
 UNIT_SRCS_analyze_rules := test/unit/analyze_rules.c test/unit/script.c host/ktread/value.c host/ktread/message.c \

@@ -10,7 +10,7 @@ define flow_test
 UNIT_TESTS += flow_$(1)
 UNIT_SRCS_flow_$(1) := test/unit/flow_$(1).c $(FLOW_TEST_SRCS)
 UNIT_CFLAGS_flow_$(1) := -Ihost
-UNIT_LDLIBS_flow_$(1) := -ldl $(DEMANGLE_LDLIBS)
+UNIT_LDLIBS_flow_$(1) := $(KTRACE_LDLIBS)
 endef
 
 $(eval $(call flow_test,calls))

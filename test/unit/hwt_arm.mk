@@ -11,7 +11,7 @@ ifneq ($(HWT_HAS_ETM4),)
 UNIT_TESTS += hwt_etm4
 UNIT_SRCS_hwt_etm4 := test/unit/hwt_etm4.c $(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
 UNIT_CFLAGS_hwt_etm4 := -Ihost
-UNIT_LDLIBS_hwt_etm4 := -ldl
+UNIT_LDLIBS_hwt_etm4 := $(KTRACE_LDLIBS)
 endif
 
 # The plugin's encoder of ETMv4, decoded.
@@ -24,5 +24,5 @@ UNIT_TESTS += plugin_etm4
 UNIT_CFLAGS_plugin_etm4 := -Ihost
 UNIT_SRCS_plugin_etm4 := test/unit/plugin_etm4.c $(addprefix host/plugin/,a64.c etm4.c etm4_atoms.c output.c) \
 	$(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
-UNIT_LDLIBS_plugin_etm4 := -ldl
+UNIT_LDLIBS_plugin_etm4 := $(KTRACE_LDLIBS)
 endif

@@ -8,7 +8,7 @@ UNIT_SRCS_kdump_table := test/unit/kdump_table.c \
 	$(patsubst %,host/kdump/%.c,table table_parse tables errors words) host/export/number.c host/export/machine.c \
 	host/export/linux_calls.c
 UNIT_CFLAGS_kdump_table := -Ihost
-UNIT_LDLIBS_kdump_table := -ldl
+UNIT_LDLIBS_kdump_table := $(KTRACE_LDLIBS)
 
 UNIT_SRCS_kdump_pending := test/unit/kdump_pending.c host/kdump/pending.c
 UNIT_CFLAGS_kdump_pending := -Ihost

@@ -37,7 +37,7 @@ $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,callers))
 UNIT_SRCS_kernel_callers += $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
 UNIT_CFLAGS_kernel_callers += -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -Ihost
-UNIT_LDLIBS_kernel_callers := -ldl $(DEMANGLE_LDLIBS)
+UNIT_LDLIBS_kernel_callers := $(KTRACE_LDLIBS)
 $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD

@@ -8,7 +8,7 @@ UNIT_TESTS += perfetto_export
 UNIT_SRCS_perfetto_export := test/unit/perfetto_export.c test/perfetto/text.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES) \
 	$(PERFETTO_SOURCES) host/export/escape.c host/export/functions.c host/export/output.c host/export/escape.c
 UNIT_CFLAGS_perfetto_export := -Ihost
-UNIT_LDLIBS_perfetto_export := -ldl
+UNIT_LDLIBS_perfetto_export := $(KTRACE_LDLIBS)
 
 UNIT_TESTS += analyze_threads
 UNIT_SRCS_analyze_threads := test/unit/analyze_threads.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES)

@@ -11,7 +11,7 @@ UNIT_TESTS += $(WHY_TESTS)
 define why_test
 UNIT_SRCS_$(1) := test/unit/$(1).c $$(WHY_TEST_SRCS)
 UNIT_CFLAGS_$(1) := -Ihost
-UNIT_LDLIBS_$(1) := -ldl $(DEMANGLE_LDLIBS)
+UNIT_LDLIBS_$(1) := $(KTRACE_LDLIBS)
 endef
 $(foreach t,$(WHY_TESTS),$(eval $(call why_test,$(t))))
 
@@ -20,4 +20,4 @@ UNIT_TESTS += why_many
 UNIT_SRCS_why_many := test/unit/why_many.c $(KTREAD_TEST_SRCS) \
 	$(filter host/analyze/% host/export/% host/why/%,$(WHY_TEST_SRCS))
 UNIT_CFLAGS_why_many := -Ihost
-UNIT_LDLIBS_why_many := -ldl $(DEMANGLE_LDLIBS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
+UNIT_LDLIBS_why_many := $(KTRACE_LDLIBS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
