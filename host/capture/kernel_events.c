@@ -19,7 +19,7 @@
 #define NAME_MOST    128u
 #define GROUPS_TEXT  400u /* bytes of a message for the names of all groups */
 
-/* The section's bytes: rows of struct ktrx_event, each at a multiple of 8. */
+/* The section's bytes: rows of struct ktrx_event and ktrx_place, each at a multiple of 8. */
 struct rows {
 	unsigned char *bytes;
 	size_t size;
@@ -66,10 +66,22 @@ static bool take_string(const struct rows *rows, size_t *at, size_t end, char na
 	return true;
 }
 
-/* The next row from *at on. False: there is none. */
+/* Bytes of the row of a place that records, 8 if there is none at `at`: its text is nothing to look for rows in. */
+static size_t step_at(const struct rows *rows, size_t at)
+{
+	struct ktrx_place place;
+
+	memcpy(&place, rows->bytes + at, sizeof(place));
+	return place.magic == KTRX_PLACE_MAGIC && place.size >= sizeof(place) && place.size % 8 == 0 &&
+			       place.size <= rows->size - at
+		       ? place.size
+		       : 8;
+}
+
+/* The next event's row from *at on. False: there is none. */
 static bool next_row(const struct rows *rows, size_t *at, struct names *names)
 {
-	for (struct ktrx_event row; rows->size - *at >= sizeof(row); *at += 8) {
+	for (struct ktrx_event row; rows->size - *at >= sizeof(row); *at += step_at(rows, *at)) {
 		size_t strings = *at + sizeof(row), end;
 
 		memcpy(&row, rows->bytes + *at, sizeof(row));

@@ -60,6 +60,7 @@ static void say_lost(struct doctor_report *report, const struct patient *patient
 		     const struct sections_report *found)
 {
 	char name[4 * SECTIONS_NAME + 1], cleared[160];
+	const char *const what = found->places ? "events and places of KTR_LOG" : part->what;
 	const uint32_t lost = sections_lost(found);
 
 	*escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
@@ -71,13 +72,13 @@ static void say_lost(struct doctor_report *report, const struct patient *patient
 			" %s that the file has are others in the guest's memory, the first "
 			"is %s: the file is of another build (--elf names the right one), or something has "
 			"overwritten them",
-			lost, found->rows, part->what, name);
+			lost, found->rows, what, name);
 	else if (*cleared)
 		doctor_say(report, DOCTOR_WRONG, part->name,
 			   "%" PRIu32 " of %" PRIu32
 			   " %s that the file has are lost in the guest's memory, the first is "
 			   "%s: the section lies at 0x%" PRIx64 ", among what start code clears, %s",
-			   lost, found->rows, part->what, name, part->section->address, cleared);
+			   lost, found->rows, what, name, part->section->address, cleared);
 	else
 		doctor_say(report, DOCTOR_WRONG, part->name,
 			   "%" PRIu32 " of %" PRIu32
@@ -85,7 +86,7 @@ static void say_lost(struct doctor_report *report, const struct patient *patient
 			   "%s, of a section at 0x%" PRIx64
 			   ": it was not loaded (is what was booted made of the file "
 			   "without this section, or cut off?), or something has cleared it",
-			   lost, found->rows, part->what, name, part->section->address);
+			   lost, found->rows, what, name, part->section->address);
 	say_fix(report, &patient->kernel, part);
 }
 

@@ -2,6 +2,7 @@
 #include "doctor/sections.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,13 @@ static const struct kind events = {
 	.own = { { offsetof(struct ktrx_event, state), offsetof(struct ktrx_event, v1_id) },
 		 { offsetof(struct ktrx_event, flags), offsetof(struct ktrx_event, flags) + 1 },
 		 { offsetof(struct ktrx_event, count), offsetof(struct ktrx_event, count) + 8 } },
+};
+
+/* Places that record stand among the events. Their addresses are others where the kernel has moved. */
+static const struct kind places = {
+	.magic = KTRX_PLACE_MAGIC,
+	.least = sizeof(struct ktrx_place),
+	.own = { { offsetof(struct ktrx_place, id), offsetof(struct ktrx_place, line) } },
 };
 
 /* Addresses are another where the kernel has moved; values are put in when the trace is taken. */
@@ -84,15 +92,19 @@ static bool is_own(const struct kind *kind, uint32_t byte)
 	return false;
 }
 
-/* "group.event", or a setting's name. */
+/* "group.event", "file:line" of a place, or a setting's name. */
 static void name_row(char name[SECTIONS_NAME], const unsigned char *row, uint32_t size,
 		     const struct kind *kind)
 {
-	const char *strings = (const char *)row + sizeof(struct ktrx_event);
-	const uint32_t room = kind == &events ? size - (uint32_t)sizeof(struct ktrx_event) : 0;
+	const char *strings = (const char *)row + kind->least;
+	const uint32_t room = kind != &settings ? size - kind->least : 0;
 	const uint32_t group = (uint32_t)strnlen(strings, room);
+	uint32_t line;
 
-	if (kind == &settings)
+	memcpy(&line, row + offsetof(struct ktrx_place, line), sizeof(line));
+	if (kind == &places)
+		snprintf(name, SECTIONS_NAME, "%.*s:%" PRIu32, (int)group, strings, line);
+	else if (kind == &settings)
 		snprintf(name, SECTIONS_NAME, "%.*s", (int)sizeof(((struct ktrx_setting *)0)->name),
 			 (const char *)row + offsetof(struct ktrx_setting, name));
 	else if (group < room)
@@ -110,6 +122,7 @@ static void compare_row(struct sections_report *report, const unsigned char *row
 		zero &= memory[n] == 0;
 	}
 	report->rows++;
+	report->places += kind == &places;
 	if (memory && same)
 		return;
 	if (sections_lost(report) == 0)
@@ -137,10 +150,14 @@ int sections_compare(struct sections_report *report, const char *elf,
 	memory.at = (unsigned char *)copy;
 	report->compared = !status && file.at && copy;
 	for (uint64_t at = 0; report->compared && at < file.size; at += size) {
-		size = row_at(&file, at, kind);
+		const struct kind *found = kind;
+
+		size = row_at(&file, at, found);
+		if (!size && kind == &events)
+			size = row_at(&file, at, found = &places);
 		if (size)
 			compare_row(report, file.at + at, at + size <= memory.size ? memory.at + at : NULL,
-				    size, kind);
+				    size, found);
 		else
 			size = ROW_ALIGN;
 	}

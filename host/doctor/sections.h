@@ -16,7 +16,8 @@
 
 struct sections_report {
 	bool compared;		   /* both could be read */
-	uint32_t rows;		   /* in the file */
+	uint32_t rows;		   /* in the file … */
+	uint32_t places;	   /* … of which so many are places that record an event, not events */
 	uint32_t zero;		   /* of these, that are all zeros in memory, … */
 	uint32_t other;		   /* … that are something else there, … */
 	uint32_t missing;	   /* … or lie behind what the guest takes for the section's end */

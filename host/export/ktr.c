@@ -107,8 +107,8 @@ static char *put_id(char *at, const struct ktread_type *type)
 /* Where it was recorded if the trace says so, else where the event was declared. */
 static char *put_file(const struct ktr_table *table, char *at, const struct ktread_event *event)
 {
-	const char *file = event->type->file;
-	uint32_t line = event->type->line;
+	const char *file = event->file ? event->file : event->type->file;
+	uint32_t line = event->file ? event->line : event->type->line;
 	struct symbol symbol;
 	size_t length;
 

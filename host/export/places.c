@@ -47,9 +47,12 @@ static char *put_place(char *at, uint64_t address, struct symbols *symbols)
 static char *put_site(char *at, const struct ktread_event *event, struct symbols *symbols)
 {
 	at = put_place(at, event->site, symbols);
-	if (symbols || event->type->line == 0)
+	if (symbols || (!event->file && event->type->line == 0))
 		return at;
-	at = put_file(number_literal(at, " (declared "), event->type->file, event->type->line);
+	if (event->file)
+		at = put_file(number_literal(at, " ("), event->file, event->line);
+	else
+		at = put_file(number_literal(at, " (declared "), event->type->file, event->type->line);
 	*at++ = ')';
 	return at;
 }
@@ -86,6 +89,12 @@ static char *put_json(char *at, uint64_t address, struct symbols *symbols)
 
 char *places_put_json(char *at, const struct ktread_event *event, struct symbols *symbols)
 {
+	if (event->file) {
+		const char *file = end_of(event->file);
+
+		at = json_put_string(number_literal(at, ",\"file\":"), file, strlen(file));
+		at = number_decimal(number_literal(at, ",\"line\":"), event->line);
+	}
 	if (event->callers) {
 		at = put_json(number_literal(at, ",\"callers\":["), event->caller[0], symbols);
 		if (event->callers > 1)

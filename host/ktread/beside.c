@@ -185,9 +185,11 @@ int ktread_beside_cursor(struct ktread *trace)
 
 int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, uint32_t count, uint32_t *id)
 {
+	const struct ktread_types *types = &trace->types;
 	uint32_t first = KTREAD_TYPE_ROWS - count;
 
-	while (first > 1 && !trace->types.row[first - 1].name) /* 0 is no event */
+	/* 0 is no event. Events never bear the ids of places, but an id that is behind them stays unknown. */
+	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)
 		return ktread_fail(KTREAD_E_UNSUPPORTED, "the trace has too many types of events for %u more",

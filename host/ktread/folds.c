@@ -51,20 +51,29 @@ static bool is_sound(const struct ktrx_fold *fold)
 	       (fold->count == 0 || (int64_t)(fold->last - fold->first) >= 0);
 }
 
+/* Is there a place with that id, and is it one of the event's? */
+static bool is_of(const struct ktread *trace, uint32_t id, uint32_t event)
+{
+	const struct ktread_place *place =
+		id <= KTRX_EVENT_MAX ? ktread_types_place(&trace->types, id) : NULL;
+
+	return place && place->event == event;
+}
+
 static void describe(struct ktread *trace, struct ktread_fold *fold)
 {
 	const struct ktrx_fold *row = &trace->fold;
 	struct ktread_event *event = &fold->event;
 
 	memset(event, 0, sizeof(*event));
-	event->id = row->event;
 	event->cpu = row->cpu;
 	event->ring = row->ring;
 	event->thread = KTRX_W1_THREAD(row->second);
 	event->context = KTRX_W1_CONTEXT(row->second);
 	event->payload = row->payload;
 	event->payload_size = row->bytes;
-	event->type = ktread_types_get(&trace->types, event->id);
+	ktread_types_identify(&trace->types, event,
+			      is_of(trace, row->place, row->event) ? row->place : row->event);
 	if (KTRX_W1_EXTENDED(row->second) && row->bytes >= sizeof(struct ktrx_extension))
 		ktread_v2_take_extension(event);
 	fold->count = row->count;

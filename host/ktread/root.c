@@ -34,7 +34,7 @@ int ktread_root_read(struct ktread_memory *memory, uint64_t physical, struct ktr
 		return bad(memory, physical, "wrong checksum");
 	if (root->slot_size != KTRX_SLOT_SIZE)
 		return bad(memory, physical, "unknown slot size");
-	if (root->flags & KTRX_FLAGS_NEEDED)
+	if (root->flags & KTRX_FLAGS_NEEDED & ~KTRX_FLAG_PLACES)
 		return bad(memory, physical,
 			   "has a flag of a later version, which has to be known to read it");
 	if (root->slot_format > KTRX_SLOTS_CHECKED)

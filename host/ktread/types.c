@@ -21,6 +21,7 @@ int ktread_types_init(struct ktread_types *types)
 void ktread_types_free(struct ktread_types *types)
 {
 	free(types->row);
+	free(types->place);
 	free(types->unknown);
 	free(types->text);
 	free(types->field);

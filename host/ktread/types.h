@@ -12,10 +12,18 @@
 
 #define KTREAD_TYPE_ROWS (KTRX_EVENT_MAX + 1u)
 
+/* A place that records an event, by its own id. */
+struct ktread_place {
+	const char *file; /* NULL: there is none with this id */
+	uint32_t line;
+	uint16_t event; /* id of its event, which is known */
+};
+
 struct ktread_types {
-	struct ktread_type *row; /* KTREAD_TYPE_ROWS */
-	char (*unknown)[16];	 /* names made up for unknown ids */
-	char *text;		 /* what names of rows from a trace point to */
+	struct ktread_type *row;    /* KTREAD_TYPE_ROWS */
+	struct ktread_place *place; /* KTREAD_TYPE_ROWS; NULL: there are none */
+	char (*unknown)[16];	    /* names made up for unknown ids */
+	char *text;		    /* what names of rows from a trace point to */
 	struct ktread_field *field;
 };
 
@@ -37,6 +45,23 @@ static inline const struct ktread_type *ktread_types_get(struct ktread_types *ty
 	if (__builtin_expect(!types->row[id].name, 0))
 		ktread_types_make_unknown(types, id);
 	return &types->row[id];
+}
+
+/* The place with that id; NULL: there is none. */
+static inline const struct ktread_place *ktread_types_place(const struct ktread_types *types, uint32_t id)
+{
+	return types->place && types->place[id].file ? &types->place[id] : NULL;
+}
+
+/* Says of an event what its record's id says, which may be that of a place: type, and where it was recorded. */
+static inline void ktread_types_identify(struct ktread_types *types, struct ktread_event *event, uint32_t id)
+{
+	const struct ktread_place *place = ktread_types_place(types, id);
+
+	event->id = place ? place->event : (uint16_t)id;
+	event->type = ktread_types_get(types, event->id);
+	event->file = place ? place->file : NULL;
+	event->line = place ? place->line : 0;
 }
 
 #endif

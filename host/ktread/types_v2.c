@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
  * Event types from the trace's own table: rows of a fixed part and strings, aligned to 8, numbered from 1
- * over all sections. A damaged row keeps its number, so that those behind it stay right.
+ * over all sections. A damaged row keeps its number, so that those behind it stay right. Rows of places say their numbers.
  */
 #include <ctype.h>
 #include <stdlib.h>
@@ -46,15 +46,33 @@ static int read_table(struct table *table, const struct ktread_layout *layout)
 	return 0;
 }
 
-/* Offset of the next row from `at` on; the table's size if there is none. */
+static uint16_t magic_at(const struct table *table, uint64_t at)
+{
+	uint16_t magic;
+
+	memcpy(&magic, table->bytes + at, sizeof(magic));
+	return magic;
+}
+
+/* The place's row at `at` is sound: true, and the row. */
+static bool place_at(const struct table *table, uint64_t at, struct ktrx_place *place)
+{
+	if (table->size - at < sizeof(*place) || magic_at(table, at) != KTRX_PLACE_MAGIC)
+		return false;
+	memcpy(place, table->bytes + at, sizeof(*place));
+	return place->size >= sizeof(*place) && place->size % ROW_ALIGN == 0 &&
+	       place->size <= table->size - at;
+}
+
+/* Offset of the next event's row from `at` on; the table's size if there is none. Rows of places hold text: none of it counts. */
 static uint64_t next_row(const struct table *table, uint64_t at)
 {
-	for (; at + sizeof(struct ktrx_event) <= table->size; at += ROW_ALIGN) {
-		uint16_t magic;
+	while (at + sizeof(struct ktrx_event) <= table->size) {
+		struct ktrx_place place;
 
-		memcpy(&magic, table->bytes + at, sizeof(magic));
-		if (magic == KTRX_EVENT_MAGIC)
+		if (magic_at(table, at) == KTRX_EVENT_MAGIC)
 			return at;
+		at += place_at(table, at, &place) ? place.size : ROW_ALIGN;
 	}
 	return table->size;
 }
@@ -155,6 +173,51 @@ static uint32_t walk_table(const struct table *table, struct ktread_types *types
 	return id;
 }
 
+/* Enters the place at `at`. False: its row says what cannot be. */
+static bool enter_place(struct ktread_types *types, const struct table *table, uint64_t at,
+			const struct ktrx_place *place, uint32_t events)
+{
+	const char *file = table->bytes + at + sizeof(*place);
+
+	if (place->id == 0 || place->event == 0)
+		return true;
+	if (place->id <= events || place->id > KTRX_EVENT_MAX || place->event > events ||
+	    types->place[place->id].file || !memchr(file, '\0', place->size - sizeof(*place)))
+		return false;
+	if (types->row[place->event].name)
+		types->place[place->id] =
+			(struct ktread_place){ .file = file, .line = place->line, .event = place->event };
+	return true;
+}
+
+/* The rows of places, which stand among those of events. */
+static int load_places(struct ktread_types *types, const struct table *table, uint32_t events,
+		       uint32_t *damaged)
+{
+	struct ktrx_place place;
+	struct ktrx_event row;
+
+	types->place = calloc(KTREAD_TYPE_ROWS, sizeof(*types->place));
+	if (!types->place)
+		return ktread_fail_memory();
+	for (uint64_t at = 0; at + sizeof(place) <= table->size;) {
+		const uint16_t magic = magic_at(table, at);
+		uint64_t step = ROW_ALIGN;
+
+		if (magic == KTRX_EVENT_MAGIC && table->size - at >= sizeof(row)) {
+			memcpy(&row, table->bytes + at, sizeof(row));
+			step = row_sound(&row, table->size - at) ? row.size : ROW_ALIGN;
+		} else if (place_at(table, at, &place)) {
+			*damaged += !enter_place(types, table, at, &place, events);
+			step = place.size;
+		} else {
+			*damaged += magic == KTRX_PLACE_MAGIC;
+		}
+		at += step;
+	}
+	return 0;
+}
+
 /* Adds up what each ring's CPU counted. */
 static int add_counters(struct ktread_types *types, const struct ktread_layout *layout)
 {
@@ -192,6 +255,8 @@ int ktread_types_load_v2(struct ktread_types *types, const struct ktread_layout 
 	if (!types->field)
 		return ktread_fail_memory();
 	rows = walk_table(&table, types, &fields, damaged);
-	status = add_counters(types, layout);
+	status = load_places(types, &table, rows, damaged);
+	if (status == 0)
+		status = add_counters(types, layout);
 	return status < 0 ? status : (int)rows;
 }

@@ -95,7 +95,6 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	event->stamp = item->stamp;
 	event->index = item->index;
 	event->lost = item->lost + ring->unsaid;
-	event->id = KTRX_W0_EVENT(slot[0]);
 	event->thread = KTRX_W1_THREAD(slot[1]);
 	event->context = KTRX_W1_CONTEXT(slot[1]);
 	event->cpu = cursor->ring.cpu;
@@ -104,7 +103,7 @@ static bool v2_decode(struct ktread *trace, struct ktread_cursor *cursor)
 	event->payload = ktread_v2_ring_payload(ring, item, &event->payload_size);
 	if (KTRX_W1_EXTENDED(slot[1]))
 		ktread_v2_take_extension(event);
-	event->type = ktread_types_get(&trace->types, event->id);
+	ktread_types_identify(&trace->types, event, KTRX_W0_EVENT(slot[0]));
 	selected = !trace->selection.active ||
 		   ktread_selected(&trace->selection, event->stamp, event->cpu, event->thread, event->id);
 	ring->unsaid = selected ? 0 : event->lost;

@@ -58,6 +58,29 @@ KTRX_CASTS_END
 #define KTRACE_KEEP __attribute__((__used__))
 #endif
 
+/*
+ * For a row that may go with the code that refers to it. gcc wants all rows of a section to be retained if one is; for clang that
+ * would mean that it is used.
+ */
+#if defined(__has_attribute) && !defined(__clang__)
+#if __has_attribute(__retain__)
+#define KTRACE_KEEP_WITH_CODE __attribute__((__retain__, __unused__))
+#endif
+#endif
+#ifndef KTRACE_KEEP_WITH_CODE
+#define KTRACE_KEEP_WITH_CODE __attribute__((__unused__))
+#endif
+
+/* Between these a variable of an inline function that is not static is no mistake: each copy has a row of its own. */
+#if defined(__clang__)
+#define KTRACE_LOCAL_BEGIN \
+	_Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wstatic-local-in-inline\"")
+#define KTRACE_LOCAL_END _Pragma("clang diagnostic pop")
+#else
+#define KTRACE_LOCAL_BEGIN
+#define KTRACE_LOCAL_END
+#endif
+
 /* Between these a text that does not fit its arguments is an error, whatever the kernel's flags are. */
 #define KTRACE_FORMAT_BEGIN                                                         \
 	_Pragma("GCC diagnostic push") _Pragma("GCC diagnostic error \"-Wformat\"") \

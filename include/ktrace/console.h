@@ -37,7 +37,8 @@ struct ktrace_console {
  * CPU, index of the record's slot counted from boot, group_event, the callers where they were recorded, and the
  * event's text. `how` is what a user types behind "show ktr": modifiers behind a slash, then patterns.
  *
- *	/v		also the stamp in ticks of the clock, and the file and line of the event
+ *	/v		also the stamp in ticks of the clock, and the file and line: of the place for
+ *			KTR_LOG(), of the declaration for other events
  *	/a		all at once, without the pager
  *	/c3		CPU 3 only
  *	sched.*,mm	only these events, as in ktrace_control()

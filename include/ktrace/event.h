@@ -167,6 +167,24 @@ struct ktrace_row {
 			  0,                                               \
 			  { codes KTRACE_ZERO_IF_NONE(count) } },          \
 			text }
+
+/*
+ * The row of a place that records an event, as a variable of the block that it stands in. An event that is not built has
+ * no address; without optimisation the row stays all the same.
+ */
+#define KTRACE_PLACE_ROW(id)                                                                           \
+	KTRACE_LOCAL_BEGIN                                                                             \
+	static struct {                                                                                \
+		struct ktrx_place row;                                                                 \
+		char file[sizeof(__FILE__)];                                                           \
+	} id##_place __attribute__((__section__("ktrace_events"), __aligned__(8)))                     \
+	KTRACE_KEEP_WITH_CODE = { { KTRX_PLACE_MAGIC, KTRACE_PLACE_SIZE(sizeof(__FILE__)), 0, 0,       \
+				    KTRACE_HEADER_SLOW, 0, id##_built ? KTRACE_ADDRESS(&id.event) : 0, \
+				    __LINE__, 0 },                                                     \
+				  __FILE__ };                                                          \
+	KTRACE_LOCAL_END
+#define KTRACE_PLACE_SIZE(file) KTRACE_CAST(uint16_t, (sizeof(struct ktrx_place) + (file) + 7u) & ~7u)
+
 #define KTRACE_ROW_SIZE(strings)		      KTRACE_CAST(uint16_t, (sizeof(struct ktrx_event) + (strings) + 7u) & ~7u)
 #define KTRACE_STATE_LINKED(state)		      ((state) != KTRX_STATE_OFF ? (state) | KTRX_STATE_SLOW : KTRX_STATE_OFF)
 #define KTRACE_ROW_STRINGS(group, name, fields, text) group "\0" name "\0" text "\0" __FILE__ "\0" fields
@@ -195,47 +213,48 @@ struct ktrace_row {
 		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                    \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                   \
-	KTRACE_FUNCTIONS(id, KTRACE_PARAMETER, KTRACE_FIELD_PACK, __VA_ARGS__)
+	KTRACE_FUNCTIONS(id, event, KTRACE_PARAMETER, KTRACE_FIELD_PACK, __VA_ARGS__);               \
+	KTRACE_FUNCTION_EARLY(id, __VA_ARGS__)
 
 /*
- * The functions that record. `parameter` and `pack` are for KTRACE_EACH: the type and name of a field's argument, and
- * how it is packed.
+ * The functions that record. `kind` is whose row they are given: that of an event, or of a place. `parameter` and `pack` are for
+ * KTRACE_EACH: the type and name of a field's argument, and how it is packed.
  */
-#define KTRACE_FUNCTIONS(id, parameter, pack, ...)                                                         \
+#define KTRACE_FUNCTIONS(id, kind, parameter, pack, ...)                                                   \
 	KTRACE_INLINE void id##_pack(struct ktrace_packer *packer KTRACE_EACH(parameter, id, __VA_ARGS__)) \
 	{                                                                                                  \
 		(void)packer;                                                                              \
 		KTRACE_EACH(pack, id, __VA_ARGS__)                                                         \
 	}                                                                                                  \
-	KTRACE_INLINE void id##_hand_over(struct ktrx_event *event, uint64_t word,                         \
+	KTRACE_INLINE void id##_hand_over(struct ktrx_##kind *row, uint64_t word,                          \
 					  uint64_t stamp KTRACE_EACH(parameter, id, __VA_ARGS__))          \
 	{                                                                                                  \
 		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                   \
                                                                                                            \
 		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                            \
-		ktrace_emit(event, buffer, packer.at, word, stamp, KTRACE_RETURN_ADDRESS);                 \
+		KTRACE_EMIT_##kind(id, row, buffer, packer.at, word, stamp, KTRACE_RETURN_ADDRESS);        \
 	}                                                                                                  \
-	KTRACE_RARE void id##_record_slow(struct ktrx_event *event, uint64_t word,                         \
+	KTRACE_RARE void id##_record_slow(struct ktrx_##kind *row, uint64_t word,                          \
 					  uint64_t stamp KTRACE_EACH(parameter, id, __VA_ARGS__))          \
 	{                                                                                                  \
-		id##_hand_over(event, word, stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));            \
+		id##_hand_over(row, word, stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));              \
 	}                                                                                                  \
 	KTRACE_OUT_OF_LINE void id##_record_long(                                                          \
-		struct ktrx_event *event KTRACE_EACH(parameter, id, __VA_ARGS__))                          \
+		struct ktrx_##kind *row KTRACE_EACH(parameter, id, __VA_ARGS__))                           \
 	{                                                                                                  \
-		id##_hand_over(event, KTRACE_WORD_NONE, 0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));    \
+		id##_hand_over(row, KTRACE_WORD_NONE, 0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));      \
 	}                                                                                                  \
-	KTRACE_INLINE void id##_record(struct ktrx_event *event KTRACE_EACH(parameter, id, __VA_ARGS__))   \
+	KTRACE_INLINE void id##_record(struct ktrx_##kind *row KTRACE_EACH(parameter, id, __VA_ARGS__))    \
 	{                                                                                                  \
 		struct ktrace_claim claim;                                                                 \
 		struct ktrace_packer packer;                                                               \
 		unsigned long pinned = ktrace_arch_pin();                                                  \
                                                                                                            \
 		if (id##_strings != 0 || id##_fixed > KTRX_FIRST_PAYLOAD) {                                \
-			id##_record_long(event KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));               \
+			id##_record_long(row KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                 \
 			KTRACE_COME_BACK();                                                                \
-		} else if (!ktrace_claim_header(&claim, event)) {                                          \
-			id##_record_slow(event, KTRACE_WORD_NONE,                                          \
+		} else if (!ktrace_claim_header(&claim, &row->header)) {                                   \
+			id##_record_slow(row, KTRACE_WORD_NONE,                                            \
 					 0 KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                   \
 			KTRACE_COME_BACK();                                                                \
 		} else if (ktrace_claim_slot(&claim)) {                                                    \
@@ -243,20 +262,26 @@ struct ktrace_row {
 			id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                    \
 			ktrace_commit(&claim, &packer);                                                    \
 		} else {                                                                                   \
-			id##_record_slow(event, claim.word,                                                \
+			id##_record_slow(row, claim.word,                                                  \
 					 claim.stamp KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));         \
 			KTRACE_COME_BACK();                                                                \
 		}                                                                                          \
 		ktrace_arch_unpin(pinned);                                                                 \
 	}                                                                                                  \
-	KTRACE_INLINE void id##_record_early(                                                              \
-		struct ktrx_event *event KTRACE_EACH(parameter, id, __VA_ARGS__))                          \
-	{                                                                                                  \
-		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                                   \
-                                                                                                           \
-		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));                            \
-		ktrace_emit_early(event, buffer, packer.at);                                               \
-	}                                                                                                  \
+	struct ktrace_semicolon
+
+#define KTRACE_EMIT_event(id, row, ...) ktrace_emit(row, __VA_ARGS__)
+#define KTRACE_EMIT_place(id, row, ...) ktrace_emit_place(row, &id.event, __VA_ARGS__)
+
+#define KTRACE_FUNCTION_EARLY(id, ...)                                                   \
+	KTRACE_INLINE void id##_record_early(                                            \
+		struct ktrx_event *event KTRACE_EACH(KTRACE_PARAMETER, id, __VA_ARGS__)) \
+	{                                                                                \
+		KTRACE_PACKER(packer, buffer, id##_fixed, id##_longest);                 \
+                                                                                         \
+		id##_pack(&packer KTRACE_EACH(KTRACE_ARGUMENT, , __VA_ARGS__));          \
+		ktrace_emit_early(event, buffer, packer.at);                             \
+	}                                                                                \
 	struct ktrace_semicolon
 
 #define KTRACE_DECLARE_0(id, group, name, state, flags, v1_id, ...)                    \

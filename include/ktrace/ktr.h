@@ -19,6 +19,8 @@
  * The number behind the event's name is its bit in the mask of its master, debug.ktr.<master>_enable, as there: 0 to 4094.
  * Two events may share a bit.
  *
+ * Each KTR_LOG() and KTR_COND_LOG() has a row with its file and line, by which readers show where a record was made.
+ *
  * Where this differs: a master needs no variable; strings are copied, at most KTRACE_STRING_MAX bytes; arguments are
  * evaluated only while the event is on, and are checked, compiled in or not; the fields' names are the declarations, of
  * which readers take the name. C only. The oldest form, with the arguments' size in place of their declarations, is refused.
@@ -144,17 +146,17 @@
 		   KTRACE_EACH(KTR_FIELD_CODE, id, __VA_ARGS__),                                    \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTR_FIELD_STRINGS, id, __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                  \
-	KTRACE_FUNCTIONS(id, KTR_FIELD_PARAMETER, KTR_FIELD_PACK, __VA_ARGS__)
+	KTRACE_FUNCTIONS(id, place, KTR_FIELD_PARAMETER, KTR_FIELD_PACK, __VA_ARGS__)
 
-#define KTR_DECLARE_0(id, bit, group, name, ...)                             \
-	KTR_CHECKS(id, bit, __VA_ARGS__)                                     \
-	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                             \
-	enum { id##_built = 0 };                                             \
-	extern struct ktrace_row id;                                         \
-	KTRACE_UNUSED_INLINE void id##_record(struct ktrx_event *event, ...) \
-	{                                                                    \
-		(void)event;                                                 \
-	}                                                                    \
+#define KTR_DECLARE_0(id, bit, group, name, ...)                           \
+	KTR_CHECKS(id, bit, __VA_ARGS__)                                   \
+	KTR_TEXT(id, KTRACE_FIRST(__VA_ARGS__));                           \
+	enum { id##_built = 0 };                                           \
+	extern struct ktrace_row id;                                       \
+	KTRACE_UNUSED_INLINE void id##_record(struct ktrx_place *row, ...) \
+	{                                                                  \
+		(void)row;                                                 \
+	}                                                                  \
 	KTR_NOTHING
 
 /*
@@ -196,21 +198,31 @@
 	KTRX_STATIC_ASSERT(KTR_FITS(KTR_CODE(id, n) + 0u, (value)), \
 			   "ktrace: an argument does not fit its parameter");
 
+/* Each place that records has a row, by which readers find its file and line. */
+#if defined(KTR) && !(defined(KTRACE_DISABLE) && KTRACE_DISABLE)
+#define KTR_PLACE_ROW(id)     KTRACE_PLACE_ROW(id)
+#define KTR_PLACE_ADDRESS(id) &id##_place.row
+#else
+#define KTR_PLACE_ROW(id)
+#define KTR_PLACE_ADDRESS(id) KTRACE_NULL
+#endif
+
 #define KTR_SITE(condition, ...)	KTR_SITE_OF(condition, KTRACE_FIRST(__VA_ARGS__), __VA_ARGS__)
 #define KTR_SITE_OF(condition, id, ...) KTR_SITE_(condition, id, __VA_ARGS__)
-#define KTR_SITE_(condition, id, ...)                                                               \
-	do {                                                                                        \
-		KTRACE_UNEVALUATED_BEGIN                                                            \
-		KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) == (int)id##_count,                    \
-				   "ktrace: too few or too many arguments");                        \
-		KTRACE_EACH(KTR_ARGUMENT_CHECK, id, __VA_ARGS__)                                    \
-		KTRACE_FORMAT_BEGIN                                                                 \
-		if (0)                                                                              \
-			ktrace_format_check(id##_text KTRACE_EACH(KTR_FORMATTED, id, __VA_ARGS__)); \
-		KTRACE_FORMAT_END                                                                   \
-		KTRACE_UNEVALUATED_END                                                              \
-		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition))    \
-			id##_record(&id.event KTRACE_EACH(KTR_ARGUMENT, id, __VA_ARGS__));          \
+#define KTR_SITE_(condition, id, ...)                                                                  \
+	do {                                                                                           \
+		KTR_PLACE_ROW(id)                                                                      \
+		KTRACE_UNEVALUATED_BEGIN                                                               \
+		KTRX_STATIC_ASSERT(KTRACE_COUNT(__VA_ARGS__) == (int)id##_count,                       \
+				   "ktrace: too few or too many arguments");                           \
+		KTRACE_EACH(KTR_ARGUMENT_CHECK, id, __VA_ARGS__)                                       \
+		KTRACE_FORMAT_BEGIN                                                                    \
+		if (0)                                                                                 \
+			ktrace_format_check(id##_text KTRACE_EACH(KTR_FORMATTED, id, __VA_ARGS__));    \
+		KTRACE_FORMAT_END                                                                      \
+		KTRACE_UNEVALUATED_END                                                                 \
+		if (id##_built && KTRACE_UNLIKELY(ktrace_event_is_on(&id.event)) && (condition))       \
+			id##_record(KTR_PLACE_ADDRESS(id) KTRACE_EACH(KTR_ARGUMENT, id, __VA_ARGS__)); \
 	} while (0)
 
 #endif

@@ -48,6 +48,12 @@ KTRACE_BEGIN_C
 KTRACE_HIDDEN void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word,
 			       uint64_t stamp, uintptr_t site);
 
+/*
+ * The same for one of several places of an event. `here` is the place's row; `address` is what `site` is of ktrace_emit().
+ */
+KTRACE_HIDDEN void ktrace_emit_place(struct ktrx_place *here, struct ktrx_event *event, void *payload,
+				     uint32_t bytes, uint64_t word, uint64_t stamp, uintptr_t address);
+
 /* The same with nothing reserved; the site is what it returns to. */
 KTRACE_HIDDEN void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes);
 
@@ -179,7 +185,7 @@ struct ktrace_claim {
 	uint64_t word;
 	uint64_t stamp;
 	struct ktrx_ring *ring;
-	uint32_t header; /* the event's */
+	uint32_t header; /* of the event's or place's row */
 };
 
 KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
@@ -188,12 +194,12 @@ KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 }
 
 /*
- * Loads the event's header, once: its sign says whether the event is no more than "on", the rest goes into the slot.
+ * Loads the header of the event's or place's row, once: its sign says whether the event is no more than "on", the rest goes into the slot.
  * 0: it is more.
  */
-KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const struct ktrx_event *event)
+KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t *header)
 {
-	claim->header = *(const volatile uint32_t *)&event->header;
+	claim->header = *(const volatile uint32_t *)header;
 	return KTRACE_LIKELY(!(claim->header & KTRACE_HEADER_SLOW)) != 0;
 }
 

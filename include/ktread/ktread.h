@@ -120,6 +120,8 @@ struct ktread_event {
 	uint64_t site;	    /* behind the code that recorded, in that function; 0 if unknown */
 	const struct ktread_type *type; /* never NULL; an unknown id has fields == 0 and name "UNKNOWN(n)" */
 	const unsigned char *payload;	/* v1: the 20 bytes of data */
+	const char *file; /* of the place that recorded; NULL: only type->file and line are known */
+	uint32_t line;	  /* of that place */
 };
 
 struct ktread_ring {

@@ -40,7 +40,7 @@ struct ktrx_section {
 
 #define KTRX_SECTION_NONE      0u
 #define KTRX_SECTION_RINGS     1u  /* struct ktrx_ring, ring 0 first */
-#define KTRX_SECTION_EVENTS    2u  /* struct ktrx_event rows; ids run on over sections, by `index` */
+#define KTRX_SECTION_EVENTS    2u  /* rows of struct ktrx_event, ktrx_place; ids run on, by `index` */
 #define KTRX_SECTION_THREADS   3u  /* struct ktrx_thread */
 #define KTRX_SECTION_CPUS      4u  /* struct ktrx_cpu, CPU 0 first */
 #define KTRX_SECTION_OFFSETS   5u  /* int64_t a CPU: add to a stamp of that CPU */
@@ -59,6 +59,7 @@ struct ktrx_section {
 #define KTRX_FLAG_DUMP	  1u /* linearised: every address is KTRX_WHERE_FILE */
 #define KTRX_FLAG_STOPPED 2u /* recording was stopped when this was written */
 #define KTRX_FLAG_KEPT	  4u /* a copy of the root, in memory that outlives a reset (spec, section 13) */
+#define KTRX_FLAG_PLACES  0x10000u /* records may bear ids of places: struct ktrx_place */
 /* Of the flags that a reader does not know it passes over those below these, and refuses the trace for one of these. */
 #define KTRX_FLAGS_NEEDED 0xffff0000u
 
@@ -156,6 +157,25 @@ struct ktrx_event {
 #define KTRX_EVENT_MAGIC  0x5645u
 #define KTRX_EVENT_FIELDS 16u
 #define KTRX_V1_NONE	  0xffffu
+
+/*
+ * A place in the kernel's source that records an event of which other places record, too. These rows stand among those of
+ * events, each aligned to 8 bytes. The name of the file follows, NUL-terminated.
+ *
+ * A record with a place's id is one of the place's event. Its fields are that event's.
+ */
+struct ktrx_place {
+	uint16_t magic;	  /* KTRX_PLACE_MAGIC */
+	uint16_t size;	  /* bytes of the row with its string, a multiple of 8 */
+	uint16_t id;	  /* above the ids of all events; 0: none, then records bear the event's id */
+	uint16_t event;	  /* id of the event; 0: not known, then no record bears the place's id */
+	uint32_t header;  /* kernel-private: low half of a first slot's leading word */
+	int32_t offset;	  /* kernel-private: from this row to that of the event, in bytes; 0: not known */
+	uint64_t address; /* kernel-private: of the event's row, as linked or relocated */
+	uint32_t line;
+	uint32_t reserved;
+};
+#define KTRX_PLACE_MAGIC 0x4953u
 
 /* Flags of an event. */
 #define KTRX_EVENT_CALLERS 3u /* mask: how many callers of the recording function, 0 to 2; 3 is taken for 2 */
@@ -458,7 +478,8 @@ struct ktrx_fold {
 	uint64_t count; /* repetitions without a record … */
 	uint64_t first; /* … stamp of the first of them … */
 	uint64_t last;	/* … and of the last one */
-	uint8_t reserved[16];
+	uint16_t place; /* id of the place that recorded; 0: not known */
+	uint8_t reserved[14];
 	uint8_t payload[KTRX_FOLD_PAYLOAD]; /* the record's, extension block included */
 };
 
@@ -544,6 +565,14 @@ KTRX_ASSERT_OFFSET(struct ktrx_event, flags, 15);
 KTRX_ASSERT_OFFSET(struct ktrx_event, line, 16);
 KTRX_ASSERT_OFFSET(struct ktrx_event, count, 24);
 KTRX_ASSERT_OFFSET(struct ktrx_event, type, 32);
+KTRX_ASSERT_SIZE(struct ktrx_place, 32);
+KTRX_ASSERT_OFFSET(struct ktrx_place, size, 2);
+KTRX_ASSERT_OFFSET(struct ktrx_place, id, 4);
+KTRX_ASSERT_OFFSET(struct ktrx_place, event, 6);
+KTRX_ASSERT_OFFSET(struct ktrx_place, header, 8);
+KTRX_ASSERT_OFFSET(struct ktrx_place, offset, 12);
+KTRX_ASSERT_OFFSET(struct ktrx_place, address, 16);
+KTRX_ASSERT_OFFSET(struct ktrx_place, line, 24);
 KTRX_ASSERT_SIZE(struct ktrx_setting, 80);
 KTRX_ASSERT_OFFSET(struct ktrx_setting, size, 2);
 KTRX_ASSERT_OFFSET(struct ktrx_setting, kind, 4);
@@ -646,6 +675,7 @@ KTRX_ASSERT_OFFSET(struct ktrx_fold, ring, 20);
 KTRX_ASSERT_OFFSET(struct ktrx_fold, count, 24);
 KTRX_ASSERT_OFFSET(struct ktrx_fold, first, 32);
 KTRX_ASSERT_OFFSET(struct ktrx_fold, last, 40);
+KTRX_ASSERT_OFFSET(struct ktrx_fold, place, 48);
 KTRX_ASSERT_OFFSET(struct ktrx_fold, payload, 64);
 KTRX_ASSERT_SIZE(struct ktrx_block, 64);
 KTRX_ASSERT_OFFSET(struct ktrx_block, nonce, 8);

@@ -49,7 +49,8 @@ static void put(struct ktrace_line *line, const struct ktrace_echo *echo)
 		ktrace_line_text(line, "cpu");
 		ktrace_line_decimal(line, echo->cpu);
 		ktrace_line_put(line, ' ');
-		ktrace_format_origin(line, event, echo->stamp + (uint64_t)ktrace_clock_offset(echo->cpu));
+		ktrace_format_origin(line, event, echo->place,
+				     echo->stamp + (uint64_t)ktrace_clock_offset(echo->cpu));
 	}
 	ktrace_format_name(line, event, event->id);
 	ktrace_line_text(line, "  ");

@@ -326,15 +326,16 @@ void ktrace_format_name(struct ktrace_line *line, const struct ktrx_event *row, 
 		ktrace_line_decimal(line, id);
 }
 
-void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row, uint64_t stamp)
+void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row,
+			  const struct ktrx_place *place, uint64_t stamp)
 {
 	ktrace_line_decimal(line, stamp);
 	ktrace_line_put(line, ' ');
 	if (!row)
 		return;
-	ktrace_line_text(line, ktrace_row_string(row, KTRACE_ROW_FILE));
+	ktrace_line_text(line, ktrace_row_file(row, place));
 	ktrace_line_put(line, ':');
-	ktrace_line_decimal(line, row->line);
+	ktrace_line_decimal(line, place ? place->line : row->line);
 	ktrace_line_put(line, ' ');
 }
 

@@ -10,8 +10,12 @@
 /* An event's full name as the original writes it: group_name. */
 void ktrace_format_name(struct ktrace_line *line, const struct ktrx_event *row, uint32_t id);
 
-/* When and where it was recorded: the stamp in ticks, file:line, a blank. */
-void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row, uint64_t stamp);
+/*
+ * When and where it was recorded: the stamp in ticks, file:line, a blank. Without a place the place is where the event was
+ * declared.
+ */
+void ktrace_format_origin(struct ktrace_line *line, const struct ktrx_event *row,
+			  const struct ktrx_place *place, uint64_t stamp);
 
 /*
  * The event's text with its fields filled in, as the host's tools show it; an event without a text as name=value,

@@ -178,11 +178,11 @@ static void put_callers(struct ktrace_line *line, const uint64_t *caller)
 }
 
 static void put_record(struct ktrace_line *line, const struct ktrace_walk_record *record,
-		       const struct ktrx_event *row)
+		       const struct ktrx_event *row, const struct ktrx_place *place)
 {
 	put_place(line, record);
 	if (viewer.request.verbose)
-		ktrace_format_origin(line, row, record->stamp);
+		ktrace_format_origin(line, row, place, record->stamp);
 	ktrace_format_name(line, row, record->event);
 	ktrace_line_text(line, "  ");
 	put_callers(line, record->caller);
@@ -216,13 +216,14 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 	ktrace_pager_start(&viewer.pager, console, viewer.request.at_once);
 	ktrace_merge_start(&viewer.merge, viewer.request.cpu);
 	while (ktrace_merge_next(&viewer.merge, record)) {
-		const struct ktrx_event *row = ktrace_row_find(&ktrace_root, record->event);
+		const struct ktrx_place *place;
+		const struct ktrx_event *row = ktrace_row_of(&ktrace_root, record->event, &place);
 
 		if (!is_wanted(record, row))
 			continue;
 		if (!ktrace_pager_may_go_on(&viewer.pager))
 			return KTRACE_OK;
-		put_record(line, record, row);
+		put_record(line, record, row, place);
 		shown++;
 	}
 	if (shown == 0)

@@ -13,31 +13,34 @@
 #include "hook.h"
 #include "mailbox.h"
 #include "settings.h"
-#include "state.h"
+#include "place.h"
 #include "switched.h"
 
 extern KTRACE_HIDDEN uint64_t __start_ktrace_events[];
 extern KTRACE_HIDDEN uint64_t __stop_ktrace_events[];
 
-static struct ktrx_event *row_from(uint64_t *at)
+/* Rows of other kinds are stepped over as a whole: they hold text. */
+void *ktrace_row_from(uint64_t *at, uint16_t magic)
 {
-	for (; at < __stop_ktrace_events; at++) {
-		struct ktrx_event *event = (struct ktrx_event *)(void *)at;
+	while (at < __stop_ktrace_events) {
+		const uint16_t *row = (const uint16_t *)(void *)at; /* magic, size */
+		const int is_row = row[0] == KTRX_EVENT_MAGIC || row[0] == KTRX_PLACE_MAGIC;
 
-		if (event->magic == KTRX_EVENT_MAGIC)
-			return event;
+		if (row[0] == magic)
+			return at;
+		at += is_row && row[1] >= 8 ? row[1] / 8 : 1;
 	}
 	return KTRACE_NULL;
 }
 
 struct ktrx_event *ktrace_event_first(void)
 {
-	return row_from(__start_ktrace_events);
+	return ktrace_row_from(__start_ktrace_events, KTRX_EVENT_MAGIC);
 }
 
 struct ktrx_event *ktrace_event_next(struct ktrx_event *event)
 {
-	return row_from((uint64_t *)(void *)event + event->size / 8);
+	return ktrace_row_from((uint64_t *)(void *)event + event->size / 8, KTRX_EVENT_MAGIC);
 }
 
 /* The header of a row as it is linked gets the id; one that somebody else numbered may have changed since. */
@@ -60,6 +63,7 @@ static void rows_number(void)
 		header_number(event, id);
 	}
 	*(volatile uint32_t *)&ktrace_state.events = id;
+	ktrace_places_join();
 }
 
 /* Never 0, which stands for none. */
@@ -80,6 +84,19 @@ void ktrace_root_close(void)
 {
 	ktrace_arch_store_barrier();
 	*(volatile uint32_t *)&ktrace_root.sequence += 1;
+}
+
+/* What lies beside the flags stays as it is. */
+void ktrace_root_flags(uint32_t set, uint32_t clear)
+{
+	uint64_t *word = (uint64_t *)(void *)&ktrace_root.slot_size, old, changed;
+
+	KTRX_STATIC_ASSERT(offsetof(struct ktrx_root, flags) == offsetof(struct ktrx_root, slot_size) + 4,
+			   "the flags are the upper half of a word");
+	do {
+		old = *(volatile ktrace_u64_any *)word;
+		changed = (old & ~((uint64_t)clear << 32)) | (uint64_t)set << 32;
+	} while (changed != old && !ktrace_arch_compare_swap(word, old, changed));
 }
 
 /* All of a section's entry but its length. */
@@ -211,6 +228,18 @@ static void tell_off(void)
 	ktrace_switched_end(&noted);
 }
 
+/* Records of a place go the way that those of its event go. */
+static void set_places(void)
+{
+	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place)) {
+		const struct ktrx_event *event = ktrace_place_event(place);
+
+		if (event)
+			ktrace_place_set_slow(place, (*(const volatile uint32_t *)&event->header &
+						      KTRACE_HEADER_SLOW) != 0);
+	}
+}
+
 /* Events that begin to be recorded are told of when they are. */
 static void set_all(void)
 {
@@ -236,6 +265,7 @@ void ktrace_states_update(void)
 {
 	uint64_t changes, seen;
 
+	ktrace_attach(); /* rows without ids would stay without */
 	if (KTRACE_STATE)
 		ktrace_hooks_update();
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
@@ -245,7 +275,24 @@ void ktrace_states_update(void)
 		seen = changes;
 		tell_off();
 		set_all();
+		set_places();
 		__atomic_thread_fence(__ATOMIC_SEQ_CST);
 		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
 	} while (changes != seen);
+}
+
+/*
+ * Goes by what is wanted of the event, not by the event's row: a change that another context is making may not have reached
+ * that row yet, and may have passed the place's row already.
+ */
+void ktrace_place_follow(struct ktrx_place *place, const struct ktrx_event *event)
+{
+	uint64_t changes;
+
+	do {
+		changes = __atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+		ktrace_place_set_slow(place, (state_wanted(event) & KTRX_STATE_SLOW) != 0);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (__atomic_load_n(&ktrace_state.changes, __ATOMIC_ACQUIRE) != changes);
 }

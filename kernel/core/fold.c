@@ -84,7 +84,7 @@ int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_draft *draf
 	const uint32_t *kept = (const uint32_t *)(const void *)fold->payload;
 
 	if (fold->event != draft->event || fold->second != draft->second || fold->bytes != draft->bytes ||
-	    fold->ring != draft->ring)
+	    fold->ring != draft->ring || fold->place != draft->place)
 		return 0;
 	for (uint32_t i = 0; i < words(draft->bytes); i++)
 		if (kept[i] != draft->payload[i])
@@ -107,6 +107,7 @@ void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_draft *draft, u
 	*(volatile uint64_t *)&fold->count = 0;
 	*(volatile uint64_t *)&fold->last = stamp;
 	*(volatile uint16_t *)&fold->event = draft->event;
+	*(volatile uint16_t *)&fold->place = draft->place;
 	*(volatile uint16_t *)&fold->bytes = (uint16_t)draft->bytes;
 	*(volatile uint32_t *)&fold->second = draft->second;
 	*(volatile uint32_t *)&fold->ring = draft->ring;

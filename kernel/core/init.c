@@ -7,6 +7,7 @@
 #include "fold.h"
 #include "keep.h"
 #include "memory.h"
+#include "place.h"
 
 #define KTRACE_SHIFT_LEAST 9u
 #define KTRACE_SHIFT_MOST  30u
@@ -282,6 +283,7 @@ int ktrace_init(const struct ktrace_config *config)
 	if (ktrace_state.initialised)
 		return KTRACE_ERROR_STATE;
 	ktrace_attach();
+	ktrace_places_join(); /* before readers are told that tables change */
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.holders_size = holders_size(&layout, config);
 	layout.rare_shift = shift_of(config->rare_slots);

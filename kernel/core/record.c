@@ -4,6 +4,7 @@
  * strings, and what fires before there is anything but the boot ring.
  */
 #include "fold.h"
+#include "place.h"
 #include "write.h"
 
 KTRACE_DECLARE_1(ktrace_event_ktrace_repeat, "ktrace", "repeat", KTRX_STATE_RECORD, 0, KTRX_V1_NONE,
@@ -33,6 +34,7 @@ static void count(struct ktrx_event *event, uint32_t ring)
 /* What is asked of a record with its event or with all of them, and where it comes from. */
 struct ktrace_origin {
 	uint32_t wanted; /* KTRX_EVENT_* flags */
+	uint16_t id;	 /* of the place; 0: records bear the event's */
 	uintptr_t site;
 };
 
@@ -81,6 +83,7 @@ __attribute__((__noinline__)) static int repeat_record(const struct ktrx_fold *r
 	draft.second = (row->second & ~KTRX_W1_EXTENDED_BIT) | (head ? KTRX_W1_EXTENDED_BIT : 0);
 	draft.ring = is_shared(row->ring) ? row->ring : KTRX_WORD_RING(word);
 	draft.event = ktrace_event_ktrace_repeat.event.id;
+	draft.place = 0;
 	return ktrace_write(&draft) != 0;
 }
 
@@ -176,6 +179,7 @@ static uint64_t record(const struct ktrx_event *event, uint32_t *payload, uint32
 	draft.payload = payload;
 	draft.bytes = bytes;
 	draft.event = event->id;
+	draft.place = origin->id;
 	draft.ring = reserved ? KTRX_WORD_RING(word) : ring_for(word, origin->wanted);
 	draft.second = draft.ring ? ktrace_arch_thread() : KTRX_CONTEXT_EARLY << KTRX_W1_CONTEXT_SHIFT;
 	if (reserved && draft.ring != 0)
@@ -205,8 +209,8 @@ static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes
 }
 
 /* Hands a record just made to whoever puts it on the kernel's console. */
-static void echo(const struct ktrx_event *event, const void *payload, uint32_t bytes, uint32_t ring,
-		 uint64_t stamp)
+static void echo(const struct ktrx_event *event, const struct ktrx_place *place, const void *payload,
+		 uint32_t bytes, uint32_t ring, uint64_t stamp)
 {
 	void (*hook)(const struct ktrace_echo *) = ktrace_state.echo;
 	struct ktrace_echo made;
@@ -214,6 +218,7 @@ static void echo(const struct ktrx_event *event, const void *payload, uint32_t b
 	if (!hook || !ktrace_state.verbose || stamp == 0)
 		return;
 	made.event = event;
+	made.place = place;
 	made.payload = payload;
 	made.bytes = bytes;
 	made.cpu = ring ? ktrace_ring[ring].cpu : ktrace_arch_early_cpu();
@@ -222,9 +227,21 @@ static void echo(const struct ktrx_event *event, const void *payload, uint32_t b
 	hook(&made);
 }
 
+/* The id that a place's records bear in place of the event's; 0: they bear that. The event has an id by now. */
+static uint16_t place_id(struct ktrx_place *place, const struct ktrx_event *event)
+{
+	if (!place)
+		return 0;
+	if (ktrace_place_number(place) == 0) {
+		ktrace_place_join(place, event);
+		ktrace_place_follow(place, event);
+	}
+	return (uint16_t)(ktrace_place_number(place) == event->id ? 0 : ktrace_place_number(place));
+}
+
 /* More than "on", or the first event of all. */
-static void emit_slowly(struct ktrx_event *event, uint32_t *payload, uint32_t bytes, uint64_t word,
-			uint64_t stamp, uintptr_t site)
+static void emit_slowly(struct ktrx_event *event, struct ktrx_place *place, uint32_t *payload, uint32_t bytes,
+			uint64_t word, uint64_t stamp, uintptr_t address)
 {
 	int reserved = word != KTRACE_WORD_NONE;
 	struct ktrace_origin origin;
@@ -232,20 +249,25 @@ static void emit_slowly(struct ktrx_event *event, uint32_t *payload, uint32_t by
 	if (!attach_or_lose(event))
 		return;
 	origin.wanted = flags_wanted(event);
-	origin.site = site;
+	origin.id = place_id(place, event);
+	origin.site = address;
 	if (!reserved)
 		word = ktrace_state.initialised ? ktrace_arch_reserve_read() : 0;
 	stamp = emit(event, payload, bytes, word, reserved, stamp, &origin);
-	echo(event, payload, bytes, KTRX_WORD_RING(word), stamp);
+	echo(event, place, payload, bytes, KTRX_WORD_RING(word), stamp);
 }
 
 /* No more than "on", which is so only after ktrace_init(): long records come this way all the time. */
-static void emit_plainly(const struct ktrx_event *event, uint32_t *payload, uint32_t bytes)
+static void emit_plainly(const struct ktrx_event *event, struct ktrx_place *place, uint32_t *payload,
+			 uint32_t bytes)
 {
-	static const struct ktrace_origin unasked;
 	uint64_t word = ktrace_arch_reserve_read();
+	struct ktrace_origin unasked;
 	struct ktrace_draft draft;
 
+	unasked.wanted = 0;
+	unasked.id = place_id(place, event);
+	unasked.site = 0;
 	draft.ring = KTRX_WORD_RING(word);
 	if (draft.ring == 0) {
 		record(event, payload, bytes, word, 0, 0, &unasked);
@@ -254,19 +276,26 @@ static void emit_plainly(const struct ktrx_event *event, uint32_t *payload, uint
 	draft.payload = payload;
 	draft.bytes = bytes;
 	draft.event = event->id;
+	draft.place = unasked.id;
 	draft.second = ktrace_arch_thread();
 	ktrace_write_own(&draft);
+}
+
+void ktrace_emit_place(struct ktrx_place *here, struct ktrx_event *event, void *payload, uint32_t bytes,
+		       uint64_t word, uint64_t stamp, uintptr_t address)
+{
+	uint8_t state = *(volatile uint8_t *)&event->state;
+
+	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
+		emit_plainly(event, here, payload, bytes);
+	else
+		emit_slowly(event, here, payload, bytes, word, stamp, address);
 }
 
 void ktrace_emit(struct ktrx_event *event, void *payload, uint32_t bytes, uint64_t word, uint64_t stamp,
 		 uintptr_t site)
 {
-	uint8_t state = *(volatile uint8_t *)&event->state;
-
-	if (state == KTRX_STATE_RECORD && word == KTRACE_WORD_NONE)
-		emit_plainly(event, payload, bytes);
-	else
-		emit_slowly(event, payload, bytes, word, stamp, site);
+	ktrace_emit_place(KTRACE_NULL, event, payload, bytes, word, stamp, site);
 }
 
 __attribute__((__noinline__)) void ktrace_emit_here(struct ktrx_event *event, void *payload, uint32_t bytes)
@@ -281,6 +310,7 @@ __attribute__((__noinline__)) void ktrace_emit_early(struct ktrx_event *event, v
 	if (!attach_or_lose(event))
 		return;
 	origin.wanted = flags_wanted(event) & KTRX_EVENT_SITE;
+	origin.id = 0;
 	origin.site = KTRACE_RETURN_ADDRESS;
 	emit(event, payload, bytes, 0, 0, 0, &origin);
 }

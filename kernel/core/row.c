@@ -21,26 +21,88 @@ static bool is_whole(const struct ktrx_event *row)
 	return strings == KTRACE_ROW_FIELDS;
 }
 
-const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id)
+/* What stands in the table: a row of that many bytes and that magic; or 8 bytes that are none, with magic 0. */
+struct item {
+	const unsigned char *at;
+	uint32_t bytes;
+	uint16_t magic;
+};
+
+static void look(struct item *item, const unsigned char *at, uint64_t left)
+{
+	/* Magic and size lie where those of a place do. */
+	const struct ktrx_event *row = (const struct ktrx_event *)at;
+	const uint32_t least = row->magic == KTRX_EVENT_MAGIC	? (uint32_t)sizeof(struct ktrx_event)
+			       : row->magic == KTRX_PLACE_MAGIC ? (uint32_t)sizeof(struct ktrx_place)
+								: 0;
+
+	item->at = at;
+	item->magic = 0;
+	item->bytes = sizeof(uint64_t);
+	if (least == 0 || row->size < least || row->size % 8 != 0 || row->size > left)
+		return;
+	item->magic = row->magic;
+	item->bytes = row->size;
+}
+
+/* Calls `is_it` for each item of the table until that is true. Returns that row, or NULL. */
+static const void *search(const struct ktrx_root *root, bool (*is_it)(const struct item *, uint32_t *),
+			  uint32_t id)
 {
 	for (uint32_t i = 0; i < KTRX_SECTIONS; i++) {
 		const struct ktrx_section *section = &root->section[i];
 		const unsigned char *at = (const unsigned char *)(uintptr_t)section->address;
 		uint64_t left = is_table(section) ? section->length : 0;
+		struct item item;
 
-		while (left >= sizeof(struct ktrx_event)) {
-			const struct ktrx_event *row = (const struct ktrx_event *)at;
-			bool is_row = row->magic == KTRX_EVENT_MAGIC && row->size >= sizeof(*row) &&
-				      row->size % 8 == 0 && row->size <= left;
-			uint32_t step = is_row ? row->size : (uint32_t)sizeof(uint64_t);
-
-			if (is_row && --id == 0)
-				return is_whole(row) ? row : NULL;
-			at += step;
-			left -= step;
+		for (; left >= sizeof(struct ktrx_place); at += item.bytes, left -= item.bytes) {
+			look(&item, at, left);
+			if (is_it(&item, &id))
+				return at;
 		}
 	}
 	return NULL;
+}
+
+/* Counts events down. */
+static bool is_event(const struct item *item, uint32_t *id)
+{
+	return item->magic == KTRX_EVENT_MAGIC && --*id == 0;
+}
+
+static bool is_place(const struct item *item, uint32_t *id)
+{
+	const struct ktrx_place *place = (const struct ktrx_place *)(const void *)item->at;
+
+	return item->magic == KTRX_PLACE_MAGIC && place->id == *id && place->event != 0;
+}
+
+const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id)
+{
+	const struct ktrx_event *row = id ? search(root, is_event, id) : NULL;
+
+	return row && is_whole(row) ? row : NULL;
+}
+
+const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
+				       const struct ktrx_place **place)
+{
+	const struct ktrx_event *row = ktrace_row_find(root, id);
+
+	*place = row || !id ? NULL : search(root, is_place, id);
+	return *place ? ktrace_row_find(root, (*place)->event) : row;
+}
+
+const char *ktrace_row_file(const struct ktrx_event *row, const struct ktrx_place *place)
+{
+	const char *file = (const char *)(place + 1);
+
+	if (!place)
+		return ktrace_row_string(row, KTRACE_ROW_FILE);
+	for (uint32_t i = 0; i < place->size - sizeof(*place); i++)
+		if (file[i] == '\0')
+			return file;
+	return "";
 }
 
 const char *ktrace_row_string(const struct ktrx_event *row, uint32_t n)

@@ -16,6 +16,16 @@ enum { KTRACE_ROW_GROUP, KTRACE_ROW_NAME, KTRACE_ROW_TEXT, KTRACE_ROW_FILE, KTRA
 /* Row of event `id`, from 1; NULL if the table that can be read in place has none, or not all of its strings. */
 const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t id);
 
+/*
+ * The row of the event that a record with that id is of, NULL as above. *place: the row of the place that recorded, NULL if
+ * the id is the event's own.
+ */
+const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,
+				       const struct ktrx_place **place);
+
+/* The file that belongs to the line of the place, or of the event if there is no place; empty if it does not end within the row. */
+const char *ktrace_row_file(const struct ktrx_event *row, const struct ktrx_place *place);
+
 /* The row's n-th string; empty if it does not end within the row. */
 const char *ktrace_row_string(const struct ktrx_event *row, uint32_t n);
 

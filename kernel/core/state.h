@@ -31,7 +31,8 @@ struct ktrace_slot {
 /* A record that was just made, for whoever puts it on the kernel's console. */
 struct ktrace_echo {
 	const struct ktrx_event *event;
-	const void *payload; /* without an extension block */
+	const struct ktrx_place *place; /* NULL: not known */
+	const void *payload;		/* without an extension block */
 	uint32_t bytes;
 	uint32_t cpu;
 	uint32_t context; /* KTRX_CONTEXT_* */
@@ -84,7 +85,10 @@ KTRACE_HIDDEN void ktrace_attach(void);
 /* Gives this boot another nonce, before anything but the boot ring is in use. */
 KTRACE_HIDDEN void ktrace_nonce_change(void);
 
-/* The rows of this image, in order of their ids: NULL ends. */
+/* The next row with that magic from a place in the event table on; NULL: there is none. */
+KTRACE_HIDDEN void *ktrace_row_from(uint64_t *at, uint16_t magic);
+
+/* The events' rows of this image, in order of their ids: NULL ends. */
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_first(void);
 KTRACE_HIDDEN struct ktrx_event *ktrace_event_next(struct ktrx_event *event);
 
@@ -106,6 +110,9 @@ static inline uint32_t ktrace_rings(void)
 /* The seqlock around the section table. */
 KTRACE_HIDDEN void ktrace_root_open(void);
 KTRACE_HIDDEN void ktrace_root_close(void);
+
+/* Changes flags of the root. Any context. */
+KTRACE_HIDDEN void ktrace_root_flags(uint32_t set, uint32_t clear);
 
 /* Sets one entry of the section table; the type is its place. No data: the entry stays empty. */
 KTRACE_HIDDEN void ktrace_section_set(uint32_t type, uint32_t entry_size, const volatile void *data,

@@ -86,6 +86,11 @@ static inline void first_store(const struct ktrace_writer *writer, uint32_t id, 
 	slot_store(slot_at(writer, 0), words);
 }
 
+static uint32_t draft_id(const struct ktrace_draft *draft)
+{
+	return draft->place ? draft->place : draft->event;
+}
+
 /* Returns the slot's check. */
 static inline uint64_t more_store(const struct ktrace_writer *writer, uint32_t n, const uint32_t *payload)
 {
@@ -221,7 +226,7 @@ static uint64_t shared_write(struct ktrace_writer *writer, uint64_t *head, const
 		anchor_write(writer);
 		shared_reserve(writer, head);
 	}
-	record_write(writer, draft->event, draft->payload);
+	record_write(writer, draft_id(draft), draft->payload);
 	return writer->stamp;
 }
 
@@ -288,7 +293,7 @@ static uint64_t ring_write(struct ktrace_writer *writer, const struct ktrace_dra
 		if (!ring_reserve(writer))
 			return 0;
 	}
-	record_write(writer, draft->event, draft->payload);
+	record_write(writer, draft_id(draft), draft->payload);
 	return writer->stamp;
 }
 

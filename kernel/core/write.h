@@ -12,6 +12,7 @@ struct ktrace_draft {
 	uint32_t second;   /* thread, context and extension bit, as in bits 88:64 of a first slot */
 	uint32_t ring;	   /* boot ring, that of rare events, or this CPU's; shared ones need a CPU */
 	uint16_t event;
+	uint16_t place; /* id that the record bears in place of the event's; 0: none */
 };
 
 /* Records. Returns the stamp, 0 if the ring is full. */

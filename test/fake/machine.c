@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "kernel/core/mailbox.h"
-#include "kernel/core/state.h"
+#include "kernel/core/place.h"
 #include "test/fake/machine.h"
 
 extern uint8_t __start_ktrace_events[];
@@ -176,4 +176,19 @@ struct ktrx_event *fake_row(const char *name)
 	}
 	fail_msg("no event %s", name);
 	return NULL;
+}
+
+struct ktrx_place *fake_place(uint32_t id)
+{
+	for (struct ktrx_place *place = ktrace_place_first(); place; place = ktrace_place_next(place))
+		if (place->id == id && place->event != 0)
+			return place;
+	return NULL;
+}
+
+uint32_t fake_event_of(uint32_t id)
+{
+	const struct ktrx_place *place = fake_place(id);
+
+	return place ? place->event : id;
 }

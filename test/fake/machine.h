@@ -38,4 +38,10 @@ extern _Alignas(4096) unsigned char fake_memory[1 << 20];
 /* The row of an event by its full name; fails the test if there is none. */
 struct ktrx_event *fake_row(const char *name);
 
+/* The row of the place that records with that id; NULL: the id is none of a place's. */
+struct ktrx_place *fake_place(uint32_t id);
+
+/* The event that a record with that id is of. */
+uint32_t fake_event_of(uint32_t id);
+
 #endif

@@ -29,6 +29,11 @@ second=$(line_of 'calls_third(number + 1)') first=$(line_of 'calls_second(number
 callers="<- calls_second[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$second)"
 callers="$callers <- calls_first[^ ]*+0x[0-9a-f]* (demo/kern/work/calls.c:$first)"
 
+# log_of PATTERN: file and line of a KTR_LOG, as JSON has them
+log_of() {
+	echo "\"file\":\"demo/kern/work/ktr.c\",\"line\":$(grep -n "LOG($1" demo/kern/work/ktr.c | head -n 1 | cut -d : -f 1)"
+}
+
 for arch in x86_64 aarch64 riscv64; do
 	elf=build/demo/$arch/kernel.elf
 	boot $arch 'run=calls ktrace=calls=callers2+site'
@@ -62,11 +67,11 @@ for arch in x86_64 aarch64 riscv64; do
 	lease=$(llvm-nm $elf | sed -n 's/^0*\([0-9a-f]*\) . lease\..*/\1/p')
 	$ktrace show --json --event lease "$out" | sed 's/.*\("event":.*\)}$/\1/' >"$tmp/shown"
 	cat >"$tmp/expected" <<-END
-		"event":"lease.grant","args":{"holder":"a holder","lease":"0x$lease","number":7,"most":-1}
-		"event":"lease.expire","args":{"reason":"x","ms":-250}
-		"event":"lease.idle","args":{}
+		"event":"lease.grant","args":{"holder":"a holder","lease":"0x$lease","number":7,"most":-1},$(log_of 'lease_grant, "a')
+		"event":"lease.expire","args":{"reason":"x","ms":-250},$(log_of lease_expire,)
+		"event":"lease.idle","args":{},$(log_of lease_idle,)
 	END
-	same "$arch: DragonFly's trace points" "$tmp/expected" "$tmp/shown"
+	same "$arch: DragonFly's trace points, each with its place" "$tmp/expected" "$tmp/shown"
 	boot $arch 'run=panic'
 	case $(functions $arch) in
 	*"work_panic work_run_all "*) pass "$arch: a panic says who called" ;;

@@ -48,7 +48,7 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch, at run time: a command that does not exist" "no such command; try help" "$(answer nonsense)"
 	check "$arch, at run time: help" grep -q '^show ktr  ' "$tmp/lines"
 
-	boot "$arch" "debug=ktrace ktrace=schd.swich run=panic panic=prompt" "show ktr/av" \
+	boot "$arch" "debug=ktrace ktrace=schd.swich run=ktr,panic panic=prompt" "show ktr/av" "show ktr/av lease" \
 		"show ktr" await:1:--More-- key:' ' await:2:--More-- key:'\0015' await:3:--More-- key:q \
 		"show settings debug.ktr.version" "set debug.ktr.panic_goes_on=1" "show settings debug.ktr.panic_goes_on" \
 		"set debug.ktr.testlogcnt=1" c halt
@@ -60,6 +60,10 @@ for arch in x86_64 aarch64 riscv64; do
 	host >"$tmp/host"
 	check "$arch, after a panic: the newest are the panic's, whichever CPU it was on" sh -c "head -n 5 '$tmp/shown' |
 		grep -qxE 'cpu[01] ktrace_panic asked for by run=panic'"
+	answer "show ktr/av lease" | sed -n 's/.*\(demo[^ ]* [^ ]*\).*/\1/p' >"$tmp/shown.places"
+	grep -n '	KTR_[COND_]*LOG(' demo/kern/work/ktr.c | sed '4,$d; s/\([0-9]*\):.*(\([a-z_]*\).*/demo\/kern\/work\/ktr.c:\1 \2/' |
+		tac >"$tmp/places"
+	same "$arch, after a panic: the line of each KTR_LOG" "$tmp/places" "$tmp/shown.places"
 	check "$arch, after a panic: newest first" falling "$tmp/verbose"
 	sort "$tmp/host" >"$tmp/host.sorted"
 	sort "$tmp/shown" >"$tmp/shown.sorted"

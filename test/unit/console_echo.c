@@ -8,6 +8,10 @@
 
 #include <cmocka.h>
 
+#define KTR	   1
+#define KTR_PLACES 1
+#include "ktrace/ktr.h"
+
 #include "ktrace/console.h"
 #include "ktrace/settings.h"
 #include "test/fake/checker.h"
@@ -15,6 +19,7 @@
 
 #define SLOTS 512u
 
+KTR_INFO(KTR_PLACES, place, log, 0, "%d", int value);
 KTRACE_EVENT(test, number, "%u", (uint32_t, n));
 KTRACE_EVENT(test, text, "%s", (const char *, text));
 KTRACE_EVENT(console, write, "%u bytes", (uint32_t, bytes));
@@ -84,6 +89,21 @@ static void level_one_puts_name_and_text(void **state)
 	KTRACE(test, number, 8);
 	assert_int_equal(screen.pieces, 2);
 	assert_int_equal(fake_row("test.number")->state, KTRX_STATE_RECORD);
+}
+
+static void level_two_puts_the_line_of_each_log(void **state)
+{
+	char wanted[200];
+
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	level("debug.ktr.verbose=2");
+	for (int n = 0; n < 2; n++) {
+		screen.length = 0;
+		KTR_LOG(place_log, 8);
+		snprintf(wanted, sizeof(wanted), " test/unit/console_echo.c:%u place_log  8\n", __LINE__ - 1);
+		assert_string_equal(strchr(screen.text + 5, ' '), wanted);
+	}
 }
 
 /* What it puts is word for word what show ktr/v shows, but for the index. */
@@ -232,6 +252,7 @@ int main(void)
 		TEST(at_first_nothing_is_put_and_the_fast_path_serves),
 		TEST(level_one_puts_name_and_text),
 		TEST(level_two_puts_cpu_stamp_and_place),
+		TEST(level_two_puts_the_line_of_each_log),
 		TEST(before_rings_exist_it_works_too),
 		TEST(what_the_console_fires_is_recorded_only),
 		TEST(another_cpu_may_write_meanwhile),

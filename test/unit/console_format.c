@@ -230,7 +230,7 @@ static void an_event_without_a_row_is_words(void **state)
 	ktrace_line_start(&line, &console);
 	ktrace_format_name(&line, NULL, 77);
 	ktrace_line_put(&line, ' ');
-	ktrace_format_origin(&line, NULL, 5);
+	ktrace_format_origin(&line, NULL, NULL, 5);
 	ktrace_format_payload(&line, NULL, (const uint8_t *)"\x01\0\0\0\xff\xff", 6);
 	ktrace_line_flush(&line);
 	assert_string_equal(screen.text, "event_77 5 d0=0x1 d1=0xffff");

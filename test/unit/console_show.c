@@ -8,13 +8,18 @@
 
 #include <cmocka.h>
 
-#include "kernel/core/state.h"
+#define KTR	   1
+#define KTR_PLACES 1
+#include "ktrace/ktr.h"
+
+#include "kernel/core/place.h"
 #include "ktrace/clock.h"
 #include "ktrace/console.h"
 #include "test/fake/machine.h"
 
 #define SLOTS 512u
 
+KTR_INFO(KTR_PLACES, place, log, 0, "%d", int value);
 KTRACE_EVENT(test, number, "%u", (uint32_t, n));
 KTRACE_EVENT(test, wide, "%u %lu %lu %lu %lu %lu %lu", (uint32_t, a), (uint64_t, b), (uint64_t, c),
 	     (uint64_t, d), (uint64_t, e), (uint64_t, f), (uint64_t, g));
@@ -192,6 +197,22 @@ static void verbose_tells_when_and_where(void **state)
 		 (unsigned long long)fake.clock, fake_row("test.number")->line);
 	assert_string_equal(show("/va"), wanted);
 	assert_string_equal(show("/avc0"), wanted);
+}
+
+static void verbose_tells_the_line_of_each_log(void **state)
+{
+	char wanted[400];
+
+	(void)state;
+	fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+	KTR_LOG(place_log, 1);
+	KTR_LOG(place_log, 2);
+	snprintf(wanted, sizeof(wanted), " test/unit/console_show.c:%u place_log  2\n", __LINE__ - 1);
+	assert_non_null(strstr(show("/va place.log"), wanted));
+	snprintf(wanted, sizeof(wanted), " test/unit/console_show.c:%u place_log  1\n", __LINE__ - 4);
+	assert_non_null(strstr(show("/va place.log"), wanted));
+	assert_int_equal(lines(screen.text), 2);
+	assert_string_equal(show("/va test.*"), "no records\n");
 }
 
 /* Gives all slots of the window the checks that their writers would have given them. */
@@ -496,6 +517,37 @@ static void rubbish_in_a_row_is_harmless(void **state)
 	assert_int_equal(lines(screen.text), 1);
 }
 
+static void rubbish_in_the_row_of_a_place_is_harmless(void **state)
+{
+	enum { NO_END, OF_NOTHING, OF_ITSELF, SIZE_SMALL, SIZE_HUGE, SIZE_ODD, CASES };
+
+	for (int n = 0; n < CASES; n++) {
+		struct ktrx_place *place;
+
+		fake_reset(state);
+		fake_boot(SLOTS, KTRX_POLICY_OVERWRITE, 0);
+		for (int again = 0; again < 2; again++)
+			KTR_LOG(place_log, 1);
+		place = fake_place(KTRX_W0_EVENT(slot_back(1)->word[0]));
+		assert_non_null(place);
+		assert_ptr_equal(ktrace_place_event(place), fake_row("place.log"));
+		if (n == NO_END)
+			memset(place + 1, 'x', place->size - sizeof(*place));
+		else if (n == OF_NOTHING)
+			place->event = KTRX_EVENT_MAX;
+		else if (n == OF_ITSELF)
+			place->event = place->id;
+		else
+			place->size = n == SIZE_SMALL ? 8 : n == SIZE_HUGE ? 0xfff8 : 41;
+		show("/va");
+		assert_int_equal(lines(screen.text), 2);
+		if (n == NO_END)
+			assert_non_null(strstr(screen.text, " place_log  1\n"));
+		else
+			assert_non_null(strstr(screen.text, " event_"));
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup(name, fake_reset)
 
 int main(void)
@@ -508,6 +560,8 @@ int main(void)
 		TEST(of_a_ring_that_wrapped_the_last_lap_is_shown),
 		TEST(long_records_are_whole_wherever_they_lie),
 		TEST(verbose_tells_when_and_where),
+		TEST(verbose_tells_the_line_of_each_log),
+		TEST(rubbish_in_the_row_of_a_place_is_harmless),
 		TEST(callers_are_shown_where_they_were_recorded),
 		TEST(filters_choose_cpus_and_events),
 		TEST(what_cannot_be_understood_is_refused),

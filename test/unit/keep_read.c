@@ -13,6 +13,10 @@
 
 #include <cmocka.h>
 
+#define KTR	   1
+#define KTR_LOGGED 1
+#include "ktrace/ktr.h"
+
 #include "fuzz/ktread_exercise.h"
 #include "kernel/core/mailbox.h"
 #include "kernel/core/state.h"
@@ -24,6 +28,7 @@
 #define RARE  (FAKE_CPUS + 1)
 
 KTRACE_EVENT(keep, plain, "%u", (uint32_t, value));
+KTR_INFO(KTR_LOGGED, keep, logged, 0, "%u", uint32_t value);
 KTRACE_EVENT(keep, text, "%s", (const char *, text));
 KTRACE_EVENT_WITH(KTRX_STATE_RECORD, KTRX_EVENT_RARE, KTRX_V1_NONE, keep, rare, "%u", (uint32_t, value));
 
@@ -89,6 +94,8 @@ static void record(uint32_t count)
 			KTRACE(keep, text, "a text that is longer than one slot has room for, by far");
 		else if (i % 100 == 50)
 			KTRACE(keep, rare, i);
+		else if (i % 10 == 3)
+			KTR_LOG(keep_logged, i);
 		else
 			KTRACE(keep, plain, i);
 	}
@@ -161,6 +168,10 @@ static void same_event(const struct ktread_event *a, const struct ktread_event *
 	assert_int_equal(a->payload_size, b->payload_size);
 	assert_memory_equal(a->payload, b->payload, a->payload_size);
 	assert_string_equal(a->type->name, b->type->name);
+	assert_int_equal(a->line, b->line);
+	assert_int_equal(b->file != NULL, strcmp(b->type->name, "logged") == 0);
+	if (b->file)
+		assert_string_equal(a->file, b->file);
 }
 
 /* Both traces, which are closed. Returns how many events they have. */

@@ -68,11 +68,17 @@ $(eval $(call kernel_test,ktr))
 UNIT_SRCS_kernel_ktr += $(addprefix test/unit/ktr/,tokens.c forms.c extern.c)
 UNIT_CFLAGS_kernel_ktr += -Itest/unit/ktr -Iinclude/compat -DKTR=1 -DKTR_TOKENS=1 -DKTR_FORMS=1
 
+$(eval $(call kernel_test,place))
+
 # The same, read by the host.
 UNIT_TESTS += noise_read
 UNIT_SRCS_noise_read := test/unit/noise_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \
 	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c host/analyze/repeats.c $(wildcard host/ktread/*.c)
 UNIT_CFLAGS_noise_read := $(KERNEL_TEST_CFLAGS) -Ihost
+
+UNIT_TESTS += place_read
+UNIT_SRCS_place_read := $(UNIT_SRCS_noise_read:%/noise_read.c=%/place_read.c)
+UNIT_CFLAGS_place_read := $(UNIT_CFLAGS_noise_read)
 
 UNIT_TESTS += keep_read
 UNIT_SRCS_keep_read := test/unit/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/snapshot.c kernel/core/dump.c \

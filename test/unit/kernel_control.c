@@ -528,9 +528,27 @@ static void a_panic_freezes_unless_told_to_go_on(void **state)
 	}
 }
 
+/* A stop may be the first thing that a kernel asks for: the rows have no ids yet. */
+static void a_stop_before_the_first_event_loses_no_id(void **state)
+{
+	const struct checked_ring *ring;
+
+	(void)state;
+	ktrace_stop();
+	fake_boot(512, KTRX_POLICY_OVERWRITE, 0);
+	ktrace_start();
+	KTRACE(mm, fault, 1);
+	KTRACE(mm, fault, 2);
+	ring = check_ring(1);
+	assert_int_equal(ring->invalid, 0);
+	assert_int_equal(ring->records, 2);
+	assert_int_equal(ring->record[1].event, fake_row("mm.fault")->id);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(a_stop_before_the_first_event_loses_no_id, fake_reset),
 		TEST(flags_change_without_the_state),
 		TEST(a_panic_freezes_unless_told_to_go_on),
 		TEST(events_are_set_by_pattern),

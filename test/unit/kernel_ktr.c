@@ -27,7 +27,7 @@ static const struct checked_record *record_of(uint32_t n, const char *event)
 
 	assert_int_equal(ring->invalid, 0);
 	assert_true(n < ring->records);
-	assert_int_equal(ring->record[n].event, fake_row(event)->id);
+	assert_int_equal(fake_event_of(ring->record[n].event), fake_row(event)->id);
 	return &ring->record[n];
 }
 

@@ -25,6 +25,54 @@ expect() {
 	equal "$name" "$rows" "$found"
 }
 
+# places FILE: how many rows of places that record
+places() { nm "$1" | grep -cE ' [dD] .*ktrace_event_[a-z_]+_place(\.[0-9]+)?$'; }
+
+# Each of them has one, wherever it stands: kinds of functions, one line, a macro, a switch, a loop that is unrolled.
+cat >"$tmp/places.c" <<'E'
+#define KTR 1
+#define KTR_PLACES 1
+#include <sys/ktr.h>
+KTR_INFO_MASTER(places);
+KTR_INFO(KTR_PLACES, places, one, 0, "%d", int a);
+KTR_INFO(0, places, never, 1, "%d", int a);
+#define LOG_TWICE(a) do { KTR_LOG(places_one, a); KTR_LOG(places_one, (a) + 1); } while (0)
+static inline void in_line(int a) { KTR_LOG(places_one, a); }
+static inline __attribute__((unused)) void never_called(int a) { KTR_LOG(places_one, a); }
+void places(int a);
+void places(int a)
+{
+	KTR_LOG(places_one, a); KTR_COND_LOG(places_one, a > 1, a);
+	LOG_TWICE(a);
+	in_line(a);
+	in_line(a + 1);
+	for (int n = 0; n < 4; n++)
+		KTR_LOG(places_one, n);
+	if (a)
+		KTR_LOG(places_one, 5);
+	else
+		KTR_COND_LOG(places_one, a == 0, 6);
+	switch (a) {
+	case 1:
+		KTR_LOG(places_one, 7);
+		break;
+	default:
+		KTR_LOG(places_never, 8);
+	}
+}
+E
+
+# expect_places NAME COMPILER ARCH FLAGS…
+expect_places() {
+	name="$3 $2: $1" compiler=$2 arch=$3
+	shift 3
+	if compile "$compiler" "$arch" "$tmp/places.c" "$tmp/places.o" -Iinclude/compat "$@" >"$tmp/log" 2>&1; then
+		equal "$name" 9 "$(places "$tmp/places.o")"
+	else
+		fail "$name" "$(head -n 10 "$tmp/log")"
+	fi
+}
+
 for arch in x86_64 aarch64 riscv64; do
 	for compiler in gcc clang; do
 		have $compiler $arch || {
@@ -37,6 +85,10 @@ for arch in x86_64 aarch64 riscv64; do
 		expect 'all masters' $compiler $arch 17 -O2 -DKTR=1 -DKTR_ALL=1
 		expect 'all but a group of ktrace' $compiler $arch 15 -O2 -DKTR=1 -DKTR_ALL=1 -DKTRACE_NO_tokens=1
 		expect 'all masters, not optimised' $compiler $arch 17 -O0 -DKTR=1 -DKTR_ALL=1
+		for optimised in -O1 -O2 -O3 -Os; do
+			expect_places "a row for each place, $optimised" $compiler $arch $optimised
+		done
+		expect_places 'a row for each place, position-independent' $compiler $arch -O2 -fPIE
 		nm -u "$tmp/extern.o" | grep -q ktrace_emit || fail "$arch $compiler: a site records" "$(nm "$tmp/extern.o")"
 	done
 done
