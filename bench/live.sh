@@ -12,15 +12,26 @@ trap '[ -z "$qemu" ] || kill "$qemu"; wait; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 
 # shellcheck disable=SC2046
-timeout -k 2 120 $(sh scripts/qemu.sh x86_64 2 | sed 's/-m 128M//; s/-nographic/-display none/') \
-	$("$ktrace" qemu-args x86_64 --ram "$tmp/ram") -append "debug=ktrace run=stress seconds=100" -serial null \
+timeout -k 2 600 $(sh scripts/qemu.sh x86_64 2 | sed 's/-m 128M//; s/-nographic/-display none/') \
+	$("$ktrace" qemu-args x86_64 --ram "$tmp/ram") -append "debug=ktrace run=stress seconds=500" -serial null \
 	>/dev/null 2>&1 &
 qemu=$!
+# Until it records, which takes a busy host long.
+until "$ktrace" extract -o "$tmp/begun" "$tmp/ram" 2>/dev/null && "$ktrace" show "$tmp/begun" 2>/dev/null | grep -q stress; do
+	kill -0 "$qemu" 2>/dev/null || exit 1
+	sleep 0.2
+done
 sleep "$ready"
+# Of children that have ended, in milliseconds, into $spent.
+spend() {
+	times >"$tmp/times"
+	spent=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }')
+}
+spend
+before=$spent
 "$ktrace" live --json --count "$seconds" "$tmp/ram" >"$tmp/live" || exit 1
-# Of children that have ended, which is that one (and what substituted words above, in milliseconds).
-times >"$tmp/times"
-cpu=$(sed -n '2s/[ms]/ /gp' "$tmp/times" | awk '{ print ($1 * 60 + $2 + $3 * 60 + $4) * 1000 }')
+spend
+cpu=$((spent - before))
 grep -o '"events_per_second":[0-9.]*' "$tmp/live" | cut -d: -f2 | sort -n | awk -v cpu="$cpu" -v seconds="$seconds" '
 	{ rate[NR] = $1 }
 	END {

@@ -7,11 +7,11 @@ tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
 aim=100 times=21 seconds=5 short=
-[ -z "${BENCH_SHORT-}" ] || times=1 seconds=1 short=yes # see short.h
+[ -z "${BENCH_SHORT-}" ] || times=1 seconds=8 short=yes # see short.h
 status=0
 
 # shellcheck disable=SC2046
-timeout -k 2 60 build/bin/ktrace run -q --timeout "$seconds" --stall 0 --out "$tmp/busy.ktrx" -- $(sh scripts/qemu.sh x86_64 4) \
+timeout -k 2 300 build/bin/ktrace run -q --timeout "$seconds" --stall 0 --out "$tmp/busy.ktrx" -- $(sh scripts/qemu.sh x86_64 4) \
 	-append "debug=ktrace run=forever" </dev/null >/dev/null 2>"$tmp/err"
 [ -s "$tmp/busy.ktrx" ] || {
 	cat "$tmp/err" >&2

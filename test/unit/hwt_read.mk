@@ -9,5 +9,5 @@ UNIT_TESTS += $(HWT_READ_TESTS)
 $(foreach t,$(HWT_READ_TESTS), \
 	$(eval UNIT_CFLAGS_$(t) := -Ihost) \
 	$(eval UNIT_SRCS_$(t) := test/unit/$(t).c test/unit/hwt_reading.c test/unit/hwt_write.c $$(HWT_READ_SRCS)) \
-	$(eval UNIT_LDLIBS_$(t) := $(KTRACE_LDLIBS) -lipt $(DEMANGLE_LDLIBS)))
+	$(eval UNIT_LDLIBS_$(t) := $(KTRACE_LDLIBS) -lipt))
 endif
