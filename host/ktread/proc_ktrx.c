@@ -204,19 +204,18 @@ static void present(struct ktread_proc *trace, uint32_t payload)
 {
 	struct ktread_proc_record *record = &trace->record;
 	const uint8_t *bytes = ktread_proc_bytes(&trace->input);
-	struct ktrx_proc_record head;
+	const struct ktread_proc_ktrx_record *head = (const struct ktread_proc_ktrx_record *)bytes;
 
-	memcpy(&head, bytes, sizeof(head));
 	record->offset = trace->input.offset;
-	record->stamp = head.stamp;
-	record->lost = head.lost;
-	record->pid = head.pid;
-	record->tid = head.tid;
-	record->cpu = head.cpu == KTRX_PROC_NO_CPU ? KTREAD_PROC_NOBODY : head.cpu;
-	record->type = record->raw = head.type;
-	record->flags = head.flags;
+	record->stamp = head->is.stamp;
+	record->lost = head->is.lost;
+	record->pid = head->is.pid;
+	record->tid = head->is.tid;
+	record->cpu = head->is.cpu == KTRX_PROC_NO_CPU ? KTREAD_PROC_NOBODY : head->is.cpu;
+	record->type = record->raw = head->is.type;
+	record->flags = head->is.flags;
 	ktread_proc_set_payload(record, bytes + trace->record_head, payload);
-	record->torn = payload < head.size;
+	record->torn = payload < head->is.size;
 	record->payload_offset = record->offset + trace->record_head;
 	if (!ktread_proc_ktrx_payload(trace)) {
 		record->type = KTREAD_PROC_BROKEN;

@@ -21,6 +21,11 @@ void ktread_proc_table_gather(struct ktread_proc *trace);
 /* One that was come to, if it was not gathered. */
 void ktread_proc_table_add(struct ktread_proc *trace, uint64_t offset, const uint8_t *text, uint32_t size);
 
+/* A record's head where it lies in the input, at any address: its fields are loaded singly, which costs less than a copy. */
+struct __attribute__((packed, may_alias)) ktread_proc_ktrx_record {
+	struct ktrx_proc_record is;
+};
+
 /* Whether a record's head, so many bytes of one at least, may be one. */
 #define KTREAD_PROC_MARKED_LEAST 28u
 static inline bool ktread_proc_ktrx_is_record(const uint8_t *bytes)

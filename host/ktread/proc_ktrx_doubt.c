@@ -40,40 +40,39 @@ static bool is_io(const uint8_t *payload, uint32_t size, uint16_t flags)
 bool ktread_proc_ktrx_is_doubtful(const struct ktread_proc *trace)
 {
 	const uint8_t *bytes = ktread_proc_bytes(&trace->input), *payload = bytes + trace->record_head;
-	struct ktrx_proc_record head;
+	const struct ktread_proc_ktrx_record *head = (const struct ktread_proc_ktrx_record *)bytes;
 
-	memcpy(&head, bytes, sizeof(head));
-	switch (head.type) {
+	switch (head->is.type) {
 	case KTRX_PROC_SYSCALL:
-		return !is_call(payload, head.size);
+		return !is_call(payload, head->is.size);
 	case KTRX_PROC_SYSRET:
-		return head.size != sizeof(struct ktrx_proc_sysret);
+		return head->is.size != sizeof(struct ktrx_proc_sysret);
 	case KTRX_PROC_GENIO:
-		return !is_io(payload, head.size, head.flags);
+		return !is_io(payload, head->is.size, head->is.flags);
 	case KTRX_PROC_PSIG:
-		return head.size != sizeof(struct ktrx_proc_psig);
+		return head->is.size != sizeof(struct ktrx_proc_psig);
 	case KTRX_PROC_PROCDTOR:
-		return head.size != sizeof(struct ktrx_proc_dtor);
+		return head->is.size != sizeof(struct ktrx_proc_dtor);
 	case KTRX_PROC_FAULT:
-		return head.size != sizeof(struct ktrx_proc_fault);
+		return head->is.size != sizeof(struct ktrx_proc_fault);
 	case KTRX_PROC_FAULTEND:
-		return head.size != sizeof(struct ktrx_proc_faultend);
+		return head->is.size != sizeof(struct ktrx_proc_faultend);
 	case KTRX_PROC_END:
-		return head.size != sizeof(struct ktrx_proc_end);
+		return head->is.size != sizeof(struct ktrx_proc_end);
 	case KTRX_PROC_NAMEI:
 	case KTRX_PROC_SYSCTL:
 	case KTRX_PROC_NAME:
 	case KTRX_PROC_TABLE:
-		return !is_text(payload, head.size, 0);
+		return !is_text(payload, head->is.size, 0);
 	case KTRX_PROC_CSW:
-		return !is_text(payload, head.size, sizeof(struct ktrx_proc_csw));
+		return !is_text(payload, head->is.size, sizeof(struct ktrx_proc_csw));
 	case KTRX_PROC_PROCCTOR:
-		return !is_text(payload, head.size, sizeof(struct ktrx_proc_ctor));
+		return !is_text(payload, head->is.size, sizeof(struct ktrx_proc_ctor));
 	case KTRX_PROC_CAPFAIL:
-		return !is_text(payload, head.size, sizeof(struct ktrx_proc_capfail));
+		return !is_text(payload, head->is.size, sizeof(struct ktrx_proc_capfail));
 	case KTRX_PROC_USER:
-		return head.size > KTRX_PROC_USER_MAX || !is_padded(payload, head.size);
+		return head->is.size > KTRX_PROC_USER_MAX || !is_padded(payload, head->is.size);
 	default:
-		return !is_padded(payload, head.size);
+		return !is_padded(payload, head->is.size);
 	}
 }
