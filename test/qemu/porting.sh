@@ -41,7 +41,7 @@ for level in -O0 -O1 -O2 -Os; do
 	equal "$level: as the host does, with two callers and the site" 50 \
 		"$(grep -c '"callers":\[{[^]]*},{[^]]*}\],"site":{' "$tmp/shown")"
 	build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>/dev/null
-	check "$level: clocks are measured" grep -q '^clocks ' "$tmp/summary"
+	check "$level: clocks are measured" grep -q '^clocks *of [0-9]* CPUs corrected' "$tmp/summary"
 	check "$level: and what an event costs" grep -q '^cost ' "$tmp/summary"
 done
 done_testing
