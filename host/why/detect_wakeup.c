@@ -79,10 +79,13 @@ static void add_wakers(const struct why_evidence *evidence, struct why_finding *
 static bool was_raced(const struct why_evidence *evidence, const struct why_sleeper *sleeper)
 {
 	const struct why_queue *queue = sleeper->queue;
+	/* On another CPU what the sleeper did may have come after the wakeup: then it has looked again. */
+	const uint64_t apart = queue && queue->nobody_cpu != sleeper->thread->deed_cpu ? evidence->doubt : 0;
 
 	return queue->nobody && queue->nobody_thread != sleeper->thread->id &&
 	       queue->nobody_stamp > queue->last_wake && queue->nobody_stamp < sleeper->since &&
 	       sleeper->thread->deed < queue->nobody_stamp &&
+	       queue->nobody_stamp - sleeper->thread->deed > apart &&
 	       sleeper->thread->woken <= sleeper->thread->deed &&
 	       why_is_whole_since(evidence, queue->nobody_stamp);
 }

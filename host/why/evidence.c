@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/order.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"
 #include "why/side.h"
@@ -240,6 +241,7 @@ int why_evidence_read(struct why_evidence **result, struct ktread *trace, struct
 	reader.evidence->trace = trace;
 	reader.evidence->info = ktread_info(trace);
 	reader.evidence->symbols = symbols;
+	reader.evidence->doubt = order_between_cpus(trace).doubt;
 	error = read_all(&reader);
 	threads_destroy(reader.model);
 	free(reader.known);

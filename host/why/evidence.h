@@ -198,6 +198,7 @@ struct why_thread {
 	uint64_t rested;     /* when it last announced to sleep, for anything but a lock */
 	uint64_t woken;	     /* when it was last made runnable, by its events */
 	uint64_t deed;	     /* its newest event that was not about going to sleep or locks */
+	uint32_t deed_cpu; /* where that was */
 	uint64_t contends; /* lock that it found taken and has not had since, by its events; 0: none … */
 	uint64_t contends_since;
 	struct why_tries tries;
@@ -264,7 +265,8 @@ struct why_queue {
 	uint64_t nobody;	  /* wakeups that met nobody */
 	uint64_t nobody_stamp;	  /* the newest of them … */
 	uint64_t nobody_ip;	  /* … from there, 0 unknown */
-	uint32_t nobody_thread;	  /* … by that thread */
+	uint32_t nobody_thread;	  /* … by that thread … */
+	uint32_t nobody_cpu;	  /* … on that CPU */
 	struct why_rhythm rhythm;
 	uint64_t waits;	  /* that ended, from the announcement to the wakeup … */
 	uint64_t longest; /* … ticks, the longest of them … */
@@ -306,6 +308,8 @@ struct why_panic {
 
 struct why_evidence {
 	struct ktread *trace;
+	uint64_t
+		doubt; /* ticks: events of different CPUs that are closer may have come in another order; 0 unknown */
 	const struct ktread_info *info;
 	struct symbols *symbols; /* NULL: no file of the kernel is known */
 	uint64_t end;		 /* the newest stamp that is known, of events and of tables */

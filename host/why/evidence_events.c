@@ -340,8 +340,10 @@ static void tell_deeds(struct why_thread *thread, const struct ktread_event *eve
 		return;
 	if (known->kind != WELLKNOWN_SWITCH)
 		thread->acted = event->stamp;
-	if (is_deed(known))
+	if (is_deed(known)) {
 		thread->deed = event->stamp;
+		thread->deed_cpu = event->cpu;
+	}
 	why_faults_event(thread, event, known);
 }
 

@@ -338,6 +338,7 @@ static void on_wake_nobody(struct why_reader *reader, const struct ktread_event 
 	queue->nobody++;
 	queue->nobody_stamp = event->stamp;
 	queue->nobody_thread = event->thread;
+	queue->nobody_cpu = event->cpu;
 	queue->nobody_ip = 0;
 	wellknown_number(known, event, WELLKNOWN_PLACE, &queue->nobody_ip);
 }

@@ -72,8 +72,13 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	# Interrupts that merge on their way leave a few pairs open to doubt.
 	order --align >"$tmp/aligned"
 	sed 's/^/# /' "$tmp/said"
-	check "$arch: aligned, hardly any does ($(cat "$tmp/aligned"))" \
-		awk '{ exit $2 + $4 > ($1 + $3) / 200 }' "$tmp/aligned"
+	# On a busy host too few of them may tell; then it is said that clocks are left as they were.
+	if grep -q 'nothing was found that brings more of them into order' "$tmp/said"; then
+		equal "$arch: aligned by nothing, the order is as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
+	else
+		check "$arch: aligned, hardly any does ($(cat "$tmp/aligned"))" \
+			awk '{ exit $2 + $4 > ($1 + $3) / 200 }' "$tmp/aligned"
+	fi
 	check "$arch: and no ring is out of order" sh -c "! grep 'out of order' '$tmp/said'"
 done
 done_testing

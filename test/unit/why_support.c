@@ -28,6 +28,17 @@ int why_setup(void **state)
 	return 0;
 }
 
+void why_clocks_leave(uint64_t ticks)
+{
+	struct ktread_info *info = script_info();
+
+	info->clock = KTREAD_CLOCK_MEASURED;
+	info->clock_cpus = info->cpus - 1;
+	info->clock_samples = 8;
+	info->clock_error = info->cpus > 2 ? ticks / 2 : ticks;
+	info->clock_to = UINT64_MAX;
+}
+
 int why_teardown(void **state)
 {
 	(void)state;

@@ -10,6 +10,8 @@
 /* Around each test: a script of version 2 begins, and what was made of it goes. */
 int why_setup(void **state);
 int why_teardown(void **state);
+/* Clocks were measured: the order of events of different CPUs is uncertain if they are no farther apart. */
+void why_clocks_leave(uint64_t ticks);
 
 /* Reads the script, events in order of their stamps, and returns the verdict, checked to be the first of the findings. */
 const struct why_finding *why_judge(void);

@@ -290,6 +290,15 @@ static void who_did_something_was_not_raced(void **state)
 	race(5 * MS - 1000, true, false);
 	assert_int_equal(why_count(WHY_LOST_WAKEUP), 1);
 	assert_int_equal(why_count(WHY_WAKEUP_RACE), 0);
+	for (uint64_t apart = 100; apart < 102; apart++) { /* of CPUs whose clocks leave 100 ns open */
+		why_teardown(state);
+		begin(state);
+		why_clocks_leave(100);
+		race(5 * MS - 1000, false, false);
+		script_event(OTHER, 5 * MS - 1000 - apart, 0, WORKER);
+		script_sort();
+		assert_int_equal(why_count(WHY_WAKEUP_RACE), apart - 100);
+	}
 }
 
 /* It had just been woken, and had all before it: it will have seen what the second wakeup was for. */
