@@ -14,33 +14,45 @@ struct known_event {
 
 struct scheduling {
 	struct switched *switched;
-	struct wellknown_table *known;
 	struct known_event *event; /* those whose kind has a meaning */
+	struct wellknown *as;	   /* … and where their fields are, beside it */
 	uint32_t events;
-	bool changes; /* some event was switched on or off */
+	uint16_t place[KTRX_EVENT_MAX + 1]; /* in `event` + 1 by id; 0: its kind has no meaning */
+	bool changes;			    /* some event was switched on or off */
 	bool has_state, states;
 	bool recorded[WELLKNOWN_COUNTER + 1];	/* by kind, at some time */
 	bool throughout[WELLKNOWN_COUNTER + 1]; /* by kind, all the time */
 };
 
+static void add_event(struct scheduling *s, uint32_t id, const struct wellknown *as)
+{
+	s->event[s->events] = (struct known_event){ (uint16_t)id, as->kind };
+	s->as[s->events++] = *as;
+	s->place[id] = (uint16_t)s->events;
+}
+
 int scheduling_open(struct scheduling **result, const struct ktread *trace)
 {
+	struct wellknown_table *known = calloc(1, sizeof(*known));
 	struct scheduling *s = calloc(1, sizeof(*s));
+	uint32_t count = 0;
 
 	*result = s;
-	if (!s)
-		return KTREAD_E_MEMORY;
-	s->known = calloc(1, sizeof(*s->known));
-	s->event = calloc(KTRX_EVENT_MAX + 1, sizeof(*s->event));
-	if (!s->known || !s->event)
-		return KTREAD_E_MEMORY;
-	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
-		const struct ktread_type *type = ktread_type(trace, id);
-		const uint8_t kind = type ? wellknown_bind(s->known, type)->kind : WELLKNOWN_OTHER;
-
-		if (kind != WELLKNOWN_OTHER)
-			s->event[s->events++] = (struct known_event){ (uint16_t)id, kind };
+	for (uint32_t id = 0; known && id <= KTRX_EVENT_MAX; id++)
+		if (ktread_type(trace, id))
+			count += wellknown_bind(known, ktread_type(trace, id))->kind != WELLKNOWN_OTHER;
+	if (s) {
+		s->event = calloc(count + 1u, sizeof(*s->event));
+		s->as = calloc(count + 1u, sizeof(*s->as));
 	}
+	if (!known || !s || !s->event || !s->as) {
+		free(known);
+		return KTREAD_E_MEMORY;
+	}
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++)
+		if (ktread_type(trace, id) && known->row[id].kind != WELLKNOWN_OTHER)
+			add_event(s, id, &known->row[id]);
+	free(known);
 	return switched_open(&s->switched, trace);
 }
 
@@ -49,23 +61,23 @@ void scheduling_free(struct scheduling *s)
 	if (!s)
 		return;
 	switched_close(s->switched);
-	free(s->known);
 	free(s->event);
+	free(s->as);
 	free(s);
 }
 
 int scheduling_event(struct scheduling *s, const struct ktread_event *event)
 {
-	const struct wellknown *known = wellknown_of(s->known, event);
+	const uint32_t place = event->id <= KTRX_EVENT_MAX ? s->place[event->id] : 0;
 	struct switched_change change;
 	uint64_t state;
 
-	if (known->kind == WELLKNOWN_SWITCH && wellknown_number(known, event, WELLKNOWN_STATE, &state)) {
+	if (place && s->event[place - 1].kind == WELLKNOWN_SWITCH &&
+	    wellknown_number(&s->as[place - 1], event, WELLKNOWN_STATE, &state)) {
 		s->has_state = true;
 		s->states |= state != WELLKNOWN_STATE_RUNNABLE;
 	}
-	if (known->kind == WELLKNOWN_OTHER && switched_change_of(event, &change))
-		s->changes = true;
+	s->changes |= !place && switched_change_of(event, &change);
 	return switched_event(s->switched, event);
 }
 
@@ -79,8 +91,6 @@ int scheduling_end(struct scheduling *s)
 	for (uint32_t n = 0; n < s->events; n++)
 		s->throughout[s->event[n].kind] &=
 			!switched_event_off(s->switched, s->event[n].id, 0, UINT64_MAX);
-	free(s->known);
-	s->known = NULL;
 	return error;
 }
 

@@ -9,6 +9,7 @@
 #include "analyze/switched.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "doctor/mistakes_waits.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -407,84 +408,6 @@ static void take(struct reading *r, const struct ktread_event *event)
 	take_kind(r, event, known);
 }
 
-/* ---- the table of holders ---- */
-
-#define HOLDERS_MOST 65536u /* rows that are looked at */
-
-struct holders {
-	struct ktrx_holder *row;
-	uint32_t count;
-};
-
-static int read_holders(struct holders *holders, const struct ktread *trace)
-{
-	int got = 1;
-
-	*holders = (struct holders){ malloc(HOLDERS_MOST * sizeof(*holders->row)), 0 };
-	if (!holders->row)
-		return KTREAD_E_MEMORY;
-	while (holders->count < HOLDERS_MOST && got > 0) {
-		got = ktread_holders(trace, holders->count, holders->row + holders->count,
-				     HOLDERS_MOST - holders->count);
-		holders->count += got > 0 ? (uint32_t)got : 0;
-	}
-	return 0;
-}
-
-static bool waits_for_lock(const struct ktrx_holder *row)
-{
-	return row->id && row->object && (row->wait == KTRX_WAIT_SPIN || row->wait == KTRX_WAIT_LOCK);
-}
-
-/* Who has held the lock since before `stamp`; NULL: that is not in the table. */
-static const struct ktrx_holder *holder_of(const struct holders *holders, uint64_t lock, uint64_t stamp)
-{
-	for (uint32_t n = 0; n < holders->count; n++)
-		for (uint32_t h = 0; h < KTRX_HELD; h++)
-			if (holders->row[n].held[h].object == lock && holders->row[n].held[h].stamp &&
-			    holders->row[n].held[h].stamp < stamp)
-				return &holders->row[n];
-	return NULL;
-}
-
-static void note_row(struct reading *r, enum mistake mistake, const struct ktrx_holder *row)
-{
-	struct mistake_count *found = &r->mistakes->of[mistake];
-
-	if (found->count++ == 0) {
-		found->stamp = row->wait_stamp;
-		found->cpu = row->cpu;
-		found->value = row->object;
-	}
-}
-
-/* A row of a table that was read while the machine ran may be a moment older than its last event. */
-static void take_wait(struct reading *r, const struct holders *holders, const struct ktrx_holder *row)
-{
-	const bool thread = !(row->id & KTRX_HOLDER_CPU);
-	const struct keyed_entry *deed = thread ? find(&r->deeds, (row->id - 1) & KTRX_THREAD_MAX) : NULL;
-	const struct ktrx_holder *holder = holder_of(holders, row->object, row->wait_stamp);
-
-	r->mistakes->waits++;
-	if (deed && row->wait_stamp && deed->stamp > row->wait_stamp + r->late)
-		note_row(r, MISTAKE_WAIT_LEFT, row);
-	if (holder && holder != row && row->owner != holder->id &&
-	    (row->owner == KTRX_HOLDER_CPU || row->owner == 1))
-		note_row(r, MISTAKE_OWNER, row);
-}
-
-static int take_waits(struct reading *r)
-{
-	struct holders holders;
-	int status = read_holders(&holders, r->trace);
-
-	for (uint32_t n = 0; status == 0 && n < holders.count; n++)
-		if (waits_for_lock(&holders.row[n]))
-			take_wait(r, &holders, &holders.row[n]);
-	free(holders.row);
-	return status;
-}
-
 /* Is one of these events declared, and was off at some time? */
 static bool is_off(const struct reading *r, const struct scheduling *scheduling,
 		   const enum wellknown_kind kind[], size_t kinds)
@@ -533,7 +456,7 @@ static int read_all(struct reading *r)
 	while (!r->error && (status = ktread_next(r->trace, &event)) > 0)
 		take(r, event);
 	if (!r->error && status == 0)
-		status = take_waits(r);
+		status = mistakes_waits(r->mistakes, r->trace, &r->deeds, r->late);
 	return r->error ? r->error : status < 0 ? status : ktread_rewind(r->trace);
 }
 

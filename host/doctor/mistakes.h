@@ -44,7 +44,6 @@ struct mistake_count {
 
 struct mistakes {
 	struct mistake_count of[MISTAKES];
-	uint64_t waits; /* for locks, by the table of holders */
 	uint64_t switches, blocks, wakes, contends, releases, enters, calls, returns;
 	bool irqs_off, calls_off,
 		locks_off; /* one of these events is switched off, so that the others say nothing */

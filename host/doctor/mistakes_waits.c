@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+#include "doctor/mistakes_waits.h"
+
+#include "ktrx/slot.h"
+#include "ktrx/v2.h"
+
+#define ROWS  32u /* read at once */
+#define WAITS 64u /* for CPU 0 or thread 0, whose holder is looked for */
+
+struct waits {
+	struct mistakes *mistakes;
+	const struct keyed *deeds;
+	uint64_t late;
+	struct ktrx_holder wait[WAITS];
+	uint32_t count;
+};
+
+typedef void each_row(struct waits *waits, const struct ktrx_holder *row);
+
+static int read_rows(struct waits *waits, const struct ktread *trace, each_row *each)
+{
+	struct ktrx_holder row[ROWS];
+	int got = (int)ROWS;
+
+	for (uint32_t first = 0; got == (int)ROWS; first += ROWS) {
+		got = ktread_holders(trace, first, row, ROWS);
+		for (int n = 0; n < got; n++)
+			each(waits, &row[n]);
+	}
+	return got < 0 ? got : 0;
+}
+
+static void note(struct waits *waits, enum mistake mistake, const struct ktrx_holder *row)
+{
+	struct mistake_count *found = &waits->mistakes->of[mistake];
+
+	if (found->count++ == 0) {
+		found->stamp = row->wait_stamp;
+		found->cpu = row->cpu;
+		found->value = row->object;
+	}
+}
+
+/* It made a system call, or came back from one: it cannot wait in the kernel since before that. */
+static bool has_left(const struct waits *waits, const struct ktrx_holder *row)
+{
+	const uint64_t key[KEYED_WORDS] = { (row->id - 1) & KTRX_THREAD_MAX };
+	const struct keyed_entry *deed = row->id & KTRX_HOLDER_CPU ? NULL : keyed_find(waits->deeds, key);
+
+	return deed && row->wait_stamp && deed->stamp > row->wait_stamp + waits->late;
+}
+
+static void take_wait(struct waits *waits, const struct ktrx_holder *row)
+{
+	if (!row->id || !row->object || (row->wait != KTRX_WAIT_SPIN && row->wait != KTRX_WAIT_LOCK))
+		return;
+	if (has_left(waits, row))
+		note(waits, MISTAKE_WAIT_LEFT, row);
+	if ((row->owner == KTRX_HOLDER_CPU || row->owner == 1) && waits->count < WAITS)
+		waits->wait[waits->count++] = *row;
+}
+
+/* Has it held, since before another one began to wait for it, a lock that was said to be CPU 0's or thread 0's? */
+static void take_held(struct waits *waits, const struct ktrx_holder *row)
+{
+	for (uint32_t n = 0; n < waits->count; n++) {
+		const struct ktrx_holder *wait = &waits->wait[n];
+
+		for (uint32_t h = 0; h < KTRX_HELD; h++)
+			if (row->id != wait->owner && row->id != wait->id &&
+			    row->held[h].object == wait->object && row->held[h].stamp &&
+			    row->held[h].stamp < wait->wait_stamp)
+				note(waits, MISTAKE_OWNER, wait);
+	}
+}
+
+int mistakes_waits(struct mistakes *mistakes, const struct ktread *trace, const struct keyed *deeds,
+		   uint64_t late)
+{
+	struct waits waits = { .mistakes = mistakes, .deeds = deeds, .late = late };
+	int status = read_rows(&waits, trace, take_wait);
+
+	if (status == 0 && waits.count)
+		status = read_rows(&waits, trace, take_held);
+	return status;
+}
