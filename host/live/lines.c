@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/order.h"
 #include "export/json.h"
 #include "live/holders.h"
 
@@ -195,6 +196,7 @@ static void write_waits_json(struct output *out, const struct live_model *model)
 static void write_json(const struct live_lines *lines, const struct live_model *model)
 {
 	struct output *out = lines->out;
+	char order[ORDER_TEXT];
 
 	output_format(out, "{\"seconds\":%.3f,\"state\":\"%s\",\"boot\":%" PRIu64, model->seconds,
 		      model->running ? "running"
@@ -215,6 +217,8 @@ static void write_json(const struct live_lines *lines, const struct live_model *
 	output_text(out, "]");
 	write_top_json(out, model);
 	write_waits_json(out, model);
+	if (live_model_trace(model) && order_say_json(live_model_trace(model), order) > 0)
+		output_format(out, ",%s", order);
 	output_text(out, "}\n");
 }
 
