@@ -72,6 +72,11 @@ for arch in x86_64 aarch64 riscv64; do
 		"event":"lease.idle","args":{},$(log_of lease_idle,)
 	END
 	same "$arch: DragonFly's trace points, each with its place" "$tmp/expected" "$tmp/shown"
+	build/bin/ktrdump -sfip -M "$out" | grep ' lease_' >"$tmp/places"
+	equal "$arch: ktrdump shows them without the kernel's file" 3 "$(grep -c ' demo/kern/work/ktr\.c:2[0-9] ' "$tmp/places")"
+	build/bin/ktrdump -d -o "$tmp/stream.kts" -M "$out" 2>"$tmp/stream.err"
+	build/bin/ktrdump -sfip -M "$tmp/stream.kts" | grep ' lease_' >"$tmp/places.stream"
+	same "$arch: so does a stream" "$tmp/places" "$tmp/places.stream"
 	boot $arch 'run=panic'
 	case $(functions $arch) in
 	*"work_panic work_run_all "*) pass "$arch: a panic says who called" ;;
