@@ -96,7 +96,9 @@ for arch in x86_64 aarch64; do
 	thin $arch.elf said_of_program
 done
 
-sh "$here/facts.sh" >facts
 rm -f demo.* ./*.second ./*.console is was branches same riscv64.elf previous.ktrx
+sh "$here/facts.sh" >"$folder.facts"
+mv "$folder.facts" facts
+mkdir -p "$folder/expected"
 for trace in *; do zstd -q -19 -c "$trace" >"$folder/$trace.zst"; done
 ls -l "$folder"
