@@ -82,27 +82,28 @@ fi
 
 # What cannot be done is said, and the guest goes on.
 start x86_64 -m 1024M
+# refused STATUS WHAT OPTION…
 refused() {
-	what=$1
-	shift
+	expected=$1 what=$2
+	shift 2
 	status=0
 	timeout $kill_limit "$ktrace" extract -o "$tmp/no.ktrx" "$@" 2>"$tmp/err" || status=$?
-	equal "$what: exit status" 1 "$status"
+	equal "$what: exit status" "$expected" "$status"
 	check "$what: no trace" test ! -e "$tmp/no.ktrx"
 }
-refused "kernel of another machine" --qmp "$tmp/qmp" --elf "$(elf riscv64)"
+refused 1 "kernel of another machine" --qmp "$tmp/qmp" --elf "$(elf riscv64)"
 said "another architecture"
-refused "gdb, kernel of another machine" --gdb "$tmp/gdb" --elf "$(elf riscv64)"
+refused 1 "gdb, kernel of another machine" --gdb "$tmp/gdb" --elf "$(elf riscv64)"
 said "another build"
-refused "gdb without a place" --gdb "$tmp/gdb"
+refused 2 "gdb without a place" --gdb "$tmp/gdb"
 said "--range START:SIZE"
-refused "gdb's socket taken for QMP" --qmp "$tmp/gdb" --timeout 1
+refused 1 "gdb's socket taken for QMP" --qmp "$tmp/gdb" --timeout 1
 said "not a QMP socket"
-refused "QMP taken for gdb's" --gdb "$tmp/qmp" --timeout 1
+refused 1 "QMP taken for gdb's" --gdb "$tmp/qmp" --timeout 1
 said "no answer in gdb's remote protocol"
-refused "nobody there" --qmp "$tmp/nobody"
+refused 1 "nobody there" --qmp "$tmp/nobody"
 said "No such file"
-refused "an earlier boot where there is none" --qmp "$tmp/qmp" --previous
+refused 1 "an earlier boot where there is none" --qmp "$tmp/qmp" --previous
 said "no boot 1"
 # To search so much by gdb's protocol takes far longer than this.
 "$ktrace" extract -o "$tmp/no.ktrx" --gdb "$tmp/gdb" --range 0:0x40000000 2>"$tmp/err" &
