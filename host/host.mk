@@ -24,6 +24,10 @@ KTRACE_CFLAGS :=
 DEMANGLE_LDLIBS := $(shell echo '\#include <libiberty/demangle.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo -liberty)
 KTRACE_LDLIBS := -ldl $(DEMANGLE_LDLIBS)
 
+.PHONY: ktrace-libraries
+ktrace-libraries:
+	@echo '$(KTRACE_LDLIBS)'
+
 -include host/ktread/ktread.mk
 -include host/capture/capture.mk
 -include host/export/perfetto.mk

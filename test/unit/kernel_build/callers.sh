@@ -7,7 +7,8 @@
 
 sites=test/unit/kernel_callers.c
 called="test/fake/machine.c test/fake/checker.c host/base/open.c host/base/utf8.c $(make -s ktrace-sources)
-	host/analyze/symbols.c host/analyze/symbols_image.c host/analyze/symbols_library.c"
+	host/analyze/symbols.c host/analyze/symbols_image.c host/analyze/symbols_library.c host/analyze/demangle.c"
+libraries=$(make -s ktrace-libraries)
 flags='-std=c11 -g -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -D_GNU_SOURCE -Iinclude -Itest -I. -Ihost -Itest/fake
 	-Ikernel/arch/generic'
 
@@ -22,7 +23,7 @@ sites_at() {
 	name="$1 $2" compiler=$1 level=$2
 	shift 2
 	# shellcheck disable=SC2086
-	if ! $compiler $flags $level -o "$tmp/callers" $sites "$@" -lcmocka -ldl >"$tmp/log" 2>&1; then
+	if ! $compiler $flags $level -o "$tmp/callers" $sites "$@" -lcmocka $libraries >"$tmp/log" 2>&1; then
 		fail "$name" "$(head -n 20 "$tmp/log")"
 	elif ! "$tmp/callers" >"$tmp/log" 2>&1; then
 		fail "$name" "$(grep -A 1 ERROR "$tmp/log" | head -n 20)"
