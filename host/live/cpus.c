@@ -19,6 +19,16 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 	}
 }
 
+/*
+ * Since the last sample. Idling is nothing to worry about, unless it is in an interrupt's handler. One that has never beaten,
+ * as where a kernel hangs before its first tick is over, shows by other hooks that it gets on.
+ */
+static bool gets_on(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
+{
+	return row->heartbeats != cpu->heartbeats || (share == LIVE_IDLE && row->nesting == 0) ||
+	       (row->heartbeats == 0 && row->now != cpu->hook);
+}
+
 void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beats, uint64_t now)
 {
 	enum live_share share = share_of_mode(cpu, row->mode);
@@ -28,14 +38,15 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beat
 		cpu->met = false;
 		return;
 	}
-	if (!cpu->met || row->heartbeats != cpu->heartbeats || share == LIVE_IDLE)
+	if (!cpu->met || gets_on(cpu, row, share))
 		cpu->beat = now;
 	cpu->met = true;
 	cpu->heartbeats = row->heartbeats;
+	cpu->hook = row->now;
 	cpu->pc = row->pc;
 	cpu->thread = row->heartbeats || row->mode != KTRX_MODE_UNKNOWN ? row->thread : cpu->told_thread;
 	cpu->stuck = 0;
-	if ((row->heartbeats || (beats && row->mode != KTRX_MODE_UNKNOWN)) &&
+	if ((row->heartbeats || row->nesting || (beats && row->mode != KTRX_MODE_UNKNOWN)) &&
 	    now - cpu->beat >= LIVE_STUCK_NS) {
 		share = LIVE_STUCK;
 		cpu->stuck = (double)(now - cpu->beat) / 1e9;

@@ -34,7 +34,8 @@ struct live_cpu {
 	uint32_t thread;
 	uint64_t pc; /* where its last heartbeat met it */
 	uint64_t heartbeats;
-	uint64_t beat; /* ns: when that last changed, or it idled */
+	uint64_t hook; /* stamp of its last hook */
+	uint64_t beat; /* ns: when it last got on, or idled */
 	double stuck;  /* seconds since, if it is stuck */
 	uint64_t lock; /* it, or its thread, waits for this one, spinning or not; valid if … */
 	bool waits;

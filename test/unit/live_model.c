@@ -293,6 +293,29 @@ static void test_end(void **state)
 }
 
 /* More threads than are kept apart come and go: those that came last are known. */
+/* A CPU that hangs in an interrupt's handler, before any tick was over. */
+static void test_hang_before_the_first_beat(void **state)
+{
+	const uint64_t second = 1000000000;
+	struct ktrx_cpu row = { .mode = KTRX_MODE_IDLE, .online = 1, .nesting = 1, .now = 5 };
+	struct live_cpu cpu = { 0 };
+
+	(void)state;
+	live_cpu_sample(&cpu, &row, false, second);
+	row.now = 6;
+	live_cpu_sample(&cpu, &row, false, 2 * second);
+	assert_true(cpu.stuck < 0.1);
+	live_cpu_sample(&cpu, &row, false, 3 * second);
+	assert_true(cpu.stuck > 0.9);
+	assert_int_equal(cpu.now, LIVE_STUCK);
+	row.nesting = 0;
+	live_cpu_sample(&cpu, &row, false, 5 * second);
+	assert_true(cpu.stuck < 0.1);
+	row.mode = KTRX_MODE_KERNEL; /* a kernel that never beats may compute */
+	live_cpu_sample(&cpu, &row, false, 9 * second);
+	assert_true(cpu.stuck < 0.1);
+}
+
 static void test_many_threads(void **state)
 {
 	struct live_waits *waits = live_waits_open();
@@ -432,6 +455,7 @@ int main(void)
 		cmocka_unit_test(test_end),
 		cmocka_unit_test(test_bar),
 		cmocka_unit_test(test_pages),
+		cmocka_unit_test(test_hang_before_the_first_beat),
 		cmocka_unit_test(test_many_threads),
 		cmocka_unit_test(test_holders),
 		cmocka_unit_test(test_page_of_another_boot),
