@@ -7,6 +7,9 @@
 # The host sets what the kernel's command line has set; what it says is in $tmp/changed.
 sets_level() { build/bin/ktrace control --timeout $limit "$ram" debug.level=0 >"$tmp/changed"; }
 
+# The guest ticks until the host has spoken. That each CPU has had ticks enough is waited for.
+is_measured() { build/bin/ktrace summary "$ram" 2>/dev/null | grep -q '^clocks *of [0-9]* CPUs corrected'; }
+
 for level in -O0 -O1 -O2 -Os; do
 	mkdir -p "$tmp/port$level"
 	cp examples/minimal/Makefile examples/minimal/kernel.ld examples/minimal/ktrace_port.h test/qemu/porting/kernel.c \
@@ -24,6 +27,7 @@ for level in -O0 -O1 -O2 -Os; do
 	guest=$!
 	await grep -q 'the guest runs, its RAM is' "$tmp/err"
 	ram=$(sed -n 's/.*the guest runs, its RAM is \(.*\)$/\1/p' "$tmp/err")
+	await is_measured
 	await sets_level
 	equal "$level: the host sets what the command line set" 'debug.level: 2 -> 0' "$(cat "$tmp/changed")"
 	wait $guest
