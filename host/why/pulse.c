@@ -28,7 +28,8 @@ bool why_tells(const struct why_evidence *evidence)
 
 bool why_tells_nobody(const struct why_evidence *evidence)
 {
-	return scheduling_recorded(evidence->scheduling, WELLKNOWN_WAKE_NOBODY);
+	return scheduling_recorded(evidence->scheduling, WELLKNOWN_WAKE_NOBODY) &&
+	       !scheduling_off(evidence->scheduling, WELLKNOWN_WAKE_NOBODY, evidence->first, evidence->end);
 }
 
 bool why_is_whole_since(const struct why_evidence *evidence, uint64_t stamp)

@@ -88,13 +88,14 @@ judge() {
 		echo "$verdict WRONG: exit status $status"
 		return
 	fi
+	tr -s ' \n' ' ' <"$base.why" >"$base.joined" # a sentence may go over two lines
 	for pattern; do
 		if [ "${pattern#!}" != "$pattern" ]; then
-			grep -qE -e "${pattern#!}" "$base.why" || continue
+			grep -qE -e "${pattern#!}" "$base.why" "$base.joined" || continue
 			echo "$verdict WRONG: says ${pattern#!}"
 			return
 		fi
-		grep -qE -e "$pattern" "$base.why" && continue
+		grep -qE -e "$pattern" "$base.why" "$base.joined" && continue
 		echo "$verdict WRONG: does not say $pattern"
 		return
 	done
@@ -104,7 +105,7 @@ judge() {
 goes_on() { kill -0 $run 2>/dev/null; }
 
 # Waits for the guest's first line: a healthy one is watched from there on.
-ready() { until grep -q 'demo: [0-9]* CPUs,' "$base.console" || ! goes_on; do sleep 0.1; done; }
+ready() { until grep -qs 'demo: [0-9]* CPUs,' "$base.console" || ! goes_on; do sleep 0.1; done; }
 
 # Has the bug shown in the guest that runs? On a busy host that takes longer. A healthy guest is looked at once, afterwards.
 is_seen() {
