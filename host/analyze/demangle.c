@@ -51,7 +51,7 @@ static bool expand_cplusplus(const char *name, struct text *text)
 	return cplus_demangle_v3_callback(name, DMGL_ANSI, append, text) && text->length;
 }
 
-/* `name` is changed: of C++, what compilers append to names of parts and copies (".cold") comes behind the result as it is. */
+/* Changes `name`. What compilers append to C++ names of parts and copies (".cold") is appended to the result unchanged. */
 static bool expand(char *name, struct text *text)
 {
 	char *const dot = strchr(name, '.');
@@ -60,7 +60,7 @@ static bool expand(char *name, struct text *text)
 	clear(text);
 	if (setjmp(text->full) != 0)
 		return false;
-	/* Rust's older names are names of C++ as well, with a hash behind them. */
+	/* Rust's older names are valid C++ names as well, followed by a hash. */
 	if (rust_demangle_callback(name, 0, append, text) && text->length)
 		return true;
 	clear(text);

@@ -10,7 +10,7 @@
 
 #define PPB 1000000000u
 
-/* Processes are stamped by one clock. Of a tick count all CPUs read the same, whose grain readers are told of anyway. */
+/* One clock stamps all processes. Where the clock is a count of ticks, all CPUs read the same counter. */
 static bool has_one_clock(const struct ktread_info *info)
 {
 	return ktread_cpus_used(info) < 2 || info->form == KTREAD_FORM_PROCESSES || ktread_is_coarse(info);

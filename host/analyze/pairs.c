@@ -5,8 +5,8 @@
 
 #include "analyze/elapsed.h"
 #include "analyze/gaps.h"
-#include "analyze/scheduling.h"
 #include "analyze/keyed.h"
+#include "analyze/scheduling.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
 #include "ktrx/v2.h"

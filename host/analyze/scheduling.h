@@ -3,7 +3,7 @@
  * What a trace tells about its threads, learned in one pass before the trace is judged: which events were recorded and when, and
  * whether the `state` of sched.switch means anything. All commands share this one answer.
  *
- * A kernel whose hook passes the same state 0 for every thread has not said that its threads can run: nobody filled the field in.
+ * State 0 means runnable. But a kernel whose hook passes 0 every time has most likely not filled in the field.
  */
 #ifndef ANALYZE_SCHEDULING_H
 #define ANALYZE_SCHEDULING_H
@@ -17,8 +17,8 @@
 struct scheduling;
 
 /*
- * Reads the whole trace, without its filter, and rewinds it. Of version 1, which cannot tell, nothing is read. Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in
- * either case.
+ * Reads the whole trace, without its filter, and rewinds it. A trace of version 1 has nothing to learn from and is not read.
+ * Returns 0 or a negative KTREAD_E_*. The caller frees `*scheduling` in either case.
  */
 int scheduling_read(struct scheduling **scheduling, struct ktread *trace);
 void scheduling_free(struct scheduling *scheduling);
@@ -38,7 +38,7 @@ bool scheduling_states(const struct scheduling *scheduling);
 
 /*
  * Whether sched.switch has a state that is 0 every time, so that it is not known what became of a thread that was switched away from.
- * `announced` receives whether sched.block tells that instead.
+ * Sets `announced` if sched.block shows that instead.
  */
 bool scheduling_states_are_empty(const struct scheduling *scheduling, bool *announced);
 

@@ -353,8 +353,8 @@ static int parse_option(struct doctor *doctor, int option)
 }
 
 /*
- * Options may stand before and after a trace; those after -- belong to the command, of which the first word has then the index
- * `optind`. -1: go on; otherwise the exit status.
+ * Accepts options before and after a trace. Those after -- belong to the command, whose first word has the index `optind` then.
+ * -1: continue; otherwise the exit status.
  */
 static int parse(struct doctor *doctor, int argc, char **argv)
 {

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "analyze/align.h"
-#include "analyze/order.h"
 #include "analyze/cost.h"
+#include "analyze/order.h"
 #include "analyze/near.h"
 #include "analyze/pattern.h"
 #include "capture/measure.h"

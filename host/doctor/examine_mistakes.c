@@ -101,7 +101,7 @@ static const struct advice advice[MISTAKES] = {
 			      "followed by neither lock.acquire nor lock.fail of that lock before the thread "
 			      "waits for the "
 			      "next one, the first is %s",
-			      "behind the wait, where the lock is had; where it is not",
+			      "after the wait: where the thread got the lock; where it gave up",
 			      "KTRACE(lock, acquire, lock); … KTRACE(lock, fail, lock, name); "
 			      "ktrace_lock_give_up(by);",
 			      false },
@@ -121,12 +121,12 @@ static const struct advice advice[MISTAKES] = {
 				"that a thread waits for a lock by the kernel's table and has been in user "
 				"mode "
 				"since, the first for %s: the wait has ended, and no hook told that",
-				"behind the wait, where the lock is had; where it is not",
+				"after the wait: where the thread got the lock; where it gave up",
 				"ktrace_lock_acquire(lock, by); … ktrace_lock_give_up(by);", false },
 	[MISTAKE_OWNER] = { "locks",
-			    "that a wait is for a lock that is said to be held by CPU 0 or thread 0, and was "
-			    "held by "
-			    "another one, the first for %s: 0 is no way to say that the holder is unknown",
+			    "that a hook named CPU 0 or thread 0 as the holder of a lock that another one "
+			    "held, "
+			    "the first for %s: 0 does not mean that the holder is unknown",
 			    "before waiting for a lock whose holder is not known",
 			    "ktrace_lock_wait(lock, name, by, KTRACE_NOBODY);", false },
 };

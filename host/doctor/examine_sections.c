@@ -144,8 +144,8 @@ static void examine_section(struct doctor_report *report, const struct patient *
 }
 
 /*
- * Without a trace: would the library's own data survive until the kernel runs? With one it has. True if it is said that one would
- * not.
+ * Reports an object of the library whose initial values would be lost before the kernel runs. Only used without a trace: if there
+ * is one, they were not lost. Returns whether it reported anything.
  */
 static bool examine_object(struct doctor_report *report, const struct capture_kernel *kernel,
 			   const char *name, const struct capture_kernel_section *object)

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "analyze/align.h"
-#include "analyze/order.h"
 #include "analyze/cost.h"
+#include "analyze/order.h"
 #include "analyze/note.h"
 #include "doctor/examine.h"
 #include "export/ticks.h"

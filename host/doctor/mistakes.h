@@ -30,8 +30,8 @@ enum mistake {
 	MISTAKE_RELEASE,	 /* a lock is given up by a thread that does not hold it */
 	MISTAKE_CONTEND,	 /* a thread waits for a second lock */
 	MISTAKE_CPU_SHARED, /* threads take turns on a CPU without a switch: it is two CPUs, or a hook is missing */
-	MISTAKE_WAIT_LEFT, /* a thread is said to wait for a lock and does other things */
-	MISTAKE_OWNER,	   /* a lock is said to be held by CPU or thread 0, and another one holds it */
+	MISTAKE_WAIT_LEFT, /* the kernel's table shows a thread waiting for a lock while it does other things */
+	MISTAKE_OWNER,	   /* a hook named CPU 0 or thread 0 as a lock's holder, and another one holds it */
 	MISTAKES,
 };
 

@@ -40,7 +40,7 @@ static char *put_addresses(char *at, const struct ktread_event *event)
 	return at;
 }
 
-/* What other parts of the trace tell of the event. `*comma`: arguments are there already, before the call and after it. */
+/* Arguments that come from other parts of the trace. `*comma`: whether arguments precede, before the call and after it. */
 static char *put_inferred(struct chrome_writer *writer, char *at, const struct ktread_event *event,
 			  bool *comma)
 {

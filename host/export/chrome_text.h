@@ -54,7 +54,7 @@ struct chrome_shape {
 	uint32_t fields;
 	uint32_t size; /* bytes of all fields, if there are any and each is a plain number; else UINT32_MAX */
 	struct chrome_piece lead[CHROME_LEADS];
-	struct chrome_piece lead_field[CHROME_LEADS]; /* each with the name of the first field behind it */
+	struct chrome_piece lead_field[CHROME_LEADS]; /* each followed by the name of the first field */
 	struct chrome_piece cpu;     /* ,"cpu": or, if a field has that name, ,"event cpu": */
 	char *text;		     /* of all pieces */
 	struct chrome_field field[]; /* type->fields of them */

@@ -95,7 +95,7 @@ struct chrome_writer {
 	struct spans *spans;
 	struct flows flows;
 	struct files *files;
-	struct files_path path; /* behind the file of the event at hand */
+	struct files_path path; /* of the file that the current event uses */
 	struct processes *processes;
 	struct functions functions;
 	uint64_t function_tracks;

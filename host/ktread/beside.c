@@ -188,7 +188,7 @@ int ktread_beside_types(struct ktread *trace, const struct ktread_type *type, ui
 	const struct ktread_types *types = &trace->types;
 	uint32_t first = KTREAD_TYPE_ROWS - count;
 
-	/* 0 is no event. Events never bear the ids of places, but an id that is behind them stays unknown. */
+	/* 0 is no event. An id that a place has is not free. */
 	while (first > 1 && !types->row[first - 1].name && !ktread_types_place(types, first - 1))
 		first--;
 	if (first + count > KTREAD_TYPE_ROWS || trace->types.row[first].name)

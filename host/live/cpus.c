@@ -20,10 +20,10 @@ static enum live_share share_of_mode(const struct live_cpu *cpu, uint8_t mode)
 }
 
 /*
- * Since the last sample. Idling is nothing to worry about, unless it is in an interrupt's handler. One that has never beaten,
- * as where a kernel hangs before its first tick is over, shows by other hooks that it gets on.
+ * Whether the CPU has made progress since the last sample. Idling counts as progress, except in the handler of an interrupt. Where
+ * there was no heartbeat yet, as in a kernel that hangs before its first tick has ended, calls of other hooks count.
  */
-static bool gets_on(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
+static bool makes_progress(const struct live_cpu *cpu, const struct ktrx_cpu *row, enum live_share share)
 {
 	return row->heartbeats != cpu->heartbeats || (share == LIVE_IDLE && row->nesting == 0) ||
 	       (row->heartbeats == 0 && row->now != cpu->hook);
@@ -38,7 +38,7 @@ void live_cpu_sample(struct live_cpu *cpu, const struct ktrx_cpu *row, bool beat
 		cpu->met = false;
 		return;
 	}
-	if (!cpu->met || gets_on(cpu, row, share))
+	if (!cpu->met || makes_progress(cpu, row, share))
 		cpu->beat = now;
 	cpu->met = true;
 	cpu->heartbeats = row->heartbeats;

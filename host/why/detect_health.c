@@ -48,7 +48,7 @@ static bool spins_on(const struct why_evidence *evidence, const struct why_cpu *
 	       (since > evidence->end || why_age(evidence, since) > why_ms(evidence, SPIN_MS));
 }
 
-/* Since before that time, as far as is told: one that was taken later changes hands. */
+/* Whether the lock was taken before that time. A lock that was taken later is passed on, so waiters make progress. */
 static bool holds_since(const struct ktrx_holder *holder, uint64_t lock, uint64_t stamp)
 {
 	for (uint32_t n = 0; lock && n < KTRX_HELD; n++)

@@ -82,7 +82,7 @@ static bool is_seen(const struct why_evidence *evidence, const struct why_quiet 
 /*
  * Is there anything that speaks for the CPU rather than its host? Events show that the CPU ran for longer than between two ticks; or
  * it was silent for longer than a host leaves one virtual CPU alone while it runs the others. And where other CPUs tick, they
- * did so meanwhile: if all timers were late at once, the host was.
+ * did so in that time: if all timers were late at once, the host was.
  */
 static bool is_worth_a_look(const struct why_evidence *evidence, const struct why_cpu *cpu)
 {

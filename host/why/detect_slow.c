@@ -6,7 +6,7 @@
 #include "why/pulse.h"
 
 #define WAITS_LEAST  8u
-#define LATES_LEAST  3u /* that are no accident */
+#define LATES_LEAST  3u /* late answers that make it likely */
 #define SLEEPS_LEAST 2u
 #define UNSEEN_PART  4u
 
@@ -19,7 +19,7 @@ static bool all_was_slow(const struct why_waits *waits)
 	return waits->worst_late >= SLEEPS_LEAST && waits->worst_late >= waits->worst_punctual;
 }
 
-/* So was a virtual CPU that its host did not run; who waits for what would have come there waits as long. */
+/* The host did not run a virtual CPU for a good part of the wait, and the answer may have been due on that CPU. */
 static bool was_not_run(const struct why_waits *waits)
 {
 	return waits->worst_unseen >= waits->ticks.greatest / UNSEEN_PART;

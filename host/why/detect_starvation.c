@@ -72,7 +72,7 @@ static void tell_priorities(const struct why_evidence *evidence, struct why_find
 		why_finding_line(finding, "%s has run there all that time", who);
 }
 
-/* Who waits for another CPU's answer chooses nobody meanwhile, whatever the scheduler would do. */
+/* A CPU that waits for another CPU's answer does not schedule until it comes. */
 static bool waits_for_answer(const struct why_evidence *evidence, const struct why_turn *starved)
 {
 	const struct why_cpu *cpu = starved->cpu;

@@ -149,7 +149,7 @@ struct why_tries {
 	uint64_t pc;	      /* where, 0 unknown */
 };
 
-/* Faults up to the newest, in interrupts as well, each before the one before was over. */
+/* Nested faults: each came before the handler of the previous one had returned. In interrupts as well. */
 struct why_fault_nest {
 	uint64_t count;	      /* 0: it is over */
 	uint64_t address, ip; /* of the newest; ip: 0 unknown */
@@ -277,8 +277,8 @@ struct why_queue {
 struct why_waits {
 	struct histogram ticks;
 	uint64_t half;	/* as many took longer as did not */
-	uint64_t late;	/* who takes longer is late: longer than others by far; 0: not known */
-	uint64_t lates; /* how many are, of all that ended */
+	uint64_t late;	/* ticks from which a wait counts as late; 0: not known */
+	uint64_t lates; /* number of late waits among those that ended */
 	uint64_t worst_begin;
 	uint64_t worst_object;
 	uint64_t worst_overtaken; /* others that ended meanwhile */
@@ -328,7 +328,7 @@ struct why_evidence {
 	bool blocks_told;	       /* some thread has said that it sleeps */
 	bool exits_told;	       /* threads tell of their end before their last switch */
 	bool idling_told;	       /* some CPU says that it idles */
-	bool fault_exits;	       /* some fault was told to be over */
+	bool fault_exits;	       /* there is an event for the end of some fault */
 	bool switched;		       /* some CPU has switched threads */
 	bool times_told;	       /* some sleep was told to end at a time: others that are not do not */
 	struct scheduling *scheduling; /* which events were recorded when, and what states of switches mean */

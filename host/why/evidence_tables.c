@@ -48,7 +48,7 @@ void why_note(struct why_evidence *evidence)
 #define ROWS 64u /* read at once */
 
 /*
- * No hook can stand where the return to user mode turns interrupts on: what was told before it does not hold behind it.
+ * The return to user mode turns interrupts on, and no hook can be called there. So what the last hook said is out of date.
  */
 static void doubt_interrupts(struct ktrx_cpu *row)
 {

@@ -216,8 +216,8 @@ static bool ticks_always(const struct why_cpu *cpu)
 }
 
 /*
- * Should the CPU have recorded something? One that idles need not, where ticks rest meanwhile, and where devices answer many others, it
- * is not for want of it that they do not answer one.
+ * Should the CPU have recorded something in that time? An idle CPU need not if its timer rests while it idles. And if devices
+ * answered many other waits in that time, a CPU that was not run is not why they did not answer this one.
  */
 static bool is_odd(const struct why_evidence *evidence, const struct why_unseen *unseen)
 {

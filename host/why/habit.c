@@ -31,8 +31,7 @@ bool why_habit_of(const struct why_evidence *evidence, const struct why_rest *re
 		.longest = row->habit_longest,
 		.last = row->habit_last,
 		.waker = row->habit_waker,
-		.regular =
-			UINT64_C(10) * row->habit_alike >= UINT64_C(1) * ALIKE_PART * (row->habit_wakes - 1),
+		.regular = UINT64_C(10) * row->habit_alike >= ALIKE_PART * (row->habit_wakes - UINT64_C(1)),
 	};
 	return true;
 }

@@ -169,7 +169,7 @@ struct ktrace_row {
 			text }
 
 /*
- * The row of a place that records an event, as a variable of the block that it stands in. An event that is not built has
+ * The row of a place that records an event, as a variable of the enclosing block. An event that is not built has
  * no address; without optimisation the row stays all the same.
  */
 #define KTRACE_PLACE_ROW(id)                                                                           \

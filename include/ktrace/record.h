@@ -194,8 +194,8 @@ KTRACE_INLINE int ktrace_event_is_on(const struct ktrx_event *event)
 }
 
 /*
- * Loads the header of the event's or place's row, once: its sign says whether the event is no more than "on", the rest goes into the slot.
- * 0: it is more.
+ * Loads the header of the event's or place's row, once: its sign says whether the event is no more than "on", the rest goes
+ * into the slot. 0: it is more.
  */
 KTRACE_INLINE int ktrace_claim_header(struct ktrace_claim *claim, const uint32_t *header)
 {

@@ -407,7 +407,7 @@ struct ktrx_holder {
 	uint64_t stack_high;
 	char object_name[32]; /* NUL-terminated, "" unknown */
 	struct ktrx_held held[KTRX_HELD];
-	/* Of a thread: its newest waits for KTRX_WAIT_EVENT or _DEVICE that a wakeup ended, not their deadline: all for … */
+	/* Threads only: the newest waits of kind KTRX_WAIT_EVENT or _DEVICE that a wakeup ended before their deadline, all for … */
 	uint64_t habit_object;	/* … this */
 	uint64_t habit_first;	/* stamp of the wakeup that ended the first of them … */
 	uint64_t habit_last;	/* … and of the last one */

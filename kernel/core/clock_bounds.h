@@ -2,7 +2,7 @@
 /*
  * Bounds of a CPU's offset to CPU 0's clock, from stamps that one CPU left in memory and the other one read later.
  *
- * CPU 0 read its clock before its stamp was seen here, so CPU 0's clock was not behind that stamp: a lower bound. This
+ * CPU 0 read its clock before its stamp was seen here, so CPU 0's clock shows at least that stamp: a lower bound. This
  * CPU's stamp that CPU 0 has seen gives an upper bound in the same way. Neither needs both CPUs to run at the same time. The
  * later a stamp is seen, the looser the bound, but never wrong. Of each side the tightest one is kept; with age it
  * loosens by as much as clocks may drift.
@@ -54,7 +54,7 @@ KTRACE_HIDDEN void ktrace_clock_write(struct ktrx_clock_sample *at, const struct
 KTRACE_HIDDEN void ktrace_clock_at_least(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset);
 KTRACE_HIDDEN void ktrace_clock_at_most(struct ktrace_clock_line *line, uint64_t stamp, int64_t offset);
 
-/* Of the CPU that owns `line`: takes in the newest stamp of CPU 0, whose line and row are the other two. */
+/* Takes in the newest stamp of CPU 0, whose line and row are the other two. Only the CPU that owns `line` calls this. */
 KTRACE_HIDDEN void ktrace_clock_look(struct ktrace_clock_line *line, const struct ktrace_clock_line *first,
 				     const volatile struct ktrx_cpu *row);
 
@@ -63,7 +63,7 @@ KTRACE_HIDDEN void ktrace_clock_look_from_first(struct ktrace_clock_line *line,
 						const volatile struct ktrx_cpu *row);
 
 /*
- * Of the CPU that owns `line`: the offset now, with its error. 0 while one side has no bound, or if bounds contradict each
+ * Gives the offset now, with its error. Only the CPU that owns `line` calls this. Returns 0 while one side has no bound, or if bounds contradict each
  * other: then a clock was set, and all bounds are forgotten.
  */
 KTRACE_HIDDEN int ktrace_clock_estimate(struct ktrace_clock_line *line, struct ktrx_clock_sample *sample);

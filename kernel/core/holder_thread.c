@@ -69,7 +69,7 @@ static void habit_begin(volatile struct ktrx_holder *row, uint64_t stamp)
 	row->habit_wakes = 1;
 }
 
-/* The mean follows each time by an eighth. A clock that lies behind the last waker's makes it 0. */
+/* Moves the mean by an eighth of the difference. A stamp older than the last one, of another CPU's clock, counts as 0 ticks. */
 static void habit_go_on(volatile struct ktrx_holder *row, uint64_t stamp)
 {
 	uint64_t ticks = stamp > row->habit_last ? stamp - row->habit_last : 0;

@@ -283,7 +283,7 @@ int ktrace_init(const struct ktrace_config *config)
 	if (ktrace_state.initialised)
 		return KTRACE_ERROR_STATE;
 	ktrace_attach();
-	ktrace_places_join(); /* before readers are told that tables change */
+	ktrace_places_join(); /* before the sequence tells readers of a change of tables */
 	layout.cpus = config->cpus ? config->cpus : 1;
 	layout.holders_size = holders_size(&layout, config);
 	layout.rare_shift = shift_of(config->rare_slots);

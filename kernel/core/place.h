@@ -13,7 +13,7 @@ KTRACE_HIDDEN struct ktrx_place *ktrace_place_first(void);
 KTRACE_HIDDEN struct ktrx_place *ktrace_place_next(struct ktrx_place *place);
 
 /*
- * Joins the places whose addresses lead to an event's row. They get the ids behind those of events, as far as there are any.
+ * Joins the places whose addresses lead to an event's row. They get the ids that follow those of events, while there are free ids.
  * To be called again after the kernel has relocated itself. Any context.
  */
 KTRACE_HIDDEN void ktrace_places_join(void);

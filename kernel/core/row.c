@@ -21,7 +21,7 @@ static bool is_whole(const struct ktrx_event *row)
 	return strings == KTRACE_ROW_FIELDS;
 }
 
-/* What stands in the table: a row of that many bytes and that magic; or 8 bytes that are none, with magic 0. */
+/* A row in the table, with its bytes and its magic; or 8 bytes that are no row, with magic 0. */
 struct item {
 	const unsigned char *at;
 	uint32_t bytes;

@@ -81,7 +81,7 @@ for arch in ${CLOCK_ARCHES:-x86_64 aarch64 riscv64}; do
 	# Interrupts that merge on their way leave a few pairs open to doubt.
 	order --align >"$tmp/aligned"
 	sed 's/^/# /' "$tmp/said"
-	# On a busy host too few of them may tell; then it is said that clocks are left as they were.
+	# On a busy host there may be too few of them. Then show says that it leaves the clocks as they were.
 	if grep -q 'nothing was found that brings more of them into order' "$tmp/said"; then
 		equal "$arch: aligned by nothing, the order is as it was" "$recorded" "$(awk '{ print $2 + $4 }' "$tmp/aligned")"
 	else

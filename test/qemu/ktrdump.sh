@@ -67,7 +67,7 @@ for arch in x86_64 aarch64 riscv64; do
 	"$ktrdump" -xn -N "build/demo/$arch/kernel.elf" -M "$out" >"$tmp/callers"
 	check "$arch: callers as numbers" grep -q ' 0x[0-9a-f]* *0x[0-9a-f]* *$' "$tmp/callers"
 	"$ktrdump" -x -N build/bin/ktrace -M "$out" >"$tmp/callers" 2>"$tmp/err"
-	check "$arch: it is said that a file is not the kernel's: $(cat "$tmp/err")" grep -qv 'order between CPUs' "$tmp/err"
+	check "$arch: a file that is not the kernel's is named: $(cat "$tmp/err")" grep -qv 'order between CPUs' "$tmp/err"
 	check "$arch: and all is shown all the same" test "$(wc -l <"$tmp/callers")" -gt 1000
 	"$ktrdump" -rs -A auto -M "$out" >"$tmp/less" 2>"$tmp/err"
 	check "$arch: the cost is known" sh -c "! grep -v 'order between CPUs' '$tmp/err'"

@@ -55,7 +55,7 @@ static void other_names_stay(void **state)
 		assert_ptr_equal(demangled(names[n]), names[n]);
 }
 
-/* Each level names the one before twice: 60 of them would be 2^60 bytes. */
+/* Each level contains the previous level twice: 60 levels would be 2^60 bytes. */
 static void a_name_that_explodes_stays(void **state)
 {
 	char name[1024] = "_Z1fI1AIiiE";

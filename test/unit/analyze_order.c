@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* How certain the order of events of different CPUs is said to be. */
+/* What views report about the order of events of different CPUs. */
 #include <stdlib.h>
 #include <string.h>
 

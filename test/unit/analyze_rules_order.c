@@ -230,7 +230,7 @@ static void many_at_once_are_left_open(void **state)
 	check(AFTER, 64, 36, 0);
 }
 
-/* Nothing is known of the clocks, so it is told which violations would be none if they differed. */
+/* Nothing is known of the clocks: violations count, and those that depend on the clocks are counted separately. */
 static void without_measurement_violations_are_uncertain(void **state)
 {
 	(void)state;

@@ -172,7 +172,7 @@ static void preemption(void **state)
 	       "10 cpu0 2 runs\n");
 }
 
-/* The hook passes 0 for every thread, and nothing else tells what becomes of them. */
+/* The hook passes 0 for every thread, and no other event shows what becomes of them. */
 static void a_state_that_is_always_zero_says_nothing(void **state)
 {
 	bool announced;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* What is said of a trace that was in a guest's memory and is no longer. */
+/* What the user reads about a trace that the guest has overwritten in its memory. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -135,7 +135,7 @@ static void a_clock_that_lies_behind_makes_no_long_wait(void **state)
 	assert_int_equal(row_of(7)->habit_longest, 0);
 }
 
-/* As where an interrupt leads from the idle thread to another, and nobody tells of a mode. */
+/* An interrupt may lead from the idle thread to another one without a call of ktrace_mode(). */
 static void a_switch_to_another_thread_ends_idling(void **state)
 {
 	volatile struct ktrx_cpu *cpu = &ktrace_state.cpu[fake.cpu];

@@ -148,7 +148,7 @@ static void a_place_follows_its_event(void **state)
 	assert_int_equal(fake_row("place.plain")->count, 8);
 }
 
-/* As in an image whose relocations nobody has applied yet: what should be addresses is 0. */
+/* An image whose relocations are not applied yet: its addresses are 0. */
 static uint64_t unrelocated[64];
 
 static void unrelocate(void)

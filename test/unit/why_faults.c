@@ -236,7 +236,7 @@ static void faults_of_a_program_do_not(void **state)
 	assert_int_equal(why_count(WHY_STACK_OVERFLOW), 0);
 }
 
-/* A kernel that never tells that a fault is over has no faults in each other. */
+/* In a kernel without events for the end of faults nothing shows that faults are nested. */
 static void faults_whose_end_is_never_told_do_not(void **state)
 {
 	(void)state;

@@ -298,7 +298,7 @@ static void uneven_wakeups_by_a_thread_are_missed_at_last(void **state)
 	is_overdue(WHY_POSSIBLE);
 }
 
-/* As of somebody who types. */
+/* Uneven wakeups, as a keyboard causes them. */
 static void uneven_wakeups_by_interrupts_may_stay_away(void **state)
 {
 	(void)state;
@@ -325,7 +325,7 @@ static void a_row_of_waits_for_something_else_shows_nothing(void **state)
 	is_idle(WHY_LIKELY);
 }
 
-/* Of a pool another one is woken. */
+/* Another thread of the same pool is woken. */
 static void a_thread_whose_turn_it_is_not_is_well(void **state)
 {
 	struct ktrx_holder *waiter = why_thread_row(WAITER, "worker", KTRX_THREAD_WAITING, 0);

@@ -202,7 +202,7 @@ static void a_stack_that_was_written_over(void **state)
 	why_findings_free(findings);
 }
 
-/* The return to user mode turns interrupts on, and no hook can stand there. */
+/* The return to user mode turns interrupts on, and no hook can be called there. */
 static void interrupts_are_not_off_in_user_mode(void **state)
 {
 	(void)state;

@@ -78,7 +78,7 @@ static void late_answer(uint64_t slept_ms)
 			waits_for(SLEEPER + n, 0, KTRX_WAIT_TIME, ms, ms + slept_ms);
 }
 
-/* The same, but nobody else sleeps meanwhile; CPU 1 has an event every 10 ms, of `thread`, from `from_ms` on. */
+/* The same, but no other thread sleeps in that time; CPU 1 has an event every 10 ms, of `thread`, from `from_ms` on. */
 static void lonely_answer(uint32_t thread, uint64_t from_ms)
 {
 	for (uint64_t ms = 1; ms < 201; ms += 10)

@@ -338,7 +338,7 @@ static void switches_that_were_switched_off_may_have_been(void **state)
 	nothing_is_said();
 }
 
-/* Recording ended long before the machine did: its heart has beaten since, and what it did is not in the events. */
+/* Recording ended long before the machine did: there are later heartbeats, but no events of that time. */
 static void a_stop_hides_what_came_later(void **state)
 {
 	(void)state;
