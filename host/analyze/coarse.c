@@ -7,12 +7,14 @@
 
 #include "ktrx/v2.h"
 
-#define MARKS	   16384u /* of causes, and as many of effects */
-#define CANDIDATES 512u	  /* causes of one effect; with more it says nothing */
-#define KEYS	   1024u
-#define BIT_KEY	   (UINT64_C(1) << 40)
-#define PROMINENCE 1.5f /* times the second-best distance */
-#define VOTES	   1.0f /* whole ones that an answer needs */
+#define MARKS		16384u /* of causes, and as many of effects */
+#define CANDIDATES	512u   /* marks of each key in a look */
+#define KEYS		1024u
+#define BIT_KEY		(UINT64_C(1) << 40)
+#define PROMINENCE	1.5f /* times the second-best distance */
+#define EVEN_PROMINENCE 1.2f
+#define IN_TURN		16.0f /* marks in a row that are one vote */
+#define VOTES		1.0f  /* whole ones that an answer needs */
 
 struct mark {
 	uint64_t key;
@@ -23,23 +25,25 @@ struct mark {
 struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
-	uint32_t seen
-		[KEYS]; /* marks of each hash of a key: those that come up all the time leave room for others */
+	/* By the hash of a key. Keys that come up all the time leave room for others. */
+	uint32_t seen[KEYS];
+	uint64_t cut[KEYS]; /* stamp of the first mark that was left out; 0: all are there */
 };
 
-/* What most effects say of two clocks. */
+/* What most effects say of a clock. */
 struct peak {
 	float votes; /* 0: nothing stands out */
-	int64_t ahead;
+	int64_t at;  /* the bin that begins at the distance */
 };
 
 struct coarse {
 	uint32_t cpus;
 	uint64_t reach, grain;
-	uint32_t bins;	   /* of each pair of CPUs; the middle one is distance 0 */
-	float *votes;	   /* [from * cpus + to][bin], from < to */
-	struct peak *peak; /* [from * cpus + to] */
+	uint32_t bins; /* of each pair of CPUs; the middle one begins at distance 0 */
+	float *votes;  /* [from * cpus + to][bin], from < to */
+	float *sum;    /* [bin]: to work with, for distances that add up over all CPUs */
 	struct marks causes, effects;
+	uint64_t begun; /* stamp of the look's first event; 0: none yet */
 };
 
 struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain)
@@ -49,12 +53,12 @@ struct coarse *coarse_create(uint32_t cpus, uint64_t reach, uint64_t grain)
 	if (!coarse)
 		return NULL;
 	coarse->cpus = cpus;
-	coarse->reach = reach;
 	coarse->grain = grain ? grain : 1;
-	coarse->bins = 2 * (uint32_t)(reach / coarse->grain) + 3;
+	coarse->reach = (reach / coarse->grain + 1) * coarse->grain;
+	coarse->bins = 2 * (uint32_t)(coarse->reach / coarse->grain) + 1;
 	coarse->votes = malloc((size_t)cpus * cpus * coarse->bins * sizeof(*coarse->votes));
-	coarse->peak = malloc((size_t)cpus * cpus * sizeof(*coarse->peak));
-	if (coarse->votes && coarse->peak)
+	coarse->sum = malloc((size_t)(cpus + 1) * (coarse->bins + 2) * sizeof(*coarse->sum));
+	if (coarse->votes && coarse->sum)
 		return coarse;
 	coarse_destroy(coarse);
 	return NULL;
@@ -65,14 +69,27 @@ void coarse_destroy(struct coarse *coarse)
 	if (!coarse)
 		return;
 	free(coarse->votes);
-	free(coarse->peak);
+	free(coarse->sum);
 	free(coarse);
 }
 
+static uint32_t hash(uint64_t key)
+{
+	return (uint32_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 54);
+}
+
+_Static_assert(KEYS == UINT64_C(1) << (64 - 54), "a place for every hash");
+
 static void put(struct marks *marks, uint64_t key, const struct ktread_event *event)
 {
-	if (marks->count < MARKS && marks->seen[key * UINT64_C(0x9e3779b97f4a7c15) >> 54]++ < CANDIDATES)
+	const uint32_t at = hash(key);
+
+	if (marks->count == MARKS)
+		return;
+	if (marks->seen[at]++ < CANDIDATES)
 		marks->mark[marks->count++] = (struct mark){ key, event->stamp, event->cpu };
+	else if (marks->cut[at] == 0)
+		marks->cut[at] = event->stamp;
 }
 
 /* An interrupt's key is the CPU it goes to; reasons are not told apart. */
@@ -81,6 +98,8 @@ int coarse_event(struct coarse *coarse, const struct ktread_event *event, const 
 	uint32_t thread;
 	uint64_t key;
 
+	if (coarse->begun == 0)
+		coarse->begun = event->stamp;
 	if (event->cpu >= coarse->cpus)
 		return 1;
 	switch (known->kind) {
@@ -145,74 +164,175 @@ static void vote_for(struct coarse *coarse, const struct mark *cause, const stru
 	coarse->votes[((size_t)low * coarse->cpus + high) * coarse->bins + (size_t)bin] += weight;
 }
 
+/* An effect some of whose causes were left out would vote for wrong distances only. */
 static void vote(struct coarse *coarse, const struct mark *effect)
 {
 	uint64_t begin = effect->stamp > coarse->reach ? effect->stamp - coarse->reach : 0;
+	uint64_t cut = coarse->causes.cut[hash(effect->key)];
 	uint32_t first = find(&coarse->causes, effect->key, begin);
 	uint32_t end = find(&coarse->causes, effect->key, effect->stamp + coarse->reach);
 
-	if (end - first > CANDIDATES)
+	if (cut != 0 && effect->stamp + coarse->reach > cut)
 		return;
 	for (uint32_t i = first; i < end; i++)
 		if (coarse->causes.mark[i].cpu != effect->cpu)
 			vote_for(coarse, &coarse->causes.mark[i], effect, 1.0f / (float)(end - first));
 }
 
+/* Two neighbours count together: the true distance may lie on their border. Nothing lies outside. */
+static float around(const float *votes, int64_t bins, int64_t bin)
+{
+	return bin < 0 || bin + 1 >= bins ? 0 : votes[bin] + votes[bin + 1];
+}
+
+/* Of the bins within two of that one, what is most. */
+static float near(const float *votes, int64_t bins, int64_t bin)
+{
+	float most = 0;
+
+	for (int64_t at = bin - 2; at <= bin + 2; at++)
+		if (around(votes, bins, at) > most)
+			most = around(votes, bins, at);
+	return most;
+}
+
+/* ---- Keys that come up all the time ---------------------------------------------------------------- */
+
+/* So many marks of the first one's key follow each other; 0: not all are of one CPU, or they began before the look. */
+static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)
+{
+	uint32_t count = 0;
+
+	while (mark + count < end && mark[count].key == mark->key)
+		if (mark[count++].cpu != mark->cpu)
+			return 0;
+	return count == 0 || mark->stamp < coarse->begun + coarse->reach ? 0 : count;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
+
+	return (left > right) - (left < right);
+}
+
 /*
- * Two neighbours count together: the true distance may lie on their border. What stands out is told from what any
- * distance has, and must stand out more than any other one.
+ * Two CPUs that take turns: the first cause brings the first effect, the next one the next. What most of them are apart
+ * counts, if they are as far apart as clocks may be.
  */
-static struct peak find_peak(const struct coarse *coarse, const float *votes)
+static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const struct mark *effect,
+			 uint32_t count)
 {
-	float best = 0, second = 0, mean = 0;
-	uint32_t at = 0;
+	int64_t apart[CANDIDATES], middle;
+	uint32_t alike = 0;
+	struct mark usual = *cause;
 
-	for (uint32_t bin = 0; bin + 1 < coarse->bins; bin++) {
-		mean += (votes[bin] + votes[bin + 1]) / (float)(coarse->bins - 1);
-		if (votes[bin] + votes[bin + 1] <= best)
+	for (uint32_t i = 0; i < count; i++)
+		apart[i] = (int64_t)(effect[i].stamp - cause[i].stamp);
+	qsort(apart, count, sizeof(*apart), by_size);
+	middle = apart[count / 2];
+	for (uint32_t i = 0; i < count; i++)
+		alike += llabs(apart[i] - middle) < (int64_t)coarse->grain;
+	if (alike < count / 4 * 3 || llabs(middle) >= (int64_t)coarse->reach)
+		return;
+	usual.stamp = effect->stamp - (uint64_t)middle;
+	vote_for(coarse, &usual, effect, (float)alike / IN_TURN);
+}
+
+static void vote_by_turns(struct coarse *coarse)
+{
+	const struct mark *effects_end = coarse->effects.mark + coarse->effects.count;
+	const struct mark *causes_end = coarse->causes.mark + coarse->causes.count;
+
+	for (const struct mark *effect = coarse->effects.mark; effect < effects_end; effect++) {
+		const struct mark *cause = coarse->causes.mark + find(&coarse->causes, effect->key, 0);
+		uint32_t count, causes;
+
+		if ((effect > coarse->effects.mark && effect[-1].key == effect->key) || cause == causes_end ||
+		    cause->key != effect->key || cause->cpu == effect->cpu ||
+		    coarse->causes.cut[hash(effect->key)] == 0)
 			continue;
-		best = votes[bin] + votes[bin + 1];
-		at = bin;
+		count = in_a_row(coarse, effect, effects_end);
+		causes = in_a_row(coarse, cause, causes_end);
+		count = causes < count ? causes : count;
+		if (count >= IN_TURN)
+			vote_in_turn(coarse, cause, effect, count);
 	}
-	for (uint32_t bin = 0; bin + 1 < coarse->bins; bin++)
-		if ((bin + 2 < at || bin > at + 2) && votes[bin] + votes[bin + 1] > second)
-			second = votes[bin] + votes[bin + 1];
-	best -= mean;
-	second -= mean;
-	return (struct peak){ best >= VOTES && best >= PROMINENCE * second ? best : 0,
-			      ((int64_t)at + 1) * (int64_t)coarse->grain - (int64_t)coarse->reach };
 }
 
-static void find_peaks(struct coarse *coarse)
-{
-	for (uint32_t low = 0; low < coarse->cpus; low++)
-		for (uint32_t high = low + 1; high < coarse->cpus; high++) {
-			size_t at = (size_t)low * coarse->cpus + high;
+/* ---- What stands out ------------------------------------------------------------------------------- */
 
-			coarse->peak[at] = find_peak(coarse, &coarse->votes[at * coarse->bins]);
+/*
+ * What stands out is told from what any distance has, and must stand out more than any other one. Causes that come at
+ * even times make distances stand out that lie a period before and behind the true one: of such two it need only be the most.
+ */
+static struct peak find_peak(const float *votes, int64_t bins)
+{
+	float best = 0, mean = 0;
+	int64_t at = 0;
+
+	for (int64_t bin = 0; bin + 1 < bins; bin++) {
+		mean += around(votes, bins, bin) / (float)(bins - 1);
+		if (around(votes, bins, bin) > best) {
+			best = around(votes, bins, bin);
+			at = bin;
 		}
+	}
+	for (int64_t bin = 0; bin + 1 < bins; bin++) {
+		const float other = around(votes, bins, bin) - mean;
+		const bool is_image = near(votes, bins, 2 * at - bin) - mean > other / 2;
+
+		if (llabs(bin - at) > 2 && best - mean < (is_image ? EVEN_PROMINENCE : PROMINENCE) * other)
+			best = 0;
+	}
+	best -= mean;
+	return (struct peak){ best >= VOTES ? best : 0, at + 1 };
 }
 
-/* The surest distance between a CPU that is done and one that is not; false if there is none. */
-static bool reach_further(const struct coarse *coarse, int64_t *forward)
+/* Adds up what all CPUs whose clocks are known say of this one's: votes by how far it is ahead of CPU 0's, `limit` for 0. */
+static void add_up(struct coarse *coarse, const int64_t *behind, uint32_t cpu, int64_t limit)
 {
+	const int64_t bins = coarse->bins, middle = coarse->bins / 2;
+
+	memset(coarse->sum, 0, (size_t)(2 * limit + 1) * sizeof(*coarse->sum));
+	for (uint32_t other = 0; other < coarse->cpus; other++) {
+		const uint32_t low = other < cpu ? other : cpu, high = other < cpu ? cpu : other;
+		const float *votes = &coarse->votes[((size_t)low * coarse->cpus + high) * coarse->bins];
+
+		for (int64_t bin = 0; behind[other] != INT64_MAX && bin < bins; bin++) {
+			const int64_t ahead = other == low ? bin - middle : middle - 1 - bin;
+
+			coarse->sum[limit + ahead - behind[other]] += votes[bin];
+		}
+	}
+}
+
+/* The surest CPU of those that are not known yet; false if there is none. behind[cpu]: in bins, as forward[]. */
+static bool reach_further(struct coarse *coarse, int64_t *behind)
+{
+	int64_t limit = 0, by = 0;
 	uint32_t reached = 0;
-	int64_t by = 0;
 	float best = 0;
 
-	for (uint32_t low = 0; low < coarse->cpus; low++)
-		for (uint32_t high = low + 1; high < coarse->cpus; high++) {
-			const struct peak *peak = &coarse->peak[(size_t)low * coarse->cpus + high];
+	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
+		if (behind[cpu] != INT64_MAX && llabs(behind[cpu]) > limit)
+			limit = llabs(behind[cpu]);
+	limit += coarse->bins / 2 + 1;
+	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++) {
+		struct peak peak;
 
-			if ((forward[low] == INT64_MAX) == (forward[high] == INT64_MAX) ||
-			    peak->votes <= best)
-				continue;
-			best = peak->votes;
-			reached = forward[low] == INT64_MAX ? low : high;
-			by = reached == high ? forward[low] - peak->ahead : forward[high] + peak->ahead;
-		}
+		if (behind[cpu] != INT64_MAX)
+			continue;
+		add_up(coarse, behind, cpu, limit);
+		peak = find_peak(coarse->sum, 2 * limit + 1);
+		if (peak.votes <= best)
+			continue;
+		best = peak.votes;
+		reached = cpu;
+		by = limit - peak.at;
+	}
 	if (best > 0)
-		forward[reached] = by;
+		behind[reached] = by;
 	return best > 0;
 }
 
@@ -220,14 +340,20 @@ void coarse_solve(struct coarse *coarse, int64_t *forward)
 {
 	memset(coarse->votes, 0, (size_t)coarse->cpus * coarse->cpus * coarse->bins * sizeof(*coarse->votes));
 	qsort(coarse->causes.mark, coarse->causes.count, sizeof(struct mark), by_key_and_stamp);
+	qsort(coarse->effects.mark, coarse->effects.count, sizeof(struct mark), by_key_and_stamp);
 	for (uint32_t i = 0; i < coarse->effects.count; i++)
 		vote(coarse, &coarse->effects.mark[i]);
+	vote_by_turns(coarse);
 	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
 		forward[cpu] = cpu == 0 ? 0 : INT64_MAX;
-	find_peaks(coarse);
 	while (reach_further(coarse, forward))
 		;
+	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
+		if (forward[cpu] != INT64_MAX)
+			forward[cpu] *= (int64_t)coarse->grain;
 	coarse->causes.count = coarse->effects.count = 0;
+	coarse->begun = 0;
 	memset(coarse->causes.seen, 0, sizeof(coarse->causes.seen));
+	memset(coarse->causes.cut, 0, sizeof(coarse->causes.cut));
 	memset(coarse->effects.seen, 0, sizeof(coarse->effects.seen));
 }

@@ -53,6 +53,28 @@ static void put_switch(struct writer *writer, const struct skew *skew, uint32_t 
 	put(writer, skew, cpu, real, SWITCH, payload, sizeof(payload));
 }
 
+static void open_writer(struct writer *writer)
+{
+	seed = 7;
+	writer_open(writer, CPUS + 1, 14);
+	writer->root.frequency = HZ;
+	writer->root.cpus = CPUS;
+	writer_event(writer, switch_types, switch_strings, sizeof(switch_strings));
+	writer_event(writer, wake_types, wake_strings, sizeof(wake_strings));
+}
+
+static struct ktread *close_writer(struct writer *writer)
+{
+	struct bytes dump = { NULL, 0 };
+	struct ktread *trace;
+
+	writer_dump(writer, &dump);
+	trace = open_ok(temporary_bytes(&dump), NULL);
+	bytes_free(&dump);
+	writer_close(writer);
+	return trace;
+}
+
 /*
  * Thread cpu + 1 is woken by another CPU, runs there for a little and sleeps again. If CPU 1 is `busy`, so many ns each
  * time, it wakes nobody.
@@ -60,16 +82,9 @@ static void put_switch(struct writer *writer, const struct skew *skew, uint32_t 
 static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 {
 	struct writer writer;
-	struct bytes dump = { NULL, 0 };
-	struct ktread *trace;
 	uint64_t real = 100000000;
 
-	seed = 7;
-	writer_open(&writer, CPUS + 1, 14);
-	writer.root.frequency = HZ;
-	writer.root.cpus = CPUS;
-	writer_event(&writer, switch_types, switch_strings, sizeof(switch_strings));
-	writer_event(&writer, wake_types, wake_strings, sizeof(wake_strings));
+	open_writer(&writer);
 	for (uint32_t step = 0; step < STEPS; step++) {
 		uint32_t waker = busy ? 2 * random_below(2) : random_below(CPUS);
 		uint32_t woken = (waker + 1 + random_below(CPUS - 1)) % CPUS;
@@ -82,11 +97,30 @@ static struct ktread *open_trace(const struct skew *skew, uint64_t busy)
 		put_switch(&writer, skew, woken, real, thread, 0, 1);
 		real += 10000 + random_below(random_below(20) ? 300000 : 3000000);
 	}
-	writer_dump(&writer, &dump);
-	trace = open_ok(temporary_bytes(&dump), NULL);
-	bytes_free(&dump);
-	writer_close(&writer);
-	return trace;
+	return close_writer(&writer);
+}
+
+/* CPUs 0 and 1 wake each other's thread in turn, thousands of times a second, from a moment on. */
+static struct ktread *open_turns(const struct skew *skew)
+{
+	struct writer writer;
+	uint64_t real = 100000000;
+	uint32_t thread = 3;
+
+	open_writer(&writer);
+	put(&writer, skew, 2, real, WAKE, &thread, sizeof(thread));
+	real += 300000000;
+	for (uint32_t step = 0; step < STEPS; step++) {
+		uint32_t waker = step % 2;
+
+		thread = 2 - waker;
+		put(&writer, skew, waker, real, WAKE, &thread, sizeof(thread));
+		real += 50000 + random_below(50000);
+		put_switch(&writer, skew, 1 - waker, real, 0, thread, 0);
+		real += 10000 + random_below(2000);
+		put_switch(&writer, skew, 1 - waker, real, thread, 0, 1);
+	}
+	return close_writer(&writer);
 }
 
 /* Threads that run though they sleep and nobody woke them. */
@@ -200,6 +234,22 @@ static void ten_milliseconds(void **state)
 	align(10000000, 0, STEPS / 10);
 }
 
+/* Each effect has a hundred causes that are nearer than its own. */
+static void cpus_that_take_turns_thousands_of_times_a_second(void **state)
+{
+	const struct skew skew[CPUS] = { { 0, 0 }, { 20000000, 100 } };
+	struct ktread *trace = open_turns(skew);
+	struct align_report report;
+
+	(void)state;
+	assert_true(count_wrong(trace) > 0);
+	assert_int_equal(align_clocks(trace, &report), 0);
+	assert_true(report.before > STEPS / 4);
+	assert_int_equal(report.after, 0);
+	assert_int_equal(count_wrong(trace), 0);
+	ktread_close(trace);
+}
+
 static void drift_alone(void **state)
 {
 	(void)state;
@@ -259,6 +309,7 @@ int main(void)
 		cmocka_unit_test(ten_microseconds),
 		cmocka_unit_test(a_hundred_microseconds),
 		cmocka_unit_test(ten_milliseconds),
+		cmocka_unit_test(cpus_that_take_turns_thousands_of_times_a_second),
 		cmocka_unit_test(drift_alone),
 		cmocka_unit_test(ten_milliseconds_and_drift),
 		cmocka_unit_test(contradictions_are_told),
