@@ -4,6 +4,7 @@
 # but sound; a guest without ktrace; a file of another build; a linker script and a port that are wrong.
 . test/tap.sh
 . test/qemu/run_support.sh
+. test/qemu/minimal_support.sh
 
 # doctor [OPTION…] -- COMMAND…: the report in $tmp/report, its status in $status.
 doctor() {
@@ -18,7 +19,7 @@ reported() {
 
 for arch in x86_64 aarch64 riscv64; do
 	# shellcheck disable=SC2046
-	doctor --seconds 10 --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace run=forever"
+	doctor --seconds $limit --out "$out" -- $(demo "$arch" 2) -append "debug=ktrace seconds=1"
 	equal "$arch: nothing is wrong with the demo" 0 "$status"
 	[ "$status" -eq 0 ] || cat "$tmp/report" >&2
 	reported ok root 'by a search of'
@@ -44,9 +45,12 @@ equal "a file of another kernel is wrong" 10 $?
 reported wrong 'build id' 'another build'
 reported wrong symbols .
 
+library=$tmp/library.o
+check "the library builds" minimal_library examples/minimal "$library"
+
 # build NAME: examples/minimal as it lies in $tmp/NAME.
 build() {
-	make -s -C "$tmp/$1" KTRACE="$PWD" OUT="$tmp/$1/build" >"$tmp/make" 2>&1
+	minimal_kernel "$tmp/$1" "$library" >"$tmp/make" 2>&1
 }
 virt="qemu-system-riscv64 -M virt -bios none -smp 4 -nographic -kernel"
 
@@ -69,7 +73,7 @@ equal "a pipe in place of the kernel is not waited for" 0 "$status"
 # Without the port's CPU number, all record as CPU 0.
 cp -r examples/minimal "$tmp/one"
 echo '/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */' >"$tmp/one/ktrace_port.h"
-check "a port without CPU numbers builds" build one
+check "a port without CPU numbers builds" make -s -C "$tmp/one" KTRACE="$PWD" OUT="$tmp/one/build"
 doctor --seconds 2 -- $virt "$tmp/one/build/kernel.elf"
 reported dark 'CPU numbers' 'QEMU has 4 CPUs'
 check "with the line" grep -qF '#define ktrace_arch_cpu()' "$tmp/report"

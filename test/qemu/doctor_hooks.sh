@@ -4,12 +4,19 @@
 # blames no clock.
 . test/tap.sh
 . test/qemu/run_support.sh
+. test/qemu/minimal_support.sh
 
 virt="qemu-system-riscv64 -M virt -bios none -smp 2 -nographic -kernel"
 
+# The port of all of them, and the library for it.
+cp -r examples/minimal "$tmp/port"
+echo '#define ktrace_arch_thread() ((uint32_t)(ktrace_arch_cpu() + 1))' >>"$tmp/port/ktrace_port.h"
+library=$tmp/library.o
+check "the library builds" minimal_library "$tmp/port" "$library"
+
 # kernel NAME "STATEMENTS": examples/minimal on two harts, each of which runs these thirty times; `hart` and `n` are there.
 kernel() {
-	cp -r examples/minimal "$tmp/$1"
+	cp -r "$tmp/port" "$tmp/$1"
 	sed -i 's/#define HARTS 4/#define HARTS 2/
 		s/^static uint8_t trace_memory/#include "hooks.h"\n&/
 		s/for (uint32_t n = 0; n < 1000; n++)/for (uint32_t n = 0; n < 30; n++)/
@@ -32,8 +39,7 @@ static void turn(uint32_t hart, uint32_t n)
 	$2
 }
 END
-	echo '#define ktrace_arch_thread() ((uint32_t)(ktrace_arch_cpu() + 1))' >>"$tmp/$1/ktrace_port.h"
-	check "$1: it builds" make -s -C "$tmp/$1" KTRACE="$PWD" OUT="$tmp/$1/build"
+	check "$1: it builds" minimal_kernel "$tmp/$1" "$library"
 	status=0
 	timeout -k 5 $kill_limit "$ktrace" doctor --seconds 60 -- $virt "$tmp/$1/build/kernel.elf" </dev/null >"$tmp/report" 2>"$tmp/err" ||
 		status=$?

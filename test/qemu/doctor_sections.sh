@@ -4,8 +4,12 @@
 # some, or they are not in what was booted. And on kernels whose scripts are unusual and sound.
 . test/tap.sh
 . test/qemu/run_support.sh
+. test/qemu/minimal_support.sh
 
 virt="qemu-system-riscv64 -M virt -bios none -smp 1 -nographic -kernel"
+
+library=$tmp/library.o
+check "the library builds" minimal_library examples/minimal "$library"
 
 # kernel NAME "OUTPUT SECTIONS": examples/minimal on one hart, with these sections in place of .bss; its start code clears what
 # lies between bss_start and bss_end.
@@ -16,7 +20,7 @@ kernel() {
 		"$tmp/$1/kernel.c"
 	sed -i '/\.bss :/d; /^}/d' "$tmp/$1/kernel.ld"
 	printf '%s\n}\n' "$2" >>"$tmp/$1/kernel.ld"
-	check "$1: it builds" make -s -C "$tmp/$1" KTRACE="$PWD" OUT="$tmp/$1/build"
+	check "$1: it builds" minimal_kernel "$tmp/$1" "$library"
 }
 
 # doctor NAME [OPTION…]: the report in $tmp/report, its status in $status.
@@ -89,7 +93,7 @@ reported ok ktrace_settings 'as in the file'
 # Start code clears them before ktrace is called at all: without a trace, the file alone tells.
 kernel silent "bss_start = .; $events $settings $bss bss_end = .;"
 sed -i 's/trace_check(ktrace_init(&config));/(void)config;/; s/trace_check(ktrace_cpu_online(hart));//' "$tmp/silent/kernel.c"
-check "silent: it builds" make -s -C "$tmp/silent" KTRACE="$PWD" OUT="$tmp/silent/build"
+check "silent: it builds" minimal_kernel "$tmp/silent" "$library"
 doctor silent --seconds 2 -- $virt "$tmp/silent/build/kernel.elf"
 equal "silent: that is wrong" 10 "$status"
 reported wrong ktrace_events 'start code clears'
@@ -97,7 +101,7 @@ reported wrong ktrace_events 'start code clears'
 # The library's own data is among what start code clears: then there is no trace at all, and the file alone tells why.
 kernel root "$events $settings bss_start = .; .ours : { *(.data .data.* .sdata .sdata.*) } $bss bss_end = .;"
 sed -i '/^	\.data/d' "$tmp/root/kernel.ld"
-check "root: it builds without .data" make -s -B -C "$tmp/root" KTRACE="$PWD" OUT="$tmp/root/build"
+check "root: it builds without .data" minimal_kernel "$tmp/root" "$library"
 doctor root --seconds 2 -- $virt "$tmp/root/build/kernel.elf"
 equal "root: that is wrong" 10 "$status"
 reported wrong 'ktrace_root' 'lies from bss_start \(0x[0-9a-f]*\) to bss_end, which start code clears'

@@ -27,7 +27,7 @@ done
 rm -f "$out"
 # shellcheck disable=SC2046
 run --transport debugcon --timeout 15 --stall 0 -- $(demo x86_64 2) \
-	-append "debug=ktrace run=forever slots=1024 transport=debugcon dump=start file="
+	-append "debug=ktrace run=sh slots=1024 transport=debugcon dump=start file="
 equal "a dump at the start: status" 12 "$status"
 check "a dump at the start: when it was taken is said" grep -qE "nothing lost in a dump that covers 0\.[0-9]+ s, taken [0-9.]+ s before the end" "$tmp/err"
 $ktrace summary "$out" >"$tmp/summary"
@@ -37,7 +37,7 @@ check "a dump at the start: JSON" sh -c "'$ktrace' summary --json '$out' | grep 
 check "a dump at the start: why" sh -c "'$ktrace' why '$out' | grep -q 'the guest had dumped this [0-9.]* s before'"
 rm -f "$out"
 # shellcheck disable=SC2046
-run --transport debugcon --timeout 3 --stall 0 -- $(demo x86_64 2) -append "debug=ktrace run=forever transport=debugcon file="
+run --transport debugcon --timeout 3 --stall 0 -- $(demo x86_64 2) -append "debug=ktrace run=sh transport=debugcon file="
 equal "nothing is dumped: status" 15 "$status"
 said "the guest dumped nothing over debugcon"
 check "nothing is dumped: nothing is said of what is in the guest" sh -c '! grep "no ktrace" "$0"' "$tmp/err"
