@@ -130,17 +130,33 @@ static bool may_run_anywhere(const struct reading *r, uint64_t id)
 	return id == 0 || (name && threads_name_is_idle(name, strlen(name)));
 }
 
-/* It ran on two CPUs until now. */
-static void end_overlap(struct reading *r, const struct ktread_event *event, uint64_t id)
+/* The CPU that still runs it when this one does not any more, or CPUS. */
+static uint32_t other_cpu(const struct reading *r, uint32_t cpu, uint64_t id)
+{
+	uint32_t other = 0;
+
+	while (other < CPUS && (other == cpu || r->cpu[other].running != id))
+		other++;
+	return other;
+}
+
+/* It no longer runs on this CPU. Did it run on two until now? */
+static void end_run(struct reading *r, const struct ktread_event *event, uint64_t id)
 {
 	struct keyed_entry *entry = find(&r->running, id);
+	uint32_t other;
 
-	if (entry && entry->count && event->stamp > entry->count && event->stamp - entry->count > r->ticks)
+	if (!entry)
+		return;
+	if (entry->count && event->stamp > entry->count && event->stamp - entry->count > r->ticks)
 		note(r, MISTAKE_TWO_CPUS, event, id);
-	if (entry && (entry->count == 0 || entry->cpu == event->cpu))
+	other = entry->count || entry->cpu != event->cpu ? other_cpu(r, event->cpu, id) : CPUS;
+	if (other == CPUS) {
 		keyed_remove(&r->running, entry);
-	else if (entry)
+	} else {
+		entry->cpu = other;
 		entry->count = 0;
+	}
 }
 
 static void begin_run(struct reading *r, const struct ktread_event *event, uint64_t id)
@@ -183,7 +199,7 @@ static void take_switch(struct reading *r, const struct ktread_event *event, con
 		note(r, MISTAKE_SWAPPED, event, next);
 	cpu->left = prev;
 	if (ran != NOBODY)
-		end_overlap(r, event, ran);
+		end_run(r, event, ran);
 	begin_run(r, event, next);
 }
 

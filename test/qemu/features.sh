@@ -10,7 +10,8 @@ groups() {
 	done
 }
 
-check "a kernel with two groups builds" make -s build FEATURES=ktrace-sched,ktrace-irq DEMO_OUT="$tmp/two" DEMO_USER_OUT=build/demo
+check "a kernel with two groups and without hooks of hardware trace builds" make -s build FEATURES=ktrace-sched,ktrace-irq \
+	DEMO_CC_x86_64='gcc -DKTRACE_HWT_HOOKS=0' DEMO_OUT="$tmp/two" DEMO_USER_OUT=build/demo
 equal "its table has these two" "sched irq" "$(groups "$tmp/two/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/two/x86_64/kernel.elf
 export KERNEL
@@ -20,6 +21,11 @@ equal "it boots and ends" 0 $?
 build/bin/ktrace summary "$tmp/trace" >"$tmp/summary" 2>>"$tmp/err"
 check "what is in is recorded" grep -q 'sched.switch' "$tmp/summary"
 check "what is out is not" sh -c "! grep -q 'mm\.' '$tmp/summary'"
+build/bin/ktrace run -q --trace-unit --timeout $limit --out "$tmp/two.ktrx" -- $(sh scripts/qemu.sh x86_64 2) \
+	-append "run=hwt:recursion,hwt:-s:0:recursion" >"$tmp/console" 2>"$tmp/err" </dev/null
+equal "it refuses to trace branches, and says why" 2 \
+	"$(tr -d '\r' <"$tmp/console" | grep -cx 'hwt: this kernel was compiled without the hooks of hardware trace (KTRACE_HWT_HOOKS=0)')"
+equal "and goes on" 2 "$(tr -d '\r' <"$tmp/console" | grep -cx 'init: hwt: status 1')"
 equal "the kernel with everything has all groups" "sched irq mm lock ipi" \
 	"$(groups build/demo/x86_64/kernel.elf | xargs)"
 check "a kernel without any event builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_DISABLE=1 DEMO_OUT="$tmp/off" DEMO_USER_OUT=build/demo
@@ -27,13 +33,6 @@ equal "it has no table" "" "$(groups "$tmp/off/x86_64/kernel.elf" | xargs)"
 KERNEL=$tmp/off/x86_64/kernel.elf
 timeout -k 2 $kill_limit $(sh scripts/qemu.sh x86_64 2) -append "run=traces,tracing" >"$tmp/console" 2>"$tmp/err" </dev/null
 equal "but traces processes" 2 "$(tr -d '\r' <"$tmp/console" | grep -c '^init: traces: status 0\|^init: tracing: status 0')"
-check "a kernel without hooks of hardware trace builds" make -s demo-x86_64 DEMO_FEATURE_FLAGS=-DKTRACE_HWT_HOOKS=0 DEMO_OUT="$tmp/hookless" DEMO_USER_OUT=build/demo
-KERNEL=$tmp/hookless/x86_64/kernel.elf
-build/bin/ktrace run -q --trace-unit --timeout $limit --out "$tmp/hookless.ktrx" -- $(sh scripts/qemu.sh x86_64 2) \
-	-append "run=hwt:recursion,hwt:-s:0:recursion" >"$tmp/console" 2>"$tmp/err" </dev/null
-equal "it refuses to trace, and says why" 2 \
-	"$(tr -d '\r' <"$tmp/console" | grep -cx 'hwt: this kernel was compiled without the hooks of hardware trace (KTRACE_HWT_HOOKS=0)')"
-equal "and goes on" 2 "$(tr -d '\r' <"$tmp/console" | grep -cx 'init: hwt: status 1')"
 unset KERNEL
 make -s build FEATURES=ktrace-shed DEMO_OUT="$tmp/none" >"$tmp/said" 2>&1
 check "a name that is no group is refused" test $? -ne 0

@@ -50,7 +50,7 @@ for arch in x86_64 aarch64 riscv64; do
 	equal "$arch: a line an interval" 4 "$(wc -l <"$tmp/live")"
 	check "$arch: events come: $(last events_per_second)" at_least "$(last events_per_second)" 100
 	equal "$arch: both CPUs are there" 2 "$(tail -n 1 "$tmp/live" | grep -o '"online":true' | wc -l)"
-	check "$arch: the kernel is at work: $(last kernel)" at_least "$(last kernel)" 0.1
+	check "$arch: the kernel is at work: $(last kernel)" at_least "$(last kernel)" 0.001
 	check "$arch: the most frequent events have names" grep -q '"event":"lock.acquire"' "$tmp/live"
 	watch 2 --interval 500ms --tail 3 --event sched.switch
 	check "$arch: lines for people" grep -q ' events/s, .* | 0: ' "$tmp/live"
@@ -85,7 +85,7 @@ shown() { await count_is_at_least "$1" "$tmp/live" ''; }
 start x86_64 run=stress seconds=40
 : >"$tmp/live"
 await_ram "$tmp"
-"$ktrace" live --json --interval 250ms >"$tmp/live" 2>"$tmp/live.err" --machine x86_64 "$ram" &
+"$ktrace" live --json --interval 100ms >"$tmp/live" 2>"$tmp/live.err" --machine x86_64 "$ram" &
 watcher=$!
 shown 12
 before=$(memory)

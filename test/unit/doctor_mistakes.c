@@ -370,6 +370,21 @@ static void one_thread_on_two_cpus(void **state)
 	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].value, 5);
 }
 
+/* The first time that a CPU leaves it the other one has only just begun. */
+static void one_thread_on_two_cpus_over_and_over(void **state)
+{
+	(void)state;
+	some_turns(2);
+	switches(1, 2, 5, 1);
+	for (uint32_t turn = 0; turn < 10; turn++) {
+		switches(0, 5, 1, 1);
+		switches(0, 1, 5, 1);
+		now += 50 * MS;
+	}
+	only(MISTAKE_TWO_CPUS);
+	assert_int_equal(mistakes.of[MISTAKE_TWO_CPUS].count, 9);
+}
+
 static void a_block_for_another_thread(void **state)
 {
 	(void)state;
@@ -487,6 +502,7 @@ int main(void)
 		TEST(a_holder_that_is_unknown_is_not_cpu_0),
 		TEST(a_lock_that_went_on_to_another_is_none),
 		TEST(one_thread_on_two_cpus),
+		TEST(one_thread_on_two_cpus_over_and_over),
 		TEST(a_block_for_another_thread),
 		TEST(a_wake_of_the_thread_that_runs),
 		TEST(an_interrupt_without_exit),

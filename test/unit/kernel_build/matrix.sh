@@ -62,15 +62,14 @@ sections='-ffunction-sections -fdata-sections -Wl,--gc-sections'
 wanted() {
 	case $1-$2 in
 	*-gcc) echo "-O0 $frames $plain" ;;
+	x86_64-clang) echo "-O2 -mcmodel=kernel $frames $plain" ;;
 	*-clang) echo "-O2 $frames $plain" ;;
 	esac
 	case $1-$2 in
 	x86_64-gcc)
-		echo "-Os $sections -mcmodel=kernel $plain"
+		echo "-Os -DKTRACE_STATE=0 $sections -mcmodel=kernel $plain"
 		echo "-O3 -std=gnu11 $pie" # with names that are no words of C11, but macros
-		echo "-O1 -DKTRACE_STATE=0 $plain"
 		;;
-	x86_64-clang) echo "-O3 -mcmodel=kernel $plain" ;;
 	aarch64-gcc)
 		echo "-O2 -march=armv8.1-a -DKTRACE_DISABLE=1 $plain" # with its own atomics
 		echo "-O2 -flto $pie"
