@@ -336,14 +336,28 @@ static bool reach_further(struct coarse *coarse, int64_t *behind)
 	return best > 0;
 }
 
-void coarse_solve(struct coarse *coarse, int64_t *forward)
+static void forget(struct marks *marks)
+{
+	marks->count = 0;
+	memset(marks->seen, 0, sizeof(marks->seen));
+	memset(marks->cut, 0, sizeof(marks->cut));
+}
+
+static void take_votes(struct coarse *coarse)
 {
 	memset(coarse->votes, 0, (size_t)coarse->cpus * coarse->cpus * coarse->bins * sizeof(*coarse->votes));
+	if (coarse->causes.count == 0 || coarse->effects.count == 0)
+		return;
 	qsort(coarse->causes.mark, coarse->causes.count, sizeof(struct mark), by_key_and_stamp);
 	qsort(coarse->effects.mark, coarse->effects.count, sizeof(struct mark), by_key_and_stamp);
 	for (uint32_t i = 0; i < coarse->effects.count; i++)
 		vote(coarse, &coarse->effects.mark[i]);
 	vote_by_turns(coarse);
+}
+
+void coarse_solve(struct coarse *coarse, int64_t *forward)
+{
+	take_votes(coarse);
 	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
 		forward[cpu] = cpu == 0 ? 0 : INT64_MAX;
 	while (reach_further(coarse, forward))
@@ -351,9 +365,7 @@ void coarse_solve(struct coarse *coarse, int64_t *forward)
 	for (uint32_t cpu = 0; cpu < coarse->cpus; cpu++)
 		if (forward[cpu] != INT64_MAX)
 			forward[cpu] *= (int64_t)coarse->grain;
-	coarse->causes.count = coarse->effects.count = 0;
+	forget(&coarse->causes);
+	forget(&coarse->effects);
 	coarse->begun = 0;
-	memset(coarse->causes.seen, 0, sizeof(coarse->causes.seen));
-	memset(coarse->causes.cut, 0, sizeof(coarse->causes.cut));
-	memset(coarse->effects.seen, 0, sizeof(coarse->effects.seen));
 }

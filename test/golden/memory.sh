@@ -10,10 +10,10 @@ base=6144
 per_cpu=5
 per_thread() {
 	case $1 in
-	show\ --svg*) echo 1536 65536 ;;
+	show\ --svg* | doctor) echo 1536 65536 ;;
 	show* | export*stream*) echo 0 0 ;;
 	summary) echo 160 1000000000 ;;
-	stats | check | doctor | export*perfetto*) echo 1024 65536 ;;
+	stats | check | export*perfetto*) echo 1024 65536 ;;
 	export*json*) echo 2048 65536 ;;
 	why) echo 3072 16384 ;;
 	esac
