@@ -13,7 +13,7 @@ has_trace() { "$ktrace" extract --qmp "$tmp/qmp" -o "$out" 2>"$tmp/err"; }
 start() {
 	arch=$1
 	shift
-	boot_open "$arch" "debug=ktrace run=forever" "$@"
+	boot_open "$arch" "debug=ktrace run=sh" "$@"
 	await has_trace
 }
 
@@ -63,7 +63,7 @@ done
 # Under KVM, where it can be used; some machines emulate a guest's kernel so slowly that it does not come up in time.
 if [ -w /dev/kvm ]; then
 	rm -f "$out"
-	boot_open x86_64 "debug=ktrace run=forever" -accel kvm -smp 1
+	boot_open x86_64 "debug=ktrace run=sh" -accel kvm -smp 1
 	usual=$patience patience=10
 	eventually has_trace || :
 	patience=$usual
