@@ -6,13 +6,13 @@ set -u
 tmp=$(mktemp -d /dev/shm/ktrace-bench.XXXXXX)
 trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM
-aim=100 times=21 seconds=5 short=
-[ -z "${BENCH_SHORT-}" ] || times=1 seconds=8 short=yes # see short.h
+aim=100 times=21 seconds=5 work=run=forever short=
+[ -z "${BENCH_SHORT-}" ] || times=1 seconds=300 work=seconds=0 short=yes # see short.h
 status=0
 
 # shellcheck disable=SC2046
 timeout -k 2 300 build/bin/ktrace run -q --timeout "$seconds" --stall 0 --out "$tmp/busy.ktrx" -- $(sh scripts/qemu.sh x86_64 4) \
-	-append "debug=ktrace run=forever" </dev/null >/dev/null 2>"$tmp/err"
+	-append "debug=ktrace $work" </dev/null >/dev/null 2>"$tmp/err"
 [ -s "$tmp/busy.ktrx" ] || {
 	cat "$tmp/err" >&2
 	exit 1

@@ -63,7 +63,7 @@ run -- $line -m 5G
 traced "RAM above the PCI hole"
 
 if [ -w /dev/kvm ]; then
-	run --timeout 20 -- ${line% -append*} -enable-kvm -append "debug=ktrace run=mix"
+	run --timeout 8 -- ${line% -append*} -enable-kvm -append "debug=ktrace seconds=0"
 	check "KVM: a trace or an honest timeout: $status" sh -c "case $status in 0 | 12 | 15) ;; *) exit 1 ;; esac"
 else
 	skip "KVM" "/dev/kvm is not there or not ours"
