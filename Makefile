@@ -15,13 +15,14 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help demo demo-hwt check scenarios soak bench docs build install run-ktrace decode-ktrace clean
+.PHONY: help demo demo-hwt check scenarios soak bench docs build single install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
 	@echo
 	@echo 'make host                                 the host tools alone: build/bin/ktrace'
 	@echo 'make install [PREFIX=/usr/local] [DESTDIR=]   tools, manual, and sources for kernels: PREFIX/share/ktrace'
+	@echo 'make single                               the kernel side as two files to drop in: build/single/ktrace.c, ktrace.h'
 	@echo 'make build [ARCH=…] [FEATURES=…]          host tools and demo kernel; FEATURES=ktrace-all or a list'
 	@echo '                                          such as ktrace-sched,ktrace-net'
 	@echo 'make run-ktrace [ARCH=…] [ACCEL=kvm|tcg]  boot the demo kernel with every event on: build/ktrace.ktrx'
@@ -73,8 +74,17 @@ bench:
 build: host $$(DEMO_OUT)/$(ARCH)/kernel.elf
 	@echo 'build/bin/ktrace and $(DEMO_OUT)/$(ARCH)/kernel.elf are ready.' >&2
 
+# The kernel side as two files.
+SINGLE_SOURCES = $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
+single: build/single/ktrace.c
+	@echo 'build/single/ktrace.c and build/single/ktrace.h are ready.' >&2
+
+build/single/ktrace.c: scripts/single.sh scripts/single.awk VERSION $$(SINGLE_SOURCES) $(wildcard include/ktrace/*.h include/ktrx/*.h \
+		kernel/core/*.h kernel/console/*.h kernel/arch/*/ktrace_arch.h)
+	@sh scripts/single.sh build/single $(SINGLE_SOURCES)
+
 PREFIX ?= /usr/local
-install: host
+install: host build/single/ktrace.c
 	@sh scripts/install.sh '$(DESTDIR)$(PREFIX)' $(TOOLS)
 
 run-ktrace: build

@@ -18,3 +18,5 @@ install -m 644 share/tables/*.table "$prefix/share/ktrace/tables"
 find include kernel -type f | while IFS= read -r file; do
 	install -D -m 644 "$file" "$prefix/share/ktrace/$file"
 done
+install -d "$prefix/share/ktrace/single"
+install -m 644 build/single/ktrace.c build/single/ktrace.h "$prefix/share/ktrace/single"

@@ -85,7 +85,8 @@ KTRX_CASTS_BEGIN
 #include "ktrace/tick_clock.h"
 #endif
 
-#if __has_include("ktrace_arch.h")
+/* KTRACE_SINGLE: all of ktrace is joined to one file (scripts/single.sh), and the CPU's header is in it. */
+#if defined(KTRACE_SINGLE) || __has_include("ktrace_arch.h")
 #include "ktrace_arch.h"
 #else
 #error "ktrace: put kernel/arch/x86_64, kernel/arch/aarch64 or kernel/arch/riscv64 on the include path"

@@ -19,6 +19,8 @@ __attribute__((__noinline__)) void ktrace_console_backtrace(const struct ktrace_
 	if (!ktrace_has_backtrace()) {
 		ktrace_line_text(&line, "no backtrace: the kernel was built without KTRACE_FRAME_POINTERS");
 		ktrace_line_put(&line, '\n');
+		ktrace_line_flush(&line);
+		return;
 	}
 	found = ktrace_backtrace(address, KTRACE_OWN + most);
 	for (uint32_t n = KTRACE_OWN; n < found; n++) {

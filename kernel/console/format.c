@@ -52,7 +52,7 @@ static bool take_string(struct fields *fields, struct value *value)
 }
 
 /* The next field; false if there is none, or its bytes are missing, or its type is none. */
-static bool take(struct fields *fields, struct value *value)
+static bool take_value(struct fields *fields, struct value *value)
 {
 	if (fields->next >= fields->row->fields || fields->next >= KTRX_EVENT_FIELDS)
 		return false;
@@ -108,7 +108,7 @@ static const char *parse_size(const char *at, struct fields *fields, uint32_t *s
 	uint64_t number = 0;
 
 	if (*at == '*') {
-		if (take(fields, &value) && value.type != KTRX_TYPE_STRING)
+		if (take_value(fields, &value) && value.type != KTRX_TYPE_STRING)
 			number = value.number;
 		at++;
 	} else {
@@ -121,7 +121,7 @@ static const char *parse_size(const char *at, struct fields *fields, uint32_t *s
 }
 
 /* Reads what follows a %; returns what follows the letter. Filled in by members: no library call sets it up. */
-static const char *parse(const char *at, struct fields *fields, struct conversion *how)
+static const char *parse_conversion(const char *at, struct fields *fields, struct conversion *how)
 {
 	how->left = how->plus = how->blank = how->alternate = how->zero = how->has_precision = false;
 	how->precision = 0;
@@ -169,8 +169,8 @@ static uint32_t make_digits(char *digits, uint64_t number, const struct conversi
 }
 
 /* [blanks][prefix][zeros]digits[blanks] */
-static void put_number(struct ktrace_line *line, const struct conversion *how, const char *prefix,
-		       uint64_t number)
+static void put_converted(struct ktrace_line *line, const struct conversion *how, const char *prefix,
+			  uint64_t number)
 {
 	char digits[24];
 	uint32_t count = make_digits(digits, number, how);
@@ -206,9 +206,9 @@ static void put_signed(struct ktrace_line *line, const struct conversion *how, c
 	else if (value->type == KTRX_TYPE_U32)
 		number = (int32_t)number;
 	if (number < 0)
-		put_number(line, how, "-", 0 - (uint64_t)number);
+		put_converted(line, how, "-", 0 - (uint64_t)number);
 	else
-		put_number(line, how, sign, (uint64_t)number);
+		put_converted(line, how, sign, (uint64_t)number);
 }
 
 static uint64_t as_unsigned(const struct conversion *how, const struct value *value)
@@ -243,7 +243,7 @@ static void put_value(struct ktrace_line *line, const struct conversion *how, co
 	if (how->letter == 'c')
 		put_string(line, how, &byte, 1);
 	else if (is_one_of(how->letter, "uxXop"))
-		put_number(line, how, prefix_of(how, number), number);
+		put_converted(line, how, prefix_of(how, number), number);
 	else /* d, i, and s where there is no string */
 		put_signed(line, how, value);
 }
@@ -258,7 +258,7 @@ static void put_conversion(struct ktrace_line *line, const struct conversion *ho
 		ktrace_line_put(line, '%');
 	else if (!is_one_of(how->letter, "diuxXocsp"))
 		ktrace_line_put(line, '?');
-	else if (take(fields, &value))
+	else if (take_value(fields, &value))
 		put_value(line, how, &value);
 	else
 		ktrace_line_text(line, "(missing)");
@@ -273,7 +273,7 @@ static void put_text(struct ktrace_line *line, const char *text, struct fields *
 			ktrace_line_bytes(line, text++, 1);
 			continue;
 		}
-		text = parse(text + 1, fields, &how);
+		text = parse_conversion(text + 1, fields, &how);
 		put_conversion(line, &how, fields);
 	}
 }
@@ -292,8 +292,8 @@ static void put_fields(struct ktrace_line *line, struct fields *fields)
 	struct conversion how;
 	struct value value;
 
-	parse("", fields, &how);
-	for (uint32_t n = 0; take(fields, &value); n++) {
+	parse_conversion("", fields, &how);
+	for (uint32_t n = 0; take_value(fields, &value); n++) {
 		ktrace_line_pad(line, ' ', n > 0);
 		ktrace_line_text(line, ktrace_row_string(fields->row, KTRACE_ROW_FIELDS + 2 * n));
 		ktrace_line_put(line, '=');

@@ -58,7 +58,7 @@ void ktrace_merge_start(struct ktrace_merge *merge, uint32_t cpu)
 	}
 }
 
-static struct ktrace_merge_cursor *newest(struct ktrace_merge *merge)
+static struct ktrace_merge_cursor *newest_cursor(struct ktrace_merge *merge)
 {
 	struct ktrace_merge_cursor *found = NULL;
 
@@ -72,7 +72,7 @@ static struct ktrace_merge_cursor *newest(struct ktrace_merge *merge)
 }
 
 /* Has the cursor's record been read just now? One further back comes later, by its own stamp. */
-static bool take(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *record)
+static bool take_next(struct ktrace_merge_cursor *cursor, struct ktrace_walk_record *record)
 {
 	if (!ktrace_walk_previous(&cursor->walk, record))
 		return false;
@@ -99,8 +99,8 @@ bool ktrace_merge_next(struct ktrace_merge *merge, struct ktrace_walk_record *re
 	struct ktrace_merge_cursor *cursor;
 	bool taken = false;
 
-	while (!taken && (cursor = newest(merge)) != NULL) {
-		taken = take(cursor, record);
+	while (!taken && (cursor = newest_cursor(merge)) != NULL) {
+		taken = take_next(cursor, record);
 		peek(merge, cursor);
 	}
 	if (!taken)

@@ -113,7 +113,7 @@ static bool is_no_cpu(uint32_t cpu)
 	       cpu >= (ktrace_state.initialised ? ktrace_state.cpus : KTRACE_MAX_CPUS);
 }
 
-static int parse(const char *how, struct request *request)
+static int parse_request(const char *how, struct request *request)
 {
 	const char *rest;
 
@@ -130,7 +130,7 @@ static int parse(const char *how, struct request *request)
 	return patterns_check(request->patterns);
 }
 
-static bool is_wanted(const struct ktrace_walk_record *record, const struct ktrx_event *row)
+static bool record_is_wanted(const struct ktrace_walk_record *record, const struct ktrx_event *row)
 {
 	const char *at = viewer.request.patterns;
 	uint32_t length;
@@ -209,7 +209,7 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 	int error;
 
 	ktrace_attach();
-	error = parse(how, &viewer.request);
+	error = parse_request(how, &viewer.request);
 	if (error)
 		return error;
 	ktrace_line_start(line, console);
@@ -219,7 +219,7 @@ int ktrace_console_show(const struct ktrace_console *console, const char *how)
 		const struct ktrx_place *place;
 		const struct ktrx_event *row = ktrace_row_of(&ktrace_root, record->event, &place);
 
-		if (!is_wanted(record, row))
+		if (!record_is_wanted(record, row))
 			continue;
 		if (!ktrace_pager_may_go_on(&viewer.pager))
 			return KTRACE_OK;

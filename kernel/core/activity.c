@@ -5,7 +5,7 @@
 #if KTRACE_STATE
 
 /* An interrupt that nests counts, too: one step against it. */
-static void count(volatile uint64_t *word)
+static void add_one(volatile uint64_t *word)
 {
 	ktrace_arch_fetch_add((uint64_t *)(uintptr_t)word, 1);
 }
@@ -17,7 +17,7 @@ void ktrace_irq_enter(uint32_t irq)
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_IRQ))
 		return;
 	hook.cpu->nesting = hook.cpu->nesting + 1;
-	count(&hook.cpu->irqs);
+	add_one(&hook.cpu->irqs);
 	hook.cpu->irq = irq;
 	hook.cpu->irq_stamp = ktrace_hook_now(&hook);
 }
@@ -39,7 +39,7 @@ void ktrace_irq_eoi(uint32_t irq)
 	if (!ktrace_hook_enter(&hook, KTRX_HOOK_EOI))
 		return;
 	hook.cpu->eoi = irq;
-	count(&hook.cpu->eois);
+	add_one(&hook.cpu->eois);
 }
 
 void ktrace_ipi_wait_at(uint32_t cpu, uint32_t what, uintptr_t pc)

@@ -186,7 +186,7 @@ void ktrace_attach(void)
 	*(volatile uint32_t *)&ktrace_state.attached = 1;
 }
 
-static void state_set(struct ktrx_event *event, uint8_t state)
+static void event_state_set(struct ktrx_event *event, uint8_t state)
 {
 	uint32_t slow = state & KTRX_STATE_SLOW ? KTRACE_HEADER_SLOW : 0;
 
@@ -246,11 +246,11 @@ static void set_all(void)
 	struct ktrace_switched noted = { 0, 0, 0 };
 	struct ktrx_event *telling = ktrace_switched_event();
 
-	state_set(telling, state_wanted(telling));
+	event_state_set(telling, state_wanted(telling));
 	for (struct ktrx_event *event = ktrace_event_first(); event; event = ktrace_event_next(event)) {
 		const uint8_t before = *(volatile uint8_t *)&event->state, wanted = state_wanted(event);
 
-		state_set(event, wanted);
+		event_state_set(event, wanted);
 		if (wanted & KTRX_STATE_RECORD)
 			ktrace_switched_add(&noted, event, before, wanted);
 	}

@@ -15,9 +15,9 @@
 #include "ktrace/clock.h"
 #include "ktrace/settings.h"
 
-#define KTRACE_ROUNDS	  16u
-#define KTRACE_ROUND_BITS 8
-#define KTRACE_ROUND_END  0xffu /* after the last round: CPU 0 may leave */
+#define KTRACE_CLOCK_ROUNDS 16u
+#define KTRACE_ROUND_BITS   8
+#define KTRACE_ROUND_END    0xffu /* after the last round: CPU 0 may leave */
 
 /* Polls, a few nanoseconds each: until CPU 0 is there, and from then on. */
 #define KTRACE_PATIENCE_FIRST 160000u
@@ -41,7 +41,7 @@ static KTRACE_IN_DATA struct {
 	uint32_t look;	     /* CPU 0 alone: the CPU at which it looks next */
 } cell = { 0 };
 
-static KTRACE_IN_DATA struct ktrace_clock_rows rows = { 0 };
+static KTRACE_IN_DATA struct ktrace_clock_rows clock_rows = { 0 };
 static KTRACE_IN_DATA void (*ask)(uint32_t cpu) = KTRACE_NULL;
 static KTRACE_IN_DATA uint32_t resynchronize = 0;
 KTRACE_SETTING_RANGE("debug.ktr.resynchronize", resynchronize, 0, 1);
@@ -51,7 +51,7 @@ KTRACE_IN_DATA uint64_t ktrace_ticks = 1;
 
 void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(uint32_t cpu))
 {
-	ktrace_copy(&rows, given, sizeof(rows));
+	ktrace_copy(&clock_rows, given, sizeof(clock_rows));
 	ask = request;
 }
 
@@ -60,7 +60,7 @@ void ktrace_clock_open(const struct ktrace_clock_rows *given, void (*request)(ui
 static void look_at(uint32_t cpu)
 {
 	if (cpu < ktrace_state.cpus)
-		ktrace_clock_look_from_first(&rows.line[cpu], &ktrace_state.cpu[cpu]);
+		ktrace_clock_look_from_first(&clock_rows.line[cpu], &ktrace_state.cpu[cpu]);
 }
 
 static void answer(uint32_t asker)
@@ -68,12 +68,12 @@ static void answer(uint32_t asker)
 	uint64_t answered = cell.pong;
 	uint32_t answers = 0, polls = 0;
 
-	while (polls++ < KTRACE_PATIENCE_NEXT && answers < 2 * KTRACE_ROUNDS) {
+	while (polls++ < KTRACE_PATIENCE_NEXT && answers < 2 * KTRACE_CLOCK_ROUNDS) {
 		uint64_t ping = __atomic_load_n(&cell.ping, __ATOMIC_ACQUIRE);
 
 		if (polls % KTRACE_SHOW_POLLS == 1) {
 			look_at(asker);
-			ktrace_clock_show(&rows.line[0]);
+			ktrace_clock_show(&clock_rows.line[0]);
 		}
 		if (ping == answered)
 			continue;
@@ -107,7 +107,7 @@ static void look_around(void)
 		uint32_t cpu = cell.look < ktrace_state.cpus ? cell.look : 0;
 
 		*(volatile uint32_t *)&cell.look = cpu + 1;
-		if (*(volatile uint8_t *)&rows.line[cpu].wanted)
+		if (*(volatile uint8_t *)&clock_rows.line[cpu].wanted)
 			look_at(cpu);
 	}
 }
@@ -116,7 +116,7 @@ static void look_around(void)
 
 static void look_at_first(uint32_t cpu)
 {
-	ktrace_clock_look(&rows.line[cpu], &rows.line[0], &ktrace_state.cpu[0]);
+	ktrace_clock_look(&clock_rows.line[cpu], &clock_rows.line[0], &ktrace_state.cpu[0]);
 }
 
 static int await(uint32_t cpu, uint64_t number, uint32_t patience)
@@ -127,7 +127,7 @@ static int await(uint32_t cpu, uint64_t number, uint32_t patience)
 		if (patience % KTRACE_SHOW_POLLS != 0)
 			continue;
 		look_at_first(cpu);
-		ktrace_clock_show(&rows.line[cpu]);
+		ktrace_clock_show(&clock_rows.line[cpu]);
 	}
 	return 0;
 }
@@ -137,7 +137,7 @@ static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 {
 	uint64_t left = ktrace_clock_between(), there, back;
 
-	ktrace_arch_publish(&rows.line[cpu].stamp, left);
+	ktrace_arch_publish(&clock_rows.line[cpu].stamp, left);
 	ktrace_arch_publish(&cell.ping, number);
 	if (patience == KTRACE_PATIENCE_FIRST && ask)
 		ask(0);
@@ -145,8 +145,8 @@ static int round_trip(uint32_t cpu, uint64_t number, uint32_t patience)
 		return 0;
 	back = ktrace_clock_between();
 	there = *(volatile uint64_t *)&cell.pong_stamp;
-	ktrace_clock_at_most(&rows.line[cpu], left, (int64_t)(there - left));
-	ktrace_clock_at_least(&rows.line[cpu], back, (int64_t)(there - back));
+	ktrace_clock_at_most(&clock_rows.line[cpu], left, (int64_t)(there - left));
+	ktrace_clock_at_least(&clock_rows.line[cpu], back, (int64_t)(there - back));
 	return 1;
 }
 
@@ -159,7 +159,7 @@ static uint32_t measure_in_cell(uint32_t cpu)
 	uint64_t session = ((cell.ping >> KTRACE_ROUND_BITS) + 1) << KTRACE_ROUND_BITS;
 	uint32_t round;
 
-	for (round = 1; round <= KTRACE_ROUNDS; round++)
+	for (round = 1; round <= KTRACE_CLOCK_ROUNDS; round++)
 		if (!round_trip(cpu, session | round,
 				round == 1 ? KTRACE_PATIENCE_FIRST : KTRACE_PATIENCE_NEXT))
 			break;
@@ -226,22 +226,23 @@ static uint32_t exchange(uint32_t cpu, int *asked)
 
 static int measure(uint32_t cpu)
 {
-	struct ktrx_clock *row = &rows.clock[cpu];
+	struct ktrx_clock *row = &clock_rows.clock[cpu];
 	struct ktrx_clock_sample sample;
 	uint32_t answered;
 	int asked;
 
 	look_at_first(cpu);
 	answered = exchange(cpu, &asked);
-	if (!ktrace_clock_estimate(&rows.line[cpu], &sample) || (answered == 0 && !is_better(row, &sample))) {
+	if (!ktrace_clock_estimate(&clock_rows.line[cpu], &sample) ||
+	    (answered == 0 && !is_better(row, &sample))) {
 		*(volatile uint64_t *)&row->failed += asked ? 1 : 0;
 		return KTRACE_ERROR_BUSY;
 	}
 	if (answered > 0)
-		rows.line[cpu].answered = 1;
+		clock_rows.line[cpu].answered = 1;
 	keep(row, &sample);
 	*(volatile uint64_t *)&row->measured += 1;
-	*(volatile int64_t *)&rows.offset[cpu] = sample.offset;
+	*(volatile int64_t *)&clock_rows.offset[cpu] = sample.offset;
 	return KTRACE_OK;
 }
 
@@ -249,26 +250,26 @@ int ktrace_clock_measure(void)
 {
 	uint32_t ring = ktrace_state.initialised ? KTRX_WORD_RING(ktrace_arch_reserve_read()) : 0;
 
-	if (ring == 0 || !rows.clock)
+	if (ring == 0 || !clock_rows.clock)
 		return KTRACE_ERROR_STATE;
 	return ring == 1 ? KTRACE_OK : measure(ring - 1);
 }
 
 int64_t ktrace_clock_offset(uint32_t cpu)
 {
-	if (!rows.offset || cpu >= ktrace_state.cpus)
+	if (!clock_rows.offset || cpu >= ktrace_state.cpus)
 		return 0;
-	return *(volatile int64_t *)&rows.offset[cpu];
+	return *(volatile int64_t *)&clock_rows.offset[cpu];
 }
 
 /* Whether this CPU is to be measured: always, or until its clock is known. */
-static int is_wanted(uint32_t cpu)
+static int cpu_is_wanted(uint32_t cpu)
 {
-	const struct ktrx_clock *row = &rows.clock[cpu];
+	const struct ktrx_clock *row = &clock_rows.clock[cpu];
 
 	if (*(volatile uint32_t *)&resynchronize)
 		return 1;
-	if (!rows.once || rows.line[cpu].answered)
+	if (!clock_rows.once || clock_rows.line[cpu].answered)
 		return 0;
 	return row->measured == 0 || row->measured + row->failed < KTRACE_ONCE_MOST;
 }
@@ -282,16 +283,16 @@ void ktrace_clock_beat(uint32_t cpu, uint64_t heartbeats)
 
 	if (cpu == 0)
 		*(volatile uint64_t *)&ktrace_ticks += 1;
-	if (!rows.clock)
+	if (!clock_rows.clock)
 		return;
 	if (cpu == 0) {
 		ktrace_clock_serve();
 		look_around();
 		return;
 	}
-	row = &rows.clock[cpu];
-	*(volatile uint8_t *)&rows.line[cpu].wanted = (uint8_t)is_wanted(cpu);
-	if (!rows.line[cpu].wanted)
+	row = &clock_rows.clock[cpu];
+	*(volatile uint8_t *)&clock_rows.line[cpu].wanted = (uint8_t)cpu_is_wanted(cpu);
+	if (!clock_rows.line[cpu].wanted)
 		return;
 	look_at_first(cpu);
 	if (row->due != 0 && (int64_t)(now - row->due) < 0)

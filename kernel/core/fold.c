@@ -74,7 +74,7 @@ struct ktrx_fold *ktrace_fold_hold(uint32_t cpu, uint16_t event)
 	return hold(fold) ? fold : KTRACE_NULL;
 }
 
-static uint32_t words(uint32_t bytes)
+static uint32_t words_of(uint32_t bytes)
 {
 	return (bytes + 3) / 4;
 }
@@ -86,7 +86,7 @@ int ktrace_fold_is(const struct ktrx_fold *fold, const struct ktrace_draft *draf
 	if (fold->event != draft->event || fold->second != draft->second || fold->bytes != draft->bytes ||
 	    fold->ring != draft->ring || fold->place != draft->place)
 		return 0;
-	for (uint32_t i = 0; i < words(draft->bytes); i++)
+	for (uint32_t i = 0; i < words_of(draft->bytes); i++)
 		if (kept[i] != draft->payload[i])
 			return 0;
 	return 1;
@@ -111,7 +111,7 @@ void ktrace_fold_set(struct ktrx_fold *fold, const struct ktrace_draft *draft, u
 	*(volatile uint16_t *)&fold->bytes = (uint16_t)draft->bytes;
 	*(volatile uint32_t *)&fold->second = draft->second;
 	*(volatile uint32_t *)&fold->ring = draft->ring;
-	for (uint32_t i = 0; i < words(draft->bytes); i++)
+	for (uint32_t i = 0; i < words_of(draft->bytes); i++)
 		kept[i] = draft->payload[i];
 }
 

@@ -64,7 +64,7 @@ static void place_remove(volatile struct ktrx_holder *row, uint32_t at)
 }
 
 /* Would it be known if this had been taken? A CPU has none at a switch, a thread none when it is made. */
-static int is_whole(const volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row)
+static int holder_is_whole(const volatile struct ktrx_cpu *cpu, const volatile struct ktrx_holder *row)
 {
 	return row->id & KTRX_HOLDER_CPU ? cpu->switches != 0 : row->whole;
 }
@@ -81,7 +81,7 @@ KTRACE_OUT_OF_LINE void release_older(volatile struct ktrx_cpu *cpu, volatile st
 		row->held_count = (uint8_t)(row->held_count - 1);
 	else if (empty)
 		place_remove(row, empty - 1);
-	else if (is_whole(cpu, row))
+	else if (holder_is_whole(cpu, row))
 		ktrace_hook_broken(cpu, KTRX_BROKEN_RELEASE, object, pc);
 }
 

@@ -4,7 +4,7 @@
 
 #if KTRACE_STATE
 
-static void state_set(volatile struct ktrx_holder *row, uint8_t state, uint64_t stamp)
+static void thread_state_set(volatile struct ktrx_holder *row, uint8_t state, uint64_t stamp)
 {
 	row->cause = KTRX_CAUSE_UNKNOWN;
 	row->state_stamp = stamp;
@@ -13,7 +13,7 @@ static void state_set(volatile struct ktrx_holder *row, uint8_t state, uint64_t 
 
 static void runnable_set(volatile struct ktrx_holder *row, uint8_t cause, uint64_t stamp)
 {
-	state_set(row, KTRX_THREAD_RUNNABLE, stamp);
+	thread_state_set(row, KTRX_THREAD_RUNNABLE, stamp);
 	row->cause = cause;
 }
 
@@ -24,7 +24,7 @@ static uint8_t wake_cause(const volatile struct ktrx_holder *row)
 }
 
 /* It is awake. What it waits for if it is a lock, it waits for until it has that. */
-static void wait_end(volatile struct ktrx_holder *row)
+static void thread_wait_end(volatile struct ktrx_holder *row)
 {
 	row->deadline = 0;
 	if (row->wait != KTRX_WAIT_LOCK)
@@ -47,7 +47,7 @@ void ktrace_thread_block_at(const volatile void *object, const char *name, uint3
 	if (row->wait != KTRX_WAIT_LOCK)
 		ktrace_holder_wait(row, (uintptr_t)object, kind, now, pc, 0, name);
 	row->deadline = deadline;
-	state_set(row, KTRX_THREAD_WAITING, now);
+	thread_state_set(row, KTRX_THREAD_WAITING, now);
 }
 
 void ktrace_thread_block(const volatile void *object, const char *name, uint32_t kind, uint64_t deadline)
@@ -118,7 +118,7 @@ void ktrace_thread_wake(uint32_t thread)
 		return;
 	waker = KTRX_W1_CONTEXT(context) == KTRX_CONTEXT_THREAD ? KTRX_W1_THREAD(context) + 1 : 0;
 	habit_note(row, waker, hook.cpu->now);
-	wait_end(row);
+	thread_wait_end(row);
 	row->waker = waker;
 	row->wakes = row->wakes + 1;
 	runnable_set(row, wake_cause(row), hook.cpu->now);
@@ -147,9 +147,9 @@ static void thread_ran(volatile struct ktrx_holder *row, uint64_t now)
 
 static void thread_runs(volatile struct ktrx_holder *row, const struct ktrace_hook *hook, uint64_t now)
 {
-	wait_end(row);
+	thread_wait_end(row);
 	row->cpu = (uint16_t)hook->number;
-	state_set(row, KTRX_THREAD_RUNNING, now);
+	thread_state_set(row, KTRX_THREAD_RUNNING, now);
 }
 
 /* Idling ends where another thread runs: a kernel may leave its idle thread from an interrupt, which calls no ktrace_mode(). */

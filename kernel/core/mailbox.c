@@ -66,7 +66,7 @@ static uint32_t carry_out(const struct ktrx_request *request)
 	return result;
 }
 
-static void take(uint32_t sequence)
+static void take_request(uint32_t sequence)
 {
 	struct ktrx_request *place = &ktrace_mailbox.request[sequence % KTRX_MAILBOX_REQUESTS];
 	struct ktrx_request request;
@@ -89,7 +89,7 @@ static void take_all(uint32_t requested)
 		applied = requested;
 	}
 	while (applied != requested)
-		take(++applied);
+		take_request(++applied);
 	ktrace_states_update();
 	*(volatile uint64_t *)&ktrace_mailbox.applied_stamp = ktrace_arch_clock();
 	ktrace_arch_store_barrier();

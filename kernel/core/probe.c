@@ -6,8 +6,8 @@
 KTRACE_DECLARE_1(ktrace_event_ktrace_probe, "ktrace", "probe", KTRX_STATE_RECORD, 0, KTRX_V1_NONE, "%u",
 		 (uint32_t, round));
 
-#define KTRACE_ROUNDS 3u
-#define KTRACE_EVENTS 32u
+#define KTRACE_PROBE_ROUNDS 3u
+#define KTRACE_EVENTS	    32u
 
 /* Ticks that a thousand events cost, as ktrace_probe_cost() has it; 0: nobody has asked. */
 static KTRACE_IN_DATA uint64_t cost = 0;
@@ -28,7 +28,7 @@ uint64_t ktrace_probe_cost(void)
 
 	if (!(*(volatile uint8_t *)&ktrace_event_ktrace_probe.event.state & KTRX_STATE_RECORD))
 		return 0;
-	for (uint32_t i = 0; i < KTRACE_ROUNDS; i++) {
+	for (uint32_t i = 0; i < KTRACE_PROBE_ROUNDS; i++) {
 		uint64_t ticks = round_ticks();
 
 		if (ticks < best)

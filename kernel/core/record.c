@@ -22,7 +22,7 @@ static int attach_or_lose(const struct ktrx_event *event)
 	return 0;
 }
 
-static void count(struct ktrx_event *event, uint32_t ring)
+static void count_event(struct ktrx_event *event, uint32_t ring)
 {
 	uint64_t *shared = &event->count;
 
@@ -199,7 +199,7 @@ static uint64_t emit(struct ktrx_event *event, uint32_t *payload, uint32_t bytes
 	uint8_t state = *(volatile uint8_t *)&event->state;
 
 	if (state & KTRX_STATE_COUNT)
-		count(event, KTRX_WORD_RING(word));
+		count_event(event, KTRX_WORD_RING(word));
 	stamp = state & KTRX_STATE_RECORD || reserved
 			? record(event, payload, bytes, word, reserved, stamp, origin)
 			: 0;

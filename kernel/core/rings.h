@@ -39,7 +39,7 @@ static inline void ktrace_copy_slots(void *to, const void *from, uint32_t slots)
 }
 
 /* Copies whole 64-bit words, each in one load: what is copied may change meanwhile. */
-static inline void ktrace_copy_words(void *to, const void *from, size_t bytes)
+static inline __attribute__((__unused__)) void ktrace_copy_words(void *to, const void *from, size_t bytes)
 {
 	volatile uint64_t *out = (volatile uint64_t *)to;
 	const volatile uint64_t *in = (const volatile uint64_t *)from;

@@ -10,7 +10,7 @@ static bool is_table(const struct ktrx_section *section)
 }
 
 /* Do all strings that every row has end within it? */
-static bool is_whole(const struct ktrx_event *row)
+static bool row_is_whole(const struct ktrx_event *row)
 {
 	const char *at = (const char *)(row + 1);
 	const char *end = (const char *)row + row->size;
@@ -81,7 +81,7 @@ const struct ktrx_event *ktrace_row_find(const struct ktrx_root *root, uint32_t 
 {
 	const struct ktrx_event *row = id ? search(root, is_event, id) : NULL;
 
-	return row && is_whole(row) ? row : NULL;
+	return row && row_is_whole(row) ? row : NULL;
 }
 
 const struct ktrx_event *ktrace_row_of(const struct ktrx_root *root, uint32_t id,

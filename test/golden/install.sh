@@ -16,5 +16,6 @@ done
 check "the trace unit is found there" "$place/bin/ktrace" qemu-args x86_64 --trace-unit
 check "the default rules are found there" sh -c "build/test/cmd-traces '$tmp' && '$place/bin/ktrace' check '$tmp/pairs.ktrx'"
 check "a kernel builds with it" make -s -C examples/minimal KTRACE="$place/share/ktrace" OUT="$tmp/minimal"
+check "and as two files" test -s "$place/share/ktrace/single/ktrace.c" -a -s "$place/share/ktrace/single/ktrace.h"
 check "again, over itself" make -s install DESTDIR="$tmp/root" PREFIX=/opt/ktrace
 done_testing
