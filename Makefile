@@ -15,7 +15,7 @@ HOST_CC ?= gcc
 HOST_CFLAGS ?= -O2 -g
 HOST_CPPFLAGS := -Iinclude -D_GNU_SOURCE -D_FILE_OFFSET_BITS=64
 
-.PHONY: help demo demo-hwt check scenarios soak bench docs build single install run-ktrace decode-ktrace clean
+.PHONY: help demo demo-hwt check scenarios soak bench docs build single figures install run-ktrace decode-ktrace clean
 help:
 	@echo 'make demo [ARCH=x86_64|aarch64|riscv64]   install what is missing, build, boot, show a trace'
 	@echo 'make check                                the same for all tests'
@@ -33,6 +33,7 @@ help:
 	@echo 'make demo-hwt [HWT_ARCHES="x86_64 aarch64"]  traces programs instruction by instruction, beside a log of QEMU'
 	@echo 'make scenarios [SCENARIOS=NAME[/ARCH]…]   real bugs in the demo kernel, and what ktrace why says of each'
 	@echo 'make soak                                 the long tests'
+	@echo 'make figures                              how large the sources are, beside the aims'
 	@echo 'make docs                                 real output into README.md and spec/, anew'
 	@echo 'make clean'
 
@@ -105,6 +106,9 @@ docs: build build/bench/record/record
 	build/bin/ktrace run -q --out build/minimal.ktrx -- qemu-system-riscv64 -M virt -bios none -smp 4 -nographic \
 		-kernel build/minimal/kernel.elf
 	sh scripts/embed.sh README.md spec/ktrx.md
+
+figures:
+	@sh scripts/figures.sh
 
 clean:
 	rm -rf build
