@@ -114,21 +114,25 @@ struct ktrace_row {
 };
 
 /* What KTRACE_EACH does to a field of a declared event: a tuple (type, name[, unit]). */
-#define KTRACE_PARAMETER(c, n, field)	    , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
-#define KTRACE_ARGUMENT(c, n, field)	    , KTRACE_PASTE(a, n)
-#define KTRACE_FORMAT_ARGUMENT(c, n, field) , KTRACE_FORMATTED(KTRACE_PASTE(a, n))
-#define KTRACE_FIELD_STRINGS(c, n, field)   KTRACE_FIELD_NAME field "\0" KTRACE_FIELD_UNIT field "\0"
-#define KTRACE_FIELD_CODE(c, n, field)	    KTRACE_TYPE(KTRACE_FIELD_TYPE field),
-#define KTRACE_FIELD_SIZE(c, n, field)	    +KTRACE_TYPE_BYTES(KTRACE_TYPE(KTRACE_FIELD_TYPE field))
-#define KTRACE_FIELD_IS_STRING(c, n, field) +(KTRACE_TYPE(KTRACE_FIELD_TYPE field) == KTRX_TYPE_STRING)
-#define KTRACE_FIELD_CHECK(id, n, field)                                 \
-	KTRX_STATIC_ASSERT(KTRACE_TYPE(KTRACE_FIELD_TYPE field) != 0 &&  \
-				   sizeof(KTRACE_FIELD_TYPE field) <= 8, \
-			   "ktrace: no field can hold this type");       \
-	KTRACE_FIELD_RULE(id, n, KTRACE_FIELD_TYPE field)
-#define KTRACE_FIELD_PACK(c, n, field)                                                             \
-	ktrace_pack(packer, KTRACE_TYPE(KTRACE_FIELD_TYPE field), sizeof(KTRACE_FIELD_TYPE field), \
+#define KTRACE_PARAMETER(c, n, field) , KTRACE_FIELD_TYPE field KTRACE_PASTE(a, n)
+#define KTRACE_ARGUMENT(c, n, field)  , KTRACE_PASTE(a, n)
+#define KTRACE_FORMAT_ARGUMENT(id, n, field) \
+	, KTRACE_FORMATTED_FIELD(KTRACE_FIELD_CODE(id, n), KTRACE_PASTE(a, n))
+#define KTRACE_FIELD_STRINGS(c, n, field) KTRACE_FIELD_NAME field "\0" KTRACE_FIELD_UNIT field "\0"
+#define KTRACE_FIELD_CODES(id, n, field)  KTRACE_FIELD_CODE(id, n),
+#define KTRACE_FIELD_SIZE(id, n, field) \
+	+(KTRACE_FIELD_CODE(id, n) == KTRX_TYPE_STRING ? sizeof(uint16_t) : sizeof(KTRACE_FIELD_TYPE field))
+#define KTRACE_FIELD_IS_STRING(id, n, field) +(KTRACE_FIELD_CODE(id, n) == KTRX_TYPE_STRING)
+#define KTRACE_FIELD_PACK(id, n, field)                                                \
+	ktrace_pack(packer, KTRACE_FIELD_CODE(id, n), sizeof(KTRACE_FIELD_TYPE field), \
 		    KTRACE_CAST(uint64_t, KTRACE_PASTE(a, n)));
+/* The KTRX_TYPE_* of a field: a constant that its declaration leaves, as the expression that tells it is long. */
+#define KTRACE_FIELD_CODE(id, n) KTRACE_PASTE(id##_type_, n)
+#define KTRACE_FIELD_CHECK(id, n, field)                                                          \
+	enum KTRACE_CODES { KTRACE_FIELD_CODE(id, n) = KTRACE_TYPE(KTRACE_FIELD_TYPE field) };    \
+	KTRX_STATIC_ASSERT(KTRACE_FIELD_CODE(id, n) != 0 && sizeof(KTRACE_FIELD_TYPE field) <= 8, \
+			   "ktrace: no field can hold this type");                                \
+	KTRACE_FIELD_RULE(id, n, KTRACE_FIELD_TYPE field)
 #define KTRACE_FIELD_TYPE(type, ...)		  type
 #define KTRACE_FIELD_NAME(...)			  KTRACE_FIELD_NAME_(__VA_ARGS__, , )
 #define KTRACE_FIELD_NAME_(type, name, ...)	  #name
@@ -205,12 +209,12 @@ struct ktrace_row {
 	KTRACE_CHECKS(id, __VA_ARGS__)                                                               \
 	enum {                                                                                       \
 		id##_built = 1,                                                                      \
-		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, , __VA_ARGS__),                       \
-		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, , __VA_ARGS__),                \
+		id##_fixed = 0u KTRACE_EACH(KTRACE_FIELD_SIZE, id, __VA_ARGS__),                     \
+		id##_strings = 0u KTRACE_EACH(KTRACE_FIELD_IS_STRING, id, __VA_ARGS__),              \
 		id##_longest = KTRACE_LONGEST(id##_fixed + 0u, id##_strings + 0u),                   \
 	};                                                                                           \
 	KTRACE_ROW(id, state, flags, v1_id, 0, KTRACE_COUNT(__VA_ARGS__),                            \
-		   KTRACE_EACH(KTRACE_FIELD_CODE, , __VA_ARGS__),                                    \
+		   KTRACE_EACH(KTRACE_FIELD_CODES, id, __VA_ARGS__),                                 \
 		   KTRACE_ROW_STRINGS(group, name, KTRACE_EACH(KTRACE_FIELD_STRINGS, , __VA_ARGS__), \
 				      KTRACE_FIRST(__VA_ARGS__)));                                   \
 	KTRACE_FUNCTIONS(id, event, KTRACE_PARAMETER, KTRACE_FIELD_PACK, __VA_ARGS__);               \
@@ -311,7 +315,7 @@ struct ktrace_row {
 	{                                                                                               \
 		(void)nothing;                                                                          \
 		ktrace_format_check(KTRACE_FIRST(__VA_ARGS__)                                           \
-					    KTRACE_EACH(KTRACE_FORMAT_ARGUMENT, , __VA_ARGS__));        \
+					    KTRACE_EACH(KTRACE_FORMAT_ARGUMENT, id, __VA_ARGS__));      \
 	}                                                                                               \
 	KTRACE_FORMAT_END
 

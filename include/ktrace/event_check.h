@@ -43,9 +43,13 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 	return string;
 }
 }
-#define KTRACE_FORMATTED(value) ktrace_formatted(value)
+#define KTRACE_FORMATTED(value)		    ktrace_formatted(value)
+#define KTRACE_FORMATTED_FIELD(code, value) ktrace_formatted(value)
+#define KTRACE_CODES			    : unsigned
 
 #else
+
+#define KTRACE_CODES
 
 /* What a field takes, as C++ has it. A bool takes numbers and pointers. */
 #define KTRACE_TAKES_NUMBER  1
@@ -59,24 +63,25 @@ __attribute__((__always_inline__)) inline const char *ktrace_formatted(char *str
 		 default : 0)
 
 /* Is it a null pointer constant, such as 0? The other operand of ?: gives a pointer to int its type only then. */
-#define KTRACE_IS_NULL(value) _Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
+#define KTRACE_IS_NULL(value)	_Generic(1 ? (int *)0 : (void *)(uintptr_t)(value), int * : 1, default : 0)
 
 /* A value as its text takes it: %p wants a pointer to void if the compiler is pedantic. */
-#define KTRACE_FORMATTED(value) \
-	__builtin_choose_expr(KTRACE_TYPE_OF(value) == KTRX_TYPE_POINTER, (void *)(uintptr_t)(value), value)
+#define KTRACE_FORMATTED(value) KTRACE_FORMATTED_FIELD(KTRACE_TYPE_OF(value), value)
+#define KTRACE_FORMATTED_FIELD(code, value) \
+	__builtin_choose_expr((code) == KTRX_TYPE_POINTER, (void *)(uintptr_t)(value), value)
 
 /* A pointer as it is; a null pointer for a number. */
 #define KTRACE_AS_POINTER(value) __builtin_choose_expr(KTRACE_IS_NUMBER(value), (void *)0, value)
 
-#define KTRACE_TAKES(type)                                               \
-	(_Generic((type)0, _Bool : 1, default : 0) ? KTRACE_TAKES_SCALAR \
-	 : KTRACE_IS_NUMBER((type)0)		   ? KTRACE_TAKES_NUMBER \
-	 : KTRACE_IS_VOID_POINTER((type)0)	   ? KTRACE_TAKES_ANY    \
-						   : KTRACE_TAKES_POINTER)
+#define KTRACE_TAKES(code, type)                                                           \
+	((code) == KTRX_TYPE_BOOL				     ? KTRACE_TAKES_SCALAR \
+	 : (code) != KTRX_TYPE_POINTER && (code) != KTRX_TYPE_STRING ? KTRACE_TAKES_NUMBER \
+	 : KTRACE_IS_VOID_POINTER((type)0)			     ? KTRACE_TAKES_ANY    \
+								     : KTRACE_TAKES_POINTER)
 
 /* What the declaration of an event leaves for its sites: of each field what it takes, and its type if a pointer. */
-#define KTRACE_FIELD_RULE(id, n, type)                              \
-	enum { KTRACE_PASTE(id##_takes_, n) = KTRACE_TAKES(type) }; \
+#define KTRACE_FIELD_RULE(id, n, type)                                                           \
+	enum { KTRACE_PASTE(id##_takes_, n) = KTRACE_TAKES(KTRACE_PASTE(id##_type_, n), type) }; \
 	typedef __typeof__(KTRACE_AS_POINTER((type)0)) KTRACE_PASTE(id##_pointer_, n);
 
 /* ?: of pointers to different types is a pointer to void. */
