@@ -1,10 +1,195 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# Figures. A fragment bench/*.mk adds its program to BENCH_RUNS: a command that prints one JSON object a line
+# Figures. Each bench adds its program to BENCH_RUNS: a command that prints one JSON object a line
 # on stdout and what a person wants to read on stderr.
 BENCH_RUNS :=
 BENCH_NEEDS :=
-include $(filter-out bench/bench.mk,$(wildcard bench/*.mk))
+
+BENCH_RUNS += bench/callcost.sh
+BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+# Decoding of version 1 dumps of 64 K, 1 M, 8 M and 32 M records, beside the least that a decoder could do.
+BENCH_DECODE_DIR := build/bench/decode
+BENCH_DECODE_COMPILE = @mkdir -p $(@D) && $(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ \
+	$(filter %.c,$^)
+
+$(BENCH_DECODE_DIR)/gen_v1: bench/decode/gen_v1.c
+	$(BENCH_DECODE_COMPILE)
+$(BENCH_DECODE_DIR)/floor_v1: bench/decode/floor_v1.c host/export/number.c host/export/ticks.c
+	$(BENCH_DECODE_COMPILE)
+$(BENCH_DECODE_DIR)/measure: bench/decode/measure.c bench/cost.c
+	$(BENCH_DECODE_COMPILE)
+
+BENCH_DECODE_NEEDS := build/bin/ktrace build/bin/ktrace-decode \
+	$(addprefix $(BENCH_DECODE_DIR)/,gen_v1 floor_v1 measure)
+BENCH_NEEDS += $(BENCH_DECODE_NEEDS)
+BENCH_RUNS += $(BENCH_DECODE_DIR)/measure
+
+.PHONY: bench-decode
+bench-decode: $(BENCH_DECODE_NEEDS)
+	$(BENCH_DECODE_DIR)/measure
+
+BENCH_RUNS += bench/extract.sh
+BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
+
+.PHONY: bench-extract
+bench-extract: build/bin/ktrace build/demo/x86_64/kernel.elf
+	sh bench/extract.sh
+
+BENCH_RUNS += bench/guest.sh
+BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+# Hardware trace into steps, beside libipt alone: on what the trace unit in software has written of the demo kernel.
+ifneq ($(HWT_HAS_PT),)
+BENCH_HWT_DIR := build/bench/hwt
+BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
+
+$(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(KTRACE_LDLIBS)
+
+BENCH_HWT_NEEDS := $(BENCH_HWT_DIR)/decode build/lib/ktrace-pt.so build/demo/x86_64/kernel.elf
+BENCH_NEEDS += $(BENCH_HWT_NEEDS)
+BENCH_RUNS += bench/hwt.sh
+
+.PHONY: bench-hwt
+bench-hwt: $(BENCH_HWT_NEEDS)
+	sh bench/hwt.sh
+endif
+
+# Process traces in words, beside awk over strace's text of the same calls.
+BENCH_KDUMP_DIR := build/bench/kdump
+
+$(BENCH_KDUMP_DIR)/gen: bench/kdump/gen.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
+$(BENCH_KDUMP_DIR)/measure: bench/kdump/measure.c bench/cost.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^
+
+BENCH_KDUMP_NEEDS := build/bin/kdump $(addprefix $(BENCH_KDUMP_DIR)/,gen measure)
+BENCH_NEEDS += $(BENCH_KDUMP_NEEDS)
+BENCH_RUNS += $(BENCH_KDUMP_DIR)/measure
+
+.PHONY: bench-kdump
+bench-kdump: $(BENCH_KDUMP_NEEDS)
+	$(BENCH_KDUMP_DIR)/measure
+
+BENCH_RUNS += bench/live.sh
+BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
+
+.PHONY: bench-live
+bench-live: build/bin/ktrace build/demo/x86_64/kernel.elf
+	sh bench/live.sh
+
+# Merging 64 rings beside 8.
+BENCH_MERGE_DIR := build/bench/merge
+
+# The writer is the reader's tests' own, as the reader's benches must not go by the kernel library's habits.
+$(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/ktread_writer.c test/unit/ktread_support.c \
+		build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(KTRACE_LDLIBS)
+$(BENCH_MERGE_DIR)/measure: bench/merge/measure.c bench/cost.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^
+
+BENCH_MERGE_NEEDS := build/bin/ktrace $(addprefix $(BENCH_MERGE_DIR)/,gen_v2 measure)
+BENCH_NEEDS += $(BENCH_MERGE_NEEDS)
+BENCH_RUNS += $(BENCH_MERGE_DIR)/measure
+
+.PHONY: bench-merge
+bench-merge: $(BENCH_MERGE_NEEDS)
+	$(BENCH_MERGE_DIR)/measure
+
+BENCH_RUNS += bench/plugin.sh
+BENCH_NEEDS += build/lib/ktrace-pt.so build/bench/cputime build/test/hwt_blocks \
+	build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
+
+build/bench/cputime: bench/cputime.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
+
+# The record path on the host; the loops around it are built once for each way of recording that is timed. x86_64
+# only: the port reaches its words by one instruction relative to fs.
+BENCH_RECORD_DIR := build/bench/record
+BENCH_RECORD_FLAGS := -std=c11 -O2 -g -fno-pie $(WARNINGS) -Ibench/record $(KTRACE_INCLUDES_x86_64)
+BENCH_RECORD_CORE := $(KTRACE_CORE_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/port.o
+BENCH_RECORD_OBJS := $(BENCH_RECORD_CORE) $(addprefix $(BENCH_RECORD_DIR)/,record.o moment.o peers.o steps.o hooks.o \
+	sites_record.o sites_checked.o sites_no_clock.o)
+BENCH_SITES_record := -DSITE_PREFIX=record
+BENCH_SITES_checked := -DSITE_PREFIX=checked -DBENCH_CHECKED
+BENCH_SITES_no_clock := -DSITE_PREFIX=no_clock -DBENCH_NO_CLOCK
+
+BENCH_RECORD_COMPILE = @mkdir -p $(@D) && $(HOST_CC) $(BENCH_RECORD_FLAGS) -MMD -MP -c -o $@ $<
+
+$(BENCH_RECORD_DIR)/kernel/%.o: kernel/%.c
+	$(BENCH_RECORD_COMPILE)
+$(BENCH_RECORD_DIR)/record.o: bench/record.c
+	$(BENCH_RECORD_COMPILE)
+$(addprefix $(BENCH_RECORD_DIR)/,port.o moment.o peers.o steps.o hooks.o): $(BENCH_RECORD_DIR)/%.o: bench/record/%.c
+	$(BENCH_RECORD_COMPILE)
+$(BENCH_RECORD_DIR)/sites_%.o: bench/record/sites.c
+	$(BENCH_RECORD_COMPILE) $(BENCH_SITES_$*)
+
+build/bench/record/record: $(BENCH_RECORD_OBJS)
+	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
+
+# The mailbox, on the same port.
+$(BENCH_RECORD_DIR)/control.o: bench/control.c
+	$(BENCH_RECORD_COMPILE)
+build/bench/record/control: $(BENCH_RECORD_CORE) $(BENCH_RECORD_DIR)/control.o
+	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
+
+# Process traces, on the same port.
+BENCH_PROC_OBJS := $(KTRACE_PROC_SOURCES:%.c=$(BENCH_RECORD_DIR)/%.o) $(BENCH_RECORD_DIR)/proc.o
+$(BENCH_RECORD_DIR)/proc.o: bench/proc.c
+	$(BENCH_RECORD_COMPILE)
+build/bench/record/proc: $(BENCH_RECORD_CORE) $(BENCH_PROC_OBJS) $(BENCH_RECORD_DIR)/steps.o
+	@$(HOST_CC) -no-pie -o $@ $^ -lpthread
+
+-include $(BENCH_RECORD_OBJS:.o=.d) $(BENCH_RECORD_DIR)/control.d $(BENCH_PROC_OBJS:.o=.d)
+
+ifeq ($(shell uname -m),x86_64)
+BENCH_NEEDS += $(addprefix build/bench/record/,record control proc)
+BENCH_RUNS += $(addprefix build/bench/record/,record control proc)
+endif
+
+BENCH_RECORD_LINUX_NEEDS := build/bin/ktrace build/test/record/threads
+BENCH_NEEDS += $(BENCH_RECORD_LINUX_NEEDS)
+BENCH_RUNS += bench/record_linux.sh
+
+.PHONY: bench-record-linux
+bench-record-linux: $(BENCH_RECORD_LINUX_NEEDS)
+	sh bench/record_linux.sh
+
+# Portable streams of a version 1 dump of 8 M records, beside zstd -3 on its bytes.
+BENCH_STREAM_DIR := build/bench/stream
+
+$(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(KTRACE_LDLIBS)
+$(BENCH_STREAM_DIR)/measure: bench/stream/measure.c bench/cost.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^
+
+BENCH_STREAM_NEEDS := build/bin/ktrace build/bench/decode/gen_v1 $(addprefix $(BENCH_STREAM_DIR)/,zstd_raw measure)
+BENCH_NEEDS += $(BENCH_STREAM_NEEDS)
+BENCH_RUNS += $(BENCH_STREAM_DIR)/measure
+
+.PHONY: bench-stream
+bench-stream: $(BENCH_STREAM_NEEDS)
+	$(BENCH_STREAM_DIR)/measure
+
+BENCH_RUNS += bench/unix.sh
+BENCH_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+BENCH_RUNS += bench/why.sh
+BENCH_NEEDS += build/bin/ktrace build/demo/x86_64/kernel.elf
+
+.PHONY: bench-why
+bench-why: build/bin/ktrace build/demo/x86_64/kernel.elf
+	sh bench/why.sh
 
 .PHONY: run-bench bench-short
 run-bench: $$(BENCH_NEEDS)
@@ -17,6 +202,6 @@ bench-short: $$(BENCH_NEEDS) build/bench/runs
 SCRIPT_TESTS += bench/short.sh
 CHECK_NEEDS += $(BENCH_NEEDS) build/bench/runs
 
-build/bench/runs: Makefile $(wildcard bench/*.mk)
+build/bench/runs: Makefile bench/bench.mk
 	@mkdir -p $(@D)
 	@printf '%s\n' $(foreach run,$(BENCH_RUNS),'$(run)') >$@

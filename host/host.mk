@@ -28,19 +28,18 @@ KTRACE_LDLIBS := -ldl $(DEMANGLE_LDLIBS)
 ktrace-libraries:
 	@echo '$(KTRACE_LDLIBS)'
 
--include host/ktread/ktread.mk
--include host/capture/capture.mk
--include host/export/perfetto.mk
--include host/cmd/ktrdump.mk
--include host/export/stream.mk
--include host/live/live.mk
--include host/why/why.mk
--include host/doctor/doctor.mk
--include host/kdump/kdump.mk
--include host/record/record.mk
--include host/hwt/hwt.mk
--include host/flow/flow.mk
--include host/plugin/plugin.mk
+include host/ktread/ktread.mk
+include host/capture/capture.mk
+include host/export/export.mk
+include host/cmd/ktrdump.mk
+include host/live/live.mk
+include host/why/why.mk
+include host/doctor/doctor.mk
+include host/kdump/kdump.mk
+include host/record/record.mk
+include host/hwt/hwt.mk
+include host/flow/flow.mk
+include host/plugin/plugin.mk
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen
 KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)

@@ -1,4 +1,51 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Guests whose CPUs have clocks of their own: the test builds its kernels itself. And a guest whose clocks are hard to measure.
+SCRIPT_TESTS += test/qemu/clock.sh test/qemu/clock_stutter.sh
+CHECK_NEEDS += host build/test/clock_samples $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $^
+
+# The trace read inside the demo kernel, by somebody at its serial line.
+SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
+
+# Hardware trace in the demo kernel, with the trace unit in software.
+SCRIPT_TESTS += test/qemu/hwt_device.sh test/qemu/hwt_functions.sh test/qemu/hwt_contents.sh test/qemu/hwt_null_call.sh
+CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+SCRIPT_TESTS += test/qemu/hwt_absent.sh
+CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+# The trace unit in software against QEMU's own log; its packets decoded by libipt and OpenCSD.
+ifneq ($(and $(HWT_HAS_PT),$(HWT_HAS_ETM4)),)
+SCRIPT_TESTS += test/qemu/hwt_blocks.sh
+CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
+endif
+
+HWT_BLOCKS_SRCS := test/qemu/hwt_blocks.c $(HWT_READ_SRCS)
+build/test/hwt_blocks: $$(call unit_objects,unit,$(HWT_BLOCKS_SRCS),-Ihost) build/lib/libbase.a
+	@mkdir -p $(@D)
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(KTRACE_LDLIBS)
+
+SCRIPT_TESTS += test/qemu/hwt_memory.sh
+
+SCRIPT_TESTS += test/qemu/hwt_views.sh
+CHECK_NEEDS += host build/test/perfetto-text $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
+SCRIPT_TESTS += test/qemu/ktrdump.sh
+
+SCRIPT_TESTS += test/qemu/live.sh
+
+# The trace unit in software: its arguments, and what it leaves when QEMU is killed.
+SCRIPT_TESTS += test/qemu/plugin.sh
+CHECK_NEEDS += build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf
+
+# Process traces of the demo kernel, end to end.
+SCRIPT_TESTS += test/qemu/proc_words.sh test/qemu/proc_many.sh test/qemu/proc_beside.sh test/qemu/proc_same.sh
+CHECK_NEEDS += host $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
+
 # Whole guests under QEMU, through the command a user would type.
 SCRIPT_TESTS += test/qemu/stress.sh test/qemu/example.sh test/qemu/example_cplusplus.sh test/qemu/single.sh test/qemu/frequency.sh test/qemu/switched.sh test/qemu/doctor_sections.sh test/qemu/doctor_hooks.sh test/qemu/porting.sh test/qemu/features.sh test/qemu/accel.sh test/qemu/probes.sh test/qemu/callers.sh test/qemu/noise.sh test/qemu/state.sh test/qemu/tickless.sh test/qemu/keep.sh
 SOAK_TESTS += test/qemu/soak.sh
@@ -7,3 +54,37 @@ CHECK_NEEDS += host build/single/ktrace.c build/test/stress_check build/test/sta
 build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c build/lib/libktread.a
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $< build/lib/libktread.a
+
+# `ktrace run` and `ktrace extract`, end to end.
+SCRIPT_TESTS += test/qemu/check.sh test/qemu/doctor.sh test/qemu/why.sh test/qemu/show_follow.sh test/qemu/control.sh test/qemu/extract_peer.sh test/qemu/panic_policy.sh
+SCRIPT_TESTS += $(addprefix test/qemu/run_,outcomes.sh expect.sh commands.sh status.sh kill.sh transports.sh extract.sh bad_input.sh)
+CHECK_NEEDS += build/bin/ktrace $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
+
+SCRIPT_TESTS += $(addprefix test/qemu/transport_,x86_64.sh aarch64.sh riscv64.sh kvm.sh)
+CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode $(patsubst %,build/demo/%/kernel.elf,x86_64 aarch64 riscv64)
+
+# A guest without a kernel, for the modes that the demo kernel never runs in.
+SCRIPT_TESTS += test/qemu/transport_bare.sh
+CHECK_NEEDS += build/test/bare/aarch64.elf build/test/bare/riscv64.elf build/test/bare/riscv64_sbi.elf
+
+BARE_SRCS := test/qemu/transport_bare/bare.c $(addprefix kernel/transport/,transport.c semihosting.c)
+BARE_SRCS_aarch64 := $(BARE_SRCS) $(addprefix kernel/transport/,pl011.c aarch64/semihosting_aarch64.S)
+BARE_SRCS_riscv64 := $(BARE_SRCS) $(addprefix kernel/transport/,uart16550.c riscv64/semihosting_riscv64.S)
+BARE_CFLAGS := -std=c11 -O2 -ffreestanding -fno-pic -nostdlib -static $(WARNINGS) -Wl,--build-id=none -Wl,-n \
+	-Wl,--no-warn-rwx-segments
+
+# $(call bare_rule,<program>,<arch>,<load address>)
+define bare_rule
+build/test/bare/$(1).elf: test/qemu/transport_bare/$(2)/start.S $$(BARE_SRCS_$(2)) include/ktrace/transport.h
+	@mkdir -p $$(@D)
+	$$(DEMO_CC_$(2)) $$(BARE_CFLAGS) $$(DEMO_CFLAGS_$(2)) -Itest/qemu/transport_bare/$(2) $$(KTRACE_INCLUDES_$(2)) \
+		-Wl,-Ttext=$(3) -o $$@ $$(filter %.c %.S,$$^)
+endef
+$(eval $(call bare_rule,aarch64,aarch64,0x40080000))
+$(eval $(call bare_rule,riscv64,riscv64,0x80000000))
+$(eval $(call bare_rule,riscv64_sbi,riscv64,0x80200000))
+
+# The small Unix that the demo kernel is.
+SCRIPT_TESTS += test/qemu/unix_programs.sh test/qemu/unix_trace.sh test/qemu/unix_v1.sh
+SOAK_TESTS += test/qemu/unix_soak.sh
+CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)

@@ -1,5 +1,149 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
+# Unit tests of the kernel library and of the demo kernel.
+
+# Tests of the trace read inside the kernel, on the fake machine of the core's own tests.
+CONSOLE_TEST_CFLAGS := -I. -Itest/fake -Ikernel/arch/generic
+
+UNIT_TESTS += console_format
+UNIT_CFLAGS_console_format := $(CONSOLE_TEST_CFLAGS)
+UNIT_SRCS_console_format := test/unit/console_format.c kernel/core/row.c kernel/console/format.c kernel/console/line.c \
+	$(wildcard host/ktread/*.c)
+
+CONSOLE_TEST_SRCS := test/fake/machine.c test/fake/checker.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
+
+UNIT_TESTS += console_show
+UNIT_CFLAGS_console_show := $(CONSOLE_TEST_CFLAGS)
+UNIT_SRCS_console_show := test/unit/console_show.c $(CONSOLE_TEST_SRCS)
+
+UNIT_TESTS += console_echo
+UNIT_CFLAGS_console_echo := $(CONSOLE_TEST_CFLAGS)
+UNIT_SRCS_console_echo := test/unit/console_echo.c $(CONSOLE_TEST_SRCS)
+
+# Needs a word reached by one instruction relative to fs: the host must be an x86_64.
+UNIT_TESTS_X86_64 += console_stress
+UNIT_SRCS_console_stress := test/unit/console_stress.c $(KTRACE_CORE_SOURCES) $(KTRACE_CONSOLE_SOURCES)
+UNIT_CFLAGS_console_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
+
+# Tests of those parts of the demo kernel that run on the host. Its headers have the names of the C library's, hence
+# -iquote.
+DEMO_TEST_CFLAGS := -DKTRACE_STATE=0 -Ikernel/arch/generic -iquote test/fake/demo -iquote demo/kern -iquote demo/abi
+DEMO_TEST_SRCS := test/fake/demo/memory.c test/fake/demo/process.c demo/kern/vm.c demo/kern/vm_fault.c demo/kern/share.c
+
+UNIT_TESTS += demo_vm demo_elf
+UNIT_SRCS_demo_vm := test/unit/demo_vm.c $(DEMO_TEST_SRCS)
+UNIT_CFLAGS_demo_vm := $(DEMO_TEST_CFLAGS)
+UNIT_SRCS_demo_elf := test/unit/demo_elf.c demo/kern/elf.c $(DEMO_TEST_SRCS)
+UNIT_CFLAGS_demo_elf := $(DEMO_TEST_CFLAGS)
+
+# Tests of hardware trace in the kernel, on a fake one. Those of each trace unit follow.
+HWT_KERNEL_TEST_SRCS = test/unit/hwt_support.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KERNEL_TEST_SRCS)
+HWT_KERNEL_TEST_CFLAGS = $(KERNEL_TEST_CFLAGS)
+
+.PHONY: $(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch))
+$(foreach arch,x86_64 aarch64 riscv64,ktrace-hwt-sources-$(arch)): ktrace-hwt-sources-%:
+	@echo $(KTRACE_HWT_SOURCES) $(KTRACE_HWT_SOURCES_$*)
+
+# $(call hwt_test,<name>)
+define hwt_test
+UNIT_TESTS += hwt_$(1)
+UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(HWT_KERNEL_TEST_SRCS)
+UNIT_CFLAGS_hwt_$(1) = $$(HWT_KERNEL_TEST_CFLAGS)
+endef
+$(foreach name,context pause permission records switch,$(eval $(call hwt_test,$(name))))
+
+# A kernel without hooks.
+$(eval $(call hwt_test,left_out))
+UNIT_CFLAGS_hwt_left_out += -DKTRACE_HWT_HOOKS=0
+
+# What every backend must pass; for its own test: $(HWT_CONFORM_SRCS), its sources, its model's, and $(HWT_KERNEL_TEST_CFLAGS).
+HWT_CONFORM_SRCS = test/unit/hwt_conform.c $(HWT_KERNEL_TEST_SRCS)
+$(eval $(call hwt_test,mock))
+UNIT_SRCS_hwt_mock += test/unit/hwt_conform.c
+
+# Threads as CPUs: the host must be an x86_64.
+UNIT_TESTS_X86_64 += hwt_stress
+UNIT_SRCS_hwt_stress = test/unit/hwt_stress.c test/unit/proc_walk.c $(KTRACE_HWT_SOURCES) $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_hwt_stress = -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
+
+# Trace of AArch64 processors, read: SPE, and ETMv4 by OpenCSD.
+HWT_SPE_SRCS := $(wildcard host/hwt/spe*.c)
+
+UNIT_TESTS += hwt_spe
+UNIT_SRCS_hwt_spe := test/unit/hwt_spe.c $(HWT_SPE_SRCS)
+UNIT_CFLAGS_hwt_spe := -Ihost
+
+ifneq ($(HWT_HAS_ETM4),)
+UNIT_TESTS += hwt_etm4
+UNIT_SRCS_hwt_etm4 := test/unit/hwt_etm4.c $(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
+UNIT_CFLAGS_hwt_etm4 := -Ihost
+UNIT_LDLIBS_hwt_etm4 := $(KTRACE_LDLIBS)
+endif
+
+# The plugin's encoder of ETMv4, decoded.
+UNIT_TESTS += plugin_a64
+UNIT_CFLAGS_plugin_a64 := -Ihost
+UNIT_SRCS_plugin_a64 := test/unit/plugin_a64.c host/plugin/a64.c
+
+ifneq ($(HWT_HAS_ETM4),)
+UNIT_TESTS += plugin_etm4
+UNIT_CFLAGS_plugin_etm4 := -Ihost
+UNIT_SRCS_plugin_etm4 := test/unit/plugin_etm4.c $(addprefix host/plugin/,a64.c etm4.c etm4_atoms.c output.c) \
+	$(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
+UNIT_LDLIBS_plugin_etm4 := $(KTRACE_LDLIBS)
+endif
+
+# The backend of CoreSight on a model of its components.
+CORESIGHT_TEST_SRCS = test/unit/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
+	hwt_coresight_names.c hwt_coresight_tmc.c hwt_log.c) $(KTRACE_HWT_CORESIGHT_SOURCES)
+
+# $(call coresight_test,<name>,<what it takes besides>)
+define coresight_test
+UNIT_TESTS += hwt_$(1)
+UNIT_SRCS_hwt_$(1) = test/unit/hwt_$(1).c $$(CORESIGHT_TEST_SRCS) $(2)
+UNIT_CFLAGS_hwt_$(1) = $$(KERNEL_TEST_CFLAGS)
+endef
+$(eval $(call coresight_test,coresight,$$(KERNEL_TEST_SRCS)))
+$(eval $(call coresight_test,coresight_graph,$$(KERNEL_TEST_SRCS)))
+$(eval $(call coresight_test,coresight_config,$$(KERNEL_TEST_SRCS)))
+$(eval $(call coresight_test,coresight_conform,$$(HWT_CONFORM_SRCS)))
+$(eval $(call coresight_test,coresight_model,$$(KERNEL_TEST_SRCS)))
+
+# Intel PT and SPE on models of their registers: what they ask of them, where their bytes go, that the models see what is
+# forbidden, and that they pass what every backend must pass.
+
+# $(call hwt_registers_test,<name>,<pt or spe>,<its sources>)
+define hwt_registers_test
+UNIT_TESTS += $(1)
+UNIT_SRCS_$(1) = test/unit/$(1).c test/unit/hwt_$(2)_support.c test/fake/hwt_$(2).c test/fake/hwt_log.c $(3)
+UNIT_CFLAGS_$(1) = $$(KERNEL_TEST_CFLAGS)
+endef
+$(eval $(call hwt_registers_test,hwt_pt,pt,$(KTRACE_HWT_PT_SOURCES)))
+$(eval $(call hwt_registers_test,hwt_pt_buffer,pt,$(KTRACE_HWT_PT_SOURCES)))
+$(eval $(call hwt_registers_test,hwt_pt_model,pt,$(KTRACE_HWT_PT_SOURCES)))
+$(eval $(call hwt_registers_test,hwt_spe_registers,spe,$(KTRACE_HWT_SPE_SOURCES)))
+$(eval $(call hwt_registers_test,hwt_spe_buffer,spe,$(KTRACE_HWT_SPE_SOURCES)))
+$(eval $(call hwt_registers_test,hwt_spe_model,spe,$(KTRACE_HWT_SPE_SOURCES)))
+
+# $(call hwt_registers_conform,<pt or spe>,<its sources>)
+define hwt_registers_conform
+UNIT_TESTS += hwt_$(1)_conform
+UNIT_SRCS_hwt_$(1)_conform = test/unit/hwt_$(1)_conform.c test/fake/hwt_$(1).c test/fake/hwt_log.c $(2) $$(HWT_CONFORM_SRCS)
+UNIT_CFLAGS_hwt_$(1)_conform = $$(HWT_KERNEL_TEST_CFLAGS)
+endef
+$(eval $(call hwt_registers_conform,pt,$(KTRACE_HWT_PT_SOURCES)))
+$(eval $(call hwt_registers_conform,spe,$(KTRACE_HWT_SPE_SOURCES)))
+
+# The backend of the trace unit in software: on a fake one, and what the compilers make of its marker.
+UNIT_TESTS += hwt_qemu hwt_qemu_conform
+UNIT_SRCS_hwt_qemu = test/unit/hwt_qemu.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) $(KERNEL_TEST_SRCS)
+UNIT_CFLAGS_hwt_qemu = $(KERNEL_TEST_CFLAGS)
+UNIT_SRCS_hwt_qemu_conform = test/unit/hwt_qemu_conform.c test/fake/hwt_unit.c $(KTRACE_HWT_QEMU_SOURCES) \
+	$(HWT_CONFORM_SRCS)
+UNIT_CFLAGS_hwt_qemu_conform = $(KERNEL_TEST_CFLAGS)
+
+SCRIPT_TESTS += test/unit/kernel_build/marker.sh
+
 # Tests of the kernel library: how it builds, and how it records on a fake machine.
 SCRIPT_TESTS += $(addprefix test/unit/kernel_build/,matrix.sh callers.sh ktr.sh cplusplus.sh refused.sh documented.sh macros.sh code.sh \
 	arguments.sh cplusplus_rows.sh)
@@ -85,3 +229,72 @@ UNIT_SRCS_keep_read := test/unit/keep_read.c $(KERNEL_TEST_SRCS) kernel/core/sna
 	kernel/core/dump_stream.c kernel/core/rings.c test/unit/ktread_support.c test/fuzz/ktread_exercise.c $(wildcard host/ktread/*.c)
 UNIT_CFLAGS_keep_read := $(KERNEL_TEST_CFLAGS) -Ihost
 SOAK_TESTS += test/unit/kernel_build/matrix_all.sh
+
+# Tests of process traces in the kernel, on a fake one.
+PROC_TEST_SRCS := test/unit/proc_support.c test/unit/proc_walk.c $(KTRACE_PROC_SOURCES) $(KERNEL_TEST_SRCS)
+
+# $(call proc_test,<name>)
+define proc_test
+UNIT_TESTS += proc_$(1)
+UNIT_SRCS_proc_$(1) := test/unit/proc_$(1).c $(PROC_TEST_SRCS)
+UNIT_CFLAGS_proc_$(1) := $(KERNEL_TEST_CFLAGS)
+endef
+$(eval $(call proc_test,records))
+$(eval $(call proc_test,control))
+$(eval $(call proc_test,life))
+$(eval $(call proc_test,full))
+UNIT_SRCS_proc_full += $(wildcard host/ktread/*.c)
+$(eval $(call proc_test,read))
+UNIT_SRCS_proc_read += $(wildcard host/ktread/*.c)
+
+# Threads as CPUs: the host must be an x86_64.
+UNIT_TESTS_X86_64 += proc_stress
+UNIT_SRCS_proc_stress := test/unit/proc_stress.c test/unit/proc_walk.c $(KTRACE_PROC_SOURCES) $(KTRACE_CORE_SOURCES)
+UNIT_CFLAGS_proc_stress := -I. -Itest/fake/threads -Ikernel/arch/x86_64 -pthread
+
+# Unit tests of the transports and of dumps. Drivers run on a fake machine, whose ktrace_io.h comes first.
+
+TRANSPORT_FAKE := test/unit/transport_fake/machine.c
+TRANSPORT_CFLAGS := -I. -Itest/unit -Itest/unit/transport_fake -Ikernel/arch/$(shell uname -m)
+
+# $(call transport_test,<name>,<sources of the kernel>)
+define transport_test
+UNIT_TESTS += $(1)
+UNIT_SRCS_$(1) := test/unit/$(1).c $(TRANSPORT_FAKE) $(2)
+UNIT_CFLAGS_$(1) := $(TRANSPORT_CFLAGS)
+endef
+
+$(eval $(call transport_test,transport_output,kernel/transport/transport.c))
+$(eval $(call transport_test,transport_debugcon,kernel/transport/transport.c kernel/transport/debugcon.c))
+$(eval $(call transport_test,transport_uart16550,kernel/transport/transport.c kernel/transport/uart16550.c))
+$(eval $(call transport_test,transport_pl011,kernel/transport/transport.c kernel/transport/pl011.c))
+$(eval $(call transport_test,transport_semihosting,kernel/transport/transport.c kernel/transport/semihosting.c))
+$(eval $(call transport_test,transport_pci,kernel/transport/transport.c kernel/transport/pci.c \
+	kernel/transport/pci_ecam.c kernel/transport/pci_ports.c kernel/transport/ivshmem.c))
+$(eval $(call transport_test,transport_virtio,kernel/transport/transport.c kernel/transport/pci.c \
+	kernel/transport/virtio_queue.c kernel/transport/virtio_mmio.c kernel/transport/virtio_pci.c))
+
+# Dumps are made of a trace that the core itself recorded.
+DUMP_TEST_SRCS := test/unit/dump_support.c $(KTRACE_CORE_SOURCES) \
+	$(KTRACE_READER_SOURCES) $(addprefix kernel/core/,dump.c dump_stream.c dump_v1.c)
+# $(call dump_test,<name>,<sources>)
+define dump_test
+UNIT_TESTS += $(1)
+UNIT_SRCS_$(1) := test/unit/$(1).c $(2)
+UNIT_CFLAGS_$(1) := $(TRANSPORT_CFLAGS)
+endef
+
+$(eval $(call dump_test,dump_v1,$(DUMP_TEST_SRCS)))
+$(eval $(call dump_test,dump_v2,$(DUMP_TEST_SRCS)))
+$(eval $(call dump_test,dump_transport,$(DUMP_TEST_SRCS) $(TRANSPORT_FAKE) \
+	$(addprefix kernel/transport/,transport.c transport_dump.c)))
+$(eval $(call dump_test,dump_walk,$(addprefix kernel/core/,walk.c rings.c)))
+
+# The drivers build wherever the core does.
+SCRIPT_TESTS += test/unit/transport_build.sh
+
+transport-sources-%:
+	@echo $(KTRACE_SOURCES) $(KTRACE_SOURCES_$*) $(KTRACE_ASM_$*)
+
+# The Rust crate.
+SCRIPT_TESTS += bindings/rust/check.sh

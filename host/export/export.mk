@@ -7,3 +7,6 @@ PERFETTO_SOURCES := host/export/perfetto.c host/export/perfetto_packet.c host/ex
 	host/export/machine.c host/export/protobuf.c
 KTRACE_SRCS += $(ANALYZE_SOURCES) $(PERFETTO_SOURCES)
 EXPORT_FORMATS += perfetto
+
+KTRACE_SRCS += host/export/stream.c
+EXPORT_FORMATS += stream

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
+#
+# Commands on traces that the tests make, against files of what they print.
+
+SCRIPT_TESTS += test/golden/balance.sh
+CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode build/test/chrome-check build/test/v1-mix build/test/cmd-traces \
+	build/test/danger-traces build/test/perfetto-text build/test/ktrace-script
+
+build/test/chrome-check: test/golden/chrome_check.c test/golden/json_tree.c test/golden/json_tree.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c,$^)
+
+build/test/v1-mix: test/golden/v1_mix.c include/ktrx/v1.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
+
+SCRIPT_TESTS += test/golden/check.sh test/golden/doctor.sh test/golden/cmd.sh test/golden/cmd_stream.sh test/golden/cmd_errors.sh test/golden/options.sh test/golden/options_tools.sh test/golden/cmd_take.sh test/golden/stats.sh test/golden/install.sh
+CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode build/test/cmd-traces build/test/why-traces build/test/ktrace-script
+
+build/test/cmd-traces: test/golden/cmd_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c \
+		build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka
+
+SCRIPT_TESTS += test/golden/danger.sh
+CHECK_NEEDS += build/bin/ktrace build/test/danger-traces build/test/harmless build/test/ktrace-script
+
+DANGER_SRCS := test/golden/danger_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c
+build/test/danger-traces: $(DANGER_SRCS) $$(filter-out $(DANGER_SRCS),$$(PROC_PUT_SRCS)) build/lib/libktread.a \
+		test/golden/danger.h test/golden/proc/put.h test/unit/ktread_writer.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(KTRACE_LDLIBS)
+
+build/test/harmless: test/golden/harmless.c test/golden/json_tree.c test/golden/json_tree.h test/golden/danger.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c,$^)
+
+# The whole program on scripts of steps (test/fake/hwt_script.h) instead of recordings: what is shown does not depend on which
+# decoders are installed.
+SCRIPT_TESTS += test/golden/hwt_views.sh
+CHECK_NEEDS += build/test/ktrace-script build/test/cmd-traces build/test/perfetto-text
+
+# Of the room that reads recordings only what looks into ELF files, and the words for packets of SPE.
+HWT_SCRIPT_KEEPS := $(patsubst %,build/host/hwt/%.o,binary names library grow spe_packet spe_text)
+HWT_SCRIPT_OBJS := $(filter $(HWT_SCRIPT_KEEPS),$(KTRACE_OBJS)) $(filter-out build/host/hwt/%,$(KTRACE_OBJS))
+
+build/test/ktrace-script: test/fake/hwt_script.c test/fake/hwt_script.h $(HWT_SCRIPT_OBJS) build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -Itest -o $@ $(filter %.c %.o %.a,$^) $(KTRACE_LDLIBS)
+
+SCRIPT_TESTS += test/golden/kdump.sh
+CHECK_NEEDS += build/bin/kdump build/test/kdump-traces
+
+build/test/kdump-traces: test/golden/kdump_traces.c $$(PROC_PUT_SRCS) build/lib/libktread.a test/golden/proc/put.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(KTRACE_LDLIBS)
+
+SCRIPT_TESTS += test/golden/ktrdump.sh
+CHECK_NEEDS += build/bin/ktrdump build/test/ktrdump-traces
+
+build/test/ktrdump-traces: test/golden/ktrdump_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c \
+		build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka
+
+SCRIPT_TESTS += test/golden/memory.sh
+CHECK_NEEDS += build/bin/ktrace build/test/memory-trace build/test/memory-used
+
+build/test/memory-trace: test/golden/memory_trace.c test/unit/ktread_writer.c test/unit/ktread_support.c build/lib/libktread.a
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(KTRACE_LDLIBS)
+
+build/test/memory-used: test/golden/memory_used.c
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $<
+
+SCRIPT_TESTS += test/golden/proc.sh test/golden/processes.sh
+CHECK_NEEDS += build/test/proc-traces
+
+PROC_PUT_SRCS := test/golden/proc/put.c test/unit/ktread_support.c
+
+build/test/proc-traces: test/golden/proc/make.c test/golden/proc/make_bad.c $(PROC_PUT_SRCS) build/lib/libktread.a \
+		test/golden/proc/put.h test/golden/proc/make_bad.h
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c %.a,$^) -lcmocka $(KTRACE_LDLIBS)
+
+SCRIPT_TESTS += test/golden/why.sh
+CHECK_NEEDS += build/bin/ktrace build/test/why-traces build/test/cmd-traces
+
+build/test/why-traces: test/golden/why_traces.c test/golden/why_story.c \
+		$(wildcard test/golden/why_*_stories.c) test/golden/why_story.h test/golden/why_stories.h test/fake/machine.c test/fake/checker.c kernel/core/dump.c \
+		kernel/core/dump_stream.c kernel/core/rings.c $(KTRACE_CORE_SOURCES) $(wildcard include/*/*.h)
+	@mkdir -p $(@D)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -I. -Itest/fake -Ikernel/arch/generic -o $@ \
+		$(sort $(filter %.c %.S,$^)) -lcmocka
