@@ -21,7 +21,8 @@ static const char style[] =
 	".grid{stroke:#3a3a3a}.lane{fill:#222}.idle{fill:#303030}.tick{fill:#bbb}}"
 	"</style>\n";
 
-void svg_escape(struct output *out, const char *bytes, size_t length)
+/* For the inside of an element: control characters are replaced, bytes that are no UTF-8 too. */
+static void escape(struct output *out, const char *bytes, size_t length)
 {
 	char plain[TEXT_MAX * 4], *end = escape_text(plain, bytes, length, sizeof(plain));
 
@@ -46,7 +47,7 @@ void svg_begin(struct output *out, unsigned width, unsigned height, const char *
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
 		"role=\"img\">\n<title>",
 		width, height, width, height);
-	svg_escape(out, title, strnlen(title, TEXT_MAX));
+	escape(out, title, strnlen(title, TEXT_MAX));
 	output_text(out, "</title>\n");
 	output_text(out, style);
 }
@@ -66,7 +67,7 @@ void svg_box(struct output *out, const char *class, double x, double y, double w
 		return;
 	}
 	output_text(out, "><title>");
-	svg_escape(out, tip, strnlen(tip, TEXT_MAX));
+	escape(out, tip, strnlen(tip, TEXT_MAX));
 	output_text(out, "</title></rect>\n");
 }
 
@@ -79,7 +80,7 @@ void svg_text(struct output *out, const char *class, double x, double y, const c
 		return;
 	output_format(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y,
 		      anchor);
-	svg_escape(out, text, length < fits ? length : fits);
+	escape(out, text, length < fits ? length : fits);
 	output_text(out, "</text>\n");
 }
 

@@ -25,7 +25,4 @@ void svg_text(struct output *out, const char *class, double x, double y, const c
 	      const char *text);
 void svg_line(struct output *out, const char *class, double x1, double y1, double x2, double y2);
 
-/* For the inside of an element: control characters are replaced, bytes that are no UTF-8 too. */
-void svg_escape(struct output *out, const char *bytes, size_t length);
-
 #endif

@@ -139,13 +139,15 @@ static int cut(struct flow_calls *calls, struct flow_stack *stack)
 	return status;
 }
 
+static void forget_stacks(struct flow_calls *calls);
+
 static int cut_all(struct flow_calls *calls)
 {
 	int status = 0;
 
 	for (uint32_t n = 0; n < calls->stacks.count && status == 0; n++)
 		status = cut(calls, &calls->stacks.stack[n]);
-	flow_calls_reset(calls);
+	forget_stacks(calls);
 	return status;
 }
 
@@ -319,6 +321,13 @@ static void rest(struct flow_calls *calls, enum way before, const struct hwt_ste
 	calls->before = before;
 	calls->has_next = off && off->has_address;
 	calls->next = off ? off->address : 0;
+}
+
+/* What comes next has nothing to do with what was before. */
+static void forget_stacks(struct flow_calls *calls)
+{
+	flow_stacks_forget(&calls->stacks);
+	rest(calls, WAY_STRAIGHT, NULL);
 }
 
 static uint64_t key_of(const struct hwt_step *step)
@@ -506,12 +515,6 @@ void flow_calls_free(struct flow_calls *calls)
 		return;
 	flow_stacks_free(&calls->stacks);
 	free(calls);
-}
-
-void flow_calls_reset(struct flow_calls *calls)
-{
-	flow_stacks_forget(&calls->stacks);
-	rest(calls, WAY_STRAIGHT, NULL);
 }
 
 const struct flow_doubts *flow_calls_doubts(const struct flow_calls *calls)

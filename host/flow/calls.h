@@ -80,8 +80,6 @@ int flow_calls_new(struct flow_calls **calls, struct flow_functions *functions, 
 void flow_calls_free(struct flow_calls *calls);
 /* Takes the next step. 0, or what the sink or memory said. */
 int flow_calls_step(struct flow_calls *calls, const struct hwt_step *step);
-/* Forgets all stacks: what comes next has nothing to do with what was before. */
-void flow_calls_reset(struct flow_calls *calls);
 const struct flow_doubts *flow_calls_doubts(const struct flow_calls *calls);
 
 /* The ticks that a frame has taken up to `step`; false: not known. */

@@ -143,7 +143,6 @@ size_t hwt_file_streams(const struct hwt_file *file);
 const struct hwt_stream *hwt_file_stream(const struct hwt_file *file, size_t n);
 uint64_t hwt_file_frequency(const struct hwt_file *file); /* of stamps, 0: unknown */
 uint64_t hwt_file_nonce(const struct hwt_file *file);
-uint16_t hwt_file_machine(const struct hwt_file *file); /* ELF e_machine */
 
 /* Bytes of a stream that belong together, in memory for as long as the file is open. */
 struct hwt_piece {

@@ -76,6 +76,16 @@ static uint64_t stamp_of_code(void *opened)
 	return decoder->asked;
 }
 
+static void close_decoder(void *opened)
+{
+	struct pt_decoder *decoder = opened;
+
+	if (decoder->block_decoder)
+		decoder->library->pt_blk_free_decoder(decoder->block_decoder);
+	pt_sections_close(decoder->sections);
+	free(decoder);
+}
+
 static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			 struct hwt_images *images, const char **message)
 {
@@ -107,20 +117,10 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 	decoder->images = images;
 	decoder->block_decoder = decoder->sections ? library->pt_blk_alloc_decoder(&config) : NULL;
 	if (!decoder->block_decoder || !set_stamp(decoder, 0)) {
-		pt_decoder_close(decoder);
+		close_decoder(decoder);
 		return NULL;
 	}
 	return decoder;
-}
-
-void pt_decoder_close(void *opened)
-{
-	struct pt_decoder *decoder = opened;
-
-	if (decoder->block_decoder)
-		decoder->library->pt_blk_free_decoder(decoder->block_decoder);
-	pt_sections_close(decoder->sections);
-	free(decoder);
 }
 
 /*
@@ -485,7 +485,7 @@ static const struct hwt_encoding pt = {
 	.name = "pt",
 	.open = open_stream,
 	.some = next_steps,
-	.close = pt_decoder_close,
+	.close = close_decoder,
 	.begin = begin,
 	.packets = pt_packets,
 };

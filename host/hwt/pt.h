@@ -51,7 +51,6 @@ struct pt_decoder {
 	struct pt_last known[PT_KNOWN];
 };
 
-void pt_decoder_close(void *decoder);
 /* What comes is of that time of the unit. False: out of memory. */
 bool pt_decoder_set_time(struct pt_decoder *decoder, uint64_t time);
 /* A step of which nothing is known but where and when it is. */

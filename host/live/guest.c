@@ -39,7 +39,8 @@ static void quote(const char *usual, char *pattern, size_t size)
 	snprintf(pattern + at, size - at, ".[0-9]*.ram");
 }
 
-bool live_guest_newest(const char *usual, char path[PATH_MAX])
+/* The newest file `usual`.PID.ram. False: there is none. */
+static bool find_newest(const char *usual, char path[PATH_MAX])
 {
 	char pattern[PATH_MAX];
 	struct stat newest, status;
@@ -66,7 +67,7 @@ static int look(struct live_guest *guest)
 	int status;
 
 	guest->look_again = now_ns(NULL) + AWAIT_NS;
-	if (!guest->given && !live_guest_newest(guest->usual, guest->path))
+	if (!guest->given && !find_newest(guest->usual, guest->path))
 		return 0;
 	status = ktread_follow_open(&guest->follow, guest->path, &guest->options);
 	if (status == 0 && ktread_follow_ended(guest->follow)) {

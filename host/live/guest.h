@@ -27,7 +27,4 @@ struct live_guest {
 void live_guest_open(struct live_guest *guest, struct live_source *source);
 void live_guest_close(struct live_guest *guest);
 
-/* The newest file `usual`.PID.ram. False: there is none. */
-bool live_guest_newest(const char *usual, char path[PATH_MAX]);
-
 #endif

@@ -55,7 +55,7 @@ bool live_filter_unknown(const struct live_filter *filter, const struct ktread *
 	return false;
 }
 
-bool live_filter_wants(const struct live_filter *filter, const struct ktread_event *event)
+static bool is_wanted(const struct live_filter *filter, const struct ktread_event *event)
 {
 	if (filter->pid >= 0 && (uint64_t)filter->pid != event->thread)
 		return false;
@@ -113,7 +113,7 @@ void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct 
 	char thread[NAME_ROOM + 16], name[2 * NAME_ROOM + 2], cpu[12] = "?", *line;
 	int length;
 
-	if (tail->paused || !live_filter_wants(&tail->filter, event))
+	if (tail->paused || !is_wanted(&tail->filter, event))
 		return;
 	if (tail->base == 0 || event->stamp < tail->base)
 		tail->base = event->stamp;

@@ -42,8 +42,6 @@ struct live_tail {
 bool live_filter_unknown(const struct live_filter *filter, const struct ktread *trace, char *text);
 #define LIVE_UNKNOWN_TEXT 640u
 
-bool live_filter_wants(const struct live_filter *filter, const struct ktread_event *event);
-
 /* Takes the event if it is wanted. */
 void live_tail_event(struct live_tail *tail, struct ktread *trace, const struct ktread_event *event);
 /* A line that is no event. */

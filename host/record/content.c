@@ -73,7 +73,8 @@ void record_put_died(struct record_thread *thread, int status)
 		put(thread, KTRX_PROC_PROCDTOR, 0, &dtor, sizeof(dtor), NULL, 0);
 }
 
-void record_put_name(struct record_thread *thread)
+/* Its name may have changed. */
+static void put_name(struct record_thread *thread)
 {
 	struct record_process *process = thread->process;
 	char name[sizeof(process->name)];
@@ -238,7 +239,7 @@ void record_put_leave(struct record_thread *thread, uint32_t abi, int32_t error,
 		if (call->special == RECORD_CALL_SIGNAL)
 			note_handler(thread);
 		else if (call->special == RECORD_CALL_NAME)
-			record_put_name(thread);
+			put_name(thread);
 		if (call->data && result > 0 && wants(thread, KTRX_PROC_GENIO))
 			put_data(thread, call, (uint64_t)result);
 		if (call->structure && thread->process->sink)

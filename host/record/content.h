@@ -14,8 +14,6 @@
 /* A process is new here: KTRX_PROC_CTOR_*. */
 void record_put_born(struct record_thread *thread, uint32_t how);
 void record_put_died(struct record_thread *thread, int status);
-/* Its name may have changed. */
-void record_put_name(struct record_thread *thread);
 
 /* Number and arguments are in the thread. `abi`: 0, or the ELF machine of a program that is not the machine's own. */
 void record_put_enter(struct record_thread *thread, uint32_t abi);

@@ -375,11 +375,6 @@ uint64_t hwt_file_nonce(const struct hwt_file *file)
 	return file->nonce;
 }
 
-uint16_t hwt_file_machine(const struct hwt_file *file)
-{
-	return file->machine;
-}
-
 size_t hwt_file_pieces(const struct hwt_file *file, size_t stream)
 {
 	(void)file, (void)stream;
