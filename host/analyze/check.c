@@ -10,6 +10,7 @@
 #include "analyze/scheduling.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "base/grow.h"
 #include "ktrx/v2.h"
 
 struct check {
@@ -525,20 +526,15 @@ static int take(struct check *check, const struct ktread_event *event)
 static void note_change(void *context, const struct threads_change *change)
 {
 	struct check *check = context;
-	uint32_t index = change->thread->index, room = check->changed_room ? check->changed_room : 64;
-	uint64_t *larger;
+	const uint32_t index = change->thread->index;
+	uint64_t *changed =
+		base_grow(check->changed, &check->changed_room, (size_t)index + 1, sizeof(*changed));
 
-	while (room <= index)
-		room *= 2;
-	if (room != check->changed_room) {
-		larger = realloc(check->changed, room * sizeof(*larger));
-		if (!larger) {
-			check->changed_failed = true;
-			return;
-		}
-		check->changed = larger;
-		check->changed_room = room;
+	if (!changed) {
+		check->changed_failed = true;
+		return;
 	}
+	check->changed = changed;
 	check->changed[index] = check->stamp;
 	see_thread_order(check, change->thread->id);
 }

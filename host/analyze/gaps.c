@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyze/scheduling.h"
+#include "base/grow.h"
 #include "ktrx/v2.h"
 
 struct gap {
@@ -30,19 +31,16 @@ struct progress {
 
 static int add(struct gaps *gaps, struct progress *ring, struct gap gap)
 {
+	struct gap *larger;
+
 	if (gaps->count >= gaps->limit && ring->last) {
 		gaps->gap[ring->last - 1].to = gap.to;
 		return 0;
 	}
-	if (gaps->count == gaps->room) {
-		uint32_t room = gaps->room ? 2 * gaps->room : 16;
-		struct gap *larger = realloc(gaps->gap, room * sizeof(*larger));
-
-		if (!larger)
-			return KTREAD_E_MEMORY;
-		gaps->gap = larger;
-		gaps->room = room;
-	}
+	larger = base_grow(gaps->gap, &gaps->room, (size_t)gaps->count + 1, sizeof(*larger));
+	if (!larger)
+		return KTREAD_E_MEMORY;
+	gaps->gap = larger;
 	gaps->gap[gaps->count++] = gap;
 	ring->last = gaps->count;
 	return 0;

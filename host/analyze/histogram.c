@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "ktread/ktread.h"
 
 /*
@@ -57,15 +58,12 @@ static int start_counting(struct histogram *histogram)
 
 static int keep_value(struct histogram *histogram, uint64_t value)
 {
-	if (histogram->count == histogram->room) {
-		uint32_t room = histogram->room ? 2 * histogram->room : 16;
-		uint64_t *larger = realloc(histogram->value, room * sizeof(*larger));
+	uint64_t *larger =
+		base_grow(histogram->value, &histogram->room, (size_t)histogram->count + 1, sizeof(*larger));
 
-		if (!larger)
-			return KTREAD_E_MEMORY;
-		histogram->value = larger;
-		histogram->room = room;
-	}
+	if (!larger)
+		return KTREAD_E_MEMORY;
+	histogram->value = larger;
 	histogram->value[histogram->count] = value;
 	histogram->sorted = false;
 	return 0;

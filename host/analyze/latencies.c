@@ -9,6 +9,7 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "base/grow.h"
 #include "ktrx/v2.h"
 
 /* A thread that was woken and does not run yet. */
@@ -128,21 +129,13 @@ static void on_end(void *context, struct spans_owner owner, unsigned lane, const
 
 static struct waiting *waiting_of(struct reading *r, uint32_t index)
 {
-	uint32_t count = r->waiting_count ? r->waiting_count : 64;
-	struct waiting *larger;
+	struct waiting *larger = base_grow(r->waiting, &r->waiting_count, (size_t)index + 1, sizeof(*larger));
 
-	if (index < r->waiting_count)
-		return &r->waiting[index];
-	while (count <= index)
-		count *= 2;
-	larger = realloc(r->waiting, count * sizeof(*larger));
 	if (!larger) {
 		r->error = KTREAD_E_MEMORY;
 		return NULL;
 	}
-	memset(larger + r->waiting_count, 0, (count - r->waiting_count) * sizeof(*larger));
 	r->waiting = larger;
-	r->waiting_count = count;
 	return &larger[index];
 }
 

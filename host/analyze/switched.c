@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "ktrx/v2.h"
 
 /* An event was off from one stamp to the other, both left out. */
@@ -47,20 +48,16 @@ static void mark(uint8_t *map, uint32_t id)
 
 static int add(struct switched *s, uint32_t id, uint64_t from, uint64_t to)
 {
-	uint32_t room = s->room ? 2 * s->room : 64;
 	struct time *larger;
 
 	if (s->count == SWITCHED_MAX) {
 		mark(s->always, id);
 		return 0;
 	}
-	if (s->count == s->room) {
-		larger = realloc(s->time, room * sizeof(*larger));
-		if (!larger)
-			return KTREAD_E_MEMORY;
-		s->time = larger;
-		s->room = room;
-	}
+	larger = base_grow(s->time, &s->room, (size_t)s->count + 1, sizeof(*larger));
+	if (!larger)
+		return KTREAD_E_MEMORY;
+	s->time = larger;
 	s->time[s->count++] = (struct time){ from, to, id };
 	mark(s->some, id);
 	return 0;

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, char *text, size_t size)
 {
 	const char *name = ktread_thread_name(writer->chrome->trace, thread);
@@ -66,21 +68,14 @@ struct chrome_row *chrome_row_of_interrupts(struct chrome_writer *writer, uint32
 
 bool chrome_places_reserve(struct chrome_writer *writer, uint32_t index)
 {
-	uint32_t count = writer->places ? writer->places : 64;
-	struct chrome_place *larger;
+	struct chrome_place *larger =
+		base_grow(writer->place, &writer->places, (size_t)index + 1, sizeof(*larger));
 
-	if (index < writer->places)
-		return true;
-	while (count <= index)
-		count *= 2;
-	larger = realloc(writer->place, count * sizeof(*larger));
 	if (!larger) {
 		writer->error = KTREAD_E_MEMORY;
 		return false;
 	}
-	memset(larger + writer->places, 0, (count - writer->places) * sizeof(*larger));
 	writer->place = larger;
-	writer->places = count;
 	return true;
 }
 

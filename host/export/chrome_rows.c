@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/utf8.h"
 #include "ktread/ktread.h"
 
@@ -59,13 +60,12 @@ struct chrome_rows_open *chrome_rows_find(struct chrome_rows *rows, uint32_t pid
 
 int chrome_rows_grow(struct chrome_rows_open *open)
 {
-	uint32_t room = open->room ? 2 * open->room : 2;
-	struct chrome_rows_span *larger = realloc(open->span, room * sizeof(*larger));
+	struct chrome_rows_span *larger =
+		base_grow(open->span, &open->room, (size_t)open->room + 1, sizeof(*larger));
 
 	if (!larger)
 		return KTREAD_E_MEMORY;
 	open->span = larger;
-	open->room = room;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -42,19 +43,11 @@ void perfetto_tracks_free(struct perfetto_tracks *tracks)
 /* The row numbered `n`, the table grown to hold it; NULL when out of memory. */
 static struct perfetto_lanes *lanes_at(struct perfetto_lanes **table, uint32_t *count, uint32_t n)
 {
-	uint32_t grown = *count ? *count : 16;
-	struct perfetto_lanes *bigger;
+	struct perfetto_lanes *bigger = base_grow(*table, count, (size_t)n + 1, sizeof(*bigger));
 
-	if (n < *count)
-		return &(*table)[n];
-	while (grown <= n)
-		grown *= 2;
-	bigger = realloc(*table, grown * sizeof(*bigger));
 	if (!bigger)
 		return NULL;
-	memset(bigger + *count, 0, (grown - *count) * sizeof(*bigger));
 	*table = bigger;
-	*count = grown;
 	return &bigger[n];
 }
 

@@ -13,6 +13,7 @@
 #include "analyze/spans.h"
 #include "analyze/threads.h"
 #include "analyze/wellknown.h"
+#include "base/grow.h"
 #include "export/window_draw.h"
 #include "ktrx/v2.h"
 
@@ -47,21 +48,13 @@ struct picture {
 
 static struct owner *thread_at(struct picture *p, uint32_t index)
 {
-	uint32_t count = p->thread_count ? p->thread_count : 64;
-	struct owner *larger;
+	struct owner *larger = base_grow(p->thread, &p->thread_count, (size_t)index + 1, sizeof(*larger));
 
-	if (index < p->thread_count)
-		return &p->thread[index];
-	while (count <= index)
-		count *= 2;
-	larger = realloc(p->thread, count * sizeof(*larger));
 	if (!larger) {
 		p->error = KTREAD_E_MEMORY;
 		return NULL;
 	}
-	memset(larger + p->thread_count, 0, (count - p->thread_count) * sizeof(*larger));
 	p->thread = larger;
-	p->thread_count = count;
 	return &larger[index];
 }
 

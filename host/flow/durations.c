@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/histogram.h"
+#include "base/grow.h"
 #include "export/json.h"
 #include "export/number.h"
 #include "flow/call_view.h"
@@ -27,16 +28,11 @@ static struct row *row_of(struct flow_durations *durations, const struct flow_fu
 {
 	const uint32_t id = function->parent_id;
 
-	if (id >= durations->rows) {
-		uint32_t rows = id + id / 2 + 64;
-		struct row **row = realloc(durations->row, rows * sizeof(struct row *));
+	struct row **row = base_grow(durations->row, &durations->rows, (size_t)id + 1, sizeof(struct row *));
 
-		if (!row)
-			return NULL;
-		memset(row + durations->rows, 0, (rows - durations->rows) * sizeof(struct row *));
-		durations->row = row;
-		durations->rows = rows;
-	}
+	if (!row)
+		return NULL;
+	durations->row = row;
 	if (!durations->row[id])
 		durations->row[id] = calloc(1, sizeof(struct row));
 	return durations->row[id];

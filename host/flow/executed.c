@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "export/json.h"
 #include "export/number.h"
 #include "flow/words.h"
@@ -22,16 +23,11 @@ struct flow_executed {
 
 static int mark(struct flow_executed *executed, uint32_t id)
 {
-	if (id >= executed->room) {
-		uint32_t room = id + id / 2 + 1024;
-		uint8_t *seen = realloc(executed->seen, room);
+	uint8_t *seen = base_grow(executed->seen, &executed->room, (size_t)id + 1, 1);
 
-		if (!seen)
-			return KTREAD_E_MEMORY;
-		memset(seen + executed->room, 0, room - executed->room);
-		executed->seen = seen;
-		executed->room = room;
-	}
+	if (!seen)
+		return KTREAD_E_MEMORY;
+	executed->seen = seen;
 	executed->seen[id] = 1;
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "ktread/ktread.h"
 
 int flow_stacks_init(struct flow_stacks *stacks)
@@ -58,18 +59,13 @@ void flow_stacks_forget(struct flow_stacks *stacks)
 
 struct flow_frame *flow_stack_room(struct flow_stack *stack)
 {
-	struct flow_frame *frame;
+	struct flow_frame *frame =
+		base_grow(stack->frame, &stack->room, (size_t)stack->depth + 1, sizeof(*frame));
 
-	if (stack->depth == stack->room) {
-		uint32_t room = stack->room ? 2 * stack->room : 16;
-
-		frame = realloc(stack->frame, room * sizeof(*frame));
-		if (!frame)
-			return NULL;
-		stack->frame = frame;
-		stack->room = room;
-	}
-	return &stack->frame[stack->depth];
+	if (!frame)
+		return NULL;
+	stack->frame = frame;
+	return &frame[stack->depth];
 }
 
 uint32_t flow_stack_returning_to(const struct flow_stack *stack, uint64_t address)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "columns.h"
+#include "base/grow.h"
 #include "libzstd.h"
 #include "message.h"
 #include "stream.h"
@@ -128,18 +129,15 @@ static uint64_t next_block(const struct stream *stream, uint64_t from, uint64_t 
 
 static int add_place(struct stream *stream, uint64_t offset, const struct ktrx_stream_block *block)
 {
+	struct place *grown;
+
 	if (stream->places == PLACES_MAX)
 		return ktread_fail(KTREAD_E_FORMAT, "%s: more than %u blocks", stream->file->name,
 				   PLACES_MAX);
-	if (stream->places == stream->room) {
-		uint32_t room = stream->room ? 2 * stream->room : 64;
-		struct place *grown = realloc(stream->place, room * sizeof(*grown));
-
-		if (!grown)
-			return ktread_fail_memory();
-		stream->place = grown;
-		stream->room = room;
-	}
+	grown = base_grow(stream->place, &stream->room, (size_t)stream->places + 1, sizeof(*grown));
+	if (!grown)
+		return ktread_fail_memory();
+	stream->place = grown;
 	stream->place[stream->places++] = (struct place){ block->position, offset, block->length, NOT_KEPT };
 	if (block->length > stream->longest)
 		stream->longest = block->length;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "why/detectors.h"
 
 struct why_findings {
@@ -61,18 +62,14 @@ const char *why_sure_word(enum why_sure sure)
 
 static struct why_finding *make_room(struct why_findings *findings)
 {
-	uint32_t room = findings->room ? 2 * findings->room : 4;
 	struct why_finding *larger;
 
 	if (findings->count == WHY_FINDINGS)
 		return &findings->unseen;
-	if (findings->count == findings->room) {
-		larger = realloc(findings->finding, room * sizeof(*larger));
-		if (!larger)
-			return NULL;
-		findings->finding = larger;
-		findings->room = room;
-	}
+	larger = base_grow(findings->finding, &findings->room, (size_t)findings->count + 1, sizeof(*larger));
+	if (!larger)
+		return NULL;
+	findings->finding = larger;
 	return &findings->finding[findings->count++];
 }
 

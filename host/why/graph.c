@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/grow.h"
 #include "why/answers.h"
 #include "why/pulse.h"
 
@@ -129,19 +130,15 @@ static void add_edge(struct builder *builder, struct why_edge edge)
 {
 	struct why_graph *graph = builder->graph;
 	struct why_edge *larger;
-	uint32_t room = builder->room ? 2 * builder->room : 64;
 
 	if (edge.to == WHY_NODE_NONE || builder->error || graph->edges == WHY_EDGES)
 		return;
-	if (graph->edges == builder->room) {
-		larger = realloc(graph->edge, room * sizeof(*larger));
-		if (!larger) {
-			builder->error = KTREAD_E_MEMORY;
-			return;
-		}
-		graph->edge = larger;
-		builder->room = room;
+	larger = base_grow(graph->edge, &builder->room, (size_t)graph->edges + 1, sizeof(*larger));
+	if (!larger) {
+		builder->error = KTREAD_E_MEMORY;
+		return;
 	}
+	graph->edge = larger;
 	graph->edge[graph->edges++] = edge;
 }
 

@@ -43,6 +43,10 @@ UNIT_TESTS += base_open
 UNIT_SRCS_base_open := test/unit/base_open.c host/base/open.c
 UNIT_CFLAGS_base_open := -Ihost
 
+UNIT_TESTS += base_grow
+UNIT_SRCS_base_grow := test/unit/base_grow.c host/base/grow.c
+UNIT_CFLAGS_base_grow := -Ihost
+
 UNIT_TESTS += base_utf8
 UNIT_SRCS_base_utf8 := test/unit/base_utf8.c host/base/utf8.c
 UNIT_CFLAGS_base_utf8 := -Ihost
