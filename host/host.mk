@@ -12,7 +12,7 @@
 # What is not in these lists does not exist in the program, so --help lists what works.
 
 KTREAD_SRCS :=
-KTRACE_SRCS := host/cmd/main.c host/cmd/take_file.c host/cmd/changes.c host/cmd/default_rules.c host/cmd/followed.c host/cmd/output_file.c host/cmd/show_follow.c host/cmd/show_registers.c host/cmd/show_symbols.c host/cmd/trace_args.c host/cmd/trace_values.c host/cmd/write_export.c $(wildcard host/analyze/*.c) \
+KTRACE_SRCS := host/cmd/main.c host/cmd/take_file.c host/cmd/changes.c host/cmd/default_rules.c host/cmd/followed.c host/cmd/output_file.c host/cmd/show_follow.c host/cmd/show_registers.c host/cmd/show_symbols.c host/cmd/trace_args.c host/cmd/trace_open.c host/cmd/trace_values.c host/cmd/write_export.c $(wildcard host/analyze/*.c) \
 	$(patsubst %,host/export/%.c,calls chrome chrome_events chrome_functions chrome_object chrome_place chrome_rows chrome_sched chrome_spans chrome_text classic distribution escape event_name formats functions json lines linux_calls machine number output phrase places rates repeats \
 	settings slots stats stats_json stats_svg summary summary_json svg tally ticks timeline timeline_v1 timeline_v2 violations)
 KTRACE_SRCS += host/cmd/show_window.c host/export/window.c host/export/window_draw.c

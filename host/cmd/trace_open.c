@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
+/* Opens a trace as the command line asks: measured, named, aligned, filtered; and says what must not be missed. */
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/align.h"
+#include "analyze/cost.h"
+#include "analyze/near.h"
+#include "analyze/order.h"
+#include "analyze/pattern.h"
+#include "capture/measure.h"
+#include "cmd/command.h"
+#include "cmd/foreign_calls.h"
+#include "cmd/kdump_table.h"
+#include "cmd/trace_args.h"
+#include "cmd/trace_values.h"
+#include "cmd/trace_with.h"
+#include "export/machine.h"
+
+static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)
+{
+	uint64_t number;
+	int found = 0;
+
+	if (trace_parse_number(pattern, KTRX_EVENT_MAX, &number) == 0) {
+		map[number / 8] |= (uint8_t)(1u << number % 8);
+		return 1;
+	}
+	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
+		const struct ktread_type *type = ktread_type(trace, id);
+
+		if (type && pattern_means(pattern, type)) {
+			map[id / 8] |= (uint8_t)(1u << id % 8);
+			found = 1;
+		}
+	}
+	return found;
+}
+
+int trace_mark_events(const struct trace_args *args, const struct ktread *trace, const char *patterns,
+		      uint8_t *map)
+{
+	char *list = strdup(patterns), *rest = list, *pattern, text[NEAR_TEXT];
+	struct near near;
+	int status = 0;
+
+	if (!list) {
+		command_message(args->name, "out of memory");
+		return EXIT_BAD_INPUT;
+	}
+	while (!status && (pattern = strsep(&rest, ","))) {
+		if (*pattern && mark_events(trace, pattern, map))
+			continue;
+		near_start(&near, pattern, strlen(pattern));
+		near_offer_events(&near, trace);
+		near_text(&near, text, sizeof(text));
+		command_message(args->name, "%s has no event '%s'%s", args->path, pattern, text);
+		status = EXIT_USAGE;
+	}
+	free(list);
+	return status;
+}
+
+/*
+ * A time on the command line as a stamp. Timelines show microseconds, rounded: what was copied from one has
+ * to find its event again, so both ends are pushed out by `slack` nanoseconds.
+ */
+int trace_stamp(struct ktread *trace, const char *text, int64_t slack, uint64_t *stamp)
+{
+	uint64_t frequency = ktread_info(trace)->frequency, base = ktread_first_stamp(trace);
+	uint64_t ticks;
+
+	if (trace_parse_ticks(text, frequency, slack, &ticks))
+		return -1;
+	if (__builtin_add_overflow(base, ticks, stamp))
+		*stamp = UINT64_MAX;
+	return 0;
+}
+
+int trace_args_filtered(const struct trace_args *args)
+{
+	return args->pid >= 0 || args->cpu_list || args->events || args->since || args->until;
+}
+
+/* A list may reach beyond the last CPU, but one that names none at all is a mistake. */
+static int check_cpus(const struct trace_args *args, const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	if (info->version == 1 && info->cpus == 0) /* bare records have no list of their CPUs */
+		return 0;
+	for (uint32_t n = 0; n < info->rings; n++) {
+		uint32_t cpu = ktread_ring(trace, n)->cpu;
+
+		if (cpu < TRACE_CPUS_MAX && args->cpus[cpu / 8] >> cpu % 8 & 1)
+			return 0;
+	}
+	for (uint32_t cpu = 0; cpu < info->cpus && cpu < TRACE_CPUS_MAX; cpu++)
+		if (args->cpus[cpu / 8] >> cpu % 8 & 1)
+			return 0;
+	command_message(args->name, "%s has %u CPU%s and none of --cpu %s", args->path, info->cpus,
+			info->cpus == 1 ? "" : "s", args->cpu_list);
+	return EXIT_USAGE;
+}
+
+/* What is asked for may be nowhere, which looks like a trace of nothing. Stops reading at the first event. */
+static int say_if_nothing(const struct trace_args *args, struct ktread *trace)
+{
+	const struct ktread_event *event;
+	char pid[32] = "";
+
+	if (ktread_next(trace, &event) == 0) {
+		if (args->pid >= 0)
+			snprintf(pid, sizeof(pid), " --pid %" PRId64, args->pid);
+		command_message(args->name, "%s: no event matches all of:%s%s%s%s%s%s%s%s%s", args->path, pid,
+				args->cpu_list ? " --cpu " : "", args->cpu_list ? args->cpu_list : "",
+				args->events ? " --event " : "", args->events ? args->events : "",
+				args->since ? " --since " : "", args->since ? args->since : "",
+				args->until ? " --until " : "", args->until ? args->until : "");
+	}
+	if (ktread_rewind(trace) == 0)
+		return 0;
+	command_message(args->name, "%s", ktread_message(trace));
+	return EXIT_BAD_INPUT;
+}
+
+static int set_filter(struct trace_args *args, struct ktread *trace)
+{
+	struct ktread_filter filter = { .size = sizeof(filter), .thread = args->pid };
+	int status;
+
+	if (!trace_args_filtered(args))
+		return 0;
+	if (args->cpu_list) {
+		status = check_cpus(args, trace);
+		if (status)
+			return status;
+		filter.cpus = args->cpus;
+		filter.cpu_count = TRACE_CPUS_MAX;
+	}
+	if (args->events) {
+		status = trace_mark_events(args, trace, args->events, args->event_map);
+		if (status)
+			return status;
+		filter.events = args->event_map;
+	}
+	if (args->since && trace_stamp(trace, args->since, -500, &filter.since))
+		return trace_bad_value(args, "--since", args->since);
+	if (args->until && trace_stamp(trace, args->until, 500, &filter.until))
+		return trace_bad_value(args, "--until", args->until);
+	if (args->since && args->until && filter.since > filter.until) {
+		command_message(args->name, "the window ends before it begins: %s to %s", args->since,
+				args->until);
+		return EXIT_USAGE;
+	}
+	if (ktread_set_filter(trace, &filter) < 0) {
+		command_message(args->name, "%s", ktread_message(trace));
+		return EXIT_BAD_INPUT;
+	}
+	return say_if_nothing(args, trace);
+}
+
+static void print_warnings(const struct trace_args *args, struct ktread *trace)
+{
+	const char *warning;
+
+	while ((warning = ktread_warning(trace)))
+		command_message(args->name, "%s", warning);
+}
+
+static int align(const struct trace_args *args, struct ktread *trace)
+{
+	struct align_report report;
+	int status;
+
+	if (args->options.raw_clock) {
+		command_message(args->name, "--raw-clock and --align contradict each other");
+		return EXIT_USAGE;
+	}
+	status = align_clocks(trace, &report);
+	if (status == KTREAD_E_UNSUPPORTED) {
+		command_message(args->name, "%s: --align: nothing to go by: shown as it is", args->path);
+		return 0;
+	}
+	if (status < 0) {
+		command_message(args->name, "%s", ktread_message(trace));
+		return EXIT_BAD_INPUT;
+	}
+	command_message(args->name,
+			"%s: --align: %" PRIu64
+			" effects on other CPUs; of these before their cause: %" PRIu64 " as it was, %" PRIu64
+			" now",
+			args->path, report.pairs, report.before, report.kept ? report.before : report.after);
+	if (report.kept)
+		command_message(args->name,
+				"%s: --align: nothing was found that brings more of them into order, so the "
+				"clocks are left as they were",
+				args->path);
+	else if (report.given_up)
+		command_message(args->name,
+				"%s: --align: %" PRIu64 " causes contradict others and were not gone by",
+				args->path, report.given_up);
+	return 0;
+}
+
+/* 0 or EXIT_USAGE. */
+static int check_layout(const struct trace_args *args, const struct ktread *trace)
+{
+	if (ktread_info(trace)->version == 1 || !trace_args_gave(args, "v1-layout"))
+		return 0;
+	command_message(args->name, "%s: not a trace of version 1, and --v1-layout is for no other",
+			args->path);
+	return EXIT_USAGE;
+}
+
+/* What a trace says of its machine counts, so that another word is a mistake. 0 or EXIT_USAGE. */
+static int check_machine(const struct trace_args *args, const struct ktread *trace)
+{
+	const struct ktread_info *info = ktread_info(trace);
+
+	if (!args->options.machine || info->version == 1 || !info->machine ||
+	    info->machine == machine_number(args->options.machine))
+		return 0;
+	command_message(args->name, "%s: is of another machine than --machine %s, and says so", args->path,
+			args->options.machine);
+	return EXIT_USAGE;
+}
+
+/* Of a guest that runs, the host measures what the kernel does not know. Opens the trace anew then. */
+static int measure(struct trace_args *args, struct ktread **trace)
+{
+	uint64_t hz;
+
+	if (ktread_info(*trace)->frequency || ktread_info(*trace)->form != KTREAD_FORM_RAM)
+		return 0;
+	hz = capture_measure(args->path, args->options.machine);
+	if (!hz)
+		return 0;
+	command_message(
+		args->name,
+		"%s: the kernel does not know its counter's frequency; measured while the guest runs: "
+		"%" PRIu64 " Hz (--frequency HZ sets it)",
+		args->path, hz);
+	args->options.frequency = hz;
+	ktread_close(*trace);
+	return ktread_open(trace, args->path, &args->options);
+}
+
+/* Whether the trace may hold system calls, and there is no name for any. */
+static bool has_nameless_calls(const struct ktread *trace)
+{
+	return ktread_syscall_names(trace) == 0 &&
+	       (ktread_info(trace)->version == 1 || ktread_type_find(trace, "syscall", "enter") ||
+		ktread_type_find(trace, "syscall", "exit"));
+}
+
+/* Numbers of calls mean what their kernel says; nothing is assumed where the trace does not say it. 0 or EXIT_BAD_INPUT. */
+static int name_calls(const struct trace_args *args, struct ktread *trace)
+{
+	const char *text;
+	char *owned;
+	int status = 0;
+
+	if (args->calls) {
+		status = kdump_table_read(args->name, args->calls, &owned, &text);
+		if (status)
+			return status;
+		status = foreign_calls_set_table(
+			trace, text, args->options.machine ? machine_number(args->options.machine) : 0);
+		free(owned);
+		if (status > 0)
+			command_message(args->name, "%s: system calls are named by %s for %s", args->path,
+					args->calls, machine_name((uint16_t)status));
+		else if (status == 0)
+			command_message(args->name, "%s: system calls are named by %s", args->path,
+					args->calls);
+	} else {
+		status = foreign_calls_set(trace);
+		if (status == 0 && args->shows_calls && has_nameless_calls(trace))
+			command_message(args->name,
+					"%s: system calls are shown by number: the trace does not name them "
+					"(--calls TABLE)",
+					args->path);
+	}
+	if (status < 0)
+		command_message(args->name, "%s", ktread_message(trace));
+	return status < 0 ? EXIT_BAD_INPUT : 0;
+}
+
+static int is_one_cpu(const struct trace_args *args)
+{
+	const uint8_t *cpus = args->cpus;
+	unsigned count = 0;
+
+	for (uint32_t cpu = 0; args->cpu_list && cpu < TRACE_CPUS_MAX; cpu++)
+		count += cpus[cpu / 8] >> cpu % 8 & 1;
+	return count == 1;
+}
+
+static void say_order(const struct trace_args *args, const struct ktread *trace)
+{
+	char order[ORDER_TEXT];
+
+	if (!args->reports_order && !is_one_cpu(args) && order_say(trace, order) > 0)
+		command_message(args->name, "%s: %s", args->path, order);
+}
+
+int trace_args_open(struct trace_args *args, struct ktread **trace)
+{
+	int status = ktread_open(trace, args->path, &args->options);
+
+	if (status == 0)
+		status = measure(args, trace);
+	if (status < 0) {
+		command_message(args->name, "%s", ktread_message(*trace));
+		return EXIT_BAD_INPUT;
+	}
+	status = name_calls(args, *trace);
+	if (!status)
+		status = check_layout(args, *trace);
+	if (!status)
+		status = check_machine(args, *trace);
+	if (!status && args->with)
+		status = trace_with(args, *trace);
+	if (status) {
+		ktread_close(*trace);
+		return status;
+	}
+	print_warnings(args, *trace);
+	if (ktread_info(*trace)->frequency == 0)
+		command_message(
+			args->name,
+			"%s: the counter's frequency is unknown, so seconds cannot be shown (--frequency HZ)",
+			args->path);
+	if (ktread_is_coarse(ktread_info(*trace)))
+		command_message(args->name,
+				"%s: a coarse clock, %" PRIu64
+				" ticks a second: events of one tick are in order within a CPU only",
+				args->path, ktread_info(*trace)->frequency);
+	status = args->align ? align(args, *trace) : 0;
+	if (!status)
+		status = set_filter(args, *trace);
+	if (!status)
+		say_order(args, *trace);
+	if (status)
+		ktread_close(*trace);
+	return status;
+}
+
+void trace_warn_of_cost(const struct trace_args *args, const struct ktread *trace)
+{
+	if (cost_of(trace) == 0)
+		command_message(args->name,
+				"%s: what an event cost is unknown, the kernel has not probed it; nothing is "
+				"taken off",
+				args->path);
+}
+
+int trace_args_close(struct trace_args *args, struct ktread *trace, int result)
+{
+	print_warnings(args, trace);
+	if (result < 0)
+		command_message(args->name, "%s", ktread_message(trace));
+	ktread_close(trace);
+	return result < 0 ? EXIT_BAD_INPUT : EXIT_SUCCESS;
+}
