@@ -45,7 +45,7 @@ equal "a file of another kernel is wrong" 10 $?
 reported wrong 'build id' 'another build'
 reported wrong symbols .
 
-library=$tmp/library.o
+library=$tmp/library
 check "the library builds" minimal_library examples/minimal "$library"
 
 # build NAME: examples/minimal as it lies in $tmp/NAME.

@@ -8,7 +8,7 @@
 
 virt="qemu-system-riscv64 -M virt -bios none -smp 1 -nographic -kernel"
 
-library=$tmp/library.o
+library=$tmp/library
 check "the library builds" minimal_library examples/minimal "$library"
 
 # kernel NAME "OUTPUT SECTIONS": examples/minimal on one hart, with these sections in place of .bss; its start code clears what
