@@ -6,7 +6,12 @@
 plugin=build/lib/ktrace-pt.so
 
 # Whoever kills QEMU: all is there.
-timeout -s KILL 3 $(sh scripts/qemu.sh x86_64 2) -plugin "$plugin,out=$tmp/rings" -append run=forever </dev/null >"$tmp/console" 2>&1
+: >"$tmp/console"
+$(sh scripts/qemu.sh x86_64 2) -plugin "$plugin,out=$tmp/rings" -append run=forever </dev/null >"$tmp/console" 2>&1 &
+qemu=$!
+await grep -q 'demo: 2 CPUs,' "$tmp/console"
+kill -KILL "$qemu"
+wait "$qemu" 2>/dev/null
 build/test/hwt_blocks "$tmp/rings" >"$tmp/killed"
 sed 's/^/# /' "$tmp/killed"
 check "killed: no error in what two CPUs have left" test "$(grep -c ' gaps 0 .* instructions [1-9]' "$tmp/killed")" -eq 2
