@@ -85,7 +85,7 @@ bench-live: build/bin/ktrace build/demo/x86_64/kernel.elf
 # Merging 64 rings beside 8.
 BENCH_MERGE_DIR := build/bench/merge
 
-# The writer is the reader's tests' own, as the reader's benches must not go by the kernel library's habits.
+# Traces are written by the writer of the reader's tests, which is independent of the kernel library.
 $(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/ktread_writer.c test/unit/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)

@@ -28,18 +28,7 @@ KTRACE_LDLIBS := -ldl $(DEMANGLE_LDLIBS)
 ktrace-libraries:
 	@echo '$(KTRACE_LDLIBS)'
 
-include host/ktread/ktread.mk
-include host/capture/capture.mk
-include host/export/export.mk
-include host/cmd/ktrdump.mk
-include host/live/live.mk
-include host/why/why.mk
-include host/doctor/doctor.mk
-include host/kdump/kdump.mk
-include host/record/record.mk
-include host/hwt/hwt.mk
-include host/flow/flow.mk
-include host/plugin/plugin.mk
+include $(foreach room,ktread capture export cmd live why doctor kdump record hwt flow plugin,host/$(room)/$(room).mk)
 
 HOST_FLAGS = -std=c11 $(WARNINGS) $(HOST_CFLAGS) $(HOST_CPPFLAGS) -I. -Ihost -Ibuild/gen
 KTRACE_SRCS += $(COMMANDS:%=host/cmd/%.c)

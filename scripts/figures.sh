@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause
 #
-# How large the house is: counts of its files, with what is counted and the aim. Of what git knows, so commit or add first.
+# Prints counts of the sources beside their aims. Counts only files that git knows: add new ones first.
 set -u
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/ktrace-figures.XXXXXX") || exit 1
 trap 'rm -rf "$tmp"' EXIT
@@ -16,10 +16,10 @@ sources() { git ls-files -- "$@" | grep -E '\.(c|h|S|cc)$'; }
 # lines FILES…: of all files that git knows there.
 lines() { git ls-files -z -- "$@" | xargs -0 cat | wc -l; }
 
-# Each quoted include: includer, name.
+# All quoted includes, one a line: the file, and the name that it includes.
 sources host kernel include | xargs grep -H '^[ 	]*#[ 	]*include[ 	]*"' | sed 's/^\([^:]*\):.*"\(.*\)".*/\1 \2/' >"$tmp/includes"
 
-# Headers that, beside the source of their own name, one file includes or none.
+# Headers that at most one file includes, apart from the source of the same name.
 lone_headers() {
 	sources host kernel | grep '\.h$' | while read -r header; do
 		base=${header##*/} own=${header%.h}.c
@@ -31,7 +31,7 @@ lone_headers() {
 	done
 }
 
-# Preprocessed text of an event that is declared and used once, without what the header brings, in bytes.
+# Bytes of preprocessed text for an event that is declared and used once, without the text of the headers.
 event_bytes() {
 	printf '#include "ktrace/ktrace.h"\n' >"$tmp/without.c"
 	{
@@ -44,13 +44,13 @@ event_bytes() {
 	done | xargs | awk '{ print $1 - $2 }'
 }
 
-# Functions of more than 60 lines: in our form a body begins and ends with a brace in the first column.
+# Functions of more than 60 lines. clang-format puts the braces of a function into the first column.
 long_functions() {
 	sources host kernel include | grep '\.[ch]$' | xargs awk 'FNR == 1 { begun = 0 } /^\{/ { begun = FNR }
 		/^\}/ { if (begun && FNR - begun - 1 > 60) print FILENAME ":" begun; begun = 0 }'
 }
 
-# Files that include themselves by way of others: names are looked up beside the includer, then in the roots.
+# Include cycles of headers. A name is looked up beside the file that includes it, then in include/ and host/.
 cycles() {
 	while read -r from name; do
 		for place in "${from%/*}/$name" "include/$name" "host/$name"; do
@@ -63,15 +63,15 @@ echo '    today        aim  what'
 figure "$(git ls-files host | wc -l)" 420 'files below host/'
 figure "$(git ls-files kernel include | wc -l)" 130 'files below kernel/ and include/'
 figure "$(git ls-files '*.mk' | wc -l)" 30 'makefile fragments (*.mk)'
-figure "$(lone_headers | wc -l)" 25 'headers of host/ and kernel/ that one file includes, or none, beside the source of the same name'
+figure "$(lone_headers | wc -l)" 25 'headers of host/ and kernel/ that at most one file includes, apart from the source of the same name'
 figure "$(git ls-files kernel | grep -E '\.(c|S)$' | sed 's|.*/||; s/\.[cS]$//' | sort | uniq -d | wc -l)" 0 \
 	'base names that two sources below kernel/ have'
 figure "$(lines host kernel include bindings bench scripts examples)" 95000 \
 	'lines of host, kernel, include, bindings, bench, scripts and examples'
-figure "$(event_bytes)" 4096 'bytes that an event of two fields, declared and used once, is when it is preprocessed'
+figure "$(event_bytes)" 4096 'bytes of preprocessed text for an event of two fields, declared and used once'
 figure "$(sources . | xargs wc -l | awk '$2 != "total" && $1 > 600' | wc -l)" 0 'sources of more than 600 lines'
-figure "$(sources host kernel include | xargs awk '{ line = $0; while (sub(/\t/, "        ", line)); if (length(line) > 110) n++ }
-	END { print n + 0 }')" 0 'lines of more than 110 columns below host/, kernel/ and include/, a tab being 8'
+figure "$(sources host kernel include | xargs expand | LC_ALL=C.UTF-8 grep -cE '^.{111}')" 0 \
+	'lines of more than 110 columns below host/, kernel/ and include/'
 figure "$(long_functions | wc -l)" 0 'functions of more than 60 lines there'
 figure "$(awk '$2 ~ /\.c$/' "$tmp/includes" | wc -l)" 0 'sources that are included there'
 figure "$(cycles)" 0 'include cycles there'

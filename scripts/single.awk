@@ -2,13 +2,13 @@
 #
 # Joins the kernel library into one file: awk -f scripts/single.awk -v known=LIST HEAD FILE…
 #
-# HEAD is printed first; each FILE follows, with the project's own files in place of the lines that include them, each once.
-# LIST: a file that names what was included before, a file a line; what is included here is added to it.
-# The CPU's header is chosen by the compiler: all three are there, each behind the macro of its CPU.
+# Prints HEAD, then each FILE. The first #include of a file of the project is replaced by that file; later ones are dropped.
+# LIST is a file with the names of all files included so far, one a line. This script appends to it.
+# The headers of all three CPUs are included, each inside an #if on its compiler's macro.
 
 function folder(file) { sub(/[^\/]*$/, "", file); return file }
 
-# Of a path with .. in it, the short form.
+# Returns a path without its .. parts.
 function plain(path) {
 	while (sub(/[^\/]+\/\.\.\//, "", path))
 		;
@@ -32,7 +32,7 @@ function join_cpus(    n, cpus, macros) {
 	join("kernel/arch/generic/ktrace_arch.h")
 }
 
-# What an include line stands for.
+# Prints what replaces an #include line of the file `from`.
 function take(line, from,    name) {
 	name = line
 	sub(/^[^"<]*["<]/, "", name)

@@ -26,8 +26,8 @@ struct align_report {
 };
 
 /*
- * Aligns and rewinds. No filter may be set. 0 or an error of the trace's; KTREAD_E_UNSUPPORTED where there is
- * nothing to go by: version 1, or more than ALIGN_CPUS_MAX CPUs.
+ * Aligns and rewinds. No filter may be set. 0 or an error of the trace's; KTREAD_E_UNSUPPORTED for
+ * version 1 and for more than ALIGN_CPUS_MAX CPUs.
  */
 int align_clocks(struct ktread *trace, struct align_report *report);
 

@@ -11,9 +11,9 @@
 #define CANDIDATES	512u   /* marks of each key in a look */
 #define KEYS		1024u
 #define BIT_KEY		(UINT64_C(1) << 40)
-#define PROMINENCE	1.5f /* times the second-best distance */
-#define EVEN_PROMINENCE 1.2f
-#define IN_TURN		16.0f /* marks in a row that are one vote */
+#define PROMINENCE	1.5f  /* times the second-best distance */
+#define EVEN_PROMINENCE 1.2f  /* the same for a distance that a period explains */
+#define IN_TURN		16.0f /* marks of two CPUs in turn that make one vote */
 #define VOTES		1.0f  /* whole ones that an answer needs */
 
 struct mark {
@@ -25,12 +25,12 @@ struct mark {
 struct marks {
 	struct mark mark[MARKS];
 	uint32_t count;
-	/* By the hash of a key. Keys that come up all the time leave room for others. */
+	/* Indexed by the hash of a key. Only CANDIDATES marks of a hash are kept, so that frequent keys leave room for others. */
 	uint32_t seen[KEYS];
 	uint64_t cut[KEYS]; /* stamp of the first mark that was left out; 0: all are there */
 };
 
-/* What most effects say of a clock. */
+/* The distance that most effects vote for. */
 struct peak {
 	float votes; /* 0: nothing stands out */
 	int64_t at;  /* the bin that begins at the distance */
@@ -164,7 +164,7 @@ static void vote_for(struct coarse *coarse, const struct mark *cause, const stru
 	coarse->votes[((size_t)low * coarse->cpus + high) * coarse->bins + (size_t)bin] += weight;
 }
 
-/* An effect some of whose causes were left out would vote for wrong distances only. */
+/* Votes for the distances from an effect to its possible causes. If any of these were left out, the effect does not vote. */
 static void vote(struct coarse *coarse, const struct mark *effect)
 {
 	uint64_t begin = effect->stamp > coarse->reach ? effect->stamp - coarse->reach : 0;
@@ -179,13 +179,13 @@ static void vote(struct coarse *coarse, const struct mark *effect)
 			vote_for(coarse, &coarse->causes.mark[i], effect, 1.0f / (float)(end - first));
 }
 
-/* Two neighbours count together: the true distance may lie on their border. Nothing lies outside. */
+/* Returns the votes of a bin and the next one, as the true distance may lie on their border. Outside there are none. */
 static float around(const float *votes, int64_t bins, int64_t bin)
 {
 	return bin < 0 || bin + 1 >= bins ? 0 : votes[bin] + votes[bin + 1];
 }
 
-/* Of the bins within two of that one, what is most. */
+/* Returns the most votes within two bins of that bin. */
 static float near(const float *votes, int64_t bins, int64_t bin)
 {
 	float most = 0;
@@ -196,9 +196,12 @@ static float near(const float *votes, int64_t bins, int64_t bin)
 	return most;
 }
 
-/* ---- Keys that come up all the time ---------------------------------------------------------------- */
+/* ---- Frequent keys ------------------------------------------------------------------------------ */
 
-/* So many marks of the first one's key follow each other; 0: not all are of one CPU, or they began before the look. */
+/*
+ * Counts the marks that have the same key as the first one. Returns 0 if they are of several CPUs, or if the first one is so close
+ * to the start of the look that earlier ones may be missing.
+ */
 static uint32_t in_a_row(const struct coarse *coarse, const struct mark *mark, const struct mark *end)
 {
 	uint32_t count = 0;
@@ -217,8 +220,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Two CPUs that take turns: the first cause brings the first effect, the next one the next. What most of them are apart
- * counts, if they are as far apart as clocks may be.
+ * Votes for two CPUs that take turns: cause n brings effect n. The vote goes to the median distance, if three quarters of the pairs
+ * agree with it and clocks may be that far apart.
  */
 static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const struct mark *effect,
 			 uint32_t count)
@@ -239,6 +242,7 @@ static void vote_in_turn(struct coarse *coarse, const struct mark *cause, const 
 	vote_for(coarse, &usual, effect, (float)alike / IN_TURN);
 }
 
+/* Lets frequent keys vote, for which vote() lacks causes. */
 static void vote_by_turns(struct coarse *coarse)
 {
 	const struct mark *effects_end = coarse->effects.mark + coarse->effects.count;
@@ -260,11 +264,12 @@ static void vote_by_turns(struct coarse *coarse)
 	}
 }
 
-/* ---- What stands out ------------------------------------------------------------------------------- */
+/* ---- The true distance -------------------------------------------------------------------------- */
 
 /*
- * What stands out is told from what any distance has, and must stand out more than any other one. Causes that come at
- * even times make distances stand out that lie a period before and behind the true one: of such two it need only be the most.
+ * Finds the distance with the most votes. Votes are compared after the mean is subtracted. The winner needs PROMINENCE times the
+ * votes of every other distance. Periodic causes give votes to distances one period above and below the true one. Against such a
+ * pair the winner needs only EVEN_PROMINENCE times the votes.
  */
 static struct peak find_peak(const float *votes, int64_t bins)
 {
@@ -289,7 +294,10 @@ static struct peak find_peak(const float *votes, int64_t bins)
 	return (struct peak){ best >= VOTES ? best : 0, at + 1 };
 }
 
-/* Adds up what all CPUs whose clocks are known say of this one's: votes by how far it is ahead of CPU 0's, `limit` for 0. */
+/*
+ * Adds up the votes that all CPUs with a known clock have for this CPU. The bins of coarse->sum are distances ahead of CPU 0's
+ * clock; bin `limit` is distance 0.
+ */
 static void add_up(struct coarse *coarse, const int64_t *behind, uint32_t cpu, int64_t limit)
 {
 	const int64_t bins = coarse->bins, middle = coarse->bins / 2;
@@ -307,7 +315,10 @@ static void add_up(struct coarse *coarse, const int64_t *behind, uint32_t cpu, i
 	}
 }
 
-/* The surest CPU of those that are not known yet; false if there is none. behind[cpu]: in bins, as forward[]. */
+/*
+ * Makes the clock of one more CPU known: the one with the most votes. behind[cpu] is as forward[] of coarse_solve(), but in bins.
+ * Returns false if no CPU has enough votes.
+ */
 static bool reach_further(struct coarse *coarse, int64_t *behind)
 {
 	int64_t limit = 0, by = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 /*
- * How far apart clocks are at all, to the nearest fraction of a millisecond, where they are too far apart to
- * tell whose effect is whose. Each effect votes for its distance to every cause of its kind on another CPU, the
- * less the more there are; the true distance is the one that comes up again and again.
+ * Estimates how far apart clocks are, to a fraction of a millisecond, if they are too far apart to pair causes with effects.
+ * Each effect votes for its distance to every possible cause on another CPU; the votes of one effect add up to 1. The true
+ * distance gets the most votes.
  */
 #ifndef ANALYZE_COARSE_H
 #define ANALYZE_COARSE_H

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * Sees to it that an array has room for `wanted` elements of `size` bytes, 1 or more. `*room`: for how many it has. It becomes at
- * least twice as large each time; what is new is zeroed. Returns where the array lies now, the caller's to free; NULL without
- * memory, and then array and room are as they were.
+ * Makes room for at least `wanted` elements of `size` bytes; both are 1 or more. `*room` is the number of elements that there is
+ * room for, 0 for an `array` that is NULL. New elements are zeroed. If the array grows, it grows to at least twice its room.
+ * Returns the array, which may have moved; the caller frees it. Returns NULL if memory is short; array and room are unchanged then.
  */
 void *base_grow(void *array, uint32_t *room, size_t wanted, size_t size);
 

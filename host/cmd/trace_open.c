@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Opens a trace as the command line asks: measured, named, aligned, filtered; and says what must not be missed. */
+/* Opens a trace as the command line asks: measures its clock, names its calls, aligns, filters, and prints warnings. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -106,7 +106,7 @@ static int check_cpus(const struct trace_args *args, const struct ktread *trace)
 	return EXIT_USAGE;
 }
 
-/* What is asked for may be nowhere, which looks like a trace of nothing. Stops reading at the first event. */
+/* Reports filters that match no event, as the output would look like that of an empty trace. Reads one event. */
 static int say_if_nothing(const struct trace_args *args, struct ktread *trace)
 {
 	const struct ktread_event *event;
@@ -182,7 +182,9 @@ static int align(const struct trace_args *args, struct ktread *trace)
 	}
 	status = align_clocks(trace, &report);
 	if (status == KTREAD_E_UNSUPPORTED) {
-		command_message(args->name, "%s: --align: nothing to go by: shown as it is", args->path);
+		command_message(args->name,
+				"%s: --align: not for version 1 or more than %u CPUs: times are as recorded",
+				args->path, ALIGN_CPUS_MAX);
 		return 0;
 	}
 	if (status < 0) {
@@ -195,13 +197,14 @@ static int align(const struct trace_args *args, struct ktread *trace)
 			" now",
 			args->path, report.pairs, report.before, report.kept ? report.before : report.after);
 	if (report.kept)
-		command_message(args->name,
-				"%s: --align: nothing was found that brings more of them into order, so the "
-				"clocks are left as they were",
-				args->path);
+		command_message(
+			args->name,
+			"%s: --align: found no offsets that bring more effects into order; clocks are "
+			"unchanged",
+			args->path);
 	else if (report.given_up)
 		command_message(args->name,
-				"%s: --align: %" PRIu64 " causes contradict others and were not gone by",
+				"%s: --align: ignored %" PRIu64 " contradictory pairs of cause and effect",
 				args->path, report.given_up);
 	return 0;
 }
@@ -216,7 +219,7 @@ static int check_layout(const struct trace_args *args, const struct ktread *trac
 	return EXIT_USAGE;
 }
 
-/* What a trace says of its machine counts, so that another word is a mistake. 0 or EXIT_USAGE. */
+/* Refuses a --machine that contradicts the trace. 0 or EXIT_USAGE. */
 static int check_machine(const struct trace_args *args, const struct ktread *trace)
 {
 	const struct ktread_info *info = ktread_info(trace);
@@ -229,7 +232,7 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 	return EXIT_USAGE;
 }
 
-/* Of a guest that runs, the host measures what the kernel does not know. Opens the trace anew then. */
+/* Measures the counter's frequency if the guest is running and its kernel does not know it. Then reopens the trace. */
 static int measure(struct trace_args *args, struct ktread **trace)
 {
 	uint64_t hz;
@@ -249,7 +252,7 @@ static int measure(struct trace_args *args, struct ktread **trace)
 	return ktread_open(trace, args->path, &args->options);
 }
 
-/* Whether the trace may hold system calls, and there is no name for any. */
+/* Returns whether the trace may hold system calls and no call has a name. */
 static bool has_nameless_calls(const struct ktread *trace)
 {
 	return ktread_syscall_names(trace) == 0 &&
@@ -257,7 +260,7 @@ static bool has_nameless_calls(const struct ktread *trace)
 		ktread_type_find(trace, "syscall", "exit"));
 }
 
-/* Numbers of calls mean what their kernel says; nothing is assumed where the trace does not say it. 0 or EXIT_BAD_INPUT. */
+/* Names system calls by --calls, or by the trace. Without either they stay numbers. 0 or EXIT_BAD_INPUT. */
 static int name_calls(const struct trace_args *args, struct ktread *trace)
 {
 	const char *text;

@@ -23,7 +23,8 @@ const struct view views[] = {
 	{ "wake", "where a thread is made runnable", "KTRACE(sched, wake, thread);",
 	  "wakeup arrows, how long a thread waits for a CPU", EVENT("sched.wake") },
 	{ "wake-nobody", "where a wakeup finds no thread asleep", "KTRACE(sched, wake_nobody, queue, ip);",
-	  "wakeups that came too early; without it a lost wakeup looks like an event that has not come",
+	  "wakeups that found no thread asleep; without this hook a lost wakeup looks like an event that has "
+	  "not occurred",
 	  EVENT("sched.wake_nobody") },
 	{ "block", "before a thread sleeps", "KTRACE(sched, block, thread, queue, state);",
 	  "sleep as opposed to preemption", EVENT("sched.block") },

@@ -27,7 +27,6 @@ struct flow_durations {
 static struct row *row_of(struct flow_durations *durations, const struct flow_function *function)
 {
 	const uint32_t id = function->parent_id;
-
 	struct row **row = base_grow(durations->row, &durations->rows, (size_t)id + 1, sizeof(struct row *));
 
 	if (!row)

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "columns.h"
 #include "base/grow.h"
+#include "columns.h"
 #include "libzstd.h"
 #include "message.h"
 #include "stream.h"

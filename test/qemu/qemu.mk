@@ -8,7 +8,7 @@ build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a
 	@mkdir -p $(@D)
 	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $^
 
-# The trace read inside the demo kernel, by somebody at its serial line.
+# The console of the demo kernel: show ktr at the debugger's prompt.
 SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
 
 # Hardware trace in the demo kernel, with the trace unit in software.

@@ -252,8 +252,7 @@ UNIT_SRCS_live_model := test/unit/live_model.c test/unit/script.c \
 	$(patsubst %,host/export/%.c,escape json number output ticks) $(patsubst %,host/live/%.c,cpus holders lines model page rates tail waits watch)
 UNIT_CFLAGS_live_model := -Ihost
 
-# Perfetto output and the models behind it, fed with scripted events. Of the reader only the decoding of fields is
-# linked.
+# Perfetto output and its models, fed with scripted events. SCRIPT_SRCS links only that part of the reader that decodes fields.
 SCRIPT_SRCS := test/unit/script.c host/ktread/value.c host/ktread/message.c
 
 UNIT_TESTS += perfetto_export
