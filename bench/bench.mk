@@ -40,13 +40,12 @@ BENCH_RUNS += bench/guest.sh
 BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 # Hardware trace into steps, beside libipt alone: on what the trace unit in software has written of the demo kernel.
-ifneq ($(HWT_HAS_PT),)
 BENCH_HWT_DIR := build/bench/hwt
 BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
 
 $(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(HOST_LDLIBS)
 
 BENCH_HWT_NEEDS := $(BENCH_HWT_DIR)/decode build/lib/ktrace-pt.so build/demo/x86_64/kernel.elf
 BENCH_NEEDS += $(BENCH_HWT_NEEDS)
@@ -55,7 +54,6 @@ BENCH_RUNS += bench/hwt.sh
 .PHONY: bench-hwt
 bench-hwt: $(BENCH_HWT_NEEDS)
 	sh bench/hwt.sh
-endif
 
 # Process traces in words, beside awk over strace's text of the same calls.
 BENCH_KDUMP_DIR := build/bench/kdump
@@ -89,7 +87,7 @@ BENCH_MERGE_DIR := build/bench/merge
 $(BENCH_MERGE_DIR)/gen_v2: bench/merge/gen_v2.c test/unit/ktread_writer.c test/unit/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
 $(BENCH_MERGE_DIR)/measure: bench/merge/measure.c bench/cost.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^
@@ -168,7 +166,7 @@ BENCH_STREAM_DIR := build/bench/stream
 
 $(BENCH_STREAM_DIR)/zstd_raw: bench/stream/zstd_raw.c build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -o $@ $^ $(HOST_LDLIBS)
 $(BENCH_STREAM_DIR)/measure: bench/stream/measure.c bench/cost.c
 	@mkdir -p $(@D)
 	$(HOST_CC) -std=c11 -O2 -g $(WARNINGS) $(HOST_CPPFLAGS) -o $@ $^

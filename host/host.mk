@@ -7,7 +7,6 @@
 #   COMMANDS += qemu_args                  subcommands: host/cmd/qemu_args.c, known as qemu-args
 #   TOOLS += ktrace-decode                 other names by which the program is called
 #   EXPORT_FORMATS += perfetto             output formats: an object of KTRACE_SRCS has export_perfetto
-#   KTRACE_CFLAGS, KTRACE_LDLIBS           for libraries, each found by pkg-config and left out where absent
 #
 # What is not in these lists does not exist in the program, so --help lists what works.
 
@@ -19,14 +18,24 @@ KTRACE_SRCS += host/cmd/show_window.c host/export/window.c host/export/window_dr
 COMMANDS := check control show summary stats export decode take
 TOOLS := ktrace-decode
 EXPORT_FORMATS := json
-KTRACE_CFLAGS :=
-# libiberty has no file for pkg-config; without its header names stay mangled (host/analyze/demangle.c).
-DEMANGLE_LDLIBS := $(shell echo '\#include <libiberty/demangle.h>' | $(HOST_CC) -E -x c - >/dev/null 2>&1 && echo -liberty)
-KTRACE_LDLIBS := -ldl $(DEMANGLE_LDLIBS)
 
-.PHONY: ktrace-libraries
-ktrace-libraries:
-	@echo '$(KTRACE_LDLIBS)'
+# The libraries of the host side; scripts/setup.sh installs them. The last three have no file for pkg-config. A program that is
+# linked with them depends on those that it calls.
+HOST_PACKAGES := libzstd libdw libelf libseccomp ncursesw
+HOST_CPPFLAGS += $(shell pkg-config --silence-errors --cflags $(HOST_PACKAGES))
+HOST_LDLIBS := -Wl,--as-needed $(shell pkg-config --silence-errors --libs $(HOST_PACKAGES)) -lipt -lopencsd_c_api -liberty -pthread
+
+.PHONY: host-libraries
+host-libraries:
+	@echo '$(HOST_LDLIBS)'
+
+# Says at once what is missing, instead of a compiler's message for each file.
+build/gen/libraries: scripts/setup.sh
+	@mkdir -p $(@D)
+	@pkg-config --exists --print-errors $(HOST_PACKAGES) && \
+	printf '#include <%s>\n' intel-pt.h opencsd/c_api/opencsd_c_api.h libiberty/demangle.h | $(HOST_CC) -E -x c - >/dev/null || \
+	{ echo 'ktrace: libraries are missing. On Debian, as root: sh scripts/setup.sh host' >&2; exit 1; }
+	@touch $@
 
 include $(foreach room,ktread capture export cmd live why doctor kdump record hwt flow plugin,host/$(room)/$(room).mk)
 
@@ -43,10 +52,10 @@ build/share/ktrace/default.rules: share/default.rules
 	@mkdir -p $(@D)
 	@cp $< $@
 
-build/host/%.o: host/%.c
+build/host/%.o: host/%.c | build/gen/libraries
 	@mkdir -p $(@D)
 	@echo "  CC    $@"
-	@$(HOST_CC) $(HOST_FLAGS) $(KTRACE_CFLAGS) -MMD -MP -c -o $@ $<
+	@$(HOST_CC) $(HOST_FLAGS) -MMD -MP -c -o $@ $<
 
 build/lib/libktread.a: $(KTREAD_OBJS)
 	@mkdir -p $(@D)
@@ -55,7 +64,7 @@ build/lib/libktread.a: $(KTREAD_OBJS)
 build/bin/ktrace: $(KTRACE_OBJS) build/lib/libktread.a
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	@$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@.new $^ $(KTRACE_LDLIBS) && mv $@.new $@
+	@$(HOST_CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@.new $^ $(HOST_LDLIBS) && mv $@.new $@
 
 $(TOOLS:%=build/bin/%): build/bin/ktrace
 	@ln -sf ktrace $@
@@ -69,12 +78,12 @@ host-asan: build/asan/bin/ktrace $(TOOLS:%=build/asan/bin/%)
 
 build/asan/host/%.o: host/%.c build/gen/commands.list build/gen/formats.list
 	@mkdir -p $(@D)
-	@$(HOST_CC) $(HOST_FLAGS) $(HOST_SANITIZE) $(KTRACE_CFLAGS) -MMD -MP -c -o $@ $<
+	@$(HOST_CC) $(HOST_FLAGS) $(HOST_SANITIZE) -MMD -MP -c -o $@ $<
 
 build/asan/bin/ktrace: $(HOST_ASAN_OBJS)
 	@mkdir -p $(@D)
 	@echo "  LD    $@"
-	@$(HOST_CC) $(HOST_SANITIZE) -o $@ $^ $(KTRACE_LDLIBS)
+	@$(HOST_CC) $(HOST_SANITIZE) -o $@ $^ $(HOST_LDLIBS)
 
 $(TOOLS:%=build/asan/bin/%): build/asan/bin/ktrace
 	@ln -sf ktrace $@
@@ -91,7 +100,7 @@ $(eval $(call register,commands.list,COMMAND,$(COMMANDS)))
 $(eval $(call register,formats.list,FORMAT,$(EXPORT_FORMATS)))
 build/host/cmd/main.o: build/gen/commands.list
 build/host/cmd/main.o build/asan/host/cmd/main.o: VERSION
-build/host/cmd/main.o build/asan/host/cmd/main.o: KTRACE_CFLAGS += -DKTRACE_VERSION='"$(shell cat VERSION)"'
+build/host/cmd/main.o build/asan/host/cmd/main.o: HOST_CPPFLAGS += -DKTRACE_VERSION='"$(shell cat VERSION)"'
 build/host/export/formats.o: build/gen/formats.list
 
 .PHONY: FORCE

@@ -68,7 +68,7 @@ define unit_link
 build/test/$(1)/$(3): $$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))) $$(UNIT_LIBS_$(3)) \
 		$$(UNIT_HOST_$(1))/lib/libbase.a
 	@mkdir -p $$(@D)
-	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) -o $$@ $$^ -lcmocka $$(UNIT_LDLIBS_$(3))
+	$$(HOST_CC) $$(UNIT_CFLAGS) $(2) $$(UNIT_CFLAGS_$(3)) -o $$@ $$^ -lcmocka $$(UNIT_LDLIBS_$(3)) $$(HOST_LDLIBS)
 UNIT_OBJECTS += $$(filter %.o,$$(call unit_objects,$(1),$$(UNIT_SRCS_$(3)),$$(UNIT_CFLAGS_$(3))))
 endef
 

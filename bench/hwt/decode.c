@@ -13,6 +13,7 @@
 #include "../cost.h"
 #include "../short.h"
 #include "hwt/decoder.h"
+#include "hwt/pt_configure.h"
 #include "hwt/pt_image.h"
 
 #define ROUNDS 15
@@ -82,21 +83,21 @@ static void decode_steps(const struct hwt_file *file, size_t stream, struct hwt_
 }
 
 /* All that libipt has to say, as its own documentation has it. */
-static void drain(const struct pt_library *library, struct pt_block_decoder *decoder, struct amount *amount)
+static void drain(struct pt_block_decoder *decoder, struct amount *amount)
 {
 	uint64_t instructions = 0, runs = 0;
 	int status;
 
-	while ((status = library->pt_blk_sync_forward(decoder)) != -pte_eos) {
+	while ((status = pt_blk_sync_forward(decoder)) != -pte_eos) {
 		while (status >= 0 && !(status & pts_eos)) {
 			struct pt_block block = { .ninsn = 0 };
 			struct pt_event event;
 
 			if (status & pts_event_pending) {
-				status = library->pt_blk_event(decoder, &event, sizeof(event));
+				status = pt_blk_event(decoder, &event, sizeof(event));
 				continue;
 			}
-			status = library->pt_blk_next(decoder, &block, sizeof(block));
+			status = pt_blk_next(decoder, &block, sizeof(block));
 			if (!block.ninsn)
 				continue;
 			instructions += block.ninsn;
@@ -120,25 +121,24 @@ static uint64_t at_last(void *decoder)
 static void decode_blocks(const struct hwt_file *file, size_t stream, struct hwt_images *images,
 			  struct amount *amount)
 {
-	const struct pt_library *library = pt_library_load();
 	const struct hwt_piece *piece = hwt_file_piece(file, stream, 0);
 	struct pt_block_decoder *decoder;
 	struct pt_sections *sections;
 	struct pt_config config;
 	uint64_t until;
 
-	if (!library || !piece)
-		fail("no libipt, or no memory");
-	pt_library_configure(library, &config, hwt_file_stream(file, stream), piece);
+	if (!piece)
+		fail("out of memory");
+	hwt_pt_configure(&config, hwt_file_stream(file, stream), piece);
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
-	sections = pt_sections_open(library, images, 0, at_last, NULL);
-	decoder = library->pt_blk_alloc_decoder(&config);
+	sections = pt_sections_open(images, 0, at_last, NULL);
+	decoder = pt_blk_alloc_decoder(&config);
 	if (!sections || !decoder)
 		fail("out of memory");
-	library->pt_blk_set_image(decoder, pt_sections_at(sections, 0, &until));
-	drain(library, decoder, amount);
-	library->pt_blk_free_decoder(decoder);
+	pt_blk_set_image(decoder, pt_sections_at(sections, 0, &until));
+	drain(decoder, amount);
+	pt_blk_free_decoder(decoder);
 	pt_sections_close(sections);
 }
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "analyze/demangle.h"
 
-#if __has_include(<libiberty/demangle.h>)
-
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdbool.h>
@@ -170,12 +168,3 @@ const char *demangled(const char *name)
 	count++;
 	return readable ? readable : name;
 }
-
-#else
-
-const char *demangled(const char *name)
-{
-	return name;
-}
-
-#endif

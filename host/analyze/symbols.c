@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
 #include "symbols.h"
 
-#if __has_include(<elfutils/libdwfl.h>)
-
 #include <dwarf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -14,8 +12,8 @@
 
 #include "analyze/demangle.h"
 #include "base/open.h"
+#include "symbols_file.h"
 #include "symbols_image.h"
-#include "symbols_library.h"
 
 static _Thread_local char message[1024];
 
@@ -46,10 +44,7 @@ struct known {
 };
 
 struct symbols {
-	struct symbols_library library;
-	Dwfl_Callbacks callbacks;
-	Dwfl *dwfl;
-	Dwfl_Module *module;
+	struct symbols_file file;
 	uint64_t
 		slide; /* added to an address of the file when the kernel ran, if it lies in the root's half */
 	uint64_t root; /* as linked; where that is not known, 0 */
@@ -58,58 +53,29 @@ struct symbols {
 	struct known known[KNOWN];
 };
 
-/* The given file is all that is looked at. */
-static int find_no_debug_file(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
-			      const char *file, const char *link, GElf_Word crc, char **found)
-{
-	(void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc, (void)found;
-	return -1;
-}
-
-static int find_no_elf(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base, char **found,
-		       Elf **elf)
-{
-	(void)module, (void)data, (void)name, (void)base, (void)found, (void)elf;
-	return -1;
-}
-
 static int load(struct symbols *symbols, const char *path)
 {
-	struct symbols_library *library = &symbols->library;
-	int fd = base_open_regular(path, O_RDONLY);
-
-	if (fd < 0 && (errno == ENOTSUP || errno == EISDIR))
-		return say(SYMBOLS_E_FORMAT, "%s: no ELF file: %s", path, base_open_message(errno));
-	if (fd < 0)
+	switch (symbols_file_open(&symbols->file, path)) {
+	case SYMBOLS_FILE_E_SYSTEM:
+		if (errno == ENOTSUP || errno == EISDIR)
+			return say(SYMBOLS_E_FORMAT, "%s: no ELF file: %s", path, base_open_message(errno));
 		return say(SYMBOLS_E_SYSTEM, "%s: %s", path, strerror(errno));
-	symbols->callbacks = (Dwfl_Callbacks){
-		.find_elf = find_no_elf,
-		.find_debuginfo = find_no_debug_file,
-		.section_address = library->dwfl_offline_section_address,
-	};
-	symbols->dwfl = library->dwfl_begin(&symbols->callbacks);
-	if (symbols->dwfl) {
-		library->dwfl_report_begin(symbols->dwfl);
-		symbols->module = library->dwfl_report_offline(symbols->dwfl, "kernel", path, fd);
-		library->dwfl_report_end(symbols->dwfl, NULL, NULL);
+	case SYMBOLS_FILE_E_FORMAT:
+		return say(SYMBOLS_E_FORMAT, "%s: no ELF file with symbols: %s", path, dwfl_errmsg(-1));
+	default:
+		return SYMBOLS_OK;
 	}
-	if (!symbols->module) {
-		close(fd);
-		return say(SYMBOLS_E_FORMAT, "%s: no ELF file with symbols: %s", path,
-			   library->dwfl_errmsg(-1));
-	}
-	return SYMBOLS_OK;
 }
 
 /* Where the file puts the root; 0, or -1 if it has none. */
 static int find_root(const struct symbols *symbols, uint64_t *address)
 {
-	int count = symbols->library.dwfl_module_getsymtab(symbols->module);
+	int count = dwfl_module_getsymtab(symbols->file.module);
 
 	for (int i = 0; i < count; i++) {
 		GElf_Sym symbol;
-		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol,
-									    address, NULL, NULL, NULL);
+		const char *name =
+			dwfl_module_getsym_info(symbols->file.module, i, &symbol, address, NULL, NULL, NULL);
 
 		if (name && strcmp(name, "ktrace_root") == 0 && symbol.st_shndx != SHN_UNDEF)
 			return 0;
@@ -122,7 +88,7 @@ static int check_build(struct symbols *symbols, const char *path, const struct k
 {
 	const unsigned char *id;
 	GElf_Addr address;
-	int size = symbols->library.dwfl_module_build_id(symbols->module, &id, &address);
+	int size = dwfl_module_build_id(symbols->file.module, &id, &address);
 
 	if (size < BUILD_ID_LEAST || info->build_id_size < BUILD_ID_LEAST)
 		return say(SYMBOLS_UNCHECKED, "%s: %s has no build id: is it the kernel that was traced?",
@@ -156,18 +122,17 @@ static int identify(struct symbols *symbols, const char *path, const struct ktre
 {
 	GElf_Ehdr header;
 	GElf_Addr bias;
-	Elf *elf = symbols->library.dwfl_module_getelf(symbols->module, &bias);
+	Elf *elf = dwfl_module_getelf(symbols->file.module, &bias);
 
-	if (!elf || !symbols->library.gelf_getehdr(elf, &header))
-		return say(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path,
-			   symbols->library.dwfl_errmsg(-1));
+	if (!elf || !gelf_getehdr(elf, &header))
+		return say(SYMBOLS_E_FORMAT, "%s: not a usable ELF file: %s", path, dwfl_errmsg(-1));
 	if (info->machine && header.e_machine != info->machine)
 		return say(SYMBOLS_E_MACHINE,
 			   "%s: a file for another CPU (ELF machine %u) than the traced one's (%u)", path,
 			   header.e_machine, info->machine);
-	if (symbols->library.dwfl_module_getsymtab(symbols->module) <= 0)
+	if (dwfl_module_getsymtab(symbols->file.module) <= 0)
 		return say(SYMBOLS_E_FORMAT, "%s: has no symbols", path);
-	symbols_image_read(&symbols->image, &symbols->library, elf, bias);
+	symbols_image_read(&symbols->image, elf, bias);
 	if (find_displacement(symbols, bias, info->self) != 0)
 		return say(
 			SYMBOLS_E_FORMAT,
@@ -186,11 +151,7 @@ int symbols_open(struct symbols **result, const char *elf, const struct ktread_i
 		return say(SYMBOLS_E_SYSTEM, "out of memory");
 	for (uint32_t i = 0; i < KNOWN; i++)
 		symbols->known[i].status = 1;
-	if (symbols_library_open(&symbols->library) != 0)
-		status =
-			say(SYMBOLS_E_ABSENT, "symbols need libdw.so.1 (Debian: libdw1), which is not there");
-	else
-		status = load(symbols, elf);
+	status = load(symbols, elf);
 	if (status == SYMBOLS_OK)
 		status = identify(symbols, elf, info);
 	if (status < 0)
@@ -204,9 +165,7 @@ void symbols_close(struct symbols *symbols)
 {
 	if (!symbols)
 		return;
-	if (symbols->dwfl)
-		symbols->library.dwfl_end(symbols->dwfl);
-	symbols_library_close(&symbols->library);
+	symbols_file_close(&symbols->file);
 	free(symbols);
 }
 
@@ -248,10 +207,10 @@ int symbols_doubtful(const struct symbols *symbols)
 }
 
 /* Relative to where it was compiled, as most compilers have it anyway. */
-static const char *short_path(const struct symbols_library *library, Dwarf_Die *unit, const char *path)
+static const char *short_path(Dwarf_Die *unit, const char *path)
 {
 	Dwarf_Attribute attribute;
-	const char *folder = library->dwarf_formstring(library->dwarf_attr(unit, DW_AT_comp_dir, &attribute));
+	const char *folder = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));
 	size_t length = folder ? strlen(folder) : 0;
 
 	return path && length && strncmp(path, folder, length) == 0 && path[length] == '/' ? path + length + 1
@@ -259,30 +218,29 @@ static const char *short_path(const struct symbols_library *library, Dwarf_Die *
 }
 
 /* Where an inlined function was called. 0, or -1: that is not known. */
-static int find_inlining(const struct symbols_library *library, Dwarf_Die *unit, Dwarf_Die *inlined,
-			 struct symbol *symbol)
+static int find_inlining(Dwarf_Die *unit, Dwarf_Die *inlined, struct symbol *symbol)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word line, file;
 	Dwarf_Files *files;
 	size_t count;
 
-	if (library->dwarf_formudata(library->dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) ||
-	    library->dwarf_formudata(library->dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) ||
-	    library->dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line > UINT32_MAX)
+	if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &line) ||
+	    dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &file) ||
+	    dwarf_getsrcfiles(unit, &files, &count) != 0 || file >= count || line > UINT32_MAX)
 		return -1;
-	symbol->file = short_path(library, unit, library->dwarf_filesrc(files, file, NULL, NULL));
+	symbol->file = short_path(unit, dwarf_filesrc(files, file, NULL, NULL));
 	symbol->line = (uint32_t)line;
 	return 0;
 }
 
-static int is_event(const struct symbols_library *library, Dwarf_Die *scope)
+static int is_event(Dwarf_Die *scope)
 {
 	const char *name;
 
-	if (library->dwarf_tag(scope) != DW_TAG_inlined_subroutine)
+	if (dwarf_tag(scope) != DW_TAG_inlined_subroutine)
 		return 0;
-	name = library->dwarf_diename(scope);
+	name = dwarf_diename(scope);
 	return name && strncmp(name, "ktrace_", 7) == 0;
 }
 
@@ -290,43 +248,42 @@ static int is_event(const struct symbols_library *library, Dwarf_Die *scope)
  * ktrace's own inlined functions stand for the line that records: the outermost one that is open at the address. 0, or
  * -1: there is none. (dwarf_getscopes() does not find them in what link-time optimisation leaves.)
  */
-static int find_event(const struct symbols_library *library, Dwarf_Die *unit, Dwarf_Die *scope,
-		      uint64_t address, uint32_t depth, struct symbol *symbol)
+static int find_event(Dwarf_Die *unit, Dwarf_Die *scope, uint64_t address, uint32_t depth,
+		      struct symbol *symbol)
 {
 	Dwarf_Die child;
 
-	if (depth == SCOPES || library->dwarf_child(scope, &child) != 0)
+	if (depth == SCOPES || dwarf_child(scope, &child) != 0)
 		return -1;
 	do {
-		int inside = library->dwarf_haspc(&child, address) == 1;
+		int inside = dwarf_haspc(&child, address) == 1;
 
-		if (inside && is_event(library, &child))
-			return find_inlining(library, unit, &child, symbol);
-		if ((inside || library->dwarf_tag(&child) == DW_TAG_namespace) &&
-		    find_event(library, unit, &child, address, depth + 1, symbol) == 0)
+		if (inside && is_event(&child))
+			return find_inlining(unit, &child, symbol);
+		if ((inside || dwarf_tag(&child) == DW_TAG_namespace) &&
+		    find_event(unit, &child, address, depth + 1, symbol) == 0)
 			return 0;
-	} while (library->dwarf_siblingof(&child, &child) == 0);
+	} while (dwarf_siblingof(&child, &child) == 0);
 	return -1;
 }
 
 /* By looking through the compilation units: not every compiler leaves an index of addresses. */
 static void find_line(struct symbols *symbols, uint64_t address, struct symbol *symbol)
 {
-	const struct symbols_library *library = &symbols->library;
 	Dwarf_Die *unit = NULL;
 	Dwarf_Addr bias;
 	Dwarf_Line *line;
 	int number;
 
-	while ((unit = symbols_library_next_unit(library, symbols->module, unit, &bias))) {
-		if (library->dwarf_haspc(unit, address - bias) != 1)
+	while ((unit = symbols_file_next_unit(&symbols->file, unit, &bias))) {
+		if (dwarf_haspc(unit, address - bias) != 1)
 			continue;
-		if (find_event(library, unit, unit, address - bias, 0, symbol) == 0)
+		if (find_event(unit, unit, address - bias, 0, symbol) == 0)
 			return;
-		line = library->dwarf_getsrc_die(unit, address - bias);
-		if (!line || library->dwarf_lineno(line, &number) != 0 || number <= 0)
+		line = dwarf_getsrc_die(unit, address - bias);
+		if (!line || dwarf_lineno(line, &number) != 0 || number <= 0)
 			continue;
-		symbol->file = short_path(library, unit, library->dwarf_linesrc(line, NULL, NULL));
+		symbol->file = short_path(unit, dwarf_linesrc(line, NULL, NULL));
 		symbol->line = (uint32_t)number;
 		return;
 	}
@@ -356,14 +313,14 @@ static int can_name(const GElf_Sym *symbol, uint64_t at, uint64_t address, int i
 static const char *find_below(const struct symbols *symbols, uint64_t address, int is_code, uint32_t section,
 			      GElf_Off *offset)
 {
-	int count = symbols->library.dwfl_module_getsymtab(symbols->module);
+	int count = dwfl_module_getsymtab(symbols->file.module);
 	const char *best = NULL;
 
 	for (int i = 0; i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr at;
-		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol, &at,
-									    NULL, NULL, NULL);
+		const char *name =
+			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
 
 		if (!is_place(name, &symbol) || (section && symbol.st_shndx != section) ||
 		    !can_name(&symbol, at, address, is_code) || (best && address - at >= *offset))
@@ -382,8 +339,8 @@ static const char *find_name(const struct symbols *symbols, uint64_t address, in
 {
 	const uint32_t section = symbols_image_section(&symbols->image, address);
 	GElf_Sym symbol;
-	const char *name = symbols->library.dwfl_module_addrinfo(symbols->module, address, offset, &symbol,
-								 NULL, NULL, NULL);
+	const char *name =
+		dwfl_module_addrinfo(symbols->file.module, address, offset, &symbol, NULL, NULL, NULL);
 
 	if (is_place(name, &symbol) && (!section || symbol.st_shndx == section) &&
 	    can_name(&symbol, address - *offset, address, is_code))
@@ -449,13 +406,13 @@ void symbols_each(struct symbols *symbols,
 		  void (*each)(void *context, const char *name, uint64_t address, uint64_t size),
 		  void *context)
 {
-	int count = symbols ? symbols->library.dwfl_module_getsymtab(symbols->module) : 0;
+	int count = symbols ? dwfl_module_getsymtab(symbols->file.module) : 0;
 
 	for (int i = 0; i < count; i++) {
 		GElf_Sym symbol;
 		GElf_Addr at;
-		const char *name = symbols->library.dwfl_module_getsym_info(symbols->module, i, &symbol, &at,
-									    NULL, NULL, NULL);
+		const char *name =
+			dwfl_module_getsym_info(symbols->file.module, i, &symbol, &at, NULL, NULL, NULL);
 
 		if (is_place(name, &symbol) && GELF_ST_TYPE(symbol.st_info) != STT_OBJECT &&
 		    symbols_image_has_code(&symbols->image, at))
@@ -463,5 +420,3 @@ void symbols_each(struct symbols *symbols,
 			     symbol.st_size);
 	}
 }
-
-#endif

@@ -11,7 +11,7 @@
  *	if (symbols_find_call(symbols, event->caller[0], &symbol) == 0)
  *		… symbol.function, symbol.offset, symbol.file, symbol.line
  *
- * libdw does the work and is loaded by symbols_open(), so that commands that show no symbols do not pay for it.
+ * libdw does the work.
  */
 #ifndef ANALYZE_SYMBOLS_H
 #define ANALYZE_SYMBOLS_H
@@ -31,8 +31,7 @@ enum symbols_status {
 	/* Not opened. */
 	SYMBOLS_E_SYSTEM = -1,	/* a system call failed, memory included */
 	SYMBOLS_E_FORMAT = -2,	/* not an ELF file, or without symbols */
-	SYMBOLS_E_ABSENT = -3,	/* libdw is not there */
-	SYMBOLS_E_MACHINE = -4, /* for another CPU than the traced one */
+	SYMBOLS_E_MACHINE = -3, /* for another CPU than the traced one */
 };
 
 struct symbol {

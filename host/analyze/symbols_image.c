@@ -1,20 +1,17 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#if __has_include(<elfutils/libdwfl.h>)
-
 #include "symbols_image.h"
 
 #include <stddef.h>
 
-static void read_segments(struct symbols_image *image, const struct symbols_library *library, Elf *elf,
-			  uint64_t bias)
+static void read_segments(struct symbols_image *image, Elf *elf, uint64_t bias)
 {
 	GElf_Phdr header;
 	size_t count;
 
-	if (library->elf_getphdrnum(elf, &count) != 0)
+	if (elf_getphdrnum(elf, &count) != 0)
 		return;
 	for (size_t i = 0; i < count && i <= INT32_MAX && image->segments < SYMBOLS_SEGMENTS; i++) {
-		if (!library->gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
+		if (!gelf_getphdr(elf, (int)i, &header) || header.p_type != PT_LOAD)
 			continue;
 		image->segment[image->segments++] =
 			(struct symbols_segment){ .begin = header.p_vaddr + bias,
@@ -23,14 +20,13 @@ static void read_segments(struct symbols_image *image, const struct symbols_libr
 	}
 }
 
-static void read_sections(struct symbols_image *image, const struct symbols_library *library, Elf *elf,
-			  uint64_t bias)
+static void read_sections(struct symbols_image *image, Elf *elf, uint64_t bias)
 {
 	uint32_t number = 1;
 	GElf_Shdr header;
 
-	for (Elf_Scn *section = NULL; (section = library->elf_nextscn(elf, section)); number++) {
-		if (!library->gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
+	for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)); number++) {
+		if (!gelf_getshdr(section, &header) || !(header.sh_flags & SHF_ALLOC) ||
 		    header.sh_flags & SHF_TLS || header.sh_size == 0 || image->sections == SYMBOLS_SECTIONS)
 			continue;
 		image->section[image->sections++] =
@@ -41,12 +37,11 @@ static void read_sections(struct symbols_image *image, const struct symbols_libr
 	}
 }
 
-void symbols_image_read(struct symbols_image *image, const struct symbols_library *library, Elf *elf,
-			uint64_t bias)
+void symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias)
 {
 	image->segments = image->sections = 0;
-	read_segments(image, library, elf, bias);
-	read_sections(image, library, elf, bias);
+	read_segments(image, elf, bias);
+	read_sections(image, elf, bias);
 }
 
 static const struct symbols_segment *find_segment(const struct symbols_image *image, uint64_t address)
@@ -86,5 +81,3 @@ uint32_t symbols_image_section(const struct symbols_image *image, uint64_t addre
 
 	return section ? section->number : 0;
 }
-
-#endif

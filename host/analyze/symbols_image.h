@@ -3,9 +3,8 @@
 #ifndef ANALYZE_SYMBOLS_IMAGE_H
 #define ANALYZE_SYMBOLS_IMAGE_H
 
+#include <gelf.h>
 #include <stdint.h>
-
-#include "symbols_library.h"
 
 #define SYMBOLS_SEGMENTS 32u  /* of a file; more are not looked at */
 #define SYMBOLS_SECTIONS 256u /* that can be loaded; likewise */
@@ -28,8 +27,7 @@ struct symbols_image {
 };
 
 /* `bias` is what libdw adds to the addresses of the file. */
-void symbols_image_read(struct symbols_image *image, const struct symbols_library *library, Elf *elf,
-			uint64_t bias);
+void symbols_image_read(struct symbols_image *image, Elf *elf, uint64_t bias);
 
 /* Does it lie in a segment that is loaded? */
 int symbols_image_has(const struct symbols_image *image, uint64_t address);

@@ -37,7 +37,7 @@ static int open_symbols(const struct explain_options *options, const struct ktre
 	} else if (status == SYMBOLS_E_MACHINE) {
 		command_message(options->name, "WARNING: %s: addresses are shown without names",
 				symbols_message());
-	} else if (status != SYMBOLS_OK && (options->elf || status == SYMBOLS_E_ABSENT)) {
+	} else if (status != SYMBOLS_OK && options->elf) {
 		command_message(options->name, "%s", symbols_message());
 	}
 	return status < 0 && status != SYMBOLS_E_MACHINE && options->elf ? EXIT_BAD_INPUT : 0;

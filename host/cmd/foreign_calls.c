@@ -52,20 +52,17 @@ static void put_lines(FILE *to, struct numbers *numbers, const char *text)
 static char *numbered(const char *table, uint16_t machine)
 {
 	struct numbers numbers = { .told = { false } };
-	struct linux_calls calls;
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
 
 	if (!to)
 		return NULL;
-	linux_calls_open(&calls, machine);
 	for (unsigned n = 0; n < NUMBERS; n++)
-		numbers.name[n] = linux_calls_name(&calls, n);
+		numbers.name[n] = linux_call_name(machine, n);
 	put_lines(to, &numbers, table);
 	for (unsigned n = 0; n < NUMBERS; n++)
 		free(numbers.name[n]);
-	linux_calls_close(&calls);
 	return fclose(to) == 0 ? text : NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* The line table of an ELF file: which addresses are which source line's. By libdw, which is loaded when it is needed. */
+/* The line table of an ELF file: which addresses are which source line's. By libdw. */
 #ifndef FLOW_LINES_H
 #define FLOW_LINES_H
 
@@ -15,7 +15,7 @@ struct flow_line {
 struct flow_lines {
 	struct flow_line *line; /* by address */
 	size_t count;
-	void *files; /* what `source` belongs to */
+	struct symbols_file *file; /* has the texts that `source` points to */
 };
 
 /* 0; -1: there are none, and `message` says why. */

@@ -31,24 +31,17 @@ struct hwt_decoder {
 
 static _Thread_local char open_message[512];
 
-static const struct hwt_encoding *find_encoding(const struct hwt_stream *stream, const char **why)
+/* NULL if the encoding is unknown. */
+static const struct hwt_encoding *find_encoding(const struct hwt_stream *stream)
 {
-	*why = NULL;
 	switch (stream->context.encoding) {
 	case KTRX_HWT_ENCODING_PT:
-		if (!hwt_encoding_pt)
-			*why = "Intel PT is not compiled in: this ktrace was built without libipt (Debian: "
-			       "libipt-dev)";
-		return hwt_encoding_pt;
+		return &hwt_encoding_pt;
 	case KTRX_HWT_ENCODING_ETM4:
-		if (!hwt_encoding_etm4)
-			*why = "ETMv4 is not compiled in: this ktrace was built without OpenCSD (Debian: "
-			       "libopencsd-dev)";
-		return hwt_encoding_etm4;
+		return &hwt_encoding_etm4;
 	case KTRX_HWT_ENCODING_SPE:
-		return hwt_encoding_spe;
+		return &hwt_encoding_spe;
 	default:
-		*why = "an encoding that is not known";
 		return NULL;
 	}
 }
@@ -59,16 +52,15 @@ int hwt_decoder_open(struct hwt_decoder **opened, const struct hwt_file *file, s
 	const struct hwt_stream *stream = hwt_file_stream(file, number);
 	const struct hwt_encoding *encoding;
 	struct hwt_decoder *decoder;
-	const char *why;
 
 	*opened = NULL;
 	if (!stream) {
 		snprintf(open_message, sizeof(open_message), "there is no stream %zu", number);
 		return KTREAD_E_ARGUMENT;
 	}
-	encoding = find_encoding(stream, &why);
+	encoding = find_encoding(stream);
 	if (!encoding) {
-		snprintf(open_message, sizeof(open_message), "%s", why);
+		snprintf(open_message, sizeof(open_message), "an encoding that is not known");
 		return KTREAD_E_UNSUPPORTED;
 	}
 	decoder = calloc(1, sizeof(*decoder));
@@ -285,11 +277,10 @@ int hwt_packets(const struct hwt_file *file, size_t number,
 	const struct hwt_stream *stream = hwt_file_stream(file, number);
 	const struct hwt_encoding *encoding;
 	struct lines lines = { .line = line, .to = to };
-	const char *why;
 
 	if (!stream)
 		return KTREAD_E_ARGUMENT;
-	encoding = find_encoding(stream, &why);
+	encoding = find_encoding(stream);
 	if (!encoding)
 		return KTREAD_E_UNSUPPORTED;
 	for (size_t i = 0; i < hwt_file_pieces(file, number); i++) {

@@ -36,9 +36,6 @@ struct hwt_encoding {
 /* A unit's time as a stamp of the file, to read images by. */
 uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time);
 
-/* NULL where the library is not there. */
-extern const struct hwt_encoding *const hwt_encoding_pt;
-extern const struct hwt_encoding *const hwt_encoding_etm4;
-extern const struct hwt_encoding *const hwt_encoding_spe;
+extern const struct hwt_encoding hwt_encoding_pt, hwt_encoding_etm4, hwt_encoding_spe;
 
 #endif

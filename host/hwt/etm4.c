@@ -76,8 +76,8 @@ static uint32_t read_code(const void *context, const ocsd_vaddr_t address, const
 
 static int give_code(struct etm4 *etm4)
 {
-	return etm4->tree.library.ocsd_dt_add_callback_mem_acc(etm4->tree.handle, 0, UINT64_MAX,
-							       OCSD_MEM_SPACE_ANY, read_code, etm4) == OCSD_OK
+	return ocsd_dt_add_callback_mem_acc(etm4->tree.handle, 0, UINT64_MAX, OCSD_MEM_SPACE_ANY, read_code,
+					    etm4) == OCSD_OK
 		       ? 0
 		       : -1;
 }
@@ -89,7 +89,7 @@ static void read_as_of(struct etm4 *etm4, uint64_t stamp, uint64_t space)
 		return;
 	etm4->packet_stamp = stamp;
 	etm4->packet_space = space;
-	etm4->tree.library.ocsd_dt_remove_mem_acc(etm4->tree.handle, 0, OCSD_MEM_SPACE_ANY);
+	ocsd_dt_remove_mem_acc(etm4->tree.handle, 0, OCSD_MEM_SPACE_ANY);
 	give_code(etm4);
 }
 
@@ -123,12 +123,11 @@ static void watch_packet(const void *context, const ocsd_datapath_op_t operation
 static int connect(struct etm4 *etm4)
 {
 	struct etm4_tree *tree = &etm4->tree;
-	const struct etm4_library *library = &tree->library;
 
-	if (library->ocsd_dt_set_gen_elem_outfn(tree->handle, take_element, etm4) != OCSD_OK)
+	if (ocsd_dt_set_gen_elem_outfn(tree->handle, take_element, etm4) != OCSD_OK)
 		return -1;
-	if (library->ocsd_dt_attach_packet_callback(tree->handle, tree->id, OCSD_C_API_CB_PKT_MON,
-						    (void *)(uintptr_t)watch_packet, etm4) != OCSD_OK)
+	if (ocsd_dt_attach_packet_callback(tree->handle, tree->id, OCSD_C_API_CB_PKT_MON,
+					   (void *)(uintptr_t)watch_packet, etm4) != OCSD_OK)
 		return -1;
 	return give_code(etm4);
 }
@@ -188,14 +187,12 @@ static void etm4_close(void *decoder)
 /* What the library says it stumbled over. */
 static void tell_damage(struct etm4 *etm4)
 {
-	const struct etm4_library *library = &etm4->tree.library;
 	char *text = etm4->text[etm4->texts++ % TEXTS];
 	ocsd_trc_index_t index;
 	uint8_t id;
 	char message[256], error[96];
 
-	library->ocsd_err_str(library->ocsd_get_last_err(&index, &id, message, sizeof(message)), error,
-			      sizeof(error));
+	ocsd_err_str(ocsd_get_last_err(&index, &id, message, sizeof(message)), error, sizeof(error));
 	snprintf(text, sizeof(etm4->text[0]), "OpenCSD: %s", error);
 	etm4->steps.offset = etm4->tree.at;
 	etm4->guard = (struct etm4_guard){ 0 };
@@ -242,7 +239,7 @@ static int etm4_next(void *decoder, struct hwt_step *step)
 	return 1;
 }
 
-static const struct hwt_encoding encoding = {
+const struct hwt_encoding hwt_encoding_etm4 = {
 	.name = "etm4",
 	.open = etm4_open,
 	.next = etm4_next,
@@ -250,5 +247,3 @@ static const struct hwt_encoding encoding = {
 	.begin = etm4_begin,
 	.packets = etm4_packets,
 };
-
-const struct hwt_encoding *const hwt_encoding_etm4 = &encoding;

@@ -20,7 +20,7 @@ static ocsd_datapath_resp_t take_packet(const void *context, const ocsd_datapath
 
 	if (operation != OCSD_OP_DATA || !packet)
 		return OCSD_RESP_CONT;
-	if (lines->tree.library.ocsd_pkt_str(OCSD_PROTOCOL_ETMV4I, packet, name, sizeof(name)) != OCSD_OK)
+	if (ocsd_pkt_str(OCSD_PROTOCOL_ETMV4I, packet, name, sizeof(name)) != OCSD_OK)
 		return OCSD_RESP_CONT;
 	text = strstr(name, SEPARATOR);
 	if (strncmp(name, "I_BAD_SEQUENCE", 14) == 0 || strncmp(name, "I_RESERVED", 10) == 0) {
@@ -45,9 +45,8 @@ void etm4_packets(const struct hwt_stream *stream, const struct hwt_piece *piece
 		line(to, 0, "error", message ? message : "out of memory");
 		return;
 	}
-	if (lines.tree.library.ocsd_dt_attach_packet_callback(
-		    lines.tree.handle, lines.tree.id, OCSD_C_API_CB_PKT_SINK, (void *)(uintptr_t)take_packet,
-		    &lines) == OCSD_OK)
+	if (ocsd_dt_attach_packet_callback(lines.tree.handle, lines.tree.id, OCSD_C_API_CB_PKT_SINK,
+					   (void *)(uintptr_t)take_packet, &lines) == OCSD_OK)
 		while (etm4_tree_feed(&lines.tree) != ETM4_FED_ALL)
 			;
 	etm4_tree_close(&lines.tree);

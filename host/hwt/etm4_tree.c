@@ -29,8 +29,8 @@ static int create_decoder(struct etm4_tree *tree, const struct ktrx_hwt_etm4 *un
 
 	if (unit->idr8 > SPECULATION_MOST)
 		return -1;
-	return tree->library.ocsd_dt_create_decoder(tree->handle, OCSD_BUILTIN_DCD_ETMV4I, flags, &config,
-						    &tree->id) == OCSD_OK
+	return ocsd_dt_create_decoder(tree->handle, OCSD_BUILTIN_DCD_ETMV4I, flags, &config, &tree->id) ==
+			       OCSD_OK
 		       ? 0
 		       : -1;
 }
@@ -48,9 +48,9 @@ int etm4_tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, cons
 		tree->at = tree->at < piece->size ? tree->at : piece->size;
 		tree->end = piece->size - (piece->size - tree->at) % FRAME;
 	}
-	if (etm4_library_open(&tree->library, message) < 0)
-		return -1;
-	tree->handle = tree->library.ocsd_create_dcd_tree(
+	/* OpenCSD would print what it finds wrong in a stream. */
+	ocsd_def_errlog_init(OCSD_ERR_SEV_NONE, 0);
+	tree->handle = ocsd_create_dcd_tree(
 		tree->formatted ? OCSD_TRC_SRC_FRAME_FORMATTED : OCSD_TRC_SRC_SINGLE,
 		tree->formatted ? OCSD_DFRMTR_FRAME_MEM_ALIGN | OCSD_DFRMTR_RESET_ON_4X_FSYNC : 0);
 	*message = NULL;
@@ -65,16 +65,14 @@ int etm4_tree_open(struct etm4_tree *tree, const struct hwt_stream *stream, cons
 void etm4_tree_close(struct etm4_tree *tree)
 {
 	if (tree->handle != C_API_INVALID_TREE_HANDLE)
-		tree->library.ocsd_destroy_dcd_tree(tree->handle);
-	etm4_library_close(&tree->library);
+		ocsd_destroy_dcd_tree(tree->handle);
 }
 
 static ocsd_datapath_resp_t operate(struct etm4_tree *tree, ocsd_datapath_op_t operation)
 {
 	uint32_t used;
 
-	return tree->library.ocsd_dt_process_data(tree->handle, operation, (ocsd_trc_index_t)tree->at, 0,
-						  NULL, &used);
+	return ocsd_dt_process_data(tree->handle, operation, (ocsd_trc_index_t)tree->at, 0, NULL, &used);
 }
 
 static ocsd_datapath_resp_t feed_bytes(struct etm4_tree *tree)
@@ -82,8 +80,8 @@ static ocsd_datapath_resp_t feed_bytes(struct etm4_tree *tree)
 	size_t left = tree->end - tree->at;
 	uint32_t size = left < FEED_MOST ? (uint32_t)left : FEED_MOST, used = 0;
 	ocsd_datapath_resp_t response =
-		tree->library.ocsd_dt_process_data(tree->handle, OCSD_OP_DATA, (ocsd_trc_index_t)tree->at,
-						   size, tree->piece->bytes + tree->at, &used);
+		ocsd_dt_process_data(tree->handle, OCSD_OP_DATA, (ocsd_trc_index_t)tree->at, size,
+				     tree->piece->bytes + tree->at, &used);
 
 	/* Whatever it says, it goes forward. */
 	if (OCSD_DATA_RESP_IS_FATAL(response) && used == 0)

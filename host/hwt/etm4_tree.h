@@ -7,16 +7,15 @@
 
 #include <stdbool.h>
 
+#include <opencsd/c_api/opencsd_c_api.h>
 #include <opencsd/etmv4/trc_pkt_types_etmv4.h>
 
-#include "hwt/etm4_library.h"
 #include "hwt/hwt.h"
 
-/* Why there is no tree, where the library is there. */
+/* Why there is no tree. */
 #define ETM4_TREE_REFUSED "OpenCSD does not decode what a unit with such registers writes"
 
 struct etm4_tree {
-	struct etm4_library library;
 	dcd_tree_handle_t handle;
 	const struct hwt_piece *piece;
 	size_t at, end; /* what is fed next; formatted: whole frames */

@@ -32,7 +32,7 @@ static bool set_stamp(struct pt_decoder *decoder, uint64_t stamp)
 		return false;
 	if (image != decoder->image) {
 		memset(decoder->known, 0, sizeof(decoder->known));
-		decoder->library->pt_blk_set_image(decoder->block_decoder, image);
+		pt_blk_set_image(decoder->block_decoder, image);
 	}
 	decoder->image = image;
 	return true;
@@ -70,8 +70,7 @@ static uint64_t stamp_of_code(void *opened)
 	uint64_t time;
 
 	decoder->asked = decoder->read;
-	if (decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) >= 0 &&
-	    time > decoder->time)
+	if (pt_blk_time(decoder->block_decoder, &time, NULL, NULL) >= 0 && time > decoder->time)
 		decoder->asked = hwt_stream_stamp(decoder->stream, time);
 	return decoder->asked;
 }
@@ -81,7 +80,7 @@ static void close_decoder(void *opened)
 	struct pt_decoder *decoder = opened;
 
 	if (decoder->block_decoder)
-		decoder->library->pt_blk_free_decoder(decoder->block_decoder);
+		pt_blk_free_decoder(decoder->block_decoder);
 	pt_sections_close(decoder->sections);
 	free(decoder);
 }
@@ -89,19 +88,13 @@ static void close_decoder(void *opened)
 static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece *piece,
 			 struct hwt_images *images, const char **message)
 {
-	const struct pt_library *library = pt_library_load();
 	struct pt_decoder *decoder;
 	struct pt_config config;
 
 	*message = NULL;
-	if (!library) {
-		*message = "libipt.so.2 (Debian: libipt2), which decodes Intel PT, is not there, or too old";
-		return NULL;
-	}
 	decoder = calloc(1, sizeof(*decoder));
 	if (!decoder)
 		return NULL;
-	decoder->library = library;
 	decoder->stream = stream;
 	decoder->piece = *piece;
 	decoder->now = (struct hwt_step){ .kind = HWT_RUN,
@@ -109,13 +102,13 @@ static void *open_stream(const struct hwt_stream *stream, const struct hwt_piece
 					  .offset = piece->position,
 					  .pid = stream->pid,
 					  .tid = stream->tid };
-	pt_library_configure(library, &config, stream, piece);
+	hwt_pt_configure(&config, stream, piece);
 	/* A run is contiguous. */
 	config.flags.variant.block.end_on_call = 1;
 	config.flags.variant.block.end_on_jump = 1;
-	decoder->sections = pt_sections_open(library, images, stream->pid, stamp_of_code, decoder);
+	decoder->sections = pt_sections_open(images, stream->pid, stamp_of_code, decoder);
 	decoder->images = images;
-	decoder->block_decoder = decoder->sections ? library->pt_blk_alloc_decoder(&config) : NULL;
+	decoder->block_decoder = decoder->sections ? pt_blk_alloc_decoder(&config) : NULL;
 	if (!decoder->block_decoder || !set_stamp(decoder, 0)) {
 		close_decoder(decoder);
 		return NULL;
@@ -131,15 +124,13 @@ static inline bool look(struct pt_decoder *decoder, unsigned runs)
 {
 	uint64_t offset, time;
 
-	if (decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0 ||
-	    offset == decoder->offset)
+	if (pt_blk_get_offset(decoder->block_decoder, &offset) < 0 || offset == decoder->offset)
 		return true;
 	decoder->blocks_read = decoder->blocks + runs;
 	decoder->offset = offset;
 	decoder->now.offset = decoder->piece.position + offset;
 	reach_time(decoder);
-	return decoder->library->pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 ||
-	       read_time(decoder, time);
+	return pt_blk_time(decoder->block_decoder, &time, NULL, NULL) < 0 || read_time(decoder, time);
 }
 
 void pt_decoder_begin_step(const struct pt_decoder *decoder, struct hwt_step *step, enum hwt_kind kind)
@@ -275,7 +266,7 @@ static size_t unused_psb(const struct pt_decoder *decoder)
 	size_t psb;
 
 	if (decoder->status == -pte_nomap || decoder->status == -pte_bad_insn ||
-	    decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset) < 0)
+	    pt_blk_get_offset(decoder->block_decoder, &offset) < 0)
 		return 0;
 	psb = psb_before(&decoder->piece, (size_t)offset);
 	if (psb <= decoder->synced_at || psb + PSB_MOST < offset)
@@ -289,14 +280,13 @@ static size_t unused_psb(const struct pt_decoder *decoder)
 /* libipt's answer at the next PSB it can begin at. */
 static int find_psb(struct pt_decoder *decoder)
 {
-	const struct pt_library *library = decoder->library;
 	const size_t unused = decoder->begun ? unused_psb(decoder) : 0;
 	int status = -pte_nosync;
 
 	if (unused)
-		status = library->pt_blk_sync_set(decoder->block_decoder, unused);
+		status = pt_blk_sync_set(decoder->block_decoder, unused);
 	while (status < 0 && status != -pte_eos)
-		status = library->pt_blk_sync_forward(decoder->block_decoder);
+		status = pt_blk_sync_forward(decoder->block_decoder);
 	return status;
 }
 
@@ -310,7 +300,7 @@ static int begin_at_psb(struct pt_decoder *decoder)
 	decoder->ended = !decoder->synced;
 	if (decoder->ended)
 		return 0;
-	decoder->library->pt_blk_get_sync_offset(decoder->block_decoder, &offset);
+	pt_blk_get_sync_offset(decoder->block_decoder, &offset);
 	decoder->synced_at = offset;
 	return look(decoder, 0) ? 1 : KTREAD_E_MEMORY;
 }
@@ -322,7 +312,7 @@ static int go_on(struct pt_decoder *decoder)
 	uint64_t offset = decoder->offset, next;
 	int status;
 
-	decoder->library->pt_blk_get_offset(decoder->block_decoder, &offset);
+	pt_blk_get_offset(decoder->block_decoder, &offset);
 	status = begin_at_psb(decoder);
 	if (status < 0)
 		return status;
@@ -337,7 +327,7 @@ static int go_on(struct pt_decoder *decoder)
 /* Of what could not be decoded, and why. */
 static int tell_gap(struct pt_decoder *decoder, struct hwt_step *step)
 {
-	const char *why = decoder->library->pt_errstr(pt_errcode(decoder->status));
+	const char *why = pt_errstr(pt_errcode(decoder->status));
 	const bool known = decoder->status == -pte_nomap && decoder->wanted;
 
 	snprintf(decoder->text, sizeof(decoder->text), "%s %s %#" PRIx64,
@@ -387,8 +377,6 @@ static int synchronise(struct pt_decoder *decoder, struct hwt_step *step)
  */
 static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned most)
 {
-	int (*const next_block)(struct pt_block_decoder *, struct pt_block *, size_t) =
-		decoder->library->pt_blk_next;
 	const unsigned held = decoder->holds;
 	struct pt_block block = { .ninsn = 0 };
 	unsigned runs = held;
@@ -402,7 +390,7 @@ static int take_runs(struct pt_decoder *decoder, struct hwt_step *step, unsigned
 	do {
 		const struct pt_last *last;
 
-		status = next_block(decoder->block_decoder, &block, sizeof(block));
+		status = pt_blk_next(decoder->block_decoder, &block, sizeof(block));
 		if (!block.ninsn)
 			break;
 		if (runs)
@@ -481,7 +469,7 @@ static size_t begin(const struct hwt_stream *stream, const struct hwt_piece *pie
 	return psb_before(piece, offset);
 }
 
-static const struct hwt_encoding pt = {
+const struct hwt_encoding hwt_encoding_pt = {
 	.name = "pt",
 	.open = open_stream,
 	.some = next_steps,
@@ -489,4 +477,3 @@ static const struct hwt_encoding pt = {
 	.begin = begin,
 	.packets = pt_packets,
 };
-const struct hwt_encoding *const hwt_encoding_pt = &pt;

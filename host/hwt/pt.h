@@ -7,6 +7,7 @@
 
 #include "decoder.h"
 #include "pt_branch.h"
+#include "pt_configure.h"
 #include "pt_image.h"
 
 #define PT_KNOWN      2048u /* branches whose kind is kept */
@@ -24,7 +25,6 @@ struct pt_last {
 };
 
 struct pt_decoder {
-	const struct pt_library *library;
 	const struct hwt_stream *stream;
 	struct hwt_images *images;
 	struct pt_sections *sections;

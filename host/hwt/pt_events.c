@@ -46,7 +46,7 @@ int pt_decoder_take_event(struct pt_decoder *decoder)
 {
 	struct pt_event *event = &decoder->event;
 
-	decoder->status = decoder->library->pt_blk_event(decoder->block_decoder, event, sizeof(*event));
+	decoder->status = pt_blk_event(decoder->block_decoder, event, sizeof(*event));
 	if (decoder->status < 0)
 		return 0;
 	if (event->has_tsc && !pt_decoder_set_time(decoder, event->tsc))

@@ -17,7 +17,6 @@ struct section {
 };
 
 struct pt_sections {
-	const struct pt_library *library;
 	struct hwt_images *images;
 	uint32_t pid;
 	uint64_t (*now)(void *decoder);
@@ -119,14 +118,13 @@ static int gather_code(struct pt_sections *sections)
 static int add(struct pt_sections *sections, struct pt_image *image, const char *path, uint64_t offset,
 	       uint64_t size, uint64_t address, const struct pt_asid *asid)
 {
-	const int number =
-		sections->library->pt_iscache_add_file(sections->cache, path, offset, size, address);
+	const int number = pt_iscache_add_file(sections->cache, path, offset, size, address);
 
 	if (number == -pte_nomem)
 		return KTREAD_E_MEMORY;
 	/* What libipt cannot take it will ask for. */
 	if (number > 0)
-		sections->library->pt_image_add_cached(image, sections->cache, number, asid);
+		pt_image_add_cached(image, sections->cache, number, asid);
 	return 0;
 }
 
@@ -193,35 +191,34 @@ struct pt_image *pt_sections_at(struct pt_sections *sections, uint64_t stamp, ui
 	*until = view->until;
 	if (sections->image && sections->changes == view->changes)
 		return sections->image;
-	image = sections->library->pt_image_alloc(NULL);
+	image = pt_image_alloc(NULL);
 	if (!image)
 		return NULL;
-	sections->library->pt_image_set_callback(image, ask, sections);
+	pt_image_set_callback(image, ask, sections);
 	if (fill(sections, image, view) < 0) {
-		sections->library->pt_image_free(image);
+		pt_image_free(image);
 		return NULL;
 	}
-	sections->library->pt_image_free(sections->image);
+	pt_image_free(sections->image);
 	sections->image = image;
 	sections->changes = view->changes;
 	return image;
 }
 
-struct pt_sections *pt_sections_open(const struct pt_library *library, struct hwt_images *images,
-				     uint32_t pid, uint64_t (*now)(void *decoder), void *decoder)
+struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, uint64_t (*now)(void *decoder),
+				     void *decoder)
 {
 	struct pt_sections *sections = calloc(1, sizeof(*sections));
 
 	if (!sections)
 		return NULL;
-	sections->library = library;
 	sections->images = images;
 	sections->pid = pid;
 	sections->now = now;
 	sections->decoder = decoder;
 	sections->code = -1;
-	sections->cache = library->pt_iscache_alloc(NULL);
-	if (!sections->cache || library->pt_iscache_set_limit(sections->cache, MAPPED) < 0 ||
+	sections->cache = pt_iscache_alloc(NULL);
+	if (!sections->cache || pt_iscache_set_limit(sections->cache, MAPPED) < 0 ||
 	    gather_code(sections) < 0) {
 		pt_sections_close(sections);
 		return NULL;
@@ -234,9 +231,9 @@ void pt_sections_close(struct pt_sections *sections)
 	if (!sections)
 		return;
 	if (sections->image)
-		sections->library->pt_image_free(sections->image);
+		pt_image_free(sections->image);
 	if (sections->cache)
-		sections->library->pt_iscache_free(sections->cache);
+		pt_iscache_free(sections->cache);
 	if (sections->code >= 0)
 		close(sections->code);
 	free(sections->section);

@@ -7,8 +7,9 @@
 #ifndef HWT_PT_IMAGE_H
 #define HWT_PT_IMAGE_H
 
+#include <intel-pt.h>
+
 #include "images.h"
-#include "pt_library.h"
 
 struct pt_sections;
 
@@ -16,8 +17,8 @@ struct pt_sections;
  * Of the process `pid`, 0: of all. What libipt asks for is as of the stamp that `now` says of `decoder` then: code changes between
  * any two instructions. NULL: out of memory.
  */
-struct pt_sections *pt_sections_open(const struct pt_library *library, struct hwt_images *images,
-				     uint32_t pid, uint64_t (*now)(void *decoder), void *decoder);
+struct pt_sections *pt_sections_open(struct hwt_images *images, uint32_t pid, uint64_t (*now)(void *decoder),
+				     void *decoder);
 void pt_sections_close(struct pt_sections *sections);
 /*
  * The image that is right at a stamp (0: unknown): the one that was asked for last, or a new one, which replaces it. NULL: out

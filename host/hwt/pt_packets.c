@@ -145,7 +145,6 @@ static void put_payload(char *text, const struct pt_packet *packet)
 }
 
 struct reading {
-	const struct pt_library *library;
 	struct pt_packet_decoder *decoder;
 	void (*line)(void *to, uint64_t offset, const char *name, const char *text);
 	void *to;
@@ -157,10 +156,10 @@ static bool synchronise(struct reading *reading, uint64_t from, const char *name
 {
 	uint64_t offset = reading->end;
 	char text[TEXT];
-	const int status = reading->library->pt_pkt_sync_forward(reading->decoder);
+	const int status = pt_pkt_sync_forward(reading->decoder);
 
 	if (status >= 0)
-		reading->library->pt_pkt_get_offset(reading->decoder, &offset);
+		pt_pkt_get_offset(reading->decoder, &offset);
 	if (offset > from) {
 		snprintf(text, sizeof(text), "%" PRIu64 " bytes: %s", offset - from, why);
 		reading->line(reading->to, from, name, text);
@@ -178,9 +177,9 @@ static void read_all(struct reading *reading)
 		uint64_t offset;
 		int status;
 
-		if (reading->library->pt_pkt_get_offset(reading->decoder, &offset) < 0)
+		if (pt_pkt_get_offset(reading->decoder, &offset) < 0)
 			return;
-		status = reading->library->pt_pkt_next(reading->decoder, &packet, sizeof(packet));
+		status = pt_pkt_next(reading->decoder, &packet, sizeof(packet));
 		if (status == -pte_eos && offset >= reading->end)
 			return;
 		if (status < 0) {
@@ -188,7 +187,7 @@ static void read_all(struct reading *reading)
 				synced = synchronise(reading, offset, "GAP", "cut short");
 			else
 				synced = synchronise(reading, offset, HWT_PACKET_DAMAGE,
-						     reading->library->pt_errstr(pt_errcode(status)));
+						     pt_errstr(pt_errcode(status)));
 			continue;
 		}
 		put_payload(text, &packet);
@@ -199,17 +198,13 @@ static void read_all(struct reading *reading)
 void pt_packets(const struct hwt_stream *stream, const struct hwt_piece *piece,
 		void (*line)(void *to, uint64_t offset, const char *name, const char *text), void *to)
 {
-	struct reading reading = { .library = pt_library_load(), .line = line, .to = to, .end = piece->size };
+	struct reading reading = { .line = line, .to = to, .end = piece->size };
 	struct pt_config config;
 
-	if (!reading.library) {
-		line(to, 0, "GAP", "libipt.so.2 (Debian: libipt2), which decodes Intel PT, is not there");
-		return;
-	}
-	pt_library_configure(reading.library, &config, stream, piece);
-	reading.decoder = reading.library->pt_pkt_alloc_decoder(&config);
+	hwt_pt_configure(&config, stream, piece);
+	reading.decoder = pt_pkt_alloc_decoder(&config);
 	if (!reading.decoder)
 		return;
 	read_all(&reading);
-	reading.library->pt_pkt_free_decoder(reading.decoder);
+	pt_pkt_free_decoder(reading.decoder);
 }

@@ -151,12 +151,10 @@ static void spe_packets(const struct hwt_stream *stream, const struct hwt_piece 
 	}
 }
 
-static const struct hwt_encoding encoding = {
+const struct hwt_encoding hwt_encoding_spe = {
 	.name = "spe",
 	.open = spe_open,
 	.next = spe_next,
 	.close = spe_close,
 	.packets = spe_packets,
 };
-
-const struct hwt_encoding *const hwt_encoding_spe = &encoding;

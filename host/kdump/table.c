@@ -12,7 +12,6 @@ void kdump_table_destroy(struct kdump_table *table)
 {
 	if (!table)
 		return;
-	linux_calls_close(&table->linux_calls);
 	for (unsigned n = 0; n < table->calls; n++)
 		free(table->call[n]);
 	for (unsigned n = 0; n < table->types; n++)
@@ -35,7 +34,6 @@ int kdump_table_create(struct kdump_table **table, const char *text, uint16_t el
 		return result;
 	made->machine = elf_machine;
 	made->address_size = address_size;
-	linux_calls_open(&made->linux_calls, elf_machine);
 	made->text = strndup(text, KDUMP_TEXT_MAX);
 	if (made->text)
 		result = kdump_table_parse(made);
@@ -80,7 +78,7 @@ const struct kdump_call *kdump_table_call(struct kdump_table *table, uint32_t nu
 	if (table->by_number[number] || !table->has_names || table->asked[number / 8] >> number % 8 & 1)
 		return table->by_number[number];
 	table->asked[number / 8] |= (uint8_t)(1u << number % 8);
-	name = linux_calls_name(&table->linux_calls, number);
+	name = linux_call_name(table->machine, number);
 	if (name) {
 		table->by_number[number] = find_named(table, name);
 		if (!table->by_number[number])

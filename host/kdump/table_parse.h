@@ -3,7 +3,6 @@
 #ifndef KDUMP_TABLE_PARSE_H
 #define KDUMP_TABLE_PARSE_H
 
-#include "export/linux_calls.h"
 #include "kdump/table.h"
 
 #define KDUMP_TEXT_MAX	  ((size_t)1 << 20) /* what is longer is cut */
@@ -20,7 +19,6 @@ struct kdump_table {
 	char *text;
 	uint16_t machine;
 	unsigned address_size;
-	struct linux_calls linux_calls;
 	bool has_names;
 
 	struct kdump_table_call *call[KDUMP_CALLS_MAX];

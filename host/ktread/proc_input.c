@@ -9,10 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "libzstd.h"
 #include "message.h"
 #include "proc_input.h"
 #include "proc_unpack.h"
+#include "unpack.h"
 
 #define MAGIC_SIZE (sizeof(KTREAD_ZSTD_MAGIC) - 1)
 

@@ -4,18 +4,18 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
-#include "libzstd.h"
 #include "message.h"
 #include "proc_unpack.h"
+#include "unpack.h"
 
 #define PACKED_CHUNK 65536u
 
 struct ktread_proc_unpacker {
-	const struct ktread_zstd *zstd;
-	void *reader;
+	ZSTD_DCtx *reader;
 	const char *name;
-	struct ktread_zstd_input packed;
+	ZSTD_inBuffer packed;
 	uint64_t read; /* packed bytes so far */
 	bool more;     /* the reader holds bytes that it had no room for */
 	bool whole;    /* the last frame came to its end */
@@ -26,24 +26,19 @@ struct ktread_proc_unpacker {
 int ktread_proc_unpacker_open(struct ktread_proc_unpacker **unpacker, const char *name, bool more_may_come)
 {
 	struct ktread_proc_unpacker *opened = malloc(sizeof(*opened));
-	int status;
 
 	*unpacker = NULL;
 	if (!opened)
 		return ktread_fail_memory();
 	*opened = (struct ktread_proc_unpacker){ .name = name, .patient = more_may_come };
-	status = ktread_zstd_load(&opened->zstd, name);
-	if (status == 0)
-		opened->reader = opened->zstd->create_reader();
-	if (status == 0 && !opened->reader)
-		status = ktread_fail_memory();
-	if (status < 0) {
+	opened->reader = ZSTD_createDCtx();
+	if (!opened->reader) {
 		free(opened);
-		return status;
+		return ktread_fail_memory();
 	}
 	opened->read = sizeof(KTREAD_ZSTD_MAGIC) - 1;
 	memcpy(opened->bytes, KTREAD_ZSTD_MAGIC, opened->read);
-	opened->packed = (struct ktread_zstd_input){ opened->bytes, opened->read, 0 };
+	opened->packed = (ZSTD_inBuffer){ opened->bytes, opened->read, 0 };
 	*unpacker = opened;
 	return 0;
 }
@@ -52,26 +47,26 @@ void ktread_proc_unpacker_close(struct ktread_proc_unpacker *unpacker)
 {
 	if (!unpacker)
 		return;
-	unpacker->zstd->free_reader(unpacker->reader);
+	ZSTD_freeDCtx(unpacker->reader);
 	free(unpacker);
 }
 
 /* What comes out of the packed bytes at hand. */
 static ssize_t unpack(struct ktread_proc_unpacker *unpacker, uint8_t *to, size_t room)
 {
-	struct ktread_zstd_output unpacked = { to, room, 0 };
-	size_t left = unpacker->zstd->decompress_some(unpacker->reader, &unpacked, &unpacker->packed);
+	ZSTD_outBuffer unpacked = { to, room, 0 };
+	size_t left = ZSTD_decompressStream(unpacker->reader, &unpacked, &unpacker->packed);
 
-	if (unpacker->zstd->is_error(left)) {
-		unpacker->packed.position = unpacker->packed.size;
+	if (ZSTD_isError(left)) {
+		unpacker->packed.pos = unpacker->packed.size;
 		unpacker->more = false;
 		unpacker->whole = true; /* nothing can be said of what follows */
 		return ktread_fail(KTREAD_E_FORMAT, "%s: packed bytes before offset %" PRIu64 ": %s",
-				   unpacker->name, unpacker->read, unpacker->zstd->error_name(left));
+				   unpacker->name, unpacker->read, ZSTD_getErrorName(left));
 	}
 	unpacker->whole = left == 0;
-	unpacker->more = left != 0 && unpacked.position == room;
-	return (ssize_t)unpacked.position;
+	unpacker->more = left != 0 && unpacked.pos == room;
+	return (ssize_t)unpacked.pos;
 }
 
 ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_read *read, void *context,
@@ -80,11 +75,11 @@ ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_re
 	for (;;) {
 		ssize_t got = 0;
 
-		if (unpacker->more || unpacker->packed.position < unpacker->packed.size)
+		if (unpacker->more || unpacker->packed.pos < unpacker->packed.size)
 			got = unpack(unpacker, to, room);
 		if (got != 0)
 			return got;
-		if (unpacker->packed.position < unpacker->packed.size)
+		if (unpacker->packed.pos < unpacker->packed.size)
 			continue;
 		got = read(context, unpacker->bytes, PACKED_CHUNK);
 		if (got < 0 || (got == 0 && (unpacker->whole || unpacker->patient)))
@@ -96,6 +91,6 @@ ssize_t ktread_proc_unpack(struct ktread_proc_unpacker *unpacker, ktread_proc_re
 					   unpacker->name, unpacker->read);
 		}
 		unpacker->read += (uint64_t)got;
-		unpacker->packed = (struct ktread_zstd_input){ unpacker->bytes, (size_t)got, 0 };
+		unpacker->packed = (ZSTD_inBuffer){ unpacker->bytes, (size_t)got, 0 };
 	}
 }

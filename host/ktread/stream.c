@@ -8,12 +8,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zstd.h>
 
 #include "base/grow.h"
 #include "columns.h"
-#include "libzstd.h"
 #include "message.h"
 #include "stream.h"
+#include "unpack.h"
 
 #define PLACES_MAX   (UINT32_C(1) << 20)
 #define SIZE_MAX_OF  (KTREAD_COLUMNS_MAX + 1024u) /* of a frame: what does not shrink grows by little */
@@ -46,8 +47,7 @@ struct stream {
 	struct kept *kept;
 	uint32_t kept_count, kept_limit, longest;
 	uint64_t clock;
-	const struct ktread_zstd *zstd;
-	void *reader;
+	ZSTD_DCtx *reader;
 	struct ktread_columns *columns;
 	unsigned char *packed, *content;
 };
@@ -56,8 +56,7 @@ static void stream_close(void *context)
 {
 	struct stream *stream = context;
 
-	if (stream->reader)
-		stream->zstd->free_reader(stream->reader);
+	ZSTD_freeDCtx(stream->reader);
 	for (uint32_t n = 0; n < stream->kept_count; n++)
 		free(stream->kept[n].bytes);
 	ktread_columns_free(stream->columns);
@@ -229,11 +228,11 @@ static void report_loss(const struct stream *stream)
 static int decode(struct stream *stream, const struct ktrx_stream_block *block, unsigned char *to)
 {
 	bool plain = block->coding == KTRX_STREAM_BYTES;
-	size_t got = stream->zstd->decompress(stream->reader, plain ? to : stream->content,
-					      plain ? block->length : KTREAD_COLUMNS_MAX, stream->packed,
-					      block->size);
+	size_t got =
+		ZSTD_decompressDCtx(stream->reader, plain ? to : stream->content,
+				    plain ? block->length : KTREAD_COLUMNS_MAX, stream->packed, block->size);
 
-	if (stream->zstd->is_error(got) || (plain && got != block->length))
+	if (ZSTD_isError(got) || (plain && got != block->length))
 		return KTREAD_E_FORMAT;
 	return plain ? 0
 		     : ktread_columns_decode(stream->columns, block->coding, stream->content, got,
@@ -398,10 +397,6 @@ static int read_head(struct stream *stream)
 
 static int make_buffers(struct stream *stream)
 {
-	int status = ktread_zstd_load(&stream->zstd, stream->file->name);
-
-	if (status < 0)
-		return status;
 	stream->kept_limit = KTREAD_STREAM_KEPT / (stream->longest ? stream->longest : KTREAD_STREAM_KEPT);
 	if (stream->kept_limit > stream->places)
 		stream->kept_limit = stream->places ? stream->places : 1;
@@ -409,7 +404,7 @@ static int make_buffers(struct stream *stream)
 	stream->packed = malloc(SIZE_MAX_OF);
 	stream->content = malloc(KTREAD_COLUMNS_MAX);
 	stream->columns = ktread_columns_create();
-	stream->reader = stream->zstd->create_reader();
+	stream->reader = ZSTD_createDCtx();
 	return stream->kept && stream->packed && stream->content && stream->columns && stream->reader
 		       ? 0
 		       : ktread_fail_memory();

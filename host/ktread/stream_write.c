@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
 #include "columns.h"
 #include "image.h"
-#include "libzstd.h"
 #include "message.h"
 #include "stream.h"
 #include "v1_ring.h"
@@ -46,8 +46,7 @@ struct writer {
 	int descriptor;
 	int error;
 	uint64_t blocks;
-	const struct ktread_zstd *zstd;
-	void *compressor;
+	ZSTD_CCtx *compressor;
 	struct ktread_columns *columns;
 	unsigned char *bytes, *content;
 	unsigned char *packed; /* with room for the block's head in front */
@@ -270,10 +269,9 @@ static int put_block(struct writer *writer, uint32_t coding, const struct ktread
 					     length / KTRX_SLOT_SIZE, writer->content);
 		content = writer->content;
 	}
-	size = writer->zstd->compress(writer->compressor, writer->packed + sizeof(block), BLOCK_ROOM, content,
-				      size);
-	if (writer->zstd->is_error(size))
-		return ktread_fail(KTREAD_E_MEMORY, "zstd: %s", writer->zstd->error_name(size));
+	size = ZSTD_compress2(writer->compressor, writer->packed + sizeof(block), BLOCK_ROOM, content, size);
+	if (ZSTD_isError(size))
+		return ktread_fail(KTREAD_E_MEMORY, "zstd: %s", ZSTD_getErrorName(size));
 	block = block_head(coding, start - dump->start, length, (uint32_t)size);
 	memcpy(writer->packed, &block, sizeof(block));
 	writer->blocks++;
@@ -352,29 +350,24 @@ static int put_all(struct writer *writer, const struct ktread *trace)
 	return status == 0 ? put(writer, &end, sizeof(end)) : status;
 }
 
-static int prepare(struct writer *writer, const char *name)
+static int prepare(struct writer *writer)
 {
-	int status = ktread_zstd_load(&writer->zstd, name);
-
-	if (status < 0)
-		return status;
-	writer->compressor = writer->zstd->create_writer();
+	writer->compressor = ZSTD_createCCtx();
 	writer->columns = ktread_columns_create();
 	writer->bytes = malloc(KTRX_STREAM_BLOCK_MAX);
 	writer->content = malloc(KTREAD_COLUMNS_MAX);
 	writer->packed = malloc(sizeof(struct ktrx_stream_block) + BLOCK_ROOM);
 	if (!writer->compressor || !writer->columns || !writer->bytes || !writer->content ||
 	    !writer->packed ||
-	    writer->zstd->is_error(writer->zstd->set(writer->compressor, KTREAD_ZSTD_LEVEL, LEVEL)) ||
-	    writer->zstd->is_error(writer->zstd->set(writer->compressor, KTREAD_ZSTD_CHECKSUM, 1)))
+	    ZSTD_isError(ZSTD_CCtx_setParameter(writer->compressor, ZSTD_c_compressionLevel, LEVEL)) ||
+	    ZSTD_isError(ZSTD_CCtx_setParameter(writer->compressor, ZSTD_c_checksumFlag, 1)))
 		return ktread_fail_memory();
 	return 0;
 }
 
 static void finish(struct writer *writer)
 {
-	if (writer->compressor)
-		writer->zstd->free_writer(writer->compressor);
+	ZSTD_freeCCtx(writer->compressor);
 	ktread_columns_free(writer->columns);
 	free(writer->bytes);
 	free(writer->content);
@@ -394,7 +387,7 @@ int ktread_write_stream(struct ktread *trace, int fd, int *output_error)
 	if (status == 0)
 		status = describe(&dump, trace);
 	if (status == 0)
-		status = prepare(&writer, trace->memory->name);
+		status = prepare(&writer);
 	if (status == 0)
 		status = put_all(&writer, trace);
 	finish(&writer);

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
-#include "libzstd.h"
 #include "message.h"
 #include "unpack.h"
 
@@ -13,8 +13,7 @@
 
 struct unpacking {
 	struct ktread_memory *file;
-	const struct ktread_zstd *zstd;
-	void *reader;
+	ZSTD_DCtx *reader;
 	uint64_t read; /* bytes of the file */
 	uint64_t written;
 	int descriptor;
@@ -52,20 +51,20 @@ static int put(struct unpacking *unpacking, size_t bytes)
 /* Unpacks the bytes in `in`. 0, KTREAD_E_SYSTEM, or KTREAD_E_FORMAT with unpacking->problem. */
 static int unpack_chunk(struct unpacking *unpacking, size_t bytes)
 {
-	struct ktread_zstd_input from = { unpacking->in, bytes, 0 };
-	struct ktread_zstd_output to;
+	ZSTD_inBuffer from = { unpacking->in, bytes, 0 };
+	ZSTD_outBuffer to;
 	size_t left;
 
 	do {
-		to = (struct ktread_zstd_output){ unpacking->out, sizeof(unpacking->out), 0 };
-		left = unpacking->zstd->decompress_some(unpacking->reader, &to, &from);
-		if (put(unpacking, to.position) < 0)
+		to = (ZSTD_outBuffer){ unpacking->out, sizeof(unpacking->out), 0 };
+		left = ZSTD_decompressStream(unpacking->reader, &to, &from);
+		if (put(unpacking, to.pos) < 0)
 			return KTREAD_E_SYSTEM;
-		if (unpacking->zstd->is_error(left)) {
-			unpacking->problem = unpacking->zstd->error_name(left);
+		if (ZSTD_isError(left)) {
+			unpacking->problem = ZSTD_getErrorName(left);
 			return KTREAD_E_FORMAT;
 		}
-	} while (from.position < from.size || (to.position == to.size && left > 0));
+	} while (from.pos < from.size || (to.pos == to.size && left > 0));
 	unpacking->whole = left == 0;
 	return 0;
 }
@@ -90,15 +89,13 @@ static int unpack_all(struct unpacking *unpacking)
 static int unpack_into(struct ktread *trace, struct unpacking *unpacking)
 {
 	const char *name = trace->memory->name;
-	int status = ktread_zstd_load(&unpacking->zstd, name);
+	int status;
 
-	if (status < 0)
-		return status;
-	unpacking->reader = unpacking->zstd->create_reader();
+	unpacking->reader = ZSTD_createDCtx();
 	if (!unpacking->reader)
 		return ktread_fail_memory();
 	status = unpack_all(unpacking);
-	unpacking->zstd->free_reader(unpacking->reader);
+	ZSTD_freeDCtx(unpacking->reader);
 	if (status < 0 && !unpacking->problem)
 		return status;
 	if (unpacking->written == 0)

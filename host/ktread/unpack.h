@@ -7,6 +7,9 @@
 
 #include "trace.h"
 
+/* What a frame of zstd begins with (RFC 8878, section 3.1.1). */
+#define KTREAD_ZSTD_MAGIC "\x28\xb5\x2f\xfd"
+
 bool ktread_unpack_is_packed(struct ktread_memory *memory);
 /*
  * Puts a temporary file with what is in the trace's file in its place. What is zero takes no room there; all of it takes

@@ -5,10 +5,11 @@
  */
 #include "live/screen.h"
 
+#define NCURSES_NOMACROS
+#include <curses.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "live/curses_library.h"
 #include "live/page.h"
 
 #define KEYS	    "q quit  e events  c cpus  p pid  r reset  space pause"
@@ -17,7 +18,6 @@
 #define PAIR(share) ((short)((share) + 1))
 
 struct live_screen {
-	struct curses_library curses;
 	SCREEN *terminal;
 	WINDOW *window;
 	live_filter_typed *take;
@@ -46,30 +46,30 @@ static void bottom(const struct live_screen *screen, const struct live_model *mo
 
 static void paint_row(const struct live_screen *screen, int y, const struct live_row *row)
 {
-	screen->curses.wmove(screen->window, y, 0);
+	wmove(screen->window, y, 0);
 	for (uint32_t x = 0; row->text[x]; x++) {
 		chtype attribute = row->strong ? A_BOLD : A_NORMAL;
 
 		if (screen->colour && x >= row->bar && x < row->bar_end)
-			attribute = (chtype)screen->curses.COLOR_PAIR(PAIR(row->share[x]));
-		screen->curses.waddch(screen->window, (unsigned char)row->text[x] | attribute);
+			attribute = (chtype)COLOR_PAIR(PAIR(row->share[x]));
+		waddch(screen->window, (unsigned char)row->text[x] | attribute);
 	}
-	screen->curses.wclrtoeol(screen->window);
+	wclrtoeol(screen->window);
 }
 
 static int show(void *context, struct live_model *model)
 {
 	struct live_screen *screen = context;
-	int height = screen->curses.getmaxy(screen->window), width = screen->curses.getmaxx(screen->window);
+	int height = getmaxy(screen->window), width = getmaxx(screen->window);
 	char text[LIVE_COLUMNS + 1];
 
 	bottom(screen, model, text, sizeof(text));
 	live_page_make(&screen->page, model, height > 0 ? (uint32_t)height : 0,
 		       width > 0 ? (uint32_t)width : 0, text);
-	screen->curses.werase(screen->window);
+	werase(screen->window);
 	for (uint32_t y = 0; y < screen->page.rows; y++)
 		paint_row(screen, (int)y, &screen->page.row[y]);
-	screen->curses.wrefresh(screen->window);
+	wrefresh(screen->window);
 	return 0;
 }
 
@@ -131,7 +131,7 @@ static int attend(void *context, struct live_model *model)
 	struct live_screen *screen = context;
 	int key, keys = 0;
 
-	while ((key = screen->curses.wgetch(screen->window)) != ERR) {
+	while ((key = wgetch(screen->window)) != ERR) {
 		keys++;
 		if (take_key(screen, model, key))
 			return 1;
@@ -141,31 +141,25 @@ static int attend(void *context, struct live_model *model)
 
 static void prepare(struct live_screen *screen)
 {
-	const struct curses_library *curses = &screen->curses;
-
-	curses->cbreak();
-	curses->noecho();
-	curses->keypad(screen->window, TRUE);
-	curses->nodelay(screen->window, TRUE);
-	curses->set_escdelay(25);
-	curses->curs_set(0);
-	screen->colour = curses->has_colors() && !getenv("NO_COLOR") && curses->start_color() == OK &&
-			 curses->use_default_colors() == OK;
+	cbreak();
+	noecho();
+	keypad(screen->window, TRUE);
+	nodelay(screen->window, TRUE);
+	set_escdelay(25);
+	curs_set(0);
+	screen->colour =
+		has_colors() && !getenv("NO_COLOR") && start_color() == OK && use_default_colors() == OK;
 	for (int i = 0; screen->colour && i < LIVE_SHARES; i++)
-		curses->init_pair(PAIR(i), colours[i], -1);
+		init_pair(PAIR(i), colours[i], -1);
 }
 
 /* NULL, or why there can be no screen. */
 static const char *open_terminal(struct live_screen *screen)
 {
-	if (curses_library_open(&screen->curses) < 0)
-		return "ncursesw is not installed, so there is no screen, only lines";
-	screen->terminal = screen->curses.newterm(NULL, stdout, stdin);
-	if (!screen->terminal) {
-		curses_library_close(&screen->curses);
+	screen->terminal = newterm(NULL, stdout, stdin);
+	if (!screen->terminal)
 		return "this terminal cannot show a screen, so there are lines";
-	}
-	screen->window = *screen->curses.window;
+	screen->window = stdscr;
 	return NULL;
 }
 
@@ -188,8 +182,7 @@ void live_screen_close(struct live_screen *screen)
 {
 	if (!screen)
 		return;
-	screen->curses.endwin();
-	screen->curses.delscreen(screen->terminal);
-	curses_library_close(&screen->curses);
+	endwin();
+	delscreen(screen->terminal);
 	free(screen);
 }

@@ -6,7 +6,7 @@ PLUGIN_OBJS := $(PLUGIN_SRCS:%.c=build/%.o)
 
 host: build/lib/ktrace-pt.so
 
-$(PLUGIN_OBJS): KTRACE_CFLAGS += -fPIC -fvisibility=hidden
+$(PLUGIN_OBJS): HOST_CFLAGS += -fPIC -fvisibility=hidden
 
 build/lib/ktrace-pt.so: $(PLUGIN_OBJS)
 	@mkdir -p $(@D)

@@ -122,15 +122,10 @@ static int compare(const void *name, const void *call)
 
 static const struct record_call *look_up(uint32_t number)
 {
-	static struct linux_calls names;
-	static bool opened;
 	const struct record_call *call;
 	char *name;
 
-	if (!opened)
-		linux_calls_open(&names, record_machine_own());
-	opened = true;
-	name = linux_calls_name(&names, number);
+	name = linux_call_name(record_machine_own(), number);
 	call = name ? bsearch(name, calls, sizeof(calls) / sizeof(calls[0]), sizeof(calls[0]), compare)
 		    : NULL;
 	free(name);

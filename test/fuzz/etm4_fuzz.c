@@ -49,18 +49,18 @@ uint64_t hwt_stream_stamp(const struct hwt_stream *stream, uint64_t unit_time)
 static void check_steps(const struct hwt_stream *stream)
 {
 	const char *message;
-	void *decoder = hwt_encoding_etm4->open(stream, &piece, NULL, &message);
+	void *decoder = hwt_encoding_etm4.open(stream, &piece, NULL, &message);
 	uint64_t steps = 0;
 	struct hwt_step step;
 
 	if (!decoder)
 		return;
-	while (hwt_encoding_etm4->next(decoder, &step) > 0) {
+	while (hwt_encoding_etm4.next(decoder, &step) > 0) {
 		check(++steps <= STEPS_A_BYTE * (piece.size + 1), "no progress");
 		check(step.offset <= piece.size, "a step of no byte");
 		check(step.kind != HWT_GAP || (step.text && step.text[0]), "a gap without a word");
 	}
-	hwt_encoding_etm4->close(decoder);
+	hwt_encoding_etm4.close(decoder);
 }
 
 static void take_line(void *to, uint64_t offset, const char *name, const char *text)
@@ -92,7 +92,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	memcpy(copy, bytes + 1, size - 1);
 	piece = (struct hwt_piece){ .bytes = copy, .size = size - 1, .position = bytes[0] >> 1 & 15 };
 	check_steps(&stream);
-	hwt_encoding_etm4->packets(&stream, &piece, take_line, &lines);
+	hwt_encoding_etm4.packets(&stream, &piece, take_line, &lines);
 	check(lines <= 2 * size, "more packets than bytes");
 	free(copy);
 	return 0;

@@ -22,20 +22,20 @@ static void check(int condition, const char *what)
 static void check_steps(const struct hwt_stream *stream, const struct hwt_piece *piece)
 {
 	const char *message;
-	void *decoder = hwt_encoding_spe->open(stream, piece, NULL, &message);
+	void *decoder = hwt_encoding_spe.open(stream, piece, NULL, &message);
 	uint64_t last = 0, steps = 0;
 	struct hwt_step step;
 
 	if (!decoder)
 		return;
-	while (hwt_encoding_spe->next(decoder, &step) > 0) {
+	while (hwt_encoding_spe.next(decoder, &step) > 0) {
 		check(++steps <= 2 * piece->size, "no progress");
 		check(step.offset < piece->size && step.offset >= last, "steps go back");
 		check(step.kind != HWT_SAMPLE || step.sample, "a sample without one");
 		check(step.kind == HWT_SAMPLE || (step.text && step.text[0]), "nothing is said");
 		last = step.offset;
 	}
-	hwt_encoding_spe->close(decoder);
+	hwt_encoding_spe.close(decoder);
 }
 
 struct lines {
@@ -65,7 +65,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	if (size)
 		memcpy(copy, bytes, size);
 	check_steps(&stream, &piece);
-	hwt_encoding_spe->packets(&stream, &piece, take_line, &lines);
+	hwt_encoding_spe.packets(&stream, &piece, take_line, &lines);
 	check(lines.count <= size, "more packets than bytes");
 	free(copy);
 	return 0;

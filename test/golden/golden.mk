@@ -20,7 +20,7 @@ CHECK_NEEDS += build/bin/ktrace build/bin/ktrace-decode build/test/cmd-traces bu
 build/test/cmd-traces: test/golden/cmd_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/danger.sh
 CHECK_NEEDS += build/bin/ktrace build/test/danger-traces build/test/harmless build/test/ktrace-script
@@ -29,7 +29,7 @@ DANGER_SRCS := test/golden/danger_traces.c test/unit/ktread_writer.c test/unit/k
 build/test/danger-traces: $(DANGER_SRCS) $$(filter-out $(DANGER_SRCS),$$(PROC_PUT_SRCS)) build/lib/libktread.a \
 		test/golden/danger.h test/golden/proc/put.h test/unit/ktread_writer.h
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(HOST_LDLIBS)
 
 build/test/harmless: test/golden/harmless.c test/golden/json_tree.c test/golden/json_tree.h test/golden/danger.h
 	@mkdir -p $(@D)
@@ -41,19 +41,19 @@ SCRIPT_TESTS += test/golden/hwt_views.sh
 CHECK_NEEDS += build/test/ktrace-script build/test/cmd-traces build/test/perfetto-text
 
 # Of the room that reads recordings only what looks into ELF files, and the words for packets of SPE.
-HWT_SCRIPT_KEEPS := $(patsubst %,build/host/hwt/%.o,binary names library grow spe_packet spe_text)
+HWT_SCRIPT_KEEPS := $(patsubst %,build/host/hwt/%.o,binary names grow spe_packet spe_text)
 HWT_SCRIPT_OBJS := $(filter $(HWT_SCRIPT_KEEPS),$(KTRACE_OBJS)) $(filter-out build/host/hwt/%,$(KTRACE_OBJS))
 
 build/test/ktrace-script: test/fake/hwt_script.c test/fake/hwt_script.h $(HWT_SCRIPT_OBJS) build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -Itest -o $@ $(filter %.c %.o %.a,$^) $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Ihost -Itest -o $@ $(filter %.c %.o %.a,$^) $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/kdump.sh
 CHECK_NEEDS += build/bin/kdump build/test/kdump-traces
 
 build/test/kdump-traces: test/golden/kdump_traces.c $$(PROC_PUT_SRCS) build/lib/libktread.a test/golden/proc/put.h
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -Itest/golden -o $@ $(filter %.c %.a,$^) -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/ktrdump.sh
 CHECK_NEEDS += build/bin/ktrdump build/test/ktrdump-traces
@@ -61,14 +61,14 @@ CHECK_NEEDS += build/bin/ktrdump build/test/ktrdump-traces
 build/test/ktrdump-traces: test/golden/ktrdump_traces.c test/unit/ktread_writer.c test/unit/ktread_support.c \
 		build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/memory.sh
 CHECK_NEEDS += build/bin/ktrace build/test/memory-trace build/test/memory-used
 
 build/test/memory-trace: test/golden/memory_trace.c test/unit/ktread_writer.c test/unit/ktread_support.c build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $^ -lcmocka $(HOST_LDLIBS)
 
 build/test/memory-used: test/golden/memory_used.c
 	@mkdir -p $(@D)
@@ -82,7 +82,7 @@ PROC_PUT_SRCS := test/golden/proc/put.c test/unit/ktread_support.c
 build/test/proc-traces: test/golden/proc/make.c test/golden/proc/make_bad.c $(PROC_PUT_SRCS) build/lib/libktread.a \
 		test/golden/proc/put.h test/golden/proc/make_bad.h
 	@mkdir -p $(@D)
-	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c %.a,$^) -lcmocka $(KTRACE_LDLIBS)
+	$(HOST_CC) -std=c11 -g -O1 $(WARNINGS) $(HOST_CPPFLAGS) -Itest -o $@ $(filter %.c %.a,$^) -lcmocka $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/golden/why.sh
 CHECK_NEEDS += build/bin/ktrace build/test/why-traces build/test/cmd-traces

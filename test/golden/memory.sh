@@ -5,8 +5,8 @@
 . test/tap.sh
 used=build/test/memory-used
 
-# Of ktrace(1): KB for any trace, KB a CPU, bytes a thread by command, and how many threads are kept apart.
-base=6144
+# Of ktrace(1): KB for any trace, libraries included, KB a CPU, bytes a thread by command, and how many threads are kept apart.
+base=10240
 per_cpu=5
 per_thread() {
 	case $1 in

@@ -6,7 +6,7 @@ CHECK_NEEDS += host build/test/clock_samples $(DEMO_ARCHES:%=build/demo/%/kernel
 
 build/test/clock_samples: test/qemu/clock_samples.c build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $^
+	$(HOST_CC) $(UNIT_CFLAGS) -Ihost -o $@ $^ $(HOST_LDLIBS)
 
 # The console of the demo kernel: show ktr at the debugger's prompt.
 SCRIPT_TESTS += test/qemu/console_prompt.sh test/qemu/console_echo.sh
@@ -19,15 +19,13 @@ SCRIPT_TESTS += test/qemu/hwt_absent.sh
 CHECK_NEEDS += build/bin/ktrace $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 # The trace unit in software against QEMU's own log; its packets decoded by libipt and OpenCSD.
-ifneq ($(and $(HWT_HAS_PT),$(HWT_HAS_ETM4)),)
 SCRIPT_TESTS += test/qemu/hwt_blocks.sh
 CHECK_NEEDS += host build/lib/ktrace-pt.so build/test/hwt_blocks build/demo/x86_64/kernel.elf build/demo/aarch64/kernel.elf
-endif
 
 HWT_BLOCKS_SRCS := test/qemu/hwt_blocks.c $(HWT_READ_SRCS)
 build/test/hwt_blocks: $$(call unit_objects,unit,$(HWT_BLOCKS_SRCS),-Ihost) build/lib/libbase.a
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(KTRACE_LDLIBS)
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(HOST_LDLIBS)
 
 SCRIPT_TESTS += test/qemu/hwt_memory.sh
 
@@ -53,7 +51,7 @@ CHECK_NEEDS += host build/single/ktrace.c build/test/stress_check build/test/sta
 
 build/test/stress_check build/test/state_check: build/test/%: test/qemu/%.c build/lib/libktread.a
 	@mkdir -p $(@D)
-	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $< build/lib/libktread.a
+	$(HOST_CC) $(UNIT_CFLAGS) -o $@ $^ $(HOST_LDLIBS)
 
 # `ktrace run` and `ktrace extract`, end to end.
 SCRIPT_TESTS += test/qemu/check.sh test/qemu/doctor.sh test/qemu/why.sh test/qemu/show_follow.sh test/qemu/control.sh test/qemu/extract_peer.sh test/qemu/panic_policy.sh

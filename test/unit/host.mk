@@ -6,20 +6,18 @@
 #
 # The test looks up its own functions, in its own file: a position-independent one, loaded anywhere.
 UNIT_TESTS += analyze_named
-UNIT_SRCS_analyze_named := test/unit/analyze_named.c $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
+UNIT_SRCS_analyze_named := test/unit/analyze_named.c $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_file)
 UNIT_CFLAGS_analyze_named := -Ihost
-UNIT_LDLIBS_analyze_named := $(KTRACE_LDLIBS)
 UNIT_TESTS += analyze_symbols
-UNIT_SRCS_analyze_symbols := test/unit/analyze_symbols.c $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
+UNIT_SRCS_analyze_symbols := test/unit/analyze_symbols.c $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_file)
 UNIT_CFLAGS_analyze_symbols := -Ihost -fpie -pie
-UNIT_LDLIBS_analyze_symbols := $(KTRACE_LDLIBS) -Wl,--build-id=sha1
+UNIT_LDLIBS_analyze_symbols := -Wl,--build-id=sha1
 
 # Of files that the test makes.
 UNIT_TESTS += analyze_displacement
 UNIT_SRCS_analyze_displacement := test/unit/analyze_displacement.c test/unit/elf_file.c \
-	$(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
+	$(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_file)
 UNIT_CFLAGS_analyze_displacement := -Ihost
-UNIT_LDLIBS_analyze_displacement := $(KTRACE_LDLIBS)
 
 UNIT_TESTS += analyze_rules
 UNIT_SRCS_analyze_rules := test/unit/analyze_rules.c test/unit/script.c host/ktread/value.c host/ktread/message.c \
@@ -33,7 +31,6 @@ UNIT_CFLAGS_analyze_rules_order := -Ihost
 UNIT_TESTS += analyze_demangle
 UNIT_SRCS_analyze_demangle := test/unit/analyze_demangle.c host/analyze/demangle.c
 UNIT_CFLAGS_analyze_demangle := -Ihost
-UNIT_LDLIBS_analyze_demangle := $(DEMANGLE_LDLIBS)
 
 UNIT_TESTS += analyze_note
 UNIT_SRCS_analyze_note := test/unit/analyze_note.c host/analyze/note.c
@@ -72,7 +69,6 @@ $(eval $(call capture_test,view,view ram memory_map watch frequency))
 UNIT_SRCS_capture_view += test/unit/ktread_support.c test/unit/ktread_writer.c test/unit/ktread_sample.c
 UNIT_SRCS_capture_view += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,mailbox,mailbox))
-UNIT_LDLIBS_capture_mailbox := -pthread
 $(eval $(call capture_test,ram,memory_map ram record))
 UNIT_SRCS_capture_ram += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,summary,summary))
@@ -83,7 +79,6 @@ UNIT_SRCS_capture_dump_note += test/unit/ktread_support.c test/unit/ktread_write
 UNIT_SRCS_capture_dump_note += $(wildcard host/ktread/*.c)
 $(eval $(call capture_test,peer,dial frequency gdb interrupt json memory_map monitor peer_gdb peer_qmp process_memory qmp ram registers))
 UNIT_SRCS_capture_peer += $(wildcard host/ktread/*.c) host/analyze/privilege.c
-UNIT_LDLIBS_capture_peer := -pthread
 $(eval $(call capture_test,expect,expect))
 $(eval $(call capture_test,stillness,stillness watch))
 $(eval $(call capture_test,stack,stack))
@@ -152,14 +147,13 @@ UNIT_CFLAGS_doctor_mistakes := -Ihost
 # Steps of scripts, not of recordings: what is made of them is held against texts.
 FLOW_TEST_SRCS := test/unit/flow_support.c test/fake/hwt_script.c $(FLOW_SOURCES) \
 	$(patsubst %,host/export/%.c,escape json number output ticks) host/analyze/histogram.c host/analyze/wellknown.c host/hwt/spe_packet.c host/hwt/spe_text.c \
-	host/analyze/demangle.c host/analyze/symbols_library.c $(wildcard host/ktread/*.c)
+	host/analyze/demangle.c host/analyze/symbols_file.c $(wildcard host/ktread/*.c)
 
 # $(call flow_test,<name>)
 define flow_test
 UNIT_TESTS += flow_$(1)
 UNIT_SRCS_flow_$(1) := test/unit/flow_$(1).c $(FLOW_TEST_SRCS)
 UNIT_CFLAGS_flow_$(1) := -Ihost
-UNIT_LDLIBS_flow_$(1) := $(KTRACE_LDLIBS)
 endef
 
 $(eval $(call flow_test,calls))
@@ -168,14 +162,11 @@ $(eval $(call flow_test,views))
 # Hardware trace read. Streams of Intel PT are made by libipt's encoder, so those tests are there where libipt is.
 HWT_READ_SRCS := $(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/ktread/*.c host/base/*.c host/analyze/demangle.c host/analyze/symbols*.c)
 
-ifneq ($(HWT_HAS_PT),)
 HWT_READ_TESTS := hwt_read_pt hwt_read_images hwt_read_streams hwt_read_rings hwt_read_memory
 UNIT_TESTS += $(HWT_READ_TESTS)
 $(foreach t,$(HWT_READ_TESTS), \
 	$(eval UNIT_CFLAGS_$(t) := -Ihost) \
-	$(eval UNIT_SRCS_$(t) := test/unit/$(t).c test/unit/hwt_reading.c test/unit/hwt_write.c $$(HWT_READ_SRCS)) \
-	$(eval UNIT_LDLIBS_$(t) := $(KTRACE_LDLIBS) -lipt))
-endif
+	$(eval UNIT_SRCS_$(t) := test/unit/$(t).c test/unit/hwt_reading.c test/unit/hwt_write.c $$(HWT_READ_SRCS)))
 
 UNIT_TESTS += kdump_vis kdump_table kdump_pending kdump_hardware
 
@@ -186,7 +177,6 @@ UNIT_SRCS_kdump_table := test/unit/kdump_table.c \
 	$(patsubst %,host/kdump/%.c,table table_parse tables errors words) host/export/number.c host/export/machine.c \
 	host/export/linux_calls.c
 UNIT_CFLAGS_kdump_table := -Ihost
-UNIT_LDLIBS_kdump_table := $(KTRACE_LDLIBS)
 
 UNIT_SRCS_kdump_pending := test/unit/kdump_pending.c host/kdump/pending.c
 UNIT_CFLAGS_kdump_pending := -Ihost
@@ -259,7 +249,6 @@ UNIT_TESTS += perfetto_export
 UNIT_SRCS_perfetto_export := test/unit/perfetto_export.c test/perfetto/text.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES) \
 	$(PERFETTO_SOURCES) host/export/escape.c host/export/functions.c host/export/output.c host/export/escape.c
 UNIT_CFLAGS_perfetto_export := -Ihost
-UNIT_LDLIBS_perfetto_export := $(KTRACE_LDLIBS)
 
 UNIT_TESTS += analyze_threads
 UNIT_SRCS_analyze_threads := test/unit/analyze_threads.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES)
@@ -286,13 +275,10 @@ PLUGIN_TESTED := $(filter-out host/plugin/plugin.c,$(wildcard host/plugin/*.c))
 UNIT_TESTS += plugin_pt plugin_unit plugin_code
 UNIT_SRCS_plugin_pt := test/unit/plugin_pt.c test/unit/plugin_support.c $(PLUGIN_TESTED)
 UNIT_CFLAGS_plugin_pt := -Ihost
-UNIT_LDLIBS_plugin_pt := -lipt -lpthread
 UNIT_SRCS_plugin_unit := test/unit/plugin_unit.c test/unit/plugin_support.c $(PLUGIN_TESTED)
 UNIT_CFLAGS_plugin_unit := -Ihost
-UNIT_LDLIBS_plugin_unit := -lipt -lpthread
 UNIT_SRCS_plugin_code := test/unit/plugin_code.c test/unit/plugin_support.c $(PLUGIN_TESTED)
 UNIT_CFLAGS_plugin_code := -Ihost
-UNIT_LDLIBS_plugin_code := -lipt -lpthread
 
 # Distributions and pairs.
 UNIT_TESTS += analyze_histogram
@@ -315,14 +301,13 @@ UNIT_CFLAGS_export_number := -Ihost
 WHY_TESTS := $(filter-out why_support why_property why_many,$(basename $(notdir $(wildcard test/unit/why_*.c))))
 WHY_TEST_SRCS := test/unit/why_support.c test/unit/why_property.c test/unit/script.c test/unit/elf_file.c \
 	$(patsubst %,host/ktread/%.c,format message types value) \
-	$(patsubst %,host/analyze/%.c,demangle histogram keyed note order privilege symbols symbols_image symbols_library scheduling switched threads wellknown) \
+	$(patsubst %,host/analyze/%.c,demangle histogram keyed note order privilege symbols symbols_image symbols_file scheduling switched threads wellknown) \
 	$(patsubst %,host/export/%.c,escape event_name json number output) $(wildcard host/why/*.c)
 
 UNIT_TESTS += $(WHY_TESTS)
 define why_test
 UNIT_SRCS_$(1) := test/unit/$(1).c $$(WHY_TEST_SRCS)
 UNIT_CFLAGS_$(1) := -Ihost
-UNIT_LDLIBS_$(1) := $(KTRACE_LDLIBS)
 endef
 $(foreach t,$(WHY_TESTS),$(eval $(call why_test,$(t))))
 
@@ -331,4 +316,4 @@ UNIT_TESTS += why_many
 UNIT_SRCS_why_many := test/unit/why_many.c $(KTREAD_TEST_SRCS) \
 	$(filter host/analyze/% host/export/% host/why/%,$(WHY_TEST_SRCS))
 UNIT_CFLAGS_why_many := -Ihost
-UNIT_LDLIBS_why_many := $(KTRACE_LDLIBS) -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find
+UNIT_LDLIBS_why_many := -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc -Wl,--wrap=free -Wl,--wrap=keyed_find

@@ -144,17 +144,17 @@ static const char *steps_of(const struct hwt_stream *stream, const unsigned char
 	const char *message;
 	struct hwt_step step;
 	char *end = all;
-	void *decoder = hwt_encoding_etm4->open(stream, &piece, NULL, &message);
+	void *decoder = hwt_encoding_etm4.open(stream, &piece, NULL, &message);
 
 	assert_non_null(decoder);
 	all[0] = '\0';
-	while (hwt_encoding_etm4->next(decoder, &step) > 0) {
+	while (hwt_encoding_etm4.next(decoder, &step) > 0) {
 		end = put_step(end, &step);
 		assert_true(end < all + sizeof(all) - 512);
 		assert_true(step.offset <= size);
 	}
-	assert_int_equal(hwt_encoding_etm4->next(decoder, &step), 0);
-	hwt_encoding_etm4->close(decoder);
+	assert_int_equal(hwt_encoding_etm4.next(decoder, &step), 0);
+	hwt_encoding_etm4.close(decoder);
 	return all;
 }
 
@@ -302,14 +302,14 @@ static void many_atoms(void **state)
 	size_t begin = bytes_of(SYNC ON AT("07"), bytes, sizeof(bytes)), runs = 0;
 	const char *message;
 	struct hwt_step step;
-	void *decoder = hwt_encoding_etm4->open(&unit, &piece, NULL, &message);
+	void *decoder = hwt_encoding_etm4.open(&unit, &piece, NULL, &message);
 
 	(void)state;
 	/* 40101c jumps to 401000; from there taken, to 401010, taken, to 401004, and so on: 24 atoms E each. */
 	memset(bytes + begin, 0xd4, sizeof(bytes) - begin);
-	while (hwt_encoding_etm4->next(decoder, &step) > 0)
+	while (hwt_encoding_etm4.next(decoder, &step) > 0)
 		runs += step.kind == HWT_RUN;
-	hwt_encoding_etm4->close(decoder);
+	hwt_encoding_etm4.close(decoder);
 	assert_int_equal(runs, 24 * (sizeof(bytes) - begin));
 }
 
@@ -381,7 +381,7 @@ static void what_others_write(void **state)
 		const char *message = NULL;
 
 		other.etm4.configr |= kinds_of[i].configr;
-		assert_null(hwt_encoding_etm4->open(&other, &piece, NULL, &message));
+		assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 		assert_string_equal(message, kinds_of[i].message);
 	}
 }
@@ -440,11 +440,11 @@ static void wrong_registers(void **state)
 	(void)state;
 	other.etm4.formatted = 1;
 	other.etm4.traceidr = 0x7f; /* no trace source has it */
-	assert_null(hwt_encoding_etm4->open(&other, &piece, NULL, &message));
+	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
 	other = unit;
 	other.etm4.idr8 = UINT32_MAX; /* it would have no end of what may yet be taken back */
-	assert_null(hwt_encoding_etm4->open(&other, &piece, NULL, &message));
+	assert_null(hwt_encoding_etm4.open(&other, &piece, NULL, &message));
 	assert_string_equal(message, "OpenCSD does not decode what a unit with such registers writes");
 }
 
@@ -464,7 +464,7 @@ static void lines_of_packets(void **state)
 
 	(void)state;
 	piece.size = bytes_of("f7 " START "f6 06 1d 95 03 02 05 47 f7", bytes, sizeof(bytes));
-	hwt_encoding_etm4->packets(&unit, &piece, take_line, all);
+	hwt_encoding_etm4.packets(&unit, &piece, take_line, all);
 	assert_string_equal(all, "0 I_NOT_SYNC: I Stream not synchronised\n"
 				 "1 I_ASYNC: Alignment Synchronisation.\n"
 				 "13 I_TRACE_INFO: Trace Info.; INFO=0x0 { CC.0 }\n"

@@ -202,10 +202,10 @@ static const char *steps_of(const char *hex, uint64_t position)
 	size_t used = 0;
 
 	piece.size = bytes_of(hex, bytes, sizeof(bytes));
-	decoder = hwt_encoding_spe->open(&stream, &piece, NULL, &message);
+	decoder = hwt_encoding_spe.open(&stream, &piece, NULL, &message);
 	assert_non_null(decoder);
 	all[0] = '\0';
-	while (hwt_encoding_spe->next(decoder, &step) > 0) {
+	while (hwt_encoding_spe.next(decoder, &step) > 0) {
 		char stamp[32] = "";
 
 		if (step.has_stamp)
@@ -219,8 +219,8 @@ static const char *steps_of(const char *hex, uint64_t position)
 			step.kind == HWT_GAP && step.gap == HWT_GAP_DAMAGED ? "!" : "", stamp);
 		assert_true(used < sizeof(all));
 	}
-	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 0);
-	hwt_encoding_spe->close(decoder);
+	assert_int_equal(hwt_encoding_spe.next(decoder, &step), 0);
+	hwt_encoding_spe.close(decoder);
 	return all;
 }
 
@@ -237,8 +237,8 @@ static void a_record(void **state)
 	piece.size = bytes_of(LOAD "b1 0c 10 40 00 00 00 00 80 b3 00 20 00 00 01 00 00 80 "
 				   "b4 10 10 40 00 00 00 00 80 65 09 00 00 00 " STAMPED("2a"),
 			      bytes, sizeof(bytes));
-	decoder = hwt_encoding_spe->open(&stream, &piece, NULL, &message);
-	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 1);
+	decoder = hwt_encoding_spe.open(&stream, &piece, NULL, &message);
+	assert_int_equal(hwt_encoding_spe.next(decoder, &step), 1);
 	assert_int_equal(step.kind, HWT_SAMPLE);
 	assert_int_equal(step.has_address, 1);
 	assert_int_equal(step.address, 0x401008);
@@ -263,8 +263,8 @@ static void a_record(void **state)
 	assert_int_equal(step.sample->operation, 0);
 	assert_int_equal(step.sample->level, 0);
 	assert_int_equal(step.sample->not_secure, 1);
-	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 0);
-	hwt_encoding_spe->close(decoder);
+	assert_int_equal(hwt_encoding_spe.next(decoder, &step), 0);
+	hwt_encoding_spe.close(decoder);
 }
 
 static const struct {
@@ -312,13 +312,13 @@ static void too_long(void **state)
 
 	(void)state;
 	memset(bytes, 0xc0, sizeof(bytes));
-	decoder = hwt_encoding_spe->open(&stream, &piece, NULL, &message);
-	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 1);
+	decoder = hwt_encoding_spe.open(&stream, &piece, NULL, &message);
+	assert_int_equal(hwt_encoding_spe.next(decoder, &step), 1);
 	assert_int_equal(step.kind, HWT_GAP);
 	assert_int_equal(step.gap, HWT_GAP_DAMAGED);
 	assert_string_equal(step.text, "a record of more than 2048 bytes");
-	assert_int_equal(hwt_encoding_spe->next(decoder, &step), 0);
-	hwt_encoding_spe->close(decoder);
+	assert_int_equal(hwt_encoding_spe.next(decoder, &step), 0);
+	hwt_encoding_spe.close(decoder);
 }
 
 static void take_line(void *to, uint64_t offset, const char *name, const char *text)
@@ -339,7 +339,7 @@ static void lines_of_packets(void **state)
 	(void)state;
 	piece.size = bytes_of(PC("20") "42 02 01 00 00 00 02 01 " PC("24") STAMPED("03") "99 01", bytes,
 			      sizeof(bytes));
-	hwt_encoding_spe->packets(&stream, &piece, take_line, all);
+	hwt_encoding_spe.packets(&stream, &piece, take_line, all);
 	assert_string_equal(all, "0 pc 0x401020 el0 ns=1\n"
 				 "9 events retired\n"
 				 "11 end \n"

@@ -73,25 +73,19 @@ UNIT_TESTS += hwt_spe
 UNIT_SRCS_hwt_spe := test/unit/hwt_spe.c $(HWT_SPE_SRCS)
 UNIT_CFLAGS_hwt_spe := -Ihost
 
-ifneq ($(HWT_HAS_ETM4),)
 UNIT_TESTS += hwt_etm4
-UNIT_SRCS_hwt_etm4 := test/unit/hwt_etm4.c $(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
+UNIT_SRCS_hwt_etm4 := test/unit/hwt_etm4.c $(wildcard host/hwt/etm4*.c)
 UNIT_CFLAGS_hwt_etm4 := -Ihost
-UNIT_LDLIBS_hwt_etm4 := $(KTRACE_LDLIBS)
-endif
 
 # The plugin's encoder of ETMv4, decoded.
 UNIT_TESTS += plugin_a64
 UNIT_CFLAGS_plugin_a64 := -Ihost
 UNIT_SRCS_plugin_a64 := test/unit/plugin_a64.c host/plugin/a64.c
 
-ifneq ($(HWT_HAS_ETM4),)
 UNIT_TESTS += plugin_etm4
 UNIT_CFLAGS_plugin_etm4 := -Ihost
 UNIT_SRCS_plugin_etm4 := test/unit/plugin_etm4.c $(addprefix host/plugin/,a64.c etm4.c etm4_atoms.c output.c) \
-	$(filter-out %_absent.c,$(wildcard host/hwt/etm4*.c)) host/hwt/library.c
-UNIT_LDLIBS_plugin_etm4 := $(KTRACE_LDLIBS)
-endif
+	$(wildcard host/hwt/etm4*.c)
 
 # The backend of CoreSight on a model of its components.
 CORESIGHT_TEST_SRCS = test/unit/hwt_coresight_support.c $(addprefix test/fake/,hwt_coresight.c hwt_coresight_etm.c \
@@ -179,9 +173,8 @@ $(eval $(call kernel_test,fold))
 $(eval $(call kernel_test,rare))
 $(eval $(call kernel_test,many))
 $(eval $(call kernel_test,callers))
-UNIT_SRCS_kernel_callers += $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_library)
+UNIT_SRCS_kernel_callers += $(patsubst %,host/analyze/%.c,demangle symbols symbols_image symbols_file)
 UNIT_CFLAGS_kernel_callers += -fno-omit-frame-pointer -DKTRACE_FRAME_POINTERS=1 -Ihost
-UNIT_LDLIBS_kernel_callers := $(KTRACE_LDLIBS)
 $(eval $(call kernel_test,online))
 UNIT_SRCS_kernel_online += kernel/core/snapshot.c kernel/core/dump.c kernel/core/dump_stream.c kernel/core/rings.c
 UNIT_CFLAGS_kernel_online += -DFAKE_GENERIC_WORD

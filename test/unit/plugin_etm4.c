@@ -281,11 +281,11 @@ static void check_trace(void)
 
 	memcpy(&stream.etm4, encoder_etm4.parameters, sizeof(stream.etm4));
 	bytes.size = output_position(&trace.output);
-	decoder = hwt_encoding_etm4->open(&stream, &bytes, NULL, &message);
+	decoder = hwt_encoding_etm4.open(&stream, &bytes, NULL, &message);
 	assert_non_null(decoder);
-	while (hwt_encoding_etm4->next(decoder, &step) > 0)
+	while (hwt_encoding_etm4.next(decoder, &step) > 0)
 		n = check_step(&step, n);
-	hwt_encoding_etm4->close(decoder);
+	hwt_encoding_etm4.close(decoder);
 	assert_int_equal(n, happenings);
 	assert_int_equal(step.space, trace.space);
 	assert_int_equal(step.tid, trace.thread);

@@ -1,26 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "pt_library.h"
+#include "pt_configure.h"
 
 #include "decoder.h"
 
 #define FILTER 1u /* IA32_RTIT_CTL.ADDRn_CFG: traced is only what lies in the range */
-
-static const struct hwt_library_function functions[] = {
-#define ENTRY(name) { #name, offsetof(struct pt_library, name) },
-	PT_LIBRARY(ENTRY)
-#undef ENTRY
-};
-
-const struct pt_library *pt_library_load(void)
-{
-	static struct pt_library library;
-	static void *handle;
-
-	if (!handle)
-		handle = hwt_library_open("libipt.so.2", &library, functions,
-					  sizeof(functions) / sizeof(functions[0]));
-	return handle ? &library : NULL;
-}
 
 static void set_ranges(struct pt_conf_addr_filter *filter, const struct ktrx_hwt_context *context)
 {
@@ -36,8 +19,8 @@ static void set_ranges(struct pt_conf_addr_filter *filter, const struct ktrx_hwt
 	}
 }
 
-void pt_library_configure(const struct pt_library *library, struct pt_config *config,
-			  const struct hwt_stream *stream, const struct hwt_piece *piece)
+void hwt_pt_configure(struct pt_config *config, const struct hwt_stream *stream,
+		      const struct hwt_piece *piece)
 {
 	pt_config_init(config);
 	config->begin = (uint8_t *)(uintptr_t)piece->bytes;
@@ -48,7 +31,7 @@ void pt_library_configure(const struct pt_library *library, struct pt_config *co
 					       .model = stream->pt.model,
 					       .stepping = stream->pt.stepping };
 		/* Of a CPU that the library does not know there are no errata. */
-		library->pt_cpu_errata(&config->errata, &config->cpu);
+		pt_cpu_errata(&config->errata, &config->cpu);
 	}
 	config->mtc_freq = stream->pt.mtc_frequency;
 	config->nom_freq = stream->pt.nominal_frequency;
