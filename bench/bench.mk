@@ -15,7 +15,7 @@ BENCH_DECODE_COMPILE = @mkdir -p $(@D) && $(HOST_CC) -std=c11 -O2 -g $(WARNINGS)
 
 $(BENCH_DECODE_DIR)/gen_v1: bench/decode/gen_v1.c
 	$(BENCH_DECODE_COMPILE)
-$(BENCH_DECODE_DIR)/floor_v1: bench/decode/floor_v1.c host/export/number.c host/export/ticks.c
+$(BENCH_DECODE_DIR)/floor_v1: bench/decode/floor_v1.c host/base/put.c host/base/ticks.c
 	$(BENCH_DECODE_COMPILE)
 $(BENCH_DECODE_DIR)/measure: bench/decode/measure.c bench/cost.c
 	$(BENCH_DECODE_COMPILE)
@@ -41,7 +41,7 @@ BENCH_NEEDS += $(DEMO_ARCHES:%=build/demo/%/kernel.elf)
 
 # Hardware trace into steps, beside libipt alone: on what the trace unit in software has written of the demo kernel.
 BENCH_HWT_DIR := build/bench/hwt
-BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
+BENCH_HWT_OBJS := $(patsubst %.c,build/%.o,$(wildcard host/hwt/*.c) $(wildcard host/analyze/demangle.c host/analyze/symbols*.c))
 
 $(BENCH_HWT_DIR)/decode: bench/hwt/decode.c bench/cost.c $(BENCH_HWT_OBJS) build/lib/libktread.a
 	@mkdir -p $(@D)

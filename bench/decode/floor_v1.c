@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/number.h"
-#include "export/ticks.h"
+#include "base/put.h"
+#include "base/ticks.h"
 #include "ktrx/v1.h"
 
 #define CPUS   KTRX1_MAX_CPUS
@@ -91,7 +91,7 @@ static char *put_call(char *at, uint32_t number)
 	return at + call_length[number];
 }
 
-#define PUT(literal) (at = number_literal(at, literal))
+#define PUT(literal) (at = base_put_literal(at, literal))
 
 static char *put_detail(char *at, const struct ktrx1_record *record)
 {
@@ -102,58 +102,58 @@ static char *put_detail(char *at, const struct ktrx1_record *record)
 	switch (KTRX1_EVENT(record->header)) {
 	case KTRX1_SYSCALL_ENTER:
 		at = put_call(PUT("SYSCALL_ENTER    "), data[0]);
-		at = number_hex(PUT(" a1=0x"), wide(data + 1));
-		return number_hex(PUT(" a2=0x"), wide(data + 3));
+		at = base_put_hex(PUT(" a1=0x"), wide(data + 1));
+		return base_put_hex(PUT(" a2=0x"), wide(data + 3));
 	case KTRX1_SYSCALL_EXIT:
 		at = put_call(PUT("SYSCALL_EXIT     "), data[0]);
-		return number_signed(PUT(" result="), (int64_t)wide(data + 1));
+		return base_put_signed(PUT(" result="), (int64_t)wide(data + 1));
 	case KTRX1_CTX_SWITCH:
-		at = number_decimal(PUT("CTX_SWITCH       from_pid="), data[0]);
-		return number_decimal(PUT(" to_pid="), data[1]);
+		at = base_put_decimal(PUT("CTX_SWITCH       from_pid="), data[0]);
+		return base_put_decimal(PUT(" to_pid="), data[1]);
 	case KTRX1_PAGE_FAULT:
-		at = number_hex(PUT("PAGE_FAULT       addr=0x"), wide(data));
-		at = number_hex(PUT(" rip=0x"), wide(data + 2));
+		at = base_put_hex(PUT("PAGE_FAULT       addr=0x"), wide(data));
+		at = base_put_hex(PUT(" rip=0x"), wide(data + 2));
 		return stpcpy(PUT(" reason="), reasons[data[4] & 7]);
 	case KTRX1_WAITQ_SLEEP:
-		return number_hex(PUT("WAITQ_SLEEP      waitq=0x"), data[0]);
+		return base_put_hex(PUT("WAITQ_SLEEP      waitq=0x"), data[0]);
 	case KTRX1_WAITQ_WAKE:
-		at = number_hex(PUT("WAITQ_WAKE       waitq=0x"), data[0]);
-		return number_decimal(PUT(" woken="), data[1]);
+		at = base_put_hex(PUT("WAITQ_WAKE       waitq=0x"), data[0]);
+		return base_put_decimal(PUT(" woken="), data[1]);
 	case KTRX1_NET_POLL:
-		at = number_decimal(PUT("NET_POLL         fd="), data[0]);
-		return number_hex(PUT(" revents=0x"), data[2]);
+		at = base_put_decimal(PUT("NET_POLL         fd="), data[0]);
+		return base_put_hex(PUT(" revents=0x"), data[2]);
 	case KTRX1_NET_RX_PACKET:
-		return number_decimal(PUT("NET_RX_PACKET    frame_len="), data[0]);
+		return base_put_decimal(PUT("NET_RX_PACKET    frame_len="), data[0]);
 	case KTRX1_NET_TX_PACKET:
-		return number_decimal(PUT("NET_TX_PACKET    frame_len="), data[0]);
+		return base_put_decimal(PUT("NET_TX_PACKET    frame_len="), data[0]);
 	default:
 		if (KTRX1_EVENT(record->header) == KTRX1_NET_SEND)
 			PUT("NET_SEND         fd=");
 		else
 			PUT("NET_RECV         fd=");
-		at = number_decimal(at, data[0]);
-		at = number_decimal(PUT(" len="), data[1]);
-		return number_decimal(PUT(" result="), data[2]);
+		at = base_put_decimal(at, data[0]);
+		at = base_put_decimal(PUT(" len="), data[1]);
+		return base_put_decimal(PUT(" result="), data[2]);
 	}
 }
 
-static char *put_line(char *at, const struct ktrx1_record *record, const struct ticks_scale *scale,
+static char *put_line(char *at, const struct ktrx1_record *record, const struct base_ticks_scale *scale,
 		      uint64_t base)
 {
-	uint64_t microseconds = ticks_microseconds(scale, record->stamp - base);
-	struct ticks_time time = { microseconds / 1000000, (uint32_t)(microseconds % 1000000) };
+	uint64_t microseconds = base_ticks_microseconds(scale, record->stamp - base);
+	struct base_ticks_time time = { microseconds / 1000000, (uint32_t)(microseconds % 1000000) };
 
 	if (microseconds == UINT64_MAX)
-		time = ticks_time(record->stamp - base, header.frequency);
+		time = base_ticks_time(record->stamp - base, header.frequency);
 	/* Up to a day. */
 	PUT("[    ");
 	at -= (time.seconds > 9) + (time.seconds > 99) + (time.seconds > 999) + (time.seconds > 9999);
-	at = number_decimal(at, time.seconds);
+	at = base_put_decimal(at, time.seconds);
 	*at = '.';
-	at = number_six(at + 1, time.microseconds);
+	at = base_put_six(at + 1, time.microseconds);
 	PUT("] CPU");
 	*at = (char)('0' + KTRX1_CPU(record->header));
-	at = number_literal(at + 1, " PID=");
+	at = base_put_literal(at + 1, " PID=");
 	memcpy(at, pid_text[KTRX1_PID(record->header)], 8);
 	at = put_detail(at + 5, record);
 	*at = '\n';
@@ -199,13 +199,13 @@ static uint32_t least(const uint64_t *stamp)
 
 static void timeline(void)
 {
-	struct ticks_scale scale;
+	struct base_ticks_scale scale;
 	uint64_t stamp[CPUS], base = UINT64_MAX;
 	char *at = text;
 	uint32_t cpu;
 
 	render();
-	ticks_scale_init(&scale, header.frequency);
+	base_ticks_scale_init(&scale, header.frequency);
 	for (cpu = 0; cpu < CPUS; cpu++) {
 		refill(cpu);
 		stamp[cpu] = rings[cpu].at->stamp;

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
-#include "export/event_name.h"
+#include "base/escape.h"
+#include "analyze/event_name.h"
+#include "base/json.h"
 #include "export/json.h"
 #include "export/settings.h"
 
@@ -14,7 +15,7 @@
 
 /* How a change is written: as a line, or as a member of an array. */
 struct writer {
-	struct output *out;
+	struct base_output *out;
 	uint32_t version;
 	uint32_t changes; /* so far */
 	int json;
@@ -22,21 +23,22 @@ struct writer {
 
 static char *put_text_name(char *at, const char *name)
 {
-	return escape_text(at, name, strnlen(name, NAME_MOST), 4 * NAME_MOST);
+	return base_escape_text(at, name, strnlen(name, NAME_MOST), 4 * NAME_MOST);
 }
 
 /* Room for the name of what changed. */
 static char *begin_change(const struct writer *writer)
 {
 	if (writer->json)
-		output_text(writer->out, writer->changes ? ",\n{\"name\":" : "{\"name\":");
-	return output_line(writer->out);
+		base_output_text(writer->out, writer->changes ? ",\n{\"name\":" : "{\"name\":");
+	return base_output_line(writer->out);
 }
 
 static void write_change(struct writer *writer, const char *before, const char *after)
 {
-	output_format(writer->out, writer->json ? ",\"before\":\"%s\",\"after\":\"%s\"}" : ": %s -> %s\n",
-		      before, after);
+	base_output_format(writer->out,
+			   writer->json ? ",\"before\":\"%s\",\"after\":\"%s\"}" : ": %s -> %s\n", before,
+			   after);
 	writer->changes++;
 }
 
@@ -48,8 +50,8 @@ static void write_event(struct writer *writer, const struct ktread_type *before,
 
 	settings_state_text(before->wanted, before->flags, from);
 	settings_state_text(after->wanted, after->flags, to);
-	output_done(writer->out, writer->json ? json_put_event_name(at, after, writer->version)
-					      : event_name_put(at, after));
+	base_output_done(writer->out, writer->json ? json_put_event_name(at, after, writer->version)
+						   : analyze_event_name_put(at, after));
 	write_change(writer, from, to);
 }
 
@@ -69,7 +71,7 @@ static void write_setting(struct writer *writer, const char *name, uint64_t befo
 
 	snprintf(from, sizeof(from), "%" PRIu64, before);
 	snprintf(to, sizeof(to), "%" PRIu64, after);
-	output_done(writer->out, writer->json ? json_put_name(at, name) : put_text_name(at, name));
+	base_output_done(writer->out, writer->json ? base_json_name(at, name) : put_text_name(at, name));
 	write_change(writer, from, to);
 }
 
@@ -112,7 +114,7 @@ static int was_cleared(const struct requests *requests)
 }
 
 void changes_write(const struct ktread *before, const struct ktread *after, const struct requests *requests,
-		   struct output *out, int json)
+		   struct base_output *out, int json)
 {
 	struct writer writer = { .out = out, .version = ktread_info(after)->version, .json = json };
 	const int cleared = was_cleared(requests);
@@ -120,24 +122,24 @@ void changes_write(const struct ktread *before, const struct ktread *after, cons
 	int was = !ktread_info(before)->stopped, is = !ktread_info(after)->stopped;
 
 	if (json)
-		output_format(out,
-			      "{\"requests\":%" PRIu32 ",\"done\":%" PRIu32 ",\"unanswered\":%" PRIu32
-			      ",\"waiting\":%" PRIu32 ",\"recording\":%s,\"cleared\":%s,\"changes\":[",
-			      requests->count, count_results(requests, KTRX_RESULT_DONE),
-			      count_results(requests, KTRX_RESULT_NONE), waiting, is ? "true" : "false",
-			      cleared ? "true" : "false");
+		base_output_format(out,
+				   "{\"requests\":%" PRIu32 ",\"done\":%" PRIu32 ",\"unanswered\":%" PRIu32
+				   ",\"waiting\":%" PRIu32 ",\"recording\":%s,\"cleared\":%s,\"changes\":[",
+				   requests->count, count_results(requests, KTRX_RESULT_DONE),
+				   count_results(requests, KTRX_RESULT_NONE), waiting, is ? "true" : "false",
+				   cleared ? "true" : "false");
 	else if (was != is)
-		output_format(out, "recording: %s\n", is ? "started" : "stopped");
+		base_output_format(out, "recording: %s\n", is ? "started" : "stopped");
 	if (!json && cleared)
-		output_text(out, "recorded so far: forgotten\n");
+		base_output_text(out, "recorded so far: forgotten\n");
 	write_events(&writer, before, after);
 	write_settings(&writer, before, after);
 	if (json)
-		output_text(out, "]}\n");
+		base_output_text(out, "]}\n");
 	else if (!writer.changes && was == is && !cleared)
-		output_text(out, waiting ? "nothing changed so far\n" : "nothing changed\n");
+		base_output_text(out, waiting ? "nothing changed so far\n" : "nothing changed\n");
 	if (!json && waiting)
-		output_format(out,
-			      "waiting: %" PRIu32 " request%s, carried out as soon as the guest goes on\n",
-			      waiting, waiting == 1 ? "" : "s");
+		base_output_format(
+			out, "waiting: %" PRIu32 " request%s, carried out as soon as the guest goes on\n",
+			waiting, waiting == 1 ? "" : "s");
 }

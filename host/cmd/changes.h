@@ -4,11 +4,11 @@
 #define CMD_CHANGES_H
 
 #include "analyze/requests.h"
-#include "export/output.h"
+#include "base/output.h"
 #include "ktread/ktread.h"
 
 /* Lines "sched.switch: off -> on", or one JSON object, with what became of the requests in between. */
 void changes_write(const struct ktread *before, const struct ktread *after, const struct requests *requests,
-		   struct output *out, int json);
+		   struct base_output *out, int json);
 
 #endif

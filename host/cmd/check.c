@@ -12,7 +12,7 @@
 #include "cmd/command.h"
 #include "cmd/default_rules.h"
 #include "cmd/trace_args.h"
-#include "export/escape.h"
+#include "base/escape.h"
 #include "export/violations.h"
 
 #define EXIT_VIOLATED	1
@@ -27,7 +27,7 @@ struct check_command {
 	bool all, json, listed;
 	struct rules *rules;
 	struct check_result result[RULES_MAX];
-	struct output out;
+	struct base_output out;
 	struct violations found;
 };
 
@@ -81,7 +81,7 @@ static int say_error(const struct check_command *command, int status, const stru
 		command_message(command->args.name, "out of memory");
 		return EXIT_UNREADABLE;
 	}
-	*escape_text(text, error->text, strlen(error->text), sizeof(text) - 1) = '\0';
+	*base_escape_text(text, error->text, strlen(error->text), sizeof(text) - 1) = '\0';
 	command_message(command->args.name, "%s:%" PRIu32 ":%" PRIu32 ": %s", command->path, error->line,
 			error->column, text);
 	return EXIT_USAGE;
@@ -123,20 +123,20 @@ static void list(void *context, const struct check_violation *violation)
 /* What reading returned. */
 static int check_trace(struct check_command *command, struct ktread *trace)
 {
-	struct output *out = &command->out;
+	struct base_output *out = &command->out;
 	char order[ORDER_TEXT];
 	int status, again;
 
 	command->found = (struct violations){ trace, command->rules, command->result, command->path };
 	if (command->json)
-		output_text(out, command->all ? "{\"violations\":[" : "{");
+		base_output_text(out, command->all ? "{\"violations\":[" : "{");
 	status = check_read(command->rules, trace, command->result, list, command);
 	if (command->json) {
-		output_text(out, command->all ? "],\n" : "");
+		base_output_text(out, command->all ? "],\n" : "");
 		again = violations_write_json(out, &command->found);
 		if (order_say_json(trace, order) > 0)
-			output_format(out, ",\n%s", order);
-		output_text(out, "}\n");
+			base_output_format(out, ",\n%s", order);
+		base_output_text(out, "}\n");
 	} else {
 		again = violations_write_text(out, &command->found);
 	}
@@ -157,14 +157,15 @@ static int run_loaded(struct check_command *command)
 		trace_args_close(&command->args, trace, 0);
 		return say_error(command, status, &error);
 	}
-	if (output_open(&command->out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&command->out, STDOUT_FILENO) < 0) {
 		command_message(command->args.name, "out of memory");
 		trace_args_close(&command->args, trace, 0);
 		return EXIT_UNREADABLE;
 	}
 	status = check_trace(command, trace);
 	violated = violations_first(&command->found) != NULL;
-	failed = trace_output_status(command->args.name, "standard output", output_close(&command->out)) != 0;
+	failed = trace_output_status(command->args.name, "standard output",
+				     base_output_close(&command->out)) != 0;
 	failed |= trace_args_close(&command->args, trace, status) != 0;
 	/* What was found stands, whatever could not be read behind it. */
 	return violated ? EXIT_VIOLATED : failed ? EXIT_UNREADABLE : 0;

@@ -15,7 +15,7 @@
 #include "cmd/command.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
-#include "export/output.h"
+#include "base/output.h"
 #include "export/settings.h"
 
 static const char usage[] =
@@ -132,13 +132,13 @@ static int open_trace(const struct control *control, struct ktread **trace)
 
 static int show(const struct control *control, const struct ktread *trace)
 {
-	struct output out;
+	struct base_output out;
 
-	if (output_open(&out, STDOUT_FILENO) < 0 || settings_write(trace, &out, control->json) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0 || settings_write(trace, &out, control->json) < 0) {
 		command_message(control->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
-	return trace_output_status(control->name, "standard output", output_close(&out));
+	return trace_output_status(control->name, "standard output", base_output_close(&out));
 }
 
 /* Says what was not carried out. */
@@ -176,19 +176,19 @@ static int say_changes(const struct control *control, const struct ktread *befor
 		       const struct requests *requests)
 {
 	struct ktread *after;
-	struct output out;
+	struct base_output out;
 	int status = open_trace(control, &after);
 
 	if (status)
 		return status;
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		ktread_close(after);
 		command_message(control->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
 	changes_write(before, after, requests, &out, control->json);
 	ktread_close(after);
-	return trace_output_status(control->name, "standard output", output_close(&out));
+	return trace_output_status(control->name, "standard output", base_output_close(&out));
 }
 
 /* No other host's requests come in between: the mailbox is locked until the changes are told. */

@@ -12,7 +12,7 @@
 #include "cmd/trace_args.h"
 #include "cmd/write_export.h"
 #include "export/classic.h"
-#include "export/output.h"
+#include "base/output.h"
 #include "export/timeline.h"
 
 enum {
@@ -64,7 +64,7 @@ static const struct trace_syntax syntax = {
 	.calls = TRACE_CALLS_SHOWN,
 };
 
-static int write_summary(struct ktread *trace, struct output *out)
+static int write_summary(struct ktread *trace, struct base_output *out)
 {
 	struct tally *tally;
 	int result = tally_trace(&tally, trace);
@@ -75,7 +75,7 @@ static int write_summary(struct ktread *trace, struct output *out)
 	return result;
 }
 
-static int write_timeline(const struct decode *decode, struct ktread *trace, struct output *out)
+static int write_timeline(const struct decode *decode, struct ktread *trace, struct base_output *out)
 {
 	struct timeline timeline = {
 		.trace = trace,
@@ -101,7 +101,7 @@ static int run_decode(int argc, char **argv)
 {
 	struct decode decode = { .args = TRACE_ARGS(argv[0]) };
 	struct ktread *trace;
-	struct output out;
+	struct base_output out;
 	int status = trace_args_parse(&decode.args, &syntax, &decode, argc, argv), result, error;
 
 	if (status >= 0)
@@ -123,12 +123,12 @@ static int run_decode(int argc, char **argv)
 		return status;
 	if (decode.perfetto && !decode.summary)
 		return write_export(&decode.args, trace, export_format_find("json"), decode.perfetto);
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(decode.args.name, "out of memory");
 		return trace_args_close(&decode.args, trace, 0) | EXIT_BAD_INPUT;
 	}
 	result = decode.summary ? write_summary(trace, &out) : write_timeline(&decode, trace, &out);
-	error = output_close(&out);
+	error = base_output_close(&out);
 	if (result == 0 && !error && is_empty(trace))
 		command_message(decode.args.name, "No trace events found.");
 	status = trace_args_close(&decode.args, trace, result);

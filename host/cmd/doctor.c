@@ -19,7 +19,7 @@
 #include "cmd/default_rules.h"
 #include "cmd/trace_args.h"
 #include "doctor/examine.h"
-#include "export/escape.h"
+#include "base/escape.h"
 
 #define EXIT_WRONG	10
 #define SECONDS_DEFAULT 5.0
@@ -213,7 +213,8 @@ static int boot(struct doctor *doctor, bool *written)
 		return EXIT_BAD_INPUT;
 	}
 	if (error) {
-		*escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) = '\0';
+		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
+			'\0';
 		doctor_say(&doctor->report, DOCTOR_WRONG, "command", "%s", text);
 		return 0;
 	}
@@ -261,9 +262,9 @@ static int examine(struct doctor *doctor, const char *path)
 
 static int write_report(struct doctor *doctor)
 {
-	struct output out;
+	struct base_output out;
 
-	if (doctor->report.failed || output_open(&out, STDOUT_FILENO) < 0) {
+	if (doctor->report.failed || base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(doctor->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
@@ -271,19 +272,19 @@ static int write_report(struct doctor *doctor)
 		doctor_write_json(&out, &doctor->report);
 	else
 		doctor_write_text(&out, &doctor->report, isatty(STDOUT_FILENO));
-	return trace_output_status(doctor->name, "standard output", output_close(&out));
+	return trace_output_status(doctor->name, "standard output", base_output_close(&out));
 }
 
 static int write_list(const char *name)
 {
-	struct output out;
+	struct base_output out;
 
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
 	views_write(&out);
-	return trace_output_status(name, "standard output", output_close(&out));
+	return trace_output_status(name, "standard output", base_output_close(&out));
 }
 
 static int doctor_run(struct doctor *doctor, char **words)

@@ -75,7 +75,7 @@ static int status_of(const struct why_findings *findings)
 									    : EXPLAIN_PROBLEM;
 }
 
-static void report(const struct explain_options *options, struct output *out,
+static void report(const struct explain_options *options, struct base_output *out,
 		   const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	if (options->json)
@@ -86,7 +86,8 @@ static void report(const struct explain_options *options, struct output *out,
 		why_report(out, evidence, findings, options->all);
 }
 
-int explain(const struct explain_options *options, struct ktread *trace, struct output *out, int *exit_status)
+int explain(const struct explain_options *options, struct ktread *trace, struct base_output *out,
+	    int *exit_status)
 {
 	struct why_evidence *evidence = NULL;
 	struct why_findings *findings = NULL;
@@ -115,14 +116,14 @@ void explain_file(const char *name, const char *path, const char *elf)
 	const struct explain_options options = { .name = name, .elf = elf, .brief = true };
 	const struct ktread_options reading = { .size = sizeof(reading) };
 	struct ktread *trace;
-	struct output out;
+	struct base_output out;
 	int status = ktread_open(&trace, path, &reading), verdict;
 
-	if (!status)
-		status = output_open(&out, STDERR_FILENO);
+	if (!status && base_output_open(&out, STDERR_FILENO) < 0)
+		status = KTREAD_E_MEMORY;
 	if (!status) {
 		status = explain(&options, trace, &out, &verdict);
-		output_close(&out);
+		base_output_close(&out);
 	}
 	if (status)
 		command_message(name, "%s", ktread_message(trace));

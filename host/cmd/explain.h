@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "export/output.h"
+#include "base/output.h"
 #include "ktread/ktread.h"
 
 #define EXPLAIN_EARLIER 16u
@@ -27,7 +27,7 @@ struct explain_options {
  * Writes what is wrong. *exit_status is of the verdict, or EXIT_BAD_INPUT after a message. 0, or what reading the trace
  * came to.
  */
-int explain(const struct explain_options *options, struct ktread *trace, struct output *out,
+int explain(const struct explain_options *options, struct ktread *trace, struct base_output *out,
 	    int *exit_status);
 /* The verdict on a trace file alone, on stderr. `elf` may be NULL. */
 void explain_file(const char *name, const char *path, const char *elf);

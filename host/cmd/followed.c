@@ -38,7 +38,7 @@ static int take_as_it_comes(const struct followed *followed, struct ktread_follo
 			ktread_follow_stop(follow);
 		status = ktread_follow_next(follow, &now, 0);
 		if (status == 0) { /* nothing at hand: time to show what there is */
-			output_flush(followed->out);
+			base_output_flush(followed->out);
 			status = ktread_follow_next(follow, &now, WAIT_MS);
 		}
 		if (status > 0)

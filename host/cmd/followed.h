@@ -4,12 +4,12 @@
 #define CMD_FOLLOWED_H
 
 #include "cmd/trace_args.h"
-#include "export/output.h"
+#include "base/output.h"
 #include "ktread/follow.h"
 
 struct followed {
 	const struct trace_args *args;
-	struct output *out; /* flushed whenever nothing is at hand */
+	struct base_output *out; /* flushed whenever nothing is at hand */
 	int by_ring;
 	/* What came next, its end included. 0: go on; 1: enough; 2: it has said why not; or a negative KTREAD_E_*. */
 	int (*take)(void *context, struct ktread_follow *follow, const struct ktread_followed *now);

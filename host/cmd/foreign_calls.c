@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/linux_calls.h"
+#include "base/linux_calls.h"
 #include "kdump/tables.h"
 
 #define NUMBERS 1024u
@@ -59,7 +59,7 @@ static char *numbered(const char *table, uint16_t machine)
 	if (!to)
 		return NULL;
 	for (unsigned n = 0; n < NUMBERS; n++)
-		numbers.name[n] = linux_call_name(machine, n);
+		numbers.name[n] = base_linux_call(machine, n);
 	put_lines(to, &numbers, table);
 	for (unsigned n = 0; n < NUMBERS; n++)
 		free(numbers.name[n]);

@@ -7,14 +7,14 @@
 #include "cmd/command.h"
 #include "cmd/trace_values.h"
 #include "cmd/trace_with.h"
-#include "export/escape.h"
+#include "base/escape.h"
 
 /* Paths in it are the recording's. */
 static void say_warning(const struct hwt_args *args, const char *warning)
 {
 	char text[1024];
 
-	*escape_text(text, warning, strlen(warning), sizeof(text) - 1) = '\0';
+	*base_escape_text(text, warning, strlen(warning), sizeof(text) - 1) = '\0';
 	command_message(args->name, "%s", text);
 }
 

@@ -9,7 +9,7 @@
 #include "cmd/hwt_flow.h"
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
-#include "export/escape.h"
+#include "base/escape.h"
 #include "flow/calls.h"
 #include "flow/coverage.h"
 #include "flow/durations.h"
@@ -22,7 +22,7 @@
 struct view {
 	struct hwt_args *args;
 	struct flow *flow;
-	struct output out;
+	struct base_output out;
 };
 
 /* ---- What has to be said beside ---------------------------------------------------------------- */
@@ -90,7 +90,7 @@ static int walk(struct view *view, const struct flow_view *to, void *state)
 	status = flow_last_walk(last, view->flow, to, state);
 	if (status < 0 || !last->before || last->found)
 		return status;
-	output_flush(&view->out);
+	base_output_flush(&view->out);
 	say_not_entered(view->args, view->flow->loss.missing);
 	return EXIT_BAD_INPUT;
 }
@@ -114,7 +114,7 @@ static int show_calls(struct view *view)
 
 	if (status == 0)
 		status = walk(view, &flow_tree, tree);
-	output_flush(&view->out);
+	base_output_flush(&view->out);
 	if (tree)
 		say_doubts(view, flow_tree_doubts(tree));
 	flow_tree_free(tree);
@@ -194,11 +194,11 @@ static void write_packet(void *to, uint64_t offset, const char *name, const char
 {
 	char *at, *end;
 
-	output_format(to, "%10llu  %-12s ", (unsigned long long)offset, name);
-	at = output_line(to);
-	end = escape_text(at, text, strlen(text), OUTPUT_LINE - 1);
+	base_output_format(to, "%10llu  %-12s ", (unsigned long long)offset, name);
+	at = base_output_line(to);
+	end = base_escape_text(at, text, strlen(text), BASE_OUTPUT_LINE - 1);
 	*end++ = '\n';
-	output_done(to, end);
+	base_output_done(to, end);
 }
 
 static int show_packets(struct view *view)
@@ -213,7 +213,7 @@ static int show_packets(struct view *view)
 		if (!flow_wants_stream(flow, stream))
 			continue;
 		flow_put_stream(label, stream);
-		output_format(&view->out, "%s\n", label);
+		base_output_format(&view->out, "%s\n", label);
 		status = hwt_packets(flow->file, n, write_packet, &view->out);
 		flow_count_stream(view->flow, stream);
 		if (status > 0) {
@@ -252,7 +252,8 @@ static int write_raw(struct view *view)
 			return EXIT_BAD_INPUT;
 		}
 		/* Behind them may be what a reader has made of a ring's end. */
-		output_bytes(&view->out, (const char *)piece->bytes, piece->size < left ? piece->size : left);
+		base_output_bytes(&view->out, (const char *)piece->bytes,
+				  piece->size < left ? piece->size : left);
 		left -= piece->size < left ? piece->size : left;
 	}
 	flow_count_stream(view->flow, hwt_file_stream(flow->file, chosen));
@@ -281,12 +282,12 @@ static int show_to(struct view *view, int fd, const char *where)
 {
 	int status, error;
 
-	if (output_open(&view->out, fd) < 0) {
+	if (base_output_open(&view->out, fd) < 0) {
 		command_message(view->args->name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
 	status = show(view);
-	error = output_close(&view->out);
+	error = base_output_close(&view->out);
 	if (status < 0)
 		command_message(view->args->name, "%s", flow_message());
 	status = status < 0 ? EXIT_BAD_INPUT : error ? 0 : status;

@@ -262,11 +262,11 @@ static unsigned screen_columns(bool raw)
 /* ---- running ---- */
 
 /* More of the file may come later; what there is by now is shown. */
-static void wait_for_more(struct output *out)
+static void wait_for_more(struct base_output *out)
 {
 	const struct timespec time = { .tv_nsec = LOOK_AGAIN };
 
-	output_flush(out);
+	base_output_flush(out);
 	nanosleep(&time, NULL);
 }
 
@@ -287,7 +287,7 @@ static int show(struct kdump *kdump, struct ktread_proc *trace, struct kdump_con
 		if (result < 0 && interrupted)
 			break;
 		if (result < 0) {
-			output_flush(context->out);
+			base_output_flush(context->out);
 			command_message(kdump->name, "%s", ktread_proc_message(trace));
 			status = EXIT_BAD_INPUT;
 			if (result != KTREAD_E_FORMAT)
@@ -319,7 +319,7 @@ static void sum_up(const struct kdump *kdump, const struct ktread_proc_info *inf
 				kdump->path, (unsigned long long)info->broken);
 }
 
-static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct output *out)
+static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct base_output *out)
 {
 	struct kdump_context context;
 	void *state = NULL;
@@ -333,7 +333,7 @@ static int show_all(struct kdump *kdump, struct ktread_proc *trace, struct outpu
 	}
 	status = show(kdump, trace, &context, state);
 	kdump->form->close(state, &context);
-	output_flush(out);
+	base_output_flush(out);
 	sum_up(kdump, context.info);
 	kdump_context_close(&context);
 	return status;
@@ -351,14 +351,14 @@ static void catch_signals(void)
 static int show_file(struct kdump *kdump)
 {
 	struct ktread_proc *trace;
-	struct output out;
+	struct base_output out;
 	int status;
 
 	if (ktread_proc_open(&trace, kdump->path, &kdump->reading) < 0) {
 		command_message(kdump->name, "%s", ktread_proc_message(NULL));
 		return EXIT_BAD_INPUT;
 	}
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(kdump->name, "out of memory");
 		ktread_proc_close(trace);
 		return EXIT_BAD_INPUT;
@@ -367,7 +367,7 @@ static int show_file(struct kdump *kdump)
 		catch_signals();
 	status = show_all(kdump, trace, &out);
 	ktread_proc_close(trace);
-	return trace_output_status(kdump->name, "standard output", output_close(&out)) | status;
+	return trace_output_status(kdump->name, "standard output", base_output_close(&out)) | status;
 }
 
 static int run_kdump(int argc, char **argv)

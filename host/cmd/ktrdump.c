@@ -264,7 +264,7 @@ static void begin_boot(struct ktrdump *dump, struct ktread_follow *follow, uint6
 		return;
 	}
 	ktr_restart(&dump->table);
-	output_format(dump->table.out, "--- the guest has booted anew ---\n");
+	base_output_format(dump->table.out, "--- the guest has booted anew ---\n");
 }
 
 static int print_followed(void *context, struct ktread_follow *follow, const struct ktread_followed *now)
@@ -317,12 +317,12 @@ static int run_table(struct ktrdump *dump)
 {
 	const char *to = dump->to ? dump->to : "-";
 	const int fd = output_file_open(&dump->args, to);
-	struct output out;
+	struct base_output out;
 	int status = -1;
 
 	if (fd < 0)
 		return EXIT_BAD_INPUT;
-	if (output_open(&out, fd) < 0) {
+	if (base_output_open(&out, fd) < 0) {
 		command_message(dump->args.name, "out of memory");
 		return output_file_close(&dump->args, to, fd, ENOMEM) | EXIT_BAD_INPUT;
 	}
@@ -332,7 +332,7 @@ static int run_table(struct ktrdump *dump)
 	if (status < 0)
 		status = run_once(dump);
 	symbols_close(dump->table.symbols);
-	return output_file_close(&dump->args, to, fd, output_close(&out)) | status;
+	return output_file_close(&dump->args, to, fd, base_output_close(&out)) | status;
 }
 
 static int run_ktrdump(int argc, char **argv)

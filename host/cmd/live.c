@@ -216,16 +216,16 @@ static int watch(const struct live *live, struct live_model *model, const struct
 /* The error of the output is left in *error. */
 static int run_lines(const struct live *live, struct live_model *model, int *error)
 {
-	struct output out;
+	struct base_output out;
 	struct shown shown = { .name = live->name,
 			       .lines = { .out = &out, .json = live->json, .tail = (uint32_t)live->tail } };
 	const struct live_view view = { .context = &shown, .show = show_lines };
-	int status = output_open(&out, STDOUT_FILENO);
+	int status;
 
-	if (status < 0)
-		return status;
+	if (base_output_open(&out, STDOUT_FILENO) < 0)
+		return KTREAD_E_MEMORY;
 	status = watch(live, model, &view);
-	*error = output_close(&out);
+	*error = base_output_close(&out);
 	return status;
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/utf8.h"
 #include "cmd/command.h"
-#include "export/escape.h"
+#include "base/escape.h"
 
 #define COMMAND(name) extern const struct command command_##name;
 #include "commands.list"
@@ -37,10 +37,10 @@ static void print_harmless(const char *text)
 	for (const char *end; *text; text = end) {
 		end = text + strcspn(text, "\n");
 		while (text < end) {
-			size_t piece =
-				base_utf8_cut(text, (size_t)(end - text), sizeof(line) / ESCAPE_TEXT_GROWTH);
+			size_t piece = base_utf8_cut(text, (size_t)(end - text),
+						     sizeof(line) / BASE_ESCAPE_TEXT_GROWTH);
 
-			fwrite(line, 1, (size_t)(escape_utf8(line, text, piece, sizeof(line)) - line),
+			fwrite(line, 1, (size_t)(base_escape_utf8(line, text, piece, sizeof(line)) - line),
 			       stderr);
 			text += piece;
 		}

@@ -13,7 +13,7 @@
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
 #include "export/lines.h"
-#include "export/output.h"
+#include "base/output.h"
 #include "export/settings.h"
 #include "export/slots.h"
 #include "export/timeline.h"
@@ -177,7 +177,7 @@ static int check_command(const struct show *show)
 	return command_usage(show->args.name);
 }
 
-static int write_registers(const struct show *show, const struct ktread *trace, struct output *out)
+static int write_registers(const struct show *show, const struct ktread *trace, struct base_output *out)
 {
 	if (show_registers(trace, show->symbols, out) != 0)
 		command_message(
@@ -187,7 +187,7 @@ static int write_registers(const struct show *show, const struct ktread *trace, 
 	return 0;
 }
 
-static int show_trace(struct show *show, struct ktread *trace, struct output *out)
+static int show_trace(struct show *show, struct ktread *trace, struct base_output *out)
 {
 	struct timeline timeline = {
 		.trace = trace,
@@ -224,15 +224,15 @@ static int show_trace(struct show *show, struct ktread *trace, struct output *ou
 /* -1: the file is none to follow. */
 static int follow(struct show *show)
 {
-	struct output out;
+	struct base_output out;
 	int status, error;
 
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(show->args.name, "out of memory");
 		return EXIT_BAD_INPUT;
 	}
 	status = show_follow(&show->args, show->elf, show->limit, &out);
-	error = trace_output_status(show->args.name, "standard output", output_close(&out));
+	error = trace_output_status(show->args.name, "standard output", base_output_close(&out));
 	return error ? error : status;
 }
 
@@ -240,7 +240,7 @@ static int run_show(int argc, char **argv)
 {
 	struct show show = { .args = TRACE_ARGS(argv[0]), .write = timeline_write };
 	struct ktread *trace;
-	struct output out;
+	struct base_output out;
 	int status = trace_args_parse(&show.args, &syntax, &show, argc, argv), error;
 
 	if (status >= 0)
@@ -263,13 +263,13 @@ static int run_show(int argc, char **argv)
 	status = show_symbols_open(&show.symbols, show.elf, trace, show.args.name);
 	if (status)
 		return trace_args_close(&show.args, trace, 0) | status;
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(show.args.name, "out of memory");
 		symbols_close(show.symbols);
 		return trace_args_close(&show.args, trace, 0) | EXIT_BAD_INPUT;
 	}
 	status = show_trace(&show, trace, &out);
-	error = output_close(&out);
+	error = base_output_close(&out);
 	symbols_close(show.symbols);
 	status = trace_args_close(&show.args, trace, status);
 	return trace_output_status(show.args.name, "standard output", error) | status;

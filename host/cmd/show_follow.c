@@ -81,16 +81,16 @@ static bool wants(const struct trace_args *args, const struct ktread_event *even
 
 static void write_lost(struct following *following, const struct ktread_followed *now)
 {
-	struct output *out = following->timeline.out;
+	struct base_output *out = following->timeline.out;
 
 	if (!wants_cpu(following->args, now->cpu))
 		return;
 	if (now->cpu == KTRX_NO_CPU)
-		output_text(out, "--- shared ring: ");
+		base_output_text(out, "--- shared ring: ");
 	else
-		output_format(out, "--- CPU%u: ", now->cpu);
-	output_format(out, "%llu slot%s lost before they could be read ---\n", (unsigned long long)now->slots,
-		      now->slots == 1 ? "" : "s");
+		base_output_format(out, "--- CPU%u: ", now->cpu);
+	base_output_format(out, "%llu slot%s lost before they could be read ---\n",
+			   (unsigned long long)now->slots, now->slots == 1 ? "" : "s");
 }
 
 static int take(void *context, struct ktread_follow *follow, const struct ktread_followed *now)
@@ -100,7 +100,7 @@ static int take(void *context, struct ktread_follow *follow, const struct ktread
 	int status = 0;
 
 	if (now->kind == KTREAD_FOLLOWED_BOOT && now->boot > 1)
-		output_text(following->timeline.out, "--- the guest has booted anew ---\n");
+		base_output_text(following->timeline.out, "--- the guest has booted anew ---\n");
 	if (now->kind != KTREAD_FOLLOWED_END && trace &&
 	    (!following->writer || trace != following->timeline.trace))
 		status = take_trace(following, trace);
@@ -122,7 +122,7 @@ static int take(void *context, struct ktread_follow *follow, const struct ktread
 	return ++following->shown == following->limit;
 }
 
-int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct output *out)
+int show_follow(struct trace_args *args, const char *elf, uint64_t limit, struct base_output *out)
 {
 	struct following *following = calloc(1, sizeof(*following));
 	struct followed followed = { .args = args, .out = out, .take = take, .context = following };

@@ -8,46 +8,46 @@
 #include <string.h>
 
 #include "analyze/privilege.h"
-#include "export/escape.h"
+#include "base/escape.h"
 
 #define NAME_BYTES 100u
 
 /* A word of the trace's, harmless; what is too long is cut. */
-static void write_escaped(struct output *out, const char *text)
+static void write_escaped(struct base_output *out, const char *text)
 {
 	char safe[NAME_BYTES];
-	char *end = escape_text(safe, text, strlen(text), sizeof(safe) - 1);
+	char *end = base_escape_text(safe, text, strlen(text), sizeof(safe) - 1);
 
 	*end = '\0';
-	output_text(out, safe);
+	base_output_text(out, safe);
 }
 
-static void write_place(struct output *out, struct symbols *symbols, uint64_t address)
+static void write_place(struct base_output *out, struct symbols *symbols, uint64_t address)
 {
 	struct symbol symbol;
 
 	if (symbols_find(symbols, address, &symbol) != 0)
 		return;
-	output_text(out, " ");
+	base_output_text(out, " ");
 	write_escaped(out, symbol.function);
-	output_format(out, "+0x%" PRIx64, symbol.offset);
+	base_output_format(out, "+0x%" PRIx64, symbol.offset);
 	if (!symbol.file)
 		return;
-	output_text(out, " (");
+	base_output_text(out, " (");
 	write_escaped(out, symbol.file);
-	output_format(out, ":%" PRIu32 ")", symbol.line);
+	base_output_format(out, ":%" PRIu32 ")", symbol.line);
 }
 
 /*
  * "NAME=HEX", and after pc what lies there. In a line of return addresses each gets a line of its own with the call
  * before it.
  */
-static void write_word(struct output *out, struct symbols *symbols, const char *word, uint32_t n,
+static void write_word(struct base_output *out, struct symbols *symbols, const char *word, uint32_t n,
 		       bool is_stack)
 {
 	bool is_return = symbols && is_stack && n >= 2;
 
-	output_text(out, is_return ? "\n    " : n ? " " : "");
+	base_output_text(out, is_return ? "\n    " : n ? " " : "");
 	write_escaped(out, word);
 	if (is_return)
 		write_place(out, symbols, strtoull(word, NULL, 16) - 1);
@@ -69,7 +69,7 @@ static bool is_user(const char *all, const char *line)
 }
 
 /* Names are the kernel's: a place where a program stood has none. */
-int show_registers(const struct ktread *trace, struct symbols *kernel, struct output *out)
+int show_registers(const struct ktread *trace, struct symbols *kernel, struct base_output *out)
 {
 	const char *all = ktread_info(trace)->registers, *at = all;
 	struct symbols *symbols = is_user(all, at) ? NULL : kernel;
@@ -88,7 +88,7 @@ int show_registers(const struct ktread *trace, struct symbols *kernel, struct ou
 			write_word(out, symbols, word, n++, is_stack);
 		at += length;
 		if (*at == '\n') {
-			output_text(out, "\n");
+			base_output_text(out, "\n");
 			is_stack = strncmp(at + 1, "stack ", 6) == 0;
 			symbols = is_user(all, at + 1) ? NULL : kernel;
 			n = 0;

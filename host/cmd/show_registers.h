@@ -4,9 +4,9 @@
 #define CMD_SHOW_REGISTERS_H
 
 #include "analyze/symbols.h"
-#include "export/output.h"
+#include "base/output.h"
 
 /* `symbols` may be NULL. 0, or KTREAD_E_ABSENT with nothing written: the trace has none. */
-int show_registers(const struct ktread *trace, struct symbols *symbols, struct output *out);
+int show_registers(const struct ktread *trace, struct symbols *symbols, struct base_output *out);
 
 #endif

@@ -10,16 +10,16 @@
 /* Draws into an open file. Returns what reading returned; *error is that of writing. */
 static int draw(struct window *window, int fd, int *error)
 {
-	struct output out;
+	struct base_output out;
 	int status;
 
-	if (output_open(&out, fd) < 0) {
+	if (base_output_open(&out, fd) < 0) {
 		*error = ENOMEM;
 		return 0;
 	}
 	window->out = &out;
 	status = window_write(window);
-	*error = output_close(&out);
+	*error = base_output_close(&out);
 	return status;
 }
 

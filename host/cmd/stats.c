@@ -14,8 +14,8 @@
 #include "cmd/output_file.h"
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
-#include "export/escape.h"
-#include "export/event_name.h"
+#include "base/escape.h"
+#include "analyze/event_name.h"
 #include "export/rates.h"
 #include "ktrx/v2.h"
 
@@ -142,7 +142,7 @@ static int check_field(const struct stats_command *stats, const struct ktread *t
 		       const char *field, bool any)
 {
 	const struct ktread_type *lacks = NULL;
-	char name[EVENT_NAME_MOST + 1];
+	char name[ANALYZE_EVENT_NAME_MOST + 1];
 
 	for (uint32_t id = 0; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
@@ -156,12 +156,12 @@ static int check_field(const struct stats_command *stats, const struct ktread *t
 	}
 	if (!lacks)
 		return 0;
-	*event_name_put(name, lacks) = '\0';
+	*analyze_event_name_put(name, lacks) = '\0';
 	command_message(stats->args.name, "%s has no field '%s', only:", name, field);
 	for (uint32_t n = 0; n < lacks->fields; n++) {
 		const char *has = lacks->field[n].name;
 
-		*escape_text(name, has, strlen(has), EVENT_NAME_MOST) = '\0';
+		*base_escape_text(name, has, strlen(has), ANALYZE_EVENT_NAME_MOST) = '\0';
 		command_message(stats->args.name, "  %s", name);
 	}
 	return EXIT_USAGE;
@@ -220,7 +220,7 @@ static int make_rule(struct stats_command *stats, struct ktread *trace, struct p
 /* The picture, if one is wanted. Returns an exit status. */
 static int write_picture(const struct stats_command *stats, const struct stats *figures)
 {
-	struct output out;
+	struct base_output out;
 	int fd;
 
 	if (!stats->svg)
@@ -228,14 +228,14 @@ static int write_picture(const struct stats_command *stats, const struct stats *
 	fd = output_file_open(&stats->args, stats->svg);
 	if (fd < 0)
 		return EXIT_BAD_INPUT;
-	if (output_open(&out, fd) < 0)
+	if (base_output_open(&out, fd) < 0)
 		return output_file_close(&stats->args, stats->svg, fd, ENOMEM);
 	stats_write_svg(&out, figures);
-	return output_file_close(&stats->args, stats->svg, fd, output_close(&out));
+	return output_file_close(&stats->args, stats->svg, fd, base_output_close(&out));
 }
 
 /* What could be read is shown even if reading failed halfway. */
-static int write_figures(struct stats_command *stats, struct output *out, const struct stats *figures)
+static int write_figures(struct stats_command *stats, struct base_output *out, const struct stats *figures)
 {
 	if (stats->json)
 		stats_write_json(out, figures);
@@ -245,7 +245,8 @@ static int write_figures(struct stats_command *stats, struct output *out, const 
 }
 
 /* These return what reading returned; `exit_status` takes what else there is to say. */
-static int show_pairs(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
+static int show_pairs(struct stats_command *stats, struct ktread *trace, struct base_output *out,
+		      int *exit_status)
 {
 	struct pairs_rule rule = { .cost = stats->subtract ? cost_of(trace) : 0 };
 	struct stats figures = { .trace = trace, .title = stats->title };
@@ -295,7 +296,7 @@ static int check_numbers(const struct stats_command *stats, const struct ktread 
 	return EXIT_USAGE;
 }
 
-static int show_values(struct stats_command *stats, struct ktread *trace, struct output *out,
+static int show_values(struct stats_command *stats, struct ktread *trace, struct base_output *out,
 		       int *exit_status)
 {
 	uint8_t map[(KTRX_EVENT_MAX + 1) / 8] = { 0 };
@@ -328,7 +329,8 @@ static int show_values(struct stats_command *stats, struct ktread *trace, struct
 	return status;
 }
 
-static int show_table(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
+static int show_table(struct stats_command *stats, struct ktread *trace, struct base_output *out,
+		      int *exit_status)
 {
 	struct stats_table table = { .trace = trace };
 	int status = latencies_read(&table.latencies, trace, stats->subtract ? cost_of(trace) : 0);
@@ -344,7 +346,8 @@ static int show_table(struct stats_command *stats, struct ktread *trace, struct 
 	return status;
 }
 
-static int show_rates(struct stats_command *stats, struct ktread *trace, struct output *out, int *exit_status)
+static int show_rates(struct stats_command *stats, struct ktread *trace, struct base_output *out,
+		      int *exit_status)
 {
 	struct rates_options options = { .json = stats->json };
 	uint64_t frequency = ktread_info(trace)->frequency;
@@ -364,7 +367,7 @@ static int run_stats(int argc, char **argv)
 {
 	struct stats_command stats = { .args = TRACE_ARGS(argv[0]) };
 	struct ktread *trace;
-	struct output out;
+	struct base_output out;
 	int status = trace_args_parse(&stats.args, &syntax, &stats, argc, argv), failed, error;
 
 	if (status >= 0)
@@ -376,7 +379,7 @@ static int run_stats(int argc, char **argv)
 		return status;
 	if (stats.subtract)
 		trace_warn_of_cost(&stats.args, trace);
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(stats.args.name, "out of memory");
 		return trace_args_close(&stats.args, trace, 0) | EXIT_BAD_INPUT;
 	}
@@ -385,7 +388,7 @@ static int run_stats(int argc, char **argv)
 		 : stats.rate  ? show_rates(&stats, trace, &out, &failed)
 			       : show_table(&stats, trace, &out, &failed);
 	free(stats.keys);
-	error = output_close(&out);
+	error = base_output_close(&out);
 	status = trace_args_close(&stats.args, trace, status);
 	status = trace_output_status(stats.args.name, "standard output", error) | status;
 	return failed ? failed : status;

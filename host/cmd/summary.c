@@ -42,7 +42,8 @@ static const struct trace_syntax syntax = {
 };
 
 /* What could be read is shown even if reading failed halfway. Returns what reading returned. */
-static int write_summary(const struct trace_args *args, struct ktread *trace, struct output *out, int json)
+static int write_summary(const struct trace_args *args, struct ktread *trace, struct base_output *out,
+			 int json)
 {
 	struct tally *tally;
 	struct summary summary;
@@ -65,7 +66,7 @@ static int run_summary(int argc, char **argv)
 {
 	struct trace_args args = TRACE_ARGS(argv[0]);
 	struct ktread *trace;
-	struct output out;
+	struct base_output out;
 	int json = 0, status = trace_args_parse(&args, &syntax, &json, argc, argv), error;
 
 	if (status >= 0)
@@ -74,12 +75,12 @@ static int run_summary(int argc, char **argv)
 	status = trace_args_open(&args, &trace);
 	if (status)
 		return status;
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(args.name, "out of memory");
 		return trace_args_close(&args, trace, 0) | EXIT_BAD_INPUT;
 	}
 	status = write_summary(&args, trace, &out, json);
-	error = output_close(&out);
+	error = base_output_close(&out);
 	status = trace_args_close(&args, trace, status);
 	return trace_output_status(args.name, "standard output", error) | status;
 }

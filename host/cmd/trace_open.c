@@ -18,7 +18,7 @@
 #include "cmd/trace_args.h"
 #include "cmd/trace_values.h"
 #include "cmd/trace_with.h"
-#include "export/machine.h"
+#include "base/machine.h"
 
 static int mark_events(const struct ktread *trace, const char *pattern, uint8_t *map)
 {
@@ -225,7 +225,7 @@ static int check_machine(const struct trace_args *args, const struct ktread *tra
 	const struct ktread_info *info = ktread_info(trace);
 
 	if (!args->options.machine || info->version == 1 || !info->machine ||
-	    info->machine == machine_number(args->options.machine))
+	    info->machine == base_machine_number(args->options.machine))
 		return 0;
 	command_message(args->name, "%s: is of another machine than --machine %s, and says so", args->path,
 			args->options.machine);
@@ -272,11 +272,11 @@ static int name_calls(const struct trace_args *args, struct ktread *trace)
 		if (status)
 			return status;
 		status = foreign_calls_set_table(
-			trace, text, args->options.machine ? machine_number(args->options.machine) : 0);
+			trace, text, args->options.machine ? base_machine_number(args->options.machine) : 0);
 		free(owned);
 		if (status > 0)
 			command_message(args->name, "%s: system calls are named by %s for %s", args->path,
-					args->calls, machine_name((uint16_t)status));
+					args->calls, base_machine_name((uint16_t)status));
 		else if (status == 0)
 			command_message(args->name, "%s: system calls are named by %s", args->path,
 					args->calls);

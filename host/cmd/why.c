@@ -150,7 +150,7 @@ static int explain_trace(struct why *why)
 {
 	const double silence = watch(why);
 	struct ktread *trace;
-	struct output out;
+	struct base_output out;
 	int status, verdict = 0, error;
 
 	why->args.reports_order = 1;
@@ -160,13 +160,13 @@ static int explain_trace(struct why *why)
 	if (status)
 		return status;
 	note_silence_of(trace, silence);
-	if (output_open(&out, STDOUT_FILENO) < 0) {
+	if (base_output_open(&out, STDOUT_FILENO) < 0) {
 		command_message(why->args.name, "out of memory");
 		return trace_args_close(&why->args, trace, 0) | EXIT_BAD_INPUT;
 	}
 	add_registers(why, trace);
 	status = explain(&why->options, trace, &out, &verdict);
-	error = output_close(&out);
+	error = base_output_close(&out);
 	status = trace_args_close(&why->args, trace, status);
 	status = trace_output_status(why->args.name, "standard output", error) | status;
 	return status ? status : verdict;

@@ -5,7 +5,7 @@
 
 #include "capture/error.h"
 #include "doctor/examine.h"
-#include "export/escape.h"
+#include "base/escape.h"
 
 #define HEX_TEXT (2 * CAPTURE_BUILD_ID_MAX + 1)
 
@@ -63,7 +63,8 @@ void examine_kernel(struct doctor_report *report, struct patient *patient)
 		return;
 	}
 	if (capture_kernel_read(&patient->kernel, patient->elf) != 0) {
-		*escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) = '\0';
+		*base_escape_text(text, capture_message(), strlen(capture_message()), sizeof(text) - 1) =
+			'\0';
 		doctor_say(report, patient->elf_given ? DOCTOR_WRONG : DOCTOR_NOTE, "kernel file",
 			   "%s; --elf names the kernel's ELF file", text);
 		return;

@@ -7,7 +7,7 @@
 
 #include "doctor/examine.h"
 #include "doctor/mistakes.h"
-#include "export/escape.h"
+#include "base/escape.h"
 
 struct advice {
 	const char *about;

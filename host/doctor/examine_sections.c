@@ -10,7 +10,7 @@
 
 #include "doctor/examine.h"
 #include "doctor/sections.h"
-#include "export/escape.h"
+#include "base/escape.h"
 #include "ktrx/v2.h"
 
 struct part {
@@ -63,7 +63,7 @@ static void say_lost(struct doctor_report *report, const struct patient *patient
 	const char *const what = found->places ? "events and places of KTR_LOG" : part->what;
 	const uint32_t lost = sections_lost(found);
 
-	*escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
+	*base_escape_text(name, found->first, strlen(found->first), sizeof(name) - 1) = '\0';
 	cleared_by(&patient->kernel, part->section, cleared);
 	if (found->other && !found->zero && !found->missing)
 		doctor_say(

@@ -8,7 +8,7 @@
 #include "analyze/order.h"
 #include "analyze/note.h"
 #include "doctor/examine.h"
-#include "export/ticks.h"
+#include "base/ticks.h"
 
 #define BACK_SECONDS  1e-3 /* a record may be stamped after an interrupt's that came while it was written */
 #define IN_STEP_US    1.0  /* and less is not worth a word */
@@ -156,7 +156,7 @@ static void examine_cost(struct doctor_report *report, const struct facts *facts
 
 	if (cost && info->frequency)
 		doctor_say(report, DOCTOR_OK, "cost", "%.1f ns an event, %.3f%% of the CPUs' time",
-			   ticks_seconds(cost, info->frequency) * 1e6,
+			   base_ticks_seconds(cost, info->frequency) * 1e6,
 			   100 * cost_share(cost, facts->events, facts->last - facts->first, facts->cpus));
 	else if (cost)
 		doctor_say(report, DOCTOR_OK, "cost", "%.1f ticks an event", (double)cost / 1000);
@@ -197,8 +197,8 @@ static void examine_loss(struct doctor_report *report, const struct facts *facts
 			   overwritten);
 		return;
 	}
-	seconds = ticks_seconds(reach, info->frequency);
-	all = ticks_seconds(facts->last - facts->first, info->frequency);
+	seconds = base_ticks_seconds(reach, info->frequency);
+	all = base_ticks_seconds(facts->last - facts->first, info->frequency);
 	if (all > 0) /* not all within one tick of a coarse clock */
 		snprintf(rate, sizeof(rate), ", %.0f events a second", (double)facts->events / all);
 	doctor_say(report, seconds < REACH_SECONDS ? DOCTOR_DARK : DOCTOR_OK, "reach",

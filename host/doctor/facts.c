@@ -6,7 +6,7 @@
 
 #include "analyze/cost.h"
 #include "analyze/note.h"
-#include "export/ticks.h"
+#include "base/ticks.h"
 
 #define HOLDERS_AT_ONCE 16u
 #define SYSCALLS_TRIED	512u
@@ -157,7 +157,7 @@ static void measure(struct facts *facts)
 	if (ran)
 		facts->seconds = strtod(ran, NULL);
 	else if (facts->info->frequency && facts->last > facts->first)
-		facts->seconds = ticks_seconds(facts->last - facts->first, facts->info->frequency);
+		facts->seconds = base_ticks_seconds(facts->last - facts->first, facts->info->frequency);
 }
 
 int facts_read(struct facts *facts, struct ktread *trace)

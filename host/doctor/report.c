@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/json.h"
+#include "base/json.h"
 
 #define ABOUT_WIDTH 15 /* "ktrace_settings" */
 
@@ -86,54 +86,54 @@ void doctor_report_free(struct doctor_report *report)
 	memset(report, 0, sizeof(*report));
 }
 
-void doctor_write_text(struct output *out, const struct doctor_report *report, bool colour)
+void doctor_write_text(struct base_output *out, const struct doctor_report *report, bool colour)
 {
 	for (uint32_t n = 0; n < report->count; n++) {
 		const struct doctor_finding *finding = &report->finding[n];
 
 		if (colour)
-			output_format(out, "\033[%sm%-5s\033[0m", colours[finding->mark],
-				      words[finding->mark]);
+			base_output_format(out, "\033[%sm%-5s\033[0m", colours[finding->mark],
+					   words[finding->mark]);
 		else
-			output_format(out, "%-5s", words[finding->mark]);
-		output_format(out, "  %-*s %s\n", ABOUT_WIDTH, finding->about, finding->text);
+			base_output_format(out, "%-5s", words[finding->mark]);
+		base_output_format(out, "  %-*s %s\n", ABOUT_WIDTH, finding->about, finding->text);
 		if (line_of(finding))
-			output_format(out, "%*s %s: %s\n", 7 + ABOUT_WIDTH, "", finding->where,
-				      line_of(finding));
+			base_output_format(out, "%*s %s: %s\n", 7 + ABOUT_WIDTH, "", finding->where,
+					   line_of(finding));
 	}
-	output_format(out, "%u ok, %u dark, %u wrong\n", report->marks[DOCTOR_OK], report->marks[DOCTOR_DARK],
-		      report->marks[DOCTOR_WRONG]);
+	base_output_format(out, "%u ok, %u dark, %u wrong\n", report->marks[DOCTOR_OK],
+			   report->marks[DOCTOR_DARK], report->marks[DOCTOR_WRONG]);
 }
 
-static void put_string(struct output *out, const char *key, const char *text)
+static void put_string(struct base_output *out, const char *key, const char *text)
 {
 	char *at;
 
-	output_format(out, "\"%s\":", key);
-	at = output_line(out);
-	output_done(out, json_put_string(at, text, strnlen(text, DOCTOR_TEXT)));
+	base_output_format(out, "\"%s\":", key);
+	at = base_output_line(out);
+	base_output_done(out, base_json_string(at, text, strnlen(text, DOCTOR_TEXT)));
 }
 
-void doctor_write_json(struct output *out, const struct doctor_report *report)
+void doctor_write_json(struct base_output *out, const struct doctor_report *report)
 {
-	output_format(out, "{\"ok\":%u,\"dark\":%u,\"wrong\":%u,\"findings\":[", report->marks[DOCTOR_OK],
-		      report->marks[DOCTOR_DARK], report->marks[DOCTOR_WRONG]);
+	base_output_format(out, "{\"ok\":%u,\"dark\":%u,\"wrong\":%u,\"findings\":[",
+			   report->marks[DOCTOR_OK], report->marks[DOCTOR_DARK], report->marks[DOCTOR_WRONG]);
 	for (uint32_t n = 0; n < report->count; n++) {
 		const struct doctor_finding *finding = &report->finding[n];
 
-		output_text(out, n ? ",\n{" : "\n{");
+		base_output_text(out, n ? ",\n{" : "\n{");
 		put_string(out, "mark", words[finding->mark]);
-		output_text(out, ",");
+		base_output_text(out, ",");
 		put_string(out, "about", finding->about);
-		output_text(out, ",");
+		base_output_text(out, ",");
 		put_string(out, "text", finding->text);
 		if (line_of(finding)) {
-			output_text(out, ",");
+			base_output_text(out, ",");
 			put_string(out, "where", finding->where);
-			output_text(out, ",");
+			base_output_text(out, ",");
 			put_string(out, "line", line_of(finding));
 		}
-		output_text(out, "}");
+		base_output_text(out, "}");
 	}
-	output_text(out, "\n]}\n");
+	base_output_text(out, "\n]}\n");
 }

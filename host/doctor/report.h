@@ -48,7 +48,7 @@ __attribute__((format(printf, 3, 4))) void doctor_say_line(struct doctor_report 
 void doctor_report_free(struct doctor_report *report);
 
 /* `colour`: for a terminal. */
-void doctor_write_text(struct output *out, const struct doctor_report *report, bool colour);
-void doctor_write_json(struct output *out, const struct doctor_report *report);
+void doctor_write_text(struct base_output *out, const struct doctor_report *report, bool colour);
+void doctor_write_json(struct base_output *out, const struct doctor_report *report);
 
 #endif

@@ -115,10 +115,10 @@ const struct view views[] = {
 };
 const uint32_t views_count = sizeof(views) / sizeof(views[0]);
 
-void views_write(struct output *out)
+void views_write(struct base_output *out)
 {
-	output_text(out, "| view | where | line | lights |\n|---|---|---|---|\n");
+	base_output_text(out, "| view | where | line | lights |\n|---|---|---|---|\n");
 	for (uint32_t n = 0; n < views_count; n++)
-		output_format(out, "| %s | %s | `%s` | %s |\n", views[n].name, views[n].where, views[n].line,
-			      views[n].lights);
+		base_output_format(out, "| %s | %s | `%s` | %s |\n", views[n].name, views[n].where,
+				   views[n].line, views[n].lights);
 }

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "export/output.h"
+#include "base/output.h"
 
 /* What a trace shows of views that are no events: bits. */
 enum view_fact {
@@ -54,6 +54,6 @@ extern const struct view views[];
 extern const uint32_t views_count;
 
 /* The table as Markdown. */
-void views_write(struct output *out);
+void views_write(struct base_output *out);
 
 #endif

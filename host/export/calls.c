@@ -4,8 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "export/escape.h"
-#include "export/number.h"
+#include "base/escape.h"
+#include "base/put.h"
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
@@ -84,7 +84,7 @@ static void take(struct calls_form *form, const struct ktread *trace, uint32_t n
 	form->state = STATE_LONG;
 	if (!name)
 		return;
-	length = (size_t)(escape_text(text, name, strlen(name), sizeof(text)) - text);
+	length = (size_t)(base_escape_text(text, name, strlen(name), sizeof(text)) - text);
 	if (length >= sizeof(form->name))
 		return;
 	memcpy(form->name, text, length);
@@ -141,23 +141,23 @@ static inline char *put_value(char *at, enum how how, uint8_t type, const unsign
 
 	switch (how) {
 	case HOW_INT:
-		return number_signed(at, (int32_t)whole);
+		return base_put_signed(at, (int32_t)whole);
 	case HOW_UNSIGNED_INT:
-		return number_decimal(at, (uint32_t)whole);
+		return base_put_decimal(at, (uint32_t)whole);
 	case HOW_SIZE:
-		return number_decimal(at, whole);
+		return base_put_decimal(at, whole);
 	case HOW_SIGNED:
-		return number_signed(at, payload_signed(type, from));
+		return base_put_signed(at, payload_signed(type, from));
 	case HOW_OCTAL:
 		return put_octal(at, (uint32_t)whole);
 	case HOW_FLAGS:
 		if (whole == 0)
-			return number_literal(at, "0");
+			return base_put_literal(at, "0");
 		break;
 	default:
 		break;
 	}
-	return number_hex(number_literal(at, "0x"), whole);
+	return base_put_hex(base_put_literal(at, "0x"), whole);
 }
 
 static char *put_enter(const struct calls_form *form, const struct calls_shape *shape, char *at,
@@ -166,7 +166,7 @@ static char *put_enter(const struct calls_form *form, const struct calls_shape *
 	at[-1] = '(';
 	for (uint32_t n = 0; n < form->count; n++) {
 		if (n > 0)
-			at = number_literal(at, ", ");
+			at = base_put_literal(at, ", ");
 		at = put_value(at, form->argument[n], shape->type[n], payload + shape->offset[n]);
 	}
 	*at = ')';
@@ -183,12 +183,12 @@ static char *put_exit(const struct calls *calls, const struct calls_form *form,
 
 	if (form->result == HOW_NOTHING)
 		return at - 1;
-	at = number_literal(at, "= ");
+	at = base_put_literal(at, "= ");
 	if (number < 0 && number >= -ERRORS_MOST)
 		error = ktread_error_name(calls->trace, (uint32_t)-number);
 	if (error) {
-		at = number_literal(number_signed(at, number), " ");
-		return escape_text(at, error, strlen(error), NAME_MOST);
+		at = base_put_literal(base_put_signed(at, number), " ");
+		return base_escape_text(at, error, strlen(error), NAME_MOST);
 	}
 	/* A size may be an error, too. */
 	return put_value(at, form->result == HOW_SIZE ? HOW_SIGNED : form->result, shape->type[0], from);
@@ -229,7 +229,7 @@ char *calls_put_name(struct calls *calls, char *at, uint32_t number)
 	name = ktread_syscall_name(calls->trace, number);
 	if (!name)
 		return at;
-	at = escape_text(at, name, strlen(name), NAME_MOST);
+	at = base_escape_text(at, name, strlen(name), NAME_MOST);
 	*at = ' ';
 	return at + 1;
 }

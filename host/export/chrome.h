@@ -4,21 +4,22 @@
 #define EXPORT_CHROME_H
 
 #include "export/export.h"
-#include "export/number.h"
-#include "export/output.h"
-#include "export/ticks.h"
+#include "base/put.h"
+#include "base/output.h"
+#include "base/ticks.h"
 #include "ktread/ktread.h"
 
 struct chrome {
 	struct ktread *trace;
 	struct export_report *report;
-	struct output out;
+	struct base_output out;
 	uint64_t base;
-	struct ticks_scale scale; /* of an unknown frequency ticks are written as if they were nanoseconds */
-	int begun;		  /* an object has been written: the next one needs a comma */
-	uint64_t microsecond;	  /* the last one that chrome_put_time() wrote, in nanoseconds */
-	char digits[NUMBER_SCRATCH]; /* what it wrote for it, with the point */
-	uint32_t digits_length;	     /* 0: nothing yet */
+	struct base_ticks_scale
+		scale;	      /* of an unknown frequency ticks are written as if they were nanoseconds */
+	int begun;	      /* an object has been written: the next one needs a comma */
+	uint64_t microsecond; /* the last one that chrome_put_time() wrote, in nanoseconds */
+	char digits[BASE_PUT_SCRATCH]; /* what it wrote for it, with the point */
+	uint32_t digits_length;	       /* 0: nothing yet */
 };
 
 /* Writes all events. Returns what the last ktread_next() said, or KTREAD_E_MEMORY. */
@@ -29,15 +30,15 @@ static inline uint64_t chrome_time(const struct chrome *chrome, uint64_t stamp)
 {
 	uint64_t ticks = stamp > chrome->base ? stamp - chrome->base : 0;
 
-	return chrome->scale.frequency ? ticks_nanoseconds(&chrome->scale, ticks) : ticks;
+	return chrome->scale.frequency ? base_ticks_nanoseconds(&chrome->scale, ticks) : ticks;
 }
 
 /* "12345.678": nanoseconds as microseconds. */
 static inline char *chrome_put_microseconds(char *at, uint64_t nanoseconds)
 {
-	at = number_decimal(at, nanoseconds / 1000);
+	at = base_put_decimal(at, nanoseconds / 1000);
 	*at = '.';
-	return number_three(at + 1, (uint32_t)(nanoseconds % 1000));
+	return base_put_three(at + 1, (uint32_t)(nanoseconds % 1000));
 }
 
 /* chrome_put_time() in another microsecond. */
@@ -49,13 +50,13 @@ static inline char *chrome_put_time(struct chrome *chrome, char *at, uint64_t na
 	if (__builtin_expect(nanoseconds - chrome->microsecond >= 1000 || chrome->digits_length == 0, 0))
 		return chrome_put_new_time(chrome, at, nanoseconds);
 	memcpy(at, chrome->digits, sizeof(chrome->digits));
-	return number_three(at + chrome->digits_length, (uint32_t)(nanoseconds - chrome->microsecond));
+	return base_put_three(at + chrome->digits_length, (uint32_t)(nanoseconds - chrome->microsecond));
 }
 
 /* Starts an object on a line of its own. */
 static inline char *chrome_begin(struct chrome *chrome)
 {
-	char *at = output_line(&chrome->out);
+	char *at = base_output_line(&chrome->out);
 
 	memcpy(at, ",\n", 2);
 	at += chrome->begun ? 2 : 0;

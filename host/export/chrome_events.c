@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "base/json.h"
 #include "export/json.h"
 
 /* A slice without duration and an arrow's end bound to it: arrows hold on to slices only. */
@@ -14,14 +15,14 @@ static __attribute__((noinline)) void write_flow(struct chrome_writer *writer,
 	struct chrome_row *row = chrome_row_of(writer, owner, 0);
 	char *at = chrome_put_head(writer, 'X', row, event->stamp);
 
-	at = json_put_event_name(number_literal(at, ",\"dur\":0,\"name\":"), event->type, writer->version);
-	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
+	at = json_put_event_name(base_put_literal(at, ",\"dur\":0,\"name\":"), event->type, writer->version);
+	at = base_json_name(base_put_literal(at, ",\"cat\":"), event->type->group);
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 	at = chrome_put_head(writer, step.ends ? 'f' : 's', row, event->stamp);
-	at = number_decimal(number_literal(at, ",\"id\":"), step.id);
-	at = json_put_name(number_literal(at, ",\"name\":"), step.name);
-	at = json_put_name(number_literal(at, ",\"cat\":"), event->type->group);
-	chrome_finish(writer, step.ends ? number_literal(at, ",\"bp\":\"e\"") : at);
+	at = base_put_decimal(base_put_literal(at, ",\"id\":"), step.id);
+	at = base_json_name(base_put_literal(at, ",\"name\":"), step.name);
+	at = base_json_name(base_put_literal(at, ",\"cat\":"), event->type->group);
+	chrome_finish(writer, step.ends ? base_put_literal(at, ",\"bp\":\"e\"") : at);
 }
 
 static inline __attribute__((always_inline)) void
@@ -43,11 +44,11 @@ static __attribute__((noinline)) void write_gap(struct chrome_writer *writer,
 	spans_gap(writer->spans, event->cpu, from);
 	flows_gap(&writer->flows);
 	at = chrome_put_head(writer, 'i', chrome_row_of_cpu(writer, event->cpu), event->stamp);
-	at = number_decimal(
-		number_literal(at,
-			       ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
+	at = base_put_decimal(
+		base_put_literal(
+			at, ",\"name\":\"lost slots\",\"cat\":\"loss\",\"s\":\"t\",\"args\":{\"slots\":"),
 		event->lost);
-	chrome_finish(writer, number_literal(at, "}"));
+	chrome_finish(writer, base_put_literal(at, "}"));
 }
 
 /* Feeds the models, which write what begins or ends. Returns what spans_event() does. */

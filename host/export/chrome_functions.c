@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "export/json.h"
+#include "base/json.h"
 #include "ktrx/v2.h"
 
 static uint64_t add_track(void *context, const char *name, uint64_t stamp)
@@ -43,10 +43,10 @@ static void draw_function(void *context, uint64_t track, enum functions_mark mar
 		     : chrome_put_head(writer, 'i', row, stamp);
 	if (!at)
 		return;
-	at = json_put_string(number_literal(at, ",\"name\":"), name, strlen(name));
-	at = number_literal(at, ",\"cat\":\"hwt\"");
+	at = base_json_string(base_put_literal(at, ",\"name\":"), name, strlen(name));
+	at = base_put_literal(at, ",\"cat\":\"hwt\"");
 	if (mark == FUNCTIONS_INSTANT)
-		at = number_literal(at, ",\"s\":\"t\"");
+		at = base_put_literal(at, ",\"s\":\"t\"");
 	chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 }
 

@@ -2,6 +2,7 @@
 /* Objects of the trace: what all of them begin and end with, and the arguments of events. */
 #include "export/chrome_writer.h"
 
+#include "base/json.h"
 #include "export/json.h"
 
 /* "types":"size, fd, ptr, size": the types of the call's result and arguments. */
@@ -20,21 +21,21 @@ static char *put_types(struct chrome_writer *writer, char *at, const struct ktre
 	*at = ',';
 	if (call && call->types.length)
 		return chrome_put_piece(at + comma, call->types);
-	return types ? json_put_name(number_literal(at + comma, "\"types\":"), types) : at;
+	return types ? base_json_name(base_put_literal(at + comma, "\"types\":"), types) : at;
 }
 
 static char *put_addresses(char *at, const struct ktread_event *event)
 {
 	if (event->callers) {
-		at = number_hex(number_literal(at, ",\"caller\":\"0x"), event->caller[0]);
+		at = base_put_hex(base_put_literal(at, ",\"caller\":\"0x"), event->caller[0]);
 		*at++ = '"';
 	}
 	if (event->callers > 1) {
-		at = number_hex(number_literal(at, ",\"caller's caller\":\"0x"), event->caller[1]);
+		at = base_put_hex(base_put_literal(at, ",\"caller's caller\":\"0x"), event->caller[1]);
 		*at++ = '"';
 	}
 	if (event->site) {
-		at = number_hex(number_literal(at, ",\"site\":\"0x"), event->site);
+		at = base_put_hex(base_put_literal(at, ",\"site\":\"0x"), event->site);
 		*at++ = '"';
 	}
 	return at;
@@ -51,8 +52,8 @@ static char *put_inferred(struct chrome_writer *writer, char *at, const struct k
 	*comma |= at > begin;
 	if (writer->path.bytes) {
 		*at = ',';
-		at = json_put_string(number_literal(at + *comma, "\"path\":"), writer->path.bytes,
-				     writer->path.length);
+		at = base_json_string(base_put_literal(at + *comma, "\"path\":"), writer->path.bytes,
+				      writer->path.length);
 		*comma = true;
 	}
 	return at;
@@ -66,14 +67,14 @@ static char *put_shapeless(struct chrome_writer *writer, char *at, const struct 
 	char *begin;
 
 	if (lead == CHROME_INSTANT) {
-		at = json_put_event_name(number_literal(at, ",\"name\":"), event->type, writer->version);
+		at = json_put_event_name(base_put_literal(at, ",\"name\":"), event->type, writer->version);
 		group = *group ? group : "other";
 	}
 	if (lead != CHROME_END)
-		at = json_put_name(number_literal(at, ",\"cat\":"), group);
+		at = base_json_name(base_put_literal(at, ",\"cat\":"), group);
 	if (lead == CHROME_INSTANT)
-		at = number_literal(at, ",\"s\":\"t\"");
-	begin = number_literal(at, ",\"args\":{");
+		at = base_put_literal(at, ",\"s\":\"t\"");
+	begin = base_put_literal(at, ",\"args\":{");
 	at = json_put_fields(begin, event);
 	*comma = at > begin;
 	return at;
@@ -85,7 +86,7 @@ static char *put_cpu(char *at, const struct chrome_shape *shape, bool comma)
 
 	*at = ',';
 	if (!shape)
-		return number_literal(at + comma, "\"cpu\":");
+		return base_put_literal(at + comma, "\"cpu\":");
 	memcpy(at, cpu.text + !comma, cpu.length - !comma);
 	return at + cpu.length - !comma;
 }
@@ -100,7 +101,7 @@ static __attribute__((noinline)) void finish_slowly(struct chrome_writer *writer
 	at = shape ? chrome_put_fields(at, shape, lead, event, &comma)
 		   : put_shapeless(writer, at, event, lead, &comma);
 	at = put_inferred(writer, at, event, &comma);
-	at = number_decimal(put_cpu(at, shape, comma), event->cpu);
+	at = base_put_decimal(put_cpu(at, shape, comma), event->cpu);
 	at = put_addresses(at, event);
 	*at = '}';
 	chrome_finish(writer, at + 1);
@@ -128,7 +129,7 @@ void chrome_finish_event(struct chrome_writer *writer, char *at, const struct kt
 			break;
 		at = chrome_put_piece(at, field->name);
 	}
-	at = number_middle(chrome_put_piece(at, shape->cpu), event->cpu);
+	at = base_put_middle(chrome_put_piece(at, shape->cpu), event->cpu);
 	*at = '}';
 	chrome_finish(writer, at + 1);
 }

@@ -21,9 +21,9 @@ void chrome_thread_label(const struct chrome_writer *writer, uint32_t thread, ch
 /* ,"pid":1,"tid":12 */
 static void render_row(struct chrome_row *row)
 {
-	char *at = number_decimal(number_literal(row->text, ",\"pid\":"), row->pid);
+	char *at = base_put_decimal(base_put_literal(row->text, ",\"pid\":"), row->pid);
 
-	at = number_decimal(number_literal(at, ",\"tid\":"), row->tid);
+	at = base_put_decimal(base_put_literal(at, ",\"tid\":"), row->tid);
 	row->length = (uint8_t)(at - row->text);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/json.h"
+#include "base/json.h"
 
 /* ,"name":"init (1)","cat":"sched","args":{"thread":1}: the end of a slice in which a thread runs. */
 static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
@@ -13,9 +13,9 @@ static char *put_runs(struct chrome_writer *writer, char *at, uint32_t thread)
 	char name[64];
 
 	chrome_thread_label(writer, thread, name, sizeof(name));
-	at = json_put_name(number_literal(at, ",\"name\":"), name);
-	at = number_decimal(number_literal(at, ",\"cat\":\"sched\",\"args\":{\"thread\":"), thread);
-	return number_literal(at, "}");
+	at = base_json_name(base_put_literal(at, ",\"name\":"), name);
+	at = base_put_decimal(base_put_literal(at, ",\"cat\":\"sched\",\"args\":{\"thread\":"), thread);
+	return base_put_literal(at, "}");
 }
 
 /* The same, copied from the second time on. */
@@ -60,14 +60,14 @@ static void end_wait(struct chrome_writer *writer, uint32_t index, uint64_t time
 	wait->open = false;
 	at = chrome_put_slice(writer, chrome_row_of_lane(writer, index, LANE_WAITS), wait->since, time);
 	at = wait->state == THREADS_WAITING
-		     ? number_literal(at, ",\"name\":\"wait\",\"cat\":\"sched\",\"args\":{")
-		     : number_literal(at, ",\"name\":\"sleep\",\"cat\":\"sched\",\"args\":{");
+		     ? base_put_literal(at, ",\"name\":\"wait\",\"cat\":\"sched\",\"args\":{")
+		     : base_put_literal(at, ",\"name\":\"sleep\",\"cat\":\"sched\",\"args\":{");
 	if (wait->object) {
-		at = number_hex(number_literal(at, "\"for\":\"0x"), wait->object);
-		at = number_literal(at, "\",");
+		at = base_put_hex(base_put_literal(at, "\"for\":\"0x"), wait->object);
+		at = base_put_literal(at, "\",");
 	}
-	chrome_finish(writer, woken ? number_literal(at, "\"end\":\"woken\"}")
-				    : number_literal(at, "\"end\":\"not recorded\"}"));
+	chrome_finish(writer, woken ? base_put_literal(at, "\"end\":\"woken\"}")
+				    : base_put_literal(at, "\"end\":\"not recorded\"}"));
 }
 
 static bool sleeps(enum threads_state state)
@@ -83,8 +83,8 @@ static void arrive(struct chrome_writer *writer, struct chrome_wait *wait, uint3
 	if (wait->flow == 0)
 		return;
 	at = chrome_put_head(writer, 'f', chrome_row_of_cpu(writer, cpu), time);
-	at = number_decimal(number_literal(at, ",\"id\":"), wait->flow);
-	chrome_finish(writer, number_literal(at, ",\"name\":\"wakeup\",\"cat\":\"sched\",\"bp\":\"e\""));
+	at = base_put_decimal(base_put_literal(at, ",\"id\":"), wait->flow);
+	chrome_finish(writer, base_put_literal(at, ",\"name\":\"wakeup\",\"cat\":\"sched\",\"bp\":\"e\""));
 	wait->flow = 0;
 }
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/json.h"
+#include "base/json.h"
 
 static void name_span(struct chrome_writer *writer, const struct spans_span *span,
 		      const struct ktread_event *event, char *text, size_t size)
@@ -51,7 +51,7 @@ static __attribute__((noinline)) void begin_named(struct chrome_writer *writer, 
 	name_span(writer, span, event, name, sizeof(name));
 	at = chrome_put_begin(writer, row, event->stamp, (struct chrome_piece){ .text = NULL }, name);
 	if (at)
-		chrome_finish_event(writer, json_put_name(number_literal(at, ",\"name\":"), name), event,
+		chrome_finish_event(writer, base_json_name(base_put_literal(at, ",\"name\":"), name), event,
 				    shape, CHROME_BEGIN);
 }
 
@@ -86,5 +86,5 @@ void chrome_span_end(void *context, struct spans_owner owner, unsigned lane, con
 	if (at && event)
 		chrome_finish_event(writer, at, event, chrome_writer_shape(writer, event), CHROME_END);
 	else if (at)
-		chrome_finish(writer, number_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
+		chrome_finish(writer, base_put_literal(at, ",\"args\":{\"end\":\"not recorded\"}"));
 }

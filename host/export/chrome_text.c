@@ -5,14 +5,16 @@
 #include <stdlib.h>
 
 #include "base/utf8.h"
-#include "export/escape.h"
+#include "base/escape.h"
+#include "base/json.h"
 #include "export/json.h"
-#include "export/number.h"
+#include "base/put.h"
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
-#define NAME_MOST \
-	(ESCAPE_JSON_GROWTH * (2 * JSON_NAME + 1) + 32) /* bytes of a rendered name and what is around it */
+#define NAME_MOST                                             \
+	(BASE_ESCAPE_JSON_GROWTH * (2 * BASE_JSON_NAME + 1) + \
+	 32) /* bytes of a rendered name and what is around it */
 
 static uint8_t form_of(uint8_t type)
 {
@@ -45,13 +47,13 @@ static char *render_field(struct chrome_field *field, const struct ktread_type *
 	char *from = at;
 
 	*at = ',';
-	at = json_put_name(at + (n > 0), type->field[n].name);
+	at = base_json_name(at + (n > 0), type->field[n].name);
 	*at++ = ':';
 	field->form = form_of(type->field[n].type);
 	field->width = field->form == CHROME_OTHER ? 0 : (uint8_t)payload_width(type->field[n].type);
 	field->unused = (uint8_t)(64 - 8 * field->width);
 	if (field->form == CHROME_ADDRESS)
-		at = number_literal(at, "\"0x");
+		at = base_put_literal(at, "\"0x");
 	field->name = piece(from, at);
 	return at;
 }
@@ -82,7 +84,7 @@ static char *render_fields(struct chrome_shape *shape, const struct ktread_type 
 /* `at` is where the lead begins; what is between it and `end` is written. */
 static char *render_lead(struct chrome_shape *shape, enum chrome_lead lead, const char *from, char *end)
 {
-	end = number_literal(end, ",\"args\":{");
+	end = base_put_literal(end, ",\"args\":{");
 	shape->lead[lead] = shape->lead_field[lead] = piece(from, end);
 	if (shape->fields) {
 		end = (char *)memcpy(end, shape->field[0].name.text, shape->field[0].name.length) +
@@ -97,12 +99,12 @@ static void render_shape(struct chrome_shape *shape, const struct ktread_type *t
 	char *at = render_fields(shape, type, shape->text), *from = at;
 
 	shape->type = type;
-	at = json_put_event_name(number_literal(at, ",\"name\":"), type, version);
-	at = json_put_name(number_literal(at, ",\"cat\":"), type->group);
-	at = render_lead(shape, CHROME_INSTANT, from, number_literal(at, ",\"s\":\"t\""));
+	at = json_put_event_name(base_put_literal(at, ",\"name\":"), type, version);
+	at = base_json_name(base_put_literal(at, ",\"cat\":"), type->group);
+	at = render_lead(shape, CHROME_INSTANT, from, base_put_literal(at, ",\"s\":\"t\""));
 	from = at;
 	at = render_lead(shape, CHROME_BEGIN, from,
-			 json_put_name(number_literal(at, ",\"cat\":"), type->group));
+			 base_json_name(base_put_literal(at, ",\"cat\":"), type->group));
 	at = render_lead(shape, CHROME_END, at, at);
 	from = at;
 	at = stpcpy(at, has_field(type, "cpu") ? ",\"event cpu\":" : ",\"cpu\":");
@@ -144,9 +146,9 @@ const struct chrome_call *chrome_call_render(struct chrome_texts *texts, const s
 	if (!call)
 		return NULL;
 	chrome_call_name(plain, sizeof(plain), name, number);
-	at = json_put_name(number_literal(call->text, ",\"name\":"), plain);
+	at = base_json_name(base_put_literal(call->text, ",\"name\":"), plain);
 	call->name = piece(call->text, at);
-	call->types = piece(at, types ? json_put_name(number_literal(at, "\"types\":"), types) : at);
+	call->types = piece(at, types ? base_json_name(base_put_literal(at, "\"types\":"), types) : at);
 	texts->call[number] = call;
 	return call;
 }
@@ -160,7 +162,7 @@ void chrome_call_name(char *text, size_t size, const char *name, uint64_t number
 	if (name)
 		memcpy(text, name, length);
 	else
-		length = (size_t)(number_decimal(number_literal(text, "syscall_"), number) - text);
+		length = (size_t)(base_put_decimal(base_put_literal(text, "syscall_"), number) - text);
 	text[length] = '\0';
 }
 

@@ -13,7 +13,7 @@
 
 #include "base/load.h"
 #include "export/calls.h"
-#include "export/number.h"
+#include "base/put.h"
 #include "ktread/ktread.h"
 
 #define CHROME_PIECE 32u /* bytes that are copied at once */
@@ -116,7 +116,7 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 	uint64_t number = base_load(from, field->width);
 
 	if (field->form == CHROME_ADDRESS) {
-		at = number_hex(at, number);
+		at = base_put_hex(at, number);
 		*at = '"';
 		return at + 1;
 	}
@@ -125,7 +125,7 @@ chrome_put_number(char *at, const struct chrome_field *field, const unsigned cha
 		number = (0 - number) << field->unused >> field->unused;
 	}
 	/* Without a call, no caller has to save registers. */
-	return number < 1000000 ? number_middle(at, (uint32_t)number) : number_large(at, number);
+	return number < 1000000 ? base_put_middle(at, (uint32_t)number) : base_put_large(at, number);
 }
 
 /* Copies a piece. Up to CHROME_PIECE bytes after it are overwritten. */

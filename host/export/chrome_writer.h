@@ -33,7 +33,7 @@
 #include "export/chrome_rows.h"
 #include "export/chrome_text.h"
 #include "export/functions.h"
-#include "export/json.h"
+#include "base/json.h"
 
 #define ROW_CPUS       0u
 #define ROW_THREADS    1u
@@ -163,7 +163,7 @@ static inline char *chrome_put_row(char *at, const struct chrome_row *row)
 static inline char *chrome_put_phase(struct chrome_writer *writer, char phase)
 {
 	/* It is never the first object: the names of processes come before it. */
-	char *at = number_literal(output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
+	char *at = base_put_literal(base_output_line(&writer->chrome->out), ",\n{\"ph\":\"?\",\"ts\":");
 
 	at[-8] = phase;
 	return at;
@@ -185,7 +185,7 @@ static inline char *chrome_put_slice(struct chrome_writer *writer, const struct 
 	const uint64_t from = chrome_time(writer->chrome, since), to = chrome_time(writer->chrome, until);
 	char *at = chrome_put_microseconds(chrome_put_phase(writer, 'X'), from);
 
-	at = number_literal(chrome_put_row(at, row), ",\"dur\":");
+	at = base_put_literal(chrome_put_row(at, row), ",\"dur\":");
 	return chrome_put_microseconds(at, to > from ? to - from : 0);
 }
 
@@ -193,7 +193,7 @@ static inline char *chrome_put_slice(struct chrome_writer *writer, const struct 
 static inline void chrome_finish(struct chrome_writer *writer, char *at)
 {
 	*at = '}';
-	output_done(&writer->chrome->out, at + 1);
+	base_output_done(&writer->chrome->out, at + 1);
 }
 
 /* Ends an object with the lead (which see) and the arguments of an event. `shape`: of the event, or NULL. */
@@ -228,7 +228,7 @@ static inline char *chrome_put_end(struct chrome_writer *writer, struct chrome_r
 		return NULL;
 	at = chrome_put_head(writer, 'E', row, stamp);
 	return span->rendered.text ? chrome_put_piece(at, span->rendered)
-				   : json_put_name(number_literal(at, ",\"name\":"), span->name);
+				   : base_json_name(base_put_literal(at, ",\"name\":"), span->name);
 }
 
 /* ---- Spans (chrome_spans.c), hardware traces beside events (chrome_functions.c) ------------------ */

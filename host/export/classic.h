@@ -3,10 +3,10 @@
 #ifndef EXPORT_CLASSIC_H
 #define EXPORT_CLASSIC_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "export/tally.h"
 
 /* 0 or KTREAD_E_MEMORY. */
-int classic_summary(struct output *out, const struct ktread *trace, const struct tally *tally);
+int classic_summary(struct base_output *out, const struct ktread *trace, const struct tally *tally);
 
 #endif

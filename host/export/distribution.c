@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
-#include "export/ticks.h"
+#include "base/escape.h"
+#include "base/ticks.h"
 
 #define CLOSE	      20 /* greatest to least, from which on bins grow */
 #define LINEAR_BINS   20
@@ -33,7 +33,7 @@ uint64_t distribution_count(const struct distribution *d)
 
 static distribution_number shown(const struct distribution *d, uint64_t value)
 {
-	return d->frequency ? ticks_nanoseconds_exact(value, d->frequency) : value;
+	return d->frequency ? base_ticks_nanoseconds_exact(value, d->frequency) : value;
 }
 
 distribution_number distribution_least(const struct distribution *d)
@@ -183,14 +183,14 @@ char *distribution_text(const struct distribution *d, distribution_number value,
 
 	if (d->frequency)
 		return time_text(value, text);
-	*escape_text(unit, d->unit, strnlen(d->unit, UNIT_MAX), sizeof(unit) - 1) = '\0';
+	*base_escape_text(unit, d->unit, strnlen(d->unit, UNIT_MAX), sizeof(unit) - 1) = '\0';
 	snprintf(text, DISTRIBUTION_TEXT, "%s%s%.32s", digits(value, number), *unit ? " " : "", unit);
 	return text;
 }
 
-void distribution_write_number(struct output *out, distribution_number value)
+void distribution_write_number(struct base_output *out, distribution_number value)
 {
 	char number[NUMBER_TEXT];
 
-	output_text(out, digits(value, number));
+	base_output_text(out, digits(value, number));
 }

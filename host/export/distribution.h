@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "analyze/histogram.h"
-#include "export/output.h"
+#include "base/output.h"
 
 #define DISTRIBUTION_BINS 128u
 
@@ -56,6 +56,6 @@ void distribution_bins(const struct distribution *distribution, struct distribut
 #define DISTRIBUTION_TEXT 64u
 char *distribution_text(const struct distribution *distribution, distribution_number value, char *text);
 /* The bare digits. */
-void distribution_write_number(struct output *out, distribution_number value);
+void distribution_write_number(struct base_output *out, distribution_number value);
 
 #endif

@@ -5,54 +5,26 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/utf8.h"
-#include "export/escape.h"
-#include "export/number.h"
+#include "base/json.h"
+#include "base/put.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
-char *json_put_string(char *at, const char *bytes, size_t length)
-{
-	*at++ = '"';
-	at = escape_json(at, bytes, length);
-	*at++ = '"';
-	return at;
-}
-
-char *json_put_name(char *at, const char *name)
-{
-	char *start = at;
-
-	/* Nearly all names are short and plain. */
-	*at++ = '"';
-	while (*name >= ' ' && *name <= '~' && *name != '"' && *name != '\\' &&
-	       at - start <= (ptrdiff_t)JSON_NAME)
-		*at++ = *name++;
-	if (*name == '\0') {
-		*at = '"';
-		return at + 1;
-	}
-	name -= at - start - 1;
-	at = start;
-	/* Four bytes past the cut tell whether a character reaches over it. */
-	return json_put_string(at, name, base_utf8_cut(name, strnlen(name, JSON_NAME + 4), JSON_NAME));
-}
-
 char *json_put_event_name(char *at, const struct ktread_type *type, uint32_t version)
 {
-	char name[2 * JSON_NAME + 1];
+	char name[2 * BASE_JSON_NAME + 1];
 	size_t length = 0;
 
 	if (version == 1 || !*type->group) /* an unknown event has no group */
-		return json_put_name(at, type->name);
-	length = strnlen(type->group, JSON_NAME);
+		return base_json_name(at, type->name);
+	length = strnlen(type->group, BASE_JSON_NAME);
 	memcpy(name, type->group, length);
 	name[length++] = '.';
 	for (const char *from = type->name; *from && length < sizeof(name); from++)
 		name[length++] = *from;
 	for (size_t i = 0; i < length; i++)
 		name[i] = (char)tolower((unsigned char)name[i]);
-	return json_put_string(at, name, length);
+	return base_json_string(at, name, length);
 }
 
 char *json_put_value(char *at, const struct ktread_value *value)
@@ -64,29 +36,29 @@ char *json_put_value(char *at, const struct ktread_value *value)
 	case KTRX_TYPE_I16:
 	case KTRX_TYPE_I32:
 	case KTRX_TYPE_I64:
-		return number_signed(at, (int64_t)value->number);
+		return base_put_signed(at, (int64_t)value->number);
 	case KTRX_TYPE_POINTER:
-		at = number_hex(number_literal(at, "\"0x"), value->number);
+		at = base_put_hex(base_put_literal(at, "\"0x"), value->number);
 		*at = '"';
 		return at + 1;
 	case KTRX_TYPE_STRING:
-		return json_put_string(at, value->string, value->length);
+		return base_json_string(at, value->string, value->length);
 	case KTRX_TYPE_BOOL:
-		return value->number ? number_literal(at, "true") : number_literal(at, "false");
+		return value->number ? base_put_literal(at, "true") : base_put_literal(at, "false");
 	case KTRX_TYPE_CHAR:
 		letter = (char)value->number;
-		return json_put_string(at, &letter, 1);
+		return base_json_string(at, &letter, 1);
 	default:
-		return number_decimal(at, value->number);
+		return base_put_decimal(at, value->number);
 	}
 }
 
 /* "data":"0a0b…": all that can be said of an event that the trace does not describe. */
 static char *put_bytes(char *at, const struct ktread_event *event)
 {
-	at = number_literal(at, "\"data\":\"");
+	at = base_put_literal(at, "\"data\":\"");
 	for (uint32_t n = 0; n < event->payload_size && n < KTRX_RECORD_MAX_PAYLOAD; n++) {
-		uint64_t digits = number_hex_digits((uint32_t)event->payload[n] << 24);
+		uint64_t digits = base_put_hex_digits((uint32_t)event->payload[n] << 24);
 
 		memcpy(at, &digits, 2);
 		at += 2;
@@ -109,7 +81,7 @@ char *json_put_fields(char *at, const struct ktread_event *event)
 			break;
 		if (at > begin)
 			*at++ = ',';
-		at = json_put_name(at, type->field[n].name);
+		at = base_json_name(at, type->field[n].name);
 		*at++ = ':';
 		at = json_put_value(at, &value);
 	}

@@ -1,17 +1,10 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Pieces of JSON. What comes out of a trace may be hostile: it is escaped, and names are cut to JSON_NAME
- * bytes. */
+/* Events as JSON. */
 #ifndef EXPORT_JSON_H
 #define EXPORT_JSON_H
 
 #include "ktread/ktread.h"
 
-#define JSON_NAME 64u
-
-/* "…" with its quotes. Needs 6 bytes a byte and 2. */
-char *json_put_string(char *at, const char *bytes, size_t length);
-/* A name that ends in NUL, cut. */
-char *json_put_name(char *at, const char *name);
 /* "group.name" in lower case; the name alone where there is no group, and in version 1. */
 char *json_put_event_name(char *at, const struct ktread_type *type, uint32_t version);
 /* One value as JSON has it; pointers as "0x…". */

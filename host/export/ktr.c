@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "ktrx/v2.h"
 
 #define HEADER_EVERY 20u
@@ -21,9 +21,9 @@ void ktr_frequency(struct ktr_table *table, const struct ktread_info *info)
 	if (table->quiet)
 		return;
 	if (info->frequency)
-		output_format(table->out, "TSC frequency is %6.3f MHz\n", (double)info->frequency / 1e6);
+		base_output_format(table->out, "TSC frequency is %6.3f MHz\n", (double)info->frequency / 1e6);
 	else
-		output_text(table->out, "TSC frequency is unknown\n");
+		base_output_text(table->out, "TSC frequency is unknown\n");
 }
 
 static int caller_width(const struct ktr_table *table)
@@ -36,20 +36,20 @@ static void put_header(struct ktr_table *table)
 	const unsigned columns = table->columns;
 	const int caller = caller_width(table);
 
-	output_format(table->out, "%-7s ", "index");
+	base_output_format(table->out, "%-7s ", "index");
 	if (columns & KTR_CPU)
-		output_format(table->out, "%-3s ", "cpu");
+		base_output_format(table->out, "%-3s ", "cpu");
 	if (columns & (KTR_ABSOLUTE | KTR_RELATIVE))
-		output_format(table->out, "%-16s ", "timestamp");
+		base_output_format(table->out, "%-16s ", "timestamp");
 	if (columns & KTR_CALLERS)
-		output_format(table->out, "%-*s %-*s ", caller, "caller2", caller, "caller1");
+		base_output_format(table->out, "%-*s %-*s ", caller, "caller2", caller, "caller1");
 	if (columns & KTR_ID)
-		output_format(table->out, "%-*s ", ID_WIDTH, "ID");
+		base_output_format(table->out, "%-*s ", ID_WIDTH, "ID");
 	if (columns & KTR_FILE)
-		output_format(table->out, "%10s%-29s ", "", "file and line");
+		base_output_format(table->out, "%10s%-29s ", "", "file and line");
 	if (columns & KTR_PAYLOAD)
-		output_text(table->out, "trace");
-	output_text(table->out, "\n");
+		base_output_text(table->out, "trace");
+	base_output_text(table->out, "\n");
 }
 
 static char *pad(char *at, const char *start, int width)
@@ -82,7 +82,7 @@ static char *put_caller(const struct ktr_table *table, char *at, uint64_t addres
 	char *start = at;
 
 	if (table->symbols && address && symbols_find_call(table->symbols, address, &symbol) == 0) {
-		at = escape_text(at, symbol.function, strlen(symbol.function), TEXT_LIMIT / 4);
+		at = base_escape_text(at, symbol.function, strlen(symbol.function), TEXT_LIMIT / 4);
 		at += sprintf(at, "+%" PRIu64 "%s", symbol.offset,
 			      symbols_doubtful(table->symbols) ? "?" : "");
 	} else if (address) {
@@ -97,10 +97,10 @@ static char *put_id(char *at, const struct ktread_type *type)
 {
 	char *start = at;
 
-	at = escape_text(at, type->group, strlen(type->group), TEXT_LIMIT / 4);
+	at = base_escape_text(at, type->group, strlen(type->group), TEXT_LIMIT / 4);
 	if (*type->group)
 		*at++ = '_';
-	at = escape_text(at, type->name, strlen(type->name), TEXT_LIMIT / 4);
+	at = base_escape_text(at, type->name, strlen(type->name), TEXT_LIMIT / 4);
 	return pad(at, start, ID_WIDTH);
 }
 
@@ -124,7 +124,7 @@ static char *put_file(const struct ktr_table *table, char *at, const struct ktre
 	}
 	for (size_t left = FILE_WIDTH - length; left > 0; left--)
 		*at++ = ' ';
-	at = escape_text(at, file, length, 4 * FILE_WIDTH);
+	at = base_escape_text(at, file, length, 4 * FILE_WIDTH);
 	return at + sprintf(at, ":%-4" PRIu32 " ", line);
 }
 
@@ -165,11 +165,11 @@ void ktr_row(struct ktr_table *table, const struct ktread_info *info, const stru
 	table->ring = event->ring;
 	if (!table->quiet && table->row % HEADER_EVERY == 0)
 		put_header(table);
-	at = output_line(table->out);
+	at = base_output_line(table->out);
 	at += sprintf(at, "%c%06" PRIx64 " ", late ? '*' : ' ', table->row & 0xffffff);
 	at = put_row(table, at, info, event, previous);
 	*at++ = '\n';
-	output_done(table->out, at);
+	base_output_done(table->out, at);
 	table->row++;
 }
 
@@ -181,8 +181,8 @@ void ktr_lost(struct ktr_table *table, uint32_t ring, uint32_t cpu, uint64_t slo
 		sprintf(name, "%s ring", ktread_shared_ring(ring));
 	else
 		sprintf(name, "cpu %" PRIu32, cpu);
-	output_format(table->out, "--- %s: lost %" PRIu64 " slot%s ---\n", name, slots,
-		      slots == 1 ? "" : "s");
+	base_output_format(table->out, "--- %s: lost %" PRIu64 " slot%s ---\n", name, slots,
+			   slots == 1 ? "" : "s");
 }
 
 void ktr_restart(struct ktr_table *table)

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "analyze/symbols.h"
-#include "export/output.h"
+#include "base/output.h"
 #include "ktread/ktread.h"
 
 #define KTR_CPUS 4097u
@@ -26,7 +26,7 @@ enum ktr_columns {
 };
 
 struct ktr_table {
-	struct output *out;
+	struct base_output *out;
 	unsigned columns;	 /* KTR_* */
 	bool quiet;		 /* no header */
 	bool raw;		 /* ticks instead of microseconds */

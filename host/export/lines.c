@@ -6,8 +6,9 @@
 
 #include "analyze/files.h"
 #include "analyze/wellknown.h"
+#include "base/json.h"
 #include "export/json.h"
-#include "export/number.h"
+#include "base/put.h"
 #include "export/places.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
@@ -26,18 +27,18 @@ static char *put_time(const struct timeline *timeline, char *at, uint64_t stamp)
 	uint64_t nanoseconds;
 
 	if (timeline->scale.frequency == 0)
-		return number_decimal(number_literal(at, "{\"ticks\":"), ticks);
-	nanoseconds = ticks_nanoseconds(&timeline->scale, ticks);
-	at = number_decimal(number_literal(at, "{\"time\":"), nanoseconds / 1000000000u);
+		return base_put_decimal(base_put_literal(at, "{\"ticks\":"), ticks);
+	nanoseconds = base_ticks_nanoseconds(&timeline->scale, ticks);
+	at = base_put_decimal(base_put_literal(at, "{\"time\":"), nanoseconds / 1000000000u);
 	*at = '.';
-	at = number_three(at + 1, (uint32_t)(nanoseconds % 1000000000u / 1000000u));
-	return number_six(at, (uint32_t)(nanoseconds % 1000000u));
+	at = base_put_three(at + 1, (uint32_t)(nanoseconds % 1000000000u / 1000000u));
+	return base_put_six(at, (uint32_t)(nanoseconds % 1000000u));
 }
 
 static char *put_cpu(char *at, uint32_t cpu)
 {
-	at = number_literal(at, ",\"cpu\":");
-	return cpu == KTRX_NO_CPU ? number_literal(at, "null") : number_decimal(at, cpu);
+	at = base_put_literal(at, ",\"cpu\":");
+	return cpu == KTRX_NO_CPU ? base_put_literal(at, "null") : base_put_decimal(at, cpu);
 }
 
 static char *put_call(struct writer *writer, char *at, const struct ktread_event *event)
@@ -49,14 +50,15 @@ static char *put_call(struct writer *writer, char *at, const struct ktread_event
 	if ((known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT) &&
 	    wellknown_number(known, event, WELLKNOWN_NUMBER, &number) && number <= UINT32_MAX)
 		name = ktread_syscall_name(writer->timeline->trace, (uint32_t)number);
-	return name ? json_put_name(number_literal(at, ",\"call\":"), name) : at;
+	return name ? base_json_name(base_put_literal(at, ",\"call\":"), name) : at;
 }
 
 static char *put_path(struct writer *writer, char *at, const struct ktread_event *event)
 {
 	struct files_path path = files_event(writer->files, event, wellknown_of(&writer->known, event));
 
-	return path.bytes ? json_put_string(number_literal(at, ",\"path\":"), path.bytes, path.length) : at;
+	return path.bytes ? base_json_string(base_put_literal(at, ",\"path\":"), path.bytes, path.length)
+			  : at;
 }
 
 static char *put_event(struct writer *writer, char *at, const struct ktread_event *event)
@@ -67,29 +69,29 @@ static char *put_event(struct writer *writer, char *at, const struct ktread_even
 
 	at = put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
 	at = put_cpu(at, event->cpu);
-	at = number_literal(at, ",\"thread\":");
-	at = event->thread == KTREAD_NO_THREAD ? number_literal(at, "null")
-					       : number_decimal(at, event->thread);
+	at = base_put_literal(at, ",\"thread\":");
+	at = event->thread == KTREAD_NO_THREAD ? base_put_literal(at, "null")
+					       : base_put_decimal(at, event->thread);
 	if (name)
-		at = json_put_name(number_literal(at, ",\"name\":"), name);
+		at = base_json_name(base_put_literal(at, ",\"name\":"), name);
 	if (context)
-		at = json_put_name(number_literal(at, ",\"context\":"), context);
-	at = json_put_event_name(number_literal(at, ",\"event\":"), event->type, writer->version);
+		at = base_json_name(base_put_literal(at, ",\"context\":"), context);
+	at = json_put_event_name(base_put_literal(at, ",\"event\":"), event->type, writer->version);
 	at = put_call(writer, at, event);
 	at = put_path(writer, at, event);
-	at = json_put_fields(number_literal(at, ",\"args\":{"), event);
+	at = json_put_fields(base_put_literal(at, ",\"args\":{"), event);
 	*at++ = '}';
 	at = places_put_json(at, event, writer->timeline->symbols);
-	return number_literal(at, "}\n");
+	return base_put_literal(at, "}\n");
 }
 
 static void write_gap(struct writer *writer, uint32_t ring, uint64_t slots)
 {
-	struct output *out = writer->timeline->out;
-	char *at = number_decimal(number_literal(output_line(out), "{\"lost\":"), slots);
+	struct base_output *out = writer->timeline->out;
+	char *at = base_put_decimal(base_put_literal(base_output_line(out), "{\"lost\":"), slots);
 
 	at = put_cpu(at, ktread_ring(writer->timeline->trace, ring)->cpu);
-	output_done(out, number_literal(at, "}\n"));
+	base_output_done(out, base_put_literal(at, "}\n"));
 	writer->lost[ring] += slots;
 	writer->timeline->lost += slots;
 }
@@ -104,7 +106,7 @@ static int write_all(struct writer *writer)
 	while ((result = ktread_next(timeline->trace, &event)) > 0) {
 		if (event->lost)
 			write_gap(writer, event->ring, event->lost);
-		output_done(timeline->out, put_event(writer, output_line(timeline->out), event));
+		base_output_done(timeline->out, put_event(writer, base_output_line(timeline->out), event));
 		timeline->shown++;
 		if (--left == 0 || timeline->out->error)
 			return result;
@@ -128,7 +130,7 @@ int lines_write(struct timeline *timeline)
 	if (!writer)
 		return result;
 	timeline->base = ktread_first_stamp(timeline->trace);
-	ticks_scale_init(&timeline->scale, info->frequency);
+	base_ticks_scale_init(&timeline->scale, info->frequency);
 	writer->timeline = timeline;
 	writer->version = info->version;
 	writer->lost = calloc((size_t)info->rings + 1, sizeof(*writer->lost));

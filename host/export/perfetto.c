@@ -9,14 +9,14 @@
 #include <string.h>
 
 #include "export/export.h"
-#include "export/machine.h"
+#include "base/machine.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
 static void write_system_info(struct perfetto *perfetto, uint64_t time)
 {
 	const struct ktread_info *info = ktread_info(perfetto->trace);
-	const char *machine = machine_name(info->machine);
+	const char *machine = base_machine_name(info->machine);
 	struct protobuf *pb = perfetto_packet_begin(&perfetto->stream, time);
 	unsigned char *system = protobuf_begin(pb, PACKET_SYSTEM_INFO);
 	unsigned char *utsname = protobuf_begin(pb, SYSTEM_INFO_UTSNAME);

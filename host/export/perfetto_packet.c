@@ -10,12 +10,12 @@ int perfetto_stream_open(struct perfetto_stream *stream, int fd)
 	memset(stream, 0, sizeof(*stream));
 	stream->first = true;
 	stream->pending_flags = SEQUENCE_CLEARED;
-	return output_open(&stream->out, fd);
+	return base_output_open(&stream->out, fd) < 0 ? KTREAD_E_MEMORY : 0;
 }
 
 int perfetto_stream_close(struct perfetto_stream *stream)
 {
-	return output_close(&stream->out);
+	return base_output_close(&stream->out);
 }
 
 void perfetto_stream_lost(struct perfetto_stream *stream)
@@ -31,8 +31,8 @@ struct protobuf *perfetto_packet_begin(struct perfetto_stream *stream, uint64_t 
 {
 	struct protobuf *pb = &stream->pb;
 
-	pb->at = (unsigned char *)output_line(&stream->out);
-	pb->limit = pb->at + OUTPUT_LINE;
+	pb->at = (unsigned char *)base_output_line(&stream->out);
+	pb->limit = pb->at + BASE_OUTPUT_LINE;
 	pb->overflow = false;
 	stream->packet = protobuf_begin(pb, TRACE_PACKET);
 	protobuf_uint(pb, PACKET_TIMESTAMP, time);
@@ -57,7 +57,7 @@ void perfetto_packet_end(struct perfetto_stream *stream)
 	if (pb->overflow)
 		stream->refused++;
 	else
-		output_done(&stream->out, (char *)pb->at);
+		base_output_done(&stream->out, (char *)pb->at);
 }
 
 void perfetto_intern(struct protobuf *pb, unsigned kind, uint64_t iid, const char *text, size_t length)

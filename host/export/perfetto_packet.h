@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "export/output.h"
+#include "base/output.h"
 #include "export/perfetto_schema.h"
 #include "export/protobuf.h"
 #include "ktread/ktread.h"
@@ -20,7 +20,7 @@
 #define PERFETTO_NUMBERS  1024u /* system calls and interrupts whose names are interned */
 
 struct perfetto_stream {
-	struct output out;
+	struct base_output out;
 	struct protobuf pb;
 	unsigned char *packet;
 	uint64_t pending_flags;		   /* enum perfetto_sequence_flag for the next packet */

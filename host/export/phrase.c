@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/escape.h"
-#include "export/number.h"
+#include "base/escape.h"
+#include "base/put.h"
 #include "export/payload.h"
 #include "ktrx/v2.h"
 
@@ -64,7 +64,7 @@ static uint16_t take_literal(const char **from, char *to)
 	for (; **from && (**from != '%' || (*from)[1] == '%'); (*from)++) {
 		if (**from == '%')
 			(*from)++;
-		at = escape_text(at, *from, 1, 4);
+		at = base_escape_text(at, *from, 1, 4);
 	}
 	return (uint16_t)(at - to);
 }
@@ -118,17 +118,17 @@ static inline char *put_number(const struct step *step, char *at, const unsigned
 
 	switch (step->how) {
 	case HOW_UNSIGNED:
-		return number_decimal(at, payload_unsigned(step->type, from));
+		return base_put_decimal(at, payload_unsigned(step->type, from));
 	case HOW_SIGNED:
-		return number_signed(at, payload_signed(step->type, from));
+		return base_put_signed(at, payload_signed(step->type, from));
 	case HOW_POINTER:
-		at = number_literal(at, "0x");
-		return number_hex(at, payload_unsigned(step->type, from));
+		at = base_put_literal(at, "0x");
+		return base_put_hex(at, payload_unsigned(step->type, from));
 	case HOW_HEX:
-		return number_hex(at, payload_unsigned(step->type, from));
+		return base_put_hex(at, payload_unsigned(step->type, from));
 	default:
 		byte = (char)*from;
-		return escape_text(at, &byte, 1, 4);
+		return base_escape_text(at, &byte, 1, 4);
 	}
 }
 
@@ -152,7 +152,7 @@ char *phrase_put(const struct phrase *phrase, char *at, const struct ktread_even
 			from += sizeof(length);
 			if (end - from < length)
 				return NULL;
-			at = escape_text(at, (const char *)from, length, 4 * (size_t)length);
+			at = base_escape_text(at, (const char *)from, length, 4 * (size_t)length);
 			from += length;
 			continue;
 		}

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "export/escape.h"
-#include "export/json.h"
-#include "export/number.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/put.h"
 
 #define FUNCTION_MAX 200u /* bytes of a name that are shown */
 #define FILE_MAX     200u
@@ -21,9 +21,9 @@ static const char *end_of(const char *file)
 static char *put_file(char *at, const char *file, uint32_t line)
 {
 	file = end_of(file);
-	at = escape_text(at, file, strlen(file), FILE_MAX);
+	at = base_escape_text(at, file, strlen(file), FILE_MAX);
 	*at++ = ':';
-	return number_decimal(at, line);
+	return base_put_decimal(at, line);
 }
 
 /* "function+0x12 (file.c:34)", or the address. */
@@ -32,14 +32,14 @@ static char *put_place(char *at, uint64_t address, struct symbols *symbols)
 	struct symbol symbol;
 
 	if (symbols_find_call(symbols, address, &symbol) != 0)
-		return number_hex(number_literal(at, "0x"), address);
-	at = escape_text(at, symbol.function, strlen(symbol.function), FUNCTION_MAX);
-	at = number_hex(number_literal(at, "+0x"), symbol.offset);
+		return base_put_hex(base_put_literal(at, "0x"), address);
+	at = base_escape_text(at, symbol.function, strlen(symbol.function), FUNCTION_MAX);
+	at = base_put_hex(base_put_literal(at, "+0x"), symbol.offset);
 	if (symbols_doubtful(symbols))
 		*at++ = '?';
 	if (!symbol.file)
 		return at;
-	at = put_file(number_literal(at, " ("), symbol.file, symbol.line);
+	at = put_file(base_put_literal(at, " ("), symbol.file, symbol.line);
 	*at++ = ')';
 	return at;
 }
@@ -50,9 +50,9 @@ static char *put_site(char *at, const struct ktread_event *event, struct symbols
 	if (symbols || (!event->file && event->type->line == 0))
 		return at;
 	if (event->file)
-		at = put_file(number_literal(at, " ("), event->file, event->line);
+		at = put_file(base_put_literal(at, " ("), event->file, event->line);
 	else
-		at = put_file(number_literal(at, " (declared "), event->type->file, event->type->line);
+		at = put_file(base_put_literal(at, " (declared "), event->type->file, event->type->line);
 	*at++ = ')';
 	return at;
 }
@@ -60,8 +60,8 @@ static char *put_site(char *at, const struct ktread_event *event, struct symbols
 char *places_put(char *at, const struct ktread_event *event, struct symbols *symbols)
 {
 	for (uint32_t n = 0; n < event->callers && n < 2; n++)
-		at = put_place(number_literal(at, " <- "), event->caller[n], symbols);
-	return event->site ? put_site(number_literal(at, " @ "), event, symbols) : at;
+		at = put_place(base_put_literal(at, " <- "), event->caller[n], symbols);
+	return event->site ? put_site(base_put_literal(at, " @ "), event, symbols) : at;
 }
 
 /* {"address":"0x…","function":"…","offset":18,"file":"…","line":34} */
@@ -69,19 +69,19 @@ static char *put_json(char *at, uint64_t address, struct symbols *symbols)
 {
 	struct symbol symbol;
 
-	at = number_hex(number_literal(at, "{\"address\":\"0x"), address);
+	at = base_put_hex(base_put_literal(at, "{\"address\":\"0x"), address);
 	*at++ = '"';
 	if (symbols_find_call(symbols, address, &symbol) == 0) {
-		at = json_put_name(number_literal(at, ",\"function\":"), symbol.function);
-		at = number_decimal(number_literal(at, ",\"offset\":"), symbol.offset);
+		at = base_json_name(base_put_literal(at, ",\"function\":"), symbol.function);
+		at = base_put_decimal(base_put_literal(at, ",\"offset\":"), symbol.offset);
 		if (symbol.file) {
 			const char *file = end_of(symbol.file);
 
-			at = json_put_string(number_literal(at, ",\"file\":"), file, strlen(file));
-			at = number_decimal(number_literal(at, ",\"line\":"), symbol.line);
+			at = base_json_string(base_put_literal(at, ",\"file\":"), file, strlen(file));
+			at = base_put_decimal(base_put_literal(at, ",\"line\":"), symbol.line);
 		}
 		if (symbols_doubtful(symbols))
-			at = number_literal(at, ",\"doubtful\":true");
+			at = base_put_literal(at, ",\"doubtful\":true");
 	}
 	*at++ = '}';
 	return at;
@@ -92,14 +92,14 @@ char *places_put_json(char *at, const struct ktread_event *event, struct symbols
 	if (event->file) {
 		const char *file = end_of(event->file);
 
-		at = json_put_string(number_literal(at, ",\"file\":"), file, strlen(file));
-		at = number_decimal(number_literal(at, ",\"line\":"), event->line);
+		at = base_json_string(base_put_literal(at, ",\"file\":"), file, strlen(file));
+		at = base_put_decimal(base_put_literal(at, ",\"line\":"), event->line);
 	}
 	if (event->callers) {
-		at = put_json(number_literal(at, ",\"callers\":["), event->caller[0], symbols);
+		at = put_json(base_put_literal(at, ",\"callers\":["), event->caller[0], symbols);
 		if (event->callers > 1)
-			at = put_json(number_literal(at, ","), event->caller[1], symbols);
+			at = put_json(base_put_literal(at, ","), event->caller[1], symbols);
 		*at++ = ']';
 	}
-	return event->site ? put_json(number_literal(at, ",\"site\":"), event->site, symbols) : at;
+	return event->site ? put_json(base_put_literal(at, ",\"site\":"), event->site, symbols) : at;
 }

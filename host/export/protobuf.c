@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "export/escape.h"
+#include "base/escape.h"
 
 void protobuf_end_long(struct protobuf *pb, unsigned char *start)
 {
@@ -38,12 +38,13 @@ void protobuf_text(struct protobuf *pb, unsigned field, const char *text, size_t
 	uint32_t code;
 
 	length = base_utf8_cut(text, length, most);
-	while (length > 0 && protobuf_room(pb, ESCAPE_TEXT_GROWTH)) {
+	while (length > 0 && protobuf_room(pb, BASE_ESCAPE_TEXT_GROWTH)) {
 		size_t size = base_utf8_decode(text, length, &code);
 
 		if (size == 0 || !base_utf8_is_harmless(code))
 			size = 1;
-		pb->at = (unsigned char *)escape_utf8((char *)pb->at, text, size, ESCAPE_TEXT_GROWTH);
+		pb->at = (unsigned char *)base_escape_utf8((char *)pb->at, text, size,
+							   BASE_ESCAPE_TEXT_GROWTH);
 		text += size;
 		length -= size;
 	}

@@ -17,7 +17,7 @@ struct cpu {
 };
 
 struct rates {
-	struct output *out;
+	struct base_output *out;
 	struct ktread *trace;
 	const struct rates_options *options;
 	uint64_t base, frequency;
@@ -48,18 +48,18 @@ static void write_text(struct rates *rates, const char *time)
 {
 	char name[16];
 
-	output_format(rates->out, "[%13s] %10llu", time, (unsigned long long)rates->all.now);
+	base_output_format(rates->out, "[%13s] %10llu", time, (unsigned long long)rates->all.now);
 	if (rates->frequency)
-		output_format(rates->out, " %12.0f/s",
-			      per_second(rates, rates->all.now, rates->options->interval));
-	output_text(rates->out, " ");
+		base_output_format(rates->out, " %12.0f/s",
+				   per_second(rates, rates->all.now, rates->options->interval));
+	base_output_text(rates->out, " ");
 	for (uint32_t n = 0; n < rates->cpus; n++) {
 		if (rates->cpu[n].now == 0)
 			continue;
-		output_format(rates->out, " %s %llu", name_cpu(rates, n, name),
-			      (unsigned long long)rates->cpu[n].now);
+		base_output_format(rates->out, " %s %llu", name_cpu(rates, n, name),
+				   (unsigned long long)rates->cpu[n].now);
 	}
-	output_text(rates->out, "\n");
+	base_output_text(rates->out, "\n");
 }
 
 static void write_json(struct rates *rates, const char *time)
@@ -67,16 +67,16 @@ static void write_json(struct rates *rates, const char *time)
 	const char *comma = "";
 	char name[16];
 
-	output_format(rates->out, "%s\n{\"time\":%s,\"events\":%llu,\"cpus\":{", rates->listed ? "," : "",
-		      time, (unsigned long long)rates->all.now);
+	base_output_format(rates->out, "%s\n{\"time\":%s,\"events\":%llu,\"cpus\":{",
+			   rates->listed ? "," : "", time, (unsigned long long)rates->all.now);
 	for (uint32_t n = 0; n < rates->cpus; n++) {
 		if (rates->cpu[n].now == 0)
 			continue;
-		output_format(rates->out, "%s\"%s\":%llu", comma, name_cpu(rates, n, name),
-			      (unsigned long long)rates->cpu[n].now);
+		base_output_format(rates->out, "%s\"%s\":%llu", comma, name_cpu(rates, n, name),
+				   (unsigned long long)rates->cpu[n].now);
 		comma = ",";
 	}
-	output_text(rates->out, "}}");
+	base_output_text(rates->out, "}}");
 	rates->listed = true;
 }
 
@@ -114,8 +114,8 @@ static void take(struct rates *rates, const struct ktread_event *event)
 	if (rates->begun && interval != rates->interval) {
 		end_interval(rates);
 		if (interval - rates->interval > 1 && !rates->options->json)
-			output_format(rates->out, "%15s %10u  in each of the next %llu\n", "", 0u,
-				      (unsigned long long)(interval - rates->interval - 1));
+			base_output_format(rates->out, "%15s %10u  in each of the next %llu\n", "", 0u,
+					   (unsigned long long)(interval - rates->interval - 1));
 	}
 	if (!rates->begun)
 		rates->first = event->stamp;
@@ -136,24 +136,24 @@ static void write_sum(struct rates *rates, const struct cpu *cpu)
 
 	stats_time(rates->trace, cpu->most_at, time);
 	if (rates->options->json) {
-		output_format(rates->out, ":{\"events\":%llu", (unsigned long long)cpu->events);
+		base_output_format(rates->out, ":{\"events\":%llu", (unsigned long long)cpu->events);
 		if (has_rate)
-			output_format(rates->out, ",\"per_second\":%.3f",
-				      per_second(rates, cpu->events, span));
+			base_output_format(rates->out, ",\"per_second\":%.3f",
+					   per_second(rates, cpu->events, span));
 		if (cpu->events)
-			output_format(rates->out, ",\"most\":%llu,\"most_at\":%s",
-				      (unsigned long long)cpu->most, time);
-		output_text(rates->out, "}");
+			base_output_format(rates->out, ",\"most\":%llu,\"most_at\":%s",
+					   (unsigned long long)cpu->most, time);
+		base_output_text(rates->out, "}");
 		return;
 	}
-	output_format(rates->out, "%12llu event%s", (unsigned long long)cpu->events,
-		      cpu->events == 1 ? " " : "s");
+	base_output_format(rates->out, "%12llu event%s", (unsigned long long)cpu->events,
+			   cpu->events == 1 ? " " : "s");
 	if (has_rate)
-		output_format(rates->out, " %12.0f/s", per_second(rates, cpu->events, span));
+		base_output_format(rates->out, " %12.0f/s", per_second(rates, cpu->events, span));
 	if (cpu->events)
-		output_format(rates->out, ", most in an interval: %llu at %s", (unsigned long long)cpu->most,
-			      time);
-	output_text(rates->out, "\n");
+		base_output_format(rates->out, ", most in an interval: %llu at %s",
+				   (unsigned long long)cpu->most, time);
+	base_output_text(rates->out, "\n");
 }
 
 static void write_sums(struct rates *rates)
@@ -161,23 +161,23 @@ static void write_sums(struct rates *rates)
 	const bool json = rates->options->json;
 	char name[16], order[ORDER_TEXT];
 
-	output_text(rates->out, json ? "],\n\"sum\":{\"all\"" : "\nall     ");
+	base_output_text(rates->out, json ? "],\n\"sum\":{\"all\"" : "\nall     ");
 	write_sum(rates, &rates->all);
 	for (uint32_t n = 0; n < rates->cpus; n++) {
 		if (rates->cpu[n].events == 0)
 			continue;
-		output_format(rates->out, json ? ",\"%s\"" : "%-8s", name_cpu(rates, n, name));
+		base_output_format(rates->out, json ? ",\"%s\"" : "%-8s", name_cpu(rates, n, name));
 		write_sum(rates, &rates->cpu[n]);
 	}
 	if (!json)
 		return;
-	output_text(rates->out, "}");
+	base_output_text(rates->out, "}");
 	if (order_say_json(rates->trace, order) > 0)
-		output_format(rates->out, ",\n%s", order);
-	output_text(rates->out, "}\n");
+		base_output_format(rates->out, ",\n%s", order);
+	base_output_text(rates->out, "}\n");
 }
 
-int rates_write(struct output *out, struct ktread *trace, const struct rates_options *options)
+int rates_write(struct base_output *out, struct ktread *trace, const struct rates_options *options)
 {
 	struct rates *rates = calloc(1, sizeof(*rates));
 	const struct ktread_event *event;
@@ -191,8 +191,8 @@ int rates_write(struct output *out, struct ktread *trace, const struct rates_opt
 	rates->base = ktread_first_stamp(trace);
 	rates->frequency = ktread_info(trace)->frequency;
 	if (options->json)
-		output_format(out, "{\"interval_ticks\":%llu,\"intervals\":[",
-			      (unsigned long long)options->interval);
+		base_output_format(out, "{\"interval_ticks\":%llu,\"intervals\":[",
+				   (unsigned long long)options->interval);
 	while ((status = ktread_next(trace, &event)) > 0 && !out->error)
 		take(rates, event);
 	if (rates->begun)

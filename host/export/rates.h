@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "export/output.h"
+#include "base/output.h"
 #include "ktread/ktread.h"
 
 struct rates_options {
@@ -18,6 +18,6 @@ struct rates_options {
  * A line for each interval, counted from the first event of the trace, and the figures of each CPU at the end. Intervals
  * without events are told together. 0, or KTREAD_E_MEMORY, or what ktread_next() said.
  */
-int rates_write(struct output *out, struct ktread *trace, const struct rates_options *options);
+int rates_write(struct base_output *out, struct ktread *trace, const struct rates_options *options);
 
 #endif

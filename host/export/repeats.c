@@ -5,8 +5,8 @@
 #include <stdio.h>
 
 #include "analyze/repeats.h"
-#include "export/event_name.h"
-#include "export/ticks.h"
+#include "analyze/event_name.h"
+#include "base/ticks.h"
 #include "ktrx/slot.h"
 
 #define SPAN_BYTES 32u
@@ -16,7 +16,7 @@ static const char *span_text(char text[SPAN_BYTES], const struct ktread *trace, 
 	uint64_t frequency = ktread_info(trace)->frequency;
 
 	if (frequency)
-		snprintf(text, SPAN_BYTES, "%.6f s", ticks_seconds(ticks, frequency));
+		snprintf(text, SPAN_BYTES, "%.6f s", base_ticks_seconds(ticks, frequency));
 	else
 		snprintf(text, SPAN_BYTES, "%" PRIu64 " ticks", ticks);
 	return text;
@@ -26,7 +26,7 @@ static char *put_name(char *at, const struct ktread *trace, uint64_t id)
 {
 	const struct ktread_type *type = id <= KTRX_EVENT_MAX ? ktread_type(trace, (uint32_t)id) : NULL;
 
-	return type ? event_name_put(at, type) : at + sprintf(at, "UNKNOWN(%" PRIu64 ")", id);
+	return type ? analyze_event_name_put(at, type) : at + sprintf(at, "UNKNOWN(%" PRIu64 ")", id);
 }
 
 char *repeats_put(char *at, const struct ktread *trace, const struct ktread_event *event)
@@ -41,20 +41,20 @@ char *repeats_put(char *at, const struct ktread *trace, const struct ktread_even
 			    span_text(span, trace, repeat.last - repeat.first));
 }
 
-static void write_open(struct output *out, const struct ktread *trace, const struct ktread_fold *fold)
+static void write_open(struct base_output *out, const struct ktread *trace, const struct ktread_fold *fold)
 {
-	char *at = output_line(out), span[SPAN_BYTES];
+	char *at = base_output_line(out), span[SPAN_BYTES];
 
 	at += sprintf(at, "--- CPU%" PRIu32 " PID=%" PRIu32 ": ", fold->event.cpu, fold->event.thread);
 	at = put_name(at, trace, fold->event.id);
 	*at++ = ' ';
-	at += ktread_format(&fold->event, at, OUTPUT_LINE / 2);
+	at += ktread_format(&fold->event, at, BASE_OUTPUT_LINE / 2);
 	at += sprintf(at, ": %" PRIu64 " more in %s, and no other since ---\n", fold->count,
 		      span_text(span, trace, fold->last - fold->first));
-	output_done(out, at);
+	base_output_done(out, at);
 }
 
-int repeats_write(struct output *out, struct ktread *trace)
+int repeats_write(struct base_output *out, struct ktread *trace)
 {
 	struct ktread_fold fold;
 	uint32_t row = 0;

@@ -6,10 +6,11 @@
 #include <string.h>
 
 #include "analyze/masks.h"
-#include "export/escape.h"
-#include "export/event_name.h"
+#include "base/escape.h"
+#include "analyze/event_name.h"
+#include "base/json.h"
 #include "export/json.h"
-#include "export/number.h"
+#include "base/put.h"
 #include "ktrx/v2.h"
 
 #define NAME_MOST 200u
@@ -29,68 +30,70 @@ void settings_state_text(uint8_t state, uint8_t flags, char text[SETTINGS_STATE]
 
 static char *put_escaped(char *at, const char *text)
 {
-	return escape_text(at, text, strnlen(text, NAME_MOST), 4 * NAME_MOST);
+	return base_escape_text(at, text, strnlen(text, NAME_MOST), 4 * NAME_MOST);
 }
 
-static void write_event(const struct ktread_type *type, struct output *out)
+static void write_event(const struct ktread_type *type, struct base_output *out)
 {
-	char now[SETTINGS_STATE], wanted[SETTINGS_STATE], name[EVENT_NAME_MOST + 1];
+	char now[SETTINGS_STATE], wanted[SETTINGS_STATE], name[ANALYZE_EVENT_NAME_MOST + 1];
 
 	settings_state_text(type->state, type->flags, now);
 	settings_state_text(type->wanted, type->flags, wanted);
-	*event_name_put(name, type) = '\0';
-	output_format(out, "%5u  %-28s %-18s %-18s %12" PRIu64 "\n", type->id, name, now, wanted,
-		      type->count);
+	*analyze_event_name_put(name, type) = '\0';
+	base_output_format(out, "%5u  %-28s %-18s %-18s %12" PRIu64 "\n", type->id, name, now, wanted,
+			   type->count);
 }
 
-static void write_events(const struct ktread *trace, struct output *out)
+static void write_events(const struct ktread *trace, struct base_output *out)
 {
 	const struct ktread_info *info = ktread_info(trace);
 
-	output_format(out, "recording %s, %" PRIu32 " events\n", info->stopped ? "stopped" : "started",
-		      info->types);
-	output_format(out, "%5s  %-28s %-18s %-18s %12s\n", "id", "event", "now", "wanted", "counted");
+	base_output_format(out, "recording %s, %" PRIu32 " events\n", info->stopped ? "stopped" : "started",
+			   info->types);
+	base_output_format(out, "%5s  %-28s %-18s %-18s %12s\n", "id", "event", "now", "wanted", "counted");
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
 
 		if (type)
 			write_event(type, out);
 	}
-	output_text(out, "\n");
+	base_output_text(out, "\n");
 }
 
-static void write_rows(const struct ktread *trace, struct output *out)
+static void write_rows(const struct ktread *trace, struct base_output *out)
 {
 	struct ktread_setting setting;
 
 	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++) {
-		char *at = put_escaped(output_line(out), setting.name);
+		char *at = put_escaped(base_output_line(out), setting.name);
 
-		at = number_literal(at, ": ");
-		at = number_decimal(at, setting.value);
+		at = base_put_literal(at, ": ");
+		at = base_put_decimal(at, setting.value);
 		*at++ = '\n';
-		output_done(out, at);
+		base_output_done(out, at);
 	}
 }
 
-static void write_group(const struct masks *masks, uint32_t first, uint32_t end, struct output *out)
+static void write_group(const struct masks *masks, uint32_t first, uint32_t end, struct base_output *out)
 {
-	char *at = put_escaped(number_literal(output_line(out), "debug.ktr."), masks->type[first]->group);
+	char *at =
+		put_escaped(base_put_literal(base_output_line(out), "debug.ktr."), masks->type[first]->group);
 
-	at = masks_put_enable(masks, first, number_literal(at, "_enable: "));
+	at = masks_put_enable(masks, first, base_put_literal(at, "_enable: "));
 	*at++ = '\n';
-	output_done(out, at);
+	base_output_done(out, at);
 	for (uint32_t n = first; n < end; n++) {
-		at = put_escaped(number_literal(output_line(out), "debug.ktr."), masks->type[n]->group);
+		at = put_escaped(base_put_literal(base_output_line(out), "debug.ktr."),
+				 masks->type[n]->group);
 		*at++ = '.';
 		at = put_escaped(at, masks->type[n]->name);
-		at = masks_put_bit(masks->bit[n], number_literal(at, "_mask: "));
+		at = masks_put_bit(masks->bit[n], base_put_literal(at, "_mask: "));
 		*at++ = '\n';
-		output_done(out, at);
+		base_output_done(out, at);
 	}
 }
 
-static void write_masks(const struct masks *masks, struct output *out)
+static void write_masks(const struct masks *masks, struct base_output *out)
 {
 	for (uint32_t first = 0, end; first < masks->types; first = end) {
 		end = masks_end(masks, first);
@@ -103,31 +106,32 @@ static const char *truth(int is_so)
 	return is_so ? "true" : "false";
 }
 
-static void write_event_json(const struct ktread *trace, const struct ktread_type *type, struct output *out,
-			     const char *before)
+static void write_event_json(const struct ktread *trace, const struct ktread_type *type,
+			     struct base_output *out, const char *before)
 {
 	char now[SETTINGS_STATE], wanted[SETTINGS_STATE];
 	char *at;
 
-	output_text(out, before);
-	at = number_decimal(number_literal(output_line(out), "{\"id\":"), type->id);
+	base_output_text(out, before);
+	at = base_put_decimal(base_put_literal(base_output_line(out), "{\"id\":"), type->id);
 	settings_state_text(type->state, 0, now);
 	settings_state_text(type->wanted, 0, wanted);
-	at = json_put_event_name(number_literal(at, ",\"event\":"), type, ktread_info(trace)->version);
-	output_done(out, at);
-	output_format(out,
-		      ",\"now\":\"%s\",\"wanted\":\"%s\",\"callers\":%u,\"site\":%s,\"fold\":%s,\"rare\":%s,"
-		      "\"counted\":%" PRIu64 "}",
-		      now, wanted, type->flags & KTRX_EVENT_CALLERS, truth(type->flags & KTRX_EVENT_SITE),
-		      truth(type->flags & KTRX_EVENT_FOLD), truth(type->flags & KTRX_EVENT_RARE),
-		      type->count);
+	at = json_put_event_name(base_put_literal(at, ",\"event\":"), type, ktread_info(trace)->version);
+	base_output_done(out, at);
+	base_output_format(
+		out,
+		",\"now\":\"%s\",\"wanted\":\"%s\",\"callers\":%u,\"site\":%s,\"fold\":%s,\"rare\":%s,"
+		"\"counted\":%" PRIu64 "}",
+		now, wanted, type->flags & KTRX_EVENT_CALLERS, truth(type->flags & KTRX_EVENT_SITE),
+		truth(type->flags & KTRX_EVENT_FOLD), truth(type->flags & KTRX_EVENT_RARE), type->count);
 }
 
-static void write_events_json(const struct ktread *trace, struct output *out)
+static void write_events_json(const struct ktread *trace, struct base_output *out)
 {
 	const char *before = "";
 
-	output_format(out, "{\"recording\":%s,\"events\":[", ktread_info(trace)->stopped ? "false" : "true");
+	base_output_format(out, "{\"recording\":%s,\"events\":[",
+			   ktread_info(trace)->stopped ? "false" : "true");
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
 
@@ -136,39 +140,40 @@ static void write_events_json(const struct ktread *trace, struct output *out)
 		write_event_json(trace, type, out, before);
 		before = ",\n";
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 }
 
 /* Values of rows as numbers, of masks as text, since they may be of any width. */
-static void write_settings_json(const struct ktread *trace, const struct masks *masks, struct output *out)
+static void write_settings_json(const struct ktread *trace, const struct masks *masks,
+				struct base_output *out)
 {
 	struct ktread_setting setting;
 	const char *before = ",\"settings\":{";
 	char *at;
 
 	for (uint32_t n = 0; ktread_setting(trace, n, &setting); n++) {
-		output_text(out, before);
-		at = json_put_name(output_line(out), setting.name);
+		base_output_text(out, before);
+		at = base_json_name(base_output_line(out), setting.name);
 		*at++ = ':';
-		output_done(out, number_decimal(at, setting.value));
+		base_output_done(out, base_put_decimal(at, setting.value));
 		before = ",\n";
 	}
 	for (uint32_t n = 0; n < masks->types; n = masks_end(masks, n)) {
 		char name[NAME_MOST + 32];
 
 		snprintf(name, sizeof(name), "debug.ktr.%.200s_enable", masks->type[n]->group);
-		output_text(out, before);
-		at = json_put_string(output_line(out), name, strlen(name));
-		at = number_literal(at, ":\"");
+		base_output_text(out, before);
+		at = base_json_string(base_output_line(out), name, strlen(name));
+		at = base_put_literal(at, ":\"");
 		at = masks_put_enable(masks, n, at);
 		*at++ = '"';
-		output_done(out, at);
+		base_output_done(out, at);
 		before = ",\n";
 	}
-	output_text(out, *before == ',' && before[1] == '\n' ? "}}\n" : ",\"settings\":{}}\n");
+	base_output_text(out, *before == ',' && before[1] == '\n' ? "}}\n" : ",\"settings\":{}}\n");
 }
 
-int settings_write(const struct ktread *trace, struct output *out, int json)
+int settings_write(const struct ktread *trace, struct base_output *out, int json)
 {
 	struct masks masks;
 

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/event_name.h"
+#include "analyze/event_name.h"
 #include "ktrx/slot.h"
 
 #define TEXT_MAX 1024u
@@ -32,30 +32,30 @@ static uint64_t word_at(const unsigned char *slot, unsigned n)
 	return word;
 }
 
-static void write_bytes(struct output *out, const unsigned char *slot)
+static void write_bytes(struct base_output *out, const unsigned char *slot)
 {
 	for (unsigned row = 0; row < KTRX_SLOT_SIZE; row += 16) {
-		output_format(out, "    %02x", row);
+		base_output_format(out, "    %02x", row);
 		for (unsigned at = row; at < row + 16; at++)
-			output_format(out, at % 4 ? " %02x" : "  %02x", slot[at]);
-		output_text(out, "\n");
+			base_output_format(out, at % 4 ? " %02x" : "  %02x", slot[at]);
+		base_output_text(out, "\n");
 	}
 }
 
 /* Returns the slot's kind. */
-static uint32_t write_slot(struct output *out, const unsigned char *slot)
+static uint32_t write_slot(struct base_output *out, const unsigned char *slot)
 {
 	uint64_t w0 = word_at(slot, 0), w1 = word_at(slot, 1);
 	uint32_t kind = KTRX_TAG_KIND(w0);
 
-	output_format(out, "%s generation %u", kind_names[kind], KTRX_TAG_GENERATION(w0));
+	base_output_format(out, "%s generation %u", kind_names[kind], KTRX_TAG_GENERATION(w0));
 	if (kind == KTRX_KIND_SINGLE || kind == KTRX_KIND_FIRST)
-		output_format(out, " event %u stamp %#" PRIx64 " thread %u context %u%s", KTRX_W0_EVENT(w0),
-			      KTRX_W0_STAMP(w0), KTRX_W1_THREAD(w1), KTRX_W1_CONTEXT(w1),
-			      KTRX_W1_EXTENDED(w1) ? " extended" : "");
+		base_output_format(out, " event %u stamp %#" PRIx64 " thread %u context %u%s",
+				   KTRX_W0_EVENT(w0), KTRX_W0_STAMP(w0), KTRX_W1_THREAD(w1),
+				   KTRX_W1_CONTEXT(w1), KTRX_W1_EXTENDED(w1) ? " extended" : "");
 	else if (kind == KTRX_KIND_MORE || kind == KTRX_KIND_LAST)
-		output_format(out, " check %u", KTRX_TAG_CHECK(w0));
-	output_text(out, "\n");
+		base_output_format(out, " check %u", KTRX_TAG_CHECK(w0));
+	base_output_text(out, "\n");
 	write_bytes(out, slot);
 	return kind;
 }
@@ -68,8 +68,8 @@ static void write_slots(struct timeline *timeline, const struct ktread_event *ev
 	for (uint32_t n = 0; n < KTRX_RECORD_MAX_SLOTS; n++) {
 		if (ktread_slot(timeline->trace, event->ring, event->index + n, slot) != 0)
 			return;
-		output_format(timeline->out, "  ring %u index %#" PRIx64 " slot %u: ", event->ring,
-			      event->index + n, n);
+		base_output_format(timeline->out, "  ring %u index %#" PRIx64 " slot %u: ", event->ring,
+				   event->index + n, n);
 		kind = write_slot(timeline->out, slot);
 		if (kind != KTRX_KIND_FIRST && kind != KTRX_KIND_MORE)
 			return;
@@ -78,12 +78,12 @@ static void write_slots(struct timeline *timeline, const struct ktread_event *ev
 
 static void write_event(struct timeline *timeline, const struct ktread_event *event)
 {
-	char *at = event_name_put(output_line(timeline->out), event->type);
+	char *at = analyze_event_name_put(base_output_line(timeline->out), event->type);
 
 	*at++ = ' ';
 	at += ktread_format(event, at, TEXT_MAX);
 	*at++ = '\n';
-	output_done(timeline->out, at);
+	base_output_done(timeline->out, at);
 	write_slots(timeline, event);
 }
 

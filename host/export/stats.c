@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
-#include "export/ticks.h"
+#include "base/escape.h"
+#include "base/ticks.h"
 #include "ktrx/v2.h"
 
 #define BAR 50u
@@ -14,13 +14,13 @@ char *stats_time(struct ktread *trace, uint64_t stamp, char *text)
 {
 	uint64_t frequency = ktread_info(trace)->frequency, base = ktread_first_stamp(trace);
 	uint64_t ticks = stamp > base ? stamp - base : 0;
-	struct ticks_time time;
+	struct base_ticks_time time;
 
 	if (frequency == 0) {
 		snprintf(text, STATS_TIME, "%llu", (unsigned long long)ticks);
 		return text;
 	}
-	time = ticks_time(ticks, frequency);
+	time = base_ticks_time(ticks, frequency);
 	snprintf(text, STATS_TIME, "%llu.%06u", (unsigned long long)time.seconds, time.microseconds);
 	return text;
 }
@@ -54,52 +54,53 @@ char *stats_row_name(const struct stats_table *table, const struct latencies_row
 }
 
 /* "at 0.001234 CPU1 thread 12(worker)" */
-static void write_worst(struct output *out, struct ktread *trace, const struct pairs_worst *worst)
+static void write_worst(struct base_output *out, struct ktread *trace, const struct pairs_worst *worst)
 {
 	const char *name = ktread_thread_name(trace, worst->thread);
 	char text[STATS_TIME], *at;
 
-	output_format(out, "at %s", stats_time(trace, worst->begin, text));
+	base_output_format(out, "at %s", stats_time(trace, worst->begin, text));
 	if (worst->cpu != KTRX_NO_CPU)
-		output_format(out, " CPU%u", worst->cpu);
-	output_format(out, " thread %u", worst->thread);
+		base_output_format(out, " CPU%u", worst->cpu);
+	base_output_format(out, " thread %u", worst->thread);
 	if (!name)
 		return;
-	at = output_line(out);
+	at = base_output_line(out);
 	*at++ = '(';
-	at = escape_text(at, name, strnlen(name, 64), 256);
+	at = base_escape_text(at, name, strnlen(name, 64), 256);
 	*at++ = ')';
-	output_done(out, at);
+	base_output_done(out, at);
 }
 
-static void write_figure(struct output *out, const char *name, const struct distribution *distribution,
+static void write_figure(struct base_output *out, const char *name, const struct distribution *distribution,
 			 distribution_number value)
 {
 	char text[DISTRIBUTION_TEXT];
 
-	output_format(out, "\n  %-6s %16s", name, distribution_text(distribution, value, text));
+	base_output_format(out, "\n  %-6s %16s", name, distribution_text(distribution, value, text));
 }
 
-static void write_histogram(struct output *out, const struct distribution *distribution)
+static void write_histogram(struct base_output *out, const struct distribution *distribution)
 {
 	struct distribution_bins bins;
 	char from[DISTRIBUTION_TEXT], to[DISTRIBUTION_TEXT];
 
 	distribution_bins(distribution, &bins);
-	output_text(out, "\n");
+	base_output_text(out, "\n");
 	for (uint32_t n = 0; n < bins.count; n++) {
 		const struct distribution_bin *bin = &bins.bin[n];
 		uint64_t length = (uint64_t)((unsigned __int128)bin->count * BAR / bins.most);
 
-		output_format(out, "%14s to %14s %10llu |", distribution_text(distribution, bin->from, from),
-			      distribution_text(distribution, bin->to, to), (unsigned long long)bin->count);
+		base_output_format(
+			out, "%14s to %14s %10llu |", distribution_text(distribution, bin->from, from),
+			distribution_text(distribution, bin->to, to), (unsigned long long)bin->count);
 		for (uint64_t k = 0; k < length || (k == 0 && bin->count); k++)
-			output_bytes(out, "#", 1);
-		output_text(out, "\n");
+			base_output_bytes(out, "#", 1);
+		base_output_text(out, "\n");
 	}
 }
 
-static void write_figures(struct output *out, const struct stats *stats)
+static void write_figures(struct base_output *out, const struct stats *stats)
 {
 	const struct distribution *distribution = &stats->distribution;
 	double mean = distribution_mean(distribution);
@@ -110,58 +111,61 @@ static void write_figures(struct output *out, const struct stats *stats)
 	write_figure(out, "p99", distribution, distribution_rank(distribution, 99, 100));
 	write_figure(out, "max", distribution, distribution_greatest(distribution));
 	if (stats->pairs) {
-		output_text(out, "  ");
+		base_output_text(out, "  ");
 		write_worst(out, stats->trace, &stats->pairs->worst);
 	}
 	if (stats->distribution.frequency)
 		write_figure(out, "mean", distribution, (distribution_number)(mean + 0.5));
 	else
-		output_format(out, "\n  %-6s %16.3f", "mean", mean);
+		base_output_format(out, "\n  %-6s %16.3f", "mean", mean);
 	if (!distribution_is_exact(distribution))
-		output_format(out, "\n  (p50, p90, p99: of buckets, up to 1/%u too great)", HISTOGRAM_STEPS);
-	output_text(out, "\n");
+		base_output_format(out, "\n  (p50, p90, p99: of buckets, up to 1/%u too great)",
+				   HISTOGRAM_STEPS);
+	base_output_text(out, "\n");
 	write_histogram(out, distribution);
 }
 
-static void write_unmatched(struct output *out, const struct pairs_result *pairs)
+static void write_unmatched(struct base_output *out, const struct pairs_result *pairs)
 {
-	output_format(out, "\n  unmatched: %llu begun, %llu ended", (unsigned long long)pairs->begins,
-		      (unsigned long long)pairs->ends);
+	base_output_format(out, "\n  unmatched: %llu begun, %llu ended", (unsigned long long)pairs->begins,
+			   (unsigned long long)pairs->ends);
 	if (pairs->dropped)
-		output_format(out, "\n  dropped: %llu, slots are missing in between",
-			      (unsigned long long)pairs->dropped);
+		base_output_format(out, "\n  dropped: %llu, slots are missing in between",
+				   (unsigned long long)pairs->dropped);
 	if (pairs->switched)
-		output_format(out, "\n  switched: %llu, an event was off in between",
-			      (unsigned long long)pairs->switched);
+		base_output_format(out, "\n  switched: %llu, an event was off in between",
+				   (unsigned long long)pairs->switched);
 	if (pairs->keyless)
-		output_format(out, "\n  without a key: %llu events", (unsigned long long)pairs->keyless);
+		base_output_format(out, "\n  without a key: %llu events", (unsigned long long)pairs->keyless);
 	if (pairs->left_out)
-		output_format(out, "\n  left out: %llu, too many under way at once",
-			      (unsigned long long)pairs->left_out);
+		base_output_format(out, "\n  left out: %llu, too many under way at once",
+				   (unsigned long long)pairs->left_out);
 }
 
-void stats_write_text(struct output *out, const struct stats *stats)
+void stats_write_text(struct base_output *out, const struct stats *stats)
 {
-	output_format(out, "%s\n  %-6s %16llu", stats->title, "count",
-		      (unsigned long long)distribution_count(&stats->distribution));
+	base_output_format(out, "%s\n  %-6s %16llu", stats->title, "count",
+			   (unsigned long long)distribution_count(&stats->distribution));
 	if (stats->pairs)
 		write_unmatched(out, stats->pairs);
 	else if (stats->missing)
-		output_format(out, "\n  without the value: %llu events", (unsigned long long)stats->missing);
+		base_output_format(out, "\n  without the value: %llu events",
+				   (unsigned long long)stats->missing);
 	if (distribution_count(&stats->distribution) > 0)
 		write_figures(out, stats);
 	else
-		output_text(out, "\n");
+		base_output_text(out, "\n");
 }
 
-static void write_cell(struct output *out, const struct distribution *distribution, distribution_number value)
+static void write_cell(struct base_output *out, const struct distribution *distribution,
+		       distribution_number value)
 {
 	char text[DISTRIBUTION_TEXT];
 
-	output_format(out, " %12s", distribution_text(distribution, value, text));
+	base_output_format(out, " %12s", distribution_text(distribution, value, text));
 }
 
-static void write_row(struct output *out, const struct stats_table *table, struct latencies_row *row)
+static void write_row(struct base_output *out, const struct stats_table *table, struct latencies_row *row)
 {
 	struct distribution distribution =
 		distribution_of_ticks(&row->ticks, ktread_info(table->trace)->frequency);
@@ -169,23 +173,23 @@ static void write_row(struct output *out, const struct stats_table *table, struc
 	size_t length;
 
 	stats_row_name(table, row, name);
-	at = output_line(out);
+	at = base_output_line(out);
 	length = (size_t)snprintf(at, 32, "%s%s", stats_kind_name(row->kind), *name ? " " : "");
-	length = (size_t)(escape_text(at + length, name, strlen(name), 26 - length) - at);
+	length = (size_t)(base_escape_text(at + length, name, strlen(name), 26 - length) - at);
 	memset(at + length, ' ', 26 - length);
-	output_done(out, at + 26);
-	output_format(out, "%10llu %8llu", (unsigned long long)row->ticks.count,
-		      (unsigned long long)row->dropped);
+	base_output_done(out, at + 26);
+	base_output_format(out, "%10llu %8llu", (unsigned long long)row->ticks.count,
+			   (unsigned long long)row->dropped);
 	if (row->ticks.count) {
 		write_cell(out, &distribution, distribution_least(&distribution));
 		write_cell(out, &distribution, distribution_rank(&distribution, 50, 100));
 		write_cell(out, &distribution, distribution_rank(&distribution, 90, 100));
 		write_cell(out, &distribution, distribution_rank(&distribution, 99, 100));
 		write_cell(out, &distribution, distribution_greatest(&distribution));
-		output_text(out, "  ");
+		base_output_text(out, "  ");
 		write_worst(out, table->trace, &row->worst);
 	}
-	output_text(out, "\n");
+	base_output_text(out, "\n");
 }
 
 static uint32_t n_of_kind(const struct latencies *latencies, enum latencies_kind kind)
@@ -197,34 +201,35 @@ static uint32_t n_of_kind(const struct latencies *latencies, enum latencies_kind
 	return count;
 }
 
-void stats_table_write_text(struct output *out, const struct stats_table *table)
+void stats_table_write_text(struct base_output *out, const struct stats_table *table)
 {
 	const struct latencies *latencies = table->latencies;
 	bool exact = true;
 
 	if (latencies->rows == 0)
-		output_text(out, "nothing here begins and ends: doc/events.md has the events that do\n");
+		base_output_text(out, "nothing here begins and ends: doc/events.md has the events that do\n");
 	else
-		output_format(out, "%-26s%10s %8s %12s %12s %12s %12s %12s  %s\n", "", "count", "no end",
-			      "min", "p50", "p90", "p99", "max", "the longest");
+		base_output_format(out, "%-26s%10s %8s %12s %12s %12s %12s %12s  %s\n", "", "count", "no end",
+				   "min", "p50", "p90", "p99", "max", "the longest");
 	for (uint32_t n = 0; n < latencies->rows; n++) {
 		write_row(out, table, &table->latencies->row[n]);
 		exact = exact && !latencies->row[n].ticks.counted;
 	}
 	if (!exact)
-		output_format(out, "p50, p90 and p99 of more than %u are up to 1/%u too great\n",
-			      HISTOGRAM_EXACT, HISTOGRAM_STEPS);
+		base_output_format(out, "p50, p90 and p99 of more than %u are up to 1/%u too great\n",
+				   HISTOGRAM_EXACT, HISTOGRAM_STEPS);
 	if (latencies->unpaired)
-		output_format(out, "%llu ends without a beginning or the reverse\n",
-			      (unsigned long long)latencies->unpaired);
+		base_output_format(out, "%llu ends without a beginning or the reverse\n",
+				   (unsigned long long)latencies->unpaired);
 	if (latencies->states_unknown && n_of_kind(latencies, LATENCIES_RUN_QUEUE))
-		output_format(out,
-			      "%s: sched.switch gives state 0 every time, so whether a thread that is woken "
-			      "slept is "
-			      "%s\n",
-			      stats_kind_name(LATENCIES_RUN_QUEUE),
-			      latencies->announced ? "taken from sched.block alone" : "not known");
+		base_output_format(
+			out,
+			"%s: sched.switch gives state 0 every time, so whether a thread that is woken "
+			"slept is "
+			"%s\n",
+			stats_kind_name(LATENCIES_RUN_QUEUE),
+			latencies->announced ? "taken from sched.block alone" : "not known");
 	if (latencies->left_out)
-		output_format(out, "%llu more, of too many different numbers\n",
-			      (unsigned long long)latencies->left_out);
+		base_output_format(out, "%llu more, of too many different numbers\n",
+				   (unsigned long long)latencies->left_out);
 }

@@ -6,7 +6,7 @@
 #include "analyze/latencies.h"
 #include "analyze/pairs.h"
 #include "export/distribution.h"
-#include "export/output.h"
+#include "base/output.h"
 #include "ktread/ktread.h"
 
 /* One distribution and where it comes from. */
@@ -18,18 +18,18 @@ struct stats {
 	uint64_t missing;		  /* else: events without the value */
 };
 
-void stats_write_text(struct output *out, const struct stats *stats);
-void stats_write_json(struct output *out, const struct stats *stats);
+void stats_write_text(struct base_output *out, const struct stats *stats);
+void stats_write_json(struct base_output *out, const struct stats *stats);
 /* The histogram as a picture that needs nothing else. */
-void stats_write_svg(struct output *out, const struct stats *stats);
+void stats_write_svg(struct base_output *out, const struct stats *stats);
 
 struct stats_table {
 	struct ktread *trace;
 	struct latencies *latencies;
 };
 
-void stats_table_write_text(struct output *out, const struct stats_table *table);
-void stats_table_write_json(struct output *out, const struct stats_table *table);
+void stats_table_write_text(struct base_output *out, const struct stats_table *table);
+void stats_table_write_json(struct base_output *out, const struct stats_table *table);
 
 /* "read", "33 timer"; "" for kinds that have one row. Needs STATS_NAME bytes; may be hostile. */
 #define STATS_NAME 80u

@@ -2,49 +2,49 @@
 #include <string.h>
 
 #include "analyze/order.h"
-#include "export/json.h"
+#include "base/json.h"
 #include "export/stats.h"
 #include "ktrx/v2.h"
 
-static void write_order(struct output *out, const struct ktread *trace)
+static void write_order(struct base_output *out, const struct ktread *trace)
 {
 	char order[ORDER_TEXT];
 
 	if (order_say_json(trace, order) > 0)
-		output_format(out, ",\n%s", order);
+		base_output_format(out, ",\n%s", order);
 }
 
-static void string(struct output *out, const char *name, const char *value)
+static void string(struct base_output *out, const char *name, const char *value)
 {
-	char *at = json_put_name(output_line(out), name);
+	char *at = base_json_name(base_output_line(out), name);
 
 	*at++ = ':';
-	output_done(out, json_put_string(at, value, strnlen(value, 512)));
+	base_output_done(out, base_json_string(at, value, strnlen(value, 512)));
 }
 
-static void number(struct output *out, const char *name, distribution_number value)
+static void number(struct base_output *out, const char *name, distribution_number value)
 {
-	output_format(out, ",\"%s\":", name);
+	base_output_format(out, ",\"%s\":", name);
 	distribution_write_number(out, value);
 }
 
-static void write_worst(struct output *out, struct ktread *trace, const struct pairs_worst *worst)
+static void write_worst(struct base_output *out, struct ktread *trace, const struct pairs_worst *worst)
 {
 	char begin[STATS_TIME], end[STATS_TIME];
 
-	output_format(out, ",\"longest\":{\"begin\":%s,\"end\":%s,\"cpu\":",
-		      stats_time(trace, worst->begin, begin), stats_time(trace, worst->end, end));
+	base_output_format(out, ",\"longest\":{\"begin\":%s,\"end\":%s,\"cpu\":",
+			   stats_time(trace, worst->begin, begin), stats_time(trace, worst->end, end));
 	if (worst->cpu == KTRX_NO_CPU)
-		output_text(out, "null");
+		base_output_text(out, "null");
 	else
-		output_format(out, "%u", worst->cpu);
-	output_format(out, ",\"thread\":%u}", worst->thread);
+		base_output_format(out, "%u", worst->cpu);
+	base_output_format(out, ",\"thread\":%u}", worst->thread);
 }
 
 /* Comes after other members of an object. */
-static void write_figures(struct output *out, const struct distribution *distribution)
+static void write_figures(struct base_output *out, const struct distribution *distribution)
 {
-	output_text(out, ",");
+	base_output_text(out, ",");
 	string(out, "unit", distribution->unit);
 	number(out, "count", distribution_count(distribution));
 	if (distribution_count(distribution) == 0)
@@ -54,31 +54,31 @@ static void write_figures(struct output *out, const struct distribution *distrib
 	number(out, "p90", distribution_rank(distribution, 90, 100));
 	number(out, "p99", distribution_rank(distribution, 99, 100));
 	number(out, "max", distribution_greatest(distribution));
-	output_format(out, ",\"mean\":%.3f,\"exact\":%s", distribution_mean(distribution),
-		      distribution_is_exact(distribution) ? "true" : "false");
+	base_output_format(out, ",\"mean\":%.3f,\"exact\":%s", distribution_mean(distribution),
+			   distribution_is_exact(distribution) ? "true" : "false");
 }
 
-static void write_histogram(struct output *out, const struct distribution *distribution)
+static void write_histogram(struct base_output *out, const struct distribution *distribution)
 {
 	struct distribution_bins bins;
 
 	distribution_bins(distribution, &bins);
-	output_text(out, ",\"histogram\":[");
+	base_output_text(out, ",\"histogram\":[");
 	for (uint32_t n = 0; n < bins.count; n++) {
-		output_format(out, "%s{\"from\":", n ? "," : "");
+		base_output_format(out, "%s{\"from\":", n ? "," : "");
 		distribution_write_number(out, bins.bin[n].from);
 		number(out, "to", bins.bin[n].to);
 		number(out, "count", bins.bin[n].count);
-		output_text(out, "}");
+		base_output_text(out, "}");
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 }
 
-void stats_write_json(struct output *out, const struct stats *stats)
+void stats_write_json(struct base_output *out, const struct stats *stats)
 {
 	const struct pairs_result *pairs = stats->pairs;
 
-	output_text(out, "{");
+	base_output_text(out, "{");
 	string(out, "of", stats->title);
 	write_figures(out, &stats->distribution);
 	if (pairs) {
@@ -97,43 +97,43 @@ void stats_write_json(struct output *out, const struct stats *stats)
 		write_histogram(out, &stats->distribution);
 	}
 	write_order(out, stats->trace);
-	output_text(out, "}\n");
+	base_output_text(out, "}\n");
 }
 
-static void write_row(struct output *out, const struct stats_table *table, struct latencies_row *row)
+static void write_row(struct base_output *out, const struct stats_table *table, struct latencies_row *row)
 {
 	struct distribution distribution =
 		distribution_of_ticks(&row->ticks, ktread_info(table->trace)->frequency);
 	char name[STATS_NAME];
 
-	output_text(out, "{");
+	base_output_text(out, "{");
 	string(out, "kind", stats_kind_name(row->kind));
 	if (row->has_number) {
 		number(out, "number", row->number);
-		output_text(out, ",");
+		base_output_text(out, ",");
 		string(out, "name", stats_row_name(table, row, name));
 	}
 	write_figures(out, &distribution);
 	number(out, "no_end", row->dropped);
 	if (row->ticks.count)
 		write_worst(out, table->trace, &row->worst);
-	output_text(out, "}");
+	base_output_text(out, "}");
 }
 
-void stats_table_write_json(struct output *out, const struct stats_table *table)
+void stats_table_write_json(struct base_output *out, const struct stats_table *table)
 {
-	output_text(out, "{\"rows\":[");
+	base_output_text(out, "{\"rows\":[");
 	for (uint32_t n = 0; n < table->latencies->rows; n++) {
-		output_text(out, n ? ",\n" : "\n");
+		base_output_text(out, n ? ",\n" : "\n");
 		write_row(out, table, &table->latencies->row[n]);
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 	number(out, "unpaired", table->latencies->unpaired);
 	number(out, "left_out", table->latencies->left_out);
 	if (table->latencies->states_unknown) {
-		output_text(out, ",");
+		base_output_text(out, ",");
 		string(out, "states", table->latencies->announced ? "announced" : "unknown");
 	}
 	write_order(out, table->trace);
-	output_text(out, "}\n");
+	base_output_text(out, "}\n");
 }

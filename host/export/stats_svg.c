@@ -11,7 +11,7 @@
 #define ROW    18.0
 #define BOTTOM 16.0
 
-static void write_caption(struct output *out, const struct stats *stats)
+static void write_caption(struct base_output *out, const struct stats *stats)
 {
 	const struct distribution *distribution = &stats->distribution;
 	char text[6 * DISTRIBUTION_TEXT], p50[DISTRIBUTION_TEXT], p99[DISTRIBUTION_TEXT],
@@ -30,7 +30,7 @@ static void write_caption(struct output *out, const struct stats *stats)
 	svg_text(out, "dim", 12, 42, "start", WIDTH - 24.0, text);
 }
 
-static void write_bin(struct output *out, const struct distribution *distribution,
+static void write_bin(struct base_output *out, const struct distribution *distribution,
 		      const struct distribution_bins *bins, uint32_t n)
 {
 	const struct distribution_bin *bin = &bins->bin[n];
@@ -48,7 +48,7 @@ static void write_bin(struct output *out, const struct distribution *distributio
 	svg_text(out, "count", LEFT + width + 6, y + 12, "start", RIGHT, text);
 }
 
-void stats_write_svg(struct output *out, const struct stats *stats)
+void stats_write_svg(struct base_output *out, const struct stats *stats)
 {
 	struct distribution_bins bins = { .count = 0 };
 

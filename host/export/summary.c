@@ -11,10 +11,10 @@
 #include "analyze/cost.h"
 #include "analyze/note.h"
 #include "analyze/order.h"
-#include "export/escape.h"
-#include "export/event_name.h"
-#include "export/machine.h"
-#include "export/ticks.h"
+#include "base/escape.h"
+#include "analyze/event_name.h"
+#include "base/machine.h"
+#include "base/ticks.h"
 #include "ktrx/v2.h"
 
 #define NAME_BYTES	 100u
@@ -47,7 +47,7 @@ int summary_init(struct summary *summary, const struct ktread *trace, const stru
 		return KTREAD_E_MEMORY;
 	}
 	if (info->frequency && tally->events)
-		summary->seconds = ticks_seconds(tally->last - tally->first, info->frequency);
+		summary->seconds = base_ticks_seconds(tally->last - tally->first, info->frequency);
 	summary->cost = cost_of(trace);
 	for (uint32_t n = 0; n < info->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(trace, n);
@@ -72,23 +72,25 @@ static bool has_rate(const struct summary *summary)
 	return summary->seconds > 0 && summary->tally->last - summary->tally->first >= RATE_TICKS_LEAST;
 }
 
-static void write_counts(struct output *out, const struct summary *summary, const char *name, uint64_t count)
+static void write_counts(struct base_output *out, const struct summary *summary, const char *name,
+			 uint64_t count)
 {
-	output_format(out, "%-28s %12llu ", name, (unsigned long long)count);
+	base_output_format(out, "%-28s %12llu ", name, (unsigned long long)count);
 	if (has_rate(summary))
-		output_format(out, "%12.1f", (double)count / summary->seconds);
+		base_output_format(out, "%12.1f", (double)count / summary->seconds);
 	else
-		output_format(out, "%12s", "-");
+		base_output_format(out, "%12s", "-");
 }
 
-static void write_row(struct output *out, const struct summary *summary, const char *name, uint64_t count)
+static void write_row(struct base_output *out, const struct summary *summary, const char *name,
+		      uint64_t count)
 {
 	write_counts(out, summary, name, count);
-	output_text(out, "\n");
+	base_output_text(out, "\n");
 }
 
 /* When the first event was, where the kernel told the time of day. */
-static void write_began(struct output *out, const struct summary *summary)
+static void write_began(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 	uint64_t first = summary->tally->first, wall = info->wall_ns;
@@ -98,14 +100,14 @@ static void write_began(struct output *out, const struct summary *summary)
 	if (!wall || !info->frequency || !summary->tally->events)
 		return;
 	if (first >= info->wall_stamp)
-		wall += ticks_nanoseconds_exact(first - info->wall_stamp, info->frequency);
+		wall += base_ticks_nanoseconds_exact(first - info->wall_stamp, info->frequency);
 	else
-		wall -= ticks_nanoseconds_exact(info->wall_stamp - first, info->frequency);
+		wall -= base_ticks_nanoseconds_exact(info->wall_stamp - first, info->frequency);
 	seconds = (time_t)(wall / 1000000000u);
 	if (gmtime_r(&seconds, &date))
-		output_format(out, "began     %04d-%02d-%02d %02d:%02d:%02d.%06u UTC\n", date.tm_year + 1900,
-			      date.tm_mon + 1, date.tm_mday, date.tm_hour, date.tm_min, date.tm_sec,
-			      (unsigned)(wall % 1000000000u / 1000u));
+		base_output_format(out, "began     %04d-%02d-%02d %02d:%02d:%02d.%06u UTC\n",
+				   date.tm_year + 1900, date.tm_mon + 1, date.tm_mday, date.tm_hour,
+				   date.tm_min, date.tm_sec, (unsigned)(wall % 1000000000u / 1000u));
 }
 
 bool summary_is_cut(const struct ktread *trace)
@@ -123,7 +125,7 @@ bool summary_is_dump(const struct ktread *trace)
 }
 
 /* Of a dump that the guest sent: what of the run it covers. */
-static void write_taken(struct output *out, const struct summary *summary)
+static void write_taken(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 	char words[ENDED_BYTES + 1];
@@ -133,188 +135,193 @@ static void write_taken(struct output *out, const struct summary *summary)
 	if (!summary_is_dump(summary->trace))
 		return;
 	if (taken)
-		*escape_text(words, taken, length, ENDED_BYTES) = '\0';
-	output_format(out, "dumped    by the guest, %s",
-		      taken				      ? words
-		      : info->outcome != KTRX_OUTCOME_RUNNING ? "as it ended"
-							      : "when is unknown");
+		*base_escape_text(words, taken, length, ENDED_BYTES) = '\0';
+	base_output_format(out, "dumped    by the guest, %s",
+			   taken				   ? words
+			   : info->outcome != KTRX_OUTCOME_RUNNING ? "as it ended"
+								   : "when is unknown");
 	if (summary->seconds > 0)
-		output_format(out, "; covers %.6f s", summary->seconds);
-	output_text(out, "; of later events nothing is known\n");
+		base_output_format(out, "; covers %.6f s", summary->seconds);
+	base_output_text(out, "; of later events nothing is known\n");
 }
 
 /* How the guest ended: its own record of it, and the word of whoever watched. */
-static void write_end(struct output *out, const struct summary *summary)
+static void write_end(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 	char words[ENDED_BYTES + 1];
 	const char *ended;
 	size_t length;
 
-	output_format(out, "guest     %s", summary_outcome(info->outcome));
+	base_output_format(out, "guest     %s", summary_outcome(info->outcome));
 	if (info->outcome == KTRX_OUTCOME_EXITED)
-		output_format(out, " with status %d", info->status);
+		base_output_format(out, " with status %d", info->status);
 	else if (info->outcome == KTRX_OUTCOME_RUNNING)
-		output_text(out, ": no exit, no panic recorded");
-	output_text(out, "\n");
+		base_output_text(out, ": no exit, no panic recorded");
+	base_output_text(out, "\n");
 	ended = summary_ended(summary->trace, &length);
 	if (ended) {
-		*escape_text(words, ended, length, ENDED_BYTES) = '\0';
-		output_format(out, "ended     %s\n", words);
+		*base_escape_text(words, ended, length, ENDED_BYTES) = '\0';
+		base_output_format(out, "ended     %s\n", words);
 	}
 	write_taken(out, summary);
 	if (*info->registers)
-		output_format(out, "CPUs      registers%s: ktrace show --registers\n",
-			      strstr(info->registers, "\nstack ") ? " and stacks" : "");
+		base_output_format(out, "CPUs      registers%s: ktrace show --registers\n",
+				   strstr(info->registers, "\nstack ") ? " and stacks" : "");
 }
 
 /* What was stepped over: not shown, but not passed over in silence. */
-static void write_skipped(struct output *out, const struct ktread_info *info)
+static void write_skipped(struct base_output *out, const struct ktread_info *info)
 {
 	if (info->skipped_bytes)
-		output_format(out, "skipped   %llu bytes that belong to no dump\n",
-			      (unsigned long long)info->skipped_bytes);
+		base_output_format(out, "skipped   %llu bytes that belong to no dump\n",
+				   (unsigned long long)info->skipped_bytes);
 	if (info->unknown_sections)
-		output_format(out, "skipped   %llu section%s of unknown type\n",
-			      (unsigned long long)info->unknown_sections,
-			      info->unknown_sections == 1 ? "" : "s");
+		base_output_format(out, "skipped   %llu section%s of unknown type\n",
+				   (unsigned long long)info->unknown_sections,
+				   info->unknown_sections == 1 ? "" : "s");
 }
 
-static void write_head(struct output *out, const struct summary *summary, const char *path)
+static void write_head(struct base_output *out, const struct summary *summary, const char *path)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
-	const char *machine = machine_name(info->machine);
+	const char *machine = base_machine_name(info->machine);
 	char kernel[NAME_BYTES + 1];
 
-	output_done(out, escape_utf8(output_line(out), path, strlen(path), OUTPUT_LINE));
+	base_output_done(out, base_escape_utf8(base_output_line(out), path, strlen(path), BASE_OUTPUT_LINE));
 	if (info->form == KTREAD_FORM_PROCESSES)
-		output_text(out, ": a process trace");
+		base_output_text(out, ": a process trace");
 	else
-		output_format(out, ": KTRX version %u", info->version);
+		base_output_format(out, ": KTRX version %u", info->version);
 	if (machine)
-		output_format(out, ", %s", machine);
+		base_output_format(out, ", %s", machine);
 	if (*info->kernel) {
-		*escape_text(kernel, info->kernel, strlen(info->kernel), NAME_BYTES) = '\0';
-		output_format(out, ", %s", kernel);
+		*base_escape_text(kernel, info->kernel, strlen(info->kernel), NAME_BYTES) = '\0';
+		base_output_format(out, ", %s", kernel);
 	}
-	output_text(out, "\n");
+	base_output_text(out, "\n");
 	if (info->build_id_size) {
-		output_text(out, "build id  ");
+		base_output_text(out, "build id  ");
 		for (uint32_t n = 0; n < info->build_id_size; n++)
-			output_format(out, "%02x", info->build_id[n]);
-		output_text(out, "\n");
+			base_output_format(out, "%02x", info->build_id[n]);
+		base_output_text(out, "\n");
 	}
 	if (info->version > 1 && info->form != KTREAD_FORM_PROCESSES)
 		write_end(out, summary);
 	if (info->dumps > 1)
-		output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
+		base_output_format(out, "dumps     %u in the file, the last one shown\n", info->dumps);
 	write_skipped(out, info);
 	write_began(out, summary);
 }
 
 static double microseconds(const struct ktread_info *info, uint64_t ticks)
 {
-	return ticks_seconds(ticks, info->frequency) * 1e6;
+	return base_ticks_seconds(ticks, info->frequency) * 1e6;
 }
 
 /* What was done about clocks that differ, and how far it can be trusted. */
-static void write_clocks(struct output *out, const struct summary *summary)
+static void write_clocks(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 	char order[ORDER_TEXT];
 
 	if (info->clock_samples && info->frequency)
-		output_format(out,
-			      "clocks    of %u CPUs corrected by %u measurements, by up to %.1f us, right to "
-			      "%.3f us\n",
-			      info->clock_cpus, info->clock_samples, microseconds(info, info->clock_largest),
-			      microseconds(info, info->clock_error));
+		base_output_format(
+			out,
+			"clocks    of %u CPUs corrected by %u measurements, by up to %.1f us, right to "
+			"%.3f us\n",
+			info->clock_cpus, info->clock_samples, microseconds(info, info->clock_largest),
+			microseconds(info, info->clock_error));
 	else if (info->clock_samples)
-		output_format(out,
-			      "clocks    of %u CPUs corrected by %u measurements, by up to %llu ticks, right "
-			      "to %llu\n",
-			      info->clock_cpus, info->clock_samples, (unsigned long long)info->clock_largest,
-			      (unsigned long long)info->clock_error);
+		base_output_format(
+			out,
+			"clocks    of %u CPUs corrected by %u measurements, by up to %llu ticks, right "
+			"to %llu\n",
+			info->clock_cpus, info->clock_samples, (unsigned long long)info->clock_largest,
+			(unsigned long long)info->clock_error);
 	if (info->clock == KTREAD_CLOCK_ALIGNED && info->frequency)
-		output_format(out, "clocks    aligned by causes and effects, by up to %.1f us\n",
-			      microseconds(info, info->clock_aligned));
+		base_output_format(out, "clocks    aligned by causes and effects, by up to %.1f us\n",
+				   microseconds(info, info->clock_aligned));
 	else if (info->clock == KTREAD_CLOCK_ALIGNED)
-		output_format(out, "clocks    aligned by causes and effects, by up to %llu ticks\n",
-			      (unsigned long long)info->clock_aligned);
+		base_output_format(out, "clocks    aligned by causes and effects, by up to %llu ticks\n",
+				   (unsigned long long)info->clock_aligned);
 	if (info->clock_failed)
-		output_format(out,
-			      "clocks    measured %llu times; %llu more tries, which CPU 0 was too busy to "
-			      "answer in "
-			      "time, are made up for by later ones\n",
-			      (unsigned long long)info->clock_measured,
-			      (unsigned long long)info->clock_failed);
+		base_output_format(
+			out,
+			"clocks    measured %llu times; %llu more tries, which CPU 0 was too busy to "
+			"answer in "
+			"time, are made up for by later ones\n",
+			(unsigned long long)info->clock_measured, (unsigned long long)info->clock_failed);
 	if (order_say(summary->trace, order) > 0)
-		output_format(out, "clocks    %s\n", order);
+		base_output_format(out, "clocks    %s\n", order);
 }
 
-static void write_span(struct output *out, const struct summary *summary)
+static void write_span(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 	const struct tally *tally = summary->tally;
 	unsigned long long events = tally->events;
 
 	if (info->frequency)
-		output_format(out, "clock     %llu Hz%s\n", (unsigned long long)info->frequency,
-			      ktread_is_coarse(info)
-				      ? ": coarse, events of one tick are in order within a CPU only"
-				      : "");
+		base_output_format(out, "clock     %llu Hz%s\n", (unsigned long long)info->frequency,
+				   ktread_is_coarse(info)
+					   ? ": coarse, events of one tick are in order within a CPU only"
+					   : "");
 	else
-		output_text(out, "clock     of unknown frequency\n");
+		base_output_text(out, "clock     of unknown frequency\n");
 	write_clocks(out, summary);
 	if (events == 0)
-		output_text(out, "events    none\n");
+		base_output_text(out, "events    none\n");
 	else if (has_rate(summary))
-		output_format(out, "events    %llu in %.6f s, %.0f a second\n", events, summary->seconds,
-			      (double)events / summary->seconds);
+		base_output_format(out, "events    %llu in %.6f s, %.0f a second\n", events, summary->seconds,
+				   (double)events / summary->seconds);
 	else if (info->frequency)
-		output_format(out, "events    %llu in %llu ticks of the clock, too few for a rate\n", events,
-			      (unsigned long long)(tally->last - tally->first));
+		base_output_format(out, "events    %llu in %llu ticks of the clock, too few for a rate\n",
+				   events, (unsigned long long)(tally->last - tally->first));
 	else
-		output_format(out, "events    %llu in %llu ticks\n", events,
-			      (unsigned long long)(tally->last - tally->first));
+		base_output_format(out, "events    %llu in %llu ticks\n", events,
+				   (unsigned long long)(tally->last - tally->first));
 }
 
-static void write_loss(struct output *out, const struct summary *summary)
+static void write_loss(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 
 	if (info->version == 1) {
-		output_text(out, "loss      unknown: version 1 does not count what was overwritten\n");
+		base_output_text(out, "loss      unknown: version 1 does not count what was overwritten\n");
 		return;
 	}
 	if (summary_is_cut(summary->trace))
-		output_text(out, "loss      unknown: the dump is cut short\n");
+		base_output_text(out, "loss      unknown: the dump is cut short\n");
 	if (summary->overwritten + summary->invalid + summary->dropped + info->lost_events == 0) {
 		if (summary_is_cut(summary->trace))
 			return;
-		output_text(out, summary_is_dump(summary->trace) ? "loss      none in what the dump covers\n"
-								 : "loss      none\n");
+		base_output_text(out, summary_is_dump(summary->trace)
+					      ? "loss      none in what the dump covers\n"
+					      : "loss      none\n");
 		return;
 	}
-	output_format(out,
-		      "loss      %llu slots overwritten, %llu unreadable; %llu records refused by full rings",
-		      (unsigned long long)summary->overwritten, (unsigned long long)summary->invalid,
-		      (unsigned long long)summary->dropped);
+	base_output_format(
+		out, "loss      %llu slots overwritten, %llu unreadable; %llu records refused by full rings",
+		(unsigned long long)summary->overwritten, (unsigned long long)summary->invalid,
+		(unsigned long long)summary->dropped);
 	if (info->lost_events)
-		output_format(out, "; %llu of events without an id", (unsigned long long)info->lost_events);
-	output_text(out, "\n");
+		base_output_format(out, "; %llu of events without an id",
+				   (unsigned long long)info->lost_events);
+	base_output_text(out, "\n");
 }
 
 /* Events that came again unchanged happened, too. */
-static void write_folded(struct output *out, const struct summary *summary)
+static void write_folded(struct base_output *out, const struct summary *summary)
 {
 	const struct tally *tally = summary->tally;
 
 	if (tally->folded)
-		output_format(out,
-			      "folded    %llu repetitions counted instead of recorded, %llu of them still "
-			      "going on\n",
-			      (unsigned long long)tally->folded, (unsigned long long)tally->folding);
+		base_output_format(
+			out,
+			"folded    %llu repetitions counted instead of recorded, %llu of them still "
+			"going on\n",
+			(unsigned long long)tally->folded, (unsigned long long)tally->folding);
 }
 
 static void name_event(const struct summary *summary, uint32_t id, char *name)
@@ -322,23 +329,23 @@ static void name_event(const struct summary *summary, uint32_t id, char *name)
 	const struct ktread_type *type = ktread_type(summary->trace, id);
 
 	if (!type) {
-		snprintf(name, EVENT_NAME_MOST, "UNKNOWN(%u)", id);
+		snprintf(name, ANALYZE_EVENT_NAME_MOST, "UNKNOWN(%u)", id);
 		return;
 	}
 	if (ktread_info(summary->trace)->version == 1) {
-		*escape_text(name, type->name, strlen(type->name), EVENT_NAME_MOST) = '\0';
+		*base_escape_text(name, type->name, strlen(type->name), ANALYZE_EVENT_NAME_MOST) = '\0';
 		return;
 	}
-	*event_name_put(name, type) = '\0';
+	*analyze_event_name_put(name, type) = '\0';
 	for (char *letter = name; *letter; letter++)
 		*letter = (char)tolower((unsigned char)*letter);
 }
 
 /* Of events that were only counted there are no records, but they did happen. */
-static void write_counted(struct output *out, const struct summary *summary)
+static void write_counted(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
-	char name[EVENT_NAME_MOST + 1];
+	char name[ANALYZE_EVENT_NAME_MOST + 1];
 	int begun = 0;
 
 	for (uint32_t id = 1; info->version > 1 && id <= KTRX_EVENT_MAX; id++) {
@@ -347,20 +354,21 @@ static void write_counted(struct output *out, const struct summary *summary)
 		if (!type || type->count == 0)
 			continue;
 		if (!begun++)
-			output_format(out, "\n%-28s %12s %12s\n", "COUNTED EVENT", "FIRED", "RECORDS HERE");
+			base_output_format(out, "\n%-28s %12s %12s\n", "COUNTED EVENT", "FIRED",
+					   "RECORDS HERE");
 		name_event(summary, id, name);
-		output_format(out, "%-28s %12llu %12llu\n", name, (unsigned long long)type->count,
-			      (unsigned long long)summary->tally->event[id].count);
+		base_output_format(out, "%-28s %12llu %12llu\n", name, (unsigned long long)type->count,
+				   (unsigned long long)summary->tally->event[id].count);
 	}
 }
 
-static void write_events(struct output *out, const struct summary *summary)
+static void write_events(struct base_output *out, const struct summary *summary)
 {
 	const struct tally *tally = summary->tally;
-	char name[EVENT_NAME_MOST + 1];
+	char name[ANALYZE_EVENT_NAME_MOST + 1];
 
-	output_format(out, "\n%-28s %12s %12s%s\n", "EVENT", "RECORDS", "A SECOND",
-		      tally->folded ? "       FOLDED     OCCURRED" : "");
+	base_output_format(out, "\n%-28s %12s %12s%s\n", "EVENT", "RECORDS", "A SECOND",
+			   tally->folded ? "       FOLDED     OCCURRED" : "");
 	for (size_t n = 0; n < summary->event_count; n++) {
 		const struct tally_entry *entry = &summary->events[n];
 		uint64_t folded = tally->repeats[entry->key];
@@ -368,17 +376,17 @@ static void write_events(struct output *out, const struct summary *summary)
 		name_event(summary, entry->key, name);
 		write_counts(out, summary, name, entry->count);
 		if (folded)
-			output_format(out, " %12llu %12llu", (unsigned long long)folded,
-				      (unsigned long long)(entry->count + folded));
-		output_text(out, "\n");
+			base_output_format(out, " %12llu %12llu", (unsigned long long)folded,
+					   (unsigned long long)(entry->count + folded));
+		base_output_text(out, "\n");
 	}
 }
 
-static void write_threads(struct output *out, const struct summary *summary)
+static void write_threads(struct base_output *out, const struct summary *summary)
 {
 	char name[NAME_BYTES + 16];
 
-	output_format(out, "\n%-28s %12s %12s\n", "THREAD", "RECORDS", "A SECOND");
+	base_output_format(out, "\n%-28s %12s %12s\n", "THREAD", "RECORDS", "A SECOND");
 	for (size_t n = 0; n < summary->thread_count && n < THREADS_SHOWN; n++) {
 		const struct tally_entry *entry = &summary->threads[n];
 		const char *known = ktread_thread_name(summary->trace, entry->key);
@@ -386,15 +394,15 @@ static void write_threads(struct output *out, const struct summary *summary)
 
 		if (known && *known) {
 			*at++ = '(';
-			at = escape_text(at, known, strlen(known), NAME_BYTES - 8);
+			at = base_escape_text(at, known, strlen(known), NAME_BYTES - 8);
 			*at++ = ')';
 		}
 		*at = '\0';
 		write_row(out, summary, name, entry->count);
 	}
 	if (summary->thread_count > THREADS_SHOWN)
-		output_format(out, "... and %zu more threads (--json has all)\n",
-			      summary->thread_count - THREADS_SHOWN);
+		base_output_format(out, "... and %zu more threads (--json has all)\n",
+				   summary->thread_count - THREADS_SHOWN);
 }
 
 double summary_cost_share(const struct summary *summary, uint64_t events, uint32_t cpus)
@@ -405,50 +413,52 @@ double summary_cost_share(const struct summary *summary, uint64_t events, uint32
 }
 
 /* What the trace itself cost. */
-static void write_cost(struct output *out, const struct summary *summary)
+static void write_cost(struct base_output *out, const struct summary *summary)
 {
 	const struct ktread_info *info = ktread_info(summary->trace);
 	const uint32_t cpus = ktread_cpus_used(info);
 
 	if (summary->cost == 0) {
-		output_text(out, "cost      unknown: the kernel has not probed it (ktrace_probe_cost)\n");
+		base_output_text(out,
+				 "cost      unknown: the kernel has not probed it (ktrace_probe_cost)\n");
 		return;
 	}
 	if (info->frequency)
-		output_format(out, "cost      %.1f ns an event",
-			      (double)summary->cost * 1e6 / (double)info->frequency);
+		base_output_format(out, "cost      %.1f ns an event",
+				   (double)summary->cost * 1e6 / (double)info->frequency);
 	else
-		output_format(out, "cost      %.3f ticks an event", (double)summary->cost / 1000);
+		base_output_format(out, "cost      %.3f ticks an event", (double)summary->cost / 1000);
 	if (has_rate(summary))
-		output_format(out, ", %s%.3f%% of the time of %u CPU%s",
-			      summary->overwritten + summary->invalid ? "at least " : "",
-			      100 * summary_cost_share(summary, summary->tally->events, cpus), cpus,
-			      cpus == 1 ? "" : "s");
-	output_text(out, "\n");
+		base_output_format(out, ", %s%.3f%% of the time of %u CPU%s",
+				   summary->overwritten + summary->invalid ? "at least " : "",
+				   100 * summary_cost_share(summary, summary->tally->events, cpus), cpus,
+				   cpus == 1 ? "" : "s");
+	base_output_text(out, "\n");
 }
 
-static void write_cpus(struct output *out, const struct summary *summary)
+static void write_cpus(struct base_output *out, const struct summary *summary)
 {
 	char name[16];
 	bool shares = summary->cost && has_rate(summary);
 
-	output_format(out, "\n%-28s %12s %12s%s\n", "CPU", "RECORDS", "A SECOND",
-		      shares ? "  COST OF ITS TIME" : "");
+	base_output_format(out, "\n%-28s %12s %12s%s\n", "CPU", "RECORDS", "A SECOND",
+			   shares ? "  COST OF ITS TIME" : "");
 	for (size_t n = 0; n < summary->cpu_count; n++) {
 		const struct tally_entry *entry = &summary->cpus[n];
 
 		snprintf(name, sizeof(name), entry->key < TALLY_CPUS - 1 ? "CPU%u" : "CPU?", entry->key);
 		write_counts(out, summary, name, entry->count);
 		if (shares)
-			output_format(out, " %16.3f%%", 100 * summary_cost_share(summary, entry->count, 1));
-		output_text(out, "\n");
+			base_output_format(out, " %16.3f%%",
+					   100 * summary_cost_share(summary, entry->count, 1));
+		base_output_text(out, "\n");
 	}
 }
 
-static void write_rings(struct output *out, const struct summary *summary)
+static void write_rings(struct base_output *out, const struct summary *summary)
 {
-	output_format(out, "\n%-9s %10s %12s = %12s + %12s + %10s %10s %8s\n", "RING", "SLOTS", "PRODUCED",
-		      "OVERWRITTEN", "DECODED", "UNREADABLE", "REFUSED", "LAPPED>=");
+	base_output_format(out, "\n%-9s %10s %12s = %12s + %12s + %10s %10s %8s\n", "RING", "SLOTS",
+			   "PRODUCED", "OVERWRITTEN", "DECODED", "UNREADABLE", "REFUSED", "LAPPED>=");
 	for (uint32_t n = 0; n < ktread_info(summary->trace)->rings; n++) {
 		const struct ktread_ring *ring = ktread_ring(summary->trace, n);
 		char name[16];
@@ -457,11 +467,11 @@ static void write_rings(struct output *out, const struct summary *summary)
 			snprintf(name, sizeof(name), "%s", ktread_ring_name(ring, n));
 		else
 			snprintf(name, sizeof(name), "CPU%u", ring->cpu);
-		output_format(out, "%-9s %10llu %12llu = %12llu + %12llu + %10llu %10llu %8llu\n", name,
-			      (unsigned long long)ring->slots, (unsigned long long)ring->head,
-			      (unsigned long long)ring->overwritten, (unsigned long long)ring->decoded,
-			      (unsigned long long)ring->invalid, (unsigned long long)ring->dropped,
-			      (unsigned long long)ring->lapped);
+		base_output_format(out, "%-9s %10llu %12llu = %12llu + %12llu + %10llu %10llu %8llu\n", name,
+				   (unsigned long long)ring->slots, (unsigned long long)ring->head,
+				   (unsigned long long)ring->overwritten, (unsigned long long)ring->decoded,
+				   (unsigned long long)ring->invalid, (unsigned long long)ring->dropped,
+				   (unsigned long long)ring->lapped);
 	}
 }
 
@@ -473,7 +483,7 @@ static bool has_rings(const struct summary *summary)
 	return info->version > 1 && info->form != KTREAD_FORM_PROCESSES;
 }
 
-void summary_write_text(struct output *out, const struct summary *summary, const char *path)
+void summary_write_text(struct base_output *out, const struct summary *summary, const char *path)
 {
 	write_head(out, summary, path);
 	write_span(out, summary);

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "export/output.h"
+#include "base/output.h"
 #include "export/tally.h"
 
 struct summary {
@@ -25,8 +25,8 @@ struct summary {
 int summary_init(struct summary *summary, const struct ktread *trace, const struct tally *tally);
 void summary_free(struct summary *summary);
 
-void summary_write_text(struct output *out, const struct summary *summary, const char *path);
-void summary_write_json(struct output *out, const struct summary *summary);
+void summary_write_text(struct base_output *out, const struct summary *summary, const char *path);
+void summary_write_json(struct base_output *out, const struct summary *summary);
 
 /* What `ktrace run` said of the guest's end, and its length; NULL if it said nothing. */
 /* Whether its end is missing: what that held is not counted anywhere. */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 
 #define LETTER	    6.6 /* pixels, of 11-pixel monospace */
 #define TEXT_MAX    256u
@@ -22,70 +22,70 @@ static const char style[] =
 	"</style>\n";
 
 /* For the inside of an element: control characters are replaced, bytes that are no UTF-8 too. */
-static void escape(struct output *out, const char *bytes, size_t length)
+static void escape(struct base_output *out, const char *bytes, size_t length)
 {
-	char plain[TEXT_MAX * 4], *end = escape_text(plain, bytes, length, sizeof(plain));
+	char plain[TEXT_MAX * 4], *end = base_escape_text(plain, bytes, length, sizeof(plain));
 
 	for (const char *at = plain; at < end; at++) {
 		if (*at == '<')
-			output_text(out, "&lt;");
+			base_output_text(out, "&lt;");
 		else if (*at == '>')
-			output_text(out, "&gt;");
+			base_output_text(out, "&gt;");
 		else if (*at == '&')
-			output_text(out, "&amp;");
+			base_output_text(out, "&amp;");
 		else if (*at == '"')
-			output_text(out, "&quot;");
+			base_output_text(out, "&quot;");
 		else
-			output_bytes(out, at, 1);
+			base_output_bytes(out, at, 1);
 	}
 }
 
-void svg_begin(struct output *out, unsigned width, unsigned height, const char *title)
+void svg_begin(struct base_output *out, unsigned width, unsigned height, const char *title)
 {
-	output_format(
+	base_output_format(
 		out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
 		"role=\"img\">\n<title>",
 		width, height, width, height);
 	escape(out, title, strnlen(title, TEXT_MAX));
-	output_text(out, "</title>\n");
-	output_text(out, style);
+	base_output_text(out, "</title>\n");
+	base_output_text(out, style);
 }
 
-void svg_end(struct output *out)
+void svg_end(struct base_output *out)
 {
-	output_text(out, "</svg>\n");
+	base_output_text(out, "</svg>\n");
 }
 
-void svg_box(struct output *out, const char *class, double x, double y, double width, double height,
+void svg_box(struct base_output *out, const char *class, double x, double y, double width, double height,
 	     const char *tip)
 {
-	output_format(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"", class,
-		      x, y, width > 0.5 ? width : 0.5, height);
+	base_output_format(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\"",
+			   class, x, y, width > 0.5 ? width : 0.5, height);
 	if (!tip) {
-		output_text(out, "/>\n");
+		base_output_text(out, "/>\n");
 		return;
 	}
-	output_text(out, "><title>");
+	base_output_text(out, "><title>");
 	escape(out, tip, strnlen(tip, TEXT_MAX));
-	output_text(out, "</title></rect>\n");
+	base_output_text(out, "</title></rect>\n");
 }
 
-void svg_text(struct output *out, const char *class, double x, double y, const char *anchor, double room,
+void svg_text(struct base_output *out, const char *class, double x, double y, const char *anchor, double room,
 	      const char *text)
 {
 	size_t length = strnlen(text, TEXT_MAX), fits = room < LETTER ? 0 : (size_t)(room / LETTER);
 
 	if (fits < length && fits < LETTERS_MIN)
 		return;
-	output_format(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y,
-		      anchor);
+	base_output_format(out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y,
+			   anchor);
 	escape(out, text, length < fits ? length : fits);
-	output_text(out, "</text>\n");
+	base_output_text(out, "</text>\n");
 }
 
-void svg_line(struct output *out, const char *class, double x1, double y1, double x2, double y2)
+void svg_line(struct base_output *out, const char *class, double x1, double y1, double x2, double y2)
 {
-	output_format(out, "<line class=\"%s\" x1=\"%.2f\" y1=\"%.1f\" x2=\"%.2f\" y2=\"%.1f\"/>\n", class,
-		      x1, y1, x2, y2);
+	base_output_format(out, "<line class=\"%s\" x1=\"%.2f\" y1=\"%.1f\" x2=\"%.2f\" y2=\"%.1f\"/>\n",
+			   class, x1, y1, x2, y2);
 }

@@ -9,20 +9,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/output.h"
+#include "base/output.h"
 
 #define SVG_COLOURS 8u /* classes c0 to c7 */
 
 /* `title` may hold any bytes. */
-void svg_begin(struct output *out, unsigned width, unsigned height, const char *title);
-void svg_end(struct output *out);
+void svg_begin(struct base_output *out, unsigned width, unsigned height, const char *title);
+void svg_end(struct base_output *out);
 
 /* A box; `tip` is shown where a pointer rests on it, NULL: none. A width of 0 becomes one pixel's half. */
-void svg_box(struct output *out, const char *class, double x, double y, double width, double height,
+void svg_box(struct base_output *out, const char *class, double x, double y, double width, double height,
 	     const char *tip);
 /* `anchor`: start, middle or end. What is longer than `room` pixels is cut. */
-void svg_text(struct output *out, const char *class, double x, double y, const char *anchor, double room,
+void svg_text(struct base_output *out, const char *class, double x, double y, const char *anchor, double room,
 	      const char *text);
-void svg_line(struct output *out, const char *class, double x1, double y1, double x2, double y2);
+void svg_line(struct base_output *out, const char *class, double x1, double y1, double x2, double y2);
 
 #endif

@@ -10,8 +10,8 @@
 
 #include "analyze/symbols.h"
 #include "analyze/cost.h"
-#include "export/output.h"
-#include "export/ticks.h"
+#include "base/output.h"
+#include "base/ticks.h"
 #include "ktread/ktread.h"
 
 #define TIMELINE_CPUS	   4096u	       /* bits in a map of CPUs */
@@ -26,7 +26,7 @@ struct timeline_second {
 
 struct timeline {
 	struct ktread *trace;
-	struct output *out;
+	struct base_output *out;
 	enum ktread_v1_layout layout;
 	uint64_t limit;		  /* events to show, 0: all */
 	const uint8_t *cpus;	  /* bit map of the CPUs that are wanted, NULL: all; their losses are told */
@@ -40,7 +40,7 @@ struct timeline {
 	uint64_t lost;		  /* result: slots known to be lost or unreadable, all rings */
 	/* Set by timeline_write(). */
 	uint64_t base; /* the stamp shown as zero */
-	struct ticks_scale scale;
+	struct base_ticks_scale scale;
 	struct timeline_second second; /* the one that lines are in now */
 };
 

@@ -3,7 +3,7 @@
 #ifndef EXPORT_TIMELINE_LINE_H
 #define EXPORT_TIMELINE_LINE_H
 
-#include "export/number.h"
+#include "base/put.h"
 #include "export/timeline.h"
 
 int timeline_write_v1(struct timeline *timeline);
@@ -18,13 +18,13 @@ static inline char *timeline_put_time(struct timeline *timeline, char *at, uint6
 {
 	const struct timeline_second *second = &timeline->second;
 	uint64_t ticks = stamp > timeline->base ? stamp - timeline->base : 0;
-	uint64_t past = ticks_microseconds(&timeline->scale, ticks) - second->begin;
+	uint64_t past = base_ticks_microseconds(&timeline->scale, ticks) - second->begin;
 
 	if (__builtin_expect(past >= 1000000, 0))
 		return timeline_put_new_second(timeline, at, ticks);
 	memcpy(at, second->text, sizeof(second->text));
-	at = number_six(at + second->length, (uint32_t)past);
-	return number_literal(at, "] ");
+	at = base_put_six(at + second->length, (uint32_t)past);
+	return base_put_literal(at, "] ");
 }
 
 #endif

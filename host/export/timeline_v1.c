@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "export/calls.h"
-#include "export/escape.h"
-#include "export/number.h"
+#include "base/escape.h"
+#include "base/put.h"
 #include "export/words_v1.h"
 #include "ktrx/v1.h"
 
@@ -53,13 +53,13 @@ static char *put_call_plainly(struct writer *writer, char *at, uint32_t number)
 {
 	const char *name = ktread_syscall_name(writer->trace, number);
 
-	at = number_literal(at, "nr=");
-	at = number_decimal(at, number);
-	at = number_literal(at, " (");
+	at = base_put_literal(at, "nr=");
+	at = base_put_decimal(at, number);
+	at = base_put_literal(at, " (");
 	if (name)
-		at = escape_text(at, name, strlen(name), 256);
+		at = base_escape_text(at, name, strlen(name), 256);
 	else
-		at = number_decimal(number_literal(at, "syscall_"), number);
+		at = base_put_decimal(base_put_literal(at, "syscall_"), number);
 	*at = ')';
 	return at + 1;
 }
@@ -82,63 +82,63 @@ static inline char *put_call(struct writer *writer, char *at, uint32_t number)
 static char *detail_syscall_enter(struct writer *writer, char *at, const unsigned char *data)
 {
 	at = put_call(writer, at, word(data, 0));
-	at = number_hex(number_literal(at, " a1=0x"), double_word(data, 1));
-	return number_hex(number_literal(at, " a2=0x"), double_word(data, 3));
+	at = base_put_hex(base_put_literal(at, " a1=0x"), double_word(data, 1));
+	return base_put_hex(base_put_literal(at, " a2=0x"), double_word(data, 3));
 }
 
 static char *detail_syscall_exit(struct writer *writer, char *at, const unsigned char *data)
 {
 	at = put_call(writer, at, word(data, 0));
-	return number_signed(number_literal(at, " result="), (int64_t)double_word(data, 1));
+	return base_put_signed(base_put_literal(at, " result="), (int64_t)double_word(data, 1));
 }
 
 static char *detail_switch(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	at = number_decimal(number_literal(at, "from_pid="), word(data, 0));
-	return number_decimal(number_literal(at, " to_pid="), word(data, 1));
+	at = base_put_decimal(base_put_literal(at, "from_pid="), word(data, 0));
+	return base_put_decimal(base_put_literal(at, " to_pid="), word(data, 1));
 }
 
 static char *put_reason(struct writer *writer, char *at, uint32_t reason)
 {
 	const struct rendered *rendered = &writer->reason[reason % REASONS];
 
-	at = number_literal(at, " reason=");
+	at = base_put_literal(at, " reason=");
 	if (rendered->length)
 		return put_rendered(at, rendered);
-	return number_hex(number_literal(at, "0x"), reason);
+	return base_put_hex(base_put_literal(at, "0x"), reason);
 }
 
 static char *detail_fault_kevlar(struct writer *writer, char *at, const unsigned char *data)
 {
-	at = number_hex(number_literal(at, "addr=0x"), double_word(data, 0));
-	at = number_hex(number_literal(at, " rip=0x"), double_word(data, 2));
+	at = base_put_hex(base_put_literal(at, "addr=0x"), double_word(data, 0));
+	at = base_put_hex(base_put_literal(at, " rip=0x"), double_word(data, 2));
 	return put_reason(writer, at, word(data, 4));
 }
 
 static char *detail_fault_spec(struct writer *writer, char *at, const unsigned char *data)
 {
-	at = number_hex(number_literal(at, "addr=0x"), double_word(data, 0));
+	at = base_put_hex(base_put_literal(at, "addr=0x"), double_word(data, 0));
 	return put_reason(writer, at, word(data, 2));
 }
 
 static char *detail_sleep(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	return number_hex(number_literal(at, "waitq=0x"), word(data, 0));
+	return base_put_hex(base_put_literal(at, "waitq=0x"), word(data, 0));
 }
 
 static char *detail_wake(struct writer *writer, char *at, const unsigned char *data)
 {
 	at = detail_sleep(writer, at, data);
-	return number_decimal(number_literal(at, " woken="), word(data, 1));
+	return base_put_decimal(base_put_literal(at, " woken="), word(data, 1));
 }
 
 /* An IPv4 address whose first byte is the most significant one of the word. */
 static char *put_address(char *at, uint32_t address)
 {
 	for (int shift = 24; shift >= 0; shift -= 8) {
-		at = number_decimal(at, address >> shift & 0xff);
+		at = base_put_decimal(at, address >> shift & 0xff);
 		*at++ = '.';
 	}
 	return at - 1;
@@ -147,65 +147,65 @@ static char *put_address(char *at, uint32_t address)
 static char *detail_connect_kevlar(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	at = number_decimal(number_literal(at, "fd="), word(data, 0));
-	at = put_address(number_literal(at, " ip="), word(data, 1));
-	at = number_decimal(number_literal(at, " port="), word(data, 2));
-	return number_decimal(number_literal(at, " result="), word(data, 3));
+	at = base_put_decimal(base_put_literal(at, "fd="), word(data, 0));
+	at = put_address(base_put_literal(at, " ip="), word(data, 1));
+	at = base_put_decimal(base_put_literal(at, " port="), word(data, 2));
+	return base_put_decimal(base_put_literal(at, " result="), word(data, 3));
 }
 
 static char *detail_connect_spec(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	at = put_address(number_literal(at, "ip="), word(data, 0));
-	return number_decimal(number_literal(at, " port="), word(data, 1));
+	at = put_address(base_put_literal(at, "ip="), word(data, 0));
+	return base_put_decimal(base_put_literal(at, " port="), word(data, 1));
 }
 
 static char *detail_transfer_kevlar(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	at = number_decimal(number_literal(at, "fd="), word(data, 0));
-	at = number_decimal(number_literal(at, " len="), word(data, 1));
-	return number_decimal(number_literal(at, " result="), word(data, 2));
+	at = base_put_decimal(base_put_literal(at, "fd="), word(data, 0));
+	at = base_put_decimal(base_put_literal(at, " len="), word(data, 1));
+	return base_put_decimal(base_put_literal(at, " result="), word(data, 2));
 }
 
 static char *detail_transfer_spec(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	return number_decimal(number_literal(at, "len="), word(data, 0));
+	return base_put_decimal(base_put_literal(at, "len="), word(data, 0));
 }
 
 static char *detail_poll_kevlar(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	at = number_decimal(number_literal(at, "fd="), word(data, 0));
-	return number_hex(number_literal(at, " revents=0x"), word(data, 2));
+	at = base_put_decimal(base_put_literal(at, "fd="), word(data, 0));
+	return base_put_hex(base_put_literal(at, " revents=0x"), word(data, 2));
 }
 
 static char *detail_poll_spec(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	return number_hex(number_literal(at, "events=0x"), word(data, 0));
+	return base_put_hex(base_put_literal(at, "events=0x"), word(data, 0));
 }
 
 static char *detail_packet(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	return number_decimal(number_literal(at, "frame_len="), word(data, 0));
+	return base_put_decimal(base_put_literal(at, "frame_len="), word(data, 0));
 }
 
 static char *detail_tcp_kevlar(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	at = number_decimal(number_literal(at, "handle="), word(data, 0));
-	at = number_decimal(number_literal(at, " old="), word(data, 1));
-	return number_decimal(number_literal(at, " new="), word(data, 2));
+	at = base_put_decimal(base_put_literal(at, "handle="), word(data, 0));
+	at = base_put_decimal(base_put_literal(at, " old="), word(data, 1));
+	return base_put_decimal(base_put_literal(at, " new="), word(data, 2));
 }
 
 static char *detail_tcp_spec(struct writer *writer, char *at, const unsigned char *data)
 {
 	(void)writer;
-	at = number_decimal(number_literal(at, "old="), word(data, 0));
-	return number_decimal(number_literal(at, " new="), word(data, 1));
+	at = base_put_decimal(base_put_literal(at, "old="), word(data, 0));
+	return base_put_decimal(base_put_literal(at, " new="), word(data, 1));
 }
 
 /* What every other event carries: "d0=0x1 d1=0x0 d2=0x0 d3=0x0 d4=0x0". */
@@ -215,7 +215,7 @@ static char *detail_words(struct writer *writer, char *at, const unsigned char *
 	for (unsigned n = 0; n < 5; n++) {
 		*at++ = 'd';
 		*at++ = (char)('0' + n);
-		at = number_hex(number_literal(at, "=0x"), word(data, n));
+		at = base_put_hex(base_put_literal(at, "=0x"), word(data, n));
 		*at++ = ' ';
 	}
 	return at - 1;
@@ -319,9 +319,9 @@ static int write_all(struct writer *writer, struct timeline *timeline)
 	int result;
 
 	while ((result = ktread_next(timeline->trace, &event)) > 0) {
-		char *at = timeline_put_time(timeline, output_line(timeline->out), event->stamp);
+		char *at = timeline_put_time(timeline, base_output_line(timeline->out), event->stamp);
 
-		output_done(timeline->out, put_event(writer, at, event));
+		base_output_done(timeline->out, put_event(writer, at, event));
 		timeline->shown++;
 		if (--left == 0 || timeline->out->error)
 			break;

@@ -19,8 +19,8 @@
 #include "analyze/repeats.h"
 #include "analyze/wellknown.h"
 #include "export/calls.h"
-#include "export/escape.h"
-#include "export/event_name.h"
+#include "base/escape.h"
+#include "analyze/event_name.h"
 #include "export/phrase.h"
 #include "export/places.h"
 #include "export/repeats.h"
@@ -62,7 +62,7 @@ struct timeline_writer {
 /* "sched.switch" in lower case; names that were made for unknown events stay as they are. */
 static uint32_t name_event(const struct ktread_type *type, char *text)
 {
-	char *at = event_name_put(text, type);
+	char *at = analyze_event_name_put(text, type);
 
 	for (char *letter = text; *type->group && letter < at; letter++)
 		*letter = (char)tolower((unsigned char)*letter);
@@ -73,7 +73,7 @@ static uint32_t name_event(const struct ktread_type *type, char *text)
 static unsigned event_columns(const struct ktread *trace)
 {
 	unsigned columns = EVENT_COLUMNS_MIN;
-	char text[EVENT_NAME_MOST];
+	char text[ANALYZE_EVENT_NAME_MOST];
 
 	for (uint32_t id = 1; id <= KTRX_EVENT_MAX; id++) {
 		const struct ktread_type *type = ktread_type(trace, id);
@@ -115,13 +115,13 @@ static void render_thread(const struct timeline *timeline, struct thread_label *
 	if (thread == KTREAD_NO_THREAD)
 		*at++ = '?';
 	else
-		at = number_decimal(at, thread);
+		at = base_put_decimal(at, thread);
 
 	label->name_start = label->name_length = 0;
 	if (name && *name) {
 		*at++ = '(';
 		label->name_start = (uint8_t)(at - label->text);
-		at = escape_text(at, name, strlen(name), NAME_MAX_BYTES);
+		at = base_escape_text(at, name, strlen(name), NAME_MAX_BYTES);
 		label->name_length = (uint8_t)(at - label->text - label->name_start);
 		*at++ = ')';
 	}
@@ -153,9 +153,9 @@ static char *put_thread(struct timeline_writer *writer, char *at, uint32_t threa
 
 static char *put_cpu(char *at, uint32_t cpu)
 {
-	at = number_literal(at, "CPU");
+	at = base_put_literal(at, "CPU");
 	if (cpu != KTRX_NO_CPU)
-		return number_decimal(at, cpu);
+		return base_put_decimal(at, cpu);
 	*at = '?';
 	return at + 1;
 }
@@ -163,7 +163,7 @@ static char *put_cpu(char *at, uint32_t cpu)
 static char *put_name_or_number(char *at, const struct thread_label *label)
 {
 	if (!label->name_length)
-		return number_decimal(at, label->thread);
+		return base_put_decimal(at, label->thread);
 	memcpy(at, label->text + label->name_start, label->name_length);
 	return at + label->name_length;
 }
@@ -183,9 +183,9 @@ static char *put_threads_named(struct timeline_writer *writer, char *at, const s
 	    (change && !wellknown_thread(known, event, WELLKNOWN_NEXT, &next)))
 		return at;
 	named = label_of(writer, thread)->name_length;
-	at = put_name_or_number(number_literal(at, " ("), label_of(writer, thread));
+	at = put_name_or_number(base_put_literal(at, " ("), label_of(writer, thread));
 	if (change) {
-		at = put_name_or_number(number_literal(at, " -> "), label_of(writer, next));
+		at = put_name_or_number(base_put_literal(at, " -> "), label_of(writer, next));
 		named |= label_of(writer, next)->name_length;
 	}
 	*at = ')';
@@ -199,7 +199,7 @@ static char *put_text(struct timeline_writer *writer, char *at, const struct ktr
 		    : phrase			? phrase_put(phrase, at, event)
 						: NULL;
 
-	return end ? end : at + ktread_format(event, at, OUTPUT_LINE / 2);
+	return end ? end : at + ktread_format(event, at, BASE_OUTPUT_LINE / 2);
 }
 
 /* A system call in its types, or by its name and in the kernel's words. */
@@ -223,7 +223,7 @@ static char *put_path(struct timeline_writer *writer, char *at, const struct wel
 
 	if (!path.bytes)
 		return at;
-	at = escape_text(number_literal(at, " ("), path.bytes, path.length, 4 * FILES_PATH);
+	at = base_escape_text(base_put_literal(at, " ("), path.bytes, path.length, 4 * FILES_PATH);
 	*at = ')';
 	return at + 1;
 }
@@ -235,7 +235,7 @@ static char *put_event(struct timeline_writer *writer, char *at, const struct kt
 
 	at = timeline_put_time(writer->timeline, at, timeline_stamp(writer->timeline, event));
 	at = put_cpu(at, event->cpu);
-	at = put_thread(writer, number_literal(at, " PID="), event->thread);
+	at = put_thread(writer, base_put_literal(at, " PID="), event->thread);
 	memcpy(at, context[event->context % 4], 4);
 	at = put_event_name(writer, at + 4, event);
 	if (known->kind == WELLKNOWN_SYSCALL_ENTER || known->kind == WELLKNOWN_SYSCALL_EXIT)
@@ -250,17 +250,17 @@ static char *put_event(struct timeline_writer *writer, char *at, const struct kt
 	return at;
 }
 
-static void write_slots(struct output *out, uint64_t slots, const char *what)
+static void write_slots(struct base_output *out, uint64_t slots, const char *what)
 {
-	output_format(out, "%llu slot%s %s", (unsigned long long)slots, slots == 1 ? "" : "s", what);
+	base_output_format(out, "%llu slot%s %s", (unsigned long long)slots, slots == 1 ? "" : "s", what);
 }
 
-static void write_ring_name(struct output *out, const struct ktread_ring *ring, uint32_t number)
+static void write_ring_name(struct base_output *out, const struct ktread_ring *ring, uint32_t number)
 {
 	if (ring->cpu == KTRX_NO_CPU)
-		output_format(out, "%s ring", ktread_ring_name(ring, number));
+		base_output_format(out, "%s ring", ktread_ring_name(ring, number));
 	else
-		output_done(out, put_cpu(output_line(out), ring->cpu));
+		base_output_done(out, put_cpu(base_output_line(out), ring->cpu));
 }
 
 /* What a ring overwrote came before all that is in it, so the first slots that are missing are those. */
@@ -272,17 +272,17 @@ static void write_gap(struct timeline_writer *writer, uint32_t number, uint64_t 
 
 	overwritten = overwritten > said ? overwritten - said : 0;
 	overwritten = overwritten < slots ? overwritten : slots;
-	output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
+	base_output_text(timeline->out, timeline->colour ? "\033[1;31m--- " : "--- ");
 	write_ring_name(timeline->out, ring, number);
-	output_text(timeline->out, ": ");
+	base_output_text(timeline->out, ": ");
 	if (overwritten)
 		write_slots(timeline->out, overwritten, "overwritten");
 	if (overwritten && slots > overwritten)
-		output_text(timeline->out, ", ");
+		base_output_text(timeline->out, ", ");
 	if (slots > overwritten)
 		write_slots(timeline->out, slots - overwritten,
 			    ring->kind == KTREAD_RING_PROCESSES ? "lost" : "unreadable");
-	output_format(timeline->out, "%s ---%s\n", where, timeline->colour ? "\033[0m" : "");
+	base_output_format(timeline->out, "%s ---%s\n", where, timeline->colour ? "\033[0m" : "");
 	writer->lost[number] += slots;
 	writer->timeline->lost += slots;
 }
@@ -303,14 +303,14 @@ static void write_rest(struct timeline_writer *writer, uint32_t rings)
 				  timeline->filtered ? " where nothing is shown" : " at the end");
 		if (!ring->dropped)
 			continue;
-		output_text(timeline->out, "--- ");
+		base_output_text(timeline->out, "--- ");
 		write_ring_name(timeline->out, ring, n);
-		output_format(timeline->out, ": %llu record%s refused by a full ring ---\n",
-			      (unsigned long long)ring->dropped, ring->dropped == 1 ? "" : "s");
+		base_output_format(timeline->out, ": %llu record%s refused by a full ring ---\n",
+				   (unsigned long long)ring->dropped, ring->dropped == 1 ? "" : "s");
 	}
 	if (ktread_info(timeline->trace)->lost_events)
-		output_format(timeline->out, "--- %llu records of events without an id refused ---\n",
-			      (unsigned long long)ktread_info(timeline->trace)->lost_events);
+		base_output_format(timeline->out, "--- %llu records of events without an id refused ---\n",
+				   (unsigned long long)ktread_info(timeline->trace)->lost_events);
 }
 
 static int write_all(struct timeline_writer *writer)
@@ -354,7 +354,8 @@ struct timeline_writer *timeline_writer_open(struct timeline *timeline)
 
 void timeline_writer_event(struct timeline_writer *writer, const struct ktread_event *event)
 {
-	output_done(writer->timeline->out, put_event(writer, output_line(writer->timeline->out), event));
+	base_output_done(writer->timeline->out,
+			 put_event(writer, base_output_line(writer->timeline->out), event));
 }
 
 void timeline_writer_forget_names(struct timeline_writer *writer)

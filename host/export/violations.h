@@ -4,7 +4,7 @@
 #define EXPORT_VIOLATIONS_H
 
 #include "analyze/check.h"
-#include "export/output.h"
+#include "base/output.h"
 
 struct violations {
 	struct ktread *trace;
@@ -14,15 +14,15 @@ struct violations {
 };
 
 /* One violation, as it is found: a line, or an element of the list "violations". */
-void violations_put_text(struct output *out, const struct violations *found,
+void violations_put_text(struct base_output *out, const struct violations *found,
 			 const struct check_violation *violation);
-void violations_put_json(struct output *out, const struct violations *found,
+void violations_put_json(struct base_output *out, const struct violations *found,
 			 const struct check_violation *violation, bool first);
 
 /* The outcome of each rule, and the events before the first violation. What reading them again returned. */
-int violations_write_text(struct output *out, const struct violations *found);
+int violations_write_text(struct base_output *out, const struct violations *found);
 /* The same as members of a JSON object, without braces. */
-int violations_write_json(struct output *out, const struct violations *found);
+int violations_write_json(struct base_output *out, const struct violations *found);
 
 /* The first of all violations in time, NULL if all rules hold. */
 const struct check_violation *violations_first(const struct violations *found);

@@ -11,14 +11,14 @@
 
 #include <stdint.h>
 
-#include "export/output.h"
+#include "base/output.h"
 #include "ktread/ktread.h"
 
 #define WINDOW_CPUS 64u /* drawn; those beyond are counted */
 
 struct window {
 	struct ktread *trace;
-	struct output *out;
+	struct base_output *out;
 	uint64_t from, to; /* stamps; `to` UINT64_MAX: the end of the trace */
 	/* Results. */
 	uint64_t events;   /* in the window */

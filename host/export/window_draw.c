@@ -5,7 +5,7 @@
 
 #include "export/stats.h"
 #include "export/svg.h"
-#include "export/ticks.h"
+#include "base/ticks.h"
 
 #define WIDTH	      1200.0
 #define LEFT	      64.0
@@ -61,7 +61,8 @@ static void duration_text(const struct window_drawing *d, uint64_t ticks, char *
 {
 	const struct distribution unit = distribution_of_ticks(NULL, d->frequency);
 
-	distribution_text(&unit, d->frequency ? ticks_nanoseconds_exact(ticks, d->frequency) : ticks, text);
+	distribution_text(&unit, d->frequency ? base_ticks_nanoseconds_exact(ticks, d->frequency) : ticks,
+			  text);
 }
 
 static moment moment_of(const struct window_drawing *d, uint64_t stamp)

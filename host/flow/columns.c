@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/json.h"
+#include "base/json.h"
 #include "flow/payload.h"
 #include "flow/words.h"
 
@@ -94,12 +94,12 @@ static char *put_padded(char *at, const char *text, int width, int last)
 
 void flow_columns_head(struct flow_columns *columns)
 {
-	char *at = output_line(columns->out);
+	char *at = base_output_line(columns->out);
 
 	for (unsigned n = 0; n < columns->count && !columns->json; n++)
 		at = put_padded(at, columns_known[columns->column[n]].name,
 				columns_known[columns->column[n]].width, n + 1 == columns->count);
-	output_done(columns->out, at);
+	base_output_done(columns->out, at);
 }
 
 /* Where the step's address is, looked up once for all columns. */
@@ -196,10 +196,10 @@ static char *put_json(const struct flow_columns *columns, const struct line *lin
 		if (*value == '\0')
 			continue;
 		*at = at == begin ? '{' : ',';
-		at = json_put_name(at + 1, columns_known[column].name);
+		at = base_json_name(at + 1, columns_known[column].name);
 		*at++ = ':';
 		if (!columns_known[column].number) {
-			at = json_put_string(at, value, strlen(value));
+			at = base_json_string(at, value, strlen(value));
 			continue;
 		}
 		memcpy(at, value, strlen(value));
@@ -215,12 +215,12 @@ static char *put_json(const struct flow_columns *columns, const struct line *lin
 static void write_line(struct flow_columns *columns, const struct hwt_step *step)
 {
 	struct line line = { .step = step };
-	char *at = output_line(columns->out);
+	char *at = base_output_line(columns->out);
 	char value[VALUE_ROOM];
 
 	locate(columns, &line);
 	if (columns->json) {
-		output_done(columns->out, put_json(columns, &line, at));
+		base_output_done(columns->out, put_json(columns, &line, at));
 		return;
 	}
 	for (unsigned n = 0; n < columns->count; n++) {
@@ -230,7 +230,7 @@ static void write_line(struct flow_columns *columns, const struct hwt_step *step
 		at = put_padded(at, *value ? value : "-", columns_known[column].width,
 				n + 1 == columns->count);
 	}
-	output_done(columns->out, at);
+	base_output_done(columns->out, at);
 }
 
 static int begin(void *view, const struct hwt_stream *stream)
@@ -241,7 +241,7 @@ static int begin(void *view, const struct hwt_stream *stream)
 	columns->stream = stream;
 	flow_put_stream(label, stream);
 	if (columns->headings && !columns->json)
-		output_format(columns->out, "%s\n", label);
+		base_output_format(columns->out, "%s\n", label);
 	return 0;
 }
 

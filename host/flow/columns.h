@@ -3,7 +3,7 @@
 #ifndef FLOW_COLUMNS_H
 #define FLOW_COLUMNS_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "flow/flow.h"
 
 #define FLOW_COLUMNS_USUAL "offset,id,image,symbol,pc,event_type,event_payload"
@@ -13,7 +13,7 @@
 
 struct flow_columns {
 	struct flow *flow;
-	struct output *out;
+	struct base_output *out;
 	int json;
 	uint8_t column[FLOW_COLUMNS_MOST];
 	unsigned count;

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "flow/lines.h"
 #include "ktread/ktread.h"
 
@@ -201,18 +201,18 @@ static void cover(const struct flow_lines *lines, const struct edge *edge, size_
 	}
 }
 
-static void write_source(struct output *out, const char *source)
+static void write_source(struct base_output *out, const char *source)
 {
-	char *at = output_line(out);
+	char *at = base_output_line(out);
 
 	memcpy(at, "SF:", 3);
-	at = escape_text(at + 3, source, strnlen(source, SOURCE_MOST), OUTPUT_LINE - 8);
+	at = base_escape_text(at + 3, source, strnlen(source, SOURCE_MOST), BASE_OUTPUT_LINE - 8);
 	*at++ = '\n';
-	output_done(out, at);
+	base_output_done(out, at);
 }
 
 /* One source file's lines from `first` on: how many there are; nothing is written of a file of which nothing ran. */
-static size_t write_file(struct output *out, const struct counted *counted, size_t first, size_t count)
+static size_t write_file(struct base_output *out, const struct counted *counted, size_t first, size_t count)
 {
 	size_t end = first, found = 0, hit = 0;
 	uint64_t any = 0;
@@ -227,16 +227,16 @@ static size_t write_file(struct output *out, const struct counted *counted, size
 
 		for (next = n; next < end && counted[next].line == counted[n].line; next++)
 			most = counted[next].count > most ? counted[next].count : most;
-		output_format(out, "DA:%u,%" PRIu64 "\n", counted[n].line, most);
+		base_output_format(out, "DA:%u,%" PRIu64 "\n", counted[n].line, most);
 		found++;
 		hit += most > 0;
 	}
-	output_format(out, "LF:%zu\nLH:%zu\nend_of_record\n", found, hit);
+	base_output_format(out, "LF:%zu\nLH:%zu\nend_of_record\n", found, hit);
 	return end - first;
 }
 
 static int write_image(struct flow_coverage *coverage, uint32_t image, const struct flow_lines *lines,
-		       struct output *out)
+		       struct base_output *out)
 {
 	size_t edges;
 	struct edge *edge = edges_of(coverage, image, &edges);
@@ -246,7 +246,7 @@ static int write_image(struct flow_coverage *coverage, uint32_t image, const str
 	if (status == 0) {
 		cover(lines, edge, edges, counted);
 		qsort(counted, lines->count, sizeof(*counted), by_source);
-		output_text(out, "TN:\n");
+		base_output_text(out, "TN:\n");
 		for (size_t n = 0; n < lines->count && !out->error;)
 			n += write_file(out, counted, n, lines->count);
 	}
@@ -255,7 +255,7 @@ static int write_image(struct flow_coverage *coverage, uint32_t image, const str
 	return status;
 }
 
-int flow_coverage_write(struct flow_coverage *coverage, struct output *out,
+int flow_coverage_write(struct flow_coverage *coverage, struct base_output *out,
 			void (*warn)(void *to, const char *text), void *to)
 {
 	char message[512];

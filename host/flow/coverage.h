@@ -6,7 +6,7 @@
 #ifndef FLOW_COVERAGE_H
 #define FLOW_COVERAGE_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "flow/flow.h"
 
 struct flow_coverage;
@@ -16,7 +16,7 @@ int flow_coverage_new(struct flow_coverage **coverage, struct flow *flow);
 void flow_coverage_free(struct flow_coverage *coverage);
 extern const struct flow_view flow_coverage; /* fed to a struct flow_coverage */
 /* What of the code has no lines is told by `warn`, a text each. 0 or KTREAD_E_MEMORY. */
-int flow_coverage_write(struct flow_coverage *coverage, struct output *out,
+int flow_coverage_write(struct flow_coverage *coverage, struct base_output *out,
 			void (*warn)(void *to, const char *text), void *to);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include "analyze/histogram.h"
 #include "base/grow.h"
-#include "export/json.h"
-#include "export/number.h"
+#include "base/json.h"
+#include "base/put.h"
 #include "flow/call_view.h"
 #include "flow/words.h"
 #include "ktread/ktread.h"
@@ -116,16 +116,16 @@ static int by_total(const void *a, const void *b)
 	return x->function->id < y->function->id ? -1 : 1;
 }
 
-static void put_cell(struct output *out, const struct flow *flow, int known, uint64_t ticks)
+static void put_cell(struct base_output *out, const struct flow *flow, int known, uint64_t ticks)
 {
 	char text[32] = "-";
 
 	if (known && ticks > 0) /* else it is less than the unit tells apart */
 		flow_put_span(text, flow, ticks);
-	output_format(out, " %13s", text);
+	base_output_format(out, " %13s", text);
 }
 
-static void write_line(struct output *out, const struct flow *flow, const struct entry *entry)
+static void write_line(struct base_output *out, const struct flow *flow, const struct entry *entry)
 {
 	struct histogram *times = &entry->row->times;
 	const int known = times->count > 0;
@@ -139,41 +139,41 @@ static void write_line(struct output *out, const struct flow *flow, const struct
 		times->greatest,
 	};
 
-	output_format(out, "%9llu %9llu", (unsigned long long)entry->row->calls,
-		      (unsigned long long)times->count);
+	base_output_format(out, "%9llu %9llu", (unsigned long long)entry->row->calls,
+			   (unsigned long long)times->count);
 	for (size_t n = 0; n < sizeof(cells) / sizeof(cells[0]); n++)
 		put_cell(out, flow, known, cells[n]);
 	flow_put_function(name, entry->function);
-	output_format(out, "  %s\n", name);
+	base_output_format(out, "  %s\n", name);
 }
 
-static void write_object(struct output *out, const struct entry *entry)
+static void write_object(struct base_output *out, const struct entry *entry)
 {
 	struct histogram *times = &entry->row->times;
-	char *at = output_line(out), name[FLOW_NAME_ROOM];
+	char *at = base_output_line(out), name[FLOW_NAME_ROOM];
 
 	flow_put_function(name, entry->function);
-	at = json_put_string(number_literal(at, "{\"function\":"), name, strlen(name));
+	at = base_json_string(base_put_literal(at, "{\"function\":"), name, strlen(name));
 	if (entry->function->image) {
 		flow_put_name(name, entry->function->image, "");
-		at = json_put_string(number_literal(at, ",\"image\":"), name, strlen(name));
+		at = base_json_string(base_put_literal(at, ",\"image\":"), name, strlen(name));
 	}
-	at = number_decimal(number_literal(at, ",\"calls\":"), entry->row->calls);
-	at = number_decimal(number_literal(at, ",\"timed\":"), times->count);
+	at = base_put_decimal(base_put_literal(at, ",\"calls\":"), entry->row->calls);
+	at = base_put_decimal(base_put_literal(at, ",\"timed\":"), times->count);
 	if (times->count) {
-		at = number_decimal(number_literal(at, ",\"total\":"), entry->row->total);
-		at = number_decimal(number_literal(at, ",\"self\":"), entry->row->self);
-		at = number_decimal(number_literal(at, ",\"min\":"), times->least);
-		at = number_decimal(number_literal(at, ",\"p50\":"),
-				    histogram_nth(times, histogram_rank(times->count, 50, 100)));
-		at = number_decimal(number_literal(at, ",\"p99\":"),
-				    histogram_nth(times, histogram_rank(times->count, 99, 100)));
-		at = number_decimal(number_literal(at, ",\"max\":"), times->greatest);
+		at = base_put_decimal(base_put_literal(at, ",\"total\":"), entry->row->total);
+		at = base_put_decimal(base_put_literal(at, ",\"self\":"), entry->row->self);
+		at = base_put_decimal(base_put_literal(at, ",\"min\":"), times->least);
+		at = base_put_decimal(base_put_literal(at, ",\"p50\":"),
+				      histogram_nth(times, histogram_rank(times->count, 50, 100)));
+		at = base_put_decimal(base_put_literal(at, ",\"p99\":"),
+				      histogram_nth(times, histogram_rank(times->count, 99, 100)));
+		at = base_put_decimal(base_put_literal(at, ",\"max\":"), times->greatest);
 	}
-	output_done(out, number_literal(at, "}\n"));
+	base_output_done(out, base_put_literal(at, "}\n"));
 }
 
-int flow_durations_write(struct flow_durations *durations, struct output *out, int json)
+int flow_durations_write(struct flow_durations *durations, struct base_output *out, int json)
 {
 	const struct flow *flow = durations->view.flow;
 	struct entry *entry = calloc((size_t)durations->rows + 1, sizeof(*entry));
@@ -187,9 +187,9 @@ int flow_durations_write(struct flow_durations *durations, struct output *out, i
 				(struct entry){ flow_functions_get(flow->functions, id), durations->row[id] };
 	qsort(entry, count, sizeof(*entry), by_total);
 	if (!json)
-		output_format(out, "%9s %9s %13s %13s %13s %13s %13s %13s  %s\n", "calls", "timed",
-			      flow->frequency ? "total us" : "total ticks", "self", "min", "p50", "p99",
-			      "max", "function");
+		base_output_format(out, "%9s %9s %13s %13s %13s %13s %13s %13s  %s\n", "calls", "timed",
+				   flow->frequency ? "total us" : "total ticks", "self", "min", "p50", "p99",
+				   "max", "function");
 	for (uint32_t n = 0; n < count && !out->error; n++) {
 		if (json)
 			write_object(out, &entry[n]);

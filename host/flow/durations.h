@@ -7,7 +7,7 @@
 #ifndef FLOW_DURATIONS_H
 #define FLOW_DURATIONS_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "flow/calls.h"
 #include "flow/flow.h"
 
@@ -18,7 +18,7 @@ int flow_durations_new(struct flow_durations **durations, struct flow *flow);
 void flow_durations_free(struct flow_durations *durations);
 extern const struct flow_view flow_durations; /* fed to a struct flow_durations */
 /* The table, by total time, or objects. 0 or KTREAD_E_MEMORY. */
-int flow_durations_write(struct flow_durations *durations, struct output *out, int json);
+int flow_durations_write(struct flow_durations *durations, struct base_output *out, int json);
 const struct flow_doubts *flow_durations_doubts(const struct flow_durations *durations);
 
 #endif

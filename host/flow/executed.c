@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "export/json.h"
-#include "export/number.h"
+#include "base/json.h"
+#include "base/put.h"
 #include "flow/words.h"
 #include "ktread/ktread.h"
 
@@ -85,27 +85,27 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-static void write_function(struct output *out, const struct flow_function *function, int json)
+static void write_function(struct base_output *out, const struct flow_function *function, int json)
 {
-	char image[FLOW_NAME_ROOM], name[FLOW_NAME_ROOM], *at = output_line(out);
+	char image[FLOW_NAME_ROOM], name[FLOW_NAME_ROOM], *at = base_output_line(out);
 
 	flow_put_name(image, function->image, "-");
 	flow_put_function(name, function);
 	if (!json) {
-		output_format(out, "%s %s\n", image, name);
+		base_output_format(out, "%s %s\n", image, name);
 		return;
 	}
-	at = json_put_string(number_literal(at, "{\"function\":"), name, strlen(name));
+	at = base_json_string(base_put_literal(at, "{\"function\":"), name, strlen(name));
 	if (function->image)
-		at = json_put_string(number_literal(at, ",\"image\":"), image, strlen(image));
+		at = base_json_string(base_put_literal(at, ",\"image\":"), image, strlen(image));
 	if (function->name) {
-		at = number_hex(number_literal(at, ",\"offset\":\"0x"), function->offset);
+		at = base_put_hex(base_put_literal(at, ",\"offset\":\"0x"), function->offset);
 		*at++ = '"';
 	}
-	output_done(out, number_literal(at, "}\n"));
+	base_output_done(out, base_put_literal(at, "}\n"));
 }
 
-int flow_executed_write(struct flow_executed *executed, struct output *out, int json)
+int flow_executed_write(struct flow_executed *executed, struct base_output *out, int json)
 {
 	const struct flow_functions *functions = executed->flow->functions;
 	const struct flow_function **list =

@@ -3,7 +3,7 @@
 #ifndef FLOW_EXECUTED_H
 #define FLOW_EXECUTED_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "flow/flow.h"
 
 struct flow_executed;
@@ -13,6 +13,6 @@ int flow_executed_new(struct flow_executed **executed, struct flow *flow);
 void flow_executed_free(struct flow_executed *executed);
 extern const struct flow_view flow_executed; /* fed to a struct flow_executed */
 /* "image symbol" a line, or objects. 0 or KTREAD_E_MEMORY. */
-int flow_executed_write(struct flow_executed *executed, struct output *out, int json);
+int flow_executed_write(struct flow_executed *executed, struct base_output *out, int json);
 
 #endif

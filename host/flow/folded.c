@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/number.h"
-#include "export/ticks.h"
+#include "base/put.h"
+#include "base/ticks.h"
 #include "flow/call_view.h"
 #include "flow/words.h"
 #include "ktread/ktread.h"
@@ -161,7 +161,7 @@ const struct flow_view flow_folded = { .begin = begin, .step = step, .end = end 
 
 /* ---- Lines ------------------------------------------------------------------------------------- */
 
-static void put_path(const struct flow_folded *folded, struct output *out, uint32_t n)
+static void put_path(const struct flow_folded *folded, struct base_output *out, uint32_t n)
 {
 	uint32_t path[FLOW_DEPTH_MOST + 1], depth = 0;
 	char name[FLOW_NAME_ROOM];
@@ -173,8 +173,8 @@ static void put_path(const struct flow_folded *folded, struct output *out, uint3
 		for (char *at = name; *at; at++)
 			if (*at == ';' || *at == ' ')
 				*at = '_';
-		output_text(out, name);
-		output_text(out, depth ? ";" : " ");
+		base_output_text(out, name);
+		base_output_text(out, depth ? ";" : " ");
 	}
 }
 
@@ -182,8 +182,9 @@ static uint64_t weight_of(const struct flow_folded *folded, const struct node *n
 {
 	const uint64_t frequency = folded->view.flow->frequency;
 
-	return folded->weight == FLOW_BY_TIME && frequency ? ticks_nanoseconds_exact(node->weight, frequency)
-							   : node->weight;
+	return folded->weight == FLOW_BY_TIME && frequency
+		       ? base_ticks_nanoseconds_exact(node->weight, frequency)
+		       : node->weight;
 }
 
 struct named {
@@ -227,7 +228,7 @@ static int sort_children(struct flow_folded *folded, uint32_t parent)
 	return 0;
 }
 
-int flow_folded_write(struct flow_folded *folded, struct output *out)
+int flow_folded_write(struct flow_folded *folded, struct base_output *out)
 {
 	uint32_t n = 0;
 	int status;
@@ -238,7 +239,7 @@ int flow_folded_write(struct flow_folded *folded, struct output *out)
 
 		if (n && weight) {
 			put_path(folded, out, n);
-			output_format(out, "%llu\n", (unsigned long long)weight);
+			base_output_format(out, "%llu\n", (unsigned long long)weight);
 		}
 		status = sort_children(folded, n);
 		if (status < 0 || out->error)

@@ -6,7 +6,7 @@
 #ifndef FLOW_FOLDED_H
 #define FLOW_FOLDED_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "flow/calls.h"
 #include "flow/flow.h"
 
@@ -21,7 +21,7 @@ int flow_folded_new(struct flow_folded **folded, struct flow *flow, enum flow_we
 void flow_folded_free(struct flow_folded *folded);
 extern const struct flow_view flow_folded; /* fed to a struct flow_folded */
 /* Sorted by stack. 0 or KTREAD_E_MEMORY. */
-int flow_folded_write(struct flow_folded *folded, struct output *out);
+int flow_folded_write(struct flow_folded *folded, struct base_output *out);
 uint64_t flow_folded_left_out(const struct flow_folded *folded); /* calls beyond FLOW_FOLDED_MOST */
 const struct flow_doubts *flow_folded_doubts(const struct flow_folded *folded);
 

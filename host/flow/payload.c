@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "flow/words.h"
 #include "hwt/spe_packet.h"
 
@@ -34,8 +34,8 @@ static void add_escaped(struct text *text, const char *words)
 
 	if (!words)
 		return;
-	end = escape_text(text->to + text->length, words, strlen(words),
-			  FLOW_PAYLOAD_ROOM - text->length - 1);
+	end = base_escape_text(text->to + text->length, words, strlen(words),
+			       FLOW_PAYLOAD_ROOM - text->length - 1);
 	*end = '\0';
 	text->length = (size_t)(end - text->to);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/json.h"
-#include "export/number.h"
+#include "base/json.h"
+#include "base/put.h"
 #include "flow/call_view.h"
 #include "flow/payload.h"
 #include "flow/words.h"
@@ -19,7 +19,7 @@
 
 struct flow_tree {
 	struct flow_call_view view;
-	struct output *out;
+	struct base_output *out;
 	int json;
 	const struct hwt_stream *stream;
 	/* A function was entered, and nothing has happened in it yet: its line waits. */
@@ -45,7 +45,7 @@ static char *put_time(const struct flow_tree *tree, char *at, int has_stamp, uin
 
 	*at++ = '[';
 	at = put_right(at, text, length, TIME_COLUMNS);
-	return number_literal(at, "] ");
+	return base_put_literal(at, "] ");
 }
 
 /* " 12.345 us ", or as many blanks. */
@@ -56,8 +56,8 @@ static char *put_span(const struct flow_tree *tree, char *at, int known, uint64_
 
 	at = put_right(at, text, length, SPAN_COLUMNS);
 	if (!known)
-		return number_literal(at, "    ");
-	return tree->view.flow->frequency ? number_literal(at, " us ") : number_literal(at, "    ");
+		return base_put_literal(at, "    ");
+	return tree->view.flow->frequency ? base_put_literal(at, " us ") : base_put_literal(at, "    ");
 }
 
 static char *put_indent(char *at, uint32_t depth)
@@ -87,13 +87,13 @@ static char *put_object(const struct flow_tree *tree, char *at, const char *even
 {
 	*at++ = '{';
 	if (has_stamp) {
-		at = number_literal(at, "\"time\":");
+		at = base_put_literal(at, "\"time\":");
 		at += flow_put_time(at, tree->view.flow, stamp);
 		*at++ = ',';
 	}
-	at = number_decimal(number_literal(at, "\"id\":"), flow_stream_id(tree->stream));
-	at = number_decimal(number_literal(at, ",\"depth\":"), depth);
-	return json_put_name(number_literal(at, ",\"event\":"), event);
+	at = base_put_decimal(base_put_literal(at, "\"id\":"), flow_stream_id(tree->stream));
+	at = base_put_decimal(base_put_literal(at, ",\"depth\":"), depth);
+	return base_json_name(base_put_literal(at, ",\"event\":"), event);
 }
 
 static char *put_names(char *at, const struct flow_frame *frame)
@@ -101,29 +101,29 @@ static char *put_names(char *at, const struct flow_frame *frame)
 	char name[FLOW_NAME_ROOM];
 
 	flow_put_function(name, frame->function);
-	at = json_put_string(number_literal(at, ",\"function\":"), name, strlen(name));
+	at = base_json_string(base_put_literal(at, ",\"function\":"), name, strlen(name));
 	if (!frame->function->image)
 		return at;
 	flow_put_name(name, frame->function->image, "");
-	return json_put_string(number_literal(at, ",\"image\":"), name, strlen(name));
+	return base_json_string(base_put_literal(at, ",\"image\":"), name, strlen(name));
 }
 
 static char *put_tid(char *at, const struct flow_moment *moment)
 {
-	return moment->tid ? number_decimal(number_literal(at, ",\"tid\":"), moment->tid) : at;
+	return moment->tid ? base_put_decimal(base_put_literal(at, ",\"tid\":"), moment->tid) : at;
 }
 
 /* The line of the function that was entered last, now that something happens in it. */
 static void say_entered(struct flow_tree *tree)
 {
-	char *at = output_line(tree->out);
+	char *at = base_output_line(tree->out);
 
 	if (!tree->waits)
 		return;
 	tree->waits = 0;
 	at = put_span(tree, put_time(tree, at, tree->has_stamp, tree->stamp), 0, 0);
 	at = put_function(put_indent(at, tree->depth), &tree->entered);
-	output_done(tree->out, number_literal(at, " {\n"));
+	base_output_done(tree->out, base_put_literal(at, " {\n"));
 }
 
 static int enter(void *to, struct flow_frame *frame, const struct flow_moment *moment)
@@ -140,11 +140,11 @@ static int enter(void *to, struct flow_frame *frame, const struct flow_moment *m
 		tree->has_stamp = moment->step->has_stamp;
 		return 0;
 	}
-	at = put_object(tree, output_line(tree->out), "enter", moment->step->has_stamp, moment->step->stamp,
-			moment->depth);
+	at = put_object(tree, base_output_line(tree->out), "enter", moment->step->has_stamp,
+			moment->step->stamp, moment->depth);
 	at = put_names(put_tid(at, moment), frame);
-	at = json_put_name(number_literal(at, ",\"how\":"), flow_how_word(frame->how));
-	output_done(tree->out, number_literal(at, "}\n"));
+	at = base_json_name(base_put_literal(at, ",\"how\":"), flow_how_word(frame->how));
+	base_output_done(tree->out, base_put_literal(at, "}\n"));
 	return 0;
 }
 
@@ -154,14 +154,14 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 	uint64_t ticks;
 	/* Within one time that the unit told, it is not known how long. */
 	const int known = flow_took(frame, moment->step, &ticks) && ticks > 0;
-	char *at = output_line(tree->out);
+	char *at = base_output_line(tree->out);
 
 	if (tree->json) {
 		at = put_object(tree, at, "leave", moment->step->has_stamp, moment->step->stamp,
 				moment->depth);
 		at = put_names(put_tid(at, moment), frame);
 		if (known)
-			at = number_decimal(number_literal(at, ",\"ticks\":"), ticks);
+			at = base_put_decimal(base_put_literal(at, ",\"ticks\":"), ticks);
 		*at++ = '}';
 	} else if (tree->waits) {
 		tree->waits = 0;
@@ -170,28 +170,28 @@ static int leave(void *to, const struct flow_frame *frame, const struct flow_mom
 	} else {
 		at = put_time(tree, at, moment->step->has_stamp, moment->step->stamp);
 		at = put_indent(put_span(tree, at, known, ticks), moment->depth);
-		at = number_literal(at, "} ");
+		at = base_put_literal(at, "} ");
 		at += flow_put_function(at, frame->function);
 	}
 	*at++ = '\n';
-	output_done(tree->out, at);
+	base_output_done(tree->out, at);
 	return 0;
 }
 
 /* "--- overflow ---": a line of its own, at the margin. */
 static void say(struct flow_tree *tree, const struct hwt_step *step, const char *word, const char *text)
 {
-	char *at = output_line(tree->out);
+	char *at = base_output_line(tree->out);
 
 	if (tree->json) {
 		at = put_object(tree, at, word, step->has_stamp, step->stamp, 0);
 		if (*text)
-			at = json_put_string(number_literal(at, ",\"text\":"), text, strlen(text));
-		output_done(tree->out, number_literal(at, "}\n"));
+			at = base_json_string(base_put_literal(at, ",\"text\":"), text, strlen(text));
+		base_output_done(tree->out, base_put_literal(at, "}\n"));
 		return;
 	}
 	say_entered(tree);
-	output_format(tree->out, "--- %s%s%s ---\n", word, *text ? ": " : "", text);
+	base_output_format(tree->out, "--- %s%s%s ---\n", word, *text ? ": " : "", text);
 }
 
 static int cut(void *to, const struct flow_moment *moment)
@@ -223,7 +223,7 @@ static int begin(void *view, const struct hwt_stream *stream)
 	tree->stream = stream;
 	flow_put_stream(label, stream);
 	if (!tree->json)
-		output_format(tree->out, "%s\n", label);
+		base_output_format(tree->out, "%s\n", label);
 	return flow_call_view_begin(&tree->view, stream, &sink, tree);
 }
 
@@ -252,7 +252,7 @@ static int end(void *view)
 
 const struct flow_view flow_tree = { .begin = begin, .step = step, .end = end };
 
-int flow_tree_new(struct flow_tree **tree, struct flow *flow, struct output *out, int json)
+int flow_tree_new(struct flow_tree **tree, struct flow *flow, struct base_output *out, int json)
 {
 	*tree = calloc(1, sizeof(**tree));
 	if (!*tree)

@@ -12,14 +12,14 @@
 #ifndef FLOW_TREE_H
 #define FLOW_TREE_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "flow/calls.h"
 #include "flow/flow.h"
 
 struct flow_tree;
 
 /* 0 or KTREAD_E_MEMORY. As JSON a line is an object: {"time":…,"id":0,"depth":1,"event":"enter","function":…}. */
-int flow_tree_new(struct flow_tree **tree, struct flow *flow, struct output *out, int json);
+int flow_tree_new(struct flow_tree **tree, struct flow *flow, struct base_output *out, int json);
 void flow_tree_free(struct flow_tree *tree);
 extern const struct flow_view flow_tree; /* fed to a struct flow_tree */
 const struct flow_doubts *flow_tree_doubts(const struct flow_tree *tree);

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "analyze/demangle.h"
-#include "export/escape.h"
-#include "export/ticks.h"
+#include "base/escape.h"
+#include "base/ticks.h"
 #include "flow/calls.h"
 
 size_t flow_put_name(char *to, const char *name, const char *otherwise)
@@ -16,7 +16,7 @@ size_t flow_put_name(char *to, const char *name, const char *otherwise)
 
 	if (!name)
 		name = otherwise;
-	end = escape_text(to, name, strnlen(name, FLOW_NAME_MOST), FLOW_NAME_ROOM - 1);
+	end = base_escape_text(to, name, strnlen(name, FLOW_NAME_MOST), FLOW_NAME_ROOM - 1);
 	*end = '\0';
 	return (size_t)(end - to);
 }
@@ -54,7 +54,7 @@ size_t flow_put_time(char *to, const struct flow *flow, uint64_t stamp)
 
 	if (flow->frequency == 0)
 		return (size_t)snprintf(to, 32, "%" PRIu64, ticks);
-	ns = ticks_nanoseconds_exact(ticks, flow->frequency);
+	ns = base_ticks_nanoseconds_exact(ticks, flow->frequency);
 	return (size_t)snprintf(to, 32, "%" PRIu64 ".%09" PRIu64, ns / 1000000000u, ns % 1000000000u);
 }
 
@@ -64,7 +64,7 @@ size_t flow_put_span(char *to, const struct flow *flow, uint64_t ticks)
 
 	if (flow->frequency == 0)
 		return (size_t)snprintf(to, 32, "%" PRIu64, ticks);
-	ns = ticks_nanoseconds_exact(ticks, flow->frequency);
+	ns = base_ticks_nanoseconds_exact(ticks, flow->frequency);
 	return (size_t)snprintf(to, 32, "%" PRIu64 ".%03" PRIu64, ns / 1000u, ns % 1000u);
 }
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 
 #define SMALL 4096u /* no address */
 
@@ -114,7 +114,7 @@ char *kdump_put_call_name(char *at, const struct kdump_context *context, struct 
 	if (call && !context->options->numbers)
 		return at;
 	*at = '[';
-	at = number_signed(at + 1, (int32_t)number);
+	at = base_put_signed(at + 1, (int32_t)number);
 	*at = ']';
 	return at + 1;
 }

@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/tables.h"
 
 #define NANO 1000000000u
@@ -50,12 +50,12 @@ int kdump_context_take_session(struct kdump_context *context)
 	context->dragonfly = info->format == KTREAD_PROC_DRAGONFLY;
 	context->ktrx = info->format == KTREAD_PROC_KTRX;
 	context->own_table = *ktread_proc_table(context->trace) != '\0';
-	ticks_scale_init(&context->scale, info->frequency);
+	base_ticks_scale_init(&context->scale, info->frequency);
 	return 0;
 }
 
 int kdump_context_open(struct kdump_context *context, const struct kdump_options *options,
-		       struct ktread_proc *trace, struct output *out, enum kdump_style style)
+		       struct ktread_proc *trace, struct base_output *out, enum kdump_style style)
 {
 	*context = (struct kdump_context){
 		.options = options,
@@ -126,7 +126,7 @@ struct kdump_table *kdump_context_calls(struct kdump_context *context, uint32_t 
 
 uint64_t kdump_nanoseconds(const struct kdump_context *context, uint64_t ticks)
 {
-	return context->scale.frequency ? ticks_nanoseconds(&context->scale, ticks) : ticks;
+	return context->scale.frequency ? base_ticks_nanoseconds(&context->scale, ticks) : ticks;
 }
 
 uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp)
@@ -143,13 +143,13 @@ uint64_t kdump_absolute(const struct kdump_context *context, uint64_t stamp)
 static char *put_seconds(char *at, const struct kdump_context *context, uint64_t nanoseconds)
 {
 	if (context->scale.frequency == 0)
-		return number_decimal(at, nanoseconds);
-	at = number_decimal(at, nanoseconds / NANO);
+		return base_put_decimal(at, nanoseconds);
+	at = base_put_decimal(at, nanoseconds / NANO);
 	*at++ = '.';
 	if (context->ktrx || context->info->format == KTREAD_PROC_FREEBSD1)
-		return number_six(number_three(at, (uint32_t)(nanoseconds % NANO / 1000000)),
-				  (uint32_t)(nanoseconds % 1000000));
-	return number_six(at, (uint32_t)(nanoseconds % NANO / 1000));
+		return base_put_six(base_put_three(at, (uint32_t)(nanoseconds % NANO / 1000000)),
+				    (uint32_t)(nanoseconds % 1000000));
+	return base_put_six(at, (uint32_t)(nanoseconds % NANO / 1000));
 }
 
 char *kdump_put_duration(char *at, const struct kdump_context *context, uint64_t ticks)

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/output.h"
-#include "export/ticks.h"
+#include "base/output.h"
+#include "base/ticks.h"
 #include "kdump/words.h"
 #include "ktread/proc.h"
 
@@ -54,7 +54,7 @@ struct kdump_who {
 
 struct kdump_context {
 	const struct kdump_options *options;
-	struct output *out;
+	struct base_output *out;
 	struct ktread_proc *trace;
 	const struct ktread_proc_info *info;
 	struct kdump_words words;
@@ -71,7 +71,7 @@ struct kdump_context {
 	bool own_table; /* the trace brought one */
 	/* Calls of FreeBSD's processes that are not as its kernel; NULL: not asked for. */
 	struct kdump_table *foreign[KDUMP_FOREIGN];
-	struct ticks_scale scale;
+	struct base_ticks_scale scale;
 	struct kdump_abi abi[KDUMP_ABIS];
 
 	struct kdump_who who;	  /* that was put last */
@@ -81,7 +81,7 @@ struct kdump_context {
 
 /* 0, or a negative KTREAD_E_MEMORY. The trace remains the caller's. */
 int kdump_context_open(struct kdump_context *context, const struct kdump_options *options,
-		       struct ktread_proc *trace, struct output *out, enum kdump_style style);
+		       struct ktread_proc *trace, struct base_output *out, enum kdump_style style);
 void kdump_context_close(struct kdump_context *context);
 
 /* Takes over what another head or table says. 0, or KTREAD_E_MEMORY. */

@@ -98,17 +98,17 @@ static int by_time(const void *first, const void *second)
 	return a->whose < b->whose ? -1 : a->whose > b->whose;
 }
 
-static void write_row(struct output *out, const struct row *row, uint64_t all, const char *name)
+static void write_row(struct base_output *out, const struct row *row, uint64_t all, const char *name)
 {
 	char errors[24] = "";
 
 	if (row->errors)
 		snprintf(errors, sizeof(errors), "%llu", (unsigned long long)row->errors);
-	output_format(out, "%6.2f %11.6f %11llu %9llu %9s %s\n",
-		      all ? 100.0 * (double)row->nanoseconds / (double)all : 0.0,
-		      (double)row->nanoseconds / 1e9,
-		      row->returned ? (unsigned long long)(row->nanoseconds / row->returned / 1000) : 0ull,
-		      (unsigned long long)row->calls, errors, name);
+	base_output_format(
+		out, "%6.2f %11.6f %11llu %9llu %9s %s\n",
+		all ? 100.0 * (double)row->nanoseconds / (double)all : 0.0, (double)row->nanoseconds / 1e9,
+		row->returned ? (unsigned long long)(row->nanoseconds / row->returned / 1000) : 0ull,
+		(unsigned long long)row->calls, errors, name);
 }
 
 /* Those of calls that there were, side by side from the first row on, and their sum. */
@@ -138,7 +138,7 @@ static void counts_close(void *state, struct kdump_context *context)
 	char name[KDUMP_NAME + 32];
 
 	qsort(counts->row, rows, sizeof(counts->row[0]), by_time);
-	output_text(context->out, HEADING);
+	base_output_text(context->out, HEADING);
 	for (uint32_t n = 0; n < rows; n++) {
 		const struct row *row = &counts->row[n];
 
@@ -146,7 +146,7 @@ static void counts_close(void *state, struct kdump_context *context)
 			'\0';
 		write_row(context->out, row, total.nanoseconds, row->number == OTHER ? "(other)" : name);
 	}
-	output_text(context->out, RULER);
+	base_output_text(context->out, RULER);
 	write_row(context->out, &total, total.nanoseconds, "total");
 	free(counts);
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/bytes.h"
 #include "kdump/vis.h"
 
@@ -39,7 +39,7 @@ static char *put_folded(char *at, unsigned *column, uint8_t byte, uint8_t next, 
 		return at + 1;
 	}
 	if (*column + width > columns - 2) {
-		at = number_literal(at, "\\\n\t");
+		at = base_put_literal(at, "\\\n\t");
 		*column = TAB;
 	}
 	*column += width;
@@ -58,9 +58,9 @@ static size_t put_plain(char *at, unsigned *column, const uint8_t *bytes, size_t
 	return size;
 }
 
-void kdump_data_text(struct output *out, const uint8_t *bytes, size_t size, unsigned columns)
+void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns)
 {
-	char *at = number_literal(output_line(out), MARGIN "\"");
+	char *at = base_put_literal(base_output_line(out), MARGIN "\"");
 	unsigned column = TAB;
 
 	for (size_t n = 0; n < size;) {
@@ -76,12 +76,12 @@ void kdump_data_text(struct output *out, const uint8_t *bytes, size_t size, unsi
 			at = put_folded(at, &column, bytes[n], n + 1 < size ? bytes[n + 1] : 0, columns);
 			n++;
 		}
-		output_done(out, at);
-		at = output_line(out);
+		base_output_done(out, at);
+		at = base_output_line(out);
 	}
 	if (column == 0)
-		at = number_literal(at, MARGIN);
-	output_done(out, number_literal(at, "\"\n"));
+		at = base_put_literal(at, MARGIN);
+	base_output_done(out, base_put_literal(at, "\"\n"));
 }
 
 /* As many bytes, two by two, as leave the line shorter than the screen. */
@@ -100,27 +100,27 @@ static char *put_offset(char *at, size_t offset)
 {
 	for (size_t limit = 0x1000; limit > 1 && offset < limit; limit >>= 4)
 		*at++ = '0';
-	return number_hex(at, offset);
+	return base_put_hex(at, offset);
 }
 
-void kdump_data_hex(struct output *out, const uint8_t *bytes, size_t size, unsigned columns)
+void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns)
 {
 	unsigned width = bytes_in_row(columns);
 
 	for (size_t row = 0; row < size; row += width) {
 		size_t end = size - row < width ? size : row + width;
-		char *at = put_offset(number_literal(output_line(out), MARGIN "0x"), row);
+		char *at = put_offset(base_put_literal(base_output_line(out), MARGIN "0x"), row);
 
 		for (size_t n = row; n < row + width; n++) {
 			if (n % 2 == 0)
 				*at++ = ' ';
-			at = n < end ? kdump_put_byte(at, bytes[n]) : number_literal(at, "  ");
+			at = n < end ? kdump_put_byte(at, bytes[n]) : base_put_literal(at, "  ");
 		}
-		at = number_literal(at, "  |");
+		at = base_put_literal(at, "  |");
 		for (size_t n = row; n < end; n++)
 			*at++ = bytes[n] >= ' ' && bytes[n] <= '~' ? (char)bytes[n] : '.';
-		output_done(out, number_literal(at, "|\n"));
+		base_output_done(out, base_put_literal(at, "|\n"));
 	}
 	if (size % width != 0)
-		output_done(out, number_literal(output_line(out), "\n"));
+		base_output_done(out, base_put_literal(base_output_line(out), "\n"));
 }

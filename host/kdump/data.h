@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "export/output.h"
+#include "base/output.h"
 
 /* Text in quotation marks, made visible and folded to `columns`. */
-void kdump_data_text(struct output *out, const uint8_t *bytes, size_t size, unsigned columns);
+void kdump_data_text(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
 /* Offsets, hexadecimal digits, text. */
-void kdump_data_hex(struct output *out, const uint8_t *bytes, size_t size, unsigned columns);
+void kdump_data_hex(struct base_output *out, const uint8_t *bytes, size_t size, unsigned columns);
 /* Is there a byte that no text has? */
 bool kdump_data_is_binary(const uint8_t *bytes, size_t size);
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/call.h"
 #include "kdump/structure.h"
 #include "kdump/vis.h"
@@ -43,19 +43,19 @@ static char *put_words(char *at, uint32_t access)
 		at = kdump_put_name(at + any, words[n]);
 		any = true;
 	}
-	return any ? at : number_literal(at, "access");
+	return any ? at : base_put_literal(at, "access");
 }
 
 char *kdump_put_fault(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
-	at = number_literal(number_hex(number_literal(at, "0x"), record->fault.address), " ");
+	at = base_put_literal(base_put_hex(base_put_literal(at, "0x"), record->fault.address), " ");
 	if (!context->ktrx)
 		return kdump_put_value(at, &context->words, kdump_table_type(context->words.table, "vmprot"),
 				       record->fault.access);
 	at = put_words(at, record->fault.access);
 	if (record->fault.user == 0xff)
 		return at;
-	return record->fault.user ? number_literal(at, " by user") : number_literal(at, " by kernel");
+	return record->fault.user ? base_put_literal(at, " by user") : base_put_literal(at, " by kernel");
 }
 
 char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kdump_context *context,
@@ -73,15 +73,15 @@ char *kdump_put_fault_end(char *at, struct kdump_faults *faults, const struct kd
 				       kdump_table_type(context->words.table, "vmresult"),
 				       (uint64_t)(int64_t)result);
 	if (result == 0)
-		at = number_literal(at, "resolved");
+		at = base_put_literal(at, "resolved");
 	else if (error && !context->words.raw)
 		at = kdump_put_name(at, error);
 	else
-		at = number_signed(number_literal(at, "error "), result);
+		at = base_put_signed(base_put_literal(at, "error "), result);
 	if (!begun || record->stamp < faults->of[n].stamp)
 		return at;
-	at = kdump_put_duration(number_literal(at, " in "), context, record->stamp - faults->of[n].stamp);
-	return number_literal(at, " s");
+	at = kdump_put_duration(base_put_literal(at, " in "), context, record->stamp - faults->of[n].stamp);
+	return base_put_literal(at, " s");
 }
 
 /* ---- denied ---- */
@@ -107,9 +107,9 @@ static char *put_rights(char *at, const struct kdump_context *context, const uin
 
 static char *put_path(char *at, const struct ktread_proc_record *record)
 {
-	at = number_literal(at, " \"");
+	at = base_put_literal(at, " \"");
 	at = kdump_vis_text(at, record->data, record->data_size, PATH_MOST, false);
-	return number_literal(at, "\"");
+	return base_put_literal(at, "\"");
 }
 
 /* As FreeBSD's kdump says it. */
@@ -120,31 +120,31 @@ static char *put_denied_freebsd(char *at, const struct kdump_context *context,
 
 	switch (record->capfail.raw_reason) {
 	case KTREAD_PROC_DENIED_NOTCAPABLE:
-		at = put_rights(number_literal(at, "operation requires "), context, record->capfail.needed);
-		return put_rights(number_literal(at, ", descriptor holds "), context, record->capfail.held);
+		at = put_rights(base_put_literal(at, "operation requires "), context, record->capfail.needed);
+		return put_rights(base_put_literal(at, ", descriptor holds "), context, record->capfail.held);
 	case KTREAD_PROC_DENIED_INCREASE:
-		at = put_rights(number_literal(at, "attempt to increase capabilities from "), context,
+		at = put_rights(base_put_literal(at, "attempt to increase capabilities from "), context,
 				record->capfail.held);
-		return put_rights(number_literal(at, " to "), context, record->capfail.needed);
+		return put_rights(base_put_literal(at, " to "), context, record->capfail.needed);
 	case KTREAD_PROC_DENIED_SYSCALL:
-		return number_literal(at, "disallowed system call");
+		return base_put_literal(at, "disallowed system call");
 	case KTREAD_PROC_DENIED_SIGNAL:
-		at = number_literal(at, "disallowed signal: ");
+		at = base_put_literal(at, "disallowed signal: ");
 		return kdump_put_signal(at, words, (uint32_t)record->capfail.value);
 	case KTREAD_PROC_DENIED_PROTOCOL:
-		return number_signed(number_literal(at, "disallowed protocol: "), record->capfail.value);
+		return base_put_signed(base_put_literal(at, "disallowed protocol: "), record->capfail.value);
 	case KTREAD_PROC_DENIED_SOCKADDR:
-		at = number_literal(at, "disallowed address: struct sockaddr ");
+		at = base_put_literal(at, "disallowed address: struct sockaddr ");
 		return kdump_put_structure(at, context, "sockaddr", record->data, record->data_size);
 	case KTREAD_PROC_DENIED_NAMEI:
-		at = number_literal(at, "restricted VFS lookup");
-		return record->data_size ? put_path(number_literal(at, ":"), record) : at;
+		at = base_put_literal(at, "restricted VFS lookup");
+		return record->data_size ? put_path(base_put_literal(at, ":"), record) : at;
 	case KTREAD_PROC_DENIED_CPUSET:
-		return number_literal(at, "disallowed cpuset operation");
+		return base_put_literal(at, "disallowed cpuset operation");
 	default:
-		at = put_rights(number_literal(at, "unknown capability failure: "), context,
+		at = put_rights(base_put_literal(at, "unknown capability failure: "), context,
 				record->capfail.needed);
-		return put_rights(number_literal(at, " "), context, record->capfail.held);
+		return put_rights(base_put_literal(at, " "), context, record->capfail.held);
 	}
 }
 
@@ -152,17 +152,17 @@ static char *put_reason(char *at, uint32_t reason)
 {
 	switch (reason) {
 	case KTRX_PROC_DENIED_RIGHTS:
-		return number_literal(at, "permission denied");
+		return base_put_literal(at, "permission denied");
 	case KTRX_PROC_DENIED_OWNER:
-		return number_literal(at, "not the owner");
+		return base_put_literal(at, "not the owner");
 	case KTRX_PROC_DENIED_PRIVILEGE:
-		return number_literal(at, "not privileged");
+		return base_put_literal(at, "not privileged");
 	case KTRX_PROC_DENIED_SYSCALL:
-		return number_literal(at, "disallowed system call");
+		return base_put_literal(at, "disallowed system call");
 	case KTRX_PROC_DENIED_DESCRIPTOR:
-		return number_literal(at, "descriptor opened for something else");
+		return base_put_literal(at, "descriptor opened for something else");
 	default:
-		return number_literal(at, "denied");
+		return base_put_literal(at, "denied");
 	}
 }
 
@@ -172,11 +172,11 @@ char *kdump_put_denied(char *at, const struct kdump_context *context, const stru
 		return put_denied_freebsd(at, context, record);
 	at = put_reason(at, record->capfail.reason);
 	if (record->capfail.number != KTREAD_PROC_NOBODY)
-		at = kdump_put_call_name(number_literal(at, " in "), context, context->words.table,
+		at = kdump_put_call_name(base_put_literal(at, " in "), context, context->words.table,
 					 record->capfail.number);
 	if (record->capfail.needed[0] || record->capfail.held[0]) {
-		at = put_rights(number_literal(at, ": needs "), context, record->capfail.needed);
-		at = put_rights(number_literal(at, ", has "), context, record->capfail.held);
+		at = put_rights(base_put_literal(at, ": needs "), context, record->capfail.needed);
+		at = put_rights(base_put_literal(at, ", has "), context, record->capfail.held);
 	}
 	return record->data_size ? put_path(at, record) : at;
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/vis.h"
 #include "ktrx/hwt.h"
 
@@ -29,7 +29,7 @@ static int take(const struct ktread_proc_record *record, void *to, size_t size)
 
 static char *put_short(char *at)
 {
-	return number_literal(at, "invalid record");
+	return base_put_literal(at, "invalid record");
 }
 
 /* The text behind the first `from` bytes. */
@@ -48,10 +48,10 @@ static char *put_image(char *at, const struct ktread_proc_record *record)
 	if (take(record, &image, sizeof(image)) != 0)
 		return put_short(at);
 	at = put_text(at, record, sizeof(image));
-	at = number_hex(number_literal(at, " at 0x"), image.address);
+	at = base_put_hex(base_put_literal(at, " at 0x"), image.address);
 	if (record->type == KTRX_HWT_MMAP) {
-		at = number_decimal(number_literal(at, ", "), image.size);
-		at = number_hex(number_literal(at, " bytes from 0x"), image.offset);
+		at = base_put_decimal(base_put_literal(at, ", "), image.size);
+		at = base_put_hex(base_put_literal(at, " bytes from 0x"), image.offset);
 	}
 	return at;
 }
@@ -62,8 +62,8 @@ static char *put_unmap(char *at, const struct ktread_proc_record *record)
 
 	if (take(record, &unmap, sizeof(unmap)) != 0)
 		return put_short(at);
-	at = number_hex(number_literal(at, "0x"), unmap.address);
-	return number_literal(number_decimal(number_literal(at, ", "), unmap.size), " bytes");
+	at = base_put_hex(base_put_literal(at, "0x"), unmap.address);
+	return base_put_literal(base_put_decimal(base_put_literal(at, ", "), unmap.size), " bytes");
 }
 
 static char *put_thread(char *at, const struct ktread_proc_record *record)
@@ -72,8 +72,8 @@ static char *put_thread(char *at, const struct ktread_proc_record *record)
 
 	if (take(record, &thread, sizeof(thread)) != 0)
 		return put_short(at);
-	at = number_decimal(number_literal(at, "unit "), thread.index);
-	at = number_decimal(number_literal(at, " of context "), thread.context);
+	at = base_put_decimal(base_put_literal(at, "unit "), thread.index);
+	at = base_put_decimal(base_put_literal(at, " of context "), thread.context);
 	if (record->payload_size == sizeof(thread))
 		return at;
 	*at++ = ' ';
@@ -86,11 +86,11 @@ static char *put_fill(char *at, const struct ktread_proc_record *record)
 
 	if (take(record, &fill, sizeof(fill)) != 0)
 		return put_short(at);
-	at = number_decimal(number_literal(at, "unit "), fill.unit);
-	at = number_decimal(number_literal(at, " of context "), fill.context);
-	at = number_decimal(number_literal(at, ": "), fill.position);
-	at = number_decimal(number_literal(at, " bytes written, wrapped "), fill.wraps);
-	return number_literal(at, " times");
+	at = base_put_decimal(base_put_literal(at, "unit "), fill.unit);
+	at = base_put_decimal(base_put_literal(at, " of context "), fill.context);
+	at = base_put_decimal(base_put_literal(at, ": "), fill.position);
+	at = base_put_decimal(base_put_literal(at, " bytes written, wrapped "), fill.wraps);
+	return base_put_literal(at, " times");
 }
 
 static char *put_context(char *at, const struct ktread_proc_record *record)
@@ -101,15 +101,15 @@ static char *put_context(char *at, const struct ktread_proc_record *record)
 
 	if (take(record, &context, sizeof(context)) != 0)
 		return put_short(at);
-	at = number_decimal(number_literal(at, "context "), context.ident);
-	at = number_literal(at, ": ");
+	at = base_put_decimal(base_put_literal(at, "context "), context.ident);
+	at = base_put_literal(at, ": ");
 	at = stpcpy(at, context.backend < sizeof(backends) / sizeof(backends[0]) ? backends[context.backend]
 										 : "unknown backend");
-	at = number_literal(at, ", ");
+	at = base_put_literal(at, ", ");
 	at = stpcpy(at, encodings[context.encoding < 4 ? context.encoding : 0]);
 	if (context.mode != KTRX_HWT_MODE_THREAD)
-		return number_literal(at, " of a CPU");
-	return number_decimal(number_literal(at, " of process "), context.target);
+		return base_put_literal(at, " of a CPU");
+	return base_put_decimal(base_put_literal(at, " of process "), context.target);
 }
 
 static char *put_data(char *at, const struct ktread_proc_record *record)
@@ -118,11 +118,11 @@ static char *put_data(char *at, const struct ktread_proc_record *record)
 
 	if (take(record, &data, sizeof(data)) != 0)
 		return put_short(at);
-	at = number_decimal(number_literal(at, "unit "), data.unit);
-	at = number_decimal(number_literal(at, " of context "), data.context);
-	at = number_decimal(number_literal(at, ": "), record->payload_size - sizeof(data));
-	at = number_decimal(number_literal(at, " bytes at "), data.position);
-	return record->flags & KTRX_HWT_FLAG_TORN ? number_literal(at, ", torn") : at;
+	at = base_put_decimal(base_put_literal(at, "unit "), data.unit);
+	at = base_put_decimal(base_put_literal(at, " of context "), data.context);
+	at = base_put_decimal(base_put_literal(at, ": "), record->payload_size - sizeof(data));
+	at = base_put_decimal(base_put_literal(at, " bytes at "), data.position);
+	return record->flags & KTRX_HWT_FLAG_TORN ? base_put_literal(at, ", torn") : at;
 }
 
 static char *put_code(char *at, const struct ktread_proc_record *record)
@@ -131,10 +131,10 @@ static char *put_code(char *at, const struct ktread_proc_record *record)
 
 	if (take(record, &code, sizeof(code)) != 0)
 		return put_short(at);
-	at = number_hex(number_literal(at, "0x"), code.address);
-	at = number_decimal(number_literal(at, ", "), record->payload_size - sizeof(code));
-	at = number_literal(at, " bytes");
-	return code.space ? number_hex(number_literal(at, " of space 0x"), code.space) : at;
+	at = base_put_hex(base_put_literal(at, "0x"), code.address);
+	at = base_put_decimal(base_put_literal(at, ", "), record->payload_size - sizeof(code));
+	at = base_put_literal(at, " bytes");
+	return code.space ? base_put_hex(base_put_literal(at, " of space 0x"), code.space) : at;
 }
 
 static char *put_clock(char *at, const struct ktread_proc_record *record)
@@ -143,9 +143,10 @@ static char *put_clock(char *at, const struct ktread_proc_record *record)
 
 	if (take(record, &clock, sizeof(clock)) != 0)
 		return put_short(at);
-	at = number_decimal(number_literal(at, "unit's time "), clock.unit_time);
-	at = number_decimal(number_literal(at, " at stamp "), clock.stamp);
-	return number_literal(number_decimal(number_literal(at, ", "), clock.unit_frequency), " a second");
+	at = base_put_decimal(base_put_literal(at, "unit's time "), clock.unit_time);
+	at = base_put_decimal(base_put_literal(at, " at stamp "), clock.stamp);
+	return base_put_literal(base_put_decimal(base_put_literal(at, ", "), clock.unit_frequency),
+				" a second");
 }
 
 char *kdump_put_hardware(char *at, const struct ktread_proc_record *record)

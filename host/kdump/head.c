@@ -3,20 +3,21 @@
 
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/hardware.h"
 #include "kdump/vis.h"
 
 #define NAME_WIDTH 8 /* blanks follow shorter ones */
 #define NAME_MOST  124u
 
-_Static_assert(sizeof(((struct kdump_who *)0)->text) >= NAME_MOST + 3 * NUMBER_SCRATCH, "room for all of it");
+_Static_assert(sizeof(((struct kdump_who *)0)->text) >= NAME_MOST + 3 * BASE_PUT_SCRATCH,
+	       "room for all of it");
 _Static_assert(sizeof(((struct kdump_who *)0)->text) <= UINT8_MAX, "its length fits");
 
 static char *put_right(char *at, int32_t number, int width)
 {
-	char text[NUMBER_SCRATCH];
-	int length = (int)(number_signed(text, number) - text);
+	char text[BASE_PUT_SCRATCH];
+	int length = (int)(base_put_signed(text, number) - text);
 
 	for (int n = length; n < width; n++)
 		*at++ = ' ';
@@ -52,7 +53,7 @@ static char *put_pid_tid(char *at, const struct kdump_context *context,
 	if (record->tid || options->fixed || options->threads) {
 		*at++ = ':';
 		from = at;
-		at = pad(number_signed(at, (int32_t)record->tid), from, 4);
+		at = pad(base_put_signed(at, (int32_t)record->tid), from, 4);
 	}
 	*at = ' ';
 	return at + 1;
@@ -116,14 +117,14 @@ static char *put_word(char *at, const struct kdump_context *context, const struc
 	const char *word = kdump_record_word(type, type == record->type ? record->ctor.flags : 0);
 
 	if (word && context->dragonfly && type == KTRX_PROC_CSW)
-		return number_literal(at, "CSW  ");
+		return base_put_literal(at, "CSW  ");
 	if (word) {
 		memcpy(at, word, 4);
 		at += 4;
 	} else {
-		at = number_literal(number_decimal(number_literal(at, "UNKNOWN("), record->raw), ")");
+		at = base_put_literal(base_put_decimal(base_put_literal(at, "UNKNOWN("), record->raw), ")");
 	}
-	return number_literal(at, "  ");
+	return base_put_literal(at, "  ");
 }
 
 /* ---- ABI ---- */
@@ -169,7 +170,7 @@ char *kdump_put_head(char *at, struct kdump_context *context, const struct ktrea
 		return at;
 	abi_name(name, context, record);
 	memcpy(at, name, 3);
-	return number_literal(at + 3, "  ");
+	return base_put_literal(at + 3, "  ");
 }
 
 bool kdump_head_hides(const struct kdump_context *context, const struct ktread_proc_record *record)

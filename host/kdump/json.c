@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/utf8.h"
-#include "export/escape.h"
-#include "export/json.h"
-#include "export/number.h"
+#include "base/escape.h"
+#include "base/json.h"
+#include "base/put.h"
 #include "kdump/call.h"
 #include "kdump/faults.h"
 #include "kdump/head.h"
@@ -21,11 +21,11 @@ static char *put_time(char *at, const struct kdump_context *context, uint64_t st
 	uint64_t nanoseconds = kdump_absolute(context, stamp);
 
 	if (context->scale.frequency == 0)
-		return number_decimal(number_literal(at, "{\"ticks\":"), stamp);
-	at = number_decimal(number_literal(at, "{\"time\":"), nanoseconds / 1000000000u);
+		return base_put_decimal(base_put_literal(at, "{\"ticks\":"), stamp);
+	at = base_put_decimal(base_put_literal(at, "{\"time\":"), nanoseconds / 1000000000u);
 	*at = '.';
-	at = number_three(at + 1, (uint32_t)(nanoseconds % 1000000000u / 1000000u));
-	return number_six(at, (uint32_t)(nanoseconds % 1000000u));
+	at = base_put_three(at + 1, (uint32_t)(nanoseconds % 1000000000u / 1000000u));
+	return base_put_six(at, (uint32_t)(nanoseconds % 1000000u));
 }
 
 /* Names are those of the lines, without the blank that fills some. */
@@ -35,8 +35,8 @@ static char *put_type(char *at, const struct ktread_proc_record *record)
 	const char *word = kdump_record_word(type, type == record->type ? record->ctor.flags : 0);
 
 	if (!word)
-		return number_decimal(number_literal(at, ",\"unknown\":"), record->raw);
-	return json_put_string(number_literal(at, ",\"type\":"), word, strcspn(word, " "));
+		return base_put_decimal(base_put_literal(at, ",\"unknown\":"), record->raw);
+	return base_json_string(base_put_literal(at, ",\"type\":"), word, strcspn(word, " "));
 }
 
 static char *put_call_name(char *at, struct kdump_table *calls, uint32_t number)
@@ -44,8 +44,8 @@ static char *put_call_name(char *at, struct kdump_table *calls, uint32_t number)
 	const struct kdump_call *call = kdump_table_call(calls, number);
 
 	if (call)
-		at = json_put_name(number_literal(at, ",\"call\":"), call->name);
-	return number_decimal(number_literal(at, ",\"number\":"), number);
+		at = base_json_name(base_put_literal(at, ",\"call\":"), call->name);
+	return base_put_decimal(base_put_literal(at, ",\"number\":"), number);
 }
 
 /* By their names; those that have none by their place, from 0. */
@@ -55,15 +55,15 @@ static char *put_call(char *at, struct kdump_context *context, const struct ktre
 	struct kdump_arguments arguments;
 	struct kdump_one one;
 
-	at = number_literal(put_call_name(at, calls, record->syscall.number), ",\"args\":{");
+	at = base_put_literal(put_call_name(at, calls, record->syscall.number), ",\"args\":{");
 	kdump_arguments_begin(&arguments, calls, record->syscall.number, record->syscall.arg,
 			      record->syscall.args, context->options->raw);
 	for (unsigned n = 0; kdump_arguments_next(&arguments, &one); n++) {
 		if (n > 0)
 			*at++ = ',';
 		*at++ = '"';
-		at = *one.name ? kdump_put_name(at, one.name) : number_decimal(at, n);
-		at = kdump_put_value(number_literal(at, "\":"), &context->words, one.type, one.value);
+		at = *one.name ? kdump_put_name(at, one.name) : base_put_decimal(at, n);
+		at = kdump_put_value(base_put_literal(at, "\":"), &context->words, one.type, one.value);
 	}
 	*at = '}';
 	return at + 1;
@@ -75,26 +75,27 @@ static char *put_result(char *at, struct kdump_context *context, const struct kt
 
 	at = put_call_name(at, kdump_context_calls(context, record->pid), record->sysret.number);
 	if (record->sysret.error == 0)
-		return number_signed(number_literal(at, ",\"result\":"), record->sysret.result);
-	at = number_signed(number_literal(at, ",\"errno\":"), record->sysret.error);
-	return error ? json_put_name(number_literal(at, ",\"error\":"), error) : at;
+		return base_put_signed(base_put_literal(at, ",\"result\":"), record->sysret.result);
+	at = base_put_signed(base_put_literal(at, ",\"errno\":"), record->sysret.error);
+	return error ? base_json_name(base_put_literal(at, ",\"error\":"), error) : at;
 }
 
 static char *put_text(char *at, const struct ktread_proc_record *record)
 {
 	size_t size = record->data_size < TEXT_MOST ? record->data_size : TEXT_MOST;
 
-	at = json_put_string(at, (const char *)record->data, size);
-	return record->flags & KTRX_PROC_CUT || size < record->data_size ? number_literal(at, ",\"cut\":true")
-									 : at;
+	at = base_json_string(at, (const char *)record->data, size);
+	return record->flags & KTRX_PROC_CUT || size < record->data_size
+		       ? base_put_literal(at, ",\"cut\":true")
+		       : at;
 }
 
 static char *put_signal_name(char *at, const struct kdump_context *context, uint32_t signal)
 {
 	const char *name = kdump_table_signal(context->words.table, signal);
 
-	at = number_decimal(number_literal(at, ",\"signal\":"), signal);
-	return name ? json_put_name(number_literal(at, ",\"signal_name\":"), name) : at;
+	at = base_put_decimal(base_put_literal(at, ",\"signal\":"), signal);
+	return name ? base_json_name(base_put_literal(at, ",\"signal_name\":"), name) : at;
 }
 
 static char *put_signal(char *at, const struct kdump_context *context,
@@ -103,46 +104,47 @@ static char *put_signal(char *at, const struct kdump_context *context,
 	const char *code = kdump_code_name(context->words.table, record->psig.signal, record->psig.code);
 
 	at = put_signal_name(at, context, record->psig.signal);
-	at = number_signed(number_literal(at, ",\"code\":"), record->psig.code);
+	at = base_put_signed(base_put_literal(at, ",\"code\":"), record->psig.code);
 	if (code)
-		at = json_put_name(number_literal(at, ",\"code_name\":"), code);
+		at = base_json_name(base_put_literal(at, ",\"code_name\":"), code);
 	if (context->ktrx && record->psig.handler == KTRX_PROC_HANDLER_UNKNOWN)
-		at = number_literal(at, ",\"handler\":null");
+		at = base_put_literal(at, ",\"handler\":null");
 	else
-		at = number_literal(number_hex(number_literal(at, ",\"handler\":\"0x"), record->psig.handler),
-				    "\"");
-	at = number_hex(number_literal(at, ",\"mask\":[\"0x"), record->psig.mask[0]);
-	at = number_hex(number_literal(at, "\",\"0x"), record->psig.mask[1]);
-	return number_literal(at, "\"]");
+		at = base_put_literal(
+			base_put_hex(base_put_literal(at, ",\"handler\":\"0x"), record->psig.handler), "\"");
+	at = base_put_hex(base_put_literal(at, ",\"mask\":[\"0x"), record->psig.mask[0]);
+	at = base_put_hex(base_put_literal(at, "\",\"0x"), record->psig.mask[1]);
+	return base_put_literal(at, "\"]");
 }
 
 static char *put_switch(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
-	at = record->csw.out ? number_literal(at, ",\"out\":true") : number_literal(at, ",\"out\":false");
+	at = record->csw.out ? base_put_literal(at, ",\"out\":true") : base_put_literal(at, ",\"out\":false");
 	if (context->ktrx)
-		at = record->csw.voluntary ? number_literal(at, ",\"voluntary\":true")
-					   : number_literal(at, ",\"voluntary\":false");
+		at = record->csw.voluntary ? base_put_literal(at, ",\"voluntary\":true")
+					   : base_put_literal(at, ",\"voluntary\":false");
 	else
-		at = record->csw.user ? number_literal(at, ",\"user\":true")
-				      : number_literal(at, ",\"user\":false");
+		at = record->csw.user ? base_put_literal(at, ",\"user\":true")
+				      : base_put_literal(at, ",\"user\":false");
 	if (record->data_size)
-		at = put_text(number_literal(at, ",\"wait\":"), record);
-	return record->csw.count ? number_decimal(number_literal(at, ",\"count\":"), record->csw.count) : at;
+		at = put_text(base_put_literal(at, ",\"wait\":"), record);
+	return record->csw.count ? base_put_decimal(base_put_literal(at, ",\"count\":"), record->csw.count)
+				 : at;
 }
 
 static char *put_life(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	if (record->type == KTRX_PROC_PROCCTOR) {
 		if (record->ctor.parent != KTREAD_PROC_NOBODY)
-			at = number_decimal(number_literal(at, ",\"parent\":"), record->ctor.parent);
-		return put_text(number_literal(at, ",\"program\":"), record);
+			at = base_put_decimal(base_put_literal(at, ",\"parent\":"), record->ctor.parent);
+		return put_text(base_put_literal(at, ",\"program\":"), record);
 	}
 	if (!record->dtor.known)
 		return at;
 	if (record->dtor.signaled)
 		return put_signal_name(at, context, record->dtor.status);
-	return number_decimal(number_literal(at, ",\"status\":"), record->dtor.status);
+	return base_put_decimal(base_put_literal(at, ",\"status\":"), record->dtor.status);
 }
 
 /* The words of the lines as one string: what was denied has many forms. */
@@ -150,34 +152,34 @@ static char *put_denied(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
 	struct kdump_context plain = *context;
-	char text[OUTPUT_LINE];
+	char text[BASE_OUTPUT_LINE];
 	size_t length;
 
 	plain.words.style = KDUMP_STYLE_PLAIN;
 	length = (size_t)(kdump_put_denied(text, &plain, record) - text);
-	return json_put_string(number_literal(at, ",\"denied\":"), text,
-			       length < TEXT_MOST ? length : TEXT_MOST);
+	return base_json_string(base_put_literal(at, ",\"denied\":"), text,
+				length < TEXT_MOST ? length : TEXT_MOST);
 }
 
 static char *put_fault(char *at, const struct ktread_proc_record *record)
 {
 	if (record->type == KTRX_PROC_FAULTEND)
-		return number_signed(number_literal(at, ",\"result\":"), record->faultend.result);
-	at = number_hex(number_literal(at, ",\"address\":\"0x"), record->fault.address);
-	at = number_decimal(number_literal(at, "\",\"access\":"), record->fault.access);
+		return base_put_signed(base_put_literal(at, ",\"result\":"), record->faultend.result);
+	at = base_put_hex(base_put_literal(at, ",\"address\":\"0x"), record->fault.address);
+	at = base_put_decimal(base_put_literal(at, "\",\"access\":"), record->fault.access);
 	if (record->fault.user == 0xff)
 		return at;
-	return record->fault.user ? number_literal(at, ",\"user\":true")
-				  : number_literal(at, ",\"user\":false");
+	return record->fault.user ? base_put_literal(at, ",\"user\":true")
+				  : base_put_literal(at, ",\"user\":false");
 }
 
 static char *put_end(char *at, const struct ktread_proc_record *record)
 {
-	at = number_decimal(number_literal(at, ",\"reason\":"), record->end.reason);
-	at = number_signed(number_literal(at, ",\"errno\":"), record->end.error);
-	at = number_decimal(number_literal(at, ",\"records\":"), record->end.records);
-	at = number_decimal(number_literal(at, ",\"bytes\":"), record->end.bytes);
-	return number_decimal(number_literal(at, ",\"lost_in_all\":"), record->end.lost);
+	at = base_put_decimal(base_put_literal(at, ",\"reason\":"), record->end.reason);
+	at = base_put_signed(base_put_literal(at, ",\"errno\":"), record->end.error);
+	at = base_put_decimal(base_put_literal(at, ",\"records\":"), record->end.records);
+	at = base_put_decimal(base_put_literal(at, ",\"bytes\":"), record->end.bytes);
+	return base_put_decimal(base_put_literal(at, ",\"lost_in_all\":"), record->end.lost);
 }
 
 static char *put_payload(char *at, struct kdump_context *context, const struct ktread_proc_record *record)
@@ -188,9 +190,9 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 	case KTRX_PROC_SYSRET:
 		return put_result(at, context, record);
 	case KTRX_PROC_NAMEI:
-		return put_text(number_literal(at, ",\"path\":"), record);
+		return put_text(base_put_literal(at, ",\"path\":"), record);
 	case KTRX_PROC_SYSCTL:
-		return put_text(number_literal(at, ",\"setting\":"), record);
+		return put_text(base_put_literal(at, ",\"setting\":"), record);
 	case KTRX_PROC_PSIG:
 		return put_signal(at, context, record);
 	case KTRX_PROC_CSW:
@@ -206,20 +208,20 @@ static char *put_payload(char *at, struct kdump_context *context, const struct k
 	case KTRX_PROC_END:
 		return put_end(at, record);
 	case KTREAD_PROC_BROKEN:
-		return number_literal(at, ",\"invalid\":true");
+		return base_put_literal(at, ",\"invalid\":true");
 	default:
 		return at;
 	}
 }
 
 /* Data may be longer than a line has room for. */
-static char *write_bytes(struct output *out, char *at, const uint8_t *bytes, size_t size)
+static char *write_bytes(struct base_output *out, char *at, const uint8_t *bytes, size_t size)
 {
 	*at++ = '"';
 	for (size_t n = 0, piece; n < size; n += piece) {
 		piece = base_utf8_cut((const char *)bytes + n, size - n, PIECE);
-		output_done(out, escape_json(at, (const char *)bytes + n, piece));
-		at = output_line(out);
+		base_output_done(out, base_escape_json(at, (const char *)bytes + n, piece));
+		at = base_output_line(out);
 	}
 	*at = '"';
 	return at + 1;
@@ -233,15 +235,15 @@ static char *write_data(const struct kdump_context *context, char *at,
 	size_t size = most && record->data_size > most ? most : record->data_size;
 
 	if (record->type == KTRX_PROC_GENIO) {
-		at = number_signed(number_literal(at, ",\"fd\":"), record->genio.fd);
-		at = record->genio.write ? number_literal(at, ",\"wrote\":")
-					 : number_literal(at, ",\"read\":");
-		at = number_decimal(at, record->genio.size);
+		at = base_put_signed(base_put_literal(at, ",\"fd\":"), record->genio.fd);
+		at = record->genio.write ? base_put_literal(at, ",\"wrote\":")
+					 : base_put_literal(at, ",\"read\":");
+		at = base_put_decimal(at, record->genio.size);
 		if (context->options->no_data)
 			return at;
 	}
-	at = write_bytes(context->out, number_literal(at, ",\"data\":"), record->data, size);
-	return size < record->data_size ? number_literal(at, ",\"cut\":true") : at;
+	at = write_bytes(context->out, base_put_literal(at, ",\"data\":"), record->data, size);
+	return size < record->data_size ? base_put_literal(at, ",\"cut\":true") : at;
 }
 
 static char *write_structures(const struct kdump_context *context, char *at,
@@ -249,14 +251,14 @@ static char *write_structures(const struct kdump_context *context, char *at,
 {
 	uint32_t size = record->type == KTRX_PROC_STRUCT ? record->data_size : record->structure.element_size;
 
-	at = json_put_name(number_literal(at, ",\"struct\":"), record->structure.name);
-	at = number_literal(at, ",\"values\":[");
+	at = base_json_name(base_put_literal(at, ",\"struct\":"), record->structure.name);
+	at = base_put_literal(at, ",\"values\":[");
 	for (uint32_t n = 0; size > 0 && n < record->structure.count; n++) {
 		*at = ',';
 		at = kdump_put_structure(at + (n > 0), context, record->structure.name,
 					 record->data + (size_t)n * size, size);
-		output_done(context->out, at);
-		at = output_line(context->out);
+		base_output_done(context->out, at);
+		at = base_output_line(context->out);
 	}
 	*at = ']';
 	return at + 1;
@@ -272,29 +274,31 @@ static int json_open(void **state, struct kdump_context *context)
 static int json_record(void *state, struct kdump_context *context, const struct ktread_proc_record *record,
 		       bool wanted)
 {
-	struct output *out = context->out;
+	struct base_output *out = context->out;
 	char *at;
 
 	(void)state;
 	if (record->lost)
-		output_done(out, number_literal(number_decimal(number_literal(output_line(out), "{\"lost\":"),
-							       record->lost),
-						"}\n"));
+		base_output_done(
+			out, base_put_literal(
+				     base_put_decimal(base_put_literal(base_output_line(out), "{\"lost\":"),
+						      record->lost),
+				     "}\n"));
 	if (!wanted || record->type == KTRX_PROC_NAME || record->type == KTRX_PROC_TABLE)
 		return 0;
-	at = put_time(output_line(out), context, record->stamp);
-	at = number_decimal(number_literal(at, ",\"pid\":"), record->pid);
-	at = number_decimal(number_literal(at, ",\"tid\":"), record->tid);
+	at = put_time(base_output_line(out), context, record->stamp);
+	at = base_put_decimal(base_put_literal(at, ",\"pid\":"), record->pid);
+	at = base_put_decimal(base_put_literal(at, ",\"tid\":"), record->tid);
 	if (record->cpu != KTREAD_PROC_NOBODY)
-		at = number_decimal(number_literal(at, ",\"cpu\":"), record->cpu);
-	at = put_type(json_put_name(number_literal(at, ",\"name\":"), record->name), record);
+		at = base_put_decimal(base_put_literal(at, ",\"cpu\":"), record->cpu);
+	at = put_type(base_json_name(base_put_literal(at, ",\"name\":"), record->name), record);
 	if (record->type == KTRX_PROC_GENIO || record->type == KTRX_PROC_USER)
 		at = write_data(context, at, record);
 	else if (record->type == KTRX_PROC_STRUCT || record->type == KTRX_PROC_STRUCT_ARRAY)
 		at = write_structures(context, at, record);
 	else
 		at = put_payload(at, context, record);
-	output_done(out, number_literal(at, "}\n"));
+	base_output_done(out, base_put_literal(at, "}\n"));
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/call.h"
 #include "kdump/data.h"
 #include "kdump/faults.h"
@@ -35,7 +35,7 @@ static char *put_quoted(char *at, const struct ktread_proc_record *record)
 	*at = '"';
 	at = kdump_vis_text(at + 1, record->data, record->data_size, PATH_MOST, false);
 	*at++ = '"';
-	return record->flags & KTRX_PROC_CUT ? number_literal(at, "...") : at;
+	return record->flags & KTRX_PROC_CUT ? base_put_literal(at, "...") : at;
 }
 
 /* ---- calls ---- */
@@ -69,10 +69,10 @@ static char *put_error(char *at, const struct kdump_context *context, int32_t er
 	const char *text = context->options->raw ? NULL : kdump_table_error_text(context->words.table, error);
 
 	if (error == -1 && !context->ktrx)
-		return number_literal(at, "RESTART");
+		return base_put_literal(at, "RESTART");
 	if (error == -2 && !context->ktrx)
-		return number_literal(at, "JUSTRETURN");
-	at = number_signed(number_literal(at, "-1 errno "), error);
+		return base_put_literal(at, "JUSTRETURN");
+	at = base_put_signed(base_put_literal(at, "-1 errno "), error);
 	if (!text)
 		return at;
 	*at = ' ';
@@ -90,9 +90,9 @@ static char *put_return(char *at, struct kdump_context *context, const struct kt
 		return put_newline(put_error(at, context, record->sysret.error));
 	if (context->options->raw)
 		return put_newline(kdump_put_word(at, &context->words, (uint64_t)result));
-	at = number_signed(at, result);
+	at = base_put_signed(at, result);
 	if (result < 0 || result > 9)
-		at = number_hex(number_literal(at, "/0x"), (uint64_t)result);
+		at = base_put_hex(base_put_literal(at, "/0x"), (uint64_t)result);
 	return put_newline(at);
 }
 
@@ -105,15 +105,15 @@ static void write_data(const struct kdump_context *context, const struct ktread_
 	size_t size = record->data_size;
 	bool all = record->genio.size == size;
 
-	at = number_signed(number_literal(at, "fd "), record->genio.fd);
-	at = record->genio.write ? number_literal(at, " wrote ") : number_literal(at, " read ");
-	at = number_decimal(at, record->genio.size);
-	at = record->genio.size == 1 ? number_literal(at, " byte") : number_literal(at, " bytes");
+	at = base_put_signed(base_put_literal(at, "fd "), record->genio.fd);
+	at = record->genio.write ? base_put_literal(at, " wrote ") : base_put_literal(at, " read ");
+	at = base_put_decimal(at, record->genio.size);
+	at = record->genio.size == 1 ? base_put_literal(at, " byte") : base_put_literal(at, " bytes");
 	if (!all) {
-		at = number_decimal(number_literal(at, " ("), size);
-		at = number_literal(at, " recorded)");
+		at = base_put_decimal(base_put_literal(at, " ("), size);
+		at = base_put_literal(at, " recorded)");
 	}
-	output_done(context->out, put_newline(at));
+	base_output_done(context->out, put_newline(at));
 	if (options->no_data)
 		return;
 	if (most == KDUMP_DATA_USUAL)
@@ -150,47 +150,48 @@ static char *put_signal(char *at, const struct kdump_context *context,
 
 	at = kdump_put_signal(at, &context->words, record->psig.signal);
 	if (handler == 0) {
-		at = number_literal(at, " SIG_DFL");
+		at = base_put_literal(at, " SIG_DFL");
 		if (context->dragonfly)
 			return put_newline(at);
 	} else if (handler == 1 && context->ktrx) {
-		at = number_literal(at, " SIG_IGN");
+		at = base_put_literal(at, " SIG_IGN");
 	} else {
-		at = number_literal(at, " caught handler=");
-		at = is_unknown_handler(context, handler) ? number_literal(at, "unknown")
-							  : number_hex(number_literal(at, "0x"), handler);
-		at = number_hex(number_literal(at, " mask=0x"),
-				context->ktrx ? record->psig.mask[0] : (uint32_t)record->psig.mask[0]);
+		at = base_put_literal(at, " caught handler=");
+		at = is_unknown_handler(context, handler) ? base_put_literal(at, "unknown")
+							  : base_put_hex(base_put_literal(at, "0x"), handler);
+		at = base_put_hex(base_put_literal(at, " mask=0x"),
+				  context->ktrx ? record->psig.mask[0] : (uint32_t)record->psig.mask[0]);
 	}
-	at = number_literal(at, " code=");
+	at = base_put_literal(at, " code=");
 	if (context->dragonfly)
-		return put_newline(number_hex(number_literal(at, "0x"), (uint32_t)record->psig.code));
+		return put_newline(base_put_hex(base_put_literal(at, "0x"), (uint32_t)record->psig.code));
 	return put_newline(put_code(at, context, record->psig.signal, record->psig.code));
 }
 
 static char *put_switch(char *at, const struct kdump_context *context,
 			const struct ktread_proc_record *record)
 {
-	at = record->csw.out ? number_literal(at, "stop") : number_literal(at, "resume");
+	at = record->csw.out ? base_put_literal(at, "stop") : base_put_literal(at, "resume");
 	if (!context->ktrx)
-		at = record->csw.user ? number_literal(at, " user") : number_literal(at, " kernel");
+		at = record->csw.user ? base_put_literal(at, " user") : base_put_literal(at, " kernel");
 	else if (record->csw.out)
-		at = record->csw.voluntary ? number_literal(at, " voluntary")
-					   : number_literal(at, " preempted");
+		at = record->csw.voluntary ? base_put_literal(at, " voluntary")
+					   : base_put_literal(at, " preempted");
 	if (record->data_size) {
 		*at = ' ';
 		at = put_quoted(at + 1, record);
 	}
 	if (record->csw.count)
-		at = number_literal(number_decimal(number_literal(at, ", "), record->csw.count), " times");
+		at = base_put_literal(base_put_decimal(base_put_literal(at, ", "), record->csw.count),
+				      " times");
 	return put_newline(at);
 }
 
 static char *put_birth(char *at, const struct ktread_proc_record *record)
 {
 	if (record->ctor.parent != KTREAD_PROC_NOBODY)
-		at = number_literal(
-			number_signed(number_literal(at, "parent "), (int32_t)record->ctor.parent), " ");
+		at = base_put_literal(
+			base_put_signed(base_put_literal(at, "parent "), (int32_t)record->ctor.parent), " ");
 	return put_newline(put_quoted(at, record));
 }
 
@@ -200,7 +201,7 @@ static char *put_death(char *at, const struct kdump_context *context, const stru
 		return put_newline(at);
 	if (record->dtor.signaled)
 		return put_newline(kdump_put_signal(at, &context->words, record->dtor.status));
-	return put_newline(number_decimal(number_literal(at, "status "), record->dtor.status));
+	return put_newline(base_put_decimal(base_put_literal(at, "status "), record->dtor.status));
 }
 
 /* ---- the sink ---- */
@@ -211,21 +212,22 @@ static char *put_sink(char *at, const struct kdump_context *context, const struc
 
 	switch (record->end.reason) {
 	case KTRX_PROC_ENDED_CLOSED:
-		at = number_literal(at, "closed");
+		at = base_put_literal(at, "closed");
 		break;
 	case KTRX_PROC_ENDED_LIMIT:
-		at = number_literal(at, "limit reached");
+		at = base_put_literal(at, "limit reached");
 		break;
 	default:
-		at = number_signed(number_literal(at, "error "), record->end.error);
+		at = base_put_signed(base_put_literal(at, "error "), record->end.error);
 		if (error) {
 			*at = ' ';
 			at = kdump_vis_text(at + 1, error, strlen(error), PATH_MOST, false);
 		}
 	}
-	at = number_literal(number_decimal(number_literal(at, ": "), record->end.records), " records, ");
-	at = number_literal(number_decimal(at, record->end.bytes), " bytes, ");
-	return put_newline(number_literal(number_decimal(at, record->end.lost), " lost"));
+	at = base_put_literal(base_put_decimal(base_put_literal(at, ": "), record->end.records),
+			      " records, ");
+	at = base_put_literal(base_put_decimal(at, record->end.bytes), " bytes, ");
+	return put_newline(base_put_literal(base_put_decimal(at, record->end.lost), " lost"));
 }
 
 /* FreeBSD says once and for many that some were lost; we know how many. */
@@ -236,10 +238,11 @@ static void tell_loss(struct lines *lines, struct kdump_context *context,
 
 	if (record->lost == 0 || lines->told_loss)
 		return;
-	at = number_literal(kdump_put_who(output_line(context->out), context, record), "Events dropped");
+	at = base_put_literal(kdump_put_who(base_output_line(context->out), context, record),
+			      "Events dropped");
 	if (context->ktrx)
-		at = number_decimal(number_literal(at, ": "), record->lost);
-	output_done(context->out, number_literal(at, ".\n"));
+		at = base_put_decimal(base_put_literal(at, ": "), record->lost);
+	base_output_done(context->out, base_put_literal(at, ".\n"));
 	lines->told_loss = true;
 }
 
@@ -274,7 +277,7 @@ static char *put_payload(char *at, struct lines *lines, struct kdump_context *co
 	case KTRX_PROC_END:
 		return put_sink(at, context, record);
 	case KTREAD_PROC_BROKEN:
-		return number_literal(at, "invalid record\n");
+		return base_put_literal(at, "invalid record\n");
 	default:
 		return put_newline(kdump_hardware_word(record->type) ? kdump_put_hardware(at, record) : at);
 	}
@@ -285,7 +288,7 @@ static bool write_long(const struct kdump_context *context, const struct ktread_
 {
 	switch (record->type) {
 	case KTRX_PROC_GENIO:
-		write_data(context, record, output_line(context->out));
+		write_data(context, record, base_output_line(context->out));
 		return true;
 	case KTRX_PROC_USER:
 		kdump_write_user(context, record);
@@ -323,10 +326,10 @@ static int lines_record(void *state, struct kdump_context *context, const struct
 	if (!wanted || kdump_head_hides(context, record))
 		return 0;
 	lines->told_loss = false;
-	at = kdump_put_head(output_line(context->out), context, record);
-	output_done(context->out, at);
+	at = kdump_put_head(base_output_line(context->out), context, record);
+	base_output_done(context->out, at);
 	if (!write_long(context, record))
-		output_done(context->out, put_payload(at, lines, context, record));
+		base_output_done(context->out, put_payload(at, lines, context, record));
 	return 0;
 }
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/faults.h"
 #include "kdump/oneline_call.h"
 #include "kdump/utrace.h"
@@ -28,11 +28,11 @@ static void tell_unfinished(struct oneline *oneline, struct kdump_context *conte
 	oneline->open = NULL;
 	if (!pending || !pending->used || pending->told)
 		return;
-	at = kdump_oneline_who(output_line(context->out), context, pending->pid, pending->tid,
+	at = kdump_oneline_who(base_output_line(context->out), context, pending->pid, pending->tid,
 			       pending->stamp);
-	at = number_literal(kdump_oneline_name(at, context, pending->pid, pending->number), "(");
+	at = base_put_literal(kdump_oneline_name(at, context, pending->pid, pending->number), "(");
 	at = kdump_oneline_arguments(at, context, pending, true);
-	output_done(context->out, number_literal(at, " <unfinished ...>\n"));
+	base_output_done(context->out, base_put_literal(at, " <unfinished ...>\n"));
 	pending->told = true;
 }
 
@@ -55,20 +55,20 @@ static void tell_finished(struct oneline *oneline, struct kdump_context *context
 	if (oneline->open != pending)
 		tell_unfinished(oneline, context);
 	oneline->open = NULL;
-	from = output_line(context->out);
+	from = base_output_line(context->out);
 	at = kdump_oneline_who(from, context, pending->pid, pending->tid, stamp);
 	if (pending->told)
-		at = number_literal(at, "<... ");
+		at = base_put_literal(at, "<... ");
 	at = kdump_oneline_name(at, context, pending->pid, pending->number);
-	at = pending->told ? number_literal(at, " resumed>") : number_literal(at, "(");
+	at = pending->told ? base_put_literal(at, " resumed>") : base_put_literal(at, "(");
 	at = kdump_oneline_arguments(at, context, pending, false);
-	at = number_literal(pad(number_literal(at, ")"), from), "= ");
-	at = record ? kdump_oneline_result(at, context, record) : number_literal(at, "?");
+	at = base_put_literal(pad(base_put_literal(at, ")"), from), "= ");
+	at = record ? kdump_oneline_result(at, context, record) : base_put_literal(at, "?");
 	if (record && !pending->doubtful && record->stamp >= pending->stamp) {
-		at = kdump_put_duration(number_literal(at, " <"), context, record->stamp - pending->stamp);
-		at = number_literal(at, ">");
+		at = kdump_put_duration(base_put_literal(at, " <"), context, record->stamp - pending->stamp);
+		at = base_put_literal(at, ">");
 	}
-	output_done(context->out, number_literal(at, "\n"));
+	base_output_done(context->out, base_put_literal(at, "\n"));
 	pending->used = false;
 }
 
@@ -79,11 +79,11 @@ static void tell_return(struct oneline *oneline, struct kdump_context *context,
 	char *from, *at;
 
 	tell_unfinished(oneline, context);
-	from = output_line(context->out);
+	from = base_output_line(context->out);
 	at = kdump_oneline_who(from, context, record->pid, record->tid, record->stamp);
-	at = kdump_oneline_name(number_literal(at, "<... "), context, record->pid, record->sysret.number);
-	at = number_literal(pad(number_literal(at, " resumed>)"), from), "= ");
-	output_done(context->out, number_literal(kdump_oneline_result(at, context, record), "\n"));
+	at = kdump_oneline_name(base_put_literal(at, "<... "), context, record->pid, record->sysret.number);
+	at = base_put_literal(pad(base_put_literal(at, " resumed>)"), from), "= ");
+	base_output_done(context->out, base_put_literal(kdump_oneline_result(at, context, record), "\n"));
 }
 
 /* ---- what calls are about ---- */
@@ -118,41 +118,42 @@ static char *put_signal(char *at, const struct kdump_context *context,
 {
 	const char *code = kdump_code_name(context->words.table, record->psig.signal, record->psig.code);
 
-	at = kdump_put_signal(number_literal(at, "--- "), &context->words, record->psig.signal);
-	at = kdump_put_signal(number_literal(at, " {si_signo="), &context->words, record->psig.signal);
-	at = number_literal(at, ", si_code=");
-	at = code && !context->options->raw ? kdump_put_name(at, code) : number_signed(at, record->psig.code);
+	at = kdump_put_signal(base_put_literal(at, "--- "), &context->words, record->psig.signal);
+	at = kdump_put_signal(base_put_literal(at, " {si_signo="), &context->words, record->psig.signal);
+	at = base_put_literal(at, ", si_code=");
+	at = code && !context->options->raw ? kdump_put_name(at, code)
+					    : base_put_signed(at, record->psig.code);
 	if (record->psig.handler == 0)
-		at = number_literal(at, ", SIG_DFL");
+		at = base_put_literal(at, ", SIG_DFL");
 	else if (record->psig.handler == 1 && context->ktrx)
-		at = number_literal(at, ", SIG_IGN");
+		at = base_put_literal(at, ", SIG_IGN");
 	else if (record->psig.handler == KTRX_PROC_HANDLER_UNKNOWN && context->ktrx)
-		at = number_literal(at, ", handler unknown");
+		at = base_put_literal(at, ", handler unknown");
 	else
-		at = number_hex(number_literal(at, ", handler=0x"), record->psig.handler);
-	return number_literal(at, "} ---");
+		at = base_put_hex(base_put_literal(at, ", handler=0x"), record->psig.handler);
+	return base_put_literal(at, "} ---");
 }
 
 static char *put_death(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	if (!record->dtor.known)
-		return number_literal(at, "+++ exited +++");
+		return base_put_literal(at, "+++ exited +++");
 	if (record->dtor.signaled)
-		at = kdump_put_signal(number_literal(at, "+++ killed by "), &context->words,
+		at = kdump_put_signal(base_put_literal(at, "+++ killed by "), &context->words,
 				      record->dtor.status);
 	else
-		at = number_decimal(number_literal(at, "+++ exited with "), record->dtor.status);
-	return number_literal(at, " +++");
+		at = base_put_decimal(base_put_literal(at, "+++ exited with "), record->dtor.status);
+	return base_put_literal(at, " +++");
 }
 
 static char *put_user(char *at, const struct kdump_context *context, const struct ktread_proc_record *record)
 {
 	char *known;
 
-	at = number_literal(at, "+++ utrace ");
+	at = base_put_literal(at, "+++ utrace ");
 	known = kdump_put_user(at, context, record);
 	at = known ? known : kdump_oneline_text(at, record->data, record->data_size, TEXT_MOST, false);
-	return number_literal(at, " +++");
+	return base_put_literal(at, " +++");
 }
 
 /* A line of its own; what has none is left to the other forms. */
@@ -176,7 +177,8 @@ static void tell_other(struct oneline *oneline, struct kdump_context *context,
 		return;
 	}
 	tell_unfinished(oneline, context);
-	at = kdump_oneline_who(output_line(context->out), context, record->pid, record->tid, record->stamp);
+	at = kdump_oneline_who(base_output_line(context->out), context, record->pid, record->tid,
+			       record->stamp);
 	if (record->type == KTRX_PROC_PROCDTOR)
 		at = put_death(at, context, record);
 	else if (record->type == KTRX_PROC_PSIG)
@@ -184,8 +186,9 @@ static void tell_other(struct oneline *oneline, struct kdump_context *context,
 	else if (record->type == KTRX_PROC_USER)
 		at = put_user(at, context, record);
 	else
-		at = number_literal(kdump_put_denied(number_literal(at, "+++ "), context, record), " +++");
-	output_done(context->out, number_literal(at, "\n"));
+		at = base_put_literal(kdump_put_denied(base_put_literal(at, "+++ "), context, record),
+				      " +++");
+	base_output_done(context->out, base_put_literal(at, "\n"));
 }
 
 static void tell_loss(struct oneline *oneline, struct kdump_context *context,
@@ -197,10 +200,10 @@ static void tell_loss(struct oneline *oneline, struct kdump_context *context,
 		return;
 	kdump_pending_doubt(&oneline->pending);
 	tell_unfinished(oneline, context);
-	at = number_literal(output_line(context->out), "*** ");
+	at = base_put_literal(base_output_line(context->out), "*** ");
 	if (context->ktrx)
-		at = number_literal(number_decimal(at, record->lost), " ");
-	output_done(context->out, number_literal(at, "records lost ***\n"));
+		at = base_put_literal(base_put_decimal(at, record->lost), " ");
+	base_output_done(context->out, base_put_literal(at, "records lost ***\n"));
 }
 
 /* ---- the form ---- */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/call.h"
 #include "kdump/structure.h"
 #include "kdump/vis.h"
@@ -18,10 +18,10 @@ char *kdump_oneline_who(char *at, struct kdump_context *context, uint32_t pid, u
 	const char *from = at;
 	int width = 5;
 
-	at = number_signed(at, (int32_t)pid);
+	at = base_put_signed(at, (int32_t)pid);
 	if (tid != 0 && tid != pid) {
 		*at++ = ':';
-		at = number_signed(at, (int32_t)tid);
+		at = base_put_signed(at, (int32_t)tid);
 		width = 11;
 	}
 	while (at - from < width)
@@ -92,9 +92,9 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 		if (more)
 			break;
 		if (n > 0 && (n > pending->shown || !pending->told))
-			at = number_literal(at, ", ");
+			at = base_put_literal(at, ", ");
 		if (context->options->arguments && *one.name)
-			at = number_literal(kdump_put_name(at, one.name), "=");
+			at = base_put_literal(kdump_put_name(at, one.name), "=");
 		if (filling) {
 			memcpy(at, pending->text + filling->offset, filling->length);
 			at += filling->length;
@@ -105,7 +105,7 @@ char *kdump_oneline_arguments(char *at, struct kdump_context *context, struct kd
 	if (!unfinished)
 		return at;
 	pending->shown = n;
-	return more && n > 0 ? number_literal(at, ",") : at;
+	return more && n > 0 ? base_put_literal(at, ",") : at;
 }
 
 /* ---- results ---- */
@@ -121,19 +121,20 @@ char *kdump_oneline_result(char *at, struct kdump_context *context, const struct
 	const char *text = name ? kdump_table_error_text(context->words.table, error) : NULL;
 
 	if (error && !context->ktrx && error < 0)
-		return error == -1 ? number_literal(at, "? ERESTART") : number_literal(at, "? EJUSTRETURN");
+		return error == -1 ? base_put_literal(at, "? ERESTART")
+				   : base_put_literal(at, "? EJUSTRETURN");
 	if (error) {
-		at = number_literal(at, "-1 ");
+		at = base_put_literal(at, "-1 ");
 		if (!name || context->options->raw)
-			return number_signed(number_literal(at, "errno "), error);
+			return base_put_signed(base_put_literal(at, "errno "), error);
 		at = kdump_put_name(at, name);
 		if (text == name)
 			return at;
-		at = kdump_vis_text(number_literal(at, " ("), text, strlen(text), TEXT_MOST, false);
-		return number_literal(at, ")");
+		at = kdump_vis_text(base_put_literal(at, " ("), text, strlen(text), TEXT_MOST, false);
+		return base_put_literal(at, ")");
 	}
 	if (type->base == KDUMP_VOID)
-		return number_literal(at, "?");
+		return base_put_literal(at, "?");
 	/* A size may be below zero as a result. */
 	return kdump_put_value(at, &context->words, type->base == KDUMP_SIZE ? &number : type,
 			       (uint64_t)record->sysret.result);
@@ -148,7 +149,7 @@ char *kdump_oneline_text(char *at, const uint8_t *bytes, size_t size, size_t lim
 	*at++ = '"';
 	at = kdump_vis_text(at, bytes, size, (size_t)(end - at), true);
 	*at++ = '"';
-	return cut || at >= end - KDUMP_VIS_GROWTH ? number_literal(at, "...") : at;
+	return cut || at >= end - KDUMP_VIS_GROWTH ? base_put_literal(at, "...") : at;
 }
 
 void kdump_oneline_fill(const struct kdump_context *context, struct kdump_pending *pending,

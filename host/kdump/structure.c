@@ -7,8 +7,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "export/json.h"
-#include "export/number.h"
+#include "base/json.h"
+#include "base/put.h"
 #include "kdump/bytes.h"
 #include "kdump/vis.h"
 
@@ -56,7 +56,7 @@ static char *put_date(char *at, int64_t seconds)
 	if (localtime_r(&time, &local))
 		length = strftime(at + 1, 64, "%b %e %T %Y", &local);
 	if (length == 0)
-		return number_signed(at, seconds);
+		return base_put_signed(at, seconds);
 	*at = '"';
 	at[length + 1] = '"';
 	return at + length + 2;
@@ -71,17 +71,17 @@ static char *put_time(char *at, const struct writer *writer, const uint8_t *byte
 	int64_t seconds = half == 4 ? (int32_t)read_number(bytes, half) : (int64_t)read_number(bytes, half);
 
 	at = writer->context->options->resolve && !writer->json ? put_date(at, seconds)
-								: number_signed(at, seconds);
+								: base_put_signed(at, seconds);
 	if (fraction == 0)
 		return at;
 	if (fraction >= (digits == 9 ? 1000000000u : 1000000u)) { /* no fraction at all */
 		*at = '+';
-		return writer->json ? at : number_decimal(at + 1, fraction);
+		return writer->json ? at : base_put_decimal(at + 1, fraction);
 	}
 	*at++ = '.';
 	if (digits == 9)
-		at = number_three(at, (uint32_t)(fraction / 1000000));
-	return number_six(at, (uint32_t)(fraction % 1000000));
+		at = base_put_three(at, (uint32_t)(fraction / 1000000));
+	return base_put_six(at, (uint32_t)(fraction % 1000000));
 }
 
 /* The name that the number has on this machine, as -r wants it; NULL if it has none. */
@@ -118,8 +118,8 @@ static char *put_quoted(char *at, const struct writer *writer, const uint8_t *by
 	size_t length = strnlen((const char *)bytes, width);
 
 	if (writer->json)
-		return json_put_string(at, (const char *)bytes,
-				       length < TEXT_MOST / 6 ? length : TEXT_MOST / 6);
+		return base_json_string(at, (const char *)bytes,
+					length < TEXT_MOST / 6 ? length : TEXT_MOST / 6);
 	*at = '"';
 	at = kdump_vis_text(at + 1, bytes, length, TEXT_MOST, true);
 	*at = '"';
@@ -162,7 +162,7 @@ static char *put_number(char *at, const struct writer *writer, const struct kdum
 		return writer->context->options->resolve ? put_permissions(at, (uint32_t)value)
 							 : kdump_put_octal(at, (uint32_t)value);
 	if (type->base == KDUMP_HEX || type->base == KDUMP_PTR)
-		return number_hex(number_literal(at, "0x"), value);
+		return base_put_hex(base_put_literal(at, "0x"), value);
 	if (type->flags == 0)
 		words.style = KDUMP_STYLE_PLAIN;
 	return kdump_put_value(at, &words, type, value);
@@ -202,7 +202,7 @@ static char *put_field(char *at, const struct writer *writer, const struct kdump
 	case KDUMP_UTIME:
 		return put_time(at, writer, bytes, width, 6);
 	case KDUMP_PORT:
-		return number_decimal(at, width < 2 ? 0 : (uint64_t)bytes[0] << 8 | bytes[1]);
+		return base_put_decimal(at, width < 2 ? 0 : (uint64_t)bytes[0] << 8 | bytes[1]);
 	case KDUMP_IPV4:
 	case KDUMP_IPV6:
 		*at = '"';
@@ -242,9 +242,9 @@ static char *put_fields(char *at, const struct writer *writer, const struct kdum
 		if (width == 0)
 			continue;
 		if (any)
-			at = writer->json ? number_literal(at, ",") : number_literal(at, ", ");
-		at = writer->json ? number_literal(json_put_name(at, field->name), ":")
-				  : number_literal(kdump_put_name(at, field->name), "=");
+			at = writer->json ? base_put_literal(at, ",") : base_put_literal(at, ", ");
+		at = writer->json ? base_put_literal(base_json_name(at, field->name), ":")
+				  : base_put_literal(kdump_put_name(at, field->name), "=");
 		at = put_field(at, writer, field, width, depth);
 		any = true;
 	}
@@ -257,7 +257,7 @@ static char *put_bytes(char *at, const uint8_t *bytes, uint32_t size)
 {
 	for (uint32_t n = 0; n < size && n < BYTES_SHOWN; n++)
 		at = kdump_put_byte(at, bytes[n]);
-	return size > BYTES_SHOWN ? number_literal(at, "...") : at;
+	return size > BYTES_SHOWN ? base_put_literal(at, "...") : at;
 }
 
 static const struct kdump_field *find_field(const struct kdump_layout *layout, enum kdump_base base,
@@ -283,7 +283,7 @@ static char *put_abstract(char *at, const struct writer *writer, const struct kd
 {
 	uint32_t width = width_here(writer, path) - 1;
 
-	at = kdump_vis_text(number_literal(at, "@\""), writer->bytes + path->offset + 1, width, TEXT_MOST,
+	at = kdump_vis_text(base_put_literal(at, "@\""), writer->bytes + path->offset + 1, width, TEXT_MOST,
 			    true);
 	*at = '"';
 	return at + 1;
@@ -337,13 +337,13 @@ static char *put_rest(char *at, const struct writer *writer, const struct kdump_
 	char *end;
 
 	if (of_family && find_field(of_family, KDUMP_STR, NULL))
-		return number_literal(at, "unnamed");
+		return base_put_literal(at, "unnamed");
 	end = of_family ? put_fields(at, writer, of_family, 0) : at;
 	if (end > at)
 		return end;
 	if (begin >= writer->size)
-		return number_literal(at, "no address");
-	return put_bytes(number_literal(at, "0x"), writer->bytes + begin, writer->size - begin);
+		return base_put_literal(at, "no address");
+	return put_bytes(base_put_literal(at, "0x"), writer->bytes + begin, writer->size - begin);
 }
 
 static char *put_sockaddr(char *at, const struct writer *writer, const struct kdump_layout *layout)
@@ -355,18 +355,18 @@ static char *put_sockaddr(char *at, const struct writer *writer, const struct kd
 	uint64_t value;
 
 	if (!family || !width_here(writer, family))
-		return number_literal(at, "invalid");
+		return base_put_literal(at, "invalid");
 	value = read_number(writer->bytes + family->offset, family->width);
 	symbol = kdump_type_symbol(family->type, value);
-	at = symbol ? kdump_put_name(at, symbol) : number_decimal(at, value);
-	at = number_literal(at, ", ");
+	at = symbol ? kdump_put_name(at, symbol) : base_put_decimal(at, value);
+	at = base_put_literal(at, ", ");
 	end = put_place(at, writer, of_family ? of_family : layout);
 	if (end)
 		return end;
 	if (layout->fields > LEAST_FIELDS)
 		return put_fields(start, writer, layout, 0);
 	return symbol ? put_rest(at, writer, of_family, family)
-		      : number_literal(at, "unknown address family");
+		      : base_put_literal(at, "unknown address family");
 }
 
 /* The fields that all addresses have, and then those of this one's family. */
@@ -382,8 +382,8 @@ static char *put_sockaddr_json(char *at, const struct writer *writer, const stru
 	*behind = ',';
 	path = find_field(of_family, KDUMP_STR, NULL);
 	if (path && is_abstract(writer, path))
-		return json_put_string(number_literal(json_put_name(behind + 1, path->name), ":"),
-				       (const char *)writer->bytes + path->offset, width_here(writer, path));
+		return base_json_string(base_put_literal(base_json_name(behind + 1, path->name), ":"),
+					(const char *)writer->bytes + path->offset, width_here(writer, path));
 	end = put_fields(behind + 1, writer, of_family, 0);
 	return end > behind + 1 ? end : behind;
 }
@@ -404,8 +404,8 @@ static char *put_braced(char *at, const struct kdump_context *context, const cha
 	bool socket = strcmp(name, "sockaddr") == 0;
 
 	if (!layout && writer.json) {
-		at = put_bytes(number_literal(at, "\""), bytes, size);
-		return number_literal(at, "\"");
+		at = put_bytes(base_put_literal(at, "\""), bytes, size);
+		return base_put_literal(at, "\"");
 	}
 	*at++ = '{';
 	if (writer.bsd && (spaced || (socket && !writer.json)))
@@ -429,7 +429,7 @@ char *kdump_put_structure(char *at, const struct kdump_context *context, const c
 /* "struct NAME" and what is between it and the first brace. */
 static char *put_struct_name(char *at, const char *name)
 {
-	at = number_literal(at, "struct ");
+	at = base_put_literal(at, "struct ");
 	return kdump_vis_text(at, name, strnlen(name, KDUMP_NAME), KDUMP_VIS_GROWTH * KDUMP_NAME, false);
 }
 
@@ -437,21 +437,21 @@ void kdump_write_structure(const struct kdump_context *context, const struct ktr
 {
 	const char *name = record->structure.name;
 	uint32_t size = record->structure.element_size;
-	char *at = put_struct_name(output_line(context->out), name);
+	char *at = put_struct_name(base_output_line(context->out), name);
 
 	if (record->type == KTRX_PROC_STRUCT) {
 		*at = ' ';
 		at = kdump_put_structure(at + 1, context, name, record->data, record->data_size);
-		output_done(context->out, number_literal(at, "\n"));
+		base_output_done(context->out, base_put_literal(at, "\n"));
 		return;
 	}
-	at = number_literal(at, "[] = { ");
+	at = base_put_literal(at, "[] = { ");
 	for (uint32_t n = 0; size > 0 && n < record->structure.count; n++) {
 		if (n > 0) {
-			output_done(context->out, number_literal(at, "\n             "));
-			at = output_line(context->out);
+			base_output_done(context->out, base_put_literal(at, "\n             "));
+			at = base_output_line(context->out);
 		}
 		at = put_braced(at, context, name, record->data + (size_t)n * size, size, true);
 	}
-	output_done(context->out, number_literal(at, " }\n"));
+	base_output_done(context->out, base_put_literal(at, " }\n"));
 }

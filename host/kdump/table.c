@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/linux_calls.h"
+#include "base/linux_calls.h"
 #include "kdump/table_parse.h"
 #include "ktread/ktread.h"
 
@@ -78,7 +78,7 @@ const struct kdump_call *kdump_table_call(struct kdump_table *table, uint32_t nu
 	if (table->by_number[number] || !table->has_names || table->asked[number / 8] >> number % 8 & 1)
 		return table->by_number[number];
 	table->asked[number / 8] |= (uint8_t)(1u << number % 8);
-	name = linux_call_name(table->machine, number);
+	name = base_linux_call(table->machine, number);
 	if (name) {
 		table->by_number[number] = find_named(table, name);
 		if (!table->by_number[number])

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/machine.h"
+#include "base/machine.h"
 #include "ktread/ktread.h"
 
 /* Normative: spec/ktrx-proc.md has the same words. */
@@ -357,7 +357,7 @@ static int attach_values(struct parser *parser)
 
 int kdump_table_parse(struct kdump_table *table)
 {
-	const char *machine = machine_name(table->machine);
+	const char *machine = base_machine_name(table->machine);
 	struct parser parser = { .table = table, .machine = machine ? machine : "" };
 	char *line = table->text, *end;
 	int result;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 #include "kdump/bytes.h"
 #include "kdump/vis.h"
 
@@ -61,7 +61,7 @@ static bool read_linker(struct linker *linker, const uint8_t *bytes, size_t size
 
 static char *put_pointer(char *at, uint64_t value)
 {
-	return number_hex(number_literal(at, "0x"), value);
+	return base_put_hex(base_put_literal(at, "0x"), value);
 }
 
 static char *put_linked_name(char *at, const struct linker *linker)
@@ -74,61 +74,61 @@ static char *put_mode(char *at, uint32_t mode)
 	uint32_t rest = mode & ~(MODE_MASK | MODE_GLOBAL | MODE_TRACE);
 
 	if ((mode & MODE_MASK) == MODE_NOW)
-		at = number_literal(at, "RTLD_NOW");
+		at = base_put_literal(at, "RTLD_NOW");
 	else if ((mode & MODE_MASK) == MODE_LAZY)
-		at = number_literal(at, "RTLD_LAZY");
+		at = base_put_literal(at, "RTLD_LAZY");
 	else
-		at = mode & MODE_MASK ? number_literal(at, "0x3") : number_literal(at, "0");
+		at = mode & MODE_MASK ? base_put_literal(at, "0x3") : base_put_literal(at, "0");
 	if (mode & MODE_GLOBAL)
-		at = number_literal(at, " | RTLD_GLOBAL");
+		at = base_put_literal(at, " | RTLD_GLOBAL");
 	if (mode & MODE_TRACE)
-		at = number_literal(at, " | RTLD_TRACE");
-	return rest ? number_hex(number_literal(at, " | 0x"), rest) : at;
+		at = base_put_literal(at, " | RTLD_TRACE");
+	return rest ? base_put_hex(base_put_literal(at, " | 0x"), rest) : at;
 }
 
 /* "HANDLE @ FIRST - LAST (NAME)". */
 static char *put_object(char *at, const struct linker *linker)
 {
-	at = number_literal(put_pointer(at, linker->handle), " @ ");
-	at = number_literal(put_pointer(at, linker->base), " - ");
-	at = number_literal(put_pointer(at, linker->base + linker->size - 1), " (");
-	return number_literal(put_linked_name(at, linker), ")");
+	at = base_put_literal(put_pointer(at, linker->handle), " @ ");
+	at = base_put_literal(put_pointer(at, linker->base), " - ");
+	at = base_put_literal(put_pointer(at, linker->base + linker->size - 1), " (");
+	return base_put_literal(put_linked_name(at, linker), ")");
 }
 
 /* "BASE for HANDLE (NAME)". */
 static char *put_function(char *at, const struct linker *linker)
 {
-	at = number_literal(put_pointer(at, linker->base), " for ");
-	at = number_literal(put_pointer(at, linker->handle), " (");
-	return number_literal(put_linked_name(at, linker), ")");
+	at = base_put_literal(put_pointer(at, linker->base), " for ");
+	at = base_put_literal(put_pointer(at, linker->handle), " (");
+	return base_put_literal(put_linked_name(at, linker), ")");
 }
 
 static char *put_named_count(char *at, const struct linker *linker)
 {
-	at = number_literal(put_linked_name(number_literal(at, "("), linker), ", ");
-	return number_literal(number_signed(at, linker->references), ")");
+	at = base_put_literal(put_linked_name(base_put_literal(at, "("), linker), ", ");
+	return base_put_literal(base_put_signed(at, linker->references), ")");
 }
 
 static char *put_loading(char *at, const struct linker *linker)
 {
 	switch (linker->event) {
 	case DLOPEN_START:
-		at = number_literal(put_linked_name(number_literal(at, "dlopen("), linker), ", ");
-		return number_literal(put_mode(at, (uint32_t)linker->references), ")");
+		at = base_put_literal(put_linked_name(base_put_literal(at, "dlopen("), linker), ", ");
+		return base_put_literal(put_mode(at, (uint32_t)linker->references), ")");
 	case DLOPEN_STOP:
-		at = number_literal(put_pointer(at, linker->handle), " = dlopen(");
-		at = number_literal(put_linked_name(at, linker), ") ref ");
-		return number_signed(at, linker->references);
+		at = base_put_literal(put_pointer(at, linker->handle), " = dlopen(");
+		at = base_put_literal(put_linked_name(at, linker), ") ref ");
+		return base_put_signed(at, linker->references);
 	case DLCLOSE_START:
-		at = number_literal(put_pointer(number_literal(at, "dlclose("), linker->handle), ") ");
+		at = base_put_literal(put_pointer(base_put_literal(at, "dlclose("), linker->handle), ") ");
 		return put_named_count(at, linker);
 	case DLCLOSE_STOP:
-		at = put_pointer(number_literal(at, "dlclose("), linker->handle);
-		return number_literal(at, ") finished");
+		at = put_pointer(base_put_literal(at, "dlclose("), linker->handle);
+		return base_put_literal(at, ") finished");
 	case LOAD_OBJECT:
-		return put_object(number_literal(at, "RTLD: loaded   "), linker);
+		return put_object(base_put_literal(at, "RTLD: loaded   "), linker);
 	case UNLOAD_OBJECT:
-		return put_object(number_literal(at, "RTLD: unloaded "), linker);
+		return put_object(base_put_literal(at, "RTLD: unloaded "), linker);
 	default:
 		return NULL;
 	}
@@ -138,24 +138,24 @@ static char *put_linker(char *at, const struct linker *linker)
 {
 	switch (linker->event) {
 	case ADD_RUNDEP:
-		at = put_pointer(number_literal(at, "RTLD: "), linker->base);
-		at = put_pointer(number_literal(at, " now depends on "), linker->handle);
-		return put_named_count(number_literal(at, " "), linker);
+		at = put_pointer(base_put_literal(at, "RTLD: "), linker->base);
+		at = put_pointer(base_put_literal(at, " now depends on "), linker->handle);
+		return put_named_count(base_put_literal(at, " "), linker);
 	case PRELOAD_FINISHED:
-		return number_literal(at, "RTLD: LD_PRELOAD finished");
+		return base_put_literal(at, "RTLD: LD_PRELOAD finished");
 	case INIT_CALL:
-		return put_function(number_literal(at, "RTLD: init "), linker);
+		return put_function(base_put_literal(at, "RTLD: init "), linker);
 	case FINI_CALL:
-		return put_function(number_literal(at, "RTLD: fini "), linker);
+		return put_function(base_put_literal(at, "RTLD: fini "), linker);
 	case DLSYM_START:
-		at = put_pointer(number_literal(at, "RTLD: dlsym("), linker->handle);
-		return number_literal(put_linked_name(number_literal(at, ", "), linker), ")");
+		at = put_pointer(base_put_literal(at, "RTLD: dlsym("), linker->handle);
+		return base_put_literal(put_linked_name(base_put_literal(at, ", "), linker), ")");
 	case DLSYM_STOP:
-		at = put_pointer(number_literal(at, "RTLD: "), linker->base);
-		at = put_pointer(number_literal(at, " = dlsym("), linker->handle);
-		return number_literal(put_linked_name(number_literal(at, ", "), linker), ")");
+		at = put_pointer(base_put_literal(at, "RTLD: "), linker->base);
+		at = put_pointer(base_put_literal(at, " = dlsym("), linker->handle);
+		return base_put_literal(put_linked_name(base_put_literal(at, ", "), linker), ")");
 	case RTLD_ERROR:
-		return put_linked_name(number_literal(at, "RTLD: error: "), linker);
+		return put_linked_name(base_put_literal(at, "RTLD: error: "), linker);
 	default:
 		return put_loading(at, linker);
 	}
@@ -170,15 +170,15 @@ static char *put_malloc(char *at, const struct kdump_context *context, const uin
 	bool nothing = pointer == 0 && size == 0 && result == 0;
 
 	if (context->dragonfly ? nothing : pointer == all_ones)
-		return number_literal(at, "malloc_init()");
+		return base_put_literal(at, "malloc_init()");
 	if (size == 0 && (pointer || !context->dragonfly))
-		return number_literal(put_pointer(number_literal(at, "free("), pointer), ")");
-	at = number_literal(put_pointer(at, result), " = ");
+		return base_put_literal(put_pointer(base_put_literal(at, "free("), pointer), ")");
+	at = base_put_literal(put_pointer(at, result), " = ");
 	if (pointer == 0)
-		at = number_literal(at, "malloc(");
+		at = base_put_literal(at, "malloc(");
 	else
-		at = number_literal(put_pointer(number_literal(at, "realloc("), pointer), ", ");
-	return number_literal(number_decimal(at, size), ")");
+		at = base_put_literal(put_pointer(base_put_literal(at, "realloc("), pointer), ", ");
+	return base_put_literal(base_put_decimal(at, size), ")");
 }
 
 /* No three numbers of malloc's look so. */
@@ -212,25 +212,26 @@ void kdump_write_user(const struct kdump_context *context, const struct ktread_p
 {
 	const uint8_t *bytes = record->data;
 	size_t size = record->data_size;
-	char *at = output_line(context->out), *known = kdump_put_user(at, context, record);
+	char *at = base_output_line(context->out), *known = kdump_put_user(at, context, record);
 
 	if (known) {
-		output_done(context->out, number_literal(known, "\n"));
+		base_output_done(context->out, base_put_literal(known, "\n"));
 		return;
 	}
 	if (is_linker(record)) {
-		at = number_literal(at, "RTLD: ");
+		at = base_put_literal(at, "RTLD: ");
 		bytes += 4;
 		size -= 4;
 	}
-	at = number_literal(number_decimal(at, size), " ");
+	at = base_put_literal(base_put_decimal(at, size), " ");
 	for (size_t n = 0; n < size; n++) {
 		*at++ = ' ';
-		at = context->options->decimal ? number_decimal(at, bytes[n]) : kdump_put_byte(at, bytes[n]);
+		at = context->options->decimal ? base_put_decimal(at, bytes[n])
+					       : kdump_put_byte(at, bytes[n]);
 		if (n % PIECE == PIECE - 1) {
-			output_done(context->out, at);
-			at = output_line(context->out);
+			base_output_done(context->out, at);
+			at = base_output_line(context->out);
 		}
 	}
-	output_done(context->out, number_literal(at, "\n"));
+	base_output_done(context->out, base_put_literal(at, "\n"));
 }

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 
 #define EACH(byte) (UINT64_C(0x0101010101010101) * (byte))
 #define HIGH	   EACH(0x80)
@@ -105,7 +105,7 @@ static size_t put_special(char *to, uint8_t byte, uint8_t next, bool quoted)
 		return 1;
 	}
 	if (byte == '"')
-		return (size_t)(number_literal(to, "\\\"") - to);
+		return (size_t)(base_put_literal(to, "\\\"") - to);
 	return (size_t)(put_escape(to, byte, next) - to);
 }
 

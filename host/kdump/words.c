@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/number.h"
+#include "base/put.h"
 
 #define SMALL	   4096u
 #define FLAGS_MOST 1000 /* bytes; a hostile table could name all of 64 bits at length */
@@ -33,19 +33,20 @@ static char *put_hex(char *at, uint64_t value)
 		*at = '0';
 		return at + 1;
 	}
-	return number_hex(number_literal(at, "0x"), value);
+	return base_put_hex(base_put_literal(at, "0x"), value);
 }
 
 char *kdump_put_word(char *at, const struct kdump_words *words, uint64_t value)
 {
-	return words->decimal ? number_signed(at, (int64_t)value) : put_hex(at, value);
+	return words->decimal ? base_put_signed(at, (int64_t)value) : put_hex(at, value);
 }
 
 char *kdump_put_signal(char *at, const struct kdump_words *words, uint32_t number)
 {
 	const char *name = words->raw ? NULL : kdump_table_signal(words->table, number);
 
-	return name ? kdump_put_name(at, name) : number_signed(number_literal(at, "SIG "), (int32_t)number);
+	return name ? kdump_put_name(at, name)
+		    : base_put_signed(base_put_literal(at, "SIG "), (int32_t)number);
 }
 
 /* By signal, "sicode_SIGSEGV", or the same for all. */
@@ -217,30 +218,30 @@ static char *put_plain(char *at, const struct kdump_words *words, const struct k
 	case KDUMP_SYMBOL:
 		if (type->flags || type->mask)
 			return kdump_put_flags(at, type, value);
-		return is_small(value) ? number_signed(at, (int32_t)value) : put_hex(at, value);
+		return is_small(value) ? base_put_signed(at, (int32_t)value) : put_hex(at, value);
 	case KDUMP_INT:
 	case KDUMP_FD:
 	case KDUMP_PID:
 	case KDUMP_MS:
-		return number_signed(at, (int32_t)value);
+		return base_put_signed(at, (int32_t)value);
 	case KDUMP_UINT:
-		return number_decimal(at, (uint32_t)value);
+		return base_put_decimal(at, (uint32_t)value);
 	case KDUMP_UID:
 	case KDUMP_GID: /* "no change" */
-		return (uint32_t)value == UINT32_MAX ? number_literal(at, "-1")
-						     : number_decimal(at, (uint32_t)value);
+		return (uint32_t)value == UINT32_MAX ? base_put_literal(at, "-1")
+						     : base_put_decimal(at, (uint32_t)value);
 	case KDUMP_LONG:
 	case KDUMP_OFF:
-		return number_signed(at, (int64_t)value);
+		return base_put_signed(at, (int64_t)value);
 	case KDUMP_ULONG:
 	case KDUMP_SIZE:
-		return number_decimal(at, value);
+		return base_put_decimal(at, value);
 	case KDUMP_MODE:
 		return put_mode(at, type, (uint32_t)value);
 	case KDUMP_SIG:
-		return value == 0 ? number_literal(at, "0") : kdump_put_signal(at, words, (uint32_t)value);
+		return value == 0 ? base_put_literal(at, "0") : kdump_put_signal(at, words, (uint32_t)value);
 	default:
-		return value == 0 && is_pointer(type) ? number_literal(at, "NULL") : put_hex(at, value);
+		return value == 0 && is_pointer(type) ? base_put_literal(at, "NULL") : put_hex(at, value);
 	}
 }
 
@@ -256,7 +257,7 @@ char *kdump_put_value(char *at, const struct kdump_words *words, const struct kd
 	if (words->style == KDUMP_STYLE_PLAIN || !is_text(words, type, value))
 		return put_plain(at, words, type, value);
 	if (value == 0 && !words->raw && is_pointer(type))
-		return number_literal(at, "null");
+		return base_put_literal(at, "null");
 	*at = '"';
 	at = put_plain(at + 1, words, type, value);
 	*at = '"';

@@ -21,7 +21,7 @@
 #define BLOCK	      (UINT64_C(256) << 10)
 #define SECTION_LIMIT (UINT64_C(256) << 20) /* bytes copied of one section other than rings */
 
-struct output {
+struct base_output {
 	int descriptor;
 	uint64_t base; /* where in the file the dump begins */
 	unsigned char *block;
@@ -37,7 +37,7 @@ struct dump {
 	uint64_t end;	/* offset behind what was laid out so far */
 };
 
-static int put(const struct output *output, uint64_t offset, const void *bytes, uint64_t size)
+static int put(const struct base_output *output, uint64_t offset, const void *bytes, uint64_t size)
 {
 	const unsigned char *from = bytes;
 
@@ -56,7 +56,7 @@ static int put(const struct output *output, uint64_t offset, const void *bytes, 
 }
 
 /* Copies bytes of a region; holes of the source become holes of the dump. */
-static int put_region(const struct output *output, uint64_t offset, const struct ktread_region *region,
+static int put_region(const struct base_output *output, uint64_t offset, const struct ktread_region *region,
 		      uint64_t from, uint64_t size)
 {
 	uint64_t end = from + size;
@@ -169,7 +169,7 @@ static void plan(struct dump *dump, const struct ktread_image *image, const char
 }
 
 /* Copies slots by index, which may wrap around. */
-static int put_slots(const struct output *output, const struct ktrx_ring *ring,
+static int put_slots(const struct base_output *output, const struct ktrx_ring *ring,
 		     const struct ktread_ring_place *place, uint64_t index, uint64_t end)
 {
 	uint64_t slots = ktread_ring_slots(place);
@@ -188,7 +188,7 @@ static int put_slots(const struct output *output, const struct ktrx_ring *ring,
 }
 
 /* Empties slots in the dump that may have been written while they were copied. */
-static int drop_slots(const struct output *output, const struct ktrx_ring *ring,
+static int drop_slots(const struct base_output *output, const struct ktrx_ring *ring,
 		      const struct ktread_ring_place *place, uint64_t index, uint64_t end)
 {
 	static const unsigned char empty[KTRX_SLOT_SIZE];
@@ -222,8 +222,8 @@ static int refresh_row(struct ktrx_ring *ring, const struct ktread_layout *layou
 	return 0;
 }
 
-static int put_ring(const struct output *output, struct ktrx_ring *ring, const struct ktread_layout *layout,
-		    uint32_t n)
+static int put_ring(const struct base_output *output, struct ktrx_ring *ring,
+		    const struct ktread_layout *layout, uint32_t n)
 {
 	const struct ktread_ring_place *place = &layout->ring[n];
 	uint64_t before, head, after, begin, slots = ktread_ring_slots(place);
@@ -256,7 +256,7 @@ static void clear_pointers(struct ktrx_ring *ring)
 	ring->head_where = KTRX_WHERE_NONE;
 }
 
-static int put_rings(const struct output *output, struct dump *dump, const struct ktread_layout *layout)
+static int put_rings(const struct base_output *output, struct dump *dump, const struct ktread_layout *layout)
 {
 	int status = 0;
 
@@ -271,12 +271,13 @@ static int put_rings(const struct output *output, struct dump *dump, const struc
 			  : put(output, dump->table, dump->ring, layout->rings * sizeof(*dump->ring));
 }
 
-static int put_text(const struct output *output, const struct dump *dump, uint32_t *next, const char *text)
+static int put_text(const struct base_output *output, const struct dump *dump, uint32_t *next,
+		    const char *text)
 {
 	return text ? put(output, dump->section[(*next)++].address, text, strlen(text)) : 0;
 }
 
-static int put_sections(const struct output *output, const struct dump *dump,
+static int put_sections(const struct base_output *output, const struct dump *dump,
 			const struct ktread_image *image, const char *note)
 {
 	const struct ktread_layout *layout = image->layout;
@@ -302,7 +303,7 @@ static int put_sections(const struct output *output, const struct dump *dump,
 }
 
 /* The root goes last, with what the guest says of itself now. */
-static int put_root(const struct output *output, struct dump *dump, struct ktread_image *image,
+static int put_root(const struct base_output *output, struct dump *dump, struct ktread_image *image,
 		    uint64_t frequency)
 {
 	struct ktrx_root *root = &dump->root;
@@ -325,7 +326,7 @@ static int put_root(const struct output *output, struct dump *dump, struct ktrea
 		       : put(output, root->table, dump->section, root->sections * sizeof(dump->section[0]));
 }
 
-static int write_dump(const struct output *output, struct dump *dump, struct ktread_image *image,
+static int write_dump(const struct base_output *output, struct dump *dump, struct ktread_image *image,
 		      const char *note, uint64_t frequency)
 {
 	const unsigned char last = 0;
@@ -364,8 +365,8 @@ static int copy_out(int from, int to, uint64_t size, unsigned char *block)
 	return 0;
 }
 
-static int write_through_file(struct output *output, struct dump *dump, struct ktread_image *image, int fd,
-			      const char *note, uint64_t frequency)
+static int write_through_file(struct base_output *output, struct dump *dump, struct ktread_image *image,
+			      int fd, const char *note, uint64_t frequency)
 {
 	int status;
 
@@ -379,7 +380,7 @@ static int write_through_file(struct output *output, struct dump *dump, struct k
 	return status;
 }
 
-static int write_to(struct output *output, struct dump *dump, struct ktread_image *image, int fd,
+static int write_to(struct base_output *output, struct dump *dump, struct ktread_image *image, int fd,
 		    const char *note, uint64_t frequency)
 {
 	off_t at = lseek(fd, 0, SEEK_CUR);
@@ -397,7 +398,7 @@ static int write_to(struct output *output, struct dump *dump, struct ktread_imag
 
 int ktread_image_write(struct ktread_image *image, int fd, const char *note, uint64_t frequency)
 {
-	struct output output = { 0 };
+	struct base_output output = { 0 };
 	struct dump *dump;
 	int status = ktread_image_refresh(image);
 

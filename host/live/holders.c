@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "live/tail.h"
 
 #define AT_ONCE	  32u
@@ -66,7 +66,7 @@ void live_object_text(const struct ktread *trace, uint64_t object, const char *n
 	char safe[80], whose[80] = "";
 	int length;
 
-	*escape_text(safe, name, strnlen(name, 32), sizeof(safe) - 1) = '\0';
+	*base_escape_text(safe, name, strnlen(name, 32), sizeof(safe) - 1) = '\0';
 	if (owner & KTRX_HOLDER_CPU)
 		snprintf(whose, sizeof(whose), " of CPU %" PRIu32, owner & ~KTRX_HOLDER_CPU);
 	else if (owner) {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/order.h"
-#include "export/json.h"
+#include "base/json.h"
 #include "live/holders.h"
 
 #define TEXT	   192u
@@ -20,43 +20,43 @@ static void write_tail(struct live_lines *lines, const struct live_tail *tail)
 		const char *line = live_tail_line(tail, count - 1);
 
 		if (line)
-			output_format(lines->out, "%s\n", line);
+			base_output_format(lines->out, "%s\n", line);
 	}
 	lines->said = tail->lines;
 }
 
 /* ---- for people ---- */
 
-static void write_cpu(struct output *out, const struct live_model *model, uint32_t n)
+static void write_cpu(struct base_output *out, const struct live_model *model, uint32_t n)
 {
 	const struct live_cpu *cpu = &model->cpu[n];
 	char thread[TEXT], text[TEXT];
 
-	output_format(out, " | %" PRIu32 ":", n);
+	base_output_format(out, " | %" PRIu32 ":", n);
 	if (!cpu->online) {
-		output_text(out, " offline");
+		base_output_text(out, " offline");
 		return;
 	}
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
 		if (cpu->share[i] >= 0.005)
-			output_format(out, " %s %.0f%%", live_share_name((enum live_share)i),
-				      cpu->share[i] * 100);
+			base_output_format(out, " %s %.0f%%", live_share_name((enum live_share)i),
+					   cpu->share[i] * 100);
 	if (cpu->stuck > 0)
-		output_format(out, " STUCK for %.1f s", cpu->stuck);
+		base_output_format(out, " STUCK for %.1f s", cpu->stuck);
 	if (cpu->stuck > 0 && cpu->heartbeats)
-		output_format(out, " at 0x%" PRIx64, cpu->pc);
+		base_output_format(out, " at 0x%" PRIx64, cpu->pc);
 	if (cpu->now != LIVE_IDLE) {
 		live_thread_text(live_model_trace(model), cpu->thread, thread, sizeof(thread));
-		output_format(out, " %s", thread);
+		base_output_format(out, " %s", thread);
 	}
 	if (cpu->waits) {
 		live_object_text(live_model_trace(model), cpu->lock, cpu->lock_name, cpu->owner, text,
 				 sizeof(text));
-		output_format(out, " waits for lock %s", text);
+		base_output_format(out, " waits for lock %s", text);
 	}
 }
 
-static void write_top(struct output *out, const struct live_model *model, unsigned most)
+static void write_top(struct base_output *out, const struct live_model *model, unsigned most)
 {
 	struct ktread *trace = live_model_trace(model);
 	char name[TEXT];
@@ -67,159 +67,159 @@ static void write_top(struct output *out, const struct live_model *model, unsign
 		if (!type)
 			continue;
 		live_event_text(type, name, sizeof(name));
-		output_format(out, "%s%s %.0f", i ? ", " : " | ", name, model->top[i].rate);
+		base_output_format(out, "%s%s %.0f", i ? ", " : " | ", name, model->top[i].rate);
 	}
 }
 
 static void write_text(const struct live_lines *lines, const struct live_model *model)
 {
-	struct output *out = lines->out;
+	struct base_output *out = lines->out;
 
-	output_format(out, "%8.1f s ", model->seconds);
+	base_output_format(out, "%8.1f s ", model->seconds);
 	if (!model->running) {
-		output_format(out, "%s\n",
-			      model->ends ? "the guest has ended, waiting for another one"
-					  : "waiting for a guest");
+		base_output_format(out, "%s\n",
+				   model->ends ? "the guest has ended, waiting for another one"
+					       : "waiting for a guest");
 		return;
 	}
 	if (model->boots > 1)
-		output_format(out, " boot %" PRIu64, model->boots);
-	output_format(out, " %.0f events/s", model->rate);
+		base_output_format(out, " boot %" PRIu64, model->boots);
+	base_output_format(out, " %.0f events/s", model->rate);
 	if (model->cost >= 0)
-		output_format(out, ", cost %.2f%%", model->cost * 100);
-	output_format(out, ", lost %" PRIu64, live_model_lost(model));
+		base_output_format(out, ", cost %.2f%%", model->cost * 100);
+	base_output_format(out, ", lost %" PRIu64, live_model_lost(model));
 	if (live_model_unreadable(model))
-		output_format(out, ", unreadable %" PRIu64, live_model_unreadable(model));
-	output_format(out, ", %" PRIu64 " not looked at", live_model_skipped(model));
+		base_output_format(out, ", unreadable %" PRIu64, live_model_unreadable(model));
+	base_output_format(out, ", %" PRIu64 " not looked at", live_model_skipped(model));
 	for (uint32_t n = 0; n < model->cpus && n < CPUS_SHOWN; n++)
 		write_cpu(out, model, n);
 	if (model->cpus > CPUS_SHOWN)
-		output_format(out, " | and %" PRIu32 " CPUs", model->cpus - CPUS_SHOWN);
+		base_output_format(out, " | and %" PRIu32 " CPUs", model->cpus - CPUS_SHOWN);
 	write_top(out, model, 3);
-	output_text(out, "\n");
+	base_output_text(out, "\n");
 }
 
 /* ---- for programs ---- */
 
-static void write_string(struct output *out, const char *text)
+static void write_string(struct base_output *out, const char *text)
 {
-	output_done(out, json_put_string(output_line(out), text, strnlen(text, TEXT)));
+	base_output_done(out, base_json_string(base_output_line(out), text, strnlen(text, TEXT)));
 }
 
-static void write_name(struct output *out, const struct ktread *trace, uint32_t thread)
+static void write_name(struct base_output *out, const struct ktread *trace, uint32_t thread)
 {
 	const char *name = trace ? ktread_thread_name(trace, thread) : NULL;
 
-	output_format(out, "\"thread\":%" PRIu32, thread);
+	base_output_format(out, "\"thread\":%" PRIu32, thread);
 	if (name && *name) {
-		output_text(out, ",\"name\":");
+		base_output_text(out, ",\"name\":");
 		write_string(out, name);
 	}
 }
 
-static void write_object_name(struct output *out, const char *name)
+static void write_object_name(struct base_output *out, const char *name)
 {
 	if (!*name)
 		return;
-	output_text(out, ",\"object_name\":");
+	base_output_text(out, ",\"object_name\":");
 	write_string(out, name);
 }
 
-static void write_owner(struct output *out, uint32_t owner)
+static void write_owner(struct base_output *out, uint32_t owner)
 {
 	if (owner & KTRX_HOLDER_CPU)
-		output_format(out, ",\"owner_cpu\":%" PRIu32, owner & ~KTRX_HOLDER_CPU);
+		base_output_format(out, ",\"owner_cpu\":%" PRIu32, owner & ~KTRX_HOLDER_CPU);
 	else if (owner)
-		output_format(out, ",\"owner_thread\":%" PRIu32, owner - 1);
+		base_output_format(out, ",\"owner_thread\":%" PRIu32, owner - 1);
 }
 
-static void write_cpu_json(struct output *out, const struct live_model *model, uint32_t n)
+static void write_cpu_json(struct base_output *out, const struct live_model *model, uint32_t n)
 {
 	const struct live_cpu *cpu = &model->cpu[n];
 
-	output_format(out, "%s{\"cpu\":%" PRIu32 ",\"online\":%s", n ? "," : "", n,
-		      cpu->online ? "true" : "false");
+	base_output_format(out, "%s{\"cpu\":%" PRIu32 ",\"online\":%s", n ? "," : "", n,
+			   cpu->online ? "true" : "false");
 	for (unsigned i = 0; i < LIVE_SHARES; i++)
-		output_format(out, ",\"%s\":%.3f", live_share_name((enum live_share)i), cpu->share[i]);
-	output_format(out, ",\"now\":\"%s\",\"stuck_seconds\":%.1f,\"heartbeats\":%" PRIu64 ",",
-		      live_share_name(cpu->now), cpu->stuck, cpu->heartbeats);
+		base_output_format(out, ",\"%s\":%.3f", live_share_name((enum live_share)i), cpu->share[i]);
+	base_output_format(out, ",\"now\":\"%s\",\"stuck_seconds\":%.1f,\"heartbeats\":%" PRIu64 ",",
+			   live_share_name(cpu->now), cpu->stuck, cpu->heartbeats);
 	write_name(out, live_model_trace(model), cpu->thread);
 	if (cpu->waits) {
-		output_format(out, ",\"lock\":\"0x%" PRIx64 "\"", cpu->lock);
+		base_output_format(out, ",\"lock\":\"0x%" PRIx64 "\"", cpu->lock);
 		write_object_name(out, cpu->lock_name);
 		write_owner(out, cpu->owner);
 	}
-	output_text(out, "}");
+	base_output_text(out, "}");
 }
 
-static void write_top_json(struct output *out, const struct live_model *model)
+static void write_top_json(struct base_output *out, const struct live_model *model)
 {
 	struct ktread *trace = live_model_trace(model);
 	const char *comma = "";
 	char name[TEXT];
 
-	output_text(out, ",\"top\":[");
+	base_output_text(out, ",\"top\":[");
 	for (unsigned i = 0; i < LIVE_TOP && model->top[i].rate > 0; i++) {
 		const struct ktread_type *type = trace ? ktread_type(trace, model->top[i].id) : NULL;
 
 		if (!type)
 			continue;
 		snprintf(name, sizeof(name), "%s%s%s", type->group, *type->group ? "." : "", type->name);
-		output_format(out, "%s{\"event\":", comma);
+		base_output_format(out, "%s{\"event\":", comma);
 		write_string(out, name);
-		output_format(out, ",\"rate\":%.1f}", model->top[i].rate);
+		base_output_format(out, ",\"rate\":%.1f}", model->top[i].rate);
 		comma = ",";
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 }
 
-static void write_waits_json(struct output *out, const struct live_model *model)
+static void write_waits_json(struct base_output *out, const struct live_model *model)
 {
 	struct ktread *trace = live_model_trace(model);
 	const uint64_t frequency = trace ? ktread_info(trace)->frequency : 0;
 
-	output_text(out, ",\"waits\":[");
+	base_output_text(out, ",\"waits\":[");
 	for (uint32_t i = 0; i < model->wait_count; i++) {
-		output_text(out, i ? ",{" : "{");
+		base_output_text(out, i ? ",{" : "{");
 		write_name(out, trace, model->wait[i].thread);
-		output_format(out, ",\"object\":\"0x%" PRIx64 "\"", model->wait[i].object);
+		base_output_format(out, ",\"object\":\"0x%" PRIx64 "\"", model->wait[i].object);
 		write_object_name(out, model->wait[i].name);
 		write_owner(out, model->wait[i].owner);
 		if (frequency)
-			output_format(out, ",\"seconds\":%.3f",
-				      (double)model->wait[i].ticks / (double)frequency);
-		output_text(out, "}");
+			base_output_format(out, ",\"seconds\":%.3f",
+					   (double)model->wait[i].ticks / (double)frequency);
+		base_output_text(out, "}");
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 }
 
 static void write_json(const struct live_lines *lines, const struct live_model *model)
 {
-	struct output *out = lines->out;
+	struct base_output *out = lines->out;
 	char order[ORDER_TEXT];
 
-	output_format(out, "{\"seconds\":%.3f,\"state\":\"%s\",\"boot\":%" PRIu64, model->seconds,
-		      model->running ? "running"
-		      : model->ends  ? "ended"
-				     : "waiting",
-		      model->boots);
-	output_format(out, ",\"events_per_second\":%.1f,\"slots_per_second\":%.1f", model->rate,
-		      model->slots);
-	output_format(out,
-		      ",\"lost_slots\":%" PRIu64 ",\"unreadable_slots\":%" PRIu64
-		      ",\"slots_not_looked_at\":%" PRIu64,
-		      live_model_lost(model), live_model_unreadable(model), live_model_skipped(model));
+	base_output_format(out, "{\"seconds\":%.3f,\"state\":\"%s\",\"boot\":%" PRIu64, model->seconds,
+			   model->running ? "running"
+			   : model->ends  ? "ended"
+					  : "waiting",
+			   model->boots);
+	base_output_format(out, ",\"events_per_second\":%.1f,\"slots_per_second\":%.1f", model->rate,
+			   model->slots);
+	base_output_format(out,
+			   ",\"lost_slots\":%" PRIu64 ",\"unreadable_slots\":%" PRIu64
+			   ",\"slots_not_looked_at\":%" PRIu64,
+			   live_model_lost(model), live_model_unreadable(model), live_model_skipped(model));
 	if (model->cost >= 0)
-		output_format(out, ",\"cost\":%.6f", model->cost);
-	output_text(out, ",\"cpus\":[");
+		base_output_format(out, ",\"cost\":%.6f", model->cost);
+	base_output_text(out, ",\"cpus\":[");
 	for (uint32_t n = 0; n < model->cpus; n++)
 		write_cpu_json(out, model, n);
-	output_text(out, "]");
+	base_output_text(out, "]");
 	write_top_json(out, model);
 	write_waits_json(out, model);
 	if (live_model_trace(model) && order_say_json(live_model_trace(model), order) > 0)
-		output_format(out, ",%s", order);
-	output_text(out, "}\n");
+		base_output_format(out, ",%s", order);
+	base_output_text(out, "}\n");
 }
 
 void live_lines_write(struct live_lines *lines, const struct live_model *model)
@@ -230,5 +230,5 @@ void live_lines_write(struct live_lines *lines, const struct live_model *model)
 		write_json(lines, model);
 	else
 		write_text(lines, model);
-	output_flush(lines->out);
+	base_output_flush(lines->out);
 }

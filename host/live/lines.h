@@ -3,11 +3,11 @@
 #ifndef LIVE_LINES_H
 #define LIVE_LINES_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "live/model.h"
 
 struct live_lines {
-	struct output *out;
+	struct base_output *out;
 	bool json;
 	uint32_t tail; /* newest events shown before each line */
 	uint64_t said; /* lines of the tail so far */

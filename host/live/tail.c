@@ -6,8 +6,8 @@
 
 #include "analyze/near.h"
 #include "analyze/pattern.h"
-#include "export/escape.h"
-#include "export/ticks.h"
+#include "base/escape.h"
+#include "base/ticks.h"
 #include "ktrx/slot.h"
 #include "ktrx/v2.h"
 
@@ -48,7 +48,7 @@ bool live_filter_unknown(const struct live_filter *filter, const struct ktread *
 		near_start(&near, pattern, strlen(pattern));
 		near_offer_events(&near, trace);
 		near_text(&near, names, sizeof(names));
-		*escape_text(harmless, pattern, strlen(pattern), sizeof(harmless) - 1) = '\0';
+		*base_escape_text(harmless, pattern, strlen(pattern), sizeof(harmless) - 1) = '\0';
 		snprintf(text, LIVE_UNKNOWN_TEXT, "the guest has no event '%s'%s", harmless, names);
 		return true;
 	}
@@ -74,7 +74,7 @@ void live_thread_text(const struct ktread *trace, uint32_t thread, char *text, s
 		snprintf(text, size, "%u", thread);
 		return;
 	}
-	*escape_text(harmless, name, strlen(name), NAME_ROOM) = '\0';
+	*base_escape_text(harmless, name, strlen(name), NAME_ROOM) = '\0';
 	snprintf(text, size, "%s(%u)", harmless, thread);
 }
 
@@ -82,8 +82,8 @@ void live_event_text(const struct ktread_type *type, char *text, size_t size)
 {
 	char group[NAME_ROOM + 1], name[NAME_ROOM + 1];
 
-	*escape_text(group, type->group, strlen(type->group), NAME_ROOM) = '\0';
-	*escape_text(name, type->name, strlen(type->name), NAME_ROOM) = '\0';
+	*base_escape_text(group, type->group, strlen(type->group), NAME_ROOM) = '\0';
+	*base_escape_text(name, type->name, strlen(type->name), NAME_ROOM) = '\0';
 	snprintf(text, size, "%s%s%s", group, *group ? "." : "", name);
 }
 
@@ -99,11 +99,11 @@ void live_tail_say(struct live_tail *tail, const char *text)
 
 static int put_time(char *text, size_t size, uint64_t ticks, uint64_t frequency)
 {
-	struct ticks_time time;
+	struct base_ticks_time time;
 
 	if (frequency == 0)
 		return snprintf(text, size, "%12llu", (unsigned long long)ticks);
-	time = ticks_time(ticks, frequency);
+	time = base_ticks_time(ticks, frequency);
 	return snprintf(text, size, "%5llu.%06u", (unsigned long long)time.seconds,
 			(unsigned)time.microseconds);
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/linux_calls.h"
+#include "base/linux_calls.h"
 #include "record/registers.h"
 
 #define NUMBERS 1024u
@@ -125,7 +125,7 @@ static const struct record_call *look_up(uint32_t number)
 	const struct record_call *call;
 	char *name;
 
-	name = linux_call_name(record_machine_own(), number);
+	name = base_linux_call(record_machine_own(), number);
 	call = name ? bsearch(name, calls, sizeof(calls) / sizeof(calls[0]), sizeof(calls[0]), compare)
 		    : NULL;
 	free(name);

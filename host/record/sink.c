@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "record/registers.h"
 
 #define BUFFER	   (256u << 10)
@@ -282,7 +282,7 @@ static void tell_trouble(const struct record_sink *sink)
 	char name[NAME_MOST + 1];
 
 	/* A program may have chosen it. */
-	*escape_text(name, sink->path, strlen(sink->path), NAME_MOST) = '\0';
+	*base_escape_text(name, sink->path, strlen(sink->path), NAME_MOST) = '\0';
 	if (sink->error)
 		snprintf(troubles + used, sizeof(troubles) - used,
 			 "%s: %s: %" PRIu64 " records written, %" PRIu64 " lost\n", name,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "why/detectors.h"
 #include "why/pulse.h"
 #include "why/side.h"
@@ -199,7 +199,8 @@ static void say_message(const struct why_evidence *evidence, struct why_finding 
 				    "its message: ktrace_panic() was not called with one, or it is lost");
 		return;
 	}
-	*escape_text(message, evidence->panic.message, strlen(evidence->panic.message), WHY_WORDS) = '\0';
+	*base_escape_text(message, evidence->panic.message, strlen(evidence->panic.message), WHY_WORDS) =
+		'\0';
 	why_finding_line(finding, "it said: %s", message);
 	say_addresses(evidence, finding);
 }

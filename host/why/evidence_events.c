@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/switched.h"
-#include "export/event_name.h"
+#include "analyze/event_name.h"
 #include "ktrx/slot.h"
 #include "why/evidence_state.h"
 #include "why/pulse.h"
@@ -108,8 +108,8 @@ void why_survey_stop(struct why_evidence *evidence)
 
 static void put_text(struct why_event *told, const struct ktread_event *event)
 {
-	char name[EVENT_NAME_MOST + 1];
-	char *end = event_name_put(name, event->type);
+	char name[ANALYZE_EVENT_NAME_MOST + 1];
+	char *end = analyze_event_name_put(name, event->type);
 	size_t length = (size_t)(end - name);
 
 	*told = (struct why_event){ .stamp = event->stamp,

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyze/wellknown.h"
-#include "export/escape.h"
+#include "base/escape.h"
 #include "ktrx/slot.h"
 #include "why/side.h"
 
@@ -277,7 +277,7 @@ const char *why_say_irq(uint32_t number, const char *name, char *buffer, size_t 
 {
 	char escaped[NAME_MOST + 1];
 
-	*escape_text(escaped, name, strlen(name), NAME_MOST) = '\0';
+	*base_escape_text(escaped, name, strlen(name), NAME_MOST) = '\0';
 	if (*name)
 		return why_say(buffer, size, "interrupt %" PRIu32 " (%s)", number, escaped);
 	return why_say(buffer, size, "interrupt %" PRIu32, number);

@@ -9,7 +9,7 @@
 
 #define WIDTH 116u /* columns */
 
-void why_put_wrapped(struct output *out, unsigned indent, const char *text)
+void why_put_wrapped(struct base_output *out, unsigned indent, const char *text)
 {
 	size_t left, room, take;
 
@@ -27,7 +27,7 @@ void why_put_wrapped(struct output *out, unsigned indent, const char *text)
 			while (take > room / 2 && text[take] != ' ')
 				take--;
 		}
-		output_format(out, "%*s%.*s\n", (int)(indent + (first ? 0 : 4)), "", (int)take, text);
+		base_output_format(out, "%*s%.*s\n", (int)(indent + (first ? 0 : 4)), "", (int)take, text);
 		text += take;
 		left -= take;
 		if (left == 0)
@@ -39,7 +39,7 @@ void why_put_wrapped(struct output *out, unsigned indent, const char *text)
 	}
 }
 
-static void put_finding(struct output *out, const struct why_finding *finding, bool lines)
+static void put_finding(struct base_output *out, const struct why_finding *finding, bool lines)
 {
 	char text[WHY_LINE + 64];
 
@@ -54,7 +54,7 @@ static void put_finding(struct output *out, const struct why_finding *finding, b
 	why_put_wrapped(out, 2, text);
 }
 
-void why_report_verdict(struct output *out, const struct why_findings *findings)
+void why_report_verdict(struct base_output *out, const struct why_findings *findings)
 {
 	put_finding(out, why_findings_at(findings, 0), true);
 }
@@ -67,20 +67,20 @@ static bool opens(const struct why_findings *findings, uint32_t n)
 	return first->open && why_leaves_open(first->verdict, why_findings_at(findings, n)->verdict);
 }
 
-void why_report(struct output *out, const struct why_evidence *evidence, const struct why_findings *findings,
-		bool all)
+void why_report(struct base_output *out, const struct why_evidence *evidence,
+		const struct why_findings *findings, bool all)
 {
 	char order[ORDER_TEXT];
 
 	why_report_verdict(out, findings);
 	for (uint32_t n = 1; n < why_findings_count(findings); n++) {
 		if (n == 1)
-			output_text(out, "\nalso:\n");
+			base_output_text(out, "\nalso:\n");
 		put_finding(out, why_findings_at(findings, n), all || opens(findings, n));
 	}
 	why_report_evidence(out, evidence, all);
 	if (order_say(evidence->trace, order) > 0)
-		output_format(out, "\n%s\n", order);
+		base_output_format(out, "\n%s\n", order);
 	if (!evidence->symbols)
-		output_text(out, "\nno names of functions: --elf KERNEL gives them\n");
+		base_output_text(out, "\nno names of functions: --elf KERNEL gives them\n");
 }

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "why/answers.h"
 #include "why/pulse.h"
 #include "why/report.h"
@@ -80,7 +80,8 @@ static bool is_idle(const struct why_evidence *evidence, const struct why_cpu *c
 	       (!cpu->has_row || (cpu->row.nesting == 0 && cpu->row.mode != KTRX_MODE_INTERRUPT));
 }
 
-static void put_cpu_state(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+static void put_cpu_state(struct base_output *out, const struct why_evidence *evidence,
+			  const struct why_cpu *cpu)
 {
 	char line[512], actor[WHY_WORDS], event[WHY_WORDS], beat[WHY_WORDS];
 	const char *mode = !cpu->has_row		      ? "unknown"
@@ -109,7 +110,7 @@ static bool is_offline(const struct why_cpu *cpu)
 }
 
 /* One line for all such CPUs in a row. Returns the last of them. */
-static uint32_t put_offline(struct output *out, const struct why_evidence *evidence, uint32_t first)
+static uint32_t put_offline(struct base_output *out, const struct why_evidence *evidence, uint32_t first)
 {
 	uint32_t last = first;
 	char line[96];
@@ -126,7 +127,7 @@ static uint32_t put_offline(struct output *out, const struct why_evidence *evide
 }
 
 /* What a CPU or thread holds, and what it waits for. */
-static void put_holder(struct output *out, const struct why_evidence *evidence,
+static void put_holder(struct base_output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
 	char line[1024], object[WHY_WORDS], place[WHY_WORDS], since[WHY_WORDS];
@@ -155,7 +156,8 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 }
 
 /* Whose answer a CPU waits for, and what those CPUs do. */
-static void put_answers(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+static void put_answers(struct base_output *out, const struct why_evidence *evidence,
+			const struct why_cpu *cpu)
 {
 	char line[WHY_LINE + 16], words[WHY_LINE];
 	uint32_t owing = 0;
@@ -172,10 +174,11 @@ static void put_answers(struct output *out, const struct why_evidence *evidence,
 		why_put_wrapped(out, 0, line);
 	}
 	if (owing > ANSWERS)
-		output_format(out, "          %" PRIu32 " more CPUs have not answered\n", owing - ANSWERS);
+		base_output_format(out, "          %" PRIu32 " more CPUs have not answered\n",
+				   owing - ANSWERS);
 }
 
-static void put_stack(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+static void put_stack(struct base_output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	char line[512], place[WHY_WORDS];
 	const uint32_t frames = is_idle(evidence, cpu) ? 0 : cpu->frames;
@@ -194,7 +197,8 @@ static void put_stack(struct output *out, const struct why_evidence *evidence, c
 	}
 }
 
-static void put_events(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+static void put_events(struct base_output *out, const struct why_evidence *evidence,
+		       const struct why_cpu *cpu)
 {
 	const uint32_t most = is_idle(evidence, cpu) ? EVENTS_IDLE : EVENTS;
 	const struct why_last *last = &cpu->last;
@@ -209,7 +213,7 @@ static void put_events(struct output *out, const struct why_evidence *evidence, 
 	}
 }
 
-static void put_thread(struct output *out, const struct why_evidence *evidence,
+static void put_thread(struct base_output *out, const struct why_evidence *evidence,
 		       const struct why_thread *thread)
 {
 	char line[512], actor[WHY_WORDS], when[WHY_WORDS], cpu[16] = "-";
@@ -234,7 +238,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /* By number. Without memory for that they are left out. */
-static void put_threads(struct output *out, const struct why_evidence *evidence, bool all)
+static void put_threads(struct base_output *out, const struct why_evidence *evidence, bool all)
 {
 	const struct why_thread **sorted = calloc((size_t)evidence->threads + 1, sizeof(struct why_thread *));
 	uint32_t count = 0, shown;
@@ -250,17 +254,17 @@ static void put_threads(struct output *out, const struct why_evidence *evidence,
 	for (uint32_t n = 0; n < shown; n++)
 		put_thread(out, evidence, sorted[n]);
 	if (shown < count)
-		output_format(out, "and %" PRIu32 " threads more: --all shows them\n", count - shown);
+		base_output_format(out, "and %" PRIu32 " threads more: --all shows them\n", count - shown);
 	free(sorted);
 }
 
-void why_report_evidence(struct output *out, const struct why_evidence *evidence, bool all)
+void why_report_evidence(struct base_output *out, const struct why_evidence *evidence, bool all)
 {
 	char line[sizeof(evidence->ended) * 4 + 32] = "end of the run: ";
 	char *at = line + strlen(line);
 
-	*escape_text(at, evidence->ended, strlen(evidence->ended), sizeof(evidence->ended) * 4) = '\0';
-	output_text(out, "\n");
+	*base_escape_text(at, evidence->ended, strlen(evidence->ended), sizeof(evidence->ended) * 4) = '\0';
+	base_output_text(out, "\n");
 	if (*at)
 		why_put_wrapped(out, 0, line);
 	if (evidence->stood_before)
@@ -281,12 +285,12 @@ void why_report_evidence(struct output *out, const struct why_evidence *evidence
 		put_stack(out, evidence, cpu);
 		put_events(out, evidence, cpu);
 	}
-	output_text(out, "\n");
+	base_output_text(out, "\n");
 	put_threads(out, evidence, all);
 	if (evidence->left_out)
-		output_format(out,
-			      "%" PRIu64
-			      " events, rows and orders of locks are left out: no more than %u threads, "
-			      "%u CPUs and %u orders are told apart\n",
-			      evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
+		base_output_format(out,
+				   "%" PRIu64
+				   " events, rows and orders of locks are left out: no more than %u threads, "
+				   "%u CPUs and %u orders are told apart\n",
+				   evidence->left_out, WHY_THREADS, WHY_CPUS, KEYED_MAX);
 }

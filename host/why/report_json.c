@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/order.h"
-#include "export/json.h"
+#include "base/json.h"
 #include "why/answers.h"
 #include "why/pulse.h"
 #include "why/report.h"
@@ -15,113 +15,114 @@
 #define STRING_MOST 512u /* bytes of a string, before it is escaped */
 
 /* Between two members or elements: not behind the bracket that begins them, which is the last that was put then. */
-static void put_comma(struct output *out)
+static void put_comma(struct base_output *out)
 {
 	const char last = out->at > out->buffer ? out->at[-1] : '\0';
 
 	if (last != '{' && last != '[')
-		output_text(out, ",");
+		base_output_text(out, ",");
 }
 
-static void put_key(struct output *out, const char *key)
+static void put_key(struct base_output *out, const char *key)
 {
 	put_comma(out);
-	output_format(out, "\"%s\":", key);
+	base_output_format(out, "\"%s\":", key);
 }
 
 /* An array, or an object as an element of one; what is in it follows. */
-static void begin_array(struct output *out, const char *key)
+static void begin_array(struct base_output *out, const char *key)
 {
 	put_key(out, key);
-	output_text(out, "[");
+	base_output_text(out, "[");
 }
 
-static void begin_element(struct output *out)
+static void begin_element(struct base_output *out)
 {
 	put_comma(out);
-	output_text(out, "{");
+	base_output_text(out, "{");
 }
 
-static void put_text(struct output *out, const char *text)
+static void put_text(struct base_output *out, const char *text)
 {
-	output_done(out, json_put_string(output_line(out), text, strnlen(text, STRING_MOST)));
+	base_output_done(out, base_json_string(base_output_line(out), text, strnlen(text, STRING_MOST)));
 }
 
-static void put_string(struct output *out, const char *key, const char *text)
+static void put_string(struct base_output *out, const char *key, const char *text)
 {
 	put_key(out, key);
 	if (*text)
 		put_text(out, text);
 	else
-		output_text(out, "null");
+		base_output_text(out, "null");
 }
 
-static void put_number(struct output *out, const char *key, uint64_t number)
+static void put_number(struct base_output *out, const char *key, uint64_t number)
 {
 	put_key(out, key);
-	output_format(out, "%" PRIu64, number);
+	base_output_format(out, "%" PRIu64, number);
 }
 
 /* A number, or null if it is not known. */
-static void put_known(struct output *out, const char *key, bool known, uint64_t number)
+static void put_known(struct base_output *out, const char *key, bool known, uint64_t number)
 {
 	put_key(out, key);
 	if (known)
-		output_format(out, "%" PRIu64, number);
+		base_output_format(out, "%" PRIu64, number);
 	else
-		output_text(out, "null");
+		base_output_text(out, "null");
 }
 
-static void put_bool(struct output *out, const char *key, bool value)
+static void put_bool(struct base_output *out, const char *key, bool value)
 {
 	put_key(out, key);
-	output_text(out, value ? "true" : "false");
+	base_output_text(out, value ? "true" : "false");
 }
 
 /* "0x…", or null for 0. */
-static void put_address(struct output *out, const char *key, uint64_t address)
+static void put_address(struct base_output *out, const char *key, uint64_t address)
 {
 	put_key(out, key);
 	if (address)
-		output_format(out, "\"0x%" PRIx64 "\"", address);
+		base_output_format(out, "\"0x%" PRIx64 "\"", address);
 	else
-		output_text(out, "null");
+		base_output_text(out, "null");
 }
 
 /* Seconds before the end, as a number; null if it was never. */
-static void put_age(struct output *out, const struct why_evidence *evidence, const char *key, uint64_t stamp)
+static void put_age(struct base_output *out, const struct why_evidence *evidence, const char *key,
+		    uint64_t stamp)
 {
 	const uint64_t frequency = evidence->info->frequency;
 
 	put_key(out, key);
 	if (stamp == 0 || frequency == 0)
-		output_text(out, "null");
+		base_output_text(out, "null");
 	else
-		output_format(out, "%.9f", (double)why_age(evidence, stamp) / (double)frequency);
+		base_output_format(out, "%.9f", (double)why_age(evidence, stamp) / (double)frequency);
 }
 
-static void put_object(struct output *out, const struct why_evidence *evidence, const char *key,
+static void put_object(struct base_output *out, const struct why_evidence *evidence, const char *key,
 		       uint64_t address)
 {
 	char words[WHY_WORDS];
 
 	put_key(out, key);
 	if (!address) {
-		output_text(out, "null");
+		base_output_text(out, "null");
 		return;
 	}
-	output_text(out, "{");
+	base_output_text(out, "{");
 	put_address(out, "address", why_object_is_elsewhere(evidence, address) ? 0 : address);
 	put_string(out, "name", why_object_name(evidence, address));
 	put_string(out, "text", why_say_object(evidence, address, words, sizeof(words)));
-	output_text(out, "}");
+	base_output_text(out, "}");
 }
 
 typedef const char *say_place(const struct why_evidence *evidence, uint64_t address, char *buffer,
 			      size_t size);
 
-static void put_place(struct output *out, const struct why_evidence *evidence, const char *key, uint64_t pc,
-		      say_place *say)
+static void put_place(struct base_output *out, const struct why_evidence *evidence, const char *key,
+		      uint64_t pc, say_place *say)
 {
 	char words[WHY_WORDS];
 
@@ -130,7 +131,8 @@ static void put_place(struct output *out, const struct why_evidence *evidence, c
 
 /* ---- Findings ------------------------------------------------------------------------------------ */
 
-static void put_actor(struct output *out, const struct why_evidence *evidence, const struct why_actor *actor)
+static void put_actor(struct base_output *out, const struct why_evidence *evidence,
+		      const struct why_actor *actor)
 {
 	const bool is_cpu = actor->id & KTRX_HOLDER_CPU;
 	char words[WHY_WORDS];
@@ -143,10 +145,10 @@ static void put_actor(struct output *out, const struct why_evidence *evidence, c
 	put_object(out, evidence, "waits", actor->waits);
 	put_age(out, evidence, "waiting", actor->ticks ? evidence->end - actor->ticks : 0);
 	put_place(out, evidence, "place", actor->pc, actor->exact ? why_say_place : why_say_call);
-	output_text(out, "}");
+	base_output_text(out, "}");
 }
 
-static void put_finding(struct output *out, const struct why_evidence *evidence,
+static void put_finding(struct base_output *out, const struct why_evidence *evidence,
 			const struct why_finding *finding)
 {
 	begin_element(out);
@@ -159,17 +161,17 @@ static void put_finding(struct output *out, const struct why_evidence *evidence,
 		put_comma(out);
 		put_text(out, finding->line[n]);
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 	put_string(out, "missing", finding->missing);
 	begin_array(out, "actors");
 	for (uint32_t n = 0; n < finding->actors; n++)
 		put_actor(out, evidence, &finding->actor[n]);
-	output_text(out, "]}");
+	base_output_text(out, "]}");
 }
 
 /* ---- Evidence ------------------------------------------------------------------------------------ */
 
-static void put_holder(struct output *out, const struct why_evidence *evidence,
+static void put_holder(struct base_output *out, const struct why_evidence *evidence,
 		       const struct ktrx_holder *holder)
 {
 	begin_array(out, "holds");
@@ -180,33 +182,34 @@ static void put_holder(struct output *out, const struct why_evidence *evidence,
 		put_object(out, evidence, "lock", holder->held[n].object);
 		put_age(out, evidence, "since", holder->held[n].stamp);
 		put_place(out, evidence, "place", holder->held[n].pc, why_say_call);
-		output_text(out, "}");
+		base_output_text(out, "}");
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 	put_key(out, "waits");
 	if (holder->wait == KTRX_WAIT_NONE ||
 	    (holder->state == KTRX_THREAD_RUNNABLE && holder->wait != KTRX_WAIT_LOCK)) {
-		output_text(out, "null");
+		base_output_text(out, "null");
 		return;
 	}
-	output_text(out, "{");
+	base_output_text(out, "{");
 	put_string(out, "kind", why_say_wait(holder->wait));
 	put_object(out, evidence, "object", holder->object);
 	put_age(out, evidence, "since", holder->wait_stamp);
 	put_place(out, evidence, "place", holder->wait_pc, why_say_call);
-	output_text(out, "}");
+	base_output_text(out, "}");
 }
 
-static void put_last(struct output *out, const struct why_evidence *evidence, const struct why_last *last)
+static void put_last(struct base_output *out, const struct why_evidence *evidence,
+		     const struct why_last *last)
 {
 	begin_array(out, "events");
 	for (uint32_t n = 0; n < last->count; n++) {
 		begin_element(out);
 		put_age(out, evidence, "ago", last->event[n].stamp);
 		put_string(out, "text", last->event[n].text);
-		output_text(out, "}");
+		base_output_text(out, "}");
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 }
 
 static const char *say_interrupts(const struct ktrx_cpu *row)
@@ -217,7 +220,8 @@ static const char *say_interrupts(const struct ktrx_cpu *row)
 }
 
 /* Where no hook is called that counts interrupts, or tells how often preemption was turned off, 0 means nothing. */
-static void put_cpu_row(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+static void put_cpu_row(struct base_output *out, const struct why_evidence *evidence,
+			const struct why_cpu *cpu)
 {
 	const struct ktrx_cpu *row = &cpu->row;
 
@@ -230,16 +234,17 @@ static void put_cpu_row(struct output *out, const struct why_evidence *evidence,
 }
 
 /* Whose answers to an interrupt a CPU waits for; null: it waits for none. */
-static void put_answers(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+static void put_answers(struct base_output *out, const struct why_evidence *evidence,
+			const struct why_cpu *cpu)
 {
 	const uint32_t from = cpu->row.ipi_cpu;
 
 	put_key(out, "asks");
 	if (!why_asks(cpu)) {
-		output_text(out, "null");
+		base_output_text(out, "null");
 		return;
 	}
-	output_text(out, "{");
+	base_output_text(out, "{");
 	put_known(out, "cpu", from != KTRX_ALL_CPUS, from - 1);
 	put_number(out, "what", cpu->row.ipi_what);
 	put_age(out, evidence, "since", cpu->row.ipi_stamp);
@@ -257,12 +262,12 @@ static void put_answers(struct output *out, const struct why_evidence *evidence,
 		put_age(out, evidence, "since", off ? asked->row.interrupts_stamp : 0);
 		put_place(out, evidence, "place", off ? asked->row.interrupts_pc : 0, why_say_call);
 		put_age(out, evidence, "answered", asked->row.ipi_answered);
-		output_text(out, "}");
+		base_output_text(out, "}");
 	}
-	output_text(out, "]}");
+	base_output_text(out, "]}");
 }
 
-static void put_cpu(struct output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
+static void put_cpu(struct base_output *out, const struct why_evidence *evidence, const struct why_cpu *cpu)
 {
 	char place[WHY_WORDS];
 
@@ -287,12 +292,12 @@ static void put_cpu(struct output *out, const struct why_evidence *evidence, con
 		put_comma(out);
 		put_text(out, why_say_frame(evidence, cpu, n, words, sizeof(words)));
 	}
-	output_text(out, "]");
+	base_output_text(out, "]");
 	put_last(out, evidence, &cpu->last);
-	output_text(out, "}");
+	base_output_text(out, "}");
 }
 
-static void put_thread(struct output *out, const struct why_evidence *evidence,
+static void put_thread(struct base_output *out, const struct why_evidence *evidence,
 		       const struct why_thread *thread)
 {
 	const uint32_t on = thread->has_holder ? thread->holder.cpu : thread->cpu;
@@ -307,15 +312,15 @@ static void put_thread(struct output *out, const struct why_evidence *evidence,
 		thread->last.count ? thread->last.event[thread->last.count - 1].stamp : 0);
 	put_holder(out, evidence, &thread->holder);
 	put_last(out, evidence, &thread->last);
-	output_text(out, "}");
+	base_output_text(out, "}");
 }
 
-void why_report_json(struct output *out, const struct why_evidence *evidence,
+void why_report_json(struct base_output *out, const struct why_evidence *evidence,
 		     const struct why_findings *findings)
 {
 	char order[ORDER_TEXT];
 
-	output_text(out, "{");
+	base_output_text(out, "{");
 	put_number(out, "version", WHY_JSON_VERSION);
 	put_string(out, "verdict", why_verdict_word(why_findings_at(findings, 0)->verdict));
 	put_string(out, "kernel", evidence->info->kernel);
@@ -323,16 +328,16 @@ void why_report_json(struct output *out, const struct why_evidence *evidence,
 	begin_array(out, "findings");
 	for (uint32_t n = 0; n < why_findings_count(findings); n++)
 		put_finding(out, evidence, why_findings_at(findings, n));
-	output_text(out, "]");
+	base_output_text(out, "]");
 	begin_array(out, "cpus");
 	for (uint32_t n = 0; n < evidence->cpus; n++)
 		put_cpu(out, evidence, &evidence->cpu[n]);
-	output_text(out, "]");
+	base_output_text(out, "]");
 	begin_array(out, "threads");
 	for (uint32_t n = 0; n < evidence->threads; n++)
 		put_thread(out, evidence, &evidence->thread[n]);
-	output_text(out, "]");
+	base_output_text(out, "]");
 	if (order_say_json(evidence->trace, order) > 0)
-		output_format(out, ",%s", order);
-	output_text(out, "}\n");
+		base_output_format(out, ",%s", order);
+	base_output_text(out, "}\n");
 }

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 #include "why/finding.h"
 #include "why/side.h"
 
@@ -14,7 +14,7 @@
 /* A name out of the trace or the kernel's file, harmless. */
 static const char *safe(const char *name, char buffer[NAME_MOST + 1])
 {
-	*escape_text(buffer, name, strlen(name), NAME_MOST) = '\0';
+	*base_escape_text(buffer, name, strlen(name), NAME_MOST) = '\0';
 	return buffer;
 }
 

@@ -30,7 +30,7 @@ SCRIPT_TESTS += test/fuzz/etm4_replay.sh
 
 # Hardware trace as a fuzz target: replayed over small inputs, each cut off and changed, by `make check`; `make
 # fuzz-hwt` fuzzes until it is stopped.
-HWT_FUZZ_SRCS := test/fuzz/hwt_fuzz.c test/fuzz/opencsd_leaks.c $(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/ktread/*.c host/base/*.c host/analyze/demangle.c host/analyze/symbols*.c)
+HWT_FUZZ_SRCS := test/fuzz/hwt_fuzz.c test/fuzz/opencsd_leaks.c $(wildcard host/hwt/*.c) $(wildcard host/ktread/*.c host/base/*.c host/analyze/demangle.c host/analyze/symbols*.c)
 
 build/test/asan/hwt_replay: $$(call unit_objects,asan,test/fuzz/replay.c $(HWT_FUZZ_SRCS),-Ihost)
 	$(HOST_CC) $(UNIT_CFLAGS) $(SANITIZE) -o $@ $^ $(HOST_LDLIBS)

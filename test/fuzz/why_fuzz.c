@@ -18,13 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 static void report(const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct output out;
+	struct base_output out;
 
-	if (fd < 0 || output_open(&out, fd) < 0)
+	if (fd < 0 || base_output_open(&out, fd) < 0)
 		abort();
 	why_report(&out, evidence, findings, true);
 	why_report_json(&out, evidence, findings);
-	output_close(&out);
+	base_output_close(&out);
 	close(fd);
 }
 

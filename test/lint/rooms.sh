@@ -44,13 +44,13 @@ allow "host/ktread sees the wire" host/ktread ktrx/ ktread/ base/
 allow "host/capture sees ktread, and names that are near" host/capture ktrx/ ktread/ capture/ base/ analyze/near.h
 allow "host/analyze sees ktread" host/analyze ktrx/ ktread/ analyze/ base/
 allow "host/export sees ktread and analyze" host/export ktrx/ ktread/ analyze/ export/ base/
-allow "host/flow sees hwt, analyze and export" host/flow ktrx/ ktread/ hwt/ analyze/ export/ flow/ base/
+allow "host/flow sees hwt and analyze" host/flow ktrx/ ktread/ hwt/ analyze/ flow/ base/
 allow "host/plugin sees the wire alone" host/plugin ktrx/ plugin/
-allow "host/live sees ktread, analyze and export" host/live ktrx/ ktread/ analyze/ export/ live/ base/
-allow "host/why sees ktread, analyze and export" host/why ktrx/ ktread/ analyze/ export/ why/ base/
-allow "host/record sees the wire, programs' header, names of calls, and how names are made harmless" host/record ktrx/ user/ export/linux_calls.h export/escape.h record/ base/
-allow "host/doctor sees ktread, kernel files, analyze and export" host/doctor ktrx/ ktread/ capture/ analyze/ export/ doctor/ base/
-allow "host/kdump sees ktread and export" host/kdump ktrx/ ktread/ export/ kdump/ build/gen/ base/
+allow "host/live sees ktread and analyze" host/live ktrx/ ktread/ analyze/ live/ base/
+allow "host/why sees ktread and analyze" host/why ktrx/ ktread/ analyze/ why/ base/
+allow "host/record sees the wire and the header of programs" host/record ktrx/ user/ record/ base/
+allow "host/doctor sees ktread, kernel files and analyze" host/doctor ktrx/ ktread/ capture/ analyze/ doctor/ base/
+allow "host/kdump sees ktread" host/kdump ktrx/ ktread/ kdump/ build/gen/ base/
 allow "host/hwt sees the wire, ktread, and the symbols of files" host/hwt ktrx/ ktread/ analyze/symbols.h hwt/ base/
 allow "host/cmd sees the host" host/cmd ktrx/ ktread/ capture/ analyze/ export/ live/ why/ doctor/ kdump/ record/ hwt/ flow/ cmd/ base/
 

@@ -8,14 +8,14 @@
 
 #include <string.h>
 
-#include "export/escape.h"
+#include "base/escape.h"
 
 static void assert_json(const char *expected, const char *bytes, size_t length)
 {
 	char buffer[256];
-	char *end = escape_json(buffer, bytes, length);
+	char *end = base_escape_json(buffer, bytes, length);
 
-	assert_true((size_t)(end - buffer) <= ESCAPE_JSON_GROWTH * length);
+	assert_true((size_t)(end - buffer) <= BASE_ESCAPE_JSON_GROWTH * length);
 	*end = '\0';
 	assert_string_equal(expected, buffer);
 }
@@ -56,18 +56,18 @@ static void viewers_see_harmless_utf8(void **state)
 	char buffer[64];
 
 	(void)state;
-	*escape_utf8(buffer, "\xc3\xa9\xc2\x9b\xe2\x80\xae\xff\n~", 10, sizeof(buffer)) = '\0';
+	*base_escape_utf8(buffer, "\xc3\xa9\xc2\x9b\xe2\x80\xae\xff\n~", 10, sizeof(buffer)) = '\0';
 	assert_string_equal(buffer, "\xc3\xa9\\xc2\\x9b\\xe2\\x80\\xae\\xff\\x0a~");
-	*escape_utf8(buffer, "ab\xc3\xa9", 4, 3) = '\0';
+	*base_escape_utf8(buffer, "ab\xc3\xa9", 4, 3) = '\0';
 	assert_string_equal(buffer, "ab");
-	*escape_utf8(buffer, "ab\x1b", 3, 5) = '\0';
+	*base_escape_utf8(buffer, "ab\x1b", 3, 5) = '\0';
 	assert_string_equal(buffer, "ab");
 }
 
 static void assert_terminal(const char *expected, const char *bytes, size_t length, size_t limit)
 {
 	char buffer[256];
-	char *end = escape_text(buffer, bytes, length, limit);
+	char *end = base_escape_text(buffer, bytes, length, limit);
 
 	*end = '\0';
 	assert_string_equal(expected, buffer);

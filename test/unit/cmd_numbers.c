@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "export/number.h"
+#include "base/put.h"
 
 /* Around every power of two and of ten, and numbers of every length in between. */
 static void for_many(void (*check)(uint64_t))
@@ -38,22 +38,22 @@ static void assert_text(const char *expected, const char *buffer, const char *en
 
 static void check_decimal(uint64_t value)
 {
-	char expected[32], buffer[NUMBER_SCRATCH];
+	char expected[32], buffer[BASE_PUT_SCRATCH];
 
 	snprintf(expected, sizeof(expected), "%" PRIu64, value);
-	assert_text(expected, buffer, number_decimal(buffer, value));
+	assert_text(expected, buffer, base_put_decimal(buffer, value));
 	snprintf(expected, sizeof(expected), "%" PRId64, (int64_t)value);
-	assert_text(expected, buffer, number_signed(buffer, (int64_t)value));
+	assert_text(expected, buffer, base_put_signed(buffer, (int64_t)value));
 	snprintf(expected, sizeof(expected), "%06u", (unsigned)(value % 1000000));
-	assert_text(expected, buffer, number_six(buffer, (uint32_t)(value % 1000000)));
+	assert_text(expected, buffer, base_put_six(buffer, (uint32_t)(value % 1000000)));
 }
 
 static void check_hex(uint64_t value)
 {
-	char expected[32], buffer[NUMBER_SCRATCH];
+	char expected[32], buffer[BASE_PUT_SCRATCH];
 
 	snprintf(expected, sizeof(expected), "%" PRIx64, value);
-	assert_text(expected, buffer, number_hex(buffer, value));
+	assert_text(expected, buffer, base_put_hex(buffer, value));
 }
 
 static void decimals(void **state)

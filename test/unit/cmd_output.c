@@ -13,22 +13,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "export/output.h"
+#include "base/output.h"
 
 #define LINES 200000u
 
 static void everything_arrives_in_order(void **state)
 {
 	FILE *file = tmpfile();
-	struct output out;
+	struct base_output out;
 	char line[32];
 
 	(void)state;
 	assert_non_null(file);
-	assert_int_equal(output_open(&out, fileno(file)), 0);
+	assert_int_equal(base_output_open(&out, fileno(file)), 0);
 	for (unsigned n = 0; n < LINES; n++)
-		output_format(&out, "line %u\n", n);
-	assert_int_equal(output_close(&out), 0);
+		base_output_format(&out, "line %u\n", n);
+	assert_int_equal(base_output_close(&out), 0);
 	rewind(file);
 	for (unsigned n = 0; n < LINES; n++) {
 		char expected[32];
@@ -43,17 +43,17 @@ static void everything_arrives_in_order(void **state)
 
 static void long_pieces_are_cut_into_lines(void **state)
 {
-	static char bytes[5 * OUTPUT_LINE + 7], back[sizeof(bytes)];
+	static char bytes[5 * BASE_OUTPUT_LINE + 7], back[sizeof(bytes)];
 	FILE *file = tmpfile();
-	struct output out;
+	struct base_output out;
 
 	(void)state;
 	assert_non_null(file);
 	for (size_t n = 0; n < sizeof(bytes); n++)
 		bytes[n] = (char)(n * 31);
-	assert_int_equal(output_open(&out, fileno(file)), 0);
-	output_bytes(&out, bytes, sizeof(bytes));
-	assert_int_equal(output_close(&out), 0);
+	assert_int_equal(base_output_open(&out, fileno(file)), 0);
+	base_output_bytes(&out, bytes, sizeof(bytes));
+	assert_int_equal(base_output_close(&out), 0);
 	rewind(file);
 	assert_int_equal(fread(back, 1, sizeof(back), file), sizeof(back));
 	assert_memory_equal(bytes, back, sizeof(bytes));
@@ -63,31 +63,31 @@ static void long_pieces_are_cut_into_lines(void **state)
 static void a_full_disk_is_kept_as_the_error(void **state)
 {
 	int fd = open("/dev/full", O_WRONLY);
-	struct output out;
+	struct base_output out;
 
 	(void)state;
 	if (fd < 0)
 		skip();
-	assert_int_equal(output_open(&out, fd), 0);
+	assert_int_equal(base_output_open(&out, fd), 0);
 	for (unsigned n = 0; n < LINES; n++)
-		output_text(&out, "more than a buffer in all\n");
+		base_output_text(&out, "more than a buffer in all\n");
 	assert_int_equal(out.error, ENOSPC);
-	assert_int_equal(output_close(&out), ENOSPC);
+	assert_int_equal(base_output_close(&out), ENOSPC);
 	close(fd);
 }
 
 static void a_reader_that_went_away_is_an_error_too(void **state)
 {
-	struct output out;
+	struct base_output out;
 	int ends[2];
 
 	(void)state;
 	signal(SIGPIPE, SIG_IGN);
 	assert_int_equal(pipe(ends), 0);
 	close(ends[0]);
-	assert_int_equal(output_open(&out, ends[1]), 0);
-	output_text(&out, "nobody reads this");
-	assert_int_equal(output_close(&out), EPIPE);
+	assert_int_equal(base_output_open(&out, ends[1]), 0);
+	base_output_text(&out, "nobody reads this");
+	assert_int_equal(base_output_close(&out), EPIPE);
 	close(ends[1]);
 }
 

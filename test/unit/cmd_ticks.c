@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "export/ticks.h"
+#include "base/ticks.h"
 
 static const uint64_t frequencies[] = {
 	1,	  3,	      999,	  32768,      1000000,	  1000001,	     10000000,
@@ -25,10 +25,10 @@ static uint64_t draw(void)
 	return random_state ^ random_state >> 31;
 }
 
-static void check(const struct ticks_scale *scale, uint64_t ticks)
+static void check(const struct base_ticks_scale *scale, uint64_t ticks)
 {
-	struct ticks_time time = ticks_time(ticks, scale->frequency);
-	uint64_t quick = ticks_microseconds(scale, ticks);
+	struct base_ticks_time time = base_ticks_time(ticks, scale->frequency);
+	uint64_t quick = base_ticks_microseconds(scale, ticks);
 	char expected[64], text[64];
 
 	/* Both fit a double exactly, so one division rounds once. */
@@ -40,16 +40,17 @@ static void check(const struct ticks_scale *scale, uint64_t ticks)
 	}
 	if (quick != UINT64_MAX)
 		assert_int_equal(quick, time.seconds * 1000000 + time.microseconds);
-	assert_int_equal(ticks_nanoseconds(scale, ticks), ticks_nanoseconds_exact(ticks, scale->frequency));
+	assert_int_equal(base_ticks_nanoseconds(scale, ticks),
+			 base_ticks_nanoseconds_exact(ticks, scale->frequency));
 }
 
 static void quick_and_exact_agree(void **state)
 {
 	(void)state;
 	for (size_t n = 0; n < FREQUENCIES; n++) {
-		struct ticks_scale scale;
+		struct base_ticks_scale scale;
 
-		ticks_scale_init(&scale, frequencies[n]);
+		base_ticks_scale_init(&scale, frequencies[n]);
 		for (unsigned bits = 0; bits < 64; bits++)
 			for (unsigned i = 0; i < 300; i++)
 				check(&scale, draw() >> bits);
@@ -61,13 +62,13 @@ static void quick_and_exact_agree(void **state)
 /* Halves of a microsecond, where rounding is decided by the double's last bit. */
 static void ties(void **state)
 {
-	struct ticks_scale scale;
+	struct base_ticks_scale scale;
 
 	(void)state;
-	ticks_scale_init(&scale, 2000000);
+	base_ticks_scale_init(&scale, 2000000);
 	for (unsigned n = 0; n < 100000; n++)
 		check(&scale, 2 * (draw() >> 30) + 1);
-	ticks_scale_init(&scale, 10000000);
+	base_ticks_scale_init(&scale, 10000000);
 	for (unsigned n = 0; n < 100000; n++)
 		check(&scale, 10 * (draw() >> 30) + 5);
 }
@@ -76,20 +77,20 @@ static void ties(void **state)
 static void seconds_beyond_a_double(void **state)
 {
 	(void)state;
-	assert_int_equal(ticks_time((UINT64_C(1) << 60) + 1, 1).seconds, UINT64_C(1) << 60);
-	assert_int_equal(ticks_time(3, UINT64_C(1) << 63).seconds, 0);
-	assert_int_equal(ticks_nanoseconds_exact(UINT64_MAX, 1), UINT64_MAX);
+	assert_int_equal(base_ticks_time((UINT64_C(1) << 60) + 1, 1).seconds, UINT64_C(1) << 60);
+	assert_int_equal(base_ticks_time(3, UINT64_C(1) << 63).seconds, 0);
+	assert_int_equal(base_ticks_nanoseconds_exact(UINT64_MAX, 1), UINT64_MAX);
 }
 
 static void common_clocks_take_the_quick_way(void **state)
 {
-	struct ticks_scale scale;
+	struct base_ticks_scale scale;
 	unsigned slow = 0;
 
 	(void)state;
-	ticks_scale_init(&scale, 2596122000);
+	base_ticks_scale_init(&scale, 2596122000);
 	for (unsigned n = 0; n < 100000; n++)
-		slow += ticks_microseconds(&scale, draw() >> 20) == UINT64_MAX;
+		slow += base_ticks_microseconds(&scale, draw() >> 20) == UINT64_MAX;
 	assert_true(slow < 100);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-/* Numbers as text: the digits that printf writes, within NUMBER_SCRATCH bytes. */
+/* Numbers as text: the digits that printf writes, within BASE_PUT_SCRATCH bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,37 +11,37 @@
 #include <string.h>
 
 #include "base/load.h"
-#include "export/number.h"
+#include "base/put.h"
 
 #define GUARD 0x55
 
-/* What was written from `text` on must be `want`, and nothing after NUMBER_SCRATCH bytes. */
+/* What was written from `text` on must be `want`, and nothing after BASE_PUT_SCRATCH bytes. */
 static void expect(const char *text, const char *end, const char *want)
 {
-	char is[NUMBER_SCRATCH + 1];
+	char is[BASE_PUT_SCRATCH + 1];
 
-	assert_true(end >= text && end - text <= NUMBER_SCRATCH);
+	assert_true(end >= text && end - text <= BASE_PUT_SCRATCH);
 	memcpy(is, text, (size_t)(end - text));
 	is[end - text] = '\0';
 	assert_string_equal(is, want);
-	assert_int_equal(text[NUMBER_SCRATCH], GUARD);
+	assert_int_equal(text[BASE_PUT_SCRATCH], GUARD);
 }
 
 static void check(uint64_t value)
 {
-	char text[NUMBER_SCRATCH + 1], want[NUMBER_SCRATCH + 1];
+	char text[BASE_PUT_SCRATCH + 1], want[BASE_PUT_SCRATCH + 1];
 
 	memset(text, GUARD, sizeof(text));
 	snprintf(want, sizeof(want), "%" PRIu64, value);
-	expect(text, number_decimal(text, value), want);
+	expect(text, base_put_decimal(text, value), want);
 	snprintf(want, sizeof(want), "%" PRId64, (int64_t)value);
-	expect(text, number_signed(text, (int64_t)value), want);
+	expect(text, base_put_signed(text, (int64_t)value), want);
 	snprintf(want, sizeof(want), "%" PRIx64, value);
-	expect(text, number_hex(text, value), want);
+	expect(text, base_put_hex(text, value), want);
 	snprintf(want, sizeof(want), "%06" PRIu64, value % 1000000);
-	expect(text, number_six(text, (uint32_t)(value % 1000000)), want);
+	expect(text, base_put_six(text, (uint32_t)(value % 1000000)), want);
 	snprintf(want, sizeof(want), "%" PRIu64, value % 1000000);
-	expect(text, number_middle(text, (uint32_t)(value % 1000000)), want);
+	expect(text, base_put_middle(text, (uint32_t)(value % 1000000)), want);
 }
 
 static void every_value_of_six_digits(void **state)

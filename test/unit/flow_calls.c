@@ -20,7 +20,7 @@ static void expect(const char *steps, const char *expected)
 {
 	char *script = NULL;
 	struct flow_tree *tree;
-	struct output out;
+	struct base_output out;
 	struct flow *flow;
 
 	assert_true(asprintf(&script, FLOW_TEST_KERNEL "%s", steps) > 0);
@@ -253,7 +253,7 @@ static void depth_is_bounded(void **state)
 {
 	static char steps[200 * (FLOW_DEPTH_MOST + 10)];
 	struct flow_tree *tree;
-	struct output out;
+	struct base_output out;
 	struct flow *flow;
 	char *at = steps;
 
@@ -273,7 +273,7 @@ static void depth_is_bounded(void **state)
 	assert_int_equal(flow_tree_doubts(tree)->resyncs, 0);
 	flow_tree_free(tree);
 	assert_non_null(strstr(out.buffer, "\n[    0.000000014]                    b {\n"));
-	output_close(&out);
+	base_output_close(&out);
 	flow_close(flow);
 }
 
@@ -281,7 +281,7 @@ static void stacks_are_bounded(void **state)
 {
 	static char script[100 * (FLOW_STACKS_MOST + 10)];
 	struct flow_tree *tree;
-	struct output out;
+	struct base_output out;
 	struct flow *flow;
 	char *at = script;
 
@@ -295,7 +295,7 @@ static void stacks_are_bounded(void **state)
 	assert_int_equal(flow_walk(flow, &flow_tree, tree), 0);
 	assert_int_equal(flow_tree_doubts(tree)->stacks, 5);
 	flow_tree_free(tree);
-	output_close(&out);
+	base_output_close(&out);
 	flow_close(flow);
 }
 

@@ -27,18 +27,18 @@ struct flow *flow_test_open(const char *script)
 	return flow;
 }
 
-void flow_test_output(struct output *out)
+void flow_test_output(struct base_output *out)
 {
-	assert_int_equal(output_open(out, memfd_create("output", 0)), 0);
+	assert_int_equal(base_output_open(out, memfd_create("output", 0)), 0);
 }
 
-void flow_test_expect(struct output *out, const char *expected)
+void flow_test_expect(struct base_output *out, const char *expected)
 {
 	int fd = out->fd;
 	off_t size;
 	char *text;
 
-	assert_int_equal(output_close(out), 0);
+	assert_int_equal(base_output_close(out), 0);
 	size = lseek(fd, 0, SEEK_END);
 	text = calloc(1, (size_t)size + 1);
 	assert_int_equal(pread(fd, text, (size_t)size, 0), size);

@@ -3,15 +3,15 @@
 #ifndef TEST_FLOW_SUPPORT_H
 #define TEST_FLOW_SUPPORT_H
 
-#include "export/output.h"
+#include "base/output.h"
 #include "flow/flow.h"
 
 /* Opens the script; fails the test if it is none. */
 struct flow *flow_test_open(const char *script);
 /* An output that is kept. */
-void flow_test_output(struct output *out);
+void flow_test_output(struct base_output *out);
 /* Ends it and fails the test unless `expected` is what was written. */
-void flow_test_expect(struct output *out, const char *expected);
+void flow_test_expect(struct base_output *out, const char *expected);
 
 /* For who tells of something: keeps the last text. */
 extern char flow_test_noted[512];

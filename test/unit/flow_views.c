@@ -29,7 +29,7 @@ static void durations_are_of_whole_calls(void **state)
 {
 	struct flow *flow = flow_test_open(calls);
 	struct flow_durations *durations;
-	struct output out;
+	struct base_output out;
 
 	(void)state;
 	flow_test_output(&out);
@@ -52,7 +52,7 @@ static void expect_folded(const char *script, enum flow_weight weight, const cha
 {
 	struct flow *flow = flow_test_open(script);
 	struct flow_folded *folded;
-	struct output out;
+	struct base_output out;
 
 	flow_test_output(&out);
 	assert_int_equal(flow_folded_new(&folded, flow, weight), 0);
@@ -88,7 +88,7 @@ static void functions_are_listed_once_each(void **state)
 		"run 1 d 1 jump\nrun 1 b+252 66 jump\nrun 1 0x500010 1 jump\nrun 1 main 1 jump\n"
 		"run 1 0x700000 2 jump\nsample 1 e+4\nrun 1 main+8 1 jump\n");
 	struct flow_executed *executed;
-	struct output out;
+	struct base_output out;
 
 	(void)state;
 	flow_test_output(&out);
@@ -105,7 +105,7 @@ static void expect_columns(const char *script, const char *list, int json, const
 {
 	struct flow *flow = flow_test_open(script);
 	struct flow_columns columns = { .flow = flow, .json = json };
-	struct output out;
+	struct base_output out;
 
 	flow_test_output(&out);
 	columns.out = &out;
@@ -161,7 +161,7 @@ static void coverage_is_of_lines(void **state)
 	char *script, *self = realpath("/proc/self/exe", NULL), wanted[64];
 	unsigned (*volatile function)(unsigned) = covered;
 	struct flow_coverage *coverage;
-	struct output out;
+	struct base_output out;
 	struct flow *flow;
 	unsigned long at;
 	unsigned hits = 0;
@@ -191,7 +191,7 @@ static void coverage_is_of_lines(void **state)
 	assert_null(strstr(out.buffer, "flow_calls.c")); /* nothing of it ran */
 	assert_non_null(strstr(out.buffer, ",0\n"));
 	assert_string_equal(flow_test_noted, "runs of code that no file is known of, not counted: 1");
-	output_close(&out);
+	base_output_close(&out);
 	flow_close(flow);
 	free(script);
 	free(self);
@@ -222,7 +222,7 @@ static void expect_last(uint64_t count, const char *before, int found, const cha
 	char *script = long_script();
 	struct flow *flow = flow_test_open(script);
 	struct flow_columns columns = { .flow = flow, .headings = 1 };
-	struct output out;
+	struct base_output out;
 
 	flow_test_output(&out);
 	columns.out = &out;

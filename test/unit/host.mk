@@ -117,23 +117,23 @@ UNIT_CFLAGS_analyze_order := -Ihost
 
 UNIT_TESTS += cmd_numbers cmd_ticks cmd_escape cmd_output cmd_phrase cmd_calls cmd_values
 
-UNIT_SRCS_cmd_numbers := test/unit/cmd_numbers.c host/export/number.c
+UNIT_SRCS_cmd_numbers := test/unit/cmd_numbers.c
 UNIT_CFLAGS_cmd_numbers := -Ihost
 
-UNIT_SRCS_cmd_ticks := test/unit/cmd_ticks.c host/export/ticks.c
+UNIT_SRCS_cmd_ticks := test/unit/cmd_ticks.c host/base/ticks.c
 UNIT_CFLAGS_cmd_ticks := -Ihost
 
-UNIT_SRCS_cmd_escape := test/unit/cmd_escape.c host/export/escape.c
+UNIT_SRCS_cmd_escape := test/unit/cmd_escape.c
 UNIT_CFLAGS_cmd_escape := -Ihost
 
-UNIT_SRCS_cmd_output := test/unit/cmd_output.c host/export/output.c
+UNIT_SRCS_cmd_output := test/unit/cmd_output.c
 UNIT_CFLAGS_cmd_output := -Ihost
 
-UNIT_SRCS_cmd_phrase := test/unit/cmd_phrase.c host/export/phrase.c host/export/escape.c host/export/number.c
+UNIT_SRCS_cmd_phrase := test/unit/cmd_phrase.c host/export/phrase.c
 UNIT_CFLAGS_cmd_phrase := -Ihost
 UNIT_SRCS_cmd_phrase += $(wildcard host/ktread/*.c)
 
-UNIT_SRCS_cmd_calls := test/unit/cmd_calls.c host/export/calls.c host/export/escape.c host/export/number.c
+UNIT_SRCS_cmd_calls := test/unit/cmd_calls.c host/export/calls.c
 UNIT_CFLAGS_cmd_calls := -Ihost
 
 UNIT_SRCS_cmd_values := test/unit/cmd_values.c host/cmd/trace_values.c
@@ -145,8 +145,8 @@ UNIT_SRCS_doctor_mistakes := test/unit/doctor_mistakes.c test/unit/script.c host
 UNIT_CFLAGS_doctor_mistakes := -Ihost
 
 # Steps of scripts, not of recordings: what is made of them is held against texts.
-FLOW_TEST_SRCS := test/unit/flow_support.c test/fake/hwt_script.c $(FLOW_SOURCES) \
-	$(patsubst %,host/export/%.c,escape json number output ticks) host/analyze/histogram.c host/analyze/wellknown.c host/hwt/spe_packet.c host/hwt/spe_text.c \
+FLOW_TEST_SRCS := test/unit/flow_support.c test/fake/hwt_script.c $(wildcard host/flow/*.c) \
+	$(patsubst %,host/export/%.c,json) host/analyze/histogram.c host/analyze/wellknown.c host/hwt/spe_packet.c host/hwt/spe_text.c \
 	host/analyze/demangle.c host/analyze/symbols_file.c $(wildcard host/ktread/*.c)
 
 # $(call flow_test,<name>)
@@ -160,7 +160,7 @@ $(eval $(call flow_test,calls))
 $(eval $(call flow_test,views))
 
 # Hardware trace read. Streams of Intel PT are made by libipt's encoder, so those tests are there where libipt is.
-HWT_READ_SRCS := $(filter host/hwt/%,$(HWT_SRCS)) $(wildcard host/ktread/*.c host/base/*.c host/analyze/demangle.c host/analyze/symbols*.c)
+HWT_READ_SRCS := $(wildcard host/hwt/*.c) $(wildcard host/ktread/*.c host/base/*.c host/analyze/demangle.c host/analyze/symbols*.c)
 
 HWT_READ_TESTS := hwt_read_pt hwt_read_images hwt_read_streams hwt_read_rings hwt_read_memory
 UNIT_TESTS += $(HWT_READ_TESTS)
@@ -174,14 +174,13 @@ UNIT_SRCS_kdump_vis := test/unit/kdump_vis.c host/kdump/vis.c
 UNIT_CFLAGS_kdump_vis := -Ihost
 
 UNIT_SRCS_kdump_table := test/unit/kdump_table.c \
-	$(patsubst %,host/kdump/%.c,table table_parse tables errors words) host/export/number.c host/export/machine.c \
-	host/export/linux_calls.c
+	$(patsubst %,host/kdump/%.c,table table_parse tables errors words)
 UNIT_CFLAGS_kdump_table := -Ihost
 
 UNIT_SRCS_kdump_pending := test/unit/kdump_pending.c host/kdump/pending.c
 UNIT_CFLAGS_kdump_pending := -Ihost
 
-UNIT_SRCS_kdump_hardware := test/unit/kdump_hardware.c host/kdump/hardware.c host/kdump/vis.c host/export/number.c
+UNIT_SRCS_kdump_hardware := test/unit/kdump_hardware.c host/kdump/hardware.c host/kdump/vis.c
 UNIT_CFLAGS_kdump_hardware := -Ihost
 
 # The reader library is compiled into its tests, so that it is sanitized with them.
@@ -239,23 +238,23 @@ UNIT_SRCS_ktread_proc_input := test/unit/ktread_proc_input.c $(KTREAD_PROC_TEST_
 UNIT_TESTS += live_model
 UNIT_SRCS_live_model := test/unit/live_model.c test/unit/script.c \
 	$(patsubst %,host/ktread/%.c,format message types value) $(patsubst %,host/analyze/%.c,cost near order pattern scheduling switched threads wellknown) \
-	$(patsubst %,host/export/%.c,escape json number output ticks) $(patsubst %,host/live/%.c,cpus holders lines model page rates tail waits watch)
+	$(patsubst %,host/export/%.c,json) $(patsubst %,host/live/%.c,cpus holders lines model page rates tail waits watch)
 UNIT_CFLAGS_live_model := -Ihost
 
 # Perfetto output and its models, fed with scripted events. SCRIPT_SRCS links only that part of the reader that decodes fields.
 SCRIPT_SRCS := test/unit/script.c host/ktread/value.c host/ktread/message.c
 
 UNIT_TESTS += perfetto_export
-UNIT_SRCS_perfetto_export := test/unit/perfetto_export.c test/perfetto/text.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES) \
-	$(PERFETTO_SOURCES) host/export/escape.c host/export/functions.c host/export/output.c host/export/escape.c
+UNIT_SRCS_perfetto_export := test/unit/perfetto_export.c test/perfetto/text.c $(SCRIPT_SRCS) $(patsubst %,host/analyze/%.c,wellknown scheduling threads spans recorded switched files flows processes) \
+	$(wildcard host/export/perfetto*.c) host/export/protobuf.c host/export/functions.c
 UNIT_CFLAGS_perfetto_export := -Ihost
 
 UNIT_TESTS += analyze_threads
-UNIT_SRCS_analyze_threads := test/unit/analyze_threads.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES)
+UNIT_SRCS_analyze_threads := test/unit/analyze_threads.c $(SCRIPT_SRCS) $(patsubst %,host/analyze/%.c,wellknown scheduling threads spans recorded switched files flows processes)
 UNIT_CFLAGS_analyze_threads := -Ihost
 
 UNIT_TESTS += analyze_spans
-UNIT_SRCS_analyze_spans := test/unit/analyze_spans.c $(SCRIPT_SRCS) $(ANALYZE_SOURCES)
+UNIT_SRCS_analyze_spans := test/unit/analyze_spans.c $(SCRIPT_SRCS) $(patsubst %,host/analyze/%.c,wellknown scheduling threads spans recorded switched files flows processes)
 UNIT_CFLAGS_analyze_spans := -Ihost
 
 UNIT_TESTS += analyze_files
@@ -267,7 +266,7 @@ UNIT_SRCS_analyze_requests := test/unit/analyze_requests.c host/analyze/requests
 UNIT_CFLAGS_analyze_requests := -Ihost
 
 UNIT_TESTS += perfetto_protobuf
-UNIT_SRCS_perfetto_protobuf := test/unit/perfetto_protobuf.c host/export/protobuf.c host/export/escape.c
+UNIT_SRCS_perfetto_protobuf := test/unit/perfetto_protobuf.c host/export/protobuf.c
 UNIT_CFLAGS_perfetto_protobuf := -Ihost
 
 PLUGIN_TESTED := $(filter-out host/plugin/plugin.c,$(wildcard host/plugin/*.c))
@@ -292,9 +291,9 @@ UNIT_CFLAGS_analyze_pairs := -Ihost
 
 UNIT_TESTS += export_distribution export_number
 UNIT_SRCS_export_distribution := test/unit/export_distribution.c host/analyze/histogram.c \
-	$(patsubst %,host/export/%.c,distribution escape number output ticks)
+	$(patsubst %,host/export/%.c,distribution)
 UNIT_CFLAGS_export_distribution := -Ihost
-UNIT_SRCS_export_number := test/unit/export_number.c host/export/number.c
+UNIT_SRCS_export_number := test/unit/export_number.c
 UNIT_CFLAGS_export_number := -Ihost
 
 # What ktrace why concludes from scripted events and tables. Each why_*.c is a test of detectors, but for why_many.
@@ -302,7 +301,7 @@ WHY_TESTS := $(filter-out why_support why_property why_many,$(basename $(notdir 
 WHY_TEST_SRCS := test/unit/why_support.c test/unit/why_property.c test/unit/script.c test/unit/elf_file.c \
 	$(patsubst %,host/ktread/%.c,format message types value) \
 	$(patsubst %,host/analyze/%.c,demangle histogram keyed note order privilege symbols symbols_image symbols_file scheduling switched threads wellknown) \
-	$(patsubst %,host/export/%.c,escape event_name json number output) $(wildcard host/why/*.c)
+	$(patsubst %,host/export/%.c,json) $(wildcard host/why/*.c)
 
 UNIT_TESTS += $(WHY_TESTS)
 define why_test

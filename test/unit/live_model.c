@@ -151,7 +151,7 @@ static int show_text(void *context, struct live_model *model)
 static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *events)
 {
 	const struct live_watch watch = { &source, SECOND, count, &stopped };
-	struct output out;
+	struct base_output out;
 	struct live_lines lines = { .out = &out, .json = json, .tail = tail };
 	const struct live_view view = { &lines, show_text, NULL };
 	struct live_model model;
@@ -161,12 +161,12 @@ static char *write_lines(uint64_t count, bool json, uint32_t tail, const char *e
 	assert_non_null(text);
 	assert_true(fd >= 0);
 	unlink(name);
-	assert_int_equal(output_open(&out, fd), 0);
+	assert_int_equal(base_output_open(&out, fd), 0);
 	assert_int_equal(live_model_open(&model, &source), 0);
 	snprintf(model.tail.filter.events, sizeof(model.tail.filter.events), "%s", events);
 	assert_int_equal(live_watch(&watch, &model, &view), 0);
 	live_model_close(&model);
-	assert_int_equal(output_close(&out), 0);
+	assert_int_equal(base_output_close(&out), 0);
 	assert_true(pread(fd, text, 65535, 0) > 0);
 	close(fd);
 	script_end();

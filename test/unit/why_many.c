@@ -184,12 +184,12 @@ static const char *write_trace(void)
 static void report(const struct why_evidence *evidence, const struct why_findings *findings)
 {
 	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
-	struct output out;
+	struct base_output out;
 
-	assert_int_equal(output_open(&out, fd), 0);
+	assert_int_equal(base_output_open(&out, fd), 0);
 	why_report(&out, evidence, findings, true);
 	why_report_json(&out, evidence, findings);
-	output_close(&out);
+	base_output_close(&out);
 	close(fd);
 }
 

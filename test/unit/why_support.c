@@ -86,14 +86,14 @@ const struct why_finding *why_judge(void)
 const char *why_text(void)
 {
 	FILE *file = tmpfile();
-	struct output out;
+	struct base_output out;
 	size_t length;
 
 	why_judge();
 	assert_non_null(file);
-	assert_int_equal(output_open(&out, fileno(file)), 0);
+	assert_int_equal(base_output_open(&out, fileno(file)), 0);
 	why_report(&out, evidence, findings, true);
-	assert_int_equal(output_close(&out), 0);
+	assert_int_equal(base_output_close(&out), 0);
 	rewind(file);
 	length = fread(text, 1, sizeof(text) - 1, file);
 	text[length] = '\0';

@@ -3,12 +3,12 @@
  * Counter ticks as times. A frequency is turned once into factors, so that the common case is one multiplication
  * instead of a division; where that cannot be exact, the exact and slower functions are asked.
  */
-#ifndef EXPORT_TICKS_H
-#define EXPORT_TICKS_H
+#ifndef BASE_TICKS_H
+#define BASE_TICKS_H
 
 #include <stdint.h>
 
-struct ticks_scale {
+struct base_ticks_scale {
 	uint64_t frequency;	   /* 0: unknown */
 	uint64_t per_microsecond;  /* microseconds a tick, times 2^64; 0 if there is no room for that */
 	uint64_t per_nanosecond;   /* nanoseconds a tick, times 2^nanosecond_shift */
@@ -16,28 +16,28 @@ struct ticks_scale {
 	unsigned nanosecond_shift;
 };
 
-struct ticks_time {
+struct base_ticks_time {
 	uint64_t seconds;
 	uint32_t microseconds;
 };
 
-void ticks_scale_init(struct ticks_scale *scale, uint64_t frequency);
+void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency);
 
 /* The double nearest to ticks / frequency. */
-double ticks_seconds(uint64_t ticks, uint64_t frequency);
+double base_ticks_seconds(uint64_t ticks, uint64_t frequency);
 
 /*
  * Seconds and microseconds just as printf("%.6f") rounds seconds held in a double, so that the last digit is
  * the one that other decoders of these traces print.
  */
-struct ticks_time ticks_time(uint64_t ticks, uint64_t frequency);
+struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency);
 
 /*
- * The same in microseconds, or UINT64_MAX: ask ticks_time(). The product's fraction is too small by less than
+ * The same in microseconds, or UINT64_MAX: ask base_ticks_time(). The product's fraction is too small by less than
  * `ticks`; a double is off by half its last bit at most, which is less than the whole microseconds times 2^-52.
  * Unless the fraction is nearer to one half than both together, rounding is the same.
  */
-static inline uint64_t ticks_microseconds(const struct ticks_scale *scale, uint64_t ticks)
+static inline uint64_t base_ticks_microseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
 	unsigned __int128 product = (unsigned __int128)ticks * scale->per_microsecond;
 	uint64_t whole = (uint64_t)(product >> 64), fraction = (uint64_t)product;
@@ -51,15 +51,15 @@ static inline uint64_t ticks_microseconds(const struct ticks_scale *scale, uint6
 }
 
 /* Whole nanoseconds, cut; UINT64_MAX where they do not fit. */
-uint64_t ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
+uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency);
 
-static inline uint64_t ticks_nanoseconds(const struct ticks_scale *scale, uint64_t ticks)
+static inline uint64_t base_ticks_nanoseconds(const struct base_ticks_scale *scale, uint64_t ticks)
 {
 	unsigned __int128 product = (unsigned __int128)ticks * scale->per_nanosecond;
 	uint64_t nanoseconds = (uint64_t)(product >> scale->nanosecond_shift);
 
 	if (__builtin_expect(ticks >= scale->nanosecond_limit, 0))
-		return ticks_nanoseconds_exact(ticks, scale->frequency);
+		return base_ticks_nanoseconds_exact(ticks, scale->frequency);
 	/* The factor was cut, so the result may be one too small. */
 	return nanoseconds + (ticks * 1000000000u - nanoseconds * scale->frequency >= scale->frequency);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/number.h"
+#include "base/put.h"
 
 #define ONE(a, b, c)                                   \
 	{                                              \
@@ -12,7 +12,7 @@
 	TEN(a, 0), TEN(a, 1), TEN(a, 2), TEN(a, 3), TEN(a, 4), TEN(a, 5), TEN(a, 6), TEN(a, 7), TEN(a, 8), \
 		TEN(a, 9)
 
-const struct number_triple number_triples[1000] = {
+const struct base_put_triple base_put_triples[1000] = {
 	HUNDRED(0), HUNDRED(1), HUNDRED(2), HUNDRED(3), HUNDRED(4),
 	HUNDRED(5), HUNDRED(6), HUNDRED(7), HUNDRED(8), HUNDRED(9),
 };
@@ -29,12 +29,12 @@ const struct number_triple number_triples[1000] = {
 			      : 1                       \
 	}
 
-const struct number_triple number_shorts[1000] = {
+const struct base_put_triple base_put_shorts[1000] = {
 	HUNDRED(0), HUNDRED(1), HUNDRED(2), HUNDRED(3), HUNDRED(4),
 	HUNDRED(5), HUNDRED(6), HUNDRED(7), HUNDRED(8), HUNDRED(9),
 };
 
-char *number_long(char *at, uint64_t value)
+char *base_put_long(char *at, uint64_t value)
 {
-	return number_large(at, value);
+	return base_put_large(at, value);
 }

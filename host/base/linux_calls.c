@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/linux_calls.h"
+#include "base/linux_calls.h"
 
 #include <elf.h>
 #include <seccomp.h>
@@ -20,7 +20,7 @@ static uint32_t architecture(uint16_t elf_machine)
 	}
 }
 
-char *linux_call_name(uint16_t elf_machine, uint32_t number)
+char *base_linux_call(uint16_t elf_machine, uint32_t number)
 {
 	const uint32_t machine = architecture(elf_machine);
 

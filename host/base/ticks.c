@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/ticks.h"
+#include "base/ticks.h"
 
 #define MICRO 1000000u
 #define NANO  1000000000u
 
-void ticks_scale_init(struct ticks_scale *scale, uint64_t frequency)
+void base_ticks_scale_init(struct base_ticks_scale *scale, uint64_t frequency)
 {
 	unsigned __int128 factor, limit;
 
-	*scale = (struct ticks_scale){ .frequency = frequency };
+	*scale = (struct base_ticks_scale){ .frequency = frequency };
 	if (frequency == 0)
 		return;
 	if (frequency > MICRO)
@@ -51,7 +51,7 @@ static double quotient(uint64_t ticks, uint64_t frequency)
 	return __builtin_scalbn((double)(int64_t)top, exponent + 9);
 }
 
-double ticks_seconds(uint64_t ticks, uint64_t frequency)
+double base_ticks_seconds(uint64_t ticks, uint64_t frequency)
 {
 	if (ticks == 0)
 		return 0;
@@ -61,15 +61,15 @@ double ticks_seconds(uint64_t ticks, uint64_t frequency)
 }
 
 /* Takes the double apart and rounds half to even, exactly. */
-struct ticks_time ticks_time(uint64_t ticks, uint64_t frequency)
+struct base_ticks_time base_ticks_time(uint64_t ticks, uint64_t frequency)
 {
 	union {
 		double number;
 		uint64_t bits;
-	} seconds = { .number = ticks_seconds(ticks, frequency) };
+	} seconds = { .number = base_ticks_seconds(ticks, frequency) };
 	uint64_t mantissa = (seconds.bits & ((UINT64_C(1) << 52) - 1)) | UINT64_C(1) << 52;
 	int shift = 1075 - (int)(seconds.bits >> 52); /* seconds = mantissa / 2^shift */
-	struct ticks_time time = { 0, 0 };
+	struct base_ticks_time time = { 0, 0 };
 	unsigned __int128 scaled, rest, half;
 
 	if (shift >= 74) /* less than half a microsecond */
@@ -94,7 +94,7 @@ struct ticks_time ticks_time(uint64_t ticks, uint64_t frequency)
 	return time;
 }
 
-uint64_t ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency)
+uint64_t base_ticks_nanoseconds_exact(uint64_t ticks, uint64_t frequency)
 {
 	unsigned __int128 nanoseconds = (unsigned __int128)ticks * NANO / frequency;
 

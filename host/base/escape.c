@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 OR BSD-2-Clause */
-#include "export/escape.h"
+#include "base/escape.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static char *put_hex_byte(char *at, unsigned char byte)
 	return at + 4;
 }
 
-char *escape_text(char *at, const char *bytes, size_t length, size_t limit)
+char *base_escape_text(char *at, const char *bytes, size_t length, size_t limit)
 {
 	char *end = at + limit;
 
@@ -25,7 +25,7 @@ char *escape_text(char *at, const char *bytes, size_t length, size_t limit)
 		unsigned char byte = (unsigned char)bytes[i];
 		int plain = byte >= 0x20 && byte < 0x7f;
 
-		if (end - at < (plain ? 1 : ESCAPE_TEXT_GROWTH))
+		if (end - at < (plain ? 1 : BASE_ESCAPE_TEXT_GROWTH))
 			break;
 		if (plain)
 			*at++ = (char)byte;
@@ -44,14 +44,14 @@ static size_t harmless(const char *bytes, size_t length)
 	return size && base_utf8_is_harmless(code) ? size : 0;
 }
 
-char *escape_utf8(char *at, const char *bytes, size_t length, size_t limit)
+char *base_escape_utf8(char *at, const char *bytes, size_t length, size_t limit)
 {
 	char *end = at + limit;
 
 	for (size_t i = 0; i < length;) {
 		size_t size = harmless(bytes + i, length - i);
 
-		if ((size_t)(end - at) < (size ? size : ESCAPE_TEXT_GROWTH))
+		if ((size_t)(end - at) < (size ? size : BASE_ESCAPE_TEXT_GROWTH))
 			break;
 		if (size == 0) {
 			at = put_hex_byte(at, (unsigned char)bytes[i++]);
@@ -82,7 +82,7 @@ static char *put_units(char *at, uint32_t code)
 	return put_unit(at, 0xdc00 + (code & 0x3ff));
 }
 
-char *escape_json(char *at, const char *bytes, size_t length)
+char *base_escape_json(char *at, const char *bytes, size_t length)
 {
 	for (size_t i = 0, size; i < length; i += size) {
 		unsigned char byte = (unsigned char)bytes[i];
